@@ -35,7 +35,7 @@ func newTraced(h http.HandlerFunc, slow time.Duration) *traced {
 	return g
 }
 
-// messages are those of all lines, in order.
+// messages returns the messages of all lines, in order.
 func (g *traced) messages() string {
 	var all []string
 	for _, r := range g.rec.Records() {

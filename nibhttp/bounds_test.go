@@ -20,7 +20,7 @@ import (
 // maxText is the default of WithMaxText.
 const maxText = 4 << 10
 
-// bounded is what a line shows of a text of valid UTF-8.
+// bounded returns what a line shows of a text of valid UTF-8.
 func bounded(s string) string {
 	if len(s) <= maxText {
 		return s
@@ -32,7 +32,7 @@ func bounded(s string) string {
 	return s[:n] + "…"
 }
 
-// big is a request all of whose texts are as long as a client likes.
+// big returns a request with the given text in all places.
 func big(text string) *http.Request {
 	r := newRequest("/")
 	r.Method, r.URL, r.RemoteAddr = text, &url.URL{Path: "/" + text, RawQuery: text}, text
@@ -109,8 +109,8 @@ func TestTextsAreCutBetweenCharacters(t *testing.T) {
 	}
 }
 
-// Functions given as options are the program's: a request does not fail because
-// one of them does.
+// Functions in options are code of the program: a request must not fail because
+// one of them panics.
 func TestFunctionsOfOptionsMayPanic(t *testing.T) {
 	for name, opt := range map[string]nibhttp.Option{
 		"WithLevels": nibhttp.WithLevels(func(int) nib.Level { panic("boom") }),
@@ -136,7 +136,8 @@ func TestFunctionsOfOptionsMayPanic(t *testing.T) {
 	}
 }
 
-// TestPanicsOfOptionsAreBounded has functions that panic with what a client has sent.
+// TestPanicsOfOptionsAreBounded has functions that panic with what a client has
+// sent.
 func TestPanicsOfOptionsAreBounded(t *testing.T) {
 	text := strings.Repeat("a", 900_000)
 	for name, opt := range map[string]nibhttp.Option{

@@ -2,8 +2,8 @@
 
 // Package nibhttp connects nib with net/http: [Middleware] writes one line per
 // request, which handlers add fields to with package request, and gives them a
-// logger with the ids of the request; with [WithPolicy] lines are sampled, and the
-// debug lines of failed requests are written; [LevelHandler] and
+// logger with the ids of the request; with [WithPolicy] lines are sampled, and
+// the debug lines of failed requests are written; [LevelHandler] and
 // [RulesHandler] change levels while the server runs, [MetricsHandler] serves
 // metrics to Prometheus, [SitesHandler] shows which lines of the program fill
 // the log.
@@ -19,8 +19,8 @@
 //		return http.ListenAndServe("127.0.0.1:8080", handler)
 //	}
 //
-// The sinks that some of these work with are those of package sink, or any others
-// with the same methods: nibhttp does not import them.
+// Some of these need sinks of package sink, or any others with the same
+// methods: nibhttp does not import them.
 //
 // An access line has, in this order:
 //
@@ -40,7 +40,7 @@
 //	status_ignored  a second status the handler set, too late to be sent
 //	panic       text of what the handler panicked with, with the stack behind it
 //
-// Behind these stand the fields of [WithFields] and those of package request.
+// The fields of [WithFields] and those of package request follow these.
 //
 // A client cannot make lines arbitrarily long: of method, path, remote and the
 // text of a panic at most 4 KiB are written (see [WithMaxText]), and a cut text

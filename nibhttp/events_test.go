@@ -72,7 +72,7 @@ type discard struct{}
 
 func (discard) WriteRecord(*nib.Record) error { return nil }
 
-// A ledger checks the events of many requests and forgets them.
+// A ledger checks the events of many requests and keeps only sums.
 type ledger struct {
 	mu             sync.Mutex // protects all below
 	events         []uint8    // by request
@@ -133,7 +133,7 @@ var kinds = []string{kindPlain, kindPlain, kindPlain, kindPlain, kindPlain, kind
 // isSampled reports whether only some requests of a kind have an event.
 func isSampled(kind string) bool { return kind == kindPlain || kind == kindHijack || kind == kindGone }
 
-// A hijackable writer is what net/http has for HTTP/1.
+// A hijackable writer is like that of net/http for HTTP/1.
 type hijackable struct{ nullWriter }
 
 func (hijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) { return nil, nil, nil }
@@ -158,8 +158,8 @@ func end(kind string, w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Each request has its event exactly once, or the weights of others count for it,
-// whatever ends it and whoever still adds fields.
+// Each request has its event exactly once, or the weights of others count for
+// it, however it ends and whichever goroutine still adds fields.
 func TestEventsOfManyRequests(t *testing.T) {
 	count, workers, tolerance := 20_000, 8, 0.1
 	if os.Getenv("NIB_E2E") == "full" {
@@ -233,10 +233,11 @@ func (l *ledger) check(t *testing.T, count int, kind func(n int) string, toleran
 	checkSum(t, "sample_weight times added_bytes", l.bytes, float64(bytes), tolerance)
 }
 
-// added is the value of a field of request n that is summed up.
+// added returns the value of a field of request n, which the test sums up.
 func added(n int) int { return 1 + n*31%1000 }
 
-// never is a handler that times out, and adds a field when its request has ended.
+// never is a handler that times out, and adds a field when its request has
+// ended.
 var never = http.TimeoutHandler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 	<-r.Context().Value(capture{}).(*captured).ended
 	request.AddAttrs(r.Context(), slog.Bool("late", true))

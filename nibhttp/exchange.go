@@ -14,13 +14,13 @@ import (
 )
 
 // An exchange is a request, its context and the writer of its response: all
-// that one request needs, in one malloc. It is not pooled. A handler may leave
-// goroutines behind that hold its request or, wrongly, its ResponseWriter; in a
-// pool those would write into the response of another request.
+// that one request needs, in one malloc. It is not pooled. Goroutines that
+// outlive the handler may hold its request or, wrongly, its ResponseWriter;
+// with a pool they would write into the response of another request.
 type exchange struct {
 	request.Request // the context
 	m               *middleware
-	req             http.Request // what the handler gets
+	req             http.Request // the handler's request
 	w               writer
 
 	start     time.Time
@@ -45,7 +45,7 @@ func begin(m *middleware, w http.ResponseWriter, r *http.Request) *exchange {
 	return x
 }
 
-// only returns the value of a header that is there once, or else "".
+// only returns the value of a header that occurs once, otherwise "".
 func only(values []string) string {
 	if len(values) != 1 {
 		return ""
@@ -54,7 +54,7 @@ func only(values []string) string {
 }
 
 // RequestID returns the id of the request that ctx belongs to, or "" without
-// [Middleware]. A made-up id is a new string: 1 malloc.
+// [Middleware]. A generated id is a new string: 1 malloc.
 func RequestID(ctx context.Context) string {
 	if r := request.FromContext(ctx); r != nil {
 		return r.ID()
@@ -66,8 +66,8 @@ func RequestID(ctx context.Context) string {
 // ended its goroutine. It is deferred. r is the request as it came in.
 func (x *exchange) end(r *http.Request) {
 	if r.MultipartForm == nil {
-		// The server removes the temporary files of the form it finds in its own
-		// request (golang/go#58809); the handler has parsed its copy.
+		// The server removes the temporary files of the form it finds in its
+		// own request (golang/go#58809); the handler has parsed its copy.
 		r.MultipartForm = x.req.MultipartForm
 	}
 	took := x.m.since(x.start)
@@ -88,13 +88,13 @@ func (x *exchange) end(r *http.Request) {
 }
 
 // isOutermost reports whether nothing but net/http recovers a panic of the
-// handler: net/http would log what the access line contains already.
+// handler: net/http would log what the access line already contains.
 func (x *exchange) isOutermost() bool {
 	s, ok := x.Context.Value(http.ServerContextKey).(*http.Server)
 	return ok && s.Handler == http.Handler(x.m)
 }
 
-// status is what the access line shows; see the package comment.
+// status returns the status of the access line; see the package comment.
 func (x *exchange) status() int {
 	switch {
 	case x.w.status != 0 || x.w.hijacked:
@@ -167,7 +167,7 @@ func (x *exchange) writeLine(took time.Duration) (written bool) {
 	return true
 }
 
-// text adds a text that a client may have made as long as it likes.
+// text adds a text from a client, which may be of any length.
 func (m *middleware) text(e *nib.Event, key, text string) {
 	if len(text) <= m.maxText {
 		e.Str(key, text)
@@ -184,7 +184,8 @@ func (m *middleware) cutText(e *nib.Event, key, text string) {
 	e.Str(key, text[:n]+"…").Int(key+"_length", len(text))
 }
 
-// addFields runs the function of WithFields, within Func: it may end its goroutine.
+// addFields calls the function of WithFields, within Func, because it may end
+// its goroutine.
 func (m *middleware) addFields(e *nib.Event, r *http.Request) {
 	e.Func(func(e *nib.Event) {
 		if problem := guard(func() { m.fields(e, r) }); problem != "" {

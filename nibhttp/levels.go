@@ -21,19 +21,19 @@ import (
 //	GET        returns the level, as text ("info") or, if Accept names application/json, as {"level":"info"}
 //	PUT, POST  sets it to the level in the body, in either form by its Content-Type, and returns the new one
 //
-// An invalid level is answered with status 400 and an error, and changes
-// nothing. Requests that a browser makes for a page of another site are
-// refused. Any other client that can reach the handler can change what is
-// logged: do not serve it to the public. It is safe for concurrent use.
+// The answer to an invalid level is status 400 and an error; nothing changes.
+// Requests that a browser makes for a page of another site are refused. Any
+// other client that can reach the handler can change what is logged: do not
+// serve it to the public. It is safe for concurrent use.
 func LevelHandler(v *nib.LevelVar) http.Handler {
 	return settingHandler(func(*http.Request) (setting, error) {
 		return setting{key: "level", get: v.String, set: func(s string) error { return v.UnmarshalText([]byte(s)) }}, nil
 	})
 }
 
-// RulesHandler is [LevelHandler] for the levels of all loggers by their names. It
-// shows and sets the rules as a whole, such as "warn,db=debug,http.*=error", in
-// JSON as {"rules":"…"}.
+// RulesHandler is [LevelHandler] for the levels of all loggers by their names.
+// It shows and sets the rules as a whole, such as "warn,db=debug,http.*=error",
+// in JSON as {"rules":"…"}.
 //
 // With ?logger=db in the URL it handles only the rule of that name, as written
 // in the rules ("db", "http.*", or "*" for the level of all others):
@@ -73,7 +73,7 @@ func RulesHandler(r *nib.Rules) http.Handler {
 	})
 }
 
-// A setting is something to show and change by name.
+// A setting is a level or rules to show and change.
 type setting struct {
 	key    string        // in JSON
 	get    func() string // "" if there is none
@@ -81,10 +81,10 @@ type setting struct {
 	remove func() error // nil if it cannot be removed
 }
 
-// maxSettingBody bounds the body of a PUT.
+// maxSettingBody limits the body of a PUT.
 const maxSettingBody = 64 << 10
 
-// maxRules and maxRuleName bound what RulesHandler accepts.
+// maxRules and maxRuleName limit what RulesHandler accepts.
 const (
 	maxRules    = 1000
 	maxRuleName = 256
@@ -140,7 +140,7 @@ func (s *setting) read(w http.ResponseWriter, r *http.Request) error {
 	}
 	if !isJSON(r.Header.Get("Content-Type")) {
 		text := strings.TrimSpace(string(body))
-		if text == "" { // more likely forgotten than meant
+		if text == "" { // more likely forgotten than intended
 			return fmt.Errorf("nib/http: %s: the body is empty", s.key)
 		}
 		return s.set(text)
@@ -179,7 +179,7 @@ func (s *setting) show(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, value)
 }
 
-// wantsJSON reports whether Accept names JSON, in whatever place.
+// wantsJSON reports whether Accept names JSON, at any position.
 func wantsJSON(r *http.Request) bool {
 	for _, accept := range r.Header["Accept"] {
 		for a := range strings.SplitSeq(accept, ",") {
@@ -197,8 +197,8 @@ func isJSON(mediaType string) bool {
 }
 
 // crossSite reports whether a browser makes the request for a page of another
-// site. Browsers say so in Sec-Fetch-Site (W3C Fetch Metadata); older ones send
-// the Origin (RFC 6454). Programs send neither.
+// site. Browsers send Sec-Fetch-Site (W3C Fetch Metadata); older ones send the
+// Origin (RFC 6454). Programs send neither.
 func crossSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":
@@ -233,7 +233,7 @@ func (e *ruleEditor) split(name string) (found string, others []string) {
 		}
 		switch strings.TrimSpace(of) {
 		case name:
-			found = strings.TrimSpace(level) // of several alike the last holds
+			found = strings.TrimSpace(level) // of several equal names the last counts
 		default:
 			if rule != "" {
 				others = append(others, rule)
@@ -254,8 +254,8 @@ func (e *ruleEditor) setAll(rules string) error {
 	return e.store(rules)
 }
 
-// store sets the rules unless there are too many: each logger that is made
-// looks through them, and any client of the handler could add one at a time.
+// store sets the rules unless there are too many: each new logger searches
+// them, and any client of the handler could add one at a time.
 func (e *ruleEditor) store(rules string) error {
 	if n := strings.Count(rules, ",") + 1; n > maxRules {
 		return fmt.Errorf("nib/http: %d rules, want at most %d", n, maxRules)

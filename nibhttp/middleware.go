@@ -11,7 +11,7 @@ import (
 	"github.com/nib-log/nib/request"
 )
 
-// A middleware is one handler wrapped by Middleware. It does not change.
+// A middleware is a handler wrapped by Middleware. It is immutable.
 type middleware struct {
 	config
 	next http.Handler
@@ -43,8 +43,9 @@ func WithLevels(f func(status int) nib.Level) Option { return func(c *config) { 
 // health checks, unless their handler panics.
 func WithSkip(f func(*http.Request) bool) Option { return func(c *config) { c.skip = f } }
 
-// WithFields lets f add fields to each access line, behind nib's own. f runs
-// after the handler, on its goroutine; r is the request that the handler got.
+// WithFields calls f to add fields to each access line, behind nib's own. f
+// runs after the handler, on its goroutine; r is the request that the handler
+// got.
 func WithFields(f func(e *nib.Event, r *http.Request)) Option {
 	return func(c *config) { c.fields = f }
 }
@@ -55,10 +56,10 @@ func WithClock(now func() time.Time) Option { return func(c *config) { c.now = n
 
 const defaultMaxText = 4 << 10
 
-// WithMaxText sets how many bytes of a method, path, remote address or text of a
-// panic are written. The default, also for n < 1, is 4 KiB. A longer text is cut
-// between characters and ends in "…"; a field with the same key and "_length" has
-// its length in bytes.
+// WithMaxText sets how many bytes of a method, path, remote address or text of
+// a panic are written. The default, also for n < 1, is 4 KiB. A longer text is
+// cut between characters and ends in "…"; a field with the same key and
+// "_length" has its length in bytes.
 func WithMaxText(n int) Option {
 	if n < 1 {
 		n = defaultMaxText
@@ -74,13 +75,13 @@ func WithOwnRequestIDs() Option { return func(c *config) { c.ownIDs = true } }
 // because it costs two allocations per request.
 func WithRequestIDHeader() Option { return func(c *config) { c.echo = true } }
 
-// WithPolicy sets which requests have a line, and whether the debug lines of those
-// that fail are written. Without it all have one, and debug lines are like those
-// of any logger.
+// WithPolicy sets which requests have a line, and whether the debug lines of
+// those that fail are written. Without it all have one, and debug lines are
+// like those of any logger.
 func WithPolicy(p *request.Policy) Option { return func(c *config) { c.policy = p } }
 
-// LevelOf is the default level of an access line: LevelError from status 500
-// on, LevelWarn from 400 on, else LevelInfo.
+// LevelOf returns the default level of an access line: LevelError from status
+// 500 on, LevelWarn from 400 on, otherwise LevelInfo.
 func LevelOf(status int) nib.Level {
 	switch {
 	case status >= 500:
@@ -94,8 +95,8 @@ func LevelOf(status int) nib.Level {
 // Middleware returns a function that wraps a handler. Each request writes one
 // line to l when its handler has ended; see the package comment for its fields.
 // nib.FromContext(r.Context()) gives the handler a logger with request_id,
-// trace_id and span_id bound, [RequestID] the id, and request.Add adds fields to
-// the line.
+// trace_id and span_id bound, [RequestID] the id, and request.Add adds fields
+// to the line.
 //
 // The line of a handler that panicked has LevelError at least, the text of the
 // panic and its stack. The panic continues, for an outer middleware to recover
@@ -109,7 +110,8 @@ func LevelOf(status int) nib.Level {
 //
 // The result is safe for concurrent use. A request costs 1 malloc (the request
 // with its context, and the ResponseWriter), and 2 more when the handler asks
-// for its logger, or logs with the context; the line costs none. A nil l writes nothing.
+// for its logger, or logs with the context; the line costs none. A nil l writes
+// nothing.
 func Middleware(l *nib.Logger, opts ...Option) func(http.Handler) http.Handler {
 	c := config{log: l, maxText: defaultMaxText}
 	for _, o := range opts {
@@ -129,7 +131,7 @@ func (c *config) clock() (t time.Time) {
 	return t
 }
 
-// since reads only half of what time.Now does, where it can.
+// since uses time.Since if it can, which reads only the monotonic clock.
 func (c *config) since(start time.Time) time.Duration {
 	if c.now == nil {
 		return time.Since(start)
@@ -137,8 +139,8 @@ func (c *config) since(start time.Time) time.Duration {
 	return c.clock().Sub(start)
 }
 
-// guard runs a function of the program's: a request does not fail because its
-// log does. It returns the text of a panic.
+// guard runs a function of the program: a request must not fail because its log
+// does. It returns the text of a panic.
 func guard(f func()) (panicked string) {
 	defer func() {
 		if p := recover(); p != nil {

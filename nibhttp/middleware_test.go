@@ -54,7 +54,7 @@ func (g *rig) do(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// newRequest is a GET of path with an id, so that lines are known beforehand.
+// newRequest returns a GET of path with an id, so that lines are predictable.
 func newRequest(path string) *http.Request {
 	r := httptest.NewRequest("GET", path, nil)
 	r.Header.Set("X-Request-Id", "r1")
@@ -150,7 +150,7 @@ func TestPathIsTheOneThatCameIn(t *testing.T) {
 
 func TestHandlerGetsALoggerOfTheRequest(t *testing.T) {
 	g := newRig(func(_ http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(r.Context()) // also further down
+		ctx, cancel := context.WithCancel(r.Context()) // a derived context has them, too
 		defer cancel()
 		nib.FromContext(ctx).Info().Msg("working")
 		if got := nibhttp.RequestID(ctx); got != "r1" {
@@ -249,8 +249,8 @@ func TestNilLoggerWritesNothing(t *testing.T) {
 	}
 }
 
-// The server removes the temporary files of a form only if it finds the form
-// in the request it made itself.
+// The server removes the temporary files of a form only if the form is in its
+// own request.
 func TestTemporaryFilesOfAFormAreRemoved(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv("TMP", os.Getenv("TMPDIR"))

@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/nibhttp"
 )
 
-// recovered sends a request and returns what the middleware lets through.
+// recovered sends a request and returns the panic that leaves the middleware.
 func (g *rig) recovered(r *http.Request) (p any) {
 	defer func() { p = recover() }()
 	g.do(r)
@@ -127,7 +127,7 @@ func TestAPanicOfAServersHandlerIsOneLine(t *testing.T) {
 	}
 }
 
-// Without a line of nib's own, the one of net/http must not be missing.
+// Without a line of nib, that of net/http must not be missing.
 func TestNetHTTPWritesThePanicThatNibDoesNot(t *testing.T) {
 	for name, wrap := range map[string]func(http.Handler) http.Handler{
 		"level off":  nibhttp.Middleware(nib.New(io.Discard, nib.WithLevel(nib.LevelFatal))),

@@ -25,13 +25,13 @@ func ask(h http.Handler, method, url, body string, header ...string) *httptest.R
 	return w
 }
 
-// startRules are those that each of the requests below finds.
+// startRules are the rules before each of the requests below.
 const startRules = "warn,db=debug,http.*=error"
 
 const object = "application/json"
 
-// A ruleRequest is a request for a RulesHandler, what it answers, and the rules
-// after it.
+// A ruleRequest is a request to a RulesHandler, the answer, and the rules after
+// it.
 type ruleRequest struct {
 	name, method, url, body string
 	header                  []string

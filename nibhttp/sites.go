@@ -10,19 +10,18 @@ import (
 	"strconv"
 )
 
-// Of SitesHandler: how many sites are shown if the request does not say, and how
-// many at most.
+// The default and the maximum number of sites that SitesHandler shows.
 const (
 	defaultSites = 20
 	maxSites     = 1000
 )
 
-// SitesHandler serves a report of the call sites that write the most bytes to the
-// log, with the largest first: as a text table or, if Accept names
-// application/json, as an object. The parameter n, as in ?n=50, is the number of
-// call sites; the default is 20. s is a *sink.SiteCounter. The report has names of
-// functions and, without call sites, messages: do not serve it to the public. It
-// is safe for concurrent use.
+// SitesHandler serves a report of the call sites that write the most bytes to
+// the log, with the largest first: as a text table or, if Accept names
+// application/json, as an object. The parameter n, as in ?n=50, is the number
+// of call sites; the default is 20. s is a *sink.SiteCounter. The report has
+// names of functions and, without call sites, messages: do not serve it to the
+// public. It is safe for concurrent use.
 func SitesHandler(s interface {
 	WriteText(w io.Writer, n int) error
 	WriteJSON(w io.Writer, n int) error
@@ -54,6 +53,6 @@ func SitesHandler(s interface {
 		w.Header().Set("Vary", "Accept")
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(page.Bytes()) // else the client went away
+		_, _ = w.Write(page.Bytes()) // otherwise the client went away
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/nib-log/nib/nibhttp"
 )
 
-// A reporter says what it is asked for.
+// A reporter writes its parameters, or fails.
 type reporter struct{ err error }
 
 func (r reporter) WriteText(w io.Writer, n int) error {

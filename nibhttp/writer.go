@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// A writer counts what goes through a ResponseWriter. As with any
+// A writer counts what is written to a ResponseWriter. As with any
 // ResponseWriter, it is used by one goroutine at a time.
 //
 // The types below add the abilities that the wrapped writer has too: a handler
@@ -29,9 +29,9 @@ type (
 	hijackWriter struct{ flushWriter } // HTTP/1
 )
 
-// abilities returns w with the abilities of what it wraps. Of the combinations
-// only those that exist are here; a rarer one loses what is above, but not
-// what http.ResponseController finds through Unwrap.
+// abilities returns w with the abilities of what it wraps. It supports the
+// combinations that exist in net/http; others lose abilities, except those that
+// http.ResponseController finds with Unwrap.
 func (w *writer) abilities() http.ResponseWriter {
 	f := flushWriter{w}
 	switch w.ResponseWriter.(type) {
@@ -54,9 +54,10 @@ func (w *writer) abilities() http.ResponseWriter {
 // Unwrap is for http.ResponseController.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader implements http.ResponseWriter. An informational status (but for
-// 101) goes out and is not the response's. A status that comes too late is
-// remembered for the access line; the server would only log our name with it.
+// WriteHeader implements http.ResponseWriter. An informational status (except
+// 101) is sent and is not that of the response. A status that comes too late is
+// recorded for the access line; the server would only log it with the name of
+// this function.
 func (w *writer) WriteHeader(status int) {
 	if w.status != 0 && !w.hijacked {
 		w.ignored = status
@@ -84,8 +85,8 @@ func (w *writer) WriteString(s string) (int, error) {
 	return n, err
 }
 
-// headerSent notes that the wrapped writer sends the header now if it has not
-// been sent.
+// headerSent records that the wrapped writer sends the header now, unless it
+// was sent before.
 func (w *writer) headerSent() {
 	if w.status == 0 && !w.hijacked {
 		w.status = http.StatusOK

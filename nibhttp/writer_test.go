@@ -99,7 +99,7 @@ func TestBytesAreCountedOverHTTP(t *testing.T) {
 	}
 }
 
-// abilities lists what a handler can find in its ResponseWriter.
+// abilities lists the interfaces that a handler finds in its ResponseWriter.
 func abilities(w http.ResponseWriter) (all string) {
 	if _, ok := w.(http.Flusher); ok {
 		all += "Flusher "
@@ -158,7 +158,7 @@ func TestFlushSendsWhatThereIs(t *testing.T) {
 				} else if err := http.NewResponseController(w).Flush(); err != nil {
 					t.Errorf("Flush: %v", err)
 				}
-				<-seen // would wait for ever if the client saw nothing
+				<-seen // would wait without end if the client saw nothing
 			}
 		})
 		srv := serve(t, g, http2)
@@ -220,7 +220,7 @@ func TestHijack(t *testing.T) {
 			_, _ = io.WriteString(conn, "raw")
 		})
 		srv := httptest.NewUnstartedServer(g)
-		srv.Config.ErrorLog = log.New(io.Discard, "", 0) // it tells of the Write
+		srv.Config.ErrorLog = log.New(io.Discard, "", 0) // it reports the Write
 		srv.Start()
 		conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 		if err != nil {
