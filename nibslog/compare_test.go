@@ -84,11 +84,11 @@ func decodeValue(d *json.Decoder) (any, error) {
 	return t, nil
 }
 
-// normalise brings slog's line to what nib documents: a top-level key that is
-// reserved has its prefix, errors have a blank, a panic in LogValue is a panic,
-// floats without a number are strings. It also drops objects without members,
-// since slog writes those of groups that turn out to be empty; nib's line goes
-// through it for that reason alone.
+// normalise applies the documented differences to slog's line: a reserved
+// top-level key has its prefix, errors have a blank, a panic in LogValue is a
+// panic, floats without a number are strings. It also removes objects without
+// members, since slog writes those of groups that turn out to be empty; nib's
+// line is normalised for that reason only.
 func normalise(object []member, builtin int, reserved []string) []member {
 	out := []member{}
 	for i, m := range object {
@@ -129,7 +129,7 @@ type step struct {
 	attrs []slog.Attr
 }
 
-// A trial is what both handlers are given.
+// A trial is the input of both handlers.
 type trial struct {
 	options slog.HandlerOptions
 	steps   []step
@@ -155,8 +155,8 @@ func (c *trial) run(h slog.Handler, steps []step, attrs []slog.Attr) {
 	}
 }
 
-// errSlog says that slog's line is not JSON: it forgets the comma behind a group
-// whose attributes have all turned out to be empty.
+// errSlog means that slog's line is not JSON: slog omits the comma behind a
+// group whose attributes have all turned out to be empty.
 var errSlog = errors.New("slog's line is not valid JSON")
 
 // compare reports how nib's line differs from slog's.

@@ -15,8 +15,8 @@ import (
 	"github.com/nib-log/nib/nibslog"
 )
 
-// sizes are lengths of bound context, in bytes: all small ones, and those next
-// to the sizes in which memory comes.
+// sizes returns lengths of bound context, in bytes: all small ones, and those
+// next to the size classes of the allocator.
 func sizes() (all []int) {
 	for n := range 130 {
 		all = append(all, n)
@@ -27,8 +27,7 @@ func sizes() (all []int) {
 	return all
 }
 
-// child derives a handler of its own from parent and returns what its lines
-// must be.
+// child derives a handler from parent and returns what its lines must be.
 func child(parent slog.Handler, name string, size int) (slog.Handler, string) {
 	text := strings.Repeat(name, size/len(name)+1)[:size]
 	h := parent.WithAttrs([]slog.Attr{slog.String("who", name), slog.String("text", text)}).WithGroup(name)
@@ -60,7 +59,7 @@ func TestBoundContextBelongsToItsLoggerAlone(t *testing.T) {
 type gotWant struct{ got, want string }
 
 // twoChildren derives two handlers from root, one after the other or at once,
-// and then has each write a line.
+// and then writes a line with each.
 func twoChildren(root slog.Handler, b *bytes.Buffer, concurrent bool, size int) (all []gotWant) {
 	names := []string{"alice", "mallory"}
 	handlers, wants := make([]slog.Handler, 2), make([]string, 2)

@@ -30,10 +30,10 @@ func SetDefault(l *nib.Logger) {
 	log.SetFlags(0)
 }
 
-// After slog.SetDefault, log's lines come to Handle by way of a writer of
-// slog's, with log's lock held. They are written like those of SetDefault;
-// otherwise a sink that uses log would deadlock. A Record does not show its
-// origin, but a given call site always has the same one.
+// After slog.SetDefault, a writer of slog passes log's lines to Handle, with
+// log's lock held. They are written like those of SetDefault; otherwise a sink
+// that uses log would deadlock. A Record does not show its origin, but each
+// call site always has the same one.
 var viaLog callsite.Table[bool]
 
 // fromLog reports whether a record was made by package log.
@@ -48,7 +48,7 @@ func fromLog(r *slog.Record) bool {
 	return *via
 }
 
-// logWriterOnStack looks for slog's writer among the callers.
+// logWriterOnStack reports whether slog's writer is among the callers.
 func logWriterOnStack() bool {
 	var pcs [32]uintptr
 	for _, pc := range pcs[:runtime.Callers(2, pcs[:])] {

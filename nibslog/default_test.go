@@ -19,7 +19,7 @@ import (
 	"github.com/nib-log/nib/nibslog"
 )
 
-// childVar tells the test binary to end the process in one of ways instead.
+// childVar makes the test binary end the process in one of ways instead.
 const childVar = "NIBSLOG_TEST_CHILD"
 
 func TestMain(m *testing.M) {

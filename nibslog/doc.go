@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nibslog is nib behind log/slog: a [slog.Handler] on nib's encoder.
+// Package nibslog implements a [slog.Handler] of log/slog with nib.
 //
 // To switch, change one word:
 //
@@ -17,7 +17,7 @@
 //
 // The lines have the same keys, order and values. [NewHandler] takes a
 // [nib.Logger] instead, with its layout, sink, hooks and sampler; [SetDefault]
-// puts one behind the functions of slog and log. A call of slog's LogAttrs with
+// makes the functions of slog and log use one. A call of slog's LogAttrs with
 // plain values does not allocate.
 //
 // # Requests

@@ -27,7 +27,7 @@ func ExampleNewJSONHandler() {
 	// Output: {"level":"INFO","msg":"request handled","service":"billing","status":200,"client":{"ip":"192.0.2.7"}}
 }
 
-// A Handler for a nib.Logger has its layout, and whatever else it was made with.
+// A Handler for a nib.Logger has its layout and its other options.
 func ExampleNewHandler() {
 	l := nib.New(os.Stdout, nib.WithLevel(nib.LevelDebug), nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))
 	s := slog.New(nibslog.NewHandler(l.Named("db")))
@@ -35,7 +35,7 @@ func ExampleNewHandler() {
 	// Output: {"level":"debug","logger":"db","rows":3,"took":1.5,"message":"query done"}
 }
 
-// SetDefault puts one logger behind slog and log.
+// SetDefault makes slog and log use one logger.
 func ExampleSetDefault() {
 	l := nib.New(os.Stdout, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))
 	nibslog.SetDefault(l)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// An input turns bytes into choices. It gives zeros when they run out, so every
-// input describes a trial, and a short one.
+// An input turns bytes into choices. It returns zeros when they run out, so
+// every input describes a short trial.
 type input struct{ data []byte }
 
 func (in *input) byte() byte {
@@ -25,7 +25,7 @@ func (in *input) byte() byte {
 	return b
 }
 
-// n gives a number below limit.
+// n returns a number below limit.
 func (in *input) n(limit int) int { return int(in.byte()) % limit }
 
 func (in *input) uint64() (v uint64) {
@@ -65,7 +65,7 @@ var somePC = func() uintptr {
 
 var zones = []*time.Location{time.UTC, time.Local, time.FixedZone("JST", 9*3600), time.FixedZone("", -(3*3600 + 30*60))}
 
-// time gives times of the years 1 to 9999, which both can write.
+// time returns times of the years 1 to 9999, which both can write.
 func (in *input) time() time.Time {
 	switch in.n(4) {
 	case 0:
@@ -96,7 +96,8 @@ func (in *input) text() string {
 	return string(b)
 }
 
-// name is the name of a group: slog.Logger never passes on an empty one.
+// name returns the name of a group, which is not empty: slog.Logger never
+// passes on an empty one.
 func (in *input) name() string {
 	if s := in.text(); s != "" {
 		return s
@@ -152,8 +153,8 @@ func (in *input) value(depth int) slog.Value {
 	return slog.AnyValue(others[in.n(len(others))])
 }
 
-// object gives maps and slices, which nib walks itself. What fails in them
-// fails alone, so there is nothing of the kind in them.
+// object returns maps and slices, which nib encodes itself. They contain no
+// values that fail, since in nib such an element does not affect the others.
 func (in *input) object(depth int) any {
 	if depth >= deepest {
 		return nil
@@ -250,10 +251,10 @@ var others = []any{
 	struct{}{}, [2]bool{true, false}, new(int), time.Duration(5), slog.Group("x", "a", 1), []slog.Attr{slog.Int("a", 1)},
 }
 
-// replaceBy gives one of many ReplaceAttr functions, which always does the same
-// with the same attribute. One that removes attributes takes no notice of the
-// groups and the other way round: when all attributes of a group have been
-// removed, slog goes on to pass its name with those behind it.
+// replaceBy returns one of many ReplaceAttr functions, which always does the
+// same with the same attribute. One that removes attributes ignores the groups
+// and vice versa: after all attributes of a group have been removed, slog still
+// passes its name with the next ones.
 func replaceBy(choice byte) func([]string, slog.Attr) slog.Attr {
 	if choice&1 != 0 {
 		return func(groups []string, a slog.Attr) slog.Attr {
@@ -285,7 +286,7 @@ func replaceAny(h int, groups []string, a slog.Attr) slog.Attr {
 			a.Key += "/" + g
 		}
 	case 4:
-		if a.Key != "in" && a.Key != "nil" { // or it would never end
+		if a.Key != "in" && a.Key != "nil" { // otherwise it would never end
 			return slog.Group("r", slog.Any("in", a.Value), slog.Bool("nil", groups == nil))
 		}
 	}

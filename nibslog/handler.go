@@ -23,7 +23,8 @@ type Handler struct {
 // NewJSONHandler replaces [slog.NewJSONHandler] and takes the same options; nil
 // means none. Lines go to w as [nib.New] describes: one Write per line, under
 // one lock. The package comment lists the differences. With ReplaceAttr each
-// line takes several times as long, and allocates. A nil w panics.
+// line takes several times as long, and allocates. NewJSONHandler panics if w
+// is nil.
 func NewJSONHandler(w io.Writer, opts *slog.HandlerOptions) *Handler {
 	if opts == nil {
 		opts = new(slog.HandlerOptions)
@@ -37,7 +38,7 @@ func NewJSONHandler(w io.Writer, opts *slog.HandlerOptions) *Handler {
 		return &Handler{log: nib.New(w, with...), replace: newReplacer(opts)}
 	}
 	l := layout.Slog()
-	// slog has neither names nor stacks: their keys are free for attributes.
+	// slog has neither names nor stacks, so attributes may use their keys.
 	l.LoggerKey, l.StackKey = nib.OmitKey, nib.OmitKey
 	if opts.AddSource {
 		with = append(with, nib.WithCaller())

@@ -61,7 +61,7 @@ func TestHandlersPassSlogtest(t *testing.T) {
 	}
 }
 
-// dropTime leaves out what differs from run to run.
+// dropTime leaves out the time, which differs from run to run.
 func dropTime(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.TimeKey {
 		return slog.Attr{}
@@ -72,7 +72,7 @@ func dropTime(groups []string, a slog.Attr) slog.Attr {
 // keep is a ReplaceAttr that replaces nothing.
 func keep(_ []string, a slog.Attr) slog.Attr { return a }
 
-// handle gives the fields that h writes for attrs, without the built-in ones.
+// handle returns the fields that h writes for attrs, without the built-in ones.
 func handle(h slog.Handler, b *bytes.Buffer, attrs ...slog.Attr) string {
 	r := slog.NewRecord(time.Time{}, slog.LevelInfo, "m", 0)
 	r.AddAttrs(attrs...)

@@ -21,7 +21,7 @@ func (c *culprit) Error() string                { c.do(); return "text" }
 func (c *culprit) LogValue() slog.Value         { c.do(); return slog.StringValue("text") }
 func (c *culprit) MarshalJSON() ([]byte, error) { c.do(); return nil, c }
 
-// noMethod is a value of which nothing but Error is called.
+// noMethod is a value of which only Error is called.
 type noMethod struct{ do func() }
 
 func (c *noMethod) Error() string { c.do(); return "text" }
@@ -38,7 +38,7 @@ func cyclic() any {
 	return m
 }
 
-// eachKind gives one of each kind; do runs in ReplaceAttr.
+// eachKind returns one of each kind; do runs in ReplaceAttr.
 func eachKind(b *bytes.Buffer, do func()) map[string]slog.Handler {
 	return map[string]slog.Handler{
 		"plain": nibslog.NewJSONHandler(b, nil),

@@ -41,7 +41,8 @@ func stacks() []byte {
 	return b[:runtime.Stack(b, true)]
 }
 
-// settle waits until no line is being written behind the back of package log.
+// settle waits until no line of package log is being written on another
+// goroutine.
 func settle() {
 	for bytes.Contains(stacks(), []byte("internal/usercode.Run")) {
 		runtime.Gosched()
@@ -74,7 +75,7 @@ func (w *loop) count(part string) (n int) {
 	return n
 }
 
-// A loopSink is a loop that is no io.Writer to nib.
+// A loopSink is a loop that is not an io.Writer.
 type loopSink struct{ *loop }
 
 func (s loopSink) WriteRecord(r *nib.Record) error {
@@ -82,8 +83,8 @@ func (s loopSink) WriteRecord(r *nib.Record) error {
 	return err
 }
 
-// setters are ways to put a logger behind log and slog. NewJSONHandler makes
-// its own, on w.
+// setters are ways to make log and slog use a logger. NewJSONHandler makes its
+// own, on w.
 var setters = map[string]func(l *nib.Logger, w io.Writer){
 	"SetDefault":                       func(l *nib.Logger, _ io.Writer) { nibslog.SetDefault(l) },
 	"slog.SetDefault, NewHandler":      func(l *nib.Logger, _ io.Writer) { slog.SetDefault(slog.New(nibslog.NewHandler(l))) },
@@ -97,7 +98,7 @@ var setters = map[string]func(l *nib.Logger, w io.Writer){
 }
 
 func setWithCallSites(l *nib.Logger, _ io.Writer) {
-	log.SetFlags(log.Lshortfile) // has slog take the program counter
+	log.SetFlags(log.Lshortfile) // makes slog take the program counter
 	slog.SetDefault(slog.New(nibslog.NewHandler(l)))
 }
 
@@ -105,7 +106,7 @@ func setWithReplace(_ *nib.Logger, w io.Writer) {
 	slog.SetDefault(slog.New(nibslog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: keep})))
 }
 
-// A logging value logs whenever it is asked for its text.
+// A logging value logs whenever its String method is called.
 type logging struct{ log func() }
 
 func (v logging) LogValue() slog.Value         { v.log(); return slog.StringValue("value") }

@@ -13,17 +13,18 @@ import (
 	"github.com/nib-log/nib/layout"
 )
 
-// A replacer makes lines for a Handler with ReplaceAttr. The built-in
-// attributes may come back from it with any key and value, so to nib they are
-// fields like others, of a layout that has no keys of its own. They come first
-// in the line, before what is bound; so what is bound waits here, as attributes.
+// A replacer makes lines for a Handler with ReplaceAttr. ReplaceAttr may return
+// the built-in attributes with any key and value, so they are ordinary fields,
+// of a layout without keys. They come first in the line, before bound fields;
+// so these are kept here, as attributes.
 type replacer struct {
 	replace   func(groups []string, a slog.Attr) slog.Attr
 	addSource bool
 
 	// scopes are the line's object, which has no name, and the groups of
 	// WithGroup, each within the one before. Never empty. The attributes have
-	// been replaced and hold no pointers. Shared with other handlers: never changed.
+	// been replaced and hold no pointers. Shared with other handlers: never
+	// changed.
 	scopes []scope
 }
 
@@ -36,7 +37,7 @@ func newReplacer(opts *slog.HandlerOptions) *replacer {
 	return &replacer{replace: opts.ReplaceAttr, addSource: opts.AddSource, scopes: make([]scope, 1)}
 }
 
-// groups returns the names of the open groups, in a slice of its own.
+// groups returns the names of the open groups, in a new slice.
 func (p *replacer) groups() []string {
 	names := make([]string, 0, len(p.scopes)+4)
 	for _, s := range p.scopes[1:] {
@@ -79,7 +80,8 @@ func (p *replacer) event(l *nib.Logger, r *slog.Record) *nib.Event {
 		return l.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level)}).
 			Str(slog.MessageKey, r.Message).Str("depth", "!ERROR: logging leads to itself")
 	}
-	// All of ReplaceAttr runs before there is an event: it may end the goroutine.
+	// All calls of ReplaceAttr run before there is an event, because they may
+	// end the goroutine.
 	builtin := p.builtin(r)
 	t := tree{replace: p.replace, groups: p.groups()}
 	var attrs []slog.Attr
@@ -119,16 +121,16 @@ func (p *replacer) builtin(r *slog.Record) []slog.Attr {
 // A tree is a walk over attributes that replaces them.
 type tree struct {
 	replace func(groups []string, a slog.Attr) slog.Attr
-	groups  []string // names of the groups we are in; nil among the built-in attributes
+	groups  []string // names of the enclosing groups; nil among the built-in attributes
 	depth   int
-	tooDeep int // how often the attribute has met maxDepth, which lowers it
+	tooDeep int // how often the attribute has reached maxDepth, which lowers it
 }
 
 // maxDepth is how deep groups may be nested, as everywhere in nib.
 const maxDepth = 32
 
-// add appends what becomes of a: nothing, one attribute without LogValuers in
-// it, or several when it is a group without a key.
+// add appends the result of replacing a: nothing, one attribute without
+// LogValuers in it, or several if a is a group without a key.
 func (t *tree) add(dst []slog.Attr, a slog.Attr) []slog.Attr {
 	a.Value = usercode.Resolve(a.Value, logValue)
 	if a.Value.Kind() != slog.KindGroup {
@@ -223,7 +225,7 @@ func (f *freezer) WriteRecord(r *nib.Record) error {
 	return nil
 }
 
-// bare is slog's layout without any keys of its own.
+// bare returns slog's layout without any keys.
 func bare() nib.Layout {
 	l := layout.Slog()
 	for _, key := range []*string{&l.TimeKey, &l.LevelKey, &l.MessageKey, &l.CallerKey, &l.StackKey, &l.LoggerKey} {

@@ -14,7 +14,7 @@ import (
 	"github.com/nib-log/nib/nibslog"
 )
 
-// lineOf gives the line that a handler with replace writes for a record with
+// lineOf returns the line that a handler with replace writes for a record with
 // attrs, after steps.
 func lineOf(replace func([]string, slog.Attr) slog.Attr, steps []step, attrs ...slog.Attr) string {
 	var b bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"github.com/nib-log/nib/nibslog"
 )
 
-// A context that carries a logger is what nibhttp.Middleware gives to a handler.
+// The context carries a logger, as that of nibhttp.Middleware does.
 func TestLinesHaveTheFieldsOfTheContextsLogger(t *testing.T) {
 	var out bytes.Buffer
 	l := nib.New(&out)

@@ -9,7 +9,7 @@ import (
 	"github.com/nib-log/nib/internal/usercode"
 )
 
-// logValue guards LogValue. A nil that panics is null.
+// logValue guards LogValue. If it panics on nil, the value is null.
 func logValue(lv slog.LogValuer) (v slog.Value) {
 	defer func() {
 		if p := recover(); p != nil {
