@@ -92,8 +92,8 @@ func (s *destinationSuite) resume() {
 	}
 }
 
-// syncMark does what a spool does after each Deliver for a
-// delivery.MarkSyncer, and reports whether that had to be done.
+// syncMark does what a spool does after each Deliver for a delivery.MarkSyncer,
+// and reports whether it was needed.
 func (s *destinationSuite) syncMark() bool {
 	m, ok := s.dest.(delivery.MarkSyncer)
 	if !ok || !m.SyncMark() {
@@ -105,8 +105,8 @@ func (s *destinationSuite) syncMark() bool {
 	return true
 }
 
-// overlap checks a delivery.Overlapper: the next batch begins with what was not
-// settled and has more behind it.
+// overlap checks a delivery.Overlapper: the next batch begins with the
+// unsettled records, followed by more.
 func (s *destinationSuite) overlap() {
 	o, ok := s.dest.(delivery.Overlapper)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 )
 
 // An able destination has every ability, each with one function that a test may
-// replace by a faulty one.
+// replace with a faulty one.
 type able struct {
 	nibtest.Recorder
 	ping   func(d *able) error

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A fakeTB takes what a suite reports.
+// A fakeTB records what a suite reports.
 type fakeTB struct {
 	testing.TB // nil: a suite that needs more than is here panics
 
@@ -43,8 +43,8 @@ func faultsOf(suite func(testing.TB)) []string {
 	return f.faults
 }
 
-// wantFault checks that a suite has found the fault it was given, and told it
-// in words that name it.
+// wantFault checks that a suite has found a fault, and that its report names
+// it.
 func wantFault(t *testing.T, faults []string, want string) {
 	t.Helper()
 	for _, f := range faults {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Epoch is where a zero [Clock] stands.
+// Epoch is the time of a zero [Clock].
 var Epoch = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 
 // A Clock stands still until Advance or Set moves it, so that the time of each
@@ -16,8 +16,8 @@ var Epoch = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 //	var clock nibtest.Clock
 //	log := nib.New(w, nib.WithClock(clock.Now))
 //
-// The zero Clock stands at [Epoch]. It is safe for concurrent use and must not
-// be copied.
+// The time of the zero Clock is [Epoch]. It is safe for concurrent use and must
+// not be copied.
 type Clock struct {
 	mu    sync.Mutex // protects set and t
 	set   bool

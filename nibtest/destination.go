@@ -14,12 +14,12 @@ import (
 )
 
 // maxAttempts is how often the suite delivers again before it gives up on a
-// destination that takes nothing.
+// destination that accepts nothing.
 const maxAttempts = 100
 
 // TestDestination checks that a destination keeps the contract of
-// [delivery.Destination] promises, under normal conditions (no network failure
-// is simulated):
+// [delivery.Destination], under normal conditions (it simulates no network
+// failure):
 //
 //   - each record arrives once, unchanged and in order, whatever the size of
 //     batches and lines; what a Result does not settle is delivered again;
@@ -61,7 +61,7 @@ func TestDestination(t testing.TB, newDestination func(t testing.TB) (d delivery
 		}
 		c.run(s)
 		if c, ok := s.dest.(io.Closer); ok {
-			_ = c.Close() // the check of Close has reported what there is to report
+			_ = c.Close() // the check of Close has reported its error
 		}
 	}
 }
@@ -169,8 +169,8 @@ func (s *destinationSuite) deliverAll(lines [][]byte) {
 	s.fault("%d records are still not settled after %d attempts: %v", len(lines), maxAttempts, last)
 }
 
-// deliver hands over copies, checks the Result for sense, and overwrites the
-// copies.
+// deliver passes copies, checks that the Result is plausible, and overwrites
+// the copies.
 func (s *destinationSuite) deliver(ctx context.Context, lines [][]byte) (res delivery.Result, err error) {
 	batch := s.records(lines)
 	if !within(func() { res, err = s.dest.Deliver(ctx, batch) }) {
@@ -194,7 +194,7 @@ func (s *destinationSuite) deliver(ctx context.Context, lines [][]byte) (res del
 	return res, err
 }
 
-// compare settles, and compares what has arrived.
+// compare flushes, and compares the lines that have arrived.
 func (s *destinationSuite) compare(want [][]byte) {
 	if f, ok := s.dest.(delivery.Flusher); ok {
 		var err error

@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/nibtest"
 )
 
-// A goodDestination settles at most step records a call, as one with a limit
-// of its own would. The broken ones differ from it in deliver.
+// A goodDestination settles at most step records per call, like one with a
+// limit. The broken ones differ from it in deliver.
 type goodDestination struct {
 	step    int
 	lines   [][]byte

@@ -23,7 +23,8 @@ func line(g, n, size int) []byte {
 	return append(b, `","message":"`+messageText+"\"}\n"...)
 }
 
-// record describes a line of the suites. It refers to line and does not copy it.
+// record describes a line of the suites. It refers to line and does not copy
+// it.
 func record(line []byte) *nib.Record {
 	at := bytes.LastIndex(line, []byte(messageText))
 	return &nib.Record{
@@ -34,7 +35,7 @@ func record(line []byte) *nib.Record {
 	}
 }
 
-// sameRecord compares what a sink might change, the bytes apart.
+// sameRecord compares what a sink might change, except the bytes.
 func sameRecord(a, b *nib.Record) bool {
 	return a.Time == b.Time && a.Level == b.Level && a.PC == b.PC && a.Logger == b.Logger &&
 		a.Spool == b.Spool && a.Seq == b.Seq && sameSlice(a.Line, b.Line) && sameSlice(a.Message, b.Message)
@@ -44,7 +45,7 @@ func sameSlice(a, b []byte) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// mangled is what a record that was kept refers to.
+// mangled replaces the line of a record after its write.
 var mangled = []byte("{\"mangled\":true}\n")
 
 // mangle overwrites a buffer as its next user would.

@@ -15,8 +15,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A Capture is a logger whose lines go to the output of a test, with a [Recorder]
-// of them. [Logger] makes one.
+// A Capture is a logger whose lines go to the output of a test, with a
+// [Recorder] of them. [Logger] makes one.
 type Capture struct {
 	*nib.Logger
 	// Rec has every line, for Find, FindAll, Lines and Len.
@@ -28,15 +28,15 @@ type Capture struct {
 	mu      sync.Mutex // protects all below, and is held while a line is written
 	held    [][]byte   // without newlines
 	size    int        // of held
-	dropped int        // of the lines that waited
+	dropped int        // of the lines held
 	ended   bool
 }
 
-// maxHeld is the number of bytes of debug lines that wait.
+// maxHeld is the maximum number of bytes of debug lines that are held.
 const maxHeld = 1 << 20
 
-// Logger returns a logger for a test or benchmark, at LevelDebug unless opts say
-// otherwise:
+// Logger returns a logger for a test or benchmark, at LevelDebug unless opts
+// say otherwise:
 //
 //	func TestCheckout(t *testing.T) {
 //		log := nibtest.Logger(t)
@@ -45,15 +45,15 @@ const maxHeld = 1 << 20
 //		log.WantNone(nib.LevelError)
 //	}
 //
-// Its lines are those of tb, so each subtest should make its own. go test shows
-// them if the test fails. With -v, and in benchmarks, it shows lines as they are
-// written, but those below LevelInfo only if the test has failed, at its end.
-// Lines that are logged after the test has ended, by goroutines that it has left
-// behind, are dropped.
+// Its lines belong to tb, so each subtest should make its own logger. go test
+// shows them if the test fails. With -v, and in benchmarks, it shows lines as
+// they are written, but those below LevelInfo only if the test has failed, at
+// its end. Lines that are logged after the test has ended, by goroutines that
+// it has left behind, are dropped.
 //
-// Wrong use of an event fails the test, as does Fatal, which ends its goroutine and
-// not the process. The logger starts no goroutine and reads no clock but that of
-// its lines, so it works in bubbles of testing/synctest.
+// Wrong use of an event fails the test, as does Fatal, which ends its goroutine
+// and not the process. The logger starts no goroutine and reads no clock but
+// that of its lines, so it works in bubbles of testing/synctest.
 func Logger(tb testing.TB, opts ...nib.Option) *Capture {
 	tb.Helper()
 	_, isBenchmark := tb.(*testing.B)
@@ -66,8 +66,8 @@ func Logger(tb testing.TB, opts ...nib.Option) *Capture {
 	return c
 }
 
-// A captureSink has no Flush: that of a Capture is its Logger's, which would call
-// itself.
+// A captureSink has no Flush: a Capture has that of its Logger, which would
+// call itself.
 type captureSink struct{ to *Capture }
 
 // WriteRecord implements nib.Sink.
@@ -88,7 +88,7 @@ func (s captureSink) WriteRecord(r *nib.Record) error {
 	return c.Rec.WriteRecord(r)
 }
 
-// keep holds a line back, in place of the oldest ones if need be.
+// keep holds a line back, and drops the oldest ones if there are too many.
 func (c *Capture) keep(line []byte) {
 	c.held, c.size = append(c.held, slices.Clone(line)), c.size+len(line)
 	for c.size > maxHeld {
@@ -98,7 +98,7 @@ func (c *Capture) keep(line []byte) {
 	}
 }
 
-// end is run when the test and its other cleanups have ended.
+// end runs when the test and its other cleanups have ended.
 func (c *Capture) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +113,7 @@ func (c *Capture) end() {
 	c.ended, c.held = true, nil
 }
 
-// report is the error handler.
+// report returns the error handler.
 func (c *Capture) report(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +122,7 @@ func (c *Capture) report(err error) {
 	}
 }
 
-// exit is what Fatal does.
+// exit replaces os.Exit for Fatal.
 func (c *Capture) exit(int) {
 	c.mu.Lock()
 	if !c.ended {
@@ -132,9 +132,9 @@ func (c *Capture) exit(int) {
 	runtime.Goexit()
 }
 
-// Want fails the test unless a line with this message and these fields was logged.
-// Values are compared as JSON: 3 is equal to 3.0, and a time.Duration is a number
-// of nanoseconds, so durations are better compared as they are in the line.
+// Want fails the test unless a line with this message and these fields was
+// logged. Values are compared as JSON: 3 is equal to 3.0, and a time.Duration
+// is a number of nanoseconds, so compare durations in the format of the line.
 func (c *Capture) Want(msg string, fields ...slog.Attr) {
 	c.tb.Helper()
 	found := c.Rec.FindAll(msg)
@@ -160,7 +160,7 @@ func (c *Capture) WantNone(level nib.Level) {
 	}
 }
 
-// all lists the lines of the recorder, but for those of a long test.
+// all lists the lines of the recorder; of a long test, only a part.
 func (c *Capture) all() string {
 	const most = 20
 	lines := c.Rec.Lines()

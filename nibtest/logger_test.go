@@ -19,7 +19,7 @@ import (
 	"github.com/nib-log/nib/nibtest"
 )
 
-// A shownTB collects what a test would show.
+// A shownTB records what a test would show.
 type shownTB struct {
 	testing.TB
 	out      bytes.Buffer
@@ -150,7 +150,7 @@ func TestManyGoroutinesLogUntilTheTestHasEnded(t *testing.T) {
 	wg.Wait() // a write after the end of the test would have panicked
 }
 
-// These run in a process of their own, by TestWhatGoTestShows.
+// TestWhatGoTestShows runs these in another process.
 func TestShownPasses(t *testing.T) { inner(t); shown(t) }
 func TestShownFails(t *testing.T)  { inner(t); shown(t); t.Fail() }
 

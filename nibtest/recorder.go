@@ -23,15 +23,15 @@ var (
 	_ delivery.Pinger      = (*Recorder)(nil)
 )
 
-// A Recorder is a sink, and a destination of a spool, that keeps a copy of every
-// record, for tests:
+// A Recorder is a sink, and a destination of a spool, that keeps a copy of
+// every record, for tests:
 //
 //	var rec nibtest.Recorder
 //	work(nib.NewSink(&rec))
 //	if got := rec.Find("order placed")["total"]; got != 12.5 { … }
 //
 // The zero Recorder is empty and ready. It is safe for concurrent use and must
-// not be copied. What it returns belongs to the caller.
+// not be copied. Results belong to the caller.
 type Recorder struct {
 	mu      sync.Mutex // protects all below
 	records []nib.Record
@@ -158,7 +158,7 @@ func (rec *Recorder) FailWith(err error) {
 	rec.err = err
 }
 
-// Reset forgets records, flushes, the error and the functions of WriteWith,
+// Reset clears records, flushes, the error and the functions of WriteWith,
 // FlushWith and DeliverWith.
 func (rec *Recorder) Reset() {
 	rec.mu.Lock()

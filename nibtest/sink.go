@@ -28,7 +28,7 @@ const (
 	bigLine        = 4 << 20
 )
 
-// TestSink checks that a sink keeps the contract of [nib.Sink] promises:
+// TestSink checks that a sink keeps the contract of [nib.Sink]:
 //
 //   - each line arrives once, unchanged, and those of one goroutine in order,
 //     also when many call at once and when a line is megabytes long;
@@ -40,9 +40,9 @@ const (
 //     WriteRecord after it returns an error that wraps delivery.ErrClosed.
 //
 // newSink makes a fresh sink for each of these. read returns the lines that
-// have arrived since, each with its newline, from wherever the sink puts them;
-// it is called after Flush or Close, and not while lines are being written. The
-// first fault of each kind is reported to t.
+// have arrived since, each with its newline, from the place where the sink puts
+// them; it is called after Flush or Close, and not while lines are being
+// written. The first fault of each kind is reported to t.
 func TestSink(t testing.TB, newSink func(t testing.TB) (sink nib.Sink, read func() [][]byte)) {
 	t.Helper()
 	for _, c := range []struct {
@@ -163,8 +163,8 @@ func (s *sinkSuite) close() {
 	s.compare(s.read(), [][]byte{want})
 }
 
-// write hands over a copy of line, looks whether the sink has changed it, and
-// overwrites it as a logger's next line would.
+// write passes a copy of line to the sink, checks whether the sink has changed
+// it, and overwrites it like the next line of a logger.
 func (s *sinkSuite) write(line []byte) {
 	r := record(bytes.Clone(line))
 	before := *r
@@ -178,7 +178,7 @@ func (s *sinkSuite) write(line []byte) {
 	*r = nib.Record{Line: mangled, Message: mangled[:1], Level: nib.LevelFatal}
 }
 
-// settle brings everything to where read finds it.
+// settle flushes the sink, so that read finds all lines.
 func (s *sinkSuite) settle() {
 	f, ok := s.sink.(delivery.Flusher)
 	if !ok {
@@ -193,7 +193,7 @@ func (s *sinkSuite) settle() {
 	}
 }
 
-// wantLines settles, and compares what has arrived.
+// wantLines settles, and compares the lines that have arrived.
 func (s *sinkSuite) wantLines(want [][]byte) {
 	s.settle()
 	s.compare(s.read(), want)
@@ -214,6 +214,6 @@ func (s *sinkSuite) wantEachOnce(got [][]byte) {
 // finish closes the sink of this check.
 func (s *sinkSuite) finish() {
 	if c, ok := s.sink.(io.Closer); ok {
-		_ = c.Close() // the check of Close has reported what there is to report
+		_ = c.Close() // the check of Close has reported its error
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/nib-log/nib/nibtest"
 )
 
-// A goodSink does all a sink can be asked for. The broken ones differ from it
+// A goodSink does everything that a sink may do. The broken ones differ from it
 // in one method or one hook.
 type goodSink struct {
 	mu     sync.Mutex
@@ -158,7 +158,7 @@ func TestSinkFindsFaultsInHowLinesAreKept(t *testing.T) {
 	}
 }
 
-// keepsRecord keeps the pointer it was given and looks at it when flushed.
+// keepsRecord keeps the pointer that it receives and reads it in Flush.
 type keepsRecord struct {
 	goodSink
 	kept []*nib.Record
