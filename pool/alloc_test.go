@@ -13,9 +13,9 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// mallocs counts what f allocates, on all goroutines: the least of some tries,
-// because the runtime allocates for itself now and then. alloctest would hold
-// the collector off and keep to one processor, which is not wanted here.
+// mallocs counts what f allocates, on all goroutines: the minimum of some
+// tries, because the runtime itself allocates now and then. alloctest would
+// stop the collector and use one processor, which is not wanted here.
 func mallocs(tries int, f func()) uint64 {
 	least := ^uint64(0)
 	for range tries {
@@ -28,7 +28,7 @@ func mallocs(tries int, f func()) uint64 {
 	return least
 }
 
-// counts says whether allocations can be counted in this build.
+// counts reports whether allocations can be counted in this build.
 func counts(t *testing.T) bool {
 	if !alloctest.Enabled {
 		t.Log("allocations are not counted: this build adds its own")
@@ -44,7 +44,7 @@ type named struct {
 }
 
 // steady checks that calls on a pool of some values do not allocate, neither
-// one by one, nor many Gets and then many Puts, nor after a collection.
+// alternating, nor with many Gets and then many Puts, nor after a collection.
 func steady[T any](t *testing.T, create func() T) {
 	t.Helper()
 	p := pool.New(create)
@@ -126,7 +126,7 @@ func TestAllocFirstFillAndRefill(t *testing.T) {
 	if first > n/64 {
 		t.Errorf("first fill: got %d mallocs, want at most %d", first, n/64)
 	}
-	if got := mallocs(1, drain); got > 8 { // the runtime may have some of its own
+	if got := mallocs(1, drain); got > 8 { // the runtime may have some
 		t.Errorf("first drain: got %d mallocs, want none", got)
 	}
 	if got := mallocs(3, func() { fill(); drain() }); got != 0 {
@@ -153,8 +153,8 @@ func TestAllocPreallocated(t *testing.T) {
 	}
 }
 
-// One goroutine takes the values, another puts them: each Get has to fetch what
-// lies in the shard of the other.
+// One goroutine takes the values, another puts them: each Get has to fetch a
+// value from the shard of the other.
 func TestAllocHandOver(t *testing.T) {
 	for _, n := range []int{1, 4} {
 		procs(t, n)
@@ -192,8 +192,8 @@ func TestAllocHandOver(t *testing.T) {
 	}
 }
 
-// A scrape appends to slices from the pool and passes them by value to a worker,
-// which puts them: with sync.Pool each Put would box one.
+// A scrape appends to slices from the pool and passes them by value to a
+// worker, which puts them: with sync.Pool each Put would box one.
 func TestAllocSlicesReturnedByAWorker(t *testing.T) {
 	type sample struct {
 		series string

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Of membarrier(2).
+// The commands of membarrier(2).
 const (
 	sysMembarrier                    = 324
 	membarrierPrivateExpedited       = 1 << 3

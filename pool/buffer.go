@@ -26,7 +26,7 @@ import (
 type Buffer struct {
 	B []byte
 
-	mem   []byte // its own; len is cap
+	mem   []byte // its memory; len is cap
 	from  *Buffers
 	put   invariants.Stack // where it was put, in builds with tracking
 	class int32
@@ -42,17 +42,17 @@ type noCopy struct{}
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// classOf is the smallest class whose buffers hold n bytes: the length in bits
-// of n-1 gives the power of two, its second highest bit which half.
+// classOf returns the smallest class whose buffers hold n bytes: the length in
+// bits of n-1 gives the power of two, its second highest bit which half.
 func classOf(n int) int {
 	m := uint(max(n, minSize) - 1)
 	k := bits.Len(m)
 	return 2*k - 13 + int(m>>(k-2)&1)
 }
 
-// atHome reports whether B still lies in the buffer's own memory. However it
-// was cut, it then ends where that ends; only a slice with a capacity of its
-// own (b[i:j:k]) is taken for a foreign one.
+// atHome reports whether B is still in the buffer's own memory. However it was
+// sliced, its capacity then ends where that memory ends; only a slice with a
+// smaller capacity (b[i:j:k]) counts as foreign.
 func (b *Buffer) atHome() bool {
 	n := cap(b.B)
 	return n == 0 || &b.B[:n][n-1] == &b.mem[len(b.mem)-1]
@@ -80,7 +80,8 @@ func (b *Buffer) grow(n int) {
 		return
 	}
 	if atomic.LoadUint32(&b.idle) != 0 {
-		// The memory has another owner by now; the written bytes are discarded.
+		// The memory may have another owner by now; the written bytes are
+		// discarded.
 		p.misuse("nib/pool: buffer used after Put; it was put here:\n", b.put.String())
 		b.B = slices.Grow(b.B, n)
 		return
@@ -99,7 +100,7 @@ func (b *Buffer) grow(n int) {
 	b.B = b.mem[:copy(b.mem, b.B)]
 }
 
-// enlarge exchanges the memory of b for some that holds need bytes.
+// enlarge replaces the memory of b with memory for need bytes.
 func (p *Buffers) enlarge(b *Buffer, need int) {
 	if classOf(need) >= p.kept() {
 		need = max(need, len(b.mem)+len(b.mem)/2)

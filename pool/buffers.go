@@ -20,12 +20,12 @@ import (
 //
 // A Buffers is safe for concurrent use, and must not be copied.
 type Buffers struct {
-	last   int // number of the largest class that is kept, and one
+	last   int // number of the largest class that is kept, plus one
 	config BuffersConfig
-	// classes come into being when they are used for the first time.
+	// classes are created when they are first used.
 	classes [numClasses]atomic.Pointer[Pool[*Buffer]]
 
-	_            [cacheLine]byte // the counters are written, what is above is not
+	_            [cacheLine]byte // separates the counters, which are written, from the fields above
 	oversizeGets atomic.Uint64
 	oversizePuts atomic.Uint64
 	grown        atomic.Uint64
@@ -70,11 +70,11 @@ func NewBuffers(c BuffersConfig) *Buffers {
 	return p
 }
 
-// sizeOf is the capacity of the buffers of a class: 2 or 3 times a power of
-// two.
+// sizeOf returns the capacity of the buffers of a class: 2 or 3 times a power
+// of two.
 func sizeOf(class int) int { return (2 + class&1) << (5 + class>>1) }
 
-// kept is how many classes are kept.
+// kept returns how many classes are kept.
 func (p *Buffers) kept() int {
 	if p.last == 0 {
 		return defaultClasses
@@ -102,7 +102,7 @@ func (p *Buffers) GetZeroed(n int) *Buffer {
 	return b
 }
 
-// take gives a buffer with memory for n bytes, whose B is not set.
+// take returns a buffer with memory for n bytes, whose B is not set.
 func (p *Buffers) take(n int) *Buffer {
 	if n < 0 {
 		panic(fmt.Sprintf("nib/pool: buffer of %d bytes", n))
@@ -160,7 +160,7 @@ func (p *Buffers) Put(b *Buffer) {
 		p.misuse("nib/pool: buffer put that did not come from these Buffers", "")
 		return
 	}
-	// An exchange, so that of two Puts at the same time one finds out.
+	// An exchange, so that one of two concurrent Puts detects the other.
 	if atomic.SwapUint32(&b.idle, 1) != 0 {
 		p.misuse("nib/pool: buffer put twice; it was first put here:\n", b.put.String())
 		return

@@ -203,7 +203,7 @@ func TestPutOfNilDoesNothing(t *testing.T) {
 	}
 }
 
-// Each goroutine writes its own text, by all means there are, and reads it again.
+// Each goroutine writes its own text, with every method, and reads it again.
 func TestBuffersOfManyGoroutines(t *testing.T) {
 	procs(t, 4)
 	var p pool.Buffers

@@ -23,11 +23,11 @@ type depot[T any] struct {
 	mu sync.Mutex
 	// mags are the magazines, first those with values and then those without. A
 	// shard that takes one leaves another in its place, so nothing has to grow
-	// while values go back and forth. Of a magazine len is what is in and cap
-	// what fits in, which may be nothing at all.
+	// while values move back and forth. The len of a magazine is the number of
+	// its values and cap the number that fits, which may be 0.
 	mags [][]T
 	full int   // how many of mags have values
-	free int64 // values that may be put beyond the room that has been given out
+	free int64 // values that may be put beyond the room granted so far
 
 	misses  uint64 // Gets that found nothing
 	refused uint64 // Puts above the limit
@@ -62,7 +62,7 @@ func (p *Pool[T]) begin() *table[T] {
 	return t
 }
 
-// getSlow is Get where the shard has no value at hand, or is in use.
+// getSlow is Get if the shard has no value in items, or is in use.
 func (p *Pool[T]) getSlow() (v T) {
 	t := p.table.Load()
 	if t == nil {
@@ -89,7 +89,7 @@ func (p *Pool[T]) getSlow() (v T) {
 	return v
 }
 
-// find looks for a value everywhere.
+// find searches all shards and the depot for a value.
 func (p *Pool[T]) find(t *table[T], home uintptr) (v T, ok bool) {
 	d := &p.depot
 	d.mu.Lock()
@@ -141,16 +141,16 @@ func (d *depot[T]) reload(s *shard[T], st uint32) uint32 {
 	return st
 }
 
-// load makes m, with all that is in it, the items of a locked shard that has
-// none, and gives the state. The room of the items before goes back to free.
+// load makes m, with its values, the items of a locked shard that has none, and
+// returns the state. The room of the items before goes back to free.
 func (s *shard[T]) load(d *depot[T], m []T) uint32 {
 	d.free += int64(s.room)
 	s.items, s.room = m[:cap(m)], uint32(len(m))
 	return s.room * one
 }
 
-// steal moves values from another shard to the locked s, which has none: its
-// spare as it is, or else half of its items.
+// steal moves values from another shard to the locked s, which has none: the
+// whole spare, or else half of the items.
 func (d *depot[T]) steal(s, from *shard[T], st uint32) uint32 {
 	if atomic.LoadUint32(&from.state) == 0 {
 		return st // it was empty, or has been emptied, since the mutex was locked
@@ -181,7 +181,7 @@ func (d *depot[T]) steal(s, from *shard[T], st uint32) uint32 {
 	return st
 }
 
-// putSlow is Put where the shard has no room at hand, or is in use.
+// putSlow is Put if the shard has no room in items, or is in use.
 func (p *Pool[T]) putSlow(v T) {
 	t := p.table.Load()
 	if t == nil {
@@ -226,7 +226,7 @@ func (p *Pool[T]) keep(t *table[T], home uintptr, v T) bool {
 }
 
 // push adds v to a shard, with more room if that is needed and there is some,
-// and gives the state.
+// and returns the state.
 func (d *depot[T]) push(s *shard[T], st uint32, v T) (uint32, bool) {
 	if n := st / one; n == s.room {
 		if d.free == 0 {
@@ -261,7 +261,7 @@ func (d *depot[T]) unload(s *shard[T], st uint32) uint32 {
 	return spareBit
 }
 
-// store keeps a magazine with values, and gives an empty one for it.
+// store keeps a magazine with values, and returns an empty one for it.
 func (d *depot[T]) store(m []T) (empty []T) {
 	if d.full == len(d.mags) {
 		d.mags = append(d.mags, m)
@@ -272,8 +272,8 @@ func (d *depot[T]) store(m []T) (empty []T) {
 	return empty
 }
 
-// grant takes room out of what is free: all that is wanted, but no more than
-// half of a limit's rest, so that some is left for the other shards.
+// grant takes room from free: as much as wanted, but no more than half of what
+// is left of a limit, so that some is left for the other shards.
 func (d *depot[T]) grant(want int) uint32 {
 	g := min(int64(want), d.free-d.free/2)
 	d.free -= g
@@ -287,7 +287,7 @@ func (d *depot[T]) reclaim(t *table[T], home uintptr) {
 		s := t.at(home + i)
 		// room changes only while the depot is locked too, so it can be read.
 		if atomic.LoadUint32(&s.state)/one == s.room {
-			continue // also one in use without room: that has none to give
+			continue // even one in use without room: it has none to give
 		}
 		st := s.lock()
 		g := (s.room - st/one + 1) / 2
@@ -300,9 +300,9 @@ func (d *depot[T]) reclaim(t *table[T], home uintptr) {
 	}
 }
 
-// magazine gives an empty magazine, if it has to be made one of about the size
-// that is asked for. Those of a shard grow, so that a pool of few values stays
-// small and one of many takes few allocations.
+// magazine returns an empty magazine; a new one has about the requested size.
+// Those of a shard grow, so that a pool of few values stays small and one of
+// many takes few allocations.
 func (d *depot[T]) magazine(size int) []T {
 	if n := len(d.mags) - 1; n >= d.full {
 		m := d.mags[n]
@@ -315,8 +315,8 @@ func (d *depot[T]) magazine(size int) []T {
 	return make([]T, min(max(size, firstMagazine), largest[T]()))
 }
 
-// tidy gives up the empty magazines, and with them the list that they were in
-// if most of it is not needed.
+// tidy drops the empty magazines, and reallocates their list if most of it is
+// not needed.
 func (d *depot[T]) tidy() {
 	clear(d.mags[d.full:])
 	d.mags = d.mags[:d.full]

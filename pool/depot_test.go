@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// onPlace runs f on a new goroutine, whose place is the same in all that f calls and
-// not that of processor 0. There is one processor.
+// onPlace runs f on a new goroutine, whose place is the same in all that f
+// calls and not that of processor 0. There is one processor.
 func onPlace[T any](t *testing.T, p *Pool[T], f func(table *table[T], home uintptr)) {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -28,7 +28,7 @@ func onPlace[T any](t *testing.T, p *Pool[T], f func(table *table[T], home uintp
 	<-done
 }
 
-// idle is how many values the items of a shard have.
+// idle returns how many values are in the items of a shard.
 func (s *shard[T]) idle() int { return int(atomic.LoadUint32(&s.state) / one) }
 
 func TestPlacesAreThoseOfGoroutines(t *testing.T) {
@@ -50,7 +50,7 @@ func TestPlacesAreThoseOfGoroutines(t *testing.T) {
 }
 
 // The shards of a pool share one array at first: a value goes to any of them
-// without an allocation. For large values it would be a waste.
+// without an allocation. For large values it would waste memory.
 func TestShardsHaveRoomAtFirst(t *testing.T) {
 	var small Pool[int]
 	var large Pool[[1 << 20]byte]
@@ -98,8 +98,9 @@ func TestValuesAtHandNeedNoDepot(t *testing.T) {
 	}
 }
 
-// A shard that has no value takes half of those of another one, so that the next
-// Get finds one at hand; one that is full gets more room, where its values are.
+// A shard that has no value takes half of those of another one, so that the
+// next Get finds one at hand; one that is full gets more room, where its values
+// are.
 func TestEmptyAndFullShards(t *testing.T) {
 	p := New(func() int64 { return -1 })
 	onPlace(t, p, func(table *table[int64], home uintptr) {
@@ -124,7 +125,7 @@ func TestEmptyAndFullShards(t *testing.T) {
 	}
 }
 
-// All shards but one are in use, the last one that a call tries.
+// All shards are in use except the last one that a call tries.
 func TestTheLastShardIsTriedToo(t *testing.T) {
 	p := New(func() int { return -1 })
 	onPlace(t, p, func(table *table[int], home uintptr) {
@@ -142,7 +143,7 @@ func TestTheLastShardIsTriedToo(t *testing.T) {
 	})
 }
 
-// An empty magazine is used again, once. The depot forgets it.
+// An empty magazine is used again, once: the depot removes it.
 func TestEmptyMagazinesAreUsedAgain(t *testing.T) {
 	full, empty := make([]int, 5, 8), make([]int, 0, 32)
 	for _, withFull := range []bool{false, true} {
@@ -162,7 +163,8 @@ func TestEmptyMagazinesAreUsedAgain(t *testing.T) {
 	}
 }
 
-// Empty magazines are given up, and the list if half of it, or more, was for them.
+// Empty magazines are dropped, and the list if half of it, or more, was for
+// them.
 func TestEmptyMagazinesAreGivenUp(t *testing.T) {
 	for _, full := range []int{0, 2, 5, 8, 10} {
 		list := make([][]int, 10)

@@ -112,7 +112,7 @@ func TestGoexitInEraseIsCounted(t *testing.T) {
 	}
 }
 
-// Erase puts a child into the same pool, and the child one of its own.
+// Erase puts a child into the same pool, and the child another one.
 func TestEraseMayUseThePool(t *testing.T) {
 	p := newPages(pool.WithLimit(1000))
 	var wg sync.WaitGroup

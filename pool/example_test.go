@@ -82,7 +82,7 @@ func ExampleBuffers() {
 	b := buffers.Get(100)
 	fmt.Println(len(b.B), cap(b.B))
 	b.B = append(b.B, "appended, "...)
-	fmt.Fprintf(b, "and written by fmt%c\n", '!') // grows by way of the pool
+	fmt.Fprintf(b, "and written by fmt%c\n", '!') // grows with memory of the pool
 	os.Stdout.Write(b.B)
 	buffers.Put(b)
 

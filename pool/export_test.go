@@ -2,7 +2,7 @@
 
 package pool
 
-// Tracking tells whether this build checks what is put and taken.
+// Tracking reports whether this build checks what is put and taken.
 const Tracking = tracking
 
 // Shrink does what WithGCShrink makes each garbage collection do.
@@ -30,9 +30,9 @@ func (p *Pool[T]) Slots(visit func(v T)) {
 	}
 }
 
-// Fault says what is wrong with the books of a pool that nobody else uses: each
-// place for a value within the limit is accounted for once, and no magazine is
-// in two places.
+// Fault returns what is wrong with the accounts of a pool that no other
+// goroutine uses, or "": each place for a value within the limit must be
+// accounted for once, and no magazine may be in two places.
 func (p *Pool[T]) Fault() string {
 	t := p.table.Load()
 	if t == nil {

@@ -17,7 +17,7 @@ func procs(t testing.TB, n int) {
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 }
 
-// onNewThread runs f on a goroutine with a thread of its own, and waits for it.
+// onNewThread runs f on a goroutine with a new thread, and waits for it.
 func onNewThread(f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -28,7 +28,7 @@ func onNewThread(f func()) {
 	<-done
 }
 
-// counted is a pool of numbers that knows how many it has made.
+// counted is a pool of numbers that counts those that it has made.
 type counted struct {
 	*pool.Pool[int]
 	made atomic.Int64
@@ -80,8 +80,8 @@ func TestGetFindsTheOnlyValueFromAnyPlace(t *testing.T) {
 	}
 }
 
-// A token goes round many goroutines by way of the pool. Each Put happens before
-// the next Get, so no Get may miss it.
+// Many goroutines pass a token on through the pool. Each Put happens before the
+// next Get, so no Get may miss it.
 func TestGetFindsWhatHappenedBefore(t *testing.T) {
 	for _, n := range []int{1, 2, 4, 16} {
 		procs(t, n)

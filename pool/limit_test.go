@@ -42,8 +42,8 @@ func TestLargestLimits(t *testing.T) {
 	}
 }
 
-// The room that a limit leaves is spread over the shards. Wherever it is, a Put
-// must find it, and never find more.
+// The free room of a limit is spread over the shards. A Put must find it in any
+// of them, and never find more.
 func TestLimitIsExactFromAnyPlace(t *testing.T) {
 	for _, limit := range limits {
 		random := rand.New(rand.NewPCG(1, uint64(limit)))

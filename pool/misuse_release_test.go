@@ -62,8 +62,8 @@ func TestForeignBuffersAreIgnored(t *testing.T) {
 	}
 }
 
-// The handle is recycled when another buffer grows; that is not seen by whoever
-// still has it.
+// The handle is recycled when another buffer grows; a holder of the old one
+// does not notice.
 func TestSecondPutOfABufferThatServedToGrowIsIgnored(t *testing.T) {
 	var p pool.Buffers
 	stale := p.Get(1000)
@@ -76,8 +76,8 @@ func TestSecondPutOfABufferThatServedToGrowIsIgnored(t *testing.T) {
 	}
 }
 
-// What is written to a buffer after its Put must not get into the memory that
-// someone else has by then.
+// Bytes written to a buffer after its Put must not get into memory that has
+// another owner by then.
 func TestWritesAfterPutGoNowhere(t *testing.T) {
 	var p pool.Buffers
 	b := p.Get(100)

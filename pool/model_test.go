@@ -19,8 +19,8 @@ type item struct {
 	held   atomic.Bool
 }
 
-// A world is a pool that is used by several goroutines, and all there is to know
-// about its values.
+// A world is a pool that several goroutines use, and the state of all its
+// values.
 type world struct {
 	t                *testing.T
 	pool             *pool.Pool[*item]
@@ -35,7 +35,7 @@ func newWorld(t *testing.T, opts ...pool.Option) *world {
 	return w
 }
 
-// get takes a value, which nobody else may have.
+// get takes a value, which no other goroutine may have.
 func (w *world) get() *item {
 	w.gets.Add(1)
 	v := w.pool.Get()
@@ -51,7 +51,7 @@ func (w *world) put(v *item) {
 	w.pool.Put(v)
 }
 
-// wander does n random things and gives back what it has.
+// wander does n random operations and returns its values.
 func (w *world) wander(seed uint64, n int) {
 	random := rand.New(rand.NewPCG(seed, 3))
 	var mine []*item
@@ -87,7 +87,7 @@ func (w *world) wander(seed uint64, n int) {
 	}
 }
 
-// settle compares the books of a pool at rest with those of the world.
+// settle compares the accounts of a pool at rest with those of the world.
 func (w *world) settle() {
 	s := w.pool.Stats()
 	gets, puts, made := uint64(w.gets.Load()), uint64(w.puts.Load()), uint64(w.made.Load())
@@ -113,7 +113,7 @@ func (w *world) settle() {
 	}
 }
 
-// steps is a number of steps that fits the build, and says so.
+// steps returns a number of steps that suits the build, and logs it.
 func steps(t *testing.T, n int) int {
 	switch {
 	case pool.Tracking: // each Put takes a stack
@@ -184,7 +184,7 @@ func TestEightGoroutinesAMillionOperations(t *testing.T) {
 	}
 }
 
-// Each byte is a step of one goroutine. With no one else there all is certain:
+// Each byte is a step of one goroutine. Without others the result is certain:
 // which Puts are kept, and whether a Get finds a value.
 func FuzzPool(f *testing.F) {
 	f.Add([]byte{0, 0x80, 0x81, 0, 1, 2})
@@ -239,7 +239,8 @@ func FuzzPool(f *testing.F) {
 	})
 }
 
-// fuzzGets takes values, of which there are some, and says how many are left.
+// fuzzGets takes values, of which there must be some, and returns how many are
+// left.
 func fuzzGets(t *testing.T, p *counted, idle map[int]bool, have, count int) int {
 	for range count {
 		v := p.Get()

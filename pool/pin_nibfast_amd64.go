@@ -15,13 +15,13 @@ import (
 // Ps).
 //
 // Get and Put need no locked instruction then: the goroutine is pinned to its
-// processor, sets the flag busy of the processor's shard, and looks whether the
-// pool is stopped. A call that needs the shards of other processors stops the
-// pool: it writes that down, makes all processors execute a memory barrier, and
-// waits until no shard is busy. A call that set its flag before the barrier is
-// waited for; one that sets it later sees that the pool is stopped, and waits
-// for the depot's mutex. This is Dekker's protocol, with its costs on the rare
-// side.
+// processor, sets the flag busy of the processor's shard, and checks whether
+// the pool is stopped. A call that needs the shards of other processors stops
+// the pool: it sets the mode, makes all processors execute a memory barrier,
+// and waits until no shard is busy. A call that set its flag before the barrier
+// is waited for; one that sets it later sees that the pool is stopped, and
+// waits for the depot's mutex. This is Dekker's protocol, with its costs on the
+// rare side.
 const pinnable = true
 
 // The modes of a table. They change with the depot's mutex held.
@@ -43,12 +43,12 @@ type pin struct {
 	busy uint64 // the processor works on the shard; stored by the processor only
 }
 
-// A pool goes over to locks when stops have taken longer than the other calls
-// saved: where each value is put on another processor than the one that wants
-// it next, and few are idle.
+// A pool switches to locks when stops have taken longer than the other calls
+// saved: if values are put on other processors than those that get them next,
+// and few are idle.
 const (
 	saved   = 10 * time.Nanosecond  // by a Get and a Put that need no lock
-	maxStop = 10 * time.Microsecond // that counts of a stop: the rest, the processor has done something else
+	maxStop = 10 * time.Microsecond // that counts of a stop: the rest of the time the processor did something else
 	maxDebt = time.Millisecond
 )
 
@@ -65,9 +65,9 @@ func (t *table[T]) place() uintptr {
 	return uintptr(id)
 }
 
-// findPinned takes a value out of the processor's shard, which may get a
-// magazine of the depot for that. The depot's mutex is held, so the pool is not
-// stopped in between.
+// findPinned takes a value from the processor's shard, which may get a magazine
+// of the depot first. The depot's mutex is held, so the pool is not stopped in
+// between.
 func (d *depot[T]) findPinned(t *table[T]) (v T, ok bool) {
 	if t.isLocked() {
 		return v, false
@@ -88,8 +88,8 @@ func (d *depot[T]) findPinned(t *table[T]) (v T, ok bool) {
 	return v, ok
 }
 
-// keepPinned puts v into the processor's shard, which may get more room for
-// that. The depot's mutex is held.
+// keepPinned puts v into the processor's shard, which may get more room first.
+// The depot's mutex is held.
 func (d *depot[T]) keepPinned(t *table[T], v T) (ok bool) {
 	if t.isLocked() {
 		return false
@@ -120,7 +120,7 @@ func (t *table[T]) stopWith(barrier func()) (began time.Time) {
 	return began
 }
 
-// resume gives the shards back to the processors, or goes over to locks.
+// resume returns the shards to the processors, or switches to locks.
 func (t *table[T]) resume(began time.Time) {
 	if t.isLocked() {
 		return

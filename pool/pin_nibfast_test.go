@@ -49,7 +49,7 @@ func TestStoppedPoolIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A shard at work is waited for.
+// A stop waits for a shard in use.
 func TestStopWaitsForShardsAtWork(t *testing.T) {
 	p := New(func() int { return -1 })
 	p.Put(1)
@@ -99,7 +99,7 @@ func TestStopsThatCostTooMuchLeadToLocks(t *testing.T) {
 	t.Logf("%d stops in a row", stops)
 }
 
-// Time that Gets and Puts have saved pays for stops.
+// Stops may take the time that Gets and Puts have saved.
 func TestStopsNowAndThenAreFine(t *testing.T) {
 	p := New(func() int { return -1 })
 	p.Put(1)
@@ -145,8 +145,8 @@ func TestMoreProcessorsThanShards(t *testing.T) {
 	}
 }
 
-// Stops come at any moment of calls that need no lock. Without a barrier, values
-// are handed out twice: on two processors after some seconds.
+// Stops may happen at any point of calls that need no lock. Without a barrier,
+// values are returned twice: on two processors after some seconds.
 func TestStopsBesideCalls(t *testing.T) {
 	const values = 64
 	stress := 5 * time.Second

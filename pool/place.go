@@ -8,23 +8,24 @@ import "sync/atomic"
 // use: two that run at the same time may have the same place by chance.
 //
 // Its fields are atomic, by functions for the reason given at shard.state. All
-// calls read salt, so met, which is written when shards are short, lies apart.
+// calls read salt, so met, which is written when shards are short, is on
+// another cache line.
 type crowding struct {
 	salt uintptr
 	_    [cacheLine]byte
 	met  uint32
 }
 
-// meet notes that a shard was found in use. The more often places have been
-// changed, the longer it takes until they change again: with more goroutines
-// running than shards there are, no change helps.
+// meet records that a shard was found in use. The more often places have been
+// changed, the longer it takes until they change again: with more running
+// goroutines than shards, no change helps.
 func (c *crowding) meet() {
 	if n := atomic.AddUint32(&c.met, 1); n >= 64 && n&(n-1) == 0 {
 		atomic.StoreUintptr(&c.salt, uintptr(n)*0x9E3779B1)
 	}
 }
 
-// byStack is the place of the goroutine.
+// byStack returns the place of the goroutine.
 func (c *crowding) byStack() uintptr { return stackPlace(atomic.LoadUintptr(&c.salt)) }
 
 // placesPerCPU is how many shards there are for each processor: some more,

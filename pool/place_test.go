@@ -28,7 +28,7 @@ func TestPlacesChangeLessAndLessOften(t *testing.T) {
 	}
 }
 
-// The place only decides where a call begins to look.
+// The place only decides where a call begins to search.
 func TestAllIsFoundAfterPlacesChanged(t *testing.T) {
 	misses := 0
 	p := New(func() int { misses++; return -1 }, WithLimit(1000))
@@ -48,7 +48,7 @@ func TestAllIsFoundAfterPlacesChanged(t *testing.T) {
 	}
 }
 
-// While the shards that a call comes to are in use, it goes on to the next one.
+// A call skips shards that are in use.
 func TestShardsInUseArePassedBy(t *testing.T) {
 	p := New(func() int { return -1 })
 	p.Put(0)
@@ -66,7 +66,7 @@ func TestShardsInUseArePassedBy(t *testing.T) {
 	}
 }
 
-// lockAllBut locks shards as calls do that take long.
+// lockAllBut locks shards like calls that take long.
 func lockAllBut[T any](table *table[T], but *shard[T]) (unlock func()) {
 	states := make([]uint32, len(table.shards))
 	for i := range table.shards {

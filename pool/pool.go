@@ -13,7 +13,7 @@ import "sync/atomic"
 // not retain any part of it.
 type Pool[T any] struct {
 	// table is all that Get and Put read of the Pool while their shard has what
-	// they need, so nothing that is written lies on its cache line.
+	// they need, so nothing that is written is on its cache line.
 	table atomic.Pointer[table[T]]
 	_     [cacheLine]byte
 
@@ -32,7 +32,7 @@ func New[T any](create func() T, opts ...Option) *Pool[T] {
 	return p
 }
 
-// setUp does what New does, to a Pool that is part of something else.
+// setUp does what New does, for a Pool that is part of another struct.
 func (p *Pool[T]) setUp(create func() T, opts []Option) {
 	p.create, p.config = create, newConfig(opts)
 	for range p.config.prealloc {

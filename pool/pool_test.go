@@ -14,7 +14,7 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// collected waits until done is closed, by a cleanup, and says whether it was.
+// collected waits until a cleanup closes done, and reports whether it did.
 func collected(done <-chan struct{}) bool {
 	return eventually(func() bool {
 		select {
@@ -225,8 +225,7 @@ func TestSlotsOfTakenValuesAreCleared(t *testing.T) {
 	}
 }
 
-// A constructor that takes from the pool and gives to it would wait for itself
-// if a lock were held.
+// A constructor that calls Get and Put would deadlock if a lock were held.
 func TestConstructorMayUseThePool(t *testing.T) {
 	var p *pool.Pool[int]
 	var calls atomic.Int32

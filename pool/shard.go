@@ -30,20 +30,20 @@ func newTable[T any]() *table[T] {
 
 const maxShards = 256
 
-// at is the shard for place i.
+// at returns the shard for place i.
 func (t *table[T]) at(i uintptr) *shard[T] { return &t.shards[i&t.mask] }
 
 // A shard holds idle values: in items, a stack that Get and Put work on, and in
-// spare, which is set aside when it is full. The pair is what keeps calls
-// that alternate around a boundary away from the depot (the magazines of
-// Bonwick and Adams, Magazines and Vmem, USENIX 2001).
+// spare, a full stack in reserve. The pair keeps calls that alternate around a
+// boundary away from the depot (the magazines of Bonwick and Adams, Magazines
+// and Vmem, USENIX 2001).
 //
 // The lock is a value of state: the goroutine that swaps it in owns the shard,
-// learns by the same instruction how full it is, and releases it by storing the
+// gets its fill level with the same instruction, and releases it by storing the
 // new state. It is held for a few instructions and never while user code runs;
-// a goroutine that finds it taken goes elsewhere or yields.
+// a goroutine that finds it taken tries another shard or yields.
 //
-// What Get and Put touch comes first, so that it lies on one cache line.
+// The fields that Get and Put use come first, on one cache line.
 type shard[T any] struct {
 	// state is lockBit alone, or the number of values in items times one and
 	// perhaps spareBit. All access is atomic, but by the functions of
@@ -51,10 +51,10 @@ type shard[T any] struct {
 	// generic code that is instantiated in a package without that import.
 	state uint32
 	room  uint32 // values that items may hold: its share of the limit
-	items []T    // len is what fits in
+	items []T    // len is the number of values that fit
 	puts  uint64 // that were kept
 	pin
-	spare []T // len is what is in, none unless spareBit is set
+	spare []T // len is the number of values, 0 unless spareBit is set
 	_     [cacheLine - shardSize]byte
 }
 
@@ -65,13 +65,13 @@ const (
 	tableBytes    = 64 << 10 // nor the first magazines of all shards
 )
 
-// largest is how many values of T a magazine may hold: at least two, however
-// large they are.
+// largest returns how many values of T a magazine may hold: at least two,
+// however large they are.
 func largest[T any]() int { return min(maxMagazine, max(2, magazineBytes/slotSize[T]())) }
 
-// furnish gives the shards their first magazines, all in one piece: the place
+// furnish gives the shards their first magazines, in one allocation: the place
 // of a goroutine changes when its stack is moved, and should not cost an
-// allocation wherever it gets to. For large values it would be a waste.
+// allocation at each new place. For large values it would waste memory.
 func (t *table[T]) furnish() {
 	size := slotSize[T]()
 	n := min(max(firstMagazine, cacheLine/2/size), tableBytes/size/len(t.shards))
@@ -100,7 +100,7 @@ func (s *shard[T]) lock() uint32 {
 	}
 }
 
-// tryGet takes a value if one is at hand.
+// tryGet takes a value from items if there is one.
 func (s *shard[T]) tryGet() (v T, ok bool) {
 	st := atomic.SwapUint32(&s.state, lockBit)
 	switch {
@@ -114,7 +114,7 @@ func (s *shard[T]) tryGet() (v T, ok bool) {
 	return v, ok
 }
 
-// tryPut puts v if there is room at hand.
+// tryPut puts v into items if there is room.
 func (s *shard[T]) tryPut(v T) bool {
 	st := atomic.SwapUint32(&s.state, lockBit)
 	if st == lockBit {

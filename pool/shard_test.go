@@ -4,8 +4,8 @@ package pool
 
 import "testing"
 
-// TestShardBesideABusyOne uses a shard as goroutines do that find theirs in use:
-// what they put there stays within its room, and they do not wait.
+// TestShardBesideABusyOne uses a shard as goroutines do that find theirs in
+// use: what they put there stays within its room, and they do not wait.
 func TestShardBesideABusyOne(t *testing.T) {
 	s := &shard[int]{items: make([]int, 4), room: 2}
 	for n, want := range []bool{true, true, false} {

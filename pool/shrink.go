@@ -11,7 +11,7 @@ import (
 // shrink is the state of WithGCShrink.
 type shrink struct {
 	low  int      // the least number of magazines in the depot since the last collection
-	seen []uint64 // of each shard, what it looked like then
+	seen []uint64 // the state of each shard then
 }
 
 // A canary is garbage from the start: its cleanup signals that a collection has
@@ -19,7 +19,7 @@ type shrink struct {
 // may live longer.
 type canary struct{ _ *canary }
 
-// shrinkAtGC shrinks p after each collection for as long as there is a p.
+// shrinkAtGC shrinks p after each collection until p is unreachable.
 func (p *Pool[T]) shrinkAtGC() {
 	runtime.AddCleanup(new(canary), func(w weak.Pointer[Pool[T]]) {
 		if p := w.Value(); p != nil {
@@ -29,7 +29,7 @@ func (p *Pool[T]) shrinkAtGC() {
 	}, weak.Make(p))
 }
 
-// shrink drops the magazines that lay in the depot since the last collection,
+// shrink drops the magazines that were in the depot since the last collection,
 // and the values of shards that were not used.
 func (p *Pool[T]) shrink() {
 	if t := p.table.Load(); t != nil {

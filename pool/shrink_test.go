@@ -11,9 +11,9 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// eventually runs collections until a condition holds, and says whether it did.
-// What a collection brings about comes some time after it, when the goroutine
-// that calls the cleanups gets a processor.
+// eventually runs collections until a condition holds, and reports whether it
+// did. Cleanups run some time after a collection, when their goroutine gets a
+// processor.
 func eventually(holds func() bool) bool {
 	for late := time.Now().Add(2 * time.Minute); !holds(); runtime.Gosched() {
 		if time.Now().After(late) {
@@ -41,7 +41,7 @@ func TestGCShrinkDropsIdleValues(t *testing.T) {
 }
 
 // Shrink is called here, not by the collector, which does it some time after a
-// collection: what is used between two collections may lie before both.
+// collection: a use between two collections may come before both.
 func TestShrinkKeepsWhatIsUsed(t *testing.T) {
 	p := newCounted()
 	fill(p.Pool, 0, 10_000)
@@ -54,11 +54,11 @@ func TestShrinkKeepsWhatIsUsed(t *testing.T) {
 	}
 }
 
-// The steps of shrinking, without a collector that runs when it likes.
+// The steps of shrinking, without the collector, which runs at any time.
 func TestShrinkDropsWhatNobodyAskedForSinceTheLastTime(t *testing.T) {
 	p := newCounted()
 	fill(p.Pool, 0, 3000)
-	for range 2 { // the first one sees all for the first time
+	for range 2 { // the first call sees everything for the first time
 		p.Shrink()
 		if got := p.Stats().Len; got != 3000 && got != 0 {
 			t.Errorf("got %d, want all or none", got)

@@ -20,7 +20,7 @@ const tracking = true
 
 // A tracker tracks the idle values of a pool: it finds those that are put a
 // second time, and those that were written to since. Values without an identity
-// are not looked at. It does not keep a value alive: a record lives as long as
+// are not checked. It does not keep a value alive: a record exists as long as
 // the pool has its value.
 type tracker struct {
 	mu    sync.Mutex
@@ -28,7 +28,7 @@ type tracker struct {
 	fault string // found while the pool was locked
 }
 
-// A record is what is known of an idle value.
+// A record describes an idle value.
 type record struct {
 	put invariants.Stack
 	was []byte // copy of what it refers to
@@ -41,9 +41,9 @@ type identity struct {
 	at  uintptr
 }
 
-// identify gives the identity of v, and the memory it refers to, which belongs
-// to the owner of the value. A slice is known by the end of its array, which
-// stays the same when it is cut at the front or in length.
+// identify returns the identity of v, and the memory it refers to, which
+// belongs to the owner of the value. A slice is identified by the end of its
+// array, which stays the same when it is resliced.
 func identify(v any) (id identity, mem []byte, ok bool) {
 	r := reflect.ValueOf(v)
 	switch r.Kind() {
@@ -78,7 +78,7 @@ func (t *tracker) check(v any) {
 	}
 }
 
-// given notes that v is idle from now on, and panics if it was before.
+// given records that v is idle from now on, and panics if it was before.
 func (t *tracker) given(v any) {
 	id, mem, ok := identify(v)
 	if !ok {
@@ -105,15 +105,16 @@ func (first *record) refuse() {
 	}
 }
 
-// taken forgets v, which is idle no more, and panics if it has changed.
+// taken removes the record of v, which is no longer idle, and panics if v has
+// changed.
 func (t *tracker) taken(v any) {
 	if fault := t.forget(v); fault != "" {
 		panic(fault)
 	}
 }
 
-// dropped forgets v, which the pool does not keep. It may be called while the
-// pool is locked, so it leaves the panic to report.
+// dropped removes the record of v, which the pool does not keep. It may be
+// called while the pool is locked, so it leaves the panic to report.
 func (t *tracker) dropped(v any) {
 	if fault := t.forget(v); fault != "" {
 		t.mu.Lock()

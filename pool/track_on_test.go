@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// wantFault checks that f panics with a text that begins like this, and with the
+// wantFault checks that f panics with a text that begins with want, and has the
 // stack of a function of this file.
 func wantFault(t *testing.T, name, want, function string, f func()) {
 	t.Helper()
@@ -64,7 +64,7 @@ func TestSecondPutOfAnInterfacePanics(t *testing.T) {
 	twice(t, "any", any(r), any(r))
 }
 
-// What has no identity may be idle any number of times.
+// A value without an identity may be idle any number of times.
 func TestValuesWithoutIdentityAreNotFollowed(t *testing.T) {
 	again := func(name string, put func()) {
 		defer func() {
@@ -154,7 +154,7 @@ func TestUseAfterPutPanicsWithTheStackOfThePut(t *testing.T) {
 	q.Shrink()
 	wantFault(t, "shrunk", want, "firstPut", func() { q.Shrink() })
 	q.Put(b)
-	q.Get() // all works on
+	q.Get() // everything still works
 }
 
 func TestUseOfAPreallocatedValueIsFound(t *testing.T) {
@@ -164,7 +164,7 @@ func TestUseOfAPreallocatedValueIsFound(t *testing.T) {
 	wantFault(t, "preallocated", "nib/pool: value used after Put", "TestUseOfAPreallocatedValueIsFound", func() { p.Get() })
 }
 
-// Erase of a value that someone else has by now would spoil it.
+// Erase must not run on a value that has another owner by now.
 func TestSecondPutDoesNotErase(t *testing.T) {
 	p := newPages()
 	v := p.Get()

@@ -70,7 +70,7 @@ func (p *Pool[T]) dropTail(m *[]T, n int) int {
 }
 
 // drain drops up to n values of a shard, and returns how many. A magazine that
-// is empty then goes as well.
+// is then empty is dropped as well.
 func (p *Pool[T]) drain(s *shard[T], n int) int {
 	st := s.lock()
 	dropped := p.dropTail(&s.spare, n)

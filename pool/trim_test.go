@@ -15,7 +15,7 @@ func fill(p *pool.Pool[int], from, to int) {
 	}
 }
 
-// drain takes all there is and fails if a value comes twice.
+// drain takes all values and fails if one comes twice.
 func drain(t *testing.T, p *pool.Pool[int]) map[int]bool {
 	t.Helper()
 	seen := map[int]bool{}
@@ -55,8 +55,8 @@ func TestTrimLeavesSoManyValues(t *testing.T) {
 	}
 }
 
-// A shard whose stack is empty while its spare magazine is not used to give
-// that magazine away and keep it.
+// A shard with an empty stack and a spare magazine with values once both gave
+// that magazine away and kept it.
 func TestTrimWhereOnlyTheSpareHasValues(t *testing.T) {
 	for taken := range 24 {
 		var p pool.Pool[int]
@@ -92,7 +92,7 @@ func TestTrimGivesEmptySlotsAway(t *testing.T) {
 	fill(&p, 0, 10_000)
 	p.Shrink()
 	p.Trim(5)
-	p.Shrink() // what it noted before is gone
+	p.Shrink() // its earlier notes are gone
 	p.Shrink()
 	if got := p.Stats().Len; got != 0 || p.Fault() != "" {
 		t.Errorf("after Shrink: got %d values %s, want none", got, p.Fault())

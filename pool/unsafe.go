@@ -10,20 +10,20 @@ import (
 // shardSize is the size of a shard's fields: they need not be padded between.
 const shardSize = 2*4 + 2*unsafe.Sizeof([]byte(nil)) + 8 + unsafe.Sizeof(pin{})
 
-// slotSize is the size of a T, but never 0, so that one may divide by it.
+// slotSize returns the size of a T, but never 0, because it is a divisor.
 func slotSize[T any]() int { return max(1, int(unsafe.Sizeof(*new(T)))) }
 
 // stackPlace distinguishes goroutines by the addresses of their stacks. The
-// address is only looked at, never used as one. What differs between the calls
-// of one goroutine is mostly less than 2 KiB, the least size of a stack.
+// address is only a number here, never dereferenced. The calls of one goroutine
+// differ mostly by less than 2 KiB, the least size of a stack.
 func stackPlace(salt uintptr) uintptr {
 	var here byte
 	return uintptr(uint64(uintptr(unsafe.Pointer(&here))>>11^salt) * 0x9E3779B97F4A7C15 >> 56)
 }
 
-// memory is the n bytes that v, a pointer or a slice, refers to: n must be the
-// size of the pointee, or of the slice up to its capacity, so that all of them
-// belong to one object. The invariants build compares them.
+// memory returns the n bytes that v, a pointer or a slice, refers to: n must be
+// the size of the pointee, or of the slice up to its capacity, so that all of
+// them belong to one object. The invariants build compares them.
 func memory(v reflect.Value, n uintptr) []byte {
 	return unsafe.Slice((*byte)(v.UnsafePointer()), n)
 }

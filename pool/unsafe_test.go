@@ -19,7 +19,7 @@ func TestShardsFillCacheLines(t *testing.T) {
 			t.Errorf("%s: got %d bytes, want %d", name, got, cacheLine)
 		}
 	}
-	// An object with pointers may begin with a word of the runtime's.
+	// An object with pointers may begin with a word of the runtime.
 	if got := unsafe.Offsetof(shard[int]{}.spare) + 8; got > cacheLine/2 {
 		t.Errorf("what Get and Put touch: got %d bytes, want at most %d", got, cacheLine/2)
 	}
