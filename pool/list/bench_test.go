@@ -16,7 +16,7 @@ var total int
 
 // compare reports the time of an operation here and in container/list, and the
 // ratio. Each function does its operation n times. They take turns, and the
-// fastest round of each counts, which leaves out what else the machine does.
+// fastest round of each counts, which excludes other load of the machine.
 func compare(b *testing.B, n int, here, there func(n int)) {
 	const rounds = 20
 	fastest := func(best time.Duration, f func(n int)) time.Duration {

@@ -26,7 +26,7 @@ func ExampleElement() {
 	a := l.PushBack("a")
 	fmt.Printf("%q %v\n", l.Remove(a), a.Valid())
 
-	// This one takes over the memory of the first, which does not come to life.
+	// This one reuses the node of the first, which stays stale.
 	b := l.PushBack("b")
 	fmt.Printf("%q %v\n", l.Remove(a), a == b)
 	fmt.Printf("%q %v\n", b.Value(), b.Valid())
@@ -77,7 +77,7 @@ func ExampleList_Trim() {
 	// Output: 1 true
 }
 
-// A cache keeps the values that were used last.
+// A cache keeps the values that were used most recently.
 type cache struct {
 	limit int
 	order list.List[entry] // the one used last is the first
@@ -107,7 +107,7 @@ func (c *cache) put(key string, value int) {
 	c.byKey[key] = c.order.PushFront(entry{key, value})
 }
 
-// A cache that drops what was not used for the longest time. When it is full it
+// A cache that drops the least recently used value. When it is full it
 // allocates nothing for the list.
 func Example_cache() {
 	c := cache{limit: 2, byKey: map[string]list.Element[entry]{}}

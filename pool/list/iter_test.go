@@ -64,8 +64,8 @@ func TestIteratorsCanBeLeftAndUsedAgain(t *testing.T) {
 	}
 }
 
-// visits tells what a loop over the elements 1 to 4 visits and leaves when its
-// body does something at one of them.
+// visits returns what a loop over the elements 1 to 4 visits and leaves if its
+// body changes the list at one of them.
 func visits(all func(l *list.List[int]) iter.Seq2[list.Element[int], int], at int,
 	do func(l *list.List[int], e []list.Element[int])) (visited, left []int) {
 	l, elements := filled(1, 2, 3, 4)

@@ -25,7 +25,7 @@ type List[T any] struct {
 	unused int
 }
 
-// noCopy makes go vet report copies of what it is a field of.
+// noCopy makes go vet report copies of a struct that contains it.
 type noCopy struct{}
 
 func (*noCopy) Lock()   {}
@@ -158,7 +158,7 @@ func (l *List[T]) MoveAfter(e, mark Element[T]) {
 // The lists may be the same. other must not be nil, and is not changed
 // otherwise.
 func (l *List[T]) PushBackList(other *List[T]) {
-	// The number is taken first: other may be l, and grow.
+	// The number is read first: other may be l, and grow.
 	for i, n := other.len, other.root.next; i > 0; i, n = i-1, n.next {
 		l.insert(n.value, l.root.prev)
 	}
@@ -180,7 +180,7 @@ func (l *List[T]) insert(v T, at *node[T]) Element[T] {
 	if n == nil {
 		n = l.fresh()
 		if at == nil {
-			at = &l.root // which a zero List did not point to yet
+			at = &l.root // to which a zero List does not point yet
 		}
 	}
 	free, next := n.next, at.next // a fresh node has no next: none is free
@@ -192,8 +192,8 @@ func (l *List[T]) insert(v T, at *node[T]) Element[T] {
 	return n.element()
 }
 
-// check panics, in builds that look for misuse, if l is a copy of a list in
-// use. To go on would tear up the ring of both.
+// check panics, in builds that check for misuse, if l is a copy of a list in
+// use: continuing would break the rings of both.
 func (l *List[T]) check() {
 	if invariants.Enabled && l.root.list != nil && l.root.list != l {
 		panic("list: a List was copied after its first use")

@@ -24,7 +24,7 @@ func filled[T any](values ...T) (*list.List[T], []list.Element[T]) {
 	return l, elements
 }
 
-// expect compares a list with values, through all that tells about them.
+// expect compares a list with values, using all methods that read it.
 func expect[T comparable](t *testing.T, name string, l *list.List[T], want ...T) {
 	t.Helper()
 	if got := l.Len(); got != len(want) {
@@ -45,7 +45,7 @@ func expect[T comparable](t *testing.T, name string, l *list.List[T], want ...T)
 	}
 }
 
-// In each case the list holds 1 to 4, in the elements of these indexes.
+// In each case the list contains 1 to 4, in the elements with these indexes.
 func TestMethods(t *testing.T) {
 	type (
 		l = *list.List[int]
@@ -187,7 +187,7 @@ func TestElementsCompareEqualWhenTheyAreTheSame(t *testing.T) {
 	}
 }
 
-// useless is what is done with an element that is not in a list.
+// useless are operations on an element that is not in a list.
 var useless = []struct {
 	name string
 	f    func(l *list.List[int], bad, good list.Element[int]) any
@@ -212,8 +212,8 @@ var useless = []struct {
 func TestStaleElementDoesNothing(t *testing.T) {
 	ways := []struct {
 		name string
-		// stale makes the element of 2 stale in a list of 1, 2, 3, which has the
-		// same values in the end.
+		// stale makes the element of 2 stale in a list of 1, 2, 3, which has
+		// the same values in the end.
 		stale func(l *list.List[int], e list.Element[int])
 	}{
 		{"removed", func(l *list.List[int], e list.Element[int]) {
@@ -345,8 +345,8 @@ func TestSteadyLoadDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestInitMakesACopyAListOfItsOwn: a copy has the nodes of the list that it was
-// made of, which both would fill.
+// TestInitMakesACopyAListOfItsOwn checks that Init gives up the nodes of a
+// copy: they belong to the original, and both would fill them.
 func TestInitMakesACopyAListOfItsOwn(t *testing.T) {
 	a, b := list.New[int](), new(list.List[int])
 	for i := range 5 {

@@ -11,8 +11,8 @@ import (
 	"github.com/nib-log/nib/alloctest"
 )
 
-// collected tells whether the collector takes what p points to. The runtime
-// may need some rounds for it.
+// collected reports whether the collector frees what p points to. The runtime
+// may need several rounds for it.
 func collected[T any](p weak.Pointer[T]) bool {
 	for range 10 {
 		if p.Value() == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/pool/list"
 )
 
-// maxLen keeps the lists of the model short: after each step all is compared.
+// maxLen keeps the lists of the model short: each step compares everything.
 const maxLen = 24
 
 // A model does the same to two lists here and two of container/list.
@@ -18,8 +18,8 @@ type model struct {
 	t     testing.TB
 	here  [2]list.List[int]
 	there [2]stdlist.List
-	// elements are all there ever were. byThere finds them by what they are in
-	// container/list, and live tells which of them are in a list.
+	// elements are all elements ever made. byThere finds them by their
+	// counterpart in container/list, and live are those that are in a list.
 	elements []both
 	byThere  map[*stdlist.Element]list.Element[int]
 	live     map[*stdlist.Element]bool
@@ -33,7 +33,7 @@ type both struct {
 }
 
 func newModel(t testing.TB) *model {
-	// The element that no list has: as stale as one that was removed.
+	// The zero Element, as stale as one that was removed.
 	elements := []both{{there: new(stdlist.Element)}}
 	return &model{t: t, elements: elements, byThere: map[*stdlist.Element]list.Element[int]{}}
 }
@@ -44,10 +44,10 @@ var steps = []string{
 	"MoveAfter", "SetValue", "Remove", "PushBackList", "PushFrontList", "Remove", "Trim", "Init",
 }
 
-// step does what three numbers say and compares the lists. Elements of the other
-// list and stale ones occur as well. container/list is not asked what it does
-// with a stale element: it returns the value that it still has, and after Init
-// it would remove what is not there.
+// step does the operation encoded in three numbers and compares the lists.
+// Elements of the other list and stale ones occur as well. Stale elements are
+// not passed to container/list: it returns the value that it still has, and
+// after Init it would remove an element that is not there.
 func (m *model) step(what byte, a, b int) {
 	k := what >> 7
 	here, there := &m.here[k], &m.there[k]
@@ -90,7 +90,8 @@ func (m *model) step(what byte, a, b int) {
 	m.compare(name)
 }
 
-// onlyLive inserts a value into a container/list next to a mark if that is live.
+// onlyLive inserts a value into a container/list next to a mark if that is
+// live.
 func onlyLive(live bool, insert func(any, *stdlist.Element) *stdlist.Element, v int, mark *stdlist.Element) *stdlist.Element {
 	if !live {
 		return nil
@@ -152,7 +153,7 @@ func (m *model) move(name string, k byte, e, mark both, eLive, markLive bool) {
 	}
 }
 
-// compare looks at all lists and elements.
+// compare compares all lists and elements.
 func (m *model) compare(name string) {
 	m.live = map[*stdlist.Element]bool{}
 	for k := range m.there {
@@ -169,8 +170,8 @@ func (m *model) compare(name string) {
 	}
 }
 
-// compareList walks through a list in both directions. It gets to know elements
-// that were not returned by the step.
+// compareList walks through a list in both directions. It records elements that
+// were not returned by the step.
 func (m *model) compareList(name string, here *list.List[int], there *stdlist.List) {
 	if here.Len() != there.Len() {
 		m.t.Fatalf("%s: got %d elements, want %d", name, here.Len(), there.Len())

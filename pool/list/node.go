@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// maxChunk is the size in bytes at which chunks stop to grow. Larger ones save
-// next to nothing: at 200 nodes the allocation is lost in the work of filling
-// them. But one element in it, or one stale Element, keeps a whole chunk.
+// maxChunk is the size in bytes at which chunks stop growing. Larger ones save
+// next to nothing: at 200 nodes the allocation is negligible beside the work of
+// filling them. But one element, or one stale Element, keeps a whole chunk.
 const maxChunk = 8 << 10
 
 // A node holds one element, or waits for the next one.
@@ -23,8 +23,8 @@ type node[T any] struct {
 	// to the last one, the sentinel. In a free node next is the next free one,
 	// and prev means nothing.
 	next, prev *node[T]
-	// list is whose node it is. It is set when the node comes into being and
-	// cut when the list gives it up.
+	// list is the owner of the node. It is set when the node is created and
+	// cleared when the list drops it.
 	list *List[T]
 	// use counts the elements that were removed from this node. Those of the
 	// sentinel are the calls of Init.
@@ -32,12 +32,12 @@ type node[T any] struct {
 	value T
 }
 
-// element returns the Element that stands for the present use of the node.
+// element returns the Element for the current use of the node.
 func (n *node[T]) element() Element[T] { return Element[T]{n, n.use} }
 
-// in reports whether the node holds an element of l that was given this count.
-// It may be nil. Each method of a list begins with this question; asked by a
-// method of the List or the Element, it makes MoveToFront a third slower.
+// in reports whether the node, which may be nil, holds an element of l with
+// this count. Each method of a list begins with this check; as a method of the
+// List or the Element it would make MoveToFront a third slower.
 func (n *node[T]) in(l *List[T], use uint64) bool {
 	return n != nil && n.use == use && n.list == l
 }
@@ -56,8 +56,8 @@ func (n *node[T]) move(at *node[T]) {
 }
 
 // fresh returns a node that was not used before. It is called when no free one
-// is left, so it is the place where a zero List finds out that it is one. It
-// allocates a chunk when the last one is used up.
+// is left, so it is where a zero List is initialized. It allocates a chunk when
+// the last one is used up.
 func (l *List[T]) fresh() *node[T] {
 	if l.root.list != l {
 		l.reset()
@@ -79,7 +79,7 @@ func (l *List[T]) grow() {
 		size = 2 * len(l.chunks[last])
 	}
 	limit := maxChunk / int(reflect.TypeFor[node[T]]().Size())
-	// Grow rounds up to what the allocator hands out anyway.
+	// Grow rounds up to the size class of the allocator.
 	chunk := slices.Grow([]node[T](nil), max(1, min(size, limit)))
 	chunk = chunk[:cap(chunk)]
 	l.chunks = append(l.chunks, chunk)
@@ -95,7 +95,7 @@ func (l *List[T]) grow() {
 func (l *List[T]) Trim() {
 	l.check()
 	// A node in the ring has a prev, and one that was never used has none, so
-	// this leaves prev to tell which nodes hold an element.
+	// after this loop prev shows which nodes hold an element.
 	for n := l.free; n != nil; n = n.next {
 		n.prev = nil
 	}
@@ -110,7 +110,7 @@ func (l *List[T]) Trim() {
 	}
 }
 
-// giveUp cuts a chunk off from the list if no element is in it, and reports
+// giveUp removes a chunk from the list if no element is in it, and reports
 // whether it did. The counts remain: stale Elements may still point here.
 func giveUp[T any](chunk []node[T]) bool {
 	for i := range chunk {
@@ -124,7 +124,7 @@ func giveUp[T any](chunk []node[T]) bool {
 	return true
 }
 
-// reclaim adds the nodes of a chunk in which no element is to the free ones.
+// reclaim adds the nodes of a chunk that hold no element to the free ones.
 func (l *List[T]) reclaim(chunk []node[T]) {
 	for i := range chunk {
 		n := &chunk[len(chunk)-1-i]
