@@ -14,8 +14,8 @@ import (
 //	request.Add(ctx, func(e *nib.Event) { e.Str("cart", id).Int("items", n) })
 //
 // f runs at once and only adds fields, whose values are copied; it does not run
-// when ctx belongs to no request. Once the request has ended the fields are dropped
-// and counted. 0 allocs.
+// when ctx belongs to no request. Once the request has ended the fields are
+// dropped and counted. 0 allocs.
 func Add(ctx context.Context, f func(e *nib.Event)) {
 	if r := from(ctx); r != nil {
 		r.add(f)
@@ -31,8 +31,8 @@ func AddAttrs(ctx context.Context, attrs ...slog.Attr) {
 	}
 }
 
-// Keep marks the request that ctx belongs to: its event is written whatever Sample
-// is, and so are the lines that are held back.
+// Keep marks the request that ctx belongs to: its event is written whatever
+// Sample is, and so are its lines that were held back.
 func Keep(ctx context.Context) {
 	r := from(ctx)
 	if r == nil {
@@ -50,15 +50,16 @@ func Keep(ctx context.Context) {
 // FromContext returns the request that ctx belongs to, or nil.
 func FromContext(ctx context.Context) *Request { return from(ctx) }
 
-// add encodes the fields before it takes the lock: f is code of the program, which
-// may add fields or log with the same context.
+// add encodes the fields before it takes the lock: f is code of the program,
+// which may add fields or log with the same context.
 func (r *Request) add(f func(e *nib.Event)) {
 	s := fieldsPool.Get().(*fields)
 	s.buf = r.base.AppendFields(s.buf[:0], f)
 	r.collect(s).free()
 }
 
-// collect takes the fields over, if it can. It returns the buffer that is free.
+// collect adopts the fields, if it can. It returns the buffer that is then
+// free.
 func (r *Request) collect(s *fields) *fields {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,34 +19,35 @@ import (
 // Config configures a [Policy]. The zero Config writes every event and holds
 // nothing back.
 type Config struct {
-	// Slow is the duration from which on a request counts as slow. 0: none does.
+	// Slow is the least duration of a request that counts as slow. 0: none
+	// does.
 	Slow time.Duration
 
-	// Sample is n for the events of one in n of the requests that neither failed
-	// nor were slow nor were marked with Keep. With a Sample above 1 each event has
-	// the field sample_weight, the number of requests that it stands for: n, or 1.
-	// 0 and 1 write every event.
+	// Sample is n for the events of one in n of the requests that neither
+	// failed nor were slow nor were marked with Keep. With a Sample above 1
+	// each event has the field sample_weight, the number of requests that it
+	// represents: n, or 1. 0 and 1 write every event.
 	Sample int
 
 	// MaxBytes is the maximum number of bytes of fields that Add collects for a
 	// request. An addition beyond it is dropped and counted. Defaults to 8 KiB.
 	MaxBytes int
 
-	// Backtrace, if it is not nil, gives the lines of each request a scope of their
-	// own: lines below its Level are written only if the request fails, is slow, is
-	// marked with Keep, or logs a line of its Trigger. The loggers of requests write
-	// to it in place of their sink.
+	// Backtrace, if it is not nil, gives the lines of each request another
+	// scope: lines below its Level are written only if the request fails, is
+	// slow, is marked with Keep, or logs a line of its Trigger. The loggers of
+	// requests write to it in place of their sink.
 	Backtrace *sink.Backtracer
 
-	// BacktraceLevel is the lowest level of the lines that Backtrace holds back,
-	// for all names, whatever the level of the logger. Defaults to LevelDebug, if
-	// it is the zero Level.
+	// BacktraceLevel is the lowest level of the lines that Backtrace holds
+	// back, for all names, whatever the level of the logger. Defaults to
+	// LevelDebug, if it is the zero Level.
 	BacktraceLevel nib.Level
 
 	// OnFailure runs when a request has failed or was slow, before its event is
-	// written: to take a snapshot of a runtime/trace.FlightRecorder, for example.
-	// It runs on the goroutine of the request, and not while it still runs for
-	// another one. A panic in it is ignored.
+	// written: to take a snapshot of a runtime/trace.FlightRecorder, for
+	// example. It runs on the goroutine of the request, but not while it runs
+	// for another one. A panic in it is ignored.
 	OnFailure func(ctx context.Context)
 }
 
@@ -71,8 +72,8 @@ func (c Config) Validate() error {
 }
 
 // A Policy decides which requests have an event, and counts them. Several front
-// ends can share one: HTTP and gRPC servers, jobs. It is safe for concurrent use.
-// A nil *Policy is that of the zero Config.
+// ends can share one: HTTP and gRPC servers, jobs. It is safe for concurrent
+// use. A nil *Policy is that of the zero Config.
 type Policy struct {
 	config Config
 	seed   uint64
@@ -102,10 +103,10 @@ func New(c Config) *Policy {
 // everything is the nil Policy.
 var everything = New(Config{})
 
-// sample decides about the event of a request that has nothing special: of each
-// n in a row it chooses one, at a random place. The weights of these add up to the
-// number of requests, but for the last n at most, and requests that alternate in
-// time are not chosen by their place.
+// sample decides about the event of an ordinary request: of each n in a row it
+// chooses one, at a random position. The weights of these add up to the number
+// of requests, except for the last n at most, and a regular pattern of requests
+// does not bias the choice.
 func (p *Policy) sample() bool {
 	n := uint64(p.config.Sample)
 	i := p.candidates.Add(1) - 1
@@ -119,7 +120,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// onFailure runs the function of the program, if it does not run already.
+// onFailure calls Config.OnFailure, unless it is running.
 func (p *Policy) onFailure(ctx context.Context) {
 	if p.config.OnFailure == nil || !p.inFailure.CompareAndSwap(false, true) {
 		return

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package request writes one event for each request, RPC or job: a single line
-// with everything that the code below it has found out, when it ends. Such a line
+// with everything that the code below it has added, when it ends. Such a line
 // is also called a canonical log line or a wide event. Package nibhttp and the
 // module bridge/nibgrpc have them for servers, [Policy.Run] for jobs.
 //
@@ -28,27 +28,27 @@
 //
 // # Fields
 //
-// [Add] and [AddAttrs] add fields from any function that has the context. Values
-// are encoded at once, with the layout of the logger. What applies to the fields
-// of a line applies to these: keys that the layout reserves are renamed, and
-// several fields with one key follow nib.WithDuplicateKeys. At most
-// Config.MaxBytes are collected. An addition that does not fit or comes after the
-// end, from a goroutine that has outlived its request, is dropped as a whole and
-// counted.
+// [Add] and [AddAttrs] add fields from any function that has the context.
+// Values are encoded at once, with the layout of the logger. What applies to
+// the fields of a line applies to these: keys that the layout reserves are
+// renamed, and several fields with one key follow nib.WithDuplicateKeys. At
+// most Config.MaxBytes are collected. An addition that does not fit or comes
+// after the end, from a goroutine that has outlived its request, is dropped as
+// a whole and counted.
 //
 // # Which requests have an event
 //
-// The event of a request that failed, was slow, or was marked with [Keep] is always
-// written, if its level is enabled; of the rest one in Config.Sample. The field
-// sample_weight is the number of requests that an event stands for, so that totals
-// stay true: the sum of sample_weight is the number of requests, and the sum of
-// sample_weight times took the time spent in them. A sampler of the logger
-// (nib.WithSampler) would make these sums wrong.
+// The event of a request that failed, was slow, or was marked with [Keep] is
+// always written, if its level is enabled; of the rest one in Config.Sample.
+// The field sample_weight is the number of requests that an event represents,
+// so that totals stay correct: the sum of sample_weight is the number of
+// requests, and the sum of sample_weight times took the time spent in them. A
+// sampler of the logger (nib.WithSampler) would make these sums wrong.
 //
 // With Config.Backtrace the debug lines of these requests are written, too, and
 // those of all others are dropped.
 //
-// An event is written exactly once, when the handler returns, panics or ends its
-// goroutine. There is none of a request that is in progress when the process is
-// killed.
+// An event is written exactly once, when the handler returns, panics or ends
+// its goroutine. There is none of a request that is in progress when the
+// process is killed.
 package request

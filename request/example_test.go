@@ -16,8 +16,8 @@ import (
 	"github.com/nib-log/nib/sink"
 )
 
-// The event of a job, with fields from the functions below it, and the debug lines
-// of one that has failed.
+// The event of a job, with fields from the functions that it calls, and the
+// debug lines of a failed job.
 func Example() {
 	var clock nibtest.Clock // stands still, so that the output is known
 	log := nib.New(os.Stdout, nib.WithClock(clock.Now), nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))

@@ -10,9 +10,9 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// idLen is the length of a request id that is made up: 128 random bits in
-// hexadecimal. They come from math/rand/v2, seeded by the system: unlike each
-// other, but no secret.
+// idLen is the length of a generated request id: 128 random bits in
+// hexadecimal. They come from math/rand/v2, seeded by the system: unique, but
+// not secret.
 const idLen = 32
 
 // maxClientID limits the id that a client adds to every line.
@@ -26,8 +26,8 @@ type ids struct {
 	trace, span string // within header
 }
 
-// set takes what a client sent, in place of that the ids of outer, which may be
-// nil, in place of these an id that is made up.
+// set uses the ids that a client sent, otherwise those of outer, which may be
+// nil, otherwise a generated id.
 func (x *ids) set(id, traceparent string, outer *Request) {
 	if isClientID(id) {
 		x.client = id
@@ -44,8 +44,7 @@ func (x *ids) set(id, traceparent string, outer *Request) {
 	}
 }
 
-// ID returns the id of the request. One that was made up is a new string: 1
-// malloc.
+// ID returns the id of the request. A generated one is a new string: 1 malloc.
 func (r *Request) ID() string {
 	if r.ids.client != "" {
 		return r.ids.client
@@ -53,13 +52,13 @@ func (r *Request) ID() string {
 	return string(r.ids.made[:])
 }
 
-// Traceparent returns the valid traceparent header of the request, for a request
-// to another service, or "".
+// Traceparent returns the valid traceparent header of the request, for a
+// request to another service, or "".
 func (r *Request) Traceparent() string { return r.ids.header }
 
 // AddIDs adds request_id, the fields of the context that the request began with
-// (see [nib.Event.Ctx]) and, unless these have a trace_id, the trace_id and span_id
-// of the traceparent header.
+// (see [nib.Event.Ctx]) and, unless these have a trace_id, the trace_id and
+// span_id of the traceparent header.
 func (r *Request) AddIDs(e *nib.Event) {
 	if r.ids.client != "" {
 		e.Str("request_id", r.ids.client)
@@ -82,10 +81,9 @@ func makeID(dst *[idLen]byte) {
 	hex.Encode(dst[:], b[:])
 }
 
-// isClientID reports whether the id of a client is 1 to 128 characters of visible
-// ASCII without quotes, backslash, comma, semicolon and angle brackets: nothing
-// that a reader of logs, a shell or a page that shows it could take for more than
-// an id.
+// isClientID reports whether the id of a client is 1 to 128 characters of
+// visible ASCII without quotes, backslash, comma, semicolon and angle brackets:
+// nothing that a reader of logs, a shell or a web page could interpret.
 func isClientID(id string) bool {
 	for i := range len(id) {
 		switch c := id[i]; {
@@ -98,10 +96,10 @@ func isClientID(id string) bool {
 	return 0 < len(id) && len(id) <= maxClientID
 }
 
-// parseTraceparent reads the header of W3C Trace Context (Recommendation of
-// 23 November 2021, section 3.2): version, trace-id, parent-id and flags. ids
-// are in lower-case hexadecimal and not zero; version ff is invalid; a version
-// above 00 may have more behind a dash. trace and span lie within s.
+// parseTraceparent reads the header of W3C Trace Context (Recommendation of 23
+// November 2021, section 3.2): version, trace-id, parent-id and flags. ids are
+// in lower-case hexadecimal and not zero; version ff is invalid; a version
+// above 00 may have more behind a dash. trace and span are parts of s.
 func parseTraceparent(s string) (trace, span string, ok bool) {
 	const size = len("00-0123456789abcdef0123456789abcdef-0123456789abcdef-00")
 	if len(s) < size || s[2] != '-' || s[35] != '-' || s[52] != '-' {

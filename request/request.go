@@ -14,9 +14,9 @@ import (
 	"github.com/nib-log/nib/sink"
 )
 
-// A Request is one in progress, and the context of what works on it: it answers
-// for its logger, its ids and what is added to its event. Front ends for servers
-// make one for each request:
+// A Request is a request in progress, and the context of the code that handles
+// it. It has the logger, the ids and the fields of the event. Front ends for
+// servers make one for each request:
 //
 //	var r request.Request
 //	r.Start(ctx, policy, log, id, traceparent)
@@ -28,24 +28,24 @@ import (
 //		e.Msg("request")
 //	}
 //
-// Jobs are simpler with [Policy.Run]. The zero Request is ready for Start, which
-// is called once, before all other methods. A Request must not be copied or used
-// again: goroutines that outlive it may hold it. End and AddFields are for one
-// goroutine; the other methods are safe for concurrent use.
+// Jobs are simpler with [Policy.Run]. The zero Request is ready for Start,
+// which is called once, before all other methods. A Request must not be copied
+// or used again: goroutines that outlive it may hold it. End and AddFields are
+// for one goroutine; the other methods are safe for concurrent use.
 type Request struct {
 	context.Context // the one it began with
 
 	policy *Policy
 	base   *nib.Logger
 	ids    ids
-	log    atomic.Pointer[nib.Logger] // nil until it is asked for
+	log    atomic.Pointer[nib.Logger] // nil until it is first used
 
 	mu      sync.Mutex // protects all below
-	over    bool       // End was called: nothing but End and AddFields uses what follows
+	over    bool       // End was called: only End and AddFields use the fields below
 	keep    bool
 	dropped int         // additions beyond MaxBytes
 	fields  *fields     // nil while there are none
-	scope   *sink.Scope // nil until the logger is asked for, and when it has ended
+	scope   *sink.Scope // nil until the logger is first used, and after the end
 
 	weight int // of the event; 0: without the field. Set by End.
 }
@@ -65,7 +65,7 @@ func (f *fields) free() {
 	}
 }
 
-// key is that of the *Request itself.
+// key is the context key of the *Request itself.
 type key struct{}
 
 func from(ctx context.Context) *Request {
@@ -76,11 +76,11 @@ func from(ctx context.Context) *Request {
 	return r
 }
 
-// Start begins a request. ctx is the context that it arrived with, and p and l may
-// be nil. id is the request id of the client, and traceparent its header of W3C
-// Trace Context. In place of one that is missing or invalid the request has that
-// of the request that ctx belongs to, as a job has which another request starts,
-// or a new request id.
+// Start begins a request. ctx is the context that it arrived with, and p and l
+// may be nil. id is the request id of the client, and traceparent its header of
+// W3C Trace Context. If one is missing or invalid, the request has that of the
+// request that ctx belongs to, like a job that another request starts, or a new
+// request id.
 func (r *Request) Start(ctx context.Context, p *Policy, l *nib.Logger, id, traceparent string) {
 	if p == nil {
 		p = everything
@@ -93,8 +93,8 @@ func (r *Request) Start(ctx context.Context, p *Policy, l *nib.Logger, id, trace
 	r.ids.set(id, traceparent, outer)
 }
 
-// Value implements context.Context. It answers for the logger of the request,
-// which is made when it is first asked for.
+// Value implements context.Context. Its values include the logger of the
+// request, which is made at its first use.
 func (r *Request) Value(k any) any {
 	switch k {
 	case contract.LoggerKey{}:
@@ -105,8 +105,8 @@ func (r *Request) Value(k any) any {
 	return r.Context.Value(k)
 }
 
-// logger returns the logger of the request. Of several goroutines that ask at
-// once all get the same one.
+// logger returns the logger of the request. Concurrent calls return the same
+// one.
 func (r *Request) logger() *nib.Logger {
 	if l := r.log.Load(); l != nil {
 		return l
@@ -123,7 +123,7 @@ func (r *Request) logger() *nib.Logger {
 	switch first := r.log.Load(); {
 	case first != nil:
 		l = first
-	case r.over: // asked for by a goroutine that the request has left behind
+	case r.over: // called by a goroutine that outlives the request
 		r.log.Store(l)
 	default:
 		r.log.Store(l)
@@ -139,14 +139,14 @@ func (r *Request) logger() *nib.Logger {
 type Outcome struct {
 	Level  nib.Level // of the event
 	Took   time.Duration
-	Failed bool // the event is written whatever Sample is, and so are lines held back
+	Failed bool // the event is written whatever Sample is, and so are the lines held back
 	Skip   bool // there is no event
 }
 
 // End ends the request: fields that are added later are dropped and counted. It
 // writes or drops the lines that are held back, and starts the event, to be
-// completed and finished by the caller. It returns nil if there is no event, and
-// from the second call on.
+// completed and finished by the caller. It returns nil if there is no event,
+// and from the second call on.
 func (r *Request) End(o Outcome) *nib.Event {
 	r.mu.Lock()
 	if r.over {
@@ -213,7 +213,7 @@ func (p *Policy) count(failed, slow, marked bool) {
 	}
 }
 
-// endScope settles the lines that are held back.
+// endScope writes or drops the lines that are held back.
 func endScope(s *sink.Scope, write bool) {
 	if s == nil {
 		return
@@ -222,7 +222,7 @@ func endScope(s *sink.Scope, write bool) {
 		_ = recover() // the sink's own; a request does not fail because its log does
 	}()
 	if write {
-		_ = s.Dump() // the scope has counted what is lost
+		_ = s.Dump() // the scope has counted the lost lines
 	} else {
 		s.Discard()
 	}

@@ -33,8 +33,8 @@ type run struct {
 //	panic       text of what f panicked with, with the stack behind it
 //	error       what f returned
 //
-// The job has failed, and its event LevelError, unless f returned nil. The panic
-// continues. Run returns the error of f.
+// The job has failed, and its event LevelError, unless f returned nil. The
+// panic continues. Run returns the error of f.
 func (p *Policy) Run(ctx context.Context, l *nib.Logger, job string, f func(ctx context.Context) error) error {
 	x := &run{job: job, start: time.Now()}
 	x.Start(ctx, p, l, "", "")
@@ -44,7 +44,7 @@ func (p *Policy) Run(ctx context.Context, l *nib.Logger, job string, f func(ctx 
 	return x.err
 }
 
-// end is deferred.
+// end ends the job and writes its event; Run defers it.
 func (x *run) end() {
 	took := time.Since(x.start)
 	if x.returned {
