@@ -48,8 +48,8 @@ func (p random) Sample(nib.Level) bool { return rand.Float64() < float64(p) }
 
 // Burst returns a sampler that keeps the first n events of each period. It
 // passes the other events of a period to then, and drops them if then is nil.
-// Periods follow each other from the call of Burst on. Burst panics if period is
-// not positive.
+// The first period begins with the call of Burst. Burst panics if period is not
+// positive.
 func Burst(n int, period time.Duration, then nib.Sampler) nib.Sampler {
 	if period <= 0 {
 		panic("nib/sampling: Burst: the period must be positive, such as time.Second")
