@@ -34,10 +34,9 @@ import "github.com/nib-log/nib/internal/jsonschema"
 //     [encoding/json.RawMessage]: true, which is anything
 //   - what no value can have, such as a channel: false
 //
-// Named types that lead back to themselves, and named structs that occur more
-// than once, are defined under $defs. Their names there have letters, digits
-// and underscores only: Page[shop.Item] becomes Page_Item and has Page[Item] as
-// its title.
+// Recursive named types, and named structs that occur more than once, are
+// defined under $defs. Their names there have letters, digits and underscores
+// only: Page[shop.Item] becomes Page_Item and has Page[Item] as its title.
 //
-// The text is made anew in each call. Any number of goroutines may call it.
+// Each call makes a new text. Any number of goroutines may call JSONSchema.
 func (c *Codec[T]) JSONSchema() []byte { return jsonschema.Of(c.plan) }

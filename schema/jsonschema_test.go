@@ -30,7 +30,7 @@ type coupon struct {
 	Off  int    `json:"off,string"`
 }
 
-// What the lines of a topic look like, for those who read them.
+// The schema of the lines of a topic, for its consumers.
 func ExampleCodec_JSONSchema() {
 	codec := schema.MustFor[payment]()
 	fmt.Printf("%s", codec.JSONSchema())
@@ -66,7 +66,7 @@ type comment struct {
 	Replies []comment `json:"replies"`
 }
 
-// A type that leads back to itself.
+// A recursive type.
 func ExampleCodec_JSONSchema_recursive() {
 	fmt.Printf("%s", schema.MustFor[comment]().JSONSchema())
 	// Output:

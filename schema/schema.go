@@ -4,8 +4,8 @@ package schema
 
 import "github.com/nib-log/nib/internal/plan"
 
-// MaxDepth is how deep objects and arrays may nest. What nests deeper is an
-// error, and so is what contains itself.
+// MaxDepth is how deep objects and arrays may nest. A value that nests deeper,
+// or contains itself, is an error.
 const MaxDepth = 32
 
 var _ = [1]struct{}{}[MaxDepth-plan.MaxDepth]
@@ -27,9 +27,9 @@ type Codec[T any] struct{ plan *plan.Plan }
 // reflection, which is kept for the life of the program; later calls take a few
 // nanoseconds and allocate the Codec, which is one word.
 //
-// The error, an [*Error], is for types of which no value can be encoded, as
-// they have a channel, function or complex number in a field that is always
-// there, and for invalid tags of the key log, anywhere in T.
+// The error, an [*Error], is for types of which no value can be encoded,
+// because they have a channel, function or complex number in a field that is
+// always there, and for invalid tags of the key log, anywhere in T.
 func For[T any]() (*Codec[T], error) {
 	p := plan.For[T]()
 	if err := p.Err(); err != nil {
@@ -51,9 +51,9 @@ func MustFor[T any]() *Codec[T] {
 // Methods with a pointer receiver are called with pointers into *v, as
 // encoding/json does when it is given a pointer.
 //
-// It does not allocate, unless dst has to grow or methods of the values allocate.
-// v escapes: keep it on the heap, or in a variable that lives longer than the
-// call, if that matters.
+// It does not allocate, unless dst has to grow or methods of the values
+// allocate. v escapes: if that matters, keep it on the heap, or in a variable
+// that outlives the call.
 //
 // The error is an [*Error]; dst is then returned at its old length, but the
 // bytes behind it may have changed. A panic in a method of a value is passed on
@@ -62,15 +62,15 @@ func (c *Codec[T]) AppendJSON(dst []byte, v *T) ([]byte, error) {
 	return plan.AppendPointer(c.plan, dst, v, plan.MaxDepth)
 }
 
-// AppendMap appends m as an object with sorted keys, and its values as AppendAny
-// appends them. A nil map is null. Cost and errors are those of
+// AppendMap appends m as an object with sorted keys, and its values as
+// AppendAny appends them. A nil map is null. Cost and errors are those of
 // [Codec.AppendJSON].
 func AppendMap(dst []byte, m map[string]any) ([]byte, error) {
 	return plan.AppendMap(dst, m, plan.MaxDepth)
 }
 
 // AppendAny appends v, a value of any type, by the plan of its type, which is
-// made when the type is first seen. What an interface holds has no address: as
+// made when the type is first seen. A value in an interface has no address: as
 // in encoding/json, methods with a pointer receiver count only if v is a
 // pointer. Cost and errors are those of [Codec.AppendJSON].
 func AppendAny(dst []byte, v any) ([]byte, error) {
