@@ -43,7 +43,7 @@ func addBuild(e *nib.Event) {
 // buildID returns the output of "go tool buildid" for the running program, or
 // "".
 func buildID() string {
-	name := "/proc/self/exe" // also when the file has been replaced or removed
+	name := "/proc/self/exe" // even if the file has been replaced or removed
 	if _, err := os.Lstat(name); err != nil {
 		if name, err = os.Executable(); err != nil {
 			return ""
@@ -58,7 +58,7 @@ func buildID() string {
 	return findBuildID(head)
 }
 
-// findBuildID looks where the linker puts it, which is at the beginning of a
+// findBuildID finds the build ID, which the linker puts at the beginning of a
 // program: in ELF files in a note of type 4 and of the name "Go", in others
 // between two marks.
 func findBuildID(head []byte) string {

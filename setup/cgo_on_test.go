@@ -4,5 +4,6 @@
 
 package setup
 
-// cgo says whether this is a program in which the runtime sees no deadlock.
+// cgo reports whether the program uses cgo: then the runtime detects no
+// deadlock.
 const cgo = true

@@ -29,8 +29,8 @@ import (
 )
 
 // Tests start this binary again as a process that dies in some way. The
-// environment says how, and what its configuration is; what it has to tell goes
-// to standard error, and its lines to standard output and files.
+// environment selects how, and has its configuration; its reports go to
+// standard error, and its lines to standard output and files.
 const (
 	roleVar   = "NIB_SETUP_TEST_ROLE"
 	configVar = "NIB_SETUP_TEST_CONFIG"
@@ -39,7 +39,7 @@ const (
 func TestMain(m *testing.M) {
 	role := os.Getenv(roleVar)
 	if role == "" {
-		for _, name := range settings.Names(settings.Of(new(Config))) { // of whoever runs the tests
+		for _, name := range settings.Names(settings.Of(new(Config))) { // of the environment of the tests
 			_ = os.Unsetenv("NIB_" + strings.ToUpper(name))
 		}
 		unignore()
@@ -50,15 +50,15 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(100)
 	}
-	if role != "deadlock" { // which the runtime does not see while there is a timer
+	if role != "deadlock" { // which the runtime does not detect while there is a timer
 		time.AfterFunc(2*testTimeout, func() { os.Exit(102) })
 	}
 	roles[role](c)
 }
 
-// unignore has the processes that tests start die of signals also where whoever
-// runs the tests ignores them, as nohup(1) and the background of a shell script
-// do: what is ignored is inherited, what is handled is not.
+// unignore makes the processes that tests start die of signals even if the
+// tests run with these ignored, as under nohup(1) and in the background of a
+// shell script: ignored signals are inherited, handled ones are not.
 func unignore() {
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM} {
 		if signal.Ignored(sig) {
@@ -67,7 +67,7 @@ func unignore() {
 	}
 }
 
-// roles are what such a process may do.
+// roles are the functions of such a process.
 var roles = map[string]func(c Config){
 	"return":          func(c Config) { defer live(c).Close() },
 	"os.Exit":         func(c Config) { defer live(c).Close(); os.Exit(3) },
@@ -102,7 +102,7 @@ var roles = map[string]func(c Config){
 	"only own sink": func(c Config) { c.Sinks = []nib.Sink{new(ownSink)}; defer live(c).Close(); panic("boom") },
 }
 
-// live opens and logs three lines.
+// live opens a Log and logs three lines.
 func live(c Config) *Log {
 	log, err := Open(c)
 	if err != nil {
@@ -147,8 +147,7 @@ func writeMap() {
 	select {}
 }
 
-// overflow has no end but that of the stack; n tells so to nobody who reads the
-// code without running it.
+// overflow overflows the stack; n keeps the compiler and vet from noticing.
 func overflow(n int) int {
 	if n < 0 {
 		return n
@@ -175,7 +174,7 @@ func deaf(c Config) {
 	select {}
 }
 
-// waitForPanic says which process its monitor is.
+// waitForPanic prints the process ID of its monitor, and waits.
 func waitForPanic(c Config) {
 	log := live(c)
 	defer log.Close()
@@ -227,7 +226,7 @@ type child struct {
 	cmd    *exec.Cmd
 	out    bytes.Buffer // standard output
 	stderr *bufio.Reader
-	told   bytes.Buffer // read from it
+	told   bytes.Buffer // read from it so far
 }
 
 func start(t *testing.T, role string, c Config, change ...func(*exec.Cmd)) *child {
@@ -241,7 +240,7 @@ func start(t *testing.T, role string, c Config, change ...func(*exec.Cmd)) *chil
 	}
 	p := &child{cmd: exec.Command(os.Args[0])}
 	p.cmd.Env = append(os.Environ(), roleVar+"="+role, configVar+"="+string(text), "GOTRACEBACK=single",
-		"GORACE=atexit_sleep_ms=0") // or each process would live a second longer under the race detector
+		"GORACE=atexit_sleep_ms=0") // otherwise each process would take a second longer under the race detector
 	p.cmd.Stdout = &p.out
 	for _, f := range change {
 		f(p.cmd)
@@ -258,7 +257,7 @@ func start(t *testing.T, role string, c Config, change ...func(*exec.Cmd)) *chil
 	return p
 }
 
-// throughShell has a shell start the process, which is $0 in the script.
+// throughShell makes a shell start the process, which is $0 in the script.
 func throughShell(t *testing.T, script string) func(*exec.Cmd) {
 	t.Helper()
 	shell, err := exec.LookPath("sh")
@@ -283,7 +282,7 @@ func (p *child) await(t *testing.T, want string) {
 }
 
 // wait waits for the end of the process and of its monitor, which hold standard
-// output and error.
+// output and error open.
 func (p *child) wait() syscall.WaitStatus {
 	_, _ = io.Copy(io.Discard, p.stderr)
 	_ = p.cmd.Wait()
@@ -308,7 +307,8 @@ func endsAs(t *testing.T, p *child, got, want syscall.WaitStatus) {
 	}
 }
 
-// buffered are standard output and a file, which hold lines back for an hour.
+// buffered returns standard output and a file, which hold lines back for an
+// hour.
 func buffered(t *testing.T) (c Config, path string) {
 	path = filepath.Join(t.TempDir(), "app.log")
 	return Config{Output: []string{
@@ -317,7 +317,7 @@ func buffered(t *testing.T) (c Config, path string) {
 	}}, path
 }
 
-// plain are the same without buffers.
+// plain returns the same without buffers.
 func plain(t *testing.T) (c Config, path string) {
 	path = filepath.Join(t.TempDir(), "app.log")
 	return Config{Output: []string{"stdout", "file:" + path}}, path

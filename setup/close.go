@@ -20,9 +20,9 @@ import (
 // the process, Close does not return.
 //
 // Deferred directly in main (defer log.Close(), not within another function),
-// it handles a panic: it writes a line with it and its stack (unless there is a
-// monitor, which will), flushes and closes as usual, and panics again with the
-// same value. A panic on another goroutine and os.Exit cannot be caught.
+// it handles a panic: it writes a line with it and its stack (unless a monitor
+// does), flushes and closes as usual, and panics again with the same value. A
+// panic on another goroutine and os.Exit cannot be caught.
 func (l *Log) Close() error {
 	if p := recover(); p != nil {
 		_ = l.finish(l.panicLine(p))
@@ -35,10 +35,10 @@ func (l *Log) Close() error {
 }
 
 // Guard is for goroutines other than that of main: deferred directly (defer
-// log.Guard()), it handles a panic there: writes a line with it and its stack
-// (unless there is a monitor), flushes, for no longer than Config.Timeout, and
-// panics again with the same value. Nothing is closed, since a caller may
-// recover. Without a panic it does nothing.
+// log.Guard()), it handles a panic there: it writes a line with the panic and
+// its stack (unless there is a monitor), flushes, for no longer than
+// Config.Timeout, and panics again with the same value. Nothing is closed,
+// since a caller may recover. Without a panic it does nothing.
 func (l *Log) Guard() {
 	if p := recover(); p != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), l.timeout)
@@ -72,7 +72,7 @@ func (l *Log) finish(last func()) error {
 	return l.err
 }
 
-// await runs f on another goroutine, for which it waits no longer than ctx.
+// await runs f on another goroutine, and waits for it no longer than ctx.
 func await(ctx context.Context, f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -85,8 +85,8 @@ func await(ctx context.Context, f func()) {
 	}
 }
 
-// closeAll flushes and closes all outputs at the same time, so that one that
-// hangs does not take the time of the others. ctx ends after timeout.
+// closeAll flushes and closes all outputs concurrently, so that one that hangs
+// does not use up the time of the others. ctx ends after timeout.
 func closeAll(ctx context.Context, outputs []*output, timeout time.Duration) error {
 	type result struct {
 		of  int
@@ -109,7 +109,7 @@ func closeAll(ctx context.Context, outputs []*output, timeout time.Duration) err
 		case r := <-results:
 			errs[r.of] = r.err
 			continue
-		default: // a result that is there counts, even if ctx is done
+		default: // an available result counts, even if ctx is done
 		}
 		select {
 		case r := <-results:
@@ -141,8 +141,8 @@ func (o *output) end(ctx context.Context) error {
 	return nil
 }
 
-// guarded runs code of a sink, which may be the user's: it must not take the
-// process down while others are still to be flushed.
+// guarded runs code of a sink, which may be user code: it must not end the
+// process before the others are flushed.
 func guarded(what string, f func() error) (err error) {
 	ended := false
 	defer func() {
@@ -158,6 +158,5 @@ func guarded(what string, f func() error) (err error) {
 	return err
 }
 
-// tell writes err to standard error, without waiting for a reader that has
-// stopped.
+// tell writes err to standard error, without waiting for a stopped reader.
 func tell(err error) { lastresort.Write(err.Error()) }

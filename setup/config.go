@@ -21,9 +21,9 @@ type Config struct {
 	// "info".
 	Level string `set:"level" is:"levels" default:"info" doc:"the lowest level that is written: trace, debug, info, warn, error, panic, fatal, info+2; by the names of loggers, too: warn,db=debug,http.*=error"`
 
-	// Format is "json", the default, one of the layouts of package layout ("ecs",
-	// "gcp", "datadog", "otel", "zap", "zerolog", "slog", "logrus"), or a view for
-	// outputs that have none of their own: "console" or "logfmt".
+	// Format is "json", the default, one of the layouts of package layout
+	// ("ecs", "gcp", "datadog", "otel", "zap", "zerolog", "slog", "logrus"), or
+	// a view for outputs without one: "console" or "logfmt".
 	Format string `set:"format" is:"json|console|logfmt|ecs|gcp|datadog|otel|zap|zerolog|slog|logrus" default:"json" doc:"JSON, a view for people, or a layout"`
 
 	// Output lists where lines go, each line to all of them: targets such as
@@ -39,7 +39,7 @@ type Config struct {
 	// Caller adds the call site to every line. Defaults to Off.
 	Caller Switch `set:"caller" default:"off" doc:"on, off: the call site in every line"`
 
-	// Stack is the level from which on lines have a stack. Defaults to none.
+	// Stack is the lowest level of lines with a stack. Defaults to none.
 	Stack string `set:"stack" is:"level" default:"none" doc:"the level from which on lines have a stack"`
 
 	// Timeout limits how long the end of the process waits for outputs.
@@ -47,13 +47,14 @@ type Config struct {
 	// have not accepted by then stays in the directory of the spool.
 	Timeout time.Duration `set:"timeout" default:"5s" doc:"how long the end of the process waits for outputs"`
 
-	// Signals says whether SIGTERM and SIGINT flush before they end the process.
-	// Defaults to On if an output holds lines back (a buffer, a file that is synced
-	// when flushed, a spool, a Sink with a Flush method), else to Off. Either way
-	// Log.Context works unless it is Off here. A signal that is ignored stays so.
+	// Signals sets whether SIGTERM and SIGINT flush before they end the
+	// process. Defaults to On if an output holds lines back (a buffer, a file
+	// that is synced when flushed, a spool, a Sink with a Flush method),
+	// otherwise to Off. Log.Context works with both defaults, but not if
+	// Signals is set to Off. An ignored signal stays ignored.
 	Signals Switch `set:"signals" default:"on if an output holds lines back, else off" doc:"on, off: SIGTERM and SIGINT flush before they end the process"`
 
-	// Reopen says whether SIGHUP reopens files. Defaults to On if there is one.
+	// Reopen sets whether SIGHUP reopens files. Defaults to On if there is one.
 	Reopen Switch `set:"reopen" default:"on if there is a file" doc:"on, off: SIGHUP reopens files"`
 
 	// Crash starts the monitor that logs a crash. Defaults to Off.
@@ -92,7 +93,7 @@ const (
 	SwitchOff Switch = -1
 )
 
-// or is s if it is set, and else what holds by default.
+// or returns s if it is set, and otherwise the default.
 func (s Switch) or(byDefault bool) bool {
 	if s == 0 {
 		return byDefault
@@ -100,16 +101,16 @@ func (s Switch) or(byDefault bool) bool {
 	return s == SwitchOn
 }
 
-// Validate returns every mistake in c, joined, or nil. It opens nothing but the
-// files of certificates and passwords.
+// Validate returns every mistake in c, joined, or nil. It opens only the files
+// of certificates and passwords.
 func (c Config) Validate() error {
 	r := reading{kinds: c.Kinds}
 	c.read(&r)
 	return r.err()
 }
 
-// read makes a Config a [ConfigSource] that checks itself. What the fields mean is
-// decided on their text, as for any other source, so that all agree.
+// read makes a Config a [ConfigSource] that checks itself. It decodes the
+// fields from their text, as for any other source, so that all agree.
 func (c Config) read(r *reading) Config {
 	list := settings.Of(&c)
 	for i := range list {

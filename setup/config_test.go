@@ -140,7 +140,7 @@ func TestConfigAsPartOfALargerStruct(t *testing.T) {
 	}
 }
 
-// places are where the faults of an error are.
+// places returns where the faults of an error are.
 func places(err error) (list []string) {
 	var one *Fault
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {

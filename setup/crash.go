@@ -10,8 +10,9 @@ import (
 	"github.com/nib-log/nib/internal/usercode"
 )
 
-// panicLine makes the line for a panic on this goroutine, whose frames are still
-// there, and returns what writes it; nil if that is left to the monitor.
+// panicLine makes the line for a panic on this goroutine, whose frames are
+// still on the stack, and returns a function that writes it; nil if the monitor
+// does.
 func (l *Log) panicLine(p any) (write func()) {
 	if l.monitor != nil {
 		return nil
@@ -25,8 +26,8 @@ func (l *Log) panicLine(p any) (write func()) {
 	return func() { e.Msg(text) }
 }
 
-// writeCrash writes what the monitor has read as a line of l, whose layout is
-// the one that is given, less its key for stacks.
+// writeCrash writes what the monitor has read as a line of l, whose layout has
+// no key for stacks.
 func writeCrash(l *nib.Logger, stackKey string, pid int, text *crashtext.Text) {
 	level := nib.LevelFatal
 	if text.IsPanic() {
@@ -37,8 +38,8 @@ func writeCrash(l *nib.Logger, stackKey string, pid int, text *crashtext.Text) {
 	e.Int("pid", pid).Msg(text.Message())
 }
 
-// withoutStackKey frees the key for stacks, under which the stack of another
-// process is to stand, and returns it.
+// withoutStackKey frees the key for stacks, for the stack of another process,
+// and returns it.
 func withoutStackKey(l nib.Layout) (_ nib.Layout, key string) {
 	key = l.StackKey
 	if key == "" || key == nib.OmitKey {

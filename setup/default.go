@@ -11,7 +11,7 @@ import (
 )
 
 // setDefaults makes l the logger of the package-level functions of nib, slog
-// and log, and returns what undoes it.
+// and log, and returns a function that undoes it.
 func setDefaults(l *nib.Logger) (restore func()) {
 	oldNib, oldSlog := nib.Default(), slog.Default()
 	writer, flags := log.Writer(), log.Flags()

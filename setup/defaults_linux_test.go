@@ -26,12 +26,12 @@ import (
 	"github.com/nib-log/nib/sink/stdout"
 )
 
-// With all defaults, a service survives whatever becomes of its standard output
+// With all defaults, a service survives whatever happens to its standard output
 // and standard error: each way to get a logger × each state of the one × each
-// state of the other, in a process of its own. It lives on, no call takes longer
-// than documented, and what was not delivered is counted.
+// state of the other, in a separate process. It continues, no call takes longer
+// than documented, and undelivered lines are counted.
 
-// A streamState is what standard output or standard error is.
+// A streamState is the state of standard output or standard error.
 type streamState string
 
 const (
@@ -120,11 +120,11 @@ func ofSetup(c Config) (func(int), func() uint64, func()) {
 type lifeReport struct {
 	Logged, Dropped uint64
 	Longest         time.Duration // call
-	Late            time.Duration // how late a goroutine was at most that only sleeps: the machine's part
+	Late            time.Duration // the greatest delay of a goroutine that only sleeps, which is due to the machine
 }
 
-// liveOn is the process. It logs, and now and then reports an error that is not
-// its logger's, as a library does.
+// liveOn is the process. It logs, and now and then reports an error to standard
+// error, as a library does.
 func liveOn(Config) {
 	report := os.NewFile(3, "report")
 	for _, f := range []*os.File{os.Stdout, os.Stderr} {
@@ -192,8 +192,7 @@ type stream struct {
 	text  chan []byte
 }
 
-// newStream makes a stream. Of a stopped one only so much room is left that
-// lines fit, if any are to come.
+// newStream makes a stream. The pipe of a stopped one is filled if full is set.
 func newStream(t *testing.T, state streamState, full bool) *stream {
 	t.Helper()
 	s := &stream{state: state, text: make(chan []byte, 1)}
@@ -280,8 +279,8 @@ func countLines(text []byte) (lines uint64) {
 	return lines
 }
 
-// liveWith runs a process and returns what is wrong with it; slow if that is
-// only the time that a call took.
+// liveWith runs a process and returns what is wrong with it; slow means that
+// only a call took too long.
 func liveWith(t *testing.T, l *defaultLogger, out, err *stream) (fault string, slow bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -339,7 +338,7 @@ func liveWith(t *testing.T, l *defaultLogger, out, err *stream) (fault string, s
 	return judge(l, r, delivered, out, err, dir)
 }
 
-// lifeTime is after what time a process hangs.
+// lifeTime is the time after which a process counts as hanging.
 var lifeTime = time.Minute
 
 func judge(l *defaultLogger, r lifeReport, delivered uint64, out, err *stream, dir string) (fault string, slow bool) {
@@ -348,7 +347,7 @@ func judge(l *defaultLogger, r lifeReport, delivered uint64, out, err *stream, d
 		to = err
 	}
 	sum := delivered + r.Dropped
-	if to.state == closedBefore { // the runtime opens /dev/null in its place, where nothing is lost that anyone could count
+	if to.state == closedBefore { // the runtime opens /dev/null in its place, where no loss can be counted
 		sum = r.Logged - r.Dropped
 	}
 	switch {
@@ -371,13 +370,13 @@ func judge(l *defaultLogger, r lifeReport, delivered uint64, out, err *stream, d
 	return "", false
 }
 
-// TestDefaultsSurviveTheirStreams runs all cases, or with -short a few. A
-// call that takes too long does so each time; one that had no processor does
+// TestDefaultsSurviveTheirStreams runs all cases, or with -short a few. A call
+// that takes too long does so each time; one that only lacked a processor does
 // not.
 func TestDefaultsSurviveTheirStreams(t *testing.T) {
 	var cases atomic.Int64
 	const tries = 4
-	slots := make(chan struct{}, 4) // the processes mostly wait
+	slots := make(chan struct{}, 4) // the processes wait most of the time
 	check := func(l *defaultLogger, name string, streams func() (out, err *stream)) {
 		cases.Add(1)
 		t.Run(l.name+"/"+name, func(t *testing.T) {
@@ -419,8 +418,8 @@ func TestDefaultsSurviveTheirStreams(t *testing.T) {
 	t.Logf("%d cases", cases.Load())
 }
 
-// TestKilledBySIGPIPEIsAFault checks the check: a process that writes to a pipe
-// without a reader as package fmt does.
+// TestKilledBySIGPIPEIsAFault checks that the test above fails for a process
+// that writes to a pipe without a reader as package fmt does.
 func TestKilledBySIGPIPEIsAFault(t *testing.T) {
 	l := &defaultLogger{name: "fmt"}
 	fault, _ := liveWith(t, l, newStream(t, gone, false), newStream(t, isRead, false))

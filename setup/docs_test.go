@@ -17,7 +17,7 @@ const documentationFile = "../docs/setup.md"
 
 var update = flag.Bool("update", false, "write the tables of docs/setup.md")
 
-// documentation is docs/setup.md.
+// documentation returns docs/setup.md.
 func documentation(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(documentationFile)
@@ -52,7 +52,7 @@ func TestDocumentationHasEverySetting(t *testing.T) {
 	}
 }
 
-// table is the table of the settings of a struct, none if it has none.
+// table returns the table of the settings of a struct, none if it has none.
 func table(title string, of any) string {
 	rows := settings.Table(settings.Of(of))
 	if rows == "" {
@@ -61,7 +61,7 @@ func table(title string, of any) string {
 	return "\n" + title + ":\n\n| Parameter | Value | Default |\n|---|---|---|\n" + rows
 }
 
-// replaceBlock replaces what stands between two marks.
+// replaceBlock replaces the text between two marks.
 func replaceBlock(t *testing.T, text, name, block string) string {
 	t.Helper()
 	begin, end := "<!-- "+name+":start -->\n", "\n<!-- "+name+":end -->"
@@ -73,7 +73,8 @@ func replaceBlock(t *testing.T, text, name, block string) string {
 	return before + begin + strings.Trim(block, "\n") + end + after
 }
 
-// TestDocumentationHasNoFaults reads the variables and the JSON of the examples.
+// TestDocumentationHasNoFaults reads the variables and the JSON of the
+// examples.
 func TestDocumentationHasNoFaults(t *testing.T) {
 	text := documentation(t)
 	variables := 0

@@ -14,8 +14,8 @@ import (
 	"github.com/nib-log/nib/sink/console"
 )
 
-// Durations have units on a console, wherever they stand in a line and whatever
-// combinators are in between, and stay numbers where a machine reads them too.
+// Durations have units on a console, at any place in a line and through any
+// combinators, and stay numbers if a machine reads them too.
 func TestDurationsHaveUnitsForPeopleOnly(t *testing.T) {
 	var shown, written bytes.Buffer
 	view := console.New(&shown, console.Config{Color: console.ColorNever, TimeFormat: nib.OmitKey, MessageWidth: 1})

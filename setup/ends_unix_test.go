@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A death is a way to die and what is to be seen of it.
+// A death is a way to die and its expected output.
 type death struct {
 	role   string
 	signal syscall.Signal // sent to a process that waits
@@ -19,7 +19,7 @@ type death struct {
 	// With Crash off, and on: the message of the last line, or "" for no line.
 	message, crash string
 	level          string
-	keeps          bool // what buffers hold
+	keeps          bool // the content of buffers is written
 	stack          string
 }
 
@@ -53,7 +53,7 @@ func (d *death) name() string {
 // die runs the process.
 func (d *death) die(t *testing.T, c Config) *child {
 	t.Helper()
-	if d.role == "deadlock" { // which the runtime does not see while signals are handled
+	if d.role == "deadlock" { // which the runtime does not detect while signals are handled
 		c.Signals, c.Reopen = SwitchOff, SwitchOff
 	}
 	p := start(t, d.role, c)
@@ -70,12 +70,12 @@ func (d *death) die(t *testing.T, c Config) *child {
 func TestEveryWayToDie(t *testing.T) {
 	for _, d := range deaths {
 		if race && (d.role == "concurrent map write" || d.role == "stack overflow") {
-			continue // the race detector has a say of its own there
+			continue // the race detector interferes here
 		}
 		for _, crash := range []Switch{SwitchOff, SwitchOn} {
 			for _, outputs := range []string{"buffered", "plain"} {
 				if d.role == "deadlock" && (cgo || outputs == "buffered") {
-					continue // neither in programs with cgo nor while there is a timer does the runtime see it
+					continue // the runtime does not detect it in programs with cgo or while there is a timer
 				}
 				t.Run(d.name()+"/"+outputs+map[Switch]string{SwitchOff: "", SwitchOn: ", monitored"}[crash], func(t *testing.T) {
 					c, path := plain(t)
@@ -96,7 +96,7 @@ func TestEveryWayToDie(t *testing.T) {
 	}
 }
 
-// check looks at what is in one output.
+// check checks the content of one output.
 func (d *death) check(t *testing.T, p *child, text string, lines int, crash Switch) {
 	t.Helper()
 	n, others := parse(t, text)

@@ -17,8 +17,8 @@ import (
 // noon makes examples print the same each time.
 var noon = nib.WithClock(func() time.Time { return time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) })
 
-// The whole of a main: what cannot be opened or understood is told at once, and
-// nothing is lost at the end.
+// A complete main: a mistake in the configuration or an output that cannot be
+// opened is reported at once, and nothing is lost at the end.
 func Example() {
 	log, err := setup.Open(setup.FromEnv("NIB"), setup.Config{Options: []nib.Option{noon}})
 	if err != nil {
@@ -32,8 +32,8 @@ func Example() {
 	// {"time":"2026-01-02T12:00:00.000Z","level":"info","version":"1.4.2","message":"started"}
 }
 
-// Sources are given in the order in which they win: what the environment says
-// replaces what stands in the file, and the program has the last word.
+// Later sources take precedence: the environment replaces settings of the file,
+// and the program replaces both.
 func ExampleOpen() {
 	file := strings.NewReader(`{"level": "error", "format": "gcp", "fields": {"service": "shop"}}`)
 	os.Setenv("SHOP_LEVEL", "warn,db=debug")
@@ -51,8 +51,9 @@ func ExampleOpen() {
 	// {"time":"2026-01-02T12:00:00.000000000Z","severity":"DEBUG","logger":"db","service":"shop","message":"connected"}
 }
 
-// A variable sends lines to a syslog receiver; they wait in a directory while it is
-// down. In a program with Kafka, setup.Kinds(kafka.Kind) is one more source.
+// A variable sends lines to a syslog receiver; they wait in a directory while
+// it is down. In a program with Kafka, setup.Kinds(kafka.Kind) is one more
+// source.
 func ExampleRead() {
 	os.Setenv("MAIL_OUTPUT", "syslog+tls://logs:6514?facility=mail&spool=/var/spool/mail-log,stderr?level=error")
 
@@ -72,7 +73,7 @@ func ExampleKinds() {
 	// nib/setup: SHOP_OUTPUT[0]: kafka is a kind of another module: import "github.com/nib-log/nib/dest/kafka" and pass setup.Kinds(kafka.Kind) to setup.Open
 }
 
-// All that is wrong is told together, with its place and what is allowed.
+// The error has all mistakes, each with its place and what is allowed.
 func ExampleFault() {
 	os.Setenv("BAD_FORMAT", "xml")
 	os.Setenv("BAD_OUTPUT", "stdout?buffer=64K,file?sync=flush")
@@ -87,8 +88,8 @@ func ExampleFault() {
 	// nib/setup: BAD_OUTPUT[1]: want file:PATH, got file
 }
 
-// A server that takes its time to stop asks for the context: then a signal ends
-// the context, the program returns from main, and Close flushes.
+// A server that takes time to stop calls Context: then a signal cancels the
+// context, the program returns from main, and Close flushes.
 func ExampleLog_Context() {
 	log, err := setup.Open(setup.FromEnv("NIB"))
 	if err != nil {

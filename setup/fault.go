@@ -15,13 +15,14 @@ import (
 // Config.Validate joins all of them; errors.As finds the first.
 type Fault struct {
 	// Where is the variable ("NIB_OUTPUT[1].max_size"), the JSON path
-	// ("output[1].max_size", with the name of the file in front if it is known),
-	// or the field ("Config.Output[1].max_size"). Lists are counted from 0.
+	// ("output[1].max_size", with the name of the file in front if it is
+	// known), or the field ("Config.Output[1].max_size"). Lists are counted
+	// from 0.
 	Where string
 	Err   error // what is wrong, and what is allowed
 }
 
-// Error is "nib/setup:", Where and Err.
+// Error returns "nib/setup:", Where and Err.
 func (f *Fault) Error() string { return "nib/setup: " + f.Where + ": " + f.Err.Error() }
 
 // Unwrap returns Err.
@@ -40,8 +41,8 @@ func (r *reading) add(where, format string, values ...any) {
 	r.wrap(where, fmt.Errorf(format, values...))
 }
 
-// wrap adds err, or each of the errors that it joins. Those of a target have the
-// name of a parameter.
+// wrap adds err, or each of the errors that it joins. Those of a target have
+// the name of a parameter.
 func (r *reading) wrap(where string, err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, err := range joined.Unwrap() {
@@ -59,5 +60,5 @@ func (r *reading) wrap(where string, err error) {
 
 func (r *reading) err() error { return errors.Join(r.list...) }
 
-// place is the i-th element of a list.
+// place returns the name of the i-th element of a list.
 func place(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }

@@ -51,7 +51,7 @@ func TestFaultsOfTheEnvironment(t *testing.T) {
 	})
 }
 
-// compare expects one error for each want, which begins so behind "nib/setup: ".
+// compare expects one error for each want, its beginning after "nib/setup: ".
 func compare(t *testing.T, err error, want []string) {
 	t.Helper()
 	var got []string

@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-// FuzzOutputs: what is read without a fault is valid, and the same after another
-// round as JSON; each fault has a place.
+// FuzzOutputs checks that a configuration read without a fault is valid, and
+// the same after a round trip as JSON, and that each fault has a place.
 func FuzzOutputs(f *testing.F) {
 	for _, text := range []string{
 		"stdout", "stdout?buffer=64KiB&delay=1ms,stderr?level=warn", "file:/x?at=00:00&at=12:30&max_age=7d&mode=0640",
@@ -42,8 +42,9 @@ func FuzzOutputs(f *testing.F) {
 	})
 }
 
-// FuzzJSON: no text makes it panic; JSON that encoding/json does not take has a
-// fault; and what has none is the same after another round.
+// FuzzJSON checks that no text causes a panic, that JSON which encoding/json
+// rejects has a fault, and that a configuration without one is the same after a
+// round trip.
 func FuzzJSON(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `{"level":"warn,db=debug","output":["stdout",{"to":"file","path":"x","max_size":"1MB","at":["00:00"]}],"fields":{"a":"b"},"caller":true}`,
@@ -76,7 +77,8 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzEnvironment: one fault in a variable must not hide one in another.
+// FuzzEnvironment checks that a fault in a variable does not hide one in
+// another.
 func FuzzEnvironment(f *testing.F) {
 	f.Add("info", "json", "stdout", "5s", "a=b", "on")
 	f.Add("inof", "xml", "file", "5", "a", "yes")

@@ -40,7 +40,7 @@ func (c Config) MarshalJSON() ([]byte, error) {
 }
 
 // decode reads the object of a Config. encoding/json would end at the first
-// fault, ignore unknown names, and let the second of two names win.
+// fault, ignore unknown names, and use the second of two equal names.
 func (r *reading) decode(data []byte, where string) (c Config) {
 	list := settings.Of(&c)
 	r.members(data, where, func(name string, raw json.RawMessage, at string) {

@@ -15,7 +15,8 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-// A destination that is down delays the end by half of Timeout, and its lines stay.
+// A destination that is down delays the end by half of Timeout, and its lines
+// stay in the spool.
 func TestLinesOfADestinationThatIsDownStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A line is what tests look at in a line.
+// A line has the fields of a line that tests check.
 type line struct {
 	N                     *int
 	Level, Message, Stack string

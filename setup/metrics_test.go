@@ -13,7 +13,8 @@ import (
 	"github.com/nib-log/nib/setup"
 )
 
-// TestMetricsOfAllOutputs opens outputs of each kind and looks for what they wrote.
+// TestMetricsOfAllOutputs opens outputs of each kind and looks for what they
+// wrote.
 func TestMetricsOfAllOutputs(t *testing.T) {
 	dir := t.TempDir()
 	path, behind, home := filepath.Join(dir, "a.log"), filepath.Join(dir, "b.log"), filepath.Join(dir, "spool")
@@ -55,7 +56,7 @@ func TestMetricsOfAllOutputs(t *testing.T) {
 }
 
 // TestSpooledDestinationsAreNamedByKind opens several destinations of a kind:
-// their series differ, and an alert names what does not accept lines.
+// their series differ, and an alert names the one that does not accept lines.
 func TestSpooledDestinationsAreNamedByKind(t *testing.T) {
 	dir := t.TempDir()
 	log, err := setup.Open(setup.Config{

@@ -26,7 +26,7 @@ type monitor struct {
 	process *exec.Cmd
 }
 
-// monitorVar holds the orders of a monitor.
+// monitorVar is the variable with the orders of a monitor.
 const monitorVar = "NIB_SETUP_MONITOR"
 
 // orders are the input of a monitor.
@@ -42,8 +42,8 @@ func init() {
 	}
 }
 
-// startMonitor starts the monitor and returns when it is there, so that a
-// program that Open has succeeded for does not crash unseen.
+// startMonitor starts the monitor and returns when it is ready, so that no
+// crash after a successful Open is missed.
 func startMonitor(c *Config) (*monitor, error) {
 	m, err := tryMonitor(c)
 	if err != nil {
@@ -87,25 +87,25 @@ func tryMonitor(c *Config) (*monitor, error) {
 	return &monitor{cmd}, nil
 }
 
-// monitorConfig is the part of c that the monitor needs. Its paths hold wherever
-// the program may change to.
+// monitorConfig returns the part of c that the monitor needs. Its paths do not
+// depend on the working directory.
 func monitorConfig(c *Config) Config {
 	m := Config{Format: c.Format, Fields: c.Fields, Timeout: c.Timeout}
 	for _, text := range c.Output {
 		w, err := readOutput(text, c.Kinds)
-		if err == nil && w.expandPaths() == nil { // and else it is not open
+		if err == nil && w.expandPaths() == nil { // otherwise it is not open
 			if text, ok := w.forMonitor(); ok {
 				m.Output = append(m.Output, text)
 			}
 		}
 	}
-	if len(m.Output) == 0 { // only sinks of the program's own, and spools in memory
+	if len(m.Output) == 0 { // only sinks of the program, and spools in memory
 		m.Output = []string{toStderr}
 	}
 	return m
 }
 
-// stop ends the monitor, which sees the end of the pipe and has nothing to do.
+// stop ends the monitor, which reads the end of the pipe and has nothing to do.
 func (m *monitor) stop(until time.Time) {
 	_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
 	late := time.AfterFunc(time.Until(until), func() { _ = m.process.Process.Kill() })
@@ -113,10 +113,10 @@ func (m *monitor) stop(until time.Time) {
 	_ = m.process.Wait()
 }
 
-// beMonitor is what the monitor does. It returns its exit status.
+// beMonitor runs the monitor and returns its exit status.
 func beMonitor(text string) int {
 	_ = os.Unsetenv(monitorVar)
-	signal.Ignore() // all: they are meant for the process, whose crash must still be reported
+	signal.Ignore() // all: they are for the process, whose crash must still be reported
 	var o orders
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		tell(fmt.Errorf("nib/setup: crash monitor: %w", err))
@@ -127,9 +127,9 @@ func beMonitor(text string) int {
 	return 0
 }
 
-// awaitCrash reads to the end, and calls write when the text of a crash is
-// complete, once, or has not become so within timeout. The dying process waits
-// for that; after twice that time giveUp is called.
+// awaitCrash reads to the end, and calls write once: when the text of a crash
+// is complete, or after timeout if it does not become so. The dying process
+// waits for that; after twice that time awaitCrash calls giveUp.
 func awaitCrash(r *os.File, timeout time.Duration, write func(*crashtext.Text), giveUp func()) {
 	var mu sync.Mutex
 	var text crashtext.Text
@@ -185,8 +185,8 @@ func (o *orders) write(text *crashtext.Text) {
 	}
 }
 
-// sharesStandardError reports whether the output with a scheme is where the
-// runtime writes a crash to.
+// sharesStandardError reports whether the runtime writes a crash to the output
+// with a scheme.
 func sharesStandardError(scheme string) bool {
 	if scheme != toStdout {
 		return scheme == toStderr

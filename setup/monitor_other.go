@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// startAndAwait starts a monitor, and takes it for granted that it will be there.
+// startAndAwait starts a monitor, and assumes that it will be ready.
 func startAndAwait(cmd *exec.Cmd, _ time.Duration) error { return cmd.Start() }
 
 func sayReady() {}

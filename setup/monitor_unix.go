@@ -15,8 +15,8 @@ import (
 // readyFile is where the monitor reports that it is ready.
 const readyFile = 3
 
-// startAndAwait starts a monitor, in a session of its own: what a terminal or a
-// shell sends to the process is not meant for it.
+// startAndAwait starts a monitor, in a new session, so that signals of a
+// terminal or a shell do not reach it.
 func startAndAwait(cmd *exec.Cmd, timeout time.Duration) error {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -39,7 +39,7 @@ func startAndAwait(cmd *exec.Cmd, timeout time.Duration) error {
 	return fmt.Errorf("%s was started once more and did not report within %v (%w; %v)", cmd.Path, timeout, err, cmd.ProcessState)
 }
 
-// sayReady is the monitor's part of it.
+// sayReady reports to startAndAwait that the monitor is ready.
 func sayReady() {
 	f := os.NewFile(readyFile, "ready")
 	_, _ = f.Write([]byte{1})

@@ -42,8 +42,8 @@ func TestCrashLineOfAProgramWithSinksOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestCrashLineOnAStreamSharedWithTheRuntime: the text of the runtime may stand
-// around the line, but not in it.
+// TestCrashLineOnAStreamSharedWithTheRuntime checks that the text of the
+// runtime may be around the line, but not in it.
 func TestCrashLineOnAStreamSharedWithTheRuntime(t *testing.T) {
 	for to, script := range map[string]string{"stderr": `exec "$0"`, "stdout": `exec "$0" 2>&1`} {
 		t.Run(to, func(t *testing.T) {
@@ -115,7 +115,8 @@ func TestCrashLineWithEveryTraceback(t *testing.T) {
 	}
 }
 
-// TestMonitorThatIsKilled: the process is to die as if there had been none.
+// TestMonitorThatIsKilled checks that the process then dies as if there had
+// been none.
 func TestMonitorThatIsKilled(t *testing.T) {
 	p := start(t, "wait for a panic", Config{Crash: SwitchOn})
 	p.await(t, "ready")
@@ -167,8 +168,8 @@ func TestCloseEndsTheMonitor(t *testing.T) {
 	}
 }
 
-// TestCrashThatStops: what has come is written, once, and the process that dies
-// is not held for ever.
+// TestCrashThatStops checks that the text so far is written, once, and that the
+// dying process is not blocked without end.
 func TestCrashThatStops(t *testing.T) {
 	for _, gone := range []bool{true, false} {
 		r, w, err := os.Pipe()
@@ -215,8 +216,8 @@ func TestMonitorConfig(t *testing.T) {
 	}
 }
 
-// A crash line for a destination behind a network waits in the spool, and the next
-// process delivers it behind the lines of the one that crashed.
+// A crash line for a destination behind a network waits in the spool, and the
+// next process delivers it after the lines of the one that crashed.
 func TestCrashLineWaitsInTheSpool(t *testing.T) {
 	dir := t.TempDir()
 	kept, path := filepath.Join(dir, "spool"), filepath.Join(dir, "log")

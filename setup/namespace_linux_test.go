@@ -20,8 +20,8 @@ func init() {
 	roles["open"] = func(c Config) { _ = live(c).Close() }
 }
 
-// asProcessOne makes a child process 1 of a namespace: what a container does
-// without an init of its own.
+// asProcessOne makes a child process 1 of a namespace, like a container without
+// an init.
 func asProcessOne(t *testing.T) func(*exec.Cmd) {
 	if os.Getuid() != 0 {
 		t.Skip("only root may make a process namespace")
@@ -34,8 +34,8 @@ func asProcessOne(t *testing.T) func(*exec.Cmd) {
 	return func(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID} }
 }
 
-// TestCrashOfProcessOne has the kernel kill the monitor with the process. Each
-// line has to be there, so it is done more than once.
+// TestCrashOfProcessOne makes the kernel kill the monitor with the process.
+// Every crash must have its line, so the test repeats it.
 func TestCrashOfProcessOne(t *testing.T) {
 	one := asProcessOne(t)
 	for _, d := range deaths {
@@ -57,8 +57,8 @@ func TestCrashOfProcessOne(t *testing.T) {
 	}
 }
 
-// TestSignalsOfProcessOne: it does not die of signals, but exits as a shell would
-// say that it had.
+// TestSignalsOfProcessOne checks that process 1, which does not die of signals,
+// exits with the status that a shell shows for them.
 func TestSignalsOfProcessOne(t *testing.T) {
 	one := asProcessOne(t)
 	for sig, want := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130} {
@@ -73,12 +73,11 @@ func TestSignalsOfProcessOne(t *testing.T) {
 	}
 }
 
-// nobody is a user without a name, a home, a shell or any right.
+// nobody is the ID of a user without a name, a home, a shell or any rights.
 const nobody = 65534
 
-// jail goes on as another role in a root file system that holds nothing but this
-// program, read-only, with no /proc, as a user who is nobody, and without any
-// environment.
+// jail continues as another role in a read-only root file system that contains
+// only this program, without /proc, as user 65534, and without any environment.
 func jail(c Config) {
 	root := os.Getenv("NIB_SETUP_TEST_ROOT")
 	for _, step := range []func() error{
@@ -152,7 +151,7 @@ func TestJail(t *testing.T) {
 		name  string
 		c     Config
 		lines int
-		want  string // on standard error; "" for nothing at all
+		want  string // on standard error; "" for nothing
 	}{
 		{"default", Config{}, 3, ""},
 		{"buffered, console", Config{Format: "console", Output: []string{"stdout?buffer=1KiB"}}, 3, ""},

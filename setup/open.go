@@ -31,15 +31,15 @@ type Log struct {
 	timeout time.Duration
 	signals signals
 	monitor *monitor // nil without Config.Crash
-	restore func()   // gives the package-level functions back
-	takes   bool     // the end of the process is this Log's
+	restore func()   // restores the package-level functions
+	takes   bool     // this Log handles the end of the process
 
 	ended    sync.Once
 	err      error // of the end
 	released sync.Once
 }
 
-// An output is an open sink and what else can be done to it.
+// An output is an open sink and its operations.
 type output struct {
 	name   string
 	sink   nib.Sink                    // that lines are written to
@@ -58,9 +58,9 @@ var ErrOpen = errors.New("nib/setup: another Log handles the end of the process"
 // Open merges the configurations of sources as [Read] does, opens the outputs
 // and returns the logger. It starts goroutines and processes only if the
 // configuration requires them; [Log.Close] ends them. The error joins every
-// error: [Fault]s if the configuration is invalid, else those of the outputs
-// that could not be opened. After an error nothing is left open, and nothing
-// has changed.
+// error: [Fault]s if the configuration is invalid, otherwise those of the
+// outputs that could not be opened. After an error nothing is left open, and
+// nothing has changed.
 func Open(sources ...ConfigSource) (*Log, error) {
 	c, err := Read(sources...)
 	if err != nil {
@@ -88,8 +88,8 @@ func open(c Config) (*Log, error) {
 	return l, nil
 }
 
-// openOutputs opens all outputs, and returns those that could be, with what is
-// wrong with the others.
+// openOutputs opens all outputs, and returns the open ones, with the errors of
+// the others.
 func openOutputs(c *Config) (list []*output, err error) {
 	var errs []error
 	spooled := map[string]int{} // by kind
@@ -121,7 +121,7 @@ func openOutputs(c *Config) (list []*output, err error) {
 	return list, errors.Join(errs...)
 }
 
-// closeUnused closes outputs that nothing was written to.
+// closeUnused closes outputs to which nothing was written.
 func closeUnused(outputs []*output) {
 	for _, o := range outputs {
 		if o.close != nil {
@@ -156,8 +156,8 @@ func openOutput(c *Config, w *wanted) (*output, error) {
 	return out, nil
 }
 
-// useDestination opens a destination, and the spool in front of it if there is to
-// be one. Close waits for the destination as long as drain.
+// useDestination opens a destination, and the spool in front of it if it has
+// one. Close waits for the destination as long as drain.
 func (o *output) useDestination(w *wanted, drain time.Duration) error {
 	if w.Scheme == toFile {
 		if err := makeDir(filepath.Dir(w.Path), 0o750); err != nil {
@@ -207,8 +207,8 @@ func closeDestination(d delivery.Destination) error {
 	return nil
 }
 
-// makeDir makes a directory unless it exists. Its parent must exist: a path
-// with a wrong beginning makes no tree of directories in the wrong place.
+// makeDir makes a directory unless it exists. Its parent must exist, so that a
+// wrong path does not make a tree of directories in the wrong place.
 func makeDir(path string, mode fs.FileMode) error {
 	err := os.Mkdir(path, mode)
 	if err == nil || errors.Is(err, fs.ErrExist) {
@@ -220,7 +220,7 @@ func makeDir(path string, mode fs.FileMode) error {
 	return err
 }
 
-// use finds out what s can do.
+// use sets the operations of o to those that s has.
 func (o *output) use(s nib.Sink) {
 	o.sink = s
 	if f, ok := s.(delivery.Flusher); ok {
@@ -253,7 +253,8 @@ func newLogger(c *Config, outputs []*output) *nib.Logger {
 	return withFields(nib.NewSink(s, append(opts, c.Options...)...), c.Fields)
 }
 
-// levelOption keeps a plain level plain: a disabled call then is one comparison.
+// levelOption uses a plain level if it can: then a disabled call is one
+// comparison.
 func levelOption(c *Config) nib.Option {
 	level, err := nib.ParseLevel(c.Level)
 	if err == nil && c.Rules == nil {

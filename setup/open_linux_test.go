@@ -38,7 +38,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// What a process leaves in the spool the next one brings into the file.
+// The next process writes to the file what a process has left in the spool.
 func TestFileBehindASpool(t *testing.T) {
 	dir := t.TempDir()
 	path, kept := filepath.Join(dir, "app.log"), filepath.Join(dir, "spool")
@@ -65,8 +65,9 @@ func TestFileBehindASpool(t *testing.T) {
 	}
 }
 
-// A process starts while another one has the spool, and takes over what that leaves. So it does
-// if the other one does not share it, as before an upgrade.
+// A process starts while another one has the spool, and takes over its
+// remaining lines, even if the other one does not share it, as before an
+// upgrade.
 func TestSpoolIsShared(t *testing.T) {
 	for _, shared := range []bool{true, false} {
 		dir := t.TempDir()
@@ -106,7 +107,7 @@ func TestSpoolCannotBeOpened(t *testing.T) {
 	if err := os.Mkdir(kept, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(kept, 0o777); err != nil { // whatever the umask is
+	if err := os.Chmod(kept, 0o777); err != nil { // regardless of the umask
 		t.Fatal(err)
 	}
 	c := Config{Output: []string{"file:" + filepath.Join(t.TempDir(), "app.log") + "?spool=" + kept}}

@@ -29,7 +29,7 @@ func flushingWith(flush func() error) *nibtest.Recorder {
 	return rec
 }
 
-// written is what p was given.
+// written returns the lines of p.
 func written(p *nibtest.Recorder) string { return strings.Join(p.Lines(), "\n") }
 
 // wantFlushed checks that p was flushed once and not closed.
@@ -40,11 +40,12 @@ func wantFlushed(t *testing.T, p *nibtest.Recorder) {
 	}
 }
 
-// testTimeout is the Timeout of what has to come about: no machine is so loaded
-// that a process takes this long to start, or a file to be flushed.
+// testTimeout is the Timeout of operations that must complete: on no machine
+// does a process take this long to start, or a file to be flushed.
 const testTimeout = 2 * time.Minute
 
-// mustOpen opens a Log that leaves the process alone, and closes it in the end.
+// mustOpen opens a Log that does not handle the end of the process, and closes
+// it after the test.
 func mustOpen(t *testing.T, sources ...ConfigSource) *Log {
 	t.Helper()
 	l, err := Open(append(sources, Config{Signals: SwitchOff, Reopen: SwitchOff, Timeout: testTimeout})...)
@@ -55,7 +56,7 @@ func mustOpen(t *testing.T, sources ...ConfigSource) *Log {
 	return l
 }
 
-// fileOutput is a file to look into.
+// fileOutput returns an output and the path of its file.
 func fileOutput(t *testing.T) (text, path string) {
 	path = filepath.Join(t.TempDir(), "app.log")
 	return "file:" + path, path
@@ -309,7 +310,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 }
 
 // awaitNoGoroutine waits for the end of nib's goroutines: one that has closed
-// its channel may not be gone yet, nor for long if there is no processor for it.
+// its channel may still exist, for long on a loaded machine.
 func awaitNoGoroutine(t *testing.T) {
 	t.Helper()
 	for late := time.Now().Add(testTimeout); goroutines() > 0; runtime.Gosched() {
@@ -319,7 +320,7 @@ func awaitNoGoroutine(t *testing.T) {
 	}
 }
 
-// goroutines counts those that were started by nib.
+// goroutines counts the goroutines started by nib.
 func goroutines() int {
 	buf := make([]byte, 1<<20)
 	all := string(buf[:runtime.Stack(buf, true)])
@@ -408,7 +409,7 @@ func TestSecondCloseOfALogThatFailed(t *testing.T) {
 	}
 }
 
-// Paths may have the name of the machine and the number of the process in them.
+// Paths may contain the name of the machine and the ID of the process.
 func TestPathsNameHostAndProcess(t *testing.T) {
 	host, err := os.Hostname()
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-// The schemes of outputs that are no destinations, and of files.
+// The schemes of outputs that are not destinations, and of files.
 const (
 	toStdout   = "stdout"
 	toStderr   = "stderr"
@@ -33,7 +33,7 @@ const (
 	toSpool    = "spool"
 )
 
-// builtin are the kinds that need no Config.Kinds.
+// builtin returns the kinds that need no Config.Kinds.
 func builtin() []target.Spec {
 	return []target.Spec{
 		{Forms: []string{toStdout, toStderr}, Doc: "neither hangs nor kills the service, whatever becomes of the reader",
@@ -82,11 +82,11 @@ type (
 	}
 )
 
-// inMemory is the Spool that is no directory.
+// inMemory is the value of Spool that is not a directory.
 const inMemory = "memory"
 
-// readOutput reads and checks one output. Its error joins a target.Fault for each
-// mistake.
+// readOutput reads and checks one output. Its error joins a target.Fault for
+// each mistake.
 func readOutput(text string, kinds []target.Spec) (*wanted, error) {
 	w := &wanted{}
 	with := []any{&w.leveled}
@@ -111,7 +111,7 @@ func readOutput(text string, kinds []target.Spec) (*wanted, error) {
 	return w, err
 }
 
-// checkSpool finds what is wrong with the spool, or with its absence.
+// checkSpool returns an error if the spool is wrong or missing.
 func (w *wanted) checkSpool() error {
 	c, err := w.spoolConfig()
 	buffered := slices.ContainsFunc(w.Params, func(p [2]string) bool { return p[0] == "buffer" })
@@ -135,8 +135,8 @@ func (w *wanted) isNetwork() bool {
 	return !slices.Contains([]string{toStdout, toStderr, toFile, toJournald, toDiscard, toSpool}, w.Scheme)
 }
 
-// spoolConfig is that of a directory that several processes may have, as those of
-// a rolling restart.
+// spoolConfig returns the configuration of a directory that several processes
+// may share, as in a rolling restart.
 func (w *wanted) spoolConfig() (spool.Config, error) {
 	c := spool.Config{Size: w.Size, Shared: w.Spool != inMemory && w.Spool != ""}
 	var errs []error
@@ -174,20 +174,21 @@ func fullRule(text string) (r spool.FullRule, ok bool) {
 	return r, !hasWait
 }
 
-// name is what errors call the output.
+// name returns the name of the output in errors.
 func (w *wanted) name() string {
 	t := w.Target
 	t.Params = nil
 	return t.String()
 }
 
-// kind is the scheme without the transport: syslog for syslog+tls.
+// kind returns the scheme without the transport: syslog for syslog+tls.
 func (w *wanted) kind() string {
 	kind, _, _ := strings.Cut(w.Scheme, "+")
 	return kind
 }
 
-// label is the name of the nth spooled destination of a kind: kafka, kafka-2.
+// label returns the name of the nth spooled destination of a kind: kafka,
+// kafka-2.
 func label(kind string, n int) string {
 	if n == 1 {
 		return kind
@@ -202,9 +203,9 @@ func (w *wanted) holdsBack() bool {
 	})
 }
 
-// forMonitor is the output of the monitor, which writes one line: without what
-// holds lines back, and with a path that holds wherever the program changes to.
-// In place of a network it has the directory of its spool, in which the next
+// forMonitor returns the output of the monitor, which writes one line: without
+// buffers, and with a path that does not depend on the working directory.
+// Instead of a network it has the directory of the spool, in which the next
 // process finds the line.
 func (w *wanted) forMonitor() (text string, ok bool) {
 	if w.isNetwork() {
@@ -236,8 +237,8 @@ func (w *wanted) expandPaths() error {
 	return nil
 }
 
-// expandPath replaces {host} by the name of the machine, which is one element of a path, and
-// {pid} by the number of the process.
+// expandPath replaces {host} by the name of the machine, which is one element
+// of a path, and {pid} by the number of the process.
 func expandPath(path string) (string, error) {
 	path = strings.ReplaceAll(path, pidMark, strconv.Itoa(os.Getpid()))
 	if !strings.Contains(path, hostMark) {
@@ -253,7 +254,7 @@ func expandPath(path string) (string, error) {
 	return strings.ReplaceAll(path, hostMark, host), nil
 }
 
-// A sinkParams is of an output that is no destination.
+// A sinkParams has the parameters of an output that is not a destination.
 type sinkParams interface {
 	target.Params
 	sink(t target.Target) (nib.Sink, error)
@@ -282,7 +283,7 @@ func (p *stdoutParams) config(t target.Target) stdout.Config {
 func (p *stdoutParams) Validate(t target.Target) error         { return p.config(t).Validate() }
 func (p *stdoutParams) sink(t target.Target) (nib.Sink, error) { return stdout.New(p.config(t)), nil }
 
-// streamOf is the standard stream of a scheme, nil if it is another scheme.
+// streamOf returns the standard stream of a scheme, or nil for another scheme.
 func streamOf(scheme string) *os.File {
 	switch scheme {
 	case toStdout:

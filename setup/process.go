@@ -11,8 +11,8 @@ import (
 // taken is set while a Log handles the end of the process.
 var taken atomic.Bool
 
-// takeProcess begins to handle signals and crashes, as far as c says so. The
-// outputs are open.
+// takeProcess begins to handle signals and crashes, as set in c. The outputs
+// are open.
 func (l *Log) takeProcess(c *Config) error {
 	s := &l.signals
 	s.log = l
@@ -60,7 +60,7 @@ func (l *Log) hasFiles() bool {
 	return false
 }
 
-// holdsBack reports whether lines may be lost unless something flushes.
+// holdsBack reports whether lines may be lost without a flush.
 func (l *Log) holdsBack() bool {
 	for _, o := range l.outputs {
 		if o.holdsBack {

@@ -14,8 +14,8 @@ import (
 const atSecure = 23
 
 // hasOtherRights reports whether the environment comes from a user with fewer
-// rights than this program has. Without /proc that is not known: then it is
-// taken to be so. (In a program with file capabilities auxv cannot be read.)
+// rights than this program has. It assumes so if there is no /proc. (In a
+// program with file capabilities auxv cannot be read.)
 func hasOtherRights() bool {
 	auxv, err := os.ReadFile("/proc/self/auxv")
 	return err != nil || isSecure(auxv)

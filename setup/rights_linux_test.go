@@ -15,7 +15,7 @@ import (
 
 func init() { roles["rights"] = reportRights }
 
-// reportRights opens a log with what the environment says, and with a monitor.
+// reportRights opens a Log configured by the environment, and with a monitor.
 func reportRights(Config) {
 	if _, err := Open(Config{Crash: SwitchOn}); err != nil {
 		_, _ = io.WriteString(os.Stdout, err.Error()+"\n")
@@ -28,8 +28,8 @@ func reportRights(Config) {
 	_ = l.Close()
 }
 
-// asOther runs a copy of this program, of which change may be made, as another
-// user, and returns its output.
+// asOther runs a copy of this program, modified by change, as another user, and
+// returns its output.
 func asOther(t *testing.T, change func(path string) error, env ...string) string {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -68,8 +68,8 @@ func asOther(t *testing.T, change func(path string) error, env ...string) string
 	return string(out)
 }
 
-// netBindService is the extended attribute of a file with the capability to
-// listen on low ports, permitted and effective (struct vfs_cap_data).
+// netBindService returns the extended attribute of a file with the capability
+// to listen on low ports, permitted and effective (struct vfs_cap_data).
 func netBindService() []byte {
 	b := make([]byte, 20)
 	binary.LittleEndian.PutUint32(b, 0x02000001)

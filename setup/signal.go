@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// signals is what a Log does about signals: nothing until start is called.
+// signals handles the signals for a Log: none until start is called.
 type signals struct {
 	log    *Log
 	ends   bool // SIGTERM and SIGINT may be handled
@@ -25,7 +25,7 @@ type signals struct {
 	cancel context.CancelCauseFunc
 	asked  atomic.Bool // Context was called: the program ends itself
 
-	hangups atomic.Int32 // that files are being reopened for
+	hangups atomic.Int32 // for which files are being reopened
 }
 
 // A SignalError is the cause of a context of [Log.Context] that a signal has
@@ -46,8 +46,8 @@ func (l *Log) Context() context.Context {
 	return l.signals.ctx
 }
 
-// start begins to handle signals, unless that is so or was switched off. Those
-// that are ignored, as under nohup, stay ignored.
+// start begins to handle signals, unless they are handled already or handling
+// is off. Those that are ignored, as under nohup, stay ignored.
 func (s *signals) start(ends bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *signals) stop() {
 		<-s.done // blocks if the process is about to end by a signal
 		s.notify = nil
 	}
-	s.ends, s.reopen = false, false // also for Context
+	s.ends, s.reopen = false, false // for Context, too
 	s.cancel(context.Canceled)
 }
 
@@ -93,7 +93,7 @@ func (s *signals) run(notify <-chan os.Signal) {
 			s.handle(sig, notify)
 		case <-s.quit:
 			select {
-			case sig := <-notify: // came before stop: the program may go on without it otherwise
+			case sig := <-notify: // arrived before stop: otherwise the program might continue without it
 				s.handle(sig, notify)
 			default:
 				return
@@ -116,9 +116,9 @@ func (s *signals) handle(sig os.Signal, notify <-chan os.Signal) {
 	}
 }
 
-// reopenFiles works on a goroutine of its own: a signal must end the process
-// even if the file system hangs. A signal that arrives during a call causes
-// another one, since the file may have been renamed again.
+// reopenFiles runs on another goroutine: a signal must end the process even if
+// the file system hangs. A signal that arrives during a call causes another
+// one, since the file may have been renamed again.
 func (s *signals) reopenFiles() {
 	if s.hangups.Add(1) > 1 {
 		return
@@ -134,8 +134,8 @@ func (s *signals) reopenFiles() {
 	}()
 }
 
-// end flushes and ends the process by the signal; if another one arrives before
-// that, by the other one.
+// end flushes and ends the process by the signal, or by another one that
+// arrives before that.
 func (s *signals) end(sig os.Signal, notify <-chan os.Signal) {
 	flushed := make(chan struct{})
 	go func() {

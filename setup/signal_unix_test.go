@@ -24,7 +24,7 @@ func TestContextEndsWithTheFirstSignal(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		for _, outputs := range []string{"plain", "buffered"} {
 			t.Run(sig.String()+"/"+outputs, func(t *testing.T) {
-				c, path := plain(t) // which alone would not have signals handled
+				c, path := plain(t) // which alone does not enable signal handling
 				if outputs == "buffered" {
 					c, path = buffered(t)
 				}
@@ -71,7 +71,7 @@ func (p *child) signalUntil(t *testing.T, sig syscall.Signal, want string) {
 func TestSinkThatHangs(t *testing.T) {
 	const want = "nib/setup: output Config.Sinks[0]: not flushed within 2s\n"
 	c, path := buffered(t)
-	c.Timeout = 2 * time.Second // which the file must not need
+	c.Timeout = 2 * time.Second // which must be enough for the file
 	t.Run("return", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, "hang", c)
@@ -128,7 +128,7 @@ func TestHangupReopensFiles(t *testing.T) {
 			}
 			p.signal(t, syscall.SIGTERM)
 			ends(t, p, killed(syscall.SIGTERM))
-			old, now := read(t, path+".1"), read(t, path) // there are both
+			old, now := read(t, path+".1"), read(t, path) // both files exist
 			if n, _ := parse(t, old+now); n != 3 {
 				t.Errorf("got %d lines in both files, want 3", n)
 			}
@@ -152,9 +152,9 @@ func TestHangupEndsAProcessWithoutFiles(t *testing.T) {
 }
 
 // TestIgnoredSignalsStayIgnored starts a process as nohup does. A shell ignores
-// SIGINT for what it runs in the background.
+// SIGINT for background processes.
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
-	c, path := plain(t) // to whose file nothing more is written, which would have it follow
+	c, path := plain(t) // to whose file nothing more is written, which would make it reopen the file
 	c.Signals = SwitchOn
 	p := start(t, "wait", c, throughShell(t, `trap "" HUP INT; exec "$0"`))
 	p.await(t, "ready")

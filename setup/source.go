@@ -14,10 +14,10 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-// A ConfigSource is where a configuration comes from: [FromEnv], [Load], [Kinds],
-// or a [Config] itself.
+// A ConfigSource is where a configuration comes from: [FromEnv], [Load],
+// [Kinds], or a [Config] itself.
 type ConfigSource interface {
-	// read returns what the source sets, and adds what is wrong with it.
+	// read returns what the source sets, and adds its faults to r.
 	read(r *reading) Config
 
 	furtherKinds() []target.Spec
@@ -134,8 +134,8 @@ func readEnv(prefix string, environ []string, r *reading) (c Config) {
 	return merge(c, over)
 }
 
-// findUnknown reports variables whose names are nearly those of settings. Names that
-// Kubernetes makes of the ports of a service are none of them.
+// findUnknown reports variables whose names are nearly those of settings. Names
+// that Kubernetes derives from the ports of a service do not count.
 func findUnknown(prefix string, variables map[string]string, r *reading) {
 	names := settings.Names(settings.Of(new(Config)))
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
@@ -170,7 +170,7 @@ func Load(from io.Reader) ConfigSource {
 	return sourceFunc(func(r *reading) Config { return readJSON(from, name, r) })
 }
 
-// maxJSON is far more than a configuration has.
+// maxJSON is far larger than a configuration.
 const maxJSON = 1 << 20
 
 func readJSON(from io.Reader, where string, r *reading) (c Config) {

@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A service with nothing but a variable delivers to a receiver, and leaves nothing
-// in its spool.
+// A service configured by one variable delivers to a receiver, and leaves
+// nothing in its spool.
 func TestSyslogByEnvironment(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

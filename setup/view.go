@@ -22,7 +22,7 @@ const (
 	viewLogfmt  = "logfmt"
 )
 
-// layout is that of all lines.
+// layout returns the layout of all lines.
 func (c *Config) layout() nib.Layout {
 	switch c.Format {
 	case "ecs":
@@ -45,8 +45,8 @@ func (c *Config) layout() nib.Layout {
 	return nib.Layout{}
 }
 
-// viewOf is how an output shows lines. Destinations other than files, and the
-// journal, get JSON.
+// viewOf returns how an output shows lines. Destinations other than files, and
+// the journal, get JSON.
 func (c *Config) viewOf(w *wanted) string {
 	switch {
 	case w.Scheme == toJournald || w.isNetwork():
@@ -59,8 +59,8 @@ func (c *Config) viewOf(w *wanted) string {
 	return viewJSON
 }
 
-// A view hands lines on in another form. The sinks behind it, standard output
-// and files, write whatever they are given and decide by the level of a record.
+// A view passes lines on in another form. The sinks behind it, standard output
+// and files, write any text and use only the level of a record.
 type view struct {
 	next   nib.Sink
 	render func(dst, line []byte) []byte
@@ -85,7 +85,7 @@ func newView(name string, next nib.Sink, f *os.File, l nib.Layout) nib.Sink {
 	return next
 }
 
-// viewed is a record whose line is in its own memory.
+// A viewed is a record whose line is in its own memory.
 type viewed struct {
 	record nib.Record
 	line   []byte
@@ -96,7 +96,7 @@ var viewedRecords = sync.Pool{New: func() any { return new(viewed) }}
 // keepLine is the longest line whose memory is kept.
 const keepLine = 64 << 10
 
-// WriteRecord hands r on with its line in another form. 0 allocs.
+// WriteRecord passes r on with its line in another form. 0 allocs.
 func (v *view) WriteRecord(r *nib.Record) error {
 	b := viewedRecords.Get().(*viewed)
 	b.record, b.line = *r, v.render(b.line[:0], r.Line)
