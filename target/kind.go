@@ -13,36 +13,38 @@ import (
 	"github.com/nib-log/nib/internal/settings"
 )
 
-// A Spec describes a kind of destination. That of a package is called Kind:
-// kafka.Kind.
+// A Spec describes a kind of destination. Packages export theirs as Kind, such
+// as kafka.Kind.
 type Spec struct {
-	// Forms are the forms of its targets: "file:PATH" for a path, "tcp://HOST:PORT"
-	// for a host, "kafka://HOST:PORT,HOST:PORT/TOPIC" for several with a path behind
-	// them, "stdout" for neither. They must not be empty.
+	// Forms are the forms of its targets: "file:PATH" for a path,
+	// "tcp://HOST:PORT" for a host, "kafka://HOST:PORT,HOST:PORT/TOPIC" for
+	// several with a path behind them, "stdout" for neither. They must not be
+	// empty.
 	Forms []string
 
 	// Doc describes it in a few words.
 	Doc string
 
-	// Params returns a pointer to a new struct. Its fields with the tag "set" are
-	// the parameters:
+	// Params returns a pointer to a new struct. Its fields with the tag "set"
+	// are the parameters:
 	//
 	//	MaxSize int `set:"max_size" is:"size" default:"8096B" doc:"size of a message"`
 	//
 	// A field is a string, bool, int, int64, time.Duration, fs.FileMode or
-	// []string. The tag "is" names the unit of a number ("size"), or the words that
-	// are allowed ("gzip|zstd"). Default and doc are for the documentation. Fields
-	// of embedded structs count as well.
+	// []string. The tag "is" names the unit of a number ("size"), or the words
+	// that are allowed ("gzip|zstd"). Default and doc are for the
+	// documentation. Fields of embedded structs count as well.
 	Params func() Params
 }
 
 // Params are the parameters of a target, decoded.
 type Params interface {
 	// Validate returns what is wrong with them, joined. A [Fault] names the
-	// parameter. It may read files that parameters name, and opens nothing else.
+	// parameter. It may read files that parameters name, and must open nothing
+	// else.
 	Validate(t Target) error
 
-	// Open makes the destination. It does not wait for a network. If the result
+	// Open makes the destination. It must not wait for a network. If the result
 	// has a method Close, the caller calls it.
 	Open(t Target) (delivery.Destination, error)
 }
@@ -62,7 +64,7 @@ func Parse(text string, kinds []Spec, with ...any) (Target, Params, error) {
 	return t, params, errors.Join(found...)
 }
 
-// read is Parse behind the syntax.
+// read is Parse for a target whose syntax is parsed.
 func read(t Target, kinds []Spec, with ...any) (Params, error) {
 	var found faults
 	i := slices.IndexFunc(kinds, func(k Spec) bool { return k.form(t.Scheme) != "" })

@@ -8,8 +8,8 @@
 //	syslog+tls://logs:6514?facility=local0&spool=/var/spool/app
 //	kafka://broker1:9092,broker2:9092/logs?spool=/var/spool/app
 //
-// A target is a scheme, hosts or a path, and parameters. Within paths and values
-// the characters %, comma, ? and & are written %25, %2C, %3F and %26, as
+// A target is a scheme, hosts or a path, and parameters. Within paths and
+// values the characters %, comma, ? and & are written %25, %2C, %3F and %26, as
 // [net/url.PathEscape] does for the first three.
 //
 // A package that has a destination declares a [Spec] for it: its schemes and a
@@ -35,13 +35,13 @@ type Target struct {
 	Params [][2]string // name and value; a name may occur several times. "path" becomes the Path
 
 	// Mark is what the destination of another process has stored in the spool
-	// that is to be delivered, see [delivery.Resumer]; else nil. It is not part of
+	// to be delivered, see [delivery.Resumer]; otherwise nil. It is not part of
 	// the text.
 	Mark []byte
 }
 
-// Fault returns an error that is about one parameter of a target. Programs report
-// it with the place of the parameter, in a variable or in JSON.
+// Fault returns an error about one parameter of a target. Programs report it
+// with the place of the parameter, in a variable or in JSON.
 func Fault(param string, err error) error { return &settings.ParamError{Param: param, Err: err} }
 
 // faults collects mistakes.
@@ -83,7 +83,7 @@ func parse(text string) (t Target, err error) {
 		name, value, ok := strings.Cut(param, "=")
 		value, err := url.PathUnescape(value)
 		switch {
-		case !ok || !paramName.MatchString(name): // what is no name may be a secret
+		case !ok || !paramName.MatchString(name): // a text that is not a name may be a secret
 			found.add("", "want ?NAME=VALUE&NAME=VALUE, with letters, digits, _ and - in names")
 		case err != nil:
 			found.add(name, "%w (a %% is written %%25)", err)
@@ -98,7 +98,7 @@ func parse(text string) (t Target, err error) {
 	return t, errors.Join(found...)
 }
 
-// scheme is the form of schemes with two letters or more: C: is a drive.
+// scheme matches schemes of two letters or more: C: is a drive.
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+$`)
 
 var paramName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -123,8 +123,8 @@ func (t *Target) parseAddress(text string) (err error) {
 	return nil
 }
 
-// String returns the text that [Parse] reads. Without its Params a Target is the
-// name of a destination in errors.
+// String returns the text that [Parse] reads. Without its Params a Target is
+// the name of a destination in errors.
 func (t Target) String() string {
 	text := t.Scheme
 	switch {

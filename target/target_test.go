@@ -56,7 +56,7 @@ func TestParseFaults(t *testing.T) {
 	}
 }
 
-// compare expects a Fault for each want, which begins so.
+// compare expects a Fault for each want, its beginning.
 func compare(t *testing.T, text string, err error, want []string) {
 	t.Helper()
 	var got faults
@@ -140,7 +140,7 @@ func TestKindsThatAreAlmostNamed(t *testing.T) {
 	}
 }
 
-// What does not fit a form is shown without its parameters.
+// A target that does not match a form is shown without its parameters.
 func TestFaultOfAnAddress(t *testing.T) {
 	if _, _, err := Parse("one:x?size=1kB", kinds); err == nil || err.Error() != "want one, got one:x" {
 		t.Errorf("got %v", err)
@@ -153,8 +153,9 @@ func ExampleParse() {
 	// Output: x+many one:9092,two:9092 /logs 65536 <nil>
 }
 
-// FuzzParse: what is read is the same after String, and a list of it splits into
-// it; a text with a mistake has a Fault that quotes no password.
+// FuzzParse checks that a target is the same after String and Parse, that a
+// list of it splits into it, and that a text with a mistake has a Fault that
+// quotes no password.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"stdout", "file:a%2Cb?x=%26&y=", "kafka://a:1,b:2/t?k=v", "x://u:p@h:1", "a://", "a:////", "a:%", "a?b", "a?path=//x", "a?=", "C:\\x", "é:x", "a://b,c:1,d:2?x=,", "a:?path=",
