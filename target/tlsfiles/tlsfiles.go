@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tlsfiles has the parameters of targets that are reached by TLS. The
-// struct of a kind embeds them:
+// Package tlsfiles has the parameters of targets with TLS. The struct of a kind
+// embeds them:
 //
 //	type params struct {
 //		Timeout time.Duration `set:"timeout" default:"10s" doc:"time for an answer"`
@@ -20,7 +20,7 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-// Files are the parameters.
+// Files has the parameters of TLS. A struct of parameters embeds it.
 type Files struct {
 	CA   string `set:"tls_ca" default:"the system's" doc:"file of the certificates to trust"`
 	Cert string `set:"tls_cert" default:"none" doc:"file of the client's certificate"`
@@ -29,7 +29,7 @@ type Files struct {
 }
 
 // Load reads the files and returns the configuration, nil if no parameter is
-// set. TLS has version 1.2 at least. Its error joins [target.Fault]s.
+// set. The TLS version is 1.2 or later. Its error joins [target.Fault]s.
 func (p Files) Load() (*tls.Config, error) {
 	if p == (Files{}) {
 		return nil, nil
