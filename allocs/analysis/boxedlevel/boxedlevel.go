@@ -155,8 +155,8 @@ func zapAny(info *types.Info, call *ast.CallExpr) *diagnostic {
 	return nil
 }
 
-// boxed returns the first argument that is copied to the heap, or "". What a
-// call returns as an any is one already.
+// boxed returns the first argument that is copied to the heap, or "". A value
+// that a call returns as an any is boxed already.
 func boxed(info *types.Info, args []ast.Expr) string {
 	for _, a := range args {
 		if b, ok := info.TypeOf(a).Underlying().(*types.Basic); ok && b.Info()&types.IsUntyped != 0 {

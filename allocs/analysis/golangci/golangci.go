@@ -18,7 +18,8 @@ const Name = "allocs"
 
 func init() { register.Plugin(Name, New) }
 
-// Settings are the settings in .golangci.yml. Without any, all checks run.
+// Settings is the section of the checks in .golangci.yml. Without settings, all
+// checks run.
 type Settings struct {
 	Enable  []string `json:"enable"`  // only these
 	Disable []string `json:"disable"` // not these

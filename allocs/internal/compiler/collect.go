@@ -180,8 +180,8 @@ func generic(fn *ast.FuncDecl) bool {
 	}
 }
 
-// read returns what was written for a package. That nothing was is an error:
-// no answer must not look like a clean one.
+// read returns what was written for a package. Nothing is an error: a missing
+// answer must not look like a clean one.
 func read(dir string, p *load.Package) ([]Escape, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.json"))
 	if err != nil {

@@ -60,8 +60,8 @@ func outer(s string) {
 func TestCollect(t *testing.T) {
 	tc, dir, pkgs := module(t, inlined)
 	c := &Collector{Toolchain: tc, Cache: t.TempDir(), Work: t.TempDir(), Dir: dir}
-	// Three times: the go command would not compile again for the second, and
-	// the third comes from the cache.
+	// The go command would not compile again for the second call, and the
+	// third is answered from the cache.
 	for range 2 {
 		c.Cache = t.TempDir()
 		check(t, c, dir, pkgs)

@@ -25,7 +25,7 @@ type Text struct {
 	Lines   int // with a position in a Go file, whatever their text
 }
 
-// Inlined are the calls that were replaced by the body of the callee: the
+// Inlined holds the calls that were replaced by the body of the callee: the
 // position of the call → the names of the callees. Calls in the body of one
 // callee are at the position of the outermost call.
 type Inlined map[Position][]string

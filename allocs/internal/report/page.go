@@ -63,7 +63,8 @@ func HTML(w io.Writer, d *findings.Document, o *baseline.Outcome) error {
 	return err
 }
 
-// digest returns the source of an element's text in a content security policy.
+// digest returns the hash that allows an element's text in a content security
+// policy.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

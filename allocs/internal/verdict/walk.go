@@ -32,7 +32,7 @@ type Found struct {
 type Dynamic struct {
 	Stack   []binary.Frame
 	Reach   Reach
-	Callees int // that the source has for it; 0 if that is not known
+	Callees int // callees that the source shows; 0 if that is not known
 }
 
 // Resolve returns the functions of a program that a dynamic call may reach; ok
