@@ -86,15 +86,19 @@ type DestinationInfo struct {
 // [fs.ErrNotExist] if dir is not a spool.
 func Inspect(dir string) (*View, error) { return inspect(vfs.OS(), dir) }
 
-// attempts is how often a file that a process changes concurrently is read
-// again.
-const attempts = 5
+// A file that a process changes concurrently is read up to attempts times, and
+// a directory in which segments are deleted concurrently up to listings times:
+// a busy process with small segments deletes one during most of the listings.
+const (
+	attempts = 5
+	listings = 200
+)
 
 var errMoved = errors.New("nib/spool: segments come and go too fast to be listed")
 
 func inspect(fsys vfs.FS, path string) (v *View, err error) {
 	d := store.LookInto(fsys, path)
-	for range attempts {
+	for range listings {
 		var moved bool
 		v = &View{Dir: path, fs: fsys}
 		o, _ := d.Owner() // it is unknown then
