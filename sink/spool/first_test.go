@@ -47,7 +47,7 @@ func TestWhichSegmentAStartContinues(t *testing.T) {
 			cur, _, _, err := store.OpenCursor(d, defaultName)
 			must(t, err, cur.Put(store.Position{Spool: d.Spool, Seq: 21}), cur.File.Close())
 		}, false, 0},
-		{"dropped lines that no notice tells of", Config{}, func(t testing.TB, m *vfstest.Mem) {
+		{"dropped lines without a notice", Config{}, func(t testing.TB, m *vfstest.Mem) {
 			s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 			if err := s.WriteRecord(record(nib.LevelInfo, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) {
 				t.Fatal(err)

@@ -24,6 +24,6 @@ func TestPausesGrow(t *testing.T) {
 	d.Urge()
 	d.wait()
 	if d.Pause != LongestPause {
-		t.Errorf("got a pause of %v, want %v for ever", d.Pause, LongestPause)
+		t.Errorf("got a pause of %v, want %v from then on", d.Pause, LongestPause)
 	}
 }
