@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/dest/otlp"
+	"github.com/nib-log/nib/e2e/servers"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -167,25 +169,37 @@ func TestKillWithCollector(t *testing.T) {
 	if os.Getenv("NIB_E2E") == "full" {
 		rounds, stops, length = 40, 10, 1300*time.Millisecond
 	}
-	c := startCollector(t)
-	dir, url := t.TempDir(), "http://"+c.addr+"/v1/logs"
+	c, err := servers.NewCollector(t.TempDir())
+	if errors.Is(err, servers.ErrNoCollector) {
+		t.Skip(err)
+	}
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Stop()
+	dir, url := t.TempDir(), "http://"+c.Addr+"/v1/logs"
 	returned := map[string]int{}
 	for round := range rounds {
-		done := make(chan struct{})
+		restarted := make(chan error, 1)
 		if round%(rounds/stops) == 0 {
-			time.AfterFunc(length/3, func() { defer close(done); c.stop(t); c.start(t) })
+			time.AfterFunc(length/3, func() { c.Stop(); restarted <- c.Start() })
 		} else {
-			close(done)
+			restarted <- nil
 		}
 		name := strconv.Itoa(round)
 		returned[name] = killService(t, dir, url, name, length/2+rand.N(length))
-		<-done
+		if err := <-restarted; err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := service(dir, url, "").Run(); err != nil {
 		t.Fatalf("what was left: %v", err)
 	}
-	c.stop(t)
-	count, repeated := arrivals(t, c.out)
+	c.Stop()
+	count, repeated := arrivals(t, c.Logs)
 	total, lost := 0, 0
 	for round, n := range returned {
 		total += n

@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package otlp_test
+package servers
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
-	"testing"
 	"time"
 )
 
-// version is the version of the Collector.
-const version = "0.160.0"
+// ErrNoCollector indicates that the Collector is not in the cache and cannot be
+// built.
+var ErrNoCollector = errors.New("needs the OpenTelemetry Collector")
+
+// A Collector is a child process, the OpenTelemetry Collector, that receives
+// OTLP over HTTP and appends it to files, a JSON object per request.
+type Collector struct {
+	Addr   string // host:port
+	Logs   string // file of the logs
+	Traces string // file of the spans
+
+	program, config string
+	cmd             *exec.Cmd
+}
+
+const collectorVersion = "0.160.0"
 
 const collectorModule = `module collector
 
@@ -69,99 +83,92 @@ func main() {
 `
 
 const collectorConfig = `receivers: {otlp: {protocols: {http: {endpoint: "%s"}}}}
-exporters: {file: {path: "%s", append: true}}
+exporters: {file/logs: {path: "%s", append: true}, file/traces: {path: "%s", append: true}}
 service:
   telemetry: {metrics: {level: none}, logs: {level: error}}
-  pipelines: {logs: {receivers: [otlp], exporters: [file]}}
+  pipelines:
+    logs: {receivers: [otlp], exporters: [file/logs]}
+    traces: {receivers: [otlp], exporters: [file/traces]}
 `
 
-// build returns the Collector, which is built once. The test is skipped if it
-// cannot be fetched, or is not there and the run is a short one.
-func build(t testing.TB) string {
-	t.Helper()
+// NewCollector sets a Collector up in dir. Start starts it. The program is
+// built once, into the cache of the user, which takes 76 s; unless NIB_E2E is
+// set, one that is not there is an error.
+func NewCollector(dir string) (*Collector, error) {
+	program, err := buildCollector()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoCollector, err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	c := &Collector{
+		Addr: l.Addr().String(), Logs: filepath.Join(dir, "logs.json"), Traces: filepath.Join(dir, "traces.json"),
+		program: program, config: filepath.Join(dir, "collector.yaml"),
+	}
+	return c, os.WriteFile(c.config, fmt.Appendf(nil, collectorConfig, c.Addr, c.Logs, c.Traces), 0o600)
+}
+
+// buildCollector returns the path of the program.
+func buildCollector() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		t.Skipf("needs a directory for the Collector: %v", err)
+		return "", err
 	}
-	dir := filepath.Join(cache, "nib-e2e", "otelcol-"+version)
+	dir := filepath.Join(cache, "nib-e2e", "otelcol-"+collectorVersion)
 	program := filepath.Join(dir, "collector")
 	if _, err := os.Stat(program); err == nil {
-		return program
+		return program, nil
 	}
 	if os.Getenv("NIB_E2E") == "" {
-		t.Skip("the Collector is not in the cache; NIB_E2E=short builds it")
+		return "", errors.New("it is not in the cache; NIB_E2E=short builds it")
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		t.Skip(err)
+		return "", err
 	}
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), "build")
 	if err != nil {
-		t.Skip(err)
+		return "", err
 	}
 	defer os.RemoveAll(tmp)
 	for name, text := range map[string]string{"go.mod": collectorModule, "main.go": collectorProgram} {
 		if err := os.WriteFile(filepath.Join(tmp, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+			return "", err
 		}
 	}
 	cmd := exec.Command("go", "build", "-mod=mod", "-o", "collector", ".")
 	cmd.Dir, cmd.Env = tmp, append(os.Environ(), "GOFLAGS=", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("the Collector cannot be built: %v\n%s", err, out)
+		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	_ = os.RemoveAll(dir) // an incomplete one
-	if err := os.Rename(tmp, dir); err != nil {
-		t.Fatal(err)
-	}
-	return program
+	return program, os.Rename(tmp, dir)
 }
 
-// A collector writes what it receives to a file.
-type collector struct {
-	program, config, out, addr string
-	cmd                        *exec.Cmd
-}
-
-func startCollector(t testing.TB) *collector {
-	t.Helper()
-	dir := t.TempDir()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &collector{program: build(t), config: filepath.Join(dir, "config.yaml"), out: filepath.Join(dir, "out.json"), addr: l.Addr().String()}
-	_ = l.Close()
-	if err := os.WriteFile(c.config, fmt.Appendf(nil, collectorConfig, c.addr, c.out), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c.start(t)
-	t.Cleanup(func() { c.stop(t) })
-	return c
-}
-
-func (c *collector) start(t testing.TB) {
-	t.Helper()
+// Start starts it, at the same address again after Stop, and waits until it
+// listens.
+func (c *Collector) Start() error {
 	c.cmd = exec.Command(c.program, "--config", c.config)
 	c.cmd.Stderr = os.Stderr
 	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
+		return err
 	}
-	for end := time.Now().Add(20 * time.Second); ; {
-		if conn, err := net.Dial("tcp", c.addr); err == nil {
-			_ = conn.Close()
-			return
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", c.Addr); err == nil {
+			return conn.Close()
 		}
-		if time.Now().After(end) {
-			t.Fatal("the Collector does not listen")
+		if time.Now().After(deadline) {
+			c.Stop()
+			return errors.New("the Collector does not listen")
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// stop ends the Collector with SIGTERM: its file exporter keeps what it has
-// accepted in a buffer for a second, which it would lose with SIGKILL.
-func (c *collector) stop(t testing.TB) {
-	t.Helper()
+// Stop ends it by SIGTERM: its file exporter buffers what it has accepted for a
+// second, which SIGKILL would lose.
+func (c *Collector) Stop() {
 	if c.cmd == nil {
 		return
 	}
