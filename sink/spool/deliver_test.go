@@ -5,6 +5,7 @@ package spool
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 
@@ -32,6 +33,10 @@ func TestFaultyDestinations(t *testing.T) {
 	}{
 		{"flapping", everyOther(down)},
 		{"panicking", everyOther(func(context.Context, []nib.Record) (delivery.Result, error, bool) { panic("no") })},
+		{"ending its goroutine", everyOther(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
+			runtime.Goexit()
+			return delivery.Result{}, nil, true
+		})},
 		{"nothing and no error", everyOther(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 			return delivery.Result{}, nil, true
 		})},

@@ -54,13 +54,8 @@ func (s *Sink) newDelivery(name string, dest delivery.Destination) *deliver.Deli
 	}, dest)
 }
 
-// deliver runs a delivery. The last one to end releases everything.
-func (s *Sink) deliver(d *deliver.Delivery) {
-	defer s.delivered() // even if a destination ends the goroutine
-	d.Run()
-}
-
-// delivered is called when a delivery has ended.
+// delivered is called when a delivery has ended. The last one to end releases
+// everything.
 func (s *Sink) delivered() {
 	s.mu.Lock()
 	s.running--

@@ -171,7 +171,7 @@ func (s *Sink) begin(first segment.Start) error {
 		d.Begin(s.id, s.opened, s.chain[0])
 	}
 	for _, d := range s.deliveries {
-		go s.deliver(d)
+		go d.Run(s.delivered)
 	}
 	if s.adopter != nil {
 		go s.adopter.run()

@@ -56,6 +56,8 @@ type Delivery struct {
 	wakeup chan struct{} // there may be something to do
 	urged  chan struct{} // a call waits for it
 	Pause  time.Duration
+
+	finishing bool // deliverAll has returned
 }
 
 // Options describes a destination, and how the spool delivers to it.
@@ -200,35 +202,6 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Run delivers records until the sink is closed and everything is settled, or
-// until its context ends.
-func (d *Delivery) Run() {
-	defer d.finish()
-	for d.Options.Context.Err() == nil {
-		ended, busy := d.fill()
-		switch {
-		case len(d.batch) > 0:
-			d.deliver()
-		case ended:
-			closed := d.spool.IsClosed() // checked first: after it no segment is added
-			if d.leave() {
-				continue
-			}
-			if closed {
-				return
-			}
-			select {
-			case <-d.wakeup: // by install or Close
-			case <-d.Options.Context.Done():
-			}
-		case busy:
-			time.Sleep(50 * time.Microsecond) // a writer was suspended between reserve and commit
-		default:
-			d.sleep()
-		}
-	}
-}
-
 // deliver delivers the batch until all of it is settled, or the sink stops. A
 // [delivery.Overlapper] may get more records after those not settled. Records
 // whose frame is whole but whose content is invalid count as damaged.
@@ -352,34 +325,5 @@ func (d *Delivery) sleep() {
 	select {
 	case <-d.wakeup:
 	case <-d.Options.Context.Done():
-	}
-}
-
-// finish ends an outage, and counts the records left in memory.
-func (d *Delivery) finish() {
-	d.endOutage()
-	if d.dir == nil {
-		d.abandon()
-	}
-}
-
-// abandon counts the records in memory that are lost when the sink closes.
-func (d *Delivery) abandon() {
-	for {
-		for _, r := range d.batch {
-			d.spool.Lock()
-			d.LinesLeft = true
-			d.Dropped.Add(segment.CauseClosed, r.Level, 1)
-			d.Settled++
-			d.spool.Unlock()
-		}
-		d.retain(nil)
-		ended, busy := d.fill()
-		if len(d.batch) == 0 && ended && !d.leave() {
-			return
-		}
-		if busy {
-			time.Sleep(50 * time.Microsecond)
-		}
 	}
 }
