@@ -17,9 +17,7 @@ const Bridges = "bridges"
 // BridgeTables returns the table in docs/bridges.md.
 func (b *Builds) BridgeTables() string {
 	var t strings.Builder
-	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
-	fmt.Fprintf(&t, "%s, %s/%s, %s, %s CPUs, %s. %s. Rounds: %s.\n\n", strings.Replace(head("go"), "go", "Go ", 1),
-		head("goos"), head("goarch"), head("cpu"), head("cpus"), head("date"), head("peer"), head("rounds"))
+	b.machine(&t, "")
 	fmt.Fprintf(&t, "Nanoseconds of one call with six fields to `io.Discard`, the minimum of many rounds, contestants taking turns, "+
 		"and allocations. The aim is at most %v of the other's time, and no allocations but those of the API: zap's fields and call site, "+
 		"and the slice of arguments of logr and hclog.\n\n", bridges.Most)

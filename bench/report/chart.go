@@ -85,9 +85,8 @@ func (b *Builds) Chart() string {
 }
 
 func (b *Builds) subtitle() string {
-	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
 	return fmt.Sprintf("× is the multiple of nib's time. %s, %s/%s, %s, %s",
-		strings.Replace(head("go"), "go", "Go ", 1), head("goos"), head("goarch"), head("cpu"), head("date"))
+		strings.Replace(b.head("go"), "go", "Go ", 1), b.head("goos"), b.head("goarch"), b.head("cpu"), b.head("date"))
 }
 
 // bars returns the contestants of a panel, nib first. Without nib there is

@@ -43,9 +43,7 @@ const (
 // CodecTables returns the set of tables in docs/schema.md.
 func (b *Builds) CodecTables() string {
 	var t strings.Builder
-	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
-	fmt.Fprintf(&t, "%s, %s/%s, %s, %s CPUs, %s. %s. Rounds: %s.\n\n", strings.Replace(head("go"), "go", "Go ", 1),
-		head("goos"), head("goarch"), head("cpu"), head("cpus"), head("date"), head("peer"), head("rounds"))
+	b.machine(&t, "")
 	t.WriteString("Nanoseconds of one operation, the minimum of many rounds in one process, contestants taking turns. " +
 		"*nibfast* is the build with that tag, in a run of its own; its ratios are those of that run.\n\n")
 	b.limits(&t)

@@ -3,12 +3,12 @@
 package report
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
+
+	"github.com/nib-log/nib/bench/bridges"
+	"github.com/nib-log/nib/bench/pools"
+	"github.com/nib-log/nib/bench/spools"
 )
 
 // Markers around the part of a document that is generated.
@@ -24,65 +24,69 @@ const (
 	Pools = "pools"
 )
 
-// FileName returns the name of the file for the results of a set and a build.
-func FileName(set, build string) string {
-	if set != Calls {
-		set += "-"
-	}
-	return set + build + ".txt"
-}
-
-// Load reads the stored results of a set below dir. Those of the nibfast build
-// may be missing.
-func Load(dir, set string) (*Builds, error) {
-	base, err := loadFile(filepath.Join(dir, FileName(set, "default")))
-	if err != nil {
-		return nil, err
-	}
-	fast, err := loadFile(filepath.Join(dir, FileName(set, "nibfast")))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	return &Builds{Default: base, Fast: fast}, nil
-}
-
-func loadFile(path string) (*Results, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
-	}
-	return r, nil
-}
-
 // A Document is a file that is generated, or has a generated region.
 type Document struct {
 	Path    string // below the root of the repository
 	Set     string // of the results that it shows
-	Content func(b *Builds) string
+	Content func(f Families) string
 	Region  bool // only what is between the markers
 }
 
 // Documents lists all of them.
 var Documents = []Document{
-	{Path: "README.md", Content: (*Builds).Short, Region: true},
-	{Path: "docs/benchmarks.md", Content: (*Builds).Full, Region: true},
-	{Path: "docs/bench.svg", Content: (*Builds).Chart},
-	{Path: "docs/schema.md", Set: Codec, Content: (*Builds).CodecTables, Region: true},
-	{Path: "docs/pools.md", Set: Pools, Content: (*Builds).PoolTables, Region: true},
-	{Path: "docs/files.md", Set: Files, Content: (*Builds).FileTables, Region: true},
-	{Path: "docs/spool.md", Set: Spool, Content: (*Builds).SpoolTables, Region: true},
-	{Path: "docs/bridges.md", Set: Bridges, Content: (*Builds).BridgeTables, Region: true},
+	{Path: "README.md", Content: Families.Short, Region: true},
+	{Path: "docs/benchmarks.md", Content: all((*Builds).Full, title), Region: true},
+	{Path: "docs/bench.svg", Content: func(f Families) string { return f[0].Chart() }},
+	{Path: "docs/schema.md", Set: Codec, Content: all((*Builds).CodecTables, scenarioTitle), Region: true},
+	{Path: "docs/pools.md", Set: Pools, Content: all((*Builds).PoolTables, poolTitle), Region: true},
+	{Path: "docs/files.md", Set: Files, Content: all((*Builds).FileTables, fileTitle), Region: true},
+	{Path: "docs/spool.md", Set: Spool, Content: all((*Builds).SpoolTables, spoolTitle), Region: true},
+	{Path: "docs/bridges.md", Set: Bridges, Content: all((*Builds).BridgeTables, bridgeTitle), Region: true},
+}
+
+// all returns the content of a document that compares the processors, whose
+// rows have titles, and then has the tables of the first one.
+func all(tables func(*Builds) string, title func(scenario string) string) func(Families) string {
+	return func(f Families) string { return f.Processors(title) + tables(&f[0].Builds) }
+}
+
+func poolTitle(name string) string {
+	for _, s := range pools.Scenarios() {
+		if s.Name == name {
+			return s.Heading()
+		}
+	}
+	return name
+}
+
+func fileTitle(name string) string {
+	s := fileScenario(name)
+	if s.Line != nil {
+		return "writers, " + s.Title
+	}
+	return "loggers, " + s.Title
+}
+
+func spoolTitle(name string) string {
+	if s := spoolScenario(name); s.Versus == spools.OSFile {
+		return "a record, " + s.Title
+	}
+	return spoolScenario(name).Title
+}
+
+func bridgeTitle(name string) string {
+	for _, s := range bridges.Scenarios() {
+		if s.Name == name {
+			return s.Title
+		}
+	}
+	return name
 }
 
 // Render returns what the document should contain, given what it contains.
-func (d *Document) Render(b *Builds, present string) (string, error) {
+func (d *Document) Render(f Families, present string) (string, error) {
 	if !d.Region {
-		return d.Content(b), nil
+		return d.Content(f), nil
 	}
 	before, rest, ok := strings.Cut(present, regionStart)
 	if !ok {
@@ -92,5 +96,5 @@ func (d *Document) Render(b *Builds, present string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("%s: no %s", d.Path, regionEnd)
 	}
-	return before + regionStart + "\n" + d.Content(b) + regionEnd + after, nil
+	return before + regionStart + "\n" + d.Content(f) + regionEnd + after, nil
 }

@@ -37,7 +37,7 @@ const writerNote = "All are given the same bytes, so that nothing but writing is
 // FileTables returns the set of tables in docs/files.md.
 func (b *Builds) FileTables() string {
 	var t strings.Builder
-	b.machine(&t)
+	b.machine(&t, withSlog)
 	t.WriteString("Nanoseconds of one line, the minimum of many rounds in one process, contestants taking turns; what is held back is written within the round. " +
 		"In brackets the heap allocations of a line, where there are any. Files are rotated at the same size by all who can. " +
 		"*nibfast* is the build with that tag, in a run of its own; its ratios are those of that run.\n\n")
@@ -46,13 +46,6 @@ func (b *Builds) FileTables() string {
 	b.fileProcesses(&t)
 	b.fasterFiles(&t)
 	return strings.TrimRight(t.String(), "\n") + "\n"
-}
-
-// machine writes what was measured where.
-func (b *Builds) machine(t *strings.Builder) {
-	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
-	fmt.Fprintf(t, "%s, %s/%s, %s, %s CPUs, %s. %s, slog of the same Go. Rounds: %s.\n\n", strings.Replace(head("go"), "go", "Go ", 1),
-		head("goos"), head("goarch"), head("cpu"), head("cpus"), head("date"), head("peer"), head("rounds"))
 }
 
 // fileTable writes a table with a row for each contestant, and two columns for

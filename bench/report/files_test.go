@@ -106,15 +106,17 @@ func missedByFiles(r *Results) []string {
 }
 
 func TestStoredResultsOfTheFilesMeetTheFloors(t *testing.T) {
-	builds, err := Load(filepath.Join("..", "results"), Files)
+	families, err := Load(filepath.Join("..", "results"), Files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range missedByFiles(builds.Default) {
-		t.Error("default build:", m)
-	}
-	for _, m := range missedByFiles(builds.Fast) {
-		t.Error("nibfast build:", m)
+	for _, f := range families {
+		for _, m := range missedByFiles(f.Default) {
+			t.Errorf("%s, default build: %s", f.Key, m)
+		}
+		for _, m := range missedByFiles(f.Fast) {
+			t.Errorf("%s, nibfast build: %s", f.Key, m)
+		}
 	}
 }
 

@@ -43,9 +43,7 @@ const parallelNote = "The time of a round divided by the operations of all gorou
 // PoolTables returns the set of tables in docs/pools.md.
 func (b *Builds) PoolTables() string {
 	var t strings.Builder
-	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
-	fmt.Fprintf(&t, "%s, %s/%s, %s, %s CPUs, %s. %s. Rounds: %s.\n\n", strings.Replace(head("go"), "go", "Go ", 1),
-		head("goos"), head("goarch"), head("cpu"), head("cpus"), head("date"), head("peer"), head("rounds"))
+	b.machine(&t, "")
 	t.WriteString("In brackets the heap allocations of an operation, where there are any. *lost*: values that had been put and were not found again.\n\n")
 	b.zeropool(&t)
 	for _, p := range poolTables {

@@ -19,7 +19,7 @@ import (
 func TestDocumentsAreUpToDate(t *testing.T) {
 	for _, d := range Documents {
 		t.Run(d.Path, func(t *testing.T) {
-			builds, err := Load(filepath.Join("..", "results"), d.Set)
+			families, err := Load(filepath.Join("..", "results"), d.Set)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -29,7 +29,7 @@ func TestDocumentsAreUpToDate(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			want, err := d.Render(builds, string(present))
+			want, err := d.Render(families, string(present))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +106,7 @@ func TestReadRefuses(t *testing.T) {
 }
 
 func TestShortTable(t *testing.T) {
-	got := sampleBuilds(t).Short()
+	got := Families{{Builds: *sampleBuilds(t)}}.Short()
 	for _, want := range []string{
 		"| message only | **50** | 30 | 100 | – | – | – | 1,235 (17) | 0.50× |\n",
 		"Go 1.26.8, linux/amd64, A & B <fast>, 2 CPUs, 2026-01-02. zerolog v1, zap v2, slog",
@@ -176,7 +176,7 @@ func TestChartWithoutResultsIsEmpty(t *testing.T) {
 }
 
 func TestRenderReplacesTheRegionOnly(t *testing.T) {
-	d := Document{Path: "x.md", Content: func(*Builds) string { return "new\n" }, Region: true}
+	d := Document{Path: "x.md", Content: func(Families) string { return "new\n" }, Region: true}
 	for _, test := range []struct{ name, present, want string }{
 		{"filled", "a\n<!-- bench:start -->\nold\n<!-- bench:end -->\nb\n", "a\n<!-- bench:start -->\nnew\n<!-- bench:end -->\nb\n"},
 		{"empty", "<!-- bench:start --><!-- bench:end -->", "<!-- bench:start -->\nnew\n<!-- bench:end -->"},

@@ -21,7 +21,7 @@ const intoNote = "nib's into the spool, those of the others into a writer that d
 // SpoolTables returns the set of tables in docs/spool.md.
 func (b *Builds) SpoolTables() string {
 	var t strings.Builder
-	b.machine(&t)
+	b.machine(&t, withSlog)
 	t.WriteString("Nanoseconds of one line, the minimum of many rounds in one process, contestants taking turns. In brackets the heap allocations of a line, where there are any. " +
 		"*nibfast* is the build with that tag, in a run of its own; its ratios are those of that run.\n\n")
 	b.spoolTable(&t, "A record", recordNote, []string{"SpoolRecord", "SpoolRecord8", "SpoolRecord64"})

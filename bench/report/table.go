@@ -23,23 +23,32 @@ const (
 var headline = []string{"Disabled", "Message", "TenFields", "Bound", "Caller", "Error", "StructValue",
 	"Unicode", "Attrs", "SlogFront", "Pipe8"}
 
-// Short returns the table of the README.
-func (b *Builds) Short() string {
+// Short returns the table of the README: the times of the first family, and the
+// worst ratio of all.
+func (f Families) Short() string {
 	var t strings.Builder
-	t.WriteString(b.conditions("One call in nanoseconds, the minimum of many rounds in which all take turns;\n" +
-		"in brackets the heap allocations of a call."))
-	b.calls(&t, headline)
-	t.WriteString("\n*nib ÷ best*: nib's time in the default build, divided by that of the fastest\nother library. " +
-		"*nibfast* is a build tag, measured in a run of its own. A dash:\nthe library cannot do that.\n")
+	b := &f[0].Builds
+	t.WriteString("One call in nanoseconds, the minimum of many rounds in which all take turns;\n" +
+		"in brackets the heap allocations of a call.\n")
+	b.machine(&t, withSlog)
+	b.calls(&t, headline, f.worstCell)
+	t.WriteString("\n*nib ÷ best*: nib's time in the default build, divided by that of the fastest\nother library")
+	if len(f) > 1 {
+		t.WriteString(", on the processor on which this ratio is worse")
+	}
+	t.WriteString(".\n*nibfast* is a build tag, measured in a run of its own. A dash: the library\ncannot do that. Processors:\n\n")
+	for i := range f {
+		t.WriteString(f[i].provenance())
+	}
 	return t.String()
 }
 
 // Full returns the set of tables in docs/benchmarks.md.
 func (b *Builds) Full() string {
 	var t strings.Builder
-	t.WriteString(b.conditions(""))
+	b.machine(&t, withSlog)
 	t.WriteString("### Time of one call, ns\n\n")
-	b.calls(&t, scenarioNames())
+	b.calls(&t, scenarioNames(), func(name string) string { return ratioCell(b.Default, name) })
 	if ns, ok := b.Default.Get("Bare", seed, UnitTime); ok {
 		fmt.Fprintf(&t, "\n%s: a message copied into a pooled buffer and written, without escaping, takes %s ns; "+
 			"the last column of that row refers to it.\n", title("Bare"), nanoseconds(ns))
@@ -60,16 +69,18 @@ func (b *Builds) Full() string {
 	return t.String()
 }
 
-// conditions returns a paragraph on where the figures come from.
-func (b *Builds) conditions(before string) string {
-	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
-	if before != "" {
-		before += "\n"
-	}
-	return fmt.Sprintf("%s%s, %s/%s, %s, %s CPUs, %s. %s, slog of the same Go. Rounds: %s.\n\n", before,
-		strings.Replace(head("go"), "go", "Go ", 1), head("goos"), head("goarch"), head("cpu"), head("cpus"), head("date"),
-		head("peer"), head("rounds"))
+// withSlog is what follows the versions of the other libraries where log/slog is
+// among them.
+const withSlog = ", slog of the same Go"
+
+// machine writes what was measured where.
+func (b *Builds) machine(t *strings.Builder, also string) {
+	fmt.Fprintf(t, "%s, %s/%s, %s, %s CPUs, %s. %s%s. Rounds: %s.\n\n", strings.Replace(b.head("go"), "go", "Go ", 1),
+		b.head("goos"), b.head("goarch"), b.head("cpu"), b.head("cpus"), b.head("date"), b.head("peer"), also, b.head("rounds"))
 }
+
+// head returns the values of a key in the header of the default build.
+func (b *Builds) head(key string) string { return strings.Join(b.Default.Head(key), ", ") }
 
 // taken returns those of the named scenarios that were measured.
 func (b *Builds) taken(names []string) []string {
@@ -82,8 +93,9 @@ func (b *Builds) taken(names []string) []string {
 	return taken
 }
 
-// calls writes the table of times of the named scenarios.
-func (b *Builds) calls(t *strings.Builder, names []string) {
+// calls writes the table of times of the named scenarios, with ratios in its
+// last column.
+func (b *Builds) calls(t *strings.Builder, names []string, ratio func(scenario string) string) {
 	peers := callPeers()
 	head := []string{"", "**nib**", "nibfast"}
 	head = append(append(head, peers...), "nib ÷ best")
@@ -94,11 +106,7 @@ func (b *Builds) calls(t *strings.Builder, names []string) {
 		for _, p := range peers {
 			cells = append(cells, b.callCell(b.Default, name, p))
 		}
-		ratio := "–"
-		if r, ok := b.Default.Get(name, own, UnitRatio); ok {
-			ratio = strconv.FormatFloat(r, 'f', 2, 64) + "×"
-		}
-		row(t, append(cells, ratio))
+		row(t, append(cells, ratio(name)))
 	}
 }
 

@@ -3,13 +3,14 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nib-log/nib/bench"
@@ -25,11 +26,15 @@ func (s *set) header(p *plan) []report.Field {
 		{Key: "go", Value: runtime.Version()},
 		{Key: "goos", Value: runtime.GOOS},
 		{Key: "goarch", Value: runtime.GOARCH},
-		{Key: "cpu", Value: cpuModel()},
+		{Key: "cpu", Value: processor().Name},
 		{Key: "cpus", Value: strconv.Itoa(runtime.NumCPU())},
 		{Key: "date", Value: time.Now().UTC().Format(time.DateOnly)},
 		{Key: "rounds", Value: s.rounds(p)},
 	}
+	if processor().Model != "" {
+		fields = append(fields, report.Field{Key: "model", Value: processor().Model})
+	}
+	fields = append(fields, commit()...)
 	if s.latency {
 		fields = append(fields, report.Field{Key: "clock", Value: fmt.Sprintf("%.0f ns in each call of the latency lines", measure.ClockCost())})
 	}
@@ -45,18 +50,29 @@ func (s *set) header(p *plan) []report.Field {
 	return fields
 }
 
-// cpuModel reads the processor's name from a file of the system, if there is
-// one.
-func cpuModel() string {
+// processor is the one that this runs on.
+var processor = sync.OnceValue(func() report.Processor {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {
-		return runtime.GOARCH
+		return report.ReadProcessor(strings.NewReader(""), runtime.GOOS, runtime.GOARCH)
 	}
 	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if key, value, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
-			return strings.Join(strings.Fields(value), " ")
-		}
+	return report.ReadProcessor(f, runtime.GOOS, runtime.GOARCH)
+})
+
+// commit is what is measured: the commit that is checked out, whether code was
+// changed since, and when it was made. In a copy without git there is none.
+var commit = sync.OnceValue(func() []report.Field {
+	log := exec.Command("git", "log", "-1", "--abbrev=9", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", "--format=%h %cd")
+	log.Env = append(os.Environ(), "TZ=UTC")
+	out, err := log.Output()
+	hash, date, ok := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if err != nil || !ok {
+		return nil
 	}
-	return runtime.GOARCH
-}
+	changed, err := exec.Command("git", "status", "--porcelain", "--", ":/*.go", ":/*.s", ":/*go.mod").Output()
+	if err != nil || len(changed) > 0 {
+		hash += " with changes"
+	}
+	return []report.Field{{Key: "commit", Value: hash}, {Key: "committed", Value: date}}
+})

@@ -2,11 +2,11 @@
 
 // Command nibbench compares nib with other logging libraries, its codec with
 // other encoders, and its pools with other pools. It checks that all do the
-// same, then measures, and stores what it found as text, each set in its own
-// file:
+// same, then measures, and stores what it found as text, each set in its own file
+// in the directory of the processor's model:
 //
-//	go run ./cmd/nibbench                    # all, into results/default.txt, results/codec-default.txt and so on
-//	go run -tags nibfast ./cmd/nibbench      # the other build, into results/nibfast.txt and so on
+//	go run ./cmd/nibbench                    # all, into results/<processor>/default.txt, codec-default.txt and so on
+//	go run -tags nibfast ./cmd/nibbench      # the other build, into results/<processor>/nibfast.txt and so on
 //	go run ./cmd/nibbench -set pools         # one set: calls, codec, pools, files, spool or bridges
 //	go run ./cmd/nibbench -quick             # a minute or less, to stdout only
 //	go run ./cmd/nibbench -run '^Ten|Pipe'   # some scenarios, to stdout only
@@ -61,7 +61,7 @@ func benchmark() error {
 	name := flag.String("set", "", "measure only this `set`: calls, codec, pools, files, spool or bridges")
 	rounds := flag.Int("rounds", 40, "rounds per contestant")
 	quick := flag.Bool("quick", false, "few and short rounds, for a look or for CI")
-	out := flag.String("o", "", "result `file`, with -set; default results/<build>.txt, or stdout with -run or -quick")
+	out := flag.String("o", "", "result `file`, with -set; default results/<processor>/<build>.txt, or stdout with -run or -quick")
 	list := flag.Bool("list", false, "list the scenarios and end")
 	checkOnly := flag.Bool("check", false, "only check that all print equivalent lines")
 	flag.Parse()
@@ -94,7 +94,7 @@ func benchmark() error {
 	for i := range sets {
 		path := *out
 		if path == "" && *run == "" && !*quick {
-			path = filepath.Join("results", report.FileName(sets[i].stored, bench.Build))
+			path = filepath.Join("results", report.FileName(processor().Key, sets[i].stored, bench.Build))
 		}
 		ok, err := sets[i].run(p, path)
 		if err != nil {
@@ -197,6 +197,9 @@ func progress(name string) { fmt.Fprintln(os.Stderr, name) }
 func store(results *report.Results, path string) error {
 	var w io.Writer = os.Stdout
 	if path != "" {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
 		f, err := os.Create(path)
 		if err != nil {
 			return err

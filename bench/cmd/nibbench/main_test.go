@@ -3,6 +3,9 @@
 package main
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -74,5 +77,40 @@ func TestHeaderNamesVersionsAndNoPaths(t *testing.T) {
 				t.Errorf("%s: %s: %q", sets[i].name, f.Key, f.Value)
 			}
 		}
+	}
+}
+
+func TestResultsOfOtherProcessorsAreKept(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "other", "default.txt")
+	if err := os.MkdirAll(filepath.Dir(other), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, []byte("kept"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, report.FileName(processor().Key, report.Calls, "default"))
+	if err := store(&report.Results{Header: []report.Field{{Key: "go", Value: "go1"}}}, path); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "go: go1\n" || filepath.Dir(path) == filepath.Dir(other) {
+		t.Errorf("%s: got %q, %v", path, got, err)
+	}
+	if got, err := os.ReadFile(other); err != nil || string(got) != "kept" {
+		t.Errorf("%s: got %q, %v, want it unchanged", other, got, err)
+	}
+}
+
+func TestHeaderNamesTheCommit(t *testing.T) {
+	if err := exec.Command("git", "rev-parse", "HEAD").Run(); err != nil {
+		t.Skip("not in a checkout:", err)
+	}
+	found := report.Results{Header: sets[0].header(&plan{})}
+	hash, _, _ := strings.Cut(strings.Join(found.Head("commit"), ""), " ")
+	if err := exec.Command("git", "cat-file", "-e", hash+"^{commit}").Run(); err != nil {
+		t.Errorf("commit %q: %v", hash, err)
+	}
+	if _, err := time.Parse(time.RFC3339, strings.Join(found.Head("committed"), "")); err != nil {
+		t.Error(err)
 	}
 }

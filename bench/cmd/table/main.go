@@ -34,25 +34,25 @@ func generate(results, root string, check bool) error {
 	var errs []error
 	for i := range report.Documents {
 		d := &report.Documents[i]
-		builds, err := report.Load(results, d.Set)
+		families, err := report.Load(results, d.Set)
 		if d.Set != report.Calls && errors.Is(err, fs.ErrNotExist) {
 			continue // this set has not been measured
 		}
 		if err == nil {
-			err = update(d, builds, root, check)
+			err = update(d, families, root, check)
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-func update(d *report.Document, builds *report.Builds, root string, check bool) error {
+func update(d *report.Document, families report.Families, root string, check bool) error {
 	path := filepath.Join(root, filepath.FromSlash(d.Path))
 	present, err := os.ReadFile(path)
 	if err != nil && (d.Region || !errors.Is(err, fs.ErrNotExist)) {
 		return err
 	}
-	want, err := d.Render(builds, string(present))
+	want, err := d.Render(families, string(present))
 	if err != nil || want == string(present) {
 		return err
 	}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Family is the stored results of a set on one model of processor.
+type Family struct {
+	Builds
+	Key string // the directory of its results, Processor.Key
+	// Older: another stored run, of whichever set and model, measured a later
+	// commit.
+	Older bool
+}
+
+// Families are those of one set, the one that measured the newest commit first.
+type Families []Family
+
+// FileName returns the path, below the directory of all results, of the file
+// for the results of a set and a build on a model of processor.
+func FileName(processor, set, build string) string {
+	if set != Calls {
+		set += "-"
+	}
+	return filepath.Join(processor, set+build+".txt")
+}
+
+// Load reads the stored results of a set below dir, which has a directory for
+// each model of processor. Results of the nibfast build may be missing. Without
+// any results the error is fs.ErrNotExist.
+func Load(dir, set string) (Families, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var families Families
+	newest := ""
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		f := Family{Key: e.Name()}
+		if f.Default, err = loadFile(filepath.Join(dir, FileName(f.Key, set, "default"))); err == nil {
+			if f.Fast, err = loadFile(filepath.Join(dir, FileName(f.Key, set, "nibfast"))); errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			families = append(families, f)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		committed, err := lastCommitted(filepath.Join(dir, f.Key))
+		if err != nil {
+			return nil, err
+		}
+		newest = max(newest, committed)
+	}
+	if len(families) == 0 {
+		return nil, fmt.Errorf("%s, set %q: %w", dir, set, fs.ErrNotExist)
+	}
+	for i := range families {
+		families[i].Older = families[i].head("committed") < newest
+	}
+	slices.SortStableFunc(families, func(a, b Family) int {
+		return strings.Compare(b.head("committed"), a.head("committed"))
+	})
+	return families, nil
+}
+
+// lastCommitted returns when the newest commit was made that results below dir
+// were measured at.
+func lastCommitted(dir string) (string, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	newest := ""
+	for _, path := range paths {
+		r, err := loadFile(path)
+		if err != nil {
+			return "", err
+		}
+		newest = max(newest, strings.Join(r.Head("committed"), ""))
+	}
+	return newest, err
+}
+
+func loadFile(path string) (*Results, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return r, nil
+}
+
+// title returns the name of the processor for the head of a column.
+func (f *Family) title() string {
+	return strings.NewReplacer("(R)", "", "(TM)", "", " Processor", "").Replace(f.head("cpu"))
+}
+
+// provenance returns the line of the family in the list of processors.
+func (f *Family) provenance() string {
+	model := f.head("model")
+	if model == "" {
+		model = "the model was not recorded"
+	}
+	line := fmt.Sprintf("- **%s**: %s; %s CPUs; measured on %s at commit %s", f.title(), model, f.head("cpus"), f.head("date"), f.head("commit"))
+	if f.Older {
+		line += ", **older than the code**"
+	}
+	return line + ".\n"
+}
+
+// Processors returns the list of the processors and, if there are several, a
+// table with the rows of nib's on each of them side by side. Names of scenarios
+// become titles of rows by title.
+func (f Families) Processors(title func(scenario string) string) string {
+	var t strings.Builder
+	for i := range f {
+		t.WriteString(f[i].provenance())
+	}
+	t.WriteString("\n")
+	if len(f) < 2 {
+		return t.String()
+	}
+	t.WriteString("nib on each of them, in nanoseconds, and its ratio to the other one that the row compares it with, each within its own run. " +
+		"The tables below are those of the first; [bench/results](../bench/results) has all figures of all.\n\n")
+	head := []string{""}
+	for i := range f {
+		name := f[i].title()
+		head = append(head, name+", ns", "ratio", "nibfast, ratio")
+	}
+	row(&t, head)
+	rule(&t, len(head))
+	for _, scenario := range f.compared() {
+		cells := []string{title(scenario)}
+		for i := range f {
+			ns := "–"
+			if n, ok := f[i].Default.Get(scenario, own, UnitTime); ok {
+				ns = nanoseconds(n)
+			}
+			cells = append(cells, ns, ratioCell(f[i].Default, scenario), ratioCell(f[i].Fast, scenario))
+		}
+		row(&t, cells)
+	}
+	t.WriteString("\n")
+	return t.String()
+}
+
+// compared lists the scenarios in which any family has a ratio of nib's.
+func (f Families) compared() []string {
+	var names []string
+	for i := range f {
+		for _, l := range f[i].Default.Lines {
+			if _, ok := f[i].Default.Get(l.Scenario, own, UnitRatio); ok && !slices.Contains(names, l.Scenario) {
+				names = append(names, l.Scenario)
+			}
+		}
+	}
+	return names
+}
+
+// worst returns the largest ratio of nib's in the default build of any family,
+// and the family.
+func (f Families) worst(scenario string) (ratio float64, in *Family) {
+	for i := range f {
+		if r, ok := f[i].Default.Get(scenario, own, UnitRatio); ok && (in == nil || r > ratio) {
+			ratio, in = r, &f[i]
+		}
+	}
+	return ratio, in
+}
+
+// worstCell is worst for a table whose times are those of the first family.
+func (f Families) worstCell(scenario string) string {
+	ratio, in := f.worst(scenario)
+	if in == nil {
+		return "–"
+	}
+	cell := strconv.FormatFloat(ratio, 'f', 2, 64) + "×"
+	if in != &f[0] {
+		cell += " (" + in.title() + ")"
+	}
+	return cell
+}
