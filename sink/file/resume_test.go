@@ -191,28 +191,31 @@ func TestResumeAfterACrash(t *testing.T) { resumeAfterCrashes(t, deskRecord, 1) 
 func TestResumeFindsRecordsOfSeveralLines(t *testing.T) { resumeAfterCrashes(t, blockRecord, 5) }
 
 func resumeAfterCrashes(t *testing.T, record func(n int) *nib.Record, step int) {
+	seeds := uint64(2)
+	if testing.Short() {
+		seeds, step = 1, 3*step
+	} else if os.Getenv("NIB_E2E") == "full" {
+		seeds, step = 40, 1
+	}
 	for _, power := range []bool{false, true} {
 		t.Run(map[bool]string{false: "kill", true: "power"}[power], func(t *testing.T) {
-			seeds, crashes, resumed := uint64(2), 0, 0
-			if testing.Short() {
-				seeds, step = 1, 3*step
-			} else if os.Getenv("NIB_E2E") == "full" {
-				seeds, step = 40, 1
-			}
+			crashes, resumed := 0, 0
 			for seed := range seeds {
-				for at, n := 0, 1; at < n; at += step {
-					var c deskCrash
-					if c, n = crashAt(t, at, seed, power, Config{MaxSize: 700}, record); c.image == nil {
-						break
+				t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { // ends what its crashes have opened
+					for at, n := 0, 1; at < n; at += step {
+						var c deskCrash
+						if c, n = crashAt(t, at, seed, power, Config{MaxSize: 700}, record); c.image == nil {
+							break
+						}
+						before := c.desk.last().settled
+						c.resume(t, at%2 == 0)
+						crashes++
+						resumed += min(before, 1)
+						if t.Failed() {
+							t.Fatalf("crash before operation %d of %d, seed %d, with %d lines settled", at, n, seed, before)
+						}
 					}
-					before := c.desk.last().settled
-					c.resume(t, at%2 == 0)
-					crashes++
-					resumed += min(before, 1)
-					if t.Failed() {
-						t.Fatalf("crash before operation %d of %d, seed %d, with %d lines settled", at, n, seed, before)
-					}
-				}
+				})
 			}
 			t.Logf("%d crashes, %d of them with lines that were settled: none twice, none torn", crashes, resumed)
 		})
