@@ -65,7 +65,7 @@ lint: ## formatting, vet and staticcheck, with the newest release
 exported: ## every name that the public packages export, and how many there are
 	@$(GO) test -count=1 -v -run TestExportedNames ./internal/arch/ | sed -n "s/^ *exports_test.go:[0-9]*: //p"
 
-mutate: ## what the tests of a package miss: make mutate PKG=./sink/file ONLY=write.go PART=1/4 FLAGS=-together
+mutate: ## what tests miss: make mutate PKG=./sink/spool/internal/store ONLY=dir.go PART=1/4 FLAGS="-together -tests=.,../.."
 	cd internal/mutate && $(GO) run . $(if $(ONLY),-only $(ONLY)) $(if $(PART),-part $(PART)) $(FLAGS) $(CURDIR)/$(PKG)
 
 vuln: ## known vulnerabilities; says "skipped" where their database cannot be reached

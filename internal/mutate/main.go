@@ -20,6 +20,10 @@
 // are the default build and two with a tag. A mutant that one build kills is
 // killed.
 //
+// With -tests, it runs the tests of other packages, too, for a package that is
+// tested through the one that uses it: "-tests .,../.." are the tests of the
+// package and those two directories above.
+//
 // Survivors that change nothing that a test could see are explained in the file
 // testdata/mutants.txt of the package: a line for each as it is printed,
 // without the position, and below it, indented, why. Mutate fails if one is
@@ -47,6 +51,7 @@ func main() {
 	again := flag.String("again", "", "a `file` with the output of a run before: only mutants that it lists")
 	list := flag.Bool("uncovered", false, "list the mutants that no test executes")
 	tags := flag.String("tags", "", "build tags; /-separated for several builds, as in /nibfast/invariants")
+	tests := flag.String("tests", ".", "comma-separated directories of the tests to run, relative to the package")
 	var opt options
 	flag.BoolVar(&opt.short, "short", true, "run the tests with -short")
 	flag.BoolVar(&opt.together, "together", false, "leave out what has to be built alone: it takes most of the time")
@@ -69,9 +74,9 @@ func main() {
 		fatal(err)
 	}
 	start, r := time.Now(), report{name: flag.Arg(0), explained: explained, listUncovered: *list, earlier: map[string]result{}}
-	builds := strings.Split(*tags, "/")
+	builds := buildsOf(strings.Split(*tests, ","), strings.Split(*tags, "/"))
 	for i := range builds {
-		opt.tags, r.last = builds[i], i == len(builds)-1
+		opt.build, r.last = builds[i], i == len(builds)-1
 		p, err := load(flag.Arg(0), opt)
 		fatal(err)
 		var chosen []int // numbers of mutants, from 1 on
@@ -89,6 +94,16 @@ func main() {
 	if r.bad > 0 {
 		os.Exit(1)
 	}
+}
+
+// buildsOf returns a build for each directory of tests and each list of tags.
+func buildsOf(tests, tags []string) (builds []build) {
+	for _, dir := range tests {
+		for _, list := range tags {
+			builds = append(builds, build{tests: dir, tags: list})
+		}
+	}
+	return builds
 }
 
 // runAll runs the chosen mutants, unless an earlier build has killed them.

@@ -13,7 +13,7 @@ import (
 // TestSurvivorsOfASample checks that only equivalent mutants survive, and that
 // code which no test executes does not count.
 func TestSurvivorsOfASample(t *testing.T) {
-	p, err := load(filepath.Join("testdata", "sample"), options{short: true})
+	p, err := load(filepath.Join("testdata", "sample"), options{short: true, build: build{tests: "."}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestSurvivorsOfASample(t *testing.T) {
 // TestProcessesOfTestsAreCovered checks that the code of a process counts for
 // the test that starts it.
 func TestProcessesOfTestsAreCovered(t *testing.T) {
-	p, err := load(filepath.Join("testdata", "sample"), options{short: true, run: "End"})
+	p, err := load(filepath.Join("testdata", "sample"), options{short: true, run: "End", build: build{tests: "."}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,18 +58,22 @@ func TestProcessesOfTestsAreCovered(t *testing.T) {
 	}
 }
 
-// TestBuildsWithTags checks that a build executes the files and tests of its
-// tags.
-func TestBuildsWithTags(t *testing.T) {
-	for tags, want := range map[string]result{"": uncovered, "strict": killed} {
-		p, err := load(filepath.Join("testdata", "sample"), options{short: true, tags: tags})
+// TestBuilds checks that a build executes the files and tests of its tags, and
+// the tests of its directory.
+func TestBuilds(t *testing.T) {
+	for _, b := range buildsOf([]string{".", "user"}, []string{"", "strict"}) {
+		want := killed
+		if b == (build{tests: "."}) {
+			want = uncovered
+		}
+		p, err := load(filepath.Join("testdata", "sample"), options{short: true, build: b})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer os.RemoveAll(p.temp)
 		i := slices.IndexFunc(p.mutants, func(m mutant) bool { return m.what == "Never: true => false" })
 		if got := p.run(i + 1); got != want {
-			t.Errorf("tags %q: got result %d, want %d", tags, got, want)
+			t.Errorf("%+v: got result %d, want %d", b, got, want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 // A pkg is the package whose tests are tested.
 type pkg struct {
 	dir, temp string
+	path      string // import path
 	name      string
 	switched  string // the tests with all mutants that can be switched on
 	opt       options
@@ -37,7 +38,13 @@ type options struct {
 	short    bool
 	together bool   // only mutants and tests that are built together
 	run      string // -test.run of the tests
-	tags     string // of the build
+	build
+}
+
+// A build is a test binary.
+type build struct {
+	tests string // directory of the tests, relative to the package
+	tags  string
 }
 
 // A test is a top-level test, and what it covers.
@@ -83,12 +90,12 @@ func load(dir string, opt options) (*pkg, error) {
 	if p.temp, err = os.MkdirTemp("", "mutate"); err != nil {
 		return nil, err
 	}
-	out, err := p.goTool("list", "-f", "{{.Name}}{{range .GoFiles}} {{.}}{{end}}", ".")
+	out, err := p.goTool("list", "-f", "{{.ImportPath}} {{.Name}}{{range .GoFiles}} {{.}}{{end}}", ".")
 	if err != nil {
 		return nil, err
 	}
 	names, consts := strings.Fields(out), map[string]bool{}
-	p.name, names = names[0], names[1:]
+	p.path, p.name, names = names[0], names[1], names[2:]
 	for _, name := range names {
 		src, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -129,7 +136,7 @@ func (p *pkg) goTool(args ...string) (string, error) {
 // cover runs each test by itself.
 func (p *pkg) cover() error {
 	bin := filepath.Join(p.temp, "covered.test")
-	if _, err := p.goTool("test", "-c", "-vet=off", "-cover", "-o", bin, "."); err != nil {
+	if _, err := p.goTool("test", "-c", "-vet=off", "-coverpkg="+p.path, "-o", bin, "./"+p.opt.tests); err != nil {
 		return err
 	}
 	pattern := "^(Test|Example|Fuzz)"
@@ -137,7 +144,7 @@ func (p *pkg) cover() error {
 		pattern = p.opt.run
 	}
 	list := exec.Command(bin, "-test.list", pattern)
-	list.Dir = p.dir
+	list.Dir = p.testDir()
 	out, err := list.Output()
 	if err != nil {
 		return err
@@ -168,6 +175,9 @@ func (p *pkg) cover() error {
 	}
 	return nil
 }
+
+// testDir returns the directory that the tests run in.
+func (p *pkg) testDir() string { return filepath.Join(p.dir, p.opt.tests) }
 
 // children returns the directory for the coverage data of processes that tests
 // start.
@@ -249,7 +259,7 @@ func (p *pkg) execute(bin string, number int, timeout time.Duration, pattern str
 	defer cancel()
 	args = append(args, "-test.run", pattern, "-test.failfast", "-test.short="+strconv.FormatBool(p.opt.short), "-test.count=1")
 	cmd := exec.CommandContext(ctx, bin, args...)
-	cmd.Dir = p.dir
+	cmd.Dir = p.testDir()
 	cmd.Env = append(os.Environ(), "NIB_SEED=1", // the same random cases for each mutant
 		"GOCOVERDIR="+p.children(), mutantVariable+"="+strconv.Itoa(number))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -112,6 +112,6 @@ func (p *pkg) buildWith(dir string, files map[string][]byte, bin string) error {
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		return err
 	}
-	_, err = p.goTool("test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", bin, ".")
+	_, err = p.goTool("test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", bin, "./"+p.opt.tests)
 	return err
 }
