@@ -178,6 +178,10 @@ func eval[T any](x *tab, expression string) T {
 	return value
 }
 
+// state is what the page shows, in short.
+const state = `[location.search, document.querySelector('.live')?.textContent, document.querySelector('.banner')?.textContent,
+  document.querySelector('.summary')?.textContent, ...[...document.querySelectorAll('.row')].map(e => e.dataset.row + ' ' + e.className)].join('\n')`
+
 // becomes waits until an expression has a value.
 func becomes[T comparable](x *tab, expression string, want T) {
 	x.Helper()
@@ -194,7 +198,10 @@ func becomes[T comparable](x *tab, expression string, want T) {
 		<-time.After(20 * time.Millisecond) // the browser is another process
 	}
 	x.picture("failed")
-	x.Fatalf("%s: got %v, want %v", expression, got, want)
+	shown := eval[string](x, state)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.Fatalf("%s: got %v, want %v\n%s\nerrors: %q", expression, got, want, shown, x.errors)
 }
 
 func (x *tab) key(keys ...string) {

@@ -5,8 +5,10 @@ package view
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"unicode/utf16"
 
@@ -60,11 +62,10 @@ func selectionOf(values url.Values) (c selection, err error) {
 // answer makes a handler of a function that returns what becomes JSON.
 func (s *Server) answer(get func(r request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		now, _ := s.session()
-		q := request{Request: r, session: now, values: r.URL.Query()}
+		q := request{Request: r, values: r.URL.Query()}
 		c, err := selectionOf(q.values)
 		if err == nil {
-			q.index, err = now.index(c, false)
+			q.session, q.index, _, err = s.index(c, false)
 		}
 		var result any
 		if err == nil {
@@ -136,6 +137,9 @@ func getRows(r request) (any, error) {
 		read += len(l.Bytes())
 		return int64(len(a.Rows)) < n && read < maxRowsBytes
 	})
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrClosed) {
+		err = nil // the file was truncated; the stream says so
+	}
 	return a, err
 }
 
@@ -160,9 +164,18 @@ func getLine(r request) (any, error) {
 	return d, err
 }
 
+// A rowAnswer is a row, and the bounds of all rows, which may have changed since
+// the last status of the stream.
 type rowAnswer struct {
 	Row   int64 `json:"row"`
 	Found bool  `json:"found"`
+	Low   int64 `json:"low"`
+	High  int64 `json:"high"`
+}
+
+func (r request) rowAnswer(row int64, found bool) rowAnswer {
+	low, high := r.index.limits()
+	return rowAnswer{row, found, low, high}
 }
 
 // getError returns the next row, or the one before, at level error or above.
@@ -172,7 +185,7 @@ func getError(r request) (any, error) {
 		return nil, err
 	}
 	row, found, err := r.index.nextError(r.Context(), newScanner(), from, r.values.Get("back") != "")
-	return rowAnswer{row, found}, err
+	return r.rowAnswer(row, found), err
 }
 
 // getRow returns the row of the line at an offset.
@@ -182,5 +195,5 @@ func getRow(r request) (any, error) {
 		return nil, &badRequest{"at is not the offset of a line"}
 	}
 	row, found, err := r.index.rowAt(newScanner(), at)
-	return rowAnswer{row, found}, err
+	return r.rowAnswer(row, found), err
 }

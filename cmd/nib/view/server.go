@@ -129,6 +129,23 @@ func (s *Server) session() (*session, <-chan struct{}) {
 	return s.current, s.changed
 }
 
+// index returns the index of a selection in the present session, and a channel
+// that is closed when there is another session.
+func (s *Server) index(c selection, stream bool) (*session, *held, <-chan struct{}, error) {
+	for {
+		now, other := s.session()
+		h, err := now.index(c, stream)
+		if errors.Is(err, errEnded) {
+			select {
+			case <-other:
+				continue // it has ended since
+			default:
+			}
+		}
+		return now, h, other, err
+	}
+}
+
 // URL returns the address of the page on a listener.
 func (s *Server) URL(l net.Listener) string {
 	return fmt.Sprintf("http://%s/%s/", l.Addr(), s.token)

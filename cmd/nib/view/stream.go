@@ -4,6 +4,7 @@ package view
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -87,13 +88,14 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Too many pages are open.", http.StatusServiceUnavailable)
 		return
 	}
-	now, other := s.session()
 	values := r.URL.Query()
 	c, err := selectionOf(values)
 	n, err2 := number(values, "bars")
+	var now *session
 	var h *held
-	if err == nil && err2 == nil {
-		h, err = now.index(c, true)
+	var other <-chan struct{}
+	if err = errors.Join(err, err2); err == nil {
+		now, h, other, err = s.index(c, true)
 	}
 	e := events{w, http.NewResponseController(w)}
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -7,15 +7,17 @@ function parameters(selection, more) {
   return p;
 }
 
-// get asks the API. It throws what the server says, or that it does not answer.
+// get asks the API. It throws what the server says, that it does not answer, or
+// an AbortError, also if the answer has been read in part.
 export async function get(name, selection, more, signal) {
-  let response;
+  let response, answer;
   try {
     response = await fetch(`api/${name}?${parameters(selection, more)}`, { signal, cache: 'no-store' });
+    answer = await response.json();
   } catch (e) {
-    throw e.name === 'AbortError' ? e : { problem: 'nib view does not answer. Is it still running?' };
+    if (e.name === 'AbortError') throw e;
+    throw { problem: response && !response.ok ? response.statusText : 'nib view does not answer. Is it still running?' };
   }
-  const answer = await response.json().catch(() => ({ problem: response.statusText }));
   if (!response.ok) throw answer;
   return answer;
 }

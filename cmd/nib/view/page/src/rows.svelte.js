@@ -35,12 +35,18 @@ export class Rows {
     const wait = [];
     for (let c = Math.floor(low / SIZE); c * SIZE < high; c++) {
       const from = Math.max(low, c * SIZE), to = Math.min(high, (c + 1) * SIZE) - 1;
-      if (from <= to && !(this.row(from) && this.row(to))) wait.push(this.#fetch(c));
+      if (from <= to && !(this.row(from) && this.row(to))) wait.push(this.#fetch(c, to));
     }
     return Promise.all(wait);
   }
 
-  #fetch(c) {
+  // fetch fetches a chunk. A request that is under way may have been answered
+  // before row last was there.
+  async #fetch(c, last) {
+    if (this.#asked.has(c)) {
+      await this.#asked.get(c);
+      if (this.row(last)) return;
+    }
     if (!this.#asked.has(c)) this.#asked.set(c, this.#get(c).finally(() => this.#asked.delete(c)));
     return this.#asked.get(c);
   }
