@@ -3,6 +3,7 @@
 package request
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
@@ -28,11 +29,11 @@ type ids struct {
 
 // set uses the ids that a client sent, otherwise those of outer, which may be
 // nil, otherwise a generated id.
-func (x *ids) set(id, traceparent string, outer *Request) {
+func (x *ids) set(id, traceparent string, outer *ids) {
 	if isClientID(id) {
 		x.client = id
 	} else if outer != nil {
-		x.client, x.made = outer.ids.client, outer.ids.made
+		x.client, x.made = outer.client, outer.made
 	} else {
 		makeID(&x.made)
 	}
@@ -40,8 +41,35 @@ func (x *ids) set(id, traceparent string, outer *Request) {
 	if x.trace, x.span, ok = parseTraceparent(traceparent); ok {
 		x.header = traceparent
 	} else if outer != nil {
-		x.header, x.trace, x.span = outer.ids.header, outer.ids.trace, outer.ids.span
+		x.header, x.trace, x.span = outer.header, outer.trace, outer.span
 	}
+}
+
+// idsKey is the context key of *ids, those of a request or of WithIDs.
+type idsKey struct{}
+
+func idsFrom(ctx context.Context) *ids {
+	if ctx == nil {
+		return nil
+	}
+	x, _ := ctx.Value(idsKey{}).(*ids)
+	return x
+}
+
+// WithIDs returns a context whose requests and jobs have these ids, for work
+// that has an id already: an invocation of AWS Lambda, an activity of Temporal,
+// a message of a queue.
+//
+//	ctx = request.WithIDs(ctx, invocation.AwsRequestID, "")
+//	err := policy.Run(ctx, log, "resize", f)
+//
+// id is the request id and traceparent a header of W3C Trace Context. If one is
+// missing or invalid, that of ctx remains; without either, the request id is
+// made up.
+func WithIDs(ctx context.Context, id, traceparent string) context.Context {
+	x := new(ids)
+	x.set(id, traceparent, idsFrom(ctx))
+	return context.WithValue(ctx, idsKey{}, x)
 }
 
 // ID returns the id of the request. A generated one is a new string: 1 malloc.

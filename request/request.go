@@ -78,17 +78,17 @@ func from(ctx context.Context) *Request {
 
 // Start begins a request. ctx is the context that it arrived with, and p and l
 // may be nil. id is the request id of the client, and traceparent its header of
-// W3C Trace Context. If one is missing or invalid, the request has that of the
-// request that ctx belongs to, like a job that another request starts, or a new
-// request id.
+// W3C Trace Context. If one is missing or invalid, the request has that of
+// [WithIDs] or of the request that ctx belongs to, like a job that another
+// request starts, or a new request id.
 func (r *Request) Start(ctx context.Context, p *Policy, l *nib.Logger, id, traceparent string) {
 	if p == nil {
 		p = everything
 	}
 	r.Context, r.policy, r.base = ctx, p, l
-	var outer *Request
+	var outer *ids
 	if !isClientID(id) || traceparent == "" {
-		outer = from(ctx)
+		outer = idsFrom(ctx)
 	}
 	r.ids.set(id, traceparent, outer)
 }
@@ -101,6 +101,8 @@ func (r *Request) Value(k any) any {
 		return r.logger()
 	case key{}:
 		return r
+	case idsKey{}:
+		return &r.ids
 	}
 	return r.Context.Value(k)
 }

@@ -261,6 +261,47 @@ func TestIDsOfARequestWithinAnother(t *testing.T) {
 	}
 }
 
+func TestWithIDs(t *testing.T) {
+	var rec nibtest.Recorder
+	log := nib.NewSink(&rec)
+	var outer request.Request
+	outer.Start(t.Context(), nil, log, "outer", traceparent)
+	for _, tt := range []struct {
+		name   string
+		ctx    context.Context
+		own    string
+		id     string
+		traced bool
+	}{
+		{"no request", request.WithIDs(t.Context(), "own", ""), "", "own", false},
+		{"within a request", request.WithIDs(&outer, "own", ""), "", "own", true},
+		{"invalid within a request", request.WithIDs(&outer, "not an id", "no trace"), "", "outer", true},
+		{"a trace alone", request.WithIDs(request.WithIDs(t.Context(), "own", ""), "", traceparent), "", "own", true},
+		{"id of a client", request.WithIDs(t.Context(), "own", traceparent), "client", "client", true},
+	} {
+		var r request.Request
+		r.Start(tt.ctx, nil, log, tt.own, "")
+		if r.ID() != tt.id || strings.Contains(r.Traceparent(), traceID) != tt.traced {
+			t.Errorf("%s: got %s of trace %q, want %s, of the trace: %v", tt.name, r.ID(), r.Traceparent(), tt.id, tt.traced)
+		}
+		if request.FromContext(tt.ctx) != nil && request.FromContext(tt.ctx) != &outer {
+			t.Errorf("%s: the context belongs to another request", tt.name)
+		}
+	}
+	ctx := request.WithIDs(t.Context(), "", "")
+	var first, second, line request.Request
+	line.Start(request.WithIDs(t.Context(), "own", traceparent), nil, log, "", "")
+	nib.FromContext(&line).Info().Msg("line")
+	if got := rec.Find("line"); got["request_id"] != "own" || got["trace_id"] != traceID {
+		t.Errorf("got %v", got)
+	}
+	first.Start(ctx, nil, log, "", "")
+	second.Start(ctx, nil, log, "", "")
+	if len(first.ID()) != 32 || first.ID() != second.ID() {
+		t.Errorf("got the ids %q and %q, want one that is made up", first.ID(), second.ID())
+	}
+}
+
 func TestContextFieldsStandInPlaceOfTheTraceparent(t *testing.T) {
 	for _, trace := range []string{"", "from the context"} {
 		var rec nibtest.Recorder

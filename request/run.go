@@ -26,7 +26,7 @@ type run struct {
 //
 //	job         the name
 //	took        from the start of f to its end
-//	request_id  of the request that ctx belongs to, or made up
+//	request_id  of WithIDs or the request that ctx belongs to, or made up
 //	trace_id, span_id  likewise, if there are any
 //	canceled    true when ctx was cancelled before f had ended
 //	aborted     true when f panicked or ended its goroutine
