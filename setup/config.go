@@ -79,7 +79,8 @@ type Config struct {
 	// Options are applied to the logger after all others.
 	Options []nib.Option
 
-	apart bool // of the monitor: begin a line where the runtime may be in the middle of one
+	lambda bool // lines have the keys that AWS Lambda reads
+	apart  bool // of the monitor: begin a line where the runtime may be in the middle of one
 }
 
 // A Switch is On, Off, or not set, so that a later source can switch off what

@@ -62,6 +62,37 @@ func fileOutput(t *testing.T) (text, path string) {
 	return "file:" + path, path
 }
 
+func TestFromLambda(t *testing.T) {
+	for _, tt := range []struct{ name, level, format, nib, want string }{
+		{"JSON", "DEBUG", "JSON", "", `{"timestamp":"2026-01-02T15:04:05.000Z","level":"DEBUG","message":"m"}
+{"timestamp":"2026-01-02T15:04:05.000Z","level":"WARN","message":"m"}
+`},
+		{"text", "WARN", "Text", "", "time=2026-01-02T15:04:05.000Z level=warn message=m\n"},
+		{"outside of Lambda", "", "", "", `{"time":"2026-01-02T15:04:05.000Z","level":"warn","message":"m"}` + "\n"},
+		{"another format", "", "JSON", "slog", `{"time":"2026-01-02T15:04:05Z","level":"WARN","msg":"m"}` + "\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("AWS_LAMBDA_LOG_LEVEL", tt.level)
+			t.Setenv("AWS_LAMBDA_LOG_FORMAT", tt.format)
+			t.Setenv("NIB_FORMAT", tt.nib)
+			o, path := fileOutput(t)
+			l := mustOpen(t, FromLambda(), FromEnv("NIB"), Config{Output: []string{o}, Options: []nib.Option{nib.WithClock(new(nibtest.Clock).Now)}})
+			l.Debug().Msg("m")
+			l.Warn().Msg("m")
+			if got := read(t, path); got != tt.want {
+				t.Errorf("\n got %swant %s", got, tt.want)
+			}
+		})
+	}
+	t.Setenv("AWS_LAMBDA_LOG_LEVEL", "LOUD")
+	t.Setenv("AWS_LAMBDA_LOG_FORMAT", "XML")
+	_, err := Read(FromLambda())
+	compare(t, err, []string{
+		`AWS_LAMBDA_LOG_LEVEL: nib: unknown level "LOUD" `,
+		`AWS_LAMBDA_LOG_FORMAT: "XML" is not a format (want JSON or Text)`,
+	})
+}
+
 func TestFormats(t *testing.T) {
 	for format, want := range map[string]string{
 		"": `"level":"info","n":1,"message":"m"}`, "json": `"level":"info","n":1,"message":"m"}`,

@@ -10,12 +10,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/settings"
 	"github.com/nib-log/nib/target"
 )
 
 // A ConfigSource is where a configuration comes from: [FromEnv], [Load],
-// [Kinds], or a [Config] itself.
+// [FromLambda], [Kinds], or a [Config] itself.
 type ConfigSource interface {
 	// read returns what the source sets, and adds its faults to r.
 	read(r *reading) Config
@@ -49,6 +50,7 @@ func merge(base, over Config) Config {
 	base.Kinds = slices.Concat(base.Kinds, over.Kinds)
 	base.Sinks = slices.Concat(base.Sinks, over.Sinks)
 	base.Options = slices.Concat(base.Options, over.Options)
+	base.lambda = base.lambda || over.lambda
 	return base
 }
 
@@ -103,6 +105,34 @@ func FromEnv(prefix string) ConfigSource {
 			return Config{}
 		}
 		return readEnv(prefix+"_", os.Environ(), r)
+	})
+}
+
+// FromLambda reads the logging controls of a function of AWS Lambda:
+// AWS_LAMBDA_LOG_LEVEL, and AWS_LAMBDA_LOG_FORMAT. With JSON lines have the
+// keys that Lambda reads, "timestamp" and "level", with levels in upper case;
+// with Text they are logfmt. Outside of Lambda it sets nothing. Other sources
+// may follow:
+//
+//	log, err := setup.Open(setup.FromLambda(), setup.FromEnv("NIB"))
+func FromLambda() ConfigSource {
+	return sourceFunc(func(r *reading) (c Config) {
+		const levelVar, formatVar = "AWS_LAMBDA_LOG_LEVEL", "AWS_LAMBDA_LOG_FORMAT"
+		if text := os.Getenv(levelVar); text != "" {
+			level, err := nib.ParseLevel(text)
+			r.wrap(levelVar, err)
+			c.Level = level.String()
+		}
+		switch format := os.Getenv(formatVar); strings.ToLower(format) {
+		case "":
+		case "json":
+			c.lambda = true
+		case "text":
+			c.Format = viewLogfmt
+		default:
+			r.add(formatVar, "%q is not a format (want JSON or Text)", format)
+		}
+		return c
 	})
 }
 

@@ -42,7 +42,27 @@ func (c *Config) layout() nib.Layout {
 	case "logrus":
 		return layout.Logrus()
 	}
+	if c.lambda {
+		return nib.Layout{TimeKey: "timestamp", LevelName: lambdaLevel}
+	}
 	return nib.Layout{}
+}
+
+// lambdaLevel names a level as AWS Lambda does.
+func lambdaLevel(l nib.Level) string {
+	switch {
+	case l >= nib.LevelPanic:
+		return "FATAL"
+	case l >= nib.LevelError:
+		return "ERROR"
+	case l >= nib.LevelWarn:
+		return "WARN"
+	case l >= nib.LevelInfo:
+		return "INFO"
+	case l >= nib.LevelDebug:
+		return "DEBUG"
+	}
+	return "TRACE"
 }
 
 // viewOf returns how an output shows lines. Destinations other than files, and
