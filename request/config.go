@@ -46,8 +46,9 @@ type Config struct {
 
 	// OnFailure runs when a request has failed or was slow, before its event is
 	// written: to take a snapshot of a runtime/trace.FlightRecorder, for
-	// example. It runs on the goroutine of the request, but not while it runs
-	// for another one. A panic in it is ignored.
+	// example. ctx belongs to the request: Add adds to its event. It runs on
+	// the goroutine of the request, but not while it runs for another one. A
+	// panic in it is ignored.
 	OnFailure func(ctx context.Context)
 }
 
@@ -120,9 +121,9 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// onFailure calls Config.OnFailure, unless it is running.
+// onFailure calls Config.OnFailure, which is not nil, unless it is running.
 func (p *Policy) onFailure(ctx context.Context) {
-	if p.config.OnFailure == nil || !p.inFailure.CompareAndSwap(false, true) {
+	if !p.inFailure.CompareAndSwap(false, true) {
 		return
 	}
 	defer func() {

@@ -137,6 +137,12 @@ func (r *Request) logger() *nib.Logger {
 	return l
 }
 
+func (r *Request) isOver() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.over
+}
+
 // An Outcome is how a request ended.
 type Outcome struct {
 	Level  nib.Level // of the event
@@ -150,6 +156,11 @@ type Outcome struct {
 // completed and finished by the caller. It returns nil if there is no event,
 // and from the second call on.
 func (r *Request) End(o Outcome) *nib.Event {
+	p := r.policy
+	slow := p.config.Slow > 0 && o.Took >= p.config.Slow
+	if (o.Failed || slow) && p.config.OnFailure != nil && !r.isOver() {
+		p.onFailure(r)
+	}
 	r.mu.Lock()
 	if r.over {
 		r.mu.Unlock()
@@ -159,12 +170,7 @@ func (r *Request) End(o Outcome) *nib.Event {
 	r.over, r.scope = true, nil
 	r.mu.Unlock()
 
-	p := r.policy
-	slow := p.config.Slow > 0 && o.Took >= p.config.Slow
 	p.count(o.Failed, slow, r.keep)
-	if o.Failed || slow {
-		p.onFailure(r.Context)
-	}
 	kept := o.Failed || slow || r.keep
 	endScope(scope, kept)
 	e := r.event(o, kept)

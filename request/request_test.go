@@ -410,6 +410,24 @@ func TestOnFailure(t *testing.T) {
 	}
 }
 
+func TestOnFailureBelongsToTheRequest(t *testing.T) {
+	var rec nibtest.Recorder
+	var r request.Request
+	r.Start(t.Context(), request.New(request.Config{OnFailure: func(ctx context.Context) {
+		request.AddAttrs(ctx, slog.String("snapshot", "1.trace"))
+		nib.FromContext(ctx).Info().Msg("saved")
+	}}), nib.NewSink(&rec), "r1", "")
+	e := r.End(request.Outcome{Failed: true})
+	r.AddFields(e)
+	e.Msg("request")
+	if got := rec.Find("request")["snapshot"]; got != "1.trace" {
+		t.Errorf("got %v, want the field that OnFailure adds", got)
+	}
+	if got := rec.Find("saved")["request_id"]; got != "r1" {
+		t.Errorf("got request_id %v, want r1", got)
+	}
+}
+
 func TestValidate(t *testing.T) {
 	err := request.Config{Slow: -1, Sample: -2, MaxBytes: -3}.Validate()
 	for _, want := range []string{"Slow is -1ns", "Sample is -2", "MaxBytes is -3"} {
