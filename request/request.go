@@ -193,7 +193,10 @@ func (r *Request) event(o Outcome, kept bool) *nib.Event {
 		p.sampledOut.Add(1)
 		return nil
 	}
-	e := r.base.At(o.Level)
+	var e *nib.Event
+	if r.base.Enabled(o.Level) {
+		e = r.base.AtDepth(o.Level, beyond)
+	}
 	if e == nil {
 		p.suppressed.Add(1)
 		return nil
@@ -207,6 +210,10 @@ func (r *Request) event(o Outcome, kept bool) *nib.Event {
 	}
 	return e
 }
+
+// beyond is a depth above every stack: an event has no call site, which would
+// be in this package.
+const beyond = 1 << 20
 
 func (p *Policy) count(failed, slow, marked bool) {
 	p.ended.Add(1)

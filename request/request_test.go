@@ -428,6 +428,15 @@ func TestOnFailureBelongsToTheRequest(t *testing.T) {
 	}
 }
 
+func TestAnEventHasNoCallSite(t *testing.T) {
+	got := event(request.Config{}, request.Outcome{}, func(ctx context.Context) {
+		request.AddAttrs(ctx, slog.Int("n", 1))
+	}, nib.WithCaller())
+	if caller, ok := got["caller"]; ok || got["n"] != 1.0 {
+		t.Errorf("got caller %v in %v, want none: it would be in this package", caller, got)
+	}
+}
+
 func TestValidate(t *testing.T) {
 	err := request.Config{Slow: -1, Sample: -2, MaxBytes: -3}.Validate()
 	for _, want := range []string{"Slow is -1ns", "Sample is -2", "MaxBytes is -3"} {
