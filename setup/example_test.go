@@ -88,6 +88,17 @@ func ExampleFault() {
 	// nib/setup: BAD_OUTPUT[1]: want file:PATH, got file
 }
 
+// A function of AWS Lambda honours the level and the format that are set there.
+func ExampleFromLambda() {
+	log, err := setup.Open(setup.FromLambda(), setup.FromEnv("NIB"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	defer log.Close()
+	log.Info().Msg("started")
+}
+
 // A server that takes time to stop calls Context: then a signal cancels the
 // context, the program returns from main, and Close flushes.
 func ExampleLog_Context() {
