@@ -28,28 +28,73 @@ type front struct {
 // noLevel is the level in the front of a line without a level.
 const noLevel = Level(math.MinInt + 1)
 
-// begin starts the event that a level method returns, in the three steps of
-// every way to log: isOff and admits decide whether there is a line, package
-// callsite finds the call site, and start writes what precedes the fields. The
-// caller has called isOff if how is 0. The call site is the return address of
-// begin, since the level methods are inlined.
+// An origin is what begin cannot find itself: the call site, 0 if it is unknown
+// or not shown, and the message, nil if it is not known yet.
+type origin struct {
+	pc  uintptr
+	msg *string
+}
+
+// begin starts the event that a level method returns, and that of each other
+// way to log: isOff and admits decide whether there is a line, package callsite
+// finds the call site, and the rest writes what precedes the fields: time,
+// level, logger, caller, constant and bound fields. A caller that has an origin
+// has done the first two. The others have called isOff if how is 0; the call
+// site is the return address of begin, since the level methods are inlined. It
+// is one function because another call would take 1 ns.
 //
 //go:noinline
-func (l *Logger) begin(level Level, how flags) *Event {
-	if how != 0 {
-		if l, how = l.admit(level, how); l == nil {
+func (l *Logger) begin(level Level, how flags, from *origin) *Event {
+	var site [1]uintptr
+	if from != nil {
+		site[0] = from.pc
+	} else {
+		if how != 0 {
+			if l, how = l.admit(level, how); l == nil {
+				return nil
+			}
+		} else if !l.admits(level) {
 			return nil
 		}
-	} else if !l.admits(level) {
-		return nil
-	}
-	var pc [1]uintptr
-	if l.core.caller {
-		if pc[0] = callsite.Fast(); pc[0] == 0 {
-			runtime.Callers(2, pc[:]) // 2 skips Callers and begin; callsite.PC would cost one frame more
+		if l.core.caller {
+			if site[0] = callsite.Fast(); site[0] == 0 {
+				runtime.Callers(2, site[:]) // 2 skips Callers and begin; callsite.PC would cost one frame more
+			}
 		}
 	}
-	return l.start(level, how, pc[0], nil)
+	e, c := acquire(l), l.core
+	e.level, e.flags = level, how
+	show := level
+	if how&noLevelKey != 0 {
+		show = noLevel
+	}
+	same := e.front.of == l.id && e.front.level == show
+	switch {
+	case same && e.front.nanos == 0: // without a time
+		e.buf = e.buf[:e.front.end]
+	case c.now != nil:
+		t := c.readClock()
+		e.setTime(t)
+		e.writeFront(show, t.Location(), "")
+		e.front.of = 0 // the next reading may have another zone
+	case c.format.timeKey == "":
+		e.writeFront(show, nil, "")
+	default:
+		now := clock.Now()
+		e.flags |= hasTime | timeShown
+		if since := uint64(now - e.front.nanos); same && since < uint64(time.Second) {
+			e.nsec = int32(since)
+			e.buf = e.buf[:e.front.end]
+			jsonenc.PutFraction(e.buf[e.front.fraction:], uint32(since), c.format.fraction)
+		} else {
+			e.sec, e.nsec = now/1e9, int32(now%1e9)
+			e.writeFront(show, time.Local, "")
+		}
+	}
+	if c.splitFront {
+		e.addRest(site[0], from)
+	}
+	return e
 }
 
 // isOff is the first comparison of a log call. It is inlined into the level
@@ -84,46 +129,6 @@ func (l *Logger) admit(level Level, how flags) (*Logger, flags) {
 		return nil, how
 	}
 	return l, how | muted
-}
-
-// start begins the line: time, level, logger, caller, constant and bound
-// fields.
-func (l *Logger) start(level Level, how flags, pc uintptr, msg *string) *Event {
-	e, c := acquire(l), l.core
-	e.level, e.flags = level, how
-	show := level
-	if how&noLevelKey != 0 {
-		show = noLevel
-	}
-	same := e.front.of == l.id && e.front.level == show
-	switch {
-	case c.now != nil:
-		t := c.readClock()
-		e.setTime(t)
-		e.writeFront(show, t.Location(), "")
-		e.front.of = 0 // the next reading may have another zone
-	case c.format.timeKey == "":
-		if same {
-			e.buf = e.buf[:e.front.end]
-		} else {
-			e.writeFront(show, nil, "")
-		}
-	default:
-		now := clock.Now()
-		e.flags |= hasTime | timeShown
-		if since := uint64(now - e.front.nanos); same && since < uint64(time.Second) {
-			e.nsec = int32(since)
-			e.buf = e.buf[:e.front.end]
-			jsonenc.PutFraction(e.buf[e.front.fraction:], uint32(since), c.format.fraction)
-		} else {
-			e.sec, e.nsec = now/1e9, int32(now%1e9)
-			e.writeFront(show, time.Local, "")
-		}
-	}
-	if c.splitFront {
-		e.addRest(pc, msg)
-	}
-	return e
 }
 
 // setTime sets the time of the line.
@@ -169,13 +174,13 @@ const maxFrontSec = math.MaxInt64/1_000_000_000 - 1
 
 // addRest adds what follows a front without the bound fields: the caller, the
 // message if it comes first and is known, and the bound fields.
-func (e *Event) addRest(pc uintptr, msg *string) {
+func (e *Event) addRest(pc uintptr, from *origin) {
 	if pc != 0 {
 		e.addCaller(pc)
 	}
 	if e.log.core.format.MessageFirst {
-		if msg != nil {
-			e.addMessage(*msg)
+		if from != nil && from.msg != nil {
+			e.addMessage(*from.msg)
 			e.flags |= messageFirst
 		}
 		e.head = len(e.buf)
@@ -204,7 +209,7 @@ func (l *Logger) AtDepth(level Level, depth int) *Event {
 	if l.core.caller {
 		pc = callsite.PC(depth)[0]
 	}
-	return l.start(level, 0, pc, nil)
+	return l.begin(level, 0, &origin{pc: pc})
 }
 
 // An Entry is a line that another front end (slog, logrus, a bridge) passes to
@@ -232,7 +237,7 @@ func (l *Logger) Entry(en Entry) *Event {
 	e.writeFront(en.Level, en.Time.Location(), en.Stack)
 	e.front.of = 0 // the next line of the logger has the time of the clock
 	if c.splitFront {
-		e.addRest(c.site(en.PC), &en.Message)
+		e.addRest(c.site(en.PC), &origin{msg: &en.Message})
 	}
 	return e
 }

@@ -31,10 +31,10 @@ func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ..
 			pc = callsite.PC(0)[0]
 		}
 	}
-	e := l.start(level, 0, pc, &msg)
+	e := l.begin(level, 0, &origin{pc, &msg})
 	e.Ctx(ctx)
 	e.attrs(attrs)
-	e.finish(msg, plainMessage, nil)
+	e.finish(msg, plainMessage)
 }
 
 // Ctx adds the bound fields of the Logger that ctx carries (see [NewContext]),

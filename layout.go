@@ -102,9 +102,10 @@ type format struct {
 	time     jsonenc.TimeFormat
 	fraction int // digits of the second's fraction in every time; negative when that varies
 
-	timeKey, levelKey, messageKey, loggerKey string // `,"time":`; "" when left out
-	levels                                   [len(level.Names)]string
-	static                                   string
+	timeKey, levelKey, loggerKey string // `,"time":`; "" when left out
+	messageField
+	levels [len(level.Names)]string
+	static string
 
 	reserved   keySet  // keys of nib's own fields, the call site and Static
 	errors     keySet  // keys that Err writes, reserved in lines with an error
@@ -118,6 +119,12 @@ type format struct {
 	frames      callsite.Table[string] // a line of a stack trace, by pc
 	clashing    callsite.Table[clash]  // by plan
 	plans       *plan.Set              // of structs and the like, with the times and durations of the layout
+}
+
+// A messageField is the beginning of the message in every line.
+type messageField struct {
+	messageKey  string       // `,"message":`; "" when left out
+	messageText jsonenc.Text // with the first quote of the value
 }
 
 // defaultFormat serves every logger that was given no layout.
@@ -185,6 +192,7 @@ func newFormat(l Layout) *format {
 	f.plans = plan.SetOf(l.style())
 	f.timeKey, f.levelKey = f.encodedKey(l.TimeKey), f.encodedKey(l.LevelKey)
 	f.messageKey, f.loggerKey = f.encodedKey(l.MessageKey), f.encodedKey(l.LoggerKey)
+	f.messageText = jsonenc.MakeText(f.messageKey + `"`)
 	f.encodedKey(l.StackKey)
 	f.learnKeys()
 	for i := range f.levels {

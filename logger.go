@@ -164,7 +164,7 @@ func (l *Logger) Trace() *Event {
 	if l.isOff(LevelTrace) {
 		return nil
 	}
-	return l.begin(LevelTrace, 0)
+	return l.begin(LevelTrace, 0, nil)
 }
 
 // Debug starts an event at LevelDebug; it returns nil if the level is disabled.
@@ -172,7 +172,7 @@ func (l *Logger) Debug() *Event {
 	if l.isOff(LevelDebug) {
 		return nil
 	}
-	return l.begin(LevelDebug, 0)
+	return l.begin(LevelDebug, 0, nil)
 }
 
 // Info starts an event at LevelInfo; it returns nil if the level is disabled.
@@ -180,7 +180,7 @@ func (l *Logger) Info() *Event {
 	if l.isOff(LevelInfo) {
 		return nil
 	}
-	return l.begin(LevelInfo, 0)
+	return l.begin(LevelInfo, 0, nil)
 }
 
 // Warn starts an event at LevelWarn; it returns nil if the level is disabled.
@@ -188,7 +188,7 @@ func (l *Logger) Warn() *Event {
 	if l.isOff(LevelWarn) {
 		return nil
 	}
-	return l.begin(LevelWarn, 0)
+	return l.begin(LevelWarn, 0, nil)
 }
 
 // Error starts an event at LevelError; it returns nil if the level is disabled.
@@ -196,7 +196,7 @@ func (l *Logger) Error() *Event {
 	if l.isOff(LevelError) {
 		return nil
 	}
-	return l.begin(LevelError, 0)
+	return l.begin(LevelError, 0, nil)
 }
 
 // At starts an event at any level. It never exits or panics, whatever the
@@ -205,23 +205,23 @@ func (l *Logger) At(level Level) *Event {
 	if l.isOff(level) {
 		return nil
 	}
-	return l.begin(level, 0)
+	return l.begin(level, 0, nil)
 }
 
 // Panic starts an event that panics with its message once the line is written
 // and the sink flushed. It is never nil, even on a nil Logger: level, sampler
 // and Discard suppress the line, never the panic.
-func (l *Logger) Panic() *Event { return l.begin(LevelPanic, thenPanic) }
+func (l *Logger) Panic() *Event { return l.begin(LevelPanic, thenPanic, nil) }
 
 // Fatal starts an event that ends the process with status 1 (see WithExit) once
 // the line is written and the sink flushed, or five seconds have passed. It is
 // never nil, even on a nil Logger: level, sampler and Discard suppress the
 // line, never the exit.
-func (l *Logger) Fatal() *Event { return l.begin(LevelFatal, thenExit) }
+func (l *Logger) Fatal() *Event { return l.begin(LevelFatal, thenExit, nil) }
 
 // Log starts an event without a level: its line has no level key, its Record
 // has LevelInfo, and no level switches it off.
-func (l *Logger) Log() *Event { return l.begin(LevelInfo, noLevelKey) }
+func (l *Logger) Log() *Event { return l.begin(LevelInfo, noLevelKey, nil) }
 
 // Flush waits until all accepted lines are where the sink promises, if the sink
 // holds lines back, and returns its error. It returns when ctx is done, even if
@@ -362,10 +362,10 @@ func Warn() *Event { return Default().At(LevelWarn) }
 func Error() *Event { return Default().At(LevelError) }
 
 // Panic starts an event that panics with its message; see [Logger.Panic].
-func Panic() *Event { return Default().begin(LevelPanic, thenPanic) }
+func Panic() *Event { return Default().begin(LevelPanic, thenPanic, nil) }
 
 // Fatal starts an event that ends the process; see [Logger.Fatal].
-func Fatal() *Event { return Default().begin(LevelFatal, thenExit) }
+func Fatal() *Event { return Default().begin(LevelFatal, thenExit, nil) }
 
 // NewContext returns a context that carries l.
 func NewContext(ctx context.Context, l *Logger) context.Context {

@@ -52,12 +52,12 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	}
 	c := l.core
 	msg := string(bytes.TrimSuffix(p, []byte{'\n'}))
-	e := l.start(level, 0, c.site(pc), &msg)
+	e := l.begin(level, 0, &origin{c.site(pc), &msg})
 	if level >= c.stackFrom {
 		e.Stack() // here, not on the goroutine that finishes the line
 	}
 	finish := func() {
-		e.finish(msg, plainMessage, nil)
+		e.finish(msg, plainMessage)
 		if final {
 			l.flushFinal()
 		}

@@ -76,7 +76,7 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 			pc = callsite.PC(0)[0]
 		}
 	}
-	e := l.start(t.level, 0, pc, &t.msg)
+	e := l.begin(t.level, 0, &origin{pc, &t.msg})
 	e.Ctx(ctx)
 	from, form := len(e.buf), t.formFor(l.core.format)
 	if v == nil {
