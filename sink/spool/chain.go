@@ -62,19 +62,21 @@ func (s *Sink) evict() {
 // remove deletes a link that is not in the chain any more, and makes room for
 // another.
 func (s *Sink) remove(l *deliver.Link) {
-	if l.Placeholder {
+	var err error
+	switch {
+	case !l.Placeholder && !l.KeepFile:
+		err = s.delete(l)
+	case l.Live != nil:
 		l.Live.Done(nil)
-		return
 	}
-	if l.KeepFile {
-		if l.Live != nil {
-			l.Live.Done(nil)
-		}
-	} else if err := s.delete(l); err != nil {
+	if err != nil {
 		s.fault("delete a segment", err) // the next start deletes it
 	}
 	s.mu.Lock()
-	s.segments, s.bytes = s.segments-1, s.bytes-l.Size
+	s.deleting--
+	if !l.Placeholder {
+		s.segments, s.bytes = s.segments-1, s.bytes-l.Size
+	}
 	s.wantMore()
 	s.broadcast()
 	s.mu.Unlock()

@@ -25,6 +25,7 @@ func (d delivered) From(l *deliver.Link) []*deliver.Link {
 func (d delivered) Unlink(l *deliver.Link) {
 	i := slices.Index(d.s.chain, l)
 	d.s.chain = slices.Delete(d.s.chain, i, i+1)
+	d.s.deleting++ // until Remove
 }
 
 func (d delivered) NextNumber() uint64 {

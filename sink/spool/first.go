@@ -54,6 +54,14 @@ func (s *Sink) hasRoom() bool {
 	return !s.c.DeliverOnly && s.bytes+s.others+s.c.SegmentSize <= s.c.Size
 }
 
+// isFreeing reports whether a segment is about to be deleted, since all
+// destinations have settled it: the oldest one, if it is of the previous
+// process, or one that has left the chain. mu is held.
+func (s *Sink) isFreeing() bool {
+	l := s.chain[0]
+	return s.deleting > 0 || !s.keep && l.Live == nil && s.settledAll(l.End)
+}
+
 // continueLast continues the last segment of the previous process. If that is
 // not possible, it changes nothing. It does not continue a segment from before
 // a restart of the system, since numbers were skipped after it.

@@ -113,3 +113,25 @@ func TestFirstLinesSurvivePowerLoss(t *testing.T) {
 		}
 	}
 }
+
+// TestStartWithASmallerSize starts with a Size that the last segment of the
+// previous process exceeds. All lines are settled, so the first call waits until
+// that segment is deleted.
+func TestStartWithASmallerSize(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	f := &far{}
+	s := open(t, memDir, f, Config{SegmentSize: 4 * segment.MinSize, fs: m})
+	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()), s.Close())
+
+	hold := make(chan struct{})
+	m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: "*" + store.SegmentExt, Hold: hold})
+	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m})
+	written := make(chan error, 1)
+	go func() { written <- s.WriteRecord(record(nib.LevelInfo, 1, 100)) }()
+	await(t, "the call waits or returns", func() bool { return s.isAwaited() || len(written) > 0 })
+	close(hold)
+	must(t, <-written)
+	must(t, s.Flush(context.Background()), s.Close())
+	checkLines(t, f.take(), 0, 2, 100)
+}

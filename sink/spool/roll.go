@@ -27,7 +27,7 @@ func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 	defer s.mu.Unlock()
 	var timer *time.Timer
 	for {
-		making := s.makeErr == nil && (s.making || s.hasRoom())
+		making := s.makeErr == nil && (s.making || s.hasRoom() || s.isFreeing())
 		switch {
 		case s.closed:
 			return s.drop(r, segment.CauseClosed, errClosed)

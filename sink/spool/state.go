@@ -112,7 +112,8 @@ type space struct {
 	making   bool             // next is being made
 	makeErr  error            // why that failed
 	number   uint64           // of the last segment created
-	segments int              // that exist: those in chain, and next
+	segments int              // that exist: those in chain, next, and those that are being deleted
+	deleting int              // that left the chain and are being deleted
 	bytes    int64            // of these
 	others   int64            // bytes of the segments of other slots, when they were counted last
 }
