@@ -3,8 +3,11 @@
 package nib
 
 import (
+	"fmt"
 	"iter"
+	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/linewriter"
@@ -40,6 +43,24 @@ type Stats struct {
 	Misused   uint64 // wrong calls on events of this logger, and on idle events of any logger
 }
 
+// Stats returns the counts so far. It may be called at any time.
+func (l *Logger) Stats() Stats {
+	if l.discards() {
+		return Stats{}
+	}
+	s := l.core.state
+	stats := Stats{
+		Failed:    s.failed.Load(),
+		Reentrant: s.reentrant.Load(),
+		Aborted:   s.aborted.Load(),
+		Misused:   s.misused.Load() + idleLogger.core.state.misused.Load(),
+	}
+	if w := l.core.out.lines; w != nil {
+		stats.Aborted += w.Aborted()
+	}
+	return stats
+}
+
 // Metrics implements [metrics.Source] for l and all loggers that share its
 // sink. It includes the metrics of the sink, if that is a Source. The names of
 // its own metrics begin with nib_logger_ and, without a Sink, nib_writer_.
@@ -71,23 +92,8 @@ type state struct {
 // filled in when the program starts, since making it needs events.
 var idleLogger = new(Logger)
 
-// Stats returns the counts so far. It may be called at any time.
-func (l *Logger) Stats() Stats {
-	if l.discards() {
-		return Stats{}
-	}
-	s := l.core.state
-	stats := Stats{
-		Failed:    s.failed.Load(),
-		Reentrant: s.reentrant.Load(),
-		Aborted:   s.aborted.Load(),
-		Misused:   s.misused.Load() + idleLogger.core.state.misused.Load(),
-	}
-	if w := l.core.out.lines; w != nil {
-		stats.Aborted += w.Aborted()
-	}
-	return stats
-}
+// discards reports whether l is nil or the zero Logger.
+func (l *Logger) discards() bool { return l == nil || l.core == nil }
 
 // misused counts a wrong call and reports it, unless it hit an idle event of
 // the release build, which has no logger.
@@ -116,4 +122,85 @@ func (c *core) report(err error) {
 		return
 	}
 	lastresort.Report(err)
+}
+
+// callUser runs user code that adds nothing to an event, and reports whether it
+// has returned. It has not if it panicked, which err describes, or if it calls
+// itself without end by logging. A goroutine that it ends is counted.
+//
+//go:noinline
+func callUser(what string, aborted *atomic.Uint64, f func()) (done bool, err error) {
+	under, n := usercode.Enter()
+	ended := true
+	defer func() {
+		under.Leave()
+		if ended && err == nil {
+			aborted.Add(1)
+		}
+	}()
+	defer func() {
+		if !done && ended {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("nib: %s panicked: %s", what, usercode.PanicText(p))
+			}
+		}
+	}()
+	if n > maxUser && usercode.FramesNamed(ownPrefix, "callUser") > maxUser {
+		ended = false
+		return false, nil
+	}
+	f()
+	done, ended = true, false
+	return true, nil
+}
+
+// readClock reads the clock of WithClock, and the system's if that one fails.
+func (c *core) readClock() (t time.Time) {
+	done, err := callUser("the clock", &c.state.aborted, func() { t = c.now() })
+	if !done {
+		t = time.Now()
+	}
+	if err != nil {
+		c.report(err)
+	}
+	return t
+}
+
+// A userLeveler guards a Leveler that is not one of nib's or slog's. While it
+// fails, every level is on.
+type userLeveler struct {
+	core *core
+	of   slog.Leveler
+}
+
+// Level returns the level of the guarded Leveler.
+func (u *userLeveler) Level() (level slog.Level) {
+	level = slog.Level(minLevel)
+	_, err := callUser("the leveler", &u.core.state.aborted, func() { level = u.of.Level() })
+	if err != nil {
+		u.core.report(err)
+	}
+	return level
+}
+
+// guardLeveler puts a userLeveler around a Leveler that may fail.
+func (l *Logger) guardLeveler() {
+	switch v := l.leveler.(type) {
+	case nil, *LevelVar, *slog.LevelVar:
+	case *userLeveler:
+		l.leveler = &userLeveler{l.core, v.of}
+	default:
+		l.leveler = &userLeveler{l.core, v}
+	}
+}
+
+// sample calls the sampler. If it panics, the event passes and the panic is
+// reported.
+func (l *Logger) sample(s Sampler, level Level) (keep bool) {
+	keep = true
+	_, err := callUser("the sampler", &l.core.state.aborted, func() { keep = s.Sample(level) })
+	if err != nil {
+		l.core.report(err)
+	}
+	return keep
 }

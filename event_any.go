@@ -31,7 +31,7 @@ func (e *Event) Any(key string, v any) *Event {
 }
 
 func (e *Event) any(key string, v any) {
-	if e.open(key) {
+	if e.beginField(key) {
 		e.addAny(v)
 	}
 }
@@ -62,7 +62,7 @@ func (e *Event) Fields(m map[string]any) *Event {
 
 // Type adds the name of the type of v.
 func (e *Event) Type(key string, v any) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		if v == nil {
 			e.null()
 		} else {
@@ -76,7 +76,7 @@ func (e *Event) Type(key string, v any) *Event {
 // line; a value that is invalid, or nested more than 32 deep, becomes a string,
 // and nil is null.
 func (e *Event) RawJSON(key string, raw []byte) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		e.addRaw(raw)
 	}
 	return e
@@ -84,7 +84,7 @@ func (e *Event) RawJSON(key string, raw []byte) *Event {
 
 // Stringer adds the text of s; nil is null.
 func (e *Event) Stringer(key string, s fmt.Stringer) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		e.addStringer(s)
 	}
 	return e
@@ -100,56 +100,10 @@ func (e *Event) Err(err error) *Event {
 
 // AnErr adds err under key; nil is null.
 func (e *Event) AnErr(key string, err error) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		e.addError(err)
 	}
 	return e
-}
-
-func (e *Event) addLayoutError(err error) {
-	f := e.log.core.format
-	if f.ErrorKey == OmitKey {
-		return
-	}
-	if e.watched == math.MaxUint64 {
-		if _, ok := e.checkKey(f.ErrorKey); !ok {
-			return
-		}
-	}
-	e.claimErrorKeys()
-	if f.Error == nil || usercode.IsNil(err) {
-		e.buf = append(e.buf, f.errorField...)
-		e.addError(err)
-		return
-	}
-	outer := e.flags & inError
-	e.flags |= inError
-	e.run(func(e *Event) { f.Error(e, f.ErrorKey, err) })
-	e.flags = e.flags&^inError | outer
-}
-
-func (e *Event) addError(err error) {
-	if usercode.IsNil(err) {
-		e.null()
-		return
-	}
-	e.addText(e.callText(err.Error))
-}
-
-func (e *Event) addStringer(s fmt.Stringer) {
-	if usercode.IsNil(s) {
-		e.null()
-		return
-	}
-	e.addText(e.callText(s.String))
-}
-
-// addText appends what user code has returned, unless the code has ended the
-// goroutine and with it the event.
-func (e *Event) addText(s string) {
-	if e.nest >= 0 {
-		e.buf = jsonenc.AppendString(e.buf, s)
-	}
 }
 
 // addAny appends a value of any type.
@@ -208,6 +162,25 @@ func (e *Event) addAny(v any) {
 	}
 }
 
+// addOther appends a value that addAny has no case for.
+func (e *Event) addOther(v any) {
+	depth := maxDepth - int(e.depth)
+	plans := e.log.core.format.plans
+	if !plans.RunsCode(v) {
+		buf, err := plans.AppendAny(e.buf, v, depth)
+		if err != nil && usercode.IsNil(v) { // of a func, say
+			buf, err = append(buf, "null"...), nil
+		}
+		e.setValue(buf, err)
+		return
+	}
+	if usercode.IsNil(v) {
+		e.null()
+		return
+	}
+	e.marshal(func(dst []byte) ([]byte, error) { return plans.AppendAny(dst, v, depth) }, (*Event).setValue)
+}
+
 func (e *Event) addRaw(raw []byte) {
 	if raw == nil {
 		e.null()
@@ -226,13 +199,13 @@ func (e *Event) addMap(m map[string]any) {
 		e.null()
 		return
 	}
-	s, ok := e.enter(0)
+	s, ok := e.beginContainer(0)
 	if !ok {
 		return
 	}
 	e.Fields(m)
-	if e.nest >= 0 {
-		e.leave(s, "{}")
+	if e.depth >= 0 {
+		e.endContainer(s, "{}")
 	}
 }
 
@@ -241,7 +214,7 @@ func addSlice[T any](e *Event, vs []T, add func(*Event, T)) {
 		e.null()
 		return
 	}
-	s, ok := e.enter(inArray)
+	s, ok := e.beginContainer(inArray)
 	if !ok {
 		return
 	}
@@ -249,7 +222,53 @@ func addSlice[T any](e *Event, vs []T, add func(*Event, T)) {
 		e.buf = append(e.buf, ',')
 		add(e, v)
 	}
-	if e.nest >= 0 {
-		e.leave(s, "[]")
+	if e.depth >= 0 {
+		e.endContainer(s, "[]")
 	}
+}
+
+func (e *Event) addError(err error) {
+	if usercode.IsNil(err) {
+		e.null()
+		return
+	}
+	e.addText(e.callText(err.Error))
+}
+
+func (e *Event) addStringer(s fmt.Stringer) {
+	if usercode.IsNil(s) {
+		e.null()
+		return
+	}
+	e.addText(e.callText(s.String))
+}
+
+// addText appends what user code has returned, unless the code has ended the
+// goroutine and with it the event.
+func (e *Event) addText(s string) {
+	if e.depth >= 0 {
+		e.buf = jsonenc.AppendString(e.buf, s)
+	}
+}
+
+func (e *Event) addLayoutError(err error) {
+	f := e.log.core.format
+	if f.ErrorKey == OmitKey {
+		return
+	}
+	if e.reservedBits == math.MaxUint64 {
+		if _, ok := e.checkKey(f.ErrorKey); !ok {
+			return
+		}
+	}
+	e.claimErrorKeys()
+	if f.Error == nil || usercode.IsNil(err) {
+		e.buf = append(e.buf, f.errorField...)
+		e.addError(err)
+		return
+	}
+	outer := e.flags & inError
+	e.flags |= inError
+	e.run(func(e *Event) { f.Error(e, f.ErrorKey, err) })
+	e.flags = e.flags&^inError | outer
 }

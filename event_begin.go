@@ -12,6 +12,63 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
+// An origin is what begin cannot find itself: the call site, 0 if it is unknown
+// or not shown, and the message, nil if it is not known yet.
+type origin struct {
+	pc  uintptr
+	msg *string
+}
+
+// begin starts the event of every way to log in three steps: belowMin and passes
+// decide whether there is a line, package callsite finds the call site, and the
+// rest writes what precedes the fields. A caller that has an origin has done the
+// first two. Level methods have called belowMin if how is 0; they are inlined,
+// so the call site is the return address. Another call would take 1 ns.
+//
+//go:noinline
+func (l *Logger) begin(level Level, how flags, from *origin) *Event {
+	var site [1]uintptr
+	if from != nil {
+		site[0] = from.pc
+	} else {
+		if how != 0 {
+			if l, how = l.passSpecial(level, how); l == nil {
+				return nil
+			}
+		} else if !l.passes(level) {
+			return nil
+		}
+		if l.core.caller {
+			if site[0] = callsite.Fast(); site[0] == 0 {
+				runtime.Callers(2, site[:]) // 2 skips Callers and begin; callsite.PC would cost one frame more
+			}
+		}
+	}
+	e, c := acquire(l), l.core
+	e.level, e.flags = level, how
+	show := level
+	if how&noLevelKey != 0 {
+		show = noLevel
+	}
+	reuse := e.front.of == l.id && e.front.level == show
+	if reuse && e.front.nanos != 0 {
+		since := uint64(clock.Now() - e.front.nanos)
+		if reuse = since < uint64(time.Second); reuse {
+			e.nsec, e.flags = int32(since), how|hasTime|timeShown
+			jsonenc.PutFraction(e.buf[e.front.fraction:e.front.end], uint32(since), c.format.fraction)
+		}
+	}
+	if reuse {
+		e.buf = e.buf[:e.front.end]
+	} else {
+		e.newFront(show)
+	}
+	if c.splitFront {
+		e.addRest(site[0], from)
+	}
+	return e
+}
+
 // A front describes what the buffer of an idle event still begins with:
 // everything before the fields of its last line. The next line of the same
 // logger and level, in the same second, differs in the fraction of the second
@@ -28,113 +85,20 @@ type front struct {
 // noLevel is the level in the front of a line without a level.
 const noLevel = Level(math.MinInt + 1)
 
-// An origin is what begin cannot find itself: the call site, 0 if it is unknown
-// or not shown, and the message, nil if it is not known yet.
-type origin struct {
-	pc  uintptr
-	msg *string
-}
-
-// begin starts the event that a level method returns, and that of each other
-// way to log: isOff and admits decide whether there is a line, package callsite
-// finds the call site, and the rest writes what precedes the fields: time,
-// level, logger, caller, constant and bound fields. A caller that has an origin
-// has done the first two. The others have called isOff if how is 0; the call
-// site is the return address of begin, since the level methods are inlined. It
-// is one function because another call would take 1 ns.
-//
-//go:noinline
-func (l *Logger) begin(level Level, how flags, from *origin) *Event {
-	var site [1]uintptr
-	if from != nil {
-		site[0] = from.pc
-	} else {
-		if how != 0 {
-			if l, how = l.admit(level, how); l == nil {
-				return nil
-			}
-		} else if !l.admits(level) {
-			return nil
-		}
-		if l.core.caller {
-			if site[0] = callsite.Fast(); site[0] == 0 {
-				runtime.Callers(2, site[:]) // 2 skips Callers and begin; callsite.PC would cost one frame more
-			}
-		}
-	}
-	e, c := acquire(l), l.core
-	e.level, e.flags = level, how
-	show := level
-	if how&noLevelKey != 0 {
-		show = noLevel
-	}
-	same := e.front.of == l.id && e.front.level == show
-	switch {
-	case same && e.front.nanos == 0: // without a time
-		e.buf = e.buf[:e.front.end]
-	case c.now != nil:
+// newFront takes the time, if lines have one, and writes the front.
+func (e *Event) newFront(show Level) {
+	c := e.log.core
+	if c.now != nil {
 		t := c.readClock()
 		e.setTime(t)
 		e.writeFront(show, t.Location(), "")
 		e.front.of = 0 // the next reading may have another zone
-	case c.format.timeKey == "":
-		e.writeFront(show, nil, "")
-	default:
-		now := clock.Now()
-		e.flags |= hasTime | timeShown
-		if since := uint64(now - e.front.nanos); same && since < uint64(time.Second) {
-			e.nsec = int32(since)
-			e.buf = e.buf[:e.front.end]
-			jsonenc.PutFraction(e.buf[e.front.fraction:], uint32(since), c.format.fraction)
-		} else {
-			e.sec, e.nsec = now/1e9, int32(now%1e9)
-			e.writeFront(show, time.Local, "")
-		}
+		return
 	}
-	if c.splitFront {
-		e.addRest(site[0], from)
+	if c.format.timeKey != "" {
+		e.time()
 	}
-	return e
-}
-
-// isOff is the first comparison of a log call. It is inlined into the level
-// methods, and with them into the program.
-func (l *Logger) isOff(level Level) bool { return l == nil || l.min > level }
-
-// admits decides what isOff cannot: a Leveler's level, and sampling.
-func (l *Logger) admits(level Level) bool { return l.direct || l.admitsSlowly(level) }
-
-func (l *Logger) admitsSlowly(level Level) bool {
-	return !l.discards() && level >= l.Level() && l.isSampled(level)
-}
-
-// isSampled reports whether the sampler, if any, lets a line pass.
-func (l *Logger) isSampled(level Level) bool {
-	return l.core.sampler == nil || l.sample(l.core.sampler, level)
-}
-
-// admit is admits for Panic, Fatal and Log. Panic and Fatal need an event even
-// if there is no line; that event is muted.
-func (l *Logger) admit(level Level, how flags) (*Logger, flags) {
-	final := how&(thenPanic|thenExit) != 0
-	switch {
-	case l.discards():
-		l = idleLogger
-	case final && (l.isOff(level) || !l.admits(level)):
-	case !final && !l.isSampled(level):
-	default:
-		return l, how
-	}
-	if !final {
-		return nil, how
-	}
-	return l, how | muted
-}
-
-// setTime sets the time of the line.
-func (e *Event) setTime(t time.Time) {
-	e.sec, e.nsec = t.Unix(), int32(t.Nanosecond())
-	e.flags |= hasTime
+	e.writeFront(show, time.Local, "")
 }
 
 // writeFront writes the front and describes it in e.front. own is the zone of
@@ -175,77 +139,18 @@ const maxFrontSec = math.MaxInt64/1_000_000_000 - 1
 // addRest adds what follows a front without the bound fields: the caller, the
 // message if it comes first and is known, and the bound fields.
 func (e *Event) addRest(pc uintptr, from *origin) {
-	if pc != 0 {
+	c := e.log.core
+	if pc != 0 && c.caller {
 		e.addCaller(pc)
 	}
-	if e.log.core.format.MessageFirst {
-		if from != nil && from.msg != nil {
-			e.addMessage(*from.msg)
+	if f := c.format; f.MessageFirst {
+		if from != nil && from.msg != nil && f.messageKey != "" {
+			at := len(e.buf) + len(f.messageKey)
+			e.buf = jsonenc.AppendTextString(e.buf, &f.messageText, *from.msg)
+			e.markMessage(at)
 			e.flags |= messageFirst
 		}
 		e.head = len(e.buf)
 	}
 	e.addBound()
-}
-
-// addBound adds the constant and the bound fields.
-func (e *Event) addBound() {
-	l := e.log
-	e.buf = append(append(e.buf, l.core.format.static...), l.bound...)
-	if l.waiting > 0 {
-		e.buf = append(e.buf, l.pending...)
-		e.body = len(e.buf)
-	}
-}
-
-// AtDepth starts an event for another front end, which has compared the level:
-// it is not compared again, only sampled. The call site is depth callers above
-// the call of AtDepth. It never exits or panics. 0 allocs.
-func (l *Logger) AtDepth(level Level, depth int) *Event {
-	if l.discards() || !l.isSampled(level) {
-		return nil
-	}
-	var pc uintptr
-	if l.core.caller {
-		pc = callsite.PC(depth)[0]
-	}
-	return l.begin(level, 0, &origin{pc: pc})
-}
-
-// An Entry is a line that another front end (slog, logrus, a bridge) passes to
-// nib.
-type Entry struct {
-	Time    time.Time // the zero Time leaves the time out
-	Level   Level
-	PC      uintptr // call site as runtime.Callers gives it; 0: unknown
-	Message string
-	Stack   string // of the goroutine, if the front end has taken it
-}
-
-// Entry starts an event for a line from another front end, which has compared
-// the level: it is not compared again, only sampled. Finish it with Send, which
-// writes en.Message. It never exits or panics. 0 allocs.
-func (l *Logger) Entry(en Entry) *Event {
-	if l.discards() || !l.isSampled(en.Level) {
-		return nil
-	}
-	e, c := acquire(l), l.core
-	e.level, e.message, e.flags = en.Level, en.Message, isEntry
-	if !en.Time.IsZero() {
-		e.setTime(en.Time)
-	}
-	e.writeFront(en.Level, en.Time.Location(), en.Stack)
-	e.front.of = 0 // the next line of the logger has the time of the clock
-	if c.splitFront {
-		e.addRest(c.site(en.PC), &origin{msg: &en.Message})
-	}
-	return e
-}
-
-// site returns the call site if lines show it, and otherwise 0.
-func (c *core) site(pc uintptr) uintptr {
-	if !c.caller {
-		return 0
-	}
-	return pc
 }

@@ -6,10 +6,37 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/jsonenc"
 )
+
+// acceptsOwnField reports whether one of nib's own fields may be added to e:
+// once only (the flag unless records it), at the top level of a line, and not
+// in a builder, which stores no positions.
+func (e *Event) acceptsOwnField(unless flags) bool {
+	return e.isActive() && e.flags&(unless|nested|inValue|building) == 0
+}
+
+// Timestamp adds the time of the line where the layout leaves it out. Like
+// Caller, CallerSkipFrame and Stack it does nothing inside of a container: what
+// it adds belongs to the line.
+func (e *Event) Timestamp() *Event {
+	if !e.acceptsOwnField(timeShown) {
+		return e
+	}
+	e.flags |= timeShown
+	f := e.log.core.format
+	key := f.timeKey
+	if key == "" {
+		key = `,"time":`
+	}
+	sec, nsec := e.time()
+	e.buf = append(e.buf, key...)
+	e.buf = f.time.AppendCached(e.buf, &e.second, sec, int(nsec), f.zone(time.Local))
+	return e
+}
 
 // A callText is the encoded caller field of one call site.
 type callText struct {

@@ -19,7 +19,7 @@ type Marshaler interface {
 // Dict adds an object whose fields f adds. Containers may be nested 32 deep; a
 // deeper one is replaced by an error text.
 func (e *Event) Dict(key string, f func(*Event)) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		e.addObject(f)
 	}
 	return e
@@ -27,7 +27,7 @@ func (e *Event) Dict(key string, f func(*Event)) *Event {
 
 // Array adds an array whose elements f adds.
 func (e *Event) Array(key string, f func(*Array)) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		e.addArray(f)
 	}
 	return e
@@ -35,7 +35,7 @@ func (e *Event) Array(key string, f func(*Array)) *Event {
 
 // Object adds an object whose fields m adds; nil is null.
 func (e *Event) Object(key string, m Marshaler) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		e.addMarshaler(m)
 	}
 	return e
@@ -57,103 +57,6 @@ func (e *Event) Func(f func(*Event)) *Event {
 	return e
 }
 
-// A scope is an open container, with the state to restore at its end.
-type scope struct {
-	from    int // offset of its opening byte
-	watched uint64
-	outer   flags // inArray and nested of the enclosing container
-}
-
-// enter opens a container at the end of the line, unless that is too deep.
-func (e *Event) enter(array flags) (s scope, ok bool) {
-	if why := e.enterUserCode(maxDepth); why != "" {
-		e.buf = jsonenc.AppendString(e.buf, why)
-		return s, false
-	}
-	s = scope{len(e.buf), e.watched, e.flags & (inArray | nested)}
-	e.flags = e.flags&^inArray | array | nested
-	e.watched = 0
-	if array != 0 {
-		e.watched = ^e.watched
-	}
-	return s, true
-}
-
-// leave closes the container.
-func (e *Event) leave(s scope, brackets string) {
-	if len(e.buf) == s.from {
-		e.buf = append(e.buf, brackets...)
-	} else {
-		e.buf[s.from] = brackets[0]
-		e.buf = append(e.buf, brackets[1])
-	}
-	e.restore(s)
-}
-
-func (e *Event) restore(s scope) {
-	e.leaveUserCode()
-	e.watched, e.flags = s.watched, e.flags&^(inArray|nested)|s.outer
-}
-
-// fail replaces the container with the text of the panic.
-func (e *Event) fail(s scope, panicked any) {
-	if text, ok := e.panicked(panicked); ok {
-		e.buf = jsonenc.AppendString(e.buf[:s.from], text)
-		e.restore(s)
-	}
-}
-
-// addObject appends the object that f fills.
-func (e *Event) addObject(f func(*Event)) {
-	if f == nil {
-		e.null()
-		return
-	}
-	s, ok := e.enter(0)
-	if !ok {
-		return
-	}
-	done := false
-	defer func() {
-		if !done {
-			e.fail(s, recover())
-		}
-	}()
-	f(e)
-	done = true
-	e.leave(s, "{}")
-}
-
-// addMarshaler appends the object that m fills.
-func (e *Event) addMarshaler(m Marshaler) {
-	if usercode.IsNil(m) {
-		e.null()
-		return
-	}
-	e.addObject(m.MarshalNib)
-}
-
-// addArray appends the array that f fills.
-func (e *Event) addArray(f func(*Array)) {
-	if f == nil {
-		e.null()
-		return
-	}
-	s, ok := e.enter(inArray)
-	if !ok {
-		return
-	}
-	done := false
-	defer func() {
-		if !done {
-			e.fail(s, recover())
-		}
-	}()
-	f((*Array)(e))
-	done = true
-	e.leave(s, "[]")
-}
-
 // An Array adds the elements of an array. It must not be used after the
 // function given to [Event.Array] has returned.
 type Array Event
@@ -164,7 +67,7 @@ func (a *Array) element() (*Event, bool) {
 	if e == nil {
 		return nil, false
 	}
-	if e.nest < 0 || e.flags&(inArray|inValue) != inArray {
+	if e.depth < 0 || e.flags&(inArray|inValue) != inArray {
 		e.misused("an element was added to an array that is closed")
 		return nil, false
 	}

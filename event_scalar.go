@@ -24,7 +24,7 @@ func (e *Event) Str(key, val string) *Event {
 
 // Bytes adds text that is held in a byte slice; nil is null.
 func (e *Event) Bytes(key string, val []byte) *Event {
-	if e != nil && e.filled(key, val) {
+	if e != nil && e.beginBytes(key, val) {
 		e.buf = jsonenc.AppendBytes(e.buf, val)
 	}
 	return e
@@ -32,7 +32,7 @@ func (e *Event) Bytes(key string, val []byte) *Event {
 
 // Hex adds bytes as a string of hexadecimal digits; nil is null.
 func (e *Event) Hex(key string, val []byte) *Event {
-	if e != nil && e.filled(key, val) {
+	if e != nil && e.beginBytes(key, val) {
 		e.buf = jsonenc.AppendHex(e.buf, val)
 	}
 	return e
@@ -40,7 +40,7 @@ func (e *Event) Hex(key string, val []byte) *Event {
 
 // Base64 adds bytes in standard base64 (RFC 4648, section 4); nil is null.
 func (e *Event) Base64(key string, val []byte) *Event {
-	if e != nil && e.filled(key, val) {
+	if e != nil && e.beginBytes(key, val) {
 		e.buf = jsonenc.AppendBase64(e.buf, val)
 	}
 	return e
@@ -151,98 +151,12 @@ func (e *Event) Float64(key string, val float64) *Event {
 	return e
 }
 
-func (e *Event) str(key, val string) {
-	if e.isWatched(key) {
-		var ok bool
-		if key, ok = e.checkKey(key); !ok {
-			return
-		}
-	}
-	e.buf = jsonenc.AppendKeyString(e.buf, key, val)
-}
-
-func (e *Event) int(key string, val int64) {
-	if e.isWatched(key) {
-		var ok bool
-		if key, ok = e.checkKey(key); !ok {
-			return
-		}
-	}
-	e.buf = jsonenc.AppendKeyInt(e.buf, key, val)
-}
-
-func (e *Event) uint(key string, val uint64) {
-	if e.isWatched(key) {
-		var ok bool
-		if key, ok = e.checkKey(key); !ok {
-			return
-		}
-	}
-	e.buf = jsonenc.AppendKeyUint(e.buf, key, val)
-}
-
-func (e *Event) bool(key string, val bool) {
-	if e.open(key) {
-		e.buf = jsonenc.AppendBool(e.buf, val)
-	}
-}
-
-func (e *Event) float32(key string, val float32) {
-	if e.open(key) {
-		e.buf = jsonenc.AppendFloat32(e.buf, val)
-	}
-}
-
-func (e *Event) float64(key string, val float64) {
-	if e.open(key) {
-		e.buf = jsonenc.AppendFloat64(e.buf, val)
-	}
-}
-
-// open adds the key of a field, and reports whether a field may be added. The
-// most used methods above append key and value in one step instead.
-func (e *Event) open(key string) bool {
-	if e.isWatched(key) {
-		var ok bool
-		if key, ok = e.checkKey(key); !ok {
-			return false
-		}
-	}
-	e.buf = jsonenc.AppendKey(e.buf, key)
-	return true
-}
-
-// filled is open for bytes; for nil it adds null and returns false.
-func (e *Event) filled(key string, val []byte) bool {
-	if !e.open(key) {
-		return false
-	}
-	if val == nil {
-		e.null()
-	}
-	return val != nil
-}
-
-// null appends the value of a missing argument.
-func (e *Event) null() { e.buf = append(e.buf, "null"...) }
-
 // Time adds a time in the layout's format and zone.
 func (e *Event) Time(key string, t time.Time) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		e.addTime(t)
 	}
 	return e
-}
-
-// addTime appends a time. The times of consecutive lines often share their
-// second, whose text the event keeps.
-func (e *Event) addTime(t time.Time) {
-	f := e.log.core.format
-	zone := f.TimeZone
-	if f.KeepZone {
-		zone = t.Location()
-	}
-	e.buf = f.time.AppendCached(e.buf, &e.fieldSecond, t.Unix(), t.Nanosecond(), zone)
 }
 
 // Dur adds a duration in the layout's format: milliseconds by default.
@@ -262,15 +176,9 @@ func (e *Event) TimeDiff(key string, t, start time.Time) *Event {
 	return e
 }
 
-func (e *Event) dur(key string, d time.Duration) {
-	if e.open(key) {
-		e.buf = e.log.core.format.appendDuration(e.buf, d)
-	}
-}
-
 // IPAddr adds an IP address as text; an empty one is null.
 func (e *Event) IPAddr(key string, ip net.IP) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		e.buf = jsonenc.AppendIP(e.buf, ip)
 	}
 	return e
@@ -278,7 +186,7 @@ func (e *Event) IPAddr(key string, ip net.IP) *Event {
 
 // IPPrefix adds a network as text, such as "10.0.0.0/8".
 func (e *Event) IPPrefix(key string, p net.IPNet) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		e.buf = jsonenc.AppendIPNet(e.buf, p)
 	}
 	return e
@@ -286,7 +194,7 @@ func (e *Event) IPPrefix(key string, p net.IPNet) *Event {
 
 // MACAddr adds a hardware address as text.
 func (e *Event) MACAddr(key string, a net.HardwareAddr) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		e.buf = jsonenc.AppendMAC(e.buf, a)
 	}
 	return e
@@ -294,7 +202,7 @@ func (e *Event) MACAddr(key string, a net.HardwareAddr) *Event {
 
 // Addr adds an IP address as text; the zero Addr is "invalid IP".
 func (e *Event) Addr(key string, a netip.Addr) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		e.buf = jsonenc.AppendAddr(e.buf, a)
 	}
 	return e
@@ -302,7 +210,7 @@ func (e *Event) Addr(key string, a netip.Addr) *Event {
 
 // AddrPort adds an address and port as text.
 func (e *Event) AddrPort(key string, a netip.AddrPort) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		e.buf = jsonenc.AppendAddrPort(e.buf, a)
 	}
 	return e
@@ -310,7 +218,7 @@ func (e *Event) AddrPort(key string, a netip.AddrPort) *Event {
 
 // Prefix adds a network as text, such as "10.0.0.0/8".
 func (e *Event) Prefix(key string, p netip.Prefix) *Event {
-	if e != nil && e.open(key) {
+	if e != nil && e.beginField(key) {
 		e.buf = jsonenc.AppendPrefix(e.buf, p)
 	}
 	return e

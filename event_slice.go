@@ -12,7 +12,7 @@ import (
 // Strs adds an array of strings. As with every slice, nil is null and an empty
 // one is [].
 func (e *Event) Strs(key string, vals []string) *Event {
-	if from := e.list(key, vals == nil); from >= 0 {
+	if from := e.beginList(key, vals == nil); from >= 0 {
 		buf := e.buf
 		for _, v := range vals {
 			buf = jsonenc.AppendString(append(buf, ','), v)
@@ -25,7 +25,7 @@ func (e *Event) Strs(key string, vals []string) *Event {
 
 // Bools adds an array of booleans.
 func (e *Event) Bools(key string, vals []bool) *Event {
-	if from := e.list(key, vals == nil); from >= 0 {
+	if from := e.beginList(key, vals == nil); from >= 0 {
 		buf := e.buf
 		for _, v := range vals {
 			buf = jsonenc.AppendBool(append(buf, ','), v)
@@ -89,7 +89,7 @@ func (e *Event) Uints64(key string, vals []uint64) *Event { return uints(e, key,
 
 // Floats32 adds an array of numbers, each as Float32 writes it.
 func (e *Event) Floats32(key string, vals []float32) *Event {
-	if from := e.list(key, vals == nil); from >= 0 {
+	if from := e.beginList(key, vals == nil); from >= 0 {
 		buf := e.buf
 		for _, v := range vals {
 			buf = jsonenc.AppendFloat32(append(buf, ','), v)
@@ -102,7 +102,7 @@ func (e *Event) Floats32(key string, vals []float32) *Event {
 
 // Floats64 adds an array of numbers, each as Float64 writes it.
 func (e *Event) Floats64(key string, vals []float64) *Event {
-	if from := e.list(key, vals == nil); from >= 0 {
+	if from := e.beginList(key, vals == nil); from >= 0 {
 		buf := e.buf
 		for _, v := range vals {
 			buf = jsonenc.AppendFloat64(append(buf, ','), v)
@@ -115,7 +115,7 @@ func (e *Event) Floats64(key string, vals []float64) *Event {
 
 // Times adds an array of times in the layout's format and zone.
 func (e *Event) Times(key string, vals []time.Time) *Event {
-	if from := e.list(key, vals == nil); from >= 0 {
+	if from := e.beginList(key, vals == nil); from >= 0 {
 		for _, v := range vals {
 			e.buf = append(e.buf, ',')
 			e.addTime(v)
@@ -127,7 +127,7 @@ func (e *Event) Times(key string, vals []time.Time) *Event {
 
 // Durs adds an array of durations in the layout's format.
 func (e *Event) Durs(key string, vals []time.Duration) *Event {
-	if from := e.list(key, vals == nil); from >= 0 {
+	if from := e.beginList(key, vals == nil); from >= 0 {
 		buf := e.buf
 		for _, v := range vals {
 			buf = e.log.core.format.appendDuration(append(buf, ','), v)
@@ -161,7 +161,7 @@ func ints[T int | int8 | int16 | int32 | int64](e *Event, key string, vals []T) 
 	if e == nil {
 		return nil
 	}
-	if from := e.list(key, vals == nil); from >= 0 {
+	if from := e.beginList(key, vals == nil); from >= 0 {
 		buf := e.buf
 		for _, v := range vals {
 			buf = jsonenc.AppendInt(append(buf, ','), int64(v))
@@ -176,7 +176,7 @@ func uints[T uint | uint8 | uint16 | uint32 | uint64](e *Event, key string, vals
 	if e == nil {
 		return nil
 	}
-	if from := e.list(key, vals == nil); from >= 0 {
+	if from := e.beginList(key, vals == nil); from >= 0 {
 		buf := e.buf
 		for _, v := range vals {
 			buf = jsonenc.AppendUint(append(buf, ','), uint64(v))
@@ -187,10 +187,10 @@ func uints[T uint | uint8 | uint16 | uint32 | uint64](e *Event, key string, vals
 	return e
 }
 
-// list begins an array, whose elements each begin with a comma, and returns the
+// beginList begins an array, whose elements each begin with a comma, and returns the
 // offset of its bracket, or -1 if there is no array to fill.
-func (e *Event) list(key string, null bool) (from int) {
-	if e == nil || !e.open(key) {
+func (e *Event) beginList(key string, null bool) (from int) {
+	if e == nil || !e.beginField(key) {
 		return -1
 	}
 	if null {
@@ -215,7 +215,7 @@ func each[T any](e *Event, key string, vals []T, add func(*Event, T)) *Event {
 	if e == nil {
 		return nil
 	}
-	if from := e.list(key, vals == nil); from >= 0 {
+	if from := e.beginList(key, vals == nil); from >= 0 {
 		for _, v := range vals {
 			e.buf = append(e.buf, ',')
 			add(e, v)

@@ -15,39 +15,17 @@ import (
 	"github.com/nib-log/nib/internal/usercode"
 )
 
-// LogAttrs writes a whole line in one call: level, message, what [Event.Ctx]
-// adds for ctx, and attrs, with slog's meaning of groups, empty attributes and
-// LogValuers. It never exits or panics. 0 allocs when the attributes hold plain
-// values.
-//
-//go:noinline
-func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ...slog.Attr) {
-	if l.isOff(level) || !l.admits(level) {
-		return
-	}
-	var pc uintptr
-	if l.core.caller {
-		if pc = callsite.Fast(); pc == 0 {
-			pc = callsite.PC(0)[0]
-		}
-	}
-	e := l.begin(level, 0, &origin{pc, &msg})
-	e.Ctx(ctx)
-	e.attrs(attrs)
-	e.finish(msg, plainMessage)
-}
-
 // Ctx adds the bound fields of the Logger that ctx carries (see [NewContext]),
 // except those that the line already has, and the fields that
 // [WithContextFields] takes from ctx. The former are added at the top level of
 // the line, even if groups of [Logger.WithGroup] are open.
 func (e *Event) Ctx(ctx context.Context) *Event {
-	if ctx == nil || !e.isOpen() {
+	if ctx == nil || !e.isActive() {
 		return e
 	}
 	if ctx != context.Background() && e.flags&(nested|inValue) == 0 {
 		e.run(func(e *Event) { e.carried, _ = ctx.Value(contract.LoggerKey{}).(*Logger) })
-		if e.nest < 0 || e.log.open+e.log.waiting == 0 || e.flags&building != 0 {
+		if e.depth < 0 || !e.log.groups.any() || e.flags&building != 0 {
 			e.addCarried()
 		}
 	}
@@ -62,10 +40,10 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 func (e *Event) addCarried() {
 	l := e.carried
 	e.carried = nil
-	if l == nil || l == e.log || l.bound == "" || e.nest < 0 || e.flags&building != 0 && e.log.open+e.log.waiting > 0 {
+	if l == nil || l == e.log || l.bound == "" || e.depth < 0 || e.flags&building != 0 && e.log.groups.any() {
 		return
 	}
-	if own := e.log; l.core.format == own.core.format && l.open+own.open+own.waiting == 0 {
+	if own := e.log; l.core.format == own.core.format && l.groups.open == 0 && !own.groups.any() {
 		if extends(own.bound, l.bound) {
 			return
 		}
@@ -74,9 +52,9 @@ func (e *Event) addCarried() {
 			return
 		}
 	}
-	e.scratch = append(append(e.scratch[:0], l.bound...), strings.Repeat("}", l.open)...)
+	e.scratch = append(append(e.scratch[:0], l.bound...), l.groups.closing()...)
 	for key, value := range jsonread.Missing(e.buf, e.scratch) {
-		if e.open(string(key)) {
+		if e.beginField(string(key)) {
 			e.buf = append(e.buf, value...)
 		}
 	}
@@ -123,13 +101,13 @@ func (e *Event) attrs(attrs []slog.Attr) {
 
 // attr adds any attribute.
 func (e *Event) attr(a *slog.Attr) {
-	if e.nest < 0 {
+	if e.depth < 0 {
 		e.checkKey(a.Key) // reports the misuse
 		return
 	}
 	v := a.Value
 	if v.Kind() == slog.KindLogValuer {
-		if v = usercode.Resolve(v, e.callLogValue); e.nest < 0 {
+		if v = usercode.Resolve(v, e.callLogValue); e.depth < 0 {
 			return
 		}
 	}
@@ -147,7 +125,7 @@ func (e *Event) attr(a *slog.Attr) {
 		e.group(a.Key, v.Group())
 		return
 	}
-	if e.open(a.Key) {
+	if e.beginField(a.Key) {
 		e.addValue(v)
 	}
 }
@@ -159,15 +137,15 @@ func (e *Event) group(key string, attrs []slog.Attr) {
 		return
 	}
 	from := len(e.buf)
-	if len(attrs) == 0 || !e.open(key) {
+	if len(attrs) == 0 || !e.beginField(key) {
 		return
 	}
-	s, ok := e.enter(0)
+	s, ok := e.beginContainer(0)
 	if !ok {
 		return
 	}
 	e.attrs(attrs)
-	if e.nest < 0 {
+	if e.depth < 0 {
 		return
 	}
 	if len(e.buf) == s.from {
@@ -175,18 +153,18 @@ func (e *Event) group(key string, attrs []slog.Attr) {
 		e.restore(s)
 		return
 	}
-	e.leave(s, "{}")
+	e.endContainer(s, "{}")
 }
 
 // inline adds the attributes of a group without a key at this level. It still
 // counts as nesting, because the value of a LogValuer may contain itself.
 func (e *Event) inline(attrs []slog.Attr) {
-	if why := e.enterUserCode(maxDepth); why != "" {
+	if why := e.descend(maxDepth); why != "" {
 		e.str("", why)
 		return
 	}
 	e.attrs(attrs)
-	e.leaveUserCode()
+	e.ascend()
 }
 
 // addValue appends a resolved value that is not a group.
@@ -223,25 +201,4 @@ func (e *Event) addSlogAny(v any) {
 		return
 	}
 	e.addAny(v)
-}
-
-// callLogValue guards LogValue. It also calls LogValue on nil, which is a valid
-// receiver of some types. If that panics, the value is null.
-func (e *Event) callLogValue(lv slog.LogValuer) (v slog.Value) {
-	done := false
-	if why := e.enterUserCode(maxDepth + 1); why != "" {
-		return slog.StringValue(why)
-	}
-	defer func() {
-		if !done {
-			text, alive := e.panicked(recover())
-			if v = slog.StringValue(text); alive && usercode.IsNil(lv) {
-				v = slog.Value{}
-			}
-		}
-		e.leaveUserCode()
-	}()
-	v = lv.LogValue()
-	done = true
-	return v
 }

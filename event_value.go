@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/plan"
-	"github.com/nib-log/nib/internal/usercode"
 )
 
 // Val adds a value of any type, as [Event.Any] does but without the box: a
@@ -19,7 +19,7 @@ import (
 // methods that take part in the encoding (a [Marshaler], json.Marshaler, error,
 // …) or with something in it that may have such methods.
 func Val[T any](e *Event, key string, v T) *Event {
-	if e == nil || !e.open(key) {
+	if e == nil || !e.beginField(key) {
 		return e
 	}
 	switch p := any(&v).(type) {
@@ -49,7 +49,7 @@ func Val[T any](e *Event, key string, v T) *Event {
 func addValue[T any](e *Event, v T) {
 	switch p := plan.ForIn[T](e.log.core.format.plans); {
 	case p.Plain() && !hasOwnText[T](p):
-		buf, err := plan.AppendValue(p, e.buf, v, maxDepth-int(e.nest))
+		buf, err := plan.AppendValue(p, e.buf, v, maxDepth-int(e.depth))
 		e.setValue(buf, err)
 	case p.Locked():
 		e.buf = jsonenc.AppendString(e.buf, "!ERROR: "+p.Type().String()+" has a lock, which its copy shares: use Object, or a pointer")
@@ -81,14 +81,14 @@ func hasOwnText[T any](p *plan.Plan) bool {
 // this level, at the cost of Val; a nil pointer has none. Keys that nib
 // reserves are renamed as in any field.
 func Inline[T any](e *Event, v T) *Event {
-	if !e.isOpen() {
+	if !e.isActive() {
 		return e
 	}
 	if e.flags&(inArray|inValue) != 0 {
 		e.checkKey("") // reports the misuse
 		return e
 	}
-	from, depth := len(e.buf), maxDepth-int(e.nest)
+	from, depth := len(e.buf), maxDepth-int(e.depth)
 	p := plan.ForIn[T](e.log.core.format.plans)
 	if p.Plain() {
 		buf, err := plan.AppendFieldsOf(p, e.buf, v, depth)
@@ -96,7 +96,7 @@ func Inline[T any](e *Event, v T) *Event {
 	} else {
 		e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsOf(p, dst, v, depth) }, (*Event).setFields)
 	}
-	if e.watched != 0 {
+	if e.reservedBits != 0 {
 		if c := e.log.core.format.clashes(p.Pointee()); c != 0 {
 			e.settle(from, c)
 		}
@@ -141,87 +141,24 @@ func (e *Event) settle(from int, c clash) {
 	}
 }
 
-// addOther appends a value that addAny has no case for.
-func (e *Event) addOther(v any) {
-	depth := maxDepth - int(e.nest)
-	plans := e.log.core.format.plans
-	if !plans.RunsCode(v) {
-		buf, err := plans.AppendAny(e.buf, v, depth)
-		if err != nil && usercode.IsNil(v) { // of a func, say
-			buf, err = append(buf, "null"...), nil
-		}
-		e.setValue(buf, err)
-		return
-	}
-	if usercode.IsNil(v) {
-		e.null()
-		return
-	}
-	e.marshal(func(dst []byte) ([]byte, error) { return plans.AppendAny(dst, v, depth) }, (*Event).setValue)
+// A Secret holds a value that must not get into a log: package fmt under every
+// verb, JSON, slog and nib show *** in its place, also where it is a part of
+// something else. It holds the value by a pointer, so that even code that reads
+// memory, as fmt does with unexported fields, sees only an address.
+type Secret[T any] struct {
+	mask
+	value *T
 }
 
-// marshal calls encode, which runs user code and appends to the line, and
-// passes set its result, or the text of a panic as an error.
-func (e *Event) marshal(encode func(dst []byte) ([]byte, error), set func(e *Event, buf []byte, err error)) {
-	done := false
-	s, why := e.suspend()
-	if why != "" {
-		set(e, e.buf, userError(why))
-		return
-	}
-	defer func() {
-		if !done {
-			if text, alive := e.panicked(recover()); alive {
-				set(e, e.buf, userError(text))
-			}
-		}
-		e.resume(s)
-	}()
-	buf, err := encode(e.buf)
-	if err != nil {
-		err = userError(errorText(err)) // here, since it may call a method of what user code returned
-	}
-	done = true
-	set(e, buf, err)
-}
+type mask = contract.SecretMask
 
-// A userError is a text that is written to a line unchanged.
-type userError string
+// NewSecret keeps v secret.
+func NewSecret[T any](v T) Secret[T] { return Secret[T]{value: &v} }
 
-func (u userError) Error() string { return string(u) }
-
-func errorText(err error) string {
-	switch err := err.(type) {
-	case userError:
-		return string(err)
-	case *plan.Error:
-		return "!ERROR: " + err.Text()
+// Reveal returns the value; that of the zero Secret is the zero T.
+func (s Secret[T]) Reveal() (v T) {
+	if s.value != nil {
+		v = *s.value
 	}
-	return "!ERROR: " + err.Error()
-}
-
-// setValue makes buf, which ends in a value, the line. If there is an error,
-// its text is the value.
-func (e *Event) setValue(buf []byte, err error) {
-	if err != nil {
-		buf = jsonenc.AppendString(buf, errorText(err))
-	}
-	e.buf = buf
-}
-
-// setFields is setValue for fields: the error becomes a field.
-func (e *Event) setFields(buf []byte, err error) {
-	if err != nil {
-		buf = e.appendErrorField(buf, err)
-	}
-	e.buf = buf
-}
-
-func (e *Event) appendErrorField(buf []byte, err error) []byte {
-	key := "error"
-	if e.hasError() && e.log.core.format.errors.has(key) {
-		key = reservedPrefix + key
-	}
-	e.flags |= earlyError
-	return jsonenc.AppendKeyString(buf, key, errorText(err))
+	return v
 }

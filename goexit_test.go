@@ -113,6 +113,9 @@ func TestGoexitInSamplerAndErrorHandlerIsCounted(t *testing.T) {
 	on = false
 	l.Info().Msg("m")
 	c.one()
+	if s := l.Stats(); s.Aborted != 1 {
+		t.Errorf("the sampler has ended its goroutine: %+v", s)
+	}
 
 	bad := nib.New(onlyWriter{&trap{func() { panic("boom") }}}, nib.WithErrorHandler(func(error) { runtime.Goexit() }))
 	apart(t, func() { bad.Info().Msg("m") })

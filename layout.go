@@ -6,16 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
-	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/lastresort"
-	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/plan"
 	"github.com/nib-log/nib/internal/usercode"
 )
@@ -91,45 +88,6 @@ type Layout struct {
 
 const defaultTimeFormat = "2006-01-02T15:04:05.000Z07:00"
 
-// reservedPrefix precedes the key of a field if nib reserves the key.
-const reservedPrefix = "field."
-
-// A format is a Layout with its defaults filled in and everything that never
-// changes encoded. It is immutable except for its caches and shared by all
-// loggers with the layout.
-type format struct {
-	Layout
-	time     jsonenc.TimeFormat
-	fraction int // digits of the second's fraction in every time; negative when that varies
-
-	timeKey, levelKey, loggerKey string // `,"time":`; "" when left out
-	messageField
-	levels [len(level.Names)]string
-	static string
-
-	reserved   keySet  // keys of nib's own fields, the call site and Static
-	errors     keySet  // keys that Err writes, reserved in lines with an error
-	watched    uint64  // the bits of both
-	errorField string  // `,"error":`; "" when it is left out
-	site       *format // of the fields of a call site: reserves all keys but those
-	siteKeys   keySet
-
-	otherLevels callsite.Table[string] // `,"level":"info+2"` by level
-	callers     callsite.Table[callText]
-	frames      callsite.Table[string] // a line of a stack trace, by pc
-	clashing    callsite.Table[clash]  // by plan
-	plans       *plan.Set              // of structs and the like, with the times and durations of the layout
-}
-
-// A messageField is the beginning of the message in every line.
-type messageField struct {
-	messageKey  string       // `,"message":`; "" when left out
-	messageText jsonenc.Text // with the first quote of the value
-}
-
-// defaultFormat serves every logger that was given no layout.
-var defaultFormat = newFormat(Layout{})
-
 // keys returns the keys of l, with the names of their fields and their
 // defaults.
 func (l *Layout) keys() [7]layoutKey {
@@ -179,6 +137,20 @@ func (l Layout) Validate() error {
 	return errors.Join(faults...)
 }
 
+// defaultFormat serves every logger that was given no layout.
+var defaultFormat = newFormat(Layout{})
+
+// textDurationsFormat is defaultFormat with units on durations.
+var textDurationsFormat = sync.OnceValue(func() *format { return newFormat(Layout{Duration: DurationString}) })
+
+// format returns the format of a logger without a layout.
+func (o *output) format() *format {
+	if o.textDurations {
+		return textDurationsFormat()
+	}
+	return defaultFormat
+}
+
 func newFormat(l Layout) *format {
 	l.setDefaults()
 	if l.TimeZone == nil {
@@ -220,42 +192,21 @@ func (l *Layout) style() plan.Style {
 	return s
 }
 
-// A keySet is a few keys, each behind reservedPrefix.
-type keySet struct {
-	keys []string
-	bits uint64 // bit keyBit(k) for each key k
-}
-
-func (s *keySet) add(key string) {
-	if !s.has(key) {
-		s.keys = append(s.keys, reservedPrefix+key)
-		s.bits |= 1 << keyBit(key)
-	}
-}
-
-func (s *keySet) clone() keySet { return keySet{slices.Clone(s.keys), s.bits} }
-
-func (s *keySet) has(key string) bool { return s.prefixed(key) != "" }
-
-// prefixed returns key behind reservedPrefix if it is in the set, and else "".
-func (s *keySet) prefixed(key string) string {
-	if s.bits>>keyBit(key)&1 == 0 {
+// encodedKey returns `,"key":` and reserves the key, or "" when it is left out.
+func (f *format) encodedKey(key string) string {
+	if key == OmitKey {
 		return ""
 	}
-	for _, k := range s.keys {
-		if k[len(reservedPrefix):] == key {
-			return k
-		}
-	}
-	return ""
+	f.reserved.add(key)
+	return string(jsonenc.AppendKey(nil, key))
 }
 
 // learnKeys calls the functions of the layout to find the keys that they write:
 // Caller with a call site, Error with errors of the kinds that such functions
 // distinguish. No field may forge these keys.
 func (f *format) learnKeys() {
-	f.site = &format{Layout: f.Layout, time: f.time, plans: f.plans, reserved: f.reserved.clone(), watched: f.reserved.bits}
-	f.watched = f.reserved.bits
+	f.site = &format{Layout: f.Layout, time: f.time, plans: f.plans, reserved: f.reserved.clone(), reservedBits: f.reserved.bits}
+	f.reservedBits = f.reserved.bits
 	if f.CallerKey != OmitKey {
 		f.siteKeys.add(f.CallerKey)
 		if f.Caller != nil {
@@ -267,31 +218,33 @@ func (f *format) learnKeys() {
 			f.reserved.add(k[len(reservedPrefix):])
 		}
 	}
-	f.watched = f.reserved.bits
+	f.reservedBits = f.reserved.bits
 	if key := f.ErrorKey; key != OmitKey {
-		f.errorField = string(jsonenc.AppendKey(nil, f.renamed(key)))
-		f.site.errorField = f.errorField
-		if !f.reserved.has(key) {
+		shown := f.reserved.prefixed(key)
+		if shown == "" {
+			shown = key
 			f.errors.add(key)
 		}
+		f.errorField = string(jsonenc.AppendKey(nil, shown))
+		f.site.errorField = f.errorField
 		for i, ok := 0, f.Error != nil; ok && i < len(usercode.SampleErrors); i++ {
 			var fields string
 			fields, ok = f.sample("Error", inError, func(e *Event) { f.Error(e, key, usercode.SampleErrors[i]) })
 			f.errors.addFields(fields)
 		}
 	}
-	f.watched |= f.errors.bits
+	f.reservedBits |= f.errors.bits
 	if f.Static != nil {
 		f.static = f.build(0, f.Static)
 		f.reserved.addFields(f.static)
-		f.watched |= f.reserved.bits
+		f.reservedBits |= f.reserved.bits
 	}
 }
 
 // build encodes the fields that a function of the layout adds. Keys of errors
 // are reserved, except in the function that writes errors.
 func (f *format) build(also flags, add func(*Event)) string {
-	e := (&Logger{core: &core{format: f, state: new(state)}, watched: f.watched, errors: hasError}).builder()
+	e := (&Logger{core: &core{format: f, state: new(state)}, reservedBits: f.reservedBits, errors: hasError}).builder()
 	e.flags |= also
 	e.run(add)
 	fields := string(e.buf)
@@ -305,7 +258,7 @@ func (f *format) build(also flags, add func(*Event)) string {
 func (f *format) sample(name string, also flags, add func(*Event)) (fields string, ok bool) {
 	own := &format{
 		Layout: f.Layout, time: f.time, plans: f.plans, errorField: f.errorField,
-		reserved: f.reserved.clone(), watched: f.watched,
+		reserved: f.reserved.clone(), reservedBits: f.reservedBits,
 	}
 	done := make(chan string, 1)
 	go func() {
@@ -322,72 +275,5 @@ func (f *format) sample(name string, also flags, add func(*Event)) (fields strin
 		lastresort.Report(fmt.Errorf("nib: Layout.%s, called when the logger is made, did not return within %v: "+
 			"the keys that it writes are not reserved; it must not take a lock that the caller of New holds", name, lastresort.Wait))
 		return "", false
-	}
-}
-
-// addFields adds the keys of encoded fields, but not those that are prefixed.
-func (s *keySet) addFields(fields string) {
-	for k := range jsonread.Fields([]byte(fields)) {
-		name, _ := jsonread.AppendUnquoted(nil, append(append([]byte{'"'}, k...), '"'))
-		if key := string(name); !strings.HasPrefix(key, reservedPrefix) && key != panicKey {
-			s.add(key)
-		}
-	}
-}
-
-// encodedKey returns `,"key":` and reserves the key, or "" when it is left out.
-func (f *format) encodedKey(key string) string {
-	if key == OmitKey {
-		return ""
-	}
-	f.reserved.add(key)
-	return string(jsonenc.AppendKey(nil, key))
-}
-
-// renamed returns key, with reservedPrefix in front if nib reserves it at the
-// top level.
-func (f *format) renamed(key string) string {
-	if k := f.reserved.prefixed(key); k != "" {
-		return k
-	}
-	return key
-}
-
-// rename puts reservedPrefix in front of those keys of encoded fields that are
-// in set. end is what the fields lack to be complete.
-func (set *keySet) rename(fields, end string) string {
-	if fields == "" {
-		return ""
-	}
-	var out, name []byte
-	for k, v := range jsonread.Fields([]byte(fields + end)) {
-		name, _ = jsonread.AppendUnquoted(name[:0], append(append([]byte{'"'}, k...), '"'))
-		out = append(out, ',', '"')
-		if set.has(string(name)) {
-			out = append(out, reservedPrefix...)
-		}
-		out = append(append(append(out, k...), '"', ':'), v...)
-	}
-	return string(out[:len(out)-len(end)])
-}
-
-// zone returns the zone in which to show a time of zone own.
-func (f *format) zone(own *time.Location) *time.Location {
-	if f.KeepZone {
-		return own
-	}
-	return f.TimeZone
-}
-
-func (f *format) appendDuration(dst []byte, d time.Duration) []byte {
-	switch f.Duration {
-	case DurationSeconds:
-		return jsonenc.AppendSeconds(dst, d)
-	case DurationNanos:
-		return jsonenc.AppendInt(dst, int64(d))
-	case DurationString:
-		return jsonenc.AppendDurationString(dst, d)
-	default:
-		return jsonenc.AppendMillis(dst, d)
 	}
 }

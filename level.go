@@ -4,9 +4,9 @@ package nib
 
 import (
 	"log/slog"
+	"math"
 	"sync/atomic"
 
-	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/level"
 )
 
@@ -105,35 +105,54 @@ func (r *Rules) Set(s string) error { return r.table.Set(s) }
 // String returns the current rules in the syntax of ParseRules.
 func (r *Rules) String() string { return r.table.String() }
 
-func (f *format) encodeLevel(l Level, aborted *atomic.Uint64) string {
-	if f.levelKey == "" {
-		return ""
+// Level returns the lowest level that is written now. It is above all others
+// for a Logger that discards.
+func (l *Logger) Level() Level {
+	switch {
+	case l.discards():
+		return math.MaxInt
+	case l.leveler != nil:
+		return Level(l.leveler.Level())
 	}
-	return string(jsonenc.AppendString([]byte(f.levelKey), f.levelName(l, aborted)))
+	return l.min
 }
 
-// levelName names a level, by Level.String if the layout's function panics.
-func (f *format) levelName(l Level, aborted *atomic.Uint64) (name string) {
-	if done, _ := callUser("Layout.LevelName", aborted, func() { name = f.LevelName(l) }); !done {
-		name = l.String()
-	}
-	return name
+// Enabled reports whether a line of this level would be written, sampling
+// aside.
+func (l *Logger) Enabled(level Level) bool { return !l.discards() && level >= l.Level() }
+
+// Every way to log decides in two steps whether there is a line. belowMin is
+// one comparison, which is inlined into the level methods and with them into
+// the program.
+func (l *Logger) belowMin(level Level) bool { return l == nil || l.min > level }
+
+// passes is the second step: a Leveler's level, and sampling.
+func (l *Logger) passes(level Level) bool { return l.direct || l.passesSlowly(level) }
+
+func (l *Logger) passesSlowly(level Level) bool {
+	return !l.discards() && level >= l.Level() && l.isSampled(level)
 }
 
-// level returns the encoded level field. Unnamed levels are encoded once and
-// cached, except those far out, of which a program may make any number.
-func (f *format) level(l Level, aborted *atomic.Uint64) string {
-	if i, ok := level.Index(int(l)); ok {
-		return f.levels[i]
+// isSampled reports whether the sampler, if any, lets a line pass.
+func (l *Logger) isSampled(level Level) bool {
+	return l.core.sampler == nil || l.sample(l.core.sampler, level)
+}
+
+// passSpecial is both steps for Log, which has no level, and for Panic and
+// Fatal, which need an event even if there is no line: that event is muted, and
+// a nil Logger's belongs to idleLogger. The Logger is nil if there is no event.
+func (l *Logger) passSpecial(level Level, how flags) (*Logger, flags) {
+	if how&noLevelKey != 0 {
+		if l.discards() || !l.isSampled(level) {
+			return nil, how
+		}
+		return l, how
 	}
-	const far = 1 << 10
-	if l < -far || l > far {
-		return f.encodeLevel(l, aborted)
+	if l.discards() {
+		return idleLogger, how | muted
 	}
-	id := uintptr(l + 2*far) // never 0, which marks a free place
-	s := f.otherLevels.Get(id)
-	if s == nil {
-		s = f.otherLevels.Put(id, f.encodeLevel(l, aborted))
+	if l.belowMin(level) || !l.passes(level) {
+		how |= muted
 	}
-	return *s
+	return l, how
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/contract"
-	"github.com/nib-log/nib/internal/jsonenc"
 )
 
 // A Logger starts events and writes their lines to one sink. It is immutable
@@ -23,18 +22,16 @@ type Logger struct {
 	min     Level        // the level, or minLevel when leveler decides
 	leveler slog.Leveler // nil for a constant level
 
-	core        *core
-	id          uint64 // unique
-	watched     uint64 // Event.watched at the start: the reserved keys, or none in a group
-	direct      bool   // min alone decides: there is neither a leveler nor a sampler
-	hasEpilogue bool   // hooks, open groups or a stack may come between the fields and the message
+	core         *core
+	id           uint64 // unique
+	reservedBits uint64 // Event.reservedBits at the start: the reserved keys, or none in a group
+	direct       bool   // min alone decides: there is neither a leveler nor a sampler
+	hasEpilogue  bool   // hooks, open groups or a stack may come between the fields and the message
 
 	name      string
 	nameField string // `,"logger":"name"`
-	bound     string // encoded fields, each with its comma in front; groups below stay open
-	open      int    // groups that bound leaves open
-	pending   string // `,"a":{"b":`: groups that nothing has been added to yet
-	waiting   int    // number of groups in pending
+	bound     string // encoded fields, each with its comma in front
+	groups    groups // of WithGroup
 	errors    flags  // hasError and earlyError of the bound fields
 }
 
@@ -51,7 +48,7 @@ type core struct {
 	rules         *Rules           // nil: the logger's own level
 	caller        bool
 	edits         edits
-	needsEdit     bool // a finished line is changed: its message may move, or there are edits
+	needsEdit     bool // a line is changed when its fields are complete: its message may move, or there are edits
 	splitFront    bool // something is between the front and the bound fields
 	stackFrom     Level
 	hooks         []Hook
@@ -62,6 +59,11 @@ type core struct {
 
 	state *state // shared by copies
 }
+
+// An Option changes how a Logger works. Options are applied in order, so of two
+// that set the same thing the later one wins; hooks add up. The zero Option
+// changes nothing.
+type Option struct{ apply func(*Logger) }
 
 // New makes a Logger that writes lines to w: one Write per line, under one lock
 // shared by all loggers derived from this one, done when the call returns. A
@@ -105,7 +107,7 @@ func (l *Logger) apply(opts []Option) *Logger {
 	}
 	c := l.core
 	c.splitFront = c.caller || c.format.MessageFirst
-	c.needsEdit = c.splitFront || c.edits.any()
+	c.needsEdit = c.format.MessageFirst || c.edits.any()
 	l.guardLeveler()
 	return l.seal()
 }
@@ -119,10 +121,10 @@ func (l *Logger) seal() *Logger {
 		l.min, l.leveler = minLevel, r.table.Of(l.name)
 	}
 	l.direct = l.leveler == nil && l.core.sampler == nil
-	l.hasEpilogue = l.core.stackFrom < math.MaxInt || len(l.core.hooks) > 0 || l.open+l.waiting > 0
-	l.watched = 0
-	if l.open+l.waiting == 0 {
-		l.watched = l.core.format.watched
+	l.hasEpilogue = l.core.stackFrom < math.MaxInt || len(l.core.hooks) > 0 || l.groups.any()
+	l.reservedBits = 0
+	if !l.groups.any() {
+		l.reservedBits = l.core.format.reservedBits
 	}
 	return l
 }
@@ -138,30 +140,11 @@ func (l *Logger) WithOptions(opts ...Option) *Logger {
 	return n.apply(opts)
 }
 
-// discards reports whether l is nil or the zero Logger.
-func (l *Logger) discards() bool { return l == nil || l.core == nil }
-
-// Level returns the lowest level that is written now. It is above all others
-// for a Logger that discards.
-func (l *Logger) Level() Level {
-	switch {
-	case l.discards():
-		return math.MaxInt
-	case l.leveler != nil:
-		return Level(l.leveler.Level())
-	}
-	return l.min
-}
-
-// Enabled reports whether a line of this level would be written, sampling
-// aside.
-func (l *Logger) Enabled(level Level) bool { return !l.discards() && level >= l.Level() }
-
 // Trace starts an event at LevelTrace. It returns nil when the level is off;
 // every method of a nil Event does nothing, so the rest of the chain costs a
 // few nil checks. Finish the event with Msg, Msgf, MsgFunc or Send. 0 allocs.
 func (l *Logger) Trace() *Event {
-	if l.isOff(LevelTrace) {
+	if l.belowMin(LevelTrace) {
 		return nil
 	}
 	return l.begin(LevelTrace, 0, nil)
@@ -169,7 +152,7 @@ func (l *Logger) Trace() *Event {
 
 // Debug starts an event at LevelDebug; it returns nil if the level is disabled.
 func (l *Logger) Debug() *Event {
-	if l.isOff(LevelDebug) {
+	if l.belowMin(LevelDebug) {
 		return nil
 	}
 	return l.begin(LevelDebug, 0, nil)
@@ -177,7 +160,7 @@ func (l *Logger) Debug() *Event {
 
 // Info starts an event at LevelInfo; it returns nil if the level is disabled.
 func (l *Logger) Info() *Event {
-	if l.isOff(LevelInfo) {
+	if l.belowMin(LevelInfo) {
 		return nil
 	}
 	return l.begin(LevelInfo, 0, nil)
@@ -185,7 +168,7 @@ func (l *Logger) Info() *Event {
 
 // Warn starts an event at LevelWarn; it returns nil if the level is disabled.
 func (l *Logger) Warn() *Event {
-	if l.isOff(LevelWarn) {
+	if l.belowMin(LevelWarn) {
 		return nil
 	}
 	return l.begin(LevelWarn, 0, nil)
@@ -193,7 +176,7 @@ func (l *Logger) Warn() *Event {
 
 // Error starts an event at LevelError; it returns nil if the level is disabled.
 func (l *Logger) Error() *Event {
-	if l.isOff(LevelError) {
+	if l.belowMin(LevelError) {
 		return nil
 	}
 	return l.begin(LevelError, 0, nil)
@@ -202,7 +185,7 @@ func (l *Logger) Error() *Event {
 // At starts an event at any level. It never exits or panics, whatever the
 // level.
 func (l *Logger) At(level Level) *Event {
-	if l.isOff(level) {
+	if l.belowMin(level) {
 		return nil
 	}
 	return l.begin(level, 0, nil)
@@ -222,17 +205,6 @@ func (l *Logger) Fatal() *Event { return l.begin(LevelFatal, thenExit, nil) }
 // Log starts an event without a level: its line has no level key, its Record
 // has LevelInfo, and no level switches it off.
 func (l *Logger) Log() *Event { return l.begin(LevelInfo, noLevelKey, nil) }
-
-// Flush waits until all accepted lines are where the sink promises, if the sink
-// holds lines back, and returns its error. It returns when ctx is done, even if
-// the sink hangs. A Logger does not close its sink; the code that opened the
-// sink does.
-func (l *Logger) Flush(ctx context.Context) error {
-	if l.discards() {
-		return nil
-	}
-	return l.core.out.flush(ctx)
-}
 
 // With returns a Logger whose lines all have the fields that f adds. f runs at
 // once; it only adds fields and must not keep e. The fields are encoded once
@@ -256,7 +228,7 @@ func (l *Logger) WithAttrs(attrs ...slog.Attr) *Logger {
 // waiting for its first field is opened by it.
 func (l *Logger) bind(f func(*Event)) *Logger {
 	e := l.builder()
-	e.buf = append(append(e.buf, l.bound...), l.pending...)
+	e.buf = append(append(e.buf, l.bound...), l.groups.pending...)
 	body := len(e.buf)
 	e.run(f)
 	if len(e.buf) == body {
@@ -264,10 +236,7 @@ func (l *Logger) bind(f func(*Event)) *Logger {
 		return l
 	}
 	n := *l
-	if l.waiting > 0 {
-		e.buf[body] = '{'
-		n.open, n.pending, n.waiting = l.open+l.waiting, "", 0
-	}
+	n.groups = l.groups.bound(e.buf[body:])
 	n.bound = string(e.buf)
 	n.errors |= e.flags & (hasError | earlyError)
 	e.release()
@@ -295,16 +264,8 @@ func (l *Logger) WithGroup(name string) *Logger {
 	if l.discards() || name == "" {
 		return l
 	}
-	e := l.builder()
-	e.buf = append(e.buf, l.pending...)
-	at := len(e.buf)
-	e.open(name)
-	if l.waiting > 0 {
-		e.buf[at] = '{'
-	}
 	n := *l
-	n.pending, n.waiting = string(e.buf), l.waiting+1
-	e.release()
+	n.groups = l.groups.with(l, name)
 	return n.seal()
 }
 
@@ -322,17 +283,31 @@ func (l *Logger) Named(name string) *Logger {
 	return n.seal()
 }
 
-func (f *format) encodeName(name string) string {
-	if name == "" || f.loggerKey == "" {
-		return ""
+// Flush waits until all accepted lines are where the sink promises, if the sink
+// holds lines back, and returns its error. It returns when ctx is done, even if
+// the sink hangs. A Logger does not close its sink; the code that opened the
+// sink does.
+func (l *Logger) Flush(ctx context.Context) error {
+	if l.discards() {
+		return nil
 	}
-	return string(jsonenc.AppendString([]byte(f.loggerKey), name))
+	return l.core.out.flush(ctx)
+}
+
+// Sink returns the sink that l writes to, so that another one such as
+// sink.Backtrace can wrap it. It is nil if l discards its lines.
+func (l *Logger) Sink() Sink {
+	if l.discards() {
+		return nil
+	}
+	return l.core.out.sink
 }
 
 var defaultLogger atomic.Pointer[Logger]
 
 func init() {
-	*idleLogger = *newLogger(output{}, []Option{WithLevel(minLevel)})
+	*idleLogger = *newLogger(output{}, nil)
+	idleLogger.min = minLevel
 	defaultLogger.Store(New(os.Stderr))
 }
 

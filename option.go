@@ -5,16 +5,10 @@ package nib
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/nib-log/nib/internal/jsonread"
 )
-
-// An Option changes how a Logger works. Options are applied in order, so of two
-// that set the same thing the later one wins; hooks add up. The zero Option
-// changes nothing.
-type Option struct{ apply func(*Logger) }
 
 // WithLevel sets the lowest level that is written, LevelInfo by default. A
 // [LevelVar] or [slog.LevelVar] can be changed while the logger is in use; a
@@ -59,12 +53,10 @@ func WithLayout(layout Layout) Option {
 		f := newFormat(layout)
 		l.core.format = f
 		l.nameField = f.encodeName(l.name)
-		l.bound = f.reserved.rename(l.bound, strings.Repeat("}", l.open))
-		if l.open == 0 && l.waiting > 0 {
-			l.pending = f.reserved.rename(l.pending, "0"+strings.Repeat("}", l.waiting-1))
-		}
+		l.bound = f.reserved.rename(l.bound, l.groups.closing())
+		l.groups.rename(&f.reserved)
 		l.errors = l.errors&hasError | earlyError
-		if f.errors.rename(l.bound, strings.Repeat("}", l.open)) == l.bound {
+		if f.errors.rename(l.bound, l.groups.closing()) == l.bound {
 			l.errors = 0
 		}
 	}}

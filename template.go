@@ -44,7 +44,7 @@ type templateForm struct {
 	format  *format
 	plan    *plan.Plan // with its durations and times
 	clash   clash      // the reserved keys among the columns
-	message string     // `,"message":"…"}` and a newline; "" without a message
+	message string     // `,"message":"…"`; "" without a message
 }
 
 // NewTemplate makes a Template. It panics if T is not a struct, or has a field
@@ -67,7 +67,7 @@ func NewTemplate[T any](level Level, msg string) Template[T] {
 //
 //go:noinline
 func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
-	if l.isOff(t.level) || !l.admits(t.level) || t.plan == nil {
+	if l.belowMin(t.level) || !l.passes(t.level) || t.plan == nil {
 		return
 	}
 	var pc uintptr
@@ -90,10 +90,17 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 		*boxed = *v
 		e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsAt(form.plan, dst, boxed, maxDepth) }, (*Event).setFields)
 	}
-	if form.clash != 0 && e.watched != 0 {
+	if form.clash != 0 && e.reservedBits != 0 {
 		e.settle(from, form.clash)
 	}
-	e.finishEncoded(t.msg, form.message)
+	if e.log.hasEpilogue || form.message == "" || e.flags&hasMessage != 0 {
+		e.finish(t.msg, plainMessage)
+		return
+	}
+	at := len(e.buf) + len(form.format.messageKey)
+	e.buf = append(e.buf, form.message...)
+	e.markMessage(at)
+	e.finish(t.msg, noMessage)
 }
 
 // formFor returns the form that the line has in a layout.
@@ -102,7 +109,7 @@ func (t *Template[T]) formFor(f *format) *templateForm {
 	if form == nil || form.format != f {
 		form = &templateForm{format: f, plan: plan.ForIn[T](f.plans), clash: f.clashes(t.plan)}
 		if f.messageKey != "" {
-			form.message = string(jsonenc.AppendKeyString(nil, f.MessageKey, t.msg)) + "}\n"
+			form.message = string(jsonenc.AppendKeyString(nil, f.MessageKey, t.msg))
 		}
 		t.form.Store(form)
 	}

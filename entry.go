@@ -4,13 +4,81 @@ package nib
 
 import (
 	"bytes"
+	"context"
 	"log"
+	"log/slog"
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/linewriter"
 	"github.com/nib-log/nib/internal/usercode"
 )
+
+// LogAttrs writes a whole line in one call: level, message, what [Event.Ctx]
+// adds for ctx, and attrs, with slog's meaning of groups, empty attributes and
+// LogValuers. It never exits or panics. 0 allocs when the attributes hold plain
+// values.
+//
+//go:noinline
+func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ...slog.Attr) {
+	if l.belowMin(level) || !l.passes(level) {
+		return
+	}
+	var pc uintptr
+	if l.core.caller {
+		if pc = callsite.Fast(); pc == 0 {
+			pc = callsite.PC(0)[0]
+		}
+	}
+	e := l.begin(level, 0, &origin{pc, &msg})
+	e.Ctx(ctx)
+	e.attrs(attrs)
+	e.finish(msg, plainMessage)
+}
+
+// AtDepth starts an event for another front end, which has compared the level:
+// it is not compared again, only sampled. The call site is depth callers above
+// the call of AtDepth. It never exits or panics. 0 allocs.
+func (l *Logger) AtDepth(level Level, depth int) *Event {
+	if l.discards() || !l.isSampled(level) {
+		return nil
+	}
+	var pc uintptr
+	if l.core.caller {
+		pc = callsite.PC(depth)[0]
+	}
+	return l.begin(level, 0, &origin{pc: pc})
+}
+
+// An Entry is a line that another front end (slog, logrus, a bridge) passes to
+// nib.
+type Entry struct {
+	Time    time.Time // the zero Time leaves the time out
+	Level   Level
+	PC      uintptr // call site as runtime.Callers gives it; 0: unknown
+	Message string
+	Stack   string // of the goroutine, if the front end has taken it
+}
+
+// Entry starts an event for a line from another front end, which has compared
+// the level: it is not compared again, only sampled. Finish it with Send, which
+// writes en.Message. It never exits or panics. 0 allocs.
+func (l *Logger) Entry(en Entry) *Event {
+	if l.discards() || !l.isSampled(en.Level) {
+		return nil
+	}
+	e, c := acquire(l), l.core
+	e.level, e.message, e.flags = en.Level, en.Message, isEntry
+	if !en.Time.IsZero() {
+		e.setTime(en.Time)
+	}
+	e.writeFront(en.Level, en.Time.Location(), en.Stack)
+	e.front.of = 0 // the next line of the logger has the time of the clock
+	if c.splitFront {
+		e.addRest(en.PC, &origin{msg: &en.Message})
+	}
+	return e
+}
 
 // StdLog returns a standard logger whose lines become lines of l at level, for
 // libraries that take a *log.Logger. With [WithCaller] they show the call site
@@ -47,12 +115,12 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	default:
 		final = false
 	}
-	if !final && (l.isOff(level) || !l.admits(level)) {
+	if !final && (l.belowMin(level) || !l.passes(level)) {
 		return len(p), nil
 	}
 	c := l.core
 	msg := string(bytes.TrimSuffix(p, []byte{'\n'}))
-	e := l.begin(level, 0, &origin{c.site(pc), &msg})
+	e := l.begin(level, 0, &origin{pc, &msg})
 	if level >= c.stackFrom {
 		e.Stack() // here, not on the goroutine that finishes the line
 	}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"slices"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonread"
+)
+
+// edits are what a logger changes in a finished line.
+type edits struct {
+	duplicates jsonread.Policy
+	redact     *jsonread.Keys // made of keys
+	keys       []string
+	max        int
+}
+
+func (x *edits) any() bool { return x.duplicates != jsonread.KeepAll || x.redact != nil || x.max > 0 }
+
+// edit edits the finished line; each step writes from one of the event's two
+// buffers into the other.
+func (e *Event) edit() {
+	c := e.log.core
+	x := &c.edits
+	if e.edited == nil {
+		e.edited = new(jsonread.Scratch)
+	}
+	if x.redact != nil {
+		e.replace(jsonread.Redact(e.scratch[:0], e.buf, x.redact))
+	}
+	if x.duplicates != jsonread.KeepAll {
+		e.replace(jsonread.Duplicates(e.scratch[:0], e.buf, x.duplicates, e.edited))
+	}
+	if x.max > 0 && len(e.buf) > x.max {
+		e.replace(jsonread.Shorten(e.scratch[:0], e.buf, x.max, c.format.class, e.edited))
+	}
+	if e.edited.Size() > keepSize {
+		e.edited = nil
+	}
+	if e.flags&hasMessage != 0 {
+		e.findMessage()
+	}
+}
+
+// replace swaps the buffers: line, written into scratch, becomes the line. The
+// next line cannot reuse its front.
+func (e *Event) replace(line []byte) {
+	e.scratch, e.buf, e.front.of = e.buf, line, 0
+	if cap(e.scratch) > keepSize {
+		e.scratch = nil
+	}
+}
+
+// findMessage finds the message in the edited line, if it is still there.
+func (e *Event) findMessage() {
+	from, end, ok := jsonread.Locate(e.buf, e.log.core.format.MessageKey)
+	if !ok {
+		e.flags &^= hasMessage
+		return
+	}
+	e.messageAt, e.messageEnd = from+1, end-1
+}
+
+// class returns the truncation priority of a top-level field.
+func (f *format) class(key []byte) jsonread.Class {
+	switch string(key) {
+	case f.TimeKey, f.LevelKey, f.LoggerKey, f.CallerKey:
+		return jsonread.Never
+	case f.MessageKey:
+		return jsonread.Late
+	}
+	if f.siteKeys.has(string(key)) {
+		return jsonread.Never
+	}
+	return jsonread.Free
+}
+
+// moveMessage moves the message field in front of the fields, if the layout has
+// it there and it was not known when the line began.
+func (e *Event) moveMessage() {
+	f := e.log.core.format
+	if !f.MessageFirst || e.flags&(hasMessage|messageFirst) != hasMessage {
+		return
+	}
+	from := e.messageAt - 1 - len(f.messageKey)
+	fields, size := from-e.head, len(e.buf)-from
+	e.buf = append(e.buf, e.buf[e.head:from]...)
+	copy(e.buf[e.head:], e.buf[from:])
+	e.buf = e.buf[:e.head+size+fields]
+	e.messageAt, e.messageEnd = e.messageAt-fields, e.messageEnd-fields
+}
+
+// claimErrorKeys reserves the keys of an error that is about to be added.
+// Fields that have one of them already are renamed.
+func (e *Event) claimErrorKeys() {
+	if e.reservedBits == 0 { // in a container or a group
+		return
+	}
+	if had := e.flags | e.log.errors; had&(hasError|earlyError) == earlyError {
+		for _, k := range e.log.core.format.errors.keys {
+			field := jsonenc.AppendKey(nil, k[len(reservedPrefix):])
+			for {
+				value, _, ok := jsonread.Locate(e.buf, k[len(reservedPrefix):])
+				if !ok {
+					break
+				}
+				at := value - len(field) + len(`,"`)
+				e.splice(at, at, reservedPrefix)
+			}
+		}
+	}
+	e.flags |= hasError
+}
+
+// splice replaces buf[from:end] with text and moves the offsets behind it.
+func (e *Event) splice(from, end int, text string) {
+	if from < e.front.end {
+		e.front.of = 0
+	}
+	shift := len(text) - (end - from)
+	e.buf = slices.Replace(e.buf, from, end, []byte(text)...)
+	for _, at := range []*int{&e.head, &e.body, &e.callerAt, &e.callerEnd, &e.messageAt, &e.messageEnd} {
+		if *at >= end {
+			*at += shift
+		}
+	}
+}

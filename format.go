@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib/internal/callsite"
+	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonread"
+	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/plan"
+)
+
+// A format is a Layout with its defaults filled in and everything that never
+// changes encoded. It is immutable except for its caches and shared by all
+// loggers with the layout.
+type format struct {
+	Layout
+	time     jsonenc.TimeFormat
+	fraction int // digits of the second's fraction in every time; negative when that varies
+
+	timeKey, levelKey, loggerKey string // `,"time":`; "" when left out
+	messageField
+	levels [len(level.Names)]string
+	static string
+
+	reserved     keySet  // keys of nib's own fields, the call site and Static
+	errors       keySet  // keys that Err writes, reserved in lines with an error
+	reservedBits uint64  // the bits of both
+	errorField   string  // `,"error":`; "" when it is left out
+	site         *format // of the fields of a call site: reserves all keys but those
+	siteKeys     keySet
+
+	otherLevels callsite.Table[string] // `,"level":"info+2"` by level
+	callers     callsite.Table[callText]
+	frames      callsite.Table[string] // a line of a stack trace, by pc
+	clashing    callsite.Table[clash]  // by plan
+	plans       *plan.Set              // of structs and the like, with the times and durations of the layout
+}
+
+// A messageField is the beginning of the message in every line.
+type messageField struct {
+	messageKey  string       // `,"message":`; "" when left out
+	messageText jsonenc.Text // with the first quote of the value
+}
+
+// reservedPrefix precedes the key of a field if nib reserves the key.
+const reservedPrefix = "field."
+
+// keyBit is a hash of a key's ends and length, 0 to 63. Of the usual keys in
+// logs few share a bit with the default reserved ones.
+func keyBit(key string) uint {
+	n := uint(len(key))
+	if n == 0 {
+		return 0
+	}
+	return (uint(key[0]) + uint(key[n-1])<<2 + n<<4) & 63
+}
+
+// A keySet is a few keys, each behind reservedPrefix.
+type keySet struct {
+	keys []string
+	bits uint64 // bit keyBit(k) for each key k
+}
+
+func (s *keySet) add(key string) {
+	if !s.has(key) {
+		s.keys = append(s.keys, reservedPrefix+key)
+		s.bits |= 1 << keyBit(key)
+	}
+}
+
+func (s *keySet) clone() keySet { return keySet{slices.Clone(s.keys), s.bits} }
+
+func (s *keySet) has(key string) bool { return s.prefixed(key) != "" }
+
+// prefixed returns key behind reservedPrefix if it is in the set, and else "".
+func (s *keySet) prefixed(key string) string {
+	if s.bits>>keyBit(key)&1 == 0 {
+		return ""
+	}
+	for _, k := range s.keys {
+		if k[len(reservedPrefix):] == key {
+			return k
+		}
+	}
+	return ""
+}
+
+// addFields adds the keys of encoded fields, but not those that are prefixed.
+func (s *keySet) addFields(fields string) {
+	for k := range jsonread.Fields([]byte(fields)) {
+		name, _ := jsonread.AppendUnquoted(nil, append(append([]byte{'"'}, k...), '"'))
+		if key := string(name); !strings.HasPrefix(key, reservedPrefix) && key != panicKey {
+			s.add(key)
+		}
+	}
+}
+
+// rename puts reservedPrefix in front of those keys of encoded fields that are
+// in set. end is what the fields lack to be complete.
+func (set *keySet) rename(fields, end string) string {
+	if fields == "" {
+		return ""
+	}
+	var out, name []byte
+	for k, v := range jsonread.Fields([]byte(fields + end)) {
+		name, _ = jsonread.AppendUnquoted(name[:0], append(append([]byte{'"'}, k...), '"'))
+		out = append(out, ',', '"')
+		if set.has(string(name)) {
+			out = append(out, reservedPrefix...)
+		}
+		out = append(append(append(out, k...), '"', ':'), v...)
+	}
+	return string(out[:len(out)-len(end)])
+}
+
+// zone returns the zone in which to show a time of zone own.
+func (f *format) zone(own *time.Location) *time.Location {
+	if f.KeepZone {
+		return own
+	}
+	return f.TimeZone
+}
+
+func (f *format) appendDuration(dst []byte, d time.Duration) []byte {
+	switch f.Duration {
+	case DurationSeconds:
+		return jsonenc.AppendSeconds(dst, d)
+	case DurationNanos:
+		return jsonenc.AppendInt(dst, int64(d))
+	case DurationString:
+		return jsonenc.AppendDurationString(dst, d)
+	default:
+		return jsonenc.AppendMillis(dst, d)
+	}
+}
+
+func (f *format) encodeName(name string) string {
+	if name == "" || f.loggerKey == "" {
+		return ""
+	}
+	return string(jsonenc.AppendString([]byte(f.loggerKey), name))
+}
+
+// level returns the encoded level field. Unnamed levels are encoded once and
+// cached, except those far out, of which a program may make any number.
+func (f *format) level(l Level, aborted *atomic.Uint64) string {
+	if i, ok := level.Index(int(l)); ok {
+		return f.levels[i]
+	}
+	const far = 1 << 10
+	if l < -far || l > far {
+		return f.encodeLevel(l, aborted)
+	}
+	id := uintptr(l + 2*far) // never 0, which marks a free place
+	s := f.otherLevels.Get(id)
+	if s == nil {
+		s = f.otherLevels.Put(id, f.encodeLevel(l, aborted))
+	}
+	return *s
+}
+
+func (f *format) encodeLevel(l Level, aborted *atomic.Uint64) string {
+	if f.levelKey == "" {
+		return ""
+	}
+	return string(jsonenc.AppendString([]byte(f.levelKey), f.levelName(l, aborted)))
+}
+
+// levelName names a level, by Level.String if the layout's function panics.
+func (f *format) levelName(l Level, aborted *atomic.Uint64) (name string) {
+	if done, _ := callUser("Layout.LevelName", aborted, func() { name = f.LevelName(l) }); !done {
+		name = l.String()
+	}
+	return name
+}
