@@ -12,7 +12,7 @@ import (
 
 // The budgets, in lines with comments.
 const (
-	maxRootFiles = 22
+	maxRootFiles = 25
 	maxRootLines = 4700
 	maxFile      = 400
 	maxTestFile  = 700
@@ -169,8 +169,8 @@ func TestRootPackageSize(t *testing.T) {
 		return m
 	}
 	tryOn(t, checkRootSize, []fixture{
-		{"good", files(22, 190), nil},
-		{"files", files(23, 100), []string{"23 files, want at most 22"}},
+		{"good", files(25, 180), nil},
+		{"files", files(26, 100), []string{"26 files, want at most 25"}},
 		{"lines", files(12, 392), []string{"4704 lines, want at most 4700"}},
 	})
 	loaded, _ := repository(t)
