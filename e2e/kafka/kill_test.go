@@ -153,7 +153,7 @@ func killBrokers(ctx context.Context, c *cluster.Cluster, n int) (kills int) {
 func TestKill(t *testing.T) {
 	for _, mode := range []string{"default", "transactional"} {
 		t.Run(mode, func(t *testing.T) {
-			rounds := 8
+			rounds := 6
 			if full() {
 				rounds = 40
 			}

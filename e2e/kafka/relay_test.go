@@ -36,7 +36,7 @@ func command(t *testing.T) string {
 func TestRelayAfterKills(t *testing.T) {
 	for _, mode := range []string{"keyed", "round robin"} {
 		t.Run(mode, func(t *testing.T) {
-			rounds, options := 3, ""
+			rounds, options := 2, ""
 			if full() {
 				rounds = 10
 			}

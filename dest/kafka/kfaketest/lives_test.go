@@ -88,7 +88,7 @@ func tens(r *nib.Record) []byte {
 func TestPartitioningChanges(t *testing.T) {
 	seeds := uint64(100)
 	if testing.Short() {
-		seeds = 12
+		seeds = 6
 	}
 	modes := []Config{{}, {Partitioning: PartitioningRoundRobin}, {Partitioning: PartitioningKeyed, Key: tens}}
 	for seed := range seeds {

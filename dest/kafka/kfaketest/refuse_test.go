@@ -55,7 +55,7 @@ func TestAllRefusedIsHeld(t *testing.T) {
 	for _, code := range []*kerr.Error{kerr.InvalidTimestamp, kerr.InvalidRecord, kerr.MessageTooLarge, kerr.RecordListTooLarge} {
 		for _, named := range []bool{true, false} {
 			for _, n := range []uint64{1, 2, 15, 100, 3000} {
-				if testing.Short() && n > 15 {
+				if testing.Short() && (n == 2 || n > 15) {
 					continue
 				}
 				for _, conf := range []Config{{}, {Partitioning: PartitioningRoundRobin}, {TransactionalID: "tx"}} {
