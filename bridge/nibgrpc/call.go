@@ -147,7 +147,7 @@ func (x *call) write(err error) {
 		e.Str("panic", cut(problem))
 	}
 	if err != nil {
-		addError(e, err)
+		addError(e, c, err)
 	}
 	x.AddFields(e)
 	if x.panicked {
@@ -160,12 +160,15 @@ func (x *call) write(err error) {
 	e.Msg("rpc")
 }
 
-// addError adds the error in the format of the layout, unless its text is too
-// long.
-func addError(e *nib.Event, err error) {
+// addError adds the error in the format of the layout. A text that is too long
+// is cut, and that of a status is without the code, which is a field before.
+func addError(e *nib.Event, c codes.Code, err error) {
 	text := ""
-	if guard(func() { text = err.Error() }) == "" && len(text) > maxText {
-		err = errors.New(cut(text))
+	if guard(func() { text = err.Error() }) == "" {
+		desc, ok := strings.CutPrefix(text, "rpc error: code = "+c.String()+" desc = ")
+		if ok && desc != "" || len(text) > maxText {
+			err = errors.New(cut(desc))
+		}
 	}
 	e.Err(err)
 }

@@ -37,7 +37,7 @@
 //	canceled    true when the context of the RPC was cancelled before it had ended
 //	aborted     true when the handler panicked or ended its goroutine
 //	panic       text of what the handler panicked with, with the stack behind it
-//	error       of the handler
+//	error       of the handler; of a status, its message
 //
 // The fields of package request follow these. A panic continues: gRPC does not
 // recover from it, but an outer interceptor may.

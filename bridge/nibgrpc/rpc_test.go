@@ -343,3 +343,22 @@ func TestLongErrorsAreCut(t *testing.T) {
 		t.Errorf("got an error of %d bytes", len(got))
 	}
 }
+
+func TestErrorOfAnEventDoesNotRepeatTheCode(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want any
+	}{
+		{status.Error(codes.NotFound, "no such item"), "no such item"},
+		{status.Error(codes.NotFound, ""), "rpc error: code = NotFound desc = "},
+		{fmt.Errorf("lookup: %w", status.Error(codes.NotFound, "gone")), "lookup: rpc error: code = NotFound desc = gone"},
+		{errors.New("plain"), "plain"},
+	} {
+		var rec nibtest.Recorder
+		_, _ = nibgrpc.UnaryServer(nib.NewSink(&rec), nibgrpc.Config{})(t.Context(), nil, &grpc.UnaryServerInfo{},
+			func(context.Context, any) (any, error) { return nil, tt.err })
+		if got := rec.Find("rpc")["error"]; got != tt.want {
+			t.Errorf("%v: got %v, want %v", tt.err, got, tt.want)
+		}
+	}
+}
