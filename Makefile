@@ -1,7 +1,7 @@
 # Every verb works over every module of the repository.
 MODULES  := $(patsubst %/,%,$(dir $(foreach m,$(wildcard go.mod */go.mod */*/go.mod */*/*/go.mod),$(if $(findstring /testdata/,$m),,$m))))
-# Modules that need servers or disks, and those whose tests need only Go.
-E2E      := $(filter e2e e2e/% %/e2e,$(MODULES))
+# Modules that need servers, disks or many others, and those whose tests need only Go.
+E2E      := $(filter e2e e2e/% %/e2e examples/shop,$(MODULES))
 TESTED   := $(filter-out $(E2E),$(MODULES))
 GO       ?= go
 FUZZTIME ?= 10s
