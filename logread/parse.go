@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/linevalue"
 )
 
@@ -263,7 +262,7 @@ func (p *parser) compare(o operand, op string, t token) (predicate, error) {
 	}
 	switch o.kind {
 	case operandLevel:
-		level, err := parseLevelName(t.text)
+		level, err := linevalue.LevelNamed(t.text)
 		if err != nil {
 			return nil, p.errorAt(t.offset, "%q is not a level", t.text)
 		}
@@ -287,12 +286,4 @@ func (p *parser) compare(o operand, op string, t token) (predicate, error) {
 		}
 	}
 	return o.compareText(op, t.text), nil
-}
-
-// parseLevelName reads a level as a person writes it.
-func parseLevelName(text string) (nib.Level, error) {
-	if n := linevalue.FindLevel([]byte(text)); n != nil {
-		return n.Level, nil
-	}
-	return nib.ParseLevel(text)
 }

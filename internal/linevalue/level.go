@@ -51,6 +51,14 @@ func FindLevel(name []byte) *LevelName {
 	return nil
 }
 
+// LevelNamed reads a level as a person writes it.
+func LevelNamed(text string) (nib.Level, error) {
+	if n := FindLevel([]byte(text)); n != nil {
+		return n.Level, nil
+	}
+	return nib.ParseLevel(text)
+}
+
 // SplitOffset parses "info+2" into a name, "+2" and 2. Without such an offset
 // it returns nil.
 func SplitOffset(name []byte) (base *LevelName, offset []byte, by int) {

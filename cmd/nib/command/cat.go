@@ -13,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nib-log/nib/cmd/nib/lineindex"
 	"github.com/nib-log/nib/cmd/nib/logs"
 	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/internal/linevalue"
 	"github.com/nib-log/nib/logread"
 	"github.com/nib-log/nib/sink/console"
 )
@@ -74,6 +76,7 @@ interrupted.`,
 	s.add(cmd)
 	f.add(cmd)
 	cmd.Flags().IntVarP(&s.context, "context", "C", 0, "show this `number` of lines around each, too")
+	cmd.Flags().BoolVar(&s.noIndex, "no-index", false, "read all of a file for --since and --until; else files of 16 MiB and more get an index in the cache directory")
 	return cmd
 }
 
@@ -96,6 +99,7 @@ type selectionFlags struct {
 	query, around       string
 	context             int
 	utc, silent         bool
+	noIndex             bool
 }
 
 func (s *selectionFlags) add(cmd *cobra.Command) {
@@ -133,13 +137,24 @@ func (s *selectionFlags) selection(now time.Time) (sel logs.Selection, err error
 		}
 		queries = append(queries, q)
 	}
+	w := &sel.Window
 	if s.level != "" {
-		add("--level", "level >= "+quoteValue(strings.TrimSuffix(s.level, "+")))
+		name := strings.TrimSuffix(s.level, "+")
+		add("--level", "level >= "+quoteValue(name))
+		level, err := linevalue.LevelNamed(name)
+		w.Least, w.HasLevel = level, err == nil // add returns the error
 	}
-	for flag, t := range map[string]struct{ op, text string }{"--since": {">=", s.since}, "--until": {"<", s.until}} {
+	for flag, t := range map[string]struct {
+		op, text string
+		at       *time.Time
+	}{"--since": {">=", s.since, &w.Since}, "--until": {"<", s.until, &w.Until}} {
 		if t.text != "" {
 			add(flag, "time "+t.op+" "+quoteValue(t.text))
+			*t.at, _ = logread.ParseMoment(t.text, now) // add returns the error
 		}
+	}
+	if !s.noIndex {
+		sel.Indexes = lineindex.DefaultDir()
 	}
 	for _, f := range s.fields {
 		query, ok := fieldQuery(f)

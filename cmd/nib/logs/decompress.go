@@ -58,17 +58,26 @@ func decompress(r io.ReadCloser) (io.ReadCloser, error) {
 		return nil, err
 	}
 	all := io.MultiReader(bytes.NewReader(first[:n]), r)
-	for _, f := range formats {
-		if !bytes.HasPrefix(first[:n], []byte(f.magic)) {
-			continue
-		}
-		d, err := f.open(bufio.NewReaderSize(all, 64<<10))
-		if err != nil {
-			return nil, err
-		}
-		return &opened{d, r}, nil
+	open := formatOf(first[:n])
+	if open == nil {
+		return &opened{all, r}, nil
 	}
-	return &opened{all, r}, nil
+	d, err := open(bufio.NewReaderSize(all, 64<<10))
+	if err != nil {
+		return nil, err
+	}
+	return &opened{d, r}, nil
+}
+
+// formatOf returns what opens a file that begins with b, or nil if its lines
+// are not packed.
+func formatOf(b []byte) func(*bufio.Reader) (io.Reader, error) {
+	for _, f := range formats {
+		if bytes.HasPrefix(b, []byte(f.magic)) {
+			return f.open
+		}
+	}
+	return nil
 }
 
 // isBeginning reports whether a format begins with b.

@@ -66,7 +66,7 @@ func newMerger(ctx context.Context, p *pipeline, sources []Source, s *Selection)
 	m := &merger{ctx: ctx, context: &contextLines{size: s.Context}}
 	m.line.SetZone(s.Zone)
 	for i, source := range sources {
-		m.all = append(m.all, &cursor{pipe: p, blocks: p.read(ctx, source, 2), key: noTime, index: i, next: -1})
+		m.all = append(m.all, &cursor{pipe: p, blocks: p.read(ctx, s.opener(source), 2), key: noTime, index: i, next: -1})
 	}
 	return m
 }

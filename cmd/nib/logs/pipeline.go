@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nib-log/nib/cmd/nib/lineindex"
 	"github.com/nib-log/nib/logread"
 )
 
@@ -24,6 +25,13 @@ type Selection struct {
 	Query   *logread.Query
 	Context int            // how many lines before and behind each are shown, too
 	Zone    *time.Location // of times without one
+
+	// Window has what the query requires of the time and the level of a line,
+	// and Indexes a directory of indexes with which lines that are not in the
+	// window are left out without reading them. Indexes of large files are made
+	// there. "" means to read all.
+	Window  lineindex.Window
+	Indexes string
 }
 
 // Counts counts the lines that were read.
@@ -143,11 +151,11 @@ func newPipeline(ctx context.Context, size int, newWorker func() *worker) *pipel
 
 // read sends the blocks of a source in order, and closes the channel. The last
 // block has the error, if there was one.
-func (p *pipeline) read(ctx context.Context, s Source, ahead int) <-chan *block {
+func (p *pipeline) read(ctx context.Context, open func(context.Context) (io.ReadCloser, error), ahead int) <-chan *block {
 	order := make(chan *block, ahead)
 	go func() { // nothing waits for it: standard input cannot be interrupted
 		defer close(order)
-		r, err := s.Open(ctx)
+		r, err := open(ctx)
 		if err != nil {
 			p.send(ctx, order, &block{err: err, done: make(chan struct{}, 1)})
 			return
@@ -158,8 +166,8 @@ func (p *pipeline) read(ctx context.Context, s Source, ahead int) <-chan *block 
 		var rest []byte
 		for err == nil {
 			b := p.free.Get().(*block)
-			if len(b.buf) < 2*len(rest) {
-				b.buf = make([]byte, 2*len(rest))
+			if size := max(p.size, 2*len(rest)); len(b.buf) < size {
+				b.buf = make([]byte, size)
 			}
 			var next []byte
 			b.data, next, err = logread.ReadBlock(r, b.buf, rest)
@@ -173,6 +181,14 @@ func (p *pipeline) read(ctx context.Context, s Source, ahead int) <-chan *block 
 			}
 			if !p.send(ctx, order, b) {
 				return
+			}
+		}
+		if c, ok := r.(*chain); ok && c.skipped != (Counts{}) {
+			b := &block{counts: c.skipped, done: make(chan struct{}, 1)}
+			b.done <- struct{}{}
+			select {
+			case order <- b:
+			case <-ctx.Done():
 			}
 		}
 	}()
@@ -209,7 +225,7 @@ func Cat(ctx context.Context, w io.Writer, sources []Source, s Selection, newRen
 	p := newPipeline(ctx, blockSize, func() *worker { return s.newWorker(newRenderer(), false) })
 	defer p.wait.Wait()
 	defer cancel()
-	blocks := p.read(ctx, sources[0], 2*runtime.GOMAXPROCS(0))
+	blocks := p.read(ctx, s.opener(sources[0]), 2*runtime.GOMAXPROCS(0))
 	for {
 		b := receive(ctx, blocks)
 		if b == nil {

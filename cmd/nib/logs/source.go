@@ -25,6 +25,8 @@ type Source struct {
 	// Live is set if the reader of Open continues with new lines when asked
 	// to follow.
 	Live bool
+
+	files []string // that Open reads, for a reader that skips what an index excludes
 }
 
 // Find returns the sources that arguments of a command line stand for: "-" for
@@ -89,7 +91,7 @@ func expand(arg string) ([]string, error) {
 // fileSource reads files one after the other.
 func fileSource(paths []string) Source {
 	last := paths[len(paths)-1]
-	s := Source{Name: last}
+	s := Source{Name: last, files: paths}
 	if packing(last) == "" {
 		s.Path = last
 	}
@@ -97,55 +99,4 @@ func fileSource(paths []string) Source {
 		return &chain{paths: paths}, nil
 	}
 	return s
-}
-
-// A chain reads files one after the other, each from its first line.
-type chain struct {
-	paths []string
-	file  io.ReadCloser
-	last  byte // that was read, to end a line that the file does not end
-}
-
-func (c *chain) Read(p []byte) (int, error) {
-	for {
-		if c.file == nil {
-			if len(c.paths) == 0 {
-				return 0, io.EOF
-			}
-			f, err := os.Open(c.paths[0])
-			if err != nil {
-				return 0, err
-			}
-			if c.file, err = decompress(f); err != nil {
-				_ = f.Close()
-				return 0, fmt.Errorf("%s: %w", c.paths[0], err)
-			}
-		}
-		n, err := c.file.Read(p)
-		if n > 0 {
-			c.last = p[n-1]
-		}
-		if err == io.EOF {
-			_ = c.file.Close() // it was only read
-			c.file = nil
-			c.paths = c.paths[1:]
-			if n == 0 && c.last != 0 && c.last != '\n' && len(c.paths) > 0 {
-				p[0], c.last = '\n', '\n'
-				n = 1
-			}
-			err = nil
-		} else if err != nil {
-			err = fmt.Errorf("%s: %w", c.paths[0], err)
-		}
-		if n > 0 || err != nil {
-			return n, err
-		}
-	}
-}
-
-func (c *chain) Close() error {
-	if c.file != nil {
-		return c.file.Close()
-	}
-	return nil
 }
