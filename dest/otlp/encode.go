@@ -48,19 +48,20 @@ type encoder struct {
 
 	b        []byte
 	plain    []byte // text without its escapes
-	id       []byte // of a record
+	uid      []byte // the KeyValue of UIDAttribute with its tag, but without the number
+	spool    uint64 // of uid
 	resource int    // offset of the length of the ResourceLogs
 	scope    int    // offset of the length of the ScopeLogs
 	name     string // of the scope
 	records  int
+
+	// Room for the lengths of the long messages: what the last request needed,
+	// so that they need not be moved.
+	resourceRoom, scopeRoom int
 }
 
-// Room for the lengths of long messages.
-const (
-	resourceRoom = 3
-	scopeRoom    = 3
-	recordRoom   = 2
-)
+// recordRoom is the room for the length of a record.
+const recordRoom = 2
 
 // newEncoder makes an encoder for a complete Config.
 func newEncoder(c *Config) *encoder {
@@ -73,6 +74,7 @@ func newEncoder(c *Config) *encoder {
 	e := &encoder{
 		timeKey: key(c.Layout.TimeKey, "time"), levelKey: key(c.Layout.LevelKey, "level"),
 		messageKey: key(c.Layout.MessageKey, "message"), nameKey: key(c.Layout.LoggerKey, "logger"),
+		resourceRoom: 3, scopeRoom: 3,
 	}
 	var at int
 	e.b, at = open(nil, resourceLogsOne, 1)
@@ -91,7 +93,7 @@ func newEncoder(c *Config) *encoder {
 
 // begin starts a request.
 func (e *encoder) begin() {
-	e.b, e.resource = open(e.b[:0], requestResourceLogs, resourceRoom)
+	e.b, e.resource = open(e.b[:0], requestResourceLogs, e.resourceRoom)
 	e.b = append(e.b, e.head...)
 	e.scope, e.records = 0, 0
 }
@@ -99,13 +101,17 @@ func (e *encoder) begin() {
 // end completes the request and returns it, in memory of the encoder.
 func (e *encoder) end() []byte {
 	e.endScope()
-	e.b = shut(e.b, e.resource, resourceRoom)
+	room := e.resourceRoom
+	e.resourceRoom = sizeVarint(uint64(len(e.b) - e.resource - room))
+	e.b = shut(e.b, e.resource, room)
 	return e.b
 }
 
 func (e *encoder) endScope() {
 	if e.scope > 0 {
-		e.b = shut(e.b, e.scope, scopeRoom)
+		room := e.scopeRoom
+		e.scopeRoom = sizeVarint(uint64(len(e.b) - e.scope - room))
+		e.b = shut(e.b, e.scope, room)
 		e.scope = 0
 	}
 }
@@ -113,7 +119,7 @@ func (e *encoder) endScope() {
 // beginScope starts the records of a logger.
 func (e *encoder) beginScope(name string) {
 	e.endScope()
-	e.b, e.scope = open(e.b, resourceLogsScopes, scopeRoom)
+	e.b, e.scope = open(e.b, resourceLogsScopes, e.scopeRoom)
 	if e.name = name; name != "" {
 		var at int
 		e.b, at = open(e.b, scopeLogsScope, 1)
@@ -165,7 +171,7 @@ func (e *encoder) record(r *nib.Record) {
 	if len(line) == 0 || line[0] != '{' {
 		e.severityText(r, nil)
 		e.body(r, nil, line)
-		e.uid(r)
+		e.appendUID(r)
 		return
 	}
 	var level, body []byte
@@ -183,7 +189,7 @@ func (e *encoder) record(r *nib.Record) {
 	}
 	e.severityText(r, level)
 	e.body(r, body, nil)
-	e.uid(r)
+	e.appendUID(r)
 }
 
 // isMessage reports whether value, a string with its quotes, is the message of
@@ -232,21 +238,39 @@ func (e *encoder) body(r *nib.Record, value, line []byte) {
 // isValid reports whether b is UTF-8, as protobuf requires for strings.
 func isValid(b []byte) bool { return utf8.Valid(b) }
 
-// uid appends the attribute that identifies the record.
-func (e *encoder) uid(r *nib.Record) {
+// appendUID appends the attribute that identifies the record.
+func (e *encoder) appendUID(r *nib.Record) {
 	if r.Spool == 0 {
 		return
 	}
-	id := append(e.id[:0], '"')
-	for shift := 60; shift >= 0; shift -= 4 {
-		id = append(id, "0123456789abcdef"[r.Spool>>shift&15])
+	if e.spool != r.Spool {
+		e.setSpool(r.Spool)
 	}
-	id = append(strconv.AppendUint(append(id, '-'), r.Seq, 10), '"')
-	e.id = id
-	e.appendScalarKeyValue(recordAttributes, uidKey, id)
+	at := len(e.b) + 1
+	e.b = strconv.AppendUint(append(e.b, e.uid...), r.Seq, 10)
+	n := len(e.b) - at - 1
+	e.b[at] = byte(n)                     // of the KeyValue
+	e.b[at+uidValue] = byte(n - uidValue) // of the AnyValue
+	e.b[at+uidText] = byte(n - uidText)   // of its string
 }
 
-var uidKey = []byte(UIDAttribute)
+// setSpool makes the part of the attribute that is the same for all records of
+// a spool. All lengths are below 128.
+func (e *encoder) setSpool(id uint64) {
+	b := append(e.uid[:0], tag(recordAttributes, bytesType), 0)
+	b = appendBytes(b, keyField, UIDAttribute)
+	b = append(b, tag(valueField, bytesType), 0, tag(anyString, bytesType), 0)
+	for shift := 60; shift >= 0; shift -= 4 {
+		b = append(b, "0123456789abcdef"[id>>shift&15])
+	}
+	e.uid, e.spool = append(b, '-'), id
+}
+
+// Distances from the length of the attribute to the other lengths in it.
+const (
+	uidValue = 1 + 1 + len(UIDAttribute) + 1 + 1
+	uidText  = uidValue + 1 + 1
+)
 
 // context appends a field that links the line to a trace, or names the event,
 // as the corresponding field of the record. It reports whether it did.

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/nib-log/nib/delivery/rawjson"
 )
@@ -62,11 +63,25 @@ func (e *encoder) appendScalarKeyValue(number byte, key, value []byte) {
 // text returns the decoded contents of a JSON string, valid until the next
 // call.
 func (e *encoder) text(escaped []byte) []byte {
-	if bytes.IndexByte(escaped, '\\') < 0 && isValid(escaped) {
+	if isPlain(escaped) || bytes.IndexByte(escaped, '\\') < 0 && isValid(escaped) {
 		return escaped
 	}
 	e.plain = rawjson.AppendText(e.plain[:0], escaped)
 	return e.plain
+}
+
+// isPlain reports whether text is short ASCII without escapes, as most keys and
+// many values are.
+func isPlain(text []byte) bool {
+	if len(text) > 24 {
+		return false
+	}
+	for _, c := range text {
+		if c >= utf8.RuneSelf || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // appendValue appends the field of an AnyValue. null has none.
