@@ -25,26 +25,30 @@ import (
 
 const (
 	rejectedExt  = ".rejected"
-	retryExt     = ".retry" // a file of rejected records while they are delivered
-	retryRecords = 1000     // in a batch
+	retryExt     = ".retry"      // a file of rejected records while they are delivered
+	markExt      = ".retry.mark" // how far that is
+	retryRecords = 1000          // in a batch
 	retryPause   = 200 * time.Millisecond
 )
 
 // A refusal is a line of a file of rejected records.
 type refusal struct {
-	Seq    uint64          `json:"seq"`
-	Spool  string          `json:"spool"`
-	Time   int64           `json:"time"`
-	Level  nib.Level       `json:"level"`
-	Logger string          `json:"logger,omitempty"`
-	Reason string          `json:"reason"`
-	Line   json.RawMessage `json:"line"`
+	Seq    uint64    `json:"seq"`
+	Spool  string    `json:"spool"`
+	Time   int64     `json:"time"`
+	Level  nib.Level `json:"level"`
+	Logger string    `json:"logger,omitempty"`
+	Reason string    `json:"reason"`
+	// Message has the offset and the length of the message in Line.
+	Message []int           `json:"message,omitempty"`
+	Line    json.RawMessage `json:"line"`
 }
 
 // Rejected delivers the records that the destinations have rejected. Services
 // may have the spools open. What is rejected again, or cannot be delivered,
 // goes back to the file that it was in. If a run is killed, the next one
-// delivers the whole file again; the records have the identities that they had.
+// continues after the records that were settled; those of the batch under way
+// may be delivered again, with the identities that they had.
 func Rejected(ctx context.Context, c Config) (Counts, error) {
 	r := relay{Config: c}
 	dirs, err := spool.Find(c.Root)
@@ -93,8 +97,18 @@ func rejectedFiles(dir, name string) ([]string, error) {
 
 // retry delivers a file.
 func (r *relay) retry(ctx context.Context, base string, to *Target) error {
+	m, err := lockMark(base + markExt)
+	if err != nil {
+		return err
+	}
+	defer m.Close()                                                          // it has no buffer
 	if _, err := os.Lstat(base + retryExt); errors.Is(err, fs.ErrNotExist) { // none of a run that was killed
-		if err := os.Rename(base+rejectedExt, base+retryExt); err != nil {
+		if err := m.set(0); err != nil {
+			return err
+		}
+		if err := os.Rename(base+rejectedExt, base+retryExt); errors.Is(err, fs.ErrNotExist) {
+			return m.remove() // another run has just delivered it
+		} else if err != nil {
 			return err
 		}
 	}
@@ -111,15 +125,15 @@ func (r *relay) retry(ctx context.Context, base string, to *Target) error {
 		dest = failing{err}
 	}
 	delivered := r.Delivered
-	left, deliverErr := r.retryAll(ctx, dest, text)
-	if err := putBack(base+rejectedExt, left); err != nil {
-		return errors.Join(deliverErr, err)
+	left, deliverErr := r.retryAll(ctx, dest, text, base+rejectedExt, m)
+	if errors.Is(deliverErr, errPutBack) {
+		return deliverErr
 	}
-	if err := os.Remove(base + retryExt); err != nil {
+	if err := errors.Join(os.Remove(base+retryExt), m.remove()); err != nil {
 		return errors.Join(deliverErr, err)
 	}
 	r.Report(filepath.Dir(base), "%s rejected records delivered to %s, %d are in %s", term.Count(r.Delivered-delivered), to.Text,
-		bytes.Count(left, []byte{'\n'}), filepath.Base(base)+rejectedExt)
+		left, filepath.Base(base)+rejectedExt)
 	return deliverErr
 }
 
@@ -130,32 +144,46 @@ func (f failing) Deliver(context.Context, []nib.Record) (delivery.Result, error)
 	return delivery.Result{}, f.err
 }
 
-// retryAll delivers the lines of a file, and returns those that must stay
-// there.
-func (r *relay) retryAll(ctx context.Context, dest delivery.Destination, text []byte) (left []byte, err error) {
+// retryAll delivers the lines of a file from the mark on. It appends those that
+// must stay to the file called rejected, and returns their number.
+func (r *relay) retryAll(ctx context.Context, dest delivery.Destination, text []byte, rejected string, m *mark) (left int, err error) {
 	var batch []nib.Record
 	var lines []refusal
-	for in := bufio.NewReader(bytes.NewReader(text)); ; {
+	var stay []byte
+	at := m.get()
+	if at > len(text) {
+		at = 0 // the mark of another file
+	}
+	for in := bufio.NewReader(bytes.NewReader(text[at:])); ; {
 		line, readErr := in.ReadBytes('\n')
+		at += len(line)
 		if record, x, ok := parseRefusal(line); ok {
 			batch, lines = append(batch, record), append(lines, x)
 		} else {
-			left = append(left, line...) // not written by a spool, or truncated
+			stay = append(stay, line...) // not written by a spool, or truncated
 		}
 		if len(batch) == retryRecords || readErr != nil {
 			if err == nil {
-				left, err = r.retryBatch(ctx, dest, batch, lines, left)
+				stay, err = r.retryBatch(ctx, dest, batch, lines, stay)
 			} else {
-				left = appendRefusals(left, lines)
+				stay = appendRefusals(stay, lines)
 				r.Pending += uint64(len(lines))
 			}
-			batch, lines = batch[:0], lines[:0]
+			if putErr := errors.Join(putBack(rejected, stay), m.set(at)); putErr != nil {
+				return left, errors.Join(err, fmt.Errorf("%w: %w", errPutBack, putErr))
+			}
+			left += bytes.Count(stay, []byte{'\n'})
+			batch, lines, stay = batch[:0], lines[:0], stay[:0]
 		}
 		if readErr != nil {
 			return left, err
 		}
 	}
 }
+
+// errPutBack indicates that records could not be put back. They stay in the
+// file that is delivered.
+var errPutBack = errors.New("records cannot be put back")
 
 // retryBatch delivers records until they are settled, or the destination has
 // accepted none for DeliverTimeout.
@@ -198,9 +226,22 @@ func parseRefusal(line []byte) (nib.Record, refusal, bool) {
 	if text := ""; json.Unmarshal(x.Line, &text) == nil { // it was no object
 		content = []byte(text)
 	}
-	return nib.Record{
+	r := nib.Record{
 		Time: x.Time, Level: x.Level, Logger: x.Logger, Line: append(bytes.Clone(content), '\n'), Spool: id, Seq: x.Seq,
-	}, x, true
+	}
+	if len(x.Message) == 2 {
+		r.Message = messageIn(r.Line, x.Message[0], x.Message[1])
+	}
+	return r, x, true
+}
+
+// messageIn returns the message at an offset in a line, nil if there is no
+// string.
+func messageIn(line []byte, at, n int) []byte {
+	if at < 1 || n < 0 || at > len(line) || n >= len(line)-at || line[at-1] != '"' || line[at+n] != '"' {
+		return nil
+	}
+	return line[at : at+n]
 }
 
 func appendRefusals(dst []byte, lines []refusal) []byte {
@@ -219,9 +260,15 @@ func putBack(name string, lines []byte) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
+	}
+	var last [1]byte
+	if info, statErr := f.Stat(); statErr == nil && info.Size() > 0 {
+		if _, _ = f.ReadAt(last[:], info.Size()-1); last[0] != '\n' {
+			lines = append([]byte{'\n'}, lines...) // the last line was cut off
+		}
 	}
 	_, err = f.Write(lines)
 	return errors.Join(err, f.Sync(), f.Close())

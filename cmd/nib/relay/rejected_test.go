@@ -170,3 +170,101 @@ func TestRejectedAfterAKilledRun(t *testing.T) {
 		t.Errorf("%q are left, %d records delivered", left, len(c.records))
 	}
 }
+
+// A destination finds the message of a record that was rejected under any key,
+// as at the first delivery.
+func TestRejectedKeepTheirMessage(t *testing.T) {
+	dir, _ := withRejected(t, 10)
+	c := &catcher{refuse: func(r *nib.Record) error {
+		if r.Seq == 3 {
+			return errAway
+		}
+		return nil
+	}}
+	for range 2 { // the second run reads what the first one has put back
+		if _, err := Rejected(context.Background(), rejectedConfig(dir, c)); err != nil {
+			t.Fatal(err)
+		}
+		c.refuse = nil
+	}
+	for _, r := range c.records {
+		if at := len(r.Line) - 4; string(r.Message) != "m" || &r.Message[0] != &r.Line[at] {
+			t.Errorf("record %d has the message %q, which is not the one in its line %s", r.Seq, r.Message, r.Line)
+		}
+	}
+	if len(c.records) != 5 {
+		t.Errorf("got %d records, want 5", len(c.records))
+	}
+}
+
+// A killer ends the run in a call of Deliver.
+type killer struct {
+	catcher
+	calls int // until then
+}
+
+func (k *killer) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
+	if k.calls--; k.calls < 0 {
+		panic(k)
+	}
+	return k.catcher.Deliver(ctx, batch)
+}
+
+// After a run was killed, the next one continues with the records that had no
+// answer. What was rejected again before is not delivered a third time.
+func TestRejectedContinueAfterAKilledRun(t *testing.T) {
+	const lines = 2*2*retryRecords + 1000
+	for kills := range 4 {
+		dir, file := withRejected(t, lines)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := strings.Count(string(text), "\n")
+		again := func(r *nib.Record) error {
+			if r.Seq == 5 {
+				return errors.New("still bad")
+			}
+			return nil
+		}
+		k := &killer{catcher{refuse: again}, kills}
+		config := rejectedConfig(dir, &k.catcher)
+		config.Targets[0].Open = func([]byte) (delivery.Destination, error) { return k, nil }
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = Rejected(context.Background(), config)
+		}()
+		before := len(k.records)
+		c := &catcher{refuse: again}
+		_, err = Rejected(context.Background(), rejectedConfig(dir, c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, _ := os.ReadFile(file)
+		if got := before + len(c.records); got != total-1 || strings.Count(string(left), "\n") != 1 || strings.Contains(string(left), errAway.Error()) {
+			t.Errorf("killed in call %d: %d and %d of %d records delivered, left\n%s", kills+1, before, len(c.records), total, left)
+		}
+		if names, _ := filepath.Glob(filepath.Join(dir, "es.re*")); len(names) != 1 {
+			t.Errorf("killed in call %d: %q are left", kills+1, names)
+		}
+	}
+}
+
+// A second run finds the file in use, and does not touch it.
+func TestRejectedIsDeliveredByOneRun(t *testing.T) {
+	dir, file := withRejected(t, 10)
+	c, other := &catcher{}, &catcher{}
+	c.refuse = func(*nib.Record) error {
+		c.refuse = nil
+		if _, err := Rejected(context.Background(), rejectedConfig(dir, other)); !errors.Is(err, errInUse) {
+			t.Errorf("got %v, want that another run has the file", err)
+		}
+		return nil
+	}
+	if n, err := Rejected(context.Background(), rejectedConfig(dir, c)); err != nil || n.Delivered != 5 || len(other.records) > 0 {
+		t.Errorf("got %+v, %v and %d records in the second run", n, err, len(other.records))
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the file is still there")
+	}
+}

@@ -25,6 +25,7 @@ const glance = 10 * time.Millisecond
 var (
 	errStalled = errors.New("the destination accepts nothing")
 	errEnding  = errors.New("the relay ends")
+	errInUse   = errors.New("another nib relay delivers it")
 )
 
 // A holder takes the place of a destination that the relay does not deliver to:

@@ -99,7 +99,8 @@ func endLine(f vfs.File, size int64) []byte {
 }
 
 // appendRefusal appends the JSON line of x. The line of the record is embedded
-// as a JSON object, or as a string if it does not look like one.
+// as a JSON object, or as a string if it does not look like one; message is the
+// offset and the length of the message in the line.
 func appendRefusal(dst []byte, x refusal) []byte {
 	dst = append(dst, `{"seq":`...)
 	dst = jsonenc.AppendUint(dst, x.r.Seq)
@@ -115,6 +116,10 @@ func appendRefusal(dst []byte, x refusal) []byte {
 	}
 	dst = append(dst, `,"reason":`...)
 	dst = jsonenc.AppendString(dst, x.reason[:min(len(x.reason), MaxReason)])
+	if at := offsetOf(x.r.Line, x.r.Message); at >= 0 {
+		dst = jsonenc.AppendUint(append(dst, `,"message":[`...), uint64(at))
+		dst = append(jsonenc.AppendUint(append(dst, ','), uint64(len(x.r.Message))), ']')
+	}
 	dst = append(dst, `,"line":`...)
 	line := bytes.TrimSuffix(x.r.Line, []byte{'\n'})
 	if bytes.HasPrefix(line, []byte{'{'}) && bytes.HasSuffix(line, []byte{'}'}) && !bytes.ContainsRune(line, '\n') {
@@ -123,4 +128,19 @@ func appendRefusal(dst []byte, x refusal) []byte {
 		dst = jsonenc.AppendString(dst, string(line))
 	}
 	return append(dst, "}\n"...)
+}
+
+// offsetOf returns the offset of part, a part of line and not only equal to
+// one, or -1.
+func offsetOf(line, part []byte) int {
+	for at := 0; len(part) > 0; at++ {
+		i := bytes.Index(line[at:], part)
+		if i < 0 {
+			break
+		}
+		if at += i; &line[at] == &part[0] {
+			return at
+		}
+	}
+	return -1
 }

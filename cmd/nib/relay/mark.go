@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package relay
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// A mark is a file with the offset behind the records of a file that are
+// settled. It is locked while a run delivers that file. Where files cannot be
+// locked, two runs at once deliver records twice.
+type mark struct {
+	name string
+	f    vfs.File
+}
+
+// lockMark opens the mark called name, and creates it if there is none.
+func lockMark(name string) (*mark, error) {
+	for {
+		f, err := vfs.OS().Open(name, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err = f.Lock(vfs.Exclusive); errors.Is(err, vfs.ErrLocked) {
+			err = errInUse
+		}
+		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			return nil, errors.Join(err, f.Close())
+		}
+		own, err := f.Stat()
+		if err == nil {
+			var named vfs.Info
+			if named, err = vfs.OS().Lstat(name); err == nil && own.ID == named.ID {
+				return &mark{name, f}, nil
+			}
+		}
+		_ = f.Close() // another run has removed it in between
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+}
+
+// set stores an offset. The file has it even if the process is killed now.
+func (m *mark) set(offset int) error {
+	_, err := m.f.WriteAt(fmt.Appendf(nil, "%020d\n", offset), 0)
+	return err
+}
+
+// get returns the offset, 0 for a mark without one.
+func (m *mark) get() int {
+	var text [20]byte
+	n, _ := m.f.ReadAt(text[:], 0)
+	offset, err := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+	if err != nil || offset < 0 {
+		return 0
+	}
+	return offset
+}
+
+// remove deletes the mark, which stays locked.
+func (m *mark) remove() error { return os.Remove(m.name) }
+
+// Close unlocks the mark.
+func (m *mark) Close() error { return m.f.Close() }
