@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package otlp_test delivers lines to real receivers while the service and the
-// receiver are killed: to the OpenTelemetry Collector, which is built into the
-// cache once, 76 s.
+// Package otlp_test delivers lines to real receivers of OTLP while the services
+// and the receivers are killed: the OpenTelemetry Collector, VictoriaLogs and
+// Loki.
 package otlp_test

@@ -82,8 +82,10 @@ func main() {
 }
 `
 
+// collectorConfig has file exporters that write a request before it is answered:
+// with rotation, they have no buffer.
 const collectorConfig = `receivers: {otlp: {protocols: {http: {endpoint: "%s"}}}}
-exporters: {file/logs: {path: "%s", append: true}, file/traces: {path: "%s", append: true}}
+exporters: {file/logs: {path: "%s", rotation: {max_megabytes: 100000}}, file/traces: {path: "%s", rotation: {max_megabytes: 100000}}}
 service:
   telemetry: {metrics: {level: none}, logs: {level: error}}
   pipelines:
@@ -166,13 +168,17 @@ func (c *Collector) Start() error {
 	}
 }
 
-// Stop ends it by SIGTERM: its file exporter buffers what it has accepted for a
-// second, which SIGKILL would lose.
-func (c *Collector) Stop() {
+// Stop ends it by SIGTERM.
+func (c *Collector) Stop() { c.end(syscall.SIGTERM) }
+
+// Kill kills it by SIGKILL. The last request in a file may be incomplete.
+func (c *Collector) Kill() { c.end(syscall.SIGKILL) }
+
+func (c *Collector) end(with syscall.Signal) {
 	if c.cmd == nil {
 		return
 	}
-	_ = c.cmd.Process.Signal(syscall.SIGTERM)
+	_ = c.cmd.Process.Signal(with)
 	_ = c.cmd.Wait()
 	c.cmd = nil
 }
