@@ -17,7 +17,9 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/dest/elastic"
 	"github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/dest/otlp"
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/nibtest"
@@ -65,6 +67,10 @@ func newService(t *testing.T) *service {
 	must(t, err)
 	topic, err := kafka.New([]string{"127.0.0.1:1"}, "logs", kafka.Config{})
 	must(t, err)
+	collector, err := otlp.New("http://127.0.0.1:1/v1/logs", otlp.Config{})
+	must(t, err)
+	index, err := elastic.New("http://127.0.0.1:1", "logs", elastic.Config{})
+	must(t, err)
 	ignore := func(error) {}
 	s, err := spool.Open(filepath.Join(dir, "spool"), sometimes(), spool.Config{
 		Name: "sometimes", OnError: ignore,
@@ -80,7 +86,7 @@ func newService(t *testing.T) *service {
 		sink.Named("held", sink.Backtrace(sink.Discard(), sink.BacktraceConfig{})))
 	j := openJournal(t, dir)
 	t.Cleanup(func() {
-		must(t, f.Close(), out.Close(), other.Close(), topic.Close(), receiver.Close(), j.Close(), null.Close())
+		must(t, f.Close(), out.Close(), other.Close(), topic.Close(), collector.Close(), index.Close(), receiver.Close(), j.Close(), null.Close())
 		_, _ = s.Close(), memory.Close() // neither can deliver everything
 	})
 	svc := &service{
@@ -88,7 +94,7 @@ func newService(t *testing.T) *service {
 		values: pool.New(func() []byte { return make([]byte, 0, 64) }), file: f,
 	}
 	svc.sources = []metrics.Source{
-		svc.log, svc.plain, topic, j, request.New(request.Config{}),
+		svc.log, svc.plain, topic, collector, index, j, request.New(request.Config{}),
 		metrics.WithLabels(&svc.buffers, metrics.Label{Name: "pool", Value: "buffers"}),
 		metrics.WithLabels(svc.values, metrics.Label{Name: "pool", Value: "values"}),
 		metrics.WithLabels(pool.NewErasable(func() erasable { return erasable{} }), metrics.Label{Name: "pool", Value: "erasable"}),
