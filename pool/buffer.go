@@ -30,8 +30,8 @@ type Buffer struct {
 	from  *Buffers
 	put   invariants.Stack // where it was put, in builds with tracking
 	class int32
-	// idle is 1 in the pool. Put exchanges it atomically; the caller of Get
-	// owns the Buffer and clears it without atomics.
+	// idle is 1 in the pool. The caller of Get owns the Buffer and clears it
+	// without atomics.
 	idle uint32
 	_    noCopy
 }
@@ -48,6 +48,19 @@ func classOf(n int) int {
 	m := uint(max(n, minSize) - 1)
 	k := bits.Len(m)
 	return 2*k - 13 + int(m>>(k-2)&1)
+}
+
+// markIdle marks b as idle, and reports whether it was not. An exchange would
+// detect each second Put, even one at the same time, which is a data race of
+// the program; but it takes as long as a whole Get, so it is left to builds
+// that look for errors.
+func (b *Buffer) markIdle() bool {
+	if plainStores && !tracking {
+		was := b.idle
+		b.idle = 1
+		return was == 0
+	}
+	return atomic.SwapUint32(&b.idle, 1) == 0
 }
 
 // atHome reports whether B is still in the buffer's own memory. However it was
@@ -111,8 +124,7 @@ func (p *Buffers) enlarge(b *Buffer, need int) {
 	b.mem, other.mem = other.mem, b.mem
 	b.class, other.class = other.class, b.class
 	b.B = b.mem[:used]
-	other.idle = 1
-	p.give(other)
+	p.Put(other)
 }
 
 // Write appends p to B, growing it as Grow does, so p must not overlap the

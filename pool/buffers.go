@@ -104,13 +104,9 @@ func (p *Buffers) GetZeroed(n int) *Buffer {
 
 // take returns a buffer with memory for n bytes, whose B is not set.
 func (p *Buffers) take(n int) *Buffer {
-	if n < 0 {
-		panic(fmt.Sprintf("nib/pool: buffer of %d bytes", n))
-	}
 	class := classOf(n)
-	if class >= p.kept() {
-		p.oversizeGets.Add(1)
-		return &Buffer{mem: make([]byte, n), from: p, class: oversize}
+	if n < 0 || class >= p.kept() {
+		return p.takeOversize(n)
 	}
 	pool := p.classes[class].Load()
 	if pool == nil {
@@ -122,6 +118,15 @@ func (p *Buffers) take(n int) *Buffer {
 	}
 	b.idle = 0
 	return b
+}
+
+// takeOversize is take for a size that is not kept.
+func (p *Buffers) takeOversize(n int) *Buffer {
+	if n < 0 {
+		panic(fmt.Sprintf("nib/pool: buffer of %d bytes", n))
+	}
+	p.oversizeGets.Add(1)
+	return &Buffer{mem: make([]byte, n), from: p, class: oversize}
 }
 
 // open makes the pool of a class that is used for the first time.
@@ -151,38 +156,50 @@ func (p *Buffers) open(class int) *Pool[*Buffer] {
 //
 // Put(nil) does nothing. A buffer that is already idle, or that did not come
 // from this Buffers, is ignored and counted; builds with the invariants tag
-// panic.
+// panic. Of two Puts of one buffer at the same time, only these builds, those
+// with the race detector, and those for other processors than amd64 are sure to
+// detect one.
 func (p *Buffers) Put(b *Buffer) {
 	if b == nil {
 		return
 	}
-	if b.from != p {
-		p.misuse("nib/pool: buffer put that did not come from these Buffers", "")
-		return
-	}
-	// An exchange, so that one of two concurrent Puts detects the other.
-	if atomic.SwapUint32(&b.idle, 1) != 0 {
-		p.misuse("nib/pool: buffer put twice; it was first put here:\n", b.put.String())
+	if b.from != p || !b.markIdle() {
+		p.refuse(b)
 		return
 	}
 	if !b.atHome() {
-		p.outgrown.Add(1)
+		p.countOutgrown()
 	}
-	p.give(b)
-}
-
-// give puts b, which has been marked as idle.
-func (p *Buffers) give(b *Buffer) {
 	b.B = nil
 	if tracking {
 		b.put.Record()
 		invariants.Poison(b.mem)
 	}
 	if b.class == oversize {
-		p.oversizePuts.Add(1)
+		p.dropOversize()
 		return
 	}
 	p.classes[b.class].Load().Put(b)
+}
+
+// The rest of Put is executed rarely, and is not inlined: the fast path is
+// short, and its locked instructions can be counted.
+
+//go:noinline
+func (p *Buffers) countOutgrown() { p.outgrown.Add(1) }
+
+//go:noinline
+func (p *Buffers) dropOversize() { p.oversizePuts.Add(1) }
+
+// refuse counts a buffer that cannot be put, or panics.
+//
+//go:noinline
+func (p *Buffers) refuse(b *Buffer) {
+	if b.from != p {
+		p.misuse("nib/pool: buffer put that did not come from these Buffers", "")
+		return
+	}
+	p.misuse("nib/pool: buffer put twice; it was first put here:\n", b.put.String())
 }
 
 // misuse counts, or panics.

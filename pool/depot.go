@@ -70,6 +70,9 @@ func (p *Pool[T]) getSlow() (v T) {
 	}
 	home, ok := t.place(), false
 	if t.isLocked() {
+		if pinnable { // then Get has not tried
+			v, ok = t.at(home).tryGet()
+		}
 		if t.at(home).locked() {
 			t.meet()
 		}
@@ -144,9 +147,9 @@ func (d *depot[T]) reload(s *shard[T], st uint32) uint32 {
 // load makes m, with its values, the items of a locked shard that has none, and
 // returns the state. The room of the items before goes back to free.
 func (s *shard[T]) load(d *depot[T], m []T) uint32 {
-	d.free += int64(s.room)
-	s.items, s.room = m[:cap(m)], uint32(len(m))
-	return s.room * one
+	d.free += int64(len(s.items))
+	s.items = m
+	return uint32(len(m)) * one
 }
 
 // steal moves values from another shard to the locked s, which has none: the
@@ -164,17 +167,16 @@ func (d *depot[T]) steal(s, from *shard[T], st uint32) uint32 {
 		from.spare = old[:0]
 		theirs &^= spareBit
 	case n > 0:
-		if len(s.items) == 0 {
+		d.free += int64(len(s.items))
+		if cap(s.items) == 0 {
 			s.items = d.magazine(int(n))
 		}
-		k := min((n+1)/2, uint32(len(s.items)))
+		k := min((n+1)/2, uint32(cap(s.items)))
 		taken := from.items[n-k : n]
-		copy(s.items, taken)
+		s.items = append(s.items[:0], taken...)
 		clear(taken)
-		from.room -= k
+		from.items = from.items[:uint32(len(from.items))-k]
 		theirs -= k * one
-		d.free += int64(s.room)
-		s.room = k
 		st = k * one
 	}
 	release(&from.state, theirs)
@@ -189,6 +191,9 @@ func (p *Pool[T]) putSlow(v T) {
 	}
 	home := t.place()
 	if t.isLocked() {
+		if pinnable && t.at(home).tryPut(v) { // Put has not tried
+			return
+		}
 		if t.at(home).locked() {
 			t.meet()
 		}
@@ -214,7 +219,7 @@ func (p *Pool[T]) keep(t *table[T], home uintptr, v T) bool {
 	defer t.resume(t.stop())
 	s := t.at(home)
 	st := s.lock()
-	if d.free == 0 && st/one == s.room {
+	if d.free == 0 && int(st/one) == len(s.items) {
 		d.reclaim(t, home)
 	}
 	st, ok := d.push(s, st, v)
@@ -228,14 +233,14 @@ func (p *Pool[T]) keep(t *table[T], home uintptr, v T) bool {
 // push adds v to a shard, with more room if that is needed and there is some,
 // and returns the state.
 func (d *depot[T]) push(s *shard[T], st uint32, v T) (uint32, bool) {
-	if n := st / one; n == s.room {
+	if n := int(st / one); n == len(s.items) {
 		if d.free == 0 {
 			return st, false
 		}
-		if int(n) == len(s.items) {
+		if n == cap(s.items) {
 			st = d.unload(s, st)
 		}
-		s.room += d.grant(len(s.items) - int(st/one))
+		s.items = s.items[:len(s.items)+d.grant(cap(s.items)-len(s.items))]
 	}
 	s.items[st/one] = v
 	s.puts++
@@ -245,7 +250,7 @@ func (d *depot[T]) push(s *shard[T], st uint32, v T) (uint32, bool) {
 // unload moves the full items of a locked shard to spare or the depot, and puts
 // an empty magazine in their place.
 func (d *depot[T]) unload(s *shard[T], st uint32) uint32 {
-	if len(s.items) == 0 { // at first, and after Trim
+	if cap(s.items) == 0 { // at first, and after Trim
 		s.items = d.magazine(firstMagazine)
 		return st
 	}
@@ -257,7 +262,7 @@ func (d *depot[T]) unload(s *shard[T], st uint32) uint32 {
 		next = d.magazine(2 * len(s.items))
 	}
 	s.spare = s.items
-	s.items, s.room = next[:cap(next)], 0
+	s.items = next[:0]
 	return spareBit
 }
 
@@ -274,10 +279,10 @@ func (d *depot[T]) store(m []T) (empty []T) {
 
 // grant takes room from free: as much as wanted, but no more than half of what
 // is left of a limit, so that some is left for the other shards.
-func (d *depot[T]) grant(want int) uint32 {
+func (d *depot[T]) grant(want int) int {
 	g := min(int64(want), d.free-d.free/2)
 	d.free -= g
-	return uint32(g)
+	return int(g)
 }
 
 // reclaim takes unused room from another shard: half, so that the two need not
@@ -285,13 +290,13 @@ func (d *depot[T]) grant(want int) uint32 {
 func (d *depot[T]) reclaim(t *table[T], home uintptr) {
 	for i := uintptr(1); i <= t.mask; i++ {
 		s := t.at(home + i)
-		// room changes only while the depot is locked too, so it can be read.
-		if atomic.LoadUint32(&s.state)/one == s.room {
+		// items change only while the depot is locked too, so they can be read.
+		if int(atomic.LoadUint32(&s.state)/one) == len(s.items) {
 			continue // even one in use without room: it has none to give
 		}
 		st := s.lock()
-		g := (s.room - st/one + 1) / 2
-		s.room -= g
+		g := (len(s.items) - int(st/one) + 1) / 2
+		s.items = s.items[:len(s.items)-g]
 		release(&s.state, st)
 		if g > 0 {
 			d.free += int64(g)
@@ -309,10 +314,10 @@ func (d *depot[T]) magazine(size int) []T {
 		d.mags[n] = nil
 		d.mags = d.mags[:n]
 		if cap(m) > 0 {
-			return m[:cap(m)]
+			return m
 		}
 	}
-	return make([]T, min(max(size, firstMagazine), largest[T]()))
+	return make([]T, 0, min(max(size, firstMagazine), largest[T]()))
 }
 
 // tidy drops the empty magazines, and reallocates their list if most of it is

@@ -57,10 +57,10 @@ func TestShardsHaveRoomAtFirst(t *testing.T) {
 	small.begin()
 	large.begin()
 	for i := range small.table.Load().shards {
-		if got := len(small.table.Load().shards[i].items); got < firstMagazine {
+		if got := cap(small.table.Load().shards[i].items); got < firstMagazine {
 			t.Errorf("shard %d: got room for %d values, want %d", i, got, firstMagazine)
 		}
-		if got := len(large.table.Load().shards[i].items); got != 0 {
+		if got := cap(large.table.Load().shards[i].items); got != 0 {
 			t.Errorf("shard %d: got room for %d large values, want none", i, got)
 		}
 	}
@@ -151,14 +151,14 @@ func TestEmptyMagazinesAreUsedAgain(t *testing.T) {
 		if withFull {
 			d.mags, d.full = [][]int{full, empty}, 1
 		}
-		if got := d.magazine(8); len(got) != 32 || &got[0] != &empty[:1][0] {
-			t.Errorf("got a magazine for %d values, want the empty one for 32", len(got))
+		if got := d.magazine(8); cap(got) != 32 || &got[:1][0] != &empty[:1][0] {
+			t.Errorf("got a magazine for %d values, want the empty one for 32", cap(got))
 		}
 		if len(d.mags) != d.full || d.mags[:d.full+1][d.full] != nil {
 			t.Errorf("got %d magazines, want %d", len(d.mags), d.full)
 		}
-		if got := d.magazine(16); len(got) != 16 {
-			t.Errorf("got a magazine for %d values, want a new one for 16", len(got))
+		if got := d.magazine(16); cap(got) != 16 {
+			t.Errorf("got a magazine for %d values, want a new one for 16", cap(got))
 		}
 	}
 }

@@ -61,12 +61,12 @@ func (p *Pool[T]) Fault() string {
 		s := &t.shards[i]
 		own(s.items)
 		own(s.spare)
-		sum += int64(s.room) + int64(len(s.spare))
+		sum += int64(len(s.items)) + int64(len(s.spare))
 		switch n := s.state / one; {
 		case s.state&lockBit != 0:
 			fault = "a shard is locked"
-		case n > s.room || int(s.room) > len(s.items):
-			fault = "the room of a shard does not fit"
+		case int(n) > len(s.items):
+			fault = "a shard has more values than room"
 		case (s.state&spareBit != 0) != (len(s.spare) > 0):
 			fault = "spareBit is wrong"
 		}

@@ -6,7 +6,6 @@ package pool_test
 
 import (
 	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/nib-log/nib/pool"
@@ -22,28 +21,6 @@ func TestSecondPutOfABufferIsIgnored(t *testing.T) {
 	}
 	if first, second := p.Get(100), p.Get(100); first == second {
 		t.Error("one buffer was given out twice")
-	}
-}
-
-func TestOfTwoPutsAtTheSameTimeOneIsIgnored(t *testing.T) {
-	var p pool.Buffers
-	for i := range uint64(1000) {
-		b := p.Get(100)
-		start := make(chan struct{})
-		var wg sync.WaitGroup
-		for range 2 {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				<-start
-				p.Put(b)
-			}()
-		}
-		close(start)
-		wg.Wait()
-		if s := p.Stats(); s.Len != 1 || s.Misused != i+1 {
-			t.Fatalf("got %+v, want one idle and %d misuses", s, i+1)
-		}
 	}
 }
 

@@ -15,32 +15,25 @@ import (
 // Ps).
 //
 // Get and Put need no locked instruction then: the goroutine is pinned to its
-// processor, sets the flag busy of the processor's shard, and checks whether
-// the pool is stopped. A call that needs the shards of other processors stops
-// the pool: it sets the mode, makes all processors execute a memory barrier,
+// processor, sets the flag busy of the processor's shard, and checks how many
+// slots are open. A call that needs the shards of other processors stops the
+// pool: it closes all shards, makes all processors execute a memory barrier,
 // and waits until no shard is busy. A call that set its flag before the barrier
-// is waited for; one that sets it later sees that the pool is stopped, and
-// waits for the depot's mutex. This is Dekker's protocol, with its costs on the
-// rare side.
+// is waited for; one that sets it later sees no open slot, and waits for the
+// depot's mutex. This is Dekker's protocol, with its costs on the rare side.
 const pinnable = true
-
-// The modes of a table. They change with the depot's mutex held.
-const (
-	modePinned  = iota // shards belong to processors
-	modeStopped        // all shards belong to the holder of the depot's mutex
-	modeLocked         // shards belong to the goroutine that locks them, from now on
-)
 
 // pinning is the state of a table about the owners of its shards.
 type pinning struct {
-	mode  uint32 // atomic
+	locks atomic.Bool // shards belong to the goroutine that locks them, from now on
 	debt  time.Duration
 	calls uint64 // Puts that have paid for debts
 }
 
 // pin is what a shard has for its processor.
 type pin struct {
-	busy uint64 // the processor works on the shard; stored by the processor only
+	busy uint32 // the processor works on the shard; stored by the processor only
+	open uint32 // slots that the processor may use: all that there is room for, or none; stored with the depot's mutex held
 }
 
 // A pool switches to locks when stops have taken longer than the other calls
@@ -52,8 +45,7 @@ const (
 	maxDebt = time.Millisecond
 )
 
-func (p *pinning) isPinned() bool { return atomic.LoadUint32(&p.mode) == modePinned }
-func (p *pinning) isLocked() bool { return atomic.LoadUint32(&p.mode) == modeLocked }
+func (p *pinning) isLocked() bool { return p.locks.Load() }
 
 // place returns which shard is the caller's, or was a moment ago.
 func (t *table[T]) place() uintptr {
@@ -82,7 +74,7 @@ func (d *depot[T]) findPinned(t *table[T]) (v T, ok bool) {
 			v = s.pop(st)
 			st -= one
 		}
-		s.state = st
+		s.state, s.open = st, uint32(len(s.items))
 	}
 	procUnpin()
 	return v, ok
@@ -97,6 +89,7 @@ func (d *depot[T]) keepPinned(t *table[T], v T) (ok bool) {
 	if id := procPin(); id < len(t.shards) {
 		s := &t.shards[id]
 		s.state, ok = d.push(s, s.state, v)
+		s.open = uint32(len(s.items))
 	}
 	procUnpin()
 	return ok
@@ -110,10 +103,12 @@ func (t *table[T]) stopWith(barrier func()) (began time.Time) {
 		return began
 	}
 	began = time.Now()
-	atomic.StoreUint32(&t.mode, modeStopped)
+	for i := range t.shards {
+		t.shards[i].open = 0
+	}
 	barrier()
 	for i := range t.shards {
-		for atomic.LoadUint64(&t.shards[i].busy) != 0 {
+		for atomic.LoadUint32(&t.shards[i].busy) != 0 {
 			runtime.Gosched()
 		}
 	}
@@ -131,11 +126,14 @@ func (t *table[T]) resume(began time.Time) {
 	}
 	t.debt = max(0, t.debt-time.Duration(calls-t.calls)*saved) + min(time.Since(began), maxStop)
 	t.calls = calls
-	mode := uint32(modePinned)
 	if t.debt > maxDebt {
-		mode = modeLocked
+		t.locks.Store(true)
+		return
 	}
-	atomic.StoreUint32(&t.mode, mode)
+	for i := range t.shards {
+		s := &t.shards[i]
+		atomic.StoreUint32(&s.open, uint32(len(s.items)))
+	}
 }
 
 //go:linkname procPin runtime.procPin

@@ -11,10 +11,9 @@ const pinnable = false
 
 type (
 	pinning struct{}
-	pin     struct{ busy uint64 }
+	pin     struct{ busy, open uint32 }
 )
 
-func (*pinning) isPinned() bool { return false }
 func (*pinning) isLocked() bool { return true }
 
 func (t *table[T]) place() uintptr                      { return t.byStack() }

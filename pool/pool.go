@@ -46,31 +46,29 @@ func (p *Pool[T]) setUp(create func() T, opts []Option) {
 // miss its value. The slot of the value is cleared. Get allocates only if a
 // value is created.
 func (p *Pool[T]) Get() (v T) {
-	if t := p.table.Load(); t != nil {
-		if pinnable && !t.isLocked() {
-			if id := procPin(); id < len(t.shards) {
-				s := &t.shards[id]
-				s.busy = 1
-				if t.isPinned() {
-					if st := s.state; st >= one {
-						slot := &s.items[st/one-1]
-						v = *slot
-						var zero T
-						*slot = zero
-						s.state = st - one
-						s.busy = 0
-						procUnpin()
-						if tracking {
-							p.track.taken(v)
-						}
-						return v
-					}
-				}
+	if pinnable {
+		id := procPin()
+		if t := p.table.Load(); t != nil && uint(id) < uint(len(t.shards)) {
+			s := &t.shards[id]
+			s.busy = 1
+			st := s.state
+			if i := st/one - 1; i < atomic.LoadUint32(&s.open) {
+				slot := slotAt(s.items, i)
+				v = *slot
+				var zero T
+				*slot = zero
+				s.state = st - one
 				s.busy = 0
+				procUnpin()
+				if tracking {
+					p.track.taken(v)
+				}
+				return v
 			}
-			procUnpin()
-			return p.getSlow()
+			s.busy = 0
 		}
+		procUnpin()
+	} else if t := p.table.Load(); t != nil {
 		s := t.at(t.byStack())
 		if st := atomic.SwapUint32(&s.state, lockBit); st >= one {
 			slot := &s.items[st/one-1]
@@ -96,30 +94,26 @@ func (p *Pool[T]) Put(v T) {
 	if tracking {
 		p.track.given(v)
 	}
-	if t := p.table.Load(); t != nil {
-		if pinnable && !t.isLocked() {
-			if id := procPin(); id < len(t.shards) {
-				s := &t.shards[id]
-				s.busy = 1
-				if t.isPinned() {
-					if i := s.state / one; i < s.room {
-						s.items[i] = v
-						s.puts++
-						s.state += one
-						s.busy = 0
-						procUnpin()
-						return
-					}
-				}
+	if pinnable {
+		id := procPin()
+		if t := p.table.Load(); t != nil && uint(id) < uint(len(t.shards)) {
+			s := &t.shards[id]
+			s.busy = 1
+			if i := s.state / one; i < atomic.LoadUint32(&s.open) {
+				*slotAt(s.items, i) = v
+				s.puts++
+				s.state += one
 				s.busy = 0
+				procUnpin()
+				return
 			}
-			procUnpin()
-			p.putSlow(v)
-			return
+			s.busy = 0
 		}
+		procUnpin()
+	} else if t := p.table.Load(); t != nil {
 		s := t.at(t.byStack())
 		if st := atomic.SwapUint32(&s.state, lockBit); st != lockBit {
-			if i := st / one; i < s.room {
+			if i := uint(st / one); i < uint(len(s.items)) {
 				s.items[i] = v
 				s.puts++
 				release(&s.state, st+one)

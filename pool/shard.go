@@ -50,8 +50,8 @@ type shard[T any] struct {
 	// sync/atomic: methods like those of atomic.Uint32 are not inlined into
 	// generic code that is instantiated in a package without that import.
 	state uint32
-	room  uint32 // values that items may hold: its share of the limit
-	items []T    // len is the number of values that fit
+	_     uint32
+	items []T    // len is its room, how many values it may hold: its share of the limit
 	puts  uint64 // that were kept
 	pin
 	spare []T // len is the number of values, 0 unless spareBit is set
@@ -77,7 +77,7 @@ func (t *table[T]) furnish() {
 	n := min(max(firstMagazine, cacheLine/2/size), tableBytes/size/len(t.shards))
 	all := make([]T, n*len(t.shards))
 	for i := range t.shards {
-		t.shards[i].items = all[i*n : (i+1)*n : (i+1)*n]
+		t.shards[i].items = all[i*n : i*n : (i+1)*n]
 	}
 }
 
@@ -120,7 +120,7 @@ func (s *shard[T]) tryPut(v T) bool {
 	if st == lockBit {
 		return false
 	}
-	ok := st/one < s.room
+	ok := int(st/one) < len(s.items)
 	if ok {
 		s.items[st/one] = v
 		s.puts++

@@ -7,7 +7,7 @@ import "testing"
 // TestShardBesideABusyOne uses a shard as goroutines do that find theirs in
 // use: what they put there stays within its room, and they do not wait.
 func TestShardBesideABusyOne(t *testing.T) {
-	s := &shard[int]{items: make([]int, 4), room: 2}
+	s := &shard[int]{items: make([]int, 2, 4)}
 	for n, want := range []bool{true, true, false} {
 		if got := s.tryPut(n + 1); got != want {
 			t.Errorf("put %d: got %v, want %v", n+1, got, want)

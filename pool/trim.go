@@ -80,10 +80,10 @@ func (p *Pool[T]) drain(s *shard[T], n int) int {
 	}
 	items := s.items[:st/one]
 	k := p.dropTail(&items, n-dropped)
-	s.room -= uint32(k)
+	s.items = s.items[:len(s.items)-k]
 	if len(items) == 0 {
-		p.depot.free += int64(s.room)
-		s.items, s.room = nil, 0
+		p.depot.free += int64(len(s.items))
+		s.items = nil
 	}
 	release(&s.state, uint32(len(items))*one|st&spareBit)
 	return dropped + k
