@@ -3,8 +3,10 @@
 package pool_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -153,6 +155,86 @@ func TestModelOfConcurrentUse(t *testing.T) {
 				wg.Wait()
 			}
 			w.settle()
+		})
+	}
+}
+
+// A stock is a world with so many values that each Get must find one: those
+// that goroutines hold, or have left for others, are fewer.
+type stock struct {
+	*world
+	left [64]atomic.Pointer[item] // values that change hands outside of the pool
+	pin  bool                     // keep the pool from switching to locks
+}
+
+const (
+	stocked = 2000
+	holders = 8
+	most    = 100 // values that a holder has
+)
+
+// trade does n random operations, and returns its values. Holders take turns in
+// preferring Get and Put, so values of one processor are wanted on another.
+func (s *stock) trade(seed uint64, n int) {
+	random := rand.New(rand.NewPCG(seed, 7))
+	var mine []*item
+	for i := range n {
+		gets := 3 + 4*int((seed+uint64(i)/500)%2) // of 10 operations
+		switch k := random.IntN(10_000); {
+		case k == 0 && random.IntN(4) == 0:
+			runtime.GC()
+		case k == 1:
+			runtime.GOMAXPROCS(1 + random.IntN(8))
+		case k == 2:
+			s.pool.Stats()
+		case k < 100 && s.pin:
+			s.pool.StayPinned()
+		case k < 1000 && len(mine) > 0:
+			last := len(mine) - 1
+			if mine[last] = s.left[k%len(s.left)].Swap(mine[last]); mine[last] == nil {
+				mine = mine[:last]
+			}
+		case len(mine) == 0 || k%10 < gets && len(mine) < most:
+			atDepth(k%5, func() { mine = append(mine, s.get()) })
+		default:
+			last := len(mine) - 1
+			atDepth(k%5, func() { s.put(mine[last]) })
+			mine = mine[:last]
+		}
+	}
+	for _, v := range mine {
+		s.put(v)
+	}
+}
+
+// NIB_E2E=full makes it ten million operations.
+func TestModelOfAFullStock(t *testing.T) {
+	n := steps(t, 500_000/holders)
+	if os.Getenv("NIB_E2E") == "full" {
+		n = 10_000_000 / holders
+	}
+	for _, pin := range []bool{false, true} {
+		t.Run(fmt.Sprintf("pinned %v", pin), func(t *testing.T) {
+			procs(t, 4)
+			s := &stock{world: newWorld(t, pool.WithPrealloc(stocked)), pin: pin}
+			var wg sync.WaitGroup
+			for seed := range uint64(holders) {
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
+					s.trade(seed, n)
+				}()
+			}
+			wg.Wait()
+			for i := range s.left {
+				if v := s.left[i].Load(); v != nil {
+					s.put(v)
+				}
+			}
+			if got := s.made.Load(); got != stocked {
+				t.Errorf("%d Gets found none of %d values", got-stocked, stocked)
+			}
+			s.settle()
 		})
 	}
 }
