@@ -41,7 +41,7 @@ func main() { slog.New(slog.NewJSONHandler(os.Stdout, nil)).Info("hello", "to", 
 
 // build builds a program from files, in a module that uses this checkout, and
 // returns its path.
-func build(t *testing.T, files map[string]string) string {
+func build(t *testing.T, files map[string]string, flags ...string) string {
 	t.Helper()
 	checkout, err := filepath.Abs("../..")
 	if err != nil {
@@ -59,7 +59,7 @@ func build(t *testing.T, files map[string]string) string {
 	}
 	// No flag changes how packages are compiled, so that the standard library
 	// comes from the build cache of the tests.
-	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, ".")
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-ldflags=-s -w"}, flags, []string{"-o", program, "."})...)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off")
 	if out, err := cmd.CombinedOutput(); err != nil {

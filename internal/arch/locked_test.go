@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arch
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A fastPath is a call whose locked instructions are counted in its machine
+// code. One takes 20 cycles on some processors and 7 on others, where no timing
+// shows that there is one too many.
+type fastPath struct {
+	name, from     string // from is the function where it begins
+	most, mostFast int    // locked instructions, without and with -tags nibfast
+}
+
+// fastPaths are the paths whose locked instructions are limited. All branches
+// of their functions count, taken or not, except for calls of rareCalls.
+var fastPaths = []fastPath{
+	{"Pool.Get", "main.poolGet", 1, 0},
+	{"Pool.Put", "main.poolPut", 1, 0},
+	{"Buffers.Get", "main.buffersGet", 1, 0},
+	{"Buffers.Put", "main.buffersPut", 1, 0},
+	{"disabled call", "main.disabled", 0, 0},
+	{"Info().Msg into io.Discard", "main.message", 0, 0},
+	// Two lock and unlock; two are for lines that the writer itself has logged.
+	{"line to an io.Writer", root + "/internal/linewriter.(*Writer).Write", 4, 4},
+	// One reserves room and two commit; two wake sleeping goroutines.
+	{"WriteRecord of the spool", "main.record", 5, 5},
+	// One counts; three are on the paths of lines that the filter drops, and of
+	// filters that panic.
+	{"counter of a filter", "main.counted", 4, 4},
+}
+
+// rareCalls are functions that usual calls do not execute, by the beginning of
+// their names, and those that have a row of their own.
+var rareCalls = []string{
+	"runtime.", "sync.(*Mutex).", "sync.(*Pool).getSlow", "sync.(*Pool).pinSlow", "sync.(*poolChain).",
+	"pool.(*Pool[...]).getSlow", "pool.(*Pool[...]).putSlow",
+	"pool.(*Buffers).open", "pool.(*Buffers).takeOversize", "pool.(*Buffers).dropOversize", "pool.(*Buffers).countOutgrown", "pool.(*Buffers).refuse",
+	"nib.(*Logger).sample", "nib.(*Event).misused", "nib.(*Event).run", "nib.callUser",
+	"nib.(*core).deliver", "nib.(*core).report", "callsite.(*Table[...]).Put", "lastresort.",
+	"clock.(*wallClock).renew", "clock.(*tickClock).renew",
+	"linewriter.(*Writer).Write", "linewriter.(*Writer).queueUp", "linewriter.(*Writer).enqueue", "linewriter.(*Writer).writeAll",
+	"spool.(*Sink).retire", "spool.(*Sink).roll", "spool.(*Sink).waitSynced", "segment.(*twin).write",
+}
+
+const fastProgram = `package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/pool"
+	"github.com/nib-log/nib/sink"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+//go:noinline
+func poolGet(p *pool.Pool[[]byte]) []byte { return p.Get() }
+
+//go:noinline
+func poolPut(p *pool.Pool[[]byte], v []byte) { p.Put(v) }
+
+//go:noinline
+func buffersGet(p *pool.Buffers) *pool.Buffer { return p.Get(4096) }
+
+//go:noinline
+func buffersPut(p *pool.Buffers, b *pool.Buffer) { p.Put(b) }
+
+//go:noinline
+func disabled(l *nib.Logger) { l.Debug().Str("key", "text").Msg("message") }
+
+//go:noinline
+func message(l *nib.Logger) { l.Info().Msg("message") }
+
+//go:noinline
+func record(s *spool.Sink, r *nib.Record) error { return s.WriteRecord(r) }
+
+//go:noinline
+func counted(s nib.Sink, r *nib.Record) error { return s.WriteRecord(r) }
+
+func main() {
+	values := pool.New(func() []byte { return nil })
+	poolPut(values, poolGet(values))
+	var buffers pool.Buffers
+	buffersPut(&buffers, buffersGet(&buffers))
+	discard, file := nib.New(io.Discard), nib.New(os.Stdout)
+	disabled(discard)
+	message(discard)
+	message(file)
+	lines, err := spool.Open("", nil, spool.Config{})
+	if err == nil {
+		_ = record(lines, new(nib.Record))
+	}
+	_ = counted(sink.Filter(lines, func(*nib.Record) bool { return true }), new(nib.Record))
+}
+`
+
+// code is the machine code of a program: the instructions of each function, in
+// the syntax of go tool objdump.
+type code map[string][]string
+
+// disassembled reads the output of go tool objdump: a line for each function,
+// and for each instruction one with four columns between tabs.
+func disassembled(text string) code {
+	c, name := code{}, ""
+	for line := range strings.Lines(text) {
+		if head, ok := strings.CutPrefix(line, "TEXT "); ok {
+			name, _, _ = strings.Cut(head, "(SB)")
+			c[name] = nil
+			continue
+		}
+		columns := slices.DeleteFunc(strings.Split(strings.TrimSpace(line), "\t"), func(s string) bool { return s == "" })
+		if len(columns) == 4 {
+			c[name] = append(c[name], strings.TrimSpace(columns[3]))
+		}
+	}
+	return c
+}
+
+// isLocked reports whether an instruction of amd64 is locked: by its prefix, or
+// because it exchanges a register with memory.
+func isLocked(instruction string) bool {
+	return strings.HasPrefix(instruction, "LOCK ") ||
+		strings.HasPrefix(instruction, "XCHG") && strings.Contains(instruction, "(")
+}
+
+// target returns the function that an instruction calls or continues with.
+func target(instruction string) string {
+	operation, operand, _ := strings.Cut(instruction, " ")
+	if operation != "CALL" && operation != "JMP" {
+		return ""
+	}
+	name, ok := strings.CutSuffix(operand, "(SB)")
+	if !ok {
+		return ""
+	}
+	return name
+}
+
+var typeArguments = regexp.MustCompile(`\[.*\]`)
+
+// short returns the name of a function without its folder and type arguments:
+// "pool.(*Pool[...]).Get".
+func short(name string) string {
+	name = typeArguments.ReplaceAllString(name, "[...]")
+	return name[strings.LastIndex(name, "/")+1:]
+}
+
+// locked lists the locked instructions of a path, each with its function, and
+// adds the rare functions that the path calls to called.
+func (p *fastPath) locked(c code, rare []string, called map[string]bool) (found []string) {
+	todo, seen := []string{p.from}, map[string]bool{p.from: true}
+	for len(todo) > 0 {
+		name := todo[0]
+		todo = todo[1:]
+		for _, instruction := range c[name] {
+			if isLocked(instruction) {
+				found = append(found, short(name)+": "+instruction)
+			}
+			next := target(instruction)
+			if next == "" || seen[next] {
+				continue
+			}
+			seen[next] = true
+			if i := slices.IndexFunc(rare, func(r string) bool { return strings.HasPrefix(short(next), r) }); i >= 0 {
+				called[rare[i]] = true
+			} else {
+				todo = append(todo, next)
+			}
+		}
+	}
+	return found
+}
+
+func checkLocked(c code, paths []fastPath, fast bool, rare []string, called map[string]bool) (violations []string) {
+	for _, p := range paths {
+		if c[p.from] == nil {
+			violations = append(violations, fmt.Sprintf("%s: no function %s", p.name, p.from))
+			continue
+		}
+		most := p.most
+		if fast {
+			most = p.mostFast
+		}
+		if found := p.locked(c, rare, called); len(found) > most {
+			violations = append(violations, fmt.Sprintf("%s: %d locked instructions, want at most %d: %s", p.name, len(found), most, strings.Join(found, ", ")))
+		}
+	}
+	return violations
+}
+
+func TestLockedInstructions(t *testing.T) {
+	const text = `TEXT main.get(SB) /a/main.go
+  main.go:3		0x401000		493b6610		CMPQ SP, 0x10(R14)
+  main.go:3		0x401004		8732			XCHGL SI, 0(DX)
+  main.go:3		0x401006		4887d8			XCHGQ BX, AX
+  main.go:4		0x401009		f0480fc1		LOCK XADDQ CX, 0x228(AX)
+  main.go:4		0x40100d		e826170000		CALL a.example/b/pool.(*Pool[go.shape.*a.example/c.T]).next(SB)
+  main.go:4		0x401012		e826170000		CALL a.example/b/pool.(*Pool[go.shape.*a.example/c.T]).slow(SB)
+  main.go:4		0x401017		e826170000		CALL runtime.panicBounds(SB)
+  main.go:4		0x40101c		ebce			JMP main.get(SB)
+
+TEXT a.example/b/pool.(*Pool[go.shape.*a.example/c.T]).next(SB) /a/pool.go
+  pool.go:9		0x402000		f0			LOCK CMPXCHGL DX, 0(CX)
+
+TEXT a.example/b/pool.(*Pool[go.shape.*a.example/c.T]).slow(SB) /a/pool.go
+  pool.go:12		0x403000		f0			LOCK CMPXCHGL DX, 0(CX)
+
+TEXT runtime.panicBounds(SB) /a/panic.go
+  panic.go:12		0x404000		f0			LOCK CMPXCHGL DX, 0(CX)
+`
+	c := disassembled(text)
+	rare := []string{"runtime.", "pool.(*Pool[...]).slow"}
+	for _, f := range []struct {
+		name string
+		path fastPath
+		rare []string
+		want []string
+	}{
+		{"good", fastPath{"get", "main.get", 3, 0}, rare, nil},
+		{"one too many", fastPath{"get", "main.get", 2, 0}, rare, []string{"get: 3 locked instructions, want at most 2: main.get: XCHGL SI, 0(DX), main.get: LOCK XADDQ"}},
+		{"a function more", fastPath{"get", "main.get", 3, 0}, rare[:1], []string{"get: 4 locked instructions, want at most 3"}},
+		{"unknown function", fastPath{"put", "main.put", 0, 0}, nil, []string{"put: no function main.put"}},
+	} {
+		compare(t, f.name, checkLocked(c, []fastPath{f.path}, false, f.rare, map[string]bool{}), f.want)
+	}
+	if testing.Short() {
+		t.Skip("builds two programs")
+	}
+	if runtime.GOARCH != "amd64" {
+		t.Skipf("reads machine code of amd64, not of %s", runtime.GOARCH)
+	}
+	called := map[string]bool{}
+	for _, tags := range []string{"", "nibfast"} {
+		// With the symbols, which objdump needs.
+		program := build(t, map[string]string{"main.go": fastProgram}, "-tags="+tags, "-ldflags=-w")
+		out, err := exec.Command("go", "tool", "objdump", "-s", `^main\.|^sync|^internal/sync|`+root, program).Output()
+		if err != nil {
+			t.Skipf("go tool objdump: %v", err)
+		}
+		for _, v := range checkLocked(disassembled(string(out)), fastPaths, tags == "nibfast", rareCalls, called) {
+			t.Errorf("-tags=%s: %s", tags, v)
+		}
+	}
+	for _, r := range rareCalls {
+		if !called[r] {
+			t.Errorf("no path calls %s: it is not needed any more", r)
+		}
+	}
+}
