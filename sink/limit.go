@@ -81,7 +81,7 @@ func validSize(of string, n int) error {
 }
 
 // A Suppressor is the sink returned by [Limit] and [Sample].
-type Suppressor struct{ gate }
+type Suppressor struct{ suppressor }
 
 var (
 	_ nib.Sink         = (*Suppressor)(nil)
@@ -149,7 +149,7 @@ type limits struct {
 
 func (l *limits) bySite(level int) bool { return l.sites[level].limited }
 
-func (l *limits) judge(a *account, level int, now int64) verdict {
+func (l *limits) decide(a *account, level int, now int64) decision {
 	var before int64
 	if a != nil {
 		before = a.at

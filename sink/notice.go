@@ -20,8 +20,8 @@ const (
 	ofKey    = "of"    // the beginning of their message, if there is no call site
 )
 
-// A debt is a pending count: lines that were suppressed and not yet reported.
-type debt struct {
+// A pendingCount is how many lines were suppressed and not yet reported.
+type pendingCount struct {
 	key   key
 	lines uint64
 	text  text // beginning of the message, if the key has no call site
@@ -59,7 +59,7 @@ func (s *notices) newNotice() *notice {
 }
 
 // send writes the line for d.
-func (s *notices) send(d *debt, now time.Time) error {
+func (s *notices) send(d *pendingCount, now time.Time) error {
 	n := s.idle.Get()
 	e := n.log.Entry(nib.Entry{Time: now, Level: levelAt(int(d.key.level)), PC: d.key.pc, Message: suppressedMessage})
 	if d.text.size > 0 {

@@ -105,7 +105,7 @@ type shares struct {
 
 func (s *shares) bySite(level int) bool { return s.keep[level] != Share{} }
 
-func (s *shares) judge(a *account, level int, now int64) verdict {
+func (s *shares) decide(a *account, level int, now int64) decision {
 	if a == nil {
 		return pass
 	}

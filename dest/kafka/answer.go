@@ -13,7 +13,7 @@ import (
 // receive handles the response to the first batch in the queue. If it is not an
 // acknowledgement, no other request is in flight. An error means that the batch
 // is sent again after a pause.
-func (l *lane) receive(ctx context.Context, p *sent, batch []nib.Record) error {
+func (l *lane) receive(ctx context.Context, p *inFlight, batch []nib.Record) error {
 	answer := p.answer
 	if p.err != nil {
 		p.abandoned = true
@@ -52,7 +52,7 @@ func (l *lane) receive(ctx context.Context, p *sent, batch []nib.Record) error {
 }
 
 // acknowledge settles the first batch of the queue.
-func (l *lane) acknowledge(p *sent, base int64) {
+func (l *lane) acknowledge(p *inFlight, base int64) {
 	n := len(p.numbers)
 	if base >= 0 {
 		l.offset = base + int64(n) - 1
@@ -84,7 +84,7 @@ func (l *lane) acknowledge(p *sent, base int64) {
 
 // release gives up a batch. Its memory is reused unless the client may still be
 // reading it.
-func (l *lane) release(p *sent) {
+func (l *lane) release(p *inFlight) {
 	if !p.abandoned && cap(p.frame) <= 2*l.d.c.MaxBatch && len(l.spare) < depth {
 		l.spare = append(l.spare, p)
 	}

@@ -69,7 +69,7 @@ func (d *Destination) assign(batch []nib.Record) {
 		}
 		r := &batch[i]
 		l := d.laneOf(r)
-		if d.isSettled(r) || d.isBuried(r) {
+		if d.isSettled(r) || d.isDeadLettered(r) {
 			d.states[i].settled = true
 			continue
 		}

@@ -20,21 +20,21 @@ func TestSplitBatchIsSettled(t *testing.T) {
 
 	t.Run("a part is accepted", func(t *testing.T) {
 		l := newLane()
-		l.accepted(&sent{plain: 60})
+		l.accepted(&inFlight{plain: 60})
 		if !l.others || l.suspect != 40 {
 			t.Errorf("got others %v and %d bytes suspect, want true and 40", l.others, l.suspect)
 		}
 	})
 	t.Run("all of it is accepted", func(t *testing.T) {
 		l := newLane()
-		l.accepted(&sent{plain: 100})
+		l.accepted(&inFlight{plain: 100})
 		if l.others {
 			t.Error("a record of the next batch would be rejected at once, for parts of this one were accepted")
 		}
 	})
 	t.Run("one record is refused", func(t *testing.T) {
 		l := newLane()
-		l.queue = []*sent{{index: []int{0}}}
+		l.queue = []*inFlight{{index: []int{0}}}
 		if err := l.refuseAll(t.Context(), make([]nib.Record, 1), errDenied); err != nil {
 			t.Fatal(err)
 		}

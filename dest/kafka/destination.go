@@ -46,10 +46,10 @@ type Destination struct {
 
 	overlaps bool // Deliver may return while requests are in flight
 
-	taken   producer // of the transactional id
-	fence   bool     // it must be taken again
-	doubt   bool     // it is not known whether the last transaction was committed
-	shutOut bool     // a later process has it
+	taken  producer // of the transactional id
+	fence  bool     // it must be taken again
+	doubt  bool     // it is not known whether the last transaction was committed
+	fenced bool     // a later process has it
 
 	reached identity // of the last record that was reported as settled
 

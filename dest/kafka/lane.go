@@ -51,17 +51,17 @@ type lane struct {
 	present            map[uint64]struct{}
 
 	enc     encoder
-	limit   int     // bytes of a batch before compression
-	blame           // refused records
-	todo    []int   // indexes of records to be sent
-	queue   []*sent // batches in flight, or about to be sent
-	careful bool    // send one by one until the queue is empty
-	spare   []*sent
+	limit   int         // bytes of a batch before compression
+	blame               // refused records
+	todo    []int       // indexes of records to be sent
+	queue   []*inFlight // batches in flight, or about to be sent
+	careful bool        // send one by one until the queue is empty
+	spare   []*inFlight
 }
 
-// A sent is an encoded batch, in flight or about to be sent. It does not change
-// until its response has arrived.
-type sent struct {
+// An inFlight is an encoded batch, in flight or about to be sent. It does not
+// change until its response has arrived.
+type inFlight struct {
 	frame     []byte
 	plain     int   // bytes before compression
 	first     int32 // sequence of the first record
@@ -103,7 +103,7 @@ func (l *lane) has(r *nib.Record) bool {
 }
 
 // match returns the index of a record in the pending batch, or -1.
-func (p *sent) match(r *nib.Record) int {
+func (p *inFlight) match(r *nib.Record) int {
 	if r.Seq == 0 || p.spool != r.Spool {
 		return -1
 	}
@@ -122,7 +122,7 @@ func (p *sent) match(r *nib.Record) int {
 
 // pending returns the batch in the queue that has a record, and the index of
 // the record.
-func (l *lane) pending(r *nib.Record) (p *sent, at int) {
+func (l *lane) pending(r *nib.Record) (p *inFlight, at int) {
 	for _, p := range l.queue {
 		if at := p.match(r); at >= 0 {
 			return p, at
@@ -171,7 +171,7 @@ func (l *lane) await(ctx context.Context) {
 }
 
 // await waits until the batch is not in flight.
-func (p *sent) await(ctx context.Context) {
+func (p *inFlight) await(ctx context.Context) {
 	if p.underway == nil {
 		return
 	}
@@ -216,7 +216,7 @@ func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) error
 // start sends a batch, and returns when it is written, if others are to follow.
 // The request may outlive the call of Deliver; if ctx ends first, await gives
 // it up.
-func (l *lane) start(ctx context.Context, p *sent, others bool) {
+func (l *lane) start(ctx context.Context, p *inFlight, others bool) {
 	done := make(chan struct{})
 	request, cancel := context.WithCancel(l.d.ctx)
 	p.underway, p.cancel = done, cancel
@@ -273,7 +273,7 @@ func (l *lane) encode(ctx context.Context, batch []nib.Record) error {
 
 // take appends the batch in the encoder to the queue.
 func (l *lane) take(batch []nib.Record, index []int) {
-	p := new(sent)
+	p := new(inFlight)
 	if n := len(l.spare); n > 0 {
 		p, l.spare = l.spare[n-1], l.spare[:n-1]
 	}
@@ -288,7 +288,7 @@ func (l *lane) take(batch []nib.Record, index []int) {
 }
 
 // produce sends the frame to the leader.
-func (l *lane) produce(ctx context.Context, p *sent) (*kmsg.ProduceResponseTopicPartition, error) {
+func (l *lane) produce(ctx context.Context, p *inFlight) (*kmsg.ProduceResponseTopicPartition, error) {
 	if l.leader < 0 {
 		return nil, errNoLeader
 	}

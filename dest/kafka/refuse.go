@@ -52,7 +52,7 @@ func (l *lane) split() {
 
 // accepted notes that a batch was acknowledged, so the records refused before
 // it were refused because of their contents.
-func (l *lane) accepted(p *sent) {
+func (l *lane) accepted(p *inFlight) {
 	for _, h := range l.held {
 		l.d.reject(h.index, h.why)
 	}
@@ -177,8 +177,8 @@ func (d *Destination) deadLetter(ctx context.Context, r *nib.Record, why error) 
 	return nil, nil
 }
 
-// isBuried reports whether a record is already in the dead letter topic.
-func (d *Destination) isBuried(r *nib.Record) bool {
+// isDeadLettered reports whether a record is already in the dead letter topic.
+func (d *Destination) isDeadLettered(r *nib.Record) bool {
 	if len(d.deadLettered) == 0 {
 		return false
 	}

@@ -222,7 +222,7 @@ func (l *lane) recover(ctx context.Context, batch []nib.Record, why error) error
 // confirm ensures that the first acknowledged batch of an adopted producer is
 // in the partition: the broker also acknowledges a batch whose sequence it
 // already has, and the earlier batch may have had other records.
-func (l *lane) confirm(ctx context.Context, p *sent, batch []nib.Record) error {
+func (l *lane) confirm(ctx context.Context, p *inFlight, batch []nib.Record) error {
 	f, err := l.search(ctx, p.spool, p.numbers[0], l.origin(batch))
 	if err != nil {
 		return err

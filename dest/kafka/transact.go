@@ -95,12 +95,12 @@ func (d *Destination) enter(ctx context.Context, l *lane, batch []nib.Record) er
 // takeID fences the process that had the transactional id before, unless that
 // was a later process than this one.
 func (d *Destination) takeID(ctx context.Context) error {
-	if d.shutOut {
+	if d.fenced {
 		return ErrFenced
 	}
 	p, err := d.newProducer(ctx, &d.c.TransactionalID, d.taken)
 	if d.taken != noProducer && (errors.Is(err, kerr.ProducerFenced) || errors.Is(err, kerr.InvalidProducerEpoch)) {
-		d.shutOut = true
+		d.fenced = true
 		return ErrFenced
 	}
 	if err == nil {

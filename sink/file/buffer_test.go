@@ -105,16 +105,16 @@ func TestOthersFillTheBufferWhileOneWrites(t *testing.T) {
 // calls have returned nil, is reported.
 func TestLossOfBufferedLinesIsTold(t *testing.T) {
 	m, clock := newMem(t)
-	var told []error
-	s := openMem(t, m, clock, Config{Buffer: 1000, Delay: never, OnError: func(err error) { told = append(told, err) }})
+	var reported []error
+	s := openMem(t, m, clock, Config{Buffer: 1000, Delay: never, OnError: func(err error) { reported = append(reported, err) }})
 	writeNumbers(t, s, 0, 3)
 	heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Err: syscall.EIO})
 	if err := s.Flush(context.Background()); !errors.Is(err, syscall.EIO) {
 		t.Errorf("Flush: got %v, want EIO", err)
 	}
 	must(t, s.Flush(context.Background())) // it was reported
-	if len(told) != 1 || !errors.Is(told[0], syscall.EIO) {
-		t.Errorf("OnError was told %v, want EIO once", told)
+	if len(reported) != 1 || !errors.Is(reported[0], syscall.EIO) {
+		t.Errorf("OnError got %v, want EIO once", reported)
 	}
 	if err := s.WriteRecord(record(nib.LevelInfo, 3, 0)); !errors.Is(err, syscall.EIO) {
 		t.Errorf("got %v for a line while writing fails, want EIO", err)

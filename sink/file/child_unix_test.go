@@ -138,7 +138,7 @@ func rotateAsChild(c childConfig) error {
 		return err
 	}
 	if st.Lost() > 0 || st.Errors > 0 {
-		return fmt.Errorf("%+v, OnError was told %v", st, fault)
+		return fmt.Errorf("%+v, OnError got %v", st, fault)
 	}
 	fmt.Println(st.Rotations)
 	return nil

@@ -20,8 +20,8 @@ func TestLockOfClaimsThatStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := vfstest.NewMem(time.Now)
 		must(t, m.MkdirAll(logDir, 0o700))
-		var told []error
-		s := open(t, livePath, Config{fs: m, boot: 1, OnError: func(err error) { told = append(told, err) }})
+		var reported []error
+		s := open(t, livePath, Config{fs: m, boot: 1, OnError: func(err error) { reported = append(reported, err) }})
 		s.Mark()
 		held, err := m.Open(claimsPath, os.O_RDWR, 0)
 		must(t, err, held.Lock(vfs.Exclusive))
@@ -32,8 +32,8 @@ func TestLockOfClaimsThatStays(t *testing.T) {
 		if took := time.Since(start); took > claimTimeout+100*time.Millisecond {
 			t.Errorf("200 batches took %v", took)
 		}
-		if len(told) != 1 || s.Stats().Errors == 0 || hasClaim(s.Mark()) {
-			t.Errorf("got %v, %d errors, and a mark with a claim: %v", told, s.Stats().Errors, hasClaim(s.Mark()))
+		if len(reported) != 1 || s.Stats().Errors == 0 || hasClaim(s.Mark()) {
+			t.Errorf("got %v, %d errors, and a mark with a claim: %v", reported, s.Stats().Errors, hasClaim(s.Mark()))
 		}
 		must(t, held.Close())
 		time.Sleep(time.Duration(longestRotate))

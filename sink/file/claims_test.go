@@ -44,8 +44,8 @@ func TestDeliverWithoutClaims(t *testing.T) {
 			m, clock := newMem(t)
 			c.fault.Path = claimsName("app.log")
 			heal := m.Fail(c.fault)
-			var told []error
-			s := openMem(t, m, clock, Config{OnError: func(err error) { told = append(told, err) }})
+			var reported []error
+			s := openMem(t, m, clock, Config{OnError: func(err error) { reported = append(reported, err) }})
 			s.Mark()
 			for n := range 3 {
 				deliverAll(t, s, *deskRecord(n))
@@ -53,11 +53,11 @@ func TestDeliverWithoutClaims(t *testing.T) {
 			if hasClaim(s.Mark()) {
 				t.Error("the mark has a claim")
 			}
-			if c.want == nil && (len(told) > 0 || s.Stats().Errors > 0) {
-				t.Errorf("got %v and %d errors, want none", told, s.Stats().Errors)
+			if c.want == nil && (len(reported) > 0 || s.Stats().Errors > 0) {
+				t.Errorf("got %v and %d errors, want none", reported, s.Stats().Errors)
 			}
-			if c.want != nil && (len(told) != 1 || !errors.Is(told[0], c.want) || s.Stats().Errors == 0) {
-				t.Errorf("got %v and %d errors, want %v", told, s.Stats().Errors, c.want)
+			if c.want != nil && (len(reported) != 1 || !errors.Is(reported[0], c.want) || s.Stats().Errors == 0) {
+				t.Errorf("got %v and %d errors, want %v", reported, s.Stats().Errors, c.want)
 			}
 			heal()
 			clock.advance(time.Minute)
@@ -78,8 +78,8 @@ func TestClaimsOfAnotherUserAreReported(t *testing.T) {
 	f, err := m.Open(claimsPath, os.O_RDWR|os.O_CREATE, 0o600)
 	must(t, err, f.Close())
 	m.Chown(claimsPath, other)
-	var told []error
-	s := openMem(t, m, clock, Config{OnError: func(err error) { told = append(told, err) }})
+	var reported []error
+	s := openMem(t, m, clock, Config{OnError: func(err error) { reported = append(reported, err) }})
 	s.Mark()
 	for n := range 20 {
 		deliverAll(t, s, *deskRecord(n))
@@ -88,8 +88,8 @@ func TestClaimsOfAnotherUserAreReported(t *testing.T) {
 	if hasClaim(s.Mark()) {
 		t.Error("the mark has a claim")
 	}
-	if len(told) != 1 || !errors.Is(told[0], ErrOwner) || s.Stats().Errors == 0 {
-		t.Errorf("got %v and %d errors, want %v once", told, s.Stats().Errors, ErrOwner)
+	if len(reported) != 1 || !errors.Is(reported[0], ErrOwner) || s.Stats().Errors == 0 {
+		t.Errorf("got %v and %d errors, want %v once", reported, s.Stats().Errors, ErrOwner)
 	}
 	m.Chown(claimsPath, os.Geteuid())
 	clock.advance(time.Minute)

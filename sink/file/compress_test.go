@@ -46,10 +46,10 @@ func TestOldFilesAreCompressed(t *testing.T) {
 
 func TestBadGzipLevelIsReported(t *testing.T) {
 	m, clock := newMem(t)
-	told := make(chan error, 10)
-	s := openMem(t, m, clock, Config{Compress: Gzip{Level: 99}, OnError: func(err error) { told <- err }})
+	reported := make(chan error, 10)
+	s := openMem(t, m, clock, Config{Compress: Gzip{Level: 99}, OnError: func(err error) { reported <- err }})
 	rotated(t, s, clock, 1)
-	if err := <-told; !strings.Contains(err.Error(), "compress an old file of "+livePath) {
+	if err := <-reported; !strings.Contains(err.Error(), "compress an old file of "+livePath) {
 		t.Errorf("got %v", err)
 	}
 	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+" app.log")
@@ -87,22 +87,22 @@ func TestFailedCompressionLosesNothing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, clock := newMem(t)
-			var told error
+			var reported error
 			run := c.run
 			if run == nil {
 				run = healthy
 			}
 			s := openMem(t, m, clock, Config{
 				Compress: testCompressor(func(w io.Writer, r io.Reader) error { return run(w, r) }),
-				OnError:  func(err error) { told = err },
+				OnError:  func(err error) { reported = err },
 			})
 			heal := func() {}
 			if c.fault.Op != "" {
 				heal = m.Fail(c.fault)
 			}
 			rotated(t, s, clock, 1)
-			if told == nil || c.want != nil && !errors.Is(told, c.want) {
-				t.Errorf("OnError was told %v, want %v", told, c.want)
+			if reported == nil || c.want != nil && !errors.Is(reported, c.want) {
+				t.Errorf("OnError got %v, want %v", reported, c.want)
 			}
 			names := memFiles(t, m)
 			if !slices.Contains(names, firstName) {

@@ -36,8 +36,8 @@ const (
 	longestPause = int64(250 * time.Millisecond)
 )
 
-// sayAgain is the minimum interval between reports of the same error.
-const sayAgain = int64(time.Minute)
+// reportAgain is the minimum interval between reports of the same error.
+const reportAgain = int64(time.Minute)
 
 // A failure is the state of failed writes.
 type failure struct {
@@ -130,22 +130,22 @@ func (s *Sink) report(op string, err error) {
 // announce queues err, which unlock reports to OnError, unless op has recently
 // failed for the same reason. The lock is held.
 func (s *Sink) announce(op string, err error) {
-	if s.news != nil {
+	if s.unreported != nil {
 		return
 	}
 	now, reason := s.clock.mono(), root(err).Error()
-	if last, ok := s.said[op]; ok && last.reason == reason && now < last.again {
+	if last, ok := s.reports[op]; ok && last.reason == reason && now < last.again {
 		return
 	}
-	if s.said == nil {
-		s.said = map[string]saying{}
+	if s.reports == nil {
+		s.reports = map[string]lastReport{}
 	}
-	s.said[op] = saying{reason, now + sayAgain}
-	s.news = err
+	s.reports[op] = lastReport{reason, now + reportAgain}
+	s.unreported = err
 }
 
-// A saying is the last report of an operation: the error passed to OnError.
-type saying struct {
+// A lastReport is the last report of an operation: the error passed to OnError.
+type lastReport struct {
 	reason string
 	again  int64 // monotonic time from which it is reported again
 }
@@ -175,22 +175,22 @@ func root(err error) error {
 // path of a write does not use it.
 func (s *Sink) unlock() {
 	s.assess()
-	news := s.news
-	tell := news != nil && !s.telling
-	if tell {
-		s.news, s.telling = nil, true
+	err := s.unreported
+	call := err != nil && !s.reporting
+	if call {
+		s.unreported, s.reporting = nil, true
 	}
 	s.mu.Unlock()
-	if tell {
-		s.tell(news)
+	if call {
+		s.callOnError(err)
 	}
 }
 
-func (s *Sink) tell(err error) {
+func (s *Sink) callOnError(err error) {
 	defer func() {
 		_ = recover() // a panic of user code; there is nowhere left to report it
 		s.mu.Lock()
-		s.telling = false
+		s.reporting = false
 		s.mu.Unlock()
 	}()
 	s.c.OnError(err)

@@ -133,7 +133,7 @@ func TestPassingFaults(t *testing.T) {
 			wantText(t, "file", numbers(memAll(t, m)), want)
 			st := s.Stats()
 			if lost := uint64(faults - 1); count(st, delivery.ReasonFailed, nib.LevelWarn) != lost || st.Notices != lost || st.Errors != uint64(faults) {
-				t.Errorf("Buffer %d, %d faults: got %+v, want %d warnings lost and told", buffer, faults, st, lost)
+				t.Errorf("Buffer %d, %d faults: got %+v, want %d warnings lost and reported", buffer, faults, st, lost)
 			}
 		}
 	}
@@ -387,8 +387,8 @@ func TestOnErrorMayDoAnything(t *testing.T) {
 // and the same one a minute later.
 func TestOnErrorIsToldOfANewReason(t *testing.T) {
 	m, clock := newMem(t)
-	var told []string
-	s := openMem(t, m, clock, Config{OnError: func(err error) { told = append(told, root(err).Error()) }})
+	var reported []string
+	s := openMem(t, m, clock, Config{OnError: func(err error) { reported = append(reported, root(err).Error()) }})
 	for _, step := range []struct {
 		err  error
 		wait time.Duration
@@ -399,8 +399,8 @@ func TestOnErrorIsToldOfANewReason(t *testing.T) {
 		s.unlock()
 	}
 	want := []string{syscall.EIO.Error(), syscall.EACCES.Error(), syscall.EACCES.Error()}
-	if !slices.Equal(told, want) {
-		t.Errorf("got %q, want %q", told, want)
+	if !slices.Equal(reported, want) {
+		t.Errorf("got %q, want %q", reported, want)
 	}
 }
 

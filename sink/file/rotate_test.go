@@ -197,8 +197,8 @@ func TestFailedRotationLosesNothing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, clock := newMem(t)
-			var told []error
-			s := openMem(t, m, clock, Config{MaxSize: 200, OnError: func(err error) { told = append(told, err) }})
+			var reported []error
+			s := openMem(t, m, clock, Config{MaxSize: 200, OnError: func(err error) { reported = append(reported, err) }})
 			writeNumbers(t, s, 0, 5)
 			heal := m.Fail(c.fault)
 			for n := 5; n < 40; n++ { // for seven seconds
@@ -210,8 +210,8 @@ func TestFailedRotationLosesNothing(t *testing.T) {
 			}
 			clock.advance(time.Second)
 			writeNumbers(t, s, 40, 50)
-			if len(told) == 0 || len(told) > 2 || !errors.Is(told[0], c.fault.Err) || !strings.Contains(told[0].Error(), livePath) {
-				t.Errorf("OnError was told %q, want the fault once for each operation", told)
+			if len(reported) == 0 || len(reported) > 2 || !errors.Is(reported[0], c.fault.Err) || !strings.Contains(reported[0].Error(), livePath) {
+				t.Errorf("OnError got %q, want the fault once for each operation", reported)
 			}
 			heal()
 			clock.advance(time.Minute)

@@ -62,17 +62,17 @@ type Sink struct {
 	lastName    time.Time // in the name of the last rotated file
 	lastSeq     int
 
-	failing failure
-	stats   Stats // without Lines, Bytes, Pending and Dropped
-	written level.Traffic
-	dropped loss.Tally
-	told    loss.Tally // counts that a notice has reported
-	head    []byte     // for notices
-	late    error      // first loss of lines whose calls had returned, until Flush or Close returns it
+	failing  failure
+	stats    Stats // without Lines, Bytes, Pending and Dropped
+	written  level.Traffic
+	dropped  loss.Tally
+	reported loss.Tally // counts that a notice has reported
+	head     []byte     // for notices
+	late     error      // first loss of lines whose calls had returned, until Flush or Close returns it
 
-	news    error             // for OnError
-	said    map[string]saying // by operation
-	telling bool              // OnError is running
+	unreported error                 // for OnError
+	reports    map[string]lastReport // by operation
+	reporting  bool                  // OnError is running
 
 	buffer  *buffer         // nil: lines are written at once
 	out     linebatch.Batch // lines of a buffer or a delivery that are being written
@@ -188,7 +188,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 // flush is Flush under mu.
 func (s *Sink) flush() error {
 	s.flushBuffer(nil)
-	if s.dropped != s.told {
+	if s.dropped != s.reported {
 		_ = s.ready(0) // writes a notice; other calls return its errors
 	}
 	if s.c.Sync != SyncNever {

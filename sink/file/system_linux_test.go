@@ -122,8 +122,8 @@ func TestPermissionsThatAreLost(t *testing.T) {
 			}
 			asNobody(func() {
 				clock := newTestClock()
-				var told atomic.Int64
-				s, err := Open(filepath.Join(dir, "app.log"), Config{MaxSize: 200, clock: clock.clock(), OnError: func(error) { told.Add(1) }})
+				var reported atomic.Int64
+				s, err := Open(filepath.Join(dir, "app.log"), Config{MaxSize: 200, clock: clock.clock(), OnError: func(error) { reported.Add(1) }})
 				if err != nil {
 					t.Error(err)
 					return
@@ -146,8 +146,8 @@ func TestPermissionsThatAreLost(t *testing.T) {
 				if err := s.Rotate(); !errors.Is(err, os.ErrPermission) {
 					t.Errorf("Rotate: got %v, want ErrPermission", err)
 				}
-				if got := s.Stats().Rotations; got != before || told.Load() == 0 {
-					t.Errorf("got %d rotations, OnError told %d times", got-before, told.Load())
+				if got := s.Stats().Rotations; got != before || reported.Load() == 0 {
+					t.Errorf("got %d rotations, OnError was called %d times", got-before, reported.Load())
 				}
 				if err := os.Chmod(dir, 0o700); err != nil {
 					t.Error(err)

@@ -18,7 +18,7 @@ import (
 // assess decides whether the next line may take the fast path.
 func (s *Sink) assess() {
 	s.trouble = s.closed || s.file == nil || s.failing.err != nil || s.torn || s.unseen ||
-		s.dropped != s.told || s.c.Sync == SyncAlways
+		s.dropped != s.reported || s.c.Sync == SyncAlways
 	if s.buffer != nil {
 		s.buffer.setDirect(s.closed || s.failing.err != nil)
 	}
@@ -159,7 +159,7 @@ func (s *Sink) ready(n int64) error {
 	if s.unseen {
 		s.seeEnd()
 	}
-	if !s.torn && s.dropped == s.told {
+	if !s.torn && s.dropped == s.reported {
 		return nil
 	}
 	if err := s.putHead(now); err != nil {
@@ -229,7 +229,7 @@ func (s *Sink) putHead(now int64) error {
 	if s.torn {
 		s.head = append(s.head, '\n')
 	}
-	lost := s.dropped.Minus(s.told)
+	lost := s.dropped.Minus(s.reported)
 	if lost != (loss.Tally{}) {
 		s.head = appendNotice(s.head, s.clock.wall(), lost)
 		if s.makeRoom(int64(len(s.head)), now); !s.torn && s.head[0] == '\n' {
@@ -239,7 +239,7 @@ func (s *Sink) putHead(now int64) error {
 	before := s.size
 	_, err := s.put(s.head)
 	if lost != (loss.Tally{}) && s.size == before+int64(len(s.head)) { // even if it was not synced
-		s.told = s.dropped
+		s.reported = s.dropped
 		s.stats.Notices++
 	}
 	return err

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// patience is how long a test waits for an event that must occur. It is not a
+// eventTimeout is how long a test waits for an event that must occur. It is not a
 // limit on latency.
-const patience = 2 * time.Minute
+const eventTimeout = 2 * time.Minute
 
 // A server is a socket like journald's.
 type server struct {
@@ -56,7 +56,7 @@ func (s *server) sink(c Config) *Sink {
 	s.t.Helper()
 	c.Socket = s.path
 	if c.Stall == 0 {
-		c.Stall = patience
+		c.Stall = eventTimeout
 	}
 	if c.Identifier == "" {
 		c.Identifier = "test"
@@ -89,7 +89,7 @@ func (s *server) receive() (data []byte, file bool, err error) {
 	if s.buf == nil {
 		s.buf = make([]byte, 2*sendBuffer)
 	}
-	if err := s.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := s.conn.SetReadDeadline(time.Now().Add(eventTimeout)); err != nil {
 		return nil, false, err
 	}
 	var oob [256]byte

@@ -164,7 +164,7 @@ func TestARestartOfTheServer(t *testing.T) {
 		t.Errorf("got %q after %d reconnects", got, s.Stats().Reconnects)
 	}
 
-	s.config.Stall = patience
+	s.config.Stall = eventTimeout
 	srv.stop()
 	done := make(chan struct{})
 	go func() {

@@ -124,7 +124,7 @@ func outlive(buffer int) error {
 	}
 	_ = s.Close()
 	st := s.Stats()
-	_, err := fmt.Fprintf(reports, "lines %d, gone %d, of 1000; told %v\n",
+	_, err := fmt.Fprintf(reports, "lines %d, gone %d, of 1000; reported %v\n",
 		st.Lines, count(st, delivery.ReasonGone, nib.LevelInfo), failed.Load() > 0)
 	return err
 }
@@ -202,10 +202,10 @@ func beStalled(buffer int) error {
 // logUntilTold logs until every loss has been reported to the reader: it may
 // have stalled once more.
 func logUntilTold(s *Sink, log func()) {
-	for told := false; !told; {
+	for reported := false; !reported; {
 		lost := s.Stats().Lost()
 		log()
-		told = s.Flush(context.Background()) == nil && s.Stats().Lost() == lost
+		reported = s.Flush(context.Background()) == nil && s.Stats().Lost() == lost
 	}
 }
 

@@ -109,7 +109,7 @@ func TestE2EServiceOutlivesItsReader(t *testing.T) {
 			if _, err := c.goOn.Write([]byte{'\n'}); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := c.report(t), "lines 1, gone 999, of 1000; told true"; got != want {
+			if got, want := c.report(t), "lines 1, gone 999, of 1000; reported true"; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 			if err := c.cmd.Wait(); err != nil {
@@ -209,12 +209,12 @@ func checkStallReport(got stallReport, text string) error {
 	if uint64(len(lines)) != st.Lines || uint64(len(notices)) != st.Notices || len(torn) > 0 {
 		return errors.New("the reader got something else than the service has counted")
 	}
-	var told uint64
+	var reported uint64
 	for _, n := range notices {
-		told += n.Dropped
+		reported += n.Dropped
 	}
-	if told == 0 || told != st.Lost() {
-		return errors.New("the notices report " + strconv.FormatUint(told, 10) + " lost lines, not all " + strconv.FormatUint(st.Lost(), 10))
+	if reported == 0 || reported != st.Lost() {
+		return errors.New("the notices report " + strconv.FormatUint(reported, 10) + " lost lines, not all " + strconv.FormatUint(st.Lost(), 10))
 	}
 	return nil
 }

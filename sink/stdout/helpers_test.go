@@ -128,12 +128,12 @@ func checkStream(t *testing.T, s *Sink, text string) {
 	if uint64(len(lines)) != st.Lines || uint64(len(notices)) != st.Notices || len(torn) > 0 {
 		t.Errorf("the reader got %d lines, %d notices, torn %.200q; counted %+v", len(lines), len(notices), torn, st)
 	}
-	var told uint64
+	var reported uint64
 	for _, n := range notices {
-		told += n.Dropped
+		reported += n.Dropped
 	}
-	if told > st.Lost() {
-		t.Errorf("notices report %d lost lines, more than the %d that were lost", told, st.Lost())
+	if reported > st.Lost() {
+		t.Errorf("notices report %d lost lines, more than the %d that were lost", reported, st.Lost())
 	}
 }
 

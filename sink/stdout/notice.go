@@ -26,9 +26,9 @@ func appendNotice(dst []byte, now time.Time, lost loss.Tally) []byte {
 // A head is what must precede the next line: the end of a line that was cut
 // off, and the notice of dropped lines.
 type head struct {
-	text  []byte
-	sent  int        // bytes of text that are written
-	tells loss.Tally // all losses that text reports
+	text []byte
+	sent int        // bytes of text that are written
+	lost loss.Tally // all losses that text reports
 }
 
 // prepare makes the head for the losses up to now, unless a head is partly
@@ -36,17 +36,17 @@ type head struct {
 // mu is held.
 func (s *Sink) prepare() {
 	h := &s.head
-	if h.sent > 0 || !s.owes() {
+	if h.sent > 0 || !s.hasHead() {
 		return
 	}
 	h.text = h.text[:0]
 	if s.torn {
 		h.text = append(h.text, '\n')
 	}
-	if s.dropped != s.told {
-		h.text = appendNotice(h.text, time.Now(), s.dropped.Minus(s.told))
+	if s.dropped != s.reported {
+		h.text = appendNotice(h.text, time.Now(), s.dropped.Minus(s.reported))
 	}
-	h.tells = s.dropped
+	h.lost = s.dropped
 }
 
 // confirm notes that the head is written completely. mu is held.
@@ -55,10 +55,10 @@ func (s *Sink) confirm() {
 	if h.sent == 0 || h.sent < len(h.text) {
 		return
 	}
-	if s.told != h.tells {
+	if s.reported != h.lost {
 		s.notices++
 	}
-	s.told = h.tells
+	s.reported = h.lost
 	s.moved += uint64(h.sent)
 	s.stalled, s.torn = false, false
 	h.text, h.sent = h.text[:0], 0

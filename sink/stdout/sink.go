@@ -35,24 +35,24 @@ type Sink struct {
 	turn   chan struct{} // full while it is taken
 	timers timers
 
-	mu      sync.Mutex
-	trouble bool // one of the next six, an unreported loss, or a partly written head
-	closed  bool
-	stalled bool // a call has waited for the reader in vain, and nothing was read since
-	broken  bool // the last write failed, but not for lack of room
-	hungry  bool // a call has waited for a while: no overtaking
-	busy    bool // a line is partly written, and its caller is writing it
-	torn    bool // the last line has no end
-	stalls  bool // OnStall must be called
-	telling bool // OnStall is running
+	mu        sync.Mutex
+	trouble   bool // one of the next six, an unreported loss, or a partly written head
+	closed    bool
+	stalled   bool // a call has waited for the reader in vain, and nothing was read since
+	broken    bool // the last write failed, but not for lack of room
+	overdue   bool // a call has waited for a while: no overtaking
+	busy      bool // a line is partly written, and its caller is writing it
+	torn      bool // the last line has no end
+	stalls    bool // OnStall must be called
+	reporting bool // OnStall is running
 
-	waiting int // calls in the queue for the turn
-	written level.Traffic
-	notices uint64
-	moved   uint64 // bytes written, of complete lines or not
-	dropped loss.Tally
-	told    loss.Tally // counts that a notice has reported
-	head    head       // belongs to the owner of the stream, see send
+	waiting  int // calls in the queue for the turn
+	written  level.Traffic
+	notices  uint64
+	moved    uint64 // bytes written, of complete lines or not
+	dropped  loss.Tally
+	reported loss.Tally // counts that a notice has reported
+	head     head       // belongs to the owner of the stream, see send
 
 	// The rest is for a sink with a buffer.
 	size  int             // 0: no buffer
@@ -140,7 +140,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 // losses, if that is possible at once.
 func (s *Sink) Flush(ctx context.Context) error {
 	s.mu.Lock()
-	idle := s.size == 0 && !s.owes()
+	idle := s.size == 0 && !s.hasHead()
 	s.mu.Unlock()
 	if idle {
 		return nil
@@ -157,7 +157,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, err := s.flush(l, nil)
-	s.tell()
+	s.writeHead()
 	if s.late != nil {
 		err, s.late = s.late, nil
 	}
@@ -197,7 +197,7 @@ func (s *Sink) Close() error {
 	defer s.mu.Unlock()
 	_, _ = s.flush(limit{until: time.Now().Add(s.stall)}, nil)
 	err := s.dropHeld()
-	s.tell()
+	s.writeHead()
 	s.port.Close()
 	return err
 }

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// patience is how long a call waits for the turn while the reader is
+	// turnTimeout is how long a call waits for the turn while the reader is
 	// stalled: its holder then only checks whether the reader has resumed.
-	patience = time.Millisecond
+	turnTimeout = time.Millisecond
 
-	// hunger is the fraction of Stall, 1/hunger, after which a waiting call may
-	// no longer be overtaken.
-	hunger = 20
+	// overdueFraction is the fraction of Stall, 1/overdueFraction, after which a
+	// waiting call may no longer be overtaken.
+	overdueFraction = 20
 
 	// slice is the interval at which a wait checks whether it was canceled.
 	slice = 10 * time.Millisecond
@@ -49,7 +49,7 @@ func (s *Sink) queue(r *nib.Record, from time.Time) error {
 	}
 	l := limit{until: from.Add(s.stall)}
 	if s.stalled {
-		l.until = from.Add(min(patience, s.stall))
+		l.until = from.Add(min(turnTimeout, s.stall))
 	}
 	before := s.moved
 	s.waiting++
@@ -60,7 +60,7 @@ func (s *Sink) queue(r *nib.Record, from time.Time) error {
 	s.mu.Lock()
 	s.waiting--
 	if got {
-		s.setHungry(time.Since(from) > s.stall/hunger)
+		s.setOverdue(time.Since(from) > s.stall/overdueFraction)
 		s.mu.Unlock()
 		return nil
 	}
@@ -68,12 +68,12 @@ func (s *Sink) queue(r *nib.Record, from time.Time) error {
 	return s.dropStalled(r, before)
 }
 
-// setHungry notes whether the holder of the turn has waited so long that new
+// setOverdue notes whether the holder of the turn has waited so long that new
 // calls must not overtake it. Otherwise they would, since they are running
 // already, while the holder must be woken. (sync.Mutex does the same.) mu is
 // held.
-func (s *Sink) setHungry(is bool) {
-	s.hungry = is
+func (s *Sink) setOverdue(is bool) {
+	s.overdue = is
 	s.trouble = s.trouble || is
 }
 
@@ -105,7 +105,7 @@ func (s *Sink) await(r *nib.Record, from time.Time) error {
 		case err == nil:
 			s.written.Add(int(r.Level), len(r.Line))
 			s.busy = false
-			s.hungry = s.hungry && s.waiting > 0
+			s.overdue = s.overdue && s.waiting > 0
 			s.settle()
 			return nil
 		case err != stdio.ErrFull:
@@ -122,7 +122,7 @@ func (s *Sink) await(r *nib.Record, from time.Time) error {
 		}
 		s.busy = out > 0
 		s.trouble = s.trouble || s.busy
-		s.setHungry(s.hungry || time.Since(from) > s.stall/hunger)
+		s.setOverdue(s.overdue || time.Since(from) > s.stall/overdueFraction)
 		s.mu.Unlock()
 		ready := s.wait(limit{until: until})
 		s.mu.Lock()
@@ -160,10 +160,10 @@ func (s *Sink) try(rest []byte, begun bool) (n int, err error) {
 	return n, err
 }
 
-// tell writes the head, if there is one and it can be written at once. The turn
-// and mu are held.
-func (s *Sink) tell() {
-	if s.owes() && s.port.State() == nil {
+// writeHead writes the head, if there is one and it can be written at once. The
+// turn and mu are held.
+func (s *Sink) writeHead() {
+	if s.hasHead() && s.port.State() == nil {
 		s.prepare()
 		_, err := s.send(nil)
 		s.confirm()
@@ -173,14 +173,14 @@ func (s *Sink) tell() {
 	}
 }
 
-// owes reports whether a head must be written, because there are losses to
+// hasHead reports whether a head must be written, because there are losses to
 // report or a line to end. mu is held.
-func (s *Sink) owes() bool { return s.torn || s.dropped != s.told }
+func (s *Sink) hasHead() bool { return s.torn || s.dropped != s.reported }
 
 // settle notes a successful write. mu is held.
 func (s *Sink) settle() {
 	s.stalled, s.broken = false, false
-	s.trouble = s.closed || s.busy || s.hungry || s.owes()
+	s.trouble = s.closed || s.busy || s.overdue || s.hasHead()
 }
 
 // giveUp drops the line of r, whose first out bytes are already written. mu is
@@ -215,7 +215,7 @@ func (s *Sink) drop(r *nib.Record, c cause, err error) error {
 // setStalled notes that the reader has stopped. mu is held.
 func (s *Sink) setStalled() {
 	if !s.stalled {
-		s.stalled, s.trouble, s.stalls = true, true, !s.telling
+		s.stalled, s.trouble, s.stalls = true, true, !s.reporting
 	}
 }
 
@@ -266,12 +266,12 @@ func (s *Sink) callOnStall() {
 		s.mu.Unlock()
 		return
 	}
-	s.stalls, s.telling = false, true
+	s.stalls, s.reporting = false, true
 	st := s.stats()
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
-		s.telling = false
+		s.reporting = false
 		s.mu.Unlock()
 		_ = recover() // a panic of the callback must not end the log call
 	}()

@@ -107,14 +107,14 @@ func TestNobodyOvertakesACallThatHasWaitedLong(t *testing.T) {
 		t.Errorf("others may write: got %v", err)
 	}
 	s.mu.Lock()
-	s.setHungry(true) // it has waited for long
+	s.setOverdue(true) // it has waited for long
 	s.mu.Unlock()
 	if err := write(); err != errStalled {
 		t.Errorf("others may not overtake: got %v, want errStalled", err)
 	}
 	s.release()
-	if err := write(); err != nil || s.hungry || s.trouble {
-		t.Errorf("afterwards: got %v, hungry %v, trouble %v", err, s.hungry, s.trouble)
+	if err := write(); err != nil || s.overdue || s.trouble {
+		t.Errorf("afterwards: got %v, overdue %v, trouble %v", err, s.overdue, s.trouble)
 	}
 }
 

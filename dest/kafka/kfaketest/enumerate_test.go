@@ -95,10 +95,10 @@ func (r *refusal) arm(c *kfake.Cluster) (heal func(), failed func() int) {
 // run makes a destination and calls work. It heals the fault when that was
 // reported twice, or when work has returned.
 func (r *refusal) run(t *testing.T, c *kfake.Cluster, work func(d *Destination)) *Destination {
-	conf, told := r.conf, make(chan struct{}, 100)
+	conf, reported := r.conf, make(chan struct{}, 100)
 	conf.OnError = func(error) {
 		select {
-		case told <- struct{}{}:
+		case reported <- struct{}{}:
 		default:
 		}
 	}
@@ -113,7 +113,7 @@ func (r *refusal) run(t *testing.T, c *kfake.Cluster, work func(d *Destination))
 	reports := 0
 	for finished := false; !finished; {
 		select {
-		case <-told:
+		case <-reported:
 			if reports++; reports == 2 {
 				heal()
 			}

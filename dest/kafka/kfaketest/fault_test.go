@@ -111,15 +111,15 @@ func TestUnknownTopicIsWaitedFor(t *testing.T) {
 // A missing permission is reported, and waited for.
 func TestAuthorizationIsNotRejected(t *testing.T) {
 	c := start(t, 1)
-	var told []error
-	d := dial(t, c, Config{OnError: func(err error) { told = append(told, err) }})
+	var reported []error
+	d := dial(t, c, Config{OnError: func(err error) { reported = append(reported, err) }})
 	c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Err: kerr.TopicAuthorizationFailed, Count: 4})
 	if got := deliver(t, d, records(7, 1, 10)); len(got) > 0 {
 		t.Errorf("rejected: %v", got)
 	}
 	wantExactly(t, c, 1, 10)
-	if len(told) != 4 || !errors.Is(told[0], kerr.TopicAuthorizationFailed) || !strings.Contains(told[0].Error(), logs) {
-		t.Errorf("OnError: got %v, want the authorization error 4 times", told)
+	if len(reported) != 4 || !errors.Is(reported[0], kerr.TopicAuthorizationFailed) || !strings.Contains(reported[0].Error(), logs) {
+		t.Errorf("OnError: got %v, want the authorization error 4 times", reported)
 	}
 }
 
@@ -273,16 +273,16 @@ func contextEndsInFlight(t *testing.T, size int) {
 
 func TestCloseEndsDeliver(t *testing.T) {
 	c := start(t, 1)
-	told := make(chan struct{})
+	reported := make(chan struct{})
 	var once sync.Once
-	d := dial(t, c, Config{DeliverTimeout: -1, OnError: func(error) { once.Do(func() { close(told) }) }})
+	d := dial(t, c, Config{DeliverTimeout: -1, OnError: func(error) { once.Do(func() { close(reported) }) }})
 	c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Err: kerr.NotEnoughReplicas, Count: -1})
 	done := make(chan error)
 	go func() {
 		_, err := d.Deliver(context.Background(), records(7, 1, 10))
 		done <- err
 	}()
-	<-told
+	<-reported
 	_ = d.Close()
 	if err := <-done; err == nil {
 		t.Error("Deliver: got no error")

@@ -62,10 +62,10 @@ func TestAllRefusedIsHeld(t *testing.T) {
 					t.Run(fmt.Sprint(code.Message, named, n, conf.Partitioning, conf.TransactionalID), func(t *testing.T) {
 						c := start(t, 3)
 						heal := refuseAll(c, logs, code.Code, named)
-						told := make(chan error, 100)
+						reported := make(chan error, 100)
 						conf.OnError = func(err error) {
 							select {
-							case told <- err:
+							case reported <- err:
 							default:
 							}
 						}
@@ -78,7 +78,7 @@ func TestAllRefusedIsHeld(t *testing.T) {
 							}
 						}()
 						for range 3 {
-							if err := <-told; !errors.Is(err, code) || !strings.Contains(err.Error(), "fixed") {
+							if err := <-reported; !errors.Is(err, code) || !strings.Contains(err.Error(), "fixed") {
 								t.Errorf("OnError: got %v", err)
 							}
 						}

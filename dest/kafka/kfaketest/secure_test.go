@@ -80,22 +80,22 @@ func TestRefusedConnections(t *testing.T) {
 		{"unknown mechanism", Config{TLS: trusted, SASL: &SASL{Mechanism: SASLScramSHA512, User: "user", Password: "secret"}}, ""},
 		{"no TLS", Config{SASL: user}, ""},
 	} {
-		var told []string
-		c.conf.OnError = func(err error) { told = append(told, err.Error()) }
+		var reported []string
+		c.conf.OnError = func(err error) { reported = append(reported, err.Error()) }
 		d := dial(t, secure, c.conf)
 		for late := time.Now().Add(testTimeout); ; { // until the reason is reported
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			res, err := d.Deliver(ctx, records(7, 1, 10))
 			cancel()
 			if res.Accepted != 0 || len(res.Rejected) > 0 || err == nil {
-				t.Errorf("%s: got %+v, %v, told %q; want an error", c.name, res, err, told)
+				t.Errorf("%s: got %+v, %v, reported %q; want an error", c.name, res, err, reported)
 				break
 			}
-			if strings.Contains(err.Error()+strings.Join(told, ""), c.want) {
+			if strings.Contains(err.Error()+strings.Join(reported, ""), c.want) {
 				break
 			}
 			if time.Now().After(late) {
-				t.Fatalf("%s: got %v, told %q; want an error with %q", c.name, err, told, c.want)
+				t.Fatalf("%s: got %v, reported %q; want an error with %q", c.name, err, reported, c.want)
 			}
 		}
 	}

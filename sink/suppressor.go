@@ -21,13 +21,13 @@ var errClosed = fmt.Errorf("nib/sink: %w", delivery.ErrClosed)
 // suppressor report the pending counts of all others.
 const sweepEvery = time.Second
 
-// A verdict is the decision of a suppressor about a line.
-type verdict int
+// A decision is what a suppressor does about a line.
+type decision int
 
 const (
-	pass      verdict = iota
-	notSite           // suppressed, because its site had too many
-	notInSite         // suppressed for another reason
+	pass      decision = iota
+	notSite            // suppressed, because its site had too many
+	notInSite          // suppressed for another reason
 )
 
 // A rule decides which lines pass a suppressor.
@@ -35,9 +35,9 @@ type rule interface {
 	// bySite reports whether the decision on lines of a level depends on their
 	// call site.
 	bySite(level int) bool
-	// judge decides on one line. a is the account of its site, locked, or nil
-	// if the site does not matter. It must not block.
-	judge(a *account, level int, now int64) verdict
+	// decide returns the decision on a line. a is the account of its site,
+	// locked, or nil if the site does not matter. It must not block.
+	decide(a *account, level int, now int64) decision
 }
 
 // An account is the state of a suppressor for a call site or message.
@@ -49,9 +49,9 @@ type account struct {
 	text text   // beginning of the message, if there is no call site
 }
 
-// A gate is a suppressor: it passes or suppresses lines, and reports how many
-// it has suppressed. Limit and Sample share it.
-type gate struct {
+// A suppressor passes or suppresses lines, and reports how many it has
+// suppressed. Limit and Sample share it.
+type suppressor struct {
 	branches
 	name  string // for counters: "limit"
 	sink  nib.Sink
@@ -71,7 +71,7 @@ type gate struct {
 	announced, forgotten atomic.Uint64
 }
 
-func (g *gate) start(combinator, name string, s nib.Sink, r rule, sites int, layout nib.Layout, clock func() time.Time) {
+func (g *suppressor) start(combinator, name string, s nib.Sink, r rule, sites int, layout nib.Layout, clock func() time.Time) {
 	g.branches = newBranches(combinator, s)
 	if clock != nil {
 		g.mayLog()
@@ -86,7 +86,7 @@ func (g *gate) start(combinator, name string, s nib.Sink, r rule, sites int, lay
 
 // now returns the time for rules, from a monotonic clock unless the
 // configuration has another one.
-func (g *gate) now() int64 {
+func (g *suppressor) now() int64 {
 	if g.clock == nil {
 		return int64(time.Since(g.base))
 	}
@@ -94,7 +94,7 @@ func (g *gate) now() int64 {
 }
 
 // time returns the time for lines.
-func (g *gate) time() time.Time {
+func (g *suppressor) time() time.Time {
 	if g.clock == nil {
 		return time.Now()
 	}
@@ -103,12 +103,12 @@ func (g *gate) time() time.Time {
 
 // WriteRecord writes r, and due count lines before it, or suppresses r.
 // Suppressing it is not an error.
-func (g *gate) WriteRecord(r *nib.Record) error {
+func (g *suppressor) WriteRecord(r *nib.Record) error {
 	if g.closed.Load() {
 		return errClosed
 	}
 	now, level := g.now(), levelIndex(r.Level)
-	v, d := g.judge(r, level, now)
+	v, d := g.decide(r, level, now)
 	if v != pass {
 		g.suppressed[level].Add(1)
 		return nil
@@ -126,11 +126,11 @@ func (g *gate) WriteRecord(r *nib.Record) error {
 	return g.sink.WriteRecord(r)
 }
 
-// judge decides on a line, and takes the pending count of its site if it
-// passes.
-func (g *gate) judge(r *nib.Record, level int, now int64) (v verdict, d debt) {
+// decide returns the decision on a line, and takes the pending count of its site
+// if it passes.
+func (g *suppressor) decide(r *nib.Record, level int, now int64) (v decision, d pendingCount) {
 	if !g.rule.bySite(level) {
-		if v = g.rule.judge(nil, level, now); v != pass {
+		if v = g.rule.decide(nil, level, now); v != pass {
 			g.owing.Add(1)
 			g.rest[level].Add(1)
 		}
@@ -152,10 +152,10 @@ func (g *gate) judge(r *nib.Record, level int, now int64) (v verdict, d debt) {
 	s.uses++
 	w.rank = s.uses
 	now = steady(&w.value.last, now)
-	switch v = g.rule.judge(&w.value, level, now); v {
+	switch v = g.rule.decide(&w.value, level, now); v {
 	case pass:
 		if w.value.owed > 0 {
-			d = takeDebt(w)
+			d = takePending(w)
 		}
 	case notSite:
 		g.owing.Add(1)
@@ -178,16 +178,16 @@ func steady(last *int64, now int64) int64 {
 	return now
 }
 
-// takeDebt takes the pending count of the account in w. The set is locked.
-func takeDebt(w *slot[account]) debt {
-	d := debt{key: w.key, lines: w.value.owed, text: w.value.text}
+// takePending takes the pending count of the account in w. The set is locked.
+func takePending(w *slot[account]) pendingCount {
+	d := pendingCount{key: w.key, lines: w.value.owed, text: w.value.text}
 	w.value.owed = 0
 	return d
 }
 
 // forget adds the pending count of a site that is being evicted to that of its
 // level.
-func (g *gate) forget(w *slot[account]) {
+func (g *suppressor) forget(w *slot[account]) {
 	if w.key.used {
 		g.rest[w.key.level].Add(w.value.owed)
 		g.forgotten.Add(1)
@@ -195,11 +195,11 @@ func (g *gate) forget(w *slot[account]) {
 }
 
 // announce writes the count line for d. If that fails, d stays pending.
-func (g *gate) announce(d *debt) (err error) {
+func (g *suppressor) announce(d *pendingCount) (err error) {
 	done := false
 	defer func() {
 		if !done || err != nil { // also when the sink ends the goroutine
-			g.giveBack(d)
+			g.putBack(d)
 			return
 		}
 		g.announced.Add(d.lines)
@@ -210,8 +210,8 @@ func (g *gate) announce(d *debt) (err error) {
 	return err
 }
 
-// giveBack makes d pending again.
-func (g *gate) giveBack(d *debt) {
+// putBack makes d pending again.
+func (g *suppressor) putBack(d *pendingCount) {
 	s := g.sites.set(d.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,9 +224,9 @@ func (g *gate) giveBack(d *debt) {
 
 // announceAll reports all pending counts, up to the first that the sink does
 // not accept.
-func (g *gate) announceAll() error {
+func (g *suppressor) announceAll() error {
 	for i := range g.rest {
-		d := debt{key: key{level: int8(i)}, lines: g.rest[i].Swap(0)}
+		d := pendingCount{key: key{level: int8(i)}, lines: g.rest[i].Swap(0)}
 		if d.lines > 0 {
 			if err := g.announce(&d); err != nil {
 				return err
@@ -236,7 +236,7 @@ func (g *gate) announceAll() error {
 	for i := range g.sites.sets {
 		s := &g.sites.sets[i]
 		for j := range s.slots {
-			if d := debtIn(s, j); d.lines > 0 {
+			if d := pendingIn(s, j); d.lines > 0 {
 				if err := g.announce(&d); err != nil {
 					return err
 				}
@@ -246,25 +246,25 @@ func (g *gate) announceAll() error {
 	return nil
 }
 
-// debtIn takes the pending count in one slot.
-func debtIn(s *set[account], slot int) (d debt) {
+// pendingIn takes the pending count in one slot.
+func pendingIn(s *set[account], slot int) (d pendingCount) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w := &s.slots[slot]; w.value.owed > 0 {
-		d = takeDebt(w)
+		d = takePending(w)
 	}
 	return d
 }
 
-// An announcer is the delivery.Flusher of a gate.
+// An announcer is the delivery.Flusher of a suppressor.
 type announcer struct {
-	gate *gate
+	of   *suppressor
 	sink delivery.Flusher // nil if the sink holds nothing back
 }
 
 // Flush reports all pending counts and flushes the sink.
 func (a announcer) Flush(ctx context.Context) error {
-	err := a.gate.announceAll()
+	err := a.of.announceAll()
 	if a.sink != nil {
 		err = join(err, a.sink.Flush(ctx))
 	}
@@ -274,13 +274,13 @@ func (a announcer) Flush(ctx context.Context) error {
 // Close reports all suppressed lines. Later lines are rejected with
 // [delivery.ErrClosed]. Close does not close the sink that it writes to, and
 // must be called before that sink is closed. It may be called several times.
-func (g *gate) Close() error {
+func (g *suppressor) Close() error {
 	g.closed.Store(true)
 	return g.announceAll()
 }
 
 // Metrics implements [metrics.Source].
-func (g *gate) Metrics() iter.Seq[metrics.Metric] {
+func (g *suppressor) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	name := "nib_" + g.name
 	g.passed.metrics(&l, name+"_passed_lines_total", "Lines passed, by level.")
@@ -303,7 +303,7 @@ type SuppressionStats struct {
 }
 
 // Stats returns the current counts. It may be called at any time.
-func (g *gate) Stats() SuppressionStats {
+func (g *suppressor) Stats() SuppressionStats {
 	s := SuppressionStats{
 		Passed:     g.passed.total(),
 		Suppressed: g.suppressed.total(),
