@@ -126,7 +126,10 @@ func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 		buf = jsonenc.AppendKeyString(buf, f.StackKey, stack)
 		e.flags |= hasStack
 	}
-	e.buf = append(buf, l.nameField...)
+	if l.nameField != "" {
+		buf = append(buf, l.nameField...)
+	}
+	e.buf = buf
 	if !l.core.splitFront {
 		e.addBound()
 	}

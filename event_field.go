@@ -96,9 +96,13 @@ func (e *Event) uint(key string, val uint64) {
 }
 
 func (e *Event) bool(key string, val bool) {
-	if e.beginField(key) {
-		e.buf = jsonenc.AppendBool(e.buf, val)
+	if e.mayBeReserved(key) {
+		var ok bool
+		if key, ok = e.checkKey(key); !ok {
+			return
+		}
 	}
+	e.buf = jsonenc.AppendBool(jsonenc.AppendKey(e.buf, key), val)
 }
 
 func (e *Event) float32(key string, val float32) {

@@ -112,7 +112,8 @@ func (e *Event) finish(msg string, message bool) {
 		e.flags |= hasMessage
 		e.messageAt, e.messageEnd = from+1, len(buf)-1
 	}
-	if c.needsEdit || e.flags&(thenPanic|thenExit|muted) != 0 || len(buf) == 0 {
+	if e.flags&(thenPanic|thenExit|muted) != 0 || len(buf) == 0 ||
+		c.needsEdit && (e.flags&messageFirst == 0 || c.edits.any()) {
 		e.buf = buf
 		e.completeAndAct(msg)
 		return

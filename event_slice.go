@@ -64,28 +64,28 @@ func (e *Event) Ints64(key string, vals []int64) *Event { return ints(e, key, va
 // Uints adds an array of numbers.
 //
 //go:noinline
-func (e *Event) Uints(key string, vals []uint) *Event { return uints(e, key, vals) }
+func (e *Event) Uints(key string, vals []uint) *Event { return ints(e, key, vals) }
 
 // Uints8 adds an array of numbers; for text or binary data see Bytes, Hex and
 // Base64.
 //
 //go:noinline
-func (e *Event) Uints8(key string, vals []uint8) *Event { return uints(e, key, vals) }
+func (e *Event) Uints8(key string, vals []uint8) *Event { return ints(e, key, vals) }
 
 // Uints16 adds an array of numbers.
 //
 //go:noinline
-func (e *Event) Uints16(key string, vals []uint16) *Event { return uints(e, key, vals) }
+func (e *Event) Uints16(key string, vals []uint16) *Event { return ints(e, key, vals) }
 
 // Uints32 adds an array of numbers.
 //
 //go:noinline
-func (e *Event) Uints32(key string, vals []uint32) *Event { return uints(e, key, vals) }
+func (e *Event) Uints32(key string, vals []uint32) *Event { return ints(e, key, vals) }
 
 // Uints64 adds an array of numbers.
 //
 //go:noinline
-func (e *Event) Uints64(key string, vals []uint64) *Event { return uints(e, key, vals) }
+func (e *Event) Uints64(key string, vals []uint64) *Event { return ints(e, key, vals) }
 
 // Floats32 adds an array of numbers, each as Float32 writes it.
 func (e *Event) Floats32(key string, vals []float32) *Event {
@@ -152,36 +152,13 @@ func (e *Event) Errs(key string, errs []error) *Event {
 	return each(e, key, errs, (*Event).addError)
 }
 
-// A slice that is passed to a function value, or to a generic function of
-// another package, escapes: every caller's slice would move to the heap, even
-// if the level is off. Hence the explicit loops, and the methods that are not
-// inlined.
+// A slice that is passed to a function value escapes: every caller's slice would
+// move to the heap, even if the level is off. Hence the explicit loops, and the
+// methods that are not inlined.
 
-func ints[T int | int8 | int16 | int32 | int64](e *Event, key string, vals []T) *Event {
-	if e == nil {
-		return nil
-	}
+func ints[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](e *Event, key string, vals []T) *Event {
 	if from := e.beginList(key, vals == nil); from >= 0 {
-		buf := e.buf
-		for _, v := range vals {
-			buf = jsonenc.AppendInt(append(buf, ','), int64(v))
-		}
-		e.buf = buf
-		e.endList(from)
-	}
-	return e
-}
-
-func uints[T uint | uint8 | uint16 | uint32 | uint64](e *Event, key string, vals []T) *Event {
-	if e == nil {
-		return nil
-	}
-	if from := e.beginList(key, vals == nil); from >= 0 {
-		buf := e.buf
-		for _, v := range vals {
-			buf = jsonenc.AppendUint(append(buf, ','), uint64(v))
-		}
-		e.buf = buf
+		e.buf = jsonenc.AppendInts(e.buf, vals)
 		e.endList(from)
 	}
 	return e

@@ -50,7 +50,9 @@ func (g *groups) rename(reserved *keySet) {
 // addBound adds the constant and the bound fields, and the pending groups.
 func (e *Event) addBound() {
 	l := e.log
-	e.buf = append(append(e.buf, l.core.format.static...), l.bound...)
+	if f := l.core.format; f.static != "" || l.bound != "" {
+		e.buf = append(append(e.buf, f.static...), l.bound...)
+	}
 	if l.groups.pendingCount > 0 {
 		e.buf = append(e.buf, l.groups.pending...)
 		e.body = len(e.buf)

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/shortfmt"
 	"github.com/nib-log/nib/internal/usercode"
 )
 
@@ -234,6 +235,9 @@ func (e *Event) callText(f func() string) (text string) {
 // format formats a message, which may run methods of the arguments. Package fmt
 // catches a panic in one of these, but not in a method of the panic's value.
 func (e *Event) format(dst []byte, format string, args []any) (text []byte) {
+	if text, done := shortfmt.Append(dst, format, args); done {
+		return text
+	}
 	done := false
 	s, why := e.suspend()
 	if why != "" {

@@ -2,6 +2,8 @@
 
 package jsonenc
 
+import "math/bits"
+
 // AppendStrings appends list as an array of strings.
 func AppendStrings(dst []byte, list []string) []byte {
 	if len(list) == 0 {
@@ -42,4 +44,33 @@ func AppendStrings(dst []byte, list []string) []byte {
 	}
 	dst[start] = '['
 	return append(dst, ']')
+}
+
+// AppendInts appends the elements of an array, each behind a comma. Those of up
+// to four digits are written as in appendTextNumber.
+func AppendInts[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](dst []byte, list []T) []byte {
+	j, b := len(dst), dst[:cap(dst)]
+	for _, v := range list {
+		if len(b)-j < 2+maxIntLen {
+			b = grow(b[:j], 2+maxIntLen)
+			b = b[:cap(b)]
+		}
+		store16(b, j, ','|'-'<<8)
+		j++
+		n := uint64(v)
+		if v < 0 {
+			n = -n
+			j++
+		}
+		if n >= 1e4 {
+			j = len(AppendUint(b[:j], n))
+			continue
+		}
+		high := uint32(n) * 5243 >> 19 // n / 100
+		digits := pair(high) | pair(uint32(n)-high*100)<<16
+		zeros := bits.TrailingZeros32(uint32(digits&0x0f0f0f0f)|1<<24) &^ 7
+		store32(b, j, digits>>(zeros&31))
+		j += 4 - zeros>>3
+	}
+	return b[:j]
 }

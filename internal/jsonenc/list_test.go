@@ -3,6 +3,8 @@
 package jsonenc
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -57,4 +59,44 @@ func TestNoAllocationsWithPreparedTexts(t *testing.T) {
 			t.Errorf("%s: got %d mallocs in 1000 calls, want none", what, n)
 		}
 	}
+}
+
+// appendIntsSlowly is the oracle of AppendInts.
+func appendIntsSlowly[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](list []T) string {
+	text := ""
+	for _, v := range list {
+		text += fmt.Sprintf(",%d", v)
+	}
+	return text
+}
+
+func checkInts[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](t *testing.T, list ...T) {
+	t.Helper()
+	want := appendIntsSlowly(list)
+	for _, room := range []int{0, 1, 21, 22, 400} {
+		dst := append(make([]byte, 0, room+1), 'x')
+		if got := string(AppendInts(dst, list)); got != "x"+want {
+			t.Errorf("%T with room for %d: got %s, want x%s", list, room, got, want)
+		}
+	}
+}
+
+func TestAppendInts(t *testing.T) {
+	checkInts[int](t)
+	for shift := range 63 { // around each power of two
+		n := int64(1) << shift
+		checkInts(t, n-1, n, n+1, -n, 1-n)
+		checkInts(t, int32(n), int32(-n))
+		checkInts(t, uint64(n), ^uint64(n))
+	}
+	for n := int64(1); n < 1e18; n *= 10 { // and of ten
+		checkInts(t, n-1, n, n+1, 1-n, -n, -n-1)
+	}
+	checkInts(t, int8(math.MinInt8), int8(0), int8(math.MaxInt8))
+	checkInts(t, int16(math.MinInt16), int16(math.MaxInt16))
+	checkInts(t, int64(math.MinInt64), int64(math.MaxInt64))
+	checkInts(t, uint8(0), uint8(255))
+	checkInts(t, uint16(9999), uint16(10000), uint16(math.MaxUint16))
+	checkInts(t, uint64(math.MaxUint64))
+	checkInts(t, math.MinInt, 3, 14, 15, 92, 65, 35, 89, 79, 323, 846)
 }

@@ -203,8 +203,15 @@ func putPair(b []byte, v uint64) {
 
 // AppendBool appends true or false.
 func AppendBool(dst []byte, v bool) []byte {
-	if v {
-		return append(dst, "true"...)
+	j := len(dst)
+	if cap(dst)-j < 8 {
+		dst = grow(dst, 8)
 	}
-	return append(dst, "false"...)
+	b := dst[:cap(dst)]
+	if v {
+		store32(b, j, 't'|'r'<<8|'u'<<16|'e'<<24)
+		return b[:j+4]
+	}
+	store64(b, j, 'f'|'a'<<8|'l'<<16|'s'<<24|'e'<<32)
+	return b[:j+5]
 }
