@@ -13,7 +13,7 @@ const room = 8 + 1
 // and Korean two characters at a time, and Cyrillic, Greek and similar scripts
 // four. It is one loop, with a load and a store of one word in each turn,
 // because calls and special cases for the end cost more than the copying of a
-// short text.
+// short text. So runeLen is called for rare characters only.
 //
 //go:noinline
 func appendEscaped(dst []byte, s string, i int) []byte {
@@ -36,13 +36,11 @@ func appendEscaped(dst []byte, s string, i int) []byte {
 		case w&0x80 == 0:
 			m := mark(w) & all80
 			if m == 0 {
-				i += 8
-				j += 8
+				i, j = i+8, j+8
 				continue
 			}
 			k := bits.TrailingZeros64(m) >> 3
-			i += k
-			j += k
+			i, j = i+k, j+k
 			if i >= n { // only the zeros behind the end were marked
 				continue
 			}
@@ -51,15 +49,17 @@ func appendEscaped(dst []byte, s string, i int) []byte {
 				// A letter with an accent in ASCII text is complete in w,
 				// mostly.
 				if w&0xc0e0 == 0x80c0 && plain2(rune2(w)) {
-					i += 2
-					j += 2
+					i, j = i+2, j+2
+				} else if onePlain3(w) {
+					i, j = i+3, j+3
+				} else if plain4(w) {
+					i, j = i+4, j+4
 				}
 				continue
 			}
 			text = escapes[w&0x7f]
 		case twoPlain3(w):
-			i += 6
-			j += 6
+			i, j = i+6, j+6
 			for ; i+14 <= n; i, j = i+12, j+12 {
 				w, v := load64(s, i), load64(s, i+6)
 				if !twoPlain3(w) || !twoPlain3(v) {
@@ -69,13 +69,24 @@ func appendEscaped(dst []byte, s string, i int) []byte {
 				store64(b, j+6, v)
 			}
 			continue
+		case onePlain3(w):
+			i, j = i+3, j+3
+			continue
+		case fourPlain2(w):
+			i, j = i+8, j+8
+			continue
+		case w&0xc0e0 == 0x80c0 && plain2(rune2(w)):
+			i, j = i+2, j+2
+			continue
+		case plain4(w):
+			i, j = i+4, j+4
+			if plain4(w >> 32) {
+				i, j = i+4, j+4
+			}
+			continue
 		default:
 			if k := runeLen(w); k > 0 {
-				if k == 2 && fourPlain2(w) {
-					k = 8
-				}
-				i += k
-				j += k
+				i, j = i+k, j+k
 				continue
 			}
 			text, width = rewrite(w)

@@ -17,6 +17,17 @@ func twoPlain3(w uint64) bool {
 		w&0xffff != nearFEFF && w>>24&0xffff != nearFEFF
 }
 
+// onePlain3 reports whether w begins with one such character.
+func onePlain3(w uint64) bool {
+	return w&0xc0c0f0 == 0x8080e0 && plainLeads>>(w&15)&1 != 0 && w&0xffff != nearFEFF
+}
+
+// plain4 reports whether w begins with a character of four bytes, all of which
+// are copied as they are. Its first two bytes tell whether it is in the range.
+func plain4(w uint64) bool {
+	return w&0xc0c0c0f8 == 0x808080f0 && (w&7<<6|w>>8&0x3f)-0x10 < 0x100
+}
+
 // fourPlain2 reports whether w is four characters of two bytes with first bytes
 // from 0xc4 on, none of them U+061C: Cyrillic, Greek, Hebrew, Arabic. The
 // addition carries into bit 7 of a first byte if one of its bits 2 to 4 is set.
@@ -43,10 +54,8 @@ func runeLen(w uint64) int {
 		if plain2(rune2(w)) {
 			return 2
 		}
-	case w&0xc0c0c0f8 == 0x808080f0:
-		if r := w&7<<18 | w>>8&0x3f<<12; r >= 0x10000 && r <= 0x10ffff {
-			return 4
-		}
+	case plain4(w):
+		return 4
 	}
 	return 0
 }

@@ -127,6 +127,24 @@ func TestStringOfThreeBytes(t *testing.T) {
 	}
 }
 
+// Each first byte of four-byte characters with every second byte, complete and
+// not, alone, behind each number of clean bytes, and in pairs.
+func TestStringOfFourBytes(t *testing.T) {
+	dst := make([]byte, 0, 256)
+	for a := 0xf0; a <= 0xff; a++ {
+		for b := range 256 {
+			for _, rest := range []string{"", "\x80", "\x9f\x99", "\xbf\xbf", "\x80\x7f", "\xc0\x80"} {
+				r := string([]byte{byte(a), byte(b)}) + rest
+				for _, s := range []string{r, "🙂" + r, r + "🙂", r + r, "中" + r, r + " é", "a" + r + "bcdefghi", "abc" + r, "abcd" + r + "z", "abcdefg" + r} {
+					if got, want := string(AppendString(dst, s)), quote(s); got != want {
+						t.Fatalf("AppendString(%q)\ngot  %s\nwant %s", s, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // Every code point among its neighbours, alone in ASCII, and behind a word.
 func TestEveryCodePoint(t *testing.T) {
 	const group = 8
