@@ -44,7 +44,7 @@ const rateRounds = 20
 
 // atRate returns how long each contestant is called at a fixed rate.
 func (p *plan) atRate() time.Duration {
-	return time.Minute / time.Duration(max(1, p.divisor*p.divisor))
+	return 15 * time.Second / time.Duration(max(1, p.divisor*p.divisor))
 }
 
 func (p *plan) spoolContest(results *report.Results, s *spools.Scenario) (err error) {
