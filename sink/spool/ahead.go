@@ -82,6 +82,7 @@ func (s *Sink) makeSegments() {
 		s.dir.Sweeper.Start()
 		defer s.dir.Sweeper.Stop()
 		spent = s.dir.Sweeper.Due
+		s.dir.AllowReuse(true)
 	}
 	retry := time.NewTimer(makePause)
 	defer retry.Stop()
@@ -91,6 +92,10 @@ func (s *Sink) makeSegments() {
 		case !open:
 			s.patch()
 			s.discardNext()
+			if s.dir != nil {
+				s.dir.AllowReuse(false)
+				s.reportNoted()
+			}
 			return
 		case !wanted:
 			s.giveBack()
@@ -147,14 +152,14 @@ func (s *Sink) makeNext() error {
 	s.number++
 	number := s.number
 	s.segments, s.bytes = s.segments+1, s.bytes+s.c.SegmentSize
-	tight := s.dir != nil && s.bytes+int64(s.dir.Sweeper.Count())*s.c.SegmentSize > s.c.Size
+	tight := s.dir != nil && s.bytes+int64(s.dir.Unfreed())*s.c.SegmentSize > s.c.Size
 	s.mu.Unlock()
 
 	if tight {
-		s.dir.Sweeper.All()
+		s.dir.FreeAll(true)
 	}
 	g, err := s.create(number)
-	if vfs.IsFull(err) && s.dir.Sweeper.All() {
+	if vfs.IsFull(err) && s.dir.FreeAll(false) {
 		g, err = s.create(number) // there is more room now
 	}
 
@@ -186,6 +191,7 @@ func (s *Sink) makeNext() error {
 
 // giveBack frees a part of the deleted segments.
 func (s *Sink) giveBack() {
+	s.dir.DropExpired()
 	left := s.dir.Sweeper.Part()
 	if left == 0 {
 		return

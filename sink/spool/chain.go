@@ -91,7 +91,7 @@ func (s *Sink) delete(l *deliver.Link) error {
 		return s.dir.RemoveItsCopy(l.Number)
 	}
 	if s.dir != nil {
-		return s.dir.Remove(l.Number, l.Live)
+		return s.dir.RemoveSettled(l.Number, l.Live)
 	}
 	if l.Live.IsAbandoned() {
 		return nil

@@ -30,6 +30,7 @@ type copier struct {
 	s     *Sink
 	list  []*copied // those not yet removed, oldest first
 	pause time.Duration
+	timer *time.Timer
 
 	failing atomic.Bool   // the last round did not succeed
 	synced  atomic.Uint64 // number of the first record that is not safe
@@ -62,6 +63,8 @@ func newCopier(s *Sink) *copier {
 func (c *copier) run() {
 	defer close(c.done)
 	debug.SetPanicOnFault(true) // it reads mappings
+	c.timer = time.NewTimer(0)
+	defer c.timer.Stop()
 	c.rest()
 	for !c.stopped() {
 		worked, err := c.round()
@@ -97,10 +100,9 @@ func (c *copier) stopped() bool {
 
 // wait lets lines collect for d, or until urged is signaled.
 func (c *copier) wait(d time.Duration, urged <-chan struct{}) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+	c.timer.Reset(d)
 	select {
-	case <-timer.C:
+	case <-c.timer.C:
 	case <-urged:
 	case <-c.stop:
 	}
@@ -146,7 +148,6 @@ func poke(c chan struct{}) {
 // round syncs the committed records and publishes how far that is.
 func (c *copier) round() (worked bool, err error) {
 	c.take()
-	settled := c.s.position()
 	for i := 0; i < len(c.list); i++ {
 		x := c.list[i]
 		if c.s.dir.IsRemoved(x.g.Number) {
@@ -155,7 +156,7 @@ func (c *copier) round() (worked bool, err error) {
 			c.discard(x)
 			continue
 		}
-		did, e := c.copy(x, settled)
+		did, e := c.copy(x)
 		if worked = worked || did; e != nil {
 			err = e
 		}
@@ -179,10 +180,11 @@ func (c *copier) take() {
 
 // copy copies the new records of a segment, except those that are settled by
 // now.
-func (c *copier) copy(x *copied, settled uint64) (worked bool, err error) {
+func (c *copier) copy(x *copied) (worked bool, err error) {
 	if !x.held {
 		return false, nil
 	}
+	settled := x.skip(c.s.settledIn(x.g.Number))
 	end, next, whole, ok := x.committed()
 	if ok && end > x.at && next > settled {
 		worked = true
@@ -206,6 +208,18 @@ func (c *copier) copy(x *copied, settled uint64) (worked bool, err error) {
 		}
 	}
 	return worked, err
+}
+
+// skip moves past records that are settled without reading them: their bytes
+// are in the cache of the processor that delivers.
+func (x *copied) skip(settled uint64, at int, seq uint64) uint64 {
+	if end, next, final := x.g.Claimed(); final && settled >= next {
+		at, seq = end, next
+	}
+	if at > x.at && seq >= x.next {
+		x.at, x.next = at, seq
+	}
+	return settled
 }
 
 // committed returns the end of the committed records that precede the first

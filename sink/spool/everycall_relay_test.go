@@ -45,6 +45,8 @@ var shownInView = map[string]string{
 	"read store.loadOrigin":     "as above",
 	"open store.(*Dir).Bytes":   "the time of the oldest record is not known; what a delivery cannot read is another test's",
 	"stat store.(*Dir).Bytes":   "as above",
+	"stat store.(*Dir).isGone":  "as above",
+	"lstat store.(*Dir).isGone": "as above",
 	"read store.(*Dir).Bytes":   "as above",
 	"read store.readAround":     "as above",
 }

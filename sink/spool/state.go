@@ -19,6 +19,22 @@ func (s *Sink) position() uint64 {
 	return s.lowest()
 }
 
+// settledIn returns the number of the first record that some destination has
+// not settled, and the offset and the number of a record in a segment of this
+// process, before which every record is settled by all, or 0.
+func (s *Sink) settledIn(segment uint64) (settled uint64, at int, seq uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	settled = s.lowest()
+	for _, d := range s.deliveries {
+		if d.Settled == settled {
+			at, seq = d.SettledIn(segment)
+			break
+		}
+	}
+	return settled, at, seq
+}
+
 // lowest is position under mu.
 func (s *Sink) lowest() uint64 {
 	lowest := s.deliveries[0].Settled

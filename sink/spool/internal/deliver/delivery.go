@@ -80,6 +80,7 @@ type progress struct {
 	cur        *Link         // all links before it are settled
 	reading    *Link         // cur, or one after it
 	Settled    uint64        // number of the first record that is not settled
+	place      place         // of that record or an earlier one
 	Skipped    uint64        // numbers between settled and the next record that no record has
 	Dropped    segment.Tally // on the way to this destination
 	Recovered  uint64
@@ -92,6 +93,13 @@ type progress struct {
 	outage     outage
 	Unsaved    uint64 // rejected records that are not in the file of rejected records
 	LinesLeft  bool   // lines in memory were dropped
+}
+
+// A place is the offset of a record in a segment of this process.
+type place struct {
+	segment uint64 // its number
+	at      int
+	seq     uint64
 }
 
 // A reader is the state of reading a segment.

@@ -84,9 +84,22 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 	d.Delivered += uint64(len(batch) - len(refused))
 	d.count(batch, refused)
 	d.Settled += uint64(len(batch))
+	if d.Settled == d.want && d.reading.Live != nil && !d.rescued {
+		d.place = place{d.reading.Number, d.at, d.want}
+	}
 	d.spool.Broadcast()
 	d.spool.Unlock()
 	d.note()
+}
+
+// SettledIn returns the offset and the number of a record in a segment of this
+// process, before which every record is settled, or 0. It need not be the last
+// one. The lock of the spool is held.
+func (d *Delivery) SettledIn(number uint64) (at int, seq uint64) {
+	if d.place.segment != number {
+		return 0, 0
+	}
+	return d.place.at, d.place.seq
 }
 
 // count counts the delivered records by level. refused is in the order of

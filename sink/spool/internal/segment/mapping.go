@@ -5,9 +5,35 @@ package segment
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/nib-log/nib/internal/vfs"
 )
+
+// Renew makes a segment of the mapping of a settled one. The header is on the
+// disk when it returns, and the page after it is zeros there: a start must be
+// able to see that no record was written. Everything else is zeros in memory
+// only. No other goroutine may use the mapping.
+func Renew(b []byte, unmap func(), id Identity, rest func(), free func(pages []byte, unmap func(), deleted vfs.File)) (g *Segment, err error) {
+	defer func(before bool) {
+		debug.SetPanicOnFault(before)
+		if p := recover(); p != nil {
+			g, err = nil, fmt.Errorf("clear a mapping: %v", p)
+		}
+	}(debug.SetPanicOnFault(true))
+	for part := range slices.Chunk(b, Window) {
+		populate(part) // otherwise the stores below fault the pages in
+		clear(part)
+		rest()
+	}
+	PutHeader(b, id)
+	first := b[:HeaderSize+PageSize]
+	if err := syncPages(first); err != nil {
+		return nil, fmt.Errorf("sync a header: %w", err)
+	}
+	populate(first) // they must not be written to before they are dirty again
+	return mapped(b, unmap, id, free), nil
+}
 
 // PrefaultNew touches all pages of a mapping for writing. It runs on a
 // goroutine that no call waits for, since the first touch of a page of ext4

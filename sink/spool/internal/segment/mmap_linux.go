@@ -52,6 +52,16 @@ const warmed = 256 << 10
 // kernel does not support that.
 func populate(pages []byte) bool { return syscall.Madvise(pages, populateWrite) == nil }
 
+// syncPages makes pages of a mapping survive a loss of power. Other pages of the
+// file are not written.
+func syncPages(pages []byte) error {
+	_, _, errno := syscall.Syscall(syscall.SYS_MSYNC, address(pages), uintptr(len(pages)), syscall.MS_SYNC)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
 // Prefetch prefetches the pages of a mapping that DiscardPages has discarded,
 // if any. It uses a system call, because in a page fault a goroutine holds its
 // processor while the disk is read, and a stop of the world waits for it.

@@ -22,6 +22,8 @@ func Prefault([]byte, func()) {}
 
 func populate([]byte) bool { return true }
 
+func syncPages([]byte) error { return errors.ErrUnsupported }
+
 func Prefetch([]byte) {}
 
 func DiscardPages([]byte) {}

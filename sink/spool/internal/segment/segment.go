@@ -25,10 +25,11 @@ type Segment struct {
 	crc      uint32 // seed of the checksums
 	Reported Tally  // the counts that its notice reports
 
-	free    func()       // gives b back
-	file    vfs.File     // its file once it is deleted, for free to release
-	holders atomic.Int32 // the reader and the copier; the last one calls free
-	twin    *twin        // what writes b to the file; nil if b is the file, or there is none
+	free    func()                           // gives b back
+	reuse   func(pages []byte, unmap func()) // gets b instead, if it is not nil
+	file    vfs.File                         // its file once it is deleted, for free to release
+	holders atomic.Int32                     // the reader and the copier; the last one calls free
+	twin    *twin                            // what writes b to the file; nil if b is the file, or there is none
 
 	evicted bool // its pages are discarded until it is read; protected by the spool's lock
 
@@ -87,8 +88,19 @@ func NewMapped(f vfs.File, id Identity, free func(pages []byte, unmap func(), de
 	if err != nil {
 		return nil, err
 	}
-	g = New(b, id, func() { free(b, unmap, g.file) })
-	return g, nil
+	return mapped(b, unmap, id, free), nil
+}
+
+// mapped makes a segment of a mapping that has a header.
+func mapped(b []byte, unmap func(), id Identity, free func(pages []byte, unmap func(), deleted vfs.File)) (g *Segment) {
+	g = New(b, id, func() {
+		if g.reuse != nil {
+			g.reuse(b, unmap)
+		} else {
+			free(b, unmap, g.file)
+		}
+	})
+	return g
 }
 
 // NewWritten makes a segment of an allocated file whose records are made in
@@ -149,6 +161,17 @@ func (g *Segment) Abandon() { g.abandoned = true }
 
 // IsAbandoned reports whether Abandon was called. The spool's lock is held.
 func (g *Segment) IsAbandoned() bool { return g.abandoned }
+
+// IsReusable reports whether b can become that of another segment once all
+// holders have released it.
+func (g *Segment) IsReusable() bool { return g.IsMapped() && !g.abandoned && !g.IsBroken() }
+
+// DoneFor is Done for a segment whose file is kept: once all holders have
+// released b, reuse gets it instead of the function that frees it.
+func (g *Segment) DoneFor(reuse func(pages []byte, unmap func())) {
+	g.reuse = reuse
+	g.Release()
+}
 
 // Done is called when the reader no longer needs b, with the file if it is
 // deleted. An abandoned mapping stays.

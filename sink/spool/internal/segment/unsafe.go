@@ -19,9 +19,12 @@ func word(b []byte, at int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Pointer(&p[0]))
 }
 
+// address returns the address of b, which must not be on the heap.
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
 // within reports whether an address is in b. The address of b is compared, not
 // used.
 func within(addr uintptr, b []byte) bool {
-	begin := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	begin := address(b)
 	return addr >= begin && addr-begin < uintptr(len(b))
 }

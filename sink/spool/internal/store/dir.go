@@ -54,6 +54,7 @@ type Dir struct {
 	owned   map[uint64]bool // segments whose copies the copier owns, and whether they are removed
 	removed func()          // notifies the copier
 	noted   []Noted         // errors to be reported later
+	spareList
 }
 
 // An untidy is the work of Tidy.
@@ -267,6 +268,17 @@ func (d *Dir) Look(name string) (g segment.Old, used bool, err error) {
 	if err := d.checkFile(f, name); err != nil {
 		return g, false, err
 	}
+	g, used, err = readHead(f, name)
+	if number, _ := SegmentNumber(name); d.Lock == nil && (err != nil || g.Number != number) {
+		if gone, _ := d.isGone(f, name); gone { // its owner has deleted it or uses it for another segment
+			return segment.Old{}, false, fs.ErrNotExist
+		}
+	}
+	return g, used, err
+}
+
+// readHead reads the header and the beginning of the first record.
+func readHead(f vfs.File, name string) (g segment.Old, used bool, err error) {
 	b := make([]byte, segment.HeaderSize)
 	if n, err := f.ReadAt(b, 0); err == io.EOF && n < 88 {
 		return g, false, segment.ErrHeader

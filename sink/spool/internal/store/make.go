@@ -14,9 +14,12 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// Create makes a segment in the order given in docs/spool-format.md. It calls
-// rest between the steps of prefaulting.
+// Create makes a segment, of a spare if there is one, in the order given in
+// docs/spool-format.md. It calls rest between the steps of prefaulting.
 func (d *Dir) Create(number uint64, size int64, rest func()) (*segment.Segment, error) {
+	if g := d.recreate(number, size, rest); g != nil {
+		return g, nil
+	}
 	g, f, err := d.Make(number, size, d.minFree)
 	if err != nil {
 		return nil, err
@@ -112,9 +115,7 @@ func (d *Dir) attach(f vfs.File, id segment.Identity) (*segment.Segment, error) 
 			d.Sweeper.Add(&Spent{file: deleted})
 		}), nil
 	}
-	return segment.NewMapped(f, id, func(pages []byte, unmap func(), deleted vfs.File) {
-		d.Sweeper.Add(&Spent{Pages: pages, Unmap: unmap, file: deleted})
-	})
+	return segment.NewMapped(f, id, d.freeMapped)
 }
 
 // Publish gives the file of a segment its name, and returns it.

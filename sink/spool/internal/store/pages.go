@@ -102,14 +102,28 @@ func (d *Dir) Bytes(name string, size int64) ([]byte, error) {
 	if err == io.EOF {
 		err = nil
 	}
-	info, e := f.Stat()
-	switch {
+	switch gone, e := d.isGone(f, name); {
 	case e != nil:
 		return nil, e
-	case info.Links == 0:
-		err = fs.ErrNotExist // it was deleted, and may be being truncated
+	case gone:
+		err = fs.ErrNotExist
 	}
 	return b[:n&^7], err
+}
+
+// isGone reports whether an open file was deleted, and may be being truncated
+// or used for another segment. In a directory that this process has locked, it
+// reads no segment that may be used again.
+func (d *Dir) isGone(f vfs.File, name string) (bool, error) {
+	info, err := f.Stat()
+	if err != nil || info.Links == 0 || d.Lock != nil {
+		return err == nil && info.Links == 0, err
+	}
+	named, err := d.FS.Lstat(d.Name(name))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && named.ID != info.ID {
+		return true, nil
+	}
+	return false, err
 }
 
 // readAround reads a file page by page.
@@ -167,8 +181,11 @@ func (d *Dir) TakeNoted() []Noted {
 	return list
 }
 
-// note notes an error for TakeNoted.
+// note notes an error, unless it is nil, for TakeNoted.
 func (d *Dir) note(op string, err error) {
+	if err == nil {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.noted = append(d.noted, Noted{op, err})
