@@ -2,31 +2,80 @@
 
 package bench
 
-import "io"
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool"
+)
 
 // A Service is one way to log in the scenario with an HTTP service.
 type Service struct {
 	Name string
-	// Start returns a function that logs the five lines of the request with
-	// an id to w, the standard output.
-	Start func(w io.Writer) func(id uint64)
+	// Start returns a function that logs the five lines of the request with an
+	// id to w, the standard output, and one that ends logging.
+	Start func(w io.Writer) (log func(id uint64), end func() error, err error)
 }
 
-// Services lists all of them: no logging at all, every peer that has a
-// Service, and those that can hold lines back.
+// SpoolService is the Service in which nib logs into a spool, which delivers to
+// the standard output.
+const SpoolService = "nib-spool"
+
+// Services lists all of them: no logging at all, every peer that has a Service,
+// those that can hold lines back, and nib with a spool.
 func Services() []Service {
-	services := []Service{{Name: "off", Start: func(io.Writer) func(uint64) { return func(uint64) {} }}}
+	services := []Service{service("off", func(io.Writer) func(uint64) { return func(uint64) {} })}
 	for _, p := range Peers() {
 		if p.Service != nil {
-			services = append(services, Service{Name: p.Name, Start: p.Service})
+			services = append(services, service(p.Name, p.Service))
 		}
 	}
 	for _, p := range Peers() {
 		if p.BufferedService != nil {
-			services = append(services, Service{Name: p.Name + "-buffered", Start: p.BufferedService})
+			services = append(services, service(p.Name+"-buffered", p.BufferedService))
 		}
 	}
-	return services
+	return append(services, Service{Name: SpoolService, Start: spoolService})
+}
+
+func service(name string, start func(io.Writer) func(uint64)) Service {
+	return Service{name, func(w io.Writer) (func(uint64), func() error, error) {
+		return start(w), func() error { return nil }, nil
+	}}
+}
+
+// spoolService runs with the defaults of a spool.
+func spoolService(w io.Writer) (func(uint64), func() error, error) {
+	dir, err := os.MkdirTemp("", "nibbench")
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := spool.Open(dir, &joined{w: w}, spool.Config{})
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return nibFive(nib.NewSink(s)), func() error { return errors.Join(s.Close(), os.RemoveAll(dir)) }, nil
+}
+
+// joined writes each batch with one write.
+type joined struct {
+	w   io.Writer
+	buf []byte
+}
+
+func (j *joined) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
+	j.buf = j.buf[:0]
+	for i := range batch {
+		j.buf = append(j.buf, batch[i].Line...)
+	}
+	if _, err := j.w.Write(j.buf); err != nil {
+		return delivery.Result{}, err
+	}
+	return delivery.Result{Accepted: len(batch)}, nil
 }
 
 // Hellos lists the programs below hello that log one line: with no library at

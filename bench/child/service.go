@@ -72,35 +72,38 @@ func Service(name string, conns, requests int) (Load, error) {
 // serve runs the service: it writes its address to stderr, and ends when its
 // standard input does.
 func serve(name string) error {
-	handler, err := handlerFor(name)
+	handler, end, err := handlerFor(name)
 	if err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return errors.Join(err, end())
 	}
 	server := &http.Server{Handler: handler}
 	go func() { _ = server.Serve(listener) }() // ends with Shutdown
 	fmt.Fprintln(os.Stderr, listener.Addr())
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	return server.Shutdown(context.Background())
+	return errors.Join(server.Shutdown(context.Background()), end())
 }
 
-func handlerFor(name string) (http.Handler, error) {
+func handlerFor(name string) (h http.Handler, end func() error, err error) {
 	for _, s := range bench.Services() {
 		if s.Name != name {
 			continue
 		}
-		log := s.Start(os.Stdout)
+		log, end, err := s.Start(os.Stdout)
+		if err != nil {
+			return nil, nil, err
+		}
 		body := bytes.Repeat([]byte("nib "), 64)
 		var ids atomic.Uint64
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			log(ids.Add(1))
 			_, _ = w.Write(body)
-		}), nil
+		}), end, nil
 	}
-	return nil, fmt.Errorf("unknown service %q", name)
+	return nil, nil, fmt.Errorf("unknown service %q", name)
 }
 
 // load sends requests over conns connections and waits for every answer.

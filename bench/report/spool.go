@@ -24,8 +24,8 @@ func (b *Builds) SpoolTables() string {
 	b.machine(&t, withSlog)
 	t.WriteString("Nanoseconds of one line, the minimum of many rounds in one process, contestants taking turns. In brackets the heap allocations of a line, where there are any. " +
 		"*nibfast* is the build with that tag, in a run of its own; its ratios are those of that run.\n\n")
-	b.spoolTable(&t, "A record", recordNote, []string{"SpoolRecord", "SpoolRecord8", "SpoolRecord64"})
-	b.spoolTable(&t, "A whole log call", intoNote, []string{"SpoolFields"})
+	b.spoolTable(&t, "A record", recordNote, []string{"SpoolRecord", "SpoolRecord8", "SpoolRecord64", "SpoolRecordSustained"})
+	b.spoolTable(&t, "A whole log call", intoNote, []string{"SpoolFields", "SpoolFieldsSustained"})
 	b.spoolRate(&t)
 	return strings.TrimRight(t.String(), "\n") + "\n"
 }

@@ -44,6 +44,22 @@ type Scenario struct {
 	// nib.
 	Versus      string
 	Contestants []Contestant
+
+	// A sustained scenario has rounds of seconds: what a service pays that logs
+	// at full speed while lines are delivered, segments made and deleted.
+	Times  int // a round has so many times the lines of the others; 0: 1
+	Rounds int // at most; 0: as many as asked for
+}
+
+// Lines returns how many lines a round has, if it has n in other scenarios.
+func (s *Scenario) Lines(n int) int { return n * max(s.Times, 1) }
+
+// Limit returns the number of rounds, if other scenarios have n.
+func (s *Scenario) Limit(n int) int {
+	if s.Rounds == 0 {
+		return n
+	}
+	return min(n, s.Rounds)
 }
 
 // A Contestant is one way to do what the scenario describes.
@@ -65,7 +81,9 @@ func Scenarios() []Scenario {
 		{Name: "SpoolRecord", Title: "1 goroutine", Goroutines: 1, Versus: OSFile, Contestants: records},
 		{Name: "SpoolRecord8", Title: "8 goroutines", Goroutines: 8, Versus: OSFile, Contestants: records},
 		{Name: "SpoolRecord64", Title: "64 goroutines", Goroutines: 64, Versus: OSFile, Contestants: records},
+		{Name: "SpoolRecordSustained", Title: "sustained", Goroutines: 1, Versus: OSFile, Contestants: records, Times: 1000, Rounds: 5},
 		{Name: "SpoolFields", Title: "10 fields", Goroutines: 1, Contestants: calls()},
+		{Name: "SpoolFieldsSustained", Title: "sustained", Goroutines: 1, Contestants: calls(), Times: 200, Rounds: 3},
 	}
 }
 
@@ -78,6 +96,10 @@ var Latency = Scenario{Name: "SpoolRate", Title: "at a fixed rate", Goroutines: 
 		return Run{Do: func(int) {}, Check: func() error { return nil }, Close: func() error { return nil }}, nil
 	}})}
 
+// fileLines is how many lines are written to a file before it is emptied, so
+// that it becomes about as large as a spool.
+const fileLines = 1_000_000
+
 var records = []Contestant{
 	{Nib, func(dir string) (Run, error) { return recordRun(filepath.Join(dir, "spool")) }},
 	{NibMemory, func(string) (Run, error) { return recordRun("") }},
@@ -87,8 +109,12 @@ var records = []Contestant{
 			return Run{}, err
 		}
 		do := func(n int) {
-			for range n {
-				if _, err := f.Write(Line); err != nil {
+			for i := range n {
+				_, err := f.Write(Line)
+				if err == nil && i%fileLines == fileLines-1 {
+					err = f.Truncate(0)
+				}
+				if err != nil {
 					panic(fmt.Sprintf("spools: %v", err))
 				}
 			}

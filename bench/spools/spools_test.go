@@ -29,6 +29,18 @@ func TestEveryContestantStoresItsLines(t *testing.T) {
 	}
 }
 
+func TestSustainedRoundsAreLongAndFew(t *testing.T) {
+	short, long := Scenario{}, Scenario{Times: 1000, Rounds: 5}
+	for _, x := range []struct{ got, want int }{
+		{short.Lines(10_000), 10_000}, {short.Limit(40), 40},
+		{long.Lines(10_000), 10_000_000}, {long.Limit(40), 5}, {long.Limit(1), 1},
+	} {
+		if x.got != x.want {
+			t.Errorf("got %d, want %d", x.got, x.want)
+		}
+	}
+}
+
 func TestLineHas200Bytes(t *testing.T) {
 	if len(Line) != 200 || bytes.IndexByte(Line, '\n') != 199 {
 		t.Errorf("%d bytes: %q", len(Line), Line)

@@ -65,11 +65,11 @@ func (p *plan) spoolContest(results *report.Results, s *spools.Scenario) (err er
 		timed = append(timed, measure.Contestant{Name: c.Name, Do: r.Do})
 	}
 	timing := p.timing
-	timing.Ops = p.fileLines()
+	timing.Ops, timing.Rounds = s.Lines(p.fileLines()), s.Limit(timing.Rounds)
 	timings := measure.Alternate(timed, timing)
 	versus := spoolVersus(s, timed, timings)
 	for i, t := range timings {
-		mallocs, bytes := timed[i].Allocs(timing.Ops, 5)
+		mallocs, bytes := timed[i].Allocs(p.fileLines(), 5)
 		if err := runs[i].Check(); err != nil {
 			return fmt.Errorf("%s: %w", timed[i].Name, err)
 		}
