@@ -13,6 +13,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/internal/linewriter"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -44,9 +45,13 @@ func New(w io.Writer, c Config) *Sink {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
+	out := w
+	if _, ok := w.(nib.Sink); ok {
+		out = linewriter.Plain(w)
+	}
 	s := &Sink{
 		view:  newView(c, wantColor(c.Color, w, os.Getenv)),
-		out:   nib.WriterSink(plainWriter(w)),
+		out:   nib.WriterSink(out),
 		fixed: fixedWidth(c.Width, os.Getenv),
 	}
 	s.traits = contract.TraitsFor(s, contract.TextDurations)
@@ -123,24 +128,3 @@ func (p *painter) release() {
 	p.view, p.record = nil, nib.Record{}
 	painters.Put(p)
 }
-
-// plainWriter hides that w is also a nib.Sink, since the text written here is
-// not the JSON that a Sink expects.
-func plainWriter(w io.Writer) io.Writer {
-	if _, ok := w.(nib.Sink); !ok {
-		return w
-	}
-	if f, ok := w.(delivery.Flusher); ok {
-		return flushWriter{w, f.Flush}
-	}
-	return struct{ io.Writer }{w}
-}
-
-// A flushWriter is a writer with a function that flushes it.
-type flushWriter struct {
-	io.Writer
-	flush func(context.Context) error
-}
-
-// Flush calls flush.
-func (w flushWriter) Flush(ctx context.Context) error { return w.flush(ctx) }

@@ -11,6 +11,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/internal/linewriter"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -37,7 +38,10 @@ func New(w io.Writer, c Config) *Sink {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
-	s := &Sink{flatten: c.Objects == ObjectsFlatten, out: nib.WriterSink(plainWriter(w))}
+	if _, ok := w.(nib.Sink); ok {
+		w = linewriter.Plain(w)
+	}
+	s := &Sink{flatten: c.Objects == ObjectsFlatten, out: nib.WriterSink(w)}
 	s.traits = contract.TraitsFor(s, contract.TraitsOf(s.out))
 	return s
 }
@@ -90,24 +94,3 @@ func (e *encoder) release() {
 	e.record = nib.Record{}
 	encoders.Put(e)
 }
-
-// plainWriter hides that w is also a nib.Sink, since the text written here is
-// not the JSON that a Sink expects.
-func plainWriter(w io.Writer) io.Writer {
-	if _, ok := w.(nib.Sink); !ok {
-		return w
-	}
-	if f, ok := w.(delivery.Flusher); ok {
-		return flushWriter{w, f.Flush}
-	}
-	return struct{ io.Writer }{w}
-}
-
-// A flushWriter is a writer with a function that flushes it.
-type flushWriter struct {
-	io.Writer
-	flush func(context.Context) error
-}
-
-// Flush calls flush.
-func (w flushWriter) Flush(ctx context.Context) error { return w.flush(ctx) }
