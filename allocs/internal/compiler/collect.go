@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -17,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nib-log/nib/allocs/internal/cachefile"
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
@@ -51,7 +51,8 @@ func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[stri
 		if len(p.GoFiles)+len(p.CgoFiles) == 0 {
 			continue
 		}
-		if escapes, ok := c.kept(p); ok {
+		var escapes []Escape
+		if cachefile.Read(c.place(p), &escapes) {
 			out[p.ImportPath] = escapes
 		} else {
 			missing = append(missing, p)
@@ -76,7 +77,7 @@ func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[stri
 			return nil, err
 		}
 		out[p.ImportPath] = escapes
-		c.keep(p, escapes)
+		cachefile.Write(c.place(p), escapes)
 	}
 	return out, nil
 }
@@ -218,39 +219,4 @@ func (c *Collector) place(p *load.Package) string {
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{cacheFormat, c.Toolchain.String(), p.ImportPath, p.Dir, p.BuildID, strconv.FormatBool(c.Overlay != "")}, "\x00")))
 	return filepath.Join(c.Cache, "escapes", hex.EncodeToString(sum[:])+".json")
-}
-
-func (c *Collector) kept(p *load.Package) ([]Escape, bool) {
-	name := c.place(p)
-	if name == "" {
-		return nil, false
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, false
-	}
-	var out []Escape
-	return out, json.Unmarshal(text, &out) == nil
-}
-
-// keep stores an answer. Failing to is not an error: the next run compiles
-// again.
-func (c *Collector) keep(p *load.Package, escapes []Escape) {
-	name := c.place(p)
-	if name == "" {
-		return
-	}
-	text, err := json.Marshal(escapes)
-	if err != nil || os.MkdirAll(filepath.Dir(name), 0o755) != nil {
-		return
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(text)
-	if f.Close() == nil && err == nil && os.Rename(f.Name(), name) == nil {
-		return
-	}
-	os.Remove(f.Name())
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nib-log/nib/allocs/internal/cachefile"
 	"github.com/nib-log/nib/allocs/internal/load"
 )
 
@@ -22,12 +23,12 @@ func (c *Collector) CollectTests(ctx context.Context, pkgs []*load.Package) (map
 		if err != nil {
 			return nil, err
 		}
-		escapes, ok := c.kept(variant)
-		if !ok {
+		var escapes []Escape
+		if !cachefile.Read(c.place(variant), &escapes) {
 			if escapes, err = c.compileTests(ctx, p); err != nil {
 				return nil, err
 			}
-			c.keep(variant, escapes)
+			cachefile.Write(c.place(variant), escapes)
 		}
 		out[variant.ImportPath] = escapes
 	}

@@ -14,11 +14,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"go/token"
 	"go/types"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +27,8 @@ import (
 	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/go/ssa"
 	"golang.org/x/tools/go/ssa/ssautil"
+
+	"github.com/nib-log/nib/allocs/internal/cachefile"
 )
 
 // Callee is a function that a dynamic call can reach.
@@ -99,25 +99,15 @@ func Build(ctx context.Context, c Config) (*Table, error) {
 	if c.Cache != "" && c.Key != "" {
 		sum := sha256.Sum256([]byte("edges-5\x00" + c.Dir + "\x00" + c.Key))
 		name = filepath.Join(c.Cache, "edges", hex.EncodeToString(sum[:])+".json")
-		if text, err := os.ReadFile(name); err == nil {
-			t := new(Table)
-			if json.Unmarshal(text, t) == nil {
-				return t, nil
-			}
+		if t := new(Table); cachefile.Read(name, t) {
+			return t, nil
 		}
 	}
 	t, err := analyse(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	if text, err := json.Marshal(t); name != "" && err == nil && os.MkdirAll(filepath.Dir(name), 0o755) == nil {
-		if f, err := os.CreateTemp(filepath.Dir(name), ".new-*"); err == nil {
-			_, werr := f.Write(text)
-			if f.Close() != nil || werr != nil || os.Rename(f.Name(), name) != nil {
-				os.Remove(f.Name())
-			}
-		}
-	}
+	cachefile.Write(name, t)
 	return t, nil
 }
 

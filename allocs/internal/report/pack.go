@@ -12,6 +12,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/baseline"
 	"github.com/nib-log/nib/allocs/internal/findings"
 	"github.com/nib-log/nib/allocs/internal/source"
+	"github.com/nib-log/nib/allocs/internal/why"
 )
 
 // The data of the page. Roots share most of their sites, and the toolchains
@@ -136,7 +137,7 @@ func pack(d *findings.Document, o *baseline.Outcome) *packed {
 }
 
 func (p *packer) root(r *findings.Root) packedRoot {
-	x := packedRoot{ID: r.ID, Title: title(p.d, r), Kind: r.Kind, Func: short(r.Func), File: p.file(r.File), Line: r.Line, End: r.End,
+	x := packedRoot{ID: r.ID, Title: title(p.d, r), Kind: r.Kind, Func: why.ShortName(r.Func), File: p.file(r.File), Line: r.Line, End: r.End,
 		Allowed: r.Allowed, Status: string(r.Status), Leaf: worstLeaf(r), Verdicts: r.Verdicts, Allocs: r.Allocs, Runs: r.Runs, Sites: [][3]int{}}
 	for _, n := range r.Unfollowed {
 		x.Unfollowed = max(x.Unfollowed, n)
@@ -231,7 +232,7 @@ func (p *packer) chain(s *findings.Site) int {
 }
 
 func (p *packer) frame(f findings.Frame) int {
-	x := packedFrame{Func: short(f.Func), File: f.File, Line: f.Line, Inlined: f.Inlined}
+	x := packedFrame{Func: why.ShortName(f.Func), File: f.File, Line: f.Line, Inlined: f.Inlined}
 	if filepath.IsAbs(f.File) {
 		x.File = filepath.Base(f.File) // of the standard library or a dependency
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/findings"
 	"github.com/nib-log/nib/allocs/internal/verdict"
+	"github.com/nib-log/nib/allocs/internal/why"
 )
 
 // group is sites that would print the same, as two arguments that are boxed on
@@ -264,7 +265,7 @@ func (t *tree) path(s *findings.Site) string {
 		}
 		var names []string
 		for _, f := range a.Chain {
-			if name := short(f.Func); len(names) == 0 || names[len(names)-1] != name {
+			if name := why.ShortName(f.Func); len(names) == 0 || names[len(names)-1] != name {
 				names = append(names, name)
 			}
 		}
@@ -278,13 +279,6 @@ func (t *tree) path(s *findings.Site) string {
 		return strings.Join(names, " → ")
 	}
 	return ""
-}
-
-func short(f string) string {
-	if i := strings.LastIndexByte(f, '/'); i >= 0 {
-		f = f[i+1:]
-	}
-	return f
 }
 
 // matrix shows the verdict of each toolchain, those next to each other that

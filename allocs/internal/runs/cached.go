@@ -6,13 +6,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/nib-log/nib/allocs/internal/cachefile"
 )
 
 // Run measures what the binary can run, and returns a result for each leaf,
@@ -43,7 +44,7 @@ type kept struct {
 func (b *Binary) through(ctx context.Context, o Options, name, cache string, left *allowance) []Result {
 	file := b.keptName(cache, "result", name, o.Budget, o.give())
 	var k kept
-	known := keptIn(file, &k)
+	known := cachefile.Read(file, &k)
 	have := slices.DeleteFunc(slices.Clone(k.Results), func(r Result) bool { return !r.lasts(left.cpu) })
 	if known && len(have) == len(k.Results) {
 		left.cpu -= k.Used
@@ -61,7 +62,7 @@ func (b *Binary) through(ctx context.Context, o Options, name, cache string, lef
 		}
 	}
 	if ctx.Err() == nil && of.err() == nil {
-		keep(file, kept{results, used})
+		cachefile.Write(file, kept{results, used})
 	}
 	return results
 }
@@ -77,24 +78,6 @@ func (b *Binary) named(all []Result) []Result {
 		all[i].Package = b.Package.ImportPath
 	}
 	return all
-}
-
-// keptIn reads what was kept in a file; "" keeps nothing.
-func keptIn(name string, into any) bool {
-	text, err := os.ReadFile(name)
-	return name != "" && err == nil && json.Unmarshal(text, into) == nil
-}
-
-// keep stores what can be made again: if it cannot be written, that costs only
-// time.
-func keep(name string, what any) {
-	text, err := json.Marshal(what)
-	if name == "" || err != nil || os.MkdirAll(filepath.Dir(name), 0o755) != nil {
-		return
-	}
-	if os.WriteFile(name+".new", text, 0o644) == nil {
-		os.Rename(name+".new", name)
-	}
 }
 
 // keptName returns the file for what is kept of this binary under a key, or "".

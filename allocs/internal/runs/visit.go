@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/cachefile"
 )
 
 // Visited are the lines that are executed in each operation: file → line. A
@@ -44,7 +46,7 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 	}
 	kept := b.keptName(cache, "visited", o.Bench, o.Tests, o.Timeout, string(skipped), packages)
 	v := &Visits{Lines: Visited{}}
-	if keptIn(kept, v) {
+	if cachefile.Read(kept, v) {
 		return v, nil
 	}
 	exe := b.Path + ".cover"
@@ -76,7 +78,7 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 			}
 		}
 	}
-	keep(kept, v)
+	cachefile.Write(kept, v)
 	return v, nil
 }
 
