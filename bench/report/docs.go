@@ -42,6 +42,7 @@ var Documents = []Document{
 	{Path: "docs/files.md", Set: Files, Content: all((*Builds).FileTables, fileTitle), Region: true},
 	{Path: "docs/spool.md", Set: Spool, Content: all((*Builds).SpoolTables, spoolTitle), Region: true},
 	{Path: "docs/bridges.md", Set: Bridges, Content: all((*Builds).BridgeTables, bridgeTitle), Region: true},
+	{Path: "docs/otlp.md", Set: OTLP, Content: func(f Families) string { return f[0].OTLPTables() }, Region: true},
 }
 
 // all returns the content of a document that compares the processors, whose

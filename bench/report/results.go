@@ -30,6 +30,8 @@ const (
 	UnitRequests = "req/s"
 	UnitCPU      = "cpu-us/req"
 
+	UnitRecordCPU = "cpu-ns/op"
+
 	UnitLost      = "lost/op"   // values that a pool had been given and had to make again
 	UnitSame      = "same"      // values that came back to the goroutine that put them
 	UnitElsewhere = "elsewhere" // to one on another processor

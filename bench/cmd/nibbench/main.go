@@ -7,7 +7,7 @@
 //
 //	go run ./cmd/nibbench                    # all, into results/<processor>/default.txt, codec-default.txt and so on
 //	go run -tags nibfast ./cmd/nibbench      # the other build, into results/<processor>/nibfast.txt and so on
-//	go run ./cmd/nibbench -set pools         # one set: calls, codec, pools, files, spool or bridges
+//	go run ./cmd/nibbench -set pools         # one set: calls, codec, pools, files, spool, bridges or otlp
 //	go run ./cmd/nibbench -quick             # a minute or less, to stdout only
 //	go run ./cmd/nibbench -run '^Ten|Pipe'   # some scenarios, to stdout only
 //
@@ -31,12 +31,14 @@ import (
 	"github.com/nib-log/nib/bench/codec"
 	"github.com/nib-log/nib/bench/files"
 	"github.com/nib-log/nib/bench/measure"
+	"github.com/nib-log/nib/bench/otlps"
 	"github.com/nib-log/nib/bench/report"
 )
 
 func main() {
 	child.Dispatch()
 	files.Dispatch()
+	otlps.Dispatch()
 	if err := benchmark(); err != nil {
 		fmt.Fprintln(os.Stderr, "nibbench:", err)
 		os.Exit(1)
@@ -58,7 +60,7 @@ type plan struct {
 
 func benchmark() error {
 	run := flag.String("run", "", "measure only scenarios whose `name` matches this expression (Hello and Service too)")
-	name := flag.String("set", "", "measure only this `set`: calls, codec, pools, files, spool or bridges")
+	name := flag.String("set", "", "measure only this `set`: calls, codec, pools, files, spool, bridges or otlp")
 	rounds := flag.Int("rounds", 40, "rounds per contestant")
 	quick := flag.Bool("quick", false, "few and short rounds, for a look or for CI")
 	out := flag.String("o", "", "result `file`, with -set; default results/<processor>/<build>.txt, or stdout with -run or -quick")

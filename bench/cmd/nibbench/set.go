@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nib-log/nib/bench"
+	"github.com/nib-log/nib/bench/otlps"
 	"github.com/nib-log/nib/bench/pools"
 	"github.com/nib-log/nib/bench/report"
 	"github.com/nib-log/nib/bench/spools"
@@ -42,6 +43,10 @@ var sets = []set{
 		}},
 	{name: "bridges", stored: report.Bridges, names: bridgeNames, peers: bridgeModules, measure: (*plan).bridges,
 		rounds: func(p *plan) string { return fmt.Sprintf("%d of about %v", p.brief().Rounds, p.brief().Round) }},
+	{name: "otlp", stored: report.OTLP, names: func() []string { return []string{otlps.Name} }, peers: otlpModules, measure: (*plan).otlp,
+		rounds: func(p *plan) string {
+			return fmt.Sprintf("%d processes, %d bursts of %d records in each", p.otlpRounds(), p.otlpBursts(), otlps.Burst)
+		}},
 }
 
 // chosen returns the sets that -set names, all for "".
@@ -54,7 +59,7 @@ func chosen(name string) ([]set, error) {
 			return sets[i : i+1], nil
 		}
 	}
-	return nil, fmt.Errorf("no set %q; want one of calls, codec, pools, files, spool and bridges", name)
+	return nil, fmt.Errorf("no set %q; want one of calls, codec, pools, files, spool, bridges and otlp", name)
 }
 
 func libraries() []peer {
