@@ -3,10 +3,12 @@
 package elastic
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -65,8 +67,10 @@ func cut(s **server, text string) func(http.ResponseWriter, *request) bool {
 
 const busy = `{"type":"es_rejected_execution_exception","reason":"queue is full"}`
 
-func failures(s **server) []failure {
-	second, minute := time.Second, time.Minute
+const second, minute = time.Second, time.Minute
+
+// passing returns the temporary failures, after which requests are repeated.
+func passing(s **server) []failure {
 	return []failure{
 		{name: "no failure", requests: 1},
 		{name: "429 with Retry-After", answer: first(1, status(429, "Retry-After", "30")), after: [2]time.Duration{30 * second, 40 * second}, requests: 2, failures: "429 Too Many Requests, retry after 30s"},
@@ -93,6 +97,13 @@ func failures(s **server) []failure {
 				return 201, ""
 			}
 		}(), after: [2]time.Duration{minute, 80 * second}, failures: "queue is full", present: -1},
+	}
+}
+
+// refusing returns the failures of single records, and those that last until
+// the server is configured.
+func refusing() []failure {
+	return []failure{
 		{name: "mapping errors", item: func(q *request, id string, _ []byte) (int, string) {
 			if strings.HasSuffix(id, "-42") || strings.HasSuffix(id, "-43") {
 				return 400, `{"type":"mapper_parsing_exception","reason":"failed to parse field [n] of type [date]"}`
@@ -117,6 +128,19 @@ func failures(s **server) []failure {
 			}
 			return q.size > 3000
 		}},
+		{name: "413 for a single line", answer: func(w http.ResponseWriter, q *request) bool {
+			large := bytes.Contains(q.body, []byte(`-100"`))
+			if large {
+				w.WriteHeader(413)
+			}
+			return large
+		}, rejected: []string{"0000000000000007-100: nib/elastic: POST http://opensearch:9200/logs/_bulk"}},
+		{name: "no response", answer: func(w http.ResponseWriter, q *request) bool {
+			if q.number == 1 {
+				<-q.Context().Done()
+			}
+			return q.number == 1
+		}, after: [2]time.Duration{30 * second, 35 * second}, requests: 2, failures: "no response within Timeout"},
 		{name: "401, 404 and a redirect", answer: first(3, func(w http.ResponseWriter, q *request) bool {
 			return status([]int{401, 404, 302}[q.number-1], "Location", "/login")(w, q)
 		}), after: [2]time.Duration{3 * second, 6 * second}, requests: 4, failures: `a redirect to "/login"`},
@@ -128,7 +152,7 @@ func failures(s **server) []failure {
 // duplicated.
 func TestFailures(t *testing.T) {
 	var current *server
-	for _, tt := range failures(&current) {
+	for _, tt := range append(passing(&current), refusing()...) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &server{answer: tt.answer, item: tt.item}
@@ -242,5 +266,30 @@ func TestConformance(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A certificate for another name is an error on each attempt; nothing is sent.
+func TestCertificateOfAnotherName(t *testing.T) {
+	s := &server{}
+	h := httptest.NewUnstartedServer(s)
+	h.Config.ErrorLog = log.New(io.Discard, "", 0)
+	h.StartTLS()
+	defer h.Close()
+	config := h.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	for name, want := range map[string]int{"opensearch.test": 0, "example.com": 10} { // the certificate has the second one
+		config.ServerName = name
+		d, err := New(h.URL, "logs", Config{TLS: config.Clone(), DeliverTimeout: 300 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		res, err := d.Deliver(context.Background(), batchOf(10))
+		if res.Accepted != want || len(res.Rejected) > 0 || (err == nil) != (want > 0) || err != nil && !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got %+v and %v", name, res, err)
+		}
+	}
+	if len(s.order) != 10 || s.requests != 1 {
+		t.Errorf("got %d documents in %d requests", len(s.order), s.requests)
 	}
 }

@@ -37,6 +37,7 @@ type server struct {
 type request struct {
 	*http.Request
 	number, size int
+	body         []byte
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +56,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests++
-	q := &request{r, s.requests, len(body)}
+	q := &request{r, s.requests, len(body), body}
 	if r.URL.Path != "/logs/_bulk" || r.Header.Get("Content-Type") != "application/x-ndjson" || !bytes.HasSuffix(body, []byte("}\n")) {
 		s.faults = append(s.faults, fmt.Sprintf("%s %s %v", r.Method, r.URL, r.Header))
 	}
