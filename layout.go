@@ -266,14 +266,14 @@ func (f *format) sample(name string, also flags, add func(*Event)) (fields strin
 		defer func() { done <- fields }()
 		fields = own.build(also, add)
 	}()
-	timer := time.NewTimer(lastresort.Wait)
+	timer := time.NewTimer(time.Second) // a busy machine may take tenths of it
 	defer timer.Stop()
 	select {
 	case fields = <-done:
 		return fields, true
 	case <-timer.C:
-		lastresort.Report(fmt.Errorf("nib: Layout.%s, called when the logger is made, did not return within %v: "+
-			"the keys that it writes are not reserved; it must not take a lock that the caller of New holds", name, lastresort.Wait))
+		lastresort.Report(fmt.Errorf("nib: Layout.%s, called when the logger is made, did not return within a second: "+
+			"the keys that it writes are not reserved; it must not take a lock that the caller of New holds", name))
 		return "", false
 	}
 }
