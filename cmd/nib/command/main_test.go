@@ -51,6 +51,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, serve(dir))
 		os.Exit(1)
 	}
+	if dir := os.Getenv(asKeeper); dir != "" {
+		fmt.Fprintln(os.Stderr, keepLines(dir))
+		os.Exit(1)
+	}
 	if os.Getenv(asNib) != "" {
 		os.Exit(command.Run(os.Args[1:], os.Stdout, os.Stderr))
 	}
