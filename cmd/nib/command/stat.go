@@ -105,6 +105,7 @@ func (o *statFlags) write(w io.Writer, sum *logs.Summary, zone *time.Location) {
 		for _, row := range []struct{ name, line string }{{"all", all}, {"warn", s.Warn(warn)}, {"error", s.Bad(failed)}} {
 			fmt.Fprintf(w, "  %-6s|%s|\n", row.name, row.line)
 		}
+		fmt.Fprintf(w, "         %s\n", timeAxis(sum.First.In(zone), sum.Last.In(zone)))
 	}
 	if len(sum.Groups) > 0 {
 		fmt.Fprintln(w)
@@ -116,6 +117,22 @@ func (o *statFlags) write(w io.Writer, sum *logs.Summary, zone *time.Location) {
 			fmt.Fprintf(w, "  %11s  %s\n", term.Count(p.Count), term.Line(p.Values[0]))
 		}
 	}
+}
+
+// timeAxis returns the times of every quarter of the columns.
+func timeAxis(first, last time.Time) string {
+	layout, span := "15:04", last.Sub(first)
+	switch {
+	case span >= 24*time.Hour:
+		layout = "01-02 15:04"
+	case span < time.Hour:
+		layout = "15:04:05"
+	}
+	var b strings.Builder
+	for i := range time.Duration(4) {
+		fmt.Fprintf(&b, "%-*s", statColumns/4, first.Add(span*i/4).Format(layout))
+	}
+	return strings.TrimRight(b.String(), " ")
 }
 
 // rows returns the table of the groups with its header.

@@ -17,6 +17,7 @@ func TestStat(t *testing.T) {
 	}
 	for _, want := range []string{
 		"5 of 5 lines\n", "\n2026-11-20 10:00:00 to 2026-11-20 10:00:03, 50ms a column\n", "\n  error |",
+		"\n         10:00:00       10:00:00       10:00:01       10:00:02\n",
 		"\n  lines  level  path    took p50  p90    p99    max\n",
 		"\n      1  ERROR  -       1500      1500   1500   1500\n",
 		"\n      1  warn   /api/b  300       300    300    300\n",
