@@ -139,7 +139,10 @@ func (s *scanner) block(f io.ReaderAt, from, to, end int64) (e entry, err error)
 	want := min(to-from+maxRest, end-from)
 	n, err := f.ReadAt(s.buf[:want], from)
 	if int64(n) < want {
-		return e, io.ErrUnexpectedEOF // the log was truncated
+		if err == nil || err == io.EOF {
+			err = io.ErrUnexpectedEOF // the log was truncated
+		}
+		return e, err
 	}
 	e = entry{from: math.MaxInt64, to: math.MinInt64}
 	for at := int64(0); at < to-from; {
