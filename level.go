@@ -88,8 +88,10 @@ type Rules struct{ table level.Table }
 // ParseRules reads rules such as "warn,db=debug,http.*=error": levels by
 // [Logger.Named] name. A level alone applies to all names, "db" to db and the
 // names below it (db.pool), "http.*" only to those below it. Of the rules that
-// match a name the longest wins; the default is LevelInfo. The error joins one
-// for each mistake.
+// match a name the longest wins; the default is LevelInfo. The logger that
+// Named("*") returns has the lowest level of any name, for front ends that
+// compare a level before they know the name. The error joins one for each
+// mistake.
 func ParseRules(s string) (*Rules, error) {
 	r := new(Rules)
 	if err := r.Set(s); err != nil {

@@ -19,7 +19,7 @@ var _ zapcore.Core = (*core)(nil)
 // core is safe for concurrent use.
 func NewCore(l *nib.Logger) zapcore.Core {
 	c := &core{log: l.WithOptions(nib.WithCaller())} // shown if the entry has one
-	c.names = newNames(c.log)
+	c.names, c.any = newNames(c.log), c.log.Named("*")
 	return c
 }
 
@@ -39,16 +39,18 @@ func Level(l zapcore.Level) nib.Level {
 type core struct {
 	log   *nib.Logger // without the names that zap adds
 	names *names      // the loggers with these
+	any   *nib.Logger // has the lowest level of any name
 }
 
-// Enabled reports whether the level of the Logger lets the zap level pass.
-func (c *core) Enabled(level zapcore.Level) bool { return c.log.Enabled(Level(level)) }
+// Enabled reports whether the level of the Logger, or its rule for any name,
+// lets the zap level pass: zap calls it before Check, which knows the name.
+func (c *core) Enabled(level zapcore.Level) bool { return c.any.Enabled(Level(level)) }
 
 // With returns a core whose lines all have these fields, which are encoded
 // once, now.
 func (c *core) With(fields []zapcore.Field) zapcore.Core {
 	l := bind(c.log, fields)
-	return &core{log: l, names: newNames(l)}
+	return &core{log: l, names: newNames(l), any: c.any}
 }
 
 // Check adds c to ce if the level of the Logger, or its rule for the name of

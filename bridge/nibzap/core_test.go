@@ -120,6 +120,36 @@ func TestRulesRaiseTheLevelOfNamesWhileInUse(t *testing.T) {
 	check(t, "warn", b, "")
 }
 
+// zap compares the level of a core before it knows the name.
+func TestRulesLowerTheLevelOfNamesWhileInUse(t *testing.T) {
+	rules, err := nib.ParseRules("warn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, b := newLogger(nib.WithRules(rules))
+	root := zap.New(nibzap.NewCore(l))
+	db := root.Named("db").With(zap.Int("a", 1)).Named("pool")
+	db.Debug("off")
+	if root.Core().Enabled(zap.DebugLevel) {
+		t.Error("debug is enabled without a rule for it")
+	}
+	if err := rules.Set("warn,db=debug,http.*=trace"); err != nil {
+		t.Fatal(err)
+	}
+	db.Debug("on")
+	root.Info("off")
+	root.Named("http").Info("off")
+	root.Named("http").Named("client").Log(-2, "on")
+	check(t, "debug", b, `{"level":"debug","logger":"db.pool","a":1,"message":"on"}`+"\n"+
+		`{"level":"trace","logger":"http.client","message":"on"}`+"\n")
+	if err := rules.Set("error"); err != nil {
+		t.Fatal(err)
+	}
+	if root.Core().Enabled(zap.DebugLevel) || root.Core().With(nil).Enabled(zap.WarnLevel) {
+		t.Error("a level is enabled that no rule enables any more")
+	}
+}
+
 // Others lose the fields of the call (airbrake/gobrake#391).
 func TestFieldsOfWithAndOfTheCallAreAllWritten(t *testing.T) {
 	l, b := newLogger()

@@ -24,9 +24,7 @@
 //
 // debug, info, warn, error, panic and fatal have their equals in nib; dpanic is
 // "error+2". The level of the Logger decides, at run time, and [nib.Rules] by
-// the names of Named. zap first checks the level without a name, though: a rule
-// for a name can raise the level of the Logger without one, but not lower it.
-// So write "debug,http=warn" rather than "warn,db=debug".
+// the names of Named.
 //
 // After a line above error the sink is flushed, as zap's own core does it; zap
 // then panics or ends the process.

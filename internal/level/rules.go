@@ -68,8 +68,18 @@ func (r *Rule) fits(name string) bool {
 }
 
 // Find returns the level of the rule with the longest name that matches, the
-// last of several equal ones, or otherwise if none matches.
+// last of several equal ones, or otherwise if none matches. The name "*", alone
+// or below another, has the lowest level of any name.
 func Find(rules []Rule, name string, otherwise int) int {
+	if above, all := strings.CutSuffix(name, "*"); all {
+		lowest := Find(rules, strings.TrimSuffix(above, "."), otherwise)
+		for i := range rules {
+			if rules[i].Name != "" {
+				lowest = min(lowest, rules[i].Level)
+			}
+		}
+		return lowest
+	}
 	best, level := -1, otherwise
 	for i := range rules {
 		r := &rules[i]

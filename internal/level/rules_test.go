@@ -27,6 +27,13 @@ func TestFindTakesTheRuleThatIsMostToThePoint(t *testing.T) {
 		{"http.*=error,http=trace", "http", "trace"},
 		{"db=debug,db=error", "db", "error"},
 		{" warn , db = info+2 ,", "db", "info+2"},
+		{"", "*", "info"},
+		{"warn", "*", "warn"},
+		{"warn,db=debug,http.*=trace", "*", "trace"},
+		{"db=error", "*", "info"},
+		{"warn,db=error", "*", "warn"},
+		{"warn,db=error", "db.*", "error"},
+		{"warn,db.pool=debug,http=trace", "db.*", "trace"},
 	} {
 		rules, err := level.ParseRules(x.rules)
 		if err != nil {
