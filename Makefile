@@ -42,6 +42,7 @@ race: ## race detector, misuse checks and the nibfast build
 	$(call each,. $(wildcard examples cmd/nib bridge/* dest/kafka dest/kafka/kfaketest dest/otlp dest/otlp/otlptest dest/elastic),$(GO) list ./... | grep -v internal/arch | xargs $(GO) test -race -short -vet=off)
 	@set -e; for tags in invariants nibfast; do echo "== .: -tags $$tags"; $(GO) list ./... | grep -v internal/arch | xargs $(GO) test -short -vet=off -tags $$tags; done
 	$(GO) test -race -short -vet=off -tags nibfast $(FAST)
+	$(call each,$(wildcard bridge/*),$(GO) test -short -vet=off -tags nibfast -run '(?i)(caller|callsite|depth)' ./...)
 
 alloc: ## exact allocation counts on every supported Go release, in the packages that have such tests
 	@set -e; for m in . $(wildcard bridge/*) dest/otlp dest/elastic; do cd $$m; \

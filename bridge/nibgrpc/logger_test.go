@@ -70,6 +70,27 @@ func TestCallSitesAtEveryDepth(t *testing.T) {
 	}
 }
 
+// below calls f at the end of n further calls.
+//
+//go:noinline
+func below(n int, f func()) {
+	if n == 0 {
+		f()
+		return
+	}
+	below(n-1, f)
+}
+
+func TestCallSitesBelowManyCalls(t *testing.T) {
+	_, rec := install(t, 0)
+	for depth := range 16 {
+		below(depth, func() { grpclog.WarningDepth(depth+2, "a") }) // the function itself, and the last below
+		if got, want := rec.Last(), `"caller":"`+above()+`"`; !strings.Contains(got, want) {
+			t.Errorf("%d calls below: got %s, want %s", depth, got, want)
+		}
+	}
+}
+
 func TestMessagesAreThoseOfGRPC(t *testing.T) {
 	_, rec := install(t, 0)
 	component := grpclog.Component("part")

@@ -114,6 +114,28 @@ func inlinable(l logr.Logger) { l.WithCallDepth(1).Error(nil, "m") }
 //go:noinline
 func twice(l logr.Logger) { helper(l, 2) }
 
+// below calls f at the end of n further calls.
+//
+//go:noinline
+func below(n int, f func()) {
+	if n == 0 {
+		f()
+		return
+	}
+	below(n-1, f)
+}
+
+func TestCallerAtEveryDepth(t *testing.T) {
+	l, b := newLogger(nib.WithCaller())
+	for depth := range 16 {
+		deep := l.WithCallDepth(depth + 2) // the function itself, and the last below
+		want := func() string { below(depth, func() { deep.Info("m") }); return here() }()
+		if got := take(b); !strings.Contains(got, want) {
+			t.Errorf("%d calls below:\n got %s\nwant %s", depth, got, want)
+		}
+	}
+}
+
 // A depth must add up in children, and must not affect the parent
 // (aws/aws-network-policy-agent#495).
 func TestCallerIsTheCallSite(t *testing.T) {

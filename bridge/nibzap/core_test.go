@@ -72,6 +72,29 @@ func TestCallerIsTheCallSite(t *testing.T) {
 	check(t, "without AddCaller", b, `{"level":"info","message":"m"}`+"\n")
 }
 
+// below calls f at the end of n further calls.
+//
+//go:noinline
+func below(n int, f func()) {
+	if n == 0 {
+		f()
+		return
+	}
+	below(n-1, f)
+}
+
+func TestCallerAtEveryDepth(t *testing.T) {
+	l, b := newLogger()
+	z := zap.New(nibzap.NewCore(l), zap.AddCaller())
+	for depth := range 16 {
+		skipping := z.WithOptions(zap.AddCallerSkip(depth + 2)) // the function itself, and the last below
+		want := func() string { below(depth, func() { skipping.Info("m") }); return here() }()
+		if got := take(b); !strings.Contains(got, want) {
+			t.Errorf("%d calls below:\n got %s\nwant %s", depth, got, want)
+		}
+	}
+}
+
 func TestACallSiteThatTheProgramSetsIsFields(t *testing.T) {
 	l, b := newLogger()
 	ent := zapcore.Entry{Message: "m", Caller: zapcore.EntryCaller{Defined: true, File: "a.go", Line: 3, Function: "f"}}
