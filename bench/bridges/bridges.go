@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package bridges compares nib behind other logging APIs with each API's own
-// implementation, or the usual one: zap's core, zapr, and hclog's logger.
+// implementation, or the usual one: zap's core, zapr, hclog's logger, zapgrpc
+// and grpc_zap, otelslog and the SDK of OpenTelemetry.
 package bridges
 
 import (
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -28,14 +30,25 @@ const (
 	Zap   = "zap"
 	Zapr  = "zapr"
 	Hclog = "hclog"
+
+	GRPCZap  = "grpc_zap"
+	OTel     = "otelsdk"
+	OTelSlog = "otelslog"
 )
 
 // Most is how long nib may take at most, as a multiple of the other.
 const Most = 0.7
 
+// Slower are the scenarios that take longer than that, and why.
+var Slower = map[string]string{
+	"BridgeOTelOut": "a line is written and read again, while otelslog converts attributes",
+}
+
 // Modules are the paths of the contestants that are modules.
 var Modules = []struct{ Name, Path string }{
 	{Zap, "go.uber.org/zap"}, {Zapr, "github.com/go-logr/zapr"}, {Hclog, "github.com/hashicorp/go-hclog"},
+	{GRPCZap, "github.com/grpc-ecosystem/go-grpc-middleware"}, {OTel, "go.opentelemetry.io/otel/sdk/log"},
+	{OTelSlog, "go.opentelemetry.io/contrib/bridges/otelslog"},
 }
 
 const (
@@ -44,8 +57,13 @@ const (
 	wantHclog = `{"@level":"info","@timestamp":"now","@message":"request handled","took":1234567,` + fields
 )
 
-// Scenarios returns all contests, each without and with the call site.
+// Scenarios returns all contests.
 func Scenarios() []codec.Scenario {
+	return slices.Concat(fieldScenarios(), rpcScenarios(), otelScenarios())
+}
+
+// fieldScenarios are the contests of the APIs that have messages and fields.
+func fieldScenarios() []codec.Scenario {
 	return []codec.Scenario{
 		contest("BridgeZap", "zap", wantZap, Zap, func(w io.Writer) func(n int) { return callZap(zap.New(zapCore(w))) },
 			func(w io.Writer) func(n int) { return callZap(zap.New(nibzap.NewCore(logger(w)))) }),

@@ -4,6 +4,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +22,15 @@ func (b *Builds) BridgeTables() string {
 	b.machine(&t, "")
 	fmt.Fprintf(&t, "Nanoseconds of one call with six fields to `io.Discard`, the minimum of many rounds, contestants taking turns, "+
 		"and allocations. The aim is at most %v of the other's time, and no allocations but those of the API: zap's fields and call site, "+
-		"and the slice of arguments of logr and hclog.\n\n", bridges.Most)
+		"the slice of arguments of logr and hclog, and the text of grpclog.", bridges.Most)
+	for _, name := range slices.Sorted(maps.Keys(bridges.Slower)) {
+		for _, s := range bridges.Scenarios() {
+			if s.Name == name {
+				fmt.Fprintf(&t, " Slower is %s: %s.", s.Title, bridges.Slower[name])
+			}
+		}
+	}
+	t.WriteString("\n\n")
 	row(&t, []string{"API", "other", "its ns", "its allocations", bold(own), "ratio", "allocations", "nibfast, ratio"})
 	rule(&t, 8)
 	for _, s := range bridges.Scenarios() {

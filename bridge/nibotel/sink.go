@@ -3,10 +3,10 @@
 package nibotel
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -39,13 +39,17 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	out.SetSeverity(severityOf(r.Level))
 	out.SetSeverityText(r.Level.String())
 	var span trace.SpanContextConfig
-	attributes := make([]attribute.KeyValue, 0, 8)
-	for rawKey, raw := range r.Fields() {
-		key := unquote(rawKey)
+	line := copied{line: r.Line, text: string(r.Line)}
+	var some [12]attribute.KeyValue
+	attributes := some[:0]
+	for rawKey, rawValue := range r.Fields() {
+		key, raw := unquote(line.part(rawKey)), line.part(rawValue)
 		switch {
-		case len(r.Message) > 0 && len(raw) > 2 && &raw[1] == &r.Message[0]:
-			out.SetBody(attribute.StringValue(unquote(r.Message)))
-		case len(r.Message) == 0 && key == "message", key == "time", key == "level":
+		case len(r.Message) > 0 && len(rawValue) > 2 && &rawValue[1] == &r.Message[0]:
+			out.SetBody(attribute.StringValue(unquote(raw[1 : len(raw)-1])))
+		case len(r.Message) == 0 && key == "message":
+			out.SetBody(attribute.StringValue(""))
+		case key == "time", key == "level":
 		case key == "trace_id" && span.TraceID == trace.TraceID{} && setTrace(&span, raw):
 		case key == "span_id" && setSpan(&span, raw):
 		default:
@@ -70,17 +74,38 @@ func severityOf(l nib.Level) log.Severity {
 	return log.SeverityTrace + log.Severity(max(l-nib.LevelTrace, 0))
 }
 
+// A copied line is one string, which all texts of a record are parts of.
+type copied struct {
+	line []byte
+	text string
+	at   int // of the last part
+}
+
+// part returns a part of the line that is not before the last one.
+func (c *copied) part(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	for i := c.at; i < len(c.line); i++ {
+		if &c.line[i] == &b[0] {
+			c.at = i
+			return c.text[i : i+len(b)]
+		}
+	}
+	return string(b)
+}
+
 // setTrace reports whether raw is a trace id.
-func setTrace(c *trace.SpanContextConfig, raw []byte) bool {
-	id, err := trace.TraceIDFromHex(unquote(bytes.Trim(raw, `"`)))
+func setTrace(c *trace.SpanContextConfig, raw string) bool {
+	id, err := trace.TraceIDFromHex(strings.Trim(raw, `"`))
 	c.TraceID = id
 	return err == nil
 }
 
 // setSpan reports whether raw is a span id. Of several the last is the active
 // one.
-func setSpan(c *trace.SpanContextConfig, raw []byte) bool {
-	id, err := trace.SpanIDFromHex(unquote(bytes.Trim(raw, `"`)))
+func setSpan(c *trace.SpanContextConfig, raw string) bool {
+	id, err := trace.SpanIDFromHex(strings.Trim(raw, `"`))
 	if err == nil {
 		c.SpanID = id
 	}
@@ -88,19 +113,19 @@ func setSpan(c *trace.SpanContextConfig, raw []byte) bool {
 }
 
 // unquote returns the text of a JSON string without its quotes.
-func unquote(raw []byte) string {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw)
+func unquote(raw string) string {
+	if strings.IndexByte(raw, '\\') < 0 {
+		return raw
 	}
 	var text string
-	if json.Unmarshal(append(append([]byte{'"'}, raw...), '"'), &text) != nil {
-		return string(raw)
+	if json.Unmarshal([]byte(`"`+raw+`"`), &text) != nil {
+		return raw
 	}
 	return text
 }
 
 // valueOf returns a JSON value as the value of an attribute.
-func valueOf(raw []byte) attribute.Value {
+func valueOf(raw string) attribute.Value {
 	switch raw[0] {
 	case '"':
 		return attribute.StringValue(unquote(raw[1 : len(raw)-1]))
@@ -111,33 +136,35 @@ func valueOf(raw []byte) attribute.Value {
 	case '{', '[':
 		return containerOf(raw)
 	}
-	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-		return attribute.Int64Value(n)
+	if !strings.ContainsAny(raw, ".eE") { // an error of ParseInt allocates
+		if n, err := strconv.ParseInt(raw, 10, 64); err == nil {
+			return attribute.Int64Value(n)
+		}
 	}
-	f, err := strconv.ParseFloat(string(raw), 64)
+	f, err := strconv.ParseFloat(raw, 64)
 	if err != nil {
-		return attribute.StringValue(string(raw))
+		return attribute.StringValue(raw)
 	}
 	return attribute.Float64Value(f)
 }
 
 // containerOf returns an object, whose members keep their order, or an array.
-func containerOf(raw []byte) attribute.Value {
+func containerOf(raw string) attribute.Value {
 	if raw[0] == '{' {
 		var members []attribute.KeyValue
-		r := nib.Record{Line: raw}
+		r := nib.Record{Line: []byte(raw)}
 		for key, value := range r.Fields() {
-			members = append(members, attribute.KeyValue{Key: attribute.Key(unquote(key)), Value: valueOf(value)})
+			members = append(members, attribute.KeyValue{Key: attribute.Key(unquote(string(key))), Value: valueOf(string(value))})
 		}
 		return attribute.MapValue(members...)
 	}
 	var elements []json.RawMessage
-	if json.Unmarshal(raw, &elements) != nil {
-		return attribute.StringValue(string(raw))
+	if json.Unmarshal([]byte(raw), &elements) != nil {
+		return attribute.StringValue(raw)
 	}
 	values := make([]attribute.Value, len(elements))
 	for i, e := range elements {
-		values[i] = valueOf(e)
+		values[i] = valueOf(string(e))
 	}
 	return attribute.SliceValue(values...)
 }
