@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// eventTimeout is how long a test waits for an event that must occur. It is not a
-// limit on latency.
+// eventTimeout is how long a test waits for an event that must occur. It is not
+// a limit on latency.
 const eventTimeout = 2 * time.Minute
 
 // A server is a socket like journald's.

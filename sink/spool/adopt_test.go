@@ -229,8 +229,8 @@ func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 			}
 			must(t, s.Flush(context.Background()), s.Close())
-			if told := toldOf(t, f); told != lines {
-				t.Errorf("delivered: %v: notices report %d lines, want %d", delivered, told, lines)
+			if reported := linesReported(t, f); reported != lines {
+				t.Errorf("delivered: %v: notices report %d lines, want %d", delivered, reported, lines)
 			}
 		})
 	}

@@ -50,9 +50,9 @@ func TestErrorsOfCloseAreReported(t *testing.T) {
 		{"*" + store.CopyExt + "*", "close a copy"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
-			m, told := vfstest.NewMem(nil), &reports{}
+			m, reported := vfstest.NewMem(nil), &reports{}
 			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-			s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 16 * segment.MinSize, fs: m, Drain: time.Millisecond, OnError: told.add})
+			s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 16 * segment.MinSize, fs: m, Drain: time.Millisecond, OnError: reported.add})
 			m.Fail(vfstest.Fault{Op: vfstest.OpClose, Path: c.path, Err: syscall.EIO})
 			for n := range 200 {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
@@ -60,8 +60,8 @@ func TestErrorsOfCloseAreReported(t *testing.T) {
 			must(t, s.Sync(context.Background()))
 			_ = s.Close() // lines are left
 			<-s.done
-			if st, n := checkIdentity(t, s), told.with(c.want); n == 0 || uint64(n) != st.Errors {
-				t.Errorf("%d reports of %q, %d errors; want each file reported and counted: %q", n, c.want, st.Errors, told.list)
+			if st, n := checkIdentity(t, s), reported.with(c.want); n == 0 || uint64(n) != st.Errors {
+				t.Errorf("%d reports of %q, %d errors; want each file reported and counted: %q", n, c.want, st.Errors, reported.list)
 			}
 		})
 	}
@@ -70,9 +70,9 @@ func TestErrorsOfCloseAreReported(t *testing.T) {
 // TestDropOldReportsWhatItCannotRead has an oldest segment that cannot be read.
 // It cannot be dropped, because its lines would not be counted.
 func TestDropOldReportsWhatItCannotRead(t *testing.T) {
-	m, told := memBacklog(t, 300, 300, SyncNever), &reports{}
+	m, reported := memBacklog(t, 300, 300, SyncNever), &reports{}
 	s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 3 * segment.MinSize, fs: m, Sync: SyncNever, slow: time.Millisecond,
-		Drain: time.Millisecond, OnError: told.add, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
+		Drain: time.Millisecond, OnError: reported.add, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
 	m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "*" + store.SegmentExt, Err: syscall.EMFILE})
 	refused := 0
 	for n := range 1000 {
@@ -83,8 +83,8 @@ func TestDropOldReportsWhatItCannotRead(t *testing.T) {
 	_ = s.Close() // lines are left
 	<-s.done
 	st := checkIdentity(t, s)
-	if n := told.with("to drop it"); n != 1 {
-		t.Errorf("%d reports, want one: %q", n, told.list)
+	if n := reported.with("to drop it"); n != 1 {
+		t.Errorf("%d reports, want one: %q", n, reported.list)
 	}
 	if st.Errors == 0 || st.Lost() != uint64(refused) || refused == 0 {
 		t.Errorf("%d lines were refused, got %+v", refused, st)

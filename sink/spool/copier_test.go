@@ -69,7 +69,7 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 			}
 			return delivery.Result{Accepted: mood.IntN(len(batch) + 1)}, nil, false
 		})
-		s, err := Open(memDir, maybeEager(f, mood), Config{SegmentSize: segment.MinSize, fs: m, boot: boot + 1, tick: time.Microsecond, slow: patience,
+		s, err := Open(memDir, maybeEager(f, mood), Config{SegmentSize: segment.MinSize, fs: m, boot: boot + 1, tick: time.Microsecond, slow: eventTimeout,
 			SyncDelay: time.Duration(1 + rng.IntN(int(time.Millisecond))), Drain: time.Nanosecond})
 		if err != nil {
 			t.Fatalf("Open refuses: %v", err)
@@ -173,11 +173,11 @@ func TestCopierFails(t *testing.T) {
 
 func copierFails(t *testing.T, op vfstest.Op, skip int) {
 	m := vfstest.NewMem(nil)
-	told := make(chan error, 100)
+	reported := make(chan error, 100)
 	s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, fs: m, tick: time.Microsecond, SyncDelay: time.Microsecond,
 		Drain: time.Nanosecond, OnError: func(err error) {
 			if !errors.Is(err, errDown) {
-				told <- err
+				reported <- err
 			}
 		}})
 	awaitNext(s)
@@ -194,8 +194,8 @@ func copierFails(t *testing.T, op vfstest.Op, skip int) {
 			t.Fatalf("Sync: got %v, want ErrUnsynced", err)
 		}
 		if failed {
-			if err := <-told; !errors.Is(err, syscall.EIO) {
-				t.Errorf("OnError was told %v, want EIO", err)
+			if err := <-reported; !errors.Is(err, syscall.EIO) {
+				t.Errorf("OnError got %v, want EIO", err)
 			}
 		}
 	}

@@ -84,8 +84,8 @@ func TestRejected(t *testing.T) {
 		}
 		return res, nil, false
 	})
-	var told error
-	s := open(t, "", f, Config{SegmentSize: segment.MinSize, OnError: func(err error) { told = err }})
+	var reported error
+	s := open(t, "", f, Config{SegmentSize: segment.MinSize, OnError: func(err error) { reported = err }})
 	for n := range 100 {
 		l := nib.LevelInfo
 		if n >= 90 {
@@ -98,8 +98,8 @@ func TestRejected(t *testing.T) {
 	if st := checkIdentity(t, s); st.Delivered != 90 || len(st.Dropped) != 1 || st.Dropped[0] != (delivery.Drop{Reason: delivery.ReasonRejected, Level: nib.LevelWarn, Lines: 10}) {
 		t.Errorf("got %+v, want 90 delivered and 10 rejected", st)
 	}
-	if !errors.Is(told, reason) {
-		t.Errorf("OnError was told %v, want the reason", told)
+	if !errors.Is(reported, reason) {
+		t.Errorf("OnError got %v, want the reason", reported)
 	}
 
 	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {

@@ -46,10 +46,10 @@ func dead(t testing.TB, dir string) string {
 	return to
 }
 
-// toldOf returns how many dropped lines the notices that f got report.
-func toldOf(t testing.TB, f *far) (n uint64) {
+// linesReported returns how many dropped lines the notices that f got report.
+func linesReported(t testing.TB, f *far) (n uint64) {
 	t.Helper()
-	for _, line := range f.told {
+	for _, line := range f.notices {
 		var notice struct{ Dropped uint64 }
 		must(t, json.Unmarshal(line, &notice))
 		n += notice.Dropped
@@ -98,8 +98,8 @@ func TestDropsSurviveDeath(t *testing.T) {
 			}
 			must(t, s.Close())
 			checkLines(t, f.take(), 0, n, 1000)
-			if got := toldOf(t, f); got != 5 {
-				t.Errorf("notices report %d lines, want 5: %q", got, f.told)
+			if got := linesReported(t, f); got != 5 {
+				t.Errorf("notices report %d lines, want 5: %q", got, f.notices)
 			}
 		}
 	})
@@ -146,8 +146,8 @@ func TestDroppedSegmentsAreNotDamage(t *testing.T) {
 		if got.Lost() != 0 || got.Unfinished != 0 || got.Recovered != st.Logged-st.Lost() {
 			t.Errorf("got %+v, want %d recovered, nothing lost and nothing unfinished", got, st.Logged-st.Lost())
 		}
-		if told := toldOf(t, f); told != st.Lost() {
-			t.Errorf("notices report %d lines, want %d", told, st.Lost())
+		if reported := linesReported(t, f); reported != st.Lost() {
+			t.Errorf("notices report %d lines, want %d", reported, st.Lost())
 		}
 		v, err := Inspect(dir)
 		must(t, err)
@@ -187,14 +187,14 @@ func TestDropOldWithoutDestination(t *testing.T) {
 		if st.Lost() != 0 || st.Unfinished != 0 {
 			t.Errorf("got %+v, want nothing lost and nothing unfinished", st)
 		}
-		told, all := toldOf(t, f), uint64(len(f.told))
+		reported, all := linesReported(t, f), uint64(len(f.notices))
 		got := f.take()
 		if want := record(nib.LevelInfo, logged-1, 1000).Line; len(got) == 0 || string(got[len(got)-1]) != string(want) {
 			t.Fatalf("the last of %d lines is not the last that was logged", len(got))
 		}
 		all, notices = all+uint64(len(got)), notices+st.Notices
-		if in := uint64(logged) + notices; told != lost || all != in-lost {
-			t.Errorf("got %d lines, and was told of %d that were lost, want %d of %d, and %d", all, told, in-lost, in, lost)
+		if in := uint64(logged) + notices; reported != lost || all != in-lost {
+			t.Errorf("got %d lines, and notices of %d that were lost, want %d of %d, and %d", all, reported, in-lost, in, lost)
 		}
 	})
 }
@@ -245,8 +245,8 @@ func TestAnnouncementIsRepeatedIfItIsDropped(t *testing.T) {
 	}
 	f.set(nil)
 	must(t, s.Flush(context.Background()))
-	if st, told := checkIdentity(t, s), toldOf(t, f); st.Lost() == 0 || told < 5+st.Lost()-50 || st.Errors != 0 {
-		t.Errorf("notices report %d lines, want 5 and %d", told, st.Lost())
+	if st, reported := checkIdentity(t, s), linesReported(t, f); st.Lost() == 0 || reported < 5+st.Lost()-50 || st.Errors != 0 {
+		t.Errorf("notices report %d lines, want 5 and %d", reported, st.Lost())
 	}
 }
 

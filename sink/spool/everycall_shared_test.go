@@ -69,7 +69,7 @@ func shareInMemory(t *testing.T) *vfstest.Mem {
 	f := &far{do: down}
 	n := 0
 	process := func(c Config) *Sink {
-		c.SegmentSize, c.Size, c.fs, c.poll, c.slow, c.Drain = segment.MinSize, 64*segment.MinSize, m, time.Hour, patience, time.Nanosecond
+		c.SegmentSize, c.Size, c.fs, c.poll, c.slow, c.Drain = segment.MinSize, 64*segment.MinSize, m, time.Hour, eventTimeout, time.Nanosecond
 		c.OnError = func(error) {} // the destination is down
 		s, err := Open(memDir, f, c)
 		must(t, err)

@@ -67,11 +67,11 @@ func TestDiskFullAndFaults(t *testing.T) {
 	} {
 		t.Run(string(c.reason), func(t *testing.T) {
 			fsys := broken{unsynced{vfs.OS()}, new(atomic.Pointer[error])}
-			told := make(chan error, 100)
+			reported := make(chan error, 100)
 			f := &far{}
 			s := open(t, spoolDir(t), f, Config{SegmentSize: segment.MinSize, fs: fsys, OnError: func(err error) {
 				select {
-				case told <- err:
+				case reported <- err:
 				default:
 				}
 			}})
@@ -84,8 +84,8 @@ func TestDiskFullAndFaults(t *testing.T) {
 			if n--; !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
-			if err := <-told; !errors.Is(err, c.err) {
-				t.Errorf("OnError was told %v, want %v", err, c.err)
+			if err := <-reported; !errors.Is(err, c.err) {
+				t.Errorf("OnError got %v, want %v", err, c.err)
 			}
 			if st := checkIdentity(t, s); len(st.Dropped) != 1 || st.Dropped[0] != (delivery.Drop{Reason: c.reason, Level: nib.LevelInfo, Lines: 1}) {
 				t.Errorf("got %+v, want one line dropped: %s", st, c.reason)

@@ -39,7 +39,7 @@ func TestReplacedDirectory(t *testing.T) {
 			err = s.WriteRecord(record(nib.LevelInfo, n, 1000))
 		}
 		if !errors.Is(err, store.ErrReplaced) {
-			t.Errorf("got %v, want to be told that the directory was removed", err)
+			t.Errorf("got %v, want to be notified that the directory was removed", err)
 		}
 		must(t, s.Flush(context.Background()), s.Close())
 		checkLines(t, f.take(), 0, n-1, 1000)

@@ -301,7 +301,7 @@ func inspectWhileWritten(t *testing.T, access Access) {
 		}()
 	}
 	records := 0
-	for round, begin := 0, time.Now(); round < 40 || records == 0 && time.Since(begin) < patience; round++ {
+	for round, begin := 0, time.Now(); round < 40 || records == 0 && time.Since(begin) < eventTimeout; round++ {
 		runtime.Gosched() // writers, where there is one processor
 		v := inspected(t, dir)
 		if v.Owner != OwnerAlive || len(v.Bad) > 0 {

@@ -132,7 +132,7 @@ func killed(t *testing.T, dir, file string, round, writers, after int) (acked []
 	}
 	_ = cmd.Wait() // it was killed
 	if len(acked) < after {
-		t.Fatalf("the child told of %d lines only", len(acked))
+		t.Fatalf("the child reported %d lines only", len(acked))
 	}
 	if st, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || st.Signal() != syscall.SIGKILL {
 		t.Fatalf("the child ended by %v", cmd.ProcessState)

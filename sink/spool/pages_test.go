@@ -33,7 +33,7 @@ var passing = []error{syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOME
 func memBacklog(t testing.TB, lines, size int, sync SyncPolicy) *vfstest.Mem {
 	t.Helper()
 	m := vfstest.NewMem(nil)
-	s, err := Open(memDir, nil, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m, Sync: sync, slow: patience})
+	s, err := Open(memDir, nil, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m, Sync: sync, slow: eventTimeout})
 	must(t, err)
 	for n := range lines {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, size)))
@@ -83,11 +83,11 @@ func TestBacklogThatCannotBeReadNow(t *testing.T) {
 					})
 					return delivery.Result{Accepted: len(batch)}, nil, false
 				})
-				told := make(chan error, 1)
+				reported := make(chan error, 1)
 				s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m, Sync: SyncNever, tick: time.Microsecond,
 					OnError: func(err error) {
 						select {
-						case told <- err:
+						case reported <- err:
 						default:
 						}
 					}})
@@ -97,8 +97,8 @@ func TestBacklogThatCannotBeReadNow(t *testing.T) {
 				if st.Delivered != lines || st.Recovered != lines || st.Bad != 0 || st.Errors == 0 || failed.Load() < 12 {
 					t.Errorf("after %d failures: got %+v, want all delivered", failed.Load(), st)
 				}
-				if err := <-told; !errors.Is(err, errno) {
-					t.Errorf("OnError was told %v, want %v", err, errno)
+				if err := <-reported; !errors.Is(err, errno) {
+					t.Errorf("OnError got %v, want %v", err, errno)
 				}
 			})
 		}

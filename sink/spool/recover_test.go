@@ -238,11 +238,11 @@ func TestStartReportsWhatItCannotRead(t *testing.T) {
 	} {
 		b := badSector{memBacklog(t, 300, 200, c.sync), c.name, c.at, new(atomic.Bool)}
 		b.on.Store(true)
-		var told error
-		s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: b, Sync: SyncNever, OnError: func(err error) { told = err }})
+		var reported error
+		s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: b, Sync: SyncNever, OnError: func(err error) { reported = err }})
 		must(t, s.Close())
-		if st := s.Stats(); st.Errors != 1 || !errors.Is(told, syscall.EIO) {
-			t.Errorf("%s at %d: got %d errors, and was told %v, want EIO once", c.name, c.at, st.Errors, told)
+		if st := s.Stats(); st.Errors != 1 || !errors.Is(reported, syscall.EIO) {
+			t.Errorf("%s at %d: got %d errors, the last %v, want EIO once", c.name, c.at, st.Errors, reported)
 		}
 	}
 }

@@ -103,15 +103,15 @@ func TestOnErrorMayDoAnything(t *testing.T) {
 // TestSameReasonIsReportedOnce checks that the same reason is reported once a
 // minute.
 func TestSameReasonIsReportedOnce(t *testing.T) {
-	var told []string
-	s := open(t, "", &far{}, Config{SegmentSize: segment.MinSize, OnError: func(err error) { told = append(told, err.Error()) }})
+	var reported []string
+	s := open(t, "", &far{}, Config{SegmentSize: segment.MinSize, OnError: func(err error) { reported = append(reported, err.Error()) }})
 	for range 10 {
 		s.report("x", errDown)
 		s.report("x", errors.New("y"))
 		s.report("z", errDown)
 	}
 	must(t, s.Close())
-	if got := strings.Join(told, ", "); got != "nib/spool: x: down, nib/spool: x: y, nib/spool: z: down" {
+	if got := strings.Join(reported, ", "); got != "nib/spool: x: down, nib/spool: x: y, nib/spool: z: down" {
 		t.Errorf("got %q", got)
 	}
 }

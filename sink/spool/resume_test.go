@@ -199,12 +199,12 @@ func TestFaultyResume(t *testing.T) {
 		}
 		return nil
 	}
-	told := make(chan error, 10)
-	s := open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: image, tick: time.Microsecond, OnError: func(err error) { told <- err }})
+	reported := make(chan error, 10)
+	s := open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: image, tick: time.Microsecond, OnError: func(err error) { reported <- err }})
 	must(t, s.Flush(context.Background()))
 	checkLines(t, c.lines, 0, 10, 60)
-	if st := s.Stats(); st.Failures != 2 || !errors.Is(<-told, errDown) {
-		t.Errorf("got %+v, want two failures and to be told", st)
+	if st := s.Stats(); st.Failures != 2 || !errors.Is(<-reported, errDown) {
+		t.Errorf("got %+v, want two failures and to be notified", st)
 	}
 }
 
@@ -334,11 +334,11 @@ func TestInvalidResultsOfResumeAreErrors(t *testing.T) {
 			}
 			return 0, nil
 		}
-		told := make(chan error, 10)
-		s := open(t, memDir, x, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, tick: time.Microsecond, OnError: func(err error) { told <- err }})
+		reported := make(chan error, 10)
+		s := open(t, memDir, x, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, tick: time.Microsecond, OnError: func(err error) { reported <- err }})
 		must(t, s.Flush(context.Background()))
 		checkLines(t, x.take(), 0, 10, 60)
-		if err := <-told; !errors.Is(err, c.want) || asked != 2 || s.Stats().Failures != 1 {
+		if err := <-reported; !errors.Is(err, c.want) || asked != 2 || s.Stats().Failures != 1 {
 			t.Errorf("%s: Resume was called %d times, %d attempts failed with %v; want 2 times, and once %v", c.name, asked, s.Stats().Failures, err, c.want)
 		}
 	}

@@ -74,8 +74,8 @@ func TestEveryLossSurvivesDeath(t *testing.T) {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 			}
 			must(t, s.Flush(context.Background()))
-			if told := toldOf(t, f); told != c.lines {
-				t.Errorf("notices report %d lines, want %d", told, c.lines)
+			if reported := linesReported(t, f); reported != c.lines {
+				t.Errorf("notices report %d lines, want %d", reported, c.lines)
 			}
 		})
 	}

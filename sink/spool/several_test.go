@@ -182,14 +182,14 @@ func TestDropOldWithTwo(t *testing.T) {
 		if st.Lost() != 0 || st.Delivered != st.Logged {
 			t.Errorf("got %+v, want nothing lost for the first", st)
 		}
-		told := uint64(0)
-		for _, line := range alive.told {
+		reported := uint64(0)
+		for _, line := range alive.notices {
 			var notice struct{ Dropped uint64 }
 			must(t, json.Unmarshal(line, &notice))
-			told += notice.Dropped
+			reported += notice.Dropped
 		}
-		if told < of(t, st, "other").Lost() {
-			t.Errorf("notices report %d lines, want %d", told, of(t, st, "other").Lost())
+		if reported < of(t, st, "other").Lost() {
+			t.Errorf("notices report %d lines, want %d", reported, of(t, st, "other").Lost())
 		}
 	})
 }

@@ -76,7 +76,7 @@ func shared(c Config) Config {
 // await waits until a condition holds.
 func await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for late := time.Now().Add(patience); !holds(); runtime.Gosched() {
+	for late := time.Now().Add(eventTimeout); !holds(); runtime.Gosched() {
 		if time.Now().After(late) {
 			t.Fatalf("waited in vain: %s", what)
 		}
@@ -324,8 +324,8 @@ func TestSharedCountsOfTheDead(t *testing.T) {
 		must(t, alive.WriteRecord(record(nib.LevelInfo, 1+n, 100)))
 	}
 	must(t, alive.Flush(context.Background()), alive.Close())
-	if len(f.told) != 1 || !strings.Contains(string(f.told[0]), `"dropped":3`) {
-		t.Errorf("got the announcements %q, want one of 3 lines", f.told)
+	if len(f.notices) != 1 || !strings.Contains(string(f.notices[0]), `"dropped":3`) {
+		t.Errorf("got the announcements %q, want one of 3 lines", f.notices)
 	}
 }
 

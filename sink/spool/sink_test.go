@@ -24,12 +24,12 @@ import (
 
 // A far is a destination that keeps the records it gets, and first calls do.
 type far struct {
-	mu    sync.Mutex
-	lines [][]byte
-	seqs  []uint64
-	ids   []uint64                                                                     // of the spools that they came from
-	told  [][]byte                                                                     // of the lines, those that the spool wrote itself
-	do    func(ctx context.Context, batch []nib.Record) (delivery.Result, error, bool) // nil, or called first; the bool reports whether its result is final
+	mu      sync.Mutex
+	lines   [][]byte
+	seqs    []uint64
+	ids     []uint64                                                                     // of the spools that they came from
+	notices [][]byte                                                                     // of the lines, those that the spool wrote itself
+	do      func(ctx context.Context, batch []nib.Record) (delivery.Result, error, bool) // nil, or called first; the bool reports whether its result is final
 }
 
 func (f *far) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
@@ -51,7 +51,7 @@ func (f *far) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result,
 			refused = refused || x.Index == i
 		}
 		if bytes.Contains(r.Line, []byte("lines lost by the spool")) {
-			f.told = append(f.told, bytes.Clone(r.Line))
+			f.notices = append(f.notices, bytes.Clone(r.Line))
 		} else if !refused {
 			f.lines = append(f.lines, bytes.Clone(r.Line))
 			f.seqs, f.ids = append(f.seqs, r.Seq), append(f.ids, r.Spool)
@@ -113,9 +113,9 @@ func spoolDir(t testing.TB) string {
 	return filepath.Join(t.TempDir(), "spool")
 }
 
-// patience is how long a test waits for an event that must occur. It is not a
-// limit on latency.
-const patience = 2 * time.Minute
+// eventTimeout is how long a test waits for an event that must occur. It is not
+// a limit on latency.
+const eventTimeout = 2 * time.Minute
 
 // open opens a spool, and checks the identity when the test ends. It does not
 // wait for the disk unless c has a file system: the tests are not about slow
@@ -126,10 +126,10 @@ func open(t testing.TB, dir string, dest delivery.Destination, c Config) *Sink {
 		c.fs = unsynced{vfs.OS()}
 	}
 	if c.slow == 0 {
-		c.slow = patience
+		c.slow = eventTimeout
 	}
 	if c.Drain == 0 {
-		c.Drain = patience
+		c.Drain = eventTimeout
 	}
 	if c.Access == AccessAuto {
 		c.Access = testAccess
@@ -317,9 +317,9 @@ func TestFull(t *testing.T) {
 		must(t, s.Flush(context.Background()))
 		must(t, s.WriteRecord(record(nib.LevelInfo, taken, 1000)), s.Flush(context.Background()))
 		checkLines(t, f.take(), 0, taken+1, 1000)
-		told := `"level":"warn","message":"lines lost by the spool","dropped":2,"reasons":{"full":{"info":1,"error":1}}}`
-		if len(f.told) != 1 || !json.Valid(f.told[0]) || !bytes.Contains(f.told[0], []byte(told)) {
-			t.Errorf("got notices %q, want one with %s", f.told, told)
+		reported := `"level":"warn","message":"lines lost by the spool","dropped":2,"reasons":{"full":{"info":1,"error":1}}}`
+		if len(f.notices) != 1 || !json.Valid(f.notices[0]) || !bytes.Contains(f.notices[0], []byte(reported)) {
+			t.Errorf("got notices %q, want one with %s", f.notices, reported)
 		}
 	})
 }
@@ -377,7 +377,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	}
 	// The goroutines have signaled that they end, and may not have been
 	// scheduled yet.
-	for deadline := time.Now().Add(patience); runtime.NumGoroutine() > before; runtime.Gosched() {
+	for deadline := time.Now().Add(eventTimeout); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatalf("got %d goroutines, want %d", runtime.NumGoroutine(), before)
 		}
@@ -425,17 +425,17 @@ func TestDropOld(t *testing.T) {
 		must(t, s.Flush(context.Background()))
 		st := checkIdentity(t, s)
 		got := f.take()
-		if want := lines + st.Notices - st.Lost(); uint64(len(got)+len(f.told)) != want {
-			t.Errorf("got %d lines and %d notices, want %d of both", len(got), len(f.told), want)
+		if want := lines + st.Notices - st.Lost(); uint64(len(got)+len(f.notices)) != want {
+			t.Errorf("got %d lines and %d notices, want %d of both", len(got), len(f.notices), want)
 		}
-		told := uint64(0)
-		for _, line := range f.told {
+		reported := uint64(0)
+		for _, line := range f.notices {
 			var notice struct{ Dropped uint64 }
 			must(t, json.Unmarshal(line, &notice))
-			told += notice.Dropped
+			reported += notice.Dropped
 		}
-		if told != st.Lost() {
-			t.Errorf("notices report %d lines, want %d", told, st.Lost())
+		if reported != st.Lost() {
+			t.Errorf("notices report %d lines, want %d", reported, st.Lost())
 		}
 		last := got[len(got)-1]
 		if want := record(nib.LevelInfo, lines-1, 1000).Line; !bytes.Equal(last, want) {

@@ -84,7 +84,7 @@ func startOften(t *testing.T, dir string, boots bool, lines, bytes int) {
 	const starts, size = 60, 256 << 10
 	t.Helper()
 	f := &far{do: down}
-	conf := Config{Size: size, SegmentSize: segment.MinSize, MinFree: 1, Drain: time.Nanosecond, slow: patience}
+	conf := Config{Size: size, SegmentSize: segment.MinSize, MinFree: 1, Drain: time.Nanosecond, slow: eventTimeout}
 	accepted := map[string]bool{}
 	for n := range starts {
 		conf.boot = 1
@@ -113,7 +113,7 @@ func startOften(t *testing.T, dir string, boots bool, lines, bytes int) {
 		}
 	}
 	f.set(nil)
-	conf.Drain = patience
+	conf.Drain = eventTimeout
 	s := open(t, dir, f, conf)
 	must(t, s.Flush(context.Background()), s.Close())
 	seen := map[uint64]bool{}
@@ -148,7 +148,7 @@ func TestOpenWhenFull(t *testing.T) {
 		if dir == "" {
 			t.Skip("a spool in memory ends with its process")
 		}
-		conf := Config{Size: 4 * segment.MinSize, SegmentSize: segment.MinSize, MinFree: 1, slow: patience, tick: time.Microsecond}
+		conf := Config{Size: 4 * segment.MinSize, SegmentSize: segment.MinSize, MinFree: 1, slow: eventTimeout, tick: time.Microsecond}
 		lines := fullDir(t, dir, conf)
 
 		f := &far{do: down}
@@ -161,8 +161,8 @@ func TestOpenWhenFull(t *testing.T) {
 			closeDown(t, s)
 		}
 
-		conf.OnFull = []FullRule{{From: nib.LevelTrace, Do: ActionBlock, Wait: patience}}
-		conf.Drain = patience
+		conf.OnFull = []FullRule{{From: nib.LevelTrace, Do: ActionBlock, Wait: eventTimeout}}
+		conf.Drain = eventTimeout
 		s := open(t, dir, f, conf)
 		f.set(nil)
 		for n := range 100 {
@@ -172,8 +172,8 @@ func TestOpenWhenFull(t *testing.T) {
 		checkLines(t, f.take(), 0, lines+100, 2000)
 		st := checkIdentity(t, s)
 		want := []delivery.Drop{{Reason: delivery.ReasonFull, Level: nib.LevelInfo, Lines: 1}, {Reason: delivery.ReasonFull, Level: nib.LevelWarn, Lines: 3}}
-		if !slices.Equal(st.Inherited, want) || st.Notices != 1 || len(f.told) != 1 {
-			t.Errorf("got the drops %v of former processes and %d notices %q, want %v and one", st.Inherited, st.Notices, f.told, want)
+		if !slices.Equal(st.Inherited, want) || st.Notices != 1 || len(f.notices) != 1 {
+			t.Errorf("got the drops %v of former processes and %d notices %q, want %v and one", st.Inherited, st.Notices, f.notices, want)
 		}
 	})
 }
@@ -185,7 +185,7 @@ func TestOpenWhenFullDropsOldest(t *testing.T) {
 		if dir == "" {
 			t.Skip("a spool in memory ends with its process")
 		}
-		conf := Config{Size: 4 * segment.MinSize, SegmentSize: segment.MinSize, MinFree: 1, slow: patience, tick: time.Microsecond}
+		conf := Config{Size: 4 * segment.MinSize, SegmentSize: segment.MinSize, MinFree: 1, slow: eventTimeout, tick: time.Microsecond}
 		lines := fullDir(t, dir, conf)
 		conf.OnFull = []FullRule{{From: nib.LevelTrace, Do: ActionDropOld}}
 		f := &far{do: down}
@@ -203,7 +203,7 @@ func TestOpenWhenFullDropsOldest(t *testing.T) {
 			}
 		}
 		f.set(nil)
-		conf.Drain = patience
+		conf.Drain = eventTimeout
 		s := open(t, dir, f, conf)
 		must(t, s.Flush(context.Background()), s.Close())
 		got := f.take()
@@ -260,7 +260,7 @@ func TestNextProcessContinuesTheLastSegment(t *testing.T) {
 				t.Fatalf("got the segments %q after %d starts, want one", names, round+1)
 			}
 		}
-		conf.Drain = patience
+		conf.Drain = eventTimeout
 		s := open(t, dir, f, conf)
 		must(t, s.Flush(context.Background()), s.Close())
 		checkLines(t, f.take(), 0, total, 200)

@@ -166,8 +166,8 @@ func TestFullWrittenSpoolGivesUpItsOldest(t *testing.T) {
 		t.Fatalf("got %d lines", len(got))
 	}
 	checkLines(t, got[len(got)-100:], n-100, n, 1000)
-	if st := checkIdentity(t, s); st.Unfinished != 0 || st.Delivered != uint64(len(got)+len(f.told)) {
-		t.Errorf("got %+v, and %d lines with %d notices", st, len(got), len(f.told))
+	if st := checkIdentity(t, s); st.Unfinished != 0 || st.Delivered != uint64(len(got)+len(f.notices)) {
+		t.Errorf("got %+v, and %d lines with %d notices", st, len(got), len(f.notices))
 	}
 	must(t, s.Close())
 }

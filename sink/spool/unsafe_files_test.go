@@ -55,8 +55,8 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 func TestStrayFilesStayOutOfSight(t *testing.T) {
 	const evil = "\x1b]0;x\a"
 	dir := spoolDir(t)
-	var told []string
-	c := Config{SegmentSize: segment.MinSize, OnError: func(err error) { told = append(told, err.Error()) }}
+	var reported []string
+	c := Config{SegmentSize: segment.MinSize, OnError: func(err error) { reported = append(reported, err.Error()) }}
 	must(t, open(t, dir, nil, c).Close())
 	stray := []string{evil + store.CursorExt, evil + store.SegmentExt, evil + store.CopyExt, evil + store.BadExt, evil + store.SegmentExt + store.BadExt,
 		evil + store.MadeExt, evil + deliver.RejectedExt, evil, "\xff\xfe" + store.CursorExt}
@@ -70,10 +70,10 @@ func TestStrayFilesStayOutOfSight(t *testing.T) {
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()), s.Close())
 	v := inspected(t, dir)
 	for _, d := range v.Destinations {
-		told = append(told, d.Name)
+		reported = append(reported, d.Name)
 	}
-	told = append(append(append(told, v.Bad...), v.Quarantined...), v.Unread...)
-	for _, text := range told {
+	reported = append(append(append(reported, v.Bad...), v.Quarantined...), v.Unread...)
+	for _, text := range reported {
 		if strings.ContainsAny(text, "\x1b\a") || !utf8.ValidString(text) {
 			t.Errorf("%q is shown or reported", text)
 		}
