@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -137,7 +138,7 @@ func TestVoidClaimIsCountedOnce(t *testing.T) {
 	g.Seal()
 	s.mu.Lock()
 	s.retireLocked(g, at, 100, seq)
-	if n := d.Dropped[segment.CauseDamaged][segment.LevelIndex(segment.LevelUnknown)]; n != 0 || d.Skipped != 0 {
+	if n := d.Dropped[segment.CauseDamaged][level.Row(int(segment.LevelUnknown))]; n != 0 || d.Skipped != 0 {
 		t.Errorf("%d lines count as damaged and %d are skipped, want none", n, d.Skipped)
 	}
 	s.deliveries = all

@@ -3,11 +3,10 @@
 package spool
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
@@ -15,7 +14,7 @@ import (
 // goroutine can see yet. mu is held.
 func (s *Sink) notice(g *segment.Segment, lost segment.Tally) (ok bool) {
 	now := time.Now()
-	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: appendNotice(nil, now, lost.List())}
+	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: loss.AppendNotice(nil, now, "the spool dropped them", segment.Reasons[:], lost[:])}
 	size := segment.RecordSize(&r, -1)
 	at, seq, ok := g.Reserve(size)
 	if !ok {
@@ -44,27 +43,4 @@ func (s *Sink) losses() segment.Tally {
 	most = most.Plus(&s.inherited)
 	most = most.Plus(&s.adoptedLoss)
 	return most.Plus(&s.dropped)
-}
-
-// appendNotice appends the line that reports a loss.
-func appendNotice(dst []byte, now time.Time, lost []delivery.Drop) []byte {
-	dst = append(dst, `{"time":"`...)
-	dst = now.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
-	dst = append(dst, `","level":"warn","message":"lines lost by the spool","dropped":`...)
-	dst = strconv.AppendUint(dst, linesOf(lost), 10)
-	dst = append(dst, `,"reasons":{`...)
-	for i, d := range lost {
-		switch {
-		case i == 0 || d.Reason != lost[i-1].Reason:
-			if i > 0 {
-				dst = append(dst, `},`...)
-			}
-			dst = append(append(append(dst, '"'), d.Reason...), `":{`...)
-		default:
-			dst = append(dst, ',')
-		}
-		dst = append(append(append(dst, '"'), d.Level.String()...), `":`...)
-		dst = strconv.AppendUint(dst, d.Lines, 10)
-	}
-	return append(dst, "}}}\n"...)
 }

@@ -50,7 +50,7 @@ func (f *far) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result,
 		for _, x := range res.Rejected {
 			refused = refused || x.Index == i
 		}
-		if bytes.Contains(r.Line, []byte("lines lost by the spool")) {
+		if bytes.Contains(r.Line, []byte("lines lost: the spool")) {
 			f.notices = append(f.notices, bytes.Clone(r.Line))
 		} else if !refused {
 			f.lines = append(f.lines, bytes.Clone(r.Line))
@@ -317,7 +317,7 @@ func TestFull(t *testing.T) {
 		must(t, s.Flush(context.Background()))
 		must(t, s.WriteRecord(record(nib.LevelInfo, taken, 1000)), s.Flush(context.Background()))
 		checkLines(t, f.take(), 0, taken+1, 1000)
-		reported := `"level":"warn","message":"lines lost by the spool","dropped":2,"reasons":{"full":{"info":1,"error":1}}}`
+		reported := `"level":"warn","message":"lines lost: the spool dropped them","dropped":2,"levels":{"info":1,"error":1},"reasons":{"full":2}}`
 		if len(f.notices) != 1 || !json.Valid(f.notices[0]) || !bytes.Contains(f.notices[0], []byte(reported)) {
 			t.Errorf("got notices %q, want one with %s", f.notices, reported)
 		}

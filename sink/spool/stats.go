@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/loss"
 )
 
 // Stats counts the lines of a spool. While no call is in progress,
@@ -55,17 +56,10 @@ type DestinationStats struct {
 }
 
 // Lost returns the number of lines dropped, for all reasons.
-func (s Stats) Lost() uint64 { return linesOf(s.Dropped) }
+func (s Stats) Lost() uint64 { return loss.Sum(s.Dropped) }
 
 // Lost returns the number of lines dropped, for all reasons.
-func (s DestinationStats) Lost() uint64 { return linesOf(s.Dropped) }
-
-func linesOf(drops []delivery.Drop) (n uint64) {
-	for _, d := range drops {
-		n += d.Lines
-	}
-	return n
-}
+func (s DestinationStats) Lost() uint64 { return loss.Sum(s.Dropped) }
 
 // Stats returns the current counts. It may be called at any time. It allocates.
 func (s *Sink) Stats() Stats {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -167,7 +168,7 @@ func TextOf(err error) (text string) {
 // counted as damaged, that is undone. The lock of the spool is held.
 func (d *Delivery) Void(seq uint64) {
 	if d.Settled > seq {
-		d.Dropped[segment.CauseDamaged][segment.LevelIndex(segment.LevelUnknown)]--
+		d.Dropped[segment.CauseDamaged][level.Row(int(segment.LevelUnknown))]--
 	} else {
 		d.Skipped++
 	}

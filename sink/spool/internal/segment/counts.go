@@ -5,6 +5,8 @@ package segment
 import (
 	"hash/crc32"
 	"io"
+
+	"github.com/nib-log/nib/internal/level"
 )
 
 // The counts of dropped lines must survive the death of the process. So the
@@ -28,12 +30,12 @@ const (
 const (
 	droppedAt = 88 // how many numbers before the first record were in segments dropped by ActionDropOld
 	dropsAt   = 96
-	dropsEnd  = dropsAt + int(sections)*int(Causes)*levels*8
+	dropsEnd  = dropsAt + int(sections)*int(Causes)*level.Count*8
 	unsureAt  = dropsEnd // Start.Unsure
 )
 
 func dropAt(s section, c Cause, l int) int {
-	return dropsAt + ((int(s)*int(Causes)+int(c))*levels+l)*8
+	return dropsAt + ((int(s)*int(Causes)+int(c))*level.Count+l)*8
 }
 
 // checked packs a count of up to 48 bits with a checksum of it and its offset.

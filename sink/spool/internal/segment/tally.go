@@ -5,6 +5,8 @@ package segment
 import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/loss"
 )
 
 // A Cause is a delivery.Reason as an index.
@@ -23,20 +25,15 @@ const (
 
 var Reasons = [Causes]delivery.Reason{delivery.ReasonFull, delivery.ReasonFailed, delivery.ReasonOldest, delivery.ReasonTooLarge, delivery.ReasonClosed, delivery.ReasonRejected, delivery.ReasonDamaged}
 
-const levels = 7
-
 // A Tally counts lines by cause and level.
-type Tally [Causes][levels]uint64
+type Tally [Causes]loss.Levels
 
 // LevelUnknown is the level under which lines of unknown level are counted.
 const LevelUnknown = nib.LevelInfo
 
+// Add counts n lines.
 func (t *Tally) Add(c Cause, l nib.Level, n uint64) {
-	t[c][LevelIndex(l)] += n
-}
-
-func LevelIndex(l nib.Level) int {
-	return int(min(max(l, nib.LevelTrace), nib.LevelFatal)-nib.LevelTrace) / 4
+	t[c][level.Row(int(l))] += n
 }
 
 // Plus returns the sum.
@@ -66,7 +63,7 @@ func (t *Tally) List() (drops []delivery.Drop) {
 	for c := range t {
 		for l, n := range t[c] {
 			if n > 0 {
-				drops = append(drops, delivery.Drop{Reason: Reasons[c], Level: nib.LevelTrace + nib.Level(4*l), Lines: n})
+				drops = append(drops, delivery.Drop{Reason: Reasons[c], Level: nib.Level(level.At(l)), Lines: n})
 			}
 		}
 	}
