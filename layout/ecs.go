@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/callsite"
 )
 
 // ecsVersion is the version of the schema that the lines name. The fields used
@@ -55,6 +56,6 @@ func ECS() nib.Layout {
 // all of it.
 func ecsOrigin(e *nib.Event, key string, f runtime.Frame) {
 	e.Dict(key, func(e *nib.Event) {
-		e.Str("function", f.Function).Str("file.name", shortFile(f.File)).Int("file.line", f.Line)
+		e.Str("function", f.Function).Str("file.name", callsite.ShortFile(f.File)).Int("file.line", f.Line)
 	})
 }

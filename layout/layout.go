@@ -25,7 +25,6 @@
 package layout
 
 import (
-	"path"
 	"strconv"
 
 	"github.com/nib-log/nib"
@@ -73,11 +72,6 @@ func stepOf(l nib.Level) step {
 		return critical
 	}
 	return alert
-}
-
-// shortFile returns the last folder and the name of a file.
-func shortFile(file string) string {
-	return path.Join(path.Base(path.Dir(file)), path.Base(file))
 }
 
 // fileAndLine returns the usual way to write a place in a source file.

@@ -44,7 +44,7 @@ var arrows = []struct {
 	{"target", []string{".", "delivery", "internal/settings"}},
 	{"target/tlsfiles", []string{"target"}},
 	{"sampling", []string{"."}},
-	{"layout", []string{"."}},
+	{"layout", []string{".", "internal/callsite"}},
 	{"nibslog", []string{".", "layout", "metrics", "schema", "internal/*"}},
 	{"request", []string{".", "metrics", "sink", "internal/contract", "internal/jsonread", "internal/usercode"}},
 	{"nibhttp", []string{".", "metrics", "request", "sink", "internal/usercode"}},
