@@ -231,7 +231,7 @@ func TestRelayTakesTheTargetOfAService(t *testing.T) {
 	dir := t.TempDir()
 	at := func(broker string) string { return "kafka://" + broker + "/logs?compression=zstd&key=user" }
 	t.Setenv("NIB_OUTPUT", at("127.0.0.1:1")+"&spool="+dir)
-	log, err := setup.Open(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind), setup.Config{Signals: setup.SwitchOff, Timeout: 100 * time.Millisecond})
+	log, err := setup.Open(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind), setup.Config{Signals: setup.SwitchOff, Timeout: time.Second})
 	must(t, err)
 	log.Info().Str("user", "ann").Msg("left behind")
 	if err := log.Close(); !errors.Is(err, spool.ErrPending) {
