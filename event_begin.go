@@ -72,8 +72,8 @@ func (l *Logger) begin(level Level, how flags, from *origin) *Event {
 // A front describes what the buffer of an idle event still begins with:
 // everything before the fields of its last line. The next line of the same
 // logger and level, in the same second, differs in the fraction of the second
-// only, so only these digits are written. Nothing overwrites the front of an
-// idle event: stale calls write nothing, and the buffer only grows at its end.
+// only, so only these digits are written; the event still has the second. What
+// cuts or edits the front sets of to 0, and stale calls write nothing.
 type front struct {
 	of       uint64 // id of the logger; 0: the buffer has no front
 	level    Level

@@ -66,7 +66,7 @@ func (e *Event) closeGroups() {
 	open := l.groups.open
 	if l.groups.pendingCount > 0 {
 		if len(e.buf) == e.body {
-			e.buf = e.buf[:e.body-len(l.groups.pending)]
+			e.buf, e.front.of = e.buf[:e.body-len(l.groups.pending)], 0 // the groups may be in the front
 		} else {
 			e.buf[e.body] = '{'
 			open += l.groups.pendingCount
