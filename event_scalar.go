@@ -54,7 +54,7 @@ func (e *Event) Bool(key string, val bool) *Event {
 	return e
 }
 
-// Int adds a number.
+// Int adds a signed integer.
 func (e *Event) Int(key string, val int) *Event {
 	if e != nil {
 		e.int(key, int64(val))
@@ -62,7 +62,7 @@ func (e *Event) Int(key string, val int) *Event {
 	return e
 }
 
-// Int8 adds a number.
+// Int8 adds a signed integer.
 func (e *Event) Int8(key string, val int8) *Event {
 	if e != nil {
 		e.int(key, int64(val))
@@ -70,7 +70,7 @@ func (e *Event) Int8(key string, val int8) *Event {
 	return e
 }
 
-// Int16 adds a number.
+// Int16 adds a signed integer.
 func (e *Event) Int16(key string, val int16) *Event {
 	if e != nil {
 		e.int(key, int64(val))
@@ -78,7 +78,7 @@ func (e *Event) Int16(key string, val int16) *Event {
 	return e
 }
 
-// Int32 adds a number.
+// Int32 adds a signed integer.
 func (e *Event) Int32(key string, val int32) *Event {
 	if e != nil {
 		e.int(key, int64(val))
@@ -86,7 +86,7 @@ func (e *Event) Int32(key string, val int32) *Event {
 	return e
 }
 
-// Int64 adds a number.
+// Int64 adds a signed integer.
 func (e *Event) Int64(key string, val int64) *Event {
 	if e != nil {
 		e.int(key, val)
@@ -94,7 +94,7 @@ func (e *Event) Int64(key string, val int64) *Event {
 	return e
 }
 
-// Uint adds a number.
+// Uint adds an unsigned integer.
 func (e *Event) Uint(key string, val uint) *Event {
 	if e != nil {
 		e.uint(key, uint64(val))
@@ -102,7 +102,7 @@ func (e *Event) Uint(key string, val uint) *Event {
 	return e
 }
 
-// Uint8 adds a number.
+// Uint8 adds an unsigned integer.
 func (e *Event) Uint8(key string, val uint8) *Event {
 	if e != nil {
 		e.uint(key, uint64(val))
@@ -110,7 +110,7 @@ func (e *Event) Uint8(key string, val uint8) *Event {
 	return e
 }
 
-// Uint16 adds a number.
+// Uint16 adds an unsigned integer.
 func (e *Event) Uint16(key string, val uint16) *Event {
 	if e != nil {
 		e.uint(key, uint64(val))
@@ -118,7 +118,7 @@ func (e *Event) Uint16(key string, val uint16) *Event {
 	return e
 }
 
-// Uint32 adds a number.
+// Uint32 adds an unsigned integer.
 func (e *Event) Uint32(key string, val uint32) *Event {
 	if e != nil {
 		e.uint(key, uint64(val))
@@ -126,7 +126,7 @@ func (e *Event) Uint32(key string, val uint32) *Event {
 	return e
 }
 
-// Uint64 adds a number.
+// Uint64 adds an unsigned integer.
 func (e *Event) Uint64(key string, val uint64) *Event {
 	if e != nil {
 		e.uint(key, val)

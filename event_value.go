@@ -45,7 +45,7 @@ func Val[T any](e *Event, key string, v T) *Event {
 	return e
 }
 
-// addValue appends a value that is not a basic type.
+// addValue appends a value whose type has no case of its own in Val.
 func addValue[T any](e *Event, v T) {
 	switch p := plan.ForIn[T](e.log.core.format.plans); {
 	case p.Plain() && !hasOwnText[T](p):

@@ -61,7 +61,7 @@ type core struct {
 }
 
 // An Option changes how a Logger works. Options are applied in order, so of two
-// that set the same thing the later one wins; hooks add up. The zero Option
+// that set the same thing the later one wins; hooks accumulate. The zero Option
 // changes nothing.
 type Option struct{ apply func(*Logger) }
 

@@ -109,8 +109,8 @@ func WithHook(h Hook) Option {
 
 // A Sampler decides which events are made at all, before any field is encoded.
 // It runs on the goroutine that logs and must be safe for concurrent use. Panic
-// and Fatal act even when their line is sampled out. Package sampling has
-// samplers.
+// and Fatal act even when their line is sampled out. Package sampling
+// provides samplers.
 type Sampler interface {
 	Sample(level Level) bool
 }

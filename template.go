@@ -38,8 +38,8 @@ type Template[T any] struct {
 	form  atomic.Pointer[templateForm]
 }
 
-// A templateForm is what one layout makes of a Template. A program has one
-// layout as a rule, so the last one used is cached.
+// A templateForm is what one layout makes of a Template. A program usually
+// has one layout, so the last one used is cached.
 type templateForm struct {
 	format  *format
 	plan    *plan.Plan // with its durations and times
