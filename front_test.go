@@ -45,24 +45,10 @@ func TestLinesOfOneLoggerAreLikeThoseOfOthers(t *testing.T) {
 				return code
 			}
 			first := random(100)
-			derive := func() *nib.Logger {
-				m := &machine{code: first}
-				l, obj := root, &node{kind: '{'}
-				for n := m.next() % 4; n > 0; n-- {
-					if m.next()%2 == 0 {
-						l = l.WithGroup(m.text())
-					} else {
-						l = l.With(func(e *nib.Event) { m.fields(e, obj, true, 1) })
-					}
-				}
-				return l
-			}
+			derive := func() *nib.Logger { return derived(root, first) }
 			line := func(l *nib.Logger, code []byte) string {
-				m := &machine{code: code}
 				out.Reset()
-				e := l.At(nib.Level(m.next() % 3 * 4))
-				m.fields(e, &node{kind: '{'}, true, 1)
-				m.finish(e, m.text())
+				randomLine(l, code)
 				text := out.String()
 				if name == "default" && len(text) > len(timeAhead) {
 					text = text[len(timeAhead):]
@@ -84,6 +70,27 @@ func TestLinesOfOneLoggerAreLikeThoseOfOthers(t *testing.T) {
 			}
 		}
 	}
+}
+
+// derived returns a logger with the fields and groups of a random program.
+func derived(l *nib.Logger, code []byte) *nib.Logger {
+	m, obj := &machine{code: code}, &node{kind: '{'}
+	for n := m.next() % 4; n > 0; n-- {
+		if m.next()%2 == 0 {
+			l = l.WithGroup(m.text())
+		} else {
+			l = l.With(func(e *nib.Event) { m.fields(e, obj, true, 1) })
+		}
+	}
+	return l
+}
+
+// randomLine writes the line of a random program.
+func randomLine(l *nib.Logger, code []byte) {
+	m := &machine{code: code}
+	e := l.At(nib.Level(m.next() % 3 * 4))
+	m.fields(e, &node{kind: '{'}, true, 1)
+	m.finish(e, m.text())
 }
 
 // timeAhead is what a line of the default layout begins with.
