@@ -33,7 +33,7 @@ func (x *Index) extend(ctx context.Context, f *os.File, info os.FileInfo) (err e
 	if time.Since(info.ModTime()) < settleTime {
 		x.modified = 0 // it may be modified again without a change of size and time
 	}
-	end, err := lastBreak(f, x.covered, x.size)
+	end, err := LastBreak(f, x.covered, x.size)
 	if err != nil {
 		return err
 	}
@@ -66,9 +66,9 @@ func (x *Index) extend(ctx context.Context, f *os.File, info os.FileInfo) (err e
 // stride is how much a goroutine scans at a time.
 const stride = 16 * blockSize
 
-// lastBreak returns the offset behind the last line break in [from, to), or
+// LastBreak returns the offset behind the last line break in [from, to), or
 // from.
-func lastBreak(f io.ReaderAt, from, to int64) (int64, error) {
+func LastBreak(f io.ReaderAt, from, to int64) (int64, error) {
 	buf := make([]byte, 64<<10)
 	for to > from {
 		at := max(from, to-int64(len(buf)))

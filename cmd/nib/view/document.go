@@ -11,6 +11,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/nib-log/nib/cmd/nib/lineindex"
 )
 
 // The sizes of what is read: a block has one entry in an index, and a longer
@@ -141,7 +143,7 @@ func (d *document) extend() (more bool, err error) {
 	case size == d.size:
 		end = size
 	default:
-		n, err := lastBreak(last.file, max(end, 0), size)
+		n, err := lineindex.LastBreak(last.file, max(end, 0), size)
 		if err != nil {
 			return false, err
 		}
@@ -164,24 +166,6 @@ func (d *document) setEnd(end int64) {
 		close(d.grown)
 		d.grown = make(chan struct{})
 	}
-}
-
-// lastBreak returns the offset behind the last line break in [from, to), or
-// from.
-func lastBreak(r io.ReaderAt, from, to int64) (int64, error) {
-	buf := make([]byte, 64<<10)
-	for to > from {
-		at := max(from, to-int64(len(buf)))
-		n, err := r.ReadAt(buf[:to-at], at)
-		if n < int(to-at) {
-			return from, err
-		}
-		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
-			return at + int64(i) + 1, nil
-		}
-		to = at
-	}
-	return from, nil
 }
 
 // rotate continues with another file if the path now leads to one.
