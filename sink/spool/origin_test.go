@@ -32,6 +32,7 @@ func left(t testing.TB, lines int) (dir string, id uint64) {
 }
 
 // copyOf returns a copy of a directory.
+// copyOf copies the directory of a closed spool.
 func copyOf(t testing.TB, dir string) string {
 	t.Helper()
 	other := spoolDir(t)
@@ -114,10 +115,11 @@ func TestCopiedDirectoryIsAnotherSpool(t *testing.T) {
 // copy to one destination that can determine which records it has.
 func TestCopiesOnOneDestinationLoseNoLine(t *testing.T) {
 	dir, _ := left(t, 10)
+	other := copyOf(t, dir) // now, since an open spool renames files
 	c := &clerk{}
 	seen := map[[2]uint64][]byte{} // by spool and number
 	one := open(t, dir, c, Config{SegmentSize: segment.MinSize, host: 1, boot: 1})
-	two := open(t, copyOf(t, dir), c, Config{SegmentSize: segment.MinSize, host: 1, boot: 1})
+	two := open(t, other, c, Config{SegmentSize: segment.MinSize, host: 1, boot: 1})
 	for n := range 20 {
 		must(t, one.WriteRecord(record(nib.LevelInfo, 10+n, 100)), two.WriteRecord(record(nib.LevelInfo, 30+n, 100)))
 	}
