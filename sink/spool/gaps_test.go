@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
-	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -117,35 +115,6 @@ func TestWriteThatFailedIsTakenBack(t *testing.T) {
 			t.Errorf("got %+v, want nothing lost", st)
 		}
 	}
-}
-
-// TestVoidClaimIsCountedOnce voids a claim that one of two destinations has
-// counted as damaged, and the other one has not read yet.
-func TestVoidClaimIsCountedOnce(t *testing.T) {
-	s := open(t, "", &far{do: down}, both(&far{do: down}, Config{SegmentSize: segment.MinSize, tick: time.Hour, Drain: 1}))
-	g := s.active.Load()
-	at, seq, ok := g.Reserve(100)
-	if !ok {
-		t.Fatal("no room")
-	}
-	d := s.newDelivery("probe", &far{})
-	s.mu.Lock()
-	all := s.deliveries
-	s.deliveries = []*deliver.Delivery{d}
-	d.Dropped.Add(segment.CauseDamaged, segment.LevelUnknown, 1) // it has given up on the number
-	d.Settled = seq + 1
-	s.mu.Unlock()
-	g.Seal()
-	s.mu.Lock()
-	s.retireLocked(g, at, 100, seq)
-	if n := d.Dropped[segment.CauseDamaged][level.Row(int(segment.LevelUnknown))]; n != 0 || d.Skipped != 0 {
-		t.Errorf("%d lines count as damaged and %d are skipped, want none", n, d.Skipped)
-	}
-	s.deliveries = all
-	for _, d := range all {
-		d.Skipped++ // as retire would
-	}
-	s.mu.Unlock()
 }
 
 // cursorOf opens the cursor of a destination without a name, as a process with
