@@ -44,7 +44,7 @@ func (l *Log) Guard() {
 		ctx, cancel := context.WithTimeout(context.Background(), l.timeout)
 		defer cancel()
 		if line := l.panicLine(p); line != nil {
-			await(ctx, line)
+			waitFor(ctx, line)
 		}
 		if err := l.Flush(ctx); err != nil {
 			tell(err)
@@ -61,7 +61,7 @@ func (l *Log) finish(last func()) error {
 		defer cancel()
 		l.restore()
 		if last != nil {
-			await(ctx, last)
+			waitFor(ctx, last)
 		}
 		l.err = closeAll(ctx, l.outputs, l.timeout)
 		if l.err != nil {
@@ -72,8 +72,8 @@ func (l *Log) finish(last func()) error {
 	return l.err
 }
 
-// await runs f on another goroutine, and waits for it no longer than ctx.
-func await(ctx context.Context, f func()) {
+// waitFor runs f on another goroutine, and waits for it no longer than ctx.
+func waitFor(ctx context.Context, f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -5,15 +5,16 @@
 package setup
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/crashtext"
 )
 
@@ -223,13 +224,7 @@ func TestCrashLineWaitsInTheSpool(t *testing.T) {
 	kept, path := filepath.Join(dir, "spool"), filepath.Join(dir, "log")
 	_, told := crashed(t, "panic elsewhere", Config{Timeout: testTimeout, Output: []string{"syslog+tcp://127.0.0.1:1?spool=" + kept, "syslog+tcp://127.0.0.1:2?spool=memory"}})
 	l := mustOpen(t, Config{Output: []string{"file:" + path + "?spool=" + kept}})
-	late := time.Now().Add(testTimeout)
-	for text := ""; !strings.Contains(text, `"level":"panic"`); runtime.Gosched() {
-		b, err := os.ReadFile(path)
-		if text = string(b); err != nil || time.Now().After(late) {
-			t.Fatalf("got %v and %s; standard error: %+v", err, text, told)
-		}
-	}
+	await.Until(t, fmt.Sprintf("the crash line is delivered; standard error: %+v", told), func() bool { return strings.Contains(read(t, path), `"level":"panic"`) })
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}

@@ -7,12 +7,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -82,15 +81,9 @@ func TestSpoolIsShared(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.Info().Msg("new")
-		for late := time.Now().Add(testTimeout); ; runtime.Gosched() {
-			text, err := os.ReadFile(path)
-			if err != nil || time.Now().After(late) {
-				t.Fatalf("got %q, %v; want the line of the other process", text, err)
-			}
-			if strings.Contains(string(text), "left behind") {
-				break
-			}
-		}
+		await.Until(t, "the line of the other process is in the file", func() bool {
+			return strings.Contains(read(t, path), "left behind")
+		})
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -344,11 +345,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 // its channel may still exist, for long on a loaded machine.
 func awaitNoGoroutine(t *testing.T) {
 	t.Helper()
-	for late := time.Now().Add(testTimeout); goroutines() > 0; runtime.Gosched() {
-		if time.Now().After(late) {
-			t.Fatalf("got %d goroutines that do not end", goroutines())
-		}
-	}
+	await.Until(t, "nib's goroutines have ended", func() bool { return goroutines() == 0 })
 }
 
 // goroutines counts the goroutines started by nib.

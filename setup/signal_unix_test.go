@@ -6,11 +6,12 @@ package setup
 
 import (
 	"os"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/await"
 )
 
 func (p *child) signal(t *testing.T, sig syscall.Signal) {
@@ -123,9 +124,7 @@ func TestHangupReopensFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.signal(t, syscall.SIGHUP)
-			for _, err := os.Stat(path); err != nil; _, err = os.Stat(path) {
-				runtime.Gosched() // until the test times out
-			}
+			await.Until(t, "the file is there again", func() bool { _, err := os.Stat(path); return err == nil })
 			p.signal(t, syscall.SIGTERM)
 			ends(t, p, killed(syscall.SIGTERM))
 			old, now := read(t, path+".1"), read(t, path) // both files exist

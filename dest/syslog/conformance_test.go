@@ -8,9 +8,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -70,13 +70,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	}
 	// A goroutine that has closed its done channel may still have to be
 	// scheduled to end.
-	deadline := time.Now().Add(testTimeout)
-	for left := ownGoroutines(); len(left) > 0; left = ownGoroutines() {
-		if time.Now().After(deadline) {
-			t.Fatalf("there are goroutines left:\n%s", bytes.Join(left, []byte("\n\n")))
-		}
-		runtime.Gosched()
-	}
+	await.Until(t, "the goroutines of connections have ended", func() bool { return len(ownGoroutines()) == 0 })
 }
 
 // ownGoroutines returns the stacks of the goroutines that serve a connection.

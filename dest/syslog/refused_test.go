@@ -7,13 +7,13 @@ import (
 	"errors"
 	"net"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 )
 
 // tooLong makes the lines of some records longer than MaxSize.
@@ -260,9 +260,7 @@ func TestBlockedWriteEnds(t *testing.T) {
 		c := &blocked{closed: make(chan struct{}), then: func() error {
 			if want == delivery.ErrClosed {
 				go func() { _ = d.Close() }()
-				for d.link.Load().err() == nil {
-					runtime.Gosched()
-				}
+				await.Until(t, "Close ends the connection", func() bool { return d.link.Load().err() != nil })
 				return &net.OpError{Op: "write", Err: net.ErrClosed}
 			}
 			cancel()

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -63,16 +64,11 @@ func (m *machine) boot() (why string) {
 func (m *machine) shutDown() {
 	m.Helper()
 	m.must(syscall.Unmount(m.dir, 0))
-	for late := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	await.Until(m, "the disk is not in use any more", func() bool {
 		out, err := exec.Command("losetup", "-j", m.image).Output()
 		m.must(err)
-		if len(out) == 0 {
-			return
-		}
-		if time.Now().After(late) {
-			m.Fatalf("the disk is still in use: %s", out)
-		}
-	}
+		return len(out) == 0
+	})
 }
 
 // otherBoot begins the command line of a child that sees another boot id, in

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/sink/file"
 	"github.com/nib-log/nib/sink/spool"
 )
@@ -87,11 +88,7 @@ func deliverShared(t *testing.T, p place, maxFile int64) {
 		must(t, err)
 		return names
 	}
-	for late := time.Now().Add(patience); len(slots()) > 1 || s.Stats().Pending > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(late) {
-			t.Fatalf("there are the slots %q, and %+v", slots(), s.Stats())
-		}
-	}
+	await.Until(t, "one slot is left and nothing pending", func() bool { return len(slots()) == 1 && s.Stats().Pending == 0 })
 	must(t, s.Flush(context.Background()), s.Close())
 	checkAccounts(t, s.Stats())
 	if dirs, err := spool.Find(p.spool); err != nil || len(dirs) != 1 || !strings.HasPrefix(dirs[0], p.spool) {

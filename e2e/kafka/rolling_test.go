@@ -21,6 +21,7 @@ import (
 
 	"github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/e2e/kafka/cluster"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -143,15 +144,13 @@ func deliverSlots(t *testing.T, addrs []string, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for late := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
+	await.Until(t, "one slot is left and nothing pending", func() bool {
 		slots, err := os.ReadDir(dir)
-		if err != nil || time.Now().After(late) {
-			t.Fatalf("%v: there are the slots %v, and %+v", err, slots, s.Stats())
+		if err != nil {
+			t.Fatal(err)
 		}
-		if len(slots) == 1 && s.Stats().Pending == 0 {
-			break
-		}
-	}
+		return len(slots) == 1 && s.Stats().Pending == 0
+	})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

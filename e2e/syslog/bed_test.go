@@ -20,6 +20,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/e2e/servers"
+	"github.com/nib-log/nib/internal/await"
 )
 
 // patience is how long a test waits for what must happen.
@@ -95,19 +96,21 @@ func deliver(t *testing.T, d *syslog.Destination, lines []string) {
 // arrived waits until the file of lines has n and returns them.
 func arrived(t *testing.T, r *servers.Rsyslog, n int) []string {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
-		text, err := os.ReadFile(r.Out)
-		if err != nil && !os.IsNotExist(err) {
+	var text []byte
+	defer func() {
+		if t.Failed() {
+			self, _ := os.ReadFile(r.Self)
+			t.Logf("%d of %d lines have arrived; rsyslog reports:\n%s", bytes.Count(text, []byte{'\n'}), n, self)
+		}
+	}()
+	await.Until(t, "the lines have arrived", func() bool {
+		var err error
+		if text, err = os.ReadFile(r.Out); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
-		if bytes.Count(text, []byte{'\n'}) >= n {
-			return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-		}
-		if time.Now().After(deadline) {
-			self, _ := os.ReadFile(r.Self)
-			t.Fatalf("%d of %d lines have arrived; rsyslog says:\n%s", bytes.Count(text, []byte{'\n'}), n, self)
-		}
-	}
+		return bytes.Count(text, []byte{'\n'}) >= n
+	})
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
 // tally is what became of lines that are numbered from 0.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/e2e/servers"
+	"github.com/nib-log/nib/internal/await"
 )
 
 // A cable is a link to a network namespace.
@@ -76,14 +77,9 @@ func (c *cable) inside() []string { return []string{"ip", "netns", "exec", c.nam
 // failed waits until a connection has failed, and returns how long that took.
 func failed(t *testing.T, d *syslog.Destination, before uint64) time.Duration {
 	t.Helper()
-	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		if d.Stats().Failures > before {
-			return time.Since(began)
-		}
-		if time.Since(began) > patience {
-			t.Fatal("the dead link is not noticed")
-		}
-	}
+	began := time.Now()
+	await.Until(t, "the dead link is noticed", func() bool { return d.Stats().Failures > before })
+	return time.Since(began)
 }
 
 // late is the time within which a dead link must be noticed: 3 s, and a margin
@@ -104,13 +100,13 @@ func TestE2EHalfOpen(t *testing.T) {
 			d := dial(t, network, addr, mine)
 			v := newService(t, d)
 			time.Sleep(300 * time.Millisecond)
-			for late := time.Now().Add(patience); !d.Stats().Connected && time.Now().Before(late); {
-				time.Sleep(time.Millisecond)
-			}
-			if st := d.Stats(); !st.Connected {
-				self, _ := os.ReadFile(r.Self)
-				t.Fatalf("no connection to %s: %+v; rsyslog says\n%s", addr, st, self)
-			}
+			t.Cleanup(func() {
+				if t.Failed() {
+					self, _ := os.ReadFile(r.Self)
+					t.Logf("connection to %s: %+v; rsyslog reports:\n%s", addr, d.Stats(), self)
+				}
+			})
+			await.Until(t, "there is a connection", func() bool { return d.Stats().Connected })
 			c.set("down")
 			took := failed(t, d, 0)
 			c.set("up")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/e2e/servers"
+	"github.com/nib-log/nib/internal/await"
 )
 
 // A proxy is between the sender and rsyslog, and can break connections as
@@ -206,9 +207,7 @@ func TestE2ESlow(t *testing.T) {
 	time.Sleep(time.Second)
 	before := heap()
 	time.Sleep(time.Duration(counts(1, 10)) * time.Second)
-	for late := time.Now().Add(patience); v.spool.Stats().Delivered == 0 && time.Now().Before(late); {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "lines are delivered", func() bool { return v.spool.Stats().Delivered > 0 })
 	after := heap()
 	st := v.spool.Stats()
 	t.Logf("heap of %d KiB, then %d KiB; %d lines delivered meanwhile, %d pending", before>>10, after>>10, st.Delivered, st.Pending)

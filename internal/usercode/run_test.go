@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/await"
 )
 
 // long is a wait that no test reaches unless it fails.
@@ -62,9 +64,7 @@ func TestRunRefusesWorkThatIsNestedTooDeep(t *testing.T) {
 }
 
 func TestRunRefusesMoreThanALimitAtOnce(t *testing.T) {
-	for running.Load() > 0 { // what other tests have started is about to be discounted
-		runtime.Gosched()
-	}
+	await.Until(t, "the functions of other tests are discounted", func() bool { return running.Load() == 0 })
 	release := make(chan struct{})
 	var group sync.WaitGroup
 	for i := range maxRunning {
@@ -81,9 +81,7 @@ func TestRunRefusesMoreThanALimitAtOnce(t *testing.T) {
 	}
 	close(release)
 	group.Wait()
-	for running.Load() > 0 { // what has returned is about to be discounted
-		runtime.Gosched()
-	}
+	await.Until(t, "those that have returned are discounted", func() bool { return running.Load() == 0 })
 	if !Run(func() {}, long) {
 		t.Error("got false once all had returned, want true")
 	}

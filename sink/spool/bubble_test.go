@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -188,4 +189,41 @@ func TestPauseBeginsAnewAfterASuccess(t *testing.T) {
 			t.Errorf("got pauses of %v before a success and %v after it", long, short)
 		}
 	})
+}
+
+// TestFreedRoomIsUsedWithinASecond fills the disk until lines are dropped, and
+// makes room.
+func TestFreedRoomIsUsedWithinASecond(t *testing.T) {
+	for _, err := range []error{syscall.ENOSPC, syscall.EIO} {
+		synctest.Test(t, func(t *testing.T) {
+			m, f := vfstest.NewMem(nil), &far{}
+			s, opened := Open(memDir, f, Config{SegmentSize: segment.MinSize, fs: m, OnError: func(error) {}})
+			must(t, opened)
+			logged := 0
+			log := func() error {
+				logged++
+				return s.WriteRecord(record(nib.LevelInfo, logged, 1000))
+			}
+			must(t, log())
+			var heal []func()
+			for _, op := range []vfstest.Op{vfstest.OpPreallocate, vfstest.OpWrite} {
+				heal = append(heal, m.Fail(vfstest.Fault{Op: op, Path: "*.seg*", Err: err}))
+			}
+			for log() == nil {
+			}
+			time.Sleep(time.Hour)
+			for _, h := range heal {
+				h()
+			}
+			freed := time.Now()
+			await.Until(t, "lines are accepted again", func() bool { return log() == nil })
+			if took := time.Since(freed); took > time.Second {
+				t.Errorf("%v: lines are accepted again after %v, want a second at most", err, took)
+			}
+			must(t, s.Close())
+			if st := checkIdentity(t, s); uint64(len(f.take()))+st.Lost() != uint64(logged) || st.Lost() == 0 {
+				t.Errorf("%v: got %+v, want %d lines delivered or dropped", err, st, logged)
+			}
+		})
+	}
 }

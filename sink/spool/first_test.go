@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -129,7 +130,7 @@ func TestStartWithASmallerSize(t *testing.T) {
 	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m})
 	written := make(chan error, 1)
 	go func() { written <- s.WriteRecord(record(nib.LevelInfo, 1, 100)) }()
-	await(t, "the call waits or returns", func() bool { return s.isAwaited() || len(written) > 0 })
+	await.Until(t, "the call waits or returns", func() bool { return s.isAwaited() || len(written) > 0 })
 	close(hold)
 	must(t, <-written)
 	must(t, s.Flush(context.Background()), s.Close())

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -259,9 +260,7 @@ func TestBacklogIsNotResident(t *testing.T) {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, size)))
 	}
 	awaitNext(s)
-	for s.dir.Sweeper.Count() > 0 {
-		runtime.Gosched()
-	}
+	await.Until(t, "the files are deleted", func() bool { return s.dir.Sweeper.Count() == 0 })
 	if got, want := resident(t, dir), (near+4)*segment; got == 0 || got > want {
 		t.Errorf("%d bytes of %d are resident, want %d: what is read, %d behind it, the one that was sealed, the active one and the next",
 			got, segments*segment, want, near)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -145,7 +146,7 @@ func TestMetricsOfAdoptedSlots(t *testing.T) {
 		must(t, old.WriteRecord(r))
 	}
 	closeDown(t, old)
-	await(t, "the age of the lines is known", func() bool {
+	await.Until(t, "the age of the lines is known", func() bool {
 		age, _ := valueOf(s, "nib_spool_oldest_line_age_seconds")
 		return age >= 3600
 	})
@@ -157,11 +158,11 @@ func TestMetricsOfAdoptedSlots(t *testing.T) {
 		lines, _ := valueOf(s, "nib_spool_delivered_lines_total", metrics.Label{Name: "level", Value: "error"})
 		return lines
 	}
-	await(t, "the lines are delivered", func() bool { return s.Stats().Delivered == 3 })
+	await.Until(t, "the lines are delivered", func() bool { return s.Stats().Delivered == 3 })
 	if got := delivered(); got != 3 {
 		t.Errorf("got %v delivered lines of level error, want 3", got)
 	}
-	await(t, "the slot is deleted", func() bool { return len(slotsIn(t, dir)) == 1 })
+	await.Until(t, "the slot is deleted", func() bool { return len(slotsIn(t, dir)) == 1 })
 	if got := delivered(); got != 3 {
 		t.Errorf("got %v delivered lines of level error after the end of the slot, want 3", got)
 	}

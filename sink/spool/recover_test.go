@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -107,7 +108,7 @@ func TestNumbersAreNeverGivenTwice(t *testing.T) {
 			must(t, s.Flush(context.Background()))
 			awaitNext(s)
 			id, highest := s.id, f.seqs[lines-1]
-			await(t, "the cursor is written after Flush returns", func() bool {
+			await.Until(t, "the cursor is written after Flush returns", func() bool {
 				c, seq, _, err := cursorOf(m, id)
 				must(t, err, c.File.Close())
 				return seq > highest
@@ -195,10 +196,10 @@ func TestCopiesGoWithTheirSegments(t *testing.T) {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 	}
 	must(t, s.Sync(context.Background()))
-	await(t, "the copier rests", s.resting.Load)
+	await.Until(t, "the copier rests", s.resting.Load)
 	f.set(nil)
 	must(t, s.Flush(context.Background()))
-	await(t, "one copy is left", func() bool { return len(memNames(t, m, store.CopyExt)) <= 1 })
+	await.Until(t, "one copy is left", func() bool { return len(memNames(t, m, store.CopyExt)) <= 1 })
 }
 
 // TestDeliverOnlyLeavesAnEmptyDirectoryEmpty opens a directory without lines,

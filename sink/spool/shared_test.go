@@ -17,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -71,16 +72,6 @@ func shared(c Config) Config {
 	}
 	c.poll, c.tick = time.Millisecond, time.Microsecond
 	return c
-}
-
-// await waits until a condition holds.
-func await(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for late := time.Now().Add(eventTimeout); !holds(); runtime.Gosched() {
-		if time.Now().After(late) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
 }
 
 func slotsIn(t testing.TB, dir string) (names []string) {
@@ -140,7 +131,7 @@ func TestSharedRollingRestart(t *testing.T) {
 			t.Errorf("got the slots %q", got)
 		}
 		f.set(nil)
-		await(t, "everything is delivered", func() bool { return before.Stats().Pending == 0 && len(slotsIn(t, dir)) == 1 })
+		await.Until(t, "everything is delivered", func() bool { return before.Stats().Pending == 0 && len(slotsIn(t, dir)) == 1 })
 		must(t, before.Close())
 		st := checkIdentity(t, before)
 		checkOnce(t, f, n)
@@ -211,7 +202,7 @@ func TestSharedProcessesRaceForSlots(t *testing.T) {
 			}
 			return n
 		}
-		await(t, "everything is delivered", func() bool { return delivered() == 2*processes*each })
+		await.Until(t, "everything is delivered", func() bool { return delivered() == 2*processes*each })
 		for _, s := range alive {
 			must(t, s.Close())
 			checkIdentity(t, s)
@@ -233,7 +224,7 @@ func TestSharedReusesSlots(t *testing.T) {
 		}
 		before = s
 	}
-	await(t, "the slots of the dead are deleted", func() bool { return len(slotsIn(t, dir)) == 1 })
+	await.Until(t, "the slots of the dead are deleted", func() bool { return len(slotsIn(t, dir)) == 1 })
 	must(t, before.Close())
 	checkOnce(t, f, 30)
 }
@@ -274,7 +265,7 @@ func TestSharedSizeIsForAll(t *testing.T) {
 		}
 		f.set(nil)
 		s := open(t, dir, f, shared(Config{}))
-		await(t, "everything is delivered", func() bool { return s.Stats().Pending == 0 && len(slotsIn(t, dir)) == 1 })
+		await.Until(t, "everything is delivered", func() bool { return s.Stats().Pending == 0 && len(slotsIn(t, dir)) == 1 })
 		must(t, s.Close())
 	}
 }
@@ -291,7 +282,7 @@ func TestSharedDropOldTakesSlotsOfTheDead(t *testing.T) {
 	c.OnFull = []FullRule{{From: nib.LevelTrace, Do: ActionDropOld}}
 	s := open(t, dir, f, c)
 	closeDown(t, old)
-	await(t, "the slot is taken over", func() bool { return s.Stats().Recovered > 0 })
+	await.Until(t, "the slot is taken over", func() bool { return s.Stats().Recovered > 0 })
 	for i := range 10 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n+i, 2000)))
 	}
@@ -315,7 +306,7 @@ func TestSharedCountsOfTheDead(t *testing.T) {
 	}
 	closeDown(t, old)
 	f.set(nil)
-	await(t, "the slot is taken over and deleted", func() bool { return len(slotsIn(t, dir)) == 1 })
+	await.Until(t, "the slot is taken over and deleted", func() bool { return len(slotsIn(t, dir)) == 1 })
 	st := alive.Stats()
 	if want := []delivery.Drop{{Reason: delivery.ReasonTooLarge, Level: nib.LevelError, Lines: 3}}; !slices.Equal(st.Inherited, want) {
 		t.Errorf("got the drops %v of a dead process, want %v", st.Inherited, want)
@@ -340,7 +331,7 @@ func TestSharedTakesOverOlderDirectories(t *testing.T) {
 	s := open(t, dir, f, shared(Config{}))
 	closeDown(t, old)
 	f.set(nil)
-	await(t, "everything is delivered", func() bool {
+	await.Until(t, "everything is delivered", func() bool {
 		names, err := os.ReadDir(dir)
 		return err == nil && s.Stats().Delivered == 1000 && len(names) == 1
 	})
@@ -429,7 +420,7 @@ func TestSharedDestinationThatHangs(t *testing.T) {
 	}
 	f.set(nil)
 	s := open(t, dir, f, shared(Config{}))
-	await(t, "the line is delivered", func() bool { return s.Stats().Delivered == 1 })
+	await.Until(t, "the line is delivered", func() bool { return s.Stats().Delivered == 1 })
 	must(t, s.Close())
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -377,11 +378,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	}
 	// The goroutines have signaled that they end, and may not have been
 	// scheduled yet.
-	for deadline := time.Now().Add(eventTimeout); runtime.NumGoroutine() > before; runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatalf("got %d goroutines, want %d", runtime.NumGoroutine(), before)
-		}
-	}
+	await.Until(t, "there are no more goroutines than before", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 func TestOneProcess(t *testing.T) {

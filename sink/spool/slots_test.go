@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -43,7 +44,7 @@ func TestFileWithTheNameOfASlotIsNoSlot(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte("text"), 0o600))
 	}
 	s := open(t, dir, f, shared(Config{OnError: func(err error) { t.Error(err) }}))
-	await(t, "everything is delivered", func() bool { return s.Stats().Delivered == 3 })
+	await.Until(t, "everything is delivered", func() bool { return s.Stats().Delivered == 3 })
 	must(t, s.Close())
 }
 
@@ -59,7 +60,7 @@ func TestCloseWaitsForAllSlotsAtOnce(t *testing.T) {
 		return delivery.Result{}, errors.New("text"), true
 	})
 	s := open(t, dir, newForked(t, f), shared(Config{Drain: time.Nanosecond}))
-	await(t, "calls for all slots", func() bool { return hanging.Load() == 1+mostSlots })
+	await.Until(t, "calls for all slots", func() bool { return hanging.Load() == 1+mostSlots })
 	from := time.Now()
 	closeDown(t, s)
 	// One after the other would take at least as long as all of them.

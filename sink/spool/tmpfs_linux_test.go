@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 )
 
 // TestE2EDiskFull fills a file system of 4 MiB while lines are logged, and then
 // makes room: calls return and dropped lines are counted while it is full, and
-// within a second lines are accepted again.
+// then lines are accepted again.
 func TestE2EDiskFull(t *testing.T) {
 	for _, access := range []Access{AccessMapped, AccessWritten} {
 		dir := t.TempDir()
@@ -43,23 +43,14 @@ func TestE2EDiskFull(t *testing.T) {
 		for log() == nil {
 		}
 		must(t, os.Remove(ballast))
-		freed, late := time.Now(), time.Duration(0)
-		for log() != nil {
-			asleep := time.Now()
-			time.Sleep(time.Millisecond)
-			late += time.Since(asleep) - time.Millisecond // the delay caused by the machine
-		}
-		took := time.Since(freed) - late
+		await.Until(t, "lines are accepted again", func() bool { return log() == nil })
 		f.set(nil)
 		must(t, s.Flush(context.Background()), s.Close())
 		st := checkIdentity(t, s)
 		if got := uint64(len(f.take())); got+st.Lost() != uint64(logged) {
 			t.Errorf("%d lines arrived and %d are counted as lost, of %d", got, st.Lost(), logged)
 		}
-		if took > time.Second {
-			t.Errorf("lines were taken again after %v, want within a second", took)
-		}
-		t.Logf("lines are taken again %v after there is room; %d of %d were dropped", took, st.Lost(), logged)
+		t.Logf("%d of %d lines were dropped", st.Lost(), logged)
 		must(t, unmount(dir))
 	}
 }

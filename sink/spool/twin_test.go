@@ -4,7 +4,6 @@ package spool
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -83,14 +83,11 @@ func TestWrittenTogether(t *testing.T) {
 	for n := range waiting {
 		log(n + 1)
 	}
-	for { // until all are ready
+	await.Until(t, "all are ready", func() bool {
 		g := s.active.Load()
 		end, next, _ := g.Claimed()
-		if next == waiting+2 && allReady(g, end) {
-			break
-		}
-		runtime.Gosched()
-	}
+		return next == waiting+2 && allReady(g, end)
+	})
 	close(hold)
 	wg.Wait()
 	if n := writes.Load(); n > waiting/4 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 )
 
 // buffered returns a sink with a buffer of 1000 bytes and a delay that never
@@ -113,9 +114,5 @@ func running() bool {
 // channel must be scheduled once more.
 func awaitEnd(t *testing.T) {
 	t.Helper()
-	for late := time.Now().Add(2 * time.Minute); running(); runtime.Gosched() {
-		if time.Now().After(late) {
-			t.Fatal("a goroutine outlives Close")
-		}
-	}
+	await.Until(t, "the goroutines of New have ended", func() bool { return !running() })
 }

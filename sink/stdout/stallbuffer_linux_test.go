@@ -5,12 +5,12 @@ package stdout
 import (
 	"context"
 	"errors"
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 )
 
 func TestStalledBufferKeepsRoomForErrors(t *testing.T) {
@@ -95,9 +95,7 @@ func TestCloseCallsOffAFlush(t *testing.T) {
 		defer cancel()
 		flushed <- s.Flush(ctx)
 	}()
-	for len(s.turn) == 0 {
-		runtime.Gosched()
-	}
+	await.Until(t, "Flush waits", func() bool { return len(s.turn) > 0 })
 	s.Close()
 	if err := <-flushed; err == nil {
 		t.Error("got nil, want an error")

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package await
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A failed is a test whose failure is noted.
+type failed struct {
+	testing.TB
+	text string
+}
+
+func (f *failed) Helper() {}
+
+func (f *failed) Fatalf(format string, args ...any) {
+	f.text = format
+	panic(f)
+}
+
+func TestUntilReturnsWhenTheConditionHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		Until(t, "a minute has passed", func() bool { return time.Since(begin) >= time.Minute })
+		if took := time.Since(begin); took != time.Minute {
+			t.Errorf("took %v, want a minute", took)
+		}
+	})
+}
+
+func TestUntilFailsTheTestInTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, begin := &failed{TB: t}, time.Now()
+		func() {
+			defer func() { _ = recover() }()
+			Until(f, "never", func() bool { return false })
+		}()
+		if took := time.Since(begin); took < limit || !strings.Contains(f.text, "in vain") {
+			t.Errorf("got %q after %v, want a failure after %v", f.text, took, limit)
+		}
+	})
+}
