@@ -219,7 +219,7 @@ func TestZeroSeesAllocationsOfOtherGoroutines(t *testing.T) {
 	}
 }
 
-func TestZeroSaysWhenNothingIsProved(t *testing.T) {
+func TestZeroReportsWhenNothingIsProved(t *testing.T) {
 	if Enabled {
 		t.Skip("allocations are counted in this build")
 	}

@@ -176,7 +176,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-func TestFieldsCannotPassForWhatNibSays(t *testing.T) {
+func TestFieldsCannotForgeKeysOfNib(t *testing.T) {
 	for _, p := range presets {
 		for _, key := range []string{p.layout.TimeKey, p.layout.LevelKey, p.layout.MessageKey, p.layout.LoggerKey, p.layout.CallerKey, p.layout.StackKey} {
 			if key == "" {
@@ -233,7 +233,7 @@ func (rich) Format(s fmt.State, _ rune) {
 	}
 }
 
-func TestZapTellsMoreOfSomeErrors(t *testing.T) {
+func TestZapWritesDetailsOfSomeErrors(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		want string

@@ -99,7 +99,7 @@ func TestRecorderFailsOnRequest(t *testing.T) {
 	}
 }
 
-func TestRecorderAsksItsFunctions(t *testing.T) {
+func TestRecorderCallsItsFunctions(t *testing.T) {
 	var rec nibtest.Recorder
 	full := errors.New("disk full")
 	rec.WriteWith(func(r *nib.Record) error {
@@ -171,7 +171,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-func TestClockMovesOnlyWhenTold(t *testing.T) {
+func TestClockMovesOnlyByItsMethods(t *testing.T) {
 	var c nibtest.Clock
 	if got := c.Now(); !got.Equal(nibtest.Epoch) || !c.Now().Equal(got) {
 		t.Errorf("zero Clock: got %v, want %v twice", got, nibtest.Epoch)

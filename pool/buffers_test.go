@@ -20,7 +20,7 @@ var (
 	_ io.ByteWriter   = (*pool.Buffer)(nil)
 )
 
-func TestCapacityAskedForIsCapacityGiven(t *testing.T) {
+func TestGetReturnsTheRequestedCapacity(t *testing.T) {
 	var p pool.Buffers
 	for _, n := range []int{0, 1, 63, 64, 65, 96, 97, 1000, 1024, 1025, 1 << 20, 1<<20 + 1, 3 << 20} {
 		for range 2 { // new, and used

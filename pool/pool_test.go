@@ -60,7 +60,7 @@ func TestZeroPoolGivesZeroValues(t *testing.T) {
 	}
 }
 
-func TestUnusedPoolCanBeAskedAndTrimmed(t *testing.T) {
+func TestStatsAndTrimOfAnUnusedPool(t *testing.T) {
 	var p pool.Pool[int]
 	p.Trim(0)
 	p.Shrink()

@@ -55,7 +55,7 @@ func TestShrinkKeepsWhatIsUsed(t *testing.T) {
 }
 
 // The steps of shrinking, without the collector, which runs at any time.
-func TestShrinkDropsWhatNobodyAskedForSinceTheLastTime(t *testing.T) {
+func TestShrinkDropsValuesNotUsedSinceTheLastCall(t *testing.T) {
 	p := newCounted()
 	fill(p.Pool, 0, 3000)
 	for range 2 { // the first call sees everything for the first time

@@ -179,7 +179,7 @@ func TestLaterSourcesWin(t *testing.T) {
 	}
 }
 
-func TestLoadSaysWhichFile(t *testing.T) {
+func TestErrorOfLoadNamesTheFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "log.json")
 	if err := os.WriteFile(name, []byte(`{"level":"inof"}`), 0o600); err != nil {
 		t.Fatal(err)

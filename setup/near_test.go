@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestFaultsSayWhatToWrite(t *testing.T) {
+func TestFaultsSuggestWhatToWrite(t *testing.T) {
 	for _, c := range []struct {
 		env  env
 		want string

@@ -247,7 +247,7 @@ func TestCloseFlushesSinksOfTheProgramAndLeavesThemOpen(t *testing.T) {
 	wantFlushed(t, p)
 }
 
-func TestCloseTellsWhatFailed(t *testing.T) {
+func TestCloseReportsWhatFailed(t *testing.T) {
 	failed := errors.New("no space")
 	for name, tt := range map[string]struct {
 		flush func() error

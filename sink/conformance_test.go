@@ -82,7 +82,7 @@ func TestConformanceOfLinesHeldBack(t *testing.T) {
 	})
 }
 
-func TestCombinatorsPassOnNeverLogs(t *testing.T) {
+func TestCombinatorsForwardNeverLogs(t *testing.T) {
 	for _, c := range combinators {
 		if got, want := neverLogs(c.wrap(newQuiet())), c.name != "Filter"; got != want {
 			t.Errorf("%s of a quiet sink: never logs %v, want %v", c.name, got, want)

@@ -139,7 +139,7 @@ func TestLimitRefusesLinesAfterClose(t *testing.T) {
 	wantStats(t, l.Stats(), sink.SuppressionStats{})
 }
 
-func TestLimitTellsCallSitesApart(t *testing.T) {
+func TestLimitDistinguishesCallSites(t *testing.T) {
 	b, l := limited(sink.LimitConfig{PerSite: sink.Rate{Burst: 2}}, nib.WithCaller())
 	_, _, line, _ := runtime.Caller(0)
 	for i := range 5 {
@@ -170,7 +170,7 @@ func TestLimitTellsCallSitesApart(t *testing.T) {
 	}
 }
 
-func TestLimitTellsLevelsOfOneSiteApart(t *testing.T) {
+func TestLimitDistinguishesLevelsOfACallSite(t *testing.T) {
 	b, l := limited(sink.LimitConfig{
 		PerSite:   sink.Rate{Burst: 2},
 		PerSiteAt: map[nib.Level]sink.Rate{nib.LevelError: {}, nib.LevelDebug: {Burst: 1}},
@@ -224,7 +224,7 @@ func TestLimitTakesTokensOfSiteAndLevelTogether(t *testing.T) {
 	wantStats(t, l.Stats(), sink.SuppressionStats{Taken: 5, Passed: 3, Suppressed: 2, Announced: 2})
 }
 
-func TestLimitForgetsTheSiteThatWasQuietLongest(t *testing.T) {
+func TestLimitEvictsTheLeastRecentlyUsedSite(t *testing.T) {
 	b, l := limited(sink.LimitConfig{PerSite: sink.Rate{Burst: 1}, MaxSites: 8})
 	passes := func(i int) bool {
 		before := l.Stats().Passed
@@ -286,7 +286,7 @@ func TestLimitAllowsForReadingsOutOfOrder(t *testing.T) {
 	}
 }
 
-func TestLimitKeepsTheDebtWhenTheSinkFails(t *testing.T) {
+func TestLimitReportsLaterWhenTheSinkFails(t *testing.T) {
 	b, l := limited(sink.LimitConfig{PerSite: sink.Rate{PerSecond: 1, Burst: 1}})
 	for range 4 {
 		b.log.Info().Msg("x")
@@ -308,7 +308,7 @@ func TestLimitKeepsTheDebtWhenTheSinkFails(t *testing.T) {
 	wantStats(t, l.Stats(), sink.SuppressionStats{Taken: 6, Passed: 3, Suppressed: 3, Announced: 3})
 }
 
-func TestLimitKeepsTheDebtWhenTheSink(t *testing.T) {
+func TestLimitReportsLaterWhenTheSink(t *testing.T) {
 	for name, act := range map[string]func(){
 		"panics":             func() { panic("boom") },
 		"ends the goroutine": runtime.Goexit,

@@ -49,7 +49,7 @@ func TestSampleIsOffByDefault(t *testing.T) {
 	wantStats(t, s.Stats(), sink.SuppressionStats{Taken: 1000, Passed: 1000})
 }
 
-func TestSampleTellsMessagesAndLevelsApart(t *testing.T) {
+func TestSampleDistinguishesMessagesAndLevels(t *testing.T) {
 	b, s := sampled(sink.SampleConfig{Keep: sink.Share{First: 1}, KeepAt: map[nib.Level]sink.Share{nib.LevelError: {}}})
 	for range 3 {
 		b.log.Info().Msg("x")

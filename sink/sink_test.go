@@ -162,7 +162,7 @@ func TestRouteChoosesByLevel(t *testing.T) {
 	}
 }
 
-func TestFilterHandsOnWhatIsKept(t *testing.T) {
+func TestFilterForwardsSelectedRecords(t *testing.T) {
 	var p nibtest.Recorder
 	s := sink.Filter(&p, func(r *nib.Record) bool { return r.Level >= nib.LevelWarn })
 	_ = s.WriteRecord(record(nib.LevelInfo, `{"n":1}`))

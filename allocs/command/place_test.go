@@ -107,7 +107,7 @@ func TestGoFlagsAndVendorDirectories(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheGoCommandArePassedOn(t *testing.T) {
+func TestErrorsOfTheGoCommandAreShown(t *testing.T) {
 	dir := newModule(t)
 	for name, c := range map[string]struct {
 		files map[string]string

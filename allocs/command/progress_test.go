@@ -90,7 +90,7 @@ func TestLogGetsALineNowAndThen(t *testing.T) {
 	}
 }
 
-func TestShortRunsAndPlainOnesSayNothing(t *testing.T) {
+func TestShortRunsAndPlainOnesShowNoProgress(t *testing.T) {
 	b, out, _ := fakeBar(0)
 	b.tell(measuring)
 	b.stop()

@@ -44,7 +44,7 @@ func TestTwoProcessesRotateOneFile(t *testing.T) {
 }
 
 // The count itself must be able to find errors.
-func TestOutcomeTellsWhatIsWrong(t *testing.T) {
+func TestOutcomeReportsWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, lines ...[]byte) {
 		t.Helper()
@@ -67,7 +67,7 @@ func TestOutcomeTellsWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestProcessThatFailsIsTold(t *testing.T) {
+func TestFailedProcessIsReported(t *testing.T) {
 	if _, err := RotateByTwo("nobody", 1); err == nil {
 		t.Error("a writer that does not start passes")
 	}

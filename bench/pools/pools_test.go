@@ -12,7 +12,7 @@ import (
 
 // A round of each contestant of each scenario, checked. What is timed is in
 // cmd/nibbench.
-func TestEveryContestantDoesWhatTheScenarioSays(t *testing.T) {
+func TestEveryContestantDoesTheWorkOfTheScenario(t *testing.T) {
 	for _, s := range Scenarios() {
 		t.Run(s.Name, func(t *testing.T) {
 			ops := s.Ops
@@ -60,7 +60,7 @@ func TestScenariosAreComplete(t *testing.T) {
 	}
 }
 
-func TestKeepersTell(t *testing.T) {
+func TestKeepersCountWhatTheyKeep(t *testing.T) {
 	const n = 100
 	for _, k := range Keepers {
 		got := k.Keeps(n)

@@ -134,7 +134,7 @@ func TestFullTables(t *testing.T) {
 	}
 }
 
-func TestFullTablesNameWhoIsFaster(t *testing.T) {
+func TestFullTablesNameTheFasterPeer(t *testing.T) {
 	r, err := Read(strings.NewReader(strings.NewReplacer(" 50.0 ns/op", " 150.0 ns/op", "0.50 ratio", "1.50 ratio").Replace(sample)))
 	if err != nil {
 		t.Fatal(err)

@@ -262,7 +262,7 @@ func TestAStreamThatTheClientLeaves(t *testing.T) {
 	}
 }
 
-func TestIDsArePassedOnToOtherServices(t *testing.T) {
+func TestIDsAreSentToOtherServices(t *testing.T) {
 	g := newRig(t, &service{unary: func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error) { return reply(""), nil }}, nibgrpc.Config{})
 	var r request.Request
 	r.Start(t.Context(), nil, nil, "edge-1", traceparent)

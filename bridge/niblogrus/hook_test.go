@@ -216,7 +216,7 @@ func TestHookWithoutALogger(t *testing.T) {
 	}
 }
 
-func TestHookAsksTheSampler(t *testing.T) {
+func TestHookCallsTheSampler(t *testing.T) {
 	l, rec := installed(nib.WithSampler(none{}))
 	l.WithField("a", 1).Info("m")
 	if rec.Len() != 0 {
@@ -228,7 +228,7 @@ type none struct{}
 
 func (none) Sample(nib.Level) bool { return false }
 
-func TestToughValuesThroughTheHook(t *testing.T) {
+func TestHostileValuesThroughTheHook(t *testing.T) {
 	l, rec := installed(withoutTime())
 	for _, c := range tough {
 		e := logrus.NewEntry(l)

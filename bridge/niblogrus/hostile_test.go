@@ -89,7 +89,7 @@ type object struct{}
 
 func (object) MarshalNib(e *nib.Event) { e.Int("a", 1) }
 
-func TestToughValues(t *testing.T) {
+func TestHostileValues(t *testing.T) {
 	f := &niblogrus.Formatter{Layout: noTime(nib.Layout{LevelKey: nib.OmitKey, MessageKey: nib.OmitKey})}
 	for _, c := range tough {
 		t.Run(c.name, func(t *testing.T) {

@@ -237,15 +237,15 @@ func (d *Destination) Close() error {
 		return nil
 	}
 	if l.err() == nil {
-		d.goodbye(l)
+		d.endSession(l)
 	}
 	l.fail(delivery.ErrClosed)
 	<-l.done
 	return nil
 }
 
-// goodbye ends the session of a working link with nothing in flight.
-func (d *Destination) goodbye(l *link) {
+// endSession ends the session of a working link with nothing in flight.
+func (d *Destination) endSession(l *link) {
 	l.ending.Store(true)
 	if l.way == relp {
 		d.session.close(l)

@@ -339,7 +339,7 @@ func TestStreamEndsWhileItIsWrittenTo(t *testing.T) {
 
 // If a receiver ends the connection whenever it gets a certain record, the
 // records before it are settled, and that record as well.
-func TestStreamWithAPoisonousRecord(t *testing.T) {
+func TestRecordThatEndsEachConnection(t *testing.T) {
 	const n, poison = 1000, 700
 	r := newReceiver(t, "tcp", func(r *receiver, conn net.Conn) {
 		b := bufio.NewReader(conn)

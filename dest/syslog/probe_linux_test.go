@@ -103,7 +103,7 @@ func TestProbeFindsWhatIsNotAcknowledged(t *testing.T) {
 	}
 }
 
-func TestHurryAcknowledgesAtOnce(t *testing.T) {
+func TestQuickAckAcknowledgesAtOnce(t *testing.T) {
 	conn := connectedTCP(t)
 	raw, err := conn.SyscallConn()
 	if err != nil {

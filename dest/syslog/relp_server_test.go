@@ -111,7 +111,7 @@ func (s *relpServer) handle(r *receiver, conn net.Conn) {
 			rsp = accept(c)
 		case c.name == "close":
 			r.mu.Lock()
-			r.goodbyes++
+			r.closes++
 			r.mu.Unlock()
 			_, _ = io.WriteString(conn, fmt.Sprintf("%d rsp 0\n", c.number))
 			_, _ = io.Copy(io.Discard, conn) // the client must end the connection

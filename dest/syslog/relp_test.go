@@ -30,15 +30,15 @@ func TestRELPArrivesInOrder(t *testing.T) {
 	}
 }
 
-func TestRELPSaysGoodbye(t *testing.T) {
+func TestRELPClosesItsSession(t *testing.T) {
 	r := newRELP(t, &relpServer{})
 	d := dial(t, "relp", r.addr, Config{})
 	deliver(t, d, batchOf(0, 1))
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if r.mu.Lock(); r.goodbyes != 1 {
-		t.Errorf("got %d goodbyes before Close returned, want 1", r.goodbyes)
+	if r.mu.Lock(); r.closes != 1 {
+		t.Errorf("got %d closes before Close returned, want 1", r.closes)
 	}
 	r.mu.Unlock()
 	if _, err := d.Deliver(context.Background(), batchOf(1, 2)); !errors.Is(err, delivery.ErrClosed) {

@@ -43,7 +43,7 @@ type receiver struct {
 	accepts  int
 	messages []string
 	faults   []error
-	goodbyes int // RELP's close
+	closes   int // RELP's close
 	seen     int // messages that taken has returned
 }
 

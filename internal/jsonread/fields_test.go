@@ -115,7 +115,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-func TestFieldsStopsWhenTold(t *testing.T) {
+func TestFieldsStopsWhenYieldReturnsFalse(t *testing.T) {
 	n := 0
 	for range Fields([]byte(`{"a":1,"b":2,"c":3}`)) {
 		if n++; n == 2 {

@@ -47,7 +47,7 @@ func TestForm(t *testing.T) {
 	}
 }
 
-func TestMemberTellsWhatIsAlwaysThere(t *testing.T) {
+func TestMemberReportsFieldsThatAreAlwaysWritten(t *testing.T) {
 	type record struct {
 		*Inner
 		Shadow

@@ -127,7 +127,7 @@ func TestHostileTextIsHarmlessAs(t *testing.T) {
 }
 
 // Unquoted text is what was logged; quoted text is its JSON.
-func checkTold(t *testing.T, text string) {
+func checkText(t *testing.T, text string) {
 	t.Helper()
 	s := New(new(bytes.Buffer), Config{Color: ColorNever, TimeFormat: nib.OmitKey, Layout: nib.Layout{LevelKey: nib.OmitKey}})
 	quoted := jsonenc.AppendString(nil, text)
@@ -168,12 +168,12 @@ func checkTold(t *testing.T, text string) {
 	}
 }
 
-func TestTextIsTold(t *testing.T) {
+func TestTextIsReadAsText(t *testing.T) {
 	for _, s := range hostile {
-		checkTold(t, s)
+		checkText(t, s)
 	}
 	for _, s := range []string{"plain", "two words", "10.0.0.7:5432", "1.5ms", "-", "truely", "nullable", "C:\\new", "q==", "a=b", "阿芳", "é", "🎉"} {
-		checkTold(t, s)
+		checkText(t, s)
 	}
 }
 
@@ -199,7 +199,7 @@ func FuzzLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		checkSafe(t, line)
-		checkTold(t, string(line))
+		checkText(t, string(line))
 		var members map[string]json.RawMessage
 		if json.Unmarshal(line, &members) == nil && len(members) > 0 && plainSink.foreign(line) {
 			t.Errorf("%q: an object was not recognised", line)

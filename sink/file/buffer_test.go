@@ -101,9 +101,9 @@ func TestOthersFillTheBufferWhileOneWrites(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 20)
 }
 
-// TestLossOfBufferedLinesIsTold checks that a loss of buffered lines, whose
+// TestLossOfBufferedLinesIsReported checks that a loss of buffered lines, whose
 // calls have returned nil, is reported.
-func TestLossOfBufferedLinesIsTold(t *testing.T) {
+func TestLossOfBufferedLinesIsReported(t *testing.T) {
 	m, clock := newMem(t)
 	var reported []error
 	s := openMem(t, m, clock, Config{Buffer: 1000, Delay: never, OnError: func(err error) { reported = append(reported, err) }})

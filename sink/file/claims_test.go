@@ -127,9 +127,9 @@ func TestMarkIsStoredBeforeLinesWithoutAClaim(t *testing.T) {
 	wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{}, mark, 1, *deskRecord(1), *deskRecord(2))
 }
 
-// TestSpoolThatStoresNoMarksIsNotAskedTwice has a spool that does not call
+// TestDeliveryContinuesIfTheSpoolStoresNoMarks has a spool that does not call
 // SyncMark: delivery continues.
-func TestSpoolThatStoresNoMarksIsNotAskedTwice(t *testing.T) {
+func TestDeliveryContinuesIfTheSpoolStoresNoMarks(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{OnError: func(error) {}})
 	s.Mark()
@@ -144,9 +144,9 @@ func TestSpoolThatStoresNoMarksIsNotAskedTwice(t *testing.T) {
 	}
 }
 
-// TestClaimsThatSayNothing checks that Resume finds all lines after the mark,
-// as without claims, if the claim is missing or does not match the mark.
-func TestClaimsThatSayNothing(t *testing.T) {
+// TestResumeWithoutAValidClaim checks that Resume finds all lines after the
+// mark, as without claims, if the claim is missing or does not match the mark.
+func TestResumeWithoutAValidClaim(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		boot uint64

@@ -30,9 +30,9 @@ func TestDeliveredLinesAreOnTheDisk(t *testing.T) {
 	}
 }
 
-// TestDeliverTellsWhatIsSafe fills the disk in the middle of a batch and checks
-// the Result.
-func TestDeliverTellsWhatIsSafe(t *testing.T) {
+// TestDeliverAcceptsTheLinesThatFitTheDisk fills the disk in the middle of a
+// batch and checks the Result.
+func TestDeliverAcceptsTheLinesThatFitTheDisk(t *testing.T) {
 	for room := int64(0); room < 1200; room += 37 {
 		m, clock := newMem(t)
 		s := openMem(t, m, clock, Config{MaxSize: 500})

@@ -383,9 +383,9 @@ func TestOnErrorMayDoAnything(t *testing.T) {
 	checkIdentity(t, s, 20+calls)
 }
 
-// TestOnErrorIsToldOfANewReason checks that a new reason is reported at once,
-// and the same one a minute later.
-func TestOnErrorIsToldOfANewReason(t *testing.T) {
+// TestOnErrorIsCalledForANewReason checks that a new reason is reported at
+// once, and the same one a minute later.
+func TestOnErrorIsCalledForANewReason(t *testing.T) {
 	m, clock := newMem(t)
 	var reported []string
 	s := openMem(t, m, clock, Config{OnError: func(err error) { reported = append(reported, root(err).Error()) }})

@@ -251,9 +251,9 @@ func TestOpenLooksAgain(t *testing.T) {
 	}
 }
 
-// TestOpenWaitsForNoOneWhoCompresses has a lock on a file that no longer has
+// TestOpenDoesNotWaitForCompression has a lock on a file that no longer has
 // the name.
-func TestOpenWaitsForNoOneWhoCompresses(t *testing.T) {
+func TestOpenDoesNotWaitForCompression(t *testing.T) {
 	m, clock := newMem(t)
 	f, err := m.Open(livePath, os.O_RDWR|os.O_CREATE, 0o600)
 	must(t, err)

@@ -78,7 +78,7 @@ func patienceOf(want error) time.Duration {
 	return time.Millisecond
 }
 
-func TestNoConnectionForEver(t *testing.T) {
+func TestConnectionThatCannotBeMadeIsAnError(t *testing.T) {
 	p := &fakePort{errs: []error{ErrGone}, connectErrs: []error{ErrGone}}
 	s := testSink(p)
 	if err := s.WriteRecord(record(nib.LevelInfo)); err != ErrGone {

@@ -70,9 +70,9 @@ func TestFaultyDestinations(t *testing.T) {
 	}
 }
 
-// TestRejected settles the records that a destination rejects, even if its
-// rejections are invalid.
-func TestRejected(t *testing.T) {
+// TestRejectedRecordsAreSettled settles the records that a destination rejects,
+// even if its rejections are invalid.
+func TestRejectedRecordsAreSettled(t *testing.T) {
 	reason := errors.New("too odd")
 	f := &far{}
 	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {

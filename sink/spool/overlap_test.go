@@ -112,9 +112,10 @@ func (f *follow) moody(mood *rand.Rand, start <-chan struct{}) func(context.Cont
 	}
 }
 
-// TestOverlap has a destination that accepts random parts of batches, fails and
-// panics: each line arrives once and in order, wherever segments end.
-func TestOverlap(t *testing.T) {
+// TestOverlappingBatchesArriveOnceAndInOrder has a destination that accepts
+// random parts of batches, fails and panics: each line arrives once and in
+// order, wherever segments end.
+func TestOverlappingBatchesArriveOnceAndInOrder(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		behind, spans := 0, 0
 		for seed := range uint64(12) {

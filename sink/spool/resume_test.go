@@ -103,9 +103,9 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeAsksForMore checks that Resume is called again when the destination
-// has all of a batch.
-func TestResumeAsksForMore(t *testing.T) {
+// TestResumeIsCalledAgainAfterAWholeBatch checks that Resume is called again
+// when the destination has all of a batch.
+func TestResumeIsCalledAgainAfterAWholeBatch(t *testing.T) {
 	c := &clerk{}
 	m := vfstest.NewMem(nil)
 	s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m, OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})

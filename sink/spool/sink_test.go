@@ -293,7 +293,7 @@ func TestWithoutDestination(t *testing.T) {
 	checkLines(t, f.take(), 0, 1000, 200)
 }
 
-func TestFull(t *testing.T) {
+func TestFullSpoolDropsAndBlocksByLevel(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f := &far{do: down}
 		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, Drain: time.Millisecond,

@@ -50,8 +50,9 @@ func TestDefaultSizes(t *testing.T) {
 	}
 }
 
-// TestAdoption opens a spool again on a volume with unreliable locks.
-func TestAdoption(t *testing.T) {
+// TestSpoolOnARemoteVolumeNeedsAdopt opens a spool again on a volume with
+// unreliable locks.
+func TestSpoolOnARemoteVolumeNeedsAdopt(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	remote := store.Volume{Size: 1 << 40, Remote: true}
 	f := &far{do: down}

@@ -119,10 +119,10 @@ func TestE2EServiceOutlivesItsReader(t *testing.T) {
 	}
 }
 
-// TestE2EStoppedReaderHoldsNobody has a reader that does not read for a while
-// and then resumes. A real fault makes calls too long in each round, a busy
-// machine only in some.
-func TestE2EStoppedReaderHoldsNobody(t *testing.T) {
+// TestE2EStoppedReaderDoesNotDelayCallers has a reader that does not read for a
+// while and then resumes. A real fault makes calls too long in each round, a
+// busy machine only in some.
+func TestE2EStoppedReaderDoesNotDelayCallers(t *testing.T) {
 	_, stopped, timed := scale(t)
 	const stall, tries = 100 * time.Millisecond, 5
 	for _, role := range []string{"be stalled", "be stalled buffered"} {

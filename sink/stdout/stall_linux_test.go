@@ -34,7 +34,7 @@ func full(t *testing.T, s *Sink, l nib.Level) (logged int) {
 	}
 }
 
-func TestAStoppedReaderCostsLinesByLevelAndIsToldFirst(t *testing.T) {
+func TestNoticeIsTheFirstLineAfterAStop(t *testing.T) {
 	r, w := pipe(t)
 	s := New(Config{File: w, Stall: time.Millisecond})
 	logged := full(t, s, nib.LevelInfo)
@@ -98,7 +98,7 @@ func delayFor(buffer int) time.Duration {
 	return 0
 }
 
-func TestNobodyOvertakesACallThatHasWaitedLong(t *testing.T) {
+func TestCallsDoNotOvertakeOneThatHasWaitedLong(t *testing.T) {
 	_, w := pipe(t)
 	s := New(Config{File: w, Stall: time.Millisecond})
 	write := func() error { return s.WriteRecord(record(nib.LevelInfo, 0, 0)) }
@@ -258,7 +258,7 @@ func TestANamedPipeGetsANewReader(t *testing.T) {
 	checkStream(t, s, text)
 }
 
-func TestFullDiskIsFailedAndToldOfNowhere(t *testing.T) {
+func TestFullDiskIsCountedAsFailed(t *testing.T) {
 	for _, buffer := range []int{0, 4096} {
 		f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
@@ -377,9 +377,9 @@ func TestALineCutOffBeforeItsNewlineIsNotLost(t *testing.T) {
 	checkIdentity(t, s, 2)
 }
 
-// TestNothingIsLostToALiveReader has many callers and a reader that never
+// TestLiveReaderGetsEveryLine has many callers and a reader that never
 // stops.
-func TestNothingIsLostToALiveReader(t *testing.T) {
+func TestLiveReaderGetsEveryLine(t *testing.T) {
 	for _, c := range ends {
 		for _, buffer := range []int{0, 1000, 32 << 10} {
 			t.Run(c.name+sizeName(buffer), func(t *testing.T) {

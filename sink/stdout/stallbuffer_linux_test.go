@@ -102,7 +102,7 @@ func TestCloseCallsOffAFlush(t *testing.T) {
 	}
 }
 
-func TestFlushTellsOnceOfALossInBetween(t *testing.T) {
+func TestFlushReportsALossOnce(t *testing.T) {
 	r, w := pipe(t)
 	s := buffered(t, Config{File: w})
 	mustWrite(t, s, record(nib.LevelInfo, 1, 0))

@@ -70,7 +70,7 @@ func TestCollect(t *testing.T) {
 }
 
 // Beside a program, go build -o DIR compiles nothing that no program imports.
-func TestCollectAsksAboutLibrariesBesidePrograms(t *testing.T) {
+func TestCollectIncludesLibrariesBesidePrograms(t *testing.T) {
 	tc, dir, pkgs := moduleOf(t, map[string]string{
 		"m.go":              inlined,
 		"cmd/tool/main.go":  "package main\n\nfunc main() { println() }\n",

@@ -167,8 +167,9 @@ func TestSpoolCat(t *testing.T) {
 	}
 }
 
-// TestSpoolCatIsQuietWhenItsReaderLeaves closes the pipe after the first line.
-func TestSpoolCatIsQuietWhenItsReaderLeaves(t *testing.T) {
+// TestSpoolCatEndsWithoutAnErrorWhenItsReaderEnds closes the pipe after the
+// first line.
+func TestSpoolCatEndsWithoutAnErrorWhenItsReaderEnds(t *testing.T) {
 	cmd := child("spool", "cat", kept(t, 5000))
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

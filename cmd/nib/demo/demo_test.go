@@ -167,7 +167,7 @@ func TestRunFailsWhenTheFileIsNotWhatWasLogged(t *testing.T) {
 	}
 }
 
-func TestRunKeepsTheFileOnlyWhereAsked(t *testing.T) {
+func TestRunKeepsTheFileOnlyInAGivenDirectory(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	if err := Run(context.Background(), Config{Requests: 20, Connections: 2, Kills: 1, Kafka: NoKafka, calls: 20, Out: new(bytes.Buffer)}); err != nil {
 		t.Fatal(err)

@@ -115,8 +115,8 @@ func TestKillMoments(t *testing.T) {
 	}
 }
 
-// TestWorkerFaultsAreTold starts a service that cannot open its spool.
-func TestWorkerFaultsAreTold(t *testing.T) {
+// TestWorkerFaultsAreReported starts a service that cannot open its spool.
+func TestWorkerFaultsAreReported(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, spoolName), nil, 0o600); err != nil {
 		t.Fatal(err)

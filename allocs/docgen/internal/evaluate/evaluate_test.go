@@ -138,7 +138,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestLinesBehindCallsNotFollowedAreToldFromThoseMissed(t *testing.T) {
+func TestLinesBehindCallsNotFollowedAreDistinguishedFromMissedOnes(t *testing.T) {
 	at := func(n int) line { return line{"f.go", n} }
 	truth := &Truth{
 		Benchmarks: []string{"B"},

@@ -66,11 +66,11 @@ func stableRuns(t *testing.T) (runs, atATime, burning int) {
 	return runs, atATime, burning
 }
 
-// TestE2ESameVerdictsUnderLoad runs the tool beside processes that burn all
+// TestE2ESameResultsUnderLoad runs the tool beside processes that burn all
 // processors, and several at a time in full runs, every second time without
 // kept results, and requires the same document each time. What may differ is
 // left out by steady.
-func TestE2ESameVerdictsUnderLoad(t *testing.T) {
+func TestE2ESameResultsUnderLoad(t *testing.T) {
 	runs, atATime, burning := stableRuns(t)
 	tool := buildTool(t)
 	sample, err := filepath.Abs("../../../testdata/sample")
