@@ -183,24 +183,20 @@ func PutRecord(b []byte, r *nib.Record, message int, seq uint64, gen, seed uint3
 		flags, message = apart, n-RecordHead
 		copy(b[n:], r.Message)
 	}
-	offset := uint32(message)
-	if r.Message == nil {
-		offset = math.MaxUint32
-	}
 	level := uint16(min(max(r.Level, math.MinInt16), math.MaxInt16))
 	head := (*[RecordHead]byte)(b)
 	le.PutUint64(head[8:], seq)
 	le.PutUint64(head[16:], uint64(r.Time))
 	le.PutUint64(head[24:], uint64(gen)|uint64(level)<<32|flags<<48|uint64(len(name))<<56)
 	le.PutUint64(head[32:], uint64(r.PC))
-	le.PutUint64(head[40:], uint64(offset)|uint64(len(r.Message))<<32)
+	le.PutUint64(head[40:], uint64(uint32(message))|uint64(len(r.Message))<<32) // -1: there is no message
 	return uint64(len(b)) | uint64(crc32.Update(seed, castagnoli, b[8:]))<<32
 }
 
 // recordAt returns the bytes of the record at offset at of b if there is a
 // complete one of this segment. It trusts no length and does not read past b.
 func recordAt(b []byte, at int, gen, seed uint32) (rec []byte, seq uint64, ok bool) {
-	if at < 0 || at+RecordHead > len(b) {
+	if at+RecordHead > len(b) {
 		return nil, 0, false
 	}
 	w := stored(word(b, at).Load())

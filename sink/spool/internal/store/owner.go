@@ -62,7 +62,7 @@ func (d *Dir) sign() {
 		name = filepath.Base(path)
 	}
 	text := fmt.Appendf(nil, "%d %q\n", os.Getpid(), name)
-	if info, err := f.Stat(); err != nil || info.Size > int64(len(text)) && f.Truncate(0) != nil {
+	if info, _ := f.Stat(); info.Size > int64(len(text)) && f.Truncate(0) != nil {
 		return
 	}
 	_, _ = f.WriteAt(text, 0)

@@ -75,7 +75,7 @@ func (d *Dir) Read(g *segment.Old) ([]byte, error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		err = e
 	}
-	if err != nil && g.End > g.First && g.End == g.Sure && g.HasAll(b) {
+	if err != nil && g.End > 0 && g.HasAll(b) {
 		d.note(readInstead, err) // the unreadable part has no records, or the other file has them
 		err = nil
 	}
@@ -116,7 +116,7 @@ func (d *Dir) Bytes(name string, size int64) ([]byte, error) {
 // reads no segment that may be used again.
 func (d *Dir) isGone(f vfs.File, name string) (bool, error) {
 	info, err := f.Stat()
-	if err != nil || info.Links == 0 || d.Lock != nil {
+	if info.Links == 0 || d.Lock != nil {
 		return err == nil && info.Links == 0, err
 	}
 	named, err := d.FS.Lstat(d.Name(name))
@@ -144,9 +144,7 @@ func readAround(f io.ReaderAt, b []byte, name string) (n int, err error) {
 		case err != nil && err != io.EOF:
 			return 0, err
 		default:
-			if m > 0 {
-				n = at + m
-			}
+			n = at + m
 			if m < len(page) {
 				b = b[:at] // the file ends
 			}

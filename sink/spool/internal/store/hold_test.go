@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/nib-log/nib/internal/vfs/vfstest"
+)
+
+// TestHeld removes and replaces the lock file, and makes it unreadable.
+func TestHeld(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d, _ := opened(t, m, 1)
+	noError(t, d.Held())
+	for _, op := range []vfstest.Op{vfstest.OpStat, vfstest.OpLstat} {
+		heal := m.Fail(vfstest.Fault{Op: op, Path: "lock", Err: syscall.EACCES})
+		if err := d.Held(); !errors.Is(err, syscall.EACCES) || errors.Is(err, ErrReplaced) {
+			t.Errorf("%s fails: got %v, want %v", op, err, syscall.EACCES)
+		}
+		heal()
+	}
+	noError(t, m.Remove(d.Name("lock")))
+	if err := d.Held(); err != ErrReplaced {
+		t.Errorf("without the lock file: got %v, want %v", err, ErrReplaced)
+	}
+	touch(t, m, "lock")
+	if err := d.Held(); err != ErrReplaced {
+		t.Errorf("with another lock file: got %v, want %v", err, ErrReplaced)
+	}
+}
+
+// TestReplacedDirectoryIsLeftAlone makes segments and copies, and removes some,
+// in a directory that another process has by then.
+func TestReplacedDirectoryIsLeftAlone(t *testing.T) {
+	for name, lock := range map[string]func(m *vfstest.Mem, d *Dir) error{
+		"replaced": func(m *vfstest.Mem, d *Dir) error { return m.Remove(d.Name("lock")) },
+		"unknown": func(m *vfstest.Mem, d *Dir) error {
+			m.Fail(vfstest.Fault{Op: vfstest.OpLstat, Path: "lock", Err: syscall.EACCES})
+			return nil
+		},
+	} {
+		m := vfstest.NewMem(nil)
+		d, _ := opened(t, m, 1)
+		put(t, d, 1, 1, 1)
+		noError(t, d.Unlock())
+		d, old := opened(t, m, 1)
+		g := reopened(t, d, &old[0])
+		touch(t, m, CopyName(1), SegmentName(2)+MadeSuffix, CopyName(2)+MadeSuffix)
+		noError(t, lock(m, d))
+		before := namesIn(t, m)
+		want := map[bool]error{true: ErrReplaced, false: syscall.EACCES}[name == "replaced"]
+		check := func(call string, err, want error) {
+			t.Helper()
+			if !errors.Is(err, want) || (err == nil) != (want == nil) {
+				t.Errorf("%s, %s: got %v, want %v", name, call, err, want)
+			}
+		}
+		_, _, err := d.Make(2, 64<<10, 0)
+		check("Make", err, want)
+		_, err = d.MakeCopy(g, 4096, 4096)
+		check("MakeCopy", err, want)
+		_, _, err = d.Reopen(&old[0])
+		check("Reopen", err, want)
+		if want == ErrReplaced {
+			want = nil // there is nothing to remove
+		}
+		check("Remove", d.Remove(1, g), want)
+		check("RemoveCopy", d.RemoveCopy(1), want)
+		if got := namesIn(t, m); !slices.Equal(got, before) {
+			t.Errorf("%s: got %q, want %q", name, got, before)
+		}
+		noError(t, d.Unlock())
+		if n := m.Opened(); n != 0 {
+			t.Errorf("%s: %d files are open", name, n)
+		}
+	}
+}
+
+// TestRemovedFilesAreFreedInParts checks that the files of removed segments and
+// copies go to the sweeper, and that files that stay are closed.
+func TestRemovedFilesAreFreedInParts(t *testing.T) {
+	needsOpenFilesDeleted(t)
+	m := vfstest.NewMem(nil)
+	d, _ := opened(t, m, 1)
+	d.Sweeper.Start()
+	put(t, d, 1, 1, 1)
+	touch(t, m, CopyName(1))
+	open := m.Opened()
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Err: syscall.EACCES})
+	if err := d.Remove(1, nil); !errors.Is(err, syscall.EACCES) || len(namesIn(t, m)) != 3 {
+		t.Errorf("Remove: got %v and %q, want %v, and the copy stays", err, namesIn(t, m), syscall.EACCES)
+	}
+	if err := d.RemoveCopy(1); !errors.Is(err, syscall.EACCES) {
+		t.Errorf("RemoveCopy: got %v, want %v", err, syscall.EACCES)
+	}
+	d.Sweeper.All()
+	if m.Opened() != open {
+		t.Errorf("got %d open files, want %d", m.Opened(), open)
+	}
+	heal()
+	noError(t, d.Remove(1, nil))
+	if n := d.Sweeper.Count(); n != 2 || m.Opened() != open+2 || !slices.Equal(namesIn(t, m), []string{"lock"}) {
+		t.Errorf("got %d files to free and %q, want 2 without a name", n, namesIn(t, m))
+	}
+	d.Sweeper.Stop()
+	noError(t, d.Remove(1, nil), d.RemoveCopy(1), d.Unlock()) // they are gone
+	if n := m.Opened(); n != 0 {
+		t.Errorf("%d files are open", n)
+	}
+}
+
+// TestCopyOfTheCopier has copies that the copier owns: it is notified, and
+// removes them itself.
+func TestCopyOfTheCopier(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d, _ := opened(t, m, 1)
+	notified := 0
+	d.OnRemoved(func() { notified++ })
+	touch(t, m, CopyName(1), CopyName(2))
+	d.OwnCopy(1)
+	noError(t, d.RemoveItsCopy(1), d.RemoveItsCopy(2))
+	if got := namesIn(t, m); notified != 1 || !d.IsRemoved(1) || d.IsRemoved(2) || !slices.Equal(got, []string{CopyName(1), "lock"}) {
+		t.Errorf("got %q after %d notifications, want copy 1 after one", got, notified)
+	}
+	noError(t, d.RemoveCopy(1))
+	if d.IsRemoved(1) {
+		t.Error("a copy that is gone still has an owner")
+	}
+	noError(t, d.RemoveItsCopy(1))
+	if got := namesIn(t, m); notified != 1 || len(got) != 1 {
+		t.Errorf("got %q after %d notifications, want no copy after one", got, notified)
+	}
+}
+
+// TestMakeCopy makes a copy in place of a damaged one and of the rest of an
+// attempt, and fails at each call: then nothing is left, and the old copy
+// stays.
+func TestMakeCopy(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d, _ := opened(t, m, 1)
+	put(t, d, 1, 1, 3)
+	noError(t, d.Unlock())
+	d, old := opened(t, m, 1)
+	g := reopened(t, d, &old[0])
+	end, _, _ := g.Claimed()
+	touch(t, m, CopyName(1), CopyName(1)+MadeSuffix)
+	before, open := namesIn(t, m), m.Opened()
+	for _, op := range []vfstest.Op{
+		vfstest.OpCreate, vfstest.OpPreallocate, vfstest.OpWrite, vfstest.OpSync, vfstest.OpRename,
+	} {
+		heal := m.Fail(vfstest.Fault{Op: op, Path: CopyName(1) + "*", Err: syscall.EIO})
+		f, err := d.MakeCopy(g, 4096, end)
+		if f != nil || !errors.Is(err, syscall.EIO) || m.Opened() != open {
+			t.Errorf("%s fails: got %v and %d open files, want %v and %d", op, err, m.Opened(), syscall.EIO, open)
+		}
+		heal()
+		if b, err := d.Bytes(CopyName(1), 64<<10); err != nil || string(b[:min(len(b), 4)]) != "" && string(b[:4]) != "text" {
+			t.Errorf("%s fails: the old copy is %d bytes, %v", op, len(b), err)
+		}
+	}
+	if got := namesIn(t, m); !slices.Equal(got, slices.DeleteFunc(before, func(n string) bool { return filepath.Ext(n) == MadeSuffix })) {
+		t.Errorf("got %q, want no rest of an attempt", got)
+	}
+	touch(t, m, CopyName(1)+MadeSuffix)
+	f, err := d.MakeCopy(g, 4096, end)
+	noError(t, err, f.Close())
+	if b, err := d.Bytes(CopyName(1), g.Size); err != nil || int64(len(b)) != g.Size || !old[0].HasAll(b) {
+		t.Errorf("got %d bytes and %v, want a copy of %d", len(b), err, g.Size)
+	}
+	g.Done(nil)
+	noError(t, d.Unlock())
+	if n := m.Opened(); n != 0 {
+		t.Errorf("%d files are open", n)
+	}
+}
+
+// TestFindFollowsNoLinks has a link to a spool, and a directory with the name
+// of a lock file.
+func TestFindFollowsNoLinks(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	noError(t, os.WriteFile(filepath.Join(elsewhere, "lock"), nil, 0o600), os.MkdirAll(filepath.Join(dir, "a", "lock"), 0o700))
+	for _, name := range []string{SlotName(1), "b"} {
+		if err := os.Symlink(elsewhere, filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if got := Find(dir, 2); len(got) != 0 {
+		t.Errorf("got %q, want none", got)
+	}
+	if got := Find(elsewhere, 0); !slices.Equal(got, []string{elsewhere}) {
+		t.Errorf("got %q, want the spool", got)
+	}
+}
