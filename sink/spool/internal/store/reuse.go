@@ -123,7 +123,7 @@ func (d *Dir) forget(x *spare) (pages []byte, ok bool) {
 func (d *Dir) AllowReuse(allowed bool) {
 	d.mu.Lock()
 	d.reuse = allowed
-	if allowed && d.expiry == nil {
+	if d.expiry == nil {
 		d.expiry = time.AfterFunc(SpareTime, d.expire)
 	}
 	if !allowed {

@@ -115,6 +115,24 @@ func TestSweeperHasABound(t *testing.T) {
 	}
 }
 
+// TestNothingToFreeTakesNoPlace adds copies that did not exist: they must not
+// take the places of files in the list.
+func TestNothingToFreeTakesNoPlace(t *testing.T) {
+	w := newSweeper()
+	w.Start()
+	for range MostSpent {
+		w.Add(&Spent{})
+	}
+	if n := w.Count(); n != 0 {
+		t.Errorf("%d places are taken, want none", n)
+	}
+	unmapped := 0
+	w.Add(&Spent{Unmap: func() { unmapped++ }})
+	if w.Count() != 1 || w.Part() != 0 || unmapped != 1 {
+		t.Errorf("unmapped %d times with %d left, want once", unmapped, w.Count())
+	}
+}
+
 // deletedInRead is a file system whose files are deleted and truncated while
 // they are read.
 type deletedInRead struct{ vfs.FS }

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+)
+
+// reusing opens a directory on the disk in which segments are mapped and
+// reused, and whose calls can be made to fail.
+func reusing(t *testing.T) (*Dir, *vfstest.Faulty) {
+	t.Helper()
+	fsys := vfstest.NewFaulty(vfs.OS())
+	d, _, err := OpenDir(filepath.Join(t.TempDir(), "spool"), &Options{FS: fsys, Boot: 1})
+	noError(t, err)
+	d.Sweeper.Start()
+	d.AllowReuse(true)
+	t.Cleanup(func() {
+		d.AllowReuse(false)
+		d.Sweeper.Stop()
+		noError(t, d.Unlock())
+	})
+	return d, fsys
+}
+
+// published returns a mapped segment that has its name.
+func published(t *testing.T, d *Dir, number uint64) *segment.Segment {
+	t.Helper()
+	g, f, err := d.Make(number, segment.MinSize, 0)
+	noError(t, err)
+	f, err = d.Publish(g, f)
+	noError(t, err, f.Close())
+	if !g.IsMapped() {
+		t.Fatal("the segment is not mapped")
+	}
+	return g
+}
+
+// settled makes segments and settles them.
+func settled(t *testing.T, d *Dir, numbers ...uint64) {
+	t.Helper()
+	for _, n := range numbers {
+		noError(t, d.RemoveSettled(n, published(t, d, n)))
+	}
+}
+
+// spareNames returns the names of all files but the lock.
+func spareNames(t *testing.T, d *Dir) []string {
+	t.Helper()
+	names, err := vfs.OS().ReadDir(d.Path)
+	noError(t, err)
+	return slices.DeleteFunc(names, func(n string) bool { return n == "lock" })
+}
+
+func wantFiles(t *testing.T, d *Dir, when string, want ...string) {
+	t.Helper()
+	if got := spareNames(t, d); !slices.Equal(got, want) {
+		t.Errorf("%s: got %q, want %q", when, got, want)
+	}
+}
+
+func madeName(n uint64) string { return SegmentName(n) + MadeSuffix }
+
+// created makes a segment, and reports whether it has the file that had this
+// name.
+func created(t *testing.T, d *Dir, number uint64, spare string) (g *segment.Segment, reused bool) {
+	t.Helper()
+	before, err := vfs.OS().Lstat(d.Name(spare))
+	noError(t, err)
+	g, err = d.Create(number, segment.MinSize, noRest)
+	noError(t, err)
+	after, err := vfs.OS().Lstat(d.Name(SegmentName(number)))
+	noError(t, err)
+	return g, after.ID == before.ID
+}
+
+// TestSparesAreBounded settles more segments than are kept for reuse, and
+// counts the files that take space.
+func TestSparesAreBounded(t *testing.T) {
+	d, _ := reusing(t)
+	settled(t, d, 1, 2, 3, 4, 5, 6)
+	wantFiles(t, d, "six settled segments", madeName(1), madeName(2), madeName(3), madeName(4))
+	if got := d.Unfreed(); got != mostSpares-1+2 {
+		t.Errorf("got %d files besides the one that is used next, want %d spares and 2 deleted ones", got, mostSpares-1)
+	}
+	d.Sweeper.All()
+	if got := d.Unfreed(); got != mostSpares-1 {
+		t.Errorf("got %d files besides the one that is used next, want %d", got, mostSpares-1)
+	}
+	if !d.DropSpares(true) || d.DropSpares(true) {
+		t.Error("dropping all spares but one has to drop some, and then none")
+	}
+	wantFiles(t, d, "all but one dropped", madeName(1))
+	if !d.FreeAll(true) || d.FreeAll(true) {
+		t.Error("the dropped files have to be freed, and then none")
+	}
+	if !d.FreeAll(false) || d.FreeAll(false) || d.Unfreed() != 0 {
+		t.Errorf("the last spare has to be freed, and then none: %d left", d.Unfreed())
+	}
+	wantFiles(t, d, "all dropped")
+}
+
+// TestSegmentsThatMayBeWrittenToAreNotReused settles segments whose mapping a
+// call may still write to, or that were not of this process.
+func TestSegmentsThatMayBeWrittenToAreNotReused(t *testing.T) {
+	for name, change := range map[string]func(g *segment.Segment){
+		"abandoned": func(g *segment.Segment) { g.Abandon() },
+		"broken":    func(g *segment.Segment) { g.VoidClaim(segment.HeaderSize, 64, 1) },
+	} {
+		d, _ := reusing(t)
+		g := published(t, d, 1)
+		change(g)
+		noError(t, d.RemoveSettled(1, g))
+		wantFiles(t, d, name)
+	}
+	d, _ := reusing(t)
+	published(t, d, 1).Done(nil)
+	noError(t, d.RemoveSettled(1, nil))
+	wantFiles(t, d, "of an earlier process")
+
+	d.AllowReuse(false)
+	settled(t, d, 2)
+	wantFiles(t, d, "reuse is not allowed")
+	d.AllowReuse(true)
+	settled(t, d, 3)
+	wantFiles(t, d, "reuse is allowed again", madeName(3))
+}
+
+// TestSpareIsUsedOnceAllHaveLeftIt settles a segment that the copier still
+// reads: its file is used only after that.
+func TestSpareIsUsedOnceAllHaveLeftIt(t *testing.T) {
+	d, _ := reusing(t)
+	g := published(t, d, 1)
+	g.Retain()
+	noError(t, d.RemoveSettled(1, g))
+	wantFiles(t, d, "settled", madeName(1))
+	if d.Unfreed() != 1 {
+		t.Errorf("got %d files besides the one that is used next, want one that is not ready", d.Unfreed())
+	}
+	second, reused := created(t, d, 2, madeName(1))
+	if reused {
+		t.Error("a mapping that is being read was reused")
+	}
+	g.Release()
+	third, reused := created(t, d, 3, madeName(1))
+	if !reused {
+		t.Error("the file was not reused")
+	}
+	third.Retain()
+	noError(t, d.RemoveSettled(3, third), d.RemoveSettled(2, second))
+	d.DropSpares(false)
+	d.Sweeper.All()
+	wantFiles(t, d, "dropped while it is read")
+	copy(third.Bytes(), "still mapped")
+	if third.Release(); d.Sweeper.Count() != 1 {
+		t.Errorf("got %d mappings to free, want the one that was read", d.Sweeper.Count())
+	}
+}
+
+// TestReuseGoesOn settles and creates more segments than there can be spares:
+// each has the file of the one before. The copy of a segment goes with it.
+func TestReuseGoesOn(t *testing.T) {
+	d, _ := reusing(t)
+	g := published(t, d, 1)
+	for n := uint64(1); n < 3*mostSpares; n++ {
+		noError(t, os.WriteFile(d.Name(CopyName(n)), nil, 0o600), d.RemoveSettled(n, g))
+		wantFiles(t, d, "settled", madeName(n))
+		var reused bool
+		if g, reused = created(t, d, n+1, madeName(n)); !reused || g.Number != n+1 {
+			t.Errorf("segment %d has a file of its own", n+1)
+		}
+		wantFiles(t, d, "created", SegmentName(n+1))
+	}
+	noError(t, d.Remove(3*mostSpares, g))
+}
+
+// TestRenamingCounts settles another segment, or ends reuse, while the file of
+// one gets its temporary name.
+func TestRenamingCounts(t *testing.T) {
+	d, fsys := reusing(t)
+	settled(t, d, 1, 2, 3)
+	fourth, fifth := published(t, d, 4), published(t, d, 5)
+	heal := fsys.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: SegmentName(4), Times: 1, Reached: func() { noError(t, d.RemoveSettled(5, fifth)) }})
+	noError(t, d.RemoveSettled(4, fourth))
+	heal()
+	wantFiles(t, d, "two at a time", madeName(1), madeName(2), madeName(3), madeName(4))
+
+	d, fsys = reusing(t)
+	fsys.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: SegmentName(2), Reached: func() { d.AllowReuse(false) }})
+	settled(t, d, 1)
+	noError(t, d.RemoveSettled(2, published(t, d, 2)))
+	wantFiles(t, d, "reuse has ended")
+}
+
+// TestSettledSegmentThatCannotBeRenamed makes renaming fail: the segment is
+// deleted, and the error is reported, unless its file is gone.
+func TestSettledSegmentThatCannotBeRenamed(t *testing.T) {
+	for err, reports := range map[error]int{syscall.EIO: 1, fs.ErrNotExist: 0} {
+		d, fsys := reusing(t)
+		g := published(t, d, 1)
+		fsys.Fail(vfstest.Fault{Op: vfstest.OpRename, Err: err})
+		noError(t, d.RemoveSettled(1, g))
+		wantFiles(t, d, err.Error())
+		if noted := d.TakeNoted(); len(noted) != reports || reports > 0 && !errors.Is(noted[0].Err, err) {
+			t.Errorf("%v: got reports %v, want %d", err, noted, reports)
+		}
+		if d.DropSpares(false) {
+			t.Errorf("%v: there is a spare", err)
+		}
+	}
+}
+
+// TestSparesExpire keeps spares for SpareTime after the last one was added.
+func TestSparesExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _ := reusing(t)
+		isDue := func() bool {
+			synctest.Wait()
+			select {
+			case <-d.Sweeper.Due:
+				return true
+			default:
+				return false
+			}
+		}
+		settled(t, d, 1)
+		time.Sleep(SpareTime - 1)
+		settled(t, d, 2)
+		time.Sleep(SpareTime - 1)
+		if isDue() {
+			t.Error("spares expire early")
+		}
+		time.Sleep(1)
+		if !isDue() {
+			t.Error("spares do not expire")
+		}
+		settled(t, d, 3) // before they are dropped
+		d.DropExpired()
+		wantFiles(t, d, "one was added", madeName(1), madeName(2), madeName(3))
+		time.Sleep(SpareTime)
+		if !isDue() {
+			t.Error("spares do not expire again")
+		}
+		d.DropExpired()
+		wantFiles(t, d, "expired")
+		d.Sweeper.All()
+
+		settled(t, d, 4)
+		time.Sleep(SpareTime)
+		isDue()
+		d.DropExpired()
+		settled(t, d, 5)
+		d.DropExpired()
+		wantFiles(t, d, "expired once", madeName(5))
+		d.AllowReuse(false)
+		d.Sweeper.All()
+		isDue()
+		time.Sleep(SpareTime)
+		if isDue() {
+			t.Error("spares expire after reuse has ended")
+		}
+	})
+}
+
+// TestSpareThatCannotBeUsed changes a spare, or makes a step of using it fail:
+// the segment gets a file of its own, the spare is deleted, and what failed is
+// reported.
+func TestSpareThatCannotBeUsed(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		fault  vfstest.Fault
+		change func(d *Dir)
+		report string
+	}{
+		{"gone", vfstest.Fault{}, func(d *Dir) { noError(t, os.Remove(d.Name(madeName(1)))) }, "no such file"},
+		{"longer", vfstest.Fault{}, func(d *Dir) { noError(t, os.Truncate(d.Name(madeName(1)), segment.MinSize+8)) }, ""},
+		{"of another size", vfstest.Fault{}, func(d *Dir) {
+			noError(t, os.Truncate(d.Name(madeName(1)), 2*segment.MinSize))
+		}, ""},
+		{"with another name", vfstest.Fault{}, func(d *Dir) { noError(t, os.Link(d.Name(madeName(1)), d.Path+".other")) }, ""},
+		{"temporary name not synced", vfstest.Fault{Op: vfstest.OpSyncDir, Times: 1, Err: syscall.EIO}, nil, "input/output"},
+		{"not renamed", vfstest.Fault{Op: vfstest.OpRename, Path: madeName(1), Times: 1, Err: syscall.EIO}, nil, "input/output"},
+		{"new name not synced", vfstest.Fault{Op: vfstest.OpSyncDir, Skip: 1, Times: 1, Err: syscall.EIO}, nil, "input/output"},
+	} {
+		d, fsys := reusing(t)
+		settled(t, d, 1)
+		if c.change != nil {
+			c.change(d)
+		}
+		if c.fault.Op != "" {
+			fsys.Fail(c.fault)
+		}
+		g, err := d.Create(2, segment.MinSize, noRest)
+		noError(t, err)
+		wantFiles(t, d, c.name, SegmentName(2))
+		if info, err := vfs.OS().Lstat(d.Name(SegmentName(2))); err != nil || info.Size != segment.MinSize || info.Links != 1 {
+			t.Errorf("%s: got %+v, %v", c.name, info, err)
+		}
+		if noted := fmt.Sprint(d.TakeNoted()); (noted != "[]") != (c.report != "") || !strings.Contains(noted, c.report) {
+			t.Errorf("%s: got reports %s, want %q", c.name, noted, c.report)
+		}
+		noError(t, d.Remove(2, g))
+	}
+}
+
+// TestSpareOfAnotherSize asks for a larger segment.
+func TestSpareOfAnotherSize(t *testing.T) {
+	d, _ := reusing(t)
+	settled(t, d, 1)
+	g, err := d.Create(2, 2*segment.MinSize, noRest)
+	noError(t, err)
+	if info, err := vfs.OS().Lstat(d.Name(SegmentName(2))); err != nil || info.Size != 2*segment.MinSize || len(g.Bytes()) != 2*segment.MinSize {
+		t.Errorf("got a file of %d bytes and %v, want %d", info.Size, err, 2*segment.MinSize)
+	}
+	wantFiles(t, d, "another size", SegmentName(2))
+	noError(t, d.Remove(2, g))
+}
+
+// TestSpareThatCannotBeDeleted reports the error.
+func TestSpareThatCannotBeDeleted(t *testing.T) {
+	d, fsys := reusing(t)
+	settled(t, d, 1)
+	fsys.Fail(vfstest.Fault{Op: vfstest.OpRemove, Err: syscall.EACCES})
+	d.DropSpares(false)
+	if noted := d.TakeNoted(); len(noted) != 1 || noted[0].Op != "delete a segment" || !errors.Is(noted[0].Err, syscall.EACCES) {
+		t.Errorf("got reports %v, want one", noted)
+	}
+}
