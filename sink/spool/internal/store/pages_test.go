@@ -99,21 +99,26 @@ func TestBytesReadsAroundBadPages(t *testing.T) {
 		if want := fmt.Sprintf("%d bytes of x, from offset %d on: %v", c.failed, c.at, c.err); c.partial && err.Error() != want {
 			t.Errorf("%s: got error %q, want %q", c.name, err, want)
 		}
-		if c.bytes == 0 {
-			continue
-		}
-		for i := range b {
-			want := text[i]
-			if c.bad[int64(i)&^4095] != nil {
-				want = segment.Poison
-			}
-			if b[i] != want {
-				t.Fatalf("%s: byte %d is %#x, want %#x", c.name, i, b[i], want)
-			}
+		if c.bytes > 0 {
+			wantPoison(t, c.name, b, text, c.bad)
 		}
 		noError(t, d.Unlock())
 		if n := m.Opened(); n != 0 {
 			t.Errorf("%s: %d files are open", c.name, n)
+		}
+	}
+}
+
+// wantPoison compares b with text, which is poisoned in bad pages.
+func wantPoison(t *testing.T, name string, b, text []byte, bad map[int64]error) {
+	t.Helper()
+	for i := range b {
+		want := text[i]
+		if bad[int64(i)&^4095] != nil {
+			want = segment.Poison
+		}
+		if b[i] != want {
+			t.Fatalf("%s: byte %d is %#x, want %#x", name, i, b[i], want)
 		}
 	}
 }
@@ -152,13 +157,42 @@ func TestReadAroundStopsAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestReadIsCompletedFromTheCopy reads segments of which records, pages or the
-// whole file are only in the copy.
-func TestReadIsCompletedFromTheCopy(t *testing.T) {
-	const (
-		records = 200 // in three pages
-		unknown = ", the end is unknown"
-	)
+// copiedSegment returns a directory with a segment and its copy, opened in a
+// boot of the system. The segment is of boot 1, unless boots are not known.
+func copiedSegment(t *testing.T, m vfs.FS, boot uint64, records int) (*Dir, []segment.Old) {
+	t.Helper()
+	d, _ := opened(t, m, min(boot, 1))
+	put(t, d, 1, 1, records)
+	noError(t, d.Unlock())
+	d, old := opened(t, m, boot)
+	g := reopened(t, d, &old[0])
+	end, _, _ := g.Claimed()
+	f, err := d.MakeCopy(g, segment.HeaderSize, end)
+	noError(t, err, f.Close())
+	g.Done(nil)
+	noError(t, d.Unlock())
+	d, old = opened(t, m, boot)
+	old[0].End, old[0].Sure = uint64(records)+1, uint64(records)+1
+	return d, old
+}
+
+// A readCase is a segment with a copy, of which something is missing.
+type readCase struct {
+	name   string
+	change func(m vfs.FS)
+	bad    map[string]map[int64]error
+	boot   uint64
+	reads  bool // the copy
+	whole  bool // all records are returned
+	err    error
+	noted  int
+}
+
+// unknown ends the names of cases in which the number of records is not known.
+const unknown = ", the end is unknown"
+
+func readCases(t *testing.T) []readCase {
+	t.Helper()
 	erase := func(m vfs.FS, name string, from, to int64) {
 		f, err := m.Open(memPath+"/"+name, os.O_RDWR, 0)
 		noError(t, err)
@@ -173,16 +207,7 @@ func TestReadIsCompletedFromTheCopy(t *testing.T) {
 	all := func(name string, err error) map[string]map[int64]error {
 		return map[string]map[int64]error{name: everyPage(err)}
 	}
-	for _, c := range []struct {
-		name   string
-		change func(m vfs.FS)
-		bad    map[string]map[int64]error
-		boot   uint64
-		reads  bool // the copy
-		whole  bool // all records are returned
-		err    error
-		noted  int
-	}{
+	return []readCase{
 		{"cut off" + unknown, func(m vfs.FS) {
 			f, err := m.Open(memPath+"/"+seg, os.O_RDWR, 0)
 			noError(t, err, f.Truncate(8192), f.Close())
@@ -203,23 +228,17 @@ func TestReadIsCompletedFromTheCopy(t *testing.T) {
 		{"a bad page of the copy, and records are gone", func(m vfs.FS) { erase(m, seg, 8192, 9000) }, page(kept), 1, true, false, syscall.EIO, 0},
 		{"the copy cannot be read", nil, all(kept, syscall.EIO), 2, true, false, syscall.EIO, 0},
 		{"the copy cannot be read now", nil, all(kept, syscall.ENOMEM), 2, true, false, syscall.ENOMEM, 0},
-	} {
+	}
+}
+
+// TestReadIsCompletedFromTheCopy reads segments of which records, pages or the
+// whole file are only in the copy.
+func TestReadIsCompletedFromTheCopy(t *testing.T) {
+	const records = 200 // in three pages
+	kept := CopyName(1)
+	for _, c := range readCases(t) {
 		m := vfstest.NewMem(nil)
-		d, _ := opened(t, m, c.boot)
-		if c.boot == 2 {
-			d.Boot = 1
-		}
-		put(t, d, 1, 1, records)
-		noError(t, d.Unlock())
-		d, old := opened(t, m, c.boot)
-		g := reopened(t, d, &old[0])
-		end, _, _ := g.Claimed()
-		f, err := d.MakeCopy(g, segment.HeaderSize, end)
-		noError(t, err, f.Close())
-		g.Done(nil)
-		noError(t, d.Unlock())
-		d, old = opened(t, m, c.boot)
-		old[0].End, old[0].Sure = records+1, records+1
+		d, old := copiedSegment(t, m, c.boot, records)
 		if c.change != nil {
 			c.change(m)
 		}

@@ -319,17 +319,77 @@ func TestSpareThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// TestSpareOfAnotherSize asks for a larger segment.
+// TestSpareOfAnotherSize asks for a larger segment, also after the file of the
+// spare has grown.
 func TestSpareOfAnotherSize(t *testing.T) {
-	d, _ := reusing(t)
-	settled(t, d, 1)
-	g, err := d.Create(2, 2*segment.MinSize, noRest)
-	noError(t, err)
-	if info, err := vfs.OS().Lstat(d.Name(SegmentName(2))); err != nil || info.Size != 2*segment.MinSize || len(g.Bytes()) != 2*segment.MinSize {
-		t.Errorf("got a file of %d bytes and %v, want %d", info.Size, err, 2*segment.MinSize)
+	const larger = 2 * segment.MinSize
+	for _, grown := range []bool{false, true} {
+		d, _ := reusing(t)
+		if settled(t, d, 1); grown {
+			noError(t, os.Truncate(d.Name(madeName(1)), larger))
+		}
+		g, err := d.Create(2, larger, noRest)
+		noError(t, err)
+		if info, err := vfs.OS().Lstat(d.Name(SegmentName(2))); err != nil || info.Size != larger || len(g.Bytes()) != larger {
+			t.Errorf("grown=%v: got a file of %d bytes and %v, want %d", grown, info.Size, err, larger)
+		}
+		wantFiles(t, d, "another size", SegmentName(2))
+		noError(t, d.Remove(2, g))
 	}
-	wantFiles(t, d, "another size", SegmentName(2))
-	noError(t, d.Remove(2, g))
+}
+
+// A volumeWith is a file system with some free space.
+type volumeWith struct {
+	vfs.FS
+	free int64
+	err  error
+}
+
+type fileWith struct {
+	vfs.File
+	of volumeWith
+}
+
+func (v volumeWith) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := v.FS.Open(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return fileWith{f, v}, nil
+}
+
+func (f fileWith) Free() (int64, error) { return f.of.free, f.of.err }
+
+// TestSpareIsGivenUpForItsSpace has a volume with just as much free space as is
+// to be kept free, and one with a byte less.
+func TestSpareIsGivenUpForItsSpace(t *testing.T) {
+	const minFree = 1000
+	for _, c := range []struct {
+		free   int64
+		err    error
+		reused bool
+	}{
+		{minFree, nil, true}, {minFree - 1, nil, false}, {0, syscall.EIO, true},
+	} {
+		v := volumeWith{vfs.OS(), c.free, c.err}
+		d, _, err := OpenDir(filepath.Join(t.TempDir(), "spool"), &Options{FS: v, Boot: 1, MinFree: minFree})
+		noError(t, err)
+		d.AllowReuse(true)
+		f, err := vfs.OS().Open(d.Name(madeName(1)), os.O_RDWR|os.O_CREATE, 0o600)
+		noError(t, err, f.Preallocate(segment.MinSize))
+		g, err := segment.NewMapped(f, segment.Identity{Number: 1, Size: segment.MinSize}, d.freeMapped)
+		noError(t, err, f.Close(), vfs.OS().Rename(d.Name(madeName(1)), d.Name(SegmentName(1))), d.RemoveSettled(1, g))
+		g, err = d.Create(2, segment.MinSize, noRest)
+		if (err == nil) != c.reused || !c.reused && !vfs.IsFull(err) {
+			t.Errorf("%d bytes free, %v: got %v, want the spare reused: %v", c.free, c.err, err, c.reused)
+		}
+		if err == nil {
+			noError(t, d.Remove(2, g))
+		}
+		wantFiles(t, d, "in the end")
+		d.AllowReuse(false)
+		noError(t, d.Unlock())
+	}
 }
 
 // TestSpareThatCannotBeDeleted reports the error.

@@ -38,9 +38,8 @@ func SlotName(n int) string { return fmt.Sprintf("%s%04d", slotPrefix, n) }
 
 // IsSlot reports whether name is that of a slot.
 func IsSlot(name string) bool {
-	digits, ok := strings.CutPrefix(name, slotPrefix)
-	n, err := strconv.Atoi(digits)
-	return ok && err == nil && n > 0 && SlotName(n) == name
+	n, _ := strconv.Atoi(strings.TrimPrefix(name, slotPrefix))
+	return n > 0 && SlotName(n) == name
 }
 
 // Check makes the home, and rejects one that other users may write to.

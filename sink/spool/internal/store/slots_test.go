@@ -33,6 +33,21 @@ func homeWith(t *testing.T, names ...string) (*vfstest.Mem, *Home) {
 
 func inSlot(n int, name string) string { return filepath.Join(SlotName(n), name) }
 
+// TestChoose looks for the directory of a slot.
+func TestChoose(t *testing.T) {
+	m, h := homeWith(t, inSlot(2, "lock"))
+	if _, err := h.Choose(2); err != nil {
+		t.Errorf("an existing slot: got %v", err)
+	}
+	if _, err := h.Choose(3); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a new slot: got %v, want that it does not exist", err)
+	}
+	m.Fail(vfstest.Fault{Op: vfstest.OpLstat, Path: SlotName(2), Err: syscall.EACCES})
+	if _, err := h.Choose(2); !errors.Is(err, syscall.EACCES) {
+		t.Errorf("a slot that cannot be looked at: got %v, want %v", err, syscall.EACCES)
+	}
+}
+
 // TestSlots lists the slots with segments, and those without any, except that
 // of this process.
 func TestSlots(t *testing.T) {
