@@ -28,6 +28,7 @@ import (
 	"strconv"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 )
 
 // fixedNanos is RFC 3339 with all nine digits. [time.RFC3339Nano] leaves out
@@ -40,8 +41,8 @@ func errorAndType(typeKey string) func(*nib.Event, string, error) {
 	return func(e *nib.Event, key string, err error) { e.AnErr(key, err).Type(typeKey, err) }
 }
 
-// A step is a severity on the scale of syslog (RFC 5424, section 6.2.1), which
-// several services use; nib has no named level for some of them.
+// A step is a severity on the scale of syslog, which several services use, in
+// rising order.
 type step int
 
 const (
@@ -56,23 +57,7 @@ const (
 )
 
 // stepOf returns the step of any level.
-func stepOf(l nib.Level) step {
-	switch {
-	case l < nib.LevelInfo:
-		return debug
-	case l < nib.LevelInfo+2:
-		return info
-	case l < nib.LevelWarn:
-		return notice
-	case l < nib.LevelError:
-		return warning
-	case l < nib.LevelPanic:
-		return failure
-	case l < nib.LevelFatal:
-		return critical
-	}
-	return alert
-}
+func stepOf(l nib.Level) step { return alert + 1 - step(level.Severity(int(l))) }
 
 // fileAndLine returns the usual way to write a place in a source file.
 func fileAndLine(file string, line int) string {

@@ -33,11 +33,8 @@ func (p *parser) errorAt(offset int, format string, values ...any) error {
 	return &QueryError{Query: p.text, Offset: offset, Problem: fmt.Sprintf(format, values...)}
 }
 
-func (p *parser) or() (predicate, error) {
-	list, err := p.list("or", p.and)
-	if err != nil || len(list) == 1 {
-		return first(list), err
-	}
+// anyOf returns whether one of the list holds.
+func anyOf(list []predicate) predicate {
 	return func(l *Line) bool {
 		for _, match := range list {
 			if match(l) {
@@ -45,7 +42,15 @@ func (p *parser) or() (predicate, error) {
 			}
 		}
 		return false
-	}, nil
+	}
+}
+
+func (p *parser) or() (predicate, error) {
+	list, err := p.list("or", p.and)
+	if err != nil || len(list) == 1 {
+		return first(list), err
+	}
+	return anyOf(list), nil
 }
 
 func (p *parser) and() (predicate, error) {
@@ -213,14 +218,7 @@ func (p *parser) in(o operand) (predicate, error) {
 		}
 		if p.token.text == ")" {
 			p.next()
-			return func(l *Line) bool {
-				for _, match := range list {
-					if match(l) {
-						return true
-					}
-				}
-				return false
-			}, nil
+			return anyOf(list), nil
 		}
 	}
 }

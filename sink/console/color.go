@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 )
 
 // The colours are among the basic sixteen, which every terminal theme makes
@@ -26,22 +27,11 @@ const (
 	sgrFatal    = "\x1b[1;7;31m" // reversed: text in the background colour on the theme's red
 )
 
+// levelColors are the colours of the tags of the named levels.
+var levelColors = [level.Count]string{sgrTrace, sgrDebug, sgrInfo, sgrWarn, sgrErrorTag, sgrFatal, sgrFatal}
+
 // levelColor returns the colour of the tag of a level.
-func levelColor(l nib.Level) string {
-	switch {
-	case l < nib.LevelDebug:
-		return sgrTrace
-	case l < nib.LevelInfo:
-		return sgrDebug
-	case l < nib.LevelWarn:
-		return sgrInfo
-	case l < nib.LevelError:
-		return sgrWarn
-	case l < nib.LevelPanic:
-		return sgrErrorTag
-	}
-	return sgrFatal
-}
+func levelColor(l nib.Level) string { return levelColors[level.Row(int(l))] }
 
 // wantColor decides whether lines for w are coloured.
 func wantColor(c Color, w io.Writer, getenv func(string) string) bool {

@@ -6,6 +6,7 @@ package cachefile
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -21,14 +22,26 @@ func Read(name string, into any) bool {
 // file as a whole. The name "" stores nothing.
 func Write(name string, what any) {
 	text, err := json.Marshal(what)
-	if name == "" || err != nil || os.MkdirAll(filepath.Dir(name), 0o755) != nil {
+	if name == "" || err != nil {
+		return
+	}
+	Replace(name, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// Replace replaces a file as a whole by what fill writes, and creates its
+// directory. After an error, the file is what it was.
+func Replace(name string, fill func(io.Writer) error) {
+	if os.MkdirAll(filepath.Dir(name), 0o755) != nil {
 		return
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
 	if err != nil {
 		return
 	}
-	_, err = f.Write(text)
+	err = fill(f)
 	if f.Close() != nil || err != nil || os.Rename(f.Name(), name) != nil {
 		os.Remove(f.Name())
 	}

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/nib-log/nib/allocs/internal/cachefile"
 )
 
 // Store is a directory of executables; "" keeps nothing.
@@ -30,7 +32,7 @@ func (s Store) Build(keys map[string]string, build func() error) error {
 	}
 	before := map[string]os.FileInfo{}
 	for path, key := range keys {
-		if copied(s.place(key), path) == nil {
+		if s.restore(key, path) == nil {
 			before[path], _ = os.Stat(path)
 		}
 	}
@@ -59,33 +61,31 @@ func (s Store) place(key string) string { return filepath.Join(string(s), key) }
 // keep stores an executable, and removes those that were not used for long.
 // Failing to costs time only.
 func (s Store) keep(path, key string) {
-	if os.MkdirAll(string(s), 0o755) != nil {
-		return
-	}
 	entries, _ := os.ReadDir(string(s))
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > unused {
 			os.Remove(filepath.Join(string(s), e.Name()))
 		}
 	}
-	f, err := os.CreateTemp(string(s), ".new-*")
-	if err != nil {
-		return
-	}
-	f.Close()
-	if copied(path, f.Name()) != nil || os.Rename(f.Name(), s.place(key)) != nil {
-		os.Remove(f.Name())
-	}
+	cachefile.Replace(s.place(key), func(w io.Writer) error {
+		in, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		_, err = io.Copy(w, in)
+		return err
+	})
 }
 
-// copied copies an executable.
-func copied(from, to string) error {
-	in, err := os.Open(from)
+// restore copies an executable from the store to a path.
+func (s Store) restore(key, path string) error {
+	in, err := os.Open(s.place(key))
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func copied(from, to string) error {
 		err = cerr
 	}
 	if err != nil {
-		os.Remove(to)
+		os.Remove(path)
 	}
 	return err
 }

@@ -123,6 +123,21 @@ func (s *selectionFlags) zone() *time.Location {
 	return time.Local
 }
 
+// find returns the selection of the flags and the sources of the arguments.
+// There may be sources beside an error: those that were found.
+func (s *selectionFlags) find(cmd *cobra.Command, args []string, follow bool) (logs.Selection, []logs.Source, error) {
+	if len(args) == 0 {
+		args = []string{"-"}
+	}
+	now := time.Now()
+	sel, err := s.selection(now)
+	if err != nil {
+		return sel, nil, err
+	}
+	sources, err := logs.Find(args, cmd.InOrStdin(), follow, now)
+	return sel, sources, err
+}
+
 // selection joins the flags into one.
 func (s *selectionFlags) selection(now time.Time) (sel logs.Selection, err error) {
 	sel = logs.Selection{Context: s.context, Zone: s.zone()}
@@ -277,15 +292,7 @@ func (o *formFlags) form(w io.Writer, zone *time.Location) (f logs.Form, err err
 }
 
 func runCat(cmd *cobra.Command, args []string, s *selectionFlags, o *formFlags) error {
-	if len(args) == 0 {
-		args = []string{"-"}
-	}
-	now := time.Now()
-	sel, err := s.selection(now)
-	if err != nil {
-		return err
-	}
-	sources, findErr := logs.Find(args, cmd.InOrStdin(), false, now)
+	sel, sources, findErr := s.find(cmd, args, false)
 	if len(sources) == 0 {
 		return findErr
 	}

@@ -63,15 +63,7 @@ interrupted.`,
 }
 
 func runStat(cmd *cobra.Command, args []string, s *selectionFlags, o *statFlags) error {
-	if len(args) == 0 {
-		args = []string{"-"}
-	}
-	now := time.Now()
-	sel, err := s.selection(now)
-	if err != nil {
-		return err
-	}
-	sources, findErr := logs.Find(args, cmd.InOrStdin(), false, now)
+	sel, sources, findErr := s.find(cmd, args, false)
 	if len(sources) == 0 {
 		return findErr
 	}

@@ -5,7 +5,6 @@ package command
 import (
 	"errors"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -48,15 +47,7 @@ wrong, 130 interrupted.`,
 }
 
 func runTail(cmd *cobra.Command, args []string, s *selectionFlags, o *formFlags, lines int) error {
-	if len(args) == 0 {
-		args = []string{"-"}
-	}
-	now := time.Now()
-	sel, err := s.selection(now)
-	if err != nil {
-		return err
-	}
-	found, err := logs.Find(args, cmd.InOrStdin(), true, now)
+	sel, found, err := s.find(cmd, args, true)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 )
 
 // A class is a level as the page shows it.
@@ -24,21 +25,10 @@ const (
 )
 
 func classOf(l nib.Level, ok bool) class {
-	switch {
-	case !ok:
+	if !ok {
 		return classNone
-	case l < nib.LevelDebug:
-		return classTrace
-	case l < nib.LevelInfo:
-		return classDebug
-	case l < nib.LevelWarn:
-		return classInfo
-	case l < nib.LevelError:
-		return classWarn
-	case l < nib.LevelPanic:
-		return classError
 	}
-	return classFatal
+	return min(classTrace+class(level.Row(int(l))), classFatal)
 }
 
 // counts is a number of lines per class.
