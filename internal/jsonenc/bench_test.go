@@ -14,6 +14,7 @@ var benchTexts = []struct{ name, key, val string }{
 	{"ascii200", "message", strings.Repeat("The quick brown fox jumps over the lazy dog. ", 5)[:200]},
 	{"chinese", "message", strings.Repeat("用户登录失败,请检查您的密码。", 5)},
 	{"japanese", "message", strings.Repeat("ユーザーのログインに失敗しました。再試行", 4)},
+	{"korean", "message", strings.Repeat("사용자 로그인에 실패했습니다. 다시 시도하세요. ", 4)},
 	{"french", "message", strings.Repeat("L'élève a été reçu à l'école en été, déjà. ", 5)},
 	{"russian", "message", strings.Repeat("Пользователь не найден, попробуйте снова. ", 4)},
 	{"emoji", "message", strings.Repeat("done 🎉 well 👍🏽 ok 🙂🙃! ", 6)},

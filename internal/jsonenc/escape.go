@@ -13,7 +13,8 @@ const room = 8 + 1
 // and Korean two characters at a time, and Cyrillic, Greek and similar scripts
 // four. It is one loop, with a load and a store of one word in each turn,
 // because calls and special cases for the end cost more than the copying of a
-// short text. So runeLen is called for rare characters only.
+// short text. So runeLen is called for rare characters only. Text that begins
+// outside of ASCII goes through appendUnicode first.
 //
 //go:noinline
 func appendEscaped(dst []byte, s string, i int) []byte {
@@ -106,7 +107,7 @@ func appendEscaped(dst []byte, s string, i int) []byte {
 // loadTail returns the last n bytes of s, 1 to 7, as a word that ends in zeros.
 func loadTail(s string, n int) uint64 {
 	if len(s) >= 8 {
-		return load64(s, len(s)-8) >> (64 - 8*n&63)
+		return load64(s, len(s)-8) >> (-8 * n & 63)
 	}
 	w := uint64(0)
 	for i := len(s) - 1; i >= len(s)-n; i-- {

@@ -113,7 +113,7 @@ func AppendTextString(dst []byte, t *Text, s string) []byte {
 		bad = mark(w) | mark(v)
 	} else if n > 32 {
 		if load8(s, 0) >= 0x80 {
-			return appendEscaped(b[:j], s, 0)
+			return appendUnicode(b[:j], s)
 		}
 		return appendLong(b[:j], s)
 	} else if n > 16 {
@@ -133,6 +133,9 @@ func AppendTextString(dst []byte, t *Text, s string) []byte {
 		bad = mark(w)
 	}
 	if bad&all80 != 0 {
+		if load8(s, 0) >= 0x80 {
+			return appendUnicode(b[:j], s)
+		}
 		return appendEscaped(b[:j], s, 0)
 	}
 	j += n

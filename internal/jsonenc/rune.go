@@ -17,6 +17,13 @@ func twoPlain3(w uint64) bool {
 		w&0xffff != nearFEFF && w>>24&0xffff != nearFEFF
 }
 
+// twoCommon3 reports whether w begins with two characters from U+3000 to
+// U+AFFF: what twoPlain3 does for the first bytes 0xe3 to 0xea, to which the
+// addition gives the same upper five bits, 0xe8.
+func twoCommon3(w uint64) bool {
+	return (w+0x0000000005000005)&0x0000c0c0f8c0c0f8 == 0x00008080e88080e8
+}
+
 // onePlain3 reports whether w begins with one such character.
 func onePlain3(w uint64) bool {
 	return w&0xc0c0f0 == 0x8080e0 && plainLeads>>(w&15)&1 != 0 && w&0xffff != nearFEFF
@@ -27,6 +34,9 @@ func onePlain3(w uint64) bool {
 func plain4(w uint64) bool {
 	return w&0xc0c0c0f8 == 0x808080f0 && (w&7<<6|w>>8&0x3f)-0x10 < 0x100
 }
+
+// emoji reports whether w begins with a character from U+1F000 to U+1FFFF.
+func emoji(w uint64) bool { return w&0xc0c0ffff == 0x80809ff0 }
 
 // fourPlain2 reports whether w is four characters of two bytes with first bytes
 // from 0xc4 on, none of them U+061C: Cyrillic, Greek, Hebrew, Arabic. The
@@ -47,7 +57,7 @@ func hasZero16(w uint64) bool {
 func runeLen(w uint64) int {
 	switch {
 	case w&0xc0c0f0 == 0x8080e0:
-		if r := rune3(w); r >= 0x800 && r-0xd800 >= 0x800 && !escaped3(r) {
+		if plain3(rune3(w)) {
 			return 3
 		}
 	case w&0xc0e0 == 0x80c0:
@@ -69,6 +79,10 @@ func plain2(r uint64) bool { return r >= 0xa0 && r != arabicLetterMark }
 
 // arabicLetterMark is the one bidirectional control of two bytes.
 const arabicLetterMark = 0x061c
+
+// plain3 reports whether the three-byte character r is valid and copied
+// unescaped.
+func plain3(r uint64) bool { return r >= 0x800 && r-0xd800 >= 0x800 && !escaped3(r) }
 
 // escaped3 reports whether the three-byte character r is written as \uXXXX.
 func escaped3(r uint64) bool {

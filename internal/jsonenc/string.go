@@ -26,7 +26,7 @@ func AppendString(dst []byte, s string) []byte {
 		bad = mark(w) | mark(v)
 	} else if n > 16 {
 		if load8(s, 0) >= 0x80 { // so is most of the rest
-			return appendEscaped(b[:j], s, 0)
+			return appendUnicode(b[:j], s)
 		}
 		return appendLong(b[:j], s)
 	} else if n >= 4 {
@@ -39,6 +39,9 @@ func AppendString(dst []byte, s string) []byte {
 		bad = mark(w)
 	}
 	if bad&all80 != 0 {
+		if load8(s, 0) >= 0x80 {
+			return appendUnicode(b[:j], s)
+		}
 		return appendEscaped(b[:j], s, 0)
 	}
 	j += n
@@ -126,7 +129,7 @@ func AppendKeyString(dst []byte, key, val string) []byte {
 		bad = mark(w) | mark(v)
 	} else if m > 16 {
 		if load8(val, 0) >= 0x80 {
-			return appendEscaped(b[:j], val, 0)
+			return appendUnicode(b[:j], val)
 		}
 		return appendLong(b[:j], val)
 	} else if m >= 4 {
@@ -139,6 +142,9 @@ func AppendKeyString(dst []byte, key, val string) []byte {
 		bad = mark(w)
 	}
 	if bad&all80 != 0 {
+		if load8(val, 0) >= 0x80 {
+			return appendUnicode(b[:j], val)
+		}
 		return appendEscaped(b[:j], val, 0)
 	}
 	j += m

@@ -185,6 +185,28 @@ func TestRunesAtEveryAlignment(t *testing.T) {
 	}
 }
 
+// Each character anywhere in a run of others, which are copied several at once.
+func TestRunesInRunsOfOthers(t *testing.T) {
+	runes := []string{
+		"a", "\n", "\x7f", "\u0080", "\u009f", "\u00a0", "ÿ", "\u061b", "\u061c", "\u061d", "\u07ff", "\u0800", "\u1fff",
+		"\u200d", "\u200e", "\u2027", "\u2028", "\u2069", "\u2fff", "\u3000", "\uabff", "\uac00", "\ucfff", "\ud7ff", "\ue000",
+		"\ufefe", "\ufeff", "\uffff", "\U00010000", "\U0001efff", "\U0001f000", "\U0001ffff", "\U00020000", "\U0010ffff",
+		"\x80", "\xc0\x80", "\xc3", "\xe3\x80", "\xe3\x40\x80", "\xe3\x80\xc0", "\xed\xa0\x80", "\xf0\x9f\x99", "\xf0\x8f\xbf\xbf", "\xfb\x80\x80",
+	}
+	for _, run := range []string{"é", "ж", "中", "한", "ก", "…", "🙂", "𐐷", "中 ", "abcdefg🙂"} {
+		for _, r := range runes {
+			for before := range 8 {
+				for after := range 8 {
+					s := strings.Repeat(run, before) + r + strings.Repeat(run, after)
+					if got, want := string(AppendString(nil, s)), quote(s); got != want {
+						t.Fatalf("AppendString(%q)\ngot  %s\nwant %s", s, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestEveryLengthWithAControlByteAnywhere(t *testing.T) {
 	for n := 0; n <= 100; n++ {
 		s := []byte(strings.Repeat("abcdefghij", 10)[:n])
