@@ -97,6 +97,35 @@ func TestSlotsAreDeliveredFourAtATime(t *testing.T) {
 	}
 }
 
+// TestCloseWaitsForAllSlotsAtOnce closes a spool that delivers the maximum
+// number of slots of dead processes to a destination that hangs.
+func TestCloseWaitsForAllSlotsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, f := vfstest.NewMem(nil), &far{}
+		deadSlots(t, m, 1+mostSlots)
+		end, hanging := make(chan struct{}), atomic.Int32{}
+		f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
+			hanging.Add(1)
+			<-end
+			return delivery.Result{}, errDown, true
+		})
+		c := heir(m, time.Hour)
+		c.Drain, c.hang = time.Nanosecond, hangs
+		s := open(t, memDir, newForked(t, f), c)
+		synctest.Wait()
+		if n := hanging.Load(); n != 1+mostSlots {
+			t.Errorf("got %d calls that hang, want one for each slot", n)
+		}
+		from := time.Now()
+		closeDown(t, s)
+		if took := time.Since(from); took > 2*hangs+time.Millisecond {
+			t.Errorf("Close took %v, want %v", took, 2*hangs)
+		}
+		close(end)
+		<-s.done
+	})
+}
+
 // TestSlotThatStaysIsTriedAgain makes deleting a segment of a slot fail for a
 // while: it is retried, and in the end the slot is deleted and its lines have
 // been delivered once.

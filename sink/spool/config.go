@@ -139,6 +139,7 @@ type Config struct {
 
 	poll time.Duration // between checks of the slots of others
 	slow time.Duration // how long a call waits for a segment that is being made
+	hang time.Duration // how long Close waits for a call of Deliver whose context has ended, and for OnError
 	tick time.Duration // of pauses between attempts, at first
 }
 
@@ -270,6 +271,9 @@ func (c Config) withDefaults(dir string) Config {
 	}
 	if c.slow == 0 {
 		c.slow = slowDisk
+	}
+	if c.hang == 0 {
+		c.hang = hangs
 	}
 	if c.tick == 0 {
 		c.tick = firstPause

@@ -220,7 +220,8 @@ func copierFails(t *testing.T, op vfstest.Op, skip int) {
 // or, if the disk hangs, after SyncWait.
 func TestErrorsAreSynced(t *testing.T) {
 	m := vfstest.NewMem(nil)
-	s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncErrors, SyncDelay: time.Hour})
+	s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncErrors, SyncDelay: time.Hour, SyncWait: eventTimeout})
+	awaitNext(s) // then only the copier wakes a call that waits
 	for n := range 20 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, 2*n, 100)), s.WriteRecord(record(nib.LevelError, 2*n+1, 100)))
 		if got, want := s.Synced(), uint64(2*n+3); got != want {

@@ -145,7 +145,7 @@ func TestHangingDestination(t *testing.T) {
 			<-release
 			return delivery.Result{}, nil, true
 		})
-		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Drain: time.Millisecond})
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Drain: time.Millisecond, hang: time.Millisecond})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 		<-reached
 		if err := s.Close(); !errors.Is(err, ErrPending) {

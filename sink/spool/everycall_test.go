@@ -106,6 +106,7 @@ func memSpool(t testing.TB) *vfstest.Mem {
 	must(t, err)
 	<-enough
 	_ = s.Close() // lines are left
+	<-s.done
 	made, err := m.Open(filepath.Join(memDir, store.SegmentName(99)+store.MadeSuffix), os.O_RDWR|os.O_CREATE, 0o600)
 	must(t, err, made.Close())
 	return m

@@ -31,8 +31,7 @@ func left(t testing.TB, lines int) (dir string, id uint64) {
 	return dir, s.id
 }
 
-// copyOf returns a copy of a directory.
-// copyOf copies the directory of a closed spool.
+// copyOf returns a copy of the directory of a closed spool.
 func copyOf(t testing.TB, dir string) string {
 	t.Helper()
 	other := spoolDir(t)

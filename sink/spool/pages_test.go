@@ -42,6 +42,7 @@ func memBacklog(t testing.TB, lines, size int, sync SyncPolicy) *vfstest.Mem {
 		must(t, s.Sync(context.Background()))
 	}
 	must(t, s.Close())
+	<-s.done
 	return m
 }
 
@@ -127,6 +128,7 @@ func TestStartThatCannotReadFails(t *testing.T) {
 							next++
 						}
 						_ = s.Close() // lines are left
+						<-s.done
 					} else {
 						heal()
 						refused++
@@ -220,6 +222,7 @@ func TestSectorThatComesBack(t *testing.T) {
 				if err := s.Close(); !errors.Is(err, ErrPending) {
 					t.Errorf("got %v, want ErrPending", err)
 				}
+				<-s.done
 				checkIdentity(t, s)
 			}
 			b.on.Store(false)

@@ -90,6 +90,17 @@ func mishaps(last, beforehand uint64) []mishap {
 	}
 }
 
+// awaitCursor waits until the cursor of the destination is where it has settled
+// everything: it is written after Flush returns.
+func awaitCursor(t testing.TB, m *vfstest.Mem, s *Sink) {
+	t.Helper()
+	await.Until(t, "the cursor is written", func() bool {
+		c, seq, _, err := cursorOf(m, s.dir.Spool)
+		must(t, err, c.File.Close())
+		return seq == s.position()
+	})
+}
+
 // TestNumbersAreNeverGivenTwice kills a process that has delivered everything,
 // removes what a crash, a disk or an operator may remove, and logs again: each
 // new line arrives, and its number is above all that were delivered before
@@ -108,11 +119,7 @@ func TestNumbersAreNeverGivenTwice(t *testing.T) {
 			must(t, s.Flush(context.Background()))
 			awaitNext(s)
 			id, highest := s.id, f.seqs[lines-1]
-			await.Until(t, "the cursor is written after Flush returns", func() bool {
-				c, seq, _, err := cursorOf(m, id)
-				must(t, err, c.File.Close())
-				return seq > highest
-			})
+			awaitCursor(t, m, s)
 			conf.fs, conf.boot = m.CrashClone(c.pick), c.boot
 			must(t, s.Close())
 			if c.harm != nil {

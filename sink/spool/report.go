@@ -93,7 +93,7 @@ func (s *Sink) callOnErrorWith(e error) {
 }
 
 // awaitReports waits until OnError was called for everything that was reported,
-// up to hangs.
+// up to Config.hang.
 func (s *Sink) awaitReports() {
 	s.mu.Lock()
 	r := &s.reports
@@ -106,7 +106,7 @@ func (s *Sink) awaitReports() {
 	}
 	idle := r.idle
 	s.mu.Unlock()
-	timer := time.NewTimer(hangs)
+	timer := time.NewTimer(s.c.hang)
 	defer timer.Stop()
 	select {
 	case <-idle:

@@ -29,7 +29,7 @@ func TestOnErrorNeverRunsInACall(t *testing.T) {
 	reached, hold := make(chan struct{}, 100), make(chan struct{})
 	defer close(hold)
 	f := &far{}
-	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: faulty, Sync: SyncNever, OnError: func(error) {
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: faulty, Sync: SyncNever, hang: time.Millisecond, OnError: func(error) {
 		reached <- struct{}{}
 		<-hold
 	}})

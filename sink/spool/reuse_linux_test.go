@@ -127,28 +127,26 @@ func reuse(t *testing.T) (r reused) {
 		must(t, s.WriteRecord(&r))
 		n++
 	}
-	for r.number = 0; r.old == nil; r.number = s.active.Load().Number {
-		must(t, s.Flush(context.Background()))
-		k.look(t)
-		g := s.active.Load()
-		r.old = k.before[g.Number]
-		if end, _, _ := g.Claimed(); end > segment.HeaderSize+2*reusedSize {
-			r.old = nil // look was too late to see it without records
-		}
-		if r.old == nil {
+	fill := func() { // up to room for one line
+		for end := 0; segment.MinSize-end >= 2*(reusedSize+segment.RecordHead); end, _, _ = s.active.Load().Claimed() {
 			log()
-			awaitNext(s)
 		}
+	}
+	for r.old == nil {
+		fill()
+		k.look(t)
+		for g := s.active.Load(); s.active.Load() == g; {
+			log()
+		}
+		awaitNext(s)
+		must(t, s.Flush(context.Background()))
+		k.look(t) // the next one has no records yet
+		r.number = s.active.Load().Number
+		r.old = k.before[r.number]
 	}
 	f.set(down)
 	r.first = n
-	for g := s.active.Load(); ; {
-		end, _, _ := g.Claimed()
-		if segment.MinSize-end < 2*(reusedSize+segment.RecordHead) {
-			break
-		}
-		log()
-	}
+	fill()
 	r.dir, r.lines, r.fresh = dead(t, dir), n-r.first, k.fresh[r.number]
 	var err error
 	r.full, err = os.ReadFile(filepath.Join(r.dir, store.SegmentName(r.number)))
@@ -381,16 +379,17 @@ func TestInspectBesideReuse(t *testing.T) {
 			awaitNext(s)
 		}
 		first := filepath.Join(dir, store.SegmentName(1))
-		before, err := vfs.OS().Lstat(first)
-		must(t, err)
 		return dir, &meddler{vfs.OS(), filepath.Base(first), func() {
 			f.set(nil)
-			k := track(dir)
-			for reused := false; !reused; reused = k.number[before.ID] > 1 {
+			must(t, s.Flush(context.Background()))
+			for { // until its file is another segment, or was deleted because that took a second
+				_, err := os.Lstat(first + store.MadeSuffix)
+				if errors.Is(err, fs.ErrNotExist) {
+					return
+				}
+				must(t, err)
 				log()
-				must(t, s.Flush(context.Background()))
 				awaitNext(s)
-				k.look(t)
 			}
 		}}
 	}

@@ -63,6 +63,7 @@ func TestEveryLossSurvivesDeath(t *testing.T) {
 			if got := checkIdentity(t, s).Dropped; !slices.Equal(got, want) {
 				t.Fatalf("dropped %v, want %v", got, want)
 			}
+			awaitCursor(t, m, s)
 			conf.fs = m.CrashClone(vfstest.Everything)
 			f := &far{}
 			s = open(t, memDir, f, conf)

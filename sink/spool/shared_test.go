@@ -219,7 +219,7 @@ func TestSharedReusesSlots(t *testing.T) {
 	for n := range 30 {
 		s := open(t, dir, f, shared(Config{}))
 		must(t, s.WriteRecord(record(nib.LevelInfo, 100*n, 100)), before.Close())
-		if got := slotsIn(t, dir); len(got) > 6 { // including those being deleted
+		if got := slotsIn(t, dir); len(got) > 3+mostSlots { // including those that are delivered and deleted
 			t.Fatalf("got the slots %q of two processes", got)
 		}
 		before = s
@@ -250,9 +250,10 @@ func TestSharedSizeIsForAll(t *testing.T) {
 				}
 				n++
 			}
-			if got := len(segmentFiles(t, filepath.Join(dir, "*"))); got > size/segment.MinSize {
-				t.Fatalf("%d processes have %d segments, want at most %d", p+1, got, size/segment.MinSize)
-			}
+			// Two processes that make one at the same time delete it again.
+			await.Until(t, fmt.Sprintf("%d processes have at most %d segments", p+1, size/segment.MinSize), func() bool {
+				return len(segmentFiles(t, filepath.Join(dir, "*"))) <= size/segment.MinSize
+			})
 			if p%2 == 1 {
 				closeDown(t, all[p-1])
 			}

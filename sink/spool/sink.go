@@ -321,7 +321,7 @@ func (s *Sink) Close() error {
 	case <-s.done:
 	case <-drain.C:
 		s.stop()
-		drain.Reset(hangs)
+		drain.Reset(s.c.hang)
 		select {
 		case <-s.done:
 		case <-drain.C:
@@ -340,6 +340,5 @@ func (s *Sink) Close() error {
 	return nil
 }
 
-// hangs is how long Close waits for a call of Deliver whose context has ended,
-// and for OnError.
+// hangs is the default of Config.hang.
 const hangs = time.Second

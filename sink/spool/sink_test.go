@@ -120,7 +120,8 @@ const eventTimeout = 2 * time.Minute
 
 // open opens a spool, and checks the identity when the test ends. It does not
 // wait for the disk unless c has a file system: the tests are not about slow
-// ones.
+// ones. Close waits until every goroutine has ended, and every error was
+// reported, unless c.hang is set.
 func open(t testing.TB, dir string, dest delivery.Destination, c Config) *Sink {
 	t.Helper()
 	if c.fs == nil {
@@ -128,6 +129,9 @@ func open(t testing.TB, dir string, dest delivery.Destination, c Config) *Sink {
 	}
 	if c.slow == 0 {
 		c.slow = eventTimeout
+	}
+	if c.hang == 0 {
+		c.hang = eventTimeout
 	}
 	if c.Drain == 0 {
 		c.Drain = eventTimeout

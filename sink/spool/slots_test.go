@@ -3,19 +3,15 @@
 package spool
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -46,29 +42,6 @@ func TestFileWithTheNameOfASlotIsNoSlot(t *testing.T) {
 	s := open(t, dir, f, shared(Config{OnError: func(err error) { t.Error(err) }}))
 	await.Until(t, "everything is delivered", func() bool { return s.Stats().Delivered == 3 })
 	must(t, s.Close())
-}
-
-// TestCloseWaitsForAllSlotsAtOnce closes a spool that delivers the maximum
-// number of slots of dead processes to a destination that hangs.
-func TestCloseWaitsForAllSlotsAtOnce(t *testing.T) {
-	dir, f := spoolDir(t), &far{}
-	leaveSlots(t, dir, 1+mostSlots)
-	end, hanging := make(chan struct{}), atomic.Int32{}
-	f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
-		hanging.Add(1)
-		<-end
-		return delivery.Result{}, errors.New("text"), true
-	})
-	s := open(t, dir, newForked(t, f), shared(Config{Drain: time.Nanosecond}))
-	await.Until(t, "calls for all slots", func() bool { return hanging.Load() == 1+mostSlots })
-	from := time.Now()
-	closeDown(t, s)
-	// One after the other would take at least as long as all of them.
-	if took := time.Since(from); took > (mostSlots+1)*hangs {
-		t.Errorf("Close took %v, want about %v", took, 2*hangs)
-	}
-	close(end)
-	<-s.done
 }
 
 // TestSlotOfAnotherUserNamesTheRemedy starts in a directory with an unreadable

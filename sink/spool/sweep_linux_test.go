@@ -5,12 +5,14 @@ package spool
 import (
 	"context"
 	"io/fs"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -53,6 +55,13 @@ func (f countedFile) set(size int64) {
 	f.c.most = max(f.c.most, f.c.last)
 }
 
+// peak returns the most bytes that there were.
+func (c *counted) peak() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.most
+}
+
 func (f countedFile) Preallocate(size int64) error {
 	f.set(size)
 	return f.File.Preallocate(size)
@@ -70,13 +79,19 @@ func (f countedFile) Close() error {
 	return f.File.Close()
 }
 
-// TestSizeHoldsForWhatIsGivenBack fills and empties a spool of three segments:
-// including deleted segments that are not freed yet, its disk use never exceeds
-// the size.
+// TestSizeHoldsForWhatIsGivenBack fills a spool of three segments, and empties
+// it while lines are logged: including deleted segments that are not freed yet,
+// its disk use never exceeds the size.
 func TestSizeHoldsForWhatIsGivenBack(t *testing.T) {
 	const segment = 4 * store.DeletedPart
 	c := &counted{unsynced: unsynced{vfs.OS()}, size: map[vfs.ID]int64{}}
 	f := &far{}
+	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+		for c.peak() < 3*segment { // until the spool is full
+			runtime.Gosched()
+		}
+		return delivery.Result{Accepted: len(batch)}, nil, false
+	})
 	s := open(t, spoolDir(t), f, Config{SegmentSize: segment, Size: 3 * segment, MinFree: 1, Access: AccessMapped, Sync: SyncNever, fs: c,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	for n := range 20 * segment / 10_000 {
