@@ -29,7 +29,8 @@ func TestNothingIsLostWhenTheShopEnds(t *testing.T) {
 	for round := range rounds {
 		s := b.start(t)
 		ended := make(chan struct{})
-		done := b.load(round, ended)
+		first, done := b.load(round, ended)
+		<-first
 		<-time.After(100*time.Millisecond + rand.N(300*time.Millisecond))
 		if round%2 == 0 {
 			s.kill()
@@ -54,9 +55,11 @@ func TestNothingIsLostWhenTheShopEnds(t *testing.T) {
 }
 
 // load sends orders from eight clients until ended is closed or the shop does
-// not answer. It sends the traces of those that were answered.
-func (b *bed) load(round int, ended <-chan struct{}) <-chan []string {
-	done := make(chan []string, 1)
+// not answer. It closes first when an order was answered or there will be none,
+// and sends the traces of those that were answered in the end.
+func (b *bed) load(round int, ended <-chan struct{}) (first <-chan struct{}, all <-chan []string) {
+	done, some := make(chan []string, 1), make(chan struct{})
+	begun := sync.OnceFunc(func() { close(some) })
 	var (
 		wg       sync.WaitGroup
 		mu       sync.Mutex
@@ -79,12 +82,13 @@ func (b *bed) load(round int, ended <-chan struct{}) <-chan []string {
 					mu.Lock()
 					answered = append(answered, trace)
 					mu.Unlock()
+					begun()
 				}
 			}
 		})
 	}
-	go func() { wg.Wait(); done <- answered }()
-	return done
+	go func() { wg.Wait(); begun(); done <- answered }()
+	return some, done
 }
 
 // byTrace counts lines.
