@@ -272,9 +272,7 @@ func (c Config) withDefaults(dir string) Config {
 	if c.slow == 0 {
 		c.slow = slowDisk
 	}
-	if c.hang == 0 {
-		c.hang = hangs
-	}
+	c.hang = cmp.Or(c.hang, hangs)
 	if c.tick == 0 {
 		c.tick = firstPause
 	}

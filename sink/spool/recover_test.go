@@ -90,15 +90,16 @@ func mishaps(last, beforehand uint64) []mishap {
 	}
 }
 
-// awaitCursor waits until the cursor of the destination is where it has settled
-// everything: it is written after Flush returns.
-func awaitCursor(t testing.TB, m *vfstest.Mem, s *Sink) {
+// crashSettled returns what a crash leaves once the cursor of the destination
+// is where it has settled everything: it is written after Flush returns.
+func crashSettled(t testing.TB, m *vfstest.Mem, s *Sink, pick func(int) int) *vfstest.Mem {
 	t.Helper()
 	await.Until(t, "the cursor is written", func() bool {
 		c, seq, _, err := cursorOf(m, s.dir.Spool)
 		must(t, err, c.File.Close())
 		return seq == s.position()
 	})
+	return m.CrashClone(pick)
 }
 
 // TestNumbersAreNeverGivenTwice kills a process that has delivered everything,
@@ -119,8 +120,7 @@ func TestNumbersAreNeverGivenTwice(t *testing.T) {
 			must(t, s.Flush(context.Background()))
 			awaitNext(s)
 			id, highest := s.id, f.seqs[lines-1]
-			awaitCursor(t, m, s)
-			conf.fs, conf.boot = m.CrashClone(c.pick), c.boot
+			conf.fs, conf.boot = crashSettled(t, m, s, c.pick), c.boot
 			must(t, s.Close())
 			if c.harm != nil {
 				c.harm(t, conf.fs.(*vfstest.Mem))

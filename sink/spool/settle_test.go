@@ -63,8 +63,7 @@ func TestEveryLossSurvivesDeath(t *testing.T) {
 			if got := checkIdentity(t, s).Dropped; !slices.Equal(got, want) {
 				t.Fatalf("dropped %v, want %v", got, want)
 			}
-			awaitCursor(t, m, s)
-			conf.fs = m.CrashClone(vfstest.Everything)
+			conf.fs = crashSettled(t, m, s, vfstest.Everything)
 			f := &far{}
 			s = open(t, memDir, f, conf)
 			must(t, s.Flush(context.Background()))
