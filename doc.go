@@ -103,3 +103,18 @@
 // lines have with [Logger.With]: they are encoded once. [NewTemplate] is for
 // lines whose fields are always the same struct.
 package nib
+
+// To read the source, follow a usual line first, from Info to its Write:
+//
+//	logger.go        a Logger; Info calls begin
+//	event.go         an Event: the line, and what may be added to it
+//	event_begin.go   begin: the level, the call site, and the front of the line
+//	event_scalar.go  Str and the like, of which one is enough
+//	event_field.go   what a field does: it checks its key, and appends
+//	event_finish.go  Msg calls finish: the message, the end, the sink
+//	event_pool.go    where events come from, and what an idle one is
+//	sink.go          a Record, a Sink, and write, which calls it
+//
+// Then read the rest in the order of docs/event-path.md, in which functions call
+// only functions further down. guard.go is the most important file of these:
+// every call of user code that an event makes is there.

@@ -73,7 +73,6 @@ func (l *Logger) Entry(en Entry) *Event {
 		e.setTime(en.Time)
 	}
 	e.writeFront(en.Level, en.Time.Location(), en.Stack)
-	e.front.of = 0 // the next line of the logger has the time of the clock
 	if c.splitFront {
 		e.addRest(en.PC, &origin{msg: &en.Message})
 	}
@@ -139,16 +138,16 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// waitLimit returns how long package log waits for a line. If the writer itself
-// prints to the logger, that is short: its line is written after the current
-// one.
+// waitLimit returns how long package log waits for a line, the last one of the
+// program or another. If the writer of a line prints to the logger, it holds the
+// lock that the new line needs: the line is queued, and waiting is of no use.
 func (c *core) waitLimit(final bool) time.Duration {
 	const short = 100 * time.Millisecond
-	inWriter := c.out.lines != nil && linewriter.Writing()
+	queued := c.out.lines != nil && linewriter.Writing()
 	switch {
-	case final && !inWriter:
+	case final && !queued:
 		return finalFlush
-	case !final && inWriter:
+	case !final && queued:
 		return 0
 	}
 	return short

@@ -3,6 +3,8 @@
 package nib
 
 import (
+	"math"
+
 	"github.com/nib-log/nib/internal/invariants"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
@@ -29,9 +31,10 @@ type Event struct {
 	// comma becomes the brace or bracket when the container is closed.
 	buf []byte
 
-	// reservedBits has bit keyBit(k) set for every key k that is reserved here;
-	// a key whose bit is set needs checkKey. Inside an array and in an idle
-	// event all bits are set, since no key may be added there.
+	// reservedBits has bit keyBit(k) set for every key k that is reserved here; a
+	// key whose bit is set needs checkKey. It is noneReserved in objects and
+	// groups, and allReserved where no field may be added: in an array, in the
+	// value of a field, and in an idle event.
 	reservedBits uint64
 
 	log   *Logger
@@ -87,13 +90,17 @@ const (
 	hasStack
 	hasMessage
 	messageFirst // hasMessage, and in front of the fields
-	hasError     // Err has added an error: its keys are reserved
-	earlyError   // a field with one of the keys of an error, perhaps before Err
+	hasError     // of Err; format.errorKeys are reserved from then on
+	hasErrorKey  // a field that is not of Err has one of format.errorKeys
+
+	inPlace = nested | inArray | inValue | inError
 )
 
 const (
+	noneReserved = 0
+	allReserved  = math.MaxUint64
+
 	idle     = -1      // depth of an event in the pool
-	maxDepth = 32      // of containers and user code within each other
 	keepSize = 1 << 16 // a buffer above this is not kept for the next line (golang/go#23199)
 	startCap = 512
 )

@@ -5,7 +5,6 @@ package nib
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"time"
@@ -178,7 +177,7 @@ func (e *Event) addOther(v any) {
 		e.null()
 		return
 	}
-	e.marshal(func(dst []byte) ([]byte, error) { return plans.AppendAny(dst, v, depth) }, (*Event).setValue)
+	e.setValue(e.marshal(func(dst []byte) ([]byte, error) { return plans.AppendAny(dst, v, depth) }))
 }
 
 func (e *Event) addRaw(raw []byte) {
@@ -204,9 +203,7 @@ func (e *Event) addMap(m map[string]any) {
 		return
 	}
 	e.Fields(m)
-	if e.depth >= 0 {
-		e.endContainer(s, "{}")
-	}
+	e.endContainer(s, "{}")
 }
 
 func addSlice[T any](e *Event, vs []T, add func(*Event, T)) {
@@ -222,9 +219,7 @@ func addSlice[T any](e *Event, vs []T, add func(*Event, T)) {
 		e.buf = append(e.buf, ',')
 		add(e, v)
 	}
-	if e.depth >= 0 {
-		e.endContainer(s, "[]")
-	}
+	e.endContainer(s, "[]")
 }
 
 func (e *Event) addError(err error) {
@@ -232,7 +227,7 @@ func (e *Event) addError(err error) {
 		e.null()
 		return
 	}
-	e.addText(e.callText(err.Error))
+	e.buf = jsonenc.AppendString(e.buf, e.callText(err.Error))
 }
 
 func (e *Event) addStringer(s fmt.Stringer) {
@@ -240,15 +235,7 @@ func (e *Event) addStringer(s fmt.Stringer) {
 		e.null()
 		return
 	}
-	e.addText(e.callText(s.String))
-}
-
-// addText appends what user code has returned, unless the code has ended the
-// goroutine and with it the event.
-func (e *Event) addText(s string) {
-	if e.depth >= 0 {
-		e.buf = jsonenc.AppendString(e.buf, s)
-	}
+	e.buf = jsonenc.AppendString(e.buf, e.callText(s.String))
 }
 
 func (e *Event) addLayoutError(err error) {
@@ -256,7 +243,7 @@ func (e *Event) addLayoutError(err error) {
 	if f.ErrorKey == OmitKey {
 		return
 	}
-	if e.reservedBits == math.MaxUint64 {
+	if e.reservedBits == allReserved {
 		if _, ok := e.checkKey(f.ErrorKey); !ok {
 			return
 		}

@@ -50,16 +50,17 @@ func (l *Logger) begin(level Level, how flags, from *origin) *Event {
 	if how&noLevelKey != 0 {
 		show = noLevel
 	}
-	reuse := e.front.of == l.id && e.front.level == show
-	if reuse && e.front.nanos != 0 {
-		since := uint64(clock.Now() - e.front.nanos)
-		if reuse = since < uint64(time.Second); reuse {
-			e.nsec, e.flags = int32(since), how|hasTime|timeShown
-			jsonenc.PutFraction(e.buf[e.front.fraction:e.front.end], uint32(since), c.format.fraction)
+	last := &e.front
+	reuse := last.of == l.id && last.level == show
+	if reuse && last.fraction != 0 { // it shows a time
+		since := uint64(clock.Now() - last.sec*1e9)
+		if reuse = since < 1e9; reuse {
+			e.sec, e.nsec, e.flags = last.sec, int32(since), how|hasTime|timeShown
+			jsonenc.PutFraction(e.buf[last.fraction:last.end], uint32(since), c.format.fraction)
 		}
 	}
 	if reuse {
-		e.buf = e.buf[:e.front.end]
+		e.buf = e.buf[:last.end]
 	} else {
 		e.newFront(show)
 	}
@@ -69,36 +70,44 @@ func (l *Logger) begin(level Level, how flags, from *origin) *Event {
 	return e
 }
 
-// A front describes what the buffer of an idle event still begins with:
-// everything before the fields of its last line. The next line of the same
-// logger and level, in the same second, differs in the fraction of the second
-// only, so only these digits are written; the event still has the second. What
-// cuts or edits the front sets of to 0, and stale calls write nothing.
+// A front is what the lines of a logger at one level begin with: time, level,
+// name, and the bound fields, unless the call site or the message precedes them.
+// Two fronts of the same second differ only in its fraction. So an idle event
+// keeps the bytes of its last line, and begin reuses their front.
+//
+// If of is not 0, buf[:end] is the front of a line of that logger, except for
+// its first byte (see Event.buf), and Event.body is that line's. Only newFront
+// sets of. Fields are appended behind the front, and calls on an idle event write
+// nothing; all code that overwrites or cuts the front clears Event.front.
 type front struct {
-	of       uint64 // id of the logger; 0: the buffer has no front
+	of       uint64 // id of the logger, never used for another; 0: the front cannot be reused
 	level    Level
-	nanos    int64 // when the second began, Unix nanoseconds; 0 without a time
-	end      int   // its length
-	fraction int   // where the digits of the fraction begin
+	sec      int64 // the second of the time
+	fraction int   // where the digits of its fraction begin; 0 without a time
+	end      int
 }
 
 // noLevel is the level in the front of a line without a level.
 const noLevel = Level(math.MinInt + 1)
 
-// newFront takes the time, if lines have one, and writes the front.
+// newFront takes the time, if lines have one, and writes the front. The front
+// can be reused unless its time comes from WithClock, as the next one may have
+// another zone, or has a fraction without a fixed length.
 func (e *Event) newFront(show Level) {
 	c := e.log.core
 	if c.now != nil {
 		t := c.readClock()
 		e.setTime(t)
 		e.writeFront(show, t.Location(), "")
-		e.front.of = 0 // the next reading may have another zone
 		return
 	}
 	if c.format.timeKey != "" {
 		e.time()
 	}
 	e.writeFront(show, time.Local, "")
+	if e.front.fraction == 0 || c.format.fraction >= 0 {
+		e.front.of = e.log.id
+	}
 }
 
 // writeFront writes the front and describes it in e.front. own is the zone of
@@ -106,18 +115,13 @@ func (e *Event) newFront(show Level) {
 func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 	l := e.log
 	f := l.core.format
-	e.front = front{of: l.id, level: show}
+	e.front = front{level: show, sec: e.sec}
 	buf := e.buf[:0]
 	if f.timeKey != "" && e.flags&hasTime != 0 {
 		buf = append(buf, f.timeKey...)
 		buf = f.time.AppendCached(buf, &e.second, e.sec, int(e.nsec), f.zone(own))
 		e.flags |= timeShown
-		if f.fraction < 0 || e.flags&isEntry != 0 || e.sec <= 0 || e.sec > maxFrontSec {
-			e.front.of = 0
-		} else {
-			e.front.nanos = e.sec * 1e9
-			e.front.fraction = len(buf) - jsonenc.FractionTail(buf) - f.fraction
-		}
+		e.front.fraction = len(buf) - jsonenc.FractionTail(buf) - max(f.fraction, 0)
 	}
 	if show != noLevel {
 		buf = append(buf, f.level(show, &l.core.state.aborted)...)
@@ -135,9 +139,6 @@ func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 	}
 	e.front.end = len(e.buf)
 }
-
-// maxFrontSec keeps the nanoseconds of a front within an int64.
-const maxFrontSec = math.MaxInt64/1_000_000_000 - 1
 
 // addRest adds what follows a front without the bound fields: the caller, the
 // message if it comes first and is known, and the bound fields.

@@ -41,7 +41,7 @@ func (e *Event) Timestamp() *Event {
 // A callText is the encoded caller field of one call site.
 type callText struct {
 	field string
-	pc    uintptr // the call site as runtime.Callers gives it; 0: within nib, the caller is further up
+	pc    uintptr // the call site; 0: the field is not known, see addCaller
 }
 
 // ownPrefix begins the names of this package's functions.
@@ -77,10 +77,12 @@ func (e *Event) setCaller(pc uintptr) {
 	e.splice(e.callerAt, e.callerEnd, e.log.core.format.caller(pc).field)
 }
 
-// addCaller appends the caller field for pc, the return address of some method
-// of nib. That method and others of nib may have been inlined into the code
-// that called it; then pc has the frames of all of them, and the first that is
-// not nib's is the caller. If they were not inlined, pc is within nib.
+// addCaller appends the caller field for pc, the return address of a method of
+// nib. There are three cases. Usually it is in the code that logs. Where the
+// compiler has inlined methods of nib into that code, pc has the frames of all of
+// them, and the caller is the first frame outside of nib: encodeCaller finds it.
+// Where a method of nib has called the other one, pc is within nib and says
+// nothing of the caller, which is found on the stack for each line.
 func (e *Event) addCaller(pc uintptr) {
 	f := e.log.core.format
 	t := f.caller(pc)
@@ -108,11 +110,9 @@ func (f *format) encodeCaller(pc uintptr) callText {
 	frame := callsite.Frame(pc)
 	if strings.HasPrefix(frame.Function, ownPrefix) {
 		if strings.HasPrefix(runtime.FuncForPC(frame.Entry).Name(), ownPrefix) {
-			return callText{}
+			return callText{} // within nib
 		}
-		// Inlined into code that is not nib's: that code is the next on the
-		// stack.
-		site = callsite.Outside(ownPrefix)
+		site = callsite.Outside(ownPrefix) // inlined
 		frame = callsite.Frame(site)
 	}
 	key := f.CallerKey

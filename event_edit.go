@@ -47,7 +47,8 @@ func (e *Event) edit() {
 // replace swaps the buffers: line, written into scratch, becomes the line. The
 // next line cannot reuse its front.
 func (e *Event) replace(line []byte) {
-	e.scratch, e.buf, e.front.of = e.buf, line, 0
+	e.front = front{}
+	e.scratch, e.buf = e.buf, line
 	if cap(e.scratch) > keepSize {
 		e.scratch = nil
 	}
@@ -92,14 +93,16 @@ func (e *Event) moveMessage() {
 	e.messageAt, e.messageEnd = e.messageAt-fields, e.messageEnd-fields
 }
 
-// claimErrorKeys reserves the keys of an error that is about to be added.
-// Fields that have one of them already are renamed.
+// claimErrorKeys reserves the keys of an error that is about to be added. They
+// are reserved in lines with an error only, as "error" is a usual key of other
+// fields, too. So the flag hasErrorKey remembers that a field has such a key, and
+// these fields are renamed now.
 func (e *Event) claimErrorKeys() {
-	if e.reservedBits == 0 { // in a container or a group
+	if e.reservedBits == noneReserved {
 		return
 	}
-	if had := e.flags | e.log.errors; had&(hasError|earlyError) == earlyError {
-		for _, k := range e.log.core.format.errors.keys {
+	if had := e.flags | e.log.boundFlags; had&(hasError|hasErrorKey) == hasErrorKey {
+		for _, k := range e.log.core.format.errorKeys.keys {
 			field := jsonenc.AppendKey(nil, k[len(reservedPrefix):])
 			for {
 				value, _, ok := jsonread.Locate(e.buf, k[len(reservedPrefix):])
@@ -117,7 +120,7 @@ func (e *Event) claimErrorKeys() {
 // splice replaces buf[from:end] with text and moves the offsets behind it.
 func (e *Event) splice(from, end int, text string) {
 	if from < e.front.end {
-		e.front.of = 0
+		e.front = front{}
 	}
 	shift := len(text) - (end - from)
 	e.buf = slices.Replace(e.buf, from, end, []byte(text)...)

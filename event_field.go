@@ -32,16 +32,16 @@ func (e *Event) checkKey(key string) (string, bool) {
 	if e.flags&inError != 0 {
 		return key, true
 	}
-	if k := f.errors.prefixed(key); k != "" {
+	if k := f.errorKeys.prefixed(key); k != "" {
 		if e.hasError() {
 			return k, true
 		}
-		e.flags |= earlyError
+		e.flags |= hasErrorKey
 	}
 	return key, true
 }
 
-func (e *Event) hasError() bool { return (e.flags|e.log.errors)&hasError != 0 }
+func (e *Event) hasError() bool { return (e.flags|e.log.boundFlags)&hasError != 0 }
 
 // isActive reports whether e is an event that has not been finished, and counts
 // the call if it has.
@@ -163,10 +163,10 @@ func (e *Event) setFields(buf []byte, err error) {
 
 func (e *Event) appendErrorField(buf []byte, err error) []byte {
 	key := "error"
-	if e.hasError() && e.log.core.format.errors.has(key) {
+	if e.hasError() && e.log.core.format.errorKeys.has(key) {
 		key = reservedPrefix + key
 	}
-	e.flags |= earlyError
+	e.flags |= hasErrorKey
 	return jsonenc.AppendKeyString(buf, key, errorText(err))
 }
 

@@ -3,7 +3,6 @@
 package nib
 
 import (
-	"math"
 	"sync"
 
 	"github.com/nib-log/nib/internal/invariants"
@@ -12,14 +11,14 @@ import (
 var eventPool = sync.Pool{New: func() any { return newEvent() }}
 
 func newEvent() *Event {
-	return &Event{buf: make([]byte, 0, startCap), depth: idle, reservedBits: math.MaxUint64}
+	return &Event{buf: make([]byte, 0, startCap), depth: idle, reservedBits: allReserved}
 }
 
 // builder is an event that collects fields and is never written.
 func (l *Logger) builder() *Event {
 	e := acquire(l)
-	e.front.of, e.buf = 0, e.buf[:0]
-	e.flags = building
+	e.front = front{}
+	e.buf, e.flags = e.buf[:0], building
 	return e
 }
 
@@ -37,25 +36,24 @@ func (e *Event) lend(l *Logger) *Event {
 	return e
 }
 
-// release makes e idle and returns it to the pool. In an idle event every key
-// may be reserved, so checkKey counts a stale call, which adds nothing.
+// release ends the use of e. An idle event reserves every key, so that checkKey
+// counts a stale call, which adds nothing.
 func (e *Event) release() {
-	e.depth, e.reservedBits, e.flags = idle, math.MaxUint64, 0
-	if invariants.Enabled || cap(e.buf) > keepSize {
-		e.retire()
-		return
-	}
-	e.log = idleLogger
-	eventPool.Put(e)
-}
-
-// retire is release for an event whose buffer must not be reused.
-func (e *Event) retire() {
-	if invariants.Enabled {
+	if invariants.Enabled { // it is not reused, and keeps its logger for reports
+		e.depth, e.reservedBits, e.flags = idle, allReserved, 0
 		e.ended.Record()
 		invariants.Poison(e.buf)
 		return
 	}
-	e.buf, e.front.of = make([]byte, 0, startCap), 0
-	e.release()
+	if cap(e.buf) > keepSize {
+		e.front = front{}
+		e.buf = make([]byte, 0, startCap)
+	}
+	e.recycle()
+}
+
+// recycle returns e to the pool.
+func (e *Event) recycle() {
+	e.depth, e.reservedBits, e.flags, e.log = idle, allReserved, 0, idleLogger
+	eventPool.Put(e)
 }

@@ -24,9 +24,14 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 		return e
 	}
 	if ctx != context.Background() && e.flags&(nested|inValue) == 0 {
-		e.run(func(e *Event) { e.carried, _ = ctx.Value(contract.LoggerKey{}).(*Logger) })
-		if e.depth < 0 || !e.log.groups.any() || e.flags&building != 0 {
-			e.addCarried()
+		var carried *Logger
+		e.run(func(*Event) { carried, _ = ctx.Value(contract.LoggerKey{}).(*Logger) })
+		switch {
+		case carried == nil || carried == e.log || carried.bound == "":
+		case !e.log.groups.any():
+			e.addCarried(carried)
+		case e.flags&building == 0:
+			e.carried = carried // until the groups end
 		}
 	}
 	if f := e.log.core.contextFields; f != nil {
@@ -35,19 +40,17 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 	return e
 }
 
-// addCarried adds the bound fields of the context's logger, except to a builder
-// with an open group.
-func (e *Event) addCarried() {
-	l := e.carried
-	e.carried = nil
-	if l == nil || l == e.log || l.bound == "" || e.depth < 0 || e.flags&building != 0 && e.log.groups.any() {
-		return
-	}
-	if own := e.log; l.core.format == own.core.format && l.groups.open == 0 && !own.groups.any() {
+// addCarried adds the bound fields of l that the line does not have. Usually one
+// of the two loggers is made from the other: then those are none, or what l has
+// bound more. Otherwise, or if keys of errors have to be renamed, each field is
+// looked for in the line.
+func (e *Event) addCarried(l *Logger) {
+	own := e.log
+	if l.core.format == own.core.format && l.groups.open == 0 && !own.groups.any() {
 		if extends(own.bound, l.bound) {
 			return
 		}
-		if extends(l.bound, own.bound) && (e.flags|own.errors|l.errors)&(hasError|earlyError) == 0 {
+		if extends(l.bound, own.bound) && (e.flags|own.boundFlags|l.boundFlags)&(hasError|hasErrorKey) == 0 {
 			e.buf = append(e.buf, l.bound[len(own.bound):]...)
 			return
 		}
@@ -107,9 +110,7 @@ func (e *Event) attr(a *slog.Attr) {
 	}
 	v := a.Value
 	if v.Kind() == slog.KindLogValuer {
-		if v = usercode.Resolve(v, e.callLogValue); e.depth < 0 {
-			return
-		}
+		v = usercode.Resolve(v, e.callLogValue)
 	}
 	if v.Kind() == slog.KindAny {
 		switch x := v.Any().(type) {
@@ -126,7 +127,7 @@ func (e *Event) attr(a *slog.Attr) {
 		return
 	}
 	if e.beginField(a.Key) {
-		e.addValue(v)
+		e.addSlogValue(v)
 	}
 }
 
@@ -145,12 +146,9 @@ func (e *Event) group(key string, attrs []slog.Attr) {
 		return
 	}
 	e.attrs(attrs)
-	if e.depth < 0 {
-		return
-	}
 	if len(e.buf) == s.from {
 		e.buf = e.buf[:from]
-		e.restore(s)
+		e.leave(s)
 		return
 	}
 	e.endContainer(s, "{}")
@@ -159,16 +157,17 @@ func (e *Event) group(key string, attrs []slog.Attr) {
 // inline adds the attributes of a group without a key at this level. It still
 // counts as nesting, because the value of a LogValuer may contain itself.
 func (e *Event) inline(attrs []slog.Attr) {
-	if why := e.descend(maxDepth); why != "" {
+	s, why := e.enter(maxDepth)
+	if why != "" {
 		e.str("", why)
 		return
 	}
 	e.attrs(attrs)
-	e.ascend()
+	e.leave(s)
 }
 
-// addValue appends a resolved value that is not a group.
-func (e *Event) addValue(v slog.Value) {
+// addSlogValue appends a resolved value that is not a group.
+func (e *Event) addSlogValue(v slog.Value) {
 	switch v.Kind() {
 	case slog.KindString:
 		e.buf = jsonenc.AppendString(e.buf, v.String())

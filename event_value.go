@@ -94,9 +94,9 @@ func Inline[T any](e *Event, v T) *Event {
 		buf, err := plan.AppendFieldsOf(p, e.buf, v, depth)
 		e.setFields(buf, err)
 	} else {
-		e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsOf(p, dst, v, depth) }, (*Event).setFields)
+		e.setFields(e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsOf(p, dst, v, depth) }))
 	}
-	if e.reservedBits != 0 {
+	if e.reservedBits != noneReserved {
 		if c := e.log.core.format.clashes(p.Pointee()); c != 0 {
 			e.settle(from, c)
 		}
@@ -121,7 +121,7 @@ func (f *format) clashes(p *plan.Plan) (c clash) {
 		if f.reserved.has(field.Name) {
 			c |= clashOwn
 		}
-		if f.errors.has(field.Name) {
+		if f.errorKeys.has(field.Name) {
 			c |= clashError
 		}
 	}
@@ -135,9 +135,9 @@ func (e *Event) settle(from int, c clash) {
 		e.buf = append(e.buf[:from], f.reserved.rename(string(e.buf[from:]), "")...)
 	}
 	if c&clashError != 0 && e.hasError() {
-		e.buf = append(e.buf[:from], f.errors.rename(string(e.buf[from:]), "")...)
+		e.buf = append(e.buf[:from], f.errorKeys.rename(string(e.buf[from:]), "")...)
 	} else if c&clashError != 0 {
-		e.flags |= earlyError
+		e.flags |= hasErrorKey
 	}
 }
 

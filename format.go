@@ -3,7 +3,6 @@
 package nib
 
 import (
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -29,7 +28,7 @@ type format struct {
 	static string
 
 	reserved     keySet  // keys of nib's own fields, the call site and Static
-	errors       keySet  // keys that Err writes, reserved in lines with an error
+	errorKeys    keySet  // keys that Err writes, reserved in lines with an error
 	reservedBits uint64  // the bits of both
 	errorField   string  // `,"error":`; "" when it is left out
 	site         *format // of the fields of a call site: reserves all keys but those
@@ -73,8 +72,6 @@ func (s *keySet) add(key string) {
 		s.bits |= 1 << keyBit(key)
 	}
 }
-
-func (s *keySet) clone() keySet { return keySet{slices.Clone(s.keys), s.bits} }
 
 func (s *keySet) has(key string) bool { return s.prefixed(key) != "" }
 

@@ -162,3 +162,13 @@ func TestGoexitInTheSinkIsCounted(t *testing.T) {
 type writeFunc func(p []byte) (int, error)
 
 func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
+
+// Fatal ends the process even if its line is lost before Msg is called.
+func TestFatalExitsWhenAFieldEndsTheGoroutine(t *testing.T) {
+	exits := 0
+	l, c := newCapture(t, nib.WithExit(func(int) { exits++ }))
+	apart(t, func() { l.Fatal().Func(func(*nib.Event) { runtime.Goexit() }).Msg("") })
+	if got := len(c.take()); exits != 1 || got != 0 || l.Stats().Aborted != 1 {
+		t.Errorf("got %d exits, %d lines, %+v", exits, got, l.Stats())
+	}
+}

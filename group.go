@@ -40,7 +40,8 @@ func (g groups) bound(fields []byte) groups {
 	return groups{open: g.open + g.pendingCount}
 }
 
-// rename renames the outermost group if its key is reserved.
+// rename renames the outermost group if its key is reserved. A 0 stands in for
+// the object of the innermost one.
 func (g *groups) rename(reserved *keySet) {
 	if g.open == 0 && g.pendingCount > 0 {
 		g.pending = reserved.rename(g.pending, "0"+strings.Repeat("}", g.pendingCount-1))
@@ -66,7 +67,8 @@ func (e *Event) closeGroups() {
 	open := l.groups.open
 	if l.groups.pendingCount > 0 {
 		if len(e.buf) == e.body {
-			e.buf, e.front.of = e.buf[:e.body-len(l.groups.pending)], 0 // the groups may be in the front
+			e.front = front{} // which the groups may be in
+			e.buf = e.buf[:e.body-len(l.groups.pending)]
 		} else {
 			e.buf[e.body] = '{'
 			open += l.groups.pendingCount

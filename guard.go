@@ -5,54 +5,141 @@ package nib
 import (
 	"fmt"
 	"log/slog"
-	"math"
 
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/shortfmt"
 	"github.com/nib-log/nib/internal/usercode"
 )
 
-// User code that an event calls runs in this file: in run, addContainer,
-// callText, format, callLogValue and marshal, each time under a deferred
-// function that distinguishes a panic from runtime.Goexit. recover returns nil
-// for the latter, and the flag done is still false. What user code returns may
-// run user code as well: an error's text is taken under the same guard as the
-// method that returned it.
+// An event runs user code in guard, and nowhere else. The line has a text in the
+// place of what the code should have given: "!PANIC: " and the text of its panic,
+// or "!ERROR: …" if it is nested too deep to be called.
+//
+//	caller        user code that gives              the text becomes
+//	run           fields at this level              a field "panic" or "depth"
+//	addContainer  the fields of an object or array  the value in its place
+//	callText      a text: Error, String, MsgFunc    that text
+//	format        the arguments of Msgf             the message
+//	callLogValue  a slog.Value                      the value, or null for a nil LogValuer
+//	marshal       JSON                              the value, or a field "error"
+//
+// User code that ends its goroutine, with runtime.Goexit, ends the event too:
+// the line is lost and counted, and the event goes to the garbage collector.
+// What user code returns may run user code as well: an error's text is taken
+// under the guard of the method that has returned it.
 
 const (
-	panicKey = "panic" // the field that reports that a callback has panicked
-	depthKey = "depth" // the field in place of those embedded too deep
+	panicKey = "panic"
+	depthKey = "depth"
 )
 
-// maxUser is how many lines may be built on one stack because user code logs
-// while its own line is built. A Stringer that logs itself would otherwise do
-// so until the stack is full, which ends the process.
-const maxUser = 4
+const (
+	maxDepth      = 32           // of containers and user code within each other
+	maxValueDepth = maxDepth + 1 // of user code that returns a value, which the innermost container may have
+
+	// maxLines is how many lines may be built on one stack because user code logs
+	// while its own line is built. A Stringer that logs itself would otherwise do
+	// so until the stack is full, which ends the process.
+	maxLines = 4
+)
+
+// guard calls f, and returns "" or the text of its panic. recover returns nil
+// if the goroutine is ending; then guard does not return either.
+func (e *Event) guard(f func(*Event)) (text string) {
+	done := false
+	defer func() {
+		if !done {
+			text = e.panicked(recover())
+		}
+	}()
+	f(e)
+	done = true
+	return ""
+}
+
+// panicked returns the text of a recovered panic, or aborts the event if the
+// goroutine is ending.
+func (e *Event) panicked(value any) (text string) {
+	if e.depth < 0 {
+		return "" // aborted by a guard further in
+	}
+	defer func() {
+		if text == "" { // of f, or of a method of its panic's value
+			e.abort()
+		}
+	}()
+	if value != nil {
+		text = "!PANIC: " + usercode.PanicText(value)
+	}
+	return text
+}
+
+// abort counts the line as lost and makes the event idle for good. That of
+// Fatal ends the process nevertheless.
+func (e *Event) abort() {
+	e.log.core.state.aborted.Add(1)
+	e.user.Leave()
+	e.depth, e.reservedBits = idle, allReserved
+	if e.flags&thenExit != 0 {
+		e.log.act(thenExit, "")
+	}
+}
+
+// A scope is what leave restores at the end of a level.
+type scope struct {
+	from         int // offset of a container's first byte
+	reservedBits uint64
+	place        flags
+}
+
+// enter begins a level, which is a container or a call of user code, or returns
+// why there must be none. Each time the limit is reached, it is lowered for the
+// rest of the field: a value that contains itself twice would otherwise be
+// followed 2 to the 32 times. The first level counts the lines that are being
+// built on this stack.
+func (e *Event) enter(limit int32) (s scope, why string) {
+	if e.depth+e.tooDeep >= limit && e.depth > 0 {
+		e.tooDeep++
+		return s, "!ERROR: nested deeper than 32"
+	}
+	if e.depth == 0 {
+		e.tooDeep = 0
+		slot, n := usercode.Enter()
+		if n > maxLines && usercode.FramesNamed(ownPrefix+"(*Event).", "guard") >= maxLines {
+			slot.Leave()
+			e.log.core.state.reentrant.Add(1)
+			return s, "!ERROR: logging leads to itself"
+		}
+		e.user = slot
+	}
+	e.depth++
+	return scope{len(e.buf), e.reservedBits, e.flags & inPlace}, ""
+}
+
+// leave ends a level, unless the event has been aborted.
+func (e *Event) leave(s scope) {
+	if e.depth < 0 {
+		return
+	}
+	e.reservedBits, e.flags = s.reservedBits, e.flags&^inPlace|s.place
+	if e.depth--; e.depth == 0 {
+		e.user.Leave()
+	}
+}
 
 // run lets f add fields at this level.
 func (e *Event) run(f func(*Event)) {
 	if !e.isActive() {
 		return
 	}
-	if why := e.descend(maxDepth); why != "" { // a Marshaler that embeds itself, say
+	s, why := e.enter(maxDepth)
+	if why != "" { // a Marshaler that embeds itself, say
 		e.str(depthKey, why)
 		return
 	}
-	done := false
-	defer func() {
-		if !done {
-			e.fieldFailed(recover())
-		}
-	}()
-	f(e)
-	done = true
-	e.ascend()
-}
-
-// fieldFailed adds a field that reports a panic in a callback that adds fields.
-func (e *Event) fieldFailed(panicked any) {
-	if text, ok := e.panicked(panicked); ok {
-		e.ascend()
+	text := e.guard(f)
+	e.leave(s)
+	if text != "" {
 		e.str(panicKey, text)
 	}
 }
@@ -65,85 +152,17 @@ func (e *Event) runHooks(msg string) {
 	}
 }
 
-// descend begins a level, which is a container or a call of user code, or
-// returns why there must be none. Each time the limit is reached, it is lowered
-// for the rest of the field: a value that contains itself twice would otherwise
-// be followed 2 to the 32 times. The first level counts the lines that are
-// being built on this stack.
-func (e *Event) descend(limit int32) (why string) {
-	if e.depth+e.tooDeep >= limit && e.depth > 0 {
-		e.tooDeep++
-		return "!ERROR: nested deeper than 32"
-	}
-	if e.depth == 0 {
-		e.tooDeep = 0
-		s, n := usercode.Enter()
-		if n > maxUser && usercode.FramesNamed(ownPrefix+"(*Event).",
-			"run", "addContainer", "callText", "format", "marshal", "callLogValue") > maxUser {
-			s.Leave()
-			e.log.core.state.reentrant.Add(1)
-			return "!ERROR: logging leads to itself"
-		}
-		e.user = s
-	}
-	e.depth++
-	return ""
-}
-
-// ascend ends a level, unless the goroutine is ending with it.
-func (e *Event) ascend() {
-	if e.depth > 0 {
-		if e.depth--; e.depth == 0 {
-			e.user.Leave()
-		}
-	}
-}
-
-// panicked turns a recovered panic into text. If value is nil, the goroutine is
-// ending with runtime.Goexit: the line is lost, is counted, and the event goes
-// to the garbage collector, since outer callbacks of the same event will still
-// return.
-func (e *Event) panicked(value any) (text string, alive bool) {
-	if e.depth < 0 {
-		return "", false
-	}
-	if value != nil {
-		defer func() {
-			if !alive { // a method of the panic's value has ended the goroutine
-				e.abort()
-			}
-		}()
-		return "!PANIC: " + usercode.PanicText(value), true
-	}
-	e.abort()
-	return "", false
-}
-
-// abort counts the line as lost and makes the event idle for good.
-func (e *Event) abort() {
-	e.log.core.state.aborted.Add(1)
-	e.user.Leave()
-	e.depth, e.reservedBits = idle, math.MaxUint64
-}
-
-// A scope is a level, with the state to restore at its end.
-type scope struct {
-	from         int // offset of a container's first byte
-	reservedBits uint64
-	outer        flags // inArray and nested, or inValue, of the enclosing level
-}
-
-// beginContainer begins a container at the end of the line, unless that is too deep.
+// beginContainer begins a container at the end of the line, unless that is too
+// deep.
 func (e *Event) beginContainer(array flags) (s scope, ok bool) {
-	if why := e.descend(maxDepth); why != "" {
+	s, why := e.enter(maxDepth)
+	if why != "" {
 		e.buf = jsonenc.AppendString(e.buf, why)
 		return s, false
 	}
-	s = scope{len(e.buf), e.reservedBits, e.flags & (inArray | nested)}
-	e.flags = e.flags&^inArray | array | nested
-	e.reservedBits = 0
+	e.reservedBits, e.flags = noneReserved, e.flags&^inArray|array|nested
 	if array != 0 {
-		e.reservedBits = math.MaxUint64
+		e.reservedBits = allReserved
 	}
 	return s, true
 }
@@ -156,20 +175,7 @@ func (e *Event) endContainer(s scope, brackets string) {
 		e.buf[s.from] = brackets[0]
 		e.buf = append(e.buf, brackets[1])
 	}
-	e.restore(s)
-}
-
-// failContainer replaces the container with the text of the panic.
-func (e *Event) failContainer(s scope, panicked any) {
-	if text, ok := e.panicked(panicked); ok {
-		e.buf = jsonenc.AppendString(e.buf[:s.from], text)
-		e.restore(s)
-	}
-}
-
-func (e *Event) restore(s scope) {
-	e.ascend()
-	e.reservedBits, e.flags = s.reservedBits, e.flags&^(inArray|nested)|s.outer
+	e.leave(s)
 }
 
 // addContainer appends the object or array that f fills.
@@ -178,14 +184,11 @@ func (e *Event) addContainer(array flags, brackets string, f func(*Event)) {
 	if !ok {
 		return
 	}
-	done := false
-	defer func() {
-		if !done {
-			e.failContainer(s, recover())
-		}
-	}()
-	f(e)
-	done = true
+	if text := e.guard(f); text != "" {
+		e.buf = jsonenc.AppendString(e.buf[:s.from], text)
+		e.leave(s)
+		return
+	}
 	e.endContainer(s, brackets)
 }
 
@@ -214,106 +217,61 @@ func (e *Event) addMarshaler(m Marshaler) {
 	e.addObject(m.MarshalNib)
 }
 
-// callText runs a method that gives text.
-func (e *Event) callText(f func() string) (text string) {
-	done := false
-	s, why := e.suspend()
+// call calls user code that returns the value of a field, and returns "" or the
+// text in its place. The code cannot add fields to e: they would end up inside
+// of the value.
+func (e *Event) call(f func(*Event)) (text string) {
+	s, why := e.enter(maxValueDepth)
 	if why != "" {
 		return why
 	}
-	defer func() {
-		if !done {
-			text, _ = e.panicked(recover())
-		}
-		e.resume(s)
-	}()
-	text = f()
-	done = true
+	e.reservedBits, e.flags = allReserved, e.flags|inValue
+	text = e.guard(f)
+	e.leave(s)
+	return text
+}
+
+// callText calls a method that returns a text.
+func (e *Event) callText(f func() string) (text string) {
+	if instead := e.call(func(*Event) { text = f() }); instead != "" {
+		return instead
+	}
 	return text
 }
 
 // format formats a message, which may run methods of the arguments. Package fmt
 // catches a panic in one of these, but not in a method of the panic's value.
 func (e *Event) format(dst []byte, format string, args []any) (text []byte) {
-	if text, done := shortfmt.Append(dst, format, args); done {
+	text, done := shortfmt.Append(dst, format, args)
+	if done {
 		return text
 	}
-	done := false
-	s, why := e.suspend()
-	if why != "" {
-		return append(dst, why...)
+	if instead := e.call(func(*Event) { text = fmt.Appendf(dst, format, args...) }); instead != "" {
+		return append(dst, instead...)
 	}
-	defer func() {
-		if !done {
-			what, _ := e.panicked(recover())
-			text = append(dst, what...)
-		}
-		e.resume(s)
-	}()
-	text = fmt.Appendf(dst, format, args...)
-	done = true
 	return text
 }
 
-// callLogValue guards LogValue. It also calls LogValue on nil, which is a valid
-// receiver of some types. If that panics, the value is null.
+// callLogValue calls LogValue, also on nil, which is a valid receiver of some
+// types.
 func (e *Event) callLogValue(lv slog.LogValuer) (v slog.Value) {
-	done := false
-	if why := e.descend(maxDepth + 1); why != "" {
-		return slog.StringValue(why)
+	instead := e.call(func(*Event) { v = lv.LogValue() })
+	if instead != "" && !usercode.IsNil(lv) {
+		return slog.StringValue(instead)
 	}
-	defer func() {
-		if !done {
-			text, alive := e.panicked(recover())
-			if v = slog.StringValue(text); alive && usercode.IsNil(lv) {
-				v = slog.Value{}
-			}
-		}
-		e.ascend()
-	}()
-	v = lv.LogValue()
-	done = true
 	return v
 }
 
-// marshal calls encode, which runs user code and appends to the line, and
-// passes set its result, or the text of a panic as an error.
-func (e *Event) marshal(encode func(dst []byte) ([]byte, error), set func(e *Event, buf []byte, err error)) {
-	done := false
-	s, why := e.suspend()
-	if why != "" {
-		set(e, e.buf, userError(why))
-		return
-	}
-	defer func() {
-		if !done {
-			if text, alive := e.panicked(recover()); alive {
-				set(e, e.buf, userError(text))
-			}
+// marshal returns what encode, which runs user code, makes of the line. Its
+// error is a userError.
+func (e *Event) marshal(encode func(dst []byte) ([]byte, error)) (buf []byte, err error) {
+	instead := e.call(func(*Event) {
+		if buf, err = encode(e.buf); err != nil {
+			err = userError(errorText(err)) // here, since it may call a method of what user code returned
 		}
-		e.resume(s)
-	}()
-	buf, err := encode(e.buf)
-	if err != nil {
-		err = userError(errorText(err)) // here, since it may call a method of what user code returned
+	})
+	if instead != "" {
+		return e.buf, userError(instead)
 	}
-	done = true
-	set(e, buf, err)
-}
-
-// suspend keeps user code that returns the value of a field from adding fields
-// to the same event: they would end up inside that value.
-func (e *Event) suspend() (s scope, why string) {
-	if why = e.descend(maxDepth + 1); why == "" {
-		s = scope{reservedBits: e.reservedBits, outer: e.flags & inValue}
-		e.reservedBits, e.flags = math.MaxUint64, e.flags|inValue
-	}
-	return s, why
-}
-
-func (e *Event) resume(s scope) {
-	if e.depth > 0 { // otherwise the goroutine is ending
-		e.reservedBits, e.flags = s.reservedBits, e.flags&^inValue|s.outer
-		e.ascend()
-	}
+	return buf, err
 }

@@ -166,7 +166,12 @@ func newFormat(l Layout) *format {
 	f.messageKey, f.loggerKey = f.encodedKey(l.MessageKey), f.encodedKey(l.LoggerKey)
 	f.messageText = jsonenc.MakeText(f.messageKey + `"`)
 	f.encodedKey(l.StackKey)
-	f.learnKeys()
+	f.errorField = string(jsonenc.AppendKey(nil, l.ErrorKey))
+	f.site = f.frozen()
+	f.learnCaller()
+	f.learnError()
+	f.learnStatic()
+	f.reservedBits = f.reserved.bits | f.errorKeys.bits
 	for i := range f.levels {
 		f.levels[i] = f.encodeLevel(LevelTrace+Level(4*i), new(atomic.Uint64))
 	}
@@ -201,50 +206,68 @@ func (f *format) encodedKey(key string) string {
 	return string(jsonenc.AppendKey(nil, key))
 }
 
-// learnKeys calls the functions of the layout to find the keys that they write:
-// Caller with a call site, Error with errors of the kinds that such functions
-// distinguish. No field may forge these keys.
-func (f *format) learnKeys() {
-	f.site = &format{Layout: f.Layout, time: f.time, plans: f.plans, reserved: f.reserved.clone(), reservedBits: f.reserved.bits}
-	f.reservedBits = f.reserved.bits
-	if f.CallerKey != OmitKey {
-		f.siteKeys.add(f.CallerKey)
-		if f.Caller != nil {
-			frame := callsite.Frame(callsite.PC(0)[0])
-			fields, _ := f.sample("Caller", 0, func(e *Event) { f.Caller(e, f.CallerKey, frame) })
-			f.siteKeys.addFields(fields)
-		}
-		for _, k := range f.siteKeys.keys {
-			f.reserved.add(k[len(reservedPrefix):])
-		}
+// No field may forge a key that a function of the layout writes. Three steps,
+// in this order, call the functions to find their keys: what one has found is
+// reserved in the next.
+
+// learnCaller finds the keys of the call site.
+func (f *format) learnCaller() {
+	key := f.CallerKey
+	if key == OmitKey {
+		return
 	}
-	f.reservedBits = f.reserved.bits
-	if key := f.ErrorKey; key != OmitKey {
-		shown := f.reserved.prefixed(key)
-		if shown == "" {
-			shown = key
-			f.errors.add(key)
-		}
-		f.errorField = string(jsonenc.AppendKey(nil, shown))
-		f.site.errorField = f.errorField
-		for i, ok := 0, f.Error != nil; ok && i < len(usercode.SampleErrors); i++ {
-			var fields string
-			fields, ok = f.sample("Error", inError, func(e *Event) { f.Error(e, key, usercode.SampleErrors[i]) })
-			f.errors.addFields(fields)
-		}
+	f.siteKeys.add(key)
+	if f.Caller != nil {
+		frame := callsite.Frame(callsite.PC(0)[0])
+		fields, _ := f.sample("Caller", 0, func(e *Event) { f.Caller(e, key, frame) })
+		f.siteKeys.addFields(fields)
 	}
-	f.reservedBits |= f.errors.bits
+	for _, k := range f.siteKeys.keys {
+		f.reserved.add(k[len(reservedPrefix):])
+	}
+}
+
+// learnError finds the keys of errors, with samples of the kinds that such
+// functions distinguish.
+func (f *format) learnError() {
+	key := f.ErrorKey
+	if key == OmitKey {
+		return
+	}
+	if taken := f.reserved.prefixed(key); taken != "" { // by Caller
+		f.errorField = string(jsonenc.AppendKey(nil, taken))
+	} else {
+		f.errorKeys.add(key)
+	}
+	for i, ok := 0, f.Error != nil; ok && i < len(usercode.SampleErrors); i++ {
+		var fields string
+		fields, ok = f.sample("Error", inError, func(e *Event) { f.Error(e, key, usercode.SampleErrors[i]) })
+		f.errorKeys.addFields(fields)
+	}
+}
+
+// learnStatic encodes the constant fields, and finds their keys.
+func (f *format) learnStatic() {
 	if f.Static != nil {
-		f.static = f.build(0, f.Static)
+		f.static = f.frozen().build(0, f.Static)
 		f.reserved.addFields(f.static)
-		f.reservedBits |= f.reserved.bits
+	}
+}
+
+// frozen returns a format for functions of the layout: with the keys that are
+// reserved now, and the rest of f that fields need. f still changes.
+func (f *format) frozen() *format {
+	return &format{
+		Layout: f.Layout, time: f.time, plans: f.plans, errorField: f.errorField,
+		reserved: f.reserved, errorKeys: f.errorKeys, reservedBits: f.reserved.bits | f.errorKeys.bits,
 	}
 }
 
 // build encodes the fields that a function of the layout adds. Keys of errors
 // are reserved, except in the function that writes errors.
 func (f *format) build(also flags, add func(*Event)) string {
-	e := (&Logger{core: &core{format: f, state: new(state)}, reservedBits: f.reservedBits, errors: hasError}).builder()
+	l := &Logger{core: &core{format: f, state: new(state)}, reservedBits: f.reservedBits, boundFlags: hasError}
+	e := l.builder()
 	e.flags |= also
 	e.run(add)
 	fields := string(e.buf)
@@ -254,12 +277,9 @@ func (f *format) build(also flags, add func(*Event)) string {
 
 // sample is build on another goroutine, which add may end. add may also wait
 // for the caller of New, to release a lock for example, so sample abandons the
-// goroutine after a while. It uses a copy of f, since f changes.
+// goroutine after a while.
 func (f *format) sample(name string, also flags, add func(*Event)) (fields string, ok bool) {
-	own := &format{
-		Layout: f.Layout, time: f.time, plans: f.plans, errorField: f.errorField,
-		reserved: f.reserved.clone(), reservedBits: f.reservedBits,
-	}
+	own := f.frozen()
 	done := make(chan string, 1)
 	go func() {
 		fields := ""

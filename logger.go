@@ -28,11 +28,11 @@ type Logger struct {
 	direct       bool   // min alone decides: there is neither a leveler nor a sampler
 	hasEpilogue  bool   // hooks, open groups or a stack may come between the fields and the message
 
-	name      string
-	nameField string // `,"logger":"name"`
-	bound     string // encoded fields, each with its comma in front
-	groups    groups // of WithGroup
-	errors    flags  // hasError and earlyError of the bound fields
+	name       string
+	nameField  string // `,"logger":"name"`
+	bound      string // encoded fields, each with its comma in front
+	groups     groups // of WithGroup
+	boundFlags flags  // hasError and hasErrorKey of the bound fields
 }
 
 // minLevel lets every level through to the leveler.
@@ -48,7 +48,7 @@ type core struct {
 	rules         *Rules           // nil: the logger's own level
 	caller        bool
 	edits         edits
-	needsEdit     bool // a line is changed when its fields are complete: its message may move, or there are edits
+	hasEdits      bool // edits.any()
 	splitFront    bool // something is between the front and the bound fields
 	stackFrom     Level
 	hooks         []Hook
@@ -107,7 +107,7 @@ func (l *Logger) apply(opts []Option) *Logger {
 	}
 	c := l.core
 	c.splitFront = c.caller || c.format.MessageFirst
-	c.needsEdit = c.format.MessageFirst || c.edits.any()
+	c.hasEdits = c.edits.any()
 	l.guardLeveler()
 	return l.seal()
 }
@@ -122,7 +122,7 @@ func (l *Logger) seal() *Logger {
 	}
 	l.direct = l.leveler == nil && l.core.sampler == nil
 	l.hasEpilogue = l.core.stackFrom < math.MaxInt || len(l.core.hooks) > 0 || l.groups.any()
-	l.reservedBits = 0
+	l.reservedBits = noneReserved
 	if !l.groups.any() {
 		l.reservedBits = l.core.format.reservedBits
 	}
@@ -238,7 +238,7 @@ func (l *Logger) bind(f func(*Event)) *Logger {
 	n := *l
 	n.groups = l.groups.bound(e.buf[body:])
 	n.bound = string(e.buf)
-	n.errors |= e.flags & (hasError | earlyError)
+	n.boundFlags |= e.flags & (hasError | hasErrorKey)
 	e.release()
 	return n.seal()
 }

@@ -55,9 +55,10 @@ func WithLayout(layout Layout) Option {
 		l.nameField = f.encodeName(l.name)
 		l.bound = f.reserved.rename(l.bound, l.groups.closing())
 		l.groups.rename(&f.reserved)
-		l.errors = l.errors&hasError | earlyError
-		if f.errors.rename(l.bound, l.groups.closing()) == l.bound {
-			l.errors = 0
+		had := l.boundFlags & hasError
+		l.boundFlags = 0
+		if f.errorKeys.rename(l.bound, l.groups.closing()) != l.bound {
+			l.boundFlags = had | hasErrorKey
 		}
 	}}
 }

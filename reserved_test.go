@@ -3,6 +3,7 @@
 package nib_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -298,5 +299,18 @@ func TestFieldsAddedOnDemandStandAtTheTop(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The call site may be shown by Err, too: its key is the layout's then.
+func TestCallerThatAddsAnErrorReservesItsKey(t *testing.T) {
+	var out bytes.Buffer
+	l := nib.New(&out, nib.WithCaller(), nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, Caller: func(e *nib.Event, _ string, _ runtime.Frame) {
+		e.Err(errors.New("unknown"))
+	}}))
+	l.Info().Str("error", "forged").Err(errors.New("failed")).Msg("")
+	const want = `{"level":"info","error":"unknown","field.error":"forged","field.error":"failed","message":""}` + "\n"
+	if out.String() != want {
+		t.Errorf("got  %swant %s", out.String(), want)
 	}
 }

@@ -3,15 +3,20 @@
 package nib
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
+	"os"
+	"sync/atomic"
+	"time"
 
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/jsonread"
+	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/linewriter"
 	"github.com/nib-log/nib/internal/usercode"
 )
@@ -130,7 +135,8 @@ func sinkOutput(s Sink) output {
 	return o
 }
 
-// write writes the finished line of e.
+// write writes the finished line of e. Most lines go to an io.Writer, by package
+// linewriter, which has the lock and queues lines of a writer that logs.
 func (c *core) write(e *Event) {
 	var lost int
 	var err error
@@ -255,15 +261,32 @@ func (o *output) flush(ctx context.Context) error {
 }
 
 func callFlush(ctx context.Context, f flusher) (err error) {
-	done := false
-	defer func() {
-		if !done {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("nib: Flush of the sink panicked: %s", usercode.PanicText(p))
-			}
-		}
-	}()
-	err = f.Flush(ctx)
-	done = true
-	return err
+	_, panicked := callUser("Flush of the sink", new(atomic.Uint64), func() { err = f.Flush(ctx) })
+	return cmp.Or(panicked, err)
+}
+
+// act flushes, and then panics or ends the process.
+func (l *Logger) act(then flags, msg string) {
+	l.flushFinal()
+	if then&thenPanic != 0 {
+		panic(msg)
+	}
+	lastresort.Flush()
+	exit := l.core.exit
+	if exit == nil {
+		exit = os.Exit
+	}
+	exit(1)
+}
+
+// finalFlush is how long Panic and Fatal wait for sinks to flush.
+const finalFlush = 5 * time.Second
+
+// flushFinal flushes before the program may end.
+func (l *Logger) flushFinal() {
+	ctx, cancel := context.WithTimeout(context.Background(), finalFlush)
+	defer cancel()
+	if err := l.core.out.flush(ctx); err != nil {
+		l.core.report(err)
+	}
 }

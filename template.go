@@ -88,9 +88,9 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 	} else {
 		boxed := new(T)
 		*boxed = *v
-		e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsAt(form.plan, dst, boxed, maxDepth) }, (*Event).setFields)
+		e.setFields(e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsAt(form.plan, dst, boxed, maxDepth) }))
 	}
-	if form.clash != 0 && e.reservedBits != 0 {
+	if form.clash != 0 && e.reservedBits != noneReserved {
 		e.settle(from, form.clash)
 	}
 	if e.log.hasEpilogue || form.message == "" || e.flags&hasMessage != 0 {

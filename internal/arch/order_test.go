@@ -25,10 +25,10 @@ var reading = []string{
 	"event.go", "event_begin.go", "event_finish.go", "event_caller.go",
 	"event_scalar.go", "event_slice.go", "event_value.go", "event_slog.go", "event_nest.go", "event_any.go",
 	"group.go", "event_edit.go",
-	// The shape of the line, and where it goes.
-	"layout.go", "sink.go",
+	// The shape of the line, user code around it, and where it goes.
+	"layout.go", "guard.go", "sink.go",
 	// What all of them use.
-	"guard.go", "event_field.go", "event_pool.go", "format.go", "level.go", "errors.go",
+	"event_field.go", "event_pool.go", "format.go", "level.go", "report.go",
 }
 
 // checkReading finds calls from one file of the root package to another that is

@@ -145,7 +145,7 @@ func callUser(what string, aborted *atomic.Uint64, f func()) (done bool, err err
 			}
 		}
 	}()
-	if n > maxUser && usercode.FramesNamed(ownPrefix, "callUser") > maxUser {
+	if n > maxLines && usercode.FramesNamed(ownPrefix, "callUser") > maxLines {
 		ended = false
 		return false, nil
 	}
