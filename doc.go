@@ -115,6 +115,6 @@ package nib
 //	event_pool.go    where events come from, and what an idle one is
 //	sink.go          a Record, a Sink, and write, which calls it
 //
-// Then read the rest in the order of docs/event-path.md, in which functions call
-// only functions further down. guard.go is the most important file of these:
-// every call of user code that an event makes is there.
+// Then read the rest in the order of docs/event-path.md, in which functions
+// call only functions further down. The most important of these files is
+// guard.go: every call of user code that an event makes is there.

@@ -139,8 +139,9 @@ func (w stdWriter) Write(p []byte) (int, error) {
 }
 
 // waitLimit returns how long package log waits for a line, the last one of the
-// program or another. If the writer of a line prints to the logger, it holds the
-// lock that the new line needs: the line is queued, and waiting is of no use.
+// program or another. If the writer of a line prints to the logger, it holds
+// the lock that the new line needs: the line is queued, and waiting is of no
+// use.
 func (c *core) waitLimit(final bool) time.Duration {
 	const short = 100 * time.Millisecond
 	queued := c.out.lines != nil && linewriter.Writing()

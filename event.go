@@ -31,8 +31,8 @@ type Event struct {
 	// comma becomes the brace or bracket when the container is closed.
 	buf []byte
 
-	// reservedBits has bit keyBit(k) set for every key k that is reserved here; a
-	// key whose bit is set needs checkKey. It is noneReserved in objects and
+	// reservedBits has bit keyBit(k) set for every key k that is reserved here;
+	// a key whose bit is set needs checkKey. It is noneReserved in objects and
 	// groups, and allReserved where no field may be added: in an array, in the
 	// value of a field, and in an idle event.
 	reservedBits uint64

@@ -19,11 +19,11 @@ type origin struct {
 	msg *string
 }
 
-// begin starts the event of every way to log in three steps: belowMin and passes
-// decide whether there is a line, package callsite finds the call site, and the
-// rest writes what precedes the fields. A caller that has an origin has done the
-// first two. Level methods have called belowMin if how is 0; they are inlined,
-// so the call site is the return address. Another call would take 1 ns.
+// begin starts the event of every way to log in three steps: belowMin and
+// passes decide whether there is a line, package callsite finds the call site,
+// and the rest writes what precedes the fields. A caller that has an origin has
+// done the first two. Level methods have called belowMin if how is 0, and are
+// inlined: the call site is the return address. A further call costs 1 ns.
 //
 //go:noinline
 func (l *Logger) begin(level Level, how flags, from *origin) *Event {
@@ -71,14 +71,14 @@ func (l *Logger) begin(level Level, how flags, from *origin) *Event {
 }
 
 // A front is what the lines of a logger at one level begin with: time, level,
-// name, and the bound fields, unless the call site or the message precedes them.
-// Two fronts of the same second differ only in its fraction. So an idle event
-// keeps the bytes of its last line, and begin reuses their front.
+// name, and the bound fields, unless the call site or the message precedes
+// them. Two fronts of the same second differ only in its fraction. So an idle
+// event keeps the bytes of its last line, and begin reuses their front.
 //
 // If of is not 0, buf[:end] is the front of a line of that logger, except for
 // its first byte (see Event.buf), and Event.body is that line's. Only newFront
-// sets of. Fields are appended behind the front, and calls on an idle event write
-// nothing; all code that overwrites or cuts the front clears Event.front.
+// sets of. Fields are appended behind the front, and calls on an idle event
+// write nothing; all code that overwrites or cuts the front clears Event.front.
 type front struct {
 	of       uint64 // id of the logger, never used for another; 0: the front cannot be reused
 	level    Level

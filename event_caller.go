@@ -41,7 +41,7 @@ func (e *Event) Timestamp() *Event {
 // A callText is the encoded caller field of one call site.
 type callText struct {
 	field string
-	pc    uintptr // the call site; 0: the field is not known, see addCaller
+	pc    uintptr // the call site; 0: within nib, see addCaller
 }
 
 // ownPrefix begins the names of this package's functions.
@@ -67,22 +67,17 @@ func (e *Event) CallerSkipFrame(n int) *Event {
 		e.addCaller(pc)
 		return e
 	}
-	e.setCaller(pc)
+	e.pc = pc
+	e.splice(e.callerAt, e.callerEnd, e.log.core.format.caller(pc).field)
 	return e
 }
 
-// setCaller replaces the caller field.
-func (e *Event) setCaller(pc uintptr) {
-	e.pc = pc
-	e.splice(e.callerAt, e.callerEnd, e.log.core.format.caller(pc).field)
-}
-
 // addCaller appends the caller field for pc, the return address of a method of
-// nib. There are three cases. Usually it is in the code that logs. Where the
-// compiler has inlined methods of nib into that code, pc has the frames of all of
-// them, and the caller is the first frame outside of nib: encodeCaller finds it.
-// Where a method of nib has called the other one, pc is within nib and says
-// nothing of the caller, which is found on the stack for each line.
+// nib. Usually pc is in the code that logs. If methods of nib were inlined
+// there, pc has the frames of all of them, and the first frame outside of nib
+// is the caller: encodeCaller finds it, once for each pc. If another method of
+// nib has made the call, pc is within nib and has no caller: each line looks
+// for its own on the stack.
 func (e *Event) addCaller(pc uintptr) {
 	f := e.log.core.format
 	t := f.caller(pc)

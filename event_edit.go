@@ -95,8 +95,8 @@ func (e *Event) moveMessage() {
 
 // claimErrorKeys reserves the keys of an error that is about to be added. They
 // are reserved in lines with an error only, as "error" is a usual key of other
-// fields, too. So the flag hasErrorKey remembers that a field has such a key, and
-// these fields are renamed now.
+// fields, too. So the flag hasErrorKey remembers that a field has such a key,
+// and these fields are renamed now.
 func (e *Event) claimErrorKeys() {
 	if e.reservedBits == noneReserved {
 		return

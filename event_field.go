@@ -10,8 +10,8 @@ import (
 	"github.com/nib-log/nib/internal/plan"
 )
 
-// mayBeReserved reports whether checkKey must look at key. It is inlined: a call
-// would take a tenth of the time of a line with ten fields.
+// mayBeReserved reports whether checkKey must look at key. It is inlined: a
+// call would take a tenth of the time of a line with ten fields.
 func (e *Event) mayBeReserved(key string) bool { return e.reservedBits>>keyBit(key)&1 != 0 }
 
 // checkKey returns the key that a field with this key is written under, or
@@ -52,8 +52,8 @@ func (e *Event) isActive() bool {
 	return e != nil && e.depth >= 0
 }
 
-// beginField adds the key of a field, and reports whether a field may be added. The
-// most used methods below append key and value in one step instead.
+// beginField adds the key of a field, and reports whether a field may be added.
+// The most used methods below append key and value in one step instead.
 func (e *Event) beginField(key string) bool {
 	if e.mayBeReserved(key) {
 		var ok bool

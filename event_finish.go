@@ -80,8 +80,8 @@ func (e *Event) finishable() bool {
 const noMessage, plainMessage = false, true // whether finish adds its message
 
 // finish completes a line, writes it, and then panics or exits for Panic and
-// Fatal. A plain line does not pass complete, nor write if it goes to io.Discard,
-// nor release: these calls would cost it a tenth of its time.
+// Fatal. A plain line does not pass complete, nor write if it goes to
+// io.Discard, nor release: these calls would cost it a tenth of its time.
 func (e *Event) finish(msg string, message bool) {
 	if e.depth != 0 && !e.finishable() {
 		return

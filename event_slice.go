@@ -152,9 +152,9 @@ func (e *Event) Errs(key string, errs []error) *Event {
 	return each(e, key, errs, (*Event).addError)
 }
 
-// A slice that is passed to a function value escapes: every caller's slice would
-// move to the heap, even if the level is off. Hence the explicit loops, and the
-// methods that are not inlined.
+// A slice that is passed to a function value escapes: every caller's slice
+// would move to the heap, even if the level is off. Hence the explicit loops,
+// and the methods that are not inlined.
 
 func ints[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](e *Event, key string, vals []T) *Event {
 	if from := e.beginList(key, vals == nil); from >= 0 {
@@ -164,8 +164,8 @@ func ints[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 
 	return e
 }
 
-// beginList begins an array, whose elements each begin with a comma, and returns the
-// offset of its bracket, or -1 if there is no array to fill.
+// beginList begins an array, whose elements each begin with a comma, and
+// returns the offset of its bracket, or -1 if there is no array to fill.
 func (e *Event) beginList(key string, null bool) (from int) {
 	if e == nil || !e.beginField(key) {
 		return -1

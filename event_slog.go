@@ -40,10 +40,10 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 	return e
 }
 
-// addCarried adds the bound fields of l that the line does not have. Usually one
-// of the two loggers is made from the other: then those are none, or what l has
-// bound more. Otherwise, or if keys of errors have to be renamed, each field is
-// looked for in the line.
+// addCarried adds the bound fields of l that the line does not have. Usually
+// one of the two loggers is made from the other: then those are none, or what l
+// has bound more. Otherwise, or if keys of errors have to be renamed, each
+// field is looked for in the line.
 func (e *Event) addCarried(l *Logger) {
 	own := e.log
 	if l.core.format == own.core.format && l.groups.open == 0 && !own.groups.any() {

@@ -11,12 +11,12 @@ import (
 	"github.com/nib-log/nib/internal/usercode"
 )
 
-// An event runs user code in guard, and nowhere else. The line has a text in the
-// place of what the code should have given: "!PANIC: " and the text of its panic,
-// or "!ERROR: …" if it is nested too deep to be called.
+// An event runs user code in guard, and nowhere else. The line has a text in
+// the place of what the code should have given: "!PANIC: " and the text of its
+// panic, or "!ERROR: …" if it is nested too deep to be called.
 //
-//	caller        user code that gives              the text becomes
-//	run           fields at this level              a field "panic" or "depth"
+//	function      user code returns                 the text becomes
+//	run           fields of this level              a field "panic" or "depth"
 //	addContainer  the fields of an object or array  the value in its place
 //	callText      a text: Error, String, MsgFunc    that text
 //	format        the arguments of Msgf             the message
@@ -37,9 +37,9 @@ const (
 	maxDepth      = 32           // of containers and user code within each other
 	maxValueDepth = maxDepth + 1 // of user code that returns a value, which the innermost container may have
 
-	// maxLines is how many lines may be built on one stack because user code logs
-	// while its own line is built. A Stringer that logs itself would otherwise do
-	// so until the stack is full, which ends the process.
+	// maxLines is how many lines may be built on one stack because user code
+	// logs while its own line is built. A Stringer that logs itself would
+	// otherwise do so until the stack is full, which ends the process.
 	maxLines = 4
 )
 

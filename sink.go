@@ -135,8 +135,9 @@ func sinkOutput(s Sink) output {
 	return o
 }
 
-// write writes the finished line of e. Most lines go to an io.Writer, by package
-// linewriter, which has the lock and queues lines of a writer that logs.
+// write writes the finished line of e. Most lines go to an io.Writer, by
+// package linewriter, which has the lock and queues lines of a writer that
+// logs.
 func (c *core) write(e *Event) {
 	var lost int
 	var err error
