@@ -170,8 +170,16 @@ func newPainters(c console.Config) *painters { return &painters{config: c} }
 
 // of returns the console for a line.
 func (p *painters) of(l *logread.Line) *console.Sink {
-	at, level, message := l.Key("time"), l.Key("level"), l.Key("message")
-	if k := p.last; k != nil && k.time == at && k.level == level && k.message == message {
+	at, level := l.Key("time"), l.Key("level")
+	k := p.last
+	if k != nil && (k.time != at || k.level != level) {
+		k = nil
+	}
+	if k != nil && endsWithText(l.Body(), k.message) {
+		return k.sink // without reading the members between
+	}
+	message := l.Key("message")
+	if k != nil && k.message == message {
 		return k.sink
 	}
 	i := slices.IndexFunc(p.byKeys, func(k keyed) bool { return k.time == at && k.level == level && k.message == message })
@@ -183,6 +191,19 @@ func (p *painters) of(l *logread.Line) *console.Sink {
 	}
 	p.last = &p.byKeys[i]
 	return p.last.sink
+}
+
+// endsWithText reports whether the last member of a JSON object is a text
+// without quotes in it, under a key. An object that ends in one brace ends with
+// a member of its own; what is not an object is shown as it is by any console.
+func endsWithText(object []byte, key string) bool {
+	text, ok := bytes.CutSuffix(object, []byte(`"}`))
+	if !ok {
+		return false
+	}
+	name, ok := bytes.CutSuffix(text[:max(bytes.LastIndexByte(text, '"'), 0)], []byte(`":`))
+	n := len(name) - len(key)
+	return ok && n >= 2 && string(name[n:]) == key && name[n-1] == '"' && (name[n-2] == ',' || name[n-2] == '{')
 }
 
 // layoutFor returns the layout of the logger that uses some keys.

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/logread"
+	"github.com/nib-log/nib/sink/console"
+)
+
+// requestLines returns n lines of a service, each of about 250 bytes.
+func requestLines(n int) []byte {
+	var b bytes.Buffer
+	for i := range n {
+		level := [...]string{"info", "debug", "info", "warn", "info", "error", "debug"}[i%7]
+		fmt.Fprintf(&b, `{"time":"2026-11-20T00:%02d:%02d.%03dZ","level":%q,"service":"shop","host":"web-%d","trace_id":"%032x","method":"GET","path":"/api/v1/orders","status":200,"took":%d.25,"user":{"id":%d,"plan":"team"},"message":"request served by worker %d"}`+"\n",
+			i/60000%60, i/1000%60, i%1000, level, i%20, i*7919, i%90, i*31, i%64)
+	}
+	return b.Bytes()
+}
+
+// consoleWorker renders all lines for people.
+func consoleWorker(t testing.TB) *worker {
+	t.Helper()
+	newRenderer, _, err := Form{Output: "console", Console: console.Config{Color: console.ColorNever, Width: -1}}.NewRenderer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return (&Selection{Query: logread.And()}).newWorker(newRenderer(), false)
+}
+
+func TestTheConsoleViewAllocatesNothingPerLine(t *testing.T) {
+	w, b := consoleWorker(t), &block{data: requestLines(20)}
+	alloctest.Zero(t, func() { w.process(b) })
+}
+
+// How a line is shown does not depend on the lines before it, whose keys are
+// tried first.
+func TestTheConsoleFindsTheKeysOfEachLine(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	members := []string{
+		`"time":"2026-11-20T00:00:01Z"`, `"ts":1795262400.25`, `"@timestamp":"2026-11-20T00:00:01Z"`, `"time":"noon"`,
+		`"level":"info"`, `"log.level":"warn"`, `"severity":"ERROR"`, `"level":7`,
+		`"message":"a"`, `"msg":"b"`, `"msg":""`, `"body":{"message":"c"}`, `"message":"\"msg\":\"d"`, `"msg":"\\"`, `"message":7`,
+		`"a":"\"message\":"`, `"a\"msg":"e"`, `"a,\"message":"f"`, `"caller":"x.go:1"`, `"source":"y.go:2"`, `"stack":"g\nh"`, `"error":"i"`, `"took":1.5`,
+	}
+	last, fresh := consoleWorker(t), consoleWorker(t)
+	for range 20_000 {
+		var list []string
+		for range 1 + r.IntN(4) {
+			list = append(list, members[r.IntN(len(members))])
+		}
+		line := "{" + strings.Join(list, ",") + []string{"}", "}", "}", "}}", "", `"}`}[r.IntN(6)] + "\n"
+		got, want := &block{data: []byte(line)}, &block{data: []byte(line)}
+		last.process(got)
+		fresh.renderer.(*painters).last = nil
+		fresh.process(want)
+		if string(got.out) != string(want.out) {
+			t.Fatalf("%s: got %q, want %q", line, got.out, want.out)
+		}
+	}
+}
+
+// BenchmarkConsole measures the console view on one processor, beside a search
+// for the line breaks alone.
+func BenchmarkConsole(b *testing.B) {
+	data := requestLines(10_000)
+	b.Run("view", func(b *testing.B) {
+		w, block := consoleWorker(b), &block{data: data}
+		w.process(block)
+		b.SetBytes(int64(len(data)))
+		b.ReportAllocs()
+		for b.Loop() {
+			w.process(block)
+		}
+	})
+	b.Run("lines", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		for b.Loop() {
+			n := 0
+			for from := 0; from < len(data); n++ {
+				from += logread.LineLen(data[from:])
+			}
+			if n != 10_000 {
+				b.Fatal(n)
+			}
+		}
+	})
+}
