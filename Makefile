@@ -104,7 +104,7 @@ e2e: ## real servers, disks and browsers, other projects: killed, cut off, full 
 
 pictures: ## the screenshots in docs, by chromium
 	@dir=$$(mktemp -d); (cd e2e/view && NIB_E2E=short NIB_E2E_PICTURES=$$dir $(GO) test -count=1 -run Pictures .) && \
-		cp $$dir/view-1400-light.png $$dir/view-1400-dark-detail.png docs/; rm -r $$dir
+		cp $$dir/view-1400-light.png $$dir/view-1400-light-range.png $$dir/view-1400-dark-detail.png docs/; rm -r $$dir
 
 release-check: ## what users do with a version, from packed modules and outside the checkout: make release-check VERSION=v0.1.0
 	@$(RELEASE_TOOL) check -C $(CURDIR) -version $(or $(VERSION),v0.1.0)

@@ -59,6 +59,9 @@ func write(t *testing.T, text string) (name string) {
 	return name
 }
 
+// axis is what the histogram has below it.
+const axis = "[...document.querySelectorAll('.histogram .axis span')].map(e => e.textContent).join(' ')"
+
 // The pictures in docs.
 func TestE2EPictures(t *testing.T) {
 	needBrowser(t)
@@ -75,6 +78,16 @@ func TestE2EPictures(t *testing.T) {
 			}
 			x.fits()
 			x.picture(name)
+			if width > 1000 { // the time in which payments fail
+				becomes(x, axis, "09:06 09:18 09:30 09:42 09:54 10:06 10:18 10:30 10:42 10:54 11:06 11:18 11:30 11:42 11:54") // of all lines
+				box := eval[[]float64](x, "(r => [r.left, r.top, r.width])(document.querySelector('.plot').getBoundingClientRect())")
+				x.drag(box[0]+box[2]*100/180, box[1]+30, box[0]+box[2]*124/180, box[1]+30)
+				becomes(x, "document.querySelector('.chip') !== null && document.querySelector('.progress.done') !== null", true)
+				becomes(x, "document.querySelector('.stands .what')?.textContent", "payment failed")
+				x.picture(name + "-range")
+				x.key("\x1b")
+				x.lines(60_000)
+			}
 			x.query("level >= error and status = 502", 686)
 			x.key("n")
 			becomes(x, "document.querySelector('.row.selected') !== null", true)
@@ -112,12 +125,37 @@ func TestE2EQueriesAndFacets(t *testing.T) {
 	x.lines(errors20k)
 
 	// The histogram is a range of time.
+	becomes(x, axis+" !== ''", true)
 	box := eval[[]float64](x, "(r => [r.left, r.top, r.width])(document.querySelector('.plot').getBoundingClientRect())")
 	x.drag(box[0]+box[2]*0.5, box[1]+30, box[0]+box[2]*0.75, box[1]+30)
 	becomes(x, "document.querySelector('.chip') !== null", true)
 	becomes(x, "Number(document.querySelector('.summary b').textContent) > 0 && Number(document.querySelector('.summary b').textContent) < 300", true)
 	x.key("\x1b")
 	x.lines(errors20k)
+	x.clean(address)
+}
+
+// The keys show which lines fail, and how long they take.
+func TestE2EKeysShowWhereErrorsAre(t *testing.T) {
+	needBrowser(t)
+	address := serve(t, write(t, shop(20_000)))
+	x := open(t, address, 1400, 860, false)
+	x.lines(20_000)
+	becomes(x, "document.querySelector('.facets details') !== null && document.querySelector('.facets > .none') === null", true) // all lines are counted
+	const key = `[...document.querySelectorAll('.facets details')].find(e => e.querySelector('.name').textContent === %q)`
+	path := fmt.Sprintf(key, "path")
+	becomes(x, "[..."+path+"?.querySelectorAll('.stands .what') ?? []].map(e => e.textContent).join()", "/api/pay")
+	becomes(x, "/^\\d+%$/.test("+path+"?.querySelector('.stands .errors')?.textContent)", true)
+	took := fmt.Sprintf(key, "took")
+	becomes(x, "[..."+took+"?.querySelectorAll('.soft') ?? []].map(e => e.textContent).join()", "p50,p90,p99,max")
+	x.run(chromedp.Evaluate[chromedp.Void]("[..." + took + ".querySelectorAll('.value')][2].click()"))
+	becomes(x, "/^took >= [\\d.]+ms$/.test(document.querySelector('#q').value)", true)
+	becomes(x, "document.querySelector('.progress.done') !== null && (n => n > 150 && n < 250)(Number(document.querySelector('.summary b').textContent))", true)
+	const failed = "[...document.querySelectorAll('.value .what')].find(e => e.textContent === 'payment failed')"
+	becomes(x, failed+" !== undefined", true)
+	x.run(chromedp.Evaluate[chromedp.Void](failed + ".click()"))
+	becomes(x, "document.querySelector('#q').value.endsWith(' and message = \"payment failed\"')", true)
+	becomes(x, path+"?.querySelector('.only')?.textContent", "/api/pay")
 	x.clean(address)
 }
 

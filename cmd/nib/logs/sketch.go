@@ -7,15 +7,18 @@ import (
 	"slices"
 )
 
-// A sketch computes percentiles of numbers to one percent, in memory that does
+// A Sketch computes percentiles of numbers to one percent, in memory that does
 // not grow with their number: it counts them in buckets, each 2 % wider than
 // the one before.
-type sketch struct {
+type Sketch struct {
 	buckets map[int32]uint64 // of positive numbers
 	low     uint64           // numbers that are not positive
 	count   uint64
 	max     float64
 }
+
+// Max returns the greatest number.
+func (s *Sketch) Max() float64 { return s.max }
 
 var bucketWidth = math.Log(1.02)
 
@@ -25,7 +28,8 @@ const (
 	mostBucket  = 2500  // 3e21
 )
 
-func (s *sketch) add(v float64) {
+// Add counts a number.
+func (s *Sketch) Add(v float64) {
 	if math.IsNaN(v) {
 		return
 	}
@@ -42,7 +46,7 @@ func (s *sketch) add(v float64) {
 	s.buckets[int32(min(max(math.Ceil(math.Log(v)/bucketWidth), leastBucket), mostBucket))]++
 }
 
-func (s *sketch) merge(o *sketch) {
+func (s *Sketch) merge(o *Sketch) {
 	if o.count == 0 {
 		return
 	}
@@ -59,8 +63,8 @@ func (s *sketch) merge(o *sketch) {
 	}
 }
 
-// quantile returns the number that a share q of all numbers does not exceed.
-func (s *sketch) quantile(q float64) float64 {
+// Quantile returns the number that a share q of all numbers does not exceed.
+func (s *Sketch) Quantile(q float64) float64 {
 	rank := uint64(math.Ceil(q * float64(s.count)))
 	if rank <= s.low {
 		return 0

@@ -60,7 +60,7 @@ func (s *Summary) Sparklines(columns int) (all, warn, failed string) {
 // A group is a Group that is being counted.
 type group struct {
 	count    uint64
-	sketches []sketch
+	sketches []Sketch
 }
 
 // A collector counts lines; each worker has its own. It is a Renderer that
@@ -98,7 +98,7 @@ func (c *collector) Append(dst []byte, l *logread.Line) []byte {
 	for i, name := range c.of {
 		if raw, ok := valueOf(l, name); ok {
 			if v, ok := numberOf(l.Text(raw)); ok {
-				g.sketches[i].add(v)
+				g.sketches[i].Add(v)
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func (c *collector) in(m map[string]*group, most int) *group {
 			g = m[others]
 		}
 		if g == nil {
-			g = &group{sketches: make([]sketch, len(c.of))}
+			g = &group{sketches: make([]Sketch, len(c.of))}
 			m[string(c.key)] = g
 		}
 	}
@@ -135,6 +135,11 @@ func numberOf(text []byte) (float64, bool) {
 	if v, err := strconv.ParseFloat(string(text), 64); err == nil {
 		return v, true
 	}
+	return Millis(text)
+}
+
+// Millis reads a duration with a unit as milliseconds.
+func Millis(text []byte) (float64, bool) {
 	if len(text) > 1 && len(text) < 32 && (text[0]-'0' <= 9 || text[0] == '-') {
 		if d, err := time.ParseDuration(string(text)); err == nil {
 			return float64(d) / float64(time.Millisecond), true
@@ -204,7 +209,7 @@ func sorted(m map[string]*group) (list []Group) {
 		e := Group{Values: strings.Split(key, "\x00"), Count: g.count}
 		for i := range g.sketches {
 			s := &g.sketches[i]
-			e.Of = append(e.Of, Percentiles{s.count, s.quantile(0.5), s.quantile(0.9), s.quantile(0.99), s.max})
+			e.Of = append(e.Of, Percentiles{s.count, s.Quantile(0.5), s.Quantile(0.9), s.Quantile(0.99), s.max})
 		}
 		list = append(list, e)
 	}

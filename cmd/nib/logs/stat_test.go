@@ -17,11 +17,11 @@ import (
 func TestPercentilesAreRightToOnePercent(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var numbers []float64
-	var parts [3]sketch
+	var parts [3]Sketch
 	for i := range 30_000 {
 		v := math.Exp(r.NormFloat64()*4) - 0.01
 		numbers = append(numbers, max(v, 0))
-		parts[i%3].add(v)
+		parts[i%3].Add(v)
 	}
 	parts[0].merge(&parts[1])
 	parts[0].merge(&parts[2])
@@ -29,7 +29,7 @@ func TestPercentilesAreRightToOnePercent(t *testing.T) {
 	slices.Sort(numbers)
 	for _, q := range []float64{0.01, 0.5, 0.9, 0.99, 0.999, 1} {
 		want := numbers[int(math.Ceil(q*float64(len(numbers))))-1]
-		if got := s.quantile(q); math.Abs(got-want) > 0.011*want {
+		if got := s.Quantile(q); math.Abs(got-want) > 0.011*want {
 			t.Errorf("%g: got %g, want %g", q, got, want)
 		}
 	}

@@ -4,9 +4,13 @@ package view
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
+	"github.com/nib-log/nib/cmd/nib/logs"
 	"github.com/nib-log/nib/logread"
 )
 
@@ -21,20 +25,28 @@ const (
 	topValues      = 10
 )
 
-// A facets counts the values of each key.
+// A facets counts the values of each key, and of the message.
 type facets struct {
-	mu    sync.Mutex
-	lines int64
-	keys  map[string]*facetKey
+	mu      sync.Mutex
+	lines   int64
+	keys    map[string]*facetKey
+	message facetKey
 }
 
 // A facetKey counts the values of one key. One with too many has no values: it
-// identifies lines, and does not group them.
+// identifies lines, and does not group them. If they are numbers, it measures.
 type facetKey struct {
-	name   string
-	lines  int64
-	values map[string]*int64
+	name string
+	role string // "message" if the values are those of the message under any key
+	valueCount
+	values  map[string]*valueCount
+	numbers logs.Sketch
+	numeric int64 // lines with a number
+	millis  bool  // durations with a unit
 }
+
+// A valueCount counts the lines that have a value.
+type valueCount struct{ lines, errors int64 }
 
 // add counts a line and reports whether more lines are wanted.
 func (f *facets) add(l *logread.Line) bool {
@@ -42,10 +54,15 @@ func (f *facets) add(l *logread.Line) bool {
 	defer f.mu.Unlock()
 	if f.keys == nil {
 		f.keys = make(map[string]*facetKey)
+		f.message = facetKey{name: "message", role: "message", values: make(map[string]*valueCount)}
 	}
 	f.lines++
+	failed := classOf(l.Level()) >= classError
+	if raw := l.Message(); groups(raw) && l.Format() != logread.FormatText {
+		f.message.add(l.Text(raw), failed)
+	}
 	for key, raw := range otherFields(l) {
-		if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' {
+		if !groups(raw) {
 			continue
 		}
 		k := f.keys[string(key)]
@@ -53,16 +70,21 @@ func (f *facets) add(l *logread.Line) bool {
 			if len(f.keys) >= maxFacetKeys || len(key) > maxFacetText {
 				continue
 			}
-			k = &facetKey{name: string(key), values: make(map[string]*int64)}
+			k = &facetKey{name: string(key), values: make(map[string]*valueCount)}
 			f.keys[k.name] = k
 		}
-		k.add(l.Text(raw))
+		text := l.Text(raw)
+		k.measure(raw, text)
+		k.add(text, failed)
 	}
 	return f.lines < maxFacetLines
 }
 
-func (k *facetKey) add(text []byte) {
-	k.lines++
+// groups reports whether lines are counted by a raw value.
+func groups(raw []byte) bool { return len(raw) > 0 && raw[0] != '{' && raw[0] != '[' }
+
+func (k *facetKey) add(text []byte, failed bool) {
+	k.count(failed)
 	if k.values == nil {
 		return
 	}
@@ -72,46 +94,143 @@ func (k *facetKey) add(text []byte) {
 			k.values = nil
 			return
 		}
-		n = new(int64)
+		n = new(valueCount)
 		k.values[string(text)] = n
 	}
-	*n++
+	n.count(failed)
+}
+
+func (n *valueCount) count(failed bool) {
+	n.lines++
+	if failed {
+		n.errors++
+	}
+}
+
+// The errors of a value stand out if they are so many, and at least the given
+// parts of all errors and multiples of the usual share.
+const (
+	outlierErrors = 5
+	outlierPart   = 20
+	outlierTimes  = 3
+)
+
+// standsOut reports whether the lines with a value fail more often than all.
+func (n *valueCount) standsOut(all valueCount) bool {
+	return n.errors >= outlierErrors && n.errors*outlierPart >= all.errors &&
+		float64(n.errors)*float64(all.lines) >= outlierTimes*float64(all.errors)*float64(n.lines)
+}
+
+// measure adds a number, or a text that is a duration.
+func (k *facetKey) measure(raw, text []byte) {
+	if identifies(k.name) {
+		return
+	}
+	v, err := strconv.ParseFloat(string(raw), 64)
+	if ok := err == nil && !math.IsInf(v, 0) && !math.IsNaN(v); !ok {
+		if v, ok = logs.Millis(text); !ok {
+			return
+		}
+		k.millis = true
+	}
+	k.numeric++
+	k.numbers.Add(v)
+}
+
+// identifies reports whether the numbers of a key are names of things.
+func identifies(key string) bool {
+	name := strings.ToLower(key)
+	return name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, ".id") || strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "ID") || name == "pid"
 }
 
 // A facet is a key as the page shows it.
 type facet struct {
-	Key    string       `json:"key"`   // as a query has it
-	Shown  string       `json:"shown"` // without what cannot be seen
-	Lines  int64        `json:"lines"`
-	Kinds  int          `json:"kinds"` // different values
-	Values []facetValue `json:"values"`
+	Key     string       `json:"key"`            // as a query has it
+	Role    string       `json:"role,omitempty"` // "message": a query has it without regard to the key
+	Shown   string       `json:"shown"`          // without what cannot be seen
+	Lines   int64        `json:"lines"`
+	Kinds   int          `json:"kinds"` // different values
+	Values  []facetValue `json:"values"`
+	Numbers *percentiles `json:"numbers,omitempty"` // in place of values
 }
 
 type facetValue struct {
-	Text  string `json:"text"`
-	Shown string `json:"shown"`
-	Lines int64  `json:"lines"`
+	Text   string `json:"text"`
+	Shown  string `json:"shown"`
+	Lines  int64  `json:"lines"`
+	Errors int64  `json:"errors,omitempty"` // lines at level error and above
+	Stands bool   `json:"stands,omitempty"` // its lines fail more often than others
 }
 
-// top returns the keys that most lines have with their most frequent values,
-// and how many lines have been counted.
+// The percentiles of the numbers of a key.
+type percentiles struct {
+	Unit string       `json:"unit,omitempty"` // "ms" of durations with a unit
+	At   [][2]float64 `json:"at"`             // percent, and the number that they do not exceed
+}
+
+// manyKinds is the number of different values from which on those of a key are
+// not grouped if they are numbers, or nearly all different.
+const manyKinds = 20
+
+// facet returns the key for the page, if it groups or measures lines.
+func (k *facetKey) facet() (c facet, ok bool) {
+	c = facet{Key: k.name, Role: k.role, Shown: visible([]byte(k.name)), Lines: k.lines, Kinds: len(k.values), Values: []facetValue{}}
+	many := k.values == nil || len(k.values) > manyKinds
+	switch {
+	case many && k.numeric*100 > k.lines*95:
+		c.Numbers = new(percentiles)
+		if k.millis {
+			c.Numbers.Unit = "ms"
+		}
+		for _, percent := range []float64{50, 90, 99} {
+			c.Numbers.At = append(c.Numbers.At, [2]float64{percent, k.numbers.Quantile(percent / 100)})
+		}
+		c.Numbers.At = append(c.Numbers.At, [2]float64{100, k.numbers.Max()})
+		return c, true
+	case k.values == nil || many && int64(len(k.values))*2 > k.lines || k.lines == 0:
+		return c, false
+	}
+	for text, n := range k.values {
+		c.Values = append(c.Values, facetValue{text, visible([]byte(text)), n.lines, n.errors, n.standsOut(k.valueCount)})
+	}
+	slices.SortFunc(c.Values, func(a, b facetValue) int { return cmp.Or(cmp.Compare(b.Lines, a.Lines), cmp.Compare(a.Text, b.Text)) })
+	c.Values = most(c.Values)
+	return c, true
+}
+
+// most returns the most frequent values, and in place of the last, of those
+// that stand out and are less frequent, the one whose lines fail most often.
+func most(list []facetValue) []facetValue {
+	if len(list) <= topValues {
+		return list
+	}
+	worst := -1
+	for i, v := range list[topValues:] {
+		if v.Stands && (worst < 0 || v.Errors*list[worst].Lines > list[worst].Errors*v.Lines) {
+			worst = topValues + i
+		}
+	}
+	if worst >= 0 {
+		list[topValues-1] = list[worst]
+	}
+	return list[:topValues]
+}
+
+// top returns the message, and the keys that most lines have, with their most
+// frequent values or percentiles, and how many lines have been counted.
 func (f *facets) top() (list []facet, lines int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, k := range f.keys {
-		// A key whose values are nearly all different does not group
-		// lines, either.
-		if k.values == nil || len(k.values) > 20 && int64(len(k.values))*2 > k.lines {
-			continue
-		}
-		c := facet{Key: k.name, Shown: visible([]byte(k.name)), Lines: k.lines, Kinds: len(k.values)}
-		for text, n := range k.values {
-			c.Values = append(c.Values, facetValue{Text: text, Shown: visible([]byte(text)), Lines: *n})
-		}
-		slices.SortFunc(c.Values, func(a, b facetValue) int { return cmp.Or(cmp.Compare(b.Lines, a.Lines), cmp.Compare(a.Text, b.Text)) })
-		c.Values = c.Values[:min(len(c.Values), topValues)]
+	if c, ok := f.message.facet(); ok {
 		list = append(list, c)
 	}
-	slices.SortFunc(list, func(a, b facet) int { return cmp.Or(cmp.Compare(b.Lines, a.Lines), cmp.Compare(a.Key, b.Key)) })
+	for _, k := range f.keys {
+		if c, ok := k.facet(); ok {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b facet) int {
+		return cmp.Or(cmp.Compare(b.Role, a.Role), cmp.Compare(b.Lines, a.Lines), cmp.Compare(a.Key, b.Key))
+	})
 	return list[:min(len(list), 40)], f.lines
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -39,9 +40,23 @@ func newRow(at int64, l *logread.Line) row {
 		if len(r.Fields) == maxRowFields {
 			break
 		}
-		r.Fields = append(r.Fields, [2]string{visible(head(key, maxRowText)), visible(head(l.Text(raw), maxRowText))})
+		field := [2]string{visible(head(key, maxRowText)), visible(head(l.Text(raw), maxRowText))}
+		if isReason(key) { // where the row has room in any window
+			r.Fields = slices.Insert(r.Fields, 0, field)
+			continue
+		}
+		r.Fields = append(r.Fields, field)
 	}
 	return r
+}
+
+// isReason reports whether a key is one of the text of an error.
+func isReason(key []byte) bool {
+	switch string(key) {
+	case "error", "err", "error.message", "error_message", "exception.message", "panic":
+		return true
+	}
+	return false
 }
 
 // otherFields returns the fields of a line but its time, level and message.

@@ -48,8 +48,11 @@ const quote = text => `"${text.replace(/[\\"]/g, c => '\\' + c).replaceAll('\n',
 // value is a text as a query has it.
 const value = text => (/^-?\d+(\.\d+)?$/.test(text) ? text : quote(text));
 
-// clause compares a field with a text.
-export const clause = (name, text, not) => `${key(name)} ${not ? '!=' : '='} ${value(text)}`;
+// clause compares a field with a text. A role is that of a field under any key.
+export const clause = (name, text, op, role) => `${role || key(name)} ${op} ${op === '>=' ? text : value(text)}`;
+
+// digits formats a number of any size with about three digits.
+export const digits = n => (Math.abs(n) < 1e15 && Math.abs(n) >= 1000 ? count(Math.round(n)) : String(Number(n.toPrecision(3))));
 
 // both joins two queries by and; one that is there is taken out.
 export function both(query, other) {
