@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
 	"github.com/nib-log/nib/nibslog"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink/stdout"
@@ -220,31 +221,13 @@ func newStream(t *testing.T, state streamState, full bool) *stream {
 		s.text <- nil
 	}
 	if state == stopped && full {
-		fillPipe(t, w)
+		stdiotest.Fill(t, w)
 	}
 	w.Fd() // a process finds a pipe in blocking mode
 	if s.r != nil && state != stopped {
 		s.read()
 	}
 	return s
-}
-
-// fillPipe writes to a pipe, which does not block yet, until there is no room.
-func fillPipe(t *testing.T, w *os.File) {
-	t.Helper()
-	conn, err := w.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages := 0
-	_ = conn.Control(func(fd uintptr) {
-		for page := make([]byte, 4096); err == nil; pages++ {
-			_, err = syscall.Write(int(fd), page)
-		}
-	})
-	if err != syscall.EAGAIN || pages < 2 {
-		t.Fatalf("got %v after %d pages, want a full pipe", err, pages)
-	}
 }
 
 // read reads all.

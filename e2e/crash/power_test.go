@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -176,7 +177,7 @@ func (m *machine) cutOnce(l, told *ledger, j job, b *board) {
 	for w := range safe {
 		safe[w] = b.lane(w, laneDurable).Load()
 	}
-	m.must(cutPower(m.dir))
+	m.must(vfstest.CutPower(m.dir))
 	time.Sleep(time.Duration(m.rng.IntN(5000)) * time.Microsecond)
 	c.kill()
 	for w, n := range safe {

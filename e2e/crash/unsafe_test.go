@@ -5,7 +5,6 @@
 package crash
 
 import (
-	"os"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -15,28 +14,6 @@ import (
 // process ends, and the result has no more words than fit into it.
 func wordsOf(b []byte) []atomic.Uint64 {
 	return unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&b[0])), len(b)/8)
-}
-
-// cutPower shuts down the ext4 file system of dir as if the power were cut:
-// nothing reaches the disk any more, not even the journal.
-func cutPower(dir string) error {
-	const (
-		shutdown   = 0x8004587d // EXT4_IOC_SHUTDOWN
-		noLogFlush = 2
-	)
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	how := uint32(noLogFlush)
-	// how is the 4 bytes that the kernel reads, and is alive until the call
-	// returns.
-	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), shutdown, uintptr(unsafe.Pointer(&how)))
-	if errno != 0 {
-		return errno
-	}
-	return nil
 }
 
 // dieOfTraps has the kernel end this process at once when a thread executes a

@@ -10,19 +10,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
-)
 
-// pipe returns a pipe in blocking mode, like the standard output of a service.
-func pipe(t *testing.T) (r, w *os.File) {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Fd() // switches to blocking mode
-	t.Cleanup(func() { r.Close(); w.Close() })
-	return r, w
-}
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
+)
 
 func socket(t *testing.T) *os.File {
 	t.Helper()
@@ -65,7 +55,7 @@ func fill(t *testing.T, w *os.File) {
 }
 
 func TestPortFitsItsFile(t *testing.T) {
-	_, pipeEnd := pipe(t)
+	_, pipeEnd := stdiotest.Pipe(t)
 	for _, c := range []struct {
 		name  string
 		file  *os.File
@@ -86,7 +76,7 @@ func TestPortFitsItsFile(t *testing.T) {
 }
 
 func TestDescriptorIsNotInheritedAndIsClosed(t *testing.T) {
-	_, w := pipe(t)
+	_, w := stdiotest.Pipe(t)
 	p := Open(w)
 	n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(p.fd), syscall.F_GETFD, 0)
 	if errno != 0 || n&syscall.FD_CLOEXEC == 0 {
@@ -132,7 +122,7 @@ func TestNoDescriptorLeft(t *testing.T) {
 }
 
 func TestOnlyTwoDescriptorsAreStandard(t *testing.T) {
-	_, w := pipe(t)
+	_, w := stdiotest.Pipe(t)
 	closed := temp(t)
 	closed.Close()
 	for _, c := range []struct {

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
 // onto redirects f to the target of to, as dup2 does.
@@ -26,7 +28,7 @@ func onto(t *testing.T, to, f *os.File) {
 // Stall.
 func TestFileIsDirectedToAPipeThatIsFull(t *testing.T) {
 	f := temp(t)
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	fill(t, w)
 	s := NewStream(f)
 	if _, err := s.Write(line); err != nil {
@@ -69,7 +71,7 @@ func TestFileIsDirectedToAPipeWithoutReader(t *testing.T) {
 	if _, err := s.Write(line); err != nil {
 		t.Fatal(err)
 	}
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	onto(t, w, os.Stdout)
 	r.Close()
 	gone := 0

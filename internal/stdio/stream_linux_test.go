@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
 var line = []byte("{\"level\":\"info\",\"message\":\"a line of an ordinary length\"}\n")
@@ -19,7 +20,7 @@ var line = []byte("{\"level\":\"info\",\"message\":\"a line of an ordinary lengt
 // TestStoppedReaderIsWaitedForOnce waits for Stall, then no more until the
 // reader continues.
 func TestStoppedReaderIsWaitedForOnce(t *testing.T) {
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	fill(t, w)
 	s := NewStream(w)
 	from := time.Now()
@@ -49,7 +50,7 @@ func TestStoppedReaderIsWaitedForOnce(t *testing.T) {
 
 // TestWaitedIsPartOfTheDeadline is for a caller that has waited in a queue.
 func TestWaitedIsPartOfTheDeadline(t *testing.T) {
-	_, w := pipe(t)
+	_, w := stdiotest.Pipe(t)
 	fill(t, w)
 	s := NewStream(w)
 	s.Waited = time.Hour
@@ -59,7 +60,7 @@ func TestWaitedIsPartOfTheDeadline(t *testing.T) {
 }
 
 func TestReaderThatWentAwayIsAnError(t *testing.T) {
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	s := NewStream(w)
 	if _, err := s.Write(line); err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func TestReaderThatWentAwayIsAnError(t *testing.T) {
 // TestRedirectionIsNoticed replaces the target of the descriptor, like a
 // program that redirects its standard error to a file while it runs.
 func TestRedirectionIsNoticed(t *testing.T) {
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	to := temp(t)
 	s := NewStream(w)
 	if _, err := s.Write(line); err != nil {
@@ -119,7 +120,7 @@ func TestRedirectionIsNoticed(t *testing.T) {
 }
 
 func TestStreamWritesWithoutAllocation(t *testing.T) {
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	go func() { _, _ = io.Copy(io.Discard, r) }()
 	s := NewStream(w)
 	alloctest.Zero(t, func() {

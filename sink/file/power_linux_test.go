@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // ext4 mounts the file system in the file image at dir. It creates the image if
@@ -59,7 +60,7 @@ func TestE2EPowerCut(t *testing.T) {
 		for n := range pick.IntN(100) { // these need not survive
 			_ = s.WriteRecord(record(nib.LevelInfo, 1e9+n, 60))
 		}
-		if err := cutPower(dir); errors.Is(err, syscall.ENOSYS) {
+		if err := vfstest.CutPower(dir); errors.Is(err, syscall.ENOSYS) {
 			t.Skip("the power cannot be cut under emulation")
 		} else {
 			must(t, err)

@@ -211,3 +211,13 @@ func TestE2EPauses(t *testing.T) {
 const pauseRounds = 9
 
 func seconds(s float64) time.Duration { return time.Duration(s * 1e9).Round(time.Microsecond) }
+
+// minorFaults returns the number of minor page faults of this thread.
+func minorFaults() int64 {
+	const thread = 1 // RUSAGE_THREAD
+	var use syscall.Rusage
+	if err := syscall.Getrusage(thread, &use); err != nil {
+		return -1
+	}
+	return int64(use.Minflt)
+}

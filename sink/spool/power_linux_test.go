@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
@@ -133,7 +134,7 @@ func cutOnce(t *testing.T, dir string, boot int, after time.Duration) (first, sy
 		select {
 		case <-cut:
 			if powered {
-				must(t, cutPower(dir))
+				must(t, vfstest.CutPower(dir))
 				powered, cut = false, time.After(5*time.Millisecond)
 			} else {
 				must(t, cmd.Process.Kill())

@@ -10,6 +10,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/internal/stdio"
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
 // drain reads until the other end is closed.
@@ -30,28 +31,32 @@ func TestAllocWriteRecord(t *testing.T) {
 		size int
 		want error
 	}{
-		{"pipe", func(t *testing.T) *Sink { return New(Config{File: reader(pipe(t)), Stall: never}) }, 300, nil},
-		{"somebody else's pipe", func(t *testing.T) *Sink {
-			w := reader(pipe(t))
+		{"pipe", func(t *testing.T) *Sink { return New(Config{File: reader(stdiotest.Pipe(t)), Stall: never}) }, 300, nil},
+		{"pipe of another process", func(t *testing.T) *Sink {
+			w := reader(stdiotest.Pipe(t))
 			s := New(Config{File: w, Stall: never})
 			share(s, w)
 			return s
 		}, 300, nil},
 		{"socket", func(t *testing.T) *Sink { return New(Config{File: reader(sockets(t, 1)), Stall: never}) }, 300, nil},
 		{"file", func(t *testing.T) *Sink { return New(Config{File: tempFile(t)}) }, 300, nil},
-		{"long line", func(t *testing.T) *Sink { return New(Config{File: reader(pipe(t)), Stall: never}) }, 100_000, nil},
-		{"buffered", func(t *testing.T) *Sink { return New(Config{File: reader(pipe(t)), Stall: never, Buffer: 4096}) }, 300, nil},
-		{"longer than the buffer", func(t *testing.T) *Sink { return New(Config{File: reader(pipe(t)), Stall: never, Buffer: 200}) }, 300, nil},
+		{"long line", func(t *testing.T) *Sink { return New(Config{File: reader(stdiotest.Pipe(t)), Stall: never}) }, 100_000, nil},
+		{"buffered", func(t *testing.T) *Sink {
+			return New(Config{File: reader(stdiotest.Pipe(t)), Stall: never, Buffer: 4096})
+		}, 300, nil},
+		{"longer than the buffer", func(t *testing.T) *Sink {
+			return New(Config{File: reader(stdiotest.Pipe(t)), Stall: never, Buffer: 200})
+		}, 300, nil},
 		{"stalled", func(t *testing.T) *Sink {
-			_, w := pipe(t)
+			_, w := stdiotest.Pipe(t)
 			return New(Config{File: w, Stall: time.Microsecond})
 		}, 300, errStalled},
 		{"stalled buffer", func(t *testing.T) *Sink {
-			_, w := pipe(t)
+			_, w := stdiotest.Pipe(t)
 			return New(Config{File: w, Stall: time.Microsecond, Buffer: 4096})
 		}, 300, errStalled},
 		{"gone", func(t *testing.T) *Sink {
-			r, w := pipe(t)
+			r, w := stdiotest.Pipe(t)
 			r.Close()
 			return New(Config{File: w})
 		}, 300, ErrGone},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
 // buffered returns a sink with a buffer of 1000 bytes and a delay that never
@@ -76,7 +77,7 @@ func TestLineLargerThanTheBufferKeepsItsPlace(t *testing.T) {
 }
 
 func TestDelayWritesByItself(t *testing.T) {
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	s := New(Config{File: w, Buffer: 1000, Delay: time.Millisecond})
 	defer s.Close()
 	held := make([]byte, 1000)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
 // Tests start this binary as a service, configured by the environment. Its
@@ -63,8 +64,8 @@ type child struct {
 func start(t *testing.T, role string, env ...string) *child {
 	t.Helper()
 	c := &child{cmd: exec.Command(os.Args[0])}
-	out, w := pipe(t)
-	reports, reportsEnd := pipe(t)
+	out, w := stdiotest.Pipe(t)
+	reports, reportsEnd := stdiotest.Pipe(t)
 	c.out, c.shared, c.reports = out, w, bufio.NewReader(reports)
 	c.cmd.Env = append(append(os.Environ(), childVar+"="+role), env...)
 	c.cmd.Stdout, c.cmd.Stderr, c.cmd.ExtraFiles = w, os.Stderr, []*os.File{reportsEnd}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
 // scale returns how much the tests with processes do: little in an ordinary
@@ -174,7 +175,7 @@ func TestE2ESlowReaderGetsALongLine(t *testing.T) {
 	if _, _, timed := scale(t); !timed {
 		t.Skip("it takes its time: only with NIB_E2E")
 	}
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	s := New(Config{File: w, Stall: time.Second})
 	written := make(chan error, 1)
 	go func() {

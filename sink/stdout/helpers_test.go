@@ -30,18 +30,6 @@ func record(l nib.Level, n, size int) *nib.Record {
 	return &nib.Record{Level: l, Line: append(line, '\n')}
 }
 
-// pipe returns a pipe in blocking mode, like the standard output of a service.
-func pipe(t *testing.T) (r, w *os.File) {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Fd() // switches to blocking mode
-	t.Cleanup(func() { r.Close(); w.Close() })
-	return r, w
-}
-
 func tempFile(t *testing.T) *os.File {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "out"))

@@ -13,18 +13,19 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/stdio"
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
 // ends lists the kinds of standard output whose reader may stop.
 var ends = []struct {
 	name string
-	open func(t *testing.T) (r, w *os.File)
+	open func(t testing.TB) (r, w *os.File)
 	port func(s *Sink, w *os.File) // replaces the port, if set
 	end  func(w *os.File)          // lets the reader see the end
 }{
-	{"pipe", pipe, nil, closeFile},
-	{"somebody else's pipe", pipe, share, closeFile},
-	{"socket", func(t *testing.T) (r, w *os.File) { return sockets(t, syscall.SOCK_STREAM) }, nil, closeFile},
+	{"pipe", stdiotest.Pipe, nil, closeFile},
+	{"pipe of another process", stdiotest.Pipe, share, closeFile},
+	{"socket", func(t testing.TB) (r, w *os.File) { return sockets(t, syscall.SOCK_STREAM) }, nil, closeFile},
 	{"terminal", terminal, nil, func(w *os.File) { _, _ = w.Write([]byte{endMark}) }},
 }
 
@@ -58,7 +59,7 @@ func share(s *Sink, w *os.File) {
 }
 
 // sockets returns a pair of sockets in blocking mode.
-func sockets(t *testing.T, kind int) (r, w *os.File) {
+func sockets(t testing.TB, kind int) (r, w *os.File) {
 	t.Helper()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, kind|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -192,7 +193,7 @@ func TestOnlyWholeLinesAreWrittenTogether(t *testing.T) {
 // TestSignalsAreNotTakenForRoom interrupts the poll of a full pipe of another
 // user, as the scheduler does: a write to it would block forever.
 func TestSignalsAreNotTakenForRoom(t *testing.T) {
-	_, w := pipe(t)
+	_, w := stdiotest.Pipe(t)
 	s := New(Config{File: w, Stall: time.Millisecond})
 	share(s, w)
 	full(t, s, nib.LevelInfo)

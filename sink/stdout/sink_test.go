@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -33,7 +34,7 @@ func TestLineIsOutWhenTheCallReturns(t *testing.T) {
 }
 
 func TestLinesOfALoggerArriveInOrder(t *testing.T) {
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	s := New(Config{File: w})
 	l := nib.NewSink(s)
 	go func() {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
 // full logs lines of level l, which no reader reads, until one is dropped. It
@@ -35,7 +36,7 @@ func full(t *testing.T, s *Sink, l nib.Level) (logged int) {
 }
 
 func TestNoticeIsTheFirstLineAfterAStop(t *testing.T) {
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	s := New(Config{File: w, Stall: time.Millisecond})
 	logged := full(t, s, nib.LevelInfo)
 	for range 3 {
@@ -73,7 +74,7 @@ func TestNoticeIsTheFirstLineAfterAStop(t *testing.T) {
 
 func TestWhileStalledCallsDoNotWait(t *testing.T) {
 	for _, buffer := range []int{0, 4096} {
-		_, w := pipe(t)
+		_, w := stdiotest.Pipe(t)
 		s := New(Config{File: w, Stall: time.Millisecond, Buffer: buffer, Delay: delayFor(buffer)})
 		logged := full(t, s, nib.LevelInfo)
 		s.mu.Lock()
@@ -99,7 +100,7 @@ func delayFor(buffer int) time.Duration {
 }
 
 func TestCallsDoNotOvertakeOneThatHasWaitedLong(t *testing.T) {
-	_, w := pipe(t)
+	_, w := stdiotest.Pipe(t)
 	s := New(Config{File: w, Stall: time.Millisecond})
 	write := func() error { return s.WriteRecord(record(nib.LevelInfo, 0, 0)) }
 	s.acquire(limit{}) // like a call that waits for the reader
@@ -119,7 +120,7 @@ func TestCallsDoNotOvertakeOneThatHasWaitedLong(t *testing.T) {
 }
 
 func TestOnStallIsCalledOncePerStallWithoutALock(t *testing.T) {
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	var s *Sink
 	calls, logged := 0, 0
 	s = New(Config{File: w, Stall: time.Millisecond, OnStall: func(st Stats) {
@@ -146,7 +147,7 @@ func TestOnStallIsCalledOncePerStallWithoutALock(t *testing.T) {
 }
 
 func TestALineCutOffIsEndedBeforeTheNextOne(t *testing.T) {
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	s := New(Config{File: w, Stall: time.Millisecond})
 	room := capacity(t, w)
 	if err := s.WriteRecord(record(nib.LevelWarn, 1, 16*room)); err != errStalled {
@@ -168,7 +169,7 @@ func TestALineCutOffIsEndedBeforeTheNextOne(t *testing.T) {
 
 func TestALineLargerThanThePipeIsContinued(t *testing.T) {
 	for _, buffer := range []int{0, 4096} {
-		r, w := pipe(t)
+		r, w := stdiotest.Pipe(t)
 		s := New(Config{File: w, Stall: never, Buffer: buffer})
 		go func() {
 			_ = s.WriteRecord(record(nib.LevelInfo, 1, 0))
@@ -190,7 +191,7 @@ func TestALineLargerThanThePipeIsContinued(t *testing.T) {
 
 func TestAReaderThatWentAway(t *testing.T) {
 	for _, buffer := range []int{0, 1} { // with 1 each line is longer than the buffer
-		r, w := pipe(t)
+		r, w := stdiotest.Pipe(t)
 		s := New(Config{File: w, Stall: never, Buffer: buffer})
 		mustWrite(t, s, record(nib.LevelInfo, 0, 0))
 		r.Close()
@@ -357,7 +358,7 @@ func checkTornStream(t *testing.T, s *Sink, text string) {
 // TestALineCutOffBeforeItsNewlineIsNotLost has a line that lacks only its
 // newline: the newline that ends a partial line completes it.
 func TestALineCutOffBeforeItsNewlineIsNotLost(t *testing.T) {
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	s := New(Config{File: w, Stall: time.Millisecond})
 	room := capacity(t, w) // in full pages
 	mustWrite(t, s, record(nib.LevelInfo, 1, room+1))

@@ -11,10 +11,11 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
 func TestStalledBufferKeepsRoomForErrors(t *testing.T) {
-	_, w := pipe(t)
+	_, w := stdiotest.Pipe(t)
 	full(t, New(Config{File: w, Stall: time.Millisecond}), nib.LevelInfo)
 	s := buffered(t, Config{File: w, Stall: time.Millisecond})
 	s.mu.Lock()
@@ -35,7 +36,7 @@ func TestStalledBufferKeepsRoomForErrors(t *testing.T) {
 }
 
 func TestStalledBufferKeepsWhatItHas(t *testing.T) {
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	s := buffered(t, Config{File: w, Stall: time.Millisecond})
 	logged := full(t, s, nib.LevelInfo)
 	if err := s.Flush(context.Background()); err != errStalled {
@@ -59,7 +60,7 @@ func TestStalledBufferKeepsWhatItHas(t *testing.T) {
 }
 
 func TestCloseDropsWhatAStalledReaderDoesNotTake(t *testing.T) {
-	_, w := pipe(t)
+	_, w := stdiotest.Pipe(t)
 	s := buffered(t, Config{File: w, Stall: time.Millisecond})
 	logged := full(t, s, nib.LevelInfo)
 	if err := s.Close(); err != errStalled {
@@ -72,7 +73,7 @@ func TestCloseDropsWhatAStalledReaderDoesNotTake(t *testing.T) {
 }
 
 func TestFlushEndsWithItsContext(t *testing.T) {
-	_, w := pipe(t)
+	_, w := stdiotest.Pipe(t)
 	s := buffered(t, Config{File: w, Stall: time.Millisecond})
 	full(t, s, nib.LevelInfo)
 	ctx, cancel := context.WithDeadline(context.Background(), time.Now().Add(never))
@@ -86,7 +87,7 @@ func TestFlushEndsWithItsContext(t *testing.T) {
 }
 
 func TestCloseCallsOffAFlush(t *testing.T) {
-	_, w := pipe(t)
+	_, w := stdiotest.Pipe(t)
 	s := buffered(t, Config{File: w, Stall: time.Millisecond})
 	full(t, s, nib.LevelInfo)
 	flushed := make(chan error)
@@ -103,7 +104,7 @@ func TestCloseCallsOffAFlush(t *testing.T) {
 }
 
 func TestFlushReportsALossOnce(t *testing.T) {
-	r, w := pipe(t)
+	r, w := stdiotest.Pipe(t)
 	s := buffered(t, Config{File: w})
 	mustWrite(t, s, record(nib.LevelInfo, 1, 0))
 	r.Close()

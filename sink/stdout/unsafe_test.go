@@ -14,7 +14,7 @@ import (
 
 // terminal opens a pseudo-terminal in raw mode: bytes written to w are read
 // from r unchanged.
-func terminal(t *testing.T) (r, w *os.File) {
+func terminal(t testing.TB) (r, w *os.File) {
 	t.Helper()
 	r, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -40,7 +40,7 @@ func terminal(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-func ioctl(t *testing.T, f *os.File, request uintptr, arg unsafe.Pointer) {
+func ioctl(t testing.TB, f *os.File, request uintptr, arg unsafe.Pointer) {
 	t.Helper()
 	conn, err := f.SyscallConn()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -134,7 +135,7 @@ func TestRelaySurvivesTheReaderOfStandardError(t *testing.T) {
 		if gone {
 			r.Close()
 		} else {
-			fillPipe(t, w)
+			stdiotest.Fill(t, w)
 		}
 		w.Fd() // sets blocking mode, which a process inherits
 		out := filepath.Join(t.TempDir(), "out")
@@ -149,24 +150,5 @@ func TestRelaySurvivesTheReaderOfStandardError(t *testing.T) {
 		if lines := strings.Count(string(text), "\n"); err != nil || lines != 10 {
 			t.Errorf("gone %v: got %v and %d lines, want all 10", gone, err, lines)
 		}
-	}
-}
-
-// fillPipe writes to a pipe, which is still in non-blocking mode, until it is
-// full.
-func fillPipe(t *testing.T, w *os.File) {
-	t.Helper()
-	conn, err := w.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages := 0
-	_ = conn.Control(func(fd uintptr) {
-		for page := make([]byte, 4096); err == nil; pages++ {
-			_, err = syscall.Write(int(fd), page)
-		}
-	})
-	if err != syscall.EAGAIN || pages < 2 {
-		t.Fatalf("got %v after %d pages, want a full pipe", err, pages)
 	}
 }

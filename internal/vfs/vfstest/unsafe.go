@@ -2,7 +2,7 @@
 
 //go:build linux
 
-package spool
+package vfstest
 
 import (
 	"os"
@@ -10,9 +10,9 @@ import (
 	"unsafe"
 )
 
-// cutPower shuts down the ext4 file system of dir like a power failure: nothing
+// CutPower shuts down the ext4 file system of dir like a power failure: nothing
 // reaches the disk any more, not even the journal.
-func cutPower(dir string) error {
+func CutPower(dir string) error {
 	const (
 		shutdown   = 0x8004587d // EXT4_IOC_SHUTDOWN
 		noLogFlush = 2
@@ -30,14 +30,4 @@ func cutPower(dir string) error {
 		return errno
 	}
 	return nil
-}
-
-// minorFaults returns the number of minor page faults of this thread.
-func minorFaults() int64 {
-	const thread = 1 // RUSAGE_THREAD
-	var use syscall.Rusage
-	if err := syscall.Getrusage(thread, &use); err != nil {
-		return -1
-	}
-	return int64(use.Minflt)
 }
