@@ -110,7 +110,10 @@ func messageKey(key []byte) string {
 func parseTime(key string, raw []byte, zone *time.Location) (time.Time, bool) {
 	switch c := raw[0]; {
 	case key == "__REALTIME_TIMESTAMP":
-		return linevalue.ParseTime(bytes.Trim(raw, `"`), nib.TimeUnixMicro, zone)
+		if raw = bytes.Trim(raw, `"`); len(raw) == 0 {
+			return time.Time{}, false
+		}
+		return linevalue.ParseTime(raw, nib.TimeUnixMicro, zone)
 	case c == '"':
 		return linevalue.ParseTime(raw, "", zone)
 	case c-'0' > 9 && c != '-':

@@ -178,3 +178,24 @@ func TestSlogsOwnHandlersAreRecognised(t *testing.T) {
 		}
 	}
 }
+
+// A value of a field of time or level may be anything.
+func TestValuesOfTimeAndLevelThatAreNone(t *testing.T) {
+	var l logread.Line
+	for _, key := range []string{
+		"time", "ts", "timestamp", "@timestamp", "Timestamp", "t", "datetime", "__REALTIME_TIMESTAMP",
+		"level", "lvl", "log.level", "severity", "SeverityText", "severity_text", "status", "loglevel", "PRIORITY",
+	} {
+		for _, value := range []string{`""`, `"`, `"\"`, `"\""`, `"-"`, `-`, `+`, `" "`, `.`, `null`, `{}`, `[]`, ``} {
+			for _, form := range []string{`{"%s":%s}`, `{"%s":%s`, `%s=%s a=b`, `a=b %s=%s`} {
+				l.Reset(fmt.Appendf(nil, form, key, value))
+				if at, ok := l.Time(); ok {
+					t.Errorf("%s: got %v", l.Bytes(), at)
+				}
+				if level, ok := l.Level(); ok {
+					t.Errorf("%s: got %v", l.Bytes(), level)
+				}
+			}
+		}
+	}
+}
