@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/nib-log/nib/cmd/nib/lineindex"
+	"github.com/nib-log/nib/internal/lineindex"
 )
 
 // A chain reads files one after the other, each from its first line. With a

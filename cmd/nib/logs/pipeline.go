@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nib-log/nib/cmd/nib/lineindex"
+	"github.com/nib-log/nib/internal/lineindex"
 	"github.com/nib-log/nib/logread"
 )
 

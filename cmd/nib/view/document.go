@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nib-log/nib/cmd/nib/lineindex"
+	"github.com/nib-log/nib/internal/lineindex"
 )
 
 // The sizes of what is read: a block has one entry in an index, and a longer

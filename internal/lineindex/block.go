@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lineindex
+
+import (
+	"bytes"
+	"math"
+	"time"
+
+	"github.com/nib-log/nib/logread"
+)
+
+// zoneless is the zone of times without one. They mean another time to each
+// reader.
+var zoneless = time.FixedZone("zoneless", 0)
+
+// A block collects what an index has about lines that follow each other. It
+// reads each line as package logread does, so that the entry is right for every
+// reader, but few of them in full: most have the shape of one before, and so
+// its second and its level.
+type block struct {
+	entry
+	torn   bool // it ends in the middle of a line
+	shapes shapes
+	line   logread.Line
+}
+
+func newBlock() *block {
+	b := new(block)
+	b.line.SetZone(zoneless)
+	b.shapes.probe.SetZone(zoneless)
+	b.begin()
+	return b
+}
+
+// begin begins another block.
+func (b *block) begin() { b.entry = entry{from: math.MaxInt64, to: math.MinInt64} }
+
+// add adds bytes. A line that is not added by one call makes the block one that
+// is always read.
+func (b *block) add(text []byte) {
+	b.length += uint32(len(text))
+	if b.torn {
+		b.readAlways()
+	}
+	for len(text) > 0 {
+		n := bytes.IndexByte(text, '\n')
+		if b.torn = n < 0; b.torn {
+			b.readAlways()
+			return
+		}
+		b.addLine(text[:n+1])
+		text = text[n+1:]
+	}
+}
+
+// readAlways makes the block one that is always read.
+func (b *block) readAlways() { b.from, b.to = always, math.MaxInt64 }
+
+// addLine adds a line, which ends with a line break, to everything but the
+// length.
+func (b *block) addLine(text []byte) {
+	b.lines++
+	if b.from == always {
+		return
+	}
+	if s := b.shapes.find(text); s != nil {
+		b.levels |= s.level
+		b.from, b.to = min(b.from, s.second), max(b.to, s.second+int64(time.Second)-1)
+		return
+	}
+	b.line.Reset(text)
+	if b.line.Format() == logread.FormatText && len(b.line.Bytes()) > 0 {
+		b.foreign++
+	}
+	level := LevelBit(b.line.Level())
+	b.levels |= level
+	t, ok := b.line.Time()
+	switch {
+	case !ok:
+	case t.Location() == zoneless || !isOrdinary(t):
+		b.readAlways()
+	default:
+		n := t.UnixNano()
+		b.from, b.to = min(b.from, n), max(b.to, n)
+		b.shapes.learn(text, &b.line)
+	}
+	b.line.Reset(nil) // text is not kept
+}

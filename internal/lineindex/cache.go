@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lineindex
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// maxKept is the number of indexes in a directory. Those that were not used for
+// longest are deleted.
+const maxKept = 200
+
+const extension = ".nibidx"
+
+// settleTime is how long a log must not have been modified for the time of its
+// modification to identify its state.
+const settleTime = 2 * time.Second
+
+// DefaultDir returns the directory of the indexes of this user, or "" if there
+// is none.
+func DefaultDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "nib", "index")
+}
+
+// Open returns the index of a log: the one that was written with it, or the one
+// in dir. It adds what is missing, and stores the result in dir; dir may be "".
+// There the name is the sum of the first bytes of the log, so that a log that is
+// renamed keeps its index. An index that cannot be stored is returned
+// nevertheless.
+func Open(ctx context.Context, dir string, f *os.File) (*Index, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	x, path, err := find(dir, f, info)
+	if err != nil || info.Size()-x.covered < spare {
+		return x, err
+	}
+	if err := x.extend(ctx, f, info); err != nil {
+		return nil, err
+	}
+	store(dir, path, x)
+	return x, ctx.Err()
+}
+
+// spare is how much of a log is read rather than added to its index. It is more
+// than the writer of an index lags behind.
+const spare = 2 * BlockSize
+
+// Find is Open without making or extending an index. It returns nil if there is
+// none.
+func Find(dir string, f *os.File) *Index {
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	x, _, err := find(dir, f, info)
+	if err != nil || x.covered == 0 {
+		return nil
+	}
+	return x
+}
+
+// find returns the index that covers most of a log, or an empty one, and its
+// path in dir.
+func find(dir string, f *os.File, info os.FileInfo) (x *Index, path string, err error) {
+	size := info.Size()
+	if size < Least || !info.Mode().IsRegular() {
+		return nil, "", fs.ErrInvalid
+	}
+	x = new(Index)
+	if y := readBeside(f); y != nil && y.Fits(f, size, info.ModTime()) {
+		x = y
+	}
+	if dir == "" || size-x.covered < spare {
+		return x, "", nil
+	}
+	h := sha256.New()
+	if n, err := io.Copy(h, io.NewSectionReader(f, 0, headSize)); err != nil || n < headSize {
+		return nil, "", io.ErrUnexpectedEOF // it was truncated
+	}
+	path = filepath.Join(dir, hex.EncodeToString(h.Sum(nil)[:16])+extension)
+	if y := read(path); y != nil && y.covered > x.covered && y.Fits(f, size, info.ModTime()) {
+		_ = os.Chtimes(path, time.Now(), time.Now()) // it was used
+		x = y
+	}
+	return x, path, nil
+}
+
+// headSize is how much of a log is in the name of its index.
+const headSize = 64 << 10
+
+// MaxSize is the size of the largest index that is read, that of a log of some
+// hundred GB.
+const MaxSize = 64 << 20
+
+// read returns the index in a file, or nil.
+func read(path string) *Index {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err != nil || len(b) > MaxSize {
+		return nil
+	}
+	return Decode(b)
+}
+
+// readBeside returns the index that the writer of a log has written, or nil. An
+// index that someone else may have put there is not used.
+func readBeside(f *os.File) *Index {
+	path, err := filepath.EvalSymlinks(f.Name())
+	if err != nil {
+		return nil
+	}
+	log, err := vfs.OS().Lstat(path)
+	if err != nil {
+		return nil
+	}
+	path = NameOf(path)
+	info, err := vfs.OS().Lstat(path)
+	if err != nil || !info.Mode.IsRegular() || info.Foreign() && info.Owner != log.Owner {
+		return nil
+	}
+	return read(path)
+}
+
+// NameOf returns the path of the index that is written with the log at path. It
+// begins with a dot so that patterns such as app* do not match it.
+func NameOf(path string) string {
+	dir, base := filepath.Split(path)
+	return dir + "." + base + ".index"
+}
+
+// LogOf returns the name of the log of an index with a name.
+func LogOf(name string) (log string, ok bool) {
+	log, ok = strings.CutSuffix(name, ".index")
+	if ok {
+		log, ok = strings.CutPrefix(log, ".")
+	}
+	return log, ok && log != ""
+}
+
+// store replaces a stored index. Errors are ignored: without an index, the next
+// reader makes it again. A reader sees the old file or the new one; one that a
+// power failure has left in part has another sum.
+func store(dir, path string, x *Index) {
+	if path == "" || os.MkdirAll(dir, 0o700) != nil {
+		return
+	}
+	f, err := os.CreateTemp(dir, "*.tmp")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(x.encode())
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // a temporary file
+		return
+	}
+	prune(dir)
+}
+
+// prune deletes the oldest indexes, and temporary files of killed processes.
+func prune(dir string) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	var kept []os.FileInfo
+	for _, e := range list {
+		info, err := e.Info()
+		switch {
+		case err != nil:
+		case strings.HasSuffix(e.Name(), extension):
+			kept = append(kept, info)
+		case strings.HasSuffix(e.Name(), ".tmp") && time.Since(info.ModTime()) > time.Hour:
+			_ = os.Remove(filepath.Join(dir, e.Name())) // it is tried again
+		}
+	}
+	slices.SortFunc(kept, func(a, b os.FileInfo) int { return cmp.Compare(b.ModTime().UnixNano(), a.ModTime().UnixNano()) })
+	for _, info := range kept[min(len(kept), maxKept):] {
+		_ = os.Remove(filepath.Join(dir, info.Name())) // it is tried again
+	}
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lineindex makes and reads indexes of log files: the times and levels
+// of each block of lines, so that a reader of a period of time skips the
+// others. sink/file writes an index next to its log, and readers make those of
+// other logs.
+//
+// An index is a file of little-endian integers, to which entries can be
+// appended:
+//
+//	"nibidx2\n"
+//	entries of blocks, in the order of the log:
+//	  uint32  length  in bytes
+//	  uint32  lines
+//	  uint32  foreign the lines of text that are not of a log
+//	  uint32  levels  a bit for each class of level, see LevelBit
+//	  int64   from    the earliest time of a line or before it, Unix nanoseconds
+//	  int64   to      the latest or after it
+//	  uint32  sampled how many bytes at the end of the block are in sum, up to 512
+//	  uint32  sum     CRC-32C of these
+//	  uint32  check   CRC-32C of the entry up to here, with the check of the entry before, or the CRC-32C of "nibidx2\n"
+//
+// The lengths add up to the part of the log that is covered, which ends with a
+// line break. A block without times has from above to. One that must always be
+// read, since it has times without a zone or outside 1678 to 2262, or lines
+// that the writer of the index has not seen, has the least and the greatest
+// integers.
+//
+// An entry of length 0 is the last one. It has the time of modification of the
+// log in from, and its size in to, as they were when the index was completed.
+//
+// An index contains nothing of the lines, and is used only to skip blocks. What
+// follows an entry with a wrong check is ignored. So is an index whose samples
+// are not in the log or, if the log has the size in the last entry, whose log
+// has another time of modification. A log that has grown keeps its index; the
+// rest is added.
+package lineindex
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// BlockSize is the least length of a block, except the last one.
+const BlockSize = 256 << 10
+
+const (
+	magic      = "nibidx2\n"
+	entryLen   = 4*4 + 2*8 + 3*4
+	maxSampled = 512
+	samples    = 16            // blocks of an index whose samples are compared
+	always     = math.MinInt64 // from of a block that must always be read
+)
+
+// Least is the size from which on a log is worth an index.
+const Least = 16 << 20
+
+var (
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	firstCheck = crc32.Checksum([]byte(magic), castagnoli)
+)
+
+// An Index is the index of a log.
+type Index struct {
+	covered        int64
+	size, modified int64 // of the log when the index was completed; size 0: it was not
+	blocks         []entry
+}
+
+// An entry is what is known about a block.
+type entry struct {
+	length, lines, foreign, levels uint32
+	from, to                       int64
+	sampled, sum                   uint32
+}
+
+// A Window is what a reader wants to see.
+type Window struct {
+	Since, Until time.Time // zero: no bound
+	Least        nib.Level // the lowest level, if HasLevel is set
+	HasLevel     bool
+}
+
+// A Range is a part of a log: [From, To).
+type Range struct{ From, To int64 }
+
+// Skipped counts the lines outside of the ranges.
+type Skipped struct{ Lines, Foreign uint64 }
+
+// Classes of levels: none, and from each of these levels to the next.
+var classes = [...]nib.Level{math.MinInt8, nib.LevelDebug, nib.LevelInfo, nib.LevelWarn, nib.LevelError, nib.LevelFatal}
+
+// LevelBit returns the bit of the class of a level: 1<<0 for lines without one,
+// 1<<1 below debug, 1<<2 from debug on, and so on for info, warn, error and
+// fatal.
+func LevelBit(level nib.Level, ok bool) uint32 {
+	if !ok {
+		return 1
+	}
+	i := len(classes) - 1
+	for i > 0 && level < classes[i] {
+		i--
+	}
+	return 2 << i
+}
+
+// bounds returns the window in Unix nanoseconds, and the bits of its levels.
+// It reports false if the window is too wide for an index.
+func (w Window) bounds() (since, until int64, levels uint32, ok bool) {
+	since, until, levels = math.MinInt64, math.MaxInt64, math.MaxUint32
+	if w.Since.IsZero() && w.Until.IsZero() {
+		return since, until, levels, false
+	}
+	for _, t := range []time.Time{w.Since, w.Until} {
+		if !t.IsZero() && !isOrdinary(t) {
+			return since, until, levels, false
+		}
+	}
+	if !w.Since.IsZero() {
+		since = w.Since.UnixNano()
+	}
+	if !w.Until.IsZero() {
+		until = w.Until.UnixNano()
+	}
+	if w.HasLevel {
+		levels = -LevelBit(w.Least, true) // this class and above
+	}
+	return since, until, levels, true
+}
+
+// isOrdinary reports whether a time has Unix nanoseconds.
+func isOrdinary(t time.Time) bool { return t.Year() > 1678 && t.Year() < 2262 }
+
+// Usable reports whether an index helps to find what is in the window.
+func (w Window) Usable() bool {
+	_, _, _, ok := w.bounds()
+	return ok
+}
+
+// Ranges returns the parts of a log that a reader of the window must read. The
+// last one has no end: it is what the index does not cover.
+func (x *Index) Ranges(w Window) (list []Range, skipped Skipped) {
+	since, until, levels, ok := w.bounds()
+	at := int64(0)
+	for _, e := range x.blocks {
+		end := at + int64(e.length)
+		switch {
+		case ok && e.from != always && (e.to < since || e.from >= until || e.from > e.to || e.levels&levels == 0):
+			skipped.Lines += uint64(e.lines)
+			skipped.Foreign += uint64(e.foreign)
+		case len(list) > 0 && list[len(list)-1].To == at:
+			list[len(list)-1].To = end
+		default:
+			list = append(list, Range{at, end})
+		}
+		at = end
+	}
+	if len(list) > 0 && list[len(list)-1].To == at {
+		list[len(list)-1].To = math.MaxInt64
+		return list, skipped
+	}
+	return append(list, Range{at, math.MaxInt64}), skipped
+}
+
+// append appends an entry to an index whose last check is given.
+func (e *entry) append(dst []byte, check uint32) ([]byte, uint32) {
+	from, le := len(dst), binary.LittleEndian
+	for _, n := range [...]uint32{e.length, e.lines, e.foreign, e.levels} {
+		dst = le.AppendUint32(dst, n)
+	}
+	dst = le.AppendUint64(le.AppendUint64(dst, uint64(e.from)), uint64(e.to))
+	dst = le.AppendUint32(le.AppendUint32(dst, e.sampled), e.sum)
+	check = crc32.Update(check, castagnoli, dst[from:])
+	return le.AppendUint32(dst, check), check
+}
+
+// encode returns the index as a file.
+func (x *Index) encode() []byte {
+	b := make([]byte, 0, len(magic)+(len(x.blocks)+1)*entryLen)
+	b, check := append(b, magic...), firstCheck
+	for i := range x.blocks {
+		b, check = x.blocks[i].append(b, check)
+	}
+	if x.size > 0 {
+		b, _ = (&entry{from: x.modified, to: x.size}).append(b, check)
+	}
+	return b
+}
+
+// Decode returns the index that is in b, up to the first damaged entry, or nil.
+func Decode(b []byte) *Index {
+	if !strings.HasPrefix(string(b[:min(len(b), len(magic))]), magic) {
+		return nil
+	}
+	le, x, last := binary.LittleEndian, new(Index), firstCheck
+	for b = b[len(magic):]; len(b) >= entryLen; b = b[entryLen:] {
+		check := crc32.Update(last, castagnoli, b[:entryLen-4])
+		if check != le.Uint32(b[entryLen-4:]) {
+			break
+		}
+		e := entry{
+			le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:]),
+			int64(le.Uint64(b[16:])), int64(le.Uint64(b[24:])), le.Uint32(b[32:]), le.Uint32(b[36:]),
+		}
+		if e.length == 0 {
+			if x.modified, x.size = e.from, e.to; x.size < x.covered {
+				return nil
+			}
+			break
+		}
+		if e.sampled > min(e.length, maxSampled) {
+			break
+		}
+		last, x.blocks, x.covered = check, append(x.blocks, e), x.covered+int64(e.length)
+	}
+	return x
+}
+
+// Covered returns the length of the part of the log that is covered.
+func (x *Index) Covered() int64 { return x.covered }
+
+// Fits reports whether the index is that of a log with a size and a time of
+// modification.
+func (x *Index) Fits(log io.ReaderAt, size int64, modified time.Time) bool {
+	if size < x.covered || size < x.size || size == x.size && modified.UnixNano() != x.modified {
+		return false
+	}
+	step := max(1, (len(x.blocks)-1)/(samples-1))
+	end := x.covered
+	var buf [maxSampled]byte
+	for i := len(x.blocks) - 1; i >= 0; i-- {
+		e := &x.blocks[i]
+		if i%step == 0 || i == len(x.blocks)-1 {
+			if sum, err := sumBefore(log, end, buf[:e.sampled]); err != nil || sum != e.sum {
+				return false
+			}
+		}
+		end -= int64(e.length)
+	}
+	return true
+}
+
+// sumBefore returns the sum of the bytes before an offset, as many as fit into
+// buf.
+func sumBefore(log io.ReaderAt, end int64, buf []byte) (uint32, error) {
+	if n, err := log.ReadAt(buf, end-int64(len(buf))); n < len(buf) {
+		return 0, err
+	}
+	return crc32.Checksum(buf, castagnoli), nil
+}
+
+// sample adds a sample of a block that ends at an offset.
+func (e *entry) sample(log io.ReaderAt, end int64, buf []byte) (err error) {
+	e.sampled = min(e.length, maxSampled)
+	e.sum, err = sumBefore(log, end, buf[:e.sampled])
+	return err
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lineindex
+
+import (
+	"bytes"
+
+	"github.com/nib-log/nib/logread"
+)
+
+// A shape is the beginning of lines of one logger, second and level, without
+// the decimals of the time:
+//
+//	{"time":"2026-11-22T09:00:00  .123456  Z","level":"info",
+//	 before                                after
+//
+// A reader takes the time and the level from the first fields that have one, so
+// every line that begins like this has the same.
+type shape struct {
+	before []byte
+	digits int // that follow before: those of 1763802000 123 are 3
+	after  []byte
+	second int64 // Unix nanoseconds
+	level  uint32
+}
+
+// A shapes has the shapes of the last lines: the levels of a few loggers.
+type shapes struct {
+	list   [8]shape
+	last   int // that a line had
+	next   int // that is replaced
+	misses int // lines since one had a shape
+	probe  logread.Line
+}
+
+// longestShape bounds the memory of a shape.
+const longestShape = 512
+
+// find returns the shape of a line, or nil.
+func (s *shapes) find(text []byte) *shape {
+	if s.list[s.last].has(text) {
+		s.misses = 0
+		return &s.list[s.last]
+	}
+	for i := range s.list {
+		if s.list[i].has(text) {
+			s.last, s.misses = i, 0
+			return &s.list[i]
+		}
+	}
+	return nil
+}
+
+func (s *shape) has(text []byte) bool {
+	if s.after == nil || len(text) < len(s.before) || string(text[:len(s.before)]) != string(s.before) {
+		return false
+	}
+	text = text[len(s.before):]
+	if s.digits > 0 {
+		if countDigits(text) != s.digits {
+			return false
+		}
+		text = text[s.digits:]
+	}
+	if len(text) > 0 && text[0] == '.' {
+		n := countDigits(text[1:])
+		if n == 0 {
+			return false
+		}
+		text = text[1+n:]
+	}
+	return len(text) >= len(s.after) && string(text[:len(s.after)]) == string(s.after)
+}
+
+// countDigits returns the number of digits that b begins with.
+func countDigits(b []byte) int {
+	n := 0
+	for n < len(b) && b[n]-'0' <= 9 {
+		n++
+	}
+	return n
+}
+
+// learn adds the shape of a line that has a time, if it has one.
+func (s *shapes) learn(text []byte, l *logread.Line) {
+	if s.misses++; s.misses > 32 && s.misses%64 != 0 || text[0] != '{' {
+		return
+	}
+	level, ok := l.Level()
+	if !ok {
+		return
+	}
+	t, _ := l.Time()
+	at, end := parts(l)
+	if end == 0 || end > longestShape {
+		return
+	}
+	digits := 0
+	switch {
+	case text[at] == '0':
+		return // the number of digits must show the unit
+	case text[at] != '"':
+		digits = countDigits(text[at:]) - len("1763802000")
+		at += len("1763802000")
+	case text[at+5] != '-':
+		return
+	default:
+		at += len(`"2026-11-22T09:00:00`)
+	}
+	after := at + digits
+	if digits < 0 || digits%3 != 0 || after >= end {
+		return
+	}
+	if text[after] == '.' {
+		after += 1 + countDigits(text[after+1:])
+	}
+	// What is behind the level must not matter.
+	s.probe.Reset(text[:end])
+	sameTime, ok := s.probe.Time()
+	sameLevel, ok2 := s.probe.Level()
+	s.probe.Reset(nil)
+	if after >= end || !ok || !ok2 || !sameTime.Equal(t) || sameLevel != level {
+		return
+	}
+	c := &s.list[s.next]
+	c.before = append(c.before[:0], text[:at]...)
+	c.after = append(c.after[:0], text[after:end]...)
+	c.digits, c.second, c.level = digits, t.Unix()*1e9, LevelBit(level, true)
+	s.last, s.next = s.next, (s.next+1)%len(s.list)
+}
+
+// parts returns where the time begins in a line, and where the later one of
+// time and level ends, with the byte behind it. The end is 0 if they are not
+// found.
+func parts(l *logread.Line) (at, end int) {
+	timeKey, levelKey := l.Key("time"), l.Key("level")
+	body, pos, found := l.Body(), 0, 0
+	for key, value := range l.Fields() {
+		i := bytes.Index(body[pos:], key)
+		j := bytes.Index(body[pos+i+len(key)+1:], value)
+		if i < 0 || j < 0 {
+			return 0, 0
+		}
+		from := pos + i + len(key) + 1 + j
+		pos = from + len(value)
+		switch string(key) {
+		case timeKey:
+			at = from
+			found++
+			timeKey = ""
+		case levelKey:
+			found++
+			levelKey = ""
+		}
+		if found == 2 {
+			return at, min(pos+1, len(body))
+		}
+	}
+	return 0, 0
+}
