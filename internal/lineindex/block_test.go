@@ -125,7 +125,7 @@ func randomLines(r *rand.Rand, n int) (text []byte) {
 func TestAnEntryEnclosesItsLines(t *testing.T) {
 	n := 20_000
 	if testing.Short() {
-		n = 2_000
+		n = 500
 	}
 	r := rand.New(rand.NewPCG(21, 5))
 	b := newBlock()

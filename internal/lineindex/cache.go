@@ -81,7 +81,7 @@ func Find(dir string, f *os.File) *Index {
 // path in dir.
 func find(dir string, f *os.File, info os.FileInfo) (x *Index, path string, err error) {
 	size := info.Size()
-	if size < Least || !info.Mode().IsRegular() {
+	if size < least || !info.Mode().IsRegular() {
 		return nil, "", fs.ErrInvalid
 	}
 	x = new(Index)

@@ -61,6 +61,8 @@ const (
 // Least is the size from which on a log is worth an index.
 const Least = 16 << 20
 
+var least int64 = Least // tests are content with less
+
 var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 	firstCheck = crc32.Checksum([]byte(magic), castagnoli)

@@ -18,6 +18,14 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
+// logSize is the size of logs that are worth an index here.
+const logSize = 2 << 20
+
+func TestMain(m *testing.M) {
+	least = logSize
+	os.Exit(m.Run())
+}
+
 var begin = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 
 // text returns a log of at least n bytes: lines of several loggers, out of
@@ -217,7 +225,7 @@ type stored struct {
 func newStored(t *testing.T) *stored {
 	t.Helper()
 	s := &stored{T: t, r: rand.New(rand.NewPCG(1, 1)), dir: filepath.Join(t.TempDir(), "index")}
-	s.text = text(s.r, Least)
+	s.text = text(s.r, logSize)
 	s.f = file(t, s.text)
 	s.index = s.open()
 	list, _ := filepath.Glob(filepath.Join(s.dir, "*"))
@@ -300,10 +308,10 @@ func TestALogThatHasGrownKeepsItsBlocks(t *testing.T) {
 
 func TestAStaleIndexIsMadeAgain(t *testing.T) {
 	s := newStored(t)
-	other := text(s.r, Least)
+	other := text(s.r, logSize)
 	for name, b := range map[string][]byte{
 		"another log":     other,
-		"truncated":       s.text[:Least],
+		"truncated":       s.text[:logSize],
 		"same beginning":  append(bytes.Clone(s.text[:headSize]), other...),
 		"edited in place": bytes.ReplaceAll(s.text, []byte("-22T09:00"), []byte("-22T08:00")),
 	} {

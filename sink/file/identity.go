@@ -157,6 +157,7 @@ func (s *Sink) reopen() error {
 	s.syncOld()
 	if info.ID != s.id {
 		s.torn = false
+		s.closeIndex()
 	}
 	s.file, s.id, s.size = f, info.ID, info.Size
 	s.unseen, s.unnamed, s.unsynced = info.Size > 0, true, false
@@ -166,6 +167,10 @@ func (s *Sink) reopen() error {
 	}
 	s.due = s.schedule.next(from)
 	s.checkAt = s.clock.mono() // to compute the time until due
+	if s.indexing.file != nil && s.indexing.writer.End() != s.size {
+		s.dropIndex() // and begin again
+	}
+	s.openIndex()
 	if old != nil {
 		if err := old.Close(); err != nil {
 			s.report("close", err)
@@ -222,6 +227,8 @@ func (s *Sink) resize(size int64) {
 	if size < s.size {
 		s.stats.Truncations++
 		s.torn, s.unseen = false, true
+		s.dropIndex()
+		s.openIndex()
 	}
 	s.size = size
 }

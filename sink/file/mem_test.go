@@ -58,14 +58,14 @@ func lockOf(t testing.TB, m vfs.FS) vfs.File {
 	return f
 }
 
-// memAll returns the text of all files in logDir, decompressed, oldest first,
+// memAll returns the text of all logs in logDir, decompressed, oldest first,
 // without temporary files of compressions.
 func memAll(t testing.TB, m vfs.FS) string {
 	t.Helper()
 	var b strings.Builder
 	for _, name := range memFiles(t, m) {
 		text := memText(t, m, filepath.Join(logDir, name))
-		if strings.HasSuffix(name, ".tmp") {
+		if strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".index") {
 			continue
 		}
 		if strings.HasSuffix(name, ".gz") {

@@ -157,6 +157,8 @@ func (s *Sink) cut(batch []nib.Record) (bool, error) {
 		return false, s.fail("truncate", err)
 	}
 	s.size, s.torn, s.unseen, s.unsynced = at, false, false, true
+	s.dropIndex()
+	s.openIndex()
 	return true, nil
 }
 

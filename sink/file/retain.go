@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nib-log/nib/internal/lineindex"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -210,6 +211,7 @@ func (s *Sink) backups() []backup {
 		}
 	}
 	s.removeEmpty(empty)
+	s.removeIndexes(names)
 	now := s.clock.wall()
 	slices.SortFunc(list, func(a, b backup) int { return a.compareAt(b, now) })
 	return list
@@ -292,7 +294,8 @@ func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
 	return nil, info, err
 }
 
-// unlink deletes the name of a seized file, if it still refers to that file.
+// unlink deletes the name of a seized file, if it still refers to that file, and
+// its index.
 func (s *Sink) unlink(name string, f vfs.File, info vfs.Info) error {
 	path := filepath.Join(s.dir, name)
 	named, err := s.isNamed(path, info)
@@ -302,7 +305,11 @@ func (s *Sink) unlink(name string, f vfs.File, info vfs.Info) error {
 	if !vfs.CanRenameOpen {
 		_ = f.Close() // nothing was written to it
 	}
-	return unlessGone(s.fs.Remove(path))
+	err = unlessGone(s.fs.Remove(path))
+	if err == nil && s.c.Index {
+		err = unlessGone(s.fs.Remove(lineindex.NameOf(path)))
+	}
+	return err
 }
 
 // isNamed reports whether path refers to the file that info describes.

@@ -145,6 +145,8 @@ func (s *Sink) rotate() error {
 		}
 		s.report("rotate", err)
 	}
+	s.closeIndex()
+	s.moveIndex(name)
 	s.stats.Rotations++
 	s.rotateAt, s.rotatePause = 0, 0
 	return s.reopen()
@@ -177,6 +179,7 @@ var newline = []byte{'\n'}
 
 // letGo closes the file on systems that cannot rename an open file.
 func (s *Sink) letGo() {
+	s.closeIndex()
 	if err := s.file.Close(); err != nil {
 		s.report("close", err)
 	}

@@ -82,6 +82,7 @@ type Sink struct {
 	undurable  error // the error if one could not be
 	delivering delivering
 	claims     claims
+	indexing   indexing
 }
 
 type traits = contract.TraitSet
@@ -165,6 +166,11 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	s.size += size
 	s.unsynced = true
 	s.written.Add(int(r.Level), int(size))
+	if s.indexing.file != nil && s.indexing.writer.Add(r.Line) {
+		defer s.unlock()
+		s.endBlock(false)
+		return nil
+	}
 	s.mu.Unlock()
 	return nil
 }
@@ -240,6 +246,7 @@ func (s *Sink) Close() error {
 	err := s.flush()
 	s.closed = true
 	if s.file != nil {
+		s.closeIndex()
 		if e := s.file.Close(); e != nil && err == nil {
 			err = s.wrap("close", e)
 		}
