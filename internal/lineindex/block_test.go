@@ -139,6 +139,21 @@ func TestAnEntryEnclosesItsLines(t *testing.T) {
 	}
 }
 
+func TestCountDigits(t *testing.T) {
+	for c := range 256 {
+		for n := range 20 {
+			b := append(bytes.Repeat([]byte("0918273645"), 2)[:n], byte(c), '1', '2', '3', '4', '5', '6', '7', '8')
+			want := n
+			if '0' <= c && c <= '9' {
+				want = len(b)
+			}
+			if got := countDigits(b); got != want {
+				t.Errorf("%q: got %d digits, want %d", b, got, want)
+			}
+		}
+	}
+}
+
 func FuzzAnEntryEnclosesItsLines(f *testing.F) {
 	r := rand.New(rand.NewPCG(5, 21))
 	for range 30 {
@@ -207,7 +222,7 @@ func TestAllocAddLines(t *testing.T) {
 func BenchmarkAddLines(b *testing.B) {
 	for name, text := range map[string][]byte{
 		"shape": linesOf(1000),
-		"read":  bytes.ReplaceAll(linesOf(1000), []byte(`,"level"`), []byte(`,"logger":"main","line":1,"level"`)),
+		"read":  bytes.ReplaceAll(linesOf(1000), []byte(`,"level"`), fmt.Appendf(nil, `,"pad":"%0600d","level"`, 0)),
 	} {
 		var lines [][]byte
 		for line := range bytes.Lines(text) {

@@ -4,6 +4,8 @@ package lineindex
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 
 	"github.com/nib-log/nib/logread"
 )
@@ -72,9 +74,15 @@ func (s *shape) has(text []byte) bool {
 	return len(text) >= len(s.after) && string(text[:len(s.after)]) == string(s.after)
 }
 
-// countDigits returns the number of digits that b begins with.
-func countDigits(b []byte) int {
-	n := 0
+// countDigits returns the number of digits that b begins with. It looks at
+// eight bytes at a time: a high bit is set in those that are none.
+func countDigits(b []byte) (n int) {
+	for ; len(b)-n >= 8; n += 8 {
+		x := binary.LittleEndian.Uint64(b[n:]) ^ 0x3030303030303030
+		if x = (x&0x7f7f7f7f7f7f7f7f + 0x7676767676767676 | x) & 0x8080808080808080; x != 0 {
+			return n + bits.TrailingZeros64(x)/8
+		}
+	}
 	for n < len(b) && b[n]-'0' <= 9 {
 		n++
 	}

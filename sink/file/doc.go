@@ -48,8 +48,8 @@
 // the times and levels of each 256 KiB. nib cat and nib view skip with it what
 // is outside of a range of time. It costs about 20 ns for a line that begins
 // like one before, up to the decimals of its time, as those of a Logger do in
-// any layout; other lines are read, in 0.3 µs. It costs two more system calls
-// per 256 KiB, and nothing is allocated per line.
+// any layout; other lines are read, in up to a microsecond. It costs three more
+// system calls per 256 KiB, and nothing is allocated per line.
 //
 // A rotated file keeps its index, as .app-20261121T103000.123456Z-0000.log.index,
 // until it is deleted or compressed: in a compressed file no offset can be

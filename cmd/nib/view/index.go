@@ -19,8 +19,9 @@ import (
 // row keeps its number while the index goes backward from there to the
 // beginning of the document, and forward with what is appended.
 type index struct {
-	doc   *document
-	query *logread.Query
+	doc    *document
+	query  *logread.Query
+	window *window // of the query, or nil
 
 	mu      sync.Mutex
 	back    []block // from the origin to the beginning of the document
@@ -39,10 +40,12 @@ type block struct {
 	start, end int64
 	rows       int64  // of it and the blocks between it and the origin
 	errors     uint32 // rows of it at level error and above
+
+	first, last int64 // earliest and latest time of a row of it, Unix nanoseconds
 }
 
-func newIndex(doc *document, query *logread.Query) *index {
-	return &index{doc: doc, query: query, changed: make(chan struct{}), used: time.Now()}
+func newIndex(doc *document, query *logread.Query, w *window) *index {
+	return &index{doc: doc, query: query, window: w, changed: make(chan struct{}), used: time.Now()}
 }
 
 // A found is what a block has.
@@ -78,15 +81,20 @@ func (s *scanner) each(x *index, b block, yield func(at int64, l *logread.Line) 
 
 func (s *scanner) scan(x *index, b block, withFacets bool, f *found) {
 	*f = found{block: b, times: f.times[:0], class: f.class[:0]}
-	f.rows = 0
+	f.rows, f.first, f.last = 0, math.MaxInt64, math.MinInt64
 	f.err = s.each(x, b, func(_ int64, l *logread.Line) bool {
 		c := classOf(l.Level())
 		if c >= classError {
 			f.errors++
 		}
 		at := int64(noTime)
-		if t, ok := l.Time(); ok && t.Year() > 1700 && t.Year() < 2200 {
+		switch t, ok := l.Time(); {
+		case !ok:
+		case t.Year() > 1700 && t.Year() < 2200:
 			at = t.UnixNano()
+			f.first, f.last = min(f.first, at), max(f.last, at)
+		default:
+			f.first, f.last = math.MinInt64, math.MaxInt64
 		}
 		f.rows++
 		f.times, f.class = append(f.times, at), append(f.class, c)
@@ -104,6 +112,9 @@ func (x *index) run(ctx context.Context) {
 		scanners[i] = newScanner()
 	}
 	results := make([]found, len(scanners))
+	if x.window != nil {
+		x.window.find(x.doc)
+	}
 	for ctx.Err() == nil {
 		end, grown := x.doc.state()
 		if x.scanForward(scanners[0], &results[0], end) {
@@ -141,7 +152,7 @@ func (x *index) scanForward(s *scanner, f *found, end int64) bool {
 			return true
 		}
 	}
-	x.forward = append(x.forward, block{f.start, f.end, before + f.rows, f.errors})
+	x.forward = append(x.forward, f.after(before))
 	x.publish(f)
 	return true
 }
@@ -159,7 +170,14 @@ func (x *index) scanBack(scanners []*scanner, results []found) bool {
 	var wait sync.WaitGroup
 	n := 0
 	for ; n < len(scanners) && at > 0; n++ {
-		b := block{start: max(0, at-blockSize), end: at}
+		if start := x.window.behind(at); start < at {
+			if n == 0 {
+				x.leaveOut(start, at)
+				return true
+			}
+			break
+		}
+		b := block{start: max(0, at-blockSize, x.window.partOf(at).From), end: at}
 		at = b.start
 		s, f := scanners[n], &results[n]
 		wait.Go(func() { s.scan(x, b, facetLines < maxFacetLines, f) })
@@ -173,10 +191,30 @@ func (x *index) scanBack(scanners []*scanner, results []found) bool {
 		if n := len(x.back); n > 0 {
 			before = x.back[n-1].rows
 		}
-		x.back = append(x.back, block{f.start, f.end, before + f.rows, f.errors})
+		x.back = append(x.back, f.after(before))
 		x.publish(f)
 	}
 	return true
+}
+
+// leaveOut adds a block without rows, which is not scanned.
+func (x *index) leaveOut(start, end int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f := found{block: block{start: start, end: end}}
+	before := int64(0)
+	if n := len(x.back); n > 0 {
+		before = x.back[n-1].rows
+	}
+	x.back = append(x.back, f.after(before))
+	x.publish(&f)
+}
+
+// after returns the block with the rows of those between it and the origin.
+func (f *found) after(rows int64) block {
+	b := f.block
+	b.rows += rows
+	return b
 }
 
 // publish adds what a block has, while mu is held.

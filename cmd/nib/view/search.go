@@ -70,7 +70,9 @@ func (x *index) rowAt(s *scanner, offset int64) (row int64, ok bool, err error) 
 	if !ok {
 		return 0, false, nil
 	}
-	row = part.first
+	if row = part.first; part.first == part.last {
+		return row, true, nil
+	}
 	err = s.each(x, part.block, func(at int64, _ *logread.Line) bool {
 		if at < offset {
 			row++

@@ -83,7 +83,7 @@ func (s *session) index(c selection, stream bool) (*held, error) {
 		}
 		s.evict()
 		ctx, stop := context.WithCancel(s.ctx)
-		h = &held{index: newIndex(s.doc, q), stop: stop}
+		h = &held{index: newIndex(s.doc, q, c.window(s.indexes[selection{}])), stop: stop}
 		s.indexes[c] = h
 		s.running.Go(func() { h.run(ctx) })
 	}

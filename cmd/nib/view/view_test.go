@@ -32,7 +32,14 @@ func run(t *testing.T, text string) *server {
 	t.Helper()
 	s := &server{T: t, file: filepath.Join(t.TempDir(), "app.log")}
 	s.write(os.O_CREATE, text)
-	v, err := view.Open(s.file, s.file)
+	return serve(t, s.file)
+}
+
+// serve serves a file.
+func serve(t *testing.T, path string) *server {
+	t.Helper()
+	s := &server{T: t, file: path}
+	v, err := view.Open(path, path)
 	if err != nil {
 		t.Fatal(err)
 	}

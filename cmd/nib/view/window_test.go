@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/lineindex"
+	"github.com/nib-log/nib/sink/file"
+)
+
+var hour = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+
+// writeLog writes a log of lineindex.Least bytes with sink/file, and its index.
+func writeLog(t *testing.T, path string) (lines int) {
+	t.Helper()
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	s, err := file.Open(path, file.Config{Index: true, Buffer: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := hour
+	log := nib.NewSink(s, nib.WithClock(func() time.Time { return at }))
+	pad := strings.Repeat("x", 900)
+	for ; lines*len(pad) < lineindex.Least; lines++ {
+		at = hour.Add(time.Duration(lines) * 100 * time.Millisecond)
+		log.Info().Str("pad", pad).Msgf("m%d", lines)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func between(from, to time.Duration) url.Values {
+	return url.Values{"from": {fmt.Sprint(hour.Add(from).UnixMilli())}, "to": {fmt.Sprint(hour.Add(to).UnixMilli())}}
+}
+
+// messagesBetween returns the messages of all rows of a range of time, when the
+// index is complete.
+func (s *server) messagesBetween(from, to time.Duration) string {
+	s.Helper()
+	values := between(from, to)
+	st := s.until(s.stream(values), func(_ string, st status) bool { return st.Done && st.Scanned == st.Size })
+	values.Set("row", fmt.Sprint(st.Low))
+	values.Set("n", "500")
+	var r rows
+	if code := s.get("api/rows", values, &r); code != http.StatusOK {
+		s.Fatalf("got status %d", code)
+	}
+	var list []string
+	for _, row := range r.Rows {
+		list = append(list, row.Message)
+	}
+	return strings.Join(list, " ")
+}
+
+func numbers(from, to int) string {
+	var list []string
+	for i := from; i < to; i++ {
+		list = append(list, fmt.Sprintf("m%d", i))
+	}
+	return strings.Join(list, " ")
+}
+
+// A range of time is read without the rest of the file. The test overwrites the
+// rest, so that its lines would be in the range, too.
+func TestARangeOfTimeIsReadWithTheIndex(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	lines := writeLog(t, path)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := int64(len(text)) / 4
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.ReplaceAll(text[at:at+2<<20], []byte("T09:0"), []byte("T09:2"))
+	if _, err := f.WriteAt(changed, at); err != nil || bytes.Equal(changed, text[at:at+2<<20]) {
+		t.Fatalf("%v; the text has not been changed: %.100s", err, changed)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, path)
+	if got, want := s.messagesBetween(20*time.Minute, 20*time.Minute+30*time.Second), numbers(12000, 12300); got != want {
+		t.Errorf("got %d bytes, want %d: %.300s", len(got), len(want), got)
+	}
+	if got := s.messagesBetween(-time.Hour, 10*time.Second); got != numbers(0, 100) {
+		t.Errorf("at the beginning: got %.300s", got)
+	}
+	end := time.Duration(lines) * 100 * time.Millisecond
+	if got := s.messagesBetween(end-10*time.Second, end+time.Hour); got != numbers(lines-100, lines) {
+		t.Errorf("at the end: got %.300s", got)
+	}
+	if got := s.messagesBetween(time.Hour, 2*time.Hour); got != "" {
+		t.Errorf("after the end: got %.300s", got)
+	}
+}
+
+// When the page has all lines, a range of time needs only its own part of the
+// file.
+func TestARangeOfTimeIsReadWithTheLinesOfThePage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	writeLog(t, path)
+	if err := os.Remove(lineindex.NameOf(path)); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, path)
+	s.indexed("")
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteAt([]byte(`{"time":"2026-11-22T09:20:01Z","level":"info","message":"changed"}`+"\n"), 0)
+	if closeErr := f.Close(); err != nil || closeErr != nil {
+		t.Fatal(err, closeErr)
+	}
+	if got, want := s.messagesBetween(20*time.Minute, 20*time.Minute+30*time.Second), numbers(12000, 12300); got != want {
+		t.Errorf("got %d bytes, want %d: %.300s", len(got), len(want), got)
+	}
+	var row struct {
+		Row   int64
+		Found bool
+	}
+	values := between(20*time.Minute, 20*time.Minute+30*time.Second)
+	values.Set("at", "1000") // in what is not read
+	if s.get("api/row", values, &row); !row.Found || row.Row != -300 {
+		t.Errorf("got row %+v, want the first one behind the offset", row)
+	}
+}
