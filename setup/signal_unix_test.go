@@ -70,9 +70,9 @@ func (p *child) signalUntil(t *testing.T, sig syscall.Signal, want string) {
 }
 
 func TestSinkThatHangs(t *testing.T) {
-	const want = "nib/setup: output Config.Sinks[0]: not flushed within 2s\n"
+	const want = "nib/setup: output Config.Sinks[0]: not flushed within 5s\n"
 	c, path := buffered(t)
-	c.Timeout = 2 * time.Second // which must be enough for the file
+	c.Timeout = 5 * time.Second // which must be enough for the file
 	t.Run("return", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, "hang", c)
@@ -87,7 +87,7 @@ func TestSinkThatHangs(t *testing.T) {
 	t.Run("signal", func(t *testing.T) {
 		t.Parallel()
 		c, _ := buffered(t)
-		c.Timeout = 2 * time.Second
+		c.Timeout = 5 * time.Second
 		p := start(t, "hang for ever", c)
 		p.await(t, "ready")
 		p.signal(t, syscall.SIGTERM)

@@ -163,7 +163,7 @@ func (s *server) stream(values url.Values) <-chan event {
 // until reads events until one is as wanted.
 func (s *server) until(events <-chan event, want func(name string, st status) bool) status {
 	s.Helper()
-	timeout := time.After(20 * time.Second)
+	timeout := time.After(2 * time.Minute)
 	var last event
 	for {
 		select {

@@ -100,7 +100,7 @@ func TestAllRefusedIsHeld(t *testing.T) {
 func TestLastRecordRefused(t *testing.T) {
 	c := start(t, 1)
 	refuse(c, false, 10)
-	d := dial(t, c, Config{DeliverTimeout: time.Second}) // long enough for an answer on a busy machine
+	d := dial(t, c, Config{DeliverTimeout: 3 * time.Second}) // long enough for an answer on a busy machine
 	deliver(t, d, records(7, 1, 9))
 	if res, err := d.Deliver(t.Context(), records(7, 10, 10)); res.Accepted != 0 || !errors.Is(err, kerr.InvalidRecord) {
 		t.Errorf("alone: got %+v, %v", res, err)
