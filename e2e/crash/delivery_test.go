@@ -301,7 +301,11 @@ func TestSlowDestination(t *testing.T) {
 	best := [2]time.Duration{time.Hour, time.Hour}
 	var heap [2]uint64
 	took := make([]time.Duration, lines)
-	slowed := func() bool { return float64(best[1]) > 1.2*float64(best[0]) }
+	most := 1.2
+	if !full {
+		most = 3 // CI runs other tests at the same time
+	}
+	slowed := func() bool { return float64(best[1]) > most*float64(best[0]) }
 	for n := 0; n < rounds || slowed() && n < 5*rounds; n++ { // each contestant needs one round undisturbed
 		for i, v := range both {
 			l, pad := newLane(v.spool), newPadding(seed, 300)

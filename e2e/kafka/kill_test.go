@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -115,14 +116,14 @@ func service(t *testing.T, addrs []string, dir, mode, round string) (*exec.Cmd, 
 	return cmd, out
 }
 
-// killService runs a service for a while, kills it, and returns how many calls
-// had returned.
+// killService runs a service for a while after its first calls, kills it, and
+// returns how many calls had returned.
 func killService(t *testing.T, addrs []string, dir, mode, round string, after time.Duration) (returned int) {
 	cmd, out := service(t, addrs, dir, mode, round)
-	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
+	begin := sync.OnceFunc(func() { time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) })
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
+		begin()
 		if n, err := strconv.Atoi(lines.Text()); err == nil {
 			returned = n
 		}
