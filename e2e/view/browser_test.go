@@ -84,7 +84,7 @@ func serve(t *testing.T, file string) string {
 	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt) // Wait returns what happens
-		done := time.AfterFunc(10*time.Second, cancel)
+		done := time.AfterFunc(time.Minute, cancel)
 		if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
 			t.Errorf("nib view: %v\n%s", err, &stderr)
 		}
@@ -112,7 +112,7 @@ type tab struct {
 // open starts a browser with an address in a window of the given size.
 func open(t *testing.T, address string, width, height int, dark bool) *tab {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.Flag("force-color-profile", "srgb"))...)
 	t.Cleanup(cancel)
@@ -191,7 +191,7 @@ func becomes[T comparable](x *tab, expression string, want T) {
 		x.Fatal(err)
 	}
 	expression = "(" + expression + ") ?? " + string(zero)
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		if got = eval[T](x, expression); got == want {
 			return
 		}
