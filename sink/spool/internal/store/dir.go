@@ -190,16 +190,17 @@ func (d *Dir) List() (old []segment.Old, err error) {
 func (d *Dir) sortNames(names []string) map[uint64]found {
 	files := map[uint64]found{}
 	for _, name := range names {
-		digits, ext, _ := strings.Cut(name, ".")
-		ext = "." + ext
-		number, err := strconv.ParseUint(digits, 16, 64)
-		isNumber := err == nil && hex(number) == digits
+		number, ext, isNumber := cutNumber(name)
 		switch {
 		case isNumber && (ext == MadeExt || ext == CopyExt+MadeSuffix):
 			d.unfinished = append(d.unfinished, name)
 		case isNumber && (ext == SegmentExt || ext == CopyExt):
 			f := files[number]
-			f.segment, f.copy = f.segment || ext == SegmentExt, f.copy || ext == CopyExt
+			if ext == SegmentExt {
+				f.segment = true
+			} else {
+				f.copy = true
+			}
 			files[number] = f
 			d.Last = max(d.Last, number)
 		case isNumber && (ext == SegmentExt+BadExt || ext == CopyExt+BadExt):
@@ -233,7 +234,6 @@ func (d *Dir) lookAt(number uint64, exists, kept bool) (g segment.Old, used, ok 
 			return g, false, false, err
 		case !fits(k, err):
 			d.damaged = append(d.damaged, CopyName(number))
-			kept = false
 		case usedToo && (!ok || k.Identity == g.Identity):
 			g, used, ok = k, true, true
 		}
@@ -269,7 +269,7 @@ func (d *Dir) Look(name string) (g segment.Old, used bool, err error) {
 		return g, false, err
 	}
 	g, used, err = readHead(f, name)
-	if number, _ := SegmentNumber(name); d.Lock == nil && (err != nil || g.Number != number) {
+	if number, _ := SegmentNumber(name); err != nil || g.Number != number {
 		if gone, _ := d.isGone(f, name); gone { // its owner has deleted it or uses it for another segment
 			return segment.Old{}, false, fs.ErrNotExist
 		}
@@ -311,11 +311,7 @@ var ErrStart = fmt.Errorf("%w: its start is damaged, or is being written", segme
 // dead process was making and segments that were never used, and quarantines
 // damaged files. If a step fails, the next start repeats it.
 func (d *Dir) Tidy() (err error) {
-	note := func(e error) {
-		if e != nil && !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
-	}
+	note := func(e error) { err = errors.Join(err, Ignore(e, fs.ErrNotExist)) }
 	for _, name := range d.unfinished {
 		note(d.FS.Remove(d.Name(name)))
 	}
@@ -336,9 +332,16 @@ func (d *Dir) Quarantine(name string) error {
 
 // SegmentNumber returns the number in the name of a segment or of its copy.
 func SegmentNumber(name string) (uint64, bool) {
+	number, ext, isNumber := cutNumber(name)
+	return number, isNumber && (ext == SegmentExt || ext == CopyExt)
+}
+
+// cutNumber cuts a name into the number in front of the first dot, if it is
+// one, and the rest.
+func cutNumber(name string) (number uint64, ext string, isNumber bool) {
 	digits, ext, _ := strings.Cut(name, ".")
-	number, err := strconv.ParseUint(digits, 16, 64)
-	return number, err == nil && hex(number) == digits && ("."+ext == SegmentExt || "."+ext == CopyExt)
+	number, _ = strconv.ParseUint(digits, 16, 64)
+	return number, "." + ext, hex(number) == digits
 }
 
 func IsSegmentName(name string) bool {

@@ -149,6 +149,19 @@ func TestNumbersOfUnusedSegments(t *testing.T) {
 	}
 }
 
+// TestNamesOfSegments parses names of files.
+func TestNamesOfSegments(t *testing.T) {
+	for name, want := range map[string]uint64{
+		"000000000000000a.seg": 10, "000000000000000a.copy": 10, "ffffffffffffffff.seg": 1<<64 - 1,
+		"0a.seg": 0, "000000000000000A.seg": 0, "000000000000000a": 0, "000000000000000a.seg.bad": 0, "000000000000000a.seg.tmp": 0,
+		"fffffffffffffffff.seg": 0, ".seg": 0, "000000000000000g.seg": 0,
+	} {
+		if n, ok := SegmentNumber(name); ok != (want > 0) || ok && n != want || IsSegmentName(name) != ok {
+			t.Errorf("%s: got number %d and %v, want %d", name, n, ok, want)
+		}
+	}
+}
+
 // TestFilesOfASpool shows which files of a directory belong to the spool.
 // Numbers of quarantined files count, so that no number is used again.
 func TestFilesOfASpool(t *testing.T) {
@@ -273,6 +286,20 @@ func TestUnreadableDirectoryFailsOpen(t *testing.T) {
 	}
 }
 
+// TestUnknownKindIsNotDamage cannot find out whether a segment is a file.
+func TestUnknownKindIsNotDamage(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d, _ := opened(t, m, 1)
+	put(t, d, 1, 1, 1)
+	noError(t, d.Unlock())
+	m.Fail(vfstest.Fault{Op: vfstest.OpLstat, Path: SegmentName(1), Err: syscall.EACCES})
+	d, old := opened(t, m, 1)
+	if len(old) != 1 || len(d.damaged) != 0 {
+		t.Errorf("got %d segments, and %q as damaged, want one", len(old), d.damaged)
+	}
+	noError(t, d.Unlock())
+}
+
 // TestForeignFilesAreRefused gives the directory or one of its files to another
 // user, who may change it at any time.
 func TestForeignFilesAreRefused(t *testing.T) {
@@ -290,8 +317,8 @@ func TestForeignFilesAreRefused(t *testing.T) {
 			_, _, e := d.WhichID(&Options{})
 			err = errors.Join(err, e, d.Unlock())
 		}
-		if !errors.Is(err, ErrUnsafe) {
-			t.Errorf("%q: got %v, want %v", name, err, ErrUnsafe)
+		if n := m.Opened(); !errors.Is(err, ErrUnsafe) || n > 1 || n == 1 && name == "c"+CursorExt {
+			t.Errorf("%q: got %v and %d open files, want %v", name, err, n, ErrUnsafe)
 		}
 	}
 }

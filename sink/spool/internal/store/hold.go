@@ -46,13 +46,11 @@ func (d *Dir) unlink(name string) (vfs.File, error) {
 	if vfs.CanRenameOpen { // and remove
 		f, _ = d.FS.Open(d.Name(name), os.O_RDWR, 0) // without it, all space is freed here
 	}
-	err := d.FS.Remove(d.Name(name))
-	if err != nil && f != nil {
-		_ = f.Close() // nothing was written to it
-		f = nil
+	if err := d.FS.Remove(d.Name(name)); err != nil {
+		if f != nil {
+			_ = f.Close() // nothing was written to it
+		}
+		return nil, Ignore(err, fs.ErrNotExist)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return f, err
+	return f, nil
 }

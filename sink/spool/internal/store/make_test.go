@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -107,12 +108,14 @@ func TestCreateFails(t *testing.T) {
 }
 
 // TestFinishReportsErrors makes the calls fail that a first segment waits for.
+// A new slot may have a new home.
 func TestFinishReportsErrors(t *testing.T) {
 	for _, f := range []vfstest.Fault{
-		{Op: vfstest.OpSync}, {Op: vfstest.OpSyncDir, Path: "spool"}, {Op: vfstest.OpSyncDir, Path: "/"},
+		{Op: vfstest.OpSync}, {Op: vfstest.OpSyncDir, Path: SlotName(1)}, {Op: vfstest.OpSyncDir, Path: "spool"}, {Op: vfstest.OpSyncDir, Path: "/"},
 	} {
 		m := vfstest.NewMem(nil)
-		d, _ := opened(t, m, 1)
+		d, _, err := OpenDir(filepath.Join(memPath, SlotName(1)), &Options{FS: m, Boot: 1})
+		noError(t, err)
 		g, finish, err := d.CreateFirst(1, segment.MinSize)
 		noError(t, err)
 		f.Err = syscall.EIO

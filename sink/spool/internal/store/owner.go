@@ -94,9 +94,9 @@ func (d *Dir) inUse() error {
 // parseOwner parses what sign has written. The file may contain anything.
 func parseOwner(text string) (pid int, name string, ok bool) {
 	line, _, whole := strings.Cut(text, "\n")
-	digits, quoted, both := strings.Cut(line, " ")
+	digits, quoted, _ := strings.Cut(line, " ")
 	pid, err := strconv.Atoi(digits)
-	if !whole || !both || err != nil || pid <= 0 {
+	if !whole || err != nil || pid <= 0 {
 		return 0, "", false
 	}
 	name, err = strconv.Unquote(quoted)

@@ -85,6 +85,28 @@ func TestSlotThatIsDeletedWhileItIsLocked(t *testing.T) {
 	}
 }
 
+// TestEmptySlotsAreNotWaitedFor removes slots that a process has, or that are
+// being deleted by one.
+func TestEmptySlotsAreNotWaitedFor(t *testing.T) {
+	for _, replaced := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			m := vfstest.NewMem(nil)
+			d, _ := opened(t, m, 1)
+			if replaced {
+				noError(t, d.Unlock())
+				m.Fail(vfstest.Fault{Op: vfstest.OpLstat, Path: "lock", Err: fs.ErrNotExist})
+			}
+			begin := time.Now()
+			if err := NewHome(m, "/").RemoveEmpty(memPath); err != nil || time.Since(begin) > 0 {
+				t.Errorf("replaced=%v: got %v after %v, want nothing at once", replaced, err, time.Since(begin))
+			}
+			if got := namesIn(t, m); len(got) != 1 {
+				t.Errorf("replaced=%v: got %q, want the lock file", replaced, got)
+			}
+		})
+	}
+}
+
 // TestLockFileNamesItsOwner reads the lock file, in which an earlier process
 // with a longer name was, and the error that names the owner.
 func TestLockFileNamesItsOwner(t *testing.T) {
@@ -113,7 +135,7 @@ func TestLockFileNamesItsOwner(t *testing.T) {
 			{"7 \"server\"\n", `process 7 ("server") has it`},
 			{"7 \"\"\n", "process 7 has it"},
 			{"", general}, {"7 \"server\"", general}, {"7\n", general}, {"x \"server\"\n", general},
-			{"0 \"server\"\n", general}, {"-7 \"server\"\n", general}, {"7 server\n", general},
+			{"99999999999999999999 \"server\"\n", general}, {"0 \"server\"\n", general}, {"-7 \"server\"\n", general}, {"7 server\n", general},
 		} {
 			write(c.text)
 			_, _, err := OpenDir(memPath, &Options{FS: m, Boot: 1, Shared: true})

@@ -344,6 +344,13 @@ func TestLook(t *testing.T) {
 	change(5, func(f vfs.File) error { return f.Truncate(88) })
 	change(6, func(f vfs.File) error { return f.Truncate(87) })
 	touch(t, m, SegmentName(7))
+	put(t, d, 9, 0, 0)
+	put(t, d, 10, 1, 1)
+	put(t, d, 11, 1, 1)
+	change(9, func(f vfs.File) error { return f.Truncate(segment.HeaderSize) })
+	change(10, func(f vfs.File) error { _, err := f.WriteAt([]byte{0}, 0); return err })
+	m.Chown(d.Name(SegmentName(11)), os.Geteuid()+1)
+	noError(t, m.MkdirAll(d.Name(SegmentName(12)), 0o700))
 	for _, c := range []struct {
 		number uint64
 		used   bool
@@ -351,6 +358,7 @@ func TestLook(t *testing.T) {
 	}{
 		{1, true, nil}, {2, false, nil}, {3, false, ErrStart}, {4, false, ErrStart}, {5, true, nil},
 		{6, false, segment.ErrHeader}, {7, false, segment.ErrHeader}, {8, false, fs.ErrNotExist},
+		{9, false, nil}, {10, false, segment.ErrHeader}, {11, false, ErrUnsafe}, {12, false, segment.ErrHeader},
 	} {
 		g, used, err := d.Look(SegmentName(c.number))
 		if used != c.used || !errors.Is(err, c.err) || c.err == nil && (err != nil || g.Number != c.number) {
@@ -369,36 +377,145 @@ func TestLook(t *testing.T) {
 }
 
 // TestLookBesideTheOwner looks into a directory of another process, which gives
-// a file another name: a file that is being used again is not damaged.
+// a file another name while it is read: a file that is being used again is not
+// damaged.
 func TestLookBesideTheOwner(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	d, _ := opened(t, m, 1)
-	put(t, d, 1, 1, 1)
 	put(t, d, 2, 2, 1)
-	d.Spool = 0 // inspection
-	inside := LookInto(m, memPath)
+	other, err := d.Bytes(SegmentName(2), 88)
+	noError(t, err)
+	write := func(f vfs.File, b []byte, at int64) error { _, err := f.WriteAt(b, at); return err }
 	for _, c := range []struct {
 		name   string
+		gone   bool
 		change func(f vfs.File) error
 		err    error
 	}{
-		{"unchanged", func(vfs.File) error { return nil }, nil},
-		{"renamed", func(vfs.File) error { return m.Rename(d.Name(SegmentName(1)), d.Name("gone")) }, fs.ErrNotExist},
-		{"removed", func(vfs.File) error { return m.Remove(d.Name(SegmentName(1))) }, fs.ErrNotExist},
-		{"damaged", func(f vfs.File) error { _, err := f.WriteAt([]byte{0}, 0); return err }, segment.ErrHeader},
+		{"unchanged", false, func(vfs.File) error { return nil }, nil},
+		{"not used again yet", true, func(vfs.File) error { return nil }, nil},
+		{"damaged", false, func(f vfs.File) error { return write(f, []byte{0}, 0) }, segment.ErrHeader},
+		{"cleared", true, func(f vfs.File) error { return write(f, make([]byte, 88), 0) }, fs.ErrNotExist},
+		{"start damaged", false, func(f vfs.File) error { return write(f, []byte{0xff}, 80) }, ErrStart},
+		{"start cleared", true, func(f vfs.File) error { return write(f, []byte{0xff}, 80) }, fs.ErrNotExist},
+		{"of another number", false, func(f vfs.File) error { return write(f, other, 0) }, nil},
+		{"used again", true, func(f vfs.File) error { return write(f, other, 0) }, fs.ErrNotExist},
 	} {
 		noError(t, d.Remove(1, nil))
 		put(t, d, 1, 1, 1)
-		inside.FS = changedInRead{m, func(f vfs.File) error {
-			err := c.change(f)
-			if err == nil && c.err == fs.ErrNotExist {
-				_, err = f.WriteAt([]byte{0}, 0)
+		inside := LookInto(changedInRead{m, func(f vfs.File) error {
+			if c.gone {
+				noError(t, d.Remove(1, nil))
 			}
-			return err
-		}}
-		if _, _, err := inside.Look(SegmentName(1)); !errors.Is(err, c.err) || c.err == nil && err != nil {
-			t.Errorf("%s: got %v, want %v", c.name, err, c.err)
+			return c.change(f)
+		}}, memPath)
+		if _, used, err := inside.Look(SegmentName(1)); !errors.Is(err, c.err) || used != (c.err == nil) || c.err == nil && err != nil {
+			t.Errorf("%s: got used %v and %v, want %v", c.name, used, err, c.err)
 		}
+	}
+	noError(t, d.Unlock())
+}
+
+// TestShrunkFileIsReadToItsEnd truncates a file after its size was determined.
+func TestShrunkFileIsReadToItsEnd(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d, _ := opened(t, m, 1)
+	put(t, d, 1, 1, 1)
+	d.FS = changedInRead{m, func(f vfs.File) error { return f.Truncate(5000) }}
+	if b, err := d.Bytes(SegmentName(1), segment.MinSize); len(b) != 5000 || err != nil {
+		t.Errorf("got %d bytes and %v, want 5000", len(b), err)
+	}
+	noError(t, d.Unlock())
+}
+
+// TestReadWithoutACopy reads a segment that had no copy when it was found: it
+// looks for none.
+func TestReadWithoutACopy(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d, old := copiedSegment(t, m, 2, 3)
+	old[0].Copied = false
+	m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: CopyName(1), Err: syscall.EIO})
+	if b, err := d.Read(&old[0]); err != nil || !old[0].HasAll(b) {
+		t.Errorf("got %d bytes and %v, want all records", len(b), err)
+	}
+	noError(t, d.Unlock())
+}
+
+// damageStart changes the checksum of a start.
+func damageStart(t *testing.T, m vfs.FS, name string) {
+	t.Helper()
+	f, err := m.Open(memPath+"/"+name, os.O_RDWR, 0)
+	noError(t, err)
+	_, err = f.WriteAt([]byte{0xff}, 80)
+	noError(t, err, f.Close())
+}
+
+// TestWhichFileIsTheSegment looks at files with the number of a segment that
+// are not, or may not be, that segment.
+func TestWhichFileIsTheSegment(t *testing.T) {
+	seg, kept := SegmentName(2), CopyName(2)
+	for _, c := range []struct {
+		name         string
+		make         func(d *Dir, m vfs.FS)
+		used, copied bool
+		damaged      []string
+	}{
+		{"start damaged", func(d *Dir, m vfs.FS) {
+			put(t, d, 2, 5, 1)
+			damageStart(t, m, seg)
+		}, false, false, []string{seg}},
+		{"copy without a start", func(d *Dir, m vfs.FS) {
+			put(t, d, 2, 0, 0)
+			noError(t, m.Rename(d.Name(seg), d.Name(kept)))
+		}, false, true, nil},
+		{"copy with a damaged start", func(d *Dir, m vfs.FS) {
+			put(t, d, 2, 5, 1)
+			damageStart(t, m, seg)
+			noError(t, m.Rename(d.Name(seg), d.Name(kept)))
+		}, false, true, []string{kept}},
+		{"copy of an earlier segment", func(d *Dir, m vfs.FS) {
+			put(t, d, 2, 5, 1)
+			noError(t, m.Rename(d.Name(seg), d.Name(kept)))
+			d.Gen++
+			put(t, d, 2, 0, 0)
+		}, false, true, nil},
+		{"copy of the segment", func(d *Dir, m vfs.FS) {
+			put(t, d, 2, 5, 1)
+			noError(t, m.Rename(d.Name(seg), d.Name(kept)))
+			put(t, d, 2, 0, 0)
+		}, true, true, nil},
+		{"segment of another spool, with a copy", func(d *Dir, m vfs.FS) {
+			put(t, d, 2, 5, 1)
+			noError(t, m.Rename(d.Name(seg), d.Name(kept)))
+			d.Spool++
+			put(t, d, 2, 5, 1)
+		}, true, true, nil},
+	} {
+		m := vfstest.NewMem(nil)
+		d, _ := opened(t, m, 1)
+		put(t, d, 1, 1, 1)
+		c.make(d, m)
+		noError(t, d.Unlock())
+		d, old := opened(t, m, 1)
+		if len(old) == 2 != c.used || c.used && (old[1].Copied != c.copied || old[1].First != 5) || !slices.Equal(d.damaged, c.damaged) {
+			t.Errorf("%s: got %+v, damaged %q, want it used: %v, damaged %q", c.name, old, d.damaged, c.used, c.damaged)
+		}
+		noError(t, d.Unlock())
+	}
+}
+
+// TestUnreadableFileIsNoSegment cannot open a segment or its copy now.
+func TestUnreadableFileIsNoSegment(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d, _ := opened(t, m, 1)
+	put(t, d, 2, 5, 1)
+	touch(t, m, CopyName(2))
+	for _, name := range []string{SegmentName(2), CopyName(2)} {
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: name, Err: syscall.ENOMEM})
+		if _, used, ok, err := d.lookAt(2, name == SegmentName(2), name == CopyName(2)); used || ok || !errors.Is(err, syscall.ENOMEM) {
+			t.Errorf("%s cannot be opened: got used %v, %v and %v", name, used, ok, err)
+		}
+		heal()
 	}
 	noError(t, d.Unlock())
 }

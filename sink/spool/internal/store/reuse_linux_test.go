@@ -90,6 +90,54 @@ func created(t *testing.T, d *Dir, number uint64, spare string) (g *segment.Segm
 	return g, after.ID == before.ID
 }
 
+// TestAccess opens a directory for mapped and for written segments.
+func TestAccess(t *testing.T) {
+	for _, written := range []bool{false, true} {
+		d, _, err := OpenDir(filepath.Join(t.TempDir(), "spool"), &Options{FS: vfs.OS(), Boot: 1, Written: written})
+		noError(t, err)
+		g, finish, err := d.CreateFirst(1, segment.MinSize)
+		noError(t, err, finish())
+		if g.IsWritten() != written || g.IsMapped() == written {
+			t.Errorf("written=%v: got a segment that is written: %v, mapped: %v", written, g.IsWritten(), g.IsMapped())
+		}
+		g.Done(nil)
+		noError(t, d.Unlock())
+	}
+}
+
+// TestMappingsNeedNoFile makes and continues segments: their files are closed,
+// a continued one is not read, and a later one is touched in advance.
+func TestMappingsNeedNoFile(t *testing.T) {
+	d, fsys := reusing(t)
+	closed, read, rests := 0, 0, 0
+	fsys.Fail(vfstest.Fault{Fits: func(op vfstest.Op, base string) bool {
+		if strings.Contains(base, SegmentExt) {
+			closed += map[vfstest.Op]int{vfstest.OpClose: 1}[op]
+			read += map[vfstest.Op]int{vfstest.OpRead: 1}[op]
+		}
+		return false
+	}})
+	first, finish, err := d.CreateFirst(1, segment.MinSize)
+	noError(t, err)
+	if closed > 0 {
+		t.Error("the file of the first segment is closed before it is synced")
+	}
+	noError(t, finish())
+	second, err := d.Create(2, segment.MinSize, func() { rests++ })
+	noError(t, err)
+	if closed != 2 || rests == 0 {
+		t.Errorf("got %d files closed, want 2, and %d rests, want some", closed, rests)
+	}
+	third, finish, err := d.Reopen(&segment.Old{Identity: first.Identity, Start: segment.Start{First: 1}, End: 1, Used: segment.HeaderSize})
+	noError(t, err, finish())
+	if closed != 3 || read != 0 {
+		t.Errorf("got %d files closed and %d reads, want 3 and none", closed, read)
+	}
+	for _, g := range []*segment.Segment{first, second, third} {
+		g.Done(nil)
+	}
+}
+
 // TestSparesAreBounded settles more segments than are kept for reuse, and
 // counts the files that take space.
 func TestSparesAreBounded(t *testing.T) {
@@ -139,7 +187,10 @@ func TestSegmentsThatMayBeWrittenToAreNotReused(t *testing.T) {
 	wantFiles(t, d, "reuse is not allowed")
 	d.AllowReuse(true)
 	settled(t, d, 3)
+	d.AllowReuse(true)
 	wantFiles(t, d, "reuse is allowed again", madeName(3))
+	d.AllowReuse(false)
+	wantFiles(t, d, "reuse has ended")
 }
 
 // TestSpareIsUsedOnceAllHaveLeftIt settles a segment that the copier still
@@ -164,9 +215,12 @@ func TestSpareIsUsedOnceAllHaveLeftIt(t *testing.T) {
 	}
 	third.Retain()
 	noError(t, d.RemoveSettled(3, third), d.RemoveSettled(2, second))
-	d.DropSpares(false)
-	d.Sweeper.All()
-	wantFiles(t, d, "dropped while it is read")
+	if d.DropSpares(true); d.Sweeper.Count() != 1 {
+		t.Errorf("got %d files to free, want the one that is not ready", d.Sweeper.Count())
+	}
+	wantFiles(t, d, "dropped while it is read", madeName(2))
+	d.FreeAll(false)
+	wantFiles(t, d, "all dropped")
 	copy(third.Bytes(), "still mapped")
 	if third.Release(); d.Sweeper.Count() != 1 {
 		t.Errorf("got %d mappings to free, want the one that was read", d.Sweeper.Count())
@@ -268,6 +322,16 @@ func TestSparesExpire(t *testing.T) {
 		settled(t, d, 5)
 		d.DropExpired()
 		wantFiles(t, d, "expired once", madeName(5))
+		d.DropSpares(false)
+
+		time.Sleep(SpareTime)
+		d.DropExpired()
+		g := published(t, d, 6)
+		g.Retain()
+		noError(t, d.RemoveSettled(6, g))
+		d.DropExpired()
+		wantFiles(t, d, "not ready yet", madeName(6))
+		g.Release()
 		d.AllowReuse(false)
 		d.Sweeper.All()
 		isDue()
@@ -379,8 +443,11 @@ func TestSpareIsGivenUpForItsSpace(t *testing.T) {
 		noError(t, err, f.Preallocate(segment.MinSize))
 		g, err := segment.NewMapped(f, segment.Identity{Number: 1, Size: segment.MinSize}, d.freeMapped)
 		noError(t, err, f.Close(), vfs.OS().Rename(d.Name(madeName(1)), d.Name(SegmentName(1))), d.RemoveSettled(1, g))
+		before, err := vfs.OS().Lstat(d.Name(madeName(1)))
+		noError(t, err)
 		g, err = d.Create(2, segment.MinSize, noRest)
-		if (err == nil) != c.reused || !c.reused && !vfs.IsFull(err) {
+		after, _ := vfs.OS().Lstat(d.Name(SegmentName(2)))
+		if (after.ID == before.ID) != c.reused || !c.reused && !vfs.IsFull(err) {
 			t.Errorf("%d bytes free, %v: got %v, want the spare reused: %v", c.free, c.err, err, c.reused)
 		}
 		if err == nil {
@@ -389,6 +456,17 @@ func TestSpareIsGivenUpForItsSpace(t *testing.T) {
 		wantFiles(t, d, "in the end")
 		d.AllowReuse(false)
 		noError(t, d.Unlock())
+	}
+}
+
+// TestFreeAllCountsSpares frees spares at once, because no goroutine frees them
+// in parts.
+func TestFreeAllCountsSpares(t *testing.T) {
+	d, _ := reusing(t)
+	d.Sweeper.Stop()
+	settled(t, d, 1)
+	if !d.FreeAll(false) || d.FreeAll(false) {
+		t.Error("a spare has to be freed, and then none")
 	}
 }
 

@@ -129,9 +129,9 @@ func (x *Spent) part() (last bool) {
 	case x.file == nil:
 		return true
 	case x.size == 0:
-		info, err := x.file.Stat()
-		if err != nil || info.Links > 0 || info.Size <= DeletedPart {
-			return x.close() // it has another name, or is small
+		info, _ := x.file.Stat()
+		if info.Links > 0 || info.Size <= DeletedPart {
+			return x.close() // it has another name, is small, or of unknown size
 		}
 		x.size = info.Size
 	case x.size <= DeletedPart:

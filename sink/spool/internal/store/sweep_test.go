@@ -72,7 +72,13 @@ func TestSpentFilesWithAnotherNameStay(t *testing.T) {
 	name, kept := filepath.Join(dir, "spent"), filepath.Join(dir, "kept")
 	f, err := vfs.OS().Open(name, os.O_RDWR|os.O_CREATE, 0o600)
 	noError(t, err, f.Preallocate(3*DeletedPart), vfs.OS().Link(name, kept), vfs.OS().Remove(name))
-	newSweeper().Add(&Spent{file: f})
+	again, err := vfs.OS().Open(kept, os.O_RDWR, 0)
+	noError(t, err)
+	w := newSweeper()
+	w.Add(&Spent{file: f})
+	w.Start()
+	w.Add(&Spent{file: again})
+	w.All()
 	if info, err := os.Stat(kept); err != nil || info.Size() != 3*DeletedPart {
 		t.Errorf("got %v, %v; want all of it", info, err)
 	}
@@ -87,6 +93,11 @@ func TestSweeperGivesBackAtOnce(t *testing.T) {
 	w.Add(&Spent{file: before})
 	w.Start()
 	w.Add(&Spent{file: during})
+	select {
+	case <-w.Due:
+	default:
+		t.Error("the sweeper was not notified")
+	}
 	if isOpen(before) || !isOpen(during) || w.Count() != 1 {
 		t.Errorf("open before it runs: %v; while it runs: %v, %d", isOpen(before), isOpen(during), w.Count())
 	}
@@ -130,6 +141,9 @@ func TestNothingToFreeTakesNoPlace(t *testing.T) {
 	w.Add(&Spent{Unmap: func() { unmapped++ }})
 	if w.Count() != 1 || w.Part() != 0 || unmapped != 1 {
 		t.Errorf("unmapped %d times with %d left, want once", unmapped, w.Count())
+	}
+	if newSweeper().Add(&Spent{Unmap: func() { unmapped++ }}); unmapped != 2 {
+		t.Errorf("unmapped %d times without waiting, want once", unmapped-1)
 	}
 }
 
