@@ -73,6 +73,7 @@ func TestFaultsPanicOnlyInTheGuard(t *testing.T) {
 			"Lines":        func() { g.Lines() },
 			"Snapshot":     func() { g.Snapshot() },
 			"SetUnsure":    func() { _ = g.SetUnsure(1) },
+			"SetDropped":   func() { _ = g.SetDropped(1) },
 			"Begin":        func() { g.Begin(Start{First: 1}) },
 			"PrefaultNew":  func() { _ = PrefaultNew(g, lazyFile{f}, func() {}) },
 		} {
@@ -100,6 +101,60 @@ func TestWriteReportsFaults(t *testing.T) {
 	truncated(t, f)
 	if ok, foreign := g.Write(at, size, seq, &r, -1); ok || foreign != nil {
 		t.Errorf("to a page that is gone: got %v and %v, want no record and no panic", ok, foreign)
+	}
+}
+
+// TestUnreadablePages cuts off a segment with records: what can be read is
+// copied, and the rest is poisoned.
+func TestUnreadablePages(t *testing.T) {
+	g, f := newMapped(t, MinSize)
+	g.Begin(Start{First: 100})
+	for range 100 {
+		add(t, g, strings.Repeat("x", 100))
+	}
+	if lines, whole := g.Lines(); len(lines) != 100 || !whole {
+		t.Errorf("got %d lines, whole %v, want 100", len(lines), whole)
+	}
+	end, _, _ := g.Claimed()
+	g.Seal()
+	if !g.HasNoWriters() {
+		t.Error("there are writers")
+	}
+	truncated(t, f)
+	if err := f.Truncate(2 * HeaderSize); err != nil {
+		t.Fatal(err)
+	}
+	b, unread := g.Snapshot()
+	pages := (end + PageSize - 1) / PageSize
+	if len(b) != end || unread != pages-2 {
+		t.Errorf("got %d bytes with %d unreadable pages, want %d with %d", len(b), unread, end, pages-2)
+	}
+	if b[2*PageSize] != Poison || b[end-1] != Poison || b[2*PageSize-1] == Poison || !bytes.Equal(b[:88], g.b[:88]) {
+		t.Error("want poison in the pages that are gone, and only there")
+	}
+	if lines, whole := g.Lines(); whole || len(lines) != 0 {
+		t.Errorf("got %d lines, whole %v of a segment that was cut off", len(lines), whole)
+	}
+	if g.HasNoWriters() {
+		t.Error("a segment that was cut off has no writers")
+	}
+}
+
+// TestBeginOfAGoneMapping cuts off everything, the header included.
+func TestBeginOfAGoneMapping(t *testing.T) {
+	g, f := newMapped(t, MinSize)
+	truncated(t, f)
+	if err := f.Truncate(0); err != nil {
+		t.Fatal(err)
+	}
+	if g.Begin(Start{First: 1}) {
+		t.Error("the segment is in use")
+	}
+	if err := g.SetDropped(1); err != nil {
+		t.Errorf("got %v, want that the fault is found by the next write", err)
+	}
+	if err := g.Fault(); err != ErrGone {
+		t.Errorf("got %v, want %v", err, ErrGone)
 	}
 }
 
@@ -209,6 +264,11 @@ func TestPrefaultNew(t *testing.T) {
 	if err := PrefaultNew(g, fullFile{f}, func() {}); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("on a full disk: got %v, want %v", err, syscall.ENOSPC)
 	}
+	exact, file := newMapped(t, HeaderSize+Window)
+	rests = 0
+	if err := PrefaultNew(exact, file, func() { rests++ }); err != nil || rests != 1 {
+		t.Errorf("a single part: got %v after %d rests, want one", err, rests)
+	}
 	truncated(t, f)
 	if err := PrefaultNew(g, lazyFile{f}, func() {}); err == nil || !strings.Contains(err.Error(), "touch a mapping") {
 		t.Errorf("without the file: got %v, want that it cannot be touched", err)
@@ -216,6 +276,28 @@ func TestPrefaultNew(t *testing.T) {
 	written := NewWritten(f, testID, func(vfs.File, vfs.File) {})
 	if err := PrefaultNew(written, fullFile{f}, func() { t.Error("a segment without a mapping is touched") }); err != nil {
 		t.Errorf("without a mapping: got %v", err)
+	}
+}
+
+// TestMappingsAreRemoved looks for a mapping in the list of the process.
+func TestMappingsAreRemoved(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "segment")
+	f, err := vfs.OS().Open(name, os.O_RDWR|os.O_CREATE, 0o600)
+	noError(t, err, f.Preallocate(MinSize))
+	isMapped := func() bool {
+		maps, err := os.ReadFile("/proc/self/maps")
+		if err != nil {
+			t.Skip(err)
+		}
+		return bytes.Contains(maps, []byte(name))
+	}
+	g, err := NewMapped(f, testID, func(_ []byte, unmap func(), deleted vfs.File) { unmap(); noError(t, deleted.Close()) })
+	noError(t, err)
+	if !isMapped() {
+		t.Skip("the list does not have it")
+	}
+	if g.Done(f); isMapped() {
+		t.Error("the mapping is left")
 	}
 }
 

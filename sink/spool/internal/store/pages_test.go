@@ -396,8 +396,8 @@ func TestLookBesideTheOwner(t *testing.T) {
 		{"not used again yet", true, func(vfs.File) error { return nil }, nil},
 		{"damaged", false, func(f vfs.File) error { return write(f, []byte{0}, 0) }, segment.ErrHeader},
 		{"cleared", true, func(f vfs.File) error { return write(f, make([]byte, 88), 0) }, fs.ErrNotExist},
-		{"start damaged", false, func(f vfs.File) error { return write(f, []byte{0xff}, 80) }, ErrStart},
-		{"start cleared", true, func(f vfs.File) error { return write(f, []byte{0xff}, 80) }, fs.ErrNotExist},
+		{"start damaged", false, func(f vfs.File) error { return write(f, []byte{0}, 84) }, ErrStart},
+		{"start cleared", true, func(f vfs.File) error { return write(f, []byte{0}, 84) }, fs.ErrNotExist},
 		{"of another number", false, func(f vfs.File) error { return write(f, other, 0) }, nil},
 		{"used again", true, func(f vfs.File) error { return write(f, other, 0) }, fs.ErrNotExist},
 	} {
@@ -446,7 +446,7 @@ func damageStart(t *testing.T, m vfs.FS, name string) {
 	t.Helper()
 	f, err := m.Open(memPath+"/"+name, os.O_RDWR, 0)
 	noError(t, err)
-	_, err = f.WriteAt([]byte{0xff}, 80)
+	_, err = f.WriteAt([]byte{0}, 84)
 	noError(t, err, f.Close())
 }
 

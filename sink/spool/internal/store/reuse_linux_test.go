@@ -325,6 +325,9 @@ func TestSparesExpire(t *testing.T) {
 		d.DropSpares(false)
 
 		time.Sleep(SpareTime)
+		if !isDue() {
+			t.Error("spares do not expire once there are none")
+		}
 		d.DropExpired()
 		g := published(t, d, 6)
 		g.Retain()
