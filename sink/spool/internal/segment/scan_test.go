@@ -48,9 +48,9 @@ func TestScanRefusesNumbersOutOfRange(t *testing.T) {
 	}
 }
 
-// TestScanKnowsClaims has claims of several sizes in place of the second record:
+// TestScanSkipsClaims has claims of several sizes in place of the second record:
 // those that a writer may have marked are not damage.
-func TestScanKnowsClaims(t *testing.T) {
+func TestScanSkipsClaims(t *testing.T) {
 	g, offsets := filled(t, sample())
 	size := offsets[2] - offsets[1]
 	claim := func(n int) uint64 { return uint64(uint32(-int32(n))) }

@@ -280,19 +280,22 @@ func TestSettledSegmentThatCannotBeRenamed(t *testing.T) {
 	}
 }
 
+// isDue reports whether the sweeper was notified.
+func isDue(d *Dir) bool {
+	synctest.Wait()
+	select {
+	case <-d.Sweeper.Due:
+		return true
+	default:
+		return false
+	}
+}
+
 // TestSparesExpire keeps spares for SpareTime after the last one was added.
 func TestSparesExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _ := reusing(t)
-		isDue := func() bool {
-			synctest.Wait()
-			select {
-			case <-d.Sweeper.Due:
-				return true
-			default:
-				return false
-			}
-		}
+		isDue := func() bool { return isDue(d) }
 		settled(t, d, 1)
 		time.Sleep(SpareTime - 1)
 		settled(t, d, 2)
@@ -314,7 +317,15 @@ func TestSparesExpire(t *testing.T) {
 		d.DropExpired()
 		wantFiles(t, d, "expired")
 		d.Sweeper.All()
+	})
+}
 
+// TestSparesExpireOnce drops expired spares, and none that are added after
+// that.
+func TestSparesExpireOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _ := reusing(t)
+		isDue := func() bool { return isDue(d) }
 		settled(t, d, 4)
 		time.Sleep(SpareTime)
 		isDue()

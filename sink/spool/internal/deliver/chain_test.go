@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package deliver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+)
+
+// A chainSpool is a Spool with segments in memory.
+type chainSpool struct {
+	sync.Mutex
+	links   []*Link
+	next    uint64
+	closed  bool
+	removed []uint64
+	errors  []string
+	stored  int // how often counts were stored
+	woken   int // how often calls were woken
+}
+
+func (s *chainSpool) From(l *Link) []*Link {
+	if i := slices.Index(s.links, l); i >= 0 {
+		return s.links[i:]
+	}
+	return nil
+}
+
+func (s *chainSpool) Unlink(l *Link) {
+	s.links = slices.DeleteFunc(s.links, func(x *Link) bool { return x == l })
+}
+
+func (s *chainSpool) NextNumber() uint64 { return s.next }
+func (s *chainSpool) StoreCounts()       { s.stored++ }
+func (s *chainSpool) Broadcast()         { s.woken++ }
+func (s *chainSpool) CountQuarantined()  {}
+
+func (s *chainSpool) IsClosed() bool {
+	s.Lock()
+	defer s.Unlock()
+	return s.closed
+}
+
+func (s *chainSpool) Remove(l *Link) {
+	s.Lock()
+	defer s.Unlock()
+	s.removed = append(s.removed, l.Number)
+}
+
+func (s *chainSpool) Fault(op string, err error)  { s.note(op, err) }
+func (s *chainSpool) Report(op string, err error) { s.note(op, err) }
+func (s *chainSpool) ReportNoted()                {}
+
+func (s *chainSpool) note(op string, err error) {
+	s.Lock()
+	defer s.Unlock()
+	s.errors = append(s.errors, fmt.Sprint(op, ": ", err))
+}
+
+// grow adds a segment with so many lines of some size, and seals the one before
+// it.
+func (s *chainSpool) grow(t *testing.T, lines, size int) *Link {
+	t.Helper()
+	s.Lock()
+	defer s.Unlock()
+	if s.next == 0 {
+		s.next = 1
+	}
+	number := uint64(len(s.links) + len(s.removed) + 1)
+	id := segment.Identity{Spool: 5, Number: number, Gen: 1, Size: segment.MinSize}
+	g := segment.New(make([]byte, segment.MinSize), id, nil)
+	g.Begin(segment.Start{First: s.next})
+	if n := len(s.links); n > 0 {
+		s.links[n-1].Live.Seal()
+	}
+	l := &Link{Old: *g.Old(), Live: g, Waiting: 1}
+	s.links = append(s.links, l)
+	for range lines {
+		log(t, g, size)
+		s.next++
+	}
+	return l
+}
+
+// log writes a line of some size.
+func log(t *testing.T, g *segment.Segment, size int) {
+	t.Helper()
+	r := nib.Record{Line: make([]byte, size), Level: nib.LevelWarn}
+	n := segment.RecordSize(&r, -1)
+	at, seq, ok := g.Reserve(n)
+	if !ok {
+		t.Fatal("the segment is full")
+	}
+	g.Write(at, n, seq, &r, -1)
+}
+
+// close ends the chain: no more lines are written.
+func (s *chainSpool) close() {
+	s.Lock()
+	defer s.Unlock()
+	s.links[len(s.links)-1].Live.Seal()
+	s.closed = true
+}
+
+// newChain returns a delivery from s, which begins with its first segment.
+func newChain(t *testing.T, s *chainSpool, dest delivery.Destination) *Delivery {
+	t.Helper()
+	safe := make(chan struct{})
+	close(safe)
+	d := New(s, Options{Context: t.Context(), Tick: time.Millisecond, Safe: safe, Idle: new(atomic.Bool), Size: 100 * segment.MinSize, SegmentSize: segment.MinSize}, dest)
+	d.Begin(9, 1, s.links[0])
+	d.Expect(nil, 1)
+	return d
+}
+
+// run runs d until it has ended.
+func run(d *Delivery) {
+	done := make(chan struct{})
+	go d.Run(func() { close(done) })
+	<-done
+}
+
+// TestRunDeliversEverythingInOrder delivers several segments, by destinations
+// that settle all of a batch or a part of it, and that overlap or not: each
+// record arrives once, and each segment is removed when its records are settled.
+func TestRunDeliversEverythingInOrder(t *testing.T) {
+	const segments, lines = 4, 50
+	for _, part := range []int{1, 7, 1000} {
+		for _, overlaps := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				s := &chainSpool{}
+				for range segments {
+					s.grow(t, lines, 1000)
+				}
+				s.close()
+				want, removed := uint64(1), 0
+				p := plain{func(batch []nib.Record) (delivery.Result, error) {
+					if batch[0].Seq != want || batch[0].Spool != 9 {
+						t.Errorf("part %d, overlaps %v: got record %d of %d, want %d", part, overlaps, batch[0].Seq, batch[0].Spool, want)
+					}
+					for len(s.removed) > removed {
+						removed++
+						if last := uint64(removed * lines); want <= last {
+							t.Errorf("part %d, overlaps %v: segment %d was removed before record %d was settled", part, overlaps, removed, last)
+						}
+					}
+					n := min(part, len(batch))
+					want += uint64(n)
+					return delivery.Result{Accepted: n}, nil
+				}}
+				dest := delivery.Destination(&p)
+				if overlaps {
+					dest = &overlapping{plain: p}
+				}
+				d := newChain(t, s, dest)
+				run(d)
+				const all = segments * lines
+				if want != all+1 || d.Delivered != all || d.Settled != all+1 || d.Skipped != 0 || d.Unfinished != 0 {
+					t.Errorf("part %d, overlaps %v: got %d delivered, %d settled, %d skipped, want %d", part, overlaps, d.Delivered, d.Settled-1, d.Skipped, all)
+				}
+				if !slices.Equal(s.removed, []uint64{1, 2, 3}) || len(s.links) != 1 || d.cur != s.links[0] || len(s.errors) > 0 {
+					t.Errorf("part %d, overlaps %v: got segments %d removed, and errors %q", part, overlaps, s.removed, s.errors)
+				}
+				if got := d.Traffic[level.Row(int(nib.LevelWarn))]; got.Lines != all || got.Bytes != 1000*all {
+					t.Errorf("part %d, overlaps %v: got %+v in the metrics, want %d lines", part, overlaps, got, all)
+				}
+			})
+		}
+	}
+}
+
+// TestOverlapReadsAhead has a destination that holds back the last record of
+// each batch: it gets those of the next segment after it, and the segment of
+// the record stays. At most half of the spool is read ahead.
+func TestOverlapReadsAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &chainSpool{}
+		for range 4 {
+			s.grow(t, 10, 100)
+		}
+		s.close()
+		var batches [][2]uint64
+		o := &overlapping{}
+		d := newChain(t, s, o)
+		d.Options.Size = 6 * segment.MinSize
+		o.do = func(batch []nib.Record) (delivery.Result, error) {
+			batches = append(batches, [2]uint64{batch[0].Seq, batch[len(batch)-1].Seq})
+			if len(batches) > 1 && len(s.removed) > 0 && d.Settled <= 10 {
+				t.Errorf("segments %d are removed, and %d records settled", s.removed, d.Settled-1)
+			}
+			if batch[len(batch)-1].Seq == 40 {
+				return delivery.Result{Accepted: len(batch)}, nil
+			}
+			return delivery.Result{Accepted: 1}, nil
+		}
+		run(d)
+		if len(batches) < 2 || batches[0] != [2]uint64{1, 30} || batches[1][0] != 2 || d.Delivered != 40 {
+			t.Errorf("got batches %d, want records of three segments in the first one", batches)
+		}
+	})
+}
+
+// TestDeliveryWithoutADestination leaves the segments that are complete: they
+// are kept, and their memory is not needed any more.
+func TestDeliveryWithoutADestination(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &chainSpool{}
+		first := s.grow(t, 10, 100)
+		s.grow(t, 5, 100)
+		s.close()
+		d := newChain(t, s, nil)
+		run(d)
+		if len(s.links) != 2 || len(s.removed) != 0 || first.Live != nil || first.End != 11 || first.Waiting != 0 {
+			t.Errorf("got %d segments, the first one with %d lines, mapped %v", len(s.links), first.End-1, first.Live != nil)
+		}
+	})
+}
+
+// TestRecordsLeftInMemoryAreCounted closes a spool in memory whose destination
+// is down.
+func TestRecordsLeftInMemoryAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &chainSpool{}
+		s.grow(t, 30, 1000)
+		s.grow(t, 20, 1000)
+		s.close()
+		ctx, stop := context.WithCancel(t.Context())
+		p := scripted([]answer{{5, nil}, {0, errDown}, {0, errDown}, {0, errDown}}, func([]nib.Record) {})
+		d := newChain(t, s, &p)
+		d.Options.Context = ctx
+		d.Options.Tick = time.Second
+		time.AfterFunc(700*time.Millisecond, stop)
+		run(d)
+		lost := d.Dropped[segment.CauseClosed][level.Row(int(nib.LevelWarn))]
+		if lost != 45 || d.Delivered != 5 || d.Settled != 51 || !d.LinesLeft || !d.outage.since.IsZero() {
+			t.Errorf("got %d delivered, %d lost, %d settled, left %v, want 5, 45 and 50", d.Delivered, lost, d.Settled-1, d.LinesLeft)
+		}
+	})
+}
+
+// TestSleep sleeps until there is something to do: a record that was written
+// before Idle was set is noticed without being woken.
+func TestSleep(t *testing.T) {
+	const never = time.Hour
+	for _, c := range []struct {
+		name    string
+		prepare func(s *chainSpool, d *Delivery, stop func())
+		takes   time.Duration
+		idle    bool
+	}{
+		{"nothing to do", func(*chainSpool, *Delivery, func()) {}, never, true},
+		{"woken before", func(_ *chainSpool, d *Delivery, _ func()) { d.Wake() }, 0, false},
+		{"urged before", func(_ *chainSpool, d *Delivery, _ func()) { d.Urge() }, 0, false},
+		{"woken", func(_ *chainSpool, d *Delivery, _ func()) { time.AfterFunc(time.Second, d.Wake) }, time.Second, true},
+		{"woken twice", func(_ *chainSpool, d *Delivery, _ func()) { time.AfterFunc(time.Second, func() { d.Wake(); d.Wake() }) }, time.Second, true},
+		{"a record", func(s *chainSpool, _ *Delivery, _ func()) { log(t, s.links[0].Live, 10) }, linger, true},
+		{"sealed", func(s *chainSpool, _ *Delivery, _ func()) { s.links[0].Live.Seal() }, linger, true},
+		{"closed before", func(_ *chainSpool, _ *Delivery, stop func()) { stop() }, 0, false},
+		{"closed", func(_ *chainSpool, _ *Delivery, stop func()) { time.AfterFunc(time.Second, stop) }, time.Second, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &chainSpool{}
+			s.grow(t, 0, 0)
+			d := newChain(t, s, &plain{})
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			d.Options.Context, d.at = ctx, segment.HeaderSize
+			c.prepare(s, d, stop)
+			defer time.AfterFunc(never, stop).Stop()
+			begin := time.Now()
+			d.sleep()
+			if took := time.Since(begin); took != c.takes || d.Options.Idle.Load() != c.idle {
+				t.Errorf("%s: slept for %v, idle %v, want %v, %v", c.name, took, d.Options.Idle.Load(), c.takes, c.idle)
+			}
+		})
+	}
+}
+
+// TestSlowWriterDelaysLaterRecords has a call that has claimed a record and not
+// written it yet: later records wait for it.
+func TestSlowWriterDelaysLaterRecords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &chainSpool{}
+		l := s.grow(t, 3, 100)
+		slow := nib.Record{Line: []byte("slow")}
+		size := segment.RecordSize(&slow, -1)
+		at, seq, _ := l.Live.Reserve(size)
+		log(t, l.Live, 100)
+		s.next += 2
+		s.close()
+		var got []uint64
+		p := scripted(nil, func(batch []nib.Record) {
+			s.Lock()
+			defer s.Unlock()
+			for _, r := range batch {
+				got = append(got, r.Seq)
+			}
+		})
+		d := newChain(t, s, &p)
+		time.AfterFunc(50*time.Millisecond, func() {
+			s.Lock()
+			defer s.Unlock()
+			if len(got) != 3 {
+				t.Errorf("got records %d before the slow one was written, want 3", got)
+			}
+			l.Live.Write(at, size, seq, &slow, -1)
+		})
+		run(d)
+		if !slices.Equal(got, []uint64{1, 2, 3, 4, 5}) {
+			t.Errorf("got records %d, want 5 in order", got)
+		}
+	})
+}
+
+// TestRejectedRecordsAreNotTraffic rejects some records of a batch.
+func TestRejectedRecordsAreNotTraffic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &chainSpool{}
+		s.grow(t, 10, 100)
+		s.close()
+		p := plain{func(batch []nib.Record) (delivery.Result, error) {
+			return delivery.Result{Accepted: len(batch), Rejected: []delivery.Rejection{{Index: 0}, {Index: 4}, {Index: 9}}}, nil
+		}}
+		d := newChain(t, s, &p)
+		run(d)
+		row := level.Row(int(nib.LevelWarn))
+		if d.Delivered != 7 || d.Traffic[row].Lines != 7 || d.Dropped[segment.CauseRejected][row] != 3 || d.Unsaved != 3 || s.stored == 0 || s.woken == 0 {
+			t.Errorf("got %d delivered, %+v in the metrics, %d rejected, %d of them not stored", d.Delivered, d.Traffic[row], d.Dropped[segment.CauseRejected][row], d.Unsaved)
+		}
+	})
+}
+
+// TestLongRecordsGetBatchesOfTheirOwn has records longer than the buffer, whose
+// memory is not kept.
+func TestLongRecordsGetBatchesOfTheirOwn(t *testing.T) {
+	for _, overlaps := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &chainSpool{}
+			s.grow(t, 2, 20<<10)
+			s.grow(t, 2, 20<<10)
+			s.grow(t, 1, 100)
+			s.close()
+			sizes := map[int]int{}
+			b := plain{func(batch []nib.Record) (delivery.Result, error) {
+				sizes[len(batch)]++
+				return delivery.Result{Accepted: len(batch)}, nil
+			}}
+			dest := delivery.Destination(&b)
+			if overlaps {
+				dest = &overlapping{plain: b}
+			}
+			d := newChain(t, s, dest)
+			d.bufSize = 16 << 10
+			d.buf, d.other = make([]byte, 0, d.bufSize), make([]byte, 0, d.bufSize)
+			run(d)
+			if sizes[1] != 5 || len(sizes) != 1 || cap(d.buf) > d.bufSize || d.Delivered != 5 {
+				t.Errorf("overlaps %v: got batches %v (by length), and a buffer of %d bytes at the end", overlaps, sizes, cap(d.buf))
+			}
+		})
+	}
+}
