@@ -129,7 +129,7 @@ func (w stdWriter) Write(p []byte) (int, error) {
 			l.flushFinal()
 		}
 	}
-	if c.neverLogs() {
+	if !c.mayLog() {
 		finish()
 	} else if !usercode.Run(finish, c.waitLimit(final)) {
 		e.release()
@@ -138,25 +138,25 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// waitLimit returns how long package log waits for a line, the last one of the
-// program or another. If the writer of a line prints to the logger, it holds
-// the lock that the new line needs: the line is queued, and waiting is of no
-// use.
+// waitLimit returns how long package log waits until a line is written, which
+// is the last one of the program or not. If the logger's own io.Writer has
+// printed the line, its Write has to return first, and waiting is of no use.
 func (c *core) waitLimit(final bool) time.Duration {
 	const short = 100 * time.Millisecond
-	queued := c.out.lines != nil && linewriter.Writing()
+	inWrite := c.out.lines != nil && linewriter.Writing()
 	switch {
-	case final && !queued:
+	case final && !inWrite:
 		return finalFlush
-	case !final && queued:
+	case !final && inWrite:
 		return 0
 	}
 	return short
 }
 
-// neverLogs reports whether no user code runs while a line is written.
-func (c *core) neverLogs() bool {
+// mayLog reports whether user code runs, which may log, while a line is
+// written.
+func (c *core) mayLog() bool {
 	o := &c.out
-	runsNoUserCode := o.neverLogs || o.discard != nil || o.lines != nil && o.lines.IsFile()
-	return runsNoUserCode && len(c.hooks) == 0 && c.onError == nil
+	never := o.neverLogs || o.discard != nil || o.lines != nil && o.lines.IsFile()
+	return !never || len(c.hooks) > 0 || c.onError != nil
 }

@@ -240,13 +240,8 @@ func (e *Event) addStringer(s fmt.Stringer) {
 
 func (e *Event) addLayoutError(err error) {
 	f := e.log.core.format
-	if f.ErrorKey == OmitKey {
+	if f.ErrorKey == OmitKey || e.isClosed() {
 		return
-	}
-	if e.reservedBits == allReserved {
-		if _, ok := e.checkKey(f.ErrorKey); !ok {
-			return
-		}
 	}
 	e.claimErrorKeys()
 	if f.Error == nil || usercode.IsNil(err) {

@@ -41,6 +41,15 @@ func (e *Event) checkKey(key string) (string, bool) {
 	return key, true
 }
 
+// isClosed reports whether no field may be added, which it counts as misuse.
+func (e *Event) isClosed() bool {
+	if e.reservedBits != allReserved {
+		return false
+	}
+	_, ok := e.checkKey("")
+	return !ok
+}
+
 func (e *Event) hasError() bool { return (e.flags|e.log.boundFlags)&hasError != 0 }
 
 // isActive reports whether e is an event that has not been finished, and counts
@@ -132,6 +141,16 @@ func (e *Event) beginBytes(key string, val []byte) bool {
 		e.null()
 	}
 	return val != nil
+}
+
+// enclose makes buf[from:] an object or array; its members begin with a comma.
+func (e *Event) enclose(from int, brackets string) {
+	if len(e.buf) == from {
+		e.buf = append(e.buf, brackets...)
+		return
+	}
+	e.buf[from] = brackets[0]
+	e.buf = append(e.buf, brackets[1])
 }
 
 // null appends the value of a missing argument.

@@ -18,7 +18,7 @@ func (e *Event) Strs(key string, vals []string) *Event {
 			buf = jsonenc.AppendString(append(buf, ','), v)
 		}
 		e.buf = buf
-		e.endList(from)
+		e.enclose(from, "[]")
 	}
 	return e
 }
@@ -31,7 +31,7 @@ func (e *Event) Bools(key string, vals []bool) *Event {
 			buf = jsonenc.AppendBool(append(buf, ','), v)
 		}
 		e.buf = buf
-		e.endList(from)
+		e.enclose(from, "[]")
 	}
 	return e
 }
@@ -95,7 +95,7 @@ func (e *Event) Floats32(key string, vals []float32) *Event {
 			buf = jsonenc.AppendFloat32(append(buf, ','), v)
 		}
 		e.buf = buf
-		e.endList(from)
+		e.enclose(from, "[]")
 	}
 	return e
 }
@@ -108,7 +108,7 @@ func (e *Event) Floats64(key string, vals []float64) *Event {
 			buf = jsonenc.AppendFloat64(append(buf, ','), v)
 		}
 		e.buf = buf
-		e.endList(from)
+		e.enclose(from, "[]")
 	}
 	return e
 }
@@ -120,7 +120,7 @@ func (e *Event) Times(key string, vals []time.Time) *Event {
 			e.buf = append(e.buf, ',')
 			e.addTime(v)
 		}
-		e.endList(from)
+		e.enclose(from, "[]")
 	}
 	return e
 }
@@ -133,7 +133,7 @@ func (e *Event) Durs(key string, vals []time.Duration) *Event {
 			buf = e.log.core.format.appendDuration(append(buf, ','), v)
 		}
 		e.buf = buf
-		e.endList(from)
+		e.enclose(from, "[]")
 	}
 	return e
 }
@@ -159,7 +159,7 @@ func (e *Event) Errs(key string, errs []error) *Event {
 func ints[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](e *Event, key string, vals []T) *Event {
 	if from := e.beginList(key, vals == nil); from >= 0 {
 		e.buf = jsonenc.AppendInts(e.buf, vals)
-		e.endList(from)
+		e.enclose(from, "[]")
 	}
 	return e
 }
@@ -177,15 +177,6 @@ func (e *Event) beginList(key string, null bool) (from int) {
 	return len(e.buf)
 }
 
-func (e *Event) endList(from int) {
-	if len(e.buf) == from {
-		e.buf = append(e.buf, "[]"...)
-		return
-	}
-	e.buf[from] = '['
-	e.buf = append(e.buf, ']')
-}
-
 // each adds an array of values that the event itself writes, because it runs
 // their methods or keeps state for them.
 func each[T any](e *Event, key string, vals []T, add func(*Event, T)) *Event {
@@ -197,7 +188,7 @@ func each[T any](e *Event, key string, vals []T, add func(*Event, T)) *Event {
 			e.buf = append(e.buf, ',')
 			add(e, v)
 		}
-		e.endList(from)
+		e.enclose(from, "[]")
 	}
 	return e
 }

@@ -104,8 +104,7 @@ func (e *Event) attrs(attrs []slog.Attr) {
 
 // attr adds any attribute.
 func (e *Event) attr(a *slog.Attr) {
-	if e.depth < 0 {
-		e.checkKey(a.Key) // reports the misuse
+	if e.isClosed() {
 		return
 	}
 	v := a.Value

@@ -81,11 +81,7 @@ func hasOwnText[T any](p *plan.Plan) bool {
 // this level, at the cost of Val; a nil pointer has none. Keys that nib
 // reserves are renamed as in any field.
 func Inline[T any](e *Event, v T) *Event {
-	if !e.isActive() {
-		return e
-	}
-	if e.flags&(inArray|inValue) != 0 {
-		e.checkKey("") // reports the misuse
+	if e == nil || e.isClosed() {
 		return e
 	}
 	from, depth := len(e.buf), maxDepth-int(e.depth)

@@ -30,9 +30,9 @@ type format struct {
 	reserved     keySet  // keys of nib's own fields, the call site and Static
 	errorKeys    keySet  // keys that Err writes, reserved in lines with an error
 	reservedBits uint64  // the bits of both
-	errorField   string  // `,"error":`; "" when it is left out
-	site         *format // of the fields of a call site: reserves all keys but those
-	siteKeys     keySet
+	errorField   string  // `,"error":`
+	site         *format // for Layout.Caller: its own keys are not reserved
+	siteKeys     keySet  // keys of the call site
 
 	otherLevels callsite.Table[string] // `,"level":"info+2"` by level
 	callers     callsite.Table[callText]

@@ -169,12 +169,7 @@ func (e *Event) beginContainer(array flags) (s scope, ok bool) {
 
 // endContainer writes the brackets of the container.
 func (e *Event) endContainer(s scope, brackets string) {
-	if len(e.buf) == s.from {
-		e.buf = append(e.buf, brackets...)
-	} else {
-		e.buf[s.from] = brackets[0]
-		e.buf = append(e.buf, brackets[1])
-	}
+	e.enclose(s.from, brackets)
 	e.leave(s)
 }
 
