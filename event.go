@@ -44,11 +44,11 @@ type Event struct {
 
 	tooDeep int32 // how often the field has reached the limit of depth
 
-	carried    *Logger        // logger of the context; its fields are added when the groups end
-	user       *usercode.Slot // set while user code runs, for the goroutine that runs it
-	front      front
-	head, body int // where the fields begin; where those of the pending groups do
+	carried *Logger        // logger of the context; its fields are added when the groups end
+	user    *usercode.Slot // set while user code runs, for the goroutine that runs it
+	front   front
 
+	fieldsAt, groupsAt    int // where the fields begin in buf; where those of the pending groups do
 	callerAt, callerEnd   int // the caller field in buf, when hasCaller
 	messageAt, messageEnd int // the text of the message in buf, when hasMessage
 

@@ -76,7 +76,7 @@ func (l *Logger) begin(level Level, how flags, from *origin) *Event {
 // event keeps the bytes of its last line, and begin reuses their front.
 //
 // If of is not 0, buf[:end] is the front of a line of that logger, except for
-// its first byte (see Event.buf), and Event.body is that line's. Only newFront
+// its first byte (see Event.buf), and Event.groupsAt is that line's. Only newFront
 // sets of. Fields are appended behind the front, and calls on an idle event
 // write nothing; all code that overwrites or cuts the front clears Event.front.
 type front struct {
@@ -154,7 +154,7 @@ func (e *Event) addRest(pc uintptr, from *origin) {
 			e.markMessage(at)
 			e.flags |= messageFirst
 		}
-		e.head = len(e.buf)
+		e.fieldsAt = len(e.buf)
 	}
 	e.addBound()
 }

@@ -38,8 +38,8 @@ func (e *Event) Timestamp() *Event {
 	return e
 }
 
-// A callText is the encoded caller field of one call site.
-type callText struct {
+// A callerField is the encoded caller field of one call site.
+type callerField struct {
 	field string
 	pc    uintptr // the call site; 0: within nib, see addCaller
 }
@@ -92,7 +92,7 @@ func (e *Event) addCaller(pc uintptr) {
 }
 
 // caller returns the field of a call site, encoded once and kept.
-func (f *format) caller(pc uintptr) *callText {
+func (f *format) caller(pc uintptr) *callerField {
 	t := f.callers.Get(pc)
 	if t == nil {
 		t = f.callers.Put(pc, f.encodeCaller(pc))
@@ -100,12 +100,12 @@ func (f *format) caller(pc uintptr) *callText {
 	return t
 }
 
-func (f *format) encodeCaller(pc uintptr) callText {
+func (f *format) encodeCaller(pc uintptr) callerField {
 	site := pc
 	frame := callsite.Frame(pc)
 	if strings.HasPrefix(frame.Function, ownPrefix) {
 		if strings.HasPrefix(runtime.FuncForPC(frame.Entry).Name(), ownPrefix) {
-			return callText{} // within nib
+			return callerField{} // within nib
 		}
 		site = callsite.Outside(ownPrefix) // inlined
 		frame = callsite.Frame(site)
@@ -114,7 +114,7 @@ func (f *format) encodeCaller(pc uintptr) callText {
 	if key == OmitKey {
 		key = "caller"
 	}
-	t := callText{pc: site}
+	t := callerField{pc: site}
 	if f.Caller == nil {
 		text := callsite.ShortFile(frame.File) + ":" + strconv.Itoa(frame.Line)
 		t.field = string(jsonenc.AppendString(jsonenc.AppendKey(nil, key), text))

@@ -86,10 +86,10 @@ func (e *Event) moveMessage() {
 		return
 	}
 	from := e.messageAt - 1 - len(f.messageKey)
-	fields, size := from-e.head, len(e.buf)-from
-	e.buf = append(e.buf, e.buf[e.head:from]...)
-	copy(e.buf[e.head:], e.buf[from:])
-	e.buf = e.buf[:e.head+size+fields]
+	fields, size := from-e.fieldsAt, len(e.buf)-from
+	e.buf = append(e.buf, e.buf[e.fieldsAt:from]...)
+	copy(e.buf[e.fieldsAt:], e.buf[from:])
+	e.buf = e.buf[:e.fieldsAt+size+fields]
 	e.messageAt, e.messageEnd = e.messageAt-fields, e.messageEnd-fields
 }
 
@@ -124,7 +124,7 @@ func (e *Event) splice(from, end int, text string) {
 	}
 	shift := len(text) - (end - from)
 	e.buf = slices.Replace(e.buf, from, end, []byte(text)...)
-	for _, at := range []*int{&e.head, &e.body, &e.callerAt, &e.callerEnd, &e.messageAt, &e.messageEnd} {
+	for _, at := range []*int{&e.fieldsAt, &e.groupsAt, &e.callerAt, &e.callerEnd, &e.messageAt, &e.messageEnd} {
 		if *at >= end {
 			*at += shift
 		}

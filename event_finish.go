@@ -40,7 +40,7 @@ func (e *Event) Msgf(format string, args ...any) {
 	}
 	text := e.scratch[:0]
 	e.scratch = nil // a nested use of the event must not reach it
-	text = e.format(text, format, args)
+	text = e.callFormat(text, format, args)
 	msg := ""
 	if e.flags&(thenPanic|thenExit) != 0 || len(e.log.core.hooks) > 0 {
 		msg = string(text)

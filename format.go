@@ -35,7 +35,7 @@ type format struct {
 	siteKeys     keySet  // keys of the call site
 
 	otherLevels callsite.Table[string] // `,"level":"info+2"` by level
-	callers     callsite.Table[callText]
+	callers     callsite.Table[callerField]
 	frames      callsite.Table[string] // a line of a stack trace, by pc
 	clashing    callsite.Table[clash]  // by plan
 	plans       *plan.Set              // of structs and the like, with the times and durations of the layout

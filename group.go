@@ -56,7 +56,7 @@ func (e *Event) addBound() {
 	}
 	if l.groups.pendingCount > 0 {
 		e.buf = append(e.buf, l.groups.pending...)
-		e.body = len(e.buf)
+		e.groupsAt = len(e.buf)
 	}
 }
 
@@ -66,11 +66,11 @@ func (e *Event) closeGroups() {
 	l := e.log
 	open := l.groups.open
 	if l.groups.pendingCount > 0 {
-		if len(e.buf) == e.body {
+		if len(e.buf) == e.groupsAt {
 			e.front = front{} // which the groups may be in
-			e.buf = e.buf[:e.body-len(l.groups.pending)]
+			e.buf = e.buf[:e.groupsAt-len(l.groups.pending)]
 		} else {
-			e.buf[e.body] = '{'
+			e.buf[e.groupsAt] = '{'
 			open += l.groups.pendingCount
 		}
 	}

@@ -19,7 +19,7 @@ import (
 //	run           fields of this level              a field "panic" or "depth"
 //	addContainer  the fields of an object or array  the value in its place
 //	callText      a text: Error, String, MsgFunc    that text
-//	format        the arguments of Msgf             the message
+//	callFormat    the arguments of Msgf             the message
 //	callLogValue  a slog.Value                      the value, or null for a nil LogValuer
 //	marshal       JSON                              the value, or a field "error"
 //
@@ -234,9 +234,9 @@ func (e *Event) callText(f func() string) (text string) {
 	return text
 }
 
-// format formats a message, which may run methods of the arguments. Package fmt
+// callFormat formats a message, which may run methods of the arguments. Package fmt
 // catches a panic in one of these, but not in a method of the panic's value.
-func (e *Event) format(dst []byte, format string, args []any) (text []byte) {
+func (e *Event) callFormat(dst []byte, format string, args []any) (text []byte) {
 	text, done := shortfmt.Append(dst, format, args)
 	if done {
 		return text

@@ -219,7 +219,7 @@ func (f *format) learnCaller() {
 	f.siteKeys.add(key)
 	if f.Caller != nil {
 		frame := callsite.Frame(callsite.PC(0)[0])
-		fields, _ := f.sample("Caller", 0, func(e *Event) { f.Caller(e, key, frame) })
+		fields, _ := f.probe("Caller", 0, func(e *Event) { f.Caller(e, key, frame) })
 		f.siteKeys.addFields(fields)
 	}
 	for _, k := range f.siteKeys.keys {
@@ -241,7 +241,7 @@ func (f *format) learnError() {
 	}
 	for i, ok := 0, f.Error != nil; ok && i < len(usercode.SampleErrors); i++ {
 		var fields string
-		fields, ok = f.sample("Error", inError, func(e *Event) { f.Error(e, key, usercode.SampleErrors[i]) })
+		fields, ok = f.probe("Error", inError, func(e *Event) { f.Error(e, key, usercode.SampleErrors[i]) })
 		f.errorKeys.addFields(fields)
 	}
 }
@@ -275,10 +275,10 @@ func (f *format) build(also flags, add func(*Event)) string {
 	return fields
 }
 
-// sample is build on another goroutine, which add may end. add may also wait
-// for the caller of New, to release a lock for example, so sample abandons the
+// probe is build on another goroutine, which add may end. add may also wait
+// for the caller of New, to release a lock for example, so probe abandons the
 // goroutine after a while.
-func (f *format) sample(name string, also flags, add func(*Event)) (fields string, ok bool) {
+func (f *format) probe(name string, also flags, add func(*Event)) (fields string, ok bool) {
 	own := f.frozen()
 	done := make(chan string, 1)
 	go func() {
