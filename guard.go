@@ -43,18 +43,21 @@ const (
 	maxLines = 4
 )
 
-// guard calls f, and returns "" or the text of its panic. recover returns nil
-// if the goroutine is ending; then guard does not return either.
+// guard calls f, and returns "" or the text of its panic. If the goroutine is
+// ending, guard does not return either.
 func (e *Event) guard(f func(*Event)) (text string) {
 	done := false
-	defer func() {
-		if !done {
-			text = e.panicked(recover())
-		}
-	}()
+	defer e.recovered(&done, &text)
 	f(e)
 	done = true
 	return ""
+}
+
+// recovered is deferred by guard. It recovers nil if the goroutine is ending.
+func (e *Event) recovered(done *bool, text *string) {
+	if !*done {
+		*text = e.panicked(recover())
+	}
 }
 
 // panicked returns the text of a recovered panic, or aborts the event if the
