@@ -13,7 +13,7 @@ import (
 
 // An Event is a log line being built. The level methods of a Logger return one
 // from a pool; the field methods append to it and return it, so that calls
-// chain; Msg, Msgf, MsgFunc or Send writes the line and puts the event back. If
+// chain; Msg, Msgf, MsgFunc or Send writes the line and ends the event. If
 // the level is disabled, the event is nil, and its methods do nothing.
 //
 // An Event is used by one goroutine and must not be used after Msg, Msgf,
@@ -70,7 +70,7 @@ type flags uint32
 
 const (
 	// What kind of line it is; set by begin, and muted also by Discard.
-	muted      flags = 1 << iota // fields are taken, the line is not written
+	muted      flags = 1 << iota // fields are added, but the line is not written
 	building                     // there is no line: the fields are for a logger, a layout or a call site
 	isEntry                      // Send writes message
 	noLevelKey                   // the line shows no level

@@ -19,7 +19,7 @@ func (e *Event) acceptsOwnField(unless flags) bool {
 	return e.isActive() && e.flags&(unless|nested|inValue|building) == 0
 }
 
-// Timestamp adds the time of the line where the layout leaves it out. Like
+// Timestamp adds the time of the line if the layout leaves it out. Like
 // Caller, CallerSkipFrame and Stack it does nothing inside of a container: what
 // it adds belongs to the line.
 func (e *Event) Timestamp() *Event {
@@ -47,7 +47,7 @@ type callerField struct {
 // ownPrefix begins the names of this package's functions.
 const ownPrefix = "github.com/nib-log/nib."
 
-// Caller adds the call site where the logger leaves it out.
+// Caller adds the call site if the logger does not.
 func (e *Event) Caller() *Event {
 	if e.acceptsOwnField(hasCaller) {
 		e.addCaller(callsite.PC(0)[0])

@@ -260,8 +260,8 @@ func (e *Event) callLogValue(lv slog.LogValuer) (v slog.Value) {
 	return v
 }
 
-// marshal returns what encode, which runs user code, makes of the line. Its
-// error is a userError.
+// marshal returns the line with the value that encode appends to it by running
+// user code. The error is a userError.
 func (e *Event) marshal(encode func(dst []byte) ([]byte, error)) (buf []byte, err error) {
 	instead := e.call(func(*Event) {
 		if buf, err = encode(e.buf); err != nil {

@@ -286,7 +286,7 @@ func (f *format) probe(name string, also flags, add func(*Event)) (fields string
 		defer func() { done <- fields }()
 		fields = own.build(also, add)
 	}()
-	timer := time.NewTimer(time.Second) // a busy machine may take tenths of it
+	timer := time.NewTimer(time.Second) // on a busy machine, starting the goroutine may take tenths of it
 	defer timer.Stop()
 	select {
 	case fields = <-done:

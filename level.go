@@ -140,9 +140,10 @@ func (l *Logger) isSampled(level Level) bool {
 	return l.core.sampler == nil || l.sample(l.core.sampler, level)
 }
 
-// passSpecial is both steps for Log, which has no level, and for Panic and
-// Fatal, which need an event even if there is no line: that event is muted, and
-// a nil Logger's belongs to idleLogger. The Logger is nil if there is no event.
+// passSpecial takes both steps for Log, which has no level, and for Panic and
+// Fatal, which need an event even if there is no line: the event is muted then,
+// and that of a nil Logger belongs to idleLogger. The Logger that it returns is
+// nil if there is no event.
 func (l *Logger) passSpecial(level Level, how flags) (*Logger, flags) {
 	if how&noLevelKey != 0 {
 		if l.discards() || !l.isSampled(level) {
