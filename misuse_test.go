@@ -118,7 +118,7 @@ func TestFieldsOfTheEventInsideAValueAreIgnored(t *testing.T) {
 			d.add(e)
 			e.Msg("m")
 			line := c.one()
-			if line.get(d.want) == nil || line.get("message") == nil {
+			if line.get(d.want) == nil || line.get("message") == nil || line.get("wrong") != nil {
 				t.Errorf("Event.%s inside of %s\n got %s", m.name, d.name, line)
 			}
 		}
