@@ -31,8 +31,8 @@ var fastPaths = []fastPath{
 	{"Info().Msg into io.Discard", "main.message", 0, 0},
 	// Two lock and unlock; two are for lines that the writer itself has logged.
 	{"line to an io.Writer", root + "/internal/linewriter.(*Writer).Write", 4, 4},
-	// One reserves room and two commit; two wake sleeping goroutines.
-	{"WriteRecord of the spool", "main.record", 5, 5},
+	// One reserves room; two wake sleeping goroutines.
+	{"WriteRecord of the spool", "main.record", 3, 3},
 	// One counts; three are on the paths of lines that the filter drops, and of
 	// filters that panic.
 	{"counter of a filter", "main.counted", 4, 4},

@@ -240,9 +240,8 @@ func (g *Segment) Write(at, size int, seq uint64, r *nib.Record, message int) (o
 
 func (g *Segment) put(at, size int, seq uint64, r *nib.Record, message int) {
 	b := g.b[at : at+size : at+size]
-	w := word(b, 0)
-	w.Store(stored(uint64(uint32(-int32(size)))))
-	w.Store(stored(PutRecord(b, r, message, seq, g.Gen, g.crc)))
+	setState(b, 0, uint64(uint32(-int32(size))))
+	setState(b, 0, PutRecord(b, r, message, seq, g.Gen, g.crc))
 }
 
 // Seal makes all later reservations fail. It may be called again.

@@ -19,6 +19,14 @@ func word(b []byte, at int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Pointer(&p[0]))
 }
 
+// setState stores the first word of the record at offset at, after everything
+// that was stored before. Later loads may come first: a writer that has to see
+// what a reader has done reads it after Reserve, which orders both.
+func setState(b []byte, at int, w uint64) {
+	p := b[at : at+8 : at+8]
+	release((*uint64)(unsafe.Pointer(&p[0])), stored(w))
+}
+
 // address returns the address of b, which must not be on the heap.
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
