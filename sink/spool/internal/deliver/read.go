@@ -69,12 +69,14 @@ func (d *Delivery) ahead() bool {
 	return true
 }
 
-// fillLive reads from a segment of this process.
+// fillLive reads from a segment of this process. It looks seldom how far that
+// is claimed: each look takes the cache line of the tail from the writers.
 func (d *Delivery) fillLive(g *segment.Segment) (ended, busy bool) {
-	for {
-		end, _, final := g.Claimed()
-		if d.at == end {
-			return final, false
+	for end, final := 0, false; ; {
+		if d.at >= end {
+			if end, _, final = g.Claimed(); d.at == end {
+				return final, false
+			}
 		}
 		if !g.Committed(d.at) {
 			v, ok := d.voided(g, d.at)
@@ -223,12 +225,12 @@ func (d *Delivery) add(rec []byte, own bool) bool {
 	}
 	n := len(d.buf)
 	d.buf = append(d.buf, rec...)
-	r, ok := segment.Decode(d.buf[n:len(d.buf):len(d.buf)], own, d.names)
-	if !ok {
-		r = nib.Record{Seq: segment.SeqOf(rec)} // without a line; deliver drops it
+	d.batch = d.batch[:len(d.batch)+1]
+	r := &d.batch[len(d.batch)-1]
+	if !segment.DecodeInto(r, d.buf[n:len(d.buf):len(d.buf)], own, d.names) {
+		*r = nib.Record{Seq: segment.SeqOf(rec)} // without a line; deliver drops it
 	}
 	r.Spool = d.id
-	d.batch = append(d.batch, r)
 	return true
 }
 

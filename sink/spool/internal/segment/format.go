@@ -216,8 +216,19 @@ func recordAt(b []byte, at int, gen, seed uint32) (rec []byte, seq uint64, ok bo
 // whether the record is of this process: program counters are meaningless in
 // another one. names interns the names of loggers, of which there are few.
 func Decode(rec []byte, own bool, names map[string]string) (r nib.Record, ok bool) {
+	if !DecodeInto(&r, rec, own, names) {
+		return nib.Record{}, false
+	}
+	return r, true
+}
+
+// DecodeInto is Decode for a Record that has a place already; if it returns
+// false, the Record is of no use. Each field is stored there: copying a whole
+// Record reads words in another size than they were just written in, for which
+// a processor waits.
+func DecodeInto(r *nib.Record, rec []byte, own bool, names map[string]string) (ok bool) {
 	if len(rec) < RecordHead {
-		return r, false
+		return false
 	}
 	body := rec[RecordHead:]
 	flags, name := rec[30], int(rec[31])
@@ -227,29 +238,27 @@ func Decode(rec []byte, own bool, names map[string]string) (r nib.Record, ok boo
 		lineEnd -= n
 	}
 	if lineEnd < 0 || flags&^apart != 0 {
-		return r, false
+		return false
 	}
-	r = nib.Record{
-		Time:  int64(le.Uint64(rec[16:])),
-		Level: nib.Level(int16(le.Uint16(rec[28:]))),
-		Seq:   le.Uint64(rec[8:]),
-		Line:  body[:lineEnd:lineEnd],
-	}
+	r.Time = int64(le.Uint64(rec[16:]))
+	r.Level = nib.Level(int16(le.Uint16(rec[28:])))
+	r.PC, r.Logger, r.Message = 0, "", nil
+	r.Line = body[:lineEnd:lineEnd]
+	r.Spool, r.Seq = 0, SeqOf(rec)
 	if name > 0 {
 		r.Logger = intern(names, body[lineEnd:lineEnd+int64(name)])
 	}
 	if own {
 		r.PC = uintptr(le.Uint64(rec[32:]))
 	}
-	if at != math.MaxUint32 {
-		if int64(at)+n > int64(len(body)) {
-			return nib.Record{}, false
-		}
-		r.Message = body[at : int64(at)+n : int64(at)+n]
-	} else if n != 0 {
-		return nib.Record{}, false
+	if at == math.MaxUint32 {
+		return n == 0
 	}
-	return r, true
+	if int64(at)+n > int64(len(body)) {
+		return false
+	}
+	r.Message = body[at : int64(at)+n : int64(at)+n]
+	return true
 }
 
 const maxNames = 1024

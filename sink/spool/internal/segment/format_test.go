@@ -51,7 +51,8 @@ func TestRecordRoundTrip(t *testing.T) {
 		if !ok || seq != 100+uint64(i) {
 			t.Fatalf("record %d: got number %d and %v", i, seq, ok)
 		}
-		got, ok := Decode(rec, true, map[string]string{})
+		got := nib.Record{Time: 1, Level: 1, PC: 1, Logger: "old", Message: []byte("old"), Line: []byte("old"), Spool: 1, Seq: 1}
+		ok = DecodeInto(&got, rec, true, map[string]string{})
 		want.Seq = seq
 		want.Level = max(want.Level, -32768)
 		want.Logger = want.Logger[:min(len(want.Logger), 255)]
@@ -62,7 +63,7 @@ func TestRecordRoundTrip(t *testing.T) {
 }
 
 func sameRecord(a, b nib.Record) bool {
-	return a.Time == b.Time && a.Level == b.Level && a.PC == b.PC && a.Logger == b.Logger && a.Seq == b.Seq &&
+	return a.Spool == b.Spool && a.Time == b.Time && a.Level == b.Level && a.PC == b.PC && a.Logger == b.Logger && a.Seq == b.Seq &&
 		bytes.Equal(a.Message, b.Message) && (a.Message == nil) == (b.Message == nil) && bytes.Equal(a.Line, b.Line)
 }
 
