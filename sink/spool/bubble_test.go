@@ -5,9 +5,11 @@
 package spool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"sync/atomic"
 	"syscall"
@@ -263,6 +265,80 @@ func TestFreedRoomIsUsedWithinASecond(t *testing.T) {
 			if st := checkIdentity(t, s); uint64(len(f.take()))+st.Lost() != uint64(logged) || st.Lost() == 0 {
 				t.Errorf("%v: got %+v, want %d lines delivered or dropped", err, st, logged)
 			}
+		})
+	}
+}
+
+// TestLinesCollect logs a line each 0.51 ms: the first is delivered at once, the
+// others in batches of several.
+func TestLinesCollect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, f := vfstest.NewMem(nil), &far{}
+		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m})
+		time.Sleep(time.Second)
+		for n := range 81 {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+			synctest.Wait()
+			if st := s.Stats(); n == 0 && st.Delivered != 1 {
+				t.Errorf("got %d delivered, want the first line at once", st.Delivered)
+			}
+			time.Sleep(510 * time.Microsecond)
+		}
+		if st := s.Stats(); st.Attempts > 12 || st.Pending > 8 {
+			t.Errorf("got %d batches in 41 ms and %d lines pending, want a batch each 4 ms", st.Attempts, st.Pending)
+		}
+		must(t, s.Close())
+		checkLines(t, f.take(), 0, 81, 100)
+	})
+}
+
+// TestLinesInTimeAreNotCopied logs a line each half of a millisecond, which is
+// settled within 5 ms: none is copied, and all count as synced.
+func TestLinesInTimeAreNotCopied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := vfstest.NewMem(nil)
+		s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m})
+		for n := range 1000 {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+			time.Sleep(500 * time.Microsecond)
+		}
+		if n := memNames(t, m, store.CopyExt); len(n) != 0 {
+			t.Errorf("got %q, want no copies", n)
+		}
+		must(t, s.Flush(context.Background()))
+		if got, want := s.Synced(), uint64(1001); got != want {
+			t.Errorf("Synced is %d when all is settled, want %d", got, want)
+		}
+		must(t, s.Close())
+	})
+}
+
+// TestLinesAreSyncedWithinSyncDelay logs at random moments, with a destination
+// that is down: each line is synced SyncDelay later.
+func TestLinesAreSyncedWithinSyncDelay(t *testing.T) {
+	for _, delay := range []time.Duration{0, time.Millisecond, time.Second} {
+		t.Run(fmt.Sprint(delay), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, fs: vfstest.NewMem(nil), SyncDelay: delay,
+					Drain: 1, OnError: func(error) {}})
+				limit := cmp.Or(delay, defaultSyncDelay)
+				rng := rand.New(rand.NewPCG(uint64(delay), 1))
+				var due []time.Time
+				for checked := 0; checked < 500; {
+					if len(due) < 500 && rng.IntN(3) == 0 {
+						must(t, s.WriteRecord(record(nib.LevelInfo, len(due), 100)))
+						due = append(due, time.Now().Add(limit))
+					}
+					time.Sleep(limit / 50)
+					synctest.Wait()
+					for ; checked < len(due) && !time.Now().Before(due[checked]); checked++ {
+						if s.Synced() < uint64(checked+2) {
+							t.Errorf("line %d is not synced after %v", checked, limit)
+						}
+					}
+				}
+				_ = s.Close() // lines are left
+			})
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"sync/atomic"
 	"syscall"
@@ -21,7 +22,8 @@ import (
 // to disk, a store to it waits. So the copier reads the committed records from
 // the mapping, which no longer change, writes them to the same place of a
 // second file, and syncs that file once for all lines of the last few
-// milliseconds.
+// milliseconds. It leaves lines that are settled within half of
+// [Config.SyncDelay], which are most while the destination is up.
 //
 // Data whose sync failed may be lost even if a later sync succeeds. So a file
 // that fails is abandoned, and another one is written from memory, after a
@@ -29,6 +31,7 @@ import (
 type copier struct {
 	s     *Sink
 	list  []*copied // those not yet removed, oldest first
+	due   uint64    // a round copies nothing unless a record below it is not settled
 	pause time.Duration
 	timer *time.Timer
 
@@ -80,6 +83,7 @@ func (c *copier) run() {
 			c.rest()
 		}
 	}
+	c.due = math.MaxUint64
 	if _, err := c.round(); err != nil {
 		c.s.fault("sync lines", err)
 	}
@@ -98,29 +102,35 @@ func (c *copier) stopped() bool {
 	}
 }
 
-// wait lets lines collect for d, or until urged is signaled.
+// wait lets lines collect for d, or until urged is signaled. The lines that
+// exist when it begins are due when it ends.
 func (c *copier) wait(d time.Duration, urged <-chan struct{}) {
+	_, c.due, _ = c.s.active.Load().Claimed()
 	c.timer.Reset(d)
 	select {
 	case <-c.timer.C:
 	case <-urged:
+		c.due = math.MaxUint64
 	case <-c.stop:
 	}
 }
 
 // rest sleeps until there are lines, and then lets more of them collect.
 func (c *copier) rest() {
-	c.s.resting.Store(true)
-	if !c.behind() { // after setting resting: a record comes before this, or its writer sees resting
-		select {
-		case <-c.wakeup:
-		case <-c.urged:
-			c.s.resting.Store(false)
-			return
-		case <-c.stop:
+	if !c.behind() {
+		c.s.resting.Store(true)
+		if !c.behind() { // after setting resting: a record comes before this, or its writer sees resting
+			select {
+			case <-c.wakeup:
+			case <-c.urged:
+				c.s.resting.Store(false)
+				c.due = math.MaxUint64
+				return
+			case <-c.stop:
+			}
 		}
+		c.s.resting.Store(false)
 	}
-	c.s.resting.Store(false)
 	c.wait(c.s.c.SyncDelay/2, c.urged)
 }
 
@@ -185,6 +195,9 @@ func (c *copier) copy(x *copied) (worked bool, err error) {
 		return false, nil
 	}
 	settled := x.skip(c.s.settledIn(x.g.Number))
+	if _, next, _ := x.g.Claimed(); settled >= c.due && settled < next {
+		return false, nil // the rest will be settled soon, or due in the next round
+	}
 	end, next, whole, ok := x.committed()
 	if ok && end > x.at && next > settled {
 		worked = true
@@ -343,7 +356,7 @@ func (s *Sink) Synced() uint64 {
 	if s.copier == nil {
 		return 0
 	}
-	return max(s.copier.synced.Load(), s.opened)
+	return max(s.copier.synced.Load(), s.opened, s.position())
 }
 
 // waitSynced blocks a call until its line is safe. The line is in the spool

@@ -252,7 +252,7 @@ func TestRecordsLeftInMemoryAreCounted(t *testing.T) {
 }
 
 // TestSleep sleeps until there is something to do: a record that was written
-// before Idle was set is noticed without being woken.
+// before Idle is set is noticed, and no writer has to wake the delivery.
 func TestSleep(t *testing.T) {
 	const never = time.Hour
 	for _, c := range []struct {
@@ -266,8 +266,10 @@ func TestSleep(t *testing.T) {
 		{"urged before", func(_ *chainSpool, d *Delivery, _ func()) { d.Urge() }, 0, false},
 		{"woken", func(_ *chainSpool, d *Delivery, _ func()) { time.AfterFunc(time.Second, d.Wake) }, time.Second, true},
 		{"woken twice", func(_ *chainSpool, d *Delivery, _ func()) { time.AfterFunc(time.Second, func() { d.Wake(); d.Wake() }) }, time.Second, true},
-		{"a record", func(s *chainSpool, _ *Delivery, _ func()) { log(t, s.links[0].Live, 10) }, linger, true},
-		{"sealed", func(s *chainSpool, _ *Delivery, _ func()) { s.links[0].Live.Seal() }, linger, true},
+		{"a record", func(s *chainSpool, _ *Delivery, _ func()) { log(t, s.links[0].Live, 10) }, linger, false},
+		{"a record after a batch", func(s *chainSpool, d *Delivery, _ func()) { log(t, s.links[0].Live, 10); d.want = BatchRecords }, linger, false},
+		{"a record after more", func(s *chainSpool, d *Delivery, _ func()) { log(t, s.links[0].Live, 10); d.want = BatchRecords + 1 }, shortLinger, false},
+		{"sealed", func(s *chainSpool, _ *Delivery, _ func()) { s.links[0].Live.Seal() }, linger, false},
 		{"closed before", func(_ *chainSpool, _ *Delivery, stop func()) { stop() }, 0, false},
 		{"closed", func(_ *chainSpool, _ *Delivery, stop func()) { time.AfterFunc(time.Second, stop) }, time.Second, true},
 	} {

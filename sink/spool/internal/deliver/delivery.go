@@ -26,9 +26,17 @@ const (
 const LongestPause = 5 * time.Second
 
 // linger is how long records collect after some have been delivered. Waking a
-// goroutine takes a writer's time, so this happens at most a thousand times a
-// second.
-const linger = time.Millisecond
+// goroutine takes a writer's time, and a batch costs a destination about as much
+// as a record does, so this happens at most 250 times a second. It is less than
+// half of the default of Config.SyncDelay: lines that are settled by then are
+// not copied.
+//
+// When more than a batch has collected, it is shortLinger: records are read while
+// they are in the cache, and settled segments can be used again early.
+const (
+	linger      = 4 * time.Millisecond
+	shortLinger = time.Millisecond
+)
 
 // A Delivery is a destination and the goroutine that reads the segments in
 // order and delivers copies to it. The goroutines share only what the lock of
@@ -55,6 +63,8 @@ type Delivery struct {
 
 	wakeup chan struct{} // there may be something to do
 	urged  chan struct{} // a call waits for it
+	timer  *time.Timer   // of sleep; nil before the first
+	slept  uint64        // what want was then
 	Pause  time.Duration
 
 	finishing bool // deliverAll has returned
@@ -315,23 +325,41 @@ func (d *Delivery) wait() {
 
 // sleep waits for records, or for Close.
 func (d *Delivery) sleep() {
-	timer := time.NewTimer(linger)
+	pause := linger
+	if d.want-d.slept > BatchRecords {
+		pause = shortLinger
+	}
+	d.slept = d.want
+	if d.timer == nil {
+		d.timer = time.NewTimer(pause)
+	} else {
+		d.timer.Reset(pause)
+	}
 	select {
-	case <-timer.C:
+	case <-d.timer.C:
 	case <-d.wakeup:
-		timer.Stop()
+		d.timer.Stop()
 		return
 	case <-d.Options.Context.Done():
-		timer.Stop()
+		d.timer.Stop()
 		return
 	}
+	if d.hasMore() {
+		return // without setting idle, which would make a writer wake this goroutine
+	}
 	d.Options.Idle.Store(true)
-	end, _, final := d.reading.Live.Claimed() // after setting idle: a record comes before this, or its writer sees idle
-	if d.at != end || final {
+	if d.hasMore() { // after setting idle: a record comes before this, or its writer sees idle
 		return // idle stays set, since others may sleep
 	}
 	select {
 	case <-d.wakeup:
 	case <-d.Options.Context.Done():
 	}
+}
+
+// hasMore reports whether the segment has more records, or there will be
+// another segment.
+func (d *Delivery) hasMore() bool {
+	end, _, final := d.reading.Live.Claimed()
+	return d.at != end || final
 }
