@@ -3,6 +3,8 @@
 package setup
 
 import (
+	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -179,5 +181,35 @@ func TestEveryParameterReachesItsSink(t *testing.T) {
 	want := []spool.FullRule{{From: nib.LevelError, Do: spool.ActionBlock, Wait: time.Second}, {From: nib.LevelTrace, Do: spool.ActionDropOld}, {From: nib.LevelTrace}}
 	if err != nil || c.Size != 1e6 || !c.Shared || !slices.Equal(c.OnFull, want) {
 		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+// TestNoticesHaveTheFormatOfTheProcess fills a spool: the notice has the keys of
+// the other lines. Destinations get the layout, too.
+func TestNoticesHaveTheFormatOfTheProcess(t *testing.T) {
+	l := mustOpen(t, Config{Format: "ecs", Output: []string{"fake://notices:1/logs?spool=memory&spool_size=128KiB"}}, Kinds(fakeKind))
+	f := opened.of("notices:1")
+	f.FailWith(errors.New("down"))
+	for range 500 {
+		l.Info().Str("pad", strings.Repeat("x", 1000)).Msg("m")
+	}
+	f.FailWith(nil)
+	if err := l.Flush(context.Background()); err != nil {
+		t.Error(err)
+	}
+	for range 60 { // one of them begins a segment, which begins with the notice
+		l.Info().Str("pad", strings.Repeat("x", 1000)).Msg("m")
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if !slices.ContainsFunc(f.Lines(), func(line string) bool {
+		return strings.HasPrefix(line, `{"@timestamp":"`) && strings.Contains(line, `"message":"lines lost: the spool dropped them"`)
+	}) {
+		t.Errorf("got no notice in the layout, and %d lines", f.Len())
+	}
+	to := target.Target{Scheme: toStdout, Layout: f.to.Layout}
+	if got := new(stdoutParams).config(to).Layout.TimeKey; got != "@timestamp" {
+		t.Errorf("got the time under %q, want @timestamp", got)
 	}
 }

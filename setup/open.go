@@ -135,6 +135,7 @@ func openOutput(c *Config, w *wanted) (*output, error) {
 	if err := w.expandPaths(); err != nil {
 		return nil, err
 	}
+	w.Layout = c.layout()
 	out := &output{name: w.name(), holdsBack: w.holdsBack()}
 	if p, ok := w.params.(sinkParams); ok {
 		s, err := p.sink(w.Target)

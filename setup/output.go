@@ -138,7 +138,7 @@ func (w *wanted) isNetwork() bool {
 // spoolConfig returns the configuration of a directory that several processes
 // may share, as in a rolling restart.
 func (w *wanted) spoolConfig() (spool.Config, error) {
-	c := spool.Config{Size: w.Size, Shared: w.Spool != inMemory && w.Spool != ""}
+	c := spool.Config{Layout: w.Layout, Size: w.Size, Shared: w.Spool != inMemory && w.Spool != ""}
 	var errs []error
 	for _, text := range w.OnFull {
 		rule, ok := fullRule(text)
@@ -277,7 +277,7 @@ type stdoutParams struct {
 }
 
 func (p *stdoutParams) config(t target.Target) stdout.Config {
-	return stdout.Config{File: streamOf(t.Scheme), Stall: p.Stall, Buffer: int(p.Buffer), Delay: p.Delay}
+	return stdout.Config{File: streamOf(t.Scheme), Layout: t.Layout, Stall: p.Stall, Buffer: int(p.Buffer), Delay: p.Delay}
 }
 
 func (p *stdoutParams) Validate(t target.Target) error         { return p.config(t).Validate() }
@@ -325,7 +325,9 @@ func (p *spoolParams) sink(t target.Target) (nib.Sink, error) {
 	if err := makeDir(t.Path, 0o700); err != nil {
 		return nil, err
 	}
-	return spool.Open(t.Path, nil, p.config())
+	c := p.config()
+	c.Layout = t.Layout
+	return spool.Open(t.Path, nil, c)
 }
 
 type discardParams struct{ noDestination }

@@ -24,6 +24,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/settings"
 )
 
@@ -38,6 +39,10 @@ type Target struct {
 	// to be delivered, see [delivery.Resumer]; otherwise nil. It is not part of
 	// the text.
 	Mark []byte
+
+	// Layout is the layout of the lines, for notices that a destination writes
+	// among them. It is not part of the text.
+	Layout nib.Layout
 }
 
 // Fault returns an error about one parameter of a target. Programs report it

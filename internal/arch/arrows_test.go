@@ -31,7 +31,7 @@ var arrows = []struct {
 	{"internal/settings", []string{"."}},
 	{"internal/linevalue", []string{"."}},
 	{"internal/lineindex", []string{".", "logread", "internal/vfs"}},
-	{"internal/loss", []string{".", "delivery", "metrics", "internal/level"}},
+	{"internal/loss", []string{".", "delivery", "metrics", "internal/contract", "internal/level"}},
 	{"internal/*", []string{"metrics", "internal/*"}},
 
 	{"metrics", nil},

@@ -6,9 +6,6 @@
 package loss
 
 import (
-	"strconv"
-	"time"
-
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
@@ -53,50 +50,6 @@ func Sum(drops []delivery.Drop) (n uint64) {
 		n += d.Lines
 	}
 	return n
-}
-
-// AppendNotice appends the line that reports losses, by cause: text describes
-// what happened, reasons are the names of the causes.
-func AppendNotice[R ~string](dst []byte, now time.Time, text string, reasons []R, lost []Levels) []byte {
-	var byLevel Levels
-	var total uint64
-	for c := range lost {
-		for row, n := range lost[c] {
-			byLevel[row] += n
-			total += n
-		}
-	}
-	dst = append(dst, `{"time":"`...)
-	dst = now.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
-	dst = append(dst, `","level":"warn","message":"lines lost: `...)
-	dst = append(dst, text...)
-	dst = append(dst, `","dropped":`...)
-	dst = strconv.AppendUint(dst, total, 10)
-	dst = append(dst, `,"levels":{`...)
-	for row, n := range byLevel {
-		dst = appendCount(dst, level.Names[row], n)
-	}
-	dst = append(dst, `},"reasons":{`...)
-	for c := range lost {
-		var n uint64
-		for _, m := range lost[c] {
-			n += m
-		}
-		dst = appendCount(dst, string(reasons[c]), n)
-	}
-	return append(dst, "}}\n"...)
-}
-
-// appendCount appends a member of an object, unless n is 0.
-func appendCount(dst []byte, key string, n uint64) []byte {
-	if n == 0 {
-		return dst
-	}
-	if dst[len(dst)-1] != '{' {
-		dst = append(dst, ',')
-	}
-	dst = append(append(append(dst, '"'), key...), `":`...)
-	return strconv.AppendUint(dst, n, 10)
 }
 
 // Metrics adds PREFIX_dropped_lines_total for each reason and level, including

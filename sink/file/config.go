@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/vfs"
 )
@@ -65,6 +66,10 @@ type Config struct {
 	// Delay is the maximum time that a line waits in the buffer. It requires
 	// Buffer. Defaults to 10 ms.
 	Delay time.Duration
+
+	// Layout is the layout of the notices of dropped lines; it should be that
+	// of the logger. Defaults to nib's own.
+	Layout nib.Layout
 
 	// MinFree is how many bytes of the file system are kept free: while less is
 	// free, lines are dropped as [delivery.ReasonFull]. It is checked ten times
@@ -141,6 +146,8 @@ func (c Config) Validate() error {
 	fault(c.Buffer < 0, "Buffer is negative: %d", c.Buffer)
 	fault(c.Delay < 0, "Delay is negative: %v", c.Delay)
 	fault(c.Delay > 0 && c.Buffer == 0, "Delay of %v without Buffer", c.Delay)
+	err := c.Layout.Validate()
+	fault(err != nil, "%w", err)
 	fault(c.MinFree < 0, "MinFree is negative: %d", c.MinFree)
 	fault(c.Sync < SyncNever || c.Sync > SyncAlways, "Sync is not one of the policies: %d", c.Sync)
 	return errors.Join(faults...)

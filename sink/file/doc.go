@@ -100,7 +100,7 @@
 // pause of at most a quarter of a second. The first line after a loss reports
 // it:
 //
-//	{"time":"…","level":"warn","message":"lines lost: no space was left for the log file","dropped":123,"levels":{"info":120,"error":3},"reasons":{"full":123}}
+//	{"time":"…","level":"warn","dropped":123,"levels":{"info":120,"error":3},"reasons":{"full":123},"message":"lines lost: no space was left for the log file"}
 //
 // A partially written line counts as dropped, and is terminated by a newline
 // before anything else is written. So is a partial line that a dead process has

@@ -170,7 +170,7 @@ func TestNoticeIsWrittenByCloseAndFlush(t *testing.T) {
 		"Close": (*Sink).Close,
 	} {
 		m, clock := newMem(t)
-		s := openMem(t, m, clock, Config{})
+		s := openMem(t, m, clock, Config{Layout: nib.Layout{TimeKey: "ts", MessageKey: "msg"}})
 		heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Err: syscall.ENOSPC})
 		for range 5 {
 			_ = s.WriteRecord(record(nib.LevelInfo, 1, 0))
@@ -180,6 +180,9 @@ func TestNoticeIsWrittenByCloseAndFlush(t *testing.T) {
 		must(t, end(s))
 		if _, notices, _ := parse(memAll(t, m)); len(notices) != 1 || notices[0].Dropped != 5 {
 			t.Errorf("%s: got notices %+v, want one of 5", name, notices)
+		}
+		if text := memAll(t, m); !strings.HasPrefix(text, `{"ts":"`) || !strings.HasSuffix(text, `,"msg":"lines lost: no space was left for the log file"}`+"\n") {
+			t.Errorf("%s: got %s, want a notice in the layout", name, text)
 		}
 	}
 }
@@ -419,11 +422,11 @@ func TestNotice(t *testing.T) {
 		give loss.Tally
 		want string
 	}{
-		{"one level", one(full, nib.LevelTrace, 1), `{"time":"2026-11-21T09:30:00.123Z","level":"warn","message":"lines lost: no space was left for the log file","dropped":1,"levels":{"trace":1},"reasons":{"full":1}}`},
-		{"two levels", both, `{"time":"2026-11-21T09:30:00.123Z","level":"warn","message":"lines lost: no space was left for the log file","dropped":123,"levels":{"info":120,"error":3},"reasons":{"full":123}}`},
-		{"two reasons", mixed, `{"time":"2026-11-21T09:30:00.123Z","level":"warn","message":"lines lost: the log file could not be written","dropped":125,"levels":{"info":122,"error":3},"reasons":{"full":123,"failed":2}}`},
+		{"one level", one(full, nib.LevelTrace, 1), `{"time":"2026-11-21T09:30:00.123Z","level":"warn","dropped":1,"levels":{"trace":1},"reasons":{"full":1},"message":"lines lost: no space was left for the log file"}`},
+		{"two levels", both, `{"time":"2026-11-21T09:30:00.123Z","level":"warn","dropped":123,"levels":{"info":120,"error":3},"reasons":{"full":123},"message":"lines lost: no space was left for the log file"}`},
+		{"two reasons", mixed, `{"time":"2026-11-21T09:30:00.123Z","level":"warn","dropped":125,"levels":{"info":122,"error":3},"reasons":{"full":123,"failed":2},"message":"lines lost: the log file could not be written"}`},
 	} {
-		wantText(t, c.name, string(appendNotice(nil, now, c.give)), c.want+"\n")
+		wantText(t, c.name, string(appendNotice(loss.NewNotices(nib.Layout{}), nil, now, c.give)), c.want+"\n")
 	}
 	var most loss.Tally
 	for c := range most {
@@ -431,7 +434,7 @@ func TestNotice(t *testing.T) {
 			most[c][l] = 1<<64 - 1
 		}
 	}
-	if n := len(appendNotice(nil, now, most)); n > noticeSize {
+	if n := len(appendNotice(loss.NewNotices(nib.Layout{}), nil, now, most)); n > noticeSize {
 		t.Errorf("the longest notice has %d bytes, want at most %d", n, noticeSize)
 	}
 }

@@ -57,5 +57,7 @@ func (p *params) Validate(target.Target) error { return p.config().Validate() }
 
 // Open implements [target.Params].
 func (p *params) Open(t target.Target) (delivery.Destination, error) {
-	return Open(t.Path, p.config())
+	c := p.config()
+	c.Layout = t.Layout
+	return Open(t.Path, c)
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-// Each parameter reaches the Config, which has no other fields.
+// Each parameter reaches the Config, which has no other fields but OnError and
+// Layout.
 func TestEveryParameterReachesTheConfig(t *testing.T) {
 	_, p, err := target.Parse("file:x?buffer=1B&delay=2ns&max_size=3B&every=4s&at=00:05&at=00:06&zone=UTC&backups=6&max_age=7d&max_total=8B&compress=gzip&mode=0611&min_free=10B&sync=always&index=on", []target.Spec{Kind})
 	if err != nil {
@@ -25,7 +26,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 	c := p.(*params).config()
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.IsExported() && f.Name != "OnError" && v.Field(i).IsZero() {
+		if f := v.Type().Field(i); f.IsExported() && f.Name != "OnError" && f.Name != "Layout" && v.Field(i).IsZero() {
 			t.Errorf("Config.%s is not set", f.Name)
 		}
 	}
@@ -39,9 +40,13 @@ func TestKindOpensAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	to.Layout.TimeKey = "@timestamp"
 	d, err := p.Open(to)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := d.(*Sink).c.Layout.TimeKey; got != "@timestamp" {
+		t.Errorf("got a layout with the time under %q", got)
 	}
 	if err := d.(*Sink).Close(); err != nil {
 		t.Error(err)

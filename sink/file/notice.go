@@ -12,13 +12,20 @@ import (
 // bytes of text.
 const noticeSize = 640
 
+// A head is what must precede the next line: the end of a line that was cut
+// off, and the notice of lost lines.
+type head struct {
+	text    []byte
+	notices *loss.Notices
+}
+
 // appendNotice appends the line that reports a loss.
-func appendNotice(dst []byte, now time.Time, lost loss.Tally) []byte {
-	text := "no space was left for the log file"
+func appendNotice(n *loss.Notices, dst []byte, now time.Time, lost loss.Tally) []byte {
+	message := "lines lost: no space was left for the log file"
 	for c := range lost {
 		if cause(c) != full && lost[c] != (loss.Levels{}) {
-			text = "the log file could not be written"
+			message = "lines lost: the log file could not be written"
 		}
 	}
-	return loss.AppendNotice(dst, now, text, reasons[:], lost[:causes])
+	return n.Append(dst, now, message, reasons[:], lost[:causes])
 }

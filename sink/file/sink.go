@@ -67,8 +67,8 @@ type Sink struct {
 	written  level.Traffic
 	dropped  loss.Tally
 	reported loss.Tally // counts that a notice has reported
-	head     []byte     // for notices
-	late     error      // first loss of lines whose calls had returned, until Flush or Close returns it
+	head     head
+	late     error // first loss of lines whose calls had returned, until Flush or Close returns it
 
 	unreported error                 // for OnError
 	reports    map[string]lastReport // by operation
@@ -119,7 +119,7 @@ func Open(path string, c Config) (*Sink, error) {
 		naming:   newNaming(base, c.Compress),
 		schedule: newSchedule(&c),
 		limit:    c.MaxSize,
-		head:     make([]byte, 0, noticeSize),
+		head:     head{make([]byte, 0, noticeSize), loss.NewNotices(c.Layout)},
 	}
 	// OnError may log; the recursion ends because it never runs concurrently.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs)

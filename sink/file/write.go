@@ -226,20 +226,21 @@ func (s *Sink) seeEnd() {
 // putHead writes what must precede the next line: the end of a line that was
 // cut off, and the notice of lost lines.
 func (s *Sink) putHead(now int64) error {
-	s.head = s.head[:0]
+	h := &s.head
+	h.text = h.text[:0]
 	if s.torn {
-		s.head = append(s.head, '\n')
+		h.text = append(h.text, '\n')
 	}
 	lost := s.dropped.Minus(s.reported)
 	if lost != (loss.Tally{}) {
-		s.head = appendNotice(s.head, s.clock.wall(), lost)
-		if s.makeRoom(int64(len(s.head)), now); !s.torn && s.head[0] == '\n' {
-			s.head = append(s.head[:0], s.head[1:]...) // it goes to a new file
+		h.text = appendNotice(h.notices, h.text, s.clock.wall(), lost)
+		if s.makeRoom(int64(len(h.text)), now); !s.torn && h.text[0] == '\n' {
+			h.text = append(h.text[:0], h.text[1:]...) // it goes to a new file
 		}
 	}
 	before := s.size
-	_, err := s.put(s.head)
-	if lost != (loss.Tally{}) && s.size == before+int64(len(s.head)) { // even if it was not synced
+	_, err := s.put(h.text)
+	if lost != (loss.Tally{}) && s.size == before+int64(len(h.text)) { // even if it was not synced
 		s.reported = s.dropped
 		s.stats.Notices++
 	}

@@ -41,6 +41,10 @@ type Config struct {
 	// be another one than in the directory. Defaults to Name.
 	Label string
 
+	// Layout is the layout of the notices of dropped lines; it should be that
+	// of the logger. Defaults to nib's own.
+	Layout nib.Layout
+
 	// Also lists further destinations of the same lines. Each has its own
 	// goroutine, cursor and counters, and does not wait for the others. A
 	// segment stays until all of them have settled it, so the slowest one
@@ -206,6 +210,8 @@ func (c Config) Validate() error {
 		names[also.Name] = true
 	}
 	size := cmp.Or(c.SegmentSize, segment.MinSize)
+	err := c.Layout.Validate()
+	fault(err != nil, "%w", err)
 	fault(c.MinFree < 0, "MinFree is negative: %d", c.MinFree)
 	fault(size < segment.MinSize || size > segment.MaxSize || size%segment.HeaderSize != 0,
 		"SegmentSize is not a multiple of 4096 from 64 KiB to 1 GiB: %d", size)

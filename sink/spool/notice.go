@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
@@ -14,7 +13,7 @@ import (
 // goroutine can see yet. mu is held.
 func (s *Sink) notice(g *segment.Segment, lost segment.Tally) (ok bool) {
 	now := time.Now()
-	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: loss.AppendNotice(nil, now, "the spool dropped them", segment.Reasons[:], lost[:])}
+	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: s.notices.Append(nil, now, "lines lost: the spool dropped them", segment.Reasons[:], lost[:])}
 	size := segment.RecordSize(&r, -1)
 	at, seq, ok := g.Reserve(size)
 	if !ok {

@@ -12,6 +12,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -140,7 +141,7 @@ func (s *Sink) takeDir(dir string) (first segment.Start, err error) {
 func newSink(c Config) *Sink {
 	s := &Sink{
 		c:     c,
-		state: state{waiters: waiters{changed: make(chan struct{})}},
+		state: state{waiters: waiters{changed: make(chan struct{})}, counts: counts{notices: loss.NewNotices(c.Layout)}},
 		maker: maker{more: make(chan struct{}, 1), spare: make(chan []byte, 1), made: make(chan struct{}), safe: make(chan struct{})},
 		done:  make(chan struct{}),
 	}

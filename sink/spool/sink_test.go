@@ -301,7 +301,7 @@ func TestFullSpoolDropsAndBlocksByLevel(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f := &far{do: down}
 		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, Drain: time.Millisecond,
-			OnFull: []FullRule{{nib.LevelError, ActionBlock, time.Millisecond}}})
+			OnFull: []FullRule{{nib.LevelError, ActionBlock, time.Millisecond}}, Layout: nib.Layout{MessageKey: "msg"}})
 		taken := 0
 		for n := 0; ; n++ {
 			err := s.WriteRecord(record(nib.LevelInfo, taken, 1000))
@@ -322,7 +322,7 @@ func TestFullSpoolDropsAndBlocksByLevel(t *testing.T) {
 		must(t, s.Flush(context.Background()))
 		must(t, s.WriteRecord(record(nib.LevelInfo, taken, 1000)), s.Flush(context.Background()))
 		checkLines(t, f.take(), 0, taken+1, 1000)
-		reported := `"level":"warn","message":"lines lost: the spool dropped them","dropped":2,"levels":{"info":1,"error":1},"reasons":{"full":2}}`
+		reported := `"level":"warn","dropped":2,"levels":{"info":1,"error":1},"reasons":{"full":2},"msg":"lines lost: the spool dropped them"}`
 		if len(f.notices) != 1 || !json.Valid(f.notices[0]) || !bytes.Contains(f.notices[0], []byte(reported)) {
 			t.Errorf("got notices %q, want one with %s", f.notices, reported)
 		}

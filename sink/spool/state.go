@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -143,4 +144,5 @@ type counts struct {
 	carried     segment.Tally // those of inherited that are in the reported section of active, but in no notice
 	published   segment.Tally // the counts in the header of active
 	unmapped    bool          // active may be unmapped
+	notices     *loss.Notices
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/stdio"
 )
 
@@ -26,6 +27,10 @@ type Config struct {
 	// Stall is the maximum time that a call waits for a stalled reader.
 	// Defaults to 100 ms.
 	Stall time.Duration
+
+	// Layout is the layout of the notices of dropped lines; it should be that
+	// of the logger. Defaults to nib's own.
+	Layout nib.Layout
 
 	// OnStall is called, with the current counts, each time the reader stalls,
 	// by the goroutine that detects it: usually one that is logging, which
@@ -56,6 +61,8 @@ func (c Config) Validate() error {
 	fault(c.Buffer < 0, "Buffer is negative: %d", c.Buffer)
 	fault(c.Delay < 0, "Delay is negative: %v", c.Delay)
 	fault(c.Delay > 0 && c.Buffer == 0, "Delay of %v without Buffer", c.Delay)
+	err := c.Layout.Validate()
+	fault(err != nil, "%w", err)
 	return errors.Join(faults...)
 }
 

@@ -36,7 +36,7 @@
 // further calls return at once. When the reader resumes, the first line reports
 // the losses by level; then lines are written as usual:
 //
-//	{"time":"…","level":"warn","message":"lines lost: standard output was blocked","dropped":123,"levels":{"info":120,"error":3},"reasons":{"stalled":123}}
+//	{"time":"…","level":"warn","dropped":123,"levels":{"info":120,"error":3},"reasons":{"stalled":123},"message":"lines lost: standard output was blocked"}
 //
 // A line that was cut off by the deadline counts as dropped, and is terminated
 // by a newline before anything else is written. If standard output is a pipe,

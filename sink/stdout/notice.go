@@ -13,22 +13,23 @@ import (
 const noticeSize = 640
 
 // appendNotice appends the line that reports a loss.
-func appendNotice(dst []byte, now time.Time, lost loss.Tally) []byte {
-	text := "standard output was blocked"
+func appendNotice(n *loss.Notices, dst []byte, now time.Time, lost loss.Tally) []byte {
+	message := "lines lost: standard output was blocked"
 	for c := range lost {
 		if cause(c) != stalled && lost[c] != (loss.Levels{}) {
-			text = "standard output could not be written"
+			message = "lines lost: standard output could not be written"
 		}
 	}
-	return loss.AppendNotice(dst, now, text, reasons[:], lost[:causes])
+	return n.Append(dst, now, message, reasons[:], lost[:causes])
 }
 
 // A head is what must precede the next line: the end of a line that was cut
 // off, and the notice of dropped lines.
 type head struct {
-	text []byte
-	sent int        // bytes of text that are written
-	lost loss.Tally // all losses that text reports
+	text    []byte
+	sent    int        // bytes of text that are written
+	lost    loss.Tally // all losses that text reports
+	notices *loss.Notices
 }
 
 // prepare makes the head for the losses up to now, unless a head is partly
@@ -44,7 +45,7 @@ func (s *Sink) prepare() {
 		h.text = append(h.text, '\n')
 	}
 	if s.dropped != s.reported {
-		h.text = appendNotice(h.text, time.Now(), s.dropped.Minus(s.reported))
+		h.text = appendNotice(h.notices, h.text, time.Now(), s.dropped.Minus(s.reported))
 	}
 	h.lost = s.dropped
 }

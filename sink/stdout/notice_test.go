@@ -4,13 +4,16 @@ package stdout
 
 import (
 	"encoding/json"
+	"io"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/loss"
+	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
 func TestNotice(t *testing.T) {
@@ -28,11 +31,11 @@ func TestNotice(t *testing.T) {
 		give loss.Tally
 		want string
 	}{
-		{"one level", one(stalled, nib.LevelTrace, 1), `{"time":"2026-11-21T09:30:00.123Z","level":"warn","message":"lines lost: standard output was blocked","dropped":1,"levels":{"trace":1},"reasons":{"stalled":1}}`},
-		{"two levels", both, `{"time":"2026-11-21T09:30:00.123Z","level":"warn","message":"lines lost: standard output was blocked","dropped":123,"levels":{"info":120,"error":3},"reasons":{"stalled":123}}`},
-		{"two reasons", mixed, `{"time":"2026-11-21T09:30:00.123Z","level":"warn","message":"lines lost: standard output could not be written","dropped":125,"levels":{"info":122,"error":3},"reasons":{"stalled":123,"gone":2}}`},
+		{"one level", one(stalled, nib.LevelTrace, 1), `{"time":"2026-11-21T09:30:00.123Z","level":"warn","dropped":1,"levels":{"trace":1},"reasons":{"stalled":1},"message":"lines lost: standard output was blocked"}`},
+		{"two levels", both, `{"time":"2026-11-21T09:30:00.123Z","level":"warn","dropped":123,"levels":{"info":120,"error":3},"reasons":{"stalled":123},"message":"lines lost: standard output was blocked"}`},
+		{"two reasons", mixed, `{"time":"2026-11-21T09:30:00.123Z","level":"warn","dropped":125,"levels":{"info":122,"error":3},"reasons":{"stalled":123,"gone":2},"message":"lines lost: standard output could not be written"}`},
 	} {
-		got := appendNotice(nil, now, c.give)
+		got := appendNotice(loss.NewNotices(nib.Layout{}), nil, now, c.give)
 		if string(got) != c.want+"\n" {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
@@ -49,8 +52,25 @@ func TestLongestNoticeFits(t *testing.T) {
 			lost[c][l] = math.MaxUint64 / (uint64(causes) * uint64(level.Count))
 		}
 	}
-	got := appendNotice([]byte{'\n'}, time.Now(), lost)
+	got := appendNotice(loss.NewNotices(nib.Layout{}), []byte{'\n'}, time.Now(), lost)
 	if len(got) > noticeSize || !json.Valid(got) {
 		t.Errorf("got %d bytes, want at most %d of JSON: %s", len(got), noticeSize, got)
+	}
+}
+
+func TestNoticeHasTheLayoutOfTheSink(t *testing.T) {
+	r, w := stdiotest.Pipe(t)
+	s := New(Config{File: w, Layout: nib.Layout{TimeKey: "ts", MessageKey: "msg"}})
+	s.mu.Lock()
+	s.dropped[stalled][level.Row(int(nib.LevelInfo))] = 3
+	s.trouble = true
+	s.mu.Unlock()
+	mustWrite(t, s, record(nib.LevelInfo, 1, 0))
+	s.Close()
+	w.Close()
+	text, err := io.ReadAll(r)
+	notice, _, _ := strings.Cut(string(text), "\n")
+	if want := `,"level":"warn","dropped":3,"levels":{"info":3},"reasons":{"stalled":3},"msg":"lines lost: standard output was blocked"}`; err != nil || !strings.HasPrefix(notice, `{"ts":"`) || !strings.HasSuffix(notice, want) {
+		t.Errorf("got %q, %v, want a time under ts and %s", text, err, want)
 	}
 }
