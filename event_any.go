@@ -225,9 +225,11 @@ func addSlice[T any](e *Event, vs []T, add func(*Event, T)) {
 func (e *Event) addError(err error) {
 	if usercode.IsNil(err) {
 		e.null()
-		return
+	} else if usercode.HasPlainText(err) {
+		e.buf = jsonenc.AppendString(e.buf, err.Error())
+	} else {
+		e.buf = jsonenc.AppendString(e.buf, e.callText(err.Error))
 	}
-	e.buf = jsonenc.AppendString(e.buf, e.callText(err.Error))
 }
 
 func (e *Event) addStringer(s fmt.Stringer) {
