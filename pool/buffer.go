@@ -26,10 +26,10 @@ import (
 type Buffer struct {
 	B []byte
 
-	mem   []byte // its memory; len is cap
-	from  *Buffers
-	put   invariants.Stack // where it was put, in builds with tracking
-	class int32
+	mem  []byte // its memory; len is cap
+	from *Buffers
+	pool *Pool[*Buffer]   // of its size; nil if that is not kept
+	put  invariants.Stack // where it was put, in builds with tracking
 	// idle is 1 in the pool. The caller of Get owns the Buffer and clears it
 	// without atomics.
 	idle uint32
@@ -122,7 +122,7 @@ func (p *Buffers) enlarge(b *Buffer, need int) {
 	other := p.take(need)
 	used := copy(other.mem, b.B)
 	b.mem, other.mem = other.mem, b.mem
-	b.class, other.class = other.class, b.class
+	b.pool, other.pool = other.pool, b.pool
 	b.B = b.mem[:used]
 	p.Put(other)
 }

@@ -52,7 +52,6 @@ const (
 	maxSize        = 1 << 30
 	numClasses     = 49 // up to maxSize
 	defaultClasses = 29 // up to 1 MiB
-	oversize       = -1 // class of a buffer that is not kept
 )
 
 // NewBuffers returns a Buffers. It panics if the configuration is out of range.
@@ -96,7 +95,7 @@ func (p *Buffers) Get(n int) *Buffer {
 func (p *Buffers) GetZeroed(n int) *Buffer {
 	b := p.take(n)
 	b.B = b.mem[:n]
-	if b.class != oversize { // that memory is new
+	if b.pool != nil { // otherwise the memory is new
 		clear(b.B)
 	}
 	return b
@@ -126,7 +125,7 @@ func (p *Buffers) takeOversize(n int) *Buffer {
 		panic(fmt.Sprintf("nib/pool: buffer of %d bytes", n))
 	}
 	p.oversizeGets.Add(1)
-	return &Buffer{mem: make([]byte, n), from: p, class: oversize}
+	return &Buffer{mem: make([]byte, n), from: p}
 }
 
 // open makes the pool of a class that is used for the first time.
@@ -139,7 +138,7 @@ func (p *Buffers) open(class int) *Pool[*Buffer] {
 		opts = append(opts, WithGCShrink())
 	}
 	create := func() *Buffer {
-		b := &Buffer{mem: make([]byte, sizeOf(class)), from: p, class: int32(class)}
+		b := &Buffer{mem: make([]byte, sizeOf(class)), from: p, pool: p.classes[class].Load()}
 		if tracking {
 			invariants.Poison(b.mem)
 		}
@@ -175,11 +174,11 @@ func (p *Buffers) Put(b *Buffer) {
 		b.put.Record()
 		invariants.Poison(b.mem)
 	}
-	if b.class == oversize {
+	if b.pool == nil {
 		p.dropOversize()
 		return
 	}
-	p.classes[b.class].Load().Put(b)
+	b.pool.Put(b)
 }
 
 // The rest of Put is executed rarely, and is not inlined: the fast path is
