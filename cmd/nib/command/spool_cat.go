@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/logread"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -49,7 +50,7 @@ readable lines are written.`,
 	f := cmd.Flags()
 	f.StringVar(&c.pending, "pending", "", "only what the destination of this `name` has not settled")
 	f.StringVar(&level, "level", "", "only lines of this `level` and above")
-	f.StringVar(&since, "since", "", "only lines from this `time` on: RFC 3339, or a duration ago (10m)")
+	f.StringVar(&since, "since", "", "only lines from this `time` on: 2026-11-21T09:30:00Z, 14:30, yesterday, or ago: 10m, 2d")
 	f.StringVar(&until, "until", "", "only lines before this `time`")
 	f.StringVar(&numbers, "seq", "", "only these `numbers`: 7, 7-, -7 or 7-9")
 	return cmd
@@ -77,9 +78,11 @@ func (c *selection) parse(level, since, until, numbers string, now time.Time) (e
 		if t.text == "" {
 			continue
 		}
-		if *t.to, err = parseMoment(t.text, now); err != nil {
+		at, err := logread.ParseMoment(t.text, now)
+		if err != nil {
 			return fmt.Errorf("--%s: %w", t.name, err)
 		}
+		*t.to = at.UnixNano()
 	}
 	if numbers == "" {
 		return nil
@@ -88,17 +91,6 @@ func (c *selection) parse(level, since, until, numbers string, now time.Time) (e
 		return fmt.Errorf("--seq: %w", err)
 	}
 	return nil
-}
-
-func parseMoment(text string, now time.Time) (int64, error) {
-	if ago, err := time.ParseDuration(text); err == nil {
-		return now.Add(-ago).UnixNano(), nil
-	}
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return 0, fmt.Errorf("%q is neither a time like 2026-11-21T09:30:00Z nor a duration like 10m", text)
-	}
-	return t.UnixNano(), nil
 }
 
 func parseNumbers(text string) (first, last uint64, err error) {

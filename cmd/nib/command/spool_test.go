@@ -120,7 +120,7 @@ func TestSpoolErrors(t *testing.T) {
 		{[]string{"spool", "verify", filepath.Join(empty, "x")}, "no such file"},
 		{[]string{"spool", "cat", "--seq", "9-7", empty}, `--seq: "9-7" is none of`},
 		{[]string{"spool", "cat", "--seq", "-", empty}, `--seq: "-" is none of`},
-		{[]string{"spool", "cat", "--since", "noon", empty}, `--since: "noon" is neither`},
+		{[]string{"spool", "cat", "--since", "noon", empty}, `--since: "noon" is not a time`},
 		{[]string{"spool", "cat", "--level", "loud", empty}, "--level: "},
 		{[]string{"spool", "cat", "--pending", "kafka", kept(t, 1)}, `no destination "kafka" (it has ["file"])`},
 		{[]string{"spool", "nonsense"}, "unknown command"},
@@ -156,6 +156,8 @@ func TestSpoolCat(t *testing.T) {
 		{"--since 2025-11-21T09:00:01Z --until 2025-11-21T09:00:03Z --level info", text(1, 2)},
 		{"--pending file --seq 1000", text(999)},
 		{"--since 1h", ""},
+		{"--since -1h", ""},
+		{"--since 2025-11-20 --until 2025-11-23 --seq -2", text(0, 1)},
 	} {
 		args := append(append([]string{"spool", "cat"}, strings.Fields(c.args)...), dir)
 		if got := want(t, args...); got != c.want {
