@@ -236,6 +236,40 @@ func want2(t *testing.T, args ...string) string {
 	return stdout
 }
 
+// TestTailOfASpoolBeginsWithItsLastLines has records in several segments.
+func TestTailOfASpoolBeginsWithItsLastLines(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "spool")
+	keep(t, dir, 5000, spool.Config{}).Close()
+	for _, c := range []struct {
+		args string
+		want string // numbers
+	}{
+		{"-n 3", "4997 4998 4999"},
+		{"-n 1200", ""},
+		{"-q n<4 -n 2", "2 3"},
+		{"-q n<4 -n 9", "0 1 2 3"},
+	} {
+		want := strings.Fields(c.want)
+		if c.want == "" {
+			for n := 3800; n < 5000; n++ {
+				want = append(want, strconv.Itoa(n))
+			}
+		}
+		tail := child(append(append([]string{"tail", "-t", "{n}"}, strings.Fields(c.args)...), dir)...)
+		out, err := tail.StdoutPipe()
+		must(t, err, tail.Start())
+		lines := bufio.NewScanner(out)
+		for i, n := range want {
+			if !lines.Scan() || lines.Text() != n {
+				t.Errorf("%s: line %d is %q, want %s", c.args, i, lines.Text(), n)
+				break
+			}
+		}
+		_ = tail.Process.Kill()
+		_ = tail.Wait()
+	}
+}
+
 func TestTailOfASpoolHasEachLineOnceOverKills(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "spool"), 0o700); err != nil {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -128,11 +129,21 @@ func (f *follower) Close() error {
 }
 
 // Tail returns sources that begin with the last n selected lines and never end.
-// Of a source that is not a plain file, it returns the source itself.
+// Of a source that is neither a plain file nor a spool, it returns the source
+// itself.
 func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 	var list []Source
 	var errs []error
 	for _, source := range sources {
+		if source.spool != "" {
+			from, err := tailPlace(source.spool, s, n)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+				continue
+			}
+			list = append(list, spoolSource(source.spool, true, from))
+			continue
+		}
 		if source.Path == "" {
 			list = append(list, source)
 			continue

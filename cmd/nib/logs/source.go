@@ -26,6 +26,7 @@ type Source struct {
 	// to follow.
 	Live bool
 
+	spool string   // the directory of one
 	files []string // that Open reads, for a reader that skips what an index excludes
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -27,20 +28,64 @@ func spoolSources(root string, follow bool) (list []Source, err error) {
 		return nil, fmt.Errorf("%s is a directory without a spool; for the files in it, write %s/*", root, root)
 	}
 	for _, dir := range dirs {
-		list = append(list, Source{Name: dir, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
-			r, w := io.Pipe()
-			go func() { _ = w.CloseWithError(copySpool(ctx, w, dir, follow)) }() // the error arrives at r; a reader that is closed ends it
-			return r, nil
-		}})
+		list = append(list, spoolSource(dir, follow, place{}))
 	}
 	return list, nil
 }
 
-// copySpool writes the records of a spool, and with follow those that are added
+// A place is a record of a spool: the number it has, or would have next.
+type place struct{ spool, number uint64 }
+
+func spoolSource(dir string, follow bool, from place) Source {
+	return Source{Name: dir, Live: true, spool: dir, Open: func(ctx context.Context) (io.ReadCloser, error) {
+		r, w := io.Pipe()
+		go func() { _ = w.CloseWithError(copySpool(ctx, w, dir, follow, from)) }() // the error arrives at r; a reader that is closed ends it
+		return r, nil
+	}}
+}
+
+// tailPlace returns where the last n selected records of a spool begin. It
+// reads segments from the last one on, and no more than it needs.
+func tailPlace(dir string, s Selection, n int) (place, error) {
+	v, err := spool.Inspect(dir)
+	if err != nil {
+		return place{}, err
+	}
+	w := s.newWorker(nil, false)
+	end := uint64(0)
+	for i, g := range slices.Backward(v.Segments) {
+		if i == len(v.Segments)-1 {
+			end = g.End
+		}
+		if n == 0 {
+			break
+		}
+		var found []uint64
+		for r, gap := range v.Records(g.First) {
+			if gap.Kind != 0 {
+				continue
+			}
+			if r.Seq >= end {
+				break
+			}
+			if w.line.Reset(r.Line); w.query.Match(&w.line) {
+				found = append(found, r.Seq)
+			}
+		}
+		if len(found) >= n {
+			return place{v.ID, found[len(found)-n]}, nil
+		}
+		n -= len(found)
+		end = g.First
+	}
+	return place{v.ID, end}, nil
+}
+
+// copySpool writes the records of a spool from a place on, and with follow those that are added
 // later, by whichever process has it. A record that another process is writing
 // is waited for, so that none is left out.
-func copySpool(ctx context.Context, w io.Writer, dir string, follow bool) error {
-	var next, id uint64
+func copySpool(ctx context.Context, w io.Writer, dir string, follow bool, from place) error {
+	next, id := from.number, from.spool
 	var unreadable uint64
 	var buf []byte
 	for {
