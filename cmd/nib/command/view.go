@@ -37,7 +37,9 @@ follows the log until SIGINT or SIGTERM.
 
 A plain file of any size is read in place, and followed through rotations. All
 else is copied to a temporary file first: a page needs every line at any time.
-Of such sources a single spool, topic or standard input is followed.
+Several logs are merged by time, and all of them are followed: lines that come
+within a tenth of a second are merged, too. Standard input is followed if it is
+alone, and else read to its end first.
 
 The page is served on 127.0.0.1 only, at an address with a token, and loads
 nothing from elsewhere. For logs of another host, forward the port:
@@ -45,6 +47,7 @@ nothing from elsewhere. For logs of another host, forward the port:
   ssh -L 8080:127.0.0.1:8080 HOST nib view --port 8080 /var/log/app.log`,
 		Example: `  nib view app.log
   nib view --open app.log.2.gz app.log.1 app.log
+  nib view '/var/log/shop/*.log' /var/spool/shop
   kubectl logs -f deploy/shop | nib view
   nib view 'kafka://broker:9092/logs?since=-1h'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,7 +69,7 @@ func runView(cmd *cobra.Command, args []string, port uint16, open bool) (err err
 		}
 		args = []string{"-"}
 	}
-	sources, err := findForView(args, cmd.InOrStdin())
+	sources, later, err := findForView(args, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
@@ -75,7 +78,7 @@ func runView(cmd *cobra.Command, args []string, port uint16, open bool) (err err
 	path, name := sources[0].Path, strings.Join(args, " ")
 	if len(args) > 1 || path != args[0] {
 		var remove func() error
-		if path, remove, err = store(ctx, sources, cmd.ErrOrStderr()); err != nil {
+		if path, remove, err = store(ctx, sources, later, cmd.ErrOrStderr()); err != nil {
 			return err
 		}
 		defer func() { stop(); err = errors.Join(err, remove()) }()
@@ -101,22 +104,25 @@ func runView(cmd *cobra.Command, args []string, port uint16, open bool) (err err
 	return s.Run(ctx, l)
 }
 
-// findForView finds sources. A source that never ends must be the only one:
-// merging it with others would wait for its next line.
-func findForView(args []string, stdin io.Reader) ([]logs.Source, error) {
-	sources, err := logs.Find(args, stdin, true, time.Now())
-	if err == nil && len(sources) > 1 {
-		sources, err = logs.Find(args, stdin, false, time.Now())
+// findForView finds sources, and those that continue when the first have ended.
+// A source that never ends must be the only one: merging it with others would
+// wait for its next line.
+func findForView(args []string, stdin io.Reader) (now, later []logs.Source, err error) {
+	now, err = logs.Find(args, stdin, true, time.Now())
+	if err == nil && (len(now) > 1 || len(now) == 1 && !now[0].Live && now[0].Path != args[0]) {
+		if now, err = logs.Find(args, stdin, false, time.Now()); err == nil {
+			now, later, err = logs.Split(now)
+		}
 	}
-	if err == nil && len(sources) == 0 {
+	if err == nil && len(now) == 0 {
 		err = errors.New("view: there is nothing to read")
 	}
-	return sources, err
+	return now, later, err
 }
 
-// store copies the lines of sources to a temporary file, and goes on until ctx
-// ends. It writes its errors to w.
-func store(ctx context.Context, sources []logs.Source, w io.Writer) (path string, remove func() error, err error) {
+// store copies the lines of sources to a temporary file, then those of others as
+// they come, until ctx ends. It writes its errors to w.
+func store(ctx context.Context, sources, later []logs.Source, w io.Writer) (path string, remove func() error, err error) {
 	raw, _, err := logs.Form{Output: "raw"}.NewRenderer()
 	if err != nil {
 		return "", nil, err
@@ -128,7 +134,15 @@ func store(ctx context.Context, sources []logs.Source, w io.Writer) (path string
 	report, done := reporter(w), make(chan struct{})
 	go func() {
 		defer close(done)
-		if _, err := logs.Cat(ctx, f, sources, logs.Selection{Zone: time.Local}, raw); err != nil && ctx.Err() == nil {
+		s := logs.Selection{Zone: time.Local}
+		_, err := logs.Cat(ctx, f, sources, s, raw)
+		if err != nil && ctx.Err() == nil {
+			report("nib", "%s", err)
+		}
+		if len(later) == 0 {
+			return
+		}
+		if _, err := logs.Follow(ctx, f, later, s, raw); err != nil && ctx.Err() == nil {
 			report("nib", "%s", err)
 		}
 	}()

@@ -7,16 +7,28 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool"
 )
 
 // views runs nib view as a process and returns the messages of its first rows.
 func views(t *testing.T, stdin string, want int, args ...string) string {
+	t.Helper()
+	return viewsThen(t, stdin, args, []int{want}, nil)[0]
+}
+
+// viewsThen is like views, several times: whenever there are as many rows as
+// wanted it calls then, which adds others.
+func viewsThen(t *testing.T, stdin string, args []string, want []int, then func(step int)) (seen []string) {
 	t.Helper()
 	cmd := child(append([]string{"view"}, args...)...)
 	cmd.Env = append(os.Environ(), asNib+"=1", "TMPDIR="+t.TempDir())
@@ -31,15 +43,20 @@ func views(t *testing.T, stdin string, want int, args ...string) string {
 			address = line
 		}
 	}
-	var list []string
-	for end := time.Now().Add(20 * time.Second); len(list) != want && time.Now().Before(end); {
-		list = nil
-		resp, err := http.Get(address + "api/rows?row=-10&n=60")
-		must(t, err)
-		var rows struct{ Rows []struct{ Message string } }
-		must(t, json.NewDecoder(resp.Body).Decode(&rows), resp.Body.Close())
-		for _, r := range rows.Rows {
-			list = append(list, r.Message)
+	for step, n := range want {
+		var list []string
+		for end := time.Now().Add(20 * time.Second); len(list) != n && time.Now().Before(end); {
+			list = nil
+			resp, err := http.Get(address + "api/rows?row=-10&n=60")
+			must(t, err)
+			var rows struct{ Rows []struct{ Message string } }
+			must(t, json.NewDecoder(resp.Body).Decode(&rows), resp.Body.Close())
+			for _, r := range rows.Rows {
+				list = append(list, r.Message)
+			}
+		}
+		if seen = append(seen, strings.Join(list, " ")); step+1 < len(want) {
+			then(step)
 		}
 	}
 	must(t, cmd.Process.Signal(os.Interrupt))
@@ -53,7 +70,41 @@ func views(t *testing.T, stdin string, want int, args ...string) string {
 			}
 		}
 	}
-	return strings.Join(list, " ")
+	return seen
+}
+
+// TestViewFollowsSeveralLogs adds lines to two files and a spool.
+func TestViewFollowsSeveralLogs(t *testing.T) {
+	dir := t.TempDir()
+	line := func(second int, message string) string {
+		return fmt.Sprintf(`{"time":"2026-11-22T09:00:%02dZ","level":"info","message":%q}`+"\n", second, message)
+	}
+	a, b := filepath.Join(dir, "a.log"), filepath.Join(dir, "b.log")
+	must(t, os.WriteFile(a, []byte(line(1, "a1")+line(4, "a4")), 0o600), os.WriteFile(b, []byte(line(3, "b3")), 0o600))
+	s := keep(t, filepath.Join(dir, "spool"), 0, spool.Config{Name: "file"})
+	defer s.Close()
+	log := func(text string) { must(t, s.WriteRecord(&nib.Record{Level: nib.LevelInfo, Line: []byte(text)})) }
+	log(line(2, "s2"))
+	add := func(name, text string) {
+		f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+		must(t, err)
+		_, err = f.WriteString(text)
+		must(t, err, f.Close())
+	}
+	got := viewsThen(t, "", []string{a, b, filepath.Join(dir, "spool")}, []int{4, 5, 6, 8}, func(step int) {
+		switch step {
+		case 0:
+			add(b, line(5, "b5"))
+		case 1:
+			log(line(6, "s6"))
+		case 2:
+			add(a, line(7, "a7")+line(8, "a8"))
+		}
+	})
+	want := []string{"a1 s2 b3 a4", "a1 s2 b3 a4 b5", "a1 s2 b3 a4 b5 s6", "a1 s2 b3 a4 b5 s6 a7 a8"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func TestViewReadsWhatCatReads(t *testing.T) {

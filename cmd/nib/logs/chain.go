@@ -17,7 +17,9 @@ type chain struct {
 	paths []string
 	file  io.ReadCloser
 	last  byte // that was read, to end a line that the file does not end
-
+	// The last file is plain and ends here if limited is set.
+	end     int64
+	limited bool
 	ctx     context.Context
 	indexes string
 	window  lineindex.Window
@@ -77,7 +79,11 @@ func (c *chain) next() error {
 		c.file = &opened{r, f}
 		return nil
 	}
-	if c.file, err = decompress(f); err != nil {
+	var r io.ReadCloser = f
+	if c.limited && len(c.paths) == 1 {
+		r = &opened{io.LimitReader(f, c.end), f}
+	}
+	if c.file, err = decompress(r); err != nil {
 		c.file = nil
 		_ = f.Close() // it was only read
 		return fmt.Errorf("%s: %w", c.paths[0], err)

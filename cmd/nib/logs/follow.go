@@ -141,7 +141,7 @@ func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 				errs = append(errs, err)
 				continue
 			}
-			list = append(list, spoolSource(source.spool, true, from))
+			list = append(list, spoolSource(source.spool, true, from, place{}))
 			continue
 		}
 		if source.Path == "" {

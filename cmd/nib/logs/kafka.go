@@ -58,7 +58,8 @@ func kafkaSources(text string, follow bool, now time.Time) ([]Source, error) {
 	var list []Source
 	for _, r := range ranges {
 		r.follow = follow
-		list = append(list, Source{Name: fmt.Sprintf("%s, partition %d", text, r.partition), Live: true, Open: r.open})
+		name := fmt.Sprintf("%s, partition %d", text, r.partition)
+		list = append(list, Source{Name: name, Live: true, Open: r.open, split: func() (Source, Source, error) { return r.split(name) }})
 	}
 	return list, nil
 }

@@ -26,6 +26,9 @@ type Source struct {
 	// to follow.
 	Live bool
 
+	// split returns a source that ends where this one ends now, and one that
+	// continues there and never ends. It is nil if nothing can be added.
+	split func() (now, later Source, err error)
 	spool string   // the directory of one
 	files []string // that Open reads, for a reader that skips what an index excludes
 }
@@ -95,6 +98,7 @@ func fileSource(paths []string) Source {
 	s := Source{Name: last, files: paths}
 	if packing(last) == "" {
 		s.Path = last
+		s.split = func() (Source, Source, error) { return splitFile(paths) }
 	}
 	s.Open = func(context.Context) (io.ReadCloser, error) {
 		return &chain{paths: paths}, nil

@@ -28,7 +28,9 @@ func spoolSources(root string, follow bool) (list []Source, err error) {
 		return nil, fmt.Errorf("%s is a directory without a spool; for the files in it, write %s/*", root, root)
 	}
 	for _, dir := range dirs {
-		list = append(list, spoolSource(dir, follow, place{}))
+		s := spoolSource(dir, follow, place{}, place{})
+		s.split = func() (Source, Source, error) { return splitSpool(dir) }
+		list = append(list, s)
 	}
 	return list, nil
 }
@@ -36,10 +38,12 @@ func spoolSources(root string, follow bool) (list []Source, err error) {
 // A place is a record of a spool: the number it has, or would have next.
 type place struct{ spool, number uint64 }
 
-func spoolSource(dir string, follow bool, from place) Source {
+// spoolSource reads a spool from a place on, and up to another one if that has
+// a spool.
+func spoolSource(dir string, follow bool, from, to place) Source {
 	return Source{Name: dir, Live: true, spool: dir, Open: func(ctx context.Context) (io.ReadCloser, error) {
 		r, w := io.Pipe()
-		go func() { _ = w.CloseWithError(copySpool(ctx, w, dir, follow, from)) }() // the error arrives at r; a reader that is closed ends it
+		go func() { _ = w.CloseWithError(copySpool(ctx, w, dir, follow, from, to)) }() // the error arrives at r; a reader that is closed ends it
 		return r, nil
 	}}
 }
@@ -81,10 +85,10 @@ func tailPlace(dir string, s Selection, n int) (place, error) {
 	return place{v.ID, end}, nil
 }
 
-// copySpool writes the records of a spool from a place on, and with follow those that are added
+// copySpool writes the records of a spool between two places, and with follow those that are added
 // later, by whichever process has it. A record that another process is writing
 // is waited for, so that none is left out.
-func copySpool(ctx context.Context, w io.Writer, dir string, follow bool, from place) error {
+func copySpool(ctx context.Context, w io.Writer, dir string, follow bool, from, to place) error {
 	next, id := from.number, from.spool
 	var unreadable uint64
 	var buf []byte
@@ -102,7 +106,7 @@ func copySpool(ctx context.Context, w io.Writer, dir string, follow bool, from p
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if follow && mayBeFinished(v, g) {
+			if follow && mayBeFinished(v, g) || v.ID == to.spool && max(r.Seq, g.First) >= to.number {
 				break
 			}
 			if g.Kind == 0 {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/nib-log/nib/internal/lineindex"
+)
+
+// Split returns sources that end where the given ones end now, to be merged by
+// [Cat], and sources that continue there and never end, for [Follow]. The given
+// ones are those of [Find] without follow. One to which nothing can be added is
+// only among the first.
+func Split(sources []Source) (now, later []Source, err error) {
+	var errs []error
+	for _, s := range sources {
+		if s.split == nil {
+			now = append(now, s)
+			continue
+		}
+		first, rest, err := s.split()
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		now, later = append(now, first), append(later, rest)
+	}
+	return now, later, errors.Join(errs...)
+}
+
+// unfinished is how long a line without a line break at the end of a file may
+// be one that is being written.
+const unfinished = 2 * time.Second
+
+// splitFile splits a set of files at the end of the last one, which is plain.
+func splitFile(paths []string) (now, later Source, err error) {
+	last := paths[len(paths)-1]
+	f, err := os.Open(last)
+	if err != nil {
+		return now, later, err
+	}
+	defer f.Close() // it is only read
+	info, err := f.Stat()
+	if err != nil {
+		return now, later, err
+	}
+	end := info.Size()
+	if time.Since(info.ModTime()) < unfinished {
+		if end, err = lineindex.LastBreak(f, 0, end); err != nil {
+			return now, later, err
+		}
+	}
+	now = Source{Name: last, Open: func(context.Context) (io.ReadCloser, error) {
+		return &chain{paths: paths, end: end, limited: true}, nil
+	}}
+	return now, follow(last, end), nil
+}
+
+// splitSpool splits a spool behind the last record that it has now.
+func splitSpool(dir string) (now, later Source, err error) {
+	end, err := tailPlace(dir, Selection{}, 0)
+	if err != nil {
+		return now, later, err
+	}
+	return spoolSource(dir, false, place{}, end), spoolSource(dir, true, end, place{}), nil
+}
+
+// split splits a partition at the end that it has now.
+func (k kafkaRange) split(name string) (now, later Source, err error) {
+	rest := k
+	rest.start, rest.follow = k.end, true
+	return Source{Name: name, Open: k.open}, Source{Name: name, Live: true, Open: rest.open}, nil
+}
