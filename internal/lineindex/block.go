@@ -44,14 +44,28 @@ func (b *block) add(text []byte) {
 		b.readAlways()
 	}
 	for len(text) > 0 {
-		n := bytes.IndexByte(text, '\n')
-		if b.torn = n < 0; b.torn {
+		s := &b.shapes.list[b.shapes.last]
+		k := s.match(text)
+		n := bytes.IndexByte(text[k:], '\n') + 1
+		if b.torn = n == 0; b.torn {
 			b.readAlways()
 			return
 		}
-		b.addLine(text[:n+1])
-		text = text[n+1:]
+		if n += k; k > 0 && b.from != always {
+			b.shapes.misses = 0
+			b.addShape(s)
+		} else {
+			b.addLine(text[:n])
+		}
+		text = text[n:]
 	}
+}
+
+// addShape adds a line with a shape.
+func (b *block) addShape(s *shape) {
+	b.lines++
+	b.levels |= s.level
+	b.from, b.to = min(b.from, s.second), max(b.to, s.second+int64(time.Second)-1)
 }
 
 // readAlways makes the block one that is always read.
@@ -60,15 +74,15 @@ func (b *block) readAlways() { b.from, b.to = always, math.MaxInt64 }
 // addLine adds a line, which ends with a line break, to everything but the
 // length.
 func (b *block) addLine(text []byte) {
-	b.lines++
 	if b.from == always {
+		b.lines++
 		return
 	}
 	if s := b.shapes.find(text); s != nil {
-		b.levels |= s.level
-		b.from, b.to = min(b.from, s.second), max(b.to, s.second+int64(time.Second)-1)
+		b.addShape(s)
 		return
 	}
+	b.lines++
 	b.line.Reset(text)
 	if b.line.Format() == logread.FormatText && len(b.line.Bytes()) > 0 {
 		b.foreign++

@@ -138,8 +138,8 @@ func (s *scanner) read(f io.ReaderAt, from, to, end int64) error {
 	whole := int(to - from) // the length of the lines
 	if i := bytes.IndexByte(s.buf[whole-1:want], '\n'); i >= 0 {
 		b.add(s.buf[:whole+i])
-		b.sampled = min(b.length, maxSampled)
-		b.sum = crc32.Checksum(s.buf[b.length-b.sampled:b.length], castagnoli)
+		part := min(b.length, sampleLen)
+		b.sample = crc32.Update(crc32.Checksum(s.buf[:part], castagnoli), castagnoli, s.buf[b.length-part:b.length])
 		return nil
 	}
 	next, err := lineAt(f, from+want, end) // a very long line
@@ -151,5 +151,5 @@ func (s *scanner) read(f io.ReaderAt, from, to, end int64) error {
 	}
 	b.length = uint32(next - from)
 	b.readAlways()
-	return b.sample(f, next, s.buf)
+	return b.takeSample(f, from, s.buf)
 }

@@ -16,8 +16,7 @@
 //	  uint32  levels  a bit for each class of level, see LevelBit
 //	  int64   from    the earliest time of a line or before it, Unix nanoseconds
 //	  int64   to      the latest or after it
-//	  uint32  sampled how many bytes at the end of the block are in sum, up to 512
-//	  uint32  sum     CRC-32C of these
+//	  uint32  sample  CRC-32C of the first and the last 256 bytes of the block
 //	  uint32  check   CRC-32C of the entry up to here, with the check of the entry before, or the CRC-32C of "nibidx2\n"
 //
 // The lengths add up to the part of the log that is covered, which ends with a
@@ -51,11 +50,11 @@ import (
 const BlockSize = 256 << 10
 
 const (
-	magic      = "nibidx2\n"
-	entryLen   = 4*4 + 2*8 + 3*4
-	maxSampled = 512
-	samples    = 16            // blocks of an index whose samples are compared
-	always     = math.MinInt64 // from of a block that must always be read
+	magic     = "nibidx2\n"
+	entryLen  = 4*4 + 2*8 + 2*4
+	sampleLen = 256
+	samples   = 16            // blocks of an index whose samples are compared
+	always    = math.MinInt64 // from of a block that must always be read
 )
 
 // Least is the size from which on a log is worth an index.
@@ -79,7 +78,7 @@ type Index struct {
 type entry struct {
 	length, lines, foreign, levels uint32
 	from, to                       int64
-	sampled, sum                   uint32
+	sample                         uint32
 }
 
 // A Window is what a reader wants to see.
@@ -177,7 +176,7 @@ func (e *entry) append(dst []byte, check uint32) ([]byte, uint32) {
 		dst = le.AppendUint32(dst, n)
 	}
 	dst = le.AppendUint64(le.AppendUint64(dst, uint64(e.from)), uint64(e.to))
-	dst = le.AppendUint32(le.AppendUint32(dst, e.sampled), e.sum)
+	dst = le.AppendUint32(dst, e.sample)
 	check = crc32.Update(check, castagnoli, dst[from:])
 	return le.AppendUint32(dst, check), check
 }
@@ -208,15 +207,12 @@ func Decode(b []byte) *Index {
 		}
 		e := entry{
 			le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:]),
-			int64(le.Uint64(b[16:])), int64(le.Uint64(b[24:])), le.Uint32(b[32:]), le.Uint32(b[36:]),
+			int64(le.Uint64(b[16:])), int64(le.Uint64(b[24:])), le.Uint32(b[32:]),
 		}
 		if e.length == 0 {
 			if x.modified, x.size = e.from, e.to; x.size < x.covered {
 				return nil
 			}
-			break
-		}
-		if e.sampled > min(e.length, maxSampled) {
 			break
 		}
 		last, x.blocks, x.covered = check, append(x.blocks, e), x.covered+int64(e.length)
@@ -234,32 +230,29 @@ func (x *Index) Fits(log io.ReaderAt, size int64, modified time.Time) bool {
 		return false
 	}
 	step := max(1, (len(x.blocks)-1)/(samples-1))
-	end := x.covered
-	var buf [maxSampled]byte
+	at := x.covered
+	buf := make([]byte, 2*sampleLen)
 	for i := len(x.blocks) - 1; i >= 0; i-- {
-		e := &x.blocks[i]
+		e := x.blocks[i]
+		at -= int64(e.length)
 		if i%step == 0 || i == len(x.blocks)-1 {
-			if sum, err := sumBefore(log, end, buf[:e.sampled]); err != nil || sum != e.sum {
+			if err := e.takeSample(log, at, buf); err != nil || e != x.blocks[i] {
 				return false
 			}
 		}
-		end -= int64(e.length)
 	}
 	return true
 }
 
-// sumBefore returns the sum of the bytes before an offset, as many as fit into
-// buf.
-func sumBefore(log io.ReaderAt, end int64, buf []byte) (uint32, error) {
-	if n, err := log.ReadAt(buf, end-int64(len(buf))); n < len(buf) {
-		return 0, err
+// takeSample takes the sample of a block at an offset.
+func (e *entry) takeSample(log io.ReaderAt, at int64, buf []byte) error {
+	n := int64(min(e.length, sampleLen))
+	if k, err := log.ReadAt(buf[:n], at); int64(k) < n {
+		return err
 	}
-	return crc32.Checksum(buf, castagnoli), nil
-}
-
-// sample adds a sample of a block that ends at an offset.
-func (e *entry) sample(log io.ReaderAt, end int64, buf []byte) (err error) {
-	e.sampled = min(e.length, maxSampled)
-	e.sum, err = sumBefore(log, end, buf[:e.sampled])
-	return err
+	if k, err := log.ReadAt(buf[n:2*n], at+int64(e.length)-n); int64(k) < n {
+		return err
+	}
+	e.sample = crc32.Checksum(buf[:2*n], castagnoli)
+	return nil
 }

@@ -328,6 +328,35 @@ func TestAStaleIndexIsMadeAgain(t *testing.T) {
 	}
 }
 
+// Neither the beginning nor the end of a block identifies a log alone.
+func TestALogThatLooksTheSameIsAnother(t *testing.T) {
+	lines := func(day string) []byte {
+		var b bytes.Buffer
+		for i := range 1200 {
+			fmt.Fprintf(&b, `{"time":"2026-11-%sT09:%02d:%02dZ","message":"%0900d"}`+"\n", day, i/60, i%60, 0)
+		}
+		return b.Bytes()
+	}
+	b := lines("22")
+	f := file(t, b)
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := index(t, f)
+	lastLine := append(bytes.Clone(b[:len(b)-100]), bytes.Repeat([]byte("1"), 100)...)
+	for name, c := range map[string]struct {
+		log  []byte
+		want bool
+	}{
+		"the same": {b, true}, "other times": {lines("23"), false}, "another end": {lastLine, false}, "cut off": {b[:len(b)-1], false},
+	} {
+		if got := x.Fits(bytes.NewReader(c.log), int64(len(c.log)), info.ModTime()); got != c.want {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 func TestOldIndexesAreDeleted(t *testing.T) {
 	dir := t.TempDir()
 	for i := range maxKept + 20 {

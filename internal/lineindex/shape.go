@@ -40,12 +40,8 @@ const longestShape = 512
 
 // find returns the shape of a line, or nil.
 func (s *shapes) find(text []byte) *shape {
-	if s.list[s.last].has(text) {
-		s.misses = 0
-		return &s.list[s.last]
-	}
 	for i := range s.list {
-		if s.list[i].has(text) {
+		if s.list[i].match(text) > 0 {
 			s.last, s.misses = i, 0
 			return &s.list[i]
 		}
@@ -53,26 +49,34 @@ func (s *shapes) find(text []byte) *shape {
 	return nil
 }
 
-func (s *shape) has(text []byte) bool {
-	if s.after == nil || len(text) < len(s.before) || string(text[:len(s.before)]) != string(s.before) {
-		return false
+// match returns the length of what a line has of the shape, or 0.
+func (s *shape) match(text []byte) int {
+	n := len(s.before)
+	if n == 0 || len(text) < n+longestDecimals+len(s.after) || string(text[:n]) != string(s.before) {
+		return 0
 	}
-	text = text[len(s.before):]
 	if s.digits > 0 {
-		if countDigits(text) != s.digits {
-			return false
+		if countDigits(text[n:]) != s.digits {
+			return 0
 		}
-		text = text[s.digits:]
+		n += s.digits
 	}
-	if len(text) > 0 && text[0] == '.' {
-		n := countDigits(text[1:])
-		if n == 0 {
-			return false
+	if text[n] == '.' {
+		k := countDigits(text[n+1:])
+		if k == 0 || k > longestDecimals/2 {
+			return 0
 		}
-		text = text[1+n:]
+		n += 1 + k
 	}
-	return len(text) >= len(s.after) && string(text[:len(s.after)]) == string(s.after)
+	if string(text[n:n+len(s.after)]) != string(s.after) {
+		return 0
+	}
+	return n + len(s.after)
 }
+
+// longestDecimals bounds what is between before and after. Shorter lines are
+// read in full.
+const longestDecimals = 24
 
 // countDigits returns the number of digits that b begins with. It looks at
 // eight bytes at a time: a high bit is set in those that are none.

@@ -30,7 +30,7 @@ const maxBlock = 1 << 30
 
 // NewWriter returns a Writer.
 func NewWriter() *Writer {
-	w := &Writer{block: newBlock(), buf: make([]byte, 0, len(magic)+2*entryLen+maxSampled)}
+	w := &Writer{block: newBlock(), buf: make([]byte, 0, len(magic)+2*entryLen+2*sampleLen)}
 	w.reset()
 	return w
 }
@@ -92,7 +92,7 @@ func (w *Writer) Entry(log io.ReaderAt) (b []byte, at int64, err error) {
 	if w.block.torn || w.block.length == 0 {
 		return nil, w.at, nil
 	}
-	if err := w.block.sample(log, w.End(), w.buf[:maxSampled]); err != nil {
+	if err := w.block.takeSample(log, w.start, w.buf[:2*sampleLen]); err != nil {
 		return nil, w.at, err
 	}
 	b = w.buf[:0]

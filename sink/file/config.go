@@ -80,7 +80,7 @@ type Config struct {
 	// always syncs.
 	Sync SyncPolicy
 
-	// Index writes an index next to the file, 170 kB for each GB, with which
+	// Index writes an index next to the file, 150 kB for each GB, with which
 	// nib cat and nib view read a range of time of a large file without reading
 	// the rest. See the section about it in the package comment. Defaults to
 	// false.
