@@ -158,6 +158,40 @@ func TestBeginOfAGoneMapping(t *testing.T) {
 	}
 }
 
+// TestLineThatIsGone writes a line in a mapping of the caller whose file was cut
+// off: the panic is that of the caller, and the claim is marked with its length.
+func TestLineThatIsGone(t *testing.T) {
+	line, f := newMapped(t, MinSize)
+	truncated(t, f)
+	r := nib.Record{Line: line.b[2*HeaderSize : 3*HeaderSize]}
+	size := RecordSize(&r, -1)
+	inFile, _ := newMapped(t, MinSize)
+	written, _ := newWritten(t)
+	for name, g := range map[string]*Segment{"mapped": inFile, "written": written} {
+		g.Begin(Start{First: 100})
+		at, seq, _ := g.Reserve(size)
+		var foreign any
+		func() {
+			defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+			defer func() {
+				if p := recover(); p != nil {
+					foreign = p
+				}
+			}()
+			var ok bool
+			if ok, foreign = g.Write(at, size, seq, &r, -1); ok {
+				t.Errorf("%s: the record was written", name)
+			}
+		}()
+		if foreign == nil || g.IsFault(foreign) {
+			t.Errorf("%s: got panic %v, want that of the caller", name, foreign)
+		}
+		if got := g.State(at); got != uint64(uint32(-int32(size))) {
+			t.Errorf("%s: the claim has the state %#x, want its length", name, got)
+		}
+	}
+}
+
 // A faultAt is the panic value of a fault.
 type faultAt uintptr
 

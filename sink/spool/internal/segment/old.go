@@ -33,17 +33,14 @@ type Old struct {
 // Complete copies the records of kept, the copy of the segment, into b where
 // the bytes of b differ, and returns b. A record has the same offset in both.
 func (g *Old) Complete(b, kept []byte) []byte {
-	if len(b) < len(kept) {
-		b = append(b, make([]byte, len(kept)-len(b))...)
-	}
+	b = append(b, make([]byte, max(len(kept)-len(b), 0))...)
 	for sc := NewScanner(kept, g.Identity, g.First); ; {
 		rec, _, ok := sc.Next()
 		if !ok {
 			return b
 		}
 		at := sc.At - Align(len(rec))
-		if _, seq, ok := recordAt(b, at, g.Gen, g.Seed()); !ok || seq != sc.Want-1 {
-			clear(b[at:sc.At])
+		if _, _, ok := recordAt(b, at, g.Gen, g.Seed()); !ok {
 			copy(b[at:], rec)
 		}
 	}
@@ -54,11 +51,11 @@ func (g *Old) Complete(b, kept []byte) []byte {
 func (g *Old) IsWhole(b []byte) bool {
 	sc := NewScanner(b, g.Identity, g.First)
 	for {
-		rec, missing, ok := sc.Next()
+		_, missing, ok := sc.Next()
 		if !ok {
 			return !missing.Damaged && sc.Want >= g.End
 		}
-		if missing.numbers > 0 || rec == nil {
+		if missing.numbers > 0 {
 			return false
 		}
 	}
@@ -83,8 +80,8 @@ var zeroWindow [Window]byte
 // isEmpty reports whether f is all zeros in [from, to).
 func isEmpty(f io.ReaderAt, buf []byte, from, to int64) bool {
 	for from < to {
-		n, err := f.ReadAt(buf[:min(Window, to-from)], from)
-		if err != nil && err != io.EOF || n == 0 {
+		n, _ := f.ReadAt(buf[:min(Window, to-from)], from)
+		if n == 0 { // the file ends, or cannot be read
 			return false
 		}
 		if !bytes.Equal(buf[:n], zeroWindow[:n]) {
@@ -119,11 +116,10 @@ func (g *Old) RunToEnd(f io.ReaderAt) (next uint64, used int, ok bool) {
 	buf := make([]byte, Window)
 	seed, next := g.Seed(), g.First
 	for base := int64(HeaderSize); ; {
-		n, err := f.ReadAt(buf[:min(Window, max(g.Size-base, 0))], base)
-		if err != nil && err != io.EOF {
-			return 0, 0, false
+		b, at := buf[:min(Window, g.Size-base)], 0
+		if n, _ := f.ReadAt(b, base); n < len(b) {
+			return 0, 0, false // cut off, or unreadable
 		}
-		b, at := buf[:n&^7], 0
 		for {
 			rec, seq, ok := recordAt(b, at, g.Gen, seed)
 			if !ok || seq != next {
@@ -131,14 +127,12 @@ func (g *Old) RunToEnd(f io.ReaderAt) (next uint64, used int, ok bool) {
 			}
 			at, next = at+Align(len(rec)), next+1
 		}
-		switch whole := base+int64(len(b)) >= g.Size; {
-		case err == io.EOF && base+int64(n) < g.Size:
-			return 0, 0, false // cut off
+		switch {
 		case at < len(b) && stored(word(b, at).Load()) == 0:
 			return next, int(base) + at, isEmpty(f, buf, base+int64(at), g.Size)
-		case at == len(b) && whole:
+		case at == len(b) && base+int64(at) == g.Size:
 			return next, int(base) + at, true
-		case at == 0 || whole:
+		case at == 0:
 			return 0, 0, false // a record that is longer than the window, or none
 		}
 		base += int64(at)

@@ -200,6 +200,9 @@ func TestRunToEnd(t *testing.T) {
 	b[HeaderSize+5*Align(size)+RecordHead]++
 	check("damaged", bytes.NewReader(b), 0, 0, false)
 	b = bytes.Clone(g.b)
+	b[last+RecordHead]++
+	check("the last one damaged", bytes.NewReader(b), 0, 0, false)
+	b = bytes.Clone(g.b)
 	copy(b[HeaderSize+5*Align(size):], b[HeaderSize:HeaderSize+Align(size)])
 	check("out of order", bytes.NewReader(b), 0, 0, false)
 }

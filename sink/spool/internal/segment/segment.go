@@ -245,14 +245,7 @@ func (g *Segment) put(at, size int, seq uint64, r *nib.Record, message int) {
 }
 
 // Seal makes all later reservations fail. It may be called again.
-func (g *Segment) Seal() {
-	for {
-		t := g.tail.Load()
-		if t&sealed != 0 || g.tail.CompareAndSwap(t, t|sealed) {
-			return
-		}
-	}
-}
+func (g *Segment) Seal() { g.tail.Or(sealed) }
 
 // Claimed returns how far the segment is claimed, the next number, and whether
 // both are final.

@@ -115,6 +115,9 @@ func TestContinueBehind(t *testing.T) {
 	g := NewWritten(f, testID, func(written, _ vfs.File) { noError(t, written.Close()) })
 	copy(g.b, fileOf(t, m))
 	g.ContinueBehind(&Old{Identity: testID, Start: Start{First: 100}, End: next, Used: end})
+	if g.twin.written != end {
+		t.Errorf("got %d bytes that count as written, want %d", g.twin.written, end)
+	}
 	add(t, g, "c")
 	wantLines(t, "continued", fileOf(t, m), "a", "b", "c")
 	if now, next, _ := g.Claimed(); next != 103 || g.twin.written != now {
@@ -143,6 +146,28 @@ func TestNoWritersAreLeft(t *testing.T) {
 	}
 	if got := g.Behind(offsets[0]); got != offsets[1] {
 		t.Errorf("the first record ends at %d, want %d", got, offsets[1])
+	}
+}
+
+// TestFullSegments fills segments up to their last byte.
+func TestFullSegments(t *testing.T) {
+	inMemory := New(make([]byte, MinSize), testID, nil)
+	inMemory.Begin(Start{First: 100})
+	written, m := newWritten(t)
+	for name, g := range map[string]*Segment{"in memory": inMemory, "written": written} {
+		if !add(t, g, "a") || !add(t, g, string(make([]byte, MinSize-HeaderSize-2*RecordHead-8))) {
+			t.Errorf("%s: a record was not written", name)
+		}
+		end, _, _ := g.Claimed()
+		if g.Seal(); end != MinSize || !g.HasNoWriters() {
+			t.Errorf("%s: it ends at %d, and has no writers: %v", name, end, g.HasNoWriters())
+		}
+		if b, unread := g.Snapshot(); len(b) != MinSize || unread != 0 {
+			t.Errorf("%s: got %d bytes, %d pages unread", name, len(b), unread)
+		}
+	}
+	if lines, damaged := linesIn(fileOf(t, m)); len(lines) != 2 || damaged {
+		t.Errorf("got %d lines, damaged %v, want 2", len(lines), damaged)
 	}
 }
 
@@ -214,6 +239,12 @@ func TestOnlyMappingsAreEvicted(t *testing.T) {
 	}
 	if g.Release(); unmapped != 0 {
 		t.Error("it was unmapped while it is held")
+	}
+	broken, abandoned := mapped(g.b, nil, testID, nil), mapped(g.b, nil, testID, nil)
+	broken.VoidClaim(HeaderSize, 64, 1)
+	abandoned.Abandon()
+	if broken.IsReusable() || abandoned.IsReusable() {
+		t.Error("a mapping that a call may still write to can be reused")
 	}
 	var reused []byte
 	g.DoneFor(func(pages []byte, _ func()) { reused = pages })

@@ -81,7 +81,7 @@ func (t *twin) ready(g *Segment) int {
 	for at < end {
 		w := g.State(at)
 		n := int(int32(uint32(w)))
-		if n == 0 || n < 0 && w>>32 == 0 { // a checksum may be 0: then its own writer writes it
+		if n <= 0 && w>>32 == 0 { // a checksum may be 0: then its own writer writes it
 			break
 		}
 		at += Align(max(n, -n))

@@ -5,6 +5,7 @@ package segment
 import (
 	"bytes"
 	"errors"
+	"math/bits"
 	"os"
 	"syscall"
 	"testing"
@@ -106,13 +107,18 @@ func wantLines(t *testing.T, name string, b []byte, want ...string) {
 func TestWrittenRecordsAreInTheFile(t *testing.T) {
 	g, m := newWritten(t)
 	long := string(bytes.Repeat([]byte("x"), MinSize/2))
-	add(t, g, "a")
-	add(t, g, long)
+	if !add(t, g, "a") || !add(t, g, long) {
+		t.Error("a record counts as not written")
+	}
 	wantLines(t, "two", fileOf(t, m), "a", long)
+	if _, whole := g.Whole(); whole {
+		t.Error("a segment that may get more records counts as whole")
+	}
 	slow := nib.Record{Line: []byte("slow")}
 	at, seq, _ := g.Reserve(RecordSize(&slow, -1))
-	add(t, g, "b")
-	add(t, g, "c")
+	if !add(t, g, "b") || !add(t, g, "c") {
+		t.Error("a record after a gap counts as not written")
+	}
 	wantLines(t, "with a gap", fileOf(t, m), "a", long, "b", "c")
 	if g.Seal(); g.HasNoWriters() {
 		t.Error("a claim that is not written counts as written")
@@ -169,6 +175,51 @@ func TestOneWriteForReadyRecords(t *testing.T) {
 	if writes != 2 {
 		t.Errorf("got %d writes, want 2", writes)
 	}
+}
+
+// TestChecksumZero writes a record whose checksum is 0, so that its first word
+// is like that of a claim: it is written by its own call.
+func TestChecksumZero(t *testing.T) {
+	g, m := newWritten(t)
+	r := nib.Record{Line: make([]byte, 16)}
+	size := RecordSize(&r, -1)
+	sum := func() uint32 { return uint32(PutRecord(make([]byte, size), &r, -1, 100, g.Gen, g.crc) >> 32) }
+	// The checksum is linear in the bits of the line, apart from a constant:
+	// each basis vector is a change of the line and of the checksum.
+	base := sum()
+	var lines [32][16]byte
+	var sums [32]uint32
+	for i := range 8 * len(r.Line) {
+		clear(r.Line)
+		r.Line[i/8] = 1 << (i % 8)
+		line, change := [16]byte(r.Line), sum()^base
+		for change != 0 {
+			top := bits.Len32(change) - 1
+			if sums[top] == 0 {
+				sums[top], lines[top] = change, line
+				break
+			}
+			change ^= sums[top]
+			for k := range line {
+				line[k] ^= lines[top][k]
+			}
+		}
+	}
+	clear(r.Line)
+	for left := base; left != 0; {
+		top := bits.Len32(left) - 1
+		left ^= sums[top]
+		for k := range r.Line {
+			r.Line[k] ^= lines[top][k]
+		}
+	}
+	if sum() != 0 {
+		t.Fatal("the checksum is not 0")
+	}
+	if !add(t, g, string(r.Line)) || !add(t, g, "next") {
+		t.Error("a record counts as not written")
+	}
+	wantLines(t, "both", fileOf(t, m), string(r.Line), "next")
 }
 
 // TestLongBuffersAreNotKept writes a record that is longer than the buffer that
@@ -258,6 +309,13 @@ func TestBeginIsTakenBack(t *testing.T) {
 	if _, ok := ReadStart(fileOf(t, m), g.crc); ok || add(t, g, "a") {
 		t.Error("the start is in the file, or a record was written")
 	}
+	unused := NewWritten(f, testID, func(vfs.File, vfs.File) {})
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Err: syscall.EIO})
+	unused.Begin(Start{First: 100})
+	unused.Seal()
+	if _, whole := unused.Whole(); whole {
+		t.Error("a segment whose start is not in the file counts as whole")
+	}
 }
 
 // TestCountsAreInTheFile stores counts in the header of a segment: they are in
@@ -286,9 +344,15 @@ func TestCountsAreInTheFile(t *testing.T) {
 		t.Errorf("got start %+v and %v, want 97 numbers dropped", s, ok)
 	}
 	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Err: syscall.EIO})
+	f, err = m.Open(writtenName, os.O_RDWR, 0)
+	noError(t, err)
+	if err := testID.WriteDropped(f, 96); !errors.Is(err, syscall.EIO) {
+		t.Errorf("got %v, want %v", err, syscall.EIO)
+	}
 	if err := g.SetCount(SectionUnreported, CauseFull, 1, 8); !errors.Is(err, syscall.EIO) {
 		t.Errorf("got %v, want %v", err, syscall.EIO)
 	}
+	noError(t, f.Close())
 	inMemory := New(make([]byte, MinSize), testID, nil)
 	noError(t, inMemory.SetCount(SectionUnreported, CauseFull, 1, 7))
 	if testID.HasCounts(inMemory.b) {

@@ -33,6 +33,5 @@ func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(
 // within reports whether an address is in b. The address of b is compared, not
 // used.
 func within(addr uintptr, b []byte) bool {
-	begin := address(b)
-	return addr >= begin && addr-begin < uintptr(len(b))
+	return addr-address(b) < uintptr(len(b)) // a lower address wraps around
 }
