@@ -123,8 +123,8 @@ func CheckOwner(info vfs.Info, name string) error {
 // IsFile reports whether base is a regular file, as far as that is known. A
 // spool does not make directories, links or pipes.
 func (d *Dir) IsFile(base string) bool {
-	info, err := d.FS.Lstat(d.Name(base))
-	return err != nil || info.Mode.IsRegular()
+	info, _ := d.FS.Lstat(d.Name(base))
+	return info.Mode.IsRegular() // as is a mode that is not known
 }
 
 // checkFile is CheckOwner for an open file, in processes that deliver or write:

@@ -504,18 +504,20 @@ func TestWhichFileIsTheSegment(t *testing.T) {
 	}
 }
 
-// TestUnreadableFileIsNoSegment cannot open a segment or its copy now.
+// TestUnreadableFileIsNoSegment cannot open or read a segment or its copy now.
 func TestUnreadableFileIsNoSegment(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	d, _ := opened(t, m, 1)
 	put(t, d, 2, 5, 1)
 	touch(t, m, CopyName(2))
-	for _, name := range []string{SegmentName(2), CopyName(2)} {
-		heal := m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: name, Err: syscall.ENOMEM})
-		if _, used, ok, err := d.lookAt(2, name == SegmentName(2), name == CopyName(2)); used || ok || !errors.Is(err, syscall.ENOMEM) {
-			t.Errorf("%s cannot be opened: got used %v, %v and %v", name, used, ok, err)
+	for op, want := range map[vfstest.Op]error{vfstest.OpOpen: syscall.ENOMEM, vfstest.OpRead: syscall.EIO} {
+		for _, name := range []string{SegmentName(2), CopyName(2)} {
+			heal := m.Fail(vfstest.Fault{Op: op, Path: name, Err: want})
+			if _, used, ok, err := d.lookAt(2, name == SegmentName(2), name == CopyName(2)); used || ok || !errors.Is(err, want) {
+				t.Errorf("%s of %s fails: got used %v, %v and %v, want %v", op, name, used, ok, err, want)
+			}
+			heal()
 		}
-		heal()
 	}
 	noError(t, d.Unlock())
 }

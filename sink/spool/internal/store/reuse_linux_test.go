@@ -457,7 +457,9 @@ func TestSpareIsGivenUpForItsSpace(t *testing.T) {
 		noError(t, err, f.Preallocate(segment.MinSize))
 		g, err := segment.NewMapped(f, segment.Identity{Number: 1, Size: segment.MinSize}, d.freeMapped)
 		noError(t, err, f.Close(), vfs.OS().Rename(d.Name(madeName(1)), d.Name(SegmentName(1))), d.RemoveSettled(1, g))
-		before, err := vfs.OS().Lstat(d.Name(madeName(1)))
+		open, err := vfs.OS().Open(d.Name(madeName(1)), os.O_RDONLY, 0) // its inode must not become that of another file
+		noError(t, err)
+		before, err := open.Stat()
 		noError(t, err)
 		g, err = d.Create(2, segment.MinSize, noRest)
 		after, _ := vfs.OS().Lstat(d.Name(SegmentName(2)))
@@ -467,6 +469,7 @@ func TestSpareIsGivenUpForItsSpace(t *testing.T) {
 		if err == nil {
 			noError(t, d.Remove(2, g))
 		}
+		noError(t, open.Close())
 		wantFiles(t, d, "in the end")
 		d.AllowReuse(false)
 		noError(t, d.Unlock())

@@ -43,7 +43,7 @@ func newSweeper() *sweeper { return &sweeper{Due: make(chan struct{}, 1)} }
 // Add adds x to the list, or frees it at once. If x has nothing to free, it takes
 // no place in the list.
 func (w *sweeper) Add(x *Spent) {
-	if len(x.Pages) == 0 && x.Unmap == nil && x.file == nil {
+	if x.Unmap == nil && x.file == nil {
 		return
 	}
 	w.mu.Lock()
