@@ -209,7 +209,8 @@ func TestOutageBeginsWithTheFirstFailure(t *testing.T) {
 			d = newBed(t, vfstest.NewMem(nil), a, 2, opened)
 			d.batch[0].Time, d.batch[1].Time = 7, 7
 			d.deliver()
-			if calls < 2 || !d.outage.since.IsZero() || d.Settled != 3 || !d.Since.IsZero() {
+			failures := map[bool]uint64{false: 1}[c.resume && c.first.err == nil]
+			if calls < 2 || !d.outage.since.IsZero() || d.Settled != 3 || !d.Since.IsZero() || d.Failures != failures {
 				t.Errorf("%s: after %d calls, %d records are settled, and the outage began %v", c.name, calls, d.Settled-1, d.outage.since)
 			}
 		})

@@ -55,6 +55,24 @@ func TestWhichMarkIsStored(t *testing.T) {
 	}
 }
 
+// TestMarkIsTakenAfterProgress asks for the mark before the first attempt, and
+// after an attempt that has settled something.
+func TestMarkIsTakenAfterProgress(t *testing.T) {
+	marks, calls := 0, 0
+	d := newBed(t, vfstest.NewMem(nil), &answers{
+		mark: func() []byte { marks++; return []byte("here") },
+		deliver: func(batch []nib.Record) (delivery.Result, error) {
+			if calls++; calls < 3 {
+				return delivery.Result{}, errDown
+			}
+			return delivery.Result{Accepted: len(batch)}, nil
+		},
+	}, 2, 1)
+	if d.deliver(); marks != 2 || calls != 3 {
+		t.Errorf("got %d marks in %d calls, want 2 in 3", marks, calls)
+	}
+}
+
 // TestInvalidResultsOfResumeAreErrors returns impossible counts: nothing is
 // settled, and Resume is called again.
 func TestInvalidResultsOfResumeAreErrors(t *testing.T) {

@@ -130,7 +130,7 @@ func (g *Old) RunToEnd(f io.ReaderAt) (next uint64, used int, ok bool) {
 		switch {
 		case at < len(b) && stored(word(b, at).Load()) == 0:
 			return next, int(base) + at, isEmpty(f, buf, base+int64(at), g.Size)
-		case at == len(b) && base+int64(at) == g.Size:
+		case base+int64(at) == g.Size:
 			return next, int(base) + at, true
 		case at == 0:
 			return 0, 0, false // a record that is longer than the window, or none

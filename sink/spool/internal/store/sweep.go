@@ -147,7 +147,6 @@ func (x *Spent) part() (last bool) {
 
 func (x *Spent) close() (last bool) {
 	_ = x.file.Close() // its contents are not needed
-	x.file = nil
 	return true
 }
 
