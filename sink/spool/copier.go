@@ -199,6 +199,9 @@ func (c *copier) copy(x *copied) (worked bool, err error) {
 		return false, nil // the rest will be settled soon, or due in the next round
 	}
 	end, next, whole, ok := x.committed()
+	if ok && settled >= c.due && settled < next {
+		return false, nil // a record that was written since the check above
+	}
 	if ok && end > x.at && next > settled {
 		worked = true
 		err = c.write(x, end)
