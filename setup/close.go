@@ -47,7 +47,7 @@ func (l *Log) Guard() {
 			waitFor(ctx, line)
 		}
 		if err := l.Flush(ctx); err != nil {
-			tell(err)
+			writeError(err)
 		}
 		panic(p)
 	}
@@ -65,7 +65,7 @@ func (l *Log) finish(last func()) error {
 		}
 		l.err = closeAll(ctx, l.outputs, l.timeout)
 		if l.err != nil {
-			tell(l.err)
+			writeError(l.err)
 		}
 		lastresort.Flush()
 	})
@@ -158,5 +158,5 @@ func guarded(what string, f func() error) (err error) {
 	return err
 }
 
-// tell writes err to standard error, without waiting for a stopped reader.
-func tell(err error) { lastresort.Write(err.Error()) }
+// writeError writes err to standard error, without waiting for a stopped reader.
+func writeError(err error) { lastresort.Write(err.Error()) }

@@ -119,7 +119,7 @@ func beMonitor(text string) int {
 	signal.Ignore() // all: they are for the process, whose crash must still be reported
 	var o orders
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		tell(fmt.Errorf("nib/setup: crash monitor: %w", err))
+		writeError(fmt.Errorf("nib/setup: crash monitor: %w", err))
 		return 1
 	}
 	sayReady()
@@ -169,7 +169,7 @@ func (o *orders) write(text *crashtext.Text) {
 	c.apart = true
 	outputs, err := openOutputs(&c)
 	if err != nil {
-		tell(err)
+		writeError(err)
 	}
 	if len(outputs) == 0 {
 		c.Output = []string{toStderr}
@@ -181,7 +181,7 @@ func (o *orders) write(text *crashtext.Text) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
 	defer cancel()
 	if err := closeAll(ctx, outputs, c.Timeout); err != nil {
-		tell(err)
+		writeError(err)
 	}
 }
 

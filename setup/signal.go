@@ -127,7 +127,7 @@ func (s *signals) reopenFiles() {
 		for again := true; again; {
 			n := s.hangups.Load()
 			if err := s.log.Reopen(); err != nil {
-				tell(err)
+				writeError(err)
 			}
 			again = !s.hangups.CompareAndSwap(n, 0)
 		}

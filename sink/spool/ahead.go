@@ -98,7 +98,7 @@ func (s *Sink) makeSegments() {
 			}
 			return
 		case !wanted:
-			s.giveBack()
+			s.freeDeleted()
 		default:
 			err := s.makeNext()
 			if err != nil {
@@ -189,8 +189,8 @@ func (s *Sink) makeNext() error {
 	return err
 }
 
-// giveBack frees a part of the deleted segments.
-func (s *Sink) giveBack() {
+// freeDeleted frees a part of the deleted segments.
+func (s *Sink) freeDeleted() {
 	s.dir.DropExpired()
 	left := s.dir.Sweeper.Part()
 	if left == 0 {

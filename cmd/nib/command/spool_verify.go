@@ -76,7 +76,7 @@ func verify(w io.Writer, views []*spool.View, asJSON bool) error {
 			faulty++
 		}
 	}
-	if err := tell(w, verdicts, asJSON); err != nil {
+	if err := writeVerdicts(w, verdicts, asJSON); err != nil {
 		return err
 	}
 	if faulty > 0 {
@@ -135,7 +135,7 @@ func before(v *spool.View) place {
 	return p
 }
 
-func tell(w io.Writer, verdicts []verdict, asJSON bool) error {
+func writeVerdicts(w io.Writer, verdicts []verdict, asJSON bool) error {
 	if asJSON {
 		for i := range verdicts {
 			if err := writeJSON(w, &verdicts[i]); err != nil {

@@ -13,13 +13,13 @@ import (
 // the rest in two bytes, the rest. A written frame stays in the pipe when the
 // worker dies, and one of up to 4 KiB is written atomically.
 const (
-	tellLine    = 'l' // the call that wrote a line has returned: which line it was it was
-	tellDropped = 'd' // it has returned an error
-	tellText    = 't' // a line to be shown
-	tellUp      = 'u' // the service answers: JSON of an up
-	tellCaught  = 'c' // what the previous worker left is delivered: JSON of a caught
-	tellEnd     = 'e' // everything is delivered: JSON of an end
-	tellFault   = 'f' // the worker cannot go on: text
+	frameLine    = 'l' // the call that wrote a line has returned: which line it was
+	frameDropped = 'd' // it has returned an error
+	frameText    = 't' // a line to be shown
+	frameUp      = 'u' // the service answers: JSON of an up
+	frameCaught  = 'c' // what the previous worker left is delivered: JSON of a caught
+	frameEnd     = 'e' // everything is delivered: JSON of an end
+	frameFault   = 'f' // the worker cannot go on: text
 )
 
 const frameHead = 3
@@ -70,8 +70,8 @@ func appendFrame(dst []byte, kind byte, rest []byte) []byte {
 	return append(dst, rest...)
 }
 
-// tellJSON writes a frame of JSON.
-func tellJSON(f *os.File, kind byte, v any) error {
+// writeFrame writes a frame of JSON.
+func writeFrame(f *os.File, kind byte, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err

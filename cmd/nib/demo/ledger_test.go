@@ -34,7 +34,7 @@ func TestLedgerDecidesWhatIsLost(t *testing.T) {
 		{"returned, cut off and not there", returned, true, false, 2, 1, 0, 0},
 		{"cut off and there", unknown, true, true, 3, 0, 1, 0},
 		{"cut off and not there", unknown, true, false, 2, 0, 0, 0},
-		{"answered, not told and not there", unknown, false, false, 2, 1, 0, 0},
+		{"answered, not reported and not there", unknown, false, false, 2, 1, 0, 0},
 		{"dropped and not there", refused, false, false, 2, 0, 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,11 +74,11 @@ func TestLedgerDecidesWhatIsLost(t *testing.T) {
 func TestFramesComeBack(t *testing.T) {
 	key := lineKey{accessLine, 200, 9_999_999}
 	var b []byte
-	b = appendFrame(b, tellLine, key.append(nil))
-	b = appendFrame(b, tellText, bytes.Repeat([]byte("x"), 10_000))
-	b = appendFrame(b, tellUp, nil)
+	b = appendFrame(b, frameLine, key.append(nil))
+	b = appendFrame(b, frameText, bytes.Repeat([]byte("x"), 10_000))
+	b = appendFrame(b, frameUp, nil)
 	whole := len(b)
-	b = appendFrame(b, tellEnd, []byte("{}"))
+	b = appendFrame(b, frameEnd, []byte("{}"))
 	for cut := whole; cut < len(b); cut++ {
 		in := bytes.NewReader(b[:cut])
 		var kinds []byte
@@ -89,10 +89,10 @@ func TestFramesComeBack(t *testing.T) {
 				break
 			}
 			kinds = append(kinds, kind)
-			if k, ok := readKey(rest); kind == tellLine && (!ok || k != key) {
+			if k, ok := readKey(rest); kind == frameLine && (!ok || k != key) {
 				t.Errorf("got %v, want %v", k, key)
 			}
-			if kind == tellText && len(rest) != 4096-frameHead {
+			if kind == frameText && len(rest) != 4096-frameHead {
 				t.Errorf("got %d bytes, want %d", len(rest), 4096-frameHead)
 			}
 		}

@@ -71,29 +71,29 @@ func (p *process) read(out io.Reader, l *ledger, show func([]byte)) {
 			return
 		}
 		switch kind {
-		case tellLine, tellDropped:
-			if k, ok := readKey(rest); ok && kind == tellLine {
+		case frameLine, frameDropped:
+			if k, ok := readKey(rest); ok && kind == frameLine {
 				l.note(k, returned)
 			} else if ok {
 				l.note(k, refused)
 			}
-		case tellText:
+		case frameText:
 			show(rest)
-		case tellUp:
-			tellOnce(p.up, rest)
-		case tellCaught:
-			tellOnce(p.caught, rest)
-		case tellEnd:
+		case frameUp:
+			sendOnce(p.up, rest)
+		case frameCaught:
+			sendOnce(p.caught, rest)
+		case frameEnd:
 			p.end = new(end)
 			_ = json.Unmarshal(rest, p.end) // our own
-		case tellFault:
+		case frameFault:
 			p.fault = string(rest)
 		}
 	}
 }
 
-// tellOnce decodes JSON and sends it to a channel, the first time.
-func tellOnce[T any](to chan T, text []byte) {
+// sendOnce decodes JSON and sends it to a channel, the first time.
+func sendOnce[T any](to chan T, text []byte) {
 	var v T
 	if json.Unmarshal(text, &v) != nil {
 		return

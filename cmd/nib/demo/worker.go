@@ -57,7 +57,7 @@ var patience = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wa
 // the spool. It ends with its standard input, and returns the exit code.
 func Worker(in, out *os.File) int {
 	if err := work(in, out); err != nil {
-		_, _ = out.Write(appendFrame(nil, tellFault, []byte(err.Error()))) // unless the parent has ended
+		_, _ = out.Write(appendFrame(nil, frameFault, []byte(err.Error()))) // unless the parent has ended
 		return 1
 	}
 	return 0
@@ -76,9 +76,9 @@ func work(in, out *os.File) error {
 	}
 	defer closeAll()
 	opened := time.Since(begin)
-	told := &teller{spool: s, out: out, plan: plan{requests: j.Requests, connections: j.Connections}}
-	told.show.Store(int64(j.Show))
-	srv, err := startService(nib.NewSink(told))
+	lines := &lineFrames{spool: s, out: out, plan: plan{requests: j.Requests, connections: j.Connections}}
+	lines.show.Store(int64(j.Show))
+	srv, err := startService(nib.NewSink(lines))
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func work(in, out *os.File) error {
 	for _, d := range s.Stats().Destinations {
 		recovered = max(recovered, d.Recovered)
 	}
-	if err := tellJSON(out, tellUp, up{srv.url, opened.Nanoseconds(), recovered}); err != nil {
+	if err := writeFrame(out, frameUp, up{srv.url, opened.Nanoseconds(), recovered}); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), deliverLimit)
@@ -94,7 +94,7 @@ func work(in, out *os.File) error {
 	if recovered > 0 {
 		go func() {
 			if s.Flush(ctx) == nil {
-				_ = tellJSON(out, tellCaught, caught{time.Since(begin).Nanoseconds()}) // unless the parent has ended
+				_ = writeFrame(out, frameCaught, caught{time.Since(begin).Nanoseconds()}) // unless the parent has ended
 			}
 		}()
 	}
@@ -159,42 +159,42 @@ func (j *job) finish(srv *service, s *spool.Sink, out *os.File) error {
 			}
 		}
 	}
-	return errors.Join(flushErr, closeErr, tellJSON(out, tellEnd, e))
+	return errors.Join(flushErr, closeErr, writeFrame(out, frameEnd, e))
 }
 
-// A teller writes lines to the spool, and reports each to the parent after the
-// call has returned.
-type teller struct {
+// A lineFrames writes lines to the spool, and reports each to the parent after
+// the call has returned.
+type lineFrames struct {
 	spool *spool.Sink
 	out   *os.File
 	plan  plan
 	show  atomic.Int64 // lines that are to be shown
 }
 
-var _ nib.Sink = (*teller)(nil)
+var _ nib.Sink = (*lineFrames)(nil)
 
 // WriteRecord implements nib.Sink.
-func (t *teller) WriteRecord(r *nib.Record) error {
+func (t *lineFrames) WriteRecord(r *nib.Record) error {
 	err := t.spool.WriteRecord(r)
 	var b [keySize + frameHead]byte
 	if k, ok := t.key(r); ok {
-		kind := byte(tellLine)
+		kind := byte(frameLine)
 		if err != nil {
-			kind = tellDropped
+			kind = frameDropped
 		}
 		if _, writeErr := t.out.Write(appendFrame(b[:0], kind, k.append(nil))); writeErr != nil {
 			return writeErr // the parent has ended
 		}
 	}
 	if t.show.Load() > 0 && t.show.Add(-1) >= 0 {
-		_, _ = t.out.Write(appendFrame(nil, tellText, r.Line)) // for display only
+		_, _ = t.out.Write(appendFrame(nil, frameText, r.Line)) // for display only
 	}
 	return err
 }
 
 // key returns which line of the plan r is. ok is false for other lines, which
 // are found in the file.
-func (t *teller) key(r *nib.Record) (k lineKey, ok bool) {
+func (t *lineFrames) key(r *nib.Record) (k lineKey, ok bool) {
 	id, ok := r.Lookup("request_id")
 	if !ok {
 		return k, false

@@ -71,7 +71,7 @@ func (c *catcher) Deliver(_ context.Context, batch []nib.Record) (delivery.Resul
 
 func rejectedConfig(dir string, c *catcher) Config {
 	return Config{
-		Root: dir, DeliverTimeout: time.Nanosecond, Report: newTeller("").report,
+		Root: dir, DeliverTimeout: time.Nanosecond, Report: newReports("").report,
 		Targets: []Target{{Text: "far", Open: func([]byte) (delivery.Destination, error) { return c, nil }}},
 	}
 }

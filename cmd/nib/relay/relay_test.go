@@ -50,34 +50,34 @@ func (p *place) Close() error {
 	return nil
 }
 
-// A teller records the reports, and closes heard when one contains wants.
-type teller struct {
+// A reports records the reports, and closes seen when one contains wants.
+type reports struct {
 	mu    sync.Mutex
 	text  strings.Builder
 	wants string
-	heard chan struct{}
+	seen  chan struct{}
 	once  sync.Once
 }
 
-func newTeller(wants string) *teller { return &teller{wants: wants, heard: make(chan struct{})} }
+func newReports(wants string) *reports { return &reports{wants: wants, seen: make(chan struct{})} }
 
-func (t *teller) report(dir, format string, values ...any) {
+func (t *reports) report(dir, format string, values ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	line := filepath.Base(dir) + ": " + fmt.Sprintf(format, values...) + "\n"
 	t.text.WriteString(line)
 	if t.wants != "" && strings.Contains(line, t.wants) {
-		t.once.Do(func() { close(t.heard) })
+		t.once.Do(func() { close(t.seen) })
 	}
 }
 
-func (t *teller) said() string {
+func (t *reports) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.text.String()
 }
 
-func config(root string, p *place, t *teller) Config {
+func config(root string, p *place, t *reports) Config {
 	return Config{
 		Root: root, Once: true, DeliverTimeout: time.Minute, Poll: time.Millisecond, Progress: time.Hour, Report: t.report,
 		Targets: []Target{{Text: "far", Open: p.opened}},
@@ -134,9 +134,9 @@ func TestOnce(t *testing.T) {
 	closed(t, filepath.Join(root, "a"), 2000)
 	closed(t, filepath.Join(root, "b"), 3)
 	defer left(t, filepath.Join(root, "c"), 5).Close()
-	p, told := &place{}, newTeller("")
-	if got, want := mustRun(t, config(root, p, told)), (Counts{Spools: 2, InUse: 1, Delivered: 2003}); got != want {
-		t.Errorf("got %+v, want %+v\n%s", got, want, told.said())
+	p, reported := &place{}, newReports("")
+	if got, want := mustRun(t, config(root, p, reported)), (Counts{Spools: 2, InUse: 1, Delivered: 2003}); got != want {
+		t.Errorf("got %+v, want %+v\n%s", got, want, reported.String())
 	}
 	for i, line := range p.Lines() {
 		want := fmt.Sprintf("a %d", i)
@@ -150,7 +150,7 @@ func TestOnce(t *testing.T) {
 	if p.open != 0 {
 		t.Errorf("%d destinations are open", p.open)
 	}
-	if got, want := mustRun(t, config(root, p, told)), (Counts{InUse: 1}); got != want {
+	if got, want := mustRun(t, config(root, p, reported)), (Counts{InUse: 1}); got != want {
 		t.Errorf("again: got %+v, want %+v", got, want)
 	}
 }
@@ -160,8 +160,8 @@ func TestOnce(t *testing.T) {
 func TestWatchTakesASpoolWhenItsOwnerHasGone(t *testing.T) {
 	root := t.TempDir()
 	s := left(t, filepath.Join(root, "a"), 10)
-	p, told := &place{}, newTeller("a: 10 delivered to")
-	c := config(root, p, told)
+	p, reported := &place{}, newReports("a: 10 delivered to")
+	c := config(root, p, reported)
 	c.Once = false
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -173,16 +173,16 @@ func TestWatchTakesASpoolWhenItsOwnerHasGone(t *testing.T) {
 		}
 		ended <- n
 	}()
-	if told.said() != "" {
-		t.Errorf("with an owner: %s", told.said())
+	if reported.String() != "" {
+		t.Errorf("with an owner: %s", reported.String())
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	<-told.heard
+	<-reported.seen
 	cancel()
 	if got, want := <-ended, (Counts{Spools: 1, Delivered: 10}); got != want {
-		t.Errorf("got %+v, want %+v\n%s", got, want, told.said())
+		t.Errorf("got %+v, want %+v\n%s", got, want, reported.String())
 	}
 }
 
@@ -195,15 +195,15 @@ func TestDeliverTimeoutReleasesTheSpool(t *testing.T) {
 	dir := filepath.Join(root, "a")
 	closed(t, dir, 7)
 	p := refusing(func([]nib.Record) (delivery.Result, error) { return delivery.Result{}, errAway })
-	told := newTeller("")
-	c := config(dir, p, told)
+	reported := newReports("")
+	c := config(dir, p, reported)
 	c.DeliverTimeout = time.Second // a destination is asked more often than that
 	if got, want := mustRun(t, c), (Counts{Spools: 1, Pending: 7}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	for _, text := range []string{"taken, 7 records that destination has not settled go to far", "deliver to destination: away; 7 lines wait", "released: the destination accepts nothing"} {
-		if !strings.Contains(told.said(), text) {
-			t.Errorf("%q is not in\n%s", text, told.said())
+		if !strings.Contains(reported.String(), text) {
+			t.Errorf("%q is not in\n%s", text, reported.String())
 		}
 	}
 	if o := spool.OwnerOf(dir); o != spool.OwnerNone {
@@ -222,7 +222,7 @@ func TestRejectedRecordsAreCounted(t *testing.T) {
 	p := refusing(func(batch []nib.Record) (delivery.Result, error) {
 		return delivery.Result{Accepted: len(batch), Rejected: []delivery.Rejection{{Index: 2, Reason: errAway}}}, nil
 	})
-	if got, want := mustRun(t, config(root, p, newTeller(""))), (Counts{Spools: 1, Delivered: 6, Rejected: 1}); got != want {
+	if got, want := mustRun(t, config(root, p, newReports(""))), (Counts{Spools: 1, Delivered: 6, Rejected: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -234,13 +234,13 @@ func TestInterruptedRunGivesBack(t *testing.T) {
 	closed(t, dir, 7)
 	ctx, cancel := context.WithCancel(context.Background())
 	p := refusing(func([]nib.Record) (delivery.Result, error) { cancel(); return delivery.Result{}, errAway })
-	told := newTeller("")
-	n, err := Run(ctx, config(dir, p, told))
+	reported := newReports("")
+	n, err := Run(ctx, config(dir, p, reported))
 	if want := (Counts{Spools: 1, Pending: 7}); err != nil || n != want {
 		t.Errorf("got %+v and %v, want %+v", n, err, want)
 	}
-	if !strings.Contains(told.said(), "released: the relay ends") {
-		t.Errorf("got %s", told.said())
+	if !strings.Contains(reported.String(), "released: the relay ends") {
+		t.Errorf("got %s", reported.String())
 	}
 }
 
@@ -270,9 +270,9 @@ func several(t *testing.T, lines int) (dir string) {
 
 // TestSeveralDestinationsNeedAName refuses to guess.
 func TestSeveralDestinationsNeedAName(t *testing.T) {
-	told := newTeller("")
-	if n := mustRun(t, config(several(t, 2), &place{}, told)); n.Spools != 0 || n.Pending != 2 || !strings.Contains(told.said(), "file, kafka") {
-		t.Errorf("got %+v\n%s", n, told.said())
+	reported := newReports("")
+	if n := mustRun(t, config(several(t, 2), &place{}, reported)); n.Spools != 0 || n.Pending != 2 || !strings.Contains(reported.String(), "file, kafka") {
+		t.Errorf("got %+v\n%s", n, reported.String())
 	}
 }
 
@@ -281,27 +281,27 @@ func TestSeveralDestinationsNeedAName(t *testing.T) {
 func TestOtherDestinationsKeepTheirRecords(t *testing.T) {
 	dir := several(t, 5000) // some segments
 	for _, name := range []string{"kafka", "file"} {
-		p, told := &place{}, newTeller("")
-		c := config(dir, p, told)
+		p, reported := &place{}, newReports("")
+		c := config(dir, p, reported)
 		c.Targets[0].Name = name
 		if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 5000}); got != want || p.Len() != 5000 {
-			t.Errorf("%s: got %+v and %d lines, want %+v\n%s", name, got, p.Len(), want, told.said())
+			t.Errorf("%s: got %+v and %d lines, want %+v\n%s", name, got, p.Len(), want, reported.String())
 		}
 	}
 }
 
 // TestSeveralTargets delivers to both at once.
 func TestSeveralTargets(t *testing.T) {
-	file, kafka, told := &place{}, &place{}, newTeller("")
-	c := config(several(t, 5000), file, told)
+	file, kafka, reported := &place{}, &place{}, newReports("")
+	c := config(several(t, 5000), file, reported)
 	c.Targets = []Target{{"file", "a file", file.opened}, {"kafka", "a topic", kafka.opened}}
 	if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 10000}); got != want || file.Len() != 5000 || kafka.Len() != 5000 {
-		t.Errorf("got %+v, %d and %d lines, want %+v\n%s", got, file.Len(), kafka.Len(), want, told.said())
+		t.Errorf("got %+v, %d and %d lines, want %+v\n%s", got, file.Len(), kafka.Len(), want, reported.String())
 	}
 }
 
 func TestRunNeedsItsRoot(t *testing.T) {
-	if _, err := Run(context.Background(), config(filepath.Join(t.TempDir(), "none"), &place{}, newTeller(""))); err == nil {
+	if _, err := Run(context.Background(), config(filepath.Join(t.TempDir(), "none"), &place{}, newReports(""))); err == nil {
 		t.Error("got no error")
 	}
 }
@@ -313,11 +313,11 @@ func TestRelayMakesNoSegment(t *testing.T) {
 	closed(t, filepath.Join(root, "a"), 3)
 	p := refusing(func([]nib.Record) (delivery.Result, error) { return delivery.Result{}, errors.New("down") })
 	for range 5 {
-		told := newTeller("")
-		c := config(root, p, told)
+		reported := newReports("")
+		c := config(root, p, reported)
 		c.DeliverTimeout = time.Millisecond
 		if got := mustRun(t, c); got.Pending != 3 {
-			t.Fatalf("got %+v, want 3 pending\n%s", got, told.said())
+			t.Fatalf("got %+v, want 3 pending\n%s", got, reported.String())
 		}
 	}
 	names, err := filepath.Glob(filepath.Join(root, "a", "*.seg"))
@@ -355,13 +355,13 @@ func TestRelayDeliversSharedDirectories(t *testing.T) {
 		}
 	}
 	for _, where := range []string{home, root} {
-		p, told := &place{}, newTeller("")
+		p, reported := &place{}, newReports("")
 		want := Counts{InUse: 1}
 		if where == home {
 			want = Counts{Spools: 2, InUse: 1, Delivered: 20}
 		}
-		if got := mustRun(t, config(where, p, told)); got != want {
-			t.Errorf("%s: got %+v, want %+v\n%s", where, got, want, told.said())
+		if got := mustRun(t, config(where, p, reported)); got != want {
+			t.Errorf("%s: got %+v, want %+v\n%s", where, got, want, reported.String())
 		}
 	}
 }
@@ -371,7 +371,7 @@ func TestRelayDeliversSharedDirectories(t *testing.T) {
 // mark for the destination is unknown.
 func TestSpoolWithACursorThatCannotBeReadIsLeftAlone(t *testing.T) {
 	dir := several(t, 3)
-	settle := config(dir, &place{}, newTeller(""))
+	settle := config(dir, &place{}, newReports(""))
 	settle.Targets[0].Name = "kafka"
 	mustRun(t, settle)
 	name := filepath.Join(dir, "kafka.cursor")
@@ -385,10 +385,10 @@ func TestSpoolWithACursorThatCannotBeReadIsLeftAlone(t *testing.T) {
 	if err := os.WriteFile(name, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, told := &place{}, newTeller("")
-	c := config(dir, p, told)
+	p, reported := &place{}, newReports("")
+	c := config(dir, p, reported)
 	c.Targets[0].Name = "file"
-	if got := mustRun(t, c); got.Spools != 0 || got.Pending != 3 || strings.Count(told.said(), "left alone: kafka.cursor") != 1 {
-		t.Errorf("got %+v\n%s", got, told.said())
+	if got := mustRun(t, c); got.Spools != 0 || got.Pending != 3 || strings.Count(reported.String(), "left alone: kafka.cursor") != 1 {
+		t.Errorf("got %+v\n%s", got, reported.String())
 	}
 }

@@ -83,7 +83,7 @@ func TestIdleRelayChangesNothing(t *testing.T) {
 		closed(t, filepath.Join(root, name), 100)
 	}
 	p := &place{}
-	mustRun(t, config(root, p, newTeller("")))
+	mustRun(t, config(root, p, newReports("")))
 	if p.Len() != 200 {
 		t.Fatalf("got %d lines, want 200", p.Len())
 	}
@@ -95,8 +95,8 @@ func TestIdleRelayChangesNothing(t *testing.T) {
 	for _, dir := range []string{root, filepath.Join(root, "a"), filepath.Join(root, "b"), filepath.Join(root, "empty")} {
 		stray(t, dir)
 	}
-	before, told := tree(t, root), newTeller("")
-	c := config(root, p, told)
+	before, reported := tree(t, root), newReports("")
+	c := config(root, p, reported)
 	c.Once, c.Poll = false, 0
 	r := relay{Config: c, known: map[string]*known{}}
 	for range 1000 {
@@ -110,8 +110,8 @@ func TestIdleRelayChangesNothing(t *testing.T) {
 	if after := tree(t, root); !slices.Equal(before, after) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
-	if r.Spools != 0 || told.said() != "" || p.Len() != 200 {
-		t.Errorf("got %+v, %d lines\n%s", r.Counts, p.Len(), told.said())
+	if r.Spools != 0 || reported.String() != "" || p.Len() != 200 {
+		t.Errorf("got %+v, %d lines\n%s", r.Counts, p.Len(), reported.String())
 	}
 }
 
@@ -139,10 +139,10 @@ func TestStrayFilesDoNotStopTheRelay(t *testing.T) {
 			stray(t, root)
 			stray(t, filepath.Join(root, "a"))
 			must(t, do(func(base string) string { return filepath.Join(root, "a", base) }))
-			p, told := &place{}, newTeller("")
-			n := mustRun(t, config(root, p, told))
+			p, reported := &place{}, newReports("")
+			n := mustRun(t, config(root, p, reported))
 			if n.Delivered != 200 || n.Pending != 0 || p.Len() != 200 {
-				t.Errorf("got %+v and %d lines, want 200\n%s", n, p.Len(), told.said())
+				t.Errorf("got %+v and %d lines, want 200\n%s", n, p.Len(), reported.String())
 			}
 		})
 	}
@@ -157,9 +157,9 @@ func TestUnreadableSpoolDoesNotStopTheRelay(t *testing.T) {
 	}
 	lock := filepath.Join(root, "a", "lock")
 	must(t, os.Remove(lock), os.Mkdir(lock, 0o700))
-	p, told := &place{}, newTeller("")
-	if n := mustRun(t, config(root, p, told)); n.Delivered != 100 || n.Pending != 100 {
-		t.Errorf("got %+v\n%s", n, told.said())
+	p, reported := &place{}, newReports("")
+	if n := mustRun(t, config(root, p, reported)); n.Delivered != 100 || n.Pending != 100 {
+		t.Errorf("got %+v\n%s", n, reported.String())
 	}
 }
 
@@ -169,11 +169,11 @@ func TestRootThatComesAndGoes(t *testing.T) {
 	parent := t.TempDir()
 	root, away := filepath.Join(parent, "root"), filepath.Join(parent, "away")
 	closed(t, filepath.Join(root, "a"), 3)
-	delivered, told := make(chan struct{}, 10), newTeller("no such file")
-	c := config(root, &place{}, told)
+	delivered, reported := make(chan struct{}, 10), newReports("no such file")
+	c := config(root, &place{}, reported)
 	c.Once = false
 	c.Report = func(dir, format string, values ...any) {
-		told.report(dir, format, values...)
+		reported.report(dir, format, values...)
 		if strings.Contains(format, "delivered to") {
 			delivered <- struct{}{}
 		}
@@ -188,7 +188,7 @@ func TestRootThatComesAndGoes(t *testing.T) {
 	<-delivered
 	must(t, os.Rename(root, away))
 	select {
-	case <-told.heard:
+	case <-reported.seen:
 	case err := <-ended:
 		t.Fatalf("the relay ended: %v", err)
 	}
@@ -197,7 +197,7 @@ func TestRootThatComesAndGoes(t *testing.T) {
 	<-delivered
 	cancel()
 	must(t, <-ended)
-	if n := strings.Count(told.said(), "no such file"); n != 1 {
-		t.Errorf("reported %d times\n%s", n, told.said())
+	if n := strings.Count(reported.String(), "no such file"); n != 1 {
+		t.Errorf("reported %d times\n%s", n, reported.String())
 	}
 }

@@ -101,7 +101,7 @@ func (r *relay) own(s *spool.Sink) []spool.DestinationStats {
 func (r *relay) await(ctx context.Context, dir string, s *spool.Sink) error {
 	tick := time.NewTicker(min(glance, r.DeliverTimeout))
 	defer tick.Stop()
-	moved, told := time.Now(), time.Now()
+	moved, reported := time.Now(), time.Now()
 	var before uint64
 	for first := true; ; first = false {
 		var pending, delivered uint64
@@ -118,8 +118,8 @@ func (r *relay) await(ctx context.Context, dir string, s *spool.Sink) error {
 		case now.Sub(moved) >= r.DeliverTimeout:
 			return fmt.Errorf("%w for %v", errStalled, r.DeliverTimeout)
 		}
-		if time.Since(told) >= r.Progress {
-			told = time.Now()
+		if time.Since(reported) >= r.Progress {
+			reported = time.Now()
 			r.Report(dir, "%s delivered, %s pending", term.Count(delivered), term.Count(pending))
 		}
 		select {

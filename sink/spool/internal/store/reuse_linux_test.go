@@ -303,7 +303,7 @@ func TestSparesExpire(t *testing.T) {
 		if isDue() {
 			t.Error("spares expire early")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if !isDue() {
 			t.Error("spares do not expire")
 		}

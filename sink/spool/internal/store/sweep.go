@@ -54,7 +54,7 @@ func (w *sweeper) Add(x *Spent) {
 		return
 	}
 	w.mu.Unlock()
-	x.giveBack()
+	x.freeAll()
 }
 
 // Start makes Add queue its arguments for Part, until Stop.
@@ -105,8 +105,8 @@ func (w *sweeper) All() bool {
 	return has
 }
 
-// giveBack frees everything at once.
-func (x *Spent) giveBack() {
+// freeAll frees everything at once.
+func (x *Spent) freeAll() {
 	if x.Unmap != nil {
 		x.Unmap()
 	}
