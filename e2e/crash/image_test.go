@@ -262,7 +262,7 @@ func TestLostSectors(t *testing.T) {
 // ofPackage runs tests of sink/spool that make images inside the package.
 func (r *run) ofPackage(tests string) {
 	r.Helper()
-	cmd := exec.Command("go", "test", "-count=1", "-v", "-run", tests, "./sink/spool/")
+	cmd := exec.Command("go", "test", "-count=1", "-timeout=1h", "-v", "-run", tests, "./sink/spool/")
 	cmd.Dir = filepath.Join("..", "..")
 	_, err := os.Stat(filepath.Join(cmd.Dir, "sink", "spool"))
 	if err == nil {
