@@ -219,7 +219,7 @@ func TestManyGoroutines(t *testing.T) {
 	if most[0].Own == 0 || most[1].Mapped < 8<<20 {
 		t.Errorf("memory was not seen: %+v", most)
 	}
-	if above+mapped > 64 {
+	if above+mapped > int64(count(128, 64)) { // on a busy machine, calls are refused and more goroutines wait
 		t.Errorf("it takes %d MiB of memory more than without a spool", above+mapped)
 	}
 }
