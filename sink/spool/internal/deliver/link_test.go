@@ -120,6 +120,25 @@ func TestEndedOutageIsNotReported(t *testing.T) {
 	}
 }
 
+// TestPendingBytes adds the records in segments of this process, and the whole
+// of those that an earlier one has left.
+func TestPendingBytes(t *testing.T) {
+	s := &chainSpool{}
+	s.grow(t, 3, 1000)
+	s.grow(t, 2, 1000)
+	old := segment.Old{Identity: segment.Identity{Number: 1, Size: segment.MinSize}}
+	s.links = append([]*Link{{Old: old, Waiting: 1}}, s.links...)
+	d := newChain(t, s, &plain{})
+	const each = 1000 + segment.RecordHead
+	if got, _ := d.Pending(time.Now()); got != segment.MinSize-segment.HeaderSize+5*each {
+		t.Errorf("got %d bytes, want one segment and 5 records of %d", got, each)
+	}
+	d.Settled = s.next
+	if got, _ := d.Pending(time.Now()); got != 0 {
+		t.Errorf("got %d bytes after everything is settled, want none", got)
+	}
+}
+
 // TestSegmentsAreLeftWhenTheyAreSettled has a rest of a batch from the first of
 // three segments on, as an Overlapper may leave it.
 func TestSegmentsAreLeftWhenTheyAreSettled(t *testing.T) {
