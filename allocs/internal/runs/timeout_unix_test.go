@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package runs
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const timeoutBenchmarks = `package m
+
+import (
+	"testing"
+	"time"
+)
+
+var counted *[3]int
+var used int
+
+func BenchmarkWaits(b *testing.B) {
+	if b.N < 3 {
+		time.Sleep(1200 * time.Millisecond)
+	}
+	for i := 0; i < b.N; i++ {
+		counted = &[3]int{i}
+	}
+}
+
+func BenchmarkWorks(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		for n := 0; n < 500_000_000; n++ {
+			used += n * used
+		}
+		counted = &[3]int{i}
+	}
+}
+
+func BenchmarkZ(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		counted = &[3]int{i}
+	}
+}
+`
+
+// childrenTime returns the processor time of all processes that have ended.
+func childrenTime(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// The waiting takes longer than the timeout, and uses less of the processor.
+func TestTheTimeoutIsProcessorTime(t *testing.T) {
+	o := quick
+	o.Timeout, o.Hang = 2*time.Second, time.Minute
+	b, _ := build(t, "", o, timeoutBenchmarks)
+	cache := t.TempDir()
+	for _, kept := range []bool{false, true} {
+		before := childrenTime(t)
+		results, err := b.Run(t.Context(), o, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := childrenTime(t) - before
+		if !kept && took < o.Timeout || kept && took > o.Timeout/2 {
+			t.Errorf("kept %v: it took %s of a processor", kept, took)
+		}
+		got := leafCounts(t, results)
+		for name, want := range map[string]string{"BenchmarkWaits": "1", "BenchmarkWorks": "--timeout allows", "BenchmarkZ": "--timeout allows"} { // on a busy machine, by the clock
+			if !strings.Contains(got[name], want) {
+				t.Errorf("kept %v: %s: got %q, want %q", kept, name, got[name], want)
+			}
+		}
+	}
+	o.Timeout = time.Minute
+	results, err := b.Run(t.Context(), o, cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := leafCounts(t, results)
+	for _, name := range []string{"BenchmarkWaits", "BenchmarkWorks", "BenchmarkZ"} {
+		if got[name] != "1" {
+			t.Errorf("with more time: %s: got %q, want 1", name, got[name])
+		}
+	}
+}
