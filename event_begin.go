@@ -76,8 +76,8 @@ func (l *Logger) begin(level Level, how flags, from *origin) *Event {
 // event keeps the bytes of its last line, and begin reuses their front.
 //
 // If of is not 0, buf[:end] is the front of a line of that logger, except for
-// its first byte (see Event.buf), and Event.groupsAt is that line's. Only newFront
-// sets of. Fields are appended behind the front, and calls on an idle event
+// its first byte (see Event.buf), and Event.groupsAt and, unless the front is
+// split, Event.fieldsAt are those of that line. Only newFront sets of. Fields are appended behind the front, and calls on an idle event
 // write nothing; all code that overwrites or cuts the front clears Event.front.
 type front struct {
 	of       uint64 // id of the logger, never used for another; 0: the front cannot be reused
@@ -147,14 +147,11 @@ func (e *Event) addRest(pc uintptr, from *origin) {
 	if pc != 0 && c.caller {
 		e.addCaller(pc)
 	}
-	if f := c.format; f.MessageFirst {
-		if from != nil && from.msg != nil && f.messageKey != "" {
-			at := len(e.buf) + len(f.messageKey)
-			e.buf = jsonenc.AppendTextString(e.buf, &f.messageText, *from.msg)
-			e.markMessage(at)
-			e.flags |= messageFirst
-		}
-		e.fieldsAt = len(e.buf)
+	if f := c.format; f.MessageFirst && from != nil && from.msg != nil && f.messageKey != "" {
+		at := len(e.buf) + len(f.messageKey)
+		e.buf = jsonenc.AppendTextString(e.buf, &f.messageText, *from.msg)
+		e.markMessage(at)
+		e.flags |= messageFirst
 	}
 	e.addBound()
 }

@@ -13,15 +13,34 @@ import (
 )
 
 // acceptsOwnField reports whether one of nib's own fields may be added to e:
-// once only (the flag unless records it), at the top level of a line, and not
-// in a builder, which stores no positions.
+// once only (the flag unless records it), outside of containers, and not in a
+// builder, which stores no positions.
 func (e *Event) acceptsOwnField(unless flags) bool {
 	return e.isActive() && e.flags&(unless|nested|inValue|building) == 0
 }
 
-// Timestamp adds the time of the line if the layout leaves it out. Like
-// Caller, CallerSkipFrame and Stack it does nothing inside of a container: what
-// it adds belongs to the line.
+// leaveGroups moves an own field, buf[from:], to the top level of the line: in
+// front of the fields, if groups are open.
+func (e *Event) leaveGroups(from int) {
+	if !e.log.groups.any() || e.reservedBits != noneReserved {
+		return
+	}
+	at := e.fieldsAt
+	if at < e.front.end {
+		e.front = front{}
+	}
+	size := e.moveToFields(from)
+	e.fieldsAt, e.groupsAt = at+size, e.groupsAt+size
+	if e.callerAt == from {
+		e.callerAt, e.callerEnd = at, at+size
+	}
+}
+
+// Timestamp adds the time of the line if the layout leaves it out. It belongs
+// to the line, as do the fields of Caller, CallerSkipFrame and Stack: these
+// methods do nothing inside of a container, and if groups of
+// [Logger.WithGroup] are open, they add the field in front of the fields, at
+// the top level.
 func (e *Event) Timestamp() *Event {
 	if !e.acceptsOwnField(timeShown) {
 		return e
@@ -33,8 +52,10 @@ func (e *Event) Timestamp() *Event {
 		key = `,"time":`
 	}
 	sec, nsec := e.time()
+	from := len(e.buf)
 	e.buf = append(e.buf, key...)
 	e.buf = f.time.AppendCached(e.buf, &e.second, sec, int(nsec), f.zone(time.Local))
+	e.leaveGroups(from)
 	return e
 }
 
@@ -51,6 +72,7 @@ const ownPrefix = "github.com/nib-log/nib."
 func (e *Event) Caller() *Event {
 	if e.acceptsOwnField(hasCaller) {
 		e.addCaller(callsite.PC(0)[0])
+		e.leaveGroups(e.callerAt)
 	}
 	return e
 }
@@ -63,12 +85,14 @@ func (e *Event) CallerSkipFrame(n int) *Event {
 		return e
 	}
 	pc := callsite.PC(n)[0]
-	if e.flags&hasCaller == 0 {
+	if e.flags&hasCaller == 0 || e.callerAt == e.callerEnd { // Layout.Caller may write nothing
 		e.addCaller(pc)
+		e.leaveGroups(e.callerAt)
 		return e
 	}
-	e.pc = pc
-	e.splice(e.callerAt, e.callerEnd, e.log.core.format.caller(pc).field)
+	t := e.log.core.format.outside(pc)
+	e.pc = t.pc
+	e.splice(e.callerAt, e.callerEnd, t.field)
 	return e
 }
 
@@ -77,18 +101,23 @@ func (e *Event) CallerSkipFrame(n int) *Event {
 // there, pc has the frames of all of them, and the first frame outside of nib
 // is the caller: encodeCaller finds it, once for each pc. If another method of
 // nib has made the call, pc is within nib and has no caller: each line looks
-// for its own on the stack.
+// for its own on the stack (outside).
 func (e *Event) addCaller(pc uintptr) {
-	f := e.log.core.format
-	t := f.caller(pc)
-	if t.pc == 0 {
-		t = f.caller(callsite.Outside(ownPrefix))
-	}
+	t := e.log.core.format.outside(pc)
 	e.pc = t.pc
 	e.flags |= hasCaller
 	e.callerAt = len(e.buf)
 	e.buf = append(e.buf, t.field...)
 	e.callerEnd = len(e.buf)
+}
+
+// outside returns the field of a call site outside of nib.
+func (f *format) outside(pc uintptr) *callerField {
+	t := f.caller(pc)
+	if t.pc == 0 {
+		t = f.caller(callsite.Outside(ownPrefix))
+	}
+	return t
 }
 
 // caller returns the field of a call site, encoded once and kept.
@@ -144,6 +173,7 @@ func (e *Event) Stack() *Event {
 	if key == OmitKey {
 		key = "stack"
 	}
+	from := len(e.buf)
 	e.buf = append(jsonenc.AppendKey(e.buf, key), '"')
 	outside := false
 	for _, pc := range e.pcs[:runtime.Callers(2, e.pcs)] {
@@ -156,6 +186,7 @@ func (e *Event) Stack() *Event {
 		}
 	}
 	e.buf = append(e.buf, '"')
+	e.leaveGroups(from)
 	return e
 }
 

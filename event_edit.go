@@ -86,11 +86,19 @@ func (e *Event) moveMessage() {
 		return
 	}
 	from := e.messageAt - 1 - len(f.messageKey)
-	fields, size := from-e.fieldsAt, len(e.buf)-from
-	e.buf = append(e.buf, e.buf[e.fieldsAt:from]...)
-	copy(e.buf[e.fieldsAt:], e.buf[from:])
-	e.buf = e.buf[:e.fieldsAt+size+fields]
+	fields := from - e.fieldsAt
+	e.moveToFields(from)
 	e.messageAt, e.messageEnd = e.messageAt-fields, e.messageEnd-fields
+}
+
+// moveToFields moves buf[from:] in front of the fields, and returns its size.
+// The caller adjusts the offsets.
+func (e *Event) moveToFields(from int) (size int) {
+	at, end := e.fieldsAt, len(e.buf)
+	e.buf = append(e.buf, e.buf[at:from]...)
+	copy(e.buf[at:], e.buf[from:])
+	e.buf = e.buf[:end]
+	return end - from
 }
 
 // claimErrorKeys reserves the keys of an error that is about to be added. They

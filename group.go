@@ -51,6 +51,7 @@ func (g *groups) rename(reserved *keySet) {
 // addBound adds the constant and the bound fields, and the pending groups.
 func (e *Event) addBound() {
 	l := e.log
+	e.fieldsAt = len(e.buf)
 	if f := l.core.format; f.static != "" || l.bound != "" {
 		e.buf = append(append(e.buf, f.static...), l.bound...)
 	}
