@@ -68,15 +68,20 @@ func wanted() string {
 	panic("files: no scenario TenFields")
 }
 
+// checkWriter tries other libraries again: some name a file by the time in
+// milliseconds, and the second rotation within one replaces the file of the
+// first.
 func checkWriter(s *Scenario, c *Contestant) error {
-	text, err := output(s, c, checked)
-	if err != nil {
-		return err
+	want := bytes.Repeat(s.Line, checked)
+	for try := 1; ; try++ {
+		text, err := output(s, c, checked)
+		if err != nil || bytes.Equal(text, want) {
+			return err
+		}
+		if try == 10 || strings.HasPrefix(c.Name, Nib) {
+			return fmt.Errorf("%d bytes in the files, want %d, or others", len(text), len(want))
+		}
 	}
-	if want := bytes.Repeat(s.Line, checked); !bytes.Equal(text, want) {
-		return fmt.Errorf("%d bytes in the files, want %d, or others", len(text), len(want))
-	}
-	return nil
 }
 
 // output returns what c writes when it is given n lines.

@@ -75,6 +75,11 @@ var careful = file.Config{
 	OnError: func(err error) { log.Print(err) }, // not through the logger that has the fault
 }
 
+var indexed = file.Config{
+	MaxSize: 4 << 30,
+	Index:   true,
+}
+
 func reopenOnHangup(out *file.Sink) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -145,7 +150,7 @@ func Example_migration() {
 }
 
 func TestConfigsOfTheDocumentAreValid(t *testing.T) {
-	for i, c := range []file.Config{bySize, byTime, atMidnight, retention, buffered, careful} {
+	for i, c := range []file.Config{bySize, byTime, atMidnight, retention, buffered, careful, indexed} {
 		out, err := file.Open(filepath.Join(t.TempDir(), "app.log"), c)
 		if err != nil {
 			t.Errorf("config %d: %v", i, err)
