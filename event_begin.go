@@ -70,6 +70,34 @@ func (l *Logger) begin(level Level, how flags, from *origin) *Event {
 	return e
 }
 
+// passSpecial takes both steps for Log, which has no level, and for Panic and
+// Fatal, which need an event even if there is no line: the event is muted then,
+// and that of a nil Logger belongs to idleLogger. Fatal exits even if a Leveler
+// or a sampler ends the goroutine. The Logger that it returns is nil if there is
+// no event.
+func (l *Logger) passSpecial(level Level, how flags) (*Logger, flags) {
+	if how&noLevelKey != 0 {
+		if l.discards() || !l.isSampled(level) {
+			return nil, how
+		}
+		return l, how
+	}
+	if l.discards() {
+		return idleLogger, how | muted
+	}
+	exit := func() {
+		if how&thenExit != 0 {
+			l.act(thenExit, "")
+		}
+	}
+	orLost(exit, func() {
+		if l.belowMin(level) || !l.passes(level) {
+			how |= muted
+		}
+	})
+	return l, how
+}
+
 // A front is what the lines of a logger at one level begin with: time, level,
 // name, and the bound fields, unless the call site or the message precedes
 // them. Two fronts of the same second differ only in its fraction. So an idle
@@ -96,7 +124,7 @@ const noLevel = Level(math.MinInt + 1)
 func (e *Event) newFront(show Level) {
 	c := e.log.core
 	if c.now != nil {
-		t := c.readClock()
+		t := e.readClock()
 		e.setTime(t)
 		e.writeFront(show, t.Location(), "")
 		return

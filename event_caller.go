@@ -90,7 +90,7 @@ func (e *Event) CallerSkipFrame(n int) *Event {
 		e.leaveGroups(e.callerAt)
 		return e
 	}
-	t := e.log.core.format.outside(pc)
+	t := e.outside(pc)
 	e.pc = t.pc
 	e.splice(e.callerAt, e.callerEnd, t.field)
 	return e
@@ -103,7 +103,7 @@ func (e *Event) CallerSkipFrame(n int) *Event {
 // nib has made the call, pc is within nib and has no caller: each line looks
 // for its own on the stack (outside).
 func (e *Event) addCaller(pc uintptr) {
-	t := e.log.core.format.outside(pc)
+	t := e.outside(pc)
 	e.pc = t.pc
 	e.flags |= hasCaller
 	e.callerAt = len(e.buf)
@@ -112,20 +112,22 @@ func (e *Event) addCaller(pc uintptr) {
 }
 
 // outside returns the field of a call site outside of nib.
-func (f *format) outside(pc uintptr) *callerField {
-	t := f.caller(pc)
+func (e *Event) outside(pc uintptr) *callerField {
+	t := e.caller(pc)
 	if t.pc == 0 {
-		t = f.caller(callsite.Outside(ownPrefix))
+		t = e.caller(callsite.Outside(ownPrefix))
 	}
 	return t
 }
 
 // caller returns the field of a call site, encoded once and kept.
-func (f *format) caller(pc uintptr) *callerField {
-	t := f.callers.Get(pc)
-	if t == nil {
-		t = f.callers.Put(pc, f.encodeCaller(pc))
+func (e *Event) caller(pc uintptr) *callerField {
+	f := e.log.core.format
+	if t := f.callers.Get(pc); t != nil {
+		return t
 	}
+	var t *callerField
+	orLost(e.abort, func() { t = f.callers.Put(pc, f.encodeCaller(pc)) })
 	return t
 }
 

@@ -5,7 +5,6 @@ package nib
 import (
 	"time"
 
-	"github.com/nib-log/nib/internal/clock"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/plan"
 )
@@ -208,18 +207,4 @@ func errorText(err error) string {
 func (e *Event) setTime(t time.Time) {
 	e.sec, e.nsec = t.Unix(), int32(t.Nanosecond())
 	e.flags |= hasTime
-}
-
-// time reads the clock once for the line.
-func (e *Event) time() (sec int64, nsec int32) {
-	if e.flags&hasTime == 0 {
-		if e.log.core.now != nil {
-			e.setTime(e.log.core.readClock())
-		} else {
-			now := clock.Now()
-			e.sec, e.nsec = now/1e9, int32(now%1e9)
-			e.flags |= hasTime
-		}
-	}
-	return e.sec, e.nsec
 }

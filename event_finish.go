@@ -151,6 +151,7 @@ func (e *Event) completeAndAct(msg string) {
 	l, how := e.log, e.flags
 	if how&thenExit != 0 {
 		defer l.act(how, msg) // even if a sink ends the goroutine
+		e.flags &^= thenExit  // once: if the clock ends it, abort runs as well
 	}
 	e.complete()
 	if how&thenPanic != 0 {

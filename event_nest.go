@@ -68,7 +68,7 @@ func (a *Array) element() (*Event, bool) {
 		return nil, false
 	}
 	if e.depth < 0 || e.flags&(inArray|inValue) != inArray {
-		e.misused("an element was added to an array that is closed")
+		orLost(e.abort, func() { e.misused("an element was added to an array that is closed") })
 		return nil, false
 	}
 	e.buf = append(e.buf, ',')

@@ -3,8 +3,10 @@
 package nib_test
 
 import (
+	"log/slog"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 )
@@ -24,9 +26,6 @@ func apart(tb testing.TB, f func()) {
 
 func TestGoexitInUserCodeLosesOnlyItsLine(t *testing.T) {
 	for _, d := range trapdoors(runtime.Goexit) {
-		if d.name == "Layout.Caller" {
-			continue // runs once per call site, on another event
-		}
 		l, c := newCapture(t, d.opts...)
 		ended := true
 		apart(t, func() {
@@ -59,7 +58,7 @@ func TestLinesAfterGoexitAreWhole(t *testing.T) {
 			e2.Str("b", "2").Msg("m")
 		}
 		for _, line := range c.take() {
-			if line.get("lost") != nil && d.name != "Layout.Caller" || len(line.keys) != 4 && d.name != "Layout.Caller" {
+			if line.get("lost") != nil || len(line.keys) != 4 {
 				t.Errorf("%s\n got %s", d.name, line)
 			}
 		}
@@ -163,12 +162,65 @@ type writeFunc func(p []byte) (int, error)
 
 func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
 
-// Fatal ends the process even if its line is lost before Msg is called.
-func TestFatalExitsWhenAFieldEndsTheGoroutine(t *testing.T) {
-	exits := 0
-	l, c := newCapture(t, nib.WithExit(func(int) { exits++ }))
-	apart(t, func() { l.Fatal().Func(func(*nib.Event) { runtime.Goexit() }).Msg("") })
-	if got := len(c.take()); exits != 1 || got != 0 || l.Stats().Aborted != 1 {
-		t.Errorf("got %d exits, %d lines, %+v", exits, got, l.Stats())
+// Fatal ends the process, once, whatever user code ends the goroutine: before
+// there is an event, between its methods, and while the line is written.
+func TestFatalExitsWhenUserCodeEndsTheGoroutine(t *testing.T) {
+	on := false
+	end := func() {
+		if on {
+			runtime.Goexit()
+		}
+	}
+	type ending struct {
+		name string
+		opts []nib.Option
+		add  func(e *nib.Event)
+	}
+	fails := func() { panic("boom") }
+	handler := nib.WithErrorHandler(func(error) { end() })
+	clock := nib.WithClock(func() time.Time { end(); return testTime })
+	caller := nib.WithLayout(nib.Layout{Caller: func(*nib.Event, string, runtime.Frame) { end() }})
+	endings := []ending{
+		{"the clock", []nib.Option{clock}, nil},
+		{"the clock of Timestamp", []nib.Option{clock, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey})}, func(e *nib.Event) { e.Timestamp() }},
+		{"the clock of the record", []nib.Option{clock, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}), nib.WithSink(sinkFunc(func(*nib.Record) error { return nil }))}, nil},
+		{"the sampler", []nib.Option{nib.WithSampler(sampler(end))}, nil},
+		{"the leveler", []nib.Option{nib.WithLevel(leveler(func() slog.Level { end(); return slog.LevelDebug }))}, nil},
+		{"Layout.Caller", []nib.Option{caller, nib.WithCaller()}, nil},
+		{"Layout.Caller in Caller", []nib.Option{caller}, func(e *nib.Event) { e.Caller() }},
+		{"Layout.Caller in CallerSkipFrame", []nib.Option{caller}, func(e *nib.Event) { e.CallerSkipFrame(1) }},
+		{"the handler of a clock that panics", []nib.Option{handler, nib.WithClock(func() time.Time { fails(); return testTime })}, nil},
+		{"the handler of a sampler that panics", []nib.Option{handler, nib.WithSampler(sampler(fails))}, nil},
+		{"the handler of a leveler that panics", []nib.Option{handler, nib.WithLevel(leveler(func() slog.Level { fails(); return 0 }))}, nil},
+		{"the handler of a misused event", []nib.Option{handler}, func(e *nib.Event) {
+			var kept *nib.Array
+			e.Array("a", func(a *nib.Array) { kept = a })
+			kept.Int(1)
+		}},
+	}
+	for _, d := range trapdoors(end) {
+		endings = append(endings, ending{d.name, d.opts, d.add})
+	}
+	for _, d := range endings {
+		for _, level := range []nib.Level{nib.LevelFatal, nib.LevelPanic} {
+			exits := 0
+			l, c := newCapture(t, append(d.opts, nib.WithExit(func(int) { exits++ }))...)
+			start, want := l.Fatal, 1
+			if level == nib.LevelPanic {
+				start, want = l.Panic, 0
+			}
+			on = true
+			o := attempt(t, func() {
+				e := start()
+				if d.add != nil {
+					d.add(e)
+				}
+				e.Msg("m")
+			})
+			on = false
+			if got := len(c.take()); o.returned || o.panicked != nil || exits != want || got != 0 || l.Stats().Aborted != 1 {
+				t.Errorf("%s, level %v: got %+v, %d exits, %d lines, %+v", d.name, level, o, exits, got, l.Stats())
+			}
+		}
 	}
 }

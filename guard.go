@@ -77,17 +77,6 @@ func (e *Event) panicked(value any) (text string) {
 	return text
 }
 
-// abort counts the line as lost and makes the event idle for good. That of
-// Fatal ends the process nevertheless.
-func (e *Event) abort() {
-	e.log.core.state.aborted.Add(1)
-	e.user.Leave()
-	e.depth, e.reservedBits = idle, allReserved
-	if e.flags&thenExit != 0 {
-		e.log.act(thenExit, "")
-	}
-}
-
 // A scope is what leave restores at the end of a level.
 type scope struct {
 	from         int // offset of a container's first byte

@@ -139,23 +139,3 @@ func (l *Logger) passesSlowly(level Level) bool {
 func (l *Logger) isSampled(level Level) bool {
 	return l.core.sampler == nil || l.sample(l.core.sampler, level)
 }
-
-// passSpecial takes both steps for Log, which has no level, and for Panic and
-// Fatal, which need an event even if there is no line: the event is muted then,
-// and that of a nil Logger belongs to idleLogger. The Logger that it returns is
-// nil if there is no event.
-func (l *Logger) passSpecial(level Level, how flags) (*Logger, flags) {
-	if how&noLevelKey != 0 {
-		if l.discards() || !l.isSampled(level) {
-			return nil, how
-		}
-		return l, how
-	}
-	if l.discards() {
-		return idleLogger, how | muted
-	}
-	if l.belowMin(level) || !l.passes(level) {
-		how |= muted
-	}
-	return l, how
-}

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/linewriter"
@@ -154,17 +153,32 @@ func callUser(what string, aborted *atomic.Uint64, f func()) (done bool, err err
 	return true, nil
 }
 
-// readClock reads the clock of WithClock, and the system's if that one fails.
-func (c *core) readClock() (t time.Time) {
-	done, err := callUser("the clock", &c.state.aborted, func() { t = c.now() })
-	if !done {
-		t = time.Now()
-	}
-	if err != nil {
-		c.report(err)
-	}
-	return t
+// orLost calls f, and lost if user code ends the goroutine in f.
+func orLost(lost, f func()) {
+	done := false
+	defer func() {
+		if !done {
+			lost()
+		}
+	}()
+	f()
+	done = true
 }
+
+// callReported is callUser for user code whose panic is reported. If it, or the
+// error handler, ends the goroutine, callReported calls lost.
+func (c *core) callReported(what string, lost, f func()) (done bool) {
+	orLost(lost, func() {
+		var err error
+		if done, err = callUser(what, new(atomic.Uint64), f); err != nil {
+			c.report(err)
+		}
+	})
+	return done
+}
+
+// lose counts a line that is lost before it has an event.
+func (s *state) lose() { s.aborted.Add(1) }
 
 // A userLeveler guards a Leveler that is not one of nib's or slog's. While it
 // fails, every level is on.
@@ -176,10 +190,7 @@ type userLeveler struct {
 // Level returns the level of the guarded Leveler.
 func (u *userLeveler) Level() (level slog.Level) {
 	level = slog.Level(minLevel)
-	_, err := callUser("the leveler", &u.core.state.aborted, func() { level = u.of.Level() })
-	if err != nil {
-		u.core.report(err)
-	}
+	u.core.callReported("the leveler", u.core.state.lose, func() { level = u.of.Level() })
 	return level
 }
 
@@ -198,9 +209,6 @@ func (l *Logger) guardLeveler() {
 // reported.
 func (l *Logger) sample(s Sampler, level Level) (keep bool) {
 	keep = true
-	_, err := callUser("the sampler", &l.core.state.aborted, func() { keep = s.Sample(level) })
-	if err != nil {
-		l.core.report(err)
-	}
+	l.core.callReported("the sampler", l.core.state.lose, func() { keep = s.Sample(level) })
 	return keep
 }

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nib-log/nib/internal/clock"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/lastresort"
@@ -218,6 +219,29 @@ func (e *Event) fill() *Record {
 	return r
 }
 
+// time reads the clock once for the line.
+func (e *Event) time() (sec int64, nsec int32) {
+	if e.flags&hasTime == 0 {
+		if e.log.core.now != nil {
+			e.setTime(e.readClock())
+		} else {
+			now := clock.Now()
+			e.sec, e.nsec = now/1e9, int32(now%1e9)
+			e.flags |= hasTime
+		}
+	}
+	return e.sec, e.nsec
+}
+
+// readClock reads the clock of WithClock, and the system's if that one fails.
+func (e *Event) readClock() (t time.Time) {
+	c := e.log.core
+	if !c.callReported("the clock", e.abort, func() { t = c.now() }) {
+		t = time.Now()
+	}
+	return t
+}
+
 // unixNano saturates outside the range of an int64.
 func unixNano(sec int64, nsec int32) int64 {
 	const last = math.MaxInt64 / 1_000_000_000
@@ -264,6 +288,22 @@ func (o *output) flush(ctx context.Context) error {
 func callFlush(ctx context.Context, f flusher) (err error) {
 	_, panicked := callUser("Flush of the sink", new(atomic.Uint64), func() { err = f.Flush(ctx) })
 	return cmp.Or(panicked, err)
+}
+
+// abort counts the line as lost and makes the event idle for good, unless it is
+// idle already. That of Fatal ends the process nevertheless.
+func (e *Event) abort() {
+	if e.depth < 0 {
+		return
+	}
+	e.log.core.state.lose()
+	if e.depth > 0 {
+		e.user.Leave()
+	}
+	e.depth, e.reservedBits = idle, allReserved
+	if e.flags&thenExit != 0 {
+		e.log.act(thenExit, "")
+	}
 }
 
 // act flushes, and then panics or ends the process.

@@ -59,11 +59,14 @@ var lineWays = []way{
 
 // functions maps each exported function of the package to the calls that pass
 // it user code; nil if it runs none while a line is built.
-func functions(c *culprit) map[string][]func(l *nib.Logger) {
+func functions(x *trial, c *culprit) map[string][]func(l *nib.Logger) {
 	opts := func(opts ...nib.Option) (all []func(l *nib.Logger)) {
 		for _, o := range opts {
+			add := func(e *nib.Event) { e.Ctx(context.Background()).Err(errAny) }
 			all = append(all, func(l *nib.Logger) {
-				l.WithOptions(o).At(nib.LevelInfo + 1).Ctx(context.Background()).Err(errAny).Msg("outer")
+				l = l.WithOptions(o)
+				x.final("an option", l, add)
+				l.At(nib.LevelInfo + 1).Func(add).Msg("outer")
 			})
 		}
 		return all
@@ -110,7 +113,7 @@ func functions(c *culprit) map[string][]func(l *nib.Logger) {
 		"New":        lost(nib.New(badWriter{c}, quiet)),
 		"WriterSink": lost(nib.NewSink(nib.WriterSink(badWriter{c}), quiet)),
 		"NewSecret":  events(func(e *nib.Event, v any) { e.Any("s", nib.NewSecret(v)) }),
-		"WithCaller": {func(l *nib.Logger) { badCaller(l, c) }},
+		"WithCaller": {func(l *nib.Logger) { badCaller(x, l, c) }},
 		"WithExit":   nil, // TestFatal…: its effects are intended
 		"Default":    nil, "SetDefault": nil, "NewContext": nil, "Trace": nil, "Debug": nil, "Info": nil, "Warn": nil, "Error": nil, "Panic": nil, "Fatal": nil,
 		"ParseLevel": nil, "ParseRules": nil, "WithRules": nil, "WithStack": nil, "WithDuplicateKeys": nil, "WithRedact": nil, "WithMaxLine": nil,
@@ -122,11 +125,13 @@ func lost(failing *nib.Logger) []func(l *nib.Logger) {
 	return []func(l *nib.Logger){func(l *nib.Logger) { failing.Info().Msg("lost"); l.Info().Msg("outer") }}
 }
 
-func badCaller(l *nib.Logger, c *culprit) {
-	l.WithOptions(nib.WithCaller(), nib.WithLayout(nib.Layout{Caller: func(e *nib.Event, key string, _ runtime.Frame) {
+func badCaller(x *trial, l *nib.Logger, c *culprit) {
+	l = l.WithOptions(nib.WithCaller(), nib.WithLayout(nib.Layout{Caller: func(e *nib.Event, key string, _ runtime.Frame) {
 		e.Str(key, c.text).Any("k", badJSON{c})
 		c.act()
-	}})).Info().Msg("outer")
+	}}))
+	x.final("a caller", l, func(*nib.Event) {})
+	l.Info().Msg("outer")
 }
 
 var (
@@ -197,15 +202,15 @@ func (x *trial) judge(name string, call func()) {
 }
 
 // final is judge for Fatal and Panic, which act whatever becomes of the line.
-func (x *trial) final(name string, use func(e *nib.Event)) {
+func (x *trial) final(name string, l *nib.Logger, use func(e *nib.Event)) {
 	x.exits = 0
-	attempt(x.t, func() { e := x.l.Fatal(); use(e); e.Msg("outer") })
-	if x.exits != 1 && !x.m.ends {
+	attempt(x.t, func() { e := l.Fatal(); use(e); e.Msg("final") })
+	if x.exits != 1 {
 		x.t.Errorf("Fatal with %s, user code %s: exits %d times, want once with 1", name, x.m.name, x.exits)
 	}
-	o := attempt(x.t, func() { e := x.l.Panic(); use(e); e.Msg("outer") })
-	if o.panicked != "outer" && !x.m.ends {
-		x.t.Errorf("Panic with %s, user code %s: panics with a %T", name, x.m.name, o.panicked)
+	o := attempt(x.t, func() { e := l.Panic(); use(e); e.Msg("final") })
+	if o.returned || o.panicked != "final" && (o.panicked != nil || !x.m.ends) {
+		x.t.Errorf("Panic with %s, user code %s: returned %v, panics with a %T", name, x.m.name, o.returned, o.panicked)
 	}
 }
 
@@ -228,7 +233,7 @@ func TestUserCodeOfEveryKindInEveryPlace(t *testing.T) {
 		x.events(c, count)
 		x.arrays(c, count)
 		x.loggers(c, count)
-		table := functions(c)
+		table := functions(x, c)
 		for name, logs := range table {
 			for _, log := range logs {
 				if count() {
@@ -269,7 +274,7 @@ func (x *trial) events(c *culprit, count func() bool) {
 					x.judge("Event."+name+" in "+w.name, func() { w.log(x.l, func(e *nib.Event) { on(e)[n]() }) })
 				}
 				if count() {
-					x.final("Event."+name, func(e *nib.Event) { on(e)[n]() })
+					x.final("Event."+name, x.l, func(e *nib.Event) { on(e)[n]() })
 				}
 			}
 		}
