@@ -85,12 +85,7 @@ func (l *Logger) passSpecial(level Level, how flags) (*Logger, flags) {
 	if l.discards() {
 		return idleLogger, how | muted
 	}
-	exit := func() {
-		if how&thenExit != 0 {
-			l.act(thenExit, "")
-		}
-	}
-	orLost(exit, func() {
+	orLost(func() { l.act(how&thenExit, "") }, func() {
 		if l.belowMin(level) || !l.passes(level) {
 			how |= muted
 		}

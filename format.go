@@ -171,7 +171,7 @@ func (f *format) encodeLevel(l Level, aborted *atomic.Uint64) string {
 
 // levelName names a level, by Level.String if the layout's function panics.
 func (f *format) levelName(l Level, aborted *atomic.Uint64) (name string) {
-	if done, _ := callUser("Layout.LevelName", aborted, func() { name = f.LevelName(l) }); !done {
+	if done, _ := callUser("Layout.LevelName", func() { aborted.Add(1) }, func() { name = f.LevelName(l) }); !done {
 		name = l.String()
 	}
 	return name

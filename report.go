@@ -125,32 +125,25 @@ func (c *core) report(err error) {
 
 // callUser runs user code that adds nothing to an event, and reports whether it
 // has returned. It has not if it panicked, which err describes, or if it calls
-// itself without end by logging. A goroutine that it ends is counted.
+// itself without end by logging. If it ends the goroutine, callUser calls lost.
 //
 //go:noinline
-func callUser(what string, aborted *atomic.Uint64, f func()) (done bool, err error) {
+func callUser(what string, lost, f func()) (done bool, err error) {
 	under, n := usercode.Enter()
-	ended := true
-	defer func() {
-		under.Leave()
-		if ended && err == nil {
-			aborted.Add(1)
-		}
-	}()
-	defer func() {
-		if !done && ended {
+	defer under.Leave()
+	if n > maxLines && usercode.FramesNamed(ownPrefix, "callUser") > maxLines {
+		return false, nil
+	}
+	orLost(lost, func() {
+		defer func() {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("nib: %s panicked: %s", what, usercode.PanicText(p))
 			}
-		}
-	}()
-	if n > maxLines && usercode.FramesNamed(ownPrefix, "callUser") > maxLines {
-		ended = false
-		return false, nil
-	}
-	f()
-	done, ended = true, false
-	return true, nil
+		}()
+		f()
+		done = true
+	})
+	return done, err
 }
 
 // orLost calls f, and lost if user code ends the goroutine in f.
@@ -170,7 +163,7 @@ func orLost(lost, f func()) {
 func (c *core) callReported(what string, lost, f func()) (done bool) {
 	orLost(lost, func() {
 		var err error
-		if done, err = callUser(what, new(atomic.Uint64), f); err != nil {
+		if done, err = callUser(what, func() {}, f); err != nil {
 			c.report(err)
 		}
 	})

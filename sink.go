@@ -11,7 +11,6 @@ import (
 	"iter"
 	"math"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/nib-log/nib/internal/clock"
@@ -200,7 +199,7 @@ func (c *core) reportLost(n int, err error) {
 
 // isReentrant reports whether a sink's error is or wraps ErrReentrant.
 func (c *core) isReentrant(err error) (is bool) {
-	_, _ = callUser("the error of a sink", &c.state.aborted, func() { is = errors.Is(err, ErrReentrant) })
+	_, _ = callUser("the error of a sink", c.state.lose, func() { is = errors.Is(err, ErrReentrant) })
 	return is
 }
 
@@ -286,7 +285,7 @@ func (o *output) flush(ctx context.Context) error {
 }
 
 func callFlush(ctx context.Context, f flusher) (err error) {
-	_, panicked := callUser("Flush of the sink", new(atomic.Uint64), func() { err = f.Flush(ctx) })
+	_, panicked := callUser("Flush of the sink", func() {}, func() { err = f.Flush(ctx) })
 	return cmp.Or(panicked, err)
 }
 
@@ -301,13 +300,15 @@ func (e *Event) abort() {
 		e.user.Leave()
 	}
 	e.depth, e.reservedBits = idle, allReserved
-	if e.flags&thenExit != 0 {
-		e.log.act(thenExit, "")
-	}
+	e.log.act(e.flags&thenExit, "")
 }
 
-// act flushes, and then panics or ends the process.
+// act does what Panic or Fatal does after its line, if then is not 0: it
+// flushes, and then panics or ends the process.
 func (l *Logger) act(then flags, msg string) {
+	if then == 0 {
+		return
+	}
 	l.flushFinal()
 	if then&thenPanic != 0 {
 		panic(msg)
