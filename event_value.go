@@ -130,9 +130,11 @@ func (e *Event) settle(from int, c clash) {
 	if c&clashOwn != 0 {
 		e.buf = append(e.buf[:from], f.reserved.rename(string(e.buf[from:]), "")...)
 	}
-	if c&clashError != 0 && e.hasError() {
+	switch {
+	case c&clashError == 0 || e.flags&inError != 0:
+	case e.hasError():
 		e.buf = append(e.buf[:from], f.errorKeys.rename(string(e.buf[from:]), "")...)
-	} else if c&clashError != 0 {
+	default:
 		e.flags |= hasErrorKey
 	}
 }

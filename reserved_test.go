@@ -314,3 +314,42 @@ func TestCallerThatAddsAnErrorReservesItsKey(t *testing.T) {
 		t.Errorf("got  %swant %s", out.String(), want)
 	}
 }
+
+// Every way to add fields writes the keys that a function of the layout adds.
+func TestLayoutFunctionsWriteTheirKeysInEveryWay(t *testing.T) {
+	keys := []string{"error", "trace"}
+	for name, add := range map[string]func(e *nib.Event){
+		"Str":         func(e *nib.Event) { strs(e, keys) },
+		"Fields":      func(e *nib.Event) { e.Fields(fieldMap(keys)) },
+		"Attrs":       func(e *nib.Event) { e.Attrs(attrs(keys)...) },
+		"Func":        func(e *nib.Event) { e.Func(func(e *nib.Event) { strs(e, keys) }) },
+		"EmbedObject": func(e *nib.Event) { e.EmbedObject(marshalFunc(func(e *nib.Event) { strs(e, keys) })) },
+		"Inline": func(e *nib.Event) {
+			nib.Inline(e, struct {
+				E string `json:"error"`
+				T string `json:"trace"`
+			}{"forged", "forged"})
+		},
+		"Inline of a pointer with methods": func(e *nib.Event) {
+			nib.Inline(e, &struct {
+				E slog.LevelVar `json:"trace"`
+				T any           `json:"error"`
+			}{T: errAny})
+		},
+	} {
+		l, c := newCapture(t, nib.WithLayout(nib.Layout{Error: func(e *nib.Event, _ string, _ error) { add(e) }}))
+		for _, log := range []func(){
+			func() { l.Info().Err(errAny).Msg("m") },
+			func() { l.Info().Err(errAny).Str("error", "later").Str("trace", "later").Msg("m") },
+			func() { l.Info().Str("error", "before").Str("trace", "before").Err(errAny).Msg("m") },
+		} {
+			log()
+			line := c.one()
+			for _, key := range keys {
+				if got := line.get(key); got == nil || got.text == "later" || got.text == "before" {
+					t.Errorf("%s: %s is not that of the layout\n got %s", name, key, line)
+				}
+			}
+		}
+	}
+}
