@@ -44,7 +44,7 @@ type Event struct {
 
 	tooDeep int32 // how often the field has reached the limit of depth
 
-	carried *Logger        // logger of the context; its fields are added when the groups end
+	carried []*Logger      // loggers of contexts; their fields are added when the groups end
 	user    *usercode.Slot // set while user code runs, for the goroutine that runs it
 	front   front
 

@@ -181,10 +181,11 @@ func (e *Event) addEpilogue(msg string) {
 	}
 	if e.log.groups.any() {
 		e.closeGroups()
-		if l := e.carried; l != nil {
-			e.carried = nil
+		for _, l := range e.carried {
 			e.addCarried(l)
 		}
+		clear(e.carried)
+		e.carried = e.carried[:0]
 	}
 	if e.level >= c.stackFrom {
 		e.Stack() // at the top, not in a group

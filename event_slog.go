@@ -18,7 +18,7 @@ import (
 // Ctx adds the bound fields of the Logger that ctx carries (see [NewContext]),
 // except those that the line already has, and the fields that
 // [WithContextFields] takes from ctx. The former are added at the top level of
-// the line, even if groups of [Logger.WithGroup] are open.
+// the line, even if groups are open, and not by With of a Logger with groups.
 func (e *Event) Ctx(ctx context.Context) *Event {
 	if ctx == nil || !e.isActive() {
 		return e
@@ -31,7 +31,7 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 		case !e.log.groups.any():
 			e.addCarried(carried)
 		case e.flags&building == 0:
-			e.carried = carried // until the groups end
+			e.carried = append(e.carried, carried) // until the groups end
 		}
 	}
 	if f := e.log.core.contextFields; f != nil {
@@ -41,26 +41,34 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 }
 
 // addCarried adds the bound fields of l that the line does not have. Usually
-// one of the two loggers is made from the other: then those are none, or what l
-// has bound more. Otherwise, or if keys of errors have to be renamed, each
-// field is looked for in the line.
+// one of the loggers is made from the other: l has none, or has bound more.
+// Otherwise, or after other fields or errors, each is looked for in the line.
 func (e *Event) addCarried(l *Logger) {
-	own := e.log
-	if l.core.format == own.core.format && l.groups.open == 0 && !own.groups.any() {
-		if extends(own.bound, l.bound) {
+	own, fields := e.log, l.bound
+	if f := own.core.format; l.core.format == f && l.groups.open == 0 && !own.groups.any() {
+		if extends(own.bound, fields) {
 			return
 		}
-		if extends(l.bound, own.bound) && (e.flags|own.boundFlags|l.boundFlags)&(hasError|hasErrorKey) == 0 {
-			e.buf = append(e.buf, l.bound[len(own.bound):]...)
-			return
+		if extends(fields, own.bound) {
+			fields = fields[len(own.bound):]
+			if (e.flags|own.boundFlags|l.boundFlags)&(building|hasError|hasErrorKey) == 0 && len(e.buf) == e.fieldsAt+len(f.static)+len(own.bound) {
+				e.buf = append(e.buf, fields...)
+				return
+			}
 		}
 	}
-	e.scratch = append(append(e.scratch[:0], l.bound...), l.groups.closing()...)
+	place := e.flags & inError
+	if l.boundFlags&hasError != 0 && !e.hasError() && l.core.format.ErrorKey == own.core.format.ErrorKey {
+		e.claimErrorKeys()
+		e.flags |= inError // the keys of its error are kept
+	}
+	e.scratch = append(append(e.scratch[:0], fields...), l.groups.closing()...)
 	for key, value := range jsonread.Missing(e.buf, e.scratch) {
 		if e.beginField(string(key)) {
 			e.buf = append(e.buf, value...)
 		}
 	}
+	e.flags = e.flags&^inError | place
 }
 
 // extends reports whether encoded fields begin with the fields prefix.

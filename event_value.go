@@ -130,11 +130,9 @@ func (e *Event) settle(from int, c clash) {
 	if c&clashOwn != 0 {
 		e.buf = append(e.buf[:from], f.reserved.rename(string(e.buf[from:]), "")...)
 	}
-	switch {
-	case c&clashError == 0 || e.flags&inError != 0:
-	case e.hasError():
+	if c&clashError != 0 && e.hasError() && e.flags&inError == 0 {
 		e.buf = append(e.buf[:from], f.errorKeys.rename(string(e.buf[from:]), "")...)
-	default:
+	} else if c&clashError != 0 {
 		e.flags |= hasErrorKey
 	}
 }

@@ -322,8 +322,7 @@ func SetDefault(l *Logger) { defaultLogger.Store(l) }
 // Trace starts an event of the default logger; see [Logger.Trace].
 func Trace() *Event { return Default().At(LevelTrace) }
 
-// Debug starts an event of the default logger at LevelDebug; see
-// [Logger.Debug].
+// Debug starts an event of the default logger at LevelDebug.
 func Debug() *Event { return Default().At(LevelDebug) }
 
 // Info starts an event of the default logger at LevelInfo; see [Logger.Info].
@@ -332,8 +331,7 @@ func Info() *Event { return Default().At(LevelInfo) }
 // Warn starts an event of the default logger at LevelWarn; see [Logger.Warn].
 func Warn() *Event { return Default().At(LevelWarn) }
 
-// Error starts an event of the default logger at LevelError; see
-// [Logger.Error].
+// Error starts an event of the default logger at LevelError.
 func Error() *Event { return Default().At(LevelError) }
 
 // Panic starts an event that panics with its message; see [Logger.Panic].

@@ -64,18 +64,14 @@ func WithLayout(layout Layout) Option {
 }
 
 // WithClock replaces the clock. now must be safe for concurrent use.
-func WithClock(now func() time.Time) Option {
-	return Option{func(l *Logger) { l.core.now = now }}
-}
+func WithClock(now func() time.Time) Option { return Option{func(l *Logger) { l.core.now = now }} }
 
 // WithCaller adds the call site to every line.
 func WithCaller() Option { return Option{func(l *Logger) { l.core.caller = true }} }
 
 // WithStack adds the stack of the calling goroutine to lines of level from and
 // above.
-func WithStack(from Level) Option {
-	return Option{func(l *Logger) { l.core.stackFrom = from }}
-}
+func WithStack(from Level) Option { return Option{func(l *Logger) { l.core.stackFrom = from }} }
 
 // A Hook sees every event that is about to be written, on the goroutine that
 // logs. It may add fields, Discard the event, and read what is there with
@@ -123,9 +119,7 @@ func WithSampler(s Sampler) Option { return Option{func(l *Logger) { l.core.samp
 // wrong use of events. It runs on the goroutine that logs, may be called by
 // several at once, and may log: errors during such a call are only counted.
 // The default writes to standard error and waits for it for 100 ms at most.
-func WithErrorHandler(h func(error)) Option {
-	return Option{func(l *Logger) { l.core.onError = h }}
-}
+func WithErrorHandler(h func(error)) Option { return Option{func(l *Logger) { l.core.onError = h }} }
 
 // WithExit replaces os.Exit as the last act of Fatal.
 func WithExit(exit func(code int)) Option { return Option{func(l *Logger) { l.core.exit = exit }} }
