@@ -47,6 +47,7 @@ func WithLayout(layout Layout) Option {
 		panic(err.Error())
 	}
 	return Option{func(l *Logger) {
+		layout := layout // the Option may be used again
 		if l.core.out.textDurations {
 			layout.Duration = DurationString
 		}

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -194,5 +195,16 @@ func BenchmarkRender(b *testing.B) {
 				dst = s.Render(dst[:0], line)
 			}
 		})
+	}
+}
+
+// An Option is used by any number of loggers, whatever the first one is for.
+func TestLayoutOptionOfAConsoleCanBeUsedAgain(t *testing.T) {
+	var out bytes.Buffer
+	o := nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, LevelKey: nib.OmitKey, MessageKey: nib.OmitKey})
+	nib.NewSink(New(io.Discard, Config{}), o)
+	nib.New(&out, o).Info().Dur("d", 1500*time.Microsecond).Send()
+	if got, want := out.String(), "{\"d\":1.5}\n"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
