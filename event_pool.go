@@ -46,7 +46,7 @@ func (e *Event) release() {
 		return
 	}
 	if cap(e.buf) > keepSize {
-		e.front = front{}
+		e.front, e.record = front{}, Record{}
 		e.buf = make([]byte, 0, startCap)
 	}
 	e.recycle()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"weak"
 
 	"github.com/nib-log/nib"
 )
@@ -79,6 +80,21 @@ func TestHugeLineIsWrittenAndForgotten(t *testing.T) {
 	}
 	runtime.KeepAlive(text)
 	runtime.KeepAlive(keys)
+}
+
+// The pooled event must not keep the record of a huge line, also if the
+// following lines need none.
+func TestRecordOfAHugeLineIsForgotten(t *testing.T) {
+	var buf weak.Pointer[byte]
+	l := nib.NewSink(sinkFunc(func(r *nib.Record) error { buf = weak.Make(&r.Line[0]); return nil }))
+	plain := nib.New(&countWriter{})
+	l.Info().Str("k", strings.Repeat("x", 1<<20)).Msg("m")
+	e := plain.Info() // the same event, from the pool
+	runtime.GC()
+	if buf.Value() != nil {
+		t.Error("the line of 1 MB is still in memory")
+	}
+	e.Msg("m")
 }
 
 func TestHugeLineIsWhole(t *testing.T) {
