@@ -173,19 +173,10 @@ func (e *Event) setValue(buf []byte, err error) {
 
 // setFields is setValue for fields: the error becomes a field.
 func (e *Event) setFields(buf []byte, err error) {
-	if err != nil {
-		buf = e.appendErrorField(buf, err)
-	}
 	e.buf = buf
-}
-
-func (e *Event) appendErrorField(buf []byte, err error) []byte {
-	key := "error"
-	if e.hasError() && e.log.core.format.errorKeys.has(key) {
-		key = reservedPrefix + key
+	if err != nil {
+		e.str("error", errorText(err))
 	}
-	e.flags |= hasErrorKey
-	return jsonenc.AppendKeyString(buf, key, errorText(err))
 }
 
 // A userError is a text that is written to a line unchanged.

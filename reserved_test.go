@@ -353,3 +353,35 @@ func TestLayoutFunctionsWriteTheirKeysInEveryWay(t *testing.T) {
 		}
 	}
 }
+
+// The field with the error of Inline or of a Template is a field as any other.
+func TestErrorFieldOfAStructIsNotMistakenForTheLayouts(t *testing.T) {
+	type failing struct {
+		F float64
+		V any
+	}
+	bad := failing{1, func() {}}
+	row := nib.NewTemplate[failing](nib.LevelInfo, "m")
+	for name, tt := range map[string]struct {
+		layout nib.Layout
+		bind   func(e *nib.Event)
+		want   string
+	}{
+		"reserved":      {nib.Layout{LevelKey: "error", ErrorKey: "err"}, nil, "field.error"},
+		"by Static":     {nib.Layout{ErrorKey: "err", Static: func(e *nib.Event) { e.Str("error", "static") }}, nil, "field.error"},
+		"with an error": {nib.Layout{}, func(e *nib.Event) { e.Err(errAny) }, "field.error"},
+		"free":          {nib.Layout{}, nil, "error"},
+	} {
+		l, c := newCapture(t, nib.WithLayout(tt.layout))
+		if tt.bind != nil {
+			l = l.With(tt.bind)
+		}
+		nib.Inline(l.Info(), bad).Msg("m")
+		row.Log(nil, l, &bad)
+		for _, line := range c.take() {
+			if got := line.get(tt.want); got == nil || !strings.HasPrefix(got.text, "!ERROR") {
+				t.Errorf("%s: got %s, want the error as %q", name, line, tt.want)
+			}
+		}
+	}
+}
