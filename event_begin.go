@@ -73,8 +73,7 @@ func (l *Logger) begin(level Level, how flags, from *origin) *Event {
 // passSpecial takes both steps for Log, which has no level, and for Panic and
 // Fatal, which need an event even if there is no line: the event is muted then,
 // and that of a nil Logger belongs to idleLogger. Fatal exits even if a Leveler
-// or a sampler ends the goroutine. The Logger that it returns is nil if there is
-// no event.
+// or a sampler ends the goroutine. The Logger is nil if there is no event.
 func (l *Logger) passSpecial(level Level, how flags) (*Logger, flags) {
 	if how&noLevelKey != 0 {
 		if l.discards() || !l.isSampled(level) {

@@ -52,7 +52,7 @@ func addValue[T any](e *Event, v T) {
 		buf, err := plan.AppendValue(p, e.buf, v, maxDepth-int(e.depth))
 		e.setValue(buf, err)
 	case p.Locked():
-		e.buf = jsonenc.AppendString(e.buf, "!ERROR: "+p.Type().String()+" has a lock, which its copy shares: use Object, or a pointer")
+		e.setValue(e.buf, lockedError(p))
 	case p.Type().Kind() == reflect.Struct: // methods with a pointer receiver count
 		boxed := new(T)
 		*boxed = v
@@ -60,6 +60,11 @@ func addValue[T any](e *Event, v T) {
 	default:
 		e.addAny(v)
 	}
+}
+
+// lockedError refuses a value of a type whose copies must not be encoded.
+func lockedError(p *plan.Plan) error {
+	return userError("!ERROR: " + p.Type().String() + " has a lock, which its copy shares: use Object, or a pointer")
 }
 
 // hasOwnText reports whether T may have methods of nib or an error's, which its
@@ -89,6 +94,8 @@ func Inline[T any](e *Event, v T) *Event {
 	if p.Plain() {
 		buf, err := plan.AppendFieldsOf(p, e.buf, v, depth)
 		e.setFields(buf, err)
+	} else if p.Locked() {
+		e.setFields(e.buf, lockedError(p))
 	} else {
 		e.setFields(e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsOf(p, dst, v, depth) }))
 	}

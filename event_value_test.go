@@ -109,17 +109,66 @@ func TestValWritesAnyType(t *testing.T) {
 	}
 }
 
-func TestValRefusesToCopyALock(t *testing.T) {
+type (
+	lockedRow  struct{ C lockedPtr }
+	lockedRow2 struct {
+		A int
+		C [2]lockedPtr
+	}
+	pointedRow struct{ C *lockedPtr }
+)
+
+// A copy of a locked lock stays locked: the method that encodes it would never
+// return.
+func TestNoCopyOfALockIsEncoded(t *testing.T) {
 	var v lockedPtr
+	var row lockedRow
+	var row2 lockedRow2
 	v.Lock()
-	got := value(t, func(e *nib.Event) { copyOf(e, &v) })
-	if !strings.Contains(got.text, "lock") || !strings.Contains(got.text, "Object") {
-		t.Errorf("got %s\nwant an error that names the lock and Object", got)
+	row.C.Lock()
+	row2.C[1].Lock()
+	for name, add := range map[string]func(e *nib.Event){
+		"Val": func(e *nib.Event) { copyOf(e, &v) }, "Val of a struct": func(e *nib.Event) { copyOf(e, &row) },
+		"Inline": func(e *nib.Event) { inlineCopyOf(e, &row) }, "Inline, deeper": func(e *nib.Event) { inlineCopyOf(e, &row2) },
+	} {
+		l, c := newCapture(t)
+		watch(t, func() { add(l.Info()) })
+		line := c.one()
+		got := line.get("k")
+		if got == nil {
+			got = line.get("error")
+		}
+		if got == nil || !strings.Contains(got.text, "lock") || !strings.Contains(got.text, "Object") {
+			t.Errorf("%s: got %s\nwant an error that names the lock and Object", name, line)
+		}
+	}
+	for name, make := range map[string]func(){
+		"a column": func() { nib.NewTemplate[lockedRow](nib.LevelInfo, "") }, "deeper": func() { nib.NewTemplate[lockedRow2](nib.LevelInfo, "") },
+	} {
+		func() {
+			defer func() {
+				if text, _ := recover().(string); !strings.Contains(text, "lock") {
+					t.Errorf("NewTemplate, %s: got the panic %q, want one that names the lock", name, text)
+				}
+			}()
+			make()
+		}()
+	}
+	v.Unlock()
+	l, c := newCapture(t)
+	row3 := nib.NewTemplate[pointedRow](nib.LevelInfo, "")
+	row3.Log(nil, l, &pointedRow{&v})
+	nib.Inline(l.Info(), pointedRow{&v}).Msg("")
+	for _, line := range c.take() {
+		if got := line.get("C").String(); got != "0" {
+			t.Errorf("a pointer: got %s, want 0", line)
+		}
 	}
 }
 
 // copyOf copies a value that vet would not let its caller copy.
-func copyOf[T any](e *nib.Event, v *T) { nib.Val(e, "k", *v) }
+func copyOf[T any](e *nib.Event, v *T)       { nib.Val(e, "k", *v).Msg("") }
+func inlineCopyOf[T any](e *nib.Event, v *T) { nib.Inline(e, *v).Msg("") }
 
 func TestValDoesNothingWhenTheLevelIsOff(t *testing.T) {
 	var e *nib.Event

@@ -198,8 +198,7 @@ func (l *Logger) guardLeveler() {
 	}
 }
 
-// sample calls the sampler. If it panics, the event passes and the panic is
-// reported.
+// sample calls the sampler. If that panics, the event passes.
 func (l *Logger) sample(s Sampler, level Level) (keep bool) {
 	keep = true
 	l.core.callReported("the sampler", l.core.state.lose, func() { keep = s.Sample(level) })

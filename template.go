@@ -48,14 +48,17 @@ type templateForm struct {
 }
 
 // NewTemplate makes a Template. It panics if T is not a struct, or has a field
-// that cannot be encoded.
+// that cannot be encoded, or one with a lock and a method with a pointer
+// receiver that encodes it: such a field must be a pointer, as Log copies *v.
 func NewTemplate[T any](level Level, msg string) Template[T] {
 	p := plan.For[T]()
-	if err := p.Err(); err != nil {
+	switch err := p.Err(); {
+	case err != nil:
 		panic("nib: NewTemplate: " + err.Error())
-	}
-	if !p.IsStruct() {
+	case !p.IsStruct():
 		panic(fmt.Sprintf("nib: NewTemplate[%v]: not a struct", p.Type()))
+	case p.Locked():
+		panic("nib: NewTemplate: " + lockedError(p).Error())
 	}
 	return Template[T]{level: level, msg: msg, plan: p}
 }
