@@ -157,7 +157,7 @@ func TestNoCopyOfALockIsEncoded(t *testing.T) {
 	v.Unlock()
 	l, c := newCapture(t)
 	row3 := nib.NewTemplate[pointedRow](nib.LevelInfo, "")
-	row3.Log(nil, l, &pointedRow{&v})
+	row3.Log(t.Context(), l, &pointedRow{&v})
 	nib.Inline(l.Info(), pointedRow{&v}).Msg("")
 	for _, line := range c.take() {
 		if got := line.get("C").String(); got != "0" {

@@ -377,7 +377,7 @@ func TestErrorFieldOfAStructIsNotMistakenForTheLayouts(t *testing.T) {
 			l = l.With(tt.bind)
 		}
 		nib.Inline(l.Info(), bad).Msg("m")
-		row.Log(nil, l, &bad)
+		row.Log(t.Context(), l, &bad)
 		for _, line := range c.take() {
 			if got := line.get(tt.want); got == nil || !strings.HasPrefix(got.text, "!ERROR") {
 				t.Errorf("%s: got %s, want the error as %q", name, line, tt.want)
