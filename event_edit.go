@@ -3,8 +3,6 @@
 package nib
 
 import (
-	"slices"
-
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
 )
@@ -131,7 +129,7 @@ func (e *Event) splice(from, end int, text string) {
 		e.front = front{}
 	}
 	shift := len(text) - (end - from)
-	e.buf = slices.Replace(e.buf, from, end, []byte(text)...)
+	e.buf = jsonenc.Splice(e.buf, from, end, text)
 	for _, at := range []*int{&e.fieldsAt, &e.groupsAt, &e.callerAt, &e.callerEnd, &e.messageAt, &e.messageEnd} {
 		if *at >= end {
 			*at += shift

@@ -4,7 +4,6 @@ package jsonread
 
 import (
 	"bytes"
-	"cmp"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -81,17 +80,16 @@ func (s *Scratch) dropParts(size, room int) int {
 		s.order = s.order[:0]
 		for i := range s.parts {
 			if s.parts[i].class == class {
-				s.order = append(s.order, i)
+				largestFirst := math.MaxUint32 - uint32(s.parts[i].bare())
+				s.order = append(s.order, uint64(largestFirst)<<32|uint64(i))
 			}
 		}
-		slices.SortFunc(s.order, func(a, b int) int {
-			return cmp.Or(cmp.Compare(s.parts[b].bare(), s.parts[a].bare()), cmp.Compare(a, b))
-		})
-		for _, i := range s.order {
+		slices.Sort(s.order)
+		for _, o := range s.order {
 			if bare <= room {
 				break
 			}
-			p := &s.parts[i]
+			p := &s.parts[uint32(o)]
 			p.gone = true
 			bare -= p.bare() + len(",")
 			size -= p.to - p.from + len(",")
@@ -117,16 +115,16 @@ func (s *Scratch) limit(line []byte, class Class, excess int) (limit, rest int) 
 	s.sizes = s.sizes[:0]
 	for i := range s.parts {
 		if p := &s.parts[i]; p.class == class && !p.gone {
-			eachText(line[p.colon+1:p.to], func(n int) { s.sizes = append(s.sizes, n) })
+			eachText(line[p.colon+1:p.to], func(n int) { s.sizes = append(s.sizes, uint64(n)) })
 		}
 	}
 	slices.Sort(s.sizes)
 	sum := 0
 	for i := len(s.sizes) - 1; i >= 0; i-- {
-		sum += s.sizes[i]
+		sum += int(s.sizes[i])
 		next := 0
 		if i > 0 {
-			next = s.sizes[i-1]
+			next = int(s.sizes[i-1])
 		}
 		// The longest n strings, cut to the same length, save enough; they need
 		// not become shorter than the one that follows.

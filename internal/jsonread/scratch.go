@@ -10,9 +10,9 @@ type Scratch struct {
 	table  []int32 // hash table of indexes into fields plus one; empty while there are few
 
 	parts []part
-	order []int // indexes into parts
-	sizes []int // of strings
-	end   int   // of the last member
+	order []uint64 // of parts: by size, with the index
+	sizes []uint64 // of strings; of the same type, since each that is sorted has code of its own
+	end   int      // of the last member
 }
 
 // The size of an element of the larger slices, in words.
