@@ -32,7 +32,7 @@ func TestCtxAddsEachFieldOnceToRandomLines(t *testing.T) {
 			has[carried[i]] = true
 			e.Ctx(nib.NewContext(t.Context(), carried[i]))
 		}
-		if grouped == 0 && r.IntN(2) == 0 { // With cannot add what is not in the groups
+		if grouped == 0 && r.IntN(2) == 0 { // With cannot add fields outside of the groups
 			program += " With"
 			log = log.With(use)
 		}

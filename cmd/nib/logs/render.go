@@ -195,7 +195,7 @@ func (p *painters) of(l *logread.Line) *console.Sink {
 
 // endsWithText reports whether the last member of a JSON object is a text
 // without quotes in it, under a key. An object that ends in one brace ends with
-// a member of its own; what is not an object is shown as it is by any console.
+// a member of its own; any console shows other values unchanged.
 func endsWithText(object []byte, key string) bool {
 	text, ok := bytes.CutSuffix(object, []byte(`"}`))
 	if !ok {
