@@ -204,10 +204,10 @@ func TestASinkThatAlwaysLogsComesToAnEnd(t *testing.T) {
 func TestAnErrorHandlerMayPrint(t *testing.T) {
 	keepDefaults(t)
 	var mu sync.Mutex
-	var told []string
+	var reported []string
 	l := nib.New(failingWriter{}, nib.WithErrorHandler(func(err error) {
 		mu.Lock()
-		told = append(told, err.Error())
+		reported = append(reported, err.Error())
 		mu.Unlock()
 		log.Print("in the handler")
 	}))
@@ -215,8 +215,8 @@ func TestAnErrorHandlerMayPrint(t *testing.T) {
 	within(t, func() { log.Print("lost"); settle() })
 	mu.Lock()
 	defer mu.Unlock()
-	if len(told) == 0 || told[0] != "disk full" {
-		t.Errorf("got %q, want disk full", told)
+	if len(reported) == 0 || reported[0] != "disk full" {
+		t.Errorf("got %q, want disk full", reported)
 	}
 }
 

@@ -112,7 +112,7 @@ func within(f func()) bool {
 		defer close(done)
 		f()
 	}()
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(callTimeout)
 	defer timeout.Stop()
 	select {
 	case <-done:

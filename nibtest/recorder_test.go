@@ -87,15 +87,15 @@ func TestRecorderIsEmptyAfterReset(t *testing.T) {
 
 func TestRecorderFailsOnRequest(t *testing.T) {
 	var rec nibtest.Recorder
-	var told error
-	log := nib.NewSink(&rec, nib.WithErrorHandler(func(err error) { told = err }))
+	var reported error
+	log := nib.NewSink(&rec, nib.WithErrorHandler(func(err error) { reported = err }))
 	full := errors.New("disk full")
 	rec.FailWith(full)
 	log.Info().Msg("lost")
 	rec.FailWith(nil)
 	log.Info().Msg("kept")
-	if !errors.Is(told, full) || log.Stats().Failed != 1 || rec.Len() != 1 {
-		t.Errorf("got error %v, %d failed, %d kept; want %v, 1, 1", told, log.Stats().Failed, rec.Len(), full)
+	if !errors.Is(reported, full) || log.Stats().Failed != 1 || rec.Len() != 1 {
+		t.Errorf("got error %v, %d failed, %d kept; want %v, 1, 1", reported, log.Stats().Failed, rec.Len(), full)
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// patience is how long a call may take before the suites report that it hangs.
+// callTimeout is how long a call may take before the suites report that it hangs.
 // It does not measure speed.
-const patience = 2 * time.Minute
+const callTimeout = 2 * time.Minute
 
 // Sizes of the suites: enough goroutines to collide, lines up to the largest
 // that a logger keeps a buffer for and one far beyond.

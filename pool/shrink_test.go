@@ -101,7 +101,7 @@ func TestShrinkingPoolIsCollected(t *testing.T) {
 	}
 	done := whenCollected(p) // the last use of p
 	if !collected(done) {
-		t.Error("a pool that nobody uses is still alive")
+		t.Error("a pool that is not used is still alive")
 	}
 }
 

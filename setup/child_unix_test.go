@@ -97,9 +97,9 @@ var roles = map[string]func(c Config){
 		go mayPanic()
 		select {}
 	},
-	"hang":          hang,
-	"hang for ever": hangForEver,
-	"only own sink": func(c Config) { c.Sinks = []nib.Sink{new(ownSink)}; defer live(c).Close(); panic("boom") },
+	"hang":             hang,
+	"hang without end": hangWithoutEnd,
+	"only own sink":    func(c Config) { c.Sinks = []nib.Sink{new(ownSink)}; defer live(c).Close(); panic("boom") },
 }
 
 // live opens a Log and logs three lines.
@@ -210,7 +210,7 @@ func hang(c Config) {
 	defer live(c).Close()
 }
 
-func hangForEver(c Config) {
+func hangWithoutEnd(c Config) {
 	c.Sinks = append(c.Sinks, hanging())
 	defer live(c).Close()
 	ready()
@@ -223,10 +223,10 @@ func (*ownSink) WriteRecord(*nib.Record) error { return nil }
 
 // A child is such a process.
 type child struct {
-	cmd    *exec.Cmd
-	out    bytes.Buffer // standard output
-	stderr *bufio.Reader
-	told   bytes.Buffer // read from it so far
+	cmd     *exec.Cmd
+	out     bytes.Buffer // standard output
+	stderr  *bufio.Reader
+	errText bytes.Buffer // read from it so far
 }
 
 func start(t *testing.T, role string, c Config, change ...func(*exec.Cmd)) *child {
@@ -249,7 +249,7 @@ func start(t *testing.T, role string, c Config, change ...func(*exec.Cmd)) *chil
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.stderr = bufio.NewReader(io.TeeReader(stderr, &p.told))
+	p.stderr = bufio.NewReader(io.TeeReader(stderr, &p.errText))
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func (p *child) await(t *testing.T, want string) {
 			return
 		}
 		if err != nil {
-			t.Fatalf("standard error ends without %q:\n%s", want, &p.told)
+			t.Fatalf("standard error ends without %q:\n%s", want, &p.errText)
 		}
 	}
 }
@@ -303,7 +303,7 @@ func ends(t *testing.T, p *child, w syscall.WaitStatus) { t.Helper(); endsAs(t, 
 func endsAs(t *testing.T, p *child, got, want syscall.WaitStatus) {
 	t.Helper()
 	if !sameEnd(got, want) {
-		t.Errorf("got %s, want %s; standard error:\n%s", describe(got), describe(want), &p.told)
+		t.Errorf("got %s, want %s; standard error:\n%s", describe(got), describe(want), &p.errText)
 	}
 }
 

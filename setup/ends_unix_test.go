@@ -124,8 +124,8 @@ func (d *death) check(t *testing.T, p *child, text string, lines int, crash Swit
 		return
 	}
 	first, _, _ := strings.Cut(message, "\n")
-	if told := p.told.String(); !strings.Contains(told, d.stack) || got.Level == "panic" && !strings.Contains(told, first) {
-		t.Errorf("standard error does not have the panic and its stack:\n%s", told)
+	if errText := p.errText.String(); !strings.Contains(errText, d.stack) || got.Level == "panic" && !strings.Contains(errText, first) {
+		t.Errorf("standard error does not have the panic and its stack:\n%s", errText)
 	}
 	if !strings.Contains(got.Stack, d.stack) {
 		t.Errorf("got stack\n%s\nwant one with %s", got.Stack, d.stack)

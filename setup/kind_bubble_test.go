@@ -31,12 +31,12 @@ func TestLinesOfADestinationThatIsDownStay(t *testing.T) {
 		f.FailWith(context.DeadlineExceeded)
 		l.Info().Msg("m")
 		begin := time.Now()
-		told := stderr(t, func() { err = l.Close() })
+		errText := stderr(t, func() { err = l.Close() })
 		if took := time.Since(begin); took < 2*time.Second || took > 3*time.Second {
 			t.Errorf("Close took %v, want 2 s", took)
 		}
-		if err == nil || !strings.Contains(err.Error(), spool.ErrPending.Error()) || !strings.Contains(told, "output fake://down:1/logs") {
-			t.Errorf("got %v, told %q", err, told)
+		if err == nil || !strings.Contains(err.Error(), spool.ErrPending.Error()) || !strings.Contains(errText, "output fake://down:1/logs") {
+			t.Errorf("got %v, standard error %q", err, errText)
 		}
 		views, err := spool.Find(dir)
 		if err != nil || len(views) != 1 {

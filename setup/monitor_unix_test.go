@@ -20,26 +20,26 @@ import (
 
 // crashed runs a process that crashes, and returns its lines about that from
 // standard output and standard error.
-func crashed(t *testing.T, role string, c Config) (out, told []line) {
+func crashed(t *testing.T, role string, c Config) (out, errText []line) {
 	t.Helper()
 	c.Crash = SwitchOn
 	p := start(t, role, c)
 	ends(t, p, exited(2))
 	_, out = parse(t, p.out.String())
 	var lines strings.Builder // the runtime's own text is there as well
-	for l := range strings.Lines(p.told.String()) {
+	for l := range strings.Lines(p.errText.String()) {
 		if strings.HasPrefix(l, "{") {
 			lines.WriteString(l)
 		}
 	}
-	_, told = parse(t, lines.String())
-	return out, told
+	_, errText = parse(t, lines.String())
+	return out, errText
 }
 
 func TestCrashLineOfAProgramWithSinksOfItsOwn(t *testing.T) {
-	_, told := crashed(t, "only own sink", Config{})
-	if len(told) != 1 || told[0].Message != "panic: boom" {
-		t.Errorf("got %+v on standard error, want the panic", told)
+	_, errText := crashed(t, "only own sink", Config{})
+	if len(errText) != 1 || errText[0].Message != "panic: boom" {
+		t.Errorf("got %+v on standard error, want the panic", errText)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestCrashLineOnAStreamSharedWithTheRuntime(t *testing.T) {
 			for range 5 {
 				p := start(t, "panic elsewhere", Config{Crash: SwitchOn, Output: []string{to}}, throughShell(t, script))
 				ends(t, p, exited(2))
-				text := p.out.String() + p.told.String()
+				text := p.out.String() + p.errText.String()
 				var lines strings.Builder
 				for l := range strings.Lines(text) {
 					if strings.Contains(l, `"message"`) {
@@ -69,8 +69,8 @@ func TestCrashLineOnAStreamSharedWithTheRuntime(t *testing.T) {
 func TestCrashLineWhenAnOutputCannotBeOpenedAnyMore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gone", "logs", "app.log")
 	for name, tt := range map[string]struct {
-		outputs   []string
-		out, told int
+		outputs      []string
+		out, errText int
 	}{
 		"one of two": {[]string{"file:" + path, "stdout"}, 1, 0},
 		"all":        {[]string{"file:" + path}, 0, 1},
@@ -79,9 +79,9 @@ func TestCrashLineWhenAnOutputCannotBeOpenedAnyMore(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			out, told := crashed(t, "remove the folder and panic", Config{Output: tt.outputs})
-			if len(out) != tt.out || len(told) != tt.told {
-				t.Errorf("got %d and %d lines, want %d and %d", len(out), len(told), tt.out, tt.told)
+			out, errText := crashed(t, "remove the folder and panic", Config{Output: tt.outputs})
+			if len(out) != tt.out || len(errText) != tt.errText {
+				t.Errorf("got %d and %d lines, want %d and %d", len(out), len(errText), tt.out, tt.errText)
 			}
 		})
 	}
@@ -126,8 +126,8 @@ func TestMonitorThatIsKilled(t *testing.T) {
 	}
 	p.signal(t, syscall.SIGUSR2)
 	ends(t, p, exited(2))
-	if !strings.Contains(p.told.String(), "panic: boom") {
-		t.Errorf("got standard error %q", &p.told)
+	if !strings.Contains(p.errText.String(), "panic: boom") {
+		t.Errorf("got standard error %q", &p.errText)
 	}
 }
 
@@ -222,9 +222,9 @@ func TestMonitorConfig(t *testing.T) {
 func TestCrashLineWaitsInTheSpool(t *testing.T) {
 	dir := t.TempDir()
 	kept, path := filepath.Join(dir, "spool"), filepath.Join(dir, "log")
-	_, told := crashed(t, "panic elsewhere", Config{Timeout: testTimeout, Output: []string{"syslog+tcp://127.0.0.1:1?spool=" + kept, "syslog+tcp://127.0.0.1:2?spool=memory"}})
+	_, errText := crashed(t, "panic elsewhere", Config{Timeout: testTimeout, Output: []string{"syslog+tcp://127.0.0.1:1?spool=" + kept, "syslog+tcp://127.0.0.1:2?spool=memory"}})
 	l := mustOpen(t, Config{Output: []string{"file:" + path + "?spool=" + kept}})
-	await.Until(t, fmt.Sprintf("the crash line is delivered; standard error: %+v", told), func() bool { return strings.Contains(read(t, path), `"level":"panic"`) })
+	await.Until(t, fmt.Sprintf("the crash line is delivered; standard error: %+v", errText), func() bool { return strings.Contains(read(t, path), `"level":"panic"`) })
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}

@@ -118,9 +118,9 @@ func inJail(t *testing.T, c Config) (out, stderr string) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	})
 	if status := p.wait(); status.ExitStatus() == 103 {
-		t.Skipf("no jail can be made here: %s", &p.told)
+		t.Skipf("no jail can be made here: %s", &p.errText)
 	}
-	return p.out.String(), p.told.String()
+	return p.out.String(), p.errText.String()
 }
 
 func copyFile(t *testing.T, from, to string) {

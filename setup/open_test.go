@@ -263,9 +263,9 @@ func TestCloseReportsWhatFailed(t *testing.T) {
 			l := mustOpen(t, Config{Output: []string{o}, Sinks: []nib.Sink{flushingWith(tt.flush)}})
 			l.Info().Msg("m")
 			var err error
-			told := stderr(t, func() { err = l.Close() })
-			if fmt.Sprint(err) != tt.want || told != tt.want+"\n" {
-				t.Errorf("got error %v and %q on standard error, want %q", err, told, tt.want)
+			errText := stderr(t, func() { err = l.Close() })
+			if fmt.Sprint(err) != tt.want || errText != tt.want+"\n" {
+				t.Errorf("got error %v and %q on standard error, want %q", err, errText, tt.want)
 			}
 			if got := read(t, path); strings.Count(got, "\n") != 1 {
 				t.Errorf("got %q in the file, want the line", got)
@@ -431,9 +431,9 @@ func TestViewDoesNotAllocate(t *testing.T) {
 func TestSecondCloseOfALogThatFailed(t *testing.T) {
 	l := mustOpen(t, Config{Sinks: []nib.Sink{flushingWith(func() error { return io.ErrShortWrite })}})
 	var first, second error
-	told := stderr(t, func() { first = l.Close(); second = l.Close() })
-	if first == nil || first != second || strings.Count(told, "\n") != 1 {
-		t.Errorf("got %v and %v, told %q", first, second, told)
+	errText := stderr(t, func() { first = l.Close(); second = l.Close() })
+	if first == nil || first != second || strings.Count(errText, "\n") != 1 {
+		t.Errorf("got %v and %v, and %q on standard error", first, second, errText)
 	}
 }
 

@@ -33,8 +33,8 @@ func TestContextEndsWithTheFirstSignal(t *testing.T) {
 				p.await(t, "ready")
 				p.signal(t, sig)
 				ends(t, p, exited(0))
-				if want := "nib/setup: received signal: " + sig.String() + "\n"; !strings.HasSuffix(p.told.String(), want) {
-					t.Errorf("got cause %q, want %q", &p.told, want)
+				if want := "nib/setup: received signal: " + sig.String() + "\n"; !strings.HasSuffix(p.errText.String(), want) {
+					t.Errorf("got cause %q, want %q", &p.errText, want)
 				}
 				if n, others := parse(t, read(t, path)); n != 3 || len(others) > 0 {
 					t.Errorf("got %d lines and %v, want 3", n, others)
@@ -52,7 +52,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 		ends(t, p, killed(syscall.SIGINT))
 	})
 	t.Run("a sink that hangs", func(t *testing.T) {
-		p := start(t, "hang for ever", Config{Timeout: time.Hour})
+		p := start(t, "hang without end", Config{Timeout: time.Hour})
 		p.await(t, "ready")
 		p.signal(t, syscall.SIGTERM)
 		p.await(t, "flushing")
@@ -77,8 +77,8 @@ func TestSinkThatHangs(t *testing.T) {
 		t.Parallel()
 		p := start(t, "hang", c)
 		ends(t, p, exited(0))
-		if !strings.HasSuffix(p.told.String(), want) {
-			t.Errorf("got standard error %q, want %q", &p.told, want)
+		if !strings.HasSuffix(p.errText.String(), want) {
+			t.Errorf("got standard error %q, want %q", &p.errText, want)
 		}
 		if n, _ := parse(t, read(t, path)); n != 3 {
 			t.Errorf("got %d lines from the file, want 3", n)
@@ -88,12 +88,12 @@ func TestSinkThatHangs(t *testing.T) {
 		t.Parallel()
 		c, _ := buffered(t)
 		c.Timeout = 5 * time.Second
-		p := start(t, "hang for ever", c)
+		p := start(t, "hang without end", c)
 		p.await(t, "ready")
 		p.signal(t, syscall.SIGTERM)
 		ends(t, p, killed(syscall.SIGTERM))
-		if !strings.HasSuffix(p.told.String(), want) {
-			t.Errorf("got standard error %q, want %q", &p.told, want)
+		if !strings.HasSuffix(p.errText.String(), want) {
+			t.Errorf("got standard error %q, want %q", &p.errText, want)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func TestSignalsOff(t *testing.T) {
 	p.signal(t, syscall.SIGTERM)
 	ends(t, p, killed(syscall.SIGTERM))
 	if n, _ := parse(t, read(t, path)); n != 0 {
-		t.Errorf("got %d lines, want none: nobody flushed", n)
+		t.Errorf("got %d lines, want none: nothing was flushed", n)
 	}
 }
 

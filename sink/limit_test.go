@@ -379,12 +379,12 @@ func TestLimitCountsExactlyWithManyGoroutines(t *testing.T) {
 	}
 	const all, passed = 2 * goroutines * lines, 7*messages + 50
 	wantStats(t, l.Stats(), sink.SuppressionStats{Taken: all, Passed: passed, Suppressed: all - passed, Announced: all - passed})
-	told := 0
+	announced := 0
 	for _, f := range b.rec.FindAll(suppressedMessage) {
-		told += int(f["count"].(float64))
+		announced += int(f["count"].(float64))
 	}
-	if told != all-passed {
-		t.Errorf("the count lines tell of %d lines, want %d", told, all-passed)
+	if announced != all-passed {
+		t.Errorf("the count lines announce %d lines, want %d", announced, all-passed)
 	}
 	if got := b.rec.Len() - len(b.rec.FindAll(suppressedMessage)); got != passed {
 		t.Errorf("%d lines have arrived, want %d", got, passed)

@@ -81,7 +81,7 @@ func New() *cobra.Command {
 		Use:   "allocs [packages]",
 		Short: "Tell which lines allocate, why, on which Go releases, and how to stop it",
 		Long: `allocs looks at every log call and every function that carries one of these
-comments, and tells what is allocated below it, why, and what helps:
+comments, and reports what is allocated below it, why, and what helps:
 
 	//alloc:none          this function must not allocate
 	//alloc:max=2         nor this one more than twice

@@ -153,8 +153,8 @@ type service struct {
 
 	memory memory // the most that was there
 
-	mu   sync.Mutex
-	told []string
+	mu       sync.Mutex
+	reported []string
 }
 
 // open opens everything as a service would.
@@ -172,7 +172,7 @@ func open(j *job) (*service, error) {
 	onError := func(err error) {
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		v.told = append(v.told, err.Error())
+		v.reported = append(v.reported, err.Error())
 	}
 	var dest delivery.Destination
 	if j.Log != "" {
@@ -269,7 +269,7 @@ func (v *service) close() error {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	r.Stats, r.Told, r.Memory = v.spool.Stats(), v.told, v.memory
+	r.Stats, r.Told, r.Memory = v.spool.Stats(), v.reported, v.memory
 	return json.NewEncoder(os.Stdout).Encode(r)
 }
 

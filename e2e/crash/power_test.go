@@ -135,10 +135,10 @@ func TestPowerCut(t *testing.T) {
 			p.log = filepath.Join(shmDir(t), "app.log")
 		}
 		var v verdict
-		told := newLedger() // of all calls that returned, safe or not
+		issued := newLedger() // of all calls that returned, safe or not
 		for ; l.rounds < of && done < cuts; done++ {
 			j.Round = l.rounds
-			m.cutOnce(l, told, j, b)
+			m.cutOnce(l, issued, j, b)
 			if why := m.boot(); why != "" {
 				t.Fatal(why)
 			}
@@ -153,7 +153,7 @@ func TestPowerCut(t *testing.T) {
 			}
 		}
 		sum[kind].add(v)
-		all := told.judge(logText(t, p.log))
+		all := issued.judge(logText(t, p.log))
 		returned, gone = returned+all.accepted, gone+all.lost
 		must(t, os.RemoveAll(p.base))
 	}
@@ -168,7 +168,7 @@ func TestPowerCut(t *testing.T) {
 
 // cutOnce lets a child log for a while and cuts the power. Only what was safe
 // before that is entered as accepted.
-func (m *machine) cutOnce(l, told *ledger, j job, b *board) {
+func (m *machine) cutOnce(l, issued *ledger, j job, b *board) {
 	m.Helper()
 	c := start(m, j, b, otherBoot(m.run, m.boots)...)
 	c.awaitLogging()
@@ -182,7 +182,7 @@ func (m *machine) cutOnce(l, told *ledger, j job, b *board) {
 	c.kill()
 	for w, n := range safe {
 		at := writerID{j.Round, w}
-		told.accepted[at], told.begun[at] = int(b.lane(w, laneAccepted).Load()), int(b.lane(w, laneBegun).Load())
+		issued.accepted[at], issued.begun[at] = int(b.lane(w, laneAccepted).Load()), int(b.lane(w, laneBegun).Load())
 		b.lane(w, laneAccepted).Store(n)
 	}
 	l.enter(j.Round, b)

@@ -141,9 +141,9 @@ func TestDiskFaults(t *testing.T) {
 // was reported twice.
 func faultWasMet(t *testing.T, rep report) bool {
 	t.Helper()
-	told := slices.Clone(rep.Told)
-	slices.Sort(told)
-	if n := len(told); n != len(slices.Compact(told)) {
+	reported := slices.Clone(rep.Told)
+	slices.Sort(reported)
+	if n := len(reported); n != len(slices.Compact(reported)) {
 		t.Errorf("OnError was called with the same error again: %q", rep.Told)
 	}
 	return rep.Stats.Errors+rep.Stats.Failures+rep.File.Errors > 0

@@ -34,17 +34,17 @@ func TestKillEmbedded(t *testing.T) {
 				c.SleepControl(func() { <-time.After(rand.N(10 * time.Millisecond)) })
 				return nil, nil, false
 			})
-			addrs, dir, told := c.ListenAddrs(), t.TempDir(), map[string]int{}
+			addrs, dir, calls := c.ListenAddrs(), t.TempDir(), map[string]int{}
 			for round := range rounds {
 				name := strconv.Itoa(round + 1)
-				told[name] = killService(t, addrs, dir, mode, name, 50*time.Millisecond+rand.N(100*time.Millisecond))
+				calls[name] = killService(t, addrs, dir, mode, name, 50*time.Millisecond+rand.N(100*time.Millisecond))
 			}
 			last, out := service(t, addrs, dir, mode, "")
 			_, _ = io.Copy(io.Discard, out)
 			if err := last.Wait(); err != nil {
 				t.Fatal(err)
 			}
-			v := check(t, addrs, told, mode != "round robin" && mode != "keyed")
+			v := check(t, addrs, calls, mode != "round robin" && mode != "keyed")
 			t.Logf("%d kills of the service, %d records: %s", rounds, v.records, v)
 			if v != (verdict{records: v.records}) {
 				t.Error("not each once and in order")

@@ -163,13 +163,13 @@ func TestKill(t *testing.T) {
 			}
 			brokers := cluster.Start(t, 3)
 			brokers.Create("logs", 1)
-			dir, told := t.TempDir(), map[string]int{}
+			dir, calls := t.TempDir(), map[string]int{}
 			ctx, cancel := context.WithCancel(t.Context())
 			killed := make(chan int)
 			go func() { killed <- killBrokers(ctx, brokers, 3) }()
 			for round := range rounds {
 				name := strconv.Itoa(round)
-				told[name] = killService(t, brokers.Addrs(), dir, mode, name, time.Second+rand.N(2*time.Second))
+				calls[name] = killService(t, brokers.Addrs(), dir, mode, name, time.Second+rand.N(2*time.Second))
 			}
 			cancel()
 			kills := <-killed
@@ -179,7 +179,7 @@ func TestKill(t *testing.T) {
 				t.Fatal(err)
 			}
 			brokers.AwaitReplicas("logs", 1)
-			v := check(t, brokers.Addrs(), told, true)
+			v := check(t, brokers.Addrs(), calls, true)
 			t.Logf("%d kills of the service, %d of a broker, %d records: %s", rounds, kills, v.records, v)
 			if v != (verdict{records: v.records}) {
 				t.Error("not each once and in order")
@@ -196,8 +196,8 @@ func TestKillBeforeAcknowledgement(t *testing.T) {
 	brokers.Create("logs", 1)
 	follower := (brokers.Leader("logs") + 1) % 3
 	brokers.Kill(follower)
-	dir, told := t.TempDir(), map[string]int{}
-	told["0"] = killService(t, brokers.Addrs(), dir, "default", "0", 800*time.Millisecond)
+	dir, calls := t.TempDir(), map[string]int{}
+	calls["0"] = killService(t, brokers.Addrs(), dir, "default", "0", 800*time.Millisecond)
 	last, out := service(t, brokers.Addrs(), dir, "default", "")
 	_, _ = io.Copy(io.Discard, out)
 	if err := last.Wait(); err != nil {
@@ -205,7 +205,7 @@ func TestKillBeforeAcknowledgement(t *testing.T) {
 	}
 	brokers.Run(follower)
 	brokers.AwaitReplicas("logs", 1)
-	v := check(t, brokers.Addrs(), told, true)
+	v := check(t, brokers.Addrs(), calls, true)
 	t.Logf("%d records: %s", v.records, v)
 	if v != (verdict{records: v.records}) || v.records == 0 {
 		t.Error("not each once and in order")
@@ -222,7 +222,7 @@ func (v verdict) String() string {
 // check compares a topic with how many calls have returned in each round. There
 // may be more lines than that: calls that had not returned when the service was
 // killed.
-func check(t *testing.T, addrs []string, told map[string]int, ordered bool) (v verdict) {
+func check(t *testing.T, addrs []string, calls map[string]int, ordered bool) (v verdict) {
 	t.Helper()
 	there := map[string]map[int]bool{}
 	before := map[string]uint64{} // by spool
@@ -255,7 +255,7 @@ func check(t *testing.T, addrs []string, told map[string]int, ordered bool) (v v
 	if err != nil {
 		t.Fatal(err)
 	}
-	for round, n := range told {
+	for round, n := range calls {
 		for i := range n {
 			if !there[round][i] {
 				v.lost++

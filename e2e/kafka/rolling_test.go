@@ -61,19 +61,19 @@ func TestRollingRestart(t *testing.T) {
 // rolling restarts a service, and checks the topic.
 func rolling(t *testing.T, addrs []string, killed bool, restarts int, pause func() time.Duration) {
 	t.Setenv(childShared, "yes")
-	dir, told := filepath.Join(t.TempDir(), "spool"), map[string]int{}
+	dir, calls := filepath.Join(t.TempDir(), "spool"), map[string]int{}
 	before := beginService(t, addrs, dir, 0)
 	for round := 1; round <= restarts; round++ {
 		now := beginService(t, addrs, dir, round)
 		time.Sleep(pause())
-		told[before.round] = before.end(t, killed)
+		calls[before.round] = before.end(t, killed)
 		before = now
 	}
-	told[before.round] = before.end(t, killed)
+	calls[before.round] = before.end(t, killed)
 	deliverSlots(t, addrs, dir)
-	v := check(t, addrs, told, true)
+	v := check(t, addrs, calls, true)
 	sum := 0
-	for _, n := range told {
+	for _, n := range calls {
 		sum += n
 	}
 	t.Logf("%d restarts, %d calls returned, %d records: %s", restarts, sum, v.records, v)
@@ -86,13 +86,13 @@ func rolling(t *testing.T, addrs []string, killed bool, restarts int, pause func
 type rolled struct {
 	round string
 	cmd   *exec.Cmd
-	told  chan int // how many calls had returned at the end
+	calls chan int // how many calls had returned at the end
 }
 
 // beginService starts a service and waits until it logs.
 func beginService(t *testing.T, addrs []string, dir string, round int) *rolled {
 	t.Helper()
-	r := &rolled{round: strconv.Itoa(round), told: make(chan int, 1)}
+	r := &rolled{round: strconv.Itoa(round), calls: make(chan int, 1)}
 	var out io.Reader
 	r.cmd, out = service(t, addrs, dir, "default", r.round)
 	logs := make(chan bool, 1)
@@ -107,7 +107,7 @@ func beginService(t *testing.T, addrs []string, dir string, round int) *rolled {
 			}
 		}
 		close(logs)
-		r.told <- last
+		r.calls <- last
 	}()
 	if !<-logs {
 		t.Fatalf("the start of service %d was refused: %v", round, r.cmd.Wait())
@@ -125,7 +125,7 @@ func (r *rolled) end(t *testing.T, killed bool) (returned int) {
 	if err := r.cmd.Process.Signal(sig); err != nil {
 		t.Fatal(err)
 	}
-	returned = <-r.told
+	returned = <-r.calls
 	if err := r.cmd.Wait(); err != nil && !killed {
 		t.Errorf("service %s: %v", r.round, err)
 	}

@@ -120,7 +120,7 @@ func TestUnreliableCounterIsGivenUp(t *testing.T) {
 	}
 	w.skew = 0 // too late
 	if calibrate(w, c, reading) {
-		t.Error("got a calibrated clock, want the fallback for ever")
+		t.Error("got a calibrated clock, want the fallback to stay")
 	}
 	if off, _ := w.offBy(reading); off != 0 {
 		t.Errorf("got %v outside of the bracket, want a reading of the fallback", time.Duration(off))

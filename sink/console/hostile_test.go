@@ -156,13 +156,13 @@ func checkText(t *testing.T, text string) {
 				continue // shown in a block, see TestRender
 			}
 		}
-		told := shown
+		decoded := shown
 		if strings.HasPrefix(shown, `"`) {
-			if err := json.Unmarshal([]byte(shown), &told); err != nil {
+			if err := json.Unmarshal([]byte(shown), &decoded); err != nil {
 				t.Errorf("%s %q is shown as %s: %v", name, text, shown, err)
 			}
 		}
-		if want := strings.ToValidUTF8(text, "\ufffd"); told != want && utf8.ValidString(text) {
+		if want := strings.ToValidUTF8(text, "\ufffd"); decoded != want && utf8.ValidString(text) {
 			t.Errorf("%s %q is shown as %s", name, want, shown)
 		}
 	}

@@ -136,7 +136,7 @@ func TestHangingDestination(t *testing.T) {
 			t.Errorf("Flush after Close: got %v, want errClosed", err)
 		}
 	})
-	t.Run("for ever", func(t *testing.T) {
+	t.Run("without end", func(t *testing.T) {
 		dir := spoolDir(t)
 		reached, release := make(chan struct{}, 1), make(chan struct{})
 		f := &far{}

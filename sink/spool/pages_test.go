@@ -156,7 +156,7 @@ func TestStartThatCannotReadFails(t *testing.T) {
 						}
 					}
 					if t.Failed() {
-						t.Fatalf("%s fails with %v after %d calls, %d times (0: for ever)", op, errno, skip, times)
+						t.Fatalf("%s fails with %v after %d calls, %d times (0: always)", op, errno, skip, times)
 					}
 				}
 			}

@@ -110,5 +110,5 @@ func withoutCode(results []verdict.Result) []string {
 	if n := len(names) - most; n > 0 {
 		names, more = names[:most], fmt.Sprintf(" and %d more", n)
 	}
-	return []string{"no code, so no verdict, for " + strings.Join(names, ", ") + more + ": not of this target, generic with constraints that the source alone does not tell types for, or a method with type parameters that is inlined wherever it is used"}
+	return []string{"no code, so no verdict, for " + strings.Join(names, ", ") + more + ": not of this target, generic with constraints whose types the source alone does not show, or a method with type parameters that is inlined wherever it is used"}
 }

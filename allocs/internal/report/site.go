@@ -156,11 +156,11 @@ func (t *tree) facts(s *findings.Site, lead string) {
 			t.text(lead+t.paint(faint, label)+" ", color, text)
 		}
 	}
-	known := s.Pattern != "" && t.told[s.Pattern+s.Reason+s.Fix] && !t.All
-	fixed := s.Pattern != "" && t.told[s.Pattern+s.Fix] && !t.All
+	known := s.Pattern != "" && t.explained[s.Pattern+s.Reason+s.Fix] && !t.All
+	fixed := s.Pattern != "" && t.explained[s.Pattern+s.Fix] && !t.All
 	if s.Pattern != "" {
-		t.told[s.Pattern+s.Reason+s.Fix] = true
-		t.told[s.Pattern+s.Fix] = true
+		t.explained[s.Pattern+s.Reason+s.Fix] = true
+		t.explained[s.Pattern+s.Fix] = true
 	}
 	if known {
 		line("why ", faint, s.Pattern+", as above")

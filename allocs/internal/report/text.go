@@ -34,9 +34,9 @@ type Style struct {
 type tree struct {
 	w io.Writer
 	Style
-	d    *findings.Document
-	told map[string]bool // patterns whose reason has been shown
-	err  error
+	d         *findings.Document
+	explained map[string]bool // patterns whose reason has been shown
+	err       error
 }
 
 func (t *tree) printf(format string, args ...any) {
@@ -67,7 +67,7 @@ var shades = map[verdict.Verdict]string{verdict.Always: red, verdict.Unknown: ye
 // Text writes the numbers and what fails the gate, then a tree: what is above
 // what it allows, and what else allocates. What is clean is only counted.
 func Text(w io.Writer, d *findings.Document, gate *baseline.Outcome, style Style) error {
-	t := &tree{w: w, Style: style, d: d, told: map[string]bool{}}
+	t := &tree{w: w, Style: style, d: d, explained: map[string]bool{}}
 	t.header()
 	t.summary()
 	t.gate(gate)

@@ -80,9 +80,9 @@ func TestRelayAfterAKill(t *testing.T) {
 	service.Stderr = os.Stderr
 	out, err := service.StdoutPipe()
 	must(t, err, service.Start())
-	told := -1
+	lastAnnounced := -1
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if told++; told == 3000 {
+		if lastAnnounced++; lastAnnounced == 3000 {
 			must(t, service.Process.Kill())
 		}
 	}
@@ -100,8 +100,8 @@ func TestRelayAfterAKill(t *testing.T) {
 		}
 		n++
 	}
-	if n <= told {
-		t.Errorf("got %d lines, want the %d that were told of", n, told+1)
+	if n <= lastAnnounced {
+		t.Errorf("got %d lines, want the %d that were lastAnnounced of", n, lastAnnounced+1)
 	}
 }
 

@@ -56,7 +56,7 @@ func measure(dir string, calls int) (c cost, err error) {
 	}
 	defer os.RemoveAll(dir)
 	s, err := spool.Open(filepath.Join(dir, spoolName), away{}, spool.Config{
-		Drain: time.Millisecond, OnFull: patience,
+		Drain: time.Millisecond, OnFull: waitForDisk,
 		OnError: func(error) {}, // nothing is delivered by design
 	})
 	if err != nil {

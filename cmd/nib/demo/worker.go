@@ -50,8 +50,8 @@ const (
 	deliverLimit = 2 * time.Minute // for what is in the spool at the end
 )
 
-// patience makes a request wait for a slow disk rather than drop its line.
-var patience = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: time.Minute}}
+// waitForDisk makes a request wait for a slow disk rather than drop its line.
+var waitForDisk = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: time.Minute}}
 
 // Worker runs the service: HTTP on the loopback interface, whose lines go into
 // the spool. It ends with its standard input, and returns the exit code.
@@ -136,7 +136,7 @@ func (j *job) open() (s *spool.Sink, closeAll func(), err error) {
 		closers, also = append(closers, r), append(also, spool.NamedDestination{Name: toRELP, To: r})
 	}
 	s, err = spool.Open(filepath.Join(j.Dir, spoolName), f, spool.Config{
-		Name: toFile, Also: also, SegmentSize: segmentSize, OnFull: patience,
+		Name: toFile, Also: also, SegmentSize: segmentSize, OnFull: waitForDisk,
 		OnError: func(err error) { fmt.Fprintln(os.Stderr, err) },
 	})
 	return s, closeAll, err

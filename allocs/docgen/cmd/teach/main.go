@@ -5,7 +5,7 @@
 // Run it in allocs/docgen:
 //
 //	go run ./cmd/teach                    # examples and catalogue
-//	go run ./cmd/teach -check             # only tell whether they are up to date
+//	go run ./cmd/teach -check             # only report whether they are up to date
 //	go run ./cmd/teach -gate gate.json    # the matrix too, of what allocs --json wrote
 package main
 
