@@ -25,8 +25,8 @@ const ecsVersion = "8.11.0"
 //   - @timestamp: UTC, with milliseconds
 //   - log.level: nib's name of the level
 //   - log.logger: the name of the logger, behind the level
-//   - log.origin: with nib.WithCaller the call site, in front of the message, as
-//     {"function":"main.main","file.name":"app/main.go","file.line":12}; the
+//   - log.origin: with nib.WithCaller the call site, in front of the message,
+//     as {"function":"main.main","file.name":"app/main.go","file.line":12}; the
 //     object counts as log.origin.function, log.origin.file.name and
 //     log.origin.file.line
 //   - message: in front of the fields

@@ -20,12 +20,12 @@ import (
 // (https://cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry#LogSeverity):
 //
 //   - time: UTC, with nanoseconds
-//   - severity: DEBUG for trace and debug, INFO, NOTICE from nib.LevelInfo+2 on,
-//     WARNING, ERROR, CRITICAL for panic, ALERT for fatal
+//   - severity: DEBUG for trace and debug, INFO, NOTICE from nib.LevelInfo+2
+//     on, WARNING, ERROR, CRITICAL for panic, ALERT for fatal
 //   - message: what the console shows of the line
-//   - logging.googleapis.com/sourceLocation: with nib.WithCaller the call site as
-//     {"file":"/src/app/main.go","line":"12","function":"main.main"}; the line is
-//     a string, as in the JSON of every 64-bit integer of Google's
+//   - logging.googleapis.com/sourceLocation: with nib.WithCaller the call site
+//     as {"file":"/src/app/main.go","line":"12","function":"main.main"}; the
+//     line is a string, as in the JSON of every 64-bit integer of Google's
 //   - stack_trace: the stack, where Error Reporting looks for it
 //     (https://cloud.google.com/error-reporting/docs/formatting-error-messages)
 //

@@ -53,7 +53,8 @@ import (
 //   - otel.scope.name: the name of the logger
 //   - code.file.path, code.line.number, code.function.name: with nib.WithCaller
 //     the call site
-//   - exception.message, exception.type: what Err adds, the type being that of Go
+//   - exception.message, exception.type: what Err adds, the type being that of
+//     Go
 //   - code.stacktrace: the stack
 //
 // Durations are seconds. A trace is tied to its lines by the fields trace_id,

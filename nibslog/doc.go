@@ -43,18 +43,20 @@
 //     JSON becomes a string.
 //
 // Values:
-//   - NaN and infinities are the strings "NaN", "+Inf", "-Inf"; in slog an error.
+//   - NaN and infinities are the strings "NaN", "+Inf", "-Inf"; in slog an
+//     error.
 //   - Errors of encoding are "!ERROR: …", in slog "!ERROR:…".
 //   - A panic is "!PANIC: …" also in LogValue (slog: an error with a stack) and
 //     in ReplaceAttr (slog: the caller panics). A LogValue that never resolves
 //     to a value is an "!ERROR: …".
-//   - A nil pointer that is an error, or whose LogValue panics, is null; in slog
-//     "<nil>" or the error with a stack.
+//   - A nil pointer that is an error, or whose LogValue panics, is null; in
+//     slog "<nil>" or the error with a stack.
 //   - An element of a map[string]any or []any that cannot be encoded does not
 //     affect the others; in slog the whole attribute fails. An error there is
 //     its text, in slog {}.
 //   - A [nib.Marshaler] writes itself.
-//   - Years beyond 9999 are written in full; slog's line is not valid JSON then.
+//   - Years beyond 9999 are written in full; slog's line is not valid JSON
+//     then.
 //
 // Groups:
 //   - A group whose attributes all turn out to be empty is left out. slog

@@ -16,8 +16,8 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// callTimeout is how long a call may take before the suites report that it hangs.
-// It does not measure speed.
+// callTimeout is how long a call may take before the suites report that it
+// hangs. It does not measure speed.
 const callTimeout = 2 * time.Minute
 
 // Sizes of the suites: enough goroutines to collide, lines up to the largest

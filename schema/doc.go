@@ -21,13 +21,13 @@
 // same tags, the same rules for embedded fields, the same methods at the same
 // places, the same order of keys. The only differences are:
 //
-//   - More characters are escaped, so that text cannot steer a terminal: DEL, the
-//     C1 controls, bidirectional controls and the byte order mark. Bytes that are
-//     not UTF-8 become the character U+FFFD, not its escape sequence. This holds
-//     for what MarshalJSON returns, too.
+//   - More characters are escaped, so that text cannot steer a terminal: DEL,
+//     the C1 controls, bidirectional controls and the byte order mark. Bytes
+//     that are not UTF-8 become the character U+FFFD, not its escape sequence.
+//     This holds for what MarshalJSON returns, too.
 //   - NaN and the infinities are the strings "NaN", "+Inf" and "-Inf".
-//   - Objects and arrays nest at most [MaxDepth] deep. A pointer to a pointer or
-//     to an interface counts as one.
+//   - Objects and arrays nest at most [MaxDepth] deep. A pointer to a pointer
+//     or to an interface counts as one.
 //   - Errors name the path to the field.
 //
 // # The tag log

@@ -25,10 +25,12 @@ import "github.com/nib-log/nib/internal/jsonschema"
 //   - [time.Time]: string with format date-time
 //   - [time.Duration]: integer, or number with log:"unit=s" and the like; the
 //     description has the unit
-//   - []byte: string with contentEncoding base64; [encoding/json.Number]: number
+//   - []byte: string with contentEncoding base64; [encoding/json.Number]:
+//     number
 //   - scalars with the tag option string: string with a pattern
 //   - what log:"mask" or a method IsSecret hides: const "***"
-//   - slices: array; arrays: the same of fixed length; maps: additionalProperties
+//   - slices: array; arrays: the same of fixed length; maps:
+//     additionalProperties
 //   - pointers, slices and maps: null as well
 //   - types with MarshalText: string; with MarshalJSON, interfaces, and
 //     [encoding/json.RawMessage]: true, which is anything

@@ -158,5 +158,6 @@ func guarded(what string, f func() error) (err error) {
 	return err
 }
 
-// writeError writes err to standard error, without waiting for a stopped reader.
+// writeError writes err to standard error, without waiting for a stopped
+// reader.
 func writeError(err error) { lastresort.Write(err.Error()) }

@@ -184,8 +184,8 @@ func TestEveryParameterReachesItsSink(t *testing.T) {
 	}
 }
 
-// TestNoticesHaveTheFormatOfTheProcess fills a spool: the notice has the keys of
-// the other lines. Destinations get the layout, too.
+// TestNoticesHaveTheFormatOfTheProcess fills a spool: the notice has the keys
+// of the other lines. Destinations get the layout, too.
 func TestNoticesHaveTheFormatOfTheProcess(t *testing.T) {
 	l := mustOpen(t, Config{Format: "ecs", Output: []string{"fake://notices:1/logs?spool=memory&spool_size=128KiB"}}, Kinds(fakeKind))
 	f := opened.of("notices:1")

@@ -126,8 +126,8 @@ func (g *suppressor) WriteRecord(r *nib.Record) error {
 	return g.sink.WriteRecord(r)
 }
 
-// decide returns the decision on a line, and takes the pending count of its site
-// if it passes.
+// decide returns the decision on a line, and takes the pending count of its
+// site if it passes.
 func (g *suppressor) decide(r *nib.Record, level int, now int64) (v decision, d pendingCount) {
 	if !g.rule.bySite(level) {
 		if v = g.rule.decide(nil, level, now); v != pass {

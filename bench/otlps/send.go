@@ -22,7 +22,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// send sends bursts of records, and writes their Cost without CPU to standard output.
+// send sends bursts of records, and writes their Cost without CPU to standard
+// output.
 func send(name, url, count string) error {
 	n, err := strconv.Atoi(count)
 	if err != nil {

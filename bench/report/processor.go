@@ -22,8 +22,8 @@ type Processor struct {
 }
 
 // microarchitectures has the names of models of servers, and of others that
-// stored results may come from. The first entry whose flag is among those of the
-// processor counts: a hypervisor may report the number of another model.
+// stored results may come from. The first entry whose flag is among those of
+// the processor counts: a hypervisor may report the number of another model.
 var microarchitectures = []struct{ key, flag, name string }{
 	{"amd-family23-model1", "", "Naples, Zen"},
 	{"amd-family23-model49", "", "Rome, Zen 2"},

@@ -69,8 +69,8 @@ func (b *Builds) Full() string {
 	return t.String()
 }
 
-// withSlog is what follows the versions of the other libraries where log/slog is
-// among them.
+// withSlog is what follows the versions of the other libraries where log/slog
+// is among them.
 const withSlog = ", slog of the same Go"
 
 // machine writes what was measured where.

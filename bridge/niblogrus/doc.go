@@ -25,9 +25,9 @@
 // Lines that logrus loses: it writes no line if a value cannot be encoded, and
 // reports that on standard error. Here the line is written, and the value is
 //   - "NaN", "+Inf" or "-Inf" for a float that JSON has no number for;
-//   - "!ERROR: …" for what encoding/json refuses (channels, functions, errors of
-//     MarshalJSON), and for containers nested more than 32 deep, which logrus
-//     follows until the stack is full;
+//   - "!ERROR: …" for what encoding/json refuses (channels, functions, errors
+//     of MarshalJSON), and for containers nested more than 32 deep, which
+//     logrus follows until the stack is full;
 //   - "!PANIC: …" where a method of the value panics; in logrus the caller
 //     panics.
 //
@@ -39,11 +39,12 @@
 //   - Invalid raw JSON becomes a string.
 //
 // Keys:
-//   - A field whose key the formatter uses itself is written as "fields." and the
-//     key, as in logrus. Where that key is taken as well, logrus forgets one of the
-//     two fields; here "fields." is put in front once more.
-//   - A key that nib.OmitKey leaves out is free for fields. With DisableTimestamp
-//     logrus writes a field "time" as "fields.time" nevertheless.
+//   - A field whose key the formatter uses itself is written as "fields." and
+//     the key, as in logrus. Where that key is taken as well, logrus forgets
+//     one of the two fields; here "fields." is put in front once more.
+//   - A key that nib.OmitKey leaves out is free for fields. With
+//     DisableTimestamp logrus writes a field "time" as "fields.time"
+//     nevertheless.
 //
 // Text: only necessary escapes are written, not those of HTML, except for
 // characters that terminals and editors interpret: DEL, C1 controls,

@@ -26,7 +26,8 @@ const Nowhere = "http://127.0.0.1:1"
 
 // Memory logs through a spool to a destination that is down, until the spool is
 // almost full, and checks that neither the heap nor the resident size of the
-// process grows with what waits. NIB_E2E=full has a spool of 512 MiB, others one of 256.
+// process grows with what waits. NIB_E2E=full has a spool of 512 MiB, others
+// one of 256.
 func Memory(t *testing.T, d delivery.Destination) {
 	t.Helper()
 	size := int64(256 << 20)

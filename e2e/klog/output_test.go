@@ -68,13 +68,15 @@ func newLogger(out io.Writer, v int, _ string) logr.Logger {
 // differences maps lines of klog to those of niblogr, where these are not
 // equal:
 //   - a nil error or Stringer is null;
-//   - what implements logr.Marshaler is what MarshalLog returns, also where klog
-//     prefers the text;
+//   - what implements logr.Marshaler is what MarshalLog returns, also where
+//     klog prefers the text;
 //   - keys that are not strings have another form;
 //   - a value that contains itself has another error;
-//   - of equal keys the last stays where it is, rather than where the first was;
+//   - of equal keys the last stays where it is, rather than where the first
+//     was;
 //   - the newline at the end of unstructured messages is cut;
-//   - the level of the nib.Logger applies also where klog's -vmodule enables more.
+//   - the level of the nib.Logger applies also where klog's -vmodule enables
+//     more.
 var differences = differencesOf(`
 E "error nil" err="<panic: runtime error: invalid memory address or nil pointer dereference>"
 E "error nil" err=null

@@ -82,8 +82,8 @@ func main() {
 }
 `
 
-// collectorConfig has file exporters that write a request before it is answered:
-// with rotation, they have no buffer.
+// collectorConfig has file exporters that write a request before it is
+// answered: with rotation, they have no buffer.
 const collectorConfig = `receivers: {otlp: {protocols: {http: {endpoint: "%s"}}}}
 exporters: {file/logs: {path: "%s", rotation: {max_megabytes: 100000}}, file/traces: {path: "%s", rotation: {max_megabytes: 100000}}}
 service:

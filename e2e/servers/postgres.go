@@ -34,8 +34,8 @@ type Postgres struct {
 
 const postgresUser = "app"
 
-// NewPostgres creates a database in a new directory below dir, whose path has to
-// be short and accessible to all users. Start starts the server.
+// NewPostgres creates a database in a new directory below dir, whose path has
+// to be short and accessible to all users. Start starts the server.
 func NewPostgres(dir string) (*Postgres, error) {
 	bins, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(bins) == 0 {

@@ -54,7 +54,8 @@ func (x *tab) hold(part string) {
 	x.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(hold, part)))
 }
 
-// holdBodies lets answers with rows begin and never end, unless they are aborted.
+// holdBodies lets answers with rows begin and never end, unless they are
+// aborted.
 const holdBodies = `(() => {
   const fetched = window.fetch;
   window.held = 0;

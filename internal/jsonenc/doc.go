@@ -13,9 +13,9 @@
 //   - " and \ are written \" and \\;
 //   - control bytes below 0x20 are written \n \r \t \b \f or \u00XX;
 //   - DEL, U+0080 to U+009F (C1), U+2028, U+2029, the bidirectional controls
-//     (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069) and U+FEFF are
-//     written \uXXXX, so that no terminal or viewer can be steered by logged
-//     text;
+//     (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069) and U+FEFF
+//     are written \uXXXX, so that no terminal or viewer can be steered by
+//     logged text;
 //   - each byte that is not part of valid UTF-8 is written as U+FFFD;
 //   - everything else is copied. < > and & are not escaped: the text is meant
 //     for log lines, not for HTML.

@@ -15,16 +15,16 @@ import (
 // however deep in objects and arrays the member is; the key is compared as a
 // whole. Inside of the other strings
 //
-//   - the password of a URL goes: scheme://user:***@host, and what package net/url
-//     takes for a port when a slash stands in the password;
-//   - what follows a key and one of the separators : = => := goes, be it quoted,
-//     bracketed, or a token up to white space, a comma, a semicolon, an ampersand
-//     or the closing bracket or quote of what the pair stands in. The key may be in
-//     quotes itself. This covers JSON within the string, escaped any number of
-//     times, what package fmt prints for structs and maps, logfmt, query strings,
-//     forms, connection strings and header lines. A scheme (Bearer, Basic, Digest,
-//     Token) in front of a credential stays, and Authorization and Cookie headers
-//     are masked up to the end of their line.
+//   - the password of a URL goes: scheme://user:***@host, and what package
+//     net/url takes for a port when a slash stands in the password;
+//   - what follows a key and one of the separators : = => := goes, be it
+//     quoted, bracketed, or a token up to white space, a comma, a semicolon, an
+//     ampersand or the closing bracket or quote of what the pair stands in. The
+//     key may be in quotes itself. This covers JSON within the string, escaped
+//     any number of times, what package fmt prints for structs and maps,
+//     logfmt, query strings, forms, connection strings and header lines. A
+//     scheme (Bearer, Basic, Digest, Token) in front of a credential stays, and
+//     Authorization and Cookie headers are masked up to the end of their line.
 //
 // In a text a key has to be a whole word: the characters of words are ASCII
 // letters, digits, _ and -, and hyphens before a word do not count. So the key

@@ -22,12 +22,12 @@ const truncated = "truncated"
 // Shorten appends line to dst, and if it is longer than limit bytes, the
 // newline counted, leaves out as much as it must:
 //
-//  1. the strings in free members are cut, at any depth, the longest first: all to
-//     the same number of bytes, and none that is shorter than that;
+//  1. the strings in free members are cut, at any depth, the longest first: all
+//     to the same number of bytes, and none that is shorter than that;
 //  2. if that cannot suffice, those in late members too;
-//  3. if that cannot suffice, whole free members go, those first that are largest
-//     without their strings, and then late ones. Strings are cut only as far as
-//     what remains requires.
+//  3. if that cannot suffice, whole free members go, those first that are
+//     largest without their strings, and then late ones. Strings are cut only
+//     as far as what remains requires.
 //
 // A string is cut between characters, never within an escape sequence or a
 // surrogate pair. Keys are not cut, and members of class Never are not touched.

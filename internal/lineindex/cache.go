@@ -40,8 +40,8 @@ func DefaultDir() string {
 
 // Open returns the index of a log: the one that was written with it, or the one
 // in dir. It adds what is missing, and stores the result in dir; dir may be "".
-// There the name is the sum of the first bytes of the log, so that a log that is
-// renamed keeps its index. An index that cannot be stored is returned
+// There the name is the sum of the first bytes of the log, so that a log that
+// is renamed keeps its index. An index that cannot be stored is returned
 // nevertheless.
 func Open(ctx context.Context, dir string, f *os.File) (*Index, error) {
 	info, err := f.Stat()

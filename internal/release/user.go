@@ -212,7 +212,8 @@ var unreleased = []string{"google.golang.org/genproto/googleapis/rpc"} // google
 
 // graph finds requirements that a user should not get: modules of the
 // repository at other versions, and unreleased revisions. Requirements of
-// programs are exempt, because they do not become part of a module that requires them.
+// programs are exempt, because they do not become part of a module that
+// requires them.
 func (u *user) graph(folder, text string) error {
 	var faults []error
 	for line := range strings.Lines(text) {

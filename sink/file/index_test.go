@@ -190,8 +190,8 @@ func TestIndexIsValidAtEachMoment(t *testing.T) {
 	}
 }
 
-// An index of another state of the log, or of another log, is not used, and made
-// again.
+// An index of another state of the log, or of another log, is not used, and
+// made again.
 func TestIndexOfAnotherLogIsMadeAgain(t *testing.T) {
 	cut := func(m vfs.FS, path string, size int64) {
 		f, err := m.Open(path, os.O_RDWR, 0)

@@ -294,8 +294,8 @@ func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
 	return nil, info, err
 }
 
-// unlink deletes the name of a seized file, if it still refers to that file, and
-// its index.
+// unlink deletes the name of a seized file, if it still refers to that file,
+// and its index.
 func (s *Sink) unlink(name string, f vfs.File, info vfs.Info) error {
 	path := filepath.Join(s.dir, name)
 	named, err := s.isNamed(path, info)

@@ -269,8 +269,8 @@ func TestFreedRoomIsUsedWithinASecond(t *testing.T) {
 	}
 }
 
-// TestLinesCollect logs a line each 0.51 ms: the first is delivered at once, the
-// others in batches of several.
+// TestLinesCollect logs a line each 0.51 ms: the first is delivered at once,
+// the others in batches of several.
 func TestLinesCollect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, f := vfstest.NewMem(nil), &far{}

@@ -116,8 +116,8 @@ func TestFirstLinesSurvivePowerLoss(t *testing.T) {
 }
 
 // TestStartWithASmallerSize starts with a Size that the last segment of the
-// previous process exceeds. All lines are settled, so the first call waits until
-// that segment is deleted.
+// previous process exceeds. All lines are settled, so the first call waits
+// until that segment is deleted.
 func TestStartWithASmallerSize(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))

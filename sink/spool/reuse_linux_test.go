@@ -251,8 +251,8 @@ func (r *reused) wanted(t *testing.T, isNew []bool) (lines [][]byte) {
 	}
 }
 
-// settleOne makes a segment and settles it. It returns the temporary name of its
-// file.
+// settleOne makes a segment and settles it. It returns the temporary name of
+// its file.
 func settleOne(t *testing.T, minFree int64) (d *store.Dir, made string) {
 	c := Config{Access: AccessMapped, MinFree: minFree}.withDefaults(spoolDir(t))
 	d, _, err := store.OpenDir(spoolDir(t), c.options())

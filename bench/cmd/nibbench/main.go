@@ -2,8 +2,8 @@
 
 // Command nibbench compares nib with other logging libraries, its codec with
 // other encoders, and its pools with other pools. It checks that all do the
-// same, then measures, and stores what it found as text, each set in its own file
-// in the directory of the processor's model:
+// same, then measures, and stores what it found as text, each set in its own
+// file in the directory of the processor's model:
 //
 //	go run ./cmd/nibbench                    # all, into results/<processor>/default.txt, codec-default.txt and so on
 //	go run -tags nibfast ./cmd/nibbench      # the other build, into results/<processor>/nibfast.txt and so on

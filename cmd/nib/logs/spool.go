@@ -85,9 +85,9 @@ func tailPlace(dir string, s Selection, n int) (place, error) {
 	return place{v.ID, end}, nil
 }
 
-// copySpool writes the records of a spool between two places, and with follow those that are added
-// later, by whichever process has it. A record that another process is writing
-// is waited for, so that none is left out.
+// copySpool writes the records of a spool between two places, and with follow
+// those that are added later, by whichever process has it. A record that
+// another process is writing is waited for, so that none is left out.
 func copySpool(ctx context.Context, w io.Writer, dir string, follow bool, from, to place) error {
 	next, id := from.number, from.spool
 	var unreadable uint64

@@ -164,8 +164,8 @@ func getLine(r request) (any, error) {
 	return d, err
 }
 
-// A rowAnswer is a row, and the bounds of all rows, which may have changed since
-// the last status of the stream.
+// A rowAnswer is a row, and the bounds of all rows, which may have changed
+// since the last status of the stream.
 type rowAnswer struct {
 	Row   int64 `json:"row"`
 	Found bool  `json:"found"`

@@ -79,8 +79,8 @@ func Function(info *types.Info, call *ast.CallExpr, path string) string {
 }
 
 // PointerShaped reports whether a value of the type is a single pointer, so
-// that an interface holds it without a copy on the heap. A type parameter, which
-// is unknown, counts as such.
+// that an interface holds it without a copy on the heap. A type parameter,
+// which is unknown, counts as such.
 func PointerShaped(t types.Type) bool {
 	if _, ok := types.Unalias(t).(*types.TypeParam); ok {
 		return true

@@ -135,7 +135,8 @@ func run(d *Delivery) {
 
 // TestRunDeliversEverythingInOrder delivers several segments, by destinations
 // that settle all of a batch or a part of it, and that overlap or not: each
-// record arrives once, and each segment is removed when its records are settled.
+// record arrives once, and each segment is removed when its records are
+// settled.
 func TestRunDeliversEverythingInOrder(t *testing.T) {
 	const segments, lines = 4, 50
 	for _, part := range []int{1, 7, 1000} {

@@ -26,13 +26,13 @@ const (
 const LongestPause = 5 * time.Second
 
 // linger is how long records collect after some have been delivered. Waking a
-// goroutine takes a writer's time, and a batch costs a destination about as much
-// as a record does, so this happens at most 250 times a second. It is less than
-// half of the default of Config.SyncDelay: lines that are settled by then are
-// not copied.
+// goroutine takes a writer's time, and a batch costs a destination about as
+// much as a record does, so this happens at most 250 times a second. It is less
+// than half of the default of Config.SyncDelay: lines that are settled by then
+// are not copied.
 //
-// When more than a batch has collected, it is shortLinger: records are read while
-// they are in the cache, and settled segments can be used again early.
+// When more than a batch has collected, it is shortLinger: records are read
+// while they are in the cache, and settled segments can be used again early.
 const (
 	linger      = 4 * time.Millisecond
 	shortLinger = time.Millisecond

@@ -176,8 +176,9 @@ func TestBeginOfAGoneMapping(t *testing.T) {
 	}
 }
 
-// TestLineThatIsGone writes a line in a mapping of the caller whose file was cut
-// off: the panic is that of the caller, and the claim is marked with its length.
+// TestLineThatIsGone writes a line in a mapping of the caller whose file was
+// cut off: the panic is that of the caller, and the claim is marked with its
+// length.
 func TestLineThatIsGone(t *testing.T) {
 	line, f := newMapped(t, MinSize)
 	truncated(t, f)

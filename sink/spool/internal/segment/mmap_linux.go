@@ -52,8 +52,8 @@ const warmed = 256 << 10
 // kernel does not support that.
 func populate(pages []byte) bool { return syscall.Madvise(pages, populateWrite) == nil }
 
-// syncPages makes pages of a mapping survive a loss of power. Other pages of the
-// file are not written.
+// syncPages makes pages of a mapping survive a loss of power. Other pages of
+// the file are not written.
 func syncPages(pages []byte) error {
 	_, _, errno := syscall.Syscall(syscall.SYS_MSYNC, address(pages), uintptr(len(pages)), syscall.MS_SYNC)
 	if errno != 0 {

@@ -48,8 +48,8 @@ func TestScanRefusesNumbersOutOfRange(t *testing.T) {
 	}
 }
 
-// TestScanSkipsClaims has claims of several sizes in place of the second record:
-// those that a writer may have marked are not damage.
+// TestScanSkipsClaims has claims of several sizes in place of the second
+// record: those that a writer may have marked are not damage.
 func TestScanSkipsClaims(t *testing.T) {
 	g, offsets := filled(t, sample())
 	size := offsets[2] - offsets[1]

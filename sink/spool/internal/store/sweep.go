@@ -40,8 +40,8 @@ const (
 
 func newSweeper() *sweeper { return &sweeper{Due: make(chan struct{}, 1)} }
 
-// Add adds x to the list, or frees it at once. If x has nothing to free, it takes
-// no place in the list.
+// Add adds x to the list, or frees it at once. If x has nothing to free, it
+// takes no place in the list.
 func (w *sweeper) Add(x *Spent) {
 	if x.Unmap == nil && x.file == nil {
 		return
