@@ -13,7 +13,9 @@ import (
 
 // link makes a segment of this process the last of the chain. mu is held.
 func (s *Sink) link(g *segment.Segment) {
-	s.chain = append(s.chain, &deliver.Link{Old: *g.Old(), Live: g, Waiting: len(s.deliveries)})
+	old := *g.Old()
+	old.Copied = s.copier != nil
+	s.chain = append(s.chain, &deliver.Link{Old: old, Live: g, Waiting: len(s.deliveries)})
 }
 
 // unload frees the memory of twins that are not being read: they are read from
@@ -25,7 +27,7 @@ func (s *Sink) unload() {
 			continue
 		}
 		if next, whole := g.Whole(); whole {
-			l.Live, l.End, l.Reported = nil, next, g.Reported
+			l.Live, l.End, l.Sure, l.Whole, l.Reported = nil, next, next, true, g.Reported
 			g.Release()
 		}
 	}
@@ -157,6 +159,7 @@ func (s *Sink) countOldest(l *deliver.Link) bool {
 			return s.cannotDrop(l, err)
 		}
 		lines, harmed = l.LinesIn(b, end)
+		harmed = harmed || l.Whole
 		never = end - l.Sure
 		if n := len(lines); n > 0 {
 			never = min(never, end-1-lines[n-1].Seq)
@@ -168,6 +171,7 @@ func (s *Sink) countOldest(l *deliver.Link) bool {
 	}
 	for _, d := range s.deliveries {
 		numbers := end - min(max(l.First, d.Settled), end) // none, if it has left the link
+		numbers -= min(l.Voids, numbers)                   // they are counted in Skipped already
 		d.Skipped += numbers
 		for _, x := range lines {
 			if x.Seq >= d.Settled {

@@ -82,6 +82,7 @@ func (s *Sink) continueLast(first segment.Start) bool {
 		return false
 	}
 	l.Live, s.finish = g, finish
+	l.Copied = l.Copied || s.copier != nil
 	s.activate(g)
 	s.copyLater(g)
 	return true

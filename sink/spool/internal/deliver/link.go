@@ -20,6 +20,7 @@ type Link struct {
 	KeepFile    bool             // a cursor could not be synced: the next start deletes the file
 	Placeholder bool             // stands for the active segment if there is none, see beginFull
 	UnreadSince time.Time        // when it could not be read to be dropped
+	Voids       uint64           // claims without a record, once Live is nil
 	Quarantine  bool             // pages of the file were unreadable and count as damaged: it is quarantined
 }
 
@@ -90,6 +91,7 @@ func (d *Delivery) quit(next *Link) {
 	g := l.Live
 	if left && g != nil && d.Dest == nil {
 		_, l.End, _ = g.Claimed()
+		l.Sure, l.Voids = l.End, g.VoidsIn(l.First, l.End)
 		l.Live, l.Reported = nil, g.Reported
 	}
 	if left && d.Dest != nil {

@@ -174,7 +174,7 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 			if never == missing && gap.Damaged {
 				never-- // there was at least one record
 			}
-			d.gap(missing-never, gap.Damaged || seq == g.End && d.torn)
+			d.gap(missing-never, gap.Damaged || g.Whole || seq == g.End && d.torn)
 			d.neverGiven(never)
 			settled = d.position()
 		}

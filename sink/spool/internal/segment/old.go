@@ -28,6 +28,7 @@ type Old struct {
 	Sure    uint64 // all lower numbers were used; those up to End are unknown, since they could not be read when it was the last segment
 	Copied  bool   // there is a copy
 	Damaged bool   // numbers up to End are in a segment that is gone
+	Whole   bool   // every number had a record: a missing one is damaged
 }
 
 // Complete copies the records of kept, the copy of the segment, into b where
