@@ -177,18 +177,17 @@ func TestWithStackFromALevel(t *testing.T) {
 	}
 }
 
-func TestTimestampWhereTheLayoutLeavesItOut(t *testing.T) {
-	off, c := newCapture(t, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))
-	off.Info().Int("a", 1).Timestamp().Timestamp().Int("b", 2).Send()
-	if got, want := c.one().String(), `{"level":"info","a":1,"time":"2026-01-02T15:04:05.006Z","b":2}`; got != want {
-		t.Errorf("\n got %s\nwant %s", got, want)
-	}
-	on, c := newCapture(t)
-	on.Info().Timestamp().Send()
-	on.Entry(nib.Entry{Message: "m"}).Timestamp().Send()
-	for _, line := range c.take() {
-		if line.get("time") == nil {
-			t.Errorf("got %s", line)
+func TestTimestampAddsAMissingTimeUnlessTheLayoutLeavesItOut(t *testing.T) {
+	l, c := newCapture(t)
+	for name, e := range map[string]*nib.Event{"line": l.Info(), "entry": l.Entry(nib.Entry{Message: "m"})} {
+		e.Int("a", 1).Timestamp().Timestamp().Int("b", 2).Send()
+		if line := c.one(); line.get("time").String() != `"2026-01-02T15:04:05.006Z"` || line.get("b") == nil {
+			t.Errorf("%s: got %s", name, line)
 		}
+	}
+	off, c := newCapture(t, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))
+	off.Info().Timestamp().Str("time", "own").Timestamp().Send()
+	if got, want := c.one().String(), `{"level":"info","time":"own"}`; got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 }

@@ -36,24 +36,20 @@ func (e *Event) leaveGroups(from int) {
 	}
 }
 
-// Timestamp adds the time of the line if the layout leaves it out. It belongs
-// to the line, as do the fields of Caller, CallerSkipFrame and Stack: these
-// methods do nothing inside of a container, and if groups of
-// [Logger.WithGroup] are open, they add the field in front of the fields, at
-// the top level.
+// Timestamp adds the time to a line without one, which is that of an [Entry]
+// with the zero Time. It belongs to the line, as do the fields of Caller,
+// CallerSkipFrame and Stack: these methods do nothing inside of a container, or
+// if the layout leaves the field out, and if groups of [Logger.WithGroup] are
+// open, they add the field in front of the fields, at the top level.
 func (e *Event) Timestamp() *Event {
-	if !e.acceptsOwnField(timeShown) {
+	if !e.acceptsOwnField(timeShown) || e.log.core.format.timeKey == "" {
 		return e
 	}
 	e.flags |= timeShown
 	f := e.log.core.format
-	key := f.timeKey
-	if key == "" {
-		key = `,"time":`
-	}
 	sec, nsec := e.time()
 	from := len(e.buf)
-	e.buf = append(e.buf, key...)
+	e.buf = append(e.buf, f.timeKey...)
 	e.buf = f.time.AppendCached(e.buf, &e.second, sec, int(nsec), f.zone(time.Local))
 	e.leaveGroups(from)
 	return e
@@ -141,17 +137,15 @@ func (f *format) encodeCaller(pc uintptr) callerField {
 		site = callsite.Outside(ownPrefix) // inlined
 		frame = callsite.Frame(site)
 	}
-	key := f.CallerKey
-	if key == OmitKey {
-		key = "caller"
-	}
 	t := callerField{pc: site}
-	if f.Caller == nil {
+	switch key := f.CallerKey; {
+	case key == OmitKey: // the Record has the call site
+	case f.Caller != nil:
+		t.field = f.site.build(0, func(e *Event) { f.Caller(e, key, frame) })
+	default:
 		text := callsite.ShortFile(frame.File) + ":" + strconv.Itoa(frame.Line)
 		t.field = string(jsonenc.AppendString(jsonenc.AppendKey(nil, key), text))
-		return t
 	}
-	t.field = f.site.build(0, func(e *Event) { f.Caller(e, key, frame) })
 	return t
 }
 
@@ -163,7 +157,7 @@ const maxStack = 64
 // 64 frames are shown. While a panic is recovered from, the first is that of
 // the function that panicked.
 func (e *Event) Stack() *Event {
-	if !e.acceptsOwnField(hasStack) {
+	if !e.acceptsOwnField(hasStack) || e.log.core.format.StackKey == OmitKey {
 		return e
 	}
 	e.flags |= hasStack
@@ -171,12 +165,8 @@ func (e *Event) Stack() *Event {
 		e.pcs = make([]uintptr, maxStack)
 	}
 	f := e.log.core.format
-	key := f.StackKey
-	if key == OmitKey {
-		key = "stack"
-	}
 	from := len(e.buf)
-	e.buf = append(jsonenc.AppendKey(e.buf, key), '"')
+	e.buf = append(jsonenc.AppendKey(e.buf, f.StackKey), '"')
 	outside := false
 	for _, pc := range e.pcs[:runtime.Callers(2, e.pcs)] {
 		t := f.frames.Get(pc)

@@ -182,7 +182,6 @@ func TestFatalExitsWhenUserCodeEndsTheGoroutine(t *testing.T) {
 	caller := nib.WithLayout(nib.Layout{Caller: func(*nib.Event, string, runtime.Frame) { end() }})
 	endings := []ending{
 		{"the clock", []nib.Option{clock}, nil},
-		{"the clock of Timestamp", []nib.Option{clock, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey})}, func(e *nib.Event) { e.Timestamp() }},
 		{"the clock of the record", []nib.Option{clock, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}), nib.WithSink(sinkFunc(func(*nib.Record) error { return nil }))}, nil},
 		{"the sampler", []nib.Option{nib.WithSampler(sampler(end))}, nil},
 		{"the leveler", []nib.Option{nib.WithLevel(leveler(func() slog.Level { end(); return slog.LevelDebug }))}, nil},

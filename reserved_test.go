@@ -274,19 +274,20 @@ func TestLaterLayoutCannotBeForgedByBoundFields(t *testing.T) {
 
 // What nib adds on demand must not end up inside of a container or twice.
 func TestFieldsAddedOnDemandStandAtTheTop(t *testing.T) {
-	bare := nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey})
 	own := func(e *nib.Event) { e.Timestamp().Caller().CallerSkipFrame(0).Stack().Timestamp().Caller().Stack() }
-	for name, log := range map[string]func(l *nib.Logger){
-		"plain":  func(l *nib.Logger) { e := l.Info(); own(e); e.Send() },
-		"Func":   func(l *nib.Logger) { l.Info().Func(own).Send() },
-		"Embed":  func(l *nib.Logger) { l.Info().EmbedObject(marshalFunc(own)).Send() },
-		"Dict":   func(l *nib.Logger) { e := l.Info().Dict("d", own); own(e); e.Send() },
-		"Array":  func(l *nib.Logger) { e := l.Info(); e.Array("d", func(a *nib.Array) { own(e) }); own(e); e.Send() },
-		"Object": func(l *nib.Logger) { e := l.Info().Object("o", marshalFunc(own)); own(e); e.Send() },
+	timeless := func(l *nib.Logger) *nib.Event { return l.Entry(nib.Entry{}) }
+	for name, log := range map[string]func(e *nib.Event){
+		"plain":  func(e *nib.Event) { own(e); e.Send() },
+		"Func":   func(e *nib.Event) { e.Func(own).Send() },
+		"Embed":  func(e *nib.Event) { e.EmbedObject(marshalFunc(own)).Send() },
+		"Dict":   func(e *nib.Event) { e.Dict("d", own); own(e); e.Send() },
+		"Array":  func(e *nib.Event) { e.Array("d", func(a *nib.Array) { own(e) }); own(e); e.Send() },
+		"Object": func(e *nib.Event) { e.Object("o", marshalFunc(own)); own(e); e.Send() },
 	} {
-		for _, opts := range [][]nib.Option{{}, {bare}, {nib.WithCaller(), nib.WithStack(nib.LevelInfo)}, {bare, nib.WithCaller()}} {
+		for i, opts := range [][]nib.Option{{}, {}, {nib.WithCaller(), nib.WithStack(nib.LevelInfo)}, {nib.WithCaller()}} {
 			l, c := newCapture(t, opts...)
-			log(l)
+			start := []func(*nib.Logger) *nib.Event{(*nib.Logger).Info, timeless}[i%2]
+			log(start(l))
 			line := c.one()
 			for _, k := range []string{"time", "caller", "stack"} {
 				if line.get(k) == nil {
