@@ -90,6 +90,8 @@ func relatedLoggers(l *nib.Logger, r *rand.Rand, keys *int) (log *nib.Logger, ca
 	}
 	if grouped > 1 {
 		log = bind(log)
+		carried = append(carried, log)
+		log = bind(log)
 	}
 	return log, carried, grouped
 }

@@ -45,11 +45,11 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 // Otherwise, or after other fields or errors, each is looked for in the line.
 func (e *Event) addCarried(l *Logger) {
 	own, fields := e.log, l.bound
-	if f := own.core.format; l.core.format == f && l.groups.open == 0 && !own.groups.any() {
+	if f := own.core.format; l.core.format == f {
 		if extends(own.bound, fields) {
 			return
 		}
-		if extends(fields, own.bound) {
+		if l.groups.open == 0 && !own.groups.any() && extends(fields, own.bound) {
 			fields = fields[len(own.bound):]
 			if (e.flags|own.boundFlags|l.boundFlags)&(building|hasError|hasErrorKey) == 0 && len(e.buf) == e.fieldsAt+len(f.static)+len(own.bound) {
 				e.buf = append(e.buf, fields...)
