@@ -4,6 +4,7 @@ package elastic
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -23,6 +24,7 @@ import (
 type Destination struct {
 	c      Config
 	index  string
+	root   string // path of the server
 	client *httpsend.Client
 
 	work    sync.Mutex // held by Deliver
@@ -58,8 +60,8 @@ type Stats struct {
 }
 
 // New returns a Destination for an index or a data stream of the server at a
-// URL, such as http://opensearch:9200. New does not connect, and fails only if
-// the configuration is invalid.
+// URL, such as http://opensearch:9200, or https://gateway/search for one behind
+// a path. New does not connect, and fails only if the configuration is invalid.
 func New(server, index string, c Config) (*Destination, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -67,8 +69,15 @@ func New(server, index string, c Config) (*Destination, error) {
 	if index == "" || strings.ContainsAny(index, "/\\*?\"<>| ,#") {
 		return nil, fmt.Errorf("nib/elastic: %q is not the name of an index or a data stream", index)
 	}
+	if strings.ContainsAny(server, "?#") {
+		return nil, errors.New("nib/elastic: the URL of the server has a query or a fragment; want http://HOST:PORT or http://HOST:PORT/PATH")
+	}
+	server = strings.TrimSuffix(server, "/")
 	c = c.withDefaults()
-	d := &Destination{c: c, index: index, limit: c.MaxRequest}
+	d := &Destination{c: c, index: index, root: "/", limit: c.MaxRequest}
+	if u, err := url.Parse(server); err == nil {
+		d.root = u.Path + "/"
+	}
 	query := url.Values{"filter_path": {"items.*.status,items.*.error.type,items.*.error.reason"}}
 	if c.Pipeline != "" {
 		query.Set("pipeline", c.Pipeline)
@@ -79,7 +88,7 @@ func New(server, index string, c Config) (*Destination, error) {
 	}
 	header.Set("Content-Type", "application/x-ndjson")
 	config := httpsend.Config{
-		Name: "nib/elastic", URL: strings.TrimSuffix(server, "/") + "/" + url.PathEscape(index) + "/_bulk?" + query.Encode(),
+		Name: "nib/elastic", URL: server + "/" + url.PathEscape(index) + "/_bulk?" + query.Encode(),
 		Header: header, TLS: c.TLS, Timeout: c.Timeout, DeliverTimeout: c.DeliverTimeout, MaxResponse: maxResponse, OnError: c.OnError, Dial: c.Dial,
 	}
 	if c.Compression == "gzip" {
@@ -101,7 +110,7 @@ func (d *Destination) BatchSize() (records, bytes int) { return batchRecords, d.
 
 // Ping requests the server's name and version.
 func (d *Destination) Ping(ctx context.Context) error {
-	resp, err := d.client.Get(ctx, "/")
+	resp, err := d.client.Get(ctx, d.root)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ type params struct {
 	HeadersFile    string        `set:"headers_file" default:"none" doc:"file with headers of requests, a line NAME: VALUE for each"`
 	Pipeline       string        `set:"pipeline" default:"that of the index" doc:"ingest pipeline"`
 	Compression    string        `set:"compression" is:"none|gzip" default:"none" doc:"how requests are compressed"`
-	MaxRequest     int64         `set:"max_request" is:"size" default:"5242880B" doc:"size of a request before compression"`
+	MaxRequest     int           `set:"max_request" is:"size" default:"5242880B" doc:"size of a request before compression"`
 	Timeout        time.Duration `set:"timeout" default:"30s" doc:"time for one request"`
 	DeliverTimeout time.Duration `set:"deliver_timeout" default:"10s" doc:"how long one delivery is tried before it is reported; nothing is given up"`
 	tlsfiles.Files
@@ -50,7 +50,7 @@ type params struct {
 // config returns the Config of a target.
 func (p *params) config(t target.Target) (Config, error) {
 	c := Config{
-		Pipeline: p.Pipeline, Compression: p.Compression, MaxRequest: int(p.MaxRequest),
+		Pipeline: p.Pipeline, Compression: p.Compression, MaxRequest: p.MaxRequest,
 		Timeout: p.Timeout, DeliverTimeout: p.DeliverTimeout, Header: http.Header{},
 	}
 	var faults []error
@@ -93,5 +93,7 @@ func (p *params) open(t target.Target) (*Destination, error) {
 	if err != nil {
 		return nil, err
 	}
-	return New(strings.TrimPrefix(t.Scheme, "elastic+")+"://"+t.Host, strings.TrimPrefix(t.Path, "/"), c)
+	server := strings.TrimPrefix(t.Scheme, "elastic+") + "://" + t.Host
+	i := strings.LastIndexByte(t.Path, '/')
+	return New(server+t.Path[:max(i, 0)], t.Path[i+1:], c)
 }

@@ -4,10 +4,14 @@ package elastic
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,7 +70,7 @@ func TestWrongTargets(t *testing.T) {
 	t.Setenv(passwordVariable, "")
 	for text, want := range map[string]string{
 		"elastic+http://es:9200":                      "want elastic+http://HOST:PORT/INDEX",
-		"elastic+http://es:9200/a/b":                  "is not the name of an index",
+		"elastic+http://es:9200/a/":                   "is not the name of an index",
 		"elastic+http://es:9200/a?user=me":            "user: has no password: set NIB_ELASTIC_PASSWORD",
 		"elastic+http://es:9200/a?tls_name=n":         "for elastic+https",
 		"elastic+http://es:9200/a?headers_file=/none": "headers_file: open /none",
@@ -75,6 +79,37 @@ func TestWrongTargets(t *testing.T) {
 	} {
 		if _, _, err := target.Parse(text, []target.Spec{Kind}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+}
+
+// A server behind a path gets all requests there.
+func TestServerBehindAPath(t *testing.T) {
+	var paths []string
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		paths = append(paths, r.Method+" "+r.URL.Path)
+		_, _ = io.WriteString(w, `{"items":[{"create":{"status":201}}]}`)
+	}))
+	defer h.Close()
+	for prefix, want := range map[string]string{"": "", "/search": "/search", "/a/b": "/a/b"} {
+		to, p, err := target.Parse("elastic+"+h.URL+prefix+"/logs", []target.Spec{Kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := p.(*params).open(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = nil
+		_, err = d.Deliver(context.Background(), batchOf(1))
+		err = errors.Join(err, d.Ping(context.Background()), d.Close())
+		if want := []string{"POST " + want + "/logs/_bulk", "GET " + want + "/"}; err != nil || !slices.Equal(paths, want) {
+			t.Errorf("%q: got %q and %v, want %q", prefix, paths, err, want)
+		}
+	}
+	for _, server := range []string{"http://es:9200?pretty", "http://es:9200/#x"} {
+		if _, err := New(server, "logs", Config{}); err == nil || !strings.Contains(err.Error(), "want http://HOST:PORT") {
+			t.Errorf("%s: got %v", server, err)
 		}
 	}
 }
