@@ -99,8 +99,9 @@ func (l *Logger) passSpecial(level Level, how flags) (*Logger, flags) {
 //
 // If of is not 0, buf[:end] is the front of a line of that logger, except for
 // its first byte (see Event.buf), and Event.groupsAt and, unless the front is
-// split, Event.fieldsAt are those of that line. Only newFront sets of. Fields are appended behind the front, and calls on an idle event
-// write nothing; all code that overwrites or cuts the front clears Event.front.
+// split, Event.fieldsAt are those of that line. Only newFront sets of. Fields
+// are appended behind the front, and calls on an idle event write nothing; all
+// code that overwrites or cuts the front clears Event.front.
 type front struct {
 	of       uint64 // id of the logger, never used for another; 0: the front cannot be reused
 	level    Level

@@ -227,7 +227,8 @@ func (e *Event) callText(f func() string) (text string) {
 }
 
 // callFormat formats a message, which may run methods of the arguments. Package
-// fmt catches a panic in one of these, but not in a method of the panic's value.
+// fmt catches a panic in one of these, but not in a method of the panic's
+// value.
 func (e *Event) callFormat(dst []byte, format string, args []any) (text []byte) {
 	text, done := shortfmt.Append(dst, format, args)
 	if done {

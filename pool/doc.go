@@ -77,9 +77,9 @@
 //
 // Get and Put each cost one atomic exchange, a store on amd64 and a second
 // exchange elsewhere, and little else. They do not allocate once the pool has
-// reached its peak size. Idle values are stored in shards, several for each processor.
-// A goroutine uses the shard selected by the address of its stack, so
-// goroutines that run at the same time mostly use different shards, and no
+// reached its peak size. Idle values are stored in shards, several for each
+// processor. A goroutine uses the shard selected by the address of its stack,
+// so goroutines that run at the same time mostly use different shards, and no
 // thread has to be pinned. A shard works on a stack of a few slots and keeps a
 // second, full one in reserve; with that pair a goroutine that alternates
 // between a few Gets and a few Puts needs nothing else. Whole stacks, of up to

@@ -40,7 +40,7 @@ type params struct {
 	Partitioning    string        `set:"partitioning" is:"per_spool|keyed|round_robin" default:"per_spool, with key keyed; nib relay: as the service" doc:"how partitions are chosen"`
 	Key             string        `set:"key" default:"none" doc:"field of a line that is the key of its record"`
 	Compression     string        `set:"compression" is:"lz4|none|snappy|zstd|gzip" default:"lz4" doc:"how batches are compressed"`
-	MaxBatch        int64         `set:"max_batch" is:"size" default:"1000000B" doc:"size of a batch before compression"`
+	MaxBatch        int           `set:"max_batch" is:"size" default:"1000000B" doc:"size of a batch before compression"`
 	TransactionalID string        `set:"transactional_id" default:"none" doc:"each batch is a transaction under this id"`
 	DeadLetter      string        `set:"dead_letter" default:"none" doc:"topic for records that brokers refuse"`
 	CreateTopic     bool          `set:"create_topic" default:"off" doc:"brokers may create the topic"`
@@ -67,7 +67,7 @@ var (
 func (p *params) config() (Config, error) {
 	c := Config{
 		ClientID: p.ClientID, TransactionalID: p.TransactionalID, DeadLetter: p.DeadLetter, CreateTopic: p.CreateTopic,
-		Compression: compressions[p.Compression], MaxBatch: int(p.MaxBatch),
+		Compression: compressions[p.Compression], MaxBatch: p.MaxBatch,
 		Timeout: p.Timeout, DeliverTimeout: p.DeliverTimeout, TakeoverDelay: p.TakeoverDelay,
 	}
 	how := p.Partitioning

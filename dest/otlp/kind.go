@@ -39,7 +39,7 @@ type params struct {
 	Service        string        `set:"service" default:"OTEL_SERVICE_NAME" doc:"service.name of the resource"`
 	Layout         string        `set:"layout" is:"nib|ecs|gcp|datadog|otel|zap|zerolog|slog|logrus" default:"nib" doc:"layout of the lines: which fields are time, level, message and logger"`
 	Compression    string        `set:"compression" is:"none|gzip|zstd" default:"none" doc:"how requests are compressed"`
-	MaxRequest     int64         `set:"max_request" is:"size" default:"4194304B" doc:"size of a request before compression"`
+	MaxRequest     int           `set:"max_request" is:"size" default:"4194304B" doc:"size of a request before compression"`
 	HeadersFile    string        `set:"headers_file" default:"none" doc:"file with headers of requests, a line NAME: VALUE for each"`
 	Timeout        time.Duration `set:"timeout" default:"10s" doc:"time for one request"`
 	DeliverTimeout time.Duration `set:"deliver_timeout" default:"10s" doc:"how long one delivery is tried before it is reported; nothing is given up"`
@@ -82,7 +82,7 @@ func (p *params) config(t target.Target) (string, Config, error) {
 			faults = append(faults, target.Fault("headers_file", err))
 		}
 	}
-	c.MaxRequest, c.DeliverTimeout = int(p.MaxRequest), p.DeliverTimeout
+	c.MaxRequest, c.DeliverTimeout = p.MaxRequest, p.DeliverTimeout
 	if p.Timeout != 0 {
 		c.Timeout = p.Timeout
 	}

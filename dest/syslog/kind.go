@@ -31,7 +31,7 @@ type params struct {
 	MsgID       string        `set:"msgid" default:"the logger's name" doc:"MSGID"`
 	Data        string        `set:"structured_data" default:"none" doc:"elements of every message: [origin@32473 region=\"eu\"]"`
 	SequenceID  string        `set:"sequence_id" default:"none" doc:"ID of an element with the spool and number of the record: nib@32473"`
-	MaxSize     int64         `set:"max_size" is:"size" default:"8096B" doc:"size of a message, at most that of the receiver"`
+	MaxSize     int           `set:"max_size" is:"size" default:"8096B" doc:"size of a message, at most that of the receiver"`
 	TooLong     string        `set:"too_long" is:"cut|reject" default:"cut" doc:"what is done with longer messages"`
 	Timeout     time.Duration `set:"timeout" default:"3s" doc:"time for any answer"`
 	Stall       time.Duration `set:"stall" default:"30s" doc:"how long a living receiver may not read"`
@@ -44,7 +44,7 @@ type params struct {
 func (p *params) config() (Config, error) {
 	c := Config{
 		AppName: p.App, Hostname: p.Hostname, MsgID: p.MsgID, SequenceID: p.SequenceID,
-		MaxSize: int(p.MaxSize), RejectLong: p.TooLong == "reject",
+		MaxSize: p.MaxSize, RejectLong: p.TooLong == "reject",
 		Timeout: p.Timeout, Stall: p.Stall, DialTimeout: p.DialTimeout, Window: p.Window,
 	}
 	var err, dataErr error

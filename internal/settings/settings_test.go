@@ -5,6 +5,7 @@ package settings
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -89,6 +90,16 @@ func TestSizes(t *testing.T) {
 		var v sample
 		if err := Find(Of(&v), "size").Set(text); (err == nil) != (want >= 0) || err == nil && v.Size != want {
 			t.Errorf("%q: got %d, %v, want %d", text, v.Size, err, want)
+		}
+	}
+}
+
+// A size that an int cannot hold is an error, not another size.
+func TestSizesBeyondAnInt(t *testing.T) {
+	for _, text := range []string{"2GiB", "4GiB", "5GiB", "4TiB"} {
+		var v sample
+		if err := Find(Of(&v), "small").Set(text); (err == nil) != (math.MaxInt > math.MaxInt32) {
+			t.Errorf("%s: got %v and %d", text, err, v.Small)
 		}
 	}
 }

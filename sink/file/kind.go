@@ -20,7 +20,7 @@ var Kind = target.Spec{
 
 // params are the parameters of a file: the fields of Config.
 type params struct {
-	Buffer   int64         `set:"buffer" is:"size" default:"none" doc:"lines are collected up to this size and written together; errors at once"`
+	Buffer   int           `set:"buffer" is:"size" default:"none" doc:"lines are collected up to this size and written together; errors at once"`
 	Delay    time.Duration `set:"delay" default:"10ms" doc:"how long a line may wait in the buffer"`
 	MaxSize  int64         `set:"max_size" is:"size" default:"any" doc:"size of a file that ends it"`
 	Every    time.Duration `set:"every" default:"never" doc:"begin a file at each multiple of this time: 1h"`
@@ -40,7 +40,7 @@ type params struct {
 func (p *params) config() Config {
 	c := Config{
 		MaxSize: p.MaxSize, Every: p.Every, At: p.At, MaxBackups: p.Backups, MaxAge: p.MaxAge, MaxTotal: p.MaxTotal,
-		Mode: p.Mode, Buffer: int(p.Buffer), Delay: p.Delay, MinFree: p.MinFree, Index: p.Index,
+		Mode: p.Mode, Buffer: p.Buffer, Delay: p.Delay, MinFree: p.MinFree, Index: p.Index,
 		Sync: map[string]SyncPolicy{"flush": SyncFlush, "always": SyncAlways}[p.Sync],
 	}
 	if p.Zone != "" {
