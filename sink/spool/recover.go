@@ -22,15 +22,16 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 		s.copier, s.waits = newCopier(s), s.c.Sync == SyncErrors
 		dir.OnRemoved(func() { poke(s.copier.urged) })
 	}
-	var next uint64
-	if err = s.identify(len(old) == 0); err == nil {
+	var next, floor uint64
+	var stored bool
+	if s.id, floor, stored, err = dir.WhichID(s.c.options()); err == nil {
 		next, err = s.ends(old)
 	}
 	if err != nil {
 		s.release()
 		return segment.Start{}, err
 	}
-	first = segment.Start{First: next}
+	first = segment.Start{First: max(next, floor)}
 	for _, d := range s.deliveries {
 		settled, err := d.OpenCursor(dir, s.copier != nil)
 		if err != nil {
@@ -50,8 +51,13 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	if n := len(old); n > 0 {
 		first.Skipped, first.Unsure = first.First-next, next-old[n-1].Sure
 	}
-	if err := dir.Tidy(); err != nil {
-		s.fault("remove or quarantine a file", err) // the next start does it
+	if dir.Unused > 0 {
+		floor, stored = first.First, false
+	}
+	if s.storeOrigin(floor, stored || len(old) == 0 && s.c.DeliverOnly && dir.Unused == 0) {
+		if err := dir.Tidy(); err != nil {
+			s.fault("remove or quarantine a file", err) // the next start does it
+		}
 	}
 	s.stats.Bad = dir.Bad
 	for _, d := range s.deliveries {
@@ -137,18 +143,16 @@ func (s *Sink) release() {
 	}
 }
 
-// identify determines the id that records are delivered with, and stores it. A
-// spool that was never used is left unchanged.
-func (s *Sink) identify(unused bool) error {
-	id, stored, err := s.dir.WhichID(s.c.options())
-	if err != nil {
-		return err
+// storeOrigin stores the id that records are delivered with, and the lowest
+// number that may be used, unless they are stored. Only then a file that shows
+// which numbers may have been used can be removed.
+func (s *Sink) storeOrigin(first uint64, stored bool) (ok bool) {
+	if stored {
+		return true
 	}
-	if s.id = id; stored || unused && s.c.DeliverOnly {
-		return nil
-	}
-	if err := s.dir.StoreOrigin(s.c.options(), id); err != nil { // the disk may be full
+	err := s.dir.StoreOrigin(s.c.options(), s.id, first)
+	if err != nil { // the disk may be full
 		s.fault("write the file "+store.OriginName, err)
 	}
-	return nil
+	return err == nil || s.dir.Unused == 0
 }

@@ -314,7 +314,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 		d, _, err := OpenDir(memPath, &Options{FS: m, Boot: 1})
 		if err == nil {
 			_, _, _, err = OpenCursor(d, "c")
-			_, _, e := d.WhichID(&Options{})
+			_, _, _, e := d.WhichID(&Options{})
 			err = errors.Join(err, e, d.Unlock())
 		}
 		if n := m.Opened(); !errors.Is(err, ErrUnsafe) || n > 1 || n == 1 && name == "c"+CursorExt {

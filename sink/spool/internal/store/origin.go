@@ -34,6 +34,7 @@ type Origin struct {
 	Spool uint64 // as in the headers of the segments
 	ID    uint64 // that records are delivered with
 	site
+	First uint64 // lower numbers may have been used, in files that a start has removed or quarantined; 0: none
 }
 
 // A site is the location of a directory. Unknown fields are 0.
@@ -60,13 +61,13 @@ func (was site) isCopy(now site, mounted func(device uint64) bool) bool {
 func PutOrigin(b []byte, o *Origin) {
 	copy(b, segment.Magic)
 	binary.LittleEndian.PutUint32(b[8:], OriginVersion)
-	for i, x := range []uint64{o.Spool, o.ID, o.inode, o.device, o.volume, o.Host, o.Boot} {
+	for i, x := range []uint64{o.Spool, o.ID, o.inode, o.device, o.volume, o.Host, o.Boot, o.First} {
 		binary.LittleEndian.PutUint64(b[16+8*i:], x)
 	}
 	binary.LittleEndian.PutUint32(b[OriginSize-4:], segment.Checksum(b[:OriginSize-4]))
 }
 
-// ReadOrigin reads what putOrigin has written. ok is false if it is damaged.
+// ReadOrigin reads what PutOrigin has written. ok is false if it is damaged.
 func ReadOrigin(b []byte) (o Origin, ok bool, err error) {
 	if len(b) < OriginSize || string(b[:8]) != segment.Magic || binary.LittleEndian.Uint32(b[OriginSize-4:]) != segment.Checksum(b[:OriginSize-4]) {
 		return Origin{}, false, nil
@@ -74,39 +75,39 @@ func ReadOrigin(b []byte) (o Origin, ok bool, err error) {
 	if v := binary.LittleEndian.Uint32(b[8:]); v != OriginVersion {
 		return Origin{}, false, segment.VersionError{Found: v, Known: OriginVersion}
 	}
-	for i, x := range []*uint64{&o.Spool, &o.ID, &o.inode, &o.device, &o.volume, &o.Host, &o.Boot} {
+	for i, x := range []*uint64{&o.Spool, &o.ID, &o.inode, &o.device, &o.volume, &o.Host, &o.Boot, &o.First} {
 		*x = binary.LittleEndian.Uint64(b[16+8*i:])
 	}
 	return o, true, nil
 }
 
-// WhichID returns the id that records are delivered with, and whether it is
-// stored. A file that cannot be read is an error: a later attempt may be able
-// to read it.
-func (d *Dir) WhichID(c *Options) (id uint64, stored bool, err error) {
+// WhichID returns the id that records are delivered with, the lowest number
+// that may be used, and whether both are stored. A file that cannot be read is
+// an error: a later attempt may be able to read it.
+func (d *Dir) WhichID(c *Options) (id, first uint64, stored bool, err error) {
 	f, err := d.FS.Open(d.Name(OriginName), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) { // a new spool, or one of an earlier version
-		return d.Spool, false, nil
+		return d.Spool, 0, false, nil
 	}
 	if err != nil {
-		return 0, false, err
+		return 0, 0, false, err
 	}
 	defer f.Close() // nothing was written to it
 	if err := d.checkFile(f, OriginName); err != nil {
-		return 0, false, err
+		return 0, 0, false, err
 	}
 	was, err := loadOrigin(f)
 	if err != nil {
-		return 0, false, err
+		return 0, 0, false, err
 	}
 	now, err := c.siteOf(f)
 	if err != nil {
-		return 0, false, err
+		return 0, 0, false, err
 	}
 	if was.Spool != d.Spool || was.isCopy(now, c.Mounted) {
-		return NewSpoolID(), false, nil
+		return NewSpoolID(), 0, false, nil // nothing was delivered with it
 	}
-	return was.ID, was.site == now, nil
+	return was.ID, was.First, was.site == now, nil
 }
 
 // loadOrigin reads the file. The origin is zero if it is damaged.
@@ -124,13 +125,13 @@ func loadOrigin(f io.ReaderAt) (o Origin, err error) {
 
 // StoreOrigin writes the file. If a power failure loses or tears it, nothing
 // was delivered yet under an id that is only in it.
-func (d *Dir) StoreOrigin(c *Options, id uint64) error {
+func (d *Dir) StoreOrigin(c *Options, id, first uint64) error {
 	f, err := d.FS.Open(d.Name(OriginName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // it is synced
-	o := Origin{Spool: d.Spool, ID: id}
+	o := Origin{Spool: d.Spool, ID: id, First: first}
 	if o.site, err = c.siteOf(f); err != nil {
 		return err
 	}

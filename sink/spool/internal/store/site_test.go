@@ -63,7 +63,7 @@ func TestMountedDevices(t *testing.T) {
 // reads one of another spool.
 func TestOnlyWholeOriginsAreRead(t *testing.T) {
 	whole := make([]byte, OriginSize)
-	want := Origin{Spool: 5, ID: 6, site: site{inode: 7, device: 8, volume: 9, Host: 10, Boot: 11}}
+	want := Origin{Spool: 5, ID: 6, site: site{inode: 7, device: 8, volume: 9, Host: 10, Boot: 11}, First: 12}
 	PutOrigin(whole, &want)
 	if got, ok, err := ReadOrigin(whole); got != want || !ok || err != nil {
 		t.Errorf("got %+v, %v, %v, want %+v", got, ok, err, want)
