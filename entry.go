@@ -30,7 +30,7 @@ func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ..
 			pc = callsite.PC(0)[0]
 		}
 	}
-	e := l.begin(level, 0, &origin{pc, &msg})
+	e := l.begin(level, &origin{pc: pc, msg: &msg})
 	e.Ctx(ctx)
 	e.attrs(attrs)
 	e.finish(msg, plainMessage)
@@ -47,7 +47,7 @@ func (l *Logger) AtDepth(level Level, depth int) *Event {
 	if l.core.caller {
 		pc = callsite.PC(depth)[0]
 	}
-	return l.begin(level, 0, &origin{pc: pc})
+	return l.begin(level, &origin{pc: pc})
 }
 
 // An Entry is a line that another front end (slog, logrus, a bridge) passes to
@@ -119,7 +119,7 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	}
 	c := l.core
 	msg := string(bytes.TrimSuffix(p, []byte{'\n'}))
-	e := l.begin(level, 0, &origin{pc, &msg})
+	e := l.begin(level, &origin{pc: pc, msg: &msg})
 	if level >= c.stackFrom {
 		e.Stack() // here, not on the goroutine that finishes the line
 	}

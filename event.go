@@ -89,7 +89,7 @@ const (
 	hasCaller
 	hasStack
 	hasMessage
-	messageFirst // hasMessage, and in front of the fields
+	movesMessage // it was not known when the line began, and belongs in front of the fields
 	hasError     // of Err; format.errorKeys are reserved from then on
 	hasErrorKey  // a field that is not of Err has one of format.errorKeys
 

@@ -12,59 +12,58 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// An origin is what begin cannot find itself: the call site, 0 if it is unknown
-// or not shown, and the message, nil if it is not known yet.
+// An origin is what begin cannot find itself: how is that of passSpecial, or 0
+// after both steps of the decision; then there is the call site, 0 if it is
+// unknown or not shown, and the message, nil if it is not known yet.
 type origin struct {
+	how flags
 	pc  uintptr
 	msg *string
 }
 
 // begin starts the event of every way to log in three steps: belowMin and
 // passes decide whether there is a line, package callsite finds the call site,
-// and the rest writes what precedes the fields. A caller that has an origin has
-// done the first two. Level methods have called belowMin if how is 0, and are
-// inlined: the call site is the return address. A further call costs 1 ns.
+// and the rest writes what precedes the fields. Level methods, which have
+// called belowMin and are inlined, have no origin: the call site is the return
+// address. A further call costs 1 ns, and so do two more arguments.
 //
 //go:noinline
-func (l *Logger) begin(level Level, how flags, from *origin) *Event {
-	var site [1]uintptr
+func (l *Logger) begin(level Level, from *origin) *Event {
 	if from != nil {
-		site[0] = from.pc
-	} else {
-		if how != 0 {
-			if l, how = l.passSpecial(level, how); l == nil {
-				return nil
-			}
-		} else if !l.passes(level) {
+		if l = l.passSpecial(level, from); l == nil {
 			return nil
 		}
-		if l.core.caller {
+	} else if !l.passes(level) {
+		return nil
+	}
+	e, c := acquire(l), l.core
+	e.level, e.flags = level, 0
+	if from != nil {
+		if e.flags = from.how; e.flags&noLevelKey != 0 {
+			level = noLevel
+		}
+	}
+	if last := &e.front; last.of != l.id || last.level != level {
+		e.newFront(level)
+	} else if last.fraction == 0 {
+		e.buf = e.buf[:last.end]
+	} else if since := uint64(clock.Now() - last.sec*1e9); since < 1e9 {
+		e.sec, e.nsec = last.sec, int32(since)
+		e.flags |= hasTime | timeShown
+		e.buf = e.buf[:last.end]
+		jsonenc.PutFraction(e.buf[last.fraction:], uint32(since), c.format.fraction)
+	} else {
+		e.newFront(level)
+	}
+	if c.splitFront {
+		var site [1]uintptr
+		if from != nil && from.how == 0 {
+			site[0] = from.pc
+		} else if c.caller {
 			if site[0] = callsite.Fast(); site[0] == 0 {
 				runtime.Callers(2, site[:]) // 2 skips Callers and begin; callsite.PC would cost one frame more
 			}
 		}
-	}
-	e, c := acquire(l), l.core
-	e.level, e.flags = level, how
-	show := level
-	if how&noLevelKey != 0 {
-		show = noLevel
-	}
-	last := &e.front
-	reuse := last.of == l.id && last.level == show
-	if reuse && last.fraction != 0 { // it shows a time
-		since := uint64(clock.Now() - last.sec*1e9)
-		if reuse = since < 1e9; reuse {
-			e.sec, e.nsec, e.flags = last.sec, int32(since), how|hasTime|timeShown
-			jsonenc.PutFraction(e.buf[last.fraction:last.end], uint32(since), c.format.fraction)
-		}
-	}
-	if reuse {
-		e.buf = e.buf[:last.end]
-	} else {
-		e.newFront(show)
-	}
-	if c.splitFront {
 		e.addRest(site[0], from)
 	}
 	return e
@@ -74,22 +73,23 @@ func (l *Logger) begin(level Level, how flags, from *origin) *Event {
 // Fatal, which need an event even if there is no line: the event is muted then,
 // and that of a nil Logger belongs to idleLogger. Fatal exits even if a Leveler
 // or a sampler ends the goroutine. The Logger is nil if there is no event.
-func (l *Logger) passSpecial(level Level, how flags) (*Logger, flags) {
-	if how&noLevelKey != 0 {
+func (l *Logger) passSpecial(level Level, from *origin) *Logger {
+	switch {
+	case from.how == 0:
+	case from.how&noLevelKey != 0:
 		if l.discards() || !l.isSampled(level) {
-			return nil, how
+			return nil
 		}
-		return l, how
+	case l.discards():
+		l, from.how = idleLogger, from.how|muted
+	default:
+		orLost(func() { l.act(from.how&thenExit, "") }, func() {
+			if l.belowMin(level) || !l.passes(level) {
+				from.how |= muted
+			}
+		})
 	}
-	if l.discards() {
-		return idleLogger, how | muted
-	}
-	orLost(func() { l.act(how&thenExit, "") }, func() {
-		if l.belowMin(level) || !l.passes(level) {
-			how |= muted
-		}
-	})
-	return l, how
+	return l
 }
 
 // A front is what the lines of a logger at one level begin with: time, level,
@@ -170,11 +170,10 @@ func (e *Event) addRest(pc uintptr, from *origin) {
 	if pc != 0 && c.caller {
 		e.addCaller(pc)
 	}
-	if f := c.format; f.MessageFirst && from != nil && from.msg != nil && f.messageKey != "" {
-		at := len(e.buf) + len(f.messageKey)
-		e.buf = jsonenc.AppendTextString(e.buf, &f.messageText, *from.msg)
-		e.markMessage(at)
-		e.flags |= messageFirst
+	if known := from != nil && from.msg != nil; c.format.MessageFirst && known {
+		e.addMessage(*from.msg)
+	} else if c.format.MessageFirst {
+		e.flags |= movesMessage
 	}
 	e.addBound()
 }

@@ -80,7 +80,7 @@ func (f *format) class(key []byte) jsonread.Class {
 // it there and it was not known when the line began.
 func (e *Event) moveMessage() {
 	f := e.log.core.format
-	if !f.MessageFirst || e.flags&(hasMessage|messageFirst) != hasMessage {
+	if e.flags&(hasMessage|movesMessage) != hasMessage|movesMessage {
 		return
 	}
 	from := e.messageAt - 1 - len(f.messageKey)

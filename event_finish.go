@@ -5,6 +5,7 @@ package nib
 import (
 	"github.com/nib-log/nib/internal/invariants"
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/shortfmt"
 )
 
 // Msg writes the line with message msg. The event must not be used afterwards.
@@ -35,18 +36,28 @@ func (e *Event) Send() {
 // each argument that is not a constant or a pointer before nib is called, even
 // if the level is off; the typed field methods and Msg have no such cost.
 func (e *Event) Msgf(format string, args ...any) {
-	if e == nil || !e.finishable() {
+	if e == nil || e.depth != 0 && !e.finishable() {
 		return
 	}
-	text := e.scratch[:0]
+	text, done := shortfmt.Append(e.scratch[:0], format, args)
+	if done && e.log.plain && e.flags&(thenPanic|thenExit) == 0 && cap(text) <= keepSize {
+		e.scratch = text
+		e.finish(jsonenc.View(text), plainMessage)
+		return
+	}
 	e.scratch = nil // a nested use of the event must not reach it
-	text = e.callFormat(text, format, args)
+	if !done {
+		text = e.callFormat(text, format, args)
+	}
 	msg := ""
 	if e.flags&(thenPanic|thenExit) != 0 || len(e.log.core.hooks) > 0 {
 		msg = string(text)
 	}
 	e.addEpilogue(msg)
-	e.addFormatted(text)
+	e.addMessage(jsonenc.View(text))
+	if cap(text) <= keepSize {
+		e.scratch = text
+	}
 	e.completeAndAct(msg)
 }
 
@@ -83,23 +94,19 @@ const noMessage, plainMessage = false, true // whether finish adds its message
 // Fatal. A plain line does not pass complete, nor write if it goes to
 // io.Discard, nor release: these calls would cost it a tenth of its time.
 func (e *Event) finish(msg string, message bool) {
-	if e.depth != 0 && !e.finishable() {
+	l := e.log
+	if e.depth != 0 || e.flags&(muted|thenPanic|thenExit|movesMessage) != 0 || !l.plain {
+		e.finishRare(msg, message)
 		return
 	}
-	if e.log.hasEpilogue {
-		e.addEpilogue(msg)
-	}
-	c, buf := e.log.core, e.buf
+	c, buf := l.core, e.buf
 	if f := c.format; message && e.flags&hasMessage == 0 && f.messageKey != "" {
 		from := len(buf) + len(f.messageKey)
 		buf = jsonenc.AppendTextString(buf, &f.messageText, msg)
 		e.flags |= hasMessage
 		e.messageAt, e.messageEnd = from+1, len(buf)-1
-	}
-	if !e.isPlain() || len(buf) == 0 {
-		e.buf = buf
-		e.completeAndAct(msg)
-		return
+	} else if len(buf) == 0 {
+		buf = append(buf, '{')
 	}
 	e.buf = closeLine(buf)
 	if w := c.out.discard; w != nil {
@@ -114,12 +121,17 @@ func (e *Event) finish(msg string, message bool) {
 	}
 }
 
-// isPlain reports whether a line has only to be closed and written: it is not
-// muted, nothing in it changes or moves, and nothing follows it.
-func (e *Event) isPlain() bool {
-	c := e.log.core
-	return e.flags&(muted|thenPanic|thenExit) == 0 && !c.hasEdits &&
-		(!c.format.MessageFirst || e.flags&messageFirst != 0)
+// finishRare is finish for a line that is not plain: it is muted, something in
+// it changes or moves, or something follows it.
+func (e *Event) finishRare(msg string, message bool) {
+	if e.depth != 0 && !e.finishable() {
+		return
+	}
+	e.addEpilogue(msg)
+	if message {
+		e.addMessage(msg)
+	}
+	e.completeAndAct(msg)
 }
 
 // closeLine writes the outer braces and the newline.
@@ -138,7 +150,7 @@ func (e *Event) complete() {
 	}
 	e.buf = closeLine(e.buf)
 	if e.flags&muted == 0 {
-		if c.hasEdits {
+		if c.edits.any() {
 			e.edit()
 		}
 		c.write(e)
@@ -159,19 +171,6 @@ func (e *Event) completeAndAct(msg string) {
 	}
 }
 
-// addFormatted adds the message field of a formatted text, and keeps its memory
-// for the next one.
-func (e *Event) addFormatted(text []byte) {
-	if key := e.log.core.format.messageKey; key != "" && e.flags&hasMessage == 0 {
-		from := len(e.buf) + len(key)
-		e.buf = jsonenc.AppendBytes(append(e.buf, key...), text)
-		e.markMessage(from)
-	}
-	if cap(text) <= keepSize {
-		e.scratch = text
-	}
-}
-
 // addEpilogue adds what few loggers have between the fields and the message:
 // the fields of hooks, the ends of groups, a stack.
 func (e *Event) addEpilogue(msg string) {
@@ -189,6 +188,15 @@ func (e *Event) addEpilogue(msg string) {
 	}
 	if e.level >= c.stackFrom {
 		e.Stack() // at the top, not in a group
+	}
+}
+
+// addMessage adds the message, if lines have one.
+func (e *Event) addMessage(msg string) {
+	if f := e.log.core.format; f.messageKey != "" && e.flags&hasMessage == 0 {
+		from := len(e.buf) + len(f.messageKey)
+		e.buf = jsonenc.AppendTextString(e.buf, &f.messageText, msg)
+		e.markMessage(from)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/shortfmt"
 	"github.com/nib-log/nib/internal/usercode"
 )
 
@@ -230,10 +229,6 @@ func (e *Event) callText(f func() string) (text string) {
 // fmt catches a panic in one of these, but not in a method of the panic's
 // value.
 func (e *Event) callFormat(dst []byte, format string, args []any) (text []byte) {
-	text, done := shortfmt.Append(dst, format, args)
-	if done {
-		return text
-	}
 	if instead := e.call(func(*Event) { text = fmt.Appendf(dst, format, args...) }); instead != "" {
 		return append(dst, instead...)
 	}

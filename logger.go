@@ -26,7 +26,7 @@ type Logger struct {
 	id           uint64 // unique
 	reservedBits uint64 // Event.reservedBits at the start: the reserved keys, or none in a group
 	direct       bool   // min alone decides: there is neither a leveler nor a sampler
-	hasEpilogue  bool   // hooks, open groups or a stack may come between the fields and the message
+	plain        bool   // most lines have only to be closed: there are no hooks, open groups, stacks or edits
 
 	name       string
 	nameField  string // `,"logger":"name"`
@@ -48,7 +48,6 @@ type core struct {
 	rules         *Rules           // nil: the logger's own level
 	caller        bool
 	edits         edits
-	hasEdits      bool // edits.any()
 	splitFront    bool // something is between the front and the bound fields
 	stackFrom     Level
 	hooks         []Hook
@@ -107,7 +106,6 @@ func (l *Logger) apply(opts []Option) *Logger {
 	}
 	c := l.core
 	c.splitFront = c.caller || c.format.MessageFirst
-	c.hasEdits = c.edits.any()
 	l.guardLeveler()
 	return l.seal()
 }
@@ -121,7 +119,7 @@ func (l *Logger) seal() *Logger {
 		l.min, l.leveler = minLevel, r.table.Of(l.name)
 	}
 	l.direct = l.leveler == nil && l.core.sampler == nil
-	l.hasEpilogue = l.core.stackFrom < math.MaxInt || len(l.core.hooks) > 0 || l.groups.any()
+	l.plain = len(l.core.hooks) == 0 && !l.groups.any() && l.core.stackFrom == math.MaxInt && !l.core.edits.any()
 	l.reservedBits = noneReserved
 	if !l.groups.any() {
 		l.reservedBits = l.core.format.reservedBits
@@ -147,7 +145,7 @@ func (l *Logger) Trace() *Event {
 	if l.belowMin(LevelTrace) {
 		return nil
 	}
-	return l.begin(LevelTrace, 0, nil)
+	return l.begin(LevelTrace, nil)
 }
 
 // Debug starts an event at LevelDebug; it returns nil if the level is disabled.
@@ -155,7 +153,7 @@ func (l *Logger) Debug() *Event {
 	if l.belowMin(LevelDebug) {
 		return nil
 	}
-	return l.begin(LevelDebug, 0, nil)
+	return l.begin(LevelDebug, nil)
 }
 
 // Info starts an event at LevelInfo; it returns nil if the level is disabled.
@@ -163,7 +161,7 @@ func (l *Logger) Info() *Event {
 	if l.belowMin(LevelInfo) {
 		return nil
 	}
-	return l.begin(LevelInfo, 0, nil)
+	return l.begin(LevelInfo, nil)
 }
 
 // Warn starts an event at LevelWarn; it returns nil if the level is disabled.
@@ -171,7 +169,7 @@ func (l *Logger) Warn() *Event {
 	if l.belowMin(LevelWarn) {
 		return nil
 	}
-	return l.begin(LevelWarn, 0, nil)
+	return l.begin(LevelWarn, nil)
 }
 
 // Error starts an event at LevelError; it returns nil if the level is disabled.
@@ -179,7 +177,7 @@ func (l *Logger) Error() *Event {
 	if l.belowMin(LevelError) {
 		return nil
 	}
-	return l.begin(LevelError, 0, nil)
+	return l.begin(LevelError, nil)
 }
 
 // At starts an event at any level. It never exits or panics, whatever the
@@ -188,23 +186,23 @@ func (l *Logger) At(level Level) *Event {
 	if l.belowMin(level) {
 		return nil
 	}
-	return l.begin(level, 0, nil)
+	return l.begin(level, nil)
 }
 
 // Panic starts an event that panics with its message once the line is written
 // and the sink flushed. It is never nil, even on a nil Logger: level, sampler
 // and Discard suppress the line, never the panic.
-func (l *Logger) Panic() *Event { return l.begin(LevelPanic, thenPanic, nil) }
+func (l *Logger) Panic() *Event { return l.begin(LevelPanic, &origin{how: thenPanic}) }
 
 // Fatal starts an event that ends the process with status 1 (see WithExit) once
 // the line is written and the sink flushed, or five seconds have passed. It is
 // never nil, even on a nil Logger: level, sampler and Discard suppress the
 // line, never the exit.
-func (l *Logger) Fatal() *Event { return l.begin(LevelFatal, thenExit, nil) }
+func (l *Logger) Fatal() *Event { return l.begin(LevelFatal, &origin{how: thenExit}) }
 
 // Log starts an event without a level: its line has no level key, its Record
 // has LevelInfo, and no level switches it off.
-func (l *Logger) Log() *Event { return l.begin(LevelInfo, noLevelKey, nil) }
+func (l *Logger) Log() *Event { return l.begin(LevelInfo, &origin{how: noLevelKey}) }
 
 // With returns a Logger whose lines all have the fields that f adds. f runs at
 // once; it only adds fields and must not keep e. The fields are encoded once
@@ -335,10 +333,10 @@ func Warn() *Event { return Default().At(LevelWarn) }
 func Error() *Event { return Default().At(LevelError) }
 
 // Panic starts an event that panics with its message; see [Logger.Panic].
-func Panic() *Event { return Default().begin(LevelPanic, thenPanic, nil) }
+func Panic() *Event { return Default().begin(LevelPanic, &origin{how: thenPanic}) }
 
 // Fatal starts an event that ends the process; see [Logger.Fatal].
-func Fatal() *Event { return Default().begin(LevelFatal, thenExit, nil) }
+func Fatal() *Event { return Default().begin(LevelFatal, &origin{how: thenExit}) }
 
 // NewContext returns a context that carries l.
 func NewContext(ctx context.Context, l *Logger) context.Context {

@@ -79,7 +79,7 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 			pc = callsite.PC(0)[0]
 		}
 	}
-	e := l.begin(t.level, 0, &origin{pc, &t.msg})
+	e := l.begin(t.level, &origin{pc: pc, msg: &t.msg})
 	e.Ctx(ctx)
 	from, form := len(e.buf), t.formFor(l.core.format)
 	if v == nil {
@@ -96,7 +96,7 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 	if form.clash != 0 && e.reservedBits != noneReserved {
 		e.settle(from, form.clash)
 	}
-	if e.log.hasEpilogue || form.message == "" || e.flags&hasMessage != 0 {
+	if !e.log.plain || form.message == "" || e.flags&hasMessage != 0 {
 		e.finish(t.msg, plainMessage)
 		return
 	}

@@ -9,7 +9,7 @@ import "math/bits"
 // bidirectional control character and before anything that is not UTF-8. It
 // allocates nothing.
 func CleanLen(b []byte) int {
-	s := viewString(b)
+	s := View(b)
 	i := 0
 	for i+8 <= len(s) {
 		m := mark(load64(s, i)) & all80
@@ -63,7 +63,7 @@ func cleanRunes(s string, i int) int {
 // front of b, one at which CleanLen stops, and returns the length of the
 // character. b must not be empty.
 func AppendRewritten(dst, b []byte) ([]byte, int) {
-	w := loadFront(viewString(b))
+	w := loadFront(View(b))
 	text, width := escapes[w&0x7f], 1
 	if w&0x80 != 0 {
 		text, width = rewrite(w)

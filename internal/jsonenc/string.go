@@ -51,7 +51,7 @@ func AppendString(dst []byte, s string) []byte {
 
 // AppendBytes appends the text in b as a quoted JSON string.
 func AppendBytes(dst, b []byte) []byte {
-	return AppendString(dst, viewString(b))
+	return AppendString(dst, View(b))
 }
 
 // AppendKey appends a comma, the quoted key and a colon. The comma always comes

@@ -163,7 +163,7 @@ func (f TimeFormat) appendLayout(dst []byte, t time.Time) []byte {
 	start := len(dst)
 	dst = t.AppendFormat(dst, f.layout)
 	end := len(dst)
-	dst = appendEscaped(dst, viewString(dst[start:]), 0)
+	dst = appendEscaped(dst, View(dst[start:]), 0)
 	n := copy(dst[start:], dst[end:])
 	return dst[:start+n]
 }

@@ -84,8 +84,8 @@ func store8(b []byte, i int, w uint64) {
 	*(*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i)) = byte(w)
 }
 
-// viewString returns b as a string without a copy. It is valid as long as b
-// does not change; callers use it only while they run and never keep it.
-func viewString(b []byte) string {
+// View returns b as a string without a copy. It is valid as long as b does not
+// change; callers use it only while they run and never keep it.
+func View(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
