@@ -59,7 +59,7 @@ func (l *Log) finish(last func()) error {
 	l.ended.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), l.timeout)
 		defer cancel()
-		l.restore()
+		l.restoreDefaults(ctx)
 		if last != nil {
 			waitFor(ctx, last)
 		}
@@ -70,6 +70,14 @@ func (l *Log) finish(last func()) error {
 		lastresort.Flush()
 	})
 	return l.err
+}
+
+// restoreDefaults waits for a tenth of the time at most: package log may hold its
+// lock for a line that an output does not accept.
+func (l *Log) restoreDefaults(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout/10)
+	defer cancel()
+	waitFor(ctx, l.restore)
 }
 
 // waitFor runs f on another goroutine, and waits for it no longer than ctx.

@@ -134,6 +134,9 @@ func TestConfigAsPartOfALargerStruct(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &app); err != nil || app.Log.Level != "debug" || app.Log.Output[0] != "kafka://b:9092/logs?spool=memory" {
 		t.Errorf("got %+v, %v", app, err)
 	}
+	if err := json.Unmarshal([]byte(`{"log":null}`), &app); err != nil || app.Log.Level != "debug" {
+		t.Errorf("null: got %+v, %v, want no change", app, err)
+	}
 	err := json.Unmarshal([]byte(`{"log":{"level":"inof","colour":1}}`), &app)
 	if want := []string{"level", "colour"}; !reflect.DeepEqual(places(err), want) {
 		t.Errorf("got faults at %q, want %q", places(err), want)

@@ -17,6 +17,9 @@ import (
 // each mistake, including unknown names. Outputs are checked by [Open] and
 // Validate, which have Kinds.
 func (c *Config) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" { // as for any other field
+		return nil
+	}
 	r := reading{uncheckedOutputs: true}
 	*c = merge(*c, r.decode(data, ""))
 	return r.err()

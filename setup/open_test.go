@@ -20,6 +20,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -234,6 +235,48 @@ func TestDefaultLoggers(t *testing.T) {
 	if nib.Default() != oldNib || slog.Default() != oldSlog || log.Flags() != oldFlags || log.Writer() != oldWriter {
 		t.Error("Close has not given the defaults back")
 	}
+}
+
+// A hungSink blocks in WriteRecord, as a file does whose file system hangs.
+type hungSink struct {
+	contract.TraitSet
+	entered, release chan struct{}
+}
+
+func (s *hungSink) WriteRecord(*nib.Record) error {
+	close(s.entered)
+	<-s.release
+	return nil
+}
+
+// Package log holds its lock while it writes a line, and restoring its output
+// takes that lock.
+func TestCloseDoesNotWaitForLinesOfPackageLog(t *testing.T) {
+	oldNib, oldWriter := nib.Default(), log.Writer()
+	s := &hungSink{contract.TraitsFor(nil, contract.NeverLogs), make(chan struct{}), make(chan struct{})}
+	l, err := Open(Config{Default: SwitchOn, Signals: SwitchOff, Timeout: 10 * time.Millisecond, Sinks: []nib.Sink{s}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed, closed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(printed)
+		log.Print("hangs")
+	}()
+	<-s.entered
+	go func() {
+		defer close(closed)
+		_ = l.Close()
+	}()
+	select {
+	case <-closed:
+	case <-time.After(testTimeout):
+		t.Error("Close has not returned")
+	}
+	close(s.release)
+	<-printed
+	<-closed
+	await.Until(t, "the defaults are restored", func() bool { return nib.Default() == oldNib && log.Writer() == oldWriter })
 }
 
 func TestCloseFlushesSinksOfTheProgramAndLeavesThemOpen(t *testing.T) {

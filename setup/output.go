@@ -47,8 +47,8 @@ func builtin() []target.Spec {
 	}
 }
 
-// elsewhere are the kinds of other modules, by their schemes.
-var elsewhere = map[string]string{"kafka": "github.com/nib-log/nib/dest/kafka"}
+// elsewhere are the kinds of other modules, whose packages have these names.
+var elsewhere = []string{"kafka", "otlp", "elastic"}
 
 // Kinds adds kinds of outputs of other modules or of the program:
 //
@@ -102,13 +102,20 @@ func readOutput(text string, kinds []target.Spec) (*wanted, error) {
 	}
 	var err error
 	w.Target, w.params, err = target.Parse(text, append(builtin(), kinds...), with...)
-	switch path := elsewhere[w.Scheme]; {
+	switch kind := w.kind(); {
 	case err == nil:
 		err = w.checkSpool()
-	case w.params == nil && path != "":
-		err = fmt.Errorf("%s is a kind of another module: import %q and pass setup.Kinds(%[1]s.Kind) to setup.Open", w.Scheme, path)
+	case w.params == nil && slices.Contains(elsewhere, kind) && !hasKind(kinds, kind):
+		err = fmt.Errorf("%s is a kind of another module: import %q and pass setup.Kinds(%[1]s.Kind) to setup.Open", kind, "github.com/nib-log/nib/dest/"+kind)
 	}
 	return w, err
+}
+
+// hasKind reports whether a target of a kind has any of the forms of kinds.
+func hasKind(kinds []target.Spec, kind string) bool {
+	return slices.ContainsFunc(kinds, func(k target.Spec) bool {
+		return slices.ContainsFunc(k.Forms, func(form string) bool { return strings.HasPrefix(form, kind) })
+	})
 }
 
 // checkSpool returns an error if the spool is wrong or missing.
@@ -128,6 +135,21 @@ func (w *wanted) checkSpool() error {
 		return target.Fault("buffer", errors.New("the spool holds the lines already"))
 	}
 	return c.Validate()
+}
+
+// spoolDir returns the directory of the spool, "" if there is none, and the
+// place of its name within the target.
+func (w *wanted) spoolDir() (place, dir string) {
+	switch {
+	case w.Scheme == toSpool:
+		dir = w.Path
+	case w.Spool != inMemory:
+		place, dir = ".spool", w.Spool
+	}
+	if path, err := filepath.Abs(dir); err == nil && dir != "" {
+		dir = path // two names of one directory are equal, except for links
+	}
+	return place, dir
 }
 
 // isNetwork reports whether the output is a destination that needs a spool.

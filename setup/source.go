@@ -63,13 +63,17 @@ func (r *reading) checkOutputs(list []string, at func(i int) string) []string {
 		}
 		w, err := readOutput(text, r.kinds)
 		r.wrap(at(i), err)
-		if err != nil || w.Spool == "" || w.Spool == inMemory {
+		if err != nil {
 			continue
 		}
-		if first, twice := spools[w.Spool]; twice {
-			r.add(at(i)+".spool", "%s has this directory already: each output needs its own", at(first))
+		param, dir := w.spoolDir()
+		if dir == "" {
+			continue
+		}
+		if first, twice := spools[dir]; twice {
+			r.add(at(i)+param, "%s has this directory already: each output needs its own", at(first))
 		} else {
-			spools[w.Spool] = i
+			spools[dir] = i
 		}
 	}
 	return list
