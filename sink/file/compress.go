@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -64,7 +65,8 @@ func (s *Sink) compress(b backup) error {
 		return err
 	}
 	defer src.Close()
-	temp := filepath.Join(s.dir, b.name+s.c.Compress.Extension()+tempExtension)
+	packed := filepath.Join(s.dir, b.name+s.naming.packs)
+	temp := packed + tempExtension
 	if err := s.compressInto(temp, src, info); err != nil {
 		_ = s.fs.Remove(temp) // if this fails, it is deleted the next time
 		return err
@@ -73,7 +75,7 @@ func (s *Sink) compress(b backup) error {
 		_ = s.fs.Remove(temp)
 		return fmt.Errorf("%s was replaced: %w", b.name, errors.Join(err, errMoved))
 	}
-	if err := s.fs.Rename(temp, filepath.Join(s.dir, b.name+s.c.Compress.Extension())); err != nil {
+	if err := s.fs.Rename(temp, packed); err != nil {
 		return err
 	}
 	if err := s.fs.SyncDir(s.dir); err != nil {
@@ -83,7 +85,7 @@ func (s *Sink) compress(b backup) error {
 }
 
 // compressInto writes the compressed file.
-func (s *Sink) compressInto(temp string, src vfs.File, info vfs.Info) error {
+func (s *Sink) compressInto(temp string, src vfs.File, info vfs.Info) (err error) {
 	// No other process compresses this file while it is locked, so an existing
 	// temporary file is a leftover.
 	if err := s.fs.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -93,11 +95,11 @@ func (s *Sink) compressInto(temp string, src vfs.File, info vfs.Info) error {
 	if err != nil {
 		return err
 	}
-	err = s.runCompressor(dst, io.NewSectionReader(src, 0, info.Size))
-	if err == nil {
+	defer func() { err = errors.Join(err, dst.Close()) }() // also when the compressor ends its goroutine
+	if err = s.runCompressor(dst, io.NewSectionReader(src, 0, info.Size)); err == nil {
 		err = dst.Sync()
 	}
-	return errors.Join(err, dst.Close())
+	return err
 }
 
 // runCompressor calls user code, and the methods of its results. An error of
@@ -106,8 +108,8 @@ func (s *Sink) runCompressor(file vfs.File, in io.Reader) (err error) {
 	src, dst := &stoppable{r: in, quit: &s.tidying.quit}, &whole{f: file}
 	returned := false
 	defer func() {
-		if !returned {
-			err = fmt.Errorf("the compressor panicked: %v", recover())
+		if p := recover(); !returned && p != nil {
+			err = errors.New("the compressor panicked: " + usercode.PanicText(p))
 		}
 	}()
 	err = s.c.Compress.Compress(dst, src)
@@ -123,15 +125,26 @@ func (s *Sink) runCompressor(file vfs.File, in io.Reader) (err error) {
 	return err
 }
 
-// A compressorError is an error of user code. Its text is taken once, since its
-// methods may panic.
+// A compressorError is an error of user code, whose methods may panic. So its
+// text is taken once, and it is compared with others here and not by Unwrap.
 type compressorError struct {
 	err  error
 	text string
 }
 
 func (e *compressorError) Error() string { return e.text }
-func (e *compressorError) Unwrap() error { return e.err }
+
+// Is is called by errors.Is.
+func (e *compressorError) Is(target error) (is bool) {
+	defer func() { _ = recover() }() // then it is not target
+	return errors.Is(e.err, target)
+}
+
+// As is called by errors.As.
+func (e *compressorError) As(target any) (is bool) {
+	defer func() { _ = recover() }()
+	return errors.As(e.err, target)
+}
 
 // A stoppable reader fails when quit is set. It records its error.
 type stoppable struct {

@@ -44,17 +44,6 @@ func TestOldFilesAreCompressed(t *testing.T) {
 	}
 }
 
-func TestBadGzipLevelIsReported(t *testing.T) {
-	m, clock := newMem(t)
-	reported := make(chan error, 10)
-	s := openMem(t, m, clock, Config{Compress: Gzip{Level: 99}, OnError: func(err error) { reported <- err }})
-	rotated(t, s, clock, 1)
-	if err := <-reported; !strings.Contains(err.Error(), "compress an old file of "+livePath) {
-		t.Errorf("got %v", err)
-	}
-	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+" app.log")
-}
-
 // A testCompressor is a Compressor made of a function.
 type testCompressor func(dst io.Writer, src io.Reader) error
 
@@ -255,18 +244,25 @@ func (*panickingError) Error() string { panic("in Error") }
 // the error is reported, and the next file is compressed.
 func TestCompressorMisbehaves(t *testing.T) {
 	for name, misbehave := range map[string]func() error{
-		"panics":                         func() error { panic("in Compress") },
-		"panics with nil error":          func() error { panic((*panickingError)(nil)) },
-		"returns an error":               func() error { return errors.New("no") },
-		"returns an error that panics":   func() error { return (*panickingError)(nil) },
-		"wraps an error that panics":     func() error { return fmt.Errorf("%w", &panickingError{}) },
-		"returns an error without parts": func() error { return noParts{} },
-		"calls Goexit":                   func() error { runtime.Goexit(); return nil },
+		"panics":                           func() error { panic("in Compress") },
+		"panics with nil error":            func() error { panic((*panickingError)(nil)) },
+		"returns an error":                 func() error { return errors.New("no") },
+		"returns an error that panics":     func() error { return (*panickingError)(nil) },
+		"wraps an error that panics":       func() error { return fmt.Errorf("%w", &panickingError{}) },
+		"returns an error without parts":   func() error { return noParts{} },
+		"returns an error whose Is panics": func() error { return panickingIs{} },
+		"panics with a map that contains itself": func() error {
+			m := map[string]any{}
+			m["m"] = m
+			panic(m)
+		},
+		"calls Goexit": func() error { runtime.Goexit(); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, clock := newMem(t)
-			bad, reported := true, 0
+			bad, calls, reported := true, 0, 0
 			c := Config{OnError: func(error) { reported++ }, Compress: testCompressor(func(w io.Writer, r io.Reader) error {
+				calls++
 				if bad {
 					return misbehave()
 				}
@@ -281,14 +277,55 @@ func TestCompressorMisbehaves(t *testing.T) {
 			}
 			names := slices.DeleteFunc(memFiles(t, m), func(name string) bool { return strings.HasSuffix(name, tempExtension) })
 			wantText(t, "files", strings.Join(names, " "), firstName+" app.log")
+			mustWrite(t, s, record(nib.LevelInfo, 1, 0)) // an hour later
+			tidied(s)
+			before := calls
+			clock.advance(200 * time.Millisecond)
+			mustWrite(t, s, record(nib.LevelInfo, 2, 0))
+			tidied(s)
+			if calls > before {
+				t.Errorf("got %d calls more, want none: after a failure there is a pause", calls-before)
+			}
+			if n := m.Opened(); n != 1 {
+				t.Errorf("got %d open files, want the log only", n)
+			}
 			bad = false
-			clock.advance(2 * time.Second)
-			writeNumbers(t, s, 1, 2) // it is retried
+			clock.advance(time.Hour)
+			writeNumbers(t, s, 3, 4) // it is retried
 			tidied(s)
 			wantText(t, "files, later", strings.Join(memFiles(t, m), " "), firstName+".x app.log")
-			checkNumbers(t, memAll(t, m), 2)
+			checkNumbers(t, memAll(t, m), 4)
 		})
 	}
+}
+
+// A panickingIs is an error that cannot be compared with others.
+type panickingIs struct{}
+
+func (panickingIs) Error() string { return "text" }
+func (panickingIs) Is(error) bool { panic("in Is") }
+func (panickingIs) As(any) bool   { panic("in As") }
+
+// A fickle compressor has an extension only until it was asked for it.
+type fickle struct {
+	testCompressor
+	gone *bool
+}
+
+func (c fickle) Extension() string {
+	if *c.gone {
+		panic("in Extension")
+	}
+	return ".x"
+}
+
+func TestExtensionIsAskedForByOpenOnly(t *testing.T) {
+	m, clock := newMem(t)
+	gone := false
+	s := openMem(t, m, clock, Config{Compress: fickle{func(w io.Writer, r io.Reader) error { _, err := io.Copy(w, r); return err }, &gone}})
+	gone = true
+	rotated(t, s, clock, 1)
+	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+".x app.log")
 }
 
 type noParts struct{}

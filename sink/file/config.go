@@ -3,9 +3,11 @@
 package file
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -16,6 +18,7 @@ import (
 const (
 	defaultMode  = fs.FileMode(0o600)
 	defaultDelay = 10 * time.Millisecond
+	maxBuffer    = 1 << 30
 )
 
 // A Config configures a Sink. The zero value appends to a single file, writes
@@ -58,9 +61,9 @@ type Config struct {
 	// existing file keeps its mode.
 	Mode fs.FileMode
 
-	// Buffer is how many bytes of lines are collected before they are written.
-	// The sink uses twice as much memory. Defaults to 0: each line is written
-	// by itself, before the call returns.
+	// Buffer is how many bytes of lines are collected before they are written,
+	// at most 1 GiB. The sink uses twice as much memory. Defaults to 0: each
+	// line is written by itself, before the call returns.
 	Buffer int
 
 	// Delay is the maximum time that a line waits in the buffer. It requires
@@ -141,9 +144,13 @@ func (c Config) Validate() error {
 		ext := c.Compress.Extension()
 		fault(!validExtension(ext), "Compress: the extension %q is not a dot and letters or digits", ext)
 	}
+	if g, ok := c.Compress.(Gzip); ok {
+		fault(g.Level < 0 || g.Level > gzip.BestCompression, "Compress: the level of Gzip is not from 1 to 9: %d", g.Level)
+	}
 	fault(c.Mode&^fs.ModePerm != 0, "Mode has other bits than permissions: %v", c.Mode)
 	fault(c.Mode != 0 && c.Mode&0o600 != 0o600, "Mode does not let the owner read and write: %v", c.Mode)
 	fault(c.Buffer < 0, "Buffer is negative: %d", c.Buffer)
+	fault(c.Buffer > maxBuffer, "Buffer is more than 1 GiB: %d", c.Buffer)
 	fault(c.Delay < 0, "Delay is negative: %v", c.Delay)
 	fault(c.Delay > 0 && c.Buffer == 0, "Delay of %v without Buffer", c.Delay)
 	err := c.Layout.Validate()
@@ -151,6 +158,15 @@ func (c Config) Validate() error {
 	fault(c.MinFree < 0, "MinFree is negative: %d", c.MinFree)
 	fault(c.Sync < SyncNever || c.Sync > SyncAlways, "Sync is not one of the policies: %d", c.Sync)
 	return errors.Join(faults...)
+}
+
+// checkPath returns an error for a path that ends with the name of a directory,
+// which filepath.Abs would take for that of a file.
+func checkPath(path string) error {
+	if path == "" || os.IsPathSeparator(path[len(path)-1]) {
+		return fmt.Errorf("nib/file: %q is not the name of a file", path)
+	}
+	return nil
 }
 
 // withDefaults sets the fields that are zero to their defaults.

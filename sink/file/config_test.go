@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/target"
 )
 
 func TestValidate(t *testing.T) {
@@ -33,6 +35,8 @@ func TestValidate(t *testing.T) {
 		{"extension without a dot", Config{Compress: packer("gz")}, `extension "gz"`},
 		{"extension of a temporary file", Config{Compress: packer(".tmp")}, `extension ".tmp"`},
 		{"extension elsewhere", Config{Compress: packer("./../x")}, `extension "./../x"`},
+		{"level", Config{Compress: Gzip{Level: 10}}, "level of Gzip is not from 1 to 9: 10"},
+		{"huge buffer", Config{Buffer: 1<<30 + 1}, "Buffer is more than 1 GiB: 1073741825"},
 		{"policy", Config{Sync: 3}, "Sync"},
 	} {
 		err := c.c.Validate()
@@ -54,6 +58,19 @@ func TestValidate(t *testing.T) {
 			if _, openErr := Open(t.TempDir()+"/app.log", c.c); openErr == nil || openErr.Error() != err.Error() {
 				t.Errorf("%s: Open returned %v, want %v", c.name, openErr, err)
 			}
+		}
+	}
+}
+
+func TestOpenWantsTheNameOfAFile(t *testing.T) {
+	for _, path := range []string{"", t.TempDir() + "/", t.TempDir() + "/new/"} {
+		if _, err := Open(path, Config{}); err == nil || !strings.Contains(err.Error(), "is not the name of a file") {
+			t.Errorf("%q: got %v", path, err)
+		}
+		to, p, _ := target.Parse("file:x", []target.Spec{Kind})
+		to.Path = path
+		if err := p.Validate(to); err == nil || !strings.Contains(err.Error(), "is not the name of a file") {
+			t.Errorf("%q as a target: got %v", path, err)
 		}
 	}
 }

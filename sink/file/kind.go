@@ -3,6 +3,7 @@
 package file
 
 import (
+	"errors"
 	"io/fs"
 	"time"
 
@@ -53,7 +54,9 @@ func (p *params) config() Config {
 }
 
 // Validate implements [target.Params].
-func (p *params) Validate(target.Target) error { return p.config().Validate() }
+func (p *params) Validate(t target.Target) error {
+	return errors.Join(checkPath(t.Path), p.config().Validate())
+}
 
 // Open implements [target.Params].
 func (p *params) Open(t target.Target) (delivery.Destination, error) {

@@ -28,6 +28,7 @@ const tempExtension = ".tmp"
 // A name that it would not produce exactly belongs to another program.
 type naming struct {
 	stem, ext string   // "app" and ".log"
+	packs     string   // extension of the Compressor, "" without one
 	packed    []string // extensions of compressed files
 }
 
@@ -37,8 +38,11 @@ func newNaming(base string, c Compressor) naming {
 	if n.stem == "" { // ".log" has no extension but begins with a dot
 		n.stem, n.ext = base, ""
 	}
-	if c != nil && !slices.Contains(n.packed, c.Extension()) {
-		n.packed = append(n.packed, c.Extension())
+	if c != nil {
+		n.packs = c.Extension() // never called again: it is user code
+		if !slices.Contains(n.packed, n.packs) {
+			n.packed = append(n.packed, n.packs)
+		}
 	}
 	return n
 }
@@ -64,33 +68,33 @@ func (n *naming) plain(b backup) string { return n.name(b.time, b.seq) }
 // parse parses a name, and reports whether it is one of this log's old files.
 func (n *naming) parse(name string) (b backup, ok bool) {
 	b.name = name
+	if b.time, b.seq, ok = n.parsePlain(name); ok { // the log itself may be called app.gz or app.tmp
+		return b, true
+	}
 	rest, temp := strings.CutSuffix(name, tempExtension)
-	b.temp = temp
 	for _, ext := range n.packed {
-		if cut, ok := strings.CutSuffix(rest, ext); ok {
-			rest, b.packed = cut, ext
+		if plain, cut := strings.CutSuffix(rest, ext); cut {
+			b.packed, b.temp = ext, temp
+			b.time, b.seq, ok = n.parsePlain(plain)
 			break
 		}
 	}
-	if b.temp && b.packed == "" {
-		return backup{}, false
-	}
-	plain := rest
-	rest, isOurs := strings.CutPrefix(rest, n.stem+"-")
+	return b, ok
+}
+
+// parsePlain parses the name of a file that is not compressed.
+func (n *naming) parsePlain(name string) (t time.Time, seq int, ok bool) {
+	rest, isOurs := strings.CutPrefix(name, n.stem+"-")
 	rest, hasExt := strings.CutSuffix(rest, n.ext)
 	if !isOurs || !hasExt || len(rest) < len(stamp)+len("-0000") {
-		return backup{}, false
+		return t, 0, false
 	}
 	t, err := time.Parse(stamp, rest[:len(stamp)])
 	if err != nil {
-		return backup{}, false
+		return t, 0, false
 	}
-	seq, err := strconv.Atoi(rest[len(stamp)+1:])
-	if err != nil || seq < 0 {
-		return backup{}, false
-	}
-	b.time, b.seq = t, seq
-	return b, n.plain(b) == plain
+	seq, err = strconv.Atoi(rest[len(stamp)+1:])
+	return t, seq, err == nil && seq >= 0 && n.name(t, seq) == name
 }
 
 // compare orders backups from the newest to the oldest.

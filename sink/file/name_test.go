@@ -28,6 +28,8 @@ func TestNames(t *testing.T) {
 		{".log", 7, ".log-20261121T103000.123456Z-0007"},
 		{"app.audit.log", 7, "app.audit-20261121T103000.123456Z-0007.log"},
 		{"app-1.log", 7, "app-1-20261121T103000.123456Z-0007.log"},
+		{"app.gz", 7, "app-20261121T103000.123456Z-0007.gz"},
+		{"app.tmp", 7, "app-20261121T103000.123456Z-0007.tmp"},
 	} {
 		n := newNaming(c.base, nil)
 		name := n.name(at, c.seq)
@@ -82,6 +84,10 @@ func TestCompressedNames(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", c.name, b, ok)
 		}
 		wantText(t, c.name+", plain", n.plain(b), "app-20261121T103000.123456Z-0000.log")
+	}
+	n = newNaming("app.gz", nil)
+	if b, ok := n.parse("app-20261121T103000.123456Z-0000.gz.gz.tmp"); !ok || b.packed != ".gz" || !b.temp {
+		t.Errorf("a temporary file of app.gz: got %+v, %v", b, ok)
 	}
 }
 

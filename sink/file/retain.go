@@ -78,7 +78,8 @@ func (s *Sink) tidy() {
 	defer func() {
 		if !ended { // a compressor has called runtime.Goexit
 			s.mu.Lock()
-			s.tidying.running, s.tidying.failed = false, true
+			s.tidying.running = false
+			s.pauseTidying()
 			s.mu.Unlock()
 		}
 	}()
@@ -102,12 +103,19 @@ func (s *Sink) tidied() bool {
 	}
 	t.running = false
 	if t.failed {
-		t.pause = min(max(2*t.pause, firstTidy), longestTidy)
-		t.retryAt = s.clock.mono() + t.pause
+		s.pauseTidying()
 	} else {
 		t.pause = 0
 	}
 	return true
+}
+
+// pauseTidying delays the next attempt. The lock of the sink is held.
+func (s *Sink) pauseTidying() {
+	t := &s.tidying
+	t.failed = true
+	t.pause = min(max(2*t.pause, firstTidy), longestTidy)
+	t.retryAt = s.clock.mono() + t.pause
 }
 
 // tidyOnce deletes the files that exceed MaxAge or MaxBackups, compresses the
@@ -163,10 +171,12 @@ func (s *Sink) compressAll() {
 // complain reports an error of the goroutine, which is then restarted after a
 // pause.
 func (s *Sink) complain(op string, err error) {
+	err = s.wrap(op, err) // without the lock: it may call methods of a compressor's error
 	s.mu.Lock()
 	defer s.unlock()
 	s.tidying.failed = true
-	s.report(op, err)
+	s.stats.Errors++
+	s.announce(op, err)
 }
 
 // complainUnlessGone reports err, unless it is nil or means that the file does

@@ -110,6 +110,9 @@ func (s *Sink) tryRotate(now int64) {
 // rotate rotates. On an error the old file stays in use, under its old or its
 // new name. The lock is held.
 func (s *Sink) rotate() error {
+	if s.file == nil { // the last rotation has let go of it, see letGo
+		return s.reopen()
+	}
 	lock, err := s.takeTurn()
 	if err != nil {
 		return err

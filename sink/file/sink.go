@@ -107,6 +107,9 @@ func Open(path string, c Config) (*Sink, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
 	given, c := c, c.withDefaults()
 	path, err := filepath.Abs(path)
 	if err != nil {

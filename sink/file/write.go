@@ -90,6 +90,9 @@ func (s *Sink) account(r *nib.Record, err error) error {
 // put appends p, continuing after short writes. It returns how much of p is in
 // the file, synced as Config.Sync requires.
 func (s *Sink) put(p []byte) (n int, err error) {
+	if s.file == nil { // where an open file cannot be renamed, rotation may leave none
+		return 0, s.fail("open", errNoFile)
+	}
 	for n < len(p) {
 		m, err := s.file.Write(p[n:])
 		if m <= 0 && err == nil {
