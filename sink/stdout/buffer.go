@@ -197,23 +197,34 @@ func (s *Sink) dropHeld() error {
 	return err
 }
 
-// run enforces the delay until Close.
-func (s *Sink) run() {
-	defer close(s.done)
+// run enforces the delay until Close. awake reports that it does so already.
+func (s *Sink) run(awake bool) {
+	ended := false
+	defer func() {
+		if !ended { // OnStall has called runtime.Goexit
+			go s.run(true)
+			return
+		}
+		close(s.done)
+	}()
 	delay := time.NewTimer(0)
 	<-delay.C
 	defer delay.Stop()
 	for {
-		select {
-		case <-s.wake:
-		case <-s.quit:
-			return
+		if !awake {
+			select {
+			case <-s.wake:
+			case <-s.quit:
+				ended = true
+				return
+			}
 		}
-		for held := true; held; held = s.held() {
+		for awake = true; awake; awake = s.held() {
 			delay.Reset(s.delay)
 			select {
 			case <-delay.C:
 			case <-s.quit:
+				ended = true
 				return
 			}
 			_ = s.flushFor(limit{until: time.Now().Add(s.stall), quit: s.quit})

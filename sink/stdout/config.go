@@ -15,6 +15,7 @@ import (
 const (
 	defaultStall = stdio.Stall
 	defaultDelay = time.Millisecond
+	maxBuffer    = 1 << 30
 )
 
 // A Config configures a Sink. The zero value is ready to use.
@@ -36,12 +37,13 @@ type Config struct {
 	// by the goroutine that detects it: usually one that is logging, which
 	// waits for OnStall, otherwise the sink's own. It is never called
 	// concurrently. A line that it logs to the same sink is most likely
-	// dropped. Its panics are discarded.
+	// dropped. It must not call Close, which waits for it. Its panics are
+	// discarded.
 	OnStall func(Stats)
 
-	// Buffer is how many bytes of lines are collected before they are written.
-	// The sink uses twice as much memory. Defaults to 0: each line is written
-	// by itself, before the call returns.
+	// Buffer is how many bytes of lines are collected before they are written,
+	// at most 1 GiB. The sink uses twice as much memory. Defaults to 0: each
+	// line is written by itself, before the call returns.
 	Buffer int
 
 	// Delay is the maximum time that a line waits in the buffer. It requires
@@ -59,6 +61,7 @@ func (c Config) Validate() error {
 	}
 	fault(c.Stall < 0, "Stall is negative: %v", c.Stall)
 	fault(c.Buffer < 0, "Buffer is negative: %d", c.Buffer)
+	fault(c.Buffer > maxBuffer, "Buffer is more than 1 GiB: %d", c.Buffer)
 	fault(c.Delay < 0, "Delay is negative: %v", c.Delay)
 	fault(c.Delay > 0 && c.Buffer == 0, "Delay of %v without Buffer", c.Delay)
 	err := c.Layout.Validate()

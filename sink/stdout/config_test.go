@@ -19,6 +19,7 @@ func TestValidateJoinsAllFaults(t *testing.T) {
 		{"all set", Config{File: os.Stdout, Stall: time.Second, Buffer: 1, Delay: time.Second}, ""},
 		{"negative stall", Config{Stall: -1}, "nib/stdout: Stall is negative: -1ns"},
 		{"negative buffer", Config{Buffer: -1}, "nib/stdout: Buffer is negative: -1"},
+		{"huge buffer", Config{Buffer: 1<<30 + 1}, "nib/stdout: Buffer is more than 1 GiB: 1073741825"},
 		{"delay of nothing", Config{Delay: 1}, "nib/stdout: Delay of 1ns without Buffer"},
 		{"several", Config{Stall: -2, Buffer: -3, Delay: -4},
 			"nib/stdout: Stall is negative: -2ns\nnib/stdout: Buffer is negative: -3\nnib/stdout: Delay is negative: -4ns"},

@@ -94,7 +94,7 @@ func New(c Config) *Sink {
 		s.fill, s.out = linebatch.New(c.Buffer), linebatch.New(c.Buffer)
 		s.wake = make(chan struct{}, 1)
 		s.quit, s.done = make(chan struct{}), make(chan struct{})
-		go s.run()
+		go s.run(false)
 	}
 	return s
 }

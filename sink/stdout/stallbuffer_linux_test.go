@@ -3,8 +3,10 @@
 package stdout
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 
@@ -120,4 +122,35 @@ func TestFlushReportsALossOnce(t *testing.T) {
 		t.Errorf("got %v, want ErrGone", err)
 	}
 	checkIdentity(t, s, 2)
+}
+
+// The goroutine that enforces the delay calls OnStall, which ends it.
+func TestOnStallMayEndItsGoroutine(t *testing.T) {
+	r, w := stdiotest.Pipe(t)
+	full(t, New(Config{File: w, Stall: time.Millisecond}), nib.LevelInfo)
+	stalls := make(chan struct{}, 1000)
+	s := New(Config{File: w, Stall: time.Millisecond, Buffer: 1000, Delay: time.Millisecond, OnStall: func(Stats) {
+		stalls <- struct{}{}
+		runtime.Goexit()
+	}})
+	defer s.Close()
+	mustWrite(t, s, record(nib.LevelInfo, 123456, 0))
+	<-stalls
+	arrived := make(chan struct{})
+	go func() {
+		defer close(arrived)
+		var text []byte
+		for part := make([]byte, 1<<20); !bytes.Contains(text, []byte("123456")); {
+			n, err := r.Read(part)
+			if text = append(text, part[:n]...); err != nil {
+				t.Errorf("got error %v before the line", err)
+				return
+			}
+		}
+	}()
+	select {
+	case <-arrived:
+	case <-time.After(2 * time.Minute):
+		t.Error("the line stays in the buffer")
+	}
 }
