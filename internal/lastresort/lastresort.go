@@ -39,8 +39,8 @@ var stderr = newReporter(func(text []byte) error { return stdio.WriteTo(os.Stder
 // panic does not affect the caller.
 func Report(err error) { stderr.report(err) }
 
-// Flush writes the delayed error, if any, and returns within [Wait]. It is for
-// the end of a process.
+// Flush writes the delayed error, if any, after the line that is being written,
+// and returns within twice [Wait]. It is for the end of a process.
 func Flush() { stderr.flush() }
 
 // Write writes text to standard error without a rate limit, and returns within
@@ -56,6 +56,7 @@ type reporter struct {
 	mu      sync.Mutex
 	next    time.Duration // when the next line may be written
 	busy    bool          // a line is being written
+	written chan struct{} // closed when it is
 	failing bool          // the last one could not be
 	kept    uint64        // errors that were not shown
 	newest  error         // the last of them
@@ -96,6 +97,12 @@ func (r *reporter) late() {
 // flush writes the delayed errors now.
 func (r *reporter) flush() {
 	r.mu.Lock()
+	if r.busy && !r.failing {
+		written := r.written
+		r.mu.Unlock()
+		await(written)
+		r.mu.Lock()
+	}
 	r.writeKept()
 }
 
@@ -110,7 +117,6 @@ func (r *reporter) writeKept() {
 	r.kept, r.newest, r.busy = 0, nil, true
 	r.next = r.now() + interval
 	failing := r.failing
-	r.mu.Unlock()
 	done := r.show(func() string { return textOf(err, n-1) }, func(failure error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -122,6 +128,8 @@ func (r *reporter) writeKept() {
 			}
 		}
 	})
+	r.written = done
+	r.mu.Unlock()
 	if !failing {
 		await(done)
 	}
