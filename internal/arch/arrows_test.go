@@ -52,7 +52,7 @@ var arrows = []struct {
 
 	{"sink", []string{".", "delivery", "metrics", "pool", "internal/level", "internal/contract"}},
 	{"sink/stdout", []string{".", "delivery", "metrics", "internal/level", "internal/linebatch", "internal/loss", "internal/contract", "internal/stdio"}},
-	{"sink/file", []string{".", "delivery", "metrics", "target", "internal/vfs", "internal/level", "internal/lineindex", "internal/linebatch", "internal/loss", "internal/lastresort", "internal/contract"}},
+	{"sink/file", []string{".", "delivery", "metrics", "target", "internal/vfs", "internal/level", "internal/lineindex", "internal/linebatch", "internal/loss", "internal/lastresort", "internal/usercode", "internal/contract"}},
 	{"sink/console", []string{".", "delivery", "metrics", "internal/level", "internal/jsonenc", "internal/jsonread", "internal/linevalue", "internal/linewriter", "internal/contract"}},
 	{"sink/logfmt", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonread", "internal/linewriter", "internal/contract"}},
 	{"sink/journald", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonread", "internal/level", "internal/loss", "internal/contract"}},
