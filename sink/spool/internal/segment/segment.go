@@ -239,9 +239,27 @@ func (g *Segment) Write(at, size int, seq uint64, r *nib.Record, message int) (o
 }
 
 func (g *Segment) put(at, size int, seq uint64, r *nib.Record, message int) {
+	g.prefetch(at+aheadBytes, size)
 	b := g.b[at : at+size : at+size]
 	setState(b, 0, uint64(uint32(-int32(size))))
 	setState(b, 0, PutRecord(b, r, message, seq, g.Gen, g.crc))
+}
+
+// aheadBytes is how far before the tail the cache lines of later records are
+// loaded. Another processor has cleared them, and a writer that had to wait for
+// them could not reserve its next record until its stores are done.
+const (
+	aheadBytes = 2048
+	aheadMost  = 1024 // for each record
+	linePair   = 128  // processors load cache lines in pairs
+)
+
+// prefetch loads cache lines from offset at on, about as many as a record of
+// size bytes fills.
+func (g *Segment) prefetch(at, size int) {
+	for end := min(at+min(size, aheadMost), len(g.b)); at < end; at += linePair {
+		prefetchLine(&g.b[at])
+	}
 }
 
 // Seal makes all later reservations fail. It may be called again.
