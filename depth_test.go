@@ -111,13 +111,14 @@ func TestValuesThatContainThemselvesTwiceEnd(t *testing.T) {
 		"map": func(e *nib.Event) { e.Any("k", m) }, "slice": func(e *nib.Event) { e.Any("k", s) }, "mixed": func(e *nib.Event) { e.Any("k", mixed) },
 		"Fields": func(e *nib.Event) { e.Fields(m) }, "Dict": func(e *nib.Event) { e.Dict("k", dict) },
 		"Func": fun, "Array": func(e *nib.Event) { e.Array("k", array) },
-		"Object":      func(e *nib.Event) { e.Object("k", marshalFunc(dict)) },
-		"EmbedObject": func(e *nib.Event) { e.EmbedObject(marshalFunc(fun)) },
-		"LogValue":    func(e *nib.Event) { e.Attrs(slog.Any("k", twiceValuer{"k"}), slog.Any("l", twiceValuer{""})) },
-		"Any in slog": func(e *nib.Event) { e.Attrs(slog.Any("k", m)) },
-		"Err":         func(e *nib.Event) { e.Err(errAny) },
-		"Ctx":         func(e *nib.Event) { e.Ctx(context.Background()) },
-		"Val":         func(e *nib.Event) { nib.Val(e, "k", m); nib.Val(e, "l", struct{ M, N any }{m, s}) },
+		"Object":            func(e *nib.Event) { e.Object("k", marshalFunc(dict)) },
+		"EmbedObject":       func(e *nib.Event) { e.EmbedObject(marshalFunc(fun)) },
+		"LogValue":          func(e *nib.Event) { e.Attrs(slog.Any("k", twiceValuer{"k"}), slog.Any("l", twiceValuer{""})) },
+		"Any in slog":       func(e *nib.Event) { e.Attrs(slog.Any("k", m)) },
+		"Err":               func(e *nib.Event) { e.Err(errAny) },
+		"Ctx":               func(e *nib.Event) { e.Ctx(context.Background()) },
+		"Val":               func(e *nib.Event) { nib.Val(e, "k", m); nib.Val(e, "l", struct{ M, N any }{m, s}) },
+		"every way at once": func(e *nib.Event) { e.Object("k", &everything{}) },
 	} {
 		watch(t, func() {
 			l, c := newCapture(t, nib.WithLayout(nib.Layout{Error: causes}),
@@ -131,6 +132,57 @@ func TestValuesThatContainThemselvesTwiceEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A value that contains itself twice does not affect the fields beside it, also
+// in functions, which are levels themselves.
+func TestFieldsBesideAValueThatContainsItselfAreWhole(t *testing.T) {
+	m := map[string]any{}
+	m["a"], m["b"] = m, m
+	s := []any{nil, nil}
+	s[0], s[1] = s, s
+	v := &everything{}
+	deep := func(e *nib.Event) { e.Dict("y", func(e *nib.Event) { e.Any("z", []any{map[string]any{"k": "end"}}) }) }
+	for name, add := range map[string]func(e *nib.Event){
+		"map": func(e *nib.Event) { e.Any("k", m) }, "slice": func(e *nib.Event) { e.Any("k", s) }, "Fields": func(e *nib.Event) { e.Fields(m) },
+		"Object": func(e *nib.Event) { e.Object("k", v) }, "Any": func(e *nib.Event) { e.Any("k", v) }, "Dict": func(e *nib.Event) { e.Dict("k", v.MarshalNib) },
+		"Array": func(e *nib.Event) { e.Array("k", func(a *nib.Array) { a.Any(s).Object(v).Any(m) }) },
+		"Attrs": func(e *nib.Event) {
+			e.Attrs(slog.Any("k", twiceValuer{"k"}), slog.Group("l", slog.Any("", twiceValuer{""})))
+		},
+		"Inline": func(e *nib.Event) { nib.Inline(e, struct{ M, N any }{m, s}) },
+	} {
+		for _, w := range lineWays {
+			for nesting, nest := range map[string]func(e *nib.Event, f func(*nib.Event)){
+				"no": func(e *nib.Event, f func(*nib.Event)) { f(e) }, "one": func(e *nib.Event, f func(*nib.Event)) { e.Func(f) },
+				"more": func(e *nib.Event, f func(*nib.Event)) { e.EmbedObject(marshalFunc(func(e *nib.Event) { e.Func(f) })) },
+			} {
+				if w.name == "Dict" {
+					continue // what follows in the same container is cut off
+				}
+				watch(t, func() {
+					l, c := newCapture(t)
+					w.log(l, func(e *nib.Event) {
+						nest(e, func(e *nib.Event) { add(e); e.Dict("beside", deep); add(e); e.Dict("after", deep) })
+					})
+					line := c.one().String()
+					for _, key := range []string{"beside", "after"} {
+						if !strings.Contains(line, `"`+key+`":{"y":{"z":[{"k":"end"}]}}`) || !strings.Contains(line, "!ERROR: ") {
+							t.Errorf("%s in %s, in %s function: the field %s is cut off\n got %.2000s", name, w.name, nesting, key, line)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// An everything contains itself in every way in which fields are nested.
+type everything struct{}
+
+func (v *everything) MarshalNib(e *nib.Event) {
+	e.Func(v.MarshalNib).EmbedObject(v).Dict("d", v.MarshalNib).Object("o", v).Any("m", map[string]any{"v": v}).Any("l", []any{v}).
+		Attrs(slog.Any("s", twiceValuer{""}), slog.Group("g", slog.Any("v", v))).Err(errAny)
 }
 
 type twiceValuer struct{ key string }

@@ -42,7 +42,7 @@ type Event struct {
 	depth int32 // containers and user code that the next field is in; idle below zero
 	flags flags
 
-	tooDeep int32 // how often the field has reached the limit of depth
+	tooDeep int32 // by how much the limit of depth is lowered, see enter
 
 	carried []*Logger      // loggers of contexts; their fields are added when the groups end
 	user    *usercode.Slot // set while user code runs, for the goroutine that runs it

@@ -251,8 +251,8 @@ func (e *Event) addLayoutError(err error) {
 		e.addError(err)
 		return
 	}
-	outer := e.flags & inError
-	e.flags |= inError
-	e.run(func(e *Event) { f.Error(e, f.ErrorKey, err) })
-	e.flags = e.flags&^inError | outer
+	e.run(func(e *Event) {
+		e.flags |= inError // until run returns
+		f.Error(e, f.ErrorKey, err)
+	})
 }

@@ -81,11 +81,13 @@ type scope struct {
 	from         int // offset of a container's first byte
 	reservedBits uint64
 	place        flags
+	tooDeep      int32
 }
 
 // enter begins a level, which is a container or a call of user code, or returns
-// why there must be none. Each time the limit is reached, it is lowered for the
-// rest of the field: a value that contains itself twice would otherwise be
+// why there must be none. Each level that is refused lowers the limit by one,
+// until the end of the outermost container or, outside of containers, of the
+// outermost function: a value that contains itself twice would otherwise be
 // followed 2 to the 32 times. The first level counts the lines that are being
 // built on this stack.
 func (e *Event) enter(limit int32) (s scope, why string) {
@@ -104,13 +106,16 @@ func (e *Event) enter(limit int32) (s scope, why string) {
 		e.user = slot
 	}
 	e.depth++
-	return scope{len(e.buf), e.reservedBits, e.flags & inPlace}, ""
+	return scope{len(e.buf), e.reservedBits, e.flags & inPlace, e.tooDeep}, ""
 }
 
 // leave ends a level, unless the event has been aborted.
 func (e *Event) leave(s scope) {
 	if e.depth < 0 {
 		return
+	}
+	if e.flags&^s.place&nested != 0 {
+		e.tooDeep = s.tooDeep
 	}
 	e.reservedBits, e.flags = s.reservedBits, e.flags&^inPlace|s.place
 	if e.depth--; e.depth == 0 {
