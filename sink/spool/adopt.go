@@ -229,17 +229,16 @@ func (s *Sink) inheritFrom(child *Sink) {
 	s.mu.Unlock()
 	child.mu.Lock()
 	defer child.mu.Unlock()
-	for c := range child.inherited {
-		for l, n := range child.inherited[c] {
-			if n > child.carried[c][l] {
-				child.counted(child.active.Load().SetCount(segment.SectionUnreported, segment.Cause(c), l, 0))
-			}
-			if child.carried[c][l] > 0 {
+	child.inherited = segment.Tally{}
+	child.publish()
+	for c := range child.carried {
+		for l, n := range child.carried[c] {
+			if n != 0 {
 				child.counted(child.active.Load().SetCount(segment.SectionReported, segment.Cause(c), l, 0))
 			}
 		}
 	}
-	child.inherited, child.carried, child.published = segment.Tally{}, segment.Tally{}, segment.Tally{}
+	child.carried = segment.Tally{}
 }
 
 // end releases a slot.
@@ -279,7 +278,6 @@ func (x *adopted) closeForks() {
 	for _, f := range x.forks {
 		_ = f.Close() // what it has accepted is safe
 	}
-	x.forks = nil
 }
 
 // dropOldest drops the oldest segment of a slot that is being delivered. mu is

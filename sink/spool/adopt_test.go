@@ -111,7 +111,8 @@ func TestCloseWaitsForAllSlotsAtOnce(t *testing.T) {
 		})
 		c := heir(m, time.Hour)
 		c.Drain, c.hang = time.Nanosecond, hangs
-		s := open(t, memDir, newForked(t, f), c)
+		x := newForked(t, f)
+		s := open(t, memDir, x, c)
 		synctest.Wait()
 		if n := hanging.Load(); n != 1+mostSlots {
 			t.Errorf("got %d calls that hang, want one for each slot", n)
@@ -121,8 +122,75 @@ func TestCloseWaitsForAllSlotsAtOnce(t *testing.T) {
 		if took := time.Since(from); took > 2*hangs+time.Millisecond {
 			t.Errorf("Close took %v, want %v", took, 2*hangs)
 		}
+		if *x.closed != 1 { // which Open has tried
+			t.Errorf("%d destinations were closed, want none of those whose calls hang", *x.closed-1)
+		}
 		close(end)
 		<-s.done
+		synctest.Wait()
+		if *x.closed != *x.forks {
+			t.Errorf("%d destinations were forked and %d closed", *x.forks, *x.closed)
+		}
+	})
+}
+
+// TestSlotSettledByCloseIsDeleted closes a spool while a call of Deliver has
+// the last lines of a dead process, from a slot or from a directory that was
+// used unshared. The call succeeds: the slot is gone, and so is the lock file
+// of the directory, which would make it look like a spool.
+func TestSlotSettledByCloseIsDeleted(t *testing.T) {
+	for _, unshared := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			m, f, end := vfstest.NewMem(nil), &far{}, make(chan struct{})
+			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+			if unshared {
+				dead := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
+				must(t, dead.WriteRecord(record(nib.LevelInfo, 0, 200)), dead.Close())
+			} else {
+				deadSlots(t, m, 2) // the first one becomes that of s
+			}
+			f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+				<-end
+				return delivery.Result{Accepted: len(batch)}, nil, false
+			})
+			s := open(t, memDir, f, heir(m, time.Hour))
+			synctest.Wait()
+			closed := make(chan error)
+			go func() { closed <- s.Close() }()
+			synctest.Wait()
+			close(end)
+			must(t, <-closed)
+			if names := memNames(t, m, ""); !slices.Equal(names, []string{store.SlotName(1)}) {
+				t.Errorf("unshared: %v: got the files %q, want one slot", unshared, names)
+			}
+		})
+	}
+}
+
+// TestDroppedSlotMakesRoomAtOnce fills a home with the slot of a dead process:
+// a call that drops a segment there does not wait until other processes are
+// looked at again.
+func TestDroppedSlotMakesRoomAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, f := vfstest.NewMem(nil), &far{do: down}
+		c := heir(m, time.Hour)
+		c.Size, c.Drain, c.slow = 4*segment.MinSize, 1, time.Hour
+		s := open(t, memDir, nil, c)
+		dead := open(t, memDir, nil, c)
+		for n := 0; dead.WriteRecord(record(nib.LevelInfo, n, 2000)) == nil; n++ {
+		}
+		must(t, dead.Close(), s.Close())
+		c.OnFull = []FullRule{{From: nib.LevelTrace, Do: ActionDropOld}}
+		s = open(t, memDir, f, c)
+		synctest.Wait()
+		for n := range 100 {
+			from := time.Now()
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 2000)))
+			if took := time.Since(from); took > makePause/4 {
+				t.Errorf("call %d took %v", n, took)
+			}
+		}
+		closeDown(t, s)
 	})
 }
 

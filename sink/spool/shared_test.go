@@ -378,6 +378,7 @@ func TestSharedFaults(t *testing.T) {
 		want string
 	}{
 		{"a mark without Fork", marked{&far{}, newForked(t, &far{})}, Config{Shared: true}, "delivery.Forker"},
+		{"overlapping batches without Fork", eager{&far{}}, Config{Shared: true}, "delivery.Forker"},
 		{"a Fork that fails", &badFork{err: errDown}, Config{Shared: true}, "down"},
 		{"a Fork that panics", &badFork{panics: true}, Config{Shared: true}, "Fork panicked"},
 		{"a Fork that returns nothing", &badFork{}, Config{Shared: true}, "neither a destination nor an error"},
