@@ -229,16 +229,16 @@ func (s *Sink) inheritFrom(child *Sink) {
 	s.mu.Unlock()
 	child.mu.Lock()
 	defer child.mu.Unlock()
-	child.inherited = segment.Tally{}
+	carried := child.carried
+	child.inherited, child.carried = segment.Tally{}, segment.Tally{}
 	child.publish()
-	for c := range child.carried {
-		for l, n := range child.carried[c] {
+	for c := range carried {
+		for l, n := range carried[c] {
 			if n != 0 {
 				child.counted(child.active.Load().SetCount(segment.SectionReported, segment.Cause(c), l, 0))
 			}
 		}
 	}
-	child.carried = segment.Tally{}
 }
 
 // end releases a slot.

@@ -278,10 +278,11 @@ func TestSlotThatCannotBeTaken(t *testing.T) {
 }
 
 // TestLossesInASlotAreTakenOverOnce kills the process that delivers the slot of
-// a dead one, which has dropped lines, and lost one to damage: the next process
-// reports them, once.
+// a dead one, which has dropped lines, and lost one to damage or died before its
+// notice was written: the next process reports them, once.
 func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
-	for _, delivered := range []bool{false, true} {
+	for _, c := range []struct{ delivered, unwritten bool }{{false, false}, {true, false}, {false, true}} {
+		delivered, unwritten := c.delivered, c.unwritten
 		synctest.Test(t, func(t *testing.T) {
 			m, f := vfstest.NewMem(nil), &far{do: down}
 			s := open(t, memDir, nil, heir(m, time.Hour))
@@ -296,6 +297,13 @@ func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 			}
 			must(t, dead.Close(), s.Close())
 			want := []delivery.Drop{{Reason: delivery.ReasonTooLarge, Level: nib.LevelError, Lines: 3}}
+			if unwritten {
+				second := open(t, filepath.Join(memDir, store.SlotName(2)), nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
+				must(t, second.Close())
+				edit(t, m, filepath.Join(store.SlotName(2), store.SegmentName(second.active.Load().Number)), func(b []byte) {
+					clear(b[segment.HeaderSize : segment.HeaderSize+8])
+				})
+			}
 			if delivered {
 				f.set(nil)
 				want = append(want, delivery.Drop{Reason: delivery.ReasonDamaged, Level: segment.LevelUnknown, Lines: 1})
@@ -306,17 +314,17 @@ func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 				_, err = file.WriteAt([]byte{b[at] + 1}, at)
 				must(t, err, file.Close())
 			}
-			c := heir(m, time.Second)
-			c.Drain = 1
-			s = open(t, memDir, f, c)
+			conf := heir(m, time.Second)
+			conf.Drain = 1
+			s = open(t, memDir, f, conf)
 			time.Sleep(5 * time.Second)
-			c.fs = m.CrashClone(vfstest.Everything)
+			conf.fs = m.CrashClone(vfstest.Everything)
 			closeDown(t, s)
 			f = &far{}
-			s = open(t, memDir, f, c)
+			s = open(t, memDir, f, conf)
 			time.Sleep(5 * time.Second)
 			if got := s.Stats().Inherited; !slices.Equal(got, want) {
-				t.Errorf("delivered: %v: got %v, want %v", delivered, got, want)
+				t.Errorf("%+v: got %v, want %v", c, got, want)
 			}
 			lines := uint64(3)
 			if delivered {
@@ -327,7 +335,7 @@ func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 			}
 			must(t, s.Flush(context.Background()), s.Close())
 			if reported := linesReported(t, f); reported != lines {
-				t.Errorf("delivered: %v: notices report %d lines, want %d", delivered, reported, lines)
+				t.Errorf("%+v: notices report %d lines, want %d", c, reported, lines)
 			}
 		})
 	}
