@@ -159,6 +159,35 @@ func TestDroppedSegmentsAreNotDamage(t *testing.T) {
 	})
 }
 
+// TestDroppedLastSegmentIsNotDamage opens a full spool, and drops the last
+// segment of the previous process while the one before is delivered: the next
+// process does not miss it.
+func TestDroppedLastSegmentIsNotDamage(t *testing.T) {
+	m, f := memBacklog(t, 400, 200, SyncNever), &far{} // two segments
+	hanging, end := make(chan struct{}, 1), make(chan struct{})
+	f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
+		poke(hanging)
+		<-end
+		return delivery.Result{}, errDown, true
+	})
+	conf := Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m, boot: 2, Sync: SyncNever, Drain: 1, OnError: func(error) {},
+		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}} // after a restart, the last segment is not continued
+	s := open(t, memDir, sized{eager{f}, 10, 1 << 20}, conf)
+	<-hanging
+	must(t, s.WriteRecord(record(nib.LevelInfo, 400, 200)))
+	close(end)
+	closeDown(t, s)
+	if st := s.Stats(); st.Lost() != 400-247 {
+		t.Errorf("got %+v, want the lines of the second segment dropped", st)
+	}
+	f.set(nil)
+	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, boot: 2, Sync: SyncNever})
+	must(t, s.Flush(context.Background()))
+	if st := checkIdentity(t, s); st.Lost() != 0 || st.Unfinished != 0 || st.Delivered != 247+2 {
+		t.Errorf("got %+v, want the first segment, the last line and a notice", st)
+	}
+}
+
 // TestDropOldWithoutDestination drops segments of earlier processes and of this
 // one.
 func TestDropOldWithoutDestination(t *testing.T) {
@@ -207,15 +236,20 @@ func TestEachDropWritesOneCount(t *testing.T) {
 	s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	awaitNext(s)
 	must(t, s.Flush(context.Background()))
-	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + store.SegmentExt + "*", Reached: func() { writes++ }})
+	uncount := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + store.SegmentExt + "*", Reached: func() { writes++ }})
 	for n, l := range []nib.Level{nib.LevelInfo, nib.LevelWarn, nib.LevelInfo, nib.LevelError} {
 		if err := s.WriteRecord(record(l, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) || writes != n+1 {
 			t.Errorf("drop %d: got %v and %d writes", n+1, err, writes)
 		}
 	}
+	uncount()
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + store.SegmentExt + "*", Times: 1, Err: syscall.EIO})
+	if err := s.WriteRecord(record(nib.LevelInfo, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) || s.Stats().Errors != 1 {
+		t.Errorf("a write fails: got %v and %d errors, want one", err, s.Stats().Errors)
+	}
 	must(t, s.Close())
-	if err := s.WriteRecord(record(nib.LevelInfo, 0, 100)); !errors.Is(err, errClosed) || s.Stats().Errors != 0 {
-		t.Errorf("after Close: got %v and %d errors, want errClosed and none", err, s.Stats().Errors)
+	if err := s.WriteRecord(record(nib.LevelInfo, 0, 100)); !errors.Is(err, errClosed) || s.Stats().Errors != 1 {
+		t.Errorf("after Close: got %v and %d errors, want errClosed and no more", err, s.Stats().Errors)
 	}
 }
 

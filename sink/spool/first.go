@@ -104,7 +104,6 @@ func (s *Sink) beginFull(first segment.Start) {
 	} else {
 		g = segment.NewHeader(segment.Identity{}, first, nil, nil)
 	}
-	g.Number = s.number
 	if err := s.dir.SyncNames(); err != nil {
 		s.fault("sync the directory", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/nib-log/nib"
@@ -135,4 +136,76 @@ func TestStartWithASmallerSize(t *testing.T) {
 	must(t, <-written)
 	must(t, s.Flush(context.Background()), s.Close())
 	checkLines(t, f.take(), 0, 2, 100)
+}
+
+// TestCallWaitsForADeletionInProgress fills a spool whose only other segment is
+// settled and being deleted.
+func TestCallWaitsForADeletionInProgress(t *testing.T) {
+	m, f := vfstest.NewMem(nil), &far{}
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	s := open(t, memDir, f, Config{SegmentSize: 4 * segment.MinSize, fs: m})
+	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()), s.Close())
+
+	deleting, hold := make(chan struct{}, 1), make(chan struct{})
+	m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: "*" + store.SegmentExt, Hold: hold, Reached: func() { poke(deleting) }})
+	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m})
+	<-deleting
+	written := make(chan error, 1)
+	go func() { written <- s.WriteRecord(record(nib.LevelInfo, 1, 100)) }()
+	await.Until(t, "the call waits or returns", func() bool { return s.isAwaited() || len(written) > 0 })
+	close(hold)
+	must(t, <-written)
+	must(t, s.Flush(context.Background()), s.Close())
+	checkLines(t, f.take(), 0, 2, 100)
+}
+
+// TestCallDoesNotWaitForSegmentsThatAreKept opens a full spool without a
+// destination. Its segments are settled, but only a destination deletes them.
+func TestCallDoesNotWaitForSegmentsThatAreKept(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	s := open(t, memDir, &far{}, Config{SegmentSize: 4 * segment.MinSize, fs: m})
+	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()), s.Close())
+	s = open(t, memDir, nil, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m})
+	written := make(chan error, 1)
+	go func() { written <- s.WriteRecord(record(nib.LevelInfo, 1, 100)) }()
+	await.Until(t, "the call waits or returns", func() bool { return s.isAwaited() || len(written) > 0 })
+	if s.isAwaited() {
+		t.Fatal("the call waits")
+	}
+	if err := <-written; !errors.Is(err, errFull) {
+		t.Errorf("got %v, want errFull", err)
+	}
+}
+
+// TestFirstSegmentThatCannotBeMade makes each operation on the first segment
+// fail, one after the other: Open returns the error and leaves no segment, and
+// succeeds later.
+func TestFirstSegmentThatCannotBeMade(t *testing.T) {
+	for _, op := range []vfstest.Op{vfstest.OpCreate, vfstest.OpPreallocate, vfstest.OpWrite} {
+		failed := 0
+		for ; ; failed++ {
+			m := vfstest.NewMem(nil)
+			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+			conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever}
+			heal := m.Fail(vfstest.Fault{Op: op, Path: store.SegmentName(1) + "*", Skip: failed, Err: syscall.EIO})
+			s, err := Open(memDir, nil, conf)
+			if err == nil {
+				must(t, s.Close())
+				break
+			}
+			if names := memNames(t, m, store.SegmentExt); !errors.Is(err, syscall.EIO) || len(names) > 0 {
+				t.Errorf("%s %d fails: got %v and the segments %q, want EIO and none", op, failed+1, err, names)
+			}
+			heal()
+			s = open(t, memDir, nil, conf)
+			must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Close())
+			if n := m.Opened(); n > 0 {
+				t.Errorf("%s %d fails: %d files are open after Close", op, failed+1, n)
+			}
+		}
+		if want := map[vfstest.Op]int{vfstest.OpCreate: 1, vfstest.OpPreallocate: 1, vfstest.OpWrite: 2}[op]; failed < want {
+			t.Errorf("%s failed %d times, want %d", op, failed, want)
+		}
+	}
 }

@@ -154,6 +154,19 @@ func TestDeletedDirectoryAndFiles(t *testing.T) {
 	}
 }
 
+// TestCallInProgressAtClose closes a spool while a call writes to its segment:
+// the mapping stays.
+func TestCallInProgressAtClose(t *testing.T) {
+	s := open(t, spoolDir(t), &far{}, Config{SegmentSize: segment.MinSize, Access: AccessMapped, Drain: time.Nanosecond})
+	r := record(nib.LevelInfo, 0, 100)
+	g, size := s.active.Load(), segment.RecordSize(r, -1)
+	at, seq, _ := g.Reserve(size)
+	closeDown(t, s)
+	if ok, foreign := g.Write(at, size, seq, r, -1); !ok || foreign != nil {
+		t.Errorf("the record was not written: %v", foreign)
+	}
+}
+
 // TestForeignFaultIsNotCaught logs a line from a mapping of the test whose file
 // is gone: the caller panics, and the next line is delivered.
 func TestForeignFaultIsNotCaught(t *testing.T) {

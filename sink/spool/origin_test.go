@@ -214,6 +214,19 @@ func TestOriginThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+// TestOriginIsStoredOnce starts again where the file cannot be written.
+func TestOriginIsStoredOnce(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	c := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever}
+	must(t, open(t, memDir, nil, c).Close())
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: store.OriginName, Err: syscall.ENOSPC})
+	s := open(t, memDir, nil, c)
+	must(t, s.Close())
+	if st := s.Stats(); st.Errors > 0 {
+		t.Errorf("got %+v, want no write and no errors", st)
+	}
+}
+
 // TestUnreadableOriginFailsOpen checks that Open fails instead of taking a new
 // id.
 func TestUnreadableOriginFailsOpen(t *testing.T) {

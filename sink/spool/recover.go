@@ -64,7 +64,6 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 		d.Expect(old, first.First)
 	}
 	for _, g := range old {
-		s.reportNoted()
 		s.segments, s.bytes = s.segments+1, s.bytes+g.Size
 		s.chain = append(s.chain, &deliver.Link{Old: g, Waiting: len(s.deliveries)})
 	}
@@ -133,7 +132,7 @@ func (s *Sink) release() {
 		}
 	}
 	if s.dir != nil {
-		if s.parent != nil && s.active.Load() != nil {
+		if s.parent != nil {
 			if err := s.dir.Retire(s.atHome); err != nil {
 				s.fault("delete the empty slot "+s.dir.Path, err)
 			}

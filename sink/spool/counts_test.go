@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/loss"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
+)
+
+// dropLines drops n lines that are too large.
+func dropLines(t testing.TB, s *Sink, n int) {
+	t.Helper()
+	for range n {
+		if err := s.WriteRecord(record(nib.LevelError, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestCountsOfAllFormerProcesses has three processes that drop lines of the
+// same kind, each of which dies before it can report them. The second one dies
+// after or before its notice of the first one's is written, and the third one
+// may write one or not: no line is reported twice or not at all.
+func TestCountsOfAllFormerProcesses(t *testing.T) {
+	for _, c := range []struct {
+		unwritten, deliverOnly bool
+		third, fourth          uint64 // what they inherit
+	}{
+		{false, false, 3, 2},
+		{true, false, 5 + 3, 2},
+		{false, true, 3, 3 + 2},
+		{true, true, 5 + 3, 5 + 3 + 2},
+	} {
+		m := vfstest.NewMem(nil)
+		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+		conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever}
+		s := open(t, memDir, nil, conf)
+		dropLines(t, s, 5)
+		must(t, s.Close())
+		s = open(t, memDir, nil, conf)
+		dropLines(t, s, 3)
+		must(t, s.Close())
+		if c.unwritten {
+			edit(t, m, store.SegmentName(s.active.Load().Number), func(b []byte) { clear(b[segment.HeaderSize : segment.HeaderSize+8]) })
+		}
+		conf.DeliverOnly = c.deliverOnly
+		s = open(t, memDir, nil, conf)
+		dropLines(t, s, 2)
+		third := loss.Sum(s.Stats().Inherited)
+		conf.fs, conf.DeliverOnly = m.CrashClone(vfstest.Everything), false
+		must(t, s.Close())
+		s = open(t, memDir, nil, conf)
+		if fourth := loss.Sum(s.Stats().Inherited); third != c.third || fourth != c.fourth {
+			t.Errorf("%+v: the third process inherits %d and the fourth %d", c, third, fourth)
+		}
+	}
+}
+
+// TestBadSectorIsReportedAtOnce has an unreadable page in the second segment,
+// whose copy has the lines, and a destination that hangs with the first of
+// them.
+func TestBadSectorIsReportedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := badSector{memBacklog(t, 300, 200, SyncSoon), store.SegmentName(2), segment.HeaderSize + segment.PageSize, new(atomic.Bool)}
+		f, proceed := &far{}, make(chan struct{})
+		f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+			<-proceed
+			return delivery.Result{Accepted: len(batch)}, nil, false
+		})
+		s := open(t, memDir, f, both(&far{do: down}, Config{fs: b, boot: 2, Sync: SyncNever, Drain: 1, OnError: func(error) {}})) // the other one keeps the segments
+		synctest.Wait()
+		b.on.Store(true)
+		proceed <- struct{}{}
+		synctest.Wait()
+		if n := s.Stats().Errors; n != 1 {
+			t.Errorf("got %d errors, want 1", n)
+		}
+		close(proceed)
+		closeDown(t, s)
+	})
+}
+
+// TestCountsSurviveAnyFailedWrite makes each write to a new segment fail, one
+// after the other, until its notice is written. The process dies then, later,
+// or goes on: the dropped lines are reported once, and no other line is lost.
+func TestCountsSurviveAnyFailedWrite(t *testing.T) {
+	for skip, failed := 0, true; failed; skip++ {
+		synctest.Test(t, func(t *testing.T) {
+			m, f, hold := vfstest.NewMem(nil), &far{do: down}, make(chan struct{})
+			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+			conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {}}
+			s := open(t, memDir, f, conf)
+			synctest.Wait() // the next segment is made
+			dropLines(t, s, 3)
+			m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Hold: hold})
+			m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: store.SegmentName(2) + "*", Skip: skip, Times: 1, Err: syscall.EIO})
+			written := make(chan int)
+			go func() {
+				n := 0
+				for ; s.active.Load().Number == 1; n++ {
+					must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+				}
+				written <- n
+			}()
+			synctest.Wait() // a call waits for a third segment if the second one has failed
+			images := []*vfstest.Mem{m.CrashClone(vfstest.Everything)}
+			close(hold)
+			lines := <-written
+			images = append(images, m.CrashClone(vfstest.Everything))
+			f.set(nil)
+			must(t, s.Flush(context.Background()), s.Close())
+			checkLines(t, f.take(), 0, lines, 1000)
+			if n := linesReported(t, f); n != 3 {
+				t.Errorf("write %d fails: notices report %d lines, want 3", skip+1, n)
+			}
+			st := s.Stats()
+			if failed = st.Errors+uint64(st.Retired) > 0; !failed && skip < 3 {
+				t.Errorf("%d writes were made to fail, want those of the count, of the start and of the notice", skip)
+			}
+			for i, image := range images {
+				f, conf.fs = &far{}, image
+				s := open(t, memDir, f, conf)
+				must(t, s.Flush(context.Background()), s.Close())
+				acked := lines - 1 // the last call of the first image has not returned
+				if i > 0 || st.Retired == 0 {
+					acked = lines
+				}
+				checkLines(t, f.take(), 0, acked, 1000)
+				if n := linesReported(t, f); n != 3 {
+					t.Errorf("write %d fails, image %d: notices report %d lines, want 3", skip+1, i, n)
+				}
+			}
+		})
+	}
+}
