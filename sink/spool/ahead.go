@@ -109,6 +109,9 @@ func (s *Sink) makeSegments() {
 			if left := s.patch(); left || err != nil {
 				retry.Reset(makePause)
 			}
+			if s.dir != nil {
+				s.dir.ClearSpare(s.c.SegmentSize, s.rest)
+			}
 		}
 	}
 }

@@ -10,22 +10,31 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// Renew makes a segment of the mapping of a settled one. The header is on the
-// disk when it returns, and the page after it is zeros there: a start must be
-// able to see that no record was written. Everything else is zeros in memory
-// only. No other goroutine may use the mapping.
-func Renew(b []byte, unmap func(), id Identity, rest func(), free func(pages []byte, unmap func(), deleted vfs.File)) (g *Segment, err error) {
-	defer func(before bool) {
-		debug.SetPanicOnFault(before)
-		if p := recover(); p != nil {
-			g, err = nil, fmt.Errorf("clear a mapping: %v", p)
-		}
-	}(debug.SetPanicOnFault(true))
+// Clear makes the mapping of a settled segment zeros, in memory only. No other
+// goroutine may use it.
+func Clear(b []byte, rest func()) (err error) {
+	defer endClear(debug.SetPanicOnFault(true), &err)
 	for part := range slices.Chunk(b, Window) {
 		populate(part) // otherwise the stores below fault the pages in
 		clear(part)
 		rest()
 	}
+	return nil
+}
+
+// endClear is deferred with the result of SetPanicOnFault.
+func endClear(before bool, err *error) {
+	debug.SetPanicOnFault(before)
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("clear a mapping: %v", p)
+	}
+}
+
+// Renew makes a segment of a mapping that was cleared. The header is on the
+// disk when it returns, and the page after it is zeros there: a start must be
+// able to see that no record was written.
+func Renew(b []byte, unmap func(), id Identity, free func(pages []byte, unmap func(), deleted vfs.File)) (g *Segment, err error) {
+	defer endClear(debug.SetPanicOnFault(true), &err)
 	PutHeader(b, id)
 	first := b[:HeaderSize+PageSize]
 	if err := syncPages(first); err != nil {

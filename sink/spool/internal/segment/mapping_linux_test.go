@@ -369,8 +369,8 @@ func TestPrefault(t *testing.T) {
 	Prefault(g.b, func() { t.Error("pages that are gone are touched") })
 }
 
-// TestRenew makes a new segment of a used mapping: its header is that of the
-// new one, and everything after that is zeros.
+// TestRenew clears a used mapping and makes a new segment of it: its header is
+// that of the new one, and everything after that is zeros.
 func TestRenew(t *testing.T) {
 	g, f := newMapped(t, 2*Window+8192)
 	for i := range g.b {
@@ -380,7 +380,10 @@ func TestRenew(t *testing.T) {
 	id.Number, id.Size = 9, int64(len(g.b))
 	rests, unmapped, freed := 0, 0, 0
 	unmap := func() { unmapped++ }
-	renewed, err := Renew(g.b, unmap, id, func() { rests++ }, func(pages []byte, unmap func(), _ vfs.File) {
+	if err := Clear(g.b, func() { rests++ }); err != nil || !bytes.Equal(g.b, make([]byte, len(g.b))) {
+		t.Fatalf("got %v, or bytes that are not cleared", err)
+	}
+	renewed, err := Renew(g.b, unmap, id, func(pages []byte, unmap func(), _ vfs.File) {
 		freed = len(pages)
 		unmap()
 	})
@@ -400,8 +403,14 @@ func TestRenew(t *testing.T) {
 	}
 	truncated(t, f)
 	before := debug.SetPanicOnFault(false)
-	if g, err := Renew(g.b, unmap, id, func() {}, nil); g != nil || err == nil || !strings.Contains(err.Error(), "clear a mapping") {
-		t.Errorf("without the file: got %v and %v, want that it cannot be cleared", g, err)
+	if err := Clear(g.b, func() {}); err == nil || !strings.Contains(err.Error(), "clear a mapping") {
+		t.Errorf("without the file: got %v, want that it cannot be cleared", err)
+	}
+	if err := f.Truncate(0); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := Renew(g.b, unmap, id, nil); g != nil || err == nil || !strings.Contains(err.Error(), "clear a mapping") {
+		t.Errorf("without the file: got %v and %v, want no segment", g, err)
 	}
 	if debug.SetPanicOnFault(before) {
 		t.Error("faults still panic after it")

@@ -32,7 +32,7 @@ func (d *Dir) Create(number uint64, size int64, rest func()) (*segment.Segment, 
 		f, err = d.Publish(g, f)
 	}
 	if err == nil {
-		err = d.FS.SyncDir(d.Path)
+		err = d.syncSpares()
 	}
 	if err != nil {
 		d.unmake(g)

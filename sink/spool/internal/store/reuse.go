@@ -22,7 +22,9 @@ import (
 //     directory is synced. From then on no start and no reader finds the
 //     segment that it was.
 //  2. Its pages are cleared. The new header and the page after it are synced.
-//  3. The file gets its new name, and the directory is synced.
+//  3. The file gets its new name, and the directory is synced. That is also
+//     step 1 of the spares that there are by then, and one of them is cleared
+//     before the next segment is needed.
 //
 // A loss of power may bring back old bytes in any page except the first two.
 // No old record is a record of the new segment: its number is lower than the
@@ -30,9 +32,11 @@ import (
 
 // A spare is the file of a settled segment.
 type spare struct {
-	name  string // temporary
-	pages []byte // nil while a goroutine may still use them
-	unmap func()
+	name    string // temporary
+	pages   []byte // nil while a goroutine may still use them
+	unmap   func()
+	hidden  bool // the temporary name is on the disk
+	cleared bool // the pages are zeros
 }
 
 const mostSpares = 4
@@ -168,6 +172,8 @@ func (d *Dir) Unfreed() int {
 
 func (x *spare) isReady() bool { return x.pages != nil }
 
+func (x *spare) isCleared() bool { return x.cleared }
+
 // DropSpares deletes the spares, except one for Create if keepOne is set. It
 // reports whether it has deleted any.
 func (d *Dir) DropSpares(keepOne bool) (dropped bool) {
@@ -210,13 +216,10 @@ func (d *Dir) FreeAll(keepOne bool) bool {
 // recreate makes a segment of a spare. It returns nil if there is none, or if
 // that fails; then the spare is dropped.
 func (d *Dir) recreate(number uint64, size int64, rest func()) *segment.Segment {
-	d.mu.Lock()
-	i := slices.IndexFunc(d.spares, (*spare).isReady)
-	var x *spare
-	if i >= 0 {
-		x = d.spares[i]
+	x := d.firstSpare((*spare).isCleared)
+	if x == nil {
+		x = d.firstSpare((*spare).isReady)
 	}
-	d.mu.Unlock()
 	if x == nil {
 		return nil
 	}
@@ -230,24 +233,74 @@ func (d *Dir) recreate(number uint64, size int64, rest func()) *segment.Segment 
 	return g
 }
 
-// remake takes the steps 1 to 3, see above. It returns neither a segment nor an
-// error if the file must not be used.
-func (d *Dir) remake(x *spare, number uint64, size int64, rest func()) (*segment.Segment, error) {
+// ClearSpare clears the spare that Create uses next, if its temporary name is on
+// the disk already. It is called by the goroutine that calls Create. If the
+// file must not be used, Create will find that out.
+func (d *Dir) ClearSpare(size int64, rest func()) {
+	x := d.firstSpare(func(x *spare) bool { return x.isReady() && x.hidden })
+	if x == nil || d.firstSpare((*spare).isCleared) != nil {
+		return
+	}
+	if ok, err := d.isUsable(x, size); ok && err == nil {
+		x.cleared = segment.Clear(x.pages, rest) == nil
+	}
+}
+
+// firstSpare returns the oldest spare for which is reports true, or nil.
+func (d *Dir) firstSpare(is func(*spare) bool) *spare {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if i := slices.IndexFunc(d.spares, is); i >= 0 {
+		return d.spares[i]
+	}
+	return nil
+}
+
+// syncSpares syncs the directory. The temporary names of the spares that there
+// are when it begins are on the disk when it ends.
+func (d *Dir) syncSpares() error {
+	d.mu.Lock()
+	all := slices.Clone(d.spares)
+	d.mu.Unlock()
+	if err := d.FS.SyncDir(d.Path); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, x := range all {
+		x.hidden = true
+	}
+	return nil
+}
+
+// isUsable reports whether the file of a spare may become a segment: it was not
+// changed, has no other name, and its space is not needed.
+func (d *Dir) isUsable(x *spare, size int64) (bool, error) {
 	if err := d.Held(); err != nil {
-		return nil, err
+		return false, err
 	}
 	info, err := d.FS.Lstat(d.Name(x.name))
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	if info.Size != size || int64(len(x.pages)) != size || info.Links != 1 || d.isTight() {
-		return nil, nil // it was changed, has another name, or its space is needed
+	return info.Size == size && int64(len(x.pages)) == size && info.Links == 1 && !d.isTight(), nil
+}
+
+// remake takes the steps 1 to 3, see above. It returns neither a segment nor an
+// error if the file must not be used.
+func (d *Dir) remake(x *spare, number uint64, size int64, rest func()) (*segment.Segment, error) {
+	ok, err := d.isUsable(x, size)
+	if err == nil && ok && !x.hidden {
+		err = d.syncSpares()
 	}
-	if err := d.FS.SyncDir(d.Path); err != nil {
+	if err == nil && ok && !x.cleared {
+		err = segment.Clear(x.pages, rest)
+	}
+	if err != nil || !ok {
 		return nil, err
 	}
 	id := segment.Identity{Spool: d.Spool, Number: number, Gen: d.Gen, Boot: d.Boot, Size: size}
-	g, err := segment.Renew(x.pages, x.unmap, id, rest, d.freeMapped)
+	g, err := segment.Renew(x.pages, x.unmap, id, d.freeMapped)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +310,7 @@ func (d *Dir) remake(x *spare, number uint64, size int64, rest func()) (*segment
 		x.name = made
 		return nil, err
 	}
-	if err := d.FS.SyncDir(d.Path); err != nil {
+	if err := d.syncSpares(); err != nil {
 		return nil, err // drop removes it under its new name
 	}
 	return g, nil

@@ -244,6 +244,100 @@ func TestReuseGoesOn(t *testing.T) {
 	noError(t, d.Remove(3*mostSpares, g))
 }
 
+// directorySyncs counts the calls that sync the directory from now on.
+func directorySyncs(d *Dir, fsys *vfstest.Faulty) *int {
+	n := new(int)
+	fsys.Fail(vfstest.Fault{Fits: func(op vfstest.Op, base string) bool {
+		if op == vfstest.OpSyncDir && base == filepath.Base(d.Path) {
+			*n++
+		}
+		return false
+	}})
+	return n
+}
+
+// TestOneDirectorySyncForEachSegment settles two segments ahead of each one that
+// is created: the sync for the new name is also the one for the temporary names.
+func TestOneDirectorySyncForEachSegment(t *testing.T) {
+	d, fsys := reusing(t)
+	settled(t, d, 1, 2)
+	syncs := directorySyncs(d, fsys)
+	for n := uint64(3); n < 10; n++ {
+		g, reused := created(t, d, n, madeName(n-2))
+		if want := int(n) - 1; !reused || *syncs != want {
+			t.Errorf("segment %d: got a reused file: %v, and %d syncs in all, want %d", n, reused, *syncs, want)
+		}
+		noError(t, d.RemoveSettled(n, g))
+	}
+
+	syncs = directorySyncs(d, fsys)
+	fsys.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: SegmentName(20) + MadeSuffix, Times: 1, Reached: func() { settled(t, d, 11) }})
+	d.DropSpares(false)
+	g, err := d.Create(20, segment.MinSize, noRest)
+	noError(t, err)
+	if _, reused := created(t, d, 21, madeName(11)); !reused || *syncs != 2 {
+		t.Errorf("after a new file: got a reused file: %v, and %d syncs, want 2", reused, *syncs)
+	}
+	noError(t, d.Remove(20, g))
+}
+
+// filled returns a settled segment that is not all zeros.
+func filled(t *testing.T, d *Dir, number uint64) *segment.Segment {
+	t.Helper()
+	g := published(t, d, number)
+	copy(g.Bytes()[segment.HeaderSize:], "a record")
+	noError(t, d.RemoveSettled(number, g))
+	return g
+}
+
+func isEmpty(g *segment.Segment) bool { return g.IsFree(segment.HeaderSize) && g.IsFree(0) }
+
+// TestSpareIsClearedAhead clears the spare that is used next, and no other, once
+// its temporary name is on the disk.
+func TestSpareIsClearedAhead(t *testing.T) {
+	d, fsys := reusing(t)
+	settled(t, d, 1)
+	second, third := filled(t, d, 2), filled(t, d, 3)
+	rests := 0
+	clearSpare := func() { d.ClearSpare(segment.MinSize, func() { rests++ }) }
+	if clearSpare(); rests > 0 || isEmpty(second) || isEmpty(third) {
+		t.Error("a spare whose temporary name may not be on the disk was cleared")
+	}
+	_, reused := created(t, d, 4, madeName(1))
+	if clearSpare(); !reused || rests != 1 || !isEmpty(second) || isEmpty(third) {
+		t.Errorf("got %d rests, want the second segment to be cleared", rests)
+	}
+	if clearSpare(); rests != 1 || isEmpty(third) {
+		t.Error("another spare was cleared while there was one")
+	}
+	fsys.Fail(vfstest.Fault{Op: vfstest.OpSyncDir, Skip: 1})
+	fifth, err := d.Create(5, segment.MinSize, func() { rests++ })
+	noError(t, err)
+	if rests != 1 || fifth.Number != 5 || &fifth.Bytes()[0] != &second.Bytes()[0] {
+		t.Errorf("got %d rests, and segment %d, want the spare that was cleared", rests, fifth.Number)
+	}
+}
+
+// TestSpareThatIsNotClearedAhead changes a spare before it is cleared ahead.
+func TestSpareThatIsNotClearedAhead(t *testing.T) {
+	for name, change := range map[string]func(d *Dir, fsys *vfstest.Faulty){
+		"with another name": func(d *Dir, _ *vfstest.Faulty) { noError(t, os.Link(d.Name(madeName(2)), d.Path+".other")) },
+		"longer":            func(d *Dir, _ *vfstest.Faulty) { noError(t, os.Truncate(d.Name(madeName(2)), segment.MinSize+8)) },
+		"cannot be looked at": func(_ *Dir, fsys *vfstest.Faulty) {
+			fsys.Fail(vfstest.Fault{Op: vfstest.OpLstat, Path: madeName(2), Err: syscall.EIO, Times: 1})
+		},
+	} {
+		d, fsys := reusing(t)
+		settled(t, d, 1)
+		second := filled(t, d, 2)
+		created(t, d, 3, madeName(1))
+		change(d, fsys)
+		if d.ClearSpare(segment.MinSize, noRest); isEmpty(second) {
+			t.Errorf("%s: it was cleared", name)
+		}
+	}
+}
+
 // TestRenamingCounts settles another segment, or ends reuse, while the file of
 // one gets its temporary name.
 func TestRenamingCounts(t *testing.T) {
