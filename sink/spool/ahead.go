@@ -222,21 +222,44 @@ func (s *Sink) discardNext() {
 	}
 }
 
+// leave releases a segment that stays and is not read any more. If a failed
+// write has left something in its file, that is overwritten first.
+func (s *Sink) leave(g *segment.Segment) {
+	if g.IsWritten() && g.Patch() {
+		g.Retain()
+		s.mu.Lock()
+		s.unpatched = append(s.unpatched, g)
+		s.wantMore()
+		s.mu.Unlock()
+	}
+	g.Done(nil)
+}
+
 // patch writes the patches that segments whose files failed still need, and
 // reports whether any are left.
 func (s *Sink) patch() (left bool) {
 	s.mu.Lock()
-	var list []*segment.Segment
+	list, still := s.unpatched, []*segment.Segment(nil)
+	unread := len(list)
 	for _, l := range s.chain {
 		if g := l.Live; g != nil && g.IsWritten() && !l.Placeholder {
 			g.Retain()
 			list = append(list, g)
 		}
 	}
+	s.unpatched = nil
 	s.mu.Unlock()
-	for _, g := range list {
-		left = g.Patch() || left
-		g.Release()
+	for i, g := range list {
+		pending := g.Patch()
+		left = left || pending
+		if pending && i < unread {
+			still = append(still, g)
+		} else {
+			g.Release()
+		}
 	}
+	s.mu.Lock()
+	s.unpatched = append(s.unpatched, still...)
+	s.mu.Unlock()
 	return left
 }

@@ -3,9 +3,7 @@
 package spool
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"math"
 	"runtime/debug"
 	"sync/atomic"
@@ -52,7 +50,10 @@ type copied struct {
 	next uint64   // number of the record there
 	safe uint64   // the highest that next was
 	held bool     // g is in memory
-	gone bool     // g cannot be read any more
+
+	gone  bool // a page of g could not be read
+	again time.Time
+	pause time.Duration // after which it is read again
 }
 
 func newCopier(s *Sink) *copier {
@@ -106,6 +107,9 @@ func (c *copier) stopped() bool {
 // exist when it begins are due when it ends.
 func (c *copier) wait(d time.Duration, urged <-chan struct{}) {
 	_, c.due, _ = c.s.active.Load().Claimed()
+	if c.failing.Load() {
+		d = min(d, deliver.LongestPause)
+	}
 	c.timer.Reset(d)
 	select {
 	case <-c.timer.C:
@@ -158,6 +162,7 @@ func poke(c chan struct{}) {
 // round syncs the committed records and publishes how far that is.
 func (c *copier) round() (worked bool, err error) {
 	c.take()
+	gone := false
 	for i := 0; i < len(c.list); i++ {
 		x := c.list[i]
 		if c.s.dir.IsRemoved(x.g.Number) {
@@ -170,8 +175,9 @@ func (c *copier) round() (worked bool, err error) {
 		if worked = worked || did; e != nil {
 			err = e
 		}
+		gone = gone || x.gone
 	}
-	c.failing.Store(err != nil)
+	c.failing.Store(err != nil || gone)
 	if worked || err != nil || c.synced.Load() == 0 {
 		c.publish()
 	}
@@ -191,17 +197,20 @@ func (c *copier) take() {
 // copy copies the new records of a segment, except those that are settled by
 // now.
 func (c *copier) copy(x *copied) (worked bool, err error) {
-	if !x.held {
+	if !x.held || x.gone && time.Now().Before(x.again) {
 		return false, nil
 	}
 	settled := x.skip(c.s.settledIn(x.g.Number))
+	voids := c.stepOver(x)
 	if _, next, _ := x.g.Claimed(); settled >= c.due && settled < next {
-		return false, nil // the rest will be settled soon, or due in the next round
+		return voids, nil // the rest will be settled soon, or due in the next round
 	}
 	end, next, whole, ok := x.committed()
+	ok = ok || end > x.at // what is in front of the page can be copied
 	if ok && settled >= c.due && settled < next {
-		return false, nil // a record that was written since the check above
+		return voids, nil // a record that was written since the check above
 	}
+	worked = voids
 	if ok && end > x.at && next > settled {
 		worked = true
 		err = c.write(x, end)
@@ -210,14 +219,14 @@ func (c *copier) copy(x *copied) (worked bool, err error) {
 		ok, err = false, nil
 	}
 	switch {
-	case !ok: // what was not copied is lost
-		x.gone = true
-		x.release()
+	case !ok:
+		c.unreadable(x)
 	case err != nil:
 		c.close(x)
 		x.at, x.next = segment.HeaderSize, x.g.First
 	default:
 		x.at, x.next, x.safe = end, next, max(x.safe, next)
+		x.gone, x.pause = false, 0
 		if whole {
 			c.close(x)
 			x.release()
@@ -238,19 +247,49 @@ func (x *copied) skip(settled uint64, at int, seq uint64) uint64 {
 	return settled
 }
 
+// stepOver moves past void claims, and reports whether there were any. The copy
+// has zeros there.
+func (c *copier) stepOver(x *copied) (moved bool) {
+	if !x.g.IsBroken() {
+		return false
+	}
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	for {
+		size, void := x.g.VoidAt(x.at)
+		if !void {
+			return moved
+		}
+		x.at, x.next, moved = x.at+size, x.next+1, true
+		x.safe = max(x.safe, x.next)
+	}
+}
+
+// unreadable seals a segment of which a page cannot be read, so that lines go on
+// in one that can be copied. The page is read again, with growing pauses: it
+// may become readable, and until then its lines are not safe.
+func (c *copier) unreadable(x *copied) {
+	x.g.Seal()
+	x.gone, x.pause = true, min(max(2*x.pause, c.s.c.tick), deliver.LongestPause)
+	x.again = time.Now().Add(x.pause)
+	if !c.s.dir.IsRemoved(x.g.Number) { // otherwise its file may be being freed
+		c.s.fault("sync lines", segment.ErrGone)
+	}
+}
+
 // committed returns the end of the committed records that precede the first
 // uncommitted claim, the number of the next record, and whether there will be
-// no more. ok is false if that cannot be read.
+// no more. ok is false if it has met a page that cannot be read.
 func (x *copied) committed() (end int, next uint64, whole, ok bool) {
 	g := x.g
 	defer g.EndGuard(true)
 	claimed, _, final := g.Claimed()
-	at, next := x.at, x.next
-	for at < claimed && g.Committed(at) {
-		at = g.Behind(at)
+	end, next = x.at, x.next
+	for end < claimed && g.Committed(end) {
+		end = g.Behind(end)
 		next++
 	}
-	return at, next, final && at == claimed, true
+	return end, next, final && end == claimed, true
 }
 
 // write writes the bytes up to end, and syncs them.
@@ -303,73 +342,4 @@ func (c *copier) publish() {
 	c.s.mu.Lock()
 	c.s.broadcast()
 	c.s.mu.Unlock()
-}
-
-// await waits until record seq is synced or settled. It returns an error if the
-// sync fails, ctx ends, or the copier has ended.
-func (s *Sink) await(ctx context.Context, seq uint64) error {
-	c := s.copier
-	for {
-		s.mu.Lock()
-		changed, settled := s.change(), s.lowest()
-		s.mu.Unlock()
-		switch {
-		case c.synced.Load() > seq || settled > seq:
-			return nil
-		case c.failing.Load():
-			return ErrUnsynced
-		}
-		poke(c.urged)
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-c.done:
-			if c.synced.Load() > seq {
-				return nil
-			}
-			return errClosed
-		}
-	}
-}
-
-// Sync waits until every line logged before would survive a power failure, or
-// its destination has settled it. The error is that of ctx, [ErrUnsynced] if
-// the sync fails, which is retried, and errors.ErrUnsupported if [Config.Sync]
-// is SyncNever or the spool is in memory. Sync does not cover the lines of
-// other processes: the system has had them since those processes ended.
-func (s *Sink) Sync(ctx context.Context) error {
-	if s.copier == nil {
-		return errors.ErrUnsupported
-	}
-	_, next, _ := s.active.Load().Claimed()
-	if next == s.opened {
-		return nil
-	}
-	if err := s.await(ctx, next-1); err != nil {
-		return fmt.Errorf("nib/spool: sync: %w", err)
-	}
-	return nil
-}
-
-// Synced returns the number of the first record of this process that a power
-// failure may lose: all earlier ones are on disk or settled. It is 0 if lines
-// are not synced.
-func (s *Sink) Synced() uint64 {
-	if s.copier == nil {
-		return 0
-	}
-	return max(s.copier.synced.Load(), s.opened, s.position())
-}
-
-// waitSynced blocks a call until its line is safe. The line is in the spool
-// either way: a timeout is counted, but is not an error.
-func (s *Sink) waitSynced(seq uint64) {
-	ctx, cancel := context.WithTimeout(s.ctx, s.c.SyncWait)
-	defer cancel()
-	if s.await(ctx, seq) != nil {
-		s.mu.Lock()
-		s.stats.Unsynced++
-		s.mu.Unlock()
-	}
 }

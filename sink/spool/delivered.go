@@ -7,6 +7,7 @@ import (
 
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A delivered is the deliver.Spool of a Sink.
@@ -38,6 +39,7 @@ func (d delivered) Broadcast()                  { d.s.broadcast() }
 func (d delivered) CountQuarantined()           { d.s.stats.Bad++ }
 func (d delivered) IsClosed() bool              { return d.s.isClosed() }
 func (d delivered) Remove(l *deliver.Link)      { d.s.remove(l) }
+func (d delivered) Leave(g *segment.Segment)    { d.s.leave(g) }
 func (d delivered) Fault(op string, err error)  { d.s.fault(op, err) }
 func (d delivered) Report(op string, err error) { d.s.report(op, err) }
 func (d delivered) ReportNoted()                { d.s.reportNoted() }
@@ -70,10 +72,22 @@ func (s *Sink) delivered() {
 	s.unmapped = true
 	s.mu.Unlock()
 	for _, l := range s.chain {
-		if g := l.Live; g != nil && g.HasNoWriters() {
+		if g := l.Live; g != nil && s.hasNoWriters(g) {
 			g.Done(nil)
 		}
 	}
+	for _, g := range s.unpatched {
+		g.Release()
+	}
 	s.release()
 	close(s.done)
+}
+
+// hasNoWriters reports whether a segment has no more writers.
+func (s *Sink) hasNoWriters(g *segment.Segment) bool {
+	if g.IsBroken() { // voids change under the lock
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}
+	return g.HasNoWriters()
 }

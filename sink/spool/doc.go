@@ -96,7 +96,8 @@
 // A failed sync is not retried, since the system then considers the pages
 // written. The contents of the file are written again, from memory, to a new
 // file that replaces it once it is on disk. Until then lines are accepted as
-// usual, and are as safe as without copies.
+// usual, and are as safe as without copies. The same holds while a page of a
+// segment cannot be read; lines then go on in another segment.
 //
 // # Unmapped files
 //

@@ -37,7 +37,8 @@ const (
 	linesOfPage = 5 // at most so many have a byte in one page
 )
 
-// breakPage logs lines, and removes a page of their segment. f is down.
+// breakPage logs lines, and removes a page of their segment. f is down. The
+// lines are synced unless c has a SyncDelay.
 func breakPage(t *testing.T, c Config) *brokenPage {
 	t.Helper()
 	if raceDetector {
@@ -58,7 +59,7 @@ func breakPage(t *testing.T, c Config) *brokenPage {
 			synctest.Wait()
 		}
 	}
-	if c.Sync != SyncNever {
+	if c.Sync != SyncNever && c.SyncDelay == 0 {
 		must(t, x.s.Sync(context.Background()))
 	}
 	time.Sleep(time.Second) // other destinations have read it
@@ -146,6 +147,37 @@ func TestLivePageIsReadFromTheCopy(t *testing.T) {
 		if left, _ := filepath.Glob(filepath.Join(x.dir, "*"+store.CopyExt)); len(left) > 1 {
 			t.Errorf("copies are left: %q", left)
 		}
+	})
+}
+
+// TestSyncWithAnUnreadablePage has a page that cannot be read before its lines
+// are copied: Sync fails, which is counted and reported, and lines go on in
+// another segment. When the page can be read again, all lines are synced.
+func TestSyncWithAnUnreadablePage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := breakPage(t, Config{Sync: SyncSoon, SyncDelay: time.Hour})
+		g := x.s.active.Load()
+		if err := x.s.Sync(context.Background()); !errors.Is(err, ErrUnsynced) {
+			t.Errorf("Sync while a page cannot be read: got %v, want ErrUnsynced", err)
+		}
+		synctest.Wait()
+		if st := x.s.Stats(); st.Errors == 0 || x.reports.Load() != 1 {
+			t.Errorf("got %d errors and %d reports, want errors and one report", st.Errors, x.reports.Load())
+		}
+		must(t, x.s.WriteRecord(record(nib.LevelInfo, liveLines, liveSize)))
+		if x.s.active.Load() == g {
+			t.Error("the line is in the segment that cannot be read")
+		}
+		x.heal()
+		time.Sleep(2 * deliver.LongestPause)
+		must(t, x.s.Sync(context.Background()))
+		if got := x.s.Synced(); got != liveLines+2 {
+			t.Errorf("lines below %d are synced, want %d", got, liveLines+2)
+		}
+		x.f.set(nil)
+		must(t, x.s.Flush(context.Background()))
+		checkLines(t, x.f.take(), 0, liveLines+1, liveSize)
+		must(t, x.s.Close())
 	})
 }
 

@@ -108,13 +108,14 @@ type state struct {
 	waiters
 	space
 	counts
-	chain    []*deliver.Link // all segments that are in use or were, oldest first
-	closed   bool
-	running  int                // delivering goroutines
-	uncopied []*segment.Segment // that the copier has not taken over yet
-	stats    Stats              // those that are not of a destination; Logged counts dropped lines only
-	kept     keptLine
-	reports  reporter
+	chain     []*deliver.Link // all segments that are in use or were, oldest first
+	closed    bool
+	running   int                // delivering goroutines
+	uncopied  []*segment.Segment // that the copier has not taken over yet
+	unpatched []*segment.Segment // that are not read any more and have patches to write
+	stats     Stats              // those that are not of a destination; Logged counts dropped lines only
+	kept      keptLine
+	reports   reporter
 }
 
 // waiters are the calls that wait for a change.

@@ -54,6 +54,8 @@ func (s *chainSpool) IsClosed() bool {
 	return s.closed
 }
 
+func (s *chainSpool) Leave(g *segment.Segment) { g.Done(nil) }
+
 func (s *chainSpool) Remove(l *Link) {
 	s.Lock()
 	defer s.Unlock()

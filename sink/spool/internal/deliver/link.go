@@ -102,7 +102,7 @@ func (d *Delivery) quit(next *Link) {
 	case left && d.Dest != nil:
 		d.spool.Remove(l)
 	case left && g != nil:
-		g.Done(nil)
+		d.spool.Leave(g)
 	}
 }
 

@@ -2,7 +2,11 @@
 
 package deliver
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+)
 
 // A Spool is the spool that lines are delivered from. Its lock protects the
 // links and the progress of all deliveries; methods called with the lock held
@@ -21,8 +25,9 @@ type Spool interface {
 
 	// Called without it:
 
-	IsClosed() bool // no more records are written
-	Remove(l *Link) // deletes the segment of a link that was unlinked
+	IsClosed() bool           // no more records are written
+	Remove(l *Link)           // deletes the segment of a link that was unlinked
+	Leave(g *segment.Segment) // it stays, and is not read any more
 	Fault(op string, err error)
 	Report(op string, err error)
 	ReportNoted() // reports the errors that the directory has noted

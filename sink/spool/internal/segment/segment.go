@@ -282,15 +282,22 @@ func (g *Segment) Committed(at int) bool {
 const PageSize = 4096
 
 // HasNoWriters reports whether g has no more writers: it is sealed, and all
-// claims are committed. It is false if its mapping is gone.
+// claims are committed or void. It is false if its mapping is gone. The spool's
+// lock is held if g is broken.
 func (g *Segment) HasNoWriters() (is bool) {
 	defer g.EndGuard(debug.SetPanicOnFault(true))
 	end, _, final := g.Claimed()
 	at := HeaderSize
-	for at < end && g.Committed(at) {
-		at = g.Behind(at)
+	for at < end {
+		if size, void := g.VoidAt(at); void {
+			at += size
+		} else if g.Committed(at) {
+			at = g.Behind(at)
+		} else {
+			return false
+		}
 	}
-	return final && at == end
+	return final
 }
 
 // Lines returns the lines in g. whole is false if a page of it cannot be read.

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// await waits until record seq is synced or settled. It returns an error if the
+// sync fails, ctx ends, or the copier has ended.
+func (s *Sink) await(ctx context.Context, seq uint64) error {
+	c := s.copier
+	for {
+		s.mu.Lock()
+		changed, settled := s.change(), s.lowest()
+		s.mu.Unlock()
+		switch {
+		case c.synced.Load() > seq || settled > seq:
+			return nil
+		case c.failing.Load():
+			return ErrUnsynced
+		}
+		poke(c.urged)
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-c.done:
+			if c.synced.Load() > seq {
+				return nil
+			}
+			return errClosed
+		}
+	}
+}
+
+// Sync waits until every line logged before would survive a power failure, or
+// its destination has settled it. The error is that of ctx, [ErrUnsynced] if
+// the sync fails, which is retried, and errors.ErrUnsupported if [Config.Sync]
+// is SyncNever or the spool is in memory. Sync does not cover the lines of
+// other processes: the system has had them since those processes ended.
+func (s *Sink) Sync(ctx context.Context) error {
+	if s.copier == nil {
+		return errors.ErrUnsupported
+	}
+	_, next, _ := s.active.Load().Claimed()
+	if next == s.opened {
+		return nil
+	}
+	if err := s.await(ctx, next-1); err != nil {
+		return fmt.Errorf("nib/spool: sync: %w", err)
+	}
+	return nil
+}
+
+// Synced returns the number of the first record of this process that a power
+// failure may lose: all earlier ones are on disk or settled. It is 0 if lines
+// are not synced.
+func (s *Sink) Synced() uint64 {
+	if s.copier == nil {
+		return 0
+	}
+	return max(s.copier.synced.Load(), s.opened, s.position())
+}
+
+// waitSynced blocks a call until its line is safe. The line is in the spool
+// either way: a timeout is counted, but is not an error.
+func (s *Sink) waitSynced(seq uint64) {
+	ctx, cancel := context.WithTimeout(s.ctx, s.c.SyncWait)
+	defer cancel()
+	if s.await(ctx, seq) != nil {
+		s.mu.Lock()
+		s.stats.Unsynced++
+		s.mu.Unlock()
+	}
+}
