@@ -43,12 +43,6 @@ type Segment struct {
 	_    [64]byte
 }
 
-// A void is a claim without a record.
-type void struct {
-	size int
-	seq  uint64
-}
-
 const (
 	sealed    = uint64(1) << 63
 	oneRecord = uint64(1) << 32
@@ -281,42 +275,12 @@ func (g *Segment) Committed(at int) bool {
 // PageSize is the smallest unit in which files lose data.
 const PageSize = 4096
 
-// HasNoWriters reports whether g has no more writers: it is sealed, and all
-// claims are committed or void. It is false if its mapping is gone. The spool's
-// lock is held if g is broken.
-func (g *Segment) HasNoWriters() (is bool) {
-	defer g.EndGuard(debug.SetPanicOnFault(true))
-	end, _, final := g.Claimed()
-	at := HeaderSize
-	for at < end {
-		if size, void := g.VoidAt(at); void {
-			at += size
-		} else if g.Committed(at) {
-			at = g.Behind(at)
-		} else {
-			return false
-		}
-	}
-	return final
-}
-
 // Lines returns the lines in g. whole is false if a page of it cannot be read.
 func (g *Segment) Lines() (lines []Line, whole bool) {
 	defer g.EndGuard(debug.SetPanicOnFault(true))
 	at, end, _ := g.Claimed()
 	lines, _ = g.Old().LinesIn(g.b[:at], end)
 	return lines, true
-}
-
-// VoidsIn returns how many of the numbers in [from, to) have void claims. The
-// spool's lock is held.
-func (g *Segment) VoidsIn(from, to uint64) (n uint64) {
-	for _, v := range g.voids {
-		if v.seq >= from && v.seq < to {
-			n++
-		}
-	}
-	return n
 }
 
 // Snapshot returns a copy of the claimed part of g, and how many of its pages
@@ -382,24 +346,4 @@ func (g *Segment) setWord(at int, w uint64) error {
 	defer g.EndGuard(debug.SetPanicOnFault(true))
 	word(g.b, at).Store(stored(w))
 	return g.header(at, at+8)
-}
-
-// VoidClaim notes that the claim at offset at, with number seq, has no record:
-// its line gets another number. The first one breaks the segment.
-func (g *Segment) VoidClaim(at, size int, seq uint64) (first bool) {
-	if first = !g.broken.Load(); first {
-		g.voids = map[int]void{}
-		g.broken.Store(true)
-	}
-	g.voids[at] = void{Align(size), seq}
-	return first
-}
-
-// IsBroken reports whether the segment has void claims.
-func (g *Segment) IsBroken() bool { return g.broken.Load() }
-
-// VoidAt returns the size of the claim at offset at if it is void.
-func (g *Segment) VoidAt(at int) (size int, ok bool) {
-	v, ok := g.voids[at]
-	return v.size, ok
 }
