@@ -7,9 +7,11 @@ import (
 	"context"
 	"log"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
+	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/linewriter"
 	"github.com/nib-log/nib/internal/usercode"
 )
@@ -85,10 +87,10 @@ func (l *Logger) Entry(en Entry) *Event {
 // LevelPanic and are written whatever the level of l, and the sink is flushed,
 // because package log then ends the process.
 //
-// A sink, hook or error handler of l may itself print to that logger while
-// package log holds its lock. So unless the sink cannot log, as a file cannot,
-// lines are written on another goroutine, and package log continues without the
-// line after 100 ms (5 s for Fatal and Panic).
+// User code of l, such as a sink, a hook or a clock, may itself print to that
+// logger while package log holds its lock. So unless a line runs none, as one
+// to a file, it is written on another goroutine, and package log continues
+// without the line after 100 ms (5 s for Fatal and Panic).
 func (l *Logger) StdLog(level Level) *log.Logger {
 	return log.New(stdWriter{l, level}, "", 0)
 }
@@ -100,11 +102,7 @@ type stdWriter struct {
 }
 
 func (w stdWriter) Write(p []byte) (int, error) {
-	l := w.l
-	if l.discards() {
-		return len(p), nil
-	}
-	level, final := w.level, true
+	l, level, final := w.l, w.level, true
 	pc, ends := callsite.StdLog(ownPrefix)
 	switch ends {
 	case callsite.Exits:
@@ -114,25 +112,30 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	default:
 		final = false
 	}
-	if !final && (l.belowMin(level) || !l.passes(level)) {
+	if l.discards() || !final && l.belowMin(level) {
 		return len(p), nil
 	}
-	c := l.core
-	msg := string(bytes.TrimSuffix(p, []byte{'\n'}))
-	e := l.begin(level, &origin{pc: pc, msg: &msg})
+	c, msg := l.core, string(bytes.TrimSuffix(p, []byte{'\n'}))
+	var stack []uintptr
 	if level >= c.stackFrom {
-		e.Stack() // here, not on the goroutine that finishes the line
+		stack = make([]uintptr, maxStack)
+		stack = stack[:runtime.Callers(1, stack)] // of this goroutine, not that of write
 	}
-	finish := func() {
-		e.finish(msg, plainMessage)
+	write := func() {
 		if final {
-			l.flushFinal()
+			defer l.flushFinal() // even if user code ends the goroutine
+		} else if !l.passes(level) {
+			return
 		}
+		e := l.begin(level, &origin{pc: pc, msg: &msg})
+		if stack != nil {
+			e.addStack(stack)
+		}
+		e.finish(msg, plainMessage)
 	}
-	if !c.mayLog() {
-		finish()
-	} else if !usercode.Run(finish, c.waitLimit(final)) {
-		e.release()
+	if !l.mayLog(level, pc) {
+		write()
+	} else if !usercode.Run(write, c.waitLimit(final)) {
 		c.state.reentrant.Add(1)
 	}
 	return len(p), nil
@@ -153,10 +156,13 @@ func (c *core) waitLimit(final bool) time.Duration {
 	return short
 }
 
-// mayLog reports whether user code runs, which may log, while a line is
-// written.
-func (c *core) mayLog() bool {
-	o := &c.out
+// mayLog reports whether user code runs, which may log, while a line of package
+// log is made and written.
+func (l *Logger) mayLog(at Level, pc uintptr) bool {
+	c, f, o := l.core, l.core.format, &l.core.out
 	never := o.neverLogs || o.discard != nil || o.lines != nil && o.lines.IsFile()
-	return !never || len(c.hooks) > 0 || c.onError != nil
+	_, asks := l.leveler.(*userLeveler)
+	_, named := level.Index(int(at))
+	return !never || asks || c.sampler != nil || c.now != nil || !named || c.caller && f.Caller != nil && f.callers.Get(pc) == nil ||
+		len(c.hooks) > 0 || c.onError != nil
 }

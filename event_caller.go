@@ -157,18 +157,26 @@ const maxStack = 64
 // 64 frames are shown. While a panic is recovered from, the first is that of
 // the function that panicked.
 func (e *Event) Stack() *Event {
-	if !e.acceptsOwnField(hasStack) || e.log.core.format.StackKey == OmitKey {
+	if !e.acceptsOwnField(hasStack) {
 		return e
 	}
-	e.flags |= hasStack
 	if e.pcs == nil {
 		e.pcs = make([]uintptr, maxStack)
 	}
-	f := e.log.core.format
-	from := len(e.buf)
+	e.addStack(e.pcs[:runtime.Callers(1, e.pcs)])
+	return e
+}
+
+// addStack adds the frames of pcs outside of nib, from the one that panicked on.
+func (e *Event) addStack(pcs []uintptr) {
+	f, from := e.log.core.format, len(e.buf)
+	if f.StackKey == OmitKey {
+		return
+	}
+	e.flags |= hasStack
 	e.buf = append(jsonenc.AppendKey(e.buf, f.StackKey), '"')
 	outside := false
-	for _, pc := range e.pcs[:runtime.Callers(2, e.pcs)] {
+	for _, pc := range pcs {
 		t := f.frames.Get(pc)
 		if t == nil {
 			t = f.frames.Put(pc, encodeFrame(pc))
@@ -179,7 +187,6 @@ func (e *Event) Stack() *Event {
 	}
 	e.buf = append(e.buf, '"')
 	e.leaveGroups(from)
-	return e
 }
 
 // isOwn reports whether a function is a method of this package, or one of those

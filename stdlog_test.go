@@ -8,11 +8,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log"
+	"log/slog"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -169,4 +172,62 @@ func (w *printingWriter) Write(p []byte) (int, error) {
 		close(w.inner)
 	}
 	return len(p), nil
+}
+
+// userCode returns options by the user code of a logger that runs while package
+// log holds its lock: it calls do.
+func userCode(do func()) map[string][]nib.Option {
+	return map[string][]nib.Option{
+		"clock":     {nib.WithClock(func() time.Time { do(); return testTime })},
+		"sampler":   {nib.WithSampler(sampler(do))},
+		"leveler":   {nib.WithLevel(leveler(func() slog.Level { do(); return slog.LevelDebug }))},
+		"LevelName": {nib.WithLayout(nib.Layout{LevelName: func(l nib.Level) string { do(); return l.String() }})},
+		"Caller":    {nib.WithCaller(), nib.WithLayout(nib.Layout{Caller: func(*nib.Event, string, runtime.Frame) { do() }})},
+		"hook":      {nib.WithHook(nib.HookFunc(func(*nib.Event, nib.Level, string) { do() }))},
+		"sink":      {nib.WithSink(sinkFunc(func(*nib.Record) error { do(); return nil }))},
+		"error handler": {nib.WithSink(sinkFunc(func(*nib.Record) error { return errStep })),
+			nib.WithErrorHandler(func(error) { do() })},
+	}
+}
+
+func TestUserCodeMayPrintToTheStdLogThatRunsIt(t *testing.T) {
+	for name := range userCode(nil) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var std *log.Logger
+			var once sync.Once
+			printed := make(chan struct{})
+			opts := userCode(func() {
+				if std != nil {
+					once.Do(func() { std.Print("inner"); close(printed) })
+				}
+			})[name]
+			std = nib.New(io.Discard, opts...).StdLog(nib.LevelInfo + 1)
+			watch(t, func() {
+				std.Print("outer")
+				<-printed
+			})
+		})
+	}
+}
+
+// The goroutine of log.Panic continues, and the sink is flushed.
+func TestStdLogPanicsWhenUserCodeEndsTheGoroutine(t *testing.T) {
+	on := false
+	for name, opts := range userCode(func() {
+		if on {
+			runtime.Goexit()
+		}
+	}) {
+		var flushes atomic.Int32
+		var sink nibtest.Recorder
+		sink.FlushWith(func(context.Context) error { flushes.Add(1); return nil })
+		l := nib.NewSink(&sink, opts...)
+		on = true
+		o := attempt(t, func() { l.StdLog(nib.LevelInfo).Panic("why") })
+		on = false
+		if hasSink := l.Sink() == nib.Sink(&sink); o.panicked != "why" || hasSink && flushes.Load() == 0 {
+			t.Errorf("%s: got %+v and %d flushes, want a panic and a flush", name, o, flushes.Load())
+		}
+	}
 }
