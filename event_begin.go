@@ -147,7 +147,7 @@ func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 		e.front.fraction = len(buf) - jsonenc.FractionTail(buf) - max(f.fraction, 0)
 	}
 	if show != noLevel {
-		buf = append(buf, f.level(show, &l.core.state.aborted)...)
+		buf = append(buf, f.level(show, l.core)...)
 	}
 	if stack != "" && f.StackKey != OmitKey {
 		buf = jsonenc.AppendKeyString(buf, f.StackKey, stack)

@@ -4,7 +4,6 @@ package nib
 
 import (
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
@@ -118,7 +117,7 @@ func (set *keySet) rename(fields, end string) string {
 
 // zone returns the zone in which to show a time of zone own.
 func (f *format) zone(own *time.Location) *time.Location {
-	if f.KeepZone {
+	if f.TimeZone == nil {
 		return own
 	}
 	return f.TimeZone
@@ -146,32 +145,32 @@ func (f *format) encodeName(name string) string {
 
 // level returns the encoded level field. Unnamed levels are encoded once and
 // cached, except those far out, of which a program may make any number.
-func (f *format) level(l Level, aborted *atomic.Uint64) string {
+func (f *format) level(l Level, c *core) string {
 	if i, ok := level.Index(int(l)); ok {
 		return f.levels[i]
 	}
 	const far = 1 << 10
 	if l < -far || l > far {
-		return f.encodeLevel(l, aborted)
+		return f.encodeLevel(l, c)
 	}
 	id := uintptr(l + 2*far) // never 0, which marks a free place
 	s := f.otherLevels.Get(id)
 	if s == nil {
-		s = f.otherLevels.Put(id, f.encodeLevel(l, aborted))
+		s = f.otherLevels.Put(id, f.encodeLevel(l, c))
 	}
 	return *s
 }
 
-func (f *format) encodeLevel(l Level, aborted *atomic.Uint64) string {
+func (f *format) encodeLevel(l Level, c *core) string {
 	if f.levelKey == "" {
 		return ""
 	}
-	return string(jsonenc.AppendString([]byte(f.levelKey), f.levelName(l, aborted)))
+	return string(jsonenc.AppendString([]byte(f.levelKey), f.levelName(l, c)))
 }
 
 // levelName names a level, by Level.String if the layout's function panics.
-func (f *format) levelName(l Level, aborted *atomic.Uint64) (name string) {
-	if done, _ := callUser("Layout.LevelName", func() { aborted.Add(1) }, func() { name = f.LevelName(l) }); !done {
+func (f *format) levelName(l Level, c *core) (name string) {
+	if !c.callReported("Layout.LevelName", c.state.lose, func() { name = f.LevelName(l) }) {
 		name = l.String()
 	}
 	return name

@@ -3,11 +3,11 @@
 package nib
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
@@ -138,10 +138,10 @@ func (l Layout) Validate() error {
 }
 
 // defaultFormat serves every logger that was given no layout.
-var defaultFormat = newFormat(Layout{})
+var defaultFormat = newFormat(Layout{}, new(core))
 
 // textDurationsFormat is defaultFormat with units on durations.
-var textDurationsFormat = sync.OnceValue(func() *format { return newFormat(Layout{Duration: DurationString}) })
+var textDurationsFormat = sync.OnceValue(func() *format { return newFormat(Layout{Duration: DurationString}, new(core)) })
 
 // format returns the format of a logger without a layout.
 func (o *output) format() *format {
@@ -151,10 +151,10 @@ func (o *output) format() *format {
 	return defaultFormat
 }
 
-func newFormat(l Layout) *format {
+func newFormat(l Layout, c *core) *format {
 	l.setDefaults()
-	if l.TimeZone == nil {
-		l.TimeZone = time.UTC
+	if l.TimeZone = cmp.Or(l.TimeZone, time.UTC); l.KeepZone {
+		l.TimeZone = nil // that of each time
 	}
 	if l.LevelName == nil {
 		l.LevelName = Level.String
@@ -173,7 +173,7 @@ func newFormat(l Layout) *format {
 	f.learnStatic()
 	f.reservedBits = f.reserved.bits | f.errorKeys.bits
 	for i := range f.levels {
-		f.levels[i] = f.encodeLevel(LevelTrace+Level(4*i), new(atomic.Uint64))
+		f.levels[i] = f.encodeLevel(LevelTrace+Level(4*i), c)
 	}
 	return f
 }
@@ -181,9 +181,6 @@ func newFormat(l Layout) *format {
 // style returns how structs, maps and the like show times and durations.
 func (l *Layout) style() plan.Style {
 	s := plan.Style{TimeFormat: l.TimeFormat, Zone: l.TimeZone}
-	if l.KeepZone {
-		s.Zone = nil
-	}
 	switch l.Duration {
 	case DurationNanos:
 		s.Duration = plan.Nanoseconds

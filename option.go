@@ -51,7 +51,7 @@ func WithLayout(layout Layout) Option {
 		if l.core.out.textDurations {
 			layout.Duration = DurationString
 		}
-		f := newFormat(layout)
+		f := newFormat(layout, l.core)
 		l.core.format = f
 		l.nameField = f.encodeName(l.name)
 		l.bound = f.reserved.rename(l.bound, l.groups.closing())
