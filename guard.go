@@ -52,28 +52,17 @@ func (e *Event) guard(f func(*Event)) (text string) {
 	return ""
 }
 
-// recovered is deferred by guard. It recovers nil if the goroutine is ending.
+// recovered is deferred by guard. If the goroutine is ending, there is no panic
+// to recover from, and the event is aborted.
 func (e *Event) recovered(done *bool, text *string) {
-	if !*done {
-		*text = e.panicked(recover())
+	if *done {
+		return
 	}
-}
-
-// panicked returns the text of a recovered panic, or aborts the event if the
-// goroutine is ending.
-func (e *Event) panicked(value any) (text string) {
-	if e.depth < 0 {
-		return "" // aborted by a guard further in
+	if value := recover(); value == nil || e.depth < 0 { // aborted by a guard further in
+		e.abort()
+	} else {
+		orLost(e.abort, func() { *text = "!PANIC: " + usercode.PanicText(value) })
 	}
-	defer func() {
-		if text == "" { // of f, or of a method of its panic's value
-			e.abort()
-		}
-	}()
-	if value != nil {
-		text = "!PANIC: " + usercode.PanicText(value)
-	}
-	return text
 }
 
 // A scope is what leave restores at the end of a level.
