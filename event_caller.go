@@ -55,10 +55,11 @@ func (e *Event) Timestamp() *Event {
 	return e
 }
 
-// A callerField is the encoded caller field of one call site.
+// A callerField is the encoded caller field of one program counter.
 type callerField struct {
 	field string
-	pc    uintptr // the call site; 0: within nib, see addCaller
+	site  uintptr // the call site: the program counter, unless methods of nib are inlined there
+	none  bool    // there is no call site: the program counter is within nib, or 0
 }
 
 // ownPrefix begins the names of this package's functions.
@@ -87,30 +88,27 @@ func (e *Event) CallerSkipFrame(n int) *Event {
 		return e
 	}
 	t := e.outside(pc)
-	e.pc = t.pc
+	e.pc = t.site
 	e.splice(e.callerAt, e.callerEnd, t.field)
 	return e
 }
 
 // addCaller appends the caller field for pc, the return address of a method of
-// nib. Usually pc is in the code that logs. If methods of nib were inlined
-// there, pc has the frames of all of them, and the first frame outside of nib
-// is the caller: encodeCaller finds it, once for each pc. If another method of
-// nib has made the call, pc is within nib and has no caller: each line looks
-// for its own on the stack (outside).
+// nib, which is usually in the code that logs.
 func (e *Event) addCaller(pc uintptr) {
 	t := e.outside(pc)
-	e.pc = t.pc
+	e.pc = t.site
 	e.flags |= hasCaller
 	e.callerAt = len(e.buf)
 	e.buf = append(e.buf, t.field...)
 	e.callerEnd = len(e.buf)
 }
 
-// outside returns the field of a call site outside of nib.
+// outside returns the field of a call site outside of nib. If another method of
+// nib has made the call, each line looks for its own on the stack.
 func (e *Event) outside(pc uintptr) *callerField {
 	t := e.caller(pc)
-	if t.pc == 0 {
+	if t.none {
 		t = e.caller(callsite.Outside(ownPrefix))
 	}
 	return t
@@ -127,17 +125,20 @@ func (e *Event) caller(pc uintptr) *callerField {
 	return t
 }
 
+// encodeCaller encodes the field of pc. If methods of nib were inlined there, pc
+// has the frames of all of them, and the first frame outside of nib is the
+// caller.
 func (f *format) encodeCaller(pc uintptr) callerField {
-	site := pc
-	frame := callsite.Frame(pc)
+	t, frame := callerField{site: pc}, callsite.Frame(pc)
 	if strings.HasPrefix(frame.Function, ownPrefix) {
 		if strings.HasPrefix(runtime.FuncForPC(frame.Entry).Name(), ownPrefix) {
-			return callerField{} // within nib
+			return callerField{none: true}
 		}
-		site = callsite.Outside(ownPrefix) // inlined
-		frame = callsite.Frame(site)
+		t.site = callsite.Outside(ownPrefix)
+		frame = callsite.Frame(t.site)
+	} else if pc == 0 {
+		return callerField{none: true}
 	}
-	t := callerField{pc: site}
 	switch key := f.CallerKey; {
 	case key == OmitKey: // the Record has the call site
 	case f.Caller != nil:
@@ -167,7 +168,7 @@ func (e *Event) Stack() *Event {
 	return e
 }
 
-// addStack adds the frames of pcs outside of nib, from the one that panicked on.
+// addStack adds frames, from the first one outside of nib and the runtime.
 func (e *Event) addStack(pcs []uintptr) {
 	f, from := e.log.core.format, len(e.buf)
 	if f.StackKey == OmitKey {

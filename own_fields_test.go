@@ -146,7 +146,12 @@ func checkTop(t *testing.T, what string, line *node) (inner *node) {
 // TestCallerSkipFrameLeavesACaller checks that a line shows a call site outside
 // of nib, also if the frame to show does not exist or is within nib.
 func TestCallerSkipFrameLeavesACaller(t *testing.T) {
-	for _, opts := range [][]nib.Option{{}, {nib.WithCaller()}} {
+	known := nib.WithLayout(nib.Layout{Caller: func(e *nib.Event, key string, f runtime.Frame) {
+		if e.Str(key, f.Function); f.Function == "" {
+			t.Error("Layout.Caller is called without a call site")
+		}
+	}})
+	for _, opts := range [][]nib.Option{{}, {nib.WithCaller()}, {known}} {
 		l, c := newCapture(t, opts...)
 		for skip := range 40 {
 			l.Info().Func(func(e *nib.Event) { e.CallerSkipFrame(skip) }).Msg("m")
