@@ -28,6 +28,18 @@
 //     [time.Duration] as a number of that unit;
 //   - a value with a method IsSecret() is written "***", wherever it stands.
 //
+// # Properties of a type
+//
+// Package nib chooses by them how to encode a value that it is given:
+//
+//	a plan is   if encoding a value                         then the value
+//	Plain       runs no user code                           needs no guard
+//	Hideable    keeps no pointer to it                      may be on the stack
+//	Locked      of which it has a copy may copy a lock      is refused
+//	Methods     may be up to a method that nib knows        is asked for it
+//
+// Plain values are hideable and not locked.
+//
 // # Hidden pointers
 //
 // A value on the stack can be encoded in place if nothing keeps a pointer to
