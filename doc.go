@@ -117,4 +117,6 @@ package nib
 //
 // Then read the rest in the order of docs/event-path.md, in which functions
 // call only functions further down. The most important of these files is
-// guard.go: every call of user code that an event makes is there.
+// guard.go: every call of user code that an event makes is there. Only
+// event_go127.go is not in that order: it has Val and Inline as methods, which
+// Go 1.27 allows.

@@ -39,10 +39,10 @@ type Event struct {
 
 	log   *Logger
 	level Level
-	depth int32 // containers and user code that the next field is in; idle below zero
+	depth int32 // containers and calls of user code that are open; idle below zero
 	flags flags
 
-	tooDeep int32 // by how much the limit of depth is lowered, see enter
+	tooDeep int32 // by how much the limit of depth is lowered: see enter
 
 	carried []*Logger      // loggers of contexts; their fields are added when the groups end
 	user    *usercode.Slot // set while user code runs, for the goroutine that runs it
@@ -69,7 +69,7 @@ type Event struct {
 type flags uint32
 
 const (
-	// What kind of line it is; set by begin, and muted also by Discard.
+	// What kind of line it is, from its start on; Discard sets muted, too.
 	muted      flags = 1 << iota // fields are added, but the line is not written
 	building                     // there is no line: the fields are for a logger, a layout or a call site
 	isEntry                      // Send writes message

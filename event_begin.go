@@ -45,13 +45,13 @@ func (l *Logger) begin(level Level, from *origin) *Event {
 	}
 	if last := &e.front; last.of != l.id || last.level != level {
 		e.newFront(level)
-	} else if last.fraction == 0 {
+	} else if last.fractionAt == 0 {
 		e.buf = e.buf[:last.end]
 	} else if since := uint64(clock.Now() - last.sec*1e9); since < 1e9 {
 		e.sec, e.nsec = last.sec, int32(since)
 		e.flags |= hasTime | timeShown
 		e.buf = e.buf[:last.end]
-		jsonenc.PutFraction(e.buf[last.fraction:], uint32(since), c.format.fraction)
+		jsonenc.PutFraction(e.buf[last.fractionAt:], uint32(since), c.format.fraction)
 	} else {
 		e.newFront(level)
 	}
@@ -103,11 +103,11 @@ func (l *Logger) passSpecial(level Level, from *origin) *Logger {
 // are appended behind the front, and calls on an idle event write nothing; all
 // code that overwrites or cuts the front clears Event.front.
 type front struct {
-	of       uint64 // id of the logger, never used for another; 0: the front cannot be reused
-	level    Level
-	sec      int64 // the second of the time
-	fraction int   // where the digits of its fraction begin; 0 without a time
-	end      int
+	of         uint64 // id of the logger, never used for another; 0: the front cannot be reused
+	level      Level
+	sec        int64 // the second of the time
+	fractionAt int   // where the digits of its fraction begin; 0 without a time
+	end        int
 }
 
 // noLevel is the level in the front of a line without a level.
@@ -128,7 +128,7 @@ func (e *Event) newFront(show Level) {
 		e.time()
 	}
 	e.writeFront(show, time.Local, "")
-	if e.front.fraction == 0 || c.format.fraction >= 0 {
+	if e.front.fractionAt == 0 || c.format.fraction >= 0 {
 		e.front.of = e.log.id
 	}
 }
@@ -144,7 +144,7 @@ func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 		buf = append(buf, f.timeKey...)
 		buf = f.time.AppendCached(buf, &e.second, e.sec, int(e.nsec), f.zone(own))
 		e.flags |= timeShown
-		e.front.fraction = len(buf) - jsonenc.FractionTail(buf) - max(f.fraction, 0)
+		e.front.fractionAt = len(buf) - jsonenc.FractionTail(buf) - max(f.fraction, 0)
 	}
 	if show != noLevel {
 		buf = append(buf, f.level(show, l.core)...)

@@ -123,7 +123,8 @@ func (e *Event) claimErrorKeys() {
 	e.flags |= hasError
 }
 
-// splice replaces buf[from:end] with text and moves the offsets behind it.
+// splice replaces buf[from:end] with text and moves the offsets of what is
+// behind it. An offset at end is one: a field begins there.
 func (e *Event) splice(from, end int, text string) {
 	if from < e.front.end {
 		e.front = front{}

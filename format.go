@@ -87,7 +87,8 @@ func (s *keySet) prefixed(key string) string {
 	return ""
 }
 
-// addFields adds the keys of encoded fields, but not those that are prefixed.
+// addFields adds the keys of fields that a function of the layout has written,
+// but not those that are prefixed, nor the one of its panic.
 func (s *keySet) addFields(fields string) {
 	for k := range jsonread.Fields([]byte(fields)) {
 		name, _ := jsonread.AppendUnquoted(nil, append(append([]byte{'"'}, k...), '"'))

@@ -74,11 +74,11 @@ type scope struct {
 }
 
 // enter begins a level, which is a container or a call of user code, or returns
-// why there must be none. Each level that is refused lowers the limit by one,
-// until the end of the outermost container or, outside of containers, of the
-// outermost function: a value that contains itself twice would otherwise be
-// followed 2 to the 32 times. The first level counts the lines that are being
-// built on this stack.
+// why it must not: e.depth levels are open, and that is the limit. Each refusal
+// lowers the limit by one (e.tooDeep), until the end of the outermost container
+// or, outside of containers, of the outermost function: a value that contains
+// itself twice would otherwise be followed 2 to the 32 times. The first level
+// counts the lines that are being built on this stack.
 func (e *Event) enter(limit int32) (s scope, why string) {
 	if e.depth+e.tooDeep >= limit && e.depth > 0 {
 		e.tooDeep++

@@ -167,10 +167,10 @@ func newFormat(l Layout, c *core) *format {
 	f.messageText = jsonenc.MakeText(f.messageKey + `"`)
 	f.encodedKey(l.StackKey)
 	f.errorField = string(jsonenc.AppendKey(nil, l.ErrorKey))
-	f.site = f.frozen()
-	f.learnCaller()
-	f.learnError()
-	f.learnStatic()
+	f.site = f.frozen() // reserves all other keys: these may be written by Caller
+	f.learnCaller()     // also reserves the keys of the call site
+	f.learnError()      // finds those of errors, which only lines with one reserve
+	f.learnStatic()     // also reserves the keys of Static
 	f.reservedBits = f.reserved.bits | f.errorKeys.bits
 	for i := range f.levels {
 		f.levels[i] = f.encodeLevel(LevelTrace+Level(4*i), c)
@@ -203,9 +203,9 @@ func (f *format) encodedKey(key string) string {
 	return string(jsonenc.AppendKey(nil, key))
 }
 
-// No field may forge a key that a function of the layout writes. Three steps,
-// in this order, call the functions to find their keys: what one has found is
-// reserved in the next.
+// No field may forge a key that a function of the layout writes. Three steps
+// call the functions to find their keys: what one has found is reserved in the
+// next.
 
 // learnCaller finds the keys of the call site.
 func (f *format) learnCaller() {

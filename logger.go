@@ -46,10 +46,10 @@ type core struct {
 
 	now           func() time.Time // nil: the built-in clock
 	rules         *Rules           // nil: the logger's own level
-	caller        bool
-	edits         edits
-	splitFront    bool // something is between the front and the bound fields
-	stackFrom     Level
+	caller        bool             // of WithCaller
+	edits         edits            // of WithRedact and the like
+	splitFront    bool             // the call site or the message precedes the bound fields: see front
+	stackFrom     Level            // of WithStack, by default above all levels
 	hooks         []Hook
 	sampler       Sampler
 	contextFields func(context.Context, *Event)

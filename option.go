@@ -52,14 +52,13 @@ func WithLayout(layout Layout) Option {
 			layout.Duration = DurationString
 		}
 		f := newFormat(layout, l.core)
-		l.core.format = f
-		l.nameField = f.encodeName(l.name)
+		l.core.format, l.nameField = f, f.encodeName(l.name)
 		l.bound = f.reserved.rename(l.bound, l.groups.closing())
 		l.groups.rename(&f.reserved)
-		had := l.boundFlags & hasError
+		hadError := l.boundFlags & hasError
 		l.boundFlags = 0
-		if f.errorKeys.rename(l.bound, l.groups.closing()) != l.bound {
-			l.boundFlags = had | hasErrorKey
+		if f.errorKeys.rename(l.bound, l.groups.closing()) != l.bound { // a bound field has one of them
+			l.boundFlags = hadError | hasErrorKey
 		}
 	}}
 }
@@ -88,9 +87,8 @@ type HookFunc func(e *Event, level Level, msg string)
 // Run calls f.
 func (f HookFunc) Run(e *Event, level Level, msg string) { f(e, level, msg) }
 
-// WithSink replaces the sink, for a Logger of one request or test that differs
-// in nothing else. Its metrics count with those of the Logger that it is made
-// from.
+// WithSink replaces the sink, for a Logger of one request or test. All else is
+// that of the Logger it is made from, also the layout and the counts of Stats.
 func WithSink(s Sink) Option {
 	if s == nil {
 		panic("nib: WithSink(nil)")

@@ -87,8 +87,8 @@ type state struct {
 	reporting atomic.Int32 // calls of the error handler in progress
 }
 
-// idleLogger owns the events in the pool and the lines of nil loggers. It is
-// filled in when the program starts, since making it needs events.
+// idleLogger is the logger of the events in the pool, and counts calls on them,
+// and of the events of a nil Logger. init fills it in, since that needs events.
 var idleLogger = new(Logger)
 
 // discards reports whether l is nil or the zero Logger.
@@ -123,9 +123,13 @@ func (c *core) report(err error) {
 	lastresort.Report(err)
 }
 
-// callUser runs user code that adds nothing to an event, and reports whether it
-// has returned. It has not if it panicked, which err describes, or if it calls
-// itself without end by logging. If it ends the goroutine, callUser calls lost.
+// callUser runs user code that adds nothing to an event:
+//
+//	f                                     done   err
+//	returns                               true   nil
+//	panics                                false  describes the panic
+//	would call itself again, by logging   false  nil; f does not run
+//	ends the goroutine                    callUser calls lost and does not return
 //
 //go:noinline
 func callUser(what string, lost, f func()) (done bool, err error) {
@@ -158,8 +162,8 @@ func orLost(lost, f func()) {
 	done = true
 }
 
-// callReported is callUser for user code whose panic is reported. If it, or the
-// error handler, ends the goroutine, callReported calls lost.
+// callReported is callUser, and reports a panic. If the error handler ends the
+// goroutine, it calls lost, too.
 func (c *core) callReported(what string, lost, f func()) (done bool) {
 	orLost(lost, func() {
 		var err error
