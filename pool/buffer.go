@@ -26,7 +26,7 @@ import (
 type Buffer struct {
 	B []byte
 
-	mem  []byte // its memory; len is cap
+	mem  block // its own memory
 	from *Buffers
 	pool *Pool[*Buffer]   // of its size; nil if that is not kept
 	put  invariants.Stack // where it was put, in builds with tracking
@@ -68,7 +68,7 @@ func (b *Buffer) markIdle() bool {
 // smaller capacity (b[i:j:k]) counts as foreign.
 func (b *Buffer) atHome() bool {
 	n := cap(b.B)
-	return n == 0 || &b.B[:n][n-1] == &b.mem[len(b.mem)-1]
+	return n == 0 || &b.B[:n][n-1] == b.mem.last()
 }
 
 // Grow makes room for n more bytes after B, without an allocation in the steady
@@ -106,24 +106,25 @@ func (b *Buffer) grow(n int) {
 	if need < 0 {
 		panic(fmt.Sprintf("nib/pool: buffer of %d bytes cannot grow by %d", len(b.B), n))
 	}
-	if need > len(b.mem) {
+	if need > b.mem.size {
 		p.enlarge(b, need)
 		return
 	}
-	b.B = b.mem[:copy(b.mem, b.B)]
+	mem := b.mem.bytes()
+	b.B = mem[:copy(mem, b.B)]
 }
 
 // enlarge replaces the memory of b with memory for need bytes.
 func (p *Buffers) enlarge(b *Buffer, need int) {
 	if classOf(need) >= p.kept() {
-		need = max(need, len(b.mem)+len(b.mem)/2)
+		need = max(need, b.mem.size+b.mem.size/2)
 	}
 	p.grown.Add(1)
 	other := p.take(need)
-	used := copy(other.mem, b.B)
+	used := copy(other.mem.bytes(), b.B)
 	b.mem, other.mem = other.mem, b.mem
 	b.pool, other.pool = other.pool, b.pool
-	b.B = b.mem[:used]
+	b.B = b.mem.bytes()[:used]
 	p.Put(other)
 }
 
@@ -153,7 +154,7 @@ func (b *Buffer) WriteByte(c byte) error {
 func (b *Buffer) checkIdle() {
 	var want [1]byte
 	invariants.Poison(want[:])
-	for i, c := range b.mem {
+	for i, c := range b.mem.bytes() {
 		if c != want[0] {
 			panic(fmt.Sprintf("nib/pool: buffer used after Put: byte %d of its memory is %#02x; it was put here:\n%s", i, c, b.put.String()))
 		}

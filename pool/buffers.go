@@ -87,14 +87,14 @@ func (p *Buffers) kept() int {
 // that is kept.
 func (p *Buffers) Get(n int) *Buffer {
 	b := p.take(n)
-	b.B = b.mem[:0]
+	b.B = b.mem.bytes()[:0]
 	return b
 }
 
 // GetZeroed returns a buffer whose B is n zero bytes.
 func (p *Buffers) GetZeroed(n int) *Buffer {
 	b := p.take(n)
-	b.B = b.mem[:n]
+	b.B = b.mem.bytes()[:n]
 	if b.pool != nil { // otherwise the memory is new
 		clear(b.B)
 	}
@@ -125,7 +125,7 @@ func (p *Buffers) takeOversize(n int) *Buffer {
 		panic(fmt.Sprintf("nib/pool: buffer of %d bytes", n))
 	}
 	p.oversizeGets.Add(1)
-	return &Buffer{mem: make([]byte, n), from: p}
+	return &Buffer{mem: newBlock(n), from: p}
 }
 
 // open makes the pool of a class that is used for the first time.
@@ -138,9 +138,9 @@ func (p *Buffers) open(class int) *Pool[*Buffer] {
 		opts = append(opts, WithGCShrink())
 	}
 	create := func() *Buffer {
-		b := &Buffer{mem: make([]byte, sizeOf(class)), from: p, pool: p.classes[class].Load()}
+		b := &Buffer{mem: newBlock(sizeOf(class)), from: p, pool: p.classes[class].Load()}
 		if tracking {
-			invariants.Poison(b.mem)
+			invariants.Poison(b.mem.bytes())
 		}
 		return b
 	}
@@ -172,7 +172,7 @@ func (p *Buffers) Put(b *Buffer) {
 	b.B = nil
 	if tracking {
 		b.put.Record()
-		invariants.Poison(b.mem)
+		invariants.Poison(b.mem.bytes())
 	}
 	if b.pool == nil {
 		p.dropOversize()

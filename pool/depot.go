@@ -58,6 +58,7 @@ func (p *Pool[T]) begin() *table[T] {
 		d.shrink.seen = make([]uint64, len(t.shards))
 		p.shrinkAtGC()
 	}
+	p.own.begin(t)
 	p.table.Store(t)
 	return t
 }

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
-	_ "unsafe" // for linkname
+	"unsafe" // for linkname, too
 )
 
 // pinnable reports whether shards can belong to processors (the scheduler's
@@ -30,7 +30,30 @@ type pinning struct {
 	calls uint64 // Puts that have paid for debts
 }
 
-// pin is what a shard has for its processor.
+// owned has the shards of a pool's table, so that Get and Put need not read the
+// table to find the one of their processor.
+type owned[T any] struct {
+	count uint32    // of the shards; 0 until there is a table
+	first *shard[T] // set before count
+}
+
+func (o *owned[T]) begin(t *table[T]) {
+	o.first = &t.shards[0]
+	atomic.StoreUint32(&o.count, uint32(len(t.shards)))
+}
+
+// at returns shard i, which is less than count.
+func (o *owned[T]) at(i int) *shard[T] {
+	return (*shard[T])(unsafe.Add(unsafe.Pointer(o.first), uintptr(i)*unsafe.Sizeof(*o.first)))
+}
+
+// leave ends the work on a shard by its processor: one store sets state and,
+// behind it, clears busy.
+func (s *shard[T]) leave(st uint32) {
+	*(*uint64)(unsafe.Pointer(&s.state)) = uint64(st)
+}
+
+// pin is what a shard has for its processor; it follows state.
 type pin struct {
 	busy uint32 // the processor works on the shard; stored by the processor only
 	open uint32 // slots that the processor may use: all that there is room for, or none; stored with the depot's mutex held

@@ -14,6 +14,12 @@ type (
 	pin     struct{ busy, open uint32 }
 )
 
+type owned[T any] struct{ count uint32 }
+
+func (*owned[T]) begin(*table[T])  {}
+func (*owned[T]) at(int) *shard[T] { return nil }
+func (*shard[T]) leave(uint32)     {}
+
 func (*pinning) isLocked() bool { return true }
 
 func (t *table[T]) place() uintptr                      { return t.byStack() }

@@ -15,7 +15,9 @@ type Pool[T any] struct {
 	// table is all that Get and Put read of the Pool while their shard has what
 	// they need, so nothing that is written is on its cache line.
 	table atomic.Pointer[table[T]]
-	_     [cacheLine]byte
+	// own is what they read instead where shards belong to processors.
+	own owned[T]
+	_   [cacheLine]byte
 
 	create func() T
 	config config
@@ -48,8 +50,8 @@ func (p *Pool[T]) setUp(create func() T, opts []Option) {
 func (p *Pool[T]) Get() (v T) {
 	if pinnable {
 		id := procPin()
-		if t := p.table.Load(); t != nil && uint(id) < uint(len(t.shards)) {
-			s := &t.shards[id]
+		if uint32(id) < atomic.LoadUint32(&p.own.count) {
+			s := p.own.at(id)
 			s.busy = 1
 			st := s.state
 			if i := st/one - 1; i < atomic.LoadUint32(&s.open) {
@@ -57,8 +59,7 @@ func (p *Pool[T]) Get() (v T) {
 				v = *slot
 				var zero T
 				*slot = zero
-				s.state = st - one
-				s.busy = 0
+				s.leave(st - one)
 				procUnpin()
 				if tracking {
 					p.track.taken(v)
@@ -96,14 +97,14 @@ func (p *Pool[T]) Put(v T) {
 	}
 	if pinnable {
 		id := procPin()
-		if t := p.table.Load(); t != nil && uint(id) < uint(len(t.shards)) {
-			s := &t.shards[id]
+		if uint32(id) < atomic.LoadUint32(&p.own.count) {
+			s := p.own.at(id)
 			s.busy = 1
-			if i := s.state / one; i < atomic.LoadUint32(&s.open) {
+			st := s.state
+			if i := st / one; i < atomic.LoadUint32(&s.open) {
 				*slotAt(s.items, i) = v
 				s.puts++
-				s.state += one
-				s.busy = 0
+				s.leave(st + one)
 				procUnpin()
 				return
 			}

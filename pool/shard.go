@@ -50,11 +50,11 @@ type shard[T any] struct {
 	// sync/atomic: methods like those of atomic.Uint32 are not inlined into
 	// generic code that is instantiated in a package without that import.
 	state uint32
+	pin
 	_     uint32
 	items []T    // len is its room, how many values it may hold: its share of the limit
 	puts  uint64 // that were kept
-	pin
-	spare []T // len is the number of values, 0 unless spareBit is set
+	spare []T    // len is the number of values, 0 unless spareBit is set
 	_     [cacheLine - shardSize]byte
 }
 

@@ -27,6 +27,20 @@ func stackPlace(salt uintptr) uintptr {
 	return uintptr(uint64(uintptr(unsafe.Pointer(&here))>>11^salt) * 0x9E3779B97F4A7C15 >> 56)
 }
 
+// A block is a slice whose len is its cap, in two words: so a Buffer fits a
+// cache line.
+type block struct {
+	first *byte
+	size  int
+}
+
+func newBlock(n int) block { return block{unsafe.SliceData(make([]byte, n)), n} }
+
+func (m block) bytes() []byte { return unsafe.Slice(m.first, m.size) }
+
+// last returns a pointer to the last byte of m, which is not empty.
+func (m block) last() *byte { return (*byte)(unsafe.Add(unsafe.Pointer(m.first), m.size-1)) }
+
 // memory returns the n bytes that v, a pointer or a slice, refers to: n must be
 // the size of the pointee, or of the slice up to its capacity, so that all of
 // them belong to one object. The invariants build compares them.

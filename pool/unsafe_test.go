@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 	"unsafe"
+
+	"github.com/nib-log/nib/internal/invariants"
 )
 
 func TestShardsFillCacheLines(t *testing.T) {
@@ -39,5 +41,13 @@ func TestMemoryIsWhatAValueRefersTo(t *testing.T) {
 	}
 	if got := memory(reflect.ValueOf([]byte(nil)), 0); len(got) != 0 {
 		t.Errorf("nil: got %x", got)
+	}
+}
+
+// Otherwise some buffers would be on two cache lines, depending on their
+// addresses.
+func TestBufferFitsACacheLine(t *testing.T) {
+	if got := unsafe.Sizeof(Buffer{}) - unsafe.Sizeof(invariants.Stack{}); got > 64 {
+		t.Errorf("a Buffer has %d bytes, want at most 64", got)
 	}
 }
