@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nib-log/nib/internal/invariants"
+	"github.com/nib-log/nib/internal/publish"
 )
 
 // A Buffer is a byte slice from a [Buffers], and the handle to return it. B may
@@ -55,7 +56,7 @@ func classOf(n int) int {
 // the program; but it takes as long as a whole Get, so it is left to builds
 // that look for errors.
 func (b *Buffer) markIdle() bool {
-	if plainStores && !tracking {
+	if publish.Plain && !tracking {
 		was := b.idle
 		b.idle = 1
 		return was == 0

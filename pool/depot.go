@@ -5,6 +5,8 @@ package pool
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/nib-log/nib/internal/publish"
 )
 
 // A depot is what the shards of a pool share: magazines with values that no
@@ -109,11 +111,11 @@ func (p *Pool[T]) find(t *table[T], home uintptr) (v T, ok bool) {
 	}
 	if st < one {
 		d.misses++
-		release(&s.state, st)
+		publish.Uint32(&s.state, st)
 		return v, false
 	}
 	v = s.pop(st)
-	release(&s.state, st-one)
+	publish.Uint32(&s.state, st-one)
 	return v, true
 }
 
@@ -180,7 +182,7 @@ func (d *depot[T]) steal(s, from *shard[T], st uint32) uint32 {
 		theirs -= k * one
 		st = k * one
 	}
-	release(&from.state, theirs)
+	publish.Uint32(&from.state, theirs)
 	return st
 }
 
@@ -227,7 +229,7 @@ func (p *Pool[T]) keep(t *table[T], home uintptr, v T) bool {
 	if !ok {
 		d.refused++
 	}
-	release(&s.state, st)
+	publish.Uint32(&s.state, st)
 	return ok
 }
 
@@ -298,7 +300,7 @@ func (d *depot[T]) reclaim(t *table[T], home uintptr) {
 		st := s.lock()
 		g := (len(s.items) - int(st/one) + 1) / 2
 		s.items = s.items[:len(s.items)-g]
-		release(&s.state, st)
+		publish.Uint32(&s.state, st)
 		if g > 0 {
 			d.free += int64(g)
 			return

@@ -5,6 +5,8 @@ package pool
 import (
 	"runtime"
 	"testing"
+
+	"github.com/nib-log/nib/internal/publish"
 )
 
 func TestPlacesChangeLessAndLessOften(t *testing.T) {
@@ -77,7 +79,7 @@ func lockAllBut[T any](table *table[T], but *shard[T]) (unlock func()) {
 	return func() {
 		for i := range table.shards {
 			if s := &table.shards[i]; s != but {
-				release(&s.state, states[i])
+				publish.Uint32(&s.state, states[i])
 			}
 		}
 	}

@@ -2,7 +2,11 @@
 
 package pool
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/nib-log/nib/internal/publish"
+)
 
 // A Pool keeps values of type T for reuse. They are stored by value, so slices
 // and structs are not boxed. The zero Pool is ready to use and keeps any number
@@ -76,13 +80,13 @@ func (p *Pool[T]) Get() (v T) {
 			v = *slot
 			var zero T
 			*slot = zero
-			release(&s.state, st-one)
+			publish.Uint32(&s.state, st-one)
 			if tracking {
 				p.track.taken(v)
 			}
 			return v
 		} else if st != lockBit {
-			release(&s.state, st)
+			publish.Uint32(&s.state, st)
 		}
 	}
 	return p.getSlow()
@@ -117,10 +121,10 @@ func (p *Pool[T]) Put(v T) {
 			if i := uint(st / one); i < uint(len(s.items)) {
 				s.items[i] = v
 				s.puts++
-				release(&s.state, st+one)
+				publish.Uint32(&s.state, st+one)
 				return
 			}
-			release(&s.state, st)
+			publish.Uint32(&s.state, st)
 		}
 	}
 	p.putSlow(v)

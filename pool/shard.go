@@ -5,6 +5,8 @@ package pool
 import (
 	"runtime"
 	"sync/atomic"
+
+	"github.com/nib-log/nib/internal/publish"
 )
 
 // cacheLine is two lines of most processors, which fetch them in pairs.
@@ -110,7 +112,7 @@ func (s *shard[T]) tryGet() (v T, ok bool) {
 		v, ok = s.pop(st), true
 		st -= one
 	}
-	release(&s.state, st)
+	publish.Uint32(&s.state, st)
 	return v, ok
 }
 
@@ -126,7 +128,7 @@ func (s *shard[T]) tryPut(v T) bool {
 		s.puts++
 		st += one
 	}
-	release(&s.state, st)
+	publish.Uint32(&s.state, st)
 	return ok
 }
 

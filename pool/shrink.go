@@ -6,6 +6,8 @@ import (
 	"math"
 	"runtime"
 	"weak"
+
+	"github.com/nib-log/nib/internal/publish"
 )
 
 // shrink is the state of WithGCShrink.
@@ -55,7 +57,7 @@ func (p *Pool[T]) dropUnused(t *table[T]) {
 		s := &t.shards[i]
 		st := s.lock()
 		now := s.puts<<16 | uint64(st)
-		release(&s.state, st)
+		publish.Uint32(&s.state, st)
 		if d.shrink.seen[i] == now {
 			p.drain(s, math.MaxInt)
 		}

@@ -2,6 +2,8 @@
 
 package pool
 
+import "github.com/nib-log/nib/internal/publish"
+
 // Stats counts the operations of a pool. Every value is accounted for: Puts +
 // Preallocated = Hits + Dropped + Trimmed + Len. The numbers are exact when no
 // other call is running. They can be published with expvar:
@@ -39,7 +41,7 @@ func (p *Pool[T]) Stats() Stats {
 		st := s.lock()
 		kept += s.puts
 		out.Len += int(st/one) + len(s.spare)
-		release(&s.state, st)
+		publish.Uint32(&s.state, st)
 	}
 	out.Puts = kept - out.Preallocated + d.refused
 	out.Hits = kept - d.trimmed - uint64(out.Len)

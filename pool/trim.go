@@ -2,6 +2,8 @@
 
 package pool
 
+import "github.com/nib-log/nib/internal/publish"
+
 // Trim drops idle values until no more than n are left, and frees all empty
 // slots. While other goroutines use the pool, the number is exact for each part
 // of the pool only at the time that it was read. It panics if n is negative.
@@ -47,7 +49,7 @@ func (d *depot[T]) len(t *table[T]) int {
 		s := &t.shards[i]
 		st := s.lock()
 		n += int(st/one) + len(s.spare)
-		release(&s.state, st)
+		publish.Uint32(&s.state, st)
 	}
 	return n
 }
@@ -85,6 +87,6 @@ func (p *Pool[T]) drain(s *shard[T], n int) int {
 		p.depot.free += int64(len(s.items))
 		s.items = nil
 	}
-	release(&s.state, uint32(len(items))*one|st&spareBit)
+	publish.Uint32(&s.state, uint32(len(items))*one|st&spareBit)
 	return dropped + k
 }

@@ -26,6 +26,7 @@ var arrows = []struct {
 	{"internal/clock", nil},
 	{"internal/callsite", nil},
 	{"internal/invariants", nil},
+	{"internal/publish", nil},
 	{"internal/arch", nil},
 	{"internal/plan", []string{"internal/jsonenc", "internal/jsonread"}},
 	{"internal/settings", []string{"."}},
@@ -36,7 +37,7 @@ var arrows = []struct {
 
 	{"metrics", nil},
 
-	{"pool", []string{"metrics", "internal/invariants"}},
+	{"pool", []string{"metrics", "internal/invariants", "internal/publish"}},
 	{"pool/list", []string{"internal/invariants"}},
 	{"schema", []string{"internal/*", "pool"}},
 	{"delivery", []string{".", "internal/stdio"}},
@@ -56,7 +57,7 @@ var arrows = []struct {
 	{"sink/console", []string{".", "delivery", "metrics", "internal/level", "internal/jsonenc", "internal/jsonread", "internal/linevalue", "internal/linewriter", "internal/contract"}},
 	{"sink/logfmt", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonread", "internal/linewriter", "internal/contract"}},
 	{"sink/journald", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonread", "internal/level", "internal/loss", "internal/contract"}},
-	{"sink/spool/internal/segment", []string{".", "delivery", "internal/level", "internal/loss", "internal/vfs"}},
+	{"sink/spool/internal/segment", []string{".", "delivery", "internal/level", "internal/loss", "internal/publish", "internal/vfs"}},
 	{"sink/spool/internal/store", []string{"sink/spool/internal/segment", "internal/vfs"}},
 	{"sink/spool/internal/deliver", []string{".", "delivery", "sink/spool/internal/segment", "sink/spool/internal/store", "internal/jsonenc", "internal/level", "internal/vfs"}},
 	{"sink/spool", []string{".", "delivery", "metrics", "internal/*"}},

@@ -5,6 +5,8 @@ package segment
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/nib-log/nib/internal/publish"
 )
 
 // word returns the first eight bytes of the record at offset at, which hold its
@@ -20,11 +22,13 @@ func word(b []byte, at int) *atomic.Uint64 {
 }
 
 // setState stores the first word of the record at offset at, after everything
-// that was stored before. Later loads may come first: a writer that has to see
+// that was stored before: so it is in the file, too, if the process dies after
+// it. It does not wait until the whole record has left the store buffer, which
+// takes as long as fetching its cache lines. Later loads may come first: a writer that has to see
 // what a reader has done reads it after Reserve, which orders both.
 func setState(b []byte, at int, w uint64) {
 	p := b[at : at+8 : at+8]
-	release((*uint64)(unsafe.Pointer(&p[0])), stored(w))
+	publish.Uint64((*uint64)(unsafe.Pointer(&p[0])), stored(w))
 }
 
 // address returns the address of b, which must not be on the heap.
