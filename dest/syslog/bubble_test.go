@@ -198,6 +198,74 @@ func TestRELPWaitsFromResponseToResponse(t *testing.T) {
 	}
 }
 
+// A resetConn is a connection that the receiver resets after the first write.
+type resetConn struct{ silentConn }
+
+func (q *resetConn) Write(b []byte) (int, error) {
+	if q.writes++; q.writes > 1 {
+		return 0, syscall.ECONNRESET
+	}
+	return len(b), nil
+}
+
+// The responses that a receiver has sent before it ended the connection can be
+// read after a write has failed.
+func TestRELPReadsTheResponsesBeforeTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := dial(t, "relp", "127.0.0.1:1", Config{})
+		d.session = &session{settled: make([]bool, 4), wake: make(chan struct{}, 1), base: 1, next: 1}
+		q := &resetConn{}
+		l := silentLink(&q.silentConn, Config{})
+		l.Conn, l.done = q, make(chan struct{})
+		d.use(l)
+		go func() { // the reader, which is slow
+			defer close(l.done)
+			for number := 2; number < 6 && l.err() == nil; number++ {
+				_ = d.session.take(frame{number: number, command: []byte("rsp"), data: []byte("200 OK")})
+				time.Sleep(10 * time.Millisecond)
+			}
+			l.fail(ErrEnded)
+		}()
+		res, err := d.Deliver(t.Context(), batchOf(0, 6))
+		if res.Accepted != 4 || !errors.Is(err, ErrEnded) {
+			t.Errorf("got %+v and error %v, want 4 accepted and ErrEnded", res, err)
+		}
+		if st := d.Stats(); st.Doubtful > 2 {
+			t.Errorf("got %d doubtful, want 2 at most", st.Doubtful)
+		}
+	})
+}
+
+// While Ping connects, Deliver waits as long as its context allows.
+func TestDeliverEndsWhilePingConnects(t *testing.T) {
+	for name, end := range map[string]func(*Destination, context.CancelFunc){
+		"ctx":   func(_ *Destination, cancel context.CancelFunc) { cancel() },
+		"Close": func(d *Destination, _ context.CancelFunc) { d.end() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d, err := New("unix", filepath.Join(t.TempDir(), "none"), Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.turn <- struct{}{}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			delivered := make(chan error)
+			go func() {
+				_, err := d.Deliver(ctx, batchOf(0, 1))
+				delivered <- err
+			}()
+			synctest.Wait()
+			end(d, cancel)
+			if err := <-delivered; !errors.Is(err, context.Canceled) && !errors.Is(err, delivery.ErrClosed) {
+				t.Errorf("after %s: got error %v", name, err)
+			}
+			d.release()
+			_ = d.Close()
+		})
+	}
+}
+
 // The goroutine that reads uses what the next connection will: a new one, and
 // Close, wait until it has ended.
 func TestTheReaderEndsBeforeTheNextConnection(t *testing.T) {

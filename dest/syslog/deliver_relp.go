@@ -63,8 +63,9 @@ func (d *Destination) sendCommands(ctx context.Context, l *link, batch []nib.Rec
 				room--
 			}
 		}
-		_, err = l.stream.Write(d.buf)
-		if err == nil && room == 0 {
+		if _, err = l.stream.Write(d.buf); err != nil {
+			d.awaitReader(l, err)
+		} else if room == 0 {
 			err = d.await(ctx, l, s.next-uint64(len(s.settled)/2))
 		}
 	}
@@ -103,6 +104,19 @@ func (d *Destination) addCommand(r *nib.Record, i int, res *delivery.Result) boo
 	d.buf = append(append(append(append(d.buf, ' '), head...), line...), '\n')
 	d.ends = append(d.ends, end{len(d.buf), i})
 	return true
+}
+
+// awaitReader waits until the reader has noticed the end of the connection, for
+// a tick at most: first it reads the responses that came before that.
+func (d *Destination) awaitReader(l *link, err error) {
+	if l.isOurs(err) {
+		return
+	}
+	d.timer.Reset(l.tick)
+	select {
+	case <-l.done:
+	case <-d.timer.C:
+	}
 }
 
 // await waits until all commands before want have their response. It returns an

@@ -135,7 +135,9 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	if len(batch) == 0 {
 		return delivery.Result{}, nil
 	}
-	d.turn <- struct{}{}
+	if err := d.acquire(ctx); err != nil {
+		return delivery.Result{}, d.wrap(err)
+	}
 	defer d.release()
 	l, err := d.connected(ctx)
 	if err != nil {
@@ -168,18 +170,26 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 // opening of the RELP session, and sends no message. It returns nil if there is
 // a connection. It waits for a running Deliver as long as ctx allows.
 func (d *Destination) Ping(ctx context.Context) error {
-	select {
-	case d.turn <- struct{}{}:
-		defer d.release()
-	case <-d.base.Done():
-		return d.wrap(delivery.ErrClosed)
-	case <-ctx.Done():
-		return d.wrap(context.Cause(ctx))
+	if err := d.acquire(ctx); err != nil {
+		return d.wrap(err)
 	}
+	defer d.release()
 	if _, err := d.connected(ctx); err != nil {
 		return d.wrap(err)
 	}
 	return nil
+}
+
+// acquire takes the turn. It waits as long as ctx and Close allow.
+func (d *Destination) acquire(ctx context.Context) error {
+	select {
+	case d.turn <- struct{}{}:
+		return nil
+	case <-d.base.Done():
+		return delivery.ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (d *Destination) release() { <-d.turn }

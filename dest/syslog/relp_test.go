@@ -90,7 +90,7 @@ func TestRELPConnectionIsCutWithinTheWindow(t *testing.T) {
 		}
 		return accept(c), nil
 	}})
-	d := dial(t, "relp", r.addr, Config{Window: 64})
+	d := dial(t, "relp", r.addr, Config{Window: 64, Timeout: testTimeout}) // the reader has a twelfth to read all responses
 	res, err := d.Deliver(context.Background(), batchOf(0, all))
 	if err == nil || res.Accepted != acked {
 		t.Fatalf("got %+v and error %v, want %d accepted and an error", res, err, acked)
