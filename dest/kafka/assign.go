@@ -86,7 +86,7 @@ func (d *Destination) laneOf(r *nib.Record) *lane {
 	n := uint64(len(d.lanes))
 	switch d.c.Partitioning {
 	case PartitioningKeyed:
-		if key := d.c.Key(r); key != nil {
+		if key := d.key(r); key != nil {
 			return d.lanes[uint64(murmur2(key)&0x7fffffff)%n]
 		}
 	case PartitioningRoundRobin:
@@ -110,11 +110,13 @@ func (d *Destination) homeLane(spool uint64) *lane {
 // homeOf maps the ids of spools to n partitions.
 func homeOf(spool, n uint64) uint64 { return spool * 0x9e3779b97f4a7c15 >> 32 % n }
 
-// key returns the key of a record.
-func (d *Destination) key(r *nib.Record) []byte {
+// key returns the key of a record, nil if Config.Key panics: otherwise no record
+// after this one would be delivered.
+func (d *Destination) key(r *nib.Record) (key []byte) {
 	if d.c.Key == nil {
 		return nil
 	}
+	defer func() { _ = recover() }() // then there is no key
 	return d.c.Key(r)
 }
 

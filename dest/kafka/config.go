@@ -89,9 +89,9 @@ type Config struct {
 	// Partitioning defaults to PartitioningPerSpool.
 	Partitioning Partitioning
 
-	// Key returns the key of a record, for PartitioningKeyed. If it returns
-	// nil, the record goes to the partition of its spool. The result may alias
-	// the record, and must be the same on each call.
+	// Key returns the key of a record, for PartitioningKeyed. If it returns nil
+	// or panics, the record has no key and goes to the partition of its spool.
+	// The result may alias the record, and must be the same on each call.
 	Key func(*nib.Record) []byte
 
 	// Compression defaults to CompressionLZ4.
@@ -145,7 +145,8 @@ type Config struct {
 	TakeoverDelay time.Duration
 
 	// OnError is called with the error of each failed attempt, by the goroutine
-	// that called Deliver.
+	// that called Deliver or Resume. It must not call Close, which waits for
+	// it.
 	OnError func(error)
 }
 

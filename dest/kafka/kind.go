@@ -89,6 +89,9 @@ func (p *params) config() (Config, error) {
 	if c.SASL, err = p.sasl(); err != nil {
 		errs = append(errs, err)
 	}
+	if p.User != "" && p.Mechanism == "plain" && c.TLS == nil && !p.AllowClearText {
+		errs = append(errs, target.Fault("mechanism", errors.New("plain would send the password in clear text: write tls=on, mechanism=scram-sha-512, or allow_clear_text=on")))
+	}
 	return c, errors.Join(errs...)
 }
 
@@ -124,6 +127,9 @@ func (p *params) Validate(t target.Target) error {
 	}
 	if topic(t) == "" || strings.Contains(topic(t), "/") {
 		return fmt.Errorf("want %s, and the topic has a slash or is empty", Kind.Forms[0])
+	}
+	if p.TransactionalID != "" && c.Partitioning != PartitioningPerSpool {
+		return target.Fault("transactional_id", errors.New("needs partitioning=per_spool, without a key"))
 	}
 	return c.Validate()
 }

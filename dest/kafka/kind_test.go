@@ -98,21 +98,22 @@ func find(t *testing.T, list []settings.Setting, name string) *settings.Setting 
 
 func TestFaultsOfParameters(t *testing.T) {
 	for text, want := range map[string]string{
-		"kafka://a:9/l?compression=rar":              `compression: "rar" is not a compression (want lz4, none, snappy, zstd or gzip)`,
-		"kafka://a:9/l?tls=maybe":                    `tls: "maybe" is not a switch`,
-		"kafka://a:9/l?user=me":                      "user: has no password: set NIB_KAFKA_PASSWORD or password_file",
-		"kafka://a:9/l?user=me&password_file=/none":  "password_file: open /none",
-		"kafka://a:9/l?mechanism=plain":              "user: is missing",
-		"kafka://a:9/l?partitioning=x":               `partitioning: "x" is not a partitioning`,
-		"kafka://a:9/l?partitioning=keyed":           "partitioning: keyed needs key=FIELD",
-		"kafka://a:9/l?partitioning=per_spool&key=a": "partitioning: keyed needs key=FIELD",
-		"kafka://a:9092":                             "want kafka://HOST:PORT,HOST:PORT/TOPIC, got kafka://a:9092",
-		"kafka://a:9092/":                            "want kafka://HOST:PORT,HOST:PORT/TOPIC, and the topic",
-		"kafka://a:9092/b/c":                         "want kafka://HOST:PORT,HOST:PORT/TOPIC, and the topic",
-		"kafka://a:9092,b/logs":                      `want kafka://HOST:PORT,HOST:PORT/TOPIC: "b" has no port`,
-		"kafka://a:9092/logs?acks=1":                 "acks: there is no such setting",
-		"kafka://a:9/l?max_batch=1TB":                "nib/kafka: MaxBatch is not from 0",
-		"kafka://a:9/l?transactional_id=x&key=y":     "nib/kafka: TransactionalID needs PerSpool",
+		"kafka://a:9/l?compression=rar":                                    `compression: "rar" is not a compression (want lz4, none, snappy, zstd or gzip)`,
+		"kafka://a:9/l?tls=maybe":                                          `tls: "maybe" is not a switch`,
+		"kafka://a:9/l?user=me":                                            "user: has no password: set NIB_KAFKA_PASSWORD or password_file",
+		"kafka://a:9/l?user=me&password_file=/none":                        "password_file: open /none",
+		"kafka://a:9/l?mechanism=plain":                                    "user: is missing",
+		"kafka://a:9/l?user=me&mechanism=plain&password_file=kind_test.go": "mechanism: plain would send the password in clear text: write tls=on, ",
+		"kafka://a:9/l?partitioning=x":                                     `partitioning: "x" is not a partitioning`,
+		"kafka://a:9/l?partitioning=keyed":                                 "partitioning: keyed needs key=FIELD",
+		"kafka://a:9/l?partitioning=per_spool&key=a":                       "partitioning: keyed needs key=FIELD",
+		"kafka://a:9092":                                                   "want kafka://HOST:PORT,HOST:PORT/TOPIC, got kafka://a:9092",
+		"kafka://a:9092/":                                                  "want kafka://HOST:PORT,HOST:PORT/TOPIC, and the topic",
+		"kafka://a:9092/b/c":                                               "want kafka://HOST:PORT,HOST:PORT/TOPIC, and the topic",
+		"kafka://a:9092,b/logs":                                            `want kafka://HOST:PORT,HOST:PORT/TOPIC: "b" has no port`,
+		"kafka://a:9092/logs?acks=1":                                       "acks: there is no such setting",
+		"kafka://a:9/l?max_batch=1TB":                                      "nib/kafka: MaxBatch is not from 0",
+		"kafka://a:9/l?transactional_id=x&key=y":                           "transactional_id: needs partitioning=per_spool",
 	} {
 		_, _, err := readTarget(text)
 		var f *settings.ParamError

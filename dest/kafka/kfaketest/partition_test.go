@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/nib-log/nib"
@@ -67,6 +68,37 @@ func TestKeyedAsOthers(t *testing.T) {
 		if want := others.Partition(&kgo.Record{Key: m.Key}, 7); int(m.Partition) != want {
 			t.Errorf("key %s: got partition %d, want %d", m.Key, m.Partition, want)
 		}
+	}
+}
+
+// Key is called for each record twice by the caller of Deliver, and then by the
+// goroutine of the record's partition.
+func TestKeyThatPanics(t *testing.T) {
+	for name, panics := range map[string]func(seq, call uint64) bool{
+		"for some records": func(seq, _ uint64) bool { return seq%10 == 0 },
+		"at times":         func(_, call uint64) bool { return call%7 == 0 },
+		"in the end":       func(_, call uint64) bool { return call > 200 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := start(t, 3)
+			var calls atomic.Uint64
+			d := dial(t, c, Config{Partitioning: PartitioningKeyed, Key: func(r *nib.Record) []byte {
+				if panics(r.Seq, calls.Add(1)) {
+					panic("no key")
+				}
+				return fmt.Appendf(nil, "%d", r.Seq)
+			}})
+			deliver(t, d, records(7, 1, 100))
+			all := read(t, c, logs)
+			if len(all) != 100 {
+				t.Errorf("got %d records, want 100", len(all))
+			}
+			for _, m := range all {
+				if none := strings.HasSuffix(m.Headers["seq"], "0"); name == "for some records" && (m.Key == nil) != none {
+					t.Errorf("record %s: got key %q", m.Headers["seq"], m.Key)
+				}
+			}
+		})
 	}
 }
 
