@@ -65,8 +65,7 @@ func (h *Handler) handleLog(r *slog.Record) {
 		_, _ = h.log.StdLog(nib.Level(r.Level)).Writer().Write([]byte(r.Message))
 		return
 	}
-	e := h.replace.event(h.log, r)
-	if !usercode.Run(e.Send, 100*time.Millisecond) {
-		e.Discard().Send()
-	}
+	// Not only the sink: ReplaceAttr may print, too.
+	rec := *r // of this function, so that other records stay on the stack
+	usercode.Run(func() { h.replace.event(h.log, &rec).Send() }, 100*time.Millisecond)
 }

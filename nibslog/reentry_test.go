@@ -201,6 +201,31 @@ func TestASinkThatAlwaysLogsComesToAnEnd(t *testing.T) {
 	}
 }
 
+// Package log holds its lock while ReplaceAttr runs.
+func TestReplaceAttrMayPrint(t *testing.T) {
+	for name, inner := range map[string]string{"once": "inner", "always": "again outer"} {
+		t.Run(name, func(t *testing.T) {
+			keepDefaults(t)
+			w := &loop{log: func(string) {}}
+			slog.SetDefault(slog.New(nibslog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Key == slog.MessageKey && strings.HasSuffix(a.Value.String(), "outer") {
+					log.Print(inner)
+				}
+				return a
+			}})))
+			for _, first := range []func(){func() { log.Print("outer") }, func() { slog.Info("outer") }} {
+				within(t, func() { first(); settle() })
+			}
+			if got := w.count(`"outer"`); got != 2 {
+				t.Errorf("got %d outer lines, want 2", got)
+			}
+			if got := w.count(inner); got == 0 || got > 300 {
+				t.Errorf("got %d inner lines, want some and not many", got)
+			}
+		})
+	}
+}
+
 func TestAnErrorHandlerMayPrint(t *testing.T) {
 	keepDefaults(t)
 	var mu sync.Mutex
