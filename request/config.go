@@ -149,6 +149,9 @@ type Stats struct {
 
 // Stats returns the current counts. It may be called at any time.
 func (p *Policy) Stats() Stats {
+	if p == nil {
+		p = everything
+	}
 	s := Stats{
 		Failed: p.failed.Load(), Slow: p.slow.Load(), Marked: p.marked.Load(),
 		Written: p.written.Load(), SampledOut: p.sampledOut.Load(), Suppressed: p.suppressed.Load(),

@@ -384,6 +384,16 @@ func TestANilPolicyAndANilLogger(t *testing.T) {
 	if rec.Len() != 1 {
 		t.Errorf("got %d lines, want 1", rec.Len())
 	}
+	before := p.Stats().Ended
+	_ = p.Run(t.Context(), nil, "job", func(context.Context) error { return nil })
+	if got := p.Stats().Ended - before; got != 1 {
+		t.Errorf("got %d requests counted, want 1", got)
+	}
+	for m := range p.Metrics() {
+		if !strings.HasPrefix(m.Name, "nib_request_") {
+			t.Errorf("got metric %s", m.Name)
+		}
+	}
 }
 
 func TestOnFailure(t *testing.T) {
