@@ -18,7 +18,7 @@ const tagWidth = linevalue.TagWidth
 func compileLevels(name func(nib.Level) string) []linevalue.LevelName {
 	var list []linevalue.LevelName
 	for l := nib.LevelTrace; l <= nib.LevelFatal; l += nib.LevelDebug - nib.LevelTrace {
-		text := name(l)
+		text := nameOf(l, name)
 		escaped := string(jsonenc.AppendString(nil, text))
 		n := linevalue.LevelName{Name: escaped[1 : len(escaped)-1], Level: l}
 		if known := linevalue.FindLevel([]byte(text)); known != nil {
@@ -29,6 +29,17 @@ func compileLevels(name func(nib.Level) string) []linevalue.LevelName {
 		list = append(list, n)
 	}
 	return list
+}
+
+// nameOf returns the name of a level in a layout, or nib's if the function of
+// the layout panics, as a Logger does.
+func nameOf(l nib.Level, name func(nib.Level) string) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = l.String()
+		}
+	}()
+	return name(l)
 }
 
 // tagOf returns the tag for a level as written in a line, in memory that the

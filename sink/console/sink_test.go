@@ -208,3 +208,16 @@ func TestLayoutOptionOfAConsoleCanBeUsedAgain(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// The function of a layout may know only some levels.
+func TestLevelNameMayPanic(t *testing.T) {
+	names := []string{"INF", "WRN", "ERR"}
+	layout := nib.Layout{LevelName: func(l nib.Level) string { return names[l/nib.LevelWarn] }}
+	var b bytes.Buffer
+	l := nib.NewSink(New(&b, Config{Color: ColorNever, TimeFormat: nib.OmitKey, Layout: layout}), nib.WithLayout(layout), nib.WithLevel(nib.LevelTrace))
+	l.Warn().Msg("named")
+	l.Trace().Msg("unnamed")
+	if got, want := b.String(), "WRN   named\nTRACE unnamed\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
