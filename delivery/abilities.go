@@ -51,7 +51,8 @@ type MarkSyncer interface {
 }
 
 // A Batcher chooses the maximum number of records and the approximate number of
-// bytes of its batches. Other destinations get up to 1,024 records and 1 MiB.
+// bytes of its batches, up to 65,536 and 64 MiB; higher values count as these.
+// Other destinations get up to 1,024 records and 1 MiB.
 // The spool keeps a buffer of that size for each destination.
 type Batcher interface {
 	BatchSize() (records, bytes int)

@@ -40,7 +40,7 @@ func (s *Sink) checkForks() error {
 			return fmt.Errorf("Config.Shared: the destination %s: %w", d.Options.Label, err)
 		}
 		if closer != nil {
-			_ = closer.Close() // nothing was delivered to it
+			_ = apart(func() { _ = closer.Close() }) // nothing was delivered to it
 		}
 	}
 	return nil
@@ -53,12 +53,10 @@ func fork(dest delivery.Destination) (_ delivery.Destination, c io.Closer, err e
 	if !ok {
 		return dest, nil, nil
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("method Fork panicked: %v", p)
-		}
-	}()
-	other, err := f.Fork()
+	var other delivery.Destination
+	if e := apart(func() { other, err = f.Fork() }); e != nil {
+		err = fmt.Errorf("method Fork: %w", e)
+	}
 	if err == nil && other == nil {
 		err = errNoFork
 	}
@@ -201,7 +199,11 @@ func (a *adopter) adopt(path string) (*adopted, error) {
 		if closer != nil {
 			x.forks = append(x.forks, closer)
 		}
-		own := child.newDelivery(d.Options.Name, dest)
+		own, err := child.newDelivery(d.Options.Name, dest)
+		if err != nil {
+			x.closeForks()
+			return nil, err
+		}
 		own.Turn = d.Turn
 		child.deliveries = append(child.deliveries, own)
 	}
@@ -263,21 +265,30 @@ func (a *adopter) end(x *adopted) {
 	x.sink.mu.Unlock()
 	a.list = slices.DeleteFunc(a.list, func(y *adopted) bool { return x == y })
 	s.mu.Unlock()
+	closed := make(chan struct{})
+	go func() {
+		<-x.sink.done
+		x.closeForks()
+		close(closed)
+	}()
 	select {
 	case <-x.sink.done:
-		x.closeForks()
 	default: // a call of Deliver hangs
-		go func() {
-			<-x.sink.done
-			x.closeForks()
-		}()
+		return
+	}
+	timer := time.NewTimer(s.c.hang)
+	defer timer.Stop()
+	select {
+	case <-closed:
+	case <-timer.C:
 	}
 }
 
 func (x *adopted) closeForks() {
 	for _, f := range x.forks {
-		_ = f.Close() // what it has accepted is safe
+		_ = apart(func() { _ = f.Close() }) // what it has accepted is safe
 	}
+	x.forks = nil
 }
 
 // dropOldest drops the oldest segment of a slot that is being delivered. mu is

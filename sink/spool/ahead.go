@@ -149,6 +149,9 @@ func (s *Sink) makeNext() error {
 	s.others = others
 	s.making = !s.closed && s.next == nil && s.hasRoom()
 	if !s.making {
+		if s.makeErr == errSlow {
+			s.makeErr = nil // what it waited for has ended
+		}
 		s.mu.Unlock()
 		return nil
 	}

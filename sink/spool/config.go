@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -171,7 +172,7 @@ const (
 
 // A NamedDestination is a destination in [Config.Also].
 type NamedDestination struct {
-	Name string // as Config.Name; must be unique
+	Name string // as Config.Name; must be unique, also without regard to case
 	To   delivery.Destination
 }
 
@@ -202,12 +203,12 @@ func (c Config) Validate() error {
 		}
 	}
 	fault(!isName(c.Name), "Name has other characters than letters, digits, - and _: %q", c.Name)
-	names := map[string]bool{cmp.Or(c.Name, defaultName): true}
+	names := map[string]bool{strings.ToLower(cmp.Or(c.Name, defaultName)): true} // as some file systems compare them
 	for _, also := range c.Also {
 		fault(!isName(also.Name) || also.Name == "", "Also has a Name that is empty or has other characters than letters, digits, - and _: %q", also.Name)
-		fault(names[also.Name], "two destinations have the Name %q", also.Name)
+		fault(names[strings.ToLower(also.Name)], "two destinations have the Name %q; upper and lower case count as the same", also.Name)
 		fault(also.To == nil, "Also has no destination To for %q", also.Name)
-		names[also.Name] = true
+		names[strings.ToLower(also.Name)] = true
 	}
 	size := cmp.Or(c.SegmentSize, segment.MinSize)
 	err := c.Layout.Validate()
@@ -302,7 +303,7 @@ func (c Config) withDefaults(dir string) Config {
 	}
 	c.Also = slices.Clone(c.Also)
 	c.OnFull = slices.Clone(c.OnFull)
-	slices.SortStableFunc(c.OnFull, func(a, b FullRule) int { return int(b.From) - int(a.From) })
+	slices.SortStableFunc(c.OnFull, func(a, b FullRule) int { return cmp.Compare(b.From, a.From) })
 	return c
 }
 

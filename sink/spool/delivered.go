@@ -3,6 +3,7 @@
 package spool
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/nib-log/nib/delivery"
@@ -45,16 +46,39 @@ func (d delivered) Report(op string, err error) { d.s.report(op, err) }
 func (d delivered) ReportNoted()                { d.s.reportNoted() }
 
 // newDelivery returns the delivery to a destination.
-func (s *Sink) newDelivery(name string, dest delivery.Destination) *deliver.Delivery {
+func (s *Sink) newDelivery(name string, dest delivery.Destination) (d *deliver.Delivery, err error) {
 	label := name
 	if name == s.c.Name {
 		label = s.c.Label
 	}
-	return deliver.New(delivered{s}, deliver.Options{
+	o := deliver.Options{
 		Context: s.ctx, Name: name, Label: label,
 		Size: s.c.Size, SegmentSize: s.c.SegmentSize, RejectedSize: s.c.RejectedSize, Tick: s.c.tick,
 		Idle: &s.idle, Safe: s.safe,
-	}, dest)
+	}
+	if err = apart(func() { d = deliver.New(delivered{s}, o, dest) }); err != nil {
+		err = fmt.Errorf("the destination %s (%T): %w", label, dest, err)
+	}
+	return d, err
+}
+
+// apart runs f, which calls methods of a destination, on a separate goroutine.
+// If f panics or ends the goroutine, the caller gets an error.
+func apart(f func()) (err error) {
+	err = deliver.ErrEnded
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic: %v", p)
+			}
+		}()
+		f()
+		err = nil
+	}()
+	<-done
+	return err
 }
 
 // delivered is called when a delivery has ended. The last one to end releases

@@ -184,7 +184,9 @@ func TestUnknownBootCountsAsAnother(t *testing.T) {
 	c := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever}.withDefaults(memDir)
 	c.boot = 0 // as on a system without one
 	s := newSink(c)
-	s.deliveries = []*deliver.Delivery{s.newDelivery(defaultName, f)}
+	d, err := s.newDelivery(defaultName, f)
+	must(t, err)
+	s.deliveries = []*deliver.Delivery{d}
 	first, err := s.takeDir(memDir)
 	must(t, err, s.begin(first), s.Flush(context.Background()), s.Close())
 	checkLines(t, f.take(), 0, 10, 200)

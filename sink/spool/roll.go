@@ -17,6 +17,9 @@ const (
 	firstPause = 10 * time.Millisecond  // between attempts to deliver
 )
 
+// writeTries is how many segments a line is written to before it is dropped.
+const writeTries = 4
+
 var errSlow = errors.New("nib/spool: creating a segment takes too long")
 
 // roll is called when r does not fit into g. It returns nil when there is
@@ -26,8 +29,9 @@ func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var timer *time.Timer
+	making := false // a segment will be ready soon
 	for {
-		making := s.makeErr == nil && (s.making || s.hasRoom() || s.isFreeing())
+		making = s.makeErr == nil && (s.making || s.hasRoom() || s.isFreeing())
 		switch {
 		case s.closed:
 			return s.drop(r, segment.CauseClosed, errClosed)
@@ -49,12 +53,12 @@ func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 				wait = max(wait, s.c.slow)
 			}
 			if wait == 0 {
-				return s.dropFull(r)
+				return s.dropFor(r, s.makeErr)
 			}
 			timer = time.NewTimer(wait)
 			defer timer.Stop()
 		} else if !making && rule.Do != ActionBlock {
-			return s.dropFull(r)
+			return s.dropFor(r, s.makeErr)
 		}
 		changed := s.change()
 		s.mu.Unlock()
@@ -66,10 +70,10 @@ func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 		}
 		s.mu.Lock()
 		if late && s.next == nil && s.active.Load() == g && !s.closed {
-			if s.making {
+			if making {
 				s.makeErr = errSlow // other calls do not wait as long again
 			}
-			return s.dropFull(r)
+			return s.dropFor(r, s.makeErr)
 		}
 	}
 }
@@ -141,12 +145,21 @@ func (s *Sink) drop(r *nib.Record, c segment.Cause, err error) error {
 	return err
 }
 
-// dropFull drops r because there is no segment for it. mu is held.
-func (s *Sink) dropFull(r *nib.Record) error {
-	if s.makeErr != nil && !vfs.IsFull(s.makeErr) {
-		return s.drop(r, segment.CauseFailed, s.makeErr)
+// dropFor drops r because there is no segment for it. err is the reason; nil if
+// the spool is full. mu is held.
+func (s *Sink) dropFor(r *nib.Record, err error) error {
+	if err != nil && !vfs.IsFull(err) {
+		return s.drop(r, segment.CauseFailed, err)
 	}
 	return s.drop(r, segment.CauseFull, errFull)
+}
+
+// refuse drops r, which could not be written to g nor to those before.
+func (s *Sink) refuse(r *nib.Record, g *segment.Segment) error {
+	err := g.Fault()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dropFor(r, err)
 }
 
 // retire takes a segment out of use because the claim at offset at, with number

@@ -201,6 +201,7 @@ func TestValidateDestinations(t *testing.T) {
 	}{
 		{both(&far{}, Config{Name: "other"}), `two destinations have the Name "other"`},
 		{Config{Also: []NamedDestination{{"destination", &far{}}}}, "two destinations"},
+		{both(&far{}, Config{Name: "OTHER"}), `two destinations have the Name "other"`},
 		{Config{Also: []NamedDestination{{"", &far{}}}}, "empty"},
 		{Config{Also: []NamedDestination{{"a/b", &far{}}}}, "other characters"},
 		{Config{Also: []NamedDestination{{"a", nil}}}, "no destination To"},

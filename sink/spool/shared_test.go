@@ -380,7 +380,7 @@ func TestSharedFaults(t *testing.T) {
 		{"a mark without Fork", marked{&far{}, newForked(t, &far{})}, Config{Shared: true}, "delivery.Forker"},
 		{"overlapping batches without Fork", eager{&far{}}, Config{Shared: true}, "delivery.Forker"},
 		{"a Fork that fails", &badFork{err: errDown}, Config{Shared: true}, "down"},
-		{"a Fork that panics", &badFork{panics: true}, Config{Shared: true}, "Fork panicked"},
+		{"a Fork that panics", &badFork{panics: true}, Config{Shared: true}, "method Fork: panic"},
 		{"a Fork that returns nothing", &badFork{}, Config{Shared: true}, "neither a destination nor an error"},
 		{"no locks", &far{}, Config{Shared: true, volume: store.Volume{Size: 1 << 40, Remote: true}}, "needs locks"},
 		{"adopted", &far{}, Config{Shared: true, Adopt: true}, "Adopt with Shared"},

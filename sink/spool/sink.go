@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -92,13 +93,11 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 	}
 	s := newSink(c.withDefaults(dir))
 	s.keep = dest == nil && len(c.Also) == 0
-	if dest != nil || s.keep {
-		s.deliveries = append(s.deliveries, s.newDelivery(s.c.Name, dest))
+	err := s.addDestinations(dest)
+	var first segment.Start
+	if err == nil {
+		first, err = s.takeDir(dir)
 	}
-	for _, also := range s.c.Also {
-		s.deliveries = append(s.deliveries, s.newDelivery(also.Name, also.To))
-	}
-	first, err := s.takeDir(dir)
 	if err == nil {
 		err = s.begin(first)
 	}
@@ -106,6 +105,22 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 		return nil, fmt.Errorf("nib/spool: open %s: %w", dir, err)
 	}
 	return s, nil
+}
+
+// addDestinations makes the deliveries.
+func (s *Sink) addDestinations(dest delivery.Destination) error {
+	all := s.c.Also
+	if dest != nil || s.keep {
+		all = slices.Insert(slices.Clone(all), 0, NamedDestination{s.c.Name, dest})
+	}
+	for _, x := range all {
+		d, err := s.newDelivery(x.Name, x.To)
+		if err != nil {
+			return err
+		}
+		s.deliveries = append(s.deliveries, d)
+	}
+	return nil
 }
 
 // takeDir recovers the directory and returns where the records of this process
@@ -184,19 +199,22 @@ func (s *Sink) begin(first segment.Start) error {
 // survives the death of the process once WriteRecord has returned nil. It waits
 // only when segments fill up faster than they are created, or if a [FullRule]
 // requires it. The error is [delivery.ErrFull], [delivery.ErrTooLarge],
-// [delivery.ErrClosed], or the reason why no segment could be created; then the
-// line is dropped and counted. WriteRecord does not retain r. It does not
-// allocate, except for a line that starts a segment.
+// [delivery.ErrClosed], or the reason why no segment could be created or
+// written to; then the line is dropped and counted. WriteRecord does not retain
+// r. It does not allocate, except for a line that starts a segment.
 func (s *Sink) WriteRecord(r *nib.Record) error {
 	message := segment.MessageOffset(r)
 	size := segment.RecordSize(r, message)
-	for {
+	for tries := 1; ; {
 		g := s.active.Load()
 		if at, seq, ok := g.Reserve(size); ok {
 			if ok, foreign := g.Write(at, size, seq, r, message); !ok {
 				s.retire(g, at, size, seq)
 				if foreign != nil {
 					panic(foreign)
+				}
+				if tries++; tries > writeTries {
+					return s.refuse(r, g)
 				}
 				continue
 			}
@@ -330,7 +348,11 @@ func (s *Sink) Close() error {
 	}
 	s.stop()
 	if s.adopter != nil {
-		<-s.adopter.done
+		drain.Reset(3 * s.c.hang) // for the slots, their reports and their destinations
+		select {
+		case <-s.adopter.done:
+		case <-drain.C:
+		}
 	}
 	s.awaitReports()
 	s.mu.Lock()

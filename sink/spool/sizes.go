@@ -25,7 +25,8 @@ const (
 // memory that this process may use, and all segments together with their copies
 // 10 % of the volume, or of the memory if the volume is in memory.
 func (c Config) sizes(dir string, v store.Volume, memory int64) Config {
-	if c.SegmentSize == 0 {
+	given := c.SegmentSize > 0
+	if !given {
 		c.SegmentSize = between(segment.MinSize, wholePages(memory/memoryShare), defaultSegment)
 		if c.Size > 0 {
 			c.SegmentSize = between(segment.MinSize, wholePages(c.Size/4), c.SegmentSize)
@@ -45,7 +46,7 @@ func (c Config) sizes(dir string, v store.Volume, memory int64) Config {
 		if v.Size > 0 || dir == "" {
 			c.Size = min(c.Size, most)
 		}
-		if c.Size < 4*c.SegmentSize {
+		if !given && c.Size < 4*c.SegmentSize {
 			c.SegmentSize = between(segment.MinSize, wholePages(c.Size/4), c.SegmentSize)
 		}
 		c.Size = max(c.Size, 2*c.SegmentSize)

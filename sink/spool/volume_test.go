@@ -34,6 +34,8 @@ func TestDefaultSizes(t *testing.T) {
 		{"in memory", Config{}, "", store.Volume{}, 32 * gib, 8 * mib, 64 * mib, 0},
 		{"in little memory", Config{}, "", store.Volume{}, 256 * mib, 2 * mib, 256 * mib / 10, 0},
 		{"a given size", Config{Size: mib}, "x", store.Volume{Size: 500 * gib}, 32 * gib, 256 << 10, mib, gib},
+		{"segments as large as the default", Config{SegmentSize: gib}, "x", store.Volume{Size: 500 * gib}, 32 * gib, gib, 2 * gib, gib},
+		{"large segments in memory", Config{SegmentSize: 32 * mib}, "", store.Volume{}, 32 * gib, 32 * mib, 64 * mib, 0},
 		{"all given", Config{Size: mib, SegmentSize: 64 << 10, MinFree: 7}, "x", store.Volume{Size: gib}, gib, 64 << 10, mib, 7},
 	} {
 		got := c.config.sizes(c.dir, c.volume, c.memory)

@@ -20,6 +20,10 @@ import (
 const (
 	BatchRecords = 1024
 	batchBytes   = 1 << 20
+
+	// What a delivery.Batcher may choose.
+	mostRecords = 64 << 10
+	mostBytes   = 64 << 20
 )
 
 // LongestPause is the longest pause between two attempts.
@@ -154,7 +158,7 @@ func New(s Spool, c Options, dest delivery.Destination) *Delivery {
 	if b, ok := dest.(delivery.Batcher); ok {
 		records, bytes = b.BatchSize()
 	}
-	bytes = max(bytes, segment.MinSize)
+	records, bytes = min(max(records, 1), mostRecords), min(max(bytes, segment.MinSize), mostBytes)
 	o, overlaps := dest.(delivery.Overlapper)
 	var other []byte
 	if overlaps {
@@ -166,7 +170,7 @@ func New(s Spool, c Options, dest delivery.Destination) *Delivery {
 		spool: s, Options: c, Dest: dest,
 		progress: progress{Settled: 1},
 		buffers: buffers{
-			batch: make([]nib.Record, 0, max(records, 1)), names: map[string]string{},
+			batch: make([]nib.Record, 0, records), names: map[string]string{},
 			buf: make([]byte, 0, bytes), bufSize: bytes, Overlaps: overlaps, other: other,
 		},
 		wakeup: make(chan struct{}, 1),
