@@ -45,7 +45,7 @@ type Event struct {
 	tooDeep int32 // by how much the limit of depth is lowered: see enter
 
 	carried []*Logger      // loggers of contexts; their fields are added when the groups end
-	user    *usercode.Slot // set while user code runs, for the goroutine that runs it
+	user    usercode.Entry // of the user code that runs
 	front   front
 
 	fieldsAt, groupsAt    int // where the fields begin in buf; where those of the pending groups do

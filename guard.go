@@ -86,13 +86,13 @@ func (e *Event) enter(limit int32) (s scope, why string) {
 	}
 	if e.depth == 0 {
 		e.tooDeep = 0
-		slot, n := usercode.Enter()
-		if n > maxLines && usercode.FramesNamed(ownPrefix+"(*Event).", "guard") >= maxLines {
-			slot.Leave()
+		var n int
+		e.user, n = usercode.EnterFor(usercode.Fields, e)
+		if n > maxLines && e.user.Correct(usercode.FramesNamed(ownPrefix+"(*Event).", "guard")) >= maxLines {
+			e.user.Leave()
 			e.log.core.state.reentrant.Add(1)
 			return s, "!ERROR: logging leads to itself"
 		}
-		e.user = slot
 	}
 	e.depth++
 	return scope{len(e.buf), e.reservedBits, e.flags & inPlace, e.tooDeep}, ""

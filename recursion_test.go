@@ -99,6 +99,36 @@ func TestManyGoroutinesInUserCodeAreNoRecursion(t *testing.T) {
 	}
 }
 
+// Goroutines that count their lines in the same place may miscount those of each
+// other, and each line that logs itself is limited nevertheless.
+func TestUserCodeThatLogsItselfIsLimitedOnManyGoroutines(t *testing.T) {
+	const goroutines, chains, most = 8, 50, 10_000
+	done := make(chan uint64)
+	for range goroutines {
+		go func() {
+			var lines, largest uint64
+			l := nib.NewSink(sinkFunc(func(*nib.Record) error { lines++; return nil }))
+			var s selfLogger
+			s.again = func() {
+				if lines < most {
+					l.Info().Dict("d", func(e *nib.Event) { e.Int("a", 1) }).Stringer("k", s).Msg("m")
+				}
+			}
+			for range chains {
+				lines = 0
+				s.again()
+				largest = max(largest, lines)
+			}
+			done <- largest
+		}()
+	}
+	for range goroutines {
+		if n := <-done; n < 2 || n >= most {
+			t.Errorf("%d lines, want a few", n)
+		}
+	}
+}
+
 // A clock and a sampler that many goroutines call at once are used by all of
 // them.
 func TestManyGoroutinesInSettingsAreNoRecursion(t *testing.T) {

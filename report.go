@@ -133,9 +133,9 @@ func (c *core) report(err error) {
 //
 //go:noinline
 func callUser(what string, lost, f func()) (done bool, err error) {
-	under, n := usercode.Enter()
+	under, n := usercode.Enter(usercode.Settings)
 	defer under.Leave()
-	if n > maxLines && usercode.FramesNamed(ownPrefix, "callUser") > maxLines {
+	if n > maxLines && under.Correct(usercode.FramesNamed(ownPrefix, "callUser")-1) >= maxLines {
 		return false, nil
 	}
 	orLost(lost, func() {

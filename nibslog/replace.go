@@ -74,9 +74,9 @@ const maxNested = 4
 //
 //go:noinline
 func (p *replacer) event(l *nib.Logger, r *slog.Record) *nib.Event {
-	under, n := usercode.Enter()
+	under, n := usercode.Enter(usercode.Records)
 	defer under.Leave()
-	if n > maxNested && usercode.Frames((*replacer).event) > maxNested {
+	if n > maxNested && under.Correct(usercode.Frames((*replacer).event)-1) >= maxNested {
 		return l.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level)}).
 			Str(slog.MessageKey, r.Message).Str("depth", "!ERROR: logging leads to itself")
 	}

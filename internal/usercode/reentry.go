@@ -49,37 +49,85 @@ func frames(counts func(*runtime.Func) bool) (n int) {
 	}
 }
 
-// A Slot counts calls in progress on one stack, or on a few: a stack's Slot
-// depends on its place in memory.
-type Slot struct {
-	n atomic.Int32
-	_ [60]byte // fills a cache line
+// A Kind is what may lead to itself. Each is counted for itself.
+type Kind int
+
+const (
+	Fields   Kind = iota // fields of a line
+	Settings             // what a logger asks for each line: a clock, a sampler
+	Records              // records of slog with ReplaceAttr
+	kinds
+)
+
+// slots count the calls in progress, each on one stack or on a few: the slot of
+// a stack depends on its place in memory. A slot has the owner of the entry
+// made last and, in the bits that are 0 in an address, the number of entries up
+// to it.
+var slots [kinds * 256]struct {
+	atomic.Uintptr
+	_ [56]byte // fills a cache line
 }
 
-var slots [256]Slot
+const maxCount = 7
+
+// An Entry is a call that may lead to itself.
+type Entry struct {
+	slot   uintptr
+	before uintptr // what Leave puts back; 0: nothing
+}
 
 // Enter records that a call which may lead to itself begins on the calling
-// goroutine. It returns the Slot, and how many such calls are in progress in
-// it. A chain of calls counts up on its own stack; another goroutine counts in
-// the same Slot only if its stack is within the same 256 KiB or has the same
-// hash. So a large number is a hint, and a small one proves that there is no
-// chain that long on a stack that has not moved; a chain soon stops growing its
-// stack. Every Enter needs a Leave of the same Slot. 0 allocs, about 5 ns.
-func Enter() (*Slot, int) {
-	region := stackAddress() >> 18
-	s := &slots[uint64(region)*0x9E3779B97F4A7C15>>56]
-	return s, int(s.n.Add(1))
+// goroutine. It returns how many such calls are in progress in its slot. A
+// chain of calls counts up on its own stack; another goroutine counts in the
+// same slot only if its stack is within the same 256 KiB or has the same hash.
+// So a large number is a hint, and callers inspect the stack (see
+// [Entry.Correct]). A small one is right unless another goroutine has entered
+// or left in the same slot at the same time, or the stack has moved; a chain
+// soon stops growing its stack. 0 allocs.
+func Enter(k Kind) (e Entry, n int) { return enter(k, stackAddress()) }
+
+// EnterFor is Enter for an owner that is in use until its entry has been left.
+// So an entry of its own that it finds in the slot is an earlier one, with
+// nothing in progress inside, and it stores nothing: about 1 ns.
+func EnterFor[T any](k Kind, owner *T) (e Entry, n int) { return enter(k, address(owner)) }
+
+func enter(k Kind, owner uintptr) (e Entry, n int) {
+	owner &^= maxCount
+	e.slot = uintptr(k)<<8 | uintptr(uint64(stackAddress()>>18)*0x9E3779B97F4A7C15>>56)
+	slot := &slots[e.slot]
+	before := slot.Load()
+	if before&^maxCount == owner {
+		return e, int(before & maxCount)
+	}
+	count := min(before&maxCount+1, maxCount)
+	slot.Store(owner | count)
+	e.before = before
+	return e, int(count)
 }
 
-// Leave takes back one Enter.
-func (s *Slot) Leave() { s.n.Add(-1) }
+// Correct replaces the count with that of calls that the caller has found on
+// its stack, itself not included, and returns the latter. Goroutines that share a slot
+// may leave it with a count that is too large.
+func (e *Entry) Correct(found int) int {
+	e.before = uintptr(min(found, maxCount))
+	slot := &slots[e.slot]
+	slot.Store(slot.Load()&^maxCount | min(e.before+1, maxCount))
+	return found
+}
 
-// Open returns how many entries have not been left yet, on all stacks. It is
-// for tests: an entry that is never left makes its Slot useless without another
-// symptom.
+// Leave takes back one Enter. The entry of a slot without others may stay.
+func (e *Entry) Leave() {
+	if e.before != 0 {
+		slots[e.slot].Store(e.before)
+	}
+}
+
+// Open returns how many entries have others below them that have not been left,
+// on all stacks. It is for tests: such an entry that is never left makes its
+// slot useless without another symptom.
 func Open() (n int) {
 	for i := range slots {
-		n += int(slots[i].n.Load())
+		n += max(int(slots[i].Load()&maxCount), 1) - 1
 	}
 	return n
 }

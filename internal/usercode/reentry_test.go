@@ -3,7 +3,10 @@
 package usercode_test
 
 import (
+	"math/rand/v2"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"sync"
 	"testing"
 
@@ -56,6 +59,16 @@ func grow() byte {
 	return room[len(os.Args)]
 }
 
+// keepStack makes the stack of a test large, and keeps the garbage collector
+// from shrinking it: an entry is not found from a stack that has moved.
+func keepStack(t *testing.T) {
+	t.Helper()
+	percent := debug.SetGCPercent(-1)
+	t.Cleanup(func() { debug.SetGCPercent(percent) })
+	runtime.GC() // no other one goes on
+	grow()
+}
+
 // onLargeStack runs f on a stack that shares its 256 KiB with no other
 // goroutine.
 //
@@ -70,63 +83,141 @@ func onLargeStack(frames int, f func()) byte {
 }
 
 func TestEnterCountsUpAlongAChain(t *testing.T) {
-	grow()
+	keepStack(t)
 	var enter func(depth int)
 	enter = func(depth int) {
-		s, n := usercode.Enter()
+		s, n := usercode.Enter(usercode.Settings)
 		defer s.Leave()
 		if n < depth {
 			t.Errorf("Enter at depth %d: %d under way", depth, n)
 		}
-		if depth < 8 {
+		if depth < 7 {
 			enter(depth + 1)
 		}
 	}
 	enter(1)
 }
 
-// Goroutines with stacks far apart do not share a Slot, or every line would
+// Goroutines with stacks far apart do not share a slot, or every line would
 // have to inspect its stack while others are being built.
 func TestStacksApartHaveSlotsOfTheirOwn(t *testing.T) {
 	const goroutines = 64
-	slots, release := make(chan *usercode.Slot), make(chan bool)
+	slots, release := make(chan usercode.Entry), make(chan bool)
+	var all sync.WaitGroup
 	for range goroutines {
+		all.Add(1)
 		go onLargeStack(5, func() {
-			s, _ := usercode.Enter()
+			defer all.Done()
+			s, _ := usercode.Enter(usercode.Settings)
 			slots <- s
 			<-release
 			s.Leave()
 		})
 	}
-	different := map[*usercode.Slot]bool{}
+	different := map[usercode.Entry]bool{}
 	for range goroutines {
 		different[<-slots] = true
 	}
-	if got := usercode.Open(); got != goroutines {
-		t.Errorf("Open returns %d, want %d", got, goroutines)
-	}
 	close(release)
+	all.Wait()
 	if len(different) < goroutines/4 {
 		t.Errorf("%d goroutines have %d slots", goroutines, len(different))
 	}
 }
 
-func TestLeaveTakesAllBack(t *testing.T) {
-	var wg sync.WaitGroup
-	for range 100 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for range 100 {
-				s, _ := usercode.Enter()
-				s.Leave()
-			}
-		}()
+// line is what owns entries, like an event.
+type line struct{ _ [8]uint64 }
+
+// nest calls f within entries of all lines, each inside of the one before.
+func nest(lines []*line, f func()) {
+	if len(lines) == 0 {
+		f()
+		return
 	}
-	wg.Wait()
-	s, n := usercode.Enter()
-	defer s.Leave()
-	if n != 1 {
-		t.Errorf("%d under way after all have left, want this one", n)
+	e, _ := usercode.EnterFor(usercode.Fields, lines[0])
+	nest(lines[1:], f)
+	e.Leave()
+}
+
+func newLines(n int) (lines []*line) {
+	for range n {
+		lines = append(lines, new(line))
+	}
+	return lines
+}
+
+func TestLeaveTakesAllBack(t *testing.T) {
+	keepStack(t)
+	lines := newLines(6)
+	first, _ := usercode.EnterFor(usercode.Fields, lines[0])
+	first.Correct(0) // whatever other tests have left
+	first.Leave()
+	before := usercode.Open()
+	for range 100 {
+		nest(lines[1:], func() {
+			if got := usercode.Open(); got != before+5 {
+				t.Fatalf("%d entries are open, want 5", got-before)
+			}
+		})
+		if got := usercode.Open(); got != before {
+			t.Fatalf("%d entries are open after all have left", got-before)
+		}
+	}
+}
+
+// A chain is found whatever lines the goroutine has written before, and in
+// which order their owners have been used.
+func TestChainsOfOwnersCountUp(t *testing.T) {
+	keepStack(t)
+	const chain = 5
+	lines := newLines(7)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		nest(lines[:rng.IntN(chain)+1], func() {})
+		nest(lines[:chain-1], func() {
+			nest(lines[chain-1:chain], func() {})
+			e, n := usercode.EnterFor(usercode.Fields, lines[chain])
+			if n <= chain-1 {
+				t.Fatalf("%d calls in progress on a stack with %d", n, chain)
+			}
+			e.Leave()
+		})
+	}
+}
+
+// Goroutines that take turns in one slot may leave a count behind. The first to
+// inspect its stack corrects it.
+func TestCountsOfOtherGoroutinesAreCorrected(t *testing.T) {
+	keepStack(t)
+	lines := newLines(8)
+	for range 100 {
+		var open []usercode.Entry
+		n := 0
+		for _, l := range lines {
+			e, count := usercode.EnterFor(usercode.Fields, l)
+			open, n = append(open, e), count
+		}
+		for _, e := range open { // in the wrong order
+			e.Leave()
+		}
+		if n <= 4 {
+			t.Fatalf("%d calls in progress, want more than 4", n)
+		}
+	}
+	e, n := usercode.EnterFor(usercode.Fields, lines[0])
+	if n <= 4 {
+		t.Fatalf("%d calls in progress after leaving in the wrong order, want more than 4", n)
+	}
+	if got := e.Correct(0); got != 0 {
+		t.Errorf("Correct(0) = %d", got)
+	}
+	e.Leave()
+	for _, l := range lines {
+		e, n := usercode.EnterFor(usercode.Fields, l)
+		if n > 2 {
+			t.Errorf("%d calls in progress after the count was corrected", n)
+		}
+		e.Leave()
 	}
 }

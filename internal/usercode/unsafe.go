@@ -11,3 +11,6 @@ func stackAddress() uintptr {
 	var here byte
 	return uintptr(unsafe.Pointer(&here))
 }
+
+// address returns where p points to.
+func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
