@@ -116,8 +116,9 @@ const (
 
 // A clock is the time source of a sink.
 type clock struct {
-	mono func() int64 // nanoseconds since an arbitrary moment, never backwards
-	wall func() time.Time
+	mono   func() int64 // nanoseconds since an arbitrary moment, never backwards
+	wall   func() time.Time
+	timers bool // package time has the same clock
 }
 
 // Validate returns every error in c, joined, or nil.
@@ -188,7 +189,7 @@ func (c Config) withDefaults() Config {
 	}
 	if c.clock.mono == nil {
 		start := time.Now()
-		c.clock = clock{mono: func() int64 { return int64(time.Since(start)) }, wall: time.Now}
+		c.clock = clock{mono: func() int64 { return int64(time.Since(start)) }, wall: time.Now, timers: true}
 	}
 	return c
 }

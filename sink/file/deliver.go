@@ -94,7 +94,7 @@ func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) 
 	s.checkAt = math.MaxInt64 // lines go to this file, even if it is renamed during the batch
 	from := s.size
 	m, err := s.append(ctx, batch[n:])
-	s.checkAt = s.clock.mono()
+	s.checkNow()
 	if m > 0 {
 		if err := s.ensureFirst(ctx, &batch[n], from); err != nil {
 			return n, err

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
@@ -166,7 +167,7 @@ func (s *Sink) reopen() error {
 		from = written
 	}
 	s.due = s.schedule.next(from)
-	s.checkAt = s.clock.mono() // to compute the time until due
+	s.checkNow() // to compute the time until due
 	if s.indexing.file != nil && s.indexing.writer.End() != s.size {
 		s.dropIndex() // and begin again
 	}
@@ -218,7 +219,44 @@ func (s *Sink) look(now int64) error {
 	}
 	s.lookAtClock(now)
 	s.retryTidying(now)
+	s.lull.begin(now)
 	return nil
+}
+
+// checkNow lets the next line check the name and the schedule. The lock is held.
+func (s *Sink) checkNow() {
+	s.checkAt = s.clock.mono()
+	s.lull.on.Store(false)
+}
+
+// A lull is the time until the next check. Reading the clock takes a twentieth
+// of the time of a line. So while lines come fast, a timer ends the lull, and
+// no line reads the clock before.
+type lull struct {
+	checkAt int64 // monotonic time of the next check of the name
+	on      atomic.Bool
+	timer   *time.Timer // nil if the clock is that of a test
+	lines   int         // since the last check
+}
+
+// fastLines is from how many lines between two checks on a timer takes less
+// time than the clock.
+const fastLines = 1000
+
+// begin begins a lull if there were many lines since the last check.
+func (l *lull) begin(now int64) {
+	if l.timer != nil && l.lines >= fastLines {
+		l.on.Store(true)
+		l.timer.Reset(time.Duration(l.checkAt - now))
+	}
+	l.lines = 0
+}
+
+// end ends it for good.
+func (l *lull) end() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
 }
 
 // resize records the current size of the file. It has shrunk if the file was

@@ -46,7 +46,7 @@ type Sink struct {
 	mu      sync.Mutex
 	trouble bool  // the next line must take the slow path, see assess
 	size    int64 // of file, when this sink last checked it or wrote
-	checkAt int64 // monotonic time of the next check of the name
+	lull          // until the name is checked again
 	file    vfs.File
 	id      vfs.ID
 	closed  bool
@@ -126,6 +126,10 @@ func Open(path string, c Config) (*Sink, error) {
 	}
 	// OnError may log; the recursion ends because it never runs concurrently.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs)
+	if c.clock.timers {
+		s.lull.timer = time.AfterFunc(time.Hour, func() { s.lull.on.Store(false) })
+		s.lull.timer.Stop()
+	}
 	if s.limit == 0 {
 		s.limit = 1 << 62
 	}
@@ -157,7 +161,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	}
 	s.mu.Lock()
 	size := int64(len(r.Line))
-	if s.trouble || s.size+size > s.limit || s.clock.mono() >= s.checkAt {
+	if s.trouble || s.size+size > s.limit || !s.lull.on.Load() && s.clock.mono() >= s.checkAt {
 		defer s.unlock()
 		return s.write(r)
 	}
@@ -167,6 +171,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 		return s.finish(r, n, err)
 	}
 	s.size += size
+	s.lull.lines++
 	s.unsynced = true
 	s.written.Add(int(r.Level), int(size))
 	if s.indexing.file != nil && s.indexing.writer.Add(r.Line) {
@@ -256,6 +261,7 @@ func (s *Sink) Close() error {
 	}
 	s.claims.drop()
 	s.stopTidying()
+	s.lull.end()
 	s.unlock()
 	s.awaitGoroutines()
 	return err
