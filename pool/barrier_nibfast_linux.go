@@ -21,10 +21,13 @@ var registered = sync.OnceValue(func() bool { return membarrier(membarrierRegist
 // barrier returns after each thread of this process that runs has executed a
 // memory barrier: about a microsecond.
 func barrier() {
-	if !registered() || !membarrier(membarrierPrivateExpedited) {
+	if !expedited() {
 		stopTheWorld()
 	}
 }
+
+// expedited is barrier if the kernel can do that.
+func expedited() bool { return registered() && membarrier(membarrierPrivateExpedited) }
 
 func membarrier(command uintptr) bool {
 	_, _, errno := syscall.RawSyscall(sysMembarrier, command, 0, 0)
