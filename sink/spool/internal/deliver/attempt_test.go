@@ -349,3 +349,45 @@ func TestInterruptedDeliveryGoesOn(t *testing.T) {
 		}
 	})
 }
+
+// TestCallsInTurn has two spools that deliver to one destination: it is called
+// for one at a time, and the other one waits until that call has returned or
+// its spool is closed.
+func TestCallsInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hold, turn, calls := make(chan struct{}), make(chan struct{}, 1), 0
+		p := plain{func(batch []nib.Record) (delivery.Result, error) {
+			if calls++; calls == 2 {
+				panic("no")
+			}
+			<-hold
+			return delivery.Result{Accepted: len(batch)}, nil
+		}}
+		ctx, stop := context.WithCancelCause(t.Context())
+		first, second := newBed(t, vfstest.NewMem(nil), &p, 1, 1), newBed(t, vfstest.NewMem(nil), &p, 1, 1)
+		first.Turn, second.Turn, second.Options.Context = turn, turn, ctx
+		go first.deliver()
+		synctest.Wait()
+		errs := make(chan error)
+		go func() {
+			errs <- second.try(second.batch, func(context.Context) error { t.Error("called out of turn"); return nil })
+		}()
+		synctest.Wait()
+		stop(errDown)
+		if err := <-errs; err != errDown || calls != 1 {
+			t.Errorf("got %v after %d calls, want the cause of the end", err, calls)
+		}
+		hold <- struct{}{}
+		synctest.Wait()
+		if first.Settled != 2 || len(turn) != 0 {
+			t.Errorf("got position %d after the call, and %d turns taken", first.Settled, len(turn))
+		}
+		second.Options.Context = t.Context()
+		_, _, err := second.hand(second.batch)
+		if err == nil || len(turn) != 0 {
+			t.Errorf("got %v from a call that panics, and %d turns taken", err, len(turn))
+		}
+		first.endOutage()
+		second.endOutage()
+	})
+}

@@ -26,6 +26,7 @@ type spoolOfNothing struct {
 	Spool
 	sync.Mutex
 	report, fault func(error)
+	woken         int // how often calls were woken
 }
 
 func (s *spoolOfNothing) Lock()                      { s.Mutex.Lock() }
@@ -33,7 +34,7 @@ func (s *spoolOfNothing) Unlock()                    { s.Mutex.Unlock() }
 func (s *spoolOfNothing) NextNumber() uint64         { return 1 }
 func (s *spoolOfNothing) From(*Link) []*Link         { return nil }
 func (s *spoolOfNothing) StoreCounts()               {}
-func (s *spoolOfNothing) Broadcast()                 {}
+func (s *spoolOfNothing) Broadcast()                 { s.woken++ }
 func (s *spoolOfNothing) Report(_ string, err error) { s.report(err) }
 func (s *spoolOfNothing) Fault(_ string, err error)  { s.fault(err) }
 

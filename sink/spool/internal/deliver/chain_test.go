@@ -30,6 +30,8 @@ type chainSpool struct {
 	errors  []string
 	stored  int // how often counts were stored
 	woken   int // how often calls were woken
+
+	quarantined int
 }
 
 func (s *chainSpool) From(l *Link) []*Link {
@@ -46,7 +48,7 @@ func (s *chainSpool) Unlink(l *Link) {
 func (s *chainSpool) NextNumber() uint64 { return s.next }
 func (s *chainSpool) StoreCounts()       { s.stored++ }
 func (s *chainSpool) Broadcast()         { s.woken++ }
-func (s *chainSpool) CountQuarantined()  {}
+func (s *chainSpool) CountQuarantined()  { s.quarantined++ }
 
 func (s *chainSpool) IsClosed() bool {
 	s.Lock()
@@ -85,7 +87,7 @@ func (s *chainSpool) grow(t *testing.T, lines, size int) *Link {
 	id := segment.Identity{Spool: 5, Number: number, Gen: 1, Size: segment.MinSize}
 	g := segment.New(make([]byte, segment.MinSize), id, nil)
 	g.Begin(segment.Start{First: s.next})
-	if n := len(s.links); n > 0 {
+	if n := len(s.links); n > 0 && s.links[n-1].Live != nil {
 		s.links[n-1].Live.Seal()
 	}
 	l := &Link{Old: *g.Old(), Live: g, Waiting: 1}
@@ -100,7 +102,7 @@ func (s *chainSpool) grow(t *testing.T, lines, size int) *Link {
 // log writes a line of some size.
 func log(t *testing.T, g *segment.Segment, size int) {
 	t.Helper()
-	r := nib.Record{Line: make([]byte, size), Level: nib.LevelWarn}
+	r := nib.Record{Line: make([]byte, size), Level: nib.LevelWarn, PC: 1}
 	n := segment.RecordSize(&r, -1)
 	at, seq, ok := g.Reserve(n)
 	if !ok {
@@ -128,11 +130,18 @@ func newChain(t *testing.T, s *chainSpool, dest delivery.Destination) *Delivery 
 	return d
 }
 
-// run runs d until it has ended.
-func run(d *Delivery) {
+// run runs d until it has ended, in the bubble of a test.
+func run(t *testing.T, d *Delivery) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(d.Options.Context, 2*time.Minute)
+	defer stop()
+	d.Options.Context = ctx
 	done := make(chan struct{})
 	go d.Run(func() { close(done) })
 	<-done
+	if ctx.Err() == context.DeadlineExceeded {
+		t.Error("delivery has waited for something that will not come")
+	}
 }
 
 // TestRunDeliversEverythingInOrder delivers several segments, by destinations
@@ -169,7 +178,7 @@ func TestRunDeliversEverythingInOrder(t *testing.T) {
 					dest = &overlapping{plain: p}
 				}
 				d := newChain(t, s, dest)
-				run(d)
+				run(t, d)
 				const all = segments * lines
 				if want != all+1 || d.Delivered != all || d.Settled != all+1 || d.Skipped != 0 || d.Unfinished != 0 {
 					t.Errorf("part %d, overlaps %v: got %d delivered, %d settled, %d skipped, want %d", part, overlaps, d.Delivered, d.Settled-1, d.Skipped, all)
@@ -209,7 +218,7 @@ func TestOverlapReadsAhead(t *testing.T) {
 			}
 			return delivery.Result{Accepted: 1}, nil
 		}
-		run(d)
+		run(t, d)
 		if len(batches) < 2 || batches[0] != [2]uint64{1, 30} || batches[1][0] != 2 || d.Delivered != 40 {
 			t.Errorf("got batches %d, want records of three segments in the first one", batches)
 		}
@@ -222,11 +231,12 @@ func TestDeliveryWithoutADestination(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &chainSpool{}
 		first := s.grow(t, 10, 100)
+		harm(3)(first.Live.Bytes())
 		s.grow(t, 5, 100)
 		s.close()
 		d := newChain(t, s, nil)
-		run(d)
-		if len(s.links) != 2 || len(s.removed) != 0 || first.Live != nil || first.End != 11 || first.Waiting != 0 {
+		run(t, d)
+		if len(s.links) != 2 || len(s.removed) != 0 || first.Live != nil || first.End != 11 || first.Waiting != 0 || d.Settled != 1 || d.Dropped != (segment.Tally{}) {
 			t.Errorf("got %d segments, the first one with %d lines, mapped %v", len(s.links), first.End-1, first.Live != nil)
 		}
 	})
@@ -246,7 +256,7 @@ func TestRecordsLeftInMemoryAreCounted(t *testing.T) {
 		d.Options.Context = ctx
 		d.Options.Tick = time.Second
 		time.AfterFunc(700*time.Millisecond, stop)
-		run(d)
+		run(t, d)
 		lost := d.Dropped[segment.CauseClosed][level.Row(int(nib.LevelWarn))]
 		if lost != 45 || d.Delivered != 5 || d.Settled != 51 || !d.LinesLeft || !d.outage.since.IsZero() {
 			t.Errorf("got %d delivered, %d lost, %d settled, left %v, want 5, 45 and 50", d.Delivered, lost, d.Settled-1, d.LinesLeft)
@@ -323,7 +333,7 @@ func TestSlowWriterDelaysLaterRecords(t *testing.T) {
 			}
 			l.Live.Write(at, size, seq, &slow, -1)
 		})
-		run(d)
+		run(t, d)
 		if !slices.Equal(got, []uint64{1, 2, 3, 4, 5}) {
 			t.Errorf("got records %d, want 5 in order", got)
 		}
@@ -340,7 +350,7 @@ func TestRejectedRecordsAreNotTraffic(t *testing.T) {
 			return delivery.Result{Accepted: len(batch), Rejected: []delivery.Rejection{{Index: 0}, {Index: 4}, {Index: 9}}}, nil
 		}}
 		d := newChain(t, s, &p)
-		run(d)
+		run(t, d)
 		row := level.Row(int(nib.LevelWarn))
 		if d.Delivered != 7 || d.Traffic[row].Lines != 7 || d.Dropped[segment.CauseRejected][row] != 3 || d.Unsaved != 3 || s.stored == 0 || s.woken == 0 {
 			t.Errorf("got %d delivered, %+v in the metrics, %d rejected, %d of them not stored", d.Delivered, d.Traffic[row], d.Dropped[segment.CauseRejected][row], d.Unsaved)
@@ -370,10 +380,39 @@ func TestLongRecordsGetBatchesOfTheirOwn(t *testing.T) {
 			d := newChain(t, s, dest)
 			d.bufSize = 16 << 10
 			d.buf, d.other = make([]byte, 0, d.bufSize), make([]byte, 0, d.bufSize)
-			run(d)
+			run(t, d)
 			if sizes[1] != 5 || len(sizes) != 1 || cap(d.buf) > d.bufSize || d.Delivered != 5 {
 				t.Errorf("overlaps %v: got batches %v (by length), and a buffer of %d bytes at the end", overlaps, sizes, cap(d.buf))
 			}
 		})
 	}
+}
+
+// TestOffsetOfThePosition returns the offset in a segment of this process when
+// all that was read from it is settled, and otherwise an earlier one.
+func TestOffsetOfThePosition(t *testing.T) {
+	s := &chainSpool{}
+	s.grow(t, 10, oldSize)
+	s.grow(t, 5, oldSize)
+	d := newChain(t, s, &plain{})
+	d.fill()
+	check := func(name string, number uint64, wantAt int, wantSeq uint64) {
+		t.Helper()
+		if at, seq := d.SettledIn(number); at != wantAt || seq != wantSeq {
+			t.Errorf("%s: got offset %d and record %d in segment %d, want %d and %d", name, at, seq, number, wantAt, wantSeq)
+		}
+	}
+	check("nothing is settled", 1, 0, 0)
+	d.settleBatch(d.batch[:9], nil)
+	check("one is not settled", 1, 0, 0)
+	d.settleBatch(d.batch[9:], nil)
+	check("all are settled", 1, recordAt(10), 11)
+	check("another segment", 2, 0, 0)
+	d.retain(nil)
+	d.leave()
+	check("left", 1, recordAt(10), 11)
+	d.fill()
+	d.settleBatch(d.batch, nil)
+	check("the next one", 2, recordAt(5), 16)
+	check("the one before", 1, 0, 0)
 }

@@ -38,12 +38,17 @@ func (d *Delivery) fillOne() (ended, busy bool) {
 }
 
 // passSettled skips the records at the beginning of a segment that the previous
-// process has settled.
+// process has settled. The length of a damaged one may not lead to the next.
 func (d *Delivery) passSettled(g *segment.Segment) {
 	settled := d.position()
 	defer g.EndGuard(debug.SetPanicOnFault(true)) // fillLive will fault on the same page
 	for end, _, _ := g.Claimed(); d.want < settled && d.at < end && g.Committed(d.at); d.want++ {
-		d.at = g.Behind(d.at)
+		rec, seq, ok := g.Record(d.at, end)
+		if !ok || seq != d.want {
+			d.rescue(g, errChanged)
+			return
+		}
+		d.at += segment.Align(len(rec))
 	}
 }
 

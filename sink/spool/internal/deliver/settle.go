@@ -43,7 +43,7 @@ func (d *Delivery) skip(first uint64) {
 // settle moves the position past numbers without a record, some of which are
 // damaged.
 func (d *Delivery) settle(missing, damagedOnes uint64) {
-	if missing == 0 || d.Dest == nil {
+	if d.Dest == nil {
 		return
 	}
 	d.spool.Lock()
@@ -85,7 +85,7 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 	d.Delivered += uint64(len(batch) - len(refused))
 	d.count(batch, refused)
 	d.Settled += uint64(len(batch))
-	if d.Settled == d.want && d.reading.Live != nil && !d.rescued {
+	if d.Settled == d.want { // all that was read from a segment of this process
 		d.place = place{d.reading.Number, d.at, d.want}
 	}
 	d.spool.Broadcast()

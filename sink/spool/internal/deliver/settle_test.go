@@ -3,6 +3,10 @@
 package deliver
 
 import (
+	"bytes"
+	"errors"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/nib-log/nib"
@@ -10,6 +14,7 @@ import (
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // TestVoidClaimIsCountedOnce voids the claim of a number before and after the
@@ -41,5 +46,74 @@ func TestInvalidRejectionsAreIgnored(t *testing.T) {
 	d.settleBatch(d.batch[:2], []delivery.Rejection{{Index: -1}, {Index: 1}, {Index: 1}, {Index: 0}, {Index: 2}, {Index: 5000}})
 	if n := d.Dropped[segment.CauseRejected][level.Row(int(nib.LevelInfo))]; n != 1 || d.Delivered != 1 || d.Settled != 3 {
 		t.Errorf("got %d rejected, %d delivered and position %d, want 1, 1 and 3", n, d.Delivered, d.Settled)
+	}
+}
+
+// storedPosition returns the position in the file of the cursor.
+func storedPosition(t *testing.T, m *vfstest.Mem) uint64 {
+	t.Helper()
+	_, _, p, err := store.ReadSlots(bytes.NewReader(fileOf(t, m, store.CursorExt)))
+	must(t, err)
+	return p.Seq
+}
+
+// TestProgressIsStoredAndWakesCalls moves the position in each way: calls that
+// wait for it are woken, and the cursor has it.
+func TestProgressIsStoredAndWakesCalls(t *testing.T) {
+	for name, move := range map[string]func(d *bed){
+		"a batch":                  func(d *bed) { d.settleBatch(d.batch, nil) },
+		"numbers without a record": func(d *bed) { d.settle(4, 2) },
+		"unused numbers":           func(d *bed) { d.pass(4) },
+		"numbers never given":      func(d *bed) { d.neverGiven(4) },
+		"numbers before a segment": func(d *bed) { d.skip(5) },
+		"a segment given up": func(d *bed) {
+			d.giveUp(segment.New(make([]byte, segment.MinSize), segment.Identity{Size: segment.MinSize}, nil), 5)
+		},
+	} {
+		m := vfstest.NewMem(nil)
+		d := newBed(t, m, &answers{}, 4, 1)
+		d.Recovered, d.Skipped = 10, 10
+		move(d)
+		if got := storedPosition(t, m); got != 5 || d.Settled != 5 || d.spool.(*spoolOfNothing).woken != 1 || len(d.faults) > 0 {
+			t.Errorf("%s: got position %d, %d in the cursor, woken %d times, errors %v, want 5", name, d.Settled, got, d.spool.(*spoolOfNothing).woken, d.faults)
+		}
+	}
+}
+
+// TestCursorIsWrittenAgain has a cursor that cannot be written once: the
+// position is written when the cursor is synced, and only then.
+func TestCursorIsWrittenAgain(t *testing.T) {
+	m, written := vfstest.NewMem(nil), 0
+	d := newBed(t, m, &answers{}, 4, 1)
+	d.settleBatch(d.batch[:1], nil)
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + store.CursorExt, Err: syscall.ENOSPC})
+	d.settleBatch(d.batch[1:3], nil)
+	if len(d.faults) != 1 || !errors.Is(d.faults[0], syscall.ENOSPC) || d.Settled != 4 || storedPosition(t, m) != 2 {
+		t.Errorf("got errors %v and position %d, %d in the cursor", d.faults, d.Settled, storedPosition(t, m))
+	}
+	if err := d.sync(); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("sync: got %v while the cursor cannot be written", err)
+	}
+	heal()
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + store.CursorExt, Reached: func() { written++ }})
+	for range 3 {
+		must(t, d.sync())
+	}
+	if written != 1 || storedPosition(t, m) != 4 {
+		t.Errorf("written %d times, got position %d, want once and 4", written, storedPosition(t, m))
+	}
+}
+
+// panics is an error whose Error method panics.
+type panics struct{}
+
+func (panics) Error() string { panic("no text") }
+
+func TestTextOf(t *testing.T) {
+	if got := TextOf(errDown); got != "down" {
+		t.Errorf("got %q", got)
+	}
+	if got := TextOf(panics{}); !strings.Contains(got, "deliver.panics") {
+		t.Errorf("got %q, want the type", got)
 	}
 }
