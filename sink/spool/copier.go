@@ -279,15 +279,19 @@ func (c *copier) unreadable(x *copied) {
 
 // committed returns the end of the committed records that precede the first
 // uncommitted claim, the number of the next record, and whether there will be
-// no more. ok is false if it has met a page that cannot be read.
+// no more. ok is false if it has met a page that cannot be read, or a record
+// whose length is damaged.
 func (x *copied) committed() (end int, next uint64, whole, ok bool) {
 	g := x.g
 	defer g.EndGuard(true)
 	claimed, _, final := g.Claimed()
 	end, next = x.at, x.next
 	for end < claimed && g.Committed(end) {
-		end = g.Behind(end)
-		next++
+		behind := g.Behind(end)
+		if behind > claimed {
+			return end, next, false, false
+		}
+		end, next = behind, next+1
 	}
 	return end, next, final && end == claimed, true
 }

@@ -5,6 +5,7 @@ package spool
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -259,5 +260,34 @@ func TestSettledLinesAreNotCopied(t *testing.T) {
 	must(t, s.Flush(context.Background()), s.Sync(context.Background()))
 	if n := memNames(t, m, store.CopyExt); len(n) != 0 {
 		t.Errorf("got %q, want no copies", n)
+	}
+}
+
+// TestCopierStopsAtADamagedLength has a record whose length reaches beyond what
+// is claimed: only what precedes it is copied.
+func TestCopierStopsAtADamagedLength(t *testing.T) {
+	const lines, size = 10, 100
+	for _, length := range []uint32{segment.RecordHead + size, 1000 * size, segment.MinSize, 1 << 24, 0x7ffffff0, 0x7fffffff} {
+		g := segment.New(make([]byte, segment.MinSize), segment.Identity{Number: 1, Gen: 1, Size: segment.MinSize}, nil)
+		g.Begin(segment.Start{First: 1})
+		at := 0
+		for n := range lines {
+			r := record(nib.LevelInfo, n, size)
+			claim := segment.RecordSize(r, -1)
+			offset, seq, _ := g.Reserve(claim)
+			g.Write(offset, claim, seq, r, -1)
+			at = offset
+		}
+		binary.LittleEndian.PutUint32(g.Bytes()[at:], length)
+		x := &copied{g: g, at: segment.HeaderSize, next: 1}
+		end, next, _, ok := x.committed()
+		want, last := at, uint64(lines-1)
+		if length == segment.RecordHead+size {
+			want, _, _ = g.Claimed()
+			last++
+		}
+		if ok != (last == lines) || end != want || next != last+1 {
+			t.Errorf("a record of %d bytes: got %v up to offset %d, record %d, want offset %d, record %d", length, ok, end, next-1, want, last)
+		}
 	}
 }

@@ -326,13 +326,14 @@ func (g *Segment) IsFree(at int) bool { return word(g.b, at).Load() == 0 }
 // State returns the first word of the claim at offset at.
 func (g *Segment) State(at int) uint64 { return stored(word(g.b, at).Load()) }
 
-// Behind returns the offset after the committed record at offset at.
+// Behind returns the offset after the committed record at offset at. If its
+// length is damaged, that may be beyond the segment.
 func (g *Segment) Behind(at int) int {
-	return at + Align(int(int32(uint32(g.State(at)))))
+	return at + Align(min(int(int32(uint32(g.State(at)))), len(g.b)))
 }
 
 // Record returns the record at offset at if there is a complete one of this
-// segment that ends at or before end.
+// segment that ends at or before end. Otherwise its number is 0.
 func (g *Segment) Record(at, end int) (rec []byte, seq uint64, ok bool) {
 	return recordAt(g.b[:end], at, g.Gen, g.crc)
 }

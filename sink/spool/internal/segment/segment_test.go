@@ -269,3 +269,20 @@ func TestTally(t *testing.T) {
 		t.Errorf("got %v, want %v", left.List(), a.List())
 	}
 }
+
+// TestDamagedLengthIsBounded has committed records whose length is damaged: the
+// offset after them is not beyond the segment by more than its size, nor before
+// the record, on 32 bits either.
+func TestDamagedLengthIsBounded(t *testing.T) {
+	g, _ := filled(t, sample())
+	end, _, _ := g.Claimed()
+	for _, length := range []uint32{1, 8, MinSize - 1, MinSize, MinSize + 1, 0x7ffffff0, 0x7fffffff} {
+		word(g.b, HeaderSize).Store(stored(uint64(length)))
+		if got := g.Behind(HeaderSize); got <= HeaderSize || got > HeaderSize+MinSize || int64(length) > MinSize && got <= end {
+			t.Errorf("a record of %d bytes ends at %d", length, got)
+		}
+		if g.Seal(); length >= MinSize && g.HasNoWriters() {
+			t.Errorf("after a record of %d bytes, there are no writers", length)
+		}
+	}
+}

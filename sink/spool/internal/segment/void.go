@@ -57,5 +57,5 @@ func (g *Segment) HasNoWriters() (is bool) {
 			return false
 		}
 	}
-	return final
+	return final && at == end
 }
