@@ -391,3 +391,14 @@ func TestCallsInTurn(t *testing.T) {
 		second.endOutage()
 	})
 }
+
+// TestDestinationWithoutMarks stores no mark before the first attempt.
+func TestDestinationWithoutMarks(t *testing.T) {
+	m, synced := vfstest.NewMem(nil), 0
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Reached: func() { synced++ }})
+	p := scripted(nil, func([]nib.Record) {})
+	d := newBed(t, m, &p, 4, 1)
+	if d.deliver(); !d.begun || synced > 0 || d.Settled != 5 {
+		t.Errorf("got %d syncs and position %d", synced, d.Settled)
+	}
+}

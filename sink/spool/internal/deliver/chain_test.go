@@ -7,7 +7,9 @@ package deliver
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -32,6 +34,7 @@ type chainSpool struct {
 	woken   int // how often calls were woken
 
 	quarantined int
+	noted       int // how often noted errors were reported
 }
 
 func (s *chainSpool) From(l *Link) []*Link {
@@ -66,7 +69,7 @@ func (s *chainSpool) Remove(l *Link) {
 
 func (s *chainSpool) Fault(op string, err error)  { s.note(op, err) }
 func (s *chainSpool) Report(op string, err error) { s.note(op, err) }
-func (s *chainSpool) ReportNoted()                {}
+func (s *chainSpool) ReportNoted()                { s.noted++ }
 
 func (s *chainSpool) note(op string, err error) {
 	s.Lock()
@@ -415,4 +418,98 @@ func TestOffsetOfThePosition(t *testing.T) {
 	d.settleBatch(d.batch, nil)
 	check("the next one", 2, recordAt(5), 16)
 	check("the one before", 1, 0, 0)
+}
+
+// TestRunWaitsForAnotherSegment has read everything, in a segment that is
+// complete: the next one is delivered when it is there, and the end is noticed.
+func TestRunWaitsForAnotherSegment(t *testing.T) {
+	for _, end := range []string{"closed", "stopped"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newOldChain(t)
+			s.closed = false
+			s.grow(t, 10, oldSize).Live.Seal()
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			p := scripted(nil, func([]nib.Record) {})
+			d := s.deliveryOf(t, &p, 0)
+			d.opened, d.Recovered, d.Options.Context = 1, 0, ctx
+			time.AfterFunc(time.Second, func() {
+				s.grow(t, 5, oldSize).Live.Seal()
+				d.Wake()
+			})
+			time.AfterFunc(time.Minute, func() {
+				if s.Lock(); d.Delivered != 15 {
+					t.Errorf("got %d records before the end, want 15", d.Delivered)
+				}
+				s.Unlock()
+				if end == "stopped" {
+					stop()
+					return
+				}
+				s.close()
+				d.Wake()
+			})
+			begin := time.Now()
+			run(t, d)
+			if took := time.Since(begin); took != time.Minute || d.Delivered != 15 || !slices.Equal(s.removed, []uint64{1}) {
+				t.Errorf("%s: got %d records after %v, and segments %d removed", end, d.Delivered, took, s.removed)
+			}
+		})
+	}
+}
+
+// TestLinesInMemoryOfACallInProgress closes a spool in memory while a call has
+// not written its line yet: it counts as well, and lines in a file do not.
+func TestLinesInMemoryOfACallInProgress(t *testing.T) {
+	for _, files := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newOldChain(t)
+			g := s.grow(t, 5, oldSize).Live
+			at, size, seq := claim(g)
+			s.next++
+			s.close()
+			ctx, stop := context.WithCancel(t.Context())
+			stop()
+			time.AfterFunc(time.Second, func() { write(g, at, size, seq) })
+			d := newChain(t, &s.chainSpool, &plain{})
+			if files {
+				d = s.deliveryOf(t, &plain{}, 0)
+			}
+			d.Options.Context = ctx
+			run(t, d)
+			var lost uint64
+			for _, n := range d.Dropped[segment.CauseClosed] {
+				lost += n
+			}
+			if want := map[bool]uint64{false: 6}[files]; lost != want || d.LinesLeft == files || d.Settled != want+1 || len(d.batch) != 0 {
+				t.Errorf("files=%v: got %d lost and position %d, want %d", files, lost, d.Settled, want)
+			}
+			time.Sleep(time.Second)
+		})
+	}
+}
+
+// TestDestinationThatEndsItsGoroutine calls Goexit or panics with a value of
+// its own while it delivers: delivery goes on in another goroutine.
+func TestDestinationThatEndsItsGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &chainSpool{}
+		s.grow(t, 10, oldSize)
+		s.close()
+		calls := 0
+		p := scripted([]answer{{4, nil}}, func([]nib.Record) {
+			if calls++; calls == 2 {
+				runtime.Goexit()
+			}
+		})
+		d := newChain(t, s, &p)
+		begin := time.Now()
+		run(t, d)
+		if d.Delivered != 10 || d.Failures != 2 || calls != 3 || time.Since(begin) < d.Options.Tick/2 || !d.outage.since.IsZero() {
+			t.Errorf("got %d records, %d failures and %d calls, want 10, 2 and 3", d.Delivered, d.Failures, calls)
+		}
+		if len(s.errors) != 1 || !strings.Contains(s.errors[0], ErrEnded.Error()) {
+			t.Errorf("got errors %q", s.errors)
+		}
+	})
 }

@@ -31,18 +31,21 @@ func recordAt(i int) int {
 	return segment.HeaderSize + i*segment.Align(segment.RecordHead+oldSize)
 }
 
+// An edit changes the contents of a segment.
+type edit = func(b []byte) []byte
+
 // harm changes the line of a record.
-func harm(i int) func(b []byte) []byte {
+func harm(i int) edit {
 	return func(b []byte) []byte { b[recordAt(i)+segment.RecordHead]++; return b }
 }
 
 // unfinished makes a record one whose writer has not returned.
-func unfinished(i int) func(b []byte) []byte {
+func unfinished(i int) edit {
 	return func(b []byte) []byte { clear(b[recordAt(i):recordAt(i+1)]); return b }
 }
 
 // cut ends the file behind a record.
-func cut(i int) func(b []byte) []byte {
+func cut(i int) edit {
 	return func(b []byte) []byte { return b[:recordAt(i+1)] }
 }
 
@@ -63,7 +66,7 @@ func newOldChain(t *testing.T) *oldChain {
 
 // add adds a segment with so many lines, whose file has other contents than it
 // should.
-func (s *oldChain) add(t *testing.T, lines int, edits ...func(b []byte) []byte) *Link {
+func (s *oldChain) add(t *testing.T, lines int, edits ...edit) *Link {
 	t.Helper()
 	l := s.grow(t, lines, oldSize)
 	b := l.Live.Bytes()
@@ -116,50 +119,73 @@ func (s *oldChain) deliveryOf(t *testing.T, dest delivery.Destination, settled u
 	return d
 }
 
+// limit limits the batches of a delivery to so many records: by their number if
+// it is odd, and otherwise by their bytes.
+func limit(d *Delivery, most int) {
+	if most%2 != 0 {
+		d.batch = make([]nib.Record, 0, most)
+		return
+	}
+	d.bufSize = most * (segment.RecordHead + oldSize)
+	d.buf = make([]byte, 0, d.bufSize)
+}
+
+// A lack is what is missing in the first one of two old segments of ten lines.
+type lack struct {
+	name       string
+	edits      []edit
+	settled    uint64
+	gone       []uint64 // that do not arrive
+	damaged    uint64
+	unfinished uint64
+}
+
+var lacks = []lack{
+	{"nothing", nil, 0, nil, 0, 0},
+	{"a damaged line", []edit{harm(4)}, 0, []uint64{5}, 1, 0},
+	{"two damaged lines", []edit{harm(4), harm(5)}, 0, []uint64{5, 6}, 2, 0},
+	{"two damaged lines apart", []edit{harm(2), harm(5)}, 0, []uint64{3, 6}, 2, 0},
+	{"a damaged line at the beginning", []edit{harm(0)}, 0, []uint64{1}, 1, 0},
+	{"a damaged line at the end", []edit{harm(9)}, 0, []uint64{10}, 1, 0},
+	{"an unfinished line", []edit{unfinished(4)}, 0, []uint64{5}, 0, 1},
+	{"an unfinished line at the end", []edit{unfinished(9)}, 0, []uint64{10}, 0, 1},
+	{"the end of the file", []edit{cut(6)}, 0, []uint64{8, 9, 10}, 3, 0},
+	{"one damaged and one unfinished line", []edit{harm(4), unfinished(7)}, 0, []uint64{5, 8}, 1, 1},
+	{"an unfinished line and the end of the file", []edit{unfinished(2), cut(6)}, 0, []uint64{3, 8, 9, 10}, 3, 1},
+	{"all lines", []edit{func(b []byte) []byte { clear(b[recordAt(0):]); return b }}, 0, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 0, 10},
+	{"a line that is settled", []edit{harm(1)}, 4, []uint64{1, 2, 3, 4}, 0, 0},
+	{"the last line that is settled", []edit{harm(3)}, 4, []uint64{1, 2, 3, 4}, 0, 0},
+	{"the first line that is not settled", []edit{harm(4)}, 4, []uint64{1, 2, 3, 4, 5}, 1, 0},
+	{"lines on both sides of the position", []edit{harm(3), harm(4)}, 4, []uint64{1, 2, 3, 4, 5}, 1, 0},
+	{"everything, settled already", []edit{func([]byte) []byte { return nil }}, 10, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 0, 0},
+}
+
 // TestWhatIsMissingInOldSegments delivers two segments of ten lines, the first
 // of which lacks something. What was committed counts as damaged, and what was
 // not as unfinished; everything else arrives.
 func TestWhatIsMissingInOldSegments(t *testing.T) {
-	type edits = []func(b []byte) []byte
-	for _, c := range []struct {
-		name       string
-		edits      edits
-		settled    uint64
-		gone       []uint64 // that do not arrive
-		damaged    uint64
-		unfinished uint64
-	}{
-		{"nothing", nil, 0, nil, 0, 0},
-		{"a damaged line", edits{harm(4)}, 0, []uint64{5}, 1, 0},
-		{"two damaged lines", edits{harm(4), harm(5)}, 0, []uint64{5, 6}, 2, 0},
-		{"two damaged lines apart", edits{harm(2), harm(5)}, 0, []uint64{3, 6}, 2, 0},
-		{"a damaged line at the beginning", edits{harm(0)}, 0, []uint64{1}, 1, 0},
-		{"a damaged line at the end", edits{harm(9)}, 0, []uint64{10}, 1, 0},
-		{"an unfinished line", edits{unfinished(4)}, 0, []uint64{5}, 0, 1},
-		{"an unfinished line at the end", edits{unfinished(9)}, 0, []uint64{10}, 0, 1},
-		{"the end of the file", edits{cut(6)}, 0, []uint64{8, 9, 10}, 3, 0},
-		{"one damaged and one unfinished line", edits{harm(4), unfinished(7)}, 0, []uint64{5, 8}, 1, 1},
-		{"all lines", edits{func(b []byte) []byte { clear(b[recordAt(0):]); return b }}, 0, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 0, 10},
-		{"a line that is settled", edits{harm(1)}, 4, []uint64{1, 2, 3, 4}, 0, 0},
-		{"the last line that is settled", edits{harm(3)}, 4, []uint64{1, 2, 3, 4}, 0, 0},
-		{"the first line that is not settled", edits{harm(4)}, 4, []uint64{1, 2, 3, 4, 5}, 1, 0},
-		{"lines on both sides of the position", edits{harm(3), harm(4)}, 4, []uint64{1, 2, 3, 4, 5}, 1, 0},
-		{"everything, settled already", edits{func([]byte) []byte { return nil }}, 10, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 0, 0},
-	} {
-		for _, most := range []int{1, 3, BatchRecords} {
+	for _, c := range lacks {
+		for _, most := range []int{1, 2, 3, 100} {
 			synctest.Test(t, func(t *testing.T) {
 				s := newOldChain(t)
 				s.add(t, 10, c.edits...)
 				s.add(t, 10)
 				var got, want []uint64
+				batches := 0
 				p := scripted(nil, func(batch []nib.Record) {
+					batches++
 					for _, r := range batch {
-						got = append(got, r.Seq)
+						if got = append(got, r.Seq); r.PC != 0 {
+							t.Errorf("%s: record %d has a program counter of another process", c.name, r.Seq)
+						}
 					}
 				})
 				d := s.deliveryOf(t, &p, c.settled)
-				d.batch = make([]nib.Record, 0, most)
+				limit(d, most)
 				run(t, d)
+				if pieces := 2 + len(c.edits); most == 100 && batches > pieces || s.noted != 2 && c.settled < 10 {
+					t.Errorf("%s: got %d batches, want up to %d", c.name, batches, pieces)
+				}
 				for seq := uint64(1); seq <= 20; seq++ {
 					if !slices.Contains(c.gone, seq) {
 						want = append(want, seq)
@@ -175,6 +201,141 @@ func TestWhatIsMissingInOldSegments(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestNumbersOfOldSegments has numbers between segments, records with numbers
+// of the next segment, and a segment that stands for the next one as well, which
+// is gone.
+func TestNumbersOfOldSegments(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		make    func(t *testing.T, s *oldChain)
+		want    []uint64
+		skipped uint64
+		damaged uint64
+	}{
+		{"a gap", func(t *testing.T, s *oldChain) { s.add(t, 2); s.next += 3; s.add(t, 2) }, []uint64{1, 2, 6, 7}, 3, 0},
+		{"a gap at the beginning", func(t *testing.T, s *oldChain) { s.next = 5; s.add(t, 2) }, []uint64{5, 6}, 4, 0},
+		{"a segment that is gone", func(t *testing.T, s *oldChain) {
+			l := s.add(t, 2)
+			l.End, l.Sure, l.Damaged = 6, 6, true
+			s.next = 6
+			s.add(t, 2)
+		}, []uint64{1, 2, 6, 7}, 0, 3},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newOldChain(t)
+			c.make(t, s)
+			var got []uint64
+			p := scripted(nil, func(batch []nib.Record) {
+				for _, r := range batch {
+					got = append(got, r.Seq)
+				}
+			})
+			d := s.deliveryOf(t, &p, 0)
+			if d.Skipped != c.skipped {
+				t.Errorf("%s: %d numbers are to be skipped, want %d", c.name, d.Skipped, c.skipped)
+			}
+			run(t, d)
+			damaged := d.Dropped[segment.CauseDamaged][level.Row(int(segment.LevelUnknown))]
+			if !slices.Equal(got, c.want) || damaged != c.damaged || d.Unfinished != 0 || d.Skipped != 0 || d.Settled != s.next || storedPosition(t, s.fs) != s.next {
+				t.Errorf("%s: got records %d, %d damaged, %d skipped and position %d, want %d, %d, 0 and %d", c.name, got, damaged, d.Skipped, d.Settled, c.want, c.damaged, s.next)
+			}
+		})
+	}
+}
+
+// TestRecordsBeyondTheEnd has records with the numbers of the next segment: they
+// do not count, wherever a batch ends.
+func TestRecordsBeyondTheEnd(t *testing.T) {
+	for _, most := range []int{1, 3, 5} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newOldChain(t)
+			s.add(t, 5).End = 4
+			s.next = 4
+			g := s.grow(t, 0, 0)
+			at, seq, _ := g.Live.Reserve(segment.RecordHead + 4)
+			g.Live.Write(at, segment.RecordHead+4, seq, &nib.Record{Line: []byte("next")}, -1)
+			s.next++
+			s.put(t, store.SegmentName(2), g.Live.Bytes())
+			g.Live, g.End, g.Sure = nil, s.next, s.next
+			var sizes []int
+			p := scripted(nil, func(batch []nib.Record) {
+				for _, r := range batch {
+					sizes = append(sizes, len(r.Line))
+				}
+			})
+			d := s.deliveryOf(t, &p, 0)
+			limit(d, most)
+			if run(t, d); !slices.Equal(sizes, []int{oldSize, oldSize, oldSize, 4}) || d.Settled != 5 || d.Dropped != (segment.Tally{}) {
+				t.Errorf("batches of %d: got lines of %d bytes and position %d", most, sizes, d.Settled)
+			}
+		})
+	}
+}
+
+// TestSettledSegmentsAreNotRead has two segments that are settled, the second
+// one in part.
+func TestSettledSegmentsAreNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newOldChain(t)
+		s.add(t, 10)
+		s.add(t, 10)
+		s.fs.Fail(vfstest.Fault{Path: store.SegmentName(1), Reached: func() { t.Error("a settled segment is read") }})
+		p := scripted(nil, func([]nib.Record) {})
+		d := s.deliveryOf(t, &p, 10)
+		if run(t, d); d.Delivered != 10 || d.Settled != 21 {
+			t.Errorf("got %d records and position %d", d.Delivered, d.Settled)
+		}
+	})
+}
+
+// TestOldSegmentsWithoutADestination leaves files of an earlier process without
+// reading them.
+func TestOldSegmentsWithoutADestination(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newOldChain(t)
+		s.add(t, 10)
+		s.add(t, 10)
+		opened := 0
+		s.fs.Fail(vfstest.Fault{Path: "*" + store.SegmentExt, Reached: func() { opened++ }})
+		d := newChain(t, &s.chainSpool, nil)
+		d.dir = store.LookInto(s.fs, dirOfTest)
+		run(t, d)
+		if d.cur != s.links[1] || d.Settled != 1 || opened > 0 || len(s.links) != 2 {
+			t.Errorf("got position %d, and %d files were opened", d.Settled, opened)
+		}
+	})
+}
+
+// TestReadingAheadStopsAtOldSegments has a segment that an Overlapper reads and
+// a next one that is not in memory any more and cannot be read: the records of
+// the first one do not wait for it.
+func TestReadingAheadStopsAtOldSegments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newOldChain(t)
+		s.grow(t, 10, oldSize)
+		second := s.grow(t, 10, oldSize)
+		s.put(t, store.SegmentName(2), second.Live.Bytes())
+		s.links[0].Live.Seal()
+		second.Live, second.End, second.Sure = nil, s.next, s.next
+		heal := s.fs.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: store.SegmentName(2), Err: syscall.EMFILE})
+		time.AfterFunc(time.Second, heal)
+		begin := time.Now()
+		o := &overlapping{}
+		o.do = func(batch []nib.Record) (delivery.Result, error) {
+			if took := time.Since(begin); batch[0].Seq == 1 && took > linger {
+				t.Errorf("the first records arrive after %v", took)
+			}
+			return delivery.Result{Accepted: len(batch)}, nil
+		}
+		d := s.deliveryOf(t, o, 0)
+		d.opened, d.Recovered, d.Skipped, d.Options.Tick = 1, 10, 0, 100*time.Millisecond
+		run(t, d)
+		if d.Delivered != 20 || d.Settled != 21 || len(s.errors) == 0 {
+			t.Errorf("got %d records, position %d and errors %q", d.Delivered, d.Settled, s.errors)
+		}
+	})
 }
 
 // TestNumbersThatWereNeverGiven has a last segment of an earlier process that
@@ -347,4 +508,34 @@ func TestOldSegmentIsReadAfterOneThatIsGone(t *testing.T) {
 			t.Errorf("got %d lines and then a pause of %v", d.Delivered, d.Pause)
 		}
 	})
+}
+
+// TestTimeOfASegmentIsItsOwn has two segments that cannot be read at first. The
+// time after which a page of the second one counts as damaged begins when that
+// is read, whatever has become of the first one.
+func TestTimeOfASegmentIsItsOwn(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newOldChain(t)
+			s.add(t, 100)
+			s.add(t, 100)
+			if gone {
+				heal := s.fs.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: store.SegmentName(1), Err: syscall.EMFILE})
+				time.AfterFunc(GiveUpTime, func() {
+					heal()
+					_ = s.fs.Remove(filepath.Join(dirOfTest, store.SegmentName(1)))
+				})
+			} else {
+				s.breakPage(store.SegmentName(1), 2)
+			}
+			s.breakPage(store.SegmentName(2), 2)
+			p := scripted(nil, func([]nib.Record) {})
+			d := s.deliveryOf(t, &p, 0)
+			begin := time.Now()
+			run(t, d)
+			if took := time.Since(begin); took < 2*GiveUpTime {
+				t.Errorf("gone=%v: the pages are given up after %v", gone, took)
+			}
+		})
+	}
 }

@@ -42,9 +42,9 @@ func (d *Delivery) fillOne() (ended, busy bool) {
 func (d *Delivery) passSettled(g *segment.Segment) {
 	settled := d.position()
 	defer g.EndGuard(debug.SetPanicOnFault(true)) // fillLive will fault on the same page
-	for end, _, _ := g.Claimed(); d.want < settled && d.at < end && g.Committed(d.at); d.want++ {
-		rec, seq, ok := g.Record(d.at, end)
-		if !ok || seq != d.want {
+	for end, _, _ := g.Claimed(); d.want < settled && d.at < end; d.want++ {
+		rec, seq, _ := g.Record(d.at, end)
+		if seq != d.want {
 			d.rescue(g, errChanged)
 			return
 		}
@@ -65,7 +65,7 @@ func (d *Delivery) ahead() bool {
 	d.spool.Lock()
 	defer d.spool.Unlock()
 	next := d.behind(d.reading)
-	if next == nil || d.rescued || d.reading.Live == nil || next.Live == nil || next.First != d.want ||
+	if next == nil || next.Live == nil || next.First != d.want ||
 		int64(next.Number-d.cur.Number+1)*d.Options.SegmentSize > d.Options.Size/2 {
 		return false
 	}
@@ -77,8 +77,9 @@ func (d *Delivery) ahead() bool {
 // fillLive reads from a segment of this process. It looks seldom how far that
 // is claimed: each look takes the cache line of the tail from the writers.
 func (d *Delivery) fillLive(g *segment.Segment) (ended, busy bool) {
-	for end, final := 0, false; ; {
+	for end := 0; ; {
 		if d.at >= end {
+			var final bool
 			if end, _, final = g.Claimed(); d.at == end {
 				return final, false
 			}
@@ -96,9 +97,9 @@ func (d *Delivery) fillLive(g *segment.Segment) (ended, busy bool) {
 			d.stepOver(v)
 			continue
 		}
-		rec, seq, ok := g.Record(d.at, end)
+		rec, seq, _ := g.Record(d.at, end)
 		switch {
-		case !ok || seq != d.want:
+		case seq != d.want:
 			if len(d.batch) > 0 {
 				return false, false // deliver the batch first
 			}
@@ -130,7 +131,7 @@ func (d *Delivery) wiped(g *segment.Segment) bool {
 // has the file open. It returns false if the length of the record does not lead
 // to the next one.
 func (d *Delivery) lost(g *segment.Segment, end int) bool {
-	if behind := g.Behind(d.at); behind-d.at >= segment.RecordHead && behind <= end && d.leads(g, behind, end) {
+	if behind := g.Behind(d.at); d.leads(g, behind, end) {
 		d.at, d.want, d.witness = behind, d.want+1, false
 		d.settle(1, 1)
 		return true
@@ -140,17 +141,14 @@ func (d *Delivery) lost(g *segment.Segment, end int) bool {
 
 // leads reports whether the record after a damaged one is at offset at.
 func (d *Delivery) leads(g *segment.Segment, at, end int) bool {
-	if at == end {
-		return true
-	}
-	_, seq, ok := g.Record(at, end)
-	return ok && seq == d.want+1
+	_, seq, _ := g.Record(at, end)
+	return at == end || seq == d.want+1
 }
 
 // fillOld reads from a segment that another process has left. busy reports that
 // it cannot be read now.
 func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
-	if d.Dest == nil || !d.entered && d.position() >= g.End {
+	if d.Dest == nil || d.position() >= g.End {
 		return true, false
 	}
 	if d.scan == nil {
@@ -158,11 +156,11 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 		if !ok {
 			return false, true
 		}
-		d.entered, d.scan, d.torn = true, segment.NewScanner(b, g.Identity, g.First), torn || g.Damaged
+		d.scan, d.torn = segment.NewScanner(b, g.Identity, g.First), torn || g.Damaged
 		d.skip(g.First)
 	}
 	sc, settled := d.scan, d.position()
-	for len(d.batch) < cap(d.batch) {
+	for {
 		before := *sc
 		rec, gap, ok := sc.Next()
 		seq := sc.Want - 1 // of rec
@@ -181,14 +179,9 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 			}
 			d.gap(missing-never, gap.Damaged || g.Whole || seq == g.End && d.torn)
 			d.neverGiven(never)
-			settled = d.position()
 		}
 		if seq == g.End {
-			ended = len(d.batch) == 0
-			if !ended {
-				*sc = before
-			}
-			return ended, false
+			return len(d.batch) == 0, false
 		}
 		if seq < settled {
 			continue // settled by the other process
@@ -198,14 +191,10 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 			return false, false
 		}
 	}
-	return false, false
 }
 
 // neverGiven subtracts n numbers that were counted as recovered but never used.
 func (d *Delivery) neverGiven(n uint64) {
-	if n == 0 {
-		return
-	}
 	d.spool.Lock()
 	d.Settled += n
 	d.Recovered -= n
@@ -286,21 +275,16 @@ func (d *Delivery) endGuard(g *segment.Segment, before bool) {
 	}
 }
 
-// stepOver skips a void claim of size bytes.
+// stepOver skips a void claim of size bytes, whose line got another number. It
+// is counted in d.Skipped.
 func (d *Delivery) stepOver(size int) {
 	d.at, d.want, d.witness = d.at+size, d.want+1, false
-	d.pass(1)
-}
-
-// pass moves the position past numbers without a record, such as those whose
-// lines got other numbers. They are counted in d.Skipped.
-func (d *Delivery) pass(n uint64) {
-	if n == 0 || d.Dest == nil {
+	if d.Dest == nil {
 		return
 	}
 	d.spool.Lock()
-	d.Settled += n
-	d.Skipped -= n
+	d.Settled++
+	d.Skipped--
 	d.spool.Broadcast()
 	d.spool.Unlock()
 	d.note()

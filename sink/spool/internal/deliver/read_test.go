@@ -6,6 +6,8 @@ package deliver
 
 import (
 	"bytes"
+	"encoding/binary"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -34,13 +36,16 @@ func TestErasedClaim(t *testing.T) {
 		line    int // length of the lines
 		from    int // what is erased, from the end of the first record
 		to      int
+		state   string // of the claim
 		noticed bool
 	}{
-		{"nothing", oldSize, 0, 0, false},
-		{"the end of the record", oldSize, -8, 0, true},
-		{"more than the end of the record", oldSize, -16, 64, true},
-		{"all but the end of the record", oldSize, -64, -8, false},
-		{"a record up to the end of a page", segment.PageSize - segment.RecordHead, -8, 0, false},
+		{"nothing", oldSize, 0, 0, "", false},
+		{"the end of the record", oldSize, -8, 0, "", true},
+		{"more than the end of the record", oldSize, -16, 64, "", true},
+		{"all but the end of the record", oldSize, -64, -8, "", false},
+		{"a record up to the end of a page", segment.PageSize - segment.RecordHead, -8, 0, "", false},
+		{"the end of the record, and the call has begun to write", oldSize, -8, 0, "marked", false},
+		{"the end of the record, and the claim is void", oldSize, -8, 0, "void", false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &chainSpool{}
@@ -59,37 +64,82 @@ func TestErasedClaim(t *testing.T) {
 					clear(g.Bytes()[behind+c.from : behind+c.to])
 				}
 			})
-			time.AfterFunc(time.Second, func() { write(g, behind, size, second) })
+			lines := uint64(7)
+			switch {
+			case c.state == "marked":
+				binary.LittleEndian.PutUint64(g.Bytes()[behind:], uint64(uint32(-int32(size))))
+			case c.state == "void":
+				g.VoidClaim(behind, size, second)
+				lines = 6
+			}
+			if !c.noticed && c.state != "void" {
+				time.AfterFunc(time.Second, func() { write(g, behind, size, second) })
+			}
 			d := newChain(t, s, &p)
 			begin := time.Now()
 			run(t, d)
 			took := time.Since(begin)
 			damaged := d.Dropped[segment.CauseDamaged][level.Row(int(segment.LevelUnknown))]
-			if noticed := len(s.errors) > 0; noticed != c.noticed || damaged > 0 != c.noticed || d.Delivered+damaged != 7 || (took < time.Second) != c.noticed {
+			if noticed := len(s.errors) > 0; noticed != c.noticed || damaged > 0 != c.noticed || d.Delivered+damaged != lines || (took < time.Second) != (c.noticed || c.state == "void") {
 				t.Errorf("%s: got %d lines, %d damaged, after %v, and errors %q", c.name, d.Delivered, damaged, took, s.errors)
 			}
-			time.Sleep(time.Minute)
 		})
 	}
 }
 
-// TestClaimWithoutAWitness erases a record and the claim after it before they
-// are read.
+// TestClaimWithoutAWitness has a claim that is written late, after zeros that
+// prove nothing: the delivery waits for it.
 func TestClaimWithoutAWitness(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &chainSpool{}
-		g := s.grow(t, 0, 0).Live
-		at, size, seq := claim(g)
-		s.next++
-		s.close()
-		time.AfterFunc(time.Second, func() { write(g, at, size, seq) })
-		p := scripted(nil, func([]nib.Record) {})
-		d := newChain(t, s, &p)
-		run(t, d)
-		if d.Delivered != 1 || len(s.errors) > 0 {
-			t.Errorf("got %d lines and errors %q", d.Delivered, s.errors)
-		}
-	})
+	for _, c := range []struct {
+		name    string
+		before  func(t *testing.T, s *oldChain) *segment.Segment
+		settled uint64
+		lost    uint64
+	}{
+		{"the first claim", func(t *testing.T, s *oldChain) *segment.Segment { return s.grow(t, 0, 0).Live }, 0, 0},
+		{"after a line that ends in zeros", func(t *testing.T, s *oldChain) *segment.Segment { return s.grow(t, 1, oldSize).Live }, 0, 0},
+		{"after such a line that is settled", func(t *testing.T, s *oldChain) *segment.Segment { return s.grow(t, 1, oldSize).Live }, 1, 0},
+		{"after a void claim", func(t *testing.T, s *oldChain) *segment.Segment {
+			g := s.grow(t, 0, 0).Live
+			g.VoidClaim(claim(g))
+			s.next++
+			return g
+		}, 0, 0},
+		{"after a damaged line", func(t *testing.T, s *oldChain) *segment.Segment {
+			g := s.grow(t, 1, oldSize).Live
+			harm(0)(g.Bytes())
+			return g
+		}, 0, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newOldChain(t)
+			g := c.before(t, s)
+			first := s.next
+			p := scripted(nil, func([]nib.Record) {})
+			d := s.deliveryOf(t, &p, c.settled)
+			d.opened, d.Recovered = first, 0
+			var at, size int
+			var seq uint64
+			time.AfterFunc(time.Second, func() {
+				s.Lock()
+				defer s.Unlock()
+				at, size, seq = claim(g)
+				s.next++
+				d.Wake()
+			})
+			time.AfterFunc(2*time.Second, func() {
+				write(g, at, size, seq)
+				s.close()
+				d.Wake()
+			})
+			s.closed = false
+			run(t, d)
+			damaged := d.Dropped[segment.CauseDamaged][level.Row(int(segment.LevelUnknown))]
+			if d.Settled != first+1 || damaged != c.lost || len(s.errors) > 0 {
+				t.Errorf("%s: got position %d, %d damaged and errors %q", c.name, d.Settled, damaged, s.errors)
+			}
+		})
+	}
 }
 
 // TestVoidClaimsAreSkipped has void claims at each place of a segment: the
@@ -111,12 +161,16 @@ func TestVoidClaimsAreSkipped(t *testing.T) {
 				}
 			}
 			s.close()
+			var d *Delivery
 			p := scripted(nil, func(batch []nib.Record) {
+				if d.Settled != batch[0].Seq {
+					t.Errorf("%04b: the position is %d when record %d is delivered", void, d.Settled, batch[0].Seq)
+				}
 				for _, r := range batch {
 					got = append(got, r.Seq)
 				}
 			})
-			d := s.deliveryOf(t, &p, 0)
+			d = s.deliveryOf(t, &p, 0)
 			d.opened, d.Recovered, d.Skipped = 1, 0, uint64(lines-len(want))
 			begin := time.Now()
 			run(t, d)
@@ -260,4 +314,113 @@ func TestBuffersOfABatch(t *testing.T) {
 			t.Errorf("overlaps=%v, %d settled: got batches of %d records and a buffer of %d bytes, want %d", c.overlaps, c.settle, got, cap(d.buf), c.want)
 		}
 	}
+}
+
+// TestForeignPanicIsNoFault panics while a segment is read, but not because of
+// an access to it.
+func TestForeignPanicIsNoFault(t *testing.T) {
+	s := &chainSpool{}
+	l := s.grow(t, 1, oldSize)
+	d := newChain(t, s, &plain{})
+	defer func() {
+		if debug.SetPanicOnFault(false) {
+			t.Error("the setting of the goroutine has changed")
+		}
+		if p := recover(); p != "foreign" || d.rescued || len(s.errors) > 0 {
+			t.Errorf("got %v, and errors %q", p, s.errors)
+		}
+	}()
+	if d.fill(); debug.SetPanicOnFault(false) {
+		t.Error("reading has changed the setting of the goroutine")
+	}
+	defer d.endGuard(l.Live, debug.SetPanicOnFault(true))
+	panic("foreign")
+}
+
+// TestErasedClaimAfterARest erases a claim and the end of the record before it,
+// when an Overlapper has settled a part of the batch: the rest is settled before
+// the segment is searched.
+func TestErasedClaimAfterARest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &chainSpool{}
+		g := s.grow(t, 0, 0).Live
+		for range 3 {
+			at, size, seq := claim(g)
+			write(g, at, size, seq)
+		}
+		behind, size, last := claim(g)
+		s.next += 4
+		s.grow(t, 5, oldSize)
+		s.close()
+		var got []uint64
+		var d *Delivery
+		o := &overlapping{}
+		o.do = func(batch []nib.Record) (delivery.Result, error) {
+			switch got = append(got, batch[0].Seq); len(got) {
+			case 1:
+				clear(g.Bytes()[behind-8 : behind])
+			case 2:
+				s.Lock()
+				g.VoidClaim(behind, size, last) // then the segment has everything
+				d.Void(last)
+				s.Unlock()
+			}
+			return delivery.Result{Accepted: 1}, nil
+		}
+		d = newChain(t, s, o)
+		run(t, d)
+		if !slices.Equal(got, []uint64{1, 2, 3, 5, 6, 7, 8, 9}) || d.Dropped != (segment.Tally{}) || len(s.errors) > 0 {
+			t.Errorf("got records %d, drops %v and errors %q", got, d.Dropped, s.errors)
+		}
+	})
+}
+
+// TestFirstSegmentIsDeliveredWhenItIsSafe waits until the records of the first
+// segment may be delivered.
+func TestFirstSegmentIsDeliveredWhenItIsSafe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &chainSpool{}
+		s.grow(t, 10, oldSize)
+		s.close()
+		safe := make(chan struct{})
+		time.AfterFunc(time.Second, func() { close(safe) })
+		begin := time.Now()
+		p := scripted(nil, func([]nib.Record) {
+			if took := time.Since(begin); took < time.Second {
+				t.Errorf("delivered after %v", took)
+			}
+		})
+		d := newChain(t, s, &p)
+		d.Options.Safe = safe
+		if run(t, d); d.Delivered != 10 {
+			t.Errorf("got %d records, want 10", d.Delivered)
+		}
+	})
+}
+
+// TestSettledSegmentsAreRemovedWithoutMoreRecords delivers all of a segment to
+// an Overlapper, with an empty one after it.
+func TestSettledSegmentsAreRemovedWithoutMoreRecords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &chainSpool{}
+		s.grow(t, 10, oldSize)
+		o := &overlapping{plain: scripted(nil, func([]nib.Record) {})}
+		d := newChain(t, s, o)
+		time.AfterFunc(time.Second, func() {
+			if !d.Options.Idle.Load() {
+				t.Error("the delivery does not sleep")
+			}
+			s.grow(t, 0, oldSize)
+			d.Wake()
+		})
+		time.AfterFunc(2*time.Second, func() {
+			if s.Lock(); !slices.Equal(s.removed, []uint64{1}) {
+				t.Errorf("segments %d are removed, want the first one", s.removed)
+			}
+			s.Unlock()
+			s.close()
+			d.Wake()
+		})
+		run(t, d)
+	})
 }

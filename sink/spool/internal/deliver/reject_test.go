@@ -5,12 +5,15 @@ package deliver
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
@@ -121,5 +124,77 @@ func TestRejectedLinesThatCannotBeStoredAreCounted(t *testing.T) {
 		if n := m.Opened() - before; n != 0 {
 			t.Errorf("%s: %d files were left open", c.op, n)
 		}
+	}
+}
+
+// TestRejectedLineCanBeDeliveredAgain stores everything that that requires.
+func TestRejectedLineCanBeDeliveredAgain(t *testing.T) {
+	line := []byte("{\"m\":\"aab\"}\n")
+	for _, c := range []struct {
+		name    string
+		message []byte
+		want    []int
+	}{
+		{"no message", nil, nil},
+		{"a message of its own", []byte("aab"), nil},
+		{"a message that is not in the line", []byte("xyz"), nil},
+		{"the message", line[6:9], []int{6, 3}},
+		{"a part that is there twice", line[7:8], []int{7, 1}},
+		{"the whole line", line, []int{0, len(line)}},
+		{"the last byte", line[len(line)-1:], []int{len(line) - 1, 1}},
+	} {
+		m := vfstest.NewMem(nil)
+		d := newBed(t, m, &answers{}, 1, 1)
+		d.batch[0] = nib.Record{Seq: 1, Spool: 0xabc, Time: -5, Level: nib.LevelError, Logger: `a"b`, Line: line, Message: c.message}
+		reason := strings.Repeat("r", MaxReason+1)
+		d.settleBatch(d.batch, []delivery.Rejection{{Index: 0, Reason: errors.New(reason)}})
+		var got struct {
+			Seq                          uint64
+			Spool, Level, Logger, Reason string
+			Time                         int64
+			Message                      []int
+			Line                         json.RawMessage
+		}
+		must(t, json.Unmarshal(fileOf(t, m, RejectedExt), &got))
+		if got.Seq != 1 || got.Spool != "0000000000000abc" || got.Time != -5 || got.Level != "error" || got.Logger != `a"b` || got.Reason != reason[:MaxReason] ||
+			!slices.Equal(got.Message, c.want) || string(got.Line) != string(line[:len(line)-1]) {
+			t.Errorf("%s: got %+v, want message %d", c.name, got, c.want)
+		}
+		if len(d.reports) != 1 || d.reports[0].Error() != reason {
+			t.Errorf("%s: got reports %v", c.name, d.reports)
+		}
+	}
+	m := vfstest.NewMem(nil)
+	d := newBed(t, m, &answers{}, 1, 1)
+	if d.reject(); bytes.Contains(fileOf(t, m, RejectedExt), []byte("logger")) {
+		t.Errorf("got the name of a logger that has none: %s", fileOf(t, m, RejectedExt))
+	}
+}
+
+// TestRejectedLinesFollowAWholeLine has a file whose last line is whole or not.
+func TestRejectedLinesFollowAWholeLine(t *testing.T) {
+	for before, want := range map[string]string{"": "", "{}\n": "{}\n", "{": "{\n"} {
+		m := vfstest.NewMem(nil)
+		d := newBed(t, m, &answers{}, 1, 1)
+		f, err := m.Open(filepath.Join(dirOfTest, nameOfTest+RejectedExt), os.O_RDWR|os.O_CREATE, 0o600)
+		must(t, err)
+		_, err = f.Write([]byte(before))
+		must(t, err, f.Close())
+		d.reject()
+		if got := fileOf(t, m, RejectedExt); !bytes.HasPrefix(got, []byte(want+`{"seq":1`)) {
+			t.Errorf("after %q: got %q", before, got)
+		}
+	}
+}
+
+// TestRejectedLinesAreWrittenInParts has a file system that writes a part of
+// what it gets.
+func TestRejectedLinesAreWrittenInParts(t *testing.T) {
+	whole, parts := vfstest.NewMem(nil), vfstest.NewMem(nil)
+	parts.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + RejectedExt, Short: 7})
+	newBed(t, whole, &answers{}, 3, 1).reject()
+	d := newBed(t, parts, &answers{}, 3, 1)
+	if d.reject(); !bytes.Equal(fileOf(t, parts, RejectedExt), fileOf(t, whole, RejectedExt)) || d.Unsaved != 0 {
+		t.Errorf("got %q, and %d lines that are not stored", fileOf(t, parts, RejectedExt), d.Unsaved)
 	}
 }

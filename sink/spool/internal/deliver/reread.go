@@ -38,9 +38,7 @@ func (d *Delivery) readOld(g *segment.Old) (b []byte, given, ok bool) {
 		}
 	}
 	if err == nil {
-		if d.again.tries > 0 {
-			d.again, d.Pause = rereading{}, 0
-		}
+		d.again, d.Pause = rereading{}, 0
 		return b, int64(len(b)) < g.Size&^7, true
 	}
 	if d.again.tries == 0 {

@@ -50,30 +50,29 @@ func (d *Delivery) fillRescued(g *segment.Segment) (ended, busy bool) {
 		}
 		d.scan = segment.NewScanner(b, g.Identity, g.First)
 	}
-	for len(d.batch) < cap(d.batch) {
+	for {
 		before, settled := *d.scan, d.position()
 		rec, _, ok := d.scan.Next()
 		seq := d.scan.Want - 1
-		if !ok || seq >= end {
+		if !ok {
 			seq = end
 		}
 		missing := max(before.Want, settled) < seq
-		switch {
-		case len(d.batch) > 0 && (missing || seq == end):
+		if missing && len(d.batch) > 0 {
 			*d.scan = before // settled in order
 			return false, false
-		case missing:
+		}
+		if missing {
 			d.giveUp(g, seq)
 		}
-		switch {
-		case seq == end:
-			return true, false
-		case seq >= settled && !d.add(rec, seq >= d.opened):
+		if seq == end {
+			return len(d.batch) == 0, false
+		}
+		if seq >= settled && !d.add(rec, seq >= d.opened) {
 			*d.scan = before
 			return false, false
 		}
 	}
-	return false, false
 }
 
 // giveUp settles the numbers from the first unsettled one to seq. They count as
@@ -138,8 +137,7 @@ func (d *Delivery) missing(g *segment.Segment, b []byte) uint64 {
 	_, end, _ := g.Claimed()
 	settled, found := d.position(), uint64(0)
 	for sc := segment.NewScanner(b, g.Identity, g.First); ; {
-		_, _, ok := sc.Next()
-		if !ok || sc.Want > end {
+		if _, _, ok := sc.Next(); !ok {
 			break
 		}
 		if sc.Want > settled {

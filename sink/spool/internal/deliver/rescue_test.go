@@ -5,6 +5,7 @@
 package deliver
 
 import (
+	"io/fs"
 	"slices"
 	"strings"
 	"syscall"
@@ -48,6 +49,12 @@ var damages = []damage{
 	{"a longer record", func(_ *testing.T, g *segment.Segment) { lengthen(g, 4) }, []uint64{5}, 1, true},
 	{"two longer records", func(_ *testing.T, g *segment.Segment) { lengthen(g, 2); lengthen(g, 6) }, []uint64{3, 7}, 2, true},
 	{"the last record, longer", func(_ *testing.T, g *segment.Segment) { lengthen(g, 9) }, []uint64{10}, 1, true},
+	{"a record as long as two", func(_ *testing.T, g *segment.Segment) {
+		g.Bytes()[recordAt(4)+1]++
+		g.Bytes()[recordAt(4)] -= 256 - 152
+	}, []uint64{5}, 1, true},
+	{"a record of 64 KiB", func(_ *testing.T, g *segment.Segment) { g.Bytes()[recordAt(4)+2]++ }, []uint64{5}, 1, true},
+	{"a record of 2 GiB", func(_ *testing.T, g *segment.Segment) { copy(g.Bytes()[recordAt(4):], "\xf0\xff\xff\x7f") }, []uint64{5}, 1, true},
 	{"a short record", func(_ *testing.T, g *segment.Segment) { g.Bytes()[recordAt(4)] = segment.RecordHead - 1 }, []uint64{5}, 1, true},
 	{"another record in its place", func(_ *testing.T, g *segment.Segment) {
 		copy(g.Bytes()[recordAt(4):recordAt(5)], g.Bytes()[recordAt(3):])
@@ -64,7 +71,7 @@ var damages = []damage{
 // and searched a few times.
 func TestDamageInASegmentInUse(t *testing.T) {
 	for _, c := range damages {
-		for _, most := range []int{1, 3, BatchRecords} {
+		for _, most := range []int{1, 2, 3, 100} {
 			synctest.Test(t, func(t *testing.T) {
 				s := &chainSpool{}
 				l := s.grow(t, 10, oldSize)
@@ -73,13 +80,15 @@ func TestDamageInASegmentInUse(t *testing.T) {
 				s.grow(t, 5, oldSize)
 				s.close()
 				var got, want []uint64
+				batches := 0
 				p := scripted(nil, func(batch []nib.Record) {
+					batches++
 					for _, r := range batch {
 						got = append(got, r.Seq)
 					}
 				})
 				d := newChain(t, s, &p)
-				d.batch = make([]nib.Record, 0, most)
+				limit(d, most)
 				voids := l.Live.VoidsIn(0, s.next)
 				d.Skipped = voids
 				begin := time.Now()
@@ -90,6 +99,9 @@ func TestDamageInASegmentInUse(t *testing.T) {
 						want = append(want, seq)
 					}
 				}
+				if pieces := 2 + len(c.gone); most == 100 && batches > pieces {
+					t.Errorf("%s: got %d batches, want up to %d", c.name, batches, pieces)
+				}
 				damaged := d.Dropped[segment.CauseDamaged][level.Row(int(segment.LevelUnknown))]
 				if !slices.Equal(got, want) || damaged != c.damaged || d.Settled != s.next || d.Skipped != 0 || d.Unfinished != 0 {
 					t.Errorf("%s: got records %d, %d damaged, %d skipped and position %d, want %d, %d, 0 and %d", c.name, got, damaged, d.Skipped, d.Settled, want, c.damaged, s.next)
@@ -98,7 +110,7 @@ func TestDamageInASegmentInUse(t *testing.T) {
 				if c.searched {
 					faults, waited = 1, linger+(1+2+4)*d.Options.Tick/2
 				}
-				if len(s.errors) != faults || l.Live.IsAbandoned() != c.searched || d.Pause != 0 || took < waited || took > 2*waited {
+				if len(s.errors) != faults || l.Live.IsAbandoned() != c.searched || d.Pause != 0 || d.again != (rereading{}) || took < waited || took > 2*waited {
 					t.Errorf("%s: got errors %q after %v, want %d after at least %v", c.name, s.errors, took, faults, waited)
 				}
 				if faults > 0 && s.errors[0] != "read a segment that is in use: written records are gone" {
@@ -110,31 +122,31 @@ func TestDamageInASegmentInUse(t *testing.T) {
 }
 
 // TestClaimInASearchedSegment has a call that writes its record while the
-// segment is searched for records: it arrives if the call does not take longer
-// than the search.
+// segment is searched for records: it arrives if it is written before the last
+// attempt.
 func TestClaimInASearchedSegment(t *testing.T) {
-	for _, c := range []struct {
-		after time.Duration
-		lost  uint64
-	}{{linger + 3*time.Millisecond, 0}, {time.Second, 1}} {
+	for attempt, lost := range map[int]uint64{1: 1, rescueTries - 1: 1, rescueTries: 2} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &chainSpool{}
-			l := s.grow(t, 10, oldSize)
-			at, size, seq := claim(l.Live)
+			s := newOldChain(t)
+			g := s.grow(t, 10, oldSize).Live
+			at, size, seq := claim(g)
 			s.next++
-			lengthen(l.Live, 9)
-			time.AfterFunc(time.Millisecond, func() { l.Live.Bytes()[recordAt(9)] -= 16 })
-			time.AfterFunc(c.after, func() { l.Live.Write(at, size, seq, &nib.Record{Line: make([]byte, oldSize)}, -1) })
+			lengthen(g, 9)
 			s.grow(t, 5, oldSize)
 			s.close()
+			attempts := 0 // each looks for a copy, after it has read the segment
+			s.fs.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "*" + store.CopyExt, Err: fs.ErrNotExist, Reached: func() {
+				if attempts++; attempts == attempt {
+					write(g, at, size, seq)
+				}
+			}})
 			p := scripted(nil, func([]nib.Record) {})
-			d := newChain(t, s, &p)
-			d.Options.Tick = 4 * time.Millisecond
+			d := s.deliveryOf(t, &p, 0)
+			d.opened, d.Recovered = 1, 0
 			run(t, d)
-			if damaged := d.Dropped[segment.CauseDamaged][level.Row(int(segment.LevelUnknown))]; damaged != c.lost || d.Delivered != 16-c.lost {
-				t.Errorf("written after %v: got %d records, %d damaged, want %d", c.after, d.Delivered, damaged, c.lost)
+			if damaged := d.Dropped[segment.CauseDamaged][level.Row(int(segment.LevelUnknown))]; damaged != lost || d.Delivered != 16-lost || attempts != rescueTries {
+				t.Errorf("written at attempt %d of %d: got %d records, %d damaged, want %d", attempt, attempts, d.Delivered, damaged, lost)
 			}
-			time.Sleep(time.Second)
 		})
 	}
 }
@@ -153,6 +165,7 @@ func TestSearchedSegmentIsCompletedFromItsCopy(t *testing.T) {
 		{"a whole copy", true, func(b []byte) []byte { return b }, nil, 0, 1},
 		{"a copy with another line damaged", true, harm(2), nil, 0, 1},
 		{"a copy with the same line damaged", true, harm(4), nil, 1, 1},
+		{"a copy with a page that cannot be read", true, func(b []byte) []byte { return b }, syscall.EIO, 0, 1},
 		{"a copy up to the line", true, cut(4), nil, 0, 1},
 		{"a copy up to the one before", true, cut(3), nil, 1, 1},
 		{"no copy", true, nil, nil, 1, 1},
@@ -167,7 +180,9 @@ func TestSearchedSegmentIsCompletedFromItsCopy(t *testing.T) {
 			}
 			lengthen(l.Live, 4)
 			s.close()
-			if c.fault != nil {
+			if c.fault == syscall.EIO {
+				s.breakPage(store.CopyName(1), 2)
+			} else if c.fault != nil {
 				s.fs.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "*" + store.CopyExt, Err: c.fault})
 			}
 			p := scripted(nil, func([]nib.Record) {})
@@ -182,7 +197,7 @@ func TestSearchedSegmentIsCompletedFromItsCopy(t *testing.T) {
 			if took := time.Since(begin); (took > linger) != (c.lost > 0) {
 				t.Errorf("%s: took %v", c.name, took)
 			}
-			if c.fault != nil && c.copied && !strings.HasPrefix(s.errors[1], "read the copy of a segment: ") {
+			if c.errors > 1 && !strings.HasPrefix(s.errors[1], "read the copy of a segment: ") {
 				t.Errorf("%s: got error %q", c.name, s.errors[1])
 			}
 		})
@@ -247,6 +262,8 @@ func TestSettledRecordsAreNotDeliveredAgain(t *testing.T) {
 				})
 				d := s.deliveryOf(t, &p, settled)
 				d.batch = make([]nib.Record, 0, 2)
+				copies := 0
+				s.fs.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "*" + store.CopyExt, Err: fs.ErrNotExist, Reached: func() { copies++ }})
 				run(t, d)
 				for seq := settled + 1; seq <= 10; seq++ {
 					if seq != c.damaged {
@@ -254,6 +271,9 @@ func TestSettledRecordsAreNotDeliveredAgain(t *testing.T) {
 					}
 				}
 				damaged := d.Dropped[segment.CauseDamaged][level.Row(int(segment.LevelUnknown))]
+				if damaged == 0 && copies > 0 {
+					t.Errorf("%s, %d settled: a copy was looked for, although nothing is missing", c.name, settled)
+				}
 				if !slices.Equal(got, want) || d.Settled != max(settled, 10)+1 || (damaged == 1) != (c.damaged > settled) || damaged > 1 {
 					t.Errorf("%s, %d settled: got records %d, %d damaged and position %d, want %d", c.name, settled, got, damaged, d.Settled, want)
 				}
@@ -277,4 +297,34 @@ func TestPositionAfterAFullSegment(t *testing.T) {
 			t.Errorf("got position %d and errors %q", d.Settled, s.errors)
 		}
 	})
+}
+
+// TestSearchedSegmentWithoutADestination leaves a segment that cannot be read.
+func TestSearchedSegmentWithoutADestination(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &chainSpool{}
+		l := s.grow(t, 10, oldSize)
+		lengthen(l.Live, 4)
+		s.grow(t, 10, oldSize)
+		s.close()
+		d := newChain(t, s, nil)
+		begin := time.Now()
+		run(t, d)
+		if l.Live != nil || d.Settled != 1 || d.Dropped != (segment.Tally{}) || len(s.errors) != 1 || time.Since(begin) > linger {
+			t.Errorf("got position %d and errors %q after %v", d.Settled, s.errors, time.Since(begin))
+		}
+	})
+}
+
+// TestSearchedSegmentGetsNoMoreLines seals a segment in which a record is
+// damaged: lines continue in another one.
+func TestSearchedSegmentGetsNoMoreLines(t *testing.T) {
+	s := &chainSpool{}
+	g := s.grow(t, 10, oldSize).Live
+	lengthen(g, 0)
+	d := newChain(t, s, &plain{})
+	d.fill()
+	if _, _, ok := g.Reserve(segment.RecordHead); ok || !d.rescued {
+		t.Errorf("a line continues in the segment: %v", ok)
+	}
 }

@@ -4,8 +4,12 @@ package deliver
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"slices"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
@@ -146,5 +150,106 @@ func TestPausesGrowBetweenSyncs(t *testing.T) {
 	}
 	if d.Failures != 6 || synced != 8 {
 		t.Errorf("got %d failures and %d syncs, want 6 and 8", d.Failures, synced)
+	}
+}
+
+// TestSyncThatADestinationRequires fails in each way: it is repeated until the
+// cursor is synced or the spool is closed, and its failures are not those of an
+// attempt.
+func TestSyncThatADestinationRequires(t *testing.T) {
+	const failures = 3
+	for _, c := range []struct {
+		name   string
+		op     vfstest.Op // that fails
+		times  int
+		sync   func() bool
+		again  bool
+		faults int
+	}{
+		{"not required", vfstest.OpSync, 0, func() bool { return false }, false, 0},
+		{"a panic", vfstest.OpSync, 0, func() bool { panic("no") }, false, 1},
+		{"the file cannot be written", vfstest.OpWrite, failures, func() bool { return true }, true, failures},
+		{"the file cannot be synced", vfstest.OpSync, failures, func() bool { return true }, true, failures},
+	} {
+		m, synced := vfstest.NewMem(nil), 0
+		d := newBed(t, m, &answers{sync: c.sync, mark: func() []byte { return []byte("here") }}, 4, 1)
+		d.begun = true
+		if c.times > 0 {
+			m.Fail(vfstest.Fault{Op: c.op, Path: "*" + store.CursorExt, Times: c.times, Err: syscall.EIO})
+		}
+		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + store.CursorExt, Reached: func() { synced++ }})
+		d.Settled = 3
+		if got := d.syncMark(); got != c.again || len(d.faults) != c.faults || d.Failures != 0 {
+			t.Errorf("%s: got %v, errors %v and %d failures, want %v and %d errors", c.name, got, d.faults, d.Failures, c.again, c.faults)
+		}
+		want := 0
+		if c.again {
+			if want = 1; markOf(t, m) != "here" || storedPosition(t, m) != 3 {
+				t.Errorf("%s: got mark %q and position %d in the cursor", c.name, markOf(t, m), storedPosition(t, m))
+			}
+		}
+		if pause := map[bool]time.Duration{true: 4 * d.Options.Tick}[c.times > 0]; d.Pause != pause {
+			t.Errorf("%s: got a pause of %v after the last failure, want %v", c.name, d.Pause, pause)
+		}
+		if synced != want {
+			t.Errorf("%s: synced %d times, want %d", c.name, synced, want)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	m := vfstest.NewMem(nil)
+	d := newBed(t, m, &answers{sync: func() bool { return true }}, 4, 1)
+	d.Options.Context = ctx
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + store.CursorExt, Err: syscall.EIO, Reached: stop})
+	if !d.syncMark() || len(d.faults) != 1 {
+		t.Errorf("the spool is closed: got errors %v, want one", d.faults)
+	}
+}
+
+// TestFirstMarkIsStoredEvenIfItIsNotSynced cannot sync the cursor before the
+// first attempt: that is reported, and delivery goes on.
+func TestFirstMarkIsStoredEvenIfItIsNotSynced(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d := newBed(t, m, &answers{mark: func() []byte { return []byte("here") }}, 4, 1)
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + store.CursorExt, Err: syscall.EIO})
+	d.storeFirstMark()
+	if len(d.faults) != 1 || markOf(t, m) != "here" || !d.begun {
+		t.Errorf("got errors %v and mark %q", d.faults, markOf(t, m))
+	}
+}
+
+// TestCursorThatCannotBeOpened returns the error, and the delivery is as before.
+func TestCursorThatCannotBeOpened(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d := newBed(t, m, &answers{}, 0, 1)
+	m.Fail(vfstest.Fault{Path: "*" + store.CursorExt, Err: syscall.EMFILE})
+	if _, err := d.OpenCursor(store.LookInto(m, dirOfTest), false); !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestResumeIsCalledUntilSomethingIsMissing has a destination that has all of
+// the first batches and a part of another.
+func TestResumeIsCalledUntilSomethingIsMissing(t *testing.T) {
+	var calls []string
+	left := 10
+	d := newBed(t, vfstest.NewMem(nil), &answers{
+		resume: func(n int) (int, error) {
+			calls = append(calls, "resume")
+			n = min(n, left)
+			left -= n
+			return n, nil
+		},
+		deliver: func(batch []nib.Record) (delivery.Result, error) {
+			calls = append(calls, "deliver")
+			return delivery.Result{Accepted: len(batch)}, nil
+		},
+	}, 20, 100)
+	all := d.batch
+	for _, part := range [][]nib.Record{all[:5], all[5:10], all[10:15], all[15:]} {
+		d.batch = part
+		d.deliver()
+	}
+	if want := []string{"resume", "resume", "resume", "deliver", "deliver"}; !slices.Equal(calls, want) || d.Delivered != 20 || d.Settled != 21 {
+		t.Errorf("got calls %q and %d delivered, want %q", calls, d.Delivered, want)
 	}
 }

@@ -5,6 +5,7 @@ package deliver
 import (
 	"bytes"
 	"errors"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -63,7 +64,11 @@ func TestProgressIsStoredAndWakesCalls(t *testing.T) {
 	for name, move := range map[string]func(d *bed){
 		"a batch":                  func(d *bed) { d.settleBatch(d.batch, nil) },
 		"numbers without a record": func(d *bed) { d.settle(4, 2) },
-		"unused numbers":           func(d *bed) { d.pass(4) },
+		"unused numbers": func(d *bed) {
+			for range 4 {
+				d.stepOver(0)
+			}
+		},
 		"numbers never given":      func(d *bed) { d.neverGiven(4) },
 		"numbers before a segment": func(d *bed) { d.skip(5) },
 		"a segment given up": func(d *bed) {
@@ -74,8 +79,12 @@ func TestProgressIsStoredAndWakesCalls(t *testing.T) {
 		d := newBed(t, m, &answers{}, 4, 1)
 		d.Recovered, d.Skipped = 10, 10
 		move(d)
-		if got := storedPosition(t, m); got != 5 || d.Settled != 5 || d.spool.(*spoolOfNothing).woken != 1 || len(d.faults) > 0 {
-			t.Errorf("%s: got position %d, %d in the cursor, woken %d times, errors %v, want 5", name, d.Settled, got, d.spool.(*spoolOfNothing).woken, d.faults)
+		s := d.spool.(*spoolOfNothing)
+		if got := storedPosition(t, m); got != 5 || d.Settled != 5 || s.woken == 0 || len(d.faults) > 0 {
+			t.Errorf("%s: got position %d, %d in the cursor, woken %d times, errors %v, want 5", name, d.Settled, got, s.woken, d.faults)
+		}
+		if d.Dropped != (segment.Tally{}) && s.stored == 0 {
+			t.Errorf("%s: the counts were not stored", name)
 		}
 	}
 }
@@ -115,5 +124,33 @@ func TestTextOf(t *testing.T) {
 	}
 	if got := TextOf(panics{}); !strings.Contains(got, "deliver.panics") {
 		t.Errorf("got %q, want the type", got)
+	}
+}
+
+// TestTrafficIsThatOfDeliveredRecords rejects some records of a batch, which
+// have levels and lengths of their own. Without rejections there is no file of
+// them.
+func TestTrafficIsThatOfDeliveredRecords(t *testing.T) {
+	levels := []nib.Level{nib.LevelDebug, nib.LevelInfo, nib.LevelWarn, nib.LevelError}
+	for rejected := range 1 << len(levels) {
+		m := vfstest.NewMem(nil)
+		d := newBed(t, m, &answers{}, len(levels), 1)
+		var want level.Traffic
+		var rejections []delivery.Rejection
+		for i, l := range levels {
+			d.batch[i].Level, d.batch[i].Line = l, make([]byte, 10*i+1)
+			if rejected>>i&1 != 0 {
+				rejections = append(rejections, delivery.Rejection{Index: i})
+			} else {
+				want.Add(int(l), 10*i+1)
+			}
+		}
+		d.settleBatch(d.batch, rejections)
+		if d.Traffic != want || d.Delivered != uint64(len(levels)-len(rejections)) {
+			t.Errorf("%04b is rejected: got %d delivered and %v, want %v", rejected, d.Delivered, d.Traffic, want)
+		}
+		if _, err := m.Lstat(filepath.Join(dirOfTest, nameOfTest+RejectedExt)); (err == nil) != (rejected != 0) {
+			t.Errorf("%04b is rejected: got %v for the file of rejected lines", rejected, err)
+		}
 	}
 }
