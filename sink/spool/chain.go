@@ -128,7 +128,7 @@ func (s *Sink) dropOldest() bool {
 	s.noteDropped(next, next.First-(l.First-l.Skipped))
 	s.chain = slices.Delete(s.chain, i, i+1)
 	if err := s.delete(l); err != nil { // all is committed: no writer has anything left to do there
-		s.stats.Errors++ // the next start deletes it
+		s.faultLocked("delete a segment", err) // the next start deletes it
 	}
 	s.segments, s.bytes = s.segments-1, s.bytes-l.Size
 	s.wantMore()

@@ -108,6 +108,6 @@ func (s *Sink) noteDropped(l *deliver.Link, numbers uint64) {
 		}
 	}
 	if err != nil {
-		s.stats.Errors++
+		s.faultLocked("note dropped segments", err)
 	}
 }

@@ -203,3 +203,59 @@ func TestOneCallWaitsForADiskThatHangs(t *testing.T) {
 		}
 	})
 }
+
+// TestCloseWithNothingPending closes a spool whose destination has nothing to
+// get, while it still waits for the disk to pass numbers that a start has
+// skipped.
+func TestCloseWithNothingPending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, hold := memBacklog(t, 10, 100, SyncNever), make(chan struct{})
+		c := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, boot: 1, Drain: time.Second, hang: time.Second}
+		s := open(t, memDir, &far{}, c)
+		must(t, s.Flush(context.Background()), s.Close())
+		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*.seg*", Hold: hold})
+		c.boot = 2
+		s = open(t, memDir, &far{}, c)
+		if st := s.Stats(); st.Pending > 0 {
+			t.Fatalf("got %+v, want nothing pending", st)
+		}
+		must(t, s.Close())
+		close(hold)
+		<-s.done
+	})
+}
+
+// TestFailuresOfDroppingAreReported cannot delete the segments that it drops to
+// make room, nor note that in the next one.
+func TestFailuresOfDroppingAreReported(t *testing.T) {
+	for _, c := range []struct {
+		op   vfstest.Op
+		path string
+		want string
+	}{
+		{vfstest.OpRemove, "*.seg", "delete a segment"},
+		{vfstest.OpWrite, "*.seg*", "note dropped segments"},
+	} {
+		m := memBacklog(t, 1000, 200, SyncNever)
+		reported := make(chan error, 100)
+		s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 3 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
+			OnFull: []FullRule{{Do: ActionDropOld}}, OnError: func(err error) { reported <- err }})
+		<-s.safe
+		s.mu.Lock()
+		heal := m.Fail(vfstest.Fault{Op: c.op, Path: c.path, Err: syscall.EIO})
+		dropped := s.dropOldest()
+		heal()
+		s.mu.Unlock()
+		if !dropped {
+			t.Fatal("nothing was dropped")
+		}
+		for err := range reported {
+			if strings.Contains(err.Error(), c.want) {
+				break
+			}
+		}
+		if st := s.Stats(); st.Errors == 0 {
+			t.Errorf("got %+v, want an error counted", st)
+		}
+	}
+}

@@ -357,7 +357,7 @@ func (s *Sink) Close() error {
 	s.awaitReports()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.keep && (!s.settledAll(end) || s.leftLines()) {
+	if !s.keep && (s.isPending(end) || s.leftLines()) {
 		return s.pending(end)
 	}
 	return nil

@@ -77,6 +77,12 @@ func (s *Sink) settledAll(end uint64) bool {
 	return true
 }
 
+// isPending reports whether a destination has not settled a line before number
+// end. mu is held.
+func (s *Sink) isPending(end uint64) bool {
+	return slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.Settled+d.Skipped < end })
+}
+
 // leftLines reports whether lines in memory were dropped. mu is held.
 func (s *Sink) leftLines() bool {
 	return slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.LinesLeft })
@@ -103,6 +109,10 @@ type maker struct {
 // segments share. mu protects it, and the links and the progress of the
 // deliveries. It is taken when a segment is full, and once per batch by each
 // delivering goroutine.
+//
+// The order of locks: mu of a Sink, then mu of the sink of a slot that it has
+// adopted, then one of those in packages store and segment, which are held with
+// no other of these. OnError and destinations are called without any.
 type state struct {
 	mu sync.Mutex
 	waiters

@@ -129,10 +129,14 @@ func OpenCursor(d *Dir, name string) (c *Cursor, seq uint64, ok bool, err error)
 	return c, p.Seq, ok, nil
 }
 
-// Put writes a position, and the mark, into the older slot.
+// Put writes a position, and the mark, into the older slot. If that fails, the
+// next call writes the same slot: the other one is whole.
 func (c *Cursor) Put(p Position) error {
-	c.Count++
-	PutSlot(c.slot[:], c.Count, p, c.Mark)
-	_, err := c.File.WriteAt(c.slot[:], int64(c.Count%2)*SlotGap)
+	count := c.Count + 1
+	PutSlot(c.slot[:], count, p, c.Mark)
+	_, err := c.File.WriteAt(c.slot[:], int64(count%2)*SlotGap)
+	if err == nil {
+		c.Count = count
+	}
 	return err
 }

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
@@ -156,4 +158,32 @@ func noError(t testing.TB, errs ...error) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestPositionSurvivesWritesThatFail makes writes of a cursor stop half-way:
+// the last position that was written whole is read.
+func TestPositionSurvivesWritesThatFail(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d, _ := opened(t, m, 1)
+	c, _, _, err := OpenCursor(d, "c")
+	noError(t, err, c.Put(Position{d.Spool, 5}), c.Put(Position{d.Spool, 6}))
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Half: true, Err: syscall.EIO})
+	for range 3 {
+		if err := c.Put(Position{d.Spool, 7}); err == nil {
+			t.Fatal("the write has not failed")
+		}
+	}
+	heal()
+	read := func(want uint64) {
+		t.Helper()
+		other, seq, ok, err := OpenCursor(d, "c")
+		noError(t, err, other.File.Close())
+		if !ok || seq != want {
+			t.Errorf("got %d and %v, want %d", seq, ok, want)
+		}
+	}
+	read(6)
+	noError(t, c.Put(Position{d.Spool, 8}))
+	read(8)
+	noError(t, c.File.Close(), d.Unlock())
 }

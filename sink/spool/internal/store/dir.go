@@ -105,6 +105,9 @@ func checkDir(fsys vfs.FS, path string) error {
 	if err != nil {
 		return err
 	}
+	if info.Mode&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%w: it is a link: use the path that it leads to", ErrUnsafe)
+	}
 	if !info.Mode.IsDir() || info.Mode.Perm()&0o022 != 0 && runtime.GOOS != "windows" {
 		return fmt.Errorf("%w: %v", ErrUnsafe, info.Mode)
 	}

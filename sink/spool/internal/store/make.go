@@ -35,7 +35,7 @@ func (d *Dir) Create(number uint64, size int64, rest func()) (*segment.Segment, 
 		err = d.syncSpares()
 	}
 	if err != nil {
-		d.unmake(g)
+		d.unmake(g, f)
 		return nil, err
 	}
 	d.closeMapped(g, f)
@@ -51,7 +51,7 @@ func (d *Dir) CreateFirst(number uint64, size int64) (g *segment.Segment, finish
 		return nil, nil, err
 	}
 	if f, err = d.Publish(g, f); err != nil {
-		d.unmake(g)
+		d.unmake(g, f)
 		return nil, nil, err
 	}
 	if !g.IsWritten() {
@@ -141,7 +141,8 @@ func (d *Dir) rename(f vfs.File, name string) (vfs.File, error) {
 }
 
 // unmake removes what Make has made. If that fails, the next start removes it.
-func (d *Dir) unmake(g *segment.Segment) {
+func (d *Dir) unmake(g *segment.Segment, f vfs.File) {
+	d.closeMapped(g, f)
 	g.Done(nil)
 	_ = d.FS.Remove(d.Name(SegmentName(g.Number) + MadeSuffix))
 }
