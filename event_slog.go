@@ -41,8 +41,9 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 }
 
 // addCarried adds the bound fields of l that the line does not have. Usually
-// one of the loggers is made from the other: l has none, or has bound more.
-// Otherwise, or after other fields or errors, each is looked for in the line.
+// one of the loggers is made from the other: l has none, or has bound more, with
+// other keys than the line's fields. Otherwise, or after errors, each is looked
+// for in the line.
 func (e *Event) addCarried(l *Logger) {
 	own, fields := e.log, l.bound
 	if f := own.core.format; l.core.format == f {
@@ -51,7 +52,7 @@ func (e *Event) addCarried(l *Logger) {
 		}
 		if l.groups.open == 0 && !own.groups.any() && extends(fields, own.bound) {
 			fields = fields[len(own.bound):]
-			if (e.flags|own.boundFlags|l.boundFlags)&(building|hasError|hasErrorKey) == 0 && len(e.buf) == e.fieldsAt+len(f.static)+len(own.bound) {
+			if (e.flags|own.boundFlags|l.boundFlags)&(building|hasError|hasErrorKey) == 0 && !jsonread.MayShareKey(e.buf[e.fieldsAt+len(f.static)+len(own.bound):], fields) {
 				e.buf = append(e.buf, fields...)
 				return
 			}
