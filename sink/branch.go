@@ -12,6 +12,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -163,7 +164,7 @@ func (b *branches) flush(ctx context.Context, i int, results chan<- flushed) {
 	err := fmt.Errorf("nib/sink: %s: Flush of a branch ended its goroutine", b.combinator)
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("nib/sink: %s: Flush of a branch panicked: %v", b.combinator, p)
+			err = fmt.Errorf("nib/sink: %s: Flush of a branch panicked: %s", b.combinator, usercode.PanicText(p))
 		}
 		results <- flushed{i, err}
 	}()

@@ -80,6 +80,7 @@ func TestTeeGoesOnAfterABranchThat(t *testing.T) {
 	}{
 		{"fails", func(*nib.Record) error { return errOne }, "nib/sink: branch 1: one"},
 		{"panics", func(*nib.Record) error { panic("boom") }, "nib/sink: branch 1: panicked: boom"},
+		{"panics with a loop", func(*nib.Record) error { panic(loop()) }, "nib/sink: branch 1: panicked: map[string]interface {}"},
 		{"ends the goroutine", func(*nib.Record) error { runtime.Goexit(); return nil }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -304,4 +305,11 @@ func text(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// loop returns a value that package fmt would follow until the stack is full.
+func loop() any {
+	m := map[string]any{}
+	m["m"] = m
+	return m
 }

@@ -4,13 +4,13 @@ package sink
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"reflect"
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -110,7 +110,7 @@ func (t *tee) deliver(n *turn, state turnState) (err error) {
 		b := &t.to[i]
 		b.panicked.Add(1)
 		if p := recover(); p != nil {
-			err = join(err, b.named(fmt.Errorf("panicked: %v", p)))
+			err = join(err, b.named(errors.New("panicked: "+usercode.PanicText(p))))
 		}
 		if next, ok := t.watch.next(n, state, b); ok {
 			err = join(err, t.deliver(n, next))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -81,14 +82,23 @@ func (x *call) end(err *error) {
 	}
 }
 
-// panicText returns the text of a panic's value, whose methods may panic.
+// panicText returns the text of a panic's value, whose methods may panic. Values
+// without a method for their text are shown by their type: package fmt would
+// follow one that contains itself until the stack is full.
 func panicText(p any) (text string) {
-	defer func() {
-		if recover() != nil {
-			text = fmt.Sprintf("%T", p)
+	text = fmt.Sprintf("%T", p)
+	defer func() { _ = recover() }()
+	switch p := p.(type) {
+	case error:
+		text = p.Error()
+	case fmt.Stringer:
+		text = p.String()
+	default:
+		if k := reflect.TypeOf(p).Kind(); k <= reflect.Complex128 || k == reflect.String {
+			text = fmt.Sprint(p)
 		}
-	}()
-	return fmt.Sprint(p)
+	}
+	return text
 }
 
 // code returns the code of the status into which gRPC converts err.
@@ -134,7 +144,7 @@ func (x *call) write(err error) {
 		e.Int64("received", x.received.Load()).Int64("sent", x.sent.Load())
 	}
 	if p, ok := peer.FromContext(x.Context); ok && p.Addr != nil && !x.client {
-		e.Str("peer", p.Addr.String())
+		e.Stringer("peer", p.Addr)
 	}
 	x.AddIDs(e)
 	if x.Context.Err() == context.Canceled {

@@ -24,6 +24,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	pb "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 )
 
@@ -158,6 +159,29 @@ func TestAPanicIsWrittenAndContinues(t *testing.T) {
 	}
 	if stack, _ := got["stack"].(string); !strings.HasPrefix(stack, "github.com/nib-log/nib/bridge/nibgrpc_test.TestAPanic") {
 		t.Errorf("the stack does not begin with the function that panicked: %s", stack)
+	}
+}
+
+// A brokenAddr is the address of a transport of the program.
+type brokenAddr struct{}
+
+func (brokenAddr) Network() string { return "broken" }
+func (brokenAddr) String() string  { panic("in String") }
+
+// Package fmt would follow a value that contains itself until the stack is full.
+func TestValuesOfTheProgramDoNotEndTheProcess(t *testing.T) {
+	var rec nibtest.Recorder
+	loop := map[string]any{}
+	loop["loop"] = loop
+	ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: brokenAddr{}})
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = nibgrpc.UnaryServer(nib.NewSink(&rec), nibgrpc.Config{})(ctx, nil, &grpc.UnaryServerInfo{FullMethod: "/a/b"},
+			func(context.Context, any) (any, error) { panic(loop) })
+	}()
+	got := rec.Find("rpc")
+	if got["panic"] != "map[string]interface {}" || got["peer"] != "!PANIC: in String" || got["rpc"] != "a/b" {
+		t.Errorf("got %v", got)
 	}
 }
 

@@ -51,7 +51,7 @@ var arrows = []struct {
 	{"request", []string{".", "metrics", "sink", "internal/contract", "internal/jsonread", "internal/usercode"}},
 	{"nibhttp", []string{".", "metrics", "request", "sink", "internal/usercode"}},
 
-	{"sink", []string{".", "delivery", "metrics", "pool", "internal/level", "internal/contract"}},
+	{"sink", []string{".", "delivery", "metrics", "pool", "internal/level", "internal/usercode", "internal/contract"}},
 	{"sink/stdout", []string{".", "delivery", "metrics", "internal/level", "internal/linebatch", "internal/loss", "internal/contract", "internal/stdio"}},
 	{"sink/file", []string{".", "delivery", "metrics", "target", "internal/vfs", "internal/level", "internal/lineindex", "internal/linebatch", "internal/loss", "internal/lastresort", "internal/usercode", "internal/contract"}},
 	{"sink/console", []string{".", "delivery", "metrics", "internal/level", "internal/jsonenc", "internal/jsonread", "internal/linevalue", "internal/linewriter", "internal/contract"}},
@@ -59,7 +59,7 @@ var arrows = []struct {
 	{"sink/journald", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonread", "internal/level", "internal/loss", "internal/contract"}},
 	{"sink/spool/internal/segment", []string{".", "delivery", "internal/level", "internal/loss", "internal/publish", "internal/vfs"}},
 	{"sink/spool/internal/store", []string{"sink/spool/internal/segment", "internal/vfs"}},
-	{"sink/spool/internal/deliver", []string{".", "delivery", "sink/spool/internal/segment", "sink/spool/internal/store", "internal/jsonenc", "internal/level", "internal/vfs"}},
+	{"sink/spool/internal/deliver", []string{".", "delivery", "sink/spool/internal/segment", "sink/spool/internal/store", "internal/jsonenc", "internal/level", "internal/usercode", "internal/vfs"}},
 	{"sink/spool", []string{".", "delivery", "metrics", "internal/*"}},
 	{"dest/syslog", []string{".", "delivery", "metrics", "target", "target/tlsfiles", "internal/jsonread", "internal/level"}},
 	{"dest/kafka/kfaketest", []string{".", "delivery", "dest/kafka", "dest/kafka/*", "setup", "sink/spool", "target"}},

@@ -3,10 +3,12 @@
 package spool
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
@@ -71,7 +73,7 @@ func apart(f func()) (err error) {
 		defer close(done)
 		defer func() {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("panic: %v", p)
+				err = errors.New("panic: " + usercode.PanicText(p))
 			}
 		}()
 		f()

@@ -74,6 +74,11 @@ func TestUnreachableDestinationIsReported(t *testing.T) {
 			return delivery.Result{}, errDown, true
 		}, "; ", nil},
 		{"panic", func(context.Context, []nib.Record) (delivery.Result, error, bool) { panic("boom") }, "panic: boom", nil},
+		{"panic with a loop", func(context.Context, []nib.Record) (delivery.Result, error, bool) {
+			m := map[string]any{}
+			m["m"] = m // package fmt would follow it until the stack is full
+			panic(m)
+		}, "panic: map[string]interface {}", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -5,8 +5,6 @@ package deliver
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -139,7 +137,7 @@ func (d *Delivery) inTurn(attempt func(context.Context) error) error {
 func (d *Delivery) guard(call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			err = interruption(p)
 		}
 	}()
 	return call()

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
@@ -45,7 +46,7 @@ func interruption(p any) error {
 	if p == nil {
 		return ErrEnded
 	}
-	return fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+	return fmt.Errorf("panic: %s\n%s", usercode.PanicText(p), debug.Stack())
 }
 
 // interrupted counts an attempt that has ended the goroutine as failed, and
