@@ -89,6 +89,23 @@ func TestProcessorWithoutAShard(t *testing.T) {
 	}
 }
 
+// Get and Put do not use a shard beyond the last one.
+func TestProcessorBeyondTheShards(t *testing.T) {
+	p, _ := ownShard(t, 1)
+	if got, want := p.own.count, uint32(len(p.table.Load().shards)); got != want {
+		t.Fatalf("got %d shards for processors, want %d", got, want)
+	}
+	beyond := &shard[int]{state: one, pin: pin{open: 4}, items: []int{42, 0, 0, 0}}
+	p.own.count, p.own.first = 0, beyond
+	if v := p.Get(); v != 0 {
+		t.Errorf("got %d, want 0, which was put", v)
+	}
+	p.Put(7)
+	if beyond.state != one {
+		t.Errorf("got state %d of a shard that is not of the pool, want %d", beyond.state, one)
+	}
+}
+
 func TestPlaceIsTheProcessor(t *testing.T) {
 	p, _ := ownShard(t, 1)
 	table := p.table.Load()
