@@ -25,23 +25,40 @@ type space struct {
 }
 
 // all returns the fields as nib adds them.
-func (s space) all() map[string]any { return encodable(s.fields.Fields).(map[string]any) }
+func (s space) all() map[string]any {
+	c := conversion{left: maxConverted}
+	return c.encodable(s.fields.Fields).(map[string]any)
+}
 
-// encodable converts what zap collects to values that nib encodes as zap does:
-// complex numbers and empty arrays.
-func encodable(v any) any {
+// maxConverted is how many values of a namespace are converted. Those of the
+// program may contain themselves.
+const maxConverted = 1 << 10
+
+// A conversion converts what zap collects to values that nib encodes as zap
+// does: complex numbers and empty arrays. It copies maps and slices, since they
+// may be those of the program.
+type conversion struct{ left int }
+
+func (c *conversion) encodable(v any) any {
+	if c.left--; c.left < 0 {
+		return v
+	}
 	switch v := v.(type) {
 	case map[string]any:
-		for key, value := range v {
-			v[key] = encodable(value)
-		}
-	case []any:
 		if v == nil {
-			return []any{}
+			return v
 		}
+		copied := make(map[string]any, len(v))
+		for key, value := range v {
+			copied[key] = c.encodable(value)
+		}
+		return copied
+	case []any:
+		copied := make([]any, len(v))
 		for i, value := range v {
-			v[i] = encodable(value)
+			copied[i] = c.encodable(value)
 		}
+		return copied
 	case complex128:
 		return complexText(v, 64)
 	case complex64:
