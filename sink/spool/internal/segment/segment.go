@@ -233,26 +233,27 @@ func (g *Segment) Write(at, size int, seq uint64, r *nib.Record, message int) (o
 }
 
 func (g *Segment) put(at, size int, seq uint64, r *nib.Record, message int) {
-	g.prefetch(at+aheadBytes, size)
+	prefetchLines(g.b, at+aheadBytes, size)
 	b := g.b[at : at+size : at+size]
 	setState(b, 0, uint64(uint32(-int32(size))))
 	setState(b, 0, PutRecord(b, r, message, seq, g.Gen, g.crc))
 }
 
-// aheadBytes is how far before the tail the cache lines of later records are
-// loaded. Another processor has cleared them, and a writer that had to wait for
-// them could not reserve its next record until its stores are done.
+// aheadBytes is how far before a record the cache lines of later ones are
+// loaded, which are in the cache of another processor: that of the goroutine
+// that has cleared them, or that of a writer. A writer that had to wait for them
+// could not reserve its next record until its stores are done.
 const (
 	aheadBytes = 2048
 	aheadMost  = 1024 // for each record
 	linePair   = 128  // processors load cache lines in pairs
 )
 
-// prefetch loads cache lines from offset at on, about as many as a record of
-// size bytes fills.
-func (g *Segment) prefetch(at, size int) {
-	for end := min(at+min(size, aheadMost), len(g.b)); at < end; at += linePair {
-		prefetchLine(&g.b[at])
+// prefetchLines loads cache lines of b from offset at on, about as many as a
+// record of size bytes fills.
+func prefetchLines(b []byte, at, size int) {
+	for end := min(at+min(size, aheadMost), len(b)); at < end; at += linePair {
+		prefetchLine(&b[at])
 	}
 }
 
@@ -335,7 +336,10 @@ func (g *Segment) Behind(at int) int {
 // Record returns the record at offset at if there is a complete one of this
 // segment that ends at or before end. Otherwise its number is 0.
 func (g *Segment) Record(at, end int) (rec []byte, seq uint64, ok bool) {
-	return recordAt(g.b[:end], at, g.Gen, g.crc)
+	b := g.b[:end] // what follows belongs to the writers
+	rec, seq, ok = recordAt(b, at, g.Gen, g.crc)
+	prefetchLines(b, at+aheadBytes, len(rec))
+	return rec, seq, ok
 }
 
 // setWord stores a word of the header, also in the file. A segment in memory is
