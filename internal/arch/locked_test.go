@@ -48,7 +48,7 @@ var rareCalls = []string{
 	"nib.(*core).deliver", "nib.(*core).report", "callsite.(*Table[...]).Put", "lastresort.",
 	"clock.(*wallClock).renew", "clock.(*tickClock).renew",
 	"linewriter.(*Writer).Write", "linewriter.(*Writer).queueUp", "linewriter.(*Writer).enqueue", "linewriter.(*Writer).writeAll",
-	"spool.(*Sink).retire", "spool.(*Sink).roll", "spool.(*Sink).waitSynced", "segment.(*twin).write",
+	"spool.(*Sink).retire", "spool.(*Sink).refuse", "spool.(*Sink).roll", "spool.(*Sink).waitSynced", "segment.(*twin).write",
 }
 
 const fastProgram = `package main
