@@ -220,3 +220,29 @@ func TestNoticesHaveTheFormatOfTheProcess(t *testing.T) {
 		t.Errorf("got the time under %q, want @timestamp", got)
 	}
 }
+
+// The notices of standard output look like the lines around them.
+func TestNoticesOfStandardOutputHaveItsView(t *testing.T) {
+	const line = `{"level":"warn","dropped":3,"message":"lines lost"}` + "\n"
+	for text, want := range map[string]string{
+		"stdout": "level=warn dropped=3 message=\"lines lost\"\n", "stdout?format=json": line, "stderr?format=logfmt": "level=warn dropped=3 message=\"lines lost\"\n",
+		"stdout?format=console": "WARN  lines lost ",
+	} {
+		w, err := readOutput(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := openOutput(&Config{Format: "logfmt"}, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := line
+		if view := w.params.(*stdoutParams).config(w.Target).View; view != nil {
+			got = string(view(nil, []byte(line)))
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+		closeUnused([]*output{o})
+	}
+}

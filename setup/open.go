@@ -137,6 +137,9 @@ func openOutput(c *Config, w *wanted) (*output, error) {
 	}
 	w.Layout = c.layout()
 	out := &output{name: w.name(), holdsBack: w.holdsBack()}
+	if p, ok := w.params.(*stdoutParams); ok {
+		p.view = renderOf(c.viewOf(w), streamOf(w.Scheme), c.layout())
+	}
 	if p, ok := w.params.(sinkParams); ok {
 		s, err := p.sink(w.Target)
 		if err != nil {

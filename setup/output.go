@@ -296,10 +296,12 @@ type stdoutParams struct {
 	Buffer int           `set:"buffer" is:"size" default:"none" doc:"lines are collected up to this size and written together; errors at once"`
 	Delay  time.Duration `set:"delay" default:"1ms" doc:"how long a line may wait in the buffer"`
 	Stall  time.Duration `set:"stall" default:"100ms" doc:"how long a call waits for a reader that does not read"`
+
+	view func(dst, line []byte) []byte // of the notices of dropped lines; nil: JSON
 }
 
 func (p *stdoutParams) config(t target.Target) stdout.Config {
-	return stdout.Config{File: streamOf(t.Scheme), Layout: t.Layout, Stall: p.Stall, Buffer: p.Buffer, Delay: p.Delay}
+	return stdout.Config{File: streamOf(t.Scheme), Layout: t.Layout, View: p.view, Stall: p.Stall, Buffer: p.Buffer, Delay: p.Delay}
 }
 
 func (p *stdoutParams) Validate(t target.Target) error         { return p.config(t).Validate() }

@@ -92,17 +92,29 @@ var _ nib.Sink = (*view)(nil)
 
 // newView returns a view that passes its text to next, which writes to f.
 func newView(name string, next nib.Sink, f *os.File, l nib.Layout) nib.Sink {
+	render, traits := renderOf(name, f, l), contract.NeverLogs
+	switch {
+	case render == nil:
+		return next
+	case name == viewConsole:
+		traits |= contract.TextDurations
+	}
+	return &view{next: next, render: render, TraitSet: contract.TraitsFor(nil, traits)}
+}
+
+// renderOf returns what a view does to a line; nil is JSON.
+func renderOf(name string, f *os.File, l nib.Layout) func(dst, line []byte) []byte {
 	switch name {
 	case viewConsole:
 		c := console.Config{Layout: l}
 		if f == nil { // not a terminal
 			f, c.Color, c.Width = os.Stdout, console.ColorNever, -1
 		}
-		return &view{next: next, render: console.New(f, c).Render, TraitSet: contract.TraitsFor(nil, contract.NeverLogs|contract.TextDurations)}
+		return console.New(f, c).Render
 	case viewLogfmt:
-		return &view{next: next, render: logfmt.New(os.Stdout, logfmt.Config{}).Render, TraitSet: contract.TraitsFor(nil, contract.NeverLogs)}
+		return logfmt.New(os.Stdout, logfmt.Config{}).Render
 	}
-	return next
+	return nil
 }
 
 // A viewed is a record whose line is in its own memory.

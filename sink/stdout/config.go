@@ -33,6 +33,11 @@ type Config struct {
 	// of the logger. Defaults to nib's own.
 	Layout nib.Layout
 
+	// View appends a notice, which is a line of JSON, to dst in the form of the
+	// lines around it. It is Render of package console or logfmt if they come
+	// from there. It must not log. Defaults to JSON.
+	View func(dst, line []byte) []byte
+
 	// OnStall is called, with the current counts, each time the reader stalls,
 	// by the goroutine that detects it: usually one that is logging, which
 	// waits for OnStall, otherwise the sink's own. It is never called

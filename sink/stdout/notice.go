@@ -30,6 +30,8 @@ type head struct {
 	sent    int        // bytes of text that are written
 	lost    loss.Tally // all losses that text reports
 	notices *loss.Notices
+	view    func(dst, line []byte) []byte
+	line    []byte // the notice as JSON
 }
 
 // prepare makes the head for the losses up to now, unless a head is partly
@@ -45,9 +47,26 @@ func (s *Sink) prepare() {
 		h.text = append(h.text, '\n')
 	}
 	if s.dropped != s.reported {
-		h.text = appendNotice(h.notices, h.text, time.Now(), s.dropped.Minus(s.reported))
+		h.line = appendNotice(h.notices, h.line[:0], time.Now(), s.dropped.Minus(s.reported))
+		h.appendView()
 	}
 	h.lost = s.dropped
+}
+
+// appendView appends the notice as Config.View renders it, and as JSON if that
+// panics.
+func (h *head) appendView() {
+	text, done := append(h.text, h.line...), false
+	defer func() {
+		if !done {
+			_ = recover()
+		}
+		h.text = text
+	}()
+	if h.view != nil {
+		text = h.view(h.text, h.line)
+	}
+	done = true
 }
 
 // confirm notes that the head is written completely. mu is held.

@@ -4,6 +4,7 @@ package stdout
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -58,9 +59,12 @@ func TestLongestNoticeFits(t *testing.T) {
 	}
 }
 
-func TestNoticeHasTheLayoutOfTheSink(t *testing.T) {
+// dropsThree returns the first line behind a loss of three lines.
+func dropsThree(t *testing.T, c Config) string {
+	t.Helper()
 	r, w := stdiotest.Pipe(t)
-	s := New(Config{File: w, Layout: nib.Layout{TimeKey: "ts", MessageKey: "msg"}})
+	c.File = w
+	s := New(c)
 	s.mu.Lock()
 	s.dropped[stalled][level.Row(int(nib.LevelInfo))] = 3
 	s.trouble = true
@@ -69,8 +73,28 @@ func TestNoticeHasTheLayoutOfTheSink(t *testing.T) {
 	s.Close()
 	w.Close()
 	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	notice, _, _ := strings.Cut(string(text), "\n")
-	if want := `,"level":"warn","dropped":3,"levels":{"info":3},"reasons":{"stalled":3},"msg":"lines lost: standard output was blocked"}`; err != nil || !strings.HasPrefix(notice, `{"ts":"`) || !strings.HasSuffix(notice, want) {
-		t.Errorf("got %q, %v, want a time under ts and %s", text, err, want)
+	return notice
+}
+
+func TestNoticeHasTheLayoutOfTheSink(t *testing.T) {
+	got := dropsThree(t, Config{Layout: nib.Layout{TimeKey: "ts", MessageKey: "msg"}})
+	if want := `,"level":"warn","dropped":3,"levels":{"info":3},"reasons":{"stalled":3},"msg":"lines lost: standard output was blocked"}`; !strings.HasPrefix(got, `{"ts":"`) || !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want a time under ts and %s", got, want)
+	}
+}
+
+func TestNoticeHasTheViewOfTheSink(t *testing.T) {
+	view := func(dst, line []byte) []byte {
+		return fmt.Appendf(dst, "%d fields\n", strings.Count(string(line), `":`))
+	}
+	if got, want := dropsThree(t, Config{View: view}), "8 fields"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := dropsThree(t, Config{View: func([]byte, []byte) []byte { panic("view") }}); !json.Valid([]byte(got)) {
+		t.Errorf("the view panics: got %q, want JSON", got)
 	}
 }

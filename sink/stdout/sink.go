@@ -85,7 +85,7 @@ func New(c Config) *Sink {
 		delay:   c.Delay,
 		onStall: c.OnStall,
 		turn:    make(chan struct{}, 1),
-		head:    head{text: make([]byte, 0, noticeSize), notices: loss.NewNotices(c.Layout)},
+		head:    head{text: make([]byte, 0, noticeSize), notices: loss.NewNotices(c.Layout), view: c.View, line: make([]byte, 0, noticeSize)},
 	}
 	// OnStall may log; the recursion ends because it never runs concurrently.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs)
