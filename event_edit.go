@@ -65,6 +65,7 @@ func (e *Event) findMessage() {
 // class returns the truncation priority of a top-level field.
 func (f *format) class(key []byte) jsonread.Class {
 	switch string(key) {
+	case OmitKey: // the key of no field of nib's
 	case f.TimeKey, f.LevelKey, f.LoggerKey, f.CallerKey:
 		return jsonread.Never
 	case f.MessageKey:

@@ -216,6 +216,37 @@ func TestEveryLayoutFieldHoldsInEveryWayToLog(t *testing.T) {
 	t.Logf("%d of %d cases", lines, cases)
 }
 
+// TestEveryLayoutFieldHoldsForFieldsBoundBefore binds fields in a layout that
+// reserves none of their keys, and then sets another layout.
+func TestEveryLayoutFieldHoldsForFieldsBoundBefore(t *testing.T) {
+	other := nib.WithLayout(nib.Layout{TimeKey: "1", LevelKey: "2", MessageKey: "3", LoggerKey: "4", CallerKey: "5", StackKey: "6", ErrorKey: "7"})
+	all := []nib.Option{nib.WithCaller(), nib.WithStack(nib.LevelError), nib.WithErrorHandler(func(error) {})}
+	for _, v := range layoutValues(t) {
+		var layout nib.Layout
+		v.set(&layout)
+		x := newLayoutTrial(layout)
+		x.all = true
+		l, c := newCapture(t, append(all, other)...)
+		for which, l := range loggersWithGroups(l.Named("app")) {
+			l = l.With(adders(x.keys)["forged"]).WithOptions(nib.WithLayout(layout))
+			for end, log := range map[string]func(){
+				"forged": func() { l.Error().Msg("m") }, "Err": func() { l.Error().Err(errAny).Msg("m") },
+				"LogAttrs": func() { l.LogAttrs(context.Background(), nib.LevelError, "m", slog.Any("f", errAny)) },
+				"later":    func() { l.With(func(e *nib.Event) { e.Err(errAny) }).Error().Msg("m") },
+			} {
+				log()
+				line := c.one()
+				if end == "LogAttrs" {
+					end = "forged"
+				}
+				if err := x.check(line, "bound", end, which); err != nil {
+					t.Errorf("layout %s, %s, logger %s: %v\n got %s", v.name, end, which, err, line)
+				}
+			}
+		}
+	}
+}
+
 // check checks the keys of a line.
 func (x *layoutTrial) check(line *node, way, adder, which string) error {
 	hasError := adder != "forged" || strings.Contains(which, "error")
@@ -286,4 +317,13 @@ func (x *layoutTrial) writes(key string) bool {
 		}
 	}
 	return false
+}
+
+// A field that is left out has no key, so it protects no other field.
+func TestFieldUnderOmitKeyIsCut(t *testing.T) {
+	l, c := newCapture(t, nib.WithMaxLine(200), nib.WithLayout(nib.Layout{LoggerKey: nib.OmitKey}))
+	l.Info().Str(nib.OmitKey, strings.Repeat("x", 1000)).Msg("m")
+	if line := c.one(); len(line.String()) > 200 {
+		t.Errorf("got %d bytes, want at most 200", len(line.String()))
+	}
 }
