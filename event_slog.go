@@ -18,7 +18,7 @@ import (
 // Ctx adds the bound fields of the Logger that ctx carries (see [NewContext]),
 // except those that the line already has, and the fields that
 // [WithContextFields] takes from ctx. The former are added at the top level of
-// the line, even if groups are open, and not by With of a Logger with groups.
+// the line, even if groups are open: With and AppendFields omit them then.
 func (e *Event) Ctx(ctx context.Context) *Event {
 	if ctx == nil || !e.isActive() {
 		return e
