@@ -138,6 +138,9 @@ func (s *Sink) work(retry <-chan time.Time, spent <-chan struct{}) (wanted, open
 // not freed yet count towards the size of the spool.
 func (s *Sink) makeNext() error {
 	others, err := s.countOthers()
+	if err == nil {
+		err = s.freeSettled(others)
+	}
 	s.mu.Lock()
 	if err != nil {
 		s.makeErr = err
@@ -146,7 +149,6 @@ func (s *Sink) makeNext() error {
 		s.mu.Unlock()
 		return err
 	}
-	s.others = others
 	s.making = !s.closed && s.next == nil && s.hasRoom()
 	if !s.making {
 		if s.makeErr == errSlow {

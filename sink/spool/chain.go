@@ -3,6 +3,7 @@
 package spool
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -72,16 +73,52 @@ func (s *Sink) remove(l *deliver.Link) {
 		l.Live.Done(nil)
 	}
 	if err != nil {
-		s.fault("delete a segment", err) // the next start deletes it
+		s.fault("delete a segment", err)
 	}
 	s.mu.Lock()
 	s.deleting--
-	if !l.Placeholder {
+	switch {
+	case l.Placeholder:
+	case l.KeepFile || err != nil:
+		l.Live = nil
+		s.settled = append(s.settled, l)
+	default:
 		s.segments, s.bytes = s.segments-1, s.bytes-l.Size
 	}
 	s.wantMore()
 	s.broadcast()
 	s.mu.Unlock()
+}
+
+// freeSettled deletes settled segments whose files were kept, while there is no
+// room for another segment: those that could not be deleted before, and those
+// behind which a cursor could not be synced. It keeps the newest one, unless the
+// spool is small: after a loss of power, a start sees there which numbers were
+// used. The next start deletes all of them.
+func (s *Sink) freeSettled(others int64) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.others = others
+	kept := 0
+	if s.c.Size >= 4*s.c.SegmentSize {
+		kept = 1
+	}
+	for i := 0; i < len(s.settled)-kept && !s.c.DeliverOnly && !s.closed && s.next == nil && !s.hasRoom(); {
+		l := s.settled[i]
+		s.mu.Unlock()
+		e := s.delete(l)
+		s.mu.Lock()
+		if e != nil {
+			i, err = i+1, fmt.Errorf("delete a segment: %w", e)
+			continue
+		}
+		s.settled = slices.Delete(s.settled, i, i+1) // no other goroutine deletes from it
+		s.segments, s.bytes = s.segments-1, s.bytes-l.Size
+	}
+	if s.hasRoom() {
+		return nil
+	}
+	return err
 }
 
 // delete deletes the file of a link, or reuses the memory of one in memory.

@@ -56,10 +56,11 @@ func (s *Sink) hasRoom() bool {
 
 // isFreeing reports whether a segment is about to be deleted, since all
 // destinations have settled it: the oldest one, if it is of the previous
-// process, or one that has left the chain. mu is held.
+// process, or one that has left the chain. So is one whose file was kept. mu is
+// held.
 func (s *Sink) isFreeing() bool {
 	l := s.chain[0]
-	return s.deleting > 0 || !s.keep && l.Live == nil && s.settledAll(l.End)
+	return s.deleting > 0 || len(s.settled) > 1 || !s.keep && l.Live == nil && s.settledAll(l.End)
 }
 
 // continueLast continues the last segment of the previous process. If that is

@@ -23,6 +23,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // An odd destination calls a function in each of its methods, except Deliver.
@@ -258,4 +259,49 @@ func TestFailuresOfDroppingAreReported(t *testing.T) {
 			t.Errorf("got %+v, want an error counted", st)
 		}
 	}
+}
+
+// TestSizeHoldsWhileFilesCannotBeDeleted logs many times Size while no cursor
+// can be synced, or some files cannot be deleted: disk use stays within Size,
+// all lines are delivered, and the next start removes what is left.
+func TestSizeHoldsWhileFilesCannotBeDeleted(t *testing.T) {
+	const lines, size = 5000, 6 // 247 lines in a segment
+	for _, fault := range []vfstest.Fault{
+		{Op: vfstest.OpSync, Path: "*" + store.CursorExt, Err: syscall.EIO},
+		{Op: vfstest.OpRemove, Path: "*[13579]" + store.SegmentExt, Times: 5, Err: syscall.EBUSY},
+	} {
+		m, f := vfstest.NewMem(nil), &far{}
+		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+		c := Config{SegmentSize: segment.MinSize, Size: size * segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {},
+			OnFull: []FullRule{{Do: ActionBlock, Wait: eventTimeout}}}
+		s := open(t, memDir, f, c)
+		heal := m.Fail(fault)
+		for n := range lines {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+			if n%100 == 0 && countFiles(t, m) > size {
+				t.Fatalf("%s: %d segments after %d lines, want up to %d", fault.Op, countFiles(t, m), n, size)
+			}
+		}
+		must(t, s.Flush(context.Background()), s.Close())
+		heal()
+		checkLines(t, f.take(), 0, lines, 200)
+		s = open(t, memDir, f, c)
+		must(t, s.Flush(context.Background()), s.Close())
+		if n := countFiles(t, m); n > 2 || len(f.take()) > 0 {
+			t.Errorf("%s: %d segments are left, or lines arrived twice", fault.Op, n)
+		}
+	}
+}
+
+// countFiles returns how many segments have files.
+func countFiles(t *testing.T, m *vfstest.Mem) (n int) {
+	t.Helper()
+	names, err := m.ReadDir(memDir)
+	must(t, err)
+	for _, name := range names {
+		if strings.Contains(name, store.SegmentExt) {
+			n++
+		}
+	}
+	return n
 }

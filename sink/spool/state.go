@@ -142,6 +142,7 @@ type space struct {
 	number   uint64           // of the last segment created
 	segments int              // that exist: those in chain, next, and those that are being deleted
 	deleting int              // that left the chain and are being deleted
+	settled  []*deliver.Link  // that left the chain and still have their files, see freeSettled
 	bytes    int64            // of these
 	others   int64            // bytes of the segments of other slots, when they were counted last
 }

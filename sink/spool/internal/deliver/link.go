@@ -17,7 +17,7 @@ type Link struct {
 	Live        *segment.Segment // of this process; nil: it is read from its file
 	Waiting     int              // destinations that have not left it
 	Reported    segment.Tally    // the counts that its notice reports, once Live is nil
-	KeepFile    bool             // a cursor could not be synced: the next start deletes the file
+	KeepFile    bool             // a cursor could not be synced: the file stays while there is room
 	Placeholder bool             // stands for the active segment if there is none, see beginFull
 	UnreadSince time.Time        // when it could not be read to be dropped
 	Voids       uint64           // claims without a record, once Live is nil
