@@ -241,7 +241,9 @@ func (d *Dir) ClearSpare(size int64, rest func()) {
 	if x == nil || d.firstSpare((*spare).isCleared) != nil {
 		return
 	}
-	if ok, err := d.isUsable(x, size); ok && err == nil {
+	ok, err := d.isUsable(x, size)
+	d.note("reuse a segment", Ignore(err, ErrReplaced))
+	if ok && err == nil {
 		x.cleared = segment.Clear(x.pages, rest) == nil
 	}
 }

@@ -318,7 +318,8 @@ func TestSpareIsClearedAhead(t *testing.T) {
 	}
 }
 
-// TestSpareThatIsNotClearedAhead changes a spare before it is cleared ahead.
+// TestSpareThatIsNotClearedAhead changes a spare before it is cleared ahead, or
+// makes looking at it fail, which is reported.
 func TestSpareThatIsNotClearedAhead(t *testing.T) {
 	for name, change := range map[string]func(d *Dir, fsys *vfstest.Faulty){
 		"with another name": func(d *Dir, _ *vfstest.Faulty) { noError(t, os.Link(d.Name(madeName(2)), d.Path+".other")) },
@@ -334,6 +335,9 @@ func TestSpareThatIsNotClearedAhead(t *testing.T) {
 		change(d, fsys)
 		if d.ClearSpare(segment.MinSize, noRest); isEmpty(second) {
 			t.Errorf("%s: it was cleared", name)
+		}
+		if noted := d.TakeNoted(); len(noted) > 0 != (name == "cannot be looked at") {
+			t.Errorf("%s: got reports %v", name, noted)
 		}
 	}
 }
