@@ -265,7 +265,7 @@ func TestFailuresOfDroppingAreReported(t *testing.T) {
 // can be synced, or some files cannot be deleted: disk use stays within Size,
 // all lines are delivered, and the next start removes what is left.
 func TestSizeHoldsWhileFilesCannotBeDeleted(t *testing.T) {
-	const lines, size = 5000, 6 // 247 lines in a segment
+	const lines, size = 2500, 6 // 247 lines in a segment
 	for _, fault := range []vfstest.Fault{
 		{Op: vfstest.OpSync, Path: "*" + store.CursorExt, Err: syscall.EIO},
 		{Op: vfstest.OpRemove, Path: "*[13579]" + store.SegmentExt, Times: 5, Err: syscall.EBUSY},
