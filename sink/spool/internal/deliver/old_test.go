@@ -216,6 +216,7 @@ func TestNumbersOfOldSegments(t *testing.T) {
 	}{
 		{"a gap", func(t *testing.T, s *oldChain) { s.add(t, 2); s.next += 3; s.add(t, 2) }, []uint64{1, 2, 6, 7}, 3, 0},
 		{"a gap at the beginning", func(t *testing.T, s *oldChain) { s.next = 5; s.add(t, 2) }, []uint64{5, 6}, 4, 0},
+		{"a segment without unfinished lines", func(t *testing.T, s *oldChain) { s.add(t, 3, unfinished(1)).Whole = true }, []uint64{1, 3}, 0, 1},
 		{"a segment that is gone", func(t *testing.T, s *oldChain) {
 			l := s.add(t, 2)
 			l.End, l.Sure, l.Damaged = 6, 6, true
@@ -251,7 +252,7 @@ func TestRecordsBeyondTheEnd(t *testing.T) {
 	for _, most := range []int{1, 3, 5} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newOldChain(t)
-			s.add(t, 5).End = 4
+			s.add(t, 6, harm(2), harm(3)).End = 4
 			s.next = 4
 			g := s.grow(t, 0, 0)
 			at, seq, _ := g.Live.Reserve(segment.RecordHead + 4)
@@ -267,8 +268,10 @@ func TestRecordsBeyondTheEnd(t *testing.T) {
 			})
 			d := s.deliveryOf(t, &p, 0)
 			limit(d, most)
-			if run(t, d); !slices.Equal(sizes, []int{oldSize, oldSize, oldSize, 4}) || d.Settled != 5 || d.Dropped != (segment.Tally{}) {
-				t.Errorf("batches of %d: got lines of %d bytes and position %d", most, sizes, d.Settled)
+			run(t, d)
+			damaged := d.Dropped[segment.CauseDamaged][level.Row(int(segment.LevelUnknown))]
+			if !slices.Equal(sizes, []int{oldSize, oldSize, 4}) || d.Settled != 5 || damaged != 1 {
+				t.Errorf("batches of %d: got lines of %d bytes, %d damaged and position %d", most, sizes, damaged, d.Settled)
 			}
 		})
 	}

@@ -105,7 +105,7 @@ func (d *Delivery) readRescued(g *segment.Segment) (b []byte, ok bool) {
 	hopeless := unread == 0 || d.dir.IsCutOff(g)
 	switch {
 	case complete, hopeless && d.again.tries >= rescueTries:
-	case !hopeless && d.again.tries >= giveUpTries && time.Since(d.again.since) >= GiveUpTime:
+	case d.again.tries >= giveUpTries && time.Since(d.again.since) >= GiveUpTime:
 		d.spool.Fault("give up pages of a segment that could not be read for "+GiveUpTime.String(), segment.ErrGone)
 		d.quarantine()
 	default:
