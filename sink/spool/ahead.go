@@ -247,7 +247,7 @@ func (s *Sink) patch() (left bool) {
 	list, still := s.unpatched, []*segment.Segment(nil)
 	unread := len(list)
 	for _, l := range s.chain {
-		if g := l.Live; g != nil && g.IsWritten() && !l.Placeholder {
+		if g := l.Live; g != nil && g.IsWritten() {
 			g.Retain()
 			list = append(list, g)
 		}

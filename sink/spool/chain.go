@@ -24,7 +24,7 @@ func (s *Sink) link(g *segment.Segment) {
 func (s *Sink) unload() {
 	for _, l := range s.chain[:len(s.chain)-1] {
 		g := l.Live
-		if g == nil || !g.IsWritten() || l.Placeholder || slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) }) {
+		if g == nil || !g.IsWritten() || slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) }) {
 			continue
 		}
 		if next, whole := g.Whole(); whole {
@@ -86,7 +86,6 @@ func (s *Sink) remove(l *deliver.Link) {
 		s.segments, s.bytes = s.segments-1, s.bytes-l.Size
 	}
 	s.wantMore()
-	s.broadcast()
 	s.mu.Unlock()
 }
 

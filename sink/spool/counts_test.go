@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
@@ -68,6 +69,83 @@ func TestCountsOfAllFormerProcesses(t *testing.T) {
 			t.Errorf("%+v: the third process inherits %d and the fourth %d", c, third, fourth)
 		}
 	}
+}
+
+// TestSettledSegmentMakesRoomAtOnce blocks a call in a full spool, begun or
+// found so, until the destination is up again.
+func TestSettledSegmentMakesRoomAtOnce(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			m, f := vfstest.NewMem(nil), &far{do: down}
+			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+			conf := Config{SegmentSize: segment.MinSize, Size: 3 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}}
+			s, n := open(t, memDir, f, conf), 0
+			synctest.Wait()
+			for ; s.WriteRecord(record(nib.LevelInfo, n, 1000)) == nil; n++ {
+			}
+			conf.OnFull = []FullRule{{nib.LevelTrace, ActionBlock, time.Hour}}
+			if !again {
+				s.c.OnFull = conf.OnFull
+			} else {
+				closeDown(t, s)
+				s = open(t, memDir, f, conf)
+			}
+			written := make(chan error)
+			go func() { written <- s.WriteRecord(record(nib.LevelInfo, n, 1000)) }()
+			time.Sleep(time.Minute)
+			proceed := make(chan struct{})
+			f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+				<-proceed
+				return delivery.Result{Accepted: len(batch)}, nil, false
+			})
+			s.urge()
+			proceed <- struct{}{} // for the lines of the first segment
+			from := time.Now()
+			must(t, <-written)
+			close(proceed)
+			if took := time.Since(from); took > makePause/4 {
+				t.Errorf("opened again: %v: the call returned %v after the destination was up", again, took)
+			}
+			must(t, s.Flush(context.Background()), s.Close())
+			checkLines(t, f.take(), 0, n+1, 1000)
+			if left, st := m.Opened(), s.Stats(); left > 0 || st.Errors > 0 || st.Unfinished > 0 {
+				t.Errorf("opened again: %v: %d files are open after Close, got %+v", again, left, st)
+			}
+		})
+	}
+}
+
+// TestSlowWriterInReusedMemory has a call that has claimed its record, but not
+// written it, in memory that had other records there before: delivery waits for
+// it.
+func TestSlowWriterInReusedMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, used, n := &far{}, map[*byte]bool{}, 0
+		s := open(t, "", f, Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize})
+		g := s.active.Load()
+		for ; ; n++ {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)), s.Flush(context.Background()))
+			synctest.Wait() // what was settled is reused
+			if now := s.active.Load(); now != g {
+				used[&g.Bytes()[0]] = true
+				if g = now; used[&g.Bytes()[0]] {
+					break
+				}
+			}
+		}
+		r := record(nib.LevelInfo, n+1, 1000)
+		size := segment.RecordSize(r, -1)
+		at, seq, _ := g.Reserve(size)
+		must(t, s.WriteRecord(record(nib.LevelInfo, n+2, 1000)))
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := s.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Flush: got %v, want the deadline", err)
+		}
+		g.Write(at, size, seq, r, -1)
+		must(t, s.Flush(context.Background()), s.Close())
+		checkLines(t, f.take(), 0, n+3, 1000)
+	})
 }
 
 // TestBadSectorIsReportedAtOnce has an unreadable page in the second segment,
