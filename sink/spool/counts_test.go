@@ -148,6 +148,28 @@ func TestSlowWriterInReusedMemory(t *testing.T) {
 	})
 }
 
+// TestUnreadableOldestIsNotReadByEachCall has an oldest segment that cannot be
+// read, and so cannot be dropped, in a full spool.
+func TestUnreadableOldestIsNotReadByEachCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, reads := memBacklog(t, 300, 200, SyncNever), 0
+		s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m, boot: 2, Sync: SyncNever, OnError: func(error) {},
+			OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
+		synctest.Wait()
+		m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: store.SegmentName(1), Err: syscall.EIO, Reached: func() { reads++ }})
+		for range 100 {
+			if err := s.WriteRecord(record(nib.LevelInfo, 0, 200)); !errors.Is(err, errFull) {
+				t.Fatalf("got %v, want errFull", err)
+			}
+		}
+		time.Sleep(makePause)
+		_ = s.WriteRecord(record(nib.LevelInfo, 0, 200))
+		if st := s.Stats(); reads != 2 || st.Errors != 2 {
+			t.Errorf("read %d times, %d errors; want 2, a pause apart", reads, st.Errors)
+		}
+	})
+}
+
 // TestBadSectorIsReportedAtOnce has an unreadable page in the second segment,
 // whose copy has the lines, and a destination that hangs with the first of
 // them.

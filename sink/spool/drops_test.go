@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -308,4 +309,65 @@ func TestDropOldCountsItsFaults(t *testing.T) {
 			t.Errorf("%s: %d files are open after Close", op, n)
 		}
 	}
+}
+
+// TestDropOldCountsWhatCouldNotBeReadBefore drops a segment with a page that
+// could not be read at the start and has the last records, one of which is
+// damaged: no line had the other numbers that might have been there.
+func TestDropOldCountsWhatCouldNotBeReadBefore(t *testing.T) {
+	const lines, first = 300, 247 // in the first segment
+	b := badSector{memBacklog(t, lines, 200, SyncNever), store.SegmentName(2), segment.HeaderSize + 3*segment.PageSize, new(atomic.Bool)}
+	b.on.Store(true)
+	f, hanging, end := &far{}, make(chan struct{}, 1), make(chan struct{})
+	f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
+		poke(hanging)
+		<-end
+		return delivery.Result{}, errDown, true
+	})
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: b, Sync: SyncNever, Drain: 1, OnError: func(error) {},
+		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
+	<-hanging
+	b.on.Store(false)
+	edit(t, b.FS.(*vfstest.Mem), store.SegmentName(2), func(b []byte) {
+		b[segment.HeaderSize+51*segment.Align(segment.RecordHead+200)+segment.RecordHead+5]++
+	})
+	must(t, s.WriteRecord(record(nib.LevelInfo, lines, 200)))
+	st := checkIdentity(t, s)
+	want := []delivery.Drop{{Reason: delivery.ReasonOldest, Level: nib.LevelInfo, Lines: lines - first - 1}, {Reason: delivery.ReasonDamaged, Level: segment.LevelUnknown, Lines: 1}}
+	slices.SortFunc(st.Dropped, func(a, b delivery.Drop) int { return int(b.Lines) - int(a.Lines) })
+	if !slices.Equal(st.Dropped, want) || st.Recovered != lines || st.Unfinished != 0 {
+		t.Errorf("got %+v, want %d recovered and %v dropped", st, lines, want)
+	}
+	close(end)
+	closeDown(t, s)
+}
+
+// TestDropOldLeavesASegmentThatIsWrittenTo fills a spool while a call still
+// writes to the oldest segment that could be dropped: its line is not lost
+// unless the call has returned.
+func TestDropOldLeavesASegmentThatIsWrittenTo(t *testing.T) {
+	f := &far{do: down}
+	s := open(t, "", f, Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Drain: 1, OnError: func(error) {},
+		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
+	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
+	first, n := s.active.Load(), 1
+	for ; s.active.Load() == first; n++ {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+	}
+	r, g := record(nib.LevelInfo, n, 1000), s.active.Load()
+	size := segment.RecordSize(r, -1)
+	at, seq, _ := g.Reserve(size)
+	for n++; ; n++ {
+		if err := s.WriteRecord(record(nib.LevelInfo, n, 1000)); errors.Is(err, errFull) {
+			break
+		} else if n > 1000 {
+			t.Fatal("the segment was dropped")
+		}
+	}
+	g.Write(at, size, seq, r, -1)
+	must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+	if st := checkIdentity(t, s); st.Unfinished != 0 || st.Lost() < 50 {
+		t.Errorf("got %+v, want the lines of the segment dropped", st)
+	}
+	closeDown(t, s)
 }
