@@ -168,7 +168,6 @@ func (s *Sink) dropOldest() bool {
 	}
 	s.segments, s.bytes = s.segments-1, s.bytes-l.Size
 	s.wantMore()
-	s.broadcast()
 	return true
 }
 

@@ -148,6 +148,29 @@ func TestSlowWriterInReusedMemory(t *testing.T) {
 	})
 }
 
+// TestDroppedLinesAreCountedAtOnce drops the oldest segment, and dies before a
+// new one is made: the next process knows how many lines were dropped.
+func TestDroppedLinesAreCountedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, hold := memBacklog(t, 300, 200, SyncNever), make(chan struct{})
+		conf := Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m, boot: 2, Sync: SyncNever,
+			OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
+		s := open(t, memDir, nil, conf)
+		synctest.Wait()
+		m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Hold: hold})
+		written := make(chan error)
+		go func() { written <- s.WriteRecord(record(nib.LevelInfo, 300, 200)) }()
+		synctest.Wait()
+		conf.fs = m.CrashClone(vfstest.Everything)
+		close(hold)
+		must(t, <-written, s.Close())
+		s = open(t, memDir, nil, conf)
+		if n := loss.Sum(s.Stats().Inherited); n != 247 {
+			t.Errorf("the next process knows of %d dropped lines, want 247", n)
+		}
+	})
+}
+
 // TestUnreadableOldestIsNotReadByEachCall has an oldest segment that cannot be
 // read, and so cannot be dropped, in a full spool.
 func TestUnreadableOldestIsNotReadByEachCall(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -161,31 +162,36 @@ func TestDroppedSegmentsAreNotDamage(t *testing.T) {
 }
 
 // TestDroppedLastSegmentIsNotDamage opens a full spool, and drops the last
-// segment of the previous process while the one before is delivered: the next
-// process does not miss it.
+// segment of the previous process while the first one is delivered, before or
+// after there is a new one: the next process does not miss it.
 func TestDroppedLastSegmentIsNotDamage(t *testing.T) {
-	m, f := memBacklog(t, 400, 200, SyncNever), &far{} // two segments
-	hanging, end := make(chan struct{}, 1), make(chan struct{})
-	f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
-		poke(hanging)
-		<-end
-		return delivery.Result{}, errDown, true
-	})
-	conf := Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m, boot: 2, Sync: SyncNever, Drain: 1, OnError: func(error) {},
-		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}} // after a restart, the last segment is not continued
-	s := open(t, memDir, sized{eager{f}, 10, 1 << 20}, conf)
-	<-hanging
-	must(t, s.WriteRecord(record(nib.LevelInfo, 400, 200)))
-	close(end)
-	closeDown(t, s)
-	if st := s.Stats(); st.Lost() != 400-247 {
-		t.Errorf("got %+v, want the lines of the second segment dropped", st)
-	}
-	f.set(nil)
-	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, boot: 2, Sync: SyncNever})
-	must(t, s.Flush(context.Background()))
-	if st := checkIdentity(t, s); st.Lost() != 0 || st.Unfinished != 0 || st.Delivered != 247+2 {
-		t.Errorf("got %+v, want the first segment, the last line and a notice", st)
+	const first = 247 // lines in a segment
+	for _, c := range []struct{ segments, lines int }{{2, 1}, {3, first + 10}} {
+		m, f := memBacklog(t, c.segments*first-10, 200, SyncNever), &far{}
+		hanging, end := make(chan struct{}, 1), make(chan struct{})
+		f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
+			poke(hanging)
+			<-end
+			return delivery.Result{}, errDown, true
+		})
+		conf := Config{SegmentSize: segment.MinSize, Size: int64(c.segments) * segment.MinSize, fs: m, boot: 2, Sync: SyncNever, Drain: 1, OnError: func(error) {},
+			OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}} // after a restart, the last segment is not continued
+		s := open(t, memDir, sized{eager{f}, 10, 1 << 20}, conf)
+		<-hanging
+		for n := range c.lines {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+		}
+		close(end)
+		closeDown(t, s)
+		if st := s.Stats(); st.Lost() != uint64((c.segments-1)*first-10) {
+			t.Errorf("%d segments: got %+v, want the lines of all but the first one dropped", c.segments, st)
+		}
+		f.set(nil)
+		s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, boot: 2, Sync: SyncNever})
+		must(t, s.Flush(context.Background()))
+		if st := checkIdentity(t, s); st.Lost() != 0 || st.Unfinished != 0 || len(f.take()) != first+c.lines {
+			t.Errorf("%d segments: got %+v, want nothing else lost", c.segments, st)
+		}
 	}
 }
 
@@ -255,33 +261,47 @@ func TestEachDropWritesOneCount(t *testing.T) {
 }
 
 // TestAnnouncementIsRepeatedIfItIsDropped drops the segment that holds the
-// notice about a dead process before the notice is delivered.
+// notice about a dead process before the notice is delivered, or that should
+// have held it: its process died before the notice was written.
 func TestAnnouncementIsRepeatedIfItIsDropped(t *testing.T) {
-	m, f := vfstest.NewMem(nil), &far{do: down}
-	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-	conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}}
-	s := open(t, memDir, nil, conf)
-	for range 5 {
-		if err := s.WriteRecord(record(nib.LevelError, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) {
-			t.Fatal(err)
+	for _, unwritten := range []bool{false, true} {
+		m, f := vfstest.NewMem(nil), &far{do: down}
+		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+		conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}}
+		s := open(t, memDir, nil, conf)
+		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100))) // f stays at its segment
+		for range 5 {
+			if err := s.WriteRecord(record(nib.LevelError, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) {
+				t.Fatal(err)
+			}
 		}
-	}
-	must(t, s.Close())
-	s = open(t, memDir, nil, conf) // begins with the notice
-	if n := s.Stats().Notices; n != 1 {
-		t.Fatalf("got %d announcements, want 1", n)
-	}
-	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Close())
+		must(t, s.Close())
+		s = open(t, memDir, nil, conf) // begins with the notice
+		if n := s.Stats().Notices; n != 1 {
+			t.Fatalf("got %d announcements, want 1", n)
+		}
+		if !unwritten { // else it leaves no record
+			must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
+		}
+		must(t, s.Close())
+		if unwritten {
+			edit(t, m, store.SegmentName(s.active.Load().Number), func(b []byte) { clear(b[segment.HeaderSize : segment.HeaderSize+8]) })
+		}
 
-	conf.Size, conf.OnFull = 4*segment.MinSize, []FullRule{{nib.LevelTrace, ActionDropOld, 0}}
-	s = open(t, memDir, f, conf)
-	for n := range 2000 {
-		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
-	}
-	f.set(nil)
-	must(t, s.Flush(context.Background()))
-	if st, reported := checkIdentity(t, s), linesReported(t, f); st.Lost() == 0 || reported < 5+st.Lost()-50 || st.Errors != 0 {
-		t.Errorf("notices report %d lines, want 5 and %d", reported, st.Lost())
+		conf.Size, conf.OnFull = 4*segment.MinSize, []FullRule{{nib.LevelTrace, ActionDropOld, 0}}
+		s = open(t, memDir, f, conf)
+		for n := range 2000 {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+		}
+		f.set(nil)
+		must(t, s.Flush(context.Background()))
+		st, reported := checkIdentity(t, s), linesReported(t, f)
+		if st.Lost() == 0 || reported < 5+st.Lost()-50 || st.Errors != 0 {
+			t.Errorf("unwritten: %v: notices report %d lines, want 5 and %d", unwritten, reported, st.Lost())
+		}
+		if n := loss.Sum(st.Inherited); n != 5 {
+			t.Errorf("unwritten: %v: got %d lines of dead processes, want 5", unwritten, n)
+		}
 	}
 }
 
@@ -368,6 +388,30 @@ func TestDropOldLeavesASegmentThatIsWrittenTo(t *testing.T) {
 	must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 	if st := checkIdentity(t, s); st.Unfinished != 0 || st.Lost() < 50 {
 		t.Errorf("got %+v, want the lines of the segment dropped", st)
+	}
+	closeDown(t, s)
+}
+
+// TestDropOldCountsWhatTheFileHasLost damages the file of a segment of this
+// process whose memory was freed, and then drops it: its lines were written, so
+// those that are missing are damaged.
+func TestDropOldCountsWhatTheFileHasLost(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 5 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {},
+		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
+	n := 0
+	write := func(until uint64) {
+		for ; s.active.Load().Number < until; n++ {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+		}
+	}
+	write(4)
+	edit(t, m, store.SegmentName(2), func(b []byte) { clear(b[segment.HeaderSize+100*segment.Align(segment.RecordHead+200):]) })
+	write(6)
+	st := checkIdentity(t, s)
+	if i := slices.IndexFunc(st.Dropped, func(d delivery.Drop) bool { return d.Reason == delivery.ReasonDamaged }); st.Unfinished != 0 || i < 0 || st.Dropped[i].Lines != 247-100 {
+		t.Errorf("got %+v, want %d lines damaged", st, 247-100)
 	}
 	closeDown(t, s)
 }
