@@ -73,6 +73,7 @@ func TestDropOldReportsWhatItCannotRead(t *testing.T) {
 	m, reported := memBacklog(t, 300, 300, SyncNever), &reports{}
 	s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 3 * segment.MinSize, fs: m, Sync: SyncNever, slow: time.Millisecond,
 		Drain: time.Millisecond, OnError: reported.add, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
+	awaitNext(s) // later calls would not wait for it
 	m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "*" + store.SegmentExt, Err: syscall.EMFILE})
 	refused := 0
 	for n := range 1000 {
