@@ -125,8 +125,8 @@ func (e *Event) caller(pc uintptr) *callerField {
 	return t
 }
 
-// encodeCaller encodes the field of pc. If methods of nib were inlined there, pc
-// has the frames of all of them, and the first frame outside of nib is the
+// encodeCaller encodes the field of pc. If methods of nib were inlined there,
+// pc has the frames of all of them, and the first frame outside of nib is the
 // caller.
 func (f *format) encodeCaller(pc uintptr) callerField {
 	t, frame := callerField{site: pc}, callsite.Frame(pc)

@@ -51,8 +51,8 @@ func (e *Event) isClosed() bool {
 
 func (e *Event) hasError() bool { return (e.flags|e.log.boundFlags)&hasError != 0 }
 
-// isActive reports whether e is an event, and not finished: a call on a finished
-// one counts as misuse.
+// isActive reports whether e is an event, and not finished: a call on a
+// finished one counts as misuse.
 func (e *Event) isActive() bool {
 	if e != nil && e.depth < 0 {
 		e.misused("a field was added to a finished event")

@@ -41,9 +41,9 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 }
 
 // addCarried adds the bound fields of l that the line does not have. Usually
-// one of the loggers is made from the other: l has none, or has bound more, with
-// other keys than the line's fields. Otherwise, or after errors, each is looked
-// for in the line.
+// one of the loggers is made from the other: l has none, or has bound more,
+// with other keys than the line's fields. Otherwise, or after errors, each is
+// looked for in the line.
 func (e *Event) addCarried(l *Logger) {
 	own, fields := e.log, l.bound
 	if f := own.core.format; l.core.format == f {

@@ -289,7 +289,8 @@ func (x *layoutTrial) check(line *node, way, adder, which string) error {
 	return nil
 }
 
-// origin counts the fields with a key, those of nib and those that imitate them.
+// origin counts the fields with a key, those of nib and those that imitate
+// them.
 func (v *node) origin(key string) (own, forgeries int) {
 	if v == nil {
 		return 0, 0

@@ -72,8 +72,8 @@ func (l *Log) finish(last func()) error {
 	return l.err
 }
 
-// restoreDefaults waits for a tenth of the time at most: package log may hold its
-// lock for a line that an output does not accept.
+// restoreDefaults waits for a tenth of the time at most: package log may hold
+// its lock for a line that an output does not accept.
 func (l *Log) restoreDefaults(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout/10)
 	defer cancel()

@@ -82,9 +82,9 @@ func (x *call) end(err *error) {
 	}
 }
 
-// panicText returns the text of a panic's value, whose methods may panic. Values
-// without a method for their text are shown by their type: package fmt would
-// follow one that contains itself until the stack is full.
+// panicText returns the text of a panic's value, whose methods may panic.
+// Values without a method for their text are shown by their type: package fmt
+// would follow one that contains itself until the stack is full.
 func panicText(p any) (text string) {
 	text = fmt.Sprintf("%T", p)
 	defer func() { _ = recover() }()

@@ -168,7 +168,8 @@ type brokenAddr struct{}
 func (brokenAddr) Network() string { return "broken" }
 func (brokenAddr) String() string  { panic("in String") }
 
-// Package fmt would follow a value that contains itself until the stack is full.
+// Package fmt would follow a value that contains itself until the stack is
+// full.
 func TestValuesOfTheProgramDoNotEndTheProcess(t *testing.T) {
 	var rec nibtest.Recorder
 	loop := map[string]any{}

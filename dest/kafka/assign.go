@@ -110,8 +110,8 @@ func (d *Destination) homeLane(spool uint64) *lane {
 // homeOf maps the ids of spools to n partitions.
 func homeOf(spool, n uint64) uint64 { return spool * 0x9e3779b97f4a7c15 >> 32 % n }
 
-// key returns the key of a record, nil if Config.Key panics: otherwise no record
-// after this one would be delivered.
+// key returns the key of a record, nil if Config.Key panics: otherwise no
+// record after this one would be delivered.
 func (d *Destination) key(r *nib.Record) (key []byte) {
 	if d.c.Key == nil {
 		return nil

@@ -106,8 +106,8 @@ func enter(k Kind, owner uintptr) (e Entry, n int) {
 }
 
 // Correct replaces the count with that of calls that the caller has found on
-// its stack, itself not included, and returns the latter. Goroutines that share a slot
-// may leave it with a count that is too large.
+// its stack, itself not included, and returns the latter. Goroutines that share
+// a slot may leave it with a count that is too large.
 func (e *Entry) Correct(found int) int {
 	e.before = uintptr(min(found, maxCount))
 	slot := &slots[e.slot]

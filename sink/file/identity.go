@@ -223,7 +223,8 @@ func (s *Sink) look(now int64) error {
 	return nil
 }
 
-// checkNow lets the next line check the name and the schedule. The lock is held.
+// checkNow lets the next line check the name and the schedule. The lock is
+// held.
 func (s *Sink) checkNow() {
 	s.checkAt = s.clock.mono()
 	s.lull.on.Store(false)

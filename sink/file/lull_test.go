@@ -34,8 +34,8 @@ func logged(t *testing.T, s *Sink, n int, reads *int) int {
 	return *reads - before
 }
 
-// TestFastLinesReadNoClock writes many lines between two checks of the name, and
-// then few: until the next check, the many do not read the clock.
+// TestFastLinesReadNoClock writes many lines between two checks of the name,
+// and then few: until the next check, the many do not read the clock.
 func TestFastLinesReadNoClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reads := 0

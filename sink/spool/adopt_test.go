@@ -278,8 +278,8 @@ func TestSlotThatCannotBeTaken(t *testing.T) {
 }
 
 // TestLossesInASlotAreTakenOverOnce kills the process that delivers the slot of
-// a dead one, which has dropped lines, and lost one to damage or died before its
-// notice was written: the next process reports them, once.
+// a dead one, which has dropped lines, and lost one to damage or died before
+// its notice was written: the next process reports them, once.
 func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 	for _, c := range []struct{ delivered, unwritten bool }{{false, false}, {true, false}, {false, true}} {
 		delivered, unwritten := c.delivered, c.unwritten

@@ -91,9 +91,9 @@ func (s *Sink) remove(l *deliver.Link) {
 
 // freeSettled deletes settled segments whose files were kept, while there is no
 // room for another segment: those that could not be deleted before, and those
-// behind which a cursor could not be synced. It keeps the newest one, unless the
-// spool is small: after a loss of power, a start sees there which numbers were
-// used. The next start deletes all of them.
+// behind which a cursor could not be synced. It keeps the newest one, unless
+// the spool is small: after a loss of power, a start sees there which numbers
+// were used. The next start deletes all of them.
 func (s *Sink) freeSettled(others int64) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -265,8 +265,8 @@ func (c *copier) stepOver(x *copied) (moved bool) {
 	}
 }
 
-// unreadable seals a segment of which a page cannot be read, so that lines go on
-// in one that can be copied. The page is read again, with growing pauses: it
+// unreadable seals a segment of which a page cannot be read, so that lines go
+// on in one that can be copied. The page is read again, with growing pauses: it
 // may become readable, and until then its lines are not safe.
 func (c *copier) unreadable(x *copied) {
 	x.g.Seal()

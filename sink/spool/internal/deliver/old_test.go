@@ -87,8 +87,8 @@ func (s *oldChain) put(t *testing.T, name string, b []byte) {
 	must(t, err, f.Close())
 }
 
-// breakPage makes a page of a file unreadable, which is read as a whole and then
-// page by page.
+// breakPage makes a page of a file unreadable, which is read as a whole and
+// then page by page.
 func (s *oldChain) breakPage(name string, page int) (heal func()) {
 	const pages = segment.MinSize / segment.PageSize
 	reads := 0
@@ -204,8 +204,8 @@ func TestWhatIsMissingInOldSegments(t *testing.T) {
 }
 
 // TestNumbersOfOldSegments has numbers between segments, records with numbers
-// of the next segment, and a segment that stands for the next one as well, which
-// is gone.
+// of the next segment, and a segment that stands for the next one as well,
+// which is gone.
 func TestNumbersOfOldSegments(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -246,8 +246,8 @@ func TestNumbersOfOldSegments(t *testing.T) {
 	}
 }
 
-// TestRecordsBeyondTheEnd has records with the numbers of the next segment: they
-// do not count, wherever a batch ends.
+// TestRecordsBeyondTheEnd has records with the numbers of the next segment:
+// they do not count, wherever a batch ends.
 func TestRecordsBeyondTheEnd(t *testing.T) {
 	for _, most := range []int{1, 3, 5} {
 		synctest.Test(t, func(t *testing.T) {
@@ -449,8 +449,8 @@ func TestBadPageOfAnOldSegment(t *testing.T) {
 	}
 }
 
-// TestFileOfAnOldSegmentIsGone removes the file of a segment: its lines count as
-// damaged, unless the whole directory is another one.
+// TestFileOfAnOldSegmentIsGone removes the file of a segment: its lines count
+// as damaged, unless the whole directory is another one.
 func TestFileOfAnOldSegmentIsGone(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -492,8 +492,8 @@ func TestFileOfAnOldSegmentIsGone(t *testing.T) {
 	}
 }
 
-// TestOldSegmentIsReadAfterOneThatIsGone has a segment that cannot be read for a
-// while and is gone then: the next one starts with a short pause.
+// TestOldSegmentIsReadAfterOneThatIsGone has a segment that cannot be read for
+// a while and is gone then: the next one starts with a short pause.
 func TestOldSegmentIsReadAfterOneThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOldChain(t)

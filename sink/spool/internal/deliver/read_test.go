@@ -27,9 +27,9 @@ func write(g *segment.Segment, at, size int, seq uint64) {
 	g.Write(at, size, seq, &nib.Record{Line: text}, -1)
 }
 
-// TestErasedClaim erases a part of a segment while a call has a claim there that
-// it does not write. The delivery notices that if the record before the claim,
-// which it has read, is gone as well; otherwise it waits for the call.
+// TestErasedClaim erases a part of a segment while a call has a claim there
+// that it does not write. The delivery notices that if the record before the
+// claim, which it has read, is gone as well; otherwise it waits for the call.
 func TestErasedClaim(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -270,8 +270,8 @@ func TestInvalidContentIsDamage(t *testing.T) {
 	}
 }
 
-// TestBuffersOfABatch fills the buffer of a delivery: an Overlapper has a second
-// one, until the records in the first are settled.
+// TestBuffersOfABatch fills the buffer of a delivery: an Overlapper has a
+// second one, until the records in the first are settled.
 func TestBuffersOfABatch(t *testing.T) {
 	const each = segment.RecordHead + oldSize
 	for _, c := range []struct {
@@ -338,8 +338,8 @@ func TestForeignPanicIsNoFault(t *testing.T) {
 }
 
 // TestErasedClaimAfterARest erases a claim and the end of the record before it,
-// when an Overlapper has settled a part of the batch: the rest is settled before
-// the segment is searched.
+// when an Overlapper has settled a part of the batch: the rest is settled
+// before the segment is searched.
 func TestErasedClaimAfterARest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &chainSpool{}

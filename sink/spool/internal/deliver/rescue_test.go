@@ -204,8 +204,8 @@ func TestSearchedSegmentIsCompletedFromItsCopy(t *testing.T) {
 	}
 }
 
-// TestProgramCountersOfThisProcess delivers records of a segment that an earlier
-// process began: only the program counters of this one have a meaning.
+// TestProgramCountersOfThisProcess delivers records of a segment that an
+// earlier process began: only the program counters of this one have a meaning.
 func TestProgramCountersOfThisProcess(t *testing.T) {
 	for _, searched := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -217,7 +217,8 @@ func TestFirstMarkIsStoredEvenIfItIsNotSynced(t *testing.T) {
 	}
 }
 
-// TestCursorThatCannotBeOpened returns the error, and the delivery is as before.
+// TestCursorThatCannotBeOpened returns the error, and the delivery is as
+// before.
 func TestCursorThatCannotBeOpened(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	d := newBed(t, m, &answers{}, 0, 1)

@@ -241,8 +241,8 @@ func (g *Segment) put(at, size int, seq uint64, r *nib.Record, message int) {
 
 // aheadBytes is how far before a record the cache lines of later ones are
 // loaded, which are in the cache of another processor: that of the goroutine
-// that has cleared them, or that of a writer. A writer that had to wait for them
-// could not reserve its next record until its stores are done.
+// that has cleared them, or that of a writer. A writer that had to wait for
+// them could not reserve its next record until its stores are done.
 const (
 	aheadBytes = 2048
 	aheadMost  = 1024 // for each record

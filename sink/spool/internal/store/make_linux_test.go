@@ -14,7 +14,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// TestFailedCreateClosesTheFile makes each step of making a mapped segment fail.
+// TestFailedCreateClosesTheFile makes each step of making a mapped segment
+// fail.
 func TestFailedCreateClosesTheFile(t *testing.T) {
 	for _, op := range []vfstest.Op{vfstest.OpPreallocate, vfstest.OpWrite, vfstest.OpSync, vfstest.OpRename, vfstest.OpSyncDir} {
 		dir := filepath.Join(t.TempDir(), "spool")

@@ -233,8 +233,8 @@ func (d *Dir) recreate(number uint64, size int64, rest func()) *segment.Segment 
 	return g
 }
 
-// ClearSpare clears the spare that Create uses next, if its temporary name is on
-// the disk already. It is called by the goroutine that calls Create. If the
+// ClearSpare clears the spare that Create uses next, if its temporary name is
+// on the disk already. It is called by the goroutine that calls Create. If the
 // file must not be used, Create will find that out.
 func (d *Dir) ClearSpare(size int64, rest func()) {
 	x := d.firstSpare(func(x *spare) bool { return x.isReady() && x.hidden })

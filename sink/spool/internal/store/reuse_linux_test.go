@@ -256,8 +256,9 @@ func directorySyncs(d *Dir, fsys *vfstest.Faulty) *int {
 	return n
 }
 
-// TestOneDirectorySyncForEachSegment settles two segments ahead of each one that
-// is created: the sync for the new name is also the one for the temporary names.
+// TestOneDirectorySyncForEachSegment settles two segments ahead of each one
+// that is created: the sync for the new name is also the one for the temporary
+// names.
 func TestOneDirectorySyncForEachSegment(t *testing.T) {
 	d, fsys := reusing(t)
 	settled(t, d, 1, 2)
@@ -292,8 +293,8 @@ func filled(t *testing.T, d *Dir, number uint64) *segment.Segment {
 
 func isEmpty(g *segment.Segment) bool { return g.IsFree(segment.HeaderSize) && g.IsFree(0) }
 
-// TestSpareIsClearedAhead clears the spare that is used next, and no other, once
-// its temporary name is on the disk.
+// TestSpareIsClearedAhead clears the spare that is used next, and no other,
+// once its temporary name is on the disk.
 func TestSpareIsClearedAhead(t *testing.T) {
 	d, fsys := reusing(t)
 	settled(t, d, 1)
