@@ -55,11 +55,11 @@ func (e *Event) Timestamp() *Event {
 	return e
 }
 
-// A callerField is the encoded caller field of one program counter.
-type callerField struct {
-	field string
-	site  uintptr // the call site: the program counter, unless methods of nib are inlined there
-	none  bool    // there is no call site: the program counter is within nib, or 0
+// A cachedText is an encoded level, a line of a stack, or a caller field.
+type cachedText struct {
+	text string
+	site uintptr // of a caller field, the call site: the program counter, unless methods of nib are inlined there
+	none bool    // there is no call site: the program counter is within nib, or 0
 }
 
 // ownPrefix begins the names of this package's functions.
@@ -89,7 +89,7 @@ func (e *Event) CallerSkipFrame(n int) *Event {
 	}
 	t := e.outside(pc)
 	e.pc = t.site
-	e.splice(e.callerAt, e.callerEnd, t.field)
+	e.splice(e.callerAt, e.callerEnd, t.text)
 	return e
 }
 
@@ -100,13 +100,13 @@ func (e *Event) addCaller(pc uintptr) {
 	e.pc = t.site
 	e.flags |= hasCaller
 	e.callerAt = len(e.buf)
-	e.buf = append(e.buf, t.field...)
+	e.buf = append(e.buf, t.text...)
 	e.callerEnd = len(e.buf)
 }
 
 // outside returns the field of a call site outside of nib. If another method of
 // nib has made the call, each line looks for its own on the stack.
-func (e *Event) outside(pc uintptr) *callerField {
+func (e *Event) outside(pc uintptr) *cachedText {
 	t := e.caller(pc)
 	if t.none {
 		t = e.caller(callsite.Outside(ownPrefix))
@@ -115,12 +115,12 @@ func (e *Event) outside(pc uintptr) *callerField {
 }
 
 // caller returns the field of a call site, encoded once and kept.
-func (e *Event) caller(pc uintptr) *callerField {
+func (e *Event) caller(pc uintptr) *cachedText {
 	f := e.log.core.format
 	if t := f.callers.Get(pc); t != nil {
 		return t
 	}
-	var t *callerField
+	var t *cachedText
 	orLost(e.abort, func() { t = f.callers.Put(pc, f.encodeCaller(pc)) })
 	return t
 }
@@ -128,24 +128,24 @@ func (e *Event) caller(pc uintptr) *callerField {
 // encodeCaller encodes the field of pc. If methods of nib were inlined there,
 // pc has the frames of all of them, and the first frame outside of nib is the
 // caller.
-func (f *format) encodeCaller(pc uintptr) callerField {
-	t, frame := callerField{site: pc}, callsite.Frame(pc)
+func (f *format) encodeCaller(pc uintptr) cachedText {
+	t, frame := cachedText{site: pc}, callsite.Frame(pc)
 	if strings.HasPrefix(frame.Function, ownPrefix) {
 		if strings.HasPrefix(runtime.FuncForPC(frame.Entry).Name(), ownPrefix) {
-			return callerField{none: true}
+			return cachedText{none: true}
 		}
 		t.site = callsite.Outside(ownPrefix)
 		frame = callsite.Frame(t.site)
 	} else if pc == 0 {
-		return callerField{none: true}
+		return cachedText{none: true}
 	}
 	switch key := f.CallerKey; {
 	case key == OmitKey: // the Record has the call site
 	case f.Caller != nil:
-		t.field = f.site.build(0, func(e *Event) { f.Caller(e, key, frame) })
+		t.text = f.site.build(0, func(e *Event) { f.Caller(e, key, frame) })
 	default:
 		text := callsite.ShortFile(frame.File) + ":" + strconv.Itoa(frame.Line)
-		t.field = string(jsonenc.AppendString(jsonenc.AppendKey(nil, key), text))
+		t.text = string(jsonenc.AppendString(jsonenc.AppendKey(nil, key), text))
 	}
 	return t
 }
@@ -180,10 +180,10 @@ func (e *Event) addStack(pcs []uintptr) {
 	for _, pc := range pcs {
 		t := f.frames.Get(pc)
 		if t == nil {
-			t = f.frames.Put(pc, encodeFrame(pc))
+			t = f.frames.Put(pc, cachedText{text: encodeFrame(pc)})
 		}
-		if outside = outside || *t != "" && !strings.HasPrefix(*t, "runtime."); outside {
-			e.buf = append(e.buf, *t...)
+		if outside = outside || t.text != "" && !strings.HasPrefix(t.text, "runtime."); outside {
+			e.buf = append(e.buf, t.text...)
 		}
 	}
 	e.buf = append(e.buf, '"')

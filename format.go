@@ -33,11 +33,11 @@ type format struct {
 	site         *format // for Layout.Caller: its own keys are not reserved
 	siteKeys     keySet  // keys of the call site
 
-	otherLevels callsite.Table[string] // `,"level":"info+2"` by level
-	callers     callsite.Table[callerField]
-	frames      callsite.Table[string] // a line of a stack trace, by pc
-	clashing    callsite.Table[clash]  // by plan
-	plans       *plan.Set              // of structs and the like, with the times and durations of the layout
+	otherLevels callsite.Table[cachedText] // `,"level":"info+2"` by level
+	callers     callsite.Table[cachedText]
+	frames      callsite.Table[cachedText] // a line of a stack trace, by pc
+	clashing    callsite.Table[clash]      // by plan
+	plans       *plan.Set                  // of structs and the like, with the times and durations of the layout
 }
 
 // A messageField is the beginning of the message in every line.
@@ -157,9 +157,9 @@ func (f *format) level(l Level, c *core) string {
 	id := uintptr(l + 2*far) // never 0, which marks a free place
 	s := f.otherLevels.Get(id)
 	if s == nil {
-		s = f.otherLevels.Put(id, f.encodeLevel(l, c))
+		s = f.otherLevels.Put(id, cachedText{text: f.encodeLevel(l, c)})
 	}
-	return *s
+	return s.text
 }
 
 func (f *format) encodeLevel(l Level, c *core) string {

@@ -72,13 +72,11 @@ func (t *Table[V]) Put(pc uintptr, v V) *V {
 		}
 	}
 	if s == nil || 2*(s.taken+1) > len(s.entry) {
-		// Readers use the old slots until the new ones are complete.
 		s = s.enlarged()
-		p := s.add(pc, v)
-		t.now.Store(s)
-		return p
 	}
-	return s.add(pc, v)
+	p := s.add(pc, v)
+	t.now.Store(s) // readers have used the old slots until the new ones are complete
+	return p
 }
 
 // find returns the value of pc or nil. The key is loaded before the value, in

@@ -15,7 +15,7 @@ func Missing(line, fields []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		for key, value := range Fields(fields) {
 			if bytes.IndexByte(key, '\\') >= 0 {
-				key, _ = AppendUnquoted(nil, append(append([]byte{'"'}, key...), '"'))
+				key, _ = AppendText(nil, key)
 			}
 			if had, ok := Lookup(line, string(key)); ok && bytes.Equal(had, value) {
 				continue
@@ -30,23 +30,23 @@ func Missing(line, fields []byte) iter.Seq2[[]byte, []byte] {
 // MayShareKey reports whether two runs of encoded fields may have a key in
 // common. It is false only if they have none.
 func MayShareKey(a []byte, b string) bool {
-	bits := keyBits(a, bytes.IndexByte)
-	return bits != 0 && bits&keyBits(b, strings.IndexByte) != 0
+	bits := keyBits(text(a))
+	return bits != 0 && bits&keyBits(b) != 0
 }
 
 // keyBits sets a bit for each key of encoded fields, and for whatever else is
-// behind a comma and a quote. What looks like a key may be none, so the next
-// one is looked for within it.
-func keyBits[T []byte | string](fields T, index func(T, byte) int) (bits uint64) {
+// behind a comma and a quote.
+func keyBits(fields string) (bits uint64) {
 	for {
-		i := index(fields, ',')
+		i := strings.Index(fields, `,"`)
 		if i < 0 {
 			return bits
 		}
-		fields = fields[i+1:]
-		if len(fields) > 0 && fields[0] == '"' {
-			n := max(index(fields[1:], '"'), 0)
-			bits |= 1 << ((uint(fields[min(n, 1)]) + uint(fields[n])<<2 + uint(n)<<4) & 63)
+		fields = fields[i+2:]
+		n := strings.IndexByte(fields, '"')
+		if n > 0 {
+			n += int(fields[0]) << 3
 		}
+		bits |= 1 << (uint(n) & 63)
 	}
 }
