@@ -114,7 +114,8 @@ func forkAndExec(j *job) error {
 	}
 	v.board.words[atEnough].Store(1)
 	wg.Wait()
-	again := *j // nothing is closed: exec closes the files
+	signal.Ignore(syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGHUP) // until the program that it becomes has its handlers
+	again := *j                                                     // nothing is closed: exec closes the files
 	again.Role, again.Lines, again.Writers = "log", 1, 0
 	return syscall.Exec(self, os.Args, jobEnv(&again))
 }
@@ -219,7 +220,7 @@ func TestManyGoroutines(t *testing.T) {
 	if most[0].Own == 0 || most[1].Mapped < 8<<20 {
 		t.Errorf("memory was not seen: %+v", most)
 	}
-	if above+mapped > int64(count(128, 64)) { // on a busy machine, calls are refused and more goroutines wait
+	if above+mapped > 128 { // calls are refused while the destination falls behind, and more goroutines wait
 		t.Errorf("it takes %d MiB of memory more than without a spool", above+mapped)
 	}
 }
