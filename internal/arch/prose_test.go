@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -60,6 +61,9 @@ func checkMarkdown(fsys fs.FS) (violations []string) {
 				generated = strings.Contains(mark, "start -->") || strings.Contains(mark, "begin -->")
 			}
 			prose := !code && !generated && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "![") && !strings.HasPrefix(line, "    ")
+			if slices.ContainsFunc(conflict, func(mark string) bool { return strings.HasPrefix(line, mark) }) {
+				violations = append(violations, fmt.Sprintf("%s:%d: resolve the conflict", name, n))
+			}
 			if prose && tooWide(line) {
 				violations = append(violations, fmt.Sprintf("%s:%d: wrap the text at %d columns", name, n, columns))
 			}
@@ -68,6 +72,9 @@ func checkMarkdown(fsys fs.FS) (violations []string) {
 	})
 	return violations
 }
+
+// conflict are the beginnings of lines that a merge has left.
+var conflict = []string{"<<<<<<< ", ">>>>>>> "}
 
 // tooWide reports whether a line could have been wrapped and was not.
 func tooWide(line string) bool {
@@ -86,7 +93,7 @@ func TestProseIsWrapped(t *testing.T) {
 		{"output", map[string]string{"a_test.go": "package a\n\nfunc a() {\n\t// Output:\n\t// " + wide + "\n}\n"}, nil},
 	})
 	for text, want := range map[string]int{
-		wide + "\n": 1, "- " + wide + "\n": 1, link + "\n": 0, "| " + wide + " |\n": 0, "```\n" + wide + "\n```\n": 0,
+		wide + "\n": 1, "- " + wide + "\n": 1, link + "\n": 0, "| " + wide + " |\n": 0, "```\n" + wide + "\n```\n": 0, "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> c\n": 2,
 		"<!-- bench:start -->\n" + wide + "\n<!-- bench:end -->\n": 0, "<!-- bench:start -->\n<!-- bench:end -->\n" + wide + "\n": 1,
 	} {
 		if got := checkMarkdown(fstest.MapFS{"docs/a.md": {Data: []byte(text)}}); len(got) != want {
