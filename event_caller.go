@@ -26,8 +26,8 @@ func (e *Event) leaveGroups(from int) {
 		return
 	}
 	at := e.fieldsAt
-	if at < e.front.end {
-		e.front = front{}
+	if at < e.front.end { // the first byte of a front is the brace of the last line
+		e.front, e.buf[0] = front{}, ','
 	}
 	size := e.moveToFields(from)
 	e.fieldsAt, e.groupsAt = at+size, e.groupsAt+size

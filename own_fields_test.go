@@ -87,6 +87,33 @@ func TestOwnFieldsAreAtTheTopOfRandomLines(t *testing.T) {
 	}
 }
 
+// TestOwnFieldsBehindALineWithout adds own fields to a line that begins with
+// what the line before has left, in layouts with and without other fields at
+// the top level.
+func TestOwnFieldsBehindALineWithout(t *testing.T) {
+	for _, bare := range []string{"", nib.OmitKey} {
+		for _, first := range []bool{false, true} {
+			l, c := newCapture(t, nib.WithLayout(nib.Layout{TimeKey: bare, LevelKey: bare, MessageFirst: first}), nib.WithClock(nil))
+			for name, l := range loggersWithGroups(l) {
+				for i, own := range ownCalls {
+					for range 2 {
+						l.Info().Int("f", 1).Msg("m")
+						e := l.Info()
+						own(e)
+						e.Int("f", 1).Msg("m")
+						for _, line := range c.take() {
+							what := fmt.Sprintf("%s, call %d, key %q, message first %v", name, i, bare, first)
+							if inner := checkTop(t, what, line); inner.get("f") == nil {
+								t.Errorf("%s: the field is not in the innermost group\n got %s", what, line)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func checkOwnFields(t *testing.T, what string, l *nib.Logger, c *capture, r *rand.Rand) {
 	t.Helper()
 	var e *nib.Event
