@@ -47,3 +47,13 @@ func TestTheStackOfAnEntryIsTheStackOfTheLine(t *testing.T) {
 		t.Errorf("got %v with OmitKey, want none", got)
 	}
 }
+
+// Send within a function that adds fields is ignored: the Entry keeps its
+// message.
+func TestSendWithinAFunctionLeavesTheMessageOfAnEntry(t *testing.T) {
+	l, c := newCapture(t, nib.WithErrorHandler(func(error) {}))
+	l.Entry(nib.Entry{Message: "m"}).Func(func(e *nib.Event) { e.Send() }).Send()
+	if line := c.one(); line.get("message").String() != `"m"` {
+		t.Errorf("got %s", line)
+	}
+}

@@ -113,9 +113,9 @@ type front struct {
 // noLevel is the level in the front of a line without a level.
 const noLevel = Level(math.MinInt + 1)
 
-// newFront takes the time, if lines have one, and writes the front. The front
-// can be reused unless its time comes from WithClock, as the next one may have
-// another zone, or has a fraction without a fixed length.
+// newFront takes the time, if lines have one, and writes the front. It can be
+// reused unless its time comes from WithClock, as the next may have another
+// zone, is before 1970, or has a fraction that is not always as long.
 func (e *Event) newFront(show Level) {
 	c := e.log.core
 	if c.now != nil {
@@ -128,7 +128,7 @@ func (e *Event) newFront(show Level) {
 		e.time()
 	}
 	e.writeFront(show, time.Local, "")
-	if e.front.fractionAt == 0 || c.format.fraction >= 0 {
+	if e.front.fractionAt == 0 || c.format.fraction >= 0 && e.sec > 0 {
 		e.front.of = e.log.id
 	}
 }

@@ -22,7 +22,7 @@ func (e *Event) Send() {
 	if e == nil {
 		return
 	}
-	if e.flags&isEntry == 0 {
+	if e.flags&isEntry == 0 || e.depth != 0 {
 		e.finish("", noMessage)
 		return
 	}

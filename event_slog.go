@@ -167,7 +167,7 @@ func (e *Event) group(key string, attrs []slog.Attr) {
 func (e *Event) inline(attrs []slog.Attr) {
 	s, why := e.enter(maxDepth)
 	if why != "" {
-		e.str("", why)
+		e.str(depthKey, why)
 		return
 	}
 	e.attrs(attrs)

@@ -76,7 +76,7 @@ var attrTests = []struct {
 	{"LogValuer of nothing", []slog.Attr{slog.Any("", slogValue{})}, ``},
 	{"LogValuer that panics", []slog.Attr{slog.Any("a", slogPanic{}), slog.Int("b", 1)}, `"a":"!PANIC: boom","b":1`},
 	{"LogValuer without end", []slog.Attr{slog.Any("a", slogEndless{})}, `"a":"!ERROR: LogValue was called too often"`},
-	{"inline LogValuer within itself", []slog.Attr{slog.Any("", slogSelf{}), slog.Int("b", 1)}, `"":"!ERROR: nested deeper than 32","b":1`},
+	{"inline LogValuer within itself", []slog.Attr{slog.Any("", slogSelf{}), slog.Int("b", 1)}, `"depth":"!ERROR: nested deeper than 32","b":1`},
 	{"nil LogValuer that accepts nil", []slog.Attr{slog.Any("a", slogNil(nil))}, `"a":0`},
 	{"nil LogValuer that cannot", []slog.Attr{slog.Any("a", (*slogName)(nil))}, `"a":null`},
 	{"source", []slog.Attr{slog.Any("a", &slog.Source{Function: "f", Line: 3})}, `"a":{"function":"f","line":3}`},

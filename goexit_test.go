@@ -223,3 +223,21 @@ func TestFatalExitsWhenUserCodeEndsTheGoroutine(t *testing.T) {
 		}
 	}
 }
+
+type endingError struct{}
+
+func (endingError) Error() string { runtime.Goexit(); return "" }
+
+// A line is counted if the sink panics with an error that ends the goroutine.
+func TestSinkThatPanicsWithAnErrorThatEndsTheGoroutine(t *testing.T) {
+	l := nib.NewSink(sinkFunc(func(*nib.Record) error { panic(endingError{}) }), nib.WithErrorHandler(func(error) {}))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.Info().Msg("m")
+	}()
+	<-done
+	if st := l.Stats(); st.Failed+st.Aborted != 1 {
+		t.Errorf("got %+v, want the line counted", st)
+	}
+}

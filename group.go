@@ -18,7 +18,7 @@ func (g *groups) any() bool { return g.open+g.pendingCount > 0 }
 // closing is what Logger.bound lacks to be complete.
 func (g *groups) closing() string { return strings.Repeat("}", g.open) }
 
-// with returns g and one more group inside.
+// with returns g and one more group inside, for l, which may get flags of it.
 func (g groups) with(l *Logger, name string) groups {
 	e := l.builder()
 	e.buf = append(e.buf, g.pending...)
@@ -26,7 +26,7 @@ func (g groups) with(l *Logger, name string) groups {
 	if g.pendingCount > 0 {
 		e.buf[len(g.pending)] = '{'
 	}
-	g.pending, g.pendingCount = string(e.buf), g.pendingCount+1
+	g.pending, g.pendingCount, l.boundFlags = string(e.buf), g.pendingCount+1, l.boundFlags|e.flags&hasErrorKey
 	e.release()
 	return g
 }

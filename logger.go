@@ -263,7 +263,7 @@ func (l *Logger) WithGroup(name string) *Logger {
 		return l
 	}
 	n := *l
-	n.groups = l.groups.with(l, name)
+	n.groups = l.groups.with(&n, name)
 	return n.seal()
 }
 

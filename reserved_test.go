@@ -386,3 +386,21 @@ func TestErrorFieldOfAStructIsNotMistakenForTheLayouts(t *testing.T) {
 		}
 	}
 }
+
+// A group whose name is the key of an error is renamed when an error comes from
+// a context, as a field is.
+func TestGroupNamedAsAnErrorThatComesLater(t *testing.T) {
+	l, c := newCapture(t)
+	ctx := nib.NewContext(context.Background(), l.With(func(e *nib.Event) { e.Err(errAny) }))
+	for name, l := range map[string]*nib.Logger{
+		"pending": l.WithGroup("error"),
+		"open":    l.WithGroup("error").With(func(e *nib.Event) { e.Int("b", 1) }),
+		"two":     l.WithGroup("error").WithGroup("g"),
+	} {
+		l.Info().Int("a", 1).Ctx(ctx).Msg("m")
+		line := c.one()
+		if line.get("error").String() != `"`+errAny.Error()+`"` || line.get("field.error") == nil {
+			t.Errorf("%s: got %s", name, line)
+		}
+	}
+}

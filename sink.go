@@ -176,7 +176,7 @@ func (c *core) callSink(r *Record) (err error) {
 	defer func() {
 		if !done {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("nib: the sink panicked: %s", usercode.PanicText(p))
+				orLost(c.state.lose, func() { err = fmt.Errorf("nib: the sink panicked: %s", usercode.PanicText(p)) })
 			} else {
 				c.state.aborted.Add(1)
 			}

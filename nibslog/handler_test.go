@@ -119,7 +119,7 @@ func TestDocumentedDifferences(t *testing.T) {
 		{"panic of a marshaler", slog.Any("v", marshaler{"panic"}), `"v":"!PANIC: boom"`},
 		{"panic of LogValue", slog.Any("v", panicValuer{}), `"v":"!PANIC: LogValue"`},
 		{"LogValue without end", slog.Any("v", endlessValuer{}), `"v":"!ERROR: LogValue was called too often"`},
-		{"LogValue within itself, inline", slog.Any("", selfValuer{""}), `"":"!ERROR: nested deeper than 32"`},
+		{"LogValue within itself, inline", slog.Any("", selfValuer{""}), `"depth":"!ERROR: nested deeper than 32"`},
 		{"nil error", slog.Any("v", (*nilError)(nil)), `"v":null`},
 		{"nil LogValuer that panics", slog.Any("v", (*nilValuer)(nil)), `"v":null`},
 		{"nil LogValuer that does not", slog.Any("v", sliceValuer(nil)), `"v":0`},

@@ -3,6 +3,7 @@
 package nibslog
 
 import (
+	"cmp"
 	"encoding/json"
 	"log/slog"
 	"slices"
@@ -159,7 +160,7 @@ func (t *tree) addGroup(dst []slog.Attr, a slog.Attr) []slog.Attr {
 	}
 	if t.depth+t.tooDeep >= maxDepth { // lowered, since a value that contains itself twice has 2 to the 32 paths down
 		t.tooDeep++
-		return append(dst, slog.String(a.Key, "!ERROR: nested deeper than 32"))
+		return append(dst, slog.String(cmp.Or(a.Key, "depth"), "!ERROR: nested deeper than 32"))
 	}
 	t.depth++
 	defer func() { t.depth-- }()
