@@ -108,9 +108,9 @@ package nib
 //
 //	logger.go        a Logger; Info calls begin
 //	event.go         an Event: the line, and what may be added to it
-//	event_begin.go   begin: the level, the call site, and the front of the line
+//	event_begin.go   begin: the level (belowMin, passes: level.go), call site, front
 //	event_scalar.go  Str and the like, of which one is enough
-//	event_field.go   what a field does: it checks its key, and appends
+//	event_field.go   what a field does: check its key (keySet: format.go), append
 //	event_finish.go  Msg calls finish: the message, the end, the sink
 //	event_pool.go    where events come from, and what an idle one is
 //	sink.go          a Record, a Sink, and write, which calls it

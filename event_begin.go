@@ -21,6 +21,24 @@ type origin struct {
 	msg *string
 }
 
+// A front is what the lines of a logger at one level begin with: time, level,
+// name, and the bound fields, unless the call site or the message precedes
+// them. Two fronts of the same second differ only in its fraction. So an idle
+// event keeps the bytes of its last line, and begin reuses their front.
+//
+// If of is not 0, buf[:end] is the front of a line of that logger, except for
+// its first byte (see Event.buf), and Event.groupsAt and, unless the front is
+// split, Event.fieldsAt are those of that line. Only newFront sets of. Fields
+// are appended behind the front, and calls on an idle event write nothing; all
+// code that overwrites or cuts the front clears Event.front.
+type front struct {
+	of         uint64 // id of the logger, never used for another; 0: the front cannot be reused
+	level      Level
+	sec        int64 // the second of the time
+	fractionAt int   // where the digits of its fraction begin; 0 without a time
+	end        int
+}
+
 // begin starts the event of every way to log in three steps: belowMin and
 // passes decide whether there is a line, package callsite finds the call site,
 // and the rest writes what precedes the fields. Level methods, which have
@@ -47,7 +65,7 @@ func (l *Logger) begin(level Level, from *origin) *Event {
 		e.newFront(level)
 	} else if last.fractionAt == 0 {
 		e.buf = e.buf[:last.end]
-	} else if since := uint64(clock.Now() - last.sec*1e9); since < 1e9 {
+	} else if since := uint64(clock.Now() - last.sec*1e9); since < 1e9 { // not if the clock went back
 		e.sec, e.nsec = last.sec, int32(since)
 		e.flags |= hasTime | timeShown
 		e.buf = e.buf[:last.end]
@@ -90,24 +108,6 @@ func (l *Logger) passSpecial(level Level, from *origin) *Logger {
 		})
 	}
 	return l
-}
-
-// A front is what the lines of a logger at one level begin with: time, level,
-// name, and the bound fields, unless the call site or the message precedes
-// them. Two fronts of the same second differ only in its fraction. So an idle
-// event keeps the bytes of its last line, and begin reuses their front.
-//
-// If of is not 0, buf[:end] is the front of a line of that logger, except for
-// its first byte (see Event.buf), and Event.groupsAt and, unless the front is
-// split, Event.fieldsAt are those of that line. Only newFront sets of. Fields
-// are appended behind the front, and calls on an idle event write nothing; all
-// code that overwrites or cuts the front clears Event.front.
-type front struct {
-	of         uint64 // id of the logger, never used for another; 0: the front cannot be reused
-	level      Level
-	sec        int64 // the second of the time
-	fractionAt int   // where the digits of its fraction begin; 0 without a time
-	end        int
 }
 
 // noLevel is the level in the front of a line without a level.
@@ -164,7 +164,7 @@ func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 }
 
 // addRest adds what follows a front without the bound fields: the caller, the
-// message if it comes first and is known, and the bound fields.
+// message if it comes first and is known, and the bound fields (addBound).
 func (e *Event) addRest(pc uintptr, from *origin) {
 	c := e.log.core
 	if pc != 0 && c.caller {

@@ -22,7 +22,7 @@ func (e *Event) acceptsOwnField(unless flags) bool {
 // leaveGroups moves an own field, buf[from:], to the top level of the line: in
 // front of the fields, if groups are open.
 func (e *Event) leaveGroups(from int) {
-	if !e.log.groups.any() || e.reservedBits != noneReserved {
+	if !e.log.groups.any() || e.reservedBits != noneReserved { // the groups are closed
 		return
 	}
 	at := e.fieldsAt
@@ -132,7 +132,7 @@ func (f *format) encodeCaller(pc uintptr) cachedText {
 	t, frame := cachedText{site: pc}, callsite.Frame(pc)
 	if strings.HasPrefix(frame.Function, ownPrefix) {
 		if strings.HasPrefix(runtime.FuncForPC(frame.Entry).Name(), ownPrefix) {
-			return cachedText{none: true}
+			return cachedText{none: true} // not inlined
 		}
 		t.site = callsite.Outside(ownPrefix)
 		frame = callsite.Frame(t.site)

@@ -110,13 +110,13 @@ func (e *Event) claimErrorKeys() {
 	}
 	if had := e.flags | e.log.boundFlags; had&(hasError|hasErrorKey) == hasErrorKey {
 		for _, k := range e.log.core.format.errorKeys.keys {
-			field := jsonenc.AppendKey(nil, k[len(reservedPrefix):])
+			key := k[len(reservedPrefix):]
 			for {
-				value, _, ok := jsonread.Locate(e.buf, k[len(reservedPrefix):])
+				value, _, ok := jsonread.Locate(e.buf, key)
 				if !ok {
 					break
 				}
-				at := value - len(field) + len(`,"`)
+				at := value - len(jsonenc.AppendKey(nil, key)) + len(`,"`)
 				e.splice(at, at, reservedPrefix)
 			}
 		}

@@ -50,7 +50,7 @@ func (e *Event) Msgf(format string, args ...any) {
 		text = e.callFormat(text, format, args)
 	}
 	msg := ""
-	if e.flags&(thenPanic|thenExit) != 0 || len(e.log.core.hooks) > 0 {
+	if e.flags&(thenPanic|thenExit) != 0 || len(e.log.core.hooks) > 0 { // these may keep it
 		msg = string(text)
 	}
 	e.addEpilogue(msg)
@@ -91,8 +91,8 @@ func (e *Event) finishable() bool {
 const noMessage, plainMessage = false, true // whether finish adds its message
 
 // finish completes a line, writes it, and then panics or exits for Panic and
-// Fatal. A plain line does not pass complete, nor write if it goes to
-// io.Discard, nor release: these calls would cost it a tenth of its time.
+// Fatal. For a plain line it repeats complete, write to io.Discard, and
+// release: these calls would cost a tenth of its time.
 func (e *Event) finish(msg string, message bool) {
 	l := e.log
 	if e.depth != 0 || e.flags&(muted|thenPanic|thenExit|movesMessage) != 0 || !l.plain {

@@ -41,19 +41,19 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 }
 
 // addCarried adds the bound fields of l that the line does not have. Usually
-// one of the loggers is made from the other: l has none, or has bound more,
-// with other keys than the line's fields. Otherwise, or after errors, each is
-// looked for in the line.
+// one of the loggers is made from the other. If theirs begin with its own, only
+// the rest is added, as bytes, unless keys may be equal or an error renames
+// some; otherwise each of theirs is looked for in the line.
 func (e *Event) addCarried(l *Logger) {
-	own, fields := e.log, l.bound
+	own, theirs := e.log, l.bound
 	if f := own.core.format; l.core.format == f {
-		if extends(own.bound, fields) {
+		if extends(own.bound, theirs) {
 			return
 		}
-		if l.groups.open == 0 && !own.groups.any() && extends(fields, own.bound) {
-			fields = fields[len(own.bound):]
-			if (e.flags|own.boundFlags|l.boundFlags)&(building|hasError|hasErrorKey) == 0 && !jsonread.MayShareKey(e.buf[e.fieldsAt+len(f.static)+len(own.bound):], fields) {
-				e.buf = append(e.buf, fields...)
+		if l.groups.open == 0 && !own.groups.any() && extends(theirs, own.bound) {
+			theirs = theirs[len(own.bound):]
+			if (e.flags|own.boundFlags|l.boundFlags)&(building|hasError|hasErrorKey) == 0 && !jsonread.MayShareKey(e.buf[e.fieldsAt+len(f.static)+len(own.bound):], theirs) {
+				e.buf = append(e.buf, theirs...)
 				return
 			}
 		}
@@ -63,7 +63,7 @@ func (e *Event) addCarried(l *Logger) {
 		e.claimErrorKeys()
 		e.flags |= inError // the keys of its error are kept
 	}
-	e.scratch = append(append(e.scratch[:0], fields...), l.groups.closing()...)
+	e.scratch = append(append(e.scratch[:0], theirs...), l.groups.closing()...)
 	for key, value := range jsonread.Missing(e.buf, e.scratch) {
 		if e.beginField(string(key)) {
 			e.buf = append(e.buf, value...)

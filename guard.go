@@ -103,7 +103,7 @@ func (e *Event) leave(s scope) {
 	if e.depth < 0 {
 		return
 	}
-	if e.flags&^s.place&nested != 0 {
+	if e.flags&^s.place&nested != 0 { // the outermost container ends
 		e.tooDeep = s.tooDeep
 	}
 	e.reservedBits, e.flags = s.reservedBits, e.flags&^inPlace|s.place

@@ -162,12 +162,12 @@ func newFormat(l Layout, c *core) *format {
 	f := &format{Layout: l, time: jsonenc.CompileTime(l.TimeFormat)}
 	f.fraction = f.time.Fraction()
 	f.plans = plan.SetOf(l.style())
-	f.timeKey, f.levelKey = f.encodedKey(l.TimeKey), f.encodedKey(l.LevelKey)
-	f.messageKey, f.loggerKey = f.encodedKey(l.MessageKey), f.encodedKey(l.LoggerKey)
+	f.timeKey, f.levelKey = f.reserveKey(l.TimeKey), f.reserveKey(l.LevelKey)
+	f.messageKey, f.loggerKey = f.reserveKey(l.MessageKey), f.reserveKey(l.LoggerKey)
 	f.messageText = jsonenc.MakeText(f.messageKey + `"`)
-	f.encodedKey(l.StackKey)
+	f.reserveKey(l.StackKey)
 	f.errorField = string(jsonenc.AppendKey(nil, l.ErrorKey))
-	f.site = f.frozen() // reserves all other keys: these may be written by Caller
+	f.site = f.frozen() // for Caller: does not reserve the keys that it writes
 	f.learnCaller()     // also reserves the keys of the call site
 	f.learnError()      // finds those of errors, which only lines with one reserve
 	f.learnStatic()     // also reserves the keys of Static
@@ -194,8 +194,8 @@ func (l *Layout) style() plan.Style {
 	return s
 }
 
-// encodedKey returns `,"key":` and reserves the key, or "" when it is left out.
-func (f *format) encodedKey(key string) string {
+// reserveKey returns `,"key":` and reserves the key, or "" when it is left out.
+func (f *format) reserveKey(key string) string {
 	if key == OmitKey {
 		return ""
 	}

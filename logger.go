@@ -304,7 +304,7 @@ func (l *Logger) Sink() Sink {
 var defaultLogger atomic.Pointer[Logger]
 
 func init() {
-	*idleLogger = *newLogger(output{}, nil)
+	*idleLogger = *newLogger(output{}, nil) // of idle events: report.go
 	idleLogger.min = minLevel
 	defaultLogger.Store(New(os.Stderr))
 }

@@ -56,7 +56,7 @@ func WithLayout(layout Layout) Option {
 		l.bound = f.reserved.rename(l.bound, l.groups.closing())
 		l.groups.rename(&f.reserved)
 		hadError := l.boundFlags & hasError
-		l.boundFlags = 0
+		l.boundFlags = 0                                                // learned again for the new keys
 		if f.errorKeys.rename(l.bound, l.groups.closing()) != l.bound { // a bound field has one of them
 			l.boundFlags = hadError | hasErrorKey
 		}

@@ -167,7 +167,7 @@ func orLost(lost, f func()) {
 func (c *core) callReported(what string, lost, f func()) (done bool) {
 	orLost(lost, func() {
 		var err error
-		if done, err = callUser(what, func() {}, f); err != nil {
+		if done, err = callUser(what, func() {}, f); err != nil { // orLost calls lost
 			c.report(err)
 		}
 	})
