@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	adoptPause = time.Second // between checks of the slots of others
+	adoptPause = time.Second // pause between checks of the slots of other processes
 	mostSlots  = 4           // slots of dead processes that are delivered at the same time
 )
 
@@ -40,7 +40,7 @@ func (s *Sink) checkForks() error {
 			return fmt.Errorf("Config.Shared: the destination %s: %w", d.Options.Label, err)
 		}
 		if closer != nil {
-			_ = apart(func() { _ = closer.Close() }) // nothing was delivered to it
+			_ = apart(func() { _ = closer.Close() }) // nothing was delivered yet
 		}
 	}
 	return nil
@@ -82,7 +82,7 @@ type adopter struct {
 	*store.Home
 	s    *Sink
 	list []*adopted
-	past Stats // of adopted slots that have ended
+	past Stats // counts of adopted slots that have ended
 
 	given map[string]bool // slots released since the timer last fired; they may still have segments
 
@@ -249,15 +249,18 @@ func (a *adopter) end(x *adopted) {
 	x.sink.mu.Lock()
 	lost := x.sink.losses()
 	x.sink.mu.Unlock()
-	if settled { // else they are in the header of the slot
+	if settled { // otherwise the counts are in the header of the slot
+		x.sink.c.Drain = s.c.hang // nothing is left but to delete segments
 		s.mu.Lock()
 		s.adoptedLoss = s.adoptedLoss.Plus(&lost)
 		s.publish()
 		s.mu.Unlock()
 	}
 	_ = x.sink.Close() // pending lines are counted
+	past := x.sink.Stats()
+	past.Segments = 0 // any that are left are counted when the slot is adopted again
 	s.mu.Lock()
-	a.past.add(x.sink.Stats())
+	a.past.add(past)
 	x.sink.mu.Lock()
 	for i, d := range s.deliveries {
 		d.Traffic.Plus(&x.sink.deliveries[i].Traffic)
@@ -286,29 +289,31 @@ func (a *adopter) end(x *adopted) {
 
 func (x *adopted) closeForks() {
 	for _, f := range x.forks {
-		_ = apart(func() { _ = f.Close() }) // what it has accepted is safe
+		_ = apart(func() { _ = f.Close() }) // accepted records are safe
 	}
 	x.forks = nil
 }
 
-// dropOldest drops the oldest segment of a slot that is being delivered. mu is
-// held.
-func (a *adopter) dropOldest() bool {
-	for _, x := range a.list {
+// askDrop asks for the oldest segment of a slot to be dropped, and reports
+// whether there is one. mu is held.
+func (a *adopter) askDrop() bool {
+	return slices.ContainsFunc(a.list, func(x *adopted) bool {
 		x.sink.mu.Lock()
-		before := x.sink.bytes
-		ok := x.sink.dropOldest()
-		a.s.others -= before - x.sink.bytes
-		x.sink.mu.Unlock()
-		if ok {
-			a.s.wantMore()
-			return true
-		}
-	}
-	return false
+		defer x.sink.mu.Unlock()
+		return !x.sink.closed && x.sink.askDrop()
+	})
 }
 
-// isSettled reports whether all destinations have settled everything.
+// isDropping reports whether a segment of a slot is being dropped. mu is held.
+func (a *adopter) isDropping() bool {
+	return slices.ContainsFunc(a.list, func(x *adopted) bool {
+		x.sink.mu.Lock()
+		defer x.sink.mu.Unlock()
+		return !x.sink.closed && x.sink.isDropping()
+	})
+}
+
+// isSettled reports whether all destinations have settled all records.
 func (s *Sink) isSettled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

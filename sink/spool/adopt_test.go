@@ -340,3 +340,39 @@ func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 		})
 	}
 }
+
+// TestSettledSlotIsDeletedAtOnce lets each sync take a millisecond in the slot
+// of a process that was killed before it deleted the segments that were
+// settled: they are all deleted when another process finds the slot.
+func TestSettledSlotIsDeletedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, f := vfstest.NewMem(nil), &far{}
+		first := open(t, memDir, nil, heir(m, time.Hour)) // has the first slot
+		c := heir(m, time.Hour)
+		c.Drain = 1
+		dead := open(t, memDir, f, c)
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Err: syscall.EIO})
+		for n := range 1000 {
+			must(t, dead.WriteRecord(record(nib.LevelInfo, n, 200)))
+		}
+		must(t, dead.Flush(context.Background()), dead.Close(), first.Close())
+		heal()
+		left, err := m.ReadDir(filepath.Join(memDir, store.SlotName(2)))
+		if must(t, err); len(left) < 6 {
+			t.Fatalf("the dead process has left %q, want several segments", left)
+		}
+		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Reached: func() { time.Sleep(time.Millisecond) }})
+		s := open(t, memDir, f, heir(m, time.Hour))
+		time.Sleep(time.Second)
+		own, err := m.ReadDir(s.dir.Path)
+		must(t, err)
+		own = slices.DeleteFunc(own, func(name string) bool { return !store.IsSegmentName(name) })
+		if got, st := slotsOf(t, m), s.Stats(); len(got) != 1 || st.Segments != len(own) {
+			t.Errorf("got the slots %q and %d segments, want one slot, which has %q", got, st.Segments, own)
+		}
+		must(t, s.Close())
+		if n := len(f.take()); n != 1000 {
+			t.Errorf("%d lines arrived, want 1,000", n)
+		}
+	})
+}

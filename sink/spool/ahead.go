@@ -61,7 +61,7 @@ func (s *Sink) completeFirst() {
 	}
 	g := s.active.Load()
 	used, _, _ := g.Claimed()
-	g.Retain() // what is delivered may be unmapped
+	g.Retain() // delivered segments may be unmapped
 	defer g.Release()
 	if err := s.finish(); err != nil {
 		s.fault("sync the first segment", err)
@@ -94,13 +94,13 @@ func (s *Sink) makeSegments() {
 			s.discardNext()
 			if s.dir != nil {
 				s.dir.AllowReuse(false)
-				s.reportNoted()
 			}
 			return
 		case !wanted:
 			s.freeDeleted()
 		default:
 			err := s.makeNext()
+			s.endDrop()
 			if err != nil {
 				s.report("make a segment", err)
 			} else if s.isCrowded() {
@@ -117,7 +117,7 @@ func (s *Sink) makeSegments() {
 }
 
 // work waits until there is something to do, and reports whether a segment may
-// be wanted; that comes before freeing. open is false after Close.
+// be wanted; making one precedes freeing. open is false after Close.
 func (s *Sink) work(retry <-chan time.Time, spent <-chan struct{}) (wanted, open bool) {
 	select {
 	case _, open = <-s.more:
@@ -137,10 +137,7 @@ func (s *Sink) work(retry <-chan time.Time, spent <-chan struct{}) (wanted, open
 // makeNext makes the next segment if one is wanted. Deleted segments that are
 // not freed yet count towards the size of the spool.
 func (s *Sink) makeNext() error {
-	others, err := s.countOthers()
-	if err == nil {
-		err = s.freeSettled(others)
-	}
+	others, err := s.makeRoom()
 	s.mu.Lock()
 	if err != nil {
 		s.makeErr = err
@@ -152,7 +149,7 @@ func (s *Sink) makeNext() error {
 	s.making = !s.closed && s.next == nil && s.hasRoom()
 	if !s.making {
 		if s.makeErr == errSlow {
-			s.makeErr = nil // what it waited for has ended
+			s.makeErr = nil // the slow creation has ended
 		}
 		s.mu.Unlock()
 		return nil
@@ -168,12 +165,12 @@ func (s *Sink) makeNext() error {
 	}
 	g, err := s.create(number)
 	if vfs.IsFull(err) && s.dir.FreeAll(false) {
-		g, err = s.create(number) // there is more room now
+		g, err = s.create(number) // now there is more room
 	}
 
 	if err == nil {
 		others, err = s.countOthers()
-		if err != nil || !s.fitsWith(others) { // another process has made one at the same time
+		if err != nil || !s.fitsWith(others) { // another process has made a segment at the same time
 			if e := s.dir.Remove(number, g); e != nil {
 				s.fault("delete a segment", e) // the next start removes it
 			}
@@ -222,13 +219,13 @@ func (s *Sink) discardNext() {
 	s.mu.Unlock()
 	if g != nil && s.dir != nil {
 		if err := s.dir.Remove(g.Number, g); err != nil {
-			s.fault("delete a segment", err) // the next start does it
+			s.fault("delete a segment", err) // the next start deletes it
 		}
 	}
 }
 
-// leave releases a segment that stays and is not read any more. If a failed
-// write has left something in its file, that is overwritten first.
+// leave releases a segment that stays and is no longer read. It first
+// overwrites the bytes that a failed write may have left in the file.
 func (s *Sink) leave(g *segment.Segment) {
 	if g.IsWritten() && g.Patch() {
 		g.Retain()

@@ -17,7 +17,7 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// reports keeps what OnError was called with.
+// reports keeps the errors that OnError was called with.
 type reports struct {
 	mu   sync.Mutex
 	list []string

@@ -38,8 +38,8 @@ type Config struct {
 	// contain letters, digits, "-" and "_" only. Defaults to "destination".
 	Name string
 
-	// Label is the name of the destination in metrics and errors, if it should
-	// be another one than in the directory. Defaults to Name.
+	// Label is the name of the destination in metrics and errors, if it differs
+	// from that in the directory. Defaults to Name.
 	Label string
 
 	// Layout is the layout of the notices of dropped lines; it should be that
@@ -72,10 +72,10 @@ type Config struct {
 	// Defaults to dropping the line.
 	OnFull []FullRule
 
-	// MinFree is how many bytes of the volume are kept free: while less is
-	// free, no segments and copies are created, as on a full disk. Defaults to
-	// 5 % of the volume, at most 1 GiB. The first segment of a process is
-	// created regardless.
+	// MinFree is the number of bytes of the volume to keep free: while less is
+	// free, no segments or copies are created, as on a full disk. Defaults to 5 %
+	// of the volume, at most 1 GiB. The first segment of a process is created
+	// regardless.
 	MinFree int64
 
 	// Adopt takes over a spool that another process has left on a volume whose
@@ -92,11 +92,11 @@ type Config struct {
 	// has no effect in memory.
 	Sync SyncPolicy
 
-	// SyncDelay is how long a line may stay unsynced; a slow disk adds its
-	// latency. Defaults to 10 ms.
+	// SyncDelay is the maximum time that a line stays unsynced; a slow disk adds
+	// its latency. Defaults to 10 ms.
 	SyncDelay time.Duration
 
-	// SyncWait is how long a call waits at most with SyncErrors. Defaults to
+	// SyncWait is the maximum time that a call waits with SyncErrors. Defaults to
 	// 100 ms.
 	SyncWait time.Duration
 
@@ -123,7 +123,8 @@ type Config struct {
 	// empty.
 	DeliverOnly bool
 
-	// Drain is how long Close waits for the destination. Defaults to 5 s.
+	// Drain is the maximum time that Close waits for the destination. Defaults to
+	// 5 s.
 	Drain time.Duration
 
 	// OnError is called when a file operation fails, at most once a minute for
@@ -135,17 +136,17 @@ type Config struct {
 	// line a second.
 	OnError func(error)
 
-	fs   vfs.FS // nil: the file system of the operating system
-	boot uint64 // see vfs.Boot; 0: detect it
-	host uint64 // label of the machine; 0: detect it
+	fs   vfs.FS // if nil, the file system of the operating system
+	boot uint64 // if 0, it is detected; see vfs.Boot
+	host uint64 // label of the machine; if 0, it is detected
 
-	volume  store.Volume             // zero: detect it
-	mounted func(device uint64) bool // nil: isMounted
+	volume  store.Volume             // if zero, it is detected
+	mounted func(device uint64) bool // if nil, isMounted
 
 	poll time.Duration // between checks of the slots of others
 	slow time.Duration // how long a call waits for a segment that is being made
 	hang time.Duration // how long Close waits for a call of Deliver whose context has ended, and for OnError
-	tick time.Duration // of pauses between attempts, at first
+	tick time.Duration // first pause between two attempts
 }
 
 // An Access selects how lines are written to the file of a segment. The bytes
@@ -154,7 +155,7 @@ type Access int
 
 // The access modes.
 const (
-	AccessAuto    Access = iota // AccessMapped on Linux and a local file system, else AccessWritten
+	AccessAuto    Access = iota // AccessMapped on Linux and a local file system, otherwise AccessWritten
 	AccessMapped                // lines are copied into a mapping of the file, Linux only: tens of nanoseconds
 	AccessWritten               // lines are copied into memory and written with pwrite(2), which concurrent calls share
 )
@@ -166,13 +167,13 @@ type SyncPolicy int
 // The policies.
 const (
 	SyncSoon   SyncPolicy = iota // within SyncDelay, many lines at once
-	SyncErrors                   // as SyncSoon; a call at LevelError or above also waits for it, up to SyncWait
-	SyncNever                    // when the system sees fit, usually within 30 s; there are no copies
+	SyncErrors                   // as SyncSoon; a call at LevelError or above also waits for the sync, up to SyncWait
+	SyncNever                    // synced when the system sees fit, usually within 30 s; there are no copies
 )
 
 // A NamedDestination is a destination in [Config.Also].
 type NamedDestination struct {
-	Name string // as Config.Name; must be unique, also without regard to case
+	Name string // name as in Config.Name; must be unique, also without regard to case
 	To   delivery.Destination
 }
 
@@ -181,17 +182,21 @@ type NamedDestination struct {
 type FullRule struct {
 	From nib.Level
 	Do   Action
-	Wait time.Duration // for ActionBlock: the maximum time that a call waits
+	Wait time.Duration // with ActionBlock: the maximum time that a call waits
 }
 
-// An Action is what happens to a line when the spool is full.
+// An Action is the treatment of a line when the spool is full.
 type Action int
 
 // The actions.
 const (
 	ActionDropNew Action = iota // the line is dropped
 	ActionBlock                 // the call waits up to Wait for room, then drops the line
-	ActionDropOld               // the oldest segment that is not being delivered is read, counted and dropped; the new line is dropped if there is none
+
+	// ActionDropOld reads, counts and drops the oldest segment that is not
+	// being delivered and can be read. The new line is dropped if there is
+	// none, or if that takes longer than 100 ms.
+	ActionDropOld
 )
 
 // Validate returns every error in c, joined, or nil.
@@ -203,7 +208,7 @@ func (c Config) Validate() error {
 		}
 	}
 	fault(!isName(c.Name), "Name has other characters than letters, digits, - and _: %q", c.Name)
-	names := map[string]bool{strings.ToLower(cmp.Or(c.Name, defaultName)): true} // as some file systems compare them
+	names := map[string]bool{strings.ToLower(cmp.Or(c.Name, defaultName)): true} // compared as by some file systems
 	for _, also := range c.Also {
 		fault(!isName(also.Name) || also.Name == "", "Also has a Name that is empty or has other characters than letters, digits, - and _: %q", also.Name)
 		fault(names[strings.ToLower(also.Name)], "two destinations have the Name %q; upper and lower case count as the same", also.Name)
@@ -327,7 +332,7 @@ func (c *Config) rule(l nib.Level) FullRule {
 	return FullRule{Do: ActionDropNew}
 }
 
-// options returns what the directory needs.
+// options returns the options of the directory.
 func (c *Config) options() *store.Options {
 	return &store.Options{
 		FS: c.fs, Shared: c.Shared, Adopt: c.Adopt, Written: c.Access == AccessWritten, MinFree: c.MinFree,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -20,15 +21,15 @@ import (
 // to disk, a store to it waits. So the copier reads the committed records from
 // the mapping, which no longer change, writes them to the same place of a
 // second file, and syncs that file once for all lines of the last few
-// milliseconds. It leaves lines that are settled within half of
-// [Config.SyncDelay], which are most while the destination is up.
+// milliseconds. It skips lines that are settled within half of
+// [Config.SyncDelay]: most of them, while the destination is up.
 //
 // Data whose sync failed may be lost even if a later sync succeeds. So a file
 // that fails is abandoned, and another one is written from memory, after a
 // pause.
 type copier struct {
 	s     *Sink
-	list  []*copied // those not yet removed, oldest first
+	list  []*copied // copies not yet removed, oldest first
 	due   uint64    // a round copies nothing unless a record below it is not settled
 	pause time.Duration
 	timer *time.Timer
@@ -36,8 +37,8 @@ type copier struct {
 	failing atomic.Bool   // the last round did not succeed
 	synced  atomic.Uint64 // number of the first record that is not safe
 
-	wakeup chan struct{} // there are lines
-	urged  chan struct{} // a call waits for them
+	wakeup chan struct{} // signals that there are lines
+	urged  chan struct{} // signals that a call waits for them
 	stop   chan struct{} // closed when all deliveries have ended
 	done   chan struct{}
 }
@@ -45,15 +46,15 @@ type copier struct {
 // A copied is a segment of this process and its copy.
 type copied struct {
 	g    *segment.Segment
-	file vfs.File // nil: there is none
-	at   int      // all before is in file and synced, or was settled
-	next uint64   // number of the record there
-	safe uint64   // the highest that next was
+	file vfs.File // nil if there is no file
+	at   int      // everything before this offset of g is in file and synced, or settled
+	next uint64   // number of the record at that offset
+	safe uint64   // highest value that next had
 	held bool     // g is in memory
 
 	gone  bool // a page of g could not be read
 	again time.Time
-	pause time.Duration // after which it is read again
+	pause time.Duration // pause before the page is read again
 }
 
 func newCopier(s *Sink) *copier {
@@ -66,10 +67,7 @@ func newCopier(s *Sink) *copier {
 // run is the goroutine of the copier. It ends when all deliveries have ended.
 func (c *copier) run() {
 	defer close(c.done)
-	debug.SetPanicOnFault(true) // it reads mappings
 	c.timer = time.NewTimer(0)
-	defer c.timer.Stop()
-	c.rest()
 	for !c.stopped() {
 		worked, err := c.round()
 		switch {
@@ -123,13 +121,11 @@ func (c *copier) wait(d time.Duration, urged <-chan struct{}) {
 func (c *copier) rest() {
 	if !c.behind() {
 		c.s.resting.Store(true)
-		if !c.behind() { // after setting resting: a record comes before this, or its writer sees resting
+		if !c.behind() { // after setting resting: a record precedes this check, or its writer sees resting
 			select {
 			case <-c.wakeup:
 			case <-c.urged:
-				c.s.resting.Store(false)
-				c.due = math.MaxUint64
-				return
+				poke(c.urged) // wait returns at once
 			case <-c.stop:
 			}
 		}
@@ -159,26 +155,21 @@ func poke(c chan struct{}) {
 	}
 }
 
-// round syncs the committed records and publishes how far that is.
+// round syncs the committed records and publishes the progress.
 func (c *copier) round() (worked bool, err error) {
 	c.take()
+	c.list = slices.DeleteFunc(c.list, c.discard)
 	gone := false
-	for i := 0; i < len(c.list); i++ {
-		x := c.list[i]
-		if c.s.dir.IsRemoved(x.g.Number) {
-			c.list = append(c.list[:i:i], c.list[i+1:]...)
-			i--
-			c.discard(x)
-			continue
-		}
+	for _, x := range c.list {
 		did, e := c.copy(x)
 		if worked = worked || did; e != nil {
 			err = e
 		}
 		gone = gone || x.gone
 	}
-	c.failing.Store(err != nil || gone)
-	if worked || err != nil || c.synced.Load() == 0 {
+	failing := err != nil || gone
+	c.failing.Store(failing)
+	if worked || failing {
 		c.publish()
 	}
 	return worked, err
@@ -197,21 +188,22 @@ func (c *copier) take() {
 // copy copies the new records of a segment, except those that are settled by
 // now.
 func (c *copier) copy(x *copied) (worked bool, err error) {
-	if !x.held || x.gone && time.Now().Before(x.again) {
+	if !x.held || time.Now().Before(x.again) {
 		return false, nil
 	}
 	settled := x.skip(c.s.settledIn(x.g.Number))
 	voids := c.stepOver(x)
-	if _, next, _ := x.g.Claimed(); settled >= c.due && settled < next {
+	early := func(next uint64) bool { return settled >= c.due && settled < next }
+	if _, next, _ := x.g.Claimed(); early(next) {
 		return voids, nil // the rest will be settled soon, or due in the next round
 	}
 	end, next, whole, ok := x.committed()
-	ok = ok || end > x.at // what is in front of the page can be copied
-	if ok && settled >= c.due && settled < next {
+	if early(next) {
 		return voids, nil // a record that was written since the check above
 	}
+	ok = ok || end > x.at // the part before the page can be copied
 	worked = voids
-	if ok && end > x.at && next > settled {
+	if end > x.at {
 		worked = true
 		err = c.write(x, end)
 	}
@@ -238,12 +230,10 @@ func (c *copier) copy(x *copied) (worked bool, err error) {
 // skip moves past records that are settled without reading them: their bytes
 // are in the cache of the processor that delivers.
 func (x *copied) skip(settled uint64, at int, seq uint64) uint64 {
-	if end, next, final := x.g.Claimed(); final && settled >= next {
+	if end, next, _ := x.g.Claimed(); settled >= next {
 		at, seq = end, next
 	}
-	if at > x.at && seq >= x.next {
-		x.at, x.next = at, seq
-	}
+	x.at, x.next = max(x.at, at), max(x.next, seq)
 	return settled
 }
 
@@ -261,18 +251,17 @@ func (c *copier) stepOver(x *copied) (moved bool) {
 			return moved
 		}
 		x.at, x.next, moved = x.at+size, x.next+1, true
-		x.safe = max(x.safe, x.next)
 	}
 }
 
-// unreadable seals a segment of which a page cannot be read, so that lines go
-// on in one that can be copied. The page is read again, with growing pauses: it
-// may become readable, and until then its lines are not safe.
+// unreadable seals a segment of which a page cannot be read, so that lines
+// continue in one that can be copied. The page is read again, with growing
+// pauses: it may become readable, and until then its lines are not safe.
 func (c *copier) unreadable(x *copied) {
 	x.g.Seal()
 	x.gone, x.pause = true, min(max(2*x.pause, c.s.c.tick), deliver.LongestPause)
 	x.again = time.Now().Add(x.pause)
-	if !c.s.dir.IsRemoved(x.g.Number) { // otherwise its file may be being freed
+	if !c.s.dir.IsRemoved(x.g.Number) { // the file of a removed segment may be being freed
 		c.s.fault("sync lines", segment.ErrGone)
 	}
 }
@@ -283,7 +272,7 @@ func (c *copier) unreadable(x *copied) {
 // whose length is damaged.
 func (x *copied) committed() (end int, next uint64, whole, ok bool) {
 	g := x.g
-	defer g.EndGuard(true)
+	defer g.EndGuard(debug.SetPanicOnFault(true))
 	claimed, _, final := g.Claimed()
 	end, next = x.at, x.next
 	for end < claimed && g.Committed(end) {
@@ -308,13 +297,17 @@ func (c *copier) write(x *copied, end int) (err error) {
 	return err
 }
 
-// discard ends a copy whose segment is settled.
-func (c *copier) discard(x *copied) {
+// discard ends a copy whose segment was removed, and reports whether it was.
+func (c *copier) discard(x *copied) bool {
+	if !c.s.dir.IsRemoved(x.g.Number) {
+		return false
+	}
 	c.close(x)
 	x.release()
 	if err := c.s.dir.RemoveCopy(x.g.Number); err != nil {
 		c.s.fault("delete a copy", err) // the next start deletes it
 	}
+	return true
 }
 
 func (c *copier) close(x *copied) {
@@ -336,13 +329,11 @@ func (c *copier) publish() {
 	var safe uint64
 	for _, x := range c.list {
 		safe = x.safe
-		if x.held || x.gone {
+		if x.held {
 			break
 		}
 	}
-	if safe > c.synced.Load() {
-		c.synced.Store(safe)
-	}
+	c.synced.Store(max(c.synced.Load(), safe))
 	c.s.mu.Lock()
 	c.s.broadcast()
 	c.s.mu.Unlock()

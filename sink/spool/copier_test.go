@@ -112,7 +112,7 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 	return len(owed), len(delivered) - len(owed)
 }
 
-// deliverRest opens the spool in m, and counts what it delivers.
+// deliverRest opens the spool in m, and counts the delivered lines.
 func deliverRest(t *testing.T, m *vfstest.Mem, delivered map[string]int) {
 	t.Helper()
 	f := &far{}
@@ -263,8 +263,8 @@ func TestSettledLinesAreNotCopied(t *testing.T) {
 	}
 }
 
-// TestCopierStopsAtADamagedLength has a record whose length reaches beyond what
-// is claimed: only what precedes it is copied.
+// TestCopierStopsAtADamagedLength has a record whose length reaches beyond the
+// claim: only the records before it are copied.
 func TestCopierStopsAtADamagedLength(t *testing.T) {
 	const lines, size = 10, 100
 	for _, length := range []uint32{segment.RecordHead + size, 1000 * size, segment.MinSize, 1 << 24, 0x7ffffff0, 0x7fffffff} {

@@ -39,7 +39,7 @@ func dropLines(t testing.TB, s *Sink, n int) {
 func TestCountsOfAllFormerProcesses(t *testing.T) {
 	for _, c := range []struct {
 		unwritten, deliverOnly bool
-		third, fourth          uint64 // what they inherit
+		third, fourth          uint64 // the counts they inherit
 	}{
 		{false, false, 3, 2},
 		{true, false, 5 + 3, 2},
@@ -125,7 +125,7 @@ func TestSlowWriterInReusedMemory(t *testing.T) {
 		g := s.active.Load()
 		for ; ; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)), s.Flush(context.Background()))
-			synctest.Wait() // what was settled is reused
+			synctest.Wait() // settled segments are reused
 			if now := s.active.Load(); now != g {
 				used[&g.Bytes()[0]] = true
 				if g = now; used[&g.Bytes()[0]] {
@@ -221,11 +221,12 @@ func TestBadSectorIsReportedAtOnce(t *testing.T) {
 // after the other, until its notice is written. The process dies then, later,
 // or goes on: the dropped lines are reported once, and no other line is lost.
 func TestCountsSurviveAnyFailedWrite(t *testing.T) {
+	reported := &reports{}
 	for skip, failed := 0, true; failed; skip++ {
 		synctest.Test(t, func(t *testing.T) {
 			m, f, hold := vfstest.NewMem(nil), &far{do: down}, make(chan struct{})
 			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-			conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {}}
+			conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: reported.add}
 			s := open(t, memDir, f, conf)
 			synctest.Wait() // the next segment is made
 			dropLines(t, s, 3)
@@ -251,6 +252,9 @@ func TestCountsSurviveAnyFailedWrite(t *testing.T) {
 				t.Errorf("write %d fails: notices report %d lines, want 3", skip+1, n)
 			}
 			st := s.Stats()
+			if st.Retired > 1 {
+				t.Errorf("write %d fails: %d segments were retired, want one", skip+1, st.Retired)
+			}
 			if failed = st.Errors+uint64(st.Retired) > 0; !failed && skip < 3 {
 				t.Errorf("%d writes were made to fail, want those of the count, of the start and of the notice", skip)
 			}
@@ -266,6 +270,45 @@ func TestCountsSurviveAnyFailedWrite(t *testing.T) {
 				if n := linesReported(t, f); n != 3 {
 					t.Errorf("write %d fails, image %d: notices report %d lines, want 3", skip+1, i, n)
 				}
+			}
+		})
+	}
+	if n := reported.with("take a segment into use"); n != 1 {
+		t.Errorf("got %d reports of a segment that could not be taken into use, want one", n)
+	}
+}
+
+// TestFullStartAfterAReboot opens a full spool after a reboot, and logs when
+// the first segment is settled. The numbers that were skipped in between are
+// not lines for the next process, also if the segment before them is missing.
+func TestFullStartAfterAReboot(t *testing.T) {
+	for _, missing := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			m, f := vfstest.NewMem(nil), &far{}
+			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+			conf := Config{SegmentSize: segment.MinSize, Size: 3 * segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {}, boot: 1, Drain: 1}
+			s := open(t, memDir, nil, conf)
+			if err := fill(s); err != errFull {
+				t.Fatal(err)
+			}
+			inSegment := s.Stats().Pending / 3
+			must(t, s.Close())
+			<-s.done
+			conf.boot = 2
+			s = open(t, memDir, takes(inSegment), conf)
+			time.Sleep(time.Second)
+			must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
+			closeDown(t, s)
+			<-s.done
+
+			want := map[bool]uint64{true: inSegment}[missing]
+			if missing {
+				must(t, m.Remove(filepath.Join(memDir, store.SegmentName(3))))
+			}
+			s = open(t, memDir, f, conf)
+			must(t, s.Flush(context.Background()))
+			if st := checkIdentity(t, s); uint64(len(f.take())) != 2*inSegment+1-want || st.Lost() != want || st.Unfinished > 0 {
+				t.Errorf("got %+v, want %d lines lost and the others delivered", st, want)
 			}
 		})
 	}

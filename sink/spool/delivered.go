@@ -29,7 +29,7 @@ func (d delivered) From(l *deliver.Link) []*deliver.Link {
 func (d delivered) Unlink(l *deliver.Link) {
 	i := slices.Index(d.s.chain, l)
 	d.s.chain = slices.Delete(d.s.chain, i, i+1)
-	d.s.deleting++ // until Remove
+	d.s.deleting++ // decremented by Remove
 }
 
 func (d delivered) NextNumber() uint64 {
@@ -93,7 +93,7 @@ func (s *Sink) delivered() {
 	if !last {
 		return
 	}
-	<-s.made // no segment is being made any more
+	<-s.made // wait until no segment is being made
 	s.mu.Lock()
 	s.unmapped = true
 	s.mu.Unlock()

@@ -85,10 +85,10 @@
 // The system writes the pages of a mapping to disk when it sees fit. Forcing it
 // with msync(2) would delay each store to such a page, and the calls with it.
 // So a goroutine, the copier, reads the committed records, up to the first
-// uncommitted claim, which no writer modifies any more. It writes them to the
-// same offsets of a second file and syncs that file once for all lines of the
-// last few milliseconds. Then it publishes its progress: [Sink.Synced],
-// [Sink.Sync]. It leaves lines that their destination settles within half of
+// uncommitted claim, which writers no longer modify. It writes them to the same
+// offsets of a second file and syncs that file once for all lines of the last
+// few milliseconds. Then it publishes its progress: [Sink.Synced], [Sink.Sync].
+// It skips lines that their destination settles within half of
 // [Config.SyncDelay]: while the destination keeps up, nothing is copied and
 // synced. With [SyncErrors], a call at LevelError or above waits until its line
 // is synced.
@@ -97,7 +97,7 @@
 // written. The contents of the file are written again, from memory, to a new
 // file that replaces it once it is on disk. Until then lines are accepted as
 // usual, and are as safe as without copies. The same holds while a page of a
-// segment cannot be read; lines then go on in another segment.
+// segment cannot be read; lines then continue in another segment.
 //
 // # Unmapped files
 //
@@ -133,12 +133,12 @@
 // # Temporary read errors
 //
 // A failed read is not damage; only a checksum can prove damage. Open fails if
-// it cannot read what it needs, and changes nothing. Delivery retries with
-// growing pauses, and until it succeeds nothing is settled, renamed or deleted.
-// There is one exception, for bad sectors: pages that fail with EIO in every
-// attempt over 30 s, and at least 10 attempts, while other pages of the same
-// file can be read, count as damaged. Their records are counted, and the file
-// is quarantined instead of deleted.
+// it cannot read a file that it needs, and changes nothing. Delivery retries
+// with growing pauses, and until it succeeds nothing is settled, renamed or
+// deleted. There is one exception, for bad sectors: pages that fail with EIO in
+// every attempt over 30 s, and at least 10 attempts, while other pages of the
+// same file can be read, count as damaged. Their records are counted, and the
+// file is quarantined instead of deleted.
 //
 // # Counters
 //
@@ -169,7 +169,7 @@
 // where files are mapped. Where they are written, each call makes a system
 // call.
 //
-// A process that dies after its destination has accepted a batch and before the
-// cursor was written delivers that batch again, at most one, unless the
+// If a process dies after its destination has accepted a batch and before the
+// cursor is written, the next process delivers that one batch again, unless the
 // destination is a [delivery.Resumer], as sink/file is.
 package spool

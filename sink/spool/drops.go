@@ -2,13 +2,7 @@
 
 package spool
 
-import (
-	"os"
-
-	"github.com/nib-log/nib/sink/spool/internal/deliver"
-	"github.com/nib-log/nib/sink/spool/internal/segment"
-	"github.com/nib-log/nib/sink/spool/internal/store"
-)
+import "github.com/nib-log/nib/sink/spool/internal/segment"
 
 // inherit adds the drops of the process that wrote b, its last segment, that no
 // notice has reported.
@@ -82,32 +76,4 @@ func (s *Sink) activate(g *segment.Segment) {
 	s.active.Store(g)
 	s.published = segment.Tally{}
 	s.publish()
-}
-
-// noteDropped stores in the header of a link that the numbers before it were in
-// dropped segments. Otherwise the next start would count them as damaged. mu is
-// held.
-func (s *Sink) noteDropped(l *deliver.Link, numbers uint64) {
-	if s.dir == nil {
-		return
-	}
-	l.Skipped, l.Dropped = numbers, true
-	if l.Placeholder {
-		return // the next segment has it
-	}
-	if l.Live != nil {
-		s.counted(l.Live.SetDropped(numbers))
-		return
-	}
-	f, err := s.dir.FS.Open(s.dir.Name(store.SegmentName(l.Number)), os.O_RDWR, 0)
-	if err == nil {
-		if err = l.WriteDropped(f, numbers); err != nil {
-			_ = f.Close() // the write has failed anyway
-		} else {
-			err = f.Close()
-		}
-	}
-	if err != nil {
-		s.faultLocked("note dropped segments", err)
-	}
 }

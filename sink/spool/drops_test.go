@@ -362,6 +362,25 @@ func TestDropOldCountsWhatCouldNotBeReadBefore(t *testing.T) {
 	closeDown(t, s)
 }
 
+// TestDropOldCountsCallsThatDidNotReturn drops a segment in which a call of an
+// earlier process has claimed space and has not written its record.
+func TestDropOldCountsCallsThatDidNotReturn(t *testing.T) {
+	const inSegment = 247
+	m := memBacklog(t, 900, 200, SyncNever) // four segments
+	edit(t, m, store.SegmentName(2), func(b []byte) {
+		clear(b[segment.HeaderSize+4*segment.Align(segment.RecordHead+200):][:segment.Align(segment.RecordHead+200)])
+	})
+	s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 5 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
+		OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
+	for n := 0; s.Stats().Lost() == 0; n++ {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+	}
+	if st := checkIdentity(t, s); st.Lost() != inSegment-1 || st.Unfinished != 1 {
+		t.Errorf("got %+v, want %d lines dropped, and one unfinished", st, inSegment-1)
+	}
+	closeDown(t, s)
+}
+
 // TestDropOldLeavesASegmentThatIsWrittenTo fills a spool while a call still
 // writes to the oldest segment that could be dropped: its line is not lost
 // unless the call has returned.

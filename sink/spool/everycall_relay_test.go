@@ -38,17 +38,17 @@ func TestEveryCallOfARelayMayFail(t *testing.T) {
 
 // shownInView has calls of Inspect whose errors show in the View.
 var shownInView = map[string]string{
-	"lstat spool.(*View).add":   "the size is not known",
-	"open store.(*Dir).Owner":   "the owner is unknown",
-	"lock store.(*Dir).Owner":   "as above",
-	"open store.(*Dir).KnownID": "the id is that of the segments",
-	"read store.loadOrigin":     "as above",
-	"open store.(*Dir).Bytes":   "the time of the oldest record is not known; what a delivery cannot read is another test's",
-	"stat store.(*Dir).Bytes":   "as above",
-	"stat store.(*Dir).isGone":  "as above",
-	"lstat store.(*Dir).isGone": "as above",
-	"read store.(*Dir).Bytes":   "as above",
-	"read store.readAround":     "as above",
+	"lstat spool.(*View).add":     "the size is not known",
+	"open store.(*Dir).Owner":     "the owner is unknown",
+	"lock store.(*Dir).Owner":     "as above",
+	"open store.(*Dir).OwnOrigin": "the id is that of the segments",
+	"read store.loadOrigin":       "as above",
+	"open store.(*Dir).Bytes":     "the time of the oldest record is not known; what a delivery cannot read is another test's",
+	"stat store.(*Dir).Bytes":     "as above",
+	"stat store.(*Dir).isGone":    "as above",
+	"lstat store.(*Dir).isGone":   "as above",
+	"read store.(*Dir).Bytes":     "as above",
+	"read store.readAround":       "as above",
 }
 
 const held = "other" // the destination that the relay does not have
@@ -109,8 +109,8 @@ func (l *life) checkOf(t *testing.T, f *far, from int) {
 	}
 }
 
-// relay does what cmd/nib/relay does with a spool, and reports whether nothing
-// is left.
+// relay delivers a spool like cmd/nib/relay, and reports whether nothing is
+// left.
 func (l *life) relay(t *testing.T) (done bool) {
 	switch o, err := store.LookInto(l.w.FS, l.dir).Owner(); {
 	case err != nil:

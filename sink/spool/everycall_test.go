@@ -365,7 +365,7 @@ var noConsequence = map[string]string{
 	"close store.(*Dir).Bytes":        "as above",
 	"close store.(*Dir).Look":         "as above",
 	"close store.(*Dir).QuickEnd":     "as above",
-	"close store.(*Dir).KnownID":      "as above",
+	"close store.(*Dir).OwnOrigin":    "as above",
 	"close store.(*Dir).WhichID":      "as above",
 	"close store.(*Dir).Held":         "as above",
 	"close spool.(*View).readCursor":  "as above",

@@ -123,7 +123,7 @@ func (w *world) committed() (lines [][]byte, unfinished uint64) {
 	return lines, behind - 1 - uint64(len(lines))
 }
 
-// start opens the spool in dir and returns what it delivers.
+// start opens the spool in dir and returns the lines that it delivers.
 func startOn(t testing.TB, dir string) (lines [][]byte, st Stats) {
 	t.Helper()
 	f := &far{}

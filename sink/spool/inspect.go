@@ -29,11 +29,12 @@ type View struct {
 	Spare        int64         // size in bytes of the segment that was created in advance
 	Destinations []DestinationInfo
 	Bad          []string  // files that Open will quarantine
-	Unread       []string  // files that cannot be read now or have a later format version; what is pending there is unknown
+	Unread       []string  // files that cannot be read now or have a later format version; their pending lines are unknown
 	Quarantined  []string  // files that were quarantined
-	First, Last  time.Time // of the oldest and the newest record; zero if there is none
+	First, Last  time.Time // times of the oldest and the newest record; zero if there is none
 
-	fs vfs.FS
+	fs     vfs.FS
+	strays []uint64 // the spools of segments that do not belong to this one
 }
 
 // An Owner reports whether a process has a spool open.
@@ -60,21 +61,21 @@ type SegmentInfo struct {
 	Size       int64  // nominal size in bytes
 	Bytes      int64  // disk usage in bytes, including its copy
 	First      uint64 // number of its first record
-	Skipped    uint64 // how many numbers before First have no record
+	Skipped    uint64 // count of numbers before First that have no record
 	End        uint64 // number after its last record
 	Absent     bool   // the next segment is missing: the numbers up to End may have been there
 	id         segment.Identity
 	copied     bool
-	dropped    bool // what was between it and the one before has been dropped
+	dropped    bool // the records between the previous segment and this one were dropped
 }
 
 // A DestinationInfo describes the progress of a destination.
 type DestinationInfo struct {
 	Name    string
-	Known   bool   // its cursor is valid and belongs to this spool; otherwise delivery starts with the oldest record
+	Known   bool   // the cursor is valid and belongs to this spool; otherwise delivery starts with the oldest record
 	Settled uint64 // number of the first unsettled record
 	Pending uint64 // unsettled records, including numbers without a record
-	Mark    string // the mark that it has stored as a [delivery.Resumer]
+	Mark    string // the mark of a destination that is a [delivery.Resumer]
 }
 
 // Inspect returns a snapshot of the spool in dir. It writes nothing and may be
@@ -98,39 +99,47 @@ var errMoved = errors.New("nib/spool: segments come and go too fast to be listed
 
 func inspect(fsys vfs.FS, path string) (v *View, err error) {
 	d := store.LookInto(fsys, path)
+	var id uint64
 	for range listings {
-		var moved bool
-		v = &View{Dir: path, fs: fsys}
-		o, _ := d.Owner() // it is unknown then
+		v = &View{Dir: path, ID: id, fs: fsys}
+		o, _ := d.Owner() // on an error, the owner is unknown
 		v.Owner = Owner(o)
-		if moved, err = v.list(d); err != nil {
-			return nil, fmt.Errorf("nib/spool: inspect %s: %w", path, err)
-		}
-		if !moved {
-			v.measure(d)
-			if err := v.readCursors(d); err != nil { // after the segments: an earlier position might be in a segment deleted since
-				return nil, fmt.Errorf("nib/spool: inspect %s: %w", path, err)
+		if err = v.list(d); err == nil && len(v.strays) > 0 {
+			// The lowest segment decided, but as for Open, origin is more reliable.
+			if o, _ := d.OwnOrigin(); o.Spool != v.ID && slices.Contains(v.strays, o.Spool) {
+				id = o.Spool
+				continue
 			}
+		}
+		if err == nil {
+			v.measure(d)
+			err = v.readCursors(d) // after the segments: an earlier position might be in a segment deleted since
+		}
+		if err == nil {
 			v.ID = d.KnownID(v.ID)
 			return v, nil
 		}
+		if err != errMoved {
+			break
+		}
 	}
-	return nil, fmt.Errorf("nib/spool: inspect %s: %w", path, errMoved)
+	return nil, fmt.Errorf("nib/spool: inspect %s: %w", path, err)
 }
 
 // OwnerOf reports whether a process has the spool in dir open. It returns the
 // same as [View.Owner], but reads nothing else, so it suits callers that poll.
 func OwnerOf(dirname string) Owner {
-	o, _ := store.LookInto(vfs.OS(), dirname).Owner() // it is unknown then
+	o, _ := store.LookInto(vfs.OS(), dirname).Owner() // on an error, the owner is unknown
 	return Owner(o)
 }
 
-// list reads the headers. moved reports that a segment was deleted after its
-// name was listed and before its header was read: the rest would look damaged.
-func (v *View) list(d *store.Dir) (moved bool, err error) {
+// list reads the headers. It returns errMoved if a segment was deleted after
+// its name was listed and before its header was read: the rest would look
+// damaged.
+func (v *View) list(d *store.Dir) error {
 	names, err := d.FS.ReadDir(d.Path)
 	if err != nil {
-		return false, err
+		return err
 	}
 	found := false
 	var numbers []uint64
@@ -145,28 +154,27 @@ func (v *View) list(d *store.Dir) (moved bool, err error) {
 		}
 		number, ok := store.SegmentNumber(name)
 		found = found || ok || name == "lock"
-		if has[name] = ok; ok && (len(numbers) == 0 || numbers[len(numbers)-1] != number) {
+		if has[name] = ok; ok {
 			numbers = append(numbers, number)
 		}
 	}
-	for _, number := range numbers {
-		gone, err := v.add(d, number, has)
-		if gone || err != nil {
-			return gone, err
+	for _, number := range slices.Compact(numbers) { // a copy has the number of its segment
+		if v.add(d, number, has) {
+			return errMoved
 		}
 	}
 	switch {
 	case !found && len(slots) > 0:
-		return false, fmt.Errorf("several processes share the directory (Config.Shared), inspect their slots: %s: %w", strings.Join(slots, ", "), fs.ErrNotExist)
+		return fmt.Errorf("several processes share the directory (Config.Shared), inspect their slots: %s: %w", strings.Join(slots, ", "), fs.ErrNotExist)
 	case !found:
-		return false, fs.ErrNotExist
+		return fs.ErrNotExist
 	}
-	return false, nil
+	return nil
 }
 
 // add reads the header of a segment, or that of its copy if there is none, as a
-// start does.
-func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool, err error) {
+// start does. gone reports that one of them was deleted.
+func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool) {
 	var s SegmentInfo
 	var used, ok bool
 	var bad []string
@@ -176,22 +184,24 @@ func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool,
 		}
 		info, err := d.FS.Lstat(d.Name(name))
 		if errors.Is(err, fs.ErrNotExist) {
-			return true, nil
+			return true
 		}
 		s.Bytes += info.Size
-		if ok && used {
+		if used {
 			s.copied = true
-			continue // it is read only where the segment needs it
+			continue // read only where the segment needs it
 		}
 		k, usedToo, err := v.look(d, name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return true, nil
+			return true
 		case err != nil && !errors.Is(err, segment.ErrHeader):
 			v.Unread = append(v.Unread, name)
-		case err != nil || k.Number != number || v.ID != 0 && k.id.Spool != v.ID:
+		case err != nil || k.Number != number:
 			bad = append(bad, name)
-		case !ok || usedToo && k.id == s.id:
+		case v.ID != 0 && k.id.Spool != v.ID:
+			bad, v.strays = append(bad, name), append(v.strays, k.id.Spool)
+		case !ok || k.id == s.id:
 			k.Bytes, k.copied = s.Bytes, name == store.CopyName(number)
 			s, used, ok = k, usedToo, true
 		}
@@ -201,7 +211,7 @@ func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool,
 	}
 	v.Bad = append(v.Bad, bad...)
 	switch {
-	case ok && used:
+	case used:
 		v.Segments = append(v.Segments, s)
 	case ok:
 		v.Spare += s.Bytes
@@ -209,7 +219,7 @@ func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool,
 	if ok {
 		v.ID = s.id.Spool
 	}
-	return false, nil
+	return false
 }
 
 // look reads a header, repeatedly if it may be being written.
@@ -217,7 +227,7 @@ func (v *View) look(d *store.Dir, name string) (s SegmentInfo, used bool, err er
 	var g segment.Old
 	for range attempts {
 		g, used, err = d.Look(name)
-		if err == nil || v.Owner == OwnerNone || !errors.Is(err, segment.ErrHeader) {
+		if v.Owner == OwnerNone || !errors.Is(err, segment.ErrHeader) {
 			break
 		}
 		time.Sleep(time.Millisecond) // the owner may need this processor
@@ -298,13 +308,14 @@ func (v *View) readCursor(d *store.Dir, base string, i *DestinationInfo) error {
 	}
 	defer f.Close()
 	slot, _, p, err := store.ReadSlots(f)
-	if err == nil && slot != nil && p.Spool == v.ID {
+	if slot != nil && p.Spool == v.ID {
 		i.Settled, i.Mark, i.Known = p.Seq, string(store.MarkIn(slot)), true
 	}
 	return err
 }
 
-// numbers returns how many numbers from from on the segments cover.
+// numbers returns the number of record numbers in the segments, beginning at
+// from.
 func (v *View) numbers(from uint64) (n uint64) {
 	for i := range v.Segments {
 		s := &v.Segments[i]
@@ -313,8 +324,9 @@ func (v *View) numbers(from uint64) (n uint64) {
 	return n
 }
 
-// Pending returns how many records the destination called name has not settled,
-// or all of them if it has no cursor. Numbers without a record are included.
+// Pending returns the number of records that the destination called name has
+// not settled, or all of them if it has no cursor. Numbers without a record are
+// included.
 func (v *View) Pending(name string) uint64 { return v.numbers(v.settled(name)) }
 
 // settled returns the number of the first record that a destination has not
@@ -332,14 +344,15 @@ func (v *View) settled(name string) uint64 {
 // not settled, 0 if that is not known.
 func (v *View) settledByAll() (seq uint64) {
 	for i, d := range v.Destinations {
-		if i == 0 || d.Settled < seq {
+		if i == 0 {
 			seq = d.Settled
 		}
+		seq = min(seq, d.Settled)
 	}
 	return seq
 }
 
-// Numbers returns how many record numbers the segments cover, including those
+// Numbers returns the number of record numbers in the segments, including those
 // without a record.
 func (v *View) Numbers() uint64 { return v.numbers(0) }
 

@@ -254,6 +254,27 @@ func TestVoidClaimInUnreadableSegment(t *testing.T) {
 	}
 }
 
+// TestDropOldPassesAnUnreadableLiveSegment has the page in a segment that the
+// destination has not reached.
+func TestDropOldPassesAnUnreadableLiveSegment(t *testing.T) {
+	if raceDetector {
+		t.Skip("its runtime does atomic operations itself, outside of Go, where a page that is gone ends the process")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		f, n, pages := &far{do: down}, 0, []byte(nil)
+		s := open(t, spoolDir(t), f, Config{SegmentSize: segment.MinSize, Size: 5 * segment.MinSize, Access: AccessMapped, Sync: SyncNever, Drain: 1,
+			OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}, slow: slowDisk})
+		for ; s.active.Load().Number < 4; n++ {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+			if g := s.active.Load(); g.Number == 2 {
+				pages = g.Bytes()[segment.HeaderSize+4*segment.PageSize:][:segment.PageSize]
+			}
+		}
+		must(t, syscall.Mprotect(pages, syscall.PROT_NONE))
+		dropsOthers(t, s, f, n, func() { must(t, syscall.Mprotect(pages, syscall.PROT_READ|syscall.PROT_WRITE)) })
+	})
+}
+
 // TestCutOffLiveSegmentIsNotWaitedFor truncates a mapped file, so that accesses
 // raise SIGBUS.
 func TestCutOffLiveSegmentIsNotWaitedFor(t *testing.T) {

@@ -21,6 +21,8 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -292,4 +294,80 @@ func TestBacklogIsNotResident(t *testing.T) {
 	f.set(nil)
 	must(t, s.Flush(context.Background()))
 	checkLines(t, f.take(), 0, n, size)
+}
+
+// TestWhichSegmentsAreEvicted has destinations in several places of a backlog:
+// the segment they read, the one after that and the last two stay in memory.
+// The rest is evicted, as much of it at a time as the sweeper takes.
+func TestWhichSegmentsAreEvicted(t *testing.T) {
+	for _, c := range []struct {
+		chain string // r: read, o: of another process
+		want  string // x: evicted
+		first int    // of these, by the first call
+	}{
+		{"r--", "...", 0},
+		{"r-----", "..xx..", 2},
+		{"--r---", "xx....", 2},
+		{"rr------", "...xxx..", 3},
+		{"r--or---", "..x.....", 1},
+		{"r--------", "..xxxxx..", store.MostSpent},
+	} {
+		conf := Config{Access: AccessMapped, fs: unsynced{vfs.OS()}}.withDefaults("")
+		dir, _, err := store.OpenDir(spoolDir(t), conf.options())
+		must(t, err)
+		dir.Sweeper.Start()
+		s := newSink(conf)
+		s.dir = dir
+		for i, kind := range c.chain {
+			l := &deliver.Link{Old: segment.Old{Identity: segment.Identity{Number: uint64(i + 1)}}}
+			if kind != 'o' {
+				l.Live, err = dir.Create(l.Number, segment.MinSize, func() {})
+				must(t, err)
+			}
+			if kind == 'r' {
+				d, err := s.newDelivery(fmt.Sprint("at", i), nil)
+				must(t, err)
+				d.Begin(0, 1, l)
+				s.deliveries = append(s.deliveries, d)
+			}
+			s.chain = append(s.chain, l)
+		}
+		s.evict()
+		first := dir.Sweeper.Count()
+		dir.Sweeper.All()
+		s.evict()
+		got := []byte(strings.Repeat(".", len(c.chain)))
+		for i, l := range s.chain {
+			if l.Live == nil {
+				continue
+			}
+			if l.Live.EvictedPages() != nil {
+				got[i] = 'x'
+			}
+			l.Live.Done(nil)
+		}
+		if string(got) != c.want || first != c.first {
+			t.Errorf("%s: evicted %s, %d of them first; want %s and %d", c.chain, got, first, c.want, c.first)
+		}
+		dir.Sweeper.Stop()
+		must(t, dir.Unlock())
+	}
+}
+
+// TestNothingIsMappedAfterClose closes a spool whose lines could not be copied.
+func TestNothingIsMappedAfterClose(t *testing.T) {
+	dir, faulty := spoolDir(t), vfstest.NewFaulty(unsynced{vfs.OS()})
+	s := open(t, dir, &far{do: down}, Config{SegmentSize: segment.MinSize, Access: AccessMapped, fs: faulty, Drain: 1, OnError: func(error) {}})
+	faulty.Fail(vfstest.Fault{Op: vfstest.OpCreate, Path: "*" + store.CopyExt + "*", Err: syscall.EIO})
+	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
+	_ = s.Close() // a line is left
+	<-s.done
+	if st := s.Stats(); st.Errors == 0 {
+		t.Error("the line was copied")
+	}
+	await.Until(t, "nothing is mapped", func() bool {
+		text, err := os.ReadFile("/proc/self/maps")
+		must(t, err)
+		return !strings.Contains(string(text), dir)
+	})
 }

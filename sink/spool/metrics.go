@@ -40,8 +40,8 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	return l.Metrics()
 }
 
-// metricsOf adds the metrics of the destination with index i, also of the slots
-// of dead processes that are delivered to it.
+// metricsOf adds the metrics of the destination with index i, including those
+// for the slots of dead processes that are delivered to it.
 func (s *Sink) metricsOf(d *deliver.Delivery, l *metrics.Samples, i int, st *DestinationStats, spool metrics.Label) {
 	now := time.Now()
 	s.mu.Lock()
@@ -77,7 +77,7 @@ func (s *Sink) metricsOf(d *deliver.Delivery, l *metrics.Samples, i int, st *Des
 
 // A keptLine is the oldest line of a spool without a destination.
 type keptLine struct {
-	oldest  int64  // its Time; 0: it is not known
+	oldest  int64  // Time of the oldest record; 0: unknown
 	segment uint64 // number of the oldest segment when it was read
 }
 

@@ -5,6 +5,7 @@ package spool
 import (
 	"context"
 	"errors"
+	"syscall"
 	"testing"
 	"time"
 
@@ -117,7 +118,13 @@ func TestMetricsOfASpoolWithoutADestination(t *testing.T) {
 	closeDown(t, s)
 
 	s = open(t, memDir, nil, c)
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpReadDir, Err: syscall.EIO})
+	age(s, "unreadable", 0)
+	heal()
 	age(s, "of a former process", 3*time.Hour)
+	heal = m.Fail(vfstest.Fault{Op: vfstest.OpReadDir, Err: syscall.EIO}) // it is not read again
+	age(s, "of a former process", 3*time.Hour)
+	heal()
 	first := func() uint64 {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -77,8 +77,8 @@ func TestMethodsOfForkedDestinations(t *testing.T) {
 				reported := make(chan error, 100)
 				s, err := Open(memDir, d, shared(Config{fs: m, hang: time.Millisecond, OnError: func(err error) { reported <- err }}))
 				must(t, err)
-				leaveMemSlot(t, m) // while s has another one
 				later.Store(true)
+				leaveMemSlot(t, m) // while s has another one; it may be delivered at once
 				<-called
 				if method == "Close" {
 					must(t, s.Close())
@@ -244,26 +244,25 @@ func TestFailuresOfDroppingAreReported(t *testing.T) {
 		<-s.safe
 		s.mu.Lock()
 		heal := m.Fail(vfstest.Fault{Op: c.op, Path: c.path, Err: syscall.EIO})
-		dropped := s.dropOldest()
+		if made := s.dropOldest(); made != (c.op == vfstest.OpWrite) {
+			t.Errorf("%s: dropping made room: %v", c.op, made)
+		}
 		heal()
 		s.mu.Unlock()
-		if !dropped {
-			t.Fatal("nothing was dropped")
-		}
 		for err := range reported {
 			if strings.Contains(err.Error(), c.want) {
 				break
 			}
 		}
-		if st := s.Stats(); st.Errors == 0 {
-			t.Errorf("got %+v, want an error counted", st)
+		if st := s.Stats(); st.Errors == 0 || st.Lost() == 0 {
+			t.Errorf("got %+v, want an error and dropped lines counted", st)
 		}
 	}
 }
 
 // TestSizeHoldsWhileFilesCannotBeDeleted logs many times Size while no cursor
 // can be synced, or some files cannot be deleted: disk use stays within Size,
-// all lines are delivered, and the next start removes what is left.
+// all lines are delivered, and the next start removes the rest.
 func TestSizeHoldsWhileFilesCannotBeDeleted(t *testing.T) {
 	const lines, size = 2500, 6 // 247 lines in a segment
 	for _, fault := range []vfstest.Fault{

@@ -22,7 +22,7 @@ func (s *Sink) notice(g *segment.Segment, lost segment.Tally) (ok bool) {
 	if ok, _ = g.Write(at, size, seq, &r, -1); ok {
 		s.stats.Notices++
 	} else {
-		s.retireLocked(g, at, size, seq) // the next segment reports it
+		s.retireLocked(g, at, size, seq) // the next segment reports the loss
 	}
 	return ok
 }

@@ -248,3 +248,36 @@ func TestUnreadableOriginFailsOpen(t *testing.T) {
 		}
 	}
 }
+
+// TestSegmentOfAnotherSpoolIsQuarantined copies a segment of another spool into
+// a directory, with a lower number than those of its own: it is quarantined,
+// and the lines of the others arrive.
+func TestSegmentOfAnotherSpoolIsQuarantined(t *testing.T) {
+	dir, id := left(t, 10)
+	f, stray := &far{}, store.SegmentName(1)
+	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, host: 1, boot: 1})
+	must(t, s.Flush(context.Background()), s.Close())
+	checkLines(t, f.take(), 0, 10, 100)
+	s = open(t, dir, nil, Config{SegmentSize: 2 * segment.MinSize, host: 1, boot: 1}) // needs another segment
+	for n := range 10 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+	}
+	must(t, s.Close())
+	must(t, os.Remove(filepath.Join(dir, stray)), os.Remove(filepath.Join(dir, store.CopyName(1))))
+	other, _ := left(t, 5)
+	must(t, os.Link(filepath.Join(other, stray), filepath.Join(dir, stray)))
+	v := inspected(t, dir)
+	if v.ID != id || v.Numbers() != 10 || !slices.Equal(v.Bad, []string{stray}) || !v.Destinations[0].Known || v.Pending(DefaultName) != 10 {
+		t.Errorf("Inspect shows %+v, want spool %x, 10 numbers and the bad file %s", v, id, stray)
+	}
+
+	s = open(t, dir, f, Config{SegmentSize: 2 * segment.MinSize, host: 1, boot: 1})
+	must(t, s.Flush(context.Background()))
+	checkLines(t, f.take(), 0, 10, 100)
+	if st := s.Stats(); s.id != id || st.Bad != 1 || st.Lost() != 0 {
+		t.Errorf("got spool %x and %+v, want %x, one quarantined file and no losses", s.id, st, id)
+	}
+	if _, err := os.Stat(filepath.Join(dir, stray+store.BadExt)); err != nil {
+		t.Error(err)
+	}
+}

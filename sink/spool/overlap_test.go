@@ -164,8 +164,8 @@ func TestOverlappingBatchesArriveOnceAndInOrder(t *testing.T) {
 }
 
 // TestOverlapEndsInBetween closes a spool while a part of a batch is settled
-// and the rest is in flight: the rest, and what was read after it, is delivered
-// after the next start.
+// and the rest is in flight: the rest, with the records read after it, is
+// delivered after the next start.
 func TestOverlapEndsInBetween(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		const lines = 2000

@@ -15,9 +15,9 @@ import (
 // A Gap is a range of numbers without a record.
 type Gap struct {
 	First   uint64 // the first number
-	Numbers uint64 // how many; 0 if unknown, at the end of the last segment
+	Numbers uint64 // number of records; 0 if unknown, at the end of the last segment
 	Kind    GapKind
-	Err     error // for GapUnreadable
+	Err     error // error of GapUnreadable
 }
 
 // A GapKind is the reason why numbers have no record.
@@ -25,11 +25,11 @@ type GapKind int
 
 // The kinds of gaps.
 const (
-	GapUnfinished GapKind = iota + 1 // their calls did not return, or not yet if a process has the spool open
+	GapUnfinished GapKind = iota + 1 // the calls did not return, or not yet if a process has the spool open
 	GapDamaged                       // the file no longer contains the record
-	GapAbsent                        // their segment is missing
-	GapRemoved                       // their segment was deleted after Inspect
-	GapUnreadable                    // their segment cannot be read
+	GapAbsent                        // the segment is missing
+	GapRemoved                       // the segment was deleted after Inspect
+	GapUnreadable                    // the segment cannot be read
 )
 
 func (k GapKind) String() string {
@@ -68,7 +68,7 @@ func (v *View) Records(from uint64) iter.Seq2[nib.Record, Gap] {
 type walk struct {
 	v     *View
 	s     *SegmentInfo
-	last  bool   // it is the last segment
+	last  bool   // the segment is the last one
 	from  uint64 // lower numbers are skipped
 	names map[string]string
 	yield func(nib.Record, Gap) bool
@@ -81,7 +81,7 @@ func (w *walk) run() bool {
 	sc := segment.NewScanner(b, s.id, s.First)
 	for tries, at := 0, uint64(0); ; {
 		before := *sc
-		if w.v.Owner == OwnerAlive && before.Want >= s.End { // what follows is being written
+		if w.v.Owner == OwnerAlive && before.Want >= s.End { // the following records are being written
 			return w.end(before.Want, int64(len(b)) < s.Size&^7, err)
 		}
 		rec, gap, ok := sc.Next()
@@ -89,13 +89,13 @@ func (w *walk) run() bool {
 			tries, at = 0, before.Want
 		}
 		if gap.Damaged && w.v.Owner != OwnerNone && tries < attempts {
-			tries++ // it may have been read while it was being written; by now its writer has marked it
+			tries++ // the record may have been read while it was being written; by now its writer has marked it
 			again, _ := w.read()
 			before.SetBytes(again)
 			*sc = before
 			continue
 		}
-		seq := sc.Want - 1 // of rec
+		seq := sc.Want - 1 // number of rec
 		if !ok || seq >= s.End {
 			return w.end(before.Want, gap.Damaged && !ok || int64(len(b)) < s.Size&^7, err)
 		}
@@ -113,7 +113,8 @@ func (w *walk) read() ([]byte, error) {
 	return store.LookInto(w.v.fs, w.v.Dir).Read(w.s.old())
 }
 
-// record yields a record.
+// record yields rec, or a gap in its place if it is damaged. It reports whether
+// to continue.
 func (w *walk) record(rec []byte, seq uint64) bool {
 	r, ok := segment.Decode(rec, false, w.names)
 	if !ok {

@@ -8,10 +8,10 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// recover locks the directory and determines which numbers are to be delivered
-// and where the new ones begin. It reads the headers of all segments and the
-// records of the last one, and changes none of them, so it may be interrupted
-// at any point and repeated.
+// recover locks the directory and determines which numbers to deliver and where
+// the new ones begin. It reads the headers of all segments and the records of
+// the last one, and changes none of them, so it may be interrupted at any point
+// and repeated.
 func (s *Sink) recover(path string) (first segment.Start, err error) {
 	dir, old, err := store.OpenDir(path, s.c.options())
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	}
 	if s.storeOrigin(floor, stored || len(old) == 0 && s.c.DeliverOnly && dir.Unused == 0) {
 		if err := dir.Tidy(); err != nil {
-			s.fault("remove or quarantine a file", err) // the next start does it
+			s.fault("remove or quarantine a file", err) // the next start repeats it
 		}
 	}
 	s.stats.Bad = dir.Bad
@@ -120,7 +120,7 @@ func (s *Sink) lastNumber(g *segment.Old) (sure, end uint64, err error) {
 	return sc.Want, max(sc.Want, g.First+uint64(g.Size/segment.RecordHead)), nil
 }
 
-// release releases what recover has acquired.
+// release releases the resources that recover has acquired.
 func (s *Sink) release() {
 	if s.copier != nil && s.active.Load() != nil {
 		close(s.copier.stop)
@@ -138,7 +138,7 @@ func (s *Sink) release() {
 			}
 		}
 		s.reportNoted()
-		_ = s.dir.Unlock() // its contents are only informative
+		_ = s.dir.Unlock() // the contents of the lock file are only informative
 	}
 }
 

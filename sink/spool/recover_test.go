@@ -49,7 +49,7 @@ func edit(t testing.TB, m *vfstest.Mem, name string, change func(b []byte)) {
 	must(t, err, f.Close())
 }
 
-// A mishap is what may happen to the files of a process that was killed.
+// A mishap changes the files of a process that was killed.
 type mishap struct {
 	name string // the file that is gone
 	boot uint64
@@ -90,8 +90,8 @@ func mishaps(last, beforehand uint64) []mishap {
 	}
 }
 
-// crashSettled returns what a crash leaves once the cursor of the destination
-// is where it has settled everything: it is written after Flush returns.
+// crashSettled returns the files that a crash leaves once the cursor of the
+// destination is at the end: it is written after Flush returns.
 func crashSettled(t testing.TB, m *vfstest.Mem, s *Sink, pick func(int) int) *vfstest.Mem {
 	t.Helper()
 	await.Until(t, "the cursor is written", func() bool {
@@ -103,8 +103,8 @@ func crashSettled(t testing.TB, m *vfstest.Mem, s *Sink, pick func(int) int) *vf
 }
 
 // TestNumbersAreNeverGivenTwice kills a process that has delivered everything,
-// removes what a crash, a disk or an operator may remove, and logs again: each
-// new line arrives, and its number is above all that were delivered before
+// removes files that a crash, a disk or an operator may remove, and logs again:
+// each new line arrives, and its number is above all that were delivered before
 // under the same id.
 func TestNumbersAreNeverGivenTwice(t *testing.T) {
 	const lines, more = 300, 20 // 247 in the first segment, which is deleted then

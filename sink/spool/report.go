@@ -12,15 +12,15 @@ import (
 // something to report. OnError may be slow, panic, log into this spool or end
 // its goroutine; neither logging calls nor deliveries wait for it.
 type reporter struct {
-	last    map[string]time.Time // when each reason was reported
+	last    map[string]time.Time // time of the last report of each reason
 	queue   []error
 	running bool
 	idle    chan struct{} // closed when running ends; nil if there is no waiter
 }
 
 const (
-	reportPause = time.Minute // between two reports of the same reason
-	mostReports = 100         // in the queue; further ones are omitted, and reported when they occur again
+	reportPause = time.Minute // minimum interval between two reports of the same reason
+	mostReports = 100         // maximum length of the queue; further errors are omitted, and reported when they occur again
 )
 
 // report queues an error for OnError, unless it was reported within the last
@@ -46,7 +46,7 @@ func (s *Sink) queueReport(e opError) {
 	}
 	r := &s.reports
 	now, key := time.Now(), e.op+e.text
-	if last, known := r.last[key]; known && now.Sub(last) < reportPause || len(r.queue) == mostReports {
+	if now.Sub(r.last[key]) < reportPause || len(r.queue) == mostReports {
 		return
 	}
 	if r.last == nil || len(r.last) > 100 {
@@ -106,15 +106,13 @@ func (s *Sink) awaitReports() {
 	}
 	idle := r.idle
 	s.mu.Unlock()
-	timer := time.NewTimer(s.c.hang)
-	defer timer.Stop()
 	select {
 	case <-idle:
-	case <-timer.C:
+	case <-time.After(s.c.hang):
 	}
 }
 
-// reportNoted counts and reports what was noted.
+// reportNoted counts and reports the errors that the directory has noted.
 func (s *Sink) reportNoted() {
 	if s.dir == nil {
 		return
@@ -128,7 +126,7 @@ func (s *Sink) reportNoted() {
 type opError struct {
 	op   string
 	err  error
-	text string // of err
+	text string // text of err
 }
 
 func (e opError) Error() string { return "nib/spool: " + e.op + ": " + e.text }

@@ -14,12 +14,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -29,8 +31,8 @@ type tracker struct {
 	dir    string
 	number map[vfs.ID]uint64
 	image  map[vfs.ID][]byte // the last one read
-	before map[uint64][]byte // of reused segments, by their new number: what the file was
-	fresh  map[uint64][]byte // and what it was when it was first seen as that
+	before map[uint64][]byte // of reused segments, by their new number: the contents before
+	fresh  map[uint64][]byte // and their first contents after
 }
 
 func track(dir string) *tracker {
@@ -254,7 +256,16 @@ func (r *reused) wanted(t *testing.T, isNew []bool) (lines [][]byte) {
 // settleOne makes a segment and settles it. It returns the temporary name of
 // its file.
 func settleOne(t *testing.T, minFree int64) (d *store.Dir, made string) {
-	c := Config{Access: AccessMapped, MinFree: minFree}.withDefaults(spoolDir(t))
+	t.Helper()
+	d, all := settle(t, Config{MinFree: minFree}, 1)
+	return d, all[0]
+}
+
+// settle is settleOne for several segments.
+func settle(t *testing.T, c Config, segments uint64) (d *store.Dir, made []string) {
+	t.Helper()
+	c.Access = AccessMapped
+	c = c.withDefaults(spoolDir(t))
 	d, _, err := store.OpenDir(spoolDir(t), c.options())
 	must(t, err)
 	t.Cleanup(func() { must(t, d.Unlock()) })
@@ -262,13 +273,16 @@ func settleOne(t *testing.T, minFree int64) (d *store.Dir, made string) {
 	t.Cleanup(d.Sweeper.Stop)
 	d.AllowReuse(true)
 	t.Cleanup(func() { d.AllowReuse(false) })
-	g, f, err := d.Make(1, segment.MinSize, 0)
-	must(t, err)
-	f, err = d.Publish(g, f)
-	must(t, err, f.Close())
-	copy(g.Bytes()[segment.HeaderSize:], "a record")
-	must(t, d.RemoveSettled(1, g))
-	return d, d.Name(store.SegmentName(1) + store.MadeSuffix)
+	for n := range segments {
+		g, f, err := d.Make(n+1, segment.MinSize, 0)
+		must(t, err)
+		f, err = d.Publish(g, f)
+		must(t, err, f.Close())
+		copy(g.Bytes()[segment.HeaderSize:], "a record")
+		must(t, d.RemoveSettled(n+1, g))
+		made = append(made, d.Name(store.SegmentName(n+1)+store.MadeSuffix))
+	}
+	return d, made
 }
 
 func wantDeleted(t *testing.T, d *store.Dir, made string) {
@@ -341,6 +355,70 @@ func TestFilesThatAreNotReused(t *testing.T) {
 			d.DropExpired()
 			wantDeleted(t, d, made)
 		})
+	})
+}
+
+// TestDeletedSegmentsAreFreedForTheNextOne makes a segment while two that are
+// settled can be reused, and a third one is not freed yet. If the space is
+// needed, all is freed, except the file that is reused.
+func TestDeletedSegmentsAreFreedForTheNextOne(t *testing.T) {
+	const size = segment.MinSize
+	for _, c := range []struct {
+		name          string
+		size          int64
+		freed, reused bool
+	}{
+		{"they fit into Size", 3 * size, false, true},
+		{"they do not", 3*size - 1, true, true},
+		{"the disk is full", 9 * size, true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fsys, freed := vfstest.NewFaulty(vfs.OS()), false
+			d, made := settle(t, Config{fs: fsys}, 2)
+			d.Sweeper.Add(&store.Spent{Unmap: func() { freed = true }})
+			before, err := vfs.OS().Lstat(made[0])
+			must(t, err)
+			kept, err := os.Open(made[0]) // no other file gets its ID
+			must(t, err)
+			defer kept.Close()
+			if !c.reused {
+				must(t, os.Truncate(made[0], segment.HeaderSize), os.Truncate(made[1], segment.HeaderSize)) // no longer usable
+				fsys.Fail(vfstest.Fault{Fits: func(op vfstest.Op, _ string) bool {
+					return op == vfstest.OpPreallocate && d.Unfreed() > 0
+				}, Err: syscall.ENOSPC})
+			}
+			s := newSink(Config{SegmentSize: size, Size: c.size})
+			s.dir, s.number = d, 2
+			s.active.Store(segment.New(make([]byte, size), segment.Identity{Size: size}, nil))
+			must(t, s.makeNext())
+			after, err := vfs.OS().Lstat(d.Name(store.SegmentName(3)))
+			must(t, err)
+			if reused := after.ID == before.ID; freed != c.freed || reused != c.reused {
+				t.Errorf("freed: %t, reused: %t; want %t and %t", freed, reused, c.freed, c.reused)
+			}
+			s.discardNext()
+		})
+	}
+}
+
+// TestSparesAreDeletedAfterAWhile settles segments, and logs nothing more.
+func TestSparesAreDeletedAfterAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := spoolDir(t)
+		s := open(t, dir, &far{}, Config{SegmentSize: segment.MinSize, Access: AccessMapped, Sync: SyncNever})
+		spares := func() []string {
+			names, err := filepath.Glob(filepath.Join(dir, "*"+store.MadeSuffix))
+			must(t, err)
+			return names
+		}
+		settleAll(t, s, 4)
+		if len(spares()) == 0 {
+			t.Error("got no spares")
+		}
+		time.Sleep(2 * store.SpareTime)
+		if left := spares(); len(left) > 0 {
+			t.Errorf("got %q after %v", left, 2*store.SpareTime)
+		}
 	})
 }
 

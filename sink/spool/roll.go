@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	slowDisk   = 100 * time.Millisecond // how long a call waits for a segment that is being made
-	makePause  = 250 * time.Millisecond // before making one is tried again
-	firstPause = 10 * time.Millisecond  // between attempts to deliver
+	slowDisk   = 100 * time.Millisecond // maximum time that a call waits for a segment that is being made
+	makePause  = 250 * time.Millisecond // pause before making a segment is retried
+	firstPause = 10 * time.Millisecond  // first pause between attempts to deliver
 )
 
-// writeTries is how many segments a line is written to before it is dropped.
+// writeTries is the number of segments that are tried for a line before it is
+// dropped.
 const writeTries = 4
 
 var errSlow = errors.New("nib/spool: creating a segment takes too long")
@@ -29,9 +30,8 @@ func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var timer *time.Timer
-	making := false // a segment will be ready soon
+	making, asked, late := false, false, false
 	for {
-		making = s.makeErr == nil && (s.making || s.hasRoom() || s.isFreeing())
 		switch {
 		case s.closed:
 			return s.drop(r, segment.CauseClosed, errClosed)
@@ -42,13 +42,19 @@ func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 		case s.next != nil:
 			s.install()
 			return nil
+		case late:
+			if making {
+				s.makeErr = errSlow // other calls need not wait as long again
+			}
+			return s.dropFor(r, s.makeErr)
 		}
+		making = s.isMaking() // a segment will be ready soon
 		rule := s.c.rule(r.Level)
-		if rule.Do == ActionDropOld && !making && (s.dropOldest() || s.adopter != nil && s.adopter.dropOldest()) {
-			continue
+		if rule.Do == ActionDropOld && !making && !asked {
+			making, asked = s.askDrop(), true
 		}
 		if timer == nil {
-			wait := rule.Wait // 0 unless it is to block
+			wait := rule.Wait // 0 unless the call must block
 			if making {
 				wait = max(wait, s.c.slow)
 			}
@@ -62,20 +68,19 @@ func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 		}
 		changed := s.change()
 		s.mu.Unlock()
-		late := false
 		select {
 		case <-changed:
 		case <-timer.C:
 			late = true
 		}
 		s.mu.Lock()
-		if late && s.next == nil && s.active.Load() == g && !s.closed {
-			if making {
-				s.makeErr = errSlow // other calls do not wait as long again
-			}
-			return s.dropFor(r, s.makeErr)
-		}
 	}
+}
+
+// isMaking reports whether a segment will be ready soon, unless making one
+// takes too long. mu is held.
+func (s *Sink) isMaking() bool {
+	return s.makeErr == nil && (s.making || s.hasRoom() || s.isFreeing()) || s.makeErr != errSlow && s.isDropping()
 }
 
 // install takes the next segment into use. Sealing the old one fixes its count
@@ -104,9 +109,7 @@ func (s *Sink) install() {
 	s.next = nil
 	s.activate(g)
 	s.wantMore()
-	s.broadcast()
-	s.idle.Store(false) // readers may be asleep at the end of the old one
-	s.poke()
+	s.poke() // readers may be asleep at the end of the old one, where they do not set idle
 }
 
 // enqueue gives a segment to its readers. mu is held, or no other goroutine is
@@ -122,7 +125,7 @@ func (s *Sink) copyLater(g *segment.Segment) {
 	if s.copier != nil {
 		g.Retain()
 		s.uncopied = append(s.uncopied, g)
-		s.dir.OwnCopy(g.Number) // from now on: else a copy could be made of a segment that is deleted
+		s.dir.OwnCopy(g.Number) // otherwise a copy could be made of a segment that is deleted
 	}
 }
 
@@ -168,10 +171,7 @@ func (s *Sink) refuse(r *nib.Record, g *segment.Segment) error {
 func (s *Sink) retire(g *segment.Segment, at, size int, seq uint64) {
 	s.mu.Lock()
 	s.retireLocked(g, at, size, seq)
-	s.broadcast()
 	s.mu.Unlock()
-	s.idle.Store(false)
-	s.poke()
 	s.report("write to a segment", g.Fault())
 }
 

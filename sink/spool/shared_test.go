@@ -293,7 +293,7 @@ func TestSharedDropOldTakesSlotsOfTheDead(t *testing.T) {
 	}
 }
 
-// TestSharedCountsOfTheDead reports once what a dead process has dropped.
+// TestSharedCountsOfTheDead reports the drops of a dead process once.
 func TestSharedCountsOfTheDead(t *testing.T) {
 	dir, f := spoolDir(t), &far{do: down}
 	c := shared(Config{Drain: time.Nanosecond, poll: time.Hour})

@@ -40,16 +40,16 @@ var (
 type Sink struct {
 	traits
 	c      Config
-	dir    *store.Dir // nil: in memory
+	dir    *store.Dir // nil if the spool is in memory
 	id     uint64
-	keep   bool   // there is no destination
+	keep   bool   // no destination: records are kept
 	waits  bool   // a call at LevelError or above waits until its line is synced
 	opened uint64 // number of the first record of this process
 
 	active  atomic.Pointer[segment.Segment] // shared by writers, without a lock
 	idle    atomic.Bool                     // a delivering goroutine is asleep and must be woken
 	resting atomic.Bool                     // the copier is asleep and must be woken
-	copier  *copier                         // nil: lines are not synced
+	copier  *copier                         // nil if lines are not synced
 
 	state
 	relatives
@@ -243,8 +243,8 @@ func (s *Sink) wake() {
 	}
 }
 
-// poke wakes the delivering goroutines that are asleep. A caller that clears
-// idle must call it, since idle is for all of them.
+// poke wakes the delivering goroutines that are asleep, all of them: idle does
+// not say which ones are.
 func (s *Sink) poke() {
 	for _, d := range s.deliveries {
 		d.Wake()
@@ -253,7 +253,6 @@ func (s *Sink) poke() {
 
 // urge wakes the delivering goroutines, whether asleep or between attempts.
 func (s *Sink) urge() {
-	s.idle.Store(false)
 	for _, d := range s.deliveries {
 		d.Urge()
 	}
@@ -335,7 +334,6 @@ func (s *Sink) Close() error {
 	s.urge()
 
 	drain := time.NewTimer(s.c.Drain)
-	defer drain.Stop()
 	select {
 	case <-s.done:
 	case <-drain.C:
@@ -348,7 +346,7 @@ func (s *Sink) Close() error {
 	}
 	s.stop()
 	if s.adopter != nil {
-		drain.Reset(3 * s.c.hang) // for the slots, their reports and their destinations
+		drain.Reset(3 * s.c.hang) // time for the slots, their reports and their destinations
 		select {
 		case <-s.adopter.done:
 		case <-drain.C:

@@ -17,7 +17,7 @@ import (
 const (
 	memoryShare = 100 // a segment is at most this part of the memory
 	volumeShare = 10  // segments and copies are at most this part of the volume
-	floorShare  = 20  // this part of the volume is left to others
+	floorShare  = 20  // share of the volume that is left to others
 	mostFree    = 1 << 30
 )
 
@@ -41,12 +41,12 @@ func (c Config) sizes(dir string, v store.Volume, memory int64) Config {
 		case v.Memory:
 			most = min(most, memory/volumeShare)
 		case c.Sync != SyncNever:
-			most /= 2 // for the copies
+			most /= 2 // half is for the copies
 		}
 		if v.Size > 0 || dir == "" {
 			c.Size = min(c.Size, most)
 		}
-		if !given && c.Size < 4*c.SegmentSize {
+		if !given {
 			c.SegmentSize = between(segment.MinSize, wholePages(c.Size/4), c.SegmentSize)
 		}
 		c.Size = max(c.Size, 2*c.SegmentSize)
@@ -63,40 +63,34 @@ func between(low, n, high int64) int64 { return min(max(n, low), high) }
 // wholePages returns the highest power of two up to n, but at least
 // segment.MinSize, so that a size is a whole number of pages.
 func wholePages(n int64) int64 {
-	if n < segment.MinSize {
-		return segment.MinSize
-	}
-	return 1 << (bits.Len64(uint64(n)) - 1)
+	return 1 << (bits.Len64(uint64(max(n, segment.MinSize))) - 1)
 }
 
-// memoryLimit returns how much memory this process may use: the lowest of the
+// memoryLimit returns the maximum memory of this process: the lowest of the
 // limit of its control group, GOMEMLIMIT, and the memory of the machine.
 func memoryLimit() int64 {
-	limit := machineMemory()
-	if own := debug.SetMemoryLimit(-1); own < limit {
-		limit = own
-	}
-	for _, name := range groupLimits() {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			continue
-		}
-		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 {
-			limit = min(limit, n)
-		}
+	limit := min(machineMemory(), debug.SetMemoryLimit(-1))
+	own, _ := os.ReadFile("/proc/self/cgroup") // exists only on Linux
+	for _, name := range groupLimits(string(own)) {
+		text, _ := os.ReadFile(name) // the file need not exist
+		limit = min(limit, limitIn(string(text)))
 	}
 	return limit
 }
 
-// groupLimits returns the files that may contain the memory limits of the
-// control group of this process and of its ancestors, for versions 2 and 1. In
-// a container the group of the process is the root.
-func groupLimits() (names []string) {
-	text, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return nil
+// limitIn returns the limit in the text of such a file, or math.MaxInt64.
+func limitIn(text string) int64 {
+	if n, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64); n > 0 { // a number that is too large is math.MaxInt64
+		return n
 	}
-	for line := range strings.Lines(string(text)) {
+	return math.MaxInt64
+}
+
+// groupLimits returns the files that may contain the memory limits of a control
+// group and of its ancestors, for versions 2 and 1. The text is that of
+// /proc/self/cgroup. In a container the group of the process is the root.
+func groupLimits(text string) (names []string) {
+	for line := range strings.Lines(text) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(parts) < 3 {
 			continue
@@ -123,10 +117,7 @@ func groupLimits() (names []string) {
 // machineMemory returns the memory of the machine, or math.MaxInt64 if it is
 // not known.
 func machineMemory() int64 {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return math.MaxInt64
-	}
+	text, _ := os.ReadFile("/proc/meminfo") // exists only on Linux
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
 			n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)

@@ -11,8 +11,9 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// maxRaces is how often another process may lock a missing slot before this one
-// does. It is far above the number of processes that start at the same moment.
+// maxRaces is the number of times that another process may lock a missing slot
+// before this one does. It is far above the number of processes that start at
+// the same moment.
 const maxRaces = 200
 
 var (
@@ -64,7 +65,7 @@ func (s *Sink) takeSlot(h *store.Home) (first segment.Start, err error) {
 	return segment.Start{}, errCrowded
 }
 
-// forget undoes what a failed recover has left.
+// forget undoes the effects of a failed recover.
 func (s *Sink) forget() {
 	s.dir, s.copier, s.stats, s.inherited, s.carried = nil, nil, Stats{}, segment.Tally{}, segment.Tally{}
 	for _, d := range s.deliveries {
@@ -72,7 +73,7 @@ func (s *Sink) forget() {
 	}
 }
 
-// countOthers returns how many bytes the segments of other processes have.
+// countOthers returns the size of the segments of other processes.
 func (s *Sink) countOthers() (int64, error) {
 	if s.home == nil {
 		return 0, nil
@@ -80,8 +81,8 @@ func (s *Sink) countOthers() (int64, error) {
 	return s.home.BytesOfOthers()
 }
 
-// fitsWith reports whether all segments fit into the size of the spool, those
-// of others included.
+// fitsWith reports whether all segments, including those of other processes,
+// fit into the size of the spool.
 func (s *Sink) fitsWith(others int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -92,23 +92,23 @@ func (s *Sink) leftLines() bool {
 type relatives struct {
 	home    *store.Home // nil unless Config.Shared
 	adopter *adopter    // nil unless it has destinations as well
-	parent  *Sink       // of a slot of a dead process: whose adopter delivers it
-	atHome  bool        // that slot is the home itself
+	parent  *Sink       // for a slot of a dead process: the spool whose adopter delivers it
+	atHome  bool        // the slot is the home itself
 }
 
 // A maker holds the channels of the goroutine that makes segments.
 type maker struct {
-	more   chan struct{} // there may be a segment to make
-	spare  chan []byte   // in memory: that of a segment that was delivered
+	more   chan struct{} // signals that there may be a segment to make
+	spare  chan []byte   // in memory: the mapping of a segment that was delivered
 	made   chan struct{} // the goroutine has ended
-	finish func() error  // what is left to do for the first segment; nil if nothing is
+	finish func() error  // completes the first segment; nil if nothing is left to do
 	safe   chan struct{} // closed when finish is done: then its records may be delivered
 }
 
-// state is what calls, deliveries, the copier and the goroutine that makes
-// segments share. mu protects it, and the links and the progress of the
-// deliveries. It is taken when a segment is full, and once per batch by each
-// delivering goroutine.
+// state is shared by calls, deliveries, the copier and the goroutine that makes
+// segments. mu protects it, and the links and the progress of the deliveries.
+// It is taken when a segment is full, and once per batch by each delivering
+// goroutine.
 //
 // The order of locks: mu of a Sink, then mu of the sink of a slot that it has
 // adopted, then one of those in packages store and segment, which are held with
@@ -121,9 +121,9 @@ type state struct {
 	chain     []*deliver.Link // all segments that are in use or were, oldest first
 	closed    bool
 	running   int                // delivering goroutines
-	uncopied  []*segment.Segment // that the copier has not taken over yet
-	unpatched []*segment.Segment // that are not read any more and have patches to write
-	stats     Stats              // those that are not of a destination; Logged counts dropped lines only
+	uncopied  []*segment.Segment // segments that the copier has not taken over yet
+	unpatched []*segment.Segment // segments that are no longer read and have patches to write
+	stats     Stats              // counts that are not of a destination; Logged counts dropped lines only
 	kept      keptLine
 	reports   reporter
 }
@@ -136,24 +136,26 @@ type waiters struct {
 
 // space counts the segments, and holds the one that is ready.
 type space struct {
-	next     *segment.Segment // created in advance
-	making   bool             // next is being made
-	makeErr  error            // why that failed
-	number   uint64           // of the last segment created
-	segments int              // that exist: those in chain, next, and those that are being deleted
-	deleting int              // that left the chain and are being deleted
-	settled  []*deliver.Link  // that left the chain and still have their files, see freeSettled
-	bytes    int64            // of these
-	others   int64            // bytes of the segments of other slots, when they were counted last
+	next      *segment.Segment // created in advance
+	making    bool             // next is being made
+	makeErr   error            // why that failed
+	number    uint64           // number of the last segment created
+	segments  int              // number of segments that exist: those in chain, next, and those that are being deleted
+	dropAsked bool             // a call waits for the oldest segment to be dropped
+	dropping  bool             // for a call that waits, a segment is being dropped, and then one made
+	deleting  int              // number of segments that left the chain and are being deleted
+	settled   []*deliver.Link  // segments that left the chain and still have their files; see freeSettled
+	bytes     int64            // bytes of the settled segments
+	others    int64            // bytes of the segments of other slots, when they were counted last
 }
 
 // counts are of dropped lines, except those that one destination has lost.
 type counts struct {
-	dropped     segment.Tally // before they reached a destination
-	reported    segment.Tally // those of all that a notice has reported
+	dropped     segment.Tally // records dropped before they reached a destination
+	reported    segment.Tally // of all drops: those that a notice has reported
 	inherited   segment.Tally // dropped by earlier processes and never reported
 	adoptedLoss segment.Tally // dropped while delivering slots of others that no longer exist
-	carried     segment.Tally // those of inherited that are in the reported section of active, but in no notice
+	carried     segment.Tally // of inherited: those in the reported section of active, but in no notice
 	published   segment.Tally // the counts in the header of active
 	unmapped    bool          // active may be unmapped
 	notices     *loss.Notices

@@ -23,9 +23,9 @@ type Stats struct {
 	Logged     uint64          // calls of WriteRecord, and Notices
 	Recovered  uint64          // unsettled lines found by Open; an upper bound while part of the last segment cannot be read
 	Delivered  uint64          // accepted by the destination
-	Pending    uint64          // in the spool
+	Pending    uint64          // records in the spool
 	Unfinished uint64          // of Recovered: numbers claimed by calls that did not return
-	Dropped    []delivery.Drop // by reason and level, zero counts omitted
+	Dropped    []delivery.Drop // counts by reason and level, zero counts omitted
 
 	Inherited []delivery.Drop // dropped by earlier processes that died before a notice reported it; in no equation
 

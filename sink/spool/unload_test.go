@@ -4,21 +4,26 @@ package spool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// harms are what may happen to the file of a segment whose memory was freed.
+// harms are damages to the file of a segment whose memory was freed.
 var harms = map[string]func(t *testing.T, m *vfstest.Mem, bad badSector){
 	"the end cut off": func(t *testing.T, m *vfstest.Mem, bad badSector) {
 		f, err := m.Open(filepath.Join(memDir, bad.name), os.O_RDWR, 0)
@@ -115,9 +120,79 @@ func TestDroppingASegmentWithVoidClaims(t *testing.T) {
 			faulty.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*.seg*", Times: 1, Err: syscall.EIO})
 		}
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+		if n == 3 {
+			await.Until(t, "the segment is left", func() bool {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				return s.chain[0].Live == nil
+			})
+		}
 	}
 	st := checkIdentity(t, s)
 	if st.Logged != 1000+st.Notices || st.Lost()+st.Pending != st.Logged || st.Unfinished != 0 || st.Lost() == 0 {
 		t.Errorf("got %+v, want the lines of the oldest segments dropped", st)
 	}
+}
+
+// TestDroppingASegmentThisProcessFailedToWrite drops a segment in which a write
+// has failed, while its destination is down: the lines before the failure count
+// as dropped, and the spool goes on dropping the segments after it.
+func TestDroppingASegmentThisProcessFailedToWrite(t *testing.T) {
+	const inSegment, whole = 247, 100
+	m, f := vfstest.NewMem(nil), &far{do: down}
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, fs: m, Sync: SyncNever, tick: time.Microsecond,
+		OnError: func(error) {}, OnFull: []FullRule{{Do: ActionDropOld}}})
+	n := 0
+	write := func(lines int) {
+		for range lines {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+			n++
+		}
+	}
+	write(inSegment + whole)
+	awaitNext(s)
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: store.SegmentName(2) + "*", Times: 1, Err: syscall.EIO})
+	write(2 * inSegment) // the rest of the segments
+	write(1)
+	want := []delivery.Drop{{Reason: delivery.ReasonOldest, Level: nib.LevelInfo, Lines: whole}}
+	if st := checkIdentity(t, s); !slices.Equal(st.Dropped, want) || st.Retired != 1 || st.Unfinished != 0 {
+		t.Errorf("got %+v, want %v dropped", st, want)
+	}
+	write(4 * inSegment)
+	f.set(nil)
+	must(t, s.Flush(context.Background()))
+	st := checkIdentity(t, s)
+	if got := uint64(len(f.take())+len(f.notices)) + st.Lost(); got != st.Logged || st.Lost() < 4*inSegment || st.Unfinished != 0 || st.Pending != 0 {
+		t.Errorf("%d lines arrived or were dropped: %+v", got, st)
+	}
+	must(t, s.Close())
+	if n := m.Opened(); n > 0 {
+		t.Errorf("%d files are open after Close", n)
+	}
+}
+
+// TestQuarantineRemovesTheCopy quarantines a segment, which fails at first: its
+// copy is removed with it. Before that, a placeholder of its number is removed.
+func TestQuarantineRemovesTheCopy(t *testing.T) {
+	m := memBacklog(t, 10, 200, SyncSoon)
+	conf := Config{fs: m}.withDefaults(memDir)
+	dir, old, err := store.OpenDir(memDir, conf.options())
+	must(t, err)
+	s := newSink(conf)
+	s.dir = dir
+	s.remove(&deliver.Link{Old: old[0], Placeholder: true})
+	if n := len(memNames(t, m, store.SegmentExt)); n != 1 {
+		t.Errorf("%d segments are left by a placeholder, which has no file; want 1", n)
+	}
+	for _, want := range []error{syscall.EIO, nil} {
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpRename, Err: want})
+		err := s.delete(&deliver.Link{Old: old[0], Quarantine: true})
+		heal()
+		bad, copies := len(memNames(t, m, store.BadExt)), len(memNames(t, m, store.CopyExt))
+		if done := want == nil; !errors.Is(err, want) || (bad == 1) != done || (copies == 0) != done {
+			t.Errorf("got %v, %d quarantined files and %d copies; want %v", err, bad, copies, want)
+		}
+	}
+	must(t, dir.Unlock())
 }

@@ -65,9 +65,9 @@ func scripted(answers []answer, seen func(batch []nib.Record)) plain {
 	}}
 }
 
-// TestAttempts delivers a batch of four records: what an attempt settles is not
-// passed again, failures are counted and reported, and the pause starts over
-// after a success.
+// TestAttempts delivers a batch of four records: records that an attempt
+// settles are not passed again, failures are counted and reported, and the
+// pause starts over after a success.
 func TestAttempts(t *testing.T) {
 	const tick = time.Second
 	for _, c := range []struct {

@@ -21,30 +21,35 @@ const (
 	BatchRecords = 1024
 	batchBytes   = 1 << 20
 
-	// What a delivery.Batcher may choose.
+	// The limits of a delivery.Batcher's choice.
 	mostRecords = 64 << 10
 	mostBytes   = 64 << 20
 )
 
+// mostSyncs is the maximum number of consecutive attempts that settle nothing
+// because the mark must be synced first. Further ones count as failed.
+const mostSyncs = 8
+
 // LongestPause is the longest pause between two attempts.
 const LongestPause = 5 * time.Second
 
-// linger is how long records collect after some have been delivered. Waking a
-// goroutine takes a writer's time, and a batch costs a destination about as
-// much as a record does, so this happens at most 250 times a second. It is less
-// than half of the default of Config.SyncDelay: lines that are settled by then
-// are not copied.
+// linger is the time for which records collect after some have been delivered.
+// Waking a goroutine takes a writer's time, and a batch costs a destination
+// about as much as a record does, so this happens at most 250 times a second.
+// It is less than half of the default of Config.SyncDelay: lines that are
+// settled by then are not copied.
 //
-// When more than a batch has collected, it is shortLinger: records are read
-// while they are in the cache, and settled segments can be used again early.
+// When more than a batch has collected, the time is shortLinger: records are
+// read while they are in the cache, and settled segments can be used again
+// early.
 const (
 	linger      = 4 * time.Millisecond
 	shortLinger = time.Millisecond
 )
 
 // A Delivery is a destination and the goroutine that reads the segments in
-// order and delivers copies to it. The goroutines share only what the lock of
-// the spool protects, and the segments, which they only read.
+// order and delivers copies to it. The goroutines share only the state that the
+// lock of the spool protects, and the segments, which they only read.
 //
 // It reads one segment at a time: an old one, which it reads into memory, or
 // one of this process. Records stay in the batch until they are settled. A
@@ -53,22 +58,22 @@ const (
 type Delivery struct {
 	spool   Spool
 	Options Options
-	Dest    delivery.Destination // nil: segments are unmapped and kept
-	Turn    chan struct{}        // taken during a call if dest serves several spools; nil: it serves one
-	dir     *store.Dir           // nil: in memory
-	id      uint64               // that records are delivered with
+	Dest    delivery.Destination // if nil, segments are unmapped and kept
+	Turn    chan struct{}        // taken during a call if dest serves several spools; nil if it serves one
+	dir     *store.Dir           // nil if the spool is in memory
+	id      uint64               // id under which records are delivered
 	opened  uint64               // number of the first record of this process
-	copied  bool                 // there may be copies of segments
+	copied  bool                 // copies of segments may exist
 
 	progress
 	reader
 	buffers
 	marks
 
-	wakeup chan struct{} // there may be something to do
-	urged  chan struct{} // a call waits for it
-	timer  *time.Timer   // of sleep; nil before the first
-	slept  uint64        // what want was then
+	wakeup chan struct{} // signals that there may be something to do
+	urged  chan struct{} // signals that a call waits for the delivery
+	timer  *time.Timer   // timer of sleep; nil before the first
+	slept  uint64        // value of want during the last sleep
 	Pause  time.Duration
 
 	finishing bool // deliverAll has returned
@@ -77,12 +82,12 @@ type Delivery struct {
 // Options describes a destination, and how the spool delivers to it.
 type Options struct {
 	Context context.Context // ends with delivery
-	Name    string          // of the cursor
-	Label   string          // in metrics and errors
+	Name    string          // name of the cursor
+	Label   string          // name in metrics and errors
 
-	Size         int64 // of the spool
+	Size         int64 // size of the spool
 	SegmentSize  int64
-	RejectedSize int64         // of the file of rejected records
+	RejectedSize int64         // maximum size of the file of rejected records
 	Tick         time.Duration // the first pause between attempts
 
 	Idle *atomic.Bool    // a delivering goroutine is asleep and must be woken
@@ -91,19 +96,19 @@ type Options struct {
 
 // progress is the progress of a destination. The lock of the spool protects it.
 type progress struct {
-	cur        *Link         // all links before it are settled
+	cur        *Link         // all links before cur are settled
 	reading    *Link         // cur, or one after it
 	Settled    uint64        // number of the first record that is not settled
-	place      place         // of that record or an earlier one
+	place      place         // place of that record or an earlier one
 	Skipped    uint64        // numbers between settled and the next record that no record has
-	Dropped    segment.Tally // on the way to this destination
+	Dropped    segment.Tally // records dropped on the way to this destination
 	Recovered  uint64
 	Delivered  uint64
-	Traffic    level.Traffic // that was delivered
+	Traffic    level.Traffic // counts of the delivered records
 	Unfinished uint64
 	Attempts   uint64
 	Failures   uint64
-	Since      time.Time // when the current call began
+	Since      time.Time // time at which the current call began
 	outage     outage
 	Unsaved    uint64 // rejected records that are not in the file of rejected records
 	LinesLeft  bool   // lines in memory were dropped
@@ -111,7 +116,7 @@ type progress struct {
 
 // A place is the offset of a record in a segment of this process.
 type place struct {
-	segment uint64 // its number
+	segment uint64 // number of the segment
 	at      int
 	seq     uint64
 }
@@ -119,11 +124,11 @@ type place struct {
 // A reader is the state of reading a segment.
 type reader struct {
 	entered bool             // reading was begun
-	scan    *segment.Scanner // of reading, if it is old or rescued
-	torn    bool             // if reading is old: what is missing at its end is damaged
-	again   rereading        // of reading, if it is old or rescued
+	scan    *segment.Scanner // reads the segment, if it is old or rescued
+	torn    bool             // if reading is old: the records missing at its end are damaged
+	again   rereading        // state of reading again, if reading is old or rescued
 	at      int              // the position in reading, if it is of this process
-	want    uint64           // number of the next record there
+	want    uint64           // number of the next record in reading
 	witness bool             // the word before at was not 0 when it was read
 	rescued bool             // reading is of this process and is rescued
 }
@@ -137,18 +142,22 @@ type buffers struct {
 
 	Overlaps bool   // the destination is a delivery.Overlapper
 	other    []byte // for an Overlapper: the bytes of the first records of the batch
-	early    int    // how many records have their bytes in other
+	early    int    // number of records whose bytes are in other
+
+	accepted   []nib.Record // records accepted by the destination and not settled yet, or nil
+	rejections []delivery.Rejection
 
 	bufSize int // size of buf, unless it holds a single long record
 }
 
-// marks are what the spool stores for a destination.
+// marks are the marks that the spool stores for a destination.
 type marks struct {
 	Cursor  *store.Cursor    // nil in memory
-	stale   bool             // the last position could not be written to it
+	stale   bool             // the last position could not be written to Cursor
 	marker  delivery.Resumer // dest, if it is a Resumer and there is a cursor
 	syncer  delivery.MarkSyncer
-	resumer delivery.Resumer // nil: Resume is not called any more
+	synced  int              // number of consecutive attempts that settled nothing, after which the mark was synced
+	resumer delivery.Resumer // nil if Resume is no longer called
 	begun   bool             // Deliver was called, or is going to be
 }
 
@@ -225,7 +234,7 @@ func signal(c chan struct{}) {
 }
 
 // deliver delivers the batch until all of it is settled, or the sink stops. A
-// [delivery.Overlapper] may get more records after those not settled. Records
+// [delivery.Overlapper] may get more records after the unsettled ones. Records
 // whose frame is whole but whose content is invalid count as damaged.
 func (d *Delivery) deliver() {
 	rest, more := d.batch, false
@@ -275,11 +284,19 @@ func (d *Delivery) hand(batch []nib.Record) (n int, again bool, err error) {
 		return err
 	})
 	if n = min(max(res.Accepted, 0), len(batch)); n > 0 {
+		d.accepted, d.rejections = batch[:n], res.Rejected
 		d.mark(true)
 		d.settleBatch(batch[:n], res.Rejected)
+		d.accepted = nil
 	}
 	if d.syncer != nil && d.syncMark() {
-		again = true
+		d.synced++
+		again = d.synced <= mostSyncs
+	} else {
+		d.synced = 0
+	}
+	if n > 0 {
+		d.synced = 0
 	}
 	return n, again, err
 }
@@ -307,8 +324,8 @@ func (d *Delivery) failed(settled int, err error) {
 }
 
 // wait waits before another attempt: twice as long as the last time, less a
-// random part of up to half, so that many processes do not return at once.
-// Flush and Close end all but the first pause early.
+// random part of up to half, so that many processes do not retry at once. Flush
+// and Close end all but the first pause early.
 func (d *Delivery) wait() {
 	d.Pause = min(max(2*d.Pause, d.Options.Tick), LongestPause)
 	least := d.Options.Tick / 2
@@ -352,8 +369,8 @@ func (d *Delivery) sleep() {
 		return // without setting idle, which would make a writer wake this goroutine
 	}
 	d.Options.Idle.Store(true)
-	if d.hasMore() { // after setting idle: a record comes before this, or its writer sees idle
-		return // idle stays set, since others may sleep
+	if d.hasMore() { // after setting idle: a record precedes this check, or its writer sees idle
+		return // idle stays set, since other goroutines may sleep
 	}
 	select {
 	case <-d.wakeup:

@@ -14,12 +14,12 @@ import (
 // is deleted. The fields are protected by the lock of the spool.
 type Link struct {
 	segment.Old                  // End is not known while Live is set
-	Live        *segment.Segment // of this process; nil: it is read from its file
+	Live        *segment.Segment // the segment, if it is of this process; nil if it is read from its file
 	Waiting     int              // destinations that have not left it
 	Reported    segment.Tally    // the counts that its notice reports, once Live is nil
 	KeepFile    bool             // a cursor could not be synced: the file stays while there is room
-	Placeholder bool             // stands for the active segment if there is none, see beginFull
-	UnreadSince time.Time        // when it could not be read to be dropped
+	Placeholder bool             // stands for the active segment if there is none; see beginFull
+	UnreadSince time.Time        // time at which reading it, in order to drop it, failed
 	Voids       uint64           // claims without a record, once Live is nil
 	Quarantine  bool             // pages of the file were unreadable and count as damaged: it is quarantined
 }
@@ -39,8 +39,8 @@ func (d *Delivery) IsAt(l *Link) bool {
 	return l.Number >= d.cur.Number && l.Number <= d.reading.Number
 }
 
-// leave moves on to the next link when everything read is settled, and returns
-// false if there is none.
+// leave moves on to the next link when all records read are settled, and
+// returns false if there is no next link.
 func (d *Delivery) leave() bool {
 	d.spool.Lock()
 	next := d.behind(d.reading)

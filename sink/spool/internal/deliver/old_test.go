@@ -130,7 +130,7 @@ func limit(d *Delivery, most int) {
 	d.buf = make([]byte, 0, d.bufSize)
 }
 
-// A lack is what is missing in the first one of two old segments of ten lines.
+// A lack is a part that the first of two old segments of ten lines lacks.
 type lack struct {
 	name       string
 	edits      []edit
@@ -161,8 +161,8 @@ var lacks = []lack{
 }
 
 // TestWhatIsMissingInOldSegments delivers two segments of ten lines, the first
-// of which lacks something. What was committed counts as damaged, and what was
-// not as unfinished; everything else arrives.
+// of which lacks something. Committed records count as damaged, and others as
+// unfinished; everything else arrives.
 func TestWhatIsMissingInOldSegments(t *testing.T) {
 	for _, c := range lacks {
 		for _, most := range []int{1, 2, 3, 100} {

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// OutageDelay is how long a destination may accept nothing before that is
-	// reported, even if no attempt has failed because the first one has not
-	// returned.
+	// OutageDelay is the time for which a destination may accept nothing before
+	// that is reported, even if no attempt has failed because the first one has
+	// not returned.
 	OutageDelay = 4 * time.Second
 
 	// outagePause is the time between two reports about one destination.
@@ -23,10 +23,10 @@ const (
 // An outage is the time in which a destination accepts nothing. The lock
 // of the spool protects it.
 type outage struct {
-	since    time.Time   // of the first attempt; zero: there is no outage
-	err      error       // of the last attempt; nil: none has returned
+	since    time.Time   // time of the first attempt; zero: there is no outage
+	err      error       // error of the last attempt; nil if none has returned
 	oldest   int64       // Time of the first pending record
-	reported time.Time   // when the last report was made, of this outage or one before
+	reported time.Time   // time of the last report, of this outage or an earlier one
 	timer    *time.Timer // calls watch; nil before the first attempt
 }
 
@@ -49,7 +49,7 @@ func (d *Delivery) beginAttempt(oldest int64) {
 	}
 }
 
-// endOutage notes that the destination has accepted something, or that there
+// endOutage records that the destination has accepted something, or that there
 // will be no more attempts.
 func (d *Delivery) endOutage() {
 	d.spool.Lock()
@@ -93,8 +93,20 @@ func (d *Delivery) reportOutage() {
 		err = fmt.Errorf("%w for %v", ErrNoAnswer, now.Sub(o.since).Round(time.Second))
 	}
 	d.spool.Unlock()
-	d.spool.Report("deliver to "+d.Options.Label, fmt.Errorf("%w; %s", err, text))
+	d.spool.Report("deliver to "+d.Options.Label, &outageError{err, TextOf(err) + "; " + text})
 }
+
+// An outageError reports why a destination accepts nothing, and the backlog.
+// Its text is taken by [TextOf]: package fmt does not recover every panic in
+// it.
+type outageError struct {
+	err  error
+	text string
+}
+
+func (e *outageError) Error() string { return e.text }
+
+func (e *outageError) Unwrap() error { return e.err }
 
 // backlog describes the backlog of the destination. The lock of the spool is
 // held.
@@ -107,8 +119,8 @@ func (d *Delivery) backlog(now time.Time) string {
 	return text
 }
 
-// age returns how long the first record of the last attempt has been waiting, 0
-// if its time is not known. The lock of the spool is held.
+// age returns the time for which the first record of the last attempt has been
+// waiting, 0 if its time is not known. The lock of the spool is held.
 func (d *Delivery) age(now time.Time) time.Duration {
 	return AgeOf(now, d.outage.oldest)
 }

@@ -38,7 +38,8 @@ func (d *Delivery) fillOne() (ended, busy bool) {
 }
 
 // passSettled skips the records at the beginning of a segment that the previous
-// process has settled. The length of a damaged one may not lead to the next.
+// process has settled. The length of a damaged record may not lead to the next
+// one.
 func (d *Delivery) passSettled(g *segment.Segment) {
 	settled := d.position()
 	defer g.EndGuard(debug.SetPanicOnFault(true)) // fillLive will fault on the same page
@@ -61,7 +62,7 @@ func (d *Delivery) ahead() bool {
 		return false
 	}
 	var pages []byte
-	defer func() { segment.Prefetch(pages) }() // without the lock
+	defer func() { segment.Prefetch(pages) }() // runs without the lock
 	d.spool.Lock()
 	defer d.spool.Unlock()
 	next := d.behind(d.reading)
@@ -74,8 +75,9 @@ func (d *Delivery) ahead() bool {
 	return true
 }
 
-// fillLive reads from a segment of this process. It looks seldom how far that
-// is claimed: each look takes the cache line of the tail from the writers.
+// fillLive reads from a segment of this process. It seldom checks how far the
+// segment is claimed, since each check takes the cache line of the tail from
+// the writers.
 func (d *Delivery) fillLive(g *segment.Segment) (ended, busy bool) {
 	for end := 0; ; {
 		if d.at >= end {
@@ -127,9 +129,8 @@ func (d *Delivery) wiped(g *segment.Segment) bool {
 	return d.witness && d.at%segment.PageSize != 0 && g.IsFree(d.at) && g.IsFree(d.at-8)
 }
 
-// lost skips a record that is not what was written, although only this process
-// has the file open. It returns false if the length of the record does not lead
-// to the next one.
+// lost skips a damaged record, although only this process has the file open. It
+// returns false if the length of the record does not lead to the next one.
 func (d *Delivery) lost(g *segment.Segment, end int) bool {
 	if behind := g.Behind(d.at); d.leads(g, behind, end) {
 		d.at, d.want, d.witness = behind, d.want+1, false
@@ -163,19 +164,19 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 	for {
 		before := *sc
 		rec, gap, ok := sc.Next()
-		seq := sc.Want - 1 // of rec
+		seq := sc.Want - 1 // number of rec
 		if !ok || seq >= g.End {
 			seq = g.End
 		}
 		missing := seq - min(max(before.Want, settled), seq)
 		if missing > 0 && len(d.batch) > 0 {
-			*sc = before // settled in order
+			*sc = before // records are settled in order
 			return false, false
 		}
 		if missing > 0 {
 			never := g.NeverGiven(seq, missing)
 			if never == missing && gap.Damaged {
-				never-- // there was at least one record
+				never-- // the segment has at least one record
 			}
 			d.gap(missing-never, gap.Damaged || g.Whole || seq == g.End && d.torn)
 			d.neverGiven(never)
@@ -222,7 +223,7 @@ func (d *Delivery) add(rec []byte, own bool) bool {
 	d.batch = d.batch[:len(d.batch)+1]
 	r := &d.batch[len(d.batch)-1]
 	if !segment.DecodeInto(r, d.buf[n:len(d.buf):len(d.buf)], own, d.names) {
-		*r = nib.Record{Seq: segment.SeqOf(rec)} // without a line; deliver drops it
+		*r = nib.Record{Seq: segment.SeqOf(rec)} // a record without a line, which deliver drops
 	}
 	r.Spool = d.id
 	return true

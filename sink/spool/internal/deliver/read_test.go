@@ -34,7 +34,7 @@ func TestErasedClaim(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		line    int // length of the lines
-		from    int // what is erased, from the end of the first record
+		from    int // bounds of the erased bytes, from the end of the first record
 		to      int
 		state   string // of the claim
 		noticed bool

@@ -85,8 +85,8 @@ func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
 	return kept, nil
 }
 
-// endLine returns what must be written before the next line: a newline if the
-// last line was cut off.
+// endLine returns the text to write before the next line: a newline if the last
+// line was cut off.
 func endLine(f vfs.File, size int64) []byte {
 	var last [1]byte
 	if size == 0 {

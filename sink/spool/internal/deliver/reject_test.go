@@ -187,8 +187,8 @@ func TestRejectedLinesFollowAWholeLine(t *testing.T) {
 	}
 }
 
-// TestRejectedLinesAreWrittenInParts has a file system that writes a part of
-// what it gets.
+// TestRejectedLinesAreWrittenInParts has a file system that writes only a part
+// of each buffer.
 func TestRejectedLinesAreWrittenInParts(t *testing.T) {
 	whole, parts := vfstest.NewMem(nil), vfstest.NewMem(nil)
 	parts.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + RejectedExt, Short: 7})

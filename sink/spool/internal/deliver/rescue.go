@@ -12,7 +12,7 @@ import (
 )
 
 // A live segment is rescued when its records can no longer be read one by one,
-// because a page cannot be read or does not contain what was written. The
+// because a page cannot be read or does not contain the written bytes. The
 // segment is sealed, so that lines continue in another one, and is read from a
 // copy in memory, which is searched for records like the segment of a dead
 // process. Missing records are taken from the copier's file. Delivery reads
@@ -20,8 +20,8 @@ import (
 // in pages that may become readable, as for old segments (see reread.go), and
 // from calls in progress. After that they count as damaged.
 
-// rescueTries is how often a segment is read that can get no more records,
-// except from calls in progress.
+// rescueTries is the number of times that a segment is read after it can get no
+// more records, except from calls in progress.
 const rescueTries = 4
 
 var errChanged = errors.New("written records are gone")
@@ -59,7 +59,7 @@ func (d *Delivery) fillRescued(g *segment.Segment) (ended, busy bool) {
 		}
 		missing := max(before.Want, settled) < seq
 		if missing && len(d.batch) > 0 {
-			*d.scan = before // settled in order
+			*d.scan = before // records are settled in order
 			return false, false
 		}
 		if missing {
@@ -89,7 +89,7 @@ func (d *Delivery) giveUp(g *segment.Segment, seq uint64) {
 	d.note()
 }
 
-// readRescued returns what can be read of g. If records are missing that may
+// readRescued returns the readable part of g. If records are missing that may
 // still appear, it waits and returns ok false, and the caller reads again.
 func (d *Delivery) readRescued(g *segment.Segment) (b []byte, ok bool) {
 	b, unread := g.Snapshot()
@@ -131,8 +131,8 @@ func (d *Delivery) withCopy(g *segment.Segment, b []byte) []byte {
 	return g.Old().Complete(b, kept)
 }
 
-// missing returns how many unsettled records b lacks, of those that exist or
-// may still appear.
+// missing returns the number of unsettled records that b lacks, of those that
+// exist or may still appear.
 func (d *Delivery) missing(g *segment.Segment, b []byte) uint64 {
 	_, end, _ := g.Claimed()
 	settled, found := d.position(), uint64(0)

@@ -152,7 +152,7 @@ func TestClaimInASearchedSegment(t *testing.T) {
 }
 
 // TestSearchedSegmentIsCompletedFromItsCopy has the copy of a segment that is
-// searched: what is in neither of them is missing.
+// searched: records in neither of them are missing.
 func TestSearchedSegmentIsCompletedFromItsCopy(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -34,8 +34,10 @@ func (d *Delivery) resume(batch []nib.Record) (taken int, err error) {
 		d.resumer = nil
 	}
 	if n != 0 {
+		d.accepted, d.rejections = batch[:n], nil
 		d.mark(false)
 		d.settleBatch(batch[:n], nil)
+		d.accepted = nil
 	}
 	return n, nil
 }
@@ -50,7 +52,7 @@ func (d *Delivery) storeFirstMark() {
 	d.mark(false)
 	d.note()
 	if err := d.sync(); err != nil {
-		d.spool.Fault("sync the cursor", err) // without it, lines may be delivered twice
+		d.spool.Fault("sync the cursor", err) // without the sync, lines may be delivered twice
 	}
 }
 

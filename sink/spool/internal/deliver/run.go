@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/nib-log/nib/internal/usercode"
@@ -17,22 +18,26 @@ var ErrEnded = errors.New("the destination ended the goroutine that called it")
 
 // Run delivers records until the sink is closed and everything is settled, or
 // until its context ends. Then it calls done, on the goroutine that delivered
-// last: if a destination ends the goroutine, or a panic does that no call of a
-// destination has caused, delivery goes on in another one, with the first
-// record that is not settled.
+// last: if a destination ends the goroutine, or a panic outside of its calls
+// does, delivery continues on another one, with the first unsettled record.
 func (d *Delivery) Run(done func()) {
 	ended := false
 	defer func() {
-		switch {
-		case ended:
+		if ended {
 			done()
-		case d.finishing: // its second attempt would end in the same way
-			d.spool.Fault("deliver to "+d.Options.Label, interruption(recover()))
-			done()
-		default:
-			d.interrupted(interruption(recover()))
-			go d.Run(done)
+			return
 		}
+		err := ErrEnded
+		defer func() { // runs even if the text of the panic ends the goroutine
+			if d.finishing { // a second attempt would end in the same way
+				d.spool.Fault("deliver to "+d.Options.Label, err)
+				done()
+				return
+			}
+			d.interrupted(err)
+			go d.Run(done)
+		}()
+		err = interruption(recover())
 	}()
 	d.deliverAll()
 	d.finishing = true
@@ -50,8 +55,18 @@ func interruption(p any) error {
 }
 
 // interrupted counts an attempt that has ended the goroutine as failed, and
-// waits.
+// waits. If the destination had accepted records, and another of its methods
+// ended the goroutine, those records are settled.
 func (d *Delivery) interrupted(err error) {
+	if done := d.accepted; len(done) > 0 && done[0].Seq == d.position() {
+		d.accepted = nil
+		refused := slices.Clone(d.rejections)
+		for i := range refused {
+			refused[i].Reason = ErrEnded // the destination's own error may end this goroutine as well
+		}
+		d.settleBatch(done, refused)
+	}
+	d.accepted = nil
 	d.spool.Lock()
 	d.Since = time.Time{}
 	d.Failures++
@@ -82,7 +97,7 @@ func (d *Delivery) deliverAll() {
 				return
 			}
 			select {
-			case <-d.wakeup: // by install or Close
+			case <-d.wakeup: // woken by install or Close
 			case <-d.Options.Context.Done():
 			}
 		case busy:

@@ -85,7 +85,7 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 	d.Delivered += uint64(len(batch) - len(refused))
 	d.count(batch, refused)
 	d.Settled += uint64(len(batch))
-	if d.Settled == d.want { // all that was read from a segment of this process
+	if d.Settled == d.want { // everything read from a segment of this process is settled
 		d.place = place{d.reading.Number, d.at, d.want}
 	}
 	d.spool.Broadcast()
@@ -95,7 +95,7 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 
 // SettledIn returns the offset and the number of a record in a segment of this
 // process, before which every record is settled, or 0. It need not be the last
-// one. The lock of the spool is held.
+// such record. The lock of the spool is held.
 func (d *Delivery) SettledIn(number uint64) (at int, seq uint64) {
 	if d.place.segment != number {
 		return 0, 0
@@ -144,8 +144,8 @@ func (d *Delivery) sync() (err error) {
 	return err
 }
 
-// Expect counts the records of the old segments that are to be delivered. All
-// other numbers before first have no record.
+// Expect counts the records of the old segments to deliver. All other numbers
+// before first have no record.
 func (d *Delivery) Expect(old []segment.Old, first uint64) {
 	for _, g := range old {
 		d.Recovered += g.End - min(max(g.First, d.Settled), g.End)
@@ -163,7 +163,7 @@ func TextOf(err error) (text string) {
 	return err.Error()
 }
 
-// Void notes that the claim with number seq is void, in a segment that this
+// Void records that the claim with number seq is void, in a segment that this
 // destination has not left: its line gets another number. If the number was
 // counted as damaged, that is undone. The lock of the spool is held.
 func (d *Delivery) Void(seq uint64) {

@@ -17,7 +17,7 @@ type Spool interface {
 	// Called with the lock held:
 
 	From(l *Link) []*Link // the segments from l on, oldest first; nil if l is gone
-	Unlink(l *Link)       // l is not needed any more
+	Unlink(l *Link)       // l is no longer needed
 	NextNumber() uint64   // number of the next record that is written
 	StoreCounts()         // counts of dropped lines have changed
 	Broadcast()           // wakes the calls that wait for progress
@@ -27,7 +27,7 @@ type Spool interface {
 
 	IsClosed() bool           // no more records are written
 	Remove(l *Link)           // deletes the segment of a link that was unlinked
-	Leave(g *segment.Segment) // it stays, and is not read any more
+	Leave(g *segment.Segment) // g stays, and is no longer read
 	Fault(op string, err error)
 	Report(op string, err error)
 	ReportNoted() // reports the errors that the directory has noted

@@ -50,7 +50,8 @@ func checked(n uint64, at int, seed uint32) uint64 {
 	return n<<16 | uint64(uint16(crc32.Update(seed, castagnoli, b[:])))
 }
 
-// count unpacks what checked has packed. It returns 0 if the checksum is wrong.
+// count unpacks a count packed by checked. It returns 0 if the checksum is
+// wrong.
 func count(b []byte, at int, seed uint32) uint64 {
 	w := stored(word(b, at).Load())
 	if w != checked(w>>16, at, seed) {

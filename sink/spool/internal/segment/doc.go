@@ -15,6 +15,6 @@
 // is broken, and the process continues.
 //
 // An [Old] segment is one that another process has left. A [Scanner] reads its
-// records, and determines what is missing between them. This package does not
-// open, name or delete files; its callers do.
+// records, and determines which ones are missing between them. This package
+// does not open, name or delete files; its callers do.
 package segment

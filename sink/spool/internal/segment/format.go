@@ -19,7 +19,7 @@ import (
 const (
 	Magic      = "nibspool"
 	version    = 1
-	HeaderSize = 4096 // of a segment; the first record follows
+	HeaderSize = 4096 // size of the header of a segment; the first record follows
 	RecordHead = 48
 
 	MinSize = 64 << 10
@@ -52,10 +52,10 @@ func Checksum(b []byte) uint32 { return crc32.Update(0, castagnoli, b) }
 // Align rounds n up to the alignment of records.
 func Align(n int) int { return (n + 7) &^ 7 }
 
-// An Identity holds what all records of a segment have in common.
+// An Identity holds the properties that all records of a segment share.
 type Identity struct {
-	Spool  uint64 // random, of the directory
-	Number uint64 // of the segment
+	Spool  uint64 // random id of the directory
+	Number uint64 // number of the segment
 	Gen    uint32 // counts the processes that have written to the spool
 	Boot   uint64 // a label of the boot in which the segment was made
 	Size   int64
@@ -83,7 +83,7 @@ func PutHeader(b []byte, id Identity) {
 	le.PutUint32(b[60:], Checksum(b[:60]))
 }
 
-// ReadHeader reads what PutHeader has written. A later version may change
+// ReadHeader reads a header written by PutHeader. A later version may change
 // everything but the magic, the version, and the checksum at 60 of the first 60
 // bytes.
 func ReadHeader(b []byte) (id Identity, err error) {
@@ -154,10 +154,11 @@ func MessageOffset(r *nib.Record) int {
 	return at
 }
 
-// loggerName returns the logger's name, truncated to what fits into a record.
+// loggerName returns the logger's name, truncated to fit into a record.
 func loggerName(r *nib.Record) string { return r.Logger[:min(len(r.Logger), math.MaxUint8)] }
 
-// RecordSize returns how many bytes r takes in a segment, before alignment.
+// RecordSize returns the number of bytes that r takes in a segment, before
+// alignment.
 func RecordSize(r *nib.Record, message int) int {
 	n := RecordHead + len(r.Line) + min(len(r.Logger), math.MaxUint8)
 	if message < 0 {
@@ -189,7 +190,7 @@ func PutRecord(b []byte, r *nib.Record, message int, seq uint64, gen, seed uint3
 	le.PutUint64(head[16:], uint64(r.Time))
 	le.PutUint64(head[24:], uint64(gen)|uint64(level)<<32|flags<<48|uint64(len(name))<<56)
 	le.PutUint64(head[32:], uint64(r.PC))
-	le.PutUint64(head[40:], uint64(uint32(message))|uint64(len(r.Message))<<32) // -1: there is no message
+	le.PutUint64(head[40:], uint64(uint32(message))|uint64(len(r.Message))<<32) // -1 if there is no message
 	return uint64(len(b)) | uint64(crc32.Update(seed, castagnoli, b[8:]))<<32
 }
 
@@ -212,9 +213,9 @@ func recordAt(b []byte, at int, gen, seed uint32) (rec []byte, seq uint64, ok bo
 }
 
 // Decode returns the Record in rec, to which it refers. The checksum is right,
-// but Decode rejects a record that is inconsistent nevertheless. own reports
-// whether the record is of this process: program counters are meaningless in
-// another one. names interns the names of loggers, of which there are few.
+// but Decode still rejects an inconsistent record. own reports whether the
+// record is of this process: program counters are meaningless in another one.
+// names interns the names of loggers, of which there are few.
 func Decode(rec []byte, own bool, names map[string]string) (r nib.Record, ok bool) {
 	if !DecodeInto(&r, rec, own, names) {
 		return nib.Record{}, false
@@ -222,10 +223,9 @@ func Decode(rec []byte, own bool, names map[string]string) (r nib.Record, ok boo
 	return r, true
 }
 
-// DecodeInto is Decode for a Record that has a place already; if it returns
-// false, the Record is of no use. Each field is stored there: copying a whole
-// Record reads words in another size than they were just written in, for which
-// a processor waits.
+// DecodeInto decodes rec into r; if it returns false, r is not usable. It
+// stores each field in place: copying a whole Record would read words in
+// another size than they were just written in, which stalls the processor.
 func DecodeInto(r *nib.Record, rec []byte, own bool, names map[string]string) (ok bool) {
 	if len(rec) < RecordHead {
 		return false

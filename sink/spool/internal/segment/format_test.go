@@ -87,7 +87,7 @@ func TestHeaderRoundTrip(t *testing.T) {
 }
 
 // scanAll returns the numbers of the records that a scanner finds, and compares
-// each record with what was written.
+// each record with the written one.
 func scanAll(t testing.TB, b []byte, written map[uint64][]byte) (seqs []uint64, damaged bool) {
 	t.Helper()
 	s := NewScanner(b, testID, 100)

@@ -40,7 +40,7 @@ func Renew(b []byte, unmap func(), id Identity, free func(pages []byte, unmap fu
 	if err := syncPages(first); err != nil {
 		return nil, fmt.Errorf("sync a header: %w", err)
 	}
-	populate(first) // they must not be written to before they are dirty again
+	populate(first) // the pages must not be written to before they are dirty again
 	return mapped(b, unmap, id, free), nil
 }
 

@@ -122,7 +122,7 @@ func TestWriteReportsFaults(t *testing.T) {
 	}
 }
 
-// TestUnreadablePages cuts off a segment with records: what can be read is
+// TestUnreadablePages cuts off a segment with records: the readable pages are
 // copied, and the rest is poisoned.
 func TestUnreadablePages(t *testing.T) {
 	g, f := newMapped(t, MinSize)
@@ -292,7 +292,7 @@ func (f notedFile) WriteAt(p []byte, at int64) (int, error) {
 }
 
 // TestPrefaultNew touches everything behind the header of a new mapping, in
-// parts with a rest after each, and reports what fails.
+// parts with a rest after each, and reports failures.
 func TestPrefaultNew(t *testing.T) {
 	const size = 3*Window + HeaderSize - 8192
 	g, f := newMapped(t, size)

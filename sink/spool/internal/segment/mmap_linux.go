@@ -24,18 +24,18 @@ func mapFile(f vfs.File, size int) (b []byte, free func(), err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("mmap: %w", err)
 	}
-	return b, func() { _ = syscall.Munmap(b) }, nil // it fails only for invalid arguments
+	return b, func() { _ = syscall.Munmap(b) }, nil // fails only for invalid arguments
 }
 
 // AdviseRandom turns off readahead, which takes milliseconds at the first touch
 // of a page, until Prefault is called.
-func AdviseRandom(b []byte) { _ = syscall.Madvise(b, syscall.MADV_RANDOM) } // if it fails it is only slower
+func AdviseRandom(b []byte) { _ = syscall.Madvise(b, syscall.MADV_RANDOM) } // a failure only costs time
 
 // Prefault touches all pages of a mapping while other goroutines use it. It
 // takes milliseconds of processor time, for which others would wait if there
 // are few processors, so it calls rest after each part.
 func Prefault(b []byte, rest func()) {
-	_ = syscall.Madvise(b, syscall.MADV_NORMAL) // if it fails it is only slower
+	_ = syscall.Madvise(b, syscall.MADV_NORMAL) // a failure only costs time
 	for part := range slices.Chunk(b, warmed) {
 		if !populate(part) {
 			return
@@ -44,15 +44,15 @@ func Prefault(b []byte, rest func()) {
 	}
 }
 
-// warmed is how many bytes are touched at a time, in about a tenth of a
-// millisecond.
+// warmed is the number of bytes that are touched at a time, in about a tenth of
+// a millisecond.
 const warmed = 256 << 10
 
 // populate touches pages of a mapping for writing, and returns false if the
 // kernel does not support that.
 func populate(pages []byte) bool { return syscall.Madvise(pages, populateWrite) == nil }
 
-// syncPages makes pages of a mapping survive a loss of power. Other pages of
+// syncPages makes pages of a mapping survive a power failure. Other pages of
 // the file are not written.
 func syncPages(pages []byte) error {
 	_, _, errno := syscall.Syscall(syscall.SYS_MSYNC, address(pages), uintptr(len(pages)), syscall.MS_SYNC)

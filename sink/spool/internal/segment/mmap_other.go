@@ -11,7 +11,7 @@ import (
 )
 
 // CanMap reports whether segments can be mapped on this system; otherwise they
-// are written, see twin.
+// are written; see twin.
 const CanMap = false
 
 func mapFile(vfs.File, int) ([]byte, func(), error) { return nil, nil, errors.ErrUnsupported }

@@ -9,9 +9,9 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// NeverGiven returns how many of the missing numbers before seq were probably
-// never used: those after the last record, if a start could not read that
-// record and assumed the highest possible number for it.
+// NeverGiven returns the number of missing numbers before seq that were
+// probably never used: those after the last record, if a start could not read
+// that record and assumed the highest possible number for it.
 func (g *Old) NeverGiven(seq, missing uint64) uint64 {
 	if seq < g.End {
 		return 0
@@ -24,9 +24,9 @@ type Old struct {
 	Identity
 	Start
 	End     uint64 // number after its last record
-	Used    int    // offset after that record, if more records may follow there, else 0
+	Used    int    // offset after that record, if more records may follow there, otherwise 0
 	Sure    uint64 // all lower numbers were used; those up to End are unknown, since they could not be read when it was the last segment
-	Copied  bool   // there is a copy
+	Copied  bool   // a copy of the segment exists
 	Damaged bool   // numbers up to End are in a segment that is gone
 	Whole   bool   // every number had a record: a missing one is damaged
 }
@@ -73,7 +73,7 @@ func (g *Old) HasAll(b []byte) bool {
 	return true
 }
 
-// Window is how much of a segment QuickEnd reads at a time.
+// Window is the number of bytes that QuickEnd reads at a time.
 const Window = 256 << 10
 
 var zeroWindow [Window]byte

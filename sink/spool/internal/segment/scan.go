@@ -4,21 +4,21 @@ package segment
 
 import "bytes"
 
-// A Scanner reads the records of a segment without writers, and determines what
-// is missing. It changes nothing.
+// A Scanner reads the records of a segment without writers, and determines
+// which are missing. It changes nothing.
 type Scanner struct {
-	b     []byte // as much of the segment as exists
+	b     []byte // the existing part of the segment
 	gen   uint32
 	seed  uint32
-	At    int    // where the next record should be
-	Want  uint64 // its number
+	At    int    // offset at which the next record should be
+	Want  uint64 // number of the next record
 	limit uint64 // the numbers of all records of the segment are below it
 }
 
-// A Gap is what is missing before a record.
+// A Gap describes the records that are missing before a record.
 type Gap struct {
-	numbers uint64 // how many numbers are missing
-	Damaged bool   // something there was committed but is not what was written
+	numbers uint64 // number of missing records
+	Damaged bool   // something there was committed but differs from the written bytes
 }
 
 var zeros [512]byte
@@ -29,9 +29,9 @@ func NewScanner(b []byte, id Identity, first uint64) *Scanner {
 	return &Scanner{b: b, gen: id.Gen, seed: id.Seed(), At: HeaderSize, Want: first, limit: first + room}
 }
 
-// Next returns the next record and what is missing before it. At the end ok is
-// false, and the gap reports whether something there is damaged; how many
-// numbers are missing then follows only from the next segment.
+// Next returns the next record and the gap before it. At the end ok is false,
+// and the gap reports whether something there is damaged; how many numbers are
+// missing then follows only from the next segment.
 //
 // A marked claim is skipped, and so are zeros. After anything else Next
 // searches for the next record at each multiple of 8, and trusts no length: a
@@ -52,7 +52,7 @@ func (s *Scanner) Next() (rec []byte, g Gap, ok bool) {
 		case w == 0: // free, or claimed: a writer that has not marked its claim has written nothing
 			s.At += 8
 			for s.At+len(zeros) <= len(s.b) && bytes.Equal(s.b[s.At:s.At+len(zeros)], zeros[:]) {
-				s.At += len(zeros) // for speed: a start scans the free rest of a segment
+				s.At += len(zeros) // fast path: a start scans the free rest of a segment
 			}
 		case !lost && w>>32 == 0 && claim >= RecordHead && Align(claim) <= len(s.b)-s.At:
 			s.At += Align(claim)

@@ -80,7 +80,7 @@ func TestScanSkipsClaims(t *testing.T) {
 	}
 }
 
-// TestScanTrustsNoClaimAfterDamage finds what looks like a claim inside a
+// TestScanTrustsNoClaimAfterDamage finds bytes that look like a claim inside a
 // damaged record: the next record is not skipped.
 func TestScanTrustsNoClaimAfterDamage(t *testing.T) {
 	g, offsets := filled(t, sample())

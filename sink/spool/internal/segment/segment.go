@@ -25,16 +25,16 @@ type Segment struct {
 	crc      uint32 // seed of the checksums
 	Reported Tally  // the counts that its notice reports
 
-	free    func()                           // gives b back
-	reuse   func(pages []byte, unmap func()) // gets b instead, if it is not nil
-	file    vfs.File                         // its file once it is deleted, for free to release
+	free    func()                           // releases b
+	reuse   func(pages []byte, unmap func()) // if not nil, gets b instead of free
+	file    vfs.File                         // the file once it is deleted, for free to release
 	holders atomic.Int32                     // the reader and the copier; the last one calls free
-	twin    *twin                            // what writes b to the file; nil if b is the file, or there is none
+	twin    *twin                            // writes b to the file; nil if b is the file, or there is none
 
-	evicted bool // its pages are discarded until it is read; protected by the spool's lock
+	evicted bool // the pages are discarded until the segment is read; protected by the spool's lock
 
 	broken atomic.Bool  // b or its file failed: see VoidClaim
-	voids  map[int]void // by offset, claims whose lines got other numbers; protected by the spool's lock
+	voids  map[int]void // claims whose lines got other numbers, by offset; protected by the spool's lock
 
 	abandoned bool // a reader has left without waiting for all writers: b is never released; protected by the spool's lock
 
@@ -127,9 +127,8 @@ func (g *Segment) Release() {
 	}
 }
 
-// Evict reports whether the pages of a mapping that is not read soon are to be
-// evicted, and retains the mapping until that is done. The spool's lock is
-// held.
+// Evict reports whether to evict the pages of a mapping that is not read soon,
+// and retains the mapping until that is done. The spool's lock is held.
 func (g *Segment) Evict() bool {
 	if !g.IsMapped() || g.evicted {
 		return false
@@ -174,7 +173,7 @@ func (g *Segment) Done(file vfs.File) {
 		g.file = file
 		g.Release()
 	} else if file != nil {
-		_ = file.Close() // nothing was written to it
+		_ = file.Close() // nothing was written
 	}
 }
 
@@ -189,7 +188,7 @@ func (g *Segment) Begin(s Start) (ok bool) {
 		return true
 	}
 	g.twin.err = err
-	g.twin.unclear = append(g.twin.unclear, patch{64, make([]byte, 24)}) // it is not in use
+	g.twin.unclear = append(g.twin.unclear, patch{64, make([]byte, 24)}) // the header is not in use
 	_ = g.twin.clear()                                                   // retried until the process ends
 	return false
 }
@@ -239,13 +238,13 @@ func (g *Segment) put(at, size int, seq uint64, r *nib.Record, message int) {
 	setState(b, 0, PutRecord(b, r, message, seq, g.Gen, g.crc))
 }
 
-// aheadBytes is how far before a record the cache lines of later ones are
-// loaded, which are in the cache of another processor: that of the goroutine
-// that has cleared them, or that of a writer. A writer that had to wait for
-// them could not reserve its next record until its stores are done.
+// aheadBytes is how far ahead of a record cache lines are prefetched. They are
+// in the cache of another processor: that of the goroutine that has cleared
+// them, or of a writer. A writer that had to wait for them could not reserve
+// its next record until its stores are done.
 const (
 	aheadBytes = 2048
-	aheadMost  = 1024 // for each record
+	aheadMost  = 1024 // maximum for each record
 	linePair   = 128  // processors load cache lines in pairs
 )
 
@@ -284,8 +283,8 @@ func (g *Segment) Lines() (lines []Line, whole bool) {
 	return lines, true
 }
 
-// Snapshot returns a copy of the claimed part of g, and how many of its pages
-// cannot be read. Those are filled with Poison.
+// Snapshot returns a copy of the claimed part of g, and the number of its pages
+// that cannot be read. Those are filled with Poison.
 func (g *Segment) Snapshot() (b []byte, unread int) {
 	end, _, _ := g.Claimed()
 	b = make([]byte, end)
@@ -304,7 +303,7 @@ func (g *Segment) Snapshot() (b []byte, unread int) {
 // copyPage returns false if the page cannot be read.
 func (g *Segment) copyPage(to, from []byte) (ok bool) {
 	defer g.EndGuard(debug.SetPanicOnFault(true))
-	Prefetch(from) // in a system call, since the disk may take long
+	Prefetch(from) // reads in a system call, since the disk may take long
 	copy(to, from)
 	return true
 }
@@ -318,7 +317,7 @@ func (g *Segment) IsMapped() bool { return g.free != nil && g.twin == nil }
 // IsWritten reports whether b is memory that is written to a file.
 func (g *Segment) IsWritten() bool { return g.twin != nil }
 
-// Bytes returns the contents, header included.
+// Bytes returns the contents, including the header.
 func (g *Segment) Bytes() []byte { return g.b }
 
 // IsFree reports whether the word at offset at is 0: nothing was written there.
@@ -336,7 +335,7 @@ func (g *Segment) Behind(at int) int {
 // Record returns the record at offset at if there is a complete one of this
 // segment that ends at or before end. Otherwise its number is 0.
 func (g *Segment) Record(at, end int) (rec []byte, seq uint64, ok bool) {
-	b := g.b[:end] // what follows belongs to the writers
+	b := g.b[:end] // the bytes after end belong to the writers
 	rec, seq, ok = recordAt(b, at, g.Gen, g.crc)
 	prefetchLines(b, at+aheadBytes, len(rec))
 	return rec, seq, ok

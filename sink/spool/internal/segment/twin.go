@@ -23,9 +23,9 @@ type twin struct {
 	file vfs.File
 
 	mu      sync.Mutex
-	written int    // all records before are in the file
+	written int    // all records before this offset are in the file
 	buf     []byte // the bytes to write, as committed
-	err     error  // of the first failed write; after it only patches are written
+	err     error  // error of the first failed write, after which only patches are written
 	unclear []patch
 }
 
@@ -112,7 +112,7 @@ func (t *twin) commit(g *Segment, from, to int) error {
 		return err
 	}
 	each(func(at int, w uint64) {
-		if !g.Committed(at) { // the committed ones may be read already
+		if !g.Committed(at) { // committed records may be read already
 			word(g.b, at).Store(stored(w))
 		}
 	})
@@ -147,7 +147,7 @@ func (t *twin) clear() error {
 }
 
 // Whole reports whether all claims of a sealed segment are in its file, and
-// which number follows them. Then no writer uses its bytes any more, except to
+// which number follows them. Then writers no longer use its bytes, except to
 // check that.
 func (g *Segment) Whole() (next uint64, whole bool) {
 	t := g.twin

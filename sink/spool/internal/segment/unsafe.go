@@ -21,12 +21,11 @@ func word(b []byte, at int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Pointer(&p[0]))
 }
 
-// setState stores the first word of the record at offset at, after everything
-// that was stored before: so it is in the file, too, if the process dies after
-// it. It does not wait until the whole record has left the store buffer, which
-// takes as long as fetching its cache lines. Later loads may come first: a
-// writer that has to see what a reader has done reads it after Reserve, which
-// orders both.
+// setState stores the first word of the record at offset at, after all earlier
+// stores, so these are in the file if the process dies afterwards. It does not
+// wait until the whole record has left the store buffer, which takes as long as
+// fetching its cache lines. Later loads may come first: a writer that has to
+// see a reader's stores loads them after Reserve, which orders both.
 func setState(b []byte, at int, w uint64) {
 	p := b[at : at+8 : at+8]
 	publish.Uint64((*uint64)(unsafe.Pointer(&p[0])), stored(w))

@@ -10,8 +10,9 @@ type void struct {
 	seq  uint64
 }
 
-// VoidClaim notes that the claim at offset at, with number seq, has no record:
-// its line gets another number. The first one breaks the segment.
+// VoidClaim records that the claim at offset at, with number seq, has no
+// record: its line gets another number. The first void claim breaks the
+// segment.
 func (g *Segment) VoidClaim(at, size int, seq uint64) (first bool) {
 	if first = !g.broken.Load(); first {
 		g.voids = map[int]void{}
@@ -30,7 +31,7 @@ func (g *Segment) VoidAt(at int) (size int, ok bool) {
 	return v.size, ok
 }
 
-// VoidsIn returns how many of the numbers in [from, to) have void claims. The
+// VoidsIn returns the number of void claims with numbers in [from, to). The
 // spool's lock is held.
 func (g *Segment) VoidsIn(from, to uint64) (n uint64) {
 	for _, v := range g.voids {

@@ -50,13 +50,13 @@ func (d *Dir) MakeCopy(g *segment.Segment, from, to int) (f vfs.File, err error)
 		if f != nil {
 			_ = f.Close() // its contents are not needed
 		}
-		_ = d.FS.Remove(name + MadeSuffix) // the next start removes it as well
+		_ = d.FS.Remove(name + MadeSuffix) // the next start would remove it, too
 		return nil, err
 	}
 	return f, nil
 }
 
-// OwnCopy notes that the copier owns the copy of a segment: only the copier
+// OwnCopy records that the copier owns the copy of a segment: only the copier
 // removes it.
 func (d *Dir) OwnCopy(number uint64) {
 	d.mu.Lock()

@@ -18,7 +18,7 @@ const (
 	CursorExt     = ".cursor"
 	cursorVersion = 2
 	SlotSize      = 128
-	firstSlotSize = 64  // of version 1, which had no mark
+	firstSlotSize = 64  // size of a slot of version 1, which had no mark
 	SlotGap       = 512 // one sector for each slot, so that no write touches both
 	MaxMark       = 40
 )
@@ -30,7 +30,7 @@ type Position struct {
 }
 
 // PutSlot writes a slot of a cursor to b. Of two valid slots the one with the
-// higher count is the newer. mark is the mark of the destination, see
+// higher count is the newer. mark is the mark of the destination; see
 // [delivery.Resumer].
 func PutSlot(b []byte, count uint64, p Position, mark []byte) {
 	clear(b[:SlotSize])
@@ -97,8 +97,8 @@ func MarkIn(b []byte) []byte {
 // delivering goroutine writes it.
 type Cursor struct {
 	File  vfs.File
-	Count uint64 // of the newer slot
-	Mark  []byte // of the destination
+	Count uint64 // counter of the newer slot
+	Mark  []byte // mark of the destination
 	slot  [SlotSize]byte
 }
 
@@ -119,10 +119,10 @@ func OpenCursor(d *Dir, name string) (c *Cursor, seq uint64, ok bool, err error)
 		slot, count, p, err = ReadSlots(f)
 	}
 	if err != nil {
-		_ = f.Close() // nothing was written to it
+		_ = f.Close() // nothing was written
 		return nil, 0, false, fmt.Errorf("%s: %w", base, err)
 	}
-	c = &Cursor{File: f, Count: count} // of another spool too: the next write goes to the older slot
+	c = &Cursor{File: f, Count: count} // the counter of another spool's slot, too: the next write goes to the older slot
 	if ok = slot != nil && p.Spool == d.Spool; ok {
 		c.Mark = MarkIn(slot)
 	}

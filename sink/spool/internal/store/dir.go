@@ -37,17 +37,17 @@ type Dir struct {
 	Spool uint64
 	Gen   uint32
 	Boot  uint64
-	Last  uint64 // highest number of a segment, quarantined ones included
+	Last  uint64 // highest number of a segment, including quarantined ones
 	Bad   int    // quarantined files
 
 	strict bool // files of other users are refused
 
 	untidy
 
-	Unused   uint64 // how many numbers the segments after the last used one could have used
+	Unused   uint64 // count of numbers that the segments after the last used one could have used
 	Unknown  bool   // one of these was quarantined and may have been used
 	unmapped bool   // segments are written, not mapped
-	minFree  int64  // bytes of the volume that are kept free
+	minFree  int64  // bytes of the volume to keep free
 	Sweeper  *sweeper
 
 	mu      sync.Mutex
@@ -62,6 +62,7 @@ type untidy struct {
 	unfinished []string // files that a dead process was making
 	damaged    []string // files to be quarantined
 	empty      []uint64 // segments that were never used
+	strays     []uint64 // the spools of segments that do not belong to this one
 }
 
 // OpenDir locks the directory for this process, creates it if necessary, and
@@ -93,7 +94,7 @@ func OpenDir(path string, o *Options) (d *Dir, old []segment.Old, err error) {
 		old, err = d.List()
 	}
 	if err != nil {
-		_ = d.Lock.Close() // nothing was written to it
+		_ = d.Lock.Close() // nothing was written
 		return nil, nil, err
 	}
 	return d, old, nil
@@ -127,7 +128,7 @@ func CheckOwner(info vfs.Info, name string) error {
 // spool does not make directories, links or pipes.
 func (d *Dir) IsFile(base string) bool {
 	info, _ := d.FS.Lstat(d.Name(base))
-	return info.Mode.IsRegular() // as is a mode that is not known
+	return info.Mode.IsRegular() // a mode that is not known counts as regular
 }
 
 // checkFile is CheckOwner for an open file, in processes that deliver or write:
@@ -161,6 +162,22 @@ func (d *Dir) List() (old []segment.Old, err error) {
 		return nil, err
 	}
 	files := d.sortNames(names)
+	if old, err = d.listOf(files); err != nil || len(d.strays) == 0 {
+		return old, err
+	}
+	// There are segments of several spools. The lowest number decided which to
+	// quarantine, but the file origin is more reliable.
+	o, err := d.OwnOrigin()
+	if err != nil || o.Spool == d.Spool || !slices.Contains(d.strays, o.Spool) {
+		return old, err
+	}
+	d.Spool, d.Gen, d.Unused, d.Unknown = o.Spool, 0, 0, false
+	d.damaged, d.empty = nil, nil
+	return d.listOf(files)
+}
+
+// listOf is List for the files of the directory.
+func (d *Dir) listOf(files map[uint64]found) (old []segment.Old, err error) {
 	for _, number := range slices.Sorted(maps.Keys(files)) {
 		f := files[number]
 		g, used, ok, err := d.lookAt(number, f.segment, f.copy)
@@ -176,7 +193,7 @@ func (d *Dir) List() (old []segment.Old, err error) {
 			d.Unused, d.Unknown = 0, false
 			continue
 		}
-		if g.Boot != d.Boot || d.Boot == 0 { // otherwise it is as the process left it
+		if g.Boot != d.Boot || d.Boot == 0 { // otherwise the segment is unchanged since the process died
 			d.Unused += uint64(g.Size / segment.RecordHead)
 		}
 		d.empty = append(d.empty, number)
@@ -214,11 +231,18 @@ func (d *Dir) sortNames(names []string) map[uint64]found {
 }
 
 // lookAt reads the header of a segment, or that of its copy if the segment has
-// none. A file without a valid header is to be quarantined. An error means that
+// none. A file without a valid header will be quarantined. An error means that
 // a file cannot be read now, or has a later version.
 func (d *Dir) lookAt(number uint64, exists, kept bool) (g segment.Old, used, ok bool, err error) {
 	fits := func(g segment.Old, err error) bool {
-		return err == nil && g.Number == number && (d.Spool == 0 || g.Spool == d.Spool)
+		if err != nil || g.Number != number {
+			return false
+		}
+		if d.Spool == 0 || g.Spool == d.Spool {
+			return true
+		}
+		d.strays = append(d.strays, g.Spool)
+		return false
 	}
 	var unread error
 	if exists {
@@ -273,7 +297,7 @@ func (d *Dir) Look(name string) (g segment.Old, used bool, err error) {
 	}
 	g, used, err = readHead(f, name)
 	if number, _ := SegmentNumber(name); err != nil || g.Number != number {
-		if gone, _ := d.isGone(f, name); gone { // its owner has deleted it or uses it for another segment
+		if gone, _ := d.isGone(f, name); gone { // the owner has deleted it or uses it for another segment
 			return segment.Old{}, false, fs.ErrNotExist
 		}
 	}
@@ -296,13 +320,13 @@ func readHead(f vfs.File, name string) (g segment.Old, used bool, err error) {
 	if g.Start, used = segment.ReadStart(b, id.Seed()); used {
 		return g, true, nil
 	}
-	var first [8]byte // of the first record
+	var first [8]byte // number of the first record
 	if _, err := f.ReadAt(first[:], segment.HeaderSize); err != nil && err != io.EOF {
 		return g, false, err
 	}
 	for _, x := range append(b[64:88:88], first[:]...) {
 		if x != 0 {
-			return g, false, ErrStart // it had records, but their numbers are unknown
+			return g, false, ErrStart // the segment had records, but their numbers are unknown
 		}
 	}
 	return g, false, nil

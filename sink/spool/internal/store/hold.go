@@ -40,15 +40,15 @@ func (d *Dir) unlink(name string) (vfs.File, error) {
 	case err == ErrReplaced:
 		return nil, nil
 	case err != nil:
-		return nil, err // it may belong to another spool
+		return nil, err // the file may belong to another spool
 	}
 	var f vfs.File
-	if vfs.CanRenameOpen { // and remove
-		f, _ = d.FS.Open(d.Name(name), os.O_RDWR, 0) // without it, all space is freed here
+	if vfs.CanRenameOpen { // the file can be renamed and removed while it is open
+		f, _ = d.FS.Open(d.Name(name), os.O_RDWR, 0) // without f, all space is freed here
 	}
 	if err := d.FS.Remove(d.Name(name)); err != nil {
 		if f != nil {
-			_ = f.Close() // nothing was written to it
+			_ = f.Close() // nothing was written
 		}
 		return nil, Ignore(err, fs.ErrNotExist)
 	}

@@ -18,7 +18,7 @@ func lockFile(fsys vfs.FS, name string) (io.Closer, error) {
 		return nil, err
 	}
 	if err := f.Lock(vfs.Exclusive); err != nil {
-		_ = f.Close() // nothing was written to it
+		_ = f.Close() // nothing was written
 		return nil, err
 	}
 	return f, nil

@@ -131,7 +131,7 @@ func (d *Dir) Publish(g *segment.Segment, f vfs.File) (vfs.File, error) {
 // that cannot rename open files opens it again.
 func (d *Dir) rename(f vfs.File, name string) (vfs.File, error) {
 	if !vfs.CanRenameOpen {
-		_ = f.Close() // it was synced, or its contents are not needed yet
+		_ = f.Close() // synced, or the contents are not needed yet
 	}
 	err := d.FS.Rename(name+MadeSuffix, name)
 	if err == nil && !vfs.CanRenameOpen {
@@ -140,7 +140,8 @@ func (d *Dir) rename(f vfs.File, name string) (vfs.File, error) {
 	return f, err
 }
 
-// unmake removes what Make has made. If that fails, the next start removes it.
+// unmake removes the segment that Make has made. If that fails, the next start
+// removes it.
 func (d *Dir) unmake(g *segment.Segment, f vfs.File) {
 	d.closeMapped(g, f)
 	g.Done(nil)
@@ -182,7 +183,7 @@ func (d *Dir) Reopen(old *segment.Old) (g *segment.Segment, finish func() error,
 		}
 	}
 	if err != nil {
-		_ = f.Close() // nothing was written to it
+		_ = f.Close() // nothing was written
 		return nil, nil, err
 	}
 	g.ContinueBehind(old)

@@ -18,7 +18,7 @@ var (
 // Options configures how a directory is used, and describes where it is.
 type Options struct {
 	FS      vfs.FS
-	Shared  bool  // other processes have slots next to this one
+	Shared  bool  // other processes have slots in the same directory
 	Adopt   bool  // take over a spool left on a volume without reliable locks
 	Written bool  // write segments instead of mapping them
 	MinFree int64 // bytes of the volume to keep free

@@ -31,15 +31,15 @@ const (
 
 // An Origin is the content of the file origin.
 type Origin struct {
-	Spool uint64 // as in the headers of the segments
-	ID    uint64 // that records are delivered with
+	Spool uint64 // id in the headers of the segments
+	ID    uint64 // id under which records are delivered
 	site
-	First uint64 // lower numbers may have been used, in files that a start has removed or quarantined; 0: none
+	First uint64 // lower numbers may have been used, in files that a start has removed or quarantined
 }
 
 // A site is the location of a directory. Unknown fields are 0.
 type site struct {
-	inode, device uint64 // of the file origin
+	inode, device uint64 // inode and device of the file origin
 	volume        uint64 // see Volume.ID
 	Host          uint64 // a label of the machine and its name
 	Boot          uint64 // a label of the boot
@@ -55,7 +55,7 @@ func (was site) isCopy(now site, mounted func(device uint64) bool) bool {
 	case was.Boot == now.Boot && now.Boot != 0: // the same machine, unless the device indicates otherwise
 		return was.device != now.device && (was.Host != now.Host || mounted(was.device))
 	}
-	return was.Host != now.Host // as after a restart of the machine, which may number its devices anew
+	return was.Host != now.Host // a restart of the machine may renumber its devices
 }
 
 func PutOrigin(b []byte, o *Origin) {
@@ -67,7 +67,8 @@ func PutOrigin(b []byte, o *Origin) {
 	binary.LittleEndian.PutUint32(b[OriginSize-4:], segment.Checksum(b[:OriginSize-4]))
 }
 
-// ReadOrigin reads what PutOrigin has written. ok is false if it is damaged.
+// ReadOrigin reads an Origin written by PutOrigin. ok is false if it is
+// damaged.
 func ReadOrigin(b []byte) (o Origin, ok bool, err error) {
 	if len(b) < OriginSize || string(b[:8]) != segment.Magic || binary.LittleEndian.Uint32(b[OriginSize-4:]) != segment.Checksum(b[:OriginSize-4]) {
 		return Origin{}, false, nil
@@ -92,7 +93,7 @@ func (d *Dir) WhichID(c *Options) (id, first uint64, stored bool, err error) {
 	if err != nil {
 		return 0, 0, false, err
 	}
-	defer f.Close() // nothing was written to it
+	defer f.Close() // nothing was written
 	if err := d.checkFile(f, OriginName); err != nil {
 		return 0, 0, false, err
 	}
@@ -105,9 +106,22 @@ func (d *Dir) WhichID(c *Options) (id, first uint64, stored bool, err error) {
 		return 0, 0, false, err
 	}
 	if was.Spool != d.Spool || was.isCopy(now, c.Mounted) {
-		return NewSpoolID(), 0, false, nil // nothing was delivered with it
+		return NewSpoolID(), 0, false, nil // nothing was delivered under the stored id
 	}
 	return was.ID, was.First, was.site == now, nil
+}
+
+// OwnOrigin returns the content of the file, or the zero Origin without one.
+func (d *Dir) OwnOrigin() (Origin, error) {
+	f, err := d.FS.Open(d.Name(OriginName), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Origin{}, nil
+	}
+	if err != nil {
+		return Origin{}, err
+	}
+	defer f.Close() // nothing was written
+	return loadOrigin(f)
 }
 
 // loadOrigin reads the file. The origin is zero if it is damaged.
@@ -130,7 +144,7 @@ func (d *Dir) StoreOrigin(c *Options, id, first uint64) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // it is synced
+	defer f.Close() // already synced
 	o := Origin{Spool: d.Spool, ID: id, First: first}
 	if o.site, err = c.siteOf(f); err != nil {
 		return err
@@ -152,12 +166,7 @@ func (c *Options) siteOf(f vfs.File) (site, error) {
 // KnownID returns the id that the records of a spool are delivered with,
 // according to the file origin, for inspection.
 func (d *Dir) KnownID(spool uint64) uint64 {
-	f, err := d.FS.Open(d.Name(OriginName), os.O_RDONLY, 0)
-	if err != nil {
-		return spool
-	}
-	defer f.Close()
-	if o, _ := loadOrigin(f); o.Spool == spool {
+	if o, _ := d.OwnOrigin(); o.Spool == spool {
 		return o.ID
 	}
 	return spool

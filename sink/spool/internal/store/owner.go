@@ -16,9 +16,9 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// glances is how often a lock that another process holds is retried, at
-// intervals of a millisecond: a process that checks whether the lock is free
-// holds it for microseconds, unless it is suspended.
+// glances is the number of times that a lock held by another process is
+// retried, at intervals of a millisecond: a process that checks whether the
+// lock is free holds it for microseconds, unless it is suspended.
 const glances = 100
 
 // take locks the directory, and writes the id of this process into the lock
@@ -35,9 +35,9 @@ func (d *Dir) take(o *Options) (err error) {
 				d.sign()
 				return nil
 			}
-			_ = d.Lock.Close() // nothing was written to it
+			_ = d.Lock.Close() // nothing was written
 		}
-		if !errors.Is(err, vfs.ErrLocked) && !errors.Is(err, ErrReplaced) { // by a process that has deleted an empty slot
+		if !errors.Is(err, vfs.ErrLocked) && !errors.Is(err, ErrReplaced) { // these two mean that a process has deleted an empty slot
 			return err
 		}
 		if tries > 1 {
@@ -91,7 +91,7 @@ func (d *Dir) inUse() error {
 	return fmt.Errorf("%w: process %d (%q) has it: %s", ErrInUse, pid, name, advice)
 }
 
-// parseOwner parses what sign has written. The file may contain anything.
+// parseOwner parses a text written by sign. The file may contain anything.
 func parseOwner(text string) (pid int, name string, ok bool) {
 	line, _, whole := strings.Cut(text, "\n")
 	digits, quoted, _ := strings.Cut(line, " ")
@@ -135,7 +135,7 @@ func (d *Dir) Owner() (Ownership, error) {
 	case err != nil && !windows:
 		return ownerUnknown, err
 	case VolumeOf(d.Path).Remote:
-		return ownerUnknown, nil // another machine may have it
+		return ownerUnknown, nil // another machine may have locked the file
 	}
 	return OwnedByNone, nil
 }

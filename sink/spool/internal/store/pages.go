@@ -14,8 +14,7 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// A read error is not damage. What it means for the records depends on the
-// errno:
+// A read error is not damage. Its meaning for the records depends on the errno:
 //
 //   - EIO of some pages of a file, while the rest of it can be read, is
 //     probably a bad sector. The file is read around these pages. If the
@@ -29,15 +28,15 @@ import (
 //     handle, no permission. Delivery retries without limit, with growing
 //     pauses.
 //
-// A start does not wait. It fails if it cannot read what it needs, except for
-// bad sectors after the header of the last segment: there it skips the numbers
-// that may have been used.
+// A start does not wait. It fails if it cannot read a page that it needs,
+// except for bad sectors after the header of the last segment: there it skips
+// the numbers that may have been used.
 
 // A pageError means that some pages of a file cannot be read, and others can.
 type pageError struct {
 	name  string
-	at    int64 // of the first page
-	bytes int   // in all of them
+	at    int64 // offset of the first page
+	bytes int   // bytes in all pages
 	err   error
 }
 
@@ -57,8 +56,8 @@ func IsPartial(err error) bool {
 }
 
 // Read returns the contents of a segment, completed from its copy if necessary.
-// If the error is a pageError, it returns what can be read; if it is
-// fs.ErrNotExist, what exists.
+// If the error is a pageError, it returns the readable part; if it is
+// fs.ErrNotExist, the part that exists.
 func (d *Dir) Read(g *segment.Old) ([]byte, error) {
 	b, err := d.Bytes(SegmentName(g.Number), g.Size)
 	if !g.Copied || err == nil && g.Boot == d.Boot && d.Boot != 0 && int64(len(b)) >= g.Size && g.IsWhole(b) {
@@ -154,7 +153,7 @@ func readAround(f io.ReaderAt, b []byte, name string) (n int, err error) {
 	case bad.err == nil:
 		return n, nil // the second attempt succeeded
 	case bad.bytes >= n:
-		return 0, bad.err // no page is left
+		return 0, bad.err // no page can be read
 	}
 	return n, bad
 }

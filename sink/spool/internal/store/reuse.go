@@ -12,11 +12,11 @@ import (
 )
 
 // A settled segment can become the next one: its file gets another name, and
-// its pages are cleared where they are mapped. To delete 8 MiB, and to
-// allocate, map and fault in as much again, takes several times as long, on the
+// its pages are cleared where they are mapped. Deleting 8 MiB, and allocating,
+// mapping and faulting in as much again, takes several times as long on a
 // processor that could deliver.
 //
-// Nothing in the file may be taken for what it was before:
+// Nothing in the file may be mistaken for its previous contents:
 //
 //  1. The file gets a temporary name, which the next start removes, and the
 //     directory is synced. From then on no start and no reader finds the
@@ -26,9 +26,9 @@ import (
 //     step 1 of the spares that there are by then, and one of them is cleared
 //     before the next segment is needed.
 //
-// A loss of power may bring back old bytes in any page except the first two.
-// No old record is a record of the new segment: its number is lower than the
-// first one there, and its checksum began with another seed.
+// A power failure may bring back old bytes in any page except the first two. No
+// old record is a record of the new segment: its number is lower than the first
+// one there, and its checksum began with another seed.
 
 // A spare is the file of a settled segment.
 type spare struct {
@@ -44,14 +44,14 @@ const mostSpares = 4
 // A spareList holds the spares. Dir.mu protects it.
 type spareList struct {
 	reuse    bool // settled segments become spares
-	renaming int  // of these, how many are being renamed
+	renaming int  // number of settled segments that are being renamed
 	spares   []*spare
 	expiry   *time.Timer // calls expire
 	expired  bool        // no spare was added for SpareTime
 }
 
-// SpareTime is how long the last spare is kept. It takes disk space from other
-// processes.
+// SpareTime is the time for which the last spare is kept. It takes disk space
+// from other processes.
 const SpareTime = time.Second
 
 // RemoveSettled is Remove for a segment that is settled. Create may use its
@@ -63,8 +63,8 @@ func (d *Dir) RemoveSettled(number uint64, g *segment.Segment) error {
 	return d.Remove(number, g)
 }
 
-// setAside makes the file of a segment a spare. If it returns false, the file
-// is to be removed.
+// setAside makes the file of a segment a spare. If it returns false, the caller
+// must remove the file.
 func (d *Dir) setAside(number uint64, g *segment.Segment) bool {
 	d.mu.Lock()
 	ok := d.reuse && len(d.spares)+d.renaming < mostSpares
@@ -104,14 +104,14 @@ func (d *Dir) setAside(number uint64, g *segment.Segment) bool {
 			d.Sweeper.Add(&Spent{Pages: pages, Unmap: unmap})
 		}
 	})
-	if !ok { // the goroutine that would use it has ended
+	if !ok { // the goroutine that would use the spare has ended
 		d.DropSpares(false)
 	}
 	return true
 }
 
 // forget removes x from the list, and returns its pages if no goroutine uses
-// them any more. ok is false if it was not there.
+// them any longer. ok is false if it was not there.
 func (d *Dir) forget(x *spare) (pages []byte, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -139,7 +139,7 @@ func (d *Dir) AllowReuse(allowed bool) {
 	}
 }
 
-// expire has DropExpired called.
+// expire signals that DropExpired must be called.
 func (d *Dir) expire() {
 	d.mu.Lock()
 	d.expired = true
@@ -158,7 +158,7 @@ func (d *Dir) DropExpired() {
 	}
 }
 
-// Unfreed returns how many files there are besides those of segments, once
+// Unfreed returns the number of files other than those of segments, after
 // Create has used a spare.
 func (d *Dir) Unfreed() int {
 	d.mu.Lock()
@@ -258,8 +258,8 @@ func (d *Dir) firstSpare(is func(*spare) bool) *spare {
 	return nil
 }
 
-// syncSpares syncs the directory. The temporary names of the spares that there
-// are when it begins are on the disk when it ends.
+// syncSpares syncs the directory. The temporary names of the spares that exist
+// when it begins are on disk when it returns.
 func (d *Dir) syncSpares() error {
 	d.mu.Lock()
 	all := slices.Clone(d.spares)
@@ -288,7 +288,7 @@ func (d *Dir) isUsable(x *spare, size int64) (bool, error) {
 	return info.Size == size && int64(len(x.pages)) == size && info.Links == 1 && !d.isTight(), nil
 }
 
-// remake takes the steps 1 to 3, see above. It returns neither a segment nor an
+// remake takes the steps 1 to 3; see above. It returns neither a segment nor an
 // error if the file must not be used.
 func (d *Dir) remake(x *spare, number uint64, size int64, rest func()) (*segment.Segment, error) {
 	ok, err := d.isUsable(x, size)
@@ -318,8 +318,7 @@ func (d *Dir) remake(x *spare, number uint64, size int64, rest func()) (*segment
 	return g, nil
 }
 
-// isTight reports whether the volume has less free space than is to be kept
-// free.
+// isTight reports whether the volume has less free space than must be kept.
 func (d *Dir) isTight() bool {
 	f, ok := d.Lock.(vfs.File)
 	if !ok || d.minFree == 0 {

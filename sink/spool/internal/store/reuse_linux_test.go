@@ -456,7 +456,7 @@ func TestSparesExpireOnce(t *testing.T) {
 }
 
 // TestSpareThatCannotBeUsed changes a spare, or makes a step of using it fail:
-// the segment gets a file of its own, the spare is deleted, and what failed is
+// the segment gets a file of its own, the spare is deleted, and the failure is
 // reported.
 func TestSpareThatCannotBeUsed(t *testing.T) {
 	for _, c := range []struct {

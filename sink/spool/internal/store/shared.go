@@ -118,7 +118,7 @@ func (h *Home) Slots() (paths, empty []string, err error) {
 	return paths, empty, err
 }
 
-// isKept reports whether a file in a slot without segments is to be kept.
+// isKept reports whether to keep a file in a slot without segments.
 func isKept(name string) bool {
 	return name != "lock" && name != OriginName && !strings.HasSuffix(name, CursorExt) && !strings.HasSuffix(name, MadeSuffix)
 }
@@ -132,7 +132,7 @@ func (h *Home) RemoveEmpty(path string) error {
 	case err != nil:
 		return err
 	}
-	defer d.Lock.Close() // its contents are only informative
+	defer d.Lock.Close() // the contents of the lock file are only informative
 	return d.Retire(path == h.Path)
 }
 
@@ -212,7 +212,7 @@ func (d *Dir) Retire(isHome bool) error {
 	}
 	err = Ignore(d.FS.Remove(d.Name("lock")), fs.ErrNotExist)
 	if err == nil && !isHome {
-		err = Ignore(d.FS.Remove(d.Path), fs.ErrNotExist, fs.ErrExist) // with the lock of another process
+		err = Ignore(d.FS.Remove(d.Path), fs.ErrNotExist, fs.ErrExist) // the directory may contain the lock of another process
 	}
 	return err
 }

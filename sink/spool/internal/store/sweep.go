@@ -15,7 +15,7 @@ import (
 // segments does it in parts and rests between them. Before it runs, after it
 // has ended, and when it does not keep up, callers free their memory at once.
 type sweeper struct {
-	Due chan struct{} // there is something to do
+	Due chan struct{} // signals that there is something to do
 
 	mu      sync.Mutex
 	running bool
@@ -25,16 +25,16 @@ type sweeper struct {
 // A Spent is the rest of a deleted segment or copy, or the pages of a segment
 // that is not read soon.
 type Spent struct {
-	Pages []byte   // of an unused mapping, those not freed yet; they are freed from the end
+	Pages []byte   // pages of an unused mapping that are not freed yet; they are freed from the end
 	Unmap func()   // called after that; nil if there is nothing to do
-	file  vfs.File // without a name; nil if another goroutine deletes it
-	size  int64    // of file, once it was determined
+	file  vfs.File // the file without a name; nil if another goroutine deletes it
+	size  int64    // size of file, once determined
 }
 
 const (
 	unmappedPart = 256 << 10 // bytes of a mapping that are freed at a time
-	DeletedPart  = 512 << 10 // and of a file: about a tenth of a millisecond
-	ManySpent    = 3         // from this number on parts are freed without a rest
+	DeletedPart  = 512 << 10 // bytes of a file freed at a time: about a tenth of a millisecond
+	ManySpent    = 3         // from this number on, parts are freed without a rest
 	MostSpent    = 4         // maximum length of the list, since each has a descriptor and memory
 )
 
@@ -72,15 +72,15 @@ func (w *sweeper) Stop() {
 	w.All()
 }
 
-// Count returns how many are not freed completely.
+// Count returns the number of entries that are not freed completely.
 func (w *sweeper) Count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.list)
 }
 
-// Part frees one part, and returns how many are not freed completely. It must
-// not be called concurrently.
+// Part frees one part, and returns the number of entries that are not freed
+// completely. It must not be called concurrently.
 func (w *sweeper) Part() (left int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,7 +97,7 @@ func (w *sweeper) Part() (left int) {
 	return len(w.list)
 }
 
-// All frees everything, and reports whether there was anything.
+// All frees everything, and reports whether there was anything to free.
 func (w *sweeper) All() bool {
 	has := w.Count() > 0
 	for w.Part() > 0 {
@@ -131,7 +131,7 @@ func (x *Spent) part() (last bool) {
 	case x.size == 0:
 		info, _ := x.file.Stat()
 		if info.Links > 0 || info.Size <= DeletedPart {
-			return x.close() // it has another name, is small, or of unknown size
+			return x.close() // the file has another name, is small, or its size is unknown
 		}
 		x.size = info.Size
 	case x.size <= DeletedPart:
@@ -139,14 +139,14 @@ func (x *Spent) part() (last bool) {
 	default:
 		x.size -= DeletedPart
 		if x.file.Truncate(x.size) != nil {
-			return x.close() // which frees all of it
+			return x.close() // frees all of its space
 		}
 	}
 	return false
 }
 
 func (x *Spent) close() (last bool) {
-	_ = x.file.Close() // its contents are not needed
+	_ = x.file.Close() // the contents are not needed
 	return true
 }
 

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package spool
+
+import (
+	"context"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
+)
+
+// TestDropOldDoesNotWaitForTheDisk makes each file operation of dropping the
+// oldest segment hang: calls wait for slowDisk once, and then drop their lines,
+// and no other method waits.
+func TestDropOldDoesNotWaitForTheDisk(t *testing.T) {
+	for name, fault := range map[string]vfstest.Fault{
+		"open":   {Op: vfstest.OpOpen, Path: store.SegmentName(2)},
+		"read":   {Op: vfstest.OpRead, Path: store.SegmentName(2)},
+		"note":   {Op: vfstest.OpWrite, Path: store.SegmentName(3)},
+		"close":  {Op: vfstest.OpClose, Path: store.SegmentName(3)},
+		"delete": {Op: vfstest.OpRemove, Path: store.SegmentName(2)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := memBacklog(t, 900, 200, SyncNever) // four segments
+				s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 5 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
+					OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}, slow: slowDisk})
+				synctest.Wait()
+				hold := make(chan struct{})
+				fault.Hold = hold
+				m.Fail(fault)
+				began, refused := time.Now(), 0
+				for n := range 400 { // a segment has 247
+					if s.WriteRecord(record(nib.LevelInfo, n, 200)) != nil {
+						refused++
+					}
+				}
+				if took := time.Since(began); took < slowDisk || took > 2*slowDisk || refused == 0 {
+					t.Errorf("the calls took %v, and %d lines were dropped; want %v and some", took, refused, slowDisk)
+				}
+				checkIdentity(t, s)
+				close(hold)
+				synctest.Wait()
+				for n := range 400 {
+					must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+				}
+				if st := checkIdentity(t, s); st.Errors > 0 || st.Segments > 5 {
+					t.Errorf("got %+v, want no errors and up to 5 segments", st)
+				}
+				closeDown(t, s)
+			})
+		})
+	}
+}
+
+// TestDropOldHoldsSizeIfFilesCannotBeDeleted drops segments whose files cannot
+// be deleted: they count towards Size, and no more are dropped than can make
+// room.
+func TestDropOldHoldsSizeIfFilesCannotBeDeleted(t *testing.T) {
+	const size, inSegment = 6, 247
+	synctest.Test(t, func(t *testing.T) {
+		m := vfstest.NewMem(nil)
+		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+		s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: size * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
+			OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}, slow: slowDisk})
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: "*" + store.SegmentExt, Err: syscall.EPERM})
+		refused := uint64(0)
+		for n := range 20 * inSegment {
+			if s.WriteRecord(record(nib.LevelInfo, n, 200)) != nil {
+				refused++
+			}
+			if n%100 == 0 && countFiles(t, m) > size {
+				t.Fatalf("%d segments after %d lines, want up to %d", countFiles(t, m), n, size)
+			}
+		}
+		if st := checkIdentity(t, s); st.Segments != countFiles(t, m) || st.Lost() > refused+2*inSegment {
+			t.Errorf("got %+v with %d files, want up to 2 segments dropped besides %d refused lines", st, countFiles(t, m), refused)
+		}
+		heal()
+		time.Sleep(2 * makePause) // it is tried again
+		for n := range 10 * inSegment {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+		}
+		if st := checkIdentity(t, s); countFiles(t, m) > size {
+			t.Errorf("got %+v with %d files, want up to %d", st, countFiles(t, m), size)
+		}
+		synctest.Wait()
+		if s.deleting != 0 {
+			t.Errorf("%d segments are being deleted", s.deleting)
+		}
+		closeDown(t, s)
+	})
+}
+
+// TestDropOldOnAFullDiskDropsOneSegment makes the disk full while the spool has
+// room: a call drops one segment, not all of them, and none if making a segment
+// fails for another reason.
+func TestDropOldOnAFullDiskDropsOneSegment(t *testing.T) {
+	const inSegment = 247
+	for _, c := range []struct {
+		err  error
+		want uint64 // segments
+	}{{syscall.ENOSPC, 1}, {syscall.EMFILE, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			m := vfstest.NewMem(nil)
+			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+			s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 100 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
+				OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}, slow: slowDisk})
+			n := 0
+			for ; n < 10*inSegment; n++ {
+				must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+			}
+			synctest.Wait() // the next one is made
+			m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Path: "*", Err: c.err})
+			for s.WriteRecord(record(nib.LevelInfo, n, 200)) == nil {
+				n++
+			}
+			if lost := checkIdentity(t, s).Lost(); lost != c.want*inSegment+1 {
+				t.Errorf("%v: %d lines were dropped, want %d segments and the last line", c.err, lost, c.want)
+			}
+			closeDown(t, s)
+		})
+	}
+}
+
+// TestDropOldDeletesWhatACursorHasNotPassed drops a segment that one
+// destination has settled, but whose file stays because its cursor could not be
+// synced, and that another one has not read.
+func TestDropOldDeletesWhatACursorHasNotPassed(t *testing.T) {
+	const inSegment = 247
+	synctest.Test(t, func(t *testing.T) {
+		m := vfstest.NewMem(nil)
+		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+		s := open(t, memDir, &far{}, both(&far{do: down}, Config{Size: 5 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
+			OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}))
+		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: defaultName + store.CursorExt, Err: syscall.EIO})
+		for n := 0; of(t, s.Stats(), "other").Lost() == 0; n++ {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+			time.Sleep(time.Second)
+		}
+		if st := checkIdentity(t, s); of(t, st, "other").Lost() != inSegment || len(s.settled) > 0 || countFiles(t, m) > 5 {
+			t.Errorf("got %+v with %d settled segments and %d files, want one segment dropped", st, len(s.settled), countFiles(t, m))
+		}
+		closeDown(t, s)
+	})
+}
+
+// TestDropOldIsAskedInVain asks for the oldest segment to be dropped, although
+// the call that needs room has got a segment since, or the spool is closed.
+func TestDropOldIsAskedInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, "", &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Drain: 1, OnError: func(error) {}})
+		if err := fill(s); err != errFull {
+			t.Fatal(err)
+		}
+		ready := &segment.Segment{}
+		for _, c := range []struct {
+			closed bool
+			next   *segment.Segment
+			want   int // segments
+		}{{true, nil, 4}, {false, ready, 4}, {false, nil, 3}} {
+			s.mu.Lock()
+			s.closed, s.next, s.dropAsked = c.closed, c.next, true
+			s.mu.Unlock()
+			s.dropAskedFor()
+			s.mu.Lock()
+			s.closed, s.next, s.dropping = false, nil, false
+			s.mu.Unlock()
+			if got := len(s.chain); got != c.want {
+				t.Errorf("%+v: got %d segments, want %d", c, got, c.want)
+			}
+		}
+		s.mu.Lock()
+		dropped := 0
+		for dropped < 3 && s.dropOldest() {
+			dropped++
+		}
+		s.mu.Unlock()
+		if dropped != 1 {
+			t.Errorf("%d more segments were dropped, want that between the one that is read and the active one", dropped)
+		}
+		closeDown(t, s)
+	})
+}
+
+// TestDropOldInASlotOfADeadProcess has a call for which a segment in the slot
+// of a dead process is dropped, which takes a while: it returns when that has
+// ended, with room or not.
+func TestDropOldInASlotOfADeadProcess(t *testing.T) {
+	const takes = 20 * time.Millisecond
+	for _, c := range []struct {
+		fault vfstest.Fault
+		want  error
+	}{
+		{vfstest.Fault{Op: vfstest.OpRemove}, nil},
+		{vfstest.Fault{Op: vfstest.OpRemove, Err: syscall.EPERM}, errFull},
+		{vfstest.Fault{Op: vfstest.OpRead, Err: syscall.EIO}, nil}, // the next one is dropped
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m, hold := vfstest.NewMem(nil), make(chan struct{})
+			conf := shared(Config{Size: 4 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1, slow: slowDisk, OnError: func(error) {}})
+			dead := open(t, memDir, nil, conf)
+			if err := fill(dead); err != errFull {
+				t.Fatal(err)
+			}
+			inSegment := dead.Stats().Pending / 4
+			conf.OnFull = []FullRule{{nib.LevelTrace, ActionDropOld, 0}}
+			s := open(t, memDir, &far{do: down}, conf)
+			must(t, dead.Close())
+			time.Sleep(time.Second) // the slot is taken over
+			c.fault.Path, c.fault.Hold = store.SegmentName(2), hold
+			m.Fail(c.fault)
+			time.AfterFunc(takes/2, func() {
+				s.mu.Lock()
+				s.broadcast() // as for other calls
+				s.mu.Unlock()
+			})
+			time.AfterFunc(takes, func() { close(hold) })
+			began := time.Now()
+			err := s.WriteRecord(record(nib.LevelInfo, 0, 1000))
+			if took := time.Since(began); err != c.want || took != takes {
+				t.Errorf("%s: got %v after %v, want %v after %v", c.fault.Op, err, took, c.want, takes)
+			}
+			want := inSegment
+			if c.want != nil {
+				want++ // the line
+			}
+			if st := checkIdentity(t, s); st.Lost() != want {
+				t.Errorf("%s: got %+v, want %d lines dropped", c.fault.Op, st, want)
+			}
+			closeDown(t, s)
+		})
+	}
+}
+
+// TestDropOldPassesASegmentThatCannotBeRead cannot read the oldest segment that
+// could be dropped.
+func TestDropOldPassesASegmentThatCannotBeRead(t *testing.T) {
+	for _, op := range []vfstest.Op{vfstest.OpOpen, vfstest.OpRead} {
+		synctest.Test(t, func(t *testing.T) {
+			m, f := memBacklog(t, 900, 200, SyncNever), &far{do: down} // four segments
+			s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 5 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
+				OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}, slow: slowDisk})
+			synctest.Wait()
+			heal := m.Fail(vfstest.Fault{Op: op, Path: store.SegmentName(2), Err: syscall.EIO})
+			dropsOthers(t, s, f, 900, heal)
+		})
+	}
+}
+
+// dropsOthers checks that s, which has n lines and cannot read its second
+// segment, drops later ones, that no call fails, and that the lines of the
+// second one arrive once it can be read again.
+func dropsOthers(t *testing.T, s *Sink, f *far, n int, heal func()) {
+	t.Helper()
+	const inSegment = 247
+	for i := range 10 * inSegment {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n+i, 200)))
+		if i%100 == 0 {
+			time.Sleep(makePause) // it is tried again
+		}
+	}
+	if st := checkIdentity(t, s); st.Errors == 0 || st.Segments > 5 || st.Lost() < 5*inSegment || st.Lost()%inSegment != 0 {
+		t.Errorf("got %+v, want errors, up to 5 segments and the lines of whole ones dropped", st)
+	}
+	heal()
+	f.set(nil)
+	must(t, s.Flush(context.Background()))
+	checkLines(t, f.take()[:2*inSegment], 0, 2*inSegment, 200)
+	checkIdentity(t, s)
+	must(t, s.Close())
+}
