@@ -39,10 +39,10 @@ func (l *lane) receive(ctx context.Context, p *inFlight, batch []nib.Record) err
 		return l.refuseSome(ctx, batch, answer, failure)
 	case unsure:
 		if p.ahead {
-			return nil // then the batch before it was not accepted
+			return nil // the batch before it was not accepted
 		}
 		l.unsend()
-		if l.d.c.TransactionalID != "" || len(l.todo) == 0 {
+		if l.d.c.TransactionalID != "" {
 			return failure
 		}
 		return l.recover(ctx, batch, failure)
@@ -65,6 +65,9 @@ func (l *lane) acknowledge(p *inFlight, base int64) {
 		for _, seq := range p.numbers {
 			l.present[seq] = struct{}{}
 		}
+	}
+	for _, seq := range p.numbers {
+		delete(l.refused, identity{p.spool, seq})
 	}
 	for _, i := range p.index {
 		if i >= 0 {

@@ -29,7 +29,7 @@ func (d *Destination) ready(ctx context.Context) error {
 		return err
 	}
 	if len(l.leaders) < len(d.lanes) || l.id != d.topicID {
-		d.forget(ctx) // it is another topic of the same name
+		d.forget(ctx) // a different topic with the same name
 	}
 	d.topicID = l.id
 	if d.lanes == nil {
@@ -116,7 +116,7 @@ func (d *Destination) key(r *nib.Record) (key []byte) {
 	if d.c.Key == nil {
 		return nil
 	}
-	defer func() { _ = recover() }() // then there is no key
+	defer func() { _ = recover() }() // after a panic, the record has no key
 	return d.c.Key(r)
 }
 

@@ -34,7 +34,7 @@ func TestSplitBatchIsSettled(t *testing.T) {
 	})
 	t.Run("one record is refused", func(t *testing.T) {
 		l := newLane()
-		l.queue = []*inFlight{{index: []int{0}}}
+		l.queue = []*inFlight{queued(1, 1, 0)}
 		if err := l.refuseAll(t.Context(), make([]nib.Record, 1), errDenied); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestRefusalsOfABatchAreForgotten(t *testing.T) {
 	d := dialBroker(t)
 	deliverAll(t, d, 1, 5)
 	d.lanes[0].held = []heldRecord{{0, errDenied}}
-	deliverAll(t, d, 6, 10) // which reports what is rejected
+	deliverAll(t, d, 6, 10) // which reports rejected records
 	if n := d.Stats().Rejected; n > 0 {
 		t.Errorf("%d records were rejected", n)
 	}
@@ -78,5 +78,25 @@ func TestAnotherTopicOfTheSameNameHasLanesOfItsOwn(t *testing.T) {
 	deliverAll(t, d, 6, 10)
 	if d.lanes[0] == before {
 		t.Error("the lanes have the sequences and offsets of the topic before")
+	}
+	if d.stale {
+		t.Error("the leaders are looked up for each batch")
+	}
+}
+
+// TestTopicWithFewerPartitions delivers after a topic was replaced by one with
+// fewer partitions, at brokers that do not identify topics.
+func TestTopicWithFewerPartitions(t *testing.T) {
+	d := dialBroker(t)
+	deliverAll(t, d, 1, 5)
+	n := len(d.lanes)
+	d.lanes = append(d.lanes, newLane(d, "logs", int32(n)))
+	d.stale = true
+	deliverAll(t, d, 6, 10)
+	if len(d.lanes) != n {
+		t.Errorf("got %d lanes for %d partitions", len(d.lanes), n)
+	}
+	if err := d.Close(); err != nil || d.client.Ping(t.Context()) == nil {
+		t.Errorf("Close: got %v, or the client goes on", err)
 	}
 }

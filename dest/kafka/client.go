@@ -85,11 +85,11 @@ func (s *SASL) mechanism() sasl.Mechanism {
 	}
 }
 
-// A layout is what is known of a topic: which broker leads each of its
+// A layout describes a topic: it has the broker that leads each of its
 // partitions.
 type layout struct {
 	id      [16]byte // zero with brokers before 2.8
-	leaders []int32  // by partition; -1: none at the moment
+	leaders []int32  // node ids by partition; -1 for a partition without a leader
 }
 
 // request sends a request to any broker, or to the one responsible for that
@@ -131,12 +131,18 @@ func (d *Destination) lookup(ctx context.Context, topic string) (layout, error) 
 	if err != nil {
 		return layout{}, err
 	}
+	return layoutOf(resp, topic, d.c.CreateTopic)
+}
+
+// layoutOf returns the layout of a topic from a response, which may have other
+// topics.
+func layoutOf(resp *kmsg.MetadataResponse, topic string, create bool) (layout, error) {
 	for _, t := range resp.Topics {
 		if t.Topic == nil || *t.Topic != topic {
 			continue
 		}
 		err := brokerError("look up topic", topic, t.ErrorCode, nil)
-		if t.ErrorCode == kerr.UnknownTopicOrPartition.Code && !d.c.CreateTopic {
+		if t.ErrorCode == kerr.UnknownTopicOrPartition.Code && !create {
 			err = fmt.Errorf("%w: check its name, create it, or set Config.CreateTopic", err)
 		}
 		if err != nil {
@@ -168,9 +174,9 @@ type producer struct {
 // noProducer requests a new producer.
 var noProducer = producer{-1, -1}
 
-// newProducer gets an id. For a transactional id it is always the same one,
+// newProducer gets a producer id. For a transactional id it is always the same,
 // with an epoch that fences earlier processes; their transactions have ended
-// when it returns.
+// when newProducer returns.
 func (d *Destination) newProducer(ctx context.Context, transactional *string, before producer) (producer, error) {
 	req := kmsg.NewPtrInitProducerIDRequest()
 	req.ProducerID, req.ProducerEpoch = before.id, before.epoch

@@ -124,18 +124,18 @@ type Config struct {
 	// since the reason can be fixed.
 	DeadLetter string
 
-	// CreateTopic lets brokers create a missing topic, if they are configured
-	// to do so (auto.create.topics.enable). By default a missing topic is
-	// reported as an error and waited for, since its name may be mistyped.
+	// CreateTopic lets brokers create a missing topic, if they are configured to
+	// do so (auto.create.topics.enable). By default Deliver reports a missing
+	// topic as an error and waits for it, since its name may be mistyped.
 	CreateTopic bool
 
 	// Timeout is the maximum time for the response of a broker. Defaults to 10
 	// s.
 	Timeout time.Duration
 
-	// DeliverTimeout is how long one call of Deliver retries before it returns
-	// the error. No record is lost: a spool calls again. If it is negative,
-	// Deliver retries until its context ends. Defaults to 10 s.
+	// DeliverTimeout is the time for which one call of Deliver retries before it
+	// returns the error. No record is lost: a spool calls again. If it is
+	// negative, Deliver retries until its context ends. Defaults to 10 s.
 	DeliverTimeout time.Duration
 
 	// TakeoverDelay is the delay before a process that takes over the records

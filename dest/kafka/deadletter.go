@@ -10,8 +10,8 @@ import (
 )
 
 // produceDeadLetter sends a record to the dead letter topic, and waits until it
-// is acknowledged. refused is why the topic does not accept it either, and err
-// why it could not be sent now.
+// is acknowledged. refused is the reason why the topic does not accept it
+// either, and err the reason why it could not be sent now.
 //
 // A batch in flight there has a single record. If the context ends, the same
 // record is delivered again: the topic refuses it again before anything else is
@@ -34,7 +34,7 @@ func (d *Destination) produceDeadLetter(ctx context.Context, r *nib.Record, why 
 	}
 	l.leader = where.leaders[l.partition]
 	if p, _ := l.pending(r); p == nil && len(l.queue) > 0 {
-		l.queue, l.known = nil, false // its outcome remains unknown, so its sequence is not used again
+		l.queue, l.known = nil, false // the outcome remains unknown, so the sequence is not used again
 	}
 	if !l.known {
 		if l.producer, err = d.newProducer(ctx, nil, noProducer); err != nil {
@@ -44,40 +44,28 @@ func (d *Destination) produceDeadLetter(ctx context.Context, r *nib.Record, why 
 	}
 	if len(l.queue) == 0 {
 		l.enc.reset()
-		if len(r.Line)+recordOverhead > maxFrame {
-			return errTooLarge, nil
-		}
 		l.enc.add(r, d.key(r), why.Error())
 		l.take([]nib.Record{*r}, []int{0})
 	}
 	p := l.queue[0]
 	answer, err := l.produce(ctx, p)
 	if err != nil {
-		p.abandoned = true
 		return nil, err
 	}
 	failure := brokerError("produce to", topic, answer.ErrorCode, answer.ErrorMessage)
 	switch classify(answer.ErrorCode) {
 	case accepted:
-		l.drop()
+		l.queue = nil
 		return nil, nil
 	case tooLarge, invalid:
-		l.drop()
+		l.queue = nil
 		l.next = p.first
 		return failure, nil
 	case unsure:
-		l.drop()
-		l.known = false // as a new producer
+		l.queue = nil
+		l.known = false // begin again, as for a new producer
 		return nil, failure
 	default:
 		return nil, failure
 	}
-}
-
-// drop empties the queue.
-func (l *lane) drop() {
-	for _, p := range l.queue {
-		l.release(p)
-	}
-	l.queue = l.queue[:0]
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -37,33 +38,33 @@ type Destination struct {
 	stop       context.CancelFunc
 
 	work         sync.Mutex // held by Deliver and Resume, and by Close at the end
-	lanes        []*lane    // by partition; nil before the topic is known
-	stale        bool       // their leaders may have changed
-	states       []state    // of the batch
-	turn         uint64     // of RoundRobin, for records without a number
+	lanes        []*lane    // indexed by partition; nil before the topic is known
+	stale        bool       // the leaders may have changed
+	states       []state    // states of the records of the batch
+	turn         uint64     // counter of RoundRobin, for records without a number
 	deadLetterMu sync.Mutex // protects dead
-	dead         *lane      // of the dead letter topic
+	dead         *lane      // the lane of the dead letter topic
 
 	overlaps bool // Deliver may return while requests are in flight
 
-	taken  producer // of the transactional id
-	fence  bool     // it must be taken again
-	doubt  bool     // it is not known whether the last transaction was committed
-	fenced bool     // a later process has it
+	taken  producer // the producer of the transactional id
+	fence  bool     // the transactional id must be taken again
+	doubt  bool     // the result of the last transaction is unknown
+	fenced bool     // a later process has the transactional id
 
-	reached identity // of the last record that was reported as settled
+	reached identity // identity of the last record that was reported as settled
 
 	topicID  [16]byte
 	spool    uint64 // the spool of the latest records
-	spread   bool   // see mark
+	spread   bool   // records may be in any partition; see mark
 	place    place
 	senders  senders
-	shared   producer // for lanes without one
+	shared   producer // the producer of lanes without their own
 	marks    bool     // the caller stores marks
 	unstored bool     // the caller must store the mark before anything is sent
 	unsynced bool     // SyncMark must report true
 
-	resumed   bool // the topic has been searched
+	searched  int64 // records since that time, in Unix milliseconds, were searched for; at first math.MaxInt64
 	homeSpool uint64
 	home      int32  // partition of homeSpool, found by a search
 	highest   uint64 // highest number found when all partitions were searched
@@ -89,7 +90,7 @@ var (
 // A state is the state of a record of the batch.
 type state struct {
 	settled bool
-	sent    bool  // it is in a pending batch
+	sent    bool  // the record is in a pending batch
 	reason  error // why it was rejected
 }
 
@@ -118,7 +119,7 @@ func New(brokers []string, topic string, c Config) (*Destination, error) {
 	}
 	d := &Destination{c: c.withDefaults(), brokers: slices.Clone(brokers), topic: topic, wrote: make(chan struct{}, 1), taken: noProducer, fence: true,
 		shared: noProducer, place: nowhere, senders: senders{current: noProducer, previous: -1},
-		deadLettered: map[identity]struct{}{},
+		deadLettered: map[identity]struct{}{}, searched: math.MaxInt64,
 	}
 	d.spread = d.c.Partitioning != PartitioningPerSpool
 	var err error
@@ -205,14 +206,16 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	return res, err
 }
 
-// reported notes which settled records were reported to the caller.
+// reported records that settled records were reported to the caller.
 func (d *Destination) reported(settled []nib.Record) {
 	if n := len(settled); n > 0 {
 		d.reached = identity{settled[n-1].Spool, settled[n-1].Seq}
-		if len(d.deadLettered) > 0 {
-			maps.DeleteFunc(d.deadLettered, func(b identity, _ struct{}) bool {
-				return b.spool != d.reached.spool || b.seq <= d.reached.seq
-			})
+		passed := func(b identity, _ struct{}) bool {
+			return b.spool != d.reached.spool || b.seq <= d.reached.seq
+		}
+		maps.DeleteFunc(d.deadLettered, passed)
+		for _, l := range d.lanes {
+			maps.DeleteFunc(l.refused, passed)
 		}
 	}
 }
@@ -277,10 +280,8 @@ func (d *Destination) failed(err error) {
 
 // wait waits for d, less a random part of up to half, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d/2 + rand.N(d/2+1))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d/2 + rand.N(d/2+1)):
 	case <-ctx.Done():
 	}
 }

@@ -21,11 +21,11 @@ var (
 	errTooLarge = fmt.Errorf("nib/kafka: %w for a request", delivery.ErrTooLarge)
 )
 
-// errUnsure means that the producer's sequence is not what the broker expects:
-// its records of the spool must be searched before anything is sent.
+// errUnsure means that the broker expects another sequence number of the
+// producer: its records of the spool must be searched before anything is sent.
 var errUnsure = errors.New("nib/kafka: the broker does not know what this producer has sent")
 
-// errDeliverTimeout means that Deliver has tried for as long as it may.
+// errDeliverTimeout means that Deliver has exceeded its timeout.
 var errDeliverTimeout = fmt.Errorf("no answer within Config.DeliverTimeout: %w", delivery.ErrStalled)
 
 // errUnstored means that the mark must be stored before anything is sent.
@@ -42,9 +42,9 @@ type answer int
 
 const (
 	accepted answer = iota
-	retry           // at once, or when an operator has fixed the cause
-	tooLarge        // for the broker or the topic
-	invalid         // this record will never be accepted
+	retry           // retry at once, or when an operator has fixed the cause
+	tooLarge        // a batch is too large for the broker or the topic
+	invalid         // the record will never be accepted
 	unsure          // see errUnsure
 )
 

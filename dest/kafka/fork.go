@@ -18,9 +18,5 @@ func (d *Destination) Fork() (delivery.Destination, error) {
 	if d.c.TransactionalID != "" {
 		return nil, errTransactionalFork
 	}
-	other, err := New(d.brokers, d.topic, d.c)
-	if err != nil {
-		return nil, err
-	}
-	return other, nil
+	return New(d.brokers, d.topic, d.c)
 }

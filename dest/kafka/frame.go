@@ -54,12 +54,12 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // An encoder encodes records as record batches. It reuses its buffers, so each
 // partition has its own encoder.
 type encoder struct {
-	compressor    kgo.Compressor // nil: none
+	compressor    kgo.Compressor // nil if there is none
 	transactional bool
 
 	plain    []byte       // the records
 	packed   bytes.Buffer // compressed
-	headers  []byte       // of one record
+	headers  []byte       // headers of one record
 	spool    uint64
 	hexSpool [16]byte
 	count    int32
@@ -164,7 +164,7 @@ func (e *encoder) frame(dst []byte, p producer, sequence int32) []byte {
 	if e.compressor != nil {
 		e.packed.Reset()
 		packed, codec := e.compressor.Compress(&e.packed, e.plain)
-		if codec > 0 && len(packed) < len(records) {
+		if len(packed) < len(records) {
 			records, attributes = packed, uint16(codec)
 		}
 	}
@@ -191,11 +191,7 @@ func (e *encoder) frame(dst []byte, p producer, sequence int32) []byte {
 
 // floorMilli turns Unix nanoseconds into milliseconds.
 func floorMilli(ns int64) int64 {
-	ms := ns / 1e6
-	if ns%1e6 < 0 {
-		ms--
-	}
-	return max(ms, 0) // Kafka has no times before 1970: a negative one means none
+	return max(ns/1e6, 0) // Kafka has no times before 1970: a negative one means none
 }
 
 // compressor returns the compressor for c.

@@ -17,7 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// franz-go decodes what the encoder has encoded.
+// franz-go decodes the encoder's batches.
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte(`{"message":"m"}`+"\n"), []byte("key"), "db", int64(1_700_000_000_123_456_789), int16(0), uint64(7), uint64(1), "")
 	f.Add([]byte("\n"), []byte(nil), "", int64(-1), int16(-8), uint64(0), uint64(0), "why")
@@ -59,7 +59,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// compare reads one record and compares it with what was encoded.
+// compare reads one record and compares it with the encoded one.
 func compare(t *testing.T, b []byte, head *kmsg.RecordBatch, want *nib.Record, offset int32, key []byte, reason string) []byte {
 	t.Helper()
 	n, k := binary.Varint(b)

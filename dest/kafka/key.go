@@ -23,7 +23,7 @@ func KeyField(name string) func(*nib.Record) []byte {
 			return nil
 		case value[0] != '"':
 			return value
-		case bytes.IndexByte(value, '\\') < 0:
+		case !bytes.ContainsRune(value, '\\'):
 			return value[1 : len(value)-1]
 		}
 		var text string

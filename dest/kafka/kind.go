@@ -22,7 +22,7 @@ import (
 //
 //	setup.Open(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind))
 //
-// The password of a user is read from the file password_file, or else from the
+// The password of a user is read from the file password_file, or from the
 // environment variable NIB_KAFKA_PASSWORD, because targets are shown in errors
 // and process lists.
 var Kind = target.Spec{
@@ -99,7 +99,7 @@ func (p *params) config() (Config, error) {
 func (p *params) sasl() (*SASL, error) {
 	if p.User == "" {
 		if p.Mechanism != "" || p.PasswordFile != "" || p.AllowClearText {
-			return nil, target.Fault("user", errors.New("is missing: mechanism, password_file and allow_clear_text are for one"))
+			return nil, target.Fault("user", errors.New("is missing: mechanism, password_file and allow_clear_text need one"))
 		}
 		return nil, nil
 	}

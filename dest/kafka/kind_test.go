@@ -103,6 +103,9 @@ func TestFaultsOfParameters(t *testing.T) {
 		"kafka://a:9/l?user=me":                                            "user: has no password: set NIB_KAFKA_PASSWORD or password_file",
 		"kafka://a:9/l?user=me&password_file=/none":                        "password_file: open /none",
 		"kafka://a:9/l?mechanism=plain":                                    "user: is missing",
+		"kafka://a:9/l?allow_clear_text=on":                                "user: is missing",
+		"kafka://a:9/l?password_file=kind_test.go":                         "user: is missing",
+		"kafka://a:9/l?tls_ca=/none":                                       "tls_ca: open /none",
 		"kafka://a:9/l?user=me&mechanism=plain&password_file=kind_test.go": "mechanism: plain would send the password in clear text: write tls=on, ",
 		"kafka://a:9/l?partitioning=x":                                     `partitioning: "x" is not a partitioning`,
 		"kafka://a:9/l?partitioning=keyed":                                 "partitioning: keyed needs key=FIELD",
@@ -117,8 +120,25 @@ func TestFaultsOfParameters(t *testing.T) {
 	} {
 		_, _, err := readTarget(text)
 		var f *settings.ParamError
-		if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.As(err, &f) {
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.As(err, &f) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+	for _, text := range []string{
+		"kafka://a:9/l?tls=on", "kafka://a:9/l?transactional_id=x",
+		"kafka://a:9/l?user=me&password_file=kind_test.go", "kafka://a:9/l?user=me&mechanism=plain&allow_clear_text=on&password_file=kind_test.go",
+	} {
+		p, to, err := readTarget(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if c, _ := p.config(); (c.TLS != nil) != p.TLS {
+			t.Errorf("%s: got TLS %v", text, c.TLS)
+		}
+		p.User, p.PasswordFile = "me", "/none" // the file is gone since
+		if d, err := p.Open(to); d != nil || !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: got %v, %v", text, d, err)
 		}
 	}
 }
@@ -134,6 +154,7 @@ func TestPartitioningOfTheService(t *testing.T) {
 		err     string
 	}{
 		{Config{}, "", PartitioningPerSpool, ""},
+		{Config{Partitioning: -1}, "?key=user", PartitioningKeyed, ""}, // without a mark
 		{Config{}, "?partitioning=round_robin", PartitioningRoundRobin, ""},
 		{Config{}, "?key=user", 0, "leave out key"},
 		{Config{}, "?partitioning=keyed&key=user", PartitioningKeyed, ""},
@@ -143,16 +164,18 @@ func TestPartitioningOfTheService(t *testing.T) {
 		{Config{Partitioning: PartitioningKeyed, Key: key}, "?key=user", PartitioningKeyed, ""},
 		{Config{Partitioning: PartitioningKeyed, Key: key}, "?partitioning=per_spool", PartitioningPerSpool, ""},
 	} {
-		service, err := New([]string{"127.0.0.1:1"}, "logs", c.service)
-		if err != nil {
-			t.Fatal(err)
-		}
 		p, to, err := readTarget("kafka://127.0.0.1:1/logs" + c.options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		to.Mark = service.Mark()
-		_ = service.Close()
+		if c.service.Partitioning >= 0 {
+			service, err := New([]string{"127.0.0.1:1"}, "logs", c.service)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to.Mark = service.Mark()
+			_ = service.Close()
+		}
 		d, err := p.Open(to)
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {

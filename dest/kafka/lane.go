@@ -34,14 +34,14 @@ type lane struct {
 	d         *Destination
 	topic     string
 	partition int32
-	leader    int32 // -1: unknown
+	leader    int32 // -1 if unknown
 
 	producer producer
-	known    bool      // there is a producer
+	known    bool      // the producer is known
 	adopted  bool      // the producer is that of an earlier process, and the broker has not confirmed it
 	next     int32     // sequence of the next record that is encoded
-	taken    time.Time // when the partition last accepted a batch of the producer
-	offset   int64     // of the last record known to be in the partition; -1: none is
+	taken    time.Time // time at which the partition last accepted a batch of the producer
+	offset   int64     // offset of the last record known to be in the partition, or -1
 
 	spool, through uint64 // records of spool up to this number are settled, if they belong here
 	// Of the numbers from exactFrom to exactTo, which a search has covered,
@@ -67,11 +67,11 @@ type inFlight struct {
 	first     int32 // sequence of the first record
 	spool     uint64
 	numbers   []uint64 // Seq of the records
-	index     []int    // of the records within the batch of this call, or -1
-	ahead     bool     // it was sent before the response to the previous one
+	index     []int    // indexes of the records within the batch of this call, or -1
+	ahead     bool     // sent before the response to the previous batch
 	abandoned bool     // the client may still be reading the frame
 
-	underway chan struct{} // closed when the request has ended; nil: it is not in flight
+	underway chan struct{} // closed when the request has ended; nil if it is not in flight
 	cancel   context.CancelFunc
 	answer   *kmsg.ProduceResponseTopicPartition
 	err      error
@@ -90,12 +90,13 @@ func (l *lane) settled(r *nib.Record) bool {
 	if r.Seq == 0 || r.Spool != l.spool {
 		return false
 	}
-	return l.has(r) || r.Seq <= l.through && (r.Seq < l.exactFrom || r.Seq > l.exactTo)
+	_, refused := l.refused[identity{r.Spool, r.Seq}]
+	return l.has(r) || !refused && r.Seq <= l.through && (r.Seq < l.exactFrom || r.Seq > l.exactTo)
 }
 
 // has reports whether a search has found a record of the lane's spool.
 func (l *lane) has(r *nib.Record) bool {
-	if len(l.present) == 0 || r.Spool != l.spool {
+	if r.Spool != l.spool {
 		return false
 	}
 	_, ok := l.present[r.Seq]
@@ -137,27 +138,22 @@ func (l *lane) pending(r *nib.Record) (p *inFlight, at int) {
 func (l *lane) drain(ctx context.Context, batch []nib.Record, atOnce, left int) error {
 	l.held = l.held[:0]
 	for {
-		err := l.launch(ctx, batch, atOnce)
-		if len(l.queue) == 0 && err == nil && len(l.held) > 0 {
+		l.launch(ctx, batch, atOnce)
+		switch {
+		case len(l.queue) == 0 && len(l.held) > 0:
 			return l.hold()
-		}
-		if len(l.queue) == 0 {
-			return err // nil: nothing is left
-		}
-		if err == nil && len(l.queue) <= left && len(l.todo) == 0 && l.d.states[0].settled && !l.careful {
+		case len(l.queue) == 0: // nothing is left
+			return nil
+		case len(l.queue) <= left && l.d.states[0].settled && !l.careful:
 			return nil
 		}
-		if err == nil {
-			p := l.queue[0]
-			p.await(ctx)
-			if p.err != nil || p.answer.ErrorCode != 0 || l.adopted {
-				l.await(ctx)
-				l.careful = true
-			}
-			err = l.receive(ctx, p, batch)
-		}
-		if err != nil {
+		p := l.queue[0]
+		p.await(ctx)
+		if p.err != nil || p.answer.ErrorCode != 0 {
 			l.await(ctx)
+			l.careful = true
+		}
+		if err := l.receive(ctx, p, batch); err != nil {
 			return err
 		}
 	}
@@ -184,33 +180,30 @@ func (p *inFlight) await(ctx context.Context) {
 	p.underway = nil
 }
 
-// launch sends what may be sent now: one batch, or several if that is known to
-// be safe. Each is written before the next one.
-func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) error {
+// launch sends one batch, or several if that is known to be safe. Each is
+// written before the next one.
+func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) {
 	if len(l.queue) == 0 {
 		l.careful = false
 	}
-	if l.careful || l.adopted || !l.known || time.Since(l.taken) > remembered {
+	if l.careful || time.Since(l.taken) > remembered {
 		atOnce = 1
 	}
 	for n := 0; n < atOnce; n++ {
 		for n == len(l.queue) {
 			if len(l.todo) == 0 {
-				return nil
+				return
 			}
-			if err := l.encode(ctx, batch); err != nil {
-				return err
-			}
+			l.encode(batch)
 		}
 		if p := l.queue[n]; p.underway == nil {
 			p.ahead = n > 0
 			l.start(ctx, p, atOnce > 1)
 		}
 		if ctx.Err() != nil {
-			return nil
+			return
 		}
 	}
-	return nil
 }
 
 // start sends a batch, and returns when it is written, if others are to follow.
@@ -221,7 +214,7 @@ func (l *lane) start(ctx context.Context, p *inFlight, others bool) {
 	request, cancel := context.WithCancel(l.d.ctx)
 	p.underway, p.cancel = done, cancel
 	select {
-	case <-l.d.wrote: // of an earlier request
+	case <-l.d.wrote: // the result of an earlier request
 	default:
 	}
 	go func() {
@@ -238,8 +231,10 @@ func (l *lane) start(ctx context.Context, p *inFlight, others bool) {
 	}
 }
 
-// encode encodes the next batch of the records to be sent.
-func (l *lane) encode(ctx context.Context, batch []nib.Record) error {
+// encode encodes the next batch of the records to be sent. It rejects a record
+// that is too large for any request, and therefore for the dead letter topic as
+// well.
+func (l *lane) encode(batch []nib.Record) {
 	l.enc.reset()
 	n, spool := 0, batch[l.todo[0]].Spool
 	for ; n < len(l.todo); n++ {
@@ -249,17 +244,11 @@ func (l *lane) encode(ctx context.Context, batch []nib.Record) error {
 		if n > 0 && (size > l.limit || r.Spool != spool) {
 			break
 		}
-		if n == 0 && size > maxFrame {
-			i := l.todo[0]
+		if size > maxFrame {
+			l.refuse(r.Spool, r.Seq)
+			l.d.reject(l.todo[0], errTooLarge)
 			l.todo = l.todo[1:]
-			why, err := l.d.deadLetter(ctx, &batch[i], errTooLarge)
-			if err == nil {
-				l.d.states[i] = state{settled: true}
-			}
-			if why != nil {
-				l.d.reject(i, why)
-			}
-			return err
+			return
 		}
 		l.enc.add(r, key, "")
 	}
@@ -268,7 +257,6 @@ func (l *lane) encode(ctx context.Context, batch []nib.Record) error {
 		l.d.states[i].sent = true
 	}
 	l.todo = l.todo[n:]
-	return nil
 }
 
 // take appends the batch in the encoder to the queue.

@@ -21,9 +21,9 @@ type mark struct {
 
 // A place is the position after the last settled record of a partition.
 type place struct {
-	partition int32 // -1: not known yet
-	offset    int64 // of that record; -1: there is none
-	sequence  int32 // after that record
+	partition int32 // -1 if it is not known yet
+	offset    int64 // offset of that record, or -1
+	sequence  int32 // the sequence after that record
 }
 
 var nowhere = place{-1, -1, 0}
@@ -33,20 +33,18 @@ var nowhere = place{-1, -1, 0}
 // headers.
 type senders struct {
 	current  producer
-	previous int64 // id of the previous producer; -1: there was none
-	any      bool  // there were more, or nothing is known
+	previous int64 // id of the previous producer, or -1
+	any      bool  // there were more producers, or nothing is known
 }
 
 // anySender is the state without a mark.
 var anySender = senders{current: noProducer, previous: -1, any: true}
 
-// add makes p the current producer.
+// add makes p, which has another id, the current producer.
 func (s *senders) add(p producer) {
-	switch old := s.current; {
-	case old == noProducer || old.id == p.id:
-	case s.previous < 0:
-		s.previous = old.id
-	default:
+	if s.previous < 0 {
+		s.previous = s.current.id
+	} else {
 		s.any = true
 	}
 	s.current = p
@@ -157,14 +155,14 @@ func (d *Destination) advance() {
 	if d.spread {
 		d.spread, d.place = false, place{l.partition, -1, 0}
 	}
-	if !l.known || l.offset < 0 || l.spool == 0 || l.spool == d.reached.spool && l.through > d.reached.seq {
+	if l.spool == 0 || l.spool != d.reached.spool || l.through > d.reached.seq {
 		return
 	}
 	d.place = place{l.partition, l.offset, l.next}
 	if len(l.queue) > 0 {
 		d.place.sequence = l.queue[0].first
 	}
-	if !l.adopted && !l.taken.IsZero() { // records after the place are sent by this producer
+	if !l.taken.IsZero() { // records after the place are sent by this producer
 		d.senders = senders{current: l.producer, previous: -1}
 	}
 }
@@ -185,22 +183,28 @@ func (d *Destination) introduce(ctx context.Context) error {
 			d.shared = p
 			d.sendAs(p)
 		}
-		l.producer, l.known, l.next, l.taken = d.shared, true, 0, time.Time{}
-		if d.place.partition < 0 {
-			d.place.partition = l.partition
-		}
+		l.begin(d.shared)
 	}
 	return d.stored()
 }
 
+// begin lets the lane send as p.
+func (l *lane) begin(p producer) {
+	l.producer, l.known, l.next, l.taken = p, true, 0, time.Time{}
+	if l.d.place.partition < 0 {
+		l.d.place.partition = l.partition
+	}
+}
+
 // sendAs adds p to the senders.
 func (d *Destination) sendAs(p producer) {
-	if d.senders.current.id != p.id {
-		d.senders.add(p)
-		d.place.sequence = 0
-		d.unstored = true
+	if d.senders.current.id == p.id {
+		d.senders.current.epoch = p.epoch
+		return
 	}
-	d.senders.current = p
+	d.senders.add(p)
+	d.place.sequence = 0
+	d.unstored = true
 }
 
 // stored returns an error, once, if the mark must be stored first.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 )
@@ -35,8 +36,8 @@ func TestSpoolsAreSpread(t *testing.T) {
 	}
 }
 
-// A mark decodes to what was encoded, and a mark of another topic or spool is
-// not accepted.
+// Decoding a mark returns the encoded one, and a mark of another topic or spool
+// is not accepted.
 func TestMarkCodec(t *testing.T) {
 	want := mark{PartitioningRoundRobin, true, place{3, 4, 5}, senders{producer{6, 7}, 8, true}}
 	b := want.append(nil, 9)
@@ -56,5 +57,132 @@ func TestMarkCodec(t *testing.T) {
 	}
 	if p, ok := partitioningOf(b); p != PartitioningRoundRobin || !ok {
 		t.Errorf("partitioningOf: got %v, %v", p, ok)
+	}
+}
+
+// A mark has the current producer and the one before it. With more of them, and
+// with the id 0, which brokers give out first, no record is missed.
+func TestSenders(t *testing.T) {
+	s := senders{current: noProducer, previous: -1}
+	for i, want := range []senders{
+		{producer{0, 3}, -1, false},
+		{producer{5, 0}, 0, false},
+		{producer{6, 0}, 0, true},
+	} {
+		s.add(want.current)
+		if s != want {
+			t.Errorf("producer %d: got %+v, want %+v", i, s, want)
+		}
+	}
+	for _, c := range []struct {
+		s    senders
+		id   int64
+		want bool
+	}{
+		{senders{producer{0, 1}, -1, false}, 0, true},
+		{senders{producer{5, 1}, 6, false}, 5, true},
+		{senders{producer{5, 1}, 6, false}, 6, true},
+		{senders{producer{5, 1}, 6, false}, 7, false},
+		{senders{producer{5, 1}, -1, false}, -1, false}, // of a client without a producer id
+		{senders{noProducer, -1, false}, -1, false},
+		{anySender, 7, true},
+		{anySender, -1, true},
+	} {
+		if got := c.s.has(c.id); got != c.want {
+			t.Errorf("%+v has %d: got %v", c.s, c.id, got)
+		}
+	}
+}
+
+// Mark moves the place after the records that were reported, and only then.
+func TestPlaceFollowsReportedRecords(t *testing.T) {
+	before, old := place{0, 2, 3}, senders{producer{4, 0}, 3, true}
+	for name, c := range map[string]struct {
+		change func(d *Destination, l *lane)
+		want   place
+		reset  bool // of the senders
+	}{
+		"reported":              {func(*Destination, *lane) {}, place{0, 9, 10}, true},
+		"not all reported":      {func(_ *Destination, l *lane) { l.through = 11 }, before, false},
+		"none reported":         {func(d *Destination, _ *lane) { d.reached = identity{} }, before, false},
+		"of another spool":      {func(_ *Destination, l *lane) { l.spool = 8 }, before, false},
+		"nothing found or sent": {func(d *Destination, l *lane) { *l, d.reached = lane{offset: -1}, identity{} }, before, false},
+		"in flight":             {func(_ *Destination, l *lane) { l.queue = []*inFlight{{first: 8}, {first: 9}} }, place{0, 9, 8}, true},
+		"adopted":               {func(_ *Destination, l *lane) { l.adopt(producer{5, 0}, 10) }, place{0, 9, 10}, false},
+		"nothing sent":          {func(_ *Destination, l *lane) { l.taken = time.Time{} }, place{0, 9, 10}, false},
+		"another mode":          {func(d *Destination, _ *lane) { d.c.Partitioning = PartitioningRoundRobin }, before, false},
+		"not looked up":         {func(d *Destination, _ *lane) { d.lanes = nil }, before, false},
+		"spread":                {func(d *Destination, _ *lane) { d.spread, d.highest = true, 11 }, before, false},
+		"spread, all reported":  {func(d *Destination, _ *lane) { d.spread, d.highest = true, 10 }, place{0, 9, 10}, true},
+		"spread before":         {func(d *Destination, _ *lane) { d.highest = 11 }, place{0, 9, 10}, true},
+		"spread, nothing sent": {func(d *Destination, l *lane) {
+			d.spread, d.highest = true, 10
+			*l = lane{offset: -1}
+		}, place{0, -1, 0}, false},
+	} {
+		d := &Destination{spool: 7, reached: identity{7, 10}, place: before, senders: old}
+		l := &lane{d: d, producer: producer{5, 0}, known: true, next: 10, taken: time.Unix(1, 0), offset: 9, spool: 7, through: 10}
+		d.lanes = []*lane{l}
+		c.change(d, l)
+		d.advance()
+		want := old
+		if c.reset {
+			want = senders{current: producer{5, 0}, previous: -1}
+		}
+		if d.place != c.want || d.senders != want {
+			t.Errorf("%s: got %+v, %+v; want %+v, %+v", name, d.place, d.senders, c.want, want)
+		}
+		if spread := name == "spread"; d.spread != spread {
+			t.Errorf("%s: got spread %v", name, d.spread)
+		}
+	}
+}
+
+// Only lanes that are about to send get a producer, and the place is in the
+// partition of the first one.
+func TestProducerOfALane(t *testing.T) {
+	newDestination := func() *Destination {
+		d := &Destination{shared: producer{5, 1}, place: nowhere, senders: senders{current: producer{5, 1}, previous: -1}}
+		d.lanes = []*lane{newLane(d, "logs", 0), newLane(d, "logs", 1)}
+		d.lanes[1].todo = []int{0}
+		return d
+	}
+	d := newDestination()
+	d.lanes[1].next, d.lanes[1].taken = 8, time.Unix(1, 0)
+	if err := d.introduce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if l := d.lanes[1]; d.lanes[0].known || !l.known || l.producer != d.shared || l.next != 0 || !l.taken.IsZero() {
+		t.Errorf("got %+v and %+v, want that the second one begins as producer 5", d.lanes[0], l)
+	}
+	if d.place != (place{1, -1, 0}) {
+		t.Errorf("place: got %+v, want partition 1", d.place)
+	}
+	d = newDestination()
+	d.place = place{0, 6, 7}
+	if err := d.introduce(t.Context()); err != nil || d.place != (place{0, 6, 7}) {
+		t.Errorf("got %+v, %v; want the place in partition 0 as before", d.place, err)
+	}
+}
+
+// A new producer must be in the mark before it sends, from its first sequence
+// on. A new epoch of the same one need not.
+func TestNewProducerIsUnstored(t *testing.T) {
+	d := &Destination{place: place{0, 6, 7}, senders: senders{current: producer{4, 0}, previous: -1}, marks: true}
+	d.sendAs(producer{4, 1})
+	if d.senders != (senders{producer{4, 1}, -1, false}) || d.place.sequence != 7 || d.stored() != nil || d.unsynced {
+		t.Errorf("another epoch: got %+v, %+v, unsynced %v", d.senders, d.place, d.unsynced)
+	}
+	d.sendAs(producer{5, 0})
+	if d.senders != (senders{producer{5, 0}, 4, false}) || d.place != (place{0, 6, 0}) {
+		t.Errorf("another producer: got %+v, %+v", d.senders, d.place)
+	}
+	if err := d.stored(); err != errUnstored || !d.SyncMark() || d.stored() != nil || d.SyncMark() {
+		t.Errorf("got %v, want once that the mark must be stored", err)
+	}
+	d.marks = false
+	d.sendAs(producer{6, 0})
+	if err := d.stored(); err != nil || d.SyncMark() {
+		t.Errorf("without marks: got %v", err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 // after it, are accepted. If none is accepted, the cause is the topic or the
 // clock, which can be fixed, and all are sent again later.
 
-// limitKept is how long batches keep the size that a broker has accepted. Then
-// a larger one is tried.
+// limitKept is the time for which batches keep the size that a broker has
+// accepted. Then a larger one is tried.
 const limitKept = time.Minute
 
 // An attempt ends when this many records in a row were refused, initially and
@@ -31,13 +31,25 @@ type blame struct {
 	suspect int          // bytes of the batch being split whose outcome is unknown
 	before  int          // the limit before the split
 	others  bool         // a part of the batch was accepted
-	limited time.Time    // when a batch was last too large
+	limited time.Time    // time at which a batch was last too large
+
+	// Records that the broker refused last, until that was reported: those
+	// after them may be accepted in another call.
+	refused map[identity]struct{}
 }
 
-// A heldRecord is a refused record.
+// A heldRecord is a record that the broker refused, and the reason.
 type heldRecord struct {
 	index int
 	why   error
+}
+
+// refuse records that a record was refused.
+func (l *lane) refuse(spool, seq uint64) {
+	if l.refused == nil {
+		l.refused = map[identity]struct{}{}
+	}
+	l.refused[identity{spool, seq}] = struct{}{}
 }
 
 // split halves the first batch of the queue.
@@ -50,7 +62,7 @@ func (l *lane) split() {
 	l.unsend()
 }
 
-// accepted notes that a batch was acknowledged, so the records refused before
+// accepted records that a batch was acknowledged, so the records refused before
 // it were refused because of their contents.
 func (l *lane) accepted(p *inFlight) {
 	for _, h := range l.held {
@@ -61,7 +73,7 @@ func (l *lane) accepted(p *inFlight) {
 	case l.suspect > 0:
 		l.suspect -= p.plain
 		l.others = l.suspect > 0
-	case l.limit < l.d.c.MaxBatch && time.Since(l.limited) > limitKept:
+	case time.Since(l.limited) > limitKept:
 		l.limit = min(2*l.limit, l.d.c.MaxBatch)
 	}
 }
@@ -80,11 +92,12 @@ func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) err
 	p := l.queue[0]
 	i := p.index[0]
 	p.index[0] = -1
+	l.refuse(p.spool, p.numbers[0])
 	l.unsend()
 	others := l.others
 	l.blamed()
 	if i < 0 {
-		return nil // it will be delivered and refused again
+		return nil // the record will be delivered and refused again
 	}
 	l.d.states[i].sent = false
 	why, err := l.d.deadLetter(ctx, &batch[i], why)
@@ -103,6 +116,7 @@ func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) err
 
 // refuseSome determines which records of the first batch are refused. If the
 // broker does not identify them, it splits the batch until it has one record.
+// If all are, the attempt ends.
 func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.ProduceResponseTopicPartition, why error) error {
 	p := l.queue[0]
 	if len(p.index) == 1 {
@@ -119,6 +133,7 @@ func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.Produ
 			continue
 		}
 		i := p.index[n]
+		l.refuse(p.spool, p.numbers[n])
 		reason, err := l.d.deadLetter(ctx, &batch[i], brokerError("produce to", l.topic, a.ErrorCode, r.ErrorMessage))
 		switch {
 		case err != nil:
@@ -134,7 +149,10 @@ func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.Produ
 		p.index[n] = -1
 	}
 	l.unsend()
-	return l.holdMany()
+	if all && len(l.held) > 0 {
+		return l.hold() // they would be sent again
+	}
+	return nil
 }
 
 // holdMany calls hold if too many records are held to continue.

@@ -12,10 +12,10 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// margin is how much earlier than the oldest record a search by time begins: a
-// goroutine that was suspended after it took the time of its line may have got
-// a higher number than newer lines, and topics that set timestamps themselves
-// use another clock.
+// margin is the time before the oldest record at which a search by time begins:
+// a goroutine that was suspended after it took the time of its line may have
+// got a higher number than newer lines, and topics that set timestamps
+// themselves use another clock.
 const margin = time.Minute
 
 // Resume returns how many leading records of batch an earlier process has
@@ -33,8 +33,9 @@ const margin = time.Minute
 // delivered, and fails while a partition cannot be read. With a TransactionalID
 // it first fences the earlier process.
 //
-// Its duration depends on how much all producers have written since the mark.
-// ctx and Close interrupt it.
+// Its duration depends on how much all producers have written since the mark,
+// or, where it reads all partitions, since a minute before the oldest record of
+// batch. ctx and Close interrupt it.
 func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Record) (taken int, err error) {
 	d.work.Lock()
 	defer d.work.Unlock()
@@ -46,18 +47,16 @@ func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Recor
 	if len(batch) == 0 {
 		return 0, nil
 	}
-	if !d.resumed {
+	if earliest(batch)+margin.Milliseconds() < d.searched { // a clock that was set back may have dated a later batch earlier
 		if err := d.resume(ctx, mark, batch); err != nil {
 			d.stale = true
 			d.failed(err)
 			return 0, err
 		}
-		d.resumed = true
 	}
 	for taken < len(batch) && d.isSettled(&batch[taken]) {
 		taken++
 	}
-	d.count(func(s *Stats) { s.Present += uint64(taken) })
 	d.reported(batch[:taken])
 	return taken, nil
 }
@@ -68,7 +67,7 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 		return err
 	}
 	d.spool = batch[0].Spool
-	m, _ := readMark(b, d.sum(d.spool)) // without one, records may be anywhere
+	m, _ := readMark(b, d.sum(d.spool)) // without a mark, records may be anywhere
 	d.spread, d.place, d.senders = m.spread, m.place, m.senders
 	if d.c.TransactionalID != "" {
 		if err := d.takeID(ctx); err != nil {
@@ -79,48 +78,49 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 		d.spread = true
 	}
 	if d.spread {
-		return d.searchAll(ctx, m.mode == PartitioningPerSpool, batch)
+		return d.searchAll(ctx, batch)
 	}
 	l := d.lanes[m.place.partition]
-	start := origin{-1, earliest(batch)}
-	if m.place.offset >= 0 {
-		start.offset = m.place.offset + 1
-	}
-	f, err := l.search(ctx, d.spool, batch[0].Seq, start)
+	l.offset = m.place.offset
+	f, err := l.search(ctx, d.spool, batch[0].Seq, l.origin(batch))
 	if err != nil {
 		return err
 	}
 	d.homeSpool, d.home = d.spool, l.partition
-	if f.end > m.place.offset && m.senders.current != noProducer { // otherwise it is a different partition
-		l.offset = m.place.offset
+	switch {
+	case f.end <= m.place.offset: // it is a different partition
+		l.offset = -1
+	case m.senders.current != noProducer:
 		l.adopt(m.senders.current, m.place.sequence)
 	}
 	l.pass(f)
+	d.searched = 0
 	return nil
 }
 
 // searchAll searches all partitions. Only the records found are settled: of the
 // records in between, some partitions may have theirs and others not. Requests
 // of a dead process in flight may concern any partition, so it waits for them.
-func (d *Destination) searchAll(ctx context.Context, perSpool bool, batch []nib.Record) error {
+func (d *Destination) searchAll(ctx context.Context, batch []nib.Record) error {
 	if d.c.TransactionalID == "" {
 		if err := d.awaitTakeover(ctx); err != nil {
 			return err
 		}
 	}
-	found := make([]finding, len(d.lanes))
+	found, from := make([]finding, len(d.lanes)), earliest(batch)
 	for i, l := range d.lanes {
-		f, err := l.search(ctx, d.spool, batch[0].Seq, origin{-1, earliest(batch)})
+		f, err := l.search(ctx, d.spool, batch[0].Seq, origin{-1, from})
 		if err != nil {
 			return err
 		}
 		found[i] = f
 	}
+	d.searched = from
 	for i, l := range d.lanes {
 		l.pass(found[i])
 		if through := found[i].through; through > d.highest {
 			d.highest = through
-			if perSpool && d.c.Partitioning == PartitioningPerSpool {
+			if d.c.Partitioning == PartitioningPerSpool {
 				d.homeSpool, d.home = d.spool, l.partition
 			}
 		}
@@ -131,10 +131,8 @@ func (d *Destination) searchAll(ctx context.Context, perSpool bool, batch []nib.
 // awaitTakeover waits until requests of a dead process should have been
 // executed.
 func (d *Destination) awaitTakeover(ctx context.Context) error {
-	timer := time.NewTimer(d.c.TakeoverDelay)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d.c.TakeoverDelay):
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("nib/kafka: wait for requests of an earlier process: %w", context.Cause(ctx))
@@ -147,7 +145,7 @@ func earliest(batch []nib.Record) int64 {
 	for i := range batch {
 		t = min(t, batch[i].Time)
 	}
-	return floorMilli(t - min(t-math.MinInt64, int64(margin)))
+	return max(floorMilli(t)-margin.Milliseconds(), 0)
 }
 
 // adopt continues as an earlier producer.
@@ -155,7 +153,7 @@ func (l *lane) adopt(p producer, next int32) {
 	if l.d.c.TransactionalID != "" {
 		return
 	}
-	l.producer, l.known, l.adopted, l.next = p, true, true, next
+	l.producer, l.known, l.adopted, l.next, l.taken = p, true, true, next, time.Time{}
 }
 
 // pass applies the result of a search.
@@ -174,15 +172,20 @@ func (l *lane) pass(f finding) {
 	if l.spool != f.spool {
 		l.spool, l.through, l.exactFrom, l.exactTo = f.spool, 0, 0, 0
 	}
+	found := uint64(0)
 	for _, n := range f.numbers {
+		if !l.settled(&nib.Record{Spool: f.spool, Seq: n}) {
+			found++
+		}
 		l.present[n] = struct{}{}
 	}
-	if l.d.c.Partitioning == PartitioningPerSpool && !l.d.spread { // records before the first one found are in order, and were sent
+	l.d.count(func(s *Stats) { s.Present += found })
+	if l.d.c.Partitioning == PartitioningPerSpool && !l.d.spread { // the records are in order
 		l.through = max(l.through, f.through)
-		if l.exactTo == 0 {
+		l.exactFrom, l.exactTo = f.from, f.through
+		if f.deleted { // those before the first one found were sent
 			l.exactFrom = slices.Min(f.numbers)
 		}
-		l.exactTo = f.through
 	}
 }
 
@@ -195,10 +198,13 @@ func (l *lane) origin(batch []nib.Record) origin {
 	return origin{-1, earliest(batch)}
 }
 
-// recover determines what the partition has, after the broker has refused a
-// batch because of its sequence: records of a dead process may have arrived
-// after the search, or the broker has forgotten the producer.
+// recover determines which records the partition has, after the broker has
+// refused a batch because of its sequence: records of a dead process may have
+// arrived after the search, or the broker has forgotten the producer.
 func (l *lane) recover(ctx context.Context, batch []nib.Record, why error) error {
+	if len(l.todo) == 0 {
+		return why
+	}
 	spool := batch[l.todo[0]].Spool
 	for _, pause := range []func(context.Context) error{nil, l.d.awaitTakeover} {
 		if pause != nil {
@@ -231,9 +237,5 @@ func (l *lane) confirm(ctx context.Context, p *inFlight, batch []nib.Record) err
 		return nil
 	}
 	l.unsend()
-	if f.records == 0 && len(l.todo) > 0 { // the sequence is that of an older batch
-		return l.recover(ctx, batch, errUnsure)
-	}
-	l.pass(f)
-	return errUnsure
+	return l.recover(ctx, batch, errUnsure)
 }

@@ -25,21 +25,23 @@ const (
 	// record.
 	latest, oldest = -1, -2
 
-	// The kind of client that requests offsets: a consumer gets the end of what
-	// all in-sync replicas have, without open transactions; a debugger the end
-	// of the leader's log.
+	// The kind of client that requests offsets: a consumer gets the end of the
+	// records that all in-sync replicas have, without open transactions; a
+	// debugger gets the end of the leader's log.
 	asConsumer, asDebugger = -1, -2
 )
 
 // A finding is the result of a search for records of a spool.
 type finding struct {
 	spool    uint64
+	from     uint64 // lower numbers are ignored
+	deleted  bool   // a part was deleted before it was read
 	records  int
 	through  uint64   // the highest number
-	numbers  []uint64 // all of them, in the order of the partition
-	producer producer // of the last batch
+	numbers  []uint64 // all numbers, in the order of the partition
+	producer producer // producer of the last batch
 	next     int32    // sequence after that batch
-	offset   int64    // of the last record
+	offset   int64    // offset of the last record
 	end      int64    // the offset up to which the partition was read
 }
 
@@ -47,7 +49,6 @@ type finding struct {
 type searcher struct {
 	l     *lane
 	spool uint64
-	from  uint64 // lower numbers are ignored
 	at    int64
 	found finding
 
@@ -64,7 +65,7 @@ func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (fi
 	if l.leader < 0 {
 		return finding{}, errNoLeader
 	}
-	s := &searcher{l: l, spool: spool, from: from, decompress: l.d.decompress, dropping: map[int64]bool{}}
+	s := &searcher{l: l, spool: spool, decompress: l.d.decompress, dropping: map[int64]bool{}}
 	// Records that the leader has and other replicas do not have yet cannot be
 	// read. A search that stopped before them would miss records that become
 	// visible later.
@@ -73,17 +74,22 @@ func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (fi
 		return finding{}, err
 	}
 	s.at = start.offset
-	if s.at < 0 || s.at > end { // beyond the end: the topic was truncated, or is another one
-		if s.at, err = l.offsetAt(ctx, start.time, asConsumer); err != nil {
+	elsewhere := s.at < 0 || s.at > end         // beyond the end: the topic was truncated, or is another one
+	if elsewhere || l.d.topicID == [16]byte{} { // without an id, it may be another one as well
+		at, err := l.offsetAt(ctx, start.time, asConsumer)
+		if err != nil {
 			return finding{}, err
 		}
-		if s.at < 0 { // there is no readable record from that time on
-			if s.at, err = l.offsetAt(ctx, latest, asConsumer); err != nil {
+		if at < 0 { // no record from that time on can be read
+			if at, err = l.offsetAt(ctx, latest, asConsumer); err != nil {
 				return finding{}, err
 			}
 		}
+		if elsewhere || at < s.at {
+			s.at = at
+		}
 	}
-	s.found.spool, s.found.offset = spool, -1
+	s.found.spool, s.found.from, s.found.offset = spool, from, -1
 	for tries := 0; s.at < end; tries++ {
 		before := s.at
 		if err := s.fetch(ctx); err != nil {
@@ -100,8 +106,8 @@ func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (fi
 	return s.found, nil
 }
 
-// An origin is where a search begins: at an offset or, if that is negative, at
-// the first record of a time in Unix milliseconds.
+// An origin is the place where a search begins: an offset or, if that is
+// negative, the first record of a time in Unix milliseconds.
 type origin struct{ offset, time int64 }
 
 // offsetAt requests the offset for a time.
@@ -166,8 +172,8 @@ func (s *searcher) fetch(ctx context.Context) error {
 	return nil
 }
 
-// skipDeleted moves to the first record that retention or DeleteRecords has
-// left. Brokers do not report the start of the log with OFFSET_OUT_OF_RANGE.
+// skipDeleted moves to the first record that retention or DeleteRecords has not
+// deleted. Brokers do not report the start of the log with OFFSET_OUT_OF_RANGE.
 func (s *searcher) skipDeleted(ctx context.Context) error {
 	start, err := s.l.offsetAt(ctx, oldest, asConsumer)
 	if err != nil {
@@ -176,7 +182,7 @@ func (s *searcher) skipDeleted(ctx context.Context) error {
 	if start <= s.at {
 		return brokerError("read", s.l.topic, kerr.OffsetOutOfRange.Code, nil)
 	}
-	s.at = start
+	s.at, s.found.deleted = start, true
 	return nil
 }
 
@@ -209,16 +215,16 @@ func (s *searcher) batch(b []byte) error {
 	s.at = base + last + 1
 	p := producer{int64(be.Uint64(b[frameProducer:])), int16(be.Uint16(b[frameEpoch:]))}
 	attributes := be.Uint16(b[frameAttributes:])
-	aborted := attributes&attributeTransactional != 0 && s.isAborted(p.id, base)
+	aborted := s.isAborted(p.id, base)
 	if attributes&attributeControl != 0 {
-		delete(s.dropping, p.id) // the end of its transaction
+		delete(s.dropping, p.id) // the batch ends its transaction
 		return nil
 	}
 	if aborted {
 		return nil
 	}
 	if !s.l.d.senders.has(p.id) {
-		return nil // of another producer, regardless of its headers
+		return nil // a batch of another producer, regardless of its headers
 	}
 	records, err := s.decompress.Decompress(b[frameHead:], kgo.CompressionCodecType(attributes&7))
 	if errors.Is(err, kgo.ErrMaxDecompress) {
@@ -246,7 +252,7 @@ func (s *searcher) batch(b []byte) error {
 		f := &s.found
 		f.producer, f.next = p, advance(int32(be.Uint32(b[frameSequence:])), int(last)+1)
 		f.offset = max(f.offset, base+int64(r.OffsetDelta))
-		if number < s.from {
+		if number < f.from {
 			continue
 		}
 		f.records++
@@ -257,7 +263,7 @@ func (s *searcher) batch(b []byte) error {
 }
 
 // isAborted reports whether a batch belongs to an aborted transaction. The
-// search may have begun within the transaction, so its first batch may be
+// search may have begun within the transaction, so the first batch may be
 // missing. Each entry is used once: the producer's next transaction is another
 // one.
 func (s *searcher) isAborted(producer, offset int64) bool {

@@ -97,7 +97,7 @@ func makePartition(data []byte) *partition {
 
 // find checks each record.
 func (p *partition) find(known senders, from uint64, at int64) finding {
-	f := finding{spool: 7, offset: -1}
+	f := finding{spool: 7, from: from, offset: -1}
 	for _, b := range p.batches {
 		for k, r := range b.records {
 			if !b.counts || b.last < at || !known.has(b.producer.id) || r.Spool != 7 {
@@ -139,8 +139,8 @@ func FuzzSearchInTransactions(f *testing.F) {
 		d := &Destination{senders: senders{current: producer{5, 1}, previous: 6}}
 		at := int64(start) % (p.end + 1)
 		want := p.find(d.senders, from, at)
-		s := &searcher{l: &lane{d: d}, spool: 7, from: from, at: at, decompress: kgo.DefaultDecompressor(), dropping: map[int64]bool{}}
-		s.found.spool, s.found.offset = 7, -1
+		s := &searcher{l: &lane{d: d}, spool: 7, at: at, decompress: kgo.DefaultDecompressor(), dropping: map[int64]bool{}}
+		s.found.spool, s.found.from, s.found.offset = 7, from, -1
 		for s.at < p.end {
 			before := s.at
 			var b []byte

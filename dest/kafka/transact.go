@@ -12,7 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// concurrentPause is how long to wait for the end of the previous transaction,
+// concurrentPause is the time to wait for the end of the previous transaction,
 // which brokers write to the partitions after their response.
 const (
 	concurrentPause = 2 * time.Millisecond
@@ -73,22 +73,16 @@ func (d *Destination) enter(ctx context.Context, l *lane, batch []nib.Record) er
 	if err := d.takeID(ctx); err != nil {
 		return err
 	}
-	l.producer, l.known, l.next, l.taken = d.taken, true, 0, time.Time{}
+	l.begin(d.taken)
 	if d.doubt {
-		f, err := l.search(ctx, batch[l.todo[0]].Spool, 0, l.origin(batch))
+		f, err := l.search(ctx, batch[l.todo[0]].Spool, batch[l.todo[0]].Seq, l.origin(batch))
 		if err != nil {
 			return err
 		}
-		d.doubt = false
-		if f.records > 0 {
-			l.pass(f)
-			d.assign(batch)
-		}
+		l.pass(f)
+		d.assign(batch)
 	}
 	d.fence = false
-	if d.place.partition < 0 {
-		d.place.partition = l.partition
-	}
 	return d.stored()
 }
 
@@ -129,7 +123,7 @@ func (d *Destination) join(ctx context.Context, l *lane) error {
 				code = p.ErrorCode
 			}
 		}
-		if code != kerr.ConcurrentTransactions.Code || ctx.Err() != nil || tries == concurrentTries {
+		if code != kerr.ConcurrentTransactions.Code || tries == concurrentTries {
 			return brokerError("begin a transaction on", l.topic, code, nil)
 		}
 		wait(ctx, concurrentPause)

@@ -15,7 +15,7 @@ import (
 type Config struct {
 	Brokers    int    // defaults to 1
 	Topic      string // created if not ""
-	Partitions int    // of Topic; defaults to 1
+	Partitions int    // number of partitions of Topic; defaults to 1
 	Dir        string // directory for records; "" keeps them in memory
 }
 

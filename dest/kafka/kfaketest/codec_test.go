@@ -15,7 +15,7 @@ type producer struct {
 	epoch int16
 }
 
-// A mark is what Destination.Mark returns, read independently of the code under
+// A mark is a result of Destination.Mark, read independently of the code under
 // test.
 type mark struct {
 	mode        Partitioning

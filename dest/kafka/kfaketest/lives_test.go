@@ -15,7 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// A cursor is what a spool stores: the settled position, and the mark.
+// A cursor is stored by a spool: the settled position, and the mark.
 type cursor struct {
 	settled uint64
 	mark    []byte

@@ -3,6 +3,7 @@
 package kfaketest
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -76,31 +77,33 @@ func TestFirstRequestIsLate(t *testing.T) {
 // A refused record is missing among those that a search finds: it is refused
 // and counted again, and the others are not sent again.
 func TestResumeFindsAHole(t *testing.T) {
-	c := start(t, 1)
-	refuse(c, true, 15)
-	before := dial(t, c, Config{})
-	deliver(t, before, records(7, 1, 10))
-	mark := before.Mark()
-	if got := deliver(t, before, records(7, 11, 20)); len(got) != 1 {
-		t.Fatalf("rejected: %v", got)
-	}
-	after := dial(t, c, Config{})
-	rest := resume(t, after, mark, records(7, 11, 30))
-	if len(rest) != 16 || rest[0].Seq != 15 {
-		t.Fatalf("left: got %d records from %d, want 16 from 15", len(rest), rest[0].Seq)
-	}
-	if got := deliver(t, after, rest); len(got) != 1 || got[0].Index != 0 {
-		t.Errorf("rejected: got %v, want the first", got)
-	}
-	want := slices.DeleteFunc(records(7, 1, 30), func(r nib.Record) bool { return r.Seq == 15 })
-	got := numbers(t, read(t, c, logs))
-	for i, n := range got {
-		if i >= len(want) || n != want[i].Seq {
-			t.Fatalf("got %v", got)
+	for _, hole := range []uint64{11, 15, 20} {
+		c := start(t, 1)
+		refuse(c, true, hole)
+		before := dial(t, c, Config{})
+		deliver(t, before, records(7, 1, 10))
+		mark := before.Mark()
+		if got := deliver(t, before, records(7, 11, 20)); len(got) != 1 {
+			t.Fatalf("rejected: %v", got)
 		}
-	}
-	if len(got) != len(want) {
-		t.Errorf("got %v", got)
+		after := dial(t, c, Config{})
+		rest := resume(t, after, mark, records(7, 11, 30))
+		if len(rest) == 0 || rest[0].Seq != hole {
+			t.Fatalf("left: got %d records, want all from %d", len(rest), hole)
+		}
+		if got := deliver(t, after, rest); len(got) != 1 || got[0].Index != 0 {
+			t.Errorf("rejected: got %v, want the first", got)
+		}
+		want := slices.DeleteFunc(records(7, 1, 30), func(r nib.Record) bool { return r.Seq == hole })
+		got := numbers(t, read(t, c, logs))
+		for i, n := range got {
+			if i >= len(want) || n != want[i].Seq {
+				t.Fatalf("got %v", got)
+			}
+		}
+		if s := after.Stats(); len(got) != len(want) || s.Present != 9 || s.Records != 10 {
+			t.Errorf("got %v, %+v", got, s)
+		}
 	}
 }
 
@@ -194,12 +197,28 @@ func TestSequenceOfAnOlderBatch(t *testing.T) {
 	c := start(t, 1)
 	before := dial(t, c, Config{})
 	deliver(t, before, records(7, 1, 10))
+	deliver(t, before, records(7, 11, 20))
 	m := readMark(t, before.Mark())
-	m.sequence = 0
+	m.sequence = 10
 	after := dial(t, c, Config{})
-	deliver(t, after, resume(t, after, m.encode(), records(7, 11, 20)))
-	deliver(t, after, records(7, 21, 30))
-	wantExactly(t, c, 1, 30)
+	rest := resume(t, after, m.encode(), records(7, 21, 30))
+	_ = after.Mark()
+	if res, err := after.Deliver(t.Context(), rest); res.Accepted != 0 || err != nil || !after.SyncMark() {
+		t.Errorf("got %+v, %v; want that the mark is stored first", res, err)
+	}
+	if got := readMark(t, after.Mark()); got.sequence != 0 || got.offset != m.offset || got.current.id < 0 || got.current == m.current || !got.has(m.current.id) {
+		t.Errorf("mark: got %+v, want both producers, and the first sequence of the new one", got)
+	}
+	searches := after.Stats().Searches
+	deliver(t, after, rest)
+	deliver(t, after, records(7, 31, 40))
+	if got := after.Stats().Searches; got != searches {
+		t.Errorf("%d searches for the batches of a new producer", got-searches)
+	}
+	if got := readMark(t, after.Mark()); got.current.id < 0 || got.has(m.current.id) {
+		t.Errorf("mark: got %+v, want the new producer only", got)
+	}
+	wantExactly(t, c, 1, 40)
 }
 
 // A request of a dead process with several partitions is executed after the
@@ -235,4 +254,28 @@ func TestRecordsOfAnotherProducer(t *testing.T) {
 	if rest := resume(t, after, mark, records(7, 11, 20)); len(rest) != 10 {
 		t.Errorf("left: got %d records, want 10", len(rest))
 	}
+}
+
+// A search within Deliver finds records of a dead process, and the context ends
+// before Deliver reports them: the mark stays before them, so that the next
+// process finds them, too.
+func TestMarkStaysBeforeUnreportedRecords(t *testing.T) {
+	c := start(t, 1)
+	before := dial(t, c, Config{})
+	deliver(t, before, records(7, 1, 10))
+	mark := before.Mark()
+	release := dieDuring(t, c, before, records(7, 11, 20))
+	defer release()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	second := dial(t, c, Config{OnError: func(error) { cancel() }})
+	rest := resume(t, second, mark, records(7, 11, 25))
+	release()
+	awaitEnd(t, c, Config{})
+	if res, err := second.Deliver(ctx, rest); res.Accepted != 0 || err == nil {
+		t.Fatalf("got %+v, %v; want nothing", res, err)
+	}
+	third := dial(t, c, Config{})
+	deliver(t, third, resume(t, third, second.Mark(), records(7, 11, 25)))
+	wantExactly(t, c, 1, 25)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -62,28 +63,19 @@ func TestAllRefusedIsHeld(t *testing.T) {
 					t.Run(fmt.Sprint(code.Message, named, n, conf.Partitioning, conf.TransactionalID), func(t *testing.T) {
 						c := start(t, 3)
 						heal := refuseAll(c, logs, code.Code, named)
-						reported := make(chan error, 100)
+						reports := 0
 						conf.OnError = func(err error) {
-							select {
-							case reported <- err:
-							default:
+							if !errors.Is(err, code) || !strings.Contains(err.Error(), "fixed") {
+								t.Errorf("OnError: got %v", err)
+							}
+							if reports++; reports == 3 {
+								heal() // between two attempts
 							}
 						}
 						d := dial(t, c, conf)
-						done := make(chan struct{})
-						go func() {
-							defer close(done)
-							if got := deliver(t, d, records(7, 1, n)); len(got) > 0 {
-								t.Errorf("rejected: %v", got)
-							}
-						}()
-						for range 3 {
-							if err := <-reported; !errors.Is(err, code) || !strings.Contains(err.Error(), "fixed") {
-								t.Errorf("OnError: got %v", err)
-							}
+						if got := deliver(t, d, records(7, 1, n)); len(got) > 0 {
+							t.Errorf("rejected: %v", got)
 						}
-						heal()
-						<-done
 						wantSpool(t, c, 7, n, false)
 						if got := d.Stats(); got.Rejected != 0 {
 							t.Errorf("Stats: got %+v", got)
@@ -92,6 +84,28 @@ func TestAllRefusedIsHeld(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A topic is fixed between two requests of an attempt, after a whole batch was
+// refused: its records are accepted then, and not rejected.
+func TestFixedWithinAnAttempt(t *testing.T) {
+	for _, named := range []bool{true, false} {
+		c := start(t, 1)
+		sent, heal := 0, func() {}
+		c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+			c.KeepControl()
+			if sent++; sent == 2 {
+				heal()
+			}
+			return nil, nil, false
+		})
+		heal = refuseAll(c, logs, kerr.InvalidRecord.Code, named)
+		d := dial(t, c, Config{})
+		if got := deliver(t, d, records(7, 1, 10)); len(got) > 0 {
+			t.Errorf("named %v: rejected %v", named, got)
+		}
+		wantExactly(t, c, 1, 10)
 	}
 }
 
@@ -145,8 +159,8 @@ func TestDeadLetterOnce(t *testing.T) {
 	refuse(c, true, 9)
 	fault := c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Partitions: []int32{0}, Err: kerr.NotEnoughReplicas, Count: -1})
 	d := dial(t, c, Config{Partitioning: PartitioningRoundRobin, DeadLetter: "dead"}) // 9 is in partition 1
-	for d.Stats().DeadLettered == 0 {
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	for limit := 50 * time.Millisecond; d.Stats().DeadLettered == 0; limit *= 2 {     // which a slow machine needs
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		_, _ = d.Deliver(ctx, records(7, 1, 10)) // partition 0 accepts nothing
 		cancel()
 	}
@@ -181,5 +195,34 @@ func TestBatchLimitIsKept(t *testing.T) {
 	}
 	if got := d.Stats().Batches - batches; got > 2000/5 {
 		t.Errorf("%d batches for 2000 records", got)
+	}
+}
+
+// A record is refused, and the context ends before the one after it is
+// acknowledged. If that happens in a later call, the refused record is not
+// settled: it is sent again, and rejected when another one is accepted.
+func TestRefusedBeforeOneInFlight(t *testing.T) {
+	c := start(t, 1)
+	refuse(c, true, 5)
+	var end context.CancelFunc
+	d := dial(t, c, Config{MaxBatch: 1, OnError: func(error) { end() }})
+	deliver(t, d, records(7, 1, 4))
+	fault := c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Err: kerr.NotEnoughReplicas, Count: -1, When: func(req kmsg.Request) bool {
+		return len(find(req.(*kmsg.ProduceRequest).Topics[0].Partitions[0].Records, []uint64{6})) > 0
+	}})
+	for _, want := range []*kerr.Error{kerr.NotEnoughReplicas, kerr.InvalidRecord} {
+		var ctx context.Context
+		ctx, end = context.WithCancel(t.Context())
+		defer end()
+		if res, err := d.Deliver(ctx, records(7, 5, 6)); res.Accepted != 0 || !errors.Is(err, want) {
+			t.Errorf("got %+v, %v; want %v", res, err, want)
+		}
+		fault.Remove()
+	}
+	if got := deliver(t, d, records(7, 5, 7)); len(got) != 1 || got[0].Index != 0 {
+		t.Errorf("rejected: got %v, want the first", got)
+	}
+	if got := numbers(t, read(t, c, logs)); !slices.Equal(got, []uint64{1, 2, 3, 4, 6, 7}) {
+		t.Errorf("got %v", got)
 	}
 }

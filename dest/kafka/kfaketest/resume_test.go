@@ -17,9 +17,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 )
 
-// resume does what a spool does when it starts with pending records.
+// resume starts a destination as a spool with pending records does.
 func resume(t testing.TB, d *Destination, mark []byte, batch []nib.Record) (rest []nib.Record) {
 	t.Helper()
 	for len(batch) > 0 {
@@ -87,6 +88,30 @@ func TestResume(t *testing.T) {
 			}
 			wantSpool(t, cluster, 7, 30, c.conf.Partitioning == PartitioningPerSpool)
 		})
+	}
+}
+
+// TestResumeAfterTheClockWasSetBack has a process that dies after two batches,
+// between which its clock was set back: both are found.
+func TestResumeAfterTheClockWasSetBack(t *testing.T) {
+	for _, conf := range []Config{{Partitioning: PartitioningRoundRobin}, {Partitioning: PartitioningKeyed, Key: firstBytes}} {
+		cluster := start(t, 40)
+		before := dial(t, cluster, conf)
+		deliver(t, before, records(7, 1, 10))
+		mark, late := before.Mark(), records(7, 21, 30)
+		for i := range late {
+			late[i].Time -= (5 * time.Minute).Nanoseconds()
+		}
+		deliver(t, before, records(7, 11, 20))
+		deliver(t, before, late)
+		after := dial(t, cluster, conf)
+		for _, batch := range [][]nib.Record{records(7, 11, 20), late} {
+			if rest := resume(t, after, mark, batch); len(rest) > 0 {
+				t.Errorf("%d records from %d on are not found", len(rest), rest[0].Seq)
+			}
+		}
+		deliver(t, after, records(7, 31, 40))
+		wantSpool(t, cluster, 7, 40, false)
 	}
 }
 
@@ -190,8 +215,8 @@ func TestLateRequest(t *testing.T) {
 	}
 }
 
-// A process dies when its spool has stored a part of what the search has found.
-// The next one finds the rest.
+// A process dies when its spool has stored a part of the search's results. The
+// next one finds the rest.
 func TestMarkWaitsForTheSpool(t *testing.T) {
 	cluster := start(t, 1)
 	before := dial(t, cluster, Config{})
@@ -252,6 +277,30 @@ func TestResumeNewTopic(t *testing.T) {
 	after := dial(t, cluster, Config{})
 	deliver(t, after, resume(t, after, before.Mark(), records(7, 11, 20)))
 	wantExactly(t, cluster, 11, 20)
+}
+
+// Brokers before 2.8 do not identify topics. Records that a process has sent to
+// a topic that was recreated after the mark was stored is found, even if others
+// have written beyond the place in the mark.
+func TestResumeNewTopicWithoutID(t *testing.T) {
+	c := start(t, 1, kfake.MaxVersions(kversion.V2_7_0()))
+	before := dial(t, c, Config{})
+	deliver(t, before, records(7, 1, 10))
+	mark := before.Mark()
+	if err := errors.Join(c.DeleteTopic(logs), c.CreateTopic(logs, 1, nil)); err != nil {
+		t.Fatal(err)
+	}
+	deliver(t, before, records(7, 11, 15))
+	deliver(t, dial(t, c, Config{}), records(8, 1, 20))
+	after := dial(t, c, Config{})
+	rest := resume(t, after, mark, records(7, 11, 20))
+	if len(rest) != 5 {
+		t.Errorf("left: got %d records, want 5", len(rest))
+	}
+	deliver(t, after, rest)
+	if got := numbers(t, read(t, c, logs)); len(got) != 30 {
+		t.Errorf("got %v", got)
+	}
 }
 
 // Retention or DeleteRecords may pass the mark. Then a broker does not report
@@ -343,10 +392,10 @@ func TestResumeFails(t *testing.T) {
 func TestShutOut(t *testing.T) {
 	cluster := start(t, 1)
 	conf := Config{TransactionalID: "tx", DeliverTimeout: 20 * time.Second}
-	var cancel context.CancelFunc
+	var cancel atomic.Pointer[context.CancelFunc]
 	conf.OnError = func(err error) {
 		if errors.Is(err, ErrFenced) {
-			cancel() // it has got the error
+			(*cancel.Load())() // it has got the error
 		}
 	}
 	before := dial(t, cluster, conf)
@@ -362,12 +411,12 @@ func TestShutOut(t *testing.T) {
 		},
 	})
 	for range 2 {
-		var ctx context.Context
-		ctx, cancel = context.WithTimeout(t.Context(), testTimeout)
+		ctx, end := context.WithTimeout(t.Context(), testTimeout)
+		cancel.Store(&end)
 		if res, err := before.Deliver(ctx, records(7, 21, 30)); res.Accepted != 0 || !errors.Is(err, ErrFenced) {
 			t.Errorf("got %+v, %v; want ErrFenced", res, err)
 		}
-		cancel()
+		end()
 	}
 	deliver(t, after, records(7, 21, 30))
 	wantExactly(t, cluster, 1, 30)

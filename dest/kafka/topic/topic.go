@@ -47,8 +47,8 @@ func Create(ctx context.Context, brokers []string, name string, partitions, repl
 	return nil
 }
 
-// Read calls f with the messages that are in the topic now, in order for each
-// partition, until f returns false. It skips uncommitted messages.
+// Read calls f with the messages in the topic, in order for each partition,
+// until f returns false. It skips uncommitted messages.
 func Read(ctx context.Context, brokers []string, name string, f func(Message) bool) error {
 	cl, err := kgo.NewClient(
 		kgo.SeedBrokers(brokers...),
