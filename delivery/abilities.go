@@ -22,9 +22,9 @@ type Pinger interface {
 }
 
 // A Resumer can determine which records it has accepted. A process may die
-// after a destination has accepted a batch and before the spool has stored
-// that; a Resumer does not get such records a second time. A spool in memory
-// does not use it.
+// after a destination has accepted a batch and before the spool has recorded
+// it; a Resumer does not get such records a second time. A spool in memory does
+// not use it.
 //
 // Mark is called before the first Deliver and after each Deliver that has
 // settled records. The spool stores the result, at most 40 bytes, together
@@ -45,7 +45,8 @@ type Resumer interface {
 // A MarkSyncer is a [Resumer] that sometimes needs its mark on disk before it
 // continues. SyncMark is called after each Deliver; if it returns true, the
 // spool stores and syncs the mark before the next Deliver. A Deliver that is
-// followed by such a SyncMark may settle nothing and return no error.
+// followed by such a SyncMark may settle nothing and return no error, a few
+// times in a row; after that it counts as a failed attempt.
 type MarkSyncer interface {
 	SyncMark() bool
 }
@@ -67,9 +68,9 @@ type Overlapper interface {
 	Overlap()
 }
 
-// A Forker makes another destination of its kind with the same configuration.
-// What a destination stores about its progress belongs to one spool, so a spool
-// that several processes share delivers the records of dead processes to
+// A Forker makes another destination of the same kind and configuration. The
+// progress that a destination stores belongs to one spool, so a spool that
+// several processes share delivers the records of dead processes to
 // destinations that Fork returns. It closes those that have a Close method.
 // Fork may be called during Deliver. A destination without Fork is called for
 // one spool at a time; it must be neither a [Resumer] nor an [Overlapper].

@@ -12,12 +12,12 @@ type Reason string
 const (
 	ReasonClosed   Reason = "closed"   // the sink or spool was closed: ErrClosed; or a spool in memory was closed with the line in it
 	ReasonTooLarge Reason = "large"    // the line is too long: ErrTooLarge
-	ReasonFull     Reason = "full"     // there was no room in the spool, on the disk or in the quota: ErrFull
+	ReasonFull     Reason = "full"     // no room in the spool, on the disk or in the quota: ErrFull
 	ReasonOldest   Reason = "oldest"   // the line made room for another one
 	ReasonStalled  Reason = "stalled"  // the reader did not read in time: ErrStalled
-	ReasonGone     Reason = "gone"     // there is no reader
+	ReasonGone     Reason = "gone"     // no reader
 	ReasonRejected Reason = "rejected" // the destination will never accept the line
-	ReasonDamaged  Reason = "damaged"  // the file no longer contains what was written; counted as LevelInfo
+	ReasonDamaged  Reason = "damaged"  // the file no longer contains the written bytes; counted as LevelInfo
 	ReasonFailed   Reason = "failed"   // the system returned an error
 )
 

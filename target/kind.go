@@ -18,7 +18,7 @@ import (
 type Spec struct {
 	// Forms are the forms of its targets: "file:PATH" for a path,
 	// "tcp://HOST:PORT" for a host, "kafka://HOST:PORT,HOST:PORT/TOPIC" for
-	// several with a path behind them, "stdout" for neither. They must not be
+	// several with a path after them, "stdout" for neither. They must not be
 	// empty.
 	Forms []string
 
@@ -39,9 +39,8 @@ type Spec struct {
 
 // Params are the parameters of a target, decoded.
 type Params interface {
-	// Validate returns what is wrong with them, joined. A [Fault] names the
-	// parameter. It may read files that parameters name, and must open nothing
-	// else.
+	// Validate returns their faults, joined. A [Fault] names the parameter. It may
+	// read files that parameters name, and must open nothing else.
 	Validate(t Target) error
 
 	// Open makes the destination. It must not wait for a network. If the result
@@ -140,7 +139,7 @@ func checkForm(t Target, form string) error {
 	return nil
 }
 
-// checkHost reports what is wrong with a host and its port.
+// checkHost reports faults of a host and its port.
 func checkHost(text string) error {
 	i := strings.LastIndexByte(text, ':')
 	if i < 0 {

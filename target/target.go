@@ -32,17 +32,20 @@ import (
 type Target struct {
 	Scheme string      // "syslog+tls", in lower case
 	Host   string      // "logs:6514"; several are separated by commas
-	Path   string      // "/var/log/app.log"; behind a Host it begins with a slash
+	Path   string      // "/var/log/app.log"; after a Host it begins with a slash
 	Params [][2]string // name and value; a name may occur several times. "path" becomes the Path
 
-	// Mark is what the destination of another process has stored in the spool
-	// to be delivered, see [delivery.Resumer]; otherwise nil. It is not part of
-	// the text.
+	// Mark is the mark that the destination of another process has stored in the
+	// spool (see [delivery.Resumer]), otherwise nil. It is not part of the text.
 	Mark []byte
 
 	// Layout is the layout of the lines, for notices that a destination writes
 	// among them. It is not part of the text.
 	Layout nib.Layout
+
+	// View appends such a notice to dst in the form of the lines, if that is
+	// not JSON. It is not part of the text.
+	View func(dst, line []byte) []byte
 }
 
 // Fault returns an error about one parameter of a target. Programs report it

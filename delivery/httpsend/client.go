@@ -40,12 +40,12 @@ type Client struct {
 	stop   context.CancelCauseFunc
 	packed []byte // a compressed body
 
-	pause time.Duration // after the next failure
+	pause time.Duration // pause after the next failure
 	after time.Time     // no request before this time, as requested by the server
-	last  error         // of the last attempt
+	last  error         // error of the last attempt
 
-	delay   time.Duration // of the last Delay
-	delayed bool          // since the last Post
+	delay   time.Duration // result of the last Delay
+	delayed bool          // Delay was called since the last Post
 
 	requests, retries, sent atomic.Uint64
 }
@@ -54,7 +54,7 @@ type Client struct {
 type Stats struct {
 	Requests uint64 // requests that were attempted
 	Retries  uint64 // attempts that failed and were repeated
-	Bytes    uint64 // of the bodies of all attempts, compressed
+	Bytes    uint64 // bytes of the bodies of all attempts, compressed
 }
 
 // New returns a Client. It does not connect; errors are those of
@@ -122,7 +122,7 @@ func (c *Client) Get(ctx context.Context, path string) (Response, error) {
 }
 
 // Post sends body, repeats failed attempts with pauses, and returns the first
-// response that is not to be repeated. It returns the error of the last attempt
+// response that needs no repetition. It returns the error of the last attempt
 // if it fails after Config.DeliverTimeout, or when ctx ends. If the server
 // requests a longer pause than that, the next call waits for the rest of it.
 // body is not used after Post has returned.

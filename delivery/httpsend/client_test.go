@@ -154,3 +154,21 @@ func TestDelayGrows(t *testing.T) {
 		t.Errorf("got %v after a Post without a Delay, want 0", c.delay)
 	}
 }
+
+func TestErrorsOfResponsesAreHarmless(t *testing.T) {
+	hostile := "no\x1b]0;t\x07 \u202eway\n\xff" + strings.Repeat("x", 5000)
+	r := Response{Status: 500, Body: []byte(hostile), prefix: "nib/x"}
+	for _, err := range []error{r.Err(), r.Error(hostile)} {
+		if text := err.Error(); !strings.HasPrefix(text, "nib/x: 500 Internal Server Error: no]0;t way xxx") || len(text) > 400 {
+			t.Errorf("got %q", text)
+		}
+	}
+}
+
+func TestAPageIsNoSuccess(t *testing.T) {
+	for kind, want := range map[string]bool{"": true, "application/json": true, "text/html": false, "Text/HTML; charset=utf-8": false} {
+		if got := (Response{Status: 200, Header: http.Header{"Content-Type": {kind}}}).OK(); got != want {
+			t.Errorf("%q: got %v", kind, got)
+		}
+	}
+}

@@ -24,7 +24,8 @@ type Config struct {
 	// URL receives the requests: http://HOST:PORT/PATH or https.
 	URL string
 
-	// Name is the prefix of errors, "nib/otlp". Defaults to "nib/httpsend".
+	// Name is the prefix of errors, such as "nib/otlp". Defaults to
+	// "nib/httpsend".
 	Name string
 
 	// Header is sent with each request.
@@ -42,9 +43,9 @@ type Config struct {
 	// of the response. Defaults to 10 s.
 	Timeout time.Duration
 
-	// DeliverTimeout is how long Post repeats a request before it returns the
-	// error. A spool calls again. If it is negative, Post repeats until its
-	// context ends. Defaults to 10 s.
+	// DeliverTimeout is the time for which Post repeats a request before it
+	// returns the error. A spool calls again. If it is negative, Post repeats
+	// until its context ends. Defaults to 10 s.
 	DeliverTimeout time.Duration
 
 	// MaxResponse is the maximum size of a response body in bytes; the rest is
@@ -69,7 +70,7 @@ func (c Config) Validate() error {
 	}
 	u, err := url.Parse(c.URL)
 	switch {
-	case err != nil: // its text may have a password in it
+	case err != nil: // the text of err may contain a password
 		fault(true, "the URL cannot be parsed")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		fault(true, "want a URL like http://HOST:PORT/PATH, got %q", u.Redacted())

@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// maxExcerpt is how much of a response an error quotes.
+// maxExcerpt is the number of bytes of a response that an error quotes.
 const maxExcerpt = 300
 
 // A Response is a complete response.
@@ -22,29 +22,30 @@ type Response struct {
 	Body      []byte
 	Truncated bool // Body is longer than Config.MaxResponse
 
-	prefix string        // of errors
-	after  time.Duration // of Retry-After
+	prefix string        // prefix of errors
+	after  time.Duration // the delay requested by Retry-After
 }
 
 // OK reports whether the status is 2xx and the body is not an HTML page, such
-// as those of login pages and proxies.
+// as a login page or the error page of a proxy.
 func (r Response) OK() bool {
-	return r.Status/100 == 2 && !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html")
+	return r.Status/100 == 2 && !strings.HasPrefix(strings.ToLower(r.Header.Get("Content-Type")), "text/html")
 }
 
 // Err returns an error with the status and the beginning of the body.
-func (r Response) Err() error { return r.Error(printable(r.Body)) }
+func (r Response) Err() error { return r.Error(string(r.Body[:min(len(r.Body), 4*maxExcerpt)])) }
 
-// Error returns an error with the status and a message.
+// Error returns an error with the status and a message of the server, of which
+// it quotes the beginning without control characters.
 func (r Response) Error(message string) error {
 	text := r.prefix + ": " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status)
 	if to := r.Header.Get("Location"); r.Status/100 == 3 {
-		text += fmt.Sprintf(", a redirect to %q, which is not followed: change the URL", excerpt(to))
+		text += fmt.Sprintf(", a redirect to %q, which is not followed: change the URL", Excerpt(to, maxExcerpt))
 	}
 	if r.after > 0 {
 		text += ", retry after " + r.after.Round(time.Second).String()
 	}
-	if message = excerpt(message); message != "" {
+	if message = Excerpt(message, maxExcerpt); message != "" {
 		text += ": " + message
 	}
 	return errors.New(text)
@@ -76,9 +77,10 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return max(min(at.Sub(now), maxAfter), 0)
 }
 
-// printable returns a body as text.
-func printable(b []byte) string {
-	return strings.Map(func(r rune) rune {
+// Excerpt returns the beginning of a text of a server, to be quoted in an
+// error: at most limit bytes and "…", on one line, without control sequences.
+func Excerpt(text string, limit int) string {
+	s := strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return ' '
 		}
@@ -86,14 +88,9 @@ func printable(b []byte) string {
 			return -1
 		}
 		return r
-	}, string(b[:min(len(b), 4*maxExcerpt)]))
-}
-
-// excerpt shortens a text.
-func excerpt(s string) string {
-	s = strings.TrimSpace(s)
-	if len(s) <= maxExcerpt {
+	}, text[:min(len(text), 4*limit)])) // controls may take many of the bytes
+	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:maxExcerpt], "") + "…"
+	return strings.ToValidUTF8(s[:limit], "") + "…"
 }

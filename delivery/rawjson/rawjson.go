@@ -41,7 +41,7 @@ func Elements(array []byte) iter.Seq[[]byte] { return jsonread.Elements(array) }
 
 // AppendText appends the decoded text of escaped, the characters between the
 // quotes of a JSON string: a key of Fields, a [nib.Record.Message], or a string
-// value without its quotes. The result is UTF-8. If escaped is not valid there,
+// value without its quotes. The result is UTF-8. If escaped is not valid JSON,
 // it is appended unchanged.
 func AppendText(dst, escaped []byte) []byte {
 	dst, ok := jsonread.AppendText(dst, escaped)

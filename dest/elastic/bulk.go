@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/delivery/rawjson"
 )
 
-// limitTime is how long requests stay shorter after the server has rejected one
-// as too long.
+// limitTime is the time for which requests stay small after the server has
+// rejected one as too large.
 const limitTime = time.Minute
 
 var (
@@ -107,7 +107,7 @@ func appendAction(dst []byte, r *nib.Record) []byte {
 }
 
 // read reads the response to a request: the status of each record. waiting
-// reports that some must be sent again; err is the reason.
+// reports that some must be sent again, and err says why.
 func (d *Destination) read(resp httpsend.Response) (waiting bool, err error) {
 	items, ok := (&nib.Record{Line: resp.Body}).Lookup("items")
 	if !ok || resp.Truncated {
@@ -149,8 +149,8 @@ func (d *Destination) read(resp httpsend.Response) (waiting bool, err error) {
 	return waiting, err
 }
 
-// maxUnproven is how many records are rejected together by a server that has
-// never accepted one.
+// maxUnproven is the maximum number of records that are rejected together by a
+// server that has never accepted one.
 const maxUnproven = 16
 
 // readItem returns the status and the error of an item,
@@ -184,5 +184,12 @@ func itemError(status int, fault []byte) error {
 			reason = text
 		}
 	}
-	return fmt.Errorf("nib/elastic: %d %s: %s", status, kind, reason)
+	return fmt.Errorf("nib/elastic: %d %s: %s", status, httpsend.Excerpt(string(kind), maxKind), httpsend.Excerpt(string(reason), maxReason))
 }
+
+// The maximum lengths of the parts of an item that an error quotes. In these,
+// the server quotes values of the line.
+const (
+	maxKind   = 100
+	maxReason = 900
+)

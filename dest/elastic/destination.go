@@ -28,11 +28,11 @@ type Destination struct {
 	client *httpsend.Client
 
 	work    sync.Mutex // held by Deliver
-	states  []state    // of the batch
+	states  []state    // states of the records of the batch
 	body    []byte
 	sent    []int     // indices of the records in body
-	limit   int       // of a request, at most MaxRequest
-	limited time.Time // when limit was lowered
+	limit   int       // maximum size of a request, at most MaxRequest
+	limited time.Time // time at which limit was lowered
 
 	created, present, rejected atomic.Uint64
 }
@@ -60,8 +60,9 @@ type Stats struct {
 }
 
 // New returns a Destination for an index or a data stream of the server at a
-// URL, such as http://opensearch:9200, or https://gateway/search for one behind
-// a path. New does not connect, and fails only if the configuration is invalid.
+// URL, such as http://opensearch:9200, or https://gateway/search for a server
+// under a path. New does not connect, and fails only if the configuration is
+// invalid.
 func New(server, index string, c Config) (*Destination, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

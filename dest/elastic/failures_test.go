@@ -16,6 +16,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/nibtest"
@@ -291,5 +292,13 @@ func TestCertificateOfAnotherName(t *testing.T) {
 	}
 	if len(s.order) != 10 || s.requests != 1 {
 		t.Errorf("got %d documents in %d requests", len(s.order), s.requests)
+	}
+}
+
+func TestReasonsOfTheServerAreHarmless(t *testing.T) {
+	fault := `{"type":"x\u001b[2J","reason":"line\n\u202etwo` + strings.Repeat("ä", 5000) + `"}`
+	got := itemError(400, []byte(fault)).Error()
+	if want := "nib/elastic: 400 x[2J: line twoäää"; !strings.HasPrefix(got, want) || len(got) > 1100 || !utf8.ValidString(got) {
+		t.Errorf("got %d bytes, %.60q", len(got), got)
 	}
 }

@@ -156,8 +156,8 @@ func batchOf(n int) []nib.Record {
 
 func idOf(r *nib.Record) string { return fmt.Sprintf("%016x-%d", r.Spool, r.Seq) }
 
-// deliverAll does what a spool does: it delivers until everything is settled,
-// with a pause after an error.
+// deliverAll delivers, as a spool does, until everything is settled, with a
+// pause after an error.
 func deliverAll(t testing.TB, d *Destination, batch []nib.Record) (rejected []string, errs []error) {
 	t.Helper()
 	for tries := 0; len(batch) > 0; tries++ {

@@ -17,7 +17,7 @@ const (
 	statusMessage   = 2
 )
 
-// refusedAll is the reason of records that must not be sent again.
+// refusedAll is the reason why records must not be sent again.
 type refusedAll struct{ error }
 
 // accepted counts n records that the server has accepted. Those that it rejects
@@ -34,12 +34,13 @@ func (d *Destination) accepted(resp httpsend.Response, n int) (reason error) {
 	d.records.Add(uint64(n))
 	d.partial.Add(rejected)
 	if (rejected > 0 || message != "") && d.c.OnError != nil {
-		d.c.OnError(fmt.Errorf("nib/otlp: partial success: the server rejected %d of %d records, and does not say which: %s", rejected, n, message))
+		d.c.OnError(resp.Error(fmt.Sprintf("partial success: the server rejected %d of %d records, and does not say which: %s", rejected, n, message)))
 	}
 	return nil
 }
 
-// partialSuccess reads a response: how many records were rejected, and why.
+// partialSuccess returns the number of records that a response reports as
+// rejected, and the reason.
 func partialSuccess(resp httpsend.Response) (rejected uint64, message string) {
 	if !isProtobuf(resp) || resp.Truncated {
 		return 0, ""

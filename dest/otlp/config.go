@@ -50,9 +50,9 @@ type Config struct {
 	// Timeout is the maximum time for one request. Defaults to 10 s.
 	Timeout time.Duration
 
-	// DeliverTimeout is how long one call of Deliver retries before it returns
-	// the error. No record is lost: a spool calls again. If it is negative,
-	// Deliver retries until its context ends. Defaults to 10 s.
+	// DeliverTimeout is the time for which one call of Deliver retries before it
+	// returns the error. No record is lost: a spool calls again. If it is
+	// negative, Deliver retries until its context ends. Defaults to 10 s.
 	DeliverTimeout time.Duration
 
 	// OnError is called with the error of each failed attempt, and with the

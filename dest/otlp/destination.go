@@ -26,8 +26,8 @@ type Destination struct {
 
 	work    sync.Mutex // held by Deliver
 	enc     *encoder
-	limit   int       // of a request, at most MaxRequest
-	limited time.Time // when limit was lowered
+	limit   int       // maximum size of a request, at most MaxRequest
+	limited time.Time // time at which limit was lowered
 
 	records, rejected, partial atomic.Uint64
 }
@@ -204,12 +204,12 @@ func (d *Destination) send(ctx context.Context, batch []nib.Record) (n int, reas
 	return n, nil, err
 }
 
-// limitTime is how long requests stay shorter after the server has rejected one
-// as too long.
+// limitTime is the time for which requests stay shorter after the server has
+// rejected one as too long.
 const limitTime = time.Minute
 
-// maxUnproven is how many records of a batch are rejected by a receiver that
-// has never accepted one.
+// maxUnproven is the maximum number of records of a batch that are rejected by
+// a receiver that has never accepted one.
 const maxUnproven = 16
 
 // prove checks that the receiver accepts any record, if it has not accepted one

@@ -49,14 +49,14 @@ type encoder struct {
 	b        []byte
 	plain    []byte // text without its escapes
 	uid      []byte // the KeyValue of UIDAttribute with its tag, but without the number
-	spool    uint64 // of uid
+	spool    uint64 // the spool that uid is for
 	resource int    // offset of the length of the ResourceLogs
 	scope    int    // offset of the length of the ScopeLogs
-	name     string // of the scope
+	name     string // name of the scope
 	records  int
 
-	// Room for the lengths of the long messages: what the last request needed,
-	// so that they need not be moved.
+	// Room for the lengths of the long messages: that of the last request, so that
+	// they need not be moved.
 	resourceRoom, scopeRoom int
 }
 
@@ -152,7 +152,7 @@ func (e *encoder) add(r *nib.Record, limit int) bool {
 
 // undo removes the record that was appended last.
 func (e *encoder) undo(before, scope int, name string) {
-	if scope != e.scope && scope > 0 { // that scope has ended: writing its length may have moved its records
+	if scope != e.scope && scope > 0 { // the scope has ended: writing its length may have moved its records
 		n, size := binary.Uvarint(e.b[scope:])
 		e.b, e.scope = e.b[:scope+size+int(n)], 0
 		return
@@ -203,7 +203,7 @@ var newline = []byte{'\n'}
 // severity returns the SeverityNumber of a level. There are four for each name.
 func severity(l nib.Level) byte { return byte(min(max(l-nib.LevelTrace, 0), 23) + 1) }
 
-// severityText appends the name of the level, as the line has it.
+// severityText appends the name of the level, as written in the line.
 func (e *encoder) severityText(r *nib.Record, level []byte) {
 	if len(level) > 2 && level[0] == '"' {
 		e.b = appendBytes(e.b, recordSeverityText, e.text(level[1:len(level)-1]))
@@ -249,9 +249,9 @@ func (e *encoder) appendUID(r *nib.Record) {
 	at := len(e.b) + 1
 	e.b = strconv.AppendUint(append(e.b, e.uid...), r.Seq, 10)
 	n := len(e.b) - at - 1
-	e.b[at] = byte(n)                     // of the KeyValue
-	e.b[at+uidValue] = byte(n - uidValue) // of the AnyValue
-	e.b[at+uidText] = byte(n - uidText)   // of its string
+	e.b[at] = byte(n)                     // length of the KeyValue
+	e.b[at+uidValue] = byte(n - uidValue) // length of the AnyValue
+	e.b[at+uidText] = byte(n - uidText)   // length of its string
 }
 
 // setSpool makes the part of the attribute that is the same for all records of

@@ -23,7 +23,7 @@ const (
 
 	keyField   = 1
 	valueField = 2
-	listValues = 1 // of ArrayValue and KeyValueList
+	listValues = 1 // field number in ArrayValue and KeyValueList
 )
 
 // maxDepth is the maximum depth of objects and arrays in a value; deeper ones

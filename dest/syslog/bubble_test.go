@@ -182,7 +182,9 @@ func TestRELPWaitsFromResponseToResponse(t *testing.T) {
 					if time.Sleep(c.between); l.err() != nil {
 						return
 					}
-					_ = d.session.take(frame{number: number, command: []byte("rsp"), data: []byte("200 OK")})
+					if err := d.session.take(frame{number: number, command: []byte("rsp"), data: []byte("200 OK")}); err != nil {
+						t.Error(err)
+					}
 				}
 			}()
 			start := time.Now()
@@ -199,12 +201,16 @@ func TestRELPWaitsFromResponseToResponse(t *testing.T) {
 }
 
 // A resetConn is a connection that the receiver resets after the first write.
-type resetConn struct{ silentConn }
+type resetConn struct {
+	silentConn
+	first chan struct{} // closed by the first write
+}
 
 func (q *resetConn) Write(b []byte) (int, error) {
 	if q.writes++; q.writes > 1 {
 		return 0, syscall.ECONNRESET
 	}
+	close(q.first)
 	return len(b), nil
 }
 
@@ -214,14 +220,17 @@ func TestRELPReadsTheResponsesBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := dial(t, "relp", "127.0.0.1:1", Config{})
 		d.session = &session{settled: make([]bool, 4), wake: make(chan struct{}, 1), base: 1, next: 1}
-		q := &resetConn{}
+		q := &resetConn{first: make(chan struct{})}
 		l := silentLink(&q.silentConn, Config{})
 		l.Conn, l.done = q, make(chan struct{})
 		d.use(l)
 		go func() { // the reader, which is slow
 			defer close(l.done)
+			<-q.first
 			for number := 2; number < 6 && l.err() == nil; number++ {
-				_ = d.session.take(frame{number: number, command: []byte("rsp"), data: []byte("200 OK")})
+				if err := d.session.take(frame{number: number, command: []byte("rsp"), data: []byte("200 OK")}); err != nil {
+					t.Error(err)
+				}
 				time.Sleep(10 * time.Millisecond)
 			}
 			l.fail(ErrEnded)
@@ -266,7 +275,7 @@ func TestDeliverEndsWhilePingConnects(t *testing.T) {
 	}
 }
 
-// The goroutine that reads uses what the next connection will: a new one, and
+// The goroutine that reads shares data with the next connection: a new one, and
 // Close, wait until it has ended.
 func TestTheReaderEndsBeforeTheNextConnection(t *testing.T) {
 	for name, use := range map[string]func(*Destination) error{

@@ -75,15 +75,15 @@ type Config struct {
 	TLS *tls.Config
 
 	// Timeout is the maximum time without any response before the connection is
-	// closed: data sent over TCP that the receiver's system has not
-	// acknowledged, a RELP command without a response, or a datagram without
-	// room in the queue. Defaults to 3 s.
+	// closed: data sent over TCP that the receiver's system has not acknowledged,
+	// a RELP command without a response, or a datagram for which the queue has no
+	// room. Defaults to 3 s.
 	Timeout time.Duration
 
 	// Stall is the maximum time that the receiver of a stream may stop reading
 	// while its system responds, as rsyslog does when its own queue is full.
-	// Systems other than Linux cannot distinguish that over TCP, and Timeout
-	// applies. Defaults to 30 s.
+	// Systems other than Linux cannot detect that over TCP, and Timeout applies.
+	// Defaults to 30 s.
 	Stall time.Duration
 
 	// DialTimeout is the maximum time to connect, including the TLS and RELP
@@ -112,7 +112,7 @@ func (c Config) Validate() error {
 	field("MsgID", c.MsgID, maxMsgID)
 	fault(c.SequenceID != "" && !isSDName(c.SequenceID), "SequenceID %q is not the ID of an element", c.SequenceID)
 	for _, e := range c.StructuredData {
-		fault(e.ID == c.SequenceID, "StructuredData has an element %q, which is SequenceID", e.ID)
+		fault(e.ID == c.SequenceID && e.ID != "", "StructuredData has an element %q, which is SequenceID", e.ID)
 	}
 	if err := validateElements(c.StructuredData); err != nil {
 		faults = append(faults, err)

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -31,6 +32,14 @@ func TestLimitsOfConfig(t *testing.T) {
 		if err := x.bad.Validate(); err == nil {
 			t.Errorf("%s: got no error", x.name)
 		}
+	}
+}
+
+// Without a SequenceID no element can have it.
+func TestElementWithoutIDIsOneError(t *testing.T) {
+	err := Config{StructuredData: []DataElement{{}}}.Validate()
+	if err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v, want one error", err)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// connect makes a connection that is ready for messages, with the goroutine
-// that reads from it.
+// connect makes a connection that is ready for messages, and starts the
+// goroutine that reads from it.
 func (d *Destination) connect(ctx context.Context) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.config.DialTimeout)
 	defer cancel()
@@ -24,7 +24,7 @@ func (d *Destination) connect(ctx context.Context) (*link, error) {
 	}
 	opened := false
 	defer func() {
-		if !opened { // also when a function of Config.TLS panics
+		if !opened { // runs also when a function of Config.TLS panics
 			_ = conn.Close()
 		}
 	}()
@@ -41,7 +41,7 @@ func (d *Destination) connect(ctx context.Context) (*link, error) {
 // /dev/log of systemd, a datagram socket; the kind may change when the socket
 // is replaced.
 func (d *Destination) dial(ctx context.Context) (net.Conn, way, error) {
-	dialer := net.Dialer{KeepAlive: -1} // newLink sets it
+	dialer := net.Dialer{KeepAlive: -1} // newLink enables keep-alive
 	n := networks[d.network]
 	conn, err := dialer.DialContext(ctx, n.socket, d.addr)
 	if n.socket == "unix" && errors.Is(err, syscall.EPROTOTYPE) {
@@ -81,11 +81,8 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 	case datagrams:
 		l.writeTimeout = d.config.Timeout
 		if u, ok := l.Conn.(*net.UnixConn); ok {
-			_ = u.SetWriteBuffer(max(4*d.config.MaxSize, datagramBuffer)) // less is acceptable
+			_ = u.SetWriteBuffer(max(4*d.config.MaxSize, datagramBuffer)) // a smaller buffer is acceptable
 		}
-		close(l.done)
-	case counted:
-		go l.drain()
 	case relp:
 		l.discard = true
 		s, err := openSession(l, d.config.Window)
@@ -97,12 +94,17 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 			return err
 		}
 		d.session = s
-		go s.read(l)
 	}
 	if !stop() {
-		l.fail(context.Cause(ctx))
-		<-l.done
-		return l.err()
+		return context.Cause(ctx)
+	}
+	switch l.way { // a reader would report that the connection is closed
+	case datagrams:
+		close(l.done)
+	case counted:
+		go l.drain()
+	case relp:
+		go d.session.read(l)
 	}
 	d.link.Store(l)
 	if asked && l.way == counted {
@@ -111,8 +113,7 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 	return nil
 }
 
-// datagramBuffer is how many bytes the socket may hold that the receiver has
-// not read.
+// datagramBuffer is the number of unread bytes that the socket may hold.
 const datagramBuffer = 1 << 20
 
 // noteRequest returns a configuration that records in asked whether the
@@ -139,9 +140,9 @@ func noteRequest(c *tls.Config, asked *bool) *tls.Config {
 // to reject it.
 const minGrace = 50 * time.Millisecond
 
-// awaitRefusal waits for as long as a receiver takes to reject the certificate.
-// With TLS 1.3 the handshake ends for the client before the receiver has
-// checked the certificate, and data sent until then is lost.
+// awaitRefusal waits for the time in which a receiver may reject the
+// certificate. With TLS 1.3 the handshake ends for the client before the
+// receiver has checked the certificate, and data sent until then is lost.
 func (l *link) awaitRefusal(ctx context.Context) error {
 	select {
 	case <-l.done:
@@ -168,7 +169,8 @@ func (l *link) drain() {
 	}
 }
 
-// plainDial removes the network and the address, which wrap adds.
+// plainDial removes the network and the address from err, because wrap adds
+// them.
 func plainDial(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {

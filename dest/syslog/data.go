@@ -78,7 +78,7 @@ func isField(s string, limit int) bool {
 }
 
 // parseElements parses structured data in the form of messages. It does not
-// check names and values, see validateElements.
+// check names and values; see validateElements.
 func parseElements(text string) (list []DataElement, err error) {
 	if text == "" {
 		return nil, nil

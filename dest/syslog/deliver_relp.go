@@ -12,15 +12,15 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// attempts is how often a refused record is sent.
+// attempts is the number of times that a refused record is sent.
 const attempts = 3
 
 // ErrRefused is wrapped by the Reason of a record that a RELP receiver has
 // refused.
 var ErrRefused = errors.New("the receiver refused the record")
 
-// deliverRELP sends the batch and waits for all responses. Only refused records
-// are sent again: those after them have been accepted and must not be
+// deliverRELP sends the batch and waits for all responses. It sends only
+// refused records again: those after them have been accepted and must not be
 // duplicated.
 func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Record) (res delivery.Result, err error) {
 	d.order = d.order[:0]
@@ -107,7 +107,8 @@ func (d *Destination) addCommand(r *nib.Record, i int, res *delivery.Result) boo
 }
 
 // awaitReader waits until the reader has noticed the end of the connection, for
-// a tick at most: first it reads the responses that came before that.
+// a tick at most: the reader first reads the responses that arrived before the
+// end.
 func (d *Destination) awaitReader(l *link, err error) {
 	if l.isOurs(err) {
 		return
@@ -120,7 +121,7 @@ func (d *Destination) awaitReader(l *link, err error) {
 }
 
 // await waits until all commands before want have their response. It returns an
-// error if ctx ends, the link fails, or no response comes within the timeout.
+// error if ctx ends, the link fails, or no response arrives within the timeout.
 func (d *Destination) await(ctx context.Context, l *link, want uint64) error {
 	s := d.session
 	ready, answers := s.expect(want)
@@ -143,7 +144,7 @@ func (d *Destination) await(ctx context.Context, l *link, want uint64) error {
 		if ready, answers = s.expect(want); answers != before {
 			silentTicks = 0
 		}
-		if silentTicks == ticks/2-1 { // and up to one more before the first
+		if silentTicks == ticks/2-1 { // up to one more tick has passed before the first
 			return ErrSilent
 		}
 	}

@@ -21,21 +21,21 @@ import (
 type Destination struct {
 	config        Config
 	network, addr string
-	tls           *tls.Config   // nil: none
+	tls           *tls.Config   // nil if the network does not use TLS
 	grace         time.Duration // minGrace, except in tests
 
 	base     context.Context // ends with Close
 	end      context.CancelFunc
-	link     atomic.Pointer[link] // nil: none yet; a failed link is replaced
+	link     atomic.Pointer[link] // nil before the first one; a failed link is replaced
 	counters counters
 
 	turn chan struct{} // full while Deliver, Ping or the end of Close uses the rest
 	encoder
 	buf     []byte // frames to be written
-	ends    []end  // of the frames in buf
-	most    int    // maximum number of records sent to a stream at a time; 0: no limit
+	ends    []end  // ends of the frames in buf
+	most    int    // maximum number of records sent to a stream at a time; 0 if there is no limit
 	session *session
-	order   []int // of the records to send with RELP
+	order   []int // indexes of the records to send with RELP
 	timer   *time.Timer
 }
 
@@ -44,18 +44,18 @@ var (
 	_ delivery.Pinger      = (*Destination)(nil)
 )
 
-// A way is how messages are framed.
+// A way is a way to frame messages.
 type way int
 
 const (
 	counted   way = iota // a stream with octet counting
-	datagrams            // one each
+	datagrams            // one datagram per message
 	relp
 )
 
 // networks lists the networks that New accepts.
 var networks = map[string]struct {
-	socket string // of package net
+	socket string // network name of package net
 	tls    bool
 	way    way
 }{
@@ -72,7 +72,7 @@ var networks = map[string]struct {
 // and starts no goroutine; it fails only if an argument is invalid. Deliver
 // connects, and reconnects after a failure, so a program can start while its
 // receiver is down. Each stream connection has one goroutine. With unix, each
-// new connection is a stream, or datagrams if that is what the socket accepts.
+// new connection is a stream, or datagrams if the socket accepts only those.
 func New(network, addr string, c Config) (*Destination, error) {
 	n, ok := networks[network]
 	if !ok {
@@ -107,7 +107,7 @@ func checkAddress(socket, addr string) error {
 		}
 		return nil
 	}
-	if _, port, _ := net.SplitHostPort(addr); port == "" { // as with an error
+	if _, port, _ := net.SplitHostPort(addr); port == "" { // an error leaves port empty as well
 		return fmt.Errorf("nib/syslog: %q is not host:port", addr)
 	}
 	return nil
@@ -118,7 +118,7 @@ func checkAddress(socket, addr string) error {
 const maxSocketPath = 107
 
 // Deliver sends the records of batch, connecting first if necessary, and
-// returns how many of them are settled. With RELP these are the records that
+// returns the number of settled records. With RELP these are the records that
 // the receiver has acknowledged. With other networks they are those that the
 // socket has accepted, which is not delivery. If such a receiver closes the
 // connection or stops responding during the call, no record of the batch counts

@@ -51,8 +51,8 @@ func parseFrame(b []byte) (f frame, size int, err error) {
 	return parseData(f, b, i+1)
 }
 
-// parseData parses what follows the command: the length, and the data if there
-// is any.
+// parseData parses the part after the command: the length, and the data if
+// there is any.
 func parseData(f frame, b []byte, i int) (frame, int, error) {
 	from, length := i, 0
 	for ; i < len(b) && b[i] >= '0' && b[i] <= '9'; i++ {
@@ -88,8 +88,8 @@ func parseData(f frame, b []byte, i int) (frame, int, error) {
 	return f, i + 1, nil
 }
 
-// parseNumber parses a TXNR and the space after it. next is the index of what
-// follows, or 0 if b is incomplete or with an error.
+// parseNumber parses a TXNR and the space after it. next is the index after
+// both, or 0 if b is incomplete or with an error.
 func parseNumber(b []byte, i int) (n, next int, err error) {
 	for ; i < len(b) && b[i] >= '0' && b[i] <= '9'; i++ {
 		if i == 9 {
@@ -118,7 +118,7 @@ func appendCommand(dst []byte, number int, command string, length int) []byte {
 type frameReader struct {
 	r        io.Reader
 	buf      []byte
-	from, to int // of the bytes read and not parsed
+	from, to int // bounds of the bytes that were read and not parsed
 }
 
 // next returns the next frame, which is valid until the following call.

@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// ticks is how often per Config.Timeout a link checks whether the receiver is
-// alive.
+// ticks is the number of times per Config.Timeout that a link checks whether
+// the receiver is alive.
 const ticks = 12
 
 // A link is one connection. As a net.Conn it is the transport of TLS: its Write
@@ -29,13 +29,13 @@ type link struct {
 	net.Conn // the socket
 
 	way      way
-	stream   net.Conn       // for writing messages: the link, or TLS on top of it
+	stream   net.Conn       // carries messages: the link, or TLS on top of it
 	done     chan struct{}  // closed when the goroutine that reads has ended
-	grace    time.Duration  // how long the receiver has to reject the certificate
+	grace    time.Duration  // how long the receiver may take to reject the certificate
 	failures *atomic.Uint64 // counter of failures
 
-	timeout      time.Duration // as in Config
-	tick         time.Duration // how long Write and Read wait at a time
+	timeout      time.Duration // Timeout of Config
+	tick         time.Duration // how long one Write or Read waits
 	writeTimeout time.Duration // how long Write waits for room in total
 	discard      bool          // unacknowledged data will be sent again, so the system may discard it
 
@@ -53,7 +53,7 @@ type link struct {
 	watching atomic.Bool                     // Read has a deadline
 	failure  atomic.Pointer[error]
 
-	unanswered time.Time // for look: since when data is unacknowledged; zero: none is
+	unanswered time.Time // used by look: time since which data is unacknowledged; zero: none is
 }
 
 // newLink makes a link of a new connection.
@@ -98,7 +98,7 @@ func (l *link) fail(err error) {
 	_ = l.Conn.Close()
 }
 
-// err returns why the link has failed, or nil.
+// err returns the reason why the link has failed, or nil.
 func (l *link) err() error {
 	if p := l.failure.Load(); p != nil {
 		return *p
@@ -106,11 +106,11 @@ func (l *link) err() error {
 	return nil
 }
 
-// Write writes all of b, or fails the link and returns how much it has written.
-// It waits while some room becomes free within each writeTimeout, until ctx
-// ends.
+// Write writes all of b, or fails the link and returns the number of bytes it
+// has written. It waits as long as some room becomes free within each
+// writeTimeout, until ctx ends.
 func (l *link) Write(b []byte) (n int, err error) {
-	var since time.Time     // since when there is no room
+	var since time.Time     // time since which there is no room
 	if l.way != datagrams { // deliverDatagrams sets one deadline for the batch
 		if err := l.SetWriteDeadline(time.Now().Add(l.tick)); err != nil {
 			return 0, err
@@ -146,7 +146,7 @@ func (l *link) Write(b []byte) (n int, err error) {
 	}
 }
 
-// fullPause is how long to wait when the system has no memory for a datagram.
+// fullPause is the time to wait when the system has no memory for a datagram.
 // (Some systems return the same error when the receiver's queue is full.)
 const fullPause = time.Millisecond
 
@@ -177,8 +177,8 @@ func (l *link) expectAnswer() {
 //
 // TCP_USER_TIMEOUT would be simpler, but is wrong here: it ends connections to
 // receivers that are alive but have stopped reading for a while, as rsyslog
-// does when it is configured to lose nothing, and discards what they would have
-// read later.
+// does when it is configured to lose nothing, and discards messages that they
+// would have read later.
 func (l *link) look(now time.Time) error {
 	waiting, age := l.probe()
 	if !waiting {
@@ -205,7 +205,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout() && !errors.Is(err, syscall.ETIMEDOUT)
 }
 
-// cancelled returns why Deliver must end, or nil.
+// cancelled returns the reason why Deliver must end, or nil.
 func (l *link) cancelled() error {
 	if ctx := l.ctx.Load(); ctx != nil {
 		return context.Cause(*ctx)

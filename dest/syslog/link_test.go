@@ -262,13 +262,12 @@ func TestStreamReaderIsFrozen(t *testing.T) {
 func TestStreamIsReset(t *testing.T) {
 	batch, want := tooMuch()
 	n := len(batch)
-	first := true
+	var later atomic.Bool // connections may overlap
 	r := newReceiver(t, "tcp", func(r *receiver, conn net.Conn) {
-		if !first {
+		if later.Swap(true) {
 			readCounted(r, conn)
 			return
 		}
-		first = false
 		_, _ = io.ReadFull(conn, make([]byte, 1000))
 		_ = conn.(*net.TCPConn).SetLinger(0)
 	}).start()

@@ -23,10 +23,10 @@ import (
 type encoder struct {
 	priorities [8]string // "<14>1 ", by severity
 	names      string    // " host app 4242 "
-	msgID      string    // "": the name of the record's logger
+	msgID      string    // if empty, the name of the record's logger
 	data       string    // the same for all messages, "" for none
 	sequence   string    // "[id spool=\"", "" for none
-	limit      int       // of a message, in bytes
+	limit      int       // maximum size of a message in bytes
 	reject     bool      // longer messages are rejected, not truncated
 
 	second  int64 // the second in prefix

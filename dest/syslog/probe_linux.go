@@ -43,6 +43,6 @@ type tcpInfo struct {
 	state, caState, retransmits, probes, backoff, options, scales, limited uint8
 
 	rto, ato, sendMSS, recvMSS                           uint32
-	unacked, sacked, lost, retrans, fackets              uint32 // in packets
-	lastDataSent, lastAckSent, lastDataRecv, lastAckRecv uint32 // in milliseconds, ago
+	unacked, sacked, lost, retrans, fackets              uint32 // counted in packets
+	lastDataSent, lastAckSent, lastDataRecv, lastAckRecv uint32 // milliseconds ago
 }

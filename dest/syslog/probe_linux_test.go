@@ -149,8 +149,8 @@ func TestTCPInfoOfWhatHasNone(t *testing.T) {
 	}
 }
 
-// A RELP session sends unacknowledged records again, so its end discards what
-// the system still has buffered; without RELP that must arrive.
+// A RELP session sends unacknowledged records again, so its end discards
+// records that the system still buffers; without RELP those must arrive.
 func TestEndOfAFailedConnection(t *testing.T) {
 	for network, want := range map[string]error{"relp": syscall.ECONNRESET, "tcp": nil} {
 		ended := make(chan error, 1)

@@ -68,7 +68,7 @@ func openSession(l *link, window int) (*session, error) {
 			return nil, ErrEnded
 		}
 		if f.number == 0 {
-			continue // a hint
+			continue // the frame is only a hint
 		}
 		if f.number != 1 || string(f.command) != "rsp" {
 			return nil, fmt.Errorf("%w: %d %s instead of a response to open", errFrame, f.number, f.command)
@@ -124,7 +124,7 @@ func responseCode(data []byte) (code int, why string) {
 // read reads the responses, on its own goroutine.
 //
 // A receiver that has not turned off Nagle's algorithm, like rsyslog, holds a
-// response back until the one before is acknowledged. Without data to send
+// response back until the one before it is acknowledged. Without data to send
 // along, the system would delay the acknowledgement by 40 ms, once per batch.
 func (s *session) read(l *link) {
 	defer close(l.done)
@@ -205,7 +205,7 @@ func (s *session) start() (n uint64) {
 	return n
 }
 
-// room returns how many commands may be started.
+// room returns the number of commands that may be started.
 func (s *session) room() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,7 +226,7 @@ func (s *session) close(l *link) {
 }
 
 // expect makes the reader signal when all commands before want have their
-// response. ready reports that they have it already, and answers is the total
+// response. ready reports that they already have it, and answers is the total
 // number of responses.
 func (s *session) expect(want uint64) (ready bool, answers uint64) {
 	s.mu.Lock()

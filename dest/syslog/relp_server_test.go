@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// A command is what a RELP client sends.
+// A command is a frame from a RELP client.
 type command struct {
 	number int
 	name   string

@@ -13,21 +13,22 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// chunk is how many bytes of frames are written at once, unless one is longer.
+// chunk is the number of bytes of frames that are written at once, unless one
+// is longer.
 const chunk = 64 << 10
 
-// An end is where the frame of a record ends in the buffer.
+// An end is the offset in the buffer at which the frame of a record ends.
 type end struct {
-	at     int // 0: rejected
+	at     int // 0 if the record was rejected
 	record int // index in the batch
 }
 
 // deliverStream writes the batch with octet counting (RFC 6587, section 3.4.1).
-// What the receiver accepted before it ended the connection cannot be
-// determined.
+// The records that the receiver accepted before it ended the connection cannot
+// be determined.
 //
 // If that happens repeatedly, perhaps because of one of the records, each call
-// sends fewer of them, so that the records before it are not sent forever.
+// sends fewer of them, so that those before it are not sent again and again.
 func (d *Destination) deliverStream(l *link, batch []nib.Record) (res delivery.Result, err error) {
 	if d.most > 0 {
 		batch = batch[:min(d.most, len(batch))]
@@ -60,10 +61,10 @@ func (d *Destination) deliverStream(l *link, batch []nib.Record) (res delivery.R
 	return res, nil
 }
 
-// broken returns what is settled of a batch if only n bytes of the buffer were
+// broken returns the settled part of a batch if only n bytes of the buffer were
 // written; first is the record at the start of the buffer.
 //
-// If the Destination gave up, the system continues to send what it has
+// If the Destination gave up, the system continues to send the bytes it has
 // accepted. If the receiver ended the connection, the system has discarded an
 // unknown part of the batch: none of it is settled.
 func (d *Destination) broken(l *link, err error, res delivery.Result, first, n int) (delivery.Result, error) {
@@ -87,7 +88,7 @@ func (d *Destination) broken(l *link, err error, res delivery.Result, first, n i
 	return res, err
 }
 
-// refusedBelow returns how many of the records before index are refused.
+// refusedBelow returns the number of refused records before index.
 func refusedBelow(refused []delivery.Rejection, index int) (n int) {
 	for n < len(refused) && refused[n].Index < index {
 		n++
@@ -95,7 +96,8 @@ func refusedBelow(refused []delivery.Rejection, index int) (n int) {
 	return n
 }
 
-// prepare returns the message of record i of the batch, or rejects the record.
+// prepare returns the message of r, record i of the batch, or rejects the
+// record.
 func (d *Destination) prepare(r *nib.Record, i int, res *delivery.Result) (head, line []byte, ok bool) {
 	head, line, cut, ok := d.message(r)
 	if !ok {

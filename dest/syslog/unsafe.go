@@ -27,8 +27,9 @@ func getTCPInfo(fd uintptr, info *tcpInfo) error {
 		return syscall.ENOSYS
 	}
 	size := uint32(unsafe.Sizeof(*info))
-	// In bounds: the kernel writes at most size bytes to info, which has that
-	// size, and four to size. Both stay alive until the call has returned.
+	// The writes are in bounds: the kernel writes at most size bytes to info,
+	// which has that size, and four bytes to size. Both stay alive until the call
+	// has returned.
 	_, _, errno := syscall.Syscall6(getsockoptNumber, fd, syscall.IPPROTO_TCP, tcpInfoOption,
 		uintptr(unsafe.Pointer(info)), uintptr(unsafe.Pointer(&size)), 0)
 	if errno != 0 {

@@ -220,8 +220,8 @@ func uidsOf(batch []nib.Record) (list []string) {
 	return list
 }
 
-// deliverAll does what a spool does: it delivers until everything is settled,
-// with a pause after an error.
+// deliverAll delivers, as a spool does, until everything is settled, with a
+// pause after an error.
 func deliverAll(t testing.TB, d delivery.Destination, batch []nib.Record) (rejected []string, errs []error) {
 	t.Helper()
 	all := uidsOf(batch)

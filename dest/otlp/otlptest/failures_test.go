@@ -151,7 +151,7 @@ func refusing() []failure {
 		}, requests: 1},
 		{name: "204", answer: func(w http.ResponseWriter, q *request) { q.accept(); w.WriteHeader(204) }, requests: 1},
 		{name: "partial success", answer: func(w http.ResponseWriter, q *request) { partial(w, q, 3, "too old") }, requests: 1, partial: 3},
-		{name: "a warning", answer: func(w http.ResponseWriter, q *request) { partial(w, q, 0, "too old") }, requests: 1},
+		{name: "a warning", answer: func(w http.ResponseWriter, q *request) { partial(w, q, 0, "too\x1b[2J\nold") }, requests: 1, failures: "rejected 0 of 100 records, and does not say which: too[2J old"},
 	}
 }
 

@@ -104,8 +104,8 @@ func number(s string) *commonpb.AnyValue {
 	return &commonpb.AnyValue{Value: &commonpb.AnyValue_DoubleValue{DoubleValue: f}}
 }
 
-// wantRecord returns the LogRecord of a line, built from what encoding/json
-// reads.
+// wantRecord returns the LogRecord of a line, built from the values that
+// encoding/json reads.
 func wantRecord(r *nib.Record) *logspb.LogRecord {
 	m := &logspb.LogRecord{
 		TimeUnixNano: uint64(max(r.Time, 0)), ObservedTimeUnixNano: uint64(max(r.Time, 0)),
@@ -234,7 +234,8 @@ func (w writer) line() []byte {
 	return append(b, "}\n"...)
 }
 
-// Every record decodes to what its line has: 200,000 random lines in full runs.
+// Records decode to the fields of their lines: 200,000 random ones in full
+// runs.
 func TestRecordsEqualTheirLines(t *testing.T) {
 	n := 5000
 	if os.Getenv("NIB_E2E") == "full" {
