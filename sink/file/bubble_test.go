@@ -71,3 +71,43 @@ func TestOneGoroutineTidiesUp(t *testing.T) {
 		must(t, s.Close())
 	})
 }
+
+// TestCloseWaitsForTheTimer checks that Close returns only after the function
+// of the timer, which has begun before, has ended.
+func TestCloseWaitsForTheTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{Buffer: 1000})
+		s.buffer.firing.Add(1)
+		closed := false
+		go func() {
+			must(t, s.Close())
+			closed = true
+		}()
+		synctest.Wait()
+		if closed {
+			t.Error("Close has returned before the timer's function")
+		}
+		s.buffer.firing.Done()
+		synctest.Wait()
+		if !closed {
+			t.Error("Close has not returned after the timer's function")
+		}
+	})
+}
+
+// TestIdleBuffer logs a line after two hours: it is written after 10 ms.
+func TestIdleBuffer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{Buffer: 1000})
+		time.Sleep(2 * time.Hour)
+		writeNumbers(t, s, 0, 1)
+		time.Sleep(defaultDelay - 1)
+		synctest.Wait()
+		wantText(t, "before", memAll(t, m), "")
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		checkNumbers(t, memAll(t, m), 1)
+	})
+}

@@ -70,7 +70,7 @@ func (b *buffer) put(r *nib.Record) {
 }
 
 // collectSlowly makes room for r. If it is longer than the buffer, or writing
-// fails, it is written by itself after what was there before.
+// fails, it is written by itself after the lines before it.
 func (s *Sink) collectSlowly(r *nib.Record) error {
 	s.mu.Lock()
 	defer s.unlock()
@@ -144,7 +144,7 @@ func (s *Sink) flushLate() {
 	s.flushBuffer(nil)
 }
 
-// pending returns how many lines are in the buffer. The lock of the sink is
+// pending returns the number of lines in the buffer. The lock of the sink is
 // held.
 func (s *Sink) pending() uint64 {
 	if s.buffer == nil {
@@ -172,8 +172,7 @@ func (s *Sink) closeBuffer() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.direct = true
-	if b.armed && b.timer.Stop() {
-		b.armed = false
+	if b.timer.Stop() {
 		b.firing.Done()
 	}
 }

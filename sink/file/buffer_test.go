@@ -130,6 +130,47 @@ func TestLossOfBufferedLinesIsReported(t *testing.T) {
 	}
 }
 
+// TestLinesThatFindTheBufferFull has lines that fit the buffer only when it is
+// empty, lines that never do, and errors.
+func TestLinesThatFindTheBufferFull(t *testing.T) {
+	for _, c := range []struct {
+		level   nib.Level
+		size    int
+		pending uint64
+	}{
+		{nib.LevelWarn, 1000, 1},
+		{nib.LevelWarn, 1024, 1},
+		{nib.LevelWarn, 1025, 0},
+		{nib.LevelError, 1000, 0},
+		{nib.LevelFatal, 1000, 0},
+	} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{Buffer: 1024, Delay: never})
+		writeNumbers(t, s, 0, 3)
+		mustWrite(t, s, record(c.level, 3, c.size))
+		if st := s.Stats(); st.Pending != c.pending {
+			t.Errorf("%v, %d bytes: got %d lines in the buffer, want %d", c.level, c.size, st.Pending, c.pending)
+		}
+		checkNumbers(t, memAll(t, m), 4-int(c.pending))
+	}
+}
+
+// TestFaultsOfBufferedLinesAreReported has a write that fails once, which loses
+// nothing, and a full disk.
+func TestFaultsOfBufferedLinesAreReported(t *testing.T) {
+	for want, times := range map[error]int{syscall.EIO: 1, syscall.ENOSPC: 0} {
+		m, clock := newMem(t)
+		var reported error
+		s := openMem(t, m, clock, Config{Buffer: 1024, Delay: never, OnError: func(err error) { reported = err }})
+		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Times: times, Err: want})
+		writeNumbers(t, s, 0, 1)
+		err := s.Flush(context.Background())
+		if lost := times == 0; lost != (err != nil) || !errors.Is(reported, want) {
+			t.Errorf("%v: Flush returned %v, and OnError got %v", want, err, reported)
+		}
+	}
+}
+
 func TestCloseOfABufferThatCannotBeWritten(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{Buffer: 1000, Delay: never})

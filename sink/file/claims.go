@@ -40,9 +40,9 @@ const (
 	claimSize    = 64
 	maxClaims    = 256 // the least recently written one is overwritten
 
-	claimTimeout = time.Second           // for the lock, which other spools hold while they write a batch
-	claimRetry   = 10 * time.Millisecond // the same, if the last attempt failed
-	claimPoll    = 50 * time.Microsecond // between two attempts; doubles up to a millisecond
+	claimTimeout = time.Second           // time limit for the lock, which other spools hold while they write a batch
+	claimRetry   = 10 * time.Millisecond // time limit if the last attempt failed
+	claimPoll    = 50 * time.Microsecond // pause between two attempts; doubles up to a millisecond
 )
 
 // openEnd is the end of a claim that no other writer has ended.
@@ -60,7 +60,6 @@ type claim struct {
 // restarts: a power failure may leave an older claim, or an older log.
 func putClaim(b []byte, boot uint64, c claim) {
 	le := binary.LittleEndian
-	clear(b[:claimSize])
 	le.PutUint32(b, claimVersion)
 	le.PutUint32(b[4:], c.writer)
 	le.PutUint32(b[8:], c.epoch)
@@ -69,10 +68,10 @@ func putClaim(b []byte, boot uint64, c claim) {
 	}
 }
 
-// readClaim decodes what putClaim has encoded.
+// readClaim decodes a claim that putClaim has encoded.
 func readClaim(b []byte, boot uint64) (c claim, ok bool) {
 	le := binary.LittleEndian
-	if len(b) < claimSize || le.Uint32(b) != claimVersion || le.Uint64(b[16:]) != boot {
+	if le.Uint32(b) != claimVersion || le.Uint64(b[16:]) != boot {
 		return claim{}, false
 	}
 	c = claim{
@@ -86,14 +85,14 @@ func readClaim(b []byte, boot uint64) (c claim, ok bool) {
 
 // claims is the state of the file of claims. The lock of the sink protects it.
 type claims struct {
-	boot   uint64 // of vfs.Boot; 0: there are no claims
-	writer uint32 // of this sink; 0: none yet
+	boot   uint64 // result of vfs.Boot; 0 if there are no claims
+	writer uint32 // number of this sink; 0 if it has none yet
 	epoch  uint32
 	stored bool // the file has had a claim of the writer
-	marked bool // the last mark has the writer
-	weak   bool // the file cannot be locked or written: marks are without the writer
+	marked bool // the last mark contains the writer
+	weak   bool // the file cannot be locked or written: marks do not contain the writer
 
-	file   vfs.File // nil: not open
+	file   vfs.File // nil if not open
 	path   string
 	locked bool
 	table  []byte // contents of the file while it is locked
@@ -191,7 +190,7 @@ func (c *claims) drop() {
 	c.file, c.locked = nil, false
 }
 
-// failClaims notes that there is no claim, and delays the next attempt.
+// failClaims records that there is no claim, and delays the next attempt.
 func (s *Sink) failClaims(err error) {
 	c := &s.claims
 	c.drop()

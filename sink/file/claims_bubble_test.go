@@ -59,7 +59,11 @@ func TestLockOfClaimsIsWaitedFor(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			must(t, held.Close())
 		}()
+		start := time.Now()
 		deliverAll(t, s, *deskRecord(0))
+		if took := time.Since(start); took > 101*time.Millisecond {
+			t.Errorf("the batch took %v, want 100 ms and at most one attempt more", took)
+		}
 		if !hasClaim(s.Mark()) || s.Stats().Errors > 0 {
 			t.Errorf("got %+v, and a mark with a claim: %v", s.Stats(), hasClaim(s.Mark()))
 		}

@@ -5,6 +5,7 @@ package file
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,24 +32,35 @@ func TestDeliverWithoutClaims(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		fault vfstest.Fault
-		boot  uint64
+		other bool // another spool has an open claim
 		want  error
 	}{
 		{name: "read-only", fault: vfstest.Fault{Op: vfstest.OpCreate, Err: fs.ErrPermission}, want: fs.ErrPermission},
 		{name: "unreadable", fault: vfstest.Fault{Op: vfstest.OpRead, Skip: 1, Err: errDead}, want: errDead},
+		{name: "cut off", fault: vfstest.Fault{Op: vfstest.OpRead, Half: true}, want: io.ErrUnexpectedEOF},
+		{name: "not described", fault: vfstest.Fault{Op: vfstest.OpStat, Err: errDead}, want: errDead},
 		{name: "full", fault: vfstest.Fault{Op: vfstest.OpWrite, Err: errDead}, want: errDead},
+		{name: "full at the claim of another", fault: vfstest.Fault{Op: vfstest.OpWrite, Skip: 1, Times: 1, Err: errDead}, other: true, want: errDead},
 		{name: "full later", fault: vfstest.Fault{Op: vfstest.OpWrite, Skip: 2, Err: errDead}, want: errDead},
 		{name: "no locks", fault: vfstest.Fault{Op: vfstest.OpLock, Err: errors.ErrUnsupported}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, clock := newMem(t)
+			other := openMem(t, m, clock, Config{})
+			if other.Mark(); c.other {
+				deliverAll(t, other, *deskRecord(0))
+			}
+			must(t, other.file.Close())
+			other.claims.drop()
 			c.fault.Path = claimsName("app.log")
 			heal := m.Fail(c.fault)
 			var reported []error
 			s := openMem(t, m, clock, Config{OnError: func(err error) { reported = append(reported, err) }})
 			s.Mark()
 			for n := range 3 {
-				deliverAll(t, s, *deskRecord(n))
+				if n > 0 || !c.other {
+					deliverAll(t, s, *deskRecord(n))
+				}
 			}
 			if hasClaim(s.Mark()) {
 				t.Error("the mark has a claim")
@@ -67,6 +79,120 @@ func TestDeliverWithoutClaims(t *testing.T) {
 			}
 			checkNumbers(t, memAll(t, m), 4)
 		})
+	}
+}
+
+// TestClaimsThatAreDeleted deletes the file of claims: the next delivery makes
+// another one. If it is deleted whenever it is locked, lines are written
+// without claims.
+func TestClaimsThatAreDeleted(t *testing.T) {
+	m, clock := newMem(t)
+	var reported error
+	s := openMem(t, m, clock, Config{OnError: func(err error) { reported = err }})
+	s.Mark()
+	must(t, m.Remove(claimsPath))
+	deliverAll(t, s, *deskRecord(0))
+	if _, err := m.Lstat(claimsPath); err != nil || reported != nil || m.Opened() != 2 || !hasClaim(s.Mark()) {
+		t.Errorf("got %v, reported %v, %d open files, want the log and the claims", err, reported, m.Opened())
+	}
+	tries := 0
+	m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: claimsName("app.log"), Reached: func() {
+		tries++
+		_ = m.Remove(claimsPath)
+	}})
+	deliverAll(t, s, *deskRecord(1))
+	if !errors.Is(reported, errMoved) || tries != openTries || hasClaim(s.Mark()) {
+		t.Errorf("got %v after %d attempts, want %v", reported, tries, errMoved)
+	}
+	checkNumbers(t, memAll(t, m), 2)
+}
+
+// TestPausesBetweenAttemptsToClaim counts the attempts to lock the claims: the
+// pauses grow, and start over after a success.
+func TestPausesBetweenAttemptsToClaim(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{OnError: func(error) {}})
+	s.Mark()
+	tries, n := 0, 0
+	fail := func() (heal func()) {
+		return m.Fail(vfstest.Fault{Op: vfstest.OpStat, Path: claimsName("app.log"), Err: errDead, Reached: func() { tries++ }})
+	}
+	deliver := func(pause time.Duration) {
+		clock.advance(pause)
+		deliverAll(t, s, *deskRecord(n))
+		n++
+	}
+	heal := fail()
+	for range 600 {
+		deliver(100 * time.Millisecond)
+	}
+	if tries < 8 || tries > 20 {
+		t.Errorf("got %d attempts in a minute, want few", tries)
+	}
+	heal()
+	deliver(time.Duration(longestRotate))
+	writes := 0
+	healWrites := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: claimsName("app.log"), Reached: func() { writes++ }})
+	if deliver(0); !hasClaim(s.Mark()) || writes != 1 {
+		t.Errorf("got %d writes of claims, want 1", writes)
+	}
+	healWrites()
+	heal = fail()
+	deliver(0)
+	heal()
+	deliver(time.Duration(firstRotate))
+	if !hasClaim(s.Mark()) {
+		t.Error("the pause after a success is not the first one")
+	}
+	checkNumbers(t, memAll(t, m), n)
+}
+
+// TestStoreClaim stores claims in a table: over the own one, to the first free
+// place, or over the oldest.
+func TestStoreClaim(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		writers []uint32 // of the claims in the table; 0 is a damaged one
+		n       int      // more claims
+		want    int      // number of the place
+	}{
+		{name: "empty", want: 0},
+		{name: "own", writers: []uint32{1, 7, 2}, want: 1},
+		{name: "at the end", writers: []uint32{1, 2}, want: 2},
+		{name: "free", writers: []uint32{1, 0, 2, 0}, want: 1},
+		{name: "own behind a free one", writers: []uint32{1, 0, 7}, want: 2},
+		{name: "last place", writers: []uint32{3}, n: maxClaims - 2, want: maxClaims - 1},
+		{name: "full", writers: []uint32{3, 4}, n: maxClaims - 2, want: 2},
+	} {
+		m, _ := newMem(t)
+		f, err := m.Open(claimsPath, os.O_RDWR|os.O_CREATE, 0o600)
+		must(t, err)
+		x := claims{boot: 1, file: f}
+		for i := range c.n {
+			c.writers = append(c.writers, uint32(100+i))
+		}
+		x.table = make([]byte, len(c.writers)*claimSize)
+		for i, writer := range c.writers {
+			count := uint64(i + 1)
+			if writer < 100 {
+				count += 1000
+			}
+			putClaim(x.table[i*claimSize:], 1, claim{writer: writer, count: count})
+		}
+		x.writer = 7
+		must(t, x.store(claim{epoch: 5}))
+		var b [claimSize]byte
+		_, err = f.ReadAt(b[:], int64(c.want*claimSize))
+		must(t, err)
+		got, ok := readClaim(b[:], 1)
+		var highest uint64
+		for _, old := range x.all {
+			highest = max(highest, old.count)
+		}
+		if !ok || got.writer != 7 || got.epoch != 5 || got.count != highest+1 && highest > 0 || !x.stored {
+			t.Errorf("%s: got %+v at place %d, want the claim, higher than %d", c.name, got, c.want, highest)
+		}
+		must(t, f.Close())
 	}
 }
 
@@ -249,5 +375,55 @@ func TestManyWriters(t *testing.T) {
 		if n != 1 {
 			t.Fatalf("got %d taken, want 1", n)
 		}
+	}
+}
+
+// TestReadClaim decodes a claim, and others that are not valid.
+func TestReadClaim(t *testing.T) {
+	want := claim{writer: 1, epoch: 2, id: vfs.ID{Device: 3, Inode: 4}, start: 5, end: 6, count: 7}
+	b := make([]byte, claimSize)
+	for name, change := range map[string]func(c *claim) (boot uint64){
+		"valid":          func(*claim) uint64 { return 8 },
+		"another boot":   func(*claim) uint64 { return 9 },
+		"without writer": func(c *claim) uint64 { c.writer = 0; return 8 },
+	} {
+		c := want
+		boot := change(&c)
+		putClaim(b, boot, c)
+		if got, ok := readClaim(b, 8); ok != (name == "valid") || ok && got != want {
+			t.Errorf("%s: got %+v, %v", name, got, ok)
+		}
+	}
+	putClaim(b, 8, want)
+	b[0]++
+	if got, ok := readClaim(b, 8); ok {
+		t.Errorf("another version: got %+v", got)
+	}
+}
+
+// TestNoClaims checks that a closed sink, and one that does not know in which
+// run of the system it is, does not open the file of claims.
+func TestNoClaims(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{boot: 7})
+	s.Mark()
+	if s.claims.boot != 7 {
+		t.Errorf("got boot %d, want that of Config", s.claims.boot)
+	}
+	must(t, s.Close())
+	s.Mark()
+	if n := m.Opened(); n != 0 {
+		t.Errorf("got %d open files after Close, want none", n)
+	}
+	must(t, m.Remove(claimsPath))
+	s = openMem(t, m, clock, Config{})
+	s.mu.Lock()
+	s.claims.path = claimsPath
+	if s.lockClaims() {
+		t.Error("the claims are locked without a boot id")
+	}
+	s.mu.Unlock()
+	if _, err := m.Lstat(claimsPath); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want no file of claims", err)
 	}
 }

@@ -30,7 +30,7 @@ type Compressor interface {
 
 // Gzip is a Compressor that uses compress/gzip.
 type Gzip struct {
-	Level int // 1 to 9, see compress/gzip; 0 means its default
+	Level int // 1 to 9; see compress/gzip; 0 means its default
 }
 
 // Extension returns ".gz".
@@ -52,8 +52,10 @@ func (g Gzip) Compress(dst io.Writer, src io.Reader) error {
 	return w.Close()
 }
 
-// errBroken means that Close has interrupted a compression.
-var errBroken = errors.New("interrupted by Close")
+var (
+	errBroken = errors.New("interrupted by Close")
+	errEnded  = errors.New("the compressor did not return")
+)
 
 // compress replaces an old file by a compressed one, which is written under a
 // temporary name, synced and renamed before the old one is deleted. Whenever
@@ -68,7 +70,7 @@ func (s *Sink) compress(b backup) error {
 	packed := filepath.Join(s.dir, b.name+s.naming.packs)
 	temp := packed + tempExtension
 	if err := s.compressInto(temp, src, info); err != nil {
-		_ = s.fs.Remove(temp) // if this fails, it is deleted the next time
+		_ = s.fs.Remove(temp) // if this fails, the file is deleted the next time
 		return err
 	}
 	if now, err := src.Stat(); err != nil || now.Size != info.Size {
@@ -95,7 +97,7 @@ func (s *Sink) compressInto(temp string, src vfs.File, info vfs.Info) (err error
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, dst.Close()) }() // also when the compressor ends its goroutine
+	defer func() { err = errors.Join(err, dst.Close()) }() // runs even if the compressor ends its goroutine
 	if err = s.runCompressor(dst, io.NewSectionReader(src, 0, info.Size)); err == nil {
 		err = dst.Sync()
 	}
@@ -106,9 +108,9 @@ func (s *Sink) compressInto(temp string, src vfs.File, info vfs.Info) (err error
 // the disk is returned as is.
 func (s *Sink) runCompressor(file vfs.File, in io.Reader) (err error) {
 	src, dst := &stoppable{r: in, quit: &s.tidying.quit}, &whole{f: file}
-	returned := false
+	err = errEnded // recover does not show panic(nil) with GODEBUG=panicnil=1
 	defer func() {
-		if p := recover(); !returned && p != nil {
+		if p := recover(); p != nil {
 			err = errors.New("the compressor panicked: " + usercode.PanicText(p))
 		}
 	}()
@@ -121,7 +123,6 @@ func (s *Sink) runCompressor(file vfs.File, in io.Reader) (err error) {
 	case err != nil:
 		err = &compressorError{err, err.Error()}
 	}
-	returned = true
 	return err
 }
 
@@ -136,7 +137,7 @@ func (e *compressorError) Error() string { return e.text }
 
 // Is is called by errors.Is.
 func (e *compressorError) Is(target error) (is bool) {
-	defer func() { _ = recover() }() // then it is not target
+	defer func() { _ = recover() }() // after a panic, the error is not target
 	return errors.Is(e.err, target)
 }
 

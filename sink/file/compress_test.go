@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -245,6 +246,7 @@ func (*panickingError) Error() string { panic("in Error") }
 func TestCompressorMisbehaves(t *testing.T) {
 	for name, misbehave := range map[string]func() error{
 		"panics":                           func() error { panic("in Compress") },
+		"panics with nil":                  func() error { panic(nil) },
 		"panics with nil error":            func() error { panic((*panickingError)(nil)) },
 		"returns an error":                 func() error { return errors.New("no") },
 		"returns an error that panics":     func() error { return (*panickingError)(nil) },
@@ -259,6 +261,7 @@ func TestCompressorMisbehaves(t *testing.T) {
 		"calls Goexit": func() error { runtime.Goexit(); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Setenv("GODEBUG", "panicnil=1")
 			m, clock := newMem(t)
 			bad, calls, reported := true, 0, 0
 			c := Config{OnError: func(error) { reported++ }, Compress: testCompressor(func(w io.Writer, r io.Reader) error {
@@ -296,6 +299,76 @@ func TestCompressorMisbehaves(t *testing.T) {
 			wantText(t, "files, later", strings.Join(memFiles(t, m), " "), firstName+".x app.log")
 			checkNumbers(t, memAll(t, m), 4)
 		})
+	}
+}
+
+// TestCompressorThatIgnoresErrors has a compressor that returns nil although it
+// could not read or write everything: the file stays.
+func TestCompressorThatIgnoresErrors(t *testing.T) {
+	for name, fault := range map[string]vfstest.Fault{
+		"read":  {Op: vfstest.OpRead, Path: "app-*", Err: syscall.EIO},
+		"once":  {Op: vfstest.OpRead, Path: "app-*", Times: 1, Err: syscall.EIO},
+		"write": {Op: vfstest.OpWrite, Path: "*.tmp", Err: syscall.EIO},
+		"Close": {Op: vfstest.OpCreate, Path: "*.tmp"},
+	} {
+		m, clock := newMem(t)
+		var reported error
+		s := openMem(t, m, clock, Config{
+			Compress: testCompressor(func(w io.Writer, r io.Reader) error {
+				_, _ = io.Copy(w, r)
+				_, _ = io.Copy(w, r) // goes on after an error
+				return nil
+			}),
+			OnError: func(err error) { reported = err },
+		})
+		tidied(s)
+		if name == "Close" {
+			fault.Reached = s.stopTidying
+		}
+		m.Fail(fault)
+		rotated(t, s, clock, 1)
+		wantText(t, name+": files", strings.Join(memFiles(t, m), " "), firstName+" app.log")
+		if !errors.Is(reported, fault.Err) {
+			t.Errorf("%s: OnError got %v, want %v", name, reported, fault.Err)
+		}
+	}
+}
+
+// TestGzipReturnsErrors has a reader and a writer that fail, and a level that
+// does not exist.
+func TestGzipReturnsErrors(t *testing.T) {
+	full := &whole{f: strangeFile{write: func([]byte) (int, error) { return 0, syscall.ENOSPC }}}
+	for _, c := range []struct {
+		name string
+		err  error
+	}{
+		{"read", Gzip{}.Compress(io.Discard, iotest.ErrReader(syscall.EIO))},
+		{"write", Gzip{}.Compress(full, strings.NewReader("text"))},
+		{"level", Gzip{Level: 10}.Compress(io.Discard, strings.NewReader("text"))},
+	} {
+		if c.err == nil {
+			t.Errorf("%s: got no error", c.name)
+		}
+	}
+}
+
+// TestWholeWriter has writes that are short, do nothing, and fail.
+func TestWholeWriter(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		n    int
+		err  error
+		want error
+	}{
+		{"short", 1, nil, nil},
+		{"nothing", 0, nil, io.ErrShortWrite},
+		{"error", 2, syscall.EIO, syscall.EIO},
+	} {
+		w := &whole{f: strangeFile{write: func([]byte) (int, error) { return c.n, c.err }}}
+		n, err := w.Write([]byte("text"))
+		if err != c.want || w.err != c.want || c.want == nil && n != 4 || c.want != nil && n != c.n {
+			t.Errorf("%s: got %d, %v, and recorded %v, want %v", c.name, n, err, w.err, c.want)
+		}
 	}
 }
 

@@ -61,9 +61,9 @@ type Config struct {
 	// existing file keeps its mode.
 	Mode fs.FileMode
 
-	// Buffer is how many bytes of lines are collected before they are written,
-	// at most 1 GiB. The sink uses twice as much memory. Defaults to 0: each
-	// line is written by itself, before the call returns.
+	// Buffer is the number of bytes of lines to collect before they are written,
+	// at most 1 GiB. The sink uses twice as much memory. Defaults to 0: each line
+	// is written by itself, before the call returns.
 	Buffer int
 
 	// Delay is the maximum time that a line waits in the buffer. It requires
@@ -74,8 +74,13 @@ type Config struct {
 	// of the logger. Defaults to nib's own.
 	Layout nib.Layout
 
-	// MinFree is how many bytes of the file system are kept free: while less is
-	// free, lines are dropped as [delivery.ReasonFull]. It is checked ten times
+	// View appends a notice, which is a line of JSON, to dst in the form of the
+	// lines around it. It is Render of package console or logfmt if they come
+	// from there. It must not log. Defaults to JSON.
+	View func(dst, line []byte) []byte
+
+	// MinFree is the number of bytes of the file system to keep free: while less
+	// is free, lines are dropped as [delivery.ReasonFull]. It is checked ten times
 	// a second, on Linux, macOS and FreeBSD. Defaults to 0.
 	MinFree int64
 
@@ -98,20 +103,20 @@ type Config struct {
 	// most one line a second.
 	OnError func(error)
 
-	fs    vfs.FS // nil: the file system of the operating system
-	clock clock  // zero: the system clock
-	boot  uint64 // see vfs.Boot; 0: detect it
+	fs    vfs.FS // if nil, the file system of the operating system
+	clock clock  // if zero, the system clock
+	boot  uint64 // if 0, it is detected; see vfs.Boot
 }
 
-// A SyncPolicy selects when a file is synced, and so what a power failure may
-// lose. The death of the process loses no written line.
+// A SyncPolicy selects when a file is synced, and so the lines that a power
+// failure may lose. The death of the process loses no written line.
 type SyncPolicy int
 
 // The policies.
 const (
-	SyncNever  SyncPolicy = iota // when the system sees fit, usually within 30 s
-	SyncFlush                    // in Flush and Close, and at the end of a file
-	SyncAlways                   // with each write, before the call returns; takes milliseconds
+	SyncNever  SyncPolicy = iota // synced when the system sees fit, usually within 30 s
+	SyncFlush                    // synced by Flush and Close, and at the end of a file
+	SyncAlways                   // synced with each write before the call returns; takes milliseconds
 )
 
 // A clock is the time source of a sink.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/target"
 )
 
@@ -22,6 +23,9 @@ func TestValidate(t *testing.T) {
 			MaxSize: 1, Every: time.Second, At: []string{"00:00", "23:59"}, Zone: time.UTC, MaxBackups: 1, MaxAge: 1, MaxTotal: 1,
 			Compress: Gzip{}, Mode: 0o640, Buffer: 1, Delay: 1, MinFree: 1, Sync: SyncAlways, OnError: func(error) {},
 		}, ""},
+		{"bounds", Config{MaxSize: 5, MaxTotal: 5, Compress: Gzip{Level: 9}, Mode: 0o600, Buffer: 1 << 30, Sync: SyncFlush}, ""},
+		{"total alone", Config{MaxTotal: 1}, ""},
+		{"size alone", Config{MaxSize: 1}, ""},
 		{"negative", Config{MaxSize: -1, Every: -1, MaxBackups: -1, MaxAge: -1, MaxTotal: -1, Buffer: -1, Delay: -1, MinFree: -1, Sync: -1},
 			"MaxSize|Every|MaxBackups|MaxAge|MaxTotal|Buffer|Delay|MinFree|Sync"},
 		{"too often", Config{Every: time.Millisecond}, "less than a second"},
@@ -31,11 +35,15 @@ func TestValidate(t *testing.T) {
 		{"delay alone", Config{Delay: time.Second}, "Delay of 1s without Buffer"},
 		{"mode", Config{Mode: fs.ModeSetuid | 0o600}, "other bits"},
 		{"mode that cannot be used", Config{Mode: 0o400}, "owner"},
+		{"mode that cannot be read", Config{Mode: 0o200}, "owner"},
+		{"other mode", Config{Mode: fs.ModeSetuid | 0o400}, "other bits|owner"},
 		{"extension", Config{Compress: packer("")}, `extension ""`},
 		{"extension without a dot", Config{Compress: packer("gz")}, `extension "gz"`},
 		{"extension of a temporary file", Config{Compress: packer(".tmp")}, `extension ".tmp"`},
 		{"extension elsewhere", Config{Compress: packer("./../x")}, `extension "./../x"`},
 		{"level", Config{Compress: Gzip{Level: 10}}, "level of Gzip is not from 1 to 9: 10"},
+		{"negative level", Config{Compress: Gzip{Level: -1}}, "level of Gzip is not from 1 to 9: -1"},
+		{"layout", Config{Layout: nib.Layout{TimeKey: "a", MessageKey: "a"}}, "nib"},
 		{"huge buffer", Config{Buffer: 1<<30 + 1}, "Buffer is more than 1 GiB: 1073741825"},
 		{"policy", Config{Sync: 3}, "Sync"},
 	} {

@@ -11,16 +11,16 @@ import (
 	"github.com/nib-log/nib/internal/level"
 )
 
-// deliverySize is how many bytes of a batch are written at once, between two
-// checks of the context.
+// deliverySize is the number of bytes of a batch that are written at once,
+// between two checks of the context.
 const deliverySize = 64 << 10
 
 // Deliver appends batch and syncs the file and its name before it returns:
 // accepted records survive a power failure. It never rejects a record. If a
-// write fails, Result reports how many records are durable. After a failed sync
-// none of the batch is, since the contents of the disk are unknown; records
-// that are delivered again are then in the file twice. Deliver waits only for
-// the disk.
+// write fails, Result reports the number of durable records. After a failed
+// sync none of the batch is, since the contents of the disk are unknown;
+// records that are delivered again are then in the file twice. Deliver waits
+// only for the disk.
 //
 // If a spool stores the position in the file (Mark), a batch goes to a single
 // file, and a call of Deliver may settle no record, without an error, before it
@@ -36,7 +36,7 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 	}
 	s.failing.retry = 0 // an explicit request is always tried
 	s.flushBuffer(nil)
-	if err := s.syncName(); err != nil { // before writing lines that would be written again if this failed
+	if err := s.syncName(); err != nil { // sync before writing lines that would be written again if this failed
 		return delivery.Result{}, err
 	}
 	s.durable, s.undurable = true, nil
@@ -49,29 +49,30 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 	if syncErr := s.sync(); syncErr != nil {
 		return delivery.Result{}, syncErr
 	}
-	if s.undurable != nil { // of a file that was ended in the meantime
+	if s.undurable != nil { // the error of a file that was ended in the meantime
 		return delivery.Result{}, s.undurable
 	}
 	for i := range batch[:n] {
 		s.written.Add(int(batch[i].Level), len(batch[i].Line))
 	}
 	s.claims.epoch++
-	if s.delivering.marking && !s.torn && s.delivering.place.id == s.id {
+	if !s.torn && s.delivering.place.id == s.id {
 		s.moveToEnd()
 	}
 	return delivery.Result{Accepted: n}, err
 }
 
-// take writes the lines of batch, and returns how many are in a file. If a
-// spool stores the place, take writes to only one file, and may return 0
-// without an error.
+// take writes the lines of batch, and returns the number of them that are in a
+// file. If a spool stores the place, take writes to only one file, and may
+// return 0 without an error.
 func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) {
 	d := &s.delivering
 	if !d.marking {
 		return s.append(ctx, batch)
 	}
-	if d.ask || d.asked {
-		d.ask, d.asked, d.stored = false, false, true // a spool that does not call SyncMark does not store the place either
+	if d.ask {
+		d.ask, d.stored = false, true // a spool that does not call SyncMark does not store the place either
+		s.checkNow()                  // the schedule may have asked
 	}
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -144,22 +145,19 @@ func (s *Sink) seeOthers() bool {
 	return err == nil
 }
 
-// append writes the lines of batch, and returns how many are in a file.
+// append writes the lines of batch, and returns the number of them that are in
+// a file.
 func (s *Sink) append(ctx context.Context, batch []nib.Record) (n int, err error) {
 	var delivered level.Traffic // counted by Deliver, once they are settled
-	for n < len(batch) && err == nil {
+	for n < len(batch) && err == nil && !s.delivering.ask {
 		if ctx.Err() != nil {
 			return n, context.Cause(ctx)
 		}
-		if line := batch[n].Line; len(line) > deliverySize { // without a copy of it
+		if line := batch[n].Line; len(line) > deliverySize { // append a long line without copying it
 			if err = s.ready(int64(len(line))); err == nil && !s.delivering.ask {
-				_, err = s.put(line)
-			}
-			if s.delivering.ask {
-				return n, err
-			}
-			if err == nil {
-				n++
+				if _, err = s.put(line); err == nil {
+					n++
+				}
 			}
 			continue
 		}
@@ -175,9 +173,6 @@ func (s *Sink) append(ctx context.Context, batch []nib.Record) (n int, err error
 		}
 		n += s.out.Done()
 		s.out.Reset()
-		if s.delivering.ask {
-			break
-		}
 	}
 	return n, err
 }

@@ -12,12 +12,14 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 func TestDeliveredLinesAreOnTheDisk(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{MaxSize: 500})
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpRead, Path: "app.log", Reached: func() { t.Error("a delivery without a spool reads the file") }})
 	for n := range 10 {
 		res, err := s.Deliver(context.Background(), batchOf(20*n, 20))
 		if err != nil || res.Accepted != 20 {
@@ -25,6 +27,7 @@ func TestDeliveredLinesAreOnTheDisk(t *testing.T) {
 		}
 		checkNumbers(t, memAll(t, m.CrashClone(vfstest.Nothing)), 20*(n+1))
 	}
+	heal()
 	if st := s.Stats(); st.Lines != 200 || st.Bytes != uint64(len(memAll(t, m))) {
 		t.Errorf("got %+v, want 200 lines of %d bytes", st, len(memAll(t, m)))
 	}
@@ -140,18 +143,176 @@ func untorn(text string) string { return text[:strings.LastIndexByte(text, '\n')
 // TestDeliveriesBehindASpoolKeepMaxSize checks that the file is ended as soon
 // as the spool has stored the place.
 func TestDeliveriesBehindASpoolKeepMaxSize(t *testing.T) {
+	for _, c := range []struct {
+		max  int
+		make func(n int) *nib.Record
+	}{
+		{500, deskRecord},
+		{2 * deliverySize, func(n int) *nib.Record { return record(nib.LevelInfo, n, deliverySize+n%2) }},
+	} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{MaxSize: int64(c.max)})
+		k := desk{lines: 60, noted: []cursor{{}}, make: c.make, point: func(desk) {}}
+		k.deliver(t, s, 0)
+		must(t, s.Close())
+		for _, name := range memFiles(t, m) {
+			if got := len(memText(t, m, filepath.Join(logDir, name))); got > c.max {
+				t.Errorf("%s has %d bytes, want at most %d", name, got, c.max)
+			}
+		}
+		if got := s.Stats().Rotations; got < 5 {
+			t.Errorf("got %d rotations, want some", got)
+		}
+		checkNumbers(t, memAll(t, m), k.lines)
+	}
+}
+
+// TestDeliverLeavesRoom checks that nothing is written if less than MinFree is
+// free, by a line of any length.
+func TestDeliverLeavesRoom(t *testing.T) {
+	for _, size := range []int{100, deliverySize + 1} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{MinFree: 1 << 20})
+		m.SetFree(1<<20 - 1)
+		clock.advance(time.Second)
+		res, err := s.Deliver(context.Background(), []nib.Record{*record(nib.LevelInfo, 0, size)})
+		if !errors.Is(err, delivery.ErrFull) || res.Accepted != 0 {
+			t.Errorf("got %+v, %v, want nothing and %v", res, err, delivery.ErrFull)
+		}
+		wantText(t, "file", memAll(t, m), "")
+	}
+}
+
+// TestBatchGoesToOneFile renames the file while a batch behind a spool is
+// written.
+func TestBatchGoesToOneFile(t *testing.T) {
 	m, clock := newMem(t)
-	s := openMem(t, m, clock, Config{MaxSize: 500})
-	k := desk{lines: 60, noted: []cursor{{}}, make: deskRecord, point: func(desk) {}}
-	k.deliver(t, s, 0)
-	must(t, s.Close())
-	for _, name := range memFiles(t, m) {
-		if got := len(memText(t, m, filepath.Join(logDir, name))); got > 500 {
-			t.Errorf("%s has %d bytes, want at most 500", name, got)
+	s := openMem(t, m, clock, Config{})
+	s.Mark()
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Times: 1, Reached: func() {
+		must(t, m.Rename(livePath, livePath+".1"))
+		clock.advance(time.Second)
+	}})
+	deliverAll(t, s, *record(nib.LevelInfo, 0, deliverySize), *record(nib.LevelInfo, 1, deliverySize))
+	checkNumbers(t, memText(t, m, livePath+".1"), 2)
+}
+
+// TestPlaceBeforeAPartialLine has no room for the second line of a batch: after
+// a crash, the place before it is found, although the line was completed.
+func TestPlaceBeforeAPartialLine(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	s.Mark()
+	first, second := *deskRecord(0), *deskRecord(1)
+	m.SetFree(int64(len(first.Line) + 5))
+	res, err := s.Deliver(context.Background(), []nib.Record{first, second})
+	if !errors.Is(err, syscall.ENOSPC) || res.Accepted != 1 {
+		t.Fatalf("got %+v, %v, want 1 and %v", res, err, syscall.ENOSPC)
+	}
+	mark := firstMark(s.Mark())
+	m.SetFree(-1)
+	deliverAll(t, s, second)
+	wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{}, mark, 1, second, *deskRecord(2))
+}
+
+// TestPlaceIsStoredAfterACompletedLine completes a line in a file that the mark
+// is not in: the next line is written when a mark in that file is stored.
+func TestPlaceIsStoredAfterACompletedLine(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	s.Mark()
+	must(t, m.Rename(livePath, livePath+".1"), s.Reopen())
+	appendTo(t, m, string(deskRecord(0).Line[:9]))
+	for n, want := range []int{1, 0, 1} {
+		res, err := s.Deliver(context.Background(), []nib.Record{*deskRecord(min(n, 1))})
+		if must(t, err); res.Accepted != want || s.SyncMark() != (want == 0) {
+			t.Errorf("batch %d: got %+v, want %d accepted", n, res, want)
 		}
 	}
-	if got := s.Stats().Rotations; got < 5 {
-		t.Errorf("got %d rotations, want some", got)
+	checkNumbers(t, memText(t, m, livePath), 2)
+}
+
+// TestErrorsOfADeliveryBehindASpool fails each operation with which a delivery
+// begins: it accepts nothing and returns the error, and the next one accepts
+// the batch.
+func TestErrorsOfADeliveryBehindASpool(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault vfstest.Fault
+		torn  bool
+		want  error
+	}{
+		"write":          {fault: vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Err: syscall.EIO}, want: syscall.EIO},
+		"sync":           {fault: vfstest.Fault{Op: vfstest.OpSync, Path: "app.log", Err: syscall.EIO}, want: syscall.EIO},
+		"free":           {want: delivery.ErrFull},
+		"partial line":   {fault: vfstest.Fault{Op: vfstest.OpRead, Path: "app.log", Skip: 1, Err: syscall.EIO}, torn: true, want: syscall.EIO},
+		"lock":           {fault: vfstest.Fault{Op: vfstest.OpLock, Path: "app.log", Err: syscall.EIO}, torn: true, want: syscall.EIO},
+		"rest of a line": {fault: vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Err: syscall.EIO}, torn: true, want: syscall.EIO},
+	} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{MinFree: 1, OnError: func(error) {}})
+		s.Mark()
+		if c.torn {
+			appendTo(t, m, string(deskRecord(0).Line[:9]))
+		}
+		heal := m.Fail(c.fault)
+		if c.fault.Op == "" {
+			heal()
+			clock.advance(time.Second)
+			m.SetFree(0)
+		}
+		if res, err := s.Deliver(context.Background(), []nib.Record{*deskRecord(0)}); !errors.Is(err, c.want) || res.Accepted != 0 {
+			t.Errorf("%s: got %+v, %v, want %v", name, res, err, c.want)
+		}
+		heal()
+		m.SetFree(-1)
+		clock.advance(time.Second)
+		deliverAll(t, s, *deskRecord(0))
+		checkHas(t, memAll(t, m), 1)
 	}
-	checkNumbers(t, memAll(t, m), k.lines)
+}
+
+// TestLinesAfterADeliveryRotate checks that lines that are logged after a
+// delivery end the file and are not synced.
+func TestLinesAfterADeliveryRotate(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{MaxSize: 200})
+	s.Mark()
+	deliverAll(t, s, *deskRecord(0))
+	syncs := 0
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Reached: func() { syncs++ }})
+	writeNumbers(t, s, 1, 30)
+	if st := s.Stats(); st.Rotations < 2 || syncs > 0 {
+		t.Errorf("got %d rotations and %d syncs, want some and none", st.Rotations, syncs)
+	}
+	checkNumbers(t, memAll(t, m), 30)
+}
+
+// TestDeliveryReadsLittle checks that a delivery behind a spool reads only the
+// bytes before the next place if no other process writes.
+func TestDeliveryReadsLittle(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	s.Mark()
+	deliverAll(t, s, *deskRecord(0))
+	reads := 0
+	m.Fail(vfstest.Fault{Op: vfstest.OpRead, Path: "app.log", Reached: func() { reads++ }})
+	if deliverAll(t, s, *deskRecord(1)); reads != 1 {
+		t.Errorf("got %d reads, want 1", reads)
+	}
+}
+
+// TestPartialLineInAFileThatCannotBeDescribed has another process die while it
+// writes the first line of a file.
+func TestPartialLineInAFileThatCannotBeDescribed(t *testing.T) {
+	m, clock := newMem(t)
+	var reported error
+	s := openMem(t, m, clock, Config{OnError: func(err error) { reported = err }})
+	s.Mark()
+	appendTo(t, m, "partial")
+	m.Fail(vfstest.Fault{Op: vfstest.OpStat, Path: "app.log", Times: 2, Err: syscall.EIO})
+	deliverAll(t, s, *deskRecord(0))
+	wantText(t, "file", memAll(t, m), "partial\n"+string(deskRecord(0).Line))
+	if !errors.Is(reported, syscall.EIO) {
+		t.Errorf("OnError got %v, want %v", reported, syscall.EIO)
+	}
 }

@@ -196,7 +196,7 @@ func (l *fileLife) harmless(c enumerate.Case) bool {
 	return false
 }
 
-// checkFiles checks what is in the directory: each line that a call has stored,
+// checkFiles checks that the directory has each line that a call has stored,
 // once.
 func (l *fileLife) checkFiles(m *vfstest.Mem, st Stats) {
 	t, torn := l.t, 0

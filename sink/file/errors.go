@@ -39,22 +39,26 @@ const (
 // reportAgain is the minimum interval between reports of the same error.
 const reportAgain = int64(time.Minute)
 
+// maxReports bounds the memory for reports: the reason may be a text of user
+// code. Beyond it, a reason may be reported again at once.
+const maxReports = 64
+
 // A failure is the state of failed writes.
 type failure struct {
-	err   error // nil: writing works
-	raw   error // what err wraps
+	err   error // nil if writing works
+	raw   error // the error that err wraps
 	cause cause
 	pause int64
 	retry int64 // monotonic time before which no attempt is made
 }
 
-// fail notes that an operation on the file has failed, and returns the error
+// fail records that an operation on the file has failed, and returns the error
 // for callers. It allocates if the error differs from the last one. The lock is
 // held.
 func (s *Sink) fail(op string, err error) error {
 	f := &s.failing
 	s.stats.Errors++
-	if f.err == nil || f.raw != err {
+	if f.raw != err {
 		f.raw, f.err = err, s.wrap(op, err)
 		f.cause = failed
 		if vfs.IsFull(err) || errors.Is(err, errLow) {
@@ -90,12 +94,12 @@ func (s *Sink) returned(op string, err error) error {
 	return s.wrap(op, err)
 }
 
-// again reports whether the operation that has just failed is to be retried:
-// only the first time, and not if the disk is full. A file that another system
-// has replaced, for example, works after it is reopened. The lock is held.
+// again reports whether to retry the operation that has just failed: only the
+// first time, and not if the disk is full. A file that another system has
+// replaced, for example, works after it is reopened. The lock is held.
 func (s *Sink) again() bool {
 	f := &s.failing
-	return f.err != nil && f.cause == failed && f.pause == firstPause
+	return f.cause == failed && f.pause == firstPause
 }
 
 // recovered ends the state of failure. The lock is held.
@@ -133,22 +137,19 @@ func (s *Sink) announce(op string, err error) {
 	if s.unreported != nil {
 		return
 	}
-	now, reason := s.clock.mono(), root(err).Error()
-	if last, ok := s.reports[op]; ok && last.reason == reason && now < last.again {
+	now, key := s.clock.mono(), reportKey{op, root(err).Error()}
+	if now < s.reports[key] {
 		return
 	}
-	if s.reports == nil {
-		s.reports = map[string]lastReport{}
+	if s.reports == nil || len(s.reports) >= maxReports {
+		s.reports = map[reportKey]int64{}
 	}
-	s.reports[op] = lastReport{reason, now + reportAgain}
+	s.reports[key] = now + reportAgain
 	s.unreported = err
 }
 
-// A lastReport is the last report of an operation: the error passed to OnError.
-type lastReport struct {
-	reason string
-	again  int64 // monotonic time from which it is reported again
-}
+// A reportKey identifies an error that was passed to OnError.
+type reportKey struct{ op, reason string }
 
 // root returns the innermost error that err wraps, following the first of
 // several.
@@ -158,7 +159,7 @@ func root(err error) error {
 		case *compressorError:
 			return err
 		case interface{ Unwrap() []error }:
-			err = e.Unwrap()[0] // of errors.Join, which has one
+			err = e.Unwrap()[0] // the result of errors.Join wraps at least one error
 		case interface{ Unwrap() error }:
 			inner := e.Unwrap()
 			if inner == nil {

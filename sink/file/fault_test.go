@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -176,14 +177,28 @@ func TestNoticeIsWrittenByCloseAndFlush(t *testing.T) {
 			_ = s.WriteRecord(record(nib.LevelInfo, 1, 0))
 		}
 		heal()
-		clock.advance(time.Second)
-		must(t, end(s))
+		must(t, end(s)) // without waiting for the end of a pause
 		if _, notices, _ := parse(memAll(t, m)); len(notices) != 1 || notices[0].Dropped != 5 {
 			t.Errorf("%s: got notices %+v, want one of 5", name, notices)
 		}
 		if text := memAll(t, m); !strings.HasPrefix(text, `{"ts":"`) || !strings.HasSuffix(text, `,"msg":"lines lost: no space was left for the log file"}`+"\n") {
 			t.Errorf("%s: got %s, want a notice in the layout", name, text)
 		}
+	}
+}
+
+// A notice is in the form of the lines around it.
+func TestNoticeHasTheView(t *testing.T) {
+	m, clock := newMem(t)
+	view := func(dst, line []byte) []byte { return fmt.Appendf(dst, "%d fields\n", bytes.Count(line, []byte(`":`))) }
+	s := openMem(t, m, clock, Config{View: view})
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Err: syscall.ENOSPC})
+	_ = s.WriteRecord(record(nib.LevelInfo, 1, 0))
+	heal()
+	clock.advance(time.Second)
+	must(t, s.Flush(context.Background()))
+	if got, want := memAll(t, m), "8 fields\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -404,6 +419,79 @@ func TestOnErrorIsCalledForANewReason(t *testing.T) {
 	want := []string{syscall.EIO.Error(), syscall.EACCES.Error(), syscall.EACCES.Error()}
 	if !slices.Equal(reported, want) {
 		t.Errorf("got %q, want %q", reported, want)
+	}
+}
+
+// TestOnErrorOfReasonsThatAlternate checks that each of several reasons of an
+// operation is reported once a minute, in whatever order they come, and that
+// reasons without end take bounded memory.
+func TestOnErrorOfReasonsThatAlternate(t *testing.T) {
+	m, clock := newMem(t)
+	var reported []string
+	s := openMem(t, m, clock, Config{OnError: func(err error) { reported = append(reported, root(err).Error()) }})
+	report := func(err error) {
+		clock.advance(time.Millisecond)
+		s.mu.Lock()
+		s.report("rotate", err)
+		s.unlock()
+	}
+	eio, eacces := syscall.EIO.Error(), syscall.EACCES.Error()
+	for range 10 {
+		report(syscall.EIO)
+		report(syscall.EACCES)
+	}
+	if want := []string{eio, eacces}; !slices.Equal(reported, want) {
+		t.Errorf("got %q, want %q", reported, want)
+	}
+	clock.advance(time.Minute)
+	report(syscall.EACCES)
+	report(syscall.EIO)
+	if want := []string{eio, eacces, eacces, eio}; !slices.Equal(reported, want) {
+		t.Errorf("a minute later: got %q, want %q", reported, want)
+	}
+	reported = nil
+	most := 0
+	for n := range 10 * maxReports {
+		report(errors.New(strconv.Itoa(n)))
+		most = max(most, len(s.reports))
+	}
+	if len(reported) != 10*maxReports || most > maxReports {
+		t.Errorf("got %d reports of %d new reasons, and %d in memory, want all and at most %d",
+			len(reported), 10*maxReports, most, maxReports)
+	}
+}
+
+// TestErrorHasThePathOnce wraps errors of the system, which have the path
+// already if they concern the file itself.
+func TestErrorHasThePathOnce(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	for path, want := range map[string]string{
+		livePath: "nib/file: open " + livePath + ": " + syscall.EIO.Error(),
+		"other":  "nib/file: open " + livePath + ": read other: " + syscall.EIO.Error(),
+	} {
+		err := s.wrap("open", &fs.PathError{Op: "read", Path: path, Err: syscall.EIO})
+		if err.Error() != want || !errors.Is(err, syscall.EIO) {
+			t.Errorf("got %q, want %q", err, want)
+		}
+	}
+}
+
+// TestWriteIsRetriedAtOnce counts the attempts to write a line: two, or one if
+// the disk is full.
+func TestWriteIsRetriedAtOnce(t *testing.T) {
+	for err, want := range map[error]int{syscall.EIO: 2, syscall.ENOSPC: 1} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{OnError: func(error) {}})
+		attempts := 0
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Err: err, Reached: func() { attempts++ }})
+		if got := s.WriteRecord(record(nib.LevelInfo, 0, 0)); !errors.Is(got, err) || attempts != want {
+			t.Errorf("%v: got %v after %d attempts, want %d", err, got, attempts, want)
+		}
+		heal()
+		clock.advance(time.Second)
+		writeNumbers(t, s, 1, 2)
+		checkIdentity(t, s, 2)
 	}
 }
 

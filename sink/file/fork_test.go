@@ -4,6 +4,8 @@ package file
 
 import (
 	"context"
+	"errors"
+	"syscall"
 	"testing"
 
 	"github.com/nib-log/nib"
@@ -65,28 +67,46 @@ func TestDeliverEndsTheTornLineOfAnotherProcess(t *testing.T) {
 	wantText(t, "file", memAll(t, m), want)
 }
 
-// TestFirstLineBehindATornOneIsWrittenAgain has another process die during a
-// write just as a delivery begins to write.
+// TestFirstLineBehindATornOneIsWrittenAgain has another process write, and
+// perhaps die during that, just as a delivery begins to write.
 func TestFirstLineBehindATornOneIsWrittenAgain(t *testing.T) {
-	m, clock := newMem(t)
-	s := openMem(t, m, clock, Config{})
-	s.Mark()
-	f, err := s.Fork() // so the file has two users
-	must(t, err)
-	armed := true
-	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Reached: func() {
-		if armed {
-			armed = false
-			appendTo(t, m, `{"other":`)
+	const other = `{"other":1}` + "\n"
+	first, second := string(deskRecord(0).Line), string(deskRecord(1).Line)
+	for _, c := range []struct {
+		name, other string
+		err         error      // of that write
+		then        vfstest.Op // the first one after it fails
+		want        string
+		wantErr     error
+		reported    error
+	}{
+		{name: "whole line", other: other, then: vfstest.OpTruncate, want: other + first + second},
+		{name: "torn line", other: other[:9], then: vfstest.OpTruncate, want: other[:9] + first + second + first},
+		{name: "not described", other: other[:9], then: vfstest.OpStat, want: other[:9] + first + second, reported: syscall.EIO},
+		{name: "not read", other: other[:9], then: vfstest.OpRead, want: other[:9] + first + second, reported: syscall.EIO},
+		{name: "not written", other: other, then: vfstest.OpTruncate, err: syscall.EIO, want: other, wantErr: syscall.EIO},
+		{name: "not written again", other: other[:9], then: vfstest.OpWrite, want: other[:9] + first + second, wantErr: syscall.EIO},
+	} {
+		m, clock := newMem(t)
+		var reported error
+		s := openMem(t, m, clock, Config{OnError: func(err error) { reported = err }})
+		s.Mark()
+		f, err := s.Fork() // so the file has two users
+		must(t, err)
+		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Times: 1, Err: c.err, Reached: func() {
+			appendTo(t, m, c.other)
+			m.Fail(vfstest.Fault{Op: c.then, Path: "app.log", Times: 1, Err: syscall.EIO})
+		}})
+		res, err := s.Deliver(context.Background(), []nib.Record{*deskRecord(0), *deskRecord(1)})
+		if want := map[bool]int{true: 2}[c.wantErr == nil]; !errors.Is(err, c.wantErr) || res.Accepted != want {
+			t.Errorf("%s: got %+v, %v, want %d accepted and %v", c.name, res, err, want, c.wantErr)
 		}
-	}})
-	res, err := s.Deliver(context.Background(), []nib.Record{*deskRecord(0), *deskRecord(1)})
-	if must(t, err); res.Accepted != 2 {
-		t.Errorf("got %+v, want 2 accepted", res)
+		must(t, s.Close(), f.(*Sink).Close())
+		wantText(t, c.name, memAll(t, m), c.want)
+		if c.wantErr == nil && !errors.Is(reported, c.reported) {
+			t.Errorf("%s: OnError got %v, want %v", c.name, reported, c.reported)
+		}
 	}
-	must(t, s.Close(), f.(*Sink).Close())
-	want := `{"other":` + string(deskRecord(0).Line) + string(deskRecord(1).Line) + string(deskRecord(0).Line)
-	wantText(t, "file", memAll(t, m), want)
 }
 
 // TestTornLineIsCompletedByOneProcessOnly has two processes find the beginning

@@ -57,8 +57,8 @@ func wantTaken(t testing.TB, m vfs.FS, clock *testClock, c Config, mark []byte, 
 // Records of the process that dies.
 var recordA, recordB, recordC = *deskRecord(0), *deskRecord(1), *deskRecord(2)
 
-// identicalCases are what that process and another one do before that. want is
-// how many of the last two records the next process finds.
+// identicalCases are the steps of that process and another one before that.
+// want is how many of the last two records the next process finds.
 var identicalCases = []struct {
 	name string
 	do   func(t *testing.T, s, other *Sink) (mark []byte)
@@ -81,6 +81,13 @@ var identicalCases = []struct {
 		deliverAll(t, other, recordC)
 		return mark
 	}, 1},
+	{"one written, behind it two batches of another", func(t *testing.T, s, other *Sink) []byte {
+		mark := s.Mark()
+		deliverAll(t, s, recordB)
+		deliverAll(t, other, recordC)
+		deliverAll(t, other, recordC)
+		return mark
+	}, 1},
 	{"one written, before it another's", func(t *testing.T, s, other *Sink) []byte {
 		mark := s.Mark()
 		deliverAll(t, other, recordB, recordC)
@@ -94,6 +101,13 @@ var identicalCases = []struct {
 		deliverAll(t, other, recordB, recordC)
 		return mark
 	}, 2},
+	{"one written, behind it another's that cannot see the size", func(t *testing.T, s, other *Sink) []byte {
+		mark := s.Mark()
+		deliverAll(t, s, recordB)
+		s.fs.(*vfstest.Mem).Fail(vfstest.Fault{Op: vfstest.OpStat, Path: "app.log", Times: 1, Err: errDead})
+		deliverAll(t, other, recordC)
+		return mark
+	}, 1},
 	{"cut off within the line, which another one ends", func(t *testing.T, s, other *Sink) []byte {
 		mark := s.Mark()
 		dieIn(t, s, 9, recordB)

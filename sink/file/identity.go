@@ -24,11 +24,13 @@ import (
 // exclusively. That may have happened between opening the file and locking it,
 // so the file is used only if the path still refers to it after it was locked.
 
-// coarse is how far the times of files may lag behind the clock. A file that
-// was started at midnight may seem to have been written to just before.
+// coarse is the maximum time by which the times of files lag behind the clock.
+// A file that was started at midnight may seem to have been written to just
+// before.
 const coarse = 20 * time.Millisecond
 
-// openTries is how often a name may change while it is being opened.
+// openTries is the number of times that a name may change while it is being
+// opened.
 const openTries = 10
 
 // errMoved means that the path referred to another file each time.
@@ -61,13 +63,13 @@ func (s *Sink) openOnce() (f vfs.File, info vfs.Info, err error) {
 	f, err = s.fs.Open(s.path, flag, s.c.Mode)
 	if err != nil {
 		existed := flag&os.O_CREATE == 0
-		if existed && errors.Is(err, fs.ErrNotExist) || !existed && errors.Is(err, fs.ErrExist) {
+		if existed && errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
 			err = errMoved
 		}
 		return nil, vfs.Info{}, err
 	}
 	if info, err = s.claim(f); err != nil {
-		_ = f.Close() // nothing was written to it
+		_ = f.Close() // nothing was written
 		return nil, vfs.Info{}, err
 	}
 	return f, info, nil
@@ -120,7 +122,7 @@ func fitOwner(info vfs.Info) error {
 // fitDir rejects a directory of another user, who could replace the log by any
 // file.
 func (s *Sink) fitDir() error {
-	info, err := s.fs.Lstat(s.dir + string(filepath.Separator) + ".") // also for a link to it
+	info, err := s.fs.Lstat(s.dir + string(filepath.Separator) + ".") // the dot makes Lstat follow a link to the directory
 	if err != nil {
 		return err
 	}
@@ -163,13 +165,13 @@ func (s *Sink) reopen() error {
 	s.file, s.id, s.size = f, info.ID, info.Size
 	s.unseen, s.unnamed, s.unsynced = info.Size > 0, true, false
 	from := s.clock.wall()
-	if written := info.ModTime.Add(coarse); info.Size > 0 && written.Before(from) {
+	if written := info.ModTime.Add(coarse); written.Before(from) {
 		from = written
 	}
 	s.due = s.schedule.next(from)
-	s.checkNow() // to compute the time until due
+	s.checkNow() // computes the time until due
 	if s.indexing.file != nil && s.indexing.writer.End() != s.size {
-		s.dropIndex() // and begin again
+		s.dropIndex() // ends the index; the next one begins
 	}
 	s.openIndex()
 	if old != nil {
@@ -184,7 +186,7 @@ func (s *Sink) reopen() error {
 // syncOld syncs a file before it is closed, if the policy requires it. The lock
 // is held.
 func (s *Sink) syncOld() {
-	if s.file != nil && s.unsynced && (s.durable || s.c.Sync != SyncNever) {
+	if s.unsynced && (s.durable || s.c.Sync != SyncNever) {
 		if err := s.sync(); err != nil {
 			s.undurable = err
 			s.announce("sync", err)
@@ -236,8 +238,8 @@ func (s *Sink) checkNow() {
 type lull struct {
 	checkAt int64 // monotonic time of the next check of the name
 	on      atomic.Bool
-	timer   *time.Timer // nil if the clock is that of a test
-	lines   int         // since the last check
+	timer   *time.Timer // nil in tests, which have their own clock
+	lines   int         // lines since the last check
 }
 
 // fastLines is from how many lines between two checks on a timer takes less
@@ -261,7 +263,7 @@ func (l *lull) end() {
 }
 
 // resize records the current size of the file. It has shrunk if the file was
-// truncated, as by copytruncate; lines go to its end nevertheless.
+// truncated, as by copytruncate; lines still go to its end.
 func (s *Sink) resize(size int64) {
 	if size < s.size {
 		s.stats.Truncations++
@@ -272,8 +274,8 @@ func (s *Sink) resize(size int64) {
 	s.size = size
 }
 
-// orphaned reports whether lines written now would be lost because the file has
-// no name any more.
+// orphaned reports whether lines written now would be lost because the file no
+// longer has a name.
 func (s *Sink) orphaned() bool {
 	if s.file == nil {
 		return true

@@ -16,21 +16,21 @@ import (
 
 // With Config.Index a sink writes an index next to its file, for readers of a
 // period of time. An entry is written after each block of 256 KiB, and when the
-// file is closed; what is behind the last entry, readers read. No line depends
+// file is closed; readers read the lines after the last entry. No line depends
 // on the index: if an operation on it fails, the error is reported, and the
 // entry is written with the next one.
 //
-// One process writes an index, which it holds a lock on. It describes only what
-// this process has written, and ends where another one has written to the file.
+// One process writes an index, which it holds a lock on. It describes only
+// lines of this process, and ends where another one has written to the file.
 
 // An indexing is the state of the index of the file. The lock of the sink
 // protects it.
 type indexing struct {
-	file   vfs.File // nil: none is written
+	file   vfs.File // nil if none is written
 	writer *lineindex.Writer
 }
 
-// index adds what was written to the file to its index. The lock is held.
+// index adds the written bytes to the index of the file. The lock is held.
 func (s *Sink) index(p []byte) {
 	if s.indexing.file != nil && s.indexing.writer.Add(p) {
 		s.endBlock(false)
@@ -55,7 +55,7 @@ func (s *Sink) endBlock(seal bool) {
 	if seal && err == nil && vfs.CanRenameOpen { // elsewhere the time of modification is set later
 		entry = x.writer.Seal(entry, info.ModTime)
 	}
-	if err == nil && entry != nil {
+	if entry != nil {
 		_, err = x.file.WriteAt(entry, at)
 	}
 	switch {
@@ -111,14 +111,14 @@ func (s *Sink) tryOpenIndex() error {
 	}
 	path := lineindex.NameOf(s.path)
 	f, err := s.fs.Open(path, flag, s.c.Mode)
-	if errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE == 0 {
-		return errUncovered
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	if err != nil {
 		return err
 	}
 	if err := s.holdLock(f, path); err != nil {
-		_ = f.Close() // nothing was written to it
+		_ = f.Close() // nothing was written
 		return err
 	}
 	if err := s.resumeIndex(f, info); err != nil {
@@ -148,7 +148,7 @@ func (s *Sink) resumeIndex(f vfs.File, log vfs.Info) error {
 		s.indexing.writer = lineindex.NewWriter()
 	}
 	fits, ok := s.indexing.writer.Resume(stored, s.file, log.Size, log.ModTime)
-	if !fits && info.Size > 0 {
+	if !fits {
 		err = f.Truncate(0)
 	}
 	if err == nil && !ok {

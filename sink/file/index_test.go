@@ -156,8 +156,8 @@ func TestIndexCoversWhatIsWritten(t *testing.T) {
 	}
 }
 
-// What another process may find at any moment, or after this one has died, is
-// the index of a beginning of the log, and the next process continues it.
+// At any moment, and after this process has died, another one finds the index
+// of a beginning of the log, and the next process continues it.
 func TestIndexIsValidAtEachMoment(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		m, clock := newMem(t)
@@ -174,7 +174,7 @@ func TestIndexIsValidAtEachMoment(t *testing.T) {
 				l.log(t, s, aBlock)
 				heal()
 			}
-			dead := m.CrashClone(vfstest.Everything) // what the process has written, without its locks
+			dead := m.CrashClone(vfstest.Everything) // the data of the process, without its locks
 			if life%3 == 0 {
 				must(t, s.Close())
 				dead = m
@@ -198,11 +198,15 @@ func TestIndexOfAnotherLogIsMadeAgain(t *testing.T) {
 		must(t, err, f.Truncate(size), f.Close())
 	}
 	for name, change := range map[string]func(m vfs.FS){
-		"log truncated":       func(m vfs.FS) { cut(m, livePath, 300_000) },
-		"log emptied":         func(m vfs.FS) { cut(m, livePath, 0) },
-		"log deleted":         func(m vfs.FS) { must(t, m.Remove(livePath)) },
-		"log renamed":         func(m vfs.FS) { must(t, m.Rename(livePath, livePath+".1")) },
-		"log edited":          func(m vfs.FS) { put(t, m, livePath, `{"time":"2027`) },
+		"log truncated": func(m vfs.FS) { cut(m, livePath, 300_000) },
+		"log emptied":   func(m vfs.FS) { cut(m, livePath, 0) },
+		"log deleted":   func(m vfs.FS) { must(t, m.Remove(livePath)) },
+		"log renamed":   func(m vfs.FS) { must(t, m.Rename(livePath, livePath+".1")) },
+		"log edited":    func(m vfs.FS) { put(t, m, livePath, `{"time":"2027`) },
+		"log edited within": func(m vfs.FS) {
+			text := memText(t, m, livePath)
+			put(t, m, livePath, text[:150_000]+"x"+text[150_001:])
+		},
 		"index of nothing":    func(m vfs.FS) { cut(m, liveIndex, 0) },
 		"index cut off":       func(m vfs.FS) { cut(m, liveIndex, 70) },
 		"index is not one":    func(m vfs.FS) { put(t, m, liveIndex, "no index") },
@@ -243,9 +247,14 @@ func TestIndexWithOtherWriters(t *testing.T) {
 	l.log(t, s, 2*aBlock)
 	before := covered(t, m, livePath)
 	other := openMem(t, m, clock, Config{Index: true})
+	stats := 0
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpStat, Path: "app.log", Reached: func() { stats++ }})
 	for range 200 {
 		l.log(t, s, 2000)
 		l.log(t, other, 3000)
+	}
+	if heal(); stats > 2 {
+		t.Errorf("the log was described %d times, want once, when a block was full", stats)
 	}
 	if got := covered(t, m, livePath); got != before {
 		t.Errorf("the index covers %d bytes, want the %d of a single process", got, before)
@@ -351,6 +360,123 @@ func TestIndexThatCannotBeWritten(t *testing.T) {
 				t.Errorf("%s: reported: %v, counted: %d", op, reported, s.Stats().Errors)
 			}
 		}
+	}
+}
+
+// An index is continued after an error, with the lines written in between.
+func TestIndexContinuesAfterAnError(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		fault vfstest.Fault
+		want  error
+	}{
+		{"write", vfstest.Fault{Op: vfstest.OpWrite, Path: ".app.log.index", Times: 1, Err: syscall.EIO}, syscall.EIO},
+		{"description of the log", vfstest.Fault{Op: vfstest.OpStat, Path: "app.log", Times: 1, Err: syscall.EIO}, syscall.EIO},
+		{"read of the log", vfstest.Fault{Op: vfstest.OpRead, Path: "app.log", Times: 1, Err: syscall.EIO}, syscall.EIO},
+	} {
+		m, clock := newMem(t)
+		var reported error
+		s := openMem(t, m, clock, Config{Index: true, OnError: func(err error) { reported = err }})
+		l := newTimed()
+		l.log(t, s, aBlock)
+		first := len(memText(t, m, liveIndex))
+		var batch []nib.Record
+		for size := 0; size < aBlock; size += len(batch[len(batch)-1].Line) {
+			batch = append(batch, *l.record())
+		}
+		deliverAll(t, s, batch...)
+		if more := len(memText(t, m, liveIndex)) - first; more != first-len("nibidx2\n") {
+			t.Errorf("the second block took %d bytes, want an entry like the first one", more)
+		}
+		m.Fail(c.fault)
+		l.log(t, s, 2*aBlock)
+		if !errors.Is(reported, c.want) {
+			t.Errorf("%s: OnError got %v, want %v", c.name, reported, c.want)
+		}
+		opened := 0
+		m.Fail(vfstest.Fault{Op: vfstest.OpCreate, Path: ".app.log.index", Reached: func() { opened++ }})
+		if must(t, s.Reopen()); opened != 0 {
+			t.Errorf("%s: Reopen of the same file opens its index %d times", c.name, opened)
+		}
+		l.log(t, s, aBlock)
+		must(t, s.Close())
+		wantCovered(t, m, livePath, 0)
+
+		s = openMem(t, m, clock, Config{Index: true, OnError: func(err error) { reported = err }})
+		l.log(t, s, 1000)
+		reported = nil
+		m.Fail(vfstest.Fault{Op: vfstest.OpStat, Path: "app.log", Times: 1, Err: syscall.EIO})
+		if must(t, s.Close()); !errors.Is(reported, syscall.EIO) {
+			t.Errorf("%s: OnError got %v when the index was closed, want %v", c.name, reported, syscall.EIO)
+		}
+	}
+}
+
+// Too long a log without an index gets none, and an error is reported only if
+// an operation fails.
+func TestOpenIndex(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		size   int
+		stored string // in the index
+		fault  vfstest.Fault
+		change func(m *vfstest.Mem) // at the fault
+		want   bool                 // there is an index
+		err    error
+	}{
+		{name: "new", want: true},
+		{name: "as long as possible", size: lineindex.MaxGap, want: true},
+		{name: "too long", size: lineindex.MaxGap + 1},
+		{name: "too long, index of another log", size: lineindex.MaxGap + 1, stored: "x"},
+		{name: "too long, not opened", size: lineindex.MaxGap + 1, stored: "x", fault: vfstest.Fault{Op: vfstest.OpOpen, Err: syscall.EIO}, err: syscall.EIO},
+		{name: "too long, not truncated", size: lineindex.MaxGap + 1, stored: "x", fault: vfstest.Fault{Op: vfstest.OpTruncate, Err: syscall.EIO}, err: syscall.EIO},
+		{name: "too long, not closed", size: lineindex.MaxGap + 1, stored: "x", fault: vfstest.Fault{Op: vfstest.OpClose, Err: syscall.EIO}, err: syscall.EIO},
+		{name: "not locked", fault: vfstest.Fault{Op: vfstest.OpLock, Err: syscall.EIO}, err: syscall.EIO},
+		{name: "locked by another", fault: vfstest.Fault{Op: vfstest.OpLock, Err: vfs.ErrLocked}},
+		{name: "deleted", fault: vfstest.Fault{Op: vfstest.OpLock}, change: func(m *vfstest.Mem) { must(t, m.Remove(liveIndex)) }},
+		{name: "not described", fault: vfstest.Fault{Op: vfstest.OpStat, Skip: 1, Err: syscall.EIO}, err: syscall.EIO},
+		{name: "log not described", fault: vfstest.Fault{Op: vfstest.OpStat, Path: "app.log", Skip: 1, Err: syscall.EIO}, err: syscall.EIO},
+		{name: "cut off", stored: "x", fault: vfstest.Fault{Op: vfstest.OpRead}, change: func(m *vfstest.Mem) { truncate(t, m, liveIndex, 0) }, want: true},
+	} {
+		m, clock := newMem(t)
+		put(t, m, livePath, strings.Repeat("x", max(c.size-1, 0))+"\n"[:min(c.size, 1)])
+		if c.stored != "" {
+			put(t, m, liveIndex, c.stored)
+		}
+		if c.fault.Times = 1; c.fault.Path == "" {
+			c.fault.Path = filepath.Base(liveIndex)
+		}
+		c.fault.Reached = func() {
+			if c.change != nil {
+				c.change(m)
+			}
+		}
+		heal := m.Fail(c.fault)
+		var reported error
+		s := openMem(t, m, clock, Config{Index: true, OnError: func(err error) { reported = err }})
+		heal()
+		if !errors.Is(reported, c.err) {
+			t.Errorf("%s: OnError got %v, want %v", c.name, reported, c.err)
+		}
+		if n := m.Opened() - 1; n != map[bool]int{true: 1}[c.want] {
+			t.Errorf("%s: got %d open indexes, want one: %v", c.name, n, c.want)
+		}
+		must(t, s.Close())
+	}
+}
+
+// An error of the deletion of an index is reported.
+func TestIndexThatCannotBeDeleted(t *testing.T) {
+	m, clock := newMem(t)
+	left := lineindex.NameOf("app-20201121T103000.123456Z-0000.log")
+	put(t, m, filepath.Join(logDir, left), "")
+	m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: left, Err: syscall.EIO})
+	var reported error
+	s := openMem(t, m, clock, Config{Index: true, MaxBackups: 1, OnError: func(err error) { reported = err }})
+	must(t, s.Rotate())
+	tidied(s)
+	if must(t, s.Close()); !errors.Is(reported, syscall.EIO) {
+		t.Errorf("OnError got %v, want %v", reported, syscall.EIO)
 	}
 }
 

@@ -45,7 +45,7 @@ func (p *params) config() Config {
 		Sync: map[string]SyncPolicy{"flush": SyncFlush, "always": SyncAlways}[p.Sync],
 	}
 	if p.Zone != "" {
-		c.Zone, _ = time.LoadLocation(p.Zone) // it was parsed before
+		c.Zone, _ = time.LoadLocation(p.Zone) // parsed before
 	}
 	if p.Compress == "gzip" {
 		c.Compress = Gzip{}
@@ -61,6 +61,6 @@ func (p *params) Validate(t target.Target) error {
 // Open implements [target.Params].
 func (p *params) Open(t target.Target) (delivery.Destination, error) {
 	c := p.config()
-	c.Layout = t.Layout
+	c.Layout, c.View = t.Layout, t.View
 	return Open(t.Path, c)
 }

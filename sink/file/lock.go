@@ -26,7 +26,7 @@ import (
 // lockName returns the name of the lock file of the log called base.
 func lockName(base string) string { return "." + base + ".lock" }
 
-// claimsName returns the name of its file of claims, see claims.go.
+// claimsName returns the name of its file of claims; see claims.go.
 func claimsName(base string) string { return "." + base + ".claims" }
 
 type nothing struct{}
@@ -48,7 +48,7 @@ func (s *Sink) takeTurn() (io.Closer, error) {
 		if err = s.holdLock(f, path); err == nil {
 			return f, nil
 		}
-		_ = f.Close() // nothing was written to it
+		_ = f.Close() // nothing was written
 		if !errors.Is(err, errMoved) {
 			return nil, err
 		}

@@ -12,8 +12,7 @@ import (
 )
 
 // A spool stores, with each settled batch, the position in the file where that
-// batch ended. After a crash the bytes after it are what was written but not
-// settled.
+// batch ended. After a crash the bytes after it were written but not settled.
 //
 // That holds only if those bytes are in the file of the position. So a file is
 // ended at the beginning of a Deliver, in steps, between which Deliver returns
@@ -35,16 +34,16 @@ import (
 type place struct {
 	id   vfs.ID
 	at   int64
-	tail uint16 // how many bytes before at are in sum
+	tail uint16 // number of bytes before at that sum covers
 	sum  uint32
 
-	writer, epoch uint32 // of the claim, in a mark; 0: there is none
+	writer, epoch uint32 // writer and epoch of the claim, in a mark; 0 if there is none
 }
 
 const (
 	markVersion   = 2
 	markSize      = 40
-	firstMarkSize = 32 // of version 1, which had no writer and epoch
+	firstMarkSize = 32 // size of version 1, which had no writer and epoch
 	tailSize      = 512
 )
 
@@ -55,11 +54,10 @@ type delivering struct {
 	place   place
 	stored  bool  // place is on disk, and covers everything settled
 	ask     bool  // SyncMark must report true
-	asked   bool  // it has reported true
 	held    bool  // do not rotate now, set ask instead
-	doubt   bool  // the bytes after place were not delivered, see unfinished
+	doubt   bool  // the bytes after place were not delivered; see unfinished
 	from    int64 // the lowest offset at which they begin
-	until   int64 // the size of the file if it ends with them; 0: unknown
+	until   int64 // the size of the file if it ends with them; 0 if unknown
 	tainted bool  // a sync has failed: data written since the last one may be lost
 }
 
@@ -122,7 +120,6 @@ func readMark(b []byte) (p place, ok bool) {
 func (s *Sink) SyncMark() bool {
 	s.mu.Lock()
 	defer s.unlock()
-	s.delivering.asked = s.delivering.ask
 	return s.delivering.ask
 }
 
@@ -172,7 +169,7 @@ func (p place) isIn(f vfs.File) (bool, error) {
 	}
 	b := make([]byte, p.tail)
 	n, err := f.ReadAt(b, p.at-int64(p.tail))
-	if n < len(b) && err != io.EOF { // it may have been truncated just now
+	if n < len(b) && err != io.EOF { // the file may have been truncated just now
 		return false, err
 	}
 	return n == len(b) && crc32.ChecksumIEEE(b) == p.sum, nil
@@ -188,7 +185,7 @@ func (s *Sink) barrier(n int64) (stop bool, err error) {
 	if err != nil || d.ask {
 		return true, err
 	}
-	if s.id != d.place.id { // it was rotated, or another file has the name
+	if s.id != d.place.id { // the file was rotated, or another file has its name
 		s.moveToEnd()
 		s.claims.epoch++ // the claimed lines are in the other file
 		d.ask = true

@@ -12,19 +12,20 @@ import (
 )
 
 // A batch begins with the first line that is not in the file. Before it is
-// written, unfinished and mend handle what a process that died while writing it
-// has left there.
+// written, unfinished and mend handle the rest of a batch whose process died
+// while writing it.
 //
 // A partial line that is the beginning of the first record is completed, if no
 // other process has the file open: then the file has the whole record,
 // whichever process wrote it. The same applies to the first lines of a record
 // of several lines, if they are after the place. If everything after the place
-// is what would be written now, except for sectors that read as zeros, it was
-// written by a process that died with the machine, and is truncated. Anything
-// else is left unchanged, and the next writer ends it with a newline.
+// equals the bytes to be written now, except for sectors that read as zeros, it
+// was written by a process that died with the machine, and is truncated.
+// Anything else is left unchanged, and the next writer ends it with a newline.
 
-// unfinished truncates what a power failure has left, and returns how many
-// bytes of the first record of batch the file then ends with.
+// unfinished truncates the damaged end that a power failure may leave, and
+// returns the number of bytes of the first record of batch with which the file
+// then ends.
 func (s *Sink) unfinished(batch []nib.Record) (there int64, err error) {
 	d := &s.delivering
 	if s.file == nil || d.tainted {
@@ -36,8 +37,7 @@ func (s *Sink) unfinished(batch []nib.Record) (there int64, err error) {
 	}
 	inDoubt := d.doubt && d.place.id == s.id && (d.until == 0 || d.until == s.size)
 	if inDoubt {
-		if cut, err := s.cut(batch); cut || err != nil {
-			d.doubt = err != nil // it is checked again
+		if err := s.cut(batch); err != nil {
 			return 0, err
 		}
 	}
@@ -55,7 +55,7 @@ func (s *Sink) unfinished(batch []nib.Record) (there int64, err error) {
 }
 
 // mend completes record, whose first there bytes are at the end of the file. It
-// returns how many records are in the file after that.
+// returns the number of records that are then in the file.
 func (s *Sink) mend(record []byte, there int64) (n int, err error) {
 	d := &s.delivering
 	if there == 0 {
@@ -69,18 +69,17 @@ func (s *Sink) mend(record []byte, there int64) (n int, err error) {
 	case err != nil && !errors.Is(err, errors.ErrUnsupported):
 		return 0, s.fail("lock", err)
 	}
-	d.doubt = false
-	if there, err = s.begun(record, s.size-there); there == 0 || err != nil {
-		return 0, err
+	if there, err = s.begun(record, s.size-there); there > 0 {
+		if _, err = s.put(record[there:]); err == nil {
+			n = 1
+		}
 	}
-	if _, err := s.put(record[there:]); err != nil {
-		return 0, err
-	}
-	return 1, nil
+	d.doubt = err != nil // if it fails, the next call checks again
+	return n, err
 }
 
-// begun returns how many bytes of record the file ends with, from offset from
-// on: fewer than all, and starting at the beginning of a line.
+// begun returns the number of bytes of record with which the file ends, from
+// offset from on: fewer than all, and starting at the beginning of a line.
 func (s *Sink) begun(record []byte, from int64) (n int64, err error) {
 	info, err := s.file.Stat()
 	if err != nil {
@@ -94,7 +93,7 @@ func (s *Sink) begun(record []byte, from int64) (n int64, err error) {
 	if at > from {
 		b = behindLine(b)
 	}
-	for len(b) > 0 && !bytes.HasPrefix(record, b) {
+	for !bytes.HasPrefix(record, b) {
 		b = behindLine(b)
 	}
 	return int64(len(b)), nil
@@ -111,7 +110,7 @@ func (s *Sink) share() {
 // unlessBusy notes an error of locking, unless it means that others hold the
 // lock, or that there are no locks.
 func (s *Sink) unlessBusy(err error) error {
-	if err == nil || err == vfs.ErrLocked || errors.Is(err, errors.ErrUnsupported) {
+	if err == vfs.ErrLocked || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
 	return s.fail("lock", err)
@@ -134,32 +133,29 @@ func behindLine(b []byte) []byte {
 // cut truncates the file at the place if the bytes after it are batch with
 // holes. No other process may have the file open, since it might write at that
 // moment.
-func (s *Sink) cut(batch []nib.Record) (bool, error) {
+func (s *Sink) cut(batch []nib.Record) error {
 	at := s.delivering.place.at
 	info, err := s.file.Stat()
 	if err != nil {
-		return false, s.fail("read", err)
-	}
-	if info.Size <= at {
-		return false, nil
+		return s.fail("read", err)
 	}
 	if holed, err := s.holed(batch, at, info.Size); !holed {
-		return false, err
+		return err
 	}
 	defer s.share()
 	if err := s.file.Lock(vfs.Exclusive); err != nil {
-		return false, s.unlessBusy(err)
+		return s.unlessBusy(err)
 	}
 	if now, err := s.file.Stat(); err != nil || now.Size != info.Size {
-		return false, nil
+		return nil
 	}
 	if err := s.file.Truncate(at); err != nil {
-		return false, s.fail("truncate", err)
+		return s.fail("truncate", err)
 	}
-	s.size, s.torn, s.unseen, s.unsynced = at, false, false, true
+	s.size, s.torn = at, false
 	s.dropIndex()
 	s.openIndex()
-	return true, nil
+	return nil
 }
 
 // holed reports whether the bytes of the file from an offset to its end are

@@ -50,9 +50,9 @@ func newNaming(base string, c Compressor) naming {
 // A backup is an old file, described by its name.
 type backup struct {
 	name   string
-	time   time.Time // when it was rotated, to the microsecond
+	time   time.Time // time of the rotation, to the microsecond
 	seq    int       // number among those of that microsecond
-	packed string    // its extension if it is compressed
+	packed string    // its extension, if the file is compressed
 	temp   bool      // output of a compression in progress
 	size   int64     // size when the directory was read
 }
@@ -84,17 +84,13 @@ func (n *naming) parse(name string) (b backup, ok bool) {
 
 // parsePlain parses the name of a file that is not compressed.
 func (n *naming) parsePlain(name string) (t time.Time, seq int, ok bool) {
-	rest, isOurs := strings.CutPrefix(name, n.stem+"-")
-	rest, hasExt := strings.CutSuffix(rest, n.ext)
-	if !isOurs || !hasExt || len(rest) < len(stamp)+len("-0000") {
+	rest := strings.TrimSuffix(strings.TrimPrefix(name, n.stem+"-"), n.ext)
+	if len(rest) < len(stamp)+len("-0000") {
 		return t, 0, false
 	}
-	t, err := time.Parse(stamp, rest[:len(stamp)])
-	if err != nil {
-		return t, 0, false
-	}
-	seq, err = strconv.Atoi(rest[len(stamp)+1:])
-	return t, seq, err == nil && seq >= 0 && n.name(t, seq) == name
+	t, _ = time.Parse(stamp, rest[:len(stamp)]) // after an error the name is another one
+	seq, _ = strconv.Atoi(rest[len(stamp)+1:])
+	return t, seq, seq >= 0 && n.name(t, seq) == name
 }
 
 // compare orders backups from the newest to the oldest.
@@ -108,9 +104,9 @@ func (b backup) compare(o backup) int {
 	return strings.Compare(b.name, o.name)
 }
 
-// aheadAtMost is how far the time in a name may be ahead of the clock: other
-// machines on a network file system have other clocks, and the clock may be set
-// back slightly.
+// aheadAtMost is the maximum time by which a name may be ahead of the clock:
+// other machines on a network file system have other clocks, and the clock may
+// be set back slightly.
 const aheadAtMost = time.Minute
 
 // compareAt orders backups from the newest to the oldest, as seen at now. A

@@ -135,3 +135,15 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestExtensions(t *testing.T) {
+	for ext, want := range map[string]bool{
+		".a": true, ".z": true, ".A": true, ".Z": true, ".0": true, ".9": true, ".gz": true, ".Lz4": true,
+		"": false, ".": false, "gz": false, tempExtension: false,
+		".`": false, ".{": false, ".@": false, ".[": false, "./": false, ".:": false, ".g/z": false, ".g.z": false,
+	} {
+		if got := validExtension(ext); got != want {
+			t.Errorf("%q: got %v, want %v", ext, got, want)
+		}
+	}
+}

@@ -12,11 +12,12 @@ import (
 // bytes of text.
 const noticeSize = 640
 
-// A head is what must precede the next line: the end of a line that was cut
-// off, and the notice of lost lines.
+// A head is the text to write before the next line: the end of a line that was
+// cut off, and the notice of lost lines.
 type head struct {
 	text    []byte
 	notices *loss.Notices
+	line    []byte // the notice as JSON
 }
 
 // appendNotice appends the line that reports a loss.

@@ -31,14 +31,13 @@ func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (tak
 	if s.closed {
 		return 0, errClosed
 	}
-	s.flushBuffer(nil)
 	s.beginMarking()
 	if p, ok := readMark(mark); ok {
 		taken, err = s.resume(ctx, p, batch)
 	} else {
 		s.moveToEnd()
 	}
-	if err == nil && 0 < taken && taken < len(batch) {
+	if 0 < taken && taken < len(batch) {
 		s.claims.epoch++ // everything claimed before is settled
 	}
 	return taken, err
@@ -63,7 +62,7 @@ func (s *Sink) resume(ctx context.Context, p place, batch []nib.Record) (taken i
 	for _, t := range texts {
 		n, end, err := t.find(ctx, batch[taken:])
 		if err == nil && n > 0 {
-			err = t.f.SyncData() // its writer may have died before the sync
+			err = t.f.SyncData() // the writer may have died before the sync
 		}
 		if err != nil {
 			return 0, s.fail("read", err)
@@ -73,7 +72,7 @@ func (s *Sink) resume(ctx context.Context, p place, batch []nib.Record) (taken i
 		}
 	}
 	if taken > 0 {
-		err = s.sync() // for the directory, which has the names
+		err = s.sync() // syncs the directory, which has the names
 	}
 	if err != nil {
 		return 0, err
@@ -93,7 +92,7 @@ type stretch struct {
 // may not be settled, or none if the file of the place is not found.
 func (s *Sink) textsInDoubt(p place) (texts []stretch, err error) {
 	s.lockClaims()
-	defer s.unlockClaims() // after that others may write, but not to the claimed part
+	defer s.unlockClaims() // then others may write, but not to the claimed part
 	in, start, end, known := s.inFlight(p)
 	if texts, err = s.textsBehind(in); err != nil || len(texts) == 0 {
 		return texts, err
@@ -109,18 +108,17 @@ func (s *Sink) textsInDoubt(p place) (texts []stretch, err error) {
 	texts = texts[:1]
 	t := &texts[0]
 	info, err := t.f.Stat()
-	within := false
-	if err == nil && start < t.at {
-		within, err = isWithinLine(t.f, t.at)
+	if err == nil && start < t.at { // a partial line of another process may have been completed
+		var within bool
+		if within, err = isWithinLine(t.f, t.at); !within {
+			start = t.at
+		}
 	}
 	if err != nil {
 		return texts, err
 	}
-	if within || start > t.at { // a partial line of another process may have been completed
-		t.at = start
-	}
-	t.end = min(end, info.Size)
-	d.doubt, d.until = end == openEnd && t.at < info.Size, info.Size
+	t.at, t.end = start, min(end, info.Size)
+	d.doubt, d.until = end == openEnd, info.Size
 	return texts, nil
 }
 
@@ -131,9 +129,9 @@ func isWithinLine(f vfs.File, at int64) (bool, error) {
 	return last[0] != '\n', err
 }
 
-// textsBehind returns what was written after a place: the rest of its file, the
-// files that were rotated later, and the live file. It returns none if the file
-// of the place is not found.
+// textsBehind returns the texts that were written after a place: the rest of
+// its file, the files that were rotated later, and the live file. It returns
+// none if the file of the place is not found.
 func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 	if s.file == nil {
 		return nil, errNoFile
@@ -157,7 +155,7 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 		for _, later := range s.rotatedAfter(names, b) {
 			f, err := s.fs.Open(filepath.Join(s.dir, later.name), os.O_RDONLY, 0)
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // it was compressed just now, so it is older than the unsettled records
+				continue // the file was compressed just now, so it is older than the unsettled records
 			}
 			if err != nil {
 				return texts, err
@@ -199,7 +197,7 @@ func (s *Sink) findFile(names []string, p place) (name string, f vfs.File, err e
 		if ok {
 			return name, f, nil
 		}
-		_ = f.Close() // nothing was written to it
+		_ = f.Close() // nothing was written
 		if err != nil {
 			return "", nil, err
 		}
@@ -221,12 +219,12 @@ func (s *Sink) rotatedAfter(names []string, b backup) (later []backup) {
 
 func (t stretch) close(s *Sink) {
 	if t.f != s.file {
-		_ = t.f.Close() // nothing was written to it
+		_ = t.f.Close() // nothing was written
 	}
 }
 
-// find searches for the records of batch, one after the other, and returns how
-// many of them it has found and where the last one ends. A record may have
+// find searches for the records of batch, one after the other, and returns the
+// number of records found and the end of the last one. A record may have
 // several lines, like those of sink/console: it is found if all of them are,
 // one after the other.
 func (t stretch) find(ctx context.Context, batch []nib.Record) (n int, end int64, err error) {
@@ -279,8 +277,8 @@ func nextIs(in *bufio.Reader, want []byte) (same bool, line, size int64, err err
 		}
 		switch {
 		case err != nil && err != bufio.ErrBufferFull:
-			return false, line, size, err
-		case !same || err == nil && len(want) == 0:
+			return same, line, size, err
+		case !same || len(want) == 0:
 			return same, line, size, nil
 		}
 	}

@@ -5,10 +5,15 @@ package file
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -201,7 +206,7 @@ func resumeAfterCrashes(t *testing.T, record func(n int) *nib.Record, step int) 
 		t.Run(map[bool]string{false: "kill", true: "power"}[power], func(t *testing.T) {
 			crashes, resumed := 0, 0
 			for seed := range seeds {
-				t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { // ends what its crashes have opened
+				t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { // closes the files that its crashes have opened
 					for at, n := 0, 1; at < n; at += step {
 						var c deskCrash
 						if c, n = crashAt(t, at, seed, power, Config{MaxSize: 700}, record); c.image == nil {
@@ -288,7 +293,6 @@ func appendTo(t testing.TB, m vfs.FS, text string) {
 // delivered, although they are identical.
 func TestResumeNeedsItsFile(t *testing.T) {
 	lines := string(deskRecord(0).Line) + string(deskRecord(1).Line)
-	batch := []nib.Record{*deskRecord(1)}
 	for _, c := range []struct {
 		name string
 		do   func(m *vfstest.Mem, mark []byte) []byte
@@ -296,6 +300,13 @@ func TestResumeNeedsItsFile(t *testing.T) {
 	}{
 		{"untouched", func(m *vfstest.Mem, mark []byte) []byte { return mark }, 1},
 		{"no mark", func(*vfstest.Mem, []byte) []byte { return nil }, 0},
+		{"mark of a directory", func(m *vfstest.Mem, mark []byte) []byte {
+			must(t, m.MkdirAll(livePath+".d", 0o700))
+			info, err := m.Lstat(livePath + ".d")
+			must(t, err)
+			binary.LittleEndian.PutUint64(mark[16:], info.ID.Inode)
+			return mark
+		}, 0},
 		{"odd mark", func(_ *vfstest.Mem, mark []byte) []byte { return append(mark, 0) }, 0},
 		{"renamed by logrotate", func(m *vfstest.Mem, mark []byte) []byte {
 			must(t, m.Rename(livePath, livePath+".1"))
@@ -316,6 +327,10 @@ func TestResumeNeedsItsFile(t *testing.T) {
 			must(t, err, f.Close())
 			return mark
 		}, 0},
+		{"not written", func(m *vfstest.Mem, mark []byte) []byte {
+			truncate(t, m, livePath, int64(len(deskRecord(0).Line)))
+			return mark
+		}, 0},
 		{"cut off", func(m *vfstest.Mem, mark []byte) []byte {
 			f, err := m.Open(livePath, os.O_WRONLY, 0)
 			must(t, err, f.Truncate(5), f.Close())
@@ -330,10 +345,198 @@ func TestResumeNeedsItsFile(t *testing.T) {
 		must(t, s.Close())
 		mark = c.do(m, mark)
 		s = openMem(t, m, clock, Config{})
-		n, err := s.Resume(context.Background(), mark, batch)
-		if must(t, err); n != c.want {
-			t.Errorf("%s: got %d taken, want %d", c.name, n, c.want)
+		checkResume(t, c.name, s, mark, c.want, []nib.Record{*deskRecord(1)})
+		mark = s.Mark()
+		deliverAll(t, s, *deskRecord(2))
+		wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{}, mark, 1, *deskRecord(2))
+	}
+}
+
+// checkResume checks the result of Resume, and which operations it needs.
+func checkResume(t *testing.T, name string, s *Sink, mark []byte, want int, batch []nib.Record) {
+	t.Helper()
+	m := s.fs.(*vfstest.Mem)
+	syncs, opens, before := 0, 0, m.Opened()
+	m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "app.log*", Reached: func() { opens++ }})
+	for _, op := range []vfstest.Op{vfstest.OpSync, vfstest.OpSyncDir} {
+		m.Fail(vfstest.Fault{Op: op, Reached: func() { syncs++ }})
+	}
+	n, err := s.Resume(context.Background(), mark, batch)
+	if must(t, err); n != want || (syncs > 0) != (n > 0) || opens > 1 {
+		t.Errorf("%s: got %d taken after %d syncs and %d opens, want %d, syncs if there are any, and at most 1 open", name, n, syncs, opens, want)
+	}
+	if now := m.Opened(); now > before+1 { // the claims
+		t.Errorf("%s: got %d open files, want %d", name, now, before)
+	}
+}
+
+// TestErrorsOfResume fails each operation of a Resume that searches several
+// files: it returns the error, or reports it, and the next call finds the
+// records.
+func TestErrorsOfResume(t *testing.T) {
+	a, b, c, d := *record(nib.LevelInfo, 0, deliverySize), *record(nib.LevelInfo, 1, deliverySize), *record(nib.LevelInfo, 2, 0), *record(nib.LevelInfo, 3, 0)
+	for _, scene := range []struct {
+		name string
+		do   func(m *vfstest.Mem, s *Sink, clock *testClock) (mark []byte)
+		want int
+	}{
+		{"several files", func(m *vfstest.Mem, s *Sink, clock *testClock) []byte {
+			mustWrite(t, s, deskRecord(9))
+			mark := firstMark(s.Mark())
+			for _, r := range []nib.Record{a, b} {
+				mustWrite(t, s, &r)
+				must(t, s.Rotate())
+				clock.advance(time.Second)
+			}
+			mustWrite(t, s, &c)
+			return mark
+		}, 3},
+		{"claimed", func(m *vfstest.Mem, s *Sink, clock *testClock) []byte {
+			appendTo(t, m, string(a.Line[:9]))
+			mark := s.Mark()
+			deliverAll(t, s, a, b, c)
+			return mark
+		}, 3},
+		{"claimed and rotated", func(m *vfstest.Mem, s *Sink, clock *testClock) []byte {
+			mark := s.Mark()
+			deliverAll(t, s, a, b, c)
+			must(t, m.Rename(livePath, filepath.Join(logDir, "app-20261121T103000.123456Z-0000.log")))
+			put(t, m, filepath.Join(logDir, "app-20261121T103001.000000Z-0000.log"), "later\n")
+			return mark
+		}, 3},
+	} {
+		for _, fault := range []vfstest.Fault{
+			{Op: vfstest.OpLstat, Err: syscall.EIO}, {Op: vfstest.OpLstat, Err: fs.ErrNotExist}, {Op: vfstest.OpOpen, Err: syscall.EIO},
+			{Op: vfstest.OpStat, Err: syscall.EIO}, {Op: vfstest.OpRead, Err: syscall.EIO}, {Op: vfstest.OpSync, Err: syscall.EIO},
+			{Op: vfstest.OpReadDir, Err: syscall.EIO}, {Op: vfstest.OpSyncDir, Err: syscall.EIO},
+		} {
+			fault.Times = 1
+			for fault.Skip = 0; failResume(t, scene.name, scene.do, fault, scene.want, []nib.Record{a, b, c, d}); fault.Skip++ {
+			}
 		}
+	}
+}
+
+// failResume calls Resume with a fault, and again without, and reports whether
+// the fault was hit.
+func failResume(t *testing.T, name string, do func(*vfstest.Mem, *Sink, *testClock) []byte, fault vfstest.Fault, want int, batch []nib.Record) (hit bool) {
+	t.Helper()
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	mark := do(m, s, clock)
+	must(t, s.Close())
+	var reported error
+	s = openMem(t, m, clock, Config{OnError: func(err error) { reported = err }})
+	before := m.Opened()
+	if fault.Op != vfstest.OpReadDir && fault.Op != vfstest.OpSyncDir {
+		fault.Path = "app*"
+	}
+	fault.Reached = func() { hit = true }
+	heal := m.Fail(fault)
+	n, err := s.Resume(context.Background(), mark, batch)
+	heal()
+	gone := fault.Err == fs.ErrNotExist // the file was deleted just now
+	if gone && err != nil || !gone && n != want && (n != 0 || !errors.Is(err, fault.Err)) || !gone && hit && err == nil && !errors.Is(reported, fault.Err) {
+		t.Errorf("%s, %s %d: got %d taken, %v, reported %v", name, fault.Op, fault.Skip, n, err, reported)
+	}
+	if now := m.Opened(); now > before+1 { // the claims
+		t.Errorf("%s, %s %d: got %d open files, want %d", name, fault.Op, fault.Skip, now, before)
+	}
+	if err != nil {
+		if n, err = s.Resume(context.Background(), mark, batch); err != nil || n != want {
+			t.Errorf("%s, %s %d, again: got %d taken, %v", name, fault.Op, fault.Skip, n, err)
+		}
+	}
+	must(t, s.Close())
+	return hit
+}
+
+// TestFind searches a text for records.
+func TestFind(t *testing.T) {
+	long := strings.Repeat("x", deliverySize)
+	for _, c := range []struct {
+		name, text string
+		batch      []string
+		at, to     int // of the stretch; 0 is the end
+		want, end  int
+		reads      int // at most; 0 is 1
+	}{
+		{name: "nothing", batch: []string{"one\n"}},
+		{name: "all", text: "one\ntwo\n", batch: []string{"one\n", "two\n"}, want: 2, end: 8},
+		{name: "first", text: "one\nTwo\n", batch: []string{"one\n", "two\n"}, want: 1, end: 4},
+		{name: "not the first", text: "two\n", batch: []string{"one\n", "two\n"}},
+		{name: "among others", text: "1\none\n2\n3\ntwo\n4\n", batch: []string{"one\n", "two\n"}, want: 2, end: 14},
+		{name: "after an offset", text: "one\none\n", batch: []string{"one\n", "one\n"}, at: 4, want: 1, end: 8},
+		{name: "before the end", text: "one\none\n", batch: []string{"one\n", "one\n"}, to: 4, want: 1, end: 4},
+		{name: "after the end", text: "one\none\n", batch: []string{"one\n"}, at: 4, to: 2},
+		{name: "partial line", text: "one\ntw", batch: []string{"one\n", "two\n"}, want: 1, end: 4},
+		{name: "longer line", text: "one \none\n", batch: []string{"one\n"}, want: 1, end: 9},
+		{name: "several lines", text: "one\n two\n", batch: []string{"one\n two\n"}, want: 1, end: 9},
+		{name: "several lines, twice begun", text: "one\none\n two\n", batch: []string{"one\n two\n"}, want: 1, end: 13, reads: 2},
+		{name: "several lines, not all", text: "one\n two", batch: []string{"one\n two\n"}},
+		{name: "several lines, apart", text: "one\n2\n two\n", batch: []string{"one\n two\n"}, reads: 2},
+		{name: "long", text: long + "y\none\n", batch: []string{long + "y\n", "one\n"}, want: 2, end: deliverySize + 6, reads: 2},
+		{name: "behind a long one", text: "z" + long + long + "\none\n", batch: []string{"one\n"}, want: 1, end: 2*deliverySize + 6, reads: 3},
+		{name: "within a long one", text: long + long + "y\n", batch: []string{long + "y\n"}, reads: 3},
+		{name: "several lines, long", text: "one\n" + strings.Repeat(long, 9) + "\n", batch: []string{"one\n" + long + "\n"}, reads: 13},
+	} {
+		m, clock := newMem(t)
+		put(t, m, livePath, c.text)
+		s := openMem(t, m, clock, Config{})
+		var batch []nib.Record
+		for _, line := range c.batch {
+			batch = append(batch, nib.Record{Line: []byte(line)})
+		}
+		if c.to == 0 {
+			c.to = len(c.text) + 1
+		}
+		reads := 0
+		m.Fail(vfstest.Fault{Op: vfstest.OpRead, Reached: func() { reads++ }})
+		n, end, err := stretch{s.file, s.id, int64(c.at), int64(c.to)}.find(context.Background(), batch)
+		if must(t, err); n != c.want || int(end) != c.end || reads > max(c.reads, 1) {
+			t.Errorf("%s: got %d, the end %d, after %d reads, want %d, %d, %d", c.name, n, end, reads, c.want, c.end, max(c.reads, 1))
+		}
+	}
+	m, clock := newMem(t)
+	put(t, m, livePath, "one\n")
+	s := openMem(t, m, clock, Config{})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if n, _, err := (stretch{s.file, s.id, 0, 4}).find(ctx, []nib.Record{{Line: []byte("one\n")}}); n != 0 || !errors.Is(err, ctx.Err()) {
+		t.Errorf("got %d, %v, want %v", n, err, ctx.Err())
+	}
+}
+
+// TestMarkAfterResume has a process that dies after Resume and Mark.
+func TestMarkAfterResume(t *testing.T) {
+	record := *blockRecord(2)
+	first := strings.SplitAfter(string(record.Line), "\n")[0]
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	mark := s.Mark()
+	dieIn(t, s, len(first), record)
+	s = wantTaken(t, m, clock, Config{}, mark, 0, record)
+	mark = s.Mark()
+	must(t, s.Close())
+	s = wantTaken(t, m, clock, Config{}, mark, 0, record)
+	s.Mark()
+	deliverAll(t, s, record)
+	wantText(t, "file", memText(t, m, livePath), string(record.Line))
+
+	mark = s.Mark()
+	deliverAll(t, s, recordC, recordA)
+	must(t, s.Close())
+	s = wantTaken(t, m, clock, Config{}, mark, 2, recordC, recordA)
+	must(t, s.Close())
+	s = wantTaken(t, m, clock, Config{}, s.Mark(), 0, recordC, recordA)
+	must(t, s.Close())
+	s = wantTaken(t, m, clock, Config{}, mark, 2, recordC, recordA, recordB)
+	mark = s.Mark()
+	mustWrite(t, s, &recordB) // of a process without a spool
+	must(t, s.Close())
+	s = wantTaken(t, m, clock, Config{MaxSize: 100}, mark, 0, recordB)
+	if res, err := s.Deliver(context.Background(), []nib.Record{recordB}); err != nil || res.Accepted > 0 || s.Stats().Rotations > 0 || !s.SyncMark() {
+		t.Errorf("got %+v, %v, want the mark to be stored before the file is ended", res, err)
 	}
 }
 

@@ -27,7 +27,7 @@ type tidying struct {
 	failed         bool // something remains to be done
 	retryAt        int64
 	pause          int64
-	quit           atomic.Bool // no compression any more
+	quit           atomic.Bool // do not compress any more files
 	done           sync.WaitGroup
 }
 
@@ -171,7 +171,7 @@ func (s *Sink) compressAll() {
 // complain reports an error of the goroutine, which is then restarted after a
 // pause.
 func (s *Sink) complain(op string, err error) {
-	err = s.wrap(op, err) // without the lock: it may call methods of a compressor's error
+	err = s.wrap(op, err) // called without the lock: it may call methods of a compressor's error
 	s.mu.Lock()
 	defer s.unlock()
 	s.tidying.failed = true
@@ -209,7 +209,7 @@ func (s *Sink) backups() []backup {
 			s.complainUnlessGone("look at an old file of", err)
 		case !info.Mode.IsRegular():
 		case b.temp:
-			// While it is being written, its source exists.
+			// While a file is being compressed, its source exists.
 			if _, found := slices.BinarySearch(names, s.naming.plain(b)); !found {
 				s.complainUnlessGone("delete an old file of", s.fs.Remove(filepath.Join(s.dir, name)))
 			}
@@ -272,7 +272,7 @@ const longLocked = time.Minute
 // seize opens an old file and locks it exclusively. It returns nil without an
 // error if the name is not that of a regular file, and vfs.ErrLocked if a
 // process still writes to it, or reads it under a lock. A file without lines is
-// not seized, see removeEmpty.
+// not seized; see removeEmpty.
 func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
 	path := filepath.Join(s.dir, name)
 	info, err := s.fs.Lstat(path)
@@ -300,7 +300,7 @@ func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
 	if named {
 		return f, info, nil
 	}
-	_ = f.Close() // nothing was written to it
+	_ = f.Close() // nothing was written
 	return nil, info, err
 }
 
@@ -313,10 +313,10 @@ func (s *Sink) unlink(name string, f vfs.File, info vfs.Info) error {
 		return err
 	}
 	if !vfs.CanRenameOpen {
-		_ = f.Close() // nothing was written to it
+		_ = f.Close() // nothing was written
 	}
 	err = unlessGone(s.fs.Remove(path))
-	if err == nil && s.c.Index {
+	if err == nil {
 		err = unlessGone(s.fs.Remove(lineindex.NameOf(path)))
 	}
 	return err

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/lineindex"
+	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
@@ -49,6 +51,7 @@ func TestLimits(t *testing.T) {
 		{"MaxBackups", Config{MaxBackups: 3}, "7 8 9"},
 		{"MaxBackups of one", Config{MaxBackups: 1}, "9"},
 		{"MaxAge", Config{MaxAge: 2*time.Hour + time.Minute}, "7 8 9"},
+		{"MaxAge to the nanosecond", Config{MaxAge: 2 * time.Hour}, "7 8 9"},
 		{"MaxTotal", Config{MaxTotal: 399}, "7 8 9"},
 		{"MaxTotal to the byte", Config{MaxTotal: 400}, "6 7 8 9"},
 		{"the narrowest counts", Config{MaxBackups: 5, MaxAge: 3*time.Hour + time.Minute, MaxTotal: 200}, "8 9"},
@@ -111,7 +114,8 @@ func TestNothingForeignIsDeleted(t *testing.T) {
 // TestFileThatIsWrittenToIsKept has another sink that has not noticed yet that
 // its file was rotated.
 func TestFileThatIsWrittenToIsKept(t *testing.T) {
-	for _, c := range []Config{{MaxAge: time.Hour}, {Compress: Gzip{}}} {
+	unwanted := func(err error) { t.Errorf("OnError: %v", err) }
+	for _, c := range []Config{{MaxAge: time.Hour}, {Compress: Gzip{}, OnError: unwanted}} {
 		m, clock := newMem(t)
 		slow := openMem(t, m, newTestClock(), c) // its clock stands still
 		writeNumbers(t, slow, 0, 1)
@@ -156,6 +160,86 @@ func TestDeletionLooksAgain(t *testing.T) {
 	if slices.Contains(memFiles(t, m), filepath.Base(old)) {
 		t.Error("the file is there still, want it deleted the second time")
 	}
+	if n := m.Opened(); n != 1 {
+		t.Errorf("got %d open files, want the log only", n)
+	}
+}
+
+// TestOldFileThatCannotBeExamined fails each look at the name of an old file
+// that is to be deleted: the file stays, and the error is returned.
+func TestOldFileThatCannotBeExamined(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	rotated(t, s, clock, 1)
+	name := memFiles(t, m)[0]
+	for skip := range 3 {
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpLstat, Path: name, Skip: skip, Times: 1, Err: syscall.EIO})
+		if err := s.remove(backup{name: name}); !errors.Is(err, syscall.EIO) || !slices.Contains(memFiles(t, m), name) {
+			t.Errorf("look %d: got %v and files %q, want EIO and %s", skip, err, memFiles(t, m), name)
+		}
+		heal()
+	}
+	must(t, m.MkdirAll(filepath.Join(logDir, "directory"), 0o700), s.remove(backup{name: "directory"}))
+}
+
+// TestOldFileThatCannotBeListed has a look at an old file fail while the
+// directory is read: the error is reported, and the file stays.
+func TestOldFileThatCannotBeListed(t *testing.T) {
+	m, clock := newMem(t)
+	var reported error
+	s := openMem(t, m, clock, Config{MaxBackups: 1, OnError: func(err error) { reported = err }})
+	rotated(t, s, clock, 1)
+	first := memFiles(t, m)[0]
+	m.Fail(vfstest.Fault{Op: vfstest.OpLstat, Path: first, Err: syscall.EIO})
+	rotated(t, s, clock, 2)
+	if !errors.Is(reported, syscall.EIO) || !slices.Contains(memFiles(t, m), first) {
+		t.Errorf("got %v and files %q, want EIO and %s", reported, memFiles(t, m), first)
+	}
+	wantText(t, "error", reported.Error(), "nib/file: look at an old file of "+livePath+": lstat "+filepath.Join(logDir, first)+": "+syscall.EIO.Error())
+}
+
+// TestOldFileIsLockedWhileItIsDeleted checks that no process can open the file
+// for writing and lock it just before it is deleted.
+func TestOldFileIsLockedWhileItIsDeleted(t *testing.T) {
+	if !vfs.CanRenameOpen {
+		t.Skip("an open file cannot be deleted here")
+	}
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{Index: true})
+	rotated(t, s, clock, 1)
+	index := memFiles(t, m)[0]
+	name, _ := lineindex.LogOf(index)
+	f, err := m.Open(filepath.Join(logDir, name), os.O_RDWR, 0)
+	must(t, err)
+	var lockErr error
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: name, Err: syscall.EPERM, Reached: func() { lockErr = f.Lock(vfs.Shared) }})
+	err = s.remove(backup{name: name})
+	heal()
+	if lockErr != vfs.ErrLocked {
+		t.Errorf("got %v from the lock, want %v", lockErr, vfs.ErrLocked)
+	}
+	if !errors.Is(err, syscall.EPERM) || !slices.Contains(memFiles(t, m), index) {
+		t.Errorf("got %v and files %q, want EPERM and the index of the file that is still there", err, memFiles(t, m))
+	}
+	must(t, f.Close(), s.remove(backup{name: name}))
+	wantText(t, "files", strings.Join(memFiles(t, m), " "), ".app.log.index app.log")
+}
+
+// TestLastLinesOfAnotherProcessAreCompressed has another process write to the
+// file, and close it, before it is locked.
+func TestLastLinesOfAnotherProcessAreCompressed(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{Compress: Gzip{}, OnError: func(err error) { t.Errorf("OnError: %v", err) }})
+	tidied(s)
+	m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: "app-*", Times: 1, Reached: func() {
+		f, err := m.Open(filepath.Join(logDir, firstName), os.O_RDWR|os.O_APPEND, 0)
+		must(t, err)
+		_, err = f.Write(record(nib.LevelInfo, 1, 0).Line)
+		must(t, err, f.Close())
+	}})
+	rotated(t, s, clock, 1)
+	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+".gz app.log")
+	checkNumbers(t, memAll(t, m), 2)
 }
 
 // TestNameThatARotationHasTakenIsLeftAlone has another process tidy up between
@@ -185,7 +269,7 @@ func TestNamesThatARotationHasLeftBehind(t *testing.T) {
 	f, err := m.Open(filepath.Join(logDir, firstName), os.O_RDWR|os.O_CREATE, 0o600)
 	must(t, err, f.Close())
 	lock := lockOf(t, m)
-	s := openMem(t, m, clock, Config{MaxBackups: 1})
+	s := openMem(t, m, clock, Config{MaxBackups: 1, OnError: func(err error) { t.Errorf("OnError: %v", err) }})
 	tidied(s)
 	if got := memFiles(t, m); !slices.Contains(got, firstName) {
 		t.Errorf("got files %q, want the empty one untouched while another process rotates", got)
@@ -197,6 +281,59 @@ func TestNamesThatARotationHasLeftBehind(t *testing.T) {
 	must(t, lock.Close(), s.Reopen())
 	tidied(s)
 	wantText(t, "files", strings.Join(memFiles(t, m), " "), "app.log")
+}
+
+// TestReservedNameIsExaminedAgain has a rotation, or another program, use a
+// reserved name before the turn to delete it is taken.
+func TestReservedNameIsExaminedAgain(t *testing.T) {
+	path := filepath.Join(logDir, firstName)
+	for name, c := range map[string]struct {
+		fault vfstest.Fault
+		do    func(m *vfstest.Mem)
+	}{
+		"lines": {do: func(m *vfstest.Mem) {
+			f, err := m.Open(path, os.O_WRONLY, 0)
+			must(t, err)
+			_, err = f.Write([]byte("text\n"))
+			must(t, err, f.Close())
+		}},
+		"directory": {do: func(m *vfstest.Mem) { must(t, m.Remove(path), m.MkdirAll(path, 0o700)) }},
+		"lock":      {fault: vfstest.Fault{Op: vfstest.OpLock, Path: lockName("app.log"), Err: syscall.EIO}},
+		"look":      {fault: vfstest.Fault{Op: vfstest.OpLstat, Path: firstName, Skip: 1, Err: syscall.EIO}},
+		"remove":    {fault: vfstest.Fault{Op: vfstest.OpRemove, Path: firstName, Err: syscall.EIO}},
+	} {
+		m, clock := newMem(t)
+		f, err := m.Open(path, os.O_RDWR|os.O_CREATE, 0o600)
+		must(t, err, f.Close())
+		fault := c.fault
+		if c.do != nil {
+			fault = vfstest.Fault{Op: vfstest.OpLock, Path: lockName("app.log"), Times: 1, Reached: func() { c.do(m) }}
+		}
+		m.Fail(fault)
+		var reported error
+		s := openMem(t, m, clock, Config{MaxBackups: 1, OnError: func(err error) { reported = err }})
+		tidied(s)
+		if !slices.Contains(memFiles(t, m), firstName) {
+			t.Errorf("%s: got files %q, want %s", name, memFiles(t, m), firstName)
+		}
+		if !errors.Is(reported, c.fault.Err) {
+			t.Errorf("%s: OnError got %v, want %v", name, reported, c.fault.Err)
+		}
+	}
+}
+
+// TestDirectoryIsReadOnce counts how often the directory is read for each
+// limit.
+func TestDirectoryIsReadOnce(t *testing.T) {
+	for _, c := range []Config{{MaxBackups: 1}, {MaxAge: time.Hour}, {MaxTotal: 1}, {Compress: Gzip{}}} {
+		m, clock := newMem(t)
+		reads := 0
+		m.Fail(vfstest.Fault{Op: vfstest.OpReadDir, Reached: func() { reads++ }})
+		s := openMem(t, m, clock, c)
+		if tidied(s); reads != 1 {
+			t.Errorf("%+v: the directory was read %d times, want once", c, reads)
+		}
+	}
 }
 
 func TestCloseLeavesNoGoroutine(t *testing.T) {
@@ -308,5 +445,42 @@ func TestPausesBetweenFailedDeletions(t *testing.T) {
 	write()
 	if got := len(memFiles(t, m)); got != 2 {
 		t.Errorf("got files %q without the fault, want one old file", memFiles(t, m))
+	}
+	reads := 0
+	m.Fail(vfstest.Fault{Op: vfstest.OpReadDir, Reached: func() { reads++ }})
+	clock.advance(10 * time.Minute)
+	if write(); reads != 0 {
+		t.Errorf("the directory was read %d times after a success, want none", reads)
+	}
+	m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: "app-*", Err: syscall.EACCES, Reached: func() { attempts++ }})
+	attempts = 0
+	must(t, s.Rotate())
+	tidied(s)
+	clock.advance(time.Second)
+	if write(); attempts != 2 {
+		t.Errorf("got %d attempts in a second after a success, want 2: the pauses start over", attempts)
+	}
+}
+
+// TestFailedDeletionIsNotRepeatedAtOnce has a line that is logged while two
+// files are being deleted, one of them in vain.
+func TestFailedDeletionIsNotRepeatedAtOnce(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	rotated(t, s, clock, 3)
+	must(t, s.Close())
+	s = openMem(t, m, clock, Config{MaxBackups: 3, OnError: func(error) {}})
+	tidied(s)
+	attempts := 0
+	m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: "app-*", Err: syscall.EACCES, Reached: func() {
+		if attempts++; attempts == 2 {
+			clock.advance(time.Second)
+			writeNumbers(t, s, 3, 4)
+		}
+	}})
+	s.c.MaxBackups = 1
+	must(t, s.Reopen())
+	if tidied(s); attempts != 2 {
+		t.Errorf("got %d attempts, want 2, and the next ones after a pause", attempts)
 	}
 }

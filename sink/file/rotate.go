@@ -14,17 +14,17 @@ import (
 )
 
 // Rotation renames the file and makes a new one. If several processes did so at
-// once, the second would rename the new file of the first. So they take turns,
-// see takeTurn, and the name must still refer to the file that is to be
-// rotated. The name of the old file is first reserved by an empty file, which
-// only one process can create, and which the rename then replaces.
+// once, the second would rename the new file of the first. So they take turns
+// (see takeTurn), and the name must still refer to the file to rotate. The name
+// of the old file is first reserved by an empty file, which only one process
+// can create, and which the rename then replaces.
 
 const (
-	busyPause     = int64(100 * time.Microsecond) // until rotation is tried again while another process rotates
-	firstRotate   = int64(100 * time.Millisecond) // and after a failure; both double up to
+	busyPause     = int64(100 * time.Microsecond) // pause before rotation is retried while another process rotates
+	firstRotate   = int64(100 * time.Millisecond) // pause after a failure; it doubles up to longestRotate
 	longestRotate = int64(10 * time.Second)
 	longBusy      = int64(time.Second) // longer than any rotation of another process
-	rotateTimeout = 10 * time.Second   // of Rotate, while another process rotates
+	rotateTimeout = 10 * time.Second   // how long Rotate waits while another process rotates
 	rotateStep    = time.Millisecond
 	maxSeq        = 1_000_000 // names in one microsecond
 )
@@ -57,7 +57,7 @@ func (s *Sink) rotateNow() error {
 		if info, err := s.file.Stat(); err != nil {
 			s.report("rotate", err)
 		} else {
-			s.size = info.Size // with the lines of all writers
+			s.size = info.Size // includes the lines of all writers
 		}
 	}
 	if s.size == 0 {
@@ -110,7 +110,7 @@ func (s *Sink) tryRotate(now int64) {
 // rotate rotates. On an error the old file stays in use, under its old or its
 // new name. The lock is held.
 func (s *Sink) rotate() error {
-	if s.file == nil { // the last rotation has let go of it, see letGo
+	if s.file == nil { // the last rotation has let go of it; see letGo
 		return s.reopen()
 	}
 	lock, err := s.takeTurn()
@@ -148,7 +148,6 @@ func (s *Sink) rotate() error {
 		}
 		s.report("rotate", err)
 	}
-	s.closeIndex()
 	s.moveIndex(name)
 	s.stats.Rotations++
 	s.rotateAt, s.rotatePause = 0, 0
@@ -189,8 +188,7 @@ func (s *Sink) letGo() {
 	s.file = nil
 }
 
-// reserve creates an empty file with the name for the file that is to be
-// rotated.
+// reserve creates an empty file with the name for the file to rotate.
 func (s *Sink) reserve() (name string, err error) {
 	t := s.clock.wall().UTC().Truncate(time.Microsecond)
 	seq := 0
@@ -206,7 +204,7 @@ func (s *Sink) reserve() (name string, err error) {
 		if err != nil {
 			return "", err
 		}
-		_ = f.Close() // nothing was written to it
+		_ = f.Close() // nothing was written
 		packed, err := s.wasPacked(name)
 		if err == nil && !packed {
 			s.lastName, s.lastSeq = t, seq

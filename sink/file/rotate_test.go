@@ -459,3 +459,144 @@ func TestNameOfADeletedFileIsNotGivenAgain(t *testing.T) {
 	must(t, s.Rotate())
 	wantText(t, "a microsecond later", memFiles(t, m)[0], "app-20261121T103000.123457Z-0000.log")
 }
+
+// TestFailedRotationIsReportedAtOnce checks that an error is reported by the
+// first attempt, and that a turn of another process is not.
+func TestFailedRotationIsReportedAtOnce(t *testing.T) {
+	m, clock := newMem(t)
+	var reported error
+	s := openMem(t, m, clock, Config{MaxSize: 1, OnError: func(err error) { reported = err }})
+	writeNumbers(t, s, 0, 1)
+	lock := lockOf(t, m)
+	writeNumbers(t, s, 1, 2)
+	if must(t, lock.Close()); reported != nil {
+		t.Errorf("got %v while another process rotates", reported)
+	}
+	clock.advance(time.Second)
+	opens := 0
+	m.Fail(vfstest.Fault{Op: vfstest.OpRename, Err: syscall.EACCES})
+	m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "app.log", Reached: func() { opens++ }})
+	writeNumbers(t, s, 2, 3)
+	if !errors.Is(reported, syscall.EACCES) {
+		t.Errorf("got %v, want %v", reported, syscall.EACCES)
+	}
+	if opens != 0 && vfs.CanRenameOpen {
+		t.Errorf("the file was opened %d times, want it left open", opens)
+	}
+}
+
+// TestRenameWithAnUnknownResult has a rename that returns an error, and whose
+// result cannot be examined, or is a file of another program: no file is
+// deleted, and Rotate returns the errors.
+func TestRenameWithAnUnknownResult(t *testing.T) {
+	for name, c := range map[string]struct {
+		rename, look vfstest.Fault
+		want         error
+	}{
+		"done, and no look":        {vfstest.Fault{Err: syscall.EIO, Done: true}, vfstest.Fault{Err: syscall.ESTALE}, syscall.ESTALE},
+		"lines of another program": {vfstest.Fault{Err: syscall.EIO}, vfstest.Fault{}, syscall.EIO},
+	} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{})
+		writeNumbers(t, s, 0, 2)
+		c.rename.Op, c.rename.Times = vfstest.OpRename, 1
+		c.look.Op, c.look.Path = vfstest.OpLstat, firstName
+		if !c.rename.Done {
+			c.rename.Reached = func() { put(t, m, filepath.Join(logDir, firstName), "text\n") }
+		}
+		m.Fail(c.rename)
+		heal := m.Fail(c.look)
+		err := s.Rotate()
+		if heal(); !errors.Is(err, c.want) || !errors.Is(err, syscall.EIO) || s.Stats().Rotations != 0 {
+			t.Errorf("%s: got %v and %d rotations, want %v", name, err, s.Stats().Rotations, c.want)
+		}
+		clock.advance(time.Second)
+		writeNumbers(t, s, 2, 4)
+		if got := numbers(memAll(t, m)); got != "0 1 2 3" {
+			t.Errorf("%s: got lines %s, want 0 to 3", name, got)
+		}
+	}
+}
+
+// TestRotationEndsTheLastLine rotates a file that ends with a line that a dead
+// process has left, also after an attempt that has failed.
+func TestRotationEndsTheLastLine(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		m, clock := newMem(t)
+		put(t, m, livePath, `{"level`)
+		s := openMem(t, m, clock, Config{OnError: func(error) {}})
+		old := livePath
+		if fails {
+			m.Fail(vfstest.Fault{Op: vfstest.OpRename, Times: 1, Err: syscall.EACCES})
+			if err := s.Rotate(); !errors.Is(err, syscall.EACCES) {
+				t.Errorf("got %v, want %v", err, syscall.EACCES)
+			}
+			writeNumbers(t, s, 0, 1)
+			wantText(t, "after a rotation that failed", memText(t, m, old), `{"level`+"\n"+`{"level":"info","n":0}`+"\n")
+			continue
+		}
+		must(t, s.Rotate())
+		wantText(t, "old file", memText(t, m, filepath.Join(logDir, firstName)), `{"level`+"\n")
+	}
+}
+
+// TestNameThatCannotBeCheckedIsNotUsed has a look for the compressed file with
+// that name fail.
+func TestNameThatCannotBeCheckedIsNotUsed(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	writeNumbers(t, s, 0, 1)
+	m.Fail(vfstest.Fault{Op: vfstest.OpLstat, Path: "*.gz", Err: syscall.EIO})
+	if err := s.Rotate(); !errors.Is(err, syscall.EIO) {
+		t.Errorf("got %v, want %v", err, syscall.EIO)
+	}
+	wantText(t, "files", strings.Join(memFiles(t, m), " "), "app.log")
+}
+
+// TestTurnIsTakenOnTheFileThatHasTheName removes or replaces the file of the
+// lock before it is locked, fails the look at its name, or has no locks.
+func TestTurnIsTakenOnTheFileThatHasTheName(t *testing.T) {
+	path := filepath.Join(logDir, lockName("app.log"))
+	for name, c := range map[string]struct {
+		fault vfstest.Fault
+		do    func(m *vfstest.Mem)
+		want  error
+	}{
+		"removed": {do: func(m *vfstest.Mem) { must(t, m.Remove(path)) }},
+		"replaced": {do: func(m *vfstest.Mem) {
+			must(t, m.Remove(path))
+			put(t, m, path, "")
+		}},
+		"look":     {fault: vfstest.Fault{Op: vfstest.OpLstat, Err: syscall.EIO}, want: syscall.EIO},
+		"locked":   {fault: vfstest.Fault{Op: vfstest.OpLock, Err: vfs.ErrLocked}, want: vfs.ErrLocked},
+		"no locks": {fault: vfstest.Fault{Op: vfstest.OpLock, Err: errors.ErrUnsupported}},
+	} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{})
+		fault := c.fault
+		if c.do != nil {
+			fault = vfstest.Fault{Op: vfstest.OpLock, Times: 1, Reached: func() { c.do(m) }}
+		}
+		fault.Path = lockName("app.log")
+		heal := m.Fail(fault)
+		lock, err := s.takeTurn()
+		heal()
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+		if c.do != nil {
+			f, err := m.Open(path, os.O_RDWR, 0)
+			must(t, err)
+			if err := f.Lock(vfs.Exclusive); err != vfs.ErrLocked {
+				t.Errorf("%s: a second process got %v, want %v", name, err, vfs.ErrLocked)
+			}
+			must(t, f.Close())
+		}
+		if lock != nil {
+			must(t, lock.Close())
+		}
+		if n := m.Opened(); n != 1 {
+			t.Errorf("%s: got %d open files, want the log only", name, n)
+		}
+	}
+}

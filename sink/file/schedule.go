@@ -47,9 +47,7 @@ func (s *schedule) next(t time.Time) time.Time {
 			first = c
 		}
 	}
-	if s.every > 0 {
-		consider(t.UTC().Truncate(s.every).Add(s.every))
-	}
+	consider(t.UTC().Truncate(s.every).Add(s.every)) // t itself if every is 0
 	year, month, day := t.In(s.zone).Date()
 	for _, at := range s.at {
 		// The day after tomorrow is needed if tomorrow's hour is skipped:

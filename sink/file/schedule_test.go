@@ -3,14 +3,17 @@
 package file
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	_ "time/tzdata" // the zones of the table, on every system
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 func zone(t testing.TB, name string) *time.Location {
@@ -195,5 +198,76 @@ func TestClockThatIsSet(t *testing.T) {
 	lines, _, torn := parse(memAll(t, m))
 	if len(lines) != n || len(torn) > 0 {
 		t.Errorf("got %d lines, torn %q, want %d", len(lines), torn, n)
+	}
+}
+
+// TestEmptyFileIsNotEndedByTheClock has no line for a while: the file that the
+// next line starts is ended at the next time, and the empty one takes no turn.
+func TestEmptyFileIsNotEndedByTheClock(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{At: []string{"11:00"}, Zone: time.UTC})
+	turns := 0
+	m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: lockName("app.log"), Reached: func() { turns++ }})
+	clock.advance(time.Hour) // 11:30
+	for n := range 3 {
+		writeNumbers(t, s, n, n+1)
+		clock.advance(time.Minute)
+	}
+	if got := memFiles(t, m); len(got) != 1 || turns > 0 {
+		t.Errorf("got files %q and %d turns, want only the live one and no turn", got, turns)
+	}
+}
+
+// TestPausesBetweenFailedRotationsByTheClock checks that a rotation that the
+// clock requires is repeated after pauses that double, and that the name is not
+// checked more often for it.
+func TestPausesBetweenFailedRotationsByTheClock(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{Every: time.Second, OnError: func(error) {}})
+	writeNumbers(t, s, 0, 1)
+	clock.advance(time.Second - 123456*time.Microsecond)
+	var attempts []int
+	step, looks := 0, 0
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpRename, Err: syscall.EACCES, Reached: func() { attempts = append(attempts, step) }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpLstat, Path: "app.log", Reached: func() { looks++ }})
+	for ; step < 20; step++ {
+		writeNumbers(t, s, step, step+2)
+		clock.advance(100 * time.Millisecond)
+	}
+	if want := []int{0, 1, 3, 7, 15}; !slices.Equal(attempts, want) {
+		t.Errorf("got attempts at %v tenths of a second, want %v", attempts, want)
+	}
+	if want := step + len(attempts); looks != want {
+		t.Errorf("got %d checks of the name, want %d: each tenth of a second and each attempt", looks, want)
+	}
+	heal()
+	clock.advance(10 * time.Second)
+	writeNumbers(t, s, 0, 1)
+	looks = 0
+	if writeNumbers(t, s, 1, 2); looks != 0 || s.Stats().Rotations != 1 {
+		t.Errorf("got %d checks just after a rotation and %+v, want none and 1 rotation", looks, s.Stats())
+	}
+}
+
+// TestClockEndsAFileBetweenBatches checks that a batch of a spool ends the file
+// only after the spool has stored the position.
+func TestClockEndsAFileBetweenBatches(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{Every: time.Hour})
+	s.Mark()
+	deliverAll(t, s, *deskRecord(0))
+	clock.advance(time.Hour)
+	for step, want := range []struct {
+		accepted  int
+		rotations uint64
+	}{{0, 0}, {0, 1}, {1, 1}} {
+		res, err := s.Deliver(context.Background(), []nib.Record{*deskRecord(1)})
+		if must(t, err); res.Accepted != want.accepted || s.Stats().Rotations != want.rotations {
+			t.Errorf("step %d: got %+v and %d rotations, want %+v", step, res, s.Stats().Rotations, want)
+		}
+		if stop := s.SyncMark(); stop != (want.accepted == 0) {
+			t.Errorf("step %d: SyncMark is %v", step, stop)
+		}
+		s.Mark()
 	}
 }

@@ -32,7 +32,7 @@ var (
 type Sink struct {
 	traits
 	c        Config
-	given    Config // without defaults, for Fork
+	given    Config // Config without defaults, for Fork
 	fs       vfs.FS
 	clock    clock
 	path     string // absolute
@@ -44,9 +44,9 @@ type Sink struct {
 	// mu protects the file and the state of writing it, and is held during
 	// writes. A sink with a buffer collects lines under a separate lock.
 	mu      sync.Mutex
-	trouble bool  // the next line must take the slow path, see assess
-	size    int64 // of file, when this sink last checked it or wrote
-	lull          // until the name is checked again
+	trouble bool  // the next line must take the slow path; see assess
+	size    int64 // size of file when this sink last checked it or wrote to it
+	lull          // the time until the name is checked again
 	file    vfs.File
 	id      vfs.ID
 	closed  bool
@@ -56,30 +56,30 @@ type Sink struct {
 	unsynced bool // something was written since the last sync
 	unnamed  bool // the name may not survive a power failure: its directory was not synced
 
-	due         time.Time // when the schedule ends the file
+	due         time.Time // time at which the schedule ends the file
 	rotateAt    int64     // monotonic time before which rotating is not retried
 	rotatePause int64
-	lastName    time.Time // in the name of the last rotated file
+	lastName    time.Time // time in the name of the last rotated file
 	lastSeq     int
 
 	failing  failure
-	stats    Stats // without Lines, Bytes, Pending and Dropped
+	stats    Stats // all counts except Lines, Bytes, Pending and Dropped
 	written  level.Traffic
 	dropped  loss.Tally
 	reported loss.Tally // counts that a notice has reported
 	head     head
 	late     error // first loss of lines whose calls had returned, until Flush or Close returns it
 
-	unreported error                 // for OnError
-	reports    map[string]lastReport // by operation
-	reporting  bool                  // OnError is running
+	unreported error               // errors to pass to OnError
+	reports    map[reportKey]int64 // monotonic time from which each is reported again
+	reporting  bool                // OnError is running
 
-	buffer  *buffer         // nil: lines are written at once
+	buffer  *buffer         // nil if lines are written at once
 	out     linebatch.Batch // lines of a buffer or a delivery that are being written
 	tidying tidying
 
 	durable    bool  // every file is synced before it is closed
-	undurable  error // the error if one could not be
+	undurable  error // the error of a file that could not be synced
 	delivering delivering
 	claims     claims
 	indexing   indexing
@@ -92,9 +92,9 @@ var (
 	_ delivery.Destination = (*Sink)(nil)
 )
 
-// checkEvery is how often the name is compared with the file, and the clock
-// with the schedule, when there are lines to write. It is far below the second
-// during which lines may go to a removed file.
+// checkEvery is the interval at which the name is compared with the file, and
+// the clock with the schedule, when there are lines to write. It is far below
+// the second during which lines may go to a removed file.
 const checkEvery = int64(100 * time.Millisecond)
 
 // Open opens the file at path for appending, creating it if necessary. Its
@@ -122,7 +122,7 @@ func Open(path string, c Config) (*Sink, error) {
 		naming:   newNaming(base, c.Compress),
 		schedule: newSchedule(&c),
 		limit:    c.MaxSize,
-		head:     head{make([]byte, 0, noticeSize), loss.NewNotices(c.Layout)},
+		head:     head{text: make([]byte, 0, noticeSize), notices: loss.NewNotices(c.Layout)},
 	}
 	// OnError may log; the recursion ends because it never runs concurrently.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs)
@@ -206,7 +206,7 @@ func (s *Sink) flush() error {
 		_ = s.ready(0) // writes a notice; other calls return its errors
 	}
 	if s.c.Sync != SyncNever {
-		if err := s.sync(); err != nil && s.late == nil {
+		if err := s.sync(); s.late == nil {
 			s.late = err
 		}
 	}

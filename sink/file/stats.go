@@ -12,14 +12,14 @@ import (
 // Deliver did not settle still belong to the caller, and are not counted.
 type Stats struct {
 	Lines   uint64          // written, or delivered
-	Bytes   uint64          // of these lines
-	Pending uint64          // in the buffer
+	Bytes   uint64          // bytes of these lines
+	Pending uint64          // lines in the buffer
 	Notices uint64          // lines written by the sink itself, each of which reports a loss
-	Dropped []delivery.Drop // by reason and level, zero counts omitted
+	Dropped []delivery.Drop // counts by reason and level, zero counts omitted
 
 	Rotations   uint64 // files that this sink has ended
-	Followed    uint64 // how often the file had been renamed or removed by another program
-	Truncations uint64 // how often the file had been truncated by another program
+	Followed    uint64 // times that another program had renamed or removed the file
+	Truncations uint64 // times that another program had truncated the file
 	Errors      uint64 // all errors, including those after which a retry succeeded
 }
 

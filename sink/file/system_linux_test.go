@@ -204,7 +204,7 @@ func TestLogrotate(t *testing.T) {
 type rotator struct {
 	name, directives string
 	during           bool // lines are written while it runs; copytruncate loses those between its two steps
-	reopen           bool // the test does what a program does on SIGHUP
+	reopen           bool // the test reopens the file, as a program does on SIGHUP
 }
 
 const rotatorRounds = 10

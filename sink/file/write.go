@@ -5,6 +5,7 @@ package file
 import (
 	"errors"
 	"io"
+	"math"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/loss"
@@ -49,7 +50,7 @@ func (s *Sink) tryWrite(line []byte) error {
 func isWhole(n, size int) bool { return n >= size-1 }
 
 // finish continues a single write that has stopped after n bytes. After an
-// error it writes the line once more, after ending what was written of it.
+// error it ends the partial line, and writes the line once more.
 func (s *Sink) finish(r *nib.Record, n int, err error) error {
 	s.wrote(r.Line[:n])
 	if err == nil {
@@ -87,10 +88,10 @@ func (s *Sink) account(r *nib.Record, err error) error {
 	return nil
 }
 
-// put appends p, continuing after short writes. It returns how much of p is in
-// the file, synced as Config.Sync requires.
+// put appends p, continuing after short writes. It returns the number of bytes
+// of p that are in the file, synced as Config.Sync requires.
 func (s *Sink) put(p []byte) (n int, err error) {
-	if s.file == nil { // where an open file cannot be renamed, rotation may leave none
+	if s.file == nil { // on systems that cannot rename an open file, rotation may leave none
 		return 0, s.fail("open", errNoFile)
 	}
 	for n < len(p) {
@@ -137,7 +138,7 @@ func (s *Sink) ready(n int64) error {
 		return errClosed
 	}
 	now := s.clock.mono()
-	if s.failing.err != nil {
+	if s.failing.err != nil && s.checkAt != math.MaxInt64 { // otherwise take has checked the file of the batch
 		if now < s.failing.retry {
 			return s.failing.err
 		}
@@ -223,11 +224,11 @@ func (s *Sink) seeEnd() {
 			break
 		}
 	}
-	s.torn = true // or unknown: an empty line is harmless
+	s.torn = true // the last byte may be unknown: an empty line is harmless
 }
 
-// putHead writes what must precede the next line: the end of a line that was
-// cut off, and the notice of lost lines.
+// putHead writes the text that precedes the next line: the end of a line that
+// was cut off, and the notice of lost lines.
 func (s *Sink) putHead(now int64) error {
 	h := &s.head
 	h.text = h.text[:0]
@@ -236,14 +237,15 @@ func (s *Sink) putHead(now int64) error {
 	}
 	lost := s.dropped.Minus(s.reported)
 	if lost != (loss.Tally{}) {
-		h.text = appendNotice(h.notices, h.text, s.clock.wall(), lost)
+		h.line = appendNotice(h.notices, h.line[:0], s.clock.wall(), lost)
+		h.text = loss.AppendView(h.text, h.line, s.c.View)
 		if s.makeRoom(int64(len(h.text)), now); !s.torn && h.text[0] == '\n' {
-			h.text = append(h.text[:0], h.text[1:]...) // it goes to a new file
+			h.text = append(h.text[:0], h.text[1:]...) // the head goes to a new file
 		}
 	}
 	before := s.size
 	_, err := s.put(h.text)
-	if lost != (loss.Tally{}) && s.size == before+int64(len(h.text)) { // even if it was not synced
+	if lost != (loss.Tally{}) && s.size == before+int64(len(h.text)) { // count the losses as reported even if the notice was not synced
 		s.reported = s.dropped
 		s.stats.Notices++
 	}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
+)
+
+// TestReadMark decodes marks of both versions, and others that are not valid.
+func TestReadMark(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	writeNumbers(t, s, 0, 1)
+	mark := s.Mark()
+	for name, c := range map[string]struct {
+		change func(b []byte) []byte
+		want   bool
+	}{
+		"valid":                      {func(b []byte) []byte { return b }, true},
+		"version 1":                  {firstMark, true},
+		"empty":                      {func([]byte) []byte { return nil }, false},
+		"version 1 with a writer":    {func(b []byte) []byte { b[0] = 1; return b }, false},
+		"version 2 without a writer": {func(b []byte) []byte { return b[:firstMarkSize] }, false},
+		"another version":            {func(b []byte) []byte { b[0] = 3; return b }, false},
+		"before the beginning": {func(b []byte) []byte {
+			binary.LittleEndian.PutUint64(b[24:], uint64(binary.LittleEndian.Uint16(b[2:])-1))
+			return b
+		}, false},
+		"long tail": {func(b []byte) []byte {
+			binary.LittleEndian.PutUint16(b[2:], tailSize+1)
+			binary.LittleEndian.PutUint64(b[24:], tailSize+1)
+			return b
+		}, false},
+	} {
+		if p, ok := readMark(c.change(bytes.Clone(mark))); ok != c.want || ok && p.id != s.id {
+			t.Errorf("%s: got %+v, %v", name, p, ok)
+		}
+	}
+}
+
+// TestPlaceIsInItsFile looks for a place in files that were changed, and fails
+// each operation of that.
+func TestPlaceIsInItsFile(t *testing.T) {
+	path := filepath.Join(logDir, "zeros")
+	for name, c := range map[string]struct {
+		change func(t *testing.T, m *vfstest.Mem)
+		fault  vfstest.Fault
+		want   bool
+	}{
+		"unchanged": {want: true},
+		"continued": {change: func(t *testing.T, m *vfstest.Mem) { put(t, m, path, string(make([]byte, 700))) }, want: true},
+		"changed":   {change: func(t *testing.T, m *vfstest.Mem) { put(t, m, path, string(make([]byte, 599))+"x") }},
+		"truncated": {change: func(t *testing.T, m *vfstest.Mem) { truncate(t, m, path, 599) }},
+		"replaced": {change: func(t *testing.T, m *vfstest.Mem) {
+			must(t, m.Remove(path))
+			put(t, m, path, string(make([]byte, 600)))
+		}},
+		"not described":              {fault: vfstest.Fault{Op: vfstest.OpStat, Err: syscall.EIO}},
+		"not read":                   {fault: vfstest.Fault{Op: vfstest.OpRead, Err: syscall.EIO}},
+		"truncated while it is read": {fault: vfstest.Fault{Op: vfstest.OpRead}},
+	} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{})
+		put(t, m, path, string(make([]byte, 600)))
+		f, err := m.Open(path, os.O_RDWR, 0)
+		must(t, err)
+		info, err := f.Stat()
+		must(t, err)
+		s.mu.Lock()
+		s.moveTo(f, info.ID, 600)
+		p := s.delivering.place
+		s.unlock()
+		must(t, f.Close())
+		if c.change != nil {
+			c.change(t, m)
+		}
+		if f, err = m.Open(path, os.O_RDWR, 0); err != nil {
+			t.Fatal(err)
+		}
+		if c.fault.Op == vfstest.OpRead && c.fault.Err == nil {
+			c.fault.Reached = func() { truncate(t, m, path, 0) }
+		}
+		c.fault.Path = "zeros"
+		heal := m.Fail(c.fault)
+		got, err := p.isIn(f)
+		if heal(); got != c.want || !errors.Is(err, c.fault.Err) {
+			t.Errorf("%s: got %v, %v, want %v, %v", name, got, err, c.want, c.fault.Err)
+		}
+		must(t, f.Close())
+	}
+}
+
+// truncate cuts a file off.
+func truncate(t testing.TB, m vfs.FS, path string, size int64) {
+	t.Helper()
+	f, err := m.Open(path, os.O_RDWR, 0)
+	must(t, err, f.Truncate(size), f.Close())
+}
+
+// TestBatchStaysInItsFile has logrotate rename the file within a batch that
+// takes several writes, whether or not the write before the batch has failed:
+// all of it is in the file that the mark names.
+func TestBatchStaysInItsFile(t *testing.T) {
+	for _, fault := range []error{nil, syscall.EIO, syscall.ENOSPC} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{})
+		s.Mark()
+		batch := []nib.Record{}
+		for n := range 1000 {
+			batch = append(batch, *record(nib.LevelInfo, n, 200))
+		}
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Err: fault})
+		if _, err := s.Deliver(context.Background(), batch[:1]); !errors.Is(err, fault) {
+			t.Errorf("got %v, want %v", err, fault)
+		}
+		heal()
+		mark := s.Mark()
+		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Times: 1, Reached: func() {
+			clock.advance(time.Second)
+			must(t, m.Rename(livePath, livePath+".1"))
+		}})
+		res, err := s.Deliver(context.Background(), batch[1:])
+		must(t, err, s.Close())
+		s = openMem(t, m, clock, Config{}) // the process has died before the next mark was stored
+		n, err := s.Resume(context.Background(), mark, batch[1:])
+		if must(t, err); n != res.Accepted || n != len(batch)-1 {
+			t.Errorf("after %v: %d lines were delivered and %d are found, want %d", fault, res.Accepted, n, len(batch)-1)
+		}
+	}
+}
