@@ -73,7 +73,7 @@ type Backtracer struct {
 	sink   nib.Sink
 	config BacktraceConfig
 	mark   string
-	rings  *pool.Pool[*ring] // empty ones
+	rings  *pool.Pool[*ring] // empty rings
 
 	// dumping lets one goroutine at a time write a dump, so that concurrent
 	// dumps do not mix. A sink that may log would deadlock, so it is called
@@ -107,7 +107,7 @@ var (
 // after the other if s cannot log; to a sink that may log, such as one with
 // user code, their lines may interleave. A line that does not fit in the ring
 // is dropped, as are the oldest when it is full; both are counted. Flush does
-// not write what is held back.
+// not write the lines held back.
 //
 // It panics if s is nil or c is invalid. The sink is safe for concurrent use,
 // and does not allocate per line once the ring has its size.
@@ -125,7 +125,7 @@ func Backtrace(s nib.Sink, c BacktraceConfig) *Backtracer {
 	}
 }
 
-// idleRings is how many rings are kept for future scopes.
+// idleRings is the number of rings kept for future scopes.
 const idleRings = 256
 
 // WriteRecord writes r to the sink or holds it back. Holding it back is not an

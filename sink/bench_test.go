@@ -11,7 +11,7 @@ import (
 	"github.com/nib-log/nib/sink"
 )
 
-// BenchmarkCombinators measures what each combinator adds to a line, in
+// BenchmarkCombinators measures the cost of each combinator for a line, in
 // alternating rounds in one process. The result is the minimum of the rounds.
 func BenchmarkCombinators(b *testing.B) {
 	const calls = 1000

@@ -18,13 +18,13 @@ import (
 
 // branches are the sinks behind a combinator and their properties.
 type branches struct {
-	names      []string // of all, "" for the branch of a combinator with only one
+	names      []string // names of all branches; "" for the branch of a combinator with only one
 	sources    []metrics.Source
-	flushers   []delivery.Flusher // of those that have one
+	flushers   []delivery.Flusher // flushers of the branches that have one
 	flushNames []string
-	combinator string // for error texts
+	combinator string // used in error texts
 
-	traits // those that all branches have: a line is encoded only once
+	traits // the traits that all branches have: a line is encoded only once
 }
 
 type traits = contract.TraitSet

@@ -27,12 +27,12 @@ type Rate struct {
 // The keys of the maps are named levels. A line of another level, such as
 // "info+2", counts as the next lower named one.
 type LimitConfig struct {
-	PerSite   Rate               // for the lines of one call site and level
+	PerSite   Rate               // limit for the lines of one call site and level
 	PerSiteAt map[nib.Level]Rate // replaces PerSite at a level
-	PerLevel  map[nib.Level]Rate // for all lines of a level together
+	PerLevel  map[nib.Level]Rate // limit for all lines of a level together
 
-	// MaxSites is how many pairs of call site and level are tracked, rounded up
-	// to a power of two. Each takes 128 bytes. Defaults to 1024.
+	// MaxSites is the number of pairs of call site and level that are tracked,
+	// rounded up to a power of two. Each takes 128 bytes. Defaults to 1024.
 	MaxSites int
 	// Layout is the layout of the count lines; it should be that of the
 	// loggers.

@@ -10,17 +10,18 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// suppressedMessage is the message of a line that reports how many lines a
-// [Limit] or [Sample] has suppressed.
+// suppressedMessage is the message of a line that reports the number of lines
+// that a [Limit] or [Sample] has suppressed.
 const suppressedMessage = "lines suppressed"
 
 // The keys of such a line.
 const (
-	countKey = "count" // how many
+	countKey = "count" // number of suppressed lines
 	ofKey    = "of"    // the beginning of their message, if there is no call site
 )
 
-// A pendingCount is how many lines were suppressed and not yet reported.
+// A pendingCount is the number of lines that were suppressed and not yet
+// reported.
 type pendingCount struct {
 	key   key
 	lines uint64
@@ -40,7 +41,7 @@ type notices struct {
 // can be attributed to its line.
 type notice struct {
 	nib.Sink
-	traits // of the sink
+	traits // traits of the sink
 	log    *nib.Logger
 	err    error
 	quoted []byte

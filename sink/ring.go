@@ -17,15 +17,15 @@ import (
 // the limit, so a ring with few lines stays small.
 type ring struct {
 	limit int
-	data  []byte // len is how far it has been filled
-	head  int    // where the next line goes
+	data  []byte // len is the part that has been filled
+	head  int    // offset of the next line
 	round bool   // head has wrapped around and the oldest line has not
 
 	lines []held // a queue: count of them from first on, with wrap-around
 	first int
 	count int
 
-	out nib.Record // for record; a local variable would be a malloc per line
+	out nib.Record // result of record; a local variable would be a malloc per line
 }
 
 // held is a record in a ring. It takes 80 bytes.
@@ -36,8 +36,8 @@ type held struct {
 	spool     uint64
 	seq       uint64
 	level     nib.Level
-	at, end   uint32 // its line in data
-	from, to  uint32 // its message in the line
+	at, end   uint32 // bounds of its line in data
+	from, to  uint32 // bounds of its message in the line
 	noMessage bool
 }
 
@@ -47,8 +47,8 @@ type held struct {
 const bytesPerLine = 64
 
 // put adds a copy of r, with mark as its last field, and drops the oldest
-// records to make room. It returns how many it has dropped, and whether r fits
-// at all.
+// records to make room. It returns the number of dropped records, and whether r
+// fits at all.
 func (g *ring) put(r *nib.Record, mark string) (dropped int, fits bool) {
 	size := len(r.Line) + len(mark)
 	if size > g.limit {

@@ -23,8 +23,8 @@ type SampleConfig struct {
 	Keep   Share
 	KeepAt map[nib.Level]Share // replaces Keep at a named level; others count as the next lower one
 
-	// MaxMessages is how many pairs of message and level are tracked, rounded
-	// up to a power of two. Each takes 128 bytes. Defaults to 4096.
+	// MaxMessages is the number of pairs of message and level that are tracked,
+	// rounded up to a power of two. Each takes 128 bytes. Defaults to 4096.
 	MaxMessages int
 	// Layout is the layout of the count lines; it should be that of the
 	// loggers.
@@ -109,7 +109,7 @@ func (s *shares) decide(a *account, level int, now int64) decision {
 	if a == nil {
 		return pass
 	}
-	if now >= a.at || a.at-now > s.tick { // or the clock was set back
+	if now >= a.at || a.at-now > s.tick { // the tick is over, or the clock was set back
 		a.at, a.n = now+s.tick, 0
 	}
 	a.n++

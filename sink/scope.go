@@ -36,7 +36,7 @@ type Scope struct {
 	traits
 	of *Backtracer
 
-	mu    sync.Mutex // protects all below
+	mu    sync.Mutex // protects the fields below
 	ring  *ring      // nil while nothing is held back
 	state scopeState
 }
@@ -69,7 +69,7 @@ func (s *Scope) WriteRecord(r *nib.Record) error {
 	return join(err, b.sink.WriteRecord(r))
 }
 
-// hold holds back or drops r, and returns false if r is to be written.
+// hold holds back or drops r, and returns false if r must be written.
 func (s *Scope) hold(r *nib.Record) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

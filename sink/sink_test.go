@@ -82,6 +82,7 @@ func TestTeeGoesOnAfterABranchThat(t *testing.T) {
 		{"panics", func(*nib.Record) error { panic("boom") }, "nib/sink: branch 1: panicked: boom"},
 		{"panics with a loop", func(*nib.Record) error { panic(loop()) }, "nib/sink: branch 1: panicked: map[string]interface {}"},
 		{"ends the goroutine", func(*nib.Record) error { runtime.Goexit(); return nil }, ""},
+		{"panics with an error that ends the goroutine", func(*nib.Record) error { panic(endingError{}) }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var first, last nibtest.Recorder
@@ -101,6 +102,10 @@ func TestTeeGoesOnAfterABranchThat(t *testing.T) {
 		})
 	}
 }
+
+type endingError struct{}
+
+func (endingError) Error() string { runtime.Goexit(); return "" }
 
 func TestTeeJoinsErrors(t *testing.T) {
 	s := sink.Tee(

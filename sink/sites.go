@@ -16,8 +16,8 @@ import (
 
 // SitesConfig configures [Sites].
 type SitesConfig struct {
-	// MaxSites is how many call sites are tracked, rounded up to a power of
-	// two. Each takes 128 bytes. Defaults to 1024.
+	// MaxSites is the number of call sites that are tracked, rounded up to a power
+	// of two. Each takes 128 bytes. Defaults to 1024.
 	MaxSites int
 }
 
@@ -30,13 +30,13 @@ type SiteCounter struct {
 	sink  nib.Sink
 	table table[usage]
 
-	otherLines, otherBytes atomic.Uint64 // of evicted sites
+	otherLines, otherBytes atomic.Uint64 // counts of evicted sites
 }
 
-// usage is what one call site has written.
+// usage counts the lines of one call site.
 type usage struct {
 	lines, bytes uint64
-	text         text // of the message, if there is no call site
+	text         text // beginning of the message, if there is no call site
 }
 
 var (
@@ -99,12 +99,12 @@ type SiteCount struct {
 	Message  string  `json:"message,omitempty"` // beginning of the message, if there is no call site
 	Lines    uint64  `json:"lines"`
 	Bytes    uint64  `json:"bytes"`
-	Share    float64 `json:"share"` // of all bytes, 0 to 1
+	Share    float64 `json:"share"` // share of all bytes, 0 to 1
 }
 
 // A SiteReport is the result of [SiteCounter.Report].
 type SiteReport struct {
-	Lines uint64      `json:"lines"` // of all sites
+	Lines uint64      `json:"lines"` // lines of all sites
 	Bytes uint64      `json:"bytes"`
 	Sites []SiteCount `json:"sites"` // the requested ones, the most bytes first
 	Other SiteCount   `json:"other"` // all others
@@ -162,7 +162,7 @@ func siteCount(pc uintptr, u *usage) SiteCount {
 		f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
 		c.Function, c.File, c.Line = f.Function, f.File, f.Line
 		if f.Function == "" {
-			c.Function = fmt.Sprintf("%#x", pc) // of a plugin, or invalid
+			c.Function = fmt.Sprintf("%#x", pc) // the address is in a plugin, or invalid
 		}
 	}
 	return c

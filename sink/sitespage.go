@@ -59,7 +59,7 @@ func (s *SiteCount) describe() string {
 func (t *text) unescaped() string {
 	var s string
 	if json.Unmarshal([]byte(`"`+string(t.get())+`"`), &s) != nil {
-		return string(t.get()) // from a record that nib has not made
+		return string(t.get()) // a record that nib has not made may contain anything
 	}
 	return s
 }

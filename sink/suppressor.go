@@ -21,7 +21,7 @@ var errClosed = fmt.Errorf("nib/sink: %w", delivery.ErrClosed)
 // suppressor report the pending counts of all others.
 const sweepEvery = time.Second
 
-// A decision is what a suppressor does about a line.
+// A decision is a suppressor's treatment of a line.
 type decision int
 
 const (
@@ -43,21 +43,21 @@ type rule interface {
 // An account is the state of a suppressor for a call site or message.
 type account struct {
 	at   int64  // used by the rule; initially math.MinInt64
-	last int64  // when it was last used
+	last int64  // time of the last use
 	n    uint64 // used by the rule
 	owed uint64 // lines suppressed and not reported
 	text text   // beginning of the message, if there is no call site
 }
 
-// A suppressor passes or suppresses lines, and reports how many it has
-// suppressed. Limit and Sample share it.
+// A suppressor passes or suppresses lines, and reports the number of suppressed
+// lines. Limit and Sample share it.
 type suppressor struct {
 	branches
-	name  string // for counters: "limit"
+	name  string // name in metrics: "limit"
 	sink  nib.Sink
 	rule  rule
 	key   func(*nib.Record) key
-	clock func() time.Time // nil: the system clock
+	clock func() time.Time // if nil, the system clock
 	base  time.Time
 
 	sites     table[account]
@@ -198,7 +198,7 @@ func (g *suppressor) forget(w *slot[account]) {
 func (g *suppressor) announce(d *pendingCount) (err error) {
 	done := false
 	defer func() {
-		if !done || err != nil { // also when the sink ends the goroutine
+		if !done || err != nil { // runs even if the sink ends the goroutine
 			g.putBack(d)
 			return
 		}

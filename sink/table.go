@@ -35,8 +35,8 @@ type table[V any] struct {
 const waysPerSet = 8
 
 type set[V any] struct {
-	mu    sync.Mutex // protects all below
-	uses  uint64     // for owners that rank by use
+	mu    sync.Mutex // protects the fields below
+	uses  uint64     // counter for owners that rank by use
 	slots [waysPerSet]slot[V]
 }
 
@@ -101,8 +101,8 @@ func (t *text) set(message []byte) {
 
 func (t *text) get() []byte { return t.bytes[:t.size] }
 
-// cut returns how many bytes of an escaped message fit into limit bytes without
-// splitting an escape sequence or a character.
+// cut returns the number of bytes of an escaped message that fit into limit
+// bytes without splitting an escape sequence or a character.
 func cut(message []byte, limit int) int {
 	if len(message) <= limit {
 		return len(message)

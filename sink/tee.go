@@ -65,7 +65,7 @@ type teeBranch struct {
 	stalled error
 
 	lines, failed, panicked, skipped atomic.Uint64
-	last                             atomic.Pointer[BranchError] // for the next failure, which may be the same
+	last                             atomic.Pointer[BranchError] // error of the last failure; the next one may be equal
 
 	late      atomic.Int32  // overdue calls that have not returned
 	lateSince atomic.Uint32 // tick at which the first of them was found
@@ -109,11 +109,13 @@ func (t *tee) deliver(n *turn, state turnState) (err error) {
 		}
 		b := &t.to[i]
 		b.panicked.Add(1)
+		defer func() { // runs even if the text of the panic ends the goroutine
+			if next, ok := t.watch.next(n, state, b); ok {
+				err = join(err, t.deliver(n, next))
+			}
+		}()
 		if p := recover(); p != nil {
 			err = join(err, b.named(errors.New("panicked: "+usercode.PanicText(p))))
-		}
-		if next, ok := t.watch.next(n, state, b); ok {
-			err = join(err, t.deliver(n, next))
 		}
 	}()
 	for ; i < len(t.to); i++ {

@@ -85,7 +85,7 @@ func (w *watch) start(t *tee) {
 	w.tee = t
 	w.turns = pool.New(w.newTurn)
 	w.timer = time.AfterFunc(tickLength, w.look)
-	w.timer.Stop() // until there is a line
+	w.timer.Stop() // armed by the first line
 }
 
 func (w *watch) newTurn() *turn {
@@ -120,8 +120,8 @@ func (w *watch) next(n *turn, from turnState, b *teeBranch) (turnState, bool) {
 	return 0, false
 }
 
-// end releases the turn when no goroutine has the record any more, and joins
-// the errors of the helpers to err.
+// end releases the turn when goroutines no longer use the record, and joins the
+// errors of the helpers to err.
 func (w *watch) end(n *turn, err *error) {
 	if n.state.Load()&taken != 0 {
 		n.mu.Lock()
@@ -176,12 +176,12 @@ func (w *watch) scan(now uint32) (busy bool) {
 
 // takeOver writes the line of n to the branches after b, where it is blocked.
 func (w *watch) takeOver(n *turn, s turnState, b *teeBranch, now uint32) {
-	n.mu.Lock() // so that end sees the helper once it sees taken
+	n.mu.Lock() // ensures that end sees the helper once it sees taken
 	defer n.mu.Unlock()
 	if b.late.Load() == 0 {
 		b.lateSince.Store(now)
 	}
-	b.late.Add(1) // before the call can return and decrement it
+	b.late.Add(1) // count before the call can return and decrement it
 	to := s.next(now) | taken
 	if !n.state.CompareAndSwap(s, to) {
 		b.late.Add(-1)

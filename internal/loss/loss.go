@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package loss counts the lines that a sink could not write, by reason and
-// level, and turns the counts into what users see: [delivery.Drop], metrics,
-// and the notice line in the output itself.
+// level, and converts the counts to [delivery.Drop], metrics, and the notice
+// line in the output itself.
 package loss
 
 import (
@@ -15,14 +15,14 @@ import (
 // Levels counts lines by level; level.Row is the index.
 type Levels [level.Count]uint64
 
-// maxReasons is the largest number of reasons that a sink drops lines for.
+// maxReasons is the maximum number of reasons for which a sink drops lines.
 const maxReasons = 4
 
 // A Tally counts lines by reason and level. Each sink has an array of reasons,
 // whose indexes are those of its Tally.
 type Tally [maxReasons]Levels
 
-// Minus returns what has been counted since u.
+// Minus returns the counts since u.
 func (t Tally) Minus(u Tally) Tally {
 	for c := range t {
 		for row := range t[c] {

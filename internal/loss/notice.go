@@ -13,10 +13,10 @@ import (
 )
 
 // Notices makes the lines that report losses. They are ordinary lines, made by
-// a logger with the layout of the lines that they are written among. One may
-// not be used concurrently.
+// a logger with the layout of the surrounding lines. A Notices must not be used
+// concurrently.
 type Notices struct {
-	contract.TraitSet // it never logs
+	contract.TraitSet // a Notices never logs
 	log               *nib.Logger
 	dst               []byte
 	counts            []byte

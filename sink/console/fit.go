@@ -16,7 +16,7 @@ const (
 	widestMessages    = 40
 	narrowestMessages = 16
 	alignStep         = 8
-	rowIndent         = 2  // of further rows, from the start of messages: no line begins there
+	rowIndent         = 2  // indent of further rows from the start of messages: no line begins there
 	leastRow          = 24 // minimum columns of further rows; in a narrower terminal the indent is narrowIndent
 	narrowIndent      = 4
 )
@@ -45,7 +45,7 @@ func (p *painter) messageColumns() int {
 	return narrowestMessages + beyond*(widestMessages-narrowestMessages)/(wideTerminal-narrowTerminal)
 }
 
-// token notes that a field or the call site begins at from, including the
+// token records that a field or the call site begins at from, including the
 // spaces before it, if it was written there and not left to a block.
 func (p *painter) token(from int) {
 	if p.width > 0 && len(p.dst) > from {

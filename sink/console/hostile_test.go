@@ -126,7 +126,7 @@ func TestHostileTextIsHarmlessAs(t *testing.T) {
 	}
 }
 
-// Unquoted text is what was logged; quoted text is its JSON.
+// Unquoted text is the logged text; quoted text is its JSON.
 func checkText(t *testing.T, text string) {
 	t.Helper()
 	s := New(new(bytes.Buffer), Config{Color: ColorNever, TimeFormat: nib.OmitKey, Layout: nib.Layout{LevelKey: nib.OmitKey}})

@@ -18,15 +18,15 @@ type view struct {
 	timeZone     *time.Location
 	timeWidth    int // columns left blank in lines without a time
 	levelWidth   int
-	headWidth    int // of both and the spaces after them
-	messageWidth int // 0: depends on the width of the terminal
+	headWidth    int // columns of time and level, including the spaces after them
+	messageWidth int // if 0, it depends on the width of the terminal
 
 	keys         [roles]string
 	durations    []string
-	unit         time.Duration // of durations written as numbers
+	unit         time.Duration // unit of durations written as numbers
 	levels       []linevalue.LevelName
 	messageFirst bool
-	lineFormat   string // of the time in a line
+	lineFormat   string // format of the time in a line
 	lineZone     *time.Location
 }
 
@@ -74,7 +74,7 @@ type painter struct {
 	gap   int // spaces to write before the next text
 	level nib.Level
 
-	width    int // of the terminal; 0 or less: there is none
+	width    int // columns of the terminal; 0 or less: there is none
 	askWidth func(fd uintptr)
 
 	fields []field    // the fields of the line
@@ -83,7 +83,7 @@ type painter struct {
 	decoded, tag, clock []byte // scratch space
 	tokens, breaks      []int  // scratch space of fit
 
-	buf    []byte // what the sink writes
+	buf    []byte // buffer for the output of the sink
 	record nib.Record
 }
 

@@ -62,18 +62,9 @@ func literal(text []byte, p place) bool {
 	case inMessage:
 		return text[0] != '"' && text[0] != ' ' && text[n-1] != ' '
 	case inValue:
-		return !scalarLike(text)
+		return !jsonread.IsScalar(text)
 	}
 	return true
-}
-
-// scalarLike reports whether text would read as a number, true, false or null.
-func scalarLike(text []byte) bool {
-	switch c := text[0]; {
-	case c == '-', c-'0' <= 9, c == 't', c == 'f', c == 'n':
-		return jsonread.Valid(text)
-	}
-	return false
 }
 
 // text writes the text of a JSON string, given without its quotes: unquoted if

@@ -89,7 +89,7 @@ func (p *painter) duration(raw []byte) {
 	}
 	from := len(p.dst)
 	p.dst = jsonenc.AppendDurationString(p.dst, d)
-	p.dst = append(p.dst[:from], p.dst[from+1:len(p.dst)-1]...) // without the quotes
+	p.dst = append(p.dst[:from], p.dst[from+1:len(p.dst)-1]...) // remove the quotes
 }
 
 // parseDuration reads a decimal number of units.

@@ -89,7 +89,7 @@ func TestConnectionThatCannotBeMadeIsAnError(t *testing.T) {
 	}
 }
 
-// After a call that has waited in vain, later calls do not wait.
+// After a call that has timed out, later calls do not wait.
 func TestOnlyTheFirstCallWaits(t *testing.T) {
 	p := &fakePort{errs: []error{errFull}}
 	s := testSink(p)

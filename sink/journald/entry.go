@@ -73,7 +73,7 @@ func isMessage(value, message []byte) bool {
 	return len(value) > 1 && cap(message) > 0 && &value[1] == &message[:1][0]
 }
 
-// appendValue appends what follows the name of a field: = and a value without
+// appendValue appends the part after the name of a field: = and a value without
 // line breaks, or a line break, the length in eight bytes, and any value.
 func appendValue(dst, value []byte, isText bool) []byte {
 	const length = 8

@@ -56,9 +56,9 @@ const fieldPrefix = "FIELD_"
 
 // A usedName is a name that is already in an entry.
 type usedName struct {
-	from, to int // in the entry
+	from, to int // bounds of the name in the entry
 	hash     uint32
-	count    int // how many other keys had this name
+	count    int // number of other keys with this name
 }
 
 // appendName appends the name for a key, which is given as written in the line,

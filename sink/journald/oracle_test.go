@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// An entry is what a server reads: fields in order.
+// An entry has the fields that a server reads, in order.
 type entry []struct{ name, value string }
 
 // get returns the only value of a field.

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// sendBuffer is how many bytes the socket may hold that journald has not read,
-// if the system allows it. systemd's library requests the same size.
+// sendBuffer is the number of bytes the socket may hold that journald has not
+// read, if the system allows it. systemd's library requests the same size.
 const sendBuffer = 8 << 20
 
 // A socket is a port. It is connected, which saves looking up the path for each

@@ -21,7 +21,7 @@ type Sink struct {
 	encoders sync.Pool
 	counters counters
 
-	// troubled is set when a call has waited in vain, until an entry is sent,
+	// troubled is set from the time a call has timed out until an entry is sent,
 	// so that callers do not queue up while journald does not read.
 	troubled atomic.Bool
 
@@ -29,7 +29,7 @@ type Sink struct {
 	// is replaced. No call waits for journald while holding it.
 	mu     sync.RWMutex
 	port   port
-	era    uint64 // how often port was connected
+	era    uint64 // number of times that port was connected
 	closed bool
 }
 

@@ -27,10 +27,10 @@ var (
 // = Lines + the sum of Dropped, which is [Stats.Lost].
 type Stats struct {
 	Lines      uint64          // sent to journald
-	Bytes      uint64          // of their entries
-	Large      uint64          // of these lines: those sent in a file
-	Reconnects uint64          // how often the socket was reconnected
-	Dropped    []delivery.Drop // by reason and level, zero counts omitted
+	Bytes      uint64          // bytes of their entries
+	Large      uint64          // of Lines: those sent in a file
+	Reconnects uint64          // number of times that the socket was reconnected
+	Dropped    []delivery.Drop // counts by reason and level, zero counts omitted
 }
 
 // Lost returns the number of lines dropped, for all reasons.
@@ -75,7 +75,7 @@ func (c *counters) drop(l nib.Level, err error) {
 	c.dropped[causeOf(err)][level.Row(int(l))].Add(1)
 }
 
-// traffic returns what was written by level.
+// traffic returns the counts of written lines by level.
 func (c *counters) traffic() (t level.Traffic) {
 	for row := range c.written {
 		t[row].Lines, t[row].Bytes = c.written[row].lines.Load(), c.written[row].bytes.Load()

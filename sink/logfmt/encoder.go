@@ -31,7 +31,7 @@ type encoder struct {
 	path    []byte // the keys of the enclosing objects, escaped, each with its dot
 	text    []byte // scratch space
 
-	buf    []byte // what the sink writes
+	buf    []byte // buffer for the output of the sink
 	record nib.Record
 }
 
@@ -59,8 +59,8 @@ func (e *encoder) object(dst, line []byte) ([]byte, bool) {
 		dst = e.field(dst, key, value)
 		end = &value[len(value)-1]
 	}
-	// Fields ends without an error at invalid text. The text was valid to the
-	// end if only the brace follows what was read.
+	// Fields ends without an error at invalid text. The text was valid to the end
+	// if only the brace is left.
 	return dst, end == &inside[len(inside)-1]
 }
 

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// A pair is what a parser reads: a key and the text of its value.
+// A pair is a key and the text of its value, read by a parser.
 type pair struct {
 	key, value string
 	quoted     bool

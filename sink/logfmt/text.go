@@ -22,7 +22,7 @@ var plain = func() (t [utf8.RuneSelf]bool) {
 
 // plainRune is like plain, but for all characters. Spaces of any kind are not
 // plain, since some parsers split at them, nor is U+FFFD, which others reject,
-// nor what package jsonenc escapes.
+// nor are characters that package jsonenc escapes.
 func plainRune(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -56,22 +56,13 @@ func isPlain(text []byte) bool {
 // the line. Plain text has no escape sequences, so it needs no decoding.
 func appendString(dst, quoted []byte) []byte {
 	text := quoted[1 : len(quoted)-1]
-	if len(text) > 0 && isPlain(text) && !scalarLike(text) {
+	if len(text) > 0 && isPlain(text) && !jsonread.IsScalar(text) {
 		return append(dst, text...)
 	}
 	if out, err := jsonread.AppendCompact(dst, quoted, 0); err == nil {
 		return out
 	}
 	return jsonenc.AppendBytes(dst, text)
-}
-
-// scalarLike reports whether text would read as a number, true, false or null.
-func scalarLike(text []byte) bool {
-	switch c := text[0]; {
-	case c == '-', c-'0' <= 9, c == 't', c == 'f', c == 'n':
-		return jsonread.Valid(text)
-	}
-	return false
 }
 
 // appendKey appends a key that is given without its quotes, as written in the

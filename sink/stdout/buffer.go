@@ -152,8 +152,8 @@ func (s *Sink) flush(l limit, r *nib.Record) (added bool, err error) {
 	}
 }
 
-// writeOut writes out. mu and the turn are held; mu is released while it
-// writes.
+// writeOut writes the buffer. mu and the turn are held; mu is released during
+// the write.
 func (s *Sink) writeOut() (n int, err error) {
 	if s.broken {
 		if err := s.port.State(); err != nil {

@@ -55,7 +55,7 @@ var children = map[string]func() error{
 // A child is a service that a test has started.
 type child struct {
 	cmd     *exec.Cmd
-	out     *os.File // what it writes to standard output
+	out     *os.File // the pipe of its standard output
 	shared  *os.File // the test's end of that pipe, with the same file description
 	reports *bufio.Reader
 	goOn    io.WriteCloser
@@ -130,7 +130,7 @@ func outlive(buffer int) error {
 	return err
 }
 
-// A stallReport is what a child found while its reader had stopped.
+// A stallReport has the results of a child whose reader had stopped.
 type stallReport struct {
 	Logged  int
 	Stats   Stats

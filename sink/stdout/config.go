@@ -46,9 +46,9 @@ type Config struct {
 	// discarded.
 	OnStall func(Stats)
 
-	// Buffer is how many bytes of lines are collected before they are written,
-	// at most 1 GiB. The sink uses twice as much memory. Defaults to 0: each
-	// line is written by itself, before the call returns.
+	// Buffer is the number of bytes of lines to collect before they are written,
+	// at most 1 GiB. The sink uses twice as much memory. Defaults to 0: each line
+	// is written by itself, before the call returns.
 	Buffer int
 
 	// Delay is the maximum time that a line waits in the buffer. It requires

@@ -90,8 +90,8 @@ type seen struct {
 	Pad     string
 }
 
-// parse splits what a reader got into the lines of the test, the notices, and
-// the lines that are not JSON.
+// parse splits the bytes that a reader got into the lines of the test, the
+// notices, and the lines that are not JSON.
 func parse(text string) (lines, notices []seen, torn []string) {
 	for line := range strings.Lines(text) {
 		var s seen

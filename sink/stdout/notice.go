@@ -23,8 +23,8 @@ func appendNotice(n *loss.Notices, dst []byte, now time.Time, lost loss.Tally) [
 	return n.Append(dst, now, message, reasons[:], lost[:causes])
 }
 
-// A head is what must precede the next line: the end of a line that was cut
-// off, and the notice of dropped lines.
+// A head is the text to write before the next line: the end of a line that was
+// cut off, and the notice of dropped lines.
 type head struct {
 	text    []byte
 	sent    int        // bytes of text that are written
@@ -48,28 +48,12 @@ func (s *Sink) prepare() {
 	}
 	if s.dropped != s.reported {
 		h.line = appendNotice(h.notices, h.line[:0], time.Now(), s.dropped.Minus(s.reported))
-		h.appendView()
+		h.text = loss.AppendView(h.text, h.line, h.view)
 	}
 	h.lost = s.dropped
 }
 
-// appendView appends the notice as Config.View renders it, and as JSON if that
-// panics.
-func (h *head) appendView() {
-	text, done := append(h.text, h.line...), false
-	defer func() {
-		if !done {
-			_ = recover()
-		}
-		h.text = text
-	}()
-	if h.view != nil {
-		text = h.view(h.text, h.line)
-	}
-	done = true
-}
-
-// confirm notes that the head is written completely. mu is held.
+// confirm records that the head is written completely. mu is held.
 func (s *Sink) confirm() {
 	h := &s.head
 	if h.sent == 0 || h.sent < len(h.text) {
@@ -84,9 +68,9 @@ func (s *Sink) confirm() {
 	h.text, h.sent = h.text[:0], 0
 }
 
-// send writes the head, then p. It returns how much of p is written. It is
-// called by the goroutine that owns the stream: the holder of mu in a sink
-// without a buffer, the holder of the turn in one with a buffer.
+// send writes the head, then p. It returns the number of bytes of p that are
+// written. It is called by the goroutine that owns the stream: the holder of mu
+// in a sink without a buffer, the holder of the turn in one with a buffer.
 func (s *Sink) send(p []byte) (n int, err error) {
 	if h := &s.head; h.sent < len(h.text) {
 		n, err := s.port.Write(h.text[h.sent:])

@@ -4,6 +4,7 @@ package stdout
 
 import (
 	"context"
+	"os"
 	"sync"
 	"time"
 
@@ -27,7 +28,7 @@ type Sink struct {
 
 	traits
 	port    stdio.Port
-	name    string // of Config.File, for metrics
+	name    string // name of Config.File, for metrics
 	stall   time.Duration
 	delay   time.Duration
 	onStall func(Stats)
@@ -38,7 +39,7 @@ type Sink struct {
 	mu        sync.Mutex
 	trouble   bool // one of the next six, an unreported loss, or a partly written head
 	closed    bool
-	stalled   bool // a call has waited for the reader in vain, and nothing was read since
+	stalled   bool // a call has timed out waiting for the reader, and nothing was read since
 	broken    bool // the last write failed, but not for lack of room
 	overdue   bool // a call has waited for a while: no overtaking
 	busy      bool // a line is partly written, and its caller is writing it
@@ -52,12 +53,12 @@ type Sink struct {
 	moved    uint64 // bytes written, of complete lines or not
 	dropped  loss.Tally
 	reported loss.Tally // counts that a notice has reported
-	head     head       // belongs to the owner of the stream, see send
+	head     head       // belongs to the owner of the stream; see send
 
 	// The rest is for a sink with a buffer.
-	size  int             // 0: no buffer
-	fill  linebatch.Batch // what is being collected
-	out   linebatch.Batch // what is being written; its bytes belong to the holder of the turn
+	size  int             // 0 if there is no buffer
+	fill  linebatch.Batch // lines that are being collected
+	out   linebatch.Batch // lines that are being written; their bytes belong to the holder of the turn
 	late  error           // first loss of lines whose calls had returned, until Flush or Close returns it
 	awake bool            // the goroutine is enforcing the delay
 	wake  chan struct{}
@@ -80,7 +81,7 @@ func New(c Config) *Sink {
 	c = c.withDefaults()
 	s := &Sink{
 		port:    stdio.Open(c.File),
-		name:    c.File.Name(),
+		name:    nameOf(c.File),
 		stall:   c.Stall,
 		delay:   c.Delay,
 		onStall: c.OnStall,
@@ -97,6 +98,14 @@ func New(c Config) *Sink {
 		go s.run(false)
 	}
 	return s
+}
+
+// nameOf returns the name of f, which is nil if os.Stdout is.
+func nameOf(f *os.File) string {
+	if f == nil {
+		return "none"
+	}
+	return f.Name()
 }
 
 // WriteRecord writes the line of r, or drops and counts it and returns the

@@ -92,6 +92,23 @@ func TestCloseTwiceLeavesTheFileOpen(t *testing.T) {
 	}
 }
 
+// A program may have set os.Stdout to nil.
+func TestWithoutStandardOutputLinesAreCounted(t *testing.T) {
+	defer func(f *os.File) { os.Stdout = f }(os.Stdout)
+	os.Stdout = nil
+	s := New(Config{Stall: never})
+	if err := s.WriteRecord(record(nib.LevelWarn, 0, 0)); err == nil {
+		t.Error("got nil, want an error")
+	}
+	for range s.Metrics() {
+	}
+	if st := s.Stats(); count(st, delivery.ReasonFailed, nib.LevelWarn) != 1 {
+		t.Errorf("got %+v", st)
+	}
+	s.Close()
+	checkIdentity(t, s, 1)
+}
+
 func TestFileThatIsClosedAlreadyFails(t *testing.T) {
 	f := tempFile(t)
 	f.Close()

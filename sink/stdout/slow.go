@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// turnTimeout is how long a call waits for the turn while the reader is
-	// stalled: its holder then only checks whether the reader has resumed.
+	// turnTimeout is the time for which a call waits for the turn while the reader
+	// is stalled: its holder then only checks whether the reader has resumed.
 	turnTimeout = time.Millisecond
 
 	// overdueFraction is the fraction of Stall, 1/overdueFraction, after which a
@@ -22,8 +22,8 @@ const (
 	// slice is the interval at which a wait checks whether it was canceled.
 	slice = 10 * time.Millisecond
 
-	// pace is how many bytes a reader must read within Stall for a call to
-	// continue waiting.
+	// pace is the number of bytes that a reader must read within Stall for a call
+	// to continue waiting.
 	pace = 64 << 10
 )
 
@@ -68,7 +68,7 @@ func (s *Sink) queue(r *nib.Record, from time.Time) error {
 	return s.dropStalled(r, before)
 }
 
-// setOverdue notes whether the holder of the turn has waited so long that new
+// setOverdue records whether the holder of the turn has waited so long that new
 // calls must not overtake it. Otherwise they would, since they are running
 // already, while the holder must be woken. (sync.Mutex does the same.) mu is
 // held.
@@ -77,7 +77,7 @@ func (s *Sink) setOverdue(is bool) {
 	s.trouble = s.trouble || is
 }
 
-// dropStalled drops the line of r, which has waited in vain. before is the
+// dropStalled drops the line of r after its wait has timed out. before is the
 // value of moved when the wait began: if it has not changed, the reader has
 // stalled. No lock is held.
 func (s *Sink) dropStalled(r *nib.Record, before uint64) error {
@@ -142,8 +142,8 @@ func (s *Sink) try(rest []byte, begun bool) (n int, err error) {
 		return 0, errClosed
 	}
 	if s.stalled || s.broken {
-		// This check costs less than making a notice in vain, and does not
-		// raise SIGPIPE, for which the program may have a handler.
+		// This check costs less than making a notice that cannot be written, and does
+		// not raise SIGPIPE, for which the program may have a handler.
 		if err := s.port.State(); err != nil {
 			return 0, err
 		}
@@ -212,7 +212,7 @@ func (s *Sink) drop(r *nib.Record, c cause, err error) error {
 	return err
 }
 
-// setStalled notes that the reader has stopped. mu is held.
+// setStalled records that the reader has stopped. mu is held.
 func (s *Sink) setStalled() {
 	if !s.stalled {
 		s.stalled, s.trouble, s.stalls = true, true, !s.reporting

@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/internal/stdio"
 )
 
-// ErrGone means that the pipe or socket has no reader any more. WriteRecord,
+// ErrGone means that the pipe or socket no longer has a reader. WriteRecord,
 // Flush and Close return it, [delivery.ErrStalled], [delivery.ErrClosed] or an
 // error of the system. A logger made by nib.New(os.Stdout) reports the same
 // errors.
@@ -25,10 +25,10 @@ var (
 // = Lines + Pending + the sum of Dropped, which is [Stats.Lost].
 type Stats struct {
 	Lines   uint64          // written
-	Bytes   uint64          // of these lines
-	Pending uint64          // in the buffer
+	Bytes   uint64          // bytes of these lines
+	Pending uint64          // lines in the buffer
 	Notices uint64          // lines written by the sink itself, each of which reports dropped lines
-	Dropped []delivery.Drop // by reason and level, zero counts omitted
+	Dropped []delivery.Drop // counts by reason and level, zero counts omitted
 }
 
 // Lost returns the number of lines dropped, for all reasons.
