@@ -170,7 +170,7 @@ func checkForeign(t *tree) (violations []string) {
 	return violations
 }
 
-// checkNames finds folders whose name says nothing about what is in them.
+// checkNames finds folders whose name does not describe their contents.
 func checkNames(t *tree) (violations []string) {
 	seen := map[string]bool{}
 	for _, s := range t.files {

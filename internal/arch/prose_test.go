@@ -18,7 +18,7 @@ import (
 const columns = 80
 
 // checkWrapped finds comments that are too wide. The output of an example and
-// what is indented by a tab is no prose.
+// text indented by a tab is no prose.
 func checkWrapped(t *tree) (violations []string) {
 	for _, s := range t.files {
 		if within(s.folder, "examples/shop/stockpb") { // by protoc
@@ -38,7 +38,7 @@ func checkWrapped(t *tree) (violations []string) {
 }
 
 // checkMarkdown finds Markdown that is too wide, except for tables, code and
-// what a command generates.
+// generated text.
 func checkMarkdown(fsys fs.FS) (violations []string) {
 	_ = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() && skipped(d.Name()) {

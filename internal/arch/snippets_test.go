@@ -19,8 +19,8 @@ import (
 	"testing"
 )
 
-// given declares what the snippets of a package comment use and do not declare.
-// The user's code has the names that a reader expects.
+// given declares the names that the snippets of a package comment use and do
+// not declare. The user's code has the names that a reader expects.
 var given = map[string]string{
 	".": `var (
 		ctx = context.Background()
@@ -65,9 +65,9 @@ type snippet struct {
 	want         string
 }
 
-// snippetsOf returns the Go code of a comment. What follows in braces, or in a
-// comment at its end, is what the code prints. The other blocks are tables,
-// shell commands and lines of other formats.
+// snippetsOf returns the Go code of a comment. Text after it in braces, or in a
+// comment at its end, is the code's output. The other blocks are tables, shell
+// commands and lines of other formats.
 func snippetsOf(comment string) (list []snippet) {
 	for _, block := range blocksOf(comment) {
 		if strings.HasPrefix(block, `{"`) && len(list) > 0 {
@@ -195,7 +195,7 @@ func checkSnippets(t *testing.T, dir, folder, comment string) (violations []stri
 	return violations
 }
 
-// exportsOf returns the files with the export data of what a file imports.
+// exportsOf returns the files with the export data of a file's imports.
 func exportsOf(t *testing.T, dir string, file *ast.File) map[string]string {
 	t.Helper()
 	exports := map[string]string{}
@@ -241,7 +241,7 @@ func TestSnippetsOfPackageCommentsCompile(t *testing.T) {
 }
 
 // TestSnippetsOfTheTutorialPrint runs the code in the comment of package nib
-// and compares what it prints with what the comment shows, except times.
+// and compares its output with that in the comment, except times.
 func TestSnippetsOfTheTutorialPrint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")

@@ -12,7 +12,7 @@ import (
 
 // streams are the files of libraries that may name os.Stdout or os.Stderr. All
 // of them pass it to something that neither blocks without end nor dies of
-// SIGPIPE: package stdio, or what writes through it.
+// SIGPIPE: package stdio, or a writer that uses it.
 var streams = []string{
 	"internal/lastresort/lastresort.go", // stdio.WriteTo
 	"logger.go",                         // the default logger, by New

@@ -11,7 +11,7 @@ import (
 )
 
 // vague finds names of tests that say when or for what list a test was written,
-// not what it checks: a row, an issue, a regression.
+// not the behaviour it checks: a row, an issue, a regression.
 var vague = regexp.MustCompile(`(Row|Issue|Bug|Case|Item|Step|Regression|Gauntlet)[A-Z]?\d|(Regression|Gauntlet|Bugfix)|^Test[A-Z]?\d+$`)
 
 // spoken are words that have a plain technical term.

@@ -130,7 +130,7 @@ func (t *tree) moduleOf(folder string) string {
 // within reports whether a folder is top or below it.
 func within(folder, top string) bool { return folder == top || strings.HasPrefix(folder, top+"/") }
 
-// imports lists what a file imports, and the positions of the imports.
+// imports lists the imports of a file, and their positions.
 func (s *source) imports() (paths []string, at []string) {
 	if !s.isGo() {
 		return nil, nil

@@ -41,7 +41,7 @@ func TestUntilFailsTheTestInTheEnd(t *testing.T) {
 			defer func() { _ = recover() }()
 			Until(f, "never", func() bool { return false })
 		}()
-		if took := time.Since(begin); took < limit || !strings.Contains(f.text, "in vain") {
+		if took := time.Since(begin); took < limit || !strings.Contains(f.text, "timed out") {
 			t.Errorf("got %q after %v, want a failure after %v", f.text, took, limit)
 		}
 	})

@@ -10,10 +10,10 @@ import "runtime"
 // amd64 or arm64.
 const HasFast = true
 
-// Fast returns what PC(0) returns, read from the frame of the function that
+// Fast returns the result of PC(0), read from the frame of the function that
 // calls it: if F calls Fast, the result is the place in F's caller that F
-// returns to. F must not be inlined (mark it go:noinline), or the place is that
-// of the function which F was inlined into.
+// returns to. F must not be inlined (mark it go:noinline), or the place is in
+// the function into which F was inlined.
 //
 // It is 0 when the check at program start found that the frames of this
 // toolchain are laid out differently; fall back to [PC] then.
@@ -34,7 +34,7 @@ func Fast() uintptr
 var fastOK bool
 
 // The check switches Fast on, compares one answer with the runtime's and
-// switches it off again unless they are the same.
+// switches it off again unless they are equal.
 func init() {
 	fastOK = true
 	fastOK = frameIsAsExpected()

@@ -19,15 +19,15 @@ import (
 // PC may be called concurrently and does not allocate. It walks the stack by
 // the runtime's tables, which costs more than all other parts of a short log
 // line; see [Fast]. Every frame on the way costs 20 ns or more, so PC must be
-// inlined: with an array as its result the compiler does it.
+// inlined: the compiler inlines it because its result is an array.
 func PC(skip int) (pc [1]uintptr) {
 	// 3 skips runtime.Callers, PC and the function that calls PC.
 	runtime.Callers(skip+3, pc[:])
 	return
 }
 
-// ShortFile keeps the last folder and the name of a path: enough to find the
-// line, short enough to read.
+// ShortFile returns the last directory and the name in a path: enough to find
+// the line, short enough to read.
 func ShortFile(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		if j := strings.LastIndexByte(path[:i], '/'); j >= 0 {

@@ -12,8 +12,7 @@ import (
 	"github.com/nib-log/nib/internal/callsite"
 )
 
-// site does what a log method does: it is not inlined and finds its call site,
-// both ways.
+// site is not inlined, like a log method, and finds its call site both ways.
 //
 //go:noinline
 func site() place { return place{slow: callsite.PC(0)[0], fast: callsite.Fast()} }
@@ -177,8 +176,8 @@ type byValue struct{ _ [4]int }
 //go:noinline
 func (byValue) site() place { return place{slow: callsite.PC(0)[0], fast: callsite.Fast()} }
 
-// siter is a variable of the package, so that the compiler cannot see what it
-// holds and call the method directly.
+// siter is a variable of the package, so that the compiler cannot see its type
+// and call the method directly.
 var siter interface{ site() place } = &byValue{}
 
 func TestMethodWrapper(t *testing.T) {

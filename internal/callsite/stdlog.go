@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// An Ending is what package log does after a line.
+// An Ending is the action of package log after a line.
 type Ending int
 
 // The endings of Print, Fatal and Panic.

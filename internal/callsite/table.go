@@ -40,7 +40,7 @@ type slot[V any] struct {
 }
 
 // firstSize is the number of entries that the first Put makes room for: half of
-// it are call sites, enough for a small program never to grow.
+// it are call sites, which is enough for a small program.
 const firstSize = 128
 
 // Get returns the value of pc, nil when there is none. The value is shared and
@@ -110,8 +110,8 @@ func (s *slots[V]) add(pc uintptr, v V) *V {
 	return &e.v
 }
 
-// enlarged returns slots twice as large with the same entries, the first ones
-// when s is nil.
+// enlarged returns slots twice as large with the same entries, or the initial
+// slots if s is nil.
 func (s *slots[V]) enlarged() *slots[V] {
 	size := firstSize
 	if s != nil {

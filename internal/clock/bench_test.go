@@ -12,7 +12,7 @@ import (
 var sink int64
 
 // BenchmarkNow times Now against time.Now: alternating rounds in one process,
-// the fastest round of each counts, and their ratio is what is claimed.
+// the fastest round of each counts, and their ratio is the claim.
 func BenchmarkNow(b *testing.B) {
 	const calls = 1000
 	own, system := math.Inf(1), math.Inf(1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clock returns the wall time for log lines at less than the cost of
+// Package clock returns the wall time for log lines at a lower cost than
 // [time.Now], which reads two clocks of the system on each call.
 //
 // The wall clock and the monotonic clock run at the same rate; they diverge
@@ -9,8 +9,8 @@
 // call more than 10 ms after the last measurement does that: there is no
 // goroutine, and no work without log lines.
 //
-// With -tags nibfast on linux/amd64 the cycle counter of the processor takes
-// the place of the monotonic clock, if the processor has a suitable one.
+// With -tags nibfast on linux/amd64 the cycle counter of the processor replaces
+// the monotonic clock, if the processor has a suitable one.
 //
 // Both are as exact as two bracketing calls of time.Now, plus or minus 50 µs,
 // except in the 20 ms after the wall clock was set. Like time.Now's wall time

@@ -4,7 +4,7 @@ package clock
 
 import "time"
 
-// base is where the monotonic time of this package begins.
+// base is the origin of the monotonic time of this package.
 var base = time.Now()
 
 // shared is the clock of the system that all callers read.
@@ -15,6 +15,6 @@ func init() { shared.start(systemWall, systemMono) }
 func systemWall() int64 { return time.Now().UnixNano() }
 
 // systemMono is cheaper than time.Now because it does not read the wall clock.
-// In a testing/synctest bubble it follows the bubble's time, on the same
+// In a testing/synctest bubble it follows the bubble's time, with the same
 // offset.
 func systemMono() int64 { return int64(time.Since(base)) }

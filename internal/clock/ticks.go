@@ -10,7 +10,7 @@ import (
 
 const (
 	// calibrateFor is the shortest time over which the rate of a counter is
-	// measured. Two samples of 0.1 µs that far apart give it to 40 ppm, which
+	// measured. Two samples of 0.1 µs that far apart determine it to 40 ppm, which
 	// is 0.4 µs until the next sample.
 	calibrateFor = int64(5 * time.Millisecond)
 
@@ -19,7 +19,7 @@ const (
 	// system changes the rate of its clocks.
 	rateOver = int64(time.Second)
 
-	// tolerance is how far counter and monotonic clock may disagree from one
+	// tolerance is the maximum difference of counter and monotonic clock from one
 	// sample to the next, apart from a thousandth of the time between.
 	tolerance = int64(20 * time.Microsecond)
 
@@ -39,11 +39,11 @@ const (
 // The counter may differ between processors, it may run on or start anew while
 // the machine sleeps, and its rate may change when a virtual machine moves. So
 // every sample compares it with the monotonic clock. As long as the two agree,
-// the sample becomes the new place to count from; when they do not, readings
-// come from the fallback until the rate has been measured again, or permanently
-// after maxFaults disagreements. A change of the rate of all clocks by more
-// than half a percent, as a daemon may use to correct seconds, counts as a
-// step: it is followed within 20 ms.
+// readings count from that sample; when they do not, readings come from the
+// fallback until the rate has been measured again, or permanently after
+// maxFaults disagreements. A change of the rate of all clocks by more than half
+// a percent, as a daemon may use to correct seconds, counts as a step: it is
+// followed within 20 ms.
 type tickClock struct {
 	// The fields that reading needs, under a sequence number that is odd while
 	// they are written. A reader that sees an odd one does not wait but takes
@@ -58,9 +58,9 @@ type tickClock struct {
 
 	// Protected by sampling, which is taken with TryLock only.
 	sampling  sync.Mutex
-	last      tickSample // what from and wall come from
-	far, near tickSample // where the rate is measured from, and will be next
-	perTick   uint64     // as rate; 0 before calibration
+	last      tickSample // the sample that from and wall are computed from
+	far, near tickSample // the rate is measured from far, and will be from near
+	perTick   uint64     // like rate; 0 before calibration
 	faults    int
 
 	ticks    func() uint64
@@ -82,7 +82,7 @@ func (c *tickClock) start(ticks func() uint64, both func() (wall, mono int64), f
 // read just now.
 func (c *tickClock) reading(t uint64) int64 {
 	seq := c.seq.Load()
-	passed := t - c.from.Load() // huge when t is before
+	passed := t - c.from.Load() // huge if t precedes from
 	limit := c.limit.Load()
 	wall := c.wall.Load() + int64(passed*c.rate.Load()>>32)
 	if passed >= limit || seq&1 != 0 || c.seq.Load() != seq {
@@ -133,7 +133,7 @@ func (c *tickClock) learn(s tickSample) {
 		return
 	}
 	if c.far.wide(rate) {
-		c.restart(s) // only the first sample can be: it was taken unseen
+		c.restart(s) // only the first sample can be wide: it was not checked
 		return
 	}
 	if s.wide(rate) {
@@ -154,7 +154,7 @@ func (c *tickClock) restart(s tickSample) {
 	c.publish(0, 0, 0, 0)
 }
 
-// publish changes what readers count from.
+// publish changes the sample from which readers count.
 func (c *tickClock) publish(from uint64, wall int64, rate, limit uint64) {
 	c.seq.Add(1)
 	c.from.Store(from)
@@ -178,8 +178,8 @@ func (c *tickClock) sample() tickSample {
 	return best
 }
 
-// A tickSample is what three clocks show at one moment, which is within width
-// ticks around at.
+// A tickSample holds the readings of three clocks at one moment, which is
+// within width ticks around at.
 type tickSample struct {
 	at, width  uint64
 	wall, mono int64
@@ -191,8 +191,8 @@ func (s tickSample) wide(rate uint64) bool {
 	return s.width >= uint64(maxWidth)<<32/rate
 }
 
-// rate returns the nanoseconds per tick since the sample before, times 2^32. It
-// is not ok when that is no rate of a processor: 62 MHz to 64 GHz.
+// rate returns the nanoseconds per tick since the sample before, times 2^32. ok
+// is false if that is not the rate of any processor: 62 MHz to 64 GHz.
 func (s tickSample) rate(before tickSample) (rate uint64, ok bool) {
 	ticks, ns := int64(s.at-before.at), s.mono-before.mono
 	if ns <= 0 || ticks < ns/16 || ticks/64 > ns {

@@ -9,19 +9,20 @@ import (
 )
 
 const (
-	// renewAfter is how long a measurement holds, in nanoseconds. It limits how
-	// long a step of the wall clock goes unseen.
+	// renewAfter is the time for which a measurement is valid, in nanoseconds. It
+	// limits how long a step of the wall clock goes unseen.
 	renewAfter = int64(10 * time.Millisecond)
 
-	// retryAfter is when a measurement that was disturbed is repeated.
+	// retryAfter is the time after which a disturbed measurement is repeated.
 	retryAfter = int64(time.Millisecond)
 
-	// maxWidth is how far apart the two readings around a third may be if the
+	// maxWidth is the maximum distance of the two readings around a third if the
 	// three are to count as one moment. Undisturbed they take 0.1 µs; with a
 	// suspended goroutine or machine, milliseconds.
 	maxWidth = int64(10 * time.Microsecond)
 
-	// tries is how often a disturbed measurement is repeated at once.
+	// tries is the number of times that a disturbed measurement is repeated at
+	// once.
 	tries = 4
 
 	// resolution is the coarsest resolution of a wall clock that is followed
@@ -40,7 +41,7 @@ const (
 // new.
 type wallClock struct {
 	offset atomic.Int64 // wall minus monotonic time
-	due    atomic.Int64 // monotonic time at which offset is to be measured again
+	due    atomic.Int64 // monotonic time at which to measure offset again
 	retry  atomic.Int64 // monotonic time before which that is not tried again
 
 	measuring  sync.Mutex // held by renew, with TryLock only
@@ -90,9 +91,9 @@ type sample struct{ before, wall, after int64 }
 func (s sample) width() int64  { return s.after - s.before }
 func (s sample) lowest() int64 { return s.wall - s.after }
 
-// correct returns offset if the sample does not contradict it, or else the
-// middle of what the sample allows. So in the absence of steps the clock never
-// jumps, not even by the inaccuracy of a sample.
+// correct returns offset if the sample does not contradict it, otherwise the
+// middle of the offsets that the sample allows. So in the absence of steps the
+// clock never jumps, not even by the inaccuracy of a sample.
 func (s sample) correct(offset int64) int64 {
 	low, high := s.lowest(), s.lowest()+s.width()
 	if offset >= low-resolution && offset <= high+resolution {

@@ -37,5 +37,5 @@ func (SecretMask) MarshalBinary() ([]byte, error) { return []byte(SecretText), n
 // LogValue implements slog.LogValuer.
 func (SecretMask) LogValue() slog.Value { return slog.StringValue(SecretText) }
 
-// IsSecret makes package schema write SecretText without a call.
+// IsSecret makes package schema write SecretText without calling a method.
 func (SecretMask) IsSecret() {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package contract has the contracts between package nib and the other packages
-// of this repository that users do not see: the traits of sinks, the context
-// key of loggers, the mask of secrets.
+// Package contract defines the contracts between package nib and other packages
+// of this repository that are not visible to users: the traits of sinks, the
+// context key of loggers, the mask of secrets.
 package contract
 
 // Traits is a set of properties of a sink, for the loggers that write to it. A

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crashtext reads what the runtime writes when a process dies, and
-// finds the message and the stack of the goroutine that is to blame.
+// Package crashtext reads the text that the runtime writes when a process
+// crashes, and finds the message and the stack of the goroutine that caused it.
 package crashtext
 
 import (
@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// maxSize is how much of a text is kept. Go shows 100 frames of a goroutine,
-// which are some 15 KB.
+// maxSize is the number of bytes of a text that are kept. Go shows 100 frames
+// of a goroutine, which are some 15 KB.
 const maxSize = 64 << 10
 
-// A Text is the part read so far of what the runtime writes when it dies. It is
-// complete with the stack of the goroutine that is to blame: the other
-// goroutines follow if GOTRACEBACK requests them, and there may be thousands.
+// A Text is the part read so far of the runtime's crash text. It is complete
+// with the stack of the goroutine that caused the crash: the other goroutines
+// follow if GOTRACEBACK requests them, and there may be thousands.
 //
-// The end is recognised as early as possible. After the place of the outermost
-// call, "\t/src/main.go:7 +0x1d\n", the process may exit, and as process 1 of a
-// container it takes its monitor with it. So the text is complete with the "
-// +".
+// The end is recognised as early as possible. After the position of the
+// outermost call, "\t/src/main.go:7 +0x1d\n", the process may exit, and as
+// process 1 of a container it takes its monitor with it. So the text is
+// complete with the " +".
 type Text struct {
 	text []byte
-	seen int // of text, whole lines
-	end  int // of what is wanted, once it is complete
+	seen int // how much of text was searched, in whole lines
+	end  int // end of the wanted part, once it is complete
 
-	inside    bool // in the stack of a goroutine
+	inside    bool // set within the stack of a goroutine
 	outermost bool // the last line was its outermost call
 }
 
@@ -53,7 +53,7 @@ func (t *Text) Add(p []byte) (complete bool) {
 	return len(t.text) >= maxSize
 }
 
-// line reads one line and reports whether it is the last that is needed.
+// line reads one line and reports whether it is the last one needed.
 func (t *Text) line(line []byte) bool {
 	switch {
 	case t.outermost, t.inside && len(line) == 0:
@@ -67,7 +67,7 @@ func (t *Text) line(line []byte) bool {
 }
 
 // isGoroutine recognises "goroutine 7 [running]:". Goroutine 0 belongs to a
-// thread and is never to blame.
+// thread and is never the cause.
 func isGoroutine(line []byte) bool {
 	rest, ok := bytes.CutPrefix(line, []byte("goroutine "))
 	return ok && len(rest) > 0 && '1' <= rest[0] && rest[0] <= '9' &&
@@ -95,7 +95,7 @@ func (t *Text) IsPanic() bool { return bytes.HasPrefix(t.text, []byte("panic: ")
 // the reason is then derived from the stack.
 func (t *Text) Message() string {
 	first, _, _ := strings.Cut(t.String(), "\n")
-	for _, recovered := range []string{" [recovered, repanicked]", " [recovered]"} { // by Close
+	for _, recovered := range []string{" [recovered, repanicked]", " [recovered]"} { // removed by Close
 		first = strings.TrimSuffix(first, recovered)
 	}
 	if first != "runtime stack:" && !isGoroutine([]byte(first)) {

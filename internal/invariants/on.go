@@ -12,12 +12,12 @@ import (
 // Enabled reports whether this build checks for misuse.
 const Enabled = true
 
-// poison is what released bytes are filled with: neither valid UTF-8 nor JSON,
+// poison is the byte that fills released memory: neither valid UTF-8 nor JSON,
 // and easy to spot in a dump.
 const poison = 0xCC
 
-// maxFrames limits what a Stack records. It keeps the innermost frames, which
-// name the call that finished the value.
+// maxFrames limits the number of frames that a Stack records. It keeps the
+// innermost frames, which name the call that finished the value.
 const maxFrames = 32
 
 // A Stack records where something was finished. The zero value is empty. It is

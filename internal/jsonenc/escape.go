@@ -4,8 +4,8 @@ package jsonenc
 
 import "math/bits"
 
-// room is what appendEscaped keeps free behind the remaining text: the excess
-// of the last store of a whole word, and the quote.
+// room is the space that appendEscaped keeps free after the remaining text: the
+// excess of the last store of a whole word, and the quote.
 const room = 8 + 1
 
 // appendEscaped appends s[i:], escaped, and the closing quote. Whatever else
@@ -23,7 +23,7 @@ func appendEscaped(dst []byte, s string, i int) []byte {
 		dst = grow(dst, n-i+room)
 	}
 	b := dst[:cap(dst)]
-	// At the top of the loop j + n-i + room <= len(b).
+	// Loop invariant: j + n-i + room <= len(b).
 	for i < n {
 		w := uint64(0)
 		if i+8 <= n {
@@ -42,13 +42,12 @@ func appendEscaped(dst []byte, s string, i int) []byte {
 			}
 			k := bits.TrailingZeros64(m) >> 3
 			i, j = i+k, j+k
-			if i >= n { // only the zeros behind the end were marked
+			if i >= n { // the only marked bytes are the zeros after the end
 				continue
 			}
 			w >>= 8 * k & 63
 			if w&0x80 != 0 {
-				// A letter with an accent in ASCII text is complete in w,
-				// mostly.
+				// A letter with an accent in ASCII text is usually complete in w.
 				if w&0xc0e0 == 0x80c0 && plain2(rune2(w)) {
 					i, j = i+2, j+2
 				} else if onePlain3(w) {

@@ -37,7 +37,7 @@ func AppendFloat64(dst []byte, v float64) []byte {
 func AppendFloat32(dst []byte, v float32) []byte {
 	wide := float64(v)
 	abs := math.Abs(wide)
-	// The form depends on the value rounded to float32, and so do the bounds.
+	// The form depends on the value rounded to float32, as do the bounds.
 	if !(float32(abs) >= 1e-6 && abs < 1<<24) {
 		return appendRareFloat(dst, wide, 32)
 	}
@@ -60,7 +60,7 @@ var tens = [...]float64{
 // so their quotient is the float64 nearest to the decimal, and the decimal
 // reads back as v. A decimal of at most 15 digits survives the conversion to a
 // float64 and back, so no other one reads back as v. So it is enough to try the
-// largest k and remove the zeros behind the point: one division, whatever k is.
+// largest k and remove the zeros after the point: one division, whatever k is.
 func decimal64(v float64) (m uint64, k int) {
 	// The exponent of 2 determines the power of ten, or one too few.
 	exp := int(math.Float64bits(v)>>52) - 1023
@@ -117,7 +117,7 @@ func decimal32(v float64) (m uint64, k int) {
 	return 0, -1
 }
 
-// appendDecimal appends m / 10^k with k digits behind the point. It writes the
+// appendDecimal appends m / 10^k with k digits after the point. It writes the
 // digits of m one place too far and moves back those before the point, which
 // are few: that costs less than a division to separate them.
 func appendDecimal(dst []byte, negative bool, m uint64, k int) []byte {
@@ -134,7 +134,7 @@ func appendDecimal(dst []byte, negative bool, m uint64, k int) []byte {
 	var b []byte
 	if n > k {
 		b = AppendUint(dst[:j+1], m)
-	} else { // zeros behind the point, and one before it
+	} else { // zeros after the point, and one before it
 		n = k + 1
 		b = dst[:j+1+n]
 		putDigits(b[j+1:], m)
@@ -148,7 +148,7 @@ func appendDecimal(dst []byte, negative bool, m uint64, k int) []byte {
 }
 
 // maxFloatLen is enough for the sign, 19 digits (of a duration; floats have
-// 15), the point, and a zero before or up to 6 behind it.
+// 15), the point, and a zero before or up to 6 after it.
 const maxFloatLen = 32
 
 // appendRareFloat appends 0, very small and very large numbers, infinities and

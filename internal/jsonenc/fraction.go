@@ -2,6 +2,8 @@
 
 package jsonenc
 
+import "bytes"
+
 // PutFraction overwrites the first digits bytes of b with the fraction of a
 // second, nsec nanoseconds cut to that many digits: 0, 3, 6 or 9.
 func PutFraction(b []byte, nsec uint32, digits int) {
@@ -27,8 +29,8 @@ func put3(b []byte, v uint32) {
 	b[2] = byte('0' + v - tens*10)
 }
 
-// FractionTail returns how many bytes follow the fraction in text, which ends
-// in a time with a fraction: nothing in a number, otherwise the zone and a
+// FractionTail returns the number of bytes after the fraction in text, which
+// ends in a time with a fraction: nothing in a number, otherwise the zone and a
 // quote.
 func FractionTail(text []byte) int {
 	n := len(text)
@@ -38,5 +40,5 @@ func FractionTail(text []byte) int {
 	case text[n-2] == 'Z':
 		return len(`Z"`)
 	}
-	return len(`+00:00"`)
+	return n - max(bytes.LastIndexByte(text, '+'), bytes.LastIndexByte(text, '-')) // usually seven bytes
 }

@@ -5,6 +5,7 @@ package jsonenc_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,13 +41,28 @@ func TestFraction(t *testing.T) {
 		"2006-01-02T15:04:05.000Z07:00":       3,
 		"2006-01-02T15:04:05.000000Z07:00":    6,
 		"2006-01-02T15:04:05.000000000Z07:00": 9,
-		time.RFC3339Nano:                      -1,
+		time.RFC3339Nano:                      jsonenc.NineOrFewer,
+		"2006-01-02T15:04:05.999999Z07:00":    -1,
 		".000Z07:00":                          -1,
 		"2006-01-02T15:04:05.000":             -1,
 		time.Kitchen:                          -1,
 	} {
 		if got := jsonenc.CompileTime(layout).Fraction(); got != want {
 			t.Errorf("%s: %d digits, want %d", layout, got, want)
+		}
+	}
+}
+
+func TestFractionTail(t *testing.T) {
+	at := time.Unix(1e9, 123456789)
+	for _, zone := range []*time.Location{
+		time.UTC, time.FixedZone("", 3600), time.FixedZone("", -9000), time.FixedZone("", 100*3600), time.FixedZone("", -1000*3600),
+	} {
+		for layout, digits := range map[string]string{"2006-01-02T15:04:05.000Z07:00": "123", jsonenc.TimeUnixMicro: "123456"} {
+			text := jsonenc.CompileTime(layout).Append(nil, at.In(zone))
+			if got := string(text[:len(text)-jsonenc.FractionTail(text)]); !strings.HasSuffix(got, digits) {
+				t.Errorf("%s: the text before the tail is %s, want digits %s at its end", text, got, digits)
+			}
 		}
 	}
 }

@@ -46,31 +46,45 @@ func AppendStrings(dst []byte, list []string) []byte {
 	return append(dst, ']')
 }
 
-// AppendInts appends the elements of an array, each behind a comma. Those of up
-// to four digits are written as in appendTextNumber.
+// AppendInts appends the elements of an array, each after a comma. Those of up
+// to four digits are written as in appendTextNumber; room for a part of them is
+// reserved at once.
 func AppendInts[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](dst []byte, list []T) []byte {
-	j, b := len(dst), dst[:cap(dst)]
-	for _, v := range list {
-		if len(b)-j < 2+maxIntLen {
-			b = grow(b[:j], 2+maxIntLen)
+	for len(list) > 0 {
+		part := list[:min(len(list), 1024)]
+		list = list[len(part):]
+		room := len(",-1234") * len(part)
+		b := dst[:cap(dst)]
+		j := len(dst)
+		if len(b)-j < room {
+			b = grow(dst, room)
 			b = b[:cap(b)]
 		}
-		store16(b, j, ','|'-'<<8)
-		j++
-		n := uint64(v)
-		if v < 0 {
-			n = -n
+		for _, v := range part {
+			store16(b, j, ','|'-'<<8)
 			j++
+			n := uint64(v)
+			if n >= 1e4 { // or v is negative
+				if v < 0 {
+					n = -n
+					j++
+				}
+				if n >= 1e4 {
+					b = AppendUint(b[:j], n)
+					if cap(b)-len(b) < room { // the rest needs less, but a subtraction more
+						b = grow(b, room)
+					}
+					j, b = len(b), b[:cap(b)]
+					continue
+				}
+			}
+			high := uint32(n) * 5243 >> 19 // n / 100
+			digits := pair(high) | pair(uint32(n)-high*100)<<16
+			zeros := bits.TrailingZeros32(uint32(digits&0x0f0f0f0f)|1<<24) &^ 7
+			store32(b, j, digits>>(zeros&31))
+			j += 4 - zeros>>3
 		}
-		if n >= 1e4 {
-			j = len(AppendUint(b[:j], n))
-			continue
-		}
-		high := uint32(n) * 5243 >> 19 // n / 100
-		digits := pair(high) | pair(uint32(n)-high*100)<<16
-		zeros := bits.TrailingZeros32(uint32(digits&0x0f0f0f0f)|1<<24) &^ 7
-		store32(b, j, digits>>(zeros&31))
-		j += 4 - zeros>>3
+		dst = b[:j]
 	}
-	return b[:j]
+	return dst
 }

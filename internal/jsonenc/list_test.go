@@ -54,6 +54,7 @@ func TestNoAllocationsWithPreparedTexts(t *testing.T) {
 		"int": func() { AppendTextInt(dst, &text, -12345) }, "float": func() { AppendTextFloat64(dst, &text, 12.75) },
 		"bool": func() { AppendTextBool(dst, &text, true) }, "strings": func() { AppendStrings(dst, list) },
 		"short float": func() { AppendShortFloat64(dst, 0.5) }, "micros": func() { AppendMicros(dst, 1500) },
+		"ints": func() { AppendInts(dst, []int{len(dst), 1234, -5}) },
 	} {
 		if n := mallocs(f); n != 0 {
 			t.Errorf("%s: got %d mallocs in 1000 calls, want none", what, n)
@@ -99,4 +100,11 @@ func TestAppendInts(t *testing.T) {
 	checkInts(t, uint16(9999), uint16(10000), uint16(math.MaxUint16))
 	checkInts(t, uint64(math.MaxUint64))
 	checkInts(t, math.MinInt, 3, 14, 15, 92, 65, 35, 89, 79, 323, 846)
+	long := make([]int16, 2500) // more than is written at once
+	for i := range long {
+		long[i] = int16(i*i - 20_000)
+	}
+	checkInts(t, long...)
+	checkInts(t, long[:1024]...)
+	checkInts(t, long[:1025]...)
 }

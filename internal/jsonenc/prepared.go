@@ -2,10 +2,13 @@
 
 package jsonenc
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
-// textHead is how much of a Text is copied whatever its length: always four
-// words, without a loop.
+// textHead is the number of bytes of a Text that are copied whatever its
+// length: always four words, without a loop.
 const textHead = 32
 
 // A Text is constant JSON text, such as a comma, a key and a colon, prepared to
@@ -13,21 +16,23 @@ const textHead = 32
 // makes one; it never changes and may be used by any number of goroutines.
 //
 // The functions that write one are built like those of string.go: one
-// comparison finds all unusual cases, which are left to a tail call, so that
-// nothing has to be kept across it.
+// comparison finds all unusual cases, which are left to a tail call, so that no
+// value has to be saved across it.
 type Text struct {
 	head [textHead / 8]uint64
 	long *string // the whole text if it does not fit into head
-	n    uint32
-	need uint32 // room for head and n bytes; more than there ever is for a long text
+	need int     // required room, for head and the text; for a long text, more than any buffer has
 }
+
+// len returns the length of a text that fits into head.
+func (t *Text) len() int { return t.need - textHead }
 
 // MakeText prepares s, which must be JSON text already: nothing is escaped.
 func MakeText(s string) Text {
-	t := Text{n: uint32(len(s)), need: uint32(len(s) + textHead)}
+	t := Text{need: len(s) + textHead}
 	if len(s) > textHead {
 		t.long = &s
-		t.need = 1 << 30 // and what is added to it, in 32 bits
+		t.need = math.MaxInt - 1<<10 // so that adding to it does not overflow
 		return t
 	}
 	for i := range len(s) {
@@ -45,13 +50,13 @@ func (t *Text) String() string {
 	for i := range b {
 		b[i] = byte(t.head[i/8] >> (i % 8 * 8))
 	}
-	return string(b[:t.n])
+	return string(b[:t.len()])
 }
 
 // AppendText appends t.
 func AppendText(dst []byte, t *Text) []byte {
 	j := len(dst)
-	if cap(dst)-j < int(t.need) {
+	if cap(dst)-j < t.need {
 		return appendTextSlowly(dst, t)
 	}
 	b := dst[:cap(dst)]
@@ -59,7 +64,7 @@ func AppendText(dst []byte, t *Text) []byte {
 	store64(b, j+8, t.head[1])
 	store64(b, j+16, t.head[2])
 	store64(b, j+24, t.head[3])
-	return b[:j+int(t.n)]
+	return b[:j+t.len()]
 }
 
 // appendTextSlowly is AppendText for a long text, or without room.
@@ -69,13 +74,13 @@ func appendTextSlowly(dst []byte, t *Text) []byte {
 	if t.long != nil {
 		return append(dst, *t.long...)
 	}
-	return AppendText(grow(dst, int(t.need)), t)
+	return AppendText(grow(dst, t.need), t)
 }
 
 // AppendTextBool appends t and true or false.
 func AppendTextBool(dst []byte, t *Text, v bool) []byte {
 	j := len(dst)
-	if cap(dst)-j < int(t.need) {
+	if cap(dst)-j < t.need {
 		return AppendBool(appendTextSlowly(dst, t), v)
 	}
 	b := dst[:cap(dst)]
@@ -83,7 +88,7 @@ func AppendTextBool(dst []byte, t *Text, v bool) []byte {
 	store64(b, j+8, t.head[1])
 	store64(b, j+16, t.head[2])
 	store64(b, j+24, t.head[3])
-	j += int(t.n)
+	j += t.len()
 	if v {
 		store32(b, j, 't'|'r'<<8|'u'<<16|'e'<<24)
 		return b[:j+4]
@@ -96,7 +101,7 @@ func AppendTextBool(dst []byte, t *Text, v bool) []byte {
 // string that the quote begins.
 func AppendTextString(dst []byte, t *Text, s string) []byte {
 	j, n := len(dst), len(s)
-	if cap(dst)-j-n < int(t.need) { // cannot overflow in this order
+	if cap(dst)-j-n < t.need { // cannot overflow in this order
 		return appendTextStringSlowly(dst, t, s)
 	}
 	b := dst[:cap(dst)]
@@ -104,7 +109,7 @@ func AppendTextString(dst []byte, t *Text, s string) []byte {
 	store64(b, j+8, t.head[1])
 	store64(b, j+16, t.head[2])
 	store64(b, j+24, t.head[3])
-	j += int(t.n)
+	j += t.len()
 	var bad uint64
 	if uint(n-8) <= 8 {
 		w, v := load64(s, 0), load64(s, n-8)
@@ -163,7 +168,7 @@ func AppendTextUint(dst []byte, t *Text, v uint64) []byte {
 // appendTextNumber appends t and v, with a minus sign if minus is 1.
 func appendTextNumber(dst []byte, t *Text, minus, v uint64) []byte {
 	j := len(dst)
-	if cap(dst)-j < int(t.need) {
+	if cap(dst)-j < t.need {
 		return appendTextNumberSlowly(dst, t, minus, v)
 	}
 	b := dst[:cap(dst)]
@@ -171,11 +176,11 @@ func appendTextNumber(dst []byte, t *Text, minus, v uint64) []byte {
 	store64(b, j+8, t.head[1])
 	store64(b, j+16, t.head[2])
 	store64(b, j+24, t.head[3])
-	j += int(t.n)
+	j += t.len()
 	store8(b, j, '-')
 	j += int(minus)
-	// All digits at once, less the zeros in front of the first one: no branch
-	// depends on the length, which differs from line to line.
+	// All digits at once, without the leading zeros: no branch depends on the
+	// length, which differs from line to line.
 	if v < 1e4 {
 		u := uint32(v)
 		high := u * 5243 >> 19 // u / 100

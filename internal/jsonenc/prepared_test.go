@@ -89,3 +89,12 @@ func TestMicros(t *testing.T) {
 		}
 	}
 }
+
+// A long text takes the fast path if a buffer has the room that it needs: a
+// large file that is mapped into memory may have gigabytes.
+func TestLongTextsNeedMoreThanAnyRoom(t *testing.T) {
+	text := MakeText(strings.Repeat("k", textHead+1))
+	if need := uint64(text.need); need < math.MaxInt/2 || need+max(maxFloatLen, uint64(rfc3339Room)) > math.MaxInt {
+		t.Errorf("got %d, want more than any slice has, and no overflow of what is added to it", need)
+	}
+}

@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// rfc3339Room is what AppendRFC3339 may write, with stores of whole words.
+// rfc3339Room is the number of bytes that AppendRFC3339 may write, with stores
+// of whole words.
 const rfc3339Room = headLen + 10 + 8
 
 // AppendRFC3339 appends t as time.Time.MarshalJSON does: quoted, in its own
-// zone, with as many digits of the fraction as it takes. It returns false and
-// dst as it was if the year has not four digits or the zone is a day or more
-// away from UTC; MarshalJSON has an error for these.
+// zone, with as many digits of the fraction as it takes. It returns dst
+// unchanged and false if the year does not have four digits or the zone is a
+// day or more away from UTC, for which MarshalJSON returns an error.
 func AppendRFC3339(dst []byte, t *time.Time) ([]byte, bool) { return AppendTextRFC3339(dst, &none, t) }
 
 // AppendTextRFC3339 appends text and t as AppendRFC3339 does. If that returns
@@ -32,7 +33,7 @@ func AppendTextRFC3339(dst []byte, text *Text, t *time.Time) ([]byte, bool) {
 		return dst, false
 	}
 	j := len(dst)
-	if cap(dst)-j < int(text.need)+rfc3339Room {
+	if cap(dst)-j < text.need+rfc3339Room {
 		return appendTextRFC3339Slowly(dst, text, t)
 	}
 	b := dst[:cap(dst)]
@@ -40,7 +41,7 @@ func AppendTextRFC3339(dst []byte, text *Text, t *time.Time) ([]byte, bool) {
 	store64(b, j+8, text.head[1])
 	store64(b, j+16, text.head[2])
 	store64(b, j+24, text.head[3])
-	j += int(text.n)
+	j += text.len()
 	days := sec / 86400
 	date, day := dateText(days)
 	ofDay := uint32(sec - days*86400)
@@ -83,7 +84,7 @@ func dateText(days uint64) (date, day uint64) {
 		year, month, day := civil(days)
 		return dateWords(uint32(year), uint32(month), uint32(day))
 	}
-	// As civil does it, less the centuries.
+	// As in civil, without the centuries.
 	n = 4*n + 3
 	year := n / 1461
 	m := 2141*((n-year*1461)/4) + 197913
@@ -105,7 +106,7 @@ func dateWords(year, month, day uint32) (date, rest uint64) {
 func pair(v uint32) uint64 { return load16(digitPairs, int(2*v)) }
 
 // putNanos writes a point and the digits of nsec / 10^9 without trailing zeros
-// to b[j:], and returns the index behind them. nsec is not 0.
+// to b[j:], and returns the index after them. nsec is not 0.
 func putNanos(b []byte, j int, nsec uint32) int {
 	first := nsec / 1e8
 	digits := eightDigits(nsec - first*1e8)

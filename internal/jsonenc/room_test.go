@@ -13,7 +13,7 @@ import (
 )
 
 // An appender is a function with its arguments. One that is exact does not grow
-// a slice that has just enough room for what it appends.
+// a slice that has just enough room for the appended bytes.
 type appender struct {
 	name  string
 	exact bool
@@ -53,6 +53,7 @@ func appenders() (list []appender) {
 		d := time.Duration(v)
 		add("Uint", false, func(b []byte) []byte { return AppendUint(b, v) })
 		add("Int", false, func(b []byte) []byte { return AppendInt(b, -int64(v)) })
+		add("Ints", false, func(b []byte) []byte { return AppendInts(b, []int64{3, int64(v), 1234, -int64(v), 14, -8}) })
 		add("KeyUint", false, func(b []byte) []byte { return AppendKeyUint(b, "key", v) })
 		add("TextUint", false, func(b []byte) []byte { return AppendTextUint(b, &key, v) })
 		add("Float64", false, func(b []byte) []byte { return AppendFloat64(b, -float64(v)/1000) })
@@ -100,7 +101,7 @@ func isPlain(s string) bool {
 }
 
 // TestAppendStaysInItsRoom appends to slices of every capacity inside a larger
-// array: what is appended is the same, nothing outside of the slice changes,
+// array: the appended bytes are the same, nothing outside of the slice changes,
 // and a slice with enough room is not copied.
 func TestAppendStaysInItsRoom(t *testing.T) {
 	const guard = 64

@@ -3,34 +3,36 @@
 package jsonenc
 
 // plainLeads has a bit for the low half of each first byte 0xe1, 0xe3 to 0xec,
-// 0xee and 0xef: behind these, any two continuation bytes make a valid
+// 0xee and 0xef: after these, any two continuation bytes make a valid
 // character that is copied unescaped, except U+FEFF.
 const plainLeads = 0xdffa
 
-// nearFEFF is how the three-byte characters U+FEC0 to U+FEFF begin, as a word.
+// nearFEFF holds the first two bytes of the characters U+FEC0 to U+FEFF, as a
+// word.
 const nearFEFF = 0xbbef
 
 // twoPlain3 reports whether w begins with two characters of three bytes that
-// are copied as they are: Chinese, Japanese, Korean and their punctuation.
+// are copied unchanged: Chinese, Japanese, Korean and their punctuation.
 func twoPlain3(w uint64) bool {
 	return w&0x0000c0c0f0c0c0f0 == 0x00008080e08080e0 && plainLeads>>(w&15)&(plainLeads>>(w>>24&15))&1 != 0 &&
 		w&0xffff != nearFEFF && w>>24&0xffff != nearFEFF
 }
 
 // twoCommon3 reports whether w begins with two characters from U+3000 to
-// U+AFFF: what twoPlain3 does for the first bytes 0xe3 to 0xea, to which the
+// U+AFFF: it is twoPlain3 for the first bytes 0xe3 to 0xea, to which the
 // addition gives the same upper five bits, 0xe8.
 func twoCommon3(w uint64) bool {
 	return (w+0x0000000005000005)&0x0000c0c0f8c0c0f8 == 0x00008080e88080e8
 }
 
-// onePlain3 reports whether w begins with one such character.
+// onePlain3 reports whether w begins with one character of three bytes that is
+// copied unchanged.
 func onePlain3(w uint64) bool {
 	return w&0xc0c0f0 == 0x8080e0 && plainLeads>>(w&15)&1 != 0 && w&0xffff != nearFEFF
 }
 
 // plain4 reports whether w begins with a character of four bytes, all of which
-// are copied as they are. Its first two bytes tell whether it is in the range.
+// are copied unchanged. Its first two bytes show whether it is in the range.
 func plain4(w uint64) bool {
 	return w&0xc0c0c0f8 == 0x808080f0 && (w&7<<6|w>>8&0x3f)-0x10 < 0x100
 }
@@ -95,9 +97,9 @@ func Escaped(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r <= 0x9f || r == arabicLetterMark || r >= 0x2000 && escaped3(uint64(r))
 }
 
-// rewrite returns what replaces the character at the front of w, for which
-// runeLen is 0, and the number of bytes replaced. The text is packed like the
-// entries of escapes.
+// rewrite returns the text that replaces the character at the front of w, for
+// which runeLen is 0, and the number of bytes replaced. The text is packed like
+// the entries of escapes.
 func rewrite(w uint64) (text uint64, width int) {
 	switch {
 	case w&0xc0c0f0 == 0x8080e0 && escaped3(rune3(w)):

@@ -41,7 +41,7 @@ func CleanLen(b []byte) int {
 	return i
 }
 
-// cleanRunes skips characters that are copied as they are, from s[i:] on.
+// cleanRunes skips characters that are copied unchanged, from s[i:] on.
 func cleanRunes(s string, i int) int {
 	start := i
 	for i+8 <= len(s) {
@@ -59,8 +59,8 @@ func cleanRunes(s string, i int) int {
 	return i - start
 }
 
-// AppendRewritten appends what the encoder writes for the character at the
-// front of b, one at which CleanLen stops, and returns the length of the
+// AppendRewritten appends the text that the encoder writes for the character at
+// the front of b, one at which CleanLen stops, and returns the length of the
 // character. b must not be empty.
 func AppendRewritten(dst, b []byte) ([]byte, int) {
 	w := loadFront(View(b))

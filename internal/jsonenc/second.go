@@ -10,14 +10,15 @@ import "time"
 type SecondCache struct {
 	loc  *time.Location // nil if the cache is empty
 	sec  int64
-	head [24]byte // the quote, date and time, and 4 bytes to make it whole words
+	head [24]byte // the quote, date and time, and 4 bytes of padding to whole words
 	tail [8]byte  // the zone and the quote
 	n    uint8    // length of tail
 }
 
 const (
 	headLen = len(`"2006-01-02T15:04:05`)
-	// secondRoom is what append may write: head, fraction, and tail as a word.
+	// secondRoom is the number of bytes that append may write: head, fraction, and
+	// tail as a word.
 	secondRoom = headLen + 10 + 8
 )
 
@@ -61,7 +62,7 @@ func (c *SecondCache) append(dst []byte, f TimeFormat, nsec int) []byte {
 	*(*[24]byte)(b[:]) = c.head
 	n := headLen
 	switch {
-	case f.digits == 3 && !f.trim: // by far the most frequent
+	case f.digits == 3 && !f.trim: // by far the most frequent format
 		ms := uint64(nsec) / 1e6
 		b[n] = '.'
 		b[n+1] = byte('0' + ms/100)
@@ -143,7 +144,7 @@ func putSecond(head *[24]byte, sec uint64) {
 // civil returns the date of a day counted from 1 January of the year 0 in the
 // proleptic Gregorian calendar, for the years 0 to 9999. Years are counted from
 // March, so that the leap day is the last day of a year. Quotients and
-// remainders of the century, the year and the month come out of one
+// remainders of the century, the year and the month result from one
 // multiplication each: C. Neri and L. Schneider, "Euclidean affine functions
 // and their application to calendar algorithms" (2022).
 func civil(days uint64) (year, month, day uint64) {

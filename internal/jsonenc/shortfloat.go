@@ -16,13 +16,12 @@ func AppendShortFloat64(dst []byte, v float64) []byte { return AppendTextFloat64
 
 // AppendTextFloat64 appends t and v as AppendFloat64 does.
 //
-// It tries with 10^6 what decimal64 tries with the largest power that is
-// possible: when m / 10^6 gives v, then m / 10^6, less its trailing zeros, is
-// the shortest decimal of v, for the reasons given there. Most measurements
-// have no more digits.
+// It tries 10^6, where decimal64 tries the largest possible power: if m / 10^6
+// is v, then m / 10^6 without its trailing zeros is the shortest decimal of v,
+// for the reasons given there. Most measurements have no more digits.
 func AppendTextFloat64(dst []byte, t *Text, v float64) []byte {
 	j := len(dst)
-	if cap(dst)-j < int(t.need)+maxFloatLen {
+	if cap(dst)-j < t.need+maxFloatLen {
 		return AppendFloat64(appendTextSlowly(dst, t), v)
 	}
 	b := dst[:cap(dst)]
@@ -30,7 +29,7 @@ func AppendTextFloat64(dst []byte, t *Text, v float64) []byte {
 	store64(b, j+8, t.head[1])
 	store64(b, j+16, t.head[2])
 	store64(b, j+24, t.head[3])
-	j += int(t.n)
+	j += t.len()
 	whole, millionths, ok := sixDecimals(math.Abs(v))
 	if !ok {
 		return AppendFloat64(b[:j], v)
@@ -43,7 +42,7 @@ func AppendTextFloat64(dst []byte, t *Text, v float64) []byte {
 // AppendTextMillis appends t and d as AppendMillis does.
 func AppendTextMillis(dst []byte, t *Text, d time.Duration) []byte {
 	j := len(dst)
-	if cap(dst)-j < int(t.need)+maxFloatLen || uint64(d) >= 1e8*1e6 {
+	if cap(dst)-j < t.need+maxFloatLen || uint64(d) >= 1e8*1e6 {
 		return AppendMillis(appendTextSlowly(dst, t), d)
 	}
 	b := dst[:cap(dst)]
@@ -52,7 +51,7 @@ func AppendTextMillis(dst []byte, t *Text, d time.Duration) []byte {
 	store64(b, j+16, t.head[2])
 	store64(b, j+24, t.head[3])
 	whole := uint64(d) / 1e6
-	return b[:putSix(b, j+int(t.n), uint32(whole), uint32(uint64(d)-whole*1e6))]
+	return b[:putSix(b, j+t.len(), uint32(whole), uint32(uint64(d)-whole*1e6))]
 }
 
 // sixDecimals returns a positive v as whole + millionths / 10^6, if it is a
@@ -69,12 +68,12 @@ func sixDecimals(v float64) (whole, millionths uint32, ok bool) {
 	return uint32(w), uint32(uint64(m) - w*1e6), true
 }
 
-// putSix writes whole, below 10^8, and behind a point millionths, below 10^6,
+// putSix writes whole, below 10^8, and after a point millionths, below 10^6,
 // without its trailing zeros, into b from j on, where there is room for
 // maxFloatLen bytes. It returns the end.
 func putSix(b []byte, j int, whole, millionths uint32) int {
 	digits := eightDigits(whole)
-	zeros := bits.TrailingZeros64(digits|1<<56) &^ 7 // of the eight, except the last
+	zeros := bits.TrailingZeros64(digits|1<<56) &^ 7 // trailing zeros of the eight digits, except the last
 	store64(b, j, (digits|'0'*all01)>>(zeros&63))
 	j += 8 - zeros>>3
 	if millionths == 0 {

@@ -25,7 +25,7 @@ func AppendString(dst []byte, s string) []byte {
 		store64(b, j+n-8, v)
 		bad = mark(w) | mark(v)
 	} else if n > 16 {
-		if load8(s, 0) >= 0x80 { // so is most of the rest
+		if load8(s, 0) >= 0x80 { // most of the rest is then not ASCII either
 			return appendUnicode(b[:j], s)
 		}
 		return appendLong(b[:j], s)
@@ -186,7 +186,8 @@ func appendRareKey(dst []byte, key string) []byte {
 	return append(AppendString(append(dst, ','), key), ':')
 }
 
-// appendRareKeyString is AppendKeyString for such keys.
+// appendRareKeyString is AppendKeyString for keys that are empty, long or need
+// escaping.
 //
 //go:noinline
 func appendRareKeyString(dst []byte, key, val string) []byte {

@@ -20,14 +20,14 @@ const (
 type TimeFormat struct {
 	layout string
 	kind   timeKind
-	digits uint8 // of the fraction of kindRFC3339
+	digits uint8 // digits of the fraction of kindRFC3339
 	trim   bool  // the fraction ends before its trailing zeros
 }
 
 type timeKind uint8
 
 const (
-	kindLayout timeKind = iota // whatever package time makes of it
+	kindLayout timeKind = iota // formatted by package time
 	kindRFC3339
 	kindUnix
 	kindMilli
@@ -38,7 +38,7 @@ const (
 // CompileTime prepares layout: one of the Unix constants, or a layout of
 // package time. The layouts of RFC 3339 with Z07:00, without a fraction or with
 // one of 1 to 9 digits, .000 as well as .999, are written by this package; all
-// others cost what time.Time.AppendFormat costs.
+// others cost as much as time.Time.AppendFormat.
 func CompileTime(layout string) TimeFormat {
 	f := TimeFormat{layout: layout}
 	switch layout {
@@ -85,8 +85,13 @@ func (f TimeFormat) Varies() bool {
 	return f.kind != kindLayout || one.Format(f.layout) != other.Format(f.layout)
 }
 
+// NineOrFewer is the Fraction of time.RFC3339Nano: nine digits without the
+// zeros at their end.
+const NineOrFewer = -9
+
 // Fraction returns how many digits the fraction of a second has in every time
-// of the format, 0, 3, 6 or 9, or -1 where it varies or is not known.
+// of the format, 0, 3, 6 or 9, or NineOrFewer, or -1 where it varies otherwise
+// or is not known.
 func (f TimeFormat) Fraction() int {
 	switch {
 	case f.kind == kindUnix:
@@ -99,6 +104,8 @@ func (f TimeFormat) Fraction() int {
 		return 9
 	case f.kind == kindRFC3339 && !f.trim && f.digits%3 == 0:
 		return int(f.digits)
+	case f.kind == kindRFC3339 && f.trim && f.digits == 9:
+		return NineOrFewer
 	}
 	return -1
 }
@@ -155,7 +162,7 @@ func (f TimeFormat) appendUnix(dst []byte, sec int64, nsec int) []byte {
 }
 
 // appendLayout lets package time write t. A layout, or the name of a zone, may
-// hold any text, so the result is escaped: the escaped text is written behind
+// hold any text, so the result is escaped: the escaped text is written after
 // the plain one and then moved over it, because there is no other place for it
 // without an allocation.
 func (f TimeFormat) appendLayout(dst []byte, t time.Time) []byte {

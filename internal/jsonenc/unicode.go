@@ -29,7 +29,7 @@ func appendUnicode(dst []byte, s string) []byte {
 			w = loadTail(s, n-i)
 		}
 		store64(b, j+i, w)
-		k := 0 // how many bytes of ASCII are in front of the character
+		k := 0 // number of ASCII bytes in front of the character
 		if w&0x80 == 0 {
 			m := mark(w) & all80
 			if m == 0 {

@@ -26,7 +26,7 @@ func AppendUnixNano(dst []byte, sec int64, nsec int) []byte {
 }
 
 // appendUnixFraction appends sec * 10^digits + frac. It writes the two parts
-// one behind the other, so it never needs more than 64 bits.
+// one after the other, so it never needs more than 64 bits.
 func appendUnixFraction(dst []byte, sec int64, frac uint64, digits int) []byte {
 	whole := uint64(sec)
 	if whole < 1<<33 { // 1970 to 2242

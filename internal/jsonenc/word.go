@@ -33,7 +33,7 @@ func load4to7(s string) uint64 {
 	return load32(s, 0) | load32(s, len(s)-4)<<32
 }
 
-// store4to7 writes what load4to7 returned for n bytes.
+// store4to7 writes n bytes that load4to7 returned.
 func store4to7(b []byte, j, n int, w uint64) {
 	store32(b, j, w)
 	store32(b, j+n-4, w>>32)
@@ -45,7 +45,7 @@ func load1to3(s string) uint64 {
 	return load8(s, 0) | load8(s, len(s)>>1)<<8 | load8(s, len(s)-1)<<16 | 0x2020202020000000
 }
 
-// store1to3 writes what load1to3 returned for n bytes.
+// store1to3 writes n bytes that load1to3 returned.
 func store1to3(b []byte, j, n int, w uint64) {
 	store8(b, j, w)
 	store8(b, j+n>>1, w>>8)

@@ -15,7 +15,7 @@ const maxValidDepth = 10000
 // The error is ErrSyntax if src is anything else than one JSON value (RFC 8259;
 // a byte order mark is not allowed), and ErrDepth if its arrays and objects are
 // nested more than maxDepth deep; dst is then returned as it was, but the bytes
-// behind it may have changed. src and dst must not overlap. It allocates only
+// after it may have changed. src and dst must not overlap. It allocates only
 // to grow dst, and needs stack in proportion to the depth: one frame for each
 // 64 levels.
 func AppendCompact(dst, src []byte, maxDepth int) ([]byte, error) {

@@ -85,6 +85,9 @@ func checkCompact(t *testing.T, src []byte) {
 	if got := Valid(src); got != ok {
 		t.Fatalf("Valid(%q) = %v, want %v", src, got, ok)
 	}
+	if got, want := IsScalar(src), ok && !bytes.ContainsAny(src, "\"{[ \t\r\n"); got != want {
+		t.Fatalf("IsScalar(%q) = %v, want %v", src, got, want)
+	}
 	for _, dst := range [][]byte{nil, []byte("full")[:4:4], append(make([]byte, 0, 4096), "roomy"...)} {
 		got, err := AppendCompact(dst, src, maxValidDepth)
 		switch {

@@ -20,7 +20,7 @@
 //
 // The line is one JSON object as package jsonenc writes it: without white space
 // outside of strings, in UTF-8, with or without a newline at its end. So these
-// functions scan it without validating it, see line.go. Each appends the edited
+// functions scan it without validating it; see line.go. Each appends the edited
 // line to dst, with the newline if there was one, and returns the extended
 // slice. dst and line must not overlap. A line that is not such an object makes
 // no function panic; the result is then no more valid than the line.

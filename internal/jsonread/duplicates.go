@@ -13,16 +13,15 @@ type Policy uint8
 const (
 	KeepAll   Policy = iota // all of them stay
 	LastWins                // the last one stays in its place, those before it are removed
-	FirstWins               // the first one stays in its place, those behind it are removed
+	FirstWins               // the first one stays in its place, those after it are removed
 	Rename                  // all stay: the second becomes "key#2", the third "key#3"
 )
 
-// Duplicates appends line to dst, and of its top-level members with the same
-// key only those that p keeps. Keys are compared as decoded, not as they are
-// escaped. Members that stay keep their order and their bytes. Rename skips a
-// number if the line has that key already, anywhere; so all keys differ in the
-// end. s must not be used by another call at the same time. 0 allocs, apart
-// from what dst and s have to grow by.
+// Duplicates appends line to dst, without the top-level members with the same
+// key that p removes. Keys are compared as decoded, not as they are escaped.
+// The remaining members keep their order and their bytes. Rename skips a number
+// if the line has that key already, anywhere; so all keys differ in the end. s
+// must not be used by concurrent calls. 0 allocs, except to grow dst and s.
 func Duplicates(dst, line []byte, p Policy, s *Scratch) []byte {
 	if p == KeepAll || p > Rename || !s.findTwins(line) {
 		return append(dst, line...)
@@ -86,8 +85,7 @@ func endsOf(name []byte) int {
 	return n + 5*int(name[0]) + 11*int(name[n-1])
 }
 
-// appendRenamed writes the line with a number behind each key that was there
-// before.
+// appendRenamed writes the line with a number after each repeated key.
 func (s *Scratch) appendRenamed(dst, line []byte) []byte {
 	from := 0
 	for i := range s.fields {
@@ -107,7 +105,7 @@ func (s *Scratch) appendRenamed(dst, line []byte) []byte {
 func (s *Scratch) freeNumber(line []byte, f *field) int {
 	for {
 		f.number++
-		n := len(s.names) // its end serves as working memory
+		n := len(s.names) // the end of s.names serves as scratch space
 		s.names = append(append(s.names, s.nameOf(line, f)...), '#')
 		s.names = strconv.AppendInt(s.names, int64(f.number), 10)
 		twin := s.find(line, s.names[n:])

@@ -13,11 +13,12 @@ import (
 
 // In the raw text of a JSON string a double quote is preceded by backslashes:
 // one in a literal of the line, three in a literal within it, seven at the next
-// depth. Any more belong to the text before the quote: 4 of 5, 8 of 11. The
-// number of trailing ones in the binary number of backslashes gives the depth.
+// depth. Further ones belong to the text before the quote: 4 of 5, 8 of 11. The
+// number of trailing ones in the binary form of the number of backslashes is
+// the depth.
 
-// quoteWidth returns the length of a double quote with those of the run
-// backslashes before it that belong to it.
+// quoteWidth returns the length of a double quote including those of its
+// preceding run of backslashes that belong to it.
 func quoteWidth(run int) int { return 1 << bits.TrailingZeros(^uint(run)) }
 
 // backslashes returns the length of the run of backslashes at i.
@@ -54,7 +55,7 @@ func unicodeEscape(b []byte) (r rune, width int) {
 	return utf8.RuneError, 6
 }
 
-// appendPlain appends the raw text of a string with those characters unescaped
+// appendPlain appends the raw text of a string. It unescapes the characters
 // that jsonenc would not have escaped.
 func appendPlain(dst, text []byte) []byte {
 	for {

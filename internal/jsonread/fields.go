@@ -9,8 +9,8 @@ import (
 )
 
 // Lookup finds the last top-level member of obj whose decoded name is key and
-// returns its value as raw JSON, which is a part of obj. Fields describes what
-// it accepts as obj; obj is UTF-8, as every line of nib is. It allocates
+// returns its value as raw JSON, which is a part of obj. Fields describes the
+// accepted values of obj; obj is UTF-8, as every line of nib is. It allocates
 // nothing.
 func Lookup(obj []byte, key string) (value []byte, ok bool) {
 	c := compactor{src: obj}
@@ -39,7 +39,7 @@ func Locate(obj []byte, key string) (from, end int, ok bool) {
 
 // Fields iterates over the top-level members of obj in their order: the name as
 // in obj, escaped and without its quotes, and the value as raw JSON. Both are
-// parts of obj, with no capacity behind them, and are valid as long as obj is.
+// parts of obj, without spare capacity, and are valid as long as obj is.
 //
 // obj is an object, or the beginning of one; instead of its brace it may begin
 // with the comma that precedes a member. The iteration ends where obj stops
@@ -121,8 +121,8 @@ func equalName(name []byte, key string) bool {
 }
 
 // Elements iterates over the elements of the array arr as raw JSON. They are
-// parts of arr, with no capacity behind them. The iteration ends where arr
-// stops being an array.
+// parts of arr, without spare capacity. The iteration ends where arr stops
+// being an array.
 func Elements(arr []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		c := compactor{src: arr}

@@ -35,7 +35,7 @@ func members(t *testing.T, obj []byte) []string {
 }
 
 // checkFields compares Fields and Lookup with encoding/json if obj is a valid
-// object, and checks in any case that what they return is a part of obj.
+// object, and checks in any case that their results are parts of obj.
 func checkFields(t *testing.T, obj []byte) {
 	t.Helper()
 	var got []string

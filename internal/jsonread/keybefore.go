@@ -8,17 +8,22 @@ import (
 )
 
 // keyBefore returns the key that ends before the separator at i, and the double
-// quote behind it, with its backslashes, if there is one. It does not look
+// quote after it, with its backslashes, if there is one. It does not look
 // further back than first.
 func (m *masker) keyBefore(first, i int) (name, quote []byte) {
 	src, j := m.src, i
-	for j > first && src[j-1] == ' ' {
-		j--
+	if k := m.spaceBefore(first, j, true); k > first && src[k-1] == '"' {
+		j = k
+	} else {
+		j = m.spaceBefore(first, j, false)
 	}
-	if j > first && src[j-1] == ']' { // user[password]=, params['password'] =
-		j--
-	} else if j-first > 3 && src[j-3] == '%' && src[j-2] == '5' && lower(src[j-1]) == 'd' {
-		j -= 3
+	for range 3 { // user[password]=, params['password'] =, user[password][]=
+		switch {
+		case j > first && (src[j-1] == ']' || src[j-1] == '[' && j < i && src[j] == ']'):
+			j--
+		case j-first > 3 && src[j-3] == '%' && src[j-2] == '5' && lower(src[j-1])-'b' <= 'd'-'b':
+			j -= 3
+		}
 	}
 	if j > first {
 		switch src[j-1] {
@@ -45,8 +50,30 @@ func (m *masker) keyBefore(first, i int) (name, quote []byte) {
 	return nil, nil
 }
 
+// spaceBefore returns where the spaces and escaped tabs before j begin, and, if
+// lines is set, the escaped line ends.
+//
+//go:noinline
+func (m *masker) spaceBefore(first, j int, lines bool) int {
+	for j > first {
+		j--
+		if c := m.src[j]; c == ' ' {
+			continue
+		} else if !isBlank(c, lines) || j == first || m.src[j-1] != '\\' {
+			return j + 1
+		}
+		for j > first && m.src[j-1] == '\\' {
+			j--
+		}
+	}
+	return j
+}
+
+// isBlank reports whether c is the letter of an escape of white space.
+func isBlank(c byte, lines bool) bool { return c == 't' || lines && (c == 'n' || c == 'r') }
+
 // wordBefore returns the word that ends at j if it is a key. The letters of an
-// escape sequence in front of it do not belong to it; if it is uncertain
+// escape sequence before the key do not belong to it; if it is uncertain
 // whether they are one, wordBefore tries both.
 func (m *masker) wordBefore(first, j int) []byte {
 	src, k := m.src, j
@@ -68,7 +95,7 @@ func (m *masker) wordBefore(first, j int) []byte {
 		if skip = 1; src[k] == 'u' {
 			skip = len(`u0000`)
 		}
-	case '%': // of %26password=
+	case '%': // as in %26password=
 		skip = 2
 	default:
 		return nil
@@ -79,7 +106,7 @@ func (m *masker) wordBefore(first, j int) []byte {
 	return m.known(k+skip, j)
 }
 
-// known returns src[k:j], without hyphens in front, if it is a key.
+// known returns src[k:j], without leading hyphens, if it is a key.
 func (m *masker) known(k, j int) []byte {
 	for k < j && m.src[k] == '-' {
 		k++
@@ -90,8 +117,8 @@ func (m *masker) known(k, j int) []byte {
 	return nil
 }
 
-// isBoundary reports whether a word can begin at k: the byte before is not part
-// of a word, nor a backslash that makes its first letter an escape.
+// isBoundary reports whether a word can begin at k: the byte before it is not
+// part of a word, nor a backslash that makes its first letter an escape.
 func (m *masker) isBoundary(first, k int) bool {
 	if k == first {
 		return true
@@ -116,7 +143,7 @@ func (m *masker) escapedBefore(first, j int, quote []byte) bool {
 	if len(name) < len(quote) {
 		return false
 	}
-	n := len(m.dst) // its end serves as working memory
+	n := len(m.dst) // the end of m.dst serves as scratch space
 	for i := len(quote) - 1; i < len(name); {
 		if name[i] == '\\' {
 			for i+1 < len(name) && name[i+1] == '\\' {

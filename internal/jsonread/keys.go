@@ -19,7 +19,7 @@ type Keys struct {
 	// escaped, as they are in a line. A text is searched for them one by one.
 	phrases []string
 
-	// reach is how far behind a separator a key can begin.
+	// reach is the maximum distance from a separator to a key after it.
 	reach int
 }
 

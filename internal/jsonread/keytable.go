@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// fewFields is how many fields are compared one by one. Above it a hash table
-// is made, as 10,000 fields would take 50 million comparisons.
+// fewFields is the number of fields up to which they are compared one by one.
+// Above it a hash table is made, as 10,000 fields would take 50 million
+// comparisons.
 const fewFields = 16
 
 // A field is a top-level member and how it relates to those with the same key.
@@ -16,8 +17,8 @@ type field struct {
 	member
 	name, nameEnd int // the decoded key in Scratch.names; name is -1 if the line has it unescaped
 	first         int // index of the first field with this key, which may be this one
-	last          int // of the first field with a key: index of the last one
-	number        int // of the first field with a key: the last number that Rename has used
+	last          int // set at the first field with a key: index of the last one
+	number        int // set at the first field with a key: the last number that Rename has used
 }
 
 // nameOf returns the decoded key of f, valid until s.names changes.
@@ -53,7 +54,8 @@ func (s *Scratch) addToTable(line, name []byte, i int) {
 // seed prevents an attacker from choosing keys that collide.
 var seed = maphash.MakeSeed()
 
-// slot returns where the table has the field with that key, or would have it.
+// slot returns the index in the table at which the field with that key is or
+// belongs.
 func (s *Scratch) slot(line, name []byte) int {
 	mask := len(s.table) - 1
 	i := int(maphash.Bytes(seed, name)) & mask

@@ -11,7 +11,7 @@ import (
 type marks uint8
 
 const (
-	hasSeparator marks = 1 << iota // what may be a colon or an equals sign
+	hasSeparator marks = 1 << iota // there may be a colon or an equals sign
 	hasEscape                      // an escape sequence
 	hasForeign                     // one that jsonenc may not have written: \/ or \uXXXX
 )
@@ -27,12 +27,12 @@ const (
 	fullWidths  = fullWidth * all01
 )
 
-// zeros sets the top bit of each zero byte of w. The lowest such bit is right;
-// borrows run upwards, so there may be wrong ones above it.
+// zeros sets the top bit of each zero byte of w. The lowest such bit is
+// correct; borrows propagate upwards, so higher ones may be wrong.
 func zeros(w uint64) uint64 { return (w - all01) &^ w & all80 }
 
 // literal reads the string literal whose opening quote is at b[i]. It returns
-// the offset behind the closing quote, or -1 if there is none.
+// the offset after the closing quote, or -1 if there is none.
 func literal(b []byte, i int) (end int, found marks) {
 	i++
 	for i+8 <= len(b) {
@@ -46,7 +46,7 @@ func literal(b []byte, i int) (end int, found marks) {
 			i += 8
 			continue
 		}
-		stop &= -stop // what follows need not belong to the literal
+		stop &= -stop // the bytes that follow need not belong to the literal
 		if separators&(stop-1) != 0 {
 			found |= hasSeparator
 		}
@@ -79,7 +79,7 @@ func escapeMarks(b []byte, i int) marks {
 	return hasEscape
 }
 
-// value returns the offset behind the value that begins at b[i], or -1 if it
+// value returns the offset after the value that begins at b[i], or -1 if it
 // has no end.
 func value(b []byte, i int) int {
 	if i >= len(b) {
@@ -127,8 +127,8 @@ func container(b []byte, i int) int {
 
 // A member is one "key":value of an object.
 type member struct {
-	from, colon, to int   // the whole, and the colon between key and value
-	marks           marks // of the key
+	from, colon, to int   // bounds of the member, and the colon between key and value
+	marks           marks // marks of the key
 }
 
 // memberAt reads the member that begins at b[i].
@@ -153,7 +153,7 @@ func firstMember(line []byte) int {
 	return 1
 }
 
-// nextMember returns the offset of the member behind the one that ends at to,
+// nextMember returns the offset of the member after the one that ends at to,
 // or -1 if that was the last one.
 func nextMember(line []byte, to int) int {
 	if line[to] != ',' {

@@ -34,8 +34,8 @@ func MayShareKey(a []byte, b string) bool {
 	return bits != 0 && bits&keyBits(b) != 0
 }
 
-// keyBits sets a bit for each key of encoded fields, and for whatever else is
-// behind a comma and a quote.
+// keyBits sets a bit for each key of encoded fields, and for any other text
+// after a comma and a quote.
 func keyBits(fields string) (bits uint64) {
 	for {
 		i := strings.Index(fields, `,"`)

@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// An object is what encoding/json makes of a JSON object, with its members in
+// An object is a JSON object decoded by encoding/json, with its members in
 // their order and with those whose keys are the same.
 type object []pair
 

@@ -17,14 +17,15 @@ type part struct {
 	texts int // bytes in the strings of its value
 }
 
-// bare returns the size without strings: the least that cutting them can reach.
+// bare returns the size without strings: the minimum that cutting them can
+// reach.
 func (p *part) bare() int { return p.to - p.from - p.texts }
 
-// split reads the members of line into s.parts. The number is 1, or the one
-// that belongs to the key truncated if the line has that already. It is not ok
-// if line is not an object.
+// split reads the members of line into s.parts. The number is 1, or that of the
+// key truncated if the line already has such a key. ok is false if line is not
+// an object.
 func (s *Scratch) split(line []byte, class func(key []byte) Class) (number int, ok bool) {
-	s.parts, s.end, number = s.parts[:0], 1, 1
+	s.parts, s.order, s.end = s.parts[:0], s.order[:0], 1
 	for i := firstMember(line); i > 0; i = nextMember(line, s.end) {
 		p := part{}
 		if p.member, ok = memberAt(line, i); !ok {
@@ -35,8 +36,8 @@ func (s *Scratch) split(line []byte, class func(key []byte) Class) (number int, 
 			s.names, _ = AppendUnquoted(s.names[:0], line[p.from:p.colon])
 			name = s.names
 		}
-		if string(name) == truncated {
-			number = freeTruncated(line)
+		if n := truncatedNumber(name); n > 0 {
+			s.order = append(s.order, n)
 		}
 		if class != nil {
 			p.class = class(name)
@@ -47,7 +48,39 @@ func (s *Scratch) split(line []byte, class func(key []byte) Class) (number int, 
 		s.parts = append(s.parts, p)
 		s.end = p.to
 	}
+	slices.Sort(s.order)
+	number = 1
+	for _, taken := range s.order {
+		if taken == uint64(number) {
+			number++
+		}
+	}
 	return number, len(line) > 1 && line[0] == '{' && s.end < len(line) && line[s.end] == '}'
+}
+
+// truncatedNumber returns 1 for the key truncated, n for truncated#n, and 0 for
+// others. An n that is larger than a line can have members may overflow.
+func truncatedNumber(key []byte) (n uint64) {
+	if len(key) < len(truncated) || string(key[:len(truncated)]) != truncated {
+		return 0
+	}
+	digits := key[len(truncated):]
+	if len(digits) == 0 {
+		return 1
+	}
+	if digits[0] != '#' {
+		return 0
+	}
+	for _, c := range digits[1:] {
+		if c-'0' > 9 || n == 0 && c == '0' {
+			return 0
+		}
+		n = 10*n + uint64(c-'0')
+	}
+	if n == 1 {
+		n = 0
+	}
+	return n
 }
 
 // isKey reports whether the literal that ends at end is a key.
@@ -70,7 +103,7 @@ func eachText(b []byte, f func(n int)) {
 
 // dropParts marks as gone the members that must be removed as a whole, so that
 // cutting strings can shorten the line from size to room bytes. It returns the
-// size of what remains, with the strings.
+// size of the rest, with the strings.
 func (s *Scratch) dropParts(size, room int) int {
 	bare := size
 	for i := range s.parts {
@@ -98,8 +131,8 @@ func (s *Scratch) dropParts(size, room int) int {
 	return size
 }
 
-// limits returns how long the strings of free and late members may be, so that
-// excess bytes are saved, if possible.
+// limits returns the maximum lengths of the strings of free and late members
+// that save excess bytes, if possible.
 func (s *Scratch) limits(line []byte, excess int) (free, late int) {
 	free, excess = s.limit(line, Free, excess)
 	late, _ = s.limit(line, Late, excess)
@@ -107,7 +140,8 @@ func (s *Scratch) limits(line []byte, excess int) (free, late int) {
 }
 
 // limit returns the length to which the strings of a class have to be cut to
-// save excess bytes, and how many of these remain if that is not possible.
+// save excess bytes, and the number of excess bytes that remain if that is not
+// possible.
 func (s *Scratch) limit(line []byte, class Class, excess int) (limit, rest int) {
 	if excess <= 0 {
 		return math.MaxInt, 0
@@ -126,8 +160,8 @@ func (s *Scratch) limit(line []byte, class Class, excess int) (limit, rest int) 
 		if i > 0 {
 			next = int(s.sizes[i-1])
 		}
-		// The longest n strings, cut to the same length, save enough; they need
-		// not become shorter than the one that follows.
+		// The longest n strings, cut to the same length, save enough; they need not
+		// become shorter than the next one.
 		if n := len(s.sizes) - i; sum-n*next >= excess {
 			return (sum - excess) / n, 0
 		}

@@ -195,7 +195,7 @@ var shapes = []struct {
 	}},
 }
 
-// logged returns what a shape writes.
+// logged returns the line of a shape.
 func logged(log func(*nib.Logger, plant), p plant, opts ...nib.Option) string {
 	var b bytes.Buffer
 	log(nib.New(&b, append(opts, nib.WithErrorHandler(func(error) {}))...), p)

@@ -15,29 +15,28 @@ import (
 // however deep in objects and arrays the member is; the key is compared as a
 // whole. Inside of the other strings
 //
-//   - the password of a URL goes: scheme://user:***@host, and what package
-//     net/url takes for a port when a slash stands in the password;
-//   - what follows a key and one of the separators : = => := goes, be it
+//   - the password of a URL goes: scheme://user:***@host, and the text that
+//     package net/url takes for a port when the password has a slash;
+//   - the text after a key and one of the separators : = => := goes, be it
 //     quoted, bracketed, or a token up to white space, a comma, a semicolon, an
-//     ampersand or the closing bracket or quote of what the pair stands in. The
-//     key may be in quotes itself. This covers JSON within the string, escaped
-//     any number of times, what package fmt prints for structs and maps,
-//     logfmt, query strings, forms, connection strings and header lines. A
-//     scheme (Bearer, Basic, Digest, Token) in front of a credential stays, and
-//     Authorization and Cookie headers are masked up to the end of their line.
+//     ampersand or the closing bracket or quote around the pair. The key may be
+//     in quotes itself. This covers JSON within the string, escaped any number
+//     of times, the format of package fmt for structs and maps, logfmt, query
+//     strings, forms, connection strings and header lines. A scheme (Bearer,
+//     Basic, Digest, Token) in front of a credential stays, and Authorization
+//     and Cookie headers are masked up to the end of their line.
 //
 // In a text a key has to be a whole word: the characters of words are ASCII
 // letters, digits, _ and -, and hyphens before a word do not count. So the key
-// password finds user.password= and --password=, but neither db_password= nor
+// password matches user.password= and --password=, but neither db_password= nor
 // passwords=. Chinese has no spaces, so other characters end a word, and its
 // colon, comma and similar characters are known, too. A secret that does not
 // follow its key this way is not found: the values that %v prints without
 // names, or "--password x".
 //
-// Keys of members are never changed. Where a value has no end, all that follows
-// it in its string goes. Redact does not change what it has written itself: it
-// is idempotent. k may be nil, then URLs only are looked for. 0 allocs, apart
-// from what dst has to grow by.
+// Keys of members are never changed. If a value has no end, the rest of its
+// string is masked. Redact is idempotent: it does not change its own output. If
+// k is nil, only passwords in URLs are masked. 0 allocs, except to grow dst.
 func Redact(dst, line []byte, k *Keys) []byte {
 	if k == nil {
 		k = &noKeys
@@ -75,14 +74,17 @@ func Redact(dst, line []byte, k *Keys) []byte {
 var noKeys Keys
 
 // A masker copies src to dst and masks secrets. src[:from] has been copied;
-// unchanged runs are copied when something behind them is replaced.
+// unchanged runs are copied when something after them is replaced.
 type masker struct {
 	keys *Keys
 	src  []byte
 	dst  []byte
 	from int
-	end  int // of the text within src that is being searched
-	noAt int // there is no @ between here and the end of the last URL
+	end  int // end of the text within src that is being searched
+	noAt int // there is no @ between this offset and the end of the last URL
+
+	lastAt       int // offset of the last @ of the last URL that has one
+	authorityEnd int // end of the authority of that URL
 }
 
 // replace replaces src[from:to] with text.
@@ -96,7 +98,7 @@ func (m *masker) isSecret(from, to int, found marks) bool {
 	if found&hasEscape == 0 {
 		return m.keys.has(m.src[from+1 : to-1])
 	}
-	n := len(m.dst) // its end serves as working memory
+	n := len(m.dst) // the end of m.dst serves as scratch space
 	m.dst, _ = AppendUnquoted(m.dst, m.src[from:to])
 	name := m.dst[n:]
 	m.dst = m.dst[:n]
@@ -155,9 +157,9 @@ func (m *masker) text(from, to int) {
 	}
 }
 
-// invalidPort masks what package url quotes, with the colon at i, in the error
-// for a URL whose password has a slash in it: it takes the text before that for
-// a port. It returns where to continue.
+// invalidPort masks the text, with the colon at i, that package url quotes in
+// the error for a URL whose password contains a slash: it mistakes the text
+// before the slash for a port. It returns where to continue.
 func (m *masker) invalidPort(first, i int) int {
 	width := quoteWidth(m.backslashesBefore(first, i-1))
 	if !bytes.HasSuffix(m.src[first:i-width], []byte("invalid port ")) {
@@ -189,23 +191,29 @@ func (m *masker) url(i int) int {
 	colon, at, to := m.userinfo(p)
 	if at < 0 {
 		m.noAt = to
+	} else {
+		m.lastAt, m.authorityEnd = at, to
 	}
 	if colon < 0 || at < colon+2 {
 		return p
 	}
 	if rest, masked := bytes.CutPrefix(m.src[colon+1:at], []byte(contract.SecretText)); masked && len(rest) > 0 {
-		return p // the mask is that of a key, as in http://token:***&@
+		if name, _ := m.keyBefore(p, colon); name != nil {
+			return p // the mask is that of a key, as in http://token:***&@
+		}
 	}
 	m.replace(colon+1, at, contract.SecretText)
 	return at
 }
 
-// userinfo finds the first colon of the authority at p, the last @ behind it
-// and its end. If there is no @, but what follows the colon is not a port, then
-// a password with a slash in it has been printed unescaped, and the authority
-// continues behind that.
+// userinfo finds the first colon of the authority at p, the last @ after it and
+// its end. If there is no @, but the text after the colon is not a port, then a
+// password that contains a slash has been printed unescaped, and the authority
+// continues after that. Such an authority may contain the beginnings of others,
+// which all end where it does: the search stops there.
 func (m *masker) userinfo(p int) (colon, at, end int) {
 	colon, at = -1, -1
+	noPort := false
 	for ; p < m.end; p++ {
 		switch c := m.src[p]; c {
 		case ':':
@@ -215,9 +223,13 @@ func (m *masker) userinfo(p int) (colon, at, end int) {
 		case '@':
 			at = p
 		case '/', '?', '#':
-			if colon < 0 || at >= 0 || isPort(m.src[colon+1:p]) {
+			if colon < 0 || at >= 0 || !noPort && isPort(m.src[colon+1:p]) {
 				return colon, at, p
 			}
+			if p < m.lastAt {
+				return colon, m.lastAt, m.authorityEnd
+			}
+			noPort = true
 		case ' ', '<', '>', '`':
 			return colon, at, p
 		case '\\':
@@ -231,8 +243,8 @@ func (m *masker) userinfo(p int) (colon, at, end int) {
 	return colon, at, p
 }
 
-// isPort reports whether b begins with a port, or is empty. Lists of hosts
-// continue with a comma, and a backslash belongs to an escaped slash.
+// isPort reports whether b begins with a port, or is empty. A comma continues a
+// list of hosts, and a backslash belongs to an escaped slash.
 func isPort(b []byte) bool {
 	for _, c := range b {
 		if c == ',' || c == '\\' {

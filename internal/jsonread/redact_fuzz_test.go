@@ -12,7 +12,7 @@ import (
 	"github.com/nib-log/nib/internal/contract"
 )
 
-// checkRedact compares line, decoded, with what Redact makes of it.
+// checkRedact compares line, decoded, with the result of Redact.
 func checkRedact(t *testing.T, line []byte) {
 	t.Helper()
 	got := Redact(nil, line, testKeys)
@@ -27,7 +27,7 @@ func checkRedact(t *testing.T, line []byte) {
 	}
 }
 
-// compareRedacted returns what is wrong with got, or "".
+// compareRedacted returns the first fault of got, or "".
 func compareRedacted(src, got any) string {
 	switch src := src.(type) {
 	case object:
@@ -118,7 +118,7 @@ func TestRedactTextsWithOneByteChanged(t *testing.T) {
 	}
 }
 
-// tokens are what texts with secrets are made of.
+// tokens are the parts of texts with secrets.
 var tokens = []string{
 	"password", "Token", "cookie", "Authorization: ", "credit card", `a"b`, "-p", "Bearer ", "digest ", "b'", "x", "y z", "12", "中", "密码", "：", "，", "”", "***",
 	":", "=", "=>", ": ", " = ", "://", "@", "/", "?", "#", "&", ",", ";", " ", "\n", "\r\n", "\t", "\x01", "%5D", "%5B",

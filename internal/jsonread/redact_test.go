@@ -4,6 +4,7 @@ package jsonread
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/nib-log/nib/internal/jsonenc"
@@ -18,7 +19,7 @@ func inLine(text string) []byte {
 	return append(jsonenc.AppendString([]byte(`{"message":`), text), "}\n"...)
 }
 
-// messageOf decodes what inLine encodes.
+// messageOf decodes the message that inLine encodes.
 func messageOf(t *testing.T, line []byte) string {
 	t.Helper()
 	var v struct{ Message string }
@@ -111,7 +112,7 @@ var textTests = []struct{ name, in, want string }{
 	{"colon", "password: x user: bob\npassword:x user:bob\npassword : x", "password: *** user: bob\npassword:*** user:bob\npassword : ***"},
 	{"equals", "password=x user=bob\npassword = x\npassword==x", "password=*** user=bob\npassword = ***\npassword==***"},
 	{"arrow", "password => x, a => b\npassword=>x\npassword := x", "password => ***, a => b\npassword=>***\npassword := ***"},
-	{"tabs", "password:\tx\tb", "password:\t***\tb"},
+	{"tabs", "password:\tx\tb password\t= x", "password:\t***\tb password\t= ***"},
 	{"any case", "PASSWORD=x Password: y pAssWord=z", "PASSWORD=*** Password: *** pAssWord=***"},
 	{"no value", "password= \npassword:\npassword", "password= \npassword:\npassword"},
 	{"delimiters", "password=x,a password=x;a password=x&a", "password=***,a password=***;a password=***&a"},
@@ -152,9 +153,11 @@ var textTests = []struct{ name, in, want string }{
 
 	{"query", "GET /?a=b&password=x&c=d HTTP", "GET /?a=b&password=***&c=d HTTP"},
 	{"form", "user[password]=x&user%5Bpassword%5D=y&a=%26password=z", "user[password]=***&user%5Bpassword%5D=***&a=%26password=***"},
+	{"form with arrays", "password[]=x&user[password][]=y&token%5B%5D=z&a[]=b", "password[]=***&user[password][]=***&token%5B%5D=***&a[]=b"},
 	{"index", "$_POST['password'] = 'x y'; params[\"token\"]=x", "$_POST['password'] = '***'; params[\"token\"]=***"},
 	{"URL with both", "http://bob:x@h/?token=y&a=b", "http://bob:***@h/?token=***&a=b"},
 	{"URL as a value", "token=http://bob:x@h/ b", "token=*** b"},
+	{"URL whose password begins with the mask", "http://bob:***x@h http://bob:***,http://bob:x@h", "http://bob:***@h http://bob:***@h"},
 	{"key as the user of a URL", "a://password:x@h a://token:///&@>", "a://password:***@h a://token:***&@>"},
 	{"connection string", "Server=h;Password=x;User=bob", "Server=h;Password=***;User=bob"},
 
@@ -171,6 +174,8 @@ var textTests = []struct{ name, in, want string }{
 
 	{"JSON", `{"password":"x y","b":"c"}`, `{"password":"***","b":"c"}`},
 	{"JSON with spaces", `{ "password" : "x y" , "b" : "c" }`, `{ "password" : "***" , "b" : "c" }`},
+	{"JSON with tabs and line ends", "{\"password\"\t:\t\"x y\",\r\n\"token\"\n:\r\n{\n\"a\": 1\n},\"b\":\n1}", "{\"password\"\t:\t\"***\",\r\n\"token\"\n:\r\n\"***\",\"b\":\n1}"},
+	{"JSON with line ends in JSON", `{"a":"{\"password\"\n:\n\"x y\",\"b\":1}"}`, `{"a":"{\"password\"\n:\n\"***\",\"b\":1}"}`},
 	{"JSON numbers", `{"password":123,"token":null}`, `{"password":"***","token":"***"}`},
 	{"JSON objects", `{"password":{"a":"} x"},"token":["]",{}],"b":1}`, `{"password":"***","token":"***","b":1}`},
 	{"JSON in JSON", `{"a":"{\"password\":\"x y\",\"b\":1}","token":1}`, `{"a":"{\"password\":\"***\",\"b\":1}","token":"***"}`},
@@ -210,6 +215,21 @@ func TestRedactTexts(t *testing.T) {
 			t.Errorf("%s\nin   %s\ngot  %s\nwant %s", tt.name, tt.in, got, tt.want)
 		}
 	}
+}
+
+// Quadratic time would take minutes here.
+func TestRedactTakesTimeInProportionToItsText(t *testing.T) {
+	const size = 2 << 20
+	tests := []struct{ text, behind string }{
+		{"x://a:***", "@"},
+		{"x://token:***,", "@"},
+		{"x://a:b ", "@"},
+		{"x://a:b", ""},
+	}
+	for _, tt := range tests {
+		Redact(nil, inLine(strings.Repeat(tt.text, size/len(tt.text))+tt.behind), testKeys)
+	}
+	Redact(nil, inLine("x://a:"+strings.Repeat("1", size)+"x"+strings.Repeat("/", size)), testKeys)
 }
 
 // A text must not be read beyond its end, and a mask must not extend beyond it.

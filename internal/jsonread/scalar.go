@@ -2,6 +2,10 @@
 
 package jsonread
 
+// IsScalar reports whether text is a number, true, false or null, without white
+// space around it.
+func IsScalar(text []byte) bool { return len(text) > 0 && scalarLen(text) == len(text) }
+
 // scalarLen returns the length of the number, true, false or null at the front
 // of b, or minus the offset where b stops being one.
 func scalarLen(b []byte) int {

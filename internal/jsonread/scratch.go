@@ -10,9 +10,9 @@ type Scratch struct {
 	table  []int32 // hash table of indexes into fields plus one; empty while there are few
 
 	parts []part
-	order []uint64 // of parts: by size, with the index
-	sizes []uint64 // of strings; of the same type, since each that is sorted has code of its own
-	end   int      // of the last member
+	order []uint64 // parts ordered by size, with the index
+	sizes []uint64 // sizes of strings; of the same type, since sorting each type needs separate code
+	end   int      // end of the last member
 }
 
 // The size of an element of the larger slices, in words.
@@ -21,8 +21,8 @@ const (
 	partWords  = 7
 )
 
-// Size returns how many bytes s keeps for the next call, so that its owner can
-// discard one that an unusual line has made large.
+// Size returns the number of bytes that s keeps for the next call, so that its
+// owner can discard one that an unusual line has made large.
 func (s *Scratch) Size() int {
 	words := cap(s.fields)*fieldWords + cap(s.parts)*partWords + cap(s.order) + cap(s.sizes)
 	return words*8 + cap(s.table)*4 + cap(s.names)

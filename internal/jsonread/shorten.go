@@ -11,38 +11,36 @@ type Class uint8
 
 // The classes.
 const (
-	Free Class = iota // whenever something must be cut
-	Late              // if that does not suffice
+	Free Class = iota // changed first
+	Late              // if changing those does not suffice
 	Never
 )
 
 // truncated is the key of the number of bytes left out.
 const truncated = "truncated"
 
-// Shorten appends line to dst, and if it is longer than limit bytes, the
-// newline counted, leaves out as much as it must:
+// Shorten appends line to dst, and if it is longer than limit bytes, including
+// the newline, leaves out as much as necessary:
 //
 //  1. the strings in free members are cut, at any depth, the longest first: all
 //     to the same number of bytes, and none that is shorter than that;
 //  2. if that cannot suffice, those in late members too;
 //  3. if that cannot suffice, whole free members go, those first that are
 //     largest without their strings, and then late ones. Strings are cut only
-//     as far as what remains requires.
+//     as far as necessary.
 //
 // A string is cut between characters, never within an escape sequence or a
 // surrogate pair. Keys are not cut, and members of class Never are not touched.
 //
 // A shortened line has one more member at its end, "truncated":N, where N is
-// how many bytes it would be shorter without that member than line was. If line
-// has such a key already, it is truncated#2, or has the next free number. The
-// result has at most limit bytes, unless the members of class Never and this
-// one have more; then nothing else is left. Shortening it again changes
-// nothing, unless it is still too long.
+// the number of bytes left out. If line has such a key already, it is
+// truncated#2, or has the next free number. The result has at most limit bytes,
+// unless the members of class Never and this one have more; then nothing else
+// remains. Shortening it again changes nothing, unless it is still too long.
 //
 // class returns the class of each top-level member by its decoded key, which is
 // valid during the call only; nil makes all of them free. s must not be used by
-// another call at the same time. 0 allocs, apart from what dst and s have to
-// grow by.
+// concurrent calls. 0 allocs, except to grow dst and s.
 func Shorten(dst, line []byte, limit int, class func(key []byte) Class, s *Scratch) []byte {
 	if len(line) <= limit {
 		return append(dst, line...)
@@ -73,21 +71,11 @@ func Shorten(dst, line []byte, limit int, class func(key []byte) Class, s *Scrat
 	return append(dst, tail...)
 }
 
-// decimalLen returns how many digits n has.
+// decimalLen returns the number of digits of n.
 func decimalLen(n int) int {
 	d := 1
 	for ; n >= 10; n /= 10 {
 		d++
 	}
 	return d
-}
-
-// freeTruncated returns the number that makes the key truncated one that the
-// line does not have.
-func freeTruncated(line []byte) int {
-	for n := 2; ; n++ {
-		if _, taken := Lookup(line, truncated+"#"+strconv.Itoa(n)); !taken {
-			return n
-		}
-	}
 }

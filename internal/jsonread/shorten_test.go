@@ -53,6 +53,10 @@ func TestShorten(t *testing.T) {
 		{"negative limit", `{"a":1}`, -5, `{"truncated":5}`},
 		{"empty object", `{}`, 1, `{"truncated":0}`},
 		{"key taken", `{"truncated":1,"a":"` + x20 + x20 + `"}`, 50, `{"truncated":1,"a":"xxxxxxxxxxx","truncated#2":29}`},
+		{"keys taken in any order", `{"truncated#3":1,"truncated":1,"truncated#2":2,"truncated#2":2,"a":"` + x20 + x20 + `"}`, 100, `{"truncated#3":1,"truncated":1,"truncated#2":2,"truncated#2":2,"a":"xxxxxxxxxxxx","truncated#4":28}`},
+		{"no numbers", `{"truncated":1,"truncated#":1,"truncated#02":1,"truncated#2a":1,"truncated2":1,"a":"` + x20 + x20 + `"}`, 114, `{"truncated":1,"truncated#":1,"truncated#02":1,"truncated#2a":1,"truncated2":1,"a":"xxxxxxxxxx","truncated#2":30}`},
+		{"number without the key", `{"truncated#2":1,"truncated#1":1,"a":"` + x20 + x20 + `"}`, 66, `{"truncated#2":1,"truncated#1":1,"a":"xxxxxxxxxxx","truncated":29}`},
+		{"escaped key taken", `{"tr\u0075ncated":1,"a":"` + x20 + x20 + `"}`, 55, `{"tr\u0075ncated":1,"a":"xxxxxxxxxxx","truncated#2":29}`},
 		{"keys taken", `{"truncated":1,"truncated#2":2,"a":"` + x20 + x20 + `"}`, 66, `{"truncated":1,"truncated#2":2,"a":"xxxxxxxxxxx","truncated#3":29}`},
 	}
 	var s Scratch
@@ -132,10 +136,10 @@ func checkShorten(t *testing.T, line []byte, limit int, s *Scratch) {
 	}
 }
 
-// cut compares a line with what was left of it.
+// cut compares a line with its shortened form.
 type cut struct {
 	fail func(string, ...any)
-	room int // what is left to the limit
+	room int // bytes left to the limit
 
 	longest [Never]int  // the longest string that was cut, in bytes of the line
 	kept    [Never]int  // the longest one that was not
@@ -174,9 +178,9 @@ func (c *cut) compare(src, out object) {
 	}
 }
 
-// same reports whether got can be what is left of m. Members with the same key
-// are distinguished by what can be in the rest of the line; with must, it has
-// to be.
+// same reports whether got can be the rest of m. Members with the same key are
+// distinguished by values that can be in the rest of the line; with must, it
+// has to be.
 func (c *cut) same(class Class, m, got pair, must bool) bool {
 	if m.key != got.key {
 		return false
@@ -218,7 +222,7 @@ func (c *cut) value(class Class, src, got any) bool {
 			return false
 		}
 		if class < Never {
-			// Within slack: what the line has may be escaped otherwise.
+			// Within slack: the line's text may be escaped otherwise.
 			n := len(jsonenc.AppendString(nil, got)) - 2
 			if src == got {
 				c.kept[class] = max(c.kept[class], n)
@@ -320,4 +324,20 @@ func FuzzShorten(f *testing.F) {
 			checkShorten(t, line, limit, &s)
 		}
 	})
+}
+
+// Quadratic time would take minutes here.
+func TestShortenTakesTimeInProportionToItsLine(t *testing.T) {
+	var s Scratch
+	for _, key := range []string{`"truncated":0`, `"truncated#%d":0`} {
+		line := []byte(`{"truncated":0`)
+		for i := range 200_000 {
+			line = append(line, ',')
+			line = append(line, strings.Replace(key, "%d", strconv.Itoa(i), 1)...)
+		}
+		line = append(line, '}')
+		if got := Shorten(nil, line, len(line)-1, nil, &s); len(got) >= len(line) {
+			t.Errorf("%d bytes of %d", len(got), len(line))
+		}
+	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // text reads the string literal at i, which is a quote, and returns the offset
-// behind it.
+// after it.
 func (c *compactor) text(i int) (int, error) {
 	src := c.src
 	i++
@@ -50,9 +50,8 @@ func (c *compactor) text(i int) (int, error) {
 	}
 }
 
-// unicode skips the valid \uXXXX at i, or over the two of a surrogate pair.
-// Half of a pair is not a character, and strict readers reject it: it becomes
-// U+FFFD.
+// unicode skips the valid \uXXXX at i, or both of a surrogate pair. Half of a
+// pair is not a character, and strict readers reject it: it becomes U+FFFD.
 func (c *compactor) unicode(i int) int {
 	r := hex4(c.src[i:])
 	if !utf16.IsSurrogate(r) {
@@ -71,9 +70,9 @@ func (c *compactor) unicode(i int) int {
 func plainLen(b []byte) int {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
-		// w^2 moves the quote to 0x20, just above the control bytes; bytes that
-		// are not ASCII are left out. Borrows run upwards, so the lowest is
-		// right.
+		// w^2 moves the quote to 0x20, just above the control bytes; bytes that are
+		// not ASCII are left out. Borrows propagate upwards, so the lowest bit is
+		// correct.
 		w := binary.LittleEndian.Uint64(b[i:])
 		if m := (((w ^ 2*all01) - 0x21*all01) | ((w ^ backslashes) - all01)) &^ w & all80; m != 0 {
 			return i + bits.TrailingZeros64(m)>>3

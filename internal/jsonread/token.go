@@ -61,19 +61,18 @@ var kinds = func() (table [256]kind) {
 	return table
 }()
 
-// inWord reports whether c is a character of words and so of keys.
+// inWord reports whether c can be part of a word, and therefore of a key.
 func inWord(c byte) bool { return kinds[c] == word }
 
 // afterKey masks the value of the key name, whose separator is in src[i:from],
-// and returns where to continue. quote is the one behind the key, if any: in
-// place of a number or an object of JSON, the mask has quotes, so that the text
-// stays JSON.
+// and returns where to continue. quote is the quote after the key, if any: then
+// the mask of a JSON number or object is quoted, so that the text stays JSON.
 func (m *masker) afterKey(i, from int, name, quote []byte) int {
 	for from < m.end && (m.src[from] == ':' || m.src[from] == '=' || m.src[from] == '>') {
 		from++
 	}
 	header := from == i+1 && m.src[i] == ':' && isHeader(name)
-	start := m.skipBlanks(from)
+	start := m.skipBlanks(from, len(quote) > 0) // JSON may have line ends
 	header = header && start > from
 	from, single := m.skipScheme(start)
 	if q, to := m.quotedAt(from); q >= 0 {
@@ -98,18 +97,21 @@ func (m *masker) afterKey(i, from int, name, quote []byte) int {
 	return to
 }
 
-// skipBlanks skips spaces and tabs from i on.
-func (m *masker) skipBlanks(i int) int {
-	for {
-		switch {
-		case i < m.end && m.src[i] == ' ':
-			i++
-		case i+1 < m.end && m.src[i] == '\\' && m.src[i+1] == 't':
-			i += 2
-		default:
-			return i
+// skipBlanks is spaceBefore for the text from i on.
+//
+//go:noinline
+func (m *masker) skipBlanks(i int, lines bool) int {
+	for i < m.end {
+		n := i
+		for n < m.end && m.src[n] == '\\' {
+			n++
 		}
+		if n == m.end || n == i && m.src[i] != ' ' || n > i && !isBlank(m.src[n], lines) {
+			break
+		}
+		i = n + 1
 	}
+	return i
 }
 
 // headers are the fields of HTTP whose values hold more than one token.
@@ -119,8 +121,8 @@ func isHeader(name []byte) bool {
 	return slices.ContainsFunc(headers, func(h string) bool { return len(h) == len(name) && equalFold(name, h) })
 }
 
-// schemes are those of HTTP authentication that stay readable; true if one
-// token follows, and not a list of parameters.
+// schemes lists the schemes of HTTP authentication, which are not masked; true
+// if a single token follows, not a list of parameters.
 var schemes = []struct {
 	name   string
 	single bool
@@ -133,7 +135,7 @@ func (m *masker) skipScheme(i int) (next int, single bool) {
 		if to >= m.end || m.src[to] != ' ' || !equalFold(m.src[i:to], s.name) {
 			continue
 		}
-		next := m.skipBlanks(to)
+		next := m.skipBlanks(to, false)
 		if q, _ := m.quotedAt(next); q >= 0 || m.tokenEnd(next) > next {
 			return next, s.single
 		}
@@ -162,7 +164,7 @@ func (m *masker) quotedAt(i int) (from, to int) {
 		return -1, -1
 	}
 	if p > i && (from == m.end || kinds[m.src[from]] == stop || kinds[m.src[from]] == closer) {
-		return -1, -1 // it closes what encloses the letters
+		return -1, -1 // the quote closes the string around the letters
 	}
 	return from, m.quoteEnd(from, quote, width)
 }
@@ -170,7 +172,7 @@ func (m *masker) quotedAt(i int) (from, to int) {
 // quoteEnd returns where the quoted text at i ends, before the backslashes that
 // belong to the closing quote. A quote followed by a word or another quote
 // counts as part of the text, as when a text with quotes was quoted without
-// escaping. The quote of a shorter width belongs to something around it.
+// escaping. A quote with fewer backslashes belongs to the enclosing text.
 func (m *masker) quoteEnd(i int, quote byte, width int) int {
 	run := 0
 	for ; i < m.end; i++ {
@@ -200,8 +202,8 @@ func (m *masker) quoteEnd(i int, quote byte, width int) int {
 	return m.end
 }
 
-// skipQuoted returns the offset behind the double quote that closes the text at
-// i. It is not closed if the enclosing text ends first.
+// skipQuoted returns the offset after the double quote that closes the text at
+// i. closed is false if the enclosing text ends first.
 func (m *masker) skipQuoted(i, width int) (next int, closed bool) {
 	i = m.quoteEnd(i, '"', width)
 	if !m.isQuote(i, '"', width) {
@@ -267,7 +269,7 @@ func (m *masker) tokenEnd(i int) int {
 	return m.end
 }
 
-// bracketEnd returns the offset behind the bracket that closes the one at i. A
+// bracketEnd returns the offset after the bracket that closes the one at i. A
 // closing bracket of the wrong kind counts as text. Of more than 32 open ones
 // the outermost are dropped, so that nothing closes them.
 func (m *masker) bracketEnd(i int) int {
@@ -305,7 +307,7 @@ func (m *masker) bracketEnd(i int) int {
 }
 
 // lineEnd returns where the line of text at i ends, or the quotes around it.
-// Those of parameters, as in realm="x", do not end it.
+// Quotes of parameters, as in realm="x", do not end it.
 func (m *masker) lineEnd(i int) int {
 	for i < m.end {
 		switch c := m.src[i]; c {

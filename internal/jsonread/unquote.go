@@ -11,7 +11,7 @@ import (
 // AppendUnquoted appends the text of quoted, one JSON string literal with its
 // quotes and nothing around it, as UTF-8: surrogate pairs are combined, lone
 // surrogates and bytes that are not UTF-8 become U+FFFD. If quoted is not a
-// string literal, it returns dst as it was and false. It allocates only to grow
+// string literal, it returns dst unchanged and false. It allocates only to grow
 // dst.
 func AppendUnquoted(dst, quoted []byte) ([]byte, bool) {
 	n := len(quoted)

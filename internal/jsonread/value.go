@@ -9,8 +9,8 @@ package jsonread
 const wordDepth = 64
 
 // A compactor validates one JSON value. If rewrite is set, it also copies the
-// value to dst: runs of bytes that stay as they are, src[from:i], are copied
-// together when something between them is left out or replaced.
+// value to dst: unchanged runs of bytes, src[from:i], are copied when something
+// between them is left out or replaced.
 type compactor struct {
 	src     []byte
 	dst     []byte
@@ -18,7 +18,7 @@ type compactor struct {
 	rewrite bool
 }
 
-// flush copies what is pending up to i and continues at next.
+// flush copies the pending run up to i and continues at next.
 func (c *compactor) flush(i, next int) {
 	if c.rewrite {
 		c.dst = append(c.dst, c.src[c.from:i]...)
@@ -52,7 +52,7 @@ func isSpace(c byte) bool {
 }
 
 // value reads the value at i, nested at most depth deep, and returns the offset
-// behind it. On an error, the offset is where the text is wrong.
+// after it. On an error, it returns the offset of the error.
 func (c *compactor) value(i, depth int) (int, error) {
 	var objects uint64 // bit 0: the innermost open container is an object
 	open := 0
@@ -114,8 +114,8 @@ func (c *compactor) value(i, depth int) (int, error) {
 	}
 }
 
-// begin reads the bracket b at i and what belongs to it: the other one if the
-// container is empty, or the first name of an object.
+// begin reads the bracket b at i, and the closing one if the container is
+// empty, or the first name of an object.
 func (c *compactor) begin(i int, b byte) (next int, empty bool, err error) {
 	i = c.space(i + 1)
 	if i < len(c.src) && c.src[i] == b+2 { // '}' is '{'+2, ']' is '['+2

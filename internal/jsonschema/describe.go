@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jsonschema describes what a plan writes, as a JSON Schema. Package
-// schema documents what its users may rely on.
+// Package jsonschema describes the output of a plan as a JSON Schema. Package
+// schema documents the guarantees for its users.
 package jsonschema
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/internal/plan"
 )
 
-// Of returns the schema of what p writes.
+// Of returns the schema of the output of p.
 func Of(p *plan.Plan) []byte {
 	d := describer{shapes: map[reflect.Type][]*shape{}, same: map[[2]*plan.Plan]bool{}}
 	d.visit(p)
@@ -19,7 +19,7 @@ func Of(p *plan.Plan) []byte {
 	if to, _ := target(p); to != nil && to.Type().Name() != "" {
 		root = append(root, member{"title", shortName(to.Type().Name())})
 	}
-	if body, ok := d.value(p).(object); ok { // else it is true, which needs no words
+	if body, ok := d.value(p).(object); ok { // otherwise it is true, which allows anything
 		root = append(root, body...)
 	}
 	if len(d.shared) > 0 {
@@ -31,7 +31,7 @@ func Of(p *plan.Plan) []byte {
 // A describer makes one schema.
 type describer struct {
 	shapes map[reflect.Type][]*shape
-	shared []*shape // those under $defs, in the order in which they are met
+	shared []*shape // the shapes under $defs, in the order in which they are met
 	same   map[[2]*plan.Plan]bool
 }
 

@@ -20,7 +20,7 @@ var (
 	masked = object{{"const", "***"}}
 )
 
-// simple returns the schema of a type that has no parts and is no pointer.
+// simple returns the schema of a type that has no parts and is not a pointer.
 func simple(p *plan.Plan) any {
 	switch p.Form() {
 	case plan.FormNone:
@@ -64,7 +64,7 @@ const (
 )
 
 // scalar returns the schema of a scalar, with the unit and the quotes that the
-// tags of a field may ask for.
+// tags of a field may request.
 func scalar(p *plan.Plan, unit string, quoted bool) object {
 	t := p.Type()
 	if t == typeDuration && unit == "" {
@@ -116,7 +116,7 @@ func integerPattern(t reflect.Type) string {
 }
 
 // keyPattern returns the pattern of the names that keys of a type become, or ""
-// if nothing is known about them.
+// if the names are unknown.
 func keyPattern(key reflect.Type) string {
 	if k := key.Kind(); k < reflect.Int || k > reflect.Uintptr || key.Implements(typeText) {
 		return ""

@@ -13,9 +13,9 @@ import (
 type shape struct {
 	plan   *plan.Plan
 	seen   bool
-	open   bool   // its parts are being visited
-	shared bool   // it is under $defs
-	name   string // its name there
+	open   bool   // the parts of the shape are being visited
+	shared bool   // the shape is under $defs
+	name   string // name under $defs
 }
 
 func hasParts(p *plan.Plan) bool {
@@ -104,12 +104,12 @@ func (d *describer) alike(a, b *plan.Plan) bool {
 		same = d.alike(a.Elem(), b.Elem())
 	}
 	if !same {
-		clear(d.same) // others may have been alike because this pair was
+		clear(d.same) // other pairs may have been alike only because this one was
 	}
 	return same
 }
 
-// name names the shapes that are shared.
+// name gives names to the shared shapes.
 func (d *describer) name() {
 	taken := map[string]bool{}
 	for _, s := range d.shared {
@@ -122,12 +122,12 @@ func (d *describer) name() {
 	}
 }
 
-// shortName returns the name of a type without what reflect adds to the
+// shortName returns the name of a type without reflect's additions to the
 // arguments of a generic type: the path of a package in front, and a dot and a
-// number behind the name of a type that is local to a function.
+// number after the name of a type that is local to a function.
 func shortName(name string) string {
 	var out []rune
-	word, local := 0, false // where the word begins, in out; whether its end is left out
+	word, local := 0, false // start of the word in out; whether its end is left out
 	for _, r := range name {
 		switch r {
 		case '.', '/':
@@ -146,8 +146,8 @@ func shortName(name string) string {
 	return string(out)
 }
 
-// identifier makes a name for $defs of the name of a type: letters, digits and
-// single underscores, which need no escaping in a $ref.
+// identifier converts the name of a type to a name for $defs: letters, digits
+// and single underscores, which need no escaping in a $ref.
 func identifier(name string) string {
 	var out []byte
 	for i := 0; i < len(name); i++ {
@@ -162,7 +162,7 @@ func identifier(name string) string {
 		out = out[:n-1]
 	}
 	if len(out) == 0 {
-		return "T" // no letter of ASCII in it
+		return "T" // the name has no ASCII letters
 	}
 	return string(out)
 }

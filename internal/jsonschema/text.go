@@ -6,8 +6,7 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// An object is a JSON object. It keeps the order of its members, which no map
-// does.
+// An object is a JSON object. Unlike a map, it keeps the order of its members.
 type object []member
 
 // The value of a member is an object, a list, a string, a bool, or a number as
@@ -20,7 +19,7 @@ type member struct {
 // A list is a JSON array of such values.
 type list []any
 
-// width is how long a line may be before an object in it takes several.
+// width is the length from which an object takes several lines.
 const width = 100
 
 // appendLines appends o with each member on a separate line.
@@ -39,8 +38,8 @@ func (o object) appendLines(dst []byte, indent string) []byte {
 	return append(append(append(dst, '\n'), indent...), '}')
 }
 
-// appendValue appends v in as many lines as it needs. room is what the first
-// one has left.
+// appendValue appends v in as many lines as it needs. room is the remaining
+// width of the first line.
 func appendValue(dst []byte, v any, indent string, room int) []byte {
 	start := len(dst)
 	dst = appendInline(dst, v)

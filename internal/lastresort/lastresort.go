@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// interval is how long a line keeps the next one from being written.
+	// interval is the minimum time between two lines.
 	interval = time.Second
 
 	// Wait is the maximum time that a call waits for standard error.
@@ -51,16 +51,16 @@ func Write(text string) {
 
 type reporter struct {
 	write func([]byte) error
-	now   func() time.Duration // since some time in the past
+	now   func() time.Duration // time since some moment in the past
 
 	mu      sync.Mutex
-	next    time.Duration // when the next line may be written
+	next    time.Duration // time from which the next line may be written
 	busy    bool          // a line is being written
-	written chan struct{} // closed when it is
-	failing bool          // the last one could not be
+	written chan struct{} // closed when the line is written
+	failing bool          // the last line could not be written
 	kept    uint64        // errors that were not shown
-	newest  error         // the last of them
-	timer   bool          // one is set for them
+	newest  error         // the last of these errors
+	timer   bool          // a timer is set to write these errors
 }
 
 func newReporter(write func([]byte) error) *reporter {
@@ -74,7 +74,7 @@ func (r *reporter) report(err error) {
 	r.newest = err
 	left := r.next - r.now()
 	if left > interval {
-		left = 0 // the clock was replaced by that of a test
+		left = 0 // a test has replaced the clock
 	}
 	if r.busy || left > 0 {
 		if !r.timer {
@@ -146,14 +146,13 @@ func (r *reporter) show(text func() string, then func(error)) (done chan struct{
 	return done
 }
 
-// maxStuck is how many calls for a text may be blocked.
+// maxStuck is the maximum number of blocked calls for a text.
 const maxStuck = 16
 
 var stuck atomic.Int32
 
-// textWithin returns a text. What makes it is user code: it may panic, end its
-// goroutine, or not return. That must not prevent other errors from being
-// shown.
+// textWithin returns a text. of is user code: it may panic, end its goroutine,
+// or not return. That must not prevent other errors from being shown.
 func textWithin(of func() string) string {
 	const hangs = "nib: an error whose Error method does not return"
 	if stuck.Add(1) > maxStuck {
@@ -164,7 +163,7 @@ func textWithin(of func() string) string {
 	go func() {
 		text := "nib: an error whose Error method panics, or ends its goroutine"
 		defer func() {
-			_ = recover() // there is nothing to report it to
+			_ = recover() // there is nowhere left to report it
 			stuck.Add(-1)
 			got <- text
 		}()
@@ -182,11 +181,15 @@ func textWithin(of func() string) string {
 
 // await waits for done, but not for longer than Wait.
 func await(done chan struct{}) {
-	t := time.NewTimer(Wait)
-	defer t.Stop()
-	select {
-	case <-done:
-	case <-t.C:
+	const ticks = 10 // all of them at once would pass while the process has no processor
+	for range ticks {
+		t := time.NewTimer(Wait / ticks)
+		select {
+		case <-done:
+			t.Stop()
+			return
+		case <-t.C:
+		}
 	}
 }
 
@@ -203,7 +206,8 @@ func textOf(err error, others uint64) string {
 	return fmt.Sprintf("%s (and %d more errors before it)", text, others)
 }
 
-// maxText is how long a text may be, so that a pipe takes all of it or nothing.
+// maxText is the maximum length of a text, so that a pipe takes all of it or
+// nothing.
 const maxText = 4000
 
 // printable returns text with a newline at its end, cut off after maxText

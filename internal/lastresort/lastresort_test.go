@@ -5,7 +5,6 @@ package lastresort
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -13,7 +12,7 @@ import (
 	"time"
 )
 
-// A screen keeps what is written to it, unless it fails.
+// A screen keeps the written text, unless it fails.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -43,7 +42,7 @@ func (s *screen) set(f func(*screen)) {
 	f(s)
 }
 
-// take returns what was written since the last time.
+// take returns the text written since the last time.
 func (s *screen) take() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,35 +98,6 @@ func TestOneLineASecond(t *testing.T) {
 	}
 }
 
-// TestKeptErrorsAreShownLater checks that delayed errors are shown without a
-// further error.
-func TestKeptErrorsAreShownLater(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		show func(*reporter)
-	}{
-		{"when the second is over", (*reporter).late}, {"at the end", (*reporter).flush},
-	} {
-		s, r := newScreen()
-		r.report(errors.New("first"))
-		r.idle()
-		s.take()
-		for n := range 3 {
-			r.report(fmt.Errorf("error %d", n))
-		}
-		if !r.timer {
-			t.Errorf("%s: no timer is set", c.name)
-		}
-		for range 2 { // the second time there is nothing
-			c.show(r)
-			r.idle()
-		}
-		if got, want := s.take(), "error 2 (and 2 more errors before it)\n"; got != want {
-			t.Errorf("%s: got %q, want %q", c.name, got, want)
-		}
-	}
-}
-
 func TestNoReportIsForgotten(t *testing.T) {
 	s, r := newScreen()
 	r.timer = true
@@ -147,26 +117,6 @@ func TestNoReportIsForgotten(t *testing.T) {
 	}
 }
 
-// TestFailingStandardErrorIsNotWaitedFor checks that writes resume once they
-// succeed.
-func TestFailingStandardErrorIsNotWaitedFor(t *testing.T) {
-	s, r := newScreen()
-	s.fail = errors.New("full")
-	r.report(errors.New("first"))
-	r.idle()
-	s.set(func(s *screen) { s.at, s.hold = time.Second, make(chan struct{}) })
-	r.report(errors.New("second")) // returns, though the write does not
-	r.report(errors.New("third"))
-	s.set(func(s *screen) { s.fail = nil; close(s.hold); s.hold = nil })
-	r.idle()
-	s.set(func(s *screen) { s.at = time.Minute })
-	r.report(errors.New("fourth"))
-	r.idle()
-	if got, want := s.take(), "second (and 1 more error before it)\nfourth (and 1 more error before it)\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // TestStuckStandardErrorIsWaitedForOnce has a write that does not return.
 func TestStuckStandardErrorIsWaitedForOnce(t *testing.T) {
 	s, r := newScreen()
@@ -180,51 +130,6 @@ func TestStuckStandardErrorIsWaitedForOnce(t *testing.T) {
 		t.Errorf("%d are kept back, want 999", r.kept)
 	}
 	r.flush()
-}
-
-type textual struct{ text func() string }
-
-func (e textual) Error() string { return e.text() }
-
-// TestTextIsUserCode has errors whose Error method misbehaves.
-func TestTextIsUserCode(t *testing.T) {
-	s, r := newScreen()
-	for n, err := range []error{
-		textual{func() string { panic("boom") }},
-		textual{func() string { runtime.Goexit(); return "" }},
-		(*textual)(nil),
-		textual{func() string { r.report(errors.New("inner")); return "outer" }},
-	} {
-		s.set(func(s *screen) { s.at = time.Duration(n) * time.Hour })
-		r.report(err)
-		r.idle()
-	}
-	s.set(func(s *screen) { s.at = time.Hour * 100 })
-	r.report(errors.New("last"))
-	r.idle()
-	if got := s.take(); !strings.Contains(got, "outer") || !strings.HasSuffix(got, "last (and 1 more error before it)\n") {
-		t.Errorf("got %q", got)
-	}
-}
-
-// TestTextThatIsNeverMade has errors whose Error method does not return: others
-// are shown.
-func TestTextThatIsNeverMade(t *testing.T) {
-	s, r := newScreen()
-	release := make(chan struct{})
-	defer close(release)
-	from := time.Now()
-	r.report(textual{func() string { <-release; return "" }})
-	if took := time.Since(from); took > interval {
-		t.Errorf("the caller waited for %v, want %v", took, Wait)
-	}
-	r.idle()
-	s.set(func(s *screen) { s.at = time.Hour })
-	r.report(errors.New("other"))
-	r.idle()
-	if got := s.take(); !strings.Contains(got, "does not return") || !strings.HasSuffix(got, "\nother\n") {
-		t.Errorf("got %q", got)
-	}
 }
 
 func TestTextIsPrintable(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The ends of the named levels, which are four apart.
+// The lowest and the highest named level. Named levels are four apart.
 const (
 	first = -8
 	last  = 16
@@ -62,7 +62,7 @@ func Parse(s string) (int, error) {
 	for i, known := range Names {
 		if strings.EqualFold(name, known) {
 			base := first + 4*i
-			if l := base + offset; (l >= base) == (offset >= 0) { // otherwise it has overflowed
+			if l := base + offset; (l >= base) == (offset >= 0) { // otherwise the sum has overflowed
 				return l, nil
 			}
 			break
@@ -71,7 +71,7 @@ func Parse(s string) (int, error) {
 	return 0, fmt.Errorf("nib: unknown level %q (want trace, debug, info, warn, error, panic or fatal, as in \"info+2\")", s)
 }
 
-// Count is how many named levels there are: the size of a table kept per level.
+// Count is the number of named levels: the size of a table kept per level.
 const Count = len(Names)
 
 // Row returns the row that counts l in a table per level: that of the next

@@ -11,14 +11,14 @@ import (
 // A Rule sets the level of the loggers whose name it matches.
 type Rule struct {
 	Name  string // "" matches every name
-	Below bool   // not Name itself, only what is below it: "http.*"
+	Below bool   // not Name itself, only the names below it: "http.*"
 	Level int
 }
 
 // ParseRules reads rules separated by commas: a level alone is for all names,
 // "db=debug" for db and all names below it (db.pool), "http.*=error" for those
 // below http only, "*=warn" is a level alone. Space around names and levels is
-// left out, and so are empty rules. The error joins one for each mistake.
+// ignored, as are empty rules. The error joins one error per mistake.
 func ParseRules(s string) ([]Rule, error) {
 	var rules []Rule
 	var faults []error
@@ -51,9 +51,9 @@ func newRule(name, text string) (r Rule, err error) {
 	r.Name, r.Below = strings.CutSuffix(name, ".*")
 	switch {
 	case r.Name == "":
-		return r, errors.New("nib: a name is missing in front of the =")
+		return r, errors.New("nib: a name is missing before the =")
 	case strings.Contains(r.Name, "*"):
-		return r, errors.New("nib: a * may only stand alone or at the end, behind a dot")
+		return r, errors.New("nib: a * may only stand alone or at the end, after a dot")
 	}
 	return r, nil
 }
@@ -85,7 +85,7 @@ func Find(rules []Rule, name string, otherwise int) int {
 		r := &rules[i]
 		n := len(r.Name)
 		if r.Below {
-			n++ // more specific than the name alone
+			n++ // more specific than a rule without ".*"
 		}
 		if n >= best && r.fits(name) {
 			best, level = n, r.Level

@@ -11,7 +11,7 @@ import (
 // A Table has the current rules, and the level of every name that was looked
 // up. The zero Table has no rules. It is safe for concurrent use.
 type Table struct {
-	mu     sync.Mutex // protects the rest
+	mu     sync.Mutex // protects the fields below
 	rules  []Rule
 	byName map[string]*Named
 }
@@ -44,8 +44,8 @@ func (t *Table) String() string {
 	return Format(t.rules)
 }
 
-// Of returns the level of a name: info, which is 0, if no rule fits. One is
-// kept for each name.
+// Of returns the level of a name: info, which is 0, if no rule fits. It keeps
+// one Named for each name.
 func (t *Table) Of(name string) *Named {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -34,8 +34,8 @@ func (t *Traffic) Total() (lines, bytes uint64) {
 }
 
 // Metrics adds PREFIX_lines_total and PREFIX_bytes_total for each named level,
-// those that are 0 as well: a rate is wrong for a series that starts with its
-// first event.
+// including zeros: a rate is wrong for a series that starts with its first
+// event.
 func (t *Traffic) Metrics(l *metrics.Samples, prefix, what string, labels ...metrics.Label) {
 	for row := range t {
 		labels := Label(row, labels)

@@ -10,17 +10,17 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// zoneless is the zone of times without one. They mean another time to each
-// reader.
+// zoneless is the zone of times without one. Each reader may interpret them
+// differently.
 var zoneless = time.FixedZone("zoneless", 0)
 
-// A block collects what an index has about lines that follow each other. It
-// reads each line as package logread does, so that the entry is right for every
-// reader, but few of them in full: most have the shape of one before, and so
-// its second and its level.
+// A block collects the data of an index entry for consecutive lines. It reads
+// each line as package logread does, so that the entry is right for every
+// reader. It parses few of them in full: most have the shape of an earlier
+// line, and therefore its second and its level.
 type block struct {
 	entry
-	torn   bool // it ends in the middle of a line
+	torn   bool // the block ends in the middle of a line
 	shapes shapes
 	line   logread.Line
 }
@@ -33,7 +33,7 @@ func newBlock() *block {
 	return b
 }
 
-// begin begins another block.
+// begin begins a new block.
 func (b *block) begin() { b.entry = entry{from: math.MaxInt64, to: math.MinInt64} }
 
 // add adds bytes. A line that is not added by one call makes the block one that
@@ -99,5 +99,5 @@ func (b *block) addLine(text []byte) {
 		b.from, b.to = min(b.from, n), max(b.to, n)
 		b.shapes.learn(text, &b.line)
 	}
-	b.line.Reset(nil) // text is not kept
+	b.line.Reset(nil) // do not retain text
 }

@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// maxRest is how much of a line beyond the end of its block is read. The block
-// of a longer line is always read.
+// maxRest is the number of bytes of a line that are read beyond the end of its
+// block. The block of a longer line is always read.
 const maxRest = 1 << 20
 
-// extend adds the blocks of what the log has behind the covered part, up to
-// its last line break. When ctx ends, the blocks by then stay.
+// extend adds the blocks of the log after the covered part, up to its last line
+// break. If ctx ends, it keeps the blocks added so far.
 func (x *Index) extend(ctx context.Context, f *os.File, info os.FileInfo) (err error) {
 	x.size, x.modified = info.Size(), info.ModTime().UnixNano()
 	if time.Since(info.ModTime()) < settleTime {
-		x.modified = 0 // it may be modified again without a change of size and time
+		x.modified = 0 // the file may be modified again without a change of size and time
 	}
 	end, err := LastBreak(f, x.covered, x.size)
 	if err != nil {
@@ -55,10 +55,10 @@ func (x *Index) extend(ctx context.Context, f *os.File, info os.FileInfo) (err e
 	return err
 }
 
-// stride is how much a goroutine scans at a time.
+// stride is the number of bytes that a goroutine scans at a time.
 const stride = 16 * BlockSize
 
-// LastBreak returns the offset behind the last line break in [from, to), or
+// LastBreak returns the offset after the last line break in [from, to), or
 // from.
 func LastBreak(f io.ReaderAt, from, to int64) (int64, error) {
 	buf := make([]byte, 64<<10)
@@ -105,7 +105,7 @@ func (s *scanner) scan(f io.ReaderAt, from, to, end int64) {
 	s.err = err
 }
 
-// lineAt returns where the first line at or behind from begins.
+// lineAt returns where the first line at or after from begins.
 func lineAt(f io.ReaderAt, from, end int64) (int64, error) {
 	if from == 0 || from >= end {
 		return from, nil

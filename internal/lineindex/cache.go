@@ -18,14 +18,14 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// maxKept is the number of indexes in a directory. Those that were not used for
-// longest are deleted.
+// maxKept is the number of indexes in a directory. The least recently used ones
+// are deleted.
 const maxKept = 200
 
 const extension = ".nibidx"
 
-// settleTime is how long a log must not have been modified for the time of its
-// modification to identify its state.
+// settleTime is the time for which a log must not have been modified for the
+// time of its modification to identify its state.
 const settleTime = 2 * time.Second
 
 // DefaultDir returns the directory of the indexes of this user, or "" if there
@@ -39,10 +39,10 @@ func DefaultDir() string {
 }
 
 // Open returns the index of a log: the one that was written with it, or the one
-// in dir. It adds what is missing, and stores the result in dir; dir may be "".
-// There the name is the sum of the first bytes of the log, so that a log that
-// is renamed keeps its index. An index that cannot be stored is returned
-// nevertheless.
+// in dir. It adds missing blocks, and stores the result in dir, unless that is
+// "". The name in dir is the checksum of the first bytes of the log, so that a
+// renamed log keeps its index. An index that cannot be stored is still
+// returned.
 func Open(ctx context.Context, dir string, f *os.File) (*Index, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -59,8 +59,8 @@ func Open(ctx context.Context, dir string, f *os.File) (*Index, error) {
 	return x, ctx.Err()
 }
 
-// spare is how much of a log is read rather than added to its index. It is more
-// than the writer of an index lags behind.
+// spare is the number of bytes of a log that are read rather than added to its
+// index. It is more than the writer of an index lags behind.
 const spare = 2 * BlockSize
 
 // Find is Open without making or extending an index. It returns nil if there is
@@ -93,17 +93,18 @@ func find(dir string, f *os.File, info os.FileInfo) (x *Index, path string, err 
 	}
 	h := sha256.New()
 	if n, err := io.Copy(h, io.NewSectionReader(f, 0, headSize)); err != nil || n < headSize {
-		return nil, "", io.ErrUnexpectedEOF // it was truncated
+		return nil, "", io.ErrUnexpectedEOF // the file was truncated
 	}
 	path = filepath.Join(dir, hex.EncodeToString(h.Sum(nil)[:16])+extension)
 	if y := read(path); y != nil && y.covered > x.covered && y.Fits(f, size, info.ModTime()) {
-		_ = os.Chtimes(path, time.Now(), time.Now()) // it was used
+		_ = os.Chtimes(path, time.Now(), time.Now()) // marks the file as used
 		x = y
 	}
 	return x, path, nil
 }
 
-// headSize is how much of a log is in the name of its index.
+// headSize is the number of bytes of a log that determine the name of its
+// index.
 const headSize = 64 << 10
 
 // MaxSize is the size of the largest index that is read, that of a log of some
@@ -124,8 +125,8 @@ func read(path string) *Index {
 	return Decode(b)
 }
 
-// readBeside returns the index that the writer of a log has written, or nil. An
-// index that someone else may have put there is not used.
+// readBeside returns the index that the writer of a log has written, or nil. It
+// ignores an index that another user may have put there.
 func readBeside(f *os.File) *Index {
 	path, err := filepath.EvalSymlinks(f.Name())
 	if err != nil {
@@ -150,7 +151,7 @@ func NameOf(path string) string {
 	return dir + "." + base + ".index"
 }
 
-// LogOf returns the name of the log of an index with a name.
+// LogOf returns the name of the log for the name of an index.
 func LogOf(name string) (log string, ok bool) {
 	log, ok = strings.CutSuffix(name, ".index")
 	if ok {
@@ -160,8 +161,8 @@ func LogOf(name string) (log string, ok bool) {
 }
 
 // store replaces a stored index. Errors are ignored: without an index, the next
-// reader makes it again. A reader sees the old file or the new one; one that a
-// power failure has left in part has another sum.
+// reader makes it again. A reader sees the old file or the new one; a file that
+// a power failure has truncated has a wrong checksum.
 func store(dir, path string, x *Index) {
 	if path == "" || os.MkdirAll(dir, 0o700) != nil {
 		return
@@ -178,7 +179,7 @@ func store(dir, path string, x *Index) {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // a temporary file
+		_ = os.Remove(f.Name()) // remove the temporary file
 		return
 	}
 	prune(dir)
@@ -198,11 +199,11 @@ func prune(dir string) {
 		case strings.HasSuffix(e.Name(), extension):
 			kept = append(kept, info)
 		case strings.HasSuffix(e.Name(), ".tmp") && time.Since(info.ModTime()) > time.Hour:
-			_ = os.Remove(filepath.Join(dir, e.Name())) // it is tried again
+			_ = os.Remove(filepath.Join(dir, e.Name())) // a failure is retried
 		}
 	}
 	slices.SortFunc(kept, func(a, b os.FileInfo) int { return cmp.Compare(b.ModTime().UnixNano(), a.ModTime().UnixNano()) })
 	for _, info := range kept[min(len(kept), maxKept):] {
-		_ = os.Remove(filepath.Join(dir, info.Name())) // it is tried again
+		_ = os.Remove(filepath.Join(dir, info.Name())) // a failure is retried
 	}
 }

@@ -20,19 +20,19 @@
 //	  uint32  check   CRC-32C of the entry up to here, with the check of the entry before, or the CRC-32C of "nibidx2\n"
 //
 // The lengths add up to the part of the log that is covered, which ends with a
-// line break. A block without times has from above to. One that must always be
-// read, since it has times without a zone or outside 1678 to 2262, or lines
-// that the writer of the index has not seen, has the least and the greatest
-// integers.
+// line break. In a block without times, from is greater than to. A block that
+// must always be read, because it has times without a zone or outside 1678 to
+// 2262, or lines that the writer of the index has not seen, has the minimum and
+// maximum integers.
 //
 // An entry of length 0 is the last one. It has the time of modification of the
 // log in from, and its size in to, as they were when the index was completed.
 //
-// An index contains nothing of the lines, and is used only to skip blocks. What
-// follows an entry with a wrong check is ignored. So is an index whose samples
-// are not in the log or, if the log has the size in the last entry, whose log
-// has another time of modification. A log that has grown keeps its index; the
-// rest is added.
+// An index contains nothing of the lines, and is used only to skip blocks.
+// Readers ignore everything after an entry with a wrong check. They also ignore
+// an index whose samples do not match the log or, if the log has the size in
+// the last entry, its time of modification. A log that has grown keeps its
+// index; the rest is added.
 package lineindex
 
 import (
@@ -53,14 +53,14 @@ const (
 	magic     = "nibidx2\n"
 	entryLen  = 4*4 + 2*8 + 2*4
 	sampleLen = 256
-	samples   = 16            // blocks of an index whose samples are compared
+	samples   = 16            // number of blocks of an index whose samples are compared
 	always    = math.MinInt64 // from of a block that must always be read
 )
 
-// Least is the size from which on a log is worth an index.
+// Least is the minimum size of a log for which an index is made.
 const Least = 16 << 20
 
-var least int64 = Least // tests are content with less
+var least int64 = Least // lower in tests
 
 var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -70,20 +70,20 @@ var (
 // An Index is the index of a log.
 type Index struct {
 	covered        int64
-	size, modified int64 // of the log when the index was completed; size 0: it was not
+	size, modified int64 // size and time of the log when the index was completed; size 0: it was not
 	blocks         []entry
 }
 
-// An entry is what is known about a block.
+// An entry describes a block.
 type entry struct {
 	length, lines, foreign, levels uint32
 	from, to                       int64
 	sample                         uint32
 }
 
-// A Window is what a reader wants to see.
+// A Window selects the lines that a reader wants.
 type Window struct {
-	Since, Until time.Time // zero: no bound
+	Since, Until time.Time // no bound if zero
 	Least        nib.Level // the lowest level, if HasLevel is set
 	HasLevel     bool
 }
@@ -94,7 +94,7 @@ type Range struct{ From, To int64 }
 // Skipped counts the lines outside of the ranges.
 type Skipped struct{ Lines, Foreign uint64 }
 
-// Classes of levels: none, and from each of these levels to the next.
+// Classes of levels: no level, and from each of these levels to the next.
 var classes = [...]nib.Level{math.MinInt8, nib.LevelDebug, nib.LevelInfo, nib.LevelWarn, nib.LevelError, nib.LevelFatal}
 
 // LevelBit returns the bit of the class of a level: 1<<0 for lines without one,
@@ -130,7 +130,7 @@ func (w Window) bounds() (since, until int64, levels uint32, ok bool) {
 		until = w.Until.UnixNano()
 	}
 	if w.HasLevel {
-		levels = -LevelBit(w.Least, true) // this class and above
+		levels = -LevelBit(w.Least, true) // bits of this class and above
 	}
 	return since, until, levels, true
 }
@@ -138,14 +138,14 @@ func (w Window) bounds() (since, until int64, levels uint32, ok bool) {
 // isOrdinary reports whether a time has Unix nanoseconds.
 func isOrdinary(t time.Time) bool { return t.Year() > 1678 && t.Year() < 2262 }
 
-// Usable reports whether an index helps to find what is in the window.
+// Usable reports whether an index helps to find the lines of the window.
 func (w Window) Usable() bool {
 	_, _, _, ok := w.bounds()
 	return ok
 }
 
 // Ranges returns the parts of a log that a reader of the window must read. The
-// last one has no end: it is what the index does not cover.
+// last one, which the index does not cover, has no end.
 func (x *Index) Ranges(w Window) (list []Range, skipped Skipped) {
 	since, until, levels, ok := w.bounds()
 	at := int64(0)

@@ -118,7 +118,7 @@ func selected(w Window, b []byte) (out []byte, s Skipped) {
 	return out, s
 }
 
-// check compares what a reader finds with an index and without.
+// check compares the lines that a reader finds with an index and without.
 func check(t *testing.T, x *Index, w Window, b []byte) {
 	t.Helper()
 	want, wantSkipped := selected(w, b)

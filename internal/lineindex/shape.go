@@ -20,7 +20,7 @@ import (
 // every line that begins like this has the same.
 type shape struct {
 	before []byte
-	digits int // that follow before: those of 1763802000 123 are 3
+	digits int // number of digits that follow before: 3 for 1763802000 123
 	after  []byte
 	second int64 // Unix nanoseconds
 	level  uint32
@@ -29,9 +29,9 @@ type shape struct {
 // A shapes has the shapes of the last lines: the levels of a few loggers.
 type shapes struct {
 	list   [8]shape
-	last   int // that a line had
-	next   int // that is replaced
-	misses int // lines since one had a shape
+	last   int // index of the shape of the last line that had one
+	next   int // index of the shape to replace next
+	misses int // consecutive lines without a known shape
 	probe  logread.Line
 }
 
@@ -49,7 +49,7 @@ func (s *shapes) find(text []byte) *shape {
 	return nil
 }
 
-// match returns the length of what a line has of the shape, or 0.
+// match returns the length of the shape at the beginning of a line, or 0.
 func (s *shape) match(text []byte) int {
 	n := len(s.before)
 	if n == 0 || len(text) < n+longestDecimals+len(s.after) || string(text[:n]) != string(s.before) {
@@ -74,12 +74,12 @@ func (s *shape) match(text []byte) int {
 	return n + len(s.after)
 }
 
-// longestDecimals bounds what is between before and after. Shorter lines are
-// read in full.
+// longestDecimals is the maximum length of the text between before and after.
+// Shorter lines are read in full.
 const longestDecimals = 24
 
-// countDigits returns the number of digits that b begins with. It looks at
-// eight bytes at a time: a high bit is set in those that are none.
+// countDigits returns the number of digits that b begins with. It examines
+// eight bytes at a time, and sets the high bit of those that are not digits.
 func countDigits(b []byte) (n int) {
 	for ; len(b)-n >= 8; n += 8 {
 		x := binary.LittleEndian.Uint64(b[n:]) ^ 0x3030303030303030
@@ -110,7 +110,7 @@ func (s *shapes) learn(text []byte, l *logread.Line) {
 	digits := 0
 	switch {
 	case text[at] == '0':
-		return // the number of digits must show the unit
+		return // the number of digits determines the unit
 	case text[at] != '"':
 		digits = countDigits(text[at:]) - len("1763802000")
 		at += len("1763802000")
@@ -126,7 +126,7 @@ func (s *shapes) learn(text []byte, l *logread.Line) {
 	if text[after] == '.' {
 		after += 1 + countDigits(text[after+1:])
 	}
-	// What is behind the level must not matter.
+	// The text after the level must not matter.
 	s.probe.Reset(text[:end])
 	sameTime, ok := s.probe.Time()
 	sameLevel, ok2 := s.probe.Level()
@@ -142,7 +142,7 @@ func (s *shapes) learn(text []byte, l *logread.Line) {
 }
 
 // parts returns where the time begins in a line, and where the later one of
-// time and level ends, with the byte behind it. The end is 0 if they are not
+// time and level ends, with the byte after it. The end is 0 if they are not
 // found.
 func parts(l *logread.Line) (at, end int) {
 	timeKey, levelKey := l.Key("time"), l.Key("level")

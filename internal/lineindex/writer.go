@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// A Writer makes the entries of an index while its log is written. It does no
-// writing itself: the caller stores what Entry and Seal return. It is for one
-// goroutine.
+// A Writer makes the entries of an index while its log is written. It does not
+// write itself: the caller stores the results of Entry and Seal. It must be
+// used by one goroutine.
 type Writer struct {
 	block *block
-	start int64  // of the block in the log
-	at    int64  // of its entry in the index
-	check uint32 // of the entry before
-	full  uint32 // the length at which the block ends
-	next  uint32 // check of the entry that was made
+	start int64  // start of the block in the log
+	at    int64  // offset of its entry in the index
+	check uint32 // checksum of the previous entry
+	full  uint32 // length at which the block ends
+	next  uint32 // checksum of the latest entry
 	buf   []byte
 }
 
-// MaxGap is how much of a log may be missing in an index that is continued.
-// That part is always read.
+// MaxGap is the number of bytes of a log that may be missing in an index that
+// is continued. That part is always read.
 const MaxGap = 16 * BlockSize
 
 // maxBlock bounds the length of a block whose entry cannot be stored.
@@ -46,8 +46,9 @@ func (w *Writer) begin() {
 }
 
 // Resume begins at the end of a log, and continues its index as it was stored.
-// If that is not the index of the log, it reports false, and the index must be
-// emptied. ok is false if too much of the log is missing to continue.
+// fits is false if that is not the index of the log; then the caller must empty
+// the index. ok is false if too much of the log is missing in the index to
+// continue.
 func (w *Writer) Resume(stored []byte, log io.ReaderAt, size int64, modified time.Time) (fits, ok bool) {
 	w.reset()
 	x := Decode(stored)
@@ -70,7 +71,7 @@ func (w *Writer) Resume(stored []byte, log io.ReaderAt, size int64, modified tim
 	}
 	if gap > 0 {
 		w.block.length += uint32(gap)
-		w.block.torn = true // it may be
+		w.block.torn = true // the block may end within a line
 	}
 	return fits, true
 }
@@ -82,11 +83,11 @@ func (w *Writer) Add(p []byte) (full bool) {
 	return w.block.length >= w.full && !w.block.torn
 }
 
-// End returns the offset in the log behind what was added.
+// End returns the offset in the log after the added bytes.
 func (w *Writer) End() int64 { return w.start + int64(w.block.length) }
 
-// Entry returns the entry of the block, and where it is to be stored in the
-// index. It is nil if the block does not end with a line.
+// Entry returns the entry of the block, and where to store it in the index. It
+// is nil if the block does not end with a line.
 func (w *Writer) Entry(log io.ReaderAt) (b []byte, at int64, err error) {
 	w.next = w.check
 	if w.block.torn || w.block.length == 0 {
@@ -115,7 +116,7 @@ func (w *Writer) Seal(b []byte, modified time.Time) []byte {
 	return b
 }
 
-// Stored begins another block, after the entry was stored.
+// Stored begins a new block after the entry was stored.
 func (w *Writer) Stored() {
 	w.start = w.End()
 	w.at = max(w.at, int64(len(magic))) + entryLen
@@ -123,8 +124,8 @@ func (w *Writer) Stored() {
 	w.begin()
 }
 
-// Failed makes the block longer, after the entry was not stored. It reports
-// false if it becomes too long.
+// Failed keeps the block open because its entry could not be stored. It returns
+// false if the block has become too long.
 func (w *Writer) Failed() bool {
 	w.full = w.block.length + BlockSize
 	return w.full < maxBlock

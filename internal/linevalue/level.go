@@ -15,8 +15,8 @@ const TagWidth = 5
 
 // A LevelName is one way to write a level.
 type LevelName struct {
-	Name  string // as it is in a line, escaped
-	Tag   string // for people, at most TagWidth columns
+	Name  string // the name as written in a line, escaped
+	Tag   string // the name shown to people, at most TagWidth columns
 	Level nib.Level
 }
 

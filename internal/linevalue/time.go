@@ -47,7 +47,7 @@ func unitOf(format string, n int64) string {
 	return nib.TimeUnixNano
 }
 
-// ParseNumber reads a decimal number; nanos are its decimals.
+// ParseNumber reads a decimal number; nanos are its decimals in units of 1e-9.
 func ParseNumber(b []byte) (whole, nanos int64, ok bool) {
 	negative := b[0] == '-'
 	if negative {
@@ -60,7 +60,7 @@ func ParseNumber(b []byte) (whole, nanos int64, ok bool) {
 	if n == 0 || n > 19 {
 		return 0, 0, false
 	}
-	var sum uint64 // holds all numbers of 19 digits
+	var sum uint64 // can hold all numbers of 19 digits
 	for _, c := range b[:n] {
 		sum = sum*10 + uint64(c-'0')
 	}

@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -21,7 +20,7 @@ import (
 )
 
 // ErrReentrant is returned for a line that the writer itself has logged while
-// it was writing, too often in a row to be written as well.
+// it was writing, if that has happened too often in a row.
 var ErrReentrant = errors.New("nib: a sink logs to itself without end")
 
 // A Writer writes one line at a time to an io.Writer, under one lock. It is
@@ -29,7 +28,7 @@ var ErrReentrant = errors.New("nib: a sink logs to itself without end")
 //
 // An io.Writer that is not a file may log to the logger that writes to it. Such
 // a line cannot be written at once, since the caller itself holds the lock;
-// waiting for it would never end. It is queued, and the outer call writes it
+// waiting for it would deadlock. It is queued, and the outer call writes it
 // before it releases the lock. A call whose own goroutine holds the lock has
 // put on its stack. (That may be put of another Writer. Then the line is queued
 // as well, and the holder of the lock writes it: later, but in order.)
@@ -69,8 +68,8 @@ const (
 )
 
 // standard are the Writers of standard output and standard error. All loggers
-// share them: two that write at once must not mix parts of long lines, and each
-// has a descriptor.
+// share them: two concurrent Writers could mix parts of long lines, and each
+// would need a descriptor.
 var standard struct {
 	mu      sync.Mutex
 	writers map[*os.File]*Writer
@@ -139,7 +138,7 @@ func (w *Writer) Flush(ctx context.Context) error {
 }
 
 // Write writes line, and the lines that the writer itself logs during that. It
-// returns how many lines were lost, and the first error. line is not kept.
+// returns the number of lost lines, and the first error. line is not kept.
 func (w *Writer) Write(line []byte, level int) (lost int, err error) {
 	if w.file {
 		if !w.mu.TryLock() {
@@ -165,8 +164,8 @@ func (w *Writer) Write(line []byte, level int) (lost int, err error) {
 	return w.writeAll(line, level)
 }
 
-// keepOpen is how long a stream that is not written to stays open, at least;
-// and how long, at most, one that the program has closed or redirected.
+// keepOpen is the minimum time for which an unused stream stays open, and the
+// maximum for one that the program has closed or redirected.
 const keepOpen = time.Second
 
 // release lets the stream close its descriptor if it need not stay open. The
@@ -192,8 +191,8 @@ func (w *Writer) queueUp() {
 	w.stream.Waited = time.Since(from)
 }
 
-// enqueue leaves line to the goroutine that holds the lock. If none does any
-// more, it takes the lock instead and returns false.
+// enqueue leaves line to the goroutine that holds the lock. If none holds it
+// any longer, it takes the lock instead and returns false.
 func (w *Writer) enqueue(line []byte, level int) (taken bool, err error) {
 	w.queueMu.Lock()
 	defer w.queueMu.Unlock()
@@ -249,11 +248,15 @@ func (w *Writer) put(line []byte, level int) (lost int, err error) {
 	done := false
 	defer func() {
 		if !done {
-			w.torn = true // it is unknown how much of it was written
-			if p := recover(); p != nil {
-				lost, err = 1, fmt.Errorf("nib: the writer panicked: %s", usercode.PanicText(p))
-			} else {
-				w.aborted.Add(1)
+			w.torn = true // the writer may have written part of the line
+			defer func() {
+				if lost == 0 { // the goroutine is ending
+					w.aborted.Add(1)
+				}
+			}()
+			if p := recover(); p != nil { // getting its text may end the goroutine, too
+				text := usercode.PanicText(p)
+				lost, err = 1, errors.New("nib: the writer panicked: "+text)
 			}
 		}
 	}()
@@ -264,7 +267,7 @@ func (w *Writer) put(line []byte, level int) (lost int, err error) {
 	rest := len(line)
 	if err == nil {
 		rest, err = w.writeFull(line)
-		// After an impossible count it is unknown how much was written.
+		// After an impossible count, the number of bytes written is unknown.
 		w.torn = rest > 0 && (rest < len(line) || err == errWriteCount)
 	}
 	done = true
@@ -281,7 +284,7 @@ var newline = []byte{'\n'}
 var errWriteCount = errors.New("nib: the writer returned an impossible count")
 
 // writeFull writes p and continues after a short write as long as it makes
-// progress. It returns how much of p is left.
+// progress. It returns the number of bytes of p that are left.
 func (w *Writer) writeFull(p []byte) (rest int, err error) {
 	for {
 		n, err := w.w.Write(p)

@@ -31,9 +31,9 @@ func (w *Writer) name() string {
 	return fmt.Sprintf("%T", w.w)
 }
 
-// traffic returns what was written. While a write has not returned, because its
-// reader has stopped or its io.Writer is the caller, that is what was written
-// before it.
+// traffic returns the counts of written lines. While a write is blocked,
+// because its reader has stopped or its io.Writer is the caller, they do not
+// include that write.
 func (w *Writer) traffic() level.Traffic {
 	w.lastMu.Lock()
 	defer w.lastMu.Unlock()

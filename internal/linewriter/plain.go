@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Plain returns a writer with no methods but Write and Flush of w. Sinks that
-// write text use it for a writer that is also a sink, which expects JSON.
+// Plain returns a writer that has only the methods Write and Flush of w. Sinks
+// that write text use it for a writer that is also a sink, which expects JSON.
 func Plain(w io.Writer) io.Writer {
 	if f, ok := w.(flusher); ok {
 		return plain{w, f}

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// TestReaderSeesTheEndOfARedirectedStream reads what a program has written to
-// its standard output up to the end, which comes when the program has closed
-// the descriptor or directed it elsewhere, as a daemon does, or a test that
-// captures output. No further line is written that would notice it.
+// TestReaderSeesTheEndOfARedirectedStream reads the standard output of a
+// program up to the end, which comes when the program has closed the descriptor
+// or directed it elsewhere, as a daemon does, or a test that captures output.
+// No further line is written that would notice it.
 func TestReaderSeesTheEndOfARedirectedStream(t *testing.T) {
 	const line = "{\"message\":\"text\"}\n"
 	for name, end := range map[string]func(t *testing.T, f *os.File){

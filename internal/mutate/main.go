@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Mutate finds out what the tests of a package do not test. It makes one small
-// change after the other in the code that they cover, and runs them: a change
-// with which no test fails has survived.
+// Mutate finds code of a package whose behaviour its tests do not check. It
+// makes one small change after the other in the code that they cover, and runs
+// them: a change that makes no test fail has survived.
 //
 //	go run . [-only write.go,put] [-part 1/4] [-short=false] ../../sink/file
 //
 // It changes conditions and operators, leaves out calls, assignments and
-// operands, and drops errors that are returned. Changes of numbers, and of < to
-// <= beside a constant that is a duration or a size, are left out without
-// -numbers: most of them survive, and show little.
+// operands, and drops errors that are returned. Without -numbers, it leaves out
+// changes of numbers, and of < to <= beside a constant that is a duration or a
+// size: most of them survive, and show little.
 //
 // With -together, it leaves out the few that have to be compiled alone, which
 // take most of the time; with -again FILE, it runs those that an earlier run
 // has printed.
 //
 // With -tags, it tests several builds, one after the other, and runs in the
-// later ones what the ones before have not killed: "-tags /nibfast/invariants"
-// are the default build and two with a tag. A mutant that one build kills is
-// killed.
+// later ones the mutants that survived before: "-tags /nibfast/invariants" are
+// the default build and two with a tag. A mutant is killed if one build kills
+// it.
 //
 // With -tests, it runs the tests of other packages, too, for a package that is
 // tested through the one that uses it: "-tests .,../.." are the tests of the
@@ -27,8 +27,8 @@
 // Survivors that change nothing that a test could see are explained in the file
 // testdata/mutants.txt of the package: a line for each as it is printed,
 // without the position, and below it, indented, why. Mutate fails if one is
-// left that is not explained, or if an explanation is of no use: because there
-// is no such mutant any more, or because a test kills it.
+// left that is not explained, or if an explanation is obsolete, because the
+// mutant no longer exists or because a test kills it.
 package main
 
 import (
@@ -136,8 +136,8 @@ type report struct {
 	total, bad    int
 
 	last    bool              // the build is the last one
-	earlier map[string]result // of earlier builds
-	mutants []mutant          // of all builds
+	earlier map[string]result // results of earlier builds
+	mutants []mutant          // the mutants of all builds
 }
 
 // settled reports whether an earlier build has killed m.

@@ -14,19 +14,19 @@ import (
 
 // A mutant is one small change of a source file.
 type mutant struct {
-	file     string // base name
+	file     string // base name of the file
 	line     int
 	col      int
 	from, to int // bytes of the file that are replaced
 	text     string
 	what     string // "function: before => after", equal on every machine and line
-	tuning   bool   // it changes a number, or whether a tuning constant is included
+	tuning   bool   // the mutant changes a number, or whether a tuning constant is included
 	switched *insertion
 	covered  token.Position // its position in a coverage profile
 }
 
-// A span is the condition of a case. Coverage profiles do not have these; the
-// switch statement counts for them.
+// A span is the condition of a case. Coverage profiles do not record
+// conditions, so the coverage of the switch statement is used.
 type span struct{ from, to, covered token.Pos }
 
 func (m mutant) String() string { return fmt.Sprintf("%s:%d:%d: %s", m.file, m.line, m.col, m.what) }
@@ -138,7 +138,7 @@ func functionName(fn *ast.FuncDecl) string {
 	return fn.Name.Name
 }
 
-// add adds the mutant that has text instead of what is between from and to.
+// add adds the mutant that has text in place of the source between from and to.
 // shown is the part of the source that its description shows.
 func (k *maker) add(from, to token.Pos, text string, shown ast.Node) {
 	at := k.fset.Position(from)
@@ -226,7 +226,7 @@ func (k *maker) visit(n ast.Node) bool {
 		}
 	case *ast.ReturnStmt:
 		k.results(n)
-	case *ast.KeyValueExpr: // the names of fields are no variables
+	case *ast.KeyValueExpr: // the names of fields are not variables
 		ast.Inspect(n.Value, k.visit)
 		return false
 	}
@@ -242,7 +242,7 @@ func (k *maker) block(list []ast.Stmt) {
 // drop leaves out a statement.
 func (k *maker) drop(s ast.Stmt) {
 	k.add(s.Pos(), s.End(), "", s)
-	if k.plain[s] && !isPanic(s) { // a function may have to end with panic
+	if k.plain[s] && !isPanic(s) { // a function may need panic as its last statement
 		k.around(s, "if !"+onlyIn+" { ", " }")
 	}
 }
@@ -288,7 +288,7 @@ func (k *maker) source(n ast.Node) string {
 	return string(k.src[k.fset.Position(n.Pos()).Offset:k.fset.Position(n.End()).Offset])
 }
 
-// negate adds the opposite of a condition, unless another mutant is that.
+// negate adds the negation of a condition, unless another mutant has it.
 func (k *maker) negate(cond ast.Expr) {
 	if b, ok := cond.(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) {
 		return

@@ -26,7 +26,7 @@ type pkg struct {
 	name      string
 	switched  string // the tests with all mutants that can be switched on
 	opt       options
-	mu        sync.Mutex // of recent
+	mu        sync.Mutex // protects recent
 	recent    []string   // tests that failed last, the last one at the end
 	sources   map[string][]byte
 	mutants   []mutant
@@ -36,7 +36,7 @@ type pkg struct {
 // options select the tests that run.
 type options struct {
 	short    bool
-	together bool   // only mutants and tests that are built together
+	together bool   // run only mutants and tests that are built together
 	run      string // -test.run of the tests
 	build
 }
@@ -47,12 +47,12 @@ type build struct {
 	tags  string
 }
 
-// A test is a top-level test, and what it covers.
+// A test is a top-level test and the blocks that it covers.
 type test struct {
 	name   string
 	took   time.Duration
 	blocks []block
-	alone  bool // it fails with the code that can be switched: exact allocations, say
+	alone  bool // the test fails with the code that can be switched, for example because it counts allocations
 }
 
 // A block is a covered part of a file.
@@ -75,12 +75,12 @@ const (
 	killed result = iota
 	survived
 	equivalent // survived, and explained
-	timedOut   // a test did not end, which is as good as killed
-	invalid    // it does not compile
+	timedOut   // a test did not end, which counts as killed
+	invalid    // the mutant does not compile
 	uncovered  // no test executes it
 )
 
-// load reads the package, and runs each test once to see what it covers.
+// load reads the package, and runs each test once to record its coverage.
 func load(dir string, opt options) (*pkg, error) {
 	p := &pkg{dir: dir, opt: opt, sources: map[string][]byte{}}
 	var err error
@@ -133,7 +133,7 @@ func (p *pkg) goTool(args ...string) (string, error) {
 	return string(out), nil
 }
 
-// cover runs each test by itself.
+// cover runs each test separately.
 func (p *pkg) cover() error {
 	bin := filepath.Join(p.temp, "covered.test")
 	if _, err := p.goTool("test", "-c", "-vet=off", "-coverpkg="+p.path, "-o", bin, "./"+p.opt.tests); err != nil {
@@ -183,8 +183,8 @@ func (p *pkg) testDir() string { return filepath.Join(p.dir, p.opt.tests) }
 // start.
 func (p *pkg) children() string { return filepath.Join(p.temp, "children") }
 
-// readChildren returns the blocks that processes have executed which a test
-// started, and removes their data.
+// readChildren returns the blocks that the child processes of a test have
+// executed, and removes their data.
 func (p *pkg) readChildren(profile string) ([]block, error) {
 	files, err := filepath.Glob(filepath.Join(p.children(), "*"))
 	if err != nil || len(files) == 0 {
@@ -257,24 +257,48 @@ func (p *pkg) tryUnchanged() error {
 func (p *pkg) execute(bin string, number int, timeout time.Duration, pattern string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	args = append(args, "-test.run", pattern, "-test.failfast", "-test.short="+strconv.FormatBool(p.opt.short), "-test.count=1")
+	group, end, err := newGroup()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	args = append(args, "-test.run", pattern, "-test.failfast", "-test.short="+strconv.FormatBool(p.opt.short), "-test.count=1",
+		"-test.timeout", (timeout + 10*time.Second).String()) // a limit in case that nothing else ends it
 	cmd := exec.CommandContext(ctx, bin, args...)
 	cmd.Dir = p.testDir()
 	cmd.Env = append(os.Environ(), "NIB_SEED=1", // the same random cases for each mutant
 		"GOCOVERDIR="+p.children(), mutantVariable+"="+strconv.Itoa(number))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
+	cmd.Cancel = func() error { return syscall.Kill(-group, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // processes that tests have started
-	}
+	err = cmd.Run()
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
 	return out.Bytes(), err
+}
+
+// newGroup makes a process group. All processes in it end when end is called,
+// and when this process ends in any way: the first member of the group detects
+// that.
+func newGroup() (group int, end func(), err error) {
+	first := exec.Command("/bin/sh", "-c", "read -r line; kill -KILL 0")
+	first.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	pipe, err := first.StdinPipe()
+	if err != nil {
+		return 0, nil, err
+	}
+	if err := first.Start(); err != nil {
+		return 0, nil, err
+	}
+	group = first.Process.Pid
+	return group, func() {
+		_ = syscall.Kill(-group, syscall.SIGKILL)
+		_ = first.Wait()
+		_ = pipe.Close()
+	}, nil
 }
 
 // run runs the tests that cover m with it, the quickest ones first, until one

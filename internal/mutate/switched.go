@@ -33,7 +33,7 @@ func (k *maker) around(n ast.Node, before, after string) {
 }
 
 // switchFile returns src with all mutants of a list that can be switched on,
-// and that have these numbers.
+// under the given numbers.
 func switchFile(src []byte, list []mutant, numbers []int) []byte {
 	type text struct {
 		at, order int

@@ -10,7 +10,7 @@ import (
 
 // AppendAny appends v, whatever it is, as Append does. The value in v has no
 // address, so methods with a pointer receiver do not count, unless v is a
-// pointer. It allocates nothing for types that Append allocates nothing for.
+// pointer. It allocates nothing for types for which Append allocates nothing.
 func AppendAny(dst []byte, v any, depth int) ([]byte, error) {
 	return standard.AppendAny(dst, v, depth)
 }
@@ -24,7 +24,7 @@ func (s *Set) AppendAny(dst []byte, v any, depth int) ([]byte, error) {
 	return out, nil
 }
 
-// appendAny appends what an interface holds. The most frequent types need no
+// appendAny appends the value in an interface. The most frequent types need no
 // plan.
 func (s *Set) appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
 	switch v := v.(type) {

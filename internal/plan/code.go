@@ -8,7 +8,7 @@ import "reflect"
 type code uint8
 
 const (
-	codeNone code = iota // it cannot be
+	codeNone code = iota // cannot be encoded
 
 	codeString
 	codeInt64
@@ -26,14 +26,14 @@ const (
 	codeMicros // time.Duration in a unit; in nanoseconds it is a codeInt64
 	codeMillis
 	codeSeconds
-	codeSpan   // time.Duration as its method String has it
+	codeSpan   // time.Duration as formatted by its String method
 	codeQuoted // any of the above in quotes
 
 	codeTime
 	codeInstant // a time in the format of the set
 	codeStruct
 	codePointer
-	codeInterface // with methods
+	codeInterface // an interface with methods
 	codeAny       // without
 	codeSlice
 	codeArray
@@ -48,10 +48,10 @@ const (
 	codeMapBool
 	codeJSON    // MarshalJSON
 	codeText    // MarshalText
-	codeAddress // the same of a type in addresses, without a copy
+	codeAddress // MarshalText of a type in addresses, without a copy
 	codeMask
 
-	// Of operations only.
+	// Codes that only operations have.
 	codePlan  // the value has a plan with another code
 	codeConst // no value, only text
 	codeEnd

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// oracle returns what encoding/json makes of v.
+// oracle returns v encoded by encoding/json.
 func oracle(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -21,8 +21,8 @@ func oracle(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// differ compares what a plan makes of v, which is settable, with the oracle:
-// at an address and in an interface.
+// differ compares the encoding of v, which is settable, with the oracle: at an
+// address and in an interface.
 func differ(v reflect.Value, same func(got, want []byte) bool) (why string) {
 	gotBytes, gotErr := Of(v.Type()).Append([]byte("front"), v.Addr().UnsafePointer(), 1000)
 	wantBytes, wantErr := oracle(v.Addr().Interface())
@@ -62,8 +62,8 @@ func sameValue(got, want []byte) bool {
 	return da.Decode(&a) == nil && db.Decode(&b) == nil && reflect.DeepEqual(unquoted(a), unquoted(b))
 }
 
-// unquoted decodes the strings in v that are the JSON text of a string, which
-// is what the tag option string makes of strings.
+// unquoted decodes the strings in v that are the JSON text of a string, as the
+// tag option string writes strings.
 func unquoted(v any) any {
 	switch v := v.(type) {
 	case string:

@@ -17,8 +17,8 @@
 // that
 //
 //   - strings are escaped as in package jsonenc, and bytes that are not UTF-8
-//     become U+FFFD itself and not an escape sequence, in what marshalers
-//     return as well;
+//     become U+FFFD itself and not an escape sequence, in results of marshalers
+//     as well;
 //   - NaN and the infinities are the strings "NaN", "+Inf" and "-Inf" and no
 //     error;
 //   - containers nest at most as deep as the caller allows, which also ends
@@ -30,7 +30,7 @@
 //
 // # Properties of a type
 //
-// Package nib chooses by them how to encode a value that it is given:
+// Package nib uses them to choose how to encode a value:
 //
 //	a plan is   if encoding a value                         then the value
 //	Plain       runs no user code                           needs no guard
@@ -44,6 +44,6 @@
 //
 // A value on the stack can be encoded in place if nothing keeps a pointer to
 // it. [Plan.Hideable] reports whether that is so; the compiler cannot prove it,
-// so [AppendValue] hides the pointer from escape analysis. What the value
-// points to is not hidden and is on the heap.
+// so [AppendValue] hides the pointer from escape analysis. The targets of
+// pointers in the value are not hidden and are on the heap.
 package plan

@@ -17,14 +17,14 @@ func (c code) hot() bool {
 	return false
 }
 
-// members appends the members of the struct at v, with a comma in front of
-// each. The caller has checked that p.inner containers may nest.
+// members appends the members of the struct at v, with a comma before each. The
+// caller has checked that p.inner containers may nest.
 func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
 	for o := &p.ops[0]; ; o = o.next() {
 		at := add(v, uintptr(o.off))
 		if o.omit != omitNever {
 			if o.omit == omitLen && len(load[string](at)) == 0 || o.omit == omitNil && load[pointer](at) == nil {
-				continue // the most frequent reasons; a slice begins as a string does
+				continue // the most frequent reasons; a slice begins like a string
 			}
 			if o.skips(at) {
 				continue
@@ -71,7 +71,7 @@ func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
 	}
 }
 
-// append is the rest of members, for one operation.
+// append encodes an operation that members does not handle inline.
 func (o *op) append(dst []byte, at pointer, depth int) ([]byte, *Error) {
 	if o.code == codeEmbed {
 		at = load[pointer](at)
@@ -223,7 +223,7 @@ func (p *Plan) scalar(dst []byte, v pointer) []byte {
 	return append(dst, "null"...)
 }
 
-// pointee appends what a pointer points to.
+// pointee appends the value that a pointer points to.
 func (p *Plan) pointee(dst []byte, v pointer, depth int) ([]byte, *Error) {
 	if v == nil {
 		return append(dst, "null"...), nil
@@ -271,8 +271,8 @@ func (p *Plan) quoted(dst []byte, v pointer) ([]byte, *Error) {
 	if p.code != codeString { // NaN and the infinities have their quotes
 		return append(dst[:start], dst[start+1:]...), nil
 	}
-	// The text of the string, quotes and all, becomes a string itself. It is
-	// written behind the first one and then moved over it.
+	// Encode the JSON text of the string, including its quotes, as a string:
+	// append the result, then move it to the start.
 	end := len(dst)
 	dst = jsonenc.AppendBytes(dst, dst[start+1:])
 	n := copy(dst[start:], dst[end:])

@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// An Error describes what could not be encoded, and where.
+// An Error describes a value that could not be encoded, and where it is.
 type Error struct {
-	Path string // from the outermost type: Order.Items[3].Price
-	Err  error  // what is wrong there
+	Path string // path from the outermost type: Order.Items[3].Price
+	Err  error  // the fault at that path
 
 	whole bool // the path is only the type
 
@@ -29,7 +29,7 @@ func (e *Error) Text() string {
 	return e.Path + ": " + e.Err.Error()
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the fault.
 func (e *Error) Unwrap() error { return e.Err }
 
 var (
@@ -37,8 +37,8 @@ var (
 	errNotStruct = errors.New("not a struct, so it has no fields to add")
 )
 
-// failure begins an error. Each container that returns it adds its step in
-// front of the path.
+// failure begins an error. Each container that returns it prepends its step to
+// the path.
 func failure(err error) *Error { return &Error{Err: err} }
 
 func (e *Error) in(step string) *Error {
@@ -67,5 +67,6 @@ func typeName(t reflect.Type) string {
 	return t.String()
 }
 
-// fault is why no value of p's type can be encoded, to be put into a path.
+// fault returns the error for the type of p, with a path that callers may
+// extend.
 func (p *Plan) fault() *Error { return &Error{Path: p.bad.Path, Err: p.bad.Err} }

@@ -13,8 +13,8 @@ import (
 type Field struct {
 	Name      string       // the member's name
 	Path      string       // the names in Go, from the struct to the field: Embedded.Name
-	Index     []int        // the same as indexes, for reflect's FieldByIndex
-	Type      reflect.Type // of the field
+	Index     []int        // Path as indexes, for reflect's FieldByIndex
+	Type      reflect.Type // the type of the field
 	OmitEmpty bool         // the tag's omitempty
 	OmitZero  bool         // the tag's omitzero
 	Quoted    bool         // the tag's string: a scalar in quotes
@@ -43,7 +43,7 @@ type embedded struct {
 // fieldsOf returns the fields of struct t that become members, in the order in
 // which they are declared, by the rules of encoding/json: a field hides those
 // of the same name that are embedded deeper; of several on one level those with
-// a name from a tag come first; if there is still more than one, none counts.
+// a name from a tag come first; if more than one remains, none counts.
 //
 // A field left out by log:"-" still hides others: a deeper field of the same
 // name must not take its place.
@@ -82,7 +82,8 @@ func fieldsOf(t reflect.Type) ([]Field, *Error) {
 	return fields, nil
 }
 
-// addEmbedded adds e to a level, or counts it if its type is there already.
+// addEmbedded adds e to a level, or counts it if the level has its type
+// already.
 func addEmbedded(level []*embedded, e *embedded) []*embedded {
 	for _, other := range level {
 		if other.typ == e.typ {
@@ -94,7 +95,7 @@ func addEmbedded(level []*embedded, e *embedded) []*embedded {
 	return append(level, e)
 }
 
-// look returns what field i of e is: a candidate, a struct to search, or
+// look returns field i of e as a candidate or as a struct to search, or
 // neither.
 func (e *embedded) look(i int) (*candidate, *embedded, *Error) {
 	f := e.typ.Field(i)
@@ -123,6 +124,7 @@ func (e *embedded) look(i int) (*candidate, *embedded, *Error) {
 		if log.unit != "" {
 			return nil, nil, badTag(errUnit(log.unit, f.Type), path)
 		}
+		log.mask = log.mask || secret(target) // e may not have inherited the method
 		return nil, &embedded{typ: target, index: index, path: path, log: log, copies: 1}, nil
 	}
 	c := &candidate{

@@ -8,10 +8,10 @@ import "reflect"
 type Form uint8
 
 const (
-	FormNone Form = iota // there is no such value: it cannot be encoded
+	FormNone Form = iota // not a value that can be encoded
 	FormString
-	FormInteger // its bounds are those of the type
-	FormFloat   // or one of the strings "NaN", "+Inf", "-Inf"
+	FormInteger // bounded by the range of the type
+	FormFloat   // a number, or one of the strings "NaN", "+Inf", "-Inf"
 	FormBool
 	FormNumber  // a json.Number
 	FormTime    // RFC 3339
@@ -22,11 +22,11 @@ const (
 	FormStruct  // an object with a Member for each of Fields
 	FormMap     // an object of Elem, null for nil
 	FormSlice   // an array of Elem, null for nil
-	FormArray   // an array of Elem, as long as the type is
+	FormArray   // an array of Elem with the length of the type
 	FormPointer // Elem, null for nil
 )
 
-// Form returns what values of the plan's type look like. If the type does not
+// Form returns the form of the values of the plan's type. If the type does not
 // write itself, it depends on the kind: some kinds have several codes.
 func (p *Plan) Form() Form {
 	switch p.code {
@@ -68,12 +68,12 @@ func (p *Plan) Form() Form {
 	return FormInteger
 }
 
-// Elem returns the plan of the elements of a map, slice or array, or of what a
-// pointer points to; nil for any other plan.
+// Elem returns the plan of the elements of a map, slice or array, or of the
+// target of a pointer; nil for any other plan.
 func (p *Plan) Elem() *Plan { return p.elem }
 
-// Member returns the plan of f, one of p's Fields, without what its tags
-// change, and reports whether every value of p has that member.
+// Member returns the plan of f, one of p's Fields, without the effect of its
+// tags, and reports whether every value of p has that member.
 func (p *Plan) Member(f *Field) (value *Plan, always bool) {
 	addr := p.set.addressed.find(uintptr(p.self)) == p
 	always = !f.OmitZero && !(f.OmitEmpty && canBeEmpty(f.Type))

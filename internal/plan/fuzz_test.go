@@ -48,8 +48,8 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 	})
 }
 
-// checkHostile compares texts that may differ in how they are escaped. What
-// encoding/json refuses only because of NaN must still be JSON in one line.
+// checkHostile compares texts that may differ in how they are escaped. A value
+// that encoding/json refuses only for NaN must still be JSON in one line.
 func checkHostile(t *testing.T, v any) {
 	got, err := AppendAny(nil, v, 1000)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // appendNumber appends a json.Number.
 func appendNumber(dst []byte, s string) ([]byte, *Error) {
 	if s == "" {
-		s = "0" // as encoding/json has it
+		s = "0" // the text that encoding/json uses
 	}
 	if !isNumber(s) {
 		return dst, failure(fmt.Errorf("json: invalid number literal %q", s))
@@ -27,8 +27,8 @@ func appendNumber(dst []byte, s string) ([]byte, *Error) {
 	return append(dst, s...), nil
 }
 
-// isNumber reports whether s is a number in JSON. With a digit or a sign in
-// front and a digit at its end, a JSON value is a number without space around
+// isNumber reports whether s is a number in JSON. If it begins with a digit or
+// a sign and ends with a digit, a JSON value is a number without space around
 // it.
 func isNumber(s string) bool {
 	first, last := s[0], s[len(s)-1]
@@ -68,7 +68,7 @@ func (p *Plan) address(dst []byte, v pointer) ([]byte, *Error) {
 }
 
 // appendTime appends the time at v as its method MarshalJSON does, which also
-// gives the error for a time that RFC 3339 has no text for.
+// returns the error for a time that RFC 3339 cannot represent.
 func appendTime(dst []byte, v pointer) ([]byte, *Error) {
 	if out, ok := jsonenc.AppendRFC3339(dst, (*time.Time)(v)); ok {
 		return out, nil

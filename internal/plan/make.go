@@ -22,7 +22,7 @@ var (
 
 const wordSize = 4 << (^uintptr(0) >> 63) // bytes in a pointer
 
-// A node is what a plan is made for: a type, with or without an address.
+// A node is a type for which a plan is made, with or without an address.
 type node struct {
 	typ  reflect.Type
 	addr bool
@@ -34,8 +34,8 @@ type node struct {
 type maker struct {
 	set   *Set
 	plans map[node]*Plan
-	made  [2][]*Plan // without and with an address
-	parts []*Plan    // plans that belong to one place and are in no table
+	made  [2][]*Plan // the plans without and with an address
+	parts []*Plan    // plans that are used at one place only, and in no table
 }
 
 // plan returns the plan of t, which may not be complete yet if t leads to
@@ -72,7 +72,7 @@ func (m *maker) fill(p *Plan, addr bool) {
 		return t.Implements(method) || byPointer && addr && reflect.PointerTo(t).Implements(method)
 	}
 	switch {
-	case byPointer && reflect.PointerTo(t).Implements(typeSecret):
+	case secret(t):
 		p.code = codeMask
 	case t == typeTime && m.set.times:
 		p.code = codeInstant
@@ -100,7 +100,14 @@ func (m *maker) fill(p *Plan, addr bool) {
 // known reports whether this package encodes values of t itself although they
 // have methods.
 func known(t reflect.Type) bool {
-	return t == typeTime || t == typeRaw || addresses[t] || t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(typeSecret)
+	return t == typeTime || t == typeRaw || addresses[t] || secret(t)
+}
+
+// secret reports whether values of t are hidden because t, or a pointer to it,
+// has a method IsSecret. Whether the value in an interface is hidden depends on
+// that value.
+func secret(t reflect.Type) bool {
+	return t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(typeSecret)
 }
 
 // fillMethod is fill for types that write themselves.
@@ -130,7 +137,7 @@ func holdsLock(t reflect.Type) bool {
 	return t.Size() > 0 && !t.Implements(typeLocker) && reflect.PointerTo(t).Implements(typeLocker)
 }
 
-// fillKind is fill for types without methods that count.
+// fillKind is fill for types without relevant methods.
 func (m *maker) fillKind(p *Plan, addr bool) {
 	t := p.typ
 	p.code = codeOf(t)
@@ -161,8 +168,8 @@ func (m *maker) fillKind(p *Plan, addr bool) {
 
 // direct reports whether an interface holds a value of t itself, not its
 // address: t is a pointer, or has the size of one and consists of just that.
-// What exactly counts differs between releases of Go, so direct makes an
-// interface and inspects it: the address of a value is never nil.
+// The exact rule differs between releases of Go, so direct makes an interface
+// and inspects it: the address of a value is never nil.
 func direct(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
@@ -176,8 +183,8 @@ func direct(t reflect.Type) bool {
 	return false
 }
 
-// finish completes what depends on plans that refer to each other: it
-// propagates each fact from plan to plan until nothing changes any more.
+// finish completes plans that refer to each other: it propagates each fact from
+// plan to plan until nothing changes.
 func (m *maker) finish() {
 	all := append(append(m.made[0][:len(m.made[0]):len(m.made[0])], m.made[1]...), m.parts...)
 	for changed := true; changed; {

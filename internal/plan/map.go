@@ -15,22 +15,23 @@ import (
 
 // A mapping is the part of a plan that is specific to a map type.
 type mapping struct {
-	key    *Plan // how keys become names: codeString, an integer, or codeText
+	key    *Plan // decides how keys become names: codeString, an integer, or codeText
 	elems  reflect.Type
-	spares sync.Pool // of *gathered
+	spares sync.Pool // pool of *gathered
 }
 
 // A gathered is a copy of the entries of a map, for sorting. It is empty while
 // it is in a pool.
 type gathered struct {
 	iter  reflect.MapIter
-	key   reflect.Value // of the type of the keys
+	key   reflect.Value // a value of the type of the keys
 	elems reflect.Value // slice of the type of the elements
 	order
-	text []byte // names that are not strings themselves
+	text []byte // text of names that are not strings
 }
 
-// keepEntries is how many entries a gathered may have that is kept in a pool.
+// keepEntries is the maximum number of entries of a gathered that is kept in a
+// pool.
 const keepEntries = 1 << 10
 
 // fillMap is fillKind for maps.
@@ -38,8 +39,8 @@ func (m *maker) fillMap(p *Plan) {
 	t := p.typ
 	name := m.plan(t.Key(), false)
 	switch {
-	case name.code == codeMask:
-		name = nil // its names would all be the same
+	case name.Pointee().code == codeMask:
+		name = nil // all names would be the same
 	case t.Key().Kind() == reflect.String:
 		name = m.variant(name, codeString, nil)
 	case t.Key().Implements(typeText):
@@ -157,6 +158,9 @@ func (p *Plan) nameOf(g *gathered) (string, *Error) {
 	if k.code != codeText {
 		g.text = k.scalar(g.text, at)
 	} else if r := k.receiver(at); r != nil {
+		if k.hides(r) {
+			return "", failure(&json.UnsupportedTypeError{Type: reflect.TypeOf(r)})
+		}
 		text, err := r.(encoding.TextMarshaler).MarshalText()
 		if err != nil {
 			return "", failure(&keyError{p.typ, err})
@@ -165,11 +169,11 @@ func (p *Plan) nameOf(g *gathered) (string, *Error) {
 	} else if k.kind == reflect.Interface {
 		return "", failure(errNilKey)
 	}
-	// When text grows, the names so far stay where they are.
+	// When text grows, earlier names keep referring to the old array.
 	return viewString(g.text[start:]), nil
 }
 
-// A keyError is an error of the MarshalText of a key. Error makes its text,
+// A keyError is an error of the MarshalText of a key. Error formats its text
 // without package fmt, because err is user code.
 type keyError struct {
 	typ reflect.Type
@@ -182,6 +186,6 @@ func (e *keyError) Error() string {
 
 func (e *keyError) Unwrap() error { return e.err }
 
-// errNilKey is for a key with which encoding/json panics. A nil pointer is the
-// empty name.
+// errNilKey is the error for a key with which encoding/json panics. A nil
+// pointer becomes the empty name.
 var errNilKey = errors.New("json: the key of a map is a nil interface")

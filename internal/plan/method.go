@@ -13,7 +13,7 @@ import (
 
 // receiver returns the value at v as the interface that has its methods, nil if
 // it is a nil pointer or interface. For other values it is their address, which
-// has the methods with a value receiver as well, and saves a copy.
+// also has the methods with a value receiver and saves a copy.
 func (p *Plan) receiver(v pointer) any {
 	if p.kind == reflect.Pointer || p.kind == reflect.Interface {
 		return p.held(v)
@@ -21,11 +21,24 @@ func (p *Plan) receiver(v pointer) any {
 	return pack(p.toSelf, v)
 }
 
-// callJSON appends what MarshalJSON returns, checked and in one line.
+// hides reports whether r, which receiver has returned, is a secret in an
+// interface or a pointer to one: its type is not known before.
+func (p *Plan) hides(r any) bool {
+	if p.kind != reflect.Interface {
+		return false
+	}
+	typ, _ := unpack(r)
+	return p.set.of(typ, r).Pointee().code == codeMask
+}
+
+// callJSON appends the result of MarshalJSON, checked and on one line.
 func (p *Plan) callJSON(dst []byte, v pointer, depth int) ([]byte, *Error) {
 	r := p.receiver(v)
 	if r == nil {
 		return append(dst, "null"...), nil
+	}
+	if p.hides(r) {
+		return p.set.appendAny(dst, r, depth)
 	}
 	text, err := r.(json.Marshaler).MarshalJSON()
 	if err == nil {
@@ -37,11 +50,14 @@ func (p *Plan) callJSON(dst []byte, v pointer, depth int) ([]byte, *Error) {
 	return dst, failure(&json.MarshalerError{Type: p.typ, Err: err})
 }
 
-// callText appends what MarshalText returns, as a string.
+// callText appends the result of MarshalText as a string.
 func (p *Plan) callText(dst []byte, v pointer) ([]byte, *Error) {
 	r := p.receiver(v)
 	if r == nil {
 		return append(dst, "null"...), nil
+	}
+	if p.hides(r) {
+		return p.set.appendAny(dst, r, 0)
 	}
 	text, err := r.(encoding.TextMarshaler).MarshalText()
 	if err != nil {
@@ -50,8 +66,8 @@ func (p *Plan) callText(dst []byte, v pointer) ([]byte, *Error) {
 	return jsonenc.AppendBytes(dst, text), nil
 }
 
-// A textError is what MarshalText returned. The type of encoding/json for it
-// cannot be created outside of that package.
+// A textError is an error of MarshalText. The corresponding type of
+// encoding/json cannot be created outside of that package.
 type textError struct {
 	typ reflect.Type
 	err error

@@ -12,7 +12,7 @@ type omission uint8
 
 const (
 	omitNever omission = iota
-	omitZero8          // an integer or bool of that many bits that are 0
+	omitZero8          // an integer or bool of 8 bits is 0
 	omitZero16
 	omitZero32
 	omitZero64
@@ -21,11 +21,11 @@ const (
 	omitNil        // the first word is nil: pointer, map, slice, interface
 	omitLen        // string or slice of length 0
 	omitMapLen     // map of length 0
-	omitZero       // the zero value, as reflect has it
+	omitZero       // the zero value according to reflect
 	omitTime       // time.Time
-	omitCall       // if a method IsZero returns true
-	omitCallOfCopy // the same, with a pointer receiver, of a value without address
-	omitCallPtr    // the same of a pointer or an interface, or it is nil
+	omitCall       // omitted if a method IsZero returns true
+	omitCallOfCopy // omitCall with a pointer receiver, for a value that is not addressable
+	omitCallPtr    // omitCall of a pointer or an interface, or it is nil
 	omitEither     // one of two of the above, which are in op.either
 )
 
@@ -196,7 +196,8 @@ func callIsZero(p *Plan, v pointer) bool {
 	return x.(interface{ IsZero() bool }).IsZero()
 }
 
-// held returns the pointer, or what the interface at v holds; nil if it is nil.
+// held returns the pointer or the value of the interface at v; nil if it is
+// nil.
 func (p *Plan) held(v pointer) any {
 	if p.kind == reflect.Interface {
 		if p.code == codeAny {

@@ -5,5 +5,5 @@
 package plan
 
 // newOracle reports whether encoding/json is that of Go 1.27, which was
-// rewritten and differs from what this package promises.
+// rewritten and differs from this package's promises.
 const newOracle = true

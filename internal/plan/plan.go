@@ -9,7 +9,7 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// MaxDepth is how deep nib lets containers nest.
+// MaxDepth is the maximum nesting of containers in nib.
 const MaxDepth = 32
 
 // A Plan encodes values of one type. Plans are made by [Of] and [For], are
@@ -19,20 +19,20 @@ type Plan struct {
 	code   code
 	kind   reflect.Kind
 	direct bool // an interface holds the value itself where others hold its address
-	link   bool // of a pointer: to a pointer or an interface, so it counts as a container
+	link   bool // the pointer is to a pointer or an interface, so it counts as a container
 	calls  bool // user code may run
 	method bool // the type, or a pointer to it, has methods
 	shows  bool // user code may get the address of the value or a part of it
-	inner  int  // how deep structs nest in the operations of this one
+	inner  int  // maximum nesting of structs in the operations of this one
 
-	elem *Plan   // of a pointer, slice, array or map; of what is quoted
-	size uintptr // of an element
+	elem *Plan   // plan of the element of a pointer, slice, array or map, or of a quoted value
+	size uintptr // size of an element
 	n    int     // length of an array
 
-	ops   []op     // of a struct
+	ops   []op     // operations of a struct
 	steps []string // the path that belongs to each operation
-	keyed *mapping // of a map
-	table []Field  // of a struct
+	keyed *mapping // encodes the entries of a map
+	table []Field  // fields of a struct
 
 	set    *Set
 	self   pointer // type word of the type
@@ -44,16 +44,16 @@ type Plan struct {
 }
 
 // An op is one step of writing a struct: text that is always the same, and the
-// value behind it. The fields are in the order of use; the whole fills one
+// value after it. The fields are in the order of use; the whole fills one
 // cache line.
 type op struct {
 	text   jsonenc.Text
-	sub    *Plan // of the value, or what omit inspects
+	sub    *Plan // plan of the value, or of the part that omit inspects
 	off    uint32
 	code   code
 	omit   omission
-	either uint8 // two conditions, of which each is enough, in 4 bits each
-	nest   uint8 // how many structs within this one are open around the value
+	either uint8 // two conditions, each of which is sufficient, in 4 bits each
+	nest   uint8 // number of structs within this one that are open around the value
 }
 
 // making guards the making of plans.
@@ -62,7 +62,8 @@ var making sync.Mutex
 // Of returns the plan of type t in the style of encoding/json, for an
 // addressable value, so that methods with a pointer receiver count. It takes a
 // few nanoseconds and allocates nothing, except the first time it sees the
-// type. A type that cannot be encoded has a plan too; its Err returns why.
+// type. A type that cannot be encoded also has a plan; its Err returns the
+// reason.
 func Of(t reflect.Type) *Plan {
 	if p := standard.addressed.find(uintptr(identity(t))); p != nil {
 		return p
@@ -96,13 +97,13 @@ func (s *Set) makePlan(t reflect.Type, addr bool) *Plan {
 func (p *Plan) Type() reflect.Type { return p.typ }
 
 // Err returns why no value of the type can be encoded: a channel, function or
-// complex number in a field that is always there, or a tag that makes no sense,
-// anywhere. It is nil for a type with a fault that a value may avoid, such as a
-// pointer to a channel; encoding it fails if it does not.
+// complex number in a field that is always there, or an invalid tag anywhere.
+// It is nil for a type with a fault that a value may avoid, such as a pointer
+// to a channel; encoding it fails if it does not.
 func (p *Plan) Err() error { return p.err }
 
 // Plain reports whether encoding a value runs no user code: no method of the
-// value or of anything that it leads to, and no interface whose value might
+// value or of any value that it refers to, and no interface whose value might
 // have one.
 func (p *Plan) Plain() bool { return !p.calls }
 
@@ -114,9 +115,9 @@ func (p *Plan) ID() uintptr { return uintptr(p.self) }
 func (p *Plan) Methods() bool { return p.method }
 
 // Hideable reports whether encoding keeps no copy of the value's address: it is
-// passed to no method and is only on the stack. That does not hold for what the
-// value points to. Plain values are hideable, and so are those with interfaces,
-// and with pointers to types that have methods.
+// passed to no method and is only on the stack. That does not apply to data
+// that the value points to. Plain values are hideable, as are those with
+// interfaces, and with pointers to types that have methods.
 func (p *Plan) Hideable() bool { return !p.shows }
 
 // Locked reports whether a copy of a value must not be encoded: the value, or
@@ -128,7 +129,7 @@ func (p *Plan) Locked() bool { return p.locked }
 // IsStruct reports whether AppendFields can be used.
 func (p *Plan) IsStruct() bool { return p.code == codeStruct }
 
-// Pointee returns the plan of what a pointer points to, and any other plan
+// Pointee returns the plan of the target of a pointer, and any other plan
 // unchanged.
 func (p *Plan) Pointee() *Plan {
 	if p.kind == reflect.Pointer && p.elem != nil {

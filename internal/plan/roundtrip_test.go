@@ -38,7 +38,7 @@ func TestDecodingGivesTheValueBack(t *testing.T) {
 			}
 			tag := pick[reflect.StructTag](g, "", `json:",omitempty"`, `json:",omitzero"`)
 			switch typ.Kind() {
-			case reflect.Pointer, reflect.Struct, reflect.Array: // null, or what is empty within them, is decoded to less
+			case reflect.Pointer, reflect.Struct, reflect.Array: // null, or an empty value within them, is decoded to less
 				tag = ""
 			}
 			fields = append(fields, reflect.StructField{Name: string(rune('A' + i)), Type: typ, Tag: tag})

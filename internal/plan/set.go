@@ -14,8 +14,8 @@ import (
 // encoding/json. It is comparable: equal Styles share their plans.
 type Style struct {
 	Duration   Duration
-	TimeFormat string         // as jsonenc.CompileTime takes it
-	Zone       *time.Location // that times are shown in; nil: the one that each has
+	TimeFormat string         // a format for jsonenc.CompileTime
+	Zone       *time.Location // zone in which times are shown; if nil, the zone of each time
 }
 
 // A Duration is a format of time.Duration values that no tag gives a unit.
@@ -23,7 +23,7 @@ type Duration uint8
 
 // The formats.
 const (
-	Nanoseconds Duration = iota // as encoding/json has it
+	Nanoseconds Duration = iota // as in encoding/json
 	Milliseconds
 	Seconds
 	Text // "1.5s"
@@ -33,22 +33,22 @@ var durationCodes = [...]code{Nanoseconds: codeInt64, Milliseconds: codeMillis, 
 
 // A Set has the plans of all types for one Style.
 type Set struct {
-	// The plans of addressable values, by type and by pointer type, and of
-	// those that are not, such as the values of maps and interfaces: for these,
+	// The plans of addressable values, by type and by pointer type, and of values
+	// without an address, such as the values of maps and interfaces: for these,
 	// methods with a pointer receiver do not count.
 	addressed, targets, values table
 
-	duration code // of a time.Duration
-	times    bool // they have a format other than the standard one
+	duration code // code of time.Duration
+	times    bool // times have a format other than the standard one
 	time     jsonenc.TimeFormat
 	zone     *time.Location
 }
 
 var standard = Set{duration: codeInt64}
 
-// maxStyles is how many Styles share their plans. A program that makes more
-// must be creating time zones; the plans of further Styles can be freed with
-// them.
+// maxStyles is the number of Styles that share their plans. A program that
+// makes more must be creating time zones; the plans of further Styles can be
+// freed with them.
 const maxStyles = 64
 
 var styles struct {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// few is how many names are sorted without a branch.
+// few is the number of names up to which they are sorted without a branch.
 const few = 8
 
 // A place represents a name during sorting: its front, and in the lowest bits
@@ -29,7 +29,7 @@ func frontOf(s string) uint64 {
 	switch {
 	case n >= 8:
 		return binary.BigEndian.Uint64(b)
-	case n >= 4: // bytes read twice end up in the same position
+	case n >= 4: // bytes that are read twice end up in the same position
 		return uint64(binary.BigEndian.Uint32(b))<<32 | uint64(binary.BigEndian.Uint32(b[n-4:]))<<(64-8*n)
 	case n > 0:
 		return uint64(b[0])<<56 | uint64(b[n>>1])<<(56-n>>1*8) | uint64(b[n-1])<<(64-8*n)
@@ -64,12 +64,12 @@ func sortFew(p *[few]place, n int, nameOf func(int) string) {
 // An order sorts any number of names.
 type order struct {
 	names  []string
-	places []place // in the order of the names, once they are sorted
+	places []place // the entries in the order of their names, once sorted
 	mask   place   // the bits of a place with the index
 }
 
 // sort sorts places. Numbers are sorted several times faster than strings, and
-// names with the same front are few.
+// few names have the same front.
 func (o *order) sort() {
 	o.mask = 1<<16 - 1
 	if len(o.names) > 1<<16 {

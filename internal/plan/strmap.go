@@ -24,7 +24,7 @@ type entry[V any] struct {
 	value V
 }
 
-// entries are the entries of a map with more than a few of them.
+// entries are the entries of a map that has more than few.
 type entries[V any] struct {
 	order
 	values []V
@@ -79,8 +79,8 @@ func appendStrMap[V any](s *Set, dst []byte, m map[string]V, depth int, put putt
 	return appendMany(s, dst, m, depth-1, put, spares)
 }
 
-// gatherFew copies the entries of m and sorts their places. It returns how many
-// there are.
+// gatherFew copies the entries of m and sorts their places. It returns their
+// number.
 func gatherFew[V any](list *[few]entry[V], places *[few]place, m map[string]V) int {
 	n := 0
 	for name, value := range m {
@@ -135,8 +135,8 @@ func (s *Set) appendFewAny(dst []byte, m map[string]any, depth int) ([]byte, *Er
 	return append(dst, '}'), nil
 }
 
-// appendMany sorts in memory of a pool. If a user method does not return,
-// because of a panic or otherwise, the memory is left to the garbage collector.
+// appendMany sorts in memory of a pool. If a user method does not return, the
+// memory is left to the garbage collector.
 func appendMany[V any](s *Set, dst []byte, m map[string]V, depth int, put putter[V], spares *sync.Pool) ([]byte, *Error) {
 	e, _ := spares.Get().(*entries[V])
 	if e == nil {

@@ -16,7 +16,7 @@ const masked = `"***"`
 
 // fillStruct makes the operations of a struct.
 func (m *maker) fillStruct(p *Plan, addr bool) {
-	p.ops = []op{{code: codeEnd}} // in case there is a fault
+	p.ops = []op{{code: codeEnd}} // used if there is a fault
 	if p.typ.Size() > math.MaxUint32 {
 		p.bad = &Error{Err: errors.New("a struct of more than 4 GiB"), tag: true}
 		return
@@ -27,12 +27,12 @@ func (m *maker) fillStruct(p *Plan, addr bool) {
 	}
 }
 
-// maxInline is how many operations a struct may have that includes those of a
-// nested struct.
+// maxInline is the maximum number of operations of a struct that includes those
+// of a nested struct.
 const maxInline = 128
 
 // A weaver collects the operations of one struct. It holds constant text until
-// there is an operation to put it in front of.
+// an operation follows, which gets the text.
 type weaver struct {
 	*Plan
 	text []byte
@@ -60,7 +60,7 @@ func (m *maker) operations(p *Plan, fields []Field, at int, addr bool) {
 			fields = fields[1:]
 			continue
 		}
-		// All fields behind the same pointer follow each other.
+		// Fields behind the same pointer are adjacent.
 		n := 1
 		for n < len(fields) && len(fields[n].Index) > i && slices.Equal(fields[n].Index[:i+1], f.Index[:i+1]) {
 			n++
@@ -120,20 +120,25 @@ func (m *maker) field(w *weaver, f Field, off uint32, addr bool) {
 }
 
 // begins reports whether the members of p always begin with the same one, or
-// there are none.
+// there are none. It is false for a struct whose operations are not complete
+// yet, because it contains the calling struct through a pointer.
 func (p *Plan) begins() bool {
-	return p.ops[0].code == codeEnd || p.ops[0].omit == omitNever && p.ops[0].code != codeEmbed
+	n := len(p.ops)
+	if n == 0 || p.ops[n-1].code != codeEnd {
+		return false
+	}
+	return n == 1 || p.ops[0].omit == omitNever && p.ops[0].code != codeEmbed
 }
 
 // inline adds the operations of a struct within this one, with its braces as
 // parts of texts.
 func (w *weaver) inline(sub *Plan, key []byte, step string, off uint32) {
-	w.calls, w.shows = w.calls || sub.calls, w.shows || sub.shows // by way of omissions
+	w.calls, w.shows = w.calls || sub.calls, w.shows || sub.shows // omissions may run code
 	w.text = append(append(w.text, key...), '{')
 	for i, o := range sub.ops[:len(sub.ops)-1] {
 		text := o.text.String()
 		if i == 0 {
-			text = text[1:] // the comma
+			text = text[1:] // without the comma
 		}
 		if o.omit != omitNever || o.code == codeEmbed {
 			w.flush()
@@ -150,7 +155,7 @@ func (w *weaver) inline(sub *Plan, key []byte, step string, off uint32) {
 	w.Plan.inner = max(w.Plan.inner, sub.inner+1)
 }
 
-// add adds an operation behind the collected text.
+// add adds an operation after the collected text.
 func (w *weaver) add(o op, step string) {
 	o.text = jsonenc.MakeText(string(w.text))
 	w.text = w.text[:0]
@@ -158,16 +163,16 @@ func (w *weaver) add(o op, step string) {
 	w.steps = append(w.steps, step)
 }
 
-// flush turns the held text into an operation, because what follows may be left
-// out or be the end.
+// flush turns the held text into an operation, because the next member may be
+// left out, or the struct ends.
 func (w *weaver) flush() {
 	if len(w.text) > 0 {
 		w.add(op{code: codeConst}, "")
 	}
 }
 
-// inUnit returns how a time.Duration, or a pointer to one, is written in a
-// unit, nil for any other type.
+// inUnit returns the plan of a time.Duration, or of a pointer to one, in a
+// unit; nil for any other type.
 func (m *maker) inUnit(p *Plan, c code) *Plan {
 	switch {
 	case p.typ == typeDuration:
@@ -178,7 +183,7 @@ func (m *maker) inUnit(p *Plan, c code) *Plan {
 	return nil
 }
 
-// inQuotes returns how a scalar, or what a pointer points to, is written with
+// inQuotes returns the plan of a scalar, or of the target of a pointer, with
 // the tag option string. Values that write themselves ignore it.
 func (m *maker) inQuotes(p *Plan) *Plan {
 	switch {

@@ -17,11 +17,11 @@ type pointer = unsafe.Pointer
 // with the same layout, is there.
 func load[T any](p pointer) T { return *(*T)(p) }
 
-// add returns the address n bytes behind p. In bounds because n is the offset
+// add returns the address n bytes after p. In bounds because n is the offset
 // of a field of the struct at p, or of an element of the array at p.
 func add(p pointer, n uintptr) pointer { return unsafe.Add(p, n) }
 
-// loadSlice returns address and length of the slice at p, whatever its
+// loadSlice returns the address and length of the slice at p, whatever its
 // elements. All slices have the same layout.
 func loadSlice(p pointer) (data pointer, n int) {
 	s := *(*[]byte)(p)
@@ -58,8 +58,8 @@ func loadInterface(p pointer) any {
 	return *(*interface{ Method() })(p)
 }
 
-// hide returns p in a way that escape analysis does not follow, so that what p
-// points to may stay on the stack. That is sound because a Plan that is
+// hide returns p in a way that escape analysis does not follow, so that the
+// value at p may stay on the stack. That is sound because a Plan that is
 // Hideable keeps no copy of p outside of the stack: when the stack is moved,
 // all copies are adjusted. x is read back at once; nothing can move the stack
 // in between.
@@ -79,13 +79,13 @@ func viewBytes(s string) []byte {
 	return unsafe.Slice(unsafe.StringData(s), len(s))
 }
 
-// Append appends v, of the plan's type, as JSON. depth is how many containers
-// may still nest. If Hideable reports true, v need not be on the heap, and the
-// caller may hide it.
+// Append appends v, of the plan's type, as JSON. depth is the number of
+// containers that may still nest. If Hideable reports true, v need not be on
+// the heap, and the caller may hide it.
 //
 // It allocates to grow dst, for errors, and where the methods of values do. Any
 // number of goroutines may call it. The error is an *Error, and dst is then
-// returned at its old length, but the bytes behind it may have changed.
+// returned at its old length, but the bytes after it may have changed.
 func (p *Plan) Append(dst []byte, v unsafe.Pointer, depth int) ([]byte, error) {
 	if p.err != nil {
 		return dst, p.err
@@ -104,8 +104,8 @@ func (p *Plan) Append(dst []byte, v unsafe.Pointer, depth int) ([]byte, error) {
 }
 
 // AppendFields is Append for a struct whose members become members of an object
-// that is open already: each is written with a comma in front, without braces
-// around them. depth counts from within that object.
+// that is open already: each is written after a comma, without braces around
+// them. depth counts from within that object.
 func (p *Plan) AppendFields(dst []byte, v unsafe.Pointer, depth int) ([]byte, error) {
 	if p.err != nil {
 		return dst, p.err
@@ -134,7 +134,7 @@ func AppendValue[T any](p *Plan, dst []byte, v T, depth int) ([]byte, error) {
 	return p.Append(dst, unsafe.Pointer(kept), depth)
 }
 
-// AppendPointer appends what v points to with p, the plan of T; nil is null.
+// AppendPointer appends *v with p, the plan of T; nil is null.
 func AppendPointer[T any](p *Plan, dst []byte, v *T, depth int) ([]byte, error) {
 	if v == nil {
 		return append(dst, "null"...), nil
@@ -142,12 +142,12 @@ func AppendPointer[T any](p *Plan, dst []byte, v *T, depth int) ([]byte, error) 
 	return p.Append(dst, unsafe.Pointer(v), depth)
 }
 
-// hideWord is hide for a variable on the stack that holds a value of which an
-// interface has no address.
+// hideWord is hide for a variable on the stack that holds a value stored
+// directly in an interface.
 func hideWord(word *pointer) pointer { return hide(unsafe.Pointer(word)) }
 
 // AppendFieldsOf is AppendFields for v, a struct or a pointer to one, with p,
-// the plan of T; nil has no members. It allocates what AppendValue allocates.
+// the plan of T; nil has no members. It allocates as much as AppendValue.
 func AppendFieldsOf[T any](p *Plan, dst []byte, v T, depth int) ([]byte, error) {
 	if p.kind != reflect.Pointer {
 		return AppendFieldsAt(p, dst, &v, depth)
@@ -159,7 +159,7 @@ func AppendFieldsOf[T any](p *Plan, dst []byte, v T, depth int) ([]byte, error) 
 }
 
 // AppendFieldsAt is AppendFields for the struct at v, which may be on the
-// stack. p is the plan of T. It allocates what AppendValue allocates.
+// stack. p is the plan of T. It allocates as much as AppendValue.
 func AppendFieldsAt[T any](p *Plan, dst []byte, v *T, depth int) ([]byte, error) {
 	if p.Hideable() {
 		return p.AppendFields(dst, hide(unsafe.Pointer(v)), depth)
@@ -169,7 +169,7 @@ func AppendFieldsAt[T any](p *Plan, dst []byte, v *T, depth int) ([]byte, error)
 	return p.AppendFields(dst, unsafe.Pointer(kept), depth)
 }
 
-// next returns the operation behind o. In bounds because o is not the last one,
+// next returns the operation after o. In bounds because o is not the last one,
 // which has codeEnd.
 func (o *op) next() *op { return (*op)(unsafe.Add(unsafe.Pointer(o), unsafe.Sizeof(op{}))) }
 

@@ -257,7 +257,7 @@ func (g *generator) structType(depth int) reflect.Type {
 
 func (g *generator) tag() reflect.StructTag {
 	name := pick(g, "", "", "", "a", "b", "c", "key", "with space", "ключ", "-", `bad\\name`, "a_name_of_more_than_thirty_two_bytes")
-	if newOracle && name == `bad\\name` { // it takes the letters before what is not allowed as the name
+	if newOracle && name == `bad\\name` { // it takes the letters before the invalid character as the name
 		name = "bad"
 	}
 	for _, option := range []string{"omitempty", "omitzero", "string", "other"} {

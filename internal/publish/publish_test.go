@@ -23,7 +23,7 @@ func TestStoresOneWord(t *testing.T) {
 	}
 }
 
-// A reader that sees the word sees what was stored before it.
+// A reader that sees the word sees the stores before it.
 func TestEarlierStoresAreVisible(t *testing.T) {
 	const rounds = 2000
 	var words struct { // the first word of an object is aligned

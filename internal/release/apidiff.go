@@ -21,8 +21,8 @@ func (r *repository) lastTag() string {
 	return r.git("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*")
 }
 
-// apidiff prints how the API differs from that at a revision, by default that
-// of the last release, and fails if a change is incompatible.
+// apidiff prints the changes of the API since a revision, by default the last
+// release, and fails if one is incompatible.
 func (r *repository) apidiff(base string) error {
 	if base == "" {
 		if base = r.lastTag(); base == "" {
@@ -59,7 +59,7 @@ func (r *repository) apidiff(base string) error {
 		if err := export(tool, r, folder, after); err != nil {
 			return err
 		}
-		out, err := exec.Command(tool, "-m", before, after).Output() // on stderr it names the internal packages
+		out, err := exec.Command(tool, "-m", before, after).Output() // apidiff lists the internal packages on stderr
 		if err != nil {
 			return fmt.Errorf("apidiff %s: %w", pathOf(folder), err)
 		}

@@ -68,7 +68,7 @@ func licenses(binary, cache, goroot string) (list []member, err error) {
 }
 
 // licensesBelow returns the licenses of a module and of the code that it has
-// copied into its folders.
+// copied into its directories.
 func licensesBelow(dir string) (list []member, err error) {
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -90,14 +90,15 @@ func licensesBelow(dir string) (list []member, err error) {
 	return list, err
 }
 
-// pagePackages returns the folders with the licenses of the npm packages that
-// are a part of the pages of a program, each named by its package and version.
-// The build of a page writes them.
+// pagePackages returns the directories with the licenses of the npm packages in
+// the pages of a program, each named by its package and version. The build of a
+// page writes them.
 func pagePackages(program string) ([]string, error) {
 	return filepath.Glob(filepath.Join(program, "*", "page", "dist", "licenses", "*@*"))
 }
 
-// pageLicenses returns the licenses of these packages.
+// pageLicenses returns the licenses of the npm packages in the pages of a
+// program.
 func pageLicenses(program string) (list []member, err error) {
 	dirs, err := pagePackages(program)
 	for _, dir := range dirs {
@@ -113,8 +114,8 @@ func pageLicenses(program string) (list []member, err error) {
 	return list, err
 }
 
-// archives puts each binary of a folder into an archive, with the licenses of
-// all that is in it.
+// archives puts each binary of a directory into an archive, with the licenses
+// of all its code.
 func (u *user) archives(dist string) error {
 	goroot, err := u.run(".", "go", "env", "GOROOT")
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// targets are the systems that binaries are made for.
+// targets are the systems for which binaries are made.
 var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64"}
 
 // artifacts makes an archive of each program for each system, with the licenses
-// of what is in it, a list of that (CycloneDX), and checksums. Binaries are
-// those that "CGO_ENABLED=0 go install -trimpath PROGRAM@VERSION" makes with
-// the same release of Go.
+// and a list (CycloneDX) of its contents, and checksums. The binaries are
+// identical to those of "CGO_ENABLED=0 go install -trimpath PROGRAM@VERSION"
+// with the same release of Go.
 func (s *staged) artifacts(work, dist string) error {
 	if !filepath.IsAbs(dist) {
 		dist = filepath.Join(s.origin, dist)
@@ -97,8 +97,8 @@ func (u *user) binary(folder, target string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(u.bin(), name))
 }
 
-// reproduce builds a program again, in another place and with an empty build
-// cache, and compares it.
+// reproduce builds a program again, in another directory and with an empty
+// build cache, and compares it.
 func (u *user) reproduce(work, dist string) error {
 	target := runtime.GOOS + "/" + runtime.GOARCH
 	again, err := newUser(u.staged, filepath.Join(work, "build-again"))

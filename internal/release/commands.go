@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// elsewhere are commands that are not run here, each with the reason. A match
-// of the first line of a block applies to all of it.
+// elsewhere lists commands that are not run here, each with the reason. A match
+// on the first line of a block excludes the whole block.
 var elsewhere = []struct {
 	pattern, reason string
 }{
@@ -31,8 +31,8 @@ var elsewhere = []struct {
 }
 
 // commands runs the commands in the documents. A block is a script: it starts
-// in a module that logs through nib, or in that of the last server before it in
-// the same document, with the system folders that it names moved below a
+// in a module that logs through nib, or in that of the preceding server in the
+// same document. The system directories that it names are moved below a
 // temporary one.
 func (u *user) commands() error {
 	blocks, err := u.blocks()
@@ -80,8 +80,8 @@ func (u *user) commands() error {
 	return errors.Join(faults...)
 }
 
-// scriptOf returns the commands of a block that can be run here, and how many
-// cannot.
+// scriptOf returns the commands of a block that can be run here, and the number
+// of those that cannot.
 func scriptOf(text string) (script string, skipped int) {
 	all := false
 	for i, line := range strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\\\n", " ")), "\n") {
@@ -96,7 +96,7 @@ func scriptOf(text string) (script string, skipped int) {
 			continue
 		}
 		if strings.HasPrefix(line, "nib relay ") && !strings.Contains(line, "--once") {
-			line = "nib relay --once " + strings.TrimPrefix(line, "nib relay ") // which would run until it is stopped
+			line = "nib relay --once " + strings.TrimPrefix(line, "nib relay ") // without --once it would run until it is stopped
 		}
 		script += line + "\n"
 	}
@@ -112,7 +112,7 @@ func isElsewhere(line string) bool {
 	return false
 }
 
-// service makes the module that commands run in, and runs it once: it leaves a
+// service makes the module in which commands run, and runs it once: it leaves a
 // spool and a file.
 func (u *user) service() error {
 	for _, folder := range []string{"var/log/app", "var/log/shop", "var/spool", "your"} {
@@ -124,7 +124,7 @@ func (u *user) service() error {
 		return err
 	}
 	line := fmt.Sprintf(`{"time":%q,"level":"warn","took":300,"path":"/api/carts","message":"slow"}`+"\n", time.Now().Format(time.RFC3339))
-	for _, name := range []string{"your/module/app.log", "var/log/shop/shop.log"} { // for nib cat and nib stat
+	for _, name := range []string{"your/module/app.log", "var/log/shop/shop.log"} { // input of nib cat and nib stat
 		if err := os.WriteFile(filepath.Join(u.home, name), []byte(line), 0o644); err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (u *user) server(document, text string) (folder string, err error) {
 	return folder, err
 }
 
-// freeAddress returns an address that a service can listen on.
+// freeAddress returns an address on which a service can listen.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -163,7 +163,7 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// placed moves the folders of the system below the home, and the service of
+// placed moves the directories of the system below the home, and the service of
 // the documents to a free port.
 func (u *user) placed(text string) string {
 	return strings.NewReplacer("/var/", filepath.ToSlash(u.home)+"/var/", "127.0.0.1:8080", u.address).Replace(text)

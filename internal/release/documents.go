@@ -15,7 +15,7 @@ import (
 // A block is a fenced block of a document.
 type block struct {
 	at       string // file and line
-	language string // as given behind the fence
+	language string // the language after the fence
 	text     string
 }
 

@@ -23,8 +23,8 @@ import (
 type staged struct {
 	*repository
 	version string
-	origin  string // the repository that it is a clone of
-	proxy   string // folder of the packed modules
+	origin  string // the repository from which it was cloned
+	proxy   string // directory of the packed modules
 }
 
 // stage clones HEAD into dir and makes the modules require version.
@@ -42,7 +42,8 @@ func (r *repository) stage(dir, version string) (*staged, error) {
 	return &staged{repository: clone, version: version, origin: r.dir}, nil
 }
 
-// pack writes the published modules into a folder, as a module proxy has them.
+// pack writes the published modules into a directory, in the layout of a module
+// proxy.
 func (s *staged) pack(proxy string) error {
 	s.proxy = proxy
 	tracked := strings.FieldsFunc(s.git("ls-files", "-z"), func(c rune) bool { return c == 0 })

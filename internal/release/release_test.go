@@ -13,7 +13,7 @@ import (
 )
 
 // checkout makes a repository with one commit, whose modules require each other
-// at v0.1.0. Files replace or add to what it has.
+// at v0.1.0. Files replace or add to its own.
 func checkout(t *testing.T, files map[string]string) *repository {
 	t.Helper()
 	all := published
@@ -129,7 +129,7 @@ func TestMayTag(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(r.dir, "new"), nil, 0o644); err != nil {
 				t.Fatal(err)
 			}
-		}, []string{"not committed"}},
+		}, []string{"uncommitted changes"}},
 		{"tag of another module", "v0.1.0", func(r *repository) { git(t, r.dir, "tag", "bridge/niblogrus/v0.1.0") }, []string{"the tag bridge/niblogrus/v0.1.0 exists"}},
 		{"older than the last", "v0.1.0", func(r *repository) { git(t, r.dir, "tag", "v0.2.0") }, []string{"v0.1.0 is not later than v0.2.0"}},
 		{"no section", "v0.2.0", func(*repository) {}, []string{`want a section "## v0.2.0"`}},
@@ -150,7 +150,7 @@ func TestHasSection(t *testing.T) {
 }
 
 // A module is tagged after all that it requires, whatever the order of the list
-// of modules: here most come before what they require there.
+// of modules: here most come before those they require there.
 func TestPlanTagsWhatIsRequiredFirst(t *testing.T) {
 	requires := map[string][]string{
 		"bridge/niblogrus":    {".", "dest/kafka", "cmd/nib"},

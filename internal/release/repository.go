@@ -18,24 +18,24 @@ import (
 
 const rootPath = "github.com/nib-log/nib"
 
-// published are the folders of the modules that users fetch. All have the
+// published lists the directories of the modules that users fetch. All have the
 // version of the root.
 var published = []string{
 	".", "dest/kafka", "dest/kafka/embedded", "dest/otlp", "dest/elastic", "allocs", "cmd/nib",
 	"bridge/nibgrpc", "bridge/nibhclog", "bridge/niblogr", "bridge/niblogrus", "bridge/nibotel", "bridge/nibzap",
 }
 
-// installed are the programs that users install.
+// installed lists the programs that users install.
 var installed = []string{"cmd/nib", "allocs/cmd/allocs", "allocs/cmd/allocsvet"}
 
-// unpublished are names of folders; a module in or below one of them is for the
-// development of nib.
+// unpublished lists names of directories; a module in or below one of them is
+// for the development of nib.
 var unpublished = []string{"bench", "docgen", "e2e", "examples", "internal", "kfaketest", "otlptest"}
 
 // A repository is a checkout.
 type repository struct {
 	dir     string
-	modules map[string]*modfile.File // by folder
+	modules map[string]*modfile.File // keyed by directory
 }
 
 // open reads the go.mod files of a checkout.
@@ -60,7 +60,7 @@ func open(dir string) (*repository, error) {
 	return r, nil
 }
 
-// git runs a query; one that fails is empty.
+// git runs a git command and returns its output, or "" if it fails.
 func (r *repository) git(args ...string) string {
 	out, _ := r.command("git", args...).Output()
 	return strings.TrimSpace(string(out))
@@ -72,10 +72,11 @@ func (r *repository) command(name string, args ...string) *exec.Cmd {
 	return c
 }
 
-// pathOf returns the path of the module or package in a folder.
+// pathOf returns the path of the module or package in a directory.
 func pathOf(folder string) string { return path.Join(rootPath, folder) }
 
-// order returns the published folders, each after those that it requires.
+// order returns the directories of the published modules, each after its
+// requirements.
 func (r *repository) order() (list []string) {
 	var add func(folder string)
 	add = func(folder string) {
@@ -97,7 +98,7 @@ func (r *repository) order() (list []string) {
 	return list
 }
 
-// lint finds what keeps modules from being fetched or installed.
+// lint finds problems that prevent modules from being fetched or installed.
 func (r *repository) lint() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -129,7 +130,7 @@ func (r *repository) lint() error {
 	return errors.Join(faults...)
 }
 
-// moduleOf returns the innermost module around a folder.
+// moduleOf returns the innermost module that contains a directory.
 func (r *repository) moduleOf(folder string) string {
 	for ; folder != "."; folder = path.Dir(folder) {
 		if r.modules[folder] != nil {

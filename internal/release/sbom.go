@@ -13,9 +13,9 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// sbom writes which modules a program is made of, as its binary records them,
-// in CycloneDX's format. It has no time and no serial number, so that it is the
-// same for the same binary. pages are the npm packages of its pages.
+// sbom writes the modules of a program, as recorded in its binary, in the
+// CycloneDX format. It has no time and no serial number, so that it is the same
+// for the same binary. pages are the npm packages of its pages.
 func sbom(binary, to string, pages []string) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -58,8 +58,8 @@ func component(m *debug.Module, kind cdx.ComponentType) cdx.Component {
 	return c
 }
 
-// sboms writes one for each binary: programs have modules that only one system
-// needs.
+// sboms writes an SBOM for each binary: programs have modules that only one
+// system needs.
 func (u *user) sboms(dist string) error {
 	for _, folder := range installed {
 		pages, err := pagePackages(filepath.Join(u.dir, folder))

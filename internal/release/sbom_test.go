@@ -11,7 +11,7 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// The list of a program has what the program is made of: here, of this test.
+// The list of a program has the modules of the program: here, of this test.
 func TestSBOM(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "bom.json")
 	pages, err := pagePackages("../../cmd/nib")
@@ -42,8 +42,8 @@ func TestSBOM(t *testing.T) {
 	}
 }
 
-// Each binary has another list: what one system needs, such as mousetrap on
-// Windows, is not in the others.
+// Each binary has another list: modules that one system needs, such as
+// mousetrap on Windows, are not in the others.
 func TestSBOMOfEachBinary(t *testing.T) {
 	dist := t.TempDir()
 	u := &user{staged: &staged{repository: &repository{dir: t.TempDir()}, version: "v0.1.0"}}

@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// A setting is a variable of the environment that a document gives a value.
+// A setting is an environment variable with its value in a document.
 type setting struct{ at, name, value string }
 
-// isSetting finds them in text, in code and in files of systemd and Docker. A
-// value without quotes ends at a space, a backquote or a quote.
+// isSetting finds settings in text, in code and in files of systemd and Docker.
+// A value without quotes ends at a space, a backquote or a quote.
 var isSetting = regexp.MustCompile("\\b(NIB_[A-Z]+)=(?:'([^']+)'|\"([^\"]+)\"|([^\\s`'\"]+))")
 
 // ours are variables of the tests, which package setup does not have.

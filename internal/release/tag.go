@@ -61,7 +61,7 @@ func (r *repository) tag(version, dist string, yes bool) error {
 	return nil
 }
 
-// shell returns arguments as they are typed in a shell.
+// shell returns arguments quoted for a shell.
 func shell(args []string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
@@ -97,11 +97,12 @@ func (r *repository) plan(version string, write bool) (commands [][]string, err 
 	return commands, nil
 }
 
-// mayTag finds what forbids a release before anything is built.
+// mayTag returns an error if something prevents a release, before anything is
+// built.
 func (r *repository) mayTag(version string) error {
 	var faults []error
 	if r.git("status", "--porcelain") != "" {
-		faults = append(faults, errors.New("there are changes that are not committed"))
+		faults = append(faults, errors.New("there are uncommitted changes"))
 	}
 	for _, folder := range r.order() {
 		if tag := tagOf(folder, version); r.git("tag", "-l", tag) != "" {
@@ -136,8 +137,8 @@ func hasSection(text, version string) bool {
 	return false
 }
 
-// mayBreak forbids a patch release that changes the API incompatibly, and from
-// v1 on a minor one.
+// mayBreak rejects a patch release that changes the API incompatibly, and from
+// v1 on also a minor one.
 func (r *repository) mayBreak(version string) error {
 	last := r.lastTag()
 	if last == "" {

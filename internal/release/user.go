@@ -24,11 +24,11 @@ type user struct {
 	home    string
 	env     []string
 	online  []string // env with the proxies of the machine as well
-	address string   // of the services in the documents
+	address string   // address of the services in the documents
 }
 
-// newUser makes a user below work. Modules of others come from the module cache
-// of the machine, which is laid out like a proxy, or from its proxies.
+// newUser makes a user below work. Third-party modules come from the module
+// cache of the machine, which is laid out like a proxy, or from its proxies.
 func newUser(s *staged, work string) (*user, error) {
 	u := &user{staged: s, home: filepath.Join(work, "home")}
 	if err := os.MkdirAll(u.home, 0o755); err != nil {
@@ -56,8 +56,8 @@ func newUser(s *staged, work string) (*user, error) {
 		"GOENV=off",
 		"GOCACHE="+values[2], // holds results by content
 		"GOPATH="+filepath.Join(u.home, "go"),
-		"GOFLAGS=-modcacherw -trimpath", // so that results do not depend on the place
-		"GOSUMDB=off",                   // the modules of others were verified on their way into the cache
+		"GOFLAGS=-modcacherw -trimpath", // results must not depend on the directory
+		"GOSUMDB=off",                   // third-party modules were verified when they entered the cache
 		"GOTOOLCHAIN="+toolchain(),
 		"PATH="+u.bin()+string(filepath.ListSeparator)+os.Getenv("PATH"),
 	)
@@ -66,7 +66,8 @@ func newUser(s *staged, work string) (*user, error) {
 	return u, nil
 }
 
-// fetched is a folder with the modules of others that earlier runs needed.
+// fetched returns the directory with the third-party modules that earlier runs
+// needed.
 func fetched() string {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -75,7 +76,7 @@ func fetched() string {
 	return filepath.Join(cache, "nib-release", "download")
 }
 
-// keep stores the modules of others for later runs.
+// keep stores third-party modules for later runs.
 func (u *user) keep() error {
 	from := filepath.Join(u.home, "go", "pkg", "mod", "cache", "download")
 	return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
@@ -158,7 +159,7 @@ func (u *user) module(folder string) error {
 	return err
 }
 
-// libraries gets each published module with importable packages into a new
+// libraries adds each published module with importable packages to a new
 // module, and builds a program that imports all of them.
 func (u *user) libraries() error {
 	var faults []error
@@ -207,7 +208,7 @@ func (u *user) library(folder string) error {
 
 var pseudo = regexp.MustCompile(`@v[0-9.]+-(.*\.)?[0-9]{14}-[0-9a-f]{12}$`)
 
-// unreleased are modules without releases, which a dependency requires.
+// unreleased lists modules without releases that a dependency requires.
 var unreleased = []string{"google.golang.org/genproto/googleapis/rpc"} // google.golang.org/grpc
 
 // graph finds requirements that a user should not get: modules of the

@@ -25,9 +25,9 @@ import (
 
 // A Setting is one field of a struct.
 type Setting struct {
-	Name    string // in variables, JSON and targets
-	Field   string // in Go
-	Default string // as text, or in words
+	Name    string // name in variables, JSON and targets
+	Field   string // name in Go
+	Default string // default as text, or in words
 	Doc     string
 
 	value reflect.Value
@@ -35,7 +35,7 @@ type Setting struct {
 	given bool // Set was called
 }
 
-// Of returns the settings of the structs that pointers point to.
+// Of returns the settings of structs, given as pointers.
 func Of(structs ...any) (list []Setting) {
 	for _, s := range structs {
 		list = appendFields(list, reflect.ValueOf(s).Elem())
@@ -88,7 +88,7 @@ func (s *Setting) Set(text string) error {
 	return err
 }
 
-// element returns the value that the next text is for.
+// element returns the value to which the next text belongs.
 func (s *Setting) element() reflect.Value {
 	if !s.IsList() {
 		return s.value
@@ -97,7 +97,7 @@ func (s *Setting) element() reflect.Value {
 	return s.value.Index(s.value.Len() - 1)
 }
 
-// Texts returns what Set decodes to the same value: one text for each element
+// Texts returns texts that Set decodes to the same value: one for each element
 // of a list.
 func (s *Setting) Texts() (list []string) {
 	if s.IsList() {
@@ -109,8 +109,8 @@ func (s *Setting) Texts() (list []string) {
 	return []string{s.unit.text(s.value)}
 }
 
-// Check decodes the texts of a field that a program has set, and returns what
-// is wrong with each.
+// Check decodes the texts of a field that a program has set, and returns an
+// error for each invalid one.
 func (s *Setting) Check() (errs []error) {
 	again := *s
 	again.value, again.given = reflect.New(s.value.Type()).Elem(), false
@@ -119,7 +119,7 @@ func (s *Setting) Check() (errs []error) {
 			errs = append(errs, err)
 		}
 	}
-	s.value.Set(again.value) // words are in lower case now
+	s.value.Set(again.value) // converts words to lower case
 	return errs
 }
 
@@ -144,7 +144,7 @@ func Merge(base, over any) {
 	}
 }
 
-// Find returns the setting of that name, or nil.
+// Find returns the setting with a name, or nil.
 func Find(list []Setting, name string) *Setting {
 	i := slices.IndexFunc(list, func(s Setting) bool { return s.Name == name })
 	if i < 0 {

@@ -19,7 +19,8 @@ func HasSecret(text string) bool { return secret.MatchString(text) }
 var ErrSecret = errors.New("a user or password does not belong in a target, which is shown in errors and process lists: " +
 	"write user=NAME where the kind has it, and password_file=PATH or the variable of the kind")
 
-// hostPort is the end of a host, which a path or another target does not have.
+// hostPort matches a host with a port, which neither a path nor the beginning
+// of another target matches.
 var hostPort = regexp.MustCompile(`^[^,/?]+:[0-9]+(,|/|\?|$)`)
 
 // SplitTargets splits a list of targets at its commas. A comma between two

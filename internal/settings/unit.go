@@ -19,12 +19,12 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A unit is a set of values and how they are written.
+// A unit is a set of values and their textual form.
 type unit struct {
 	name  string // "is not a …"
-	want  string // what is allowed
+	want  string // describes the allowed values
 	words []string
-	set   func(v reflect.Value, text string) error // errWant: the text is none of the values
+	set   func(v reflect.Value, text string) error // returns errWant if the text is not one of the values
 	text  func(v reflect.Value) string
 }
 
@@ -34,7 +34,7 @@ var (
 	errWant  = errors.New("want another text")
 )
 
-// units are those that tags name. They are made at the first use.
+// units holds the units that tags name. They are made on first use.
 var units = sync.OnceValue(func() map[string]unit {
 	return map[string]unit{
 		"levels": text("level", "levels, by the names of loggers if need be: warn,db=debug,http.*=error", parseRules),
@@ -105,7 +105,7 @@ func choice(name string, words []string) unit {
 	return unit{name: name, want: Either(words), words: words, set: set, text: reflect.Value.String}
 }
 
-// A switch is a bool, or an int8 that is 1, -1 or, if it is not set, 0.
+// setSwitch sets a bool, or an int8 that is 1, -1 or, if it is not set, 0.
 func setSwitch(v reflect.Value, text string) error {
 	on, known := map[string]bool{"on": true, "true": true, "1": true, "off": false, "false": false, "0": false}[strings.ToLower(text)]
 	switch {
@@ -189,7 +189,7 @@ func setCount(v reflect.Value, text string) error {
 }
 
 func setMode(v reflect.Value, text string) error {
-	n, _ := strconv.ParseUint(text, 8, 32) // 0 or too large with an error
+	n, _ := strconv.ParseUint(text, 8, 32) // 0 or too large on an error
 	v.SetUint(n)
 	if fs.FileMode(n)&^fs.ModePerm != 0 || n&0o600 != 0o600 {
 		return errWant
@@ -203,7 +203,7 @@ func setFields(v reflect.Value, text string) error {
 	fields := map[string]string{}
 	for pair := range strings.SplitSeq(text, ",") {
 		key, value, ok := strings.Cut(pair, "=")
-		key, _ = url.PathUnescape(key) // "" with an error
+		key, _ = url.PathUnescape(key) // "" on an error
 		value, valueErr := url.PathUnescape(value)
 		if _, twice := fields[key]; !ok || key == "" || twice || valueErr != nil {
 			return errWant

@@ -47,7 +47,7 @@ func Suggest(name string, names []string) string {
 
 // Nearest returns the name that is most like name, or "".
 func Nearest(name string, names []string) string {
-	best, least := "", 3 // more changes than 2 make another word
+	best, least := "", 3 // more than 2 changes make a different word
 	for _, n := range names {
 		if d := distance(normalize(name), normalize(n)); d < least && d <= len(n)/2 {
 			best, least = n, d
@@ -61,8 +61,8 @@ func normalize(name string) string {
 	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(Shorten(name)))
 }
 
-// distance returns how many letters have to be inserted, deleted or replaced to
-// make b of a.
+// distance returns the number of letters to insert, delete or replace to turn a
+// into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package shortfmt formats what most formatted messages consist of, strings and
-// whole numbers, in a third of the time that package fmt takes.
+// Package shortfmt formats strings and whole numbers, the arguments of most
+// messages, in a third of the time that package fmt takes.
 package shortfmt
 
 import (
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Append appends what fmt.Appendf appends if format has no verbs but %s, %d, %v
-// and %%, without flags, and each argument is a string or an integer, of no
-// named type, that fits its verb. Otherwise it returns dst and false. It calls
-// no methods and does not allocate while dst has room.
+// Append appends the same text as fmt.Appendf if format has no verbs but %s,
+// %d, %v and %%, without flags, and each argument is a string or an integer, of
+// no named type, that fits its verb. Otherwise it returns dst and false. It
+// calls no methods and does not allocate while dst has room.
 func Append(dst []byte, format string, args []any) (text []byte, ok bool) {
 	text = dst
 	for {

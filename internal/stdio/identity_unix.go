@@ -6,8 +6,8 @@ package stdio
 
 import "syscall"
 
-// identify returns what the descriptor fd refers to, and whether it refers to
-// anything. 0 allocs.
+// identify returns the identity of the file that fd refers to; ok is false if
+// there is none. 0 allocs.
 func identify(fd uintptr) (id identity, ok bool) {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(int(fd), &st); err != nil {

@@ -30,14 +30,14 @@ type Port struct {
 type kind int
 
 const (
-	kindFile   kind = iota // has no reader that a write waits for
+	kindFile   kind = iota // writes do not wait for a reader
 	kindOwn                // a separate description, which does not block
 	kindSocket             // each write is non-blocking
 	kindShared             // another owner's description, which may block: poll first
 )
 
-// Open opens the target of f. If that is not possible, all writes of the Port
-// fail with EBADF. Close does not close f.
+// Open opens the target of f. If it fails, all writes of the Port fail with
+// EBADF. Close does not close f.
 func Open(f *os.File) Port { return open(f, reopen) }
 
 // OpenShared is Open where the system allows no separate description, for
@@ -86,16 +86,16 @@ func newPort(fd int, reopen func(int, *syscall.Stat_t) int) Port {
 		p.fd = duplicate(fd)
 	}
 	if p.fd < 0 && (fd == 1 || fd == 2) {
-		// No descriptor is left, which must be reported. The standard two are
-		// not closed and reused for something else while f is open.
+		// No descriptor is left, and lines must still be written. Descriptors 1 and 2
+		// are not closed and reused for another file while f is open.
 		p.fd, p.borrowed = fd, true
 	}
 	return p
 }
 
-// reopen makes a new open file description of the pipe or terminal behind fd,
-// whose O_NONBLOCK no other process shares. It returns -1 if it fails. (A
-// regular file must not be opened anew: its position is in the description.)
+// reopen makes a new open file description of the pipe or terminal of fd, whose
+// O_NONBLOCK no other process shares. It returns -1 if it fails. (A regular
+// file must not be opened anew: its position is in the description.)
 func reopen(fd int, st *syscall.Stat_t) int {
 	const flags = syscall.O_WRONLY | syscall.O_NONBLOCK | syscall.O_NOCTTY | syscall.O_CLOEXEC
 	own, err := syscall.Open("/proc/self/fd/"+strconv.Itoa(fd), flags, 0)
@@ -167,7 +167,7 @@ func (p *Port) writeOnce(b []byte) (int, error) {
 // State returns the error that a write would return: nil, ErrFull or ErrGone.
 func (p *Port) State() error {
 	if p.fd < 0 {
-		return nil // poll would ignore it, and a write fails
+		return nil // poll would ignore a closed descriptor, and a write fails
 	}
 	switch events := poll(p.fd, 0); {
 	case events&(pollErr|pollHup) != 0:

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A Port has its own file, if the system makes that easy. Writes block, so
-// there is no ErrFull.
+// A Port has its own file where the system allows it. Writes block, so there is
+// no ErrFull.
 type Port struct {
 	file *os.File
 	own  bool

@@ -6,7 +6,7 @@ package stdio
 
 import "os"
 
-// A reader that went away is an ordinary error of a write here.
+// On these systems a closed pipe is an ordinary error of a write.
 func isGone(error) bool { return false }
 
 func ownFile(f *os.File) *os.File { return f }

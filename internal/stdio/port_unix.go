@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// isGone reports whether a pipe has no reader any more.
+// isGone reports whether a pipe no longer has a reader.
 func isGone(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
 // ownFile returns a file with another descriptor. os.File raises SIGPIPE only

@@ -14,7 +14,7 @@
 //   - Where opening fails on Linux, a Port polls before each write. If another
 //     process fills the pipe in between, the write blocks.
 //   - Files, and devices like /dev/null, are written to as usual, but through a
-//     descriptor that stays what it is if the program redirects its own.
+//     descriptor, which does not change if the program redirects its own.
 //   - On other systems writes block; only SIGPIPE is avoided.
 package stdio
 
@@ -89,30 +89,31 @@ const recheck = 64
 // notices within 64 Writes, or at the next call of Release. Calls must not
 // overlap.
 type Stream struct {
-	// Waited is how long the caller of the next Write has already waited.
+	// Waited is the time for which the caller of the next Write has already
+	// waited.
 	Waited time.Duration
 
 	file *os.File
 	conn syscall.RawConn
-	look func(fd uintptr) // finds what fd refers to; made once, because it would be allocated
+	look func(fd uintptr) // identifies the file of fd; created once, because it is allocated
 
 	port    Port
-	opened  bool // port is open, because the system can identify the file
+	opened  bool // port is open; only set if the system can identify the file
 	known   identity
 	found   identity
-	valid   bool // found is
-	checked int  // Writes since the last look
-	used    bool // there was a Write since the last Release
+	valid   bool // found is valid
+	checked int  // Writes since the last check
+	used    bool // a Write was called since the last Release
 	stalled bool // a Write has timed out, and there was no room since
 }
 
-// An identity is what a descriptor refers to.
+// An identity identifies the file that a descriptor refers to.
 type identity struct{ dev, ino, rdev uint64 }
 
 // NewStream returns a Stream for f.
 func NewStream(f *os.File) *Stream {
 	s := &Stream{file: f, checked: recheck}
-	s.conn, _ = f.SyscallConn() // nil: f is closed, and each Write returns that
+	s.conn, _ = f.SyscallConn() // nil if f is closed; each Write returns the error
 	s.look = func(fd uintptr) { s.found, s.valid = identify(fd) }
 	return s
 }
@@ -139,7 +140,7 @@ func (s *Stream) Write(b []byte) (n int, err error) {
 
 // writeSlowly is the rest of Write, after n bytes were written.
 func (s *Stream) writeSlowly(b []byte, n int, err error) (int, error) {
-	s.checked = recheck // whatever went wrong, the file may have been replaced
+	s.checked = recheck // after any error, the file may have been replaced
 	if n > 0 {
 		s.stalled = false
 	}
@@ -170,7 +171,7 @@ func (s *Stream) Release() (open bool) {
 	return s.opened
 }
 
-// check identifies the target of the file, and opens it if it is a new one.
+// check identifies the target of the file, and opens it if it has changed.
 func (s *Stream) check() {
 	s.checked, s.valid = 0, false
 	if s.conn != nil {
@@ -184,8 +185,8 @@ func (s *Stream) check() {
 	}
 	s.opened, s.known, s.stalled = false, identity{}, false
 	if s.valid {
-		// Of a regular file too: file may be a pipe by the next Write, which
-		// could end the program or block.
+		// Also for a regular file: file may be a pipe by the next Write, which could
+		// end the program or block.
 		s.known = s.found
 		s.port, s.opened = Open(s.file), true
 	}

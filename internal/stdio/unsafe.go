@@ -25,9 +25,9 @@ type pollFd struct {
 	revents int16
 }
 
-// poll waits until fd can be written to, or is broken, and returns which; 0
-// after d. If it cannot wait it returns pollOut, so that a write returns the
-// error. 0 allocs.
+// poll waits until fd can be written to, or is broken, and returns the event,
+// or 0 after d. If it cannot wait it returns pollOut, so that a write returns
+// the error. 0 allocs.
 //
 // A signal ends the wait early, even one of length 0: the kernel checks for
 // signals before the time. (Go's scheduler sends them, to preempt.) A wait that
@@ -39,8 +39,8 @@ type pollFd struct {
 func poll(fd int, d time.Duration) int16 {
 	p := pollFd{fd: int32(fd), events: pollOut}
 	t := syscall.NsecToTimespec(int64(max(d, 0)))
-	// Both pointers are to variables of this function that are as large as the
-	// kernel's structures, and stay valid until the call has returned.
+	// Both pointers refer to local variables that have the size of the kernel's
+	// structures and stay valid until the call returns.
 	for {
 		n, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&p)), 1,
 			uintptr(unsafe.Pointer(&t)), 0, 0, 0)

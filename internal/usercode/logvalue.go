@@ -10,7 +10,7 @@ import (
 // maxResolve ends a chain of LogValuers that never returns a value, as in slog.
 const maxResolve = 100
 
-// Resolve calls LogValue, by way of call, until there is a value.
+// Resolve calls LogValue, through call, until it returns a value.
 func Resolve(v slog.Value, call func(slog.LogValuer) slog.Value) slog.Value {
 	for range maxResolve {
 		if v.Kind() != slog.KindLogValuer {
@@ -21,8 +21,7 @@ func Resolve(v slog.Value, call func(slog.LogValuer) slog.Value) slog.Value {
 	return slog.StringValue("!ERROR: LogValue was called too often")
 }
 
-// IsNil reports whether v has nothing that a method could be called on: it is
-// no value at all, or a nil pointer, map, slice, func or chan.
+// IsNil reports whether v is nil, or a nil pointer, map, slice, func or chan.
 func IsNil(v any) bool {
 	if v == nil {
 		return true

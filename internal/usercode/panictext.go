@@ -7,10 +7,10 @@ import (
 	"reflect"
 )
 
-// PanicText describes v, which recover has returned and is not nil. The methods
-// of v may panic too, and package fmt would follow a cyclic map or slice until
-// the stack is full, so values without a method for their text are shown by
-// their type.
+// PanicText describes v, a result of recover that is not nil. The methods of v
+// may also panic, and package fmt would follow a cyclic map or slice until the
+// stack is full, so values without a method for their text are shown by their
+// type.
 func PanicText(v any) (text string) {
 	text = reflect.TypeOf(v).String()
 	defer func() { _ = recover() }()
@@ -25,4 +25,11 @@ func PanicText(v any) (text string) {
 		}
 	}
 	return text
+}
+
+// TakePanicText sets text to PanicText(v). If that ends the goroutine, text is
+// the type of v.
+func TakePanicText(text *string, v any) {
+	*text = reflect.TypeOf(v).String()
+	*text = PanicText(v)
 }

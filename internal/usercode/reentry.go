@@ -3,7 +3,7 @@
 // Package usercode guards calls of code that nib does not control: methods of
 // logged values, hooks, sinks, error handlers. It detects code that calls
 // itself through them ([Enter], [Frames]), runs work for a caller that holds a
-// lock which the work may want ([Run]), and describes panics ([PanicText]).
+// lock which the work may need ([Run]), and describes panics ([PanicText]).
 package usercode
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Frames counts the frames of a function, or of a method given as a method
 // expression, on the stack of its caller. That distinguishes code that calls
-// itself from code that runs on many goroutines at once, without an identity of
+// itself from code that runs on many goroutines at once, without identifying
 // goroutines. It takes microseconds, so callers first check something cheap
 // that hints at re-entry. The function must not be inlined.
 func Frames(function any) int {
@@ -49,20 +49,20 @@ func frames(counts func(*runtime.Func) bool) (n int) {
 	}
 }
 
-// A Kind is what may lead to itself. Each is counted for itself.
+// A Kind is a kind of call that may lead to itself. Each kind is counted
+// separately.
 type Kind int
 
 const (
 	Fields   Kind = iota // fields of a line
-	Settings             // what a logger asks for each line: a clock, a sampler
-	Records              // records of slog with ReplaceAttr
+	Settings             // settings that a logger reads for each line: a clock, a sampler
 	kinds
 )
 
 // slots count the calls in progress, each on one stack or on a few: the slot of
-// a stack depends on its place in memory. A slot has the owner of the entry
-// made last and, in the bits that are 0 in an address, the number of entries up
-// to it.
+// a stack depends on its place in memory. A slot stores the owner of the latest
+// entry and, in the bits that are 0 in an address, the number of entries so
+// far.
 var slots [kinds * 256]struct {
 	atomic.Uintptr
 	_ [56]byte // fills a cache line
@@ -73,22 +73,22 @@ const maxCount = 7
 // An Entry is a call that may lead to itself.
 type Entry struct {
 	slot   uintptr
-	before uintptr // what Leave puts back; 0: nothing
+	before uintptr // the count that Leave restores, or 0
 }
 
 // Enter records that a call which may lead to itself begins on the calling
-// goroutine. It returns how many such calls are in progress in its slot. A
+// goroutine. It returns the number of such calls in progress in its slot. A
 // chain of calls counts up on its own stack; another goroutine counts in the
 // same slot only if its stack is within the same 256 KiB or has the same hash.
 // So a large number is a hint, and callers inspect the stack (see
-// [Entry.Correct]). A small one is right unless another goroutine has entered
-// or left in the same slot at the same time, or the stack has moved; a chain
-// soon stops growing its stack. 0 allocs.
+// [Entry.Correct]). A small number is correct unless another goroutine
+// concurrently uses the same slot, or the stack has moved; a chain soon stops
+// growing its stack. 0 allocs.
 func Enter(k Kind) (e Entry, n int) { return enter(k, stackAddress()) }
 
 // EnterFor is Enter for an owner that is in use until its entry has been left.
-// So an entry of its own that it finds in the slot is an earlier one, with
-// nothing in progress inside, and it stores nothing: about 1 ns.
+// So if the slot already has an entry of this owner, that entry is complete.
+// EnterFor then stores nothing, and takes about 1 ns.
 func EnterFor[T any](k Kind, owner *T) (e Entry, n int) { return enter(k, address(owner)) }
 
 func enter(k Kind, owner uintptr) (e Entry, n int) {
@@ -106,8 +106,8 @@ func enter(k Kind, owner uintptr) (e Entry, n int) {
 }
 
 // Correct replaces the count with that of calls that the caller has found on
-// its stack, itself not included, and returns the latter. Goroutines that share
-// a slot may leave it with a count that is too large.
+// its stack, excluding itself, and returns the latter. Goroutines that share a
+// slot may leave it with a count that is too large.
 func (e *Entry) Correct(found int) int {
 	e.before = uintptr(min(found, maxCount))
 	slot := &slots[e.slot]
@@ -115,16 +115,16 @@ func (e *Entry) Correct(found int) int {
 	return found
 }
 
-// Leave takes back one Enter. The entry of a slot without others may stay.
+// Leave undoes one Enter. The last entry of a slot may stay.
 func (e *Entry) Leave() {
 	if e.before != 0 {
 		slots[e.slot].Store(e.before)
 	}
 }
 
-// Open returns how many entries have others below them that have not been left,
-// on all stacks. It is for tests: such an entry that is never left makes its
-// slot useless without another symptom.
+// Open returns the number of nested entries that have not been left, on all
+// stacks. It is for tests: an entry that is never left makes its slot useless
+// without any other symptom.
 func Open() (n int) {
 	for i := range slots {
 		n += max(int(slots[i].Load()&maxCount), 1) - 1

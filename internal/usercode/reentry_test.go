@@ -125,7 +125,7 @@ func TestStacksApartHaveSlotsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// line is what owns entries, like an event.
+// line owns entries, like an event.
 type line struct{ _ [8]uint64 }
 
 // nest calls f within entries of all lines, each inside of the one before.

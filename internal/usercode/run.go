@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	maxRunDepth = 4  // of nested calls of Run
-	maxRunning  = 64 // goroutines at once
+	maxRunDepth = 4  // maximum depth of nested calls of Run
+	maxRunning  = 64 // maximum number of concurrent goroutines
 )
 
 var running atomic.Int32
 
 // Run calls f on another goroutine and returns when f has returned or wait has
-// passed. Called by f itself, directly or not, it does not wait at all. It
-// returns false, and f is never called, when such calls are nested too deep or
-// too many functions have not returned yet. It may be called concurrently and
+// passed. Called by f itself, directly or not, it does not wait at all. If such
+// calls are nested too deep, or too many functions have not returned yet, it
+// returns false and does not call f. It may be called concurrently and
 // allocates.
 //
 // It is for callers that hold a lock which f may take. Package log holds the

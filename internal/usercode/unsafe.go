@@ -12,5 +12,5 @@ func stackAddress() uintptr {
 	return uintptr(unsafe.Pointer(&here))
 }
 
-// address returns where p points to.
+// address returns p as a number.
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }

@@ -8,7 +8,7 @@ import (
 )
 
 // Boot returns a number that differs for each boot of the system, or 0 if the
-// system has none.
+// system has no such number.
 func Boot() uint64 {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -12,7 +12,7 @@ func OS() FS { return osFS{} }
 
 type osFS struct{}
 
-// Open opens a file, see [FS].
+// Open opens a file; see [FS].
 func (osFS) Open(name string, flag int, perm fs.FileMode) (File, error) {
 	f, err := os.OpenFile(name, flag|openFlags, perm)
 	if err != nil {
@@ -39,11 +39,11 @@ func (osFS) ReadDir(dir string) ([]string, error) {
 	return names, nil
 }
 
-// zeros is what fill writes.
+// zeros is the data that fill writes.
 var zeros [64 << 10]byte
 
-// fill writes zeros behind the end of f until it has the given size: room on
-// the disk where the system has no call that reserves it.
+// fill writes zeros after the end of f until it has the given size, on systems
+// that have no call to reserve disk space.
 func fill(f *os.File, size int64) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 // CanRenameOpen reports whether a file may be renamed while it is open.
 const CanRenameOpen = false
 
-// openFlags are those that Open adds.
+// openFlags are the flags that Open adds.
 const openFlags = 0
 
-// An osFile is an os.File without its Stat. Here files have no identity: all
-// count as one file with one name.
+// An osFile is an os.File without its Stat. On these systems files have no
+// identity: all count as one file with one name.
 type osFile struct{ *os.File }
 
 func newFile(f *os.File) File { return &osFile{f} }
@@ -36,7 +36,7 @@ func (f *osFile) Free() (int64, error)         { return 0, errors.ErrUnsupported
 func (f *osFile) Lock(LockMode) error          { return errors.ErrUnsupported }
 func (f *osFile) Unlock() error                { return nil }
 
-// Lstat describes a name, see [FS].
+// Lstat describes a name; see [FS].
 func (osFS) Lstat(name string) (Info, error) {
 	info, err := os.Lstat(name)
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 const CanRenameOpen = true
 
 // openFlags keep Open from following links and from waiting for the other end
-// of a FIFO. O_CLOEXEC is package os's.
+// of a FIFO. Package os adds O_CLOEXEC.
 const openFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-// An osFile is an os.File with its descriptor at hand.
+// An osFile is an os.File and its descriptor.
 type osFile struct {
 	*os.File
 	fd int // -1 when it is closed
@@ -89,7 +89,7 @@ func flock(f *os.File, how int) error {
 	return &fs.PathError{Op: "flock", Path: f.Name(), Err: err}
 }
 
-// Lstat describes a name, see [FS].
+// Lstat describes a name; see [FS].
 func (osFS) Lstat(name string) (Info, error) {
 	var st syscall.Stat_t
 	err := retry(func() error { return lstat(name, &st) })
@@ -106,7 +106,7 @@ func (osFS) SyncDir(dir string) error {
 		return err
 	}
 	err = f.Sync()
-	_ = f.Close() // nothing was written through it
+	_ = f.Close() // nothing was written
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}

@@ -12,10 +12,10 @@ import (
 
 // CanRenameOpen reports whether a file may be renamed while it is open. Package
 // os opens files so that no process can rename or remove them while they are
-// open: that is the protection that locks give elsewhere.
+// open: this replaces the protection of locks on other systems.
 const CanRenameOpen = false
 
-// openFlags are those that Open adds.
+// openFlags are the flags that Open adds.
 const openFlags = 0
 
 // errDiskFull is ERROR_DISK_FULL.
@@ -36,7 +36,7 @@ func (f *osFile) Free() (int64, error)         { return 0, errors.ErrUnsupported
 func (f *osFile) Lock(LockMode) error          { return errors.ErrUnsupported }
 func (f *osFile) Unlock() error                { return nil }
 
-// Lstat describes a name, see [FS].
+// Lstat describes a name; see [FS].
 func (osFS) Lstat(name string) (Info, error) {
 	text, err := syscall.UTF16PtrFromString(name)
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 const (
 	atCwd          = -100  // AT_FDCWD: a relative name starts at the working directory
 	atNoFollow     = 0x100 // AT_SYMLINK_NOFOLLOW
-	longestOnStack = 256   // of names, with the NUL byte
+	longestOnStack = 256   // size of names, with the NUL byte
 )
 
-// lstat does what syscall.Lstat does, which copies the name to the heap: a log
-// file checks its name ten times a second.
+// lstat is syscall.Lstat without copying the name to the heap: a log file
+// checks its name ten times a second.
 func lstat(name string, st *syscall.Stat_t) error {
 	var text [longestOnStack]byte
 	if len(name) >= len(text) || strings.IndexByte(name, 0) >= 0 {
 		return syscall.Lstat(name, st)
 	}
-	copy(text[:], name) // a NUL byte follows, for name is shorter than text
+	copy(text[:], name) // a NUL byte follows, since name is shorter than text
 	cwd := atCwd
 	// text ends with a NUL byte and st is as large as the kernel's struct stat
 	// of this architecture. Both stay valid until the call returns: conversions

@@ -3,10 +3,10 @@
 // Package vfs is the interface between nib and the file system: the operations
 // that log files and spools need, and their implementation on the system
 // ([OS]). Package vfstest has one in memory, where a test can cut the power and
-// make any operation fail, stop half-way or hang.
+// make any operation fail, stop halfway or hang.
 //
-// It is narrower than package os on purpose. No operation follows a link in the
-// last element of a name, waits for another process, or leaves a descriptor
+// It is deliberately narrower than package os. No operation follows a link in
+// the last element of a name, waits for another process, or leaves a descriptor
 // open in a child. Files have an identity, which shows whether a name still
 // refers to the open file.
 package vfs
@@ -32,7 +32,7 @@ type FS interface {
 	// 255 bytes.
 	Lstat(name string) (Info, error)
 
-	// Rename gives a file a new name, in place of the file that had it.
+	// Rename gives a file a new name, replacing an existing file with that name.
 	Rename(oldname, newname string) error
 
 	// Link gives a file another name, and fails if there is a file with it.
@@ -44,14 +44,14 @@ type FS interface {
 	// ReadDir returns the sorted names in dir.
 	ReadDir(dir string) ([]string, error)
 
-	// SyncDir makes the names in dir survive a loss of power.
+	// SyncDir makes the names in dir survive a power failure.
 	SyncDir(dir string) error
 }
 
 // A File is an open file. Methods may be called concurrently, except Close.
 // Offsets and sizes are in bytes.
 type File interface {
-	// Write writes at the end of a file opened with O_APPEND, otherwise behind
+	// Write writes at the end of a file opened with O_APPEND, otherwise after
 	// the last write. It may write less than p without an error, as write(2).
 	// Its error is the system's number itself: a full disk costs no
 	// allocations.
@@ -61,10 +61,10 @@ type File interface {
 	io.WriterAt // not with O_APPEND
 	io.Closer
 
-	// Sync makes the content and the metadata of the file survive a loss of
-	// power; SyncData what is needed to read it again. After an error it is
-	// unknown what is on the disk, and another Sync does not help: the system
-	// considers the pages clean.
+	// Sync makes the content and the metadata of the file survive a power failure;
+	// SyncData the parts needed to read it again. After an error the state of the
+	// disk is unknown, and another Sync does not help: the system considers the
+	// pages clean.
 	Sync() error
 	SyncData() error
 
@@ -77,14 +77,14 @@ type File interface {
 	// Stat describes the file, even if its name is gone. 0 allocs on Linux.
 	Stat() (Info, error)
 
-	// Free returns how many bytes this process may still write to the file
-	// system.
+	// Free returns the number of bytes that this process may still write to the
+	// file system.
 	Free() (int64, error)
 
 	// Lock locks the file together with others (Shared) or alone (Exclusive),
 	// until Unlock or Close, or returns ErrLocked if another lock conflicts. It
 	// does not wait: the holder of a lock may be suspended. Locks are advisory.
-	// errors.ErrUnsupported means that there are none on this file system.
+	// errors.ErrUnsupported means that this file system has no locks.
 	Lock(LockMode) error
 	Unlock() error
 
@@ -96,7 +96,7 @@ type File interface {
 type Info struct {
 	ID      ID
 	Owner   int    // user ID of its owner, NoOwner where the system has none
-	Links   uint64 // names that it has
+	Links   uint64 // number of its names
 	Size    int64
 	Mode    fs.FileMode
 	ModTime time.Time

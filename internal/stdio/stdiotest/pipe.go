@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stdiotest makes pipes for tests of what is written to standard output
-// and standard error.
+// Package stdiotest makes pipes for tests of standard output and standard
+// error.
 package stdiotest
 
 import (

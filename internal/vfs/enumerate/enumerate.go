@@ -2,8 +2,7 @@
 
 // Package enumerate makes every call on a file system fail. It runs a scripted
 // life once to record the calls, and then once for every call, every error that
-// this call can return, and every time for which the error may last. Only tests
-// use it.
+// this call can return, and every duration of the error. Only tests use it.
 //
 //	enumerate.Life{New: newFS, Run: func(t *testing.T, w *enumerate.World) {
 //		… // open, write, rotate, deliver on w.FS; errors are to be expected
@@ -35,7 +34,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// A Life is what is run once for each case.
+// A Life is a scenario that runs once for each case.
 type Life struct {
 	// New returns a file system for one life: in memory, or that of the system.
 	New func(t testing.TB) vfs.FS
@@ -44,46 +43,46 @@ type Life struct {
 	// time if none fails; goroutines may change their order.
 	Run func(t *testing.T, w *World)
 
-	// Class returns what the last element of a name is counted as, for names
-	// that differ from life to life. nil: the name itself.
+	// Class returns the class under which the last element of a name is counted,
+	// for names that differ from life to life. Defaults to the name itself.
 	Class func(base string) string
 }
 
 // A World is the file system of a life, and its faults.
 type World struct {
-	FS    vfs.FS // whose calls fail
-	Sound vfs.FS // the same without faults, to prepare and to check
+	FS    vfs.FS // file system whose calls fail
+	Sound vfs.FS // FS without faults, for preparation and checks
 
 	class func(string) string
-	c     *Case // nil: the life is recorded
+	c     *Case // if nil, the life is recorded
 
 	mu      sync.Mutex
 	calls   []Call
-	seen    map[Call]int // by Op and Base
+	seen    map[Call]int // counted by Op and Base
 	on      bool
 	healed  bool
 	struck  int
-	callers map[string]bool // of calls that have failed
+	callers map[string]bool // callers of calls that have failed
 }
 
 // A Call is one call of a life: the nth of this operation on this name.
 type Call struct {
 	Op   vfstest.Op
 	Base string // last element of the name
-	Nth  int    // from 1
+	Nth  int    // counted from 1
 }
 
-// A Span says for how long calls fail.
+// A Span is the duration of a fault.
 type Span int
 
-// The spans. Those with All affect not one operation on one name but all calls
-// that can return the error.
+// The spans. Those with All affect all calls that can return the error, not
+// only one operation on one name.
 const (
 	Once       Span = iota
 	Hundred         // the next 100 calls of this operation on this name
-	Lasting         // until Heal
+	Lasting         // the fault lasts until Heal
 	AllHundred      // the next 100 calls that can return the error
-	AllLasting      // all of them until Heal
+	AllLasting      // all calls that can return the error, until Heal
 )
 
 var spans = []string{"once", "100", "lasting", "all-100", "all-lasting"}
@@ -109,7 +108,7 @@ func (w *World) Heal() {
 	w.healed = true
 }
 
-// Struck returns how many calls have failed.
+// Struck returns the number of calls that have failed.
 func (w *World) Struck() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -117,8 +116,8 @@ func (w *World) Struck() int {
 }
 
 // Callers returns the calls that have failed with the functions that made them,
-// as "open spool.(*dir).unlink": what a failure means depends on what the call
-// was for.
+// as "open spool.(*dir).unlink": the effect of a failure depends on the purpose
+// of the call.
 func (w *World) Callers() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -216,7 +215,7 @@ func (l Life) world(t testing.TB, c *Case) *World {
 func (l Life) Enumerate(t *testing.T) {
 	t.Helper()
 	recorded := l.world(t, nil)
-	l.Run(t, recorded) // not as a subtest: the name of a case would leave it out
+	l.Run(t, recorded) // not a subtest, which selecting a case by name would skip
 	if t.Failed() {
 		return
 	}

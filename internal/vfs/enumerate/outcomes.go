@@ -11,12 +11,12 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// An Outcome is what a call returns instead of success.
+// An Outcome is the result of a call that does not succeed.
 type Outcome struct {
-	Name string // in the name of the case
+	Name string // name in the name of the case
 	Err  error
-	Half bool // after half of the bytes
-	Done bool // after everything
+	Half bool // the fault occurs after half of the bytes
+	Done bool // the fault occurs after all bytes
 }
 
 func plain(name string, errno syscall.Errno) Outcome { return Outcome{Name: name, Err: errno} }
@@ -34,7 +34,7 @@ var (
 	erofs  = plain("EROFS", syscall.EROFS)
 	locked = Outcome{Name: "locked", Err: vfs.ErrLocked}
 
-	// The answer of a network file system was lost.
+	// The response of a network file system was lost.
 	done = Outcome{Name: "done-EIO", Err: syscall.EIO, Done: true}
 )
 
@@ -44,9 +44,9 @@ func half(o Outcome) Outcome {
 	return o
 }
 
-// outcomes are what each operation can return: on local disks, over quota, with
-// the descriptors of the process or the system exhausted, on network file
-// systems.
+// outcomes lists the possible results of each operation: on local disks, over
+// quota, with the descriptors of the process or the system exhausted, on
+// network file systems.
 var outcomes = map[vfstest.Op][]Outcome{
 	vfstest.OpOpen:        {eio, emfile, enfile, enomem, estale, eintr, eacces},
 	vfstest.OpCreate:      {eio, emfile, enfile, enomem, enospc, edquot, estale, eintr, eacces, erofs, done},

@@ -12,7 +12,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// SyncDir makes the names in dir survive a loss of power, see [vfs.FS].
+// SyncDir makes the names in dir survive a power failure; see [vfs.FS].
 func (m *memory) SyncDir(dir string) error {
 	dir = filepath.Clean(dir)
 	m.mu.Lock()
@@ -20,8 +20,8 @@ func (m *memory) SyncDir(dir string) error {
 	if !m.isDir(dir) {
 		return &fs.PathError{Op: "sync", Path: dir, Err: syscall.ENOENT}
 	}
-	// A change of two directories is atomic: the other name goes to the disk
-	// with it, and so do the earlier changes of that name.
+	// A change of two directories is atomic: it also writes the other name to the
+	// disk, with the earlier changes of that name.
 	touched := map[string]bool{}
 	needed := func(e entry) bool { return touched[e.name] || filepath.Dir(e.name) == dir }
 	var now, later []change
@@ -77,15 +77,15 @@ func resized(b []byte, size int) []byte {
 	return c
 }
 
-// CrashClone returns what a machine finds after a loss of power at this moment:
-// another file system, with everything synced and without faults, locks and
-// open files.
+// CrashClone returns the file system that a machine finds after a power failure
+// at this moment, with everything synced and without faults, locks and open
+// files.
 //
-// pick decides what is left of what was not synced; pick(n) returns a number
-// below n, and 0 loses the most. Each change of names is kept or not, except
-// those that build on one that is not. A file that grew is torn at any byte.
+// pick decides which unsynced data is left; pick(n) returns a number below n,
+// and 0 loses the most. Each change of names is kept or lost; a change that
+// depends on a lost one is also lost. A file that grew is torn at any byte.
 // Each sector of 512 bytes that was written is kept or not, so one may be
-// missing in the middle, and reads as zeros or as what was there before.
+// missing in the middle, and reads as zeros or as the bytes before.
 //
 // The IntN of a math/rand/v2 Rand is a pick, and so are [Nothing] and
 // [Everything].
@@ -109,7 +109,7 @@ func (m *memory) crashClone(pick func(n int) int) *memory {
 		}
 	}
 	clones := map[*node]*node{}
-	for _, name := range slices.Sorted(maps.Keys(kept)) { // in order, so that a seed means one outcome
+	for _, name := range slices.Sorted(maps.Keys(kept)) { // sorted, so that a seed means one outcome
 		n := kept[name]
 		if clones[n] == nil {
 			clones[n] = n.crash(pick)
@@ -121,7 +121,7 @@ func (m *memory) crashClone(pick func(n int) int) *memory {
 	return c
 }
 
-// crash returns what is left of n.
+// crash returns n after a crash.
 func (n *node) crash(pick func(n int) int) *node {
 	left := &node{
 		inode: n.inode, mode: n.mode, owner: n.owner, modTime: n.modTime, room: n.room,
@@ -145,9 +145,9 @@ func (n *node) crash(pick func(n int) int) *node {
 	return left
 }
 
-// Nothing is a pick for CrashClone: nothing is left but what was synced.
+// Nothing is a pick for CrashClone that loses everything that was not synced.
 func Nothing(int) int { return 0 }
 
-// Everything is a pick for CrashClone: all is left, as after the death of the
-// process alone.
+// Everything is a pick for CrashClone that keeps everything, as after the death
+// of the process alone.
 func Everything(n int) int { return n - 1 }

@@ -33,39 +33,38 @@ const (
 	OpClose       Op = "close"
 )
 
-// Ops are all operations.
+// Ops lists all operations.
 var Ops = []Op{
 	OpOpen, OpCreate, OpLstat, OpRename, OpLink, OpRemove, OpMkdir, OpReadDir, OpSyncDir,
 	OpWrite, OpRead, OpSync, OpTruncate, OpPreallocate, OpStat, OpFree, OpLock, OpClose,
 }
 
-// A Fault makes calls of a [Faulty] file system fail, stop half-way or hang.
+// A Fault makes calls of a [Faulty] file system fail, stop halfway or hang.
 type Fault struct {
-	Op   Op     // "" fits all
+	Op   Op     // "" matches all
 	Path string // a pattern of filepath.Match for the last element of the name; "" matches all
 
 	// Fits decides instead of Op, Path, Skip and Times whether a call fails. It
 	// is called for every call, by one goroutine at a time.
 	Fits func(op Op, base string) bool
 
-	Skip  int // how many matching calls succeed first
-	Times int // how many fail then; 0: all
+	Skip  int // number of matching calls that succeed first
+	Times int // number of calls that fail then; 0 means all
 
-	// Err is what the call returns; nil lets it succeed, after Hold. A file
-	// whose Sync fails counts as synced, but is not. A Close that fails closes
-	// the file.
+	// Err is returned by the call; nil lets it succeed, after Hold. A file whose
+	// Sync fails counts as synced, but is not. A Close that fails closes the file.
 	Err error
 
-	// Done lets the call do its work before it returns Err, as a network file
-	// system does when the answer of the server is lost.
+	// Done lets the call do its work before it returns Err, as in a network file
+	// system that has lost the server's response.
 	Done bool
 
 	// Half lets a Write or ReadAt do half of its work. As in write(2), the
 	// short Write returns no error.
 	Half bool
 
-	// Short, if it is above 0, lets a Write through up to that many bytes, and
-	// returns no error for them.
+	// Short, if it is above 0, lets a Write write up to that many bytes without an
+	// error.
 	Short int
 
 	// Hold blocks the call until it is closed. Reached is called before that,
@@ -81,7 +80,7 @@ type fault struct {
 	met int
 }
 
-// faults are those that are set.
+// faults holds the current faults.
 type faults struct {
 	mu   sync.Mutex
 	list []*fault
@@ -93,7 +92,7 @@ func (l *faults) Fail(f Fault) (heal func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	added := &fault{Fault: f}
-	l.list = append(slices.Clone(l.list), added) // enter may be reading the old one
+	l.list = append(slices.Clone(l.list), added) // enter may be reading the old slice
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -101,14 +100,14 @@ func (l *faults) Fail(f Fault) (heal func()) {
 	}
 }
 
-// A hit is how a call fails. With the zero value it succeeds.
+// A hit describes how a call fails. With the zero value it succeeds.
 type hit struct {
 	err        error
 	done, half bool
 	short      int
 }
 
-// part returns how many of n bytes are transferred.
+// part returns the number of bytes, of n, that are transferred.
 func (h hit) part(n int) int {
 	switch {
 	case h.short > 0:

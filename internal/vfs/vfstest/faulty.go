@@ -14,7 +14,7 @@ import (
 )
 
 // A Faulty is a file system whose calls fail as set by [Faulty.Fail], and
-// otherwise are those of another file system.
+// otherwise go to another file system.
 type Faulty struct {
 	faults
 	fs vfs.FS
@@ -23,7 +23,7 @@ type Faulty struct {
 // NewFaulty returns fsys with a way to make its calls fail.
 func NewFaulty(fsys vfs.FS) *Faulty { return &Faulty{fs: fsys} }
 
-// do calls an operation, which may fail instead, or succeed and return an
+// do runs an operation, unless a fault makes it fail, or succeed and return an
 // error.
 func (f *Faulty) do(op Op, name string, call func() error, wrap func(error) error) error {
 	h := f.enter(op, name)
@@ -31,13 +31,13 @@ func (f *Faulty) do(op Op, name string, call func() error, wrap func(error) erro
 		return call()
 	}
 	if h.done {
-		_ = call() // the answer is lost
+		_ = call() // the response is lost
 	}
 	return wrap(h.err)
 }
 
-// pathError returns what wraps the error of a fault as package os does. The
-// errors of locks that are taken or missing are not wrapped.
+// pathError returns a function that wraps the error of a fault like package os.
+// It does not wrap the errors of conflicting or unsupported locks.
 func pathError(op, name string) func(error) error {
 	return func(err error) error {
 		if err == vfs.ErrLocked || errors.Is(err, errors.ErrUnsupported) {
@@ -51,7 +51,7 @@ func linkError(op, oldname, newname string) func(error) error {
 	return func(err error) error { return &os.LinkError{Op: op, Old: oldname, New: newname, Err: err} }
 }
 
-// Open opens a file, see [vfs.FS].
+// Open opens a file; see [vfs.FS].
 func (f *Faulty) Open(name string, flag int, perm fs.FileMode) (file vfs.File, err error) {
 	name = filepath.Clean(name)
 	op := OpOpen
@@ -66,14 +66,14 @@ func (f *Faulty) Open(name string, flag int, perm fs.FileMode) (file vfs.File, e
 	}
 	if h.err != nil {
 		if file != nil {
-			_ = file.Close() // nothing was written to it
+			_ = file.Close() // nothing was written
 		}
 		return nil, pathError("open", name)(h.err)
 	}
 	return &faultyFile{File: file, f: f, name: name}, nil
 }
 
-// Lstat describes a name, see [vfs.FS].
+// Lstat describes a name; see [vfs.FS].
 func (f *Faulty) Lstat(name string) (info vfs.Info, err error) {
 	if h := f.enter(OpLstat, name); h.err != nil {
 		return vfs.Info{}, pathError("lstat", name)(h.err)
@@ -81,12 +81,12 @@ func (f *Faulty) Lstat(name string) (info vfs.Info, err error) {
 	return f.fs.Lstat(name)
 }
 
-// Rename gives a file a new name, see [vfs.FS].
+// Rename gives a file a new name; see [vfs.FS].
 func (f *Faulty) Rename(oldname, newname string) error {
 	return f.do(OpRename, oldname, func() error { return f.fs.Rename(oldname, newname) }, linkError("rename", oldname, newname))
 }
 
-// Link gives a file another name, see [vfs.FS].
+// Link gives a file another name; see [vfs.FS].
 func (f *Faulty) Link(oldname, newname string) error {
 	return f.do(OpLink, oldname, func() error { return f.fs.Link(oldname, newname) }, linkError("link", oldname, newname))
 }
@@ -109,7 +109,7 @@ func (f *Faulty) ReadDir(dir string) ([]string, error) {
 	return f.fs.ReadDir(dir)
 }
 
-// SyncDir makes the names in dir survive a loss of power, see [vfs.FS].
+// SyncDir makes the names in dir survive a power failure; see [vfs.FS].
 func (f *Faulty) SyncDir(dir string) error {
 	return f.do(OpSyncDir, dir, func() error { return f.fs.SyncDir(dir) }, pathError("sync", dir))
 }
@@ -127,7 +127,7 @@ func closeFaulty(f *Faulty, name string, c io.Closer) error {
 type faultyFile struct {
 	vfs.File
 	f    *Faulty
-	name string // that it was opened with
+	name string // the name with which it was opened
 }
 
 func (f *faultyFile) do(op Op, call func() error) error {
@@ -139,7 +139,7 @@ func (f *faultyFile) Write(p []byte) (n int, err error) {
 	part := h.part(len(p))
 	if part > 0 || h.err == nil {
 		if n, err = f.File.Write(p[:part]); err != nil || n > 0 && !h.done {
-			return n, err // as write(2): the error comes with the next call
+			return n, err // like write(2): the next call returns the error
 		}
 	}
 	return 0, h.err
@@ -178,10 +178,10 @@ func (f *faultyFile) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, pathError(string(OpRead), f.name)(h.err)
 }
 
-// Sync writes the file to the disk, see [vfs.File].
+// Sync writes the file to the disk; see [vfs.File].
 func (f *faultyFile) Sync() error { return f.sync(f.File.Sync) }
 
-// SyncData writes the file to the disk, see [vfs.File].
+// SyncData writes the file to the disk; see [vfs.File].
 func (f *faultyFile) SyncData() error { return f.sync(f.File.SyncData) }
 
 func (f *faultyFile) sync(call func() error) error {
@@ -218,7 +218,7 @@ func (f *faultyFile) Free() (free int64, err error) {
 	return f.File.Free()
 }
 
-// Lock locks the file, see [vfs.File].
+// Lock locks the file; see [vfs.File].
 func (f *faultyFile) Lock(mode vfs.LockMode) error {
 	if h := f.f.enter(OpLock, f.name); h.err != nil {
 		return pathError("flock", f.name)(h.err)

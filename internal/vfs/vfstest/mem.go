@@ -2,7 +2,7 @@
 
 // Package vfstest has a file system in memory for tests ([NewMem]): its power
 // can be cut ([Mem.CrashClone]), and each of its operations can be made to
-// fail, stop half-way or hang ([Mem.Fail]). [NewFaulty] does the latter for any
+// fail, stop halfway or hang ([Mem.Fail]). [NewFaulty] does the latter for any
 // file system.
 package vfstest
 
@@ -22,8 +22,8 @@ import (
 
 // A Mem is a file system in memory. It has hard links, files that are open
 // without a name, and locks, but no symbolic links, and directories keep their
-// names. It records what has been synced and what has not: see
-// [Mem.CrashClone]. Faults are set by [Faulty.Fail].
+// names. It records which data has been synced: see [Mem.CrashClone]. Faults
+// are set by [Faulty.Fail].
 type Mem struct {
 	*Faulty
 	mem *memory
@@ -31,13 +31,13 @@ type Mem struct {
 
 // A memory is a Mem without faults.
 type memory struct {
-	mu      sync.Mutex       // protects all of it, and the nodes
-	names   map[string]*node // by clean name, the roots / and . too
-	durable map[string]*node // what of names is on the disk
-	pending []change         // what of names is not, in order
+	mu      sync.Mutex       // protects the fields below and the nodes
+	names   map[string]*node // keyed by clean name, including the roots / and .
+	durable map[string]*node // the part of names that is on the disk
+	pending []change         // changes of names that are not on the disk, in order
 	free    int64            // bytes that may be written, below 0: any number
 	inodes  uint64
-	opened  int // files and locks
+	opened  int // number of open files and locks
 	now     func() time.Time
 }
 
@@ -48,19 +48,19 @@ type node struct {
 	owner   int
 	links   uint64
 	modTime time.Time
-	locks   map[any]vfs.LockMode // by the open file that holds it
+	locks   map[any]vfs.LockMode // keyed by the open file that holds the lock
 
-	data  []byte           // what readers see
-	room  int64            // that it has taken
-	disk  []byte           // what is on the disk
+	data  []byte           // the data that readers see
+	room  int64            // space that the file takes
+	disk  []byte           // the data on the disk
 	dirty map[int]struct{} // sectors of data that a sync has to write
 }
 
-// sector is what a disk writes in one piece.
+// sector is the number of bytes that a disk writes atomically.
 const sector = 512
 
-// A change is one atomic change of names: each one refers to the node then, or
-// to nothing if that is nil.
+// A change is one atomic change of names: afterwards each name refers to its
+// node, or to nothing if that is nil.
 type change []entry
 
 type entry struct {
@@ -89,15 +89,15 @@ func newMemory(now func() time.Time) *memory {
 // mem returns m with a way to make its calls fail.
 func (m *memory) mem() *Mem { return &Mem{NewFaulty(m), m} }
 
-// SetFree sets the free room to n bytes. Files that are removed or truncated
-// return theirs. A negative n means unlimited.
+// SetFree sets the free room to n bytes. Removing or truncating a file frees
+// its room. A negative n means unlimited.
 func (m *Mem) SetFree(n int64) {
 	m.mem.mu.Lock()
 	defer m.mem.mu.Unlock()
 	m.mem.free = n
 }
 
-// Opened returns how many files and locks are open.
+// Opened returns the number of open files and locks.
 func (m *Mem) Opened() int {
 	m.mem.mu.Lock()
 	defer m.mem.mu.Unlock()
@@ -111,7 +111,8 @@ func (m *Mem) Chown(name string, owner int) {
 	m.mem.names[filepath.Clean(name)].owner = owner
 }
 
-// take takes room for up to size bytes, and returns how much there was.
+// take takes room for up to size bytes, and returns the room that was
+// available.
 func (m *memory) take(n *node, size int64) int64 {
 	if m.free >= 0 {
 		size = min(size, m.free)
@@ -176,7 +177,7 @@ func (m *memory) info(n *node) vfs.Info {
 	return vfs.Info{ID: vfs.ID{Device: 1, Inode: n.inode}, Owner: n.owner, Links: n.links, Size: int64(len(n.data)), Mode: n.mode, ModTime: n.modTime}
 }
 
-// Open opens a file, see [vfs.FS].
+// Open opens a file; see [vfs.FS].
 func (m *memory) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	name = filepath.Clean(name)
 	f, err := m.open(name, flag, perm)
@@ -212,7 +213,7 @@ func (m *memory) open(name string, flag int, perm fs.FileMode) (*memFile, error)
 	return f, nil
 }
 
-// Lstat describes a name, see [vfs.FS].
+// Lstat describes a name; see [vfs.FS].
 func (m *memory) Lstat(name string) (vfs.Info, error) {
 	name = filepath.Clean(name)
 	m.mu.Lock()
@@ -224,12 +225,12 @@ func (m *memory) Lstat(name string) (vfs.Info, error) {
 	return m.info(n), nil
 }
 
-// Rename gives a file a new name, see [vfs.FS].
+// Rename gives a file a new name; see [vfs.FS].
 func (m *memory) Rename(oldname, newname string) error {
 	return m.link(OpRename, oldname, newname)
 }
 
-// Link gives a file another name, see [vfs.FS].
+// Link gives a file another name; see [vfs.FS].
 func (m *memory) Link(oldname, newname string) error {
 	return m.link(OpLink, oldname, newname)
 }
@@ -251,7 +252,7 @@ func (m *memory) link(op Op, oldname, newname string) error {
 		return fail(syscall.EISDIR)
 	case op == OpLink && target != nil:
 		return fail(syscall.EEXIST)
-	case target == n: // rename(2): two names of one file, nothing happens
+	case target == n: // rename(2) of one name of a file to another does nothing
 		return nil
 	}
 	c := change{{newname, n}}

@@ -16,9 +16,9 @@ import (
 type memFile struct {
 	m    *memory
 	n    *node
-	name string // that it was opened with
+	name string // the name with which it was opened
 	flag int
-	at   int64 // behind the last Write
+	at   int64 // offset after the last Write
 
 	closed bool
 }
@@ -38,7 +38,8 @@ func (n *node) lock(f *memFile, mode vfs.LockMode) bool {
 	return true
 }
 
-// begin takes the lock of the file system, which is held whatever it returns.
+// begin takes the lock of the file system, which is held even if it returns an
+// error.
 func (f *memFile) begin(op Op) error {
 	f.m.mu.Lock()
 	if f.closed {
@@ -100,7 +101,7 @@ func (f *memFile) put(p []byte, at int64) (int, error) {
 	copy(f.n.data[at:], p)
 	f.n.soil(at, at+int64(len(p)))
 	f.n.modTime = f.m.now()
-	return len(p), nil // as write(2): the error comes with the next call
+	return len(p), nil // like write(2): the next call returns the error
 }
 
 func (f *memFile) ReadAt(p []byte, at int64) (int, error) {
@@ -119,7 +120,7 @@ func (f *memFile) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// Sync writes the file to the disk, see [vfs.File].
+// Sync writes the file to the disk; see [vfs.File].
 func (f *memFile) Sync() error { return f.sync() }
 
 // SyncData is Sync.
@@ -135,8 +136,8 @@ func (f *memFile) sync() error {
 	return err
 }
 
-// forgetDirty does what the system does after a failed sync: it does not write
-// these pages again.
+// forgetDirty imitates the system after a failed sync: it does not write these
+// pages again.
 func (f *memFile) forgetDirty() {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
@@ -216,7 +217,7 @@ func (f *memFile) Free() (int64, error) {
 	return f.m.free, err
 }
 
-// Lock locks the file, see [vfs.File].
+// Lock locks the file; see [vfs.File].
 func (f *memFile) Lock(mode vfs.LockMode) error {
 	err := f.begin(OpLock)
 	defer f.m.mu.Unlock()

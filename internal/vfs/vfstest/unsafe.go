@@ -11,7 +11,7 @@ import (
 )
 
 // CutPower shuts down the ext4 file system of dir like a power failure: nothing
-// reaches the disk any more, not even the journal.
+// reaches the disk afterwards, not even the journal.
 func CutPower(dir string) error {
 	const (
 		shutdown   = 0x8004587d // EXT4_IOC_SHUTDOWN
@@ -23,7 +23,7 @@ func CutPower(dir string) error {
 	}
 	defer f.Close()
 	how := uint32(noLogFlush)
-	// how is the 4 bytes that the kernel reads; it stays alive until the call
+	// how has the 4 bytes that the kernel reads, and stays alive until the call
 	// returns.
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), shutdown, uintptr(unsafe.Pointer(&how)))
 	if errno != 0 {
