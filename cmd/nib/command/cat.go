@@ -28,7 +28,7 @@ compressed (gzip, zstd, bzip2, xz, lz4) or an export of the journal. The rotated
 files of a log are read as one, oldest first. Several logs are merged by time.
 
 The format of each line is recognised: JSON of nib in any layout, zerolog, zap,
-slog, logrus, pino and others, also behind the prefix of docker or kubectl, and
+slog, logrus, pino and others, also after the prefix of docker or kubectl, and
 logfmt. Other lines are text.`
 
 // queryHelp describes the query language.
@@ -80,7 +80,7 @@ interrupted.`,
 	return cmd
 }
 
-// catExit returns an error with the exit code that grep has for it.
+// catExit returns err with the exit code that grep uses.
 func catExit(cmd *cobra.Command, err error) error {
 	var e exit
 	switch {
@@ -124,7 +124,7 @@ func (s *selectionFlags) zone() *time.Location {
 }
 
 // find returns the selection of the flags and the sources of the arguments.
-// There may be sources beside an error: those that were found.
+// With an error, it still returns the sources that were found.
 func (s *selectionFlags) find(cmd *cobra.Command, args []string, follow bool) (logs.Selection, []logs.Source, error) {
 	if len(args) == 0 {
 		args = []string{"-"}
@@ -138,7 +138,7 @@ func (s *selectionFlags) find(cmd *cobra.Command, args []string, follow bool) (l
 	return sel, sources, err
 }
 
-// selection joins the flags into one.
+// selection returns the Selection that the flags describe.
 func (s *selectionFlags) selection(now time.Time) (sel logs.Selection, err error) {
 	sel = logs.Selection{Context: s.context, Zone: s.zone()}
 	now = now.In(sel.Zone)
@@ -256,7 +256,7 @@ func (o *formFlags) add(cmd *cobra.Command) {
 			return list, cobra.ShellCompDirectiveNoFileComp
 		}
 	}
-	_ = cmd.RegisterFlagCompletionFunc("output", fixed(logs.Outputs...)) // the flags are there
+	_ = cmd.RegisterFlagCompletionFunc("output", fixed(logs.Outputs...)) // the flags exist
 	_ = cmd.RegisterFlagCompletionFunc("color", fixed("auto", "always", "never"))
 }
 
@@ -331,7 +331,7 @@ func matchExit(c logs.Counts, err error) error {
 	return err
 }
 
-// reportCounts reports what a reader of the lines cannot see.
+// reportCounts reports counts that a reader of the lines cannot see.
 func reportCounts(w io.Writer, c logs.Counts, sel logs.Selection) {
 	if c.Foreign > 0 && sel.Context == 0 {
 		fmt.Fprintf(w, "nib: %s lines that are not of a log were left out\n", term.Count(c.Foreign))

@@ -4,6 +4,7 @@ package command_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,10 +15,13 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool"
 )
 
-// onTerminal runs nib as a process on a terminal, and returns what the terminal
-// gets.
+// onTerminal runs nib as a process on a terminal, and returns the terminal's
+// text.
 func onTerminal(t *testing.T, env []string, args ...string) string {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -72,6 +76,31 @@ func TestHostileLinesDoNotReachTheTerminal(t *testing.T) {
 		for i, r := range got {
 			if r != '\n' && (!isShown(r) || r == utf8.RuneError && !strings.HasPrefix(got[i:], "\ufffd")) {
 				t.Errorf("%q: %U reaches the terminal in %q", args, r, got[max(i-30, 0):min(i+30, len(got))])
+				break
+			}
+		}
+	}
+}
+
+func TestHostileRecordsDoNotReachTheTerminal(t *testing.T) {
+	dir := t.TempDir()
+	s := keep(t, dir, 0, spool.Config{})
+	hostile := "\x1b]0;title\x07 \u009b31m \u202e \x7f \xff"
+	for _, line := range []string{hostile, `{"message":"` + hostile + `"}`} {
+		must(t, s.WriteRecord(&nib.Record{Time: 1, Level: nib.LevelInfo, Line: []byte(line + "\n")}))
+	}
+	if err := s.Close(); !errors.Is(err, spool.ErrPending) {
+		must(t, err)
+	}
+	store(t, dir, "main.rejected", `{"seq":1,"reason":"`+hostile+`","line":{}}`, "")
+	for verb, lines := range map[string]int{"cat": 2, "rejected": 1} {
+		got := onTerminal(t, nil, "spool", verb, dir)
+		if strings.Count(got, "\n") != lines || !strings.Contains(got, "title") {
+			t.Errorf("%s: got %q", verb, got)
+		}
+		for _, r := range got {
+			if r != '\n' && (!isShown(r) || r == utf8.RuneError && !strings.Contains(got, "\ufffd")) {
+				t.Errorf("%s: %U reaches the terminal in %q", verb, r, got)
 				break
 			}
 		}

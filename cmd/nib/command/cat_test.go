@@ -179,6 +179,15 @@ func TestLogsAreMergedByTime(t *testing.T) {
 	}
 }
 
+func TestCompletionsAreHarmless(t *testing.T) {
+	log := store(t, t.TempDir(), "app.log", `{"k":"a\u001b]0;x\u0007"}`, `{"k":"\u202ey"}`, `{"k":"a\tb"}`, `{"k":"good"}`, "a\u202eb=1 c=2", "")
+	for typed, want := range map[string]string{"k=": "k=good\n:4\n", "": "c=\nk=\nlevel=\nmessage=\ntime=\n:6\n"} {
+		if out := want2(t, "__complete", "cat", log, "-f", typed); out != want {
+			t.Errorf("%q: got %q, want %q", typed, out, want)
+		}
+	}
+}
+
 func TestExportsOfTheJournal(t *testing.T) {
 	path := store(t, t.TempDir(), "j.export",
 		"__CURSOR=s=1", "__REALTIME_TIMESTAMP=1795168800000000", "PRIORITY=4", "MESSAGE", "\x08\x00\x00\x00\x00\x00\x00\x00two\nrows", "_PID=7", "",

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nib-log/nib/cmd/nib/logs"
+	"github.com/nib-log/nib/cmd/nib/term"
 	"github.com/nib-log/nib/logread"
 )
 
@@ -63,7 +64,7 @@ func suffixed(names []string, prefix, suffix string) (list []string) {
 	return list
 }
 
-// The bounds of what completion reads and offers.
+// The limits for the input that completion reads and the values that it offers.
 const (
 	sampleSize   = 1 << 20
 	sampleValues = 100
@@ -91,12 +92,19 @@ func sampleSource(s logs.Source, seen map[string]map[string]bool) {
 		}
 		for key, value := range l.Fields() {
 			name := string(key)
+			if !isOffered(name) {
+				continue
+			}
 			if seen[name] == nil {
 				seen[name] = map[string]bool{}
 			}
-			if text := l.Text(value); len(seen[name]) < sampleValues && len(text) < 100 {
+			if text := l.Text(value); len(seen[name]) < sampleValues && len(text) < 100 && isOffered(string(text)) {
 				seen[name][string(text)] = true
 			}
 		}
 	}
 }
+
+// isOffered reports whether a shell may show a text: it has nothing that
+// controls a terminal, and no tab or line break, which end it for the shell.
+func isOffered(text string) bool { return term.Name(text) == text }

@@ -11,8 +11,8 @@ import (
 	"github.com/nib-log/nib/cmd/nib/term"
 )
 
-// page returns a writer to the pager if w is a terminal, else w, and a function
-// that waits until the pager has ended.
+// page returns a writer to the pager if w is a terminal, and otherwise w, and a
+// function that waits until the pager has ended.
 func page(ctx context.Context, w io.Writer, off bool) (io.Writer, func() error) {
 	none := func() error { return nil }
 	if _, ok := term.Terminal(w); !ok || off {
@@ -27,7 +27,7 @@ func page(ctx context.Context, w io.Writer, off bool) (io.Writer, func() error) 
 	cmd.Stdout, cmd.Stderr = w, os.Stderr
 	cmd.Env = os.Environ()
 	if os.Getenv("LESS") == "" {
-		cmd.Env = append(cmd.Env, "LESS=FRX") // end if it fits the screen, let colours through, stay on the screen
+		cmd.Env = append(cmd.Env, "LESS=FRX") // quit if one screen suffices, pass colours through, do not clear the screen
 	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -38,7 +38,7 @@ func page(ctx context.Context, w io.Writer, off bool) (io.Writer, func() error) 
 	}
 	return in, func() error {
 		_ = in.Close() // the pager may have gone
-		_ = cmd.Wait() // its exit code does not matter
+		_ = cmd.Wait() // the pager's exit code does not matter
 		return nil
 	}
 }

@@ -30,7 +30,7 @@ import (
 // targetKinds are the kinds that a relay delivers to.
 var targetKinds = []target.Spec{file.Kind, syslog.Kind, kafka.Kind, otlp.Kind, elastic.Kind}
 
-// targetHelp describes them.
+// targetHelp describes the kinds of targets.
 func targetHelp() string {
 	var b strings.Builder
 	for _, k := range targetKinds {

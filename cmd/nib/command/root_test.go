@@ -26,7 +26,12 @@ func TestRun(t *testing.T) {
 		{[]string{"demo", "x"}, 1, "", "unknown command"},
 		{[]string{"allocs", "--help"}, 0, "--baseline", ""},
 		{[]string{"allocs", "-C", "/nowhere"}, 2, "", "nib: "},
-		{[]string{"nonsense"}, 1, "", `unknown command "nonsense"`},
+		{nil, 0, "Available Commands", ""},
+		{[]string{"nonsense"}, 1, "", "nib: unknown command \"nonsense\" for \"nib\"; see nib --help\n"},
+		{[]string{"ct"}, 1, "", "nib: unknown command \"ct\" for \"nib\"; did you mean cat?\n"},
+		{[]string{"spool", "verfy", "."}, 1, "", "nib: unknown command \"verfy\" for \"nib spool\"; did you mean verify?\n"},
+		{[]string{"help", "nonsense"}, 1, "", "nib: unknown command \"nonsense\" for \"nib\"; see nib --help\n"},
+		{[]string{"help", "spool", "ls"}, 0, "nib spool ls", ""},
 		{[]string{"demo", "--nonsense"}, 1, "", "unknown flag"},
 	} {
 		var stdout, stderr bytes.Buffer

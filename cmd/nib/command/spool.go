@@ -21,7 +21,7 @@ service that has a spool open is not disturbed.
 
 DIR is the directory of a spool, or a directory with spools in it or in its
 subdirectories.`,
-		Args: cobra.NoArgs,
+		Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newSpoolLs(), newSpoolVerify(), newSpoolCat(), newSpoolRejected())

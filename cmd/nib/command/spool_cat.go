@@ -18,7 +18,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/cmd/nib/logs"
+	"github.com/nib-log/nib/cmd/nib/term"
 	"github.com/nib-log/nib/logread"
+	"github.com/nib-log/nib/sink/console"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -60,12 +63,12 @@ readable lines are written.`,
 type selection struct {
 	pending      string
 	level        nib.Level
-	since, until int64  // Unix nanoseconds
-	first, last  uint64 // numbers
+	since, until time.Time // no bound if zero
+	first, last  uint64    // numbers
 }
 
 func (c *selection) parse(level, since, until, numbers string, now time.Time) (err error) {
-	c.level, c.since, c.until, c.first, c.last = math.MinInt, math.MinInt64, math.MaxInt64, 0, math.MaxUint64
+	c.level, c.since, c.until, c.first, c.last = math.MinInt, time.Time{}, time.Time{}, 0, math.MaxUint64
 	if level != "" {
 		if c.level, err = nib.ParseLevel(level); err != nil {
 			return fmt.Errorf("--level: %w", err)
@@ -73,16 +76,14 @@ func (c *selection) parse(level, since, until, numbers string, now time.Time) (e
 	}
 	for _, t := range []struct {
 		name, text string
-		to         *int64
+		to         *time.Time
 	}{{"since", since, &c.since}, {"until", until, &c.until}} {
 		if t.text == "" {
 			continue
 		}
-		at, err := logread.ParseMoment(t.text, now)
-		if err != nil {
+		if *t.to, err = logread.ParseMoment(t.text, now); err != nil {
 			return fmt.Errorf("--%s: %w", t.name, err)
 		}
-		*t.to = at.UnixNano()
 	}
 	if numbers == "" {
 		return nil
@@ -112,7 +113,8 @@ func parseNumbers(text string) (first, last uint64, err error) {
 }
 
 func (c *selection) has(r *nib.Record) bool {
-	return r.Level >= c.level && r.Time >= c.since && r.Time < c.until && r.Seq >= c.first && r.Seq <= c.last
+	at := time.Unix(0, r.Time)
+	return r.Level >= c.level && !at.Before(c.since) && (c.until.IsZero() || at.Before(c.until)) && r.Seq >= c.first && r.Seq <= c.last
 }
 
 // records returns the records that may be selected.
@@ -125,7 +127,7 @@ func (c *selection) records(v *spool.View) iter.Seq2[nib.Record, spool.Gap] {
 
 // write writes the selected lines. The reader may close the pipe at any time.
 func (c *selection) write(ctx context.Context, w io.Writer, views []*spool.View) error {
-	out := bufio.NewWriterSize(w, 64<<10)
+	out, shown := bufio.NewWriterSize(w, 64<<10), shownOn(w)
 	var unreadable uint64
 	for _, v := range views {
 		if err := c.known(v); err != nil {
@@ -137,7 +139,7 @@ func (c *selection) write(ctx context.Context, w io.Writer, views []*spool.View)
 				return errors.Join(quiet(out.Flush()), context.Cause(ctx))
 			case g.Kind == 0 && r.Seq > c.last:
 			case g.Kind == 0 && c.has(&r):
-				if _, err := out.Write(r.Line); err != nil {
+				if _, err := out.Write(shown(r.Line)); err != nil {
 					return quiet(err)
 				}
 				continue
@@ -147,7 +149,7 @@ func (c *selection) write(ctx context.Context, w io.Writer, views []*spool.View)
 			default:
 				continue
 			}
-			break // behind the last number
+			break // past the last requested number
 		}
 	}
 	if err := out.Flush(); err != nil {
@@ -157,6 +159,25 @@ func (c *selection) write(ctx context.Context, w io.Writer, views []*spool.View)
 		return fmt.Errorf("%d lines are damaged or missing; see nib spool verify", unreadable)
 	}
 	return nil
+}
+
+// shownOn returns a function that returns a line as it is written to w:
+// unchanged, unless w is a terminal, which a line must not control. The result
+// is valid until the next call.
+func shownOn(w io.Writer) func(line []byte) []byte {
+	if _, ok := term.Terminal(w); !ok {
+		return func(line []byte) []byte { return line }
+	}
+	form := logs.Form{Output: "raw", Terminal: true, Console: console.Config{Color: console.ColorNever, Width: -1}}
+	newRenderer, _, _ := form.NewRenderer() // the form is valid
+	var l logread.Line
+	var buf []byte
+	r := newRenderer()
+	return func(line []byte) []byte {
+		l.Reset(line)
+		buf = r.Append(buf[:0], &l)
+		return buf
+	}
 }
 
 // known returns an error for an unknown destination, for which all records

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nib-log/nib/cmd/nib/relay"
+	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/logread"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -50,6 +52,18 @@ func copyFile(w io.Writer, name string) error {
 		return err
 	}
 	defer f.Close()
-	_, err = io.Copy(w, f)
-	return quiet(err)
+	if _, ok := term.Terminal(w); !ok {
+		_, err = io.Copy(w, f)
+		return quiet(err)
+	}
+	shown := shownOn(w)
+	for l, err := range logread.Lines(f) {
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(shown(l.Bytes())); err != nil {
+			return quiet(err)
+		}
+	}
+	return nil
 }

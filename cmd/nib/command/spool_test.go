@@ -169,6 +169,16 @@ func TestSpoolCat(t *testing.T) {
 	}
 }
 
+func TestSpoolCatReadsTimesFarFromNow(t *testing.T) {
+	dir := kept(t, 3)
+	if code, stdout, stderr := run("spool", "cat", "--since", "0001-01-01", "--until", "9999-12-31", dir); code != 0 || strings.Count(stdout, "\n") != 3 {
+		t.Errorf("got %d, %q, %q", code, stdout, stderr)
+	}
+	if _, stdout, _ := run("spool", "cat", "--since", "9999-12-31", dir); stdout != "" {
+		t.Errorf("got %q", stdout)
+	}
+}
+
 // TestSpoolCatEndsWithoutAnErrorWhenItsReaderEnds closes the pipe after the
 // first line.
 func TestSpoolCatEndsWithoutAnErrorWhenItsReaderEnds(t *testing.T) {

@@ -27,7 +27,7 @@ func newSpoolVerify() *cobra.Command {
   BAD FILES   files that are not readable as segments
 
 Damage at the end of the last segment counts as one record, since the number of
-records behind it is unknown.
+records after it is unknown.
 
 Exit codes: 0 all spools are intact, 1 something is damaged, missing or bad, or
 could not be read.`,
@@ -42,19 +42,19 @@ could not be read.`,
 	return cmd
 }
 
-// A verdict is what was found in a spool.
+// A verdict is the result for a spool.
 type verdict struct {
 	Dir        string      `json:"dir"`
 	Owner      spool.Owner `json:"owner"`
 	Good       uint64      `json:"good"`
-	Bytes      uint64      `json:"bytes"` // of their lines
+	Bytes      uint64      `json:"bytes"` // bytes of their lines
 	Unfinished uint64      `json:"unfinished"`
 	Damaged    uint64      `json:"damaged"`
 	Missing    uint64      `json:"missing"`
-	Removed    uint64      `json:"removed"` // by the owner, during the call
+	Removed    uint64      `json:"removed"` // records that the owner removed during the call
 	Bad        []string    `json:"bad_files"`
 	Unread     []string    `json:"unread_files,omitempty"`
-	Places     []place     `json:"places"` // of what is damaged or missing, the first ones
+	Places     []place     `json:"places"` // the first damaged or missing places
 	OK         bool        `json:"ok"`
 }
 

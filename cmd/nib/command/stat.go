@@ -3,6 +3,7 @@
 package command
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,8 @@ import (
 	"github.com/nib-log/nib/cmd/nib/term"
 )
 
-// statFlags set what nib stat counts, and how it is shown.
+// statFlags are the flags that select the counts of nib stat and how it shows
+// them.
 type statFlags struct {
 	by, of []string
 	top    int
@@ -72,7 +74,10 @@ func runStat(cmd *cobra.Command, args []string, s *selectionFlags, o *statFlags)
 	if o.json {
 		err = errors.Join(err, writeStatJSON(cmd.OutOrStdout(), sum, o))
 	} else {
-		o.write(cmd.OutOrStdout(), sum, sel.Zone)
+		var text bytes.Buffer
+		o.write(&text, term.StyleFor(cmd.OutOrStdout()), sum, sel.Zone)
+		_, writeErr := cmd.OutOrStdout().Write(text.Bytes())
+		err = errors.Join(err, quiet(writeErr))
 	}
 	if !s.silent {
 		reportCounts(cmd.ErrOrStderr(), sum.Counts, sel)
@@ -86,8 +91,7 @@ func cut(list []logs.Group, n int) []logs.Group { return list[:min(n, len(list))
 const statColumns = 60
 
 // write writes the summary for people.
-func (o *statFlags) write(w io.Writer, sum *logs.Summary, zone *time.Location) {
-	s := term.StyleFor(w)
+func (o *statFlags) write(w io.Writer, s term.Style, sum *logs.Summary, zone *time.Location) {
 	fmt.Fprintf(w, "%s of %s lines\n", term.Count(sum.Counts.Matched), term.Count(sum.Counts.Lines))
 	if !sum.First.IsZero() {
 		const layout = "2006-01-02 15:04:05"
@@ -122,7 +126,7 @@ func timeAxis(first, last time.Time) string {
 	}
 	var b strings.Builder
 	for i := range time.Duration(4) {
-		fmt.Fprintf(&b, "%-*s", statColumns/4, first.Add(span*i/4).Format(layout))
+		fmt.Fprintf(&b, "%-*s", statColumns/4, first.Add(span/4*i).Format(layout))
 	}
 	return strings.TrimRight(b.String(), " ")
 }

@@ -4,9 +4,15 @@ package command_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/nib-log/nib/cmd/nib/command"
 )
 
 func TestStat(t *testing.T) {
@@ -54,3 +60,30 @@ func TestStat(t *testing.T) {
 		t.Errorf("got %d, %s", code, stderr)
 	}
 }
+
+func TestStatOfHostileLines(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "app.log")
+	var text strings.Builder
+	for _, year := range []string{"0001", "1680", "1700", "2026", "2262", "9999"} {
+		fmt.Fprintf(&text, `{"time":"%s-01-02T10:00:00Z","level":"info","took":"+Inf"}`+"\n", year)
+	}
+	must(t, os.WriteFile(log, []byte(text.String()), 0o600))
+	for _, args := range [][]string{{"stat", "--percentiles", "took", log}, {"stat", "--percentiles", "took", "--json", log}} {
+		if code, stdout, stderr := run(args...); code != 0 || stdout == "" || stderr != "" {
+			t.Errorf("%v: got %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+}
+
+func TestErrorsOfTheOutputEndVerbs(t *testing.T) {
+	for _, args := range [][]string{{"stat", catLog(t)}, {"cat", catLog(t)}, {"version"}} {
+		var stderr strings.Builder
+		if code := command.Run(args, fullDevice{}, &stderr); code == 0 || !strings.Contains(stderr.String(), "no space left") {
+			t.Errorf("%v: got %d, %q", args, code, stderr.String())
+		}
+	}
+}
+
+type fullDevice struct{}
+
+func (fullDevice) Write([]byte) (int, error) { return 0, syscall.ENOSPC }

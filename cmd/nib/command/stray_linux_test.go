@@ -15,8 +15,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// hostile contains what a terminal would execute: a title, a clear screen, C1,
-// right to left.
+// hostile contains control sequences of a terminal: a title, a clear screen,
+// C1, right to left.
 const hostile = "a\x1b]0;owned\x07\x1b[2J\u009b31m\u202e\nforged: line \xff"
 
 // hostileRoot returns a directory with spools, and with directories like

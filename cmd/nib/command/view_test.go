@@ -45,7 +45,7 @@ func viewsThen(t *testing.T, stdin string, args []string, want []int, then func(
 	}
 	for step, n := range want {
 		var list []string
-		for end := time.Now().Add(20 * time.Second); len(list) != n && time.Now().Before(end); {
+		for end := time.Now().Add(2 * time.Minute); len(list) != n && time.Now().Before(end); {
 			list = nil
 			resp, err := http.Get(address + "api/rows?row=-10&n=60")
 			must(t, err)

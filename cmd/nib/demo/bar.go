@@ -14,8 +14,8 @@ import (
 	"github.com/nib-log/nib/cmd/nib/term"
 )
 
-// A bar shows how far the load is, on a terminal only. It redraws one line and
-// removes it in the end.
+// A bar shows the progress of the load, on a terminal only. It redraws one line
+// and removes it at the end.
 type bar struct {
 	w     io.Writer
 	fd    int
@@ -24,8 +24,8 @@ type bar struct {
 	done  *atomic.Int64
 	start time.Time
 
-	mu    sync.Mutex // one writes at a time
-	drawn bool       // the line is there
+	mu    sync.Mutex // serializes writes
+	drawn bool       // the line is shown
 
 	quit chan struct{}
 	wg   sync.WaitGroup

@@ -16,21 +16,21 @@ import (
 	"github.com/nib-log/nib/dest/kafka/topic"
 )
 
-// A check is the result of comparing a destination with the ledger. Each line
-// that is not as it should be counts once, in the first kind that fits.
+// A check is the result of comparing a destination with the ledger. Each wrong
+// line counts once, in the first kind that applies.
 type check struct {
-	lines     int // in all
+	lines     int // number of all lines
 	bytes     int64
 	delivered int // lines of the plan, each once
-	midCall   int // those of them whose call never returned
+	midCall   int // of delivered: lines whose call never returned
 
 	invalid    int // not one JSON object, or not of this run
-	untrue     int // differs from what the client saw
+	untrue     int // differs from the client's record
 	duplicates int
-	reordered  int // behind a later line of its connection
+	reordered  int // lines after a later line of the same connection
 	lost       int
 
-	examples []string // of the first faults
+	examples []string // descriptions of the first faults
 }
 
 func (c *check) ok() bool {
@@ -46,7 +46,7 @@ func (c *check) fault(kind *int, format string, args ...any) {
 	}
 }
 
-// A lineBody is what is read of a line.
+// A lineBody has the fields of a line that are checked.
 type lineBody struct {
 	Time      string   `json:"time"`
 	Level     string   `json:"level"`
@@ -71,7 +71,7 @@ type checker struct {
 	last   []int       // position of the latest line of a connection
 }
 
-// Kinds of lines; of one request the service's comes first.
+// Kinds of lines. For one request, the service's line comes first.
 const (
 	serviceLine = iota
 	accessLine
@@ -89,7 +89,7 @@ func newChecker(l *ledger) *checker {
 	return k
 }
 
-// checkFiles reads the files in their order.
+// checkFiles checks the files in order.
 func checkFiles(paths []string, l *ledger) (check, error) {
 	k := newChecker(l)
 	for _, path := range paths {
@@ -101,7 +101,7 @@ func checkFiles(paths []string, l *ledger) (check, error) {
 	return k.check, nil
 }
 
-// checkTopic reads a topic, whose records are lines without a newline.
+// checkTopic checks a topic, whose records are lines without a newline.
 func checkTopic(ctx context.Context, brokers []string, name string, l *ledger) (check, error) {
 	k := newChecker(l)
 	var line []byte
@@ -160,7 +160,7 @@ func (k *checker) line(line []byte) {
 	k.seen[kind][connection][n] = true
 	position := 2*n + kind
 	if position < k.last[connection] {
-		k.fault(&k.reordered, "line %d comes behind a later one: %.200q", k.lines, line)
+		k.fault(&k.reordered, "line %d comes after a later one: %.200q", k.lines, line)
 		return
 	}
 	k.last[connection] = position

@@ -19,12 +19,12 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A cost is what logging takes, measured when the load is over: one goroutine
+// A cost is the cost of logging, measured when the load is over: one goroutine
 // writes the access line of the run again, with the same fields.
 type cost struct {
 	spooled    contestant // into a spool whose destination is down
-	written    contestant // to a file, one write(2) each
-	encoded    contestant // to io.Discard
+	written    contestant // writes to a file, one write(2) per line
+	encoded    contestant // writes to io.Discard
 	middleware contestant // all that nibhttp does for a request, into the spool
 }
 
@@ -49,7 +49,7 @@ func (away) Deliver(ctx context.Context, _ []nib.Record) (delivery.Result, error
 	return delivery.Result{}, context.Cause(ctx)
 }
 
-// measure needs a folder for a while. A round has calls calls.
+// measure measures rounds of calls calls each. It uses dir for temporary files.
 func measure(dir string, calls int) (c cost, err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return c, err

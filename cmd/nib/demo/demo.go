@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package demo runs an HTTP service under load, kills it half-way, starts it
-// again, and checks what it has logged, in this order: worker.go is the service
-// that is killed and service.go its handler, load.go sends requests, run.go
-// kills and restarts the service, ledger.go records what was logged, check.go
-// reads files and topic back, cost.go measures the cost of a line, report.go
-// writes the report.
+// Package demo runs an HTTP service under load, kills it halfway, starts it
+// again, and checks its lines, in this order: worker.go is the service that is
+// killed and service.go its handler, load.go sends requests, run.go kills and
+// restarts the service, ledger.go records the logged requests, check.go reads
+// files and topic back, cost.go measures the cost of a line, report.go writes
+// the report.
 package demo
 
 import (
@@ -16,7 +16,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/nib-log/nib/cmd/nib/term"
@@ -35,7 +34,7 @@ const (
 	maxKills       = 1_000
 )
 
-// What Config.Kafka may be besides brokers.
+// Values of Config.Kafka other than brokers.
 const (
 	EmbeddedKafka = "embedded"
 	NoKafka       = "none"
@@ -49,19 +48,19 @@ const (
 	maxFile   = 1 << 20
 )
 
-// A Config sets what to run.
+// A Config sets the parameters of a run.
 type Config struct {
 	Requests    int
 	Connections int
 	Show        int       // number of lines to show on Out
-	Kills       int       // how often the service is killed
+	Kills       int       // number of times that the service is killed
 	Kafka       string    // brokers, host:port,host:port; EmbeddedKafka; or NoKafka
-	RELP        string    // host:port of a syslog receiver that takes the lines, too; or ""
-	Dir         string    // "": a temporary folder that is removed in the end
+	RELP        string    // host:port of a syslog receiver that also gets the lines, or ""
+	Dir         string    // if empty, a temporary directory that is removed at the end
 	Out         io.Writer // lines and table
 	Progress    io.Writer // the bar, if this is a terminal
 
-	calls int // of a round of the measurement; 0: callsPerRound
+	calls int // calls in a round of the measurement; if 0, callsPerRound
 }
 
 // Validate returns every mistake in c, joined.
@@ -95,7 +94,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// ErrFile is returned when a destination does not hold what it should.
+// ErrFile is returned when a destination does not hold the expected lines.
 var ErrFile = errors.New("demo: what came back is not what was logged")
 
 // Run runs the demo. It returns an error when something could not be done, and
@@ -118,7 +117,7 @@ func Run(ctx context.Context, c Config) error {
 		return err
 	}
 	if err := c.conclude(r, dir); err != nil {
-		return err // and keep all files
+		return err // keep all files
 	}
 	remove()
 	return nil
@@ -154,8 +153,8 @@ func (c Config) run(ctx context.Context, dir string) (r result, err error) {
 	return r, err
 }
 
-// folder returns a folder without a log of an earlier run, and a function that
-// removes it if it is temporary.
+// folder returns a directory without a log of an earlier run, and a function
+// that removes the directory if it is temporary.
 func folder(dir string) (_ string, remove func(), err error) {
 	if dir == "" {
 		dir, err = os.MkdirTemp("", "nib-demo-")
@@ -167,18 +166,27 @@ func folder(dir string) (_ string, remove func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", nil, err
 	}
-	for _, path := range []string{logName, "access-*.log", spoolName} {
-		if found, _ := filepath.Glob(filepath.Join(dir, path)); len(found) > 0 {
-			return "", nil, fmt.Errorf("demo: %s has a file %s already", dir, filepath.Base(found[0]))
+	list, err := os.ReadDir(dir)
+	for _, e := range list {
+		if name := e.Name(); name == logName || name == spoolName || isRotated(name) {
+			return "", nil, fmt.Errorf("demo: %s has a file %s already", dir, name)
 		}
 	}
-	return dir, func() {}, nil
+	return dir, func() {}, err
 }
 
-// files lists the log files, the oldest first: the names of rotated ones begin
+func isRotated(name string) bool {
+	return strings.HasPrefix(name, "access-") && strings.HasSuffix(name, ".log")
+}
+
+// files lists the log files, oldest first: the names of rotated files begin
 // with the time.
-func files(dir string) ([]string, error) {
-	rotated, err := filepath.Glob(filepath.Join(dir, "access-*.log"))
-	slices.Sort(rotated)
-	return append(rotated, filepath.Join(dir, logName)), err
+func files(dir string) (paths []string, err error) {
+	list, err := os.ReadDir(dir)
+	for _, e := range list {
+		if isRotated(e.Name()) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return append(paths, filepath.Join(dir, logName)), err
 }

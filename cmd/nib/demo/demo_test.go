@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -167,6 +168,22 @@ func TestRunFailsWhenTheFileIsNotWhatWasLogged(t *testing.T) {
 	}
 }
 
+func TestRunFailsWhenLinesWereRefused(t *testing.T) {
+	for name, change := range map[string]func(r *result){
+		"refused by the spool: 2":     func(r *result) { r.ledger.dropped = 2 },
+		"relp: refused: 3":            func(r *result) { r.refused = map[string]uint64{toRELP: 3} },
+		"relp: still in the spool: 4": func(r *result) { r.spooled = map[string]uint64{toRELP: 4} },
+	} {
+		p := plan{requests: 1, connections: 1}
+		r := result{plan: p, ledger: newLedger(p), took: time.Second, places: []placed{{toFile, new(check)}, {toRELP, nil}}}
+		change(&r)
+		var b bytes.Buffer
+		if err := small("", &b).conclude(r, ""); !errors.Is(err, ErrFile) || !strings.Contains(b.String(), name) {
+			t.Errorf("%s: got error %v, want ErrFile\n%s", name, err, &b)
+		}
+	}
+}
+
 func TestRunKeepsTheFileOnlyInAGivenDirectory(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	if err := Run(context.Background(), Config{Requests: 20, Connections: 2, Kills: 1, Kafka: NoKafka, calls: 20, Out: new(bytes.Buffer)}); err != nil {
@@ -175,14 +192,19 @@ func TestRunKeepsTheFileOnlyInAGivenDirectory(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
-	dir := filepath.Join(t.TempDir(), "new")
+	dir := filepath.Join(t.TempDir(), "new[1]")
 	c := Config{Requests: 20, Connections: 2, Kills: 1, Kafka: NoKafka, calls: 20, Out: new(bytes.Buffer), Dir: dir}
 	if err := Run(context.Background(), c); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{filepath.Join(dir, "."+logName+".claims"), filepath.Join(dir, logName), filepath.Join(dir, spoolName)}
-	if left, _ := filepath.Glob(filepath.Join(dir, "*")); !slices.Equal(left, want) {
+	if left, _ := filepath.Glob(filepath.Join(strings.ReplaceAll(dir, "[", "\\["), "*")); !slices.Equal(left, want) {
 		t.Errorf("got %q, want %q", left, want)
+	}
+	rotated := filepath.Join(dir, "access-1.log")
+	err := os.WriteFile(rotated, nil, 0o600)
+	if got, err2 := files(dir); err != nil || err2 != nil || !slices.Equal(got, []string{rotated, want[1]}) {
+		t.Errorf("got the files %q, %v, %v", got, err, err2)
 	}
 	if err := Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("second run in one folder: got error %v", err)

@@ -14,12 +14,12 @@ import (
 // worker dies, and one of up to 4 KiB is written atomically.
 const (
 	frameLine    = 'l' // the call that wrote a line has returned: which line it was
-	frameDropped = 'd' // it has returned an error
+	frameDropped = 'd' // the call has returned an error
 	frameText    = 't' // a line to be shown
 	frameUp      = 'u' // the service answers: JSON of an up
-	frameCaught  = 'c' // what the previous worker left is delivered: JSON of a caught
+	frameCaught  = 'c' // the records of the previous worker are delivered: JSON of a caught
 	frameEnd     = 'e' // everything is delivered: JSON of an end
-	frameFault   = 'f' // the worker cannot go on: text
+	frameFault   = 'f' // the worker cannot continue: text
 )
 
 const frameHead = 3
@@ -28,7 +28,7 @@ const frameHead = 3
 type up struct {
 	URL       string
 	Opened    int64  // ns that it took to open the spool
-	Recovered uint64 // records found in it, of the destination that had most of them
+	Recovered uint64 // number of records in it, for the destination that had most
 }
 
 // A caught is sent when the records of the previous worker are delivered.
@@ -63,7 +63,7 @@ func readKey(b []byte) (k lineKey, ok bool) {
 	return lineKey{int(b[0]), int(binary.LittleEndian.Uint32(b[1:])), int(binary.LittleEndian.Uint32(b[5:]))}, true
 }
 
-// appendFrame makes a frame. The rest is cut to what a frame has room for.
+// appendFrame makes a frame. The rest is truncated to the capacity of a frame.
 func appendFrame(dst []byte, kind byte, rest []byte) []byte {
 	rest = rest[:min(len(rest), 4096-frameHead)]
 	dst = binary.LittleEndian.AppendUint16(append(dst, kind), uint16(len(rest)))

@@ -15,15 +15,15 @@ import (
 
 // A logTopic is the topic that lines go to, if any.
 type logTopic struct {
-	brokers []string // none: there is no topic
+	brokers []string // empty if there is no topic
 	name    string
-	cluster *embedded.Cluster // nil: an external one
+	cluster *embedded.Cluster // nil if it is external
 }
 
-const kafkaLimit = 30 * time.Second // to make the topic, and to read it
+const kafkaLimit = 30 * time.Second // limit for creating the topic, and for reading it
 
-// startTopic makes a new topic, of a cluster in this process or of another one.
-// The worker is not the cluster's process: it may be killed.
+// startTopic creates a topic, in a cluster in this process or in an external
+// one. The cluster does not run in the worker, which is killed.
 func (c Config) startTopic(ctx context.Context) (*logTopic, error) {
 	t := &logTopic{name: fmt.Sprintf("nib-demo-%08x", rand.Uint32())}
 	switch c.Kafka {
@@ -52,7 +52,7 @@ func (t *logTopic) close() {
 	}
 }
 
-// describe returns where lines go besides the file.
+// describe returns the places to which lines go besides the file.
 func (t *logTopic) describe(relp string) (text string) {
 	switch {
 	case t.cluster != nil:

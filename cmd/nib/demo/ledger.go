@@ -12,11 +12,11 @@ type ledger struct {
 	dropped int         // calls that returned an error
 }
 
-// A call is what is known of the call that writes a line.
+// A call is the known result of the call that writes a line.
 type call uint8
 
 const (
-	unknown call = iota // it did not return, or was never made
+	unknown call = iota // the call did not return, or was never made
 	returned
 	refused
 )
@@ -49,8 +49,8 @@ func (l *ledger) note(k lineKey, as call) {
 	*at = as
 }
 
-// must reports whether a line has to be there: its call has returned, or its
-// request was answered, which comes after.
+// must reports whether a line must be found: its call has returned, or its
+// request was answered, which happens later.
 func (l *ledger) must(k lineKey) bool {
 	c := l.calls[k.kind][k.connection][k.n]
 	if k.kind == serviceLine && !expect(k.n).logs {

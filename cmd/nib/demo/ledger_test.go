@@ -4,6 +4,7 @@ package demo
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,8 +20,8 @@ func accessText(connection, n int) string {
 		want.level(), want.method, itemPath(n), want.status, len(want.body), requestID(connection, n))
 }
 
-// TestLedgerDecidesWhatIsLost compares files of three requests with what is
-// known of them.
+// TestLedgerDecidesWhatIsLost compares files of three requests with their
+// records.
 func TestLedgerDecidesWhatIsLost(t *testing.T) {
 	for _, c := range []struct {
 		name             string
@@ -108,6 +109,7 @@ func TestKillMoments(t *testing.T) {
 		want            []int64
 	}{
 		{50_000, 1, []int64{25_000}}, {9, 2, []int64{3, 6}}, {1, 1, []int64{1}}, {2, 5, []int64{1}}, {100, 0, nil},
+		{1 << 30, 3, []int64{1 << 28, 1 << 29, 3 << 28}},
 	} {
 		if got := killMoments(c.requests, c.kills); !slices.Equal(got, c.want) {
 			t.Errorf("%d requests, %d kills: got %d, want %d", c.requests, c.kills, got, c.want)
@@ -128,4 +130,13 @@ func TestWorkerFaultsAreReported(t *testing.T) {
 	if _, err = p.await(); err == nil || !bytes.Contains([]byte(err.Error()), []byte("nib/spool: open")) {
 		t.Errorf("got %v", err)
 	}
+
+	// A worker that cannot be started leaves the one before, which has ended.
+	defer func() { executable = os.Executable }()
+	executable = func() (string, error) { return "", errors.New("no program") }
+	l := &load{worker: p, result: new(result)}
+	if _, err := l.start(); err == nil || err.Error() != "no program" {
+		t.Errorf("start: got error %v", err)
+	}
+	l.worker.kill()
 }

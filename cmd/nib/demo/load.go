@@ -27,11 +27,11 @@ func (s *shift) isOver() bool {
 	}
 }
 
-// A gate gives connections the current worker, and makes them wait while tail
-// has no pager.
+// A gate gives connections the current worker, and makes them wait while there
+// is none.
 type gate struct {
 	mu     sync.Mutex
-	now    *shift // nil: none
+	now    *shift // nil if there is none
 	opened chan struct{}
 }
 
@@ -78,18 +78,18 @@ func (g *gate) await(ctx context.Context) (*shift, error) {
 	}
 }
 
-// A drive sends all requests.
+// A drive sends all the requests.
 type drive struct {
 	plan    plan
 	gate    *gate
-	ledger  *ledger      // its field cut
+	ledger  *ledger      // only its field cut is set
 	done    atomic.Int64 // requests that were answered or cut off
 	dialled atomic.Int64 // connections
 	at      func(done int64)
 }
 
-// run sends all requests of the plan, each connection's one after the other.
-// The error is the first one; then the others stop too.
+// run sends all requests of the plan, those of each connection one after the
+// other. It returns the first error, which stops all connections.
 func (d *drive) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -141,7 +141,7 @@ func (d *drive) connection(ctx context.Context, connection int) error {
 	return nil
 }
 
-// client has one connection.
+// client returns a client with one connection.
 func (d *drive) client() *http.Client {
 	var dialer net.Dialer
 	return &http.Client{Transport: &http.Transport{

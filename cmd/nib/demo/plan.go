@@ -15,9 +15,9 @@ const (
 	serviceMessage = "no answer from stock"
 )
 
-// A plan defines the requests: those of a connection are numbered from 0 on,
-// and all about a request follows from its number. So the file can be checked
-// without a copy of what was logged.
+// A plan defines the requests. Those of a connection are numbered from 0, and
+// the number determines everything about a request, so the file can be checked
+// without a copy of the logged lines.
 type plan struct {
 	requests    int
 	connections int
@@ -32,7 +32,7 @@ func (p plan) of(connection int) int {
 	return n
 }
 
-// A reply is what request n is answered with.
+// A reply is the answer to request n.
 type reply struct {
 	method string
 	status int

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A process is a worker as its parent sees it.
+// A process is the parent's view of a worker.
 type process struct {
 	cmd    *exec.Cmd
 	stdin  io.Closer
@@ -24,15 +24,17 @@ type process struct {
 	caught chan caught // gets one value, if there was something to recover
 	ended  chan struct{}
 
-	// Of the goroutine that reads, until ended is closed.
+	// Owned by the reading goroutine until ended is closed.
 	end   *end
 	fault string
 }
 
+var executable = os.Executable // replaced in a test
+
 // startWorker starts a worker. Its reports of lines go into the ledger, and
 // lines to be shown to show, until ended is closed.
 func startWorker(j job, l *ledger, show func(line []byte)) (*process, error) {
-	program, err := os.Executable()
+	program, err := executable()
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func (p *process) read(out io.Reader, l *ledger, show func([]byte)) {
 			sendOnce(p.caught, rest)
 		case frameEnd:
 			p.end = new(end)
-			_ = json.Unmarshal(rest, p.end) // our own
+			_ = json.Unmarshal(rest, p.end) // written by this program
 		case frameFault:
 			p.fault = string(rest)
 		}
@@ -104,7 +106,7 @@ func sendOnce[T any](to chan T, text []byte) {
 	}
 }
 
-// startLimit is how long a worker may take until it answers.
+// startLimit is the time within which a worker must answer.
 const startLimit = time.Minute
 
 // await waits until the service answers.
@@ -125,15 +127,15 @@ func (p *process) await() (up, error) {
 
 // kill ends the worker with SIGKILL, and waits until it has ended.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // or it has ended
+	_ = p.cmd.Process.Kill() // fails if the process has ended
 	p.wait()
 }
 
 // wait returns when the worker has ended. It may be called again.
 func (p *process) wait() {
-	_ = p.stdin.Close() // or the worker has
+	_ = p.stdin.Close() // fails if the worker has ended
 	<-p.ended
-	_ = p.cmd.Wait() // how it ended shows in its reports
+	_ = p.cmd.Wait() // its reports show how it ended
 }
 
 // stop ends the service, and waits until everything is delivered.
@@ -145,7 +147,7 @@ func (p *process) stop() error {
 	return nil
 }
 
-// died returns an error with the reason, as far as that is known.
+// died returns an error with the reason, if it is known.
 func (p *process) died(what string) error {
 	text := "demo: the worker " + what
 	if p.cmd.ProcessState != nil {

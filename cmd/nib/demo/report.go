@@ -16,7 +16,7 @@ import (
 )
 
 // writeReport writes the verdict and then two tables: counts of lines with a
-// column for each destination, and figures of the run, each with what it means.
+// column for each destination, and figures of the run, each with its meaning.
 func writeReport(w io.Writer, s term.Style, r result) {
 	t := table{term.Table{W: w, S: s}, r.places}
 	fmt.Fprintln(w)
@@ -29,8 +29,8 @@ func writeReport(w io.Writer, s term.Style, r result) {
 	r.writeCost(t)
 }
 
-// writeVerdict writes whether the demo has passed, and if not, some of what is
-// wrong.
+// writeVerdict writes whether the demo has passed, and if not, some of the
+// faults.
 func (r *result) writeVerdict(w io.Writer, s term.Style) {
 	if r.ok() {
 		fmt.Fprintf(w, "%s  Each of %s logged lines came back once, in order, valid and true", s.Good("PASS"), term.Count(r.ledger.logged))
@@ -45,7 +45,15 @@ func (r *result) writeVerdict(w io.Writer, s term.Style) {
 		return
 	}
 	fmt.Fprintf(w, "%s  What came back is not what was logged:\n", s.Bad("FAIL"))
+	figure := func(n uint64, what string) {
+		if n > 0 {
+			fmt.Fprintf(w, "      %s: %s\n", what, term.Count(n))
+		}
+	}
+	figure(uint64(r.ledger.dropped), "refused by the spool")
 	for _, p := range r.places {
+		figure(r.spooled[p.name], p.name+": still in the spool")
+		figure(r.refused[p.name], p.name+": refused")
 		if p.check == nil {
 			continue
 		}
@@ -73,7 +81,7 @@ func (r *result) writeLoad(t table) {
 	r.writeRecovery(t)
 }
 
-// writeCost writes what logging takes.
+// writeCost writes the cost of logging.
 func (r *result) writeCost(t table) {
 	t.Row("log call", nanos(r.cost.spooled.ns), fmt.Sprintf("a line into the spool; %s to encode it", nanos(r.cost.encoded.ns)))
 	t.Row("with write(2)", nanos(r.cost.written.ns), "the same line to a file, with a system call")
@@ -110,13 +118,13 @@ func brokerToo(places []placed) string {
 	return " and disk"
 }
 
-// writePlaces writes what the destinations hold.
+// writePlaces writes the result of checking each destination.
 func (r *result) writePlaces(t table) {
 	t.heads()
 	t.figures("logged", "lines whose log call returned", false, func(placed) uint64 { return uint64(r.ledger.logged + r.ledger.dropped) })
 	t.figures("delivered", "of them read back", false, func(p placed) uint64 {
 		if p.check == nil {
-			return r.settled[p.name] // as the receiver acknowledged
+			return r.settled[p.name] // the number of acknowledged lines
 		}
 		return uint64(p.check.delivered - p.check.midCall)
 	})
@@ -125,7 +133,7 @@ func (r *result) writePlaces(t table) {
 	t.figures("dropped", "refused by spool or destination", true, func(p placed) uint64 { return uint64(r.ledger.dropped) + r.refused[p.name] })
 	t.figures("lost", "logged, but not read back", true, checked(func(c *check) int { return c.lost }))
 	t.figures("duplicates", "read back more than once", true, checked(func(c *check) int { return c.duplicates }))
-	t.figures("out of order", "behind a line logged later", true, checked(func(c *check) int { return c.reordered }))
+	t.figures("out of order", "after a line logged later", true, checked(func(c *check) int { return c.reordered }))
 	t.figures("invalid", "not a line of valid JSON", true, checked(func(c *check) int { return c.invalid }))
 	t.figures("untrue", "differs from what the client saw", true, checked(func(c *check) int { return c.untrue }))
 }
@@ -181,7 +189,8 @@ func (t table) figures(name, meaning string, verdict bool, of func(placed) uint6
 	fmt.Fprintf(t.W, "  %s%s%s\n", t.S.Dim(fmt.Sprintf("%-17s", name)), &b, meaning)
 }
 
-// describeLeft lists what destinations have not settled.
+// describeLeft lists the number of records that each destination has not
+// settled.
 func describeLeft(left map[string]uint64) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(left)) {

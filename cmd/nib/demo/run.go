@@ -13,14 +13,14 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A result has what is reported.
+// A result has everything that is reported.
 type result struct {
 	plan    plan
 	ledger  *ledger
 	took    time.Duration
 	dialled int
 	kills   []recovery
-	spooled map[string]uint64 // records that a destination has not settled in the end
+	spooled map[string]uint64 // records that a destination had not settled at the end
 	settled map[string]uint64 // numbers that it has settled
 	refused map[string]uint64 // records that it rejected, as the last process reports
 	files   []string
@@ -28,26 +28,28 @@ type result struct {
 	cost    cost
 }
 
-// A recovery is what happened from a kill on.
+// A recovery describes the time after a kill.
 type recovery struct {
 	left    map[string]uint64 // records in the spool that a destination had not settled
-	serving time.Duration     // from the kill until the service answered
-	opened  time.Duration     // of that: to open the spool
-	caught  time.Duration     // from there until what was left was delivered
+	serving time.Duration     // time from the kill until the service answered
+	opened  time.Duration     // of serving: time to open the spool
+	caught  time.Duration     // time from then until the remaining records were delivered
 }
 
-// A placed is what a destination holds; without a check if it cannot be read
-// back.
+// A placed is the result for a destination. It has no check if the destination
+// cannot be read back.
 type placed struct {
 	name  string
 	check *check
 }
 
 func (r *result) ok() bool {
-	return !slices.ContainsFunc(r.places, func(p placed) bool { return p.check != nil && !p.check.ok() })
+	return r.ledger.dropped == 0 && !slices.ContainsFunc(r.places, func(p placed) bool {
+		return r.spooled[p.name]+r.refused[p.name] > 0 || p.check != nil && !p.check.ok()
+	})
 }
 
-// A load is a run while requests are sent.
+// A load is the part of a run in which requests are sent.
 type load struct {
 	job    job
 	result *result
@@ -59,8 +61,8 @@ type load struct {
 	worker *process
 }
 
-// load runs service and clients until each request is answered and each line is
-// delivered, and kills the service on the way.
+// load runs the service and the clients until each request is answered and each
+// line is delivered, and kills the service several times.
 func (c Config) load(ctx context.Context, dir string, t *logTopic, r *result) (err error) {
 	r.ledger = newLedger(r.plan)
 	style := term.StyleFor(c.Out)
@@ -76,7 +78,7 @@ func (c Config) load(ctx context.Context, dir string, t *logTopic, r *result) (e
 	if err != nil {
 		return err
 	}
-	defer func() { l.worker.kill() }() // it has ended, unless something went wrong
+	defer func() { l.worker.kill() }() // the worker has ended, unless something went wrong
 
 	kill := make(chan struct{}, c.Kills)
 	moments := killMoments(c.Requests, c.Kills)
@@ -98,7 +100,7 @@ func (c Config) load(ctx context.Context, dir string, t *logTopic, r *result) (e
 		case err = <-driven:
 			driven <- err
 			if err == nil {
-				<-kill // the last request was the moment
+				<-kill // the last request caused the last kill
 				err = l.replace(int(d.done.Load()))
 			}
 		}
@@ -109,14 +111,14 @@ func (c Config) load(ctx context.Context, dir string, t *logTopic, r *result) (e
 // killMoments returns numbers of requests after which the service is killed.
 func killMoments(requests, kills int) (moments []int64) {
 	for i := range kills {
-		if m := int64(max(requests*(i+1)/(kills+1), 1)); !slices.Contains(moments, m) {
+		if m := max(int64(requests)*int64(i+1)/int64(kills+1), 1); !slices.Contains(moments, m) {
 			moments = append(moments, m)
 		}
 	}
 	return moments
 }
 
-// finish waits for the clients, ends the service, and joins what went wrong.
+// finish waits for the clients, ends the service, and joins the errors.
 func (l *load) finish(err error, driven chan error, begin time.Time, d *drive) error {
 	if err != nil {
 		l.worker.kill()
@@ -148,10 +150,12 @@ func (l *load) finish(err error, driven chan error, begin time.Time, d *drive) e
 }
 
 func (l *load) start() (u up, err error) {
-	if l.worker, err = startWorker(l.job, l.result.ledger, l.show); err != nil {
-		return u, err
+	w, err := startWorker(l.job, l.result.ledger, l.show)
+	if err != nil {
+		return u, err // worker is the one before, which can be killed again
 	}
-	if u, err = l.worker.await(); err != nil {
+	l.worker = w
+	if u, err = w.await(); err != nil {
 		l.worker.kill()
 	}
 	return u, err
@@ -182,7 +186,7 @@ func (l *load) replace(done int) error {
 	return nil
 }
 
-// maxSaid is how many kills are reported.
+// maxSaid is the maximum number of kills that are reported.
 const maxSaid = 5
 
 // sayKill reports a kill, or the start after it, unless there are too many of
@@ -204,7 +208,7 @@ func (l *load) noteCaught() {
 		if n > 0 {
 			l.result.kills[n-1].caught = time.Duration(c.After)
 		}
-	default: // there was nothing, or it was killed before
+	default: // there was nothing to deliver, or the worker was killed before
 	}
 }
 

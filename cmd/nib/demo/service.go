@@ -41,7 +41,8 @@ func startService(log *nib.Logger) (*service, error) {
 	return s, nil
 }
 
-// stop waits for the requests under way. The clients are gone by then.
+// stop waits for the requests in flight. It is called after the clients have
+// ended.
 func (s *service) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -54,7 +55,7 @@ func (s *service) stop() error {
 	return nil
 }
 
-// errStock is an error that the service logs from time to time.
+// errStock is an error that the service logs for some requests.
 var errStock = errors.New("stock: connection reset by peer")
 
 // answer handles all requests: it sends the answer of expect for the number at
@@ -70,5 +71,5 @@ func answer(w http.ResponseWriter, r *http.Request) {
 		nib.FromContext(r.Context()).Error().Err(errStock).Int("item", n).Msg(serviceMessage)
 	}
 	w.WriteHeader(want.status)
-	_, _ = io.WriteString(w, want.body) // a client that is gone shows in the access line
+	_, _ = io.WriteString(w, want.body) // the access line shows that the client is gone
 }

@@ -15,7 +15,7 @@ type window struct {
 	w    io.Writer
 	view *console.Sink
 	left int
-	full chan struct{} // closed once all of them are there
+	full chan struct{} // closed when all of them have been shown
 }
 
 func newWindow(w io.Writer, size int, s term.Style) *window {

@@ -26,14 +26,14 @@ import (
 // service that is killed.
 const WorkerVerb = "demo-worker"
 
-// A job describes what a worker does. It is the first line of its standard
+// A job describes the work of a worker. It is the first line of its standard
 // input, and the worker ends when that is closed.
 type job struct {
 	Dir         string
 	Requests    int
 	Connections int
 	Show        int
-	Brokers     []string // of Kafka; none: no topic
+	Brokers     []string // brokers of Kafka; empty if there is no topic
 	Topic       string
 	RELP        string // address of a receiver, or ""
 }
@@ -47,7 +47,7 @@ const (
 
 const (
 	segmentSize  = 1 << 20
-	deliverLimit = 2 * time.Minute // for what is in the spool at the end
+	deliverLimit = 2 * time.Minute // limit for delivering the records that are in the spool at the end
 )
 
 // waitForDisk makes a request wait for a slow disk rather than drop its line.
@@ -98,7 +98,7 @@ func work(in, out *os.File) error {
 			}
 		}()
 	}
-	_, _ = io.Copy(io.Discard, in) // until the parent closes it, or ends
+	_, _ = io.Copy(io.Discard, in) // returns when the parent closes it, or ends
 	return j.finish(srv, s, out)
 }
 
@@ -107,7 +107,7 @@ func (j *job) open() (s *spool.Sink, closeAll func(), err error) {
 	var closers []io.Closer
 	closeAll = func() {
 		for _, c := range closers {
-			_ = c.Close() // what was accepted is safe
+			_ = c.Close() // accepted lines are safe
 		}
 	}
 	defer func() {
@@ -142,7 +142,7 @@ func (j *job) open() (s *spool.Sink, closeAll func(), err error) {
 	return s, closeAll, err
 }
 
-// finish ends the service and delivers what is in the spool.
+// finish ends the service and delivers the records in the spool.
 func (j *job) finish(srv *service, s *spool.Sink, out *os.File) error {
 	if err := srv.stop(); err != nil {
 		return err
@@ -168,7 +168,7 @@ type lineFrames struct {
 	spool *spool.Sink
 	out   *os.File
 	plan  plan
-	show  atomic.Int64 // lines that are to be shown
+	show  atomic.Int64 // lines to show
 }
 
 var _ nib.Sink = (*lineFrames)(nil)
@@ -187,13 +187,13 @@ func (t *lineFrames) WriteRecord(r *nib.Record) error {
 		}
 	}
 	if t.show.Load() > 0 && t.show.Add(-1) >= 0 {
-		_, _ = t.out.Write(appendFrame(nil, frameText, r.Line)) // for display only
+		_, _ = t.out.Write(appendFrame(nil, frameText, r.Line)) // only for display
 	}
 	return err
 }
 
-// key returns which line of the plan r is. ok is false for other lines, which
-// are found in the file.
+// key returns the key of r in the plan. ok is false for other lines, which the
+// check of the file finds.
 func (t *lineFrames) key(r *nib.Record) (k lineKey, ok bool) {
 	id, ok := r.Lookup("request_id")
 	if !ok {

@@ -16,7 +16,7 @@ import (
 type chain struct {
 	paths []string
 	file  io.ReadCloser
-	last  byte // that was read, to end a line that the file does not end
+	last  byte // the last byte read, to end a line that the file does not end
 	// The last file is plain and ends here if limited is set.
 	end     int64
 	limited bool
@@ -26,8 +26,8 @@ type chain struct {
 	skipped Counts
 }
 
-// opener returns what opens a source, for a reader that wants what is in the
-// window of the selection only.
+// opener returns the function that opens a source, for a reader that needs only
+// the lines in the window of the selection.
 func (s *Selection) opener(source Source) func(context.Context) (io.ReadCloser, error) {
 	if source.files == nil || s.Indexes == "" || s.Context > 0 || !s.Window.Usable() {
 		return source.Open
@@ -56,7 +56,7 @@ func (c *chain) Read(p []byte) (int, error) {
 			c.last = p[n-1]
 		}
 		if err == io.EOF {
-			_ = c.file.Close() // it was only read
+			_ = c.file.Close() // only read
 			c.file = nil
 			c.paths = c.paths[1:]
 			err = nil
@@ -85,7 +85,7 @@ func (c *chain) next() error {
 	}
 	if c.file, err = decompress(r); err != nil {
 		c.file = nil
-		_ = f.Close() // it was only read
+		_ = f.Close() // only read
 		return fmt.Errorf("%s: %w", c.paths[0], err)
 	}
 	return nil
@@ -103,7 +103,7 @@ func (c *chain) indexed(f *os.File) io.Reader {
 	}
 	x, err := lineindex.Open(c.ctx, c.indexes, f)
 	if err != nil {
-		return nil // it is read without
+		return nil // the file is read without its index
 	}
 	ranges, skipped := x.Ranges(c.window)
 	var list []io.Reader

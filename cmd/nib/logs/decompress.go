@@ -41,8 +41,9 @@ var formats = []struct {
 
 const longestMagic = len("__REALTIME_TIMESTAMP=")
 
-// decompress returns a reader of the lines in r, whatever r is compressed with.
-// It looks at the first bytes, since the name of a file may be wrong.
+// decompress returns a reader of the lines in r, which may be compressed. It
+// recognises the format by the first bytes, since the name of a file may be
+// wrong.
 func decompress(r io.ReadCloser) (io.ReadCloser, error) {
 	var first [longestMagic]byte
 	n, err := io.ReadAtLeast(r, first[:], 1)
@@ -69,8 +70,8 @@ func decompress(r io.ReadCloser) (io.ReadCloser, error) {
 	return &opened{d, r}, nil
 }
 
-// formatOf returns what opens a file that begins with b, or nil if its lines
-// are not packed.
+// formatOf returns the function that decompresses a file that begins with b, or
+// nil if the file is not compressed.
 func formatOf(b []byte) func(*bufio.Reader) (io.Reader, error) {
 	for _, f := range formats {
 		if bytes.HasPrefix(b, []byte(f.magic)) {
@@ -90,7 +91,7 @@ func isBeginning(b []byte) bool {
 	return false
 }
 
-// opened is a reader and what it reads from.
+// opened is a reader and its underlying reader.
 type opened struct {
 	io.Reader
 	file io.Closer
@@ -99,7 +100,7 @@ type opened struct {
 // Close closes both.
 func (o *opened) Close() error {
 	if c, ok := o.Reader.(io.Closer); ok {
-		_ = c.Close() // it was only read
+		_ = c.Close() // only read
 	}
 	return o.file.Close()
 }

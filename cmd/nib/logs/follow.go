@@ -16,23 +16,23 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// How often a file is looked at, and how long one that was renamed is still
-// read: its writer may not have noticed.
+// The interval at which a file is checked, and the time for which a renamed
+// file is still read, since its writer may not have noticed the renaming.
 const (
 	filePoll    = 100 * time.Millisecond
 	renamedPoll = 10
 )
 
-// A follower reads a file that grows, and the one that takes its name when it
-// is renamed. A file that is truncated is read from its beginning.
+// A follower reads a file that grows, and after a renaming, the next file of
+// that name. A file that is truncated is read from its beginning.
 type follower struct {
 	ctx    context.Context
 	path   string
-	from   int64    // where to begin in the first file
-	file   *os.File // nil: there is none
+	from   int64    // offset to begin at in the first file
+	file   *os.File // nil if there is no file
 	offset int64
-	last   byte // that was read
-	idle   int  // how often there was nothing to read since another file took the name
+	last   byte // the last byte read
+	idle   int  // number of empty reads since another file took the name
 	opened bool
 }
 
@@ -95,8 +95,8 @@ func (f *follower) open() error {
 	return err
 }
 
-// atEnd looks whether the file at whose end the reader is was replaced or
-// truncated. It reports whether the reader has left what it was reading.
+// atEnd is called at the end of the file. It reports whether the file was
+// replaced or truncated and the reader has moved on.
 func (f *follower) atEnd() bool {
 	mine, err := f.file.Stat()
 	if err != nil {
@@ -115,7 +115,7 @@ func (f *follower) atEnd() bool {
 	if f.idle++; f.idle <= renamedPoll {
 		return false
 	}
-	_ = f.file.Close() // it was only read
+	_ = f.file.Close() // only read
 	f.file = nil
 	return true
 }
@@ -160,14 +160,14 @@ func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 
 const tailBlock = 256 << 10
 
-// tailOffset returns where the last n selected lines of a file begin. It reads
-// the file from its end, and no more than it needs.
+// tailOffset returns the offset of the last n selected lines of a file. It
+// reads the file from its end, and no more than it needs.
 func tailOffset(path string, s Selection, n int) (int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close() // it is only read
+	defer f.Close() // only read
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err
@@ -207,13 +207,13 @@ func tailOffset(path string, s Selection, n int) (int64, error) {
 	return 0, nil
 }
 
-// reorderWindow is how long lines of several live sources are collected, to be
-// merged by time.
+// reorderWindow is the time for which lines of several live sources are
+// collected, to be merged by time.
 const reorderWindow = 100 * time.Millisecond
 
-// Follow writes what is selected of sources that may never end, as it comes.
-// Lines of several sources that come within a tenth of a second are merged by
-// time.
+// Follow writes the selected lines of sources that may never end, as they
+// arrive. Lines of several sources that arrive within a tenth of a second are
+// merged by time.
 func Follow(ctx context.Context, w io.Writer, sources []Source, s Selection, newRenderer func() Renderer) (Counts, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -229,7 +229,7 @@ func Follow(ctx context.Context, w io.Writer, sources []Source, s Selection, new
 	return f.run(ctx, len(sources))
 }
 
-// A liveBlock is what one read has returned.
+// A liveBlock is the result of one read.
 type liveBlock struct {
 	block
 	source int
@@ -266,7 +266,7 @@ func (f *tailing) read(ctx context.Context, s Source, index int, w *worker) {
 		send(&liveBlock{block: block{err: err}, end: true})
 		return
 	}
-	defer r.Close() // it is only read
+	defer r.Close() // only read
 	var rest []byte
 	for {
 		b := &liveBlock{block: block{buf: make([]byte, max(leastBlock, 2*len(rest)))}}

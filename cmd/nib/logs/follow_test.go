@@ -4,6 +4,7 @@ package logs_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-// take returns what is new.
+// take returns the new lines.
 func (s *screen) take() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,5 +222,34 @@ func TestCatIsInterrupted(t *testing.T) {
 	cancel()
 	if _, err := logs.Cat(ctx, io.Discard, sources, logs.Selection{}, rawLines(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestAFileIsPackedWhateverItsName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write([]byte("a\nb\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, path, packed.String())
+	found, err := logs.Find([]string{path}, nil, true, time.Now())
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	sources, err := logs.Tail(found, logs.Selection{}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It is not followed: that it ends is a part of the test.
+	var out screen
+	if _, err := logs.Follow(t.Context(), &out, sources, logs.Selection{}, rawLines(t)); err != nil || out.take() != "a b " {
+		t.Errorf("got %v", err)
+	}
+	if now, later, err := logs.Split(found); err != nil || len(now) != 1 || len(later) != 0 {
+		t.Errorf("got %d sources, %d later ones, %v", len(now), len(later), err)
 	}
 }

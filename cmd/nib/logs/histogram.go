@@ -14,8 +14,8 @@ const maxBuckets = 8192
 // A rate has the numbers of lines in a time bucket.
 type rate struct{ all, warn, failed uint64 }
 
-// A histogram counts lines over time. Its buckets become wider as the times
-// span more.
+// A histogram counts lines over time. Its buckets become wider as the range of
+// times grows.
 type histogram struct {
 	width   int64 // nanoseconds
 	buckets map[int64]rate
@@ -81,7 +81,7 @@ func (h *histogram) merge(o *histogram) {
 	h.first, h.last = first, last
 }
 
-// columns returns the rates of n parts of the whole time.
+// columns divides the whole time into n parts and returns their rates.
 func (h *histogram) columns(n int) []rate {
 	list := make([]rate, n)
 	span := h.last - h.first + 1

@@ -16,11 +16,15 @@ import (
 // line of JSON is that line.
 type journal struct {
 	in   *bufio.Reader
-	line []byte // that is being read
+	line []byte // the line that is being read
 }
 
-// maxField bounds the memory for a field.
-const maxField = 64 << 20
+// The bounds of the memory for a field, and for an entry as JSON, which escapes
+// bytes.
+const (
+	maxField = 64 << 20
+	maxEntry = 8 * maxField
+)
 
 var errJournal = errors.New("not in the export format of the journal")
 
@@ -54,9 +58,12 @@ func (j *journal) entry() error {
 		if string(name) == "MESSAGE" {
 			message = value
 		}
-		key, _ := json.Marshal(string(name)) // of strings
+		key, _ := json.Marshal(string(name)) // strings cannot fail to encode
 		text, _ := json.Marshal(string(value))
 		out = append(append(append(append(out, ','), key...), ':'), text...)
+		if len(out) > maxEntry {
+			return errJournal
+		}
 	}
 	if m := bytes.TrimSpace(message); len(m) > 1 && m[0] == '{' && json.Valid(m) {
 		j.line = append(bytes.ReplaceAll(m, []byte{'\n'}, []byte{' '}), '\n')
@@ -70,7 +77,7 @@ func (j *journal) entry() error {
 // field reads a field: NAME=text, or the name, a length and bytes. The name is
 // nil at the end of an entry.
 func (j *journal) field() (name, value []byte, err error) {
-	line, err := j.in.ReadBytes('\n')
+	line, err := j.readLine()
 	if len(line) == 0 {
 		return nil, nil, err
 	}
@@ -89,9 +96,22 @@ func (j *journal) field() (name, value []byte, err error) {
 	if n > maxField {
 		return nil, nil, errJournal
 	}
-	value = make([]byte, n+1) // and the line break
+	value = make([]byte, n+1) // one more byte for the line break
 	if _, err := io.ReadFull(j.in, value); err != nil {
 		return nil, nil, errJournal
 	}
 	return line, value[:n], nil
+}
+
+// readLine reads a line with its line break.
+func (j *journal) readLine() (line []byte, err error) {
+	for {
+		part, err := j.in.ReadSlice('\n')
+		if line = append(line, part...); len(line) > maxField {
+			return nil, errJournal
+		}
+		if err != bufio.ErrBufferFull {
+			return line, err
+		}
+	}
 }

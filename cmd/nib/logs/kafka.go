@@ -106,8 +106,8 @@ func kafkaRanges(brokers []string, topic string, since time.Time) (list []kafkaR
 	return list, nil
 }
 
-// open reads the range with a separate client, so that a partition from which
-// nothing is taken at the moment does not hold up the others.
+// open reads the range with a separate client, so that a partition that is not
+// being read does not block the others.
 func (k kafkaRange) open(ctx context.Context) (io.ReadCloser, error) {
 	if k.start >= k.end && !k.follow {
 		return io.NopCloser(strings.NewReader("")), nil

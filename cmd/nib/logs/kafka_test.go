@@ -90,7 +90,7 @@ func TestATopicThatIsSplit(t *testing.T) {
 	if counts, err := logs.Cat(t.Context(), io.Discard, ended, logs.Selection{}, newRenderer); err != nil || counts.Matched != 300 {
 		t.Errorf("got %+v, %v, want 300 lines", counts, err)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
 	produce(301)
 	r, w := io.Pipe()

@@ -17,8 +17,8 @@ type cursor struct {
 	blocks <-chan *block
 	b      *block // nil before the first block
 	next   int    // span of b
-	key    int64  // the time of the line, or of the last one that had one
-	index  int    // of the source: earlier ones come first
+	key    int64  // the time of the line, or of the last line that had one
+	index  int    // index of the source; of equal times, the lower index comes first
 	counts Counts
 	err    error
 }
@@ -40,8 +40,8 @@ func (c *cursor) advance(ctx context.Context) bool {
 		}
 		c.b = b
 	}
-	// A line without a time, as those of a stack trace, belongs to the line
-	// before.
+	// A line without a time, such as one of a stack trace, belongs to the line
+	// before it.
 	switch at := c.b.spans[c.next].time; {
 	case at == noTime:
 	case at < c.key:
@@ -90,7 +90,7 @@ func (m *merger) Pop() any {
 	return last
 }
 
-// flushSize is how much is written at once.
+// flushSize is the number of bytes that are written at once.
 const flushSize = 256 << 10
 
 func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
@@ -129,13 +129,13 @@ func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
 	return total, errors.Join(append(errs, m.ctx.Err())...)
 }
 
-// contextLines shows lines around those that match, with a mark between groups
-// that are apart, as grep does.
+// contextLines shows lines around those that match, with a separator between
+// groups that are not adjacent, as grep does.
 type contextLines struct {
 	size   int
 	before [][]byte // copies of the last lines that were not shown, as a ring
-	at     int      // of the oldest in before
-	after  int      // how many of the next lines are shown
+	at     int      // index of the oldest line in before
+	after  int      // number of following lines that are shown
 	gap    bool     // lines have been left out since the last one shown
 	shown  bool     // a line has been shown
 }

@@ -2,11 +2,11 @@
 
 package logs
 
-// maxPattern is the length of a pattern.
+// maxPattern is the maximum length of a pattern.
 const maxPattern = 160
 
-// appendPattern appends a message without what differs from one line to the
-// next: words with digits in them, and what is in quotes, become a star.
+// appendPattern appends a message in which the parts that differ from line to
+// line, words with digits and quoted text, are replaced by a star.
 func appendPattern(dst, text []byte) []byte {
 	from := len(dst)
 	for i := 0; i < len(text) && len(dst)-from < maxPattern; {
@@ -35,7 +35,7 @@ func appendPattern(dst, text []byte) []byte {
 			dst = append(dst, '*')
 			i = end
 		default:
-			dst = append(dst, text[i:end]...)
+			dst = append(dst, beginning(text[i:end], maxPattern)...)
 			i = end
 		}
 	}

@@ -23,13 +23,13 @@ type Renderer interface {
 // A Selection selects lines.
 type Selection struct {
 	Query   *logread.Query
-	Context int            // how many lines before and behind each are shown, too
-	Zone    *time.Location // of times without one
+	Context int            // number of lines before and after each match that are also shown
+	Zone    *time.Location // the zone of times without one
 
-	// Window has what the query requires of the time and the level of a line,
-	// and Indexes a directory of indexes with which lines that are not in the
-	// window are left out without reading them. Indexes of large files are made
-	// there. "" means to read all.
+	// Window has the range of times and levels that the query requires. Indexes is
+	// a directory of indexes, with which lines outside the window are skipped
+	// without reading them. Indexes of large files are made there. If it is empty,
+	// all lines are read.
 	Window  lineindex.Window
 	Indexes string
 }
@@ -56,15 +56,15 @@ const (
 	mergedBlocks = 64 << 20
 )
 
-// A block is a part of a source: whole lines, what is selected of them, or what
-// is to be written.
+// A block is a part of a source: whole lines, the selected ones of them, or the
+// output.
 type block struct {
 	buf    []byte
 	data   []byte // the lines, in buf
-	out    []byte // with a render function
+	out    []byte // scratch space for render functions
 	spans  []span // without
 	counts Counts
-	err    error // why it is the last block
+	err    error // set in the last block
 	done   chan struct{}
 }
 
@@ -77,11 +77,22 @@ type span struct {
 
 const noTime = math.MinInt64
 
+// nanosOf returns a time for merging: Unix nanoseconds, clamped to their range.
+func nanosOf(t time.Time) int64 {
+	switch year := t.Year(); {
+	case year < 1678:
+		return noTime + 1
+	case year > 2261:
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
+
 // A worker processes blocks.
 type worker struct {
 	line     logread.Line
 	query    *logread.Query
-	renderer Renderer // nil: spans are wanted
+	renderer Renderer // nil if only spans are wanted
 	all      bool     // spans of lines that do not match, too
 }
 
@@ -111,7 +122,7 @@ func (w *worker) process(b *block) {
 		case w.renderer == nil && (matched || w.all):
 			at := int64(noTime)
 			if t, ok := w.line.Time(); ok {
-				at = t.UnixNano()
+				at = nanosOf(t)
 			}
 			b.spans = append(b.spans, span{from, from + n, at, matched})
 		}
@@ -160,7 +171,7 @@ func (p *pipeline) read(ctx context.Context, open func(context.Context) (io.Read
 			p.send(ctx, order, &block{err: err, done: make(chan struct{}, 1)})
 			return
 		}
-		defer r.Close() // it is only read
+		defer r.Close() // only read
 		stop := context.AfterFunc(ctx, func() { _ = r.Close() })
 		defer stop()
 		var rest []byte
@@ -210,8 +221,9 @@ func (p *pipeline) send(ctx context.Context, order chan<- *block, b *block) bool
 	return true
 }
 
-// Cat writes what is selected of the sources to w. Lines of several sources are
-// merged by time. It returns the errors of all sources, joined, or that of w.
+// Cat writes the selected lines of the sources to w. Lines of several sources
+// are merged by time. It returns the errors of all sources, joined, or that of
+// w.
 func Cat(ctx context.Context, w io.Writer, sources []Source, s Selection, newRenderer func() Renderer) (total Counts, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	if len(sources) != 1 || s.Context > 0 {

@@ -22,17 +22,17 @@ import (
 // Outputs are the forms that lines can be written in.
 var Outputs = []string{"console", "json", "logfmt", "csv", "raw"}
 
-// A Form is how lines are written.
+// A Form describes how lines are written.
 type Form struct {
 	Output   string   // one of Outputs
-	Fields   []string // only these, if there are any
-	Template string   // in place of Output: text with {field}
+	Fields   []string // the fields to show; if empty, all
+	Template string   // replaces Output: text with {field}
 	Console  console.Config
-	Terminal bool // no byte may control it
+	Terminal bool // the output is a terminal, which no byte may control
 }
 
-// NewRenderer returns a function that makes renderers, and what is to be
-// written in front of all lines.
+// NewRenderer returns a function that makes renderers, and the header to write
+// before all lines.
 func (f Form) NewRenderer() (newRenderer func() Renderer, header string, err error) {
 	if f.Template != "" {
 		t, err := parseTemplate(f.Template, f.Console.TimeZone)
@@ -68,14 +68,15 @@ func (f Form) maker(newRenderer func() Renderer) func() Renderer {
 	return func() Renderer { return &chooser{fields: f.Fields, next: newRenderer()} }
 }
 
-// rawRenderer writes lines as they are.
+// rawRenderer writes lines unchanged.
 type rawRenderer struct{}
 
 func (rawRenderer) Append(dst []byte, l *logread.Line) []byte {
 	return append(append(dst, l.Bytes()...), '\n')
 }
 
-// safeRenderer writes lines as they are, except for what controls a terminal.
+// safeRenderer writes lines unchanged, except that it escapes everything that
+// controls a terminal.
 type safeRenderer struct{ text *painters }
 
 func (r *safeRenderer) Append(dst []byte, l *logread.Line) []byte {
@@ -87,12 +88,12 @@ func (r *safeRenderer) Append(dst []byte, l *logread.Line) []byte {
 	return r.text.appendText(dst, l.Bytes())
 }
 
-// maxNesting is how deep JSON may be nested to be recognised.
+// maxNesting is the maximum depth of JSON that is recognised.
 const maxNesting = 10000
 
-// appendJSON appends a line as one JSON object: one of logfmt with its values
-// as text or what JSON has for them, one of text as a message. The result is
-// plain: everything is escaped that controls a terminal.
+// appendJSON appends a line as one JSON object. The values of logfmt become
+// strings, numbers, true, false or null, and a line of text becomes a message.
+// Everything that controls a terminal is escaped.
 func appendJSON(dst []byte, l *logread.Line) []byte {
 	switch l.Format() {
 	case logread.FormatJSON:
@@ -141,7 +142,7 @@ func (jsonRenderer) Append(dst []byte, l *logread.Line) []byte {
 	return append(appendJSON(dst, l), '\n')
 }
 
-// logfmtRenderer writes logfmt; a line of it stays as it is, except for
+// logfmtRenderer writes logfmt. A line of logfmt stays unchanged, except for
 // escapes.
 type logfmtRenderer struct{ sink *logfmt.Sink }
 
@@ -195,7 +196,7 @@ func (p *painters) of(l *logread.Line) *console.Sink {
 
 // endsWithText reports whether the last member of a JSON object is a text
 // without quotes in it, under a key. An object that ends in one brace ends with
-// a member of its own; any console shows other values unchanged.
+// a member of its own. Any console shows other values unchanged.
 func endsWithText(object []byte, key string) bool {
 	text, ok := bytes.CutSuffix(object, []byte(`"}`))
 	if !ok {
@@ -246,12 +247,12 @@ func (p *painters) Append(dst []byte, l *logread.Line) []byte {
 	}
 	if n := len(l.Bytes()) - len(l.Body()); n > 0 {
 		dst = p.appendText(dst, bytes.TrimSpace(l.Bytes()[:n]))
-		dst[len(dst)-1] = ' ' // in place of the line break
+		dst[len(dst)-1] = ' ' // replaces the line break
 	}
 	return p.of(l).Render(dst, l.Body())
 }
 
-// appendText appends a line that is not of a log, with tabs as spaces.
+// appendText appends a line that is not a log line, with tabs as spaces.
 func (p *painters) appendText(dst, text []byte) []byte {
 	if p.last == nil {
 		p.of(new(logread.Line))
@@ -262,7 +263,7 @@ func (p *painters) appendText(dst, text []byte) []byte {
 			break
 		}
 		dst = append(p.last.sink.Render(dst, text[:i]), "       "...)
-		dst[len(dst)-8] = ' ' // in place of the line break
+		dst[len(dst)-8] = ' ' // replaces the line break
 		text = text[i+1:]
 	}
 	return p.last.sink.Render(dst, text)
@@ -301,8 +302,8 @@ func (c *chooser) Append(dst []byte, l *logread.Line) []byte {
 	return c.next.Append(dst, &c.line)
 }
 
-// valueOf returns the raw value of a field, or of time, level or message under
-// whatever key the line has it.
+// valueOf returns the raw value of a field. For time, level and message, it
+// finds the field under any key.
 func valueOf(l *logread.Line, name string) (raw []byte, ok bool) {
 	if raw, ok = l.Lookup(name); ok {
 		return raw, true
@@ -350,8 +351,8 @@ func appendCSVRow(dst []byte, n int, cell func(i int) []byte) []byte {
 	return append(dst, '\n')
 }
 
-// appendSafe appends text with everything escaped that controls a terminal, as
-// in JSON, except for quotes and backslashes.
+// appendSafe appends text and escapes everything that controls a terminal as in
+// JSON, except for quotes and backslashes.
 func appendSafe(dst, text []byte) []byte {
 	for len(text) > 0 {
 		n := jsonenc.CleanLen(text)

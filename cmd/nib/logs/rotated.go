@@ -23,7 +23,7 @@ func packing(path string) string {
 
 var (
 	// app-20261121T103000.123456Z-0000.log of sink/file, and dates as
-	// logrotate, lumberjack and others put them before or behind the
+	// logrotate, lumberjack and others put them before or after the
 	// extension.
 	stamped = regexp.MustCompile(`^(.+?)[-._](\d{4}-?\d{2}-?\d{2}(?:[T_-]?\d{2}[-:.]?\d{2}[-:.]?\d{2}(?:[.,]\d+)?Z?)?(?:-\d+)?)(\.[A-Za-z]+)?$`)
 	// app.log.1 of logrotate
@@ -35,7 +35,7 @@ type rotation struct {
 	path  string
 	set   string // the same for all files of a set
 	stamp string // "" for the file that is being written
-	age   int    // of a numbered file
+	age   int    // the number of a numbered file
 }
 
 func rotationOf(path string) rotation {
@@ -61,8 +61,8 @@ func (r rotation) before(q rotation) bool {
 	return r.age > q.age
 }
 
-// rotatedSets groups files by the log that they belong to, and puts those of a
-// group in the order of their lines. A file that is given twice is read once.
+// rotatedSets groups files by the log that they belong to, and sorts each group
+// in the order of its lines. A file that is given twice is read once.
 func rotatedSets(paths []string) (sets [][]string) {
 	var names []string
 	members := map[string][]rotation{}

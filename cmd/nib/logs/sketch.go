@@ -8,10 +8,9 @@ import (
 )
 
 // A Sketch computes percentiles of numbers to one percent, in memory that does
-// not grow with their number: it counts them in buckets, each 2 % wider than
-// the one before.
+// not grow with the count: its buckets are each 2 % wider than the one before.
 type Sketch struct {
-	buckets map[int32]uint64 // of positive numbers
+	buckets map[int32]uint64 // the buckets of positive numbers
 	low     uint64           // numbers that are not positive
 	count   uint64
 	max     float64
@@ -63,7 +62,7 @@ func (s *Sketch) merge(o *Sketch) {
 	}
 }
 
-// Quantile returns the number that a share q of all numbers does not exceed.
+// Quantile returns the number that a fraction q of all numbers does not exceed.
 func (s *Sketch) Quantile(q float64) float64 {
 	rank := uint64(math.Ceil(q * float64(s.count)))
 	if rank <= s.low {

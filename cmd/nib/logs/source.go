@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// A Source is a stream of lines. Those of a rotated set are one.
+// A Source is a stream of lines. A rotated set of files is one Source.
 type Source struct {
 	Name string
 	// Open begins to read at the first line.
 	Open func(ctx context.Context) (io.ReadCloser, error)
-	// Path is the file that the source ends with, if it is a plain one,
-	// which can be read from its end and followed.
+	// Path is the last file of the source if it is a plain file, which can be read
+	// from its end and followed.
 	Path string
 	// Live is set if the reader of Open continues with new lines when asked
 	// to follow.
@@ -29,12 +29,12 @@ type Source struct {
 	// split returns a source that ends where this one ends now, and one that
 	// continues there and never ends. It is nil if nothing can be added.
 	split func() (now, later Source, err error)
-	spool string   // the directory of one
-	files []string // that Open reads, for a reader that skips what an index excludes
+	spool string   // directory of the spool, if it is one
+	files []string // the files that Open reads, for a reader that skips blocks by an index
 }
 
-// Find returns the sources that arguments of a command line stand for: "-" for
-// standard input, files, patterns of path.Match, spool directories and
+// Find returns the sources that command-line arguments denote: "-" for standard
+// input, files, patterns of path.Match, spool directories and
 // kafka://broker:9092/topic. Files of a rotated set become one source. Follow
 // makes sources that never end where that is possible.
 func Find(args []string, stdin io.Reader, follow bool, now time.Time) (list []Source, err error) {
@@ -71,8 +71,8 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// expand returns the files that a name or a pattern stands for. The shell
-// expands patterns as well, unless they are in quotes.
+// expand returns the files that a name or a pattern denotes. The shell expands
+// patterns as well, unless they are in quotes.
 func expand(arg string) ([]string, error) {
 	_, err := os.Stat(arg)
 	if err == nil {
@@ -96,7 +96,7 @@ func expand(arg string) ([]string, error) {
 func fileSource(paths []string) Source {
 	last := paths[len(paths)-1]
 	s := Source{Name: last, files: paths}
-	if packing(last) == "" {
+	if packing(last) == "" && isPlain(last) {
 		s.Path = last
 		s.split = func() (Source, Source, error) { return splitFile(paths) }
 	}
@@ -104,4 +104,22 @@ func fileSource(paths []string) Source {
 		return &chain{paths: paths}, nil
 	}
 	return s
+}
+
+// isPlain reports whether the lines of a file can be read from any offset,
+// because it is neither a pipe nor compressed. A file that cannot be read now
+// is opened later, which returns the error.
+func isPlain(path string) bool {
+	info, err := os.Stat(path) // opening a pipe would wait for its writer
+	if err != nil || !info.Mode().IsRegular() {
+		return err != nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return true
+	}
+	defer f.Close() // only read
+	var first [longestMagic]byte
+	n, _ := f.ReadAt(first[:], 0) // a short file is plain
+	return formatOf(first[:n]) == nil
 }

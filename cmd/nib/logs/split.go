@@ -14,8 +14,8 @@ import (
 
 // Split returns sources that end where the given ones end now, to be merged by
 // [Cat], and sources that continue there and never end, for [Follow]. The given
-// ones are those of [Find] without follow. One to which nothing can be added is
-// only among the first.
+// ones are those of [Find] without follow. A source to which nothing can be
+// added has no second part.
 func Split(sources []Source) (now, later []Source, err error) {
 	var errs []error
 	for _, s := range sources {
@@ -33,8 +33,8 @@ func Split(sources []Source) (now, later []Source, err error) {
 	return now, later, errors.Join(errs...)
 }
 
-// unfinished is how long a line without a line break at the end of a file may
-// be one that is being written.
+// unfinished is the time for which a line without a line break at the end of a
+// file may be one that is being written.
 const unfinished = 2 * time.Second
 
 // splitFile splits a set of files at the end of the last one, which is plain.
@@ -44,7 +44,7 @@ func splitFile(paths []string) (now, later Source, err error) {
 	if err != nil {
 		return now, later, err
 	}
-	defer f.Close() // it is only read
+	defer f.Close() // only read
 	info, err := f.Stat()
 	if err != nil {
 		return now, later, err
@@ -61,7 +61,7 @@ func splitFile(paths []string) (now, later Source, err error) {
 	return now, follow(last, end), nil
 }
 
-// splitSpool splits a spool behind the last record that it has now.
+// splitSpool splits a spool after its last record.
 func splitSpool(dir string) (now, later Source, err error) {
 	end, err := tailPlace(dir, Selection{}, 0)
 	if err != nil {
@@ -70,7 +70,7 @@ func splitSpool(dir string) (now, later Source, err error) {
 	return spoolSource(dir, false, place{}, end), spoolSource(dir, true, end, place{}), nil
 }
 
-// split splits a partition at the end that it has now.
+// split splits a partition at its present end.
 func (k kafkaRange) split(name string) (now, later Source, err error) {
 	rest := k
 	rest.start, rest.follow = k.end, true

@@ -15,7 +15,7 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// spoolPoll is how often a live spool is read again.
+// spoolPoll is the interval at which a live spool is read again.
 const spoolPoll = 200 * time.Millisecond
 
 // spoolSources returns the spools in a directory.
@@ -38,8 +38,8 @@ func spoolSources(root string, follow bool) (list []Source, err error) {
 // A place is a record of a spool: the number it has, or would have next.
 type place struct{ spool, number uint64 }
 
-// spoolSource reads a spool from a place on, and up to another one if that has
-// a spool.
+// spoolSource returns a source that reads a spool from one place to another, or
+// to its end if the other has no spool.
 func spoolSource(dir string, follow bool, from, to place) Source {
 	return Source{Name: dir, Live: true, spool: dir, Open: func(ctx context.Context) (io.ReadCloser, error) {
 		r, w := io.Pipe()
@@ -48,7 +48,7 @@ func spoolSource(dir string, follow bool, from, to place) Source {
 	}}
 }
 
-// tailPlace returns where the last n selected records of a spool begin. It
+// tailPlace returns the place of the last n selected records of a spool. It
 // reads segments from the last one on, and no more than it needs.
 func tailPlace(dir string, s Selection, n int) (place, error) {
 	v, err := spool.Inspect(dir)
@@ -86,8 +86,8 @@ func tailPlace(dir string, s Selection, n int) (place, error) {
 }
 
 // copySpool writes the records of a spool between two places, and with follow
-// those that are added later, by whichever process has it. A record that
-// another process is writing is waited for, so that none is left out.
+// those that are added later, by whichever process has it. It waits for records
+// that another process is writing, so that none is left out.
 func copySpool(ctx context.Context, w io.Writer, dir string, follow bool, from, to place) error {
 	next, id := from.number, from.spool
 	var unreadable uint64
@@ -96,7 +96,7 @@ func copySpool(ctx context.Context, w io.Writer, dir string, follow bool, from, 
 		v, err := spool.Inspect(dir)
 		switch {
 		case follow && errors.Is(err, fs.ErrNotExist):
-			v = new(spool.View) // it may be made again
+			v = new(spool.View) // the spool may be created again
 		case err != nil:
 			return err
 		case v.ID != id && v.ID != 0:

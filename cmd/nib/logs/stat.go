@@ -3,26 +3,40 @@
 package logs
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/nib-log/nib/logread"
 )
 
-// The bounds of what is counted separately.
+// The numbers of values that are counted separately.
 const (
 	maxGroups   = 10_000
 	maxPatterns = 10_000
 )
 
-// others is the name of what is above a bound.
+// The years of a summary. Other times are mistakes in a line, and the
+// difference of any two of these is a time.Duration.
+const (
+	firstYear = 1900
+	lastYear  = 2150
+)
+
+// maxValue is the maximum length of a value that lines are grouped by. Longer
+// values are cut.
+const maxValue = 1024
+
+// others is the name of the group for values beyond a bound.
 const others = "(others)"
 
 // A Summary describes the lines of logs as a whole.
@@ -30,17 +44,17 @@ type Summary struct {
 	Counts Counts
 	First  time.Time // zero if no line has a time
 	Last   time.Time
-	Groups []Group // by the fields asked for, the most frequent first
+	Groups []Group // groups by the requested fields, the most frequent first
 	// Patterns are messages without numbers, the most frequent first.
 	Patterns []Group
 	over     histogram
 }
 
-// A Group is lines that have the same values.
+// A Group counts lines that have the same values.
 type Group struct {
 	Values []string
 	Count  uint64
-	Of     []Percentiles // of each field asked for
+	Of     []Percentiles // percentiles of each requested field
 }
 
 // Percentiles describe the numbers of a field.
@@ -80,7 +94,7 @@ func newCollector(by, of []string) *collector {
 // Append implements Renderer.
 func (c *collector) Append(dst []byte, l *logread.Line) []byte {
 	level, _ := l.Level()
-	if at, ok := l.Time(); ok {
+	if at, ok := l.Time(); ok && at.Year() >= firstYear && at.Year() <= lastYear {
 		c.over.add(at.UnixNano(), level)
 	}
 	c.key = c.key[:0]
@@ -89,7 +103,7 @@ func (c *collector) Append(dst []byte, l *logread.Line) []byte {
 			c.key = append(c.key, 0)
 		}
 		if raw, ok := valueOf(l, name); ok {
-			c.key = append(c.key, l.Text(raw)...)
+			c.key = appendGroupValue(c.key, l.Text(raw))
 		} else {
 			c.key = append(c.key, '-')
 		}
@@ -113,6 +127,30 @@ func (c *collector) Append(dst []byte, l *logread.Line) []byte {
 	return dst
 }
 
+// appendGroupValue appends the beginning of a value, without the byte that
+// separates values.
+func appendGroupValue(dst, text []byte) []byte {
+	if head := beginning(text, maxValue); len(head) < len(text) {
+		text = append(head, "…"...)
+	}
+	if bytes.IndexByte(text, 0) >= 0 {
+		text = bytes.ReplaceAll(text, []byte{0}, []byte("\ufffd"))
+	}
+	return append(dst, text...)
+}
+
+// beginning returns at most limit bytes of a text, cut between runes and with
+// no capacity beyond.
+func beginning(text []byte, limit int) []byte {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit:limit]
+}
+
 // in counts a line in the group of c.key.
 func (c *collector) in(m map[string]*group, most int) *group {
 	g := m[string(c.key)]
@@ -132,7 +170,7 @@ func (c *collector) in(m map[string]*group, most int) *group {
 
 // numberOf reads a number, or a duration as milliseconds.
 func numberOf(text []byte) (float64, bool) {
-	if v, err := strconv.ParseFloat(string(text), 64); err == nil {
+	if v, err := strconv.ParseFloat(string(text), 64); err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
 		return v, true
 	}
 	return Millis(text)
@@ -165,7 +203,7 @@ func mergeGroups(to, from map[string]*group, most int) {
 	}
 }
 
-// Summarize counts what is selected of the sources by the values of some
+// Summarize counts the selected lines of the sources by the values of some
 // fields, with the percentiles of others. Its memory does not grow with the
 // logs.
 func Summarize(ctx context.Context, sources []Source, s Selection, by, of []string) (*Summary, error) {

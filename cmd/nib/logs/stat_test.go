@@ -3,15 +3,21 @@
 package logs
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/logread"
 )
 
 func TestPercentilesAreRightToOnePercent(t *testing.T) {
@@ -101,5 +107,97 @@ func TestGroupsAreBounded(t *testing.T) {
 	mergeGroups(c.groups, d.groups, maxGroups)
 	if c.groups[others].count != 2*maxGroups+1 {
 		t.Errorf("%d lines in others after a merge", c.groups[others].count)
+	}
+}
+
+func TestTimesFarFromNowAreLeftOutOfASummary(t *testing.T) {
+	var text strings.Builder
+	for _, year := range []string{"0001", "1680", "1700", "2026", "2262", "9999"} {
+		fmt.Fprintf(&text, `{"time":"%s-01-02T10:00:00Z","level":"info","message":"m"}`+"\n", year)
+	}
+	sources, err := Find([]string{"-"}, strings.NewReader(text.String()), false, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := Summarize(t.Context(), sources, Selection{}, []string{"level"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
+	if sum.Counts.Matched != 6 || !sum.First.Equal(want) || !sum.Last.Equal(want) {
+		t.Errorf("got %+v from %v to %v", sum.Counts, sum.First, sum.Last)
+	}
+	if all, _, _ := sum.Sparklines(60); strings.Trim(all, " ") != "█" {
+		t.Errorf("got %q", all)
+	}
+}
+
+func TestLinesAreMergedByTimesFarFromNow(t *testing.T) {
+	var sources []Source
+	for _, years := range [][]string{{"2026", "9999"}, {"0001", "2025"}} {
+		var text strings.Builder
+		for _, year := range years {
+			fmt.Fprintf(&text, `{"time":"%s-01-02T10:00:00Z","message":"%[1]s"}`+"\n", year)
+		}
+		found, err := Find([]string{"-"}, strings.NewReader(text.String()), false, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, found...)
+	}
+	newRenderer, _, err := Form{Template: "{message}"}.NewRenderer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	counts, err := Cat(t.Context(), &out, sources, Selection{}, newRenderer)
+	if want := "0001\n2025\n2026\n9999\n"; err != nil || out.String() != want || counts.Late != 0 {
+		t.Errorf("got %q, %+v, %v, want %q", out.String(), counts, err, want)
+	}
+}
+
+func TestOnlyFiniteNumbersAreMeasured(t *testing.T) {
+	for text, want := range map[string]bool{"1.5": true, "250ms": true, "-1e3": true, "1e999": false, "+Inf": false, "-inf": false, "NaN": false, "x": false} {
+		if v, ok := numberOf([]byte(text)); ok != want {
+			t.Errorf("%s: got %v, %v, want %v", text, v, ok, want)
+		}
+	}
+}
+
+func TestValuesOfGroupsAreBoundedAndStayInTheirColumn(t *testing.T) {
+	c := newCollector([]string{"a", "b"}, nil)
+	for _, text := range []string{`{"a":"x\u0000y","b":"z"}`, `{"a":"` + strings.Repeat("ä", maxValue) + `","b":"z"}`} {
+		var l logread.Line
+		l.Reset([]byte(text))
+		c.Append(nil, &l)
+	}
+	for _, g := range sorted(c.groups) {
+		if len(g.Values) != 2 || g.Values[1] != "z" || len(g.Values[0]) > maxValue+len("…") || !utf8.ValidString(g.Values[0]) {
+			t.Errorf("got %.50q", g.Values)
+		}
+	}
+	if got := appendPattern(nil, bytes.Repeat([]byte("ä"), 5000)); len(got) > maxPattern || !utf8.Valid(got) {
+		t.Errorf("got a pattern of %d bytes", len(got))
+	}
+	if len(c.groups) != 2 {
+		t.Errorf("got %d groups", len(c.groups))
+	}
+}
+
+// endless is a reader of one line that does not end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+func TestFieldsOfTheJournalAreBounded(t *testing.T) {
+	in := io.LimitReader(endless{}, maxField+1<<20)
+	_, err := newJournal(bufio.NewReader(io.MultiReader(strings.NewReader("__CURSOR="), in))).Read(make([]byte, 100))
+	if !errors.Is(err, errJournal) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -10,14 +10,15 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// A template is text with fields in it: "{time} {level} {user.id}: {message}".
-// {{ and }} are braces. A field may have a layout for times: {time:15:04:05}.
+// A template is text with fields in braces: "{time} {level} {user.id}:
+// {message}". {{ and }} are braces. A field may have a layout for times:
+// {time:15:04:05}.
 type template struct {
 	parts []part
 	zone  *time.Location
 }
 
-// A part is a text and the field behind it, if any.
+// A part is a text and the field after it, if any.
 type part struct {
 	text   string
 	field  string

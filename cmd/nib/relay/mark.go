@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A mark is a file with the offset behind the records of a file that are
-// settled. It is locked while a run delivers that file. Where files cannot be
+// A mark is a file that has the offset after the settled records of another
+// file. It is locked while a run delivers that file. Where files cannot be
 // locked, two runs at once deliver records twice.
 type mark struct {
 	name string
@@ -48,7 +48,7 @@ func lockMark(name string) (*mark, error) {
 	}
 }
 
-// set stores an offset. The file has it even if the process is killed now.
+// set stores an offset. The offset survives if the process is killed.
 func (m *mark) set(offset int) error {
 	_, err := m.f.WriteAt(fmt.Appendf(nil, "%020d\n", offset), 0)
 	return err

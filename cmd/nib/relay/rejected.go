@@ -26,8 +26,8 @@ import (
 const (
 	rejectedExt  = ".rejected"
 	retryExt     = ".retry"      // a file of rejected records while they are delivered
-	markExt      = ".retry.mark" // how far that is
-	retryRecords = 1000          // in a batch
+	markExt      = ".retry.mark" // the file with the offset up to which it was retried
+	retryRecords = 1000          // maximum number of records in a batch
 	retryPause   = 200 * time.Millisecond
 )
 
@@ -45,10 +45,10 @@ type refusal struct {
 }
 
 // Rejected delivers the records that the destinations have rejected. Services
-// may have the spools open. What is rejected again, or cannot be delivered,
-// goes back to the file that it was in. If a run is killed, the next one
-// continues after the records that were settled; those of the batch under way
-// may be delivered again, with the identities that they had.
+// may have the spools open. Records that are rejected again or cannot be
+// delivered go back to their file. If a run is killed, the next one continues
+// after the records that were settled; those of the batch under way may be
+// delivered again, with the identities that they had.
 func Rejected(ctx context.Context, c Config) (Counts, error) {
 	r := relay{Config: c}
 	dirs, err := spool.Find(c.Root)
@@ -76,7 +76,7 @@ func RejectedFiles(dir string) ([]string, error) {
 }
 
 // rejectedFiles returns the paths of the files of a destination, without their
-// extension; those of the only one, if the name is "".
+// extension. If the name is empty, there must be only one destination.
 func rejectedFiles(dir, name string) ([]string, error) {
 	var files []string
 	entries, err := os.ReadDir(dir)
@@ -101,8 +101,8 @@ func (r *relay) retry(ctx context.Context, base string, to *Target) error {
 	if err != nil {
 		return err
 	}
-	defer m.Close()                                                          // it has no buffer
-	if _, err := os.Lstat(base + retryExt); errors.Is(err, fs.ErrNotExist) { // none of a run that was killed
+	defer m.Close()                                                          // m has no buffer
+	if _, err := os.Lstat(base + retryExt); errors.Is(err, fs.ErrNotExist) { // no file is left from a run that was killed
 		if err := m.set(0); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (r *relay) retry(ctx context.Context, base string, to *Target) error {
 	dest, err := to.Open(nil)
 	if err == nil {
 		if c, ok := dest.(io.Closer); ok {
-			defer c.Close() // what it has accepted is safe
+			defer c.Close() // accepted records are safe
 		}
 	} else {
 		dest = failing{err}
@@ -145,7 +145,7 @@ func (f failing) Deliver(context.Context, []nib.Record) (delivery.Result, error)
 }
 
 // retryAll delivers the lines of a file from the mark on. It appends those that
-// must stay to the file called rejected, and returns their number.
+// remain to the file called rejected, and returns their number.
 func (r *relay) retryAll(ctx context.Context, dest delivery.Destination, text []byte, rejected string, m *mark) (left int, err error) {
 	var batch []nib.Record
 	var lines []refusal
@@ -223,7 +223,7 @@ func parseRefusal(line []byte) (nib.Record, refusal, bool) {
 	}
 	id, _ := strconv.ParseUint(x.Spool, 16, 64) // 0 in files of earlier versions
 	content := []byte(x.Line)
-	if text := ""; json.Unmarshal(x.Line, &text) == nil { // it was no object
+	if text := ""; json.Unmarshal(x.Line, &text) == nil { // the line was not an object
 		content = []byte(text)
 	}
 	r := nib.Record{

@@ -113,8 +113,8 @@ func TestRejectedAreDeliveredAgain(t *testing.T) {
 	}
 }
 
-// What is rejected again, or cannot be delivered, goes back, and so does a line
-// that is cut off.
+// Lines that are rejected again or cannot be delivered go back, and so does a
+// line that is cut off.
 func TestRejectedAgainGoesBack(t *testing.T) {
 	dir, file := withRejected(t, 10)
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
@@ -181,7 +181,7 @@ func TestRejectedKeepTheirMessage(t *testing.T) {
 		}
 		return nil
 	}}
-	for range 2 { // the second run reads what the first one has put back
+	for range 2 { // the second run reads the lines that the first one has put back
 		if _, err := Rejected(context.Background(), rejectedConfig(dir, c)); err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func (k *killer) Deliver(ctx context.Context, batch []nib.Record) (delivery.Resu
 }
 
 // After a run was killed, the next one continues with the records that had no
-// answer. What was rejected again before is not delivered a third time.
+// answer. Records rejected again before are not delivered a third time.
 func TestRejectedContinueAfterAKilledRun(t *testing.T) {
 	const lines = 2*2*retryRecords + 1000
 	for kills := range 4 {

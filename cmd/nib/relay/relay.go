@@ -19,19 +19,19 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A Config sets what to deliver and where.
+// A Config sets the spools, the destinations and the limits of a run.
 type Config struct {
 	Root           string        // directory of a spool, or of several
-	Targets        []Target      // where all of it goes
-	Adopt          bool          // also take spools whose use cannot be determined
-	Once           bool          // end when everything was delivered, or cannot be
-	Grace          time.Duration // how long a spool must have no owner before it is taken, unless Once
+	Targets        []Target      // the destinations
+	Adopt          bool          // also take over spools whose use cannot be determined
+	Once           bool          // end when everything is delivered, or cannot be
+	Grace          time.Duration // how long a spool must be without an owner before it is taken over, unless Once
 	DeliverTimeout time.Duration // how long the destinations may accept nothing before a spool is released
-	Poll           time.Duration // how often to look
-	Progress       time.Duration // how often to report the progress of a long delivery
+	Poll           time.Duration // interval between two searches
+	Progress       time.Duration // interval between two progress reports of a long delivery
 
-	// Report reports what happens, a line at a time. It may be called by
-	// several goroutines.
+	// Report reports progress, a line at a time. It may be called by several
+	// goroutines.
 	Report func(dir, format string, values ...any)
 }
 
@@ -40,18 +40,18 @@ type Counts struct {
 	Spools     int    // taken
 	InUse      int    // left to the processes that have them open, at the end
 	Delivered  uint64 // accepted by a destination; with several, each record counts for each
-	Rejected   uint64 // that one will never accept
+	Rejected   uint64 // records that a destination will never accept
 	Unfinished uint64 // numbers whose calls had not returned
 	Damaged    uint64
-	Pending    uint64 // in spools without an owner, at the end
+	Pending    uint64 // records in spools without an owner, at the end
 }
 
 // A Target is a destination. Open makes it for one spool, with the mark that
 // the destination of the service has stored there, and the relay closes it if
 // it has a method Close.
 type Target struct {
-	Name string // that it has in spools; "" for a single Target: the only one in the spool
-	Text string // for people
+	Name string // its name in spools; "" for a single Target: the only one in the spool
+	Text string // human-readable description
 	Open func(mark []byte) (delivery.Destination, error)
 }
 
@@ -60,21 +60,21 @@ type relay struct {
 	Config
 	Counts
 	known map[string]*known
-	root  known // of Root, which need not be a spool
+	root  known // the spool at Root itself, which need not be one
 }
 
-// A known is what is known about a spool.
+// A known is the state of a spool that the relay has seen.
 type known struct {
-	free  time.Time     // since when it has no owner; zero if it has one
+	free  time.Time     // time at which it lost its owner; zero if it has one
 	done  string        // the names in it after everything was delivered
-	retry time.Time     // not to be taken before
-	pause time.Duration // until then, after the last failure
+	retry time.Time     // time before which the spool is not taken
+	pause time.Duration // pause after the last failure
 	said  string        // why it is skipped
 }
 
-// Run delivers until ctx ends, or with Once until nothing is left to be done.
-// It takes the spools without an owner one after the other, in the order of
-// their names, and releases each as soon as it is empty or the destination has
+// Run delivers until ctx ends, or with Once until nothing is left to do. It
+// takes the spools without an owner one after the other, in the order of their
+// names, and releases each as soon as it is empty or the destination has
 // accepted nothing for DeliverTimeout. The error is about Root; errors of a
 // spool are passed to Report and counted in Counts.
 func Run(ctx context.Context, c Config) (Counts, error) {
@@ -129,7 +129,7 @@ func (r *relay) look(ctx context.Context, dir string) {
 		}
 		return
 	}
-	if i := slices.IndexFunc(v.Unread, isCursor); i >= 0 { // it has the mark that the destination needs
+	if i := slices.IndexFunc(v.Unread, isCursor); i >= 0 { // the cursor has the mark that the destination needs
 		r.sayOnce(k, dir, "left alone: "+v.Unread[i]+" cannot be read now, or is of a later version")
 		return
 	}
@@ -150,7 +150,7 @@ func (r *relay) look(ctx context.Context, dir string) {
 	case err == nil:
 		k.done, k.pause = listing(dir), 0
 	case errors.Is(err, spool.ErrInUse):
-		k.free = time.Time{} // its owner was faster
+		k.free = time.Time{} // the owner was faster
 	default:
 		r.Report(dir, "released: %v", err)
 		k.pause = min(max(2*k.pause, r.Grace), maxPause)
@@ -183,9 +183,9 @@ func (r *relay) sayOnce(k *known, dir, why string) {
 }
 
 // listing returns the names in a directory. They change when a process opens
-// the spool, because it makes a segment.
+// the spool, because the process makes a segment.
 func listing(dir string) string {
-	entries, _ := os.ReadDir(dir) // none: it is looked at again
+	entries, _ := os.ReadDir(dir) // without names, the spool is checked again
 	var b strings.Builder
 	for _, e := range entries {
 		b.WriteString(e.Name() + "/")
@@ -216,7 +216,7 @@ func (r *relay) namesIn(v *spool.View) (names []string, err error) {
 }
 
 // pendingFor returns the number of records that are pending for some
-// destinations together.
+// destinations, in total.
 func pendingFor(v *spool.View, names []string) (n uint64) {
 	for _, name := range names {
 		n += v.Pending(name)

@@ -29,8 +29,8 @@ type place struct {
 	open int
 }
 
-// refusing returns a place that accepts what refuse does not reject, and
-// nothing if it returns an error.
+// refusing returns a place that accepts records that refuse does not reject,
+// and nothing if it returns an error.
 func refusing(refuse func(batch []nib.Record) (delivery.Result, error)) *place {
 	p := new(place)
 	p.DeliverWith(func(_ context.Context, batch []nib.Record) (delivery.Result, error) {

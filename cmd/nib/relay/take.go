@@ -19,7 +19,7 @@ import (
 // drain limits a call of Deliver that is in flight when a spool is released.
 const drain = time.Second
 
-// glance is how often to look whether a delivery is done.
+// glance is the interval at which to check whether a delivery is done.
 const glance = 10 * time.Millisecond
 
 var (
@@ -28,8 +28,8 @@ var (
 	errInUse   = errors.New("another nib relay delivers it")
 )
 
-// A holder takes the place of a destination that the relay does not deliver to:
-// records that it has not settled stay in the spool.
+// A holder replaces a destination that the relay does not deliver to. Records
+// that this destination has not settled stay in the spool.
 type holder struct{}
 
 func (holder) Deliver(ctx context.Context, _ []nib.Record) (delivery.Result, error) {
@@ -37,7 +37,7 @@ func (holder) Deliver(ctx context.Context, _ []nib.Record) (delivery.Result, err
 	return delivery.Result{}, context.Cause(ctx)
 }
 
-// take opens a spool, delivers what is in it, and closes it.
+// take opens a spool, delivers its records, and closes it.
 func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
 	var all []spool.NamedDestination
 	for i, t := range r.Targets {
@@ -46,7 +46,7 @@ func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
 			return err
 		}
 		if c, ok := dest.(io.Closer); ok {
-			defer c.Close() // what it has accepted is safe
+			defer c.Close() // accepted records are safe
 		}
 		all = append(all, spool.NamedDestination{Name: names[i], To: dest})
 	}
@@ -66,7 +66,7 @@ func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
 	r.Spools++
 	begin := time.Now()
 	err = r.await(ctx, v.Dir, s)
-	if closeErr := s.Close(); err == nil && !errors.Is(closeErr, spool.ErrPending) { // for a holder
+	if closeErr := s.Close(); err == nil && !errors.Is(closeErr, spool.ErrPending) { // records of a holder may be pending
 		err = closeErr
 	}
 	for i, d := range r.own(s) {

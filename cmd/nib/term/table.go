@@ -8,7 +8,7 @@ import (
 )
 
 // A Table has a line for each figure: its name, the figure aligned to the
-// right, and what it means.
+// right, and its meaning.
 type Table struct {
 	W io.Writer
 	S Style
@@ -22,7 +22,7 @@ func (t Table) Row(name, figure, meaning string) {
 // Verdict writes a figure that should be 0.
 func (t Table) Verdict(name string, n uint64) { t.VerdictWith(name, n, "") }
 
-// VerdictWith writes a figure that should be 0, and what it means.
+// VerdictWith writes a figure that should be 0, and its meaning.
 func (t Table) VerdictWith(name string, n uint64, meaning string) {
 	figure := fmt.Sprintf("%11s", Count(n))
 	if n == 0 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package term writes figures for people: with colours on a terminal, and plain
-// where the output goes elsewhere.
+// Package term writes figures for people: with colours on a terminal, and
+// without them elsewhere.
 package term
 
 import (
@@ -16,8 +16,9 @@ import (
 // A Style writes colours if On is set.
 type Style struct{ On bool }
 
-// StyleFor decides as sink/console does: colours go to a terminal, unless
-// NO_COLOR is set or TERM is dumb; CLICOLOR_FORCE overrides all but NO_COLOR.
+// StyleFor returns the style for w, by the rules of sink/console: a terminal
+// gets colours unless NO_COLOR is set or TERM is dumb. CLICOLOR_FORCE overrides
+// all but NO_COLOR.
 func StyleFor(w io.Writer) Style {
 	if os.Getenv("NO_COLOR") != "" {
 		return Style{}
@@ -39,7 +40,7 @@ func Terminal(w io.Writer) (fd int, ok bool) {
 	return fd, term.IsTerminal(fd)
 }
 
-// Width returns how many columns a terminal has, 80 if that is unknown.
+// Width returns the number of columns of a terminal, or 80 if it is unknown.
 func Width(fd int) int {
 	width, _, err := term.GetSize(fd)
 	if err != nil {

@@ -20,8 +20,8 @@ func Name(name string) string {
 }
 
 // Line returns a text for people on one line, with everything escaped that a
-// terminal might interpret. Errors of the system contain names that anyone may
-// have chosen.
+// terminal might interpret. Errors of the system contain file names, which
+// anyone may have chosen.
 func Line(text string) string {
 	if isShown(text) {
 		return text

@@ -15,7 +15,7 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// A request is what the functions of the API get.
+// A request is the input of the functions of the API.
 type request struct {
 	*http.Request
 	session *session
@@ -23,8 +23,8 @@ type request struct {
 	values  url.Values
 }
 
-// maxRows is the number of rows that one request returns at most, and
-// maxRowsBytes that of the bytes of their lines.
+// maxRows is the maximum number of rows that one request returns, and
+// maxRowsBytes the maximum size of their lines.
 const (
 	maxRows      = 500
 	maxRowsBytes = 8 << 20
@@ -52,14 +52,15 @@ func selectionOf(values url.Values) (c selection, err error) {
 	c.query = values.Get("q")
 	from, err1 := number(values, "from")
 	to, err2 := number(values, "to")
-	c.from, c.to = from, to
-	if err := errors.Join(err1, err2); err != nil || from < 0 || to < from || to > 1e14 {
+	asked, err3 := number(values, "asked")
+	c.from, c.to, c.asked = from, to, asked
+	if err := errors.Join(err1, err2, err3); err != nil || from < 0 || to < from || to > 1e14 {
 		return c, errors.Join(err, &badRequest{"from and to are not a range of time"})
 	}
 	return c, nil
 }
 
-// answer makes a handler of a function that returns what becomes JSON.
+// answer returns a handler that writes the result of get as JSON.
 func (s *Server) answer(get func(r request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := request{Request: r, values: r.URL.Query()}
@@ -93,7 +94,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 // A failure is an error as the page receives it.
 type failure struct {
 	Problem string `json:"problem"`
-	Offset  *int   `json:"offset,omitempty"` // in the query, in UTF-16 code units as scripts count
+	Offset  *int   `json:"offset,omitempty"` // offset in the query, in UTF-16 code units as scripts count
 }
 
 func problem(err error) (int, failure) {
@@ -117,7 +118,7 @@ type rowsAnswer struct {
 	Rows    []row  `json:"rows"`
 }
 
-// getRows returns n rows from row on.
+// getRows returns n rows, beginning with row.
 func getRows(r request) (any, error) {
 	from, err1 := number(r.values, "row")
 	n, err2 := number(r.values, "n")
@@ -143,7 +144,7 @@ func getRows(r request) (any, error) {
 	return a, err
 }
 
-// getLine returns all of one line.
+// getLine returns one whole line.
 func getLine(r request) (any, error) {
 	at, err := number(r.values, "at")
 	end, _ := r.session.doc.state()
@@ -164,7 +165,7 @@ func getLine(r request) (any, error) {
 	return d, err
 }
 
-// A rowAnswer is a row, and the bounds of all rows, which may have changed
+// A rowAnswer has a row and the bounds of all rows, which may have changed
 // since the last status of the stream.
 type rowAnswer struct {
 	Row   int64 `json:"row"`
@@ -178,7 +179,7 @@ func (r request) rowAnswer(row int64, found bool) rowAnswer {
 	return rowAnswer{row, found, low, high}
 }
 
-// getError returns the next row, or the one before, at level error or above.
+// getError returns the next or the previous row at level error or above.
 func getError(r request) (any, error) {
 	from, err := number(r.values, "row")
 	if err != nil {

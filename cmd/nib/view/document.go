@@ -15,32 +15,40 @@ import (
 	"github.com/nib-log/nib/internal/lineindex"
 )
 
-// The sizes of what is read: a block has one entry in an index, and a longer
-// line than maxLine is cut. pollDelay is how often a file is checked for new
-// lines.
+// A block has one entry in an index. A line longer than maxLine is cut.
+// pollDelay is the interval at which a file is checked for new lines.
 const (
 	blockSize = 256 << 10
 	maxLine   = 1 << 20
 	pollDelay = 50 * time.Millisecond
 )
 
-// maxIdle is how often extend waits for the end of an unfinished line.
+// maxIdle is the number of times that extend waits for the end of an unfinished
+// line.
 const maxIdle = 20
 
-var errTruncated = errors.New("the file was truncated")
+// maxParts is the number of files that a document keeps open: the space of one
+// that is deleted is free when it is closed.
+const maxParts = 32
 
-// A document is a file that grows, and goes on in a new file when it is
-// rotated. Offsets count the bytes of all its files together; those of files
-// that were rotated away stay readable. It always ends with a line break.
+var (
+	errTruncated = errors.New("the file was truncated")
+	errRotated   = errors.New("the file was rotated many times")
+)
+
+// A document is a file that grows and, when it is rotated, continues in a new
+// file. Offsets count the bytes of all its files together; those of files that
+// were rotated away stay readable, and after maxParts of them it has to be
+// opened again. It always ends with a line break.
 type document struct {
 	path   string
 	origin int64 // the end when it was opened
 
 	mu    sync.Mutex
 	parts []part
-	end   int64         // of whole lines
-	size  int64         // bytes of the last part that have been seen
-	idle  int           // calls of extend since there is an unfinished line
+	end   int64         // end of the last whole line
+	size  int64         // number of bytes of the last part that have been seen
+	idle  int           // number of calls of extend since a line has been unfinished
 	grown chan struct{} // closed when end changes
 }
 
@@ -57,8 +65,8 @@ func openDocument(path string) (*document, error) {
 		return nil, err
 	}
 	d := &document{path: path, parts: []part{{file: f}}, grown: make(chan struct{})}
-	d.idle = maxIdle // what has no line break at the end is a line, too
-	for range 2 {
+	for i := range 2 {
+		d.idle = i * maxIdle // the text after the last line break is a line, too
 		if _, err := d.extend(); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
@@ -68,7 +76,7 @@ func openDocument(path string) (*document, error) {
 }
 
 func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path) // to open a pipe would wait for its writer
+	info, err := os.Stat(path) // opening a pipe would wait for its writer
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +108,8 @@ func (d *document) state() (end int64, grown <-chan struct{}) {
 	return d.end, d.grown
 }
 
-// follow reads what is appended to the document until it is truncated, which is
-// errTruncated, or ctx ends.
+// follow reads appended lines until ctx ends or the document has to be opened
+// again. Then it returns errTruncated or errRotated.
 func (d *document) follow(ctx context.Context) error {
 	tick := time.NewTicker(pollDelay)
 	defer tick.Stop()
@@ -118,15 +126,17 @@ func (d *document) follow(ctx context.Context) error {
 			continue // the end of the file comes before the next file
 		}
 		if n%4 == 0 {
-			d.rotate()
+			if err := d.rotate(); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-// extend moves the end behind what was appended to the last file. It waits for
-// the end of an unfinished line for a while. What is appended to a line later
-// belongs to it: the list shows it, but the indexes have counted the line as it
-// was.
+// extend moves the end past the lines that were appended to the last file. For
+// a limited time, it waits for the end of an unfinished line. Text that is
+// appended to such a line later belongs to it: the list shows it, but the
+// indexes have counted the line without it.
 func (d *document) extend() (more bool, err error) {
 	last := d.parts[len(d.parts)-1] // follow alone changes parts
 	info, err := last.file.Stat()
@@ -152,7 +162,7 @@ func (d *document) extend() (more bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	more = size > d.size || last.base+end > d.end
-	if size > d.size && d.size > 0 {
+	if size > d.size {
 		d.idle = 0
 	}
 	d.size = size
@@ -169,22 +179,25 @@ func (d *document) setEnd(end int64) {
 }
 
 // rotate continues with another file if the path now leads to one.
-func (d *document) rotate() {
+func (d *document) rotate() error {
 	last := d.parts[len(d.parts)-1]
 	before, err := last.file.Stat()
 	if err != nil {
-		return // extend returns it
+		return nil // extend returns it
 	}
 	now, err := os.Stat(d.path)
 	if err != nil || os.SameFile(before, now) || now.Size() == 0 {
-		return // the writer may still have the old file open
+		return nil // the writer may still have the old file open
 	}
 	if more, err := d.extend(); more || err != nil {
-		return
+		return nil
+	}
+	if len(d.parts) == maxParts {
+		return errRotated
 	}
 	f, err := openRegular(d.path)
 	if err != nil {
-		return // the next call tries again
+		return nil // the next call tries again
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -193,6 +206,7 @@ func (d *document) rotate() {
 	d.parts = append(d.parts, part{file: f, base: base})
 	d.size, d.idle = 0, 0
 	d.setEnd(base)
+	return nil
 }
 
 // ReadAt reads below the end.
@@ -227,9 +241,9 @@ func (d *document) ReadAt(p []byte, at int64) (n int, err error) {
 	return 0, io.EOF
 }
 
-// lines calls yield for each line that begins in [from, to), until it returns
-// false. The line is valid during the call. buf is memory to use; the result is
-// the same, or larger.
+// lines calls yield for each line that begins in [from, to), until yield
+// returns false. The line is valid during the call. lines reads into buf and
+// returns it, or a larger buffer.
 func (d *document) lines(buf []byte, from, to int64, yield func(at int64, line []byte) bool) ([]byte, error) {
 	end, _ := d.state()
 	at := max(from-1, 0)
@@ -252,7 +266,7 @@ func (d *document) lines(buf []byte, from, to int64, yield func(at int64, line [
 		if i := bytes.IndexByte(data, '\n'); i >= 0 {
 			line = data[:i]
 		} else if to < end {
-			// The line began at at and ends somewhere behind to.
+			// The line begins at offset at and ends after to.
 			if buf, line, err = d.rest(buf, at, end); err != nil {
 				return buf, err
 			}
@@ -267,7 +281,7 @@ func (d *document) lines(buf []byte, from, to int64, yield func(at int64, line [
 	return buf, nil
 }
 
-// rest reads the line that begins at at.
+// rest reads the line that begins at offset at.
 func (d *document) rest(buf []byte, at, end int64) (_, line []byte, err error) {
 	for size := int64(16 << 10); ; size *= 8 {
 		buf, line, err = d.fill(buf, at, min(at+size, end))

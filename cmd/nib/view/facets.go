@@ -3,20 +3,21 @@
 package view
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/nib-log/nib/cmd/nib/logs"
 	"github.com/nib-log/nib/logread"
 )
 
-// The bounds of facets: lines that are counted of those that were there when
-// the page was opened, keys, different values of a key, and the length of a
-// value.
+// The bounds of facets: the number of lines that are counted when the page is
+// opened, of keys, and of different values of a key, and the length of a value.
 const (
 	maxFacetLines  = 100_000
 	maxFacetKeys   = 200
@@ -33,8 +34,9 @@ type facets struct {
 	message facetKey
 }
 
-// A facetKey counts the values of one key. One with too many has no values: it
-// identifies lines, and does not group them. If they are numbers, it measures.
+// A facetKey counts the values of one key. A key with too many values
+// identifies lines and does not group them, so it is shown without values; if
+// they are numbers, with percentiles.
 type facetKey struct {
 	name string
 	role string // "message" if the values are those of the message under any key
@@ -42,7 +44,7 @@ type facetKey struct {
 	values  map[string]*valueCount
 	numbers logs.Sketch
 	numeric int64 // lines with a number
-	millis  bool  // durations with a unit
+	millis  bool  // set for durations with a unit
 }
 
 // A valueCount counts the lines that have a value.
@@ -67,7 +69,7 @@ func (f *facets) add(l *logread.Line) bool {
 		}
 		k := f.keys[string(key)]
 		if k == nil {
-			if len(f.keys) >= maxFacetKeys || len(key) > maxFacetText {
+			if len(f.keys) >= maxFacetKeys || len(key) > maxFacetText || !canBeNamed(key) {
 				continue
 			}
 			k = &facetKey{name: string(key), values: make(map[string]*valueCount)}
@@ -78,6 +80,11 @@ func (f *facets) add(l *logread.Line) bool {
 		k.add(text, failed)
 	}
 	return f.lines < maxFacetLines
+}
+
+// canBeNamed reports whether a query can have a key in backquotes.
+func canBeNamed(key []byte) bool {
+	return len(key) > 0 && bytes.IndexByte(key, '`') < 0 && utf8.Valid(key)
 }
 
 // groups reports whether lines are counted by a raw value.
@@ -107,8 +114,9 @@ func (n *valueCount) count(failed bool) {
 	}
 }
 
-// The errors of a value stand out if they are so many, and at least the given
-// parts of all errors and multiples of the usual share.
+// The errors of a value stand out if there are at least outlierErrors of them,
+// if they are at least 1/outlierPart of all errors, and if they are at least
+// outlierTimes as frequent as usual.
 const (
 	outlierErrors = 5
 	outlierPart   = 20
@@ -143,15 +151,15 @@ func identifies(key string) bool {
 	return name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, ".id") || strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "ID") || name == "pid"
 }
 
-// A facet is a key as the page shows it.
+// A facet is a key for the page.
 type facet struct {
-	Key     string       `json:"key"`            // as a query has it
-	Role    string       `json:"role,omitempty"` // "message": a query has it without regard to the key
-	Shown   string       `json:"shown"`          // without what cannot be seen
+	Key     string       `json:"key"`            // the key as written in a query
+	Role    string       `json:"role,omitempty"` // "message" if queries name the field so, whatever its key
+	Shown   string       `json:"shown"`          // the value without invisible characters
 	Lines   int64        `json:"lines"`
-	Kinds   int          `json:"kinds"` // different values
+	Kinds   int          `json:"kinds"` // number of different values
 	Values  []facetValue `json:"values"`
-	Numbers *percentiles `json:"numbers,omitempty"` // in place of values
+	Numbers *percentiles `json:"numbers,omitempty"` // shown instead of values
 }
 
 type facetValue struct {
@@ -159,17 +167,17 @@ type facetValue struct {
 	Shown  string `json:"shown"`
 	Lines  int64  `json:"lines"`
 	Errors int64  `json:"errors,omitempty"` // lines at level error and above
-	Stands bool   `json:"stands,omitempty"` // its lines fail more often than others
+	Stands bool   `json:"stands,omitempty"` // lines with this value fail more often than others
 }
 
 // The percentiles of the numbers of a key.
 type percentiles struct {
-	Unit string       `json:"unit,omitempty"` // "ms" of durations with a unit
+	Unit string       `json:"unit,omitempty"` // "ms" for durations with a unit
 	At   [][2]float64 `json:"at"`             // percent, and the number that they do not exceed
 }
 
-// manyKinds is the number of different values from which on those of a key are
-// not grouped if they are numbers, or nearly all different.
+// manyKinds is the number of different values from which lines are not grouped
+// by a key whose values are numbers or nearly all different.
 const manyKinds = 20
 
 // facet returns the key for the page, if it groups or measures lines.
@@ -191,15 +199,18 @@ func (k *facetKey) facet() (c facet, ok bool) {
 		return c, false
 	}
 	for text, n := range k.values {
+		if !utf8.ValidString(text) {
+			continue // no query can have it
+		}
 		c.Values = append(c.Values, facetValue{text, visible([]byte(text)), n.lines, n.errors, n.standsOut(k.valueCount)})
 	}
 	slices.SortFunc(c.Values, func(a, b facetValue) int { return cmp.Or(cmp.Compare(b.Lines, a.Lines), cmp.Compare(a.Text, b.Text)) })
 	c.Values = most(c.Values)
-	return c, true
+	return c, len(c.Values) > 0
 }
 
-// most returns the most frequent values, and in place of the last, of those
-// that stand out and are less frequent, the one whose lines fail most often.
+// most returns the most frequent values. If less frequent values stand out, the
+// one of them whose lines fail most often replaces the last.
 func most(list []facetValue) []facetValue {
 	if len(list) <= topValues {
 		return list
@@ -216,8 +227,8 @@ func most(list []facetValue) []facetValue {
 	return list[:topValues]
 }
 
-// top returns the message, and the keys that most lines have, with their most
-// frequent values or percentiles, and how many lines have been counted.
+// top returns the message and the most frequent keys, with their most frequent
+// values or percentiles, and the number of lines that were counted.
 func (f *facets) top() (list []facet, lines int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

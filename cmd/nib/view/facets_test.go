@@ -110,7 +110,7 @@ func TestNumbersHavePercentiles(t *testing.T) {
 	}
 }
 
-// What a log may have as a number can be sent to the page.
+// Every number that a log may have can be sent to the page.
 func TestNumbersThatJSONDoesNotHave(t *testing.T) {
 	var lines []string
 	for i := range 100 {
@@ -130,5 +130,20 @@ func TestTheReasonOfAnErrorComesFirst(t *testing.T) {
 	l.Reset([]byte(`{"level":"error","a":1,"b":2,"error":"broken pipe","message":"m"}`))
 	if got, want := newRow(0, &l).Fields, [][2]string{{"error", "broken pipe"}, {"a", "1"}, {"b", "2"}}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// The page has keys and values that a query can have: others would be equal in
+// JSON, which is UTF-8.
+func TestKeysAndValuesThatNoQueryCanHave(t *testing.T) {
+	var got []string
+	for _, f := range facetsOf("k\xff=1 k\xfe=2 v=\xff w=\xff a`b=1", "k\xff=1 k\xfe=2 v=\xfe w=x", `{"":1,"w":"x"}`) {
+		got = append(got, f.Key)
+		for _, v := range f.Values {
+			got = append(got, v.Text)
+		}
+	}
+	if want := []string{"w", "x"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

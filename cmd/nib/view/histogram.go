@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/internal/level"
 )
 
-// A class is a level as the page shows it.
+// A class is one of the groups of levels that the page distinguishes.
 type class uint8
 
 const (
@@ -31,13 +31,13 @@ func classOf(l nib.Level, ok bool) class {
 	return min(classTrace+class(level.Row(int(l))), classFatal)
 }
 
-// counts is a number of lines per class.
+// counts has the number of lines per class.
 type counts [classes]int64
 
 // A histogram counts lines over time. When it has too many buckets, they become
 // wider, so its memory is bounded.
 type histogram struct {
-	step    int // of steps
+	step    int // index of the width in steps
 	buckets map[int64]*counts
 }
 
@@ -84,7 +84,7 @@ func floor(at, step int64) int64 {
 	return at - rest
 }
 
-// bars are the buckets as the page draws them.
+// bars are the buckets that the page draws.
 type bars struct {
 	Start  int64    `json:"start"` // milliseconds since 1970
 	Step   int64    `json:"step"`  // milliseconds

@@ -17,20 +17,20 @@ import (
 // are numbered from where the document ended when it was opened: the lines
 // before it are -1, -2 and so on, those appended since are 0, 1 and so on. So a
 // row keeps its number while the index goes backward from there to the
-// beginning of the document, and forward with what is appended.
+// beginning of the document, and forward with appended lines.
 type index struct {
 	doc    *document
 	query  *logread.Query
-	window *window // of the query, or nil
+	window *window // the window of the query, or nil
 
 	mu      sync.Mutex
-	back    []block // from the origin to the beginning of the document
-	forward []block // from the origin on
+	back    []block // blocks from the origin back to the beginning of the document
+	forward []block // blocks from the origin on
 	totals  counts
 	hist    histogram
 	err     error
 	changed chan struct{} // closed with each change
-	used    time.Time     // when it was last asked for
+	used    time.Time     // time of the last request
 
 	facets facets
 }
@@ -38,17 +38,17 @@ type index struct {
 // A block is a part of a document: [start, end).
 type block struct {
 	start, end int64
-	rows       int64  // of it and the blocks between it and the origin
-	errors     uint32 // rows of it at level error and above
+	rows       int64  // number of rows in it and in the blocks between it and the origin
+	errors     uint32 // number of its rows at level error and above
 
-	first, last int64 // earliest and latest time of a row of it, Unix nanoseconds
+	first, last int64 // earliest and latest time of its rows, in Unix nanoseconds
 }
 
 func newIndex(doc *document, query *logread.Query, w *window) *index {
 	return &index{doc: doc, query: query, window: w, changed: make(chan struct{}), used: time.Now()}
 }
 
-// A found is what a block has.
+// A found is the result of scanning a block.
 type found struct {
 	block
 	times []int64 // Unix nanoseconds, noTime without
@@ -130,7 +130,7 @@ func (x *index) run(ctx context.Context) {
 	}
 }
 
-// scanForward scans what was appended. It reports false if that was nothing.
+// scanForward scans the appended lines. It reports false if there are none.
 func (x *index) scanForward(s *scanner, f *found, end int64) bool {
 	from := x.doc.origin
 	if n := len(x.forward); n > 0 { // run alone changes it
@@ -157,7 +157,7 @@ func (x *index) scanForward(s *scanner, f *found, end int64) bool {
 	return true
 }
 
-// scanBack scans one block per scanner. It reports false if none is left.
+// scanBack scans one block per scanner. It reports false if no block is left.
 func (x *index) scanBack(scanners []*scanner, results []found) bool {
 	at := x.doc.origin
 	if n := len(x.back); n > 0 {
@@ -210,14 +210,14 @@ func (x *index) leaveOut(start, end int64) {
 	x.publish(&f)
 }
 
-// after returns the block with the rows of those between it and the origin.
+// after returns the block, given the number of rows between it and the origin.
 func (f *found) after(rows int64) block {
 	b := f.block
 	b.rows += rows
 	return b
 }
 
-// publish adds what a block has, while mu is held.
+// publish adds the counts of a block. mu is held.
 func (x *index) publish(f *found) {
 	for i, at := range f.times {
 		x.totals[f.class[i]]++
@@ -238,7 +238,7 @@ func (f *facets) count() (keys int, lines int64) {
 	return len(f.keys), f.lines
 }
 
-// bounds returns the first row, and the one behind the last.
+// bounds returns the number of the first row, and the number after the last.
 func (x *index) bounds() (low, high int64) {
 	if n := len(x.back); n > 0 {
 		low = -x.back[n-1].rows
@@ -255,7 +255,7 @@ type stretch struct {
 	first, last int64 // rows of it: [first, last)
 }
 
-// stretchOf returns the block that a row is in.
+// stretchOf returns the block that contains a row.
 func (x *index) stretchOf(row int64) (s stretch, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -282,7 +282,7 @@ func (x *index) stretch(row int64) (s stretch, ok bool) {
 	return s, true
 }
 
-// rows calls yield for rows from one on, until it returns false.
+// rows calls yield for the rows beginning with from, until yield returns false.
 func (x *index) rows(ctx context.Context, s *scanner, from int64, yield func(row, at int64, l *logread.Line) bool) error {
 	for more := true; more; {
 		part, ok := x.stretchOf(from)

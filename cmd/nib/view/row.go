@@ -14,14 +14,14 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// The bounds of what a row of the list shows.
+// The bounds of the texts in a row of the list.
 const (
 	maxMessage   = 1000
 	maxRowFields = 24
 	maxRowText   = 160
 )
 
-// A row is a line as the list shows it. All of its texts are visible.
+// A row is a line for the list. Its texts have no invisible characters.
 type row struct {
 	At      int64       `json:"at"`             // offset in the document
 	Time    int64       `json:"time,omitempty"` // microseconds since 1970
@@ -41,7 +41,7 @@ func newRow(at int64, l *logread.Line) row {
 			break
 		}
 		field := [2]string{visible(head(key, maxRowText)), visible(head(l.Text(raw), maxRowText))}
-		if isReason(key) { // where the row has room in any window
+		if isReason(key) { // a row has room for a reason in any window
 			r.Fields = slices.Insert(r.Fields, 0, field)
 			continue
 		}
@@ -59,7 +59,8 @@ func isReason(key []byte) bool {
 	return false
 }
 
-// otherFields returns the fields of a line but its time, level and message.
+// otherFields returns the fields of a line other than its time, level and
+// message.
 func otherFields(l *logread.Line) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		if l.Format() == logread.FormatText {
@@ -80,7 +81,7 @@ func otherFields(l *logread.Line) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// head returns the beginning of a text, with an ellipsis if that is not all.
+// head returns the beginning of a text, with an ellipsis if the text is longer.
 func head(text []byte, limit int) []byte {
 	if len(text) <= limit {
 		return text
@@ -91,17 +92,18 @@ func head(text []byte, limit int) []byte {
 	return append(text[:limit:limit], "…"...)
 }
 
-// A detail is a line as the pane shows it.
+// A detail is a line for the pane.
 type detail struct {
 	row
 	Raw    string     `json:"raw"`
 	Pretty string     `json:"pretty,omitempty"` // JSON in several lines
 	Format string     `json:"format"`
 	All    []property `json:"all"`
-	IDs    []property `json:"ids,omitempty"` // of the request and the trace
+	IDs    []property `json:"ids,omitempty"` // ids of the request and the trace
 }
 
-// idPaths are where loggers and tracers write the ids of requests and traces.
+// idPaths are the fields in which loggers and tracers write the ids of requests
+// and traces.
 var idPaths = []string{
 	"request_id", "requestId", "request.id", "req_id", "http.request.id", "x_request_id", "correlation_id", "correlationId",
 	"trace_id", "traceId", "traceID", "trace.id", "traceid", "dd.trace_id", "logging.googleapis.com/trace",
@@ -109,10 +111,10 @@ var idPaths = []string{
 
 // A property is a field of a detail.
 type property struct {
-	Key   string `json:"key"`   // as a query has it
-	Shown string `json:"shown"` // without what cannot be seen
+	Key   string `json:"key"`   // the key as written in a query
+	Shown string `json:"shown"` // the value without invisible characters
 	Text  string `json:"text"`
-	Block string `json:"block,omitempty"` // what is shown of a text with line breaks
+	Block string `json:"block,omitempty"` // the part of a text with line breaks that is shown
 	Value string `json:"value"`
 	Kind  string `json:"kind"` // string, number, boolean, null, object, array
 }
@@ -163,8 +165,8 @@ func kindOf(raw []byte) string {
 	return "string"
 }
 
-// pretty returns JSON in several lines, with its numbers and keys as they are,
-// or the text itself if it is not JSON.
+// pretty returns JSON in several lines, with its numbers and keys unchanged, or
+// the text itself if it is not JSON.
 func pretty(raw []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {

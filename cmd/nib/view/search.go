@@ -9,8 +9,8 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// nextError returns the row of the next line at level error or above, behind
-// row or, if back is set, before it. It reads only blocks that have one.
+// nextError returns the row of the next line at level error or above, after row
+// or, if back is set, before it. It reads only blocks that have such a line.
 func (x *index) nextError(ctx context.Context, s *scanner, row int64, back bool) (int64, bool, error) {
 	step := int64(1)
 	if back {
@@ -36,7 +36,7 @@ func (x *index) nextError(ctx context.Context, s *scanner, row int64, back bool)
 				return true
 			}
 			result, ok = here, true
-			return back // the last one counts, or the first one
+			return back // going back, the last one is wanted, else the first
 		})
 		if err != nil || ok {
 			return result, ok, err
@@ -49,7 +49,8 @@ func (x *index) nextError(ctx context.Context, s *scanner, row int64, back bool)
 	return 0, false, ctx.Err()
 }
 
-// errorsFrom returns the first block with an error from that of row on.
+// errorsFrom returns the first block with an error, beginning with the block of
+// row.
 func (x *index) errorsFrom(row int64, back bool) (s stretch, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -63,7 +64,7 @@ func (x *index) errorsFrom(row int64, back bool) (s stretch, ok bool) {
 	}
 }
 
-// rowAt returns the row of the first selected line at or behind an offset. It
+// rowAt returns the row of the first selected line at or after an offset. It
 // reports false if the index does not have it yet.
 func (x *index) rowAt(s *scanner, offset int64) (row int64, ok bool, err error) {
 	part, ok := x.stretchAt(offset)

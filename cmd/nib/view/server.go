@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package view shows a log file in a browser: a page on loopback, and the
-// server that it gets lines, counts and changes from.
+// server that sends it lines, counts and changes.
 package view
 
 import (
@@ -84,11 +84,18 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 // Close closes a server that does not run.
 func (s *Server) Close() error { return s.current.close() }
 
-// follow follows the file, and starts again when it is truncated.
+// follow follows the file, and starts again when the document has to be opened
+// again.
 func (s *Server) follow(ctx context.Context) error {
 	for n := 2; ; n++ {
 		now, _ := s.session()
-		if err := now.doc.follow(ctx); err == nil || !errors.Is(err, errTruncated) {
+		err := now.doc.follow(ctx)
+		switch {
+		case errors.Is(err, errTruncated):
+			now.why = "The file was truncated."
+		case errors.Is(err, errRotated):
+			now.why = "The file was rotated many times."
+		default:
 			return err
 		}
 		doc := s.reopen(ctx)
@@ -106,8 +113,8 @@ func (s *Server) follow(ctx context.Context) error {
 	}
 }
 
-// reopen opens the file again, which may not be there for a moment. It returns
-// nil when ctx has ended.
+// reopen opens the file again. It waits while there is no file, and returns nil
+// when ctx has ended.
 func (s *Server) reopen(ctx context.Context) *document {
 	for {
 		if doc, err := openDocument(s.path); err == nil {
@@ -121,7 +128,7 @@ func (s *Server) reopen(ctx context.Context) *document {
 	}
 }
 
-// session returns the present session, and a channel that is closed when there
+// session returns the current session, and a channel that is closed when there
 // is another one.
 func (s *Server) session() (*session, <-chan struct{}) {
 	s.mu.Lock()
@@ -129,7 +136,7 @@ func (s *Server) session() (*session, <-chan struct{}) {
 	return s.current, s.changed
 }
 
-// index returns the index of a selection in the present session, and a channel
+// index returns the index of a selection in the current session, and a channel
 // that is closed when there is another session.
 func (s *Server) index(c selection, stream bool) (*session, *held, <-chan struct{}, error) {
 	for {
@@ -138,7 +145,7 @@ func (s *Server) index(c selection, stream bool) (*session, *held, <-chan struct
 		if errors.Is(err, errEnded) {
 			select {
 			case <-other:
-				continue // it has ended since
+				continue // the request has ended since
 			default:
 			}
 		}
@@ -208,7 +215,7 @@ func (s *Server) routes() http.Handler {
 	return m
 }
 
-// mediaTypes are set here since those of the system may be different.
+// mediaTypes replaces the media types of the system, which may be different.
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",

@@ -22,6 +22,7 @@ type session struct {
 	doc *document
 	ctx context.Context
 	end context.CancelFunc
+	why string // the reason for the next session, once there is one
 
 	mu      sync.Mutex
 	indexes map[selection]*held
@@ -35,10 +36,11 @@ type held struct {
 	stop    context.CancelFunc
 }
 
-// A selection is what a page wants to see.
+// A selection is the query and the time range of a page.
 type selection struct {
 	query    string
-	from, to int64 // milliseconds since 1970; 0: no bound
+	from, to int64 // milliseconds since 1970; 0 means no bound
+	asked    int64 // different for pages with times that are relative to now
 }
 
 func newSession(ctx context.Context, number int, doc *document) *session {
@@ -112,9 +114,10 @@ func (s *session) evict() {
 	}
 }
 
-// release ends the use of an index by a stream. That of a query is dropped if
-// it is not complete: it would take the processor from the others. That of all
-// lines goes on, so that a page that is loaded again continues.
+// release ends the use of an index by a stream. The index of a query is dropped
+// if it is not complete, because it would take the processor from the others.
+// The index of all lines continues, so that a page that is reloaded need not
+// start again.
 func (s *session) release(c selection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,15 +10,16 @@ import (
 	"time"
 )
 
-// How often a stream reports the bounds of the rows, and the counts.
+// The intervals at which a stream reports the bounds of the rows, and the
+// counts.
 const (
 	boundsDelay = 100 * time.Millisecond
 	countsDelay = 500 * time.Millisecond
-	writeDelay  = 20 * time.Second // after which a reader that has stopped is cut off
+	writeDelay  = 20 * time.Second // the time after which a stalled reader is disconnected
 	maxBars     = 400
 )
 
-// A status describes how far an index is.
+// A status describes the progress of an index.
 type status struct {
 	Session string  `json:"session"`
 	Name    string  `json:"name"`
@@ -51,7 +52,7 @@ func (x *index) complete() bool {
 	return x.doc.origin == 0 || len(x.back) > 0 && x.back[len(x.back)-1].start == 0
 }
 
-// status returns the present status, and a channel that is closed when it
+// status returns the current status, and a channel that is closed when it
 // changes.
 func (x *index) status(nbars int) (st status, changed <-chan struct{}) {
 	st.Done = x.complete()
@@ -121,7 +122,7 @@ func (s *Server) watch(r *http.Request, e events, now *session, h *held, other <
 		if e.send("status", st) != nil {
 			return
 		}
-		// The counts follow even if nothing else changes.
+		// The counts are sent even if nothing else changes.
 		var late <-chan time.Time
 		if nbars == 0 {
 			late = time.After(countsDelay - time.Since(counted))
@@ -130,7 +131,7 @@ func (s *Server) watch(r *http.Request, e events, now *session, h *held, other <
 		case <-r.Context().Done():
 			return
 		case <-other:
-			_ = e.send("ended", "The file was truncated.") // the browser has gone
+			_ = e.send("ended", now.why) // the browser has gone
 			return
 		case <-changed:
 		case <-late:
@@ -155,7 +156,7 @@ func (e events) send(name string, value any) error {
 	if err != nil {
 		return err
 	}
-	_ = e.c.SetWriteDeadline(time.Now().Add(writeDelay)) // where it is supported
+	_ = e.c.SetWriteDeadline(time.Now().Add(writeDelay)) // not all connections support deadlines
 	if _, err := fmt.Fprintf(e.w, "event: %s\ndata: %s\n\n", name, text); err != nil {
 		return err
 	}

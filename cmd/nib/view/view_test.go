@@ -338,6 +338,20 @@ func TestTruncationStartsAgain(t *testing.T) {
 	}
 }
 
+// A page that is opened later has another now.
+func TestTimesOfAQueryAreRelativeToThePage(t *testing.T) {
+	s := run(t, "")
+	values := url.Values{"q": {"time < -1ms"}, "asked": {"1"}}
+	s.until(s.stream(values), func(_ string, st status) bool { return st.Done })
+	at := time.Now()
+	s.write(os.O_APPEND, fmt.Sprintf(`{"time":%q}`+"\n", at.Format(time.RFC3339Nano)))
+	s.until(s.stream(values), func(_ string, st status) bool { return st.Scanned > 0 && st.High == 0 })
+	for time.Since(at) <= 2*time.Millisecond {
+	}
+	values.Set("asked", "2")
+	s.until(s.stream(values), func(_ string, st status) bool { return st.High == 1 })
+}
+
 func TestErrorsOfAQueryHaveTheirPlace(t *testing.T) {
 	s := run(t, "")
 	for _, c := range []struct {

@@ -10,12 +10,12 @@ import (
 	"github.com/nib-log/nib/internal/lineindex"
 )
 
-// A window is a range of time that a page shows, and what is known about where
-// it is in the document. The rest is not read.
+// A window is a range of time that a page shows, with the parts of the document
+// that may have its lines. The rest is not read.
 type window struct {
 	from, to int64             // Unix nanoseconds: [from, to)
-	parts    []lineindex.Range // that may have lines of it, from the index of the file
-	all      *index            // of all lines, nil if there is none
+	parts    []lineindex.Range // parts that may have lines of the window, from the index of the file
+	all      *index            // index of all lines, nil if there is none
 }
 
 // window returns the window of a selection, or nil.
@@ -31,7 +31,7 @@ func (c selection) window(all *held) *window {
 	return w
 }
 
-// find reads the index of the file that was there when the document was opened.
+// find reads the index of the file that the document was opened with.
 func (w *window) find(doc *document) {
 	doc.mu.Lock()
 	f := doc.parts[0].file
@@ -41,8 +41,8 @@ func (w *window) find(doc *document) {
 	}
 }
 
-// partOf returns the part that the byte before at is in, or the last one before
-// it. Without an index the document is one part.
+// partOf returns the part that contains the byte before at, or the last part
+// before it. Without an index the document is one part.
 func (w *window) partOf(at int64) lineindex.Range {
 	if w == nil || w.parts == nil {
 		return lineindex.Range{To: math.MaxInt64}
@@ -54,7 +54,8 @@ func (w *window) partOf(at int64) lineindex.Range {
 	return w.parts[i-1]
 }
 
-// behind returns the end of what may have lines of the window and is before at.
+// behind returns the end of the last part before at that may have lines of the
+// window.
 func (w *window) behind(at int64) int64 {
 	for w != nil && at > 0 {
 		end := min(at, w.partOf(at).To)
@@ -69,7 +70,7 @@ func (w *window) behind(at int64) int64 {
 	return at
 }
 
-// behind is window.behind with the blocks that this index has.
+// behind is like window.behind, for the blocks of this index.
 func (x *index) behind(w *window, at int64) int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()

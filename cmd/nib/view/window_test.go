@@ -148,7 +148,7 @@ func TestARangeOfTimeIsReadWithTheLinesOfThePage(t *testing.T) {
 		Found bool
 	}
 	values := between(20*time.Minute, 20*time.Minute+30*time.Second)
-	values.Set("at", "1000") // in what is not read
+	values.Set("at", "1000") // in the part that is not read
 	if s.get("api/row", values, &row); !row.Found || row.Row != -300 {
 		t.Errorf("got row %+v, want the first one behind the offset", row)
 	}

@@ -10,3 +10,10 @@ export const levels = [
   { name: 'error', short: 'ERR', title: 'error' },
   { name: 'fatal', short: 'FTL', title: 'fatal' },
 ];
+
+// clauses select the lines of each class: levels between two names belong to the
+// lower one.
+export const clauses = [
+  'not exists level', 'level < debug', 'level >= debug and level < info', 'level >= info and level < warn',
+  'level >= warn and level < error', 'level >= error and level < panic', 'level >= panic',
+];

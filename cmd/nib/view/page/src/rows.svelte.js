@@ -10,6 +10,7 @@ const KEPT = 40; // chunks
 export class Rows {
   version = $state(0); // changes with each answer
   problem = $state('');
+  #tries = $state(0);
   #chunks = new Map(); // number: { rows, first, full }
   #asked = new Map(); // number: promise
   #stop = new AbortController();
@@ -29,9 +30,15 @@ export class Rows {
     return c?.rows[r - c.first];
   }
 
+  // retry makes what called need call it again, if rows could not be fetched.
+  retry() {
+    if (this.problem) this.#tries++;
+  }
+
   // need fetches the rows from low to high that are missing. Rows that are there
   // when it is called are there when its promise is fulfilled.
   need(low, high) {
+    this.#tries;
     const wait = [];
     for (let c = Math.floor(low / SIZE); c * SIZE < high; c++) {
       const from = Math.max(low, c * SIZE), to = Math.min(high, (c + 1) * SIZE) - 1;
@@ -53,10 +60,16 @@ export class Rows {
 
   async #get(c) {
     try {
-      const a = await get('rows', this.selection, { row: c * SIZE, n: SIZE }, this.#stop.signal);
-      this.onSession(a.session);
+      const rows = [], end = (c + 1) * SIZE;
+      let next = c * SIZE, a;
+      do { // an answer has fewer rows than there are if their lines are long
+        a = await get('rows', this.selection, { row: next, n: end - next }, this.#stop.signal);
+        this.onSession(a.session);
+        rows.push(...a.rows);
+        next = a.first + a.rows.length;
+      } while (a.rows.length && next < Math.min(end, a.high));
       this.#chunks.delete(c); // the order is that of use
-      this.#chunks.set(c, { rows: a.rows, first: a.first });
+      this.#chunks.set(c, { rows, first: next - rows.length });
       if (this.#chunks.size > KEPT) this.#chunks.delete(this.#chunks.keys().next().value);
       this.problem = '';
       this.version++;
