@@ -27,7 +27,7 @@ import (
 
 // Exit codes.
 const (
-	Clean   = 0 // nothing is worse than it was, or than is allowed
+	Clean   = 0 // nothing is worse than before, or than allowed
 	Worse   = 1
 	Failure = 2 // no verdict: the tool could not do its work
 )
@@ -51,7 +51,7 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	return ExitCode(err)
 }
 
-// ExitCode returns the exit code for what the command returned.
+// ExitCode returns the exit code for the error of the command.
 func ExitCode(err error) int {
 	switch {
 	case err == nil:
@@ -62,7 +62,7 @@ func ExitCode(err error) int {
 	return Failure
 }
 
-// flags are the options as they are written.
+// flags are the options as given on the command line.
 type flags struct {
 	check.Options
 	dir, bench, tests      string
@@ -240,7 +240,8 @@ func (f *flags) files(d *findings.Document, o *baseline.Outcome) error {
 	return nil
 }
 
-// gate compares with the baseline, and writes it when asked to.
+// gate compares the document with the baseline, and writes the baseline if
+// requested.
 func (f *flags) gate(d *findings.Document) (*baseline.Outcome, error) {
 	path := f.baseline
 	if path == "" {
@@ -248,7 +249,7 @@ func (f *flags) gate(d *findings.Document) (*baseline.Outcome, error) {
 	}
 	old, err := baseline.Load(path)
 	if errors.Is(err, baseline.ErrDamaged) && f.accept {
-		old, err = nil, nil // it is written again
+		old, err = nil, nil // the file is written again
 	}
 	if err != nil {
 		return nil, err

@@ -20,20 +20,20 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// fixing is one use of --fix.
+// fixing is one run with --fix.
 type fixing struct {
 	*flags
 	w      io.Writer
 	before *check.Report
-	counts []fixes.Counts // of before, for each toolchain
+	counts []fixes.Counts // the counts of before, for each toolchain
 	// suspect is set if the fixes save less together than at their lines;
 	// they are then measured one by one, once.
 	suspect bool
 }
 
-// fix rewrites what is known to have a better form, measures again, and keeps
+// fix applies rewrites that are known to be better, measures again, and keeps
 // an edit only if the benchmark that allocates most there then allocates less.
-// It returns the report of what is in place at the end.
+// It returns the report on the final source.
 func (f *flags) fix(ctx context.Context, w io.Writer, before *check.Report, d *findings.Document) (*check.Report, error) {
 	x := &fixing{flags: f, w: w, before: before, counts: counts(before)}
 	places := x.places(d)
@@ -100,7 +100,7 @@ func (x *fixing) places(d *findings.Document) map[fixes.Place]bool {
 	return out
 }
 
-// enough is how much less an edit must allocate for one operation.
+// enough is the number of allocations per operation that an edit must save.
 const enough = 0.5
 
 // tested leaves out the fixes in packages whose tests fail without them: the
@@ -128,8 +128,8 @@ func (x *fixing) test(ctx context.Context, pkg string) error {
 	return err
 }
 
-// apply writes the fixes and looks again. Fixes that do not compile or cannot
-// be judged are undone.
+// apply writes the fixes and checks the module again. Fixes that do not compile
+// or cannot be judged are undone.
 func (x *fixing) apply(ctx context.Context, list []fixes.Fix) (*fixes.Applied, *check.Report, error) {
 	applied, err := fixes.Apply(list)
 	if err != nil {
@@ -174,7 +174,7 @@ func (x *fixing) compiling(ctx context.Context, list []fixes.Fix, why error) (ou
 
 // judge returns the fixes that helped, and by how much.
 func (x *fixing) judge(list []fixes.Fix, applied *fixes.Applied, after []fixes.Counts) (helped []fixes.Fix, claims []string) {
-	saved := map[string]float64{} // by leaf
+	saved := map[string]float64{} // allocations saved, by leaf
 	for i, f := range list {
 		if applied.Lines[i] == nil {
 			x.say(false, f, "another edit changes the same lines")
@@ -197,8 +197,9 @@ func (x *fixing) judge(list []fixes.Fix, applied *fixes.Applied, after []fixes.C
 	return helped, claims
 }
 
-// compare returns what each leaf allocates less at the lines of a fix, and the
-// worst of them in words. All toolchains must agree that nothing gets worse.
+// compare returns how much less each leaf allocates at the lines of a fix, and
+// describes the leaf that allocates most. All toolchains must agree that
+// nothing gets worse.
 func (x *fixing) compare(f fixes.Fix, lines []int, after []fixes.Counts) (less map[string]float64, claim string, ok bool) {
 	less = map[string]float64{}
 	most := 0.0
@@ -233,7 +234,7 @@ func (x *fixing) compare(f fixes.Fix, lines []int, after []fixes.Counts) (less m
 	return less, claim, most >= enough
 }
 
-// stray is what other goroutines can add to a count.
+// stray is the count that other goroutines can add.
 const stray = 0.05
 
 // moved reports whether a leaf as a whole saves less than its lines do: then an
@@ -250,7 +251,7 @@ func (x *fixing) moved(saved map[string]float64, after []fixes.Counts) bool {
 	return false
 }
 
-// alone measures each fix by itself, and keeps those that make every benchmark
+// alone measures each fix separately, and keeps those that make every benchmark
 // at their lines allocate less as a whole.
 func (x *fixing) alone(ctx context.Context, list []fixes.Fix) (helped []fixes.Fix, err error) {
 	for _, f := range list {
@@ -260,7 +261,7 @@ func (x *fixing) alone(ctx context.Context, list []fixes.Fix) (helped []fixes.Fi
 		}
 		less, claim, ok := x.compare(f, applied.Lines[0], counts(after))
 		if ok && x.moved(less, counts(after)) {
-			ok, claim = false, "what it saves is allocated elsewhere"
+			ok, claim = false, "the allocations that it saves are made elsewhere"
 		}
 		if err := fixes.Undo(applied.Edits); err != nil {
 			return nil, err
@@ -274,8 +275,8 @@ func (x *fixing) alone(ctx context.Context, list []fixes.Fix) (helped []fixes.Fi
 	return helped, nil
 }
 
-// passing returns the fixes with which the tests of their packages pass. They
-// are in place.
+// passing returns the fixes of the packages whose tests pass with all fixes
+// applied.
 func (x *fixing) passing(ctx context.Context, list []fixes.Fix) (out []fixes.Fix, err error) {
 	failed := map[string]error{}
 	for _, f := range list {
@@ -294,7 +295,7 @@ func (x *fixing) passing(ctx context.Context, list []fixes.Fix) (out []fixes.Fix
 	return out, nil
 }
 
-// say reports what became of a fix.
+// say reports the outcome of a fix.
 func (x *fixing) say(done bool, f fixes.Fix, why string) {
 	verb := "left alone: "
 	if done {

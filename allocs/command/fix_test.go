@@ -137,8 +137,8 @@ func BenchmarkLeaves(b *testing.B) {
 }
 `
 
-// TestFixChangesItsOwnLinesOnly looks at what --fix leaves in a file: what
-// helps is rewritten, and not a byte besides.
+// TestFixChangesItsOwnLinesOnly looks at a file after --fix: lines where it
+// helps are rewritten, and not a byte besides.
 func TestFixChangesItsOwnLinesOnly(t *testing.T) {
 	dir := newModule(t)
 	write(t, filepath.Join(dir, "m_test.go"), unformattedTests)
@@ -187,7 +187,7 @@ func TestFixChangesItsOwnLinesOnly(t *testing.T) {
 	}
 }
 
-// What the tests of a package check is behaviour, too.
+// A rewrite must keep the tests of the package passing.
 func TestFixKeepsTheTestsPassing(t *testing.T) {
 	const source = "package m\n\n//alloc:max=9\nfunc Copy(in []int) []int {\n\tout := []int{}\n\tfor _, v := range in {\n\t\tout = append(out, v)\n\t}\n\treturn out\n}\n"
 	const bench = "package m\n\nimport \"testing\"\n\nvar in = make([]int, 40)\n\nfunc BenchmarkCopy(b *testing.B) {\n\tfor range b.N {\n\t\tCopy(in)\n\t}\n}\n\nfunc TestCopy(t *testing.T) {\n\tif got := cap(Copy(in)); got CONDITION {\n\t\tt.Error(got)\n\t}\n}\n"

@@ -17,25 +17,25 @@ import (
 type bar struct {
 	mu      sync.Mutex
 	w       io.Writer
-	width   func() int // of the terminal; nil when w is none
+	width   func() int // returns the width of the terminal; nil if w is not one
 	now     func() time.Time
 	color   bool
 	began   time.Time
 	wrote   time.Time // the last line, where w is not a terminal
 	event   progress.Event
-	shown   string // what is on the terminal's line
+	shown   string // the text on the current line of the terminal
 	visible bool
 	stopped chan struct{}
 }
 
 const (
-	redraw = 200 * time.Millisecond // of a terminal's line, so that the time goes on
-	pause  = 5 * time.Second        // between lines elsewhere
-	length = 24                     // of the bar, in columns
+	redraw = 200 * time.Millisecond // interval at which the line is redrawn, so that the elapsed time advances
+	pause  = 5 * time.Second        // interval between lines elsewhere
+	length = 24                     // columns of the bar
 )
 
-// newBar returns the bar for w, or nil, which shows nothing, when it is not
-// wanted. stop must be called on it.
+// newBar returns the bar for w, or nil, which shows nothing, if plain is set.
+// The caller must call stop.
 func newBar(w io.Writer, plain, color bool) *bar {
 	if plain {
 		return nil
@@ -72,7 +72,7 @@ func (b *bar) tick() {
 	}
 }
 
-// tell receives the current event.
+// tell sets the current event.
 func (b *bar) tell(e progress.Event) {
 	if b == nil {
 		return
@@ -110,7 +110,7 @@ func (b *bar) stop() {
 }
 
 // draw writes the line if it has changed: in one piece, from the left, and
-// clearing only what is behind it, so that nothing flickers.
+// clearing only the rest of the line, so that nothing flickers.
 func (b *bar) draw() {
 	if !b.visible {
 		return
@@ -122,8 +122,8 @@ func (b *bar) draw() {
 	}
 }
 
-// line returns a line of the given width: bar, part, time and what is being
-// done. On narrow terminals the bar goes first.
+// line returns a line of the given width: bar, part, time and the current step.
+// Narrow terminals have no bar.
 func (b *bar) line(width int) string {
 	if width <= 0 {
 		width = 80

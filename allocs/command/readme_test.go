@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the README's example anew")
 
-// TestREADME compares what the README shows with what the command prints for
+// TestREADME compares the output in the README with the command's for
 // testdata/cart. After a change on purpose: go test ./command -run README
 // -update
 func TestREADME(t *testing.T) {
@@ -28,7 +28,7 @@ func TestREADME(t *testing.T) {
 	if code := command.Run([]string{"-C", "../testdata/cart", "--plain"}, &stdout, &stderr); code != command.Worse {
 		t.Fatalf("got exit code %d, want %d\n%s%s", code, command.Worse, &stdout, &stderr)
 	}
-	got, _, _ := strings.Cut(stdout.String(), "\n1 run measured") // what follows has a duration
+	got, _, _ := strings.Cut(stdout.String(), "\n1 run measured") // the rest has a duration
 	got = strings.Replace(got, runtime.Version(), "go1.26.8", 1)
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {

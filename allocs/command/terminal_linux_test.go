@@ -39,7 +39,7 @@ func pseudoTerminal(t *testing.T, columns uint16) (screen, program *os.File) {
 	return screen, program
 }
 
-// TestBarOnATerminal looks at what comes out of a real terminal.
+// TestBarOnATerminal looks at the output of a real terminal.
 func TestBarOnATerminal(t *testing.T) {
 	screen, program := pseudoTerminal(t, 60)
 	b := newBar(program, false, false)

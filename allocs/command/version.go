@@ -9,8 +9,8 @@ import (
 
 const module = "github.com/nib-log/nib/allocs"
 
-// Version returns the version of a module in this program, and what it was
-// built with and for, such as "v0.1.0 go1.26.8 linux/amd64".
+// Version returns the version of a module in this program, its Go release and
+// its target, such as "v0.1.0 go1.26.8 linux/amd64".
 func Version(module string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -19,8 +19,8 @@ func Version(module string) string {
 	return versionIn(info, module) + " " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
 }
 
-// versionIn returns the version of a module. Without one, as in a program that
-// is built from a checkout, it is the revision.
+// versionIn returns the version of a module. In a program without one, such as
+// one built from a checkout, it is the revision.
 func versionIn(info *debug.BuildInfo, module string) string {
 	for _, dep := range info.Deps {
 		if dep.Path == module && dep.Replace == nil {

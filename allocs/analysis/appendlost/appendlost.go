@@ -18,7 +18,7 @@ import (
 	"github.com/nib-log/nib/allocs/analysis/internal/typename"
 )
 
-// Analyzer reports b := x.buf[:0] (or *p) with append(b, …) behind it and no
+// Analyzer reports b := x.buf[:0] (or *p) with append(b, …) after it and no
 // x.buf = b, where x is in a pool or a pointer that outlives the function.
 var Analyzer = rule.Steady("appendlost",
 	"report slices of pooled or kept objects that grow and are not stored back\n\nStore the slice back: x.buf = b.", run)
@@ -50,7 +50,7 @@ func run(pass *rule.Pass) {
 
 // origin takes *p and x.f out of b := (*p)[:0], b := append(x.f[:0], …) and b
 // := *p; cut reports that the length is set to zero, which means that the
-// capacity is to be used again.
+// capacity will be used again.
 func origin(info *types.Info, e ast.Expr) (home ast.Expr, cut bool) {
 	e = ast.Unparen(e)
 	if call, ok := e.(*ast.CallExpr); ok && edit.Builtin(info, call) == "append" {
@@ -81,7 +81,7 @@ func origin(info *types.Info, e ast.Expr) (home ast.Expr, cut bool) {
 }
 
 // kept reports whether the home of a slice is kept for its capacity: it is in a
-// pool, or what is cut to [:0] belongs to a pointer from outside.
+// pool, or the slice cut to [:0] belongs to a pointer from outside.
 func kept(pass *rule.Pass, fn ast.Node, home ast.Expr, cut bool) bool {
 	var owner *ast.Ident
 	switch x := home.(type) {
@@ -104,7 +104,7 @@ func kept(pass *rule.Pass, fn ast.Node, home ast.Expr, cut bool) bool {
 }
 
 // grows returns the append that gives v something without a fixed size: a slice
-// or string, or anything in a loop. A few numbers surely fit.
+// or string, or anything in a loop. A few numbers certainly fit.
 func grows(info *types.Info, fn inspector.Cursor, v *types.Var) *ast.CallExpr {
 	for cur, a := range rule.Below[*ast.AssignStmt](fn) {
 		if len(a.Lhs) != 1 || len(a.Rhs) != 1 || !isVar(info, a.Lhs[0], v) {
@@ -121,7 +121,7 @@ func grows(info *types.Info, fn inspector.Cursor, v *types.Var) *ast.CallExpr {
 	return nil
 }
 
-// inLoop reports whether a loop that begins after the variable is around.
+// inLoop reports whether c is in a loop that begins after the variable.
 func inLoop(c inspector.Cursor, v *types.Var) bool {
 	for cur := range c.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil)) {
 		if cur.Node().Pos() > v.Pos() {
@@ -131,8 +131,8 @@ func inLoop(c inspector.Cursor, v *types.Var) bool {
 	return false
 }
 
-// stays reports whether the grown slice can be kept somewhere: its home is
-// assigned to, or the slice goes where it cannot be followed.
+// stays reports whether the grown slice may be kept: its home is assigned to,
+// or the slice is used in a way that the check does not understand.
 func stays(info *types.Info, fn inspector.Cursor, home ast.Expr, v *types.Var) bool {
 	for c, id := range rule.Below[*ast.Ident](fn) {
 		if info.Uses[id] == v && leaves(info, c, v) {
@@ -162,8 +162,8 @@ func sameCut(info *types.Info, r, home ast.Expr) bool {
 }
 
 // leaves reports whether a use of the slice can keep it: it is returned,
-// stored, sent, or passed to a function that may do so. Reading it, and the
-// calls that only write it out, do not.
+// stored, sent, or passed to a function that may do so. Reading it, or a call
+// that only writes it out, cannot.
 func leaves(info *types.Info, c inspector.Cursor, v *types.Var) bool {
 	switch p := c.Parent().Node().(type) {
 	case *ast.IndexExpr, *ast.RangeStmt, *ast.BinaryExpr, *ast.IncDecStmt:
@@ -188,7 +188,7 @@ func leaves(info *types.Info, c inspector.Cursor, v *types.Var) bool {
 			return false
 		case "append":
 			if p.Args[0] != c.Node() {
-				return !p.Ellipsis.IsValid() // its elements are copied
+				return !p.Ellipsis.IsValid() // append copies its elements
 			}
 			return leaves(info, c.Parent(), v)
 		}
@@ -206,8 +206,8 @@ func isString(t types.Type) bool {
 	return ok && b.Info()&types.IsString != 0
 }
 
-// writes reports whether a call is Write of something, which may not keep what
-// it is given, or a function of the standard library that only reads.
+// writes reports whether a call is a Write method, which must not keep its
+// argument, or a function of the standard library that only reads.
 func writes(info *types.Info, call *ast.CallExpr) bool {
 	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
 		if _, method := info.Selections[sel]; method && (sel.Sel.Name == "Write" || sel.Sel.Name == "WriteAt") {
@@ -228,7 +228,7 @@ func isVar(info *types.Info, e ast.Expr, v *types.Var) bool {
 	return ok && info.ObjectOf(id) == v
 }
 
-// outermost returns the declaration that a function literal is in.
+// outermost returns the declaration that contains a function literal.
 func outermost(fn inspector.Cursor) inspector.Cursor {
 	for cur := range fn.Enclosing((*ast.FuncDecl)(nil)) {
 		return cur

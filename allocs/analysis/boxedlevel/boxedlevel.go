@@ -21,10 +21,10 @@ import (
 	"github.com/nib-log/nib/allocs/analysis/internal/typename"
 )
 
-// Analyzer reports what is boxed for zap's sugared Debug calls and zap.Any in
-// Debug, for logr's V(n) with n above 0, and for Any and Interface in a chain
-// that begins with Debug or Trace of nib, zerolog or phuslu. Calls behind a
-// check of the level are left alone.
+// Analyzer reports arguments that are boxed for zap's sugared Debug calls and
+// zap.Any in Debug, for logr's V(n) with n above 0, and for Any and Interface
+// in a chain that begins with Debug or Trace of nib, zerolog or phuslu. Calls
+// that are guarded by a check of the level are ignored.
 var Analyzer = rule.Steady("boxedlevel",
 	"report arguments of Debug and Trace calls that are boxed before the level is looked at\n\nUse the typed method, or ask for the level first.", run)
 
@@ -44,7 +44,7 @@ func run(pass *rule.Pass) {
 	}
 }
 
-// diagnostic is a report with the typed method that does the same, if any.
+// diagnostic is a report, with the equivalent typed method if there is one.
 type diagnostic struct {
 	analysis.Diagnostic
 	typed string
@@ -104,9 +104,9 @@ func begins(info *types.Info, e ast.Expr) string {
 	}
 }
 
-// method returns the method of an event for a type, where it writes the same:
-// exact numbers and bools, as a named type can have methods that Any looks for,
-// and encoding/json escapes strings in its own way.
+// method returns the method of an event for a type, if that method writes the
+// same text as Any. Only predeclared numbers and bools have one: Any looks for
+// methods of named types, and encoding/json escapes strings in its own way.
 func method(t types.Type) string {
 	b, ok := types.Unalias(t).(*types.Basic)
 	if !ok || b.Info()&(types.IsInteger|types.IsBoolean) == 0 || b.Kind() == types.Uintptr || b.Info()&types.IsUntyped != 0 {

@@ -101,9 +101,9 @@ func is(info *types.Info, e ast.Expr, v *types.Var) bool {
 	return ok && info.Uses[id] == v
 }
 
-// uses returns the first use of the event in a statement, up to where the
-// variable may get a new one. A comparison, as with nil, does not count as a
-// use.
+// uses returns the first use of the event in a statement, up to the point where
+// the variable may get a new event. A comparison, as with nil, does not count
+// as a use.
 func uses(info *types.Info, s ast.Stmt, v *types.Var) *ast.Ident {
 	var found *ast.Ident
 	renewed := false

@@ -40,7 +40,7 @@ func run(pass *rule.Pass) {
 }
 
 // dropped reports whether the last call is Discard, after which zerolog and
-// phuslu need no other call; an event of nib must be finished nevertheless.
+// phuslu need no other call; an event of nib must still be finished.
 func dropped(info *types.Info, call *ast.CallExpr) bool {
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	return ok && sel.Sel.Name == "Discard" && !typename.Is(info.TypeOf(call), "github.com/nib-log/nib", "Event")
@@ -62,8 +62,8 @@ func onVariable(info *types.Info, call *ast.CallExpr) bool {
 	}
 }
 
-// passed reports whether the chain begins at a function that was given an
-// event: it can have returned that one.
+// passed reports whether the chain begins at a function that gets an event: the
+// function may return that event.
 func passed(info *types.Info, call *ast.CallExpr) bool {
 	for _, a := range call.Args {
 		if typename.IsEvent(info.TypeOf(a)) {

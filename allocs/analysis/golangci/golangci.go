@@ -18,11 +18,11 @@ const Name = "allocs"
 
 func init() { register.Plugin(Name, New) }
 
-// Settings is the section of the checks in .golangci.yml. Without settings, all
-// checks run.
+// Settings is the section of .golangci.yml for the checks. Without settings,
+// all checks run.
 type Settings struct {
-	Enable  []string `json:"enable"`  // only these
-	Disable []string `json:"disable"` // not these
+	Enable  []string `json:"enable"`  // run only these checks
+	Disable []string `json:"disable"` // do not run these checks
 	// AllLevels lets slogboxed report Info, Warn and Error too.
 	AllLevels bool `json:"all-levels"`
 }

@@ -42,8 +42,8 @@ func run(pass *rule.Pass) {
 }
 
 // outlives reports whether the target of an assignment exists after the
-// function: what a pointer refers to, or a variable of the package. A field of
-// a local struct does not.
+// function: the target of a pointer, or a variable of the package. A field of a
+// local struct does not.
 func outlives(pass *rule.Pass, l ast.Expr) bool {
 	switch l := ast.Unparen(l).(type) {
 	case *ast.StarExpr:

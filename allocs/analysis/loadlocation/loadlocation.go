@@ -46,11 +46,11 @@ func run(pass *rule.Pass) {
 	}
 }
 
-// surroundings is what is around a call.
+// surroundings describes the code around a call.
 type surroundings struct {
 	decl *ast.FuncDecl
 	loop bool
-	once bool // runs once: no function is around it, or init or main, or an argument of a sync function
+	once bool // the call runs once: outside of functions, in init or main, or in an argument of a sync function
 }
 
 func place(pass *rule.Pass, c inspector.Cursor) (s surroundings) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package poolpointers defines a check for pooled objects that keep others
-// alive: a pointer field that is not cleared before Put holds what it points to
-// for as long as the object is in the pool, and gives the collector work.
+// alive: a pointer field that is not cleared before Put holds its target for as
+// long as the object is in the pool, and gives the collector work.
 package poolpointers
 
 import (
@@ -48,10 +48,10 @@ func run(pass *rule.Pass) {
 	}
 }
 
-// facts is what the check has found in a package.
+// facts are the results of the check in a package.
 type facts struct {
 	info     *types.Info
-	borrowed map[*types.Var]bool // fields that are assigned what a parameter brought
+	borrowed map[*types.Var]bool // fields that are assigned from a parameter
 	bodies   map[*types.Func]*ast.FuncDecl
 }
 
@@ -95,12 +95,12 @@ func (f *facts) left(fn *ast.FuncDecl, v *types.Var) (names []string) {
 	return names
 }
 
-// clearing follows an object through functions and notes what they assign.
+// clearing follows an object through functions and records their assignments.
 type clearing struct {
 	*facts
-	first  *ast.FuncDecl // the one with Put
+	first  *ast.FuncDecl // the function with Put
 	fields map[string]bool
-	all    bool // *v = T{}, or something that cannot be followed
+	all    bool // *v = T{}, or a use that the check does not understand
 	seen   map[seen]bool
 }
 
@@ -138,9 +138,9 @@ func (c *clearing) in(fn *ast.FuncDecl, v *types.Var) {
 	})
 }
 
-// variable reports whether a value is just that of a variable of the function:
-// that fills a field and does not clear it; one of the package is kept alive
-// anyway. In a function that is called, as in reset(nil), it can be either.
+// variable reports whether a value is that of a local variable: assigning it
+// fills a field and does not clear it, whereas a variable of the package is
+// kept alive anyway. In a called function, as in reset(nil), it can be either.
 func (c *clearing) variable(e ast.Expr) bool {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {
@@ -150,7 +150,7 @@ func (c *clearing) variable(e ast.Expr) bool {
 	return ok && v.Parent() != v.Pkg().Scope()
 }
 
-// call follows the object into what is called with it.
+// call follows the object into a function that is called with it.
 func (c *clearing) call(call *ast.CallExpr, is func(ast.Expr) bool) {
 	if pools.Put(c.info, call) != nil {
 		return

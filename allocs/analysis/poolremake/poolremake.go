@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package poolremake defines a check for pooled objects that lose what they
-// were pooled for: a slice or map field that is made again after Get.
+// Package poolremake defines a check for pooled objects that lose the memory
+// they were pooled for: a slice or map field that is made again after Get.
 package poolremake
 
 import (
@@ -19,8 +19,8 @@ import (
 // Analyzer reports x.f = make(…), x.f = nil, x.f = []T{} and append(x.f[:0:0],
 // …) in functions that take x out of a pool or put it back, when the package
 // uses the capacity of f elsewhere: it cuts it with [:0], appends to it or
-// clears it. A field that only holds what others made has to be set to nil.
-// What depends on the size of the field is a limit, and left alone.
+// clears it. A field that only holds objects of others has to be set to nil. An
+// assignment that depends on the size of the field is a limit, and is ignored.
 var Analyzer = rule.Steady("poolremake",
 	"report fields of pooled objects that are made again\n\nCut the slice with [:0] or clear the map: the capacity is what the pool keeps.", run)
 
@@ -81,7 +81,7 @@ func remade(info *types.Info, e ast.Expr) bool {
 		return info.Types[e].IsNil()
 	case *ast.CompositeLit:
 		return true
-	case *ast.SliceExpr: // x.f[:0:0] has no room
+	case *ast.SliceExpr: // x.f[:0:0] has no capacity
 		return e.Slice3 && info.Types[e.Max].Value != nil && info.Types[e.Max].Value.String() == "0"
 	case *ast.CallExpr:
 		if len(e.Args) == 0 {
@@ -90,7 +90,7 @@ func remade(info *types.Info, e ast.Expr) bool {
 		if info.Types[e.Fun].IsType() {
 			return info.Types[e.Args[0]].IsNil()
 		}
-		// append to something new also loses what was kept.
+		// append to something new also loses the capacity.
 		name := edit.Builtin(info, e)
 		return name == "make" || name == "append" && remade(info, e.Args[0])
 	}
@@ -118,7 +118,7 @@ func room(pass *rule.Pass) map[types.Object]bool {
 	return used
 }
 
-// handedOn reports whether the function passes the slice itself on: the object
+// handedOn reports whether the function passes the slice itself on; the object
 // must then drop it.
 func handedOn(info *types.Info, fn inspector.Cursor, sel *ast.SelectorExpr, self *ast.AssignStmt) bool {
 	for c, other := range rule.Below[*ast.SelectorExpr](fn) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package poolvalue defines a check for what is put into a sync.Pool: a value
-// that is not a pointer is copied to the heap on every Put, and so is a new
-// variable whose address is put.
+// Package poolvalue defines a check of the values that are put into a
+// sync.Pool: a value that is not a pointer is copied to the heap on every Put,
+// and so is a new variable whose address is put.
 package poolvalue
 
 import (
@@ -19,9 +19,9 @@ import (
 	"github.com/nib-log/nib/allocs/analysis/internal/typename"
 )
 
-// Analyzer reports Put(value), and Put(&variable) of a parameter or of what
-// came out of a pool. A variable that the function has just filled for the
-// first time has to be made somewhere.
+// Analyzer reports Put(value), and Put(&variable) of a parameter or of a value
+// from a pool. A variable that the function has just filled for the first time
+// must be made somewhere.
 var Analyzer = rule.Steady("poolvalue",
 	"report what allocates when it is put into a sync.Pool\n\nPut the pointer that Get returned.", run)
 
@@ -43,7 +43,7 @@ func run(pass *rule.Pass) {
 	}
 }
 
-// address looks at Put(&id).
+// address checks Put(&id).
 func address(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, id *ast.Ident) {
 	v, ok := pass.TypesInfo.Uses[id].(*types.Var)
 	if !ok || v.IsField() || v.Parent() == pass.Pkg.Scope() {
@@ -78,7 +78,7 @@ func param(info *types.Info, decl *ast.FuncDecl, v *types.Var) bool {
 	return false
 }
 
-// source returns the pool.Get().(*T) whose value v is defined with.
+// source returns the pool.Get().(*T) that defines v.
 func source(info *types.Info, decl *ast.FuncDecl, v *types.Var) (get *ast.TypeAssertExpr, define *ast.AssignStmt) {
 	ast.Inspect(decl, func(n ast.Node) bool {
 		a, ok := n.(*ast.AssignStmt)
@@ -125,7 +125,7 @@ func keepPointer(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, v *typ
 	if !ok {
 		return nil
 	}
-	// In the same block, with nothing behind that sees b again.
+	// In the same block, with nothing after it that sees b again.
 	if _, ok := c.Parent().Parent().Node().(*ast.BlockStmt); !ok || defined.Parent() != c.Parent().Parent() {
 		return nil
 	}

@@ -117,8 +117,8 @@ func appendPieces(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, piece
 	return edit.Replace(message, stmt.Node(), b.String(), edits...)
 }
 
-// steadyArgs reports whether the arguments have the same values when a part has
-// been appended: nothing in them looks at bytes or at a length.
+// steadyArgs reports whether the arguments have the same values after a part
+// has been appended: they do not depend on bytes or on a length.
 func steadyArgs(info *types.Info, args []ast.Expr) bool {
 	steady := true
 	for _, a := range args {
@@ -166,14 +166,14 @@ func appendStrconv(pass *rule.Pass, call, from *ast.CallExpr, name string) []ana
 	return edit.Replace("use "+appends, call, pkg+"."+appends+"("+strings.Join(list, ", ")+")")
 }
 
-// appendFmt writes out what is simple, and uses fmt.Append for the rest.
+// appendFmt writes out simple pieces, and uses fmt.Append for the rest.
 func appendFmt(pass *rule.Pass, c inspector.Cursor, call, from *ast.CallExpr, name string, pure bool) []analysis.SuggestedFix {
 	if pieces := formatted(pass, from, from.Args, "print"+name); pieces != nil && pure && steadyArgs(pass.TypesInfo, from.Args) {
 		if fix := appendPieces(pass, c, call, pieces); fix != nil {
 			return fix
 		}
 	}
-	// What else fmt looks into could be the bytes that are written over.
+	// Other arguments of fmt could refer to the bytes that are overwritten.
 	sel, ok := from.Fun.(*ast.SelectorExpr)
 	if !ok || slices.ContainsFunc(from.Args, func(e ast.Expr) bool { return basic(pass.TypesInfo.TypeOf(e)) == nil }) {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/nib-log/nib/allocs/analysis/internal/typename"
 )
 
-// same are the functions of package strings that package bytes has too; true
-// when the second argument is bytes there.
+// same lists the functions of package strings that package bytes has, too; true
+// if their second argument is a []byte there.
 var same = map[string]bool{
 	"HasPrefix": true, "HasSuffix": true, "Contains": true, "Index": true, "LastIndex": true, "Count": true, "EqualFold": true,
 	"IndexByte": false, "IndexRune": false, "IndexAny": false, "ContainsRune": false, "ContainsAny": false,
@@ -65,7 +65,7 @@ var KeyBytes = rule.Steady("keybytes", "convert bytes where no copy is needed", 
 		if use := onlyUse(pass, cur, next, a.Lhs[0]); use != nil {
 			end := next.Node().Pos()
 			if commented(pass, cur, next) {
-				end = a.End() // what is written there stays
+				end = a.End() // keep the comment that is written there
 			}
 			propose(pass, a, edit.Fix("convert it in place",
 				analysis.TextEdit{Pos: a.Pos(), End: end},
@@ -74,8 +74,8 @@ var KeyBytes = rule.Steady("keybytes", "convert bytes where no copy is needed", 
 	}
 })
 
-// onlyUse returns the only use of a variable when it is such a place in the
-// statement, and nothing is called before it that could change the bytes.
+// onlyUse returns the only use of a variable if it is such a place in the
+// statement, and no call before it could change the bytes.
 func onlyUse(pass *rule.Pass, c, next inspector.Cursor, name ast.Expr) *ast.Ident {
 	info := pass.TypesInfo
 	v := info.ObjectOf(name.(*ast.Ident))

@@ -13,9 +13,9 @@ import (
 	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 )
 
-// Capacity gives an empty slice or map that the next statement fills in a loop
-// over something the length of it. A nil slice is left alone: it would be nil
-// no more when the loop adds nothing.
+// Capacity gives an empty slice or map, which the next statement fills in a
+// loop, the length of the value that the loop ranges over. It ignores a nil
+// slice, which would not stay nil if the loop adds nothing.
 var Capacity = rule.Steady("capacity", "make room once", func(pass *rule.Pass) {
 	for cur, a := range rule.Nodes[*ast.AssignStmt](pass) {
 		if a.Tok != token.DEFINE || len(a.Lhs) != 1 || len(a.Rhs) != 1 || !inList(cur) {
@@ -70,7 +70,8 @@ func empty(pass *rule.Pass, e ast.Expr) string {
 	return ""
 }
 
-// counted reports whether the number of rounds of a loop is known in advance.
+// counted reports whether the number of iterations of a loop is known in
+// advance.
 func counted(info *types.Info, x ast.Expr) bool {
 	switch info.TypeOf(x).Underlying().(type) {
 	case *types.Slice, *types.Map, *types.Array:
@@ -79,8 +80,8 @@ func counted(info *types.Info, x ast.Expr) bool {
 	return false
 }
 
-// fills returns the statement that adds one element in every round. Where a
-// round can end before it, most of the room might never be used.
+// fills returns the statement that adds one element in each iteration. If an
+// iteration can end before it, most of the capacity might never be used.
 func fills(pass *rule.Pass, loop *ast.RangeStmt, name ast.Expr) ast.Stmt {
 	for _, s := range loop.Body.List {
 		if leaves(s) {
@@ -106,7 +107,7 @@ func fills(pass *rule.Pass, loop *ast.RangeStmt, name ast.Expr) ast.Stmt {
 	return nil
 }
 
-// leaves reports whether a statement can end a round or the loop.
+// leaves reports whether a statement can end an iteration or the loop.
 func leaves(s ast.Stmt) (found bool) {
 	ast.Inspect(s, func(n ast.Node) bool {
 		switch n.(type) {

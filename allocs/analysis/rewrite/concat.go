@@ -46,7 +46,7 @@ func concat(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, pieces []pi
 	}
 	out := strings.Join(parts, " + ")
 	if len(parts) == 1 && pieces[0].kind == str && pass.TypesInfo.Types[pieces[0].arg].Value != nil {
-		return nil // it would become a constant
+		return nil // the result would become a constant
 	}
 	switch c.Parent().Node().(type) {
 	case *ast.BinaryExpr, *ast.SelectorExpr, *ast.IndexExpr, *ast.SliceExpr:

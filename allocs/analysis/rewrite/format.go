@@ -14,7 +14,7 @@ import (
 	"github.com/nib-log/nib/allocs/analysis/internal/typename"
 )
 
-// kind is what a piece of a formatted text is made of.
+// kind is the type of the argument in a piece of a formatted text.
 type kind int
 
 const (
@@ -34,12 +34,13 @@ type piece struct {
 	arg  ast.Expr // nil for a literal
 }
 
-// most is how many pieces are written out; more of them are hard to read.
+// most is the maximum number of pieces that are written out; more are hard to
+// read.
 const most = 4
 
-// formatted takes the call of a function of fmt apart; name is its name without
-// the part that states where the text goes: printf, print or println. nil means
-// that fmt does something here that the pieces cannot.
+// formatted splits the call of a function of fmt into pieces; name is its name
+// without the part for the destination: printf, print or println. nil means
+// that pieces cannot replace the call.
 func formatted(pass *rule.Pass, call *ast.CallExpr, args []ast.Expr, name string) []piece {
 	if call.Ellipsis.IsValid() || len(args) == 0 {
 		return nil
@@ -57,8 +58,8 @@ func formatted(pass *rule.Pass, call *ast.CallExpr, args []ast.Expr, name string
 	return split(pass, lit.Value, args[1:])
 }
 
-// split takes a format apart as it is written, so that each literal keeps its
-// quotes and its escapes.
+// split splits the source of a format, so that each literal keeps its quotes
+// and its escapes.
 func split(pass *rule.Pass, format string, args []ast.Expr) (out []piece) {
 	quote, format := format[:1], format[1:len(format)-1]
 	flush := func(s string) {
@@ -105,7 +106,7 @@ func split(pass *rule.Pass, format string, args []ast.Expr) (out []piece) {
 	return out
 }
 
-// hidesVerb reports whether an escape sequence is a percent sign.
+// hidesVerb reports whether text has an escape sequence for a percent sign.
 func hidesVerb(text string) bool {
 	for _, s := range []string{`\x25`, `\u0025`, `\U00000025`, `\045`} {
 		if strings.HasPrefix(text, s) {

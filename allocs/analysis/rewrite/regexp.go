@@ -40,8 +40,8 @@ var RegexpOnce = rule.Steady("regexponce", "compile the expression once", func(p
 	}
 })
 
-// mentions reports whether the constant has a name that is only known inside of
-// the function.
+// mentions reports whether the constant refers to a name that is local to the
+// function.
 func mentions(pass *rule.Pass, call *ast.CallExpr, decl *ast.FuncDecl) (found bool) {
 	ast.Inspect(call.Args[0], func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
@@ -53,8 +53,8 @@ func mentions(pass *rule.Pass, call *ast.CallExpr, decl *ast.FuncDecl) (found bo
 	return found
 }
 
-// matchesOnly reports whether the expression is used for nothing but calls of
-// its methods, at once or through a variable of the function.
+// matchesOnly reports whether the expression is only used to call its methods,
+// directly or through a local variable.
 func matchesOnly(info *types.Info, c inspector.Cursor) bool {
 	if sel, ok := c.Parent().Node().(*ast.SelectorExpr); ok {
 		return isCall(c.Parent(), sel)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package rewrite has the suggested edits that are not checks: each of them
-// replaces an expression by one that gives the same and allocates less. That is
-// worth the change only where it is known that the line allocates, so allocs
-// --fix applies them there and nowhere else.
+// replaces an expression by an equivalent one that allocates less. That is
+// worth the change only on lines that are known to allocate, so allocs --fix
+// applies them only there.
 //
-// An edit is offered only when it certainly keeps the behaviour. These edits
-// are close to that and left out: strings.EqualFold for two ToLower (they
-// differ on İ and ſ), an error that is made once for errors.New (two errors
-// become equal), io.WriteString for an interface and WriteString of a
-// bufio.Writer (its WriteString may call another method of the underlying
-// writer than its Write), a capacity for a slice that is nil when it stays
-// empty, a time zone that is loaded once (an error would stay).
+// An edit is offered only if it certainly keeps the behaviour. These edits
+// nearly do, and are left out: strings.EqualFold for two ToLower (they differ
+// on İ and ſ), an error that is made once for errors.New (two errors become
+// equal), io.WriteString for an interface and WriteString of a bufio.Writer
+// (its WriteString may call another method of the underlying writer than its
+// Write), a capacity for a slice that is nil when it stays empty, a time zone
+// that is loaded once (an error would stay).
 package rewrite
 
 import (
@@ -26,13 +26,13 @@ import (
 	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 )
 
-// Analyzers are all of them. Each diagnostic has one suggested fix.
+// Analyzers lists all rewrites. Each diagnostic has one suggested fix.
 var Analyzers = []*analysis.Analyzer{
 	AppendInto, BufferPrint, BytesFunc, Capacity, FormatConcat, KeyBytes, RegexpOnce, SortSlice, WriteString,
 }
 
-// propose reports a fix at the node that allocates, unless a comment would go
-// with what it replaces.
+// propose reports a fix at the node that allocates, unless it would remove a
+// comment.
 func propose(pass *rule.Pass, at ast.Node, fix []analysis.SuggestedFix) {
 	if len(fix) > 0 && !edit.LosesComment(fileOf(pass, at), fix[0].TextEdits) {
 		pass.Report(analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Message: fix[0].Message, SuggestedFixes: fix})
@@ -79,7 +79,7 @@ func isString(t types.Type) bool {
 	return b != nil && b.Info()&types.IsString != 0
 }
 
-// conversion returns what is converted in T(x) when T fits, or nil.
+// conversion returns x of T(x) if T fits, or nil.
 func conversion(info *types.Info, e ast.Expr, to func(types.Type) bool) ast.Expr {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(call.Args) != 1 || !info.Types[call.Fun].IsType() || !to(info.TypeOf(call.Fun)) {
@@ -101,9 +101,9 @@ func inList(c inspector.Cursor) bool {
 	return false
 }
 
-// local returns the variable when an expression is one of the function around
-// the place that nothing but the function itself can change: its address is
-// not taken and no function literal uses it.
+// local returns the variable if an expression is a local variable that only the
+// enclosing function can change: its address is not taken and no function
+// literal uses it.
 func local(pass *rule.Pass, c inspector.Cursor, e ast.Expr) *types.Var {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {

@@ -16,8 +16,8 @@ import (
 )
 
 // SortSlice writes sort.Slice of strings or whole numbers in their order as
-// slices.Sort. Equal ones cannot be distinguished, so both give the same; that
-// is not so for floats.
+// slices.Sort. Equal elements cannot be distinguished, so the result is the
+// same; for floats it may not be.
 var SortSlice = rule.Steady("sortslice", "sort without reflection", func(pass *rule.Pass) {
 	for cur, s := range rule.Nodes[*ast.ExprStmt](pass) {
 		call, ok := s.X.(*ast.CallExpr)

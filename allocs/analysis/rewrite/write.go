@@ -35,7 +35,7 @@ var WriteString = rule.Steady("writestring", "write without a copy", func(pass *
 
 func writer(info *types.Info, call *ast.CallExpr) bool {
 	for _, t := range []struct{ pkg, name string }{{"bytes", "Buffer"}, {"strings", "Builder"}, {"os", "File"}} {
-		// What embeds such a type can have one of the methods itself.
+		// A type that embeds such a type can define one of the methods itself.
 		if recv, _ := typename.Method(info, call, t.pkg, t.name); recv != nil && typename.Is(info.TypeOf(recv), t.pkg, t.name) {
 			return true
 		}

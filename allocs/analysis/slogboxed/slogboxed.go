@@ -23,10 +23,10 @@ import (
 
 const doc = "report slog arguments that are boxed before the level is looked at\n\nLogAttrs with slog.Int, slog.String and so on boxes nothing."
 
-// Analyzer reports such calls of Debug, the level that is mostly off, in
-// functions with //alloc:none those of every level, and suggests LogAttrs where
-// every argument can be written as a typed attribute. Calls behind a check of
-// the level are left alone.
+// Analyzer reports such calls of Debug, the level that is usually off, and in
+// functions with //alloc:none those of every level. It suggests LogAttrs if
+// every argument can be written as a typed attribute. Calls that are guarded by
+// a check of the level are ignored.
 var Analyzer = rule.Steady("slogboxed", doc, func(pass *rule.Pass) { run(pass, all) })
 
 // Every reports the calls of every level: for lines that are known to be hot.
@@ -74,7 +74,7 @@ func run(pass *rule.Pass, every bool) {
 	}
 }
 
-// fix rewrites the call, or returns nil when not every argument is understood.
+// fix rewrites the call, or returns nil if some argument is not understood.
 func fix(pass *rule.Pass, call *ast.CallExpr, file *ast.File, level string, withContext bool, args []ast.Expr) []analysis.SuggestedFix {
 	sel, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -119,8 +119,8 @@ func fix(pass *rule.Pass, call *ast.CallExpr, file *ast.File, level string, with
 	return edit.Fix("use LogAttrs", edits...)
 }
 
-// constructor returns the function of slog for a value of the type, or "" when
-// it would be boxed by Any just as well.
+// constructor returns the function of slog for a value of the type, or "" if
+// that function would box the value, too.
 func constructor(t types.Type) string {
 	if value(t, "time", "Duration") {
 		return "Duration"
@@ -152,7 +152,7 @@ func constructor(t types.Type) string {
 	return ""
 }
 
-// value reports whether t is the named type itself and no pointer to it.
+// value reports whether t is the named type itself, not a pointer to it.
 func value(t types.Type, path, name string) bool {
 	_, pointer := types.Unalias(t).(*types.Pointer)
 	return !pointer && typename.Is(t, path, name)

@@ -18,8 +18,8 @@ import (
 
 // service makes a module of n handlers, each with a log call that is a root,
 // and the findings of three Go releases on it. Every tenth handler allocates,
-// every fifth does on the last of them, every hundredth is above what it is
-// allowed; all share the sites of one package.
+// every fifth does on the last of them, every hundredth is above its limit; all
+// share the sites of one package.
 func service(t *testing.T, n int) (*findings.Document, *baseline.Outcome) {
 	t.Helper()
 	dir := t.TempDir()
@@ -84,7 +84,7 @@ func root(i int, file string, line int) *findings.Root {
 	if i%5 == 0 {
 		last = verdict.Always
 	}
-	for k := range 40 { // what all handlers share
+	for k := range 40 { // the site that all handlers share
 		at := 5 + 5*k
 		way := append(append([]findings.Frame(nil), chain...), findings.Frame{Func: "shop.example/orders/internal/codec.Append", File: "internal/codec/codec.go", Line: at, Inlined: k%2 == 0},
 			findings.Frame{Func: "strconv.Itoa", File: "/usr/local/go/src/strconv/itoa.go", Line: 30 + k%3})

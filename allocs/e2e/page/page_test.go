@@ -24,7 +24,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// tab is a page in a browser, and what went wrong in it.
+// tab is a page in a browser, and its errors.
 type tab struct {
 	*testing.T
 	ctx    context.Context
@@ -36,9 +36,9 @@ type tab struct {
 // open starts a browser with the page in a window of the given size.
 func open(t *testing.T, file string, width, height int, dark bool) *tab {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.Flag("force-color-profile", "srgb"))...)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.WSURLReadTimeout(2*time.Minute), chromedp.Flag("force-color-profile", "srgb"))...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
@@ -296,7 +296,7 @@ func TestE2EResultsComeFirst(t *testing.T) {
 }
 
 // contrasts is a script that returns the texts of the page whose colour has
-// less than 4.5 times the contrast to what is behind it (WCAG 2, level AA).
+// less than 4.5 times the contrast to the background (WCAG 2, level AA).
 const contrasts = `(() => {
   const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
   const rgba = color => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); const d = canvas.getImageData(0, 0, 1, 1).data; return [d[0], d[1], d[2], d[3] / 255]; };

@@ -10,15 +10,15 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// counted reports whether a gate can fail on a verdict: on what always
-// allocates, and when it is strict on unknown lines. A baseline keeps only
-// that. A new place that grows, is cold or is free is not a regression.
+// counted reports whether a gate can fail on a verdict: on always, and on
+// unknown if it is strict. A baseline keeps only these. A new place that grows,
+// is cold or is free is not a regression.
 func counted(v verdict.Verdict, strict bool) bool {
 	return v == verdict.Always || strict && v == verdict.Unknown
 }
 
-// Of makes the baseline that accepts all of a document, as far as a strict or
-// an ordinary gate can fail on it.
+// Of returns the baseline that accepts everything in d that would fail a gate,
+// or a strict gate if strict is set.
 func Of(d *findings.Document, strict bool) *File {
 	f := &File{Format: format, Accepts: map[string]*Accepted{}}
 	for t, tc := range d.Toolchains {
@@ -43,9 +43,10 @@ func Of(d *findings.Document, strict bool) *File {
 	return f
 }
 
-// accepted returns what a baseline keeps of a root.
+// accepted returns the part of a root that a baseline keeps.
 func accepted(r *findings.Root, t int, strict bool, stable map[string]bool) *Root {
 	x := &Root{Package: r.Package, Allowed: r.Allowed, Reached: at(r.Reached, t), Sites: map[string]*Site{}}
+	x.Absent = r.Verdicts[t] == string(verdict.Absent)
 	for _, s := range r.Sites {
 		a := &s.Answers[t]
 		if a.Verdict == verdict.Unknown {
@@ -85,15 +86,15 @@ func byLeaf(a *findings.Answer, stable map[string]bool) map[string]float64 {
 
 func at(list []bool, i int) bool { return i < len(list) && list[i] }
 
-// within reports whether a package is part of what a run was about: it matches,
-// or it would when it were there.
+// within returns a function that reports whether a package is in the scope of a
+// run: it matches, or would match if it existed.
 func (a *Accepted) within(d *findings.Document) func(pkg string) bool {
 	same := len(a.Patterns) > 0 && slices.Equal(a.Patterns, d.Scope.Patterns)
 	return func(pkg string) bool { return same || slices.Contains(d.Scope.Packages, pkg) }
 }
 
-// With returns the baseline with another put into it: what the other run was
-// not about stays.
+// With returns the baseline updated with another one; entries outside the scope
+// of the other run stay.
 func (f *File) With(other *File, d *findings.Document) *File {
 	if f == nil || f.old {
 		return other
@@ -107,7 +108,7 @@ func (f *File) With(other *File, d *findings.Document) *File {
 	return f
 }
 
-// keep takes over what is of packages outside of a run.
+// keep copies the entries of packages outside the scope of a run.
 func (a *Accepted) keep(before *Accepted, within func(pkg string) bool) {
 	outside := false
 	for _, p := range before.Packages {
@@ -157,13 +158,13 @@ func (f *File) Ratchet(d *findings.Document, strict bool) *File {
 	}
 	for line, a := range f.Accepts {
 		if _, ok := out.Accepts[line]; !ok {
-			out.Accepts[line] = a // this run was not about it
+			out.Accepts[line] = a // this run did not cover the line
 		}
 	}
 	return out
 }
 
-// ratchet keeps what is no worse than before.
+// ratchet keeps the improvements over before.
 func (r *Root) ratchet(before *Root) {
 	if before == nil {
 		before = &Root{}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package baseline compares a run with what was accepted before, and decides
-// whether it got worse.
+// Package baseline compares a run with accepted results, and decides whether it
+// got worse.
 //
 // An entry is a root and a site, by function and source text and not by line,
-// so that code can move. It is kept for each line of Go releases, because the
-// answers differ between them. The baseline also keeps the evidence that there
-// was: when some of it is missing, a clean result means nothing.
+// so that code can move. It is kept for each minor Go release, because the
+// answers differ between them. The baseline also keeps the available evidence:
+// if some of it is missing later, a clean result means nothing.
 package baseline
 
 import (
@@ -32,18 +32,18 @@ type Change struct {
 
 // Outcome is the result of a comparison.
 type Outcome struct {
-	Baseline bool     `json:"baseline"` // whether there is one
+	Baseline bool     `json:"baseline"` // whether a baseline exists
 	Worse    []Change `json:"worse"`
 	Better   []Change `json:"better"`
-	Missing  []Change `json:"missing"` // evidence that there was when the baseline was accepted
+	Missing  []Change `json:"missing"` // evidence that existed when the baseline was accepted
 	Notes    []Change `json:"notes"`
 }
 
 // ErrMissing indicates that the baseline has nothing about a toolchain.
 var ErrMissing = errors.New("the baseline has nothing about this toolchain")
 
-// Compare reports what changed. Without a baseline only the annotated roots
-// count: they must keep to what they allow. strict also counts what is unknown.
+// Compare reports the changes. Without a baseline only the annotated roots
+// count: they must stay within their limits. strict also counts unknown sites.
 func Compare(f *File, d *findings.Document, strict bool) (*Outcome, error) {
 	o := &Outcome{Baseline: f != nil}
 	for t, tc := range d.Toolchains {
@@ -73,8 +73,8 @@ type comparison struct {
 	t        int
 	line     string
 	strict   bool
-	have     bool // a baseline
-	evidence bool // a baseline that has the evidence
+	have     bool // the baseline covers the toolchain
+	evidence bool // the baseline has the evidence
 	accepted *Accepted
 	within   func(pkg string) bool
 }
@@ -109,7 +109,7 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 	}
 	now := accepted(r, c.t, c.strict, stable(c.d.Toolchains[c.t].Leaves))
 	over := r.Allowed != nil && r.Allocs[c.t] > *r.Allowed
-	lost := false // something that allocated is not there any more
+	lost := false // something that allocated no longer exists
 	present := map[string]bool{}
 	for _, s := range r.Sites {
 		present[s.Key] = true
@@ -123,13 +123,16 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 			c.Better = append(c.Better, x)
 		}
 	}
+	if c.strict && r.Allowed != nil && before.Allowed == nil && r.Worst() == verdict.Absent {
+		c.Worse = append(c.Worse, c.change("worse", r.ID, fmt.Sprintf("%s allows %d, and there is no code for it: what it has is not known", r.ID, *r.Allowed)))
+	}
 	if !c.evidence {
 		return
 	}
 	switch {
 	case before.Reached && !now.Reached:
 		c.missing(r.ID, r.ID+" was executed by the runs, and no run executes it in each operation any more")
-	case before.Allowed != nil && r.Verdicts[c.t] == string(verdict.Absent):
+	case before.Allowed != nil && now.Absent && !before.Absent:
 		c.missing(r.ID, "there is no code for "+r.ID+" any more")
 	case lost && now.Unknown > before.Unknown:
 		c.missing(r.ID, fmt.Sprintf("%s has places that no run decides: %d more than before, in place of what allocated", r.ID, now.Unknown-before.Unknown))
@@ -142,8 +145,8 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 	}
 }
 
-// site compares a place. It returns whether it allocated, and does not any
-// more.
+// site compares a place. It reports whether the place used to allocate and no
+// longer does.
 func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bool) bool {
 	now, before := s.Answers[c.t].Verdict, verdict.None
 	if was != nil {
@@ -166,8 +169,8 @@ func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bo
 		c.count(x, &s.Answers[c.t], was, r.ID)
 	case now == before || !counted(now, c.strict):
 	case c.have:
-		// A log call that is new is not a regression of one that was
-		// there, but it is one more that allocates.
+		// A new log call is not a regression of an existing one, but it is one more
+		// that allocates.
 		if before == verdict.None {
 			x.Kind = "new"
 		}
@@ -179,10 +182,10 @@ func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bo
 	return false
 }
 
-// noise is what counts differ by that are not whole numbers.
+// noise is the difference to ignore between counts that are not whole numbers.
 const noise = 0.05
 
-// count compares how often a place allocates.
+// count compares the allocation counts of a place.
 func (c *comparison) count(x Change, a *findings.Answer, was *Site, root string) {
 	n, leaf := a.Count()
 	by := ""
@@ -201,8 +204,9 @@ func (c *comparison) count(x Change, a *findings.Answer, was *Site, root string)
 	}
 }
 
-// rise is how much more another leaf than that with the highest count must
-// count. A fraction depends on how long the runs were.
+// rise is the number of allocations per operation by which the count of a leaf
+// other than the highest must grow to be reported. A fraction depends on how
+// long the runs were.
 const rise = 0.5
 
 // leaves compares the counts of the leaves one by one: none may rise, even if
@@ -227,8 +231,8 @@ func number(n float64) string {
 	return strings.TrimRight(fmt.Sprintf("%.2f", n), "0")
 }
 
-// looked returns a function that reports whether a root is of a package that
-// the run was about, for a baseline that does not have this.
+// looked returns a function that reports whether a root belongs to a package in
+// the scope of the run, for a baseline that does not store the scope.
 func looked(d *findings.Document) func(root string) bool {
 	packages := map[string]bool{}
 	for _, r := range d.Roots {
@@ -244,7 +248,7 @@ func looked(d *findings.Document) func(root string) bool {
 	}
 }
 
-// gone reports a root that the baseline has and the run did not look at.
+// gone reports a root of the baseline that the run did not examine.
 func (c *comparison) gone(id string, before *Root) {
 	pkg := before.Package
 	if !c.evidence {

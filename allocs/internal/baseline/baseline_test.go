@@ -78,6 +78,41 @@ func TestCompareWithoutBaseline(t *testing.T) {
 	}
 }
 
+// absent has one root without code.
+func absent(allowed *int) *findings.Document {
+	d := document(allowed, nil)
+	d.Roots[0].Verdicts = []string{"absent"}
+	return d
+}
+
+func TestRootWithoutCode(t *testing.T) {
+	none := 0
+	for _, c := range []struct {
+		name          string
+		before        *baseline.File
+		now           *findings.Document
+		strict        bool
+		worse, absent int
+	}{
+		{"no baseline", nil, absent(&none), false, 0, 0},
+		{"no baseline, strict", nil, absent(&none), true, 1, 0},
+		{"no baseline, strict, without a comment", nil, absent(nil), true, 0, 0},
+		{"accepted", baseline.Of(absent(&none), false), absent(&none), false, 0, 0},
+		{"accepted, strict", baseline.Of(absent(&none), true), absent(&none), true, 0, 0},
+		{"new, strict", baseline.Of(document(nil, nil), true), absent(&none), true, 1, 0},
+		{"there was code", baseline.Of(document(&none, nil), false), absent(&none), false, 0, 1},
+		{"there is code", baseline.Of(absent(&none), false), document(&none, nil), true, 0, 0},
+	} {
+		o, err := baseline.Compare(c.before, c.now, c.strict)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(o.Worse) != c.worse || len(o.Missing) != c.absent {
+			t.Errorf("%s: got %v worse, %v missing, want %d, %d", c.name, o.Worse, o.Missing, c.worse, c.absent)
+		}
+	}
+}
+
 func TestCompareWantsTheToolchain(t *testing.T) {
 	d := document(nil, sites{})
 	f := baseline.Of(d, false)

@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// ErrEvidence is matched when evidence is missing that there was when the
-// baseline was accepted: then there is no verdict.
+// ErrEvidence means that evidence is missing that existed when the baseline was
+// accepted, so there is no verdict.
 var ErrEvidence = errors.New("evidence is missing")
 
 // Err returns the error of an outcome with missing evidence, or nil.
@@ -41,7 +41,8 @@ func (c *comparison) missing(root, text string) {
 	c.Missing = append(c.Missing, c.change("missing", root, text))
 }
 
-// runs reports the benchmarks and tests that were measured and now are not.
+// runs reports the benchmarks and tests that were measured before and are not
+// now.
 func (c *comparison) runs() {
 	measured, failed := map[string]bool{}, map[string]string{}
 	for _, l := range c.d.Toolchains[c.t].Leaves {
@@ -81,7 +82,7 @@ func failure(pkg, run string, failed map[string]string) string {
 	}
 }
 
-// waivers reports those that are new: they hide what is below them.
+// waivers reports new waivers: they hide the allocations below them.
 func (c *comparison) waivers() {
 	for _, p := range slices.Sorted(maps.Keys(c.d.Scope.Waivers)) {
 		for _, w := range c.d.Scope.Waivers[p] {
@@ -105,11 +106,11 @@ func (c *comparison) cutOff() {
 	}
 }
 
-// tinyBlock is the size of the blocks that small objects are packed into.
+// tinyBlock is the size of the blocks into which small objects are packed.
 const tinyBlock = 16
 
 // inexact refuses to judge by counts of objects that are packed into blocks, on
-// a release on which they are.
+// a release that does so.
 func (c *comparison) inexact() {
 	packed := false
 	for _, l := range c.d.Toolchains[c.t].Leaves {

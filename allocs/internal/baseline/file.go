@@ -20,30 +20,31 @@ const Name = "allocs.baseline.json"
 // format is the version of the file. The first had verdicts only.
 const format = 2
 
-// File is what is committed.
+// File is the content of the committed file.
 type File struct {
 	Format  int                  `json:"format"`
-	Accepts map[string]*Accepted `json:"accepts"` // by line of Go releases
+	Accepts map[string]*Accepted `json:"accepts"` // accepted findings, by minor release of Go
 	// Sum is a checksum of the rest: a file that is cut off, or was edited, is
 	// not a baseline.
 	Sum string `json:"sum"`
 	old bool   // read from the first format
 }
 
-// Accepted is what is accepted on one line of Go releases, and the evidence
-// that there was for it.
+// Accepted holds the accepted findings on one minor Go release, and the
+// evidence for them.
 type Accepted struct {
 	Patterns []string            `json:"patterns"`
 	Packages []string            `json:"packages"`
-	Runs     map[string][]string `json:"runs"` // that were measured, by package
+	Runs     map[string][]string `json:"runs"` // measured benchmarks and tests, by package
 	Roots    map[string]*Root    `json:"roots"`
-	Waivers  map[string][]string `json:"waivers,omitempty"` // by package
+	Waivers  map[string][]string `json:"waivers,omitempty"` // waivers, by package
 }
 
 // Root is an annotated root, or one with sites.
 type Root struct {
 	Package string           `json:"package"`
 	Allowed *int             `json:"allowed,omitempty"`
+	Absent  bool             `json:"absent,omitempty"`  // there was no code for it
 	Reached bool             `json:"reached,omitempty"` // runs executed it in each operation
 	Unknown int              `json:"unknown,omitempty"` // sites of which nothing is known
 	Sites   map[string]*Site `json:"sites,omitempty"`
@@ -55,13 +56,13 @@ type Site struct {
 	// Count is the highest count of a leaf for one operation, or that of
 	// the calls in the code where no leaf was measured.
 	Count float64 `json:"count,omitempty"`
-	Leaf  string  `json:"leaf,omitempty"` // that showed it
+	Leaf  string  `json:"leaf,omitempty"` // the benchmark or test that showed it
 	// Leaves are the counts of the leaves that showed the place, where there
 	// are several.
 	Leaves map[string]float64 `json:"leaves,omitempty"`
 }
 
-// ErrDamaged is matched when a file is not as it was written.
+// ErrDamaged means that a file was modified after it was written.
 var ErrDamaged = errors.New("the baseline is cut off, or was edited")
 
 // Load reads a baseline; nil without an error means that there is none.
@@ -85,37 +86,37 @@ func parse(text []byte) (*File, error) {
 		Format int `json:"format"`
 	}
 	if err := json.Unmarshal(text, &version); err != nil {
-		return nil, fmt.Errorf("%w: %w: --accept writes it anew", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: %w: --accept rewrites it", ErrDamaged, err)
 	}
 	switch version.Format {
 	case 1:
 		return parseFirst(text)
 	case format:
 	default:
-		return nil, fmt.Errorf("%w: format %d is not known: --accept writes it anew", ErrDamaged, version.Format)
+		return nil, fmt.Errorf("%w: format %d is not known: --accept rewrites it", ErrDamaged, version.Format)
 	}
 	f := new(File)
 	if err := json.Unmarshal(text, f); err != nil {
-		return nil, fmt.Errorf("%w: %w: --accept writes it anew", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: %w: --accept rewrites it", ErrDamaged, err)
 	}
 	sum, err := f.sum()
 	if err != nil {
 		return nil, err
 	}
 	if sum != f.Sum || len(f.Accepts) == 0 {
-		return nil, fmt.Errorf("%w: its checksum is not that of its content: --accept writes it anew", ErrDamaged)
+		return nil, fmt.Errorf("%w: its checksum is not that of its content: --accept rewrites it", ErrDamaged)
 	}
 	return f, nil
 }
 
-// parseFirst reads a file of the first format: it has neither counts nor the
+// parseFirst reads a file of the first format: it has neither counts nor
 // evidence.
 func parseFirst(text []byte) (*File, error) {
 	var first struct {
 		Accepts map[string]map[string]map[string]verdict.Verdict `json:"accepts"`
 	}
 	if err := json.Unmarshal(text, &first); err != nil {
-		return nil, fmt.Errorf("%w: %w: --accept writes it anew", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: %w: --accept rewrites it", ErrDamaged, err)
 	}
 	f := &File{Format: 1, Accepts: map[string]*Accepted{}, old: true}
 	for line, all := range first.Accepts {
@@ -132,7 +133,7 @@ func parseFirst(text []byte) (*File, error) {
 	return f, nil
 }
 
-// sum returns the checksum of what is accepted.
+// sum returns the checksum of the accepted findings.
 func (f *File) sum() (string, error) {
 	text, err := json.Marshal(f.Accepts)
 	if err != nil {

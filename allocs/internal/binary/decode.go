@@ -8,18 +8,18 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// flow is what an instruction does to the order of execution.
+// flow is the effect of an instruction on the flow of control.
 type flow uint8
 
 const (
 	next    flow = iota // falls through
-	call                // calls target and comes back
+	call                // calls target and returns
 	callAny             // calls through a register or memory
 	branch              // goes to target or falls through
 	jump                // goes to target
-	jumpAny             // goes somewhere
+	jumpAny             // goes to an unknown address
 	leave               // returns
-	stop                // does not go on
+	stop                // does not continue
 )
 
 // inst is one decoded instruction.
@@ -41,8 +41,8 @@ func (a x86) decode(code []byte, pc uint64) []inst {
 	for len(code) > 0 {
 		in, err := x86asm.Decode(code, a.bits)
 		if err != nil || in.Len == 0 {
-			// An instruction that the decoder does not know (some vector
-			// ones): step over one byte, calls are found again after it.
+			// An instruction that the decoder does not know (some vector ones): skip one
+			// byte; decoding finds calls again after it.
 			code, pc = code[1:], pc+1
 			continue
 		}

@@ -197,7 +197,7 @@ func TestFormatsAgree(t *testing.T) {
 	}
 }
 
-// difference shows what only one of two sorted lists has.
+// difference shows the items that only one of two sorted lists has.
 func difference(got, want []string) string {
 	count := map[string]int{}
 	for _, s := range got {

@@ -9,7 +9,7 @@ import "sort"
 type graph struct {
 	insts []inst
 	succ  [][2]int // successors; none is -1
-	exit  []bool   // leaves the function in an orderly way
+	exit  []bool   // returns from the function
 	lives []bool   // an exit can be reached from here
 }
 
@@ -52,9 +52,8 @@ func newGraph(insts []inst, start, end uint64, neverReturns func(addr uint64) bo
 				g.exit[i] = true
 			}
 		case jumpAny, leave:
-			// A jump through a table stays in the function, but where it
-			// lands is not known: counting it as an exit means that what
-			// comes after is never called unconditional.
+			// A jump through a table stays in the function, but its target is unknown.
+			// It counts as an exit, so that nothing after it counts as unconditional.
 			g.exit[i] = true
 		}
 		g.succ[i] = s
@@ -63,8 +62,8 @@ func newGraph(insts []inst, start, end uint64, neverReturns func(addr uint64) bo
 	return g
 }
 
-// spread marks what an exit can be reached from, backwards until nothing
-// changes.
+// spread marks the instructions from which an exit can be reached, backwards
+// until nothing changes.
 func (g *graph) spread() {
 	copy(g.lives, g.exit)
 	for changed := true; changed; {
@@ -83,7 +82,7 @@ func (g *graph) spread() {
 }
 
 // doomed reports whether no exit can be reached from instruction i, in a
-// function that can return at all: one that loops forever is not doomed.
+// function that can return at all: an endless loop is not doomed.
 func (g *graph) doomed(i int) bool { return g.lives[0] && !g.lives[i] }
 
 // always reports whether no exit can be reached without executing instruction

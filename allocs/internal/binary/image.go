@@ -26,7 +26,7 @@ type image struct {
 	main    string // import path of the main package; "" leaves its functions as they are
 }
 
-// segment is a part of the file with the address it is loaded at.
+// segment is a part of the file and the address at which it is loaded.
 type segment struct {
 	addr  uint64
 	bytes []byte
@@ -40,8 +40,7 @@ type symbol struct {
 	end  uint64 // not below addr
 }
 
-// The linker's own symbols that the tables are found by. They have these names
-// in all formats.
+// The linker's symbols for the tables. They have these names in all formats.
 const (
 	anchorText    = "runtime.text"
 	anchorPclntab = "runtime.pclntab"
@@ -51,16 +50,16 @@ const (
 // errNoSymbols indicates that the executable was linked with -s or -w.
 var errNoSymbols = errors.New("no symbol table: the executable is stripped")
 
-// errFormat indicates that a file is of no format that is known here.
+// errFormat indicates that the format of a file is not supported.
 var errFormat = errors.New("neither an ELF, nor a Mach-O, nor a PE executable")
 
-// formats are the readers, by the bytes that a file of theirs starts with.
+// formats are the readers, by the first bytes of their files.
 var formats = []struct {
 	magic string
 	read  func(r io.ReaderAt) (*image, error)
 }{
 	{"\x7fELF", readELF},
-	{"\xcf\xfa\xed\xfe", readMachO}, // 64 bits, little-endian: all that Go makes
+	{"\xcf\xfa\xed\xfe", readMachO}, // 64 bits, little-endian: the only form that Go writes
 	{"MZ", readPE},
 }
 
@@ -84,8 +83,8 @@ func newImage(r io.ReaderAt) (*image, error) {
 	return nil, errFormat
 }
 
-// renamed gives a function of the main package the name that it has in test
-// binaries, and which no name of another program begins with.
+// renamed returns the name that a function of the main package has in test
+// binaries, which is unique among all programs.
 func (im *image) renamed(name string) string {
 	if rest, ok := strings.CutPrefix(name, "main."); ok && im.main != "" {
 		return im.main + "." + rest
@@ -93,8 +92,8 @@ func (im *image) renamed(name string) string {
 	return name
 }
 
-// check returns an error if something is missing, so that a walk never starts
-// on half an image and finds nothing in it.
+// check returns an error if something is missing, so that a walk over an
+// incomplete image does not seem clean.
 func (im *image) check() error {
 	if len(im.symbols) == 0 {
 		return errNoSymbols
@@ -110,7 +109,7 @@ func (im *image) check() error {
 	return nil
 }
 
-// anchor keeps the address of a symbol that tables are found by.
+// anchor stores the address of a symbol that locates tables.
 func (im *image) anchor(name string, addr uint64) bool {
 	switch name {
 	case anchorText, anchorPclntab, anchorFuncs:

@@ -8,9 +8,9 @@ import (
 	"io"
 )
 
-// From the definition of the format, which debug/macho leaves out.
+// Constants of the format that debug/macho lacks.
 const (
-	machSectionType  = 0xFF // of a section's flags
+	machSectionType  = 0xFF // the type, within a section's flags
 	machZeroFill     = 1    // a section without bytes in the file
 	machDebugSymbol  = 0xE0 // bits of a symbol's type that only debuggers use
 	machTypeMask     = 0x0E

@@ -13,12 +13,12 @@ import (
 
 // lineTable reads the runtime's own table of functions, lines and inlined
 // calls. It has the layout that Go 1.20 introduced; debug/gosym reads the same
-// table but leaves the inlined calls out.
+// table, but not the inlined calls.
 type lineTable struct {
 	im        *image
 	quantum   uint64
 	text      uint64
-	funcs     uint64 // address that funcdata offsets count from
+	funcs     uint64 // address to which funcdata offsets are relative
 	names     []byte
 	cus       []byte
 	files     []byte
@@ -29,7 +29,7 @@ type lineTable struct {
 	damage atomic.Pointer[error]
 }
 
-// Places in the tables of a function, from internal/abi.
+// Indexes into the tables of a function, from internal/abi.
 const (
 	pcdataInline   = 2
 	funcdataInline = 3
@@ -38,17 +38,16 @@ const (
 
 // Frame is one function on an inline stack.
 type Frame struct {
-	Func string // as the runtime prints it: type arguments are "[...]"
-	File string // absolute, as the compiler was given it
+	Func string // name as the runtime prints it: type arguments are "[...]"
+	File string // absolute path, as passed to the compiler
 	Line int
-	// Inlined is set if the function's code is in that of the next frame of
-	// the stack.
+	// Inlined is set if the function is inlined into the next frame of the stack.
 	Inlined bool `json:",omitempty"`
 }
 
 var errLayout = errors.New("the line table does not have the layout of Go 1.20 to 1.27")
 
-// ErrDamaged is matched when a table points to where nothing is.
+// ErrDamaged means that a table points outside of the file.
 var ErrDamaged = errors.New("the executable is damaged")
 
 func newLineTable(im *image) (*lineTable, error) {
@@ -81,8 +80,8 @@ func newLineTable(im *image) (*lineTable, error) {
 	return t, t.check()
 }
 
-// check looks at the entries of all functions, so that what is cut off or
-// points elsewhere is an error before anything is asked.
+// check examines the entries of all functions, so that damage is an error
+// before any lookup.
 func (t *lineTable) check() error {
 	u32 := t.im.order.Uint32
 	for i := range t.functions {
@@ -104,13 +103,13 @@ func (t *lineTable) broken(what string, r *record) {
 }
 
 // record is one function's entry: the fixed fields at fn, its entry address,
-// and its tables once they were needed.
+// and its tables once they are needed.
 type record struct {
 	fn     []byte
 	entry  uint64
 	tables map[uint32][]until
 	tree   []byte
-	hasIt  bool // tree was looked for
+	hasIt  bool // tree was read
 }
 
 // until is a step of a table: the value up to an address.
@@ -133,8 +132,8 @@ func (t *lineTable) find(pc uint64) *record {
 	return &record{fn: t.index[u32(t.index[8*i+4:]):], entry: t.text + uint64(u32(t.index[8*i:])), tables: map[uint32][]until{}}
 }
 
-// field reads the i-th 32-bit word of the entry; noFuncdata when it ends
-// before.
+// field reads the i-th 32-bit word of the entry; noFuncdata if the entry is
+// shorter.
 func (t *lineTable) field(r *record, i int) uint32 {
 	if 4*i+4 > len(r.fn) {
 		t.broken("the entry", r)
@@ -155,8 +154,8 @@ const (
 	fieldTables  = 11
 )
 
-// stack returns the functions that are active at pc by inlining, the innermost
-// first. The last one is the function whose code it is.
+// stack returns the functions that are active at pc, the innermost first: the
+// inlined ones, and last the function that contains the code.
 func (t *lineTable) stack(r *record, pc uint64) []Frame {
 	var frames []Frame
 	if !r.hasIt {
@@ -185,11 +184,11 @@ func (t *lineTable) stack(r *record, pc uint64) []Frame {
 	return append(frames, Frame{Func: t.named(t.field(r, fieldName), r)})
 }
 
-// named returns the name of a function by its place in the table of names.
+// named returns the name of a function at an offset in the table of names.
 func (t *lineTable) named(at uint32, r *record) string { return t.im.renamed(t.string(t.names, at, r)) }
 
-// deepest is how many calls can be inlined into each other: the compiler ends
-// long before.
+// deepest is the maximum number of calls inlined into each other: the compiler
+// stops long before.
 const deepest = 256
 
 // inlineTree returns the function's calls that were inlined, 16 bytes each, or
@@ -228,8 +227,8 @@ func (t *lineTable) file(r *record, pc uint64) string {
 	return t.string(t.files, off, r)
 }
 
-// value returns the value of a table at pc, or -1 when there is none, which is
-// also what the tables mean by it.
+// value returns the value of a table at pc, or -1 if there is none, as in the
+// tables themselves.
 func (t *lineTable) value(r *record, off uint32, pc uint64) int32 {
 	if off == 0 {
 		return -1

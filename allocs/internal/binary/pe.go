@@ -46,7 +46,7 @@ func readPE(r io.ReaderAt) (*image, error) {
 			return nil, fmt.Errorf("section %s: %w", s.Name, err)
 		}
 		if uint64(len(b)) > uint64(s.VirtualSize) {
-			b = b[:s.VirtualSize] // the file fills sections up to whole blocks
+			b = b[:s.VirtualSize] // sections in the file are padded to whole blocks
 		}
 		seg := segment{base + uint64(s.VirtualAddress), b}
 		if s.Name == ".text" {

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// Program is an executable that can be asked for its functions. It may be used
-// by several goroutines at a time.
+// Program is an executable whose functions can be looked up. It is safe for
+// concurrent use.
 type Program struct {
 	im     *image
 	lines  *lineTable
@@ -25,10 +25,10 @@ type Program struct {
 	literalsAt map[string][]int // "file:line" → indexes of im.symbols of function literals
 }
 
-// Func is a function as it was compiled.
+// Func is a compiled function.
 type Func struct {
 	Symbol string // the linker's name, with the shapes of type arguments
-	Name   string // the same with "[...]", as stacks print it
+	Name   string // Symbol with "[...]", as in stack traces
 	Entry  uint64
 	Calls  []Call
 
@@ -54,17 +54,17 @@ func (f *Func) Always(c *Call) bool {
 
 // Call is one call instruction, or a jump to another function.
 type Call struct {
-	Target string // symbol of the callee; "" when it is found at run time
+	Target string // symbol of the callee; "" if it is determined at run time
 	Entry  uint64 // address of the callee, or 0
 	Stack  []Frame
-	Doomed bool // no way leads from here to a return: it ends in a panic
+	Doomed bool // no path leads from here to a return: the function panics
 
 	at int
 }
 
 // Open reads an executable: ELF, Mach-O or PE. It fails rather than return a
-// program that lacks calls or lines. main is the import path that takes the
-// place of "main" in the names of functions; "" leaves them as they are.
+// program that lacks calls or lines. main is the import path that replaces
+// "main" in the names of functions; "" leaves them as they are.
 func Open(path, main string) (*Program, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -78,8 +78,8 @@ func Open(path, main string) (*Program, error) {
 	return p, nil
 }
 
-// Read is like Open for an executable that is open already; r is not needed any
-// more when it returns.
+// Read is like Open for an executable that is open already; r is no longer
+// needed when it returns.
 func Read(r io.ReaderAt, main string) (*Program, error) {
 	im, err := newImage(r)
 	if err != nil {
@@ -139,8 +139,8 @@ func unhex(c byte) byte {
 	return c - '0'
 }
 
-// Lookup returns the functions of a normalised name: none when every call to
-// it was inlined or it is not used, several when it is generic.
+// Lookup returns the functions with a normalised name: none if all calls were
+// inlined or the function is not used, several if it is generic.
 func (p *Program) Lookup(name string) []*Func {
 	var out []*Func
 	for _, i := range p.byName[name] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cachefile keeps results as JSON in files, which several processes may
-// share. What it keeps can be computed again, so its errors cost only time.
+// share. The results can be computed again, so its errors cost only time.
 package cachefile
 
 import (
@@ -11,15 +11,15 @@ import (
 	"path/filepath"
 )
 
-// Read reads what Write has stored in a file, and reports whether it is there.
-// It never is for the name "".
+// Read reads a result that Write has stored in a file, and reports whether it
+// exists. For the name "" it returns false.
 func Read(name string, into any) bool {
 	text, err := os.ReadFile(name)
 	return name != "" && err == nil && json.Unmarshal(text, into) == nil
 }
 
-// Write stores a result in a file, whose directory it creates. It replaces the
-// file as a whole. The name "" stores nothing.
+// Write stores a result in a file and creates the directory of the file. It
+// replaces the file as a whole. The name "" stores nothing.
 func Write(name string, what any) {
 	text, err := json.Marshal(what)
 	if name == "" || err != nil {
@@ -31,8 +31,8 @@ func Write(name string, what any) {
 	})
 }
 
-// Replace replaces a file as a whole by what fill writes, and creates its
-// directory. After an error, the file is what it was.
+// Replace replaces a file as a whole by the output of fill, and creates its
+// directory. After an error, the file is unchanged.
 func Replace(name string, fill func(io.Writer) error) {
 	if os.MkdirAll(filepath.Dir(name), 0o755) != nil {
 		return

@@ -24,11 +24,11 @@ import (
 //go:embed canary/canary.go.txt
 var canarySource string
 
-// ErrCanary is matched when a toolchain does not show what is known to be
-// there: then its silence about the user's code would mean nothing.
+// ErrCanary means that a toolchain does not show allocations that are known to
+// exist, so its silence about the user's code would mean nothing.
 var ErrCanary = errors.New("the canary was not found: this toolchain cannot be checked")
 
-// canaryWants is what must be found in the canary, by function.
+// canaryWants lists the expected findings in the canary, by function.
 var canaryWants = map[string]struct {
 	verdict verdict.Verdict
 	escape  bool // the compiler must report it, too
@@ -51,9 +51,9 @@ func writeCanary(dir, language string) error {
 	return os.WriteFile(filepath.Join(dir, "canary.go"), []byte(canarySource), 0o644)
 }
 
-// sight tries the canary with the compiler's answers in JSON and, when those
-// are not there or show nothing, with the text of -m=2. It is an error when
-// neither shows what is there.
+// sight checks the canary with the compiler's JSON output and, if that is
+// missing or empty, with the text of -m=2. It returns an error if neither shows
+// the known allocations.
 func sight(ctx context.Context, tc *toolchain.Toolchain, work string) (text bool, err error) {
 	if err = canary(ctx, tc, work, false); err == nil || ctx.Err() != nil {
 		return false, err
@@ -82,7 +82,7 @@ func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work stri
 	if err != nil {
 		return nil, err
 	}
-	// Nothing of this is kept: a canary from a cache proves nothing.
+	// These results are not cached: a canary from a cache proves nothing.
 	c := &compiler.Collector{Toolchain: tc, Work: work, Dir: dir, Text: text}
 	escapes, err := c.Collect(ctx, pkgs)
 	if err != nil {

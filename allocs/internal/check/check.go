@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package check runs the stages one after the other: roots, compiler,
-// executables, call edges, runs, verdicts; for every toolchain that was asked
-// for. Reports and the gate work on what it returns.
+// executables, call edges, runs, verdicts; for every requested toolchain.
+// Reports and the gate use its result.
 package check
 
 import (
@@ -29,28 +29,28 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// Options set what to look at.
+// Options select the packages and how to check them.
 type Options struct {
 	Dir      string
 	Patterns []string
-	Releases []string // of Go; none means the one in use
+	Releases []string // releases of Go; none means the one in use
 	Arch     []string // GOARCH or GOOS/GOARCH; none means that of this machine
 	PGO      string   // profile for all builds; "" as the go command does by itself, "off"
-	Roots    []string // functions, besides those that are found
+	Roots    []string // additional functions
 	LogCalls bool
 	Bench    *regexp.Regexp // nil runs no benchmarks
 	Tests    *regexp.Regexp // nil runs no tests
-	Timeout  time.Duration  // of the runs of one package
+	Timeout  time.Duration  // time limit for the runs of one package
 	Cache    string
 	Progress func(progress.Event) // called when a stage begins; may be nil
 }
 
 // Report is the outcome for all toolchains.
 type Report struct {
-	ModuleDir  string   // of go.mod, or of go.work
-	ModulePath string   // of a workspace: what the paths of its modules begin with
-	Modules    []string // of a workspace
-	Patterns   []string // of the packages; in a workspace not as they were given
+	ModuleDir  string   // directory of go.mod or go.work
+	ModulePath string   // in a workspace: the common prefix of its module paths
+	Modules    []string // the modules of a workspace
+	Patterns   []string // patterns of the packages; in a workspace not as the user gave them
 	Holds      func(file string) bool
 	Scope      Scope
 	Roots      *roots.Set
@@ -58,17 +58,17 @@ type Report struct {
 	Toolchains []*Toolchain
 }
 
-// Toolchain is the outcome for one.
+// Toolchain is the outcome for one toolchain.
 type Toolchain struct {
 	Toolchain *toolchain.Toolchain
 	Results   []verdict.Result
-	Runs      []runs.Result // also those that failed
-	Trouble   []string      // evidence that could not be had, in words
-	Profiles  []string      // that the builds were guided by, relative to the module
+	Runs      []runs.Result // includes the runs that failed
+	Trouble   []string      // describes evidence that could not be obtained
+	Profiles  []string      // the profiles that guided the builds, relative to the module
 	Took      time.Duration
 }
 
-// Run does everything. An error means that no verdict can be relied on.
+// Run runs all stages. An error means that there is no reliable verdict.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	work, err := os.MkdirTemp("", "allocs-")
 	if err != nil {
@@ -150,7 +150,7 @@ type session struct {
 	inTests map[string]bool // directories of packages whose test files hold roots
 	files   *source.Files
 	edges   *edges.Table
-	typed   *load.Source // for releases whose executables are not read
+	typed   *load.Source // syntax and types, for releases whose executables are not read
 }
 
 // toolchain gathers the evidence of one toolchain and decides.
@@ -208,14 +208,14 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	return out, s.decide(in, out)
 }
 
-// named keeps the path of the module.
+// named records the path of the module.
 func (s *session) named(own []*load.Package) {
 	if len(s.home.Modules) == 0 {
 		s.report.ModulePath = own[0].Module.Path
 	}
 }
 
-// decide gives every root its result. What a damaged executable shows is not
+// decide computes the result of every root. A damaged executable is not
 // evidence.
 func (s *session) decide(in *verdict.Input, out *Toolchain) error {
 	for _, r := range s.report.Roots.Roots {
@@ -230,8 +230,8 @@ func (s *session) decide(in *verdict.Input, out *Toolchain) error {
 	return nil
 }
 
-// list returns the packages that match the patterns, and with them those of the
-// module that they import: sites are in their lines too, and want a reason.
+// list returns the packages that match the patterns, and the packages of the
+// module that they import, because the sites in these need reasons, too.
 func (s *session) list(ctx context.Context, tc *toolchain.Toolchain) (own, near []*load.Package, err error) {
 	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-export", "-deps"}, s.Patterns)
 	if err != nil {
@@ -239,7 +239,7 @@ func (s *session) list(ctx context.Context, tc *toolchain.Toolchain) (own, near 
 	}
 	for _, p := range pkgs {
 		if !p.Main() || strings.Contains(p.ImportPath, " [") {
-			continue // the second is a package again, guided by the profile of a program
+			continue // a package is listed again if the profile of a program guides it
 		}
 		near = append(near, p)
 		if !p.DepOnly {
@@ -267,7 +267,7 @@ func (s *session) escapes(ctx context.Context, c *compiler.Collector, own []*loa
 	return escapes, nil
 }
 
-// linked returns where executables are kept.
+// linked returns the store of executables.
 func (s *session) linked() linked.Store {
 	if s.Cache == "" {
 		return ""
@@ -296,8 +296,8 @@ func (s *session) waived(f binary.Frame) bool {
 	return ok || s.report.Roots.Cold[binary.Normalise(f.Func)]
 }
 
-// coldness asks the source. The functions that make errors are cold where they
-// are called, not in themselves.
+// coldness determines coldness from the source. A function that makes errors is
+// cold at its calls, not in itself.
 func coldness(files *source.Files) verdict.Coldness {
 	return func(f binary.Frame) string {
 		if strings.HasPrefix(f.Func, "fmt.") || strings.HasPrefix(f.Func, "errors.") {

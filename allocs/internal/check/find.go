@@ -16,11 +16,11 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// ErrNoRoots indicates that there is nothing to look at.
+// ErrNoRoots indicates that there is nothing to check.
 var ErrNoRoots = errors.New("no roots: no log calls, no //alloc: comments, no --root and no benchmarks")
 
-// findAll looks for roots in the source of every target, as some files are of
-// one only.
+// findAll searches for roots in the source of every target, because some files
+// belong to only one.
 func findAll(ctx context.Context, o Options, tcs []*toolchain.Toolchain) (*roots.Set, load.Boxes, error) {
 	var sets []*roots.Set
 	boxes := load.Boxes{}
@@ -51,9 +51,9 @@ func findAll(ctx context.Context, o Options, tcs []*toolchain.Toolchain) (*roots
 	return roots.Union(sets), boxes, nil
 }
 
-// find looks for roots. Test files are loaded only when they hold one: by a
-// comment, by a name that is nowhere else, or because there are only
-// benchmarks.
+// find searches for roots. It loads test files only if they may contain one: a
+// comment, a name that is not found elsewhere, or a benchmark if there is
+// nothing else.
 func find(ctx context.Context, o Options, env []string) (*roots.Set, load.Boxes, error) {
 	src, err := load.Typed(ctx, o.Dir, o.Patterns, false, env...)
 	if err != nil {
@@ -93,8 +93,8 @@ func inTests(set *roots.Set) map[string]bool {
 	return dirs
 }
 
-// withoutCode returns the functions that no executable holds: nothing is known
-// about them, which must not look like a clean result.
+// withoutCode returns the functions that no executable contains: nothing is
+// known about them, which must not look like a clean result.
 func withoutCode(results []verdict.Result) []string {
 	var names []string
 	for _, r := range results {

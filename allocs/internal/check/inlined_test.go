@@ -58,8 +58,8 @@ func BenchmarkBox(b *testing.B) {
 }
 
 // TestInlinedAway looks at functions that have no code: unused generic ones,
-// and those that are inlined wherever they are used, where what their
-// parameters need is made on the line of the call. They have a verdict
+// and those that are inlined wherever they are used, where objects for their
+// parameters are made on the line of the call. They have a verdict
 // nevertheless.
 func TestInlinedAway(t *testing.T) {
 	if testing.Short() {

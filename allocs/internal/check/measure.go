@@ -5,6 +5,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -17,7 +18,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// measure builds and runs the test binaries. Their code is evidence too:
+// measure builds and runs the test binaries. Their code is also evidence:
 // generic functions have code only where they are used.
 func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string, in *verdict.Input, out *Toolchain, part *progress.Part) error {
 	if s.Bench == nil && s.Tests == nil && len(s.inTests) == 0 {
@@ -36,6 +37,13 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 	if err != nil {
 		return err
 	}
+	if tc.Native() {
+		var names []string
+		for _, b := range binaries {
+			names = append(names, b.Names...)
+		}
+		out.Trouble = append(out.Trouble, s.unmatched(names)...)
+	}
 	m := &measuring{s, tc, o, paths, dirs, in, out, part}
 	part.Packages(len(binaries))
 	for _, b := range binaries {
@@ -48,6 +56,23 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 	return nil
 }
 
+// unmatched reports the expressions that match none of the names of benchmarks
+// and tests that can be run. The default may match nothing.
+func (s *session) unmatched(names []string) (trouble []string) {
+	for _, x := range []struct {
+		flag, prefix string
+		re           *regexp.Regexp
+	}{{"--bench", "Benchmark", s.Bench}, {"--tests", "Test", s.Tests}} {
+		if x.re == nil || x.re.String() == "." {
+			continue
+		}
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, x.prefix) }) {
+			trouble = append(trouble, fmt.Sprintf("%s %s matches nothing in these packages", x.flag, x.re))
+		}
+	}
+	return trouble
+}
+
 // tested returns the packages whose test files hold roots.
 func (s *session) tested(pkgs []*load.Package) []*load.Package {
 	return slices.DeleteFunc(slices.Clone(pkgs), func(p *load.Package) bool { return !s.inTests[p.Dir] })
@@ -58,14 +83,14 @@ type measuring struct {
 	s           *session
 	tc          *toolchain.Toolchain
 	o           runs.Options
-	paths, dirs []string // of all packages
+	paths, dirs []string // import paths and directories of all packages
 	in          *verdict.Input
 	out         *Toolchain
 	part        *progress.Part
 }
 
-// binary measures one package. A run that fails is reported and is not an
-// error: there is other evidence.
+// binary measures one package. A failed run is reported but is not an error:
+// there is other evidence.
 func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 	p := b.Package
 	m.part.Start(progress.Measure, p.ImportPath)
@@ -96,7 +121,7 @@ func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 	return nil
 }
 
-// took notes all results, and returns those that were measured.
+// took records all results, and returns those that were measured.
 func (t *Toolchain) took(results []runs.Result) []runs.Result {
 	var measured []runs.Result
 	inexact := false
@@ -119,8 +144,8 @@ func (t *Toolchain) took(results []runs.Result) []runs.Result {
 	return measured
 }
 
-// compare notes the leaves of a package that had other names when they ran
-// again.
+// compare records the leaves of a package whose names changed in the second
+// run.
 func (t *Toolchain) compare(p *load.Package, again *runs.Visits) {
 	for i := range t.Runs {
 		if r := &t.Runs[i]; r.Package == p.ImportPath && r.Failed == "" {
@@ -129,8 +154,8 @@ func (t *Toolchain) compare(p *load.Package, again *runs.Visits) {
 	}
 }
 
-// Inexact is the text of the report where the runtime of a release packs small
-// objects into blocks and cannot be kept from it.
+// Inexact is the text of the report on a release whose runtime packs small
+// objects into blocks, which cannot be changed.
 const Inexact = "objects below 16 bytes are not counted one by one on this release: counts of them are too low"
 
 // ordered sorts the results, and gives leaves of different packages different

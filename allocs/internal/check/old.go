@@ -55,7 +55,7 @@ func (s *session) old(ctx context.Context, tc *toolchain.Toolchain, work string,
 			return nil, err
 		}
 	}
-	escapes := map[string][]compiler.Escape{} // for what runs show and the outline does not reach
+	escapes := map[string][]compiler.Escape{} // escapes that runs show and the outline does not reach
 	for path, t := range text {
 		escapes[path] = t.Escapes
 	}
@@ -84,7 +84,7 @@ func (s *session) old(ctx context.Context, tc *toolchain.Toolchain, work string,
 }
 
 // mirror lets the collector work in a mirror of the module: up to Go 1.15 the
-// go command writes to go.mod, and refuses to work when it may not.
+// go command writes to go.mod, and fails if it cannot.
 func (s *session) mirror(c *compiler.Collector) error {
 	dir, module := filepath.Join(c.Work, "mirror"), s.report.ModuleDir
 	if err := runs.Mirror(module, dir, nil); err != nil {
@@ -124,9 +124,9 @@ func (s *session) listOld(ctx context.Context, c *compiler.Collector) ([]*load.P
 // failure is a package that the release does not compile.
 type failure struct{ why string }
 
-// said asks the compiler about all packages, and about each by itself when that
-// fails: those that the release cannot compile are returned by import path. It
-// is an error when there is no answer on any of them.
+// said queries the compiler about all packages, or about each separately if
+// that fails. It returns the packages that the release cannot compile by import
+// path, and an error if there is no answer for any package.
 func said(ctx context.Context, c *compiler.Collector, own []*load.Package) (map[string]*compiler.Text, map[string]failure, error) {
 	all, err := c.CollectText(ctx, own)
 	if err == nil || ctx.Err() != nil {
@@ -162,8 +162,8 @@ func firstWords(err error) string {
 	return err.Error()
 }
 
-// measureOld runs what there is to run. What cannot be built or run is reported
-// as trouble: the verdicts are then less sure, not wrong.
+// measureOld runs the benchmarks and tests. If some cannot be built or run,
+// that is reported as trouble: the verdicts are then less certain, not wrong.
 func (s *session) measureOld(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, broken map[string]failure, work string, in *verdict.Input, out *Toolchain, part *progress.Part) {
 	trouble := func(err error) { out.Trouble = append(out.Trouble, err.Error()) }
 	if !tc.Native() {
@@ -178,6 +178,7 @@ func (s *session) measureOld(ctx context.Context, tc *toolchain.Toolchain, own [
 		}
 	}
 	part.Packages(withTests(own))
+	var names []string
 	for _, p := range own {
 		if _, ok := broken[p.ImportPath]; ok || withTests([]*load.Package{p}) == 0 {
 			continue
@@ -191,6 +192,7 @@ func (s *session) measureOld(ctx context.Context, tc *toolchain.Toolchain, own [
 		if b == nil {
 			continue
 		}
+		names = append(names, b.Names...)
 		results, err := b.Run(ctx, o, s.Cache)
 		if err != nil {
 			trouble(err)
@@ -206,6 +208,7 @@ func (s *session) measureOld(ctx context.Context, tc *toolchain.Toolchain, own [
 		in.Visited = append(in.Visited, visited.Lines)
 		out.compare(p, visited)
 	}
+	out.Trouble = append(out.Trouble, s.unmatched(names)...)
 	ordered(in.Runs, s.report.ModulePath)
 	ordered(out.Runs, s.report.ModulePath)
 }

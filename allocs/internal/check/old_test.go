@@ -79,7 +79,7 @@ func TestOldCanary(t *testing.T) {
 	}
 	work := t.TempDir()
 	ctx := context.Background()
-	// What the stages do with the text does not depend on the release.
+	// The stages treat the text in the same way for each release.
 	tc, err := toolchain.Find(ctx, work, "", "")
 	if err != nil {
 		t.Fatal(err)

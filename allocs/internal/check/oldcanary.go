@@ -24,10 +24,10 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// runBudget is the time aimed at for one benchmark.
+// runBudget is the target time of one benchmark.
 const runBudget = 300 * time.Millisecond
 
-// oldCanaryBench is run on the canary: there the counts must be exact too.
+// oldCanaryBench runs on the canary, where the counts must also be exact.
 const oldCanaryBench = `package canary
 
 import "testing"
@@ -45,17 +45,18 @@ func BenchmarkFree(b *testing.B) {
 }
 `
 
-// strayed is what other goroutines can add to the count of an operation, or
-// take from it, when they run in one of two windows.
+// strayed is the amount by which other goroutines can change the count of an
+// operation if they run in one of two windows.
 const strayed = 0.2
 
-// oldWants is what -m=2 must show of the canary; what only grows it does not.
+// oldWants lists the lines that -m=2 must show of the canary; it does not show
+// growth.
 var oldWants = map[string]verdict.Verdict{
 	"Allocates": verdict.Always, "Boxes": verdict.Always, "Panics": verdict.Cold, "Free": verdict.None,
 }
 
-// oldCanary tries the stages that a release without readable executables goes
-// through on the module with known answers.
+// oldCanary runs the stages for a release without readable executables on the
+// module with known answers.
 func oldCanary(ctx context.Context, tc *toolchain.Toolchain, work string, measure bool) error {
 	tc, dir := tc.Alone(), filepath.Join(work, "canary")
 	if err := writeCanary(dir, "1.13"); err != nil {

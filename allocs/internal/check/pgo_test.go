@@ -20,8 +20,7 @@ import (
 )
 
 // guided is a library in which a function is too large to be inlined, unless a
-// profile shows that the call of it is hot: then what it returns stays on the
-// stack.
+// profile shows that the call of it is hot: then its result stays on the stack.
 const guided = `package lib
 
 type point struct{ x, y int }
@@ -81,7 +80,7 @@ func guidedModule(t *testing.T) (dir, profileName string) {
 	return dir, filepath.Join(dir, "cpu.pprof")
 }
 
-// cpuProfile returns what a run of the program would leave.
+// cpuProfile returns the profile that a run of the program would leave.
 func cpuProfile(t *testing.T) string {
 	t.Helper()
 	hot := &profile.Function{ID: 1, Name: "example.com/guided/lib.Hot", SystemName: "example.com/guided/lib.Hot", Filename: "lib.go", StartLine: hotStart}
@@ -104,7 +103,7 @@ func cpuProfile(t *testing.T) string {
 	return b.String()
 }
 
-// checked returns the verdict on Hot and what the report calls the toolchain.
+// checked returns the verdict on Hot and the toolchain's name in the report.
 func checked(t *testing.T, o check.Options) (verdict.Verdict, findings.Toolchain) {
 	t.Helper()
 	o.Cache = filepath.Join(os.TempDir(), "nib-allocs-test", "cache", "nib-allocs")

@@ -10,9 +10,9 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// profiles returns what guides the builds of a toolchain: the profile that was
-// asked for, or the default.pgo of each main package, which the go command
-// takes by itself for the package and all that it imports.
+// profiles returns the profiles that guide the builds of a toolchain: the
+// requested profile, or the default.pgo of each main package, which the go
+// command applies to the package and its imports.
 func (s *session) profiles(tc *toolchain.Toolchain, own []*load.Package) []string {
 	switch {
 	case tc.PGO == "off":

@@ -17,7 +17,7 @@ import (
 )
 
 // resolver returns the function that finds the callees of dynamic calls. The
-// analysis is done for the toolchain that is in use, once.
+// analysis runs once, for the current toolchain.
 func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, part *progress.Part) (verdict.Resolve, error) {
 	if s.edges == nil {
 		host, err := toolchain.Find(ctx, s.Dir, "", "")
@@ -25,7 +25,7 @@ func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, part *p
 			return nil, err
 		}
 		if host.Guides() {
-			host.PGO = "off" // it is about the source; nothing has to be compiled twice for it
+			host.PGO = "off" // resolution depends on the source only, so nothing has to be compiled twice for it
 		}
 		part.Start(progress.Calls, "")
 		key, err := s.programKey(ctx, host)
@@ -54,7 +54,7 @@ func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, part *p
 	}, nil
 }
 
-// programKey changes when any package of the program, tests included, does.
+// programKey changes when any package of the program does, including tests.
 func (s *session) programKey(ctx context.Context, tc *toolchain.Toolchain) (string, error) {
 	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-deps", "-test", "-export"}, s.Patterns)
 	if err != nil {

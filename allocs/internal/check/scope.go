@@ -12,10 +12,10 @@ import (
 	"github.com/nib-log/nib/allocs/internal/load"
 )
 
-// Scope is what a run was about: a baseline must not miss what is in it.
+// Scope is the scope of a run: a baseline must cover all of it.
 type Scope struct {
-	Patterns []string          // as from the directory of the module
-	Packages map[string]string // those that match: import path → directory
+	Patterns []string          // patterns, relative to the directory of the module
+	Packages map[string]string // packages that match: import path → directory
 }
 
 // scope begins the scope of a run.
@@ -37,7 +37,7 @@ func (s *session) scope() {
 	s.report.Scope.Patterns = slices.Compact(s.report.Scope.Patterns)
 }
 
-// matched notes the packages that match on one toolchain.
+// matched records the packages that match on one toolchain.
 func (s *session) matched(own []*load.Package) {
 	for _, p := range own {
 		s.report.Scope.Packages[p.ImportPath] = p.Dir

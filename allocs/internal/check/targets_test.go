@@ -16,8 +16,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/findings"
 )
 
-// TestTargets looks at one module on three systems: what all of them have gets
-// the same verdict, what one has gets it there, and the report states that
+// TestTargets looks at one module on three systems: functions that all have get
+// the same verdict, others get it where they are, and the report states that
 // nothing was run.
 func TestTargets(t *testing.T) {
 	if testing.Short() {

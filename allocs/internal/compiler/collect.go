@@ -21,22 +21,23 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// ErrSilent is matched when the compiler was asked and left no answer.
+// ErrSilent means that the compiler ran and wrote no diagnostics.
 var ErrSilent = errors.New("the compiler wrote no diagnostics")
 
-// Collector asks one toolchain, and keeps the answers in a directory.
+// Collector collects the diagnostics of one toolchain, and caches them in a
+// directory.
 type Collector struct {
 	Toolchain *toolchain.Toolchain
 	Cache     string                   // directory; "" keeps nothing
 	Work      string                   // directory for this run
-	Dir       string                   // of the module
+	Dir       string                   // directory of the module
 	Overlay   string                   // file for -overlay, or ""
 	Original  func(file string) string // the name of a file of Dir for the user; nil when that is the same
-	Text      bool                     // read -m=2, because -json is not there or prints nothing
+	Text      bool                     // read -m=2, because -json does not exist or prints nothing
 }
 
-// Collect returns the escapes of the packages, by import path. It compiles
-// those whose answer is not kept.
+// Collect returns the escapes of the packages, by import path. It compiles the
+// packages whose escapes are not cached.
 func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[string][]Escape, error) {
 	out := map[string][]Escape{}
 	if c.Text {
@@ -82,7 +83,7 @@ func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[stri
 	return out, nil
 }
 
-// answer reads what was written for a package.
+// answer reads the diagnostics of a package.
 func (c *Collector) answer(ctx context.Context, dir string, p *load.Package) ([]Escape, error) {
 	escapes, err := read(dir, p)
 	if err != nil {
@@ -104,9 +105,9 @@ func output(dir string, p *load.Package) string {
 }
 
 // apart puts each main package with its own profile into a separate build. The
-// go command compiles what such a package imports with the profile too; in one
-// build with these packages as they are without it, the diagnostics of the two
-// would be written over each other.
+// go command also compiles the imports of such a package with the profile; in
+// one build with and without it, the diagnostics of the two would overwrite
+// each other.
 func apart(pkgs []*load.Package) [][]*load.Package {
 	var rest []*load.Package
 	var groups [][]*load.Package
@@ -125,8 +126,8 @@ func apart(pkgs []*load.Package) [][]*load.Package {
 
 // compile builds the packages, each with its diagnostics going to output.
 func (c *Collector) compile(ctx context.Context, pkgs []*load.Package, dir string) error {
-	// No program is written. With a directory for -o, go compiles only what the
-	// programs among the packages import.
+	// No program is written. With a directory for -o, go compiles only the imports
+	// of the programs among the packages.
 	args := []string{"build", "-o", os.DevNull}
 	if c.Overlay != "" {
 		args = append(args, "-overlay", c.Overlay)
@@ -181,8 +182,8 @@ func generic(fn *ast.FuncDecl) bool {
 	}
 }
 
-// read returns what was written for a package. Nothing is an error: a missing
-// answer must not look like a clean one.
+// read returns the diagnostics of a package. It is an error if there are none:
+// a missing answer must not look like a clean one.
 func read(dir string, p *load.Package) ([]Escape, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.json"))
 	if err != nil {
@@ -206,13 +207,13 @@ func read(dir string, p *load.Package) ([]Escape, error) {
 	return out, nil
 }
 
-// cacheFormat changes when what is kept is no longer read the same way.
+// cacheFormat changes when the format of cached results changes.
 const cacheFormat = "escapes-4"
 
-// place returns the file that a package's answer is kept in. The build ID holds
-// the sources, flags and dependencies of the package and the compiler itself,
-// and what the overlay adds follows from the sources; the directory is in it
-// because answers name files.
+// place returns the cache file of a package. The build ID holds the sources,
+// flags and dependencies of the package and the compiler itself, and the files
+// of the overlay follow from the sources; the directory is in it because
+// answers name files.
 func (c *Collector) place(p *load.Package) string {
 	if c.Cache == "" || p.BuildID == "" {
 		return ""

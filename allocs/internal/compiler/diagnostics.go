@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package compiler asks the Go compiler what it decided and why: which values
-// escape, along which assignments, after inlining into which calls.
+// Package compiler collects the decisions of the Go compiler and their reasons:
+// which values escape, along which assignments, after inlining into which
+// calls.
 //
 // The compiler writes this with -json=0,DIR. The go command does not replay
 // those files from its cache: when a package is not compiled, nothing is
-// written. So results are kept here by the build ID of the package, a package
-// whose result is not kept is compiled with a DIR that was never used, and a
-// package that then has no result is an error.
+// written. So this package caches results by the build ID of the package. A
+// package without a cached result is compiled with a new DIR, and it is an
+// error if it then has no result.
 package compiler
 
 import (
@@ -72,7 +73,7 @@ type lspRange struct {
 	} `json:"start"`
 }
 
-// formatVersion is the one version of the format that exists.
+// formatVersion is the only version of the format.
 const formatVersion = 0
 
 // parse reads one file of records: the header, then one record a line.
@@ -133,9 +134,9 @@ func (r *lspRecord) escape(file string) Escape {
 }
 
 // movedVariable reports whether the value is a variable that is declared at the
-// position, not one that is used there. Only the text of -m states that; here
-// it shows in the flow: the address of the variable itself reaches the heap,
-// for other values it is that of a place that was made for them.
+// position, not one that is used there. Only the text of -m states that
+// directly. Here the flow shows it: the address of the variable itself reaches
+// the heap; for other values it is the address of temporary storage.
 func movedVariable(e Escape) bool {
 	for _, r := range e.Reasons {
 		if !strings.HasPrefix(r.Text, "flow: ") {

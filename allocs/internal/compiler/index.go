@@ -11,8 +11,8 @@ import (
 type Index struct {
 	byStack map[string][]*Escape
 	byLine  map[string][]*Escape
-	byOuter map[string][]*Escape // by the stacks that are left without inner frames
-	outer   map[string][]*Escape // those of which only the outermost position is known
+	byOuter map[string][]*Escape // keyed by the stack without its inner frames
+	outer   map[string][]*Escape // escapes of which only the outermost position is known
 }
 
 // NewIndex makes an index of escapes.
@@ -51,7 +51,7 @@ func stackKey(stack []Position) string {
 // At returns the escapes at an inline stack, innermost position first. The
 // stack of the code and that of the compiler are the same when both come from
 // the same function; where the code was inlined once more, the escapes of the
-// innermost line answer. Escapes that are read from -m=2 answer by one line.
+// innermost line are returned. Escapes from -m=2 have only one line.
 func (x *Index) At(stack []Position) []*Escape {
 	if len(stack) == 0 {
 		return nil
@@ -64,8 +64,8 @@ func (x *Index) At(stack []Position) []*Escape {
 	if e := x.byLine[stackKey(stack[:1])]; len(e) > 0 || len(x.outer) == 0 {
 		return e
 	}
-	// The stack does not show where inlining ends: the innermost line that
-	// the compiler prints something about answers.
+	// The stack does not show where inlining ends, so the innermost line with an
+	// escape counts.
 	for i := range stack {
 		if e := x.outer[stackKey(stack[i:i+1])]; len(e) > 0 {
 			return e
@@ -74,7 +74,7 @@ func (x *Index) At(stack []Position) []*Escape {
 	return nil
 }
 
-// Inlined returns the escapes in what was inlined at the place. The parameters
-// of an inlined function are made where it is called: there the code has no
-// frame of the function, and the compiler has.
+// Inlined returns the escapes in the code that was inlined at the place. The
+// parameters of an inlined function are made where it is called: there the code
+// has no frame of the function, and the compiler has.
 func (x *Index) Inlined(stack []Position) []*Escape { return x.byOuter[stackKey(stack)] }

@@ -17,7 +17,7 @@ import (
 // overwritten returns the package's own files that have no answer in dir
 // although they were compiled. The compiler names an answer by the base name of
 // the file alone: when generic code of the library's slices.go is compiled into
-// a package that has a slices.go itself, the one overwrites the other.
+// a package that has a slices.go itself, one overwrites the other.
 func overwritten(dir string, p *load.Package) (map[string]bool, error) {
 	own := map[string]string{}
 	for _, name := range p.Sources() {
@@ -44,7 +44,7 @@ func overwritten(dir string, p *load.Package) (map[string]bool, error) {
 	return lost, nil
 }
 
-// subject returns the source file that an answer is about.
+// subject returns the source file that an answer describes.
 func subject(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -62,7 +62,7 @@ func subject(name string) (string, error) {
 	return head.File, nil
 }
 
-// restore returns what -m=2 prints about the files that have no answer.
+// restore returns the escapes that -m=2 prints for the files without an answer.
 func (c *Collector) restore(ctx context.Context, p *load.Package, lost map[string]bool) ([]Escape, error) {
 	all, err := c.CollectText(ctx, []*load.Package{p})
 	if err != nil {

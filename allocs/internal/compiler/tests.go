@@ -35,8 +35,8 @@ func (c *Collector) CollectTests(ctx context.Context, pkgs []*load.Package) (map
 	return out, nil
 }
 
-// tested represents the package with its tests: its build ID is made of those
-// of the packages that hold the test files.
+// tested represents the package with its tests: its build ID combines those of
+// the packages with the test files.
 func (c *Collector) tested(ctx context.Context, p *load.Package) (*load.Package, error) {
 	all, err := load.List(ctx, c.Toolchain, c.Dir, []string{"-test", "-export"}, []string{p.ImportPath})
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 	"github.com/nib-log/nib/allocs/internal/load"
 )
 
-// Text is what -m=2 printed about one package. It is the fall-back for releases
-// whose -json=0,DIR is not there or is empty: the go command replays it from
-// its cache, but its wording changes from release to release, and it gives the
-// outermost position only of what was inlined.
+// Text is the output of -m=2 for one package. It is the fallback for releases
+// without -json=0,DIR or whose output is empty: the go command replays it from
+// its cache, but its wording changes from release to release, and it has only
+// the outermost position of inlined code.
 type Text struct {
 	Escapes []Escape
 	Inlined Inlined
-	Lines   int // with a position in a Go file, whatever their text
+	Lines   int // number of lines with a position in a Go file, whatever their text
 }
 
 // Inlined holds the calls that were replaced by the body of the callee: the
@@ -140,7 +140,7 @@ func (r *textReader) read(s saying) {
 	}
 }
 
-// step makes a step of "from x (how) at f.go:1:2" or "flow: a ← b:".
+// step parses a step: "from x (how) at f.go:1:2" or "flow: a ← b:".
 func (r *textReader) step(text string, at Position) Step {
 	i := strings.LastIndex(text, " at ")
 	if i < 0 {
@@ -153,8 +153,8 @@ func (r *textReader) step(text string, at Position) Step {
 	return Step{text, at}
 }
 
-// settle leaves one escape for each value: that with the reasons, where there
-// is one at its place.
+// settle keeps one escape for each value: the one with reasons, if there is one
+// at its position.
 func (t *Text) settle() {
 	explained := map[Position]bool{}
 	for _, e := range t.Escapes {
@@ -184,8 +184,8 @@ func (t *Text) settle() {
 	t.Escapes = out
 }
 
-// CollectText asks the compiler of the packages with -m=2. No answer on a
-// package with functions is an error, as it is with Collect.
+// CollectText compiles the packages with -m=2. As in Collect, it is an error if
+// the compiler prints nothing about a package with functions.
 func (c *Collector) CollectText(ctx context.Context, pkgs []*load.Package) (map[string]*Text, error) {
 	// Only the named packages are printed; no program is written.
 	args := []string{"build", "-gcflags=-m=2", "-o", os.DevNull}
@@ -218,7 +218,7 @@ func (c *Collector) CollectText(ctx context.Context, pkgs []*load.Package) (map[
 	return all, silent(all, pkgs)
 }
 
-// silent returns an error when the compiler printed nothing about a package.
+// silent returns an error if the compiler printed nothing about a package.
 func silent(all map[string]*Text, pkgs []*load.Package) error {
 	for _, p := range pkgs {
 		if t := all[p.ImportPath]; (t == nil || t.Lines == 0) && hasFunctions(p) {

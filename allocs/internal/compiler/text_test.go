@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// recorded reads what a release printed about allocs/testdata/versions. The
+// recorded reads the output of a release for allocs/testdata/versions. The
 // files are made by, in that directory:
 //
 //	GOTOOLCHAIN=go1.17.13 go build -gcflags=-m=2 . 2> text-go1.17.13.txt
@@ -213,8 +213,8 @@ func TestTextSilenceIsAnError(t *testing.T) {
 	}
 }
 
-// FuzzParseText checks what all users of the result rely on: positions from 1
-// in files with a name, values with a text, and the same answer twice.
+// FuzzParseText checks properties that all users of the result need: positions
+// from 1 in files with a name, values with a text, and the same answer twice.
 func FuzzParseText(f *testing.F) {
 	for _, release := range []string{"1.13.15", "1.17.13", "1.21.13", "1.27.4"} {
 		text, err := os.ReadFile(filepath.Join("testdata", "text-go"+release+".txt"))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package edges finds the callees that the machine code does not name: those
-// of calls through interfaces and function values.
+// Package edges finds the callees that machine code does not show: those of
+// calls through interfaces and function values.
 //
 // It uses variable type analysis, which follows the types and functions that
 // can flow to a call. On the same program it finds one callee where class
-// hierarchy analysis finds dozens. It looks at the source, so it is done once
-// for all toolchains, and its answer is kept until a source file changes.
+// hierarchy analysis finds dozens. It analyzes the source, so it runs once for
+// all toolchains, and its result is cached until a source file changes.
 package edges
 
 import (
@@ -34,7 +34,7 @@ import (
 // Callee is a function that a dynamic call can reach.
 type Callee struct {
 	Name string `json:"n,omitempty"` // run-time spelling; "" for a function literal
-	File string `json:"f,omitempty"` // of a function literal
+	File string `json:"f,omitempty"` // file of a function literal
 	Line int    `json:"l,omitempty"`
 }
 
@@ -68,8 +68,8 @@ func inRoot(file, root string) string {
 	return file
 }
 
-// At returns what a call at the place can reach; ok is false when the call is
-// not known.
+// At returns the functions that a call at the place can reach; ok is false when
+// the call is not known.
 //
 // many is their number, also where there are too many to be kept.
 func (t *Table) At(caller, file string, line int, root, version string) (callees []Callee, many int, ok bool) {
@@ -97,7 +97,7 @@ type Config struct {
 func Build(ctx context.Context, c Config) (*Table, error) {
 	name := ""
 	if c.Cache != "" && c.Key != "" {
-		sum := sha256.Sum256([]byte("edges-5\x00" + c.Dir + "\x00" + c.Key))
+		sum := sha256.Sum256([]byte("edges-6\x00" + c.Dir + "\x00" + c.Key))
 		name = filepath.Join(c.Cache, "edges", hex.EncodeToString(sum[:])+".json")
 		if t := new(Table); cachefile.Read(name, t) {
 			return t, nil
@@ -137,12 +137,12 @@ func analyse(ctx context.Context, c Config) (*Table, error) {
 	return t, nil
 }
 
-// Most is how many callees of a call are kept. More of them mean only that the
-// analysis does not know which.
+// Most is the maximum number of callees of a call that are kept. More of them
+// mean only that the analysis does not know which.
 const Most = 9
 
-// calls adds the dynamic calls of a function. A call that nothing can flow to
-// has an entry too, an empty one: it is known.
+// calls adds the dynamic calls of a function. A call without possible callees
+// has an empty entry: it is known.
 func (t *Table) calls(c Config, fset *token.FileSet, fn *ssa.Function, node *callgraph.Node) {
 	bySite := map[ssa.CallInstruction][]*callgraph.Node{}
 	for _, e := range node.Out {
@@ -150,49 +150,76 @@ func (t *Table) calls(c Config, fset *token.FileSet, fn *ssa.Function, node *cal
 			bySite[e.Site] = append(bySite[e.Site], e.Callee)
 		}
 	}
-	caller := ""
+	ends := ends(fn)
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			site, ok := in.(ssa.CallInstruction)
-			if !ok || site.Common().StaticCallee() != nil {
+			if !ok {
 				continue
 			}
 			if _, builtin := site.Common().Value.(*ssa.Builtin); builtin {
 				continue
 			}
-			at := fset.Position(site.Pos())
-			key := Key(at.Filename, at.Line, c.GOROOT)
-			callees := t.Lines[key]
-			if callees == nil {
-				callees = []Callee{}
+			at := []token.Pos{site.Pos()}
+			if _, deferred := in.(*ssa.Defer); deferred {
+				at = append(at, ends...)
+			} else if site.Common().StaticCallee() != nil {
+				continue
 			}
-			for _, callee := range bySite[site] {
-				if len(callees) >= Most {
-					break
-				}
-				for _, to := range targets(callee) {
-					callees = with(callees, describe(c, fset, to))
-				}
-			}
-			t.Lines[key] = callees
-			if n := len(bySite[site]); n >= Most {
-				t.Many[key] = max(t.Many[key], n)
-			}
-			if strings.HasPrefix(key, goroot) {
-				if caller == "" {
-					caller = Name(fn)
-				}
-				all := t.Funcs[caller]
-				if all == nil {
-					all = []Callee{}
-				}
-				for _, x := range callees {
-					all = with(all, x)
-				}
-				t.Funcs[caller] = all
+			for _, pos := range at {
+				t.add(c, fset, fn, pos, bySite[site])
 			}
 		}
 	}
+}
+
+// ends returns the places where a function runs its deferred calls: at each
+// return, and at its end.
+func ends(fn *ssa.Function) []token.Pos {
+	var out []token.Pos
+	if fn.Syntax() != nil {
+		out = append(out, fn.Syntax().End()-1)
+	}
+	for _, b := range fn.Blocks {
+		if r, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && r.Pos().IsValid() {
+			out = append(out, r.Pos())
+		}
+	}
+	return out
+}
+
+// add adds the callees of a call to those at its position.
+func (t *Table) add(c Config, fset *token.FileSet, fn *ssa.Function, pos token.Pos, nodes []*callgraph.Node) {
+	at := fset.Position(pos)
+	key := Key(at.Filename, at.Line, c.GOROOT)
+	callees := t.Lines[key]
+	if callees == nil {
+		callees = []Callee{}
+	}
+	for _, callee := range nodes {
+		if len(callees) >= Most {
+			break
+		}
+		for _, to := range targets(callee) {
+			callees = with(callees, describe(c, fset, to))
+		}
+	}
+	t.Lines[key] = callees
+	if n := len(nodes); n >= Most {
+		t.Many[key] = max(t.Many[key], n)
+	}
+	if !strings.HasPrefix(key, goroot) {
+		return
+	}
+	caller := Name(fn)
+	all := t.Funcs[caller]
+	if all == nil {
+		all = []Callee{}
+	}
+	for _, x := range callees {
+		all = with(all, x)
+	}
+	t.Funcs[caller] = all
 }
 
 // with adds a callee unless it is there or there are too many.
@@ -203,9 +230,9 @@ func with(list []Callee, c Callee) []Callee {
 	return append(list, c)
 }
 
-// targets sees through the wrappers that the analysis puts between a call and
-// a method. Each is entered once: in large programs wrappers lead to wrappers
-// on thousands of ways.
+// targets skips the wrappers that the analysis inserts between a call and a
+// method. It enters each wrapper once: in large programs wrappers lead to each
+// other on thousands of paths.
 func targets(n *callgraph.Node) []*ssa.Function {
 	var out []*ssa.Function
 	seen := map[*callgraph.Node]bool{}
@@ -235,8 +262,8 @@ func describe(c Config, fset *token.FileSet, fn *ssa.Function) Callee {
 	return Callee{Name: Name(fn)}
 }
 
-// Name returns the run-time spelling of a function; that of a function literal
-// is the spelling of the function it is in.
+// Name returns the run-time spelling of a function; a function literal has that
+// of the enclosing function.
 func Name(fn *ssa.Function) string {
 	for fn.Parent() != nil {
 		fn = fn.Parent()

@@ -18,7 +18,7 @@ type argument struct {
 	value string
 }
 
-// each goes through the sites, with one for each value that is boxed.
+// each returns the sites, with one for each boxed value.
 func each(sites []*verdict.Site, boxes load.Boxes) (out []argument) {
 	for _, s := range sites {
 		out = append(out, arguments(s, boxes)...)
@@ -26,8 +26,8 @@ func each(sites []*verdict.Site, boxes load.Boxes) (out []argument) {
 	return out
 }
 
-// arguments makes a site of each value that is boxed at a line. The code has
-// one call for each, and does not show which value it is for; the source does.
+// arguments makes a site for each value that is boxed at a line. The code has
+// one call for each, but only the source shows the values.
 func arguments(s *verdict.Site, boxes load.Boxes) []argument {
 	want := load.Other
 	switch s.Kind {

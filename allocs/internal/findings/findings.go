@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package findings is the result as it is shown and stored: the verdicts of
-// all toolchains side by side, with reasons, in a form that stays the same.
-// Its JSON is the format of allocs --json; fields are added, never changed.
+// Package findings defines the result as it is shown and stored: the verdicts
+// of all toolchains side by side, with reasons, in a stable form. Its JSON is
+// the format of allocs --json; fields are added, never changed.
 package findings
 
 import (
@@ -27,8 +27,8 @@ const Format = 1
 // Document is everything that one run found.
 type Document struct {
 	Format     int         `json:"format"`
-	Module     string      `json:"module"`            // of a workspace: what the paths of its modules begin with
-	Modules    []string    `json:"modules,omitempty"` // of a workspace
+	Module     string      `json:"module"`            // in a workspace: the common prefix of its module paths
+	Modules    []string    `json:"modules,omitempty"` // the modules of a workspace
 	Dir        string      `json:"dir"`
 	Toolchains []Toolchain `json:"toolchains"`
 	Summary    Summary     `json:"summary"`
@@ -39,19 +39,19 @@ type Document struct {
 // Toolchain is a Go release for a target.
 type Toolchain struct {
 	Name string `json:"name"` // "go1.26.8", or with "linux/arm64" and "pgo=FILE" after it
-	Line string `json:"line"` // "go1.26", or with the same: what baselines go by
-	// Profiles are what the builds were guided by: that of --pgo, or the
+	Line string `json:"line"` // "go1.26", with the same suffix: the key in baselines
+	// Profiles are the profiles that guided the builds: that of --pgo, or the
 	// default.pgo of main packages.
 	Profiles []string `json:"profiles,omitempty"`
 	Seconds  float64  `json:"seconds"`
 	Runs     int      `json:"runs"`              // benchmarks and tests that were measured
-	Trouble  []string `json:"trouble,omitempty"` // evidence that could not be had
-	// Leaves are all benchmarks without sub-benchmarks, and all tests, that
-	// were asked for: those that were measured and those that failed.
+	Trouble  []string `json:"trouble,omitempty"` // evidence that could not be obtained
+	// Leaves are all benchmarks without sub-benchmarks, and all tests that were
+	// requested, measured or failed.
 	Leaves []Leaf `json:"leaves,omitempty"`
 }
 
-// Root is a place that was looked at.
+// Root is a place that was checked.
 type Root struct {
 	ID       string          `json:"id"`
 	Kind     string          `json:"kind"`
@@ -61,7 +61,7 @@ type Root struct {
 	Line     int             `json:"line"`
 	End      int             `json:"end"`
 	Text     string          `json:"text,omitempty"`
-	Allowed  *int            `json:"allowed,omitempty"` // by //alloc:none or //alloc:max=N
+	Allowed  *int            `json:"allowed,omitempty"` // the limit set by //alloc:none or //alloc:max=N
 	Verdict  verdict.Verdict `json:"verdict"`           // the worst of all toolchains
 	Verdicts []string        `json:"verdicts"`          // the worst of each toolchain
 	Allocs   []int           `json:"allocs"`            // sites that always allocate, or the measured count
@@ -71,32 +71,30 @@ type Root struct {
 	// Unfollowed are the calls through interfaces and function values whose
 	// callee is not known, on each toolchain.
 	Unfollowed []int    `json:"unfollowed"`
-	Calls      []Call   `json:"unfollowed_calls,omitempty"` // what these calls are, on any toolchain
+	Calls      []Call   `json:"unfollowed_calls,omitempty"` // the calls, on any toolchain
 	Runs       []string `json:"runs,omitempty"`             // benchmarks and tests that allocated below it
-	// WorstLeaf is, for each toolchain, the leaf whose counts Allocs is
-	// made of, or "".
+	// WorstLeaf is, for each toolchain, the leaf whose counts Allocs shows, or "".
 	WorstLeaf []string `json:"worst_leaf"`
-	// Counts are what each leaf counted at the lines that always allocate.
+	// Counts are the counts of each leaf at the lines that always allocate.
 	Counts []Count `json:"counts,omitempty"`
 	Sites  []*Site `json:"sites"`
-	// Status is what the root is counted under: above, always, unknown,
-	// clean or absent.
+	// Status is the category of the root: above, always, unknown, clean or absent.
 	Status Status `json:"status"`
 }
 
 // Site is a line of the module below which memory is taken.
 type Site struct {
-	Key     string          `json:"key"` // stays when lines move
+	Key     string          `json:"key"` // unchanged when lines move
 	Func    string          `json:"function"`
 	File    string          `json:"file"`
 	Line    int             `json:"line"`
 	Source  string          `json:"source"`
 	Verdict verdict.Verdict `json:"verdict"` // the worst of all toolchains
-	// Missing is what would resolve it if it is unknown.
+	// Missing is the evidence that would resolve it if it is unknown.
 	Missing Missing  `json:"missing,omitempty"`
 	Kind    string   `json:"kind"`
 	Callee  string   `json:"callee,omitempty"`
-	Value   string   `json:"value,omitempty"` // what is boxed, where a line boxes several
+	Value   string   `json:"value,omitempty"` // the boxed value, where a line boxes several
 	Pattern string   `json:"pattern,omitempty"`
 	Reason  string   `json:"reason"`
 	Flow    []string `json:"flow,omitempty"`
@@ -118,19 +116,19 @@ type Answer struct {
 	Chain     []Frame         `json:"chain,omitempty"` // the root first
 }
 
-// Evidence is what each source shows.
+// Evidence has the findings of each source.
 type Evidence struct {
 	Code     string `json:"code,omitempty"`     // always, maybe, rarely; "" when the executable has no such call
 	Calls    int    `json:"calls,omitempty"`    // such calls in the code of the line
-	Compiler string `json:"compiler,omitempty"` // the value that escapes according to it
-	Visited  bool   `json:"visited,omitempty"`  // a run came by
+	Compiler string `json:"compiler,omitempty"` // the value that escapes according to the compiler
+	Visited  bool   `json:"visited,omitempty"`  // a run executed the line
 	Runs     []Run  `json:"runs,omitempty"`
-	// Stacks are what Runs are made of. They are for the profile only: the
-	// chain of the answer is one of them.
+	// Stacks are the stacks behind Runs. They are for the profile only: the chain
+	// of the answer is one of them.
 	Stacks []Stack `json:"-"`
 }
 
-// Run is what a benchmark or test counted at the site.
+// Run is the count of a benchmark or test at the site.
 type Run struct {
 	Name  string  `json:"name"`
 	PerOp float64 `json:"per_op"`
@@ -138,7 +136,7 @@ type Run struct {
 	Total float64 `json:"total"`
 }
 
-// Stack is what a run counted at one stack below a site.
+// Stack is the count of a run at one stack below a site.
 type Stack struct {
 	Run
 	Chain []Frame // the root first
@@ -199,20 +197,20 @@ func (d *Document) relative(file string) string {
 	return file
 }
 
-// siteKey is what makes sites of different toolchains the same.
+// siteKey identifies a site across toolchains.
 type siteKey struct {
 	file, kind, callee, value string
 	line                      int
 }
 
-// merge puts what the toolchains found below a root side by side.
+// merge joins the findings of the toolchains below a root.
 func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files) {
 	sites := map[siteKey]*Site{}
 	runs := map[string]bool{}
-	nothing := make([]verdict.Verdict, len(r.Toolchains)) // where there is no site
+	nothing := make([]verdict.Verdict, len(r.Toolchains)) // verdicts of releases without a site
 	for ti, t := range r.Toolchains {
 		nothing[ti] = verdict.None
-		if res := t.Results[n]; res.Absent && res.Root.Kind != roots.LogCall { // one that is not compiled is never made
+		if res := t.Results[n]; res.Absent && res.Root.Kind != roots.LogCall { // a log call that is not compiled is never executed
 			nothing[ti] = verdict.Absent
 		}
 	}
@@ -285,7 +283,7 @@ func (d *Document) answer(s *verdict.Site) Answer {
 	return a
 }
 
-// chain turns a stack, which has the allocation first, round.
+// chain reverses a stack, which has the allocation first.
 func (d *Document) chain(stack []binary.Frame) []Frame {
 	var out []Frame
 	for _, f := range slices.Backward(stack) {
@@ -294,7 +292,7 @@ func (d *Document) chain(stack []binary.Frame) []Frame {
 	return out
 }
 
-// order sorts the sites by place, and numbers the keys that are the same.
+// order sorts the sites by place, and numbers equal keys.
 func (r *Root) order() {
 	sort.SliceStable(r.Sites, func(i, j int) bool {
 		a, b := r.Sites[i], r.Sites[j]
@@ -316,7 +314,7 @@ func (r *Root) order() {
 	}
 }
 
-// sum fills in what is reported for all toolchains.
+// sum fills in the fields for all toolchains.
 func (s *Site) sum(toolchains []Toolchain) {
 	s.Verdict = s.Worst()
 	for i := len(s.Answers) - 1; i >= 0; i-- {
@@ -348,7 +346,7 @@ func (s *Site) PerOp() float64 {
 	return most
 }
 
-// Differs reports whether the toolchains do not agree on the site.
+// Differs reports whether the toolchains disagree on the site.
 func (s *Site) Differs() bool {
 	for _, a := range s.Answers {
 		if a.Verdict != s.Answers[0].Verdict {

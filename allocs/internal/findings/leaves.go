@@ -24,11 +24,11 @@ type Leaf struct {
 	Unstable bool `json:"unstable,omitempty"`
 	// Inexact is set if objects below 16 bytes were not counted one by one.
 	Inexact bool `json:"inexact,omitempty"`
-	// Cut is how much of PerOp has stacks that are cut off.
+	// Cut is the part of PerOp whose stacks are cut off.
 	Cut float64 `json:"cut,omitempty"`
 }
 
-// Stable returns the name without what changes from run to run.
+// Stable returns the name without the parts that change from run to run.
 func (l *Leaf) Stable() string {
 	name := l.Name
 	if l.Unstable {
@@ -37,8 +37,8 @@ func (l *Leaf) Stable() string {
 	return name
 }
 
-// Count is what one leaf allocated below a root, for one operation, on one
-// toolchain.
+// Count is the number of allocations of one leaf below a root, for one
+// operation, on one toolchain.
 type Count struct {
 	Toolchain string  `json:"toolchain"`
 	Leaf      string  `json:"leaf"`
@@ -56,7 +56,7 @@ func leaves(t *check.Toolchain) (out []Leaf, measured int) {
 	return out, measured
 }
 
-// sum fills in what is counted over the sites. nothing is the verdict of each
+// sum fills in the totals over the sites. nothing is the verdict of each
 // toolchain without any.
 func (r *Root) sum(toolchains []Toolchain, nothing []verdict.Verdict) {
 	for t, worst := range nothing {
@@ -73,12 +73,13 @@ func (r *Root) sum(toolchains []Toolchain, nothing []verdict.Verdict) {
 	r.Verdict = r.Worst()
 }
 
-// stray is what a count may be above a whole number and still be that number.
+// stray is the amount by which a count may exceed a whole number and still
+// count as that number.
 const stray = 0.05
 
-// count returns what the root allocates on a toolchain, and the leaf that
-// showed it. Each leaf is added up by itself, as no operation runs two of them.
-// What no leaf executed is added as it is in the code.
+// count returns the allocations of the root on a toolchain, and the leaf that
+// showed it. Each leaf is summed separately, since no operation runs two of
+// them. Sites that no leaf executed are added as in the code.
 func (r *Root) count(t int, toolchain string) (most float64, worst string) {
 	perOp, unseen := map[string]float64{}, 0.0
 	for _, s := range r.Sites {
@@ -105,8 +106,8 @@ func (r *Root) count(t int, toolchain string) (most float64, worst string) {
 	return most + unseen, worst
 }
 
-// Count returns what was measured and the leaf that showed it, or the calls in
-// the code when nothing was.
+// Count returns the measured count and its leaf, or the number of calls in the
+// code if nothing was measured.
 func (a *Answer) Count() (n float64, leaf string) {
 	if a.Evidence == nil {
 		return 0, ""

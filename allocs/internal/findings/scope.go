@@ -13,9 +13,9 @@ import (
 	"github.com/nib-log/nib/allocs/internal/source"
 )
 
-// Scope is what a run was about.
+// Scope is the scope of a run.
 type Scope struct {
-	Patterns []string `json:"patterns"` // as from the directory of the module
+	Patterns []string `json:"patterns"` // patterns, relative to the directory of the module
 	Packages []string `json:"packages"` // import paths of those that match
 	// Waivers are the //alloc:ok and //alloc:cold comments, by package.
 	Waivers map[string][]string `json:"waivers,omitempty"`

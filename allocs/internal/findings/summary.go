@@ -11,25 +11,25 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// Status is what a root is counted under. Each root has one.
+// Status is the category of a root. Each root has one.
 type Status string
 
 // The states of a root, the worst first.
 const (
 	Above   Status = "above"   // more is allocated than its comment allows
 	Always  Status = "always"  // a line below it always allocates
-	Unknown Status = "unknown" // a line below it can
-	Clean   Status = "clean"   // nothing, or what only grows or is cold
-	Absent  Status = "absent"  // it has no code
+	Unknown Status = "unknown" // a line below it can allocate
+	Clean   Status = "clean"   // only lines that grow or are cold, if any
+	Absent  Status = "absent"  // the function has no code
 )
 
-// Missing is what would resolve a site whose verdict is unknown.
+// Missing is the evidence that would resolve a site whose verdict is unknown.
 type Missing string
 
-// What is missing.
+// Missing evidence.
 const (
 	Benchmark Missing = "benchmark" // no benchmark or test executes the line
-	Branch    Missing = "branch"    // those that do take another branch
+	Branch    Missing = "branch"    // the calls take another branch
 	Agreement Missing = "agreement" // the code always allocates there, and according to runs never
 )
 
@@ -39,8 +39,8 @@ type Summary struct {
 	// Sites counts each line and kind once, however many roots are above
 	// it, with the worst verdict of any of them and of any toolchain.
 	Sites      SiteCounts   `json:"sites"`
-	Toolchains []SiteCounts `json:"toolchains"` // the same on each
-	// Missing counts the unknown ones of Sites by what would resolve them.
+	Toolchains []SiteCounts `json:"toolchains"` // the same for each toolchain
+	// Missing counts the unknown ones of Sites by the evidence they lack.
 	Missing map[Missing]int `json:"missing,omitempty"`
 	// Calls are the lines with calls that are not followed, each once.
 	Calls []Call `json:"unfollowed_calls,omitempty"`
@@ -70,10 +70,10 @@ type Call struct {
 	Func    string `json:"function"`
 	File    string `json:"file"`
 	Line    int    `json:"line"`
-	Callees int    `json:"callees,omitempty"` // that one of these calls may have at most; 0 if that is not known
+	Callees int    `json:"callees,omitempty"` // maximum number of callees of one of these calls; 0 if unknown
 }
 
-// place is what makes sites of several roots the same.
+// place identifies a site across roots.
 type place struct {
 	file, kind, callee, value string
 	line                      int
@@ -106,7 +106,7 @@ func (d *Document) Same() [][]*Site {
 	return out
 }
 
-// Sum fills in what is counted over all roots.
+// Sum fills in the totals over all roots.
 func (d *Document) Sum() {
 	s := &d.Summary
 	*s = Summary{Toolchains: make([]SiteCounts, len(d.Toolchains)), Missing: map[Missing]int{}}
@@ -177,8 +177,8 @@ func (r *Root) status() Status {
 	return Clean
 }
 
-// missing fills in what would resolve the unknown sites of one place, and
-// returns it: what one of them is resolved by resolves all.
+// missing sets the evidence that the unknown sites of one place lack, and
+// returns it: it is the same for all of them.
 func missing(same []*Site, reached map[line]bool) Missing {
 	m := Benchmark
 	if reached[line{same[0].File, same[0].Line}] {
@@ -239,8 +239,8 @@ func (r *Root) addCalls(d *Document, dynamic []verdict.Dynamic, holds func(file 
 	r.Calls = once(r.Calls)
 }
 
-// once keeps one call for each line, that with most callees, and sorts them by
-// these.
+// once keeps one call for each line, the one with the most callees, and sorts
+// the calls by their callees.
 func once(calls []Call) []Call {
 	slices.SortFunc(calls, func(a, b Call) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(b.Callees, a.Callees))

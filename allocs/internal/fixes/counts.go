@@ -9,17 +9,17 @@ import (
 	"github.com/nib-log/nib/allocs/internal/runs"
 )
 
-// Counts are what the benchmarks and tests of a toolchain counted, for one
+// Counts are the counts of the benchmarks and tests of a toolchain, for one
 // operation of each.
 type Counts map[string]*Leaf
 
-// Leaf is what one of them counted.
+// Leaf has the counts of one of them.
 type Leaf struct {
 	Total float64
-	Lines map[Place]float64 // the innermost of the module that the allocation is below
+	Lines map[Place]float64 // keyed by the innermost line of the module on the stack
 }
 
-// Count adds up what runs measured. inModule reports which files are looked at.
+// Count sums the results of runs. inModule reports which files count.
 func Count(results []runs.Result, inModule func(file string) bool) Counts {
 	out := Counts{}
 	for _, r := range results {
@@ -40,7 +40,7 @@ func Count(results []runs.Result, inModule func(file string) bool) Counts {
 	return out
 }
 
-// At returns what a leaf counted at lines of a file.
+// At returns the count of a leaf at lines of a file.
 func (l *Leaf) At(file string, lines []int) (n float64) {
 	for _, line := range slices.Compact(slices.Sorted(slices.Values(lines))) {
 		n += l.Lines[Place{file, line}]

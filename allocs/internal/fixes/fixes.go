@@ -2,8 +2,8 @@
 
 // Package fixes rewrites the source where package analysis has a better form,
 // at lines that were found to allocate. The caller must measure again and undo
-// what did not help. Only what a fix replaces, and the imports that it needs,
-// are changed.
+// fixes that did not help. A fix changes only the replaced code and the imports
+// that it needs.
 package fixes
 
 import (
@@ -34,21 +34,22 @@ type Place struct {
 
 // Fix is one place with a better form.
 type Fix struct {
-	Place            // that it is reported at
+	Place            // the place at which it is reported
 	Package string   // import path
-	Lines   []int    // that it is about: those of the report, and those that change
-	Message string   // what is done
-	spans   [][2]int // of Lines, by offset
+	Lines   []int    // the lines of the report, and those that change
+	Message string   // describes the change
+	found   []byte   // content of the file that it was found in
+	spans   [][2]int // the spans of Lines, by offset
 	changes []change
 }
 
-// Edit is a new content of a file.
+// Edit is the new content of a file.
 type Edit struct {
 	File     string
 	Old, New []byte
 }
 
-// Applied is what fixes make of the files.
+// Applied is the result of applying fixes.
 type Applied struct {
 	Edits []Edit
 	// Lines are where each fix is afterwards; nil for one that is left out, as
@@ -70,9 +71,11 @@ func analyzers() []*goanalysis.Analyzer {
 // Find returns the fixes that touch a line for which wanted returns true.
 // Nothing is written.
 func Find(ctx context.Context, dir string, patterns []string, wanted func(Place) bool) ([]Fix, error) {
+	files := &contents{read: map[string][]byte{}}
 	pkgs, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: dir,
-		Mode: packages.LoadSyntax | packages.NeedModule,
+		Mode:      packages.LoadSyntax | packages.NeedModule,
+		ParseFile: files.parse,
 	}, patterns...)
 	if err != nil {
 		return nil, err
@@ -90,7 +93,7 @@ func Find(ctx context.Context, dir string, patterns []string, wanted func(Place)
 			return nil, fmt.Errorf("%s: %w", act.Package.PkgPath, act.Err)
 		}
 		for _, d := range act.Diagnostics {
-			f, ok := fix(act, d)
+			f, ok := fix(act, d, files.read)
 			if ok && slices.ContainsFunc(f.Lines, func(line int) bool { return wanted(Place{f.File, line}) }) {
 				out = append(out, f)
 			}
@@ -106,11 +109,11 @@ func Find(ctx context.Context, dir string, patterns []string, wanted func(Place)
 }
 
 // fix takes the first fix of a diagnostic, if it stays in one file.
-func fix(act *checker.Action, d goanalysis.Diagnostic) (Fix, bool) {
+func fix(act *checker.Action, d goanalysis.Diagnostic, read map[string][]byte) (Fix, bool) {
 	fset := act.Package.Fset
 	at := fset.Position(d.Pos)
-	f := Fix{Place: Place{at.Filename, at.Line}, Package: act.Package.PkgPath}
-	if len(d.SuggestedFixes) == 0 {
+	f := Fix{Place: Place{at.Filename, at.Line}, Package: act.Package.PkgPath, found: read[at.Filename]}
+	if len(d.SuggestedFixes) == 0 || f.found == nil {
 		return f, false
 	}
 	f.Message = d.SuggestedFixes[0].Message
@@ -154,8 +157,8 @@ func endOfImports(p *packages.Package, at token.Pos) token.Pos {
 	return token.NoPos
 }
 
-// Apply returns what the fixes make of the files. Where two of them want the
-// same piece of source the first one gets it.
+// Apply returns the files with the fixes applied. If two fixes change the same
+// piece of source, the first one wins.
 func Apply(list []Fix) (*Applied, error) {
 	out := &Applied{Lines: make([][]int, len(list))}
 	byFile := map[string][]change{}
@@ -174,6 +177,9 @@ func Apply(list []Fix) (*Applied, error) {
 		if err != nil {
 			return nil, err
 		}
+		if !bytes.Equal(old, list[done[file][0]].found) {
+			return nil, fmt.Errorf("%s: %w", file, ErrChanged)
+		}
 		text, line, err := rewritten(file, old, byFile[file])
 		if err != nil {
 			return nil, err
@@ -190,8 +196,8 @@ func Apply(list []Fix) (*Applied, error) {
 	return out, nil
 }
 
-// merge adds the changes of a fix, all or none of them. What another one does
-// already, as an import, is not done twice.
+// merge adds all changes of a fix or none. A change that another fix makes
+// already, such as an import, is made once.
 func merge(have, more []change) (all []change, ok bool) {
 	all = have
 	for _, m := range more {
@@ -210,8 +216,8 @@ func merge(have, more []change) (all []change, ok bool) {
 	return all, true
 }
 
-// rewritten returns the text with the changes, and where an offset of the old
-// text is in it: its line, before or behind what is inserted there.
+// rewritten returns the text with the changes, and a function that returns the
+// new line of an offset in the old text, before or after an insertion there.
 func rewritten(file string, old []byte, list []change) (text []byte, line func(offset int, behind bool) int, err error) {
 	sort.SliceStable(list, func(i, j int) bool {
 		a, b := list[i], list[j]
@@ -219,7 +225,7 @@ func rewritten(file string, old []byte, list []change) (text []byte, line func(o
 			return a.from < b.from
 		}
 		if a.to != b.to {
-			return a.to < b.to // what is inserted comes first
+			return a.to < b.to // insertions come first
 		}
 		return a.text < b.text
 	})
@@ -242,7 +248,7 @@ func rewritten(file string, old []byte, list []change) (text []byte, line func(o
 			if c.to < offset || c.to == offset && (behind || c.from < c.to) {
 				moved += len(c.text) - (c.to - c.from)
 			} else if c.from < offset {
-				moved += max(0, len(c.text)-(offset-c.from)) // within what is replaced: its end
+				moved += max(0, len(c.text)-(offset-c.from)) // inside a replacement: its end
 			}
 		}
 		moved = min(moved, len(spliced))
@@ -256,21 +262,12 @@ func rewritten(file string, old []byte, list []change) (text []byte, line func(o
 	}, err
 }
 
-// Write puts the new contents in place.
-func Write(edits []Edit) error { return write(edits, func(e Edit) []byte { return e.New }) }
+// Write puts the new contents in place of the old ones.
+func Write(edits []Edit) error {
+	return replace(edits, func(e Edit) (is, becomes []byte) { return e.Old, e.New })
+}
 
 // Undo puts the old contents back.
-func Undo(edits []Edit) error { return write(edits, func(e Edit) []byte { return e.Old }) }
-
-func write(edits []Edit, content func(Edit) []byte) error {
-	for _, e := range edits {
-		info, err := os.Stat(e.File)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(e.File, content(e), info.Mode().Perm()); err != nil {
-			return err
-		}
-	}
-	return nil
+func Undo(edits []Edit) error {
+	return replace(edits, func(e Edit) (is, becomes []byte) { return e.New, e.Old })
 }

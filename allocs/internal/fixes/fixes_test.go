@@ -3,6 +3,7 @@
 package fixes
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -36,7 +37,9 @@ func TestApply(t *testing.T) {
 		_, to := at(part)
 		return change{to, to, text}
 	}
-	fix := func(c ...change) Fix { return Fix{Place: Place{File: file}, changes: c} }
+	fix := func(c ...change) Fix {
+		return Fix{Place: Place{File: file}, found: []byte(source), changes: c}
+	}
 	imports := after("import (", "\n\t\"strconv\"")
 	const withStrconv = "package p\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar a = strconv.Itoa(1)\n\nvar b = os.Args\n"
 	for _, c := range []struct {
@@ -84,5 +87,40 @@ func TestUndo(t *testing.T) {
 		if err != nil || serr != nil || string(got) != step.want || info.Mode().Perm() != 0o640 {
 			t.Errorf("got %q, %v, %v; want %q", got, err, serr, step.want)
 		}
+	}
+}
+
+// Measuring takes minutes, in which the files can be edited.
+func TestFilesThatChangeMeanwhileAreKept(t *testing.T) {
+	const edited = "package p // edited\n"
+	file := filepath.Join(t.TempDir(), "p.go")
+	other := filepath.Join(filepath.Dir(file), "q.go")
+	edits := []Edit{{file, []byte(source), []byte("package p\n")}, {other, []byte(source), []byte("package p\n")}}
+	for name, do := range map[string]func([]Edit) error{"Write": Write, "Undo": Undo} {
+		for f, text := range map[string]string{file: edited, other: map[string]string{"Write": source, "Undo": "package p\n"}[name]} {
+			if err := os.WriteFile(f, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := do(edits); !errors.Is(err, ErrChanged) {
+			t.Errorf("%s: got %v, want %v", name, err, ErrChanged)
+		}
+		if got, err := os.ReadFile(file); err != nil || string(got) != edited {
+			t.Errorf("%s: got %q, %v, want what was edited", name, got, err)
+		}
+		if got, err := os.ReadFile(other); name == "Undo" && (err != nil || string(got) != source) {
+			t.Errorf("%s: the other file: got %q, %v, want it as it was", name, got, err)
+		}
+	}
+}
+
+func TestApplyToAFileThatHasChanged(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.go")
+	if err := os.WriteFile(file, []byte("// A line more.\n"+source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fix := Fix{Place: Place{File: file}, found: []byte(source), changes: []change{{0, 7, "package"}}}
+	if a, err := Apply([]Fix{fix}); !errors.Is(err, ErrChanged) {
+		t.Errorf("got %v, %v, want %v", a, err, ErrChanged)
 	}
 }

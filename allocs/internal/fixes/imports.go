@@ -12,9 +12,9 @@ import (
 	"strconv"
 )
 
-// tidy removes the imports that a file needed before and does not need any
-// more, and returns their lines. It formats the file only if it was formatted
-// before: then nothing but what was rewritten can change.
+// tidy removes the imports that a file needed before and no longer needs, and
+// returns their lines. It formats the file only if it was formatted before, so
+// that only the rewritten lines can change.
 func tidy(name string, old, text []byte) (out []byte, gone []int, err error) {
 	before, err := parser.ParseFile(token.NewFileSet(), name, old, parser.ImportsOnly|parser.ParseComments)
 	if err != nil {
@@ -46,14 +46,14 @@ func tidy(name string, old, text []byte) (out []byte, gone []int, err error) {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if bytes.Count(formatted, []byte("\n")) == bytes.Count(out, []byte("\n")) {
-		out = formatted // else it would not be known where the fixes are
+		out = formatted // otherwise the positions of the fixes would be unknown
 	}
 	return out, gone, nil
 }
 
 // importLines returns the lines to take out for an import: its own, that of its
-// declaration, and one of two blank lines around it. There are none if
-// something else is written there.
+// declaration, and one of two blank lines around it. It returns none if a line
+// has other text.
 func importLines(fset *token.FileSet, file *ast.File, path string, lines [][]byte) []int {
 	blank := func(n int) bool { return n > 0 && n <= len(lines) && len(bytes.TrimSpace(lines[n-1])) == 0 }
 	for _, d := range file.Decls {
@@ -86,10 +86,10 @@ func importLines(fset *token.FileSet, file *ast.File, path string, lines [][]byt
 	return nil
 }
 
-// taken are the packages whose calls fixes remove.
+// taken lists the packages whose calls fixes remove.
 var taken = map[string]bool{"fmt": true, "strings": true, "sort": true, "strconv": true, "io": true}
 
-// used reports whether a file has a name of the package in it.
+// used reports whether a file refers to the package.
 func used(file *ast.File, path string) (found bool) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok {

@@ -7,14 +7,14 @@ package heapcalls
 
 import "strings"
 
-// Kind is what a source line does that makes the compiler call the runtime.
+// Kind is the operation for which the compiler calls the runtime.
 type Kind string
 
 // The kinds of allocation.
 const (
 	Object    Kind = "object"     // a variable, literal or closure that escapes
 	Box       Kind = "box"        // a value stored in an interface
-	BoxSmall  Kind = "box-small"  // the same for integers, where 0 to 255 are free
+	BoxSmall  Kind = "box-small"  // an integer stored in an interface, where 0 to 255 are free
 	Make      Kind = "make"       // make([]T, n)
 	Grow      Kind = "append"     // append beyond the capacity
 	Move      Kind = "append-out" // an appended slice that moves from the stack to the heap
@@ -26,18 +26,18 @@ const (
 	ToBytes   Kind = "bytes"   // []byte(string)
 	Goroutine Kind = "go"      // a go statement
 	Defer     Kind = "defer"   // a defer statement in a loop
-	Reflect   Kind = "reflect" // reflect.New and the like
+	Reflect   Kind = "reflect" // reflect.New and similar functions
 	Inside    Kind = "call"    // inside a function of another module or of the standard library
 )
 
-// Rule is when a call of the runtime function allocates.
+// Rule determines when a call of the runtime function allocates.
 type Rule uint8
 
 // The rules.
 const (
 	Each   Rule = iota // each time
-	Sized              // from some size or value on
-	Growth             // when what exists is full
+	Sized              // allocates from some size or value on
+	Growth             // allocates when the existing memory is full
 )
 
 // call describes one runtime function.
@@ -71,7 +71,7 @@ var prefixes = []struct {
 	{"concatbyte", call{Concat, Sized}},
 }
 
-// linked are runtime functions that other packages call under their own names.
+// linked lists runtime functions that other packages call under other names.
 var linked = map[string]call{
 	"reflect.unsafe_New": {Reflect, Each}, "reflect.unsafe_NewArray": {Reflect, Each},
 	"reflect.makemap": {Map, Each}, "reflect.makechan": {Chan, Each}, "reflect.mapassign": {MapGrow, Growth},
@@ -82,8 +82,8 @@ var linked = map[string]call{
 	"strings.concatstrings":           {Concat, Sized},
 }
 
-// Of returns what a call to the function named symbol takes from the heap; ok
-// is false when the function is not one of the runtime's allocating ones.
+// Of returns the allocation of a call to the function named symbol; ok is false
+// when the function is not one of the runtime's allocating ones.
 func Of(symbol string) (kind Kind, rule Rule, ok bool) {
 	symbol = strings.TrimSuffix(symbol, ".abi0")
 	name, found := strings.CutPrefix(symbol, "runtime.")
@@ -103,8 +103,8 @@ func Of(symbol string) (kind Kind, rule Rule, ok bool) {
 }
 
 // Opaque reports whether a walk ends at the function: the runtime's own inner
-// functions allocate outside of the heap or count to what called them. Its
-// exported functions are ordinary Go code.
+// functions allocate outside of the heap, or their allocations count for the
+// caller. Its exported functions are ordinary Go code.
 func Opaque(symbol string) bool {
 	name, found := strings.CutPrefix(symbol, "runtime.")
 	if !found {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package linked keeps executables between runs. The go command does not cache
-// them; but it does not link again what is already in the place that it is to
-// write to, with the build ID that it would have.
+// them, but it does not link an executable again if its output file exists and
+// has the right build ID.
 package linked
 
 import (
@@ -20,12 +20,12 @@ import (
 // Store is a directory of executables; "" keeps nothing.
 type Store string
 
-// unused is how long an executable is kept that no run asks for.
+// unused is the time for which an executable is kept without being used.
 const unused = 5 * 24 * time.Hour
 
 // Build calls build to make the executables at the paths, each with a key that
-// is the same in each run. What was kept under a key is put there before, as a
-// copy: the go command decides whether it is the right one.
+// is the same in each run. It first copies the executable that is stored under
+// a key to its path: the go command decides whether it is up to date.
 func (s Store) Build(keys map[string]string, build func() error) error {
 	if s == "" {
 		return build()
@@ -50,7 +50,7 @@ func (s Store) Build(keys map[string]string, build func() error) error {
 	return nil
 }
 
-// Key returns a key made of what distinguishes two executables.
+// Key returns a key that distinguishes two executables.
 func Key(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:16])
@@ -58,8 +58,8 @@ func Key(parts ...string) string {
 
 func (s Store) place(key string) string { return filepath.Join(string(s), key) }
 
-// keep stores an executable, and removes those that were not used for long.
-// Failing to costs time only.
+// keep stores an executable, and removes those that have not been used for a
+// long time. A failure only costs time.
 func (s Store) keep(path, key string) {
 	entries, _ := os.ReadDir(string(s))
 	for _, e := range entries {

@@ -8,10 +8,10 @@ import (
 )
 
 // Boxes are the arguments of calls that are stored in an interface, with the
-// kind of their box: by file, line and source text.
+// kind of their box, keyed by file, line and source text.
 type Boxes map[string]map[int]map[string]Box
 
-// Box is what the runtime does for a value that is stored in an interface.
+// Box is the runtime's way to store a value in an interface.
 type Box uint8
 
 // The kinds of boxes.
@@ -21,7 +21,7 @@ const (
 	Other
 )
 
-// Boxes returns those of the packages, for a machine with words of 64 bits.
+// Boxes returns the boxes of the packages, for a machine with 64-bit words.
 func (s *Source) Boxes() Boxes {
 	out := Boxes{}
 	for _, p := range s.Packages {

@@ -14,13 +14,13 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// ErrNoModule is matched when a directory belongs to no module or workspace.
+// ErrNoModule means that a directory belongs to no module or workspace.
 var ErrNoModule = errors.New("not inside a Go module")
 
-// Home is what a directory belongs to: a module, or a workspace of several.
+// Home is the module or workspace that a directory belongs to.
 type Home struct {
-	Dir     string   // of go.mod, or of go.work
-	Modules []Module // of a workspace; none for a module
+	Dir     string   // directory of go.mod or go.work
+	Modules []Module // modules of a workspace; none for a module
 }
 
 // Module is a module of a workspace.
@@ -39,7 +39,7 @@ func Find(ctx context.Context, tc *toolchain.Toolchain, dir string) (*Home, erro
 		return &Home{Dir: filepath.Dir(mod)}, nil
 	}
 	if work == "" || work == "off" {
-		_, err := tc.Go(ctx, dir, "list", ".") // its error states what to do
+		_, err := tc.Go(ctx, dir, "list", ".") // the error states what to do
 		return nil, fmt.Errorf("%s: %w: %s", dir, ErrNoModule, toolchain.Said(err))
 	}
 	if !tc.Executables() {
@@ -89,8 +89,8 @@ func (h *Home) Holds(file string) bool {
 	return slices.ContainsFunc(h.Modules, func(m Module) bool { return Within(file, m.Dir) })
 }
 
-// Name returns the path that all modules of a workspace begin with, or else the
-// name of its directory; "" for a single module.
+// Name returns the path that all modules of a workspace begin with, or the name
+// of its directory if there is none; "" for a single module.
 func (h *Home) Name() string {
 	if len(h.Modules) == 0 {
 		return ""

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package load finds the packages of the module that is looked at: once per
-// toolchain as the go command lists them (which files, which build), and once
-// with types, for everything that is decided from the source.
+// Package load loads the packages of a module: once per toolchain as the go
+// command lists them, with their files and builds, and once with types, to
+// analyze the source.
 package load
 
 import (
@@ -24,10 +24,10 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// Package is what the go command of one toolchain reports about a package.
+// Package is a package as the go command of one toolchain reports it.
 type Package struct {
 	ImportPath   string
-	DepOnly      bool // no pattern matches it, but a package that one matches imports it
+	DepOnly      bool // only a dependency of packages that match a pattern
 	Name         string
 	Dir          string
 	GoFiles      []string
@@ -44,7 +44,7 @@ type Package struct {
 	Error *struct{ Err string }
 }
 
-// Main reports whether the package is of the module that is looked at.
+// Main reports whether the package belongs to the module being checked.
 func (p *Package) Main() bool { return p.Module != nil && p.Module.Main }
 
 // Sources returns the paths of the package's Go files without the tests.
@@ -64,8 +64,8 @@ func (p *Package) paths(names []string) []string {
 	return out
 }
 
-// List asks the go command for the packages that match the patterns; with
-// extra flags such as -deps, -export or -overlay.
+// List returns the packages that match the patterns, as listed by the go
+// command with extra flags such as -deps, -export or -overlay.
 func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patterns []string) ([]*Package, error) {
 	form := "-json=ImportPath,Name,DepOnly,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,BuildID,Export,Standard,Module,Error"
 	if !tc.ListFields() {
@@ -95,8 +95,8 @@ func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patte
 	return pkgs, nil
 }
 
-// Source is the module with syntax and types. It is of the toolchain that is
-// in use, as the source is the same for all.
+// Source is the module with syntax and types. It is loaded with the current
+// toolchain, since the source is the same for all.
 type Source struct {
 	Fset     *token.FileSet
 	Packages []*packages.Package
@@ -133,7 +133,7 @@ func Typed(ctx context.Context, dir string, patterns []string, tests bool, env .
 	return s, nil
 }
 
-// ErrBroken is matched when the packages cannot be found or built.
+// ErrBroken means that the packages cannot be found or built.
 var ErrBroken = errors.New("the go command reports")
 
 // broken returns the output of the go command, which also states what to do.
@@ -155,7 +155,7 @@ func cause(ctx context.Context, dir string, patterns []string, tests bool, env [
 // IsTest reports whether a file is a test file, by its name.
 func IsTest(file string) bool { return strings.HasSuffix(file, "_test.go") }
 
-// TestsHold reports whether any test file beside the packages holds the text.
+// TestsHold reports whether any test file of the packages contains the text.
 func (s *Source) TestsHold(text string) bool {
 	for _, p := range s.Packages {
 		files, _ := filepath.Glob(filepath.Join(p.Dir, "*_test.go"))

@@ -13,9 +13,9 @@ import (
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
 )
 
-// kindOf returns what an escape takes from the heap and when; ok is false when
-// it takes nothing: the compiler prints constants and pointers that are stored
-// in an interface too. sure is false when the type of the value is not known.
+// kindOf returns the kind of an escape and when it allocates; ok is false if it
+// never does: the compiler prints constants and pointers that are stored in an
+// interface too. sure is false when the type of the value is not known.
 func (w *walk) kindOf(f *function, e *compiler.Escape) (kind heapcalls.Kind, rule heapcalls.Rule, ok, sure bool) {
 	what := e.What
 	expr := w.expression(f, e)
@@ -24,7 +24,7 @@ func (w *walk) kindOf(f *function, e *compiler.Escape) (kind heapcalls.Kind, rul
 		return heapcalls.Object, heapcalls.Each, true, true
 	case strings.HasPrefix(what, "&"), strings.HasPrefix(what, "new("):
 		// Up to Go 1.16 the pointer itself is named again where it becomes an
-		// interface value, which is free of charge.
+		// interface value, which allocates nothing.
 		return heapcalls.Object, heapcalls.Each, expr == nil || w.begins(expr, e.Stack[0]), true
 	case strings.HasPrefix(what, "make(map"):
 		return heapcalls.Map, heapcalls.Each, true, true
@@ -61,10 +61,10 @@ func stringish(t types.Type) bool {
 	return ok && b.Info()&types.IsString != 0
 }
 
-// boxed returns what storing a value in an interface takes from the heap.
+// boxed returns the allocation of storing a value in an interface.
 func boxed(tv types.TypeAndValue) (heapcalls.Kind, heapcalls.Rule, bool) {
 	if tv.Value != nil && tv.Value.Kind() != constant.Unknown || tv.IsNil() || tv.Type == nil {
-		return "", 0, false // in the executable's data
+		return "", 0, false // the value is in the executable's data
 	}
 	switch t := tv.Type.Underlying().(type) {
 	case *types.Pointer, *types.Map, *types.Chan, *types.Signature, *types.Interface:
@@ -88,9 +88,9 @@ func boxed(tv types.TypeAndValue) (heapcalls.Kind, heapcalls.Rule, bool) {
 	return heapcalls.Box, heapcalls.Each, true
 }
 
-// expression finds the value of an escape in the source: what is written like
-// it on its line. It is nil when the compiler writes it in another way, or when
-// it is in a function that was inlined there.
+// expression finds the value of an escape in the source: the matching
+// expression on its line. It is nil when the compiler writes it in another way,
+// or when it is in a function that was inlined there.
 func (w *walk) expression(f *function, e *compiler.Escape) ast.Expr {
 	var out ast.Expr
 	line := e.Stack[0].Line

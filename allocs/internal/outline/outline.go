@@ -6,7 +6,7 @@
 //
 // It sees less than the code shows. Calls through interfaces and function
 // values are not followed, nor are those that leave the module, and the
-// compiler's text is silent about what only grows. So it also returns the lines
+// compiler's text is silent about growing slices. So it also returns the lines
 // that are below a root: of those that no run has executed, nothing is known.
 package outline
 
@@ -24,32 +24,32 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// Module is the source of a module with what the compiler printed about it.
+// Module is the source of a module with the compiler's output for it.
 type Module struct {
 	fset    *token.FileSet
 	cold    verdict.Coldness
 	waived  func(binary.Frame) bool
 	inlined compiler.Inlined
 	byName  map[string]*function
-	byPlace map[compiler.Position]*function // of the name: a package and its test variant have different objects
-	escapes map[string][]*compiler.Escape   // by file, in the order of their lines
+	byPlace map[compiler.Position]*function // functions by the place of their name: a package and its test variant have different objects
+	escapes map[string][]*compiler.Escape   // escapes by file, in the order of their lines
 }
 
 // function is a declared function with a body.
 type function struct {
-	name   string // in run-time spelling
+	name   string // name as at run time
 	file   string
 	decl   *ast.FuncDecl
 	info   *types.Info
-	spans  []span // not on every way through
+	spans  []span // parts that are not on every path
 	calls  []call
-	lines  []int // that statements begin on
+	lines  []int // lines on which statements begin
 	counts []*compiler.Escape
 }
 
 // call is a call whose callee the source shows.
 type call struct {
-	at     compiler.Position // its opening parenthesis, which the compiler names it by
+	at     compiler.Position // its opening parenthesis, by which the compiler identifies it
 	callee *types.Func
 }
 
@@ -85,7 +85,7 @@ func (m *Module) add(path string, decl *ast.FuncDecl, info *types.Info) {
 	ast.Inspect(decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt:
-			return false // its work is not done for the root
+			return false // a goroutine does no work for the root
 		case *ast.CallExpr:
 			if callee := static(info, n); callee != nil {
 				f.calls = append(f.calls, call{m.position(n.Lparen), callee})
@@ -141,7 +141,7 @@ func static(info *types.Info, c *ast.CallExpr) *types.Func {
 	return fn.Origin()
 }
 
-// Root returns what is below a root.
+// Root returns the calls and sites below a root.
 func (m *Module) Root(r roots.Root) verdict.Outline {
 	f := m.byName[r.Func]
 	if f == nil {
@@ -150,8 +150,8 @@ func (m *Module) Root(r roots.Root) verdict.Outline {
 	w := &walk{Module: m, root: r, seen: map[visit]bool{}}
 	w.push(step{f: f})
 	for reach := range w.queues {
-		// What is found on the way is at most as sure, so no queue before
-		// this one fills again.
+		// Calls found on the way are at most as certain, so earlier queues stay
+		// empty.
 		for len(w.queues[reach]) > 0 {
 			s := w.queues[reach][0]
 			w.queues[reach] = w.queues[reach][1:]
@@ -161,8 +161,8 @@ func (m *Module) Root(r roots.Root) verdict.Outline {
 	return w.out
 }
 
-// walk is the way from one root: the surest calls first, so that each function
-// is entered on the surest chain.
+// walk is the walk from one root: the most certain calls first, so that each
+// function is entered on the surest chain.
 type walk struct {
 	*Module
 	root   roots.Root
@@ -187,7 +187,7 @@ type step struct {
 
 func (w *walk) push(s step) { w.queues[s.reach] = append(w.queues[s.reach], s) }
 
-// depthLimit bounds chains.
+// depthLimit is the maximum length of a chain.
 const depthLimit = 40
 
 // enter looks at a function. The escapes of one that was inlined count where
@@ -220,15 +220,16 @@ func (w *walk) enter(s step) {
 	}
 }
 
-// at returns how surely a place in a function is executed; ok is false when it
-// is waived, or not in the lines of the log call that is the root.
+// at returns how certainly a place in a function is executed; ok is false if it
+// is waived, or outside of the lines of the log call that is the root.
 func (w *walk) at(s step, p compiler.Position) (frame binary.Frame, reach verdict.Reach, why string, ok bool) {
 	frame, reach, why = binary.Frame{Func: s.f.name, File: s.f.file, Line: p.Line}, s.reach, s.why
 	if w.waived(frame) {
 		return frame, reach, why, false
 	}
 	if len(s.above) == 0 && w.root.Kind == roots.LogCall {
-		// Its arguments are made whenever it is, whatever comes before it.
+		// The arguments of a log call are evaluated whenever it is, whatever precedes
+		// it.
 		return frame, reach, why, p.Line >= w.root.Line && p.Line <= w.root.End
 	}
 	if reach < verdict.Maybe && s.f.conditional(w.fset, p) {
@@ -240,7 +241,7 @@ func (w *walk) at(s step, p compiler.Position) (frame binary.Frame, reach verdic
 	return frame, reach, why, true
 }
 
-// found adds an escape, unless it takes no memory.
+// found adds an escape, unless it allocates nothing.
 func (w *walk) found(f *function, e *compiler.Escape, stack []binary.Frame, reach verdict.Reach, why string) {
 	own := e
 	if g, there := w.origin(f, e); g != nil {

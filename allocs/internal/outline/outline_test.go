@@ -131,8 +131,7 @@ func TestRoot(t *testing.T) {
 		{"either", "25:34 o", ""}, // a pointer becomes an interface value
 		{"calls", "27:29 s", "27 29 surely box"},
 		{"maybe", "27:29 s", "27 33 maybe box"},
-		// What was inlined counts where it is printed, and has the
-		// callee's line.
+		// Inlined code counts where it is printed, and has the callee's line.
 		{"calls", "27:29 s|29:27 =box|29:27 s", "27 29 surely box"},
 		{"calls", "27:29 s|29:27 =box", ""},
 		{"started", "7:22 &object{}", ""},
@@ -167,7 +166,7 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// TestUnseen checks what is reported about lines that no run may have executed.
+// TestUnseen checks the report on lines that no run may have executed.
 func TestUnseen(t *testing.T) {
 	o := outlineOf(t, answer(t, nil)).Root(roots.Root{Kind: roots.Named, Func: "m.maybe"})
 	var got []int

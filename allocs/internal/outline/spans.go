@@ -24,7 +24,7 @@ func (f *function) conditional(fset *token.FileSet, p compiler.Position) bool {
 }
 
 // conditional returns the parts of a function that a path through it can leave
-// out: branches, bodies of loops, literals, and what follows a statement in
+// out: branches, bodies of loops, literals, and the code after a statement in
 // which the function can end.
 func conditional(decl *ast.FuncDecl) []span {
 	var out []span

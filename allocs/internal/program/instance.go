@@ -23,9 +23,9 @@ func (g *generics) add(t *ast.TypeSpec) {
 }
 
 // arguments returns types that meet the constraints of type parameters, as
-// "[int, string]". It is int wherever possible: unlike for a pointer, an
-// interface needs memory for it. ok is false where the source alone does not
-// show such types.
+// "[int, string]". It uses int wherever possible: unlike a pointer, an int in
+// an interface needs memory. ok is false where the source alone does not show
+// such types.
 func (g *generics) arguments(params *ast.FieldList) (list string, ok bool) {
 	if params == nil {
 		return "", true
@@ -57,7 +57,7 @@ type choice struct {
 }
 
 func (c *choice) of(e ast.Expr) string {
-	if c.depth++; c.depth > 20 { // declarations that name each other
+	if c.depth++; c.depth > 20 { // recursive declarations
 		c.unknown = true
 		return ""
 	}
@@ -103,7 +103,7 @@ func (c *choice) named(name string) string {
 		return c.of(i)
 	}
 	if _, ok := c.types[name]; ok {
-		c.unknown = true // it may be anything
+		c.unknown = true // the type argument may be anything
 		return ""
 	}
 	switch name {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package program links the packages of a module into executables in which
-// every function has code, whether or not anything calls it.
+// every function has code, whether or not it is called.
 //
-// The linker drops what is not used, and a library on its own is not linked at
-// all. So each package gets one more file, in an overlay that only the go
-// command sees: a variable that refers to every function and method. A main
-// package, also in the overlay, refers to these variables.
+// The linker drops unused functions, and a library alone is not linked at all.
+// So each package gets one more file, in an overlay that only the go command
+// sees: a variable that refers to every function and method. A main package,
+// also in the overlay, refers to these variables.
 package program
 
 import (
@@ -23,7 +23,8 @@ import (
 )
 
 // keepName returns the variable that keeps a package's functions. Each package
-// has another: the names of one can be imported into another with a dot.
+// has its own name for it, because a dot import merges the names of two
+// packages.
 func keepName(importPath string) string {
 	return fmt.Sprintf("AllocsKeepsThese%08x", crc32.ChecksumIEEE([]byte(importPath)))
 }
@@ -51,9 +52,9 @@ func References(dir string, names []string) []string {
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 		if err != nil {
-			// The toolchain has compiled it, so its language is newer than
-			// this program's parser: its functions are in the executable only
-			// as far as others call them.
+			// The toolchain has compiled the file, so its language is newer than this
+			// program's parser: its functions are in the executable only if they are
+			// called.
 			continue
 		}
 		files = append(files, f)
@@ -78,7 +79,8 @@ func References(dir string, names []string) []string {
 }
 
 // reference returns an expression for the function, or "" when there is none. A
-// generic function has no code until it is used with types: it gets some.
+// generic function has no code until it is instantiated, so the reference has
+// type arguments.
 func reference(fn *ast.FuncDecl, declared *generics) string {
 	name := fn.Name.Name
 	if name == "_" {
@@ -97,7 +99,7 @@ func reference(fn *ast.FuncDecl, declared *generics) string {
 		return ""
 	}
 	args, ok := declared.arguments(declared.types[id.Name])
-	own, okOwn := declared.arguments(fn.Type.TypeParams) // since Go 1.27
+	own, okOwn := declared.arguments(fn.Type.TypeParams) // methods have type parameters since Go 1.27
 	if !ok || !okOwn {
 		return ""
 	}

@@ -49,7 +49,7 @@ func TestInstances(t *testing.T) {
 		{"type G[A, B any] struct{}\nfunc (g G[A, _]) M() {}", "G[int, int].M"},
 		{"type G[A interface{ ~int8 }] struct{}\nfunc (*G[_]) M() {}", "(*G[int8]).M"},
 		{"type T struct{}\nfunc (t *T) M[V any](v V) {}", generic127},
-		// What the source alone does not show.
+		// Facts that the source alone does not show.
 		{"func F[T fmt.Stringer]() {}", ""},
 		{"func F[T any, P interface{ *T; Set() }]() {}", ""},
 		{"type Named interface { Name() string }\nfunc F[T Named]() {}", ""},

@@ -23,7 +23,7 @@ import (
 // packages.
 type Build struct {
 	Overlay     string   // file for go build -overlay
-	Targets     []string // what to build: the main package of each module in the overlay, and the module's own
+	Targets     []string // packages to build: the main package of each module in the overlay, and the module's own
 	Executables []string
 }
 
@@ -37,7 +37,7 @@ func Prepare(pkgs []*load.Package, work string) (*Build, error) {
 		return os.WriteFile(to, []byte(text), 0o644)
 	}
 	b := &Build{}
-	relays := map[load.Module]map[relay][]string{} // what each imports
+	relays := map[load.Module]map[relay][]string{} // the imports of each relay
 	for _, p := range pkgs {
 		if !p.Main() {
 			continue
@@ -82,7 +82,7 @@ const (
 	relayDir = "allocs_relays"
 )
 
-// relay is a package that imports others, as only it may.
+// relay is a package that imports packages which only it may import.
 type relay struct{ path, dir string }
 
 // importer returns the place that a package must be imported from: a package
@@ -131,8 +131,8 @@ func addMain(m load.Module, relays map[relay][]string, add func(path, text strin
 	return add(filepath.Join(m.Dir, mainDir, "main.go"), b.String())
 }
 
-// Link builds the executables, below work. What is in the store is not linked
-// again.
+// Link builds the executables, below work. Executables in the store are not
+// linked again.
 func (b *Build) Link(ctx context.Context, tc *toolchain.Toolchain, moduleDir, work string, store linked.Store) error {
 	b.Executables = nil
 	for i, target := range b.Targets {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package progress reports what is being done and how much of the work is done.
+// Package progress reports the current step and how much of the work is done.
 //
 // A Plan has the stages and gives each a share of the whole. The shares are
-// those of a first run on a module of middle size; a run that finds many kept
-// results is faster in some stages, but never goes back.
+// those of a first run on a medium-sized module; a run that finds many kept
+// results is faster in some stages, but progress never decreases.
 package progress
 
 import "sync"
@@ -37,9 +37,9 @@ const sourceShare = 0.04
 
 // Event is the beginning of a stage.
 type Event struct {
-	Toolchain string // "" for what is done once
+	Toolchain string // "" for steps that run once
 	Stage     Stage
-	Subject   string  // what it is about, such as a package; often ""
+	Subject   string  // subject of the step, such as a package; often ""
 	Done      float64 // the part of the work that is done, 0 to 1
 }
 
@@ -55,7 +55,7 @@ type Plan struct {
 // New returns a plan that calls f, which may be nil, with each event.
 func New(f func(Event)) *Plan { return &Plan{tell: f} }
 
-// Once reports something that is done for all toolchains, before them.
+// Once reports a step that runs once, before all toolchains.
 func (p *Plan) Once(s Stage, subject string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,8 +93,8 @@ type Part struct {
 	plan     *Plan
 	name     string
 	stage    Stage
-	packages int // that have something to run
-	begun    int // of them, counting the one that is under way
+	packages int // number of packages that have something to run
+	begun    int // number of packages begun, including the current one
 	ended    bool
 }
 
@@ -139,7 +139,7 @@ func (x *Part) done() float64 {
 	if x.stage != Measure && x.stage != Visit {
 		return over / all
 	}
-	// The two alternate from package to package.
+	// Measure and Visit alternate from package to package.
 	each := 1 / float64(max(x.packages, x.begun, 1))
 	over -= shares[Measure] * float64(rank(x.stage)-rank(Measure))
 	over += (shares[Measure] + shares[Visit]) * each * float64(x.begun-1)

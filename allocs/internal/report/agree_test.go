@@ -18,7 +18,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// pageData is what a page holds of roots and sites.
+// pageData has the roots and sites of a page.
 type pageData struct {
 	Summary  findings.Summary
 	Unknowns []string

@@ -22,7 +22,7 @@ type (
 	packed struct {
 		Module     string           `json:"module"`
 		Summary    findings.Summary `json:"summary"`
-		Unknowns   []string         `json:"unknowns,omitempty"` // what would resolve what is unknown
+		Unknowns   []string         `json:"unknowns,omitempty"` // hints at how to resolve unknown findings
 		Toolchains []packedTool     `json:"toolchains"`
 		Baseline   bool             `json:"baseline"`
 		Changes    []packedChange   `json:"changes"`
@@ -30,7 +30,7 @@ type (
 		Frames     []packedFrame    `json:"frames"`
 		Places     []packedPlace    `json:"places"`
 		Answers    [][]packedAnswer `json:"answers"` // one for each toolchain
-		Chains     [][]int          `json:"chains"`  // of frames, the root first
+		Chains     [][]int          `json:"chains"`  // indexes of frames, the root first
 		Roots      []packedRoot     `json:"roots"`
 	}
 	packedTool struct {
@@ -42,7 +42,7 @@ type (
 	packedChange struct {
 		Kind      string `json:"kind"` // missing, worse, new, better, gone
 		Toolchain string `json:"toolchain"`
-		Root      int    `json:"root"` // -1 when there is none any more
+		Root      int    `json:"root"` // -1 if there is none any longer
 		Place     int    `json:"place"`
 		Name      string `json:"name"`
 		Text      string `json:"text"`
@@ -90,17 +90,17 @@ type (
 		End        int      `json:"end"`
 		Allowed    *int     `json:"allowed,omitempty"`
 		Status     string   `json:"status"`
-		Missing    []string `json:"missing,omitempty"` // of each site, if any is unknown
+		Missing    []string `json:"missing,omitempty"` // the evidence that each site lacks, if any is unknown
 		Verdicts   []string `json:"verdicts"`
 		Allocs     []int    `json:"allocs"`
 		Unfollowed int      `json:"unfollowed,omitempty"`
 		Runs       []string `json:"runs,omitempty"`
-		Leaf       string   `json:"leaf,omitempty"` // that counted most
+		Leaf       string   `json:"leaf,omitempty"` // the benchmark or test that counted most
 		Sites      [][3]int `json:"sites"`          // place, answers, chain (-1 for none)
 	}
 )
 
-// packer numbers what is kept once.
+// packer numbers the values that are stored once.
 type packer struct {
 	out                            *packed
 	d                              *findings.Document
@@ -163,7 +163,7 @@ func (p *packer) root(r *findings.Root) packedRoot {
 func number(seen map[string]int, value any) (n int, isNew bool) {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // these types have nothing that cannot be written
+		panic(err) // these types contain nothing that cannot be encoded
 	}
 	n, ok := seen[string(text)]
 	if !ok {
@@ -234,7 +234,7 @@ func (p *packer) chain(s *findings.Site) int {
 func (p *packer) frame(f findings.Frame) int {
 	x := packedFrame{Func: why.ShortName(f.Func), File: f.File, Line: f.Line, Inlined: f.Inlined}
 	if filepath.IsAbs(f.File) {
-		x.File = filepath.Base(f.File) // of the standard library or a dependency
+		x.File = filepath.Base(f.File) // a file of the standard library or a dependency
 	}
 	n, ok := p.frames[x]
 	if !ok {
@@ -266,7 +266,7 @@ func (p *packer) changes(o *baseline.Outcome) {
 	}
 }
 
-// source puts in the lines that are wanted.
+// source adds the requested lines.
 func (p *packer) source() {
 	files := source.New()
 	for i := range p.out.Files {
@@ -293,7 +293,7 @@ func (p *packer) source() {
 	}
 }
 
-// title returns the name of a root where its module is known.
+// title returns the name of a root in a context where its module is known.
 func title(d *findings.Document, r *findings.Root) string {
 	if r.Text != "" {
 		return r.Text
@@ -301,7 +301,7 @@ func title(d *findings.Document, r *findings.Root) string {
 	return shorten(d, r.ID)
 }
 
-// shorten leaves the module's path out of the name of a function.
+// shorten removes the module's path from the name of a function.
 func shorten(d *findings.Document, id string) string {
 	return strings.TrimLeft(strings.TrimPrefix(id, d.Module), "./")
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/findings"
 )
 
-// The page is made of these, and of the data. The parts of the script are one
+// The parts of the page besides the data. The parts of the script form one
 // script in this order.
 var (
 	//go:embed page/page.html
@@ -38,10 +38,10 @@ var (
 
 var pageTemplate = template.Must(template.New("page").Parse(pageSource))
 
-// HTML writes one page that needs nothing else. The findings are data in it,
-// from which its script draws what is looked at: a page of 1,000 roots would be
-// far too large to draw at once. Its policy lets it run this script and reach
-// nothing else, whatever the source code that is quoted in it looks like.
+// HTML writes one page that needs nothing else. The findings are data, from
+// which its script renders the visible part: a page of 1,000 roots would be far
+// too large to render at once. Its content security policy allows only this
+// script, whatever source code is quoted in the page.
 func HTML(w io.Writer, d *findings.Document, o *baseline.Outcome) error {
 	data, err := json.Marshal(pack(d, o)) // escapes <, > and &, so that no text ends the element
 	if err != nil {

@@ -17,8 +17,9 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// perOperations is what the values of the profile are counted for: pprof has
-// only integers, and a tenth of an allocation per operation is worth seeing.
+// perOperations is the number of operations that the values of the profile
+// cover: pprof has only integers, and a tenth of an allocation per operation is
+// worth showing.
 const perOperations = 1000
 
 // The values of a sample, in this order.
@@ -34,10 +35,10 @@ const (
 //
 //   - allocs: allocations for 1,000 operations, by the run that showed most of
 //     them, or by the calls in the code when the verdict is always and no run
-//     executed it; 0 for what grows, is cold or is not known.
+//     executed it; 0 for a site that grows, is cold or is not known.
 //   - bytes: the same in bytes; 0 where nothing was measured.
-//   - sites: 1 for the first chain of a site, so that what has no count can be
-//     looked at too.
+//   - sites: 1 for the first chain of a site, so that sites without a count can
+//     be looked at too.
 //
 // A site below several roots is in several samples: pick a root, and with
 // several toolchains one of them, by -tagfocus. The labels are root, go,
@@ -55,8 +56,8 @@ func Pprof(w io.Writer, d *findings.Document) error {
 		PeriodType:        &profile.ValueType{Type: "operations", Unit: "count"},
 		Period:            perOperations,
 		Comments:          []string{"allocs and bytes are for 1,000 operations; a site below several roots is in several samples"},
-		// What is in the mapping is true of every location: without it,
-		// pprof looks for an executable to ask.
+		// The mapping covers every location: without it, pprof looks for an
+		// executable.
 		Mapping: []*profile.Mapping{{ID: 1, Limit: math.MaxInt64, File: d.Module, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}},
 	}
 	for _, r := range d.Roots {
@@ -72,7 +73,7 @@ func Pprof(w io.Writer, d *findings.Document) error {
 	return b.p.Write(w)
 }
 
-// pprofBuilder holds what is in the profile already.
+// pprofBuilder holds the parts of the profile that exist already.
 type pprofBuilder struct {
 	d         *findings.Document
 	p         *profile.Profile
@@ -82,7 +83,7 @@ type pprofBuilder struct {
 
 type pprofFunction struct{ name, file string }
 
-// sample adds what a toolchain answers about a site.
+// sample adds the answer of a toolchain about a site.
 func (b *pprofBuilder) sample(r *findings.Root, s *findings.Site, toolchain int) {
 	a := &s.Answers[toolchain]
 	if a.Verdict == verdict.None {
@@ -106,8 +107,8 @@ func (b *pprofBuilder) sample(r *findings.Root, s *findings.Site, toolchain int)
 	}
 }
 
-// counted returns what the run that allocates most often shows, by stack;
-// without a run, what the code does for certain.
+// counted returns the counts of the run that allocates most often, by stack;
+// without a run, those of the code that are certain.
 func counted(a *findings.Answer) []findings.Stack {
 	e := a.Evidence
 	if e == nil || len(e.Runs) == 0 {
@@ -159,7 +160,7 @@ func (b *pprofBuilder) stack(chain []findings.Frame, s *findings.Site) []*profil
 	return out
 }
 
-// location returns the place of a frame and what is inlined there.
+// location returns the place of a frame and the calls that are inlined there.
 func (b *pprofBuilder) location(frames []findings.Frame) *profile.Location {
 	key := ""
 	var lines []profile.Line

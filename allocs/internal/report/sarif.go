@@ -76,7 +76,7 @@ func allocating(same []*findings.Site) *findings.Site {
 	return nil
 }
 
-// SARIF writes what always allocates as SARIF 2.1.0, each site once: as an
+// SARIF writes the sites that always allocate as SARIF 2.1.0, each once: as an
 // error where the gate fails, as a note elsewhere. The numbers of the other
 // reports are properties of the run.
 func SARIF(w io.Writer, d *findings.Document, o *baseline.Outcome) error {

@@ -15,13 +15,13 @@ import (
 	"github.com/nib-log/nib/allocs/internal/why"
 )
 
-// group is sites that would print the same, as two arguments that are boxed on
-// one line, or the lines of one log call.
+// group is a set of sites with the same text, such as two arguments that are
+// boxed on one line, or the lines of one log call.
 type group []*findings.Site
 
 // groups returns the sites of a root that are shown one by one, and counts the
-// others: unless all are wanted, only those that allocate are shown. What is
-// unknown is never shown one by one.
+// others: unless all are requested, only those that allocate are shown. Unknown
+// sites are never shown one by one.
 func (t *tree) groups(r *findings.Root) (shown []group, rest *hidden) {
 	rest = &hidden{map[verdict.Verdict]int{}, map[findings.Missing]int{}}
 	for _, s := range r.Sites {
@@ -95,8 +95,8 @@ func (t *tree) group(r *findings.Root, g group, last bool) {
 	}
 }
 
-// values returns what the sites of a group box, where the reason does not state
-// it.
+// values returns the values that the sites of a group box, where the reason
+// does not state it.
 func values(g group) string {
 	var out []string
 	for _, s := range g {
@@ -129,8 +129,8 @@ func leaf(g group) string {
 	return name
 }
 
-// place returns where a group is, as far as the line of the root does not show
-// it, and what is written there.
+// place returns the position of a group, unless the line of the root shows it,
+// and its source text.
 func place(r *findings.Root, g group) (where, source string) {
 	first, last := g[0], g[len(g)-1]
 	switch {
@@ -148,8 +148,8 @@ func place(r *findings.Root, g group) (where, source string) {
 	return fmt.Sprintf("%s:%d", name, first.Line), first.Source
 }
 
-// facts shows what is known about a site, each behind the lead. A reason that
-// was shown before is named by its pattern.
+// facts shows the known facts about a site, each after the lead. A reason that
+// was shown before is replaced by the name of its pattern.
 func (t *tree) facts(s *findings.Site, lead string) {
 	line := func(label, color, text string) {
 		if text != "" {
@@ -187,14 +187,14 @@ func (t *tree) facts(s *findings.Site, lead string) {
 	}
 }
 
-// text writes a text behind a lead, over as many lines as it needs; those that
+// text writes a text after a lead, over as many lines as it needs; those that
 // follow begin where the first one does.
 func (t *tree) text(lead, color, text string) {
 	indent := strings.Repeat(" ", width(lead))
 	if i := strings.Index(lead, "│"); i >= 0 {
 		indent = "  │" + indent[3:]
 	}
-	if strings.Contains(text, "\x1b") { // has its own colours: it is short
+	if strings.Contains(text, "\x1b") { // text with colours is short
 		t.printf("%s%s\n", lead, text)
 		return
 	}
@@ -226,8 +226,8 @@ func wrap(text string, most int) (lines []string) {
 	return append(lines, line)
 }
 
-// width returns how many columns a text takes on a terminal, without the
-// sequences that colour it.
+// width returns the number of columns that a text takes on a terminal, without
+// the sequences that colour it.
 func width(text string) int {
 	n := 0
 	for {
@@ -281,8 +281,8 @@ func (t *tree) path(s *findings.Site) string {
 	return ""
 }
 
-// matrix shows the verdict of each toolchain, those next to each other that
-// agree together.
+// matrix shows the verdict of each toolchain; adjacent toolchains that agree
+// share an entry.
 func (t *tree) matrix(s *findings.Site) string {
 	var parts []string
 	for i := 0; i < len(s.Answers); {

@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// pictureStyle has the colours on light and dark paper. The text of a cell has
-// a contrast of at least 4.5 to its ground.
+// pictureStyle has the colours for light and dark backgrounds. The text of a
+// cell has a contrast of at least 4.5 to its background.
 const pictureStyle = `
 .paper{fill:#fff}.name{fill:#1b1f24}.head,.legend{fill:#57606a}.line{stroke:#e3e7ec}
 .always rect{fill:#fbe3e0}.always text{fill:#b42318;font-weight:bold}.unknown rect{fill:#fbf0d5}.unknown text{fill:#805300}
@@ -27,7 +27,7 @@ const pictureStyle = `
 // wide as its column.
 const (
 	pictureLine = 28
-	pictureCell = 74 // at least
+	pictureCell = 74 // minimum number of columns
 	pictureChar = 7.3
 	mostName    = 64 // characters
 )

@@ -26,11 +26,11 @@ func JSON(w io.Writer, d *findings.Document) error {
 // Style sets how the tree is drawn.
 type Style struct {
 	Color bool
-	All   bool // also what is cold, grows or is not known
-	Width int  // of the terminal; 0 writes each text on one line, however long
+	All   bool // also show findings that are cold, grow or are unknown
+	Width int  // width of the terminal; 0 writes each text on one line, however long
 }
 
-// tree draws.
+// tree draws the tree.
 type tree struct {
 	w io.Writer
 	Style
@@ -64,8 +64,9 @@ func (t *tree) paint(code, text string) string {
 
 var shades = map[verdict.Verdict]string{verdict.Always: red, verdict.Unknown: yellow, verdict.Grows: cyan, verdict.Cold: faint, verdict.None: green, verdict.Absent: faint}
 
-// Text writes the numbers and what fails the gate, then a tree: what is above
-// what it allows, and what else allocates. What is clean is only counted.
+// Text writes the numbers and the failures of the gate, then a tree: first the
+// roots above their limit, then others that allocate. Clean roots are only
+// counted.
 func Text(w io.Writer, d *findings.Document, gate *baseline.Outcome, style Style) error {
 	t := &tree{w: w, Style: style, d: d, explained: map[string]bool{}}
 	t.header()
@@ -98,8 +99,8 @@ func Text(w io.Writer, d *findings.Document, gate *baseline.Outcome, style Style
 // hundreds of log calls has few reasons.
 const mostRoots = 30
 
-// sorted returns the roots that are above what they allow, the others that are
-// shown, and how many are not, although there is something to show about them.
+// sorted returns the roots above their limit, the others that are shown, and
+// the number of roots that have something to show and are not shown.
 func (t *tree) sorted() (over, rest []*findings.Root, disagree int) {
 	for _, r := range t.d.Roots {
 		switch {
@@ -147,8 +148,8 @@ func (t *tree) header() {
 	t.printf("%s %s\n", t.paint(bold, t.d.Module), t.paint(faint, on))
 }
 
-// mark returns the sign of a root: above what is allowed, not there, within
-// what is allowed, allocating without a comment, clean.
+// mark returns the symbol of a root: above its limit, absent, within its limit,
+// allocating without a comment, or clean.
 func (t *tree) mark(r *findings.Root) string {
 	always := r.Worst() == verdict.Always
 	switch {
@@ -220,12 +221,24 @@ func (t *tree) trouble() {
 	}
 }
 
+// gate shows the roots that fail the gate. Without a baseline, the tree shows
+// those that are above their limits.
 func (t *tree) gate(g *baseline.Outcome) {
-	if g == nil || !g.Baseline {
+	if g == nil {
 		return
 	}
+	over := map[string]bool{}
+	for _, r := range t.d.Roots {
+		over[r.ID] = !g.Baseline && r.Over()
+	}
 	for _, c := range g.Worse {
-		t.printf("%s %s: %s\n    %s\n", t.paint(red, "worse"), c.Toolchain, c.Text, t.paint(faint, c.Where))
+		if over[c.Root] {
+			continue
+		}
+		t.printf("%s %s: %s\n", t.paint(red, "worse"), c.Toolchain, c.Text)
+		if c.Where != "" {
+			t.printf("    %s\n", t.paint(faint, c.Where))
+		}
 	}
 	for _, c := range g.Notes {
 		t.printf("%s %s: %s\n", t.paint(yellow, "note"), c.Toolchain, c.Text)

@@ -163,3 +163,21 @@ func TestTextShowsFewOfMany(t *testing.T) {
 		t.Error("-v does not show all")
 	}
 }
+
+// Without a baseline, the tree shows roots above their limit: others that fail
+// a strict gate need a line.
+func TestStrictGateWithoutBaseline(t *testing.T) {
+	d := shop()
+	gate := &baseline.Outcome{Worse: []baseline.Change{
+		{Kind: "worse", Toolchain: "go1.26", Root: d.Roots[0].ID, Text: "not known", Where: "a.go:1"},
+		{Kind: "worse", Toolchain: "go1.26", Root: d.Roots[2].ID, Text: "above its limit"},
+	}}
+	d.Roots[2].Allocs = []int{1}
+	var b bytes.Buffer
+	if err := report.Text(&b, d, gate, report.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); !strings.Contains(got, "worse go1.26: not known\n    a.go:1\n") || strings.Contains(got, "above its limit") {
+		t.Errorf("got %s", got)
+	}
+}

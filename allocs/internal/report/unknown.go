@@ -12,10 +12,10 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// missings are in the order that they are shown in.
+// missings is the order in which they are shown.
 var missings = []findings.Missing{findings.Benchmark, findings.Branch, findings.Agreement}
 
-// resolve describes what n unknown sites wait for.
+// resolve describes the way to resolve n unknown sites.
 func resolve(d *findings.Document, m findings.Missing, n int) string {
 	these := count(n, "site")
 	switch m {
@@ -32,7 +32,7 @@ func resolve(d *findings.Document, m findings.Missing, n int) string {
 	return "no benchmark was run for " + these
 }
 
-// unknowns describes what would resolve the unknown sites, in a line for each.
+// unknowns describes the ways to resolve the unknown sites, in a line for each.
 func unknowns(d *findings.Document) (lines []string) {
 	for _, m := range missings {
 		if n := d.Summary.Missing[m]; n > 0 {
@@ -91,7 +91,7 @@ func notFollowed(calls []findings.Call) string {
 	return text
 }
 
-// hidden are the sites of a root that are counted and not shown.
+// hidden counts the sites of a root that are not shown.
 type hidden struct {
 	n       map[verdict.Verdict]int
 	missing map[findings.Missing]int
@@ -107,7 +107,7 @@ func (h *hidden) add(s *findings.Site) {
 // words are short reasons why a site is unknown.
 var words = map[findings.Missing]string{findings.Benchmark: "not reached", findings.Branch: "in branches not taken", findings.Agreement: "never seen in runs"}
 
-// text returns a line about them, or "".
+// text returns a line about the hidden sites, or "".
 func (h *hidden) text() string {
 	var parts []string
 	for _, v := range []verdict.Verdict{verdict.Unknown, verdict.Grows, verdict.Cold} {
@@ -135,8 +135,8 @@ func (h *hidden) text() string {
 	return "besides: " + strings.Join(parts, ", ")
 }
 
-// waiting shows the unknown sites of a root, all that wait for the same in one
-// entry: their lines, by file.
+// waiting shows the unknown sites of a root, in one entry for each way to
+// resolve them: their lines, by file.
 func (t *tree) waiting(r *findings.Root, last bool) {
 	groups := map[findings.Missing][]*findings.Site{}
 	for _, s := range r.Sites {

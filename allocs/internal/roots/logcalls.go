@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// A logger is recognised by the package and the name of the function or method
-// that ends a log call. Names are compared without their variants: f, ln, w,
-// Context and Func are cut off.
+// loggers are recognised by the package and the name of the function or method
+// that ends a log call. Names are compared without the suffixes f, ln, w,
+// Context and Func.
 var loggers = map[string][]string{
 	"github.com/nib-log/nib":       {"Msg", "Send"},
 	"log/slog":                     {"Debug", "Info", "Warn", "Error", "Log", "LogAttrs"},
@@ -105,7 +105,7 @@ func (s *Set) calls(fset *token.FileSet, info *types.Info, fn *ast.FuncDecl, in 
 	})
 }
 
-// oneLine shortens an expression to what fits beside a position.
+// oneLine shortens an expression so that it fits beside a position.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	const most = 100

@@ -13,13 +13,13 @@ import (
 	"github.com/nib-log/nib/allocs/internal/load"
 )
 
-// ErrNoFunction is matched when a function that was named is not there.
+// ErrNoFunction means that a named function does not exist.
 var ErrNoFunction = errors.New("no such function in the packages")
 
-// ErrAmbiguous is matched when a name fits several functions equally well.
+// ErrAmbiguous means that a name matches several functions equally well.
 var ErrAmbiguous = errors.New("the name fits several functions")
 
-// declaration is a function with the parts that a user can name it by.
+// declaration is a function with the parts of its name that a user may write.
 type declaration struct {
 	full  string // Root.Func
 	path  string // import path of the package
@@ -43,8 +43,8 @@ func declarations(src *load.Source) []declaration {
 	return out
 }
 
-// plain removes what the spellings of a function differ in: the parentheses and
-// the star of a receiver, type parameters, and spaces.
+// plain removes the differences between the spellings of a function: the
+// parentheses and the star of a receiver, type parameters, and spaces.
 func plain(name string) string {
 	var b strings.Builder
 	depth := 0
@@ -83,10 +83,9 @@ func (d declaration) spellings() [4][]string {
 	return out
 }
 
-// named returns the functions that the names are about, by Root.Func. A name
-// that ends in an asterisk is about all functions that begin with it. Of
-// several functions that a name fits, those with the most specific spelling
-// count.
+// named returns the functions that match the names, by Root.Func. A name that
+// ends in an asterisk matches all functions that begin with it. Of several
+// functions that a name matches, those with the most specific spelling count.
 func named(src *load.Source, names []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	if len(names) == 0 {
@@ -184,7 +183,7 @@ func near(all []declaration, name string) []string {
 	return names
 }
 
-// cutLast cuts around the last separator; before is empty without one.
+// cutLast cuts s around the last separator; before is empty if there is none.
 func cutLast(s, sep string) (before, after string) {
 	i := strings.LastIndex(s, sep)
 	if i < 0 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package roots finds what is reported about: the functions that carry a
-// comment, the log calls, and the functions that were named on the command
-// line; and the places that are waived.
+// Package roots finds the roots of a report: the functions with an //alloc
+// comment, the log calls, and the functions named on the command line. It also
+// finds the waivers.
 package roots
 
 import (
@@ -10,6 +10,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"path/filepath"
 	"regexp"
 	"sort"
 	"strings"
@@ -19,7 +20,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/load"
 )
 
-// Kind is how a root was found.
+// Kind is the reason why a place is a root.
 type Kind string
 
 // The kinds of roots.
@@ -27,13 +28,13 @@ const (
 	Annotated Kind = "annotated" // //alloc:none or //alloc:max=N
 	LogCall   Kind = "log call"
 	Named     Kind = "named"     // --root
-	Benchmark Kind = "benchmark" // when there is nothing else
+	Benchmark Kind = "benchmark" // used if there is nothing else
 )
 
 // Unlimited is the Max of a root that is only reported.
 const Unlimited = -1
 
-// Root is a place that the walk starts at.
+// Root is a place at which the walk starts.
 type Root struct {
 	ID   string // the same on every toolchain, and when lines move
 	Kind Kind
@@ -52,16 +53,16 @@ type Place struct {
 	Line int
 }
 
-// Set is everything that was found.
+// Set holds the roots and waivers that were found.
 type Set struct {
 	Roots   []Root
 	Waivers map[Place]string // reason of //alloc:ok by line
 	Cold    map[string]bool  // functions with //alloc:cold
 }
 
-// Find looks for roots in the packages. names are functions in any of the
-// spellings that people use, or the beginning of one and an asterisk; logCalls
-// includes log calls without a comment.
+// Find searches for roots in the packages. names are functions in any common
+// spelling, or the beginning of one and an asterisk; logCalls includes log
+// calls without a comment.
 func Find(src *load.Source, names []string, logCalls bool) (*Set, error) {
 	s := &Set{Waivers: map[Place]string{}, Cold: map[string]bool{}}
 	wanted, err := named(src, names)
@@ -130,8 +131,11 @@ func (s *Set) number() {
 
 func (s *Set) file(fset *token.FileSet, p *packages.Package, file *ast.File, wanted map[string]bool, logCalls bool) error {
 	name := fset.Position(file.FileStart).Filename
-	if !strings.HasSuffix(name, ".go") {
-		return nil // made by cgo
+	if !strings.HasSuffix(name, ".go") { // made by cgo, with the name of its source before the package clause
+		name = fset.Position(file.Package).Filename
+		if !filepath.IsAbs(name) || !strings.HasSuffix(name, ".go") {
+			return nil // there is none
+		}
 	}
 	for _, g := range file.Comments {
 		for _, c := range g.List {
@@ -160,13 +164,13 @@ func (s *Set) file(fset *token.FileSet, p *packages.Package, file *ast.File, wan
 	return nil
 }
 
-// declared returns the root that a declaration would be.
+// declared returns a declaration as a root.
 func declared(fset *token.FileSet, p *packages.Package, fn *ast.FuncDecl) Root {
 	return Root{Func: FuncName(p.PkgPath, fn), Pkg: p.PkgPath, File: fset.Position(fn.Pos()).Filename, Max: Unlimited,
 		Line: fset.Position(fn.Pos()).Line, End: fset.Position(fn.End()).Line}
 }
 
-// function adds the declaration when a comment or a flag makes it a root.
+// function adds the declaration if a comment or a flag makes it a root.
 func (s *Set) function(r *Root, fn *ast.FuncDecl, fset *token.FileSet, wanted map[string]bool) error {
 	if wanted[r.Func] {
 		r.Kind = Named
@@ -194,7 +198,7 @@ func (s *Set) function(r *Root, fn *ast.FuncDecl, fset *token.FileSet, wanted ma
 	return nil
 }
 
-// directive reports whether a comment is //alloc:name, and what follows it.
+// directive reports whether a comment is //alloc:name, and the text after it.
 func directive(comment, name string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(comment, "//alloc:"+name)
 	if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' {

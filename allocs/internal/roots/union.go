@@ -4,10 +4,9 @@ package roots
 
 import "maps"
 
-// Union puts together what was found for several targets, each of which has its
-// own files. A function that has a declaration for each of several targets is
-// one root: it is where it was found first, and keeps the strictest of the
-// limits.
+// Union joins the sets of several targets, each of which has its own files. A
+// function that is declared for several targets is one root: it has the
+// position at which it was found first, and the strictest limit.
 func Union(sets []*Set) *Set {
 	if len(sets) == 1 {
 		return sets[0]
@@ -17,7 +16,7 @@ func Union(sets []*Set) *Set {
 		name, text string
 		file       string
 		line       int
-		nth        int // with this name in one set
+		nth        int // number among those with this name in one set
 	}
 	out := &Set{Waivers: map[Place]string{}, Cold: map[string]bool{}}
 	first := map[place]int{}

@@ -20,8 +20,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// Build makes the test binary of a package, below work. It returns nil when
-// nothing of the package is asked for and nothing is to be kept.
+// Build makes the test binary of a package, below work. It returns nil if
+// neither a benchmark, a test nor kept code of the package is requested.
 func Build(ctx context.Context, tc *toolchain.Toolchain, p *load.Package, o Options, moduleDir, work string) (*Binary, error) {
 	all, err := BuildAll(ctx, tc, []*load.Package{p}, o, moduleDir, work, "")
 	if err != nil || len(all) == 0 {
@@ -31,8 +31,8 @@ func Build(ctx context.Context, tc *toolchain.Toolchain, p *load.Package, o Opti
 }
 
 // BuildAll makes the test binaries of packages, below work, in as few builds as
-// possible. Packages of which nothing is asked for and nothing is to be kept
-// have none. What is in the store is not linked again.
+// possible. Packages without requested benchmarks, tests or kept code have
+// none. Executables in the store are not linked again.
 func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package, o Options, moduleDir, work string, store linked.Store) ([]*Binary, error) {
 	tc, err := tc.Measuring()
 	if err != nil {
@@ -161,7 +161,7 @@ func together(ctx context.Context, group map[string]*Binary, work string, store 
 type testFiles struct {
 	names []string
 	pkg   string
-	file  string // what is added to them
+	file  string // prefix of the names of the files that are added to them
 }
 
 // prepare writes the files that measure.
@@ -179,7 +179,7 @@ func (b *Binary) prepare(o Options, work string) error {
 		if err := b.fill(&f, set.names, o); err != nil {
 			return err
 		}
-		if !measures { // one of the two is enough
+		if !measures { // the files are added to one of the two packages
 			measures = true
 			if err := b.add(f, "harness.go.txt", set.file+"main_test.go", work); err != nil {
 				return err
@@ -194,7 +194,7 @@ func (b *Binary) prepare(o Options, work string) error {
 	return nil
 }
 
-// fill lists what the test files have.
+// fill lists the functions of the test files.
 func (b *Binary) fill(f *file, names []string, o Options) error {
 	for _, name := range names {
 		bench, tests, err := functions(filepath.Join(b.Package.Dir, name))

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,11 +17,12 @@ import (
 	"github.com/nib-log/nib/allocs/internal/cachefile"
 )
 
-// Run measures what the binary can run, and returns a result for each leaf,
-// with the reason if it failed. Results are kept in cache, a directory, by the
-// content of the binary: the same program on the same inputs allocates the
-// same. A leaf that failed is measured again, unless it failed by the processor
-// time that it uses: that does not depend on files, servers, or what else runs.
+// Run measures the benchmarks and tests of the binary, and returns a result for
+// each leaf, with the reason if it failed. Results are kept in cache, a
+// directory, by the content of the binary and with its inputs: the same program
+// on the same inputs allocates the same. A leaf that failed is measured again,
+// unless it exceeded its processor time, which does not depend on files,
+// servers or other processes.
 func (b *Binary) Run(ctx context.Context, o Options, cache string) ([]Result, error) {
 	var all []Result
 	left := o.allowance()
@@ -33,24 +35,30 @@ func (b *Binary) Run(ctx context.Context, o Options, cache string) ([]Result, er
 	return b.named(all), nil
 }
 
-// kept is what is kept of a benchmark function with all its leaves, or of a
-// test.
+// kept is the cached result of a benchmark function with all its leaves, or of
+// a test.
 type kept struct {
 	Results []Result
-	Used    time.Duration // processor time; what is kept costs as much of --timeout
+	Used    time.Duration // processor time; a cached result counts as much towards --timeout
+	Inputs  inputs
 }
 
 // through measures the missing results of a benchmark function or a test.
 func (b *Binary) through(ctx context.Context, o Options, name, cache string, left *allowance) []Result {
 	file := b.keptName(cache, "result", name, o.Budget, o.give())
 	var k kept
-	known := cachefile.Read(file, &k)
+	known := cachefile.Read(file, &k) && k.Inputs.same()
+	if !known {
+		k = kept{}
+	}
 	have := slices.DeleteFunc(slices.Clone(k.Results), func(r Result) bool { return !r.lasts(left.cpu) })
 	if known && len(have) == len(k.Results) {
 		left.cpu -= k.Used
 		return have
 	}
 	of := *left
+	b.read = inputs{}
+	maps.Copy(b.read, k.Inputs)
 	results := b.unit(ctx, o, name, have, left)
 	used := max(of.cpu-left.cpu, k.Used)
 	left.cpu = of.cpu - used
@@ -62,7 +70,7 @@ func (b *Binary) through(ctx context.Context, o Options, name, cache string, lef
 		}
 	}
 	if ctx.Err() == nil && of.err() == nil {
-		cachefile.Write(file, kept{results, used})
+		cachefile.Write(file, kept{results, used, b.read})
 	}
 	return results
 }
@@ -80,7 +88,7 @@ func (b *Binary) named(all []Result) []Result {
 	return all
 }
 
-// keptName returns the file for what is kept of this binary under a key, or "".
+// keptName returns the cache file of this binary for a key, or "".
 func (b *Binary) keptName(cache string, key ...any) string {
 	if cache == "" {
 		return ""
@@ -98,7 +106,7 @@ func (b *Binary) keptName(cache string, key ...any) string {
 		b.sum = string(h.Sum(nil))
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "runs-16\x00%s\x00%s", b.sum, b.Package.Dir)
+	fmt.Fprintf(h, "runs-17\x00%s\x00%s", b.sum, b.Package.Dir)
 	for _, k := range key {
 		fmt.Fprintf(h, "\x00%v", k)
 	}

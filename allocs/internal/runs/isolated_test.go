@@ -271,7 +271,7 @@ func BenchmarkGrowsOnce(b *testing.B) {
 }
 `
 
-// What takes long runs no more often than its count needs.
+// A slow benchmark runs no more often than its count needs.
 func TestSlowBenchmarksRunInFewWindows(t *testing.T) {
 	o := quick
 	o.Budget, o.Hang = 20*time.Millisecond, 30*time.Second

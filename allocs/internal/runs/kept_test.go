@@ -23,7 +23,7 @@ var counted *[3]int
 
 // begins notes that a benchmark has begun.
 func begins(b *testing.B) {
-	f, err := os.OpenFile("began", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(os.Getenv("BEGAN"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -71,9 +71,9 @@ func BenchmarkSpins(b *testing.B) { spin(b, -1) }
 `
 
 // began returns the benchmarks that have begun since it was last called.
-func began(t *testing.T, dir string) []string {
+func began(t *testing.T) []string {
 	t.Helper()
-	name := filepath.Join(dir, "began")
+	name := os.Getenv("BEGAN")
 	text, err := os.ReadFile(name)
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
@@ -88,6 +88,7 @@ func TestKeptResultsAreNotMeasuredAgain(t *testing.T) {
 	o := quick
 	o.Budget = 20 * time.Millisecond
 	b, dir := build(t, "", o, keptBenchmarks)
+	t.Setenv("BEGAN", filepath.Join(t.TempDir(), "began")) // files outside of the module are not an input
 	cache := t.TempDir()
 	run := func() map[string]string {
 		t.Helper()
@@ -115,12 +116,12 @@ func TestKeptResultsAreNotMeasuredAgain(t *testing.T) {
 	}
 	first := run()
 	compare(first)
-	began(t, dir)
+	began(t)
 
-	// Only what failed for a reason that may be gone is tried again.
+	// Only a run that failed for a reason that may be gone is tried again.
 	compare(run())
 	again := []string{"BenchmarkServer", "BenchmarkTable/server"}
-	if got := began(t, dir); !slices.Equal(got, again) {
+	if got := began(t); !slices.Equal(got, again) {
 		t.Errorf("with what was kept: %v began, want %v", got, again)
 	}
 
@@ -131,9 +132,9 @@ func TestKeptResultsAreNotMeasuredAgain(t *testing.T) {
 	want["BenchmarkServer"], want["BenchmarkTable/server"] = "1", "1"
 	delete(want, "BenchmarkTable/instead")
 	compare(run())
-	began(t, dir)
+	began(t)
 	compare(run())
-	if got := began(t, dir); len(got) > 0 {
+	if got := began(t); len(got) > 0 {
 		t.Errorf("with everything kept: %v began", got)
 	}
 }
@@ -149,6 +150,59 @@ func TestKeptVisitsAreOfTheSamePackages(t *testing.T) {
 		}
 		if got := len(v.Lines[filepath.Join(dir, "m.go")]) > 0; got != (p == "example.com/m") {
 			t.Errorf("%s: lines of m.go: %v", p, got)
+		}
+	}
+}
+
+const inputBenchmarks = `package m
+
+import (
+	"os"
+	"testing"
+)
+
+func BenchmarkInput(b *testing.B) {
+	text, err := os.ReadFile("testdata/n")
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := len(text) + len(os.Getenv("MORE"))
+	for i := 0; i < b.N; i++ {
+		for j := 0; j < n; j++ {
+			None(j)
+		}
+	}
+}
+`
+
+// The files that a benchmark reads decide its allocations, as its code does.
+func TestKeptResultsAreOfTheSameInputs(t *testing.T) {
+	b, dir := build(t, "", quick, inputBenchmarks)
+	cache, name := t.TempDir(), filepath.Join(dir, "testdata", "n")
+	if err := os.Mkdir(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		text, more, want string
+		visited          bool
+	}{{"", "", "0", false}, {"1", "", "1", true}, {"123", "", "3", true}, {"123", "45", "5", true}, {"", "", "0", false}} {
+		t.Setenv("MORE", step.more)
+		if err := os.WriteFile(name, []byte(step.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		results, err := b.Run(t.Context(), quick, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := leafCounts(t, results)["BenchmarkInput"]; got != step.want {
+			t.Errorf("%q, %q: got %s, want %s", step.text, step.more, got, step.want)
+		}
+		v, err := b.Visit(t.Context(), quick, results, []string{"example.com/m"}, []string{dir}, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(v.Lines[filepath.Join(dir, "m.go")]) > 0; got != step.visited {
+			t.Errorf("%q, %q: visited: %v, want %v", step.text, step.more, got, step.visited)
 		}
 	}
 }

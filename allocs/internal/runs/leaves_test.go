@@ -14,7 +14,7 @@ import (
 // quick measures in less time than the command does.
 var quick = Options{Bench: regexp.MustCompile("."), Timeout: 5 * time.Minute, Budget: 100 * time.Millisecond, Hang: 3 * time.Second}
 
-// leafCounts returns what the lines of the package allocate, by leaf; a leaf
+// leafCounts returns the allocations of the package's lines, by leaf; a leaf
 // that failed has its failure instead.
 func leafCounts(t *testing.T, results []Result) map[string]string {
 	t.Helper()

@@ -56,12 +56,12 @@ func Original(file, mirror, module string) string {
 	return file
 }
 
-// relative are replacements by directories that are named from the module's.
+// relative matches replacements by directories relative to the module.
 var relative = regexp.MustCompile(`(?m)=>[ \t]+(\.\.?/\S*|\.\.)`)
 
 // Mirror makes a directory that looks like the module to the go command: links
-// to its files, and what is added, by path. go.mod and go.sum are copies, as
-// old go commands write to them. Nothing is written to the module.
+// to its files, and added files, by path. go.mod and go.sum are copies, as old
+// go commands write to them. Nothing is written to the module.
 func Mirror(module, to string, added map[string]string) error {
 	err := filepath.WalkDir(module, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -112,8 +112,9 @@ func Mirror(module, to string, added map[string]string) error {
 	return nil
 }
 
-// mirrorRoot makes a directory that looks like a root of Go with other files:
-// links to what the root has, except in the directories of these files.
+// mirrorRoot makes a directory that looks like a GOROOT with some files
+// replaced: links to the entries of root, except in the directories of these
+// files.
 func mirrorRoot(root, to string, files map[string]string) error {
 	changed := map[string]bool{root: true}
 	for path := range files {
@@ -137,7 +138,7 @@ func mirrorRoot(root, to string, files map[string]string) error {
 		if err != nil {
 			return err
 		}
-		for _, e := range entries { // what is there already stays
+		for _, e := range entries { // keep existing entries
 			path := filepath.Join(dir, e.Name())
 			if err := link(path, at(path)); err != nil {
 				return err

@@ -54,7 +54,7 @@ func TestMirror(t *testing.T) {
 	if err != nil || string(text) != want {
 		t.Errorf("go.mod: got %q, %v, want %q", text, err, want)
 	}
-	// What the go command writes must not reach the module.
+	// Files that the go command writes must not reach the module.
 	for _, name := range []string{"go.mod", "go.sum"} {
 		if info, err := os.Lstat(filepath.Join(to, name)); err != nil || !info.Mode().IsRegular() {
 			t.Errorf("%s: got %v, %v, want a file of its own", name, info, err)

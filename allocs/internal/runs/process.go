@@ -18,11 +18,11 @@ import (
 	"time"
 )
 
-// restarts is how often a benchmark is run again without those of its
-// sub-benchmarks that ended the process.
+// restarts is the number of times that a benchmark is run again without those
+// of its sub-benchmarks that ended the process.
 const restarts = 50
 
-// record is a line of what a process writes.
+// record is a line of a process's output.
 type record struct {
 	Start  string
 	End    string
@@ -33,7 +33,7 @@ type record struct {
 
 // unit measures one benchmark with all its sub-benchmarks, or one test, but not
 // the leaves that have a result already. It always returns at least one result.
-// A leaf that has a result and does not appear any more is not among them.
+// A leaf that has a result and no longer appears is not among them.
 func (b *Binary) unit(ctx context.Context, o Options, name string, have []Result, left *allowance) []Result {
 	var out []Result
 	var leftOut []string
@@ -73,7 +73,7 @@ func (b *Binary) unit(ctx context.Context, o Options, name string, have []Result
 			break
 		}
 		if open == "" {
-			open = name // between two of its sub-benchmarks, or before it began
+			open = name // the process ended between two sub-benchmarks, or before the first
 		}
 		why := ended.Error()
 		if len(records) == 0 {
@@ -92,12 +92,12 @@ func (b *Binary) unit(ctx context.Context, o Options, name string, have []Result
 	return append(out, slices.DeleteFunc(have, func(r Result) bool { return !met[r.Name] })...)
 }
 
-// errEnded indicates that a process has ended before its work was done, and no
-// error was seen.
+// errEnded indicates that a process has ended before its work was done, without
+// an error.
 var errEnded = errors.New("the process ended before the benchmark did (os.Exit, or a TestMain that does not call m.Run)")
 
-// process runs a benchmark or test in a separate process. The error is how the
-// process ended.
+// process runs a benchmark or test in a separate process. The error describes
+// how the process ended.
 func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []string, left *allowance) ([]record, error) {
 	out := b.Path + ".out"
 	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -110,10 +110,9 @@ func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []
 	env := append(b.tc.Env(),
 		environment.Out+"="+out, environment.LeftOut+"="+string(skipped), environment.Test+"="+name,
 		fmt.Sprintf("%s=%d", environment.Budget, o.Budget.Nanoseconds()),
-		// The collector stays off in between, because it empties pools;
-		// the limit keeps a benchmark that allocates much from taking
-		// the machine. Go 1.26 ends the process at a stack of 1024
-		// frames, the most there can be.
+		// The collector stays off in between, because it empties pools; the limit
+		// keeps a benchmark that allocates heavily from exhausting memory. Go 1.26
+		// ends the process at a stack of 1024 frames, the most there can be.
 		"GODEBUG="+strings.Trim(os.Getenv("GODEBUG")+",memprofilerate=1,profstackdepth=1000", ","), "GOGC=off", "GOMEMLIMIT=2GiB", "GOMAXPROCS=1")
 	err = b.execute(ctx, b.Path, env, watching{out, o.give(), o.tooSlow()}, left, b.arguments(name)...)
 	records, broken := decode(out)
@@ -143,7 +142,11 @@ func (b *Binary) execute(ctx context.Context, path string, env []string, w watch
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	cmd := exec.CommandContext(ctx, path, args...)
+	log := path + ".inputs"
+	if err := os.Remove(log); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, path, append(args, "-test.testlogfile="+log)...)
 	cmd.Dir = b.Package.Dir
 	cmd.WaitDelay = time.Second
 	cmd.Env = env
@@ -159,6 +162,7 @@ func (b *Binary) execute(ctx context.Context, path string, env []string, w watch
 	err = cmd.Wait()
 	close(ended)
 	watched.Wait()
+	b.read.add(log, b.Package.Dir, b.dir)
 	left.cpu -= cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if err == nil {
 		return nil
@@ -193,8 +197,8 @@ func decode(name string) ([]record, error) {
 	}
 }
 
-// settle makes whole numbers of counts that are a single object away from one:
-// that object was allocated by something else.
+// settle rounds counts that differ from a whole number by a single object,
+// which something else has allocated.
 func (r *Result) settle() {
 	if r.N < 16 {
 		return
@@ -208,8 +212,8 @@ func (r *Result) settle() {
 	}
 }
 
-// essence returns what a program printed at its end: the panic or the fatal
-// error, or the last lines.
+// essence returns the final output of a program: the panic or the fatal error,
+// or the last lines.
 func essence(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {

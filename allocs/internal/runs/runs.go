@@ -15,18 +15,18 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// Result is what one leaf showed: a benchmark without sub-benchmarks, or a
+// Result is the result of one leaf: a benchmark without sub-benchmarks, or a
 // test.
 type Result struct {
 	Package  string        `json:"-"`
 	Name     string        // "BenchmarkX/sub"
-	Title    string        `json:"-"` // with the package, where two packages have the name; or ""
+	Title    string        `json:"-"` // name with the package, where two packages have the same name; or ""
 	PerOp    float64       // all allocations of the process for one operation
 	N        int           // operations that were counted
 	Unstable bool          `json:"-"` // another process gave the leaf another name
 	Failed   string        // why there is no count, or ""
-	Slow     bool          // it failed by the processor time that it uses, as it would again
-	Within   time.Duration // what --timeout left of processor time, where that did not suffice
+	Slow     bool          // the run exceeded its limit of processor time, as it would again
+	Within   time.Duration // the processor time that --timeout allowed, if that was not enough
 	Inexact  bool          // objects below 16 bytes were not counted one by one
 	Sites    []Site
 }
@@ -46,8 +46,8 @@ type Site struct {
 	PerOp, Total, Bytes float64
 }
 
-// Cut returns how much of PerOp has stacks that are cut off: below which
-// function that is allocated is not known.
+// Cut returns the part of PerOp whose stacks are cut off, so that the functions
+// above it are unknown.
 func (r *Result) Cut() (perOp float64) {
 	for _, s := range r.Sites {
 		if s.Cut {
@@ -57,34 +57,35 @@ func (r *Result) Cut() (perOp float64) {
 	return perOp
 }
 
-// Options set what to run.
+// Options select the runs.
 type Options struct {
 	Bench   *regexp.Regexp // benchmarks; nil runs none
 	Tests   *regexp.Regexp // tests; nil runs none
 	Timeout time.Duration  // processor time of the runs of one package
-	Budget  time.Duration  // processor time aimed at for one benchmark
+	Budget  time.Duration  // target processor time of one benchmark
 	Hang    time.Duration  // processor time, or time without progress, at which one is given up; 0 is two minutes
-	// Keep are the directories of packages of which every function of the test
-	// files has code in the binary.
+	// Keep has the directories of packages whose test functions must all have code
+	// in the binary.
 	Keep map[string]bool
 }
 
 // hang is the default of Options.Hang.
 const hang = 2 * time.Minute
 
-// Binary is a test binary that holds the file that measures.
+// Binary is a test binary with the measuring code.
 type Binary struct {
 	Package *load.Package
 	Path    string
 	Names   []string // benchmarks and tests that it can run
 
 	tc       *toolchain.Toolchain
-	tests    map[string]bool // of the names
+	tests    map[string]bool // which of the names are tests
 	overlay  string
-	dir      string            // of the module
-	added    map[string]string // what is in the overlay
+	dir      string            // directory of the module
+	added    map[string]string // content of the files in the overlay
 	mirrored string            // copy of the module for releases without overlays, or ""
-	sum      string            // of its content
+	sum      string            // checksum of its content
+	read     inputs            // inputs read by the processes of one result
 }
 
 func matching(names []string, re *regexp.Regexp) []string {

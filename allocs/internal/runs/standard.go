@@ -16,12 +16,12 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// ErrStandard is matched when the standard library of a release is not as the
-// measuring build needs it.
+// ErrStandard means that the measuring build cannot change the standard library
+// of a release.
 var ErrStandard = errors.New("the standard library of this release cannot be measured with")
 
 // standard writes the changed files of the standard library below work, and
-// returns them by the path of what they replace.
+// returns them by the path of the file they replace.
 func standard(tc *toolchain.Toolchain, work string) (map[string]string, error) {
 	src := filepath.Join(tc.GOROOT, "src")
 	replace := map[string]string{}
@@ -68,7 +68,7 @@ type edit struct {
 
 var errUnchanged = errors.New("what is to be changed is not there")
 
-// rewrite changes Go source, and leaves each line where it is.
+// rewrite changes Go source and keeps line numbers.
 func rewrite(text []byte, change func(*ast.File) []edit) ([]byte, error) {
 	files := token.NewFileSet()
 	f, err := parser.ParseFile(files, "", text, parser.SkipObjectResolution)
@@ -91,8 +91,8 @@ func rewrite(text []byte, change func(*ast.File) []edit) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// hooked renames the two methods of testing.B that a file of the overlay has
-// instead. It needs both.
+// hooked renames the two methods of testing.B that a file of the overlay
+// replaces. Both must exist.
 func hooked(f *ast.File) []edit {
 	var out []edit
 	for _, d := range f.Decls {
@@ -136,9 +136,9 @@ func oneByOne(f *ast.File) []edit {
 	return out
 }
 
-// deeper makes releases before Go 1.23 note 256 frames of a stack instead of
-// 32. They are on the stack of what allocates, which may be that of a thread.
-// Newer releases have a setting.
+// deeper makes releases before Go 1.23 record 256 frames of a stack instead of
+// 32. The array of frames is on the stack of the allocating function, which may
+// be that of a thread. Newer releases have a setting.
 func deeper(f *ast.File) []edit {
 	var out []edit
 	ast.Inspect(f, func(n ast.Node) bool {

@@ -24,15 +24,18 @@ type Visited map[string]map[int]bool
 // iterations of the two runs whose counts are compared.
 var iterations = [2]int{2, 4}
 
-// Visits are what the runs with coverage show.
+// Visits are the results of the runs with coverage.
 type Visits struct {
 	Lines Visited
-	Names []string // of the leaves and the benchmarks around them
+	Names []string // names of the leaves and of the benchmarks around them
+
+	Inputs inputs
 }
 
-// Visit runs what was measured once more, with coverage, to learn which lines
-// are executed. Without it, a line that no run shows to allocate could be one
-// that no run reaches. Coverage changes the code, so nothing is counted here.
+// Visit runs the measured benchmarks and tests again, with coverage, to
+// determine which lines are executed. Without it, a line that no run shows to
+// allocate could be one that no run reaches. Coverage changes the code, so
+// nothing is counted here.
 func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packages, dirs []string, cache string) (*Visits, error) {
 	var leftOut []string
 	for _, r := range measured {
@@ -45,10 +48,12 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 		return nil, err
 	}
 	kept := b.keptName(cache, "visited", o.Bench, o.Tests, o.Timeout, string(skipped), packages)
-	v := &Visits{Lines: Visited{}}
-	if cachefile.Read(kept, v) {
+	v := &Visits{}
+	if cachefile.Read(kept, v) && v.Inputs.same() {
 		return v, nil
 	}
+	v = &Visits{Lines: Visited{}, Inputs: inputs{}}
+	b.read = v.Inputs
 	exe := b.Path + ".cover"
 	if err := b.compile(ctx, "-cover", "-covermode=count", "-coverpkg="+strings.Join(packages, ","), "-o", exe); err != nil {
 		return nil, err

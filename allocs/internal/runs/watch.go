@@ -11,23 +11,24 @@ import (
 	"time"
 )
 
-// slack is how much longer than its processor time a process may take that
-// shares the machine with others, where its processor time is not known.
+// slack is the multiple of its processor time that a process on a shared
+// machine may take, where the processor time is not known.
 const slack = 5
 
 var (
-	// ErrHang is matched when a process was ended because it made no progress.
+	// ErrHang means that a process was killed because it made no progress.
 	ErrHang = errors.New("it hangs")
 
-	// errTimeout is matched when --timeout does not suffice.
+	// errTimeout means that --timeout was exceeded.
 	errTimeout = errors.New("than --timeout allows")
 
-	// errProcessorTime is matched when a process was ended for what it has
-	// used: another run would use as much.
+	// errProcessorTime means that a process was killed for the processor time that
+	// it used: another run would use as much.
 	errProcessorTime = errors.New("processor time")
 )
 
-// slow is how many times the budget the first iteration of a leaf may take.
+// slow is the multiple of the budget that the first iteration of a leaf may
+// take.
 const slow = 20
 
 // tooSlow is the failure of a leaf whose first iteration takes more.
@@ -41,9 +42,9 @@ func (e *tooSlow) Error() string {
 
 func (e *tooSlow) Is(target error) bool { return target == errProcessorTime }
 
-// allowance is what --timeout leaves for the runs of a package. They are judged
-// by their processor time, which does not depend on what else runs; only those
-// that wait are ended by the clock.
+// allowance is the time that --timeout leaves for the runs of a package. It
+// limits their processor time, which does not depend on other processes; only
+// runs that wait are limited by the clock.
 type allowance struct {
 	cpu   time.Duration
 	until time.Time
@@ -53,7 +54,7 @@ func (o *Options) allowance() *allowance {
 	return &allowance{o.Timeout, time.Now().Add(slack * o.Timeout)}
 }
 
-// give returns the processor time at which a leaf is given up.
+// give returns the processor time after which a leaf is given up.
 func (o *Options) give() time.Duration {
 	if o.Hang == 0 {
 		return hang
@@ -72,26 +73,25 @@ func (a *allowance) err() error {
 	return nil
 }
 
-// watching sets when to end a process.
+// watching sets when to kill a process.
 type watching struct {
 	out     string        // the file that it writes its records to
-	give    time.Duration // without progress
+	give    time.Duration // limit without progress
 	tooSlow *tooSlow      // first iterations; nil for any
 }
 
-// watch calls stop when the process has used what is left, or makes no
+// watch calls stop when the process has used its allowance, or makes no
 // progress: while the file has not grown, it used more processor time than
-// give, or for as long none at all, or little for slack times as long. What
-// else runs on the machine makes no difference to those that do not wait.
+// give, or for as long none at all, or little for slack times as long. Other
+// processes on the machine do not affect runs that do not wait.
 //
 // A first iteration that ends decides by itself whether it was too slow. Here
-// it gets twice the time: what it has used since its record is not known
-// exactly.
+// it gets twice the time: its usage since the record is not known exactly.
 func (w watching) watch(pid int, left allowance, ended <-chan struct{}, stop func(error)) {
 	tick := time.NewTicker(max(min(w.give/4, left.cpu/4, time.Second), time.Millisecond))
 	defer tick.Stop()
 	var size int64
-	var used, from usage // at the last tick, and when the file grew
+	var used, from usage // usage at the last tick, and when the file grew
 	first := false
 	moved, grew := time.Now(), time.Now()
 	whole := left.cpu
@@ -140,9 +140,9 @@ func begins(out string) bool {
 }
 
 // usage is processor time.
-type usage struct{ own, all time.Duration } // of the process, and with the programs that it has run
+type usage struct{ own, all time.Duration } // processor time of the process alone, and with the programs that it has run
 
-// processorTime returns what a process has used, on systems that have /proc.
+// processorTime returns the processor time of a process, on systems with /proc.
 func processorTime(pid int) (usage, bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

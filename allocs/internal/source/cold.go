@@ -23,19 +23,15 @@ func (f *file) findSpans() {
 			}
 		case *ast.FuncDecl:
 			if d.Recv == nil && d.Name.Name == "init" {
-				add(d, "runs once, at the start")
+				f.spans = append(f.spans, f.initial(d)...)
 			}
+			f.findConditions(d.Body)
 		}
 	}
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.IfStmt:
-			if why := coldCondition(n.Cond, n.Body); why != "" {
-				f.addBody(n.Body, why)
-			}
-			if nilCheck(n.Cond, token.EQL) == errorName && n.Else != nil {
-				add(n.Else, "only when there is an error")
-			}
+		case *ast.FuncLit:
+			f.findConditions(n.Body)
 		case *ast.CallExpr:
 			switch name := calleeName(n); {
 			case name == "panic":
@@ -60,8 +56,55 @@ func (f *file) findSpans() {
 	})
 }
 
-// addBody adds the lines of a block. The line of its brace also has the
-// condition, and what is called there is called each time.
+// findConditions adds the branches of a function, without those of the
+// literals in it, that steady work does not take.
+func (f *file) findConditions(body *ast.BlockStmt) {
+	if body == nil {
+		return
+	}
+	fresh := map[string]bool{} // local variables that are new in each call
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ValueSpec:
+			for _, id := range n.Names {
+				_, pointer := n.Type.(*ast.StarExpr)
+				fresh[id.Name] = len(n.Values) == 0 && !pointer
+			}
+		case *ast.AssignStmt:
+			if id, ok := n.Lhs[0].(*ast.Ident); ok && n.Tok == token.DEFINE && len(n.Rhs) == 1 && makesStruct(n.Rhs[0]) {
+				fresh[id.Name] = true
+			}
+		case *ast.IfStmt:
+			why := coldCondition(n.Cond, n.Body)
+			if name, _, _ := strings.Cut(nilCheck(n.Cond, token.EQL), "."); why != "" && !fresh[name] {
+				f.addBody(n.Body, why)
+			}
+			if nilCheck(n.Cond, token.EQL) == errorName && n.Else != nil {
+				f.spans = append(f.spans, span{f.line(n.Else.Pos()), f.line(n.Else.End()), "only when there is an error"})
+			}
+		}
+		return true
+	})
+}
+
+// makesStruct reports whether an expression is T{}, &T{} or new(T).
+func makesStruct(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CompositeLit:
+		return true
+	case *ast.UnaryExpr:
+		_, ok := e.X.(*ast.CompositeLit)
+		return ok && e.Op == token.AND
+	case *ast.CallExpr:
+		return calleeName(e) == "new"
+	}
+	return false
+}
+
+// addBody adds the lines of a block. The line of its opening brace also has the
+// condition, whose calls are always executed.
 func (f *file) addBody(b *ast.BlockStmt, why string) {
 	from, to := f.line(b.Pos()), f.line(b.End())
 	if from < to {
@@ -70,9 +113,9 @@ func (f *file) addBody(b *ast.BlockStmt, why string) {
 	f.spans = append(f.spans, span{from, to, why})
 }
 
-// initial returns the spans of a declaration's values outside of function
-// literals.
-func (f *file) initial(d *ast.GenDecl) []span {
+// initial returns the spans of a declaration's values, or of init, outside of
+// function literals.
+func (f *file) initial(d ast.Decl) []span {
 	inside := map[int]bool{}
 	ast.Inspect(d, func(n ast.Node) bool {
 		if lit, ok := n.(*ast.FuncLit); ok {
@@ -91,11 +134,11 @@ func (f *file) initial(d *ast.GenDecl) []span {
 	return out
 }
 
-// errorName stands for any expression that is named like an error.
+// errorName represents any expression that is named like an error.
 const errorName = "err"
 
-// nilCheck returns what is compared with nil by op: errorName for an error,
-// the expression's name for others, or "".
+// nilCheck returns the expression that op compares with nil: errorName for an
+// error, the name of any other, or "".
 func nilCheck(cond ast.Expr, op token.Token) string {
 	b, ok := ast.Unparen(cond).(*ast.BinaryExpr)
 	if !ok || b.Op != op {
@@ -130,7 +173,7 @@ func coldCondition(cond ast.Expr, body *ast.BlockStmt) string {
 	for _, s := range body.List {
 		if a, ok := s.(*ast.AssignStmt); ok && a.Tok == token.ASSIGN {
 			for _, l := range a.Lhs {
-				// A variable that is only local starts as nil each time.
+				// A local variable is nil in each call.
 				if n := exprName(l); n == name && strings.Contains(n, ".") {
 					return "only the first time"
 				}

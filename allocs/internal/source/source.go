@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package source answers questions about a line from the syntax alone: what is
-// written there, and whether it is reached only when something is wrong or for
-// the first time. It parses files when they are asked for: those of the module,
-// of its dependencies and of the standard library alike.
+// Package source describes a line from the syntax alone: its text, and whether
+// it is reached only after an error or for the first time. It parses files on
+// demand, including those of dependencies and of the standard library.
 package source
 
 import (
@@ -17,7 +16,7 @@ import (
 	"sync"
 )
 
-// Files parses files, each once. It may be used by several goroutines.
+// Files parses files, each once. It is safe for concurrent use.
 type Files struct {
 	mu    sync.Mutex
 	files map[string]*file
@@ -100,8 +99,8 @@ func (fs *Files) Cold(name string, line int) string {
 }
 
 // Statement returns the source of the innermost simple statement on a line, on
-// one line. Keys of the baseline are made of it, so moving code and changing
-// its layout changes no key.
+// one line. Keys of the baseline contain it, so that moving or reformatting
+// code does not change them.
 func (fs *Files) Statement(name string, line int) string {
 	f := fs.get(name)
 	if f == nil {

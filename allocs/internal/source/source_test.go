@@ -49,6 +49,29 @@ func init() {
 }
 
 func (x *t) g() error { return nil }
+
+var handler func()
+
+func init() {
+	handler = func() {
+		made = make([]int, 9)
+	}
+}
+
+func (x *t) h() {
+	var fresh t
+	if fresh.m == nil {
+		fresh.m = map[int]int{}
+	}
+	made := &t{}
+	if made.m == nil {
+		made.m = map[int]int{}
+	}
+	had := x
+	if had.m == nil {
+		had.m = map[int]int{}
+	}
+}
 `
 
 func file(t *testing.T) string {
@@ -74,6 +97,11 @@ func TestCold(t *testing.T) {
 		32: "only when there is an error",
 		36: "runs once, at the start",
 		39: "",
+		45: "", // it runs when it is called
+		51: "", // a local struct is new each time
+		52: "",
+		56: "",
+		60: "only the first time",
 	} {
 		if got := fs.Cold(name, line); got != want {
 			t.Errorf("line %d: got %q, want %q", line, got, want)

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// ErrProfile is matched when builds cannot be guided by a profile.
+// ErrProfile means that builds cannot use a profile.
 var ErrProfile = errors.New("no profile-guided optimisation")
 
-// guiding is the first release whose go command chooses profiles on its own
-// and whose compiler makes calls direct by them.
+// guiding is the first release whose go command selects profiles itself and
+// whose compiler uses them to devirtualize calls.
 const guiding = 21
 
-// Guides reports whether the go command takes the default.pgo of a main package
-// by itself.
+// Guides reports whether the go command uses the default.pgo of a main package
+// by default.
 func (t *Toolchain) Guides() bool { return t.Minor() >= guiding && t.PGO == "" }
 
 // Guide makes all further builds use a profile, or none when it is "off"; ""

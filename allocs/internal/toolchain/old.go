@@ -13,21 +13,20 @@ import (
 	"strings"
 )
 
-// Releases that lack something that newer ones have, and what is done about it.
+// The first releases with each ability that older ones lack.
 const (
 	testsJoined  = 21 // go test -c takes several packages
-	selfFetching = 21 // from here on a line is named by its first release, "1.21.0"
+	selfFetching = 21 // from this release on a line is named by its first release, "1.21.0"
 	plainTables  = 20 // executables have the line table that package binary reads
-	rootMovable  = 19 // this one takes its own library for a module when it is in the module cache
+	rootMovable  = 19 // this release mistakes its own library for a module if it is in the module cache
 	versionStamp = 18 // go build has -buildvcs
-	overlays     = 17 // go has -overlay, for test files too
+	overlays     = 17 // go supports -overlay, also for test files
 	readsOnly    = 16 // go build does not write go.mod by itself
 	listFields   = 19 // go list -json takes a list of fields
 )
 
-// Minor returns the second number of the release: 26 for go1.26.8. It is that
-// of a very new release when the version has another form, as development
-// versions do.
+// Minor returns the second number of the release: 26 for go1.26.8. A version in
+// another form, such as a development version, counts as very new.
 func (t *Toolchain) Minor() int { return minor(t.Version) }
 
 func minor(version string) int {
@@ -38,8 +37,8 @@ func minor(version string) int {
 	return n
 }
 
-// Executables reports whether the executables of the release can be read. Where
-// they cannot, there are -m=2 and runs alone.
+// Executables reports whether the executables of the release can be read.
+// Otherwise the evidence is only -m=2 and runs.
 func (t *Toolchain) Executables() bool { return t.Minor() >= plainTables }
 
 // Overlay reports whether the go command has -overlay.
@@ -52,8 +51,8 @@ func (t *Toolchain) TestsTogether() bool { return t.Minor() >= testsJoined }
 // ListFields reports whether go list can be asked for single fields.
 func (t *Toolchain) ListFields() bool { return t.Minor() >= listFields }
 
-// newest returns the last release of a line from before Go 1.21, such as
-// "1.17.13" for "1.17": by itself the line names its first release.
+// newest returns the last release of a minor version before Go 1.21, such as
+// "1.17.13" for "1.17", which alone would name the first release.
 func newest(ctx context.Context, dir, line string) (string, error) {
 	out, err := run(ctx, dir, os.Environ(), "go", "list", "-m", "-versions", "-f", `{{join .Versions "\n"}}`, "go")
 	if err != nil {
@@ -72,8 +71,8 @@ func newest(ctx context.Context, dir, line string) (string, error) {
 	return "go" + name, nil
 }
 
-// kept are settings of the go command that a user may have in its file of
-// settings and that old releases need.
+// kept lists settings of the go command that a user may have set with go env -w
+// and that old releases need.
 var kept = []string{"GOPATH", "GOCACHE", "GOPROXY", "GOPRIVATE", "GONOPROXY", "GONOSUMDB", "GOSUMDB", "GOINSECURE"}
 
 // settle prepares the environment of an old release, once.
@@ -81,14 +80,16 @@ func (t *Toolchain) settle(ctx context.Context, dir string) error {
 	if t.Minor() >= selfFetching {
 		return nil
 	}
-	out, err := run(ctx, dir, os.Environ(), "go", append([]string{"env"}, kept...)...)
+	out, err := run(ctx, dir, os.Environ(), "go", append([]string{"env", "GOFLAGS"}, kept...)...)
 	if err != nil {
 		return err
 	}
-	// The file of settings may hold flags that the release does not know, and
-	// an empty GOFLAGS in the environment does not outweigh them.
+	// The file of go env -w may contain flags that the release does not know, and
+	// an empty GOFLAGS in the environment does not override them.
 	t.extra = []string{"GOENV=off"}
-	for i, value := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
+	values := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	t.flags = values[0]
+	for i, value := range values[1:] {
 		if i < len(kept) && value != "" {
 			t.extra = append(t.extra, kept[i]+"="+value)
 		}
@@ -111,9 +112,9 @@ func (t *Toolchain) Writing() *Toolchain {
 }
 
 // Measuring returns the toolchain for builds with a changed standard library,
-// in which mallocgc allocates all objects. Since Go 1.26 there are functions
-// for single sizes beside it. Since Go 1.25 no file of the module cache can be
-// replaced, and most releases are there.
+// in which mallocgc allocates all objects. Since Go 1.26 there are separate
+// functions for single sizes. Since Go 1.25 an overlay cannot replace files of
+// the module cache, which contains most releases.
 func (t *Toolchain) Measuring() (*Toolchain, error) {
 	m := *t
 	m.extra = slices.Clip(m.extra)
@@ -137,8 +138,8 @@ func (t *Toolchain) Rooted(root string) *Toolchain {
 	return &m
 }
 
-// moveRoot gives the release a root outside of the module cache, through a
-// symbolic link, and uses its go command from there.
+// moveRoot gives the release a root outside of the module cache, using a
+// symbolic link, and runs its go command from there.
 func (t *Toolchain) moveRoot() error {
 	base, err := os.UserCacheDir()
 	if err != nil {

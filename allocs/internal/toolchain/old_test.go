@@ -36,6 +36,8 @@ func TestKeptFlags(t *testing.T) {
 	for _, c := range []struct{ version, mod, flags, want string }{
 		{"go1.27.4", "", "-race -tags=x", "-buildvcs=false -tags=x"},
 		{"go1.17.13", "", "-buildvcs=false -tags=x", "-tags=x"},
+		{"go1.17.13", "", "--tags=x --race --modfile=m.mod", "--tags=x --modfile=m.mod"},
+		{"go1.17.13", "", `'-tags=x y' "-modfile=my dir/m.mod" '-gcflags=-N -l' -tags=z`, `'-tags=x y' "-modfile=my dir/m.mod" -tags=z`},
 		{"go1.13.15", "-mod=readonly", "", "-mod=readonly"},
 		{"go1.13.15", "-mod=readonly", "-mod=vendor", "-mod=vendor"},
 	} {
@@ -77,6 +79,29 @@ func TestOldReleases(t *testing.T) {
 		}
 		if got, err := os.ReadFile(filepath.Join(dir, "go.mod")); err != nil || string(got) != mod {
 			t.Errorf("%s: go.mod is %q, %v, want it as it was", line, got, err)
+		}
+	}
+}
+
+// The go command also takes flags from the file that go env -w writes.
+func TestKeptFlagsOfTheSettingsFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out of short mode: it runs the go command")
+	}
+	settings := filepath.Join(t.TempDir(), "env")
+	if err := os.WriteFile(settings, []byte("GOFLAGS=-tags=special -race\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOENV", settings)
+	for flags, want := range map[string]string{"": "-tags=special", "-tags=other": "-tags=other"} {
+		t.Setenv("GOFLAGS", flags)
+		tc, err := Find(t.Context(), t.TempDir(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := tc.Go(t.Context(), t.TempDir(), "env", "GOFLAGS")
+		if got := strings.TrimSpace(string(out)); err != nil || got != "-buildvcs=false "+want {
+			t.Errorf("GOFLAGS=%q: got %q, %v, want %q", flags, got, err, want)
 		}
 	}
 }

@@ -24,17 +24,18 @@ type Toolchain struct {
 	native  bool   // programs for the target run here
 	command string
 	extra   []string // environment of old releases
-	alone   bool     // the user's flags and workspace are not for its commands
-	mod     string   // -mod of old releases
+	flags   string   // GOFLAGS from the environment or go env -w
+	alone   bool     // commands ignore the user's flags and workspace
+	mod     string   // value of -mod for old releases
 }
 
-// ErrRelease is matched by the errors of releases that cannot be had.
+// ErrRelease means that a release is not available.
 var ErrRelease = errors.New("no such Go release")
 
-// Find returns the toolchain of a release: "" is the one that is in use in
-// dir, "1.24" the newest of that line, "1.24.13" exactly that one. The go
-// command fetches what is not there. The target is "" for that of the
-// environment, an architecture, or "os/arch".
+// Find returns the toolchain of a release: "" is the current one in dir, "1.24"
+// the newest of that minor version, "1.24.13" exactly that one. The go command
+// downloads a missing release. The target is "" for that of the environment, an
+// architecture, or "os/arch".
 func Find(ctx context.Context, dir, release, target string) (*Toolchain, error) {
 	env, exact := os.Environ(), ""
 	if release != "" {
@@ -55,23 +56,23 @@ func Find(ctx context.Context, dir, release, target string) (*Toolchain, error) 
 	if goarch != "" {
 		env = append(env, "GOARCH="+goarch)
 	}
-	out, err := run(ctx, dir, env, "go", "env", "GOVERSION", "GOROOT", "GOARCH", "GOOS", "GOHOSTARCH", "GOHOSTOS")
+	out, err := run(ctx, dir, env, "go", "env", "GOVERSION", "GOROOT", "GOARCH", "GOOS", "GOHOSTARCH", "GOHOSTOS", "GOFLAGS")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrRelease, release, err)
 	}
 	f := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(f) != 6 {
+	if len(f) != 7 {
 		return nil, fmt.Errorf("%w: go env answered %q", ErrRelease, out)
 	}
 	if f[0] == "" {
 		f[0] = exact // GOVERSION is not known before Go 1.16
 	}
-	t := &Toolchain{Version: f[0], GOROOT: f[1], GOARCH: f[2], GOOS: f[3], native: f[2] == f[4] && f[3] == f[5], command: "go"}
+	t := &Toolchain{Version: f[0], GOROOT: f[1], GOARCH: f[2], GOOS: f[3], native: f[2] == f[4] && f[3] == f[5], flags: f[6], command: "go"}
 	return t, t.settle(ctx, dir)
 }
 
-// resolve makes an exact release of one that names only its line. A release
-// that is already here is preferred to a newer one that is not.
+// resolve returns an exact release for a minor version. It prefers an installed
+// release to a newer one that is not installed.
 func resolve(ctx context.Context, dir, release string) (string, error) {
 	release = strings.TrimPrefix(release, "go")
 	if strings.Count(release, ".") != 1 || strings.ContainsAny(release, "rb") {
@@ -98,7 +99,8 @@ func resolve(ctx context.Context, dir, release string) (string, error) {
 	return "go" + strings.TrimSpace(string(out)), nil
 }
 
-// installed returns the highest release of the line in the module cache.
+// installed returns the highest release of the minor version in the module
+// cache.
 func installed(cache, line string) string {
 	dirs, _ := filepath.Glob(filepath.Join(cache, "golang.org", "toolchain@v0.0.1-go"+line+".*"))
 	best, name := -1, ""
@@ -113,8 +115,8 @@ func installed(cache, line string) string {
 }
 
 // String returns the name of the toolchain in reports: "go1.26.8", with the
-// target when it is another one than this program runs on, and with the name of
-// the profile that was asked for.
+// target if it is not that of this program, and with the name of the requested
+// profile.
 func (t *Toolchain) String() string {
 	name := t.Version
 	if !t.native {
@@ -126,20 +128,19 @@ func (t *Toolchain) String() string {
 	return name
 }
 
-// Native reports whether programs for the target can be run here.
+// Native reports whether programs for the target run on this machine.
 func (t *Toolchain) Native() bool { return t.native }
 
-// Env is the environment of commands of this toolchain. Flags from outside
-// that change what the compiler does (GOFLAGS with -race, -N, -cover) would
-// make the findings those of another program, so GOFLAGS keeps only what
-// concerns modules and tags.
+// Env is the environment of commands of this toolchain. Flags from outside that
+// change the compiler's work (GOFLAGS with -race, -N, -cover) would change the
+// findings, so GOFLAGS keeps only flags for modules and tags.
 //
-// For another target than this machine's there is no C compiler to count on,
-// so cgo is off.
+// For a target other than this machine's there may be no C compiler, so cgo is
+// off.
 func (t *Toolchain) Env() []string {
 	flags := ""
 	if !t.alone {
-		flags = os.Getenv("GOFLAGS")
+		flags = t.flags
 	}
 	flags = t.keptFlags(flags)
 	if t.PGO != "" {
@@ -156,8 +157,8 @@ func (t *Toolchain) Env() []string {
 	return env
 }
 
-// Alone returns a toolchain for a module that has nothing to do with the
-// user's: not the workspace, nor the flags about modules and tags.
+// Alone returns a toolchain for a module that is unrelated to the user's: it
+// ignores the workspace and the flags for modules and tags.
 func (t *Toolchain) Alone() *Toolchain {
 	free := *t
 	free.alone = true
@@ -172,12 +173,29 @@ func (t *Toolchain) keptFlags(flags string) string {
 	if t.mod != "" && !strings.Contains(flags, "-mod=") {
 		kept = append(kept, t.mod)
 	}
-	for _, f := range strings.Fields(flags) {
-		if strings.HasPrefix(f, "-mod") || strings.HasPrefix(f, "-tags") {
+	for _, f := range split(flags) {
+		name := strings.TrimPrefix(strings.Trim(f, `'"`), "-")
+		if name = strings.TrimPrefix(name, "-"); strings.HasPrefix(name, "mod") || strings.HasPrefix(name, "tags") {
 			kept = append(kept, f)
 		}
 	}
 	return strings.Join(kept, " ")
+}
+
+// split returns the flags in GOFLAGS, with their quotes: one that begins with a
+// quote ends at the next such quote.
+func split(flags string) (out []string) {
+	for flags = strings.TrimSpace(flags); flags != ""; flags = strings.TrimSpace(flags) {
+		end := strings.IndexAny(flags, " \t\r\n")
+		if quote := flags[0]; quote == '\'' || quote == '"' {
+			end = strings.IndexByte(flags[1:], quote) + len(`''`)
+		}
+		if end < len(`''`) {
+			end = len(flags)
+		}
+		out, flags = append(out, flags[:end]), flags[end:]
+	}
+	return out
 }
 
 // Go runs the go command in dir and returns its standard output.
@@ -185,14 +203,14 @@ func (t *Toolchain) Go(ctx context.Context, dir string, args ...string) ([]byte,
 	return run(ctx, dir, t.Env(), t.command, args...)
 }
 
-// GoSaid runs the go command in dir and returns what it wrote to its standard
-// error: what the compiler prints comes there.
+// GoSaid runs the go command in dir and returns its standard error, which
+// contains the output of the compiler.
 func (t *Toolchain) GoSaid(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	_, said, err := runBoth(ctx, dir, t.Env(), t.command, args...)
 	return said, err
 }
 
-// Default runs the go command that is in use in dir, with env after the
+// Default runs the current go command in dir, with env appended to the
 // environment.
 func Default(ctx context.Context, dir string, env []string, args ...string) error {
 	_, err := run(ctx, dir, append(os.Environ(), env...), "go", args...)
@@ -201,14 +219,14 @@ func Default(ctx context.Context, dir string, env []string, args ...string) erro
 
 // commandError is a command that failed.
 type commandError struct {
-	line, text string // what was run, and what it printed
+	line, text string // the command line, and its output
 	err        error
 }
 
 func (e *commandError) Error() string { return e.line + ": " + e.err.Error() + "\n" + e.text }
 func (e *commandError) Unwrap() error { return e.err }
 
-// Said returns what a command printed before it failed, without the command.
+// Said returns the output of a failed command, without the command line.
 func Said(err error) string {
 	if e := new(commandError); errors.As(err, &e) && e.text != "" {
 		return e.text
@@ -222,7 +240,7 @@ func run(ctx context.Context, dir string, env []string, name string, args ...str
 	return out, err
 }
 
-// runBoth runs a command; its error holds what it printed.
+// runBoth runs a command. The error contains its output.
 func runBoth(ctx context.Context, dir string, env []string, name string, args ...string) (stdout, stderr []byte, err error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, env

@@ -11,7 +11,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
 )
 
-// explainEscape finds what the compiler printed about the site.
+// explainEscape finds the compiler's escape for the site.
 func (in *Input) explainEscape(s *Site) {
 	if in.Escapes == nil || s.Evidence.Said {
 		return
@@ -27,7 +27,8 @@ func (in *Input) explainEscape(s *Site) {
 	}
 }
 
-// choose takes the escape that fits best, and notes all values that do as well.
+// choose selects the escape that fits best, and records the values of all that
+// fit equally well.
 func (s *Site) choose(candidates []*compiler.Escape) {
 	best := 0
 	for _, e := range candidates {
@@ -47,8 +48,8 @@ func (s *Site) choose(candidates []*compiler.Escape) {
 	}
 }
 
-// fit returns how well an escape goes with the kind of allocation, from 0, not
-// at all, to 2; a line can have several.
+// fit returns how well an escape matches the kind of allocation, from 0, not at
+// all, to 2; a line can have several.
 func fit(e *compiler.Escape, s *Site) int {
 	kind := s.Kind
 	if kind == heapcalls.Inside {
@@ -79,8 +80,8 @@ func fit(e *compiler.Escape, s *Site) int {
 	return 1
 }
 
-// fitObject is like fit, for a plain call for an object. Slices of constant
-// size are such objects too when they escape, and method values.
+// fitObject is like fit, for an object. Escaping slices of constant size and
+// method values are also objects.
 func fitObject(e *compiler.Escape) int {
 	switch {
 	case e.Moved || strings.HasPrefix(e.What, "&") || strings.HasPrefix(e.What, "new(") || strings.HasPrefix(e.What, "func literal") ||

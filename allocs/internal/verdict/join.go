@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/runs"
 )
 
-// Input is everything that is known about a module on one toolchain.
+// Input is the evidence about a module on one toolchain.
 type Input struct {
 	Programs []*binary.Program
 	Escapes  *compiler.Index
@@ -24,7 +24,7 @@ type Input struct {
 	Waived   func(f binary.Frame) bool
 	Runs     []runs.Result
 	Visited  []runs.Visited
-	Outline  func(roots.Root) Outline // instead of Programs, where executables are not read
+	Outline  func(roots.Root) Outline // used instead of Programs if executables are not read
 
 	bodies  map[string][]body // functions with code, by the declaration they are in
 	targets targets
@@ -36,7 +36,7 @@ type body struct {
 	f       *binary.Func
 }
 
-// Result is what was found below one root.
+// Result holds the findings below one root.
 type Result struct {
 	Root    roots.Root
 	Sites   []*Site
@@ -85,6 +85,7 @@ func (in *Input) Root(r roots.Root) Result {
 		in.explainEscape(s)
 		s.Evidence.Visited = in.visited(s, r)
 		s.Evidence.SetUp = in.setUp(s)
+		s.Evidence.Unreached = s.Evidence.SetUp && !res.Reached
 		s.decide()
 		if r.Kind == roots.Benchmark && in.ran(r) {
 			s.around()
@@ -117,7 +118,7 @@ func order(sites []*Site) {
 	})
 }
 
-// ran reports whether the benchmark that is a root was measured.
+// ran reports whether a root that is a benchmark was measured.
 func (in *Input) ran(r roots.Root) bool {
 	for _, run := range in.Runs {
 		top, _, _ := strings.Cut(run.Name, "/")
@@ -128,7 +129,7 @@ func (in *Input) ran(r roots.Root) bool {
 	return false
 }
 
-// start gives the walker the functions that the root is made of.
+// start gives the walker the functions of the root.
 func (in *Input) start(w *walker, r roots.Root) bool {
 	found := false
 	if r.Kind != roots.LogCall {
@@ -257,8 +258,8 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 	seen := Seen{run.Shown(), m.PerOp, m.Total, m.Bytes}
 	if kind == "" {
 		if same := sameLine(sites, st, in.InModule); len(same) > 0 && !internal {
-			// The line has these calls; the stack does not show
-			// which it was.
+			// The line has several such calls; the stack does not show which one
+			// allocated.
 			n := float64(len(same))
 			for _, s := range same {
 				s.Evidence.Shared = len(same) > 1
@@ -267,7 +268,7 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 			return true
 		}
 		if m.PerOp < noneAtAll {
-			return false // nothing in the code makes it, and it does not last
+			return false // no code allocates it, and it does not persist
 		}
 		kind = heapcalls.Object
 	}
@@ -302,8 +303,8 @@ func sameLine(sites map[key]*Site, st []binary.Frame, inModule func(string) bool
 			out = append(out, s)
 		}
 	}
-	// Those that are surely reached are meant, if there are any, and of them
-	// those that do not depend on whether something is full.
+	// Prefer sites that are certainly reached, and among them those that do not
+	// depend on whether something is full.
 	full := func(s *Site) bool { return s.Evidence.Rule == heapcalls.Growth }
 	sort.Slice(out, func(i, j int) bool {
 		if a, b := out[i].Evidence.Reach, out[j].Evidence.Reach; a != b {
@@ -322,7 +323,7 @@ func sameLine(sites map[key]*Site, st []binary.Frame, inModule func(string) bool
 	return out
 }
 
-// add puts a count to those of the same run.
+// add adds a count to those of the same run.
 func (e *Evidence) add(stack []binary.Frame, seen Seen) {
 	if seen.PerOp > 0 {
 		e.Stacks = append(e.Stacks, Measured{stack, seen})

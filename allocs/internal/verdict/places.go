@@ -37,9 +37,9 @@ func (s *Site) addPlace(stack []binary.Frame, kind heapcalls.Kind, perOp float64
 	s.Places = append(s.Places, Place{stack, kind, perOp})
 }
 
-// tellPlaces makes the place that allocates most often the one of the site:
-// there can be several below what the line calls, and the one that was seen is
-// reported. The order is the same in each run.
+// tellPlaces gives the site the place that allocates most often: the function
+// that the line calls can allocate at several. The order is the same in each
+// run.
 func (s *Site) tellPlaces() {
 	if len(s.Places) == 0 {
 		return

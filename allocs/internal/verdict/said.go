@@ -11,11 +11,11 @@ import (
 	"github.com/nib-log/nib/allocs/internal/roots"
 )
 
-// Outline is what the compiler's text and the source show below a root on a
-// release whose executables are not read.
+// Outline has the sites that the compiler's text and the source show below a
+// root on a release whose executables are not read.
 type Outline struct {
 	Said    []Said
-	Lines   []roots.Place // that can be executed below the root, cold ones left out
+	Lines   []roots.Place // lines that can be executed below the root, except cold ones
 	Unknown string        // why nothing is known, or ""
 }
 
@@ -25,10 +25,10 @@ type Said struct {
 	Escape *compiler.Escape
 }
 
-// Unseen is the kind of a site that represents lines that nothing has examined.
+// Unseen is the kind of a site that represents unexamined lines.
 const Unseen heapcalls.Kind = "unseen"
 
-// addSaid adds what the compiler printed.
+// addSaid adds the sites that the compiler printed.
 func (in *Input) addSaid(sites map[key]*Site, o Outline, r roots.Root) {
 	for _, said := range o.Said {
 		in.addFound(sites, said.Found, r)
@@ -49,8 +49,8 @@ func (in *Input) addSaid(sites map[key]*Site, o Outline, r roots.Root) {
 }
 
 // unseen returns a site for the first line below the root that no run has
-// executed, or nil: there, what grows, and what other packages allocate, is not
-// known, so the root must not look clean.
+// executed, or nil. On such a line growth and allocations of other packages are
+// unknown, so the root must not look clean.
 func (in *Input) unseen(o Outline, r roots.Root) *Site {
 	s := &Site{Func: r.Func, File: r.File, Line: r.Line, Kind: Unseen, Verdict: Unknown,
 		Reason: o.Unknown, Stack: []binary.Frame{{Func: r.Func, File: r.File, Line: r.Line}}}
@@ -60,7 +60,7 @@ func (in *Input) unseen(o Outline, r roots.Root) *Site {
 	ran := r.Kind == roots.Benchmark && in.ran(r)
 	for _, p := range o.Lines {
 		if ran && strings.HasSuffix(p.File, "_test.go") {
-			continue // coverage leaves test files out, and this one was run
+			continue // coverage excludes test files, and this one was run
 		}
 		if !in.came(p) {
 			s.File, s.Line = p.File, p.Line

@@ -2,11 +2,10 @@
 
 // Package verdict joins the sources of evidence and decides.
 //
-// Each source alone is wrong often. The compiler shows why, but calls what only
-// grows an escape and omits some calls; the code shows every call to the
-// runtime, but not whether it is made; a run shows exactly what happened, but
-// only on the path it took. They are joined on the full inline stack, which all
-// three have.
+// Each source alone is often wrong. The compiler shows the reasons, but reports
+// growth as an escape and omits some calls; the code shows every call to the
+// runtime, but not whether it is executed; a run is exact, but only for the
+// path it took. They are joined on the full inline stack, which all three have.
 package verdict
 
 import (
@@ -24,12 +23,12 @@ type Verdict string
 
 // The verdicts, from the best to the worst.
 const (
-	Absent  Verdict = "absent"  // there is no code for it here: nothing is known
-	None    Verdict = "none"    // it does not allocate
-	Cold    Verdict = "cold"    // only on errors, panics, first-time work
-	Grows   Verdict = "grows"   // only beyond a size, or until something has grown
-	Unknown Verdict = "unknown" // it can; nothing shows that it does or does not
-	Always  Verdict = "always"  // seen, or on every path
+	Absent  Verdict = "absent"  // there is no code for the line, so nothing is known
+	None    Verdict = "none"    // the line does not allocate
+	Cold    Verdict = "cold"    // the line allocates only on errors, panics or first-time work
+	Grows   Verdict = "grows"   // the line allocates only beyond a size, or until something has grown
+	Unknown Verdict = "unknown" // the line can allocate; nothing shows whether it does
+	Always  Verdict = "always"  // the line allocates: a run shows it, or it is on every path
 )
 
 // Rank orders verdicts from the best, 0.
@@ -42,9 +41,9 @@ func (v Verdict) Rank() int {
 	return -1
 }
 
-// Site is a source line of the module below which memory is taken.
+// Site is a source line of the module below which memory is allocated.
 type Site struct {
-	Func     string // that the line is in
+	Func     string // the function that contains the line
 	File     string
 	Line     int
 	Kind     heapcalls.Kind
@@ -54,36 +53,39 @@ type Site struct {
 	Reason   string         // the verdict in words
 	Stack    []binary.Frame // allocation first, root last
 	Evidence Evidence
-	Conflict string  // what the sources disagree on, or ""
-	Places   []Place // for Inside: where runs saw it allocating
+	Conflict string  // the point on which the sources disagree, or ""
+	Places   []Place // for Inside: the places where runs saw it allocating
 }
 
-// Evidence is what each source shows about a site.
+// Evidence has the findings of each source on a site.
 type Evidence struct {
 	Code    bool // the executable has the call
 	Said    bool // the compiler prints it, and the source shows how it is reached; no executable was read
-	Calls   int  // how many of them, those with the same reach
+	Calls   int  // number of such calls with the same reach
 	Reach   Reach
-	Why     string // of a cold reach
+	Why     string // the reason for a cold reach
 	Rule    heapcalls.Rule
 	Escape  *compiler.Escape // nil when the compiler prints nothing
 	Values  []string         // all values of the line that may be meant
 	Runs    []Seen
-	Stacks  []Measured // what Runs are made of, as far as it lasts
+	Stacks  []Measured // the stacks behind Runs, as far as they are known
 	Visited bool       // runs execute the line in each operation, and did not see it allocate
-	SetUp   bool       // no run executes it in each operation, and that is known
-	Shared  bool       // the line has several such calls, and a run does not show which allocated
+	SetUp   bool       // it is known that no run executes the line in each operation
+	// Unreached is set if SetUp is, and no run executes any line of the root in
+	// each operation.
+	Unreached bool
+	Shared    bool // the line has several such calls, and runs do not show which one allocated
 }
 
-// Seen is what one benchmark or test showed.
+// Seen is the result of one benchmark or test.
 type Seen struct {
 	Name  string
 	PerOp float64 // allocations per operation when warm
-	Total float64 // in all of the run, warm-up included
-	Bytes float64 // per operation
+	Total float64 // allocations in the whole run, including warm-up
+	Bytes float64 // bytes per operation
 }
 
-// key is what makes two findings one site.
+// key identifies a site.
 type key struct {
 	file   string
 	line   int
@@ -107,7 +109,7 @@ func home(stack []binary.Frame, inModule func(file string) bool) int {
 	return -1
 }
 
-// place makes the key of a stack. Stacks of runs begin with the functions of
+// place returns the key of a stack. Stacks of runs begin with the functions of
 // the runtime; they show what kind of allocation it was.
 func place(stack []binary.Frame, kind heapcalls.Kind, inModule func(file string) bool) (key, int) {
 	i := home(stack, inModule)
@@ -181,15 +183,15 @@ func addsNothing(expression string) bool {
 	return strings.Contains(expression, `+ ""`) || strings.Contains(expression, `"" +`)
 }
 
-// around decides on a site of a benchmark that was measured: what it surely
-// makes and no operation shows is made before or after the loop.
+// around decides on a site of a measured benchmark: if it certainly allocates
+// but no operation shows it, it does so before or after the loop.
 func (s *Site) around() {
 	if perOp, _ := s.Evidence.most(); perOp < noneAtAll && s.Evidence.Reach == Surely && s.Verdict != Grows {
 		s.Verdict, s.Reason, s.Conflict = Cold, "outside of what is measured", ""
 	}
 }
 
-// source names the evidence for the site besides runs.
+// source describes the evidence for the site other than runs.
 func (s *Site) source() string {
 	if s.Evidence.Said {
 		return "compiler"
@@ -197,7 +199,7 @@ func (s *Site) source() string {
 	return "code"
 }
 
-// most returns the highest count of any run, warm and in all.
+// most returns the highest count of any run, when warm and in total.
 func (e *Evidence) most() (perOp, total float64) {
 	for _, r := range e.Runs {
 		perOp, total = max(perOp, r.PerOp), max(total, r.Total)
@@ -206,7 +208,7 @@ func (e *Evidence) most() (perOp, total float64) {
 }
 
 const (
-	wholeOne  = 0.45 // on every second operation, or more often
+	wholeOne  = 0.45 // once every second operation, or more often
 	noneAtAll = 0.01
 )
 
@@ -227,6 +229,8 @@ func (s *Site) measured(kind heapcalls.Kind, perOp float64) {
 		s.Verdict, s.Reason = Grows, fmt.Sprintf("%s; in %s only while warming up", sizeRule(kind), s.where())
 	case s.Evidence.SetUp && s.Evidence.Code && s.Evidence.Reach == Surely && s.Evidence.Rule == heapcalls.Each:
 		s.Verdict, s.Reason = Always, fmt.Sprintf("on every way through the function, which %s calls in its set-up only", s.where())
+	case s.Evidence.Unreached && s.Evidence.Reach == Maybe:
+		s.Verdict, s.Reason = Unknown, fmt.Sprintf("behind a branch; %s executes it in its set-up only", s.where())
 	default:
 		s.Verdict, s.Reason = Cold, fmt.Sprintf("in %s only while warming up", s.where())
 		if s.Evidence.Code && s.Evidence.Reach == Surely {

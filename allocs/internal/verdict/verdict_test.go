@@ -46,6 +46,9 @@ func TestDecide(t *testing.T) {
 		{"a local string", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized}, Grows, false},
 		{"sure, and only the set-up of a benchmark executes it", heapcalls.Object, Evidence{Code: true, Reach: Surely, Runs: warm, SetUp: true}, Always, false},
 		{"behind a branch that only set-up takes", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm, SetUp: true}, Cold, false},
+		{"behind a branch, and no run executes the function in each operation", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm, SetUp: true, Unreached: true}, Unknown, false},
+		{"what only appends show in set-up still grows", heapcalls.Grow, Evidence{Code: true, Reach: Maybe, Rule: heapcalls.Growth, Runs: warm, SetUp: true, Unreached: true}, Grows, false},
+		{"behind an error in set-up", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error", Runs: warm, SetUp: true, Unreached: true}, Cold, false},
 		{"sure, visited, never seen", heapcalls.Object, Evidence{Code: true, Reach: Surely, Visited: true}, Unknown, true},
 	} {
 		s := &Site{Kind: c.kind, Evidence: c.e}

@@ -7,32 +7,32 @@ import (
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
 )
 
-// Reach is how surely a place is executed when the root runs.
+// Reach is how certainly a place is executed when the root runs.
 type Reach uint8
 
-// From the surest to the least likely.
+// From the most certain to the least likely.
 const (
 	Surely  Reach = iota // on every path through every function of the chain
-	Maybe                // behind a branch
-	Rarely               // behind a branch to an error, a panic or first-time work
-	reaches              // number of them
+	Maybe                // below a branch
+	Rarely               // below a branch to an error, a panic or first-time work
+	reaches              // number of reaches
 )
 
-// Found is a call of the runtime that takes memory, and how the root gets
-// there.
+// Found is a call of the runtime that allocates, and the path from the root to
+// it.
 type Found struct {
-	Stack []binary.Frame // the allocation first, the root last; inlined functions included
+	Stack []binary.Frame // the allocation first, the root last; includes inlined functions
 	Kind  heapcalls.Kind
 	Rule  heapcalls.Rule
 	Reach Reach
-	Why   string // of Rarely
+	Why   string // the reason for Rarely
 }
 
 // Dynamic is a call whose callee the code does not show.
 type Dynamic struct {
 	Stack   []binary.Frame
 	Reach   Reach
-	Callees int // callees that the source shows; 0 if that is not known
+	Callees int // number of callees according to the source; 0 if unknown
 }
 
 // Resolve returns the functions of a program that a dynamic call may reach; ok
@@ -46,7 +46,7 @@ type Coldness func(f binary.Frame) string
 // the pool whose Get is called at the frame.
 type PoolNew func(at binary.Frame) (file string, line int, ok bool)
 
-// target is what is known about a callee by its name.
+// target describes a callee by its name.
 type target struct {
 	allocates, opaque bool
 	kind              heapcalls.Kind
@@ -54,7 +54,7 @@ type target struct {
 	cold              string
 }
 
-// targets caches them: a walk meets the same names repeatedly.
+// targets caches targets by name: a walk meets the same names repeatedly.
 type targets map[string]*target
 
 func (ts targets) of(symbol string) *target {
@@ -67,14 +67,14 @@ func (ts targets) of(symbol string) *target {
 	return t
 }
 
-// walker walks the call graph of executables from one root. Every function is
-// entered once for each reach, the surest first, so each chain that is kept is
-// the surest and among those the shortest.
+// walker walks the call graph of executables from one root. It enters every
+// function once for each reach, the most certain first, so each chain is the
+// most certain one, and the shortest of those.
 type walker struct {
 	programs []*binary.Program
 	resolve  Resolve
 	cold     Coldness
-	stop     func(f binary.Frame) bool // a waiver: do not go on below this line
+	stop     func(f binary.Frame) bool // a waiver: do not continue below this line
 	poolNew  PoolNew                   // may be nil
 	targets  targets
 	seen     map[*binary.Func]bool
@@ -91,12 +91,12 @@ type step struct {
 	reach   Reach
 	why     string
 	only    func(c *binary.Call) bool // which calls of f count; nil for all
-	own     func(f binary.Frame) bool // with only: whether the frame is in the lines of the root
+	own     func(f binary.Frame) bool // if only is set: whether the frame is in the lines of the root
 }
 
 // direct reports whether the call is written in the lines of a log call itself.
-// Arguments are made whenever the expression is, whatever comes before it in
-// the function; what was inlined into it can have its own branches.
+// Arguments are evaluated whenever the expression is, whatever precedes it in
+// the function; code that was inlined into it can have branches.
 func (s *step) direct(c *binary.Call) bool {
 	return s.only != nil && s.own(c.Stack[0])
 }
@@ -108,7 +108,7 @@ type link struct {
 	n      int
 }
 
-// depthLimit bounds chains; longer ones are not readable.
+// depthLimit is the maximum length of a chain; longer ones are not readable.
 const depthLimit = 40
 
 func (w *walker) push(s step) { w.queues[s.reach] = append(w.queues[s.reach], s) }
@@ -216,14 +216,14 @@ func (w *walker) descend(s step, c *binary.Call, f *binary.Func, reach Reach, wh
 	w.push(step{program: s.program, f: f, above: &link{c.Stack, s.above, n}, reach: reach, why: why})
 }
 
-// With tooMany callees the analysis knows only the type: following all of them
-// would report what has nothing to do with the root.
+// With more than tooMany callees the analysis knows only the type: following
+// all of them would report unrelated code.
 const tooMany = 8
 
 // indirect follows a call through an interface or a function value.
 func (w *walker) indirect(s step, c *binary.Call, reach Reach, why string) {
 	if c.Stack[0].Func == poolGet {
-		return // its New: the analysis would name those of all pools
+		return // skip New: the analysis would name those of all pools
 	}
 	fs, many, ok := w.resolve(s.program, c.Stack[0])
 	if !ok || len(fs) > tooMany {
@@ -231,7 +231,7 @@ func (w *walker) indirect(s step, c *binary.Call, reach Reach, why string) {
 		return
 	}
 	if len(fs) > 1 && reach < Maybe {
-		reach = Maybe // one of several
+		reach = Maybe // one of several callees
 	}
 	for _, f := range fs {
 		r, y := reach, why
@@ -251,8 +251,8 @@ func stack(frames []binary.Frame, above *link) []binary.Frame {
 	return out
 }
 
-// coldFunctions are functions of the standard library that a program enters a
-// bounded number of times, or only when something is wrong.
+// coldFunctions lists functions of the standard library that a program executes
+// a bounded number of times, or only after an error.
 var coldFunctions = map[string]string{
 	"sync.(*Pool).pinSlow":                 "the pool meets this processor for the first time",
 	"sync.(*poolChain).pushHead":           "the pool's queue is full",

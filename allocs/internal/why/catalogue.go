@@ -15,19 +15,19 @@ import (
 // Pattern is an entry of the catalogue.
 type Pattern struct {
 	Name   string
-	Reason string // instead of the general words; "" keeps them
+	Reason string // replaces the general reason; "" keeps it
 	Fix    string
 	match  func(q query) bool
 }
 
-// query is what patterns look at.
+// query is the input of patterns.
 type query struct {
 	*verdict.Site
 	what      string
 	line      string
 	statement string
 	logCall   bool
-	deep      bool // look also at what the callee calls
+	deep      bool // also match functions that the callee calls
 }
 
 // moved reports whether a variable moves to the heap.
@@ -48,8 +48,8 @@ func (q query) calls(names ...string) bool {
 	if !q.deep {
 		return false
 	}
-	// What the line calls can have been inlined into it: look at the
-	// functions between the line and the allocation too.
+	// Functions that the line calls may be inlined: also match the functions
+	// between the line and the allocation.
 	stacks := [][]binary.Frame{q.Stack}
 	for _, p := range q.Places {
 		stacks = append(stacks, p.Stack)
@@ -100,10 +100,10 @@ var (
 // Catalogue returns the patterns, for the documentation.
 func Catalogue() []Pattern { return catalogue }
 
-// catalogue is looked through from the top; the more special comes first.
+// catalogue is searched from the top, so special patterns come first.
 var catalogue = slices.Concat(special, libraryPatterns, patterns)
 
-// special are patterns of a few functions whose use is easy to fix.
+// special lists patterns of a few functions whose use is easy to fix.
 var special = []Pattern{
 	{"pool-put-value", "a value that is not a pointer is copied to the heap to be stored in the pool, on every Put",
 		"keep pointers in the pool: Put(p) with the *T that Get returned",
@@ -128,7 +128,7 @@ var special = []Pattern{
 		}},
 }
 
-// patterns are about what the code does, and about widely used functions.
+// patterns lists patterns of code and of widely used functions.
 var patterns = []Pattern{
 	{"boxed-before-level-check", "the argument is boxed where the log call is written, before the logger looks at the level: it allocates even when the event is dropped",
 		"use the typed method (Int, Str, …) instead of Any or Interface, or guard the call with Enabled",

@@ -8,8 +8,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
 )
 
-// libraryPatterns are about functions of the standard library that take memory
-// for what they return or for their state.
+// libraryPatterns lists functions of the standard library that allocate their
+// result or their state.
 var libraryPatterns = []Pattern{
 	{"iter-pull", "iter.Pull starts a coroutine, with an object for each thing that it shares with it",
 		"range over the function, or let the caller give a callback",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package why turns what the compiler and the code show about a site into one
-// sentence, and finds the fix in a catalogue of patterns.
+// Package why summarizes the evidence of the compiler and the code about a site
+// in one sentence, and finds a fix in a catalogue of patterns.
 package why
 
 import (
@@ -16,16 +16,17 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// Answer is the reason of a site and what helps.
+// Answer is the reason why a site allocates, and a fix.
 type Answer struct {
 	Pattern string // stable name of the catalogue's entry
 	Reason  string // one sentence
 	Flow    []string
-	Fix     string // "" when there is nothing better to say
+	Fix     string // "" if there is no known fix
 }
 
-// Explain answers for a site. line is the source of the line, statement the
-// whole statement it belongs to; logCall reports that the root is a log call.
+// Explain returns the Answer for a site. line is the source of the line,
+// statement the whole statement it belongs to; logCall reports that the root is
+// a log call.
 func Explain(s *verdict.Site, line, statement string, logCall bool) Answer {
 	q := newQuery(s, line, statement, logCall)
 	a := Answer{Reason: mechanics(q)}
@@ -46,8 +47,8 @@ func Explain(s *verdict.Site, line, statement string, logCall bool) Answer {
 	return a
 }
 
-// newQuery prepares the questions of the catalogue. An object that is made for
-// a slice of constant size, or for the bytes of a constant, is one of these.
+// newQuery returns the query for a site. It treats an object that holds a slice
+// of constant size, or the bytes of a constant, as such.
 func newQuery(s *verdict.Site, line, statement string, logCall bool) query {
 	q := query{Site: s, line: line, statement: statement, logCall: logCall}
 	if s.Evidence.Escape == nil {
@@ -67,8 +68,8 @@ func newQuery(s *verdict.Site, line, statement string, logCall bool) query {
 	return q
 }
 
-// find returns the first pattern that matches, or nil. What the line calls
-// counts before what is called further below.
+// find returns the first pattern that matches, or nil. A function that the line
+// calls takes precedence over functions further below.
 func (q *query) find() *Pattern {
 	for range 2 {
 		for i := range catalogue {
@@ -87,7 +88,7 @@ func (q *query) find() *Pattern {
 	return nil
 }
 
-// elsewhere names the place when it is not the function that the line calls.
+// elsewhere names the place if it is not in the function that the line calls.
 func elsewhere(q query) string {
 	if q.Kind != heapcalls.Inside || len(q.Places) < 2 && (len(q.Stack) == 0 || binary.Normalise(q.Stack[0].Func) == q.Callee) {
 		return ""
@@ -117,7 +118,7 @@ func (q query) withAll(reason string) string {
 	return reason
 }
 
-// mechanics describes in general what happens at a site.
+// mechanics describes an allocation at a site in general.
 func mechanics(q query) string {
 	what := q.what
 	if what == "" || strings.HasPrefix(what, "~") || what == "... argument" {
@@ -131,7 +132,7 @@ func mechanics(q query) string {
 	}
 	switch q.Kind {
 	case heapcalls.Box:
-		return or("a value") + " is copied to the heap to be stored in an interface" // but for empty strings and nil slices
+		return or("a value") + " is copied to the heap to be stored in an interface" // except for empty strings and nil slices
 	case heapcalls.BoxSmall:
 		return or("a number") + " is copied to the heap to be stored in an interface (0 to 255 are free)"
 	case heapcalls.Make:
@@ -183,7 +184,7 @@ func inside(s *verdict.Site) string {
 	return strings.Join(all, ", ")
 }
 
-// at describes what is allocated and where.
+// at describes the kind and the place of an allocation.
 func at(kind heapcalls.Kind, stack []binary.Frame, callee string) string {
 	noun := nouns[kind]
 	if noun == "" {
@@ -259,7 +260,7 @@ func last(e *compiler.Escape) compiler.Step {
 	return last
 }
 
-// split takes "from x (how)" apart.
+// split splits "from x (how)".
 func split(step string) (text, how string) {
 	step = strings.TrimPrefix(step, "from ")
 	i := strings.LastIndex(step, " (")
@@ -269,7 +270,7 @@ func split(step string) (text, how string) {
 	return step[:i], strings.TrimSuffix(step[i+2:], ")")
 }
 
-// Flow returns the way of the value to the heap, one step a line.
+// Flow returns the path of the value to the heap, one step per line.
 func Flow(e *compiler.Escape) []string {
 	var out []string
 	for _, s := range e.Reasons {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package edit has the parts that suggested edits are made of.
+// Package edit provides the building blocks of suggested edits.
 package edit
 
 import (
@@ -25,9 +25,9 @@ func Text(pass *analysis.Pass, n ast.Node) string {
 	return string(text[from.Offset:to.Offset])
 }
 
-// Indent returns the white space that the line of a node begins with. ok is
-// false when something else is before the node on its line, or behind it on the
-// line where it ends; a comment may be behind it.
+// Indent returns the white space at the beginning of the line of a node. ok is
+// false if something else precedes the node on its first line, or anything but
+// a comment follows it on its last line.
 func Indent(pass *analysis.Pass, n ast.Node) (indent string, ok bool) {
 	from, to := pass.Fset.Position(n.Pos()), pass.Fset.Position(n.End())
 	text, err := pass.ReadFile(from.Filename)
@@ -70,8 +70,8 @@ func Fix(message string, edits ...analysis.TextEdit) []analysis.SuggestedFix {
 }
 
 // Import returns the name by which the code at a position calls a package of
-// the standard library, and the edits that import it. ok is false when
-// something else has the name there.
+// the standard library, and the edits that import it. ok is false if the name
+// means something else there.
 func Import(pass *analysis.Pass, file *ast.File, at token.Pos, pkg string) (name string, edits []analysis.TextEdit, ok bool) {
 	name = path.Base(pkg)
 	imported := false
@@ -103,8 +103,8 @@ func Import(pass *analysis.Pass, file *ast.File, at token.Pos, pkg string) (name
 	return name, addImport(pass.Fset, file, pkg), true
 }
 
-// Package returns a name for a new variable of the package that nothing in it
-// has yet, at its own level or around the position.
+// Package returns an unused name for a new variable of the package: nothing at
+// package level or around the position has it.
 func Package(pass *analysis.Pass, file *ast.File, at token.Pos, name string) string {
 	for n := 1; ; n++ {
 		try := name
@@ -122,9 +122,9 @@ func Package(pass *analysis.Pass, file *ast.File, at token.Pos, name string) str
 	}
 }
 
-// Pure reports whether an expression has no effect but its value: it calls
-// nothing and cannot panic except for a nil pointer, so it does not matter when
-// it is evaluated.
+// Pure reports whether an expression has no side effects: it calls nothing and
+// cannot panic except for a nil pointer, so it does not matter when it is
+// evaluated.
 func Pure(info *types.Info, e ast.Expr) bool {
 	if info.Types[e].Value != nil {
 		return true

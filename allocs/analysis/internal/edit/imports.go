@@ -11,12 +11,11 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// addImport adds a package of the standard library where gofmt would have it:
-// in its place among the others, or before all imports. A single import becomes
-// a list.
+// addImport adds a package of the standard library where gofmt would put it:
+// among the others, or before all imports. A single import becomes a list.
 //
-// Edits of several fixes may meet here: those that are the same count once, and
-// insertions at one place are sorted by their text.
+// Edits of several fixes may coincide: equal edits count once, and insertions
+// at one place are sorted by their text.
 func addImport(fset *token.FileSet, file *ast.File, pkg string) []analysis.TextEdit {
 	for _, d := range file.Decls {
 		g, ok := d.(*ast.GenDecl)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fields finds the struct fields of a package that hold what others
-// own: those that are assigned from a parameter.
+// Package fields finds the struct fields of a package that hold values owned by
+// other code: those that are assigned from a parameter.
 package fields
 
 import (
@@ -13,15 +13,15 @@ import (
 	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 )
 
-// Borrowed are such fields.
+// Borrowed holds the fields that hold values owned by other code.
 type Borrowed struct {
-	Any  map[*types.Var]bool // of any object
-	Kept map[*types.Var]bool // of an object that was there before: it is a parameter, the receiver, or out of a pool
+	Any  map[*types.Var]bool // fields set in any object
+	Kept map[*types.Var]bool // fields set in an object that existed before: a parameter, the receiver, or one from a pool
 	// Consumed are fields that are used up: if x.f != nil { …; x.f = nil }.
 	Consumed map[*types.Var]bool
 }
 
-// Find looks through the functions of the package.
+// Find returns the borrowed fields that the functions of the package set.
 func Find(pass *rule.Pass) Borrowed {
 	b := Borrowed{map[*types.Var]bool{}, map[*types.Var]bool{}, map[*types.Var]bool{}}
 	for _, fn := range rule.Nodes[*ast.FuncDecl](pass) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guard finds the log calls that are behind a check of the level: their
-// arguments are boxed only when they are logged.
+// Package guard finds the log calls that are guarded by a check of the level:
+// their arguments are boxed only when they are logged.
 package guard
 
 import (
@@ -59,7 +59,7 @@ func before(list []ast.Stmt, at token.Pos) bool {
 	return false
 }
 
-// asks reports whether a condition is about a level, by the names in it: each
+// asks reports whether a condition checks a level, judging by its names: each
 // logger names it differently, and many programs have their own flag.
 func asks(n ast.Node) bool {
 	if n == nil {

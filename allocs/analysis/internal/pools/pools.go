@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/allocs/analysis/internal/typename"
 )
 
-// Put returns what a call puts into a pool, or nil.
+// Put returns the value that a call puts into a pool, or nil.
 func Put(info *types.Info, call *ast.CallExpr) ast.Expr {
 	if recv, name := typename.Method(info, call, "sync", "Pool"); recv == nil || name != "Put" || len(call.Args) != 1 {
 		return nil

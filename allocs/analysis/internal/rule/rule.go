@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rule has what the checks have in common: how an analyzer is made and
-// how the files of a package are gone through.
+// Package rule provides the common parts of the checks: making an analyzer and
+// iterating over the files of a package.
 package rule
 
 import (
@@ -25,7 +25,7 @@ func New(name, doc string, run func(*Pass)) *analysis.Analyzer {
 	return analyzer(name, doc, run, func(string) bool { return true })
 }
 
-// Steady makes a check that leaves test files out: allocations of tests do not
+// Steady makes a check that ignores test files: allocations of tests do not
 // matter.
 func Steady(name, doc string, run func(*Pass)) *analysis.Analyzer {
 	return analyzer(name, doc, run, func(file string) bool { return !strings.HasSuffix(file, "_test.go") })
@@ -52,7 +52,7 @@ func analyzer(name, doc string, run func(*Pass), wanted func(file string) bool) 
 	}
 }
 
-// Nodes goes through the nodes of a type.
+// Nodes iterates over the nodes of a type.
 func Nodes[N ast.Node](p *Pass) iter.Seq2[inspector.Cursor, N] {
 	return func(yield func(inspector.Cursor, N) bool) {
 		for _, file := range p.files {
@@ -65,7 +65,7 @@ func Nodes[N ast.Node](p *Pass) iter.Seq2[inspector.Cursor, N] {
 	}
 }
 
-// Below goes through the nodes of a type at and below a place.
+// Below iterates over the nodes of a type at and below a place.
 func Below[N ast.Node](c inspector.Cursor) iter.Seq2[inspector.Cursor, N] {
 	return func(yield func(inspector.Cursor, N) bool) {
 		var none N
@@ -77,8 +77,8 @@ func Below[N ast.Node](c inspector.Cursor) iter.Seq2[inspector.Cursor, N] {
 	}
 }
 
-// Around returns the innermost node of a type that is around a place, or a
-// nil N.
+// Around returns the innermost node of a type that contains a place, or a nil
+// N.
 func Around[N ast.Node](c inspector.Cursor) N {
 	var none N
 	for cur := range c.Enclosing(none) {

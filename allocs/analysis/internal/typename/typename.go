@@ -39,8 +39,8 @@ func IsEvent(t types.Type) bool {
 	return false
 }
 
-// EndsEvent reports whether a method writes the event, after which it belongs
-// to the logger again.
+// EndsEvent reports whether a method writes the event, which then belongs to
+// the logger again.
 func EndsEvent(name string) bool {
 	switch name {
 	case "Msg", "Msgf", "Msgs", "MsgFunc", "Send":
@@ -104,8 +104,8 @@ func isInterface(t types.Type) bool {
 }
 
 // Boxes reports whether an expression is copied to the heap when it becomes an
-// interface value, whatever its value is: a constant is not, nor is a single
-// byte or a bool, of which the runtime has all values ready.
+// interface value, whatever its value. Constants are not, nor are single bytes
+// and bools, for which the runtime has all values ready.
 func Boxes(info *types.Info, e ast.Expr) bool {
 	tv, ok := info.Types[e]
 	if !ok || tv.Value != nil || tv.Type == nil || PointerShaped(tv.Type) {

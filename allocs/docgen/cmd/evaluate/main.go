@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Evaluate measures how accurate allocs is on code that was written without it,
-// and writes the table of docs/zero-alloc-evidence.md. Run it in allocs/docgen:
+// Evaluate measures how accurate allocs is on code that was not written with
+// it, and writes the table of docs/zero-alloc-evidence.md. Run it in
+// allocs/docgen:
 //
 //	go run ./cmd/evaluate -write ../../docs/zero-alloc-evidence.md
 //
-// With -keep DIR, what was measured and what the tool reported is kept, so that
+// With -keep DIR, measurements and the reports of the tool are kept, so that
 // -only can evaluate some modules at a time; the last run, without -only,
-// writes the table of all. The tool is asked again when it is another build,
+// writes the table of all. If the build of the tool has changed, it runs again,
 // unless -stale is set.
 package main
 
@@ -26,7 +27,7 @@ func main() {
 	only := flag.String("only", ".", "expression for the names of the modules")
 	write := flag.String("write", "", "document to write the table to")
 	keep := flag.String("keep", "", "directory to keep results in, and to take them from")
-	stale := flag.Bool("stale", false, "take what another build of the tool has reported too")
+	stale := flag.Bool("stale", false, "also use the reports of another build of the tool")
 	reasons := flag.Bool("reasons", false, "also print what is said of each line")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -6,7 +6,7 @@
 //
 //	go run ./cmd/teach                    # examples and catalogue
 //	go run ./cmd/teach -check             # only report whether they are up to date
-//	go run ./cmd/teach -gate gate.json    # the matrix too, of what allocs --json wrote
+//	go run ./cmd/teach -gate gate.json    # also the matrix, from the output of allocs --json
 package main
 
 import (

@@ -47,7 +47,7 @@ func write(dir, docs string, releases []string) error {
 	if err != nil {
 		return err
 	}
-	// Read only now: others may write to the page during the run.
+	// The page is read only now, because it may be edited during the run.
 	text, err := os.ReadFile(page)
 	if err != nil {
 		return err

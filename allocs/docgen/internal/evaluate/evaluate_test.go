@@ -53,7 +53,7 @@ func TestE2EOtherProjects(t *testing.T) {
 	}
 }
 
-// kept makes what is stored in it go to the heap.
+// kept makes values stored in it go to the heap.
 var kept []*[3]int
 
 //go:noinline

@@ -12,12 +12,13 @@ import (
 	"strings"
 )
 
-// Store is a directory that keeps what was measured of each module and what the
-// tool reported, so that a later run repeats only what has changed. "" keeps
-// nothing.
+// Store is a directory that keeps the measurements of each module and the
+// reports of the tool, so that a later run repeats only the changed ones. ""
+// keeps nothing.
 type Store string
 
-// subject is what a kept file is about. A file about anything else is not used.
+// subject identifies the content of a kept file. A file with another subject is
+// not used.
 type subject struct {
 	Path, Version, Dir, Package, Bench string
 	Roots                              []string
@@ -32,14 +33,14 @@ func (s subject) equal(other subject) bool {
 		s.Package == other.Package && s.Bench == other.Bench
 }
 
-// keptTruth is a file with what was measured.
+// keptTruth is a file with measurements.
 type keptTruth struct {
 	Of    subject
 	Truth *Truth
 }
 
-// reports are what the tool reports about a module, with its benchmarks and
-// without. Tool is the checksum of its executable.
+// reports are the tool's reports on a module, with its benchmarks and without.
+// Tool is the checksum of its executable.
 type reports struct {
 	Of            subject
 	Tool          string
@@ -58,7 +59,7 @@ func (s Store) keepTruth(m *Module, t *Truth) error {
 	return s.write(m, "truth", keptTruth{m.subject(), t})
 }
 
-// reports returns what a tool reported; the tool "" is any.
+// reports returns the reports of a tool; the tool "" is any.
 func (s Store) reports(m *Module, tool string) (*reports, error) {
 	var k reports
 	if err := s.read(m, "reports", &k); err != nil || !k.Of.equal(m.subject()) || tool != "" && tool != k.Tool {

@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// Module is code that the tool is evaluated with.
+// Module is a module on which the tool is evaluated.
 type Module struct {
 	Name    string
-	Path    string // for the Go proxy; "" is a directory of this repository
+	Path    string // module path for the Go proxy; "" is a directory of this repository
 	Version string
-	Dir     string   // of Path == "", below allocs/
-	Package string   // whose benchmarks are run, as ./x
-	Bench   string   // which of them
-	Roots   []string // as for --root
+	Dir     string   // the directory if Path is "", relative to allocs/
+	Package string   // the package whose benchmarks are run, such as ./x
+	Bench   string   // which of these benchmarks
+	Roots   []string // patterns, as for --root
 	// Causes are the causes of known deviations, by line. They are printed
 	// beside the deviation; one without a cause fails the test.
 	Causes map[string]string
@@ -34,15 +34,15 @@ const (
 	testFile     = "the line is in a test file, whose functions are in no program; runs see it"
 )
 
-// Modules are all modules that the tool is evaluated with, the fastest first.
+// Modules lists all modules on which the tool is evaluated, the fastest first.
 var Modules = []Module{
 	{Name: "log/slog with JSONHandler", Dir: "testdata/slogjson", Package: ".", Bench: ".", Roots: []string{"example.com/slogjson.*"}},
 	{Name: "zerolog", Path: "github.com/rs/zerolog", Version: "v1.35.1", Package: ".", Bench: ".", Roots: []string{
 		"github.com/rs/zerolog.(*Event).*", "github.com/rs/zerolog.(*Logger).*", "github.com/rs/zerolog.Logger.*",
 		"github.com/rs/zerolog.(*Array).*", "github.com/rs/zerolog.Context.*"},
 		Causes: map[string]string{"error_marshal_test.go:18": testFile}},
-	// How far the goroutine of BenchmarkAsyncFileWriter lags behind, and
-	// with that whether a pool is empty, differs from run to run.
+	// How far the goroutine of BenchmarkAsyncFileWriter lags behind, and therefore
+	// whether a pool is empty, differs from run to run.
 	{Name: "phuslu/log", Path: "github.com/phuslu/log", Version: "v1.0.121", Package: ".",
 		Bench: "^Benchmark(SyncFileWriter|AsyncIOWriter|PcFile.*|Categorized.*|Logger|TSVLogger)$", Roots: []string{
 			"github.com/phuslu/log.(*Entry).*", "github.com/phuslu/log.(*Logger).*", "github.com/phuslu/log.NewContext"}},
@@ -114,8 +114,8 @@ func (m *Module) fetch(ctx context.Context, allocsDir, dir string) (string, erro
 	return to, copyTree(from, to)
 }
 
-// copyTree copies files without their permissions: those of the module cache
-// forbid to write.
+// copyTree copies files without their permissions: files of the module cache
+// are read-only.
 func copyTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

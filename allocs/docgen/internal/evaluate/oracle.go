@@ -28,7 +28,7 @@ func (l line) String() string { return l.file + ":" + strconv.Itoa(l.n) }
 // MarshalText makes a line the key of a JSON object.
 func (l line) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText reads what MarshalText returns.
+// UnmarshalText reads the text that MarshalText returns.
 func (l *line) UnmarshalText(text []byte) error {
 	at := strings.LastIndexByte(string(text), ':')
 	n, err := strconv.Atoi(string(text[at+1:]))
@@ -39,28 +39,28 @@ func (l *line) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Truth is what the profiles show of a module.
+// Truth has the counts of a module's profiles.
 type Truth struct {
-	Benchmarks []string // those without sub-benchmarks
+	Benchmarks []string // the benchmarks without sub-benchmarks
 	// PerOp is by benchmark and line: allocations for one operation below a
 	// root. A line is the innermost of the module on the stack.
 	PerOp map[string]map[line]float64
-	// Roots are the roots that a line was seen below, the innermost of each
-	// stack.
+	// Roots are the roots above a line, the innermost of each stack.
 	Roots map[line][]string
 	// Visited are the lines that the benchmarks execute in each operation.
 	Visited map[line]bool
 }
 
-// threshold is how often a line must allocate to count: fewer happen while
-// something grows or when a pool is empty.
+// threshold is the number of allocations per operation from which a line
+// counts: fewer happen while something grows or when a pool is empty.
 const threshold = 0.01
 
 // iterations of the shorter run of a benchmark; the longer has twice as many.
 // One that takes long has fewer, and two at least.
 const iterations = 1000
 
-// long is what the iterations of a run take, at most, when nothing is counted.
+// long is the maximum time of the iterations of a run in which nothing is
+// counted.
 const long = 200 * time.Millisecond
 
 // leaf is a benchmark without sub-benchmarks.
@@ -115,8 +115,9 @@ func (m *Module) measure(ctx context.Context, dir string, say func(string)) (*Tr
 	return t, err
 }
 
-// exact writes an overlay with which the runtime allocates objects below 16
-// bytes one by one, not in blocks that the profile counts instead of them.
+// exact writes an overlay that makes the runtime allocate objects below 16
+// bytes one by one. It would otherwise pack them into blocks, and the profile
+// would count the blocks.
 func exact(ctx context.Context, dir string) (overlay string, env []string, err error) {
 	out, err := run(ctx, dir, nil, "go", "env", "GOROOT")
 	if err != nil {
@@ -179,7 +180,7 @@ func (m *Module) leaves(ctx context.Context, pkg, test string) ([]leaf, error) {
 // nothing is an expression that no part of a name matches.
 const nothing = `[^\x00-\x{10FFFF}]`
 
-// among notes which other leaves run with the expression for this one: names of
+// among records which other leaves match the expression for this one: names of
 // sub-benchmarks may have slashes.
 func (l *leaf) among(all []leaf) {
 	var longer []string
@@ -204,9 +205,9 @@ func expression(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// perOp runs one benchmark for n and for 2n iterations, each twice: what
-// happens once cancels out, and of the two counts the smaller one is the more
-// accurate.
+// perOp runs one benchmark for n and for 2n iterations, each twice: allocations
+// that happen once cancel out, and the smaller of two counts is the more
+// accurate one.
 func (m *Module) perOp(ctx context.Context, t *Truth, dir, pkg, test string, b leaf) (map[line]float64, error) {
 	var least [2]map[line]int64
 	for round := range 2 {
@@ -292,7 +293,7 @@ func (m *Module) isRoot(fn string) bool {
 	return false
 }
 
-// run runs a command; its error holds what it printed.
+// run runs a command. The error contains its output.
 func run(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, append(append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off"), env...)

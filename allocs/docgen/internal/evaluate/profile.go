@@ -10,13 +10,14 @@ import (
 	"os"
 )
 
-// frame is a function on a stack, with the line it was at.
+// frame is a function on a stack and the current line in it.
 type frame struct {
 	fn, file string
 	line     int
 }
 
-// sample is a stack, the allocation first, and how many objects it made.
+// sample is a stack, the allocation first, and the number of objects that it
+// allocated.
 type sample struct {
 	stack   []frame
 	objects int64
@@ -26,7 +27,7 @@ type sample struct {
 var errProfile = errors.New("not an allocation profile")
 
 // readProfile reads a file of -test.memprofile: protocol buffers, compressed.
-// Only what is needed is decoded.
+// It decodes only the fields that are needed.
 func readProfile(name string) ([]sample, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -48,12 +49,12 @@ func readProfile(name string) ([]sample, error) {
 	return p.samples()
 }
 
-// profile is a message of which indexes are not yet looked up.
+// profile is a message whose indexes are not resolved yet.
 type profile struct {
 	strings   []string
 	raw       [][2][]uint64 // locations and values of a sample
 	locations map[uint64][]place
-	functions map[uint64][2]uint64 // name and file
+	functions map[uint64][2]uint64 // indexes of name and file
 }
 
 // place is a line of a location; several when functions were inlined.
@@ -62,7 +63,7 @@ type place struct{ function, line uint64 }
 // Field numbers of the messages.
 const (
 	fieldSample, fieldLocation, fieldFunction, fieldString = 2, 4, 5, 6
-	// within these
+	// Field numbers within a sample, location, line or function.
 	sampleLocation, sampleValue            = 1, 2
 	locationID, locationLine               = 1, 4
 	lineFunction, lineNumber               = 1, 2

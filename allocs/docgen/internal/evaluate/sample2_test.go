@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// sampleAnswer is what of allocs --json is compared with the truth.
+// sampleAnswer is the part of allocs --json that is compared with the truth.
 type sampleAnswer struct {
 	Toolchains []struct {
 		Name    string   `json:"name"`
@@ -43,7 +43,7 @@ func secondSample(t *testing.T) string {
 	return dir
 }
 
-// TestE2ESecondSample compares the tool with what is measured of the cases, on
+// TestE2ESecondSample compares the tool with the measurements of the cases, on
 // each release, and its reasons with those that are written beside the lines.
 func TestE2ESecondSample(t *testing.T) {
 	var releases []string

@@ -13,20 +13,20 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// Score is how a report agrees with the truth.
+// Score measures how well a report agrees with the truth.
 type Score struct {
-	Lines    int // that the profile shows
-	Reported int // of them, with a verdict other than none
-	Always   int // of them, at always
-	Behind   int // of those that are not reported, below roots that have calls which are not followed
-	Claimed  int // lines at always that the benchmarks execute
-	Right    int // of them, shown by the profile
-	NotSeen  int // lines at always that no benchmark executes: nothing is known about them
+	Lines    int // lines that the profile shows
+	Reported int // of Lines: with a verdict other than none
+	Always   int // of Lines: with the verdict always
+	Behind   int // of Lines: not reported, but below roots that have calls which are not followed
+	Claimed  int // lines with the verdict always that the benchmarks execute
+	Right    int // of Claimed: shown by the profile
+	NotSeen  int // lines with the verdict always that no benchmark executes: nothing is known about them
 	Pairs    int // benchmark and line, in the profile
-	Agreed   int // of them, those that the tool's own runs saw too
-	Equal    int // of the pairs, those with the same count
+	Agreed   int // of Pairs: also seen by the tool's own runs
+	Equal    int // of Pairs: with the same count
 	Often    int // lines that the profile shows at 0.5 or more per operation
-	Missed   int // of them, those that are not reported
+	Missed   int // of Often: not reported
 	Extra    int // pairs that only the tool's own runs saw
 	// Deviations describe each line that is not as expected.
 	Deviations []Deviation
@@ -42,7 +42,7 @@ func (s *Score) add(other *Score) {
 	}
 }
 
-// Deviation is a line on which the tool and the profile do not agree.
+// Deviation is a line on which the tool and the profile disagree.
 type Deviation struct{ Line, What, Detail string }
 
 // Result is the evaluation of a module.
@@ -51,13 +51,13 @@ type Result struct {
 	Truth   *Truth
 	Go      string
 	Roots   int
-	With    Score // with runs
-	Without Score // code and compiler alone
+	With    Score // the score with runs
+	Without Score // the score with code and compiler alone
 	Reasons []Reason
 	Trouble []string
 }
 
-// Reason is what the tool reports about a line that the profile shows.
+// Reason is the tool's report on a line that the profile shows.
 type Reason struct {
 	Line            string
 	PerOp           float64
@@ -67,7 +67,7 @@ type Reason struct {
 
 // Evaluator evaluates modules.
 type Evaluator struct {
-	Dir   string // of the module allocs
+	Dir   string // directory of the module allocs
 	Store Store
 	Stale bool // accept kept reports of another build of the tool
 	Say   func(string)
@@ -103,8 +103,8 @@ func (e *Evaluator) Evaluate(ctx context.Context, m Module, dir string) (*Result
 			return nil, err
 		}
 	}
-	// The tool first: what the measuring leaves in the directory is not part of
-	// the module.
+	// Run the tool first: files that measuring leaves in the directory are not
+	// part of the module.
 	if of == nil {
 		if of, err = e.ask(ctx, &m, t, at); err != nil {
 			return nil, err
@@ -124,7 +124,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, m Module, dir string) (*Result
 	}, nil
 }
 
-// ask asks the tool about the copy of a module, and keeps what it reports.
+// ask asks the tool about the copy of a module, and keeps its report.
 func (e *Evaluator) ask(ctx context.Context, m *Module, t *tool, at string) (*reports, error) {
 	r := &reports{Tool: t.sum}
 	var err error
@@ -139,7 +139,7 @@ func (e *Evaluator) ask(ctx context.Context, m *Module, t *tool, at string) (*re
 	return r, e.Store.keepReports(m, r)
 }
 
-// often is a count of what allocates in every second operation or more.
+// often is the count of an allocation in every second operation or more.
 const often = 0.5
 
 // equal reports whether two counts are the same. A fraction
@@ -200,7 +200,7 @@ func judge(t *Truth, r *Report, runs bool) Score {
 	return s
 }
 
-// pairs compares what was counted for each benchmark.
+// pairs compares the counts of each benchmark.
 func (s *Score) pairs(t *Truth, r *Report) {
 	for _, b := range t.Benchmarks {
 		for l, n := range t.PerOp[b] {
@@ -222,7 +222,7 @@ func (s *Score) pairs(t *Truth, r *Report) {
 			}
 		}
 		for l, n := range r.PerOp[b] {
-			// What grows does so less often in longer runs.
+			// Growing happens less often in longer runs.
 			if n >= threshold && t.PerOp[b][l] < threshold && r.verdict(l) == verdict.Always {
 				s.Extra++
 				s.deviate("only in the tool's run of "+b, l, fmt.Sprintf("%.2f per operation", n))
@@ -231,8 +231,8 @@ func (s *Score) pairs(t *Truth, r *Report) {
 	}
 }
 
-// notFollowed is a line that is missed, but below roots about which the report
-// states that not all calls are followed.
+// notFollowed describes a line that is missed, but below roots whose calls are
+// not all followed, according to the report.
 const notFollowed = "not followed"
 
 // leavesOpen reports whether the report states for each root that it has calls
@@ -245,7 +245,7 @@ func (s *Score) deviate(what string, l line, detail string) {
 	s.Deviations = append(s.Deviations, Deviation{l.String(), what, detail})
 }
 
-// reasons lists what the tool reports about the lines of the profile.
+// reasons lists the tool's reports on the lines of the profile.
 func reasons(t *Truth, r *Report) []Reason {
 	var out []Reason
 	for l, n := range t.lines() {

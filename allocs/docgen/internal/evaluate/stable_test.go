@@ -68,8 +68,8 @@ func stableRuns(t *testing.T) (runs, atATime, burning int) {
 
 // TestE2ESameResultsUnderLoad runs the tool beside processes that burn all
 // processors, and several at a time in full runs, every second time without
-// kept results, and requires the same document each time. What may differ is
-// left out by steady.
+// kept results, and requires the same document each time. steady leaves out the
+// parts that may differ.
 func TestE2ESameResultsUnderLoad(t *testing.T) {
 	runs, atATime, burning := stableRuns(t)
 	tool := buildTool(t)
@@ -166,12 +166,12 @@ func runTool(tool string, env, args []string) ([]byte, error) {
 }
 
 // steady flattens a document to path → value. Left out, because they differ by
-// their nature: how long a toolchain took (seconds); what a run counted with
+// their nature: how long a toolchain took (seconds); the count of a run with
 // its warm-up (total) and in how many operations (n), as the number of
 // iterations goes by the processor time that they take; and the counts and
 // bytes for one operation of each site (per_op, bytes, and the same number in
-// the words of because), as what grows sometimes does so less often in more
-// iterations. The count of each root (allocs) is compared.
+// the words of because), as a slice that grows sometimes does so less often in
+// more iterations. The count of each root (allocs) is compared.
 func steady(text []byte) (map[string]string, error) {
 	var doc any
 	if err := json.Unmarshal(text, &doc); err != nil {
@@ -207,7 +207,7 @@ func steady(text []byte) (map[string]string, error) {
 // counted is a count in the words of a verdict.
 var counted = regexp.MustCompile(`: [0-9.]+ per operation`)
 
-// difference lists what is not the same, in the order of the paths.
+// difference lists the differences, in the order of the paths.
 func difference(want, got map[string]string) []string {
 	var out []string
 	for path, w := range want {
@@ -223,7 +223,7 @@ func difference(want, got map[string]string) []string {
 		}
 	}
 	sort.Slice(out, func(i, j int) bool {
-		// What could not be measured explains the rest.
+		// Failed measurements explain the rest.
 		if a, b := strings.Contains(out[i], "trouble"), strings.Contains(out[j], "trouble"); a != b {
 			return a
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Marks of the part of a document that the table is written to.
+// Markers around the table in a document.
 const (
 	tableBegin = "<!-- results: begin -->\n"
 	tableEnd   = "<!-- results: end -->\n"
@@ -65,7 +65,7 @@ func Table(results []*Result) string {
 	return b.String()
 }
 
-// cause returns the cause of a deviation, as far as it is known.
+// cause returns the cause of a deviation if it is known.
 func (m *Module) cause(d Deviation) string {
 	if c := m.Causes[d.Line]; c != "" {
 		return c
@@ -76,7 +76,7 @@ func (m *Module) cause(d Deviation) string {
 	return unknownCause
 }
 
-// Reasons returns what the tool reports about each line, in Markdown.
+// Reasons returns the tool's report on each line, in Markdown.
 func Reasons(results []*Result) string {
 	var b strings.Builder
 	b.WriteString("| line | per operation | source | why |\n| --- | --- | --- | --- |\n")
@@ -105,7 +105,7 @@ func of(n, all int) string {
 	return fmt.Sprintf("%d (%d %%)", n, 100*n/all)
 }
 
-// Write puts the text between the marks of a document.
+// Write writes the text between the markers of a document.
 func Write(name, text string) error {
 	old, err := os.ReadFile(name)
 	if err != nil {

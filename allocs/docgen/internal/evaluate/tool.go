@@ -48,7 +48,7 @@ type site struct {
 	} `json:"evidence"`
 }
 
-// Report is what the tool reports about a module.
+// Report is the tool's report on a module.
 type Report struct {
 	Go    string
 	Roots int
@@ -56,12 +56,12 @@ type Report struct {
 	// Unfollowed are the roots that have calls which the report lists as
 	// not followed.
 	Unfollowed map[string]bool
-	// PerOp is what its own runs counted, by benchmark and line.
+	// PerOp has the counts of the tool's own runs, by benchmark and line.
 	PerOp   map[string]map[line]float64
 	Trouble []string
 }
 
-// tool is the command as it is built.
+// tool is the built command.
 type tool struct{ path, sum string }
 
 // build builds allocs below dir.

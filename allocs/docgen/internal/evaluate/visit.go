@@ -45,16 +45,16 @@ func (m *Module) visit(ctx context.Context, dir, pkg string) (map[line]bool, err
 	return steady(profiles, strings.TrimSpace(string(module))), nil
 }
 
-// covered is a block of a coverage profile: where it starts, and how often each
-// of the two runs has executed it.
+// covered is a block of a coverage profile: its start, and how often each of
+// the two runs executed it.
 type covered struct {
 	at     [2]int // line and column
 	counts [2]int
 }
 
 // steady returns the lines of a module whose block the second profile has
-// executed more often than the first. Of several blocks on a line, that at its
-// beginning counts: the body of a function literal is another.
+// executed more often than the first. Of several blocks on a line, the first
+// one counts: the body of a function literal is a separate block.
 func steady(profiles [2]string, module string) map[line]bool {
 	block := regexp.MustCompile(`^` + regexp.QuoteMeta(module) + `/(.*):(\d+)\.(\d+),(\d+)\.\d+ \d+ (\d+)$`)
 	first := map[line]covered{}

@@ -14,7 +14,7 @@ type hunk struct{ del, add []string }
 // subsequence of lines.
 func diff(before, after string) (out []hunk) {
 	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
-	most := make([][]int, len(a)+1) // of common lines, from i and j on
+	most := make([][]int, len(a)+1) // number of common lines from i and j on
 	for i := range most {
 		most[i] = make([]int, len(b)+1)
 	}
@@ -60,8 +60,8 @@ func (h hunk) first(n int) hunk {
 	return h
 }
 
-// clean removes what tests want, the lines that are empty then, and those that
-// only gofmt has changed.
+// clean removes the expectations of tests, lines that are empty without them,
+// and lines that only gofmt has changed.
 func (h hunk) clean() (out hunk) {
 	for i := len(h.del) - 1; i >= 0 && len(h.add) == len(h.del); i-- {
 		if strings.Join(strings.Fields(h.del[i]), " ") == strings.Join(strings.Fields(h.add[i]), " ") {

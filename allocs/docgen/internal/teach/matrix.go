@@ -13,9 +13,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// Matrix returns the table of roots and Go releases: how many methods have
-// which worst verdict, which methods these are, and the lines that are behind
-// it.
+// Matrix returns the table of roots and Go releases: the methods with each
+// worst verdict, their number, and the lines that cause it.
 func Matrix(d *findings.Document) Section {
 	var b strings.Builder
 	b.WriteString("| methods |")
@@ -47,7 +46,7 @@ func Matrix(d *findings.Document) Section {
 // order is the order of the verdicts, the best first.
 var order = []verdict.Verdict{verdict.Absent, verdict.None, verdict.Cold, verdict.Grows, verdict.Unknown, verdict.Always}
 
-// counts returns how many roots have which worst verdict on a release.
+// counts returns the number of roots with each worst verdict on a release.
 func counts(roots []*findings.Root, t int) string {
 	n := map[string]int{}
 	for _, r := range roots {
@@ -62,7 +61,8 @@ func counts(roots []*findings.Root, t int) string {
 	return strings.Join(out, ", ")
 }
 
-// rows lists the roots by their answers; those with the same share a row.
+// rows lists the roots by their answers; roots with the same answers share a
+// row.
 func rows(d *findings.Document) string {
 	byAnswers := map[string][]string{}
 	var keys []string
@@ -90,10 +90,11 @@ func place(answers string) string {
 	return answers
 }
 
-// most is how many lines are listed.
+// most is the maximum number of lines that are listed.
 const most = 15
 
-// lines lists what is behind the worst verdicts, what most roots share first.
+// lines lists the lines that cause the worst verdicts, those shared by most
+// roots first.
 func lines(d *findings.Document) string {
 	type line struct {
 		text, reason string

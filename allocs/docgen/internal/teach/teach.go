@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package teach writes the parts of docs/zero-alloc.md that are in the
-// repository already: the examples of the checks and rewrites from their test
-// data, the catalogue of reasons, and the matrix from the result of the gate.
-// So what the document shows has been tested, and stays up to date.
+// Package teach writes the parts of docs/zero-alloc.md that come from other
+// files of the repository: the examples of the checks and rewrites from their
+// test data, the catalogue of reasons, and the matrix from the result of the
+// gate. So the document's examples have been tested, and stay up to date.
 package teach
 
 import (
@@ -24,8 +24,8 @@ import (
 // <!-- name: end -->.
 type Section struct{ Name, Text string }
 
-// Sections returns the parts that are made of what is in the module allocs,
-// which dir is the directory of.
+// Sections returns the parts that come from the module allocs, whose directory
+// is dir.
 func Sections(dir string) ([]Section, error) {
 	var out []Section
 	var errs []error
@@ -52,8 +52,8 @@ func Replace(document string, s Section) (string, error) {
 	return document[:i] + s.Text + document[i+j:], nil
 }
 
-// check returns the example of a check, with what it reports as comments, and
-// what the suggested fix makes of it.
+// check returns the example of a check, with its reports as comments, and the
+// result of the suggested fix.
 func check(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -82,7 +82,7 @@ func code(language, text string) string { return "```" + language + "\n" + text 
 
 var want = regexp.MustCompile("\\s*// want (`[^`]*`|\"[^\"]*\")")
 
-// reports turns what a test wants into what the check reports.
+// reports turns the expectations of a test into the reports of the check.
 func reports(text string) string {
 	return want.ReplaceAllStringFunc(text, func(comment string) string {
 		_, pattern, _ := strings.Cut(comment, "want ")
@@ -94,10 +94,10 @@ func reports(text string) string {
 	})
 }
 
-// plain takes out what a test wants.
+// plain removes the expectations of a test.
 func plain(text string) string { return want.ReplaceAllString(text, "") }
 
-// rewrites shows the first place of each.
+// rewrites shows the first example of each rewrite.
 func rewrites(dir string) (string, error) {
 	var b strings.Builder
 	for _, a := range rewrite.Analyzers {

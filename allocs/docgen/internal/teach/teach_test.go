@@ -15,7 +15,7 @@ import (
 
 var root = filepath.Join("..", "..", "..")
 
-// What the document shows is what the tests of the checks hold.
+// The document's examples are those of the checks' tests.
 func TestDocumentIsUpToDate(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "..", "docs", "zero-alloc.md"))
 	if err != nil {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package versions makes the table of the version experiment: the same hot
-// paths on many Go releases, what each operation allocates there and what the
-// compiler prints about it.
+// paths on many Go releases, with the allocations of each operation and the
+// compiler's output about them.
 package versions
 
 import (
@@ -30,7 +30,7 @@ import (
 // Releases are the releases in the published table.
 var Releases = []string{"1.13", "1.17", "1.18", "1.20", "1.21", "1.22", "1.24", "1.25", "1.26", "1.27"}
 
-// Matrix is what was found: a row for each path, a column for each release.
+// Matrix is the result: a row for each path, a column for each release.
 type Matrix struct {
 	Target   string // "linux/amd64"
 	Releases []Release
@@ -53,7 +53,7 @@ type Row struct {
 // Cell is a path on a release.
 type Cell struct {
 	PerOp   float64  // counted by the module's own test, which is independent of the tool
-	Tool    float64  // what the tool counted in the benchmark of the path
+	Tool    float64  // the tool's count in the benchmark of the path
 	Said    []string // values that escape according to the compiler, at lines that allocate
 	Verdict verdict.Verdict
 }
@@ -62,7 +62,7 @@ type Cell struct {
 // nothing about it.
 func (c Cell) Silent() bool { return c.PerOp >= 0.01 && len(c.Said) == 0 }
 
-// Count returns the number of allocations for reading.
+// Count returns the number of allocations as text.
 func (c Cell) Count() string {
 	return strconv.FormatFloat(math.Round(c.PerOp*100)/100, 'f', -1, 64)
 }
@@ -92,7 +92,8 @@ func Run(ctx context.Context, dir string, releases []string, cache string, tell 
 	return m, m.check()
 }
 
-// disagreement is what another goroutine can add to the count of a benchmark.
+// disagreement is the amount that another goroutine can add to the count of a
+// benchmark.
 const disagreement = 0.05
 
 // check compares the two counts of each cell, and the verdict with them: a
@@ -138,7 +139,7 @@ func count(ctx context.Context, tc *toolchain.Toolchain, dir string) (map[string
 	return counts, json.Unmarshal(text, &counts)
 }
 
-// matrix takes the table out of a report.
+// matrix returns the table of a report.
 func matrix(r *check.Report) *Matrix {
 	m := &Matrix{}
 	files := source.New()
@@ -164,7 +165,7 @@ func matrix(r *check.Report) *Matrix {
 	return m
 }
 
-// cell returns what the tool reports about the sites of a path.
+// cell returns the tool's report on the sites of a path.
 func cell(sites []*verdict.Site) Cell {
 	c := Cell{Verdict: verdict.None}
 	said := map[string]bool{}

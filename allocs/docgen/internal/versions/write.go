@@ -28,7 +28,7 @@ func (m *Matrix) Into(document []byte) ([]byte, error) {
 	return bytes.Join([][]byte{before, []byte(Begin + "\n"), []byte(m.Markdown()), []byte(End), after}, nil), nil
 }
 
-// Markdown returns the counts as a table, and one of what the compiler printed.
+// Markdown returns a table of the counts, and one of the compiler's output.
 func (m *Matrix) Markdown() string {
 	var b strings.Builder
 	b.WriteString("| path |")
@@ -73,7 +73,7 @@ func (m *Matrix) versions() string {
 	return strings.Join(all, ", ")
 }
 
-// said joins neighbouring releases on which the compiler prints the same.
+// said joins adjacent releases on which the compiler prints the same.
 func (m *Matrix) said(row Row) string {
 	var parts []string
 	for i := 0; i < len(row.Cells); {
@@ -102,7 +102,7 @@ func words(c Cell) string {
 	return "`" + strings.Join(c.Said, "`, `") + "`"
 }
 
-// SVG returns the counts as a picture, readable on light and dark paper.
+// SVG returns the counts as a picture, readable on light and dark backgrounds.
 func (m *Matrix) SVG() string {
 	const top, line, label, cell, foot = 58, 24, 150, 58, 40
 	width, height := label+cell*len(m.Releases)+16, top+line*len(m.Rows)+foot

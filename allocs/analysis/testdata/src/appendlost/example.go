@@ -21,7 +21,7 @@ func write(w io.Writer, text string) error {
 func writeKept(w io.Writer, text string) error {
 	p := lines.Get().(*[]byte)
 	defer lines.Put(p)
-	*p = append((*p)[:0], text...) // what has grown stays in the pool
+	*p = append((*p)[:0], text...) // the larger array stays in the pool
 	_, err := w.Write(*p)
 	return err
 }

@@ -12,7 +12,7 @@ func (s *server) begin(id int) {
 	s.done = func() { s.n -= id } // want `the function literal is kept in s.done: it is an object with s on each call`
 }
 
-// What the function needs is in the object; the function is made once.
+// The object has the data of the function, which is made once.
 type keptServer struct {
 	id, n int
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package zap is what the checks need to know of the logger.
+// Package zap declares the parts of the logger that the checks need.
 package zap
 
 type Logger struct{}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logr is what the checks need to know of the logger.
+// Package logr declares the parts of the logger that the checks need.
 package logr
 
 type Logger struct{}

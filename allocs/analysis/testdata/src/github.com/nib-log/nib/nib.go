@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nib is what the checks need to know of the logger.
+// Package nib declares the parts of the logger that the checks need.
 package nib
 
 type Logger struct{}

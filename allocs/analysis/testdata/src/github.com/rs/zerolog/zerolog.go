@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package zerolog is what the checks need to know of the logger.
+// Package zerolog declares the parts of the logger that the checks need.
 package zerolog
 
 type Logger struct{}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/check"
+)
+
+func TestExpressionsThatMatchNothingAreReported(t *testing.T) {
+	files := map[string]string{
+		"m.go":      "package m\n\n//alloc:none\nfunc Free(n int) int { return n + 1 }\n",
+		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc BenchmarkFree(b *testing.B) {\n\tfor range b.N {\n\t\tFree(1)\n\t}\n}\n",
+	}
+	for _, c := range []struct {
+		bench, tests *regexp.Regexp
+		want         []string
+	}{
+		{regexp.MustCompile("Free"), nil, nil},
+		{regexp.MustCompile("NoSuch"), regexp.MustCompile("Free"), []string{"--bench NoSuch matches nothing in these packages", "--tests Free matches nothing in these packages"}},
+	} {
+		d := examine(t, check.Options{Bench: c.bench, Tests: c.tests, Cache: filepath.Join(os.TempDir(), "nib-allocs-test", "cache", "nib-allocs")}, files)
+		if got := d.Toolchains[0].Trouble; !slices.Equal(got, c.want) {
+			t.Errorf("--bench %v --tests %v: got %q, want %q", c.bench, c.tests, got, c.want)
+		}
+	}
+}
