@@ -27,8 +27,8 @@ func init() {
 func blockOf(k int) string { return strings.Repeat("at main.go:7\n", 1+k%4) + "at the end" }
 
 // logBlocks logs records of several lines as an application that uses setup
-// does, until it is killed; without lines to log it delivers what others have
-// left.
+// does, until it is killed; without lines to log it delivers the lines of
+// others.
 func logBlocks(j *job) error {
 	b, err := openBoard(j.Board)
 	if err != nil {
@@ -36,7 +36,7 @@ func logBlocks(j *job) error {
 	}
 	l, err := setup.Open(setup.Config{
 		Format: "console", Signals: setup.SwitchOff, Reopen: setup.SwitchOff, Timeout: patience,
-		Output: []string{"file:" + j.Log + "?spool=" + j.Spool + "&max_size=" + strconv.FormatInt(int64(j.MaxFile), 10) + "B"},
+		Output: []string{"file:" + j.Log + "?spool=" + j.Spool + "&on_full=block:" + patience.String() + "&max_size=" + strconv.FormatInt(int64(j.MaxFile), 10) + "B"},
 	})
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ import (
 
 const jobVar = "NIB_CRASH_JOB"
 
-// A job describes what a child does.
+// A job describes the work of a child.
 type job struct {
 	Role    string
 	Board   string
@@ -51,7 +51,8 @@ type job struct {
 	Cgroup  string        // which the child puts itself into
 	UID     int           // that the child has, if it is not 0
 	Trap    bool          // wait until the test has set a trap
-	Wait    time.Duration // for the destination at the end; what it has not taken then stays
+	Wait    time.Duration // for the destination at the end; lines that it has not accepted then stay
+	Blocks  bool          // calls wait for a segment, so that no line is refused on a slow disk
 }
 
 // A report is written by a child that ends in an orderly way.
@@ -87,7 +88,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A lane is one goroutine's way into the spool: a sink that records what became
+// A lane is one goroutine's way into the spool: a sink that records the outcome
 // of the last line.
 type lane struct {
 	spoolSink
@@ -141,7 +142,7 @@ func (g *gate) Fork() (delivery.Destination, error) {
 	return &gate{f.(*file.Sink), g.board}, nil
 }
 
-// A service is what a child has open.
+// A service has the open files and sinks of a child.
 type service struct {
 	j      *job
 	board  *board
@@ -182,6 +183,9 @@ func open(j *job) (*service, error) {
 		dest = &gate{v.file, b}
 	}
 	c := spool.Config{SegmentSize: j.Segment, Size: j.Size, Access: j.Access, OnError: onError, Drain: j.Wait, Shared: j.Shared}
+	if j.Blocks {
+		c.OnFull = blocks
+	}
 	if j.Second != "" {
 		if v.second, err = file.Open(j.Second, file.Config{OnError: onError}); err != nil {
 			return nil, err
@@ -246,7 +250,7 @@ func (v *service) logLines(writer int) {
 func (v *service) close() error {
 	wait := v.j.Wait
 	if wait == 0 {
-		wait = time.Minute
+		wait = patience
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
@@ -339,7 +343,7 @@ func jobEnv(j *job) []string {
 		panic(err) // all of its values can be encoded
 	}
 	env := slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, jobVar+"=") })
-	return append(env, jobVar+"="+string(text), "GOTRACEBACK=single", "GORACE=atexit_sleep_ms=0")
+	return append(env, jobVar+"="+string(text), "GOTRACEBACK=all", "GORACE=atexit_sleep_ms=0")
 }
 
 // readable returns a copy of a program that everyone may start.
@@ -353,8 +357,8 @@ func readable(t testing.TB, name string) string {
 	return to
 }
 
-// patience is how long a test waits for what must happen. It does not measure
-// speed.
+// patience is how long a test waits for an event that must happen. It does not
+// measure speed.
 const patience = 2 * time.Minute
 
 // blocks has calls wait until a segment has been made, however slow the machine
@@ -401,9 +405,22 @@ func (c *child) kill() {
 	c.ends(killedBy(syscall.SIGKILL))
 }
 
-// wait waits for the child and returns how it ended.
+// wait waits for the child and returns how it ended. One that hangs is ended
+// with the stacks of its goroutines on standard error.
 func (c *child) wait() syscall.WaitStatus {
-	<-c.ended
+	c.t.Helper()
+	select {
+	case <-c.ended:
+	case <-time.After(5 * patience):
+		_ = c.cmd.Process.Signal(syscall.SIGQUIT)
+		select {
+		case <-c.ended:
+		case <-time.After(10 * time.Second): // it is strace, or is stopped
+			_ = c.cmd.Process.Kill()
+			<-c.ended
+		}
+		c.t.Fatalf("the child hangs:\n%s", &c.err)
+	}
 	return c.cmd.ProcessState.Sys().(syscall.WaitStatus)
 }
 

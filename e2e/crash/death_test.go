@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A death is a way to die: what the child does, or what the test does to it,
-// and how it must have ended.
+// A death is a way to die: an action of the child, or of the test on it, and
+// how it must have ended.
 type death struct {
 	name   string
 	own    func(v *service) error // by itself

@@ -20,8 +20,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A moody destination is a log file that first does what a test sets as its
-// mood. It keeps the numbers of the records that it accepted.
+// A moody destination is a log file that first runs the mood that a test sets.
+// It keeps the numbers of the records that it accepted.
 type moody struct {
 	*file.Sink
 	mu       sync.Mutex
@@ -80,13 +80,16 @@ func newLocal(t testing.TB, p place, writers, pad int, c spool.Config) *local {
 	f, err := file.Open(p.log, file.Config{})
 	must(t, err)
 	d := &moody{Sink: f}
+	if c.OnFull == nil {
+		c.OnFull = blocks // the disk may be busy
+	}
 	s, err := spool.Open(p.spool, d, c)
 	must(t, err)
 	v := &service{j: &job{Writers: writers, Pad: pad, Seed: seed}, board: newBoard(t, writers), spool: s, sink: s, file: f}
 	return &local{v, p, d, newLedger()}
 }
 
-// judge ends the service and returns what became of the lines.
+// judge ends the service and returns the verdict on the lines.
 func (v *local) judge(t testing.TB) (verdict, spool.Stats) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour) // of a bubble, maybe
@@ -238,7 +241,7 @@ var flaps = []func(rng *rand.Rand) func(ctx context.Context, batch []nib.Record)
 	func(*rand.Rand) func(context.Context, []nib.Record) (int, error) {
 		return func(context.Context, []nib.Record) (int, error) { panic("the destination panics") }
 	},
-	func(*rand.Rand) func(context.Context, []nib.Record) (int, error) { // overwrites what it was given
+	func(*rand.Rand) func(context.Context, []nib.Record) (int, error) { // overwrites the lines it was given
 		return func(_ context.Context, batch []nib.Record) (int, error) {
 			clear(batch) // not the bytes that it refers to
 			return 0, errDown

@@ -20,8 +20,7 @@ func init() {
 }
 
 // logIdentical logs lines that have neither a time nor anything else of this
-// process, until it is killed; without a round it delivers what others have
-// left.
+// process, until it is killed; without a round it delivers the lines of others.
 func logIdentical(j *job) error {
 	v, err := open(j)
 	if err != nil {
@@ -57,7 +56,7 @@ func TestIdenticalLines(t *testing.T) {
 			if shared {
 				dir = p.spool
 			}
-			return start(t, job{Role: "identical", Spool: dir, Log: p.log, Shared: shared, Round: round,
+			return start(t, job{Role: "identical", Spool: dir, Log: p.log, Shared: shared, Blocks: true, Round: round,
 				Pace: 50 * time.Microsecond, Segment: segment, Size: 64 << 20, MaxFile: 256 << 10}, boards[i])
 		}
 		accepted := 0
@@ -90,7 +89,7 @@ func TestIdenticalLines(t *testing.T) {
 	}
 }
 
-// expect adds what a process has logged: how often each line has to be there at
+// expect adds the lines of a process: how often each line has to be there at
 // least, and may be at most. It clears the board.
 func expect(want map[string][2]int, round int, b *board) {
 	accepted := int(b.lane(0, laneAccepted).Load())

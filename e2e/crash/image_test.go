@@ -56,7 +56,7 @@ func (m image) kind(ext string) (names []string) {
 	return names
 }
 
-// An arrival counts what of the lines of an image has been delivered.
+// An arrival counts the delivered lines of an image.
 type arrival struct {
 	mu     sync.Mutex
 	most   int // lines to accept; those after them are refused
@@ -92,7 +92,7 @@ const (
 func init() {
 	roles["image"] = func(j *job) error {
 		a := &arrival{most: imageSettled}
-		s, err := spool.Open(j.Spool, a, spool.Config{SegmentSize: segment, Size: 64 << 20, Drain: time.Millisecond})
+		s, err := spool.Open(j.Spool, a, spool.Config{SegmentSize: segment, Size: 64 << 20, OnFull: blocks, Drain: time.Millisecond})
 		if err != nil {
 			return err
 		}

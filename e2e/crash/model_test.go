@@ -18,10 +18,10 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A model records what must be in the log: everything that was accepted, in the
+// A model records the lines that must be in the log: all accepted ones, in the
 // order of the calls. It acts on a spool and its destination at random, in
 // virtual time. When all goroutines of the bubble are blocked, the files are
-// what a process that dies now would leave, so a copy of them is a death.
+// those that a process that dies now would leave, so a copy of them is a death.
 type model struct {
 	*testing.T
 	rng  *rand.Rand

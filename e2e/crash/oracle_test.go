@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/sink/file"
@@ -97,7 +96,7 @@ func parse(line []byte) (id lineID, ok bool) {
 	return id, ok && string(rest) == string(want)+`,"message":"line"}`
 }
 
-// A ledger has what the processes recorded about their calls.
+// A ledger has the records of the processes about their calls.
 type ledger struct {
 	begun, accepted map[writerID]int
 	rounds          int
@@ -107,7 +106,7 @@ type writerID struct{ round, writer int }
 
 func newLedger() *ledger { return &ledger{begun: map[writerID]int{}, accepted: map[writerID]int{}} }
 
-// enter adds what is on a board after the end of a process, and clears the
+// enter adds the entries of a board after the end of a process, and clears the
 // board.
 func (l *ledger) enter(round int, b *board) {
 	l.rounds++
@@ -122,7 +121,7 @@ func (l *ledger) enter(round int, b *board) {
 	}
 }
 
-// A verdict is what the oracle has found.
+// A verdict has the findings of the oracle.
 type verdict struct {
 	accepted   int // calls that returned without an error
 	lines      int // that are there, other than notices
@@ -153,7 +152,7 @@ func (l *ledger) judge(text []byte) (v verdict) {
 		text = rest
 		id, ok := parse(line)
 		switch {
-		case len(line) == 0: // ends what was torn
+		case len(line) == 0: // ends a torn line
 		case ok && ended:
 			at := writerID{id.round, id.writer}
 			found[at] = append(found[at], id.k)
@@ -257,7 +256,7 @@ func deliverRest(t testing.TB, p place, maxFile int64) spool.Stats {
 	if err != nil {
 		t.Fatalf("the start is refused: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	must(t, s.Flush(ctx), s.Close())
 	st := s.Stats()
@@ -268,7 +267,7 @@ func deliverRest(t testing.TB, p place, maxFile int64) spool.Stats {
 	return st
 }
 
-// check delivers what is left and judges.
+// check delivers the rest and judges.
 func (l *ledger) check(t testing.TB, p place, maxFile int64) (verdict, spool.Stats) {
 	t.Helper()
 	st := deliverRest(t, p, maxFile)

@@ -166,8 +166,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// cutOnce lets a child log for a while and cuts the power. Only what was safe
-// before that is entered as accepted.
+// cutOnce lets a child log for a while and cuts the power. Only lines that were
+// safe before that are entered as accepted.
 func (m *machine) cutOnce(l, issued *ledger, j job, b *board) {
 	m.Helper()
 	c := start(m, j, b, otherBoot(m.run, m.boots)...)

@@ -24,9 +24,9 @@ import (
 // by the test that begins it.
 type row struct {
 	id     string
-	test   string // what is done
+	test   string // the action
 	method string
-	pass   string // what the figure must be
+	pass   string // the condition on the figure
 
 	mu      sync.Mutex
 	figure  string
@@ -154,8 +154,8 @@ const (
 	tableEnd   = "<!-- results: end -->\n"
 )
 
-// table returns what docs/reliability.md has between its marks. Rows that were
-// not run stay as they were in the table before.
+// table returns the rows of docs/reliability.md between its marks. Rows that
+// were not run stay as they were in the table before.
 func table(before string) string {
 	var b strings.Builder
 	counts := "short"

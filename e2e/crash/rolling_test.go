@@ -56,7 +56,7 @@ func TestRollingRestart(t *testing.T) {
 // until it logs.
 func startShared(t *testing.T, r *run, p place, round int, maxFile int64) *child {
 	t.Helper()
-	c := start(t, job{Role: "log", Spool: p.spool, Log: p.log, Shared: true, Round: round, Writers: 8, Pad: 500,
+	c := start(t, job{Role: "log", Spool: p.spool, Log: p.log, Shared: true, Blocks: true, Round: round, Writers: 8, Pad: 500,
 		Pace: 200 * time.Microsecond, Segment: 256 << 10, Size: 256 << 20, MaxFile: maxFile, Seed: r.seed}, newBoard(t, 8))
 	c.awaitLogging()
 	return c
@@ -75,7 +75,7 @@ func endShared(t *testing.T, c *child, killed bool) {
 	}
 }
 
-// deliverShared acts as a last process: it delivers what all others have left.
+// deliverShared acts as a last process: it delivers the lines of all others.
 func deliverShared(t *testing.T, p place, maxFile int64) {
 	t.Helper()
 	f, err := file.Open(p.log, file.Config{MaxSize: maxFile})

@@ -28,8 +28,8 @@ func strace(r *run) func(call, fault string) []string {
 	}
 }
 
-// small returns a job that does a bit of everything: it finds what the previous
-// one left, fills segments, delivers, rotates, deletes.
+// small returns a job that does a bit of everything: it finds the lines of the
+// previous one, fills segments, delivers, rotates, deletes.
 func small(r *run, p place, round int) job {
 	return job{Role: "log", Spool: p.spool, Log: p.log, Round: round, Writers: 4, Lines: 60, Pad: 2000,
 		Segment: segment, Size: 64 << 20, MaxFile: 40 << 10, Seed: r.seed}
@@ -150,8 +150,8 @@ func faultWasMet(t *testing.T, rep report) bool {
 }
 
 // afterFaults is like check, where lines may be in the file twice: after a
-// failed sync the contents of the disk are unknown, and without a cursor what
-// was delivered.
+// failed sync the contents of the disk are unknown, and without a cursor the
+// delivered lines.
 func (r *run) afterFaults(l *ledger, p place, again bool) verdict {
 	r.Helper()
 	deliverRest(r, p, 40<<10)

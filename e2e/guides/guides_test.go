@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guides runs what the migration guides show: each shape of code before
-// and after, and compares the lines.
+// Package guides runs the code of the migration guides: each shape of code
+// before and after, and compares the lines.
 package guides
 
 import (

@@ -20,7 +20,7 @@ func decode(t *testing.T, b []byte, v any) {
 }
 
 // patient waits when the disk is busy, instead of dropping lines.
-var patient = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: time.Minute}}
+var patient = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: 10 * time.Minute}}
 
 // full reports whether tests run at full length.
 func full() bool { return os.Getenv("NIB_E2E") == "full" }

@@ -87,7 +87,7 @@ func logLines(s *spool.Sink, name string, from, to int) {
 
 func flush(t *testing.T, s *spool.Sink) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	must(t, s.Flush(ctx))
 }
@@ -102,7 +102,7 @@ func countLines(t *testing.T, c *kfake.Cluster) map[string]int {
 	r, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumeTopics("logs"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	must(t, err)
 	defer r.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	got := map[string]int{}
 	for seen := int64(0); seen < end; {

@@ -28,13 +28,13 @@ import (
 )
 
 // The test binary starts itself again as a service that is killed. Its
-// environment sets what it does.
+// environment sets its task.
 const (
 	childDir     = "NIB_E2E_DIR"
 	childBrokers = "NIB_E2E_BROKERS"
 	childMode    = "NIB_E2E_MODE"
 	childShared  = "NIB_E2E_SHARED" // not "": other services have the spool as well
-	childRound   = "NIB_E2E_ROUND"  // "" delivers what is left
+	childRound   = "NIB_E2E_ROUND"  // "" delivers the rest
 )
 
 func TestMain(m *testing.M) {
@@ -120,10 +120,13 @@ func service(t *testing.T, addrs []string, dir, mode, round string) (*exec.Cmd, 
 // returns how many calls had returned.
 func killService(t *testing.T, addrs []string, dir, mode, round string, after time.Duration) (returned int) {
 	cmd, out := service(t, addrs, dir, mode, round)
-	begin := sync.OnceFunc(func() { time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) })
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		begin()
+	return returnedBy(cmd, out, sync.OnceFunc(func() { time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) }))
+}
+
+// returnedBy calls logs for each line that a service writes until it is killed,
+// and returns how many of its calls had returned.
+func returnedBy(cmd *exec.Cmd, out io.Reader, logs func()) (returned int) {
+	for lines := bufio.NewScanner(out); lines.Scan(); logs() {
 		if n, err := strconv.Atoi(lines.Text()); err == nil {
 			returned = n
 		}
@@ -189,8 +192,8 @@ func TestKill(t *testing.T) {
 }
 
 // A service is killed before any of its lines was acknowledged: a replica is
-// down, and until the others drop it, consumers cannot read what the leader
-// has. The next service finds it nevertheless.
+// down, and until the others drop it, consumers cannot read the leader's
+// records. The next service finds it nevertheless.
 func TestKillBeforeAcknowledgement(t *testing.T) {
 	brokers := cluster.Start(t, 3)
 	brokers.Create("logs", 1)
@@ -226,7 +229,7 @@ func check(t *testing.T, addrs []string, calls map[string]int, ordered bool) (v 
 	t.Helper()
 	there := map[string]map[int]bool{}
 	before := map[string]uint64{} // by spool
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	err := topic.Read(ctx, addrs, "logs", func(m topic.Message) bool {
 		v.records++

@@ -33,8 +33,7 @@ func TestEverythingRefused(t *testing.T) {
 		for _, dead := range []string{"", "dead"} {
 			t.Run(c.name+dead, func(t *testing.T) {
 				name := fmt.Sprintf("%s%s%s", c.key, dead, c.wrong)
-				brokers.Create(name, 1)
-				alter(t, brokers.Addrs(), name, c.key, c.wrong)
+				create(t, brokers, name, c.key, c.wrong)
 				conf := kafka.Config{DeliverTimeout: 2 * time.Second}
 				want := name
 				if dead != "" {
@@ -58,25 +57,74 @@ func TestEverythingRefused(t *testing.T) {
 				if dead == "" && (res.Accepted != 0 || err == nil) || len(res.Rejected) > 0 {
 					t.Errorf("got %d accepted, %d rejected, %v; want that all wait", res.Accepted, len(res.Rejected), err)
 				}
-				if dead == "" {
+				records := 500
+				if batch = batch[res.Accepted:]; dead == "" {
 					alter(t, brokers.Addrs(), name, c.key, c.mend)
+					awaitAccepted(t, brokers.Addrs(), name, batch[0])
+					records++
 				}
-				late := time.Now().Add(time.Minute)
-				for batch = batch[res.Accepted:]; len(batch) > 0; batch = batch[res.Accepted:] {
-					if res, err = d.Deliver(t.Context(), batch); len(res.Rejected) > 0 || err != nil && time.Now().After(late) {
-						t.Fatalf("got %+v, %v", res, err)
-					}
-				}
+				deliverAll(t, d, batch)
 				n := 0
 				if err := topic.Read(t.Context(), brokers.Addrs(), want, func(topic.Message) bool { n++; return true }); err != nil {
 					t.Fatal(err)
 				}
-				if n != 500 {
-					t.Errorf("%s has %d of 500 records", want, n)
+				if n != records {
+					t.Errorf("%s has %d of %d records", want, n, records)
 				}
 			})
 		}
 	}
+}
+
+// awaitAccepted waits until a change of a topic is in effect and a record, of
+// another spool, is accepted. Of records that are refused before that, those
+// with accepted ones after them in the same attempt would be rejected.
+func awaitAccepted(t *testing.T, addrs []string, name string, r nib.Record) {
+	t.Helper()
+	d, err := kafka.New(addrs, name, kafka.Config{DeliverTimeout: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	r.Spool++
+	deliverAll(t, d, []nib.Record{r})
+}
+
+// deliverAll delivers records, none of which may be rejected.
+func deliverAll(t *testing.T, d *kafka.Destination, batch []nib.Record) {
+	t.Helper()
+	for late := time.Now().Add(5 * time.Minute); len(batch) > 0; {
+		res, err := d.Deliver(t.Context(), batch)
+		if len(res.Rejected) > 0 || err != nil && time.Now().After(late) {
+			t.Fatalf("got %d accepted, %d rejected, %v", res.Accepted, len(res.Rejected), err)
+		}
+		batch = batch[res.Accepted:]
+	}
+}
+
+// create makes a topic with a configuration, which is in effect from the
+// beginning. A change comes into effect later.
+func create(t *testing.T, brokers *cluster.Cluster, name, key, value string) {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(brokers.Addrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	req := kmsg.NewPtrCreateTopicsRequest()
+	topic, conf := kmsg.NewCreateTopicsRequestTopic(), kmsg.NewCreateTopicsRequestTopicConfig()
+	conf.Name, conf.Value = key, &value
+	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = name, 1, 1
+	topic.Configs = append(topic.Configs, conf)
+	req.Topics = append(req.Topics, topic)
+	resp, err := req.RequestWith(t.Context(), cl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := resp.Topics[0].ErrorCode; code != 0 {
+		t.Fatalf("create %s: code %d", name, code)
+	}
+	brokers.AwaitReplicas(name, 1)
 }
 
 // alter sets a configuration of a topic.

@@ -30,7 +30,7 @@ func command(t *testing.T) string {
 }
 
 // A service that writes to all partitions is killed while one broker is down,
-// and nib relay delivers what it has left, before that broker is back: with
+// and nib relay delivers its lines before that broker is back: with
 // PartitioningKeyed by the key in its target, round robin by the mark that the
 // service has stored. Without the key it refuses.
 func TestRelayAfterKills(t *testing.T) {

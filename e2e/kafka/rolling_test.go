@@ -132,7 +132,7 @@ func (r *rolled) end(t *testing.T, killed bool) (returned int) {
 	return returned
 }
 
-// deliverSlots delivers what all services have left.
+// deliverSlots delivers the lines that all services have left.
 func deliverSlots(t *testing.T, addrs []string, dir string) {
 	t.Helper()
 	d, err := kafka.New(addrs, "logs", kafka.Config{})

@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// mapped is the size of the segments that a spool has in memory at the most,
-// docs/spool.md: how many it is at a moment varies.
+// mapped is the maximum size of the segments that a spool has in memory
+// (docs/spool.md); their number varies.
 const mapped = 9 * 8 << 20
 
 // Nowhere is the address of a server that is down.
@@ -26,8 +26,8 @@ const Nowhere = "http://127.0.0.1:1"
 
 // Memory logs through a spool to a destination that is down, until the spool is
 // almost full, and checks that neither the heap nor the resident size of the
-// process grows with what waits. NIB_E2E=full has a spool of 512 MiB, others
-// one of 256.
+// process grows with the number of waiting lines. With NIB_E2E=full the spool
+// has 512 MiB, otherwise 256.
 func Memory(t *testing.T, d delivery.Destination) {
 	t.Helper()
 	size := int64(256 << 20)
@@ -62,7 +62,7 @@ func Memory(t *testing.T, d delivery.Destination) {
 	}
 }
 
-// sizes are how much memory the process uses, in bytes.
+// sizes are the sizes of the process's memory, in bytes.
 type sizes struct{ heap, resident int64 }
 
 // memory returns the sizes after a collection.

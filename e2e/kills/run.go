@@ -15,17 +15,17 @@ import (
 	"github.com/nib-log/nib/e2e/receivers"
 )
 
-// A Result is what was logged, and what has arrived.
+// A Result counts the lines that were logged, and those that have arrived.
 type Result struct {
-	Lines    int // whose calls had returned
-	Services int // that were killed
+	Lines    int // lines whose calls had returned
+	Services int // services that were killed
 	Servers  int // kills of the server
 	Lost     []string
-	Repeated int           // records that are there another time
-	Draining time.Duration // until what was left at the end was delivered
+	Repeated int           // records that have arrived more than once
+	Draining time.Duration // time until the remaining records were delivered
 }
 
-// plan is how much to do.
+// plan is the amount of work.
 type plan struct{ lines, services, servers int }
 
 func planOf(mode string) plan {
@@ -36,9 +36,9 @@ func planOf(mode string) plan {
 }
 
 // Run logs lines to a receiver through a spool: one service after the other,
-// each of which is killed, and the server is killed and started again.
-// NIB_E2E=full has 1,000,000 lines, 40 kills of services, and 10 of the server.
-// A record that arrives twice must have the same identity each time.
+// each of which is killed, and the server is killed and started again. With
+// NIB_E2E=full there are 1,000,000 lines, 40 kills of services, and 10 of the
+// server. A record that arrives twice must have the same identity each time.
 func Run(t *testing.T, r receivers.Receiver) Result {
 	t.Helper()
 	p := planOf(os.Getenv("NIB_E2E"))
@@ -82,10 +82,10 @@ func Run(t *testing.T, r receivers.Receiver) Result {
 	return res
 }
 
-// count compares what has arrived with the calls that had returned.
+// count compares the lines that have arrived with the calls that had returned.
 func (res *Result) count(t *testing.T, r receivers.Receiver, returned map[string]int) {
 	t.Helper()
-	uids := map[string]string{}  // of messages
+	uids := map[string]string{}  // message by uid
 	lines := map[string]string{} // messages of UIDs
 	for a := range r.Arrivals(t) {
 		if !strings.HasPrefix(a.Message, messagePrefix) {

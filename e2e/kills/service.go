@@ -23,7 +23,7 @@ import (
 const (
 	childDir   = "NIB_E2E_DIR"
 	childURL   = "NIB_E2E_URL"
-	childRound = "NIB_E2E_ROUND" // "" delivers what is left
+	childRound = "NIB_E2E_ROUND" // if empty, the service delivers the remaining records
 )
 
 // Main runs the tests of a package, or, in a process that Run has started, a
@@ -39,12 +39,12 @@ func Main(m *testing.M, open func(url string) (delivery.Destination, error)) {
 	}
 }
 
-// patient waits when the disk is busy or the spool is full, instead of dropping
-// lines.
+// patient makes calls wait if the disk is busy or the spool is full, instead of
+// dropping lines.
 var patient = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: 10 * time.Minute}}
 
 // serve logs until it is killed, up to forty thousand lines per second, and
-// writes to standard output how many calls have returned.
+// writes the number of calls that have returned to standard output.
 func serve(open func(url string) (delivery.Destination, error)) error {
 	d, err := open(os.Getenv(childURL))
 	if err != nil {
@@ -90,7 +90,7 @@ func service(dir, url, round string) *exec.Cmd {
 }
 
 // killService runs a service until it has logged a number of lines and some
-// time has passed, kills it, and returns how many calls had returned.
+// time has passed, kills it, and returns the number of calls that had returned.
 func killService(t *testing.T, dir, url, round string, lines int, after time.Duration) (returned int) {
 	t.Helper()
 	cmd := service(dir, url, round)

@@ -43,8 +43,8 @@ func (s asKlog) WriteRecord(r *nib.Record) error {
 	return err
 }
 
-// unescaped quotes a text as klog does, with klog's words for what went wrong,
-// and leaves other values alone.
+// unescaped quotes a text as klog does, with klog's words for errors, and
+// leaves other values alone.
 func unescaped(raw []byte) string {
 	var s string
 	if string(raw) == "null" || json.Unmarshal(raw, &s) != nil {
@@ -68,8 +68,8 @@ func newLogger(out io.Writer, v int, _ string) logr.Logger {
 // differences maps lines of klog to those of niblogr, where these are not
 // equal:
 //   - a nil error or Stringer is null;
-//   - what implements logr.Marshaler is what MarshalLog returns, also where
-//     klog prefers the text;
+//   - a logr.Marshaler is the result of MarshalLog, also where klog prefers the
+//     text;
 //   - keys that are not strings have another form;
 //   - a value that contains itself has another error;
 //   - of equal keys the last stays where it is, rather than where the first

@@ -138,7 +138,7 @@ const (
 	tableEnd   = "<!-- metrics: end -->\n"
 )
 
-// TestGuideListsAllMetrics compares the table in docs with what is yielded.
+// TestGuideListsAllMetrics compares the table in docs with all metrics.
 func TestGuideListsAllMetrics(t *testing.T) {
 	all := newService(t).families()
 	var table strings.Builder

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package metrics checks the metrics of everything in the repository with the
-// parsers of Prometheus: names, units, stability, and what the dashboard and
-// the alerts in docs make of them.
+// parsers of Prometheus: names, units, stability, and the queries of the
+// dashboard and the alerts in docs.
 package metrics
 
 import (

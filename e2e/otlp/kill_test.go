@@ -42,8 +42,8 @@ func TestKillWithLoki(t *testing.T) {
 	check(t, kills.Run(t, receivers.StartLoki(t)))
 }
 
-// VictoriaLogs keeps what it has accepted in memory; the service gets the
-// response when it is on disk.
+// VictoriaLogs keeps accepted records in memory; the service gets the response
+// when it is on disk.
 func TestKillWithVictoriaLogs(t *testing.T) {
 	check(t, kills.Run(t, receivers.StartVictoriaLogs(t)))
 }

@@ -22,7 +22,7 @@ import (
 // before it responds.
 type Collector struct {
 	*servers.Collector
-	files []string // of those that were killed
+	files []string // files of the collectors that were killed
 }
 
 // StartCollector starts a Collector.
@@ -62,7 +62,7 @@ func (c *Collector) Arrivals(t testing.TB) iter.Seq[Arrival] {
 		for _, name := range append(c.files, c.Logs) {
 			f, err := os.Open(name)
 			if name == c.Logs && errors.Is(err, fs.ErrNotExist) {
-				return // it has had no request
+				return // the collector has had no request
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -44,20 +43,19 @@ schema_config:
 analytics: {reporting_enabled: false}
 `
 
-// lokiPage is how many lines Loki returns for a query.
+// lokiPage is the number of lines that Loki returns for a query.
 const lokiPage = 5000
 
-// A Loki is a Loki with a write-ahead log. Equal lines with equal times are
-// there once.
+// A Loki is a Loki server with a write-ahead log. It stores equal lines with
+// equal times once.
 type Loki struct{ server }
 
 // StartLoki starts a Loki.
 func StartLoki(t testing.TB) *Loki {
 	t.Helper()
 	dir := cached(t, "loki-"+lokiVersion, "loki", "full", buildLoki)
-	l := &Loki{newServer(t)}
-	_, port, _ := net.SplitHostPort(l.addr)
-	_, other, _ := net.SplitHostPort(unused(t))
+	s, port, other := newServer(t)
+	l := &Loki{s}
 	if err := write(l.dir, map[string]string{"config.yaml": fmt.Sprintf(lokiConfig, port, other)}); err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +64,8 @@ func StartLoki(t testing.TB) *Loki {
 	return l
 }
 
-// buildLoki builds Loki, which takes about six minutes. Its module replaces
-// others, so its go.mod is that of the build, too.
+// buildLoki builds Loki, which takes about six minutes. Its go.mod replaces
+// modules, so the build needs the same go.mod.
 func buildLoki(dir string) error {
 	const module = "github.com/grafana/loki/v3"
 	out, err := exec.Command("go", "mod", "download", "-json", module+"@"+lokiVersion).Output()
@@ -106,7 +104,7 @@ func (l *Loki) URL() string { return "http://" + l.addr + "/otlp/v1/logs" }
 func (l *Loki) Arrivals(t testing.TB) iter.Seq[Arrival] {
 	return func(yield func(Arrival) bool) {
 		from, end := time.Now().Add(-24*time.Hour).UnixNano(), time.Now().Add(time.Hour).UnixNano()
-		last := map[string]bool{} // lines of the page before, with the time from
+		last := map[string]bool{} // lines of the previous page with the time from
 		for {
 			page := l.page(t, from, end)
 			fresh := 0

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -84,9 +83,8 @@ func StartOpenSearch(t testing.TB) *OpenSearch {
 		}
 		return err
 	})
-	s := &OpenSearch{newServer(t)}
-	_, other, _ := net.SplitHostPort(unused(t))
-	_, port, _ := net.SplitHostPort(s.addr)
+	base, port, other := newServer(t)
+	s := &OpenSearch{base}
 	s.command = func() *exec.Cmd {
 		return exec.Command("java", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", filepath.Join(dir, "lib", "*")+":"+dir, "Server", port, other)
 	}

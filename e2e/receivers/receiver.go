@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/e2e/servers"
 )
 
 // A Receiver is a server on 127.0.0.1 with its own directory. It ends with the
@@ -41,30 +43,26 @@ type Arrival struct {
 
 // A server is the process of a Receiver.
 type server struct {
-	addr    string // where it listens
+	addr    string // the address on which it listens
 	dir     string
 	command func() *exec.Cmd
 	cmd     *exec.Cmd // nil while it does not run
 }
 
-// startTimeout is how long a server may take until it listens.
-const startTimeout = 2 * time.Minute
+// startTimeout is the time within which a server must listen.
+const startTimeout = 5 * time.Minute
 
-// newServer returns a server with a directory and an unused port.
-func newServer(t testing.TB) server {
+// newServer returns a server with a directory and an unused port, and the
+// numbers of this port and another one.
+func newServer(t testing.TB) (s server, port, other string) {
 	t.Helper()
-	return server{addr: unused(t), dir: t.TempDir()}
-}
-
-// unused returns an address that nothing listens on.
-func unused(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addrs, err := servers.UnusedAddresses(2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	_, port, _ = net.SplitHostPort(addrs[0])
+	_, other, _ = net.SplitHostPort(addrs[1])
+	return server{addr: addrs[0], dir: t.TempDir()}, port, other
 }
 
 // begin starts the server of a test for the first time.
@@ -96,7 +94,7 @@ func (s *server) Start() error {
 		}
 	}
 	s.Kill()
-	text, _ := os.ReadFile(out.Name()) // for the message
+	text, _ := os.ReadFile(out.Name()) // for the error message
 	return fmt.Errorf("%s does not listen after %v\n%s", cmd.Path, startTimeout, text[max(0, len(text)-4000):])
 }
 
@@ -108,7 +106,7 @@ func (s *server) end(with syscall.Signal) {
 	if s.cmd == nil {
 		return
 	}
-	_ = s.cmd.Process.Signal(with) // it may have ended
+	_ = s.cmd.Process.Signal(with) // the receiver may have ended
 	_ = s.cmd.Wait()
 	s.cmd = nil
 }
@@ -144,6 +142,9 @@ func cached(t testing.TB, dir, name, when string, fill func(dir string) error) s
 	defer os.RemoveAll(tmp)
 	if err := fill(tmp); err != nil {
 		t.Skipf("%s cannot be built: %v", filepath.Base(dir), err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+		return dir // another process has made it
 	}
 	_ = os.RemoveAll(dir) // an incomplete one
 	if err := os.Rename(tmp, dir); err != nil {

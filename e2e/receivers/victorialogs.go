@@ -28,9 +28,9 @@ const (
 	victoriaGo      = "go1.24.13"
 )
 
-// A VictoriaLogs is a VictoriaLogs behind a proxy. VictoriaLogs keeps what it
-// has accepted in memory for a second or two, and loses it if it is killed. The
-// proxy responds when nothing is left in memory.
+// A VictoriaLogs is a VictoriaLogs server behind a proxy. VictoriaLogs keeps
+// accepted records in memory for a second or two, and loses them if it is
+// killed. The proxy responds when nothing is left in memory.
 type VictoriaLogs struct {
 	server
 	proxy *httptest.Server
@@ -46,7 +46,8 @@ func StartVictoriaLogs(t testing.TB) *VictoriaLogs {
 		env := []string{"GOFLAGS=-mod=mod", "GOWORK=off", "GOTOOLCHAIN=" + victoriaGo}
 		return errors.Join(err, run(dir, env, "go", "build", "-o", program, module+"/app/"+program))
 	})
-	v := &VictoriaLogs{server: newServer(t)}
+	s, _, _ := newServer(t)
+	v := &VictoriaLogs{server: s}
 	v.command = func() *exec.Cmd {
 		return exec.Command(filepath.Join(dir, program), "-httpListenAddr="+v.addr, "-storageDataPath=data",
 			"-inmemoryDataFlushInterval=1s", "-search.maxQueryDuration=10m", "-retentionPeriod=100y")
@@ -60,7 +61,7 @@ func StartVictoriaLogs(t testing.TB) *VictoriaLogs {
 	return v
 }
 
-// awaitDisk waits until VictoriaLogs has written what was in memory.
+// awaitDisk waits until VictoriaLogs has written the records in memory.
 func (v *VictoriaLogs) awaitDisk() error {
 	for {
 		resp, err := http.Get("http://" + v.addr + "/metrics")
@@ -82,8 +83,8 @@ func (v *VictoriaLogs) awaitDisk() error {
 // URL implements Receiver.
 func (v *VictoriaLogs) URL() string { return v.proxy.URL + "/insert/opentelemetry/v1/logs" }
 
-// Arrivals implements Receiver. It restarts the server with SIGTERM, which
-// writes what is in memory.
+// Arrivals implements Receiver. It restarts the server with SIGTERM, so that
+// the server writes the records in memory.
 func (v *VictoriaLogs) Arrivals(t testing.TB) iter.Seq[Arrival] {
 	v.end(syscall.SIGTERM)
 	if err := v.Start(); err != nil {

@@ -49,7 +49,7 @@ func TestPageHasTheCodeOfTheRecipes(t *testing.T) {
 	}
 }
 
-// code returns a file without what comes before its imports.
+// code returns a file from its imports on.
 func code(t *testing.T, file string) string {
 	t.Helper()
 	source, err := os.ReadFile(file)

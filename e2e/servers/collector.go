@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build linux
+
 package servers
 
 import (
@@ -101,13 +103,12 @@ func NewCollector(dir string) (*Collector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoCollector, err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addrs, err := UnusedAddresses(1)
 	if err != nil {
 		return nil, err
 	}
-	defer l.Close()
 	c := &Collector{
-		Addr: l.Addr().String(), Logs: filepath.Join(dir, "logs.json"), Traces: filepath.Join(dir, "traces.json"),
+		Addr: addrs[0], Logs: filepath.Join(dir, "logs.json"), Traces: filepath.Join(dir, "traces.json"),
 		program: program, config: filepath.Join(dir, "collector.yaml"),
 	}
 	return c, os.WriteFile(c.config, fmt.Appendf(nil, collectorConfig, c.Addr, c.Logs, c.Traces), 0o600)
@@ -145,19 +146,23 @@ func buildCollector() (string, error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
+	if _, err := os.Stat(program); err == nil {
+		return program, nil // another process has built it
+	}
 	_ = os.RemoveAll(dir) // an incomplete one
 	return program, os.Rename(tmp, dir)
 }
 
 // Start starts it, at the same address again after Stop, and waits until it
-// listens.
+// listens. The system kills it with the test.
 func (c *Collector) Start() error {
 	c.cmd = exec.Command(c.program, "--config", c.config)
 	c.cmd.Stderr = os.Stderr
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := c.cmd.Start(); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(startTimeout); ; time.Sleep(10 * time.Millisecond) {
 		if conn, err := net.Dial("tcp", c.Addr); err == nil {
 			return conn.Close()
 		}

@@ -24,10 +24,10 @@ var ErrNoPostgres = errors.New("needs PostgreSQL (apt-get install postgresql)")
 // A Postgres is a child process, a PostgreSQL with a database in a directory of
 // its own, on a unix socket there. It does not sync to the disk.
 type Postgres struct {
-	URL string // of the database, for libpq and pgx
+	URL string // URL of the database, for libpq and pgx
 
 	dir, bin string
-	owner    *syscall.Credential // it refuses to run as root
+	owner    *syscall.Credential // PostgreSQL refuses to run as root
 	cmd      *exec.Cmd
 	output   bytes.Buffer
 }
@@ -93,7 +93,7 @@ func (p *Postgres) Start() error {
 	if err := p.cmd.Start(); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(startTimeout); ; time.Sleep(10 * time.Millisecond) {
 		if exec.Command(filepath.Join(p.bin, "pg_isready"), "-q", "-h", p.dir).Run() == nil {
 			return nil
 		}

@@ -22,7 +22,7 @@ var ErrNoRsyslog = errors.New("needs rsyslogd (apt-get install rsyslog rsyslog-r
 
 // An RsyslogConfig configures an rsyslog. The zero value is usable.
 type RsyslogConfig struct {
-	// Address is where it listens. Defaults to 127.0.0.1.
+	// Address is the address on which it listens. Defaults to 127.0.0.1.
 	Address string
 
 	// Inside is a command that runs another one, like ip netns exec NAME.
@@ -36,7 +36,7 @@ type RsyslogConfig struct {
 	// of 100000 lines in memory.
 	Queue string
 
-	// Head goes in front of the inputs: modules and global settings.
+	// Head precedes the inputs. It may have modules and global settings.
 	Head string
 
 	// Actions replace the one that writes the lines to Out.
@@ -80,13 +80,12 @@ func NewRsyslog(dir string, c RsyslogConfig) (*Rsyslog, error) {
 		Out: filepath.Join(dir, "out.log"), Self: filepath.Join(dir, "self.log"),
 	}
 	var ports [2]string
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close()
-		_, ports[i], _ = net.SplitHostPort(l.Addr().String())
+	addrs, err := UnusedAddresses(len(ports))
+	if err != nil {
+		return nil, err
+	}
+	for i, addr := range addrs {
+		_, ports[i], _ = net.SplitHostPort(addr)
 	}
 	r.TCP, r.RELP = net.JoinHostPort(c.Address, ports[0]), net.JoinHostPort(c.Address, ports[1])
 	if err := os.MkdirAll(filepath.Join(dir, "work"), 0o700); err != nil {
@@ -117,7 +116,7 @@ func StartRsyslog(dir string, c RsyslogConfig) (*Rsyslog, error) {
 
 // config returns the whole configuration. Messages longer than maxMessageSize,
 // rate limits, the parser for local sockets and the time of arrival would all
-// change what arrives.
+// change the received lines.
 func (r *Rsyslog) config(c RsyslogConfig, ports [2]string) string {
 	size := ""
 	if c.MaxMessage != "" {
@@ -152,7 +151,7 @@ syslog.* action(type="omfile" file="` + r.Self + `")
 func (r *Rsyslog) Start() error {
 	args := append(r.inside[:len(r.inside):len(r.inside)],
 		"rsyslogd", "-n", "-f", filepath.Join(r.Dir, "rsyslog.conf"), "-i", filepath.Join(r.Dir, "pid"))
-	_ = os.Remove(filepath.Join(r.Dir, "pid")) // of one that was killed
+	_ = os.Remove(filepath.Join(r.Dir, "pid")) // the file of a process that was killed
 	_ = os.Remove(r.Datagram)
 	r.cmd = exec.Command(args[0], args[1:]...)
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -161,7 +160,7 @@ func (r *Rsyslog) Start() error {
 	if err := r.cmd.Start(); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(startTimeout); ; time.Sleep(5 * time.Millisecond) {
 		if r.listens() {
 			return nil
 		}
@@ -199,11 +198,11 @@ func (r *Rsyslog) listens() bool {
 // Signal sends it a signal.
 func (r *Rsyslog) Signal(s os.Signal) error { return r.cmd.Process.Signal(s) }
 
-// Kill ends it by SIGKILL: what it has in memory is gone.
+// Kill ends it by SIGKILL, which loses the messages in its memory.
 func (r *Rsyslog) Kill() error { return r.end(syscall.SIGKILL, stopTimeout) }
 
 // stopTimeout is long enough for an rsyslog whose destinations are up.
-const stopTimeout = 20 * time.Second
+const stopTimeout = 2 * time.Minute
 
 // Stop ends it by SIGTERM and waits; it uses SIGKILL if that takes too long.
 func (r *Rsyslog) Stop() error { return r.end(syscall.SIGTERM, stopTimeout) }
@@ -224,7 +223,7 @@ func (r *Rsyslog) end(s os.Signal, timeout time.Duration) error {
 	r.cmd = nil
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return nil // by the signal
+		return nil // ended by the signal
 	}
 	return err
 }

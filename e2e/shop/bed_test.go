@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -76,7 +75,9 @@ func newBed(t *testing.T, withTraces bool) *bed {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b := &bed{dir: dir, addr: freeAddr(t)}
+	addrs, err := servers.UnusedAddresses(1)
+	must(t, err)
+	b := &bed{dir: dir, addr: addrs[0]}
 	if b.db, err = servers.NewPostgres(dir); errors.Is(err, servers.ErrNoPostgres) {
 		t.Skip(err)
 	}
@@ -104,22 +105,6 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// freeAddr returns an address whose port no connection gets by itself: it is
-// below those that the system chooses from.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	for {
-		addr := fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(10_000))
-		l, err := net.Listen("tcp", addr)
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
-		}
-		must(t, err)
-		must(t, l.Close())
-		return addr
-	}
-}
-
 func (b *bed) file() string { return filepath.Join(b.dir, "shop.log") }
 
 // A shop is the program, running.
@@ -143,7 +128,7 @@ func (b *bed) start(t *testing.T) *shop {
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	must(t, s.cmd.Start())
 	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if conn, err := net.Dial("tcp", b.addr); err == nil {
 			_ = conn.Close()
 			return s
@@ -204,7 +189,7 @@ type line struct {
 	Status, N                                    int
 }
 
-// grep returns what the command prints: the lines of a trace.
+// grep returns the output of the command: the lines of a trace.
 func (b *bed) grep(t *testing.T, trace string) (lines []line) {
 	t.Helper()
 	out, err := exec.Command("grep", trace, b.file()).Output()
@@ -243,7 +228,7 @@ func (b *bed) inTopic(t *testing.T) []line {
 	client, err := kgo.NewClient(kgo.SeedBrokers(b.kafka.Addrs()...), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	must(t, err)
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	end := int64(-1)
 	var texts []string

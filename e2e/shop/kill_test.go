@@ -40,7 +40,7 @@ func TestNothingIsLostWhenTheShopEnds(t *testing.T) {
 		close(ended)
 		answered = append(answered, <-done...)
 	}
-	b.start(t).stop(t) // delivers what a killed one has left
+	b.start(t).stop(t) // delivers the lines that a killed one has left
 
 	file, topic := byTrace(b.inFile(t)), byTrace(b.inTopic(t))
 	for _, trace := range answered {

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the lines into the README of the example")
 
-// A want is what a test expects of a line.
+// A want is a test's expectation of a line.
 type want struct {
 	level, logger, message string
 	site                   string // file, and text on the line of the call site; "" for an event, which has none
@@ -130,8 +130,8 @@ func callerAt(t *testing.T, site string) string {
 	return fmt.Sprintf("%s:%d", name, at)
 }
 
-// checkSpans looks up the spans of the lines in what the Collector has
-// received.
+// checkSpans looks up the spans of the lines in those received by the
+// Collector.
 func checkSpans(t *testing.T, file string, requests ...[]line) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -184,7 +184,7 @@ func texts(lines []line) (list []string) {
 	return list
 }
 
-// The lines in the README, and what differs from run to run.
+// The lines in the README, and the parts that differ from run to run.
 var (
 	block   = regexp.MustCompile("(?s)(<!-- (ordered|failed) -->\n```json\n)(.*?)(```\n)")
 	varying = regexp.MustCompile(`"(time|took|request_id|span_id|remote|peer|error|cause)":("[^"]*"|[0-9.e-]+)`)

@@ -23,7 +23,7 @@ import (
 	"github.com/nib-log/nib/internal/await"
 )
 
-// patience is how long a test waits for what must happen.
+// patience is how long a test waits for an event that must happen.
 const patience = 3 * time.Minute
 
 // counts picks a number by NIB_E2E.
@@ -113,7 +113,7 @@ func arrived(t *testing.T, r *servers.Rsyslog, n int) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// tally is what became of lines that are numbered from 0.
+// tally is the outcome of lines that are numbered from 0.
 type tally struct {
 	lost, gaps, twice, back int // lines, places, lines, steps back
 	torn                    int // lines that the receiver was writing when it was killed

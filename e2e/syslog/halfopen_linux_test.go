@@ -82,9 +82,9 @@ func failed(t *testing.T, d *syslog.Destination, before uint64) time.Duration {
 	return time.Since(began)
 }
 
-// late is the time within which a dead link must be noticed: 3 s, and a margin,
-// which is large where other tests run at the same time.
-var late = time.Duration(counts(20, 4)) * time.Second
+// late is the time within which a dead link must be noticed: 3 s, and a margin
+// for a busy machine. The system itself would take a quarter of an hour.
+const late = time.Minute
 
 // TestE2EHalfOpen takes the link to the receiver away, so that neither side is
 // notified, with lines in flight and without.

@@ -126,7 +126,7 @@ func TestE2EKilled(t *testing.T) {
 			if err := d.Close(); err != nil {
 				t.Error(err)
 			}
-			if err := r.Stop(); err != nil { // writes what it has
+			if err := r.Stop(); err != nil { // writes its buffer
 				t.Error(err)
 			}
 			got := count(t, r.Out, logged, kills)

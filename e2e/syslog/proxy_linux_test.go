@@ -178,14 +178,15 @@ func TestE2EFlap(t *testing.T) {
 			if err := d.Close(); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(100 * time.Millisecond) // what is in the proxy
+			time.Sleep(100 * time.Millisecond) // for the bytes in the proxy
 			if err := r.Stop(); err != nil {
 				t.Error(err)
 			}
 			got := count(t, r.Out, logged, 0)
 			t.Logf("%-4s %d flaps, %d lines: %v; %d doubtful for the sender", network, flaps, logged, got, st.Doubtful)
-			if network == "relp" && (got.lost > 0 || got.twice > int(st.Doubtful) || got.twice > flaps*window) {
-				t.Errorf("want none lost, and %d twice at most", min(int(st.Doubtful), flaps*window))
+			most := min(int(st.Doubtful), int(st.Connects)*window) // a busy machine exceeds the Timeout, too
+			if network == "relp" && (got.lost > 0 || got.twice > most) {
+				t.Errorf("want none lost, and %d twice at most", most)
 			}
 		})
 	}

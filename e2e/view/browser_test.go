@@ -83,8 +83,8 @@ func serve(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt) // Wait returns what happens
-		done := time.AfterFunc(time.Minute, cancel)
+		_ = cmd.Process.Signal(os.Interrupt) // Wait returns the error
+		done := time.AfterFunc(2*time.Minute, cancel)
 		if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
 			t.Errorf("nib view: %v\n%s", err, &stderr)
 		}
@@ -100,7 +100,7 @@ func serve(t *testing.T, file string) string {
 	return ""
 }
 
-// A tab is a page in a browser, and what went wrong in it.
+// A tab is a page in a browser, and its errors.
 type tab struct {
 	*testing.T
 	ctx    context.Context
@@ -112,9 +112,9 @@ type tab struct {
 // open starts a browser with an address in a window of the given size.
 func open(t *testing.T, address string, width, height int, dark bool) *tab {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.Flag("force-color-profile", "srgb"))...)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.WSURLReadTimeout(2*time.Minute), chromedp.Flag("force-color-profile", "srgb"))...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
@@ -178,7 +178,7 @@ func eval[T any](x *tab, expression string) T {
 	return value
 }
 
-// state is what the page shows, in short.
+// state is the content of the page, in short.
 const state = `[location.search, document.querySelector('.live')?.textContent, document.querySelector('.banner')?.textContent,
   document.querySelector('.summary')?.textContent, ...[...document.querySelectorAll('.row')].map(e => e.dataset.row + ' ' + e.className)].join('\n')`
 
@@ -191,7 +191,7 @@ func becomes[T comparable](x *tab, expression string, want T) {
 		x.Fatal(err)
 	}
 	expression = "(" + expression + ") ?? " + string(zero)
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
 		if got = eval[T](x, expression); got == want {
 			return
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A build of the sources is what is committed, byte for byte.
+// A build of the sources equals the committed one, byte for byte.
 func TestE2ETheBuildIsReproducible(t *testing.T) {
 	if os.Getenv("NIB_E2E") == "" {
 		t.Skip("NIB_E2E is not set: it installs what builds the page")
@@ -45,7 +45,7 @@ func TestE2ETheBuildIsReproducible(t *testing.T) {
 	}
 }
 
-// sources leaves out what is installed and built.
+// sources leaves out installed and built files.
 type sources struct{ fs.FS }
 
 func (s sources) ReadDir(name string) (list []fs.DirEntry, err error) {

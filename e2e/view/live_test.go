@@ -80,7 +80,7 @@ func TestE2ELiveTail(t *testing.T) {
 	}
 	x.picture("live")
 
-	// When paused, the list does not move and counts what is new.
+	// When paused, the list does not move and counts new lines.
 	x.key(" ")
 	becomes(x, unseen+" > 0", true)
 	top, before := eval[string](x, "document.querySelector('.row').dataset.row"), eval[float64](x, unseen)

@@ -59,7 +59,7 @@ func write(t *testing.T, text string) (name string) {
 	return name
 }
 
-// axis is what the histogram has below it.
+// axis is the text below the histogram.
 const axis = "[...document.querySelectorAll('.histogram .axis span')].map(e => e.textContent).join(' ')"
 
 // The pictures in docs.
@@ -252,7 +252,7 @@ func TestE2EHostileLines(t *testing.T) {
 	x.clean(address)
 }
 
-// The policy refuses what a line could inject if it were not escaped.
+// The policy refuses code that a line could inject if it were not escaped.
 func TestE2EThePolicyRefusesScripts(t *testing.T) {
 	needBrowser(t)
 	x := open(t, serve(t, write(t, shop(10))), 800, 600, false)

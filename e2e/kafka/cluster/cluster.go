@@ -7,33 +7,29 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib/dest/kafka/topic"
+	"github.com/nib-log/nib/e2e/servers"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// startTimeout is how long brokers may take to become ready.
-const startTimeout = 2 * time.Minute
+// startTimeout is the time within which brokers must become ready.
+const startTimeout = 5 * time.Minute
 
 // clusterID is any name of 22 characters.
 const clusterID = "MkU3OEVBNTcwNTJENDM2Qg"
 
-// A Cluster is brokers on 127.0.0.1, which are their own controllers. It ends
-// with the test.
+// A Cluster is a set of brokers on 127.0.0.1, which are their own controllers.
+// It ends with the test.
 type Cluster struct {
 	t       testing.TB
 	jars    string
@@ -42,9 +38,9 @@ type Cluster struct {
 
 type broker struct {
 	dir  string
-	port int
+	addr string
 	mu   sync.Mutex
-	cmd  *exec.Cmd // nil while it does not run
+	cmd  *exec.Cmd // nil if the broker does not run
 	done chan struct{}
 }
 
@@ -57,14 +53,17 @@ func Start(t testing.TB, n int) *Cluster {
 		t.Skip("runs real servers: set NIB_E2E to short or full")
 	}
 	c := &Cluster{t: t, jars: jars(t)}
-	ports := freePorts(t, 2*n)
+	addrs, err := servers.UnusedAddresses(2 * n)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var voters []string
 	for i := range n {
-		voters = append(voters, fmt.Sprintf("%d@127.0.0.1:%d", i+1, ports[n+i]))
+		voters = append(voters, fmt.Sprintf("%d@%s", i+1, addrs[n+i]))
 	}
 	for i := range n {
-		b := &broker{dir: t.TempDir(), port: ports[i]}
-		conf := properties(i+1, n, ports[i], ports[n+i], strings.Join(voters, ","), b.dir)
+		b := &broker{dir: t.TempDir(), addr: addrs[i]}
+		conf := properties(i+1, n, addrs[i], addrs[n+i], strings.Join(voters, ","), b.dir)
 		if err := os.WriteFile(b.properties(), []byte(conf), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +88,7 @@ func Start(t testing.TB, n int) *Cluster {
 // Addrs returns the addresses of the brokers.
 func (c *Cluster) Addrs() (addrs []string) {
 	for _, b := range c.brokers {
-		addrs = append(addrs, net.JoinHostPort("127.0.0.1", strconv.Itoa(b.port)))
+		addrs = append(addrs, b.addr)
 	}
 	return addrs
 }
@@ -120,7 +119,7 @@ func (c *Cluster) Run(i int) {
 	}
 	b.cmd, b.done = cmd, make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // it is killed
+		_ = cmd.Wait() // the broker is killed
 		_ = out.Close()
 		close(b.done)
 	}()
@@ -134,7 +133,7 @@ func (c *Cluster) Kill(i int) {
 	if b.cmd == nil {
 		return
 	}
-	_ = b.cmd.Process.Kill() // it may have ended
+	_ = b.cmd.Process.Kill() // the broker may have ended
 	<-b.done
 	b.cmd = nil
 }
@@ -204,13 +203,13 @@ func metadata(ctx context.Context, cl *kgo.Client, name string) []kmsg.MetadataR
 	return resp.Topics[0].Partitions
 }
 
-// poll asks until the answer is yes. It uses a new client each time, since a
-// client caches answers.
+// poll calls ready until it returns true. It uses a new client each time, since
+// a client caches responses.
 func (c *Cluster) poll(what string, ready func(context.Context, *kgo.Client) bool) {
 	c.t.Helper()
 	deadline := time.Now().Add(startTimeout)
 	for time.Now().Before(deadline) {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 		cl, err := kgo.NewClient(kgo.SeedBrokers(c.Addrs()...), kgo.RequestRetries(0))
 		if err != nil {
 			c.t.Fatal(err)
@@ -226,11 +225,11 @@ func (c *Cluster) poll(what string, ready func(context.Context, *kgo.Client) boo
 	c.t.Fatalf("%s after %v\n%s", what, startTimeout, c.outputs())
 }
 
-// outputs returns what the brokers have printed.
+// outputs returns the output of the brokers.
 func (c *Cluster) outputs() string {
 	var all strings.Builder
 	for i, b := range c.brokers {
-		out, _ := os.ReadFile(filepath.Join(b.dir, "out")) // for a message
+		out, _ := os.ReadFile(filepath.Join(b.dir, "out")) // for the error message
 		fmt.Fprintf(&all, "broker %d: %s\n", i, out)
 	}
 	return all.String()
@@ -249,14 +248,14 @@ func (c *Cluster) java(b *broker, heap string, args ...string) *exec.Cmd {
 
 // properties returns the configuration of a broker. With registrations that
 // expire soon, a broker can return soon after it was killed.
-func properties(id, n, port, controllerPort int, voters, dir string) string {
+func properties(id, n int, addr, controller, voters, dir string) string {
 	replicas := min(n, 3)
 	return strings.Join([]string{
 		"process.roles=broker,controller",
 		fmt.Sprintf("node.id=%d", id),
 		"controller.quorum.voters=" + voters,
-		fmt.Sprintf("listeners=PLAINTEXT://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d", port, controllerPort),
-		fmt.Sprintf("advertised.listeners=PLAINTEXT://127.0.0.1:%d", port),
+		fmt.Sprintf("listeners=PLAINTEXT://%s,CONTROLLER://%s", addr, controller),
+		"advertised.listeners=PLAINTEXT://" + addr,
 		"listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
 		"controller.listener.names=CONTROLLER",
 		"inter.broker.listener.name=PLAINTEXT",
@@ -276,24 +275,4 @@ func properties(id, n, port, controllerPort int, voters, dir string) string {
 		"broker.heartbeat.interval.ms=500",
 		"",
 	}, "\n")
-}
-
-// freePorts returns n unused ports. They are below those that the system
-// chooses from for connections, so that a broker can have its port again after
-// a restart.
-func freePorts(t testing.TB, n int) (ports []int) {
-	t.Helper()
-	for len(ports) < n {
-		port := 10_000 + rand.IntN(10_000)
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close() // not before all ports are chosen
-		ports = append(ports, port)
-	}
-	return ports
 }

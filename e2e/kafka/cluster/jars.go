@@ -23,7 +23,7 @@ const project = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 `
 
 // jars returns the directory with Kafka's jars, which are fetched once, 43 MB.
-// The test is skipped if they cannot be had.
+// The test is skipped if they cannot be fetched.
 func jars(t testing.TB) string {
 	t.Helper()
 	if _, err := exec.LookPath("java"); err != nil {
@@ -68,6 +68,6 @@ func fetch(dir string) error {
 	if err := os.WriteFile(filepath.Join(tmp, "complete"), nil, 0o600); err != nil {
 		return err
 	}
-	_ = os.RemoveAll(dir) // an incomplete one
+	_ = os.RemoveAll(dir) // an incomplete directory
 	return os.Rename(tmp, dir)
 }

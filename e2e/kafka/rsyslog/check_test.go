@@ -14,14 +14,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// check reads the topic as a careful consumer would: each message must be what
-// was sent, byte for byte, and meet the schema of the struct.
+// check reads the topic as a careful consumer would: each message must equal
+// the sent one, byte for byte, and meet the schema of the struct.
 func (s *sender) check(addrs []string, begin int) verdict {
 	s.t.Helper()
 	contract := compile(s.t, codec.JSONSchema())
 	v := verdict{there: make([]bool, len(s.lines))}
 	latest := -1
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
 	err := topic.Read(ctx, addrs, "logs", func(m topic.Message) bool {
 		v.end++

@@ -32,9 +32,13 @@ func Start(t testing.TB, brokers []string) *servers.Rsyslog {
 	if err != nil {
 		t.Fatal(err)
 	}
+	addrs, err := servers.UnusedAddresses(2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := &servers.Rsyslog{
 		Dir: dir, Datagram: filepath.Join(dir, "nib.sock"), Stream: filepath.Join(dir, "nib.sock"),
-		TCP: freeAddr(t), RELP: freeAddr(t), Self: filepath.Join(dir, "self.log"),
+		TCP: addrs[0], RELP: addrs[1], Self: filepath.Join(dir, "self.log"),
 	}
 	port := func(addr string) string { _, p, _ := net.SplitHostPort(addr); return `port="` + p + `"` }
 	conf := configuration
@@ -78,14 +82,4 @@ func Start(t testing.TB, brokers []string) *servers.Rsyslog {
 		_ = os.RemoveAll(dir)
 	})
 	return r
-}
-
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -14,7 +14,7 @@ import (
 
 func Handler(log *nib.Logger) http.Handler {
 	r := chi.NewRouter()
-	r.Use(nibhttp.Middleware(log)) // in place of middleware.Logger and RequestID
+	r.Use(nibhttp.Middleware(log)) // replaces middleware.Logger and RequestID
 	r.Get("/orders/{id}", order)
 	return r
 }

@@ -23,7 +23,7 @@ func App(log *nib.Logger, policy *request.Policy) *fiber.App {
 }
 
 // events writes an event for each request. Fiber reuses the memory of its
-// strings after the handler, so what lines and ids keep is cloned.
+// strings after the handler, so strings kept by lines and ids are cloned.
 func events(log *nib.Logger, policy *request.Policy) fiber.Handler {
 	return func(c fiber.Ctx) error {
 		start, r := time.Now(), new(request.Request)

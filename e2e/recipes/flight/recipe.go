@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/request"
 )
 
-// Policy saves what the goroutines did before a request failed or was slow, at
-// most once a minute: the event has the name of the file, for go tool trace.
+// Policy saves the execution trace before a request failed or was slow, at most
+// once a minute: the event has the name of the file, for go tool trace.
 func Policy(dir string, slow time.Duration) (*request.Policy, error) {
 	recorder := trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: 10 * time.Second, MaxBytes: 16 << 20})
 	if err := recorder.Start(); err != nil {

@@ -59,10 +59,13 @@ func TestStatements(t *testing.T) {
 		t.Fatalf("got %d lines, want 3: %q", len(lines), rec.Lines())
 	}
 	for i, want := range []map[string]any{
-		{"level": "info"},
-		{"level": "info"},
+		nil, // info, or warn on a machine on which it takes longer than 200 ms
+		nil,
 		{"level": "error"},
 	} {
+		if level := lines[i]["level"]; want == nil && level != "info" && level != "warn" {
+			t.Errorf("got the level %v", level)
+		}
 		orders.Check(t, lines[i], want, map[string]any{"logger": "gorm", "request_id": id})
 		if caller, _ := lines[i]["caller"].(string); !strings.HasPrefix(caller, "gorm/recipe_test.go:") {
 			t.Errorf("got the caller %q, want one in this file", caller)

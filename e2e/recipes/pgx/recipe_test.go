@@ -6,6 +6,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -25,6 +26,11 @@ func TestStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tracer := config.Tracer.(*Tracer)
+	if tracer.Slow != 200*time.Millisecond {
+		t.Errorf("got %v, want the limit that the recipe states", tracer.Slow)
+	}
+	tracer.Slow = time.Hour // for a busy machine
 	conn, err := pgx.ConnectConfig(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +44,8 @@ func TestStatements(t *testing.T) {
 		if _, err := conn.Exec(ctx, "INSERT INTO items VALUES ($1), ($2)", 31337, 2); err != nil {
 			return err
 		}
-		if _, err := conn.Exec(ctx, "SELECT pg_sleep(0.25)"); err != nil {
+		tracer.Slow = 0
+		if _, err := conn.Exec(ctx, "SELECT 1"); err != nil {
 			return err
 		}
 		var n int
@@ -54,7 +61,7 @@ func TestStatements(t *testing.T) {
 	for i, want := range []map[string]any{
 		{"level": "debug", "sql": "CREATE TABLE items (id int)"},
 		{"level": "debug", "sql": "INSERT INTO items VALUES ($1), ($2)", "rows": 2.0},
-		{"level": "warn", "sql": "SELECT pg_sleep(0.25)"},
+		{"level": "warn", "sql": "SELECT 1"},
 		{"level": "error", "sql": "SELECT 1/0", "error": "ERROR: division by zero (SQLSTATE 22012)"},
 	} {
 		orders.Check(t, lines[i], want, map[string]any{"logger": "pgx", "request_id": id})

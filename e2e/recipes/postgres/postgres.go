@@ -22,7 +22,7 @@ func binary(t *testing.T, name string) string {
 	}
 	paths, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
 	if len(paths) == 0 {
-		t.Fatalf("there is no %s: apt-get install postgresql", name)
+		t.Skipf("there is no %s: apt-get install postgresql", name)
 	}
 	return paths[len(paths)-1]
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package contract defines what services and consumers have agreed on: the
+// Package contract defines the contract between services and consumers: the
 // format of a line, and its path.
 package contract
 
@@ -31,7 +31,7 @@ var Zone = time.FixedZone("CST", 8*60*60)
 
 // Logger makes the logger of a service: lines in the agreed format go through a
 // spool in dir to the rsyslog at relp, which acknowledges them. stop delivers
-// what is left.
+// the remaining lines.
 func Logger(service, dir, relp string) (log *nib.Logger, stop func() error, err error) {
 	to, err := syslog.New("relp", relp, syslog.Config{AppName: service})
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The program old is a service that logs with logrus, as it always has. Only
-// main shows that its lines take another path now.
+// main has changed, to send its lines over another path.
 package main
 
 import (
