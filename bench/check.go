@@ -17,16 +17,16 @@ import (
 	"time"
 )
 
-// An Exception is a known and permitted difference between the line of a peer
-// and that of the scenario. The documentation lists them.
+// An Exception is a known difference between the line of a peer and that of the
+// scenario, which is permitted. The documentation lists them.
 type Exception struct {
 	Peer, Scenario string
-	Key            string // the key that may differ, be missing or be extra; "" is the whole line
+	Key            string // the key that may differ, be missing or be extra; if empty, the whole line
 	Reason         string
 }
 
-// Exceptions is the table of all of them. The test fails on one that is no
-// longer needed.
+// Exceptions is the table of all exceptions. The test fails if one of them is
+// no longer needed.
 var Exceptions = []Exception{
 	{Peer: "slog", Scenario: "Caller", Key: "function", Reason: "also writes the function's name"},
 	{Peer: "phuslu", Scenario: "Caller", Key: "callerfunc", Reason: "also writes the function's name"},
@@ -58,8 +58,8 @@ func Check(s *Scenario, peers []*Peer) error {
 	return errors.Join(errs...)
 }
 
-// Excepted reports whether the whole line of p in s is excepted: it is timed
-// and shown, but it is not what the others are compared with.
+// Excepted reports whether the whole line of p in s is excepted: p is timed and
+// shown, but the others are not compared with it.
 func Excepted(s *Scenario, p *Peer) bool {
 	return exceptedKeys(s, p)[""]
 }
@@ -74,7 +74,7 @@ func exceptedKeys(s *Scenario, p *Peer) map[string]bool {
 	return keys
 }
 
-// capture returns what one call of setup writes.
+// capture returns the output of one call of setup.
 func capture(setup Setup) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "nibbench")
 	if err != nil {
@@ -161,10 +161,10 @@ func keysOf(maps ...map[string]any) []string {
 	return keys
 }
 
-// canonical parses one line and removes what peers may choose: names of the
-// reserved keys, case of the level, unit of durations, precision of times,
-// shape of the call site (which must be in the adapter's own file), notation of
-// numbers.
+// canonical parses one line and removes the differences that peers may choose:
+// names of the reserved keys, case of the level, unit of durations, precision
+// of times, shape of the call site (which must be in the adapter's own file),
+// notation of numbers.
 func canonical(line []byte, file string, unit time.Duration) (map[string]any, error) {
 	fields, err := decode(line)
 	if err != nil {

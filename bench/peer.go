@@ -18,10 +18,10 @@ type Run struct {
 	// indirect call is paid once per round and not once per line. Do may be
 	// called by several goroutines at once.
 	Do func(n int)
-	// Flush, if not nil, writes what is held back. It is part of the timed
-	// round.
+	// Flush, if not nil, writes buffered lines. It is part of the timed round.
 	Flush func()
-	// Close, if not nil, ends it: goroutines, and files opened a second time.
+	// Close, if not nil, ends goroutines, and closes files that were opened a
+	// second time.
 	Close func()
 }
 
@@ -29,8 +29,8 @@ type Run struct {
 type Setup func(w io.Writer) Run
 
 // A Peer is one library, configured as its own documentation recommends for
-// speed. A scenario that it cannot do is nil, with the reason beside it in the
-// adapter.
+// speed. The Setup of a scenario that it does not support is nil; the adapter
+// says why.
 type Peer struct {
 	Name   string
 	Module string // path for the version in the results; "" is the standard library or this module
@@ -67,5 +67,5 @@ func Peers() []*Peer {
 	return []*Peer{&nibPeer, &zerologPeer, &zapPeer, &phusluPeer, &slogPeer, &logrusPeer, &seedPeer}
 }
 
-// run returns the Run of a library that holds nothing back.
+// run returns the Run of a library that buffers nothing.
 func run(do func(n int)) Run { return Run{Do: do} }

@@ -4,20 +4,20 @@ package bench
 
 // A Scenario is one row of the comparison.
 type Scenario struct {
-	Name  string // in results and for -run
-	Title string // in tables
+	Name  string // name in results and for -run
+	Title string // name in tables
 	Setup func(p *Peer) Setup
 	// Want is the line that every peer must print, in canonical form (see
-	// check.go). Empty: no line at all.
+	// check.go), or empty if there must be no line.
 	Want string
-	// Goroutines that log at once, 0 is 1.
+	// Goroutines is the number of goroutines that log at once. 0 means 1.
 	Goroutines int
-	// Pipe: the lines go into a pipe that another process reads, else to
+	// Pipe is set if the lines go into a pipe that another process reads, not to
 	// io.Discard.
 	Pipe bool
-	// Latency: every call is also timed by itself.
+	// Latency is set if every call is also timed separately.
 	Latency bool
-	// Slog: the calls go through a *slog.Logger.
+	// Slog is set if the calls go through a *slog.Logger.
 	Slog bool
 }
 
@@ -34,7 +34,7 @@ const (
 		"balance":1024.5,"tags":["early","annual"],"plan":{"name":"team","seats":12}}}`
 )
 
-// Scenarios is the one table that drives every contestant.
+// Scenarios is the table of scenarios for all contestants.
 var Scenarios = []Scenario{
 	{Name: "Disabled", Title: "level off, 3 fields", Want: "",
 		Setup: func(p *Peer) Setup { return p.Disabled }},

@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A Service is one way to log in the scenario with an HTTP service.
+// A Service is one way to log in the scenario of an HTTP service.
 type Service struct {
 	Name string
 	// Start returns a function that logs the five lines of the request with an
@@ -25,8 +25,8 @@ type Service struct {
 // the standard output.
 const SpoolService = "nib-spool"
 
-// Services lists all of them: no logging at all, every peer that has a Service,
-// those that can hold lines back, and nib with a spool.
+// Services lists all services: one without logging, every peer that has a
+// Service, the peers that can buffer lines, and nib with a spool.
 func Services() []Service {
 	services := []Service{service("off", func(io.Writer) func(uint64) { return func(uint64) {} })}
 	for _, p := range Peers() {
@@ -78,8 +78,8 @@ func (j *joined) Deliver(_ context.Context, batch []nib.Record) (delivery.Result
 	return delivery.Result{Accepted: len(batch)}, nil
 }
 
-// Hellos lists the programs below hello that log one line: with no library at
-// all, and with each peer.
+// Hellos lists the programs below hello that log one line: without a library,
+// and with each peer.
 func Hellos() []string {
 	names := []string{"none"}
 	for _, p := range Peers() {

@@ -30,7 +30,7 @@ var slogPeer = Peer{
 	Escapes:      slogEscapes,
 	Attrs:        slogFields,
 	SlogFront:    func(w io.Writer) Run { return slogFront(slogHandler(w)) },
-	Bare:         nil, // only through ReplaceAttr, its slow path
+	Bare:         nil, // possible only through ReplaceAttr, its slow path
 	Buffered:     nil, // has no buffering writer
 	Service:      slogService,
 }
@@ -119,7 +119,7 @@ func slogError(w io.Writer) Run {
 	})
 }
 
-// slogFormatted formats outside of the logger: slog has no call for it.
+// slogFormatted formats outside the logger, because slog has no call for that.
 func slogFormatted(w io.Writer) Run {
 	l := newSlog(w)
 	return run(func(n int) {

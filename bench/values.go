@@ -46,7 +46,7 @@ var (
 	terminal       = "\x1b[31mfailed\x1b[0m\r\n"
 )
 
-// An account is what the two scenarios with a struct log.
+// An account is the value that the two scenarios with a struct log.
 type account struct {
 	ID      int64    `json:"id"`
 	Name    string   `json:"name"`
@@ -67,5 +67,6 @@ var customerAccount = account{
 	Tags: []string{"early", "annual"}, Plan: plan{Name: "team", Seats: 12},
 }
 
-// bufferSize is what the scenarios with a buffering writer give every library.
+// bufferSize is the size of the buffer of every library in the scenarios with a
+// buffering writer.
 const bufferSize = 64 << 10

@@ -13,7 +13,7 @@ import (
 )
 
 // zap runs on its own core without a sampler, durations as integers and times
-// as RFC 3339 in seconds: both are the quickest it has, milliseconds would
+// as RFC 3339 in seconds: both are its fastest options. Milliseconds would
 // leave the fast path of time.AppendFormat.
 var zapPeer = Peer{
 	Name:         "zap",
@@ -32,7 +32,7 @@ var zapPeer = Peer{
 	Composite:    zapComposite,
 	Unicode:      zapUnicode,
 	Escapes:      zapEscapes,
-	Attrs:        zapFields, // its fields are attributes of one call
+	Attrs:        zapFields, // the fields are attributes of one call
 	SlogFront:    zapSlogFront,
 	Bare:         zapBare,
 	Buffered:     zapBuffered,
@@ -50,7 +50,7 @@ func zapConfig() zapcore.EncoderConfig {
 	return c
 }
 
-// zapSyncer locks files, as zap's documentation asks for.
+// zapSyncer locks files, as zap's documentation requires.
 func zapSyncer(w io.Writer) zapcore.WriteSyncer {
 	if f, ok := w.(*os.File); ok {
 		return zapcore.Lock(f)
@@ -62,8 +62,9 @@ func newZap(w io.Writer, opts ...zap.Option) *zap.Logger {
 	return zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zapConfig()), zapSyncer(w), zap.InfoLevel), opts...)
 }
 
-// zapDisabled is the plain call, as for the others. An if around it with Check
-// would save the slice of fields; every library here has something of the kind.
+// zapDisabled makes the plain call, as for the other libraries. A check before
+// it with Check would save the slice of fields, but every library here has a
+// similar function.
 func zapDisabled(w io.Writer) Run {
 	l := newZap(w)
 	return run(func(n int) {

@@ -33,7 +33,7 @@ var zerologPeer = Peer{
 	Attrs:        nil, // Fields takes untyped pairs, not attributes
 	SlogFront:    zerologSlogFront,
 	Bare:         zerologBare,
-	Buffered:     nil, // its diode writer drops lines when the pipe is slower than the callers
+	Buffered:     nil, // the diode writer drops lines when the pipe is slower than the callers
 	Service:      zerologService,
 }
 

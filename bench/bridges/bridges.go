@@ -36,10 +36,10 @@ const (
 	OTelSlog = "otelslog"
 )
 
-// Most is how long nib may take at most, as a multiple of the other.
+// Most is the maximum time of nib as a multiple of the other's.
 const Most = 0.7
 
-// Slower are the scenarios that take longer than that, and why.
+// Slower has the scenarios that take longer than that, and the reasons.
 var Slower = map[string]string{
 	"BridgeOTelOut": "a line is written and read again, while otelslog converts attributes",
 }

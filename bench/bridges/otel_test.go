@@ -36,8 +36,8 @@ func out(r *logtest.Recorder) *nib.Logger {
 		nib.WithContextFields(nibotel.ContextFields))
 }
 
-// settled removes what may differ: the name of a level in upper case, and the
-// context, of which the ids of the active span remain.
+// settled removes parts that may differ: the name of a level in upper case, and
+// the context, of which the ids of the active span remain.
 func settled(r logtest.Record) logtest.Record {
 	r.SeverityText = strings.ToLower(r.SeverityText)
 	if c := trace.SpanContextFromContext(r.Context); c.IsValid() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package child measures with the help of other processes: the reader of a
-// pipe, a service under load, and programs that only log one line. The
-// benchmark starts itself again for the first two.
+// Package child measures in other processes: the reader of a pipe, a service
+// under load, and programs that only log one line. The benchmark starts itself
+// again for the first two.
 package child
 
 import (
@@ -39,8 +39,8 @@ func Dispatch() {
 	os.Exit(0)
 }
 
-// drain reads and discards. It reads more at a time than a pipe holds, so that
-// it never limits a writer.
+// drain reads r and discards its content. It reads more at a time than a pipe
+// holds, so that it never limits a writer.
 func drain(r io.Reader) error {
 	buf := make([]byte, 1<<20)
 	for {
@@ -58,7 +58,7 @@ type Drain struct {
 	cmd *exec.Cmd
 }
 
-// StartDrain starts one. Close ends it.
+// StartDrain starts a Drain. Close ends it.
 func StartDrain() (*Drain, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -75,9 +75,9 @@ func StartDrain() (*Drain, error) {
 		w.Close()
 		return nil, err
 	}
-	// A service finds its standard output in blocking mode; os.Pipe makes
-	// non-blocking ends, which Go writes to differently. Fd switches to
-	// blocking mode.
+	// The standard output of a service is in blocking mode. os.Pipe makes
+	// non-blocking ends, to which Go writes differently. Fd switches to blocking
+	// mode.
 	w.Fd()
 	return &Drain{W: w, cmd: cmd}, nil
 }

@@ -20,8 +20,8 @@ import (
 var ErrNoRelease = errors.New("release not available")
 
 // Event builds bench/event with a release of Go, such as "go1.24.13", and the
-// given build tags, runs it and returns what it prints. It needs the go
-// command, and a working directory within this module.
+// given build tags, runs it and returns its results. It needs the go command,
+// and a working directory within this module.
 func Event(release, tags string, rounds int, round time.Duration, allocs int) (*report.Results, error) {
 	env := append(os.Environ(), "GOTOOLCHAIN="+release)
 	if out, err := output(env, "", "go", "version"); err != nil || !strings.Contains(out, release+" ") {
@@ -49,8 +49,8 @@ func Event(release, tags string, rounds int, round time.Duration, allocs int) (*
 	return report.Read(strings.NewReader(out))
 }
 
-// output runs a command and returns what it writes; if it fails, what it writes
-// to stderr as well.
+// output runs a command and returns its standard output or, if it fails, an
+// error with its standard error.
 func output(env []string, dir, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Env, cmd.Dir = env, dir

@@ -14,8 +14,8 @@ import (
 
 // A Hello is the cost of a program that logs one line with a library.
 type Hello struct {
-	Size int64   // of the stripped binary, bytes
-	Init float64 // of all its packages' initialisation, microseconds, least of several starts
+	Size int64   // size of the stripped binary in bytes
+	Init float64 // initialisation of all its packages in microseconds, minimum of several starts
 }
 
 // BuildHello builds bench/hello/<name> with the given build tags, without
@@ -50,8 +50,8 @@ func BuildHello(name, tags string, starts int) (Hello, error) {
 	return h, nil
 }
 
-// initTime starts binary with the runtime's trace of package initialisation
-// and sums it up.
+// initTime starts binary with the runtime's trace of package initialisation and
+// returns the sum of the times in it.
 func initTime(binary string) (microseconds float64, err error) {
 	cmd := exec.Command(binary)
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")

@@ -18,8 +18,8 @@ import (
 var ErrNoJSONv2 = errors.New("encoding/json/v2 not available")
 
 // JSONv2 builds bench/codec/jsonv2 with the experiment that it needs and the
-// given build tags, runs it and returns what it prints. It needs the go
-// command, and a working directory within this module.
+// given build tags, runs it and returns its results. It needs the go command,
+// and a working directory within this module.
 func JSONv2(tags string, rounds int, round time.Duration, allocs int) (*report.Results, error) {
 	env := append(os.Environ(), "GOEXPERIMENT=jsonv2")
 	if out, err := output(env, "", "go", "list", "encoding/json/v2"); err != nil {

@@ -26,13 +26,13 @@ import (
 type Load struct {
 	Requests  int
 	PerSecond float64
-	CPU       time.Duration // of the service, user and system, per request
+	CPU       time.Duration // user and system time of the service per request
 }
 
 // Service runs an HTTP service that logs as the named entry of bench.Services
 // does, five lines a request, to a standard output that is a pipe with a
 // reader, and sends it requests over conns connections. CPU is that of the
-// service's process alone, its start and end included.
+// service's process alone, including its start and end.
 func Service(name string, conns, requests int) (Load, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -122,8 +122,8 @@ func load(address string, conns, requests int) (time.Duration, error) {
 	return time.Since(start), errors.Join(errs...)
 }
 
-// loadOne implements just enough HTTP that the client, on the same machine,
-// takes little of the time that the service could use.
+// loadOne implements a minimum of HTTP, so that the client takes little
+// processor time from the service, which runs on the same machine.
 func loadOne(address string, requests int) error {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {

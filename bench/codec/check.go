@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Check has every contestant of s perform one operation, and compares its
+// Check lets every contestant of s perform one operation, and compares its
 // output with the expected one.
 func Check(s *Scenario) error {
 	var errs []error
@@ -59,8 +59,8 @@ func (c *Contestant) check(want string) error {
 	return nil
 }
 
-// canonical decodes one value and removes what contestants may choose: the
-// order of members and the notation of numbers.
+// canonical decodes one value and removes the differences that contestants may
+// choose: the order of members and the notation of numbers.
 func canonical(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

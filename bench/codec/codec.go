@@ -13,7 +13,8 @@ package codec
 
 import "io"
 
-// Names of the contestants. The part after a hyphen is how it is used.
+// Names of the contestants. The part after a hyphen is the way in which it is
+// used.
 const (
 	Nib       = "nib"
 	StdJSON   = "encoding/json"
@@ -21,9 +22,9 @@ const (
 	GoJSON    = "go-json"
 	Sonic     = "sonic"
 	Segmentio = "segmentio"
-	Protobuf  = "protobuf" // not JSON: shows what a binary format with generated code takes
+	Protobuf  = "protobuf" // not JSON: shows the time of a binary format with generated code
 
-	NibStruct = "nib-struct" // what is in the map, as a struct
+	NibStruct = "nib-struct" // the content of the map, as a struct
 
 	NibLine   = "nib-line"
 	NibInline = "nib-inline"
@@ -65,26 +66,27 @@ var Modules = []struct{ Name, Path string }{
 
 // A Scenario is one contest.
 type Scenario struct {
-	Name   string // in results and for -run
-	Title  string // in tables
-	Versus string // the contestant that ratios refer to; "" is the fastest that is not nib's and writes JSON
-	// Ops, if not 0, is the number of operations of a round; else they take
+	Name   string // name in results and for -run
+	Title  string // name in tables
+	Versus string // the contestant that ratios refer to; if empty, the fastest that is not nib's and writes JSON
+	// Ops, if not 0, is the number of operations of a round; otherwise they take
 	// about the same time for all.
 	Ops         int
-	Want        string // the JSON that all must write
+	Want        string // the JSON that all contestants must write
 	Contestants []Contestant
 }
 
-// A Contestant is one way to do what the scenario describes.
+// A Contestant is one way to perform the operation of the scenario.
 type Contestant struct {
 	Name string
-	// New prepares it, and returns a function that performs n operations.
-	// Encoders write the text of the last one to w, loggers write each.
+	// New prepares the contestant, and returns a function that performs n
+	// operations. Encoders write the text of the last one to w; loggers write
+	// each.
 	New func(w io.Writer) func(n int)
-	// Want, if not "", is the JSON that this one must write: the formats of
-	// logrus and of the handwritten formatters differ.
+	// Want, if not empty, is the JSON that this contestant must write: the formats
+	// of logrus and of the handwritten formatters differ.
 	Want string
-	// Text, if not nil, gives the JSON of what is written.
+	// Text, if not nil, converts the output to JSON.
 	Text func(written []byte) ([]byte, error)
 }
 
@@ -107,16 +109,15 @@ func Own(name string) bool {
 	return false
 }
 
-// A Limit is the time that a contestant may take at most, as a multiple of that
-// of another one, which may be in another scenario. The tables show whether it
-// is met.
+// A Limit is the maximum time of a contestant, as a multiple of that of another
+// one, which may be in another scenario. The tables show whether it is met.
 type Limit struct {
 	Scenario, Contestant string
 	In, Versus           string // In "" is the same scenario; Versus "" as in Scenario
 	Most                 float64
 }
 
-// Limits are the limits that nib sets itself.
+// Limits are the limits that nib sets for itself.
 var Limits = []Limit{
 	{"JSONStruct", Nib, "", "", 0.6},
 	{"JSONMap", Nib, "", "", 0.7},

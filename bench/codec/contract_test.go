@@ -279,7 +279,7 @@ func validate(s *jsonschema.Schema, line []byte) error {
 	return s.Validate(v)
 }
 
-// fill gives v a random value. What may be nil is sometimes nil.
+// fill gives v a random value. Nilable values are sometimes nil.
 func fill(v reflect.Value, r *rand.Rand, depth int) {
 	switch x := v.Addr().Interface().(type) {
 	case *time.Time:

@@ -20,7 +20,7 @@ import (
 	"github.com/nib-log/nib/schema"
 )
 
-// A payment is what docs/schema.md shows.
+// A payment is the example of docs/schema.md.
 type payment struct {
 	ID     int64         `json:"id"`
 	At     time.Time     `json:"at"`

@@ -18,7 +18,7 @@ import (
 
 // encoders returns the contests of JSON encoders. Each is used as its
 // documentation recommends for speed, writes into memory that it keeps, and
-// escapes nothing for HTML.
+// does no HTML escaping.
 func encoders() []Scenario {
 	all := []Scenario{
 		{Name: "JSONStruct", Title: "a struct of 12 fields", Want: record.WantServed, Contestants: append(
@@ -94,7 +94,7 @@ func stdJSON(v any) func(w io.Writer) func(n int) {
 	}
 }
 
-// iterator writes floats with six digits at most, as its fastest configuration
+// iterator writes floats with at most six digits, as its fastest configuration
 // does.
 func iterator(v any) func(w io.Writer) func(n int) {
 	return func(w io.Writer) func(n int) {
@@ -129,7 +129,7 @@ func goJSON(v any) func(w io.Writer) func(n int) {
 	}
 }
 
-// sonic does not check that strings are UTF-8, which is its default.
+// sonic does not check that strings are UTF-8. That is its default.
 func sonic(v any) func(w io.Writer) func(n int) {
 	return func(w io.Writer) func(n int) {
 		var kept []byte

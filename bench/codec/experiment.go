@@ -11,7 +11,7 @@ import (
 	"github.com/nib-log/nib/schema"
 )
 
-// ExperimentOps is how many lines the experiment encodes.
+// ExperimentOps is the number of lines that the experiment encodes.
 const ExperimentOps = 100_000
 
 var (
@@ -23,7 +23,7 @@ const wantExperiment = `{"service":"billing","msg":"request handled","task_id":"
 
 // experiment compares the choices of a handwritten formatter: to copy the entry
 // into a struct or into a map, and which package marshals that. It calls the
-// most obvious function of each package; nib has none that allocates the
+// most obvious function of each package; nib has no function that allocates the
 // result, so it appends to a buffer.
 func experiment() []Scenario {
 	marshal := func(f func(v any) ([]byte, error), v any) func(w io.Writer) func(n int) {

@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/bridge/niblogrus"
 )
 
-// dateFormat is how the handwritten formatters write the time.
+// dateFormat is the format of time in the handwritten formatters.
 const dateFormat = "2006-01-02 15:04:05"
 
 const (
@@ -42,7 +42,7 @@ func (byStruct) Format(e *logrus.Entry) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// byMap does the same with a map.
+// byMap copies an entry into a map and marshals that.
 type byMap struct{}
 
 func (byMap) Format(e *logrus.Entry) ([]byte, error) {
@@ -57,12 +57,13 @@ func (byMap) Format(e *logrus.Entry) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// nothing formats nothing, to show the cost of logrus itself.
+// nothing is a formatter that writes nothing, to show the cost of logrus
+// itself.
 type nothing struct{}
 
 func (nothing) Format(*logrus.Entry) ([]byte, error) { return nil, nil }
 
-// fixedFormat writes what byStruct and byMap write.
+// fixedFormat returns a Formatter that writes the same as byStruct and byMap.
 func fixedFormat() *niblogrus.Formatter {
 	return &niblogrus.Formatter{
 		Service: service,

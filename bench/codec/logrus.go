@@ -14,8 +14,8 @@ import (
 	"github.com/nib-log/nib/layout"
 )
 
-// Values of the entries. One has the field that the topic's format has, too;
-// the other one has eight.
+// Values of the entries. One entry has the field that the topic's format also
+// has, the other has eight fields.
 var (
 	entryMessage = "request handled"
 	taskID       = "7f3a-19"
@@ -43,7 +43,7 @@ func eight() logrus.Fields {
 		"cached": cached, "load": load, "request": requestID}
 }
 
-// formats returns the contests behind logrus.
+// formats returns the contests of formatters for logrus.
 func formats() []Scenario {
 	all := []Scenario{
 		{Name: "Format", Title: "Format, 1 field", Versus: Logrus},
@@ -73,7 +73,7 @@ func formats() []Scenario {
 	return all
 }
 
-// format calls a formatter as a logger does, with a buffer that is kept.
+// format calls a formatter as a logger does, with a buffer that is reused.
 func format(formatter func() logrus.Formatter, fields func() logrus.Fields) func(w io.Writer) func(n int) {
 	return func(w io.Writer) func(n int) {
 		f := formatter()

@@ -9,10 +9,10 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// bufferSize is what the buffer of an event holds to begin with.
+// bufferSize is the initial capacity of the buffer of an event.
 const bufferSize = 500
 
-// A text has what the three kinds of event have in common. They are separate
+// A text is the common part of the three kinds of event. The kinds are separate
 // types because the compiler decides for all uses of a variable together
 // whether it must be on the heap.
 type text struct {
@@ -46,7 +46,8 @@ type line interface {
 	msg(msg string)
 }
 
-// disabled is the line of a logger that is off. The pointers are nil then.
+// disabled is the line of a disabled logger. Loggers that return pointers
+// return nil instead.
 type disabled struct{}
 
 func (disabled) str(string, string) line { return disabled{} }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command event measures what an event of a logger costs: a small struct with a
+// Command event measures the cost of a logger's event: a small struct with a
 // buffer of 500 bytes that is used for one line. It is made without a pool,
 // with sync.Pool or with nib's, and the logger gives it out as a pointer or as
 // an interface. How much of it reaches the heap is up to the compiler, so
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// discard is not io.Discard, so that the compiler cannot find that a call does
+// discard replaces io.Discard, so that the compiler cannot see that a call does
 // nothing.
 type discard struct{}
 

@@ -14,17 +14,17 @@ import (
 	"github.com/nib-log/nib/bench"
 )
 
-// checked is how many lines the contestants of writing write before they are
-// timed: enough for two rotations where files are small.
+// checked is the number of lines that the contestants of writing write before
+// they are timed: enough for two rotations where files are small.
 const checked = 2500
 
-// keepAll is more old files than any check makes. 0 does not mean the same to
-// all.
+// keepAll is more old files than any check makes. 0 would not have the same
+// meaning for all contestants.
 const keepAll = 1000
 
-// Check has every contestant write, and compares the files with what it must
-// have written: a line of the ten fields for loggers, all lines for writers,
-// byte by byte.
+// Check lets every contestant write, and compares the files with the expected
+// content: a line of the ten fields for loggers, all lines byte by byte for
+// writers.
 func Check(s *Scenario) error {
 	var errs []error
 	for i := range s.Contestants {
@@ -39,8 +39,7 @@ func Check(s *Scenario) error {
 	return errors.Join(errs...)
 }
 
-// checkLogger compares one line with what the same scenario without a file
-// wants.
+// checkLogger compares one line with that of the same scenario without a file.
 func checkLogger(s *Scenario, c *Contestant) error {
 	library, _, _ := strings.Cut(c.Name, "+")
 	library, _, _ = strings.Cut(library, "-")
@@ -68,9 +67,9 @@ func wanted() string {
 	panic("files: no scenario TenFields")
 }
 
-// checkWriter tries other libraries again: some name a file by the time in
-// milliseconds, and the second rotation within one replaces the file of the
-// first.
+// checkWriter repeats the check for other libraries: some name a file by the
+// time in milliseconds, and the second rotation within a millisecond replaces
+// the file of the first.
 func checkWriter(s *Scenario, c *Contestant) error {
 	want := bytes.Repeat(s.Line, checked)
 	for try := 1; ; try++ {
@@ -84,7 +83,7 @@ func checkWriter(s *Scenario, c *Contestant) error {
 	}
 }
 
-// output returns what c writes when it is given n lines.
+// output returns the content of the files after c was given n lines.
 func output(s *Scenario, c *Contestant, n int) (text []byte, err error) {
 	run, p, err := s.Start(c, keepAll)
 	if err != nil {
@@ -103,7 +102,7 @@ func output(s *Scenario, c *Contestant, n int) (text []byte, err error) {
 	return contents(p.Dir)
 }
 
-// LineSize returns how many bytes c writes per line.
+// LineSize returns the number of bytes that c writes per line.
 func (s *Scenario) LineSize(c *Contestant) (int, error) {
 	text, err := output(s, c, 1)
 	return len(text), err

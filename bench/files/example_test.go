@@ -21,7 +21,7 @@ import (
 	"github.com/nib-log/nib/sink/file"
 )
 
-// What the document on files shows.
+// The examples of the document on files.
 
 func open(path string) (*nib.Logger, *file.Sink, error) {
 	out, err := file.Open(path, file.Config{MaxSize: 100 << 20, MaxBackups: 7, Compress: file.Gzip{}})

@@ -31,7 +31,7 @@ const (
 
 	Lumberjack = "lumberjack"
 	ZapBuffer  = "zap-buffer+lumberjack" // the writer of ZapBuffered alone
-	OSFile     = "os.File"               // never rotated: what the system itself takes
+	OSFile     = "os.File"               // never rotated: the time of the system itself
 )
 
 // Modules are the paths of the contestants that are modules.
@@ -48,42 +48,44 @@ const (
 	fileSize   = 16 // MiB until a file is rotated
 	bufferSize = 64 << 10
 
-	// PerFile is how many lines a file has in the contest of rotation.
+	// PerFile is the number of lines of a file in the contest of rotation.
 	PerFile = 1000
-	// Lines is how many are in a round, the same for all: some have to begin or
-	// to end something in each round, which must not weigh more with those that
-	// are slower.
+	// Lines is the number of lines in a round, the same for all contestants: some
+	// have a fixed cost per round, which must not weigh more for those that are
+	// slower.
 	Lines = 10 * PerFile
 )
 
-// HoldsBack reports whether a contestant writes many lines at once, later.
+// HoldsBack reports whether a contestant buffers lines and writes many of them
+// at once.
 func HoldsBack(name string) bool {
 	return strings.Contains(name, "buffer") || strings.Contains(name, "async")
 }
 
 // A Scenario is one contest.
 type Scenario struct {
-	Name   string // in results and for -run
-	Title  string // in tables
+	Name   string // name in results and for -run
+	Title  string // name in tables
 	Versus string // the contestant that ratios refer to
 	// Goroutines that share the lines, 0 is 1.
 	Goroutines int
-	// MaxSize of a file, in MiB, the only unit that all contestants have.
+	// MaxSize is the maximum size of a file in MiB, the only unit that all
+	// contestants have.
 	MaxSize int
-	// Line is what the writers are given. Without it, contestants are loggers
-	// and make lines themselves.
+	// Line is the line that the writers are given. If it is nil, the contestants
+	// are loggers, which make the lines themselves.
 	Line        []byte
 	Contestants []Contestant
 }
 
-// A Contestant is one way to do what the scenario describes.
+// A Contestant is one way to perform the operation of the scenario.
 type Contestant struct {
 	Name string
-	// New opens its file. All files that it writes are in p.Dir.
+	// New opens the contestant's file. All files that it writes are in p.Dir.
 	New func(p Place) (Run, error)
 }
 
-// A Place is where and how a contestant writes.
+// A Place has the directory and the parameters of a contestant's files.
 type Place struct {
 	Dir     string
 	MaxSize int // MiB
@@ -98,14 +100,14 @@ func (p Place) Path() string { return filepath.Join(p.Dir, "app.log") }
 type Run struct {
 	// Do writes n lines. Several goroutines may call it at once.
 	Do func(n int)
-	// Flush, if not nil, writes what is held back. Start makes it a part of
-	// Do, so that it is timed.
+	// Flush, if not nil, writes buffered lines. Start makes it a part of Do, so
+	// that it is timed.
 	Flush func()
-	// Prepare, if not nil, is called before each Do, outside of what is timed.
+	// Prepare, if not nil, is called before each Do and not timed.
 	Prepare func(n int)
 	// Check, if not nil, returns an error if lines were lost.
 	Check func() error
-	// Close ends it.
+	// Close ends the run.
 	Close func() error
 }
 
@@ -121,7 +123,7 @@ func Scenarios() []Scenario {
 	}
 }
 
-// Start prepares a contestant for the scenario, in a new directory that Close
+// Start prepares a contestant for the scenario, in a new directory, which Close
 // removes.
 func (s *Scenario) Start(c *Contestant, keep int) (Run, Place, error) {
 	dir, err := os.MkdirTemp("", "nibbench")
@@ -149,8 +151,8 @@ func (s *Scenario) Start(c *Contestant, keep int) (Run, Place, error) {
 	return run, p, nil
 }
 
-// removeAll removes dir, even while phuslu creates a link in it: that happens
-// on its own goroutine, which cannot be waited for.
+// removeAll removes dir, even while phuslu creates a link in it, on a goroutine
+// whose end cannot be awaited.
 func removeAll(dir string) (err error) {
 	for range 100 {
 		if err = os.RemoveAll(dir); err == nil {

@@ -32,7 +32,7 @@ var loggers = []Contestant{
 		if err != nil {
 			return Run{}, err
 		}
-		flush := func() { _ = s.Flush(background) } // what it loses is counted, see noneLost
+		flush := func() { _ = s.Flush(background) } // losses are counted; see noneLost
 		return Run{Do: bench.NibFields(s).Do, Flush: flush, Check: noneLost(s), Close: s.Close}, nil
 	}},
 	{Zerolog, func(p Place) (Run, error) {
@@ -69,17 +69,17 @@ var loggers = []Contestant{
 
 // phusluAsync is phuslu with the writer that its documentation recommends for
 // speed, and the size of its channel there. Only Close flushes it, so each
-// round has a new one, whose file is open before.
+// round has a new writer, whose file is opened before the round.
 func phusluAsync(p Place) (Run, error) {
 	l := log.Logger{Level: log.InfoLevel}
 	var w *log.AsyncWriter
 	var f *log.FileWriter
 	renew := func(int) {
 		if f != nil {
-			_ = f.Close() // again, if it was flushed
+			_ = f.Close() // closed again, if it was flushed
 		}
 		f = p.phuslu()
-		_ = f.Rotate() // opens it
+		_ = f.Rotate() // opens the file
 		w = &log.AsyncWriter{ChannelSize: 4096, Writer: f}
 		l.Writer = w
 	}
@@ -116,8 +116,8 @@ func (p Place) open() (*os.File, error) {
 	return os.OpenFile(p.Path(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 }
 
-// noneLost returns the check for nib, which counts lost lines instead of
-// returning errors to the caller of a logger.
+// noneLost returns the check for nib, which counts lost lines because a logger
+// returns no errors to its callers.
 func noneLost(s *file.Sink) func() error {
 	return func() error {
 		if st := s.Stats(); st.Lost() > 0 || st.Errors > 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/nib-log/nib/sink/file"
 )
 
-// processes is how many write to one path.
+// processes is the number of processes that write to one path.
 const processes = 2
 
 // A Rotator writes to a file and rotates it.
@@ -57,19 +57,19 @@ func (l jackRotator) Write(line []byte) error {
 	return err
 }
 
-// An Outcome counts what became of the lines of all processes.
+// An Outcome counts the lines of all processes by their fate.
 type Outcome struct {
-	Lines   int // that were to be written
-	Refused int // by a call that returned an error
-	Lost    int // in no file, though the call returned nil
-	Twice   int // there more than once
+	Lines   int // lines that were to be written
+	Refused int // lines whose call returned an error
+	Lost    int // lines in no file although the call returned nil
+	Twice   int // lines that occur more than once
 	Broken  int // lines in the files that no process has written
 	Failed  int // calls to rotate that returned an error
 	Files   int // made by rotation
 	Took    time.Duration
 }
 
-// Add adds up what was counted.
+// Add adds the counts of p to o.
 func (o *Outcome) Add(p Outcome) {
 	o.Lines += p.Lines
 	o.Refused += p.Refused
@@ -81,7 +81,7 @@ func (o *Outcome) Add(p Outcome) {
 	o.Took += p.Took
 }
 
-// RotateByTwo has two processes write a number of lines each to one path, and
+// RotateByTwo lets two processes each write a number of lines to one path, and
 // rotate after each line. The program must call Dispatch.
 func RotateByTwo(name string, lines int) (o Outcome, err error) {
 	dir, err := os.MkdirTemp("", "nibbench")
@@ -102,7 +102,7 @@ func RotateByTwo(name string, lines int) (o Outcome, err error) {
 		}
 		writers = append(writers, w)
 	}
-	for _, w := range writers { // so that none is done before the other one begins
+	for _, w := range writers { // no writer ends before the other one begins
 		if err := w.await(); err != nil {
 			return o, err
 		}
@@ -152,7 +152,7 @@ func (o *Outcome) count(dir string, lines int) error {
 	o.Lost -= o.Refused
 	o.Broken = len(found)
 	entries, err := os.ReadDir(dir)
-	o.Files = len(entries) - 1 // without the live one
+	o.Files = len(entries) - 1 // all but the live file
 	return err
 }
 
@@ -211,8 +211,8 @@ func (w *writer) await() error {
 	return nil
 }
 
-// report waits until the process is done, and returns how many lines and
-// rotations were refused.
+// report waits until the process is done, and returns the numbers of refused
+// lines and rotations.
 func (w *writer) report() (refused, failed int, err error) {
 	if _, err := fmt.Fscanln(w.stdout, &refused, &failed); err != nil {
 		return 0, 0, fmt.Errorf("files: a writer has ended: %w", err)
@@ -223,7 +223,7 @@ func (w *writer) report() (refused, failed int, err error) {
 // end ends the process, by closing its standard input if it is not done.
 func (w *writer) end() {
 	_ = w.stdin.Close()
-	_ = w.cmd.Wait() // it has reported its errors
+	_ = w.cmd.Wait() // the process has reported its errors
 }
 
 // write runs the process that writes and rotates.

@@ -10,12 +10,13 @@ import (
 	"github.com/nib-log/nib/sink/file"
 )
 
-// usualLine is what the loggers write, as nib writes it.
+// usualLine is the line that nib writes in the contest of loggers.
 var usualLine = []byte(`{"time":"2026-03-14T09:26:53.589Z","level":"info","method":"GET","path":"/v1/accounts/7361/orders",` +
 	`"request":"01J9Z5T8QXW3M7KD","status":200,"size":18342,"trace":17293822569102704642,"cached":true,"load":0.8731,` +
 	`"took":1.834512,"started":"2026-03-14T09:26:53.589Z","message":"request served"}` + "\n")
 
-// thousandth is a line of which PerFile and no more fit into a MiB.
+// thousandth is a line of such a size that exactly PerFile lines fit into a
+// MiB.
 var thousandth = padded(mebibyte / PerFile)
 
 // padded returns a line of size bytes.
@@ -24,8 +25,8 @@ func padded(size int) []byte {
 	return []byte(before + strings.Repeat("x", size-len(before)-len(after)) + after)
 }
 
-// writers are given the same line. phuslu's AsyncWriter is not among them: it
-// keeps the bytes that it is given, and logs to them later.
+// writers are given the same line. phuslu's AsyncWriter is not among them,
+// because it keeps the slice that it is given and writes it later.
 var writers = []Contestant{
 	{Nib, func(p Place) (Run, error) { return sinkRun(p, 0) }},
 	{NibBuffered, func(p Place) (Run, error) { return sinkRun(p, bufferSize) }},
@@ -50,10 +51,10 @@ var writers = []Contestant{
 	}},
 }
 
-// rotating returns the writers that rotate every 1,000 lines. zap's buffer
-// gives lumberjack so much at once that several rotations fall into one
-// millisecond, which is one name to lumberjack: it would be timed for lines
-// that it loses.
+// rotating returns the writers that rotate every 1,000 lines. zap's buffer is
+// not among them: it gives lumberjack so many lines at once that several
+// rotations occur within a millisecond. Lumberjack gives these files the same
+// name, so it would be timed for lines that it loses.
 func rotating() []Contestant {
 	var all []Contestant
 	for _, c := range writers {
@@ -71,7 +72,7 @@ func sinkRun(p Place, buffer int) (Run, error) {
 	}
 	r := Run{Do: recordLoop(s, p.Line), Check: noneLost(s), Close: s.Close}
 	if buffer > 0 {
-		r.Flush = func() { _ = s.Flush(background) } // what it loses is counted, see noneLost
+		r.Flush = func() { _ = s.Flush(background) } // losses are counted; see noneLost
 	}
 	return r, nil
 }
@@ -87,8 +88,8 @@ func recordLoop(s *file.Sink, line []byte) func(n int) {
 	}
 }
 
-// writeLoop pays for a call through a function value, as recordLoop does not:
-// far less than one write takes.
+// writeLoop includes the cost of a call through a function value, unlike
+// recordLoop. It is far less than that of a write.
 func writeLoop(write func(p []byte) (int, error), line []byte) func(n int) {
 	return func(n int) {
 		for range n {

@@ -6,7 +6,7 @@
 // Nothing that is measured once can be trusted there: the clock rate changes,
 // other programs come and go. So contestants take turns in short rounds, in an
 // order that rotates, and the minimum of the rounds of each counts: noise only
-// adds time. What the minimum leaves out is stated in the documentation: a
+// adds time. The documentation states the costs that the minimum leaves out: a
 // contestant that allocates has its cheapest round between two collections.
 package measure
 
@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// A Contestant is one of those that take turns. Do performs n operations and
-// returns when the last is done.
+// A Contestant takes turns with others. Do performs n operations and returns
+// when the last is done.
 type Contestant struct {
 	Name string
 	Do   func(n int)
-	// Prepare, if not nil, is called before each Do with the same n, outside of
-	// what is timed and counted: where each round needs a state that the round
-	// before has used up.
+	// Prepare, if not nil, is called before each Do with the same n, and is
+	// neither timed nor counted. It restores the state that the previous round has
+	// used up.
 	Prepare func(n int)
 }
 
@@ -36,14 +36,14 @@ func (c *Contestant) prepare(n int) {
 // Config sets how long to measure.
 type Config struct {
 	Rounds int           // per contestant
-	Round  time.Duration // what one round takes, about
+	Round  time.Duration // approximate time of one round
 	// Ops, if not 0, is the number of operations of a round instead, the same
 	// for all: for contestants whose first operations are cheaper, as into an
 	// empty pipe.
 	Ops int
 }
 
-// A Timing is what one operation of a contestant costs.
+// A Timing is the time of one operation of a contestant.
 type Timing struct {
 	N      int     // operations per round
 	Least  float64 // ns, in the quickest round
@@ -82,9 +82,10 @@ func elapsed(c *Contestant, n int) time.Duration {
 	return time.Since(start)
 }
 
-// calibrate finds how many operations take about round. It doubles until they
-// take a quarter of it: a shorter try would be mostly noise. It must do so
-// twice, for one try can take long because the machine was busy elsewhere.
+// calibrate returns the number of operations that take about round. It doubles
+// the number until they take a quarter of round, since a shorter try would be
+// mostly noise. Two tries must take that long, because one may be slow only
+// because the machine was busy.
 func calibrate(c *Contestant, round time.Duration) int {
 	for n := 16; ; n *= 2 {
 		took := elapsed(c, n)
@@ -106,8 +107,7 @@ func Allocs(do func(n int), n, windows int) (mallocs, bytes float64) {
 	return c.Allocs(n, windows)
 }
 
-// Allocs is like the function Allocs, for a contestant that may have to be
-// prepared.
+// Allocs is like the function Allocs, and also calls Prepare.
 func (c *Contestant) Allocs(n, windows int) (mallocs, bytes float64) {
 	c.prepare(n)
 	c.Do(n) // pools and buffers warm up

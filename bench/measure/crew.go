@@ -5,8 +5,8 @@ package measure
 import "sync"
 
 // A Crew is a fixed number of goroutines that share the operations of a round.
-// They are kept across rounds, so that neither starting them nor their stacks
-// are part of what is measured. One goroutine may call Do.
+// They are kept across rounds, so that neither their start nor the growth of
+// their stacks is measured. One goroutine may call Do.
 type Crew struct {
 	shares []chan int
 	done   sync.WaitGroup

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// A Latency is how single operations spread, in nanoseconds. It contains the
-// two clock readings around each operation (see ClockCost).
+// A Latency is the distribution of the times of single operations, in
+// nanoseconds. They include the two clock readings around each operation (see
+// ClockCost).
 type Latency struct {
 	N                          int
 	P50, P99, P999, P9999, Max float64
 }
 
-// Latencies times each of n operations of each contestant by itself. The
+// Latencies times each of n operations of each contestant separately. The
 // contestants take turns in blocks, so that a slow second of the machine
 // affects all of them.
 func Latencies(contestants []Contestant, n int) []Latency {
@@ -54,8 +55,8 @@ func spread(s []time.Duration) Latency {
 	return Latency{N: len(s), P50: at(0.5), P99: at(0.99), P999: at(0.999), P9999: at(0.9999), Max: float64(s[len(s)-1])}
 }
 
-// ClockCost returns what Latencies adds to each operation: the median of an
-// operation that does nothing.
+// ClockCost returns the time that Latencies adds to each operation: the median
+// of an operation that does nothing.
 func ClockCost() float64 {
 	return spread(each(nil, func(int) {}, 10_000)).P50
 }

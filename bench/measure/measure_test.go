@@ -53,7 +53,7 @@ func TestAllocsIsExactInFractions(t *testing.T) {
 	}
 }
 
-// What is prepared is neither counted nor timed, and each round has its own.
+// Preparation is neither counted nor timed, and each round has its own.
 func TestEachRoundIsPrepared(t *testing.T) {
 	var ready, done int
 	c := Contestant{

@@ -16,8 +16,8 @@ import (
 // rounds, since a second in which the machine did something else affects all
 // percentiles; Max is that of all rounds.
 //
-// The loop does not sleep: what the system takes to wake a thread would be
-// counted. It occupies a processor.
+// The loop does not sleep: the time to wake a thread would be counted. It
+// occupies a processor.
 func OpenLoops(contestants []Contestant, rate int, d time.Duration, rounds int) []Latency {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

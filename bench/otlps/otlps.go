@@ -27,8 +27,8 @@ const Name = "OTLP"
 const (
 	Nib      = "nib"           // a spool in a directory, synced as by default
 	NibNever = "nib-never"     // likewise, not synced: lines survive the process, but not the power
-	Otelslog = "otelslog"      // with requests of 512 records, the default
-	Longer   = "otelslog-8192" // with requests of 8192 records, as nib's
+	Otelslog = "otelslog"      // otelslog with requests of 512 records, the default
+	Longer   = "otelslog-8192" // otelslog with requests of 8192 records, like nib's
 )
 
 // Modules are the paths of the contestants' modules.
@@ -38,16 +38,16 @@ var Modules = []struct{ Name, Path string }{
 	{"exporter", "go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploghttp"},
 }
 
-// Burst is how many records are logged before waiting until the receiver has
-// accepted them. The SDK has room for them: it drops what does not fit into its
-// queue.
+// Burst is the number of records that are logged before waiting until the
+// receiver has accepted them. The SDK's queue has room for them: it drops
+// records that do not fit.
 const Burst = 50_000
 
-// A Cost is what records have cost.
+// A Cost is the cost of delivering records.
 type Cost struct {
 	Records int
-	Burst   time.Duration // of the quickest burst, from the first call until all is accepted
-	CPU     time.Duration // per record: of the process, its start included
+	Burst   time.Duration // time of the fastest burst, from the first call until all is accepted
+	CPU     time.Duration // processor time per record, including the start of the process
 	Mallocs uint64
 	Bytes   uint64
 }

@@ -12,7 +12,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// All contestants deliver all records, and what they cost is measured.
+// All contestants deliver all records; their cost is measured.
 func TestEveryRecordArrives(t *testing.T) {
 	r := NewReceiver()
 	defer r.Close()

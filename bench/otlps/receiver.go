@@ -25,13 +25,13 @@ func NewReceiver() *Receiver {
 	return r
 }
 
-// URL returns where it receives logs.
+// URL returns the URL at which it receives logs.
 func (r *Receiver) URL() string { return r.server.URL + "/v1/logs" }
 
-// Records returns how many records have arrived.
+// Records returns the number of records that have arrived.
 func (r *Receiver) Records() uint64 { return r.records.Load() }
 
-// Close ends it.
+// Close ends the Receiver.
 func (r *Receiver) Close() { r.server.Close() }
 
 // ServeHTTP implements http.Handler.

@@ -53,7 +53,7 @@ func measure(c *Contestant, url string, n int) error {
 	return errors.Join(err, s.close(), json.NewEncoder(os.Stdout).Encode(cost))
 }
 
-// bursts sends n bursts, and returns what the quickest one took.
+// bursts sends n bursts, and returns the time of the quickest one.
 func bursts(s sender, n int) (quickest time.Duration, err error) {
 	for i := range n {
 		begin := time.Now()

@@ -23,7 +23,7 @@ func buffers() []Scenario {
 	}
 }
 
-// touch uses a buffer a little: it must have the size, and be writable.
+// touch writes to both ends of a buffer, which must have the full size.
 func touch(b []byte) { b[0], b[pageSize-1] = 1, 1 }
 
 func sized() []Contestant {

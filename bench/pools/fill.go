@@ -50,7 +50,7 @@ func (m mass) fill() Run {
 				values = small(n)
 			}
 			m.renew(0)
-			runtime.GC() // what the last round left
+			runtime.GC() // collects the values that the last round left
 		},
 		Do: func(int) { m.putAll(values) },
 		Lost: func(n int) int {
@@ -93,8 +93,8 @@ func (m mass) first() Run {
 	}
 }
 
-// small returns n buffers of one piece of memory: making each would take most
-// of the time.
+// small returns n buffers that share one allocation: separate allocations would
+// take most of the time.
 func small(n int) [][]byte {
 	const size = 8
 	values, memory := make([][]byte, n), make([]byte, n*size)

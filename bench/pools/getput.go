@@ -40,8 +40,8 @@ func getPut() []Scenario {
 	return all
 }
 
-// balance checks that the counters of a pool add up, and that it made as many
-// values as they state.
+// balance checks that the counters of a pool add up, and that the pool made as
+// many values as they state.
 func balance(stats func() pool.Stats, made *Made) func() error {
 	return func() error {
 		s := stats()

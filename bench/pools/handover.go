@@ -56,8 +56,8 @@ func handover(capacity int) []Contestant {
 }
 
 // across sends each value that get takes to another goroutine, which puts it.
-// The channel takes many times as long as the calls do, so one loop for all
-// contestants will do here.
+// The channel takes many times as long as the calls, so all contestants can
+// share one loop.
 func across[T any](capacity int, get func() T, put func(T)) Run {
 	values, done := make(chan T, capacity), make(chan int)
 	go func() {

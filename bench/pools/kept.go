@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// A Keeper is a pool of numbers, to find out which of them it keeps. Zero means
-// none.
+// A Keeper is a pool of numbers, used to find which of them it keeps. Zero
+// stands for no value.
 type Keeper struct {
 	Name string
 	New  func() (put func(int), get func() int)
@@ -46,9 +46,9 @@ var Keepers = []Keeper{
 
 // Kept counts the values that a pool returns of those that were put before.
 type Kept struct {
-	Same      int // to the same goroutine
-	Elsewhere int // to a goroutine on another processor
-	Collected int // after two garbage collections
+	Same      int // values returned to the same goroutine
+	Elsewhere int // values returned to a goroutine on another processor
+	Collected int // values returned after two garbage collections
 }
 
 // Keeps puts the numbers from 1 to n and counts how many of them come back,
@@ -76,7 +76,7 @@ func putAll(put func(int), n int) {
 	}
 }
 
-// found counts the different numbers from 1 to n that n Gets give.
+// found counts the different numbers from 1 to n that n calls of get return.
 func found(get func() int, n int) (count int) {
 	seen := make([]bool, n+1)
 	for range n {

@@ -9,7 +9,7 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// idleLimit is how many values the pools of these contests may keep.
+// idleLimit is the number of values that the pools of these contests may keep.
 const idleLimit = 1000
 
 // limits returns the contests of pools with a limit, which neither sync.Pool
@@ -114,9 +114,9 @@ func limitedChannel(p *channel[[]byte], excess bool) func(n int) {
 	}
 }
 
-// exactly checks how many values a pool keeps. With more than one goroutine a
-// Get may meet a pool whose last value is out, and makes one more: with few
-// values idle there may be one for each goroutine.
+// exactly checks the number of values that a pool keeps. With several
+// goroutines, a Get may find the pool empty and make another value, so if few
+// values are idle, there may be one for each goroutine.
 func exactly(got, idle int) error {
 	if got > idleLimit || got < idle || got > idle+cpus() {
 		return fmt.Errorf("%d values idle, want %d", got, idle)

@@ -9,7 +9,8 @@ import (
 	"github.com/nib-log/nib/pool/list"
 )
 
-// queued is how many elements the list holds in the contest that has some.
+// queued is the number of elements in the list, in the contest with a list that
+// is not empty.
 const queued = 10_000
 
 // lists returns the contests of the list that recycles its nodes.
@@ -21,8 +22,9 @@ func lists() []Scenario {
 	}
 }
 
-// Elements are numbers from here on: smaller ones would save container/list an
-// allocation, because Go has interface values for them already.
+// The elements are numbers from firstElement on: smaller ones would save
+// container/list an allocation, because Go has preallocated interface values
+// for them.
 const firstElement = 256
 
 func queues(elements int) []Contestant {
@@ -56,7 +58,8 @@ func queues(elements int) []Contestant {
 	}
 }
 
-// asLong checks that a list is as long as it was, and that elements came out.
+// asLong checks that a list has its original length, and that elements were
+// removed.
 func asLong(got, want, removed int) error {
 	if got != want || removed == 0 {
 		return fmt.Errorf("%d elements, want %d; sum of those removed: %d", got, want, removed)

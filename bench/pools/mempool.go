@@ -9,10 +9,10 @@ import (
 )
 
 // mempool returns the rows of the benchmark of github.com/zergon321/mempool:
-// many values are put into a new pool, taken out, put again; each part by
-// itself. The values are erased when they are put. The module cannot be fetched
-// from the module proxy. What it does is done by Slice, and with its option for
-// concurrent use by Mutex.
+// many values are put into a new pool, taken out, and put again. Each part is
+// timed separately. The values are erased when they are put. The module cannot
+// be fetched from the module proxy. Slice does the same, and Mutex with its
+// option for concurrent use.
 func mempool() []Scenario {
 	rows := []struct {
 		name, title string
@@ -41,7 +41,7 @@ func (e erased) Erase() error {
 	return nil
 }
 
-const erasedSize = 64 // as in mempool's benchmark
+const erasedSize = 64 // the size in mempool's benchmark
 
 func (m *Made) erased() erased {
 	m.Add(1)

@@ -16,7 +16,8 @@ import (
 	"github.com/nib-log/nib/bench/measure"
 )
 
-// Names of the contestants. The part after a hyphen is how it is used.
+// Names of the contestants. The part after a hyphen is the way in which it is
+// used.
 const (
 	Nib          = "nib"
 	NibErasable  = "nib-erasable"
@@ -26,7 +27,7 @@ const (
 	SyncNew      = "sync.Pool-new-pointer" // a pointer to a new variable at each Put
 	SyncPointer  = "sync.Pool-pointer"     // the pointer is kept along with the value
 	Mutex        = "mutex+slice"
-	Slice        = "slice" // not safe for use by several goroutines
+	Slice        = "slice" // not safe for concurrent use
 	Channel      = "channel"
 	StdList      = "container/list"
 	Mcache       = "mcache"
@@ -46,28 +47,28 @@ var Releases = []string{"go1.24.13", "go1.25.5", "go1.26.8", "go1.27.4"}
 
 // A Scenario is one contest.
 type Scenario struct {
-	Name  string // in results and for -run
-	Title string // in tables
-	// Context is what the table's title adds to the row's.
+	Name  string // name in results and for -run
+	Title string // name in tables
+	// Context is the part of the title that only the table has.
 	Context string
 	Versus  string // the contestant that nib's ratio refers to
-	// Ops, if not 0, is the number of operations of a round; else they take
+	// Ops, if not 0, is the number of operations of a round; otherwise they take
 	// about the same time for all.
 	Ops int
 	// Goroutines that share the operations, 0 is 1.
 	Goroutines int
-	// Turns has each goroutine yield after every operation.
+	// Turns makes each goroutine yield after every operation.
 	Turns bool
 	// Stretch multiplies the length of rounds and divides their number.
 	Stretch     int
 	Contestants []Contestant
 }
 
-// A Contestant is one way to do what the scenario describes.
+// A Contestant is one way to perform the operation of the scenario.
 type Contestant struct {
 	Name string
-	// New prepares it. Its pool counts in made the values that it has to
-	// make.
+	// New prepares the contestant. Its pool counts the values that it has to make
+	// in made.
 	New func(made *Made) Run
 }
 
@@ -76,25 +77,25 @@ type Run struct {
 	// Do performs n operations. Several goroutines may call it at once if the
 	// scenario has several.
 	Do func(n int)
-	// Prepare, if not nil, is called before each Do, outside of what is timed.
+	// Prepare, if not nil, is called before each Do and not timed.
 	Prepare func(n int)
-	// Lost, if not nil, returns how many of the n values that the last Do
-	// put the pool does not have any more. It takes the others out.
+	// Lost, if not nil, takes out the values that the last Do put, and returns how
+	// many of these n values the pool no longer has.
 	Lost func(n int) int
-	// Check, if not nil, is called after the last Do and returns an error
-	// if the pool did not do its work.
+	// Check, if not nil, is called after the last Do and returns an error if the
+	// pool did not work correctly.
 	Check func() error
-	// Close, if not nil, ends it.
+	// Close, if not nil, ends the run.
 	Close func()
 }
 
 // Made counts the values that a pool had to make.
 type Made struct{ n atomic.Int64 }
 
-// Add counts n more values.
+// Add adds n to the count.
 func (m *Made) Add(n int) { m.n.Add(int64(n)) }
 
-// Count returns the number so far.
+// Count returns the count.
 func (m *Made) Count() int { return int(m.n.Load()) }
 
 // bytes makes a buffer.

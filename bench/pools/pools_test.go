@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// A round of each contestant of each scenario, checked. What is timed is in
+// A round of each contestant of each scenario, checked. The timed rounds are in
 // cmd/nibbench.
 func TestEveryContestantDoesTheWorkOfTheScenario(t *testing.T) {
 	for _, s := range Scenarios() {

@@ -20,7 +20,7 @@ const (
 	footHeight  = 40
 	panelGap    = 36
 	panelWidth  = (chartWidth - 2*chartMargin - panelGap) / 2
-	panelTitle  = 30 // from the panel's top to its first bar
+	panelTitle  = 30 // distance from the panel's top to its first bar
 	panelSpace  = 26 // below the last bar
 	rowHeight   = 22
 	barHeight   = 13
@@ -29,12 +29,12 @@ const (
 	barWidth    = panelWidth - labelWidth - valueWidth
 )
 
-// longest is how many times nib's bar the scale of a panel reaches at most. A
-// longer bar would press all others together; it is cut, and shown as cut.
+// longest is the maximum of a panel's scale as a multiple of nib's bar. A
+// longer bar would shrink all the others; it is cut, and marked as cut.
 const longest = 8
 
-// The colours follow the reader's scheme, also where the picture is embedded
-// by an <img>: the styles are inside of it.
+// The colours follow the reader's colour scheme, even if the picture is
+// embedded by an <img>, because it contains the styles.
 const chartStyle = `<style>
 .page{fill:#fff;stroke:#d0d7de}.t{fill:#1f2328}.m{fill:#59636e}.own{fill:#0969da}.fast{fill:#54aeff}.bar{fill:#afb8c1}.cut{stroke:#fff}
 text{font-family:-apple-system,BlinkMacSystemFont,"Segoe UI","Noto Sans",Helvetica,Arial,sans-serif;font-size:12px}
@@ -89,8 +89,8 @@ func (b *Builds) subtitle() string {
 		strings.Replace(b.head("go"), "go", "Go ", 1), b.head("goos"), b.head("goarch"), b.head("cpu"), b.head("date"))
 }
 
-// bars returns the contestants of a panel, nib first. Without nib there is
-// none.
+// bars returns the contestants of a panel, nib first, or nothing if nib is not
+// among them.
 func (b *Builds) bars(scenario string) []bar {
 	ns, ok := b.Default.Get(scenario, own, UnitTime)
 	if !ok {
@@ -143,7 +143,7 @@ func panel(t *strings.Builder, x, y int, title string, bars []bar) {
 	}
 }
 
-// multiple has two digits that count.
+// multiple formats a number with two significant digits.
 func multiple(m float64) string {
 	decimals := 1
 	switch {

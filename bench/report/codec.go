@@ -93,7 +93,7 @@ func (r *Results) reference(scenario string) string {
 	return ""
 }
 
-// limits writes whether nib meets the limits that it sets itself.
+// limits writes whether nib meets the limits that it sets for itself.
 func (b *Builds) limits(t *strings.Builder) {
 	cell := func(r *Results, l *codec.Limit) string {
 		if r == nil {
@@ -221,6 +221,6 @@ func milliseconds(r *Results, scenario, contestant string) string {
 	return text
 }
 
-// tenths writes a number of allocations: of a contestant that has many, one in
-// a hundred calls may find a pool that was emptied.
+// tenths writes a number of allocations with one decimal. If a contestant has
+// many, one in a hundred calls may find a pool that was emptied.
 func tenths(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }

@@ -17,9 +17,9 @@ const (
 	regionEnd   = "<!-- bench:end -->"
 )
 
-// Sets of results that are stored apart from each other.
+// Sets of results that are stored separately.
 const (
-	Calls = "" // of log calls
+	Calls = "" // results of log calls
 	Codec = "codec"
 	Pools = "pools"
 )
@@ -27,12 +27,12 @@ const (
 // A Document is a file that is generated, or has a generated region.
 type Document struct {
 	Path    string // below the root of the repository
-	Set     string // of the results that it shows
+	Set     string // the set of results that it shows
 	Content func(f Families) string
-	Region  bool // only what is between the markers
+	Region  bool // replace only the text between the markers
 }
 
-// Documents lists all of them.
+// Documents lists all documents.
 var Documents = []Document{
 	{Path: "README.md", Content: Families.Short, Region: true},
 	{Path: "docs/benchmarks.md", Content: all((*Builds).Full, title), Region: true},
@@ -84,7 +84,8 @@ func bridgeTitle(name string) string {
 	return name
 }
 
-// Render returns what the document should contain, given what it contains.
+// Render returns the content that the document should have, given its present
+// content.
 func (d *Document) Render(f Families, present string) (string, error) {
 	if !d.Region {
 		return d.Content(f), nil

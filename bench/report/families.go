@@ -13,16 +13,17 @@ import (
 	"strings"
 )
 
-// A Family is the stored results of a set on one model of processor.
+// A Family has the stored results of a set on one model of processor.
 type Family struct {
 	Builds
 	Key string // the directory of its results, Processor.Key
-	// Older: another stored run, of whichever set and model, measured a later
+	// Older is set if another stored run, of any set and model, measured a later
 	// commit.
 	Older bool
 }
 
-// Families are those of one set, the one that measured the newest commit first.
+// Families has the families of one set, beginning with the one that measured
+// the newest commit.
 type Families []Family
 
 // FileName returns the path, below the directory of all results, of the file
@@ -76,8 +77,8 @@ func Load(dir, set string) (Families, error) {
 	return families, nil
 }
 
-// lastCommitted returns when the newest commit was made that results below dir
-// were measured at.
+// lastCommitted returns the time of the newest commit that was measured for the
+// results below dir.
 func lastCommitted(dir string) (string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	newest := ""
@@ -123,8 +124,8 @@ func (f *Family) provenance() string {
 }
 
 // Processors returns the list of the processors and, if there are several, a
-// table with the rows of nib's on each of them side by side. Names of scenarios
-// become titles of rows by title.
+// table with the rows of nib's on each of them side by side. title returns the
+// title of the row of a scenario.
 func (f Families) Processors(title func(scenario string) string) string {
 	var t strings.Builder
 	for i := range f {
@@ -158,7 +159,7 @@ func (f Families) Processors(title func(scenario string) string) string {
 	return t.String()
 }
 
-// compared lists the scenarios in which any family has a ratio of nib's.
+// compared lists the scenarios for which any family has a ratio of nib.
 func (f Families) compared() []string {
 	var names []string
 	for i := range f {
@@ -171,8 +172,8 @@ func (f Families) compared() []string {
 	return names
 }
 
-// worst returns the largest ratio of nib's in the default build of any family,
-// and the family.
+// worst returns nib's largest ratio in the default build of any family, and the
+// family.
 func (f Families) worst(scenario string) (ratio float64, in *Family) {
 	for i := range f {
 		if r, ok := f[i].Default.Get(scenario, own, UnitRatio); ok && (in == nil || r > ratio) {

@@ -136,8 +136,8 @@ func TestProcessorsSideBySide(t *testing.T) {
 	}
 }
 
-// Every directory of stored results is that of a model, and says what was
-// measured.
+// Every directory of stored results is that of a model, and names the measured
+// code.
 func TestStoredResultsNameTheirCommit(t *testing.T) {
 	files, err := filepath.Glob("../results/*/*.txt")
 	if err != nil || len(files) == 0 {

@@ -20,10 +20,10 @@ const FileProcesses = "FileProcesses"
 const (
 	UnitLine      = "line-B"   // bytes of a line in the file
 	UnitLinesLost = "lost"     // lines in no file
-	UnitDamaged   = "damaged"  // lines in pieces, or there twice
+	UnitDamaged   = "damaged"  // lines that are broken or occur twice
 	UnitRefused   = "refused"  // calls that returned an error
 	UnitFiles     = "rotated"  // files
-	UnitRotations = "rotate/s" // of both processes together, when they were quickest
+	UnitRotations = "rotate/s" // rate of both processes together, in their fastest round
 )
 
 const loggerNote = "The fields are the same for all. Lines are of different lengths because times are: " +
@@ -101,7 +101,7 @@ func fileLabel(contestant string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(contestant, "-", ", "), "+", " + ")
 }
 
-// fileProcesses writes what became of the lines of two processes.
+// fileProcesses writes the results for two processes.
 func (b *Builds) fileProcesses(t *strings.Builder) {
 	if len(b.Default.Contestants(FileProcesses)) == 0 {
 		return

@@ -62,8 +62,8 @@ func TestFileTables(t *testing.T) {
 	}
 }
 
-// What a stored run must show: nib's time as a fraction of another's, no
-// allocations, no loss.
+// The results that a stored run must show: nib's time as a fraction of
+// another's, no allocations, no loss.
 var (
 	fileFloors = []floor{
 		{"FileFields", files.Phuslu, 1},

@@ -117,8 +117,8 @@ func label(contestant string) string {
 	return strings.ReplaceAll(strings.Replace(contestant, "-", ", ", 1), "-", " ")
 }
 
-// zeropool writes the table that zeropool's own documentation has, with nib
-// beside it: columns are pools, rows what is counted.
+// zeropool writes the table of zeropool's own documentation with nib added. Its
+// columns are pools, its rows figures.
 func (b *Builds) zeropool(t *strings.Builder) {
 	rows := b.taken([]string{"Bytes", "HandoverDirect"})
 	if len(rows) == 0 {
@@ -201,7 +201,7 @@ func (b *Builds) kept(t *strings.Builder) {
 	t.WriteString("\n")
 }
 
-// events writes what an event costs with each release of Go.
+// events writes the cost of an event with each release of Go.
 func (b *Builds) events(t *strings.Builder) {
 	var names []string
 	for _, l := range b.Default.Lines {

@@ -44,12 +44,12 @@ var microarchitectures = []struct{ key, flag, name string }{
 	{"arm-part0xd4f", "", "Neoverse V2"},
 }
 
-// vendors maps what /proc/cpuinfo calls the makers to the start of a key.
+// vendors maps the names of the vendors in /proc/cpuinfo to prefixes of keys.
 var vendors = map[string]string{"GenuineIntel": "intel", "AuthenticAMD": "amd", "0x41": "arm"}
 
 // ReadProcessor reads the text of /proc/cpuinfo, of which it needs the first
-// processor only. Text without what it looks for, or none, gives a Processor of
-// the architecture.
+// processor only. If the text lacks the fields that it looks for, it returns a
+// Processor of the architecture.
 func ReadProcessor(cpuinfo io.Reader, goos, goarch string) Processor {
 	info := map[string]string{}
 	for s := bufio.NewScanner(cpuinfo); s.Scan(); {

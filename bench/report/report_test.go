@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// The documents must be what the stored results give. One that is not there, as
-// in a copy of this module alone, is skipped.
+// The documents must match the stored results. One that is not there, as in a
+// copy of this module alone, is skipped.
 func TestDocumentsAreUpToDate(t *testing.T) {
 	for _, d := range Documents {
 		t.Run(d.Path, func(t *testing.T) {

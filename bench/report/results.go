@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report keeps results as text and turns them into the tables and the
-// chart of the documentation. The same results give the same bytes.
+// Package report stores results as text and turns them into the tables and the
+// chart of the documentation. The same results yield the same bytes.
 package report
 
 import (
@@ -15,9 +15,9 @@ import (
 
 // Units of the values in a result line.
 const (
-	UnitTime     = "ns/op"        // of the quickest round
-	UnitMedian   = "median-ns/op" // of the middle round
-	UnitRatio    = "ratio"        // UnitTime by that of the fastest peer that is not nib
+	UnitTime     = "ns/op"        // the fastest round
+	UnitMedian   = "median-ns/op" // the median round
+	UnitRatio    = "ratio"        // UnitTime divided by that of the fastest peer other than nib
 	UnitMallocs  = "mallocs/op"
 	UnitBytes    = "B/op"
 	UnitP50      = "p50-ns"
@@ -32,23 +32,23 @@ const (
 
 	UnitRecordCPU = "cpu-ns/op"
 
-	UnitLost      = "lost/op"   // values that a pool had been given and had to make again
+	UnitLost      = "lost/op"   // values that a pool had been given, but had to make again
 	UnitSame      = "same"      // values that came back to the goroutine that put them
-	UnitElsewhere = "elsewhere" // to one on another processor
-	UnitCollected = "collected" // after two garbage collections
+	UnitElsewhere = "elsewhere" // values returned to a goroutine on another processor
+	UnitCollected = "collected" // values returned after two garbage collections
 )
 
 // Names of the result lines that are not rows of bench.Scenarios.
 const (
 	HelloName     = "Hello"
 	ServiceName   = "Service"
-	LatencySuffix = "Latency" // behind the scenario's name
+	LatencySuffix = "Latency" // follows the scenario's name
 
 	KeptName    = "Kept"
-	EventPrefix = "Event-" // before the release of Go
+	EventPrefix = "Event-" // precedes the release of Go
 )
 
-// Results are what one run of the benchmark found. The text form is the Go
+// Results has the results of one run of the benchmark. The text form is the Go
 // benchmark format, which benchstat reads too: "key: value" lines, then one
 // line per scenario and contestant.
 type Results struct {
@@ -66,7 +66,7 @@ type Line struct {
 	Values               []Value
 }
 
-// A Value is a number with its unit and how many decimals it is stored with.
+// A Value is a number with its unit and the number of decimals that are stored.
 type Value struct {
 	Number   float64
 	Decimals int

@@ -70,7 +70,7 @@ func spoolScenario(name string) *spools.Scenario {
 	return &spools.Scenario{Title: name}
 }
 
-// spoolRate writes the distribution of calls at a fixed rate.
+// spoolRate writes the distribution of the times of calls at a fixed rate.
 func (b *Builds) spoolRate(t *strings.Builder) {
 	name := spools.Latency.Name
 	if len(b.Default.Contestants(name)) == 0 {

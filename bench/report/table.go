@@ -16,7 +16,7 @@ type Builds struct{ Default, Fast *Results }
 
 const (
 	own  = "nib"  // the contestant that the tables put first and set in bold
-	seed = "seed" // the logger that does next to nothing
+	seed = "seed" // the minimal logger
 )
 
 // headline lists the scenarios of the short table, in the README.
@@ -69,11 +69,11 @@ func (b *Builds) Full() string {
 	return t.String()
 }
 
-// withSlog is what follows the versions of the other libraries where log/slog
-// is among them.
+// withSlog follows the versions of the other libraries if log/slog is among
+// them.
 const withSlog = ", slog of the same Go"
 
-// machine writes what was measured where.
+// machine writes the conditions of the measurement.
 func (b *Builds) machine(t *strings.Builder, also string) {
 	fmt.Fprintf(t, "%s, %s/%s, %s, %s CPUs, %s. %s%s. Rounds: %s.\n\n", strings.Replace(b.head("go"), "go", "Go ", 1),
 		b.head("goos"), b.head("goarch"), b.head("cpu"), b.head("cpus"), b.head("date"), b.head("peer"), also, b.head("rounds"))
@@ -82,7 +82,7 @@ func (b *Builds) machine(t *strings.Builder, also string) {
 // head returns the values of a key in the header of the default build.
 func (b *Builds) head(key string) string { return strings.Join(b.Default.Head(key), ", ") }
 
-// taken returns those of the named scenarios that were measured.
+// taken returns the named scenarios that were measured.
 func (b *Builds) taken(names []string) []string {
 	var taken []string
 	for _, name := range names {
@@ -242,8 +242,8 @@ func (b *Builds) pairs(t *strings.Builder, name string, columns []column) {
 	})
 }
 
-// each calls f for every contestant of a scenario, and behind nib's rows of the
-// default build for those of nibfast.
+// each calls f for every contestant of a scenario. After nib's rows of the
+// default build, it calls f for those of nibfast.
 func (b *Builds) each(scenario string, f func(r *Results, contestant, label string)) {
 	for _, c := range b.Default.Contestants(scenario) {
 		if !strings.HasPrefix(c, own) {
@@ -291,7 +291,7 @@ func bold(text string) string {
 	return "**" + text + "**"
 }
 
-// nanoseconds keeps one decimal where it means something.
+// nanoseconds keeps one decimal if it is significant.
 func nanoseconds(ns float64) string {
 	if ns < 10 {
 		return strconv.FormatFloat(ns, 'f', 1, 64)

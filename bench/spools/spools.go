@@ -27,7 +27,7 @@ import (
 // Names of the contestants.
 const (
 	Nib       = "nib"        // a spool in a directory
-	NibMemory = "nib-memory" // a spool without one, which ends with the process
+	NibMemory = "nib-memory" // a spool without a directory, which ends with the process
 	OSFile    = "os.File"    // a write(2) per line, which survives the process too
 	Nothing   = "nothing"    // calls that do nothing: the noise of the machine itself
 )
@@ -37,24 +37,26 @@ var Line = []byte(`{"time":"2026-03-14T09:26:53.589Z","level":"info","message":"
 
 // A Scenario is one contest.
 type Scenario struct {
-	Name       string // in results and for -run
-	Title      string // in tables
+	Name       string // name in results and for -run
+	Title      string // name in tables
 	Goroutines int
-	// Versus is the contestant that ratios refer to, "" the fastest that is not
-	// nib.
+	// Versus is the contestant that ratios refer to. If it is empty, they refer to
+	// the fastest one that is not nib.
 	Versus      string
 	Contestants []Contestant
 
-	// A sustained scenario has rounds of seconds: what a service pays that logs
-	// at full speed while lines are delivered, segments made and deleted.
-	Times  int // a round has so many times the lines of the others; 0: 1
-	Rounds int // at most; 0: as many as asked for
+	// A sustained scenario has rounds of seconds. It shows the cost for a service
+	// that logs at full speed while lines are delivered and segments are made and
+	// deleted.
+	Times  int // number of lines of a round, as a multiple of that of other scenarios; 0 means 1
+	Rounds int // maximum number of rounds; 0 means no limit
 }
 
-// Lines returns how many lines a round has, if it has n in other scenarios.
+// Lines returns the number of lines in a round, if a round of other scenarios
+// has n.
 func (s *Scenario) Lines(n int) int { return n * max(s.Times, 1) }
 
-// Limit returns the number of rounds, if other scenarios have n.
+// Limit returns the number of rounds, if the other scenarios have n.
 func (s *Scenario) Limit(n int) int {
 	if s.Rounds == 0 {
 		return n
@@ -62,7 +64,7 @@ func (s *Scenario) Limit(n int) int {
 	return min(n, s.Rounds)
 }
 
-// A Contestant is one way to do what the scenario describes.
+// A Contestant is one way to perform the operation of the scenario.
 type Contestant struct {
 	Name string
 	New  func(dir string) (Run, error)
@@ -96,8 +98,8 @@ var Latency = Scenario{Name: "SpoolRate", Title: "at a fixed rate", Goroutines: 
 		return Run{Do: func(int) {}, Check: func() error { return nil }, Close: func() error { return nil }}, nil
 	}})}
 
-// fileLines is how many lines are written to a file before it is emptied, so
-// that it becomes about as large as a spool.
+// fileLines is the number of lines that are written to a file before it is
+// emptied, so that it becomes about as large as a spool.
 const fileLines = 1_000_000
 
 var records = []Contestant{
@@ -145,8 +147,8 @@ func calls() []Contestant {
 	return all
 }
 
-// nothing discards what is written. Some libraries encode nothing for
-// io.Discard.
+// nothing is an io.Writer that discards everything. Some libraries encode
+// nothing for io.Discard.
 type nothing struct{}
 
 func (nothing) Write(p []byte) (int, error) { return len(p), nil }
@@ -158,7 +160,7 @@ func (taken) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, er
 	return delivery.Result{Accepted: len(batch)}, nil
 }
 
-// open opens a spool that is emptied all the time. Its callers wait for room,
+// open opens a spool that is emptied continuously. Its callers wait for room,
 // so that no contestant is timed for dropped lines.
 func open(dir string) (*spool.Sink, error) {
 	return spool.Open(dir, taken{}, spool.Config{Size: 256 << 20, OnFull: []spool.FullRule{{Do: spool.ActionBlock, Wait: time.Minute}}})

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command service is an HTTP service as it would run in production: lines for
-// people on a terminal, else JSON on standard output; one access line per
-// request; a level that can be changed while it runs; graceful shutdown.
+// Command service is an HTTP service as it would run in production:
+// human-readable lines on a terminal, otherwise JSON on standard output; one
+// access line per request; a level that can be changed while it runs; graceful
+// shutdown.
 //
 //	go run ./service
 //	curl http://127.0.0.1:8080/hello/ada
@@ -108,7 +109,7 @@ func run(ctx context.Context, log *nib.Logger, handlers map[net.Listener]http.Ha
 func routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /hello/{name}", func(w http.ResponseWriter, r *http.Request) {
-		log := nib.FromContext(r.Context()) // its lines have the id of the request
+		log := nib.FromContext(r.Context()) // lines of log have the id of the request
 		log.Debug().Str("name", r.PathValue("name")).Msg("greeting")
 		fmt.Fprintf(w, "hello, %s\n", r.PathValue("name"))
 	})

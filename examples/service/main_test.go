@@ -19,7 +19,7 @@ import (
 	"github.com/nib-log/nib/nibtest"
 )
 
-// What differs from run to run: the time a request took, and its port.
+// These differ from run to run: the time a request took, and its port.
 var varying = regexp.MustCompile(`"took":[0-9.e-]+|127\.0\.0\.1:[0-9]+`)
 
 const want = `{"time":"2026-01-02T15:04:05.000Z","level":"info","method":"GET","path":"/hello/ada","route":"GET /hello/{name}","status":200,"bytes":11,TOOK,"remote":"ADDR","request_id":"r1","message":"request"}
@@ -108,7 +108,7 @@ func TestMallocsOfLogging(t *testing.T) {
 	}
 	log := nib.New(io.Discard, nib.WithLevel(nib.LevelDebug))
 	plain, logged := routes(), nibhttp.Middleware(log)(routes())
-	nib.SetDefault(log) // what the handler logs to without the middleware
+	nib.SetDefault(log) // the logger of the handler without the middleware
 	r := httptest.NewRequest("GET", "/hello/ada", nil)
 	var w http.ResponseWriter = nowhere{}
 	without, _ := alloctest.Count(func() { plain.ServeHTTP(w, r) }, 1000)

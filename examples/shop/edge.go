@@ -42,9 +42,9 @@ func routes(stock stockpb.StockClient) http.Handler {
 
 const centsEach = 250
 
-// order orders n of an item and returns how many are left.
+// order orders n of an item and returns the number left.
 func order(ctx context.Context, stock stockpb.StockClient, item string, n int64) (left int64, err error) {
-	request.AddAttrs(ctx, slog.String("item", item), slog.Int64("n", n)) // in the event of the request
+	request.AddAttrs(ctx, slog.String("item", item), slog.Int64("n", n)) // shown in the event of the request
 	nib.FromContext(ctx).Debug().Str("item", item).Msg("order received")
 
 	cents := tax.Gross(withLogr(ctx), "DE", n*centsEach)

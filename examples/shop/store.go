@@ -45,7 +45,7 @@ func openStore(ctx context.Context, url string) (*store, error) {
 
 var errSoldOut = errors.New("sold out")
 
-// reserve takes n of an item and returns how many are left.
+// reserve takes n of an item and returns the number left.
 func (s *store) reserve(ctx context.Context, item string, n int64) (left int64, err error) {
 	const query = `UPDATE stock SET n = n - $2 WHERE item = $1 AND n >= $2 RETURNING n`
 	err = s.QueryRow(ctx, query, item, n).Scan(&left)
@@ -105,7 +105,7 @@ func (queryTracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, data pgx.Trac
 // begins with prefix.
 func outside(prefix string) uintptr {
 	var pcs [16]uintptr
-	n := runtime.Callers(3, pcs[:]) // of TraceQueryStart
+	n := runtime.Callers(3, pcs[:]) // skips TraceQueryStart
 	for _, pc := range pcs[:n] {
 		frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
 		if !strings.HasPrefix(frame.Function, prefix) {

@@ -17,7 +17,7 @@ const want = `{"level":"INFO","msg":"listening","port":8080}
 {"level":"ERROR","msg":"payment failed","service":"orders","order":{"id":18,"err":"card declined"}}
 `
 
-// withoutTime leaves out what differs from run to run.
+// withoutTime leaves out the parts that differ from run to run.
 func withoutTime(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.TimeKey {
 		return slog.Attr{}

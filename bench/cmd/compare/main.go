@@ -8,9 +8,9 @@
 // It builds nibbench in a temporary checkout of the base and in the working
 // tree, runs the two in turn, and compares the minimum of each row of nib's.
 // The rows of the other libraries are the same code in both, so the median of
-// their differences, printed last, is what the machine adds by itself. The exit
-// status is 1 if a row of nib's is slower than allowed. Run it within the bench
-// module, on a machine that does nothing else.
+// their differences, printed last, is due to the machine. The exit status is 1
+// if a row of nib's is slower than allowed. Run it within the bench module, on
+// a machine that does nothing else.
 package main
 
 import (
@@ -41,7 +41,7 @@ func main() {
 
 func compare() (slower int, err error) {
 	base := flag.String("base", "", "`commit` to compare the working tree with")
-	sets := flag.String("set", "calls,pools,files,spool", "which `sets` of nibbench")
+	sets := flag.String("set", "calls,pools,files,spool", "which `sets` of nibbench to run")
 	run := flag.String("run", "", "only scenarios that match this `expression`")
 	turns := flag.Int("turns", 4, "runs of each of the two")
 	rounds := flag.Int("rounds", 10, "rounds in each run")
@@ -89,7 +89,7 @@ func command(name string, args ...string) error {
 }
 
 // minima are the fastest rounds of all runs.
-type minima map[[2]string]float64 // by scenario and contestant
+type minima map[[2]string]float64 // keyed by scenario and contestant
 
 // measure runs nibbench once in its module, where it finds its programs.
 func (m minima) measure(dir, folder, program, set, run string, rounds int) error {
@@ -123,8 +123,8 @@ func (m minima) add(results *report.Results) {
 	}
 }
 
-// write prints the rows of a set and returns how many of nib's are slower than
-// allowed.
+// write prints the rows of a set and returns the number of nib's rows that are
+// slower than allowed.
 func write(w io.Writer, set string, before, after minima, limit float64) (slower int) {
 	keys := make([][2]string, 0, len(after))
 	for key := range after {
@@ -151,7 +151,7 @@ func write(w io.Writer, set string, before, after minima, limit float64) (slower
 		}
 		fmt.Fprintf(tw, "%s/%s\t%.1f\t%.1f\t%.3f\t%s\n", key[0], key[1], old, after[key], ratio, mark)
 	}
-	_ = tw.Flush() // as good as Fprintf
+	_ = tw.Flush() // as reliable as Fprintf
 	if slices.Sort(others); len(others) > 0 {
 		fmt.Fprintf(w, "other libraries: median %.3f, from %.3f to %.3f\n", others[len(others)/2], others[0], others[len(others)-1])
 	}

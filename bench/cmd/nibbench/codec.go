@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/bench/report"
 )
 
-// codec measures all that the codec competes in.
+// codec measures all contests of the codec.
 func (p *plan) codec(results *report.Results) error {
 	for _, s := range codec.Scenarios() {
 		if !p.only.MatchString(s.Name) {
@@ -37,8 +37,8 @@ func (p *plan) codec(results *report.Results) error {
 	return nil
 }
 
-// brief has more and shorter rounds: operations that take so little time fit in
-// between what else the machine has to do.
+// brief returns a configuration with more and shorter rounds, which fit between
+// the interruptions by other work of the machine.
 func (p *plan) brief() measure.Config {
 	return measure.Config{Rounds: 4 * p.timing.Rounds, Round: p.timing.Round / 4}
 }

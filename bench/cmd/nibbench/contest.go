@@ -81,8 +81,8 @@ func (p *plan) contest(results *report.Results, s *bench.Scenario) error {
 	return nil
 }
 
-// fastestPeer returns the time that ratios refer to: the minimum of those that
-// are not nib and print the expected line.
+// fastestPeer returns the time that ratios refer to: the minimum of the peers
+// other than nib that print the expected line.
 func fastestPeer(s *bench.Scenario, contestants []contestant, timings []measure.Timing) float64 {
 	fastest := math.Inf(1)
 	for i, c := range contestants {
@@ -124,8 +124,8 @@ func (p *plan) hello(results *report.Results) error {
 	return nil
 }
 
-// service runs the HTTP service with every way to log, in turns. Of each the
-// best run counts, for requests and CPU time separately.
+// service runs the HTTP service with every way to log, in turns. It reports the
+// best run of each, for requests and CPU time separately.
 func (p *plan) service(results *report.Results) error {
 	const conns = 8
 	services := bench.Services()

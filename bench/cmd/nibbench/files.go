@@ -13,11 +13,11 @@ import (
 
 const (
 	keptFiles = 2   // old files that each contestant keeps while it is timed
-	rotations = 500 // by each of two processes, in one go
+	rotations = 500 // rotations by each of two processes, without a pause
 	goes      = 5
 )
 
-// files measures all that the file sinks compete in.
+// files measures all contests of the file sinks.
 func (p *plan) files(results *report.Results) error {
 	for _, s := range files.Scenarios() {
 		if !p.only.MatchString(s.Name) {
@@ -54,7 +54,7 @@ func fileModules() []peer {
 	return all
 }
 
-// fileLines returns how many lines are in a round.
+// fileLines returns the number of lines in a round.
 func (p *plan) fileLines() int { return files.Lines / max(1, p.divisor) }
 
 // fileContest measures one scenario: times, then allocations.
@@ -99,8 +99,8 @@ func (p *plan) fileContest(results *report.Results, s *files.Scenario) (err erro
 	return nil
 }
 
-// rotateByTwo counts what becomes of the lines of two processes: the losses of
-// all runs together, and the rotations per second of the fastest.
+// rotateByTwo counts the lines that two processes lose, in all runs together,
+// and the rotations per second of the fastest run.
 func (p *plan) rotateByTwo(results *report.Results) error {
 	sums := make([]files.Outcome, len(files.Rotators))
 	rates := make([]float64, len(files.Rotators))

@@ -18,8 +18,8 @@ import (
 	"github.com/nib-log/nib/bench/report"
 )
 
-// header returns the conditions of the measurement. Of the machine it names
-// only the processor.
+// header returns the conditions of the measurement. The only part of the
+// machine that it names is the processor.
 func (s *set) header(p *plan) []report.Field {
 	fields := []report.Field{
 		{Key: "build", Value: bench.Build},
@@ -50,7 +50,7 @@ func (s *set) header(p *plan) []report.Field {
 	return fields
 }
 
-// processor is the one that this runs on.
+// processor is the processor of this machine.
 var processor = sync.OnceValue(func() report.Processor {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {
@@ -60,8 +60,8 @@ var processor = sync.OnceValue(func() report.Processor {
 	return report.ReadProcessor(f, runtime.GOOS, runtime.GOARCH)
 })
 
-// commit is what is measured: the commit that is checked out, whether code was
-// changed since, and when it was made. In a copy without git there is none.
+// commit is the measured commit: the one that is checked out, whether code was
+// changed since, and its time. It is empty in a copy without git.
 var commit = sync.OnceValue(func() []report.Field {
 	log := exec.Command("git", "log", "-1", "--abbrev=9", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", "--format=%h %cd")
 	log.Env = append(os.Environ(), "TZ=UTC")

@@ -2,8 +2,8 @@
 
 // Command nibbench compares nib with other logging libraries, its codec with
 // other encoders, and its pools with other pools. It checks that all do the
-// same, then measures, and stores what it found as text, each set in its own
-// file in the directory of the processor's model:
+// same, then measures, and stores the results as text, each set in its own file
+// in the directory of the processor's model:
 //
 //	go run ./cmd/nibbench                    # all, into results/<processor>/default.txt, codec-default.txt and so on
 //	go run -tags nibfast ./cmd/nibbench      # the other build, into results/<processor>/nibfast.txt and so on
@@ -45,17 +45,17 @@ func main() {
 	}
 }
 
-// A plan is what to measure and how long.
+// A plan lists the measurements and their duration.
 type plan struct {
 	only     *regexp.Regexp
 	timing   measure.Config
-	piped    int // calls per round into a pipe: many times what the pipe itself holds
+	piped    int // calls per round into a pipe: many times the capacity of the pipe
 	allocs   int // calls in each window that counts allocations
 	calls    int // per contestant and latency scenario
-	starts   int // of each hello program
+	starts   int // starts of each hello program
 	loads    int // rounds of the service scenario
-	requests int // in each of them
-	divisor  int // of the numbers of values in large pools
+	requests int // requests in each start
+	divisor  int // divides the numbers of values in large pools
 }
 
 func benchmark() error {
@@ -110,7 +110,8 @@ func benchmark() error {
 	return nil
 }
 
-// checkLines has all contestants that write lines write one, and compares them.
+// checkLines lets each contestant that writes lines write one, and compares the
+// lines.
 func checkLines() error {
 	for i := range bench.Scenarios {
 		if err := bench.Check(&bench.Scenarios[i], bench.Peers()); err != nil {
@@ -139,8 +140,8 @@ func newPlan(only *regexp.Regexp, rounds int, quick bool) *plan {
 		piped: 8000, allocs: 10_000, calls: 200_000, starts: 20, loads: 5, requests: 20_000, divisor: 1}
 }
 
-// run measures a set and stores what it found, if anything. An empty path is
-// stdout.
+// run measures a set and stores the results, if there are any. An empty path
+// means stdout.
 func (s *set) run(p *plan, path string) (found bool, err error) {
 	results := &report.Results{Header: s.header(p)}
 	if err := s.measure(p, results); err != nil {

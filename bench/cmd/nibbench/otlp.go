@@ -7,7 +7,7 @@ import (
 	"github.com/nib-log/nib/bench/report"
 )
 
-// otlp measures what it costs to deliver records to a receiver of OTLP, in
+// otlp measures the cost of delivering records to a receiver of OTLP, in
 // processes that take turns.
 func (p *plan) otlp(results *report.Results) error {
 	if !p.only.MatchString(otlps.Name) {
@@ -41,8 +41,8 @@ func (p *plan) otlp(results *report.Results) error {
 	return nil
 }
 
-// otlpRounds returns how many processes each contestant has, and otlpBursts how
-// many bursts a process sends.
+// otlpRounds returns the number of processes of each contestant, and otlpBursts
+// the number of bursts that a process sends.
 func (p *plan) otlpRounds() int { return max(1, p.timing.Rounds/8) }
 func (p *plan) otlpBursts() int { return max(1, p.timing.Rounds/5) }
 

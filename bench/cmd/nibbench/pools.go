@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/bench/report"
 )
 
-// pools measures all that the pools compete in.
+// pools measures all contests of the pools.
 func (p *plan) pools(results *report.Results) error {
 	for _, s := range pools.Scenarios() {
 		if !p.only.MatchString(s.Name) {
@@ -55,7 +55,7 @@ func poolNames() []string {
 }
 
 // poolContest measures one scenario: times, then allocations and the values
-// that a pool had to make although there should have been some.
+// that a pool had to make although it had been given enough of them.
 func (p *plan) poolContest(results *report.Results, s *pools.Scenario) error {
 	made := make([]pools.Made, len(s.Contestants))
 	runs := make([]pools.Run, len(s.Contestants))
@@ -90,7 +90,7 @@ func (p *plan) poolContest(results *report.Results, s *pools.Scenario) error {
 	return nil
 }
 
-// poolTiming returns how a scenario is timed, and how many operations are in
+// poolTiming returns the timing of a scenario, and the number of operations in
 // each window that counts allocations.
 func (p *plan) poolTiming(s *pools.Scenario) (timing measure.Config, allocs, windows int) {
 	timing, allocs, windows = p.timing, p.allocs, 5
@@ -106,7 +106,7 @@ func (p *plan) poolTiming(s *pools.Scenario) (timing measure.Config, allocs, win
 	return timing, allocs, windows
 }
 
-// A tally is what an operation costs besides time.
+// A tally is the cost of an operation besides time.
 type tally struct{ mallocs, bytes, lost float64 }
 
 func count(run *pools.Run, made *pools.Made, n, windows int) (c tally) {
@@ -134,7 +134,7 @@ func leastOf(contestants []measure.Contestant, timings []measure.Timing, name st
 	panic("nibbench: no contestant " + name)
 }
 
-// kept asks each pool for the values that were put.
+// kept measures how many of the values that were put are returned by each pool.
 func (p *plan) kept(results *report.Results) {
 	const n = 1000
 	for i := range pools.Keepers {
@@ -147,8 +147,9 @@ func (p *plan) kept(results *report.Results) {
 	}
 }
 
-// releases returns those of Go that the event is measured with. A quick run
-// does not build the standard library with others.
+// releases returns the releases of Go with which the event is measured. A quick
+// run uses only the release in use, because the others would have to build the
+// standard library first.
 func (p *plan) releases() []string {
 	if p.divisor > 1 {
 		return []string{runtime.Version()}

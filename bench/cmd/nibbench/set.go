@@ -14,8 +14,8 @@ import (
 
 // A set is a part of the benchmark with its own results.
 type set struct {
-	name    string // for -set
-	stored  string // for the name of the result file
+	name    string // the value of -set
+	stored  string // used in the name of the result file
 	latency bool   // single operations are timed, too
 	names   func() []string
 	peers   func() []peer
@@ -49,7 +49,7 @@ var sets = []set{
 		}},
 }
 
-// chosen returns the sets that -set names, all for "".
+// chosen returns the sets that -set names, or all if name is empty.
 func chosen(name string) ([]set, error) {
 	if name == "" {
 		return sets, nil

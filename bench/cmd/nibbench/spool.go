@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib/bench/spools"
 )
 
-// spool measures what lines cost that survive the process.
+// spool measures the cost of lines that survive the process.
 func (p *plan) spool(results *report.Results) error {
 	for _, s := range spools.Scenarios() {
 		if !p.only.MatchString(s.Name) {
@@ -39,10 +39,10 @@ func spoolNames() []string {
 	return append(names, spools.Latency.Name)
 }
 
-// rateRounds is in how many rounds that is.
+// rateRounds is the number of rounds of calls at a fixed rate.
 const rateRounds = 20
 
-// atRate returns how long each contestant is called at a fixed rate.
+// atRate returns the time for which each contestant is called at a fixed rate.
 func (p *plan) atRate() time.Duration {
 	return 15 * time.Second / time.Duration(max(1, p.divisor*p.divisor))
 }

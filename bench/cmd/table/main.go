@@ -36,7 +36,7 @@ func generate(results, root string, check bool) error {
 		d := &report.Documents[i]
 		families, err := report.Load(results, d.Set)
 		if d.Set != report.Calls && errors.Is(err, fs.ErrNotExist) {
-			continue // this set has not been measured
+			continue // this set was not measured
 		}
 		if err == nil {
 			err = update(d, families, root, check)

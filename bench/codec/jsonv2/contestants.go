@@ -17,7 +17,7 @@ import (
 type contestant struct {
 	name string
 	do   func(n int)
-	text func() []byte // of the last operation
+	text func() []byte // returns the text of the last operation
 }
 
 func structs() []contestant {
@@ -60,7 +60,7 @@ func second(v any) contestant {
 	}, buf.Bytes}
 }
 
-// first is encoding/json, which uses the second version in such a build.
+// first is encoding/json, which is built on encoding/json/v2 here.
 func first(v any) contestant {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
@@ -75,8 +75,8 @@ func first(v any) contestant {
 	}, buf.Bytes}
 }
 
-// check compares what one operation writes with want. All three write the same
-// text except for white space.
+// check compares the output of one operation with want. All three write the
+// same text except for white space.
 func (c *contestant) check(want string) error {
 	c.do(1)
 	var got, expected bytes.Buffer

@@ -10,9 +10,9 @@ import (
 	"encoding/json/v2"
 )
 
-// marshal returns as in marshal_go127.go, for releases that have
-// encoding/json/v2 only as an experiment.
+// marshal writes v to buf, in releases that have encoding/json/v2 only as an
+// experiment.
 func marshal(buf *bytes.Buffer, v any) error { return json.MarshalWrite(buf, v, options) }
 
-// The second version need not look for duplicate names, since there are none.
+// encoding/json/v2 need not check for duplicate names, since there are none.
 var options = json.JoinOptions(json.Deterministic(true), jsontext.AllowDuplicateNames(true))

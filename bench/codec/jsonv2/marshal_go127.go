@@ -13,5 +13,5 @@ import (
 // marshal writes v to buf.
 func marshal(buf *bytes.Buffer, v any) error { return json.MarshalWrite(buf, v, options) }
 
-// The second version need not look for duplicate names, since there are none.
+// encoding/json/v2 need not check for duplicate names, since there are none.
 var options = json.JoinOptions(json.Deterministic(true), jsontext.AllowDuplicateNames(true))

@@ -7,7 +7,7 @@ package record
 
 import "time"
 
-// A Line is what a service logs of a request.
+// A Line has the fields that a service logs for a request.
 type Line struct {
 	Service  string            `json:"service"`
 	Method   string            `json:"method"`
@@ -23,13 +23,13 @@ type Line struct {
 	Labels   map[string]string `json:"labels"`
 }
 
-// A User is who made the request.
+// A User is the user who made the request.
 type User struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
 
-// Served is a Line, its Labels empty.
+// Served is a Line without Labels.
 var Served = Line{
 	Service: "checkout", Method: "POST", Path: "/api/v1/orders/4711", Status: 201, Bytes: 48213, Attempt: 2,
 	Duration: 12.75, Cached: true, Time: time.Date(2026, 11, 21, 6, 30, 15, 123456789, time.UTC),
@@ -57,5 +57,5 @@ var (
 	SixMap    = map[string]any{"status": 201, "method": "POST", "path": "/api/v1/orders/4711", "ratio": 0.25, "cached": true, "attempt": 2}
 )
 
-// WantSix is what both are in JSON, in this order.
+// WantSix is the JSON of both, in this order.
 const WantSix = `{"attempt":2,"cached":true,"method":"POST","path":"/api/v1/orders/4711","ratio":0.25,"status":201}`

@@ -32,7 +32,7 @@ func (c *Cart) Add(item string, n int) {
 	c.log.Debug().Str("item", item).Int("n", n).Int("total", c.items[item]).Msg("added")
 }
 
-// Checkout empties the cart. Its line belongs to the request that ctx is of.
+// Checkout empties the cart. Its line belongs to the request of ctx.
 func (c *Cart) Checkout(ctx context.Context) (n int) {
 	for _, k := range c.items {
 		n += k

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package payment stands for a library that logs through zap, with the logger
+// Package payment represents a library that logs through zap, with the logger
 // that it is given.
 package payment
 
@@ -19,7 +19,7 @@ func New(log *zap.Logger) *Client { return &Client{log.Named("payment")} }
 // ErrDeclined indicates a payment that is not possible.
 var ErrDeclined = errors.New("payment declined")
 
-// limit is the most that one payment may be, in cents.
+// limit is the maximum amount of a payment, in cents.
 const limit = 1_000_000
 
 // Authorize authorizes a payment.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tax stands for a library that logs through logr, with the logger of
+// Package tax represents a library that logs through logr, with the logger of
 // the context.
 package tax
 
