@@ -28,7 +28,7 @@ demo: ## a real HTTP service, its access log, and proof that nothing is lost
 	@cd cmd/nib && $(GO) run . demo $(DEMO)
 
 check: ## formatting, vet and the short tests, with nothing but Go: before each commit
-	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
+	@out=$$(gofmt -l . 2>/dev/null); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi # vet finds errors of syntax
 	$(call each,$(TESTED),$(GO) vet ./... && $(GO) test -short -vet=off ./...)
 
 test: arch ## all tests of all modules

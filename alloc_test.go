@@ -18,8 +18,8 @@ import (
 	"github.com/nib-log/nib/alloctest"
 )
 
-// The arguments of the methods are made beforehand: the tests count what nib
-// allocates, not what the arguments cost.
+// The arguments of the methods are made beforehand: the tests count the
+// allocations of nib, not those of the arguments.
 var (
 	someMap       = map[string]any{"a": 1, "b": "two", "c": nil, "d": errAny, "e": []any{1, 2}}
 	someStringers = []fmt.Stringer{aStringer, nil, aStringer}

@@ -84,7 +84,7 @@ func TestCallerIsTheCallSite(t *testing.T) {
 	}
 }
 
-// The caller is at the front; text of another length must move what follows.
+// The caller is at the front; text of another length must move the rest.
 func TestCallerSkipFrameInEveryLayout(t *testing.T) {
 	for _, first := range []bool{false, true} {
 		for _, opts := range [][]nib.Option{{}, {nib.WithCaller()}} {

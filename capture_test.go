@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 )
 
-// testTime is what the clock of a captured logger shows.
+// testTime is the time of the clock of a captured logger.
 var testTime = time.Date(2026, 1, 2, 15, 4, 5, 6_000_000, time.UTC)
 
 // A capture keeps the lines and errors of a logger under test.
@@ -67,9 +68,16 @@ func (c *capture) take() []*node {
 	return lines
 }
 
-// one returns the one line that has been written since the last call.
+// one returns the one line that has been written since the last call. It waits
+// for it: under load, package log continues without a line of StdLog that is
+// being written.
 func (c *capture) one() *node {
 	c.tb.Helper()
+	await.Until(c.tb, "a line is written", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.text) > 0
+	})
 	lines := c.take()
 	if len(lines) != 1 {
 		c.tb.Errorf("got %d lines, want 1", len(lines))
@@ -98,7 +106,7 @@ func value(tb testing.TB, add func(*nib.Event), opts ...nib.Option) *node {
 }
 
 // watch fails the test and shows all stacks if f does not come back; the limit
-// is far beyond what a slow machine needs.
+// is far beyond the needs of a slow machine.
 func watch(tb testing.TB, f func()) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)

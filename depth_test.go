@@ -158,7 +158,7 @@ func TestFieldsBesideAValueThatContainsItselfAreWhole(t *testing.T) {
 				"more": func(e *nib.Event, f func(*nib.Event)) { e.EmbedObject(marshalFunc(func(e *nib.Event) { e.Func(f) })) },
 			} {
 				if w.name == "Dict" {
-					continue // what follows in the same container is cut off
+					continue // the rest of the same container is cut off
 				}
 				watch(t, func() {
 					l, c := newCapture(t)

@@ -89,8 +89,8 @@
 //
 //	log := nib.NewSink(console.New(os.Stderr, console.Config{}))
 //
-// An error of a sink never reaches the code that logs. It is counted, see
-// [Logger.Stats], and goes to the function of [WithErrorHandler], by default to
+// An error of a sink never reaches the code that logs. It is counted (see
+// [Logger.Stats]) and goes to the function of [WithErrorHandler], by default to
 // standard error, at a limited rate.
 //
 // # Performance
@@ -104,15 +104,15 @@
 // lines whose fields are always the same struct.
 package nib
 
-// To read the source, follow a usual line first, from Info to its Write:
+// To read the source, follow an ordinary line first, from Info to its Write:
 //
 //	logger.go        a Logger; Info calls begin
-//	event.go         an Event: the line, and what may be added to it
+//	event.go         an Event: the line, and its state
 //	event_begin.go   begin: the level (belowMin, passes: level.go), call site, front
-//	event_scalar.go  Str and the like, of which one is enough
-//	event_field.go   what a field does: check its key (keySet: format.go), append
+//	event_scalar.go  Str and its siblings; reading one is enough
+//	event_field.go   the steps of a field: check its key (keySet: format.go), append
 //	event_finish.go  Msg calls finish: the message, the end, the sink
-//	event_pool.go    where events come from, and what an idle one is
+//	event_pool.go    the pool of events, and the state of an idle one
 //	sink.go          a Record, a Sink, and write, which calls it
 //
 // Then read the rest in the order of docs/event-path.md, in which functions

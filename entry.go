@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
+	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/linewriter"
 	"github.com/nib-log/nib/internal/usercode"
 )
 
-// LogAttrs writes a whole line in one call: level, message, what [Event.Ctx]
-// adds for ctx, and attrs, with slog's meaning of groups, empty attributes and
-// LogValuers. It never exits or panics. 0 allocs when the attributes hold plain
-// values.
+// LogAttrs writes a whole line in one call: level, message, the fields of ctx
+// as with [Event.Ctx], and attrs, with slog's semantics for groups, empty
+// attributes and LogValuers. It never exits or panics. 0 allocs when the
+// attributes hold plain values.
 //
 //go:noinline
 func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ...slog.Attr) {
@@ -38,9 +39,9 @@ func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ..
 	e.finish(msg, plainMessage)
 }
 
-// AtDepth starts an event for another front end, which has compared the level:
-// it is not compared again, only sampled. The call site is depth callers above
-// the call of AtDepth. It never exits or panics. 0 allocs.
+// AtDepth starts an event for another front end that has already checked the
+// level; only the sampler is still consulted. The call site is depth callers
+// above the call of AtDepth. It never exits or panics. 0 allocs.
 func (l *Logger) AtDepth(level Level, depth int) *Event {
 	if l.discards() || !l.isSampled(level) {
 		return nil
@@ -57,14 +58,14 @@ func (l *Logger) AtDepth(level Level, depth int) *Event {
 type Entry struct {
 	Time    time.Time // the zero Time leaves the time out
 	Level   Level
-	PC      uintptr // call site as runtime.Callers gives it; 0: unknown
+	PC      uintptr // call site as runtime.Callers returns it; 0 if unknown
 	Message string
-	Stack   string // of the goroutine, if the front end has taken it
+	Stack   string // stack of the goroutine, if the front end has captured it
 }
 
-// Entry starts an event for a line from another front end, which has compared
-// the level: it is not compared again, only sampled. Finish it with Send, which
-// writes en.Message. It never exits or panics. 0 allocs.
+// Entry starts an event for a line from another front end that has already
+// checked the level; only the sampler is still consulted. Finish it with Send,
+// which writes en.Message. It never exits or panics. 0 allocs.
 func (l *Logger) Entry(en Entry) *Event {
 	if l.discards() || !l.isSampled(en.Level) {
 		return nil
@@ -74,7 +75,16 @@ func (l *Logger) Entry(en Entry) *Event {
 	if !en.Time.IsZero() {
 		e.setTime(en.Time)
 	}
-	e.writeFront(en.Level, en.Time.Location(), en.Stack)
+	f, last := c.format, &e.front
+	reusable := e.sec > 0 && e.flags&hasTime != 0 && en.Stack == "" && (f.TimeZone != nil || en.Time.Location() == time.Local) &&
+		(f.fraction >= 0 || f.fraction == jsonenc.NineOrFewer && e.nsec%10 != 0)
+	if reusable && last.of == ^l.id && last.level == en.Level && last.sec == e.sec {
+		e.flags |= timeShown
+		e.buf = e.buf[:last.end]
+		jsonenc.PutFraction(e.buf[last.fractionAt:], uint32(e.nsec), max(f.fraction, -f.fraction))
+	} else if e.writeFront(en.Level, en.Time.Location(), en.Stack); reusable && last.fractionAt != 0 {
+		last.of = ^l.id
+	}
 	if c.splitFront {
 		e.addRest(en.PC, &origin{msg: &en.Message})
 	}
@@ -84,33 +94,29 @@ func (l *Logger) Entry(en Entry) *Event {
 // StdLog returns a standard logger whose lines become lines of l at level, for
 // libraries that take a *log.Logger. With [WithCaller] they show the call site
 // of log's function. Lines of its Fatal and Panic methods have LevelFatal or
-// LevelPanic and are written whatever the level of l, and the sink is flushed,
-// because package log then ends the process.
+// LevelPanic and are written whatever the level of l; the sink is then flushed.
 //
 // User code of l, such as a sink, a hook or a clock, may itself print to that
-// logger while package log holds its lock. So unless a line runs none, as one
-// to a file, it is written on another goroutine, and package log continues
-// without the line after 100 ms (5 s for Fatal and Panic).
-func (l *Logger) StdLog(level Level) *log.Logger {
-	return log.New(stdWriter{l, level}, "", 0)
-}
+// logger while package log holds its lock. So a line that may run such code is
+// written on another goroutine, for which package log waits up to 100 ms (5 s
+// for Fatal and Panic). A slower line is written after the call has returned;
+// while 64 such lines wait, others are dropped, counted in Stats.Reentrant.
+func (l *Logger) StdLog(level Level) *log.Logger { return log.New(stdWriter{l, level}, "", 0) }
 
-// A stdWriter takes what package log writes: one message a call.
+// A stdWriter receives messages of package log, one a call.
 type stdWriter struct {
 	l     *Logger
 	level Level
 }
 
 func (w stdWriter) Write(p []byte) (int, error) {
-	l, level, final := w.l, w.level, true
+	l, level, final := w.l, w.level, false // final: package log ends the process after this line
 	pc, ends := callsite.StdLog(ownPrefix)
 	switch ends {
 	case callsite.Exits:
-		level = LevelFatal
+		level, final = LevelFatal, true
 	case callsite.Panics:
-		level = LevelPanic
-	default:
-		final = false
+		level, final = LevelPanic, true
 	}
 	if l.discards() || !final && l.belowMin(level) {
 		return len(p), nil
@@ -119,7 +125,7 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	var stack []uintptr
 	if level >= c.stackFrom {
 		stack = make([]uintptr, maxStack)
-		stack = stack[:runtime.Callers(1, stack)] // of this goroutine, not that of write
+		stack = stack[:runtime.Callers(1, stack)] // stack of this goroutine, not of the one that runs write
 	}
 	write := func() {
 		if final {
@@ -141,9 +147,9 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// waitLimit returns how long package log waits until a line is written, which
-// is the last one of the program or not. If the logger's own io.Writer has
-// printed the line, its Write has to return first, and waiting is of no use.
+// waitLimit returns how long package log waits for a line to be written; final
+// marks the last line of the program. If the logger's own io.Writer has printed
+// the line, its Write must return first, so waiting is useless.
 func (c *core) waitLimit(final bool) time.Duration {
 	const short = 100 * time.Millisecond
 	inWrite := c.out.lines != nil && linewriter.Writing()

@@ -3,11 +3,15 @@
 package nib_test
 
 import (
+	"io"
+	"runtime"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/jsonenc"
 )
 
 type noSamples struct{}
@@ -56,4 +60,29 @@ func TestSendWithinAFunctionLeavesTheMessageOfAnEntry(t *testing.T) {
 	if line := c.one(); line.get("message").String() != `"m"` {
 		t.Errorf("got %s", line)
 	}
+}
+
+// TestFinishedEntryDoesNotKeepItsMessage finishes entries in other ways than
+// with Send: the event goes back to the pool without the message.
+func TestFinishedEntryDoesNotKeepItsMessage(t *testing.T) {
+	l := nib.New(io.Discard)
+	for name, finish := range map[string]func(*nib.Event){
+		"Send":    (*nib.Event).Send,
+		"Msg":     func(e *nib.Event) { e.Msg("other") },
+		"Msgf":    func(e *nib.Event) { e.Msgf("other %d", 1) },
+		"MsgFunc": func(e *nib.Event) { e.MsgFunc(func() string { return "other" }) },
+	} {
+		message := logEntry(l, finish)
+		runtime.GC()
+		if message.Value() != nil {
+			t.Errorf("%s: the message is still in memory", name)
+		}
+	}
+}
+
+//go:noinline
+func logEntry(l *nib.Logger, finish func(*nib.Event)) weak.Pointer[byte] {
+	message := make([]byte, 1<<20)
+	finish(l.Entry(nib.Entry{Message: jsonenc.View(message)}))
+	return weak.Make(&message[0])
 }

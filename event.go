@@ -39,59 +39,60 @@ type Event struct {
 
 	log   *Logger
 	level Level
-	depth int32 // containers and calls of user code that are open; idle below zero
+	depth int32 // number of open containers and calls of user code; negative if idle
 	flags flags
 
-	tooDeep int32 // by how much the limit of depth is lowered: see enter
+	tooDeep int32 // how far the limit of depth is lowered; see enter
 
 	carried []*Logger      // loggers of contexts; their fields are added when the groups end
-	user    usercode.Entry // of the user code that runs
+	user    usercode.Entry // guards the user code that runs against recursion
 	front   front
 
-	fieldsAt, groupsAt    int // where the fields begin in buf; where those of the pending groups do
+	fieldsAt, groupsAt    int // offsets in buf of the fields, and of the fields of pending groups
 	callerAt, callerEnd   int // the caller field in buf, when hasCaller
 	messageAt, messageEnd int // the text of the message in buf, when hasMessage
 
 	sec     int64 // the line's time
 	nsec    int32
 	pc      uintptr
-	message string // of an Entry, written by Send
+	message string // the message of an Entry, written by Send
 
-	second, fieldSecond jsonenc.SecondCache // of the line's time, of the last time field
-	scratch             []byte              // formatted messages, and the other buffer of edit
-	edited              *jsonread.Scratch
-	keys                []string // keys being sorted; used as a stack by nested maps
-	pcs                 []uintptr
-	record              Record
-	ended               invariants.Stack
+	// Caches and memory that are kept for the next line.
+	second, fieldSecond jsonenc.SecondCache // caches for the line's time and for time fields
+	scratch             []byte              // holds formatted messages; also the second buffer of edit
+	edited              *jsonread.Scratch   // memory of edit
+	keys                []string            // keys being sorted; used as a stack by nested maps
+	pcs                 []uintptr           // program counters collected by Stack
+	record              Record              // passed to the sink
+	ended               invariants.Stack    // stack of the call that finished the event
 }
 
 type flags uint32
 
 const (
-	// What kind of line it is, from its start on; Discard sets muted, too.
+	// The kind of the line, set when it begins; Discard also sets muted.
 	muted      flags = 1 << iota // fields are added, but the line is not written
 	building                     // there is no line: the fields are for a logger, a layout or a call site
 	isEntry                      // Send writes message
 	noLevelKey                   // the line shows no level
-	thenPanic                    // what Panic does after its line
-	thenExit                     // what Fatal does
+	thenPanic                    // panic once the line is written
+	thenExit                     // exit once the line is written
 
 	// Where the next field is added; restored when a container ends.
-	nested  // in a container
+	nested  // inside a container
 	inArray // the innermost container is an array
-	inValue // in the value of a field, which user code returns: no field can be added
+	inValue // user code is returning the value of a field: no field can be added
 	inError // in Layout.Error, which writes the keys of an error
 
-	// What the line has.
+	// The contents of the line.
 	hasTime   // sec and nsec
 	timeShown // the time field
 	hasCaller
 	hasStack
 	hasMessage
-	movesMessage // it was not known when the line began, and belongs in front of the fields
-	hasError     // of Err; format.errorKeys are reserved from then on
-	hasErrorKey  // a field that is not of Err has one of format.errorKeys
+	movesMessage // the message belongs in front of the fields, but was not known when the line began
+	hasError     // a field of Err; from then on format.errorKeys are reserved
+	hasErrorKey  // a field not added by Err has one of format.errorKeys
 
 	inPlace = nested | inArray | inValue | inError
 )
@@ -101,12 +102,11 @@ const (
 	allReserved  = math.MaxUint64
 
 	idle     = -1      // depth of an event in the pool
-	keepSize = 1 << 16 // a buffer above this is not kept for the next line (golang/go#23199)
+	keepSize = 1 << 16 // larger buffers are not kept for the next line (golang/go#23199)
 	startCap = 512
 )
 
-// Enabled reports whether the event will be written: it is neither nil nor
-// discarded.
+// Enabled reports whether e will be written: false if it is nil or discarded.
 func (e *Event) Enabled() bool { return e != nil && e.flags&muted == 0 && e.depth >= 0 }
 
 // Discard keeps the line from being written. Panic and Fatal still act. The
@@ -118,10 +118,10 @@ func (e *Event) Discard() *Event {
 	return e
 }
 
-// Lookup finds the top-level field key among what has been added so far, bound
-// fields included, and returns its value as raw JSON: a part of the line that
-// is valid until the next call on e. Of several fields with one key it finds
-// the last.
+// Lookup finds the top-level field key among those added so far, including
+// bound fields, and returns its value as raw JSON: a part of the line that is
+// valid until the next call on e. Of several fields with one key it finds the
+// last.
 func (e *Event) Lookup(key string) (json []byte, ok bool) {
 	if e == nil || e.depth < 0 {
 		return nil, false

@@ -35,7 +35,7 @@ func (e *Event) any(key string, v any) {
 	}
 }
 
-// keepKeys is how much room for sorting keys an event keeps for its next line.
+// keepKeys limits the room for sorting keys that an event keeps.
 const keepKeys = 1024
 
 // Fields adds the entries of m in the order of their keys, each as Any does.
@@ -167,7 +167,7 @@ func (e *Event) addOther(v any) {
 	plans := e.log.core.format.plans
 	if !plans.RunsCode(v) {
 		buf, err := plans.AppendAny(e.buf, v, depth)
-		if err != nil && usercode.IsNil(v) { // of a func, say
+		if err != nil && usercode.IsNil(v) { // a nil func, for example
 			buf, err = append(buf, "null"...), nil
 		}
 		e.setValue(buf, err)
@@ -198,12 +198,11 @@ func (e *Event) addMap(m map[string]any) {
 		e.null()
 		return
 	}
-	s, ok := e.beginContainer(0)
-	if !ok {
-		return
+	if s, ok := e.beginContainer(0); ok {
+		e.Fields(m)
+		e.enclose(s.from, "{}")
+		e.leave(s)
 	}
-	e.Fields(m)
-	e.endContainer(s, "{}")
 }
 
 func addSlice[T any](e *Event, vs []T, add func(*Event, T)) {
@@ -211,15 +210,14 @@ func addSlice[T any](e *Event, vs []T, add func(*Event, T)) {
 		e.null()
 		return
 	}
-	s, ok := e.beginContainer(inArray)
-	if !ok {
-		return
+	if s, ok := e.beginContainer(inArray); ok {
+		for _, v := range vs {
+			e.buf = append(e.buf, ',')
+			add(e, v)
+		}
+		e.enclose(s.from, "[]")
+		e.leave(s)
 	}
-	for _, v := range vs {
-		e.buf = append(e.buf, ',')
-		add(e, v)
-	}
-	e.endContainer(s, "[]")
 }
 
 func (e *Event) addError(err error) {

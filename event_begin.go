@@ -12,38 +12,38 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// An origin is what begin cannot find itself: how is that of passSpecial, or 0
-// after both steps of the decision; then there is the call site, 0 if it is
-// unknown or not shown, and the message, nil if it is not known yet.
+// An origin has facts that begin cannot know. A how other than 0 is for
+// passSpecial; otherwise both steps of the decision have been taken, pc is 0 if
+// unknown or not shown, and msg is nil if the message is not known yet.
 type origin struct {
 	how flags
 	pc  uintptr
 	msg *string
 }
 
-// A front is what the lines of a logger at one level begin with: time, level,
-// name, and the bound fields, unless the call site or the message precedes
-// them. Two fronts of the same second differ only in its fraction. So an idle
-// event keeps the bytes of its last line, and begin reuses their front.
+// A front is the beginning of a logger's lines at one level: time, level, name,
+// and the bound fields, unless the call site or the message precedes them. Two
+// fronts of the same second differ only in its fraction. So an idle event keeps
+// the bytes of its last line, and begin reuses their front.
 //
 // If of is not 0, buf[:end] is the front of a line of that logger, except for
 // its first byte (see Event.buf), and Event.groupsAt and, unless the front is
-// split, Event.fieldsAt are those of that line. Only newFront sets of. Fields
-// are appended behind the front, and calls on an idle event write nothing; all
-// code that overwrites or cuts the front clears Event.front.
+// split, Event.fieldsAt are those of that line. Only newFront and Entry set of.
+// Fields are appended after the front, and calls on an idle event write
+// nothing; all code that overwrites or cuts the front clears Event.front.
 type front struct {
-	of         uint64 // id of the logger, never used for another; 0: the front cannot be reused
+	of         uint64 // id of the logger, never used for another, or ^id after an Entry; 0: the front cannot be reused
 	level      Level
 	sec        int64 // the second of the time
 	fractionAt int   // where the digits of its fraction begin; 0 without a time
 	end        int
 }
 
-// begin starts the event of every way to log in three steps: belowMin and
-// passes decide whether there is a line, package callsite finds the call site,
-// and the rest writes what precedes the fields. Level methods, which have
-// called belowMin and are inlined, have no origin: the call site is the return
-// address. A further call costs 1 ns, and so do two more arguments.
+// begin starts an event, for every way to log but Entry. There are three steps:
+// belowMin and passes decide whether there is a line, package callsite finds
+// the call site, and the rest writes the parts before fields. Level methods,
+// which have called belowMin and are inlined, have no origin: the call site is
+// the return address. A further call costs 1 ns, as do two more arguments.
 //
 //go:noinline
 func (l *Logger) begin(level Level, from *origin) *Event {
@@ -65,7 +65,7 @@ func (l *Logger) begin(level Level, from *origin) *Event {
 		e.newFront(level)
 	} else if last.fractionAt == 0 {
 		e.buf = e.buf[:last.end]
-	} else if since := uint64(clock.Now() - last.sec*1e9); since < 1e9 { // not if the clock went back
+	} else if since := uint64(clock.Now() - last.sec*1e9); since < 1e9 { // false if the clock went back
 		e.sec, e.nsec = last.sec, int32(since)
 		e.flags |= hasTime | timeShown
 		e.buf = e.buf[:last.end]
@@ -114,8 +114,8 @@ func (l *Logger) passSpecial(level Level, from *origin) *Logger {
 const noLevel = Level(math.MinInt + 1)
 
 // newFront takes the time, if lines have one, and writes the front. It can be
-// reused unless its time comes from WithClock, as the next may have another
-// zone, is before 1970, or has a fraction that is not always as long.
+// reused unless its time comes from WithClock (the next one may have another
+// zone), is before 1970, or has a fraction of varying length.
 func (e *Event) newFront(show Level) {
 	c := e.log.core
 	if c.now != nil {
@@ -144,7 +144,7 @@ func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 		buf = append(buf, f.timeKey...)
 		buf = f.time.AppendCached(buf, &e.second, e.sec, int(e.nsec), f.zone(own))
 		e.flags |= timeShown
-		e.front.fractionAt = len(buf) - jsonenc.FractionTail(buf) - max(f.fraction, 0)
+		e.front.fractionAt = len(buf) - jsonenc.FractionTail(buf) - max(f.fraction, -f.fraction)
 	}
 	if show != noLevel {
 		buf = append(buf, f.level(show, l.core)...)
@@ -163,8 +163,8 @@ func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 	e.front.end = len(e.buf)
 }
 
-// addRest adds what follows a front without the bound fields: the caller, the
-// message if it comes first and is known, and the bound fields (addBound).
+// addRest adds the parts after a front without the bound fields: the caller,
+// the message if it comes first and is known, and the bound fields (addBound).
 func (e *Event) addRest(pc uintptr, from *origin) {
 	c := e.log.core
 	if pc != 0 && c.caller {

@@ -36,8 +36,8 @@ func (e *Event) leaveGroups(from int) {
 	}
 }
 
-// Timestamp adds the time to a line without one, which is that of an [Entry]
-// with the zero Time. It belongs to the line, as do the fields of Caller,
+// Timestamp adds the time to a line that has none: that of an [Entry] with the
+// zero Time. It belongs to the line, as do the fields of Caller,
 // CallerSkipFrame and Stack: these methods do nothing inside of a container, or
 // if the layout leaves the field out, and if groups of [Logger.WithGroup] are
 // open, they add the field in front of the fields, at the top level.
@@ -58,7 +58,7 @@ func (e *Event) Timestamp() *Event {
 // A cachedText is an encoded level, a line of a stack, or a caller field.
 type cachedText struct {
 	text string
-	site uintptr // of a caller field, the call site: the program counter, unless methods of nib are inlined there
+	site uintptr // the program counter of a caller field, unless methods of nib are inlined there
 	none bool    // there is no call site: the program counter is within nib, or 0
 }
 
@@ -75,8 +75,8 @@ func (e *Event) Caller() *Event {
 }
 
 // CallerSkipFrame adds the call site n frames further up than Caller would, for
-// functions that log on behalf of their callers. It replaces what [WithCaller]
-// has added.
+// functions that log on behalf of their callers. It replaces the one added by
+// [WithCaller].
 func (e *Event) CallerSkipFrame(n int) *Event {
 	if !e.acceptsOwnField(0) {
 		return e
@@ -105,7 +105,7 @@ func (e *Event) addCaller(pc uintptr) {
 }
 
 // outside returns the field of a call site outside of nib. If another method of
-// nib has made the call, each line looks for its own on the stack.
+// nib has made the call, each line looks for its call site on the stack.
 func (e *Event) outside(pc uintptr) *cachedText {
 	t := e.caller(pc)
 	if t.none {

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -96,6 +98,31 @@ func TestAContextThatFailsCostsNoLine(t *testing.T) {
 				t.Errorf("got %q", out.String())
 			}
 		})
+	}
+}
+
+// An event that goes back to the pool keeps no large buffer, whatever used it.
+func TestEventsKeepNoLargeBuffer(t *testing.T) {
+	large := strings.Repeat("x", 1<<20)
+	l := nib.New(io.Discard)
+	carried := l.With(func(e *nib.Event) { e.Str("large", large) })
+	ctx := nib.NewContext(context.Background(), carried)
+	own := l.With(func(e *nib.Event) { e.Int("own", 1) })
+	for name, log := range map[string]func() *nib.Event{
+		"Ctx":           func() *nib.Event { e := own.Info().Int("n", 1).Ctx(ctx); e.Msg("m"); return e },
+		"Ctx in groups": func() *nib.Event { e := own.WithGroup("g").Info().Int("n", 1).Ctx(ctx); e.Msg("m"); return e },
+		"Msgf":          func() *nib.Event { e := l.Info(); e.Msgf("%s", large); return e },
+		"Msgf by fmt":   func() *nib.Event { e := l.Info(); e.Msgf("%10s", large); return e },
+		"edited": func() *nib.Event {
+			e := l.WithOptions(nib.WithRedact("k")).Info().Str("large", large)
+			e.Msg("m")
+			return e
+		},
+	} {
+		e := reflect.ValueOf(log()).Elem()
+		if n := e.FieldByName("scratch").Cap(); n > 64<<10 {
+			t.Errorf("%s: the event keeps %d bytes", name, n)
+		}
 	}
 }
 

@@ -7,10 +7,10 @@ import (
 	"github.com/nib-log/nib/internal/jsonread"
 )
 
-// edits are what a logger changes in a finished line.
+// edits are the changes that a logger makes to a finished line.
 type edits struct {
 	duplicates jsonread.Policy
-	redact     *jsonread.Keys // made of keys
+	redact     *jsonread.Keys // built from keys
 	keys       []string
 	max        int
 }
@@ -46,10 +46,8 @@ func (e *Event) edit() {
 // next line cannot reuse its front.
 func (e *Event) replace(line []byte) {
 	e.front = front{}
-	e.scratch, e.buf = e.buf, line
-	if cap(e.scratch) > keepSize {
-		e.scratch = nil
-	}
+	e.keepScratch(e.buf)
+	e.buf = line
 }
 
 // findMessage finds the message in the edited line, if it is still there.
@@ -65,7 +63,7 @@ func (e *Event) findMessage() {
 // class returns the truncation priority of a top-level field.
 func (f *format) class(key []byte) jsonread.Class {
 	switch string(key) {
-	case OmitKey: // the key of no field of nib's
+	case OmitKey: // none of nib's own fields has this key
 	case f.TimeKey, f.LevelKey, f.LoggerKey, f.CallerKey:
 		return jsonread.Never
 	case f.MessageKey:
@@ -101,9 +99,9 @@ func (e *Event) moveToFields(from int) (size int) {
 }
 
 // claimErrorKeys reserves the keys of an error that is about to be added. They
-// are reserved in lines with an error only, as "error" is a usual key of other
-// fields, too. So the flag hasErrorKey remembers that a field has such a key,
-// and these fields are renamed now.
+// are reserved only in lines with an error, because "error" is a common key of
+// other fields. The flag hasErrorKey records that a field has such a key; these
+// fields are renamed now.
 func (e *Event) claimErrorKeys() {
 	if e.reservedBits == noneReserved {
 		return
@@ -124,8 +122,8 @@ func (e *Event) claimErrorKeys() {
 	e.flags |= hasError
 }
 
-// splice replaces buf[from:end] with text and moves the offsets of what is
-// behind it. An offset at end is one: a field begins there.
+// splice replaces buf[from:end] with text and shifts the offsets after it. An
+// offset equal to end is shifted, too: a field begins there.
 func (e *Event) splice(from, end int, text string) {
 	if from < e.front.end {
 		e.front = front{}

@@ -162,8 +162,8 @@ func (e *Event) addTime(t time.Time) {
 	e.buf = f.time.AppendCached(e.buf, &e.fieldSecond, t.Unix(), t.Nanosecond(), f.zone(t.Location()))
 }
 
-// setValue makes buf, which ends in a value, the line. If there is an error,
-// its text is the value.
+// setValue makes buf, which ends in a value, the line. If err is not nil, its
+// text becomes the value.
 func (e *Event) setValue(buf []byte, err error) {
 	if err != nil {
 		buf = jsonenc.AppendString(buf, errorText(err))

@@ -27,7 +27,7 @@ func (e *Event) Send() {
 		return
 	}
 	msg := e.message
-	e.message = ""
+	e.message, e.flags = "", e.flags&^isEntry
 	e.finish(msg, plainMessage)
 }
 
@@ -45,24 +45,21 @@ func (e *Event) Msgf(format string, args ...any) {
 		e.finish(jsonenc.View(text), plainMessage)
 		return
 	}
-	e.scratch = nil // a nested use of the event must not reach it
+	e.scratch = nil // a nested use of the event must not overwrite text
 	if !done {
 		text = e.callFormat(text, format, args)
 	}
 	msg := ""
-	if e.flags&(thenPanic|thenExit) != 0 || len(e.log.core.hooks) > 0 { // these may keep it
+	if e.flags&(thenPanic|thenExit) != 0 || len(e.log.core.hooks) > 0 { // a panic value or a hook may keep the message
 		msg = string(text)
 	}
 	e.addEpilogue(msg)
 	e.addMessage(jsonenc.View(text))
-	if cap(text) <= keepSize {
-		e.scratch = text
-	}
+	e.keepScratch(text)
 	e.completeAndAct(msg)
 }
 
-// MsgFunc writes the line with the message that f returns. f does not run when
-// the level is off.
+// MsgFunc writes the line with the message that f returns, if the level is on.
 func (e *Event) MsgFunc(f func() string) {
 	if e == nil || !e.finishable() {
 		return
@@ -95,7 +92,7 @@ const noMessage, plainMessage = false, true // whether finish adds its message
 // release: these calls would cost a tenth of its time.
 func (e *Event) finish(msg string, message bool) {
 	l := e.log
-	if e.depth != 0 || e.flags&(muted|thenPanic|thenExit|movesMessage) != 0 || !l.plain {
+	if e.depth != 0 || e.flags&(muted|thenPanic|thenExit|movesMessage|isEntry) != 0 || !l.plain {
 		e.finishRare(msg, message)
 		return
 	}
@@ -158,12 +155,12 @@ func (e *Event) complete() {
 	e.release()
 }
 
-// completeAndAct is complete, followed by what Panic and Fatal do.
+// completeAndAct is complete, followed by the panic or the exit.
 func (e *Event) completeAndAct(msg string) {
 	l, how := e.log, e.flags
 	if how&thenExit != 0 {
 		defer l.act(how, msg) // even if a sink ends the goroutine
-		e.flags &^= thenExit  // once: if the clock ends it, abort runs as well
+		e.flags &^= thenExit  // if the clock ends the goroutine, abort runs as well: exit only once
 	}
 	e.complete()
 	if how&thenPanic != 0 {
@@ -171,8 +168,8 @@ func (e *Event) completeAndAct(msg string) {
 	}
 }
 
-// addEpilogue adds what few loggers have between the fields and the message:
-// the fields of hooks, the ends of groups, a stack.
+// addEpilogue adds the rare parts between the fields and the message: the
+// fields of hooks, the ends of groups, a stack.
 func (e *Event) addEpilogue(msg string) {
 	c := e.log.core
 	if len(c.hooks) > 0 && e.flags&muted == 0 {

@@ -68,6 +68,7 @@ func (a *Array) element() (*Event, bool) {
 		return nil, false
 	}
 	if e.depth < 0 || e.flags&(inArray|inValue) != inArray {
+		// An Array that was kept runs outside of any guard.
 		orLost(e.abort, func() { e.misused("an element was added to an array that is closed") })
 		return nil, false
 	}

@@ -22,8 +22,7 @@ func (l *Logger) builder() *Event {
 	return e
 }
 
-// acquire takes an event from the pool for l. It is just small enough to be
-// inlined.
+// acquire takes an event from the pool. It is just small enough to be inlined.
 func acquire(l *Logger) *Event {
 	if invariants.Enabled {
 		return newEvent().lend(l)
@@ -39,7 +38,7 @@ func (e *Event) lend(l *Logger) *Event {
 // release ends the use of e. An idle event reserves every key, so that checkKey
 // counts a stale call, which adds nothing.
 func (e *Event) release() {
-	if invariants.Enabled { // it is not reused, and keeps its logger for reports
+	if invariants.Enabled { // the event is not reused, and keeps its logger for reports
 		e.depth, e.reservedBits, e.flags = idle, allReserved, 0
 		e.ended.Record()
 		invariants.Poison(e.buf)
@@ -49,7 +48,15 @@ func (e *Event) release() {
 		e.front, e.record = front{}, Record{}
 		e.buf = make([]byte, 0, startCap)
 	}
+	e.message = "" // set if an Entry was not finished with Send
 	e.recycle()
+}
+
+// keepScratch keeps b as the second buffer, unless it is too large.
+func (e *Event) keepScratch(b []byte) {
+	if e.scratch = b; cap(b) > keepSize {
+		e.scratch = nil
+	}
 }
 
 // recycle returns e to the pool.

@@ -9,6 +9,10 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
+// A slice that is passed to a function value escapes: every caller's slice
+// would move to the heap, even if the level is off. That is why most methods
+// have a loop of their own, and why those without one are not inlined.
+
 // Strs adds an array of strings. As with every slice, nil is null and an empty
 // one is [].
 func (e *Event) Strs(key string, vals []string) *Event {
@@ -151,10 +155,6 @@ func (e *Event) Stringers(key string, vals []fmt.Stringer) *Event {
 func (e *Event) Errs(key string, errs []error) *Event {
 	return each(e, key, errs, (*Event).addError)
 }
-
-// A slice that is passed to a function value escapes: every caller's slice
-// would move to the heap, even if the level is off. Hence the explicit loops,
-// and the methods that are not inlined.
 
 func ints[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](e *Event, key string, vals []T) *Event {
 	if from := e.beginList(key, vals == nil); from >= 0 {

@@ -41,9 +41,9 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 }
 
 // addCarried adds the bound fields of l that the line does not have. Usually
-// one of the loggers is made from the other. If theirs begin with its own, only
-// the rest is added, as bytes, unless keys may be equal or an error renames
-// some; otherwise each of theirs is looked for in the line.
+// one logger is derived from the other. If the fields of l begin with those of
+// e's logger, the rest is appended as bytes, unless keys may be equal or an
+// error renames some. Otherwise each field of l is looked up in the line.
 func (e *Event) addCarried(l *Logger) {
 	own, theirs := e.log, l.bound
 	if f := own.core.format; l.core.format == f {
@@ -61,7 +61,7 @@ func (e *Event) addCarried(l *Logger) {
 	place := e.flags & inError
 	if l.boundFlags&hasError != 0 && !e.hasError() && l.core.format.ErrorKey == own.core.format.ErrorKey {
 		e.claimErrorKeys()
-		e.flags |= inError // the keys of its error are kept
+		e.flags |= inError // the keys of l's error are not renamed
 	}
 	e.scratch = append(append(e.scratch[:0], theirs...), l.groups.closing()...)
 	for key, value := range jsonread.Missing(e.buf, e.scratch) {
@@ -69,6 +69,7 @@ func (e *Event) addCarried(l *Logger) {
 			e.buf = append(e.buf, value...)
 		}
 	}
+	e.keepScratch(e.scratch)
 	e.flags = e.flags&^inError | place
 }
 
@@ -77,8 +78,8 @@ func extends(fields, prefix string) bool {
 	return strings.HasPrefix(fields, prefix) && (len(fields) == len(prefix) || fields[len(prefix)] == ',')
 }
 
-// Attrs adds slog's attributes with slog's meaning: a LogValuer is resolved, an
-// empty attribute and an empty group are left out, the attributes of a group
+// Attrs adds slog's attributes with slog's semantics: a LogValuer is resolved,
+// an empty attribute and an empty group are left out, the attributes of a group
 // without a key are added at this level. 0 allocs when they hold plain values.
 func (e *Event) Attrs(attrs ...slog.Attr) *Event {
 	if e != nil {
@@ -139,7 +140,7 @@ func (e *Event) attr(a *slog.Attr) {
 	}
 }
 
-// group adds an object, or nothing when no attribute of it is to be shown.
+// group adds an object, or nothing if no attribute of it is shown.
 func (e *Event) group(key string, attrs []slog.Attr) {
 	if key == "" {
 		e.inline(attrs)
@@ -153,19 +154,18 @@ func (e *Event) group(key string, attrs []slog.Attr) {
 	if !ok {
 		return
 	}
-	e.attrs(attrs)
-	if len(e.buf) == s.from {
+	if e.attrs(attrs); len(e.buf) == s.from {
 		e.buf = e.buf[:from]
-		e.leave(s)
-		return
+	} else {
+		e.enclose(s.from, "{}")
 	}
-	e.endContainer(s, "{}")
+	e.leave(s)
 }
 
 // inline adds the attributes of a group without a key at this level. It still
 // counts as nesting, because the value of a LogValuer may contain itself.
 func (e *Event) inline(attrs []slog.Attr) {
-	s, why := e.enter(maxDepth)
+	s, why := e.enter(maxDepth, 0)
 	if why != "" {
 		e.str(depthKey, why)
 		return
@@ -199,13 +199,11 @@ func (e *Event) addSlogValue(v slog.Value) {
 // addSlogAny appends a value as slog's own JSON handler would: errors as text
 // unless they marshal themselves.
 func (e *Event) addSlogAny(v any) {
-	if err, ok := v.(error); ok {
-		if _, ok := v.(json.Marshaler); !ok {
-			e.addError(err)
-			return
-		}
+	if err, ok := v.(error); !ok {
+		e.addAny(v)
+	} else if _, ok := v.(json.Marshaler); ok {
 		e.addOther(v)
-		return
+	} else {
+		e.addError(err)
 	}
-	e.addAny(v)
 }

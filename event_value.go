@@ -45,7 +45,8 @@ func Val[T any](e *Event, key string, v T) *Event {
 	return e
 }
 
-// addValue appends a value whose type has no case of its own in Val.
+// addValue appends a value whose type has no case of its own in Val. A plain
+// plan calls no methods; those of nib and of errors are called by addAny.
 func addValue[T any](e *Event, v T) {
 	switch p := plan.ForIn[T](e.log.core.format.plans); {
 	case p.Plain() && !hasOwnText[T](p):
@@ -53,7 +54,7 @@ func addValue[T any](e *Event, v T) {
 		e.setValue(buf, err)
 	case p.Locked():
 		e.setValue(e.buf, lockedError(p))
-	case p.Type().Kind() == reflect.Struct: // methods with a pointer receiver count
+	case p.Type().Kind() == reflect.Struct: // a pointer has all methods of its type
 		boxed := new(T)
 		*boxed = v
 		e.addAny(boxed)
@@ -145,8 +146,8 @@ func (e *Event) settle(from int, c clash) {
 }
 
 // A Secret holds a value that must not get into a log: package fmt under every
-// verb, JSON, slog and nib show *** in its place, also where it is a part of
-// something else. It holds the value by a pointer, so that even code that reads
+// verb, JSON, slog and nib show *** in its place, even where it is part of
+// another value. It holds the value by a pointer, so that even code that reads
 // memory, as fmt does with unexported fields, sees only an address.
 type Secret[T any] struct {
 	mask

@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/nibtest"
 )
 
-// panicOf returns what f panics with, or "(none)".
+// panicOf returns the panic value of f as text, or "(none)".
 func panicOf(f func()) (v any) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -108,7 +108,7 @@ func TestAtNeitherPanicsNorExits(t *testing.T) {
 	}
 }
 
-// A flushSink records in what order it is used.
+// A flushSink records the order of its calls.
 type flushSink struct {
 	nibtest.Recorder
 	calls []string

@@ -19,7 +19,7 @@ import (
 type format struct {
 	Layout
 	time     jsonenc.TimeFormat
-	fraction int // digits of the second's fraction in every time; negative when that varies
+	fraction int // digits of the second's fraction in every time; negative if their number varies
 
 	timeKey, levelKey, loggerKey string // `,"time":`; "" when left out
 	messageField
@@ -36,21 +36,21 @@ type format struct {
 	otherLevels callsite.Table[cachedText] // `,"level":"info+2"` by level
 	callers     callsite.Table[cachedText]
 	frames      callsite.Table[cachedText] // a line of a stack trace, by pc
-	clashing    callsite.Table[clash]      // by plan
-	plans       *plan.Set                  // of structs and the like, with the times and durations of the layout
+	clashing    callsite.Table[clash]      // keyed by plan
+	plans       *plan.Set                  // encode structs, maps and slices, with the layout's times and durations
 }
 
 // A messageField is the beginning of the message in every line.
 type messageField struct {
 	messageKey  string       // `,"message":`; "" when left out
-	messageText jsonenc.Text // with the first quote of the value
+	messageText jsonenc.Text // messageKey and the opening quote of the value
 }
 
 // reservedPrefix precedes the key of a field if nib reserves the key.
 const reservedPrefix = "field."
 
-// keyBit is a hash of a key's ends and length, 0 to 63. Of the usual keys in
-// logs few share a bit with the default reserved ones.
+// keyBit is a hash of a key's ends and length, 0 to 63. Few of the common keys
+// in logs share a bit with the keys reserved by default.
 func keyBit(key string) uint {
 	n := uint(len(key))
 	if n == 0 {
@@ -59,7 +59,7 @@ func keyBit(key string) uint {
 	return (uint(key[0]) + uint(key[n-1])<<2 + n<<4) & 63
 }
 
-// A keySet is a few keys, each behind reservedPrefix.
+// A keySet is a small set of keys, each prefixed with reservedPrefix.
 type keySet struct {
 	keys []string
 	bits uint64 // bit keyBit(k) for each key k
@@ -74,7 +74,7 @@ func (s *keySet) add(key string) {
 
 func (s *keySet) has(key string) bool { return s.prefixed(key) != "" }
 
-// prefixed returns key behind reservedPrefix if it is in the set, and else "".
+// prefixed returns reservedPrefix and key if key is in the set, otherwise "".
 func (s *keySet) prefixed(key string) string {
 	if s.bits>>keyBit(key)&1 == 0 {
 		return ""
@@ -88,7 +88,7 @@ func (s *keySet) prefixed(key string) string {
 }
 
 // addFields adds the keys of fields that a function of the layout has written,
-// but not those that are prefixed, nor the one of its panic.
+// but not those that are prefixed, nor the key of its panic.
 func (s *keySet) addFields(fields string) {
 	for k := range jsonread.Fields([]byte(fields)) {
 		name, _ := jsonread.AppendUnquoted(nil, append(append([]byte{'"'}, k...), '"'))
@@ -99,7 +99,7 @@ func (s *keySet) addFields(fields string) {
 }
 
 // rename puts reservedPrefix in front of those keys of encoded fields that are
-// in set. end is what the fields lack to be complete.
+// in set. end closes the fields' open groups.
 func (set *keySet) rename(fields, end string) string {
 	if fields == "" {
 		return ""
@@ -145,7 +145,7 @@ func (f *format) encodeName(name string) string {
 }
 
 // level returns the encoded level field. Unnamed levels are encoded once and
-// cached, except those far out, of which a program may make any number.
+// cached, except those far from the named ones, which are unlimited.
 func (f *format) level(l Level, c *core) string {
 	if i, ok := level.Index(int(l)); ok {
 		return f.levels[i]

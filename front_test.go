@@ -5,16 +5,18 @@ package nib_test
 import (
 	"bytes"
 	"math/rand/v2"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/layout"
 )
 
 // TestLinesOfOneLoggerAreLikeThoseOfOthers writes lines to one logger, whose
-// events keep what the last line began with, and each line again to a logger of
-// its own. Both have the built-in clock or no time, since other clocks are not
-// kept. The lines differ in the digits of the time only.
+// events keep the beginning of the last line, and each line again to a logger
+// of its own. Both have the built-in clock or no time, since other clocks are
+// not kept. The lines differ in the digits of the time only.
 func TestLinesOfOneLoggerAreLikeThoseOfOthers(t *testing.T) {
 	var out bytes.Buffer
 	noTime := nib.Layout{TimeKey: nib.OmitKey}
@@ -72,6 +74,69 @@ func TestLinesOfOneLoggerAreLikeThoseOfOthers(t *testing.T) {
 	}
 }
 
+// TestEntriesOfOneLoggerAreLikeThoseOfOthers writes entries to one logger, with
+// lines of its clock in between, and each entry again to a new logger. Many
+// share a second, a level and a zone with the one before.
+func TestEntriesOfOneLoggerAreLikeThoseOfOthers(t *testing.T) {
+	zones := []*time.Location{time.Local, time.Local, time.Local, time.UTC, time.FixedZone("x", 5400), time.FixedZone("x", 100*3600)}
+	seconds := []int64{1e9, 1e9, 1e9, 1e9 + 1, 0, -1, -62135596800, 1e13}
+	fractions := []int64{123456789, 987654321, 7, 0, 120, 123000000, 999999990}
+	n, rng := 300, rand.New(rand.NewPCG(3, 4))
+	if testing.Short() {
+		n = 100
+	}
+	entry := func() (en nib.Entry) {
+		en.Time = time.Unix(seconds[rng.IntN(len(seconds))], fractions[rng.IntN(len(fractions))]).In(zones[rng.IntN(len(zones))])
+		if rng.IntN(10) == 0 {
+			en.Time = time.Time{}
+		}
+		if en.Level = nib.LevelInfo; rng.IntN(5) == 0 {
+			en.Level = nib.Level(rng.IntN(9))
+		}
+		if rng.IntN(10) == 0 {
+			en.Stack = "main.main"
+		}
+		en.Message = "m"
+		return en
+	}
+	var out bytes.Buffer
+	for _, format := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.000Z07:00", time.RFC3339, nib.TimeUnixNano, nib.TimeUnix, time.Kitchen} {
+		for name, l := range map[string]nib.Layout{
+			"own zone":      {TimeFormat: format, KeepZone: true},
+			"far zone":      {TimeFormat: format, TimeZone: zones[5]},
+			"message first": {TimeFormat: format, MessageFirst: true, Static: func(e *nib.Event) { e.Int("a", 1) }},
+			"no time":       {TimeKey: nib.OmitKey},
+		} {
+			fresh := func() *nib.Logger { return nib.New(&out, nib.WithLayout(l)).With(func(e *nib.Event) { e.Int("b", 2) }) }
+			write := func(l *nib.Logger, en nib.Entry) string {
+				out.Reset()
+				l.Entry(en).Int("c", 3).Send()
+				return out.String()
+			}
+			var entries []nib.Entry
+			var got []string
+			for one := fresh(); len(got) < n; {
+				entries = append(entries, entry())
+				got = append(got, write(one, entries[len(got)]))
+				if rng.IntN(10) > 0 {
+					continue
+				}
+				out.Reset()
+				one.Info().Msg("m")
+				line := out.String()
+				if strings.HasPrefix(line, `{"time":"2001-`) || strings.HasPrefix(line, `{"time":1000000`) || !strings.Contains(line, `"b":2`) {
+					t.Fatalf("%s, %s: the line after %+v is %s", format, name, entries[len(got)-1], line)
+				}
+			}
+			for i, en := range entries {
+				if want := write(fresh(), en); got[i] != want {
+					t.Fatalf("%s, %s, entry %d, %+v:\ngot  %swant %s", format, name, i, en, got[i], want)
+				}
+			}
+		}
+	}
+}
+
 // derived returns a logger with the fields and groups of a random program.
 func derived(l *nib.Logger, code []byte) *nib.Logger {
 	m, obj := &machine{code: code}, &node{kind: '{'}
@@ -93,5 +158,5 @@ func randomLine(l *nib.Logger, code []byte) {
 	m.finish(e, m.text())
 }
 
-// timeAhead is what a line of the default layout begins with.
+// timeAhead is the beginning of a line in the default layout.
 const timeAhead = `{"time":"` + "2006-01-02T15:04:05.000Z" + `"`

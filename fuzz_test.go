@@ -103,7 +103,7 @@ var modelLayouts = []nib.Layout{
 	{KeepZone: true, Duration: nib.DurationNanos, TimeFormat: time.RFC3339Nano}, {Duration: nib.DurationSeconds, TimeFormat: nib.TimeUnixMilli},
 }
 
-// run writes one line by the program and returns what it must contain.
+// run writes one line by the program and returns its expected contents.
 func (m *machine) run(base *nib.Logger) (l *nib.Logger, want *node) {
 	m.layout = modelLayouts[m.next()%len(modelLayouts)]
 	l = base.WithOptions(nib.WithLayout(m.layout))

@@ -228,16 +228,25 @@ type endingError struct{}
 
 func (endingError) Error() string { runtime.Goexit(); return "" }
 
-// A line is counted if the sink panics with an error that ends the goroutine.
-func TestSinkThatPanicsWithAnErrorThatEndsTheGoroutine(t *testing.T) {
-	l := nib.NewSink(sinkFunc(func(*nib.Record) error { panic(endingError{}) }), nib.WithErrorHandler(func(error) {}))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		l.Info().Msg("m")
-	}()
-	<-done
-	if st := l.Stats(); st.Failed+st.Aborted != 1 {
-		t.Errorf("got %+v, want the line counted", st)
+// A line is counted if the sink or writer panics with an error that ends the
+// goroutine, and the writer is ready for the next line.
+func TestPanicWithAnErrorThatEndsTheGoroutine(t *testing.T) {
+	on := true
+	fail := func() {
+		if on {
+			panic(endingError{})
+		}
+	}
+	for name, l := range map[string]*nib.Logger{
+		"sink":   nib.NewSink(sinkFunc(func(*nib.Record) error { fail(); return nil })),
+		"writer": nib.New(writeFunc(func(p []byte) (int, error) { fail(); return len(p), nil })),
+	} {
+		on = true
+		apart(t, func() { l.Info().Msg("lost") })
+		on = false
+		l.Info().Msg("next")
+		if st := l.Stats(); st != (nib.Stats{Aborted: 1, Misused: st.Misused}) {
+			t.Errorf("%s: got %+v, want 1 aborted", name, st)
+		}
 	}
 }

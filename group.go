@@ -15,16 +15,16 @@ type groups struct {
 
 func (g *groups) any() bool { return g.open+g.pendingCount > 0 }
 
-// closing is what Logger.bound lacks to be complete.
+// closing has the braces that close the groups of Logger.bound.
 func (g *groups) closing() string { return strings.Repeat("}", g.open) }
 
-// with returns g and one more group inside, for l, which may get flags of it.
+// with returns g and one more group inside. It may set boundFlags of l.
 func (g groups) with(l *Logger, name string) groups {
 	e := l.builder()
 	e.buf = append(e.buf, g.pending...)
 	e.beginField(name)
 	if g.pendingCount > 0 {
-		e.buf[len(g.pending)] = '{'
+		e.buf[len(g.pending)] = '{' // overwrites the comma of name
 	}
 	g.pending, g.pendingCount, l.boundFlags = string(e.buf), g.pendingCount+1, l.boundFlags|e.flags&hasErrorKey
 	e.release()
@@ -32,7 +32,7 @@ func (g groups) with(l *Logger, name string) groups {
 }
 
 // bound returns g after fields have been bound in the innermost group: no group
-// is pending any more.
+// is pending then. The brace that pending lacks replaces the first comma.
 func (g groups) bound(fields []byte) groups {
 	if g.pendingCount > 0 {
 		fields[0] = '{'
@@ -40,8 +40,8 @@ func (g groups) bound(fields []byte) groups {
 	return groups{open: g.open + g.pendingCount}
 }
 
-// rename renames the outermost group if its key is reserved. A 0 stands in for
-// the object of the innermost one.
+// rename renames the outermost group if its key is reserved; an open one is in
+// Logger.bound. To be a field, pending lacks a value, such as 0, and braces.
 func (g *groups) rename(reserved *keySet) {
 	if g.open == 0 && g.pendingCount > 0 {
 		g.pending = reserved.rename(g.pending, "0"+strings.Repeat("}", g.pendingCount-1))
@@ -68,10 +68,10 @@ func (e *Event) closeGroups() {
 	open := l.groups.open
 	if l.groups.pendingCount > 0 {
 		if len(e.buf) == e.groupsAt {
-			e.front = front{} // which the groups may be in
+			e.front = front{} // the front may end inside the groups
 			e.buf = e.buf[:e.groupsAt-len(l.groups.pending)]
 		} else {
-			e.buf[e.groupsAt] = '{'
+			e.buf[e.groupsAt] = '{' // overwrites the comma of the first field
 			open += l.groups.pendingCount
 		}
 	}

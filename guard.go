@@ -10,9 +10,9 @@ import (
 	"github.com/nib-log/nib/internal/usercode"
 )
 
-// An event runs user code in guard, and nowhere else. The line has a text in
-// the place of what the code should have given: "!PANIC: " and the text of its
-// panic, or "!ERROR: …" if it is nested too deep to be called.
+// An event runs user code in guard, and nowhere else. If the code panics, the
+// line contains "!PANIC: " and the text of the panic in place of the result; if
+// it is nested too deep to be called, "!ERROR: …".
 //
 //	function      user code returns                 the text becomes
 //	run           fields of this level              a field "panic" or "depth"
@@ -24,8 +24,8 @@ import (
 //
 // User code that ends its goroutine, with runtime.Goexit, ends the event too:
 // the line is lost and counted, and the event goes to the garbage collector.
-// What user code returns may run user code as well: an error's text is taken
-// under the guard of the method that has returned it.
+// Returned values may run user code as well: an error's text is taken under the
+// guard of the method that has returned it.
 
 const (
 	panicKey = "panic"
@@ -33,39 +33,40 @@ const (
 )
 
 const (
-	maxDepth      = 32           // of containers and user code within each other
-	maxValueDepth = maxDepth + 1 // of user code that returns a value, which the innermost container may have
+	maxDepth      = 32           // nested containers and calls of user code
+	maxValueDepth = maxDepth + 1 // the innermost container may contain a value that user code returns
 
-	// maxLines is how many lines may be built on one stack because user code
-	// logs while its own line is built. A Stringer that logs itself would
-	// otherwise do so until the stack is full, which ends the process.
+	// maxLines limits how many lines are built on one stack because user code logs
+	// while its own line is built. A Stringer that logs itself would otherwise do
+	// so until the stack is full, which ends the process.
 	maxLines = 4
 )
 
 // guard calls f, and returns "" or the text of its panic. If the goroutine is
-// ending, guard does not return either.
+// ending, the event is aborted, and guard does not return either.
 func (e *Event) guard(f func(*Event)) (text string) {
 	done := false
-	defer e.recovered(&done, &text)
+	defer func() {
+		if !done {
+			text = e.recovered(recover())
+		}
+	}()
 	f(e)
 	done = true
 	return ""
 }
 
-// recovered is deferred by guard. If the goroutine is ending, there is no panic
-// to recover from, and the event is aborted.
-func (e *Event) recovered(done *bool, text *string) {
-	if *done {
-		return
-	}
-	if value := recover(); value == nil || e.depth < 0 { // aborted by a guard further in
+// recovered returns the text of a panic, or aborts the event if there is none.
+func (e *Event) recovered(value any) (text string) {
+	if value == nil || e.depth < 0 { // aborted by a guard further in
 		e.abort()
 	} else {
-		orLost(e.abort, func() { *text = "!PANIC: " + usercode.PanicText(value) })
+		orLost(e.abort, func() { text = "!PANIC: " + usercode.PanicText(value) })
 	}
+	return text
 }
 
-// A scope is what leave restores at the end of a level.
+// A scope is the state that leave restores at the end of a level.
 type scope struct {
 	from         int // offset of a container's first byte
 	reservedBits uint64
@@ -74,12 +75,13 @@ type scope struct {
 }
 
 // enter begins a level, which is a container or a call of user code, or returns
-// why it must not: e.depth levels are open, and that is the limit. Each refusal
-// lowers the limit by one (e.tooDeep), until the end of the outermost container
-// or, outside of containers, of the outermost function: a value that contains
-// itself twice would otherwise be followed 2 to the 32 times. The first level
-// counts the lines that are being built on this stack.
-func (e *Event) enter(limit int32) (s scope, why string) {
+// why it must not: e.depth has reached the limit. Each refusal lowers the limit
+// by one (e.tooDeep), until the end of the outermost container or, outside of
+// containers, of the outermost function: a value that contains itself twice
+// would otherwise be followed 2 to the 32 times. The first level counts the
+// lines that are being built on this stack. Fields are then added to place, or
+// to the same place as before if it is 0.
+func (e *Event) enter(limit int32, place flags) (s scope, why string) {
 	if e.depth+e.tooDeep >= limit && e.depth > 0 {
 		e.tooDeep++
 		return s, "!ERROR: nested deeper than 32"
@@ -95,7 +97,14 @@ func (e *Event) enter(limit int32) (s scope, why string) {
 		}
 	}
 	e.depth++
-	return scope{len(e.buf), e.reservedBits, e.flags & inPlace, e.tooDeep}, ""
+	s = scope{len(e.buf), e.reservedBits, e.flags & inPlace, e.tooDeep}
+	if place != 0 {
+		e.reservedBits, e.flags = noneReserved, e.flags&^inArray|place
+		if place != nested {
+			e.reservedBits = allReserved
+		}
+	}
+	return s, ""
 }
 
 // leave ends a level, unless the event has been aborted.
@@ -117,8 +126,8 @@ func (e *Event) run(f func(*Event)) {
 	if !e.isActive() {
 		return
 	}
-	s, why := e.enter(maxDepth)
-	if why != "" { // a Marshaler that embeds itself, say
+	s, why := e.enter(maxDepth, 0)
+	if why != "" { // a Marshaler that embeds itself, for example
 		e.str(depthKey, why)
 		return
 	}
@@ -129,47 +138,35 @@ func (e *Event) run(f func(*Event)) {
 	}
 }
 
-// runHooks runs the hooks; one that panics does not keep the others from
-// running.
+// runHooks runs all hooks, whichever of them panics.
 func (e *Event) runHooks(msg string) {
 	for _, h := range e.log.core.hooks {
 		e.run(func(e *Event) { h.Run(e, e.level, msg) })
 	}
 }
 
-// beginContainer begins a container at the end of the line, unless that is too
-// deep.
+// beginContainer begins a container, unless that is too deep.
 func (e *Event) beginContainer(array flags) (s scope, ok bool) {
-	s, why := e.enter(maxDepth)
+	s, why := e.enter(maxDepth, array|nested)
 	if why != "" {
 		e.buf = jsonenc.AppendString(e.buf, why)
-		return s, false
 	}
-	e.reservedBits, e.flags = noneReserved, e.flags&^inArray|array|nested
-	if array != 0 {
-		e.reservedBits = allReserved
-	}
-	return s, true
-}
-
-// endContainer writes the brackets of the container.
-func (e *Event) endContainer(s scope, brackets string) {
-	e.enclose(s.from, brackets)
-	e.leave(s)
+	return s, why == ""
 }
 
 // addContainer appends the object or array that f fills.
 func (e *Event) addContainer(array flags, brackets string, f func(*Event)) {
-	s, ok := e.beginContainer(array)
-	if !ok {
+	s, text := e.enter(maxDepth, array|nested)
+	if text != "" {
+		e.buf = jsonenc.AppendString(e.buf, text)
 		return
 	}
-	if text := e.guard(f); text != "" {
+	if text = e.guard(f); text == "" {
+		e.enclose(s.from, brackets)
+	} else {
 		e.buf = jsonenc.AppendString(e.buf[:s.from], text)
-		e.leave(s)
-		return
 	}
-	e.endContainer(s, brackets)
+	e.leave(s)
 }
 
 func (e *Event) addObject(f func(*Event)) {
@@ -201,13 +198,11 @@ func (e *Event) addMarshaler(m Marshaler) {
 // text in its place. The code cannot add fields to e: they would end up inside
 // of the value.
 func (e *Event) call(f func(*Event)) (text string) {
-	s, why := e.enter(maxValueDepth)
-	if why != "" {
-		return why
+	s, text := e.enter(maxValueDepth, inValue)
+	if text == "" {
+		text = e.guard(f)
+		e.leave(s)
 	}
-	e.reservedBits, e.flags = allReserved, e.flags|inValue
-	text = e.guard(f)
-	e.leave(s)
 	return text
 }
 
@@ -229,8 +224,7 @@ func (e *Event) callFormat(dst []byte, format string, args []any) (text []byte) 
 	return text
 }
 
-// callLogValue calls LogValue, also on nil, which is a valid receiver of some
-// types.
+// callLogValue calls LogValue, also on nil: some types allow such a receiver.
 func (e *Event) callLogValue(lv slog.LogValuer) (v slog.Value) {
 	instead := e.call(func(*Event) { v = lv.LogValue() })
 	if instead != "" && !usercode.IsNil(lv) {
@@ -244,7 +238,7 @@ func (e *Event) callLogValue(lv slog.LogValuer) (v slog.Value) {
 func (e *Event) marshal(encode func(dst []byte) ([]byte, error)) (buf []byte, err error) {
 	instead := e.call(func(*Event) {
 		if buf, err = encode(e.buf); err != nil {
-			err = userError(errorText(err)) // here, since it may call a method of what user code returned
+			err = userError(errorText(err)) // here, since it may call a method of the returned value
 		}
 	})
 	if instead != "" {

@@ -40,7 +40,7 @@ func hostileTexts() []string {
 	return texts
 }
 
-// decoded is what a reader gets back for text.
+// decoded is the string that a reader decodes for text.
 func decoded(text string) string {
 	if utf8.ValidString(text) {
 		return text

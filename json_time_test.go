@@ -41,7 +41,7 @@ var timeFormats = []string{
 	"2006-01-02 \"15:04:05\" \x1b MST", "Monday \u202e Jan _2 002 .000000", nib.TimeUnix, nib.TimeUnixMilli, nib.TimeUnixMicro, nib.TimeUnixNano,
 }
 
-// timeText is what package time or arithmetic without limits makes of t.
+// timeText formats t with package time or arithmetic without limits.
 func timeText(t time.Time, format string) string {
 	digits, unix := map[string]int{nib.TimeUnix: 0, nib.TimeUnixMilli: 3, nib.TimeUnixMicro: 6, nib.TimeUnixNano: 9}[format]
 	if !unix {

@@ -70,7 +70,7 @@ func TestFloatsKeepEveryBit(t *testing.T) {
 	}
 }
 
-// floatText is what encoding/json writes, and text for what it refuses.
+// floatText formats as encoding/json does, and as text if that refuses.
 func floatText(f float64, bits int) string {
 	switch {
 	case f != f:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,37 +42,37 @@ const (
 	DurationString                        // "1.5ms"
 )
 
-// A Layout is the shape of a line: names and formats of what nib itself
-// writes. The zero Layout is the default,
+// A Layout is the shape of a line: the names and formats of nib's own fields.
+// The zero Layout is the default,
 //
 //	{"time":"2026-01-02T15:04:05.000Z","level":"info",…fields…,"message":"…"}
 //
 // Every line is {time, level, logger, caller, fields…, message}. The keys of
 // time, level, message, logger, caller and stack, and those that Static and
-// Caller write, are reserved: another top-level field with such a key is
-// written as "field." and the key, so that no field can be mistaken for one of
-// these. The keys that Err writes are reserved in lines with an error. Use
-// keyed literals; more fields may follow.
+// Caller write, are reserved, unless they begin with "field.": another
+// top-level field with such a key is written as "field." and the key, so that
+// no field can be mistaken for one of these. The keys that Err writes are
+// reserved in lines with an error. Use keyed literals; more fields may follow.
 type Layout struct {
 	// Keys. "" is the default: time, level, message, error, caller, stack,
 	// logger; OmitKey leaves the field out (and its key unreserved).
 	TimeKey, LevelKey, MessageKey, ErrorKey, CallerKey, StackKey, LoggerKey string
 
 	// TimeFormat is any layout of package time, or TimeUnix, TimeUnixMilli,
-	// TimeUnixMicro, TimeUnixNano. Default "2006-01-02T15:04:05.000Z07:00".
-	// It holds for the line's time and for fields.
+	// TimeUnixMicro, TimeUnixNano. Defaults to "2006-01-02T15:04:05.000Z07:00". It
+	// holds for the line's time and for fields.
 	TimeFormat string
 	// TimeZone is the zone that times are shown in. Default time.UTC.
 	TimeZone *time.Location
 	// KeepZone shows every time in the zone it carries (the line's own in
 	// time.Local) instead of TimeZone.
 	KeepZone bool
-	// Duration is the format of time.Duration fields. Default DurationMillis; a
-	// console, whose lines are for people, gets DurationString instead.
+	// Duration is the format of time.Duration fields. Defaults to DurationMillis;
+	// a console, whose lines are for people, gets DurationString instead.
 	Duration DurationFormat
-	// LevelName names a level. Default Level.String.
+	// LevelName names a level. Defaults to Level.String.
 	LevelName func(Level) string
-	// MessageFirst puts the message in front of the fields.
+	// MessageFirst puts the message before the fields.
 	MessageFirst bool
 	// Static adds constant fields; it runs once, when the logger is made.
 	Static func(e *Event)
@@ -88,8 +89,7 @@ type Layout struct {
 
 const defaultTimeFormat = "2006-01-02T15:04:05.000Z07:00"
 
-// keys returns the keys of l, with the names of their fields and their
-// defaults.
+// keys returns the keys of l, with the names of their fields and defaults.
 func (l *Layout) keys() [7]layoutKey {
 	return [...]layoutKey{
 		{"TimeKey", &l.TimeKey, "time"}, {"LevelKey", &l.LevelKey, "level"}, {"MessageKey", &l.MessageKey, "message"},
@@ -115,18 +115,22 @@ func (l *Layout) setDefaults() {
 	}
 }
 
-// Validate returns what [WithLayout] panics with: a TimeFormat without any
-// field of a time, such as "YYYY-MM-DD", and keys that are equal. It joins all
-// errors.
+// Validate returns the errors that [WithLayout] panics with: a TimeFormat
+// without any field of a time, such as "YYYY-MM-DD", and keys that are equal or
+// begin with "field.". It joins all errors.
 func (l Layout) Validate() error {
 	l.setDefaults()
 	var faults []error
 	if !jsonenc.CompileTime(l.TimeFormat).Varies() {
 		faults = append(faults, fmt.Errorf(`nib: Layout.TimeFormat is %q, which has no field of a time: `+
-			`write the reference time of package time in its place, such as "2006-01-02 15:04:05.000", or nib.TimeUnixMilli`, l.TimeFormat))
+			`write the reference time of package time instead, such as "2006-01-02 15:04:05.000", or nib.TimeUnixMilli`, l.TimeFormat))
 	}
 	keys := l.keys()
 	for i, k := range keys {
+		if strings.HasPrefix(*k.key, reservedPrefix) {
+			faults = append(faults, fmt.Errorf("nib: Layout.%s is %q: write a key without the prefix %q, "+
+				"which marks fields whose key is reserved", k.field, *k.key, reservedPrefix))
+		}
 		for _, before := range keys[:i] {
 			if *k.key == *before.key && *k.key != OmitKey {
 				faults = append(faults, fmt.Errorf("nib: Layout.%s and Layout.%s are both %q: "+
@@ -154,7 +158,7 @@ func (o *output) format() *format {
 func newFormat(l Layout, c *core) *format {
 	l.setDefaults()
 	if l.TimeZone = cmp.Or(l.TimeZone, time.UTC); l.KeepZone {
-		l.TimeZone = nil // that of each time
+		l.TimeZone = nil // each time has its own zone
 	}
 	if l.LevelName == nil {
 		l.LevelName = Level.String
@@ -169,7 +173,7 @@ func newFormat(l Layout, c *core) *format {
 	f.errorField = string(jsonenc.AppendKey(nil, l.ErrorKey))
 	f.site = f.frozen() // for Caller: does not reserve the keys that it writes
 	f.learnCaller()     // also reserves the keys of the call site
-	f.learnError()      // finds those of errors, which only lines with one reserve
+	f.learnError()      // finds the keys of errors, which are reserved only in lines with an error
 	f.learnStatic()     // also reserves the keys of Static
 	f.reservedBits = f.reserved.bits | f.errorKeys.bits
 	for i := range f.levels {
@@ -178,7 +182,8 @@ func newFormat(l Layout, c *core) *format {
 	return f
 }
 
-// style returns how structs, maps and the like show times and durations.
+// style returns how values of other types, such as structs, show times and
+// durations.
 func (l *Layout) style() plan.Style {
 	s := plan.Style{TimeFormat: l.TimeFormat, Zone: l.TimeZone}
 	switch l.Duration {
@@ -194,7 +199,7 @@ func (l *Layout) style() plan.Style {
 	return s
 }
 
-// reserveKey returns `,"key":` and reserves the key, or "" when it is left out.
+// reserveKey reserves the key and returns `,"key":`, or "" if it is left out.
 func (f *format) reserveKey(key string) string {
 	if key == OmitKey {
 		return ""
@@ -204,8 +209,8 @@ func (f *format) reserveKey(key string) string {
 }
 
 // No field may forge a key that a function of the layout writes. Three steps
-// call the functions to find their keys: what one has found is reserved in the
-// next.
+// call the functions to find their keys; keys that one step finds are reserved
+// in the next.
 
 // learnCaller finds the keys of the call site.
 func (f *format) learnCaller() {
@@ -231,7 +236,7 @@ func (f *format) learnError() {
 	if key == OmitKey {
 		return
 	}
-	if taken := f.reserved.prefixed(key); taken != "" { // by Caller
+	if taken := f.reserved.prefixed(key); taken != "" { // reserved by Caller
 		f.errorField = string(jsonenc.AppendKey(nil, taken))
 	} else {
 		f.errorKeys.add(key)
@@ -283,7 +288,7 @@ func (f *format) probe(name string, also flags, add func(*Event)) (fields string
 		defer func() { done <- fields }()
 		fields = own.build(also, add)
 	}()
-	timer := time.NewTimer(time.Second) // on a busy machine, starting the goroutine may take tenths of it
+	timer := time.NewTimer(time.Second) // on a busy machine, starting the goroutine may take tenths of a second
 	defer timer.Stop()
 	select {
 	case fields = <-done:

@@ -250,7 +250,7 @@ func TestEveryLayoutFieldHoldsForFieldsBoundBefore(t *testing.T) {
 // check checks the keys of a line.
 func (x *layoutTrial) check(line *node, way, adder, which string) error {
 	hasError := adder != "forged" || strings.Contains(which, "error")
-	absent := map[string]bool{ // what the line need not have
+	absent := map[string]bool{ // fields that the line need not have
 		"time": way == "Entry without a time", "level": way == "Log", "stack": !x.all, "error": true,
 		"caller": !x.all || x.layout.Caller != nil || strings.HasPrefix(way, "Entry"),
 	}

@@ -36,7 +36,7 @@ func (l Level) String() string { return level.String(int(l)) }
 // MarshalText returns the text of String.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText reads what [ParseLevel] reads.
+// UnmarshalText parses text like [ParseLevel].
 func (l *Level) UnmarshalText(text []byte) error {
 	v, err := ParseLevel(string(text))
 	if err == nil {
@@ -71,7 +71,7 @@ func (v *LevelVar) String() string { return Level(v.v.Load()).String() }
 // MarshalText returns the text of the current level.
 func (v *LevelVar) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// UnmarshalText sets the level to what [ParseLevel] reads.
+// UnmarshalText sets the level to the one that [ParseLevel] returns.
 func (v *LevelVar) UnmarshalText(text []byte) error {
 	l, err := ParseLevel(string(text))
 	if err == nil {
@@ -80,9 +80,9 @@ func (v *LevelVar) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Rules give levels to loggers by their names, and may be changed while the
-// loggers are in use. Make them with [ParseRules]. They are safe for concurrent
-// use and must not be copied.
+// Rules assign levels to loggers by name, and may be changed while the loggers
+// are in use. Make them with [ParseRules]. They are safe for concurrent use and
+// must not be copied.
 type Rules struct{ table level.Table }
 
 // ParseRules reads rules such as "warn,db=debug,http.*=error": levels by
@@ -90,7 +90,7 @@ type Rules struct{ table level.Table }
 // names below it (db.pool), "http.*" only to those below it. Of the rules that
 // match a name the longest wins; the default is LevelInfo. The logger that
 // Named("*") returns has the lowest level of any name, for front ends that
-// compare a level before they know the name. The error joins one for each
+// compare a level before they know the name. The error joins one error per
 // mistake.
 func ParseRules(s string) (*Rules, error) {
 	r := new(Rules)

@@ -31,25 +31,25 @@ type Logger struct {
 	name       string
 	nameField  string // `,"logger":"name"`
 	bound      string // encoded fields, each with its comma in front
-	groups     groups // of WithGroup
+	groups     groups // groups of WithGroup
 	boundFlags flags  // hasError and hasErrorKey of the bound fields
 }
 
 // minLevel lets every level through to the leveler.
 const minLevel = Level(math.MinInt)
 
-// A core is what loggers derived from one New share. It does not change once
+// A core is shared by the loggers derived from one New. It does not change once
 // New has returned: WithOptions copies it.
 type core struct {
 	format *format
 	out    output
 
-	now           func() time.Time // nil: the built-in clock
-	rules         *Rules           // nil: the logger's own level
-	caller        bool             // of WithCaller
-	edits         edits            // of WithRedact and the like
+	now           func() time.Time // if nil, the built-in clock
+	rules         *Rules           // if nil, the logger's own level
+	caller        bool             // set by WithCaller
+	edits         edits            // set by WithRedact, WithMaxLine and WithDuplicateKeys
 	splitFront    bool             // the call site or the message precedes the bound fields: see front
-	stackFrom     Level            // of WithStack, by default above all levels
+	stackFrom     Level            // set by WithStack; by default above all levels
 	hooks         []Hook
 	sampler       Sampler
 	contextFields func(context.Context, *Event)
@@ -281,10 +281,9 @@ func (l *Logger) Named(name string) *Logger {
 	return n.seal()
 }
 
-// Flush waits until all accepted lines are where the sink promises, if the sink
-// holds lines back, and returns its error. It returns when ctx is done, even if
-// the sink hangs. A Logger does not close its sink; the code that opened the
-// sink does.
+// Flush waits until a sink that holds lines back has written all those accepted
+// so far, and returns its error. It returns when ctx is done, even if the sink
+// hangs. A Logger does not close its sink; the code that opened the sink does.
 func (l *Logger) Flush(ctx context.Context) error {
 	if l.discards() {
 		return nil
@@ -304,7 +303,7 @@ func (l *Logger) Sink() Sink {
 var defaultLogger atomic.Pointer[Logger]
 
 func init() {
-	*idleLogger = *newLogger(output{}, nil) // of idle events: report.go
+	*idleLogger = *newLogger(output{}, nil) // the logger of idle events; see report.go
 	idleLogger.min = minLevel
 	defaultLogger.Store(New(os.Stderr))
 }
@@ -314,7 +313,7 @@ func init() {
 func Default() *Logger { return defaultLogger.Load() }
 
 // SetDefault replaces the default logger; nil discards. It may be called at any
-// time and concerns calls that begin later.
+// time and affects calls that begin later.
 func SetDefault(l *Logger) { defaultLogger.Store(l) }
 
 // Trace starts an event of the default logger; see [Logger.Trace].

@@ -17,9 +17,9 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A machine runs bytes as a program: it calls methods of nib and builds what a
-// reader of the line must get, with encoding/json and package time, but without
-// nib.
+// A machine runs bytes as a program: it calls methods of nib and builds the
+// values that a reader of the line must get, with encoding/json and package
+// time, but without nib.
 type machine struct {
 	code   []byte
 	at     int

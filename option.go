@@ -39,9 +39,9 @@ func WithRules(r *Rules) Option {
 	return Option{func(l *Logger) { l.core.rules = r }}
 }
 
-// WithLayout sets the shape of the lines. Fields bound before keep the shape
-// they were given, except that the keys which the layout reserves are renamed.
-// WithLayout panics with the error of [Layout.Validate], if there is one.
+// WithLayout sets the shape of the lines. Fields that were bound earlier keep
+// their shape, but those whose keys the layout reserves are renamed. WithLayout
+// panics with the error of [Layout.Validate], if there is one.
 func WithLayout(layout Layout) Option {
 	if err := layout.Validate(); err != nil {
 		panic(err.Error())
@@ -74,21 +74,20 @@ func WithCaller() Option { return Option{func(l *Logger) { l.core.caller = true 
 func WithStack(from Level) Option { return Option{func(l *Logger) { l.core.stackFrom = from }} }
 
 // A Hook sees every event that is about to be written, on the goroutine that
-// logs. It may add fields, Discard the event, and read what is there with
-// Lookup; it must not finish it or keep it. A panic in a hook is shown in the
-// line.
+// logs. It may add fields, Discard the event, and read its fields with Lookup;
+// it must not finish or keep the event. A panic in a hook is shown in the line.
 type Hook interface {
 	Run(e *Event, level Level, msg string)
 }
 
-// HookFunc makes a Hook of a function.
+// A HookFunc is a function that serves as a Hook.
 type HookFunc func(e *Event, level Level, msg string)
 
 // Run calls f.
 func (f HookFunc) Run(e *Event, level Level, msg string) { f(e, level, msg) }
 
-// WithSink replaces the sink, for a Logger of one request or test. All else is
-// that of the Logger it is made from, also the layout and the counts of Stats.
+// WithSink replaces the sink, for a Logger of one request or test. The new
+// Logger shares everything else, including the layout and the counts of Stats.
 func WithSink(s Sink) Option {
 	if s == nil {
 		panic("nib: WithSink(nil)")
@@ -103,10 +102,10 @@ func WithHook(h Hook) Option {
 	}}
 }
 
-// A Sampler decides which events are made at all, before any field is encoded.
-// It runs on the goroutine that logs and must be safe for concurrent use. Panic
-// and Fatal act even when their line is sampled out. Package sampling
-// provides samplers.
+// A Sampler decides which events are created at all, before any field is
+// encoded. It runs on the goroutine that logs and must be safe for concurrent
+// use. Panic and Fatal act even when their line is sampled out. Package
+// sampling provides samplers.
 type Sampler interface {
 	Sample(level Level) bool
 }
@@ -114,18 +113,18 @@ type Sampler interface {
 // WithSampler sets the sampler; there is none by default, and nil removes it.
 func WithSampler(s Sampler) Option { return Option{func(l *Logger) { l.core.sampler = s }} }
 
-// WithErrorHandler sets the handler of lines that could not be written and of
-// wrong use of events. It runs on the goroutine that logs, may be called by
-// several at once, and may log: errors during such a call are only counted.
-// The default writes to standard error and waits for it for 100 ms at most.
+// WithErrorHandler sets the function that is called when a line could not be
+// written or an event was misused. It runs on the goroutine that logs, may run
+// concurrently, and may log: errors during such a call are only counted. The
+// default writes to standard error and waits for it for 100 ms at most.
 func WithErrorHandler(h func(error)) Option { return Option{func(l *Logger) { l.core.onError = h }} }
 
 // WithExit replaces os.Exit as the last act of Fatal.
 func WithExit(exit func(code int)) Option { return Option{func(l *Logger) { l.core.exit = exit }} }
 
-// WithContextFields sets what Event.Ctx and LogAttrs take from a context
-// besides the bound fields of the logger that it carries: trace ids and the
-// like. f only adds fields.
+// WithContextFields sets the fields that Event.Ctx and LogAttrs take from a
+// context besides the bound fields of the logger that it carries, such as trace
+// ids. f only adds fields.
 func WithContextFields(f func(ctx context.Context, e *Event)) Option {
 	return Option{func(l *Logger) { l.core.contextFields = f }}
 }
@@ -139,7 +138,7 @@ type DuplicateKeys uint8
 // the line again, at about a nanosecond a byte.
 const (
 	DuplicatesKeep      DuplicateKeys = iota // write them all, the default
-	DuplicatesLastWins                       // only the last, in its place
+	DuplicatesLastWins                       // only the last, where it stands
 	DuplicatesFirstWins                      // only the first
 	DuplicatesRename                         // "key", "key#2", "key#3"
 )
@@ -150,12 +149,12 @@ func WithDuplicateKeys(p DuplicateKeys) Option {
 }
 
 // WithRedact writes *** in place of the value of every field with one of these
-// keys, in any case, anywhere in the line: bound, within objects, structs, maps
-// and RawJSON. It also looks through texts, the message included, for passwords
-// in URLs and for values behind such a key as a whole word: "token=…",
-// `"token":"…"`, "Token: Bearer …", and as %+v prints structs and maps.
-// Redaction happens before any byte leaves the event, and reads the line again.
-// Keys accumulate. Use [Secret] for values that must never be seen.
+// keys, ASCII letters in any case, anywhere in the line: bound, within objects,
+// structs, maps and RawJSON. It also looks through texts, including the
+// message, for passwords in URLs and for values after such a key as a whole
+// word: "token=…", `"token":"…"`, "Token: Bearer …", and as %+v prints structs
+// and maps. Redaction happens before any byte leaves the event, and reads the
+// line again. Keys accumulate. Use [Secret] for values that must never be seen.
 func WithRedact(keys ...string) Option {
 	return Option{func(l *Logger) {
 		l.core.edits.keys = append(l.core.edits.keys[:len(l.core.edits.keys):len(l.core.edits.keys)], keys...)
@@ -168,6 +167,4 @@ func WithRedact(keys ...string) Option {
 // caller. Such a line stays valid JSON and ends in "truncated": the number of
 // bytes left out. Container runtimes cut lines at 16 KiB without regard to
 // JSON. 0, the default, is no limit.
-func WithMaxLine(n int) Option {
-	return Option{func(l *Logger) { l.core.edits.max = n }}
-}
+func WithMaxLine(n int) Option { return Option{func(l *Logger) { l.core.edits.max = n }} }

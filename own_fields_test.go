@@ -88,8 +88,8 @@ func TestOwnFieldsAreAtTheTopOfRandomLines(t *testing.T) {
 }
 
 // TestOwnFieldsBehindALineWithout adds own fields to a line that begins with
-// what the line before has left, in layouts with and without other fields at
-// the top level.
+// the rest of the line before, in layouts with and without other fields at the
+// top level.
 func TestOwnFieldsBehindALineWithout(t *testing.T) {
 	for _, bare := range []string{"", nib.OmitKey} {
 		for _, first := range []bool{false, true} {

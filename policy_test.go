@@ -183,3 +183,22 @@ func TestAllocPolicies(t *testing.T) {
 		r.Debug().Int("a", 1).Msg("m")
 	})
 }
+
+// The mark of a shortened line has a key of its own.
+func TestMarkOfAShortenedLineHasItsOwnKey(t *testing.T) {
+	l, c := newCapture(t, nib.WithMaxLine(150))
+	for _, add := range []func(e *nib.Event){
+		func(e *nib.Event) { e.Int("truncated", 1) },
+		func(e *nib.Event) { e.Int("truncated", 1).Int("truncated#2", 2) },
+		func(e *nib.Event) { e.RawJSON("truncated", []byte("null")) },
+	} {
+		e := l.Info()
+		add(e)
+		e.Str("long", strings.Repeat("x", 200)).Msg("m")
+		line := c.one()
+		last := line.keys[len(line.keys)-1]
+		if !strings.HasPrefix(last, "truncated#") || countKey(line, last) != 1 || countKey(line, "truncated") != 1 {
+			t.Errorf("got %s", line)
+		}
+	}
+}

@@ -139,7 +139,7 @@ func (v *variant) check(line []byte, level nib.Level, msg string) error {
 }
 
 // keysByStandardLibrary is the second parser: encoding/json, with a check for
-// what it lets pass.
+// the faults that it accepts.
 func keysByStandardLibrary(line []byte) (keys []string, err error) {
 	if !utf8.Valid(line) {
 		return nil, errors.New("not UTF-8")

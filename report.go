@@ -19,8 +19,8 @@ import (
 // logs to itself without end".
 var ErrReentrant = linewriter.ErrReentrant
 
-// A MisuseError reports a call on an event that was finished already, or a call
-// that finished an event which its function must only add fields to.
+// A MisuseError reports a call on a finished event, or a call that finished an
+// event in a function that must only add fields.
 type MisuseError struct {
 	What  string
 	Ended string // stack of the call that finished the event; only with -race or the tag invariants
@@ -33,12 +33,11 @@ func (m *MisuseError) Error() string {
 	return "nib: " + m.What + "; it was finished by\n" + m.Ended
 }
 
-// Stats counts what a logger, and all loggers that share its sink, could not
-// do.
+// Stats counts the failures of a logger and all loggers that share its sink.
 type Stats struct {
 	Failed    uint64 // lines the sink or writer returned an error for
 	Reentrant uint64 // lines dropped because their own sink logged them without end
-	Aborted   uint64 // lines lost because user code ended the goroutine (runtime.Goexit) half-way
+	Aborted   uint64 // lines lost because user code ended the goroutine (runtime.Goexit) halfway
 	Misused   uint64 // wrong calls on events of this logger, and on idle events of any logger
 }
 
@@ -70,7 +69,7 @@ func (l *Logger) Metrics() iter.Seq[metrics.Metric] {
 	m.Counter("nib_logger_reentrant_lines_total", "Lines dropped because their own sink logged them without end.", float64(s.Reentrant))
 	m.Counter("nib_logger_aborted_lines_total", "Lines dropped because user code ended the goroutine.", float64(s.Aborted))
 	m.Counter("nib_logger_misused_events_total", "Calls on finished events.", float64(s.Misused))
-	if l == nil || l.core == nil {
+	if l.discards() {
 		return m.Metrics()
 	}
 	if out := &l.core.out; out.lines != nil {
@@ -94,8 +93,8 @@ var idleLogger = new(Logger)
 // discards reports whether l is nil or the zero Logger.
 func (l *Logger) discards() bool { return l == nil || l.core == nil }
 
-// misused counts a wrong call and reports it, unless it hit an idle event of
-// the release build, which has no logger.
+// misused counts a wrong call and reports it, unless it was on an idle event of
+// a release build, which has no logger.
 func (e *Event) misused(what string) {
 	c := e.log.core
 	c.state.misused.Add(1)
@@ -111,7 +110,7 @@ func (e *Event) misused(what string) {
 func (c *core) report(err error) {
 	defer func() {
 		c.state.reporting.Add(-1)
-		_ = recover() // of the handler
+		_ = recover() // a panic of the handler
 	}()
 	if c.state.reporting.Add(1) > 1 && usercode.Frames((*core).report) > 1 {
 		return

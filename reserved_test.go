@@ -223,6 +223,7 @@ func TestInvalidLayoutsPanicWithWhatToWrite(t *testing.T) {
 		{"letters", nib.Layout{TimeFormat: "YYYY-MM-DDTHH:mm:ss"}, []string{"no field of a time"}},
 		{"key of another field", nib.Layout{ErrorKey: "message"}, []string{`Layout.MessageKey and Layout.ErrorKey are both "message"`, "nib.OmitKey"}},
 		{"equal keys", nib.Layout{CallerKey: "at", StackKey: "at"}, []string{"Layout.CallerKey and Layout.StackKey"}},
+		{"key of a renamed field", nib.Layout{MessageKey: "field.time", ErrorKey: "field."}, []string{`Layout.MessageKey is "field.time": write a key without the prefix "field."`, "Layout.ErrorKey"}},
 		{"two faults", nib.Layout{TimeFormat: "now", LevelKey: "time"}, []string{"Layout.TimeFormat", "Layout.TimeKey and Layout.LevelKey"}},
 	} {
 		err := tt.layout.Validate()
@@ -272,7 +273,7 @@ func TestLaterLayoutCannotBeForgedByBoundFields(t *testing.T) {
 	}
 }
 
-// What nib adds on demand must not end up inside of a container or twice.
+// Fields that nib adds on demand must not end up inside a container or twice.
 func TestFieldsAddedOnDemandStandAtTheTop(t *testing.T) {
 	own := func(e *nib.Event) { e.Timestamp().Caller().CallerSkipFrame(0).Stack().Timestamp().Caller().Stack() }
 	timeless := func(l *nib.Logger) *nib.Event { return l.Entry(nib.Entry{}) }

@@ -25,8 +25,8 @@ type failingText struct{ err error }
 
 func (f failingText) MarshalText() ([]byte, error) { return nil, f.err }
 
-// badErrors are errors whose own methods misbehave, and what a line shows of
-// each.
+// badErrors are errors whose own methods misbehave, and the text of each in a
+// line.
 func badErrors() map[string]struct {
 	err  error
 	want string

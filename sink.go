@@ -26,8 +26,8 @@ import (
 type Record struct {
 	Time    int64   // Unix nanoseconds, saturated outside 1678 to 2262; set also when the line does not show it
 	Level   Level   // LevelInfo for lines of Logger.Log, which show no level
-	PC      uintptr // call site, 0 if it was not taken
-	Logger  string  // the name given by Named, "" without
+	PC      uintptr // call site, 0 if not recorded
+	Logger  string  // the name given by Named, or ""
 	Message []byte  // the message as in Line, escaped, without its quotes; nil without a message
 	Line    []byte  // one complete JSON object and its newline
 
@@ -38,17 +38,13 @@ type Record struct {
 
 // Lookup finds the top-level field key and returns its value as raw JSON, a
 // part of Line. Of several fields with the same key it finds the last.
-func (r *Record) Lookup(key string) (json []byte, ok bool) {
-	return jsonread.Lookup(r.Line, key)
-}
+func (r *Record) Lookup(key string) (json []byte, ok bool) { return jsonread.Lookup(r.Line, key) }
 
 // Fields iterates over the top-level fields in the order of the line: the key
 // as in Line, escaped and without its quotes, and the value as raw JSON. Both
 // are parts of Line. A Line that is not a JSON object ends the iteration where
 // it stops being one.
-func (r *Record) Fields() iter.Seq2[[]byte, []byte] {
-	return jsonread.Fields(r.Line)
-}
+func (r *Record) Fields() iter.Seq2[[]byte, []byte] { return jsonread.Fields(r.Line) }
 
 // A Sink writes finished lines.
 //
@@ -76,7 +72,7 @@ type flusher interface {
 	Flush(ctx context.Context) error
 }
 
-// WriterSink makes a Sink of an io.Writer as [New] does: one lock, one Write
+// WriterSink returns a Sink that writes to w as [New] does: one lock, one Write
 // per line, the line written when the call returns. Sinks that combine others
 // use it to accept writers.
 func WriterSink(w io.Writer) Sink {
@@ -90,7 +86,7 @@ func WriterSink(w io.Writer) Sink {
 	return s
 }
 
-// A lineSink is the Sink that [New] makes of a plain io.Writer.
+// A lineSink is the Sink that [New] makes from a plain io.Writer.
 type lineSink struct {
 	contract.TraitSet
 	*linewriter.Writer
@@ -104,7 +100,7 @@ func (s lineSink) WriteRecord(r *Record) error {
 // An output is where a logger's lines go: either sink or discard is set, or
 // neither in the logger of idle events.
 type output struct {
-	lines   *linewriter.Writer // of a sink that is a lineSink
+	lines   *linewriter.Writer // the Writer of sink, if that is a lineSink
 	sink    Sink
 	discard io.Writer // io.Discard, which needs no lock
 
@@ -113,13 +109,6 @@ type output struct {
 
 	textDurations bool // sink is for people, who want units
 }
-
-// maxInside is the number of concurrent calls of a sink above which deliver
-// counts those on its own stack; it allows maxReentry of these.
-const (
-	maxInside  = 16
-	maxReentry = 8
-)
 
 func sinkOutput(s Sink) output {
 	if w, ok := s.(lineSink); ok {
@@ -155,6 +144,13 @@ func (c *core) write(e *Event) {
 		c.reportLost(max(lost, 1), err)
 	}
 }
+
+// maxInside is the number of concurrent calls of a sink above which deliver
+// counts those on its own stack; it allows maxReentry of these.
+const (
+	maxInside  = 16
+	maxReentry = 8
+)
 
 // deliver writes the line to a sink that may log itself. There is no lock that
 // would detect re-entry, so deliver counts calls, and inspects the stack only
@@ -260,7 +256,7 @@ func (o *output) flush(ctx context.Context) error {
 		return nil
 	}
 	if o.lines != nil && linewriter.Writing() {
-		return nil // the writer itself calls; another goroutine would wait for its lock
+		return nil // the writer itself calls Flush; another goroutine would wait for its lock
 	}
 	if ctx.Done() == nil {
 		return callFlush(ctx, f)
@@ -290,7 +286,7 @@ func callFlush(ctx context.Context, f flusher) (err error) {
 }
 
 // abort counts the line as lost and makes the event idle for good, unless it is
-// idle already. That of Fatal ends the process nevertheless.
+// idle already. An event of Fatal still ends the process.
 func (e *Event) abort() {
 	if e.depth < 0 {
 		return
@@ -303,8 +299,8 @@ func (e *Event) abort() {
 	e.log.act(e.flags&thenExit, "")
 }
 
-// act does what Panic or Fatal does after its line, if then is not 0: it
-// flushes, and then panics or ends the process.
+// act completes Panic or Fatal after the line, if then is not 0: it flushes,
+// and then panics or ends the process.
 func (l *Logger) act(then flags, msg string) {
 	if then == 0 {
 		return
@@ -321,7 +317,7 @@ func (l *Logger) act(then flags, msg string) {
 	exit(1)
 }
 
-// finalFlush is how long Panic and Fatal wait for sinks to flush.
+// finalFlush is the time for which Panic and Fatal wait for sinks to flush.
 const finalFlush = 5 * time.Second
 
 // flushFinal flushes before the program may end.

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// A node is a JSON value of a line. encoding/json would hide what matters here:
-// the order of keys, the same key twice, numbers to the digit.
+// A node is a JSON value of a line. encoding/json would hide details that
+// matter here: the order of keys, the same key twice, numbers to the digit.
 type node struct {
 	kind byte     // one of { [ " 0 t f n
 	text string   // decoded string, or the number as written
@@ -29,7 +29,7 @@ type strictParser struct {
 	halves bool // half of a surrogate pair is U+FFFD, as in encoding/json
 }
 
-// parseLine reads one line of a log and checks what holds for every line: one
+// parseLine reads one line of a log and checks the rules for every line: one
 // object, one newline at the end, valid UTF-8, nothing that a terminal or an
 // editor would act on, and no reserved key twice.
 func parseLine(line []byte) (*node, error) {

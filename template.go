@@ -38,11 +38,11 @@ type Template[T any] struct {
 	form  atomic.Pointer[templateForm]
 }
 
-// A templateForm is what one layout makes of a Template. A program usually
-// has one layout, so the last one used is cached.
+// A templateForm is a Template rendered for one layout. A program usually has
+// one layout, so the last one used is cached.
 type templateForm struct {
 	format  *format
-	plan    *plan.Plan // with its durations and times
+	plan    *plan.Plan // with the layout's durations and times
 	clash   clash      // the reserved keys among the columns
 	message string     // `,"message":"…"`; "" without a message
 }
@@ -63,10 +63,10 @@ func NewTemplate[T any](level Level, msg string) Template[T] {
 	return Template[T]{level: level, msg: msg, plan: p}
 }
 
-// Log writes the line to l if the level is on, with the columns of v and what
-// [Event.Ctx] adds for ctx, which may be nil. v is not kept and may be on the
-// stack. It never exits or panics. 0 allocs, but one for a T with methods that
-// take part in the encoding.
+// Log writes the line to l if the level is on, with the columns of v and the
+// fields that [Event.Ctx] adds for ctx, which may be nil. v is not kept and may
+// be on the stack. It never exits or panics. 0 allocs, but one for a T with
+// methods that take part in the encoding.
 //
 //go:noinline
 func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {

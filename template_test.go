@@ -58,7 +58,7 @@ func TestLineIsTheStructAsALine(t *testing.T) {
 	} {
 		var buf bytes.Buffer
 		l := x.logger(nib.New(&buf, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey})))
-		for range 2 { // the second uses what the first has cached
+		for range 2 { // the second uses the first one's cache
 			buf.Reset()
 			accessLine.Log(context.Background(), l, &anAccess)
 			if got := strings.TrimSpace(buf.String()); got != x.want {

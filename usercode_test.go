@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A misdeed is what user code does instead of what it should: do runs in it,
-// and text and err are what it returns.
+// A misdeed is a fault of user code: do runs in it, and text and err are its
+// results.
 type misdeed struct {
 	name string
 	do   func(l *nib.Logger)

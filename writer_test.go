@@ -17,7 +17,7 @@ import (
 
 func newBuffered(w io.Writer) *bufio.Writer { return bufio.NewWriterSize(w, 1<<16) }
 
-// bare leaves out everything but what a test adds.
+// bare leaves out everything that a test does not add.
 var bare = nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, LevelKey: nib.OmitKey})
 
 // A stepWriter handles each call by the next of its steps, and accepts
@@ -30,7 +30,7 @@ type stepWriter struct {
 
 type step struct {
 	take int // bytes written; -1: all
-	n    int // what is returned; -100: the same
+	n    int // count that is returned; -100: the same
 	err  error
 }
 
@@ -185,7 +185,7 @@ func TestNilWriterAndSinkPanicAtOnce(t *testing.T) {
 	}
 }
 
-// The default handler must not fail with what it reports.
+// The default handler must not fail because of the error that it reports.
 func TestDefaultErrorHandler(t *testing.T) {
 	if os.Getenv("NIB_TEST_CHILD") == "fail" {
 		l := nib.New(writeFunc(func([]byte) (int, error) { return 0, errStep }))

@@ -8,12 +8,13 @@ import (
 )
 
 const (
-	// windows is how often the same number of calls is counted. Allocations of
-	// the runtime itself do not hit five in a row.
+	// windows is the number of times that the same number of calls is counted.
+	// Allocations of the runtime itself do not hit five in a row.
 	windows = 5
 
-	// headroom is how far the heap may grow while the collector is stopped, so
-	// that a function that allocates does not exhaust memory.
+	// headroom is the number of bytes by which the heap may grow while the
+	// collector is stopped, so that a function that allocates does not exhaust
+	// memory.
 	headroom = 64 << 20
 )
 
@@ -37,7 +38,7 @@ func Count(f func(), runs int) (mallocs, bytes float64) {
 	return float64(lowest.mallocs) / float64(runs), float64(lowest.bytes) / float64(runs)
 }
 
-// A total is what the calls of one window allocated.
+// A total counts the allocations of the calls of one window.
 type total struct{ mallocs, bytes uint64 }
 
 // count returns the totals of the windows.
@@ -53,7 +54,7 @@ func count(f func(), runs int) (totals [windows]total) {
 	return totals
 }
 
-// quiet reduces what the rest of the process allocates during a count: one
+// quiet reduces allocations of the rest of the process during a count: one
 // processor, no collector. It returns a function that undoes that.
 func quiet() (restore func()) {
 	var m runtime.MemStats
@@ -69,7 +70,7 @@ func quiet() (restore func()) {
 	}
 }
 
-// window counts what runs calls of f allocate.
+// window counts the allocations of runs calls of f.
 func window(f func(), runs int) total {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -19,12 +19,12 @@
 // Here the allocations of many calls are counted one by one, and a failure
 // names the stacks that they came from.
 //
-// # What a count of 0 means
+// # Meaning of a count of 0
 //
 // It holds for the calls that were made, in this build, on this version of Go:
 // branches that f did not take were not measured, and the compiler may decide
-// differently elsewhere. It holds for the steady state: what f allocates in its
-// first calls (pools and caches that fill, buffers that grow) is not counted,
+// differently elsewhere. It holds for the steady state: the allocations of f's
+// first calls (pools and caches that fill, buffers that grow) are not counted,
 // and the garbage collector, which empties every [sync.Pool], does not run
 // during a count.
 //

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxStacks is how many stacks a failure shows, those with the most
+// maxStacks is the number of stacks that a failure shows, those with the most
 // allocations.
 const maxStacks = 8
 
@@ -24,22 +24,22 @@ type findings struct {
 type stack struct {
 	pcs    [32]uintptr
 	count  int64
-	frames string // from the allocation up to the function under test
+	frames string // the stack from the allocation up to the function under test
 	own    bool   // called by profiled, and not for a cache of the runtime
 }
 
-// caches are the functions in which the runtime caches type assertions. It does
-// so at random, for about one in a thousand that are not cached yet: these are
-// not allocations of the code that asserts.
+// caches lists the functions in which the runtime caches type assertions. It
+// does so at random, for about one in a thousand that are not cached yet: these
+// are not allocations of the code that asserts.
 var caches = []string{"runtime.typeAssert", "runtime.interfaceSwitch"}
 
-// profile calls f with the memory profile at its finest and returns what it
-// saw. The rate should be set once at the start of a program; a rate of 1 takes
-// effect at once, because every allocation checks it.
+// profile calls f with the memory profile at its finest and returns the
+// records. The rate should be set once at the start of a program; a rate of 1
+// takes effect at once, because every allocation checks it.
 func profile(f func(), calls int) findings {
 	defer quiet()()
 	before := snapshot()
-	repeat(f, runs) // fill the pools that the snapshot has emptied
+	repeat(f, runs) // refill the pools that the snapshot has emptied
 	rate := runtime.MemProfileRate
 	func() {
 		defer func() { runtime.MemProfileRate = rate }()

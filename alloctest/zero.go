@@ -16,9 +16,9 @@ const runs = 1000
 // to see whether f causes them, which also finds those that happen once in some
 // thousand calls.
 //
-// The stacks come from the memory profile of further calls. They are cut off
-// at 32 frames, and objects of less than 16 bytes without pointers, which share
-// a block of memory, are not all seen; the counts are exact nevertheless.
+// The stacks come from the memory profile of further calls. They are cut off at
+// 32 frames, and objects of less than 16 bytes without pointers, which share a
+// block of memory, are not all seen; the counts are still exact.
 //
 // In an instrumented build (see [Enabled]) it calls f a few times, logs that it
 // has not counted, and returns.

@@ -6,7 +6,7 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// maxDepth limits how deep errors that wrap each other are followed.
+// maxDepth limits the depth to which wrapped errors are followed.
 const maxDepth = 32
 
 // ErrorCauses is for the field Error of a [nib.Layout]. It writes the text of

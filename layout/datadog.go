@@ -20,7 +20,7 @@ import "github.com/nib-log/nib"
 //     (https://docs.datadoghq.com/logs/log_configuration/processors/log_status_remapper/)
 //   - message
 //   - logger.name: the name of the logger
-//   - error.message, error.kind: what Err adds, the kind being the Go type
+//   - error.message, error.kind: added by Err, the kind being the Go type
 //   - error.stack: the stack, of the goroutine that logs
 //
 // Durations are integer nanoseconds, as in the attribute duration. Datadog has

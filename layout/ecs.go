@@ -24,14 +24,14 @@ const ecsVersion = "8.11.0"
 //
 //   - @timestamp: UTC, with milliseconds
 //   - log.level: nib's name of the level
-//   - log.logger: the name of the logger, behind the level
+//   - log.logger: the name of the logger, after the level
 //   - log.origin: with nib.WithCaller the call site, in front of the message,
 //     as {"function":"main.main","file.name":"app/main.go","file.line":12}; the
 //     object counts as log.origin.function, log.origin.file.name and
 //     log.origin.file.line
-//   - message: in front of the fields
+//   - message: before the fields
 //   - ecs.version: in each line
-//   - error.message, error.type: what Err adds, the type being that of Go
+//   - error.message, error.type: added by Err, the type being that of Go
 //   - error.stack_trace: the stack, of the goroutine that logs
 //
 // Durations are integer nanoseconds, as in event.duration.

@@ -80,7 +80,7 @@ func ExampleSlog() {
 	// {"time":"2026-01-02T15:04:05.12+01:00","level":"ERROR","logger":"shop","msg":"payment failed","error":"card declined","user":42}
 }
 
-// A layout is a value: change what you need.
+// A layout is a value: change its fields as you need.
 func Example() {
 	l := layout.ECS()
 	l.Static = func(e *nib.Event) { e.Str("ecs.version", "9.0.0").Str("service.name", "shop") }

@@ -22,7 +22,7 @@ import (
 //   - time: UTC, with nanoseconds
 //   - severity: DEBUG for trace and debug, INFO, NOTICE from nib.LevelInfo+2
 //     on, WARNING, ERROR, CRITICAL for panic, ALERT for fatal
-//   - message: what the console shows of the line
+//   - message: the text of the line in the console
 //   - logging.googleapis.com/sourceLocation: with nib.WithCaller the call site
 //     as {"file":"/src/app/main.go","line":"12","function":"main.main"}; the
 //     line is a string, as in the JSON of every 64-bit integer of Google's

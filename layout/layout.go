@@ -48,7 +48,7 @@ type step int
 const (
 	debug step = iota
 	info
-	notice // from LevelInfo+2 on
+	notice // notice, from LevelInfo+2 on
 	warning
 	failure
 	critical // LevelPanic: the program may continue

@@ -50,7 +50,7 @@ func preset(t testing.TB, name string) nib.Layout {
 // passes on.
 var epoch = time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.FixedZone("", 3600))
 
-// line returns what f logs under a layout, without its newline.
+// line returns the line of f under a layout, without its newline.
 func line(l nib.Layout, f func(*nib.Logger), opts ...nib.Option) string {
 	var b bytes.Buffer
 	opts = append([]nib.Option{

@@ -53,7 +53,7 @@ import (
 //   - otel.scope.name: the name of the logger
 //   - code.file.path, code.line.number, code.function.name: with nib.WithCaller
 //     the call site
-//   - exception.message, exception.type: what Err adds, the type being that of
+//   - exception.message, exception.type: added by Err, the type being that of
 //     Go
 //   - code.stacktrace: the stack
 //

@@ -15,8 +15,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A schema is what a service has published about the lines that it accepts; the
-// files in testdata name their sources and licences.
+// A schema is published by a service for the lines that it accepts; the files
+// in testdata name their sources and licences.
 type schema struct {
 	Fields map[string]struct {
 		Type     string // string, integer, int64 (digits in a string), time, severity, object

@@ -21,7 +21,7 @@ import (
 //
 //	"source":{"function":"main.main","file":"/src/app/main.go","line":12}
 //
-// The name of a logger is "logger", behind the level; slog has none.
+// The name of a logger is "logger", after the level; slog has none.
 func Slog() nib.Layout {
 	return nib.Layout{
 		MessageKey:   slog.MessageKey,

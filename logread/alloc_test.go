@@ -53,7 +53,7 @@ func TestNothingIsAllocatedPerLine(t *testing.T) {
 	})
 }
 
-// benchLines are a million bytes of what a service writes.
+// benchLines are a million bytes of a service's lines.
 func benchLines() []byte {
 	if name := os.Getenv("NIB_LOG"); name != "" {
 		text, err := os.ReadFile(name)

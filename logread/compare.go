@@ -26,8 +26,8 @@ const (
 // An operand is the left side of a comparison.
 type operand struct {
 	kind  operandKind
-	index int           // of a field, in Query.paths
-	unit  time.Duration // of durations, from the key; 0 if the key has none
+	index int           // index of a field in Query.paths
+	unit  time.Duration // unit of durations, from the key; 0 if the key has none
 }
 
 // raw returns the raw value, nil if the line has none.

@@ -2,7 +2,7 @@
 
 // Package logread reads log lines: those of nib in every layout, of zerolog,
 // zap, log/slog, logrus and other loggers that write JSON or logfmt. It
-// recognises the format of each line, decodes only what is used, and selects
+// recognises the format of each line, decodes only the fields used, and selects
 // lines by a query:
 //
 //	func main() {

@@ -10,8 +10,8 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// What a Line returns is a part of the line, and queries neither panic nor
-// differ between a new Line and a reused one.
+// Results of a Line are parts of the line, and queries neither panic nor differ
+// between a new Line and a reused one.
 func FuzzLine(f *testing.F) {
 	f.Add(served, `level >= warn and took > 250ms`)
 	f.Add(`a=1 b="2`, `a = 1 or b ~ "^2"`)

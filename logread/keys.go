@@ -40,9 +40,9 @@ func (l *Line) Key(name string) string {
 	return ""
 }
 
-// The keys of nib's layouts, of the loggers that they follow, of pino and
-// bunyan, and of journalctl -o json. A function returns a constant, so that the
-// result outlives the line.
+// The functions below know the keys of nib's layouts, of the loggers that they
+// follow, of pino and bunyan, and of journalctl -o json. They return constants,
+// so that the result outlives the line.
 
 func timeKey(key []byte) string {
 	switch string(key) {

@@ -43,7 +43,7 @@ func (t token) is(word string) bool {
 // A lexer splits a query into tokens.
 type lexer struct {
 	text  string
-	at    int // behind the token
+	at    int // offset after the token
 	token token
 }
 
@@ -119,7 +119,7 @@ func (x *lexer) bad(problem string) {
 }
 
 // quoted reads a text in quotes. A backslash escapes the quote, another
-// backslash, and the letters of Go; in front of anything else it is an ordinary
+// backslash, and the letters of Go; before anything else it is an ordinary
 // character, so that regular expressions need no doubled backslashes.
 func (x *lexer) quoted(quote byte) {
 	var b strings.Builder

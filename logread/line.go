@@ -17,7 +17,7 @@ type Format uint8
 
 // The formats.
 const (
-	FormatText   Format = iota // neither of the others
+	FormatText   Format = iota // neither JSON nor logfmt
 	FormatJSON                 // a JSON object, perhaps after a prefix
 	FormatLogfmt               // key=value
 )
@@ -26,8 +26,8 @@ func (f Format) String() string {
 	return [...]string{"text", "json", "logfmt"}[f]
 }
 
-// A Line is one line of a log. Its methods decode what they return when it is
-// first needed, and allocate nothing. The slices that they return are valid
+// A Line is one line of a log. Its methods decode their results when they are
+// first called, and allocate nothing. The slices that they return are valid
 // until the next Reset. A Line is for one goroutine. The zero Line is an empty
 // line of text.
 type Line struct {
@@ -35,12 +35,12 @@ type Line struct {
 	body   []byte // the line without the prefix
 	format Format
 
-	known   fact // which of the following have been searched
-	found   fact // which of these were found
+	known   fact // facts that have been searched for
+	found   fact // facts that were found
 	time    time.Time
 	level   nib.Level
 	message []byte
-	keys    [roles]string // of time, level and message
+	keys    [roles]string // keys of time, level and message
 
 	lastLevel []byte // the text of the level of an earlier line, and its value
 	lastIs    nib.Level
@@ -53,7 +53,7 @@ type Line struct {
 	values [maxFields][]byte
 }
 
-// A fact is a set of things that are known about a line.
+// A fact is a set of properties of a line.
 type fact uint8
 
 const (
@@ -93,8 +93,8 @@ func (l *Line) SetZone(zone *time.Location) { l.zone = zone }
 // Bytes returns the line without its line break.
 func (l *Line) Bytes() []byte { return l.text }
 
-// Body returns the line without a prefix in front of JSON, as programs add that
-// show the lines of several others.
+// Body returns the line without a prefix before the JSON, as added by programs
+// that show the lines of several others.
 func (l *Line) Body() []byte { return l.body }
 
 // Format returns the format of the line.
@@ -114,7 +114,7 @@ func (l *Line) recognise() {
 	if at == 0 {
 		return
 	}
-	// JSON in a text is a part of the message, unless it has fields that only
+	// JSON in a text is part of the message, unless it has fields that only log
 	// lines have.
 	l.body, l.format = l.text[at:], FormatJSON
 	if _, ok := l.Level(); !ok && l.Message() == nil {
@@ -125,7 +125,7 @@ func (l *Line) recognise() {
 // maxPrefix is the length of a prefix such as the name of a container.
 const maxPrefix = 200
 
-// prefixLen returns the length of what precedes a JSON object that ends the
+// prefixLen returns the length of the text before a JSON object that ends the
 // line.
 func prefixLen(text []byte) int {
 	if n := len(text); n == 0 || text[n-1] != '}' {
@@ -290,7 +290,7 @@ func (l *Line) readLevel() bool {
 	return false
 }
 
-// leadingTime reads the time that a line of text begins with.
+// leadingTime parses the time at the beginning of a line of text.
 func leadingTime(text []byte, zone *time.Location) (time.Time, bool) {
 	const least, most = len("2006-01-02T15:04:05"), len("2006-01-02T15:04:05.000000000+07:00")
 	text = bytes.TrimLeft(text[:min(len(text), most+1)], "[")

@@ -33,8 +33,8 @@ func isKey(text []byte) bool {
 	return len(text) > 0
 }
 
-// logfmtFields iterates over the fields of a line of logfmt, and ends where the
-// line is something else. A word without an equals sign is skipped.
+// logfmtFields iterates over the fields of a line of logfmt, and stops where
+// the line is not logfmt. A word without an equals sign is skipped.
 func logfmtFields(text []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func([]byte, []byte) bool) {
 		for {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ParseMoment reads a point in time as people write it: RFC 3339 or a part of
+// ParseMoment parses a point in time as people write it: RFC 3339 or a part of
 // it ("2026-11-21T09:30:00Z", "2026-11-21 09:30", "2026-11-21"), the time of a
 // day ("14:30", "yesterday 14:30"), a day ("today", "yesterday"), how long ago
 // ("-3h", "10m", "2d", "1w"), "now", or seconds since 1970 ("@1763717400"). A

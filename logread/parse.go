@@ -33,7 +33,7 @@ func (p *parser) errorAt(offset int, format string, values ...any) error {
 	return &QueryError{Query: p.text, Offset: offset, Problem: fmt.Sprintf(format, values...)}
 }
 
-// anyOf returns whether one of the list holds.
+// anyOf returns a predicate that holds if one of list holds.
 func anyOf(list []predicate) predicate {
 	return func(l *Line) bool {
 		for _, match := range list {
@@ -79,7 +79,7 @@ func first(list []predicate) predicate {
 	return list[0]
 }
 
-// list parses the parts that a keyword joins.
+// list parses parts that are joined by a keyword.
 func (p *parser) list(word string, part func() (predicate, error)) (list []predicate, err error) {
 	for {
 		match, err := part()
@@ -196,7 +196,7 @@ func (p *parser) comparison() (predicate, error) {
 	return p.compare(o, op.text, t)
 }
 
-// in parses the list of values behind the keyword.
+// in parses the list of values after the keyword.
 func (p *parser) in(o operand) (predicate, error) {
 	if p.token.kind != tokenPunct || p.token.text != "(" {
 		return nil, p.errorf("want an opening parenthesis and a list of values, not %s", p.token)

@@ -15,7 +15,7 @@ import (
 type Query struct {
 	text  string
 	match predicate
-	paths []string // of the fields; the index is that of Line.values
+	paths []string // paths of the fields; the index is that of Line.values
 }
 
 // A predicate decides about a line.
@@ -95,7 +95,7 @@ func (l *Line) field(i int) []byte {
 // A QueryError reports why a text is not a query.
 type QueryError struct {
 	Query   string
-	Offset  int // in bytes
+	Offset  int // counted in bytes
 	Problem string
 }
 

@@ -8,7 +8,7 @@ import (
 	"iter"
 )
 
-// The memory for reading: the size of a read, and the longest line.
+// The size of a read, and of the longest line.
 const (
 	blockSize = 256 << 10
 	maxLine   = 64 << 20
@@ -54,7 +54,7 @@ func LineLen(block []byte) int {
 	return len(block)
 }
 
-// ReadBlock reads from r into buf once, behind a copy of rest, the beginning of
+// ReadBlock reads from r into buf once, after a copy of rest, the beginning of
 // a line that the call before has returned. It returns the whole lines, and the
 // beginning of the next one; both are parts of buf, which must be longer than
 // rest and not overlap it. At the end of r, the last line needs no line break,

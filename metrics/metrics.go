@@ -36,7 +36,7 @@ type Kind int
 
 // The kinds.
 const (
-	KindCounter Kind = iota // only grows while the process runs
+	KindCounter Kind = iota // a value that only grows while the process runs
 	KindGauge               // may fall
 )
 
@@ -58,7 +58,7 @@ type Metric struct {
 	Help   string  // one sentence
 	Unit   string  // "bytes", "seconds"; "" for a plain count
 	Kind   Kind    // KindCounter or KindGauge
-	Labels []Label // in any order; must not be changed
+	Labels []Label // in any order; must not be modified
 	Value  float64
 }
 
@@ -69,7 +69,7 @@ type Source interface {
 	Metrics() iter.Seq[Metric]
 }
 
-// sourceFunc makes a Source of a function.
+// A sourceFunc is a function that serves as a Source.
 type sourceFunc func() iter.Seq[Metric]
 
 func (f sourceFunc) Metrics() iter.Seq[Metric] { return f() }
@@ -84,7 +84,7 @@ func Of(v any) Source {
 }
 
 // WithLabels returns a Source that yields the metrics of s with labels added:
-// the name of a pool, say. A label that a metric has already stays.
+// the name of a pool, for example. A label that a metric has already stays.
 func WithLabels(s Source, labels ...Label) Source {
 	return sourceFunc(func() iter.Seq[Metric] {
 		return func(yield func(Metric) bool) {

@@ -38,7 +38,7 @@ func write(w io.Writer, open bool, sources []Source) error {
 
 // A family is all series of one name.
 type family struct {
-	Metric // of its first series
+	Metric // the metric of its first series
 	series map[string]float64
 }
 

@@ -20,7 +20,7 @@ import (
 // maxText is the default of WithMaxText.
 const maxText = 4 << 10
 
-// bounded returns what a line shows of a text of valid UTF-8.
+// bounded returns a text of valid UTF-8 as a line shows it.
 func bounded(s string) string {
 	if len(s) <= maxText {
 		return s
@@ -136,8 +136,8 @@ func TestFunctionsOfOptionsMayPanic(t *testing.T) {
 	}
 }
 
-// TestPanicsOfOptionsAreBounded has functions that panic with what a client has
-// sent.
+// TestPanicsOfOptionsAreBounded has functions that panic with text from a
+// client.
 func TestPanicsOfOptionsAreBounded(t *testing.T) {
 	text := strings.Repeat("a", 900_000)
 	for name, opt := range map[string]nibhttp.Option{

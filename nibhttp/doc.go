@@ -25,12 +25,12 @@
 // An access line has, in this order:
 //
 //	method      of the request
-//	path        of the URL, decoded; the query is left out, it often holds secrets
+//	path        of the URL, decoded; without the query, which often holds secrets
 //	route       pattern of the ServeMux that was matched, if any
 //	status      of the response; 0 if none is known (see below)
 //	bytes       of the body, as the handler wrote them
 //	took        from the start of the handler to its end
-//	remote      address of the peer, as net/http has it
+//	remote      address of the peer, as in http.Request
 //	request_id  from X-Request-Id, or made up
 //	trace_id, span_id  from traceparent (W3C Trace Context), if there is a valid one
 //	canceled    true when the context of the request was cancelled before the handler
@@ -38,7 +38,7 @@
 //	hijacked    true when the handler took the connection over
 //	aborted     true when the handler panicked or ended its goroutine
 //	status_ignored  a second status the handler set, too late to be sent
-//	panic       text of what the handler panicked with, with the stack behind it
+//	panic       text of the panic value of the handler, with the stack after it
 //
 // The fields of [WithFields] and those of package request follow these.
 //

@@ -27,7 +27,7 @@ type exchange struct {
 	path      string // the handler may change the URL
 	returned  bool
 	panicked  bool
-	panicText string
+	panicText string // text of a panic in the handler, or in a function that decides about the line
 }
 
 func begin(m *middleware, w http.ResponseWriter, r *http.Request) *exchange {
@@ -38,7 +38,7 @@ func begin(m *middleware, w http.ResponseWriter, r *http.Request) *exchange {
 	}
 	x.Start(r.Context(), m.policy, m.log, id, only(r.Header["Traceparent"]))
 	x.w.ResponseWriter = w
-	x.req = *r.WithContext(&x.Request) // inlined, so that this is the only copy
+	x.req = *r.WithContext(&x.Request) // WithContext is inlined, so this is the only copy
 	if m.echo {
 		w.Header()["X-Request-Id"] = []string{x.ID()}
 	}
@@ -70,25 +70,25 @@ func (x *exchange) end(r *http.Request) {
 		// own request (golang/go#58809); the handler has parsed its copy.
 		r.MultipartForm = x.req.MultipartForm
 	}
-	took := x.m.since(x.start)
-	if x.returned {
-		x.writeLine(took)
-		return
+	var p any
+	if !x.returned {
+		p = recover()
+		x.panicked = p != nil && p != http.ErrAbortHandler
 	}
-	p := recover()
-	if p != nil && p != http.ErrAbortHandler {
-		x.panicked, x.panicText = true, usercode.PanicText(p)
-	}
-	if x.writeLine(took) && x.panicked && x.isOutermost() {
-		p = http.ErrAbortHandler
-	}
-	if p != nil {
-		panic(p)
-	}
+	o := request.Outcome{Level: LevelOf(x.status())}
+	defer func() { // runs even if a function of the program ends the goroutine
+		if x.writeLine(o) && x.panicked && x.isOutermost() {
+			p = http.ErrAbortHandler
+		}
+		if p != nil {
+			panic(p)
+		}
+	}()
+	x.decide(&o, p)
 }
 
 // isOutermost reports whether nothing but net/http recovers a panic of the
-// handler: net/http would log what the access line already contains.
+// handler: net/http would log it again after the access line.
 func (x *exchange) isOutermost() bool {
 	s, ok := x.Context.Value(http.ServerContextKey).(*http.Server)
 	return ok && s.Handler == http.Handler(x.m)
@@ -107,22 +107,27 @@ func (x *exchange) status() int {
 	return 0
 }
 
-// writeLine ends the request and writes its line, if there is one.
-func (x *exchange) writeLine(took time.Duration) (written bool) {
+// decide calls the functions of the program that decide about the line.
+func (x *exchange) decide(o *request.Outcome, p any) {
 	m := x.m
-	o := request.Outcome{Took: took}
-	problem := ""
-	if m.skip != nil && !x.panicked {
-		problem = guard(func() { o.Skip = m.skip(&x.req) })
+	if x.panicked {
+		usercode.TakePanicText(&x.panicText, p)
 	}
-	status := x.status()
-	o.Failed = !x.returned || status >= http.StatusInternalServerError
-	o.Level = LevelOf(status)
+	o.Took = m.since(x.start)
+	if m.skip != nil && !x.panicked {
+		x.panicText = guard(func() { o.Skip = m.skip(&x.req) })
+	}
 	if m.levels != nil && !o.Skip {
-		if p := guard(func() { o.Level = m.levels(status) }); p != "" {
-			problem = p
+		if text := guard(func() { o.Level = m.levels(x.status()) }); text != "" && !x.panicked {
+			x.panicText = text
 		}
 	}
+}
+
+// writeLine ends the request and writes its line, if there is one.
+func (x *exchange) writeLine(o request.Outcome) (written bool) {
+	m, status := x.m, x.status()
+	o.Failed = !x.returned || status >= http.StatusInternalServerError
 	if x.panicked {
 		o.Level = max(o.Level, nib.LevelError)
 	}
@@ -135,7 +140,7 @@ func (x *exchange) writeLine(took time.Duration) (written bool) {
 	if x.req.Pattern != "" {
 		e.Str("route", x.req.Pattern)
 	}
-	e.Int("status", status).Int64("bytes", x.w.bytes).Dur("took", took)
+	e.Int("status", status).Int64("bytes", x.w.bytes).Dur("took", o.Took)
 	m.text(e, "remote", x.req.RemoteAddr)
 	x.AddIDs(e)
 	if x.Context.Err() == context.Canceled {
@@ -150,11 +155,8 @@ func (x *exchange) writeLine(took time.Duration) (written bool) {
 	if x.w.ignored != 0 {
 		e.Int("status_ignored", x.w.ignored)
 	}
-	if x.panicked {
-		problem = x.panicText
-	}
-	if problem != "" {
-		m.text(e, "panic", problem)
+	if x.panicText != "" {
+		m.text(e, "panic", x.panicText)
 	}
 	if m.fields != nil {
 		m.addFields(e, &x.req)

@@ -46,7 +46,7 @@ func TestHostilePathsStayInTheirField(t *testing.T) {
 		r.URL = &url.URL{Path: "/" + path}
 		g.do(r)
 		f := wantHarmless(t, g.rec.Records()[0])
-		if want := bounded("/" + string([]rune(path))); f["path"] != want { // as U+FFFD what is not UTF-8
+		if want := bounded("/" + string([]rune(path))); f["path"] != want { // with U+FFFD for invalid UTF-8
 			t.Errorf("path: got %.100q, want %.100q", f["path"], want)
 		}
 		if f["admin"] != nil || f["level"] != "info" {
@@ -95,7 +95,7 @@ func TestSaneRequestIDsAreTaken(t *testing.T) {
 	}
 }
 
-// What net/http lets through from the wire.
+// Bytes that net/http accepts from the wire.
 func TestHostileBytesOverTheNetwork(t *testing.T) {
 	g := newRig(func(http.ResponseWriter, *http.Request) {})
 	srv := httptest.NewServer(g)

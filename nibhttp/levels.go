@@ -23,8 +23,8 @@ import (
 //
 // The answer to an invalid level is status 400 and an error; nothing changes.
 // Requests that a browser makes for a page of another site are refused. Any
-// other client that can reach the handler can change what is logged: do not
-// serve it to the public. It is safe for concurrent use.
+// other client that can reach the handler can change which lines are logged: do
+// not serve it to the public. It is safe for concurrent use.
 func LevelHandler(v *nib.LevelVar) http.Handler {
 	return settingHandler(func(*http.Request) (setting, error) {
 		return setting{key: "level", get: v.String, set: func(s string) error { return v.UnmarshalText([]byte(s)) }}, nil
@@ -75,16 +75,16 @@ func RulesHandler(r *nib.Rules) http.Handler {
 
 // A setting is a level or rules to show and change.
 type setting struct {
-	key    string        // in JSON
+	key    string        // the key in JSON
 	get    func() string // "" if there is none
 	set    func(string) error
-	remove func() error // nil if it cannot be removed
+	remove func() error // nil if the setting cannot be removed
 }
 
 // maxSettingBody limits the body of a PUT.
 const maxSettingBody = 64 << 10
 
-// maxRules and maxRuleName limit what RulesHandler accepts.
+// maxRules and maxRuleName limit the rules that RulesHandler accepts.
 const (
 	maxRules    = 1000
 	maxRuleName = 256
@@ -233,7 +233,7 @@ func (e *ruleEditor) split(name string) (found string, others []string) {
 		}
 		switch strings.TrimSpace(of) {
 		case name:
-			found = strings.TrimSpace(level) // of several equal names the last counts
+			found = strings.TrimSpace(level) // the last of several equal names counts
 		default:
 			if rule != "" {
 				others = append(others, rule)

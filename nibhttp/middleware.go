@@ -19,10 +19,10 @@ type middleware struct {
 
 type config struct {
 	log    *nib.Logger
-	levels func(status int) nib.Level // nil: LevelOf
+	levels func(status int) nib.Level // if nil, LevelOf
 	skip   func(*http.Request) bool
 	fields func(*nib.Event, *http.Request)
-	now    func() time.Time // nil: the clock of package time
+	now    func() time.Time // if nil, the clock of package time
 	ownIDs bool
 	echo   bool
 
@@ -31,19 +31,19 @@ type config struct {
 	policy *request.Policy
 }
 
-// An Option changes what [Middleware] does.
+// An Option configures [Middleware].
 type Option func(*config)
 
 // WithLevels sets the level of an access line by its status (0 if there is
-// none). The default is [LevelOf]. The line of a handler that panicked has
-// LevelError at least.
+// none). The default is [LevelOf]. The line of a handler that panicked has at
+// least LevelError.
 func WithLevels(f func(status int) nib.Level) Option { return func(c *config) { c.levels = f } }
 
 // WithSkip omits the access line of requests for which f returns true, such as
 // health checks, unless their handler panics.
 func WithSkip(f func(*http.Request) bool) Option { return func(c *config) { c.skip = f } }
 
-// WithFields calls f to add fields to each access line, behind nib's own. f
+// WithFields calls f to add fields to each access line, after nib's own. f
 // runs after the handler, on its goroutine; r is the request that the handler
 // got.
 func WithFields(f func(e *nib.Event, r *http.Request)) Option {
@@ -98,15 +98,15 @@ func LevelOf(status int) nib.Level {
 // trace_id and span_id bound, [RequestID] the id, and request.Add adds fields
 // to the line.
 //
-// The line of a handler that panicked has LevelError at least, the text of the
-// panic and its stack. The panic continues, for an outer middleware to recover
-// from. If there is none, because the result is the Handler of the http.Server,
-// it continues as [net/http.ErrAbortHandler]: net/http then closes the
-// connection without logging the panic and its stack a second time.
+// The line of a handler that panicked has at least LevelError, and contains the
+// text of the panic and its stack. The panic continues, for an outer middleware
+// to recover from. If there is none, because the result is the Handler of the
+// http.Server, it continues as [net/http.ErrAbortHandler]: net/http then closes
+// the connection without logging the panic and its stack a second time.
 //
 // The ResponseWriter given to the handler has Unwrap for
 // [net/http.ResponseController], and is a Flusher, Hijacker, ReaderFrom
-// (sendfile) or Pusher where the wrapped one is.
+// (sendfile), Pusher or CloseNotifier where the wrapped one is.
 //
 // The result is safe for concurrent use. A request costs 1 malloc (the request
 // with its context, and the ResponseWriter), and 2 more when the handler asks

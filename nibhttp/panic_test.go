@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/nibhttp"
@@ -93,6 +94,61 @@ func TestGoexitWritesTheLine(t *testing.T) {
 	<-done
 	if f := g.rec.Find("request"); f["aborted"] != true || g.rec.Len() != 1 {
 		t.Errorf("got lines %q, want one with aborted", g.rec.Lines())
+	}
+}
+
+// An endsGoroutine is an error whose Error method ends the goroutine.
+type endsGoroutine struct{}
+
+func (endsGoroutine) Error() string {
+	runtime.Goexit()
+	return ""
+}
+
+// TestLineIsWrittenIfUserCodeEndsTheGoroutine has functions that call
+// runtime.Goexit after the handler has returned or panicked.
+func TestLineIsWrittenIfUserCodeEndsTheGoroutine(t *testing.T) {
+	calls := 0
+	ends := func() { runtime.Goexit() }
+	respond := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
+	for _, tt := range []struct {
+		name      string
+		handler   http.HandlerFunc
+		opt       nibhttp.Option
+		status    float64
+		panicText any
+		goesOn    any // the panic that leaves the middleware
+	}{
+		{"text of a panic", func(http.ResponseWriter, *http.Request) { panic(endsGoroutine{}) }, nil, 500, "nibhttp_test.endsGoroutine", endsGoroutine{}},
+		{"skip", respond, nibhttp.WithSkip(func(*http.Request) bool { ends(); return true }), 418, nil, nil},
+		{"levels", respond, nibhttp.WithLevels(func(int) nib.Level { ends(); return 0 }), 418, nil, nil},
+		{"levels after a panic", func(http.ResponseWriter, *http.Request) { panic("boom") },
+			nibhttp.WithLevels(func(int) nib.Level { ends(); return 0 }), 500, "boom", "boom"},
+		{"clock", respond, nibhttp.WithClock(func() time.Time {
+			if calls++; calls > 1 {
+				ends()
+			}
+			return time.Time{}
+		}), 418, nil, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := newRig(tt.handler, tt.opt)
+			var p any
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				defer func() { p = recover() }()
+				g.do(newRequest("/"))
+			}()
+			<-done
+			f := g.rec.Find("request")
+			if g.rec.Len() != 1 || f["status"] != tt.status || f["panic"] != tt.panicText {
+				t.Errorf("got lines %q, want one with status %v and panic %v", g.rec.Lines(), tt.status, tt.panicText)
+			}
+			if p != tt.goesOn {
+				t.Errorf("the panic %T left the middleware, want %T", p, tt.goesOn)
+			}
+		})
 	}
 }
 

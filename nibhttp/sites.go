@@ -44,7 +44,7 @@ func SitesHandler(s interface {
 		if wantsJSON(r) {
 			contentType, write = "application/json", s.WriteJSON
 		}
-		var page bytes.Buffer // so that an error can still be reported
+		var page bytes.Buffer // buffered so that an error can still be reported
 		if err := write(&page, n); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -4,60 +4,83 @@ package nibhttp
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 )
 
-// A writer counts what is written to a ResponseWriter. As with any
+// A writer counts the bytes written to a ResponseWriter. As with any
 // ResponseWriter, it is used by one goroutine at a time.
 //
 // The types below add the abilities that the wrapped writer has too: a handler
-// that looks for one by type assertion finds what it would find without the
-// middleware. Each holds one pointer and so costs no malloc.
+// finds the same ones by type assertion as without the middleware. Each holds
+// one pointer and so costs no malloc.
 type writer struct {
 	http.ResponseWriter
 	status   int // 0 until the header is written
-	ignored  int // a status that was set after that
+	ignored  int // a status that was set after the header was written
 	bytes    int64
 	hijacked bool
 }
 
 type (
-	flushWriter  struct{ *writer }     // httptest.ResponseRecorder
-	pushWriter   struct{ flushWriter } // HTTP/2
-	hijackWriter struct{ flushWriter } // HTTP/1
+	flushWriter        struct{ *writer }      // httptest.ResponseRecorder
+	pushWriter         struct{ flushWriter }  // HTTP/2
+	notifyPushWriter   struct{ pushWriter }   // HTTP/2
+	hijackWriter       struct{ flushWriter }  // HTTP/1
+	notifyHijackWriter struct{ hijackWriter } // HTTP/1
 )
 
-// abilities returns w with the abilities of what it wraps. It supports the
+// A closeNotifier is a [net/http.CloseNotifier]. That is deprecated, but gin
+// calls it in Context.Stream, and panics if the writer is none.
+type closeNotifier interface{ CloseNotify() <-chan bool }
+
+// abilities returns w with the abilities of the wrapped writer. It supports the
 // combinations that exist in net/http; others lose abilities, except those that
-// http.ResponseController finds with Unwrap.
+// http.ResponseController finds with Unwrap. A Hijacker that is only found this
+// way is one here, because it would otherwise be used without notice.
 func (w *writer) abilities() http.ResponseWriter {
 	f := flushWriter{w}
-	switch w.ResponseWriter.(type) {
-	case interface {
-		http.Flusher
-		http.Hijacker
-	}:
+	_, notifies := w.ResponseWriter.(closeNotifier)
+	_, flushes := w.ResponseWriter.(http.Flusher)
+	_, pushes := w.ResponseWriter.(http.Pusher)
+	switch {
+	case canHijack(w.ResponseWriter) && notifies:
+		return notifyHijackWriter{hijackWriter{f}}
+	case canHijack(w.ResponseWriter):
 		return hijackWriter{f}
-	case interface {
-		http.Flusher
-		http.Pusher
-	}:
+	case flushes && pushes && notifies:
+		return notifyPushWriter{pushWriter{f}}
+	case flushes && pushes:
 		return pushWriter{f}
-	case http.Flusher:
+	case flushes:
 		return f
 	}
 	return w
+}
+
+// canHijack reports whether http.ResponseController can hijack w.
+func canHijack(w http.ResponseWriter) bool {
+	for {
+		if _, ok := w.(http.Hijacker); ok {
+			return true
+		}
+		u, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return false
+		}
+		w = u.Unwrap()
+	}
 }
 
 // Unwrap is for http.ResponseController.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter. An informational status (except
-// 101) is sent and is not that of the response. A status that comes too late is
-// recorded for the access line; the server would only log it with the name of
-// this function.
+// 101) is sent and is not that of the response. A status that is set too late
+// is recorded for the access line; the server would only log it with the name
+// of this function.
 func (w *writer) WriteHeader(status int) {
 	if w.status != 0 && !w.hijacked {
 		w.ignored = status
@@ -93,19 +116,30 @@ func (w *writer) headerSent() {
 	}
 }
 
+// FlushError is for http.ResponseController. A flush sends the header.
+func (w *writer) FlushError() error {
+	err := http.NewResponseController(w.ResponseWriter).Flush()
+	if !errors.Is(err, http.ErrNotSupported) {
+		w.headerSent()
+	}
+	return err
+}
+
 // Flush implements http.Flusher.
 func (w flushWriter) Flush() { _ = w.FlushError() }
-
-// FlushError is Flush for http.ResponseController.
-func (w flushWriter) FlushError() error {
-	w.headerSent()
-	return http.NewResponseController(w.ResponseWriter).Flush()
-}
 
 // Push implements http.Pusher.
 func (w pushWriter) Push(target string, opts *http.PushOptions) error {
 	return w.ResponseWriter.(http.Pusher).Push(target, opts)
 }
+
+// CloseNotify implements http.CloseNotifier.
+func (w notifyPushWriter) CloseNotify() <-chan bool { return w.closeNotify() }
+
+// CloseNotify implements http.CloseNotifier.
+func (w notifyHijackWriter) CloseNotify() <-chan bool { return w.closeNotify() }
+
+func (w *writer) closeNotify() <-chan bool { return w.ResponseWriter.(closeNotifier).CloseNotify() }
 
 // Hijack implements http.Hijacker.
 func (w hijackWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {

@@ -116,6 +116,9 @@ func abilities(w http.ResponseWriter) (all string) {
 	if _, ok := w.(io.StringWriter); ok {
 		all += "StringWriter "
 	}
+	if _, ok := w.(interface{ CloseNotify() <-chan bool }); ok {
+		all += "CloseNotifier "
+	}
 	return all
 }
 
@@ -145,6 +148,68 @@ func TestWriterHasNoAbilitiesOfItsOwn(t *testing.T) {
 	if got != "StringWriter " || !errors.Is(flush, http.ErrNotSupported) {
 		t.Errorf("got %s, and Flush says %v", got, flush)
 	}
+}
+
+// An unwrapper is the writer of a middleware that leaves all abilities to
+// http.ResponseController.
+type unwrapper struct{ http.ResponseWriter }
+
+func (u unwrapper) Unwrap() http.ResponseWriter { return u.ResponseWriter }
+
+// unwrapped serves g behind such a middleware.
+func unwrapped(t *testing.T, g *rig) *httptest.Server {
+	h := g.h
+	g.h = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(unwrapper{w}, r) })
+	return serve(t, g, false)
+}
+
+func TestFlushOfAWrappedWriterSendsStatus200(t *testing.T) {
+	g := newRig(func(w http.ResponseWriter, _ *http.Request) {
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			t.Errorf("Flush: %v", err)
+		}
+		w.WriteHeader(500)
+	})
+	resp, _ := g.get(t, unwrapped(t, g), "/")
+	if f := g.rec.Find("request"); resp.StatusCode != 200 || f["status"] != 200.0 || f["status_ignored"] != 500.0 {
+		t.Errorf("got status %d; the line has %v", resp.StatusCode, f)
+	}
+}
+
+func TestHijackOfAWrappedWriterIsInTheLine(t *testing.T) {
+	g := newRig(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Errorf("Hijack: %v", err)
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+		_ = conn.Close()
+	})
+	resp, _ := g.get(t, unwrapped(t, g), "/")
+	if f := g.rec.Find("request"); resp.StatusCode != 204 || f["hijacked"] != true || f["status"] != 0.0 {
+		t.Errorf("got status %d; the line has %v", resp.StatusCode, f)
+	}
+}
+
+func TestCloseNotifierIsNotified(t *testing.T) {
+	started := make(chan struct{})
+	g := newRig(func(w http.ResponseWriter, _ *http.Request) {
+		gone := w.(interface{ CloseNotify() <-chan bool }).CloseNotify()
+		close(started)
+		<-gone
+	})
+	srv := serve(t, g, false)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-started
+		cancel()
+	}()
+	req, _ := http.NewRequestWithContext(ctx, "GET", srv.URL, nil)
+	if _, err := srv.Client().Do(req); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want context.Canceled", err)
+	}
+	<-g.ended
 }
 
 func TestFlushSendsWhatThereIs(t *testing.T) {

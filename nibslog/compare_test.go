@@ -114,6 +114,7 @@ func normaliseText(s string) string {
 	case strings.HasPrefix(s, "!ERROR:json: unsupported value: "):
 		return strings.TrimPrefix(s, "!ERROR:json: unsupported value: ")
 	case strings.HasPrefix(s, "!ERROR:"):
+		s = strings.Replace(s, " for type *", " for type ", 1) // slog of Go 1.27 encodes pointers to values
 		return "!ERROR: " + strings.TrimPrefix(s[len("!ERROR:"):], " ")
 	case strings.HasPrefix(s, "LogValue panicked\n"):
 		return "!PANIC: LogValue"

@@ -27,7 +27,7 @@ func sizes() (all []int) {
 	return all
 }
 
-// child derives a handler from parent and returns what its lines must be.
+// child derives a handler from parent and returns the text its lines must have.
 func child(parent slog.Handler, name string, size int) (slog.Handler, string) {
 	text := strings.Repeat(name, size/len(name)+1)[:size]
 	h := parent.WithAttrs([]slog.Attr{slog.String("who", name), slog.String("text", text)}).WithGroup(name)

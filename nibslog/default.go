@@ -66,6 +66,8 @@ func (h *Handler) handleLog(r *slog.Record) {
 		return
 	}
 	// Not only the sink: ReplaceAttr may print, too.
-	rec := *r // of this function, so that other records stay on the stack
-	usercode.Run(func() { h.replace.event(h.log, &rec).Send() }, 100*time.Millisecond)
+	rec := *r // a copy in this function lets other records stay on the stack
+	if !usercode.Run(func() { h.replace.event(h.log, &rec).Send() }, 100*time.Millisecond) {
+		h.replace.tooDeep.Add(1)
+	}
 }

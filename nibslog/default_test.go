@@ -4,7 +4,6 @@ package nibslog_test
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/nibslog"
+	"github.com/nib-log/nib/nibtest"
 )
 
 // childVar makes the test binary end the process in one of ways instead.
@@ -96,7 +96,7 @@ func TestTextOfLogFatalSurvivesARaisedLevel(t *testing.T) {
 	}
 }
 
-// keepDefaults restores what SetDefault changes when the test is over.
+// keepDefaults restores slog's and log's defaults when the test is over.
 func keepDefaults(t *testing.T) {
 	t.Helper()
 	s, w, flags, prefix := slog.Default(), log.Writer(), log.Flags(), log.Prefix()
@@ -112,12 +112,14 @@ func TestSetDefaultTakesTheLinesOfLogAndSlog(t *testing.T) {
 	keepDefaults(t)
 	log.SetFlags(log.LstdFlags | log.Lshortfile)
 	log.SetPrefix("app: ")
-	var b bytes.Buffer
+	var rec nibtest.Recorder
 	var level nib.LevelVar
-	nibslog.SetDefault(nib.New(&b, nib.WithLayout(bareLayout), nib.WithLevel(&level)))
+	nibslog.SetDefault(nib.NewSink(&rec, nib.WithLayout(bareLayout), nib.WithLevel(&level)))
 	slog.Info("from slog", "n", 1)
 	log.Print("from log")
+	settle()
 	log.Println("two\nlines")
+	settle()
 	level.Set(nib.LevelWarn)
 	slog.Info("off")
 	log.Print("off")
@@ -129,12 +131,13 @@ func TestSetDefaultTakesTheLinesOfLogAndSlog(t *testing.T) {
 		}()
 		log.Panic("why")
 	}()
+	settle()
 	want := `{"level":"info","n":1,"message":"from slog"}
 {"level":"info","message":"app: from log"}
 {"level":"info","message":"app: two\nlines"}
 {"level":"panic","message":"app: why"}
 `
-	if got := b.String(); got != want {
+	if got := strings.Join(rec.Lines(), "\n") + "\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	if got := log.Flags(); got != 0 {
@@ -148,10 +151,11 @@ func TestSetDefaultShowsTheCallSiteOfLog(t *testing.T) {
 		"SetDefault":      nibslog.SetDefault,
 		"slog.SetDefault": func(l *nib.Logger) { slog.SetDefault(slog.New(nibslog.NewHandler(l))) },
 	} {
-		var b bytes.Buffer
-		set(nib.New(&b, nib.WithLayout(bareLayout), nib.WithCaller()))
+		var rec nibtest.Recorder
+		set(nib.NewSink(&rec, nib.WithLayout(bareLayout), nib.WithCaller()))
 		log.Print("m")
-		if got, want := b.String(), `"caller":"nibslog/default_test.go:`; !strings.Contains(got, want) {
+		settle()
+		if got, want := rec.Last(), `"caller":"nibslog/default_test.go:`; !strings.Contains(got, want) {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}

@@ -17,7 +17,7 @@ var _ slog.Handler = (*Handler)(nil)
 // immutable and safe for concurrent use.
 type Handler struct {
 	log     *nib.Logger
-	replace *replacer // of NewJSONHandler with ReplaceAttr, otherwise nil
+	replace *replacer // set by NewJSONHandler with ReplaceAttr, otherwise nil
 }
 
 // NewJSONHandler replaces [slog.NewJSONHandler] and takes the same options; nil
@@ -57,7 +57,7 @@ func (h *Handler) Enabled(_ context.Context, level slog.Level) bool {
 	return h.log.Enabled(nib.Level(level))
 }
 
-// Handle writes one line, with what ctx carries: see [nib.Event.Ctx]. It does
+// Handle writes one line, with the fields of ctx: see [nib.Event.Ctx]. It does
 // not check the level again: the caller has done so with Enabled. It returns
 // nil: an error of the sink goes to the logger's error handler. 0 allocs when
 // the attributes hold plain values and there is no ReplaceAttr.
@@ -75,7 +75,13 @@ func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 
 // Stats returns the counts of lines that could not be written, of all handlers
 // that share the logger. It may be called at any time.
-func (h *Handler) Stats() nib.Stats { return h.log.Stats() }
+func (h *Handler) Stats() nib.Stats {
+	s := h.log.Stats()
+	if h.replace != nil {
+		s.Reentrant += h.replace.tooDeep.Load()
+	}
+	return s
+}
 
 // handle takes the record by reference: it is large, and each method called on
 // it copies it.
@@ -85,8 +91,10 @@ func (h *Handler) handle(ctx context.Context, r *slog.Record) {
 		return
 	}
 	e.Ctx(ctx)
+	var one [1]slog.Attr // filled word by word: reading words that were just copied in wider pieces stalls the processor
 	r.Attrs(func(a slog.Attr) bool {
-		e.Attrs(a)
+		one[0].Key, one[0].Value = a.Key, a.Value
+		e.Attrs(one[:]...)
 		return true
 	})
 	e.Send()
@@ -96,7 +104,9 @@ func (h *Handler) handle(ctx context.Context, r *slog.Record) {
 // once, now.
 func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	if h.replace != nil {
-		return &Handler{log: h.log, replace: h.replace.withAttrs(attrs)}
+		replace := h.replace
+		h.log.With(func(*nib.Event) { replace = h.replace.withAttrs(attrs) }) // counts user code that ends the goroutine
+		return &Handler{log: h.log, replace: replace}
 	}
 	return &Handler{log: h.log.WithAttrs(attrs...)}
 }

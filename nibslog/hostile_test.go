@@ -133,3 +133,43 @@ func TestUserCodeThatEndsTheGoroutineLeavesTheHandlerUsable(t *testing.T) {
 		}
 	}
 }
+
+func TestLineOfReplaceAttrThatEndsTheGoroutineIsCounted(t *testing.T) {
+	var b bytes.Buffer
+	h := nibslog.NewJSONHandler(&b, &slog.HandlerOptions{ReplaceAttr: func([]string, slog.Attr) slog.Attr {
+		runtime.Goexit()
+		return slog.Attr{}
+	}})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		slog.New(h).Info("lost")
+	}()
+	<-done
+	if st := h.Stats(); b.Len() > 0 || st.Aborted != 1 {
+		t.Errorf("got %q and %+v, want no line and 1 aborted", b.Bytes(), st)
+	}
+}
+
+func TestWithAttrsThatEndsTheGoroutineIsCounted(t *testing.T) {
+	for name, opts := range map[string]*slog.HandlerOptions{
+		"without ReplaceAttr": nil,
+		"with ReplaceAttr":    {ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr { return a }},
+	} {
+		var b bytes.Buffer
+		h := nibslog.NewJSONHandler(&b, opts)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			h.WithAttrs([]slog.Attr{slog.Any("k", &culprit{runtime.Goexit})})
+		}()
+		<-done
+		if st := h.Stats(); st.Aborted != 1 {
+			t.Errorf("%s: got %+v, want 1 aborted", name, st)
+		}
+		slog.New(h.WithAttrs([]slog.Attr{slog.Int("a", 1)})).Info("next")
+		if !strings.Contains(b.String(), `"a":1`) {
+			t.Errorf("%s: got %q, want a line with the attribute", name, b.Bytes())
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -223,6 +224,27 @@ func TestReplaceAttrMayPrint(t *testing.T) {
 				t.Errorf("got %d inner lines, want some and not many", got)
 			}
 		})
+	}
+}
+
+// Each line that ReplaceAttr prints is written or counted.
+func TestLineOfReplaceAttrThatIsNestedTooDeepIsCounted(t *testing.T) {
+	keepDefaults(t)
+	w := &loop{log: func(string) {}}
+	var printed atomic.Int64
+	h := nibslog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.MessageKey {
+			printed.Add(1)
+			log.Print("again")
+		}
+		return a
+	}})
+	slog.SetDefault(slog.New(h))
+	printed.Add(1)
+	within(t, func() { log.Print("first"); settle() })
+	st := h.Stats()
+	if got := int64(w.count("\n")) + int64(st.Reentrant); got != printed.Load() || st.Reentrant == 0 {
+		t.Errorf("got %d lines written or counted of %d, %+v", got, printed.Load(), st)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/callsite"
@@ -21,6 +22,7 @@ import (
 type replacer struct {
 	replace   func(groups []string, a slog.Attr) slog.Attr
 	addSource bool
+	tooDeep   *atomic.Uint64 // lines of package log that were dropped; see handleLog
 
 	// scopes are the line's object, which has no name, and the groups of
 	// WithGroup, each within the one before. Never empty. The attributes have
@@ -35,7 +37,7 @@ type scope struct {
 }
 
 func newReplacer(opts *slog.HandlerOptions) *replacer {
-	return &replacer{replace: opts.ReplaceAttr, addSource: opts.AddSource, scopes: make([]scope, 1)}
+	return &replacer{replace: opts.ReplaceAttr, addSource: opts.AddSource, tooDeep: new(atomic.Uint64), scopes: make([]scope, 1)}
 }
 
 // groups returns the names of the open groups, in a new slice.
@@ -67,25 +69,22 @@ func (p *replacer) withAttrs(attrs []slog.Attr) *replacer {
 	return &n
 }
 
-// maxNested is how many lines may be open on one stack because ReplaceAttr or
-// LogValue logs.
-const maxNested = 4
-
-// event begins the line of r and adds everything to it.
-//
-//go:noinline
+// event begins the line of r and adds everything to it. ReplaceAttr runs within
+// Func, which counts the line if it ends the goroutine or leads to itself.
 func (p *replacer) event(l *nib.Logger, r *slog.Record) *nib.Event {
-	under, n := usercode.Enter(usercode.Records)
-	defer under.Leave()
-	if n > maxNested && under.Correct(usercode.Frames((*replacer).event)-1) >= maxNested {
-		return l.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level)}).
-			Str(slog.MessageKey, r.Message).Str("depth", "!ERROR: logging leads to itself")
+	e := l.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level), Message: r.Message})
+	var builtin, attrs []slog.Attr
+	e.Func(func(*nib.Event) { builtin, attrs = p.attrs(r) })
+	if builtin == nil { // logging leads to itself
+		builtin = []slog.Attr{slog.String(slog.MessageKey, r.Message)}
 	}
-	// All calls of ReplaceAttr run before there is an event, because they may
-	// end the goroutine.
-	builtin := p.builtin(r)
+	return e.Attrs(builtin...).Attrs(attrs...)
+}
+
+// attrs calls ReplaceAttr for everything in r.
+func (p *replacer) attrs(r *slog.Record) (builtin, attrs []slog.Attr) {
+	builtin = p.builtin(r)
 	t := tree{replace: p.replace, groups: p.groups()}
-	var attrs []slog.Attr
 	r.Attrs(func(a slog.Attr) bool {
 		attrs = t.add(attrs, a)
 		return true
@@ -100,11 +99,11 @@ func (p *replacer) event(l *nib.Logger, r *slog.Record) *nib.Event {
 			attrs[i].Key = "field." + attrs[i].Key
 		}
 	}
-	return l.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level), Message: r.Message}).Attrs(builtin...).Attrs(attrs...)
+	return builtin, attrs
 }
 
 // builtin returns the replaced built-in attributes. They are in no group, and
-// neither is what they contain: ReplaceAttr gets nil groups for all of it.
+// neither are their members: ReplaceAttr gets nil groups for all of it.
 func (p *replacer) builtin(r *slog.Record) []slog.Attr {
 	t := tree{replace: p.replace}
 	attrs := make([]slog.Attr, 0, 4)
@@ -124,10 +123,10 @@ type tree struct {
 	replace func(groups []string, a slog.Attr) slog.Attr
 	groups  []string // names of the enclosing groups; nil among the built-in attributes
 	depth   int
-	tooDeep int // how often the attribute has reached maxDepth, which lowers it
+	tooDeep int // number of times that the attribute has reached maxDepth, which lowers it
 }
 
-// maxDepth is how deep groups may be nested, as everywhere in nib.
+// maxDepth is the maximum nesting of groups, as everywhere in nib.
 const maxDepth = 32
 
 // add appends the result of replacing a: nothing, one attribute without
@@ -202,7 +201,7 @@ type freezer struct {
 	value json.RawMessage
 }
 
-// freeze changes attrs in place: add has made them and keeps no other
+// freeze modifies attrs in place: add has made them and keeps no other
 // reference.
 func (f *freezer) freeze(attrs []slog.Attr) {
 	for i := range attrs {

@@ -12,7 +12,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// maxMark is how many bytes of a mark a spool stores.
+// maxMark is the maximum size of a mark that a spool stores.
 const maxMark = 40
 
 // ping checks a delivery.Pinger.
@@ -92,7 +92,7 @@ func (s *destinationSuite) resume() {
 	}
 }
 
-// syncMark does what a spool does after each Deliver for a delivery.MarkSyncer,
+// syncMark acts as a spool does after each Deliver for a delivery.MarkSyncer,
 // and reports whether it was needed.
 func (s *destinationSuite) syncMark() bool {
 	m, ok := s.dest.(delivery.MarkSyncer)

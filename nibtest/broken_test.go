@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A fakeTB records what a suite reports.
+// A fakeTB records the reports of a suite.
 type fakeTB struct {
 	testing.TB // nil: a suite that needs more than is here panics
 
@@ -31,7 +31,7 @@ func (f *fakeTB) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// faultsOf runs a suite and returns what it reports.
+// faultsOf runs a suite and returns the faults that it reports.
 func faultsOf(suite func(testing.TB)) []string {
 	var f fakeTB
 	done := make(chan struct{})

@@ -47,7 +47,7 @@ func (c *Clock) Advance(d time.Duration) {
 	c.t, c.set = c.now().Add(d), true
 }
 
-// Reads returns how often Now was called.
+// Reads returns the number of calls of Now.
 func (c *Clock) Reads() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// maxAttempts is how often the suite delivers again before it gives up on a
-// destination that accepts nothing.
+// maxAttempts is the number of times that the suite delivers again before it
+// gives up on a destination that accepts nothing.
 const maxAttempts = 100
 
 // TestDestination checks that a destination keeps the contract of
@@ -22,19 +22,19 @@ const maxAttempts = 100
 // failure):
 //
 //   - each record arrives once, unchanged and in order, whatever the size of
-//     batches and lines; what a Result does not settle is delivered again;
+//     batches and lines; records not settled by a Result are delivered again;
 //   - Accepted is within the batch, and Rejected names records below it, in
 //     order and each once;
 //   - nothing of a batch is kept after Deliver has returned;
-//   - an empty batch is no error;
-//   - Deliver ends when its context does, and then settles no more than what
-//     has arrived;
+//   - an empty batch is not an error;
+//   - Deliver ends when its context does, and then settles only records that
+//     have arrived;
 //   - Close, if there is one, may be called twice; Deliver after it settles
 //     nothing and returns an error that wraps delivery.ErrClosed;
-//   - the abilities that it has keep what package delivery promises of them:
-//     Pinger, Batcher, Resumer, Overlapper, Forker.
+//   - its optional abilities keep the promises of package delivery: Pinger,
+//     Batcher, Resumer, Overlapper, Forker.
 //
-// newDestination makes a fresh destination for each of these. read returns the
+// newDestination makes a new destination for each of these. read returns the
 // lines that have arrived since, each with its newline; it is called after
 // Flush (if there is one) or Close.
 func TestDestination(t testing.TB, newDestination func(t testing.TB) (d delivery.Destination, read func() [][]byte)) {

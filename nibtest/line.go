@@ -35,7 +35,8 @@ func record(line []byte) *nib.Record {
 	}
 }
 
-// sameRecord compares what a sink might change, except the bytes.
+// sameRecord compares the parts of a record that a sink might change, except
+// the bytes.
 func sameRecord(a, b *nib.Record) bool {
 	return a.Time == b.Time && a.Level == b.Level && a.PC == b.PC && a.Logger == b.Logger &&
 		a.Spool == b.Spool && a.Seq == b.Seq && sameSlice(a.Line, b.Line) && sameSlice(a.Message, b.Message)

@@ -25,10 +25,10 @@ type Capture struct {
 	tb   testing.TB
 	hold bool // debug lines wait until the test has failed
 
-	mu      sync.Mutex // protects all below, and is held while a line is written
-	held    [][]byte   // without newlines
-	size    int        // of held
-	dropped int        // of the lines held
+	mu      sync.Mutex // protects the fields below, and is held while a line is written
+	held    [][]byte   // lines without their newlines
+	size    int        // total size of held
+	dropped int        // number of lines dropped from held
 	ended   bool
 }
 
@@ -49,7 +49,7 @@ const maxHeld = 1 << 20
 // shows them if the test fails. With -v, and in benchmarks, it shows lines as
 // they are written, but those below LevelInfo only if the test has failed, at
 // its end. Lines that are logged after the test has ended, by goroutines that
-// it has left behind, are dropped.
+// it has started, are dropped.
 //
 // Wrong use of an event fails the test, as does Fatal, which ends its goroutine
 // and not the process. The logger starts no goroutine and reads no clock but

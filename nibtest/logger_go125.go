@@ -5,7 +5,7 @@
 package nibtest
 
 // show writes a line to the test. Output indents it and, unlike Log, does not
-// put this file in front of it.
+// prefix it with the position of this file.
 func (c *Capture) show(line []byte) {
 	_, _ = c.tb.Output().Write(append(line[:len(line):len(line)], '\n'))
 }

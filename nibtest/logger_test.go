@@ -19,7 +19,7 @@ import (
 	"github.com/nib-log/nib/nibtest"
 )
 
-// A shownTB records what a test would show.
+// A shownTB records the output that a test would show.
 type shownTB struct {
 	testing.TB
 	out      bytes.Buffer

@@ -33,7 +33,7 @@ var (
 // The zero Recorder is empty and ready. It is safe for concurrent use and must
 // not be copied. Results belong to the caller.
 type Recorder struct {
-	mu      sync.Mutex // protects all below
+	mu      sync.Mutex // protects the fields below
 	records []nib.Record
 	flushes int
 	err     error
@@ -70,8 +70,8 @@ func (rec *Recorder) fault() error {
 }
 
 // Deliver keeps a copy of each record of batch, or returns the error of
-// [Recorder.FailWith]. After [Recorder.DeliverWith] it keeps what that function
-// accepts.
+// [Recorder.FailWith]. After [Recorder.DeliverWith] it keeps the records that
+// the function accepts.
 func (rec *Recorder) Deliver(ctx context.Context, batch []nib.Record) (res delivery.Result, err error) {
 	rec.mu.Lock()
 	answer, err := rec.answer, rec.fault()
@@ -215,7 +215,7 @@ func (rec *Recorder) Last() string {
 }
 
 // Find returns the fields of the first line whose message is msg, or nil.
-// Numbers are float64, as encoding/json has it.
+// Numbers are float64, as in encoding/json.
 func (rec *Recorder) Find(msg string) map[string]any {
 	all := rec.FindAll(msg)
 	if len(all) == 0 {

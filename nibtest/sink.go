@@ -16,8 +16,8 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// callTimeout is how long a call may take before the suites report that it
-// hangs. It does not measure speed.
+// callTimeout is the time after which the suites report that a call hangs. It
+// does not measure speed.
 const callTimeout = 2 * time.Minute
 
 // Sizes of the suites: enough goroutines to collide, lines up to the largest
@@ -39,8 +39,8 @@ const (
 //   - Close, if there is one, may be called twice and loses nothing;
 //     WriteRecord after it returns an error that wraps delivery.ErrClosed.
 //
-// newSink makes a fresh sink for each of these. read returns the lines that
-// have arrived since, each with its newline, from the place where the sink puts
+// newSink makes a new sink for each of these. read returns the lines that have
+// arrived since, each with its newline, from the place where the sink puts
 // them; it is called after Flush or Close, and not while lines are being
 // written. The first fault of each kind is reported to t.
 func TestSink(t testing.TB, newSink func(t testing.TB) (sink nib.Sink, read func() [][]byte)) {

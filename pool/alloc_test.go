@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// mallocs counts what f allocates, on all goroutines: the minimum of some
+// mallocs counts the allocations of f, on all goroutines: the minimum of some
 // tries, because the runtime itself allocates now and then. alloctest would
 // stop the collector and use one processor, which is not wanted here.
 func mallocs(tries int, f func()) uint64 {

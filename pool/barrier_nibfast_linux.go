@@ -18,8 +18,8 @@ const (
 
 var registered = sync.OnceValue(func() bool { return membarrier(membarrierRegisterPrivateExpedit) })
 
-// barrier returns after each thread of this process that runs has executed a
-// memory barrier: about a microsecond.
+// barrier returns after each running thread of this process has executed a
+// memory barrier, which takes about a microsecond.
 func barrier() {
 	if !expedited() {
 		stopTheWorld()

@@ -27,24 +27,25 @@ import (
 type Buffer struct {
 	B []byte
 
-	mem  block // its own memory
+	mem  block // the memory of the Buffer itself
 	from *Buffers
-	pool *Pool[*Buffer]   // of its size; nil if that is not kept
-	put  invariants.Stack // where it was put, in builds with tracking
+	pool *Pool[*Buffer]   // the pool for its size; nil if that size is not kept
+	put  invariants.Stack // stack of the Put, in builds with tracking
 	// idle is 1 in the pool. The caller of Get owns the Buffer and clears it
 	// without atomics.
 	idle uint32
 	_    noCopy
 }
 
-// noCopy lets go vet report copies.
+// A noCopy field makes go vet report copies.
 type noCopy struct{}
 
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
 // classOf returns the smallest class whose buffers hold n bytes: the length in
-// bits of n-1 gives the power of two, its second highest bit which half.
+// bits of n-1 gives the power of two, and its second highest bit selects one of
+// the two classes per power.
 func classOf(n int) int {
 	m := uint(max(n, minSize) - 1)
 	k := bits.Len(m)

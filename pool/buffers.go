@@ -13,7 +13,7 @@ import (
 // use, with the defaults of [BuffersConfig].
 //
 // Idle buffers are kept by size classes: 64, 96, 128, 192, 256, 384 bytes and
-// so on, each power of two and half-way to the next. So from 64 bytes on a
+// so on, each power of two and halfway to the next. So from 64 bytes on a
 // buffer is less than half as large again as requested, and a fifth on average
 // over all sizes. Go's allocator has these size classes, too, and adds no
 // overhead.
@@ -73,7 +73,7 @@ func NewBuffers(c BuffersConfig) *Buffers {
 // of two.
 func sizeOf(class int) int { return (2 + class&1) << (5 + class>>1) }
 
-// kept returns how many classes are kept.
+// kept returns the number of classes that are kept.
 func (p *Buffers) kept() int {
 	if p.last == 0 {
 		return defaultClasses

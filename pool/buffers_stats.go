@@ -9,9 +9,9 @@ package pool
 type BuffersStats struct {
 	Stats
 	Bytes    int64  `json:"bytes"`    // memory of the idle buffers
-	Oversize uint64 `json:"oversize"` // of Gets: those above the largest size that is kept
+	Oversize uint64 `json:"oversize"` // of Gets: buffers larger than the pool keeps
 	Grown    uint64 `json:"grown"`    // moves to larger memory by Grow and the Write methods
-	Outgrown uint64 `json:"outgrown"` // how often append had moved B, or B was replaced
+	Outgrown uint64 `json:"outgrown"` // number of times that append had moved B, or B was replaced
 	Misused  uint64 `json:"misused"`  // calls on idle or foreign buffers
 }
 

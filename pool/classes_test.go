@@ -47,7 +47,7 @@ func TestAllocatorAddsNothingToClasses(t *testing.T) {
 	}
 }
 
-// What a buffer has beyond the requested size, for sizes that are as often
+// The room of a buffer beyond the requested size, for sizes that are as often
 // between 1 and 2 KiB as between 1 and 2 MiB.
 func TestWasteOfClasses(t *testing.T) {
 	worst, sum, n := 0.0, 0.0, 0

@@ -9,8 +9,8 @@ import (
 	"github.com/nib-log/nib/internal/publish"
 )
 
-// A depot is what the shards of a pool share: magazines with values that no
-// shard has room for, empty ones for reuse, and what is left of the limit.
+// A depot is shared by the shards of a pool: magazines with values that no
+// shard has room for, empty ones for reuse, and the rest of the limit.
 //
 // Its mutex is held whenever values move from one place to another. So the
 // holder of the mutex that searches the depot and all shards finds each value
@@ -28,7 +28,7 @@ type depot[T any] struct {
 	// while values move back and forth. The len of a magazine is the number of
 	// its values and cap the number that fits, which may be 0.
 	mags [][]T
-	full int   // how many of mags have values
+	full int   // number of mags with values
 	free int64 // values that may be put beyond the room granted so far
 
 	misses  uint64 // Gets that found nothing
@@ -73,7 +73,7 @@ func (p *Pool[T]) getSlow() (v T) {
 	}
 	home, ok := t.place(), false
 	if t.isLocked() {
-		if pinnable { // then Get has not tried
+		if pinnable { // otherwise Get has not tried
 			v, ok = t.at(home).tryGet()
 		}
 		if t.at(home).locked() {
@@ -156,10 +156,10 @@ func (s *shard[T]) load(d *depot[T], m []T) uint32 {
 }
 
 // steal moves values from another shard to the locked s, which has none: the
-// whole spare, or else half of the items.
+// whole spare, or half of the items if there is none.
 func (d *depot[T]) steal(s, from *shard[T], st uint32) uint32 {
 	if atomic.LoadUint32(&from.state) == 0 {
-		return st // it was empty, or has been emptied, since the mutex was locked
+		return st // the shard was empty, or has been emptied since the mutex was locked
 	}
 	theirs := from.lock()
 	n := theirs / one
@@ -280,8 +280,8 @@ func (d *depot[T]) store(m []T) (empty []T) {
 	return empty
 }
 
-// grant takes room from free: as much as wanted, but no more than half of what
-// is left of a limit, so that some is left for the other shards.
+// grant takes room from free: as much as wanted, but no more than half of the
+// rest of a limit, so that some is left for the other shards.
 func (d *depot[T]) grant(want int) int {
 	g := min(int64(want), d.free-d.free/2)
 	d.free -= g
@@ -295,7 +295,7 @@ func (d *depot[T]) reclaim(t *table[T], home uintptr) {
 		s := t.at(home + i)
 		// items change only while the depot is locked too, so they can be read.
 		if int(atomic.LoadUint32(&s.state)/one) == len(s.items) {
-			continue // even one in use without room: it has none to give
+			continue // a full shard has no room to give, even if it is in use
 		}
 		st := s.lock()
 		g := (len(s.items) - int(st/one) + 1) / 2

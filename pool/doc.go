@@ -87,8 +87,8 @@
 // many calls. This is the magazine layer of Jeff Bonwick and Jonathan Adams,
 // "Magazines and Vmem: Extending the Slab Allocator to Many CPUs and Arbitrary
 // Resources", USENIX 2001. A Get that finds its shard and the depot empty
-// searches all other shards, and takes half of what it finds: that, and a Put
-// near a limit, takes some tens of nanoseconds on a few processors.
+// searches all other shards, and takes half of the values it finds: that, and a
+// Put near a limit, takes some tens of nanoseconds on a few processors.
 //
 // A pool in use takes 1 KiB for each processor, and initially 64 slots for
 // each, fewer if the values are large; the number of slots grows with that of

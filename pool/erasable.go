@@ -5,9 +5,9 @@ package pool
 import "sync/atomic"
 
 // Erasable is a value that can be reset for reuse. Erase removes the data of
-// the last user, and keeps what the constructor has set up if the next Get
-// needs it: the constructor does not run again. An error means that the value
-// is no longer usable, such as a broken connection.
+// the last user, and keeps the parts that the constructor has set up if the
+// next Get needs it: the constructor does not run again. An error means that
+// the value is no longer usable, such as a broken connection.
 type Erasable interface {
 	Erase() error
 }
@@ -48,7 +48,7 @@ func (p *ErasablePool[T]) Get() T { return p.pool.Get() }
 // does.
 func (p *ErasablePool[T]) Put(v T) error {
 	if tracking {
-		p.pool.track.check(v) // before Erase can change a value that is in use
+		p.pool.track.check(v) // check before Erase can change a value that is in use
 	}
 	if err := p.erase(v); err != nil {
 		return err

@@ -2,10 +2,10 @@
 
 package pool
 
-// Tracking reports whether this build checks what is put and taken.
+// Tracking reports whether this build checks each Put and Get.
 const Tracking = tracking
 
-// Shrink does what WithGCShrink makes each garbage collection do.
+// Shrink shrinks the pool as each garbage collection does with WithGCShrink.
 func (p *Pool[T]) Shrink() {
 	if t := p.table.Load(); t != nil && p.depot.shrink.seen == nil {
 		p.depot.shrink.seen = make([]uint64, len(t.shards))
@@ -30,9 +30,9 @@ func (p *Pool[T]) Slots(visit func(v T)) {
 	}
 }
 
-// Fault returns what is wrong with the accounts of a pool that no other
-// goroutine uses, or "": each place for a value within the limit must be
-// accounted for once, and no magazine may be in two places.
+// Fault returns a fault in the accounts of a pool that no other goroutine uses,
+// or "": each place for a value within the limit must be accounted for once,
+// and no magazine may be in two places.
 func (p *Pool[T]) Fault() string {
 	t := p.table.Load()
 	if t == nil {

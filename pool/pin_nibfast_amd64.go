@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
-	"unsafe" // for linkname, too
+	"unsafe" // also required by linkname
 )
 
 // pinnable reports whether shards can belong to processors (the scheduler's
@@ -33,7 +33,7 @@ type pinning struct {
 // owned has the shards of a pool's table, so that Get and Put need not read the
 // table to find the one of their processor.
 type owned[T any] struct {
-	count uint32    // of the shards; 0 until there is a table
+	count uint32    // number of shards; 0 until there is a table
 	first *shard[T] // set before count
 }
 
@@ -48,12 +48,12 @@ func (o *owned[T]) at(i int) *shard[T] {
 }
 
 // leave ends the work on a shard by its processor: one store sets state and,
-// behind it, clears busy.
+// after it, clears busy.
 func (s *shard[T]) leave(st uint32) {
 	*(*uint64)(unsafe.Pointer(&s.state)) = uint64(st)
 }
 
-// pin is what a shard has for its processor; it follows state.
+// pin is the data of a shard for its processor; it follows state.
 type pin struct {
 	busy uint32 // the processor works on the shard; stored by the processor only
 	open uint32 // slots that the processor may use: all that there is room for, or none; stored with the depot's mutex held
@@ -63,8 +63,8 @@ type pin struct {
 // saved: if values are put on other processors than those that get them next,
 // and few are idle.
 const (
-	saved   = 10 * time.Nanosecond  // by a Get and a Put that need no lock
-	maxStop = 10 * time.Microsecond // that counts of a stop: the rest of the time the processor did something else
+	saved   = 10 * time.Nanosecond  // time saved by a Get and a Put that need no lock
+	maxStop = 10 * time.Microsecond // counted part of a stop: during the rest the processor did something else
 	maxDebt = time.Millisecond
 )
 

@@ -28,6 +28,6 @@ func (c *crowding) meet() {
 // byStack returns the place of the goroutine.
 func (c *crowding) byStack() uintptr { return stackPlace(atomic.LoadUintptr(&c.salt)) }
 
-// placesPerCPU is how many shards there are for each processor: some more,
-// since goroutines that run at the same time may have the same place.
+// placesPerCPU is the number of shards for each processor: some more, since
+// goroutines that run at the same time may have the same place.
 const placesPerCPU = 8

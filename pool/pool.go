@@ -16,10 +16,10 @@ import (
 // the pool from the call of Put until a Get returns it: the caller of Put must
 // not retain any part of it.
 type Pool[T any] struct {
-	// table is all that Get and Put read of the Pool while their shard has what
-	// they need, so nothing that is written is on its cache line.
+	// table is all that Get and Put read of the Pool while their shard suffices,
+	// so nothing that is written is on its cache line.
 	table atomic.Pointer[table[T]]
-	// own is what they read instead where shards belong to processors.
+	// own is read instead where shards belong to processors.
 	own owned[T]
 	_   [cacheLine]byte
 
@@ -38,7 +38,7 @@ func New[T any](create func() T, opts ...Option) *Pool[T] {
 	return p
 }
 
-// setUp does what New does, for a Pool that is part of another struct.
+// setUp is New for a Pool that is part of another struct.
 func (p *Pool[T]) setUp(create func() T, opts []Option) {
 	p.create, p.config = create, newConfig(opts)
 	for range p.config.prealloc {

@@ -55,7 +55,7 @@ type shard[T any] struct {
 	pin
 	_     uint32
 	items []T    // len is its room, how many values it may hold: its share of the limit
-	puts  uint64 // that were kept
+	puts  uint64 // Puts of values that were kept
 	spare []T    // len is the number of values, 0 unless spareBit is set
 	_     [cacheLine - shardSize]byte
 }
@@ -63,12 +63,12 @@ type shard[T any] struct {
 const (
 	firstMagazine = 8
 	maxMagazine   = 256
-	magazineBytes = 16 << 10 // that a magazine should not exceed
-	tableBytes    = 64 << 10 // nor the first magazines of all shards
+	magazineBytes = 16 << 10 // maximum size of a magazine
+	tableBytes    = 64 << 10 // maximum size of the first magazines of all shards
 )
 
-// largest returns how many values of T a magazine may hold: at least two,
-// however large they are.
+// largest returns the maximum number of values of T in a magazine: at least
+// two, however large they are.
 func largest[T any]() int { return min(maxMagazine, max(2, magazineBytes/slotSize[T]())) }
 
 // furnish gives the shards their first magazines, in one allocation: the place

@@ -5,7 +5,7 @@ package pool
 import "testing"
 
 // TestShardBesideABusyOne uses a shard as goroutines do that find theirs in
-// use: what they put there stays within its room, and they do not wait.
+// use: values that they put there stay within its room, and they do not wait.
 func TestShardBesideABusyOne(t *testing.T) {
 	s := &shard[int]{items: make([]int, 2, 4)}
 	for n, want := range []bool{true, true, false} {

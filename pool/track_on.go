@@ -31,11 +31,11 @@ type tracker struct {
 // A record describes an idle value.
 type record struct {
 	put invariants.Stack
-	was []byte // copy of what it refers to
+	was []byte // copy of the memory that it refers to
 }
 
-// An identity is what the copies of a value have in common. The type is part of
-// it because a pointer to a struct is not one to the first field.
+// An identity is the common property of the copies of a value. The type is part
+// of it because a pointer to a struct is not one to the first field.
 type identity struct {
 	typ reflect.Type
 	at  uintptr
@@ -123,7 +123,7 @@ func (t *tracker) dropped(v any) {
 	}
 }
 
-// report panics with what dropped has found. The pool must not be locked.
+// report panics with the misuse found by dropped. The pool must not be locked.
 func (t *tracker) report() {
 	t.mu.Lock()
 	fault := t.fault

@@ -55,7 +55,7 @@ func (d *depot[T]) len(t *table[T]) int {
 }
 
 // dropTail drops up to n values from the end of a magazine of the depot or of a
-// locked shard's spare, and returns how many.
+// locked shard's spare, and returns the number.
 func (p *Pool[T]) dropTail(m *[]T, n int) int {
 	n = min(n, len(*m))
 	rest := len(*m) - n
@@ -71,8 +71,8 @@ func (p *Pool[T]) dropTail(m *[]T, n int) int {
 	return n
 }
 
-// drain drops up to n values of a shard, and returns how many. A magazine that
-// is then empty is dropped as well.
+// drain drops up to n values of a shard, and returns the number. A magazine
+// that is then empty is dropped as well.
 func (p *Pool[T]) drain(s *shard[T], n int) int {
 	st := s.lock()
 	dropped := p.dropTail(&s.spare, n)

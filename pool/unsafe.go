@@ -13,8 +13,8 @@ const shardSize = 2*4 + 2*unsafe.Sizeof([]byte(nil)) + 8 + unsafe.Sizeof(pin{})
 // slotSize returns the size of a T, but never 0, because it is a divisor.
 func slotSize[T any]() int { return max(1, int(unsafe.Sizeof(*new(T)))) }
 
-// slotAt returns &items[i], where i is less than len(items) or another bound of
-// it that the caller has compared.
+// slotAt returns &items[i]. The caller has compared i with len(items) or
+// another bound.
 func slotAt[T any](items []T, i uint32) *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(items)), uintptr(i)*unsafe.Sizeof(*new(T))))
 }

@@ -19,8 +19,8 @@ import (
 // Config configures a [Policy]. The zero Config writes every event and holds
 // nothing back.
 type Config struct {
-	// Slow is the least duration of a request that counts as slow. 0: none
-	// does.
+	// Slow is the least duration of a request that counts as slow. 0 means that
+	// none does.
 	Slow time.Duration
 
 	// Sample is n for the events of one in n of the requests that neither
@@ -46,9 +46,9 @@ type Config struct {
 
 	// OnFailure runs when a request has failed or was slow, before its event is
 	// written: to take a snapshot of a runtime/trace.FlightRecorder, for
-	// example. ctx belongs to the request: Add adds to its event. It runs on
-	// the goroutine of the request, but not while it runs for another one. A
-	// panic in it is ignored.
+	// example. ctx belongs to the request: Add adds to its event. The request
+	// waits for it, but it does not run while it runs for another one. It has a
+	// goroutine of its own; a panic or runtime.Goexit in it is ignored.
 	OnFailure func(ctx context.Context)
 }
 
@@ -126,15 +126,20 @@ func (p *Policy) onFailure(ctx context.Context) {
 	if !p.inFailure.CompareAndSwap(false, true) {
 		return
 	}
-	defer func() {
-		p.inFailure.Store(false)
-		_ = recover() // a request does not fail because its log does
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			p.inFailure.Store(false)
+			_ = recover() // a request does not fail because its log does
+		}()
+		p.config.OnFailure(ctx)
 	}()
-	p.config.OnFailure(ctx)
+	<-done
 }
 
-// Stats counts requests and what was added to their events. While no request is
-// in progress, Ended = Written + SampledOut + Suppressed.
+// Stats counts requests, and the fields added to their events. While no request
+// is in progress, Ended = Written + SampledOut + Suppressed.
 type Stats struct {
 	Ended      uint64 // requests that have ended
 	Failed     uint64 // of Ended: those that failed

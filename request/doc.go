@@ -29,12 +29,12 @@
 // # Fields
 //
 // [Add] and [AddAttrs] add fields from any function that has the context.
-// Values are encoded at once, with the layout of the logger. What applies to
-// the fields of a line applies to these: keys that the layout reserves are
-// renamed, and several fields with one key follow nib.WithDuplicateKeys. At
-// most Config.MaxBytes are collected. An addition that does not fit or comes
-// after the end, from a goroutine that has outlived its request, is dropped as
-// a whole and counted.
+// Values are encoded at once, with the layout of the logger. The rules for
+// fields of a line apply to them: keys that the layout reserves are renamed,
+// and several fields with one key follow nib.WithDuplicateKeys. At most
+// Config.MaxBytes are collected. An addition that does not fit or comes after
+// the end, from a goroutine that has outlived its request, is dropped as a
+// whole and counted.
 //
 // # Which requests have an event
 //

@@ -19,9 +19,9 @@ const idLen = 32
 // maxClientID limits the id that a client adds to every line.
 const maxClientID = 128
 
-// ids are those of a request.
+// ids are the ids of a request.
 type ids struct {
-	client      string // from the client; "" when it is in made
+	client      string // the id from the client; "" if made contains the id
 	made        [idLen]byte
 	header      string // traceparent; "" without a valid one
 	trace, span string // within header
@@ -127,7 +127,7 @@ func isClientID(id string) bool {
 // parseTraceparent reads the header of W3C Trace Context (Recommendation of 23
 // November 2021, section 3.2): version, trace-id, parent-id and flags. ids are
 // in lower-case hexadecimal and not zero; version ff is invalid; a version
-// above 00 may have more behind a dash. trace and span are parts of s.
+// above 00 may have more after a dash. trace and span are parts of s.
 func parseTraceparent(s string) (trace, span string, ok bool) {
 	const size = len("00-0123456789abcdef0123456789abcdef-0123456789abcdef-00")
 	if len(s) < size || s[2] != '-' || s[35] != '-' || s[52] != '-' {

@@ -33,21 +33,21 @@ import (
 // or used again: goroutines that outlive it may hold it. End and AddFields are
 // for one goroutine; the other methods are safe for concurrent use.
 type Request struct {
-	context.Context // the one it began with
+	context.Context // the context that the request began with
 
 	policy *Policy
 	base   *nib.Logger
 	ids    ids
 	log    atomic.Pointer[nib.Logger] // nil until it is first used
 
-	mu      sync.Mutex // protects all below
+	mu      sync.Mutex // protects the fields below
 	over    bool       // End was called: only End and AddFields use the fields below
 	keep    bool
 	dropped int         // additions beyond MaxBytes
-	fields  *fields     // nil while there are none
+	fields  *fields     // nil if there are none
 	scope   *sink.Scope // nil until the logger is first used, and after the end
 
-	weight int // of the event; 0: without the field. Set by End.
+	weight int // weight of the event, set by End; 0 if it has no such field
 }
 
 // fields are encoded as nib.Logger.AppendFields does.
@@ -143,12 +143,12 @@ func (r *Request) isOver() bool {
 	return r.over
 }
 
-// An Outcome is how a request ended.
+// An Outcome describes how a request ended.
 type Outcome struct {
-	Level  nib.Level // of the event
+	Level  nib.Level // level of the event
 	Took   time.Duration
 	Failed bool // the event is written whatever Sample is, and so are the lines held back
-	Skip   bool // there is no event
+	Skip   bool // no event is written
 }
 
 // End ends the request: fields that are added later are dropped and counted. It
@@ -243,7 +243,7 @@ func endScope(s *sink.Scope, write bool) {
 	}
 }
 
-// AddFields adds what was collected to the event that End has returned, and
+// AddFields adds the collected fields to the event that End has returned, and
 // sample_weight if there is a Sample. If additions were dropped because of
 // MaxBytes, additions_dropped is their number.
 func (r *Request) AddFields(e *nib.Event) {

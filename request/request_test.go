@@ -328,6 +328,32 @@ func TestContextFieldsStandInPlaceOfTheTraceparent(t *testing.T) {
 	}
 }
 
+// An endsGoroutine is an error whose Error method ends the goroutine.
+type endsGoroutine struct{}
+
+func (endsGoroutine) Error() string {
+	runtime.Goexit()
+	return ""
+}
+
+// TestOnFailureMayEndItsGoroutine checks that a request whose OnFailure calls
+// runtime.Goexit ends as others do.
+func TestOnFailureMayEndItsGoroutine(t *testing.T) {
+	var got map[string]any
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		got = event(request.Config{OnFailure: func(ctx context.Context) {
+			request.AddAttrs(ctx, slog.Int("n", 1))
+			runtime.Goexit()
+		}}, request.Outcome{Failed: true}, func(context.Context) {})
+	}()
+	<-done
+	if got["n"] != 1.0 {
+		t.Errorf("got event %v, want one with the field of OnFailure", got)
+	}
+}
+
 func TestRunWritesOneEvent(t *testing.T) {
 	boom := errors.New("boom")
 	for _, tt := range []struct {
@@ -338,6 +364,7 @@ func TestRunWritesOneEvent(t *testing.T) {
 		{"that returns", func(context.Context) error { return nil }, map[string]any{"level": "info", "error": nil, "aborted": nil}},
 		{"that fails", func(context.Context) error { return boom }, map[string]any{"level": "error", "error": "boom", "aborted": nil}},
 		{"that panics", func(context.Context) error { panic(boom) }, map[string]any{"level": "error", "panic": "boom", "aborted": true}},
+		{"that panics without a text", func(context.Context) error { panic(endsGoroutine{}) }, map[string]any{"level": "error", "panic": "request_test.endsGoroutine", "aborted": true}},
 		{"that ends its goroutine", func(context.Context) error { runtime.Goexit(); return nil }, map[string]any{"level": "error", "aborted": true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -362,11 +389,13 @@ func TestRunWritesOneEvent(t *testing.T) {
 					t.Errorf("%s: got %v, want %v", k, got[k], want)
 				}
 			}
-			if stack, _ := got["stack"].(string); (tt.name == "that panics") != strings.HasPrefix(stack, "github.com/nib-log/nib/request_test.Test") {
+			if stack, _ := got["stack"].(string); (panicked != nil) != strings.Contains(stack, "github.com/nib-log/nib/request_test.Test") ||
+				tt.name == "that panics" && !strings.HasPrefix(stack, "github.com/nib-log/nib/request_test.Test") {
 				t.Errorf("the stack does not begin with the function that panicked: %q", stack)
 			}
-			if tt.name == "that fails" && err != boom || tt.name == "that panics" && panicked != boom {
-				t.Errorf("got error %v and panic %v, want boom", err, panicked)
+			if tt.name == "that fails" && err != boom || tt.name == "that panics" && panicked != boom ||
+				tt.name == "that panics without a text" && panicked != (endsGoroutine{}) {
+				t.Errorf("got error %v and panic %T, want what the job returned or panicked with", err, panicked)
 			}
 		})
 	}

@@ -30,8 +30,8 @@ type run struct {
 //	trace_id, span_id  likewise, if there are any
 //	canceled    true when ctx was cancelled before f had ended
 //	aborted     true when f panicked or ended its goroutine
-//	panic       text of what f panicked with, with the stack behind it
-//	error       what f returned
+//	panic       text of the panic value of f, with the stack after it
+//	error       returned by f
 //
 // The job has failed, and its event LevelError, unless f returned nil. The
 // panic continues. Run returns the error of f.
@@ -52,14 +52,16 @@ func (x *run) end() {
 		return
 	}
 	panicked := recover()
+	if panicked == nil {
+		x.write(took, "")
+		return
+	}
 	text := ""
-	if panicked != nil {
-		text = usercode.PanicText(panicked)
-	}
-	x.write(took, text)
-	if panicked != nil {
+	defer func() { // runs even if the text of the panic ends the goroutine
+		x.write(took, text)
 		panic(panicked)
-	}
+	}()
+	usercode.TakePanicText(&text, panicked)
 }
 
 func (x *run) write(took time.Duration, panicked string) {

@@ -15,7 +15,7 @@
 //		return codec.AppendJSON(buf, o)
 //	}
 //
-// # What is written
+// # Encoding of values
 //
 // The bytes are those of encoding/json in Go 1.26 without HTML escaping: the
 // same tags, the same rules for embedded fields, the same methods at the same
@@ -24,7 +24,7 @@
 //   - More characters are escaped, so that text cannot steer a terminal: DEL,
 //     the C1 controls, bidirectional controls and the byte order mark. Bytes
 //     that are not UTF-8 become the character U+FFFD, not its escape sequence.
-//     This holds for what MarshalJSON returns, too.
+//     This holds for results of MarshalJSON, too.
 //   - NaN and the infinities are the strings "NaN", "+Inf" and "-Inf".
 //   - Objects and arrays nest at most [MaxDepth] deep. A pointer to a pointer
 //     or to an interface counts as one.

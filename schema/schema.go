@@ -56,7 +56,7 @@ func MustFor[T any]() *Codec[T] {
 // that outlives the call.
 //
 // The error is an [*Error]; dst is then returned at its old length, but the
-// bytes behind it may have changed. A panic in a method of a value is passed on
+// bytes after it may have changed. A panic in a method of a value is passed on
 // to the caller.
 func (c *Codec[T]) AppendJSON(dst []byte, v *T) ([]byte, error) {
 	return plan.AppendPointer(c.plan, dst, v, plan.MaxDepth)

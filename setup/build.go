@@ -43,7 +43,7 @@ func addBuild(e *nib.Event) {
 // buildID returns the output of "go tool buildid" for the running program, or
 // "".
 func buildID() string {
-	name := "/proc/self/exe" // even if the file has been replaced or removed
+	name := "/proc/self/exe" // works even if the file has been replaced or removed
 	if _, err := os.Lstat(name); err != nil {
 		if name, err = os.Executable(); err != nil {
 			return ""

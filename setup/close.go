@@ -14,10 +14,10 @@ import (
 
 // Close flushes and closes everything that [Open] has opened, and ends the
 // goroutine and the process that it may have started. It waits no longer than
-// Config.Timeout; it reports what could not be flushed by then to standard
-// error, and returns that error. Later lines are lost, and reported to the
-// loggers' error handlers. Closing again does nothing. While a signal is ending
-// the process, Close does not return.
+// Config.Timeout; it reports lines that could not be flushed by then to
+// standard error, and returns that error. Later lines are lost, and reported to
+// the loggers' error handlers. Closing again does nothing. While a signal is
+// ending the process, Close does not return.
 //
 // Deferred directly in main (defer log.Close(), not within another function),
 // it handles a panic: it writes a line with it and its stack (unless a monitor
@@ -47,7 +47,7 @@ func (l *Log) Guard() {
 			waitFor(ctx, line)
 		}
 		if err := l.Flush(ctx); err != nil {
-			writeError(err)
+			l.report(err)
 		}
 		panic(p)
 	}
@@ -65,7 +65,7 @@ func (l *Log) finish(last func()) error {
 		}
 		l.err = closeAll(ctx, l.outputs, l.timeout)
 		if l.err != nil {
-			writeError(l.err)
+			l.report(l.err)
 		}
 		lastresort.Flush()
 	})

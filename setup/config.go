@@ -17,7 +17,7 @@ import (
 // JSON.
 type Config struct {
 	// Level is the lowest level that is written, optionally by the names of
-	// loggers: "warn,db=debug,http.*=error", see [nib.ParseRules]. Defaults to
+	// loggers: "warn,db=debug,http.*=error"; see [nib.ParseRules]. Defaults to
 	// "info".
 	Level string `set:"level" is:"levels" default:"info" doc:"the lowest level that is written: trace, debug, info, warn, error, panic, fatal, info+2; by the names of loggers, too: warn,db=debug,http.*=error"`
 
@@ -28,7 +28,7 @@ type Config struct {
 
 	// Output lists where lines go, each line to all of them: targets such as
 	// "stdout", "file:/var/log/app.log?max_size=100MB" or
-	// "kafka://broker:9092/logs?spool=/var/spool/app", see package target.
+	// "kafka://broker:9092/logs?spool=/var/spool/app"; see package target.
 	// Defaults to standard output, unless there are Sinks. Characters of a path
 	// that have a special meaning are escaped by [net/url.PathEscape].
 	Output []string `set:"output" default:"stdout" doc:"where lines go, see below; several, joined by commas, get all lines each"`
@@ -42,9 +42,9 @@ type Config struct {
 	// Stack is the lowest level of lines with a stack. Defaults to none.
 	Stack string `set:"stack" is:"level" default:"none" doc:"the level from which on lines have a stack"`
 
-	// Timeout limits how long the end of the process waits for outputs.
-	// Defaults to 5 s. Half of it is for the destinations of spools; what they
-	// have not accepted by then stays in the directory of the spool.
+	// Timeout limits how long the end of the process waits for outputs. Defaults
+	// to 5 s. Half of it is for the destinations of spools; lines that they have
+	// not accepted by then stay in the directory of the spool.
 	Timeout time.Duration `set:"timeout" default:"5s" doc:"how long the end of the process waits for outputs"`
 
 	// Signals sets whether SIGTERM and SIGINT flush before they end the
@@ -64,7 +64,7 @@ type Config struct {
 	// logger, until Close. Defaults to Off.
 	Default Switch `set:"default" default:"off" doc:"on, off: the package-level functions of nib, slog and log write here, too"`
 
-	// Kinds are additional kinds of outputs, see [Kinds].
+	// Kinds are additional kinds of outputs; see [Kinds].
 	Kinds []target.Spec
 
 	// Rules, if not nil, are the level rules of the logger, so that the program
@@ -80,12 +80,12 @@ type Config struct {
 	Options []nib.Option
 
 	lambda bool // lines have the keys that AWS Lambda reads
-	apart  bool // of the monitor: begin a line where the runtime may be in the middle of one
+	apart  bool // set for the monitor: begin a new line, as the runtime may be in the middle of one
 }
 
-// A Switch is On, Off, or not set, so that a later source can switch off what
-// an earlier one has switched on. It is "on" or "off" as text, and true or
-// false in JSON.
+// A Switch is On, Off, or not set, so that a later source can switch off a
+// setting that an earlier one has switched on. It is "on" or "off" as text, and
+// true or false in JSON.
 type Switch int8
 
 // The settings of a Switch. The zero Switch is not set.

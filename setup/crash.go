@@ -22,12 +22,15 @@ func (l *Log) panicLine(p any) (write func()) {
 		addBuild(e.Stack())
 		e.Int("pid", os.Getpid())
 	}
-	text := "panic: " + usercode.PanicText(p)
-	return func() { e.Msg(text) }
+	return func() {
+		text := ""
+		defer func() { e.Msg("panic: " + text) }()
+		usercode.TakePanicText(&text, p)
+	}
 }
 
-// writeCrash writes what the monitor has read as a line of l, whose layout has
-// no key for stacks.
+// writeCrash writes the text that the monitor has read as a line of l, whose
+// layout has no key for stacks.
 func writeCrash(l *nib.Logger, stackKey string, pid int, text *crashtext.Text) {
 	level := nib.LevelFatal
 	if text.IsPanic() {

@@ -26,7 +26,7 @@
 //	NIB_OUTPUT='syslog+tls://logs:6514?facility=local0&spool=/var/spool/app'
 //	NIB_OUTPUT='kafka://broker1:9092,broker2:9092/logs?spool=/var/spool/app'
 //
-// Outputs are targets, see package target. Files, standard streams, the journal
+// Outputs are targets; see package target. Files, standard streams, the journal
 // of systemd and syslog are built in. [Kinds] adds those of other modules:
 //
 //	setup.Open(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind))
@@ -41,8 +41,8 @@
 // # Graceful shutdown
 //
 // [Log.Close], deferred in main, flushes and closes everything that Open has
-// opened, within Config.Timeout, and reports to standard error what could not
-// be flushed. This happens
+// opened, within Config.Timeout, and reports to standard error the lines that
+// could not be flushed. This happens
 //
 //   - when main returns;
 //   - when the goroutine of main panics: a line with the panic and its stack is

@@ -73,7 +73,7 @@ func ExampleKinds() {
 	// nib/setup: SHOP_OUTPUT[0]: kafka is a kind of another module: import "github.com/nib-log/nib/dest/kafka" and pass setup.Kinds(kafka.Kind) to setup.Open
 }
 
-// The error has all mistakes, each with its place and what is allowed.
+// The error has all mistakes, each with its place and the allowed values.
 func ExampleFault() {
 	os.Setenv("BAD_FORMAT", "xml")
 	os.Setenv("BAD_OUTPUT", "stdout?buffer=64K,file?sync=flush")

@@ -19,7 +19,7 @@ type Fault struct {
 	// known), or the field ("Config.Output[1].max_size"). Lists are counted
 	// from 0.
 	Where string
-	Err   error // what is wrong, and what is allowed
+	Err   error // the fault, and the values that are allowed
 }
 
 // Error returns "nib/setup:", Where and Err.
@@ -29,12 +29,12 @@ func (f *Fault) Error() string { return "nib/setup: " + f.Where + ": " + f.Err.E
 func (f *Fault) Unwrap() error { return f.Err }
 
 // A reading is the state of reading a configuration: the kinds of outputs, and
-// what is wrong.
+// the faults.
 type reading struct {
 	list  []error
 	kinds []target.Spec
 
-	uncheckedOutputs bool // their kinds are not known yet
+	uncheckedOutputs bool // the kinds of the outputs are not known yet
 }
 
 func (r *reading) add(where, format string, values ...any) {

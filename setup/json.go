@@ -17,7 +17,7 @@ import (
 // each mistake, including unknown names. Outputs are checked by [Open] and
 // Validate, which have Kinds.
 func (c *Config) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" { // as for any other field
+	if string(data) == "null" { // null changes nothing, as for any other field
 		return nil
 	}
 	r := reading{uncheckedOutputs: true}

@@ -31,12 +31,13 @@ func TestLinesOfADestinationThatIsDownStay(t *testing.T) {
 		f.FailWith(context.DeadlineExceeded)
 		l.Info().Msg("m")
 		begin := time.Now()
-		errText := stderr(t, func() { err = l.Close() })
+		errText := reports(l)
+		err = l.Close()
 		if took := time.Since(begin); took < 2*time.Second || took > 3*time.Second {
 			t.Errorf("Close took %v, want 2 s", took)
 		}
-		if err == nil || !strings.Contains(err.Error(), spool.ErrPending.Error()) || !strings.Contains(errText, "output fake://down:1/logs") {
-			t.Errorf("got %v, standard error %q", err, errText)
+		if err == nil || !strings.Contains(err.Error(), spool.ErrPending.Error()) || !strings.Contains(*errText, "output fake://down:1/logs") {
+			t.Errorf("got %v, reported %q", err, *errText)
 		}
 		views, err := spool.Find(dir)
 		if err != nil || len(views) != 1 {

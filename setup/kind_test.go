@@ -74,11 +74,10 @@ type fake struct {
 
 // Kinds hold for the outputs of all sources, also of those before them.
 func TestKindOfAnotherModule(t *testing.T) {
-	dir := t.TempDir()
 	for name, output := range map[string]string{
-		"variable": `fake://one:1,two:2/logs?key=user&timeout=3s&safe=on&spool=` + dir + `&spool_size=1MiB&level=warn,discard`,
+		"variable": `fake://one:1,two:2/logs?key=user&timeout=3s&safe=on&spool=` + t.TempDir() + `&spool_size=1MiB&level=warn,discard`,
 		"memory":   `fake://one:1,two:2/logs?key=user&timeout=3s&safe=on&spool=memory&level=warn`,
-		"JSON":     `{"to":"fake://one:1,two:2/logs","key":"user","timeout":"3s","safe":true,"spool":"` + dir + `","level":"warn","on_full":["error:block:1s","drop_old"]}`,
+		"JSON":     `{"to":"fake://one:1,two:2/logs","key":"user","timeout":"3s","safe":true,"spool":"` + t.TempDir() + `","level":"warn","on_full":["error:block:1s","drop_old"]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var from ConfigSource = sourceFunc(func(r *reading) Config { return readEnv("NIB_", env{"NIB_OUTPUT": output}.list(), r) })

@@ -105,7 +105,7 @@ func jail(c Config) {
 	os.Exit(103)
 }
 
-// inJail runs a configuration in the jail, and returns what it has written.
+// inJail runs a configuration in the jail, and returns its output.
 func inJail(t *testing.T, c Config) (out, stderr string) {
 	t.Helper()
 	root := t.TempDir()

@@ -21,31 +21,32 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A Log is the logger of a process, with what Open has opened for it. Its
-// methods are safe for concurrent use. Pass the Logger to other code, not the
-// Log.
+// A Log is the logger of a process, with the outputs that Open has opened for
+// it. Its methods are safe for concurrent use. Pass the Logger to other code,
+// not the Log.
 type Log struct {
 	*nib.Logger
 
 	outputs []*output
 	timeout time.Duration
 	signals signals
-	monitor *monitor // nil without Config.Crash
-	restore func()   // restores the package-level functions
-	takes   bool     // this Log handles the end of the process
+	monitor *monitor    // nil without Config.Crash
+	restore func()      // restores the package-level functions
+	takes   bool        // this Log handles the end of the process
+	report  func(error) // takes errors of the end; in tests, not standard error
 
 	ended    sync.Once
-	err      error // of the end
+	err      error // result of the end
 	released sync.Once
 }
 
 // An output is an open sink and its operations.
 type output struct {
 	name   string
-	sink   nib.Sink                    // that lines are written to
-	flush  func(context.Context) error // nil: nothing is held back
-	close  func() error                // nil: the sink has another owner
-	reopen func() error                // nil: not a file
+	sink   nib.Sink                    // the sink that lines are written to
+	flush  func(context.Context) error // nil if nothing is held back
+	close  func() error                // nil if the sink has another owner
+	reopen func() error                // nil if the output is not a file
 
 	holdsBack bool // flush may have something to do
 }
@@ -76,7 +77,7 @@ func open(c Config) (*Log, error) {
 		closeUnused(outputs)
 		return nil, err
 	}
-	l := &Log{outputs: outputs, timeout: c.Timeout, restore: func() {}}
+	l := &Log{outputs: outputs, timeout: c.Timeout, restore: func() {}, report: writeError}
 	if err := l.takeProcess(&c); err != nil {
 		closeUnused(outputs)
 		return nil, err
@@ -92,7 +93,7 @@ func open(c Config) (*Log, error) {
 // the others.
 func openOutputs(c *Config) (list []*output, err error) {
 	var errs []error
-	spooled := map[string]int{} // by kind
+	spooled := map[string]int{} // number of outputs with a spool, by kind
 	for _, text := range c.Output {
 		w, err := readOutput(text, c.Kinds)
 		if err != nil {
@@ -135,11 +136,8 @@ func openOutput(c *Config, w *wanted) (*output, error) {
 	if err := w.expandPaths(); err != nil {
 		return nil, err
 	}
-	w.Layout = c.layout()
+	w.Layout, w.View = c.layout(), renderOf(c.viewOf(w), streamOf(w.Scheme), c.layout())
 	out := &output{name: w.name(), holdsBack: w.holdsBack()}
-	if p, ok := w.params.(*stdoutParams); ok {
-		p.view = renderOf(c.viewOf(w), streamOf(w.Scheme), c.layout())
-	}
 	if p, ok := w.params.(sinkParams); ok {
 		s, err := p.sink(w.Target)
 		if err != nil {
@@ -160,8 +158,8 @@ func openOutput(c *Config, w *wanted) (*output, error) {
 	return out, nil
 }
 
-// useDestination opens a destination, and the spool in front of it if it has
-// one. Close waits for the destination as long as drain.
+// useDestination opens a destination, and its spool if it has one. Close waits
+// for the destination as long as drain.
 func (o *output) useDestination(w *wanted, drain time.Duration) error {
 	if w.Scheme == toFile {
 		if err := makeDir(filepath.Dir(w.Path), 0o750); err != nil {
@@ -184,7 +182,7 @@ func (o *output) useDestination(w *wanted, drain time.Duration) error {
 		return errors.Join(err, closeDestination(d))
 	}
 	o.use(s)
-	o.flush = nil // Close waits for the destination, and keeps what it does not accept
+	o.flush = nil // Close waits for the destination, and keeps lines that it does not accept
 	o.close = func() error { return errors.Join(s.Close(), closeDestination(d)) }
 	return nil
 }
@@ -269,7 +267,7 @@ func levelOption(c *Config) nib.Option {
 		rules = new(nib.Rules)
 	}
 	if c.Level != "" {
-		_ = rules.Set(c.Level) // which is valid
+		_ = rules.Set(c.Level) // c.Level is valid
 	}
 	return nib.WithRules(rules)
 }

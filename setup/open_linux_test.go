@@ -37,7 +37,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// The next process writes to the file what a process has left in the spool.
+// The next process writes the lines that a process has left in the spool.
 func TestFileBehindASpool(t *testing.T) {
 	dir := t.TempDir()
 	path, kept := filepath.Join(dir, "app.log"), filepath.Join(dir, "spool")

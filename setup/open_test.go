@@ -224,6 +224,7 @@ func TestDefaultLoggers(t *testing.T) {
 	nib.Info().Msg("nib")
 	slog.Info("slog")
 	log.Print("log")
+	await.Until(t, "package log has written its line", func() bool { return p.Len() == 3 })
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -305,10 +306,9 @@ func TestCloseReportsWhatFailed(t *testing.T) {
 			o += "?buffer=1KiB"
 			l := mustOpen(t, Config{Output: []string{o}, Sinks: []nib.Sink{flushingWith(tt.flush)}})
 			l.Info().Msg("m")
-			var err error
-			errText := stderr(t, func() { err = l.Close() })
-			if fmt.Sprint(err) != tt.want || errText != tt.want+"\n" {
-				t.Errorf("got error %v and %q on standard error, want %q", err, errText, tt.want)
+			errText := reports(l)
+			if err := l.Close(); fmt.Sprint(err) != tt.want || *errText != tt.want+"\n" {
+				t.Errorf("got error %v and reported %q, want %q", err, *errText, tt.want)
 			}
 			if got := read(t, path); strings.Count(got, "\n") != 1 {
 				t.Errorf("got %q in the file, want the line", got)
@@ -317,21 +317,13 @@ func TestCloseReportsWhatFailed(t *testing.T) {
 	}
 }
 
-// stderr returns what f writes to standard error.
-func stderr(t *testing.T, f func()) string {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := os.Stderr
-	os.Stderr = w
-	f()
-	os.Stderr = old
-	_ = w.Close()
-	text, _ := io.ReadAll(r)
-	_ = r.Close()
-	return string(text)
+// reports returns the errors that the end of l reports, a line each. It does
+// not replace os.Stderr: outputs of other tests may report an error at any
+// time.
+func reports(l *Log) *string {
+	text := new(string)
+	l.report = func(err error) { *text += err.Error() + "\n" }
+	return text
 }
 
 func TestReopen(t *testing.T) {
@@ -456,6 +448,48 @@ func TestGuardLeavesTheLogOpen(t *testing.T) {
 	wantFlushed(t, p)
 }
 
+// An endsGoroutine is an error whose Error method ends the goroutine.
+type endsGoroutine struct{}
+
+func (endsGoroutine) Error() string {
+	runtime.Goexit()
+	return ""
+}
+
+// TestPanicWhoseTextEndsTheGoroutine checks that Close and Guard write a line,
+// flush, and panic again, even if they cannot get the text of the panic.
+func TestPanicWhoseTextEndsTheGoroutine(t *testing.T) {
+	for name, handle := range map[string]func(*Log){"Close": endWithClose, "Guard": endWithGuard} {
+		p := new(nibtest.Recorder)
+		l := mustOpen(t, Config{Sinks: []nib.Sink{p}})
+		var got any
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			defer func() { got = recover() }()
+			handle(l)
+		}()
+		<-done
+		if got != (endsGoroutine{}) {
+			t.Errorf("%s: got panic %T, want that of the program", name, got)
+		}
+		if !strings.Contains(written(p), `"message":"panic: setup.endsGoroutine"`) {
+			t.Errorf("%s: got %q, want a line with the type of the panic", name, p.Lines())
+		}
+		wantFlushed(t, p)
+	}
+}
+
+func endWithClose(l *Log) {
+	defer l.Close()
+	panic(endsGoroutine{})
+}
+
+func endWithGuard(l *Log) {
+	defer l.Guard()
+	panic(endsGoroutine{})
+}
+
 func TestViewDoesNotAllocate(t *testing.T) {
 	discarded, err := readOutput("discard?level=info", nil)
 	if err != nil {
@@ -473,10 +507,10 @@ func TestViewDoesNotAllocate(t *testing.T) {
 
 func TestSecondCloseOfALogThatFailed(t *testing.T) {
 	l := mustOpen(t, Config{Sinks: []nib.Sink{flushingWith(func() error { return io.ErrShortWrite })}})
-	var first, second error
-	errText := stderr(t, func() { first = l.Close(); second = l.Close() })
-	if first == nil || first != second || strings.Count(errText, "\n") != 1 {
-		t.Errorf("got %v and %v, and %q on standard error", first, second, errText)
+	errText := reports(l)
+	first, second := l.Close(), l.Close()
+	if first == nil || first != second || strings.Count(*errText, "\n") != 1 {
+		t.Errorf("got %v and %v, and reported %q", first, second, *errText)
 	}
 }
 

@@ -63,7 +63,7 @@ type wanted struct {
 	formatted
 	spooled
 
-	label string // of the destination in the spool's metrics and errors
+	label string // name of the destination in the spool's metrics and errors
 }
 
 // The parameters that outputs have in common: all, those that can be read by
@@ -296,12 +296,10 @@ type stdoutParams struct {
 	Buffer int           `set:"buffer" is:"size" default:"none" doc:"lines are collected up to this size and written together; errors at once"`
 	Delay  time.Duration `set:"delay" default:"1ms" doc:"how long a line may wait in the buffer"`
 	Stall  time.Duration `set:"stall" default:"100ms" doc:"how long a call waits for a reader that does not read"`
-
-	view func(dst, line []byte) []byte // of the notices of dropped lines; nil: JSON
 }
 
 func (p *stdoutParams) config(t target.Target) stdout.Config {
-	return stdout.Config{File: streamOf(t.Scheme), Layout: t.Layout, View: p.view, Stall: p.Stall, Buffer: p.Buffer, Delay: p.Delay}
+	return stdout.Config{File: streamOf(t.Scheme), Layout: t.Layout, View: t.View, Stall: p.Stall, Buffer: p.Buffer, Delay: p.Delay}
 }
 
 func (p *stdoutParams) Validate(t target.Target) error         { return p.config(t).Validate() }

@@ -35,7 +35,7 @@ func asOther(t *testing.T, change func(path string) error, env ...string) string
 	if os.Getuid() != 0 {
 		t.Skip("gives rights to a program: needs root")
 	}
-	dir, err := os.MkdirTemp("/var/tmp", "nib-rights")
+	dir, err := os.MkdirTemp(rightsDir, "nib-rights")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +68,20 @@ func asOther(t *testing.T, change func(path string) error, env ...string) string
 	return string(out)
 }
 
+const rightsDir = "/var/tmp"
+
+// needRights skips the test where the rights of a file are ignored.
+func needRights(t *testing.T) {
+	t.Helper()
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(rightsDir, &fs); err == nil && fs.Flags&syscall.MS_NOSUID != 0 {
+		t.Skipf("%s is mounted with nosuid", rightsDir)
+	}
+	if status, err := os.ReadFile("/proc/self/status"); err == nil && strings.Contains(string(status), "NoNewPrivs:\t1\n") {
+		t.Skip("no_new_privs is set")
+	}
+}
+
 // netBindService returns the extended attribute of a file with the capability
 // to listen on low ports, permitted and effective (struct vfs_cap_data).
 func netBindService() []byte {
@@ -90,6 +104,7 @@ func TestProgramWithOtherRightsTrustsNoEnvironment(t *testing.T) {
 		{"set-uid", func(path string) error { return os.Chmod(path, 0o755|os.ModeSetuid) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			needRights(t)
 			for _, env := range [][]string{nil, {orders}} {
 				got := asOther(t, c.change, env...)
 				if !strings.Contains(got, errOtherRights.Error()) || !strings.Contains(got, "by default on standard output") || strings.Contains(got, "file: ") {

@@ -14,9 +14,9 @@ import (
 type signals struct {
 	log    *Log
 	ends   bool // SIGTERM and SIGINT may be handled
-	reopen bool // and SIGHUP
+	reopen bool // also handle SIGHUP
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // protects the fields below
 	notify chan os.Signal
 	quit   chan struct{}
 	done   chan struct{} // closed by the goroutine
@@ -25,7 +25,7 @@ type signals struct {
 	cancel context.CancelCauseFunc
 	asked  atomic.Bool // Context was called: the program ends itself
 
-	hangups atomic.Int32 // for which files are being reopened
+	hangups atomic.Int32 // counts the signals for which files are being reopened
 }
 
 // A SignalError is the cause of a context of [Log.Context] that a signal has
@@ -81,7 +81,7 @@ func (s *signals) stop() {
 		<-s.done // blocks if the process is about to end by a signal
 		s.notify = nil
 	}
-	s.ends, s.reopen = false, false // for Context, too
+	s.ends, s.reopen = false, false // also reset for Context
 	s.cancel(context.Canceled)
 }
 
@@ -110,7 +110,7 @@ func (s *signals) handle(sig os.Signal, notify <-chan os.Signal) {
 	case s.asked.Load() && s.ctx.Err() == nil:
 		s.cancel(&SignalError{sig})
 	case s.asked.Load():
-		raise(sig) // the second one
+		raise(sig) // a second signal
 	default:
 		s.end(sig, notify)
 	}

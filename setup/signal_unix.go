@@ -27,7 +27,7 @@ func raise(sig os.Signal) {
 	if os.Getpid() != 1 {
 		signal.Reset(n)
 		if syscall.Kill(os.Getpid(), n) == nil {
-			time.Sleep(10 * time.Second) // it may reach another thread first, which may have to wait for a processor
+			time.Sleep(10 * time.Second) // another thread may get the signal first, and may have to wait for a processor
 		}
 	}
 	os.Exit(128 + int(n))

@@ -169,8 +169,8 @@ func TestIgnoredSignalsStayIgnored(t *testing.T) {
 	}
 }
 
-// TestMonitorOutlivesSignals sends what killall(1) and service managers send to
-// all processes of a name or control group.
+// TestMonitorOutlivesSignals sends signals as killall(1) and service managers
+// do, to all processes of a name or control group.
 func TestMonitorOutlivesSignals(t *testing.T) {
 	c, path := plain(t)
 	c.Crash = SwitchOn

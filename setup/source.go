@@ -18,7 +18,7 @@ import (
 // A ConfigSource is where a configuration comes from: [FromEnv], [Load],
 // [FromLambda], [Kinds], or a [Config] itself.
 type ConfigSource interface {
-	// read returns what the source sets, and adds its faults to r.
+	// read returns the settings of the source, and adds its faults to r.
 	read(r *reading) Config
 
 	furtherKinds() []target.Spec

@@ -102,7 +102,7 @@ func newView(name string, next nib.Sink, f *os.File, l nib.Layout) nib.Sink {
 	return &view{next: next, render: render, TraitSet: contract.TraitsFor(nil, traits)}
 }
 
-// renderOf returns what a view does to a line; nil is JSON.
+// renderOf returns the function of a view that renders a line; nil is JSON.
 func renderOf(name string, f *os.File, l nib.Layout) func(dst, line []byte) []byte {
 	switch name {
 	case viewConsole:

@@ -56,7 +56,7 @@ func TestMallocsOfAnRPC(t *testing.T) {
 	}
 
 	known := metadata.NewIncomingContext(peer.NewContext(ctx, &peer.Peer{Addr: new(net.UnixAddr)}), metadata.Pairs("x-request-id", "r1"))
-	countMallocs(t, "server, id of the client", 1+1, func() { _, _ = server(known, nil, info, silent) }) // what metadata.ValueFromIncomingContext copies
+	countMallocs(t, "server, id of the client", 1+1, func() { _, _ = server(known, nil, info, silent) }) // the copy by metadata.ValueFromIncomingContext
 
 	client := nibgrpc.UnaryClient(log, nibgrpc.Config{})
 	invoke := func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return nil }

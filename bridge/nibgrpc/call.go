@@ -21,10 +21,10 @@ import (
 
 // Config configures the interceptors. The zero Config is ready.
 type Config struct {
-	// Policy decides which RPCs have an event. nil: all of them.
+	// Policy decides which RPCs have an event. If it is nil, all have one.
 	Policy *request.Policy
-	// Level is the level of the event by the code of the status. Defaults to
-	// LevelOf. An event of a panic has LevelError at least.
+	// Level returns the level of the event for the code of the status. Defaults to
+	// LevelOf. An event of a panic has at least LevelError.
 	Level func(code codes.Code) nib.Level
 	// Skip omits the events of methods for which it returns true, such as
 	// /grpc.health.v1.Health/Check, unless their handler panics.
@@ -46,7 +46,7 @@ func LevelOf(code codes.Code) nib.Level {
 	return nib.LevelWarn
 }
 
-// maxText is the number of bytes of a text that is written, of those that a
+// maxText is the maximum number of bytes that are written of a text that a
 // client may have sent.
 const maxText = 4 << 10
 
@@ -62,7 +62,7 @@ type call struct {
 	received, sent atomic.Int64
 	returned       bool
 	panicked       bool
-	panicText      string
+	panicText      string // text of a panic in the handler or in a function of Config
 }
 
 // end is deferred and ends the call of a server: err is the error of the
@@ -73,13 +73,14 @@ func (x *call) end(err *error) {
 		return
 	}
 	p := recover()
-	if p != nil {
-		x.panicked, x.panicText = true, panicText(p)
+	if p == nil {
+		x.write(nil)
+		return
 	}
-	x.write(nil)
-	if p != nil {
-		panic(p)
-	}
+	defer func() { panic(p) }()
+	defer x.write(nil) // runs even if the text of the panic ends the goroutine
+	x.panicked, x.panicText = true, fmt.Sprintf("%T", p)
+	x.panicText = panicText(p)
 }
 
 // panicText returns the text of a panic's value, whose methods may panic.
@@ -115,23 +116,28 @@ func code(err error) (c codes.Code) {
 	return s.Code()
 }
 
-// write ends the call and writes its event, if it has one.
+// write ends the call and writes its event, if it has one, even if a function
+// of the program ends the goroutine.
 func (x *call) write(err error) {
-	took := time.Since(x.start)
-	c := code(err)
-	if !x.returned && !x.client {
+	c := codes.Unknown
+	o := request.Outcome{Took: time.Since(x.start), Level: LevelOf(c), Failed: true}
+	defer func() { x.writeEvent(o, c, err) }()
+	if c = code(err); !x.returned && !x.client {
 		c = codes.Internal
 	}
-	o := request.Outcome{Took: took, Level: LevelOf(c), Failed: LevelOf(c) >= nib.LevelError}
-	problem := x.panicText
-	if p := guard(func() {
+	o.Level = LevelOf(c)
+	o.Failed = o.Level >= nib.LevelError
+	if text := guard(func() {
 		if x.config.Level != nil {
 			o.Level = x.config.Level(c)
 		}
 		o.Skip = x.config.Skip != nil && !x.panicked && x.config.Skip(x.method)
-	}); p != "" && problem == "" {
-		problem = p
+	}); x.panicText == "" {
+		x.panicText = text
 	}
+}
+
+func (x *call) writeEvent(o request.Outcome, c codes.Code, err error) {
 	if x.panicked {
 		o.Level = max(o.Level, nib.LevelError)
 	}
@@ -139,7 +145,7 @@ func (x *call) write(err error) {
 	if e == nil {
 		return
 	}
-	e.Str("rpc", cut(strings.TrimPrefix(x.method, "/"))).Str("code", c.String()).Dur("took", took)
+	e.Str("rpc", cut(strings.TrimPrefix(x.method, "/"))).Str("code", c.String()).Dur("took", o.Took)
 	if x.stream {
 		e.Int64("received", x.received.Load()).Int64("sent", x.sent.Load())
 	}
@@ -153,11 +159,11 @@ func (x *call) write(err error) {
 	if !x.returned && !x.client {
 		e.Bool("aborted", true)
 	}
-	if problem != "" {
-		e.Str("panic", cut(problem))
+	if x.panicText != "" {
+		e.Str("panic", cut(x.panicText))
 	}
 	if err != nil {
-		addError(e, c, err)
+		e.Func(func(e *nib.Event) { addError(e, c, err) }) // the text of err may end the goroutine
 	}
 	x.AddFields(e)
 	if x.panicked {
@@ -170,8 +176,8 @@ func (x *call) write(err error) {
 	e.Msg("rpc")
 }
 
-// addError adds the error in the format of the layout. A text that is too long
-// is cut, and that of a status is without the code, which is a field before.
+// addError adds the error in the format of the layout. It cuts long texts, and
+// omits the code from the text of a status, because an earlier field has it.
 func addError(e *nib.Event, c codes.Code, err error) {
 	text := ""
 	if guard(func() { text = err.Error() }) == "" {

@@ -32,7 +32,7 @@ func StreamClient(l *nib.Logger, c Config) grpc.StreamClientInterceptor {
 		opts = append(opts[:len(opts):len(opts)], grpc.OnFinish(x.write))
 		s, err := streamer(withIDs(ctx), desc, cc, method, opts...)
 		if err != nil {
-			x.write(err) // of an interceptor; those of gRPC have been written
+			x.write(err) // an error of an interceptor; lines with errors of gRPC are written already
 			return nil, err
 		}
 		return &clientStream{s, x}, nil
@@ -45,8 +45,8 @@ func beginClient(ctx context.Context, l *nib.Logger, c *Config, method string) *
 	return x
 }
 
-// withIDs adds the ids of the request that ctx belongs to, unless they are
-// there.
+// withIDs adds the ids of the request that ctx belongs to, unless the metadata
+// has them.
 func withIDs(ctx context.Context) context.Context {
 	r := request.FromContext(ctx)
 	if r == nil {

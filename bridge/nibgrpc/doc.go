@@ -33,10 +33,10 @@
 //	received, sent  number of messages of a stream
 //	peer        address of the client
 //	request_id  from the metadata x-request-id, or made up
-//	trace_id, span_id  from the metadata traceparent, or what nib.WithContextFields adds
+//	trace_id, span_id  from the metadata traceparent, or those that nib.WithContextFields adds
 //	canceled    true when the context of the RPC was cancelled before it had ended
 //	aborted     true when the handler panicked or ended its goroutine
-//	panic       text of what the handler panicked with, with the stack behind it
+//	panic       text of the panic value of the handler, with the stack after it
 //	error       of the handler; of a status, its message
 //
 // The fields of package request follow these. A panic continues: gRPC does not

@@ -18,7 +18,7 @@ var (
 	_ grpclog.DepthLoggerV2 = (*LoggerV2)(nil)
 )
 
-// A LoggerV2 is what gRPC writes its own log to:
+// A LoggerV2 receives gRPC's own log:
 //
 //	grpclog.SetLoggerV2(nibgrpc.NewLoggerV2(log.Named("grpc"), 0))
 //
@@ -33,8 +33,8 @@ type LoggerV2 struct {
 }
 
 // NewLoggerV2 returns a LoggerV2 that writes to l. V(n) of gRPC is true for n
-// up to verbosity, whatever the level of l: gRPC uses 2 for what happens on
-// each connection, and 99 for everything.
+// up to verbosity, whatever the level of l: gRPC uses 2 for the events of each
+// connection, and 99 for everything.
 func NewLoggerV2(l *nib.Logger, verbosity int) *LoggerV2 {
 	g := &LoggerV2{verbosity: verbosity}
 	g.log.Store(l)
@@ -86,7 +86,7 @@ func line(args []any) string { return strings.TrimSuffix(fmt.Sprintln(args...), 
 func (g *LoggerV2) flush() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_ = g.log.Load().Flush(ctx) // the error handler has received it
+	_ = g.log.Load().Flush(ctx) // the error handler has received the error
 }
 
 // Info implements grpclog.LoggerV2.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibgrpc"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/request"
 	"github.com/nib-log/nib/sink"
@@ -186,6 +188,53 @@ func TestValuesOfTheProgramDoNotEndTheProcess(t *testing.T) {
 	}
 }
 
+// An endsGoroutine is an error whose Error method ends the goroutine.
+type endsGoroutine struct{}
+
+func (endsGoroutine) Error() string {
+	runtime.Goexit()
+	return ""
+}
+
+// TestEventIsWrittenIfUserCodeEndsTheGoroutine has functions that call
+// runtime.Goexit after the handler has returned or panicked.
+func TestEventIsWrittenIfUserCodeEndsTheGoroutine(t *testing.T) {
+	answers := func(context.Context, any) (any, error) { return nil, nil }
+	for _, tt := range []struct {
+		name      string
+		handler   grpc.UnaryHandler
+		config    nibgrpc.Config
+		code      string
+		panicText any
+		goesOn    any
+	}{
+		{"text of a panic", func(context.Context, any) (any, error) { panic(endsGoroutine{}) }, nibgrpc.Config{}, "Internal", "nibgrpc_test.endsGoroutine", endsGoroutine{}},
+		{"Skip", answers, nibgrpc.Config{Skip: func(string) bool { runtime.Goexit(); return true }}, "OK", nil, nil},
+		{"Level", answers, nibgrpc.Config{Level: func(codes.Code) nib.Level { runtime.Goexit(); return 0 }}, "OK", nil, nil},
+		{"Level after a panic", func(context.Context, any) (any, error) { panic("boom") },
+			nibgrpc.Config{Level: func(codes.Code) nib.Level { runtime.Goexit(); return 0 }}, "Internal", "boom", "boom"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var rec nibtest.Recorder
+			var p any
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				defer func() { p = recover() }()
+				_, _ = nibgrpc.UnaryServer(nib.NewSink(&rec), tt.config)(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: "/a/b"}, tt.handler)
+			}()
+			<-done
+			got := rec.Find("rpc")
+			if rec.Len() != 1 || got["code"] != tt.code || got["panic"] != tt.panicText {
+				t.Errorf("got lines %q, want one with code %s and panic %v", rec.Lines(), tt.code, tt.panicText)
+			}
+			if p != tt.goesOn {
+				t.Errorf("the panic %T left the interceptor, want %T", p, tt.goesOn)
+			}
+		})
+	}
+}
+
 // echo sends messages of one stream, and receives an answer to each.
 func echo(t *testing.T, stub pb.TestServiceClient, id string, messages int) {
 	s, err := stub.FullDuplexCall(metadata.AppendToOutgoingContext(t.Context(), "x-request-id", id))
@@ -279,6 +328,7 @@ func TestAStreamThatTheClientLeaves(t *testing.T) {
 	cancel()
 	_, _ = s.Recv()
 	g.stop()
+	await.Until(t, "gRPC has called OnFinish, on a goroutine of its own", func() bool { return g.client.Len() > 0 })
 	if got := g.server.Find("rpc"); g.server.Len() != 1 || got["code"] != "Canceled" || got["canceled"] != true {
 		t.Errorf("server: got %q", g.server.Lines())
 	}

@@ -119,8 +119,7 @@ func impliedOf(l hclog.Logger) map[any]any {
 	return byKey
 }
 
-// lineOf decodes what has been written, if anything. Of equal keys the last
-// counts.
+// lineOf decodes the written line, if any. Of equal keys the last counts.
 func lineOf(out *bytes.Buffer) any {
 	defer out.Reset()
 	if out.Len() == 0 {

@@ -22,14 +22,14 @@
 // hclog; SetLevel(hclog.NoLevel) returns to the level of the nib.Logger. trace
 // to error have the same names in both.
 //
-// The hosts of plugins made with go-plugin read what their plugins write to
-// standard error, in hclog's JSON format. With [Layout] a plugin writes that:
+// The hosts of plugins made with go-plugin read the standard error of their
+// plugins, in hclog's JSON format. With [Layout] a plugin writes that:
 //
 //	log := nibhclog.New(nib.New(os.Stderr, nib.WithLayout(nibhclog.Layout())))
 //
 // # Differences from hclog's JSON output
 //
-// Keys are in the order of the call, behind those of With, which are sorted;
+// Keys are in the order of the call, after those of With, which are sorted;
 // hclog sorts all. Of equal keys among the arguments of one call all are
 // written, unless the nib.Logger has nib.WithDuplicateKeys. A field whose key
 // is one of the layout's is written as "field." and the key; in hclog it

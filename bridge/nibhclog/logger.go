@@ -15,7 +15,7 @@ import (
 
 var _ hclog.Logger = (*logger)(nil)
 
-// New returns a hclog.Logger that writes through l. A nil l discards. It is
+// New returns an hclog.Logger that writes through l. A nil l discards. It is
 // safe for concurrent use.
 func New(l *nib.Logger) hclog.Logger {
 	return &logger{root: l, log: l, level: new(atomic.Int32)}
@@ -36,14 +36,14 @@ func Level(l hclog.Level) nib.Level {
 
 // A logger is immutable except for its level.
 type logger struct {
-	root    *nib.Logger // without name and arguments
+	root    *nib.Logger // the logger without name and arguments
 	log     *nib.Logger
 	name    string
-	implied []any         // of With
-	level   *atomic.Int32 // of SetLevel, shared with the loggers of the same origin
+	implied []any         // the arguments of With
+	level   *atomic.Int32 // set by SetLevel, shared with the loggers of the same origin
 }
 
-// enabled compares with the level of SetLevel or, without one, of the
+// enabled compares level with that of SetLevel or, if it was not called, of the
 // nib.Logger.
 func (l *logger) enabled(level hclog.Level) bool {
 	if own := hclog.Level(l.level.Load()); own != hclog.NoLevel {
@@ -52,7 +52,7 @@ func (l *logger) enabled(level hclog.Level) bool {
 	return l.log.Enabled(Level(level))
 }
 
-// emit writes one line. Its caller is called by the code that logs.
+// emit writes one line. It is called by the method that the code calls to log.
 func (l *logger) emit(level hclog.Level, msg string, args []any) {
 	if !l.enabled(level) {
 		return
@@ -79,9 +79,9 @@ func (l *logger) ImpliedArgs() []any { return l.implied }
 
 func (l *logger) Name() string { return l.name }
 
-// With returns a logger whose lines all have args, sorted by key and with those
-// of l, of which they replace the ones with the same keys. They are encoded
-// once, now.
+// With returns a logger whose lines all have args, sorted by key together with
+// the arguments of l. An argument replaces one of l with the same key. With
+// encodes them once.
 func (l *logger) With(args ...any) hclog.Logger {
 	n := *l
 	n.implied = merge(l.implied, args)
@@ -133,7 +133,7 @@ func (l *logger) StandardWriter(opts *hclog.StandardLoggerOptions) io.Writer {
 	return w
 }
 
-// A writer receives what package log writes, one message per call, with the
+// A writer receives the output of package log, one message per call, with the
 // level as a prefix if the options request it.
 type writer struct {
 	l     *logger
@@ -150,8 +150,8 @@ var prefixes = []struct {
 	{"[ERROR]", hclog.Error}, {"[ERR]", hclog.Error},
 }
 
-// Write goes through the StdLog of nib, which finds the call site, and the
-// lines of log.Fatal and log.Panic.
+// Write calls the writer of nib's StdLog, which finds the call site and
+// recognizes the lines of log.Fatal and log.Panic.
 func (w *writer) Write(p []byte) (int, error) {
 	msg, level := strings.TrimRight(string(p), " \t\n"), hclog.Info
 	if w.opts.InferLevels && w.opts.InferLevelsWithTimestamp && w.opts.ForceLevel == hclog.NoLevel {
@@ -174,7 +174,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// timestamp is the set of characters that hclog accepts as a time in front of a
+// timestamp is the set of characters that hclog accepts as a time before a
 // level: the range from + to T is from its regular expression.
 var timestamp = func() string {
 	chars := []byte(" \t\n\f\r:/.Z")

@@ -40,7 +40,7 @@ func keyOf(key any) string {
 	}
 	if key != nil {
 		if k := reflect.TypeOf(key).Kind(); k <= reflect.Complex128 || k == reflect.String {
-			return fmt.Sprintf("%s", key) // which catches panics of a String method
+			return fmt.Sprintf("%s", key) // fmt catches panics of a String method
 		}
 	}
 	return fmt.Sprintf("%T", key)
@@ -77,7 +77,8 @@ func addValue(e *nib.Event, key string, value any) {
 	}
 }
 
-// A text is an error that has a text for encodings, which hclog prefers.
+// A text is an error that implements encoding.TextMarshaler, whose text hclog
+// prefers.
 type text struct{ encoding.TextMarshaler }
 
 func (t text) String() string {

@@ -27,7 +27,7 @@ func New(l *nib.Logger) logr.Logger { return logr.New(&sink{log: l}) }
 type sink struct {
 	log   *nib.Logger
 	own   int // frames of logr between its user and the sink
-	depth int // further ones, by WithCallDepth
+	depth int // further frames, set by WithCallDepth
 }
 
 // Init is called by logr.New.
@@ -42,8 +42,8 @@ func (s *sink) Enabled(v int) bool { return s.log.Enabled(Level(v)) }
 
 // Info writes one line, without the newline that klog's Infof and similar
 // functions leave at the end of the message. The level is not checked again:
-// logr has called Enabled. 0 allocs besides those of logr's API for values that
-// are plain.
+// logr has called Enabled. For plain values, there are no allocs besides those
+// of logr's API.
 func (s *sink) Info(v int, msg string, keysAndValues ...any) {
 	e := s.log.AtDepth(Level(v), s.own+s.depth+1)
 	add(e, keysAndValues)
@@ -60,8 +60,8 @@ func (s *sink) Error(err error, msg string, keysAndValues ...any) {
 	e.Msg(strings.TrimSuffix(msg, "\n"))
 }
 
-// WithValues returns a sink whose lines all have these fields, which are
-// encoded once, now.
+// WithValues returns a sink whose lines all have these fields, which it encodes
+// once.
 func (s *sink) WithValues(keysAndValues ...any) logr.LogSink {
 	return s.with(s.log.With(func(e *nib.Event) { add(e, keysAndValues) }))
 }

@@ -27,7 +27,7 @@ func newLogger(opts ...nib.Option) (logr.Logger, *bytes.Buffer) {
 	return niblogr.New(nib.New(&b, append([]nib.Option{bare}, opts...)...)), &b
 }
 
-// take returns what has been written, and empties the buffer.
+// take returns the written text, and empties the buffer.
 func take(b *bytes.Buffer) string {
 	defer b.Reset()
 	return b.String()

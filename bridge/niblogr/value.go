@@ -11,7 +11,7 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// noValue is the value of a last key without one.
+// noValue is the value of a last key that has none.
 const noValue = "!ERROR: no value"
 
 // add adds alternating keys and values.
@@ -34,7 +34,7 @@ func keyOf(key any) string {
 	}
 	if key != nil {
 		if k := reflect.TypeOf(key).Kind(); k <= reflect.Complex128 || k == reflect.String {
-			return fmt.Sprint(key) // which catches panics of a String method
+			return fmt.Sprint(key) // fmt catches panics of a String method
 		}
 	}
 	return fmt.Sprintf("%T", key)

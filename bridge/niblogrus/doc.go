@@ -3,8 +3,8 @@
 // Package niblogrus writes the entries of github.com/sirupsen/logrus with nib,
 // for programs that keep their calls of logrus.
 //
-// A [Formatter] takes the place of logrus.JSONFormatter. One line changes, and
-// the lines that the program writes have the same keys and values:
+// A [Formatter] replaces logrus.JSONFormatter. One line changes, and the lines
+// that the program writes have the same keys and values:
 //
 //	func main() {
 //		logrus.SetFormatter(&niblogrus.Formatter{})
@@ -25,9 +25,9 @@
 // Lines that logrus loses: it writes no line if a value cannot be encoded, and
 // reports that on standard error. Here the line is written, and the value is
 //   - "NaN", "+Inf" or "-Inf" for a float that JSON has no number for;
-//   - "!ERROR: …" for what encoding/json refuses (channels, functions, errors
-//     of MarshalJSON), and for containers nested more than 32 deep, which
-//     logrus follows until the stack is full;
+//   - "!ERROR: …" for values that encoding/json refuses (channels, functions,
+//     errors of MarshalJSON), and for containers nested more than 32 deep,
+//     which logrus follows until the stack is full;
 //   - "!PANIC: …" where a method of the value panics; in logrus the caller
 //     panics.
 //
@@ -41,10 +41,9 @@
 // Keys:
 //   - A field whose key the formatter uses itself is written as "fields." and
 //     the key, as in logrus. Where that key is taken as well, logrus forgets
-//     one of the two fields; here "fields." is put in front once more.
+//     one of the two fields; here "fields." is prepended once more.
 //   - A key that nib.OmitKey leaves out is free for fields. With
-//     DisableTimestamp logrus writes a field "time" as "fields.time"
-//     nevertheless.
+//     DisableTimestamp logrus still writes a field "time" as "fields.time".
 //
 // Text: only necessary escapes are written, not those of HTML, except for
 // characters that terminals and editors interpret: DEL, C1 controls,

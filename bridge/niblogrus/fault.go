@@ -19,7 +19,7 @@ var errField = func() int {
 	return f.Index[0]
 }()
 
-// fault returns what logrus's formatters write as "logrus_error".
+// fault returns the text that logrus's formatters write as "logrus_error".
 func fault(entry *logrus.Entry) string {
 	if errField < 0 {
 		return ""

@@ -42,29 +42,28 @@ type Formatter struct {
 	// Service is written as "service" when it is not empty.
 	Service string
 
-	// First are keys that come first in the line, in this order, as far as the
-	// line has them. All others follow, sorted, as in logrus.
+	// First lists keys that come first in the line, in this order, if the line has
+	// them. All others follow, sorted, as in logrus.
 	First []string
 
-	// Always are keys that each line has: their value is the empty string where
-	// the entry has no such field.
+	// Always lists keys that each line has: their value is the empty string if the
+	// entry has no such field.
 	Always []string
 
 	// Rename maps keys of fields of the entry to other keys; nib.OmitKey leaves
 	// the field out.
 	Rename map[string]string
 
-	// Only are the keys of entry.Data that are written, also within DataKey;
-	// all others are left out, errors among them. With nil all are written.
-	// Together with First and Always it makes a format in which every line has
-	// the same keys: those, what the formatter itself writes (time, level,
-	// message, Service, the call site if logrus reports it), and the text of an
-	// error of logrus.
+	// Only lists the keys of entry.Data that are written, also within DataKey; all
+	// others, including errors, are left out. If it is nil, all are written.
+	// Together with First and Always it makes a format in which every line has the
+	// same keys: those, the formatter's own (time, level, message, Service, the
+	// call site if logrus reports it), and the text of an error of logrus.
 	Only []string
 
-	// FieldMap, DataKey and CallerPrettyfier are those of logrus.JSONFormatter.
-	// Where Layout names a key as well, it has precedence. With a DataKey,
-	// First, Always and Rename apply to the line, not to the fields within.
+	// FieldMap, DataKey and CallerPrettyfier are those of logrus.JSONFormatter. A
+	// key in Layout has precedence. With a DataKey, First, Always and Rename apply
+	// to the line, not to the fields within.
 	FieldMap         logrus.FieldMap
 	DataKey          string
 	CallerPrettyfier func(*runtime.Frame) (function, file string)
@@ -86,7 +85,7 @@ func (f *Formatter) Format(entry *logrus.Entry) ([]byte, error) {
 	f.once.Do(func() { f.plan = newPlan(f) })
 	w := f.plan.writers.Get().(*writer)
 	line := w.write(entry)
-	f.plan.writers.Put(w) // not deferred: a writer whose goroutine ended half-way must not be reused
+	f.plan.writers.Put(w) // not deferred: the writer of a goroutine that ended must not be reused
 	return line, nil
 }
 

@@ -143,7 +143,7 @@ func (s *source) float() (v, want any) {
 // anError is expected where a text must describe an error.
 type anError struct{}
 
-// sameValue compares what was read with what was expected.
+// sameValue compares the value read with the expected one.
 func sameValue(got, want any) bool {
 	switch want := want.(type) {
 	case anError:

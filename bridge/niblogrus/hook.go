@@ -28,8 +28,8 @@ var _ logrus.Hook = (*Hook)(nil)
 // A Hook must not be changed or copied once it has been added. It is safe for
 // concurrent use.
 type Hook struct {
-	Logger    *nib.Logger    // nil: entries are discarded
-	LogLevels []logrus.Level // nil: all
+	Logger    *nib.Logger    // if nil, entries are discarded
+	LogLevels []logrus.Level // if nil, all levels
 
 	once sync.Once
 	log  *nib.Logger
@@ -55,7 +55,7 @@ func (h *Hook) Fire(entry *logrus.Entry) error {
 	if entry == nil || h.Logger == nil {
 		return nil
 	}
-	h.once.Do(func() { h.log = h.Logger.WithOptions(nib.WithCaller()) }) // shown if the entry has one
+	h.once.Do(func() { h.log = h.Logger.WithOptions(nib.WithCaller()) }) // the call site is shown if the entry has one
 	h.write(entry)
 	if entry.Level <= logrus.FatalLevel {
 		h.flush()
@@ -67,7 +67,7 @@ func (h *Hook) write(entry *logrus.Entry) {
 	en := nib.Entry{Time: entry.Time, Level: Level(entry.Level), Message: entry.Message}
 	caller := entry.Caller
 	if caller != nil && caller.PC != 0 {
-		en.PC = caller.PC + 1 // a frame has the call itself, Callers where it returns to
+		en.PC = caller.PC + 1 // a frame has the address of the call, Callers that of the return
 	}
 	e := h.log.Entry(en)
 	if e == nil {
@@ -100,7 +100,7 @@ func (h *Hook) write(entry *logrus.Entry) {
 	e.Send()
 }
 
-// finalFlush is how long nib's own Panic and Fatal wait.
+// finalFlush is the time for which nib's own Panic and Fatal wait.
 const finalFlush = 5 * time.Second
 
 func (h *Hook) flush() {

@@ -159,6 +159,8 @@ func TestErrorsInTheWayOfTheLayout(t *testing.T) {
 	named := causes
 	named.ErrorKey = "err"
 	omit := noTime(nib.Layout{ErrorKey: nib.OmitKey, LevelKey: nib.OmitKey, MessageKey: nib.OmitKey})
+	prefixed, plain := causes, causes
+	prefixed.ErrorKey, plain.ErrorKey, plain.Error = "field.err", "field.err", nil // keys that nib.WithLayout refuses
 	panics := named
 	panics.Error = func(*nib.Event, string, error) { panic("oh") }
 	checkLines(t, []lineCase{
@@ -166,6 +168,10 @@ func TestErrorsInTheWayOfTheLayout(t *testing.T) {
 			`{"error":"query: EOF","error.causes":["EOF"],"other":"query: EOF"}`},
 		{"other key", &niblogrus.Formatter{Layout: named}, logrus.Fields{"error": wrapped, "a": 1},
 			`{"a":1,"err":"query: EOF","err.causes":["EOF"]}`},
+		{"key with a prefix of nib", &niblogrus.Formatter{Layout: plain}, logrus.Fields{"error": wrapped, "a": 1},
+			`{"a":1,"field.err":"query: EOF"}`},
+		{"key with a prefix, causes", &niblogrus.Formatter{Layout: prefixed}, logrus.Fields{"error": wrapped, "field.err": 1},
+			`{"field.err":1,"fields.field.err":"query: EOF"}`},
 		{"other key in use", &niblogrus.Formatter{Layout: named}, logrus.Fields{"error": wrapped, "err": 1},
 			`{"err":1,"fields.err":"query: EOF"}`},
 		{"not an error", &niblogrus.Formatter{Layout: named}, logrus.Fields{"error": "text"}, `{"error":"text"}`},

@@ -20,9 +20,9 @@ type item struct {
 type kind uint8
 
 const (
-	field   kind = iota // in value
+	field   kind = iota // a field, in value
 	problem             // an error, in value, that the layout may format
-	text                // in text
+	text                // a text, in text
 	stamp               // the time of the entry
 	site                // the file and line of the call site
 	caller              // the call site in the format of the layout
@@ -36,15 +36,15 @@ const (
 	reserved claim = iota // a field that the formatter itself writes
 	own                   // the field has this key in the entry
 	renamed               // the field has been given this key
-	filler                // the key must be there, whatever its value
+	filler                // the line must have the key, whatever its value
 )
 
 // A list is the items of one line. It is used by one goroutine at a time.
 type list struct {
 	items  []item
 	order  []place
-	kept   int     // how many of items all lines have; they come first
-	always []place // the order of these
+	kept   int     // number of items that all lines have; they come first
+	always []place // the order of the kept items
 	clash  bool    // sort has found two items with one key
 }
 
@@ -66,8 +66,8 @@ func sortable(position int, key string) uint64 {
 	return uint64(min(position, maxPosition))<<(8*prefixLen) | prefix(key)>>(8*(8-prefixLen))
 }
 
-// prefix returns the first eight bytes of a key as one number, a shorter key
-// with zeros behind. Bytes that are read twice are or-ed to the same position.
+// prefix returns the first eight bytes of a key as one number; a shorter key is
+// padded with zeros. Bytes that are read twice are or-ed to the same position.
 // A loop over the bytes, or a copy of them to load as one, takes longer.
 func prefix(key string) uint64 {
 	n := len(key)
@@ -88,8 +88,9 @@ func four(s string) uint32 {
 	return uint32(s[0])<<24 | uint32(s[1])<<16 | uint32(s[2])<<8 | uint32(s[3])
 }
 
-// add appends an item whose key comes at a position among the keys: lower ones
-// first, those with the same position in the order of their bytes.
+// add appends an item whose key has a position in the line: keys with lower
+// positions come first, and those with the same position in the order of their
+// bytes.
 func (l *list) add(position int, it item) {
 	*l.next(position, it.key) = it
 }
@@ -106,7 +107,7 @@ func (l *list) field(position int, key string, value any) *item {
 func (l *list) drop() {
 	n := len(l.items) - 1
 	l.items[n] = item{}
-	l.items, l.order = l.items[:n], l.order[:n]
+	l.items, l.order = l.items[:n], l.order[:len(l.order)-1] // items may have more: see separate
 }
 
 // next adds a zero item.
@@ -159,13 +160,12 @@ func (l *list) compare(a, b place) int {
 	case x.claim != y.claim:
 		return int(x.claim) - int(y.claim)
 	case x.claim == reserved:
-		return a.at - b.at // these do not come from a map
+		return a.at - b.at // items of the formatter do not come from a map
 	}
 	return strings.Compare(x.text, y.text)
 }
 
-// clashPrefix is put in front of a key that an item with a higher precedence
-// has.
+// clashPrefix is prepended to a key that an item with a higher precedence has.
 const clashPrefix = "fields."
 
 // separate makes the keys of the sorted list unique, so that a reader that
@@ -207,7 +207,8 @@ func (l *list) copy() list {
 	}
 }
 
-// keepItems is how much room a list keeps for its next line.
+// keepItems is the maximum number of items for which a list keeps its memory
+// for the next line.
 const keepItems = 1024
 
 // reset keeps only the items of every line and clears the others, so that

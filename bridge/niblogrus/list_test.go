@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nib-log/nib"
 	"github.com/sirupsen/logrus"
 )
 
@@ -154,6 +155,28 @@ func TestWriterForgetsTheMessage(t *testing.T) {
 	for _, it := range w.list.items {
 		if it.text == "secret" || w.line != nil || w.buffer != nil {
 			t.Errorf("the writer still has the message or the buffer after its line")
+		}
+	}
+}
+
+// A key of Always that the line has already is no item of the line, although
+// the list has it.
+func TestFieldsAreLeftOutBesideKeysThatAreThereTwice(t *testing.T) {
+	f := &Formatter{
+		Always: []string{"time", "level", "a", "a"},
+		Rename: map[string]string{"x": nib.OmitKey, "y": nib.OmitKey, "b": "c"},
+	}
+	for _, c := range []struct {
+		data logrus.Fields
+		want string
+	}{
+		{logrus.Fields{"x": 1}, `{"a":"","level":"info","msg":"m","time":"0001-01-01T00:00:00Z"}`},
+		{logrus.Fields{"x": 1, "b": 2, "y": 3, "d": 4}, `{"a":"","c":2,"d":4,"level":"info","msg":"m","time":"0001-01-01T00:00:00Z"}`},
+		{nil, `{"a":"","level":"info","msg":"m","time":"0001-01-01T00:00:00Z"}`},
+	} {
+		got, err := f.Format(&logrus.Entry{Level: logrus.InfoLevel, Message: "m", Data: c.data})
+		if err != nil || string(got) != c.want+"\n" {
+			t.Errorf("%v: got %s, %v\nwant %s", c.data, got, err, c.want)
 		}
 	}
 }

@@ -14,40 +14,41 @@ import (
 
 // A plan is a Formatter with its defaults filled in. It never changes.
 type plan struct {
-	layout nib.Layout // of the loggers that make the lines, without keys
+	layout nib.Layout // of the Formatter; its ErrorKey is set
 	first  []string
 
-	always             list // what each line has besides the fields of its entry
+	always             list // items of every line besides the fields of its entry
 	levelAt, messageAt int  // the items of always that differ from line to line, or -1
 
 	levels  [len(levels)]string
 	rules   map[string]rule
-	only    map[string]bool // nil: all
+	only    map[string]bool // if nil, all
 	watched uint64          // bit keyBit(k) is set for every key k of rules
 
 	dataKey, faultKey string
-	callerKey         string // "": the call site is the two fields below
+	callerKey         string // if empty, the call site is the two fields below
 	funcKey, fileKey  string
 	caller            func(*nib.Event, string, runtime.Frame)      // adds the call site, or nil
-	prettify          func(*runtime.Frame) (function, file string) // or nil
+	prettify          func(*runtime.Frame) (function, file string) // nil if not configured
 	timeFormat        string
-	zone              *time.Location // nil: that of each entry
-	units             int64          // of timeFormat in a second; 0: it is text
+	zone              *time.Location // if nil, the zone of each entry
+	units             int64          // units of timeFormat in a second; 0 if the time is text
 
-	writers sync.Pool // of *writer
+	writers sync.Pool // pool of *writer
 }
 
 // A rule is for fields with a key in one of the Formatter's lists.
 type rule struct {
-	key      string // what the field is written under
+	key      string // the key under which the field is written
 	position int
-	isError  bool // only when it is an error
+	isError  bool // the rule is only for errors
 }
 
 func newPlan(f *Formatter) *plan {
 	l, names := f.Layout, f.FieldMap
+	l.ErrorKey = firstOf(l.ErrorKey, logrus.ErrorKey)
 	p := &plan{
-		layout:     quiet(l),
+		layout:     l,
 		timeFormat: firstOf(l.TimeFormat, time.RFC3339),
 		first:      slices.Clone(f.First),
 		dataKey:    f.DataKey,
@@ -91,9 +92,11 @@ func newPlan(f *Formatter) *plan {
 }
 
 // quiet returns a layout that adds no fields itself, with the functions of l
-// and the formats of logrus.
+// and the formats of logrus. It is valid with any ErrorKey.
 func quiet(l nib.Layout) nib.Layout {
-	l.ErrorKey = firstOf(l.ErrorKey, logrus.ErrorKey)
+	if key, add := l.ErrorKey, l.Error; add != nil {
+		l.Error = func(e *nib.Event, _ string, err error) { add(e, key, err) }
+	}
 	l.TimeFormat, l.KeepZone = time.RFC3339Nano, true
 	if l.Duration == nib.DurationMillis {
 		l.Duration = nib.DurationNanos
@@ -101,6 +104,7 @@ func quiet(l nib.Layout) nib.Layout {
 	for _, key := range []*string{&l.TimeKey, &l.LevelKey, &l.MessageKey, &l.CallerKey, &l.StackKey, &l.LoggerKey} {
 		*key = nib.OmitKey
 	}
+	l.ErrorKey = ""
 	return l
 }
 
@@ -114,8 +118,8 @@ func firstOf(keys ...string) string {
 	return ""
 }
 
-// unixUnits returns how many units a second has in a format that is a number,
-// and 0 for one that is text.
+// unixUnits returns the number of units in a second for a format that is a
+// number, and 0 for one that is text.
 func unixUnits(format string) int64 {
 	switch format {
 	case nib.TimeUnix:
@@ -130,8 +134,8 @@ func unixUnits(format string) int64 {
 	return 0
 }
 
-// keep adds an item that each line has and returns its index, or -1 if the
-// layout leaves it out.
+// keep adds an item that each line has. It returns the index of the item, or -1
+// if the layout leaves it out.
 func (p *plan) keep(key string, it item) int {
 	if key == nib.OmitKey {
 		return -1
@@ -210,8 +214,8 @@ func (p *plan) name(l logrus.Level) string {
 	return p.levelName(l)
 }
 
-// levelName calls the layout, and falls back to logrus if that has no names or
-// panics.
+// levelName calls the layout, and falls back to logrus's name if the layout has
+// no names or panics.
 func (p *plan) levelName(l logrus.Level) (name string) {
 	if p.layout.LevelName == nil {
 		return l.String()

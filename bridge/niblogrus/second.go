@@ -23,20 +23,20 @@ func addUnix(e *nib.Event, key string, t time.Time, units int64) {
 }
 
 // A secondText is the text of a time in some layout, kept for the other times
-// of the same second: they differ in the digits of the fraction, if at all.
-// Formatting each of them with package time would take longer than a few
-// fields.
+// of the same second: they differ only in the digits of the fraction.
+// Formatting each of them with package time would take longer than encoding a
+// few fields.
 type secondText struct {
 	sec    int64
 	zone   *time.Location
-	text   []byte // empty: nothing is kept
-	from   int    // where the fraction is in text
-	digits int    // of the fraction
-	other  []byte // for comparison
+	text   []byte // empty if nothing is kept
+	from   int    // offset of the fraction in text
+	digits int    // number of digits of the fraction
+	other  []byte // scratch space for comparison
 }
 
-// format returns t.Format(layout), which must be the same in all calls. The
-// text is valid until the next one.
+// format returns t.Format(layout). The layout must be the same in all calls.
+// The text is valid until the next one.
 func (s *secondText) format(t time.Time, layout string) []byte {
 	if len(s.text) > 0 && t.Unix() == s.sec && t.Location() == s.zone {
 		s.putFraction(t.Nanosecond())

@@ -10,9 +10,9 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// add adds a value as Event.Any does, but errors are always their text, and
-// logrus.Fields are an object like any map. The most frequent types are handled
-// here: Event.Any would do the same, with one more call.
+// add adds a value as Event.Any does, but always adds the text of an error, and
+// adds logrus.Fields as an object like any map. The most frequent types are
+// handled here: Event.Any would do the same, with one more call.
 func add(e *nib.Event, key string, value any) {
 	switch v := value.(type) {
 	case string:

@@ -21,7 +21,7 @@ type writer struct {
 	log  *nib.Logger
 	list list
 
-	buffer    *bytes.Buffer // of the entry, or nil
+	buffer    *bytes.Buffer // the buffer of the entry, or nil
 	line      []byte
 	frame     *runtime.Frame
 	addCaller func(*nib.Event) // made once: a new closure for each line would be an allocation
@@ -32,7 +32,7 @@ type writer struct {
 
 func newWriter(p *plan) *writer {
 	w := &writer{plan: p, list: p.always.copy()}
-	w.log = nib.NewSink(w, nib.WithLayout(p.layout))
+	w.log = nib.NewSink(w, nib.WithLayout(quiet(p.layout)))
 	w.addCaller = func(e *nib.Event) { w.caller(e, w.callerKey, *w.frame) }
 	return w
 }
@@ -207,14 +207,14 @@ func (w *writer) addTime(e *nib.Event, key string, t time.Time) {
 // one key only.
 func (w *writer) addError(e *nib.Event, it *item) {
 	err, _ := it.value.(error)
-	if it.key == w.layout.ErrorKey {
+	if it.key == w.layout.ErrorKey && w.layout.Error != nil {
 		e.Err(err)
 	} else {
 		e.AnErr(it.key, err)
 	}
 }
 
-// shortFile returns a file with its folder.
+// shortFile returns the name of a file with its directory.
 func shortFile(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		if j := strings.LastIndexByte(path[:i], '/'); j >= 0 {

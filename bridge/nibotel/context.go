@@ -15,7 +15,7 @@ import (
 // is one. It is for nib.WithContextFields, so that each line with a context has
 // them. An id that the line has already is not added again. A line of a logger
 // that belongs to a request, and of a span below that of the request, has the
-// span_id of both, the active one behind the other; nib.DuplicatesLastWins
+// span_id of both, the active one after the other; nib.DuplicatesLastWins
 // keeps that one only. 0 allocs.
 func ContextFields(ctx context.Context, e *nib.Event) {
 	c := trace.SpanContextFromContext(ctx)
@@ -27,7 +27,7 @@ func ContextFields(ctx context.Context, e *nib.Event) {
 	addID(e, "span_id", spanID[:])
 }
 
-// addID adds an id in hexadecimal, unless it is there.
+// addID adds an id in hexadecimal, unless the line has it.
 func addID(e *nib.Event, key string, id []byte) {
 	var quoted [2*16 + 2]byte
 	b := append(hex.AppendEncode(append(quoted[:0], '"'), id), '"')

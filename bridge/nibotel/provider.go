@@ -51,7 +51,8 @@ type scopeLogger struct {
 	log *nib.Logger
 }
 
-// levelOf returns the level of a severity. There are four for each name.
+// levelOf returns the level of a severity. There are four severities for each
+// name.
 func levelOf(s log.Severity) nib.Level {
 	switch {
 	case s <= log.SeverityUndefined:

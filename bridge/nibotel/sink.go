@@ -25,8 +25,8 @@ var _ nib.Sink = (*Sink)(nil)
 // The message is the body and the level the severity. Fields are attributes,
 // except time and level; trace_id and span_id are those of the record. A number
 // without fraction and exponent is an int64, and durations are in the format of
-// the Layout. Emit allocates, and reports no error: what happens to a record is
-// up to the SDK. A Sink is safe for concurrent use.
+// the Layout. Emit allocates, and reports no error: the SDK is responsible for
+// the record. A Sink is safe for concurrent use.
 type Sink struct{ to log.Logger }
 
 // NewSink returns a Sink that emits to l.
@@ -74,11 +74,11 @@ func severityOf(l nib.Level) log.Severity {
 	return log.SeverityTrace + log.Severity(max(l-nib.LevelTrace, 0))
 }
 
-// A copied line is one string, which all texts of a record are parts of.
+// A copied line is one string, of which all texts of a record are parts.
 type copied struct {
 	line []byte
 	text string
-	at   int // of the last part
+	at   int // offset of the last part
 }
 
 // part returns a part of the line that is not before the last one.

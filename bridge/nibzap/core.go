@@ -18,7 +18,7 @@ var _ zapcore.Core = (*core)(nil)
 // NewCore returns a zapcore.Core that writes through l. A nil l discards. The
 // core is safe for concurrent use.
 func NewCore(l *nib.Logger) zapcore.Core {
-	c := &core{log: l.WithOptions(nib.WithCaller())} // shown if the entry has one
+	c := &core{log: l.WithOptions(nib.WithCaller())} // the call site is shown if the entry has one
 	c.names, c.any = newNames(c.log), c.log.Named("*")
 	return c
 }
@@ -37,8 +37,8 @@ func Level(l zapcore.Level) nib.Level {
 
 // A core is immutable.
 type core struct {
-	log   *nib.Logger // without the names that zap adds
-	names *names      // the loggers with these
+	log   *nib.Logger // the logger without the names that zap adds
+	names *names      // the loggers with these names
 	any   *nib.Logger // has the lowest level of any name
 }
 
@@ -46,8 +46,7 @@ type core struct {
 // lets the zap level pass: zap calls it before Check, which knows the name.
 func (c *core) Enabled(level zapcore.Level) bool { return c.any.Enabled(Level(level)) }
 
-// With returns a core whose lines all have these fields, which are encoded
-// once, now.
+// With returns a core whose lines all have these fields, which it encodes once.
 func (c *core) With(fields []zapcore.Field) zapcore.Core {
 	l := bind(c.log, fields)
 	return &core{log: l, names: newNames(l), any: c.any}
@@ -63,13 +62,13 @@ func (c *core) Check(ent zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.Check
 }
 
 // Write writes one line. It returns nil: errors of the sink go to the error
-// handler of the Logger. 0 allocs besides those of zap's API for values that
-// are plain. Above nib.LevelError the sink is flushed, since zap may end the
+// handler of the Logger. For plain values, there are no allocs besides those of
+// zap's API. Above nib.LevelError the sink is flushed, since zap may end the
 // process.
 func (c *core) Write(ent zapcore.Entry, fields []zapcore.Field) error {
 	en := nib.Entry{Time: ent.Time, Level: Level(ent.Level), Message: ent.Message, Stack: ent.Stack}
 	if ent.Caller.Defined && ent.Caller.PC != 0 {
-		en.PC = ent.Caller.PC + 1 // a frame has the call itself, nib where it returns to
+		en.PC = ent.Caller.PC + 1 // a frame has the address of the call, nib expects that of the return
 	}
 	l := c.names.logger(ent.LoggerName)
 	if e := l.Entry(en); e != nil {
@@ -96,7 +95,7 @@ func (c *core) Sync() error {
 // name is first seen.
 type names struct {
 	unnamed *nib.Logger
-	mu      sync.Mutex // held to add one
+	mu      sync.Mutex // held while a logger is added
 	byName  atomic.Pointer[map[string]*nib.Logger]
 }
 

@@ -32,11 +32,11 @@
 // # Differences from zap's JSON encoder
 //
 // Values that fail are written under their own key: "!PANIC: …" for a String,
-// Error or marshaler that panics, and "!ERROR: …" for what encoding/json
-// refuses. zap writes these under the key with "Error" behind it, and with a
+// Error or marshaler that panics, and "!ERROR: …" for values that encoding/json
+// refuses. zap writes these under the key with "Error" after it, and with a
 // marshaler that panics, the caller panics. An ObjectMarshaler or
-// ArrayMarshaler that returns an error keeps what it has added, and the error
-// is written next to it under the key with "Error" behind it, as in zap.
+// ArrayMarshaler that returns an error keeps the fields it has added, and the
+// error is written next to it under the key with "Error" after it, as in zap.
 //
 // A nil Stringer or error is null, in zap "<nil>".
 //

@@ -14,7 +14,7 @@ import (
 // An object is the zapcore.ObjectEncoder for the ObjectMarshaler of a field.
 type object struct {
 	e      *nib.Event
-	spaces []space // what the marshaler has opened, each within the one before
+	spaces []space // objects and namespaces that the marshaler has opened, each within the one before
 }
 
 // A space is a namespace that a marshaler has opened. nib has no object without
@@ -30,13 +30,13 @@ func (s space) all() map[string]any {
 	return c.encodable(s.fields.Fields).(map[string]any)
 }
 
-// maxConverted is how many values of a namespace are converted. Those of the
-// program may contain themselves.
+// maxConverted is the maximum number of values of a namespace that are
+// converted. The values of the program may contain themselves.
 const maxConverted = 1 << 10
 
-// A conversion converts what zap collects to values that nib encodes as zap
+// A conversion converts the values of zap to values that nib encodes as zap
 // does: complex numbers and empty arrays. It copies maps and slices, since they
-// may be those of the program.
+// may belong to the program.
 type conversion struct{ left int }
 
 func (c *conversion) encodable(v any) any {
@@ -71,13 +71,13 @@ var _ zapcore.ObjectEncoder = (*object)(nil)
 
 var objects = sync.Pool{New: func() any { return new(object) }}
 
-// addObject adds what m encodes as an object, and returns its error.
+// addObject adds the fields of m as an object, and returns its error.
 func addObject(e *nib.Event, key string, m zapcore.ObjectMarshaler) (err error) {
 	e.Dict(key, func(e *nib.Event) { err = marshalObject(e, m) })
 	return err
 }
 
-// marshalObject adds what m encodes at this level.
+// marshalObject adds the fields of m at this level.
 func marshalObject(e *nib.Event, m zapcore.ObjectMarshaler) error {
 	o := objects.Get().(*object)
 	o.e = e
@@ -94,8 +94,8 @@ func (o *object) free() []space {
 	return spaces
 }
 
-// inline adds what the marshaler of a field encodes at this level. Namespaces
-// that it has opened contain the fields that follow.
+// inline adds the fields of a field's marshaler at this level. Namespaces that
+// it has opened contain the fields that follow.
 func (o *object) inline(e *nib.Event, f *zapcore.Field) {
 	m, ok := f.Interface.(zapcore.ObjectMarshaler)
 	if !ok {

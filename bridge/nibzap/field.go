@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// finalFlush is how long nib's own Panic and Fatal wait.
+// finalFlush is the time for which nib's own Panic and Fatal wait.
 const finalFlush = 5 * time.Second
 
 // errorKey is the key of zap.Error.
@@ -41,7 +41,7 @@ func bind(l *nib.Logger, fields []zapcore.Field) *nib.Logger {
 	return l.With(func(e *nib.Event) { addFields(e, fields[from:]) })
 }
 
-// addFields adds fields to a line or an object, those behind a namespace to a
+// addFields adds fields to a line or an object, those after a namespace to a
 // nested object.
 func addFields(e *nib.Event, fields []zapcore.Field) {
 	for i := range fields {
@@ -160,8 +160,8 @@ func addError(e *nib.Event, key string, err error) {
 	e.AnErr(key, err)
 }
 
-// reportError adds an error of a marshaler as zap does, next to what it has
-// added.
+// reportError adds an error of a marshaler as zap does, next to the fields that
+// the marshaler has added.
 func reportError(e *nib.Event, key string, err error) {
 	if err != nil {
 		e.AnErr(key+"Error", err)

@@ -75,7 +75,7 @@ func testCheck(t *testing.T, make newCore) {
 			if (ce != nil) != c.Enabled(level) {
 				t.Errorf("%v at %v: Check returns %v", level, at, ce)
 			}
-			// What other cores have added stays.
+			// Fields that other cores have added stay.
 			both := c.Check(ent, make(zap.DebugLevel, &other).Check(ent, nil))
 			if own.Len()+other.Len() > 0 {
 				t.Fatal("Check has written")

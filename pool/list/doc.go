@@ -41,8 +41,8 @@
 // # Memory
 //
 // A list owns its nodes. A removed value is cleared at once, so the list does
-// not keep alive what it refers to. The nodes stay: a list remains at its peak
-// size until [List.Trim] frees the chunks without elements.
+// not keep its referents alive. The nodes stay: a list remains at its peak size
+// until [List.Trim] frees the chunks without elements.
 //
 // An Element keeps its chunk alive, and through it the list with all its
 // values, as an element of container/list does while it is in the list. Here it

@@ -64,7 +64,7 @@ func TestIteratorsCanBeLeftAndUsedAgain(t *testing.T) {
 	}
 }
 
-// visits returns what a loop over the elements 1 to 4 visits and leaves if its
+// visits returns the elements that a loop over 1 to 4 visits and leaves if its
 // body changes the list at one of them.
 func visits(all func(l *list.List[int]) iter.Seq2[list.Element[int], int], at int,
 	do func(l *list.List[int], e []list.Element[int])) (visited, left []int) {

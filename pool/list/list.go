@@ -47,7 +47,7 @@ func (l *List[T]) Init() *List[T] {
 		n.use++
 		n.value = zero
 	}
-	l.root.prev.next = l.free // of an empty list, this changes nothing
+	l.root.prev.next = l.free // changes nothing in an empty list
 	l.free = l.root.next
 	l.root.use++
 	l.reset()
@@ -173,14 +173,14 @@ func (l *List[T]) PushFrontList(other *List[T]) {
 	}
 }
 
-// insert puts v behind the node at and returns its element.
+// insert puts v after the node at and returns its element.
 func (l *List[T]) insert(v T, at *node[T]) Element[T] {
 	l.check()
 	n := l.free
 	if n == nil {
 		n = l.fresh()
 		if at == nil {
-			at = &l.root // to which a zero List does not point yet
+			at = &l.root // a zero List does not point to its root yet
 		}
 	}
 	free, next := n.next, at.next // a fresh node has no next: none is free

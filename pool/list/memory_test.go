@@ -11,7 +11,7 @@ import (
 	"github.com/nib-log/nib/alloctest"
 )
 
-// collected reports whether the collector frees what p points to. The runtime
+// collected reports whether the collector frees the target of p. The runtime
 // may need several rounds for it.
 func collected[T any](p weak.Pointer[T]) bool {
 	for range 10 {

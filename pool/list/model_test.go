@@ -38,7 +38,7 @@ func newModel(t testing.TB) *model {
 	return &model{t: t, elements: elements, byThere: map[*stdlist.Element]list.Element[int]{}}
 }
 
-// steps are the names of what a model can do.
+// steps are the names of a model's operations.
 var steps = []string{
 	"PushFront", "PushBack", "InsertBefore", "InsertAfter", "Remove", "MoveToFront", "MoveToBack", "MoveBefore",
 	"MoveAfter", "SetValue", "Remove", "PushBackList", "PushFrontList", "Remove", "Trim", "Init",

@@ -42,7 +42,7 @@ func (n *node[T]) in(l *List[T], use uint64) bool {
 	return n != nil && n.use == use && n.list == l
 }
 
-// move puts the node behind another one of its ring. If it is there, or is the
+// move puts the node after another one of its ring. If it is there, or is the
 // same, nothing changes.
 func (n *node[T]) move(at *node[T]) {
 	// All loads come first, so that the stores share their write barriers.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package copies copies what must not be copied, once in each function. go vet
-// has to report each of them.
+// Package copies copies values that must not be copied, once in each function.
+// go vet has to report each of them.
 package copies
 
 import "github.com/nib-log/nib/pool"
