@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 )
 
 // The clock is that of the synctest bubble, so seconds pass at once.
@@ -21,9 +22,9 @@ func TestBuiltInClockAdvancesOverSeconds(t *testing.T) {
 		for _, z := range []*time.Location{nil, time.FixedZone("z", -5400)} {
 			synctest.Test(t, func(t *testing.T) {
 				l, c := newCapture(t, nib.WithClock(nil), nib.WithLayout(nib.Layout{TimeFormat: format, TimeZone: z}))
-				time.Sleep(time.Hour + 450*time.Microsecond)
+				await.Sleep(time.Hour + 450*time.Microsecond)
 				for range 30 {
-					time.Sleep(333 * time.Millisecond)
+					await.Sleep(333 * time.Millisecond)
 					now := time.Now().UTC()
 					if z != nil {
 						now = now.In(z)

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -19,8 +20,7 @@ func TestLoggerInABubble(t *testing.T) {
 			time.Sleep(time.Hour)
 			log.Info().Msg("later")
 		}()
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		await.Sleep(time.Hour)
 		log.Want("later")
 	})
 }

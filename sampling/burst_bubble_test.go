@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/sampling"
 )
 
@@ -20,7 +21,7 @@ func TestBurst(t *testing.T) {
 			if got := kept(s, nib.LevelInfo, 8); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
-			time.Sleep(time.Second)
+			await.Sleep(time.Second)
 		}
 		if got := kept(sampling.Burst(2, time.Hour, nil), nib.LevelInfo, 5); got != "++---" {
 			t.Errorf("without another sampler: got %s, want ++---", got)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
@@ -23,7 +24,7 @@ func TestTeePassesOverABranchThatHasStalled(t *testing.T) {
 		s := sink.Tee(hang, &good)
 		held := make(chan error, 1)
 		go func() { held <- s.WriteRecord(record(nib.LevelInfo, `{"n":0}`)) }()
-		time.Sleep(1050 * time.Millisecond) // fake time
+		await.Sleep(1050 * time.Millisecond) // fake time
 		go func() { held <- s.WriteRecord(record(nib.LevelInfo, `{"n":1}`)) }()
 		synctest.Wait()
 		select {
@@ -31,7 +32,7 @@ func TestTeePassesOverABranchThatHasStalled(t *testing.T) {
 			t.Errorf("after 1.05 s the branch was passed over already: %v", err)
 		default:
 		}
-		time.Sleep(300 * time.Millisecond)
+		await.Sleep(300 * time.Millisecond)
 		wantLines(t, &good, "the other branch", "{\"n\":0}", "{\"n\":1}")
 
 		start := time.Now()
@@ -127,7 +128,7 @@ func TestTeeLeavesNoGoroutine(t *testing.T) {
 		s := sink.Tee(newQuiet(), newQuiet())
 		for range 10 {
 			_ = s.WriteRecord(record(nib.LevelInfo, "{}"))
-			time.Sleep(50 * time.Millisecond)
+			await.Sleep(50 * time.Millisecond)
 		}
 	})
 }

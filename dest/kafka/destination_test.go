@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/dest/kafka/internal/backoff"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -70,7 +71,7 @@ func TestEndOfACall(t *testing.T) {
 		d.ctx, d.stop = context.WithCancel(context.Background())
 		for _, timeout := range []time.Duration{0, -1} {
 			ctx, end := d.within(t.Context(), timeout)
-			time.Sleep(time.Hour)
+			await.Sleep(time.Hour)
 			if ctx.Err() != nil {
 				t.Errorf("%v: %v", timeout, context.Cause(ctx))
 			}
@@ -81,12 +82,11 @@ func TestEndOfACall(t *testing.T) {
 		}
 		ctx, end := d.within(t.Context(), time.Minute)
 		defer end()
-		time.Sleep(time.Minute - time.Nanosecond)
+		await.Sleep(time.Minute - time.Nanosecond)
 		if ctx.Err() != nil {
 			t.Errorf("after a minute less 1 ns: %v", context.Cause(ctx))
 		}
-		time.Sleep(time.Nanosecond)
-		synctest.Wait()
+		await.Sleep(time.Nanosecond)
 		if context.Cause(ctx) != errDeliverTimeout {
 			t.Errorf("after a minute: %v", context.Cause(ctx))
 		}

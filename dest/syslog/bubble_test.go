@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 )
 
 // A silentConn accepts and returns nothing: its calls last until their
@@ -134,7 +135,7 @@ func TestReadEndsWhenTheReceiverIsSilent(t *testing.T) {
 				_, err := l.Read(make([]byte, 1))
 				ended <- err
 			}()
-			time.Sleep(time.Hour)
+			await.Sleep(time.Hour)
 			if synctest.Wait(); q.reads != 1 {
 				t.Errorf("takes %v: got %d reads in an idle hour, want 1", takes, q.reads)
 			}

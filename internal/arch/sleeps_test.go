@@ -58,6 +58,31 @@ func checkSleeps(t *tree) (violations []string) {
 	return violations
 }
 
+// checkWakes finds sleeps of a test in a bubble of testing/synctest after which
+// it does not wait for the goroutines whose timers end at the same time.
+func checkWakes(t *tree) (violations []string) {
+	for _, s := range t.files {
+		if !s.isGo() || !s.isTest() {
+			continue
+		}
+		ast.Inspect(s.syntax, func(n ast.Node) bool {
+			if test, ok := n.(*ast.CallExpr); ok && isCall(test, "synctest", "Test") && len(test.Args) == 2 {
+				ast.Inspect(test.Args[1], func(n ast.Node) bool {
+					if f, ok := n.(*ast.FuncLit); ok && f != test.Args[1] {
+						return false // in a goroutine of its own, perhaps
+					}
+					if call, ok := n.(*ast.CallExpr); ok && isCall(call, "time", "Sleep") {
+						violations = append(violations, s.at(n)+": other goroutines may wake up at the same time: use await.Sleep, which waits for them")
+					}
+					return true
+				})
+			}
+			return true
+		})
+	}
+	return violations
+}
+
 // sleeps reports whether a node sleeps or makes a ticker.
 func sleeps(n ast.Node) bool {
 	switch x := n.(type) {
@@ -106,4 +131,15 @@ func TestTestsDoNotSleep(t *testing.T) {
 			t.Errorf("%s is an exception, and there is no such file", path)
 		}
 	}
+}
+
+func TestTestsWaitAfterASleep(t *testing.T) {
+	const head = "package a\n\nimport (\n\t\"testing/synctest\"\n\t\"time\"\n)\n\n"
+	tryOn(t, checkWakes, []fixture{
+		{"no wait", map[string]string{"a_test.go": head + "func TestA() {\n\tsynctest.Test(nil, func() { time.Sleep(1) })\n}\n"}, []string{"a_test.go:9"}},
+		{"a wait", map[string]string{"a_test.go": head + "func TestA() {\n\tsynctest.Test(nil, func() { await.Sleep(1) })\n}\n"}, nil},
+		{"another goroutine", map[string]string{"a_test.go": head + "func TestA() {\n\tsynctest.Test(nil, func() { go func() { time.Sleep(1) }() })\n}\n"}, nil},
+	})
+	loaded, _ := repository(t)
+	report(t, checkWakes(loaded))
 }

@@ -5,6 +5,7 @@
 package await
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -43,6 +44,23 @@ func TestUntilFailsTheTestInTheEnd(t *testing.T) {
 		}()
 		if took := time.Since(begin); took < limit || !strings.Contains(f.text, "timed out") {
 			t.Errorf("got %q after %v, want a failure after %v", f.text, took, limit)
+		}
+	})
+}
+
+func TestSleepWaitsForTimersThatEndWithIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		for range 100 {
+			go func() {
+				time.Sleep(time.Second)
+				runtime.Gosched()
+				n++
+			}()
+			Sleep(time.Second)
+		}
+		if n != 100 {
+			t.Errorf("%d of 100 goroutines have gone on", n)
 		}
 	})
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/nib-log/nib/internal/await"
 )
 
 // The process ends after Flush.
@@ -130,8 +132,7 @@ func TestTextThatIsNeverMade(t *testing.T) {
 		if took := time.Since(from); took != Wait {
 			t.Errorf("the caller waited for %v, want %v", took, Wait)
 		}
-		time.Sleep(interval)
-		synctest.Wait()
+		await.Sleep(interval)
 		s.set(func(s *screen) { s.at = time.Hour })
 		r.report(errors.New("other"))
 		synctest.Wait()

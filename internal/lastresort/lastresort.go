@@ -46,7 +46,7 @@ func Flush() { stderr.flush() }
 // Write writes text to standard error without a rate limit, and returns within
 // [Wait].
 func Write(text string) {
-	await(stderr.show(func() string { return text }, func(error) {}))
+	waitFor(stderr.show(func() string { return text }, func(error) {}))
 }
 
 type reporter struct {
@@ -100,7 +100,7 @@ func (r *reporter) flush() {
 	if r.busy && !r.failing {
 		written := r.written
 		r.mu.Unlock()
-		await(written)
+		waitFor(written)
 		r.mu.Lock()
 	}
 	r.writeKept()
@@ -131,7 +131,7 @@ func (r *reporter) writeKept() {
 	r.written = done
 	r.mu.Unlock()
 	if !failing {
-		await(done)
+		waitFor(done)
 	}
 }
 
@@ -179,8 +179,8 @@ func textWithin(of func() string) string {
 	}
 }
 
-// await waits for done, but not for longer than Wait.
-func await(done chan struct{}) {
+// waitFor waits for done, but not for longer than Wait.
+func waitFor(done chan struct{}) {
 	const ticks = 10 // all of them at once would pass while the process has no processor
 	for range ticks {
 		t := time.NewTimer(Wait / ticks)

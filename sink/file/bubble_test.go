@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
@@ -101,13 +102,11 @@ func TestIdleBuffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, clock := newMem(t)
 		s := openMem(t, m, clock, Config{Buffer: 1000})
-		time.Sleep(2 * time.Hour)
+		await.Sleep(2 * time.Hour)
 		writeNumbers(t, s, 0, 1)
-		time.Sleep(defaultDelay - 1)
-		synctest.Wait()
+		await.Sleep(defaultDelay - 1)
 		wantText(t, "before", memAll(t, m), "")
-		time.Sleep(time.Nanosecond)
-		synctest.Wait()
+		await.Sleep(time.Nanosecond)
 		checkNumbers(t, memAll(t, m), 1)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
@@ -36,7 +37,7 @@ func TestLockOfClaimsThatStays(t *testing.T) {
 			t.Errorf("got %v, %d errors, and a mark with a claim: %v", reported, s.Stats().Errors, hasClaim(s.Mark()))
 		}
 		must(t, held.Close())
-		time.Sleep(time.Duration(longestRotate))
+		await.Sleep(time.Duration(longestRotate))
 		deliverAll(t, s, *deskRecord(200))
 		if !hasClaim(s.Mark()) {
 			t.Error("the mark has no claim when the lock is free")

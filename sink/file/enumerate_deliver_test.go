@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/enumerate"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
@@ -228,7 +229,7 @@ func TestEveryCallMayFailBehindASpool(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					l := deliverLife{fileLife: fileLife{t: t, w: w, stored: map[int]bool{}}, c: Config{MaxSize: 700, boot: 1}}
 					l.die(how)
-					time.Sleep(time.Second)
+					await.Sleep(time.Second)
 					l.live()
 					l.checkDelivered()
 				})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 )
 
 // countedClock is the system clock, and counts how often it is read.
@@ -62,14 +63,12 @@ func TestFastLinesReadNoClock(t *testing.T) {
 		if got := logged(t, s, 100, &reads); got != 0 {
 			t.Errorf("100 lines read the clock %d times after %d in the interval before", got, fastLines)
 		}
-		time.Sleep(rest - 1)
-		synctest.Wait()
+		await.Sleep(rest - 1)
 		must(t, os.Rename(path, path+".old"))
 		if got := logged(t, s, 1, &reads); got != 0 {
 			t.Errorf("a line read the clock %d times before the check was due", got)
 		}
-		time.Sleep(time.Nanosecond)
-		synctest.Wait()
+		await.Sleep(time.Nanosecond)
 		logged(t, s, 1, &reads)
 		if got := s.Stats().Followed; got != 1 {
 			t.Errorf("the sink followed the name %d times after the check was due, want 1", got)
@@ -89,23 +88,21 @@ func TestLullEndsBeforeTheSchedule(t *testing.T) {
 		must(t, err)
 		defer s.Close()
 		next := time.Now().Truncate(time.Minute).Add(time.Minute)
-		time.Sleep(time.Until(next) - 10*time.Millisecond - time.Duration(checkEvery))
+		await.Sleep(time.Until(next) - 10*time.Millisecond - time.Duration(checkEvery))
 		logged(t, s, fastLines+1, &reads)
-		time.Sleep(time.Duration(checkEvery))
+		await.Sleep(time.Duration(checkEvery))
 		logged(t, s, 1, &reads)
 		if got := logged(t, s, 1, &reads); got != 0 {
 			t.Errorf("a line read the clock %d times", got)
 		}
-		time.Sleep(10 * time.Millisecond)
-		synctest.Wait()
+		await.Sleep(10 * time.Millisecond)
 		logged(t, s, 1, &reads)
 		if got := s.Stats().Rotations; got != 1 {
 			t.Errorf("got %d rotations when the schedule ends the file, want 1", got)
 		}
 
 		logged(t, s, fastLines+1, &reads)
-		time.Sleep(time.Duration(checkEvery))
-		synctest.Wait()
+		await.Sleep(time.Duration(checkEvery))
 		logged(t, s, 1, &reads)
 		must(t, s.Rotate())
 		if got := logged(t, s, 1, &reads); got == 0 {

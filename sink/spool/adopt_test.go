@@ -18,6 +18,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -82,7 +83,7 @@ func TestSlotsAreDeliveredFourAtATime(t *testing.T) {
 				t.Errorf("got %d calls of Deliver at a time and %d slots, want %d and %d", got, others, want, mostSlots)
 			}
 			close(proceed)
-			time.Sleep(time.Minute)
+			await.Sleep(time.Minute)
 			if got := slotsOf(t, m); len(got) != 1 || want == 1 && most.Load() != 1 {
 				t.Errorf("got the slots %q, and %d calls of Deliver at a time", got, most.Load())
 			}
@@ -208,12 +209,12 @@ func TestSlotThatStaysIsTriedAgain(t *testing.T) {
 			}
 		}})
 		s := open(t, memDir, f, heir(m, time.Second))
-		time.Sleep(10 * time.Second)
+		await.Sleep(10 * time.Second)
 		if n := tries.Load(); n < 5 || n > 25 || s.Stats().Errors == 0 {
 			t.Errorf("tried %d times in 10 s, with %d errors; want about once a second", n, s.Stats().Errors)
 		}
 		heal()
-		time.Sleep(3 * time.Second)
+		await.Sleep(3 * time.Second)
 		if got := slotsOf(t, m); len(got) != 1 || len(f.take()) != 2 {
 			t.Errorf("got the slots %q", got)
 		}
@@ -233,7 +234,7 @@ func TestSlotThatIsDeliveredIsNotLookedAt(t *testing.T) {
 		synctest.Wait()
 		looks := atomic.Int32{}
 		m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "lock", Reached: func() { looks.Add(1) }})
-		time.Sleep(10 * time.Second)
+		await.Sleep(10 * time.Second)
 		if n := looks.Load(); n > 0 {
 			t.Errorf("its lock was opened %d times", n)
 		}
@@ -265,7 +266,7 @@ func TestSlotThatCannotBeTaken(t *testing.T) {
 			must(t, dead.WriteRecord(record(nib.LevelInfo, 0, 200)), dead.Close())
 			c.fault.Times = 1
 			m.Fail(c.fault)
-			time.Sleep(5 * time.Second)
+			await.Sleep(5 * time.Second)
 			if st := s.Stats(); st.Errors > 0 != c.errors || st.Delivered != 1 {
 				t.Errorf("%s: got %d errors and %d lines delivered, want errors: %v, and 1", c.name, st.Errors, st.Delivered, c.errors)
 			}
@@ -317,12 +318,12 @@ func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 			conf := heir(m, time.Second)
 			conf.Drain = 1
 			s = open(t, memDir, f, conf)
-			time.Sleep(5 * time.Second)
+			await.Sleep(5 * time.Second)
 			conf.fs = m.CrashClone(vfstest.Everything)
 			closeDown(t, s)
 			f = &far{}
 			s = open(t, memDir, f, conf)
-			time.Sleep(5 * time.Second)
+			await.Sleep(5 * time.Second)
 			if got := s.Stats().Inherited; !slices.Equal(got, want) {
 				t.Errorf("%+v: got %v, want %v", c, got, want)
 			}
@@ -363,7 +364,7 @@ func TestSettledSlotIsDeletedAtOnce(t *testing.T) {
 		}
 		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Reached: func() { time.Sleep(time.Millisecond) }})
 		s := open(t, memDir, f, heir(m, time.Hour))
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		own, err := m.ReadDir(s.dir.Path)
 		must(t, err)
 		own = slices.DeleteFunc(own, func(name string) bool { return !store.IsSegmentName(name) })

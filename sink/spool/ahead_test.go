@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -72,7 +73,7 @@ func TestDeletedSegmentsAreFreedWithRests(t *testing.T) {
 		m := vfstest.NewMem(nil)
 		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 		s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
-		time.Sleep(time.Second) // the next segment is made
+		await.Sleep(time.Second) // the next segment is made
 		added, began := make(chan struct{}), time.Now()
 		freed := make(chan time.Duration, store.MostSpent)
 		go func() {
@@ -81,7 +82,7 @@ func TestDeletedSegmentsAreFreedWithRests(t *testing.T) {
 			}
 			close(added)
 		}()
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		var got []time.Duration
 		for len(freed) > 0 {
 			got = append(got, <-freed)
@@ -108,7 +109,7 @@ func TestSegmentThatCannotBeMade(t *testing.T) {
 			for ; s.active.Load().Number < 2; n++ {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 			}
-			time.Sleep(4*makePause + makePause/2)
+			await.Sleep(4*makePause + makePause/2)
 			if st := s.Stats(); attempts != 5 || st.Errors != 5 || st.Segments != 2 {
 				t.Errorf("%v: %d attempts, %+v; want 5 attempts, and 2 segments", errno, attempts, st)
 			}
@@ -116,8 +117,7 @@ func TestSegmentThatCannotBeMade(t *testing.T) {
 				t.Errorf("reported %v, want %v", err, errno)
 			}
 			heal()
-			time.Sleep(makePause)
-			synctest.Wait()
+			await.Sleep(makePause)
 			if got, want := memNames(t, m, store.SegmentExt), []string{store.SegmentName(1), store.SegmentName(2), store.SegmentName(3)}; !slices.Equal(got, want) {
 				t.Errorf("%v: got %q, want %q", errno, got, want)
 			}
@@ -182,8 +182,7 @@ func TestCallThatWaitsForADeletion(t *testing.T) {
 			t.Errorf("%d files, want 6", n)
 		}
 		heal()
-		time.Sleep(makePause)
-		synctest.Wait()
+		await.Sleep(makePause)
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
 		closeDown(t, s)
 	})
@@ -268,7 +267,7 @@ func TestDeliverOnlyKeepsWhatACursorHasNotPassed(t *testing.T) {
 		s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, DeliverOnly: true, OnError: func(error) {}})
 		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + store.CursorExt, Err: syscall.EIO})
 		must(t, s.Flush(context.Background()))
-		time.Sleep(4 * makePause)
+		await.Sleep(4 * makePause)
 		if n := countFiles(t, m); n != 4 {
 			t.Errorf("%d files are left, want 4", n)
 		}
@@ -294,7 +293,7 @@ func TestFailedOperationsOnSegmentsAreReported(t *testing.T) {
 			m.Fail(c.fault)
 			s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: reported.add})
 			settleAll(t, s, 1)
-			time.Sleep(time.Second)
+			await.Sleep(time.Second)
 			if n, want := s.Stats().Errors, map[bool]uint64{false: 1}[c.closed]; n != want {
 				t.Errorf("%s: got %d errors before Close, want %d", c.want, n, want)
 			}

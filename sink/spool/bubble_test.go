@@ -63,7 +63,7 @@ func TestNoDescriptorsFor300Milliseconds(t *testing.T) {
 					if !errors.Is(err, syscall.EMFILE) {
 						t.Fatal(err)
 					}
-					time.Sleep(10 * time.Millisecond)
+					await.Sleep(10 * time.Millisecond)
 					s, err = Open(memDir, f, c)
 				}
 				if opened {
@@ -219,9 +219,9 @@ func TestPauseBeginsAnewAfterASuccess(t *testing.T) {
 		})
 		s, err := Open("", f, Config{SegmentSize: segment.MinSize})
 		must(t, err, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
-		time.Sleep(time.Minute)
+		await.Sleep(time.Minute)
 		must(t, s.WriteRecord(record(nib.LevelInfo, 1, 100)))
-		time.Sleep(time.Minute)
+		await.Sleep(time.Minute)
 		must(t, s.Close())
 		if len(at) != 12 {
 			t.Fatalf("got %d attempts", len(at))
@@ -252,7 +252,7 @@ func TestFreedRoomIsUsedWithinASecond(t *testing.T) {
 			}
 			for log() == nil {
 			}
-			time.Sleep(time.Hour)
+			await.Sleep(time.Hour)
 			for _, h := range heal {
 				h()
 			}
@@ -275,14 +275,14 @@ func TestLinesCollect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, f := vfstest.NewMem(nil), &far{}
 		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m})
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		for n := range 81 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 			synctest.Wait()
 			if st := s.Stats(); n == 0 && st.Delivered != 1 {
 				t.Errorf("got %d delivered, want the first line at once", st.Delivered)
 			}
-			time.Sleep(510 * time.Microsecond)
+			await.Sleep(510 * time.Microsecond)
 		}
 		if st := s.Stats(); st.Attempts > 12 || st.Pending > 8 {
 			t.Errorf("got %d batches in 41 ms and %d lines pending, want a batch each 4 ms", st.Attempts, st.Pending)
@@ -300,7 +300,7 @@ func TestLinesInTimeAreNotCopied(t *testing.T) {
 		s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m})
 		for n := range 1000 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
-			time.Sleep(500 * time.Microsecond)
+			await.Sleep(500 * time.Microsecond)
 		}
 		if n := memNames(t, m, store.CopyExt); len(n) != 0 {
 			t.Errorf("got %q, want no copies", n)
@@ -329,8 +329,7 @@ func TestLinesAreSyncedWithinSyncDelay(t *testing.T) {
 						must(t, s.WriteRecord(record(nib.LevelInfo, len(due), 100)))
 						due = append(due, time.Now().Add(limit))
 					}
-					time.Sleep(limit / 50)
-					synctest.Wait()
+					await.Sleep(limit / 50)
 					for ; checked < len(due) && !time.Now().Before(due[checked]); checked++ {
 						if s.Synced() < uint64(checked+2) {
 							t.Errorf("line %d is not synced after %v", checked, limit)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -92,7 +93,7 @@ func TestSettledSegmentMakesRoomAtOnce(t *testing.T) {
 			}
 			written := make(chan error)
 			go func() { written <- s.WriteRecord(record(nib.LevelInfo, n, 1000)) }()
-			time.Sleep(time.Minute)
+			await.Sleep(time.Minute)
 			proceed := make(chan struct{})
 			f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 				<-proceed
@@ -185,7 +186,7 @@ func TestUnreadableOldestIsNotReadByEachCall(t *testing.T) {
 				t.Fatalf("got %v, want errFull", err)
 			}
 		}
-		time.Sleep(makePause)
+		await.Sleep(makePause)
 		_ = s.WriteRecord(record(nib.LevelInfo, 0, 200))
 		if st := s.Stats(); reads != 2 || st.Errors != 2 {
 			t.Errorf("read %d times, %d errors; want 2, a pause apart", reads, st.Errors)
@@ -296,7 +297,7 @@ func TestFullStartAfterAReboot(t *testing.T) {
 			<-s.done
 			conf.boot = 2
 			s = open(t, memDir, takes(inSegment), conf)
-			time.Sleep(time.Second)
+			await.Sleep(time.Second)
 			must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
 			closeDown(t, s)
 			<-s.done

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/enumerate"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
@@ -137,7 +138,7 @@ func shareThrough(t *testing.T, w *enumerate.World, dir string) {
 		l.wait(second.Sync)
 		l.close(t, first)
 		l.f.set(nil)
-		time.Sleep(2 * l.c.poll)
+		await.Sleep(2 * l.c.poll)
 		l.f.set(down)
 		l.log(second, 2)
 		l.close(t, second)

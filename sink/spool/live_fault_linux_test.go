@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -78,8 +79,7 @@ func TestUnreadablePageOfLiveSegment(t *testing.T) {
 		x.f.set(nil)
 		begin := time.Now()
 		for time.Since(begin) < deliver.GiveUpTime/2 {
-			time.Sleep(time.Second)
-			synctest.Wait()
+			await.Sleep(time.Second)
 		}
 		if n := len(x.f.take()); n == 0 || n >= liveLines-linesOfPage {
 			t.Errorf("%d lines arrived before the page was given up", n)
@@ -169,7 +169,7 @@ func TestSyncWithAnUnreadablePage(t *testing.T) {
 			t.Error("the line is in the segment that cannot be read")
 		}
 		x.heal()
-		time.Sleep(2 * deliver.LongestPause)
+		await.Sleep(2 * deliver.LongestPause)
 		must(t, x.s.Sync(context.Background()))
 		if got := x.s.Synced(); got != liveLines+2 {
 			t.Errorf("lines below %d are synced, want %d", got, liveLines+2)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -86,7 +87,7 @@ func TestDropOldHoldsSizeIfFilesCannotBeDeleted(t *testing.T) {
 			t.Errorf("got %+v with %d files, want up to 2 segments dropped besides %d refused lines", st, countFiles(t, m), refused)
 		}
 		heal()
-		time.Sleep(2 * makePause) // it is tried again
+		await.Sleep(2 * makePause) // it is tried again
 		for n := range 10 * inSegment {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 		}
@@ -145,7 +146,7 @@ func TestDropOldDeletesWhatACursorHasNotPassed(t *testing.T) {
 		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: defaultName + store.CursorExt, Err: syscall.EIO})
 		for n := 0; of(t, s.Stats(), "other").Lost() == 0; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
-			time.Sleep(time.Second)
+			await.Sleep(time.Second)
 		}
 		if st := checkIdentity(t, s); of(t, st, "other").Lost() != inSegment || len(s.settled) > 0 || countFiles(t, m) > 5 {
 			t.Errorf("got %+v with %d settled segments and %d files, want one segment dropped", st, len(s.settled), countFiles(t, m))
@@ -216,7 +217,7 @@ func TestDropOldInASlotOfADeadProcess(t *testing.T) {
 			conf.OnFull = []FullRule{{nib.LevelTrace, ActionDropOld, 0}}
 			s := open(t, memDir, &far{do: down}, conf)
 			must(t, dead.Close())
-			time.Sleep(time.Second) // the slot is taken over
+			await.Sleep(time.Second) // the slot is taken over
 			c.fault.Path, c.fault.Hold = store.SegmentName(2), hold
 			m.Fail(c.fault)
 			time.AfterFunc(takes/2, func() {

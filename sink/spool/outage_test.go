@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
@@ -92,7 +93,7 @@ func TestUnreachableDestinationIsReported(t *testing.T) {
 					must(t, s.WriteRecord(x))
 				}
 				const minutes = 10
-				time.Sleep(minutes*time.Minute + 30*time.Second)
+				await.Sleep(minutes*time.Minute + 30*time.Second)
 				checkReports(t, r, minutes, c.want, c.is)
 				_ = s.Close()
 			})
@@ -141,7 +142,7 @@ func TestOutagesInOneMinuteAreReportedOnce(t *testing.T) {
 		for n := range 50 {
 			f.set(down)
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
-			time.Sleep(time.Second)
+			await.Sleep(time.Second)
 			f.set(nil)
 			must(t, s.Flush(context.Background()))
 		}
@@ -153,7 +154,7 @@ func TestOutagesInOneMinuteAreReportedOnce(t *testing.T) {
 			return delivery.Result{}, ctx.Err(), true
 		})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 50, 200)))
-		time.Sleep(time.Minute)
+		await.Sleep(time.Minute)
 		if n := r.count(); n != 2 {
 			t.Errorf("got %d reports, want one more a minute after the first", n)
 		}
@@ -175,7 +176,7 @@ func TestReachableDestinationIsNotReported(t *testing.T) {
 		must(t, err)
 		for n := range 10 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
-			time.Sleep(time.Hour)
+			await.Sleep(time.Hour)
 		}
 		must(t, s.Close())
 		if n := r.count(); n > 0 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -55,15 +56,13 @@ func TestFailedWritesAreTakenBackLater(t *testing.T) {
 						heal[number] = m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: path, Err: syscall.EIO})
 						write(1)
 					}
-					time.Sleep(3*makePause + makePause/2)
-					synctest.Wait()
+					await.Sleep(3*makePause + makePause/2)
 					if got, want := unpatched(s), map[string]int{"kept": 2}[name]; got != want {
 						t.Errorf("%d segments that are not read wait for patches, want %d", got, want)
 					}
 					for _, number := range order {
 						heal[number]()
-						time.Sleep(2 * makePause)
-						synctest.Wait()
+						await.Sleep(2 * makePause)
 					}
 					if order == nil {
 						heal[1]()
@@ -97,7 +96,7 @@ func TestSegmentThatIsLeftIsPatched(t *testing.T) {
 		m := vfstest.NewMem(nil)
 		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 		s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {}})
-		time.Sleep(time.Second) // nothing is due
+		await.Sleep(time.Second) // nothing is due
 		const number = 9
 		g, err := s.create(number)
 		must(t, err)
@@ -106,12 +105,12 @@ func TestSegmentThatIsLeftIsPatched(t *testing.T) {
 			t.Fatal("the start of the segment was written")
 		}
 		s.leave(g)
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		heal()
 		if n := unpatched(s); n != 1 {
 			t.Errorf("%d segments wait for patches, want one", n)
 		}
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		if n := unpatched(s); n != 0 {
 			t.Errorf("%d segments wait for patches when they can be written, want none", n)
 		}
@@ -148,7 +147,7 @@ func TestSharedSizeIsCheckedAfterMaking(t *testing.T) {
 					return n
 				}
 				synctest.Wait()
-				time.Sleep(time.Second)
+				await.Sleep(time.Second)
 				reached, hold := make(chan struct{}), make(chan struct{})
 				m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Times: 1, Reached: func() { close(reached) }, Hold: hold})
 				for n := 0; s.active.Load().Number < 2; n++ {
@@ -165,13 +164,12 @@ func TestSharedSizeIsCheckedAfterMaking(t *testing.T) {
 					t.Errorf("got %+v and %d files, want %d errors, 2 segments and %d files", st, files(), c.errors, c.files)
 				}
 				heal()
-				time.Sleep(2 * makePause)
+				await.Sleep(2 * makePause)
 				if st := s.Stats(); st.Segments != 2 {
 					t.Errorf("got %+v, want 2 segments while there is no room", st)
 				}
 				must(t, m.Remove(filepath.Join(slot(2), store.SegmentName(1))))
-				time.Sleep(2 * makePause)
-				synctest.Wait()
+				await.Sleep(2 * makePause)
 				if st := s.Stats(); st.Segments != 3 || files() != 3 || s.next == nil || s.next.Number != 3 {
 					t.Errorf("got %+v and %d files, want segment 3 when there is room", st, files())
 				}
@@ -194,7 +192,7 @@ func TestCallAfterASlowDeletion(t *testing.T) {
 		for s.active.Load().Number < 2 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
 		}
-		time.Sleep(time.Second) // the first segment is settled
+		await.Sleep(time.Second) // the first segment is settled
 		f.set(down)
 		if err := fill(s); err != errSlow {
 			t.Errorf("while the deletion hangs: got %v, want errSlow", err)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -344,13 +345,12 @@ func TestFilesThatAreNotReused(t *testing.T) {
 	t.Run("not used", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d, made := settleOne(t, 0)
-			time.Sleep(store.SpareTime - 1)
+			await.Sleep(store.SpareTime - 1)
 			d.DropExpired()
 			if _, err := os.Lstat(made); err != nil {
 				t.Errorf("it was dropped early: %v", err)
 			}
-			time.Sleep(time.Nanosecond)
-			synctest.Wait()
+			await.Sleep(time.Nanosecond)
 			<-d.Sweeper.Due // the goroutine that makes segments drops it
 			d.DropExpired()
 			wantDeleted(t, d, made)
@@ -415,7 +415,7 @@ func TestSparesAreDeletedAfterAWhile(t *testing.T) {
 		if len(spares()) == 0 {
 			t.Error("got no spares")
 		}
-		time.Sleep(2 * store.SpareTime)
+		await.Sleep(2 * store.SpareTime)
 		if left := spares(); len(left) > 0 {
 			t.Errorf("got %q after %v", left, 2*store.SpareTime)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -77,18 +78,18 @@ func TestLineAfterASegmentThatFailedIsDelivered(t *testing.T) {
 		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 		heal := m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Skip: 1, Err: syscall.ENOSPC})
 		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {}})
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 200)))
 		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*.seg*", Times: 1, Err: syscall.EIO})
 		if s.WriteRecord(record(nib.LevelInfo, 1, 200)) == nil {
 			t.Error("the line was accepted")
 		}
 		f.set(nil)
-		time.Sleep(time.Minute)
+		await.Sleep(time.Minute)
 		heal()
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		must(t, s.WriteRecord(record(nib.LevelInfo, 2, 200)))
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		if st := checkIdentity(t, s); st.Pending > 0 || st.Delivered != 2+st.Notices {
 			t.Errorf("got %+v, want two lines delivered", st)
 		}
@@ -124,8 +125,7 @@ func TestCloseWakesBlockedCalls(t *testing.T) {
 func TestCopierRestsBesideABacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, fs: memBacklog(t, 10, 200, SyncNever), boot: 99, Drain: 1, OnError: func(error) {}})
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		await.Sleep(time.Hour)
 		if !s.resting.Load() {
 			t.Error("the copier does not rest")
 		}
@@ -179,9 +179,9 @@ func TestReportsAreRepeatedAfterAMinute(t *testing.T) {
 			if s.awaitReports(); reported.with("") != n+1 {
 				t.Errorf("got %d reports in minute %d", reported.with(""), n+1)
 			}
-			time.Sleep(reportPause - 2*time.Millisecond)
+			await.Sleep(reportPause - 2*time.Millisecond)
 			s.report("x", errDown)
-			time.Sleep(time.Millisecond)
+			await.Sleep(time.Millisecond)
 		}
 		must(t, s.Close())
 		if n := reported.with("x: down"); n != 3 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
@@ -74,8 +75,7 @@ func TestSlotThatFailsIsLeft(t *testing.T) {
 				must(t, s.WriteRecord(record(nib.LevelInfo, 10+n, 100)))
 			}
 			must(t, s.Flush(context.Background()))
-			time.Sleep(time.Second)
-			synctest.Wait()
+			await.Sleep(time.Second)
 			if n := reported.with("take a slot"); failed != 1 || (n == 1) != c.counts || (s.Stats().Errors == 1) != c.counts {
 				t.Errorf("%s fails with %v: got %d reports and %d errors", c.name, c.err, n, s.Stats().Errors)
 			}
@@ -116,7 +116,7 @@ func TestCursorOfASlotThatFailsIsClosedOnce(t *testing.T) {
 		if n := s.Stats().Errors; n != 2 {
 			t.Errorf("got %d errors, want that of each slot", n)
 		}
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		must(t, s.Close())
 		synctest.Wait()
 		if opened.Load() != closed.Load() || opened.Load() == 0 {
@@ -203,8 +203,7 @@ func TestErrorsOfAdoptedSlotsAreReported(t *testing.T) {
 		between := open(t, memDir, nil, shared(Config{fs: m, Sync: SyncNever})) // takes it over
 		s := open(t, memDir, &far{do: down}, shared(Config{fs: m, Sync: SyncNever, Drain: 1, OnError: reported.add}))
 		must(t, between.Close())
-		time.Sleep(time.Second)
-		synctest.Wait()
+		await.Sleep(time.Second)
 		if n := reported.with(errDown.Error()); n == 0 {
 			t.Error("the error of the destination was not reported")
 		}
@@ -226,15 +225,14 @@ func TestCloseWaitsForAdoptedSlots(t *testing.T) {
 		}}
 		s := open(t, memDir, f, shared(Config{fs: m, Sync: SyncNever, Drain: 1, hang: time.Second, OnError: func(error) {}}))
 		must(t, between.Close())
-		time.Sleep(time.Second)
-		synctest.Wait()
+		await.Sleep(time.Second)
 		begin := time.Now()
 		_ = s.Close()
 		if took := time.Since(begin); took < time.Second || took > 3*time.Second || calls != 1 {
 			t.Errorf("Close took %v, want one to three seconds; Deliver was called %d times", took, calls)
 		}
 		close(hold)
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 	})
 }
 
@@ -258,8 +256,7 @@ func TestDropsOfASlotThatFailsCountOnce(t *testing.T) {
 		if got := memSlots(t, m); len(got) != 2 {
 			t.Errorf("got the slots %q, want two", got)
 		}
-		time.Sleep(time.Second)
-		synctest.Wait()
+		await.Sleep(time.Second)
 		if st := s.Stats(); loss.Sum(st.Inherited) != dropped {
 			t.Errorf("got the inherited drops %+v, want %d lines", st.Inherited, dropped)
 		}

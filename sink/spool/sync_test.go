@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
@@ -72,8 +73,7 @@ func TestWriteIsTakenBackWithoutADestination(t *testing.T) {
 			}
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 300)))
 		}
-		time.Sleep(4 * makePause)
-		synctest.Wait()
+		await.Sleep(4 * makePause)
 		image := m.CrashClone(vfstest.Everything)
 		must(t, s.Close())
 		if n := m.Opened(); n > 0 {

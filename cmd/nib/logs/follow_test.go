@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/cmd/nib/logs"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/logread"
 )
 
@@ -161,11 +162,10 @@ func TestTailMergesSeveralFiles(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		out := tail(t, logs.Selection{Query: query(t, "level >= warn")}, 10, a, b)
-		time.Sleep(soon)
+		await.Sleep(soon)
 		put(t, a, line(2, "warn", "a2")+line(3, "info", "a3")+line(5, "warn", "a5"))
 		put(t, b, line(1, "error", "b1")+line(4, "error", "b4"))
-		time.Sleep(soon)
-		synctest.Wait()
+		await.Sleep(soon)
 		want := strings.ReplaceAll(line(1, "error", "b1")+line(2, "warn", "a2")+line(4, "error", "b4")+line(5, "warn", "a5"), "\n", " ")
 		if got := out.take(); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -187,8 +187,7 @@ func TestTailBeginsWithTheLastSelectedLines(t *testing.T) {
 	for n, want := range map[int]string{0: "", 1: "long", 3: "3000 4000 long", 5: "1000 2000 3000 4000 long", 100: "0 1000 2000 3000 4000 long"} {
 		synctest.Test(t, func(t *testing.T) {
 			out := tail(t, logs.Selection{Query: query(t, "level = error")}, n, path)
-			time.Sleep(soon)
-			synctest.Wait()
+			await.Sleep(soon)
 			var got []string
 			for _, word := range strings.Fields(out.take()) {
 				if m, ok := strings.CutPrefix(word, "msg="); ok {

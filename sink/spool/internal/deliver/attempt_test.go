@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -240,7 +241,7 @@ func TestOutageIsReported(t *testing.T) {
 			after time.Duration
 			want  int
 		}{{OutageDelay - 1, 0}, {1, 1}, {outagePause - 1, 1}, {1, 2}, {outagePause, 3}} {
-			time.Sleep(c.after)
+			await.Sleep(c.after)
 			if got := reports(); got != c.want {
 				t.Errorf("got %d reports, want %d", got, c.want)
 			}
@@ -249,17 +250,17 @@ func TestOutageIsReported(t *testing.T) {
 			t.Errorf("got %q, want %q", d.reports[2], want)
 		}
 		hold <- struct{}{}
-		time.Sleep(10 * time.Second) // a new outage within a minute
+		await.Sleep(10 * time.Second) // a new outage within a minute
 		if got := reports(); got != 3 {
 			t.Errorf("got %d reports, want 3", got)
 		}
-		time.Sleep(outagePause)
+		await.Sleep(outagePause)
 		if got := reports(); got != 4 {
 			t.Errorf("got %d reports, want 4", got)
 		}
 		hold <- struct{}{}
 		<-done
-		time.Sleep(time.Hour)
+		await.Sleep(time.Hour)
 		if got := reports(); got != 4 {
 			t.Errorf("got %d reports after the end, want 4", got)
 		}

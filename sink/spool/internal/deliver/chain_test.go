@@ -18,6 +18,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
@@ -484,7 +485,7 @@ func TestLinesInMemoryOfACallInProgress(t *testing.T) {
 			if want := map[bool]uint64{false: 6}[files]; lost != want || d.LinesLeft == files || d.Settled != want+1 || len(d.batch) != 0 {
 				t.Errorf("files=%v: got %d lost and position %d, want %d", files, lost, d.Settled, want)
 			}
-			time.Sleep(time.Second)
+			await.Sleep(time.Second)
 		})
 	}
 }

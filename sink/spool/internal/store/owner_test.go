@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
@@ -55,8 +56,7 @@ func TestLockIsTriedAgain(t *testing.T) {
 			if err == nil {
 				noError(t, d.Unlock())
 			}
-			time.Sleep(c.held)
-			synctest.Wait()
+			await.Sleep(c.held)
 			if n := m.Opened(); n != 0 {
 				t.Errorf("%s: %d files are open", c.name, n)
 			}

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -396,20 +397,20 @@ func TestSparesExpire(t *testing.T) {
 		d, _ := reusing(t)
 		isDue := func() bool { return isDue(d) }
 		settled(t, d, 1)
-		time.Sleep(SpareTime - 1)
+		await.Sleep(SpareTime - 1)
 		settled(t, d, 2)
-		time.Sleep(SpareTime - 1)
+		await.Sleep(SpareTime - 1)
 		if isDue() {
 			t.Error("spares expire early")
 		}
-		time.Sleep(time.Nanosecond)
+		await.Sleep(time.Nanosecond)
 		if !isDue() {
 			t.Error("spares do not expire")
 		}
 		settled(t, d, 3) // before they are dropped
 		d.DropExpired()
 		wantFiles(t, d, "one was added", madeName(1), madeName(2), madeName(3))
-		time.Sleep(SpareTime)
+		await.Sleep(SpareTime)
 		if !isDue() {
 			t.Error("spares do not expire again")
 		}
@@ -426,7 +427,7 @@ func TestSparesExpireOnce(t *testing.T) {
 		d, _ := reusing(t)
 		isDue := func() bool { return isDue(d) }
 		settled(t, d, 4)
-		time.Sleep(SpareTime)
+		await.Sleep(SpareTime)
 		isDue()
 		d.DropExpired()
 		settled(t, d, 5)
@@ -434,7 +435,7 @@ func TestSparesExpireOnce(t *testing.T) {
 		wantFiles(t, d, "expired once", madeName(5))
 		d.DropSpares(false)
 
-		time.Sleep(SpareTime)
+		await.Sleep(SpareTime)
 		if !isDue() {
 			t.Error("spares do not expire once there are none")
 		}
@@ -448,7 +449,7 @@ func TestSparesExpireOnce(t *testing.T) {
 		d.AllowReuse(false)
 		d.Sweeper.All()
 		isDue()
-		time.Sleep(SpareTime)
+		await.Sleep(SpareTime)
 		if isDue() {
 			t.Error("spares expire after reuse has ended")
 		}
