@@ -190,6 +190,12 @@ func (s *Sink) dropHeld() error {
 	if s.late == nil && s.out.Lines()+s.fill.Lines() > 0 {
 		s.late = errStalled
 	}
+	if s.out.IsTorn() {
+		s.torn = true
+		if s.out.Next() == len("\n") {
+			s.out.Advance(len("\n"), &s.written) // as in giveUp
+		}
+	}
 	s.out.Drop(&s.dropped[stalled])
 	s.fill.Drop(&s.dropped[stalled])
 	err := s.late

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"runtime"
 	"testing"
 	"time"
@@ -72,6 +73,34 @@ func TestCloseDropsWhatAStalledReaderDoesNotTake(t *testing.T) {
 		t.Errorf("got %+v", st)
 	}
 	checkIdentity(t, s, logged)
+}
+
+// TestCloseEndsTheLineThatItCutsOff has a reader that resumes while Close drops
+// the rest of a batch: the notice begins a line of its own, and a line that
+// lacks only its newline is not lost.
+func TestCloseEndsTheLineThatItCutsOff(t *testing.T) {
+	for missing, lost := range map[int]uint64{1: 1, 2: 2} {
+		r, w := stdiotest.Pipe(t)
+		room := capacity(t, w)
+		s := New(Config{File: w, Stall: time.Millisecond, Buffer: room + 1000, Delay: never})
+		mustWrite(t, s, record(nib.LevelInfo, 1, room+missing), record(nib.LevelInfo, 2, 0))
+		if err := s.Flush(context.Background()); err != errStalled {
+			t.Fatalf("Flush: got %v, want errStalled", err)
+		}
+		s.mu.Lock()
+		_ = s.dropHeld() // by Close, after its last attempt to write
+		s.mu.Unlock()
+		held := make([]byte, room)
+		if _, err := io.ReadFull(r, held); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		checkIdentity(t, s, 2)
+		checkTornStream(t, s, string(held)+readUntilClosed(t, r, w))
+		if st := s.Stats(); st.Lost() != lost || st.Notices != 1 {
+			t.Errorf("%d bytes missing: got %+v, want %d lines lost", missing, st, lost)
+		}
+	}
 }
 
 func TestFlushEndsWithItsContext(t *testing.T) {
