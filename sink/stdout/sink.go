@@ -166,7 +166,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, err := s.flush(l, nil)
-	s.writeHead()
+	s.writeHead(limit{})
 	if s.late != nil {
 		err, s.late = s.late, nil
 	}
@@ -182,10 +182,10 @@ func flushError(ctx context.Context, err error) error {
 	return err
 }
 
-// Close flushes, waiting for the reader for up to Config.Stall, drops the lines
-// that are then still in the buffer, stops the goroutine and closes the sink's
-// own descriptor. It does not close Config.File. Later lines are dropped.
-// Closing again does nothing.
+// Close flushes, drops the lines that are then still in the buffer, reports the
+// losses, stops the goroutine and closes the sink's own descriptor. It waits
+// for the reader for up to Config.Stall. It does not close Config.File. Later
+// lines are dropped. Closing again does nothing.
 func (s *Sink) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -204,9 +204,10 @@ func (s *Sink) Close() error {
 	defer s.release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, _ = s.flush(limit{until: time.Now().Add(s.stall)}, nil)
+	l := limit{until: time.Now().Add(s.stall)}
+	_, _ = s.flush(l, nil)
 	err := s.dropHeld()
-	s.writeHead()
+	s.writeHead(l)
 	s.port.Close()
 	return err
 }

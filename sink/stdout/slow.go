@@ -160,15 +160,29 @@ func (s *Sink) try(rest []byte, begun bool) (n int, err error) {
 	return n, err
 }
 
-// writeHead writes the head, if there is one and it can be written at once. The
-// turn and mu are held.
-func (s *Sink) writeHead() {
-	if s.hasHead() && s.port.State() == nil {
-		s.prepare()
-		_, err := s.send(nil)
-		s.confirm()
+// writeHead writes notices of all losses, unless a line of the buffer is half
+// written. It waits for the reader if l allows it. The turn and mu are held; mu
+// is released while it waits.
+func (s *Sink) writeHead(l limit) {
+	for s.hasHead() && !s.out.IsTorn() {
+		err := s.port.State()
+		if err == nil {
+			s.prepare()
+			_, err = s.send(nil)
+			s.confirm()
+		}
 		if err == nil {
 			s.settle()
+			continue
+		}
+		if err != stdio.ErrFull {
+			return
+		}
+		s.mu.Unlock()
+		ready := s.wait(l)
+		s.mu.Lock()
+		if !ready {
+			return
 		}
 	}
 }
