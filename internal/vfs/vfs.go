@@ -35,6 +35,11 @@ type FS interface {
 	// Rename gives a file a new name, replacing an existing file with that name.
 	Rename(oldname, newname string) error
 
+	// RenameNoReplace is Rename, but fails with fs.ErrExist if there is a file
+	// called newname. Its error is errors.ErrUnsupported where the system or the
+	// file system cannot do that.
+	RenameNoReplace(oldname, newname string) error
+
 	// Link gives a file another name, and fails if there is a file with it.
 	Link(oldname, newname string) error
 

@@ -390,7 +390,7 @@ func TestOnErrorMayDoAnything(t *testing.T) {
 		_ = s.Rotate()
 		panic(err)
 	}})
-	m.Fail(vfstest.Fault{Op: vfstest.OpRename, Err: syscall.EACCES})
+	m.Fail(vfstest.Fault{Op: vfstest.OpNoReplace, Err: syscall.EACCES})
 	for n := range 20 {
 		clock.advance(2 * time.Minute)
 		writeNumbers(t, s, n, n+1)

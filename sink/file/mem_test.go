@@ -3,6 +3,7 @@
 package file
 
 import (
+	"errors"
 	"bytes"
 	"compress/gzip"
 	"io"
@@ -29,6 +30,11 @@ func newMem(t testing.TB) (*vfstest.Mem, *testClock) {
 	m := vfstest.NewMem(c.now)
 	must(t, m.MkdirAll(logDir, 0o700), m.SyncDir(filepath.Dir(logDir)))
 	return m, c
+}
+
+// replacesOnly makes m a file system whose renames always replace.
+func replacesOnly(m *vfstest.Mem) {
+	m.Fail(vfstest.Fault{Op: vfstest.OpNoReplace, Err: errors.ErrUnsupported})
 }
 
 // openMem opens livePath in m.

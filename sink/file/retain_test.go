@@ -254,6 +254,7 @@ func TestNameThatARotationHasTakenIsLeftAlone(t *testing.T) {
 		writeNumbers(t, s, 2, 3)
 		clock.set(clock.now().Add(-24 * time.Hour))
 		tidied(other)
+		replacesOnly(m)
 		heal := m.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: "app.log", Reached: other.tidyOnce})
 		must(t, s.Rotate())
 		heal()

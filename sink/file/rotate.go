@@ -129,40 +129,25 @@ func (s *Sink) rotate() error {
 	if s.resize(info.Size); s.size == 0 { // it was truncated
 		return nil
 	}
-	name, err := s.reserve()
-	if err != nil {
-		return err
-	}
 	s.endLine()
 	s.syncOld()
 	if !vfs.CanRenameOpen {
 		s.letGo()
 	}
-	if err := s.fs.Rename(s.path, name); err != nil {
-		renamed, lookErr := s.wasRenamed(name)
-		if !renamed {
-			if !vfs.CanRenameOpen {
-				lookErr = errors.Join(lookErr, s.reopen())
-			}
-			return errors.Join(err, lookErr)
+	name, err := s.moveAway()
+	if name == "" {
+		if !vfs.CanRenameOpen {
+			err = errors.Join(err, s.reopen())
 		}
+		return err
+	}
+	if err != nil {
 		s.report("rotate", err)
 	}
 	s.moveIndex(name)
 	s.stats.Rotations++
 	s.rotateAt, s.rotatePause = 0, 0
 	return s.reopen()
-}
-
-// wasRenamed reports whether the file has the new name although renaming it
-// failed: a network file system may lose the response of its server. If not, it
-// deletes the empty file with this name.
-func (s *Sink) wasRenamed(name string) (bool, error) {
-	info, err := s.fs.Lstat(name)
-	if err != nil || info.Size > 0 {
-		return err == nil && info.ID == s.id, unlessGone(err)
-	}
-	return false, unlessGone(s.fs.Remove(name))
 }
 
 // endLine ends a partial last line of the file, so that the old files can be
@@ -188,8 +173,10 @@ func (s *Sink) letGo() {
 	s.file = nil
 }
 
-// reserve creates an empty file with the name for the file to rotate.
-func (s *Sink) reserve() (name string, err error) {
+// moveAway renames the file to a name that is free and returns this name, or ""
+// if the file could not be renamed. It may have been renamed although there is
+// an error: a network file system may lose the response of its server.
+func (s *Sink) moveAway() (name string, err error) {
 	t := s.clock.wall().UTC().Truncate(time.Microsecond)
 	seq := 0
 	if t.Equal(s.lastName) {
@@ -197,24 +184,49 @@ func (s *Sink) reserve() (name string, err error) {
 	}
 	for ; seq < maxSeq; seq++ {
 		name = filepath.Join(s.dir, s.naming.name(t, seq))
-		f, err := s.fs.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, s.c.Mode)
-		if errors.Is(err, fs.ErrExist) {
+		if packed, err := s.wasPacked(name); err != nil {
+			return "", err
+		} else if packed {
 			continue
 		}
+		err := s.renameTo(name)
 		if err != nil {
-			return "", err
+			switch moved, lookErr := s.isNamed(name, vfs.Info{ID: s.id}); {
+			case moved:
+			case errors.Is(err, fs.ErrExist):
+				continue
+			default:
+				return "", errors.Join(err, lookErr)
+			}
 		}
-		_ = f.Close() // nothing was written
-		packed, err := s.wasPacked(name)
-		if err == nil && !packed {
-			s.lastName, s.lastSeq = t, seq
-			return name, nil
-		}
-		if err = errors.Join(err, s.fs.Remove(name)); err != nil {
-			return "", err // the name is taken by an empty file, which is deleted later
-		}
+		s.lastName, s.lastSeq = t, seq
+		return name, err
 	}
 	return "", fmt.Errorf("no name is left like %s", name)
+}
+
+// renameTo renames the file to name, if it is free.
+//
+// A rename that replaces a file makes ext4 find blocks for all of the renamed
+// file and begin to write it to the disk before the call returns: 8 to 100 ms
+// for 50 MiB, during which no line is written, and 0.3 ms without a file to
+// replace.
+func (s *Sink) renameTo(name string) error {
+	err := s.fs.RenameNoReplace(s.path, name)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	f, err := s.fs.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, s.c.Mode)
+	if err != nil {
+		return err
+	}
+	_ = f.Close() // nothing was written
+	if err = s.fs.Rename(s.path, name); err != nil {
+		if info, lookErr := s.fs.Lstat(name); lookErr == nil && info.Size == 0 {
+			err = errors.Join(err, unlessGone(s.fs.Remove(name)))
+		}
+	}
+	return err
 }
 
 // wasPacked reports whether there is a compressed file that was called name

@@ -190,8 +190,9 @@ func TestFailedRotationLosesNothing(t *testing.T) {
 		fault vfstest.Fault
 	}{
 		{"lock", vfstest.Fault{Op: vfstest.OpLock, Path: lockName("app.log"), Err: syscall.EMFILE}},
+		{"rename", vfstest.Fault{Op: vfstest.OpNoReplace, Err: syscall.EACCES}},
 		{"reserve", vfstest.Fault{Op: vfstest.OpCreate, Path: "app-*", Err: syscall.EMFILE}},
-		{"rename", vfstest.Fault{Op: vfstest.OpRename, Err: syscall.EACCES}},
+		{"replace", vfstest.Fault{Op: vfstest.OpRename, Err: syscall.EACCES}},
 		{"create", vfstest.Fault{Op: vfstest.OpCreate, Path: "app.log", Err: syscall.EMFILE}},
 		{"lock of the new file", vfstest.Fault{Op: vfstest.OpLock, Path: "app.log", Err: syscall.EIO}},
 	} {
@@ -200,6 +201,9 @@ func TestFailedRotationLosesNothing(t *testing.T) {
 			var reported []error
 			s := openMem(t, m, clock, Config{MaxSize: 200, OnError: func(err error) { reported = append(reported, err) }})
 			writeNumbers(t, s, 0, 5)
+			if c.name == "reserve" || c.name == "replace" {
+				replacesOnly(m)
+			}
 			heal := m.Fail(c.fault)
 			for n := 5; n < 40; n++ { // for seven seconds
 				writeNumbers(t, s, n, n+1)
@@ -360,12 +364,16 @@ func TestOldFileThatStaysLockedIsReported(t *testing.T) {
 // of its server: the file must not be taken for the empty one that reserved the
 // name.
 func TestRenameThatWasDoneAlthoughItFailed(t *testing.T) {
-	for _, done := range []bool{true, false} {
+	for i, op := range []vfstest.Op{vfstest.OpRename, vfstest.OpRename, vfstest.OpNoReplace, vfstest.OpNoReplace} {
 		m, clock := newMem(t)
+		if op == vfstest.OpRename {
+			replacesOnly(m)
+		}
 		var reported []error
 		s := openMem(t, m, clock, Config{OnError: func(err error) { reported = append(reported, err) }})
 		writeNumbers(t, s, 0, 3)
-		m.Fail(vfstest.Fault{Op: vfstest.OpRename, Times: 1, Err: syscall.EIO, Done: done})
+		done := i%2 == 0
+		m.Fail(vfstest.Fault{Op: op, Times: 1, Err: syscall.EIO, Done: done})
 		err := s.Rotate()
 		if done && (err != nil || len(reported) != 1 || s.Stats().Rotations != 1) {
 			t.Errorf("done: got %v, %v, %+v, want a rotation and a report", err, reported, s.Stats())
@@ -393,7 +401,7 @@ func TestPausesBetweenFailedRotations(t *testing.T) {
 			return func() { must(t, lock.Close()) }
 		}, 100 * time.Microsecond},
 		{"fault", func(_ *testing.T, m *vfstest.Mem) func() {
-			return m.Fail(vfstest.Fault{Op: vfstest.OpRename, Err: syscall.EACCES})
+			return m.Fail(vfstest.Fault{Op: vfstest.OpNoReplace, Err: syscall.EACCES})
 		}, 100 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -474,7 +482,7 @@ func TestFailedRotationIsReportedAtOnce(t *testing.T) {
 	}
 	clock.advance(time.Second)
 	opens := 0
-	m.Fail(vfstest.Fault{Op: vfstest.OpRename, Err: syscall.EACCES})
+	m.Fail(vfstest.Fault{Op: vfstest.OpNoReplace, Err: syscall.EACCES})
 	m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "app.log", Reached: func() { opens++ }})
 	writeNumbers(t, s, 2, 3)
 	if !errors.Is(reported, syscall.EACCES) {
@@ -493,13 +501,22 @@ func TestRenameWithAnUnknownResult(t *testing.T) {
 		rename, look vfstest.Fault
 		want         error
 	}{
-		"done, and no look":        {vfstest.Fault{Err: syscall.EIO, Done: true}, vfstest.Fault{Err: syscall.ESTALE}, syscall.ESTALE},
-		"lines of another program": {vfstest.Fault{Err: syscall.EIO}, vfstest.Fault{}, syscall.EIO},
+		"done, and no look": {
+			vfstest.Fault{Op: vfstest.OpNoReplace, Err: syscall.EIO, Done: true}, vfstest.Fault{Err: syscall.ESTALE}, syscall.ESTALE},
+		"lines of another program": {
+			vfstest.Fault{Op: vfstest.OpNoReplace, Err: syscall.EIO}, vfstest.Fault{}, syscall.EIO},
+		"replaced, and no look": {
+			vfstest.Fault{Op: vfstest.OpRename, Err: syscall.EIO, Done: true}, vfstest.Fault{Err: syscall.ESTALE}, syscall.ESTALE},
+		"reserved, and lines of another program": {
+			vfstest.Fault{Op: vfstest.OpRename, Err: syscall.EIO}, vfstest.Fault{}, syscall.EIO},
 	} {
 		m, clock := newMem(t)
+		if c.rename.Op == vfstest.OpRename {
+			replacesOnly(m)
+		}
 		s := openMem(t, m, clock, Config{})
 		writeNumbers(t, s, 0, 2)
-		c.rename.Op, c.rename.Times = vfstest.OpRename, 1
+		c.rename.Times = 1
 		c.look.Op, c.look.Path = vfstest.OpLstat, firstName
 		if !c.rename.Done {
 			c.rename.Reached = func() { put(t, m, filepath.Join(logDir, firstName), "text\n") }
@@ -527,7 +544,7 @@ func TestRotationEndsTheLastLine(t *testing.T) {
 		s := openMem(t, m, clock, Config{OnError: func(error) {}})
 		old := livePath
 		if fails {
-			m.Fail(vfstest.Fault{Op: vfstest.OpRename, Times: 1, Err: syscall.EACCES})
+			m.Fail(vfstest.Fault{Op: vfstest.OpNoReplace, Times: 1, Err: syscall.EACCES})
 			if err := s.Rotate(); !errors.Is(err, syscall.EACCES) {
 				t.Errorf("got %v, want %v", err, syscall.EACCES)
 			}

@@ -228,7 +228,7 @@ func TestPausesBetweenFailedRotationsByTheClock(t *testing.T) {
 	clock.advance(time.Second - 123456*time.Microsecond)
 	var attempts []int
 	step, looks := 0, 0
-	heal := m.Fail(vfstest.Fault{Op: vfstest.OpRename, Err: syscall.EACCES, Reached: func() { attempts = append(attempts, step) }})
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpNoReplace, Err: syscall.EACCES, Reached: func() { attempts = append(attempts, step) }})
 	m.Fail(vfstest.Fault{Op: vfstest.OpLstat, Path: "app.log", Reached: func() { looks++ }})
 	for ; step < 20; step++ {
 		writeNumbers(t, s, step, step+2)

@@ -34,6 +34,8 @@ var (
 	erofs  = plain("EROFS", syscall.EROFS)
 	locked = Outcome{Name: "locked", Err: vfs.ErrLocked}
 
+	unsupported = Outcome{Name: "unsupported", Err: errors.ErrUnsupported}
+
 	// The response of a network file system was lost.
 	done = Outcome{Name: "done-EIO", Err: syscall.EIO, Done: true}
 )
@@ -52,6 +54,7 @@ var outcomes = map[vfstest.Op][]Outcome{
 	vfstest.OpCreate:      {eio, emfile, enfile, enomem, enospc, edquot, estale, eintr, eacces, erofs, done},
 	vfstest.OpLstat:       {eio, enomem, estale, eacces},
 	vfstest.OpRename:      {eio, enomem, enospc, edquot, estale, eacces, erofs, done},
+	vfstest.OpNoReplace:   {eio, enomem, enospc, edquot, estale, eacces, erofs, done, unsupported},
 	vfstest.OpLink:        {eio, enomem, enospc, edquot, estale, eacces, erofs, done},
 	vfstest.OpRemove:      {eio, enomem, estale, eacces, erofs, done},
 	vfstest.OpMkdir:       {eio, enomem, enospc, edquot, estale, eacces, erofs, done},

@@ -222,6 +222,29 @@ func TestRenameReplaces(t *testing.T) {
 	})
 }
 
+func TestRenameNoReplace(t *testing.T) {
+	everywhere(t, func(t *testing.T, fsys vfs.FS, dir string) {
+		a, b, c := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c")
+		for _, name := range []string{a, b} {
+			f := open(t, fsys, name, appending)
+			write(t, f, name)
+			must(t, f.Close())
+		}
+		err := fsys.RenameNoReplace(a, b)
+		if errors.Is(err, errors.ErrUnsupported) {
+			t.Skip("this file system cannot do that: ", err)
+		}
+		wantError(t, "a name that is taken", err, fs.ErrExist)
+		wantError(t, "the same name", fsys.RenameNoReplace(a, a), fs.ErrExist)
+		wantError(t, "no file", fsys.RenameNoReplace(c, c), fs.ErrNotExist)
+		must(t, fsys.RenameNoReplace(a, c), fsys.SyncDir(dir))
+		wantText(t, "a name that was free", content(t, fsys, c), a)
+		wantText(t, "the name that was taken", content(t, fsys, b), b)
+		_, err = fsys.Lstat(a)
+		wantError(t, "the old name", err, fs.ErrNotExist)
+	})
+}
+
 func TestDirectories(t *testing.T) {
 	everywhere(t, func(t *testing.T, fsys vfs.FS, dir string) {
 		deep := filepath.Join(dir, "x", "y")

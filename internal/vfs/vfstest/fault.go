@@ -17,6 +17,7 @@ const (
 	OpCreate      Op = "create"
 	OpLstat       Op = "lstat"
 	OpRename      Op = "rename"
+	OpNoReplace   Op = "rename-noreplace"
 	OpLink        Op = "link"
 	OpRemove      Op = "remove"
 	OpMkdir       Op = "mkdir"
@@ -35,7 +36,7 @@ const (
 
 // Ops lists all operations.
 var Ops = []Op{
-	OpOpen, OpCreate, OpLstat, OpRename, OpLink, OpRemove, OpMkdir, OpReadDir, OpSyncDir,
+	OpOpen, OpCreate, OpLstat, OpRename, OpNoReplace, OpLink, OpRemove, OpMkdir, OpReadDir, OpSyncDir,
 	OpWrite, OpRead, OpSync, OpTruncate, OpPreallocate, OpStat, OpFree, OpLock, OpClose,
 }
 

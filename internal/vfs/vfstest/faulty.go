@@ -86,6 +86,11 @@ func (f *Faulty) Rename(oldname, newname string) error {
 	return f.do(OpRename, oldname, func() error { return f.fs.Rename(oldname, newname) }, linkError("rename", oldname, newname))
 }
 
+// RenameNoReplace gives a file a name that is free; see [vfs.FS].
+func (f *Faulty) RenameNoReplace(oldname, newname string) error {
+	return f.do(OpNoReplace, oldname, func() error { return f.fs.RenameNoReplace(oldname, newname) }, linkError("rename", oldname, newname))
+}
+
 // Link gives a file another name; see [vfs.FS].
 func (f *Faulty) Link(oldname, newname string) error {
 	return f.do(OpLink, oldname, func() error { return f.fs.Link(oldname, newname) }, linkError("link", oldname, newname))

@@ -230,6 +230,11 @@ func (m *memory) Rename(oldname, newname string) error {
 	return m.link(OpRename, oldname, newname)
 }
 
+// RenameNoReplace gives a file a name that is free; see [vfs.FS].
+func (m *memory) RenameNoReplace(oldname, newname string) error {
+	return m.link(OpNoReplace, oldname, newname)
+}
+
 // Link gives a file another name; see [vfs.FS].
 func (m *memory) Link(oldname, newname string) error {
 	return m.link(OpLink, oldname, newname)
@@ -250,13 +255,13 @@ func (m *memory) link(op Op, oldname, newname string) error {
 		return fail(syscall.EPERM)
 	case target != nil && target.mode.IsDir():
 		return fail(syscall.EISDIR)
-	case op == OpLink && target != nil:
+	case op != OpRename && target != nil:
 		return fail(syscall.EEXIST)
 	case target == n: // rename(2) of one name of a file to another does nothing
 		return nil
 	}
 	c := change{{newname, n}}
-	if op == OpRename {
+	if op != OpLink {
 		c = append(c, entry{oldname, nil})
 	}
 	m.apply(c)

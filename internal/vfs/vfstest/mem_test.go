@@ -289,6 +289,7 @@ func TestEveryCallCanFail(t *testing.T) {
 			OpCreate:      func() error { _, err := m.Open(name, appending, 0o600); return err },
 			OpLstat:       func() error { _, err := m.Lstat(name); return err },
 			OpRename:      func() error { return m.Rename(name, name) },
+			OpNoReplace:   func() error { return m.RenameNoReplace(name, name+"2") },
 			OpLink:        func() error { return m.Link(name, name+"2") },
 			OpRemove:      func() error { return m.Remove(name) },
 			OpMkdir:       func() error { return m.MkdirAll(dir, 0o700) },

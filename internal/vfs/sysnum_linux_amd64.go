@@ -4,4 +4,7 @@ package vfs
 
 import "syscall"
 
-const sysFstatat = syscall.SYS_NEWFSTATAT
+const (
+	sysFstatat   = syscall.SYS_NEWFSTATAT
+	sysRenameat2 = 316
+)

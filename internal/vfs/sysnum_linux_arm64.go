@@ -4,4 +4,7 @@ package vfs
 
 import "syscall"
 
-const sysFstatat = syscall.SYS_FSTATAT
+const (
+	sysFstatat   = syscall.SYS_FSTATAT
+	sysRenameat2 = 276
+)
