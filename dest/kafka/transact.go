@@ -51,6 +51,7 @@ func (d *Destination) transact(ctx context.Context, batch []nib.Record) error {
 	l.spool, l.through, l.offset = spool, before, offset
 	for _, i := range index {
 		d.states[i] = state{}
+		delete(l.present, batch[i].Seq) // acknowledged, but aborted
 	}
 	l.queue, l.spare = nil, nil
 	return err

@@ -189,3 +189,22 @@ func TestCommitWithoutAResponse(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// A transaction is aborted that had a record which a search has not found,
+// between others: all of it is sent again.
+func TestAbortAfterASearch(t *testing.T) {
+	c := start(t, 1)
+	conf := Config{TransactionalID: "tx"}
+	before := dial(t, c, conf)
+	deliver(t, before, records(7, 1, 10))
+	mark := before.Mark()
+	deliver(t, before, append(records(7, 11, 14), records(7, 16, 20)...)) // 15 was refused
+	after := dial(t, c, conf)
+	rest := resume(t, after, mark, records(7, 11, 30))
+	if len(rest) != 16 {
+		t.Fatalf("left: got %d records, want 16", len(rest))
+	}
+	c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.EndTxn}, TopLevel: true, Err: kerr.UnknownServerError})
+	deliver(t, after, rest)
+	wantSpool(t, c, 7, 30, false)
+}
