@@ -58,9 +58,9 @@ func (l *lane) acknowledge(p *inFlight, base int64) {
 		l.offset = base + int64(n) - 1
 	}
 	if l.spool != p.spool {
-		l.present, l.exactFrom, l.exactTo = nil, 0, 0
+		l.present, l.through, l.exactFrom, l.exactTo = nil, 0, 0, 0
 	}
-	l.spool, l.through = p.spool, p.numbers[n-1]
+	l.spool, l.through = p.spool, max(l.through, p.numbers[n-1])
 	if l.exactTo > 0 && p.numbers[0] <= l.exactTo {
 		for _, seq := range p.numbers {
 			l.present[seq] = struct{}{}

@@ -92,6 +92,7 @@ type state struct {
 	settled bool
 	sent    bool  // the record is in a pending batch
 	reason  error // why it was rejected
+	retried bool  // it was refused, and another record accepted since
 }
 
 // Stats counts the records and operations of a Destination.

@@ -45,7 +45,7 @@ func TestStatesOfABatch(t *testing.T) {
 			if d.states[i] != (state{}) {
 				t.Errorf("record %d of %d: got %+v", i, n, d.states[i])
 			}
-			d.states[i] = state{true, true, errDenied}
+			d.states[i] = state{true, true, errDenied, true}
 		}
 	}
 	before := &d.states[0]

@@ -160,6 +160,9 @@ func TestAcknowledgedRecordsAreSettled(t *testing.T) {
 	if l.offset != 22 {
 		t.Errorf("got offset %d, want 22 as before", l.offset)
 	}
+	l.queue = []*inFlight{queued(16, 16, -1)} // which was sent again after the others
+	l.acknowledge(l.queue[0], 22)
+	wantSettled(t, l, 10, 18, 10, 11, 12, 14, 15, 16, 17, 18)
 	if len(l.present) != 3 {
 		t.Errorf("%d numbers are kept, want only 12, 14 and 15", len(l.present))
 	}

@@ -5,6 +5,7 @@ package kafka
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -14,7 +15,9 @@ import (
 // Brokers refuse a batch as a whole. The lane finds the records that cause it
 // by splitting the batch, and rejects them only if others of the batch, or
 // after it, are accepted. If none is accepted, the cause is the topic or the
-// clock, which can be fixed, and all are sent again later.
+// clock, which can be fixed, and all are sent again later. It may be fixed
+// between two requests, so records that were refused before another one was
+// accepted are sent again first, and rejected if they are refused again.
 
 // limitKept is the time for which batches keep the size that a broker has
 // accepted. Then a larger one is tried.
@@ -62,11 +65,13 @@ func (l *lane) split() {
 	l.unsend()
 }
 
-// accepted records that a batch was acknowledged, so the records refused before
-// it were refused because of their contents.
+// accepted records that a batch was acknowledged: the records refused before it
+// are sent again, and were refused because of their contents if they are
+// refused again.
 func (l *lane) accepted(p *inFlight) {
-	for _, h := range l.held {
-		l.d.reject(h.index, h.why)
+	for i, h := range l.held {
+		l.d.states[h.index].retried = true
+		l.todo = slices.Insert(l.todo, i, h.index)
 	}
 	l.held, l.probes = l.held[:0], firstProbes
 	switch {
@@ -106,7 +111,7 @@ func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) err
 		return err
 	case why == nil:
 		l.d.states[i].settled = true
-	case others:
+	case others || l.d.states[i].retried:
 		l.d.reject(i, why)
 	default:
 		l.held = append(l.held, heldRecord{i, why})
@@ -140,7 +145,7 @@ func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.Produ
 			return err // the same batch is refused again
 		case reason == nil:
 			l.d.states[i].settled = true
-		case all:
+		case all && !l.d.states[i].retried:
 			l.held = append(l.held, heldRecord{i, reason})
 			continue
 		default:

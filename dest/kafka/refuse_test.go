@@ -81,15 +81,15 @@ func TestLimitGrowsAgain(t *testing.T) {
 	}
 }
 
-// Records that are held are rejected when another one is accepted, and sent
-// again later if too many are held: then their contents are not the cause.
+// Records that are held are sent again when another one is accepted, before the
+// rest, and later if too many are held: then their contents are not the cause.
 func TestHeldRecords(t *testing.T) {
 	l := testLane(3)
-	l.probes = 99
+	l.probes, l.todo = 99, []int{1}
 	l.held = []heldRecord{{0, errDenied}, {2, errDenied}}
 	l.accepted(&inFlight{})
-	if l.d.states[0].reason != errDenied || l.d.states[1].settled || !l.d.states[2].settled || len(l.held) > 0 || l.probes != firstProbes || l.d.Stats().Rejected != 2 {
-		t.Errorf("got %+v, %+v", l.d.states, l.blame)
+	if want := []state{{retried: true}, {}, {retried: true}}; !slices.Equal(l.d.states, want) || !slices.Equal(l.todo, []int{0, 2, 1}) || len(l.held) > 0 || l.probes != firstProbes {
+		t.Errorf("got %+v, %+v, to be sent %v", l.d.states, l.blame, l.todo)
 	}
 	for _, c := range []struct{ held, probes, next int }{{1, 2, 2}, {2, 2, 4}, {700, 700, mostProbes}} {
 		l := testLane(1)
@@ -121,6 +121,11 @@ func TestSingleRecordIsRefused(t *testing.T) {
 	l.others, l.suspect = true, 10
 	if err := l.refuseAll(t.Context(), batch, errDenied); err != nil || len(l.held) > 0 || l.d.states[0].reason != errDenied || l.suspect > 0 {
 		t.Errorf("a part was accepted: got %v, %+v, %+v", err, l.held, l.d.states[0])
+	}
+	l, batch = refusedLane(1)
+	l.d.states[0].retried = true
+	if err := l.refuseAll(t.Context(), batch, errDenied); err != nil || len(l.held) > 0 || l.d.states[0].reason != errDenied {
+		t.Errorf("again: got %v, %+v, %+v", err, l.held, l.d.states[0])
 	}
 	l, batch = refusedLane(1)
 	l.queue[0].index[0] = -1
@@ -168,6 +173,16 @@ func TestNamedRecordsAreRefused(t *testing.T) {
 	}
 	if !slices.Equal(l.todo, []int{0, 1, 2, 3, 4}) {
 		t.Errorf("all: to be sent: got %v", l.todo)
+	}
+	l, batch = refusedLane(4)
+	l.held = []heldRecord{{4, errDenied}}
+	if err := l.refuseSome(t.Context(), batch, response(0), errDenied); err != nil || len(l.held) != 1 {
+		t.Errorf("one, while another is held: got %v, %d held", err, len(l.held))
+	}
+	l, batch = refusedLane(2)
+	l.d.states[1].retried = true
+	if err := l.refuseSome(t.Context(), batch, response(0, 1), errDenied); err == nil || l.d.states[0].settled || l.d.states[1].reason == nil {
+		t.Errorf("all, one again: got %v, %+v", err, l.d.states)
 	}
 	l, batch = refusedLane(3)
 	if err := l.refuseSome(t.Context(), batch, response(1, 3, -1, 9), errDenied); !errors.Is(err, kerr.InvalidRecord) || len(l.held) > 0 {

@@ -88,14 +88,16 @@ func TestAllRefusedIsHeld(t *testing.T) {
 }
 
 // A topic is fixed between two requests of an attempt, after a whole batch was
-// refused: its records are accepted then, and not rejected.
+// refused, or some of its records one by one: they are accepted then, and not
+// rejected.
 func TestFixedWithinAnAttempt(t *testing.T) {
-	for _, named := range []bool{true, false} {
+	for at := 2; at < 20; at++ { // the request at which it is fixed
+		named := at == 3 // the others are not
 		c := start(t, 1)
 		sent, heal := 0, func() {}
 		c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 			c.KeepControl()
-			if sent++; sent == 2 {
+			if sent++; sent == at {
 				heal()
 			}
 			return nil, nil, false
@@ -103,9 +105,9 @@ func TestFixedWithinAnAttempt(t *testing.T) {
 		heal = refuseAll(c, logs, kerr.InvalidRecord.Code, named)
 		d := dial(t, c, Config{})
 		if got := deliver(t, d, records(7, 1, 10)); len(got) > 0 {
-			t.Errorf("named %v: rejected %v", named, got)
+			t.Errorf("fixed at request %d, named %v: rejected %v", at, named, got)
 		}
-		wantExactly(t, c, 1, 10)
+		wantSpool(t, c, 7, 10, at < 4) // later, records that were refused come after others
 	}
 }
 
