@@ -111,17 +111,19 @@ type Config struct {
 
 	// TransactionalID makes each batch a transaction with this id, which no two
 	// processes may use at the same time: the later one fences the earlier one.
-	// It prevents all duplicates for consumers that read committed records only
-	// (isolation.level=read_committed); other consumers also see aborted
-	// records. It requires PartitioningPerSpool, and costs about four more
-	// round trips for each batch.
+	// For consumers that read committed records only
+	// (isolation.level=read_committed), it prevents duplicates, with the
+	// exceptions in docs/kafka.md; other consumers also see aborted records. It
+	// requires PartitioningPerSpool, and costs about four more round trips for
+	// each batch.
 	TransactionalID string
 
 	// DeadLetter is a topic for records that brokers refuse, with the reason in
 	// the header "reason". Their timestamp is the current time; their own is in
-	// the header "time". Without it, or if this topic refuses them too, a
-	// record is rejected if others around it are accepted; otherwise it waits,
-	// since the reason can be fixed.
+	// the header "time". A record may be there twice after a lost response or a
+	// kill. Without DeadLetter, or if this topic refuses it too, a record is
+	// rejected if others around it are accepted; otherwise it waits, since the
+	// reason can be fixed.
 	DeadLetter string
 
 	// CreateTopic lets brokers create a missing topic, if they are configured to

@@ -98,6 +98,25 @@ func TestResumeCounts(t *testing.T) {
 	}
 }
 
+// All partitions are searched once, and again for records that are more than a
+// minute older.
+func TestSearchForOlderRecords(t *testing.T) {
+	d := dial(t, start(t, 3), Config{Partitioning: PartitioningRoundRobin})
+	for _, c := range []struct {
+		older time.Duration
+		want  uint64
+	}{{0, 3}, {0, 3}, {time.Minute, 3}, {time.Minute + time.Millisecond, 6}} {
+		batch := records(7, 11, 15)
+		for i := range batch {
+			batch[i].Time -= c.older.Nanoseconds()
+		}
+		resume(t, d, nil, batch)
+		if got := d.Stats().Searches; got != c.want {
+			t.Errorf("older by %v: got %d searches, want %d", c.older, got, c.want)
+		}
+	}
+}
+
 // A process that cannot resume leaves the mark as it was.
 func TestMarkAfterAFailedResume(t *testing.T) {
 	c := start(t, 3)
