@@ -62,8 +62,14 @@ type Sink struct {
 	late  error           // first loss of lines whose calls had returned, until Flush or Close returns it
 	awake bool            // the goroutine is enforcing the delay
 	wake  chan struct{}
+	closing
+}
+
+// closing has the channels of Close. Without a buffer only ended is set.
+type closing struct {
 	quit  chan struct{} // closed by Close
 	done  chan struct{} // closed by the goroutine
+	ended chan struct{} // closed when Close has ended
 }
 
 type traits = contract.TraitSet
@@ -86,6 +92,7 @@ func New(c Config) *Sink {
 		delay:   c.Delay,
 		onStall: c.OnStall,
 		turn:    make(chan struct{}, 1),
+		closing: closing{ended: make(chan struct{})},
 		head:    head{text: make([]byte, 0, noticeSize), notices: loss.NewNotices(c.Layout), view: c.View, line: make([]byte, 0, noticeSize)},
 	}
 	// OnStall may log; the recursion ends because it never runs concurrently.
@@ -185,13 +192,15 @@ func flushError(ctx context.Context, err error) error {
 // Close flushes, drops the lines that are then still in the buffer, reports the
 // losses, stops the goroutine and closes the sink's own descriptor. It waits
 // for the reader for up to Config.Stall. It does not close Config.File. Later
-// lines are dropped. Closing again does nothing.
+// lines are dropped. Closing again only waits for the first Close.
 func (s *Sink) Close() error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
+		<-s.ended
 		return nil
 	}
+	defer close(s.ended)
 	s.closed, s.trouble = true, true
 	s.mu.Unlock()
 	if s.size > 0 {

@@ -134,6 +134,24 @@ func TestCloseCallsOffAFlush(t *testing.T) {
 	}
 }
 
+// A program may end when any of its calls of Close returns.
+func TestSecondCloseWaitsForTheFirst(t *testing.T) {
+	s := buffered(t, Config{File: tempFile(t)})
+	mustWrite(t, s, record(nib.LevelInfo, 1, 0))
+	s.acquire(limit{}) // like a call that waits for the reader
+	go s.Close()
+	await.Until(t, "the first Close waits", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.closed
+	})
+	go s.release()
+	s.Close()
+	if st := s.Stats(); st.Lines != 1 {
+		t.Errorf("got %+v, want the line written", st)
+	}
+}
+
 func TestFlushReportsALossOnce(t *testing.T) {
 	r, w := stdiotest.Pipe(t)
 	s := buffered(t, Config{File: w})
