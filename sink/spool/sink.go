@@ -56,9 +56,10 @@ type Sink struct {
 	maker
 	deliveries []*deliver.Delivery // does not change; one without a destination if there is none
 
-	ctx  context.Context
-	stop context.CancelFunc
-	done chan struct{} // the delivering goroutines have ended
+	ctx   context.Context
+	stop  context.CancelFunc
+	done  chan struct{} // the delivering goroutines have ended
+	ended chan struct{} // Close has ended
 }
 
 type traits = contract.TraitSet
@@ -159,6 +160,7 @@ func newSink(c Config) *Sink {
 		state: state{waiters: waiters{changed: make(chan struct{})}, counts: counts{notices: loss.NewNotices(c.Layout)}},
 		maker: maker{more: make(chan struct{}, 1), spare: make(chan []byte, 1), made: make(chan struct{}), safe: make(chan struct{})},
 		done:  make(chan struct{}),
+		ended: make(chan struct{}),
 	}
 	// A destination may log; its lines are delivered like others.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs)
@@ -314,13 +316,16 @@ func (s *Sink) Flush(ctx context.Context) error {
 // for the next Open, in memory they are dropped. Close does not wait for a call
 // of Deliver that ignores its context; the directory stays locked until that
 // call returns. Close waits up to a second for [Config.OnError] to receive the
-// errors that were not reported yet. Closing again does nothing.
+// errors that were not reported yet. Closing again only waits for the first
+// Close.
 func (s *Sink) Close() error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
+		<-s.ended
 		return nil
 	}
+	defer close(s.ended)
 	s.closed = true
 	g := s.active.Load()
 	g.Seal()

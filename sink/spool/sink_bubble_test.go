@@ -120,6 +120,22 @@ func TestCloseWakesBlockedCalls(t *testing.T) {
 	})
 }
 
+// TestSecondCloseWaitsForTheFirst closes a spool that drains: a program may end
+// when any of its calls of Close returns.
+func TestSecondCloseWaitsForTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, "", &far{do: down}, Config{SegmentSize: segment.MinSize, Drain: time.Hour, OnError: func(error) {}})
+		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
+		begin := time.Now()
+		go s.Close()
+		synctest.Wait()
+		must(t, s.Close())
+		if took := time.Since(begin); took < time.Hour {
+			t.Errorf("returned after %v, want an hour", took)
+		}
+	})
+}
+
 // TestCopierRestsBesideABacklog opens a spool with lines of another process,
 // which need not be copied.
 func TestCopierRestsBesideABacklog(t *testing.T) {
