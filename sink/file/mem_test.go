@@ -3,9 +3,9 @@
 package file
 
 import (
-	"errors"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
