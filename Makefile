@@ -4,6 +4,8 @@ MODULES  := $(patsubst %/,%,$(dir $(foreach m,$(wildcard go.mod */go.mod */*/go.
 E2E      := $(filter e2e e2e/% %/e2e examples/shop,$(MODULES))
 TESTED   := $(filter-out $(E2E),$(MODULES))
 GO       ?= go
+# Beside other work, or with an empty build cache, a suite may take more than the default of 10 minutes.
+TEST     := $(GO) test -timeout 30m
 FUZZTIME ?= 10s
 # The releases that the promises are checked on: the root's go line to the newest.
 RELEASES ?= go1.24.13 go1.25.5 go1.26.8 go1.27.4
@@ -29,20 +31,20 @@ demo: ## a real HTTP service, its access log, and proof that nothing is lost
 
 check: ## formatting, vet and the short tests, with nothing but Go: before each commit
 	@out=$$(gofmt -l . 2>/dev/null); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi # vet finds errors of syntax
-	$(call each,$(TESTED),$(GO) vet ./... && $(GO) test -short -vet=off ./...)
+	$(call each,$(TESTED),$(GO) vet ./... && $(TEST) -short -vet=off ./...)
 
 test: arch ## all tests of all modules
-	$(call each,$(TESTED),$(GO) test ./...)
+	$(call each,$(TESTED),$(TEST) ./...)
 
 arch: ## the architecture's rules and budgets, never from the cache
 	$(GO) test -count=1 ./internal/arch/
 
 # Vet is part of lint, and internal/arch only reads sources.
 race: ## race detector, misuse checks and the nibfast build
-	$(call each,. $(wildcard examples cmd/nib bridge/* dest/kafka dest/kafka/kfaketest dest/otlp dest/otlp/otlptest dest/elastic),$(GO) list ./... | grep -v internal/arch | xargs $(GO) test -race -short -vet=off)
-	@set -e; for tags in invariants nibfast; do echo "== .: -tags $$tags"; $(GO) list ./... | grep -v internal/arch | xargs $(GO) test -short -vet=off -tags $$tags; done
-	$(GO) test -race -short -vet=off -tags nibfast $(FAST)
-	$(call each,$(wildcard bridge/*),$(GO) test -short -vet=off -tags nibfast -run '(?i)(caller|callsite|depth)' ./...)
+	$(call each,. $(wildcard examples cmd/nib bridge/* dest/kafka dest/kafka/kfaketest dest/otlp dest/otlp/otlptest dest/elastic),$(GO) list ./... | grep -v internal/arch | xargs $(TEST) -race -short -vet=off)
+	@set -e; for tags in invariants nibfast; do echo "== .: -tags $$tags"; $(GO) list ./... | grep -v internal/arch | xargs $(TEST) -short -vet=off -tags $$tags; done
+	$(TEST) -race -short -vet=off -tags nibfast $(FAST)
+	$(call each,$(wildcard bridge/*),$(TEST) -short -vet=off -tags nibfast -run '(?i)(caller|callsite|depth)' ./...)
 
 alloc: ## exact allocation counts on every supported Go release, in the packages that have such tests
 	@set -e; for m in . $(wildcard bridge/*) dest/otlp dest/elastic; do cd $$m; \
@@ -78,10 +80,10 @@ vuln: ## known vulnerabilities; says "skipped" where their database cannot be re
 cross: ## build and vet for the other systems; unit tests on 386, and on arm64 and s390x where qemu-user is installed (EMULATED=./... for all)
 	@set -e; for t in $(TARGETS); do echo "== $$t"; export GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0; \
 		$(GO) build ./...; $(GO) vet ./...; $(GO) build -tags nibfast ./...; $(GO) vet -tags nibfast $(FAST); done
-	@echo "== 386: test"; $(GO) list ./... | grep -v internal/arch | GOARCH=386 CGO_ENABLED=0 xargs $(GO) test -short -vet=off
+	@echo "== 386: test"; $(GO) list ./... | grep -v internal/arch | GOARCH=386 CGO_ENABLED=0 xargs $(TEST) -short -vet=off
 	@set -e; for t in arm64/aarch64 s390x/s390x; do emulator=qemu-$${t#*/}-static; echo "== $${t%/*}: test"; \
 		if ! command -v $$emulator >/dev/null; then echo "skipped, there is no $$emulator"; continue; fi; \
-		$(GO) list $(EMULATED) | grep -v internal/arch | GOARCH=$${t%/*} CGO_ENABLED=0 xargs $(GO) test -short -vet=off -exec "$(CURDIR)/.ci/emulate $$emulator"; done
+		$(GO) list $(EMULATED) | grep -v internal/arch | GOARCH=$${t%/*} CGO_ENABLED=0 xargs $(TEST) -short -vet=off -exec "$(CURDIR)/.ci/emulate $$emulator"; done
 
 bench: ## measure beside the peers in both builds, then make the tables (BENCH=-quick for a look)
 	cd bench && $(GO) run ./cmd/nibbench $(BENCH) && $(GO) run -tags nibfast ./cmd/nibbench $(BENCH)
