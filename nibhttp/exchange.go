@@ -70,6 +70,7 @@ func (x *exchange) end(r *http.Request) {
 		// own request (golang/go#58809); the handler has parsed its copy.
 		r.MultipartForm = x.req.MultipartForm
 	}
+	r.Pattern = x.req.Pattern // an outer middleware reads it after the handler
 	var p any
 	if !x.returned {
 		p = recover()

@@ -140,6 +140,27 @@ func TestRouteIsThePatternOfTheMux(t *testing.T) {
 	}
 }
 
+// A middleware around this one, such as one that traces, finds the pattern in
+// its own request, as it does when it calls the mux itself.
+func TestRouteIsInTheRequestOfAnOuterMiddleware(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /items/{id}", func(http.ResponseWriter, *http.Request) { panic("boom") })
+	twice := new(nibtest.Recorder)
+	outer := nibhttp.Middleware(nib.NewSink(twice))
+	g := newRig(mux.ServeHTTP)
+	r := newRequest("/items/7")
+	func() {
+		defer func() { _ = recover() }()
+		outer(g).ServeHTTP(httptest.NewRecorder(), r)
+	}()
+	if r.Pattern != "GET /items/{id}" {
+		t.Errorf("Pattern of the outer request: got %q", r.Pattern)
+	}
+	if got := twice.Find("request")["route"]; got != "GET /items/{id}" {
+		t.Errorf("route in the line of the outer middleware: got %v", got)
+	}
+}
+
 func TestPathIsTheOneThatCameIn(t *testing.T) {
 	g := newRig(func(_ http.ResponseWriter, r *http.Request) { r.URL.Path = "/other" })
 	g.do(newRequest("/came/in"))
