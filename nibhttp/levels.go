@@ -60,7 +60,7 @@ func RulesHandler(r *nib.Rules) http.Handler {
 			return setting{key: "rules", get: r.String, set: e.setAll}, nil
 		case len(names[0]) > maxRuleName:
 			return setting{}, fmt.Errorf("nib/http: the name of a logger has %d bytes, want at most %d", len(names[0]), maxRuleName)
-		case len(names) > 1 || names[0] == "" || strings.ContainsAny(names[0], ",= \t\r\n"):
+		case len(names) > 1 || names[0] == "" || strings.ContainsAny(names[0], ",= \t\r\n") || strings.TrimSpace(names[0]) != names[0]:
 			return setting{}, fmt.Errorf("nib/http: %q is not the name of a logger", names)
 		}
 		name := names[0]

@@ -87,6 +87,8 @@ func TestRulesHandler(t *testing.T) {
 		{"put another rule with it", "PUT", "/?logger=db", "info,x=trace", nil, 400, "level", startRules},
 		{"put a wrong name", "PUT", "/?logger=a*b", "info", nil, 400, "*", startRules},
 		{"a name that is two rules", "PUT", "/?logger=a%3Dinfo%2Cb", "info", nil, 400, "is not the name of a logger", startRules},
+		{"a name with a space that is not ASCII", "PUT", "/?logger=db%C2%A0", "info", nil, 400, "is not the name of a logger", startRules},
+		{"a name with a vertical tab", "PUT", "/?logger=%0Bdb", "info", nil, 400, "is not the name of a logger", startRules},
 		{"no name", "PUT", "/?logger=", "info", nil, 400, "is not the name of a logger", startRules},
 		{"two names", "GET", "/?logger=a&logger=b", "", nil, 400, "is not the name of a logger", startRules},
 		{"a broken query", "GET", "/?logger=%zz", "", nil, 400, "invalid", startRules},
