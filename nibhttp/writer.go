@@ -25,6 +25,7 @@ type writer struct {
 }
 
 type (
+	timeoutWriter      struct{ *writer }      // http.TimeoutHandler
 	flushWriter        struct{ *writer }      // httptest.ResponseRecorder
 	pushWriter         struct{ flushWriter }  // HTTP/2
 	notifyPushWriter   struct{ pushWriter }   // HTTP/2
@@ -56,6 +57,8 @@ func (w *writer) abilities() http.ResponseWriter {
 		return pushWriter{f}
 	case flushes:
 		return f
+	case pushes:
+		return timeoutWriter{w}
 	}
 	return w
 }
@@ -129,7 +132,12 @@ func (w *writer) FlushError() error {
 func (w flushWriter) Flush() { _ = w.FlushError() }
 
 // Push implements http.Pusher.
-func (w pushWriter) Push(target string, opts *http.PushOptions) error {
+func (w pushWriter) Push(target string, opts *http.PushOptions) error { return w.push(target, opts) }
+
+// Push implements http.Pusher.
+func (w timeoutWriter) Push(target string, opts *http.PushOptions) error { return w.push(target, opts) }
+
+func (w *writer) push(target string, opts *http.PushOptions) error {
 	return w.ResponseWriter.(http.Pusher).Push(target, opts)
 }
 

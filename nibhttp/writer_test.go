@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // serve starts a server that must not complain about the handler.
@@ -133,6 +134,17 @@ func TestWriterHasTheAbilitiesOfTheServers(t *testing.T) {
 		if with != without {
 			t.Errorf("HTTP/2 %v: got %s, without the middleware %s", http2, with, without)
 		}
+	}
+}
+
+func TestWriterHasTheAbilitiesOfATimeoutHandler(t *testing.T) {
+	var with, without string
+	within := func(h http.Handler) http.Handler { return http.TimeoutHandler(h, time.Hour, "") }
+	g := newRig(func(w http.ResponseWriter, _ *http.Request) { with = abilities(w) })
+	within(g).ServeHTTP(httptest.NewRecorder(), newRequest("/"))
+	within(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { without = abilities(w) })).ServeHTTP(httptest.NewRecorder(), newRequest("/"))
+	if want := without + "StringWriter "; with != want {
+		t.Errorf("got %s, want %s", with, want)
 	}
 }
 
