@@ -162,11 +162,17 @@ type flushed struct {
 // flush runs on a separate goroutine, where a panic would end the process.
 func (b *branches) flush(ctx context.Context, i int, results chan<- flushed) {
 	err := fmt.Errorf("nib/sink: %s: Flush of a branch ended its goroutine", b.combinator)
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("nib/sink: %s: Flush of a branch panicked: %s", b.combinator, usercode.PanicText(p))
+	panicked := ""
+	defer func() { // runs even if the text of the panic ends the goroutine
+		if panicked != "" {
+			err = fmt.Errorf("nib/sink: %s: Flush of a branch panicked: %s", b.combinator, panicked)
 		}
 		results <- flushed{i, err}
+	}()
+	defer func() {
+		if p := recover(); p != nil {
+			usercode.TakePanicText(&panicked, p)
+		}
 	}()
 	err = b.flushers[i].Flush(ctx)
 }

@@ -49,6 +49,7 @@ func TestFlushReachesAllBranchesWhenOne(t *testing.T) {
 		{"fails", func(context.Context) error { return errOne }, "one"},
 		{"panics", func(context.Context) error { panic("boom") }, "Flush of a branch panicked: boom"},
 		{"panics with a loop", func(context.Context) error { panic(loop()) }, "Flush of a branch panicked: map[string]interface {}"},
+		{"panics with an error that ends its goroutine", func(context.Context) error { panic(endingError{}) }, "Flush of a branch panicked: sink_test.endingError"},
 		{"ends its goroutine", func(context.Context) error { runtime.Goexit(); return nil }, "Flush of a branch ended its goroutine"},
 	} {
 		var flushed atomic.Int32
