@@ -356,6 +356,23 @@ func TestLimitGoesOnWhenTheClockIsSetBack(t *testing.T) {
 	}
 }
 
+func TestLimitAnnouncesWhenTheClockWasSetBack(t *testing.T) {
+	b, l := limited(sink.LimitConfig{PerSite: sink.Rate{Burst: 1}})
+	for range 2 {
+		b.log.Info().Msg("a")
+	}
+	b.log.Info().Msg("b")
+	b.clock.Advance(-24 * time.Hour)
+	for range 2 {
+		b.log.Info().Msg("c")
+	}
+	b.clock.Advance(time.Second)
+	b.log.Info().Msg("d")
+	if s := l.Stats(); s.Owed != 0 || s.Announced != 2 {
+		t.Errorf("got %+v, want no line that is not reported", s)
+	}
+}
+
 func TestLimitCountsExactlyWithManyGoroutines(t *testing.T) {
 	const goroutines, lines, messages = 16, 500, 20
 	b, l := limited(sink.LimitConfig{

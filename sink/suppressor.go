@@ -119,7 +119,9 @@ func (g *suppressor) WriteRecord(r *nib.Record) error {
 		if d.lines > 0 {
 			_ = g.announce(&d)
 		}
-		if next := g.nextSweep.Load(); now >= next && g.nextSweep.CompareAndSwap(next, now+int64(sweepEvery)) {
+		next := g.nextSweep.Load()
+		due := now >= next || next-now > int64(sweepEvery) // or the clock was set back
+		if due && g.nextSweep.CompareAndSwap(next, now+int64(sweepEvery)) {
 			_ = g.announceAll()
 		}
 	}
