@@ -177,6 +177,7 @@ func (l *limits) decide(a *account, level int, now int64) decision {
 // full, so its state is a single number, and no refill is needed.
 type bucket struct {
 	limited  bool
+	still    bool  // it never refills: its time stands still
 	interval int64 // nanoseconds until the next token
 	room     int64 // nanoseconds for all tokens except one
 }
@@ -189,6 +190,9 @@ func newBucket(r Rate) bucket {
 	if burst == 0 {
 		burst = int64(min(max(math.Ceil(r.PerSecond), 1), 1<<30))
 	}
+	if r.PerSecond == 0 {
+		return bucket{limited: true, still: true, interval: 1, room: burst - 1}
+	}
 	longest := float64(1<<61) / float64(burst) // 73 years: practically no rate, and no overflow
 	interval := int64(min(max(math.Round(float64(time.Second)/r.PerSecond), 1), longest))
 	return bucket{limited: true, interval: interval, room: (burst - 1) * interval}
@@ -197,6 +201,9 @@ func newBucket(r Rate) bucket {
 // take takes a token if there is one. full is the time at which the bucket will
 // be full.
 func (b *bucket) take(full *int64, now int64) bool {
+	if b.still {
+		now = 0
+	}
 	at := max(*full, now)
 	// No bucket is further from full than an empty one: if this one is, the
 	// clock was set back.

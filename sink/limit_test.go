@@ -453,6 +453,7 @@ func TestRatesAtTheEdges(t *testing.T) {
 		{"infinite", sink.Rate{PerSecond: math.Inf(1)}, 0, 100},
 		{"more than one per nanosecond", sink.Rate{PerSecond: 1e12, Burst: 5}, 1, 100},
 		{"burst only", sink.Rate{Burst: 5}, 24 * time.Hour, 5},
+		{"large burst only", sink.Rate{Burst: 50}, 1 << 59, 50},
 		{"hardly any", sink.Rate{PerSecond: 1e-300, Burst: 1}, 24 * time.Hour, 1},
 		{"one a second", sink.Rate{PerSecond: 1}, 100 * time.Millisecond, 10},
 		{"default burst", sink.Rate{PerSecond: 9.5}, 0, 10},
