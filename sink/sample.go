@@ -70,7 +70,7 @@ func Sample(s nib.Sink, c SampleConfig) *Suppressor {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
-	r := &shares{tick: int64(c.Tick)}
+	r := &shares{tick: min(int64(c.Tick), longestTick)}
 	if r.tick == 0 {
 		r.tick = int64(time.Second)
 	}
@@ -95,6 +95,9 @@ func Sample(s nib.Sink, c SampleConfig) *Suppressor {
 	}
 	return p
 }
+
+// longestTick is 73 years: no time plus a tick overflows.
+const longestTick = 1 << 61
 
 // shares is the rule of a Sample. It uses the field at of an account for the
 // end of the tick, and n for the lines in it.

@@ -4,6 +4,7 @@ package sink_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -92,6 +93,17 @@ func TestSampleBeginsANewTickWhenTheClockIsSetBack(t *testing.T) {
 	b.log.Info().Msg("x")
 	if got := s.Stats().Passed; got != 2 {
 		t.Errorf("passed %d lines, want 2", got)
+	}
+}
+
+func TestSampleWithATickThatNeverEnds(t *testing.T) {
+	b, s := sampled(sink.SampleConfig{Keep: sink.Share{First: 1}, Tick: math.MaxInt64})
+	for range 3 {
+		b.log.Info().Msg("x")
+		b.clock.Advance(time.Hour)
+	}
+	if got := s.Stats().Passed; got != 1 {
+		t.Errorf("passed %d lines, want 1", got)
 	}
 }
 
