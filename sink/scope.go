@@ -93,6 +93,10 @@ func (s *Scope) Dump() error {
 	g := s.end(open)
 	if s.of.neverLogs() {
 		defer s.mu.Unlock()
+		if g != nil {
+			s.of.dumping.Lock()
+			defer s.of.dumping.Unlock()
+		}
 	} else {
 		s.mu.Unlock()
 	}

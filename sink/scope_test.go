@@ -3,10 +3,15 @@
 package sink_test
 
 import (
+	"fmt"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
 
@@ -132,5 +137,41 @@ func TestScopeIsSafeForConcurrentUse(t *testing.T) {
 	wg.Wait()
 	if got := len(b.rec.FindAll("d")); got != 1600 {
 		t.Errorf("%d lines have arrived, want 1600: none is lost after a trigger", got)
+	}
+}
+
+// Two dumps at once are written one after the other, if the sink never logs.
+func TestDumpsDoNotMix(t *testing.T) {
+	for name, dumps := range map[string]func(*sink.Backtracer) (one, two nib.Sink){
+		"two Scopes":           func(bt *sink.Backtracer) (one, two nib.Sink) { return bt.Scope(), bt.Scope() },
+		"Scope and Backtracer": func(bt *sink.Backtracer) (one, two nib.Sink) { return bt.Scope(), bt },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var two nib.Sink
+			rec := new(nibtest.Recorder)
+			done := make(chan struct{})
+			rec.WriteWith(func(r *nib.Record) error {
+				if strings.Contains(string(r.Line), `"one":0`) {
+					go func() {
+						defer close(done)
+						_ = two.(interface{ Dump() error }).Dump()
+					}()
+					for range 1000 {
+						runtime.Gosched() // give the other goroutine the chance to write
+					}
+				}
+				return nil
+			})
+			bt := sink.Backtrace(never{rec, contract.TraitsFor(nil, contract.NeverLogs)}, sink.BacktraceConfig{Mark: nib.OmitKey})
+			var one nib.Sink
+			one, two = dumps(bt)
+			for i := range 2 {
+				_ = one.WriteRecord(record(nib.LevelDebug, fmt.Sprintf(`{"one":%d}`, i)))
+				_ = two.WriteRecord(record(nib.LevelDebug, fmt.Sprintf(`{"two":%d}`, i)))
+			}
+			_ = one.(interface{ Dump() error }).Dump()
+			<-done
+			wantLines(t, rec, "sink", `{"one":0}`, `{"one":1}`, `{"two":0}`, `{"two":1}`)
+		})
 	}
 }
