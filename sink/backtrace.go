@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/pool"
 )
@@ -187,14 +188,14 @@ func (b *Backtracer) dump(g *ring) (err error) {
 		return nil
 	}
 	done, lost := 0, 0
-	defer func() { // also when the sink panics
+	defer func() { // also when the sink ends the goroutine
 		b.dumped.Add(uint64(done))
 		b.gone.Add(uint64(g.count - done))
 		g.reset()
 		b.rings.Put(g)
 	}()
 	for i := range g.count {
-		if e := b.sink.WriteRecord(g.record(i)); e != nil {
+		if e := b.write(g.record(i)); e != nil {
 			lost++
 			err = e
 		} else {
@@ -205,6 +206,17 @@ func (b *Backtracer) dump(g *ring) (err error) {
 		err = fmt.Errorf("nib/sink: Backtrace: %d of %d lines held back are lost: %w", lost, g.count, err)
 	}
 	return err
+}
+
+// write writes a held line. One that makes the sink panic is lost alone, not
+// with the lines after it and the trigger.
+func (b *Backtracer) write(r *nib.Record) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = errors.New("the sink panicked: " + usercode.PanicText(p))
+		}
+	}()
+	return b.sink.WriteRecord(r)
 }
 
 // forget drops the lines of a ring that is not shared.

@@ -233,6 +233,34 @@ func TestBacktraceSurvivesASinkThat(t *testing.T) {
 	}
 }
 
+// A line that makes the sink panic costs neither the others nor the trigger.
+func TestBacktraceGoesOnAfterALineThatMakesTheSinkPanic(t *testing.T) {
+	for name, begin := range map[string]func(*sink.Backtracer) nib.Sink{
+		"Backtracer": func(bt *sink.Backtracer) nib.Sink { return bt },
+		"Scope":      func(bt *sink.Backtracer) nib.Sink { return bt.Scope() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := writingWith(func(r *nib.Record) error {
+				if strings.Contains(string(r.Line), "poison") {
+					panic("boom")
+				}
+				return nil
+			})
+			bt := sink.Backtrace(rec, sink.BacktraceConfig{Mark: nib.OmitKey})
+			s := begin(bt)
+			for _, line := range []string{`{"n":1}`, `{"n":"poison"}`, `{"n":2}`} {
+				_ = s.WriteRecord(record(nib.LevelDebug, line))
+			}
+			err := s.WriteRecord(record(nib.LevelError, `{"n":3}`))
+			if got := text(err); !strings.Contains(got, "1 of 3 lines held back are lost: the sink panicked: boom") {
+				t.Errorf("got error %q", got)
+			}
+			wantLines(t, rec, "sink", `{"n":1}`, `{"n":2}`, `{"n":3}`)
+			wantBacktraceStats(t, bt.Stats(), sink.BacktraceStats{Passed: 1, Held: 3, Dumped: 2, Failed: 1})
+		})
+	}
+}
+
 // A sink that logs while a backtrace is written must not block on a lock.
 func TestBacktraceHoldsNoLockThatItsSinkNeeds(t *testing.T) {
 	for name, begin := range map[string]func(*sink.Backtracer) nib.Sink{
