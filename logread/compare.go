@@ -5,6 +5,7 @@ package logread
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -129,7 +130,7 @@ func (o operand) compareDuration(op string, d time.Duration) predicate {
 			if unit == 0 {
 				unit = l.durationUnit()
 			}
-			return result[cmp.Compare(n.float*float64(unit), float64(d))+1]
+			return result[cmp.Compare(math.Round(n.float*float64(unit)), float64(d))+1]
 		}
 		got, ok := parseDuration(text)
 		return ok && result[cmp.Compare(got, d)+1]

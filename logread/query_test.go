@@ -4,6 +4,7 @@ package logread_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,19 @@ func TestUnitsOfDurationsFollowTheLogger(t *testing.T) {
 	} {
 		if !q.Match(read(line)) {
 			t.Errorf("no match: %s", line)
+		}
+	}
+}
+
+// A number of milliseconds times a million is not always a whole number in
+// binary.
+func TestDurationsAreComparedInNanoseconds(t *testing.T) {
+	for us := range 100_000 {
+		var l logread.Line
+		l.Reset(fmt.Appendf(nil, `{"took":%v,"wait_seconds":%v}`, float64(us)/1e3, float64(us)/1e6))
+		query := fmt.Sprintf("took = %dus and wait_seconds = %dus and not took > %dus and wait_seconds <= %dus", us, us, us, us)
+		if !parse(t, query).Match(&l) {
+			t.Fatalf("%s: no match: %s", query, l.Bytes())
 		}
 	}
 }
