@@ -235,9 +235,11 @@ func (l *Line) Message() []byte {
 			l.message = l.text
 		}
 		for key, value := range l.each {
-			if name := messageKey(key); name != "" {
-				l.message, l.keys[roleMessage] = value, name
+			name := messageKey(key)
+			if name == "" || name == "body" && l.message != nil && l.keys[roleMessage] != name {
+				continue // a body is a field of its own in a line with another message
 			}
+			l.message, l.keys[roleMessage] = value, name
 		}
 	}
 	return l.message
