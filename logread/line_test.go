@@ -165,6 +165,31 @@ func TestLinesAreWhole(t *testing.T) {
 	}
 }
 
+// breaks is a reader that fills each buffer, with line breaks at these offsets.
+type breaks []int
+
+func (b breaks) Read(p []byte) (int, error) {
+	for _, at := range b {
+		p[at] = '\n'
+	}
+	return len(p), nil
+}
+
+// The lines of a block are whole even if the block is longer than the longest
+// line. One line of that length becomes several.
+func TestLinesAreWholeInALargeBlock(t *testing.T) {
+	const longest = 64 << 20
+	for _, tt := range []struct {
+		breaks breaks
+		whole  int
+	}{{breaks{10, longest}, longest + 1}, {breaks{10}, 11}, {nil, longest + 32}} {
+		block, next, err := logread.ReadBlock(tt.breaks, make([]byte, longest+32), nil)
+		if err != nil || len(block) != tt.whole || len(next) != longest+32-tt.whole {
+			t.Errorf("breaks at %v: got %d bytes, then %d, and error %v, want %d first", tt.breaks, len(block), len(next), err, tt.whole)
+		}
+	}
+}
+
 func TestSlogsOwnHandlersAreRecognised(t *testing.T) {
 	var out bytes.Buffer
 	for _, h := range []slog.Handler{slog.NewJSONHandler(&out, nil), slog.NewTextHandler(&out, nil)} {

@@ -65,8 +65,11 @@ func ReadBlock(r io.Reader, buf, rest []byte) (block, next []byte, err error) {
 	m, err := io.ReadAtLeast(r, buf[n:], 1)
 	n += m
 	end := n
-	if err == nil && n < maxLine {
+	if err == nil {
 		end = bytes.LastIndexByte(buf[:n], '\n') + 1
+		if end == 0 && n >= maxLine {
+			end = n
+		}
 	}
 	return buf[:end:end], buf[end:n:n], err
 }
