@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/nib-log/nib"
 )
@@ -23,8 +24,8 @@ const maxClientID = 128
 type ids struct {
 	client      string // the id from the client; "" if made contains the id
 	made        [idLen]byte
-	header      string // traceparent; "" without a valid one
-	trace, span string // within header
+	header      string // traceparent, of version 00; "" without a valid one
+	trace, span string
 }
 
 // set uses the ids that a client sent, otherwise those of outer, which may be
@@ -39,7 +40,7 @@ func (x *ids) set(id, traceparent string, outer *ids) {
 	}
 	var ok bool
 	if x.trace, x.span, ok = parseTraceparent(traceparent); ok {
-		x.header = traceparent
+		x.header = version00(traceparent)
 	} else if outer != nil {
 		x.header, x.trace, x.span = outer.header, outer.trace, outer.span
 	}
@@ -81,7 +82,8 @@ func (r *Request) ID() string {
 }
 
 // Traceparent returns the valid traceparent header of the request, for a
-// request to another service, or "".
+// request to another service, or "". One of a later version is converted to
+// version 00.
 func (r *Request) Traceparent() string { return r.ids.header }
 
 // AddIDs adds request_id, the fields of the context that the request began with
@@ -124,13 +126,28 @@ func isClientID(id string) bool {
 	return 0 < len(id) && len(id) <= maxClientID
 }
 
+// traceparentLen is the length of a traceparent of version 00.
+const traceparentLen = len("00-0123456789abcdef0123456789abcdef-0123456789abcdef-00")
+
+// version00 converts a valid traceparent to the version that we know, of whose
+// flags the lowest alone has a meaning in later ones.
+func version00(s string) string {
+	if s[:2] == "00" {
+		return s
+	}
+	flags := "00"
+	if strings.IndexByte("13579bdf", s[traceparentLen-1]) >= 0 {
+		flags = "01"
+	}
+	return "00" + s[2:traceparentLen-2] + flags
+}
+
 // parseTraceparent reads the header of W3C Trace Context (Recommendation of 23
 // November 2021, section 3.2): version, trace-id, parent-id and flags. ids are
 // in lower-case hexadecimal and not zero; version ff is invalid; a version
 // above 00 may have more after a dash. trace and span are parts of s.
 func parseTraceparent(s string) (trace, span string, ok bool) {
-	const size = len("00-0123456789abcdef0123456789abcdef-0123456789abcdef-00")
-	if len(s) < size || s[2] != '-' || s[35] != '-' || s[52] != '-' {
+	if len(s) < traceparentLen || s[2] != '-' || s[35] != '-' || s[52] != '-' {
 		return "", "", false
 	}
 	version, trace, span, flags := s[:2], s[3:35], s[36:52], s[53:55]
@@ -139,7 +156,7 @@ func parseTraceparent(s string) (trace, span string, ok bool) {
 		return "", "", false
 	case !isHex(trace), isZero(trace), !isHex(span), isZero(span):
 		return "", "", false
-	case len(s) > size && (version == "00" || s[size] != '-'):
+	case len(s) > traceparentLen && (version == "00" || s[traceparentLen] != '-'):
 		return "", "", false
 	}
 	return trace, span, true

@@ -43,6 +43,27 @@ func TestParseTraceparent(t *testing.T) {
 	}
 }
 
+// The specification demands that an implementation sends the highest version
+// that it knows. What a later version has after the flags is not sent either: a
+// client would decide its size.
+func TestTraceparentIsOfVersion00(t *testing.T) {
+	const ids = "-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-"
+	for _, c := range []struct{ in, want string }{
+		{"00" + ids + "01", "00" + ids + "01"},
+		{"00" + ids + "03", "00" + ids + "03"},
+		{"01" + ids + "00", "00" + ids + "00"},
+		{"cc" + ids + "03", "00" + ids + "01"},
+		{"cc" + ids + "fe-" + strings.Repeat("x", 1<<20) + "\r\n", "00" + ids + "00"},
+		{"ff" + ids + "01", ""},
+	} {
+		var r Request
+		r.Start(t.Context(), nil, nil, "", c.in)
+		if got := r.Traceparent(); got != c.want {
+			t.Errorf("%.70q: got %.70q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
 // The oracle is the grammar of the specification as a regular expression.
 func FuzzParseTraceparent(f *testing.F) {
 	form := regexp.MustCompile(`^(?:00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}|[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-(?s:.*))?)$`)
