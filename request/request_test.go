@@ -413,6 +413,12 @@ func TestANilPolicyAndANilLogger(t *testing.T) {
 	if rec.Len() != 1 {
 		t.Errorf("got %d lines, want 1", rec.Len())
 	}
+	rec.Reset()
+	var none context.Context
+	_ = p.Run(none, nib.NewSink(&rec), "job", func(ctx context.Context) error { return context.Cause(ctx) })
+	if got := rec.Find("job"); got["level"] != "info" {
+		t.Errorf("without a context: got %v", got)
+	}
 	before := p.Stats().Ended
 	_ = p.Run(t.Context(), nil, "job", func(context.Context) error { return nil })
 	if got := p.Stats().Ended - before; got != 1 {
