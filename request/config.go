@@ -36,7 +36,8 @@ type Config struct {
 	// Backtrace, if it is not nil, gives the lines of each request another
 	// scope: lines below its Level are written only if the request fails, is
 	// slow, is marked with Keep, or logs a line of its Trigger. The loggers of
-	// requests write to it in place of their sink.
+	// requests write to it in place of their sink, and write all lines of its
+	// Level and above, whatever the level of the logger: set both alike.
 	Backtrace *sink.Backtracer
 
 	// BacktraceLevel is the lowest level of the lines that Backtrace holds
