@@ -122,13 +122,14 @@ func (c *Capture) report(err error) {
 	}
 }
 
-// exit replaces os.Exit for Fatal.
+// exit replaces os.Exit for Fatal. On the goroutine of the test, Goexit without
+// FailNow would end the process.
 func (c *Capture) exit(int) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if !c.ended {
-		c.tb.Fail()
+		c.tb.FailNow()
 	}
-	c.mu.Unlock()
 	runtime.Goexit()
 }
 

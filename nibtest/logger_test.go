@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +30,7 @@ type shownTB struct {
 
 func (f *shownTB) Helper()                           {}
 func (f *shownTB) Failed() bool                      { return f.failed }
-func (f *shownTB) Fail()                             { f.failed = true }
+func (f *shownTB) FailNow()                          { f.failed = true; runtime.Goexit() }
 func (f *shownTB) Cleanup(c func())                  { f.cleanups = append(f.cleanups, c) }
 func (f *shownTB) Output() io.Writer                 { return &f.out }
 func (f *shownTB) Log(args ...any)                   { fmt.Fprintln(&f.out, args...) }
@@ -153,6 +154,11 @@ func TestManyGoroutinesLogUntilTheTestHasEnded(t *testing.T) {
 // TestWhatGoTestShows runs these in another process.
 func TestShownPasses(t *testing.T) { inner(t); shown(t) }
 func TestShownFails(t *testing.T)  { inner(t); shown(t); t.Fail() }
+func TestShownEnds(t *testing.T)   { inner(t); nibtest.Logger(t).Fatal().Msg("fatal line") }
+func TestShownEndsLast(t *testing.T) {
+	inner(t)
+	t.Log("another test")
+}
 
 func inner(t *testing.T) {
 	if os.Getenv("NIBTEST_SHOWN") == "" {
@@ -177,6 +183,7 @@ func TestWhatGoTestShows(t *testing.T) {
 	}{
 		{[]string{"-test.run=TestShownPasses"}, nil, []string{"debug line", "info line"}},
 		{[]string{"-test.run=TestShownFails"}, []string{"debug line", "info line"}, nil},
+		{[]string{"-test.run=TestShownEnds", "-test.v"}, []string{"fatal line", "--- FAIL: TestShownEnds ", "another test"}, []string{"panic"}},
 		{[]string{"-test.run=TestShownPasses", "-test.v"}, []string{"info line", "line of the subtest"}, []string{"debug line"}},
 		{[]string{"-test.run=TestShownFails", "-test.v"}, []string{"info line", "debug line"}, nil},
 	} {
