@@ -140,7 +140,7 @@ func (c *Capture) Want(msg string, fields ...slog.Attr) {
 	c.tb.Helper()
 	found := c.Rec.FindAll(msg)
 	for _, line := range found {
-		if !slices.ContainsFunc(fields, func(a slog.Attr) bool { return !sameValue(line[a.Key], a.Value.Any()) }) {
+		if !slices.ContainsFunc(fields, func(a slog.Attr) bool { return !hasField(line, a) }) {
 			return
 		}
 	}
@@ -170,6 +170,25 @@ func (c *Capture) all() string {
 		lines, more = lines[n:], fmt.Sprintf(" (and %d before them)", n)
 	}
 	return fmt.Sprintf("%q%s", lines, more)
+}
+
+// hasField reports whether a line has the field a.
+func hasField(line map[string]any, a slog.Attr) bool {
+	got, ok := line[a.Key]
+	return ok && sameValue(got, plain(a.Value))
+}
+
+// plain returns the value of a field for package json.
+func plain(v slog.Value) any {
+	v = v.Resolve()
+	if v.Kind() != slog.KindGroup {
+		return v.Any()
+	}
+	group := map[string]any{}
+	for _, a := range v.Group() {
+		group[a.Key] = plain(a.Value)
+	}
+	return group
 }
 
 // sameValue compares a value of a line with one of a test.

@@ -57,6 +57,11 @@ func TestCaptureAssertsWhatWasLogged(t *testing.T) {
 		{"message", func(c *nibtest.Capture) { c.Want("placed") }, ""},
 		{"fields", func(c *nibtest.Capture) { c.Want("placed", slog.Int("items", 3), slog.Any("err", errors.New("e"))) }, ""},
 		{"nested", func(c *nibtest.Capture) { c.Want("placed", slog.Any("user", map[string]int{"id": 7})) }, ""},
+		{"group", func(c *nibtest.Capture) { c.Want("placed", slog.Group("user", "id", 7)) }, ""},
+		{"LogValuer", func(c *nibtest.Capture) { c.Want("placed", slog.Any("items", valued{3})) }, ""},
+		{"null", func(c *nibtest.Capture) { c.Want("placed", slog.Any("owner", nil)) }, ""},
+		{"no field that is null", func(c *nibtest.Capture) { c.Want("placed", slog.Any("none", nil)) }, `the fields [none=<nil>]`},
+		{"another group", func(c *nibtest.Capture) { c.Want("placed", slog.Group("user", "id", 8)) }, `the fields`},
 		{"another message", func(c *nibtest.Capture) { c.Want("lost") }, `no line has the message "lost"; got ["{`},
 		{"another value", func(c *nibtest.Capture) { c.Want("placed", slog.Int("items", 4)) }, `the fields [items=4]`},
 		{"no such field", func(c *nibtest.Capture) { c.Want("placed", slog.Int("none", 4)) }, `the fields [none=4]`},
@@ -67,7 +72,7 @@ func TestCaptureAssertsWhatWasLogged(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var tb shownTB
 			c := nibtest.Logger(&tb)
-			c.Info().Int("items", 3).AnErr("err", errors.New("e")).Any("user", map[string]int{"id": 7}).Msg("placed")
+			c.Info().Int("items", 3).AnErr("err", errors.New("e")).Any("user", map[string]int{"id": 7}).Any("owner", nil).Msg("placed")
 			c.Info().Msg("other")
 			tt.check(c)
 			if tb.failed != (tt.failed != "") || !strings.Contains(tb.out.String(), tt.failed) {
@@ -77,6 +82,11 @@ func TestCaptureAssertsWhatWasLogged(t *testing.T) {
 		})
 	}
 }
+
+// valued is logged as its number.
+type valued struct{ n int }
+
+func (v valued) LogValue() slog.Value { return slog.IntValue(v.n) }
 
 func TestNothingIsWrittenAfterTheTest(t *testing.T) {
 	var tb shownTB
