@@ -46,6 +46,9 @@ type held struct {
 // and a level is longer.
 const bytesPerLine = 64
 
+// maxLines is the maximum number of lines in g.
+func (g *ring) maxLines() int { return max(g.limit/bytesPerLine, 1) }
+
 // put adds a copy of r, with mark as its last field, and drops the oldest
 // records to make room. It returns the number of dropped records, and whether r
 // fits at all.
@@ -54,7 +57,7 @@ func (g *ring) put(r *nib.Record, mark string) (dropped int, fits bool) {
 	if size > g.limit {
 		return 0, false
 	}
-	for g.count > 0 && (g.count >= max(g.limit/bytesPerLine, 1) || !g.place(size)) {
+	for g.count > 0 && (g.count >= g.maxLines() || !g.place(size)) {
 		g.drop()
 		dropped++
 	}
@@ -105,7 +108,7 @@ func (g *ring) drop() {
 
 func (g *ring) push(h held) {
 	if g.count == len(g.lines) {
-		grown := make([]held, max(2*g.count, 8))
+		grown := make([]held, min(max(2*g.count, 8), g.maxLines()))
 		for i := range g.count {
 			grown[i] = g.lines[(g.first+i)%g.count]
 		}
