@@ -8,7 +8,6 @@ import (
 	"iter"
 	"runtime"
 	"slices"
-	"sync/atomic"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/metrics"
@@ -27,10 +26,9 @@ func (c SitesConfig) Validate() error { return validSize("MaxSites", c.MaxSites)
 // A SiteCounter is the sink returned by [Sites].
 type SiteCounter struct {
 	branches
-	sink  nib.Sink
-	table table[usage]
-
-	otherLines, otherBytes atomic.Uint64 // counts of evicted sites
+	sink    nib.Sink
+	table   table[usage]
+	evicted []usage // sums of the sites that were evicted from each set, protected by its lock
 }
 
 // usage counts the lines of one call site.
@@ -63,7 +61,8 @@ func Sites(s nib.Sink, c SitesConfig) *SiteCounter {
 	if sites == 0 {
 		sites = 1024
 	}
-	return &SiteCounter{branches: newBranches("Sites", s), sink: s, table: newTable[usage](sites)}
+	t := newTable[usage](sites)
+	return &SiteCounter{branches: newBranches("Sites", s), sink: s, table: t, evicted: make([]usage, len(t.sets))}
 }
 
 // WriteRecord counts r and writes it to the sink.
@@ -74,13 +73,14 @@ func (c *SiteCounter) WriteRecord(r *nib.Record) error {
 
 func (c *SiteCounter) count(r *nib.Record) {
 	k := c.table.site(r)
-	s := c.table.set(k)
+	i := c.table.index(k)
+	s := &c.table.sets[i]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w, known := s.find(k)
 	if !known {
-		c.otherLines.Add(w.value.lines)
-		c.otherBytes.Add(w.value.bytes)
+		c.evicted[i].lines += w.value.lines
+		c.evicted[i].bytes += w.value.bytes
 		*w = slot[usage]{key: k}
 		if k.pc == 0 {
 			w.value.text.set(r.Message)
@@ -118,9 +118,7 @@ func (c *SiteCounter) Report(n int) SiteReport {
 		usage
 	}
 	var sites []site
-	// A site that is evicted after the sets are read would be counted twice if
-	// other were read last.
-	rep := SiteReport{Other: SiteCount{Lines: c.otherLines.Load(), Bytes: c.otherBytes.Load()}}
+	var rep SiteReport
 	for i := range c.table.sets {
 		s := &c.table.sets[i]
 		s.mu.Lock()
@@ -129,6 +127,8 @@ func (c *SiteCounter) Report(n int) SiteReport {
 				sites = append(sites, site{w.key, w.value})
 			}
 		}
+		rep.Other.Lines += c.evicted[i].lines
+		rep.Other.Bytes += c.evicted[i].bytes
 		s.mu.Unlock()
 	}
 	slices.SortFunc(sites, func(a, b site) int {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/nib-log/nib"
@@ -169,6 +170,33 @@ func TestSitesCountsExactlyWithManyGoroutines(t *testing.T) {
 		t.Errorf("got %d sites, %d lines, %d bytes", len(r.Sites), r.Lines, r.Bytes)
 	}
 	wantShown(t, s, "nib_sites", "nib_sites_bytes_total 72000", "nib_sites_lines_total 16000")
+}
+
+// A counter that falls, even once, is a restart to a monitoring system.
+func TestReportOfSitesThatAreEvictedMissesNoLine(t *testing.T) {
+	s := sink.Sites(newQuiet(), sink.SitesConfig{MaxSites: 4096})
+	var written atomic.Uint64
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for site := range 8000 {
+			for range 50 {
+				_ = s.WriteRecord(&nib.Record{PC: uintptr(1 + site), Line: []byte("\n")})
+				written.Add(1)
+			}
+		}
+	}()
+	for {
+		least := written.Load()
+		if r := s.Report(0); r.Lines < least || r.Bytes < least {
+			t.Errorf("got %d lines of %d bytes, want %d at least", r.Lines, r.Bytes, least)
+		}
+		select {
+		case <-done:
+			return
+		default:
+		}
+	}
 }
 
 func TestSitesConfigIsValidated(t *testing.T) {

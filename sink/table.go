@@ -67,9 +67,12 @@ func (t *table[V]) message(r *nib.Record) key {
 }
 
 // set returns the set of a key.
-func (t *table[V]) set(k key) *set[V] {
+func (t *table[V]) set(k key) *set[V] { return &t.sets[t.index(k)] }
+
+// index returns the index of the set of a key.
+func (t *table[V]) index(k key) uint64 {
 	h := (uint64(k.pc) ^ k.message + uint64(k.level)) * 0x9E3779B97F4A7C15 // the golden ratio mixes the upper bits well
-	return &t.sets[h>>t.shift]
+	return h >> t.shift
 }
 
 // find returns the slot of k or, if k is not known, the slot to overwrite. The
