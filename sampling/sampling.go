@@ -66,17 +66,21 @@ type burst struct {
 }
 
 func (s *burst) Sample(level nib.Level) bool {
-	period := uint64(time.Since(s.start)/s.period+1) << 32
+	period := uint32(time.Since(s.start)/s.period + 1)
 	for {
 		old := s.state.Load()
 		kept := old & math.MaxUint32
-		if old&^math.MaxUint32 != period {
+		switch in := uint32(old >> 32); in {
+		case period:
+		case period + 1: // a goroutine that has read the clock later
+			period = in
+		default:
 			kept = 0
 		}
 		if kept >= s.n {
 			return s.then != nil && s.then.Sample(level)
 		}
-		if s.state.CompareAndSwap(old, period|(kept+1)) {
+		if s.state.CompareAndSwap(old, uint64(period)<<32|(kept+1)) {
 			return true
 		}
 	}
