@@ -143,7 +143,8 @@ func Join(sources ...Source) Source {
 //	expvar.Publish("log", expvar.Func(metrics.Vars(log)))
 //
 // Its result is a map from `name{label="value"}` to the value: a number, or a
-// string if JSON has no such number. A source that panics is left out.
+// string if JSON has no such number. Metrics that a source would yield after a
+// panic are left out.
 func Vars(sources ...Source) func() any {
 	sources = slices.Clone(sources)
 	return func() any {

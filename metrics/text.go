@@ -14,9 +14,9 @@ import (
 )
 
 // WritePrometheus writes the metrics of all sources in the text format of
-// Prometheus, version 0.0.4, in one call of Write. If a source panics, the
-// metrics of the others are written, and the error reports it. The content type
-// is "text/plain; version=0.0.4; charset=utf-8".
+// Prometheus, version 0.0.4, in one call of Write. If a source panics, its
+// metrics before the panic and those of the others are written, and the error
+// reports it. The content type is "text/plain; version=0.0.4; charset=utf-8".
 func WritePrometheus(w io.Writer, sources ...Source) error { return write(w, false, sources) }
 
 // WriteOpenMetrics writes the metrics in the format OpenMetrics 1.0, whose

@@ -13,9 +13,9 @@ import (
 
 // MetricsHandler serves the metrics of l, of its sinks, and of more, to
 // Prometheus: in OpenMetrics 1.0 if the client accepts that, otherwise in the
-// text format 0.0.4. A source that panics is left out. Of Loggers that share a
-// sink pass only one: their metrics are the same. It is safe for concurrent
-// use.
+// text format 0.0.4. Metrics that a source would yield after a panic are left
+// out. Of Loggers that share a sink pass only one: their metrics are the same.
+// It is safe for concurrent use.
 func MetricsHandler(l *nib.Logger, more ...metrics.Source) http.Handler {
 	sources := append([]metrics.Source{l}, more...)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
