@@ -5,6 +5,8 @@ package nibotel_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -185,6 +187,49 @@ func TestLinesBecomeRecordsOfOpenTelemetry(t *testing.T) {
 	}
 	if r := to.records[1]; r.AttributesLen() != 1 || to.spans[1].IsValid() {
 		t.Errorf("got %d attributes, want what is no id as an attribute", r.AttributesLen())
+	}
+}
+
+// attributesOf returns the attributes of a record as text.
+func attributesOf(r log.Record) (list []string) {
+	r.WalkAttributes(func(a attribute.KeyValue) bool {
+		list = append(list, fmt.Sprintf("%s=%s %s", a.Key, a.Value.String(), a.Value.Type()))
+		return true
+	})
+	return list
+}
+
+// A layout with other keys leaves time, level and message to the program.
+func TestNoFieldOfALineIsLost(t *testing.T) {
+	var to fakeLogger
+	s := nibotel.NewSink(&to)
+	l := nib.NewSink(s, nib.WithLayout(nib.Layout{TimeKey: "ts", TimeFormat: nib.TimeUnix, LevelKey: "sev", MessageKey: "msg"}),
+		nib.WithClock(func() time.Time { return nibtest.Epoch }))
+	l.Info().Str("time", "noon").Str("level", "low").Str("message", "hello").Send()
+	l.Info().Str("message", "").Msg("text")
+	nib.NewSink(s).Info().Uint64("max", math.MaxUint64).Int64("min", math.MinInt64).Msg("m")
+	for i, want := range [][]string{
+		{"ts=1767366245 INT64", "sev=info STRING", "time=noon STRING", "level=low STRING", "message=hello STRING"},
+		{"ts=1767366245 INT64", "sev=info STRING", "message= STRING"},
+		{"max=18446744073709551615 STRING", "min=-9223372036854775808 INT64"},
+	} {
+		if got := attributesOf(to.records[i]); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// The field of an id that is alone is the record's, too.
+func TestOneIDWithoutTheOther(t *testing.T) {
+	var to fakeLogger
+	l := nib.NewSink(nibotel.NewSink(&to))
+	l.Info().Str("trace_id", traceID).Msg("m")
+	l.Info().Str("span_id", spanID).Msg("m")
+	if got := to.spans[0]; got.TraceID().String() != traceID || got.HasSpanID() {
+		t.Errorf("got %v, want the trace id alone", got)
+	}
+	if got := to.spans[1]; got.SpanID().String() != spanID || got.HasTraceID() {
+		t.Errorf("got %v, want the span id alone", got)
 	}
 }
 

@@ -23,10 +23,11 @@ var _ nib.Sink = (*Sink)(nil)
 //	log := nib.NewSink(nibotel.NewSink(global.Logger("shop")))
 //
 // The message is the body and the level the severity. Fields are attributes,
-// except time and level; trace_id and span_id are those of the record. A number
-// without fraction and exponent is an int64, and durations are in the format of
-// the Layout. Emit allocates, and reports no error: the SDK is responsible for
-// the record. A Sink is safe for concurrent use.
+// except time and level at the beginning of the line; trace_id and span_id are
+// those of the record. A number without fraction and exponent is an int64, or a
+// string if it is too large for one, and durations are in the format of the
+// Layout. Emit allocates, and reports no error: the SDK is responsible for the
+// record. A Sink is safe for concurrent use.
 type Sink struct{ to log.Logger }
 
 // NewSink returns a Sink that emits to l.
@@ -41,15 +42,16 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	var span trace.SpanContextConfig
 	line := copied{line: r.Line, text: string(r.Line)}
 	var some [12]attribute.KeyValue
-	attributes := some[:0]
+	attributes, n := some[:0], 0
 	for rawKey, rawValue := range r.Fields() {
 		key, raw := unquote(line.part(rawKey)), line.part(rawValue)
+		n++
 		switch {
 		case len(r.Message) > 0 && len(rawValue) > 2 && &rawValue[1] == &r.Message[0]:
 			out.SetBody(attribute.StringValue(unquote(raw[1 : len(raw)-1])))
-		case len(r.Message) == 0 && key == "message":
+		case len(r.Message) == 0 && key == "message" && raw == `""`:
 			out.SetBody(attribute.StringValue(""))
-		case key == "time", key == "level":
+		case n == 1 && key == "time", n <= 2 && key == "level": // further ones are fields of the program
 		case key == "trace_id" && span.TraceID == trace.TraceID{} && setTrace(&span, raw):
 		case key == "span_id" && setSpan(&span, raw):
 		default:
@@ -58,7 +60,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	}
 	out.AddAttributes(attributes...)
 	ctx := context.Background()
-	if c := trace.NewSpanContext(span); c.IsValid() {
+	if c := trace.NewSpanContext(span); c.HasTraceID() || c.HasSpanID() {
 		ctx = trace.ContextWithSpanContext(ctx, c)
 	}
 	s.to.Emit(ctx, out)
@@ -137,9 +139,11 @@ func valueOf(raw string) attribute.Value {
 		return containerOf(raw)
 	}
 	if !strings.ContainsAny(raw, ".eE") { // an error of ParseInt allocates
-		if n, err := strconv.ParseInt(raw, 10, 64); err == nil {
-			return attribute.Int64Value(n)
+		n, err := strconv.ParseInt(raw, 10, 64)
+		if err != nil {
+			return attribute.StringValue(raw) // a float64 would have other digits
 		}
+		return attribute.Int64Value(n)
 	}
 	f, err := strconv.ParseFloat(raw, 64)
 	if err != nil {
