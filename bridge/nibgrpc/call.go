@@ -60,14 +60,27 @@ type call struct {
 	start  time.Time
 
 	received, sent atomic.Int64
+	open           bool        // the stream of a client has begun, and finish ends the call
+	ended          atomic.Bool // finish or end was called, and may use the fields below
 	returned       bool
 	panicked       bool
 	panicText      string // text of a panic in the handler or in a function of Config
 }
 
-// end is deferred and ends the call of a server: err is the error of the
-// handler.
+// finish ends the call with the error of the RPC, unless it has ended.
+func (x *call) finish(err error) {
+	if !x.ended.Swap(true) {
+		x.returned = true
+		x.write(err)
+	}
+}
+
+// end is deferred and ends the call: err is the error of the handler or, of a
+// client, of the RPC.
 func (x *call) end(err *error) {
+	if x.open || x.ended.Swap(true) {
+		return
+	}
 	if x.returned {
 		x.write(*err)
 		return
@@ -122,7 +135,7 @@ func (x *call) write(err error) {
 	c := codes.Unknown
 	o := request.Outcome{Took: time.Since(x.start), Level: LevelOf(c), Failed: true}
 	defer func() { x.writeEvent(o, c, err) }()
-	if c = code(err); !x.returned && !x.client {
+	if c = code(err); !x.returned {
 		c = codes.Internal
 	}
 	o.Level = LevelOf(c)
@@ -156,7 +169,7 @@ func (x *call) writeEvent(o request.Outcome, c codes.Code, err error) {
 	if x.Context.Err() == context.Canceled {
 		e.Bool("canceled", true)
 	}
-	if !x.returned && !x.client {
+	if !x.returned {
 		e.Bool("aborted", true)
 	}
 	if x.panicText != "" {

@@ -17,8 +17,10 @@ import (
 func UnaryClient(l *nib.Logger, c Config) grpc.UnaryClientInterceptor {
 	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) (err error) {
 		x := beginClient(ctx, l, &c, method)
-		defer func() { x.write(err) }()
-		return invoker(withIDs(ctx), method, req, reply, cc, opts...)
+		defer x.end(&err)
+		err = invoker(withIDs(ctx), method, req, reply, cc, opts...)
+		x.returned = true
+		return err
 	}
 }
 
@@ -26,15 +28,22 @@ func UnaryClient(l *nib.Logger, c Config) grpc.UnaryClientInterceptor {
 // streaming RPC that the program makes, when gRPC has finished it: after the
 // last message was received, on an error, or when the context is done.
 func StreamClient(l *nib.Logger, c Config) grpc.StreamClientInterceptor {
-	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (s grpc.ClientStream, err error) {
 		x := beginClient(ctx, l, &c, method)
 		x.stream = true
-		opts = append(opts[:len(opts):len(opts)], grpc.OnFinish(x.write))
-		s, err := streamer(withIDs(ctx), desc, cc, method, opts...)
+		defer x.end(&err)
+		finish := func(err error) {
+			if err == nil && !desc.ServerStreams {
+				x.received.Store(1) // gRPC calls finish before RecvMsg returns the only message
+			}
+			x.finish(err)
+		}
+		s, err = streamer(withIDs(ctx), desc, cc, method, append(opts[:len(opts):len(opts)], grpc.OnFinish(finish))...)
 		if err != nil {
-			x.write(err) // an error of an interceptor; lines with errors of gRPC are written already
+			x.finish(err) // an error of an interceptor; lines with errors of gRPC are written already
 			return nil, err
 		}
+		x.open = true
 		return &clientStream{s, x}, nil
 	}
 }

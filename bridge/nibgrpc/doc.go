@@ -44,5 +44,6 @@
 //
 // The interceptors for clients write the same for RPCs that the program makes,
 // with the message "client rpc", and pass on x-request-id and traceparent of
-// the request that makes them, unless the metadata has them already.
+// the request that makes them, unless the metadata has them already. There an
+// inner interceptor or a codec takes the place of the handler.
 package nibgrpc
