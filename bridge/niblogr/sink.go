@@ -37,14 +37,23 @@ func (s *sink) Init(info logr.RuntimeInfo) { s.own = info.CallDepth }
 func Level(v int) nib.Level { return nib.LevelInfo - nib.Level(min(max(v, 0), math.MaxInt32)) }
 
 // Enabled reports whether the level of the Logger, or its rule for the name,
-// lets the V-level pass.
-func (s *sink) Enabled(v int) bool { return s.log.Enabled(Level(v)) }
+// lets the V-level pass. V(0) stands for all levels of slog from info to error,
+// for which logr.ToSlogHandler asks: it is enabled if one of them is.
+func (s *sink) Enabled(v int) bool {
+	if v <= 0 {
+		return s.log.Enabled(nib.LevelError - 1)
+	}
+	return s.log.Enabled(Level(v))
+}
 
 // Info writes one line, without the newline that klog's Infof and similar
-// functions leave at the end of the message. The level is not checked again:
-// logr has called Enabled. For plain values, there are no allocs besides those
-// of logr's API.
+// functions leave at the end of the message. Only the level of V(0) is checked
+// again: logr has called Enabled. For plain values, there are no allocs besides
+// those of logr's API.
 func (s *sink) Info(v int, msg string, keysAndValues ...any) {
+	if v <= 0 && !s.log.Enabled(nib.LevelInfo) {
+		return
+	}
 	e := s.log.AtDepth(Level(v), s.own+s.depth+1)
 	add(e, keysAndValues)
 	e.Msg(strings.TrimSuffix(msg, "\n"))
@@ -78,6 +87,9 @@ func (s *sink) WithCallDepth(depth int) logr.LogSink {
 
 // Handle writes a record of a slog.Logger made with logr.ToSlogHandler.
 func (s *sink) Handle(ctx context.Context, r slog.Record) error {
+	if level := nib.Level(r.Level); level < nib.LevelError && !s.log.Enabled(level) {
+		return nil
+	}
 	e := s.log.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level), PC: r.PC, Message: r.Message}).Ctx(ctx)
 	r.Attrs(func(a slog.Attr) bool {
 		e.Attrs(a)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/slogtest"
@@ -18,6 +19,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/niblogr"
+	"github.com/nib-log/nib/nibtest"
 )
 
 var bare = nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, Duration: nib.DurationString})
@@ -55,8 +57,9 @@ func TestEveryVLevelHasALevelOfItsOwn(t *testing.T) {
 		l, b := newLogger(nib.WithRules(rulesOf(t, level)))
 		for v := range 13 {
 			want := v <= last
-			if got := l.V(v).Enabled(); got != want {
-				t.Errorf("level %s: V(%d) enabled: got %v, want %v", level, v, got, want)
+			mayBe := want || level == "warn" && v == 0 // a warning of slog
+			if got := l.V(v).Enabled(); got != mayBe {
+				t.Errorf("level %s: V(%d) enabled: got %v, want %v", level, v, got, mayBe)
 			}
 			l.V(v).Info("m")
 			if got := b.Len() > 0; got != want {
@@ -275,6 +278,33 @@ func TestSlogHandlerPassesSlogtest(t *testing.T) {
 		}
 		return m
 	})
+}
+
+// logr asks whether V(0) is enabled before it passes a warning.
+func TestWarningsOfSlogAreWrittenWhenInfoIsDisabled(t *testing.T) {
+	for _, level := range []nib.Level{nib.LevelInfo, nib.LevelWarn, nib.LevelWarn + 2, nib.LevelError, nib.LevelFatal} {
+		var rec nibtest.Recorder
+		l := niblogr.New(nib.NewSink(&rec, nib.WithLevel(level)))
+		h := slog.New(logr.ToSlogHandler(l))
+		var want []nib.Level
+		for _, at := range []nib.Level{nib.LevelInfo, nib.LevelWarn, nib.LevelWarn + 2, nib.LevelError} {
+			h.Log(t.Context(), slog.Level(at), "m")
+			if at >= level || at == nib.LevelError {
+				want = append(want, at)
+			}
+		}
+		l.Info("m")
+		if level <= nib.LevelInfo {
+			want = append(want, nib.LevelInfo)
+		}
+		var got []nib.Level
+		for _, r := range rec.Records() {
+			got = append(got, r.Level)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("level %v: got lines of %v, want %v", level, got, want)
+		}
+	}
 }
 
 func TestSlogLinesHaveTheFieldsOfTheirContext(t *testing.T) {
