@@ -5,6 +5,7 @@ package nibhclog
 import (
 	"io"
 	"log"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -126,7 +127,11 @@ func (l *logger) StandardLogger(opts *hclog.StandardLoggerOptions) *log.Logger {
 }
 
 func (l *logger) StandardWriter(opts *hclog.StandardLoggerOptions) io.Writer {
-	w := &writer{l: l, lines: l.log.WithOptions(nib.WithLevel(Level(hclog.NoLevel)))}
+	w := &writer{
+		l:     l,
+		lines: l.log.WithOptions(nib.WithLevel(Level(hclog.NoLevel))),
+		final: l.log.WithOptions(nib.WithLevel(nib.Level(math.MaxInt))),
+	}
 	if opts != nil {
 		w.opts = *opts
 	}
@@ -138,6 +143,7 @@ func (l *logger) StandardWriter(opts *hclog.StandardLoggerOptions) io.Writer {
 type writer struct {
 	l     *logger
 	lines *nib.Logger // writes all levels: l has checked the level
+	final *nib.Logger // writes only lines of log.Fatal and log.Panic
 	opts  hclog.StandardLoggerOptions
 }
 
@@ -151,7 +157,8 @@ var prefixes = []struct {
 }
 
 // Write calls the writer of nib's StdLog, which finds the call site and
-// recognizes the lines of log.Fatal and log.Panic.
+// recognizes the lines of log.Fatal and log.Panic. These are written whatever
+// the level.
 func (w *writer) Write(p []byte) (int, error) {
 	msg, level := strings.TrimRight(string(p), " \t\n"), hclog.Info
 	if w.opts.InferLevels && w.opts.InferLevelsWithTimestamp && w.opts.ForceLevel == hclog.NoLevel {
@@ -168,9 +175,11 @@ func (w *writer) Write(p []byte) (int, error) {
 	if w.opts.ForceLevel != hclog.NoLevel {
 		level = w.opts.ForceLevel
 	}
+	to := w.final
 	if w.l.enabled(level) {
-		_, _ = w.lines.StdLog(Level(level)).Writer().Write([]byte(msg))
+		to = w.lines
 	}
+	_, _ = to.StdLog(Level(level)).Writer().Write([]byte(msg))
 	return len(p), nil
 }
 

@@ -107,6 +107,8 @@ func TestValuesThatFailCostNoLine(t *testing.T) {
 		`"nibhclog_test.named":1,"nil":null,"s":"","message":"m"}`+"\n")
 	l.With(named{"n"}, 1, "odd").Info("m", hclog.CapturedStacktrace("main.main"))
 	check(t, "odd numbers", b, `{"level":"info","nibhclog_test.named":1,"EXTRA_VALUE_AT_END":"odd","stacktrace":"main.main","message":"m"}`+"\n")
+	l.Info("m", "e", (*nilText)(nil))
+	check(t, "a nil error with a text", b, `{"level":"info","e":null,"message":"m"}`+"\n")
 	l.Info("m", "f", hclog.Format{}, "g", hclog.Format{1, 2})
 	check(t, "formats", b, `{"level":"info","f":"","g":"1 2","message":"m"}`+"\n")
 }
@@ -150,6 +152,26 @@ func TestStandardWriterStripsLevels(t *testing.T) {
 		check(t, tt.text, b, want)
 	}
 }
+
+// The program may end after such a line.
+func TestTheLastLineOfPackageLogIsWrittenAtEveryLevel(t *testing.T) {
+	l, b := newLogger(nib.WithLevel(nib.LevelFatal + 1))
+	for _, level := range []hclog.Level{hclog.NoLevel, hclog.Off} {
+		l.SetLevel(level)
+		std := l.StandardLogger(nil)
+		std.Print("off")
+		func() {
+			defer func() { _ = recover() }()
+			std.Panic("boom")
+		}()
+		check(t, level.String(), b, `{"level":"panic","message":"boom"}`+"\n")
+	}
+}
+
+type nilText struct{}
+
+func (*nilText) Error() string                { panic("called") }
+func (*nilText) MarshalText() ([]byte, error) { panic("called") }
 
 func TestNilLoggerDiscards(t *testing.T) {
 	l := nibhclog.New(nil).Named("n").With("a", 1)

@@ -68,8 +68,10 @@ func addValue(e *nib.Event, key string, value any) {
 		e.Any(key, v)
 	case error:
 		if m, ok := v.(encoding.TextMarshaler); ok {
-			e.Stringer(key, text{m})
-			return
+			if p := reflect.ValueOf(v); p.Kind() != reflect.Pointer || !p.IsNil() {
+				e.Stringer(key, text{m})
+				return
+			}
 		}
 		e.AnErr(key, v)
 	default:
