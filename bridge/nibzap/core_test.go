@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibzap"
@@ -239,6 +240,12 @@ func TestAValueThatFailsKeepsItsKey(t *testing.T) {
 	z.Info("m", zapcore.Field{Key: "k"}, zapcore.Field{Key: "s", Type: zapcore.StringerType, Interface: 7},
 		zapcore.Field{Key: "i", Type: zapcore.InlineMarshalerType, Interface: 8})
 	check(t, "fields that are not what they say", b, `{"level":"info","k":null,"s":7,"i":8,"message":"m"}`+"\n")
+}
+
+func TestATimeAsAStringerIsItsText(t *testing.T) {
+	l, b := newLogger()
+	zap.New(nibzap.NewCore(l)).Info("m", zap.Stringer("s", time.Unix(0, 5).UTC()), zap.Time("t", time.Unix(0, 5).UTC()))
+	check(t, "times", b, `{"level":"info","s":"1970-01-01 00:00:00.000000005 +0000 UTC","t":"1970-01-01T00:00:00.000Z","message":"m"}`+"\n")
 }
 
 func TestStackHasTheKeyOfTheLayout(t *testing.T) {

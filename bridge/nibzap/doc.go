@@ -38,7 +38,8 @@
 // ArrayMarshaler that returns an error keeps the fields it has added, and the
 // error is written next to it under the key with "Error" after it, as in zap.
 //
-// A nil Stringer or error is null, in zap "<nil>".
+// A nil Stringer or error is null, in zap "<nil>" or what its method returns. A
+// nil []byte is null, in zap "".
 //
 // Errors are the text of Error; zap.Error is written as [nib.Event.Err] does.
 // layout.Zap adds errorVerbose and errorCauses to it.

@@ -109,7 +109,11 @@ func addField(e *nib.Event, f *zapcore.Field) {
 func addOther(e *nib.Event, f *zapcore.Field) {
 	switch v := f.Interface.(type) {
 	case time.Time:
-		e.Time(f.Key, v)
+		if f.Type == zapcore.StringerType {
+			e.Str(f.Key, v.String())
+		} else {
+			e.Time(f.Key, v)
+		}
 	case []byte:
 		if f.Type == zapcore.ByteStringType {
 			e.Bytes(f.Key, v)
