@@ -60,6 +60,10 @@ func WithLayout(layout Layout) Option {
 		if f.errorKeys.rename(l.bound, l.groups.closing()) != l.bound { // a bound field has one of them
 			l.boundFlags = hadError | hasErrorKey
 		}
+		pending := l.groups
+		if pending.rename(&f.errorKeys); pending.pending != l.groups.pending {
+			l.boundFlags |= hasErrorKey
+		}
 	}}
 }
 

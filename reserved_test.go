@@ -397,6 +397,7 @@ func TestGroupNamedAsAnErrorThatComesLater(t *testing.T) {
 		"pending": l.WithGroup("error"),
 		"open":    l.WithGroup("error").With(func(e *nib.Event) { e.Int("b", 1) }),
 		"two":     l.WithGroup("error").WithGroup("g"),
+		"layout":  l.WithGroup("error").WithGroup("g").WithOptions(nib.WithLayout(nib.Layout{})),
 	} {
 		l.Info().Int("a", 1).Ctx(ctx).Msg("m")
 		line := c.one()
