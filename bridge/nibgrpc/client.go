@@ -50,7 +50,8 @@ func StreamClient(l *nib.Logger, c Config) grpc.StreamClientInterceptor {
 
 func beginClient(ctx context.Context, l *nib.Logger, c *Config, method string) *call {
 	x := &call{config: c, method: method, client: true, start: time.Now()}
-	x.Start(ctx, c.Policy, l, "", "")
+	md, _ := metadata.FromOutgoingContext(ctx)
+	x.Start(ctx, c.Policy, l, only(md[requestIDKey]), only(md[traceparentKey]))
 	return x
 }
 

@@ -351,7 +351,7 @@ func TestIDsAreSentToOtherServices(t *testing.T) {
 	if got[0]["request_id"] != "edge-1" || got[0]["trace_id"] != "4bf92f3577b34da6a3ce929d0e0e4736" || got[1]["request_id"] != "own" {
 		t.Errorf("got %v", got)
 	}
-	if c := g.client.FindAll("client rpc"); len(c) != 2 || c[0]["request_id"] != "edge-1" {
+	if c := g.client.FindAll("client rpc"); len(c) != 2 || c[0]["request_id"] != "edge-1" || c[1]["request_id"] != "own" {
 		t.Errorf("client: got %v", c)
 	}
 }

@@ -20,7 +20,7 @@ var _ nib.Sink = (*Sink)(nil)
 // A Sink emits the lines of nib as records of an OpenTelemetry log.Logger, for
 // programs that have an SDK with other processors:
 //
-//	log := nib.NewSink(nibotel.NewSink(global.Logger("shop")))
+//	log := nib.NewSink(nibotel.NewSink(otel.Logger("shop")))
 //
 // The message is the body and the level the severity. Fields are attributes,
 // except time and level at the beginning of the line; trace_id and span_id are
