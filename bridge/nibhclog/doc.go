@@ -35,6 +35,9 @@
 // field whose key is one of the layout's is written as "field." and the key; in
 // hclog it replaces that one.
 //
+// Arguments of With are encoded once, by With and Named; hclog encodes them for
+// each line, with the values that they have then.
+//
 // A value that encoding/json refuses is "!ERROR: …", and one whose method
 // panics "!PANIC: …". hclog leaves out all fields of a line with a value that
 // cannot be encoded, or the line itself; with a method that panics, the caller
