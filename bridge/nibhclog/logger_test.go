@@ -113,6 +113,17 @@ func TestValuesThatFailCostNoLine(t *testing.T) {
 	check(t, "formats", b, `{"level":"info","f":"","g":"1 2","message":"m"}`+"\n")
 }
 
+// A worseKey panics with a value that panics.
+type worseKey string
+
+func (worseKey) String() string { panic(failing{}) }
+
+func TestAKeyThatPanicsTwiceIsItsType(t *testing.T) {
+	l, b := newLogger()
+	l.With(worseKey("a"), 1).Info("m", worseKey("b"), 2)
+	check(t, "keys", b, `{"level":"info","nibhclog_test.worseKey":1,"nibhclog_test.worseKey":2,"message":"m"}`+"\n")
+}
+
 func TestArgumentsOfWithReplaceEarlierOnes(t *testing.T) {
 	l, b := newLogger()
 	l.With("b", 1, "a", 2).With("b", 3).Info("m", "c", 4)

@@ -34,16 +34,21 @@ func add(e *nib.Event, args []any) {
 	}
 }
 
-func keyOf(key any) string {
+// keyOf returns the text of a key, or its type. It is the type, too, if the
+// String method panics with a value whose own method panics: package fmt
+// catches only the first.
+func keyOf(key any) (text string) {
 	if s, ok := key.(string); ok {
 		return s
 	}
+	text = fmt.Sprintf("%T", key)
 	if key != nil {
 		if k := reflect.TypeOf(key).Kind(); k <= reflect.Complex128 || k == reflect.String {
-			return fmt.Sprintf("%s", key) // fmt catches panics of a String method
+			defer func() { _ = recover() }()
+			text = fmt.Sprintf("%s", key)
 		}
 	}
-	return fmt.Sprintf("%T", key)
+	return text
 }
 
 // addValue adds one value. The most frequent types come first: Event.Any would

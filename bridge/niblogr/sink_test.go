@@ -280,6 +280,17 @@ func TestSlogHandlerPassesSlogtest(t *testing.T) {
 	})
 }
 
+// A worseKey panics with a value that panics.
+type worseKey string
+
+func (worseKey) String() string { panic(stringer{func() string { panic("again") }}) }
+
+func TestAKeyThatPanicsTwiceIsItsType(t *testing.T) {
+	l, b := newLogger()
+	l.WithValues(worseKey("a"), 1).Info("m", worseKey("b"), 2)
+	check(t, "keys", b, `{"level":"info","niblogr_test.worseKey":1,"niblogr_test.worseKey":2,"message":"m"}`+"\n")
+}
+
 // logr asks whether V(0) is enabled before it passes a warning.
 func TestWarningsOfSlogAreWrittenWhenInfoIsDisabled(t *testing.T) {
 	for _, level := range []nib.Level{nib.LevelInfo, nib.LevelWarn, nib.LevelWarn + 2, nib.LevelError, nib.LevelFatal} {
