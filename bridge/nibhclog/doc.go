@@ -30,10 +30,10 @@
 // # Differences from hclog's JSON output
 //
 // Keys are in the order of the call, after those of With, which are sorted;
-// hclog sorts all. Of equal keys among the arguments of one call, or of With and
-// a call, all are written, unless the nib.Logger has nib.WithDuplicateKeys. A
-// field whose key is one of the layout's is written as "field." and the key; in
-// hclog it replaces that one.
+// hclog sorts all. Of equal keys among the arguments of one call, or of With
+// and a call, all are written, unless the nib.Logger has nib.WithDuplicateKeys.
+// A field whose key is one of the layout's is written as "field." and the key;
+// in hclog it replaces that one.
 //
 // Arguments of With are encoded once, by With and Named; hclog encodes them for
 // each line, with the values that they have then.

@@ -31,9 +31,9 @@
 // names of WithName, which are joined by dots. Error lines have nib.LevelError
 // and are written whatever the level, as logr requires.
 //
-// For a logger made with logr.ToSlogHandler, logr asks for V(0) before it passes
-// a warning of slog. So V(0) is also enabled at the level warn, where its own
-// lines are not written.
+// For a logger made with logr.ToSlogHandler, logr asks for V(0) before it
+// passes a warning of slog. So V(0) is also enabled at the level warn, where
+// its own lines are not written.
 //
 // klog has another level: its flag -v decides before the bridge is called, and
 // lines that pass it may still be disabled here. Lines of klog.Info and similar
