@@ -130,7 +130,7 @@ func (l *logger) StandardWriter(opts *hclog.StandardLoggerOptions) io.Writer {
 	w := &writer{
 		l:     l,
 		lines: l.log.WithOptions(nib.WithLevel(Level(hclog.NoLevel))),
-		final: l.log.WithOptions(nib.WithLevel(nib.Level(math.MaxInt))),
+		final: l.log.WithOptions(nib.WithLevel(nib.Level(math.MaxInt))).StdLog(nib.LevelInfo).Writer(),
 	}
 	if opts != nil {
 		w.opts = *opts
@@ -143,7 +143,7 @@ func (l *logger) StandardWriter(opts *hclog.StandardLoggerOptions) io.Writer {
 type writer struct {
 	l     *logger
 	lines *nib.Logger // writes all levels: l has checked the level
-	final *nib.Logger // writes only lines of log.Fatal and log.Panic
+	final io.Writer   // writes only lines of log.Fatal and log.Panic
 	opts  hclog.StandardLoggerOptions
 }
 
@@ -177,9 +177,9 @@ func (w *writer) Write(p []byte) (int, error) {
 	}
 	to := w.final
 	if w.l.enabled(level) {
-		to = w.lines
+		to = w.lines.StdLog(Level(level)).Writer()
 	}
-	_, _ = to.StdLog(Level(level)).Writer().Write([]byte(msg))
+	_, _ = to.Write([]byte(msg))
 	return len(p), nil
 }
 
