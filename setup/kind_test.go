@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/settings"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink/spool"
@@ -243,5 +245,46 @@ func TestNoticesOfStandardOutputHaveItsView(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 		closeUnused([]*output{o})
+	}
+}
+
+// Flush of the logger reaches a sink behind a view, and behind a level.
+func TestFlushReachesTheSinkBehindAView(t *testing.T) {
+	for _, params := range []string{"", "&format=json", "&format=console", "&format=logfmt", "&format=logfmt&level=info"} {
+		o, path := fileOutput(t)
+		l := mustOpen(t, Config{Output: []string{o + "?buffer=1MiB&delay=1h" + params}})
+		l.Info().Msg("held back")
+		if got := read(t, path); got != "" {
+			t.Errorf("%q: got %q before Flush", params, got)
+		}
+		if err := l.Flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := read(t, path); !strings.Contains(got, "held back") {
+			t.Errorf("%q: got %q after Flush", params, got)
+		}
+	}
+}
+
+// A spool that another process delivers has lines of JSON, since its
+// destination is not known here. It is also where the monitor puts the line of
+// a crash that a network gets.
+func TestSpoolOfAnotherProcessHasJSON(t *testing.T) {
+	for _, format := range []string{"console", "logfmt", "json"} {
+		dir := filepath.Join(t.TempDir(), "spool")
+		l := mustOpen(t, Config{Format: format, Output: []string{"spool:" + dir}})
+		l.Info().Msg("kept")
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		o, path := fileOutput(t)
+		d := mustOpen(t, Config{Output: []string{o + "?spool=" + dir}})
+		await.Until(t, "the line is delivered", func() bool { return read(t, path) != "" })
+		if got := read(t, path); !strings.HasPrefix(got, "{") {
+			t.Errorf("%s: got %q, want JSON", format, got)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -3,11 +3,13 @@
 package setup
 
 import (
+	"context"
 	"iter"
 	"os"
 	"sync"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/metrics"
@@ -65,11 +67,11 @@ func lambdaLevel(l nib.Level) string {
 	return "TRACE"
 }
 
-// viewOf returns how an output shows lines. Destinations other than files, and
-// the journal, get JSON.
+// viewOf returns how an output shows lines. Destinations other than files, the
+// journal, and a spool that another process delivers get JSON.
 func (c *Config) viewOf(w *wanted) string {
 	switch {
-	case w.Scheme == toJournald || w.isNetwork():
+	case w.Scheme == toJournald || w.Scheme == toSpool || w.isNetwork():
 		return viewJSON
 	case w.Format != "":
 		return w.Format
@@ -139,6 +141,14 @@ func (v *view) WriteRecord(r *nib.Record) error {
 		viewedRecords.Put(b)
 	}
 	return err
+}
+
+// Flush flushes the sink behind v if it has a Flush method.
+func (v *view) Flush(ctx context.Context) error {
+	if f, ok := v.next.(delivery.Flusher); ok {
+		return f.Flush(ctx)
+	}
+	return nil
 }
 
 // Metrics implements [metrics.Source] for the sink behind v.
