@@ -78,6 +78,12 @@ var roles = map[string]func(c Config){
 		defer live(c).Close()
 		panic("first\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:1 +0x1\n")
 	},
+	"panic in Lambda": func(c Config) {
+		c.lambda = true
+		defer live(c).Close()
+		go mayPanic()
+		select {}
+	},
 	"nil pointer":          func(c Config) { defer live(c).Close(); go nilPointer(); select {} },
 	"Fatal":                func(c Config) { log := live(c); defer log.Close(); log.Fatal().Msg("fatal") },
 	"Panic":                func(c Config) { log := live(c); defer log.Close(); log.Panic().Msg("given up") },

@@ -32,6 +32,7 @@ const monitorVar = "NIB_SETUP_MONITOR"
 // orders are the input of a monitor.
 type orders struct {
 	Config Config
+	Lambda bool // Config.lambda, which is not part of its JSON
 	PID    int
 }
 
@@ -62,7 +63,7 @@ func tryMonitor(c *Config) (*monitor, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(orders{monitorConfig(c), os.Getpid()})
+	text, err := json.Marshal(orders{monitorConfig(c), c.lambda, os.Getpid()})
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +167,7 @@ func awaitCrash(r *os.File, timeout time.Duration, write func(*crashtext.Text), 
 // still get it; if none can, standard error does.
 func (o *orders) write(text *crashtext.Text) {
 	c := o.Config.withDefaults()
-	c.apart = true
+	c.lambda, c.apart = o.Lambda, true
 	outputs, err := openOutputs(&c)
 	if err != nil {
 		writeError(err)

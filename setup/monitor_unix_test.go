@@ -102,6 +102,20 @@ func TestCrashLineInEveryFormat(t *testing.T) {
 	}
 }
 
+func TestCrashLineInLambda(t *testing.T) {
+	p := start(t, "panic in Lambda", Config{Crash: SwitchOn})
+	ends(t, p, exited(2))
+	lines := strings.Split(strings.TrimSpace(p.out.String()), "\n")
+	for _, line := range lines {
+		if !strings.HasPrefix(line, `{"timestamp":"`) {
+			t.Errorf("got %s", line)
+		}
+	}
+	if last := lines[len(lines)-1]; len(lines) != 4 || !strings.Contains(last, `"level":"FATAL"`) {
+		t.Errorf("got %d lines, the last %s, want 4 and a FATAL one", len(lines), last)
+	}
+}
+
 func TestCrashLineWithEveryTraceback(t *testing.T) {
 	for _, level := range []string{"none", "single", "all", "system"} {
 		p := start(t, "panic elsewhere", Config{Crash: SwitchOn}, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "GOTRACEBACK="+level) })
