@@ -24,11 +24,14 @@ import (
 // does), flushes and closes as usual, and panics again with the same value. A
 // panic on another goroutine and os.Exit cannot be caught.
 func (l *Log) Close() error {
+	until := time.Now().Add(l.timeout)
 	if p := recover(); p != nil {
 		_ = l.finish(l.panicLine(p))
+		if l.monitor == nil { // a monitor stays: it writes the line, unless a caller recovers
+			l.releaseProcess(until)
+		}
 		panic(p) // the frames of the first are still on the stack
 	}
-	until := time.Now().Add(l.timeout)
 	err := l.finish(nil)
 	l.releaseProcess(until)
 	return err

@@ -424,6 +424,27 @@ func TestPanicThatIsRecoveredOutside(t *testing.T) {
 	panic("boom")
 }
 
+// Close in a panic releases the process, too, since the caller may recover, and
+// open another Log.
+func TestOpenAfterAPanicThatIsRecoveredOutside(t *testing.T) {
+	o, _ := fileOutput(t)
+	for range 2 {
+		l, err := Open(Config{Output: []string{o}, Timeout: testTimeout})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := l.Context()
+		func() {
+			defer func() { _ = recover() }()
+			defer l.Close()
+			panic("boom")
+		}()
+		if ctx.Err() == nil {
+			t.Error("Close has not canceled the context")
+		}
+	}
+}
+
 func TestGuardLeavesTheLogOpen(t *testing.T) {
 	p := new(nibtest.Recorder)
 	l := mustOpen(t, Config{Sinks: []nib.Sink{p}})
