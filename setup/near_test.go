@@ -18,6 +18,8 @@ func TestFaultsSuggestWhatToWrite(t *testing.T) {
 	}{
 		{env{"NIB_LVL": "debug"}, "NIB_LVL: there is no such setting (did you mean NIB_LEVEL?)"},
 		{env{"NIB_OUTPUTS": "stdout"}, "did you mean NIB_OUTPUT?"},
+		{env{"NIB_level": "debug"}, "NIB_level: there is no such setting (did you mean NIB_LEVEL?)"},
+		{env{"NIB_CONF": "log.json"}, "did you mean NIB_CONFIG?"},
 		{env{"NIB_OUTPUT": "file:x?maxsize=1MB"}, "NIB_OUTPUT[0].maxsize: there is no such setting (did you mean max_size?)"},
 		{env{"NIB_OUTPUT": "file:x?maxSize=1MB"}, "did you mean max_size?"},
 		{env{"NIB_OUTPUT": "file:x?bakups=1"}, "did you mean backups?"},

@@ -171,10 +171,10 @@ func readEnv(prefix string, environ []string, r *reading) (c Config) {
 // findUnknown reports variables whose names are nearly those of settings. Names
 // that Kubernetes derives from the ports of a service do not count.
 func findUnknown(prefix string, variables map[string]string, r *reading) {
-	names := settings.Names(settings.Of(new(Config)))
+	names := append(settings.Names(settings.Of(new(Config))), "config")
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		own := strings.ToLower(strings.TrimPrefix(name, prefix))
-		known := own == "config" || slices.Contains(names, own)
+		known := name == prefix+strings.ToUpper(own) && slices.Contains(names, own)
 		if known || own == "port" || strings.HasPrefix(own, "port_") || strings.HasPrefix(own, "service_") {
 			continue
 		}
