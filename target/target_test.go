@@ -15,17 +15,19 @@ import (
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]Target{
-		"stdout":                           {Scheme: "stdout"},
-		"STDERR?level=info+2":              {Scheme: "stderr", Params: [][2]string{{"level", "info+2"}}},
-		"file:/var/log/a.log":              {Scheme: "file", Path: "/var/log/a.log"},
-		"file:///var/log/a.log?":           {Scheme: "file", Path: "/var/log/a.log"},
-		"file:a%2Cb%3Fc,d?at=1&at=2":       {Scheme: "file", Path: "a,b?c,d", Params: [][2]string{{"at", "1"}, {"at", "2"}}},
-		`file:C:\logs\a.log`:               {Scheme: "file", Path: `C:\logs\a.log`},
-		"file?mode=0600&path=/x":           {Scheme: "file", Path: "/x", Params: [][2]string{{"mode", "0600"}}},
-		"syslog+tls://[::1]:6514?app=a%26": {Scheme: "syslog+tls", Host: "[::1]:6514", Params: [][2]string{{"app", "a&"}}},
-		"syslog+unixgram:///dev/log":       {Scheme: "syslog+unixgram", Path: "/dev/log"},
-		"kafka://a:9092,b:9092/logs?x=y=z": {Scheme: "kafka", Host: "a:9092,b:9092", Path: "/logs", Params: [][2]string{{"x", "y=z"}}},
-		"file:////x":                       {Scheme: "file", Path: "//x"},
+		"stdout":                            {Scheme: "stdout"},
+		"STDERR?level=info+2":               {Scheme: "stderr", Params: [][2]string{{"level", "info+2"}}},
+		"file:/var/log/a.log":               {Scheme: "file", Path: "/var/log/a.log"},
+		"file:///var/log/a.log?":            {Scheme: "file", Path: "/var/log/a.log"},
+		"file:a%2Cb%3Fc,d?at=1&at=2":        {Scheme: "file", Path: "a,b?c,d", Params: [][2]string{{"at", "1"}, {"at", "2"}}},
+		`file:C:\logs\a.log`:                {Scheme: "file", Path: `C:\logs\a.log`},
+		"file?mode=0600&path=/x":            {Scheme: "file", Path: "/x", Params: [][2]string{{"mode", "0600"}}},
+		"syslog+tls://[::1]:6514?app=a%26":  {Scheme: "syslog+tls", Host: "[::1]:6514", Params: [][2]string{{"app", "a&"}}},
+		"syslog+unixgram:///dev/log":        {Scheme: "syslog+unixgram", Path: "/dev/log"},
+		"kafka://a:9092,b:9092/logs?x=y=z":  {Scheme: "kafka", Host: "a:9092,b:9092", Path: "/logs", Params: [][2]string{{"x", "y=z"}}},
+		"file:////x":                        {Scheme: "file", Path: "//x"},
+		"kk://[2001:db8::a]:1,b:2/a@b?x=c@": {Scheme: "kk", Host: "[2001:db8::a]:1,b:2", Path: "/a@b", Params: [][2]string{{"x", "c@"}}},
+		"kk://[2001:db8::a]/a@b":            {Scheme: "kk", Host: "[2001:db8::a]", Path: "/a@b"},
 	} {
 		got, err := parse(text)
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -39,17 +41,21 @@ func TestParse(t *testing.T) {
 
 func TestParseFaults(t *testing.T) {
 	for text, want := range map[string][]string{
-		"":                        {`"" is not a target (want a scheme such as stdout or file:PATH)`},
-		"/var/log/x":              {`"/var/log/x" is a path: write file:/var/log/x`},
-		`C:\x`:                    {`"C:\\x" is a path: write file:C:\x`},
-		"7":                       {`"7" is not a target`},
-		"a b:c":                   {`"a b:c" is not a target`},
-		"file:%zz":                {`path: invalid URL escape "%zz" (a % is written %25)`},
-		"file:x?a&b=%&c=1":        {`want ?NAME=VALUE&NAME=VALUE, with letters, digits, _ and - in names`, `b: invalid URL escape "%" (a % is written %25)`},
-		"file:x?path=y":           {`path: is set twice`},
-		"file:x?pas:hunter2=y":    {`want ?NAME=VALUE&NAME=VALUE, with letters`},
-		"k://u:hunter2@h:1/t":     {`a user or password does not belong in a target`},
-		"k://h:1/t?a=b&token=hu2": {`a user or password does not belong in a target`},
+		"":                         {`"" is not a target (want a scheme such as stdout or file:PATH)`},
+		"/var/log/x":               {`"/var/log/x" is a path: write file:/var/log/x`},
+		`C:\x`:                     {`"C:\\x" is a path: write file:C:\x`},
+		"7":                        {`"7" is not a target`},
+		"a b:c":                    {`"a b:c" is not a target`},
+		"file:%zz":                 {`path: invalid URL escape "%zz" (a % is written %25)`},
+		"file:x?a&b=%&c=1":         {`want ?NAME=VALUE&NAME=VALUE, with letters, digits, _ and - in names`, `b: invalid URL escape "%" (a % is written %25)`},
+		"file:x?path=y":            {`path: is set twice`},
+		"file:x?pas:hunter2=y":     {`want ?NAME=VALUE&NAME=VALUE, with letters`},
+		"k://u:hunter2@h:1/t":      {`a user or password does not belong in a target`},
+		"kk://u:hun/hunter2@h:1/t": {`a user or password does not belong in a target`},
+		"kk://u:hun?hunter2@h:1/t": {`a user or password does not belong in a target`},
+		"kk://u:/hunter2@h:1/t":    {`a user or password does not belong in a target`},
+		"kk://a:1,u:h/unter2@h:1":  {`a user or password does not belong in a target`},
+		"k://h:1/t?a=b&token=hu2":  {`a user or password does not belong in a target`},
 	} {
 		_, err := parse(text)
 		compare(t, text, err, want)

@@ -12,8 +12,31 @@ import (
 // them.
 var secret = regexp.MustCompile(`(?i)://[^/?]*@|[?&](pass|passwd|password|secret|token)=`)
 
-// HasSecret reports whether a target has a password.
-func HasSecret(text string) bool { return secret.MatchString(text) }
+// HasSecret reports whether a target or a list of them has a password.
+func HasSecret(text string) bool { return secret.MatchString(text) || hasCutPassword(text) }
+
+// hasCutPassword reports whether a target has an @ after hosts with an invalid
+// port: a password with a / or ? that is not escaped, which ends the hosts.
+func hasCutPassword(text string) bool {
+	for {
+		_, after, ok := strings.Cut(text, "://")
+		if !ok {
+			return false
+		}
+		text = after
+		end := strings.IndexAny(text, "/?")
+		if end < 0 || !strings.Contains(text[end:], "@") && !strings.Contains(text[end:], "%40") {
+			continue
+		}
+		for host := range strings.SplitSeq(text[:end], ",") {
+			if i := strings.LastIndexByte(host, ':'); i >= 0 && !isPort(host[i+1:]) && !strings.HasSuffix(host, "]") {
+				return true
+			}
+		}
+	}
+}
+
+func isPort(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // ErrSecret is the error for a target with a password.
 var ErrSecret = errors.New("a user or password does not belong in a target, which is shown in errors and process lists: " +
@@ -26,7 +49,7 @@ var hostPort = regexp.MustCompile(`^[^,/?]+:[0-9]+(,|/|\?|$)`)
 // SplitTargets splits a list of targets at its commas. A comma between two
 // hosts is part of a target. The error does not quote the list.
 func SplitTargets(list string) (texts []string, err error) {
-	if secret.MatchString(list) {
+	if HasSecret(list) {
 		return nil, ErrSecret
 	}
 	begin := 0
