@@ -107,7 +107,8 @@ func TestProgramWithOtherRightsTrustsNoEnvironment(t *testing.T) {
 			needRights(t)
 			for _, env := range [][]string{nil, {orders}} {
 				got := asOther(t, c.change, env...)
-				if !strings.Contains(got, errOtherRights.Error()) || !strings.Contains(got, "by default on standard output") || strings.Contains(got, "file: ") {
+				if !strings.Contains(got, errOtherRights.Error()) || !strings.Contains(got, "by default on standard output") || strings.Contains(got, "file: ") ||
+					!strings.Contains(got, "nib/setup: ignored NIB_OUTPUT: ") {
 					t.Errorf("environment %q: got\n%s", env, got)
 				}
 			}
@@ -115,7 +116,7 @@ func TestProgramWithOtherRightsTrustsNoEnvironment(t *testing.T) {
 	}
 	t.Run("none", func(t *testing.T) {
 		got := asOther(t, func(string) error { return nil })
-		if !strings.Contains(got, "file: ") || strings.Contains(got, errOtherRights.Error()) {
+		if !strings.Contains(got, "file: ") || strings.Contains(got, errOtherRights.Error()) || strings.Contains(got, "ignored") {
 			t.Errorf("got\n%s\nwant what the environment says", got)
 		}
 	})

@@ -98,14 +98,17 @@ func (f sourceFunc) furtherKinds() []target.Spec { return nil }
 // names of services), unless they are similar to those of settings: NIB_LVL is
 // a Fault. prefix_CONFIG is the path of a JSON file that is read first, so the
 // other variables override it. It is read when Open or Read is called. In a
-// program with set-uid, set-gid or file capabilities FromEnv sets nothing: its
-// caller must not be able to choose the files that it writes.
+// program with set-uid, set-gid or file capabilities FromEnv sets nothing, since
+// its caller must not be able to choose the files that it writes, and reports
+// the variables to standard error. On Linux it does the same without /proc, and
+// in a program that has changed its user before, which look alike.
 func FromEnv(prefix string) ConfigSource {
 	if prefix == "" {
 		prefix = "NIB"
 	}
 	return sourceFunc(func(r *reading) Config {
 		if hasOtherRights() {
+			reportIgnored(prefix+"_", os.Environ())
 			return Config{}
 		}
 		return readEnv(prefix+"_", os.Environ(), r)
@@ -140,14 +143,39 @@ func FromLambda() ConfigSource {
 	})
 }
 
-// readEnv reads variables, each NAME=VALUE.
-func readEnv(prefix string, environ []string, r *reading) (c Config) {
+// variablesOf returns the variables with a prefix from a list of NAME=VALUE.
+func variablesOf(prefix string, environ []string) map[string]string {
 	variables := map[string]string{}
 	for _, v := range environ {
 		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, prefix) {
 			variables[name] = value
 		}
 	}
+	return variables
+}
+
+// envNames returns the names of all variables, without their prefix and in
+// lower case.
+func envNames() []string { return append(settings.Names(settings.Of(new(Config))), "config") }
+
+// reportIgnored reports the variables that a program with other rights ignores.
+func reportIgnored(prefix string, environ []string) {
+	variables := variablesOf(prefix, environ)
+	var ignored []string
+	for _, name := range envNames() {
+		if name = prefix + strings.ToUpper(name); variables[name] != "" {
+			ignored = append(ignored, name)
+		}
+	}
+	if len(ignored) > 0 {
+		writeError(fmt.Errorf("nib/setup: ignored %s: a program with set-uid, set-gid or file capabilities, without /proc, "+
+			"or that has changed its user takes no settings from the environment: write setup.Load or a setup.Config", strings.Join(ignored, ", ")))
+	}
+}
+
+// readEnv reads variables, each NAME=VALUE.
+func readEnv(prefix string, environ []string, r *reading) (c Config) {
+	variables := variablesOf(prefix, environ)
 	findUnknown(prefix, variables, r)
 	if path := variables[prefix+"CONFIG"]; path != "" {
 		c = readFile(path, prefix+"CONFIG", r)
@@ -171,7 +199,7 @@ func readEnv(prefix string, environ []string, r *reading) (c Config) {
 // findUnknown reports variables whose names are nearly those of settings. Names
 // that Kubernetes derives from the ports of a service do not count.
 func findUnknown(prefix string, variables map[string]string, r *reading) {
-	names := append(settings.Names(settings.Of(new(Config))), "config")
+	names := envNames()
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		own := strings.ToLower(strings.TrimPrefix(name, prefix))
 		known := name == prefix+strings.ToUpper(own) && slices.Contains(names, own)
