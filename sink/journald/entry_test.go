@@ -177,6 +177,14 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// The number of a clash does not make the name of the whole line.
+func TestClashWithTheNameOfTheLine(t *testing.T) {
+	e := logged(t, Config{Line: "RAW_2"}, func(l *nib.Logger) { l.Log().Int("raw", 1).Int("Raw", 2).Msg("m") })
+	if got, want := strings.Join(e.names()[3:], " "), "RAW RAW_3 RAW_2"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestAnEmptyKeyHasAName(t *testing.T) {
 	e := logged(t, Config{}, func(l *nib.Logger) { l.Log().Str("", "v").Msg("m") })
 	if got := e.get(t, "FIELD_"); got != "v" {

@@ -102,7 +102,7 @@ func (e *encoder) claim(dst []byte, from int) []byte {
 			var digits [8]byte
 			suffix := strconv.AppendInt(append(digits[:0], '_'), int64(e.names[first].count)+1, 10)
 			dst = append(dst[:min(base, from+maxName-len(suffix))], suffix...)
-			if e.find(dst, from) < 0 {
+			if e.find(dst, from) < 0 && string(dst[from:]) != e.lineName {
 				break
 			}
 		}
