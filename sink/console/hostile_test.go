@@ -225,3 +225,12 @@ func TestDeepNestingCostsItsLength(t *testing.T) {
 		t.Errorf("got %.80q…, want %.80q…", got, want)
 	}
 }
+
+// The name of a zone is text of the program, which New measures.
+func TestZoneWithAnEscapeCharacter(t *testing.T) {
+	s := New(new(bytes.Buffer), Config{Color: ColorNever, TimeFormat: "15:04 MST", TimeZone: time.FixedZone("\x1b", 0)})
+	got := string(s.Render(nil, []byte(`{"time":"2026-01-02T15:04:05Z","level":"info"}`)))
+	if want := "15:04 \\u001b INFO\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

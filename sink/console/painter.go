@@ -53,7 +53,7 @@ func newView(c Config, color bool) *view {
 		v.timeFormat = ""
 	default:
 		longest := time.Date(2006, 12, 31, 23, 59, 59, 999_999_999, c.TimeZone)
-		v.timeWidth = width([]byte(longest.Format(c.TimeFormat)))
+		v.timeWidth = width(appendPlain(nil, []byte(longest.Format(c.TimeFormat))))
 	}
 	if v.timeFormat != "" {
 		v.headWidth = v.timeWidth + 1
