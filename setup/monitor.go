@@ -148,7 +148,7 @@ func awaitCrash(r *os.File, timeout time.Duration, write func(*crashtext.Text), 
 		n, err := r.Read(buf)
 		if n > 0 && !begun {
 			defer time.AfterFunc(timeout, finish).Stop()
-			defer time.AfterFunc(2*timeout, giveUp).Stop()
+			defer time.AfterFunc(max(timeout, 2*timeout), giveUp).Stop() // twice the longest overflows
 		}
 		mu.Lock()
 		complete := n > 0 && !written && text.Add(buf[:n])

@@ -6,6 +6,7 @@ package setup
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,6 +114,12 @@ func TestCrashLineInLambda(t *testing.T) {
 	}
 	if last := lines[len(lines)-1]; len(lines) != 4 || !strings.Contains(last, `"level":"FATAL"`) {
 		t.Errorf("got %d lines, the last %s, want 4 and a FATAL one", len(lines), last)
+	}
+}
+
+func TestCrashLineWithTheLongestTimeout(t *testing.T) {
+	if _, errText := crashed(t, "only own sink", Config{Timeout: math.MaxInt64}); len(errText) != 1 {
+		t.Errorf("got %+v, want one line", errText)
 	}
 }
 
