@@ -98,10 +98,10 @@ func (f sourceFunc) furtherKinds() []target.Spec { return nil }
 // names of services), unless they are similar to those of settings: NIB_LVL is
 // a Fault. prefix_CONFIG is the path of a JSON file that is read first, so the
 // other variables override it. It is read when Open or Read is called. In a
-// program with set-uid, set-gid or file capabilities FromEnv sets nothing, since
-// its caller must not be able to choose the files that it writes, and reports
-// the variables to standard error. On Linux it does the same without /proc, and
-// in a program that has changed its user before, which look alike.
+// program with set-uid, set-gid or file capabilities FromEnv sets nothing,
+// since its caller must not be able to choose the files that it writes, and
+// reports the variables to standard error. On Linux it does the same without
+// /proc, and in a program that has changed its user before, which look alike.
 func FromEnv(prefix string) ConfigSource {
 	if prefix == "" {
 		prefix = "NIB"
