@@ -3,6 +3,7 @@
 package nibslog
 
 import (
+	"context"
 	"log"
 	"log/slog"
 	"runtime"
@@ -67,7 +68,7 @@ func (h *Handler) handleLog(r *slog.Record) {
 	}
 	// Not only the sink: ReplaceAttr may print, too.
 	rec := *r // a copy in this function lets other records stay on the stack
-	if !usercode.Run(func() { h.replace.event(h.log, &rec).Send() }, 100*time.Millisecond) {
+	if !usercode.Run(func() { h.replace.event(context.Background(), h.log, &rec).Send() }, 100*time.Millisecond) {
 		h.replace.tooDeep.Add(1)
 	}
 }

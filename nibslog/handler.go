@@ -66,7 +66,7 @@ func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 	case fromLog(&r):
 		h.handleLog(&r)
 	case h.replace != nil:
-		h.replace.event(h.log, &r).Ctx(ctx).Send()
+		h.replace.event(ctx, h.log, &r).Send()
 	default:
 		h.handle(ctx, &r)
 	}

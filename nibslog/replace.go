@@ -3,7 +3,9 @@
 package nibslog
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/callsite"
+	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/layout"
 )
@@ -71,14 +74,35 @@ func (p *replacer) withAttrs(attrs []slog.Attr) *replacer {
 
 // event begins the line of r and adds everything to it. ReplaceAttr runs within
 // Func, which counts the line if it ends the goroutine or leads to itself.
-func (p *replacer) event(l *nib.Logger, r *slog.Record) *nib.Event {
+func (p *replacer) event(ctx context.Context, l *nib.Logger, r *slog.Record) *nib.Event {
+	carried := l.AppendFields(nil, func(e *nib.Event) { e.Ctx(ctx) })
 	e := l.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level), Message: r.Message})
 	var builtin, attrs []slog.Attr
 	e.Func(func(*nib.Event) { builtin, attrs = p.attrs(r) })
 	if builtin == nil { // logging leads to itself
 		builtin = []slog.Attr{slog.String(slog.MessageKey, r.Message)}
 	}
-	return e.Attrs(builtin...).Attrs(attrs...)
+	addMissing(e.Attrs(builtin...).Attrs(attrs...), carried, builtin)
+	return e
+}
+
+// addMissing adds the encoded fields that the line does not have, as Event.Ctx
+// does; but only here are the keys of the built-in attributes known.
+func addMissing(e *nib.Event, fields []byte, builtin []slog.Attr) {
+	for key, value := range jsonread.Fields(fields) {
+		name, _ := jsonread.AppendText(nil, key)
+		if had, ok := e.Lookup(string(name)); !ok || !bytes.Equal(had, value) {
+			e.RawJSON(freeKey(string(name), builtin), value)
+		}
+	}
+}
+
+// freeKey returns key, with a prefix if a built-in attribute has it.
+func freeKey(key string, builtin []slog.Attr) string {
+	if slices.ContainsFunc(builtin, func(b slog.Attr) bool { return b.Key == key }) {
+		return "field." + key
+	}
+	return key
 }
 
 // attrs calls ReplaceAttr for everything in r.
@@ -95,9 +119,7 @@ func (p *replacer) attrs(r *slog.Record) (builtin, attrs []slog.Attr) {
 	}
 	attrs = slices.Concat(p.scopes[0].attrs, attrs)
 	for i := range attrs {
-		if slices.ContainsFunc(builtin, func(b slog.Attr) bool { return b.Key == attrs[i].Key }) {
-			attrs[i].Key = "field." + attrs[i].Key
-		}
+		attrs[i].Key = freeKey(attrs[i].Key, builtin)
 	}
 	return builtin, attrs
 }

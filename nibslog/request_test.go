@@ -41,3 +41,31 @@ func TestLinesHaveTheFieldsOfTheContextsLogger(t *testing.T) {
 		})
 	}
 }
+
+// The logger of the context has another layout, so these keys are free there.
+func TestNoFieldOfTheContextPassesForABuiltInOne(t *testing.T) {
+	var out bytes.Buffer
+	ctx := nib.NewContext(t.Context(), nib.New(&out).With(func(e *nib.Event) {
+		e.Str("msg", "another").Str("severity", "FATAL").Str("id", "r1").Int("n", 1)
+	}))
+	severity := func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) == 0 && a.Key == slog.LevelKey {
+			a.Key = "severity"
+		}
+		return a
+	}
+	for _, tt := range []struct {
+		replace func([]string, slog.Attr) slog.Attr
+		want    string
+	}{
+		{nil, `"msg":"m","field.msg":"another","severity":"FATAL","id":"r1","n":1,"n":1}`},
+		{keep, `"msg":"m","n":1,"field.msg":"another","severity":"FATAL","id":"r1"}`},
+		{severity, `"severity":"INFO","msg":"m","n":1,"field.msg":"another","field.severity":"FATAL","id":"r1"}`},
+	} {
+		out.Reset()
+		slog.New(nibslog.NewJSONHandler(&out, &slog.HandlerOptions{ReplaceAttr: tt.replace})).InfoContext(ctx, "m", "n", 1)
+		if line, _, _ := strings.Cut(out.String(), "\n"); !strings.HasSuffix(line, tt.want) {
+			t.Errorf("\n got %s\nwant %s", line, tt.want)
+		}
+	}
+}
