@@ -49,21 +49,36 @@ func fromLog(r *slog.Record) bool {
 	return *via
 }
 
-// logWriterOnStack reports whether slog's writer is among the callers.
+// logWriterOnStack reports whether slog's writer is among the callers. A
+// slog.Logger between it and this package is a handler's own, which logs a line
+// of its own while it handles that of package log.
 func logWriterOnStack() bool {
 	var pcs [32]uintptr
 	for _, pc := range pcs[:runtime.Callers(2, pcs[:])] {
-		if f := runtime.FuncForPC(pc - 1); f != nil && strings.HasPrefix(f.Name(), "log/slog.(*handlerWriter)") {
+		f := runtime.FuncForPC(pc - 1)
+		if f == nil || !strings.HasPrefix(f.Name(), "log/slog.(*") {
+			continue
+		}
+		switch name := f.Name()[len("log/slog.(*"):]; {
+		case strings.HasPrefix(name, "handlerWriter)"):
 			return true
+		case strings.HasPrefix(name, "Logger)"):
+			return false
 		}
 	}
 	return false
 }
 
-// handleLog writes a line that package log has made.
+// handleLog writes a line that package log has made. Its attributes, if any, are
+// those that a handler in between has added.
 func (h *Handler) handleLog(r *slog.Record) {
 	if h.replace == nil {
-		_, _ = h.log.StdLog(nib.Level(r.Level)).Writer().Write([]byte(r.Message))
+		var attrs []slog.Attr
+		r.Attrs(func(a slog.Attr) bool {
+			attrs = append(attrs, a)
+			return true
+		})
+		_, _ = h.log.WithAttrs(attrs...).StdLog(nib.Level(r.Level)).Writer().Write([]byte(r.Message))
 		return
 	}
 	// Not only the sink: ReplaceAttr may print, too.

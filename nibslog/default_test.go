@@ -4,6 +4,7 @@ package nibslog_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -168,5 +169,52 @@ func TestSetDefaultOfNilDiscards(t *testing.T) {
 	slog.Error("nothing")
 	if _, err := fmt.Fprintln(log.Writer(), "nothing"); err != nil {
 		t.Errorf("got %v, want nil", err)
+	}
+}
+
+// A middle is a handler between slog and nib.
+type middle struct {
+	slog.Handler
+	handle func(r *slog.Record)
+}
+
+func (m middle) Handle(ctx context.Context, r slog.Record) error {
+	m.handle(&r)
+	return m.Handler.Handle(ctx, r)
+}
+
+func TestAttributesThatAHandlerAddsToALineOfLog(t *testing.T) {
+	for _, flags := range []int{0, log.Lshortfile} {
+		keepDefaults(t)
+		var rec nibtest.Recorder
+		h := middle{nibslog.NewHandler(nib.NewSink(&rec, nib.WithLayout(bareLayout))), func(r *slog.Record) { r.AddAttrs(slog.Int("n", 1)) }}
+		log.SetFlags(flags) // with a file, the record has a call site
+		slog.SetDefault(slog.New(h))
+		log.Print("m")
+		slog.NewLogLogger(h, slog.LevelWarn).Print("m")
+		settle()
+		want := `{"level":"info","n":1,"message":"m"}
+{"level":"warn","n":1,"message":"m"}`
+		if got := strings.Join(rec.Lines(), "\n"); got != want {
+			t.Errorf("flags %d: got\n%s\nwant\n%s", flags, got, want)
+		}
+	}
+}
+
+// The call site of the handler's own line is first seen while it handles a line
+// of package log.
+func TestALineThatAHandlerLogsMeanwhileIsAnOrdinaryOne(t *testing.T) {
+	keepDefaults(t)
+	var rec nibtest.Recorder
+	l := nib.NewSink(&rec, nib.WithLayout(bareLayout))
+	ctx := nib.NewContext(t.Context(), l.With(func(e *nib.Event) { e.Str("id", "r1") }))
+	audit := slog.New(nibslog.NewHandler(l))
+	h := middle{nibslog.NewHandler(nib.New(io.Discard)), func(*slog.Record) { audit.InfoContext(ctx, "audit") }}
+	slog.NewLogLogger(h, slog.LevelInfo).Print("m")
+	slog.New(h).Info("m")
+	settle()
+	const line = `{"level":"info","id":"r1","message":"audit"}`
+	if got, want := strings.Join(rec.Lines(), "\n"), line+"\n"+line; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
