@@ -40,6 +40,19 @@ func (m *masker) backslashesBefore(first, i int) int {
 	return n
 }
 
+// escapedSeparator returns the character of a separator that is escaped within
+// JSON in the text, as HTML-safe encoders write = and >, and the length of its
+// escape sequence at i, which is a backslash. If there is none, c is 0 and n the
+// length of the run of backslashes.
+func (m *masker) escapedSeparator(i int) (c byte, n int) {
+	n = m.backslashes(i)
+	switch r := hex4(m.src[i+n-1 : m.end]); r {
+	case ':', '=', '>':
+		return byte(r), n + len(`u003d`)
+	}
+	return 0, n
+}
+
 // unicodeEscape decodes the \uXXXX or the surrogate pair at the front of b. The
 // width is 0 if there is none, and the rune is U+FFFD for a lone surrogate.
 func unicodeEscape(b []byte) (r rune, width int) {

@@ -11,7 +11,7 @@ import (
 type marks uint8
 
 const (
-	hasSeparator marks = 1 << iota // there may be a colon or an equals sign
+	hasSeparator marks = 1 << iota // there may be a colon or an equals sign, escaped or not
 	hasEscape                      // an escape sequence
 	hasForeign                     // one that jsonenc may not have written: \/ or \uXXXX
 )
@@ -73,8 +73,11 @@ func literal(b []byte, i int) (end int, found marks) {
 }
 
 func escapeMarks(b []byte, i int) marks {
-	if i+1 < len(b) && (b[i+1] == 'u' || b[i+1] == '/') {
+	switch {
+	case i+1 < len(b) && (b[i+1] == 'u' || b[i+1] == '/'):
 		return hasEscape | hasForeign
+	case i+2 < len(b) && b[i+1] == '\\' && b[i+2] == 'u': // an escape of JSON in the text
+		return hasEscape | hasSeparator
 	}
 	return hasEscape
 }

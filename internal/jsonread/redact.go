@@ -21,7 +21,7 @@ import (
 //     quoted, bracketed, or a token up to white space, a comma, a semicolon, an
 //     ampersand or the closing bracket or quote around the pair. The key may be
 //     in quotes itself. This covers JSON within the string, escaped any number
-//     of times, the format of package fmt for structs and maps, logfmt, query
+//     of times, also with separators such as \u003d, the format of package fmt for structs and maps, logfmt, query
 //     strings, forms, connection strings and header lines. A scheme (Bearer,
 //     Basic, Digest, Token) in front of a credential stays, and Authorization
 //     and Cookie headers are masked up to the end of their line.
@@ -137,6 +137,13 @@ func (m *masker) text(from, to int) {
 			if m.isOneOf(wideSeparators, i) {
 				width = 3
 			}
+		case '\\':
+			c, n := m.escapedSeparator(i)
+			if c != ':' && c != '=' {
+				i += n
+				continue
+			}
+			width = n
 		}
 		if width == 0 {
 			i++
@@ -152,7 +159,7 @@ func (m *masker) text(from, to int) {
 		case m.src[i] == ':' && i > first && m.src[i-1] == '"':
 			i = m.invalidPort(first, i)
 		default:
-			i++
+			i += width
 		}
 	}
 }

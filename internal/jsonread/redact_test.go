@@ -183,6 +183,9 @@ var textTests = []struct{ name, in, want string }{
 	{"pair in JSON", `{"a":"b password=x\" y","c":"password=x"}`, `{"a":"b password=***\" y","c":"password=***"}`},
 	{"quoted pair in JSON", `{"a":"password='x y'"}`, `{"a":"password='***'"}`},
 	{"escaped key in JSON", `{"p\u0061ssword":"x","\u0074oken":1,"b":"\u0061"}`, `{"p\u0061ssword":"***","\u0074oken":"***","b":"\u0061"}`},
+	{"escaped separator in JSON", `{"u":"http://h?a\u003db&token\u003dx&a=b","v":"password =\u003E \"x y\", password\u003d\u003e'x y', a"}`, `{"u":"http://h?a\u003db&token\u003d***&a=b","v":"password =\u003E \"***\", password\u003d\u003e'***', a"}`},
+	{"escaped separator in JSON in JSON", `["[\"token\\u003dx y\\u003d\"]","a\u003etoken\u003Dx"]`, `["[\"token\\u003d*** y\\u003d\"]","a\u003etoken\u003D***"]`},
+	{"no other separator", `["token\u003dx y"]`, `["token\u003d*** y"]`},
 	{"JSON that is cut off", `{"a":"{\"password\":\"x y`, `{"a":"{\"password\":\"***`},
 	{"JSON cut off within", `{"a":"{\"password\":\"x y","b":"c"}`, `{"a":"{\"password\":\"***","b":"c"}`},
 	{"bracket cut off within JSON", `{"a":"password=[a \"b c","b":"c"}`, `{"a":"password=***","b":"c"}`},
@@ -229,6 +232,7 @@ func TestRedactTakesTimeInProportionToItsText(t *testing.T) {
 	for _, tt := range tests {
 		Redact(nil, inLine(strings.Repeat(tt.text, size/len(tt.text))+tt.behind), testKeys)
 	}
+	Redact(nil, inLine("a:"+strings.Repeat(`\`, size)+`u003d`), testKeys)
 	Redact(nil, inLine("x://a:"+strings.Repeat("1", size)+"x"+strings.Repeat("/", size)), testKeys)
 }
 

@@ -68,8 +68,18 @@ func inWord(c byte) bool { return kinds[c] == word }
 // and returns where to continue. quote is the quote after the key, if any: then
 // the mask of a JSON number or object is quoted, so that the text stays JSON.
 func (m *masker) afterKey(i, from int, name, quote []byte) int {
-	for from < m.end && (m.src[from] == ':' || m.src[from] == '=' || m.src[from] == '>') {
-		from++
+	for n := 1; n > 0 && from < m.end; from += n {
+		switch m.src[from] {
+		case ':', '=', '>':
+			n = 1
+		case '\\':
+			var c byte
+			if c, n = m.escapedSeparator(from); c == 0 {
+				n = 0
+			}
+		default:
+			n = 0
+		}
 	}
 	header := from == i+1 && m.src[i] == ':' && isHeader(name)
 	start := m.skipBlanks(from, len(quote) > 0) // JSON may have line ends
