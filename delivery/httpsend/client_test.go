@@ -20,7 +20,7 @@ import (
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
-		"": 0, "0": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "-1": 0, "1.5": 0, "x": 0, "99999": maxAfter, "99999999999999999999": 0,
+		"": 0, "0": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "-1": 0, "1.5": 0, "x": 0, "99999": maxAfter, "4294967296": maxAfter, "99999999999999999999": maxAfter,
 		"Fri, 02 Jan 2026 15:04:15 GMT":     10 * time.Second,
 		"Fri, 02 Jan 2026 15:04:00 GMT":     0,
 		"Friday, 02-Jan-26 15:05:05 GMT":    time.Minute,
@@ -169,6 +169,11 @@ func TestAPageIsNoSuccess(t *testing.T) {
 	for kind, want := range map[string]bool{"": true, "application/json": true, "text/html": false, "Text/HTML; charset=utf-8": false} {
 		if got := (Response{Status: 200, Header: http.Header{"Content-Type": {kind}}}).OK(); got != want {
 			t.Errorf("%q: got %v", kind, got)
+		}
+	}
+	for body, want := range map[string]bool{"": true, "\n<!DOCTYPE html>log in": false, `{"items":[]}`: true, "\x0a\x04\x08\x03\x12\x00": true} {
+		if got := (Response{Status: 200, Body: []byte(body)}).OK(); got != want {
+			t.Errorf("%q without Content-Type: got %v", body, got)
 		}
 	}
 }

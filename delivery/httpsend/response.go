@@ -29,7 +29,11 @@ type Response struct {
 // OK reports whether the status is 2xx and the body is not an HTML page, such
 // as a login page or the error page of a proxy.
 func (r Response) OK() bool {
-	return r.Status/100 == 2 && !strings.HasPrefix(strings.ToLower(r.Header.Get("Content-Type")), "text/html")
+	kind := r.Header.Get("Content-Type")
+	if kind == "" {
+		kind = http.DetectContentType(r.Body)
+	}
+	return r.Status/100 == 2 && !strings.HasPrefix(strings.ToLower(kind), "text/html")
 }
 
 // Err returns an error with the status and the beginning of the body.
@@ -67,7 +71,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	if text == "" {
 		return 0
 	}
-	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
+	seconds, err := strconv.ParseUint(text, 10, 32)
+	if err == nil || errors.Is(err, strconv.ErrRange) { // then seconds is the maximum
 		return min(time.Duration(seconds)*time.Second, maxAfter)
 	}
 	at, err := http.ParseTime(text)
