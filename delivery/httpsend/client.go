@@ -3,6 +3,7 @@
 package httpsend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,12 +34,14 @@ var (
 // A Client sends requests, one at a time. It is created by [New]. Ping, Stats
 // and Close may be called at any time, also during Post.
 type Client struct {
-	c      Config
-	http   *http.Client
-	url    *url.URL
-	ctx    context.Context // ends with Close
-	stop   context.CancelCauseFunc
-	packed []byte // a compressed body
+	c    Config
+	http *http.Client
+	url  *url.URL
+	ctx  context.Context // ends with Close
+	stop context.CancelCauseFunc
+
+	packing chan struct{} // taken during Compress, which Ping and Post may need at the same time
+	packed  []byte        // a compressed body
 
 	pause time.Duration // pause after the next failure
 	after time.Time     // no request before this time, as requested by the server
@@ -67,11 +70,14 @@ func New(c Config) (*Client, error) {
 	if c.Header = c.Header.Clone(); c.Header == nil {
 		c.Header = http.Header{}
 	}
+	if c.Header.Get("Accept-Encoding") == "" {
+		c.Header.Set("Accept-Encoding", "identity") // without it the server may choose
+	}
 	u, err := url.Parse(c.URL)
 	if err != nil {
 		return nil, err
 	}
-	cl := &Client{c: c, url: u, http: &http.Client{
+	cl := &Client{c: c, url: u, packing: make(chan struct{}, 1), http: &http.Client{
 		Transport: &http.Transport{
 			Proxy:              http.ProxyFromEnvironment,
 			DialContext:        c.Dial,
@@ -103,13 +109,25 @@ func (c *Client) Close() error {
 func (c *Client) Ping(ctx context.Context, body []byte) (Response, error) {
 	ctx, end := c.within(ctx)
 	defer end()
-	if c.c.Compress != nil && len(body) > 0 {
-		var err error
-		if body, err = c.c.Compress(nil, body); err != nil {
-			return Response{}, fmt.Errorf("%s: %w", c.c.Name, err)
-		}
+	body, err := c.pack(nil, body)
+	if err != nil {
+		return Response{}, err
 	}
 	return c.once(ctx, http.MethodPost, c.url, body)
+}
+
+// pack returns body, compressed to dst if that is configured.
+func (c *Client) pack(dst, body []byte) ([]byte, error) {
+	if c.c.Compress == nil {
+		return body, nil
+	}
+	c.packing <- struct{}{}
+	defer func() { <-c.packing }()
+	body, err := c.c.Compress(dst, body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.c.Name, err)
+	}
+	return body, nil
 }
 
 // Get sends one GET request to a path on the server of Config.URL.
@@ -129,12 +147,12 @@ func (c *Client) Get(ctx context.Context, path string) (Response, error) {
 func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
 	ctx, end := c.within(ctx)
 	defer end()
+	body, err := c.pack(c.packed[:0], body)
+	if err != nil {
+		return Response{}, err
+	}
 	if c.c.Compress != nil {
-		var err error
-		if c.packed, err = c.c.Compress(c.packed[:0], body); err != nil {
-			return Response{}, fmt.Errorf("%s: %w", c.c.Name, err)
-		}
-		body = c.packed
+		c.packed = body
 	}
 	if !c.delayed {
 		c.delay = 0
@@ -244,7 +262,7 @@ func (c *Client) once(ctx context.Context, method string, u *url.URL, body []byt
 	b := &requestBody{data: body}
 	defer b.detach()
 	req := (&http.Request{
-		Method: method, URL: u, Host: u.Host, Header: c.c.Header.Clone(),
+		Method: method, URL: u, Host: cmp.Or(c.c.Header.Get("Host"), u.Host), Header: c.c.Header.Clone(),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Body: b, ContentLength: int64(len(body)), GetBody: b.again,
 	}).WithContext(ctx)
@@ -260,7 +278,8 @@ func (c *Client) once(ctx context.Context, method string, u *url.URL, body []byt
 		return Response{}, c.fault(ctx, req, err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.c.MaxResponse)+1))
+	most := int64(c.c.MaxResponse)
+	text, err := io.ReadAll(io.LimitReader(resp.Body, max(most, most+1))) // the sum may overflow
 	r := Response{Status: resp.StatusCode, Header: resp.Header, after: retryAfter(resp.Header, time.Now())}
 	r.prefix = fmt.Sprintf("%s: %s %s", c.c.Name, method, u.Redacted())
 	if r.Truncated = len(text) > c.c.MaxResponse; r.Truncated {
