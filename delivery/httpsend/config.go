@@ -7,9 +7,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -28,7 +30,7 @@ type Config struct {
 	// "nib/httpsend".
 	Name string
 
-	// Header is sent with each request.
+	// Header is sent with each request. Host replaces the host of URL in it.
 	Header http.Header
 
 	// TLS configures https. Defaults to the certificates of the system.
@@ -80,6 +82,14 @@ func (c Config) Validate() error {
 	}
 	fault(c.Timeout < 0, "Timeout is negative: %v", c.Timeout)
 	fault(c.MaxResponse < 0, "MaxResponse is negative: %d", c.MaxResponse)
+	for _, name := range slices.Sorted(maps.Keys(c.Header)) {
+		switch { // the text of an error must not contain a password
+		case !isName(name):
+			fault(true, "Header has a name with characters that are not allowed in one; want the name alone, without a colon")
+		case slices.ContainsFunc(c.Header[name], hasControl):
+			fault(true, "Header has a line break or another control character in the value of %s", name)
+		}
+	}
 	fault((c.Encoding == "") != (c.Compress == nil), "Encoding without Compress, or Compress without Encoding")
 	return errors.Join(faults...)
 }
