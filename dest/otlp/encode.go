@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
@@ -81,9 +82,9 @@ func newEncoder(c *Config) *encoder {
 	for _, k := range slices.Sorted(maps.Keys(c.Resource)) {
 		var kv, value int
 		e.b, kv = open(e.b, resourceAttributes, 1)
-		e.b = appendBytes(e.b, keyField, k)
+		e.b = appendBytes(e.b, keyField, validText(k))
 		e.b, value = open(e.b, valueField, 1)
-		e.b = appendBytes(e.b, anyString, c.Resource[k])
+		e.b = appendBytes(e.b, anyString, validText(c.Resource[k]))
 		e.b = shut(e.b, value, 1)
 		e.b = shut(e.b, kv, 1)
 	}
@@ -123,7 +124,7 @@ func (e *encoder) beginScope(name string) {
 	if e.name = name; name != "" {
 		var at int
 		e.b, at = open(e.b, scopeLogsScope, 1)
-		e.b = appendBytes(e.b, scopeName, name)
+		e.b = appendBytes(e.b, scopeName, validText(name))
 		e.b = shut(e.b, at, 1)
 	}
 }
@@ -167,15 +168,27 @@ func (e *encoder) record(r *nib.Record) {
 		e.b = appendFixed64(e.b, recordObserved, uint64(r.Time))
 	}
 	e.b = append(e.b, tag(recordSeverity, varintType), severity(r.Level))
-	line := bytes.TrimSuffix(r.Line, newline)
-	if len(line) == 0 || line[0] != '{' {
-		e.severityText(r, nil)
-		e.body(r, nil, line)
-		e.appendUID(r)
-		return
+	line, at := bytes.TrimSuffix(r.Line, newline), len(e.b)
+	level, body, ok := e.fields(r, line)
+	if ok {
+		line = nil
+	} else {
+		e.b, level, body = e.b[:at], nil, nil
 	}
-	var level, body []byte
+	e.severityText(r, level)
+	e.body(r, body, line)
+	e.appendUID(r)
+}
+
+// fields appends the attributes of a line, and returns the level and the
+// message. ok is false if the line is not an object.
+func (e *encoder) fields(r *nib.Record, line []byte) (level, body []byte, ok bool) {
+	if len(line) == 0 || line[0] != '{' {
+		return nil, nil, false
+	}
+	var last []byte
 	for key, value := range r.Fields() {
+		last = value
 		switch {
 		case string(key) == e.timeKey:
 		case string(key) == e.levelKey:
@@ -187,10 +200,20 @@ func (e *encoder) record(r *nib.Record) {
 			e.appendKeyValue(recordAttributes, key, value, 0)
 		}
 	}
-	e.severityText(r, level)
-	e.body(r, body, nil)
-	e.appendUID(r)
+	return level, body, isObject(line, last)
 }
+
+// isObject reports whether line is an object, if last is the last value in it
+// that could be read, nil if there is none.
+func isObject(line, last []byte) bool {
+	line, ok := bytes.CutSuffix(bytes.TrimRight(line, space), []byte{'}'})
+	if line = bytes.TrimRight(line, space); !ok || len(last) == 0 {
+		return ok && string(line) == "{"
+	}
+	return &line[len(line)-1] == &last[len(last)-1]
+}
+
+const space = " \t\r\n"
 
 // isMessage reports whether value, a string with its quotes, is the message of
 // its line: the same bytes, not just equal ones.
@@ -201,7 +224,9 @@ func isMessage(value, message []byte) bool {
 var newline = []byte{'\n'}
 
 // severity returns the SeverityNumber of a level. There are four for each name.
-func severity(l nib.Level) byte { return byte(min(max(l-nib.LevelTrace, 0), 23) + 1) }
+func severity(l nib.Level) byte {
+	return byte(min(max(l, nib.LevelTrace), nib.LevelTrace+23) - nib.LevelTrace + 1)
+}
 
 // severityText appends the name of the level, as written in the line.
 func (e *encoder) severityText(r *nib.Record, level []byte) {
@@ -221,10 +246,7 @@ func (e *encoder) body(r *nib.Record, value, line []byte) {
 		return
 	case line != nil:
 		e.b, at = open(e.b, recordBody, 2)
-		if e.plain = e.plain[:0]; !isValid(line) {
-			line = bytes.ToValidUTF8(line, []byte("\ufffd"))
-		}
-		e.b = appendBytes(e.b, anyString, line)
+		e.b = appendBytes(e.b, anyString, validBytes(line))
 	case value != nil:
 		e.b, at = open(e.b, recordBody, 2)
 		e.appendValue(value, 0)
@@ -235,8 +257,18 @@ func (e *encoder) body(r *nib.Record, value, line []byte) {
 	e.b = shut(e.b, at, 2)
 }
 
-// isValid reports whether b is UTF-8, as protobuf requires for strings.
+// isValid reports whether b is UTF-8, as protobuf requires for strings:
+// receivers refuse a request that has another one.
 func isValid(b []byte) bool { return utf8.Valid(b) }
+
+func validBytes(b []byte) []byte {
+	if isValid(b) {
+		return b
+	}
+	return bytes.ToValidUTF8(b, []byte("\ufffd"))
+}
+
+func validText(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 
 // appendUID appends the attribute that identifies the record.
 func (e *encoder) appendUID(r *nib.Record) {

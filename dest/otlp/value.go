@@ -104,7 +104,7 @@ func (e *encoder) appendValue(value []byte, depth int) {
 // appendNested appends an object or an array.
 func (e *encoder) appendNested(value []byte, depth int) {
 	if depth > maxDepth {
-		e.b = appendBytes(e.b, anyString, value)
+		e.b = appendBytes(e.b, anyString, validBytes(value))
 		return
 	}
 	var at int

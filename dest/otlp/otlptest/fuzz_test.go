@@ -282,7 +282,7 @@ func TestRecordsEqualTheirLines(t *testing.T) {
 // FuzzRecord compares a record with its line. A line that is not a JSON object
 // becomes the body.
 func FuzzRecord(f *testing.F) {
-	for _, line := range []string{`{}`, `{"a":1}`, `{"message":{"a":[1,2,{}]},"n":-0}`, `not JSON`, `{"a":1e400,"b":18446744073709551615}`, `["a"]`, "\xff",
+	for _, line := range []string{`{}`, `{"a":1}`, `{"message":{"a":[1,2,{}]},"n":-0}`, `not JSON`, `{"a":1e400,"b":18446744073709551615}`, `["a"]`, "\xff", `{"a":1,b}`, "{", `{"a":1}}`,
 		`{"trace_id":"00000000000000000000000000000000","span_id":"zz","message":null}`, strings.Repeat(`{"a":`, 30) + "1" + strings.Repeat("}", 30)} {
 		f.Add([]byte(line), int64(1), 0)
 	}
@@ -301,7 +301,7 @@ func FuzzRecord(f *testing.F) {
 		}
 		got := s.arrived[0]
 		switch body := bytes.TrimSuffix(r.Line, []byte("\n")); {
-		case len(body) == 0 || body[0] != '{':
+		case len(body) == 0 || body[0] != '{' || !json.Valid(body):
 			if got.Body.GetStringValue() != strings.ToValidUTF8(string(body), "\ufffd") || len(got.Attributes) != 1 {
 				t.Fatalf("the record of %q is %v", body, got)
 			}
