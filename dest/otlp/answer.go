@@ -42,7 +42,7 @@ func (d *Destination) accepted(resp httpsend.Response, n int) (reason error) {
 // partialSuccess returns the number of records that a response reports as
 // rejected, and the reason.
 func partialSuccess(resp httpsend.Response) (rejected uint64, message string) {
-	if !isProtobuf(resp) || resp.Truncated {
+	if !isProtobuf(resp) {
 		return 0, ""
 	}
 	r := reader{resp.Body}
@@ -71,7 +71,7 @@ func partialSuccess(resp httpsend.Response) (rejected uint64, message string) {
 }
 
 func isProtobuf(resp httpsend.Response) bool {
-	return strings.HasPrefix(resp.Header.Get("Content-Type"), contentType)
+	return strings.HasPrefix(strings.ToLower(resp.Header.Get("Content-Type")), contentType)
 }
 
 // responseError returns an error for a response, with the message of the Status

@@ -59,7 +59,8 @@ func shut(dst []byte, at, room int) []byte {
 type reader struct{ b []byte }
 
 // next returns the next field: its number, and the value as a number or as
-// bytes. ok is false at the end, and at invalid data.
+// bytes, of which the end may be missing. ok is false at the end, and at invalid
+// data.
 func (r *reader) next() (number, value uint64, text []byte, ok bool) {
 	key, ok := r.varint()
 	if !ok {
@@ -74,11 +75,9 @@ func (r *reader) next() (number, value uint64, text []byte, ok bool) {
 		ok = r.skip(4)
 	case bytesType:
 		var n uint64
-		if n, ok = r.varint(); ok && n <= uint64(len(r.b)) {
-			text, r.b = r.b[:n], r.b[n:]
-		} else {
-			ok = false
-		}
+		n, ok = r.varint()
+		n = min(n, uint64(len(r.b))) // a long message is cut off
+		text, r.b = r.b[:n], r.b[n:]
 	default:
 		ok = false
 	}

@@ -43,7 +43,10 @@ func hijacked(w http.ResponseWriter, text string) {
 
 // partial answers that records were rejected.
 func partial(w http.ResponseWriter, q *request, rejected int64, message string) {
-	ok(w, q)
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "application/x-protobuf")
+	}
+	q.accept()
 	b, _ := proto.Marshal(&collogspb.ExportLogsServiceResponse{PartialSuccess: &collogspb.ExportLogsPartialSuccess{
 		RejectedLogRecords: rejected, ErrorMessage: message,
 	}})
@@ -151,6 +154,7 @@ func refusing() []failure {
 		}, requests: 1},
 		{name: "204", answer: func(w http.ResponseWriter, q *request) { q.accept(); w.WriteHeader(204) }, requests: 1},
 		{name: "partial success", answer: func(w http.ResponseWriter, q *request) { partial(w, q, 3, "too old") }, requests: 1, partial: 3},
+		{name: "partial success with a message that is longer than a response may be", answer: func(w http.ResponseWriter, q *request) { partial(w, q, 3, strings.Repeat("too old; ", 10000)) }, requests: 1, partial: 3, failures: "too old; "},
 		{name: "a warning", answer: func(w http.ResponseWriter, q *request) { partial(w, q, 0, "too\x1b[2J\nold") }, requests: 1, failures: "rejected 0 of 100 records, and does not say which: too[2J old"},
 	}
 }
@@ -292,7 +296,10 @@ func TestWrongPathHoldsEverything(t *testing.T) {
 // are not sent again.
 func TestPartialSuccessForAllIsRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &receiver{answer: func(w http.ResponseWriter, q *request) { partial(w, q, int64(len(q.records)), "quota") }}
+		s := &receiver{answer: func(w http.ResponseWriter, q *request) {
+			w.Header().Set("Content-Type", "Application/X-Protobuf") // the case does not matter
+			partial(w, q, int64(len(q.records)), "quota")
+		}}
 		l, stop := serve(s)
 		defer stop()
 		d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial})
