@@ -39,6 +39,9 @@ const (
 func FromEnv() (url string, c Config, err error) {
 	c, err = commonFromEnv()
 	url, endpointErr := endpointFromEnv()
+	if strings.HasPrefix(url, "http:") {
+		c.TLS = nil // the variables may be for other signals
+	}
 	return url, c, errors.Join(endpointErr, err)
 }
 

@@ -3,7 +3,10 @@
 package otlp
 
 import (
+	"encoding/pem"
 	"maps"
+	"math"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/settings"
 	"github.com/nib-log/nib/target"
 )
@@ -120,6 +124,39 @@ func TestParametersBeforeVariables(t *testing.T) {
 	url, c := configOf(t, "otlp+http://here:4318?compression=none&service=s")
 	if url != "http://here:4318/v1/logs" || c.Compression != "none" || c.Timeout != time.Second || c.Header.Get("a") != "b" || !maps.Equal(c.Resource, map[string]string{"service.name": "s"}) {
 		t.Errorf("got %s and %+v", url, c)
+	}
+}
+
+// The certificate may be for the endpoint of another signal.
+func TestCertificatesAreForHTTPS(t *testing.T) {
+	clear(t)
+	server := httptest.NewUnstartedServer(nil)
+	server.StartTLS()
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", file)
+	for endpoint, want := range map[string]bool{"http://c:4318": false, "https://c:4318": true} {
+		t.Setenv("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", endpoint)
+		url, c, err := FromEnv()
+		if err != nil || (c.TLS != nil) != want {
+			t.Errorf("%s: got %v and %v", endpoint, c.TLS, err)
+		}
+		if d, err := New(url, c); err != nil {
+			t.Error(err)
+		} else {
+			_ = d.Close()
+		}
+	}
+}
+
+func TestSeverityOfAnyLevel(t *testing.T) {
+	for level, want := range map[nib.Level]byte{math.MinInt: 1, nib.LevelTrace: 1, nib.LevelTrace + 1: 2, nib.LevelInfo: 9, nib.LevelFatal: 24, math.MaxInt: 24} {
+		if got := severity(level); got != want {
+			t.Errorf("%v: got %d, want %d", level, got, want)
+		}
 	}
 }
 
