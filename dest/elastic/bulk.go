@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -48,15 +49,15 @@ func (d *Destination) send(ctx context.Context, batch []nib.Record) (more bool, 
 	switch {
 	case err != nil:
 		return more, finalError{err}
+	case len(d.sent) > 1 && (resp.Status == http.StatusRequestEntityTooLarge || resp.OK() && resp.Truncated):
+		d.limit, d.limited = len(d.body)/2, time.Now()
+		return true, nil
 	case resp.OK():
 		waiting, err := d.read(resp)
 		if err != nil {
 			d.client.Delay(err)
 		}
 		return more || waiting, err
-	case resp.Status == http.StatusRequestEntityTooLarge && len(d.sent) > 1:
-		d.limit, d.limited = len(d.body)/2, time.Now()
-		return true, nil
 	case resp.Status == http.StatusRequestEntityTooLarge:
 		d.states[d.sent[0]] = state{true, fmt.Errorf("%w: %w", resp.Err(), delivery.ErrTooLarge)}
 		return true, nil
@@ -107,7 +108,8 @@ func appendAction(dst []byte, r *nib.Record) []byte {
 }
 
 // read reads the response to a request: the status of each record. waiting
-// reports that some must be sent again, and err says why.
+// reports that some must be sent again, and err says why. Without an item for
+// each record it is not known which records the items are for.
 func (d *Destination) read(resp httpsend.Response) (waiting bool, err error) {
 	items, ok := (&nib.Record{Line: resp.Body}).Lookup("items")
 	if !ok || resp.Truncated {
@@ -115,38 +117,43 @@ func (d *Destination) read(resp httpsend.Response) (waiting bool, err error) {
 	}
 	n, refused, created, present := 0, 0, uint64(0), uint64(0)
 	for item := range rawjson.Elements(items) {
-		if n == len(d.sent) {
-			return true, fmt.Errorf("%w: more items than records", errResponse)
+		if n++; n > len(d.sent) {
+			continue
 		}
-		s := &d.states[d.sent[n]]
-		n++
-		switch status, fault := readItem(item); status {
-		case http.StatusCreated, http.StatusOK:
+		s := &d.states[d.sent[n-1]]
+		switch status, fault := readItem(item); {
+		case status == http.StatusCreated || status == http.StatusOK:
 			s.settled = true
 			created++
-		case http.StatusConflict:
+		case status == http.StatusConflict:
 			s.settled = true
 			present++
-		case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
+		case (status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge) && !isOfIndex(fault):
 			*s = state{true, itemError(status, fault)}
 			refused++
 		default:
 			waiting, err = true, itemError(status, fault)
 		}
 	}
-	d.created.Add(created)
-	d.present.Add(present)
-	if n < len(d.sent) {
+	if n != len(d.sent) {
+		d.unsettle()
 		return true, fmt.Errorf("%w: %d items for %d records", errResponse, n, len(d.sent))
 	}
+	d.created.Add(created)
+	d.present.Add(present)
 	if refused >= maxUnproven && refused == n && d.created.Load()+d.present.Load() == 0 {
 		err = fmt.Errorf("%w: %w", errAllFailed, d.states[d.sent[0]].reason)
-		for _, i := range d.sent {
-			d.states[i] = state{}
-		}
+		d.unsettle()
 		return true, finalError{err}
 	}
 	return waiting, err
+}
+
+// unsettle makes the records of the request wait.
+func (d *Destination) unsettle() {
+	for _, i := range d.sent {
+		d.states[i] = state{}
+	}
 }
 
 // maxUnproven is the maximum number of records that are rejected together by a
@@ -169,22 +176,39 @@ func readItem(item []byte) (status int, fault []byte) {
 	return status, fault
 }
 
-// itemError converts the error of an item, {"type":"…","reason":"…"}, to an
-// error.
+// isOfIndex reports whether an error with status 400 concerns the index or the
+// pipeline, and not a record: it lasts until they are configured.
+func isOfIndex(fault []byte) bool {
+	switch kind, reason := readFault(fault); kind {
+	case "index_closed_exception", "invalid_index_name_exception", "validation_exception": // the last one: too many shards
+		return true
+	case "illegal_argument_exception":
+		return strings.HasPrefix(reason, "Validation Failed: ") || strings.HasPrefix(reason, "no write index is defined for alias [") ||
+			strings.HasPrefix(reason, "pipeline with id [")
+	}
+	return false
+}
+
+// itemError converts the error of an item to an error.
 func itemError(status int, fault []byte) error {
-	var kind, reason []byte
+	kind, reason := readFault(fault)
+	return fmt.Errorf("nib/elastic: %d %s: %s", status, httpsend.Excerpt(kind, maxKind), httpsend.Excerpt(reason, maxReason))
+}
+
+// readFault reads the error of an item, {"type":"…","reason":"…"}.
+func readFault(fault []byte) (kind, reason string) {
 	for key, value := range rawjson.Fields(fault) {
 		if len(value) < 2 || value[0] != '"' {
 			continue
 		}
 		switch text := rawjson.AppendText(nil, value[1:len(value)-1]); string(key) {
 		case "type":
-			kind = text
+			kind = string(text)
 		case "reason":
-			reason = text
+			reason = string(text)
 		}
 	}
-	return fmt.Errorf("nib/elastic: %d %s: %s", status, httpsend.Excerpt(string(kind), maxKind), httpsend.Excerpt(string(reason), maxReason))
+	return kind, reason
 }
 
 // The maximum lengths of the parts of an item that an error quotes. In these,

@@ -138,8 +138,8 @@ func (d *Destination) Close() error { return d.client.Close() }
 // them exist or are rejected, when Config.DeliverTimeout is over, or when ctx
 // ends. Only the records that the server cannot accept now are sent again. A
 // record is rejected if the server refuses it because of its contents, for
-// example because of the mapping. Other refusals, such as a missing permission,
-// are errors of the configuration, and the records wait.
+// example because of the mapping. Other refusals, such as a missing permission
+// or a closed index, are errors of the configuration, and the records wait.
 //
 // Deliver does not retain batch. It allocates per request, not per record.
 func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {

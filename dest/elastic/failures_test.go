@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -66,6 +67,29 @@ func cut(s **server, text string) func(http.ResponseWriter, *request) bool {
 	}
 }
 
+// items creates the documents, and changes the items of the response. The 50th
+// says that its record is refused.
+func items(s **server, change func([]string) []string) func(http.ResponseWriter, *request) bool {
+	return func(w http.ResponseWriter, q *request) bool {
+		(*s).bulk(q, q.body)
+		list := slices.Repeat([]string{`{"create":{"status":201}}`}, 100)
+		list[49] = `{"create":{"status":400,"error":{"type":"mapper_parsing_exception"}}}`
+		_, _ = io.WriteString(w, `{"items":[`+strings.Join(change(list), ",")+`]}`)
+		return true
+	}
+}
+
+// ofIndex refuses all records but the first of the first request with an error
+// of the index, for some requests.
+func ofIndex(fault string) func(q *request, id string, _ []byte) (int, string) {
+	return func(q *request, id string, _ []byte) (int, string) {
+		if q.number < 4 && !strings.HasSuffix(id, "-1") {
+			return 400, fault
+		}
+		return 201, ""
+	}
+}
+
 const busy = `{"type":"es_rejected_execution_exception","reason":"queue is full"}`
 
 const second, minute = time.Second, time.Minute
@@ -78,7 +102,9 @@ func passing(s **server) []failure {
 		{name: "503", answer: first(4, status(503)), after: [2]time.Duration{750 * time.Millisecond, 2 * second}, requests: 5},
 		{name: "slow, one request per second", answer: func(http.ResponseWriter, *request) bool { time.Sleep(second); return false }, after: [2]time.Duration{second, second}, requests: 1},
 		{name: "half a response", answer: first(1, cut(s, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"items\":[")), requests: 2, present: 100},
-		{name: "half of the items", answer: first(1, cut(s, "HTTP/1.1 200 OK\r\nContent-Length: 36\r\n\r\n{\"items\":[{\"create\":{\"status\":201}}]")), requests: 2, present: 99, failures: "1 items for 100 records"},
+		{name: "half of the items", answer: first(1, cut(s, "HTTP/1.1 200 OK\r\nContent-Length: 36\r\n\r\n{\"items\":[{\"create\":{\"status\":201}}]")), requests: 2, present: 100, failures: "1 items for 100 records"},
+		{name: "an item is missing", answer: first(1, items(s, func(list []string) []string { return slices.Delete(list, 7, 8) })), requests: 2, present: 100, failures: "99 items for 100 records"},
+		{name: "an item too many", answer: first(1, items(s, func(list []string) []string { return append(list, list[0]) })), requests: 2, present: 100, failures: "101 items for 100 records"},
 		{name: "a reset in front of the response", answer: first(1, cut(s, "")), requests: 2, present: 100},
 		{name: "429 for some items", item: func(q *request, id string, _ []byte) (int, string) {
 			if q.number < 4 && strings.HasSuffix(id, "5") {
@@ -117,6 +143,21 @@ func refusing() []failure {
 			}
 			return 201, ""
 		}, after: [2]time.Duration{3 * second, 6 * second}, requests: 4, failures: "every record is refused, and none was ever accepted; they wait: nib/elastic: 400 illegal_argument_exception: pipeline does not exist"},
+		{name: "a closed index", item: ofIndex(`{"type":"index_closed_exception","reason":"closed"}`), requests: 4, failures: "400 index_closed_exception: closed"},
+		{name: "too many shards", item: ofIndex(`{"type":"validation_exception","reason":"Validation Failed: 1: this action would add [2] shards"}`), requests: 4, failures: "would add [2] shards"},
+		{name: "too many shards, in OpenSearch", item: ofIndex(`{"type":"illegal_argument_exception","reason":"Validation Failed: 1: this action would add [2] total shards"}`), requests: 4, failures: "would add [2] total shards"},
+		{name: "a pipeline that does not exist", item: ofIndex(`{"type":"illegal_argument_exception","reason":"pipeline with id [p] does not exist"}`), requests: 4, failures: "pipeline with id [p]"},
+		{name: "long reasons", item: func(q *request, id string, _ []byte) (int, string) {
+			if strings.HasSuffix(id, "0") {
+				return 400, `{"type":"mapper_parsing_exception","reason":"` + strings.Repeat("x", 2<<20) + `"}`
+			}
+			return 201, ""
+		}, sizes: []int{100, 49, 49, 2}, present: -1, rejected: func() (list []string) {
+			for n := 10; n <= 100; n += 10 {
+				list = append(list, fmt.Sprintf("0000000000000007-%d: nib/elastic: 400 mapper_parsing_exception: xxx", n))
+			}
+			return list
+		}()},
 		{name: "a read-only index", item: func(q *request, id string, _ []byte) (int, string) {
 			if q.number < 3 {
 				return 403, `{"type":"cluster_block_exception","reason":"index read-only"}`
