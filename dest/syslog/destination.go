@@ -268,5 +268,6 @@ func (d *Destination) endSession(l *link) {
 // isOurs reports whether this side gave up, and not the receiver or the
 // network.
 func (l *link) isOurs(err error) bool {
-	return errors.Is(err, delivery.ErrStalled) || errors.Is(err, delivery.ErrClosed) || l.cancelled() != nil
+	cause := l.cancelled()
+	return errors.Is(err, delivery.ErrStalled) || errors.Is(err, delivery.ErrClosed) || cause != nil && errors.Is(err, cause)
 }

@@ -3,8 +3,10 @@
 package syslog
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"slices"
 	"testing"
@@ -151,3 +153,25 @@ func TestDatagramReaderIsFrozen(t *testing.T) {
 }
 
 var _ net.Conn = (*link)(nil)
+
+// If the receiver ends the connection after ctx has ended, nothing counts as
+// settled: the receiver has not read what the socket has accepted.
+func TestReceiverEndsAfterTheContext(t *testing.T) {
+	for _, network := range []string{"unix", "tcp"} {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		r := newReceiver(t, network, func(_ *receiver, conn net.Conn) {
+			_, _ = io.ReadFull(conn, make([]byte, 2*chunk)) // the first chunk was written
+			cancel()
+		}).start()
+		d := dial(t, network, r.addr, Config{Timeout: time.Hour, Stall: time.Hour}) // Write does not look at ctx
+		batch := batchOf(0, 2000)
+		for i := range batch {
+			batch[i].Line = append(append([]byte(`{"fill":"`), bytes.Repeat([]byte{'x'}, 7000)...), "\"}\n"...)
+		}
+		res, err := d.Deliver(ctx, batch)
+		if err == nil || res.Accepted != 0 {
+			t.Errorf("%s: got %d accepted and %v, want none", network, res.Accepted, err)
+		}
+	}
+}
