@@ -4,6 +4,7 @@ package httpsend
 
 import (
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -43,6 +44,13 @@ func (b *requestBody) again() (io.ReadCloser, error) {
 	other := &requestBody{data: b.data}
 	b.more = append(b.more, other)
 	return other, nil
+}
+
+// begun reports whether any of the body was read.
+func (b *requestBody) begun() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.at > 0 || slices.ContainsFunc(b.more, (*requestBody).begun)
 }
 
 // detach ends all reading.

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,11 @@ var (
 	errDeliver = errors.New("no success within DeliverTimeout")
 	endless    = time.Duration(1<<63 - 1)
 )
+
+// A slowError replaces errTimeout if the request was made.
+type slowError struct{ error }
+
+func (slowError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
 
 // A Client sends requests, one at a time. It is created by [New]. Ping, Stats
 // and Close may be called at any time, also during Post.
@@ -143,7 +149,9 @@ func (c *Client) Get(ctx context.Context, path string) (Response, error) {
 // response that needs no repetition. It returns the error of the last attempt
 // if it fails after Config.DeliverTimeout, or when ctx ends. If the server
 // requests a longer pause than that, the next call waits for the rest of it.
-// body is not used after Post has returned.
+// The error wraps os.ErrDeadlineExceeded if there was a connection and no
+// response within Config.Timeout: a shorter body may succeed. body is not used
+// after Post has returned.
 func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
 	ctx, end := c.within(ctx)
 	defer end()
@@ -275,7 +283,7 @@ func (c *Client) once(ctx context.Context, method string, u *url.URL, body []byt
 	c.sent.Add(uint64(len(body)))
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return Response{}, c.fault(ctx, req, err)
+		return Response{}, c.fault(ctx, req, b, err)
 	}
 	defer resp.Body.Close()
 	most := int64(c.c.MaxResponse)
@@ -286,20 +294,23 @@ func (c *Client) once(ctx context.Context, method string, u *url.URL, body []byt
 		text, err = text[:c.c.MaxResponse], nil
 	}
 	if r.Body = text; err != nil {
-		return Response{}, c.fault(ctx, req, fmt.Errorf("the response %d is not complete: %w", r.Status, err))
+		return Response{}, c.fault(ctx, req, b, fmt.Errorf("the response %d is not complete: %w", r.Status, err))
 	}
 	return r, nil
 }
 
 // fault adds the server to an error, and replaces it by the cause of a context
 // that has ended.
-func (c *Client) fault(ctx context.Context, req *http.Request, err error) error {
+func (c *Client) fault(ctx context.Context, req *http.Request, b *requestBody, err error) error {
 	var quoted *url.Error
 	if errors.As(err, &quoted) {
 		err = quoted.Err
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
+	}
+	if err == errTimeout && b.begun() {
+		err = slowError{err}
 	}
 	return fmt.Errorf("%s: %s %s: %w", c.c.Name, req.Method, req.URL.Redacted(), err)
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -18,9 +19,10 @@ import (
 	"github.com/nib-log/nib/delivery/rawjson"
 )
 
-// limitTime is the time for which requests stay small after the server has
-// rejected one as too large.
-const limitTime = time.Minute
+const (
+	limitTime = time.Minute // the time after which requests may be twice as long again
+	minSlow   = 64 << 10    // the size below which requests do not become shorter because of timeouts
+)
 
 var (
 	errNotALine  = errors.New("nib/elastic: the line is not one JSON object")
@@ -39,7 +41,7 @@ func isFinal(err error) bool { return errors.As(err, new(finalError)) }
 // others.
 func (d *Destination) send(ctx context.Context, batch []nib.Record) (more bool, err error) {
 	if d.limit < d.c.MaxRequest && time.Since(d.limited) > limitTime {
-		d.limit = d.c.MaxRequest
+		d.limit, d.limited = min(2*d.limit, d.c.MaxRequest), time.Now()
 	}
 	more = d.fill(batch)
 	if len(d.sent) == 0 {
@@ -48,9 +50,12 @@ func (d *Destination) send(ctx context.Context, batch []nib.Record) (more bool, 
 	resp, err := d.client.Post(ctx, d.body)
 	switch {
 	case err != nil:
+		if len(d.sent) > 1 && errors.Is(err, os.ErrDeadlineExceeded) {
+			d.shorten(max(len(d.body)/2, minSlow))
+		}
 		return more, finalError{err}
 	case len(d.sent) > 1 && (resp.Status == http.StatusRequestEntityTooLarge || resp.OK() && resp.Truncated):
-		d.limit, d.limited = len(d.body)/2, time.Now()
+		d.shorten(len(d.body) / 2)
 		return true, nil
 	case resp.OK():
 		waiting, err := d.read(resp)
@@ -66,6 +71,10 @@ func (d *Destination) send(ctx context.Context, batch []nib.Record) (more bool, 
 	d.client.Delay(err)
 	return more, finalError{err}
 }
+
+// shorten makes requests shorter, after the server has rejected one as too long
+// or has not responded to it in time.
+func (d *Destination) shorten(limit int) { d.limit, d.limited = min(d.limit, limit), time.Now() }
 
 // fill fills the body with unsettled records, and reports whether there are
 // more than fit.

@@ -40,8 +40,8 @@ type Config struct {
 	Compression string
 
 	// MaxRequest is the maximum size in bytes of a request before compression;
-	// a single record may exceed it. If the server accepts less, requests are
-	// halved until they fit. Defaults to 4 MiB.
+	// a single record may exceed it. If the server accepts less, or does not
+	// respond within Timeout, requests become shorter for a while. Defaults to 4 MiB.
 	MaxRequest int
 
 	// TLS configures https. Defaults to the certificates of the system.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -178,7 +179,7 @@ func reject(res delivery.Result, n int, reason error) delivery.Result {
 // the server refuses them, err if they must wait.
 func (d *Destination) send(ctx context.Context, batch []nib.Record) (n int, reason, err error) {
 	if d.limit < d.c.MaxRequest && time.Since(d.limited) > limitTime {
-		d.limit = d.c.MaxRequest
+		d.limit, d.limited = min(2*d.limit, d.c.MaxRequest), time.Now()
 	}
 	d.enc.begin()
 	for n < len(batch) && d.enc.add(&batch[n], d.limit) {
@@ -188,12 +189,15 @@ func (d *Destination) send(ctx context.Context, batch []nib.Record) (n int, reas
 	resp, err := d.client.Post(ctx, body)
 	switch {
 	case err != nil:
+		if n > 1 && errors.Is(err, os.ErrDeadlineExceeded) {
+			d.shorten(max(len(body)/2, minSlow))
+		}
 		return n, nil, err
 	case resp.OK():
 		return n, d.accepted(resp, n), nil
 	case resp.Status == http.StatusRequestEntityTooLarge:
 		if n > 1 {
-			d.limit, d.limited = len(body)/2, time.Now()
+			d.shorten(len(body) / 2)
 		}
 		return n, fmt.Errorf("%w: %w", responseError(resp), delivery.ErrTooLarge), nil
 	case resp.Status == http.StatusBadRequest || resp.Status == http.StatusUnprocessableEntity:
@@ -204,9 +208,14 @@ func (d *Destination) send(ctx context.Context, batch []nib.Record) (n int, reas
 	return n, nil, err
 }
 
-// limitTime is the time for which requests stay shorter after the server has
-// rejected one as too long.
-const limitTime = time.Minute
+// shorten makes requests shorter, after the server has rejected one as too long
+// or has not responded to it in time.
+func (d *Destination) shorten(limit int) { d.limit, d.limited = min(d.limit, limit), time.Now() }
+
+const (
+	limitTime = time.Minute // the time after which requests may be twice as long again
+	minSlow   = 64 << 10    // the size below which requests do not become shorter because of timeouts
+)
 
 // maxUnproven is the maximum number of records of a batch that are rejected by
 // a receiver that has never accepted one.

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Requests become shorter if the server does not respond to long ones within
+// Timeout; otherwise the same one would be repeated for ever.
+func TestServerThatIsTooSlowForLongRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, slow := &server{}, true
+		l, stop := serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			if slow {
+				time.Sleep(time.Duration(len(body)) * 100 * time.Microsecond) // fake time: 10 kB/s
+			}
+			if r.Context().Err() == nil {
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				s.ServeHTTP(w, r)
+			}
+		}))
+		defer stop()
+		d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial, Timeout: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		batch := batchOf(3000)
+		for range 10 {
+			res, _ := d.Deliver(context.Background(), batch)
+			batch = batch[res.Accepted:]
+		}
+		if len(batch) > 0 || len(s.order) != 3000 {
+			t.Fatalf("%d of 3000 documents in requests of %d", len(s.order), s.sizes)
+		}
+		slow, s.sizes = false, nil
+		for range 10 {
+			time.Sleep(2 * time.Minute) // fake time
+			_, _ = d.Deliver(context.Background(), batchOf(3000))
+		}
+		if got := s.sizes[len(s.sizes)-1]; got != 3000 {
+			t.Errorf("after a while, got a request of %d", got)
+		}
+	})
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package otlptest
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib/dest/otlp"
+)
+
+// Requests become shorter if the receiver does not respond to long ones within
+// Timeout; otherwise the same one would be repeated for ever.
+func TestReceiverThatIsTooSlowForLongRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var last int
+		speed := time.Duration(100) * time.Microsecond // for a byte: 10 kB/s
+		s := &receiver{answer: func(w http.ResponseWriter, q *request) {
+			time.Sleep(time.Duration(q.size) * speed) // fake time
+			if last = len(q.records); q.Context().Err() == nil {
+				ok(w, q)
+			}
+		}}
+		l, stop := serve(s)
+		defer stop()
+		d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		batch := batchOf(1, 3000)
+		want := uidsOf(batch)
+		for range 10 {
+			res, _ := d.Deliver(context.Background(), batch)
+			batch = batch[res.Accepted:]
+		}
+		checkArrival(t, s.uids(), want, nil, nil, 0)
+		speed = 0
+		for range 10 {
+			time.Sleep(2 * time.Minute) // fake time
+			_, _ = d.Deliver(context.Background(), batchOf(1, 3000))
+		}
+		if last != 3000 {
+			t.Errorf("after a while, got a request of %d records", last)
+		}
+	})
+}
