@@ -33,7 +33,8 @@ type Config struct {
 
 	// MaxRequest is the maximum size in bytes of a request before compression;
 	// a single line may exceed it. If the server accepts less, or does not
-	// respond within Timeout, requests become shorter for a while. Defaults to 5 MiB.
+	// respond within Timeout, requests become shorter for a while. Defaults to
+	// 5 MiB.
 	MaxRequest int
 
 	// TLS configures https. Defaults to the certificates of the system.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/nib-log/nib/internal/await"
 )
 
 // Requests become shorter if the server does not respond to long ones within
@@ -43,7 +45,7 @@ func TestServerThatIsTooSlowForLongRequests(t *testing.T) {
 		}
 		slow, s.sizes = false, nil
 		for range 10 {
-			time.Sleep(2 * time.Minute) // fake time
+			await.Sleep(2 * time.Minute)
 			_, _ = d.Deliver(context.Background(), batchOf(3000))
 		}
 		if got := s.sizes[len(s.sizes)-1]; got != 3000 {

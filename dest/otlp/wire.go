@@ -59,8 +59,8 @@ func shut(dst []byte, at, room int) []byte {
 type reader struct{ b []byte }
 
 // next returns the next field: its number, and the value as a number or as
-// bytes, of which the end may be missing. ok is false at the end, and at invalid
-// data.
+// bytes, of which the end may be missing. ok is false at the end, and at
+// invalid data.
 func (r *reader) next() (number, value uint64, text []byte, ok bool) {
 	key, ok := r.varint()
 	if !ok {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/dest/otlp"
+	"github.com/nib-log/nib/internal/await"
 )
 
 // Requests become shorter if the receiver does not respond to long ones within
@@ -40,7 +41,7 @@ func TestReceiverThatIsTooSlowForLongRequests(t *testing.T) {
 		checkArrival(t, s.uids(), want, nil, nil, 0)
 		speed = 0
 		for range 10 {
-			time.Sleep(2 * time.Minute) // fake time
+			await.Sleep(2 * time.Minute)
 			_, _ = d.Deliver(context.Background(), batchOf(1, 3000))
 		}
 		if last != 3000 {
