@@ -3,10 +3,13 @@
 package logs
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/nib-log/nib/internal/lineindex"
 )
@@ -15,8 +18,13 @@ import (
 // directory of indexes it leaves out lines that are not in a window.
 type chain struct {
 	paths []string
-	file  io.ReadCloser
-	last  byte // the last byte read, to end a line that the file does not end
+	last  byte    // the last byte read, to end a line that the file does not end
+	errs  []error // those of the files that could not be read
+	// The goroutine that reads sets file under the lock, and another one may
+	// interrupt it.
+	mu          sync.Mutex
+	file        io.ReadCloser
+	interrupted bool
 	// The last file is plain and ends here if limited is set.
 	end     int64
 	limited bool
@@ -37,34 +45,40 @@ func (s *Selection) opener(source Source) func(context.Context) (io.ReadCloser, 
 	}
 }
 
+// Read reads on in the next file after one that cannot be read to its end. The
+// errors of all files come after the last one.
 func (c *chain) Read(p []byte) (int, error) {
 	for {
 		if c.file == nil {
 			if len(c.paths) == 0 {
-				return 0, io.EOF
+				return 0, cmp.Or(errors.Join(c.errs...), io.EOF)
 			}
 			if c.last != 0 && c.last != '\n' {
 				p[0], c.last = '\n', '\n'
 				return 1, nil
 			}
 			if err := c.next(); err != nil {
-				return 0, err
+				if c.leave(err); c.isInterrupted() {
+					return 0, err
+				}
+				continue
 			}
 		}
 		n, err := c.file.Read(p)
 		if n > 0 {
 			c.last = p[n-1]
 		}
-		if err == io.EOF {
-			_ = c.file.Close() // only read
-			c.file = nil
-			c.paths = c.paths[1:]
-			err = nil
-		} else if err != nil {
+		switch {
+		case err == io.EOF:
+			c.leave(nil)
+		case err != nil:
 			err = fmt.Errorf("%s: %w", c.paths[0], err)
+			if c.leave(err); c.isInterrupted() {
+				return n, err
+			}
 		}
-		if n > 0 || err != nil {
-			return n, err
+		if n > 0 {
+			return n, nil
 		}
 	}
 }
@@ -76,19 +90,60 @@ func (c *chain) next() error {
 		return err
 	}
 	if r := c.indexed(f); r != nil {
-		c.file = &opened{r, f}
-		return nil
+		return c.enter(&opened{r, f})
 	}
 	var r io.ReadCloser = f
 	if c.limited && len(c.paths) == 1 {
 		r = &opened{io.LimitReader(f, c.end), f}
 	}
-	if c.file, err = decompress(r); err != nil {
-		c.file = nil
+	file, err := decompress(r)
+	if err != nil {
 		_ = f.Close() // only read
 		return fmt.Errorf("%s: %w", c.paths[0], err)
 	}
+	return c.enter(file)
+}
+
+// enter makes file the one that is read.
+func (c *chain) enter(file io.ReadCloser) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.interrupted {
+		_ = file.Close() // only read
+		return os.ErrClosed
+	}
+	c.file = file
 	return nil
+}
+
+// leave closes the file that is read, and keeps the error of it.
+func (c *chain) leave(err error) {
+	c.mu.Lock()
+	file := c.file
+	c.file = nil
+	c.mu.Unlock()
+	if file != nil {
+		_ = file.Close() // only read
+	}
+	c.paths = c.paths[1:]
+	if err != nil {
+		c.errs = append(c.errs, err)
+	}
+}
+
+func (c *chain) isInterrupted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.interrupted
+}
+
+// interrupt ends a Read of another goroutine, and all later ones.
+func (c *chain) interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.interrupted = true; c.file != nil {
+		interrupt(c.file)
+	}
 }
 
 // indexed returns a reader of the parts of a plain file that may have lines of

@@ -104,3 +104,16 @@ func (o *opened) Close() error {
 	}
 	return o.file.Close()
 }
+
+// interrupt closes only the underlying reader: a decoder must not be closed
+// while another goroutine reads from it.
+func (o *opened) interrupt() { interrupt(o.file) }
+
+// interrupt ends a Read of another goroutine, which then closes r.
+func interrupt(r io.Closer) {
+	if i, ok := r.(interface{ interrupt() }); ok {
+		i.interrupt()
+		return
+	}
+	_ = r.Close() // only read
+}

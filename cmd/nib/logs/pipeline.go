@@ -172,7 +172,7 @@ func (p *pipeline) read(ctx context.Context, open func(context.Context) (io.Read
 			return
 		}
 		defer r.Close() // only read
-		stop := context.AfterFunc(ctx, func() { _ = r.Close() })
+		stop := context.AfterFunc(ctx, func() { interrupt(r) })
 		defer stop()
 		var rest []byte
 		for err == nil {
