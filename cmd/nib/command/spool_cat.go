@@ -129,9 +129,11 @@ func (c *selection) records(v *spool.View) iter.Seq2[nib.Record, spool.Gap] {
 func (c *selection) write(ctx context.Context, w io.Writer, views []*spool.View) error {
 	out, shown := bufio.NewWriterSize(w, 64<<10), shownOn(w)
 	var unreadable uint64
+	var errs []error
 	for _, v := range views {
 		if err := c.known(v); err != nil {
-			return err
+			errs = append(errs, err)
+			continue
 		}
 		for r, g := range c.records(v) {
 			switch {
@@ -156,9 +158,9 @@ func (c *selection) write(ctx context.Context, w io.Writer, views []*spool.View)
 		return quiet(err)
 	}
 	if unreadable > 0 {
-		return fmt.Errorf("%d lines are damaged or missing; see nib spool verify", unreadable)
+		errs = append(errs, fmt.Errorf("%d lines are damaged or missing; see nib spool verify", unreadable))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // shownOn returns a function that returns a line as it is written to w:

@@ -27,16 +27,15 @@ again.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			return withSpools(dirs, func(views []*spool.View) error {
+				var errs []error
 				for _, v := range views {
 					files, err := relay.RejectedFiles(v.Dir)
+					errs = append(errs, err)
 					for _, name := range files {
-						err = errors.Join(err, copyFile(cmd.OutOrStdout(), name))
-					}
-					if err != nil {
-						return err
+						errs = append(errs, copyFile(cmd.OutOrStdout(), name))
 					}
 				}
-				return nil
+				return errors.Join(errs...)
 			})
 		},
 	}

@@ -169,6 +169,29 @@ func TestSpoolCat(t *testing.T) {
 	}
 }
 
+// A spool without the destination hides no lines of the others.
+func TestSpoolCatOfADestinationThatOneSpoolLacks(t *testing.T) {
+	root := t.TempDir()
+	for name, to := range map[string]string{"a": "file", "b": "kafka", "c": "file"} {
+		must(t, keep(t, filepath.Join(root, name), 3, spool.Config{Name: to}).Close())
+	}
+	code, stdout, stderr := run("spool", "cat", "--pending", "file", root)
+	if code != 1 || strings.Count(stdout, "\n") != 6 || !strings.Contains(stderr, `no destination "file" (it has ["kafka"])`) {
+		t.Errorf("got code %d, %d lines and %q", code, strings.Count(stdout, "\n"), stderr)
+	}
+}
+
+// The characters of a pattern in the name of a directory have no meaning.
+func TestSpoolRejectedOfADirectoryLikeAPattern(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "app[1]")
+	must(t, keep(t, dir, 1, spool.Config{Name: "file"}).Close())
+	const text = `{"seq":1,"reason":"no","line":{}}` + "\n"
+	must(t, os.WriteFile(filepath.Join(dir, "file.rejected"), []byte(text), 0o600))
+	if got := want(t, "spool", "rejected", dir); got != text {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestSpoolCatReadsTimesFarFromNow(t *testing.T) {
 	dir := kept(t, 3)
 	if code, stdout, stderr := run("spool", "cat", "--since", "0001-01-01", "--until", "9999-12-31", dir); code != 0 || strings.Count(stdout, "\n") != 3 {

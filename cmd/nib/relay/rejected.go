@@ -71,8 +71,14 @@ func Rejected(ctx context.Context, c Config) (Counts, error) {
 }
 
 // RejectedFiles returns the files of rejected records in a spool.
-func RejectedFiles(dir string) ([]string, error) {
-	return filepath.Glob(filepath.Join(dir, "*"+rejectedExt))
+func RejectedFiles(dir string) (files []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), rejectedExt) {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files, err
 }
 
 // rejectedFiles returns the paths of the files of a destination, without their
