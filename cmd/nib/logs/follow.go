@@ -129,8 +129,8 @@ func (f *follower) Close() error {
 }
 
 // Tail returns sources that begin with the last n selected lines and never end.
-// Of a source that is neither a plain file nor a spool, it returns the source
-// itself.
+// A compressed file ends. Of a source that is neither a file nor a spool, it
+// returns the source itself.
 func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 	var list []Source
 	var errs []error
@@ -145,6 +145,9 @@ func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 			continue
 		}
 		if source.Path == "" {
+			if source.files != nil && isRegular(source.Name) {
+				source = lastLines(source, s, n)
+			}
 			list = append(list, source)
 			continue
 		}

@@ -228,7 +228,7 @@ func TestAFileIsPackedWhateverItsName(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.log")
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	if _, err := w.Write([]byte("a\nb\n")); err != nil {
+	if _, err := w.Write([]byte("a\nb\nc\n")); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -245,8 +245,19 @@ func TestAFileIsPackedWhateverItsName(t *testing.T) {
 	}
 	// It is not followed: that it ends is a part of the test.
 	var out screen
-	if _, err := logs.Follow(t.Context(), &out, sources, logs.Selection{}, rawLines(t)); err != nil || out.take() != "a b " {
+	if _, err := logs.Follow(t.Context(), &out, sources, logs.Selection{}, rawLines(t)); err != nil || out.take() != "a b c " {
 		t.Errorf("got %v", err)
+	}
+	put(t, path, packed.String()[:packed.Len()-4]) // a second part that is cut off
+	for n, want := range []string{"", "b ", "a b ", "b a b "} {
+		sources, err := logs.Tail(found, logs.Selection{Query: query(t, "line != c")}, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = logs.Follow(t.Context(), &out, sources, logs.Selection{}, rawLines(t))
+		if got := out.take(); got != want || errors.Is(err, io.ErrUnexpectedEOF) != (n > 0) {
+			t.Errorf("the last %d: got %q, %v", n, got, err)
+		}
 	}
 	if now, later, err := logs.Split(found); err != nil || len(now) != 1 || len(later) != 0 {
 		t.Errorf("got %d sources, %d later ones, %v", len(now), len(later), err)

@@ -86,3 +86,23 @@ func TestDamagedFilesDoNotHideNewerOnes(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Lines were selected, whether or not their reader wanted all of them.
+func TestCatCountsTheLinesUpToAClosedPipe(t *testing.T) {
+	for _, files := range [][]string{{"a.log"}, {"a.log", "b.log"}} {
+		var paths []string
+		dir := t.TempDir()
+		for _, name := range files {
+			paths = append(paths, filepath.Join(dir, name))
+			put(t, paths[len(paths)-1], "a line\n")
+		}
+		sources, err := logs.Find(paths, nil, false, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := logs.Cat(t.Context(), closedPipe{}, sources, logs.Selection{}, rawLines(t))
+		if counts.Matched == 0 || !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("%q: got %+v, %v", files, counts, err)
+		}
+	}
+}

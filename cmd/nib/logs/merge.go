@@ -94,6 +94,11 @@ func (m *merger) Pop() any {
 const flushSize = 256 << 10
 
 func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
+	defer func() {
+		for _, c := range m.all {
+			total.add(c.counts)
+		}
+	}()
 	for _, c := range m.all {
 		if c.advance(m.ctx) {
 			heap.Push(m, c)
@@ -123,7 +128,6 @@ func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
 	}
 	var errs []error
 	for _, c := range m.all {
-		total.add(c.counts)
 		errs = append(errs, c.err)
 	}
 	return total, errors.Join(append(errs, m.ctx.Err())...)

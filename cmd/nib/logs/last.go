@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/nib-log/nib/logread"
+)
+
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// lastLines returns the last n selected lines of a source that ends.
+func lastLines(source Source, s Selection, n int) Source {
+	return Source{Name: source.Name, Open: func(ctx context.Context) (io.ReadCloser, error) {
+		r, err := source.Open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &lastReader{ReadCloser: r, worker: s.newWorker(nil, false), n: n}, nil
+	}}
+}
+
+// A lastReader reads all lines and returns the last n selected ones.
+type lastReader struct {
+	io.ReadCloser
+	worker *worker
+	n      int
+	lines  bytes.Reader
+	err    error // after the lines; nil before they are read
+}
+
+func (r *lastReader) Read(p []byte) (int, error) {
+	if r.err == nil {
+		r.err = r.find()
+	}
+	if r.lines.Len() == 0 {
+		return 0, r.err
+	}
+	return r.lines.Read(p)
+}
+
+// find reads the lines, and returns the error that ended them.
+func (r *lastReader) find() error {
+	if r.n == 0 {
+		return io.EOF
+	}
+	var ring [][]byte
+	at, end := 0, io.EOF // at is the index of the oldest line
+	for l, err := range logread.Lines(r.ReadCloser) {
+		if err != nil {
+			end = err
+			break
+		}
+		line := &r.worker.line
+		if line.Reset(l.Bytes()); !r.worker.query.Match(line) {
+			continue
+		}
+		if len(ring) < r.n {
+			ring = append(ring, append(bytes.Clone(l.Bytes()), '\n'))
+			continue
+		}
+		ring[at] = append(append(ring[at][:0], l.Bytes()...), '\n')
+		at = (at + 1) % r.n
+	}
+	r.lines.Reset(bytes.Join(slices.Concat(ring[at:], ring[:at]), nil))
+	return end
+}
