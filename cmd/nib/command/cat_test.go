@@ -85,6 +85,24 @@ func TestCat(t *testing.T) {
 	}
 }
 
+// The time and the level of a line of text are fields, too.
+func TestFieldsOfText(t *testing.T) {
+	log := store(t, t.TempDir(), "app.log", "2026-11-20 10:00:00.5 [ERROR] no space", "2026-11-20T12:00:01+02:00 WARN slow", "  at main.go:7", "")
+	for _, c := range []struct {
+		args string
+		want string
+	}{
+		{"cat --utc -o csv --fields time,level", "time,level\n2026-11-20T10:00:00.5Z,error\n2026-11-20T10:00:01Z,warn\n,\n"},
+		{"cat --utc -o json --fields level", `{"level":"error"}` + "\n" + `{"level":"warn"}` + "\n{}\n"},
+		{"cat --utc -t {time:05}{level}", "00error\n01warn\n\n"},
+		{"stat --utc --top 9", "\n  lines  level\n      1  -\n      1  error\n      1  warn\n"},
+	} {
+		if got := want(t, append(strings.Fields(c.args), log)...); !strings.Contains(got, c.want) {
+			t.Errorf("nib %s: got\n%swant\n%s", c.args, got, c.want)
+		}
+	}
+}
+
 func TestCatOfAFileThatIsMissingShowsTheOthers(t *testing.T) {
 	log := catLog(t)
 	code, stdout, stderr := run("cat", log, log+".none")

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
@@ -308,11 +309,28 @@ func valueOf(l *logread.Line, name string) (raw []byte, ok bool) {
 	if raw, ok = l.Lookup(name); ok {
 		return raw, true
 	}
-	if name == "message" && l.Format() == logread.FormatText {
-		return l.Bytes(), true
+	if l.Format() == logread.FormatText {
+		return valueOfText(l, name)
 	}
 	if key := l.Key(name); key != "" {
 		return l.Lookup(key)
+	}
+	return nil, false
+}
+
+// valueOfText returns what is recognised in a line of text.
+func valueOfText(l *logread.Line, name string) (text []byte, ok bool) {
+	switch name {
+	case "message":
+		return l.Bytes(), true
+	case "level":
+		if level, ok := l.Level(); ok {
+			return []byte(level.String()), true
+		}
+	case "time":
+		if t, ok := l.Time(); ok {
+			return t.AppendFormat(nil, time.RFC3339Nano), true
+		}
 	}
 	return nil, false
 }
