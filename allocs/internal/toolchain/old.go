@@ -151,12 +151,30 @@ func (t *Toolchain) moveRoot() error {
 	}
 	link := filepath.Join(base, t.Version)
 	if at, err := os.Readlink(link); err != nil || at != t.GOROOT {
-		os.Remove(link)
-		if err := os.Symlink(t.GOROOT, link); err != nil {
+		if err := relink(t.GOROOT, link); err != nil {
 			return err
 		}
 	}
 	t.GOROOT, t.command = link, filepath.Join(link, "bin", "go")
 	t.extra = append(t.extra, "GOROOT="+link)
 	return nil
+}
+
+// relink makes link a symbolic link to root, at once: another run may build
+// with it.
+func relink(root, link string) error {
+	dir, err := os.MkdirTemp(filepath.Dir(link), ".new-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	made := filepath.Join(dir, "root")
+	if err := os.Symlink(root, made); err != nil {
+		return err
+	}
+	if os.Rename(made, link) == nil {
+		return nil
+	}
+	_ = os.Remove(link) // on Windows, a link to a directory is not replaced
+	return os.Rename(made, link)
 }

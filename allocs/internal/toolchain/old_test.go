@@ -4,9 +4,11 @@ package toolchain
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -44,6 +46,30 @@ func TestKeptFlags(t *testing.T) {
 		if got := (&Toolchain{Version: c.version, mod: c.mod}).keptFlags(c.flags); got != c.want {
 			t.Errorf("%s, %q: got %q, want %q", c.version, c.flags, got, c.want)
 		}
+	}
+}
+
+// Runs that begin at the same time make the same link.
+func TestRootsAreMovedByRunsAtOnce(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	root := t.TempDir()
+	for i := range 50 {
+		var all sync.WaitGroup
+		begin := make(chan struct{})
+		for range 8 {
+			all.Go(func() {
+				tc := &Toolchain{Version: fmt.Sprintf("go1.24.%d", i), GOROOT: root}
+				<-begin
+				if err := tc.moveRoot(); err != nil {
+					t.Error(err)
+				} else if _, err := os.Stat(tc.GOROOT); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		close(begin)
+		all.Wait()
 	}
 }
 
