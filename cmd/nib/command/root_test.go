@@ -26,6 +26,7 @@ func TestRun(t *testing.T) {
 		{[]string{"demo", "x"}, 1, "", "unknown command"},
 		{[]string{"allocs", "--help"}, 0, "--baseline", ""},
 		{[]string{"allocs", "-C", "/nowhere"}, 2, "", "nib: "},
+		{[]string{"allocs", "--nonsense"}, 2, "", "nib: unknown flag: --nonsense\n"},
 		{nil, 0, "Available Commands", ""},
 		{[]string{"nonsense"}, 1, "", "nib: unknown command \"nonsense\" for \"nib\"; see nib --help\n"},
 		{[]string{"ct"}, 1, "", "nib: unknown command \"ct\" for \"nib\"; did you mean cat?\n"},
@@ -42,5 +43,18 @@ func TestRun(t *testing.T) {
 		if code == 0 && stderr.Len() > 0 {
 			t.Errorf("nib %s: stderr has %s", strings.Join(c.args, " "), &stderr)
 		}
+	}
+}
+
+func TestErrorsOfTheGoCommandAreLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out of short mode: it runs the go command")
+	}
+	dir := t.TempDir()
+	store(t, dir, "go.mod", "module example.com/m", "go 1.24", "")
+	store(t, dir, "m.go", "package m", `func F() int { return "\x1b" }`, `func G() int { return "y" }`, "")
+	code, _, stderr := run("allocs", "--plain", "-C", dir)
+	if code != 2 || strings.Count(stderr, "\nnib: ./m.go:") != 2 {
+		t.Errorf("got code %d and %q", code, stderr)
 	}
 }
