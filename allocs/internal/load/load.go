@@ -158,9 +158,12 @@ func IsTest(file string) bool { return strings.HasSuffix(file, "_test.go") }
 // TestsHold reports whether any test file of the packages contains the text.
 func (s *Source) TestsHold(text string) bool {
 	for _, p := range s.Packages {
-		files, _ := filepath.Glob(filepath.Join(p.Dir, "*_test.go"))
-		for _, name := range files {
-			if b, err := os.ReadFile(name); err == nil && bytes.Contains(b, []byte(text)) {
+		entries, _ := os.ReadDir(p.Dir)
+		for _, e := range entries {
+			if !IsTest(e.Name()) {
+				continue
+			}
+			if b, err := os.ReadFile(filepath.Join(p.Dir, e.Name())); err == nil && bytes.Contains(b, []byte(text)) {
 				return true
 			}
 		}

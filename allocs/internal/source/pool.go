@@ -4,6 +4,7 @@ package source
 
 import (
 	"go/ast"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -32,8 +33,13 @@ func (fs *Files) PoolNew(name string, line int) (file string, at int, ok bool) {
 	if pool == "" {
 		return "", 0, false
 	}
-	names, _ := filepath.Glob(filepath.Join(filepath.Dir(name), "*.go"))
-	for _, other := range names {
+	dir := filepath.Dir(name)
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".go" {
+			continue
+		}
+		other := filepath.Join(dir, e.Name())
 		if f := fs.get(other); f != nil {
 			if lit := f.newOf(pool); lit != nil {
 				return other, f.line(lit.Pos()), true

@@ -11,7 +11,10 @@ import (
 )
 
 func TestPoolNew(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "p[1]") // not a pattern
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{
 		"a.go": `package p
 

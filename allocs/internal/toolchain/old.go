@@ -23,6 +23,7 @@ const (
 	overlays     = 17 // go supports -overlay, also for test files
 	readsOnly    = 16 // go build does not write go.mod by itself
 	listFields   = 19 // go list -json takes a list of fields
+	oldest       = 13 // the first release that is supported
 )
 
 // Minor returns the second number of the release: 26 for go1.26.8. A version in

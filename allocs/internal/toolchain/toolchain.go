@@ -67,6 +67,9 @@ func Find(ctx context.Context, dir, release, target string) (*Toolchain, error) 
 	if f[0] == "" {
 		f[0] = exact // GOVERSION is not known before Go 1.16
 	}
+	if minor(f[0]) < oldest {
+		return nil, fmt.Errorf("%w: %s is older than Go 1.%d", ErrRelease, f[0], oldest)
+	}
 	t := &Toolchain{Version: f[0], GOROOT: f[1], GOARCH: f[2], GOOS: f[3], native: f[2] == f[4] && f[3] == f[5], flags: f[6], command: "go"}
 	return t, t.settle(ctx, dir)
 }
