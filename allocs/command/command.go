@@ -36,6 +36,8 @@ const (
 // code is Worse; that of any other error is Failure.
 var ErrWorse = errors.New("more is allocated than is accepted")
 
+var errInterrupted = errors.New("interrupted")
+
 // Run executes one command line and returns the exit code.
 func Run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -165,7 +167,15 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	if err := f.prepare(args); err != nil {
 		return err
 	}
+	remove, err := temporary()
+	if err != nil {
+		return err
+	}
+	defer remove()
 	r, err := f.check(cmd.Context(), cmd.ErrOrStderr())
+	if cmd.Context().Err() != nil {
+		return errInterrupted
+	}
 	if err != nil {
 		return err
 	}
@@ -200,6 +210,34 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%w: %d", ErrWorse, len(outcome.Worse))
 	}
 	return nil
+}
+
+// temporary makes the go commands of this run keep their temporary files in a
+// directory of its own, since they leave them behind when they are ended. It
+// returns the function that removes the directory.
+func temporary() (remove func(), err error) {
+	const name = "GOTMPDIR"
+	before, set := os.LookupEnv(name)
+	dir, err := os.MkdirTemp(before, "allocs-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Setenv(name, dir); err != nil {
+		return nil, err
+	}
+	return func() {
+		for range 20 { // a compiler whose go command was ended may still write
+			if os.RemoveAll(dir) == nil {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if set {
+			_ = os.Setenv(name, before) // it was valid before
+		} else {
+			_ = os.Unsetenv(name)
+		}
+	}, nil
 }
 
 // check runs all stages, and shows their progress on w.

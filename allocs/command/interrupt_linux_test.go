@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/nib-log/nib/allocs/command"
+)
+
+// A go command that is ended leaves its temporary directory behind.
+func TestAnInterruptedRunLeavesNothingBehind(t *testing.T) {
+	bin, temp := t.TempDir(), t.TempDir()
+	ready := filepath.Join(bin, "ready")
+	if err := syscall.Mkfifo(ready, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const fake = "#!/bin/sh\nmkdir ${GOTMPDIR:-$TMPDIR}/go-build1\n: >$READY\nwhile :; do sleep 0.01; done\n"
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(fake), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	t.Setenv("TMPDIR", temp)
+	t.Setenv("READY", ready)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, _ = os.ReadFile(ready) // until the command has written to it
+		cancel()
+	}()
+	cmd := command.New()
+	cmd.SetArgs([]string{"-C", bin, "--plain"})
+	if err := cmd.ExecuteContext(ctx); err == nil || err.Error() != "interrupted" || command.ExitCode(err) != command.Failure {
+		t.Errorf("got %v", err)
+	}
+	if left, err := os.ReadDir(temp); len(left) > 0 || err != nil {
+		t.Errorf("%v is left behind, %v", left, err)
+	}
+}
