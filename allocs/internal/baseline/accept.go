@@ -167,9 +167,13 @@ func (f *File) Ratchet(d *findings.Document, strict bool) *File {
 // ratchet keeps the improvements over before.
 func (r *Root) ratchet(before *Root) {
 	if before == nil {
-		before = &Root{}
+		before = &Root{Unknown: r.Unknown}
 	}
 	r.Reached = r.Reached || before.Reached
+	r.Unknown = min(r.Unknown, before.Unknown)
+	if r.Allowed != nil && before.Allowed != nil && *r.Allowed > *before.Allowed {
+		r.Allowed = before.Allowed
+	}
 	for key, now := range r.Sites {
 		was, ok := before.Sites[key]
 		if !ok {

@@ -120,6 +120,31 @@ func expect(t *testing.T, name string, changes []baseline.Change, want string) {
 	}
 }
 
+// What is worse stays worse after a ratchet.
+func TestRatchetAcceptsNothing(t *testing.T) {
+	for _, c := range losses {
+		if c.worse == "" {
+			continue
+		}
+		d := measured()
+		c.change(d)
+		o, err := baseline.Compare(baseline.Of(measured(), false).Ratchet(d, false), d, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, c.name+": worse", o.Worse, c.worse)
+	}
+	d := measured()
+	d.Roots[0].Sites = append(d.Roots[0].Sites, &findings.Site{Key: "branch", Answers: []findings.Answer{{Verdict: verdict.Unknown}}})
+	f := baseline.Of(measured(), false).Ratchet(d, false)
+	d.Roots[0].Sites = d.Roots[0].Sites[1:]
+	o, err := baseline.Compare(f, d, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "missing after a place that is not decided", o.Missing, "places that no run decides: 1 more than before")
+}
+
 func TestDamagedFilesAreNoBaselines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), baseline.Name)
 	if err := baseline.Of(measured(), false).Write(path); err != nil {
