@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/load"
@@ -110,11 +112,19 @@ func functions(name string) (bench, tests []string, err error) {
 			continue
 		}
 		switch id := fn.Name.Name; {
-		case strings.HasPrefix(id, "Benchmark"):
+		case isRun(id, "Benchmark"):
 			bench = append(bench, id)
-		case strings.HasPrefix(id, "Test") && id != "TestMain":
+		case isRun(id, "Test") && id != "TestMain":
 			tests = append(tests, id)
 		}
 	}
 	return bench, tests, nil
+}
+
+// isRun reports whether go test runs a function: a lower-case letter after the
+// prefix makes it another word.
+func isRun(name, prefix string) bool {
+	rest, ok := strings.CutPrefix(name, prefix)
+	first, _ := utf8.DecodeRuneInString(rest)
+	return ok && !unicode.IsLower(first)
 }

@@ -25,6 +25,29 @@ func releases() []string {
 	return []string{""}
 }
 
+func TestHelpersAreNoBenchmarks(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "m_test.go")
+	const text = `package m
+
+func Benchmark(b *testing.B)       {}
+func BenchmarkÄ(b *testing.B)      {}
+func Benchmark_x(b *testing.B)     {}
+func Benchmarked(b *testing.B)     {}
+func (s) BenchmarkM(b *testing.B)  {}
+func BenchmarkG[T any](*testing.B) {}
+func Test1(t *testing.T)           {}
+func Testing(t *testing.T)         {}
+func TestMain(m *testing.M)        {}
+`
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bench, tests, err := functions(name)
+	if got := strings.Join(append(bench, tests...), " "); got != "Benchmark BenchmarkÄ Benchmark_x Test1" || err != nil {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
 // measure runs the benchmarks and tests of a small package.
 func measure(t *testing.T, o Options, test string) ([]Result, Visited, string, error) {
 	t.Helper()
