@@ -34,6 +34,10 @@ type follower struct {
 	last   byte // the last byte read
 	idle   int  // number of empty reads since another file took the name
 	opened bool
+	// next are the files that took the name since, opened before they are
+	// renamed themselves, and left has the times at which they were noticed.
+	next []*os.File
+	left []time.Time
 }
 
 // follow returns the source for a plain file from an offset on.
@@ -77,10 +81,12 @@ func (f *follower) Read(p []byte) (int, error) {
 	}
 }
 
-// open opens the file, if there is one.
-func (f *follower) open() error {
-	file, err := os.Open(f.path)
-	if errors.Is(err, os.ErrNotExist) {
+// open opens the next file, if there is one.
+func (f *follower) open() (err error) {
+	var file *os.File
+	if len(f.next) > 0 {
+		file, f.next, f.left = f.next[0], f.next[1:], f.left[1:]
+	} else if file, err = os.Open(f.path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
@@ -107,12 +113,14 @@ func (f *follower) atEnd() bool {
 		f.offset = 0
 		return err == nil
 	}
-	now, err := os.Stat(f.path)
-	if err != nil || os.SameFile(mine, now) {
+	f.notice()
+	if len(f.next) == 0 {
 		f.idle = 0
 		return false
 	}
-	if f.idle++; f.idle <= renamedPoll {
+	f.idle++
+	overtaken := len(f.next) > 1 && time.Since(f.left[0]) > renamedPoll*filePoll
+	if f.idle <= renamedPoll && !overtaken {
 		return false
 	}
 	_ = f.file.Close() // only read
@@ -120,8 +128,28 @@ func (f *follower) atEnd() bool {
 	return true
 }
 
-// Close closes the file.
+// notice opens the file that has the name now, unless it is one of those that
+// are open.
+func (f *follower) notice() {
+	now, err := os.Stat(f.path)
+	if err != nil {
+		return
+	}
+	for _, file := range append([]*os.File{f.file}, f.next...) {
+		if info, err := file.Stat(); err != nil || os.SameFile(info, now) {
+			return
+		}
+	}
+	if file, err := os.Open(f.path); err == nil {
+		f.next, f.left = append(f.next, file), append(f.left, time.Now())
+	}
+}
+
+// Close closes the files.
 func (f *follower) Close() error {
+	for _, file := range f.next {
+		_ = file.Close() // only read
+	}
 	if f.file == nil {
 		return nil
 	}

@@ -152,6 +152,29 @@ func TestTailFollowsAFileOverRenameRecreationAndTruncation(t *testing.T) {
 	})
 }
 
+// A file that is renamed before the one before it is left is read, too.
+func TestTailFollowsRotationsThatAreFast(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	put(t, path, "0\n")
+	synctest.Test(t, func(t *testing.T) {
+		out := tail(t, logs.Selection{}, 2, path)
+		await.Sleep(soon)
+		want := "0 "
+		for i := 1; i < 40; i++ {
+			if err := os.Rename(path, fmt.Sprint(path, ".", i)); err != nil {
+				t.Fatal(err)
+			}
+			put(t, path, fmt.Sprintln(i))
+			want += fmt.Sprint(i, " ")
+			await.Sleep(soon)
+		}
+		await.Sleep(later)
+		if got := out.take(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
 func TestTailMergesSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a.log"), filepath.Join(dir, "b.log")
