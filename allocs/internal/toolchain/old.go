@@ -55,7 +55,7 @@ func (t *Toolchain) ListFields() bool { return t.Minor() >= listFields }
 // newest returns the last release of a minor version before Go 1.21, such as
 // "1.17.13" for "1.17", which alone would name the first release.
 func newest(ctx context.Context, dir, line string) (string, error) {
-	out, err := run(ctx, dir, os.Environ(), "go", "list", "-m", "-versions", "-f", `{{join .Versions "\n"}}`, "go")
+	out, err := run(ctx, dir, os.Environ(), "go", "list", "-mod=readonly", "-m", "-versions", "-f", `{{join .Versions "\n"}}`, "go")
 	if err != nil {
 		return "", fmt.Errorf("%w: %s: %w", ErrRelease, line, err)
 	}

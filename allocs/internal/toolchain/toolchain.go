@@ -95,7 +95,8 @@ func resolve(ctx context.Context, dir, release string) (string, error) {
 	if minor("go"+release) < selfFetching {
 		return newest(ctx, dir, release)
 	}
-	out, err := run(ctx, dir, os.Environ(), "go", "list", "-m", "-f", "{{.Version}}", "go@"+release)
+	// In a module with a directory vendor, the default cannot ask.
+	out, err := run(ctx, dir, os.Environ(), "go", "list", "-mod=readonly", "-m", "-f", "{{.Version}}", "go@"+release)
 	if err != nil {
 		return "", fmt.Errorf("%w: %s: %w", ErrRelease, release, err)
 	}
