@@ -93,16 +93,17 @@ func TestFullDiskCostsFewCalls(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})
 	m.SetFree(0)
-	calls := 0
+	calls, opens := 0, 0
 	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Reached: func() { calls++ }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Reached: func() { opens++ }})
 	for range 10_000 {
 		clock.advance(100 * time.Microsecond)
 		if err := s.WriteRecord(record(nib.LevelInfo, 1, 0)); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("got %v, want ENOSPC", err)
 		}
 	}
-	if calls < 5 || calls > 20 {
-		t.Errorf("got %d attempts in a second, want between 5 and 20", calls)
+	if calls < 5 || calls > 20 || opens > 0 {
+		t.Errorf("got %d attempts in a second, want between 5 and 20, and %d opens, want none", calls, opens)
 	}
 	m.SetFree(-1)
 	for ms := 0; s.WriteRecord(record(nib.LevelInfo, 1, 0)) != nil; ms++ {
@@ -114,12 +115,14 @@ func TestFullDiskCostsFewCalls(t *testing.T) {
 }
 
 // TestPassingFaults checks that a single fault loses nothing, because the line
-// is retried, and that two in a row lose a line.
+// is retried, and that two in a row lose a line. OnError gets the error of a
+// line for which no call returns it.
 func TestPassingFaults(t *testing.T) {
 	for _, buffer := range []int{0, 4096} {
 		for faults, want := range map[int]string{1: "0 1 2", 2: "0 2"} {
 			m, clock := newMem(t)
-			s := openMem(t, m, clock, Config{Buffer: buffer})
+			reports := 0
+			s := openMem(t, m, clock, Config{Buffer: buffer, OnError: func(error) { reports++ }})
 			ctx := context.Background()
 			writeNumbers(t, s, 0, 1)
 			must(t, s.Flush(ctx))
@@ -127,6 +130,9 @@ func TestPassingFaults(t *testing.T) {
 			err := errors.Join(s.WriteRecord(record(nib.LevelWarn, 1, 0)), s.Flush(ctx))
 			if lost := faults > 1; lost != errors.Is(err, syscall.EIO) || lost && !strings.HasPrefix(err.Error(), "nib/file: write "+livePath) {
 				t.Errorf("Buffer %d, %d faults: got %v, want EIO with the path: %v", buffer, faults, err, lost)
+			}
+			if reported := buffer > 0 || faults == 1; reported != (reports == 1) {
+				t.Errorf("Buffer %d, %d faults: OnError was called %d times", buffer, faults, reports)
 			}
 			clock.advance(time.Second)
 			writeNumbers(t, s, 2, 3)
@@ -208,7 +214,7 @@ func TestNoticeHasRoom(t *testing.T) {
 	for short := range 30 {
 		m, clock := newMem(t)
 		s := openMem(t, m, clock, Config{MaxSize: 300})
-		for n := range 5 {
+		for n := range 1 + short%5 {
 			mustWrite(t, s, record(nib.LevelInfo, n, 40))
 		}
 		if short > 0 {
@@ -242,15 +248,21 @@ func TestTornLineOfADeadProcess(t *testing.T) {
 		{"half a line", `{"level`, `{"level` + "\n" + `{"level":"info","n":1}` + "\n"},
 		{"zeros", "{}\n\x00\x00", "{}\n\x00\x00\n" + `{"level":"info","n":1}` + "\n"},
 	} {
-		m, clock := newMem(t)
-		f, err := m.Open(livePath, os.O_RDWR|os.O_CREATE, 0o600)
-		must(t, err)
-		_, err = f.Write([]byte(c.left))
-		must(t, err, f.Close())
-		s := openMem(t, m, clock, Config{})
-		wantText(t, c.name+", untouched before there is a line", memAll(t, m), c.left)
-		writeNumbers(t, s, 1, 2)
-		wantText(t, c.name, memAll(t, m), c.want)
+		for _, policy := range []SyncPolicy{SyncNever, SyncAlways} {
+			m, clock := newMem(t)
+			put(t, m, livePath, c.left)
+			s := openMem(t, m, clock, Config{Sync: policy})
+			wantText(t, c.name+", untouched before there is a line", memAll(t, m), c.left)
+			reads := 0
+			m.Fail(vfstest.Fault{Op: vfstest.OpRead, Reached: func() { reads++ }})
+			if writeNumbers(t, s, 1, 2); reads > 1 {
+				t.Errorf("%s: the end was read %d times, want once", c.name, reads)
+			}
+			wantText(t, c.name, memAll(t, m), c.want)
+			if n := s.Stats().Notices; n != 0 {
+				t.Errorf("%s: got %d notices, want none", c.name, n)
+			}
+		}
 	}
 }
 
@@ -477,21 +489,24 @@ func TestErrorHasThePathOnce(t *testing.T) {
 	}
 }
 
-// TestWriteIsRetriedAtOnce counts the attempts to write a line: two, or one if
-// the disk is full.
+// TestWriteIsRetriedAtOnce counts the attempts to write a line, the first one of
+// a file and another: two, or one if the disk is full.
 func TestWriteIsRetriedAtOnce(t *testing.T) {
 	for err, want := range map[error]int{syscall.EIO: 2, syscall.ENOSPC: 1} {
-		m, clock := newMem(t)
-		s := openMem(t, m, clock, Config{OnError: func(error) {}})
-		attempts := 0
-		heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Err: err, Reached: func() { attempts++ }})
-		if got := s.WriteRecord(record(nib.LevelInfo, 0, 0)); !errors.Is(got, err) || attempts != want {
-			t.Errorf("%v: got %v after %d attempts, want %d", err, got, attempts, want)
+		for before := range 2 {
+			m, clock := newMem(t)
+			s := openMem(t, m, clock, Config{OnError: func(error) {}})
+			writeNumbers(t, s, 0, before)
+			attempts := 0
+			heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Err: err, Reached: func() { attempts++ }})
+			if got := s.WriteRecord(record(nib.LevelInfo, 0, 0)); !errors.Is(got, err) || attempts != want {
+				t.Errorf("%v: got %v after %d attempts, want %d", err, got, attempts, want)
+			}
+			heal()
+			clock.advance(time.Second)
+			writeNumbers(t, s, 1, 2)
+			checkIdentity(t, s, before+2)
 		}
-		heal()
-		clock.advance(time.Second)
-		writeNumbers(t, s, 1, 2)
-		checkIdentity(t, s, 2)
 	}
 }
 
@@ -576,4 +591,23 @@ func TestErrorWithBytesWritten(t *testing.T) {
 		t.Errorf("got %q", got.String())
 	}
 	checkIdentity(t, s, 3)
+}
+
+// TestErrorWithAWholeLineWritten has a write that returns an error although it
+// has written the line: that counts as written, and the error as an error.
+func TestErrorWithAWholeLineWritten(t *testing.T) {
+	m, clock := newMem(t)
+	var got bytes.Buffer
+	s := openMem(t, strangeFS{m, func(p []byte) (int, error) {
+		got.Write(p)
+		if bytes.Contains(p, []byte(`"n":1`)) {
+			return len(p), syscall.EIO
+		}
+		return len(p), nil
+	}}, clock, Config{})
+	writeNumbers(t, s, 0, 3)
+	checkNumbers(t, got.String(), 3)
+	if st := s.Stats(); st.Lines != 3 || st.Errors != 1 {
+		t.Errorf("got %+v, want 3 lines and 1 error", st)
+	}
 }

@@ -96,13 +96,11 @@ func (s *Sink) put(p []byte) (n int, err error) {
 	}
 	for n < len(p) {
 		m, err := s.file.Write(p[n:])
-		if m <= 0 && err == nil {
+		if m == 0 && err == nil {
 			err = io.ErrShortWrite
 		}
-		if m > 0 {
-			s.wrote(p[n : n+m])
-			n += m
-		}
+		s.wrote(p[n : n+m])
+		n += m
 		if err != nil {
 			if s.c.Sync == SyncAlways {
 				n = 0
@@ -142,9 +140,7 @@ func (s *Sink) ready(n int64) error {
 		if now < s.failing.retry {
 			return s.failing.err
 		}
-		if err := s.renew(); err != nil {
-			return err
-		}
+		s.renew()
 		s.checkAt = now
 	}
 	if now >= s.checkAt {
@@ -177,15 +173,12 @@ func (s *Sink) ready(n int64) error {
 var errNoFile = errors.New("no file is open")
 
 // renew reopens the file after a failure other than a full disk: the descriptor
-// itself may no longer work.
-func (s *Sink) renew() error {
-	if s.failing.cause == full && s.file != nil {
-		return nil
+// itself may no longer work. If that fails, look returns an error unless lines
+// can be written to the open file.
+func (s *Sink) renew() {
+	if s.failing.cause != full || s.file == nil {
+		_ = s.reopen()
 	}
-	if err := s.reopen(); err != nil && s.orphaned() {
-		return s.fail("open", err)
-	}
-	return nil
 }
 
 // makeRoom begins a new file if n bytes do not fit.
