@@ -291,7 +291,7 @@ func (s *Sink) claimFrom(start int64) bool {
 	}
 	stop := c.marked
 	c.weak, c.marked = true, false // a spool that does not call SyncMark is not asked to store twice
-	s.delivering.ask = s.delivering.ask || stop
+	s.delivering.ask = stop
 	return !stop
 }
 

@@ -56,7 +56,9 @@ func TestDeliverWithoutClaims(t *testing.T) {
 			heal := m.Fail(c.fault)
 			var reported []error
 			s := openMem(t, m, clock, Config{OnError: func(err error) { reported = append(reported, err) }})
-			s.Mark()
+			if first := c.fault.Skip == 0; hasClaim(s.Mark()) == first || first && c.want != nil && s.Stats().Errors == 0 {
+				t.Errorf("the first mark has a claim, or there is no error: %+v", s.Stats())
+			}
 			for n := range 3 {
 				if n > 0 || !c.other {
 					deliverAll(t, s, *deskRecord(n))
@@ -324,6 +326,104 @@ func TestMarkThatIsOlderThanTheClaim(t *testing.T) {
 	wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{}, mark, 3, batch...)
 }
 
+// TestMarkThatStaysOlderThanTheClaim has a cursor that cannot be written for
+// longer: the next process delivers a record after it has found all of a batch,
+// and the one after that finds that record, too.
+func TestMarkThatStaysOlderThanTheClaim(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	mark := s.Mark()
+	batch := []nib.Record{*deskRecord(0), *deskRecord(1), *deskRecord(2)}
+	for _, r := range batch {
+		deliverAll(t, s, r)
+	}
+	m = m.CrashClone(vfstest.Everything)
+	s = wantTaken(t, m, clock, Config{}, mark, 3, batch...)
+	next := *deskRecord(3)
+	n, err := s.Resume(context.Background(), s.Mark(), []nib.Record{next})
+	if must(t, err); n != 0 {
+		t.Errorf("got %d more taken, want none", n)
+	}
+	deliverAll(t, s, next)
+	wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{}, mark, 4, append(batch, next)...)
+}
+
+// TestResumeWithALockedFileOfClaims calls Resume on a sink that has written
+// without success, when another process has the lock: it does not use claims
+// that were read before.
+func TestResumeWithALockedFileOfClaims(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{OnError: func(error) {}})
+	s.Mark()
+	deliverAll(t, s, *deskRecord(0))
+	mark := s.Mark()
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "app.log", Times: 1, Err: errDead})
+	batch := []nib.Record{*deskRecord(1)}
+	if _, err := s.Deliver(context.Background(), batch); !errors.Is(err, errDead) {
+		t.Fatalf("got %v, want %v", err, errDead)
+	}
+	m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: claimsName("app.log"), Err: errDead})
+	n, err := s.Resume(context.Background(), mark, batch)
+	if must(t, err); n != 1 {
+		t.Errorf("got %d taken, want 1", n)
+	}
+}
+
+// TestResumeWithoutAClaimStartsAtTheMark has a mark behind a partial line: a
+// line before it, which is the same as a record, does not count as that record.
+func TestResumeWithoutAClaimStartsAtTheMark(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	mustWrite(t, s, deskRecord(0))
+	appendTo(t, m, "partial")
+	mark := s.Mark()
+	must(t, m.Remove(claimsPath))
+	wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{}, mark, 0, *deskRecord(0))
+}
+
+// TestClaimOfANewWriterIsEnded has a spool begin later than another one, and
+// die without writing: a line that the other one writes then does not count as
+// its own.
+func TestClaimOfANewWriterIsEnded(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	s.Mark()
+	deliverAll(t, s, *deskRecord(0))
+	other := fork(t, s)
+	mark := other.Mark()
+	batch := []nib.Record{*deskRecord(1)}
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Err: errDead})
+	if _, err := other.Deliver(context.Background(), batch); !errors.Is(err, errDead) {
+		t.Fatalf("got %v, want %v", err, errDead)
+	}
+	heal()
+	deliverAll(t, s, batch...)
+	wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{}, mark, 0, batch...)
+}
+
+// TestMarkDoesNotClaimAgain checks that Mark does not use the file of claims
+// when it has a claim of the sink, even if a later one could not be written.
+func TestMarkDoesNotClaimAgain(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{OnError: func(error) {}})
+	s.Mark()
+	unused := func() {
+		t.Helper()
+		clock.advance(time.Duration(longestRotate))
+		used := false
+		heal := m.Fail(vfstest.Fault{Path: claimsName("app.log"), Reached: func() { used = true }})
+		s.Mark()
+		if heal(); used {
+			t.Error("Mark uses the file of claims")
+		}
+	}
+	deliverAll(t, s, *deskRecord(0))
+	unused()
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: claimsName("app.log"), Err: errDead})
+	deliverAll(t, s, *deskRecord(1))
+	unused()
+}
+
 // TestResumeIsRepeated has processes that die after Resume: the next one gets
 // the same result.
 func TestResumeIsRepeated(t *testing.T) {
@@ -416,6 +516,9 @@ func TestNoClaims(t *testing.T) {
 		t.Errorf("got %d open files after Close, want none", n)
 	}
 	must(t, m.Remove(claimsPath))
+	s = openMem(t, m, clock, Config{boot: 7})
+	must(t, s.Close())
+	s.Mark()
 	s = openMem(t, m, clock, Config{})
 	s.mu.Lock()
 	s.claims.path = claimsPath
