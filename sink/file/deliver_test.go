@@ -249,7 +249,7 @@ func TestErrorsOfADeliveryBehindASpool(t *testing.T) {
 		"rest of a line": {fault: vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Err: syscall.EIO}, torn: true, want: syscall.EIO},
 	} {
 		m, clock := newMem(t)
-		s := openMem(t, m, clock, Config{MinFree: 1, OnError: func(error) {}})
+		s := openMem(t, m, clock, Config{MinFree: 1000, OnError: func(error) {}})
 		s.Mark()
 		if c.torn {
 			appendTo(t, m, string(deskRecord(0).Line[:9]))
@@ -258,7 +258,7 @@ func TestErrorsOfADeliveryBehindASpool(t *testing.T) {
 		if c.fault.Op == "" {
 			heal()
 			clock.advance(time.Second)
-			m.SetFree(0)
+			m.SetFree(999)
 		}
 		if res, err := s.Deliver(context.Background(), []nib.Record{*deskRecord(0)}); !errors.Is(err, c.want) || res.Accepted != 0 {
 			t.Errorf("%s: got %+v, %v, want %v", name, res, err, c.want)

@@ -57,12 +57,15 @@ func TestPlaceIsInItsFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(t *testing.T, m *vfstest.Mem)
 		fault  vfstest.Fault
+		unread bool // the bytes before the place could not be read
 		want   bool
 	}{
-		"unchanged": {want: true},
-		"continued": {change: func(t *testing.T, m *vfstest.Mem) { put(t, m, path, string(make([]byte, 700))) }, want: true},
-		"changed":   {change: func(t *testing.T, m *vfstest.Mem) { put(t, m, path, string(make([]byte, 599))+"x") }},
-		"truncated": {change: func(t *testing.T, m *vfstest.Mem) { truncate(t, m, path, 599) }},
+		"unchanged":         {want: true},
+		"continued":         {change: func(t *testing.T, m *vfstest.Mem) { put(t, m, path, string(make([]byte, 700))) }, want: true},
+		"changed":           {change: func(t *testing.T, m *vfstest.Mem) { put(t, m, path, string(make([]byte, 599))+"x") }},
+		"truncated":         {change: func(t *testing.T, m *vfstest.Mem) { truncate(t, m, path, 599) }},
+		"unchanged, unread": {unread: true, want: true},
+		"truncated, unread": {unread: true, change: func(t *testing.T, m *vfstest.Mem) { truncate(t, m, path, 599) }},
 		"replaced": {change: func(t *testing.T, m *vfstest.Mem) {
 			must(t, m.Remove(path))
 			put(t, m, path, string(make([]byte, 600)))
@@ -79,7 +82,12 @@ func TestPlaceIsInItsFile(t *testing.T) {
 		info, err := f.Stat()
 		must(t, err)
 		s.mu.Lock()
+		heal := func() {}
+		if c.unread {
+			heal = m.Fail(vfstest.Fault{Op: vfstest.OpRead, Err: syscall.EIO})
+		}
 		s.moveTo(f, info.ID, 600)
+		heal()
 		p := s.delivering.place
 		s.unlock()
 		must(t, f.Close())
@@ -93,7 +101,7 @@ func TestPlaceIsInItsFile(t *testing.T) {
 			c.fault.Reached = func() { truncate(t, m, path, 0) }
 		}
 		c.fault.Path = "zeros"
-		heal := m.Fail(c.fault)
+		heal = m.Fail(c.fault)
 		got, err := p.isIn(f)
 		if heal(); got != c.want || !errors.Is(err, c.fault.Err) {
 			t.Errorf("%s: got %v, %v, want %v, %v", name, got, err, c.want, c.fault.Err)
@@ -138,5 +146,94 @@ func TestBatchStaysInItsFile(t *testing.T) {
 		if must(t, err); n != res.Accepted || n != len(batch)-1 {
 			t.Errorf("after %v: %d lines were delivered and %d are found, want %d", fault, res.Accepted, n, len(batch)-1)
 		}
+	}
+}
+
+// TestBatchAfterARotationStaysInItsFile delivers batches that are larger than
+// MaxSize: only a call that accepts nothing ends the file.
+func TestBatchAfterARotationStaysInItsFile(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{MaxSize: 500})
+	s.Mark()
+	for n := 0; n < 60; {
+		before := s.Stats().Rotations
+		res, err := s.Deliver(context.Background(), batchOf(n, 60-n))
+		if must(t, err); s.Stats().Rotations > before && res.Accepted > 0 {
+			t.Fatalf("the file was ended in a batch of which %d were accepted", res.Accepted)
+		}
+		if n += res.Accepted; s.SyncMark() {
+			s.Mark()
+		}
+	}
+	checkNumbers(t, memAll(t, m), 60)
+}
+
+// TestMarkOfANewFileHasNoBatchInProgress has a process die after it has stored
+// the mark of a new file: a line that another program writes to the old file
+// does not count as a record.
+func TestMarkOfANewFileHasNoBatchInProgress(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	s.Mark()
+	deliverAll(t, s, *deskRecord(0))
+	must(t, m.Rename(livePath, livePath+".1"))
+	clock.advance(time.Second)
+	batch := []nib.Record{*deskRecord(1)}
+	res, err := s.Deliver(context.Background(), batch)
+	if must(t, err); res.Accepted != 0 || !s.SyncMark() {
+		t.Fatalf("got %+v, want a mark to be stored first", res)
+	}
+	mark := s.Mark()
+	f, err := m.Open(livePath+".1", os.O_WRONLY|os.O_APPEND, 0)
+	must(t, err)
+	_, err = f.Write(batch[0].Line)
+	must(t, err, f.Close())
+	wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{}, mark, 0, batch...)
+}
+
+// TestMarkOfTheFileBeforeTheClaim has a process die after it has claimed a part
+// of a new file, and before it has stored the mark of that: a line that another
+// program has written to the new file before does not count as a record.
+func TestMarkOfTheFileBeforeTheClaim(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	s.Mark()
+	deliverAll(t, s, *deskRecord(0))
+	mark := s.Mark()
+	must(t, m.Rename(livePath, livePath+".1"), s.Reopen())
+	batch := []nib.Record{*deskRecord(1)}
+	appendTo(t, m, string(batch[0].Line))
+	res, err := s.Deliver(context.Background(), batch)
+	if must(t, err); res.Accepted != 0 || !s.SyncMark() {
+		t.Fatalf("got %+v, want a mark to be stored first", res)
+	}
+	wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{}, mark, 0, batch...)
+}
+
+// TestMarkOfAFileThatCannotBeDescribed begins with a file whose size cannot be
+// determined: the mark is behind the lines of this sink, and the error is
+// reported.
+func TestMarkOfAFileThatCannotBeDescribed(t *testing.T) {
+	m, clock := newMem(t)
+	var reported error
+	s := openMem(t, m, clock, Config{OnError: func(err error) { reported = err }})
+	writeNumbers(t, s, 0, 2)
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpStat, Path: "app.log", Err: syscall.EIO})
+	mark := s.Mark()
+	heal()
+	if p, ok := readMark(mark); !ok || p.at != s.size || p.id != s.id {
+		t.Errorf("got %+v, want the end of the file at %d", p, s.size)
+	}
+	if !errors.Is(reported, syscall.EIO) {
+		t.Errorf("OnError got %v, want %v", reported, syscall.EIO)
+	}
+}
+
+// TestClaimsAreOfThisRunOfTheSystem stores a claim of a sink whose Config names
+// no run.
+func TestClaimsAreOfThisRunOfTheSystem(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "app.log"), Config{})
+	if mark, boot := s.Mark(), vfs.Boot(); s.claims.boot != boot || hasClaim(mark) != (boot != 0) {
+		t.Errorf("got boot %d and a mark with a claim: %v, want boot %d", s.claims.boot, hasClaim(mark), boot)
 	}
 }
