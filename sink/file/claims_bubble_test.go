@@ -16,7 +16,8 @@ import (
 )
 
 // TestLockOfClaimsThatStays has a process that is suspended while it holds the
-// lock: lines are written within a second, and the error is reported once.
+// lock: lines are written within a second, later ones sooner, and the error is
+// reported once.
 func TestLockOfClaimsThatStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := vfstest.NewMem(time.Now)
@@ -36,13 +37,19 @@ func TestLockOfClaimsThatStays(t *testing.T) {
 		if len(reported) != 1 || s.Stats().Errors == 0 || hasClaim(s.Mark()) {
 			t.Errorf("got %v, %d errors, and a mark with a claim: %v", reported, s.Stats().Errors, hasClaim(s.Mark()))
 		}
+		await.Sleep(time.Duration(longestRotate))
+		start = time.Now()
+		deliverAll(t, s, *deskRecord(200))
+		if took := time.Since(start); took > claimRetry+time.Millisecond {
+			t.Errorf("a batch took %v when the lock is still held", took)
+		}
 		must(t, held.Close())
 		await.Sleep(time.Duration(longestRotate))
-		deliverAll(t, s, *deskRecord(200))
+		deliverAll(t, s, *deskRecord(201))
 		if !hasClaim(s.Mark()) {
 			t.Error("the mark has no claim when the lock is free")
 		}
-		checkNumbers(t, memText(t, m, livePath), 201)
+		checkNumbers(t, memText(t, m, livePath), 202)
 	})
 }
 
