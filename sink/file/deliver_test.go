@@ -271,6 +271,35 @@ func TestErrorsOfADeliveryBehindASpool(t *testing.T) {
 	}
 }
 
+// TestPartialLineAfterAFailedSync checks that a partial line is not completed if
+// its beginning may not be on the disk, but that later ones are.
+func TestPartialLineAfterAFailedSync(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{Sync: SyncFlush, OnError: func(error) {}})
+	s.Mark()
+	partly := func(r *nib.Record) {
+		t.Helper()
+		m.SetFree(9)
+		if _, err := s.Deliver(context.Background(), []nib.Record{*r}); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("got %v, want %v", err, syscall.ENOSPC)
+		}
+		m.SetFree(-1)
+	}
+	first, second := deskRecord(0), deskRecord(1)
+	partly(first)
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "app.log", Err: syscall.EIO})
+	if err := s.Flush(context.Background()); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("Flush: got %v, want %v", err, syscall.EIO)
+	}
+	heal()
+	deliverAll(t, s, *first)
+	want := string(first.Line[:9]) + "\n" + string(first.Line)
+	wantText(t, "after a failed sync", memAll(t, m), want)
+	partly(second)
+	deliverAll(t, s, *second)
+	wantText(t, "after another sync", memAll(t, m), want+string(second.Line))
+}
+
 // TestLinesAfterADeliveryRotate checks that lines that are logged after a
 // delivery end the file and are not synced.
 func TestLinesAfterADeliveryRotate(t *testing.T) {

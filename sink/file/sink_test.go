@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/nibtest"
 )
@@ -59,6 +60,14 @@ func TestConformanceOfTheDestination(t *testing.T) {
 				return open(t, filepath.Join(dir, "app.log"), v.c), func() [][]byte { return lines(all(t, dir)) }
 			})
 		})
+	}
+}
+
+// TestSinkNeverLogs checks that loggers need not check for recursion.
+func TestSinkNeverLogs(t *testing.T) {
+	m, clock := newMem(t)
+	if got := contract.TraitsOf(openMem(t, m, clock, Config{})); got != contract.NeverLogs {
+		t.Errorf("got the traits %v, want NeverLogs", got)
 	}
 }
 
