@@ -4,6 +4,7 @@ package file
 
 import (
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -30,6 +31,18 @@ func TestNameThatChangesWhileItIsOpened(t *testing.T) {
 		s := openMem(t, m, clock, Config{})
 		writeNumbers(t, s, 0, 1)
 		wantText(t, string(op), numbers(memText(t, m, livePath)), "0")
+	}
+}
+
+// TestNameThatKeepsChanging has a file at the name whenever the sink makes one,
+// and none when it looks: Open gives up.
+func TestNameThatKeepsChanging(t *testing.T) {
+	m, clock := newMem(t)
+	tries := 0
+	m.Fail(vfstest.Fault{Op: vfstest.OpCreate, Path: "app.log", Err: fs.ErrExist, Reached: func() { tries++ }})
+	s, err := Open(livePath, Config{fs: m, clock: clock.clock()})
+	if !errors.Is(err, errMoved) || s != nil || tries != openTries {
+		t.Errorf("got %v, %v after %d attempts, want %v", s, err, tries, errMoved)
 	}
 }
 
@@ -94,6 +107,22 @@ func TestFileIsSyncedBeforeItIsLeft(t *testing.T) {
 			t.Errorf("got %d syncs and %v, want 1 and %v", syncs, reported, fault.Err)
 		}
 	}
+}
+
+// TestErrorOfClosingTheFileThatIsLeft has a close(2) that fails after the file
+// was renamed: the new one is used, and the error is reported.
+func TestErrorOfClosingTheFileThatIsLeft(t *testing.T) {
+	m, clock := newMem(t)
+	var reported error
+	s := openMem(t, m, clock, Config{OnError: func(err error) { reported = err }})
+	must(t, m.Rename(livePath, livePath+".1"))
+	m.Fail(vfstest.Fault{Op: vfstest.OpClose, Path: "app.log", Times: 1, Err: syscall.EIO})
+	must(t, s.Reopen())
+	if !errors.Is(reported, syscall.EIO) || !strings.Contains(reported.Error(), "close "+livePath) {
+		t.Errorf("OnError got %v, want %v", reported, syscall.EIO)
+	}
+	writeNumbers(t, s, 0, 1)
+	checkNumbers(t, memText(t, m, livePath), 1)
 }
 
 // TestPartialLineIsEndedInItsFile writes a part of a line, after which the file
