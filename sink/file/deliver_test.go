@@ -271,8 +271,8 @@ func TestErrorsOfADeliveryBehindASpool(t *testing.T) {
 	}
 }
 
-// TestPartialLineAfterAFailedSync checks that a partial line is not completed if
-// its beginning may not be on the disk, but that later ones are.
+// TestPartialLineAfterAFailedSync checks that a partial line is not completed
+// if its beginning may not be on the disk, but that later ones are.
 func TestPartialLineAfterAFailedSync(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{Sync: SyncFlush, OnError: func(error) {}})

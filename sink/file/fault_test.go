@@ -489,8 +489,8 @@ func TestErrorHasThePathOnce(t *testing.T) {
 	}
 }
 
-// TestWriteIsRetriedAtOnce counts the attempts to write a line, the first one of
-// a file and another: two, or one if the disk is full.
+// TestWriteIsRetriedAtOnce counts the attempts to write a line, the first one
+// of a file and another: two, or one if the disk is full.
 func TestWriteIsRetriedAtOnce(t *testing.T) {
 	for err, want := range map[error]int{syscall.EIO: 2, syscall.ENOSPC: 1} {
 		for before := range 2 {

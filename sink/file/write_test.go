@@ -166,8 +166,8 @@ func TestNameIsSyncedBeforeALine(t *testing.T) {
 	}
 }
 
-// TestLinesRarelyCheckTheName counts the looks at the name: there is one in each
-// interval, whichever way lines are written.
+// TestLinesRarelyCheckTheName counts the looks at the name: there is one in
+// each interval, whichever way lines are written.
 func TestLinesRarelyCheckTheName(t *testing.T) {
 	for _, c := range []Config{{}, {Sync: SyncAlways}, {Buffer: 100}} {
 		m, clock := newMem(t)
@@ -206,8 +206,8 @@ func TestEndThatCannotBeReadIsReported(t *testing.T) {
 	}
 }
 
-// TestLongLineBehindASpool delivers a line longer than MaxSize: it has a file of
-// its own.
+// TestLongLineBehindASpool delivers lines longer than MaxSize: each has a file
+// of its own.
 func TestLongLineBehindASpool(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{MaxSize: 100})
