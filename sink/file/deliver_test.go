@@ -137,6 +137,21 @@ func TestDeliverEndsWithItsContext(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 3)
 }
 
+// TestDeliverAfterClose checks that a closed sink accepts no batch, and does not
+// search for one.
+func TestDeliverAfterClose(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	mark := s.Mark()
+	must(t, s.Close())
+	if res, err := s.Deliver(context.Background(), batchOf(0, 1)); !errors.Is(err, delivery.ErrClosed) || res.Accepted != 0 {
+		t.Errorf("Deliver: got %+v, %v, want %v", res, err, delivery.ErrClosed)
+	}
+	if n, err := s.Resume(context.Background(), mark, batchOf(0, 1)); !errors.Is(err, delivery.ErrClosed) || n != 0 {
+		t.Errorf("Resume: got %d, %v, want %v", n, err, delivery.ErrClosed)
+	}
+}
+
 // untorn returns text without a line that was cut off at its end.
 func untorn(text string) string { return text[:strings.LastIndexByte(text, '\n')+1] }
 
@@ -333,15 +348,17 @@ func TestDeliveryReadsLittle(t *testing.T) {
 // TestPartialLineInAFileThatCannotBeDescribed has another process die while it
 // writes the first line of a file.
 func TestPartialLineInAFileThatCannotBeDescribed(t *testing.T) {
-	m, clock := newMem(t)
-	var reported error
-	s := openMem(t, m, clock, Config{OnError: func(err error) { reported = err }})
-	s.Mark()
-	appendTo(t, m, "partial")
-	m.Fail(vfstest.Fault{Op: vfstest.OpStat, Path: "app.log", Times: 2, Err: syscall.EIO})
-	deliverAll(t, s, *deskRecord(0))
-	wantText(t, "file", memAll(t, m), "partial\n"+string(deskRecord(0).Line))
-	if !errors.Is(reported, syscall.EIO) {
-		t.Errorf("OnError got %v, want %v", reported, syscall.EIO)
+	for times := 1; times <= 2; times++ {
+		m, clock := newMem(t)
+		var reported error
+		s := openMem(t, m, clock, Config{OnError: func(err error) { reported = err }})
+		s.Mark()
+		appendTo(t, m, "partial")
+		m.Fail(vfstest.Fault{Op: vfstest.OpStat, Path: "app.log", Times: times, Err: syscall.EIO})
+		deliverAll(t, s, *deskRecord(0))
+		wantText(t, "file", memAll(t, m), "partial\n"+string(deskRecord(0).Line))
+		if !errors.Is(reported, syscall.EIO) {
+			t.Errorf("OnError got %v, want %v", reported, syscall.EIO)
+		}
 	}
 }

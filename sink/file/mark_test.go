@@ -150,22 +150,35 @@ func TestBatchStaysInItsFile(t *testing.T) {
 }
 
 // TestBatchAfterARotationStaysInItsFile delivers batches that are larger than
-// MaxSize: only a call that accepts nothing ends the file.
+// MaxSize: only a call that accepts nothing ends the file, which has no more
+// than MaxSize.
 func TestBatchAfterARotationStaysInItsFile(t *testing.T) {
-	m, clock := newMem(t)
-	s := openMem(t, m, clock, Config{MaxSize: 500})
-	s.Mark()
-	for n := 0; n < 60; {
-		before := s.Stats().Rotations
-		res, err := s.Deliver(context.Background(), batchOf(n, 60-n))
-		if must(t, err); s.Stats().Rotations > before && res.Accepted > 0 {
-			t.Fatalf("the file was ended in a batch of which %d were accepted", res.Accepted)
+	for _, size := range []int{60, deliverySize + 1} {
+		m, clock := newMem(t)
+		maxSize := 3*size + 10
+		s := openMem(t, m, clock, Config{MaxSize: int64(maxSize)})
+		s.Mark()
+		var batch []nib.Record
+		for n := range 20 {
+			batch = append(batch, *record(nib.LevelInfo, n, size))
 		}
-		if n += res.Accepted; s.SyncMark() {
-			s.Mark()
+		for n := 0; n < len(batch); {
+			before := s.Stats().Rotations
+			res, err := s.Deliver(context.Background(), batch[n:])
+			if must(t, err); s.Stats().Rotations > before && res.Accepted > 0 {
+				t.Fatalf("%d bytes: the file was ended in a batch of which %d were accepted", size, res.Accepted)
+			}
+			if n += res.Accepted; s.SyncMark() {
+				s.Mark()
+			}
+		}
+		checkNumbers(t, memAll(t, m), len(batch))
+		for _, name := range memFiles(t, m) {
+			if got := len(memText(t, m, filepath.Join(logDir, name))); got > maxSize {
+				t.Errorf("%s has %d bytes, want at most %d", name, got, maxSize)
+			}
 		}
 	}
-	checkNumbers(t, memAll(t, m), 60)
 }
 
 // TestMarkOfANewFileHasNoBatchInProgress has a process die after it has stored

@@ -289,6 +289,37 @@ func appendTo(t testing.TB, m vfs.FS, text string) {
 	must(t, err, f.Close())
 }
 
+// TestResumeWithoutAResultKeepsThePlace finds nothing after a mark: the next
+// mark is at the same place.
+func TestResumeWithoutAResultKeepsThePlace(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	s.Mark()
+	deliverAll(t, s, *deskRecord(0))
+	mark := s.Mark()
+	want, _ := readMark(mark)
+	s = wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{boot: 2}, mark, 0, *deskRecord(0))
+	if got, _ := readMark(s.Mark()); got.id != want.id || got.at != want.at {
+		t.Errorf("got a mark at %d, want %d", got.at, want.at)
+	}
+}
+
+// TestResumeDoubtsTheEndOfTheFile has a power failure leave a hole in a line
+// after the mark: the next delivery replaces the line.
+func TestResumeDoubtsTheEndOfTheFile(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	s.Mark()
+	deliverAll(t, s, *deskRecord(0))
+	mark := s.Mark()
+	next := *deskRecord(1)
+	appendTo(t, m, "\x00\x00"+string(next.Line[2:]))
+	m = m.CrashClone(vfstest.Everything)
+	s = wantTaken(t, m, clock, Config{boot: 2}, mark, 0, next)
+	deliverAll(t, s, next)
+	checkNumbers(t, memAll(t, m), 2)
+}
+
 // TestResumeNeedsItsFile checks that lines of another file do not count as
 // delivered, although they are identical.
 func TestResumeNeedsItsFile(t *testing.T) {
