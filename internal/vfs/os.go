@@ -3,6 +3,7 @@
 package vfs
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 )
@@ -21,10 +22,25 @@ func (osFS) Open(name string, flag int, perm fs.FileMode) (File, error) {
 	return newFile(f), nil
 }
 
-func (osFS) Rename(oldname, newname string) error        { return os.Rename(oldname, newname) }
-func (osFS) Link(oldname, newname string) error          { return os.Link(oldname, newname) }
-func (osFS) Remove(name string) error                    { return os.Remove(name) }
-func (osFS) MkdirAll(dir string, perm fs.FileMode) error { return os.MkdirAll(dir, perm) }
+func (osFS) Rename(oldname, newname string) error { return os.Rename(oldname, newname) }
+func (osFS) Link(oldname, newname string) error   { return os.Link(oldname, newname) }
+func (osFS) Remove(name string) error             { return os.Remove(name) }
+
+// MkdirAll makes a directory and its parents. os.MkdirAll fails with
+// fs.ErrExist if another process makes a directory at the same time and removes
+// it again, and would succeed now.
+func (osFS) MkdirAll(dir string, perm fs.FileMode) error {
+	for {
+		err := os.MkdirAll(dir, perm)
+		var e *fs.PathError
+		if !errors.Is(err, fs.ErrExist) || !errors.As(err, &e) {
+			return err
+		}
+		if _, lookErr := os.Lstat(e.Path); !errors.Is(lookErr, fs.ErrNotExist) {
+			return err
+		}
+	}
+}
 
 // ReadDir returns the sorted names in dir.
 func (osFS) ReadDir(dir string) ([]string, error) {
