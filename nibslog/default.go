@@ -69,8 +69,8 @@ func logWriterOnStack() bool {
 	return false
 }
 
-// handleLog writes a line that package log has made. Its attributes, if any, are
-// those that a handler in between has added.
+// handleLog writes a line that package log has made. Its attributes, if any,
+// are those that a handler in between has added.
 func (h *Handler) handleLog(r *slog.Record) {
 	if h.replace == nil {
 		var attrs []slog.Attr

@@ -42,8 +42,8 @@ func (m *masker) backslashesBefore(first, i int) int {
 
 // escapedSeparator returns the character of a separator that is escaped within
 // JSON in the text, as HTML-safe encoders write = and >, and the length of its
-// escape sequence at i, which is a backslash. If there is none, c is 0 and n the
-// length of the run of backslashes.
+// escape sequence at i, which is a backslash. If there is none, c is 0 and n
+// the length of the run of backslashes.
 func (m *masker) escapedSeparator(i int) (c byte, n int) {
 	n = m.backslashes(i)
 	switch r := hex4(m.src[i+n-1 : m.end]); r {

@@ -137,8 +137,8 @@ func TestDeliverEndsWithItsContext(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 3)
 }
 
-// TestDeliverAfterClose checks that a closed sink accepts no batch, and does not
-// search for one.
+// TestDeliverAfterClose checks that a closed sink accepts no batch, and does
+// not search for one.
 func TestDeliverAfterClose(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})
