@@ -22,8 +22,8 @@ import (
 //     ampersand or the closing bracket or quote around the pair. The key may be
 //     in quotes itself. This covers JSON within the string, escaped any number
 //     of times, also with separators such as \u003d, the format of package fmt
-//     for structs and maps, logfmt, query strings, forms, connection strings and
-//     header lines. A scheme (Bearer, Basic, Digest, Token) in front of a
+//     for structs and maps, logfmt, query strings, forms, connection strings
+//     and header lines. A scheme (Bearer, Basic, Digest, Token) in front of a
 //     credential stays, and Authorization and Cookie headers are masked up to
 //     the end of their line.
 //
