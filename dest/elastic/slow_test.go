@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,10 +19,12 @@ import (
 // Timeout; otherwise the same one would be repeated for ever.
 func TestServerThatIsTooSlowForLongRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, slow := &server{}, true
+		s := &server{}
+		var slow atomic.Bool // handlers outlive their requests
+		slow.Store(true)
 		l, stop := serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
-			if slow {
+			if slow.Load() {
 				time.Sleep(time.Duration(len(body)) * 100 * time.Microsecond) // fake time: 10 kB/s
 			}
 			if r.Context().Err() == nil {
@@ -43,7 +46,8 @@ func TestServerThatIsTooSlowForLongRequests(t *testing.T) {
 		if len(batch) > 0 || len(s.order) != 3000 {
 			t.Fatalf("%d of 3000 documents in requests of %d", len(s.order), s.sizes)
 		}
-		slow, s.sizes = false, nil
+		slow.Store(false)
+		s.sizes = nil
 		for range 10 {
 			await.Sleep(2 * time.Minute)
 			_, _ = d.Deliver(context.Background(), batchOf(3000))

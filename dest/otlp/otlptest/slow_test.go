@@ -5,6 +5,7 @@ package otlptest
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,11 +18,12 @@ import (
 // Timeout; otherwise the same one would be repeated for ever.
 func TestReceiverThatIsTooSlowForLongRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var last int
-		speed := time.Duration(100) * time.Microsecond // for a byte: 10 kB/s
+		var last, speed atomic.Int64               // handlers outlive their requests
+		speed.Store(int64(100 * time.Microsecond)) // for a byte: 10 kB/s
 		s := &receiver{answer: func(w http.ResponseWriter, q *request) {
-			time.Sleep(time.Duration(q.size) * speed) // fake time
-			if last = len(q.records); q.Context().Err() == nil {
+			time.Sleep(time.Duration(int64(q.size) * speed.Load())) // fake time
+			last.Store(int64(len(q.records)))
+			if q.Context().Err() == nil {
 				ok(w, q)
 			}
 		}}
@@ -39,12 +41,12 @@ func TestReceiverThatIsTooSlowForLongRequests(t *testing.T) {
 			batch = batch[res.Accepted:]
 		}
 		checkArrival(t, s.uids(), want, nil, nil, 0)
-		speed = 0
+		speed.Store(0)
 		for range 10 {
 			await.Sleep(2 * time.Minute)
 			_, _ = d.Deliver(context.Background(), batchOf(1, 3000))
 		}
-		if last != 3000 {
+		if last := last.Load(); last != 3000 {
 			t.Errorf("after a while, got a request of %d records", last)
 		}
 	})
