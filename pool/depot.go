@@ -35,6 +35,10 @@ type depot[T any] struct {
 	refused uint64 // Puts above the limit
 	trimmed uint64 // values dropped by Trim and shrink
 
+	searches uint64 // Gets that found a value in another shard, since there were
+	puts     uint64 // so many Puts
+	byStack  bool   // places remain those of stacks
+
 	shrink shrink
 }
 
@@ -106,8 +110,9 @@ func (p *Pool[T]) find(t *table[T], home uintptr) (v T, ok bool) {
 	defer t.resume(t.stop())
 	s := t.at(home)
 	st := s.lock()
+	searches := uintptr(0)
 	if st < one {
-		st = d.refill(t, home, st)
+		st, searches = d.refill(t, home, st)
 	}
 	if st < one {
 		d.misses++
@@ -116,17 +121,49 @@ func (p *Pool[T]) find(t *table[T], home uintptr) (v T, ok bool) {
 	}
 	v = s.pop(st)
 	publish.Uint32(&s.state, st-one)
+	if searches > 0 && hasProcessor() {
+		d.rethink(t)
+	}
 	return v, true
 }
 
-// refill gets values for the locked shard at home, which has none in items.
-func (d *depot[T]) refill(t *table[T], home uintptr, st uint32) uint32 {
+// refill gets values for the locked shard at home, which has none in items. It
+// also returns how many other shards it had to look at.
+func (d *depot[T]) refill(t *table[T], home uintptr, st uint32) (state uint32, searched uintptr) {
 	s := t.at(home)
 	st = d.reload(s, st)
-	for i := uintptr(1); i <= t.mask && st < one; i++ {
-		st = d.steal(s, t.at(home+i), st)
+	for searched < t.mask && st < one {
+		searched++
+		st = d.steal(s, t.at(home+searched), st)
 	}
-	return st
+	return st, searched
+}
+
+// rethink is called by each Get that has found a value in another shard than
+// that of its place. If more than one in eight does, places become those of
+// processors, and, if that does not help, for good those of stacks again.
+func (d *depot[T]) rethink(t *table[T]) {
+	const enough = 256
+	if d.searches++; d.searches < enough || d.byStack {
+		return
+	}
+	puts := uint64(0)
+	for i := range t.shards {
+		s := &t.shards[i]
+		st := s.lock()
+		puts += s.puts
+		publish.Uint32(&s.state, st)
+	}
+	often := puts-d.puts < 8*enough
+	d.searches, d.puts = 0, puts
+	switch {
+	case !often:
+	case atomic.LoadUintptr(&t.salt)&byProcessor == 0:
+		atomic.OrUintptr(&t.salt, byProcessor)
+	default:
+		d.byStack = true
+		atomic.AndUintptr(&t.salt, ^uintptr(byProcessor))
+	}
 }
 
 // reload gives a shard that has no values in items its spare, or a magazine of

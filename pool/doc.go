@@ -80,15 +80,18 @@
 // reached its peak size. Idle values are stored in shards, several for each
 // processor. A goroutine uses the shard selected by the address of its stack,
 // so goroutines that run at the same time mostly use different shards, and no
-// thread has to be pinned. A shard works on a stack of a few slots and keeps a
-// second, full one in reserve; with that pair a goroutine that alternates
-// between a few Gets and a few Puts needs nothing else. Whole stacks, of up to
-// 256 slots, move to and from a depot under a lock, whose cost is spread over
-// many calls. This is the magazine layer of Jeff Bonwick and Jonathan Adams,
-// "Magazines and Vmem: Extending the Slab Allocator to Many CPUs and Arbitrary
-// Resources", USENIX 2001. A Get that finds its shard and the depot empty
-// searches all other shards, and takes half of the values it finds: that, and a
-// Put near a limit, takes some tens of nanoseconds on a few processors.
+// thread has to be pinned. If many Gets do not find their value there, since
+// many goroutines share a few, the number of the processor selects the shard,
+// on processors that tell it (RDPID, on Linux and amd64). A shard works on a
+// stack of a few slots and keeps a second, full one in reserve; with that pair
+// a goroutine that alternates between a few Gets and a few Puts needs nothing
+// else. Whole stacks, of up to 256 slots, move to and from a depot under a
+// lock, whose cost is spread over many calls. This is the magazine layer of
+// Jeff Bonwick and Jonathan Adams, "Magazines and Vmem: Extending the Slab
+// Allocator to Many CPUs and Arbitrary Resources", USENIX 2001. A Get that
+// finds its shard and the depot empty searches all other shards, and takes half
+// of the values it finds: that, and a Put near a limit, takes some tens of
+// nanoseconds on a few processors.
 //
 // A pool in use takes 1 KiB for each processor, and initially 64 slots for
 // each, fewer if the values are large; the number of slots grows with that of

@@ -73,7 +73,7 @@ func (p *pinning) isLocked() bool { return p.locks.Load() }
 // place returns which shard is the caller's, or was a moment ago.
 func (t *table[T]) place() uintptr {
 	if t.isLocked() {
-		return t.byStack()
+		return t.crowding.place()
 	}
 	id := procPin()
 	procUnpin()

@@ -22,7 +22,6 @@ func (*shard[T]) leave(uint32)     {}
 
 func (*pinning) isLocked() bool { return true }
 
-func (t *table[T]) place() uintptr                      { return t.byStack() }
 func (d *depot[T]) findPinned(*table[T]) (v T, ok bool) { return v, false }
 func (d *depot[T]) keepPinned(*table[T], T) bool        { return false }
 func (t *table[T]) stop() (began time.Time)             { return began }

@@ -74,7 +74,8 @@ func (p *Pool[T]) Get() (v T) {
 		}
 		procUnpin()
 	} else if t := p.table.Load(); t != nil {
-		s := t.at(t.byStack())
+		salt := atomic.LoadUintptr(&t.salt)
+		s := t.at(spread(caller(salt) ^ salt))
 		if st := atomic.SwapUint32(&s.state, lockBit); st >= one {
 			slot := &s.items[st/one-1]
 			v = *slot
@@ -116,7 +117,8 @@ func (p *Pool[T]) Put(v T) {
 		}
 		procUnpin()
 	} else if t := p.table.Load(); t != nil {
-		s := t.at(t.byStack())
+		salt := atomic.LoadUintptr(&t.salt)
+		s := t.at(spread(caller(salt) ^ salt))
 		if st := atomic.SwapUint32(&s.state, lockBit); st != lockBit {
 			if i := uint(st / one); i < uint(len(s.items)) {
 				s.items[i] = v

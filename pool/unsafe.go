@@ -19,12 +19,12 @@ func slotAt[T any](items []T, i uint32) *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(items)), uintptr(i)*unsafe.Sizeof(*new(T))))
 }
 
-// stackPlace distinguishes goroutines by the addresses of their stacks. The
+// stackPage distinguishes goroutines by the addresses of their stacks. The
 // address is only a number here, never dereferenced. The calls of one goroutine
 // differ mostly by less than 2 KiB, the least size of a stack.
-func stackPlace(salt uintptr) uintptr {
+func stackPage() uintptr {
 	var here byte
-	return uintptr(uint64(uintptr(unsafe.Pointer(&here))>>11^salt) * 0x9E3779B97F4A7C15 >> 56)
+	return uintptr(unsafe.Pointer(&here)) >> 11
 }
 
 // A block is a slice whose len is its cap, in two words: so a Buffer fits a
