@@ -29,17 +29,18 @@ func (s *lossySink) WriteRecord(r *nib.Record) error {
 	return s.Sink.WriteRecord(r)
 }
 
-// A spoiltFile writes other lines into the log than it was given.
+// A spoiltFile writes other lines into the log than it was given, once, in a
+// batch of several: the first one may be a line that came before the others.
 type spoiltFile struct {
 	*file.Sink
-	n     int
-	spoil func(n int, batch []nib.Record) []nib.Record
+	spoilt bool
+	spoil  func(n int, batch []nib.Record) []nib.Record
 }
 
 func (d *spoiltFile) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
-	d.n++
 	n := len(batch)
-	if d.n == 1 {
+	if n > 1 && !d.spoilt {
+		d.spoilt = true
 		batch = d.spoil(n, batch)
 	}
 	_, err := d.Sink.Deliver(ctx, batch)
@@ -98,7 +99,7 @@ func spoiltRun(t *testing.T, spoil func(int, []nib.Record) []nib.Record) verdict
 	if spoil == nil {
 		d.spoil = func(_ int, batch []nib.Record) []nib.Record { return batch }
 	}
-	b.words[atDown].Store(1) // so that the first batch has more than one line
+	b.words[atDown].Store(1) // so that there is a batch of more than one line
 	s, err := spool.Open(p.spool, &closedUntil{d, b}, spool.Config{SegmentSize: segment})
 	must(t, err)
 	v := &service{j: &job{Writers: 1, Lines: 200, Pad: 100}, board: b, spool: s, sink: s}
