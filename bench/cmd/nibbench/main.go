@@ -137,7 +137,7 @@ func newPlan(only *regexp.Regexp, rounds int, quick bool) *plan {
 			piped: 1000, allocs: 1000, calls: 10_000, starts: 3, loads: 1, requests: 2_000, divisor: 10}
 	}
 	return &plan{only: only, timing: measure.Config{Rounds: rounds, Round: 3 * time.Millisecond},
-		piped: 8000, allocs: 10_000, calls: 200_000, starts: 20, loads: 5, requests: 20_000, divisor: 1}
+		piped: 8000, allocs: 10_000, calls: 200_000, starts: 20, loads: 5, requests: 100_000, divisor: 1}
 }
 
 // run measures a set and stores the results, if there are any. An empty path
