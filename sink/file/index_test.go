@@ -302,8 +302,10 @@ func TestIndexesAreDeletedWithTheirFiles(t *testing.T) {
 		s := openMem(t, m, clock, c)
 		l := newTimed()
 		foreign := []string{".app.log.1.index", ".other.log.index", ".app-20261121T103000.123456Z-0000.log.gz.index"}
-		left := lineindex.NameOf("app-20201121T103000.123456Z-0000.log") // by a process that was killed
-		for _, name := range append(slices.Clone(foreign), left) {
+		left := []string{ // by a process that was killed, in order before and behind the others
+			lineindex.NameOf("app-20201121T103000.123456Z-0000.log"), lineindex.NameOf("app-20991121T103000.123456Z-0000.log"),
+		}
+		for _, name := range slices.Concat(foreign, left) {
 			f, err := m.Open(filepath.Join(logDir, name), os.O_WRONLY|os.O_CREATE, 0o600)
 			must(t, err, f.Close())
 		}
