@@ -129,11 +129,12 @@ type Config struct {
 
 	// OnError is called when a file operation fails, at most once a minute for
 	// the same reason. It is also called when a destination accepts nothing:
-	// after the first failed attempt, or after 4 s without a response, and then
-	// once a minute, with the number of pending lines. It runs on its own
-	// goroutine, and only Close waits for it, for up to a second. It must not
-	// call Close. By default errors are written to standard error, at most one
-	// line a second.
+	// after the first failed attempt, or after 4 s without a response, or by
+	// Close with the error of an attempt that it has ended, and then once a
+	// minute, with the number of pending lines. It runs on its own goroutine,
+	// and only Close waits for it, for up to a second. It must not call Close.
+	// By default errors are written to standard error, at most one line a
+	// second.
 	OnError func(error)
 
 	fs   vfs.FS // if nil, the file system of the operating system

@@ -184,3 +184,41 @@ func TestReachableDestinationIsNotReported(t *testing.T) {
 		}
 	})
 }
+
+// TestCloseReportsWhyLinesAreLeft closes spools before the first attempt has
+// returned, as a program that ends early does.
+func TestCloseReportsWhyLinesAreLeft(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		err  func(context.Context) error
+		want string // of the only report; "" if there is none
+	}{
+		{"a destination that repeats its attempts", func(context.Context) error { return errDown }, "down; 3 lines wait"},
+		{"one that panics", func(context.Context) error { panic("boom") }, "panic: boom"},
+		{"one without an answer", context.Context.Err, ""},
+		{"one that wraps the error of its context", func(ctx context.Context) error { return fmt.Errorf("dial: %w", ctx.Err()) }, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &reported{}
+				s, err := Open("", &far{do: func(ctx context.Context, _ []nib.Record) (delivery.Result, error, bool) {
+					<-ctx.Done()
+					return delivery.Result{}, c.err(ctx), true
+				}}, Config{SegmentSize: segment.MinSize, Drain: deliver.OutageDelay / 2, OnError: r.add})
+				must(t, err)
+				for n := range 3 {
+					must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+				}
+				if err := s.Close(); !errors.Is(err, ErrPending) || !strings.Contains(err.Error(), "3 for destination") {
+					t.Errorf("Close: got %v, want ErrPending and the number of lines", err)
+				}
+				if n := r.count(); (n == 1) != (c.want != "") || n > 1 {
+					t.Fatalf("got the reports %v, want %q", r.errs, c.want)
+				}
+				if c.want != "" && !strings.Contains(r.errs[0].Error(), c.want) {
+					t.Errorf("got %v, want %q in it", r.errs[0], c.want)
+				}
+			})
+		})
+	}
+}

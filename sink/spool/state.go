@@ -85,7 +85,7 @@ func (s *Sink) isPending(end uint64) bool {
 
 // leftLines reports whether lines in memory were dropped. mu is held.
 func (s *Sink) leftLines() bool {
-	return slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.LinesLeft })
+	return slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.LinesLeft > 0 })
 }
 
 // relatives are the spools related to a shared one.

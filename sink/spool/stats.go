@@ -93,14 +93,15 @@ func (s *Sink) Stats() Stats {
 // pending returns an error with the number of lines before end that each
 // destination has not accepted. s.mu is held.
 func (s *Sink) pending(end uint64) error {
-	if s.dir == nil {
-		return fmt.Errorf("%w: the others were in memory and are dropped", ErrPending)
-	}
 	var parts []string
 	for _, d := range s.deliveries {
-		if n := end - d.Settled - d.Skipped; n > 0 {
+		if n := end - d.Settled - d.Skipped + d.LinesLeft; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d for %s", n, d.Options.Label))
 		}
 	}
-	return fmt.Errorf("%w: left in %s: %s", ErrPending, s.dir.Path, strings.Join(parts, ", "))
+	counts := strings.Join(parts, ", ")
+	if s.dir == nil {
+		return fmt.Errorf("%w: dropped, since they were in memory: %s", ErrPending, counts)
+	}
+	return fmt.Errorf("%w: left in %s: %s", ErrPending, s.dir.Path, counts)
 }

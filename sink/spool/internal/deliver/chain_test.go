@@ -262,8 +262,8 @@ func TestRecordsLeftInMemoryAreCounted(t *testing.T) {
 		time.AfterFunc(700*time.Millisecond, stop)
 		run(t, d)
 		lost := d.Dropped[segment.CauseClosed][level.Row(int(nib.LevelWarn))]
-		if lost != 45 || d.Delivered != 5 || d.Settled != 51 || !d.LinesLeft || !d.outage.since.IsZero() {
-			t.Errorf("got %d delivered, %d lost, %d settled, left %v, want 5, 45 and 50", d.Delivered, lost, d.Settled-1, d.LinesLeft)
+		if lost != 45 || d.Delivered != 5 || d.Settled != 51 || d.LinesLeft != 45 || !d.outage.since.IsZero() {
+			t.Errorf("got %d delivered, %d lost, %d settled, left %d, want 5, 45, 50 and 45", d.Delivered, lost, d.Settled-1, d.LinesLeft)
 		}
 	})
 }
@@ -482,7 +482,7 @@ func TestLinesInMemoryOfACallInProgress(t *testing.T) {
 			for _, n := range d.Dropped[segment.CauseClosed] {
 				lost += n
 			}
-			if want := map[bool]uint64{false: 6}[files]; lost != want || d.LinesLeft == files || d.Settled != want+1 || len(d.batch) != 0 {
+			if want := map[bool]uint64{false: 6}[files]; lost != want || d.LinesLeft != want || d.Settled != want+1 || len(d.batch) != 0 {
 				t.Errorf("files=%v: got %d lost and position %d, want %d", files, lost, d.Settled, want)
 			}
 			await.Sleep(time.Second)

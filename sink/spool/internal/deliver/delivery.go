@@ -4,6 +4,7 @@ package deliver
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -111,7 +112,7 @@ type progress struct {
 	Since      time.Time // time at which the current call began
 	outage     outage
 	Unsaved    uint64 // rejected records that are not in the file of rejected records
-	LinesLeft  bool   // lines in memory were dropped
+	LinesLeft  uint64 // lines in memory that were dropped
 }
 
 // A place is the offset of a record in a segment of this process.
@@ -310,11 +311,14 @@ func (d *Delivery) failed(settled int, err error) {
 	if err == nil && settled > 0 {
 		return
 	}
+	if d.Options.Context.Err() != nil {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			d.attemptFailed(err) // nothing else reports why lines are left if the first attempt lasts until Close
+		}
+		return
+	}
 	if err == nil {
 		err = ErrNothing
-	}
-	if d.Options.Context.Err() != nil {
-		return
 	}
 	d.attemptFailed(err)
 	if settled > 0 {

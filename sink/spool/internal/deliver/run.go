@@ -121,7 +121,7 @@ func (d *Delivery) abandon() {
 	for {
 		for _, r := range d.batch {
 			d.spool.Lock()
-			d.LinesLeft = true
+			d.LinesLeft++
 			d.Dropped.Add(segment.CauseClosed, r.Level, 1)
 			d.Settled++
 			d.spool.Unlock()
