@@ -51,10 +51,10 @@
 // in it. A number is compared with numbers, and with texts that are numbers. A
 // duration is compared with texts like 1.5s, and with numbers in the unit that
 // the key (took_ms, wait_seconds) or the format of the line implies: seconds
-// for zap, nanoseconds for log/slog and logrus, milliseconds for all others. A
-// text is compared with the text of the value. A line that lacks the field, or
-// has one that cannot be compared, does not match. != and !~ are the negation
-// of = and ~, so they match such a line.
+// for zap and OpenTelemetry, nanoseconds for log/slog, logrus, ECS and Datadog,
+// milliseconds for all others. A text is compared with the text of the value. A
+// line that lacks the field, or has one that cannot be compared, does not
+// match. != and !~ are the negation of = and ~, so they match such a line.
 //
 // # Costs
 //

@@ -34,13 +34,16 @@ func TestEveryLayoutIsRecognised(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		log := nib.New(&out, nib.WithLayout(l), nib.WithClock(func() time.Time { return noon }))
-		log.Warn().Int("status", 500).Str("t", "x").Msg("served")
+		log.Warn().Int("status", 500).Str("t", "x").Dur("took", 1500*time.Microsecond).Msg("served")
 		got := read(out.String())
 		at, hasTime := got.Time()
 		level, hasLevel := got.Level()
 		message := got.Text(got.Message())
 		if !hasTime || !at.Equal(noon) || !hasLevel || level != nib.LevelWarn || string(message) != "served" {
 			t.Errorf("%s: got %v %v, %v %v, %q of %s", name, at, hasTime, level, hasLevel, message, &out)
+		}
+		if !parse(t, "took = 1500us").Match(got) {
+			t.Errorf("%s: the duration has another unit in %s", name, &out)
 		}
 	}
 }

@@ -168,8 +168,18 @@ func unitOfKey(key string) time.Duration {
 }
 
 // durationUnit returns the unit in which the logger that wrote the line writes
-// durations.
+// durations. It is recognised by its keys.
 func (l *Line) durationUnit() time.Duration {
+	switch l.Key("level") {
+	case "log.level":
+		return time.Nanosecond // ECS
+	case "SeverityText":
+		return time.Second // OpenTelemetry
+	case "status":
+		if l.Key("time") == "timestamp" {
+			return time.Nanosecond // Datadog
+		}
+	}
 	switch {
 	case l.format != FormatJSON || l.Key("message") != "msg":
 		return time.Millisecond // nib, zerolog

@@ -65,6 +65,10 @@ func TestUnitsOfDurationsFollowTheLogger(t *testing.T) {
 		`{"level":"info","message":"text","took":"1.5s"}`,
 		`level=info msg=x took=1.5s`,
 		"level=info took=1500",
+		"@timestamp=2026-11-21T11:30:00Z log.level=info message=x took=1500000000",
+		"Timestamp=2026-11-21T11:30:00Z SeverityText=INFO took=1.5",
+		`{"timestamp":"2026-11-21T11:30:00Z","status":503,"level":"info","took":1500,"message":"not Datadog"}`,
+		`{"time":"2026-11-21T11:30:00Z","status":"error","took":1500,"message":"not Datadog"}`,
 	} {
 		if !q.Match(read(line)) {
 			t.Errorf("no match: %s", line)
