@@ -250,6 +250,9 @@ func (p *painters) Append(dst []byte, l *logread.Line) []byte {
 		dst = p.appendText(dst, bytes.TrimSpace(l.Bytes()[:n]))
 		dst[len(dst)-1] = ' ' // replaces the line break
 	}
+	if body := p.named(l); body != nil {
+		return p.of(l).Render(dst, body)
+	}
 	return p.of(l).Render(dst, l.Body())
 }
 

@@ -40,6 +40,26 @@ func TestTheConsoleViewAllocatesNothingPerLine(t *testing.T) {
 	alloctest.Zero(t, func() { w.process(b) })
 }
 
+// The numbers that the journal, pino and bunyan have for times and levels are
+// shown as what they mean.
+func TestTheConsoleNamesNumericLevels(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"__REALTIME_TIMESTAMP":"1795176000250000","PRIORITY":"4","MESSAGE":"m","_PID":"7"}`: `12:00:00.250 WARN m _PID="7"`,
+		`{"PRIORITY":"2","MESSAGE":"m"}`:                                                                "ERR+2 m",
+		`{"level":30,"time":1795176000250,"pid":7,"msg":"m"}`:                                           "12:00:00.250 INFO m pid=7",
+		`{"name":"x","pid":7,"level":50,"msg":"a \"level\":20","time":"2026-11-20T12:00:00.25Z","v":0}`: "ERROR",
+		`{"a":"\"level\":2","level":"WARNING","time":"2026-11-20T12:00:00.25Z","msg":"m"}`:              `12:00:00.250 WARN m a="\"level\":2"`,
+		`web-1 | {"level":60,"time":1795176000250,"msg":"m"}`:                                           "web-1 | 12:00:00.250 FATAL m",
+		`{"level":30,"msg":"cut of`:                                                                     "cut of",
+	} {
+		b := &block{data: []byte(line + "\n")}
+		consoleWorker(t).process(b)
+		if got := strings.Join(strings.Fields(string(b.out)), " "); !strings.Contains(got, strings.Join(strings.Fields(want), " ")) {
+			t.Errorf("%s\n got %s\nwant %s", line, got, want)
+		}
+	}
+}
+
 // How a line is shown does not depend on the lines before it, whose keys are
 // tried first.
 func TestTheConsoleFindsTheKeysOfEachLine(t *testing.T) {
