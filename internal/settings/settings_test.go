@@ -72,8 +72,8 @@ func TestSetRejects(t *testing.T) {
 		"size=many": `"many" is not a size (want a number with a unit`, "size=100": `"100" has no unit (write 100MB, or 100B for bytes)`,
 		"wait=5": `"5" is not a duration`, "wait=-5s": "is not a duration", "count=-1": `"-1" is not a count`, "on=yes": `"yes" is not a switch`,
 		"mode=077": "is not a file mode", "mode=9600": "is not a file mode", "mode=10600": "is not a file mode", "mode=0600x": "is not a file mode",
-		"size=8388608TiB": `"8388608TiB" is not a size`, "fields==1": "is not a list of fields", "fields=%zz=1": "is not a list of fields", "fields=a=%zz": "is not a list of fields", "word=c": `"c" is not a word (want a or b)`, "at=25:00": "is not a time of day", "fields=x": "is not a list of fields",
-		"fields=a=1,a=2": "is not a list of fields", "level=inof": "is not a level", "levels=inof": `unknown level "inof"`, "text=": "is not a text", "zone=Nowhere": "is not a known time zone",
+		"size=8388608TiB": `"8388608TiB" is not a size`, "fields==1": "is not a list of fields", "fields=%zz=1": "write %25 for %", "fields=a=50%": `"a=50%": write %25 for % and %2C for a comma`, "word=c": `"c" is not a word (want a or b)`, "at=25:00": "is not a time of day", "fields=x": "is not a list of fields",
+		"fields=a=1,a=2": `the field "a" is set twice`, "level=inof": "is not a level", "levels=inof": `unknown level "inof"`, "text=": "is not a text", "zone=Nowhere": "is not a known time zone",
 	} {
 		name, value, _ := strings.Cut(text, "=")
 		if err := Find(Of(new(sample)), name).Set(value); err == nil || !strings.Contains(err.Error(), want) {

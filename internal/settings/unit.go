@@ -203,10 +203,16 @@ func setFields(v reflect.Value, text string) error {
 	fields := map[string]string{}
 	for pair := range strings.SplitSeq(text, ",") {
 		key, value, ok := strings.Cut(pair, "=")
-		key, _ = url.PathUnescape(key) // "" on an error
-		value, valueErr := url.PathUnescape(value)
-		if _, twice := fields[key]; !ok || key == "" || twice || valueErr != nil {
+		if !ok || key == "" {
 			return errWant
+		}
+		key, keyErr := url.PathUnescape(key)
+		value, valueErr := url.PathUnescape(value)
+		if keyErr != nil || valueErr != nil {
+			return fmt.Errorf("%q: write %%25 for %% and %%2C for a comma in it", Shorten(pair))
+		}
+		if _, twice := fields[key]; twice {
+			return fmt.Errorf("the field %q is set twice", Shorten(key))
 		}
 		fields[key] = value
 	}
