@@ -86,7 +86,6 @@ func (p *painter) wrap(column int) {
 		indent = narrowIndent
 	}
 	p.breaks = p.breaks[:0]
-	grow := 0
 	for i, from := range p.tokens {
 		end := len(p.dst)
 		if i+1 < len(p.tokens) {
@@ -96,28 +95,32 @@ func (p *painter) wrap(column int) {
 		columns, gap := width(p.dst[from:end]), gapAt(p.dst[from:])
 		if column+columns > p.width && column > indent && columns-gap <= p.width-indent {
 			p.breaks = append(p.breaks, from)
-			grow += 1 + indent - gap
 			column, columns = indent, columns-gap
 		}
 		column += columns
 	}
-	p.breakRows(indent, grow)
+	p.breakRows(indent)
 }
 
-// breakRows replaces the spaces at p.breaks by a line break and indent, from
-// the last to the first, so that each byte is moved once.
-func (p *painter) breakRows(indent, grow int) {
-	end := len(p.dst)
-	p.dst = slices.Grow(p.dst, grow)[:end+grow]
-	to := len(p.dst)
-	for _, at := range slices.Backward(p.breaks) {
-		from := at + gapAt(p.dst[at:])
-		to -= end - from
-		copy(p.dst[to:], p.dst[from:end])
-		to -= 1 + indent
-		p.dst[to] = '\n'
-		fill(p.dst[to+1 : to+1+indent])
-		end = at
+// breakRows replaces the spaces at p.breaks by a line break and indent. The
+// spaces may be more than that, so the rows are written anew from a copy.
+func (p *painter) breakRows(indent int) {
+	if len(p.breaks) == 0 {
+		return
+	}
+	first := p.breaks[0]
+	p.decoded = append(p.decoded[:0], p.dst[first:]...)
+	p.dst = p.dst[:first]
+	for i, from := range p.breaks {
+		row := p.decoded[from-first:]
+		if i+1 < len(p.breaks) {
+			row = row[:p.breaks[i+1]-from]
+		}
+		p.dst = append(p.dst, '\n')
+		end := len(p.dst)
+		p.dst = slices.Grow(p.dst, indent)[:end+indent]
+		fill(p.dst[end:])
+		p.dst = append(p.dst, row[gapAt(row):]...)
 	}
 }
 

@@ -50,6 +50,10 @@ func TestRows(t *testing.T) {
 			[]string{head + "m", "    a=aaaaaaaaaaaaaaaaa b=1"}},
 		{"no message", Config{Width: 40}, `{"a":"aaaaaaaaaaaaaaaa","b":1,"c":2}`,
 			[]string{"                   a=aaaaaaaaaaaaaaaa", "    b=1 c=2"}},
+		{"a time without a level", Config{Width: 40, TimeZone: time.UTC}, `{"time":"2026-01-02T15:04:05Z","a":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`,
+			[]string{"15:04:05.000", "    a=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}},
+		{"a time without a level, and several rows", Config{Width: 40, TimeZone: time.UTC}, `{"time":"2026-01-02T15:04:05Z","a":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","b":"bbbbbbbbbb"}`,
+			[]string{"15:04:05.000", "    a=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "    b=bbbbbbbbbb"}},
 		{"rows and blocks", Config{Width: 50}, `{"level":"info","message":"m\nn","a":"aaaaaaaaaaaaaaaaaaaa","b":"bbbbb"}`,
 			[]string{head + "m  a=aaaaaaaaaaaaaaaaaaaa", indent + "b=bbbbb", "    │ n"}},
 	} {
