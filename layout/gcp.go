@@ -26,8 +26,15 @@ import (
 //   - logging.googleapis.com/sourceLocation: with nib.WithCaller the call site
 //     as {"file":"/src/app/main.go","line":"12","function":"main.main"}; the
 //     line is a string, as in the JSON of every 64-bit integer of Google's
-//   - stack_trace: the stack, where Error Reporting looks for it
-//     (https://cloud.google.com/error-reporting/docs/formatting-error-messages)
+//   - stack_trace: the stack
+//
+// Error Reporting looks for a stack in stack_trace, too, but of a Go program it
+// only understands the text of [runtime/debug.Stack], which has a line
+// "goroutine 1 [running]:" and the arguments of the calls
+// (https://cloud.google.com/error-reporting/docs/formatting-error-messages).
+// For Error Reporting, set StackKey to nib.OmitKey and add that text to a line:
+//
+//	e.Bytes("stack_trace", debug.Stack())
 //
 // Google has no keys for the text of an error and the name of a logger; they
 // are "error" and "logger". Traces are tied to lines by the fields
