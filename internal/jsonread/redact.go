@@ -109,15 +109,16 @@ func (m *masker) isSecret(from, to int, found marks) bool {
 // foreign is text for a text with unnecessary escape sequences. They could hide
 // a key or a separator, so foreign removes them first: it appends a copy of the
 // text without them to dst, searches that, and moves the result into its place.
-// If nothing was found the text stays unchanged.
+// If nothing was found the text stays unchanged. What precedes it is copied in
+// any case, so that no later call has to.
 func (m *masker) foreign(from, to int) {
-	start := len(m.dst)
-	m.dst = appendPlain(append(m.dst, m.src[m.from:from]...), m.src[from:to])
-	at := start + from - m.from
+	m.replace(from, from, "")
+	at := len(m.dst)
+	m.dst = appendPlain(m.dst, m.src[from:to])
 	copied := masker{keys: m.keys, src: m.dst[at:], dst: m.dst}
 	copied.text(0, len(copied.src))
 	if copied.from == 0 {
-		m.dst = m.dst[:start]
+		m.dst = m.dst[:at]
 		return
 	}
 	out := append(copied.dst, copied.src[copied.from:]...)

@@ -234,6 +234,7 @@ func TestRedactTakesTimeInProportionToItsText(t *testing.T) {
 	}
 	Redact(nil, inLine("a:"+strings.Repeat(`\`, size)+`u003d`), testKeys)
 	Redact(nil, inLine("x://a:"+strings.Repeat("1", size)+"x"+strings.Repeat("/", size)), testKeys)
+	Redact(nil, []byte(`{"a":["`+strings.Repeat(`\u001b[0m","`, size/8)+`"]}`), testKeys)
 }
 
 // A text must not be read beyond its end, and a mask must not extend beyond it.
