@@ -65,6 +65,10 @@
 //     ReplaceAttr with the attributes that follow.
 //   - WithGroup("") on the handler changes nothing, as the interface demands.
 //
+// Package log: lines of log.Panic and log.Fatal, and of the same methods of
+// [slog.NewLogLogger], have the level ERROR+4 or ERROR+8, in slog that of all
+// lines. With ReplaceAttr they have that, too.
+//
 // Errors: Handle returns nil. Errors of the writer are counted in
 // [Handler.Stats] and go to the error handler of the logger, by default to
 // standard error; see [nib.WithErrorHandler].

@@ -149,6 +149,23 @@ func TestDocumentedDifferences(t *testing.T) {
 	}
 }
 
+func TestLevelOfALineOfLogPanic(t *testing.T) {
+	for _, tt := range []struct {
+		replace func([]string, slog.Attr) slog.Attr
+		want    string
+	}{{nil, `"level":"ERROR+4","msg":"why"}`}, {keep, `"level":"WARN","msg":"why"}`}} {
+		var b bytes.Buffer
+		h := nibslog.NewJSONHandler(&b, &slog.HandlerOptions{ReplaceAttr: tt.replace})
+		func() {
+			defer func() { _ = recover() }()
+			slog.NewLogLogger(h, slog.LevelWarn).Panic("why")
+		}()
+		if got := b.String(); !strings.HasSuffix(got, tt.want+"\n") {
+			t.Errorf("replace %v: got %s, want it to end in %s", tt.replace != nil, got, tt.want)
+		}
+	}
+}
+
 func TestTimeIsReserved(t *testing.T) {
 	at := time.Unix(1, 0).UTC()
 	for _, replace := range []func([]string, slog.Attr) slog.Attr{nil, keep} {
