@@ -302,7 +302,7 @@ func TestErrorCauses(t *testing.T) {
 		l, c := newCapture(t, layout)
 		l.Info().Err(x.err).Send()
 		line := c.one()
-		if got := line.get("error.causes").String(); got != x.want || line.get("error").text != x.err.Error() {
+		if got := line.get("error_causes").String(); got != x.want || line.get("error").text != x.err.Error() {
 			t.Errorf("%v\n got %s", x.err, line)
 		}
 	}
@@ -311,7 +311,7 @@ func TestErrorCauses(t *testing.T) {
 func TestErrorsThatContainEachOtherAreCutOff(t *testing.T) {
 	l, c := newCapture(t, nib.WithLayout(nib.Layout{Error: layout.ErrorCauses}))
 	watch(t, func() { l.Info().Err(&joinCycle{}).Send() })
-	if got := c.one().get("error.causes"); got == nil || len(got.kids) > 100 {
+	if got := c.one().get("error_causes"); got == nil || len(got.kids) > 100 {
 		t.Errorf("got %s", got)
 	}
 }

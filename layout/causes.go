@@ -11,11 +11,12 @@ const maxDepth = 32
 
 // ErrorCauses is for the field Error of a [nib.Layout]. It writes the text of
 // an error under key and, if the error wraps or joins others, their texts under
-// key+".causes", outermost first.
+// key+"_causes", outermost first. That is no dotted key, because Elasticsearch
+// rejects a line in which the part before the dot is a text.
 func ErrorCauses(e *nib.Event, key string, err error) {
 	e.AnErr(key, err).Func(func(e *nib.Event) {
 		if causes := appendCauses(nil, err, maxDepth); len(causes) > 0 {
-			e.Errs(key+".causes", causes)
+			e.Errs(key+"_causes", causes)
 		}
 	})
 }

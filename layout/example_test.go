@@ -93,5 +93,5 @@ func ExampleErrorCauses() {
 	log := nib.New(os.Stdout, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, Error: layout.ErrorCauses}))
 	log.Error().Err(fmt.Errorf("save order: %w", errors.New("disk full"))).Send()
 	// Output:
-	// {"level":"error","error":"save order: disk full","error.causes":["disk full"]}
+	// {"level":"error","error":"save order: disk full","error_causes":["disk full"]}
 }

@@ -140,6 +140,27 @@ func TestTheKeysOfALine(t *testing.T) {
 	}
 }
 
+// To Elasticsearch a.b is a member of the object a: it rejects a line in which
+// a is a text.
+func TestNoKeyIsTheParentOfAnother(t *testing.T) {
+	for name, l := range layouts() {
+		withCauses := l
+		withCauses.Error = layout.ErrorCauses
+		for _, l := range []nib.Layout{l, withCauses} {
+			got := fields(t, line(l, func(l *nib.Logger) {
+				l.Named("n").Error().Err(fmt.Errorf("read: %w", io.EOF)).Msg("m")
+			}, nib.WithCaller(), nib.WithStack(nib.LevelError)))
+			for key, value := range got {
+				for parent := range got {
+					if strings.HasPrefix(key, parent+".") {
+						t.Errorf("%s: %q has the value %v, but %q is a field, too", name, key, value, parent)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestTheStackOfALine(t *testing.T) {
 	for name, key := range map[string]string{
 		"ECS": "error.stack_trace", "GCP": "stack_trace", "Datadog": "error.stack", "OTel": "code.stacktrace",

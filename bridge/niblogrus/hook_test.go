@@ -147,7 +147,7 @@ func TestHookShowsWhatLogrusRefused(t *testing.T) {
 func TestHookWritesErrorsInTheWayOfTheLayout(t *testing.T) {
 	l, rec := installed(nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, ErrorKey: "err", Error: layout.ErrorCauses}))
 	l.WithError(errors.Join(io.EOF)).WithField("other", io.EOF).Info("m")
-	checkLast(t, rec, `{"level":"info","err":"EOF","err.causes":["EOF"],"other":"EOF","message":"m"}`)
+	checkLast(t, rec, `{"level":"info","err":"EOF","err_causes":["EOF"],"other":"EOF","message":"m"}`)
 	l.WithField("error", "text").Info("m")
 	checkLast(t, rec, `{"level":"info","error":"text","message":"m"}`)
 }

@@ -165,9 +165,9 @@ func TestErrorsInTheWayOfTheLayout(t *testing.T) {
 	panics.Error = func(*nib.Event, string, error) { panic("oh") }
 	checkLines(t, []lineCase{
 		{"causes", &niblogrus.Formatter{Layout: causes}, logrus.Fields{"error": wrapped, "other": wrapped},
-			`{"error":"query: EOF","error.causes":["EOF"],"other":"query: EOF"}`},
+			`{"error":"query: EOF","error_causes":["EOF"],"other":"query: EOF"}`},
 		{"other key", &niblogrus.Formatter{Layout: named}, logrus.Fields{"error": wrapped, "a": 1},
-			`{"a":1,"err":"query: EOF","err.causes":["EOF"]}`},
+			`{"a":1,"err":"query: EOF","err_causes":["EOF"]}`},
 		{"key with a prefix of nib", &niblogrus.Formatter{Layout: plain}, logrus.Fields{"error": wrapped, "a": 1},
 			`{"a":1,"field.err":"query: EOF"}`},
 		{"key with a prefix, causes", &niblogrus.Formatter{Layout: prefixed}, logrus.Fields{"error": wrapped, "field.err": 1},
