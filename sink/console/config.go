@@ -111,7 +111,9 @@ func (c Config) withDefaults() Config {
 	if c.Layout.LevelName == nil {
 		c.Layout.LevelName = nib.Level.String
 	}
-	if c.Layout.TimeZone == nil {
+	if c.Layout.KeepZone {
+		c.Layout.TimeZone = time.Local // of the line's own time
+	} else if c.Layout.TimeZone == nil {
 		c.Layout.TimeZone = time.UTC
 	}
 	return c

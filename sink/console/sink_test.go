@@ -56,6 +56,27 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
+// Times that do not show their zone are in that of the layout.
+func TestZoneOfALayoutWithoutOne(t *testing.T) {
+	local := time.Local
+	t.Cleanup(func() { time.Local = local })
+	time.Local = time.FixedZone("", -5*3600)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+	for name, layout := range map[string]nib.Layout{
+		"default":  {TimeFormat: time.DateTime},
+		"TimeZone": {TimeFormat: time.DateTime, TimeZone: time.FixedZone("", 9*3600)},
+		"KeepZone": {TimeFormat: time.DateTime, KeepZone: true},
+		"both":     {TimeFormat: time.DateTime, KeepZone: true, TimeZone: time.FixedZone("", 9*3600)},
+	} {
+		var b bytes.Buffer
+		l := nib.NewSink(New(&b, Config{Layout: layout}), nib.WithLayout(layout), nib.WithClock(func() time.Time { return at }))
+		l.Info().Msg("m")
+		if got, want := b.String(), "03:04:05.000 INFO  m\n"; got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestALineAndItsBlocksAreOneWrite(t *testing.T) {
 	var w countingWriter
 	s := New(&w, Config{})
