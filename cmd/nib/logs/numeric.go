@@ -18,18 +18,18 @@ func (p *painters) named(l *logread.Line) []byte {
 	if at != "__REALTIME_TIMESTAMP" && level != "PRIORITY" && !isNumber(l, level) || !jsonread.Valid(l.Body()) {
 		return nil
 	}
-	t, _ := l.Time()
-	known, _ := l.Level()
+	t, hasTime := l.Time()
+	known, hasLevel := l.Level()
 	p.json = append(p.json[:0], '{')
 	for key, value := range l.Fields() {
 		if len(p.json) > 1 {
 			p.json = append(p.json, ',')
 		}
 		p.json = append(append(append(p.json, '"'), key...), `":`...)
-		switch string(key) {
-		case at:
+		switch {
+		case hasTime && string(key) == at:
 			p.json = t.AppendFormat(p.json, `"`+time.RFC3339Nano+`"`)
-		case level:
+		case hasLevel && string(key) == level:
 			p.json = append(append(append(p.json, '"'), known.String()...), '"')
 		default:
 			p.json = append(p.json, value...)

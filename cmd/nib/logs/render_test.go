@@ -50,6 +50,8 @@ func TestTheConsoleNamesNumericLevels(t *testing.T) {
 		`{"name":"x","pid":7,"level":50,"msg":"a \"level\":20","time":"2026-11-20T12:00:00.25Z","v":0}`: "ERROR",
 		`{"a":"\"level\":2","level":"WARNING","time":"2026-11-20T12:00:00.25Z","msg":"m"}`:              `12:00:00.250 WARN m a="\"level\":2"`,
 		`web-1 | {"level":60,"time":1795176000250,"msg":"m"}`:                                           "web-1 | 12:00:00.250 FATAL m",
+		`{"level":30,"time":"noon","msg":"m"}`:                                                          "INFO m",
+		`{"level":[30],"time":1795176000250,"msg":"m"}`:                                                 "12:00:00.250 [30] m",
 		`{"level":30,"msg":"cut of`:                                                                     "cut of",
 	} {
 		b := &block{data: []byte(line + "\n")}
