@@ -40,7 +40,7 @@ var viaLog callsite.Table[bool]
 // fromLog reports whether a record was made by package log.
 func fromLog(r *slog.Record) bool {
 	if r.PC == 0 {
-		return r.NumAttrs() == 0 && logWriterOnStack()
+		return logWriterOnStack()
 	}
 	via := viaLog.Get(r.PC)
 	if via == nil {

@@ -92,6 +92,10 @@ var setters = map[string]func(l *nib.Logger, w io.Writer){
 	"slog.SetDefault, NewJSONHandler":  func(_ *nib.Logger, w io.Writer) { slog.SetDefault(slog.New(nibslog.NewJSONHandler(w, nil))) },
 	"slog.SetDefault with call sites":  setWithCallSites,
 	"slog.SetDefault with ReplaceAttr": setWithReplace,
+	"slog.SetDefault with attributes": func(l *nib.Logger, _ io.Writer) {
+		add := func(r *slog.Record) { r.AddAttrs(slog.Int("added", 1)) }
+		slog.SetDefault(slog.New(middle{nibslog.NewHandler(l), add}))
+	},
 	"log.SetOutput": func(l *nib.Logger, _ io.Writer) {
 		slog.SetDefault(slog.New(nibslog.NewHandler(l)))
 		log.SetOutput(l.StdLog(nib.LevelInfo).Writer())
