@@ -106,7 +106,10 @@ func LevelOf(status int) nib.Level {
 //
 // The ResponseWriter given to the handler has Unwrap for
 // [net/http.ResponseController], and is a Flusher, Hijacker, ReaderFrom
-// (sendfile), Pusher or CloseNotifier where the wrapped one is.
+// (sendfile), Pusher or CloseNotifier where the wrapped one is. But
+// [net/http.MaxBytesReader] only closes the connection of a client that sends
+// too much if it has net/http's own ResponseWriter: limit bodies with
+// [net/http.MaxBytesHandler] around the result.
 //
 // The result is safe for concurrent use. A request costs 1 malloc (the request
 // with its context, and the ResponseWriter), and 2 more when the handler asks

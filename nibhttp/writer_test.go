@@ -20,6 +20,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/nibhttp"
 )
 
 // serve starts a server that must not complain about the handler.
@@ -359,6 +361,24 @@ func TestStatusThatDoesNotExistPanicsAsWithoutMiddleware(t *testing.T) {
 	}
 	if f := g.rec.Find("request"); f["status"] != 500.0 {
 		t.Errorf("status: got %v, want 500", f["status"])
+	}
+}
+
+func TestMaxBytesHandlerAroundTheMiddlewareClosesTheConnection(t *testing.T) {
+	read := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+		}
+	})
+	srv := httptest.NewServer(http.MaxBytesHandler(nibhttp.Middleware(nil)(read), 3))
+	defer srv.Close()
+	res, err := http.Post(srv.URL, "text/plain", strings.NewReader("four"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusRequestEntityTooLarge || !res.Close {
+		t.Errorf("status %d, close %v, want 413, true", res.StatusCode, res.Close)
 	}
 }
 
