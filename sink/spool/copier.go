@@ -37,10 +37,11 @@ type copier struct {
 	failing atomic.Bool   // the last round did not succeed
 	synced  atomic.Uint64 // number of the first record that is not safe
 
-	wakeup chan struct{} // signals that there are lines
-	urged  chan struct{} // signals that a call waits for them
-	stop   chan struct{} // closed when all deliveries have ended
-	done   chan struct{}
+	wakeup  chan struct{} // signals that there are lines
+	urged   chan struct{} // signals that a call waits for them
+	removed chan struct{} // signals that a segment with a copy was removed
+	stop    chan struct{} // closed when all deliveries have ended
+	done    chan struct{}
 }
 
 // A copied is a segment of this process and its copy.
@@ -59,7 +60,7 @@ type copied struct {
 
 func newCopier(s *Sink) *copier {
 	return &copier{
-		s: s, wakeup: make(chan struct{}, 1), urged: make(chan struct{}, 1),
+		s: s, wakeup: make(chan struct{}, 1), urged: make(chan struct{}, 1), removed: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 }
@@ -102,18 +103,25 @@ func (c *copier) stopped() bool {
 }
 
 // wait lets lines collect for d, or until urged is signaled. The lines that
-// exist when it begins are due when it ends.
+// exist when it begins are due when it ends. Meanwhile it ends the copies of
+// segments that are removed.
 func (c *copier) wait(d time.Duration, urged <-chan struct{}) {
 	_, c.due, _ = c.s.active.Load().Claimed()
 	if c.failing.Load() {
 		d = min(d, deliver.LongestPause)
 	}
 	c.timer.Reset(d)
-	select {
-	case <-c.timer.C:
-	case <-urged:
-		c.due = math.MaxUint64
-	case <-c.stop:
+	for {
+		select {
+		case <-c.timer.C:
+		case <-urged:
+			c.due = math.MaxUint64
+		case <-c.removed:
+			c.take()
+			continue
+		case <-c.stop:
+		}
+		return
 	}
 }
 
@@ -126,6 +134,8 @@ func (c *copier) rest() {
 			case <-c.wakeup:
 			case <-c.urged:
 				poke(c.urged) // wait returns at once
+			case <-c.removed:
+				poke(c.removed)
 			case <-c.stop:
 			}
 		}
@@ -158,7 +168,6 @@ func poke(c chan struct{}) {
 // round syncs the committed records and publishes the progress.
 func (c *copier) round() (worked bool, err error) {
 	c.take()
-	c.list = slices.DeleteFunc(c.list, c.discard)
 	gone := false
 	for _, x := range c.list {
 		did, e := c.copy(x)
@@ -175,14 +184,16 @@ func (c *copier) round() (worked bool, err error) {
 	return worked, err
 }
 
-// take takes over the segments that were activated since the last round.
+// take takes over the segments that were activated since it was called before,
+// and ends the copies of those that were removed.
 func (c *copier) take() {
 	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
 	for _, g := range c.s.uncopied {
 		c.list = append(c.list, &copied{g: g, at: segment.HeaderSize, next: g.First, safe: g.First, held: true})
 	}
 	c.s.uncopied = nil
+	c.s.mu.Unlock()
+	c.list = slices.DeleteFunc(c.list, c.discard)
 }
 
 // copy copies the new records of a segment, except those that are settled by

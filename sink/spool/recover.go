@@ -20,7 +20,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	s.dir, s.number = dir, dir.Last
 	if s.c.Sync != SyncNever {
 		s.copier, s.waits = newCopier(s), s.c.Sync == SyncErrors
-		dir.OnRemoved(func() { poke(s.copier.urged) })
+		dir.OnRemoved(func() { poke(s.copier.removed) })
 	}
 	var next, floor uint64
 	var stored bool
