@@ -154,13 +154,11 @@ func WithDuplicateKeys(p DuplicateKeys) Option {
 
 // WithRedact writes *** in place of the value of every field with one of these
 // keys, ASCII letters in any case, anywhere in the line: bound, within objects,
-// structs, maps and RawJSON. It also looks through texts, including the
-// message, for passwords in URLs and for values after such a key as a whole
-// word: "token=…", `"token":"…"`, "Token: Bearer …", and as %+v prints structs
-// and maps. Such a value ends at a space or a comma unless it is quoted, so of
-// {Token:two words} the second one stays. Redaction happens before any byte
-// leaves the event, and reads the line again. Keys accumulate. Use [Secret] for
-// values that must never be seen.
+// structs, maps and RawJSON. It also looks through texts for passwords in URLs
+// and for values after such a key as a whole word: "token=…", `"token":"…"`,
+// "Token: Bearer …", and as %+v prints structs and maps; unless quoted, up to a
+// space or comma. It happens before any byte leaves the event, and reads the
+// line again. Keys accumulate. Use [Secret] for what must never be seen.
 func WithRedact(keys ...string) Option {
 	return Option{func(l *Logger) {
 		l.core.edits.keys = append(l.core.edits.keys[:len(l.core.edits.keys):len(l.core.edits.keys)], keys...)
