@@ -45,7 +45,7 @@ type Destination interface {
 // A Result reports which records of a batch must not be delivered again.
 type Result struct {
 	Accepted int         // number of leading records that are settled
-	Rejected []Rejection // of the settled records: those that were rejected permanently
+	Rejected []Rejection // of the settled records: those that were rejected permanently, in any order
 }
 
 // A Rejection identifies a record that a destination will never accept.

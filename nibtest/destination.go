@@ -23,8 +23,8 @@ const maxAttempts = 100
 //
 //   - each record arrives once, unchanged and in order, whatever the size of
 //     batches and lines; records not settled by a Result are delivered again;
-//   - Accepted is within the batch, and Rejected names records below it, in
-//     order and each once;
+//   - Accepted is within the batch, and Rejected names records below it, each
+//     once;
 //   - nothing of a batch is kept after Deliver has returned;
 //   - an empty batch is not an error;
 //   - Deliver ends when its context does, and then settles only records that
@@ -179,12 +179,12 @@ func (s *destinationSuite) deliver(ctx context.Context, lines [][]byte) (res del
 	if res.Accepted < 0 || res.Accepted > len(lines) {
 		s.t.Fatalf("%s: Accepted is %d of a batch of %d", s.check, res.Accepted, len(lines))
 	}
-	last := -1
+	named := map[int]bool{}
 	for _, r := range res.Rejected {
-		if r.Index <= last || r.Index >= res.Accepted {
-			s.fault("Rejected names record %d after %d, with Accepted %d", r.Index, last, res.Accepted)
+		if r.Index < 0 || r.Index >= res.Accepted || named[r.Index] {
+			s.fault("Rejected names record %d, again or with Accepted %d", r.Index, res.Accepted)
 		}
-		last = r.Index
+		named[r.Index] = true
 	}
 	s.seq += uint64(res.Accepted)
 	for i := range batch {

@@ -344,14 +344,15 @@ func TestSlowWriterDelaysLaterRecords(t *testing.T) {
 	})
 }
 
-// TestRejectedRecordsAreNotTraffic rejects some records of a batch.
+// TestRejectedRecordsAreNotTraffic rejects some records of a batch, in no
+// order.
 func TestRejectedRecordsAreNotTraffic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &chainSpool{}
 		s.grow(t, 10, 100)
 		s.close()
 		p := plain{func(batch []nib.Record) (delivery.Result, error) {
-			return delivery.Result{Accepted: len(batch), Rejected: []delivery.Rejection{{Index: 0}, {Index: 4}, {Index: 9}}}, nil
+			return delivery.Result{Accepted: len(batch), Rejected: []delivery.Rejection{{Index: 9}, {Index: 0}, {Index: 4}, {Index: 0}}}, nil
 		}}
 		d := newChain(t, s, &p)
 		run(t, d)

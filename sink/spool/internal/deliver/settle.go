@@ -3,8 +3,10 @@
 package deliver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
@@ -57,10 +59,15 @@ func (d *Delivery) settle(missing, damagedOnes uint64) {
 }
 
 // settleBatch counts records as delivered or rejected, and moves the position
-// past them. A rejection of a record that was already rejected or is not
-// settled is ignored. Rejected records are stored before the cursor is moved
-// past them.
+// past them. The rejections are in any order; one of a record that was already
+// rejected or is not settled is ignored. Rejected records are stored before the
+// cursor is moved past them.
 func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejection) {
+	byIndex := func(a, b delivery.Rejection) int { return cmp.Compare(a.Index, b.Index) }
+	if !slices.IsSortedFunc(rejections, byIndex) {
+		rejections = slices.Clone(rejections) // the destination may keep its slice
+		slices.SortStableFunc(rejections, byIndex)
+	}
 	var refused []refusal
 	last := -1
 	for _, r := range rejections {

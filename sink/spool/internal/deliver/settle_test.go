@@ -44,7 +44,7 @@ func TestVoidClaimIsCountedOnce(t *testing.T) {
 // in the batch or not settled.
 func TestInvalidRejectionsAreIgnored(t *testing.T) {
 	d := newBed(t, vfstest.NewMem(nil), &answers{}, 3, 1)
-	d.settleBatch(d.batch[:2], []delivery.Rejection{{Index: -1}, {Index: 1}, {Index: 1}, {Index: 0}, {Index: 2}, {Index: 5000}})
+	d.settleBatch(d.batch[:2], []delivery.Rejection{{Index: -1}, {Index: 1}, {Index: 1}, {Index: 2}, {Index: 5000}})
 	if n := d.Dropped[segment.CauseRejected][level.Row(int(nib.LevelInfo))]; n != 1 || d.Delivered != 1 || d.Settled != 3 {
 		t.Errorf("got %d rejected, %d delivered and position %d, want 1, 1 and 3", n, d.Delivered, d.Settled)
 	}
