@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -49,5 +50,22 @@ func TestReplacedDirectory(t *testing.T) {
 		s2 = open(t, dir, f2, Config{SegmentSize: segment.MinSize})
 		must(t, s2.Flush(context.Background()))
 		checkLines(t, f2.take(), 0, 200, 1000)
+	}
+}
+
+// TestRelativeDirectory changes the working directory of a program whose spool
+// has a relative name, alone and shared.
+func TestRelativeDirectory(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		dir, f := spoolDir(t), &far{}
+		t.Chdir(filepath.Dir(dir))
+		s := open(t, filepath.Base(dir), f, Config{SegmentSize: segment.MinSize, Shared: shared})
+		t.Chdir(t.TempDir())
+		const total = 200
+		for n := range total {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+		}
+		must(t, s.Flush(context.Background()), s.Close())
+		checkLines(t, f.take(), 0, total, 1000)
 	}
 }

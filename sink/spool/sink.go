@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -91,6 +92,13 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 	}
 	if dir == "" && c.Shared {
 		return nil, errors.New("nib/spool: Shared without a directory: a spool in memory cannot be shared")
+	}
+	if dir != "" { // files are opened at any time, and the program may change its working directory
+		path, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, fmt.Errorf("nib/spool: open %s: %w", dir, err)
+		}
+		dir = path
 	}
 	s := newSink(c.withDefaults(dir))
 	s.keep = dest == nil && len(c.Also) == 0
