@@ -93,6 +93,23 @@ x_lines_total 1
 	}
 }
 
+// A name may consist of the suffix of a counter, or have it twice.
+func TestNamesThatAreSuffixes(t *testing.T) {
+	var l metrics.Samples
+	l.Counter("_total", "A counter.", 1)
+	l.Gauge("_total", "A gauge.", 2)
+	want := "# HELP _ A gauge.\n# TYPE _ gauge\n_ 2\n# HELP __total A counter.\n# TYPE __total counter\n__total 1\n"
+	if got := text(t, prometheus, l); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	l = nil
+	l.Gauge("x_total_total", "X.", 1)
+	want = "# HELP x X.\n# TYPE x gauge\nx 1\n# EOF\n"
+	if got := text(t, openMetrics, l); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestNumbersAreExact(t *testing.T) {
 	for value, want := range map[float64]string{
 		0: "0", -3: "-3", 1<<53 - 1: "9007199254740991", 1e300: "1e+300", 0.1: "0.1",
@@ -175,11 +192,13 @@ func FuzzText(f *testing.F) {
 	f.Add("x_total", "help", "k", "v", 1.0)
 	f.Add("", "\n", "", "\"\\\n\r\x00", math.NaN())
 	f.Add("é", "\\", "1", "\xff", math.Copysign(0, -1))
+	f.Add("_total", "help", "k", "v", 1.0)
 	f.Fuzz(func(t *testing.T, name, help, key, value string, v float64) {
 		var l metrics.Samples
 		l.Counter(name, help, v, label(key, value), label(key+"x", value))
 		l.Counter(name, help, v, label(key+"x", value), label(key, value))
 		l.Gauge(name+"x", help, v, label(key, value), label(key, value))
+		l.Gauge(name+"_total", help, v, label(key, value))
 		wantExposition(t, text(t, prometheus, l))
 		open := text(t, openMetrics, l)
 		if !strings.HasSuffix(open, "\n# EOF\n") || strings.Count(open, "\n") < 4 {

@@ -138,9 +138,16 @@ func labelText(labels []Label) string {
 const totalSuffix = "_total"
 
 // validName returns name as Prometheus and OpenMetrics accept it: a counter
-// ends in _total, and nothing else does.
+// ends in _total, and nothing else does. Without _total it is not empty, since
+// that is the name of a counter's family in OpenMetrics.
 func validName(name string, k Kind) string {
-	name = strings.TrimSuffix(clean(name, ":"), totalSuffix)
+	name = clean(name, ":")
+	for strings.HasSuffix(name, totalSuffix) {
+		name = strings.TrimSuffix(name, totalSuffix)
+	}
+	if name == "" {
+		name = "_"
+	}
 	if k == KindCounter {
 		name += totalSuffix
 	}
