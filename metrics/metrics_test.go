@@ -158,6 +158,18 @@ func TestErrorOfTheWriter(t *testing.T) {
 	}
 }
 
+// Prometheus treats an empty label as one that does not exist.
+func TestEmptyLabelsMakeNoOtherSeries(t *testing.T) {
+	var l metrics.Samples
+	l.Gauge("x", "X.", 1)
+	l.Gauge("x", "X.", 2, label("a", ""))
+	l.Gauge("x", "X.", 4, label("a", ""), label("b", "1"))
+	l.Gauge("x", "X.", 8, label("b", "1"))
+	if got := text(t, prometheus, l); !strings.HasSuffix(got, "\nx 3\nx{b=\"1\"} 12\n") {
+		t.Errorf("got %s, want two series of 3 and 12", got)
+	}
+}
+
 func TestWithLabelsKeepsLabels(t *testing.T) {
 	var l metrics.Samples
 	l.Gauge("x", "X.", 1, label("a", "own"))

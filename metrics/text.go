@@ -117,7 +117,8 @@ func number(v float64) string {
 }
 
 // labelText returns `a="b",c="d"`, sorted by name. Of equal names the first
-// counts.
+// counts. A label without a value is left out, because to Prometheus that is
+// the same series: with both, it would get one sample twice.
 func labelText(labels []Label) string {
 	sorted := slices.Clone(labels)
 	for i := range sorted {
@@ -125,6 +126,7 @@ func labelText(labels []Label) string {
 	}
 	slices.SortStableFunc(sorted, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
 	sorted = slices.CompactFunc(sorted, func(a, b Label) bool { return a.Name == b.Name })
+	sorted = slices.DeleteFunc(sorted, func(l Label) bool { return l.Value == "" })
 	var b strings.Builder
 	for i, l := range sorted {
 		if i > 0 {
