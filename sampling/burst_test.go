@@ -9,16 +9,19 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A goroutine that has read the clock just before the end of a period must not
-// begin that period again after another goroutine has begun the next one.
-func TestBurstDoesNotGoBackToThePeriodBefore(t *testing.T) {
-	s := Burst(2, time.Hour, nil).(*burst)
-	for range 2 {
-		s.Sample(nib.LevelInfo)
-	}
-	next := s.state.Load() + 1<<32
-	s.state.Store(next)
-	if s.Sample(nib.LevelInfo) || s.state.Load() != next {
-		t.Errorf("an event was kept: got state %#x, want %#x", s.state.Load(), next)
+// A goroutine that has read the clock, and was then suspended for some periods,
+// must not begin its period again after another goroutine has begun a later
+// one.
+func TestBurstDoesNotGoBackToAnEarlierPeriod(t *testing.T) {
+	for _, later := range []uint64{1, 2, 100} {
+		s := Burst(2, time.Hour, nil).(*burst)
+		for range 2 {
+			s.Sample(nib.LevelInfo)
+		}
+		now := s.state.Load() + later<<32
+		s.state.Store(now)
+		if s.Sample(nib.LevelInfo) || s.state.Load() != now {
+			t.Errorf("%d periods: an event was kept: got state %#x, want %#x", later, s.state.Load(), now)
+		}
 	}
 }
