@@ -347,6 +347,27 @@ func TestReopen(t *testing.T) {
 	}
 }
 
+// TestHangupDuringCloseIsNoError gets SIGHUP when there is a folder in place of
+// the file, and when the file is closed.
+func TestHangupDuringCloseIsNoError(t *testing.T) {
+	o, path := fileOutput(t)
+	l := mustOpen(t, Config{Output: []string{o}})
+	errText := reports(l)
+	if err := errors.Join(os.Rename(path, path+".1"), os.Mkdir(path, 0o700)); err != nil {
+		t.Skipf("an open file cannot be renamed here: %v", err)
+	}
+	if l.signals.reopenOnce(); !strings.HasPrefix(*errText, "nib/setup: output file:"+path) {
+		t.Errorf("got %q, want an error for the folder in place of the file", *errText)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	*errText = ""
+	if l.signals.reopenOnce(); *errText != "" {
+		t.Errorf("after Close: got %q", *errText)
+	}
+}
+
 func TestNoGoroutineIsLeft(t *testing.T) {
 	o, _ := fileOutput(t)
 	o += "?buffer=1KiB"

@@ -4,10 +4,13 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"sync"
 	"sync/atomic"
+
+	"github.com/nib-log/nib/delivery"
 )
 
 // signals handles the signals for a Log: none until start is called.
@@ -126,12 +129,17 @@ func (s *signals) reopenFiles() {
 	go func() {
 		for again := true; again; {
 			n := s.hangups.Load()
-			if err := s.log.Reopen(); err != nil {
-				writeError(err)
-			}
+			s.reopenOnce()
 			again = !s.hangups.CompareAndSwap(n, 0)
 		}
 	}()
+}
+
+// reopenOnce reports an error, unless the files were closed in the meantime.
+func (s *signals) reopenOnce() {
+	if err := s.log.Reopen(); err != nil && !errors.Is(err, delivery.ErrClosed) {
+		s.log.report(err)
+	}
 }
 
 // end flushes and ends the process by the signal, or by another one that
