@@ -82,7 +82,7 @@
 // so goroutines that run at the same time mostly use different shards, and no
 // thread has to be pinned. If many Gets do not find their value there, since
 // many goroutines share a few, the number of the processor selects the shard,
-// on processors that tell it (RDPID, on Linux and amd64). A shard works on a
+// on processors that have RDPID (Linux on amd64). A shard works on a
 // stack of a few slots and keeps a second, full one in reserve; with that pair
 // a goroutine that alternates between a few Gets and a few Puts needs nothing
 // else. Whole stacks, of up to 256 slots, move to and from a depot under a

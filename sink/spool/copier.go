@@ -103,8 +103,8 @@ func (c *copier) stopped() bool {
 }
 
 // wait lets lines collect for d, or until urged is signaled. The lines that
-// exist when it begins are due when it ends. Meanwhile it ends the copies of
-// segments that are removed.
+// exist when it begins are due when it ends. It discards the copies of segments
+// that are removed until then.
 func (c *copier) wait(d time.Duration, urged <-chan struct{}) {
 	_, c.due, _ = c.s.active.Load().Claimed()
 	if c.failing.Load() {

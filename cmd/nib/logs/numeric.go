@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// named returns a line whose time or level is a number that only logread knows,
+// named returns a line whose time or level is a number that only logread reads,
 // as those of the journal, pino and bunyan are, with texts in their place. It
 // returns nil for other lines. The result is valid until the next call.
 func (p *painters) named(l *logread.Line) []byte {
