@@ -36,7 +36,9 @@ func (osFS) MkdirAll(dir string, perm fs.FileMode) error {
 		if !errors.Is(err, fs.ErrExist) || !errors.As(err, &e) {
 			return err
 		}
-		if _, lookErr := os.Lstat(e.Path); !errors.Is(lookErr, fs.ErrNotExist) {
+		// By now it may be there again.
+		info, lookErr := os.Lstat(e.Path)
+		if again := lookErr == nil && info.IsDir(); !again && !errors.Is(lookErr, fs.ErrNotExist) {
 			return err
 		}
 	}
