@@ -20,6 +20,8 @@ type Family struct {
 	// Older is set if another stored run, of any set and model, measured a later
 	// commit.
 	Older bool
+	// named is set if another family has the same name of its processor.
+	named bool
 }
 
 // Families has the families of one set, beginning with the one that measured
@@ -69,7 +71,9 @@ func Load(dir, set string) (Families, error) {
 		return nil, fmt.Errorf("%s, set %q: %w", dir, set, fs.ErrNotExist)
 	}
 	for i := range families {
-		families[i].Older = families[i].head("committed") < newest
+		f := &families[i]
+		f.Older = f.head("committed") < newest
+		f.named = slices.ContainsFunc(families, func(o Family) bool { return o.Key != f.Key && o.head("cpu") == f.head("cpu") })
 	}
 	slices.SortStableFunc(families, func(a, b Family) int {
 		return strings.Compare(b.head("committed"), a.head("committed"))
@@ -105,9 +109,15 @@ func loadFile(path string) (*Results, error) {
 	return r, nil
 }
 
-// title returns the name of the processor for the head of a column.
+// title returns the name of the processor for the head of a column, with its
+// model if the name is that of several.
 func (f *Family) title() string {
-	return strings.NewReplacer("(R)", "", "(TM)", "", " Processor", "").Replace(f.head("cpu"))
+	name := strings.NewReplacer("(R)", "", "(TM)", "", " Processor", "").Replace(f.head("cpu"))
+	if _, model, ok := strings.Cut(f.head("model"), ", model "); ok && f.named {
+		model, _, _ = strings.Cut(model, ",")
+		name += " model " + model
+	}
+	return name
 }
 
 // provenance returns the line of the family in the list of processors.

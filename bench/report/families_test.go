@@ -136,6 +136,32 @@ func TestProcessorsSideBySide(t *testing.T) {
 	}
 }
 
+func TestProcessorsOfOneNameAreShownWithTheirModel(t *testing.T) {
+	dir := storedFamilies(t)
+	for path, stepping := range map[string]string{"a-1/default.txt": "", "b-2/default.txt": ", stepping 3 (newer)"} {
+		path = filepath.Join(dir, filepath.FromSlash(path))
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(b), "cpus:")
+		text := "cpu: A(R) Processor\nmodel: family 6, model " + filepath.Base(filepath.Dir(path))[2:] + stepping + "\ncpus:" + strings.ReplaceAll(rest, "model: family 6, model 1\n", "")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	families, err := Load(dir, Calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := families.Processors(title), "|  | A model 1, ns | ratio | nibfast, ratio | A model 2, ns | ratio | nibfast, ratio |\n"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	if got, want := families.worstCell("Message"), "0.60× (A model 2)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // Every directory of stored results is that of a model, and names the measured
 // code.
 func TestStoredResultsNameTheirCommit(t *testing.T) {

@@ -47,6 +47,13 @@ var shortfalls = map[string]float64{
 	"intel-family6-model167, nibfast build: Bytes, 0.4 of zeropool":                  0.47,
 	"intel-family6-model167, nibfast build: FileFields, 0.25 of zerolog+lumberjack":  0.31,
 	"intel-family6-model167, nibfast build: FileFields8, 0.25 of zerolog+lumberjack": 0.31,
+	"intel-family6-model207, default build: BridgeZapCaller, 0.7 of zap":             0.75,
+	"intel-family6-model207, default build: Bytes, 0.7 of zeropool":                  0.9,
+	"intel-family6-model207, default build: BytesParallel, 0.7 of zeropool":          0.87,
+	"intel-family6-model207, default build: FileFields, 0.25 of zerolog+lumberjack":  0.31,
+	"intel-family6-model207, default build: FileFields8, 0.25 of zerolog+lumberjack": 0.31,
+	"intel-family6-model207, nibfast build: FileFields, 0.25 of zerolog+lumberjack":  0.31,
+	"intel-family6-model207, nibfast build: FileFields8, 0.25 of zerolog+lumberjack": 0.31,
 }
 
 // missedFloor returns how a contestant of a build on a processor misses a
