@@ -20,6 +20,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/cmd/nib/term"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -29,6 +30,7 @@ const (
 	markExt      = ".retry.mark" // the file with the offset up to which it was retried
 	retryRecords = 1000          // maximum number of records in a batch
 	retryPause   = 200 * time.Millisecond
+	lockPause    = time.Millisecond // a service appends a batch within microseconds
 )
 
 // A refusal is a line of a file of rejected records.
@@ -118,10 +120,11 @@ func (r *relay) retry(ctx context.Context, base string, to *Target) error {
 			return err
 		}
 	}
-	text, err := os.ReadFile(base + retryExt)
+	text, unlock, err := r.readAlone(ctx, base+retryExt)
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	dest, err := to.Open(nil)
 	if err == nil {
 		if c, ok := dest.(io.Closer); ok {
@@ -141,6 +144,41 @@ func (r *relay) retry(ctx context.Context, base string, to *Target) error {
 	r.Report(filepath.Dir(base), "%s rejected records delivered to %s, %d are in %s", term.Count(r.Delivered-delivered), to.Text,
 		left, filepath.Base(base)+rejectedExt)
 	return deliverErr
+}
+
+// readAlone reads a file as soon as no service has it open to append rejected
+// records, and locks it: a service that has opened it, and not yet locked it,
+// opens the file that has its name now. Where files cannot be locked, such a
+// service may append to the file until it is deleted.
+func (r *relay) readAlone(ctx context.Context, name string) (text []byte, unlock func(), err error) {
+	f, err := vfs.OS().Open(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	unlock = func() { _ = f.Close() } // nothing is written
+	for end := time.Now().Add(r.DeliverTimeout); ; {
+		err = f.Lock(vfs.Exclusive)
+		if !errors.Is(err, vfs.ErrLocked) || ctx.Err() != nil || time.Now().After(end) {
+			break
+		}
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+		}
+	}
+	if errors.Is(err, vfs.ErrLocked) {
+		err = fmt.Errorf("a service appends to %s; is it stopped? The next run continues with it", filepath.Base(name))
+	}
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		unlock()
+		return nil, nil, err
+	}
+	text, err = os.ReadFile(name)
+	if err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	return text, unlock, nil
 }
 
 // failing is a destination that cannot be opened.

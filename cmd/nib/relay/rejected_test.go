@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -266,5 +267,78 @@ func TestRejectedIsDeliveredByOneRun(t *testing.T) {
 	}
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the file is still there")
+	}
+}
+
+// A service appends rejected lines while runs move their file away: none is
+// lost.
+func TestRejectedWhileTheServiceAppends(t *testing.T) {
+	const lines = 5000
+	dir := filepath.Join(t.TempDir(), "a")
+	all := refusing(func([]nib.Record) (delivery.Result, error) { // one at a time: the file is opened for each
+		return delivery.Result{Accepted: 1, Rejected: []delivery.Rejection{{Reason: errAway}}}, nil
+	})
+	s, err := spool.Open(dir, all, spool.Config{Name: "es", OnFull: wait})
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		log := nib.NewSink(s)
+		for n := range lines {
+			log.Warn().Int("n", n).Msg("m")
+		}
+		done <- s.Close()
+	}()
+	to := &catcher{}
+	for running := true; running; {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+			running = false
+		default:
+		}
+		c := rejectedConfig(dir, to)
+		c.DeliverTimeout = time.Minute
+		if _, err := Rejected(context.Background(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[uint64]int{}
+	for _, r := range to.records {
+		seen[r.Seq]++
+	}
+	if len(seen) != lines {
+		t.Errorf("%d of %d rejected lines were delivered", len(seen), lines)
+	}
+}
+
+// A service that is stopped while it appends keeps its file: the run ends, and
+// the next one delivers the records.
+func TestRejectedOfAStoppedServiceStay(t *testing.T) {
+	dir, file := withRejected(t, 10)
+	f, err := vfs.OS().Open(file, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Lock(vfs.Shared); errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	c := &catcher{}
+	if n, err := Rejected(context.Background(), rejectedConfig(dir, c)); n.Delivered != 0 || err == nil || !strings.Contains(err.Error(), "stopped") {
+		t.Errorf("got %+v, %v, want an error that says why", n, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := Rejected(context.Background(), rejectedConfig(dir, c)); n.Delivered != 5 || err != nil {
+		t.Errorf("the second run: got %+v, %v", n, err)
 	}
 }

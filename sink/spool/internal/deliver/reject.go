@@ -4,7 +4,9 @@ package deliver
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 
@@ -17,6 +19,7 @@ import (
 const (
 	RejectedExt = ".rejected"
 	MaxReason   = 1024
+	maxOpens    = 100 // of a file that others move, before a batch is counted instead
 )
 
 // A refusal is a record that the destination will never accept.
@@ -26,10 +29,9 @@ type refusal struct {
 }
 
 // putRejected appends records to the file NAME.rejected, as JSON lines from
-// which nib relay --rejected can deliver them again. The file is opened for
-// each batch, so that it can be moved away at any time. Records that do not fit
-// or cannot be written are counted, and delivery continues. After a crash,
-// records may be in the file twice.
+// which nib relay --rejected can deliver them again. Records that do not fit or
+// cannot be written are counted, and delivery continues. After a crash, records
+// may be in the file twice.
 func (d *Delivery) putRejected(list []refusal) {
 	kept, err := 0, error(nil)
 	if d.dir != nil {
@@ -46,7 +48,7 @@ func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
 	if d.Options.RejectedSize < 0 {
 		return 0, nil
 	}
-	f, err := d.dir.FS.Open(d.dir.Name(d.Options.Name+RejectedExt), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, info, err := d.openRejected()
 	if err != nil {
 		return 0, err
 	}
@@ -55,11 +57,7 @@ func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
 			err = e
 		}
 	}()
-	info, err := f.Stat()
-	if err == nil {
-		err = store.CheckOwner(info, d.Options.Name+RejectedExt)
-	}
-	if err != nil {
+	if err := store.CheckOwner(info, d.Options.Name+RejectedExt); err != nil {
 		return 0, err
 	}
 	text := endLine(f, info.Size)
@@ -83,6 +81,49 @@ func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
 		text = text[n:]
 	}
 	return kept, nil
+}
+
+// errMoved indicates that a file has another name by now.
+var errMoved = errors.New("the file of rejected records was moved")
+
+// openRejected opens the file of rejected records, and locks it where files can
+// be locked. It is opened for each batch, so that it can be moved away at any
+// time: who moves it, and then locks it exclusively, has all of its lines.
+func (d *Delivery) openRejected() (f vfs.File, info vfs.Info, err error) {
+	name := d.dir.Name(d.Options.Name + RejectedExt)
+	for range maxOpens {
+		if f, err = d.dir.FS.Open(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+			return nil, info, err
+		}
+		if info, err = d.lockNamed(f, name); err == nil {
+			return f, info, nil
+		}
+		_ = f.Close() // nothing was written
+		if err != errMoved {
+			break
+		}
+	}
+	return nil, info, err
+}
+
+// lockNamed locks f and ensures that it has the name.
+func (d *Delivery) lockNamed(f vfs.File, name string) (vfs.Info, error) {
+	err := f.Lock(vfs.Shared)
+	if errors.Is(err, vfs.ErrLocked) {
+		return vfs.Info{}, errMoved // it is locked after it was moved
+	}
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return vfs.Info{}, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return vfs.Info{}, err
+	}
+	named, err := d.dir.FS.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && named.ID != info.ID {
+		err = errMoved
+	}
+	return info, err
 }
 
 // endLine returns the text to write before the next line: a newline if the last

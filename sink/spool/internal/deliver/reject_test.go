@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
@@ -98,6 +100,7 @@ func TestRejectedLinesThatCannotBeStoredAreCounted(t *testing.T) {
 		owner   int
 	}{
 		{vfstest.OpCreate, 1, 2, 0},
+		{vfstest.OpLock, 1, 2, 0},
 		{vfstest.OpStat, 1, 2, 0},
 		{vfstest.OpWrite, 1, 2, 0},
 		{vfstest.OpClose, 1, 0, 0}, // the lines are written
@@ -123,6 +126,47 @@ func TestRejectedLinesThatCannotBeStoredAreCounted(t *testing.T) {
 		}
 		if n := m.Opened() - before; n != 0 {
 			t.Errorf("%s: %d files were left open", c.op, n)
+		}
+	}
+}
+
+// A mover moves a file away each time that it was opened, and locks it there.
+type mover struct {
+	*vfstest.Mem
+	t     *testing.T
+	moves int // left
+}
+
+func (m *mover) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := m.Mem.Open(name, flag, perm)
+	if strings.HasSuffix(name, RejectedExt) && err == nil && m.moves > 0 {
+		m.moves--
+		must(m.t, m.Rename(name, name+".moved"))
+		if m.moves%2 == 0 {
+			moved, err := m.Mem.Open(name+".moved", os.O_RDWR, 0)
+			must(m.t, err, moved.Lock(vfs.Exclusive))
+			m.t.Cleanup(func() { must(m.t, moved.Close()) })
+		}
+	}
+	return f, err
+}
+
+// TestRejectedLinesAreNotAppendedToAMovedFile moves the file after it was
+// opened and before it is locked: once, some times, and each time.
+func TestRejectedLinesAreNotAppendedToAMovedFile(t *testing.T) {
+	for _, moves := range []int{1, 2, maxOpens - 1, maxOpens} {
+		m := &mover{vfstest.NewMem(nil), t, moves}
+		d := newBed(t, m, &answers{}, 2, 1)
+		d.reject()
+		if moved := fileOf(t, m.Mem, RejectedExt+".moved"); len(moved) > 0 {
+			t.Errorf("%d moves: %d bytes are in the moved file", moves, len(moved))
+		}
+		if moves == maxOpens {
+			if len(d.faults) != 1 || !errors.Is(d.faults[0], errMoved) || d.Unsaved != 2 {
+				t.Errorf("got %v and %d lines that are not in the file, want %v and 2", d.faults, d.Unsaved, errMoved)
+			}
+		} else if kept := fileOf(t, m.Mem, RejectedExt); bytes.Count(kept, []byte{'\n'}) != 2 || d.Unsaved > 0 || len(d.faults) > 0 {
+			t.Errorf("%d moves: got %q, %d lines that are not in the file, and %v", moves, kept, d.Unsaved, d.faults)
 		}
 	}
 }
