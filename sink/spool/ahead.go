@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -140,7 +141,7 @@ func (s *Sink) makeNext() error {
 	others, err := s.makeRoom()
 	s.mu.Lock()
 	if err != nil {
-		s.makeErr = err
+		s.makeErr = s.unmade(err)
 		s.stats.Errors++
 		s.broadcast()
 		s.mu.Unlock()
@@ -180,7 +181,7 @@ func (s *Sink) makeNext() error {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.making, s.makeErr, s.next, s.others = false, err, g, others
+	s.making, s.makeErr, s.next, s.others = false, s.unmade(err), g, others
 	if g == nil && err == nil {
 		s.segments, s.bytes = s.segments-1, s.bytes-s.c.SegmentSize
 		s.number--
@@ -192,6 +193,19 @@ func (s *Sink) makeNext() error {
 	}
 	s.broadcast()
 	return err
+}
+
+// unmade is the error of calls for which no segment could be made. It is made
+// once, not for each call.
+func (s *Sink) unmade(err error) error {
+	if err == nil {
+		return nil
+	}
+	op := "make a segment"
+	if s.dir != nil {
+		op += " in " + s.dir.Path
+	}
+	return opError{op, err, deliver.TextOf(err)}
 }
 
 // freeDeleted frees a part of the deleted segments.
