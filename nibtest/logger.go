@@ -3,12 +3,16 @@
 package nibtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"reflect"
+	"maps"
+	"math"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -138,7 +142,7 @@ func (c *Capture) exit(int) {
 // is a number of nanoseconds, so compare durations in the format of the line.
 func (c *Capture) Want(msg string, fields ...slog.Attr) {
 	c.tb.Helper()
-	found := c.Rec.FindAll(msg)
+	found := c.Rec.findAll(msg, true)
 	for _, line := range found {
 		if !slices.ContainsFunc(fields, func(a slog.Attr) bool { return !hasField(line, a) }) {
 			return
@@ -181,25 +185,58 @@ func hasField(line map[string]any, a slog.Attr) bool {
 // plain returns the value of a field for package json.
 func plain(v slog.Value) any {
 	v = v.Resolve()
-	if v.Kind() != slog.KindGroup {
-		return v.Any()
+	switch x := v.Any().(type) {
+	case []slog.Attr:
+		group := map[string]any{}
+		for _, a := range x {
+			group[a.Key] = plain(a.Value)
+		}
+		return group
+	case error:
+		return x.Error()
+	case float64:
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return strconv.FormatFloat(x, 'g', -1, 64) // JSON has no such numbers
+		}
 	}
-	group := map[string]any{}
-	for _, a := range v.Group() {
-		group[a.Key] = plain(a.Value)
-	}
-	return group
+	return v.Any()
 }
 
 // sameValue compares a value of a line with one of a test.
 func sameValue(got, want any) bool {
-	if err, ok := want.(error); ok {
-		want = err.Error()
-	}
 	b, err := json.Marshal(want)
 	if err != nil {
 		return false
 	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
 	var decoded any
-	return json.Unmarshal(b, &decoded) == nil && reflect.DeepEqual(got, decoded)
+	return dec.Decode(&decoded) == nil && sameJSON(got, decoded)
+}
+
+// sameJSON compares values that package json has decoded with UseNumber.
+func sameJSON(a, b any) bool {
+	switch a := a.(type) {
+	case json.Number:
+		b, ok := b.(json.Number)
+		return ok && sameNumber(string(a), string(b))
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, sameJSON)
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(a, b, sameJSON)
+	}
+	return a == b
+}
+
+// sameNumber compares integers exactly, whatever their size, and other numbers
+// as float64.
+func sameNumber(a, b string) bool {
+	if a == b || !strings.ContainsAny(a+b, ".eE") {
+		return a == b
+	}
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	return errX == nil && errY == nil && x == y
 }

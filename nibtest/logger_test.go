@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -81,6 +82,47 @@ func TestCaptureAssertsWhatWasLogged(t *testing.T) {
 			tb.end()
 		})
 	}
+}
+
+// TestCaptureComparesValues compares a value of each kind with itself and with
+// one that is nearly the same.
+func TestCaptureComparesValues(t *testing.T) {
+	for _, x := range []struct{ logged, other slog.Value }{
+		{slog.Uint64Value(math.MaxUint64), slog.Uint64Value(math.MaxUint64 - 1)},
+		{slog.Int64Value(1<<53 + 1), slog.Int64Value(1 << 53)},
+		{slog.Float64Value(0.1), slog.Float64Value(0.2)},
+		{slog.Float64Value(3), slog.Int64Value(4)},
+		{slog.Float64Value(math.NaN()), slog.Float64Value(math.Inf(1))},
+		{slog.Float64Value(math.Inf(-1)), slog.Float64Value(math.Inf(1))},
+		{slog.AnyValue(errors.New("e")), slog.AnyValue(errors.New("f"))},
+		{slog.GroupValue(slog.Any("err", errors.New("e"))), slog.GroupValue(slog.Any("err", errors.New("f")))},
+		{slog.GroupValue(slog.Float64("f", math.NaN())), slog.GroupValue(slog.Float64("f", 0))},
+		{slog.AnyValue([]uint64{1, math.MaxUint64}), slog.AnyValue([]uint64{1, math.MaxUint64 - 1})},
+		{slog.AnyValue(map[string]bool{"a": true}), slog.AnyValue(map[string]bool{"a": true, "b": false})},
+		{slog.StringValue("1"), slog.Int64Value(1)},
+		{slog.BoolValue(true), slog.StringValue("true")},
+	} {
+		var tb shownTB
+		c := nibtest.Logger(&tb)
+		c.LogAttrs(context.Background(), nib.LevelInfo, "m", slog.Any("v", x.logged))
+		c.Want("m", slog.Any("v", x.logged))
+		if tb.failed {
+			t.Errorf("%v: not equal to itself: %s", x.logged, tb.out.String())
+		}
+		c.Want("m", slog.Any("v", x.other))
+		if !tb.failed {
+			t.Errorf("%v is equal to %v", x.logged, x.other)
+		}
+		tb.end()
+	}
+	var tb shownTB
+	c := nibtest.Logger(&tb)
+	c.Info().Int("n", 3).Msg("m")
+	c.Want("m", slog.Float64("n", 3.0))
+	if tb.failed {
+		t.Error("3 and 3.0 are not equal")
+	}
+	tb.end()
 }
 
 // valued is logged as its number.

@@ -226,12 +226,15 @@ func (rec *Recorder) Find(msg string) map[string]any {
 
 // FindAll returns the fields of each line whose message is msg. It panics if
 // such a line is not valid, so that no test ignores it.
-func (rec *Recorder) FindAll(msg string) (found []map[string]any) {
+func (rec *Recorder) FindAll(msg string) []map[string]any { return rec.findAll(msg, false) }
+
+// findAll is FindAll; numbers are json.Number if exact.
+func (rec *Recorder) findAll(msg string, exact bool) (found []map[string]any) {
 	for _, r := range rec.Records() {
 		if message(&r) != msg {
 			continue
 		}
-		fields, err := Decode(r.Line)
+		fields, err := decode(r.Line, exact)
 		if err != nil {
 			panic(fmt.Sprintf("nibtest: %v in %q", err, r.Line))
 		}
@@ -242,7 +245,10 @@ func (rec *Recorder) FindAll(msg string) (found []map[string]any) {
 
 // Decode reads a line: exactly one JSON object followed by one newline. Of
 // several fields with one key it keeps the last.
-func Decode(line []byte) (map[string]any, error) {
+func Decode(line []byte) (map[string]any, error) { return decode(line, false) }
+
+// decode is Decode; numbers are json.Number if exact.
+func decode(line []byte, exact bool) (map[string]any, error) {
 	body, ended := bytes.CutSuffix(line, []byte{'\n'})
 	if !ended {
 		return nil, errors.New("the line does not end in a newline")
@@ -251,6 +257,9 @@ func Decode(line []byte) (map[string]any, error) {
 		return nil, errors.New("there is a newline within the line")
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
+	if exact {
+		dec.UseNumber()
+	}
 	var fields map[string]any
 	if err := dec.Decode(&fields); err != nil {
 		return nil, fmt.Errorf("the line is not a JSON object: %w", err)
