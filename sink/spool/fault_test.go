@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -69,7 +70,8 @@ func TestDiskFullAndFaults(t *testing.T) {
 			fsys := broken{unsynced{vfs.OS()}, new(atomic.Pointer[error])}
 			reported := make(chan error, 100)
 			f := &far{}
-			s := open(t, spoolDir(t), f, Config{SegmentSize: segment.MinSize, fs: fsys, OnError: func(err error) {
+			dir := spoolDir(t)
+			s := open(t, dir, f, Config{SegmentSize: segment.MinSize, fs: fsys, OnError: func(err error) {
 				select {
 				case reported <- err:
 				default:
@@ -81,8 +83,8 @@ func TestDiskFullAndFaults(t *testing.T) {
 			for ; err == nil; n++ {
 				err = s.WriteRecord(record(nib.LevelInfo, n, 1000))
 			}
-			if n--; !errors.Is(err, c.want) {
-				t.Errorf("got %v, want %v", err, c.want)
+			if n--; !errors.Is(err, c.want) || err != errFull && !strings.HasPrefix(err.Error(), "nib/spool: make a segment in "+dir+": ") {
+				t.Errorf("got %v, want %v, and where", err, c.want)
 			}
 			if err := <-reported; !errors.Is(err, c.err) {
 				t.Errorf("OnError got %v, want %v", err, c.err)
