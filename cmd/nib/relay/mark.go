@@ -66,7 +66,12 @@ func (m *mark) get() int {
 }
 
 // remove deletes the mark, which stays locked.
-func (m *mark) remove() error { return os.Remove(m.name) }
+func (m *mark) remove() error {
+	if !vfs.CanRenameOpen { // nor remove
+		_ = m.f.Close() // all of it is written
+	}
+	return os.Remove(m.name)
+}
 
 // Close unlocks the mark.
 func (m *mark) Close() error { return m.f.Close() }

@@ -155,7 +155,7 @@ func (r *relay) readAlone(ctx context.Context, name string) (text []byte, unlock
 	if err != nil {
 		return nil, nil, err
 	}
-	unlock = func() { _ = f.Close() } // nothing is written
+	unlock = func() { _ = f.Close() } // nothing is written to it
 	for end := time.Now().Add(r.DeliverTimeout); ; {
 		err = f.Lock(vfs.Exclusive)
 		if !errors.Is(err, vfs.ErrLocked) || ctx.Err() != nil || time.Now().After(end) {
@@ -169,16 +169,13 @@ func (r *relay) readAlone(ctx context.Context, name string) (text []byte, unlock
 	if errors.Is(err, vfs.ErrLocked) {
 		err = fmt.Errorf("a service appends to %s; is it stopped? The next run continues with it", filepath.Base(name))
 	}
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		unlock()
-		return nil, nil, err
+	if err == nil || errors.Is(err, errors.ErrUnsupported) {
+		text, err = os.ReadFile(name)
 	}
-	text, err = os.ReadFile(name)
-	if err != nil {
+	if err != nil || !vfs.CanRenameOpen { // such a file can be removed only after it was closed
 		unlock()
-		return nil, nil, err
 	}
-	return text, unlock, nil
+	return text, unlock, err
 }
 
 // failing is a destination that cannot be opened.
