@@ -5,7 +5,6 @@ package nibtest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"testing"
 
@@ -36,7 +35,8 @@ const maxAttempts = 100
 //
 // newDestination makes a new destination for each of these. read returns the
 // lines that have arrived since, each with its newline; it is called after
-// Flush (if there is one) or Close.
+// Flush (if there is one) or Close. The first fault of each kind is reported to
+// t.
 func TestDestination(t testing.TB, newDestination func(t testing.TB) (d delivery.Destination, read func() [][]byte)) {
 	t.Helper()
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestDestination(t testing.TB, newDestination func(t testing.TB) (d delivery
 		{"overlap", (*destinationSuite).overlap},
 		{"fork", (*destinationSuite).fork},
 	} {
-		s := &destinationSuite{t: t, check: c.name}
+		s := &destinationSuite{faults: faults{t: t, check: c.name}}
 		s.dest, s.read = newDestination(t)
 		if s.dest == nil || s.read == nil {
 			t.Fatalf("nibtest: newDestination returned nil")
@@ -68,16 +68,10 @@ func TestDestination(t testing.TB, newDestination func(t testing.TB) (d delivery
 
 // A destinationSuite is one check with its own destination.
 type destinationSuite struct {
-	t     testing.TB
-	check string
-	dest  delivery.Destination
-	read  func() [][]byte
-	seq   uint64
-}
-
-func (s *destinationSuite) fault(format string, args ...any) {
-	s.t.Helper()
-	s.t.Errorf("%s: %s", s.check, fmt.Sprintf(format, args...))
+	faults
+	dest delivery.Destination
+	read func() [][]byte
+	seq  uint64
 }
 
 func (s *destinationSuite) empty() {

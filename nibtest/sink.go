@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"testing"
@@ -56,7 +55,7 @@ func TestSink(t testing.TB, newSink func(t testing.TB) (sink nib.Sink, read func
 		{"flush", (*sinkSuite).flush},
 		{"close", (*sinkSuite).close},
 	} {
-		s := &sinkSuite{t: t, check: c.name}
+		s := &sinkSuite{faults: faults{t: t, check: c.name}}
 		s.sink, s.read = newSink(t)
 		if s.sink == nil || s.read == nil {
 			t.Fatalf("nibtest: newSink returned nil")
@@ -68,15 +67,9 @@ func TestSink(t testing.TB, newSink func(t testing.TB) (sink nib.Sink, read func
 
 // A sinkSuite is one check with its own sink.
 type sinkSuite struct {
-	t     testing.TB
-	check string
-	sink  nib.Sink
-	read  func() [][]byte
-}
-
-func (s *sinkSuite) fault(format string, args ...any) {
-	s.t.Helper()
-	s.t.Errorf("%s: %s", s.check, fmt.Sprintf(format, args...))
+	faults
+	sink nib.Sink
+	read func() [][]byte
 }
 
 func (s *sinkSuite) oneLine() {

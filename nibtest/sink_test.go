@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 
@@ -252,4 +253,28 @@ func TestSinkNeedsASink(t *testing.T) {
 	wantFault(t, faultsOf(func(tb testing.TB) {
 		nibtest.TestSink(tb, func(testing.TB) (nib.Sink, func() [][]byte) { return nil, nil })
 	}), "newSink returned nil")
+}
+
+// A sink that fails each call is reported once by each check.
+func TestSinkReportsAFaultOnce(t *testing.T) {
+	faults := faultsOf(func(tb testing.TB) {
+		nibtest.TestSink(tb, func(testing.TB) (nib.Sink, func() [][]byte) {
+			s := new(refuses)
+			return s, s.read
+		})
+	})
+	refused := map[string]int{}
+	for _, f := range faults {
+		if check, _, ok := strings.Cut(f, ": WriteRecord of "); ok {
+			refused[check]++
+		}
+	}
+	if len(refused) < 5 {
+		t.Errorf("%d checks have written, want all: %v", len(refused), refused)
+	}
+	for check, n := range refused {
+		if n != 1 {
+			t.Errorf("%s: %d reports, want one", check, n)
+		}
+	}
 }
