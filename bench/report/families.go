@@ -20,8 +20,8 @@ type Family struct {
 	// Older is set if another stored run, of any set and model, measured a later
 	// commit.
 	Older bool
-	// named is set if another family has the same name of its processor.
-	named bool
+	// sharesName is set if the processor of another family has the same name.
+	sharesName bool
 }
 
 // Families has the families of one set, beginning with the one that measured
@@ -73,7 +73,7 @@ func Load(dir, set string) (Families, error) {
 	for i := range families {
 		f := &families[i]
 		f.Older = f.head("committed") < newest
-		f.named = slices.ContainsFunc(families, func(o Family) bool { return o.Key != f.Key && o.head("cpu") == f.head("cpu") })
+		f.sharesName = slices.ContainsFunc(families, func(o Family) bool { return o.Key != f.Key && o.head("cpu") == f.head("cpu") })
 	}
 	slices.SortStableFunc(families, func(a, b Family) int {
 		return strings.Compare(b.head("committed"), a.head("committed"))
@@ -113,7 +113,7 @@ func loadFile(path string) (*Results, error) {
 // model if the name is that of several.
 func (f *Family) title() string {
 	name := strings.NewReplacer("(R)", "", "(TM)", "", " Processor", "").Replace(f.head("cpu"))
-	if _, model, ok := strings.Cut(f.head("model"), ", model "); ok && f.named {
+	if _, model, ok := strings.Cut(f.head("model"), ", model "); ok && f.sharesName {
 		model, _, _ = strings.Cut(model, ",")
 		name += " model " + model
 	}

@@ -88,7 +88,8 @@ var errMoved = errors.New("the file of rejected records was moved")
 
 // openRejected opens the file of rejected records, and locks it where files can
 // be locked. It is opened for each batch, so that it can be moved away at any
-// time: who moves it, and then locks it exclusively, has all of its lines.
+// time: a process that moves it and then locks it exclusively has all of its
+// lines.
 func (d *Delivery) openRejected() (f vfs.File, info vfs.Info, err error) {
 	name := d.dir.Name(d.Options.Name + RejectedExt)
 	for range maxOpens {
