@@ -102,6 +102,7 @@ func TestRejectedLinesThatCannotBeStoredAreCounted(t *testing.T) {
 		{vfstest.OpCreate, 1, 2, 0},
 		{vfstest.OpLock, 1, 2, 0},
 		{vfstest.OpStat, 1, 2, 0},
+		{vfstest.OpLstat, 1, 2, 0},
 		{vfstest.OpWrite, 1, 2, 0},
 		{vfstest.OpClose, 1, 0, 0}, // the lines are written
 		{vfstest.OpRead, 0, 0, 0},  // whether the previous line is whole is unknown
