@@ -83,8 +83,8 @@ func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
 	return kept, nil
 }
 
-// errMoved indicates that a file has another name by now.
-var errMoved = errors.New("the file of rejected records was moved")
+// errMoved indicates that a file has another name by now, or is locked.
+var errMoved = errors.New("another process moves or locks the file of rejected records")
 
 // openRejected opens the file of rejected records, and locks it where files can
 // be locked. It is opened for each batch, so that it can be moved away at any
