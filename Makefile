@@ -1,69 +1,129 @@
 # Every verb works over every module of the repository.
 MODULES  := $(patsubst %/,%,$(dir $(foreach m,$(wildcard go.mod */go.mod */*/go.mod */*/*/go.mod),$(if $(findstring /testdata/,$m),,$m))))
-# Modules that need servers, disks or many others, and those whose tests need only Go.
+# Modules that need servers, disks, a browser or many other modules.
 E2E      := $(filter e2e e2e/% %/e2e examples/shop,$(MODULES))
-TESTED   := $(filter-out $(E2E),$(MODULES))
+# Modules whose tests need only Go, those with the longest tests first.
+LONGEST  := allocs . dest/kafka/kfaketest cmd/nib bench
+TESTED   := $(filter $(LONGEST),$(MODULES)) $(filter-out $(LONGEST) $(E2E),$(MODULES))
+# Modules that require hundreds of others: to compile these is most of the work.
+LARGE    := $(filter allocs/e2e e2e/metrics e2e/kubernetes e2e/recipes examples/shop,$(MODULES))
 GO       ?= go
-# Beside other work, or with an empty build cache, a suite may take more than the default of 10 minutes.
-TEST     := $(GO) test -timeout 30m
+# Beside other work, or with an empty build cache, a package may take longer
+# than the default of 10 minutes.
+TEST     := $(GO) test -vet=off -timeout 30m
 FUZZTIME ?= 10s
-# The releases that the promises are checked on: the root's go line to the newest.
+# The releases on which the promises are checked: the root's go line to the newest.
 RELEASES ?= go1.24.13 go1.25.5 go1.26.8 go1.27.4
 NEWEST   := GOTOOLCHAIN=$(lastword $(RELEASES))
 FAST     := . ./pool/... ./internal/callsite ./internal/clock# what nibfast changes
 # What is tested on other processors, under emulation; faults of mappings cannot be.
-EMULATED ?= . ./schema ./internal/jsonenc ./internal/jsonread ./internal/stdio ./nibslog ./pool ./sink/stdout ./sink/spool/internal/...
-TARGETS  ?= linux/amd64 linux/arm64 linux/386 darwin/arm64 windows/amd64
+EMULATED ?= ./internal/jsonenc ./internal/jsonread ./sink/spool/internal/segment
+SYSTEMS  ?= linux/386 darwin/arm64 windows/amd64
 # Where the crash suite writes its table, if anywhere: make e2e NIB_E2E=full E2E_TABLE=$$PWD/docs/reliability.md
 E2E_TABLE ?=
 RELEASE_TOOL := cd internal/release && $(GO) run .
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
-each = @set -e; for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
+# All clones of the repository share one build cache.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
+# Tests that choose cases choose the same ones for one tree.
+export NIB_SEED ?= $(shell printf '%d' 0x$$(git rev-parse HEAD^{tree} 2>/dev/null | cut -c1-12))
+# Two steps at a time, the output of each in one piece.
+MAKEFLAGS += -j2 -Otarget
+, := ,
+# A step of the checks: $(call step,COMMAND), without single quotes.
+step = @.ci/step '$@' '$(1)'
 
-.PHONY: help pictures demo check test race alloc gate fuzz lint mutate vuln bench compare e2e table cross arch release release-check apidiff
+.PHONY: help pictures demo check form versions gofmt arch test race alloc gate fuzz lint mutate vuln bench compare e2e table cross release release-check apidiff exported \
+	$(foreach verb,vet test short race lint e2e fuzz,$(MODULES:%=$(verb)/%)) $(SYSTEMS:%=vet/%) $(RELEASES:%=alloc/%)
+
 help: ## list the verbs
 	@grep -hE '^[a-z0-9-]+:.*##' Makefile | sed -E 's/:[^#]*## / \t/' | expand -t 15
 
 demo: ## a real HTTP service, its access log, and proof that nothing is lost
-	@cd cmd/nib && $(GO) run . demo $(DEMO)
+	$(call step,cd cmd/nib && $(GO) run . demo $(DEMO))
 
-check: ## formatting, vet and the short tests, with nothing but Go: before each commit
-	@out=$$(gofmt -l . 2>/dev/null); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi # vet finds errors of syntax
-	$(call each,$(TESTED),$(GO) vet ./... && $(TEST) -short -vet=off ./...)
+check: form $(TESTED:%=short/%) ## form and the short tests, with nothing but Go: before each commit
 
-test: arch ## all tests of all modules
-	$(call each,$(TESTED),$(TEST) ./...)
+test: arch $(TESTED:%=test/%) ## all tests of all modules that need nothing but Go
 
-arch: ## the architecture's rules and budgets, never from the cache
-	$(GO) test -count=1 ./internal/arch/
+# The form of the sources. It finds text that is not formatted, code that does
+# not compile (tests included, on each system) and what vet knows, arrows,
+# budgets and words.
+form: gofmt arch-short $(addprefix vet/,$(filter-out $(LARGE),$(MODULES))) vet-newest vet-tags $(SYSTEMS:%=vet/%) ## gofmt, the rules of the architecture, vet of every module and system
 
-# Vet is part of lint, and internal/arch only reads sources.
-race: ## race detector, misuse checks and the nibfast build
-	$(call each,. $(wildcard examples cmd/nib bridge/* dest/kafka dest/kafka/kfaketest dest/otlp dest/otlp/otlptest dest/elastic),$(GO) list ./... | grep -v internal/arch | xargs $(TEST) -race -short -vet=off)
-	@set -e; for tags in invariants nibfast; do echo "== .: -tags $$tags"; $(GO) list ./... | grep -v internal/arch | xargs $(TEST) -short -vet=off -tags $$tags; done
-	$(TEST) -race -short -vet=off -tags nibfast $(FAST)
-	$(call each,$(wildcard bridge/*),$(TEST) -short -vet=off -tags nibfast -run '(?i)(caller|callsite|depth)' ./...)
+gofmt:
+	$(call step,out=$$($$($(NEWEST) $(GO) env GOROOT)/bin/gofmt -l .); [ -z "$$out" ] || { echo "gofmt -w would change:"; echo "$$out"; exit 1; })
 
-alloc: ## exact allocation counts on every supported Go release, in the packages that have such tests
-	@set -e; for m in . $(wildcard bridge/*) dest/otlp dest/elastic; do cd $$m; \
-		dirs=$$(grep -lEi '^func Test.*alloc' $$($(GO) list -f '{{.Dir}}/*_test.go' ./...) 2>/dev/null | xargs -r -n1 dirname | sort -u); test -n "$$dirs" -o $$m != .; \
-		for r in $$(printf '%s\n' $(RELEASES) | awk -v least=go$$($(GO) list -m -f '{{.GoVersion}}') '$$0 "." >= least "."'); do for tags in none nibfast; do echo "== $$m: $$r -tags $$tags"; \
-		GOTOOLCHAIN=$$r $(GO) test -count=1 -vet=off -tags $$tags -run '(?i)alloc' $$dirs; done; done; cd $(CURDIR); done
+arch-short:
+	$(call step,$(TEST) -short -count=1 ./internal/arch/)
+
+arch: ## the rules of the architecture, with those that build programs
+	$(call step,$(TEST) -count=1 ./internal/arch/)
+
+$(MODULES:%=vet/%): vet/%:
+	$(call step,cd $* && $(GO) vet ./...)
+
+$(SYSTEMS:%=vet/%): vet/%:
+	$(call step,export GOOS=$(*D) GOARCH=$(*F) CGO_ENABLED=0 && $(GO) vet ./...)
+
+# event_go127.go is the only file that the newest release alone compiles.
+vet-newest:
+	$(call step,$(NEWEST) $(GO) vet .)
+
+vet-tags:
+	$(call step,$(GO) vet -tags nibfast $(FAST) && $(GO) vet -tags invariants ./pool/... ./internal/jsonenc)
+
+$(TESTED:%=short/%): short/%:
+	$(call step,cd $* && $(GO) list ./... | grep -v internal/arch | xargs $(TEST) -short)
+
+$(TESTED:%=test/%): test/%:
+	$(call step,cd $* && $(GO) list ./... | grep -v internal/arch | xargs $(TEST))
+
+# Races, and misuse that the tag invariants detects, in the packages that import
+# sync or sync/atomic, tests included.
+race: race-pool $(TESTED:%=race/%) ## race detector and misuse checks, where memory is shared
+$(TESTED:%=race/%): race/%:
+	$(call step,cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | awk "/[[ ]sync(\/atomic)?[] ]/ { print \$$1 }" | xargs -r $(TEST) -race -tags invariants -short)
+
+# The tag invariants replaces the fast path of pools.
+race-pool:
+	$(call step,$(TEST) -race -short ./pool/...)
+
+nibfast: ## the packages that the tag nibfast changes
+	$(call step,$(TEST) -tags nibfast -short $(FAST) && $(TEST) -race -tags nibfast -short $(FAST))
+
+# Allocations that one release makes and another one does not.
+alloc: $(RELEASES:%=alloc/%) ## exact allocation counts on every supported Go release, in the packages that have such tests
+$(RELEASES:%=alloc/%): alloc/%:
+	$(call step,for m in . $(wildcard bridge/*) dest/otlp dest/elastic; do cd $(CURDIR)/$$m; \
+		dirs=$$(grep -lEi "^func Test.*alloc" $$($(GO) list -f "{{.Dir}}/*_test.go" ./...) 2>/dev/null | xargs -r -n1 dirname | sort -u); test -n "$$dirs" -o $$m != .; \
+		least=$$($(GO) list -m -f "{{.GoVersion}}"); \
+		[ -z "$$dirs" ] || [ "$$(printf "%s\n" $$least $(*:go%=%) | sort -V | head -1)" != $$least ] || GOTOOLCHAIN=$* $(TEST) -count=1 -run "(?i)alloc" $$dirs; done)
+
+# Code that depends on the size of int, on alignment or on the order of bytes.
+cross: cross/386 cross/arm64 cross/s390x ## unit tests on 386, and on arm64 and s390x where qemu-user is installed
+cross/386:
+	$(call step,GOARCH=386 CGO_ENABLED=0 $(TEST) -short . ./schema ./pool/... $(EMULATED))
+cross/arm64: emulator := qemu-aarch64-static
+cross/s390x: emulator := qemu-s390x-static
+cross/arm64 cross/s390x: cross/%:
+	$(call step,command -v $(emulator) >/dev/null || { echo "skipped, there is no $(emulator)"; exit 0; }; \
+		GOARCH=$* CGO_ENABLED=0 $(TEST) -short -exec "$(CURDIR)/.ci/emulate $(emulator)" $(EMULATED))
 
 fuzz: ## every fuzz target, FUZZTIME each
-	.ci/fuzz $(FUZZTIME) . $(wildcard bridge/*) dest/kafka dest/otlp/otlptest allocs
+	$(call step,.ci/fuzz $(FUZZTIME) . $(wildcard bridge/*) dest/kafka dest/otlp/otlptest allocs)
 
+# A line of an event that allocates on some release.
 gate: ## which lines of nib's own events allocate, on every release, by its own tool
-	cd allocs && $(NEWEST) $(GO) run ./cmd/allocs -C .. --plain --bench "" --log-calls=false --root 'github.com/nib-log/nib.(*Event).*' \
-		--go 1.24,1.25,1.26,1.27 --baseline nib.baseline.json .
+	$(call step,cd allocs && $(NEWEST) $(GO) run ./cmd/allocs -C .. --plain --bench "" --log-calls=false --root "github.com/nib-log/nib.(*Event).*" \
+		--go 1.24$(,)1.25$(,)1.26$(,)1.27 --baseline nib.baseline.json .)
 
-lint: ## formatting, vet and staticcheck, with the newest release
-	@out=$$($$($(NEWEST) $(GO) env GOROOT)/bin/gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
-	$(call each,$(MODULES),$(NEWEST) $(GO) vet ./...)
-	$(NEWEST) $(GO) vet -tags nibfast ./... && $(NEWEST) $(GO) vet -tags invariants ./...
-	$(call each,$(MODULES),$(NEWEST) $(GO) run $(STATICCHECK) ./...)
+# Code that is not used, and the faults that staticcheck knows.
+lint: $(MODULES:%=lint/%) $(addprefix vet/,$(LARGE)) ## staticcheck of every module
+$(MODULES:%=lint/%): lint/%:
+	$(call step,cd $* && $(GO) run $(STATICCHECK) ./...)
 
 exported: ## every name that the public packages export, and how many there are
 	@$(GO) test -count=1 -v -run TestExportedNames ./internal/arch/ | sed -n "s/^ *exports_test.go:[0-9]*: //p"
@@ -77,14 +137,6 @@ vuln: ## known vulnerabilities; says "skipped" where their database cannot be re
 		*"fetching vulnerabilities"*) echo "== $$m: skipped, the database cannot be reached"; exit 0;; \
 		*) echo "== $$m"; echo "$$out"; exit 1;; esac; done
 
-cross: ## build and vet for the other systems; unit tests on 386, and on arm64 and s390x where qemu-user is installed (EMULATED=./... for all)
-	@set -e; for t in $(TARGETS); do echo "== $$t"; export GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0; \
-		$(GO) build ./...; $(GO) vet ./...; $(GO) build -tags nibfast ./...; $(GO) vet -tags nibfast $(FAST); done
-	@echo "== 386: test"; $(GO) list ./... | grep -v internal/arch | GOARCH=386 CGO_ENABLED=0 xargs $(TEST) -short -vet=off
-	@set -e; for t in arm64/aarch64 s390x/s390x; do emulator=qemu-$${t#*/}-static; echo "== $${t%/*}: test"; \
-		if ! command -v $$emulator >/dev/null; then echo "skipped, there is no $$emulator"; continue; fi; \
-		$(GO) list $(EMULATED) | grep -v internal/arch | GOARCH=$${t%/*} CGO_ENABLED=0 xargs $(TEST) -short -vet=off -exec "$(CURDIR)/.ci/emulate $$emulator"; done
-
 bench: ## measure beside the peers in both builds, then make the tables (BENCH=-quick for a look)
 	cd bench && $(GO) run ./cmd/nibbench $(BENCH) && $(GO) run -tags nibfast ./cmd/nibbench $(BENCH)
 	$(MAKE) table
@@ -96,20 +148,26 @@ table: ## tables and pictures in README and docs: the console's from the demo, o
 	$(GO) test -count=1 -run '^TestPicture$$' ./sink/console -update
 	cd bench && $(GO) run ./cmd/table
 
-e2e: export NIB_E2E := $(or $(NIB_E2E),short)
-e2e: ## real servers, disks and browsers, other projects: killed, cut off, full (NIB_E2E=full for the long counts, NIB_SEED to repeat a run)
-	$(GO) test -count=1 -run 'E2E' ./sink/stdout/ ./sink/file/ ./sink/spool/
-	cd bench && $(GO) test -count=1 -v -run 'Rotat' ./files/
-	cd allocs && $(GO) test -count=1 -timeout 90m -v -run 'E2E|Experiment|OldRelease|EveryFix' ./command ./internal/check
-	cd allocs/docgen && $(GO) test -count=1 -timeout 90m -v -run 'E2E|Experiment' ./...
-	$(call each,$(E2E),NIB_E2E_TABLE=$(E2E_TABLE) $(GO) test -count=1 -p 1 -timeout 30m -v ./...)
+# What only real servers, disks, browsers and killed processes show.
+e2e: e2e-sinks e2e-files e2e-allocs $(E2E:%=e2e/%) ## real servers, disks and browsers: killed, cut off, full (NIB_E2E=full for the long counts, NIB_SEED to repeat a run)
+e2e e2e-sinks e2e-files e2e-allocs $(E2E:%=e2e/%): export NIB_E2E := $(or $(NIB_E2E),short)
+e2e-sinks:
+	$(call step,$(TEST) -count=1 -run E2E ./sink/stdout/ ./sink/file/ ./sink/spool/)
+e2e-files:
+	$(call step,cd bench && $(TEST) -count=1 -run Rotat ./files/)
+e2e-allocs:
+	$(call step,cd allocs && $(TEST) -count=1 -timeout 90m -run "E2E|Experiment|OldRelease|EveryFix" ./command ./internal/check \
+		&& cd docgen && $(TEST) -count=1 -timeout 90m -run "E2E|Experiment" ./...)
+$(E2E:%=e2e/%): e2e/%:
+	$(call step,cd $* && NIB_E2E_TABLE=$(E2E_TABLE) $(TEST) -count=1 -p 1 ./...)
 
 pictures: ## the screenshots in docs, by chromium
 	@dir=$$(mktemp -d); (cd e2e/view && NIB_E2E=short NIB_E2E_PICTURES=$$dir $(GO) test -count=1 -run Pictures .) && \
 		cp $$dir/view-1400-light.png $$dir/view-1400-light-range.png $$dir/view-1400-dark-detail.png docs/; rm -r $$dir
 
+# A version that users cannot fetch, build or follow the documents with.
 release-check: ## what users do with a version, from packed modules and outside the checkout: make release-check VERSION=v0.1.0
-	@$(RELEASE_TOOL) check -C $(CURDIR) -version $(or $(VERSION),v0.1.0)
+	$(call step,$(RELEASE_TOOL) check -C $(CURDIR) -version $(or $(VERSION),v0.1.0))
 
 release: vuln ## check, build and tag a version; prints the commands only, unless RELEASE=-yes: make release VERSION=v0.1.0
 	@$(RELEASE_TOOL) tag -C $(CURDIR) -version "$(VERSION)" $(RELEASE)
