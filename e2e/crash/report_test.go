@@ -55,7 +55,7 @@ func count(short, all int) int {
 
 // seed is the seed of everything random in this run.
 var seed = func() uint64 {
-	if text := os.Getenv("NIB_SEED"); text != "" {
+	if text := os.Getenv("NIB_SEED"); text != "" && text != "random" {
 		n, err := strconv.ParseUint(text, 0, 64)
 		if err != nil {
 			panic("NIB_SEED is not a number: " + text)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
@@ -143,14 +144,14 @@ func killed(t *testing.T, dir, file string, round, writers, after int) (acked []
 // killRounds kills children with 1, 8 and 1000 goroutines, and returns the ids
 // that each has acknowledged.
 func killRounds(t *testing.T, dir, file string) (rounds int, acked [][]uint64) {
-	rounds, seed := 12, rand.Uint64()
+	rounds = 12
 	if os.Getenv("NIB_E2E") == "full" {
 		rounds = 500
 	} else if testing.Short() {
 		rounds = 3
 	}
-	t.Logf("%d rounds, seed %d", rounds, seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("%d rounds", rounds)
+	rng := rand.New(rand.NewPCG(seed.Of(t), 0))
 	for round := range rounds {
 		acked = append(acked, killed(t, dir, file, round, []int{1, 8, 1000}[round%3], 1+rng.IntN(2000)))
 	}

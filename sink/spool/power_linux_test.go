@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
@@ -85,8 +86,7 @@ func TestE2EPowerCut(t *testing.T) {
 	if cuts == 0 || testing.Short() {
 		cuts = 3
 	}
-	base, seed := t.TempDir(), rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
+	base, rng := t.TempDir(), rand.New(rand.NewPCG(seed.Of(t), 0))
 	image, dir := filepath.Join(base, "image"), filepath.Join(base, "mounted")
 	must(t, os.Mkdir(dir, 0o700))
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // if the test fails
@@ -101,10 +101,10 @@ func TestE2EPowerCut(t *testing.T) {
 		there += checkSynced(t, filepath.Join(dir, "spool"), first, synced)
 		must(t, unmount(dir))
 		if t.Failed() {
-			t.Fatalf("cut %d of %d, seed %d", cut, cuts, seed)
+			t.Fatalf("cut %d of %d", cut, cuts)
 		}
 	}
-	t.Logf("%d cuts or more, seed %d: %d lines were under the watermark, 0 of them lost; %d arrived", cuts, seed, promised, there)
+	t.Logf("%d cuts or more: %d lines were under the watermark, 0 of them lost; %d arrived", cuts, promised, there)
 	if promised == 0 {
 		t.Error("nothing was promised")
 	}

@@ -30,7 +30,7 @@ func requests(token, host string) []request {
 		{name: "own origin", path: "/" + token + "/api/rows", header: [2]string{"Origin", "http://" + host}, want: 200},
 		{name: "no token", path: "/", want: 403},
 		{name: "no token for the API", path: "/api/rows", want: 403},
-		{name: "wrong token", path: "/" + token[:25] + "A/", want: 403},
+		{name: "wrong token", path: "/" + wrong(token) + "/", want: 403},
 		{name: "a part of the token", path: "/" + token[:25] + "/", want: 403},
 		{name: "token without the slash", path: "/" + token, want: 403},
 		{name: "token in the query", path: "/?token=" + token, want: 403},
@@ -44,6 +44,15 @@ func requests(token, host string) []request {
 		{name: "outside of the page", path: "/" + token + "/../../etc/passwd", want: 307}, // to a path without the token
 		{name: "no file of the page", path: "/" + token + "/SHA256SUMS", want: 404},
 	}
+}
+
+// wrong returns a token that differs from the right one in its last letter.
+func wrong(token string) string {
+	last := len(token) - 1
+	if token[last] == 'A' {
+		return token[:last] + "B"
+	}
+	return token[:last] + "A"
 }
 
 func TestOnlyThePageIsAnswered(t *testing.T) {

@@ -24,12 +24,11 @@ import (
 	"path"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
@@ -211,7 +210,7 @@ func (l Life) world(t testing.TB, c *Case) *World {
 
 // Enumerate runs the life without a fault, and then once for each case, or for
 // as many as this run of the tests has time for: all with NIB_E2E=full or with
-// the name of a case. NIB_SEED repeats a selection.
+// the name of a case. Package seed selects them.
 func (l Life) Enumerate(t *testing.T) {
 	t.Helper()
 	recorded := l.world(t, nil)
@@ -221,7 +220,7 @@ func (l Life) Enumerate(t *testing.T) {
 	}
 	calls := recorded.calls
 	cases := Cases(calls)
-	chosen, seed := choose(t, cases)
+	chosen := choose(t, cases)
 	struck := 0
 	for _, c := range chosen {
 		t.Run(c.String(), func(t *testing.T) {
@@ -230,7 +229,7 @@ func (l Life) Enumerate(t *testing.T) {
 			struck += min(w.Struck(), 1)
 		})
 	}
-	t.Logf("%d calls, %d cases, %d of them run (NIB_SEED=%d), %d with a fault", len(calls), len(cases), len(chosen), seed, struck)
+	t.Logf("%d calls, %d cases, %d of them run, %d with a fault", len(calls), len(cases), len(chosen), struck)
 	if !single() && struck*10 < len(chosen)*9 {
 		t.Errorf("only %d of %d cases met their call: the life does not repeat itself", struck, len(chosen))
 	}
@@ -259,25 +258,18 @@ func single() bool {
 }
 
 // choose returns the cases that are run.
-func choose(t testing.TB, cases []Case) (chosen []Case, seed uint64) {
+func choose(t testing.TB, cases []Case) (chosen []Case) {
 	n := 400
 	switch mode := os.Getenv("NIB_E2E"); {
 	case mode == "full" || single():
-		return cases, 0
+		return cases
 	case mode == "short":
 		n = 1000
 	case testing.Short():
 		n = 100
 	}
-	seed = uint64(time.Now().UnixNano())
-	if text := os.Getenv("NIB_SEED"); text != "" {
-		s, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("NIB_SEED: %v", err)
-		}
-		seed = s
-	}
 	chosen = slices.Clone(cases)
-	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
-	return chosen[:min(n, len(chosen))], seed
+	random := rand.New(rand.NewPCG(seed.Of(t), 0))
+	random.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+	return chosen[:min(n, len(chosen))]
 }
