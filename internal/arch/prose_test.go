@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-// columns is where prose is wrapped, in comments and in Markdown. A tab of the
-// indentation counts as one.
-const columns = 80
+// proseColumns is where prose is wrapped, in comments and in Markdown. A tab of
+// the indentation counts as one.
+const proseColumns = 80
 
 // checkWrapped finds comments that are too wide. The output of an example and
 // text indented by a tab is no prose.
@@ -30,7 +30,7 @@ func checkWrapped(t *tree) (violations []string) {
 			text, comment := strings.CutPrefix(strings.TrimLeft(line, "\t"), "// ")
 			output = comment && (output || strings.HasPrefix(text, "Output:"))
 			if comment && !output && tooWide(line) {
-				violations = append(violations, fmt.Sprintf("%s:%d: wrap the comment at %d columns", s.path, n, columns))
+				violations = append(violations, fmt.Sprintf("%s:%d: wrap the comment at %d columns", s.path, n, proseColumns))
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func checkMarkdown(fsys fs.FS) (violations []string) {
 				violations = append(violations, fmt.Sprintf("%s:%d: resolve the conflict", name, n))
 			}
 			if prose && tooWide(line) {
-				violations = append(violations, fmt.Sprintf("%s:%d: wrap the text at %d columns", name, n, columns))
+				violations = append(violations, fmt.Sprintf("%s:%d: wrap the text at %d columns", name, n, proseColumns))
 			}
 		}
 		return nil
@@ -80,11 +80,11 @@ var conflict = []string{"<<<<<<< ", ">>>>>>> "}
 func tooWide(line string) bool {
 	line = strings.TrimRight(line, "\r\n")
 	first, _, _ := strings.Cut(strings.TrimLeft(line, "\t /-*>"), " ")
-	return utf8.RuneCountInString(line) > columns && utf8.RuneCountInString(first) < columns/2
+	return utf8.RuneCountInString(line) > proseColumns && utf8.RuneCountInString(first) < proseColumns/2
 }
 
 func TestProseIsWrapped(t *testing.T) {
-	wide, link := strings.Repeat("word ", 17)+"word", "https://example.org/"+strings.Repeat("x", columns)
+	wide, link := strings.Repeat("word ", 17)+"word", "https://example.org/"+strings.Repeat("x", proseColumns)
 	tryOn(t, checkWrapped, []fixture{
 		{"wide", map[string]string{"a.go": "// " + wide + "\npackage a\n"}, []string{"a.go:1"}},
 		{"wide in a function", map[string]string{"a.go": "package a\n\nfunc a() {\n\t// " + wide + "\n}\n"}, []string{"a.go:4"}},

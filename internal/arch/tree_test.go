@@ -16,6 +16,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 )
@@ -150,18 +151,19 @@ func folderOf(importPath string) (folder string, ok bool) {
 	return strings.CutPrefix(importPath, root+"/")
 }
 
+var loadRepository = sync.OnceValues(func() (*tree, error) { return load(os.DirFS("../..")) })
+
 // repository returns the tree that contains this package.
 func repository(t *testing.T) (*tree, fs.FS) {
 	t.Helper()
-	fsys := os.DirFS("../..")
-	loaded, err := load(fsys)
+	loaded, err := loadRepository()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(loaded.files) < 20 {
 		t.Fatalf("got %d files, want those of the whole repository", len(loaded.files))
 	}
-	return loaded, fsys
+	return loaded, os.DirFS("../..")
 }
 
 // report fails t with the violations.

@@ -52,6 +52,8 @@ func unwatched(c Config) Config {
 
 func TestAllocWriteRecord(t *testing.T) {
 	full := strangeFS{vfs.OS(), func([]byte) (int, error) { return 0, syscall.ENOSPC }}
+	// Thousands of long lines would fill a small disk.
+	dropped := strangeFS{vfs.OS(), func(p []byte) (int, error) { return len(p), nil }}
 	everything := Config{MaxSize: 1 << 40, Every: time.Hour, At: []string{"00:00"}, MaxBackups: 3, MinFree: 1}
 	watched := everything
 	watched.clock = looking()
@@ -62,13 +64,13 @@ func TestAllocWriteRecord(t *testing.T) {
 		want error
 	}{
 		{"unbuffered", Config{}, 300, nil},
-		{"long line", Config{}, 100_000, nil},
+		{"long line", Config{fs: dropped}, 100_000, nil},
 		{"with everything", everything, 300, nil},
 		{"looking each time", watched, 300, nil},
 		{"buffered", Config{Buffer: 4096}, 300, nil},
 		{"with an index", Config{Index: true}, 300, nil},
 		{"buffered, with an index", Config{Index: true, Buffer: 4096}, 300, nil},
-		{"a block with each line", Config{Index: true}, 300_000, nil},
+		{"a block with each line", Config{Index: true, fs: dropped}, 300_000, nil},
 		{"longer than the buffer", Config{Buffer: 200}, 300, nil},
 		{"synced", Config{Sync: SyncAlways, fs: unsyncedFS{vfs.OS()}}, 300, nil},
 		{"full", Config{fs: full}, 300, syscall.ENOSPC},
