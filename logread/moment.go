@@ -42,6 +42,9 @@ func ParseMoment(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a time: write 2026-11-21T09:30:00Z, 14:30, yesterday or -3h", text)
 }
 
+// maxDays is less than a time.Duration can be.
+const maxDays = 36_500
+
 func parseRelative(text string, now time.Time) (time.Time, bool) {
 	if t, ok := parseDay(text, now); ok {
 		return t, true
@@ -55,12 +58,15 @@ func parseRelative(text string, now time.Time) (time.Time, bool) {
 		}
 	}
 	ago := strings.TrimPrefix(text, "-")
-	if n, unit := strings.TrimRight(ago, "dw"), time.Duration(24*time.Hour); n != ago {
-		if strings.HasSuffix(ago, "w") {
-			unit *= 7
-		}
+	if n := strings.TrimRight(ago, "dw"); n != ago {
 		days, err := strconv.ParseFloat(n, 64)
-		return now.Add(-time.Duration(days * float64(unit))), err == nil && days >= 0 && days < 36500 && len(n) == len(ago)-1
+		if strings.HasSuffix(ago, "w") {
+			days *= 7
+		}
+		if err != nil || days < 0 || days >= maxDays || len(n) != len(ago)-1 {
+			return now, false
+		}
+		return now.Add(-time.Duration(days * float64(24*time.Hour))), true
 	}
 	d, err := time.ParseDuration(ago)
 	return now.Add(-d), err == nil && d >= 0

@@ -53,6 +53,9 @@ func TestTraceparentIsOfVersion00(t *testing.T) {
 		{"00" + ids + "03", "00" + ids + "03"},
 		{"01" + ids + "00", "00" + ids + "00"},
 		{"cc" + ids + "03", "00" + ids + "01"},
+		{"cc" + ids + "09", "00" + ids + "01"},
+		{"cc" + ids + "08", "00" + ids + "00"},
+		{"cc" + ids + "0f", "00" + ids + "01"},
 		{"cc" + ids + "fe-" + strings.Repeat("x", 1<<20) + "\r\n", "00" + ids + "00"},
 		{"ff" + ids + "01", ""},
 	} {

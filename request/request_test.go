@@ -336,6 +336,24 @@ func (endsGoroutine) Error() string {
 	return ""
 }
 
+func TestOnFailureRunsOnceForARequest(t *testing.T) {
+	runs := 0
+	var r request.Request
+	p := request.New(request.Config{OnFailure: func(context.Context) { runs++ }})
+	r.Start(context.Background(), p, nib.NewSink(new(nibtest.Recorder)), "r1", "")
+	for n := range 3 {
+		if e := r.End(request.Outcome{Failed: true}); e != nil {
+			if n > 0 {
+				t.Errorf("End %d returned an event", n+1)
+			}
+			e.Send()
+		}
+	}
+	if runs != 1 {
+		t.Errorf("OnFailure ran %d times, want once", runs)
+	}
+}
+
 // TestOnFailureMayEndItsGoroutine checks that a request whose OnFailure calls
 // runtime.Goexit ends as others do.
 func TestOnFailureMayEndItsGoroutine(t *testing.T) {

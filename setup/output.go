@@ -252,7 +252,7 @@ const (
 func (w *wanted) expandPaths() error {
 	for _, path := range []*string{&w.Path, &w.Spool} {
 		var err error
-		if *path, err = expandPath(*path); err != nil {
+		if *path, err = expandPath(*path, os.Hostname); err != nil {
 			return err
 		}
 	}
@@ -261,12 +261,12 @@ func (w *wanted) expandPaths() error {
 
 // expandPath replaces {host} by the name of the machine, which is one element
 // of a path, and {pid} by the number of the process.
-func expandPath(path string) (string, error) {
+func expandPath(path string, hostname func() (string, error)) (string, error) {
 	path = strings.ReplaceAll(path, pidMark, strconv.Itoa(os.Getpid()))
 	if !strings.Contains(path, hostMark) {
 		return path, nil
 	}
-	host, err := os.Hostname()
+	host, err := hostname()
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%s in a path: %w", hostMark, err)

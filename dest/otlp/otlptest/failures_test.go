@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -293,25 +294,30 @@ func TestWrongPathHoldsEverything(t *testing.T) {
 }
 
 // If a partial success rejects all records of a request, they are known, and
-// are not sent again.
+// are not sent again. A server may count more records than it was sent.
 func TestPartialSuccessForAllIsRejected(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &receiver{answer: func(w http.ResponseWriter, q *request) {
-			w.Header().Set("Content-Type", "Application/X-Protobuf") // the case does not matter
-			partial(w, q, int64(len(q.records)), "quota")
-		}}
-		l, stop := serve(s)
-		defer stop()
-		d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
-		rejected, _ := deliverAll(t, d, batchOf(1, 100))
-		if len(rejected) != 100 || !strings.HasSuffix(rejected[99], "were rejected: quota") || s.requests != 1 {
-			t.Errorf("got %d rejections in %d requests: %.200q", len(rejected), s.requests, rejected)
-		}
-	})
+	for _, more := range []int64{0, 1, math.MaxInt64 - 100} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &receiver{answer: func(w http.ResponseWriter, q *request) {
+				w.Header().Set("Content-Type", "Application/X-Protobuf") // the case does not matter
+				partial(w, q, int64(len(q.records))+more, "quota")
+			}}
+			l, stop := serve(s)
+			defer stop()
+			d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			rejected, _ := deliverAll(t, d, batchOf(1, 100))
+			if len(rejected) != 100 || !strings.HasSuffix(rejected[99], "were rejected: quota") || s.requests != 1 {
+				t.Errorf("%d more: got %d rejections in %d requests: %.200q", more, len(rejected), s.requests, rejected)
+			}
+			if st := d.Stats(); st.Records != 0 || st.Rejected != 100 || st.PartialRejected != 0 {
+				t.Errorf("%d more: got %+v, want 100 rejected records", more, st)
+			}
+		})
+	}
 }
 
 // A certificate for another name is an error on each attempt; nothing is sent.
