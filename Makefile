@@ -2,9 +2,12 @@
 MODULES  := $(patsubst %/,%,$(dir $(foreach m,$(wildcard go.mod */go.mod */*/go.mod */*/*/go.mod),$(if $(findstring /testdata/,$m),,$m))))
 # Modules that need servers, disks, a browser or many other modules.
 E2E      := $(filter e2e e2e/% %/e2e examples/shop,$(MODULES))
-# Modules whose tests need only Go, those with the longest tests first.
-LONGEST  := allocs . dest/kafka/kfaketest cmd/nib bench
-TESTED   := $(filter $(LONGEST),$(MODULES)) $(filter-out $(LONGEST) $(E2E),$(MODULES))
+# Modules whose tests need only Go, those with the longest tests first. docgen
+# makes documents, by hours of measuring.
+LONGEST  := . allocs dest/kafka/kfaketest cmd/nib bench
+TESTED   := $(filter $(MODULES),$(LONGEST)) $(filter-out $(LONGEST) $(E2E) allocs/docgen,$(MODULES))
+# Modules with code that services run, where memory is shared.
+RACED    := $(filter . bridge/% dest/% cmd/nib,$(TESTED))
 # Modules that require hundreds of others: to compile these is most of the work.
 LARGE    := $(filter allocs/e2e e2e/metrics e2e/kubernetes e2e/recipes examples/shop,$(MODULES))
 GO       ?= go
@@ -31,9 +34,6 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 export NIB_SEED ?= $(shell printf '%d' 0x$$(git rev-parse HEAD^{tree} 2>/dev/null | cut -c1-12))
 # Two steps at a time, the output of each in one piece.
 MAKEFLAGS += -j2 -Otarget
-, := ,
-# A step of the checks: $(call step,COMMAND), without single quotes.
-step = @.ci/step '$@' '$(1)'
 
 .PHONY: help pictures demo check form versions gofmt arch test race alloc gate fuzz lint mutate vuln bench compare e2e table cross release release-check apidiff exported \
 	$(foreach verb,vet test short race lint e2e fuzz,$(MODULES:%=$(verb)/%)) $(SYSTEMS:%=vet/%) $(RELEASES:%=alloc/%)
@@ -42,7 +42,7 @@ help: ## list the verbs
 	@grep -hE '^[a-z0-9-]+:.*##' Makefile | sed -E 's/:[^#]*## / \t/' | expand -t 15
 
 demo: ## a real HTTP service, its access log, and proof that nothing is lost
-	$(call step,cd cmd/nib && $(GO) run . demo $(DEMO))
+	@.ci/step '$@' 'cd cmd/nib && $(GO) run . demo $(DEMO)'
 
 check: form $(TESTED:%=short/%) ## form and the short tests, with nothing but Go: before each commit
 
@@ -54,76 +54,79 @@ test: arch $(TESTED:%=test/%) ## all tests of all modules that need nothing but 
 form: gofmt arch-short $(addprefix vet/,$(filter-out $(LARGE),$(MODULES))) vet-newest vet-tags $(SYSTEMS:%=vet/%) ## gofmt, the rules of the architecture, vet of every module and system
 
 gofmt:
-	$(call step,out=$$($$($(NEWEST) $(GO) env GOROOT)/bin/gofmt -l .); [ -z "$$out" ] || { echo "gofmt -w would change:"; echo "$$out"; exit 1; })
+	@.ci/step '$@' 'out=$$($$($(NEWEST) $(GO) env GOROOT)/bin/gofmt -l .); [ -z "$$out" ] || { echo "gofmt -w would change:"; echo "$$out"; exit 1; }'
 
 arch-short:
-	$(call step,$(TEST) -short -count=1 ./internal/arch/)
+	@.ci/step '$@' '$(TEST) -short -count=1 ./internal/arch/'
 
 arch: ## the rules of the architecture, with those that build programs
-	$(call step,$(TEST) -count=1 ./internal/arch/)
+	@.ci/step '$@' '$(TEST) -count=1 ./internal/arch/'
 
 $(MODULES:%=vet/%): vet/%:
-	$(call step,cd $* && $(GO) vet ./...)
+	@.ci/step '$@' 'cd $* && $(GO) vet ./...'
 
 $(SYSTEMS:%=vet/%): vet/%:
-	$(call step,export GOOS=$(*D) GOARCH=$(*F) CGO_ENABLED=0 && $(GO) vet ./...)
+	@.ci/step '$@' 'export GOOS=$(*D) GOARCH=$(*F) CGO_ENABLED=0 && $(GO) vet ./...'
 
 # event_go127.go is the only file that the newest release alone compiles.
 vet-newest:
-	$(call step,$(NEWEST) $(GO) vet .)
+	@.ci/step '$@' '$(NEWEST) $(GO) vet .'
 
 vet-tags:
-	$(call step,$(GO) vet -tags nibfast $(FAST) && $(GO) vet -tags invariants ./pool/... ./internal/jsonenc)
+	@.ci/step '$@' '$(GO) vet -tags nibfast $(FAST) && $(GO) vet -tags invariants ./pool/... ./internal/jsonenc'
 
 $(TESTED:%=short/%): short/%:
-	$(call step,cd $* && $(GO) list ./... | grep -v internal/arch | xargs $(TEST) -short)
+	@.ci/step '$@' 'cd $* && $(GO) list ./... | grep -v internal/arch | xargs $(TEST) -short'
 
 $(TESTED:%=test/%): test/%:
-	$(call step,cd $* && $(GO) list ./... | grep -v internal/arch | xargs $(TEST))
+	@.ci/step '$@' 'cd $* && $(GO) list ./... | grep -v internal/arch | xargs $(TEST)'
 
 # Races, and misuse that the tag invariants detects, in the packages that import
 # sync or sync/atomic, tests included.
-race: race-pool $(TESTED:%=race/%) ## race detector and misuse checks, where memory is shared
-$(TESTED:%=race/%): race/%:
-	$(call step,cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | awk "/[[ ]sync(\/atomic)?[] ]/ { print \$$1 }" | xargs -r $(TEST) -race -tags invariants -short)
+race: $(RACED:%=race/%) race-pool ## race detector and misuse checks, where memory is shared
+$(RACED:%=race/%): race/%:
+	@.ci/step '$@' 'cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | awk "/[[ ]sync(\/atomic)?[] ]/ { print \$$1 }" | xargs -r $(TEST) -race -tags invariants -short'
 
 # The tag invariants replaces the fast path of pools.
 race-pool:
-	$(call step,$(TEST) -race -short ./pool/...)
+	@.ci/step '$@' '$(TEST) -race -short ./pool/...'
 
 nibfast: ## the packages that the tag nibfast changes
-	$(call step,$(TEST) -tags nibfast -short $(FAST) && $(TEST) -race -tags nibfast -short $(FAST))
+	@.ci/step '$@' '$(TEST) -tags nibfast -short $(FAST) && $(TEST) -race -tags nibfast -short $(FAST)'
 
 # Allocations that one release makes and another one does not.
 alloc: $(RELEASES:%=alloc/%) ## exact allocation counts on every supported Go release, in the packages that have such tests
 $(RELEASES:%=alloc/%): alloc/%:
-	$(call step,for m in . $(wildcard bridge/*) dest/otlp dest/elastic; do cd $(CURDIR)/$$m; \
-		dirs=$$(grep -lEi "^func Test.*alloc" $$($(GO) list -f "{{.Dir}}/*_test.go" ./...) 2>/dev/null | xargs -r -n1 dirname | sort -u); test -n "$$dirs" -o $$m != .; \
-		least=$$($(GO) list -m -f "{{.GoVersion}}"); \
-		[ -z "$$dirs" ] || [ "$$(printf "%s\n" $$least $(*:go%=%) | sort -V | head -1)" != $$least ] || GOTOOLCHAIN=$* $(TEST) -count=1 -run "(?i)alloc" $$dirs; done)
+	@.ci/step '$@' 'for m in . $(wildcard bridge/*) dest/otlp dest/elastic; do \
+		cd $(CURDIR)/$$m; least=$$(go list -m -f "{{.GoVersion}}"); \
+		[ "$$(printf "%s\n" $$least $(*:go%=%) | sort -V | head -1)" = $$least ] || continue; \
+		files=$$($(GO) list -f "{{range .TestGoFiles}}{{\$$.Dir}}/{{.}} {{end}}{{range .XTestGoFiles}}{{\$$.Dir}}/{{.}} {{end}}" ./...); \
+		dirs=$$({ grep -lEi "^func Test.*alloc" $$files || true; } | xargs -r -n1 dirname | sort -u); \
+		[ -z "$$dirs" ] || GOTOOLCHAIN=$* $(TEST) -count=1 -run "(?i)alloc" $$dirs; \
+	done'
 
 # Code that depends on the size of int, on alignment or on the order of bytes.
 cross: cross/386 cross/arm64 cross/s390x ## unit tests on 386, and on arm64 and s390x where qemu-user is installed
 cross/386:
-	$(call step,GOARCH=386 CGO_ENABLED=0 $(TEST) -short . ./schema ./pool/... $(EMULATED))
+	@.ci/step '$@' 'GOARCH=386 CGO_ENABLED=0 $(TEST) -short . ./schema ./pool/... $(EMULATED)'
 cross/arm64: emulator := qemu-aarch64-static
 cross/s390x: emulator := qemu-s390x-static
 cross/arm64 cross/s390x: cross/%:
-	$(call step,command -v $(emulator) >/dev/null || { echo "skipped, there is no $(emulator)"; exit 0; }; \
-		GOARCH=$* CGO_ENABLED=0 $(TEST) -short -exec "$(CURDIR)/.ci/emulate $(emulator)" $(EMULATED))
+	@.ci/step '$@' 'command -v $(emulator) >/dev/null || { echo "skipped, there is no $(emulator)"; exit 0; }; \
+		GOARCH=$* CGO_ENABLED=0 $(TEST) -short -exec "$(CURDIR)/.ci/emulate $(emulator)" $(EMULATED)'
 
 fuzz: ## every fuzz target, FUZZTIME each
-	$(call step,.ci/fuzz $(FUZZTIME) . $(wildcard bridge/*) dest/kafka dest/otlp/otlptest allocs)
+	@.ci/step '$@' '.ci/fuzz $(FUZZTIME) . $(wildcard bridge/*) dest/kafka dest/otlp/otlptest allocs'
 
 # A line of an event that allocates on some release.
 gate: ## which lines of nib's own events allocate, on every release, by its own tool
-	$(call step,cd allocs && $(NEWEST) $(GO) run ./cmd/allocs -C .. --plain --bench "" --log-calls=false --root "github.com/nib-log/nib.(*Event).*" \
-		--go 1.24$(,)1.25$(,)1.26$(,)1.27 --baseline nib.baseline.json .)
+	@.ci/step '$@' 'cd allocs && $(NEWEST) $(GO) run ./cmd/allocs -C .. --plain --bench "" --log-calls=false --root "github.com/nib-log/nib.(*Event).*" \
+		--go 1.24,1.25,1.26,1.27 --baseline nib.baseline.json .'
 
 # Code that is not used, and the faults that staticcheck knows.
 lint: $(MODULES:%=lint/%) $(addprefix vet/,$(LARGE)) ## staticcheck of every module
 $(MODULES:%=lint/%): lint/%:
-	$(call step,cd $* && $(GO) run $(STATICCHECK) ./...)
+	@.ci/step '$@' 'cd $* && $(GO) run $(STATICCHECK) ./...'
 
 exported: ## every name that the public packages export, and how many there are
 	@$(GO) test -count=1 -v -run TestExportedNames ./internal/arch/ | sed -n "s/^ *exports_test.go:[0-9]*: //p"
@@ -149,17 +152,16 @@ table: ## tables and pictures in README and docs: the console's from the demo, o
 	cd bench && $(GO) run ./cmd/table
 
 # What only real servers, disks, browsers and killed processes show.
-e2e: e2e-sinks e2e-files e2e-allocs $(E2E:%=e2e/%) ## real servers, disks and browsers: killed, cut off, full (NIB_E2E=full for the long counts, NIB_SEED to repeat a run)
-e2e e2e-sinks e2e-files e2e-allocs $(E2E:%=e2e/%): export NIB_E2E := $(or $(NIB_E2E),short)
+e2e: e2e-sinks e2e-files $(E2E:%=e2e/%) $(if $(filter full,$(NIB_E2E)),e2e-allocs) ## real servers, disks and browsers: killed, cut off, full (NIB_E2E=full for all of them and the long counts)
+E2E_TEST = NIB_E2E=$(or $(NIB_E2E),short) $(TEST) $(if $(filter full,$(NIB_E2E)),,-short) -count=1
 e2e-sinks:
-	$(call step,$(TEST) -count=1 -run E2E ./sink/stdout/ ./sink/file/ ./sink/spool/)
+	@.ci/step '$@' '$(E2E_TEST) -run E2E ./sink/stdout/ ./sink/file/ ./sink/spool/'
 e2e-files:
-	$(call step,cd bench && $(TEST) -count=1 -run Rotat ./files/)
+	@.ci/step '$@' 'cd bench && $(E2E_TEST) -run Rotat ./files/'
 e2e-allocs:
-	$(call step,cd allocs && $(TEST) -count=1 -timeout 90m -run "E2E|Experiment|OldRelease|EveryFix" ./command ./internal/check \
-		&& cd docgen && $(TEST) -count=1 -timeout 90m -run "E2E|Experiment" ./...)
+	@.ci/step '$@' 'cd allocs && $(E2E_TEST) -timeout 90m ./... && cd docgen && $(E2E_TEST) -timeout 90m ./...'
 $(E2E:%=e2e/%): e2e/%:
-	$(call step,cd $* && NIB_E2E_TABLE=$(E2E_TABLE) $(TEST) -count=1 -p 1 ./...)
+	@.ci/step '$@' 'cd $* && NIB_E2E_TABLE=$(E2E_TABLE) $(E2E_TEST) -p 1 ./...'
 
 pictures: ## the screenshots in docs, by chromium
 	@dir=$$(mktemp -d); (cd e2e/view && NIB_E2E=short NIB_E2E_PICTURES=$$dir $(GO) test -count=1 -run Pictures .) && \
@@ -167,7 +169,7 @@ pictures: ## the screenshots in docs, by chromium
 
 # A version that users cannot fetch, build or follow the documents with.
 release-check: ## what users do with a version, from packed modules and outside the checkout: make release-check VERSION=v0.1.0
-	$(call step,$(RELEASE_TOOL) check -C $(CURDIR) -version $(or $(VERSION),v0.1.0))
+	@.ci/step '$@' '$(RELEASE_TOOL) check -C $(CURDIR) -version $(or $(VERSION),v0.1.0)'
 
 release: vuln ## check, build and tag a version; prints the commands only, unless RELEASE=-yes: make release VERSION=v0.1.0
 	@$(RELEASE_TOOL) tag -C $(CURDIR) -version "$(VERSION)" $(RELEASE)

@@ -34,6 +34,9 @@ func command(t *testing.T) string {
 // PartitioningKeyed by the key in its target, round robin by the mark that the
 // service has stored. Without the key it refuses.
 func TestRelayAfterKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out of short mode: dest/kafka/kfaketest has the same case with a broker in memory")
+	}
 	for _, mode := range []string{"keyed", "round robin"} {
 		t.Run(mode, func(t *testing.T) {
 			rounds, options := 2, ""

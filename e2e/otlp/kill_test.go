@@ -34,6 +34,9 @@ func check(t *testing.T, res kills.Result) {
 
 // The Collector writes a request to its file before it responds.
 func TestKillWithCollector(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out of short mode: it compiles the Collector")
+	}
 	check(t, kills.Run(t, receivers.StartCollector(t)))
 }
 

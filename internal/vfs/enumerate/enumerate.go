@@ -28,6 +28,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nib-log/nib/internal/invariants"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
@@ -265,6 +266,8 @@ func choose(t testing.TB, cases []Case) (chosen []Case) {
 		return cases
 	case mode == "short":
 		n = 1000
+	case testing.Short() && invariants.Enabled: // the cases that follow need no checks of memory
+		n = 25
 	case testing.Short():
 		n = 100
 	}
