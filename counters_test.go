@@ -16,8 +16,9 @@ func TestCountersAreShownUnderTheirNames(t *testing.T) {
 	s.aborted.Store(3)
 	s.misused.Store(4)
 	idle := idleLogger.core.state.misused.Load() // of all loggers
-	if got, want := l.Stats(), (Stats{Failed: 1, Reentrant: 2, Aborted: 3, Misused: 4 + idle}); got != want {
-		t.Errorf("Stats: got %+v, want %+v", got, want)
+	stats := Stats{Failed: 1, Reentrant: 2, Aborted: 3, Misused: 4 + idle}
+	if got := l.Stats(); got != stats {
+		t.Errorf("Stats: got %+v, want %+v", got, stats)
 	}
 	want := map[string]float64{
 		"nib_logger_failed_lines_total": 1, "nib_logger_reentrant_lines_total": 2,

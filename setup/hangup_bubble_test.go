@@ -9,13 +9,13 @@ import (
 	"testing/synctest"
 )
 
-// Files that are renamed while they are reopened are reopened once more, however
-// many signals arrive.
+// Files that are renamed while they are reopened are reopened once more,
+// however many signals arrive.
 func TestHangupsDuringAReopen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs, goOn := 0, make(chan bool)
-		l := &Log{outputs: []*output{{name: "file", reopen: func() error { runs++; <-goOn; return nil }}}}
-		s := &signals{log: l}
+		reopen := func() error { runs++; <-goOn; return nil }
+		s := &signals{log: &Log{outputs: []*output{{name: "file", reopen: reopen}}}}
 		hangup := func(signals, want int) {
 			t.Helper()
 			for range signals {

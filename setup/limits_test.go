@@ -11,10 +11,12 @@ import (
 
 func TestHostInAPath(t *testing.T) {
 	for host, want := range map[string]string{
-		"web-1": "/var/log/web-1/app.log", "web-1.example.org": "/var/log/web-1.example.org/app.log", "...": "/var/log/.../app.log",
-		"": "", ".": "", "..": "", "a/b": "", `a\b`: "", "a\x00b": "",
+		"web-1": "/var/log/web-1/app.log", "web-1.org": "/var/log/web-1.org/app.log",
+		"...": "/var/log/.../app.log",
+		"":    "", ".": "", "..": "", "a/b": "", `a\b`: "", "a\x00b": "",
 	} {
-		got, err := expandPath("/var/log/{host}/app.log", func() (string, error) { return host, nil })
+		known := func() (string, error) { return host, nil }
+		got, err := expandPath("/var/log/{host}/app.log", known)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: got %q, %v, want %q", host, got, err, want)
 		}
@@ -23,7 +25,8 @@ func TestHostInAPath(t *testing.T) {
 	if got, err := expandPath("/var/log/{host}", unknown); err == nil {
 		t.Errorf("without a name: got %q, want an error", got)
 	}
-	if got, err := expandPath("/var/log/{pid}", unknown); got != "/var/log/"+strconv.Itoa(os.Getpid()) || err != nil {
-		t.Errorf("{pid}: got %q, %v", got, err)
+	want := "/var/log/" + strconv.Itoa(os.Getpid())
+	if got, err := expandPath("/var/log/{pid}", unknown); got != want || err != nil {
+		t.Errorf("{pid}: got %q, %v, want %q", got, err, want)
 	}
 }

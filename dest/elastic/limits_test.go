@@ -25,7 +25,8 @@ func answer(d *Destination, refused int, others ...string) error {
 	for i := range items {
 		d.sent = append(d.sent, i)
 	}
-	_, err := d.read(httpsend.Response{Status: 200, Body: []byte(`{"items":[` + strings.Join(items, ",") + `]}`)})
+	body := `{"items":[` + strings.Join(items, ",") + `]}`
+	_, err := d.read(httpsend.Response{Status: 200, Body: []byte(body)})
 	return err
 }
 
@@ -59,10 +60,13 @@ func TestEachOfManyIsRefused(t *testing.T) {
 	}
 }
 
-// A limit that was lowered doubles until it is MaxRequest again, and no further.
+// A limit that was lowered doubles until it is MaxRequest again.
 func TestLimitRisesToMaxRequest(t *testing.T) {
-	for limit, want := range map[int]int{100: 200, 499: 998, 500: 1000, 501: 1000, 999: 1000, 1000: 1000} {
-		d := &Destination{c: Config{MaxRequest: 1000}, limit: limit, limited: time.Now().Add(-2 * limitTime)}
+	long := time.Now().Add(-2 * limitTime)
+	for limit, want := range map[int]int{
+		100: 200, 499: 998, 500: 1000, 501: 1000, 999: 1000, 1000: 1000,
+	} {
+		d := &Destination{c: Config{MaxRequest: 1000}, limit: limit, limited: long}
 		if more, err := d.send(t.Context(), nil); more || err != nil || d.limit != want {
 			t.Errorf("%d: got a limit of %d, %v, %v, want %d", limit, d.limit, more, err, want)
 		}

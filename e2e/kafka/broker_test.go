@@ -10,7 +10,7 @@ import (
 
 func TestStart(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left out of short mode: dest/kafka/kfaketest has the same case with a broker in memory")
+		t.Skip("in short mode, kfaketest has this case with a broker in memory")
 	}
 	c := cluster.Start(t, 1)
 	c.Create("logs", 1)

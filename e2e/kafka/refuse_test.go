@@ -20,7 +20,7 @@ import (
 // topic.
 func TestEverythingRefused(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left out of short mode: dest/kafka/kfaketest has the same case with a broker in memory")
+		t.Skip("in short mode, kfaketest has this case with a broker in memory")
 	}
 	brokers := cluster.Start(t, 1)
 	for _, c := range []struct {

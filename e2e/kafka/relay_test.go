@@ -35,7 +35,7 @@ func command(t *testing.T) string {
 // service has stored. Without the key it refuses.
 func TestRelayAfterKills(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left out of short mode: dest/kafka/kfaketest has the same case with a broker in memory")
+		t.Skip("in short mode, kfaketest has this case with a broker in memory")
 	}
 	for _, mode := range []string{"keyed", "round robin"} {
 		t.Run(mode, func(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 // sends all that it does not find.
 func TestRetentionPassesTheMark(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left out of short mode: dest/kafka/kfaketest has the same case with a broker in memory")
+		t.Skip("in short mode, kfaketest has this case with a broker in memory")
 	}
 	brokers := cluster.Start(t, 1)
 	brokers.Create("logs", 1)

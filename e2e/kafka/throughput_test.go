@@ -129,7 +129,7 @@ func compare(t *testing.T, addrs []string, what string) {
 
 func TestThroughput(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left out of short mode: dest/kafka/kfaketest has the same case with a broker in memory")
+		t.Skip("in short mode, kfaketest has this case with a broker in memory")
 	}
 	if !json.Valid(line(1)) {
 		t.Fatal("not JSON")

@@ -21,8 +21,9 @@ func TestWidthAtTheEndsOfBlocks(t *testing.T) {
 	}
 	// UAX #11: half-width forms, and characters that are as wide as in Latin text.
 	for r, want := range map[rune]int{
-		'\uFF60': 2, '\uFF61': 1, '\uFFDC': 1, '\uFFE0': 2, '\uFFE6': 2, '\uFFE7': 1, 'a': 1, 'é': 1,
-		'\u0300': 0, '\u200B': 0, '\u115F': 2, '\u1160': 1, '\u303F': 1, '\U0001F64F': 2, '\U0001F650': 1,
+		'\uFF60': 2, '\uFF61': 1, '\uFFDC': 1, '\uFFE0': 2, '\uFFE6': 2, '\uFFE7': 1,
+		'\u0300': 0, '\u200B': 0, '\u115F': 2, '\u1160': 1, '\u303F': 1, 'a': 1, 'é': 1,
+		'\U0001F64F': 2, '\U0001F650': 1,
 	} {
 		if got := runeWidth(r); got != want {
 			t.Errorf("%U: got %d columns, want %d", r, got, want)

@@ -142,7 +142,7 @@ func TestTransports(t *testing.T) {
 // Kafka is down for a while; rsyslog is not.
 func TestKafkaDown(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left out of short mode: dest/kafka/kfaketest has the same case with a broker in memory")
+		t.Skip("in short mode, kfaketest has this case with a broker in memory")
 	}
 	brokers := cluster.Start(t, 1)
 	brokers.Create("logs", 1)
@@ -209,7 +209,7 @@ func TestRsyslogKilled(t *testing.T) {
 // the outage are there.
 func TestStopWhileKafkaIsDown(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left out of short mode: dest/kafka/kfaketest has the same case with a broker in memory")
+		t.Skip("in short mode, kfaketest has this case with a broker in memory")
 	}
 	brokers := cluster.Start(t, 1)
 	brokers.Create("logs", 1)
