@@ -3,29 +3,17 @@
 package arch
 
 import (
-	"fmt"
 	"go/ast"
-	"go/token"
-	"path"
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 )
 
-// maxExported is the number of names that users can refer to: constants,
-// variables, functions, types and methods of the packages that they import. A
-// new name costs each of them something, so one that is added should replace
-// another.
-const maxExported = 848
-
 // exported returns the exported names of a tree's public packages, such as
-// "sink/file.Sink.Rotate", sorted.
+// "sink/file.Sink.Rotate", sorted: constants, variables, functions, types and
+// methods.
 func exported(t *tree) (names []string) {
-	for _, s := range t.files {
-		if !s.isGo() || s.isTest() || !isPublic(s.folder) {
-			continue
-		}
+	for _, s := range t.library() {
 		add := func(parts ...string) {
 			if !slices.ContainsFunc(parts, func(p string) bool { return !ast.IsExported(p) }) {
 				names = append(names, s.folder+"."+strings.Join(parts, "."))
@@ -70,129 +58,48 @@ func addSpec(spec ast.Spec, add func(parts ...string)) {
 var oneMeaning = []string{"Config", "Destination", "Hook", "Option", "Sink", "Stats", "SyncPolicy"}
 
 // checkTwins finds types of different packages with the same name.
-func checkTwins(t *tree) (violations []string) {
+func checkTwins(t *tree) (v faults) {
 	first := map[string]string{}
-	for _, s := range t.files {
-		if !s.isGo() || s.isTest() || !isPublic(s.folder) {
-			continue
-		}
-		for _, d := range s.syntax.Decls {
-			g, ok := d.(*ast.GenDecl)
-			if !ok || g.Tok != token.TYPE {
-				continue
-			}
-			for _, spec := range g.Specs {
-				name := spec.(*ast.TypeSpec).Name.Name
-				if !ast.IsExported(name) || slices.Contains(oneMeaning, name) {
-					continue
-				}
-				if other, ok := first[name]; ok && other != s.folder {
-					violations = append(violations, fmt.Sprintf("%s: type %s: %s has one of this name, too", s.at(spec), name, other))
+	for _, s := range t.library() {
+		ast.Inspect(s.syntax, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok {
+				name := spec.Name.Name
+				other, twin := first[name]
+				twin = twin && other != s.folder && !slices.Contains(oneMeaning, name)
+				if twin && ast.IsExported(name) {
+					v.add("%s: type %s: package %s has one with this name", s.at(n), name, other)
 				}
 				first[name] = s.folder
 			}
-		}
+			_, function := n.(*ast.FuncDecl)
+			return !function
+		})
 	}
-	return violations
+	return v
 }
 
-// checkInternalConstants finds exported constants whose value is the name of an
-// internal one, which is all that godoc shows.
-func checkInternalConstants(t *tree) (violations []string) {
-	for _, s := range t.files {
-		if !s.isGo() || s.isTest() || !isPublic(s.folder) {
-			continue
-		}
-		internal := map[string]bool{}
-		paths, _ := s.imports()
-		for _, p := range paths {
-			internal[path.Base(p)] = strings.Contains(p, "/internal/")
-		}
-		for _, d := range s.syntax.Decls {
-			g, ok := d.(*ast.GenDecl)
-			if !ok || g.Tok != token.CONST {
-				continue
-			}
-			for _, spec := range g.Specs {
-				v := spec.(*ast.ValueSpec)
-				if len(v.Values) > 0 && ast.IsExported(v.Names[0].Name) && isHidden(v.Values[0], internal) {
-					violations = append(violations, fmt.Sprintf("%s: constant %s: write its value", s.at(v), v.Names[0].Name))
-				}
-			}
-		}
-	}
-	return violations
-}
-
-// isHidden reports whether godoc shows an unexported or internal name for x.
-func isHidden(x ast.Expr, internal map[string]bool) bool {
-	switch x := x.(type) {
-	case *ast.Ident:
-		return !ast.IsExported(x.Name) && x.Name != "iota" && x.Name != "true" && x.Name != "false"
-	case *ast.SelectorExpr:
-		p, ok := x.X.(*ast.Ident)
-		return ok && internal[p.Name]
-	}
-	return false
-}
-
+// TestExportedNames lists the names; the ratchet has their number for each
+// package.
 func TestExportedNames(t *testing.T) {
-	loaded, _ := repository(t)
-	names := exported(loaded)
-	if n := len(names); n > maxExported {
-		t.Errorf("the public packages export %d names, want at most %d; make exported lists them", n, maxExported)
+	small := exported(treeOf(t, map[string]string{
+		"a.go": "package a\nconst A, b = 1, 2\ntype I interface{ N() }\nfunc (t *T) M() {}\n" +
+			"func (T) m() {}\nfunc (u) M() {}\n",
+		"a_test.go": "package a\nfunc F() {}\n", "internal/z/c.go": "package z\nfunc G() {}\n",
+		"x/b.go": "package x\nfunc F() {}\n", "x/b_linux.go": "package x\nfunc F() {}\n",
+	}))
+	if want := []string{"..A", "..I", "..I.N", "..T.M", "x.F"}; !slices.Equal(small, want) {
+		t.Errorf("got %q, want %q", small, want)
 	}
+	names := exported(loaded(t))
 	for _, n := range names {
 		t.Log(n)
 	}
 	t.Logf("%d names", len(names))
-
-	small := exported(parse(t, map[string]string{
-		"a.go":             "package a\nconst A, b = 1, 2\ntype T struct{}\nfunc (t *T) M() {}\nfunc (T) m() {}\ntype I interface{ N() }\ntype u int\nfunc (u) M() {}\n",
-		"a_test.go":        "package a\nfunc Helper() {}\n",
-		"x/b.go":           "package x\nfunc F() {}\n",
-		"x/b_linux.go":     "package x\nfunc F() {}\n",
-		"internal/z/c.go":  "package z\nfunc G() {}\n",
-		"cmd/nib/main.go":  "package main\nfunc H() {}\n",
-		"x/internal/y.go":  "package y\nfunc K() {}\n",
-		"bench/peers/p.go": "package peers\nfunc L() {}\n",
-	}))
-	if want := []string{"..A", "..I", "..I.N", "..T", "..T.M", "x.F"}; !slices.Equal(small, want) {
-		t.Errorf("got %q, want %q", small, want)
-	}
 }
 
 func TestTypeNamesHaveOneMeaning(t *testing.T) {
-	tryOn(t, checkTwins, []fixture{
-		{"good", map[string]string{"a/a.go": "package a\ntype Config struct{}\ntype X int\n", "b/b.go": "package b\ntype Config struct{}\ntype x int\n"}, nil},
-		{"bad", map[string]string{"a/a.go": "package a\ntype X int\n", "b/b.go": "package b\ntype X int\n"}, []string{"type X"}},
-		{"not public", map[string]string{"a/a.go": "package a\ntype X int\n", "internal/b/b.go": "package b\ntype X int\n", "cmd/x/x.go": "package x\ntype X int\n"}, nil},
-	})
-	loaded, _ := repository(t)
-	report(t, checkTwins(loaded))
-}
-
-func TestConstantsShowTheirValues(t *testing.T) {
-	internal := "package a\nimport \"" + root + "/internal/z\"\n"
-	tryOn(t, checkInternalConstants, []fixture{
-		{"good", map[string]string{"a.go": internal + "const (\n A = 1\n B T = iota\n c = z.C\n D = -B\n)\n"}, nil},
-		{"internal", map[string]string{"a.go": internal + "const A = z.A\n"}, []string{"constant A"}},
-		{"unexported", map[string]string{"a.go": "package a\nconst A = a\nconst a = 1\n"}, []string{"constant A"}},
-	})
-	loaded, _ := repository(t)
-	report(t, checkInternalConstants(loaded))
-}
-
-// parse makes a tree of files.
-func parse(t *testing.T, files map[string]string) *tree {
-	t.Helper()
-	fsys := fstest.MapFS{}
-	for name, text := range files {
-		fsys[name] = &fstest.MapFile{Data: []byte(text)}
-	}
-	loaded, err := load(fsys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loaded
+	verify(t, checkTwins, map[string]string{
+		"a/a.go": "package a\ntype Config struct{}\ntype X int\ntype y int\n",
+		"b/b.go": "package b\ntype Config struct{}\ntype X int\ntype y int\n",
+	}, "b/b.go:3: type X: package a has one")
 }

@@ -3,7 +3,6 @@
 package arch
 
 import (
-	"fmt"
 	"os/exec"
 	"regexp"
 	"runtime"
@@ -51,62 +50,11 @@ var rareCalls = []string{
 	"spool.(*Sink).retire", "spool.(*Sink).refuse", "spool.(*Sink).roll", "spool.(*Sink).waitSynced", "segment.(*twin).write",
 }
 
-const fastProgram = `package main
-
-import (
-	"io"
-	"os"
-
-	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/pool"
-	"github.com/nib-log/nib/sink"
-	"github.com/nib-log/nib/sink/spool"
-)
-
-//go:noinline
-func poolGet(p *pool.Pool[[]byte]) []byte { return p.Get() }
-
-//go:noinline
-func poolPut(p *pool.Pool[[]byte], v []byte) { p.Put(v) }
-
-//go:noinline
-func buffersGet(p *pool.Buffers) *pool.Buffer { return p.Get(4096) }
-
-//go:noinline
-func buffersPut(p *pool.Buffers, b *pool.Buffer) { p.Put(b) }
-
-//go:noinline
-func disabled(l *nib.Logger) { l.Debug().Str("key", "text").Msg("message") }
-
-//go:noinline
-func message(l *nib.Logger) { l.Info().Msg("message") }
-
-//go:noinline
-func record(s *spool.Sink, r *nib.Record) error { return s.WriteRecord(r) }
-
-//go:noinline
-func counted(s nib.Sink, r *nib.Record) error { return s.WriteRecord(r) }
-
-func main() {
-	values := pool.New(func() []byte { return nil })
-	poolPut(values, poolGet(values))
-	var buffers pool.Buffers
-	buffersPut(&buffers, buffersGet(&buffers))
-	discard, file := nib.New(io.Discard), nib.New(os.Stdout)
-	disabled(discard)
-	message(discard)
-	message(file)
-	lines, err := spool.Open("", nil, spool.Config{})
-	if err == nil {
-		_ = record(lines, new(nib.Record))
-	}
-	_ = counted(sink.Filter(lines, func(*nib.Record) bool { return true }), new(nib.Record))
-}
-`
-
 // code is the machine code of a program: the instructions of each function, in
 // the syntax of go tool objdump.
 type code map[string][]string
+
+var columnsOf = regexp.MustCompile(`\t+`)
 
 // disassembled reads the output of go tool objdump: a line for each function,
 // and for each instruction one with four columns between tabs.
@@ -118,9 +66,8 @@ func disassembled(text string) code {
 			c[name] = nil
 			continue
 		}
-		columns := slices.DeleteFunc(strings.Split(strings.TrimSpace(line), "\t"), func(s string) bool { return s == "" })
-		if len(columns) == 4 {
-			c[name] = append(c[name], strings.TrimSpace(columns[3]))
+		if columns := columnsOf.Split(strings.TrimSpace(line), -1); len(columns) == 4 {
+			c[name] = append(c[name], columns[3])
 		}
 	}
 	return c
@@ -136,11 +83,8 @@ func isLocked(instruction string) bool {
 // target returns the function that an instruction calls or continues with.
 func target(instruction string) string {
 	operation, operand, _ := strings.Cut(instruction, " ")
-	if operation != "CALL" && operation != "JMP" {
-		return ""
-	}
 	name, ok := strings.CutSuffix(operand, "(SB)")
-	if !ok {
+	if !ok || operation != "CALL" && operation != "JMP" {
 		return ""
 	}
 	return name
@@ -171,7 +115,8 @@ func (p *fastPath) locked(c code, rare []string, called map[string]bool) (found 
 				continue
 			}
 			seen[next] = true
-			if i := slices.IndexFunc(rare, func(r string) bool { return strings.HasPrefix(short(next), r) }); i >= 0 {
+			begins := func(r string) bool { return strings.HasPrefix(short(next), r) }
+			if i := slices.IndexFunc(rare, begins); i >= 0 {
 				called[rare[i]] = true
 			} else {
 				todo = append(todo, next)
@@ -181,73 +126,61 @@ func (p *fastPath) locked(c code, rare []string, called map[string]bool) (found 
 	return found
 }
 
-func checkLocked(c code, paths []fastPath, fast bool, rare []string, called map[string]bool) (violations []string) {
+func checkLocked(c code, fast bool, paths []fastPath, rare []string, called map[string]bool) (
+	v faults,
+) {
 	for _, p := range paths {
 		if c[p.from] == nil {
-			violations = append(violations, fmt.Sprintf("%s: no function %s", p.name, p.from))
-			continue
+			v.add("%s: no function %s", p.name, p.from)
 		}
 		most := p.most
 		if fast {
 			most = p.mostFast
 		}
 		if found := p.locked(c, rare, called); len(found) > most {
-			violations = append(violations, fmt.Sprintf("%s: %d locked instructions, want at most %d: %s", p.name, len(found), most, strings.Join(found, ", ")))
+			v.add("%s: %d locked instructions, want at most %d: %s",
+				p.name, len(found), most, strings.Join(found, ", "))
 		}
 	}
-	return violations
+	return v
 }
 
-func TestLockedInstructions(t *testing.T) {
-	const text = `TEXT main.get(SB) /a/main.go
-  main.go:3		0x401000		493b6610		CMPQ SP, 0x10(R14)
+const badCode = `TEXT main.get(SB) /a/main.go
   main.go:3		0x401004		8732			XCHGL SI, 0(DX)
   main.go:3		0x401006		4887d8			XCHGQ BX, AX
-  main.go:4		0x401009		f0480fc1		LOCK XADDQ CX, 0x228(AX)
   main.go:4		0x40100d		e826170000		CALL a.example/b/pool.(*Pool[go.shape.*a.example/c.T]).next(SB)
-  main.go:4		0x401012		e826170000		CALL a.example/b/pool.(*Pool[go.shape.*a.example/c.T]).slow(SB)
   main.go:4		0x401017		e826170000		CALL runtime.panicBounds(SB)
   main.go:4		0x40101c		ebce			JMP main.get(SB)
 
 TEXT a.example/b/pool.(*Pool[go.shape.*a.example/c.T]).next(SB) /a/pool.go
   pool.go:9		0x402000		f0			LOCK CMPXCHGL DX, 0(CX)
 
-TEXT a.example/b/pool.(*Pool[go.shape.*a.example/c.T]).slow(SB) /a/pool.go
-  pool.go:12		0x403000		f0			LOCK CMPXCHGL DX, 0(CX)
-
 TEXT runtime.panicBounds(SB) /a/panic.go
   panic.go:12		0x404000		f0			LOCK CMPXCHGL DX, 0(CX)
 `
-	c := disassembled(text)
-	rare := []string{"runtime.", "pool.(*Pool[...]).slow"}
-	for _, f := range []struct {
-		name string
-		path fastPath
-		rare []string
-		want []string
-	}{
-		{"good", fastPath{"get", "main.get", 3, 0}, rare, nil},
-		{"one too many", fastPath{"get", "main.get", 2, 0}, rare, []string{"get: 3 locked instructions, want at most 2: main.get: XCHGL SI, 0(DX), main.get: LOCK XADDQ"}},
-		{"a function more", fastPath{"get", "main.get", 3, 0}, rare[:1], []string{"get: 4 locked instructions, want at most 3"}},
-		{"unknown function", fastPath{"put", "main.put", 0, 0}, nil, []string{"put: no function main.put"}},
-	} {
-		compare(t, f.name, checkLocked(c, []fastPath{f.path}, false, f.rare, map[string]bool{}), f.want)
-	}
+
+func TestLockedInstructions(t *testing.T) {
+	called := map[string]bool{}
+	paths := []fastPath{{"get", "main.get", 1, 0}, {"put", "main.put", 0, 0}}
+	mustFind(t, checkLocked(disassembled(badCode), false, paths, []string{"runtime."}, called),
+		"get: 2 locked instructions, want at most 1: main.get: XCHGL SI, 0(DX), pool.(*Pool[...]).next: LOCK",
+		"put: no function main.put")
 	if testing.Short() {
 		t.Skip("builds two programs")
 	}
 	if runtime.GOARCH != "amd64" {
 		t.Skipf("reads machine code of amd64, not of %s", runtime.GOARCH)
 	}
-	called := map[string]bool{}
 	for _, tags := range []string{"", "nibfast"} {
 		// With the symbols, which objdump needs.
-		program := build(t, map[string]string{"main.go": fastProgram}, "-tags="+tags, "-ldflags=-w")
-		out, err := exec.Command("go", "tool", "objdump", "-s", `^main\.|^sync|^internal/sync|`+root, program).Output()
+		program := build(t, "testdata/locked/main.go", "-tags="+tags, "-ldflags=-w")
+		functions := `^main\.|^sync|^internal/sync|` + root
+		out, err := exec.Command("go", "tool", "objdump", "-s", functions, program).Output()
 		if err != nil {
 			t.Skipf("go tool objdump: %v", err)
 		}
-		for _, v := range checkLocked(disassembled(string(out)), fastPaths, tags == "nibfast", rareCalls, called) {
+		c := disassembled(string(out))
+		for _, v := range checkLocked(c, tags == "nibfast", fastPaths, rareCalls, called) {
 			t.Errorf("-tags=%s: %s", tags, v)
 		}
 	}

@@ -3,13 +3,11 @@
 package arch
 
 import (
-	"fmt"
-	"io/fs"
+	"go/ast"
 	"path"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"unicode/utf8"
 )
 
@@ -17,90 +15,63 @@ import (
 // the indentation counts as one.
 const proseColumns = 80
 
-// checkWrapped finds comments that are too wide. The output of an example and
-// text indented by a tab is no prose.
-func checkWrapped(t *tree) (violations []string) {
+var (
+	begins  = regexp.MustCompile(`(start|begin) -->`) // of generated text
+	noProse = regexp.MustCompile(`^(\||!\[|    )`)
+)
+
+// checkWrapped finds comments and Markdown that are too wide. The output of an
+// example, tables, code, generated text and text indented by a tab is no prose.
+func checkWrapped(t *tree) (v faults) {
 	for _, s := range t.files {
-		if within(s.folder, "examples/shop/stockpb") { // by protoc
+		if ast.IsGenerated(s.syntax) {
 			continue
 		}
-		output, n := false, 0
-		for line := range strings.Lines(string(s.text)) {
+		n, output := 0, false
+		for line := range strings.Lines(s.text) {
 			n++
 			text, comment := strings.CutPrefix(strings.TrimLeft(line, "\t"), "// ")
 			output = comment && (output || strings.HasPrefix(text, "Output:"))
 			if comment && !output && tooWide(line) {
-				violations = append(violations, fmt.Sprintf("%s:%d: wrap the comment at %d columns", s.path, n, proseColumns))
+				v.add("%s:%d: wrap the comment at %d columns", s.path, n, proseColumns)
 			}
 		}
 	}
-	return violations
-}
-
-// checkMarkdown finds Markdown that is too wide, except for tables, code and
-// generated text.
-func checkMarkdown(fsys fs.FS) (violations []string) {
-	_ = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && skipped(d.Name()) {
-			return fs.SkipDir
+	for name, text := range t.other {
+		if path.Ext(name) != ".md" {
+			continue
 		}
-		if d.IsDir() || path.Ext(name) != ".md" {
-			return nil
-		}
-		text, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return err
-		}
-		code, generated, n := false, false, 0
-		for line := range strings.Lines(string(text)) {
+		n, code, generated := 0, false, false
+		for line := range strings.Lines(text) {
 			n++
 			if strings.HasPrefix(strings.TrimLeft(line, " "), "```") {
 				code = !code
 			}
 			if mark, ok := strings.CutPrefix(line, "<!-- "); ok {
-				generated = strings.Contains(mark, "start -->") || strings.Contains(mark, "begin -->")
+				generated = begins.MatchString(mark)
 			}
-			prose := !code && !generated && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "![") && !strings.HasPrefix(line, "    ")
-			if slices.ContainsFunc(conflict, func(mark string) bool { return strings.HasPrefix(line, mark) }) {
-				violations = append(violations, fmt.Sprintf("%s:%d: resolve the conflict", name, n))
+			if strings.HasPrefix(line, "<<<<<<< ") || strings.HasPrefix(line, ">>>>>>> ") {
+				v.add("%s:%d: resolve the conflict", name, n)
 			}
-			if prose && tooWide(line) {
-				violations = append(violations, fmt.Sprintf("%s:%d: wrap the text at %d columns", name, n, proseColumns))
+			if !code && !generated && !noProse.MatchString(line) && tooWide(line) {
+				v.add("%s:%d: wrap the text at %d columns", name, n, proseColumns)
 			}
 		}
-		return nil
-	})
-	return violations
+	}
+	return v
 }
-
-// conflict are the beginnings of lines that a merge has left.
-var conflict = []string{"<<<<<<< ", ">>>>>>> "}
 
 // tooWide reports whether a line could have been wrapped and was not.
 func tooWide(line string) bool {
 	line = strings.TrimRight(line, "\r\n")
 	first, _, _ := strings.Cut(strings.TrimLeft(line, "\t /-*>"), " ")
-	return utf8.RuneCountInString(line) > proseColumns && utf8.RuneCountInString(first) < proseColumns/2
+	return utf8.RuneCountInString(line) > proseColumns && len(first) < proseColumns/2
 }
 
 func TestProseIsWrapped(t *testing.T) {
-	wide, link := strings.Repeat("word ", 17)+"word", "https://example.org/"+strings.Repeat("x", proseColumns)
-	tryOn(t, checkWrapped, []fixture{
-		{"wide", map[string]string{"a.go": "// " + wide + "\npackage a\n"}, []string{"a.go:1"}},
-		{"wide in a function", map[string]string{"a.go": "package a\n\nfunc a() {\n\t// " + wide + "\n}\n"}, []string{"a.go:4"}},
-		{"code", map[string]string{"a.go": "//\t" + wide + "\npackage a\n"}, nil},
-		{"a link", map[string]string{"a.go": "// " + link + "\npackage a\n"}, nil},
-		{"output", map[string]string{"a_test.go": "package a\n\nfunc a() {\n\t// Output:\n\t// " + wide + "\n}\n"}, nil},
-	})
-	for text, want := range map[string]int{
-		wide + "\n": 1, "- " + wide + "\n": 1, link + "\n": 0, "| " + wide + " |\n": 0, "```\n" + wide + "\n```\n": 0, "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> c\n": 2,
-		"<!-- bench:start -->\n" + wide + "\n<!-- bench:end -->\n": 0, "<!-- bench:start -->\n<!-- bench:end -->\n" + wide + "\n": 1,
-	} {
-		if got := checkMarkdown(fstest.MapFS{"docs/a.md": {Data: []byte(text)}}); len(got) != want {
-			t.Errorf("%q: got %q, want %d violations", text, got, want)
-		}
-	}
-	loaded, fsys := repository(t)
-	report(t, checkWrapped(loaded))
-	report(t, checkMarkdown(fsys))
+	wide := strings.Repeat("word ", 17) + "word\n"
+	verify(t, checkWrapped, map[string]string{
+		"a.go":      "package a\n\nfunc a() {\n\t// " + wide + "}\n",
+		"docs/a.md": "- " + wide + "```\n" + wide + "```\n| " + wide + "<<<<<<< HEAD\n",
+	}, "a.go:4: wrap", "docs/a.md:1: wrap", "docs/a.md:6: resolve")
 }

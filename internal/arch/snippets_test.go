@@ -19,8 +19,9 @@ import (
 	"testing"
 )
 
-// given declares the names that the snippets of a package comment use and do
-// not declare. The user's code has the names that a reader expects.
+// given declares the names that the snippets of a package comment, or of the
+// README, use without a declaration. The user's code has the names that a
+// reader expects.
 var given = map[string]string{
 	".": `var (
 		ctx = context.Background()
@@ -29,7 +30,20 @@ var given = map[string]string{
 		user User
 	)
 	type User struct { Name string; Age int }`,
-	"alloctest":       "type request struct{}\nfunc newRequest() *request { return nil }\nfunc handle(*request) {}\nfunc parse(string) {}\nvar text string",
+	"README.md": `var (
+		name string
+		n int
+		d time.Duration
+		addr string
+		mux http.Handler
+		log = logrus.New()
+		l = nib.New(os.Stdout)
+	)`,
+	"alloctest": `type request struct{}
+		func newRequest() *request { return nil }
+		func handle(*request) {}
+		func parse(string) {}
+		var text string`,
 	"dest/kafka":      "var log *nib.Logger",
 	"metrics":         "var dest delivery.Destination",
 	"nibslog":         "var r *http.Request",
@@ -39,37 +53,61 @@ var given = map[string]string{
 	"target/tlsfiles": "var p struct{ tlsfiles.Files }",
 }
 
-// imports are the packages that snippets use, by the name before the dot.
-// importPublic adds those of the repository.
-var imports = map[string]string{
-	"atomic": "sync/atomic", "context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "io": "io", "os": "os", "runtime": "runtime",
-	"slog": "log/slog", "testing": "testing", "time": "time", "expvar": "expvar", "json": "encoding/json", "log": "log",
-	"logrus": "github.com/sirupsen/logrus", "zap": "go.uber.org/zap", "zapcore": "go.uber.org/zap/zapcore", "hclog": "github.com/hashicorp/go-hclog",
-	"net": "net", "otel": "go.opentelemetry.io/otel", "grpc": "google.golang.org/grpc", "grpclog": "google.golang.org/grpc/grpclog",
-	"nib": root,
+// foreign are the packages of the standard library and of other repositories
+// that snippets use.
+var foreign = strings.Fields(`context errors encoding/json expvar fmt io log log/slog net net/http os runtime
+	sync/atomic testing time github.com/sirupsen/logrus go.uber.org/zap go.uber.org/zap/zapcore
+	github.com/hashicorp/go-hclog go.opentelemetry.io/otel google.golang.org/grpc google.golang.org/grpc/grpclog`)
+
+// A page is a text with snippets, each a block of Go.
+type page struct {
+	name, dir string // dir is of the module with what it imports
+	blocks    []string
 }
 
-// importPublic adds the public packages of a tree to imports.
-func importPublic(t *tree) {
-	for _, s := range t.files {
-		if s.isGo() && !s.isTest() && s.folder != "." && isPublic(s.folder) && s.syntax.Name.Name != "main" {
-			imports[s.syntax.Name.Name] = root + "/" + s.folder
+// pages are the comments of public packages and the README.
+func pages(t *testing.T, tree *tree) (list []page) {
+	for _, s := range tree.library() {
+		if s.syntax.Doc != nil {
+			p := page{s.folder, moduleOf(t, s.folder), indented(s.syntax.Doc.Text())}
+			if strings.Contains(s.syntax.Doc.Text(), "kafka.") {
+				p.dir = filepath.Join(checkout(t), "cmd/nib") // which requires both modules
+			}
+			list = append(list, p)
 		}
 	}
+	readme := page{name: "README.md", dir: filepath.Join(checkout(t), "bridge/niblogrus")}
+	program := regexp.MustCompile(`(?s)^package main.*?\n\)\n`)
+	block := regexp.MustCompile("(?s)```go\n(.*?)```")
+	for _, m := range block.FindAllStringSubmatch(tree.other["README.md"], -1) {
+		code := strings.ReplaceAll(m[1], "{ … }", "{}")
+		readme.blocks = append(readme.blocks, program.ReplaceAllString(code, ""))
+	}
+	return append(list, readme)
 }
 
-// A snippet is an indented block of Go in a package comment.
+// indented returns the indented blocks of a comment, without their indentation.
+func indented(comment string) (blocks []string) {
+	for _, block := range regexp.MustCompile(`(?m)(?:^(?:\t.*)?\n)+`).FindAllString(comment, -1) {
+		if block = strings.TrimSpace(strings.ReplaceAll("\n"+block, "\n\t", "\n")); block != "" {
+			blocks = append(blocks, block)
+		}
+	}
+	return blocks
+}
+
+// A snippet is a piece of Go, and what it prints.
 type snippet struct {
 	code         string
 	declarations bool // of a file; otherwise statements
 	want         string
 }
 
-// snippetsOf returns the Go code of a comment. Text after it in braces, or in a
+// snippets returns the Go code of a page. Text after it in braces, or in a
 // comment at its end, is the code's output. The other blocks are tables, shell
 // commands and lines of other formats.
-func snippetsOf(comment string) (list []snippet) {
-	for _, block := range blocksOf(comment) {
+func (p page) snippets() (list []snippet) {
+	for _, block := range p.blocks {
 		if strings.HasPrefix(block, `{"`) && len(list) > 0 {
 			list[len(list)-1].want = block
 			continue
@@ -87,128 +125,121 @@ func snippetsOf(comment string) (list []snippet) {
 	return list
 }
 
-// parseSnippet reports whether code is Go, as declarations or as statements.
+// parseSnippet reports whether code is Go: declarations, or statements with a
+// call or an assignment, as a list of names parses as expressions.
 func parseSnippet(code string) (s snippet, ok bool) {
 	_, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+code, 0)
 	s = snippet{code: code, declarations: err == nil}
-	if err != nil {
-		f, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc _() {\n"+code+"\n}\n", 0)
-		if err != nil || !doesSomething(f) {
+	ok = err == nil
+	if !ok {
+		inFunction := "package p\nfunc _() {\n" + code + "\n}\n"
+		f, err := parser.ParseFile(token.NewFileSet(), "", inFunction, 0)
+		if err != nil {
 			return s, false
 		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n.(type) {
+			case *ast.CallExpr, *ast.AssignStmt:
+				ok = true
+			}
+			return !ok
+		})
 	}
 	if i := strings.LastIndex(code, "\n// {\""); i >= 0 {
 		s.want = strings.TrimPrefix(code[i+1:], "// ")
 	}
-	return s, true
+	return s, ok
 }
 
-// doesSomething reports whether the statements of a function have a call or an
-// assignment: a list of names parses as expressions.
-func doesSomething(f *ast.File) (does bool) {
-	ast.Inspect(f, func(n ast.Node) bool {
-		switch n.(type) {
-		case *ast.CallExpr, *ast.AssignStmt:
-			does = true
-		}
-		return !does
-	})
-	return does
-}
+var qualifier = regexp.MustCompile(`(?:^|[^.\w])(\w+)\.`)
 
-// blocksOf returns the indented blocks of a comment, without their indentation.
-func blocksOf(comment string) (blocks []string) {
-	var block strings.Builder
-	end := func() {
-		if text := strings.TrimSpace(block.String()); text != "" {
-			blocks = append(blocks, text)
-		}
-		block.Reset()
-	}
-	for line := range strings.Lines(comment) {
-		code, ok := strings.CutPrefix(line, "\t")
-		switch {
-		case ok:
-			block.WriteString(code)
-		case strings.TrimSpace(line) == "":
-			block.WriteString("\n")
-		default:
-			end()
-		}
-	}
-	end()
-	return blocks
-}
-
-// programOf returns a file with all snippets, each in a separate scope.
-func programOf(folder string, list []snippet) string {
-	var body strings.Builder
-	body.WriteString(given[folder] + "\n")
+// program returns a file with snippets, each in a separate scope, and the
+// packages that it imports.
+func program(name string, list []snippet, imports map[string]string) (text string, paths []string) {
+	body := given[name] + "\n"
 	for i, s := range list {
 		if s.declarations {
-			body.WriteString(strings.Replace(s.code, "func main()", fmt.Sprintf("func main%d()", i), 1) + "\n")
-			continue
-		}
-		fmt.Fprintf(&body, "func snippet%d() error {\n%s\nreturn nil\n}\n", i, s.code)
-	}
-	var head strings.Builder
-	head.WriteString("package main\nimport (\n")
-	for name, p := range imports {
-		if declares(given[folder], name) {
-			continue
-		}
-		if regexp.MustCompile(`(^|[^.\w])` + name + `\.`).MatchString(body.String()) {
-			fmt.Fprintf(&head, "%q\n", p)
+			main := fmt.Sprintf("func main%d()", i)
+			body += strings.Replace(s.code, "func main()", main, 1) + "\n"
+		} else {
+			body += fmt.Sprintf("func snippet%d() error {\n%s\nreturn nil\n}\n", i, s.code)
 		}
 	}
-	return head.String() + ")\n" + body.String()
+	for _, m := range qualifier.FindAllStringSubmatch(body, -1) {
+		declared := regexp.MustCompile(`(?m)^\s*(var )?` + m[1] + ` `).MatchString(given[name])
+		if p := imports[m[1]]; p != "" && !declared && !slices.Contains(paths, p) {
+			paths = append(paths, p)
+		}
+	}
+	head := "package main\n"
+	for _, p := range paths {
+		head += fmt.Sprintf("import %q\n", p)
+	}
+	return head + body, paths
 }
 
-// declares reports whether the declarations in code have a name.
-func declares(code, name string) bool {
-	return regexp.MustCompile(`(?m)^\s*(var )?` + name + ` `).MatchString(code)
+// importable are the packages that snippets import, by name.
+func importable(t *tree) map[string]string {
+	imports := map[string]string{"nib": root, "hclog": "github.com/hashicorp/go-hclog"}
+	for _, p := range foreign {
+		imports[p[strings.LastIndex(p, "/")+1:]] = p
+	}
+	for _, s := range t.library() {
+		if s.folder != "." && s.syntax.Name.Name != "main" {
+			imports[s.syntax.Name.Name] = root + "/" + s.folder
+		}
+	}
+	return imports
 }
 
-// checkSnippets compiles the code in the comment of a package. Variables that
-// are not used are no fault: a snippet is the beginning of a program.
-func checkSnippets(t *testing.T, dir, folder, comment string) (violations []string) {
+// checkSnippets compiles the snippets of pages. Variables that are not used are
+// no fault: a snippet is the beginning of a program.
+func checkSnippets(t *testing.T, list []page, imports map[string]string) (v faults) {
 	t.Helper()
-	list := snippetsOf(comment)
-	text := programOf(folder, list)
+	needed := map[string][]string{} // packages by directory
+	for _, p := range list {
+		_, paths := program(p.name, p.snippets(), imports)
+		needed[p.dir] = append(needed[p.dir], paths...)
+	}
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, folder, text, 0)
-	if err != nil {
-		return []string{err.Error()}
+	importers := map[string]types.Importer{}
+	for dir, paths := range needed {
+		exports := exportsOf(t, dir, paths)
+		importers[dir] = importer.ForCompiler(fset, "gc", func(p string) (io.ReadCloser, error) {
+			return os.Open(exports[p])
+		})
 	}
-	exports := exportsOf(t, dir, file)
-	config := types.Config{
-		Importer: importer.ForCompiler(fset, "gc", func(p string) (io.ReadCloser, error) { return os.Open(exports[p]) }),
-		Error: func(err error) {
-			e := err.(types.Error)
-			if !e.Soft {
+	for _, p := range list {
+		text, _ := program(p.name, p.snippets(), imports)
+		file, err := parser.ParseFile(fset, p.name, text, 0)
+		if err != nil {
+			v = append(v, err.Error())
+			continue
+		}
+		config := types.Config{Importer: importers[p.dir], Error: func(err error) {
+			if e := err.(types.Error); !e.Soft {
 				line := strings.Split(text, "\n")[fset.Position(e.Pos).Line-1]
-				violations = append(violations, fmt.Sprintf("package comment of %s: %s: %s", folder, strings.TrimSpace(line), e.Msg))
+				v.add("%s: %s: %s", p.name, strings.TrimSpace(line), e.Msg)
 			}
-		},
+		}}
+		_, _ = config.Check(p.name, fset, []*ast.File{file}, nil)
 	}
-	_, _ = config.Check(folder, fset, []*ast.File{file}, nil)
-	return violations
+	return v
 }
 
-// exportsOf returns the files with the export data of a file's imports.
-func exportsOf(t *testing.T, dir string, file *ast.File) map[string]string {
+// exportsOf returns the files with the export data of packages and of what they
+// import.
+func exportsOf(t *testing.T, dir string, paths []string) map[string]string {
 	t.Helper()
-	exports := map[string]string{}
-	args := []string{"list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}"}
-	for _, i := range file.Imports {
-		args = append(args, strings.Trim(i.Path.Value, `"`))
-	}
-	list := exec.Command("go", args...)
+	const form = "{{.ImportPath}}={{.Export}}"
+	args := []string{"list", "-buildvcs=false", "-export", "-deps", "-f", form}
+	list := exec.Command("go", append(args, paths...)...)
 	list.Dir, list.Stderr = dir, os.Stderr
 	out, err := list.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
+	exports := map[string]string{}
 	for line := range strings.Lines(string(out)) {
 		p, export, _ := strings.Cut(strings.TrimSpace(line), "=")
 		exports[p] = export
@@ -216,28 +247,14 @@ func exportsOf(t *testing.T, dir string, file *ast.File) map[string]string {
 	return exports
 }
 
-func TestSnippetsOfPackageCommentsCompile(t *testing.T) {
+func TestSnippetsCompile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the go command compiles what they import")
 	}
-	top, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	loaded, _ := repository(t)
-	importPublic(loaded)
-	compare(t, "bad", checkSnippets(t, top, ".", "Package nib\n\n\tlog.Info().Nothing()\n"), []string{"log.Info().Nothing()"})
-	compare(t, "unused", checkSnippets(t, top, ".", "Package nib\n\n\tdb := log.Named(host)\n"), nil)
-
-	for _, s := range loaded.files {
-		if s.isGo() && !s.isTest() && isPublic(s.folder) && s.syntax.Doc != nil {
-			dir := filepath.Join(top, s.module)
-			if comment := s.syntax.Doc.Text(); strings.Contains(comment, "kafka.") {
-				dir = filepath.Join(top, "cmd/nib") // which requires it and the root module
-			}
-			report(t, checkSnippets(t, dir, s.folder, s.syntax.Doc.Text()))
-		}
-	}
+	imports := importable(loaded(t))
+	bad := page{".", checkout(t), []string{"log.Info().Nothing()", "db := log.Named(host)"}}
+	mustFind(t, checkSnippets(t, []page{bad}, imports), "log.Info().Nothing()")
+	report(t, checkSnippets(t, pages(t, loaded(t)), imports))
 }
 
 // TestSnippetsOfTheTutorialPrint runs the code in the comment of package nib
@@ -246,33 +263,24 @@ func TestSnippetsOfTheTutorialPrint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
 	}
-	loaded, _ := repository(t)
-	i := slices.IndexFunc(loaded.files, func(s *source) bool { return s.path == "doc.go" })
-	var list []snippet
-	calls, want := "", ""
-	for _, s := range snippetsOf(loaded.files[i].syntax.Doc.Text()) {
-		if s.want != "" {
-			calls += fmt.Sprintf("_ = snippet%d()\n", len(list))
-			want += s.want + "\n"
-			list = append(list, s)
-		}
-	}
+	all := pages(t, loaded(t))
+	tutorial := all[slices.IndexFunc(all, func(p page) bool { return p.name == "." })]
+	list := slices.DeleteFunc(tutorial.snippets(), func(s snippet) bool { return s.want == "" })
 	if len(list) < 2 {
 		t.Fatalf("%d snippets print something, want two at least", len(list))
 	}
-	program := programOf(".", list) + "func (User) MarshalNib(*nib.Event) {}\nfunc main() {\n" + calls + "}\n"
+	text, _ := program(".", list, importable(loaded(t)))
+	text += "func (User) MarshalNib(*nib.Event) {}\nfunc main() {\n"
+	want := ""
+	for i, s := range list {
+		text += fmt.Sprintf("_ = snippet%d()\n", i)
+		want += s.want + "\n"
+	}
 	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run := exec.Command("go", "run", file)
-	run.Dir = "../.."
-	out, err := run.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	write(t, file, text+"}\n")
 	times := regexp.MustCompile(`"time":"[^"]*"`)
-	if got := times.ReplaceAllString(string(out), `"time":"…"`); got != times.ReplaceAllString(want, `"time":"…"`) {
+	got := times.ReplaceAllString(run(t, build(t, file))+"\n", `"time":"…"`)
+	if want := times.ReplaceAllString(want, `"time":"…"`); got != want {
 		t.Errorf("the snippets print\n%s, want\n%s", got, want)
 	}
 }

@@ -3,7 +3,6 @@
 package arch
 
 import (
-	"fmt"
 	"go/ast"
 	"slices"
 	"strings"
@@ -24,63 +23,49 @@ var streams = []string{
 }
 
 // programs are the folders whose standard output and error are their own.
-var programs = []string{"cmd", "bench", "examples", "e2e", "allocs", "internal/mutate", "internal/release"}
+var programs = []string{
+	"cmd", "bench", "examples", "e2e", "allocs", "internal/mutate", "internal/release",
+}
 
 // checkStreams finds library code that writes to standard output or standard
 // error by itself.
-func checkStreams(t *tree, streams []string) (violations []string) {
+func checkStreams(t *tree, streams []string) (v faults) {
 	used := map[string]bool{}
 	for _, s := range t.files {
-		if !s.isGo() || s.isTest() || slices.ContainsFunc(programs, func(p string) bool { return within(s.folder, p) }) {
+		inside := func(p string) bool { return within(s.folder, p) }
+		if s.isTest || slices.ContainsFunc(programs, inside) {
 			continue
 		}
 		ast.Inspect(s.syntax, func(n ast.Node) bool {
-			name := ""
-			switch x := n.(type) {
-			case *ast.SelectorExpr:
-				if p, ok := x.X.(*ast.Ident); ok {
-					name = p.Name + "." + x.Sel.Name
-				}
-			case *ast.CallExpr:
-				if p, ok := x.Fun.(*ast.Ident); ok {
-					name = p.Name
+			name := selected(n)
+			if call, ok := n.(*ast.CallExpr); ok {
+				if f, ok := call.Fun.(*ast.Ident); ok {
+					name = f.Name
 				}
 			}
-			switch {
-			case name == "os.Stdout" || name == "os.Stderr":
-				if used[s.path] = true; slices.Contains(streams, s.path) {
-					return true
-				}
-			case name == "print" || name == "println" || strings.HasPrefix(name, "fmt.Print"):
-			default:
-				return true
+			stream := name == "os.Stdout" || name == "os.Stderr"
+			used[s.path] = used[s.path] || stream
+			if stream && !slices.Contains(streams, s.path) ||
+				name == "print" || name == "println" || strings.HasPrefix(name, "fmt.Print") {
+				v = append(v, s.at(n)+": "+name+
+					" has no deadline and may end the program: use internal/lastresort, or internal/stdio")
 			}
-			violations = append(violations, fmt.Sprintf("%s: %s has no deadline and may end the program: use internal/lastresort, or internal/stdio", s.at(n), name))
 			return true
 		})
 	}
 	for _, path := range streams {
 		if !used[path] {
-			violations = append(violations, path+" does not name os.Stdout or os.Stderr any more")
+			v = append(v, path+" does not name os.Stdout or os.Stderr any more")
 		}
 	}
-	return violations
+	return v
 }
 
 func TestOnlyOnePackageWritesToStandardError(t *testing.T) {
-	file := func(body string) string {
-		return "package a\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc f() { " + body + " }\n"
-	}
-	check := func(t *tree) []string { return checkStreams(t, nil) }
-	tryOn(t, check, []fixture{
-		{"good", map[string]string{
-			"cmd/a/a.go": file(`fmt.Fprintln(os.Stderr)`), "a_test.go": file(`fmt.Println(os.Stdout)`), "b.go": file(`fmt.Fprintln(os.Stdin)`),
-		}, nil},
-		{"file", map[string]string{"a.go": file(`fmt.Fprintln(os.Stderr)`)}, []string{"a.go:8: os.Stderr"}},
-		{"output", map[string]string{"sink/a.go": file(`os.Stdout.WriteString("")`)}, []string{"sink/a.go:8: os.Stdout"}},
-		{"fmt", map[string]string{"a.go": file(`fmt.Printf("")`)}, []string{"a.go:8: fmt.Printf"}},
-		{"builtin", map[string]string{"a.go": file(`println()`)}, []string{"a.go:8: println"}},
+	bad := treeOf(t, map[string]string{
+		"a.go": "package a\n\nfunc f() {\n\tfmt.Fprintln(os.Stderr)\n\tfmt.Printf(\"\")\n\tprintln()\n}\n",
 	})
-	loaded, _ := repository(t)
-	report(t, checkStreams(loaded, streams))
+	mustFind(t, checkStreams(bad, []string{"b.go"}),
+		"a.go:4: os.Stderr", "a.go:5: fmt.Printf", "a.go:6: println", "b.go does not name")
+	report(t, checkStreams(loaded(t), streams))
 }
