@@ -23,7 +23,7 @@ var budgets = map[string]int{
 // exceptions may exceed a budget, each for a reason. An exception that is no
 // longer needed is a violation.
 var exceptions = []exception{
-	{"internal/jsonenc/escape.go appendEscaped", "lines of a function", 86,
+	{"internal/jsonenc/escape.go appendEscaped", "lines of a function", 85,
 		"one loop: the calls that would shorten it cost more than copying a short text"},
 	{"internal/jsonenc/unicode.go appendUnicode", "lines of a function", 66, "the same"},
 
@@ -37,7 +37,7 @@ var exceptions = []exception{
 	{"internal/plan Plan", "fields of a struct", 22, "not divided yet: the tag, and the functions chosen for it"},
 	{"sink/file Sink", "fields of a struct", 44, "not divided yet: the file, rotation, and counts"},
 	{"sink/spool Config", "fields of a struct", 27, "one field for each option"},
-	{"sink/stdout Sink", "fields of a struct", 33, "not divided yet: the buffer, its deadline, and counts"},
+	{"sink/stdout Sink", "fields of a struct", 32, "not divided yet: the buffer, its deadline, and counts"},
 
 	{". Event", "methods of a type", 157, "one method for each type of value"},
 	{". Logger", "methods of a type", 41, "one method for each level, and each way to log"},
