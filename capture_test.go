@@ -6,6 +6,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -129,4 +132,16 @@ func stringers(vals ...fmt.Stringer) []fmt.Stringer { return vals }
 func logOnce[T any](l *nib.Logger, level nib.Level, msg string, v *T) {
 	t := nib.NewTemplate[T](level, msg)
 	t.Log(context.Background(), l, v)
+}
+
+// inOrder iterates over a map in the order of its keys. Tests that choose some
+// of their cases use it, so that they choose the same ones in each run.
+func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			if !yield(key, m[key]) {
+				return
+			}
+		}
+	}
 }

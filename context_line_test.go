@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // TestCtxAddsEachFieldOnceToRandomLines calls Ctx in random lines, with loggers
@@ -20,7 +21,7 @@ func TestCtxAddsEachFieldOnceToRandomLines(t *testing.T) {
 	if testing.Short() {
 		rounds = 800
 	}
-	r := rand.New(rand.NewPCG(7, 9))
+	r := rand.New(rand.NewPCG(seed.Of(t), 9))
 	for round := range rounds {
 		l, c := newCapture(t)
 		want, program, keys := map[string]bool{}, "", 0

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // nested makes a call whose callback continues the program.
@@ -216,8 +217,7 @@ func TestRandomProgramsMatchTheModel(t *testing.T) {
 	if testing.Short() {
 		programs = 2_000
 	}
-	const seed = 20260102
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := rand.New(rand.NewPCG(seed.Of(t), 0))
 	for i := range programs {
 		code := make([]byte, 10+r.IntN(400))
 		for j := range code {

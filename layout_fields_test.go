@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"reflect"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/layout"
 )
 
@@ -189,17 +191,18 @@ func TestEveryLayoutFieldHoldsInEveryWayToLog(t *testing.T) {
 	case testing.Short():
 		step = 20
 	}
-	for name, layout := range layouts {
+	r := rand.New(rand.NewPCG(seed.Of(t), 6))
+	for name, layout := range inOrder(layouts) {
 		x := newLayoutTrial(layout)
 		opts := []nib.Option{nib.WithLayout(layout), nib.WithErrorHandler(func(error) {})}
 		for _, more := range [][]nib.Option{nil, {nib.WithCaller(), nib.WithStack(nib.LevelError)}} {
 			x.all = more != nil
 			l, c := newCapture(t, append(opts, more...)...)
 			loggers := loggersWithGroups(l.Named("app"))
-			for way, log := range everyWay() {
-				for adder, add := range adders(x.keys) {
-					for which, l := range loggers {
-						if cases++; cases%step != 0 {
+			for way, log := range inOrder(everyWay()) {
+				for adder, add := range inOrder(adders(x.keys)) {
+					for which, l := range inOrder(loggers) {
+						if cases++; r.IntN(step) != 0 {
 							continue
 						}
 						lines++

@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"reflect"
 	"runtime"
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/layout"
 )
 
@@ -225,8 +227,8 @@ func TestUserCodeOfEveryKindInEveryPlace(t *testing.T) {
 	case testing.Short():
 		step = 50
 	}
-	cases := 0
-	count := func() bool { cases++; return cases%step == 0 }
+	cases, r := 0, rand.New(rand.NewPCG(seed.Of(t), 10))
+	count := func() bool { cases++; return r.IntN(step) == 0 }
 	for _, m := range misdeeds() {
 		x := newTrial(t, m)
 		c := &culprit{m, x.l}
@@ -234,7 +236,7 @@ func TestUserCodeOfEveryKindInEveryPlace(t *testing.T) {
 		x.arrays(c, count)
 		x.loggers(c, count)
 		table := functions(x, c)
-		for name, logs := range table {
+		for name, logs := range inOrder(table) {
 			for _, log := range logs {
 				if count() {
 					x.judge("nib."+name, func() { log(x.l) })
@@ -243,7 +245,7 @@ func TestUserCodeOfEveryKindInEveryPlace(t *testing.T) {
 		}
 		wantAllFunctions(t, table)
 	}
-	t.Logf("%d of %d cases: ways to hand user code to nib, times what it can do wrong", cases/step, cases)
+	t.Logf("about %d of %d cases: ways to hand user code to nib, times what it can do wrong", cases/step, cases)
 	if cases < 100_000 {
 		t.Errorf("got %d cases, want at least 100,000: something is not enumerated any more", cases)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/logread"
 )
 
@@ -256,7 +257,7 @@ func TestQueriesAgreeWithAnObviousEvaluation(t *testing.T) {
 	if s, err := strconv.Atoi(os.Getenv("NIB_LINES")); err == nil {
 		lines = s
 	}
-	r := rand.New(rand.NewPCG(1, 2))
+	r := rand.New(rand.NewPCG(seed.Of(t), 2))
 	l := new(logread.Line)
 	var matched int
 	for n := 0; n < lines; {

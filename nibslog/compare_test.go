@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/nibslog"
 )
 
@@ -202,7 +203,7 @@ func TestLinesAreThoseOfSlog(t *testing.T) {
 	}
 	t.Logf("%d random cases", n)
 	skipped := 0
-	rnd := rand.New(rand.NewChaCha8([32]byte{7}))
+	rnd := rand.New(rand.NewPCG(seed.Of(t), 7))
 	for i := range n {
 		data := make([]byte, 8+rnd.IntN(120))
 		for j := range data {

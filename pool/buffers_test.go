@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/pool"
 )
 
@@ -207,13 +208,13 @@ func TestPutOfNilDoesNothing(t *testing.T) {
 func TestBuffersOfManyGoroutines(t *testing.T) {
 	procs(t, 4)
 	var p pool.Buffers
-	n := steps(t, 20_000)
+	n, from := steps(t, 20_000), seed.Of(t)
 	var wg sync.WaitGroup
 	for id := range byte(8) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			random := rand.New(rand.NewPCG(uint64(id), 1))
+			random := rand.New(rand.NewPCG(from, uint64(id)))
 			for range n {
 				b := p.Get(random.IntN(300))
 				size := random.IntN(2000)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/pool"
 )
 
@@ -45,8 +46,9 @@ func TestLargestLimits(t *testing.T) {
 // The free room of a limit is spread over the shards. A Put must find it in any
 // of them, and never find more.
 func TestLimitIsExactFromAnyPlace(t *testing.T) {
+	from := seed.Of(t)
 	for _, limit := range limits {
-		random := rand.New(rand.NewPCG(1, uint64(limit)))
+		random := rand.New(rand.NewPCG(from, uint64(limit)))
 		p := pool.New[int](nil, pool.WithLimit(limit))
 		idle, dropped := 0, uint64(0)
 		for step := range 20_000 {
@@ -78,15 +80,16 @@ func TestLimitIsExactFromAnyPlace(t *testing.T) {
 
 func TestLimitHoldsWhileGoroutinesPut(t *testing.T) {
 	procs(t, 8)
+	from := seed.Of(t)
 	for _, limit := range limits {
 		p := pool.New[int](nil, pool.WithLimit(limit))
 		var wg sync.WaitGroup
 		var stop atomic.Bool
-		for seed := range uint64(8) {
+		for n := range uint64(8) {
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
-				random := rand.New(rand.NewPCG(seed, 2))
+				random := rand.New(rand.NewPCG(from+n, 2))
 				for !stop.Load() {
 					atDepth(random.IntN(10), func() {
 						for range random.IntN(20) {

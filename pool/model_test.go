@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/pool"
 )
 
@@ -54,8 +55,8 @@ func (w *world) put(v *item) {
 }
 
 // wander does n random operations and returns its values.
-func (w *world) wander(seed uint64, n int) {
-	random := rand.New(rand.NewPCG(seed, 3))
+func (w *world) wander(from uint64, n int) {
+	random := rand.New(rand.NewPCG(from, 3))
 	var mine []*item
 	step := func() {
 		switch k := random.IntN(1000); {
@@ -138,6 +139,7 @@ func TestModelOfConcurrentUse(t *testing.T) {
 		{"preallocated", []pool.Option{pool.WithPrealloc(200), pool.WithLimit(300)}},
 		{"shrinking", []pool.Option{pool.WithGCShrink()}},
 	}
+	from := seed.Of(t)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			procs(t, 4)
@@ -145,11 +147,11 @@ func TestModelOfConcurrentUse(t *testing.T) {
 			n := steps(t, 200_000)
 			for round := range uint64(3) {
 				var wg sync.WaitGroup
-				for seed := range uint64(6) {
+				for id := range uint64(6) {
 					wg.Add(1)
 					go func() {
 						defer wg.Done()
-						w.wander(10*round+seed, n/3)
+						w.wander(from+10*round+id, n/3)
 					}()
 				}
 				wg.Wait()
@@ -175,11 +177,11 @@ const (
 
 // trade does n random operations, and returns its values. Holders take turns in
 // preferring Get and Put, so values of one processor are wanted on another.
-func (s *stock) trade(seed uint64, n int) {
-	random := rand.New(rand.NewPCG(seed, 7))
+func (s *stock) trade(from, id uint64, n int) {
+	random := rand.New(rand.NewPCG(from, id))
 	var mine []*item
 	for i := range n {
-		gets := 3 + 4*int((seed+uint64(i)/500)%2) // of 10 operations
+		gets := 3 + 4*int((id+uint64(i)/500)%2) // of 10 operations
 		switch k := random.IntN(10_000); {
 		case k == 0 && random.IntN(4) == 0:
 			runtime.GC()
@@ -213,16 +215,17 @@ func TestModelOfAFullStock(t *testing.T) {
 	if os.Getenv("NIB_E2E") == "full" {
 		n = 10_000_000 / holders
 	}
+	from := seed.Of(t)
 	for _, pin := range []bool{false, true} {
 		t.Run(fmt.Sprintf("pinned %v", pin), func(t *testing.T) {
 			procs(t, 4)
 			s := &stock{world: newWorld(t, pool.WithPrealloc(stocked)), pin: pin}
 			var wg sync.WaitGroup
-			for seed := range uint64(holders) {
+			for id := range uint64(holders) {
 				wg.Add(1)
 				go func() {
 					defer wg.Done()
-					s.trade(seed, n)
+					s.trade(from, id, n)
 				}()
 			}
 			wg.Wait()

@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/nib-log/nib/bench/codec/record"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/schema"
 )
 
@@ -224,7 +225,7 @@ func contract[T any](t *testing.T, name string) {
 	}
 	text := codec.JSONSchema()
 	compiled := compile(t, text)
-	random := rand.New(rand.NewPCG(1, uint64(len(name))))
+	random := rand.New(rand.NewPCG(seed.Of(t), uint64(len(name))))
 	damaged := 0
 	for i := range values {
 		v := new(T)

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibhclog"
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // A program is a choice of calls by the bytes of an input. At its end, the
@@ -153,7 +154,7 @@ func TestLinesAreThoseOfHclog(t *testing.T) {
 	if os.Getenv("NIB_E2E") == "full" {
 		n = 50_000
 	}
-	rnd := rand.New(rand.NewChaCha8([32]byte{19}))
+	rnd := rand.New(rand.NewPCG(seed.Of(t), 19))
 	for i := range n {
 		data := make([]byte, 16+rnd.IntN(200))
 		for j := range data {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -44,7 +45,7 @@ func frameOf(base int64, first, last uint64) []byte {
 
 // Searches of random partitions find the records that a check of each finds.
 func TestSearchOfRandomPartitions(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(seed.Of(t), 2))
 	aborted := 0
 	for n := range 2000 {
 		data := make([]byte, 3*(1+rng.IntN(12)))

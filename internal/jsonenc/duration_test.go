@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // scaled is the oracle: d / 10^decimals by exact arithmetic.
@@ -82,7 +84,7 @@ func TestDurationOracle(t *testing.T) {
 	if testing.Short() {
 		n = 2_000
 	}
-	r := rand.New(rand.NewPCG(5, 6))
+	r := rand.New(rand.NewPCG(seed.Of(t), 6))
 	for range n {
 		checkDuration(t, time.Duration(r.Uint64())>>r.IntN(64))
 	}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/nib-log/nib/internal/seed"
 )
 
 func checkFloat(t *testing.T, v float64) {
@@ -94,7 +96,7 @@ func TestFloatRandom(t *testing.T) {
 	if testing.Short() {
 		n = 5_000
 	}
-	r := rand.New(rand.NewPCG(1, 2))
+	r := rand.New(rand.NewPCG(seed.Of(t), 2))
 	for range n {
 		checkFloat(t, math.Float64frombits(r.Uint64()))
 		checkFloat32(t, math.Float32frombits(r.Uint32()))

@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/seed"
 )
 
 func TestPutFraction(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(seed.Of(t), 2))
 	for i := range 20_000 {
 		nsec := rng.Uint32N(1e9)
 		if i < 2 {

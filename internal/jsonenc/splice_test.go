@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib/internal/seed"
 )
 
 func TestSpliceIsReplace(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := rand.New(rand.NewPCG(seed.Of(t), 2))
 	for range 10_000 {
 		b := make([]byte, r.IntN(40), 60)
 		for i := range b {

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/seed"
 )
 
 var layouts = []string{
@@ -180,7 +182,7 @@ func TestTimeStaysWithinCapacity(t *testing.T) {
 }
 
 func TestTimeRandom(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	r := rand.New(rand.NewPCG(seed.Of(t), 4))
 	all := zones()
 	var c SecondCache
 	for range 1500 {

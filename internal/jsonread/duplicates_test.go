@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib/internal/seed"
 )
 
 func TestDuplicates(t *testing.T) {
@@ -100,7 +102,7 @@ func checkDuplicates(t *testing.T, line []byte, s *Scratch) {
 // Around the numbers of fields at which a hash table is used, and at which it
 // grows.
 func TestDuplicatesOfManyFields(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := rand.New(rand.NewPCG(seed.Of(t), 2))
 	var s Scratch
 	for _, n := range []int{1, 2, 15, 16, 17, 18, 31, 32, 33, 34, 63, 64, 65, 66, 1000, 10_000} {
 		for _, keys := range []int{1, n/3 + 1, 10 * n, 1 << 30} {

@@ -51,14 +51,14 @@ func (s *Scratch) addToTable(line, name []byte, i int) {
 	}
 }
 
-// seed prevents an attacker from choosing keys that collide.
-var seed = maphash.MakeSeed()
+// hashSeed prevents an attacker from choosing keys that collide.
+var hashSeed = maphash.MakeSeed()
 
 // slot returns the index in the table at which the field with that key is or
 // belongs.
 func (s *Scratch) slot(line, name []byte) int {
 	mask := len(s.table) - 1
-	i := int(maphash.Bytes(seed, name)) & mask
+	i := int(maphash.Bytes(hashSeed, name)) & mask
 	for s.table[i] != 0 && string(s.nameOf(line, &s.fields[s.table[i]-1])) != string(name) {
 		i = (i + 1) & mask
 	}

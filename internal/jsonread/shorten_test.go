@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // classOf returns the class of a key in these tests.
@@ -269,7 +270,7 @@ func randomLine(r *rand.Rand) []byte {
 }
 
 func TestShortenRandomLines(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := rand.New(rand.NewPCG(seed.Of(t), 2))
 	var s Scratch
 	for range 5000 {
 		line := randomLine(r)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/logread"
 )
@@ -127,7 +128,7 @@ func TestAnEntryEnclosesItsLines(t *testing.T) {
 	if testing.Short() {
 		n = 500
 	}
-	r := rand.New(rand.NewPCG(21, 5))
+	r := rand.New(rand.NewPCG(seed.Of(t), 5))
 	b := newBlock()
 	for range n {
 		text := randomLines(r, 1+r.IntN(30))

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/logread"
 )
 
@@ -157,7 +158,7 @@ func windows(r *rand.Rand, n int) (list []Window) {
 }
 
 func TestALogReadsTheSameWithAnIndex(t *testing.T) {
-	r, n := rand.New(rand.NewPCG(7, 7)), 40
+	r, n := rand.New(rand.NewPCG(seed.Of(t), 7)), 40
 	if testing.Short() {
 		n = 8
 	}
@@ -224,7 +225,7 @@ type stored struct {
 
 func newStored(t *testing.T) *stored {
 	t.Helper()
-	s := &stored{T: t, r: rand.New(rand.NewPCG(1, 1)), dir: filepath.Join(t.TempDir(), "index")}
+	s := &stored{T: t, r: rand.New(rand.NewPCG(seed.Of(t), 1)), dir: filepath.Join(t.TempDir(), "index")}
 	s.text = text(s.r, logSize)
 	s.f = file(t, s.text)
 	s.index = s.open()

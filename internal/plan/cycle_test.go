@@ -5,6 +5,8 @@ package plan
 import (
 	"reflect"
 	"testing"
+
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // Types that contain each other: one by way of a pointer, slice or map, and
@@ -55,8 +57,9 @@ func TestTypesThatContainEachOther(t *testing.T) {
 		reflect.TypeFor[cyclePointer](), reflect.TypeFor[cycleInPointer](), reflect.TypeFor[cycleSlice](), reflect.TypeFor[cycleInSlice](),
 		reflect.TypeFor[cycleMap](), reflect.TypeFor[cycleInMap](), reflect.TypeFor[cycleEmbedded](), reflect.TypeFor[CycleEmbed](),
 	}
+	from := seed.Of(t)
 	for _, typ := range types {
-		g := newGenerator(1)
+		g := newGenerator(from)
 		for range 60 {
 			v := reflect.New(typ).Elem()
 			g.fill(v, 7)

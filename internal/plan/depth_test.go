@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // nesting returns how deep the containers of a JSON text nest.
@@ -31,8 +33,9 @@ func nesting(text []byte) (deepest int) {
 
 func TestDepthIsThatOfTheText(t *testing.T) {
 	tried := 0
-	for seed := range uint64(300) {
-		g := newGenerator(seed)
+	from := seed.Of(t)
+	for n := range uint64(300) {
+		g := newGenerator(from + n)
 		typ := g.structType(3)
 		if linked(typ, map[reflect.Type]bool{}) {
 			continue
@@ -45,12 +48,12 @@ func TestDepthIsThatOfTheText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			n := nesting(text)
-			if got, err := encode(n); err != nil || !bytes.Equal(got, text) {
-				t.Errorf("seed %d: depth %d: got %s and %v, want %s", seed, n, got, err, text)
+			deepest := nesting(text)
+			if got, err := encode(deepest); err != nil || !bytes.Equal(got, text) {
+				t.Errorf("seed %d: depth %d: got %s and %v, want %s", from+n, deepest, got, err, text)
 			}
-			if got, err := encode(n - 1); err == nil {
-				t.Errorf("seed %d: depth %d: got %s, want an error", seed, n-1, got)
+			if got, err := encode(deepest - 1); err == nil {
+				t.Errorf("seed %d: depth %d: got %s, want an error", from+n, deepest-1, got)
 			}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // oracle returns v encoded by encoding/json.
@@ -84,7 +86,7 @@ func unquoted(v any) any {
 }
 
 func TestTypesByHand(t *testing.T) {
-	g := newGenerator(1)
+	g := newGenerator(seed.Of(t))
 	for _, zero := range byHand {
 		typ := reflect.TypeOf(&zero).Elem()
 		if zero != nil {
@@ -104,13 +106,14 @@ func TestTypesByHand(t *testing.T) {
 }
 
 func TestGeneratedTypes(t *testing.T) {
-	for seed := range uint64(400) {
-		g := newGenerator(seed)
+	from := seed.Of(t)
+	for n := range uint64(400) {
+		g := newGenerator(from + n)
 		typ := g.structType(3)
 		for range 20 {
 			v := g.value(typ)
 			if why := differ(v, bytes.Equal); why != "" {
-				t.Errorf("seed %d: %.200s: %.2000s", seed, typ, why)
+				t.Errorf("seed %d: %.200s: %.2000s", from+n, typ, why)
 				break
 			}
 		}
@@ -118,8 +121,9 @@ func TestGeneratedTypes(t *testing.T) {
 }
 
 func TestHostileText(t *testing.T) {
-	for seed := range uint64(200) {
-		g := newGenerator(seed)
+	from := seed.Of(t)
+	for n := range uint64(200) {
+		g := newGenerator(from + n)
 		typ := g.structType(3)
 		g.hostile = true
 		for range 20 {
@@ -128,7 +132,7 @@ func TestHostileText(t *testing.T) {
 				continue // NaN and the like
 			}
 			if why := differ(v, sameValue); why != "" {
-				t.Errorf("seed %d: %.200s: %.2000s", seed, typ, why)
+				t.Errorf("seed %d: %.200s: %.2000s", from+n, typ, why)
 				break
 			}
 		}

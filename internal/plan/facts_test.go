@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/seed"
 )
 
 type (
@@ -142,7 +144,7 @@ func TestTableHoldsManyPlans(t *testing.T) {
 		t.Error("got a plan from an empty table")
 	}
 	keys := map[uintptr]*Plan{}
-	random := rand.New(rand.NewPCG(1, 1))
+	random := rand.New(rand.NewPCG(seed.Of(t), 1))
 	for range 100 {
 		var batch []*Plan
 		at := map[*Plan]uintptr{}
@@ -166,7 +168,7 @@ func TestTableHoldsManyPlans(t *testing.T) {
 }
 
 func TestSortingFewNames(t *testing.T) {
-	g := newGenerator(1)
+	g := newGenerator(seed.Of(t))
 	for range 20000 {
 		var names [few]string
 		n := g.IntN(few + 1)
@@ -194,7 +196,7 @@ func TestSortingFewNames(t *testing.T) {
 }
 
 func TestSortingManyNames(t *testing.T) {
-	g := newGenerator(3)
+	g := newGenerator(seed.Of(t))
 	for _, n := range []int{0, 1, 9, 100, 1000, 1<<16 + 1} {
 		var o order
 		for range n {
@@ -214,7 +216,7 @@ func TestSortingManyNames(t *testing.T) {
 }
 
 func TestFrontsAreOrderedAsNames(t *testing.T) {
-	g := newGenerator(2)
+	g := newGenerator(seed.Of(t))
 	for range 20000 {
 		a, b := letters(g, g.IntN(11)), letters(g, g.IntN(11))
 		if fa, fb := frontOf(a), frontOf(b); fa != fb && fa < fb != (strings.Compare(a, b) < 0) {

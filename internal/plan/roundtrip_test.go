@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // simple atoms can be decoded again.
@@ -20,9 +22,10 @@ var simple = []reflect.Type{
 }
 
 func TestDecodingGivesTheValueBack(t *testing.T) {
-	for seed := range uint64(200) {
-		g := newGenerator(seed)
-		g.hostile = seed%2 == 1
+	from := seed.Of(t)
+	for n := range uint64(200) {
+		g := newGenerator(from + n)
+		g.hostile = n%2 == 1
 		var fields []reflect.StructField
 		for i := range 1 + g.IntN(8) {
 			typ := pick(g, simple...)

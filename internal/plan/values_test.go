@@ -19,8 +19,8 @@ type generator struct {
 	hostile bool // strings that need escaping, NaN
 }
 
-func newGenerator(seed uint64) *generator {
-	return &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
+func newGenerator(n uint64) *generator {
+	return &generator{Rand: rand.New(rand.NewPCG(n, 1))}
 }
 
 // value returns a value of type t.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/usercode"
 )
 
@@ -171,7 +172,7 @@ func TestChainsOfOwnersCountUp(t *testing.T) {
 	keepStack(t)
 	const chain = 5
 	lines := newLines(7)
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(seed.Of(t), 2))
 	for range 1000 {
 		rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 		nest(lines[:rng.IntN(chain)+1], func() {})

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/pool/list"
 )
 
@@ -203,7 +204,7 @@ func (m *model) compareList(name string, here *list.List[int], there *stdlist.Li
 }
 
 func TestSameAsContainerList(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := rand.New(rand.NewPCG(seed.Of(t), 2))
 	for range 300 {
 		m := newModel(t)
 		for range 200 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 )
@@ -91,9 +92,10 @@ func TestPartitioningChanges(t *testing.T) {
 		seeds = 6
 	}
 	modes := []Config{{}, {Partitioning: PartitioningRoundRobin}, {Partitioning: PartitioningKeyed, Key: tens}}
-	for seed := range seeds {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 45))
+	from := seed.Of(t)
+	for n := range seeds {
+		t.Run(fmt.Sprint(from+n), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(from+n, 45))
 			c := start(t, 5)
 			same := rng.IntN(3) // mostly one partitioning for all
 			stored := cursor{}
@@ -128,7 +130,7 @@ func TestPartitioningChanges(t *testing.T) {
 			}
 		})
 		if t.Failed() {
-			t.Fatalf("seed %d", seed)
+			t.Fatalf("seed %d", from+n)
 		}
 	}
 }

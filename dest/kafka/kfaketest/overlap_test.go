@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -104,8 +105,9 @@ func TestOverlapErrors(t *testing.T) {
 	if testing.Short() {
 		seeds = 2 // each takes seconds with the race detector
 	}
-	for seed := range seeds {
-		rng := rand.New(rand.NewPCG(seed, 1))
+	from := seed.Of(t)
+	for n := range seeds {
+		rng := rand.New(rand.NewPCG(from+n, 1))
 		c := start(t, 1)
 		d := overlapping(t, c, Config{MaxBatch: 300 + rng.IntN(2000)})
 		partial += stream(t, d, records(7, 1, 1000), 20+rng.IntN(300), func() {
@@ -121,7 +123,7 @@ func TestOverlapErrors(t *testing.T) {
 		})
 		wantExactly(t, c, 1, 1000)
 		if t.Failed() {
-			t.Fatalf("seed %d", seed)
+			t.Fatalf("seed %d", from+n)
 		}
 	}
 	if partial < 5*int(seeds) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/dest/otlp"
+	"github.com/nib-log/nib/internal/seed"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 	"google.golang.org/protobuf/proto"
@@ -249,7 +250,7 @@ func TestRecordsEqualTheirLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	w := writer{rand.New(rand.NewPCG(1, 2))}
+	w := writer{rand.New(rand.NewPCG(seed.Of(t), 2))}
 	levels := []nib.Level{-100, nib.LevelTrace, nib.LevelDebug, nib.LevelInfo, nib.LevelInfo + 2, nib.LevelWarn, nib.LevelFatal, 100}
 	for done := 0; done < n; done += 5000 {
 		batch := make([]nib.Record, 5000)
