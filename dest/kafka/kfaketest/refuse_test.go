@@ -116,9 +116,11 @@ func TestFixedWithinAnAttempt(t *testing.T) {
 func TestLastRecordRefused(t *testing.T) {
 	c := start(t, 1)
 	refuse(c, false, 10)
-	d := dial(t, c, Config{DeliverTimeout: 3 * time.Second}) // long enough for an answer on a busy machine
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	d := dial(t, c, Config{DeliverTimeout: -1, OnError: func(error) { cancel() }})
 	deliver(t, d, records(7, 1, 9))
-	if res, err := d.Deliver(t.Context(), records(7, 10, 10)); res.Accepted != 0 || !errors.Is(err, kerr.InvalidRecord) {
+	if res, err := d.Deliver(ctx, records(7, 10, 10)); res.Accepted != 0 || !errors.Is(err, kerr.InvalidRecord) {
 		t.Errorf("alone: got %+v, %v", res, err)
 	}
 	if got := deliver(t, d, records(7, 10, 11)); len(got) != 1 || got[0].Index != 0 {
