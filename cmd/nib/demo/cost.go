@@ -31,22 +31,47 @@ type cost struct {
 // A contestant is one way to spend time, measured in turn with the others.
 type contestant struct {
 	run     func()
-	ns      float64 // per call, in the fastest round
-	mallocs float64 // per call, in the round with the fewest
+	spool   *spool.Sink // that the calls fill, or nil
+	to      *away       // its destination
+	ns      float64     // per call, in the fastest round
+	mallocs float64     // per call, in the round with the fewest
 }
 
 const (
 	rounds        = 7
 	callsPerRound = 10_000
 	warmUp        = 100
+	replaySize    = 16 << 20 // of the spool: room for several rounds, and not for all
 )
 
-// away is a destination that accepts nothing, so that only calls are measured.
-type away struct{}
+// away is a destination that is down during a round, so that only calls are
+// measured.
+type away struct{ called, accept chan struct{} }
 
-func (away) Deliver(ctx context.Context, _ []nib.Record) (delivery.Result, error) {
-	<-ctx.Done()
-	return delivery.Result{}, context.Cause(ctx)
+func (a *away) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
+	for called := a.called; ; called = nil {
+		select {
+		case called <- struct{}{}:
+		case <-a.accept:
+			return delivery.Result{Accepted: len(batch)}, nil
+		case <-ctx.Done():
+			return delivery.Result{}, context.Cause(ctx)
+		}
+	}
+}
+
+// empty accepts all lines of a spool, which then needs room for those of one
+// round only.
+func (a *away) empty(s *spool.Sink) error {
+	flushed := make(chan error, 1)
+	go func() { flushed <- s.Flush(context.Background()) }()
+	for {
+		select {
+		case a.accept <- struct{}{}:
+		case err := <-flushed:
+			return err
+		}
+	}
 }
 
 // measure measures rounds of calls calls each. It uses dir for temporary files.
@@ -55,8 +80,9 @@ func measure(dir string, calls int) (c cost, err error) {
 		return c, err
 	}
 	defer os.RemoveAll(dir)
-	s, err := spool.Open(filepath.Join(dir, spoolName), away{}, spool.Config{
-		Drain: time.Millisecond, OnFull: waitForDisk,
+	to := &away{make(chan struct{}), make(chan struct{})}
+	s, err := spool.Open(filepath.Join(dir, spoolName), to, spool.Config{
+		Drain: time.Millisecond, OnFull: waitForDisk, Size: replaySize,
 		OnError: func(error) {}, // nothing is delivered by design
 	})
 	if err != nil {
@@ -76,12 +102,13 @@ func measure(dir string, calls int) (c cost, err error) {
 		Header:     http.Header{"X-Request-Id": {requestID(3, 4711)}},
 		RemoteAddr: "127.0.0.1:54321",
 	}
+	c.spooled, c.middleware = contestant{spool: s, to: to}, contestant{spool: s, to: to}
 	c.spooled.run = func() { replay(toSpool) }
 	c.written.run = func() { replay(toFile) }
 	c.encoded.run = func() { replay(toNothing) }
 	c.middleware.run = func() { handler.ServeHTTP(nowhere{}, req) }
-	compete(calls, &c.spooled, &c.written, &c.encoded, &c.middleware)
-	return c, nil
+	err = compete(calls, &c.spooled, &c.written, &c.encoded, &c.middleware)
+	return c, err
 }
 
 // replay writes a line with the fields of an access line.
@@ -101,13 +128,21 @@ func replay(log *nib.Logger) {
 // affects all of them. The garbage collector is off during a round, since its
 // own mallocs would be counted, and runs before it, so that memory can be
 // reused; the calls of the warm-up fill the pools that it has emptied.
-func compete(calls int, all ...*contestant) {
+func compete(calls int, all ...*contestant) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for round := range rounds {
 		for _, c := range all {
+			if c.spool != nil {
+				if err := c.to.empty(c.spool); err != nil {
+					return err
+				}
+			}
 			runtime.GC()
 			for range warmUp {
 				c.run()
+			}
+			if c.spool != nil {
+				<-c.to.called // nothing else runs in the round
 			}
 			ns, mallocs := c.once(calls)
 			if round == 0 {
@@ -116,6 +151,7 @@ func compete(calls int, all ...*contestant) {
 			c.ns, c.mallocs = min(c.ns, ns), min(c.mallocs, mallocs)
 		}
 	}
+	return nil
 }
 
 // once returns time and mallocs per call.

@@ -243,3 +243,20 @@ func TestValidate(t *testing.T) {
 		}
 	}
 }
+
+// The measurement ends in a spool that has no room for the lines of all rounds.
+func TestMeasurementNeedsRoomForOneRound(t *testing.T) {
+	done := make(chan error, 1)
+	go func() {
+		_, err := measure(filepath.Join(t.TempDir(), "replay"), callsPerRound)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(2 * time.Minute):
+		t.Error("a line waits for room")
+	}
+}
