@@ -173,7 +173,7 @@ func TestContextEndsTheWaitForARefusal(t *testing.T) {
 		_, _ = io.Copy(io.Discard, conn)
 		close(ended)
 	})
-	r.addr, r.tls = "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}, ClientAuth: tls.RequestClientCert}
+	r.tls = &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}, ClientAuth: tls.RequestClientCert}
 	r.start()
 	d := dial(t, "tls", r.addr, Config{TLS: &tls.Config{RootCAs: a.pool}})
 	d.grace = time.Hour
@@ -202,7 +202,6 @@ func TestErrorOfOpenMentionsTheCertificate(t *testing.T) {
 		{"relp+tls", tls.RequestClientCert, ": RELP open (after the receiver has asked for a TLS certificate): "},
 	} {
 		r := newReceiver(t, "tcp", (&relpServer{open: respond(1, "500 no")}).handle)
-		r.addr = "127.0.0.1:0"
 		var conf Config
 		if c.network == "relp+tls" {
 			r.tls = &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}, ClientAuth: c.auth}
@@ -237,7 +236,6 @@ func TestCloseEndsTLSWithAnAlert(t *testing.T) {
 		}
 		kinds <- last
 	})
-	r.addr = "127.0.0.1:0"
 	r.start()
 	d := dial(t, "tls", r.addr, Config{TLS: &tls.Config{RootCAs: a.pool}})
 	deliver(t, d, batchOf(0, 3))

@@ -4,6 +4,7 @@ package syslog
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"strings"
@@ -42,20 +43,54 @@ func option(t *testing.T, conn syscall.Conn, level, name int) (value int) {
 	return value
 }
 
+// bound makes a socket that has a port and does not listen.
+func bound(t *testing.T) (fd int, addr *syscall.SockaddrInet4) {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	own, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fd, own.(*syscall.SockaddrInet4)
+}
+
+// TestTCPReceiverMayBeDownAtFirst has a receiver whose port no other socket can
+// take while it is down.
+func TestTCPReceiverMayBeDownAtFirst(t *testing.T) {
+	fd, addr := bound(t)
+	r := newReceiver(t, "tcp", readCounted)
+	r.addr = fmt.Sprintf("127.0.0.1:%d", addr.Port)
+	testDownAtFirst(t, r, func() {
+		if err := syscall.Listen(fd, 10); err != nil {
+			t.Fatal(err)
+		}
+		copied, err := syscall.Dup(fd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := os.NewFile(uintptr(copied), "listener")
+		defer f.Close()
+		l, err := net.FileListener(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.serve(l)
+	})
+}
+
 // unanswered makes a socket that waits for the response to its SYN: the queue
 // of the listener is full.
 func unanswered(t *testing.T) *net.TCPConn {
 	t.Helper()
-	listener, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Close(listener) })
-	if err := errors.Join(syscall.Bind(listener, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(listener, 0)); err != nil {
-		t.Fatal(err)
-	}
-	addr, err := syscall.Getsockname(listener)
-	if err != nil {
+	listener, addr := bound(t)
+	if err := syscall.Listen(listener, 0); err != nil {
 		t.Fatal(err)
 	}
 	var last *os.File

@@ -8,11 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,7 +47,7 @@ type receiver struct {
 
 func newReceiver(t testing.TB, network string, handle func(*receiver, net.Conn)) *receiver {
 	t.Helper()
-	r := &receiver{t: t, network: network, addr: ownLoopback() + ":0", handle: handle, conns: map[net.Conn]bool{}}
+	r := &receiver{t: t, network: network, addr: "127.0.0.1:0", handle: handle, conns: map[net.Conn]bool{}}
 	if network == "unix" {
 		r.addr = filepath.Join(t.TempDir(), "socket")
 	}
@@ -58,17 +56,7 @@ func newReceiver(t testing.TB, network string, handle func(*receiver, net.Conn))
 	return r
 }
 
-// ownLoopback returns a loopback address that outgoing connections do not use,
-// on systems with more than one, so that none can take the port while the
-// receiver is down.
-func ownLoopback() string {
-	if runtime.GOOS != "linux" {
-		return "127.0.0.1"
-	}
-	return fmt.Sprintf("127.%d.%d.%d", 1+rand.N(250), rand.N(250), 1+rand.N(250))
-}
-
-// start listens, at the same address again after stop.
+// start listens, on a Unix socket at the same address again after stop.
 func (r *receiver) start() *receiver {
 	r.t.Helper()
 	if r.network == "unix" {
@@ -79,6 +67,12 @@ func (r *receiver) start() *receiver {
 		r.t.Fatal(err)
 	}
 	r.addr = l.Addr().String()
+	r.serve(l)
+	return r
+}
+
+// serve accepts connections.
+func (r *receiver) serve(l net.Listener) {
 	if r.tls != nil {
 		l = tls.NewListener(l, r.tls)
 	}
@@ -108,7 +102,6 @@ func (r *receiver) start() *receiver {
 			}()
 		}
 	}()
-	return r
 }
 
 // stop ends the server and its connections. Those with unread data are reset.

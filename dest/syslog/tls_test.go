@@ -88,7 +88,7 @@ func newSecure(t testing.TB, network string, c *tls.Config) *receiver {
 		handle = (&relpServer{}).handle
 	}
 	r := newReceiver(t, "tcp", handle)
-	r.addr, r.tls = "127.0.0.1:0", c // as in the certificates
+	r.tls = c
 	return r.start()
 }
 
