@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/internal/seed"
@@ -29,7 +30,7 @@ func requestLines(n int) []byte {
 // consoleWorker renders all lines for people.
 func consoleWorker(t testing.TB) *worker {
 	t.Helper()
-	newRenderer, _, err := Form{Output: "console", Console: console.Config{Color: console.ColorNever, Width: -1}}.NewRenderer()
+	newRenderer, _, err := Form{Output: "console", Console: console.Config{Color: console.ColorNever, Width: -1, TimeZone: time.UTC}}.NewRenderer()
 	if err != nil {
 		t.Fatal(err)
 	}
