@@ -84,7 +84,7 @@ func TestTextOfLogFatalSurvivesARaisedLevel(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), childVar+"="+name)
+			cmd.Env = append(os.Environ(), childVar+"="+name, "GOTRACEBACK=single")
 			var exit *exec.ExitError
 			out, err := cmd.Output()
 			if !errors.As(err, &exit) || exit.ExitCode() != way.code {

@@ -42,6 +42,9 @@ func TestMain(m *testing.M) {
 		for _, name := range settings.Names(settings.Of(new(Config))) { // of the environment of the tests
 			_ = os.Unsetenv("NIB_" + strings.ToUpper(name))
 		}
+		for _, name := range []string{"CLICOLOR_FORCE", "NO_COLOR", "COLUMNS"} {
+			_ = os.Unsetenv(name)
+		}
 		unignore()
 		os.Exit(m.Run())
 	}
