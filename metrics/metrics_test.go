@@ -110,9 +110,44 @@ func TestNamesThatAreSuffixes(t *testing.T) {
 	}
 }
 
+// Letters, digits, _ and : are characters of a name, a digit not of its
+// beginning. The label has no colon.
+func TestCharactersOfNames(t *testing.T) {
+	const letters, digits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
+	for c := range rune(256) {
+		name, key := "x_", "x_"
+		if strings.ContainsRune(letters+digits+"_:", c) {
+			name = "x" + string(c)
+		}
+		if strings.ContainsRune(letters+digits+"_", c) {
+			key = "x" + string(c)
+		}
+		first := string(c)
+		switch {
+		case strings.ContainsRune(digits, c):
+			first = "_" + first
+		case name == "x_":
+			first = "_"
+		}
+		var l metrics.Samples
+		l.Gauge("x"+string(c), "X.", 1, label("x"+string(c), "v"))
+		want := "\n" + name + "{" + key + `="v"} 1` + "\n"
+		if got := text(t, prometheus, l); !strings.HasSuffix(got, want) {
+			t.Errorf("%q: got %s, want %s", c, got, want)
+		}
+		l = nil
+		l.Gauge(string(c), "X.", 1)
+		if got := text(t, prometheus, l); !strings.HasSuffix(got, "\n"+first+" 1\n") {
+			t.Errorf("%q at the beginning: got %s, want %s", c, got, first)
+		}
+	}
+}
+
 func TestNumbersAreExact(t *testing.T) {
 	for value, want := range map[float64]string{
-		0: "0", -3: "-3", 1<<53 - 1: "9007199254740991", 1e300: "1e+300", 0.1: "0.1",
+		0: "0", -3: "-3", 1<<53 - 1: "9007199254740991",
+		1 << 53: "9.007199254740992e+15", -1 << 53: "-9.007199254740992e+15",
+		1e300: "1e+300", 0.1: "0.1",
 		math.Inf(-1): "-Inf", math.MaxUint64: "1.8446744073709552e+19",
 	} {
 		var l metrics.Samples

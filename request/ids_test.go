@@ -33,6 +33,9 @@ func TestParseTraceparent(t *testing.T) {
 		{"version not hexadecimal", "0x-" + trace + "-" + span + "-01", false},
 		{"dash in the wrong place", "00-" + trace[:31] + "--" + span + "-01", false},
 		{"short", good[:54], false},
+		{"version 00 with one more character", good + "-", false},
+		{"later version with a dash", "cc-" + trace + "-" + span + "-00-", true},
+		{"later version, one more character", "cc-" + trace + "-" + span + "-00.", false},
 		{"empty", "", false},
 		{"space in front", " " + good, false},
 	} {
@@ -54,6 +57,7 @@ func TestTraceparentIsOfVersion00(t *testing.T) {
 		{"01" + ids + "00", "00" + ids + "00"},
 		{"cc" + ids + "03", "00" + ids + "01"},
 		{"cc" + ids + "09", "00" + ids + "01"},
+		{"cc" + ids + "f1", "00" + ids + "01"},
 		{"cc" + ids + "08", "00" + ids + "00"},
 		{"cc" + ids + "0f", "00" + ids + "01"},
 		{"cc" + ids + "fe-" + strings.Repeat("x", 1<<20) + "\r\n", "00" + ids + "00"},

@@ -79,12 +79,16 @@ func TestBurstKeepsExactlyNOfManyGoroutines(t *testing.T) {
 }
 
 func TestBurstPanicsOnAPeriodThatIsNotPositive(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	sampling.Burst(1, 0, nil)
+	for _, period := range []time.Duration{-1, 0, 1} {
+		func() {
+			defer func() {
+				if p := recover(); (p != nil) != (period <= 0) {
+					t.Errorf("%v: got panic %v", period, p)
+				}
+			}()
+			sampling.Burst(1, period, nil)
+		}()
+	}
 }
 
 func TestByLevel(t *testing.T) {

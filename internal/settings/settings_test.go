@@ -107,7 +107,9 @@ func TestSizesBeyondAnInt(t *testing.T) {
 func TestDurations(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"5s": 5 * time.Second, "7d": 7 * 24 * time.Hour, "1h30m": 90 * time.Minute, "0": 0, "106751d": 106751 * 24 * time.Hour,
-		"": -1, "5": -1, "-5s": -1, "d": -1, "-1d": -1, "1.5d": -1, "1d12h": -1, "106752d": -1, "s": -1,
+		"0s": 0, "1ns": 1,
+		"": -1, "5": -1, "-5s": -1, "-1ns": -1, "d": -1,
+		"-1d": -1, "1.5d": -1, "1d12h": -1, "106752d": -1, "s": -1,
 	} {
 		var v sample
 		if err := Find(Of(&v), "wait").Set(text); (err == nil) != (want >= 0) || err == nil && v.Wait != want {
@@ -185,6 +187,7 @@ func TestEither(t *testing.T) {
 func TestSecretsInTargets(t *testing.T) {
 	for text, want := range map[string]bool{
 		"a://u:p@h:1": true, "a://h:1/x?PassWord=p": true, "a://h:1/x?b=c&token=p": true, "a?passwd=": true,
+		"a://:p/w@h:1": true, "a://h:p/w@h:1": true, "a:///w@h:1": false, "a://h:1/w@h": false,
 		"file:///a@b": false, "file:a@b": false, "a://h:1/x?password_file=p": false, "a://h:1?u=p@h": false,
 	} {
 		if got := HasSecret(text); got != want {
@@ -265,6 +268,18 @@ func TestShortenCutsAtARune(t *testing.T) {
 	whole := strings.Repeat("x", 100)
 	if got := Shorten(whole); got != whole {
 		t.Errorf("got %q of 100 bytes", got)
+	}
+}
+
+func TestFind(t *testing.T) {
+	list := Of(new(sample))
+	for i := range list {
+		if got := Find(list, list[i].Name); got != &list[i] {
+			t.Errorf("%s: got %v", list[i].Name, got)
+		}
+	}
+	if got := Find(list, "wiat"); got != nil {
+		t.Errorf("got %v for a name that no setting has", got.Name)
 	}
 }
 

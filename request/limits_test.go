@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"log/slog"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/nibtest"
+)
+
+const (
+	digits  = "0123456789"
+	letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+)
+
+func TestCharactersOfIDs(t *testing.T) {
+	for c := range 256 {
+		text := string([]byte{byte(c)})
+		allowed := letters + digits + "-_.~:/+=@"
+		if got, want := isClientID(text), strings.Contains(allowed, text); got != want {
+			t.Errorf("isClientID(%q): got %v, want %v", text, got, want)
+		}
+		if got, want := isHex(text), strings.Contains(digits+"abcdef", text); got != want {
+			t.Errorf("isHex(%q): got %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestLengthOfClientIDs(t *testing.T) {
+	for n, want := range map[int]bool{0: false, 1: true, maxClientID: true, maxClientID + 1: false} {
+		if got := isClientID(strings.Repeat("x", n)); got != want {
+			t.Errorf("%d characters: got %v, want %v", n, got, want)
+		}
+	}
+}
+
+func TestLimitsOfAConfig(t *testing.T) {
+	for _, c := range []struct {
+		config Config
+		valid  bool
+	}{
+		{Config{Slow: -1}, false}, {Config{Slow: math.MaxInt64}, true},
+		{Config{Sample: -1}, false}, {Config{Sample: math.MaxInt}, true},
+		{Config{MaxBytes: -1}, false}, {Config{MaxBytes: maxMaxBytes}, true},
+		{Config{MaxBytes: maxMaxBytes + 1}, false},
+	} {
+		if err := c.config.Validate(); (err == nil) != c.valid {
+			t.Errorf("%+v: got %v, want valid: %v", c.config, err, c.valid)
+		}
+	}
+}
+
+// MaxBytes is the size of the encoded fields, of one or several additions.
+func TestAdditionsOfMaxBytes(t *testing.T) {
+	added := []slog.Attr{slog.Int("a", 1), slog.Int("b", 2)}
+	log := nib.NewSink(new(nibtest.Recorder))
+	size := len(log.AppendFields(nil, func(e *nib.Event) { e.Attrs(added[0]) }))
+	for limit, dropped := range map[int]uint64{size - 1: 2, size: 1, 2*size - 1: 1, 2 * size: 0} {
+		p := New(Config{MaxBytes: limit})
+		var rec nibtest.Recorder
+		var r Request
+		r.Start(t.Context(), p, nib.NewSink(&rec), "", "")
+		for _, a := range added {
+			AddAttrs(&r, a)
+		}
+		e := r.End(Outcome{})
+		r.AddFields(e)
+		e.Msg("request")
+		var want any // no field
+		if dropped > 0 {
+			want = float64(dropped)
+		}
+		got, n := rec.Find("request")["additions_dropped"], p.Stats().TooLarge
+		if got != want || n != dropped {
+			t.Errorf("%d bytes: got %v and %d dropped additions, want %d", limit, got, n, dropped)
+		}
+	}
+}
+
+func TestLeastSlowAndSample(t *testing.T) {
+	for _, c := range []struct {
+		config Config
+		took   time.Duration
+		slow   uint64
+		weight any
+	}{
+		{Config{Slow: 0}, time.Hour, 0, nil},
+		{Config{Slow: 1}, 0, 0, nil},
+		{Config{Slow: 1}, 1, 1, nil},
+		{Config{Sample: 1}, 0, 0, nil},
+		{Config{Sample: 2, Slow: 1}, 1, 1, 1.0},
+	} {
+		p := New(c.config)
+		var rec nibtest.Recorder
+		var r Request
+		r.Start(t.Context(), p, nib.NewSink(&rec), "", "")
+		e := r.End(Outcome{Took: c.took})
+		r.AddFields(e)
+		e.Msg("request")
+		got, slow := rec.Find("request")["sample_weight"], p.Stats().Slow
+		if slow != c.slow || got != c.weight {
+			t.Errorf("%+v: got %d slow requests and weight %v, want %d and %v",
+				c.config, slow, got, c.slow, c.weight)
+		}
+	}
+}
