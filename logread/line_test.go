@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -150,7 +151,7 @@ func TestLinesAreWhole(t *testing.T) {
 			}
 			got = append(got, string(l.Bytes()))
 		}
-		if strings.Join(got, "\n") != text {
+		if !slices.Equal(got, want) {
 			t.Errorf("%s: got %d lines, want %d", name, len(got), len(want))
 		}
 	}
@@ -182,12 +183,18 @@ func (b breaks) Read(p []byte) (int, error) {
 // line. One line of that length becomes several.
 func TestLinesAreWholeInALargeBlock(t *testing.T) {
 	const longest = 64 << 20
+	buf := make([]byte, longest+32)
 	for _, tt := range []struct {
 		breaks breaks
+		size   int
 		whole  int
-	}{{breaks{10, longest}, longest + 1}, {breaks{10}, 11}, {nil, longest + 32}} {
-		block, next, err := logread.ReadBlock(tt.breaks, make([]byte, longest+32), nil)
-		if err != nil || len(block) != tt.whole || len(next) != longest+32-tt.whole {
+	}{
+		{breaks{10, longest}, longest + 32, longest + 1}, {breaks{10}, longest + 32, 11},
+		{nil, longest - 1, 0}, {nil, longest, longest}, {nil, longest + 32, longest + 32},
+	} {
+		clear(buf)
+		block, next, err := logread.ReadBlock(tt.breaks, buf[:tt.size], nil)
+		if err != nil || len(block) != tt.whole || len(next) != tt.size-tt.whole {
 			t.Errorf("breaks at %v: got %d bytes, then %d, and error %v, want %d first", tt.breaks, len(block), len(next), err, tt.whole)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 func TestDurationsAreThoseOfPackageTime(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed.Of(t), 1))
 	texts := []string{"", "-", "1", "s", "1s", "1.5h", "1h30m", "1m30.25s", "-2ms", "1µs", "1us", "1s1", "1 s", "1e3s", "..s", "9999999h", "1x", "0s"}
+	texts = append(texts, "9223372036854775808ns", "9223372036854774784ns")
 	for range 1000 {
 		texts = append(texts, time.Duration(r.Int64N(1<<(10+r.IntN(43)))).String())
 	}

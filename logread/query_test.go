@@ -106,6 +106,9 @@ func TestQueryErrors(t *testing.T) {
 		{"a in (1", "want a comma", 7},
 		{"a in ()", "want a value", 6},
 		{`a = "x`, "the quote is not closed", 4},
+		{`a = 'x\'`, "the quote is not closed", 4},
+		{`a = 'x\`, "the quote is not closed", 4},
+		{"`` = 1", `want the name of a field, not ""`, 0},
 		{"`a = 1", "the backquote is not closed", 0},
 		{`a ~ "("`, "not a regular expression", 4},
 		{"ä = 1 and | = 2", `"|" has no meaning`, 10},
@@ -146,7 +149,11 @@ func TestMoments(t *testing.T) {
 		"-1w": "2026-11-14T12:00:00+01:00", "now": "2026-11-21T12:00:00+01:00", "@1795262400": "2026-11-21T13:00:00+01:00",
 		"36499d": "1926-12-17T12:00:00+01:00", "5214w": "1926-12-18T12:00:00+01:00",
 		"36500d": "", "5215w": "", "36499w": "", "1e300d": "",
-		"": "", "soon": "", "25:00": "", "2dd": "", "d": "", "--1h": "", "@x": "", "yesterday 25:00": "", "2026-13-01": "",
+		"": "", "soon": "", "25:00": "", "2dd": "", "d": "", "--0.5d": "", "--1ns": "",
+		"0d": "2026-11-21T12:00:00+01:00", "0s": "2026-11-21T12:00:00+01:00",
+		"@99999999999":  "5138-11-16T09:46:39Z",
+		"@100000000000": "", "@-100000000000": "",
+		"--1h": "", "@x": "", "yesterday 25:00": "", "2026-13-01": "",
 	} {
 		got, err := logread.ParseMoment(text, now)
 		if want == "" {
@@ -158,5 +165,10 @@ func TestMoments(t *testing.T) {
 		if at, _ := time.Parse(time.RFC3339Nano, want); err != nil || !got.Equal(at) {
 			t.Errorf("%q: got %v, %v, want %s", text, got, err, want)
 		}
+	}
+	const least = -99999999999 // in a year that RFC 3339 does not have
+	got, err := logread.ParseMoment(fmt.Sprintf("@%d", least), now)
+	if err != nil || got.Unix() != least {
+		t.Errorf("got %v, %v, want %d", got, err, least)
 	}
 }
