@@ -22,7 +22,8 @@ func TestCountersAreShownUnderTheirNames(t *testing.T) {
 	}
 	want := map[string]float64{
 		"nib_logger_failed_lines_total": 1, "nib_logger_reentrant_lines_total": 2,
-		"nib_logger_aborted_lines_total": 3, "nib_logger_misused_events_total": float64(4 + idle),
+		"nib_logger_aborted_lines_total":  3,
+		"nib_logger_misused_events_total": float64(4 + idle),
 	}
 	for m := range l.Metrics() {
 		if v, ok := want[m.Name]; ok && m.Value != v {
