@@ -32,10 +32,15 @@ var (
 	endless    = time.Duration(1<<63 - 1)
 )
 
-// A slowError replaces errTimeout if the request was made.
-type slowError struct{ error }
+// A sentError is an error after the server may have received a part of the
+// request.
+type sentError struct{ error }
 
-func (slowError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
+func (e sentError) Unwrap() error { return e.error }
+
+func (e sentError) Is(target error) bool {
+	return target == os.ErrDeadlineExceeded && e.error == errTimeout
+}
 
 // A Client sends requests, one at a time. It is created by [New]. Ping, Stats
 // and Close may be called at any time, also during Post.
@@ -52,6 +57,9 @@ type Client struct {
 	pause time.Duration // pause after the next failure
 	after time.Time     // no request before this time, as requested by the server
 	last  error         // error of the last attempt
+
+	begun  bool // the server may have received a part of the last attempt of Post
+	status int  // status of its response, 0 if there was none
 
 	delay   time.Duration // result of the last Delay
 	delayed bool          // Delay was called since the last Post
@@ -166,12 +174,14 @@ func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
 		c.delay = 0
 	}
 	c.delayed = false
+	c.begun, c.status = false, 0
 	begin := time.Now()
 	for {
 		if err := c.wait(ctx, begin); err != nil {
 			return Response{}, err
 		}
 		resp, err := c.once(ctx, http.MethodPost, c.url, body)
+		c.begun, c.status = err == nil || errors.As(err, new(sentError)), resp.Status
 		if err == nil && !resp.again() {
 			c.pause, c.last = 0, nil
 			return resp, nil
@@ -309,8 +319,8 @@ func (c *Client) fault(ctx context.Context, req *http.Request, b *requestBody, e
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	if err == errTimeout && b.begun() {
-		err = slowError{err}
+	if b.begun() {
+		err = sentError{err}
 	}
 	return fmt.Errorf("%s: %s %s: %w", c.c.Name, req.Method, req.URL.Redacted(), err)
 }

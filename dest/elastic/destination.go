@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
@@ -27,14 +26,11 @@ type Destination struct {
 	root   string // path of the server
 	client *httpsend.Client
 
-	work    sync.Mutex // held by Deliver
-	states  []state    // states of the records of the batch
-	body    []byte
-	sent    []int     // indices of the records in body
-	limit   int       // maximum size of a request, at most MaxRequest
-	limited time.Time // time at which limit was lowered
+	bulk bulk
 
-	created, present, rejected atomic.Uint64
+	work     sync.Mutex // held by Deliver
+	sender   *httpsend.Sender
+	rejected atomic.Uint64
 }
 
 var (
@@ -42,12 +38,6 @@ var (
 	_ delivery.Pinger      = (*Destination)(nil)
 	_ delivery.Batcher     = (*Destination)(nil)
 )
-
-// A state is the state of a record of the batch.
-type state struct {
-	settled bool
-	reason  error // why it was rejected
-}
 
 // Stats counts the records and requests of a Destination.
 type Stats struct {
@@ -75,7 +65,7 @@ func New(server, index string, c Config) (*Destination, error) {
 	}
 	server = strings.TrimSuffix(server, "/")
 	c = c.withDefaults()
-	d := &Destination{c: c, index: index, root: "/", limit: c.MaxRequest}
+	d := &Destination{c: c, index: index, root: "/"}
 	if u, err := url.Parse(server); err == nil {
 		d.root = u.Path + "/"
 	}
@@ -100,6 +90,7 @@ func New(server, index string, c Config) (*Destination, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.sender = httpsend.NewSender(d.client, &d.bulk, c.MaxRequest)
 	return d, nil
 }
 
@@ -125,7 +116,7 @@ func (d *Destination) Ping(ctx context.Context) error {
 func (d *Destination) Stats() Stats {
 	st := d.client.Stats()
 	return Stats{
-		Records: d.created.Load(), Present: d.present.Load(), Rejected: d.rejected.Load(),
+		Records: d.bulk.created.Load(), Present: d.bulk.present.Load(), Rejected: d.rejected.Load(),
 		Requests: st.Requests, Failures: st.Retries, Bytes: st.Bytes,
 	}
 }
@@ -138,47 +129,15 @@ func (d *Destination) Close() error { return d.client.Close() }
 // them exist or are rejected, when Config.DeliverTimeout is over, or when ctx
 // ends. Only the records that the server cannot accept now are sent again. A
 // record is rejected if the server refuses it because of its contents, for
-// example because of the mapping. Other refusals, such as a missing permission
-// or a closed index, are errors of the configuration, and the records wait.
+// example because of the mapping, or if a request is refused because of it; see
+// [httpsend.Sender]. Other refusals, such as a missing permission or a closed
+// index, are errors of the configuration, and the records wait.
 //
 // Deliver does not retain batch. It allocates per request, not per record.
 func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	d.work.Lock()
 	defer d.work.Unlock()
-	if cap(d.states) < len(batch) {
-		d.states = make([]state, len(batch))
-	}
-	d.states = d.states[:len(batch)]
-	clear(d.states)
-	begin := time.Now()
-	for {
-		more, err := d.send(ctx, batch)
-		if !more && err == nil || err != nil && (ctx.Err() != nil || d.late(begin) || isFinal(err)) {
-			return d.result(), err
-		}
-	}
-}
-
-// late reports whether Deliver has tried for long enough.
-func (d *Destination) late(begin time.Time) bool {
-	limit := d.c.DeliverTimeout
-	if limit == 0 {
-		limit = 10 * time.Second
-	}
-	return limit > 0 && time.Since(begin) >= limit
-}
-
-// result returns the settled part of the batch, in order.
-func (d *Destination) result() (res delivery.Result) {
-	for i := range d.states {
-		if !d.states[i].settled {
-			break
-		}
-		res.Accepted++
-		if why := d.states[i].reason; why != nil {
-			res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: why})
-		}
-	}
+	res, err := d.sender.Deliver(ctx, batch)
 	d.rejected.Add(uint64(len(res.Rejected)))
-	return res
+	return res, err
 }

@@ -115,10 +115,12 @@ func TestServerBehindAPath(t *testing.T) {
 }
 
 func TestBodyAllocatesNothing(t *testing.T) {
-	batch := batchOf(100)
-	d := &Destination{limit: defaultMaxRequest, states: make([]state, len(batch))}
+	batch, want, b := batchOf(100), make([]int, 100), bulk{}
+	for i := range want {
+		want[i] = i
+	}
 	alloctest.Zero(t, func() {
-		if d.fill(batch) || len(d.sent) != len(batch) {
+		if _, n := b.Body(batch, want, defaultMaxRequest); n != len(batch) {
 			t.Fatal("too long")
 		}
 	})

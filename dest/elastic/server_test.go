@@ -177,6 +177,24 @@ func deliverAll(t testing.TB, d *Destination, batch []nib.Record) (rejected []st
 	return rejected, errs
 }
 
+// deliverSome calls Deliver some times, with a pause after an error, and returns
+// the number of records that are not settled.
+func deliverSome(d *Destination, batch []nib.Record, calls int) (rejected []string, left int) {
+	for range calls {
+		res, err := d.Deliver(context.Background(), batch)
+		for _, r := range res.Rejected {
+			rejected = append(rejected, idOf(&batch[r.Index])+": "+r.Reason.Error())
+		}
+		if batch = batch[res.Accepted:]; len(batch) == 0 {
+			break
+		}
+		if err != nil {
+			time.Sleep(time.Second) // fake time
+		}
+	}
+	return rejected, len(batch)
+}
+
 // answering responds to short requests with the first text, and to others with
 // the second.
 type answering [2][]byte

@@ -17,9 +17,6 @@ const (
 	statusMessage   = 2
 )
 
-// refusedAll is the reason why records must not be sent again.
-type refusedAll struct{ error }
-
 // accepted counts n records that the server has accepted. Those that it rejects
 // in a partial success must not be sent again; if it rejects all of them,
 // accepted returns the reason.
@@ -29,7 +26,7 @@ func (d *Destination) accepted(resp httpsend.Response, n int) (reason error) {
 		rejected = uint64(n)
 	}
 	if n > 0 && rejected == uint64(n) {
-		return refusedAll{resp.Error("partial success, all records of the request were rejected: " + message)}
+		return resp.Error("partial success, all records of the request were rejected: " + message)
 	}
 	d.records.Add(uint64(n))
 	d.partial.Add(rejected)

@@ -4,13 +4,10 @@ package otlp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
@@ -25,10 +22,9 @@ type Destination struct {
 	url    string
 	client *httpsend.Client
 
-	work    sync.Mutex // held by Deliver
-	enc     *encoder
-	limit   int       // maximum size of a request, at most MaxRequest
-	limited time.Time // time at which limit was lowered
+	work   sync.Mutex // held by Deliver
+	enc    *encoder
+	sender *httpsend.Sender
 
 	records, rejected, partial atomic.Uint64
 }
@@ -57,7 +53,7 @@ func New(url string, c Config) (*Destination, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	d := &Destination{c: c, url: url, enc: newEncoder(&c), limit: c.MaxRequest}
+	d := &Destination{c: c, url: url, enc: newEncoder(&c)}
 	encoding, compress, err := compressor(c.Compression)
 	if err != nil {
 		return nil, fmt.Errorf("nib/otlp: %w", err)
@@ -77,6 +73,7 @@ func New(url string, c Config) (*Destination, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.sender = httpsend.NewSender(d.client, (*format)(d), c.MaxRequest)
 	return d, nil
 }
 
@@ -118,135 +115,44 @@ func (d *Destination) Close() error { return d.client.Close() }
 // Config.DeliverTimeout is over, or when ctx ends.
 //
 // A request that fails before its response is complete, or gets status 429,
-// 502, 503 or 504, is sent again, after the pause that the server requests. A
-// request that gets 400 or 413 is split; a single record that the server
-// refuses is rejected, if the server accepts an empty request. All other
-// statuses are errors of the configuration, such as a wrong password, and the
-// records wait.
+// 502, 503 or 504, is sent again, after the pause that the server requests. If
+// the receiver refuses a request because of one record, this record is found
+// and rejected; see [httpsend.Sender]. If it accepts none, that is an error of
+// the configuration, such as a wrong password, and the records wait.
 //
 // Deliver does not retain batch. It allocates per request, not per record.
-func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (res delivery.Result, err error) {
+func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	d.work.Lock()
 	defer d.work.Unlock()
-	suspects := 0 // among this many of the next records is one that the server refuses
-	for err == nil && res.Accepted < len(batch) {
-		rest := batch[res.Accepted:]
-		most := len(rest)
-		if suspects > 0 {
-			most = max(suspects/2, 1)
-		}
-		var n int
-		var reason error
-		n, reason, err = d.send(ctx, rest[:most])
-		switch {
-		case err != nil:
-		case reason == nil:
-			res.Accepted += n
-			suspects = max(suspects-n, 0)
-		case errors.As(reason, new(refusedAll)):
-			res = reject(res, n, reason)
-			suspects = 0
-		case n > 1 && errors.Is(reason, delivery.ErrTooLarge):
-		case n > 1:
-			suspects = n
-		default:
-			if err = d.confirm(ctx, reason); err == nil {
-				res = reject(res, 1, reason)
-				suspects = max(suspects-1, 0)
-			}
-			if err == nil && len(res.Rejected) == maxUnproven {
-				err = d.prove(ctx, batch[len(batch)-1:], reason)
-			}
-			if err != nil && d.records.Load() == 0 {
-				res = delivery.Result{} // earlier refused records wait as well
-			}
-		}
-	}
+	res, err := d.sender.Deliver(ctx, batch)
 	d.rejected.Add(uint64(len(res.Rejected)))
 	return res, err
 }
 
-// reject settles the next n records as rejected.
-func reject(res delivery.Result, n int, reason error) delivery.Result {
-	for range n {
-		res.Rejected = append(res.Rejected, delivery.Rejection{Index: res.Accepted, Reason: reason})
-		res.Accepted++
-	}
-	return res
-}
+// format is the format of requests.
+type format Destination
 
-// send sends one request with the first n records of batch. reason is set if
-// the server refuses them, err if they must wait.
-func (d *Destination) send(ctx context.Context, batch []nib.Record) (n int, reason, err error) {
-	if d.limit < d.c.MaxRequest && time.Since(d.limited) > limitTime {
-		d.limit, d.limited = min(2*d.limit, d.c.MaxRequest), time.Now()
-	}
-	d.enc.begin()
-	for n < len(batch) && d.enc.add(&batch[n], d.limit) {
+// Check implements [httpsend.Format].
+func (*format) Check(*nib.Record) error { return nil }
+
+// Body implements [httpsend.Format].
+func (f *format) Body(batch []nib.Record, want []int, limit int) (body []byte, n int) {
+	f.enc.begin()
+	for n < len(want) && f.enc.add(&batch[want[n]], limit) {
 		n++
 	}
-	body := d.enc.end()
-	resp, err := d.client.Post(ctx, body)
-	switch {
-	case err != nil:
-		if n > 1 && errors.Is(err, os.ErrDeadlineExceeded) {
-			d.shorten(max(len(body)/2, minSlow))
+	return f.enc.end(), n
+}
+
+// Read implements [httpsend.Format].
+func (f *format) Read(resp httpsend.Response, outcomes []httpsend.Outcome) error {
+	if reason := (*Destination)(f).accepted(resp, len(outcomes)); reason != nil {
+		for i := range outcomes {
+			outcomes[i].Err = reason
 		}
-		return n, nil, err
-	case resp.OK():
-		return n, d.accepted(resp, n), nil
-	case resp.Status == http.StatusRequestEntityTooLarge:
-		if n > 1 {
-			d.shorten(len(body) / 2)
-		}
-		return n, fmt.Errorf("%w: %w", responseError(resp), delivery.ErrTooLarge), nil
-	case resp.Status == http.StatusBadRequest || resp.Status == http.StatusUnprocessableEntity:
-		return n, responseError(resp), nil
 	}
-	err = responseError(resp)
-	d.client.Delay(err)
-	return n, nil, err
+	return nil
 }
 
-// shorten makes requests shorter, after the server has rejected one as too long
-// or has not responded to it in time.
-func (d *Destination) shorten(limit int) { d.limit, d.limited = min(d.limit, limit), time.Now() }
-
-const (
-	limitTime = time.Minute // the time after which requests may be twice as long again
-	minSlow   = 64 << 10    // the size below which requests do not become shorter because of timeouts
-)
-
-// maxUnproven is the maximum number of records of a batch that are rejected by
-// a receiver that has never accepted one.
-const maxUnproven = 16
-
-// prove checks that the receiver accepts any record, if it has not accepted one
-// yet. A receiver that refuses everything is misconfigured, and the records
-// wait. If it accepts last, which is sent before others, the batch continues,
-// and last arrives twice.
-func (d *Destination) prove(ctx context.Context, last []nib.Record, reason error) error {
-	if d.records.Load() > 0 {
-		return nil
-	}
-	_, refused, err := d.send(ctx, last)
-	if refused != nil {
-		err = reason
-		d.client.Delay(err)
-	}
-	return err
-}
-
-// confirm checks that the server refuses the record, and not every request: a
-// wrong path gets status 400, too. A refusal because of size always concerns
-// the record.
-func (d *Destination) confirm(ctx context.Context, reason error) error {
-	if errors.Is(reason, delivery.ErrTooLarge) {
-		return nil
-	}
-	if d.Ping(ctx) == nil {
-		return nil
-	}
-	d.client.Delay(reason)
-	return reason
-}
+// Error implements [httpsend.Format].
+func (*format) Error(resp httpsend.Response) error { return responseError(resp) }

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpsend
+
+import (
+	"hash/maphash"
+	"net/http"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+)
+
+const (
+	minRefusals = 8 // of a record, before it is rejected for a status that does not concern records
+
+	// The time for which a record must be refused, if the status does not
+	// concern records.
+	lastingTime   = 2 * time.Minute
+	temporaryTime = 10 * time.Minute
+)
+
+// A state is the state of a record of the batch.
+type state struct {
+	settled bool
+	reason  error // why it was rejected, if it is settled; otherwise the last refusal
+
+	status   int       // status of the last refusal, of the record or of a request with it
+	first    uint64    // number of the first request that was refused with this status
+	last     uint64    // number of the last request that was refused because of this record alone
+	refusals int       // number of these requests
+	since    time.Time // time of the first one
+	alone    bool      // the record must be sent alone: with it, the request is refused
+	passed   bool      // refused alone in this call
+}
+
+// refuse records that the server has refused the record, and no other one with
+// it.
+func (st *state) refuse(request uint64, err error, alone bool) {
+	if st.refusals == 0 {
+		st.since = time.Now()
+	}
+	st.last, st.reason, st.alone, st.passed = request, err, alone, alone
+	st.refusals++
+}
+
+// ofRecord reports whether a status concerns the contents of a request, and not
+// the state of the server or the configuration.
+func ofRecord(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
+}
+
+// patience returns for how long a record must be refused before it is rejected.
+func patience(status int) time.Duration {
+	switch {
+	case ofRecord(status):
+		return 0
+	case status/100 == 4 || status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout:
+		return temporaryTime
+	}
+	return lastingTime
+}
+
+// proven reports whether the server has accepted another record between two
+// refusals of this one, or in the same request.
+func (s *Sender) proven(st *state) bool {
+	return st.first > 0 && st.first <= s.accepted && s.accepted <= st.last
+}
+
+// lone reports whether a record can be rejected although there is no other one
+// to compare it with, because the server accepted the previous request.
+func (s *Sender) lone(st *state) bool {
+	return s.credit && s.accepted < st.last && ofRecord(st.status) && s.unsettled() == 1
+}
+
+// unsettled returns the number of records that are not settled.
+func (s *Sender) unsettled() (n int) {
+	for i := range s.states {
+		if !s.states[i].settled {
+			n++
+		}
+	}
+	return n
+}
+
+// settle rejects the records that the server will not accept.
+func (s *Sender) settle() {
+	for i := range s.states {
+		st := &s.states[i]
+		if st.settled || st.refusals == 0 {
+			continue
+		}
+		lone := s.lone(st)
+		wait := patience(st.status)
+		if !s.proven(st) && !lone || wait > 0 && (st.refusals < minRefusals || time.Since(st.since) < wait) {
+			continue
+		}
+		*st = state{settled: true, reason: st.reason}
+		if lone {
+			s.credit = false
+		}
+	}
+}
+
+// begin sets the states of the records of a batch.
+func (s *Sender) begin(batch []nib.Record) {
+	if cap(s.states) < len(batch) {
+		s.states = make([]state, len(batch))
+	}
+	s.states = s.states[:len(batch)]
+	clear(s.states)
+	s.memory.restore(batch, s.states)
+	for i := range batch {
+		if st := &s.states[i]; !st.settled {
+			if err := s.format.Check(&batch[i]); err != nil {
+				*st = state{settled: true, reason: err}
+			}
+		}
+	}
+}
+
+// result returns the settled part of the batch, in order, and the reason why
+// others wait, nil if it is only the lack of time.
+func (s *Sender) result(batch []nib.Record) (res delivery.Result, reason error) {
+	for i := range s.states {
+		st := &s.states[i]
+		if !st.settled {
+			break
+		}
+		res.Accepted++
+		if st.reason != nil {
+			res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: st.reason})
+		}
+	}
+	s.memory.store(batch[res.Accepted:], s.states[res.Accepted:])
+	for i := res.Accepted; i < len(batch) && reason == nil; i++ {
+		if !s.states[i].settled {
+			reason = s.states[i].reason
+		}
+	}
+	return res, reason
+}
+
+// A memory has the states of records that wait. The next batch begins with
+// them, in the same order.
+type memory struct {
+	seed maphash.Seed
+	list []remembered
+}
+
+// remembered is a record, identified by its number and a hash of its line.
+type remembered struct {
+	spool, seq, hash uint64
+	state            state
+}
+
+// store replaces the memory. Nothing is stored if all states are zero.
+func (m *memory) store(batch []nib.Record, states []state) {
+	clear(m.list)
+	m.list = m.list[:0]
+	last := len(states) - 1
+	for last >= 0 && states[last] == (state{}) {
+		last--
+	}
+	if last >= 0 && m.seed == (maphash.Seed{}) {
+		m.seed = maphash.MakeSeed()
+	}
+	for i := range last + 1 {
+		r := &batch[i]
+		m.list = append(m.list, remembered{r.Spool, r.Seq, maphash.Bytes(m.seed, r.Line), states[i]})
+	}
+}
+
+// restore sets the states of the records in memory. Records before the first
+// one of the batch are forgotten; so is everything from a difference on.
+func (m *memory) restore(batch []nib.Record, states []state) {
+	list := m.list
+	for len(list) > 0 && len(batch) > 0 && !list[0].is(m, &batch[0]) {
+		list = list[1:]
+	}
+	for i := range min(len(list), len(batch)) {
+		if !list[i].is(m, &batch[i]) {
+			return
+		}
+		states[i] = list[i].state
+		states[i].passed = false
+	}
+}
+
+func (e *remembered) is(m *memory, r *nib.Record) bool {
+	return e.spool == r.Spool && e.seq == r.Seq && e.hash == maphash.Bytes(m.seed, r.Line)
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package elastic
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// refusal answers a request with a status, also with one that net/http does not
+// send.
+func refusal(w http.ResponseWriter, code int) {
+	if code >= 200 {
+		w.WriteHeader(code)
+		if code != http.StatusNoContent && code != http.StatusNotModified {
+			_, _ = fmt.Fprintf(w, `{"error":{"type":"x_content_parse_exception","reason":"[5:20] Duplicate field 'a'"},"status":%d}`, code)
+		}
+		return
+	}
+	if c, _, err := w.(http.Hijacker).Hijack(); err == nil {
+		_, _ = fmt.Fprintf(c, "HTTP/1.1 %d x\r\n\r\n", code)
+		_ = c.Close()
+	}
+}
+
+// One document is the reason why a request or an item gets a status, at any
+// position: it is rejected, and the others are created once. If all of them
+// are, they wait.
+func TestOneRefusedDocumentStopsNothing(t *testing.T) {
+	const n = 3
+	cases := 0
+	for code := 100; code < 600; code++ {
+		special := []int{100, 101, 204, 302, 400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504}
+		if testing.Short() && !slices.Contains(special, code) {
+			continue
+		}
+		for _, perItem := range []bool{false, true} {
+			if perItem && (code == 200 || code == 201 || code == 409) {
+				continue
+			}
+			for bad := range n + 1 {
+				cases++
+				synctest.Test(t, func(t *testing.T) { checkRefused(t, code, perItem, bad, n) })
+			}
+		}
+	}
+	t.Logf("%d cases", cases)
+}
+
+// checkRefused checks that the document with the index bad is rejected; n is
+// that of all.
+func checkRefused(t *testing.T, code int, perItem bool, bad, n int) {
+	batch := batchOf(n)
+	isBad := func(text []byte) bool {
+		return bad == n || bytes.Contains(text, fmt.Appendf(nil, `"n":%d,`, bad+1))
+	}
+	works := false
+	s := &server{
+		answer: func(w http.ResponseWriter, q *request) bool {
+			refused := !works && !perItem && isBad(q.body)
+			if refused {
+				refusal(w, code)
+			}
+			return refused
+		},
+		item: func(_ *request, _ string, line []byte) (int, string) {
+			if !works && perItem && isBad(line) {
+				return code, `{"type":"some_exception","reason":"the document"}`
+			}
+			return 201, ""
+		},
+	}
+	l, stop := serve(s)
+	defer stop()
+	d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	name := fmt.Sprintf("status %d, per item %v, document %d of %d", code, perItem, bad, n)
+	ofDocument := perItem && (code == 400 || code == 413 || code == 422) // the server has identified it
+	if bad == n && !ofDocument {
+		if rejected, left := deliverSome(d, batch, 40); len(rejected) > 0 || left != n || len(s.order) > 0 {
+			t.Errorf("%s: %d left, rejected %q, %d documents", name, left, rejected, len(s.order))
+		}
+		works = true
+	}
+	rejected, _ := deliverAll(t, d, batch)
+	want := 1
+	if bad == n {
+		want = 0
+	}
+	if ofDocument && bad == n {
+		want = n
+	}
+	if len(rejected) != want || len(s.order) != n-want || want == 1 && !strings.HasPrefix(rejected[0], idOf(&batch[bad])) {
+		t.Errorf("%s: rejected %q, %d documents", name, rejected, len(s.order))
+	}
+	if s.requests > 1000 {
+		t.Errorf("%s: %d requests", name, s.requests)
+	}
+}
+
+// Documents that get 500 for ever are rejected, and the others are created; the
+// requests that are repeated have none of these.
+func TestItemsThatFailForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{item: func(_ *request, _ string, line []byte) (int, string) {
+			if bytes.Contains(line, []byte(`9,`)) {
+				return 500, `{"type":"illegal_state_exception","reason":"cannot index"}`
+			}
+			return 201, ""
+		}}
+		l, stop := serve(s)
+		defer stop()
+		d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		batch := batchOf(1000)
+		rejected, _ := deliverAll(t, d, batch)
+		if len(rejected) != 100 || len(s.order) != 900 || d.Stats().Present > 0 {
+			t.Errorf("%d rejected, %d created, %+v", len(rejected), len(s.order), d.Stats())
+		}
+		if !strings.Contains(rejected[0], "500 illegal_state_exception: cannot index") {
+			t.Errorf("the reason is %q", rejected[0])
+		}
+	})
+}
+
+// A request that is refused until the pipeline is configured is not divided at
+// once, and every document is created.
+func TestRefusedRequestIsRepeatedWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{answer: first(4, func(w http.ResponseWriter, _ *request) bool {
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, "no")
+			return true
+		})}
+		l, stop := serve(s)
+		defer stop()
+		d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		if rejected, _ := deliverAll(t, d, batchOf(100)); len(rejected) > 0 || s.requests != 5 || len(s.order) != 100 {
+			t.Errorf("%d documents after %d requests, rejected %q", len(s.order), s.requests, rejected)
+		}
+	})
+}

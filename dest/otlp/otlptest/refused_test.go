@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package otlptest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/dest/otlp"
+	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
+)
+
+// refusal answers with a status, also with one that net/http does not send.
+func refusal(w http.ResponseWriter, code int) {
+	if code >= 200 {
+		w.WriteHeader(code)
+		return
+	}
+	hijacked(w, fmt.Sprintf("HTTP/1.1 %d x\r\n\r\n", code))
+}
+
+// One record is the reason why a request gets a status, at any position: it is
+// rejected, and the others arrive once. If all of them are, they wait.
+func TestOneRefusedRecordStopsNothing(t *testing.T) {
+	const n = 3
+	cases := 0
+	for code := 100; code < 600; code++ {
+		special := []int{100, 101, 302, 400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504}
+		if code/100 == 2 || testing.Short() && !slices.Contains(special, code) {
+			continue
+		}
+		for bad := range n + 1 {
+			cases++
+			synctest.Test(t, func(t *testing.T) { checkRefused(t, code, bad, n) })
+		}
+	}
+	t.Logf("%d cases", cases)
+}
+
+// checkRefused checks that the record with the index bad is rejected; n is that
+// of all.
+func checkRefused(t *testing.T, code, bad, n int) {
+	works := false
+	s := &receiver{answer: func(w http.ResponseWriter, q *request) {
+		isBad := func(r *logspb.LogRecord) bool { return bad == n || numberOf(r) == bad+1 }
+		if !works && slices.ContainsFunc(q.records, isBad) {
+			refusal(w, code)
+			return
+		}
+		ok(w, q)
+	}}
+	l, stop := serve(s)
+	defer stop()
+	d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	name := fmt.Sprintf("status %d, record %d of %d", code, bad, n)
+	batch := batchOf(1, n)
+	if bad == n {
+		if rejected, left := deliverSome(d, batch, 40); rejected > 0 || left != n || len(s.arrived) > 0 {
+			t.Errorf("%s: %d left, %d rejected, %d arrived", name, left, rejected, len(s.arrived))
+		}
+		works = true
+	}
+	rejected, _ := deliverAll(t, d, batch)
+	if bad < n && (len(rejected) != 1 || !strings.HasPrefix(rejected[0], uidsOf(batch)[bad]+": ")) || bad == n && len(rejected) > 0 {
+		t.Errorf("%s: rejected %q", name, rejected)
+	}
+	if len(s.arrived) != n-len(rejected) || s.requests > 1000 {
+		t.Errorf("%s: %d arrived, %d rejected, %d requests", name, len(s.arrived), len(rejected), s.requests)
+	}
+}
+
+// deliverSome calls Deliver some times, with a pause after an error, and returns
+// the number of records that are rejected, and of those that are not settled.
+func deliverSome(d delivery.Destination, batch []nib.Record, calls int) (rejected, left int) {
+	for range calls {
+		res, err := d.Deliver(context.Background(), batch)
+		rejected += len(res.Rejected)
+		if batch = batch[res.Accepted:]; len(batch) == 0 {
+			break
+		}
+		if err != nil {
+			time.Sleep(time.Second) // fake time
+		}
+	}
+	return rejected, len(batch)
+}
+
+// Status 413 for everything is a limit of 0 in a proxy: no line is too long.
+func TestTooLargeForEverythingWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &receiver{answer: during(10*time.Minute, status(413))}
+		l, stop := serve(s)
+		defer stop()
+		d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		rejected, errs := deliverAll(t, d, batchOf(1, 1000))
+		if len(rejected) > 0 || len(s.arrived) != 1000 {
+			t.Fatalf("%d rejected, %d arrived", len(rejected), len(s.arrived))
+		}
+		if text := errs[len(errs)-1].Error(); !strings.Contains(text, "the server accepts no record; all of them wait") || !strings.Contains(text, "413") {
+			t.Errorf("got %q", text)
+		}
+	})
+}
