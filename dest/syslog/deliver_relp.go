@@ -16,18 +16,20 @@ import (
 const attempts = 3
 
 // ErrRefused is wrapped by the Reason of a record that a RELP receiver has
-// refused.
+// refused, and by the error of Deliver if it refuses every record.
 var ErrRefused = errors.New("the receiver refused the record")
 
 // deliverRELP sends the batch and waits for all responses. It sends only
 // refused records again: those after them have been accepted and must not be
-// duplicated.
+// duplicated. If the receiver accepts none, the cause is not a record, and all
+// of them wait; a single one is rejected if the one before it was accepted.
 func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Record) (res delivery.Result, err error) {
 	d.order = d.order[:0]
 	for i := range batch {
 		d.order = append(d.order, i)
 	}
 	refused, open, err := d.sendCommands(ctx, l, batch, &res)
+	sent := len(d.ends)
 	for n := 1; n < attempts && err == nil && len(refused) > 0; n++ {
 		d.order = d.order[:0]
 		for _, r := range refused {
@@ -36,6 +38,12 @@ func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Reco
 		refused, open, err = d.sendCommands(ctx, l, batch, &res)
 	}
 	res.Accepted = open
+	if err == nil && sent > 0 {
+		if len(refused) == sent && (sent > 1 || !d.credit) {
+			err = fmt.Errorf("every record is refused; they wait: %w", errors.Unwrap(refused[0].Reason))
+		}
+		d.credit = len(refused) < sent
+	}
 	if err != nil && len(refused) > 0 {
 		res.Accepted = min(open, refused[0].Index)
 	}

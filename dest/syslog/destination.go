@@ -36,6 +36,7 @@ type Destination struct {
 	most    int    // maximum number of records sent to a stream at a time; 0 if there is no limit
 	session *session
 	order   []int // indexes of the records to send with RELP
+	credit  bool  // RELP: a record was accepted, and none was rejected on the credit of it
 	timer   *time.Timer
 }
 

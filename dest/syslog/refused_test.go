@@ -47,6 +47,39 @@ func TestRejectionsAreInOrder(t *testing.T) {
 	}
 }
 
+// A receiver refuses one record of a batch, at any position, or all of them:
+// then its queue may be full, and they wait. A single record is rejected if the
+// one before it was accepted.
+func TestOneRefusedOrAll(t *testing.T) {
+	for n := 1; n <= 4; n++ {
+		for bad := range n + 1 {
+			works := true
+			r := newRELP(t, &relpServer{syslog: func(c command) (string, error) {
+				if !works && (bad == n || strings.HasSuffix(c.data, lineOf(bad))) {
+					return respond(c.number, "500 no"), nil
+				}
+				return accept(c), nil
+			}})
+			d := dial(t, "relp", r.addr, Config{})
+			for _, accepted := range []bool{false, true} {
+				works = accepted
+				if accepted {
+					deliver(t, d, batchOf(0, n))
+				}
+				works = false
+				res, err := d.Deliver(t.Context(), batchOf(0, n))
+				waits := bad == n && n > 1 || n == 1 && !accepted
+				if waits && (res.Accepted > 0 || len(res.Rejected) > 0 || !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "they wait")) {
+					t.Errorf("all of %d, accepted before %v: got %+v and %v, want that they wait", n, accepted, res, err)
+				}
+				if got := indexesOf(res.Rejected); !waits && (err != nil || res.Accepted != n || !slices.Equal(got, []int{min(bad, n-1)})) {
+					t.Errorf("record %d of %d, accepted before %v: got %+v and %v", bad, n, accepted, res, err)
+				}
+			}
+		}
+	}
+}
+
 // A connection ends after record 2: the overlong record after it is rejected
 // with the next batch.
 func TestNothingIsRejectedBehindWhatIsSettled(t *testing.T) {
