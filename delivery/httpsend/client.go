@@ -297,7 +297,10 @@ func (c *Client) once(ctx context.Context, method string, u *url.URL, body []byt
 	}
 	defer resp.Body.Close()
 	most := int64(c.c.MaxResponse)
-	text, err := io.ReadAll(io.LimitReader(resp.Body, max(most, most+1))) // the sum may overflow
+	var text []byte
+	if resp.StatusCode != http.StatusSwitchingProtocols { // its body is the connection, which ctx does not end
+		text, err = io.ReadAll(io.LimitReader(resp.Body, max(most, most+1))) // the sum may overflow
+	}
 	r := Response{Status: resp.StatusCode, Header: resp.Header, after: retryAfter(resp.Header, time.Now())}
 	r.prefix = fmt.Sprintf("%s: %s %s", c.c.Name, method, u.Redacted())
 	if r.Truncated = len(text) > c.c.MaxResponse; r.Truncated {
