@@ -19,8 +19,8 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// endlessServer answers a request with a status and a body that never ends, or has
-// some bytes and is then silent. It counts the bytes that were read.
+// endlessServer answers a request with a status and a body that never ends, or
+// has some bytes and is then silent. It counts the bytes that were read.
 func endlessServer(status int, silent bool, read *int) func(context.Context, string, string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		server, client := net.Pipe()

@@ -20,8 +20,8 @@ const (
 	tolerance = 5           // requests that fail in a row before requests are divided
 )
 
-// A Format is the protocol of a [Sender].
-type Format interface {
+// A Protocol writes the requests of a [Sender] and reads the responses.
+type Protocol interface {
 	// Check returns why r has no form in the protocol, and nil if it has one.
 	Check(r *nib.Record) error
 
@@ -30,24 +30,24 @@ type Format interface {
 	// is valid until the next call.
 	Body(batch []nib.Record, want []int, limit int) (body []byte, n int)
 
-	// Read reads a response for which OK reports true, and sets an outcome for
+	// Read reads a response for which OK reports true, and sets the status of
 	// each record of the request that was not accepted. An error means that the
 	// response does not show what happened to the records; one that wraps
 	// delivery.ErrTooLarge, that the response is too long.
-	Read(resp Response, outcomes []Outcome) error
+	Read(resp Response, statuses []RecordStatus) error
 
 	// Error returns an error for any other response.
 	Error(resp Response) error
 }
 
-// An Outcome is what a response reports about one record. The zero value means
-// that the record was accepted.
-type Outcome struct {
+// A RecordStatus is what a response reports about one record. The zero value
+// means that the record was accepted.
+type RecordStatus struct {
 	// Err is the reason why the record was not accepted.
 	Err error
 
-	// Status is the status of the record, as that of a request. 0 means that
-	// the record must not be sent again for any reason.
+	// Status is the status of the record, with the meaning of a status of HTTP.
+	// 0 means that the record must not be sent again for any reason.
 	Status int
 }
 
@@ -65,7 +65,7 @@ type Outcome struct {
 // accepts no record, all of them wait.
 type Sender struct {
 	client *Client
-	format Format
+	proto  Protocol
 	max    int // maximum size of a request
 
 	limit   int       // size of requests for now, at most max
@@ -73,7 +73,7 @@ type Sender struct {
 
 	states   []state // states of the records of the batch
 	want     []int   // indices of the records to send
-	outcomes []Outcome
+	statuses []RecordStatus
 	memory   memory // states of the records that wait for the next call
 
 	request  uint64 // number of the last request
@@ -87,8 +87,8 @@ type Sender struct {
 
 // NewSender returns a Sender whose requests have at most maxRequest bytes, but
 // at least one record.
-func NewSender(client *Client, format Format, maxRequest int) *Sender {
-	return &Sender{client: client, format: format, max: maxRequest, limit: maxRequest, probe: -1}
+func NewSender(client *Client, proto Protocol, maxRequest int) *Sender {
+	return &Sender{client: client, proto: proto, max: maxRequest, limit: maxRequest, probe: -1}
 }
 
 // finalError is an error after which Deliver returns.
@@ -187,7 +187,7 @@ func (s *Sender) send(ctx context.Context, batch []nib.Record) error {
 	if s.limit < s.max && time.Since(s.limited) > limitTime {
 		s.limit, s.limited = min(2*s.limit, s.max), time.Now()
 	}
-	body, n := s.format.Body(batch, s.want, s.limit)
+	body, n := s.proto.Body(batch, s.want, s.limit)
 	s.want = s.want[:n]
 	s.request++
 	resp, err := s.client.Post(ctx, body)
@@ -206,9 +206,9 @@ func (s *Sender) send(ctx context.Context, batch []nib.Record) error {
 		s.suspect(resp.Status)
 		return nil
 	case resp.Status == http.StatusRequestEntityTooLarge:
-		return s.refused(resp.Status, fmt.Errorf("%w: %w", s.format.Error(resp), delivery.ErrTooLarge))
+		return s.refused(resp.Status, fmt.Errorf("%w: %w", s.proto.Error(resp), delivery.ErrTooLarge))
 	}
-	return s.refused(resp.Status, s.format.Error(resp))
+	return s.refused(resp.Status, s.proto.Error(resp))
 }
 
 // shorten makes requests shorter, after the server has refused one as too long
@@ -283,12 +283,12 @@ const maxUnproven = 16
 // means that some of the records must be sent again.
 func (s *Sender) read(resp Response, size int) error {
 	n := len(s.want)
-	if cap(s.outcomes) < n {
-		s.outcomes = make([]Outcome, n)
+	if cap(s.statuses) < n {
+		s.statuses = make([]RecordStatus, n)
 	}
-	s.outcomes = s.outcomes[:n]
-	clear(s.outcomes)
-	switch err := s.format.Read(resp, s.outcomes); {
+	s.statuses = s.statuses[:n]
+	clear(s.statuses)
+	switch err := s.proto.Read(resp, s.statuses); {
 	case err != nil && n > 1 && errors.Is(err, delivery.ErrTooLarge):
 		s.shorten(size / 2)
 		return nil
@@ -301,7 +301,7 @@ func (s *Sender) read(resp Response, size int) error {
 		return err
 	}
 	accepted, ofRecords := 0, 0
-	for _, o := range s.outcomes {
+	for _, o := range s.statuses {
 		if o.Err == nil {
 			accepted++
 		} else if o.Status != 0 && ofRecord(o.Status) {
@@ -309,14 +309,14 @@ func (s *Sender) read(resp Response, size int) error {
 		}
 	}
 	if ofRecords == n && n >= maxUnproven && s.accepted == 0 {
-		return s.pause(fmt.Errorf("%s: every record is refused, and none was ever accepted; they wait: %w", s.client.c.Name, s.outcomes[0].Err))
+		return s.pause(fmt.Errorf("%s: every record is refused, and none was ever accepted; they wait: %w", s.client.c.Name, s.statuses[0].Err))
 	}
 	if accepted > 0 {
 		s.proceed(accepted)
 	}
 	var waiting error
 	for k, i := range s.want {
-		o, st := &s.outcomes[k], &s.states[i]
+		o, st := &s.statuses[k], &s.states[i]
 		switch {
 		case o.Err == nil || o.Status == 0 || ofRecord(o.Status):
 			*st = state{settled: true, reason: o.Err}

@@ -45,7 +45,7 @@ func (lines) Body(batch []nib.Record, want []int, limit int) (body []byte, n int
 	return body, n
 }
 
-func (lines) Read(resp Response, outcomes []Outcome) error {
+func (lines) Read(resp Response, outcomes []RecordStatus) error {
 	items := strings.Fields(string(resp.Body))
 	if len(items) != len(outcomes) {
 		return errors.New("the response has another number of items")
@@ -56,7 +56,7 @@ func (lines) Read(resp Response, outcomes []Outcome) error {
 			return err
 		}
 		if status != http.StatusOK {
-			outcomes[i] = Outcome{errors.New("item " + item), status}
+			outcomes[i] = RecordStatus{errors.New("item " + item), status}
 		}
 	}
 	return nil

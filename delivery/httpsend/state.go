@@ -116,7 +116,7 @@ func (s *Sender) begin(batch []nib.Record) {
 	s.memory.restore(batch, s.states)
 	for i := range batch {
 		if st := &s.states[i]; !st.settled {
-			if err := s.format.Check(&batch[i]); err != nil {
+			if err := s.proto.Check(&batch[i]); err != nil {
 				*st = state{settled: true, reason: err}
 			}
 		}

@@ -30,7 +30,7 @@ type bulk struct {
 
 var newline = []byte{'\n'}
 
-// Check implements [httpsend.Format].
+// Check implements [httpsend.Protocol].
 func (*bulk) Check(r *nib.Record) error {
 	line := bytes.TrimSuffix(r.Line, newline)
 	if len(line) == 0 || line[0] != '{' || bytes.IndexByte(line, '\n') >= 0 {
@@ -39,7 +39,7 @@ func (*bulk) Check(r *nib.Record) error {
 	return nil
 }
 
-// Body implements [httpsend.Format].
+// Body implements [httpsend.Protocol].
 func (b *bulk) Body(batch []nib.Record, want []int, limit int) (body []byte, n int) {
 	b.body = b.body[:0]
 	for _, i := range want {
@@ -69,9 +69,9 @@ func appendAction(dst []byte, r *nib.Record) []byte {
 	return append(dst, `"}}`+"\n"...)
 }
 
-// Read implements [httpsend.Format]. Without an item for each record it is not
-// known which records the items are for.
-func (b *bulk) Read(resp httpsend.Response, outcomes []httpsend.Outcome) error {
+// Read implements [httpsend.Protocol]. Without an item for each record it is
+// not known which records the items are for.
+func (b *bulk) Read(resp httpsend.Response, outcomes []httpsend.RecordStatus) error {
 	if resp.Truncated {
 		return fmt.Errorf("%w: %w", errResponse, delivery.ErrTooLarge)
 	}
@@ -90,7 +90,7 @@ func (b *bulk) Read(resp httpsend.Response, outcomes []httpsend.Outcome) error {
 		case status == http.StatusConflict:
 			present++
 		default:
-			outcomes[n-1] = httpsend.Outcome{Err: itemError(status, fault), Status: statusOf(status, fault)}
+			outcomes[n-1] = httpsend.RecordStatus{Err: itemError(status, fault), Status: statusOf(status, fault)}
 		}
 	}
 	if n != len(outcomes) {
@@ -101,7 +101,7 @@ func (b *bulk) Read(resp httpsend.Response, outcomes []httpsend.Outcome) error {
 	return nil
 }
 
-// Error implements [httpsend.Format].
+// Error implements [httpsend.Protocol].
 func (*bulk) Error(resp httpsend.Response) error { return resp.Err() }
 
 // readItem returns the status and the error of an item,
@@ -120,8 +120,8 @@ func readItem(item []byte) (status int, fault []byte) {
 	return status, fault
 }
 
-// statusOf returns the status of an item. An error with status 400 that concerns
-// the index or the pipeline, and not the record, lasts until they are
+// statusOf returns the status of an item. An error with status 400 that
+// concerns the index or the pipeline, and not the record, lasts until they are
 // configured, as 404 does.
 func statusOf(status int, fault []byte) int {
 	ofIndex := false

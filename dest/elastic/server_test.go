@@ -177,8 +177,8 @@ func deliverAll(t testing.TB, d *Destination, batch []nib.Record) (rejected []st
 	return rejected, errs
 }
 
-// deliverSome calls Deliver some times, with a pause after an error, and returns
-// the number of records that are not settled.
+// deliverSome calls Deliver some times, with a pause after an error, and
+// returns the number of records that are not settled.
 func deliverSome(d *Destination, batch []nib.Record, calls int) (rejected []string, left int) {
 	for range calls {
 		res, err := d.Deliver(context.Background(), batch)

@@ -132,10 +132,10 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 // format is the format of requests.
 type format Destination
 
-// Check implements [httpsend.Format].
+// Check implements [httpsend.Protocol].
 func (*format) Check(*nib.Record) error { return nil }
 
-// Body implements [httpsend.Format].
+// Body implements [httpsend.Protocol].
 func (f *format) Body(batch []nib.Record, want []int, limit int) (body []byte, n int) {
 	f.enc.begin()
 	for n < len(want) && f.enc.add(&batch[want[n]], limit) {
@@ -144,8 +144,8 @@ func (f *format) Body(batch []nib.Record, want []int, limit int) (body []byte, n
 	return f.enc.end(), n
 }
 
-// Read implements [httpsend.Format].
-func (f *format) Read(resp httpsend.Response, outcomes []httpsend.Outcome) error {
+// Read implements [httpsend.Protocol].
+func (f *format) Read(resp httpsend.Response, outcomes []httpsend.RecordStatus) error {
 	if reason := (*Destination)(f).accepted(resp, len(outcomes)); reason != nil {
 		for i := range outcomes {
 			outcomes[i].Err = reason
@@ -154,5 +154,5 @@ func (f *format) Read(resp httpsend.Response, outcomes []httpsend.Outcome) error
 	return nil
 }
 
-// Error implements [httpsend.Format].
+// Error implements [httpsend.Protocol].
 func (*format) Error(resp httpsend.Response) error { return responseError(resp) }

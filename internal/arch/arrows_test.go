@@ -29,6 +29,7 @@ internal/plan               internal/jsonenc internal/jsonread
 internal/settings           .
 internal/linevalue          .
 internal/lineindex          . logread internal/vfs
+internal/deadletter         . internal/jsonenc internal/jsonread
 internal/loss               . delivery metrics internal/contract internal/level
 internal/*                  metrics internal/*
 metrics
@@ -36,7 +37,7 @@ pool                        metrics internal/invariants internal/publish
 pool/list                   internal/invariants
 schema                      internal/* pool
 delivery                    . internal/stdio
-delivery/httpsend           delivery
+delivery/httpsend           . delivery
 delivery/rawjson            internal/jsonread
 target                      . delivery internal/settings
 target/tlsfiles             target
@@ -61,7 +62,7 @@ sink/journald               . delivery metrics internal/jsonenc internal/jsonrea
 sink/spool/internal/segment . delivery internal/level internal/loss internal/publish internal/vfs
 sink/spool/internal/store   sink/spool/internal/segment internal/vfs
 sink/spool/internal/deliver . delivery sink/spool/internal/segment sink/spool/internal/store \
-                            internal/jsonenc internal/level internal/usercode internal/vfs
+                            internal/deadletter internal/level internal/usercode internal/vfs
 sink/spool                  . delivery metrics internal/*
 dest/syslog                 . delivery metrics target target/tlsfiles internal/jsonread \
                             internal/level
@@ -91,6 +92,7 @@ e2e/*                       public
 // upward are the public packages that those below internal/ import, each for a
 // reason. An internal package should be below all public ones.
 var upward = map[string]string{
+	"internal/deadletter → .":       "an entry of a file of rejected records is a record",
 	"internal/level → metrics":      "the counts of lines by level are a metric of each sink",
 	"internal/lineindex → .":        "an index has the levels and times of lines",
 	"internal/lineindex → logread":  "it finds the level and time in a line as readers of logs do",

@@ -102,9 +102,10 @@ type Config struct {
 
 	// RejectedSize is the maximum size in bytes of the file NAME.rejected in
 	// the directory, which keeps the lines that a destination has permanently
-	// rejected, each with the reason. When it is full, further lines are only
-	// counted until the file is moved away. Defaults to 16 MiB; a negative
-	// value keeps none.
+	// rejected, each with the reason. Lines that do not fit are only counted
+	// until the file is moved away. A file that nib relay --rejected delivers
+	// again is part of the size. Defaults to 16 MiB; a negative value keeps
+	// none.
 	RejectedSize int64
 
 	// Shared lets several processes use the directory, such as those of a

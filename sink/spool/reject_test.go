@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/deadletter"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -42,7 +43,7 @@ func TestRejectedAreKept(t *testing.T) {
 	must(t, os.MkdirAll(dir, 0o700))
 	name := filepath.Join(dir, "picky"+deliver.RejectedExt)
 	must(t, os.WriteFile(name, []byte(`{"seq":0,"rea`), 0o600))
-	s := open(t, dir, picky(errors.New("bad \"field\"\n"+strings.Repeat("x", 2*deliver.MaxReason))), Config{Name: "picky", SegmentSize: segment.MinSize})
+	s := open(t, dir, picky(errors.New("bad \"field\"\n"+strings.Repeat("x", 2*deadletter.MaxReason))), Config{Name: "picky", SegmentSize: segment.MinSize})
 	for n := range 30 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n+1, 100)))
 	}
@@ -64,7 +65,7 @@ func TestRejectedAreKept(t *testing.T) {
 		}
 		must(t, json.Unmarshal(line, &got))
 		want := string(bytes.TrimSpace(record(nib.LevelInfo, int(got.Seq), 100).Line))
-		if got.Seq != uint64(3*i+3) || !strings.HasPrefix(got.Reason, "bad \"field\"\n") || len(got.Reason) != deliver.MaxReason || string(got.Line) != want {
+		if got.Seq != uint64(3*i+3) || !strings.HasPrefix(got.Reason, "bad \"field\"\n") || len(got.Reason) != deadletter.MaxReason || string(got.Line) != want {
 			t.Errorf("line %d: got %.200q", i, line)
 		}
 	}

@@ -6,51 +6,44 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/cmd/nib/term"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/deadletter"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool"
 )
 
 const (
-	rejectedExt  = ".rejected"
-	retryExt     = ".retry"      // a file of rejected records while they are delivered
+	rejectedExt  = deadletter.Ext
+	retryExt     = deadletter.RetryExt
 	markExt      = ".retry.mark" // the file with the offset up to which it was retried
 	retryRecords = 1000          // maximum number of records in a batch
 	retryPause   = 200 * time.Millisecond
 	lockPause    = time.Millisecond // a service appends a batch within microseconds
 )
 
-// A refusal is a line of a file of rejected records.
+// A refusal is an entry of a file of rejected records.
 type refusal struct {
-	Seq    uint64    `json:"seq"`
-	Spool  string    `json:"spool"`
-	Time   int64     `json:"time"`
-	Level  nib.Level `json:"level"`
-	Logger string    `json:"logger,omitempty"`
-	Reason string    `json:"reason"`
-	// Message has the offset and the length of the message in Line.
-	Message []int           `json:"message,omitempty"`
-	Line    json.RawMessage `json:"line"`
+	deadletter.Entry
+	text []byte // its line in the file
 }
 
 // Rejected delivers the records that the destinations have rejected. Services
 // may have the spools open. Records that are rejected again or cannot be
-// delivered go back to their file. If a run is killed, the next one continues
-// after the records that were settled; those of the batch under way may be
-// delivered again, with the identities that they had.
+// delivered go back to their file; lines that are not entries stay there, and
+// count as damaged. If a run is killed, the next one continues after the
+// records that were settled; those of the batch under way may be delivered
+// again, with the identities that they had.
 func Rejected(ctx context.Context, c Config) (Counts, error) {
 	r := relay{Config: c}
 	dirs, err := spool.Find(c.Root)
@@ -134,6 +127,7 @@ func (r *relay) retry(ctx context.Context, base string, to *Target) error {
 		dest = failing{err}
 	}
 	delivered := r.Delivered
+	r.room = 0
 	left, deliverErr := r.retryAll(ctx, dest, text, base+rejectedExt, m)
 	if errors.Is(deliverErr, errPutBack) {
 		return deliverErr
@@ -198,10 +192,11 @@ func (r *relay) retryAll(ctx context.Context, dest delivery.Destination, text []
 	for in := bufio.NewReader(bytes.NewReader(text[at:])); ; {
 		line, readErr := in.ReadBytes('\n')
 		at += len(line)
-		if record, x, ok := parseRefusal(line); ok {
-			batch, lines = append(batch, record), append(lines, x)
-		} else {
+		if e, ok := deadletter.Parse(line); ok {
+			batch, lines = append(batch, e.Record), append(lines, refusal{e, line})
+		} else if len(line) > 0 {
 			stay = append(stay, line...) // not written by a spool, or truncated
+			r.Damaged++
 		}
 		if len(batch) == retryRecords || readErr != nil {
 			if err == nil {
@@ -231,9 +226,16 @@ var errPutBack = errors.New("records cannot be put back")
 func (r *relay) retryBatch(ctx context.Context, dest delivery.Destination, batch []nib.Record, lines []refusal, left []byte) ([]byte, error) {
 	for moved := time.Now(); len(batch) > 0; {
 		res, err := dest.Deliver(ctx, batch)
+		for i := range lines[:res.Accepted] {
+			r.room += len(lines[i].text)
+		}
 		for _, x := range res.Rejected {
-			lines[x.Index].Reason = fmt.Sprint(x.Reason)
-			left = appendRefusals(left, lines[x.Index:x.Index+1])
+			r.room -= len(lines[x.Index].text)
+		}
+		for _, x := range res.Rejected {
+			was := len(lines[x.Index].text)
+			text := lines[x.Index].again(x.Reason, was+r.room)
+			left, r.room = append(left, text...), r.room+was-len(text)
 		}
 		if res.Accepted > 0 {
 			moved = time.Now()
@@ -256,42 +258,20 @@ func (r *relay) retryBatch(ctx context.Context, dest delivery.Destination, batch
 	return left, nil
 }
 
-// parseRefusal makes the record of a line.
-func parseRefusal(line []byte) (nib.Record, refusal, bool) {
-	var x refusal
-	if json.Unmarshal(line, &x) != nil || len(x.Line) == 0 {
-		return nib.Record{}, x, false
+// again returns the line of a record that was rejected again: with the new
+// reason, unless the line would be longer than room.
+func (x *refusal) again(reason error, room int) []byte {
+	e := x.Entry
+	e.Reason = fmt.Sprint(reason)
+	if text := deadletter.Append(nil, &e); len(text) <= room {
+		return text
 	}
-	id, _ := strconv.ParseUint(x.Spool, 16, 64) // 0 in files of earlier versions
-	content := []byte(x.Line)
-	if text := ""; json.Unmarshal(x.Line, &text) == nil { // the line was not an object
-		content = []byte(text)
-	}
-	r := nib.Record{
-		Time: x.Time, Level: x.Level, Logger: x.Logger, Line: append(bytes.Clone(content), '\n'), Spool: id, Seq: x.Seq,
-	}
-	if len(x.Message) == 2 {
-		r.Message = messageIn(r.Line, x.Message[0], x.Message[1])
-	}
-	return r, x, true
-}
-
-// messageIn returns the message at an offset in a line, nil if there is no
-// string.
-func messageIn(line []byte, at, n int) []byte {
-	if at < 1 || n < 0 || at > len(line) || n >= len(line)-at || line[at-1] != '"' || line[at+n] != '"' {
-		return nil
-	}
-	return line[at : at+n]
+	return x.text
 }
 
 func appendRefusals(dst []byte, lines []refusal) []byte {
 	for i := range lines {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		_ = enc.Encode(&lines[i]) // it was decoded from JSON
-		dst = append(dst, b.Bytes()...)
+		dst = append(dst, lines[i].text...)
 	}
 	return dst
 }

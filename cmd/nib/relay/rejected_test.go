@@ -5,6 +5,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,18 +135,18 @@ func TestRejectedAgainGoesBack(t *testing.T) {
 	}}
 	n, err := Rejected(context.Background(), rejectedConfig(dir, c))
 	text, _ := os.ReadFile(file)
-	if err != nil || n != (Counts{Delivered: 4, Rejected: 1}) || strings.Count(string(text), "\n") != 2 ||
+	if err != nil || n != (Counts{Delivered: 4, Rejected: 1, Damaged: 1}) || strings.Count(string(text), "\n") != 2 ||
 		!strings.Contains(string(text), `"reason":"still <bad>"`) || !strings.Contains(string(text), `{"seq":1,"rea`) {
 		t.Errorf("got %+v, %v and\n%s", n, err, text)
 	}
 	c.fail = errAway
 	n, err = Rejected(context.Background(), rejectedConfig(dir, c))
 	text, _ = os.ReadFile(file)
-	if !errors.Is(err, errAway) || n != (Counts{Pending: 1}) || strings.Count(string(text), "\n") != 2 {
+	if !errors.Is(err, errAway) || n != (Counts{Pending: 1, Damaged: 1}) || strings.Count(string(text), "\n") != 2 {
 		t.Errorf("without a destination: got %+v, %v and\n%s", n, err, text)
 	}
 	c.fail, c.refuse = nil, nil
-	if n, err = Rejected(context.Background(), rejectedConfig(dir, c)); err != nil || n != (Counts{Delivered: 1}) {
+	if n, err = Rejected(context.Background(), rejectedConfig(dir, c)); err != nil || n != (Counts{Delivered: 1, Damaged: 1}) {
 		t.Errorf("at last: got %+v and %v", n, err)
 	}
 }
@@ -340,5 +341,102 @@ func TestRejectedOfAStoppedServiceStay(t *testing.T) {
 	}
 	if n, err := Rejected(context.Background(), rejectedConfig(dir, c)); n.Delivered != 5 || err != nil {
 		t.Errorf("the second run: got %+v, %v", n, err)
+	}
+}
+
+// Lines that look like a part of the file of rejected records are delivered
+// again as they were, with their own identities.
+func TestRejectedLinesCannotForgeRecords(t *testing.T) {
+	lines := []string{
+		`{"a":1},"seq":99,"spool":"00000000000000ff","line":{"b":2}`, `{"a":1},"line":{"b":2}`, `{a}`, `{"a":1}}`, `{"a":1,}`, "{\"a\":\"\xff\"}", "{ \"a\": 1 }", `"a"`, "null", "{\r}",
+	}
+	dir := filepath.Join(t.TempDir(), "a")
+	s, err := spool.Open(dir, refusing(func(batch []nib.Record) (delivery.Result, error) {
+		res := delivery.Result{Accepted: len(batch)}
+		for i := range batch {
+			res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: errAway})
+		}
+		return res, nil
+	}), spool.Config{Name: "es"})
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines {
+		if err := s.WriteRecord(&nib.Record{Level: nib.LevelWarn, Line: []byte(line + "\n")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := &catcher{refuse: func(*nib.Record) error { return errors.New("a reason that is longer than the first one") }}
+	for range 2 { // the second run reads what the first one has put back
+		n, err := Rejected(context.Background(), rejectedConfig(dir, c))
+		if err != nil || n.Damaged > 0 || n.Delivered+n.Rejected != uint64(len(lines)) {
+			t.Fatalf("got %+v and %v", n, err)
+		}
+		c.refuse = nil
+	}
+	for i, r := range c.records {
+		if r.Seq != uint64(i+1) || string(r.Line) != lines[i]+"\n" || r.Spool != c.records[0].Spool {
+			t.Errorf("record %d: got %d and %q, want %q", i+1, r.Seq, r.Line, lines[i])
+		}
+	}
+	if len(c.records) != len(lines) {
+		t.Errorf("got %d records, want %d", len(c.records), len(lines))
+	}
+}
+
+// A service rejects everything while runs deliver its file, and nothing is
+// accepted: the file does not become longer than RejectedSize.
+func TestRejectedStayWithinTheirSize(t *testing.T) {
+	const size = 100_000
+	dir := filepath.Join(t.TempDir(), "a")
+	s, err := spool.Open(dir, refusing(func(batch []nib.Record) (delivery.Result, error) {
+		return delivery.Result{Accepted: 1, Rejected: []delivery.Rejection{{Reason: errAway}}}, nil
+	}), spool.Config{Name: "es", OnFull: wait, RejectedSize: size})
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := nib.NewSink(s)
+	service := func() {
+		for n := range 1000 {
+			log.Warn().Int("n", n).Msg("m")
+		}
+		if err := s.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	service()
+	file := filepath.Join(dir, "es.rejected")
+	for run := range 5 {
+		c := &catcher{refuse: func(*nib.Record) error {
+			return fmt.Errorf("rejected again in run %d, %s", run, strings.Repeat("for a long reason ", 20))
+		}}
+		config := rejectedConfig(dir, c)
+		config.Targets[0].Open = func([]byte) (delivery.Destination, error) {
+			service()
+			return c, nil
+		}
+		n, err := Rejected(context.Background(), config)
+		if err != nil || n.Rejected == 0 {
+			t.Fatalf("run %d: got %+v and %v", run, n, err)
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() > size {
+			t.Errorf("run %d: the file has %d bytes, RejectedSize is %d", run, info.Size(), size)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -61,6 +61,7 @@ type relay struct {
 	Counts
 	known map[string]*known
 	root  known // the spool at Root itself, which need not be one
+	room  int   // bytes by which rejected records that go back may be longer than they were
 }
 
 // A known is the state of a spool that the relay has seen.

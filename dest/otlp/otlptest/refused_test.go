@@ -81,8 +81,9 @@ func checkRefused(t *testing.T, code, bad, n int) {
 	}
 }
 
-// deliverSome calls Deliver some times, with a pause after an error, and returns
-// the number of records that are rejected, and of those that are not settled.
+// deliverSome calls Deliver some times, with a pause after an error, and
+// returns the number of records that are rejected, and the number of records
+// that are not settled.
 func deliverSome(d delivery.Destination, batch []nib.Record, calls int) (rejected, left int) {
 	for range calls {
 		res, err := d.Deliver(context.Background(), batch)

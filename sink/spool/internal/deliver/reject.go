@@ -3,22 +3,18 @@
 package deliver
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/deadletter"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 const (
-	RejectedExt = ".rejected"
-	MaxReason   = 1024
+	RejectedExt = deadletter.Ext
 	maxOpens    = 100 // of a file that others move, before a batch is counted instead
 )
 
@@ -60,13 +56,17 @@ func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
 	if err := store.CheckOwner(info, d.Options.Name+RejectedExt); err != nil {
 		return 0, err
 	}
+	retried, err := d.retriedSize()
+	if err != nil {
+		return 0, err
+	}
 	text := endLine(f, info.Size)
 	for _, x := range list {
 		n := len(text)
-		text = appendRefusal(text, x)
-		if info.Size+int64(len(text)) > d.Options.RejectedSize {
-			text = text[:n]
-			break
+		text = deadletter.Append(text, &deadletter.Entry{Record: *x.r, Reason: x.reason})
+		if retried+info.Size+int64(len(text)) > d.Options.RejectedSize {
+			text = text[:n] // a shorter one may fit
+			continue
 		}
 		kept++
 	}
@@ -81,6 +81,16 @@ func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
 		text = text[n:]
 	}
 	return kept, nil
+}
+
+// retriedSize returns the size of the file that nib relay --rejected delivers
+// now: what is rejected again comes back.
+func (d *Delivery) retriedSize() (int64, error) {
+	info, err := d.dir.FS.Lstat(d.dir.Name(d.Options.Name + deadletter.RetryExt))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	return info.Size, err
 }
 
 // errMoved indicates that a file has another name by now, or is locked.
@@ -138,51 +148,4 @@ func endLine(f vfs.File, size int64) []byte {
 		return nil
 	}
 	return []byte{'\n'}
-}
-
-// appendRefusal appends the JSON line of x. The line of the record is embedded
-// as a JSON object, or as a string if it does not look like one; message is the
-// offset and the length of the message in the line.
-func appendRefusal(dst []byte, x refusal) []byte {
-	dst = append(dst, `{"seq":`...)
-	dst = jsonenc.AppendUint(dst, x.r.Seq)
-	dst = append(dst, `,"spool":`...)
-	dst = jsonenc.AppendString(dst, fmt.Sprintf("%016x", x.r.Spool))
-	dst = append(dst, `,"time":`...)
-	dst = strconv.AppendInt(dst, x.r.Time, 10)
-	dst = append(dst, `,"level":`...)
-	dst = jsonenc.AppendString(dst, x.r.Level.String())
-	if x.r.Logger != "" {
-		dst = append(dst, `,"logger":`...)
-		dst = jsonenc.AppendString(dst, x.r.Logger)
-	}
-	dst = append(dst, `,"reason":`...)
-	dst = jsonenc.AppendString(dst, x.reason[:min(len(x.reason), MaxReason)])
-	if at := offsetOf(x.r.Line, x.r.Message); at >= 0 {
-		dst = jsonenc.AppendUint(append(dst, `,"message":[`...), uint64(at))
-		dst = append(jsonenc.AppendUint(append(dst, ','), uint64(len(x.r.Message))), ']')
-	}
-	dst = append(dst, `,"line":`...)
-	line := bytes.TrimSuffix(x.r.Line, []byte{'\n'})
-	if bytes.HasPrefix(line, []byte{'{'}) && bytes.HasSuffix(line, []byte{'}'}) && !bytes.ContainsRune(line, '\n') {
-		dst = append(dst, line...)
-	} else {
-		dst = jsonenc.AppendString(dst, string(line))
-	}
-	return append(dst, "}\n"...)
-}
-
-// offsetOf returns the offset of part, a part of line and not only equal to
-// one, or -1.
-func offsetOf(line, part []byte) int {
-	for at := 0; len(part) > 0; at++ {
-		i := bytes.Index(line[at:], part)
-		if i < 0 {
-			break
-		}
-		if at += i; &line[at] == &part[0] {
-			return at
-		}
-	}
-	return -1
 }

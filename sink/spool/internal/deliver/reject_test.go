@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/deadletter"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
@@ -29,35 +30,49 @@ func (b *bed) reject() {
 	b.settleBatch(b.batch, all)
 }
 
-// TestRejectedLinesAreJSON stores lines of all kinds: those that look like a
-// JSON object unchanged, and the others as strings.
-func TestRejectedLinesAreJSON(t *testing.T) {
-	lines := []string{"", "{", "}", "}{", "{}", `{"a":1}`, "{a", "a}", "a", "\n", "{}\n", "{\n}", "{\n}\n", "[]", "\xff", `"`}
+// TestRejectedLinesAreReadAsTheyWere stores lines of all kinds.
+func TestRejectedLinesAreReadAsTheyWere(t *testing.T) {
+	lines := []string{"", "{", "}{\n", "{}", "{}\n", `{"a":1},"seq":99,"line":{"b":2}` + "\n", "{a}\n", "a\n", "\n", "{\n}\n", "[]", "\xff", `"`}
 	m := vfstest.NewMem(nil)
 	d := newBed(t, m, &answers{}, len(lines), 1)
 	for i, line := range lines {
 		d.batch[i].Line = []byte(line)
 	}
 	d.reject()
-	kept := bytes.Split(bytes.TrimSuffix(fileOf(t, m, RejectedExt), []byte{'\n'}), []byte{'\n'})
-	if len(kept) != len(lines) {
-		t.Fatalf("got %d lines, want %d", len(kept), len(lines))
+	kept := bytes.SplitAfter(fileOf(t, m, RejectedExt), []byte{'\n'})
+	if len(kept) != len(lines)+1 {
+		t.Fatalf("got %d lines, want %d", len(kept)-1, len(lines))
 	}
 	for i, line := range lines {
-		var got struct {
-			Reason string
-			Line   json.RawMessage
-		}
-		must(t, json.Unmarshal(kept[i], &got))
-		line = strings.TrimSuffix(line, "\n")
-		want, err := json.Marshal(strings.ToValidUTF8(line, "\ufffd"))
-		must(t, err)
-		if strings.HasPrefix(line, "{") && json.Valid([]byte(line)) && !strings.Contains(line, "\n") {
-			want = []byte(line)
-		}
-		if string(got.Line) != string(want) || got.Reason != "no reason was given" {
+		got, ok := deadletter.Parse(kept[i])
+		if !ok || string(got.Record.Line) != line || got.Record.Seq != uint64(i+1) || got.Reason != "no reason was given" || !json.Valid(kept[i]) {
 			t.Errorf("%q: got %s", line, kept[i])
 		}
+	}
+}
+
+// TestRejectedLinesThatDoNotFit has a line that is longer than the file may be,
+// among others, and a file that nib relay delivers again at the same time.
+func TestRejectedLinesThatDoNotFit(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d := newBed(t, m, &answers{}, 100, 1)
+	d.Options.RejectedSize = 100_000
+	for i := range d.batch {
+		d.batch[i].Line = []byte("{}\n")
+	}
+	for _, i := range []int{0, 50, 99} {
+		d.batch[i].Line = []byte(`{"a":"` + strings.Repeat("x", 100_000) + `"}` + "\n")
+	}
+	d.reject()
+	text := fileOf(t, m, RejectedExt)
+	if n := bytes.Count(text, []byte{'\n'}); n != 97 || d.Unsaved != 3 {
+		t.Errorf("got %d lines in the file and %d that are not, want 97 and 3", n, d.Unsaved)
+	}
+	name := filepath.Join(dirOfTest, nameOfTest)
+	must(t, m.Rename(name+RejectedExt, name+deadletter.RetryExt))
+	d.Options.RejectedSize = int64(len(text)) + 50
+	if d.reject(); len(fileOf(t, m, RejectedExt)) > 50 {
+		t.Errorf("got %d bytes, %d are delivered again, want at most %d", len(fileOf(t, m, RejectedExt)), len(text), d.Options.RejectedSize)
 	}
 }
 
@@ -191,7 +206,7 @@ func TestRejectedLineCanBeDeliveredAgain(t *testing.T) {
 		m := vfstest.NewMem(nil)
 		d := newBed(t, m, &answers{}, 1, 1)
 		d.batch[0] = nib.Record{Seq: 1, Spool: 0xabc, Time: -5, Level: nib.LevelError, Logger: `a"b`, Line: line, Message: c.message}
-		reason := strings.Repeat("r", MaxReason+1)
+		reason := strings.Repeat("r", deadletter.MaxReason+1)
 		d.settleBatch(d.batch, []delivery.Rejection{{Index: 0, Reason: errors.New(reason)}})
 		var got struct {
 			Seq                          uint64
@@ -201,7 +216,7 @@ func TestRejectedLineCanBeDeliveredAgain(t *testing.T) {
 			Line                         json.RawMessage
 		}
 		must(t, json.Unmarshal(fileOf(t, m, RejectedExt), &got))
-		if got.Seq != 1 || got.Spool != "0000000000000abc" || got.Time != -5 || got.Level != "error" || got.Logger != `a"b` || got.Reason != reason[:MaxReason] ||
+		if got.Seq != 1 || got.Spool != "0000000000000abc" || got.Time != -5 || got.Level != "error" || got.Logger != `a"b` || got.Reason != reason[:deadletter.MaxReason] ||
 			!slices.Equal(got.Message, c.want) || string(got.Line) != string(line[:len(line)-1]) {
 			t.Errorf("%s: got %+v, want message %d", c.name, got, c.want)
 		}
