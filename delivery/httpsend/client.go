@@ -48,6 +48,7 @@ type Client struct {
 	c    Config
 	http *http.Client
 	url  *url.URL
+	mask secrets
 	ctx  context.Context // ends with Close
 	stop context.CancelCauseFunc
 
@@ -91,7 +92,7 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	cl := &Client{c: c, url: u, packing: make(chan struct{}, 1), http: &http.Client{
+	cl := &Client{c: c, url: u, mask: secretsOf(c.Header, u), packing: make(chan struct{}, 1), http: &http.Client{
 		Transport: &http.Transport{
 			Proxy:              http.ProxyFromEnvironment,
 			DialContext:        c.Dial,
@@ -302,13 +303,14 @@ func (c *Client) once(ctx context.Context, method string, u *url.URL, body []byt
 		text, err = io.ReadAll(io.LimitReader(resp.Body, max(most, most+1))) // the sum may overflow
 	}
 	r := Response{Status: resp.StatusCode, Header: resp.Header, after: retryAfter(resp.Header, time.Now())}
-	r.prefix = fmt.Sprintf("%s: %s %s", c.c.Name, method, u.Redacted())
+	r.prefix = fmt.Sprintf("%s: %s %s", c.c.Name, method, place(u))
 	if r.Truncated = len(text) > c.c.MaxResponse; r.Truncated {
 		text, err = text[:c.c.MaxResponse], nil
 	}
 	if r.Body = text; err != nil {
 		return Response{}, c.fault(ctx, req, b, fmt.Errorf("the response %d is not complete: %w", r.Status, err))
 	}
+	c.readable(&r)
 	return r, nil
 }
 
@@ -325,5 +327,5 @@ func (c *Client) fault(ctx context.Context, req *http.Request, b *requestBody, e
 	if b.begun() {
 		err = sentError{err}
 	}
-	return fmt.Errorf("%s: %s %s: %w", c.c.Name, req.Method, req.URL.Redacted(), err)
+	return fmt.Errorf("%s: %s %s: %w", c.c.Name, req.Method, place(req.URL), c.mask.maskError(err))
 }

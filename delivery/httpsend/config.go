@@ -75,7 +75,7 @@ func (c Config) Validate() error {
 	case err != nil: // the text of err may contain a password
 		fault(true, "the URL cannot be parsed")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		fault(true, "want a URL like http://HOST:PORT/PATH, got %q", u.Redacted())
+		fault(true, "want a URL like http://HOST:PORT/PATH, got %q", place(u))
 	default:
 		fault(u.User != nil, "the URL of %s has a user: set the header Authorization", u.Host)
 		fault(c.TLS != nil && u.Scheme == "http", "TLS is set, and the URL of %s is http", u.Host)

@@ -3,8 +3,11 @@
 package httpsend
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -44,7 +47,7 @@ func (r Response) Err() error { return r.Error(string(r.Body[:min(len(r.Body), 4
 func (r Response) Error(message string) error {
 	text := r.prefix + ": " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status)
 	if to := r.Header.Get("Location"); r.Status/100 == 3 {
-		text += fmt.Sprintf(", a redirect to %q, which is not followed: change the URL", Excerpt(to, maxExcerpt))
+		text += fmt.Sprintf(", a redirect to %q, which is not followed: change the URL", Excerpt(redirectTo(to), maxExcerpt))
 	}
 	if r.after > 0 {
 		text += ", retry after " + r.after.Round(time.Second).String()
@@ -53,6 +56,21 @@ func (r Response) Error(message string) error {
 		text += ": " + message
 	}
 	return errors.New(text)
+}
+
+// readable makes a body readable: decompressed, if the server has compressed it
+// although it was not allowed to, and without the secrets of the request, which
+// a server may quote.
+func (c *Client) readable(r *Response) {
+	if encoding := strings.TrimSpace(r.Header.Get("Content-Encoding")); strings.EqualFold(encoding, "gzip") {
+		if in, err := gzip.NewReader(bytes.NewReader(r.Body)); err == nil {
+			r.Body, _ = io.ReadAll(io.LimitReader(in, int64(c.c.MaxResponse))) // the beginning of an invalid one
+			r.Header.Del("Content-Encoding")
+			more, _ := in.Read(make([]byte, 1))
+			r.Truncated = r.Truncated || more > 0
+		}
+	}
+	c.mask.mask(r.Body)
 }
 
 // again reports whether the request must be repeated.

@@ -71,7 +71,7 @@ func appendAction(dst []byte, r *nib.Record) []byte {
 
 // Read implements [httpsend.Protocol]. Without an item for each record it is
 // not known which records the items are for.
-func (b *bulk) Read(resp httpsend.Response, outcomes []httpsend.RecordStatus) error {
+func (b *bulk) Read(resp httpsend.Response, statuses []httpsend.RecordStatus) error {
 	if resp.Truncated {
 		return fmt.Errorf("%w: %w", errResponse, delivery.ErrTooLarge)
 	}
@@ -81,7 +81,7 @@ func (b *bulk) Read(resp httpsend.Response, outcomes []httpsend.RecordStatus) er
 	}
 	n, created, present := 0, uint64(0), uint64(0)
 	for item := range rawjson.Elements(items) {
-		if n++; n > len(outcomes) {
+		if n++; n > len(statuses) {
 			continue
 		}
 		switch status, fault := readItem(item); {
@@ -90,11 +90,11 @@ func (b *bulk) Read(resp httpsend.Response, outcomes []httpsend.RecordStatus) er
 		case status == http.StatusConflict:
 			present++
 		default:
-			outcomes[n-1] = httpsend.RecordStatus{Err: itemError(status, fault), Status: statusOf(status, fault)}
+			statuses[n-1] = httpsend.RecordStatus{Err: itemError(status, fault), Status: statusOf(status, fault)}
 		}
 	}
-	if n != len(outcomes) {
-		return fmt.Errorf("%w: %d items for %d records", errResponse, n, len(outcomes))
+	if n != len(statuses) {
+		return fmt.Errorf("%w: %d items for %d records", errResponse, n, len(statuses))
 	}
 	b.created.Add(created)
 	b.present.Add(present)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -53,7 +54,7 @@ func New(url string, c Config) (*Destination, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	d := &Destination{c: c, url: url, enc: newEncoder(&c)}
+	d := &Destination{c: c, enc: newEncoder(&c)}
 	encoding, compress, err := compressor(c.Compression)
 	if err != nil {
 		return nil, fmt.Errorf("nib/otlp: %w", err)
@@ -73,6 +74,7 @@ func New(url string, c Config) (*Destination, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.url, _, _ = strings.Cut(url, "?") // a query may have a key
 	d.sender = httpsend.NewSender(d.client, (*format)(d), c.MaxRequest)
 	return d, nil
 }
@@ -93,6 +95,9 @@ func (d *Destination) Ping(ctx context.Context) error {
 	}
 	if !resp.OK() {
 		return responseError(resp)
+	}
+	if _, _, ok := partialSuccess(resp); !ok {
+		return fmt.Errorf("%w: %w", errNotOTLP, resp.Err())
 	}
 	return nil
 }
@@ -145,13 +150,14 @@ func (f *format) Body(batch []nib.Record, want []int, limit int) (body []byte, n
 }
 
 // Read implements [httpsend.Protocol].
-func (f *format) Read(resp httpsend.Response, outcomes []httpsend.RecordStatus) error {
-	if reason := (*Destination)(f).accepted(resp, len(outcomes)); reason != nil {
-		for i := range outcomes {
-			outcomes[i].Err = reason
+func (f *format) Read(resp httpsend.Response, statuses []httpsend.RecordStatus) error {
+	reason, err := (*Destination)(f).accepted(resp, len(statuses))
+	if reason != nil {
+		for i := range statuses {
+			statuses[i].Err = reason
 		}
 	}
-	return nil
+	return err
 }
 
 // Error implements [httpsend.Protocol].

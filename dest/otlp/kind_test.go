@@ -4,6 +4,7 @@ package otlp
 
 import (
 	"encoding/pem"
+	"fmt"
 	"maps"
 	"math"
 	"net/http/httptest"
@@ -196,6 +197,20 @@ func TestWrongTargets(t *testing.T) {
 	} {
 		if _, _, err := target.Parse(text, []target.Spec{Kind}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+}
+
+// The label of the metrics has no key that is in the query of the URL.
+func TestMetricsHaveNoKey(t *testing.T) {
+	d, err := New("https://logs:4318/v1/logs?api_key=geheim", Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for m := range d.Metrics() {
+		if got := fmt.Sprint(m.Labels); !strings.Contains(got, "https://logs:4318/v1/logs") || strings.Contains(got, "geheim") {
+			t.Errorf("%s has the labels %s", m.Name, got)
 		}
 	}
 }

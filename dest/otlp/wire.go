@@ -55,12 +55,15 @@ func shut(dst []byte, at, room int) []byte {
 	return dst
 }
 
-// A reader reads the fields of a message. It is for short responses.
-type reader struct{ b []byte }
+// A reader reads the fields of a message. It is for short responses. cut states
+// that the end of the message may be missing.
+type reader struct {
+	b   []byte
+	cut bool
+}
 
 // next returns the next field: its number, and the value as a number or as
-// bytes, of which the end may be missing. ok is false at the end, and at
-// invalid data.
+// bytes. ok is false at the end, and at invalid data.
 func (r *reader) next() (number, value uint64, text []byte, ok bool) {
 	key, ok := r.varint()
 	if !ok {
@@ -75,8 +78,12 @@ func (r *reader) next() (number, value uint64, text []byte, ok bool) {
 		ok = r.skip(4)
 	case bytesType:
 		var n uint64
-		n, ok = r.varint()
-		n = min(n, uint64(len(r.b))) // a long message is cut off
+		if n, ok = r.varint(); n > uint64(len(r.b)) {
+			if !r.cut {
+				return 0, 0, nil, false
+			}
+			n = uint64(len(r.b))
+		}
 		text, r.b = r.b[:n], r.b[n:]
 	default:
 		ok = false

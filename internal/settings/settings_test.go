@@ -186,6 +186,7 @@ func TestEither(t *testing.T) {
 
 func TestSecretsInTargets(t *testing.T) {
 	for text, want := range map[string]bool{
+		"otlp+http://a:1?url_path=/v1/logs?api_key=x": true, "otlp+http://a:1?url_path=/v1/logs&tls_key=x": false,
 		"a://u:p@h:1": true, "a://h:1/x?PassWord=p": true, "a://h:1/x?b=c&token=p": true, "a?passwd=": true,
 		"a://:p/w@h:1": true, "a://h:p/w@h:1": true, "a:///w@h:1": false, "a://h:1/w@h": false,
 		"file:///a@b": false, "file:a@b": false, "a://h:1/x?password_file=p": false, "a://h:1?u=p@h": false,

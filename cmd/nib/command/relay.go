@@ -155,16 +155,17 @@ func relayTarget(text string) (relay.Target, error) {
 	if err != nil {
 		return relay.Target{}, fmt.Errorf("--to: %w", err)
 	}
+	shown := target.Target{Scheme: t.Scheme, Host: t.Host, Path: t.Path}.String() // a parameter may have a key
 	open := func(mark []byte) (delivery.Destination, error) {
 		t := t
 		t.Mark = mark
 		d, err := params.Open(t)
 		if err != nil {
-			return nil, fmt.Errorf("target %s: %w", rest, err)
+			return nil, fmt.Errorf("target %s: %w", shown, err)
 		}
 		return d, nil
 	}
-	return relay.Target{Name: name, Text: t.String(), Open: open}, nil
+	return relay.Target{Name: name, Text: shown, Open: open}, nil
 }
 
 // readTarget reads a target, and checks all of it.
