@@ -128,7 +128,7 @@ func (c *Client) Ping(ctx context.Context, body []byte) (Response, error) {
 	if err != nil {
 		return Response{}, err
 	}
-	return c.once(ctx, http.MethodPost, c.url, body)
+	return c.once(ctx, body)
 }
 
 // pack returns body, compressed to dst if that is configured.
@@ -143,15 +143,6 @@ func (c *Client) pack(dst, body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", c.c.Name, err)
 	}
 	return body, nil
-}
-
-// Get sends one GET request to a path on the server of Config.URL.
-func (c *Client) Get(ctx context.Context, path string) (Response, error) {
-	ctx, end := c.within(ctx)
-	defer end()
-	u := *c.url
-	u.Path, u.RawPath, u.RawQuery = path, "", ""
-	return c.once(ctx, http.MethodGet, &u, nil)
 }
 
 // Post sends body, repeats failed attempts with pauses, and returns the first
@@ -181,7 +172,7 @@ func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
 		if err := c.wait(ctx, begin); err != nil {
 			return Response{}, err
 		}
-		resp, err := c.once(ctx, http.MethodPost, c.url, body)
+		resp, err := c.once(ctx, body)
 		c.begun, c.status = err == nil || errors.As(err, new(sentError)), resp.Status
 		if err == nil && !resp.again() {
 			c.pause, c.last = 0, nil
@@ -275,13 +266,13 @@ func (c *Client) within(ctx context.Context) (context.Context, func()) {
 }
 
 // once makes one attempt.
-func (c *Client) once(ctx context.Context, method string, u *url.URL, body []byte) (Response, error) {
+func (c *Client) once(ctx context.Context, body []byte) (Response, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.c.Timeout, errTimeout)
 	defer cancel()
 	b := &requestBody{data: body}
 	defer b.detach()
 	req := (&http.Request{
-		Method: method, URL: u, Host: cmp.Or(c.c.Header.Get("Host"), u.Host), Header: c.c.Header.Clone(),
+		Method: http.MethodPost, URL: c.url, Host: cmp.Or(c.c.Header.Get("Host"), c.url.Host), Header: c.c.Header.Clone(),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Body: b, ContentLength: int64(len(body)), GetBody: b.again,
 	}).WithContext(ctx)
@@ -294,7 +285,7 @@ func (c *Client) once(ctx context.Context, method string, u *url.URL, body []byt
 	c.sent.Add(uint64(len(body)))
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return Response{}, c.fault(ctx, req, b, err)
+		return Response{}, c.fault(ctx, b, err)
 	}
 	defer resp.Body.Close()
 	most := int64(c.c.MaxResponse)
@@ -303,12 +294,12 @@ func (c *Client) once(ctx context.Context, method string, u *url.URL, body []byt
 		text, err = io.ReadAll(io.LimitReader(resp.Body, max(most, most+1))) // the sum may overflow
 	}
 	r := Response{Status: resp.StatusCode, Header: resp.Header, after: retryAfter(resp.Header, time.Now())}
-	r.prefix = fmt.Sprintf("%s: %s %s", c.c.Name, method, place(u))
+	r.prefix = c.prefix()
 	if r.Truncated = len(text) > c.c.MaxResponse; r.Truncated {
 		text, err = text[:c.c.MaxResponse], nil
 	}
 	if r.Body = text; err != nil {
-		return Response{}, c.fault(ctx, req, b, fmt.Errorf("the response %d is not complete: %w", r.Status, err))
+		return Response{}, c.fault(ctx, b, fmt.Errorf("the response %d is not complete: %w", r.Status, err))
 	}
 	c.readable(&r)
 	return r, nil
@@ -316,7 +307,7 @@ func (c *Client) once(ctx context.Context, method string, u *url.URL, body []byt
 
 // fault adds the server to an error, and replaces it by the cause of a context
 // that has ended.
-func (c *Client) fault(ctx context.Context, req *http.Request, b *requestBody, err error) error {
+func (c *Client) fault(ctx context.Context, b *requestBody, err error) error {
 	var quoted *url.Error
 	if errors.As(err, &quoted) {
 		err = quoted.Err
@@ -327,5 +318,8 @@ func (c *Client) fault(ctx context.Context, req *http.Request, b *requestBody, e
 	if b.begun() {
 		err = sentError{err}
 	}
-	return fmt.Errorf("%s: %s %s: %w", c.c.Name, req.Method, place(req.URL), c.mask.maskError(err))
+	return fmt.Errorf("%s: %w", c.prefix(), c.mask.maskError(err))
 }
+
+// prefix returns the prefix of errors about an attempt.
+func (c *Client) prefix() string { return c.c.Name + ": POST " + place(c.url) }

@@ -48,7 +48,6 @@ func TestResponsesThatNeverEnd(t *testing.T) {
 	calls := map[string]func(c *Client) error{
 		"Post": func(c *Client) error { _, err := c.Post(context.Background(), []byte("x")); return err },
 		"Ping": func(c *Client) error { _, err := c.Ping(context.Background(), []byte("x")); return err },
-		"Get":  func(c *Client) error { _, err := c.Get(context.Background(), "/"); return err },
 	}
 	const timeout, most = time.Minute, 10_000
 	for _, status := range statuses() {

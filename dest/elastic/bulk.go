@@ -120,6 +120,15 @@ func readItem(item []byte) (status int, fault []byte) {
 	return status, fault
 }
 
+// isEmptyRequest reports whether the server has refused a request because it
+// has no actions, which it checks after the user.
+func isEmptyRequest(resp httpsend.Response) bool {
+	fault, _ := (&nib.Record{Line: resp.Body}).Lookup("error")
+	_, reason := readFault(fault)
+	return resp.Status == http.StatusBadRequest &&
+		(strings.Contains(reason, "body is required") || strings.Contains(reason, "no requests added"))
+}
+
 // statusOf returns the status of an item. An error with status 400 that
 // concerns the index or the pipeline, and not the record, lasts until they are
 // configured, as 404 does.

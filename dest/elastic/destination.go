@@ -23,7 +23,6 @@ import (
 type Destination struct {
 	c      Config
 	index  string
-	root   string // path of the server
 	client *httpsend.Client
 
 	bulk bulk
@@ -65,10 +64,7 @@ func New(server, index string, c Config) (*Destination, error) {
 	}
 	server = strings.TrimSuffix(server, "/")
 	c = c.withDefaults()
-	d := &Destination{c: c, index: index, root: "/"}
-	if u, err := url.Parse(server); err == nil {
-		d.root = u.Path + "/"
-	}
+	d := &Destination{c: c, index: index}
 	query := url.Values{"filter_path": {"items.*.status,items.*.error.type,items.*.error.reason"}}
 	if c.Pipeline != "" {
 		query.Set("pipeline", c.Pipeline)
@@ -100,13 +96,14 @@ const maxResponse = 16 << 20
 // BatchSize implements [delivery.Batcher].
 func (d *Destination) BatchSize() (records, bytes int) { return batchRecords, d.c.MaxRequest / 2 }
 
-// Ping requests the server's name and version.
+// Ping sends an empty request to _bulk, which the server refuses as empty. It
+// needs no right that Deliver does not need.
 func (d *Destination) Ping(ctx context.Context) error {
-	resp, err := d.client.Get(ctx, d.root)
+	resp, err := d.client.Ping(ctx, nil)
 	if err != nil {
 		return err
 	}
-	if !resp.OK() {
+	if !resp.OK() && !isEmptyRequest(resp) {
 		return resp.Err()
 	}
 	return nil

@@ -103,7 +103,7 @@ func TestServerBehindAPath(t *testing.T) {
 		paths = nil
 		_, err = d.Deliver(context.Background(), batchOf(1))
 		err = errors.Join(err, d.Ping(context.Background()), d.Close())
-		if want := []string{"POST " + want + "/logs/_bulk", "GET " + want + "/"}; err != nil || !slices.Equal(paths, want) {
+		if want := slices.Repeat([]string{"POST " + want + "/logs/_bulk"}, 2); err != nil || !slices.Equal(paths, want) {
 			t.Errorf("%q: got %q and %v, want %q", prefix, paths, err, want)
 		}
 	}
@@ -157,4 +157,40 @@ func mallocsOf(t *testing.T, d *Destination, batch []nib.Record) uint64 {
 		least = min(least, after.Mallocs-before.Mallocs)
 	}
 	return least
+}
+
+// Ping needs no right but that of sending to _bulk, and reports what would make
+// Deliver fail.
+func TestPing(t *testing.T) {
+	const empty = `{"error":{"type":"parse_exception","reason":"request body is required"},"status":400}`
+	for _, tt := range []struct {
+		status int
+		body   string
+		want   string
+	}{
+		{400, empty, ""},
+		{400, `{"error":{"type":"action_request_validation_exception","reason":"Validation Failed: 1: no requests added;"},"status":400}`, ""},
+		{200, `{"items":[]}`, ""},
+		{400, `{"error":{"type":"illegal_argument_exception","reason":"unrecognized parameter"},"status":400}`, "unrecognized parameter"},
+		{400, "request body is required", "400 Bad Request"},
+		{401, empty, "401 Unauthorized"}, {403, "", "403 Forbidden"}, {404, "", "404 Not Found"}, {302, "", "a redirect"}, {200, "<html>", "200 OK"},
+	} {
+		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost || r.URL.Path != "/logs/_bulk" {
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			w.WriteHeader(tt.status)
+			_, _ = io.WriteString(w, tt.body)
+		}))
+		d, err := New(h.URL, "logs", Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Ping(context.Background()); tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%d %s: got %v, want %q", tt.status, tt.body, err, tt.want)
+		}
+		h.Close()
+		_ = d.Close()
+	}
 }

@@ -41,10 +41,6 @@ type request struct {
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodGet {
-		_, _ = io.WriteString(w, `{"version":{"number":"2.19.1"}}`)
-		return
-	}
 	var in io.Reader = r.Body
 	if r.Header.Get("Content-Encoding") == "gzip" {
 		in, _ = gzip.NewReader(r.Body)
@@ -55,6 +51,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(body) == 0 && s.answer == nil {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":{"root_cause":[{"type":"parse_exception","reason":"request body is required"}],"type":"parse_exception","reason":"request body is required"},"status":400}`)
+		return
+	}
 	s.requests++
 	q := &request{r, s.requests, len(body), body}
 	if r.URL.Path != "/logs/_bulk" || r.Header.Get("Content-Type") != "application/x-ndjson" || !bytes.HasSuffix(body, []byte("}\n")) {
