@@ -46,7 +46,6 @@ func (e sentError) Is(target error) bool {
 // and Close may be called at any time, also during Post.
 type Client struct {
 	c    Config
-	http *http.Client
 	url  *url.URL
 	mask secrets
 	ctx  context.Context // ends with Close
@@ -54,6 +53,8 @@ type Client struct {
 
 	packing chan struct{} // taken during Compress, which Ping and Post may need at the same time
 	packed  []byte        // a compressed body
+
+	conns connections
 
 	pause time.Duration // pause after the next failure
 	after time.Time     // no request before this time, as requested by the server
@@ -92,17 +93,8 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	cl := &Client{c: c, url: u, mask: secretsOf(c.Header, u), packing: make(chan struct{}, 1), http: &http.Client{
-		Transport: &http.Transport{
-			Proxy:              http.ProxyFromEnvironment,
-			DialContext:        c.Dial,
-			TLSClientConfig:    c.TLS,
-			DisableCompression: true,
-			MaxIdleConns:       2,
-			IdleConnTimeout:    30 * time.Second,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	cl := &Client{c: c, url: u, mask: secretsOf(c.Header, u), packing: make(chan struct{}, 1)}
+	cl.conns = connections{c: &cl.c, http: newHTTP(&c, c.TLS), tls: c.TLS}
 	cl.ctx, cl.stop = context.WithCancelCause(context.Background())
 	return cl, nil
 }
@@ -116,7 +108,7 @@ func (c *Client) Stats() Stats {
 // does nothing.
 func (c *Client) Close() error {
 	c.stop(delivery.ErrClosed)
-	c.http.CloseIdleConnections()
+	c.conns.closeIdle()
 	return nil
 }
 
@@ -283,7 +275,11 @@ func (c *Client) once(ctx context.Context, body []byte) (Response, error) {
 	}
 	c.requests.Add(1)
 	c.sent.Add(uint64(len(body)))
-	resp, err := c.http.Do(req)
+	client, fault := c.conns.current()
+	if fault != nil && c.c.OnError != nil {
+		c.c.OnError(fault)
+	}
+	resp, err := client.Do(req)
 	if err != nil {
 		return Response{}, c.fault(ctx, b, err)
 	}

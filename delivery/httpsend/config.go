@@ -36,6 +36,12 @@ type Config struct {
 	// TLS configures https. Defaults to the certificates of the system.
 	TLS *tls.Config
 
+	// ReloadTLS returns the configuration for the next request, in place of TLS.
+	// When it returns another one, the request makes a new connection. An error
+	// with a configuration is reported, and the configuration is used. It is
+	// called by several goroutines. Defaults to TLS for all requests.
+	ReloadTLS func() (*tls.Config, error)
+
 	// Encoding and Compress set the Content-Encoding of request bodies.
 	// Compress appends src, compressed, to dst. Defaults to no compression.
 	Encoding string

@@ -98,8 +98,8 @@ func (e finalError) Unwrap() error { return e.error }
 
 // Deliver implements [delivery.Destination]. It returns when all records are
 // accepted or rejected, when Config.DeliverTimeout is over, when the server
-// refuses a request for a reason that may last, or when ctx ends. Calls must
-// not overlap.
+// refuses a request for a reason that may last, or when ctx ends. An error with
+// all records accepted is that of Config.ReloadTLS. Calls must not overlap.
 func (s *Sender) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	s.begin(batch)
 	begin := time.Now()
@@ -120,6 +120,9 @@ func (s *Sender) Deliver(ctx context.Context, batch []nib.Record) (delivery.Resu
 		err = reason
 	case err == nil && res.Accepted == 0:
 		err = fmt.Errorf("%s: %w", s.client.c.Name, errDeliver)
+	}
+	if fault := s.client.conns.takeFault(); fault != nil {
+		err = errors.Join(err, fault)
 	}
 	return res, err
 }

@@ -40,6 +40,9 @@ type Config struct {
 	// TLS configures https. Defaults to the certificates of the system.
 	TLS *tls.Config
 
+	// reload returns TLS, after its files were read again; see tlsfiles.
+	reload func() (*tls.Config, error)
+
 	// Timeout is the maximum time for one request. Defaults to 30 s.
 	Timeout time.Duration
 

@@ -67,8 +67,10 @@ func (p *params) config(t target.Target) (Config, error) {
 		}
 		c.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(p.User+":"+password)))
 	}
-	if c.TLS, err = p.Load(); err != nil {
+	if c.reload, err = p.Load(); err != nil {
 		faults = append(faults, err)
+	} else if c.reload != nil {
+		c.TLS, _ = c.reload()
 	}
 	if c.TLS != nil && t.Scheme == "elastic+http" {
 		faults = append(faults, target.Fault("", errors.New("the parameters tls_ are for elastic+https")))

@@ -4,16 +4,21 @@ package elastic
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
@@ -192,5 +197,37 @@ func TestPing(t *testing.T) {
 		}
 		h.Close()
 		_ = d.Close()
+	}
+}
+
+// The file of the authorities is read again while the program runs.
+func TestCertificatesAreReadAgain(t *testing.T) {
+	h := httptest.NewTLSServer(&server{})
+	h.Config.ErrorLog = log.New(io.Discard, "", 0)
+	defer h.Close()
+	file, at := filepath.Join(t.TempDir(), "ca.pem"), time.Unix(1e9, 0)
+	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
+	if err := errors.Join(os.WriteFile(file, own, 0o600), os.Chtimes(file, at, at)); err != nil {
+		t.Fatal(err)
+	}
+	to, p, err := target.Parse("elastic+"+h.URL+"/logs?tls_ca="+file, []target.Spec{Kind})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := p.(*params).open(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for i, want := range []string{"", "tls_ca: there is no certificate in " + file, ""} {
+		if i == 1 {
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		res, err := d.Deliver(context.Background(), batchOf(1))
+		if res.Accepted != 1 || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("call %d: got %+v and %v, want %q", i, res, err, want)
+		}
 	}
 }

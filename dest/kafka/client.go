@@ -44,7 +44,10 @@ func newClient(brokers []string, c *Config, hook kgo.Hook) (*kgo.Client, error) 
 		kgo.MaxDecompressBatchBytes(mostPlain(c)),
 		kgo.WithHooks(hook),
 	}
-	if c.TLS != nil {
+	switch {
+	case c.certificates != nil:
+		opts = append(opts, kgo.Dialer(c.certificates.dialer(max(c.Timeout, time.Second))))
+	case c.TLS != nil:
 		opts = append(opts, kgo.DialTLSConfig(c.TLS.Clone()))
 	}
 	if c.SASL != nil {

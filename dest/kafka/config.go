@@ -106,6 +106,8 @@ type Config struct {
 	// tls.Config disables that.
 	TLS *tls.Config
 
+	certificates *certificates // of TLS, nil if they are not in files
+
 	// SASL authenticates to the brokers. Defaults to nil, no authentication.
 	SASL *SASL
 

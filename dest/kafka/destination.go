@@ -204,6 +204,9 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	d.begin(batch)
 	res, err := d.repeat(ctx, batch)
 	d.reported(batch[:res.Accepted])
+	if fault := d.c.certificates.takeFault(); fault != nil {
+		err = errors.Join(err, fmt.Errorf("nib/kafka: %w", fault))
+	}
 	return res, err
 }
 

@@ -80,8 +80,11 @@ func (p *params) config() (Config, error) {
 		errs = append(errs, target.Fault("partitioning", errors.New("keyed needs key=FIELD, the field of a line that is its key, and only keyed has one")))
 	}
 	var err error
-	if c.TLS, err = p.Files.Load(); err != nil {
+	if load, err := p.Files.Load(); err != nil {
 		errs = append(errs, err)
+	} else if load != nil {
+		c.TLS, _ = load()
+		c.certificates = &certificates{load: load}
 	}
 	if p.TLS && c.TLS == nil {
 		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}

@@ -63,8 +63,8 @@ func partialSuccess(resp httpsend.Response) (rejected uint64, message string, ok
 	return partialProtobuf(resp.Body, resp.Truncated, strings.HasPrefix(kind, "text/"))
 }
 
-// partialProtobuf reads an ExportLogsServiceResponse. Text may look like one, so
-// it must begin with its only field.
+// partialProtobuf reads an ExportLogsServiceResponse. Text may look like one,
+// so it must begin with its only field.
 func partialProtobuf(body []byte, cut, text bool) (rejected uint64, message string, ok bool) {
 	if text && body[0] != tag(responsePartial, bytesType) {
 		return 0, "", false
@@ -94,8 +94,8 @@ func partialProtobuf(body []byte, cut, text bool) (rejected uint64, message stri
 	}
 }
 
-// partialJSON reads an ExportLogsServiceResponse in JSON, in which an int64 is a
-// string or a number. An object with an error is not one.
+// partialJSON reads an ExportLogsServiceResponse in JSON, in which an int64 is
+// a string or a number. An object with an error is not one.
 func partialJSON(text []byte) (rejected uint64, message string, ok bool) {
 	ok = text[len(text)-1] == '}'
 	for key, value := range rawjson.Fields(text) {

@@ -40,7 +40,7 @@ func FromEnv() (url string, c Config, err error) {
 	c, err = commonFromEnv()
 	url, endpointErr := endpointFromEnv()
 	if strings.HasPrefix(url, "http:") {
-		c.TLS = nil // the variables may be for other signals
+		c.TLS, c.reload = nil, nil // the variables may be for other signals
 	}
 	return url, c, errors.Join(endpointErr, err)
 }
@@ -107,8 +107,10 @@ func commonFromEnv() (c Config, err error) {
 			c.Header.Set(k, v)
 		}
 	}
-	if c.TLS, err = tlsFromEnv(); err != nil {
+	if c.reload, err = tlsFromEnv(); err != nil {
 		faults = append(faults, err)
+	} else if c.reload != nil {
+		c.TLS, _ = c.reload()
 	}
 	c.Resource, err = parsePairs(os.Getenv("OTEL_RESOURCE_ATTRIBUTES"))
 	if err != nil {
@@ -123,7 +125,7 @@ func commonFromEnv() (c Config, err error) {
 }
 
 // tlsFromEnv reads the files of certificates.
-func tlsFromEnv() (*tls.Config, error) {
+func tlsFromEnv() (func() (*tls.Config, error), error) {
 	var f tlsfiles.Files
 	var last string
 	for name, to := range map[string]*string{"CERTIFICATE": &f.CA, "CLIENT_CERTIFICATE": &f.Cert, "CLIENT_KEY": &f.Key} {

@@ -89,15 +89,15 @@ func (p *params) config(t target.Target) (string, Config, error) {
 	files, err := p.Load()
 	if err != nil {
 		faults = append(faults, err)
-	}
-	if files != nil {
-		c.TLS = files
+	} else if files != nil {
+		c.reload = files
+		c.TLS, _ = files()
 	}
 	if !strings.HasPrefix(url, "https:") {
 		if files != nil {
 			faults = append(faults, target.Fault("", errors.New("the parameters tls_ are for otlp+https")))
 		}
-		c.TLS = nil // the variables may be for other signals
+		c.TLS, c.reload = nil, nil // the variables may be for other signals
 	}
 	return url, c, errors.Join(faults...)
 }

@@ -3,10 +3,15 @@
 package otlp
 
 import (
+	"context"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"io"
+	"log"
 	"maps"
 	"math"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -211,6 +216,38 @@ func TestMetricsHaveNoKey(t *testing.T) {
 	for m := range d.Metrics() {
 		if got := fmt.Sprint(m.Labels); !strings.Contains(got, "https://logs:4318/v1/logs") || strings.Contains(got, "geheim") {
 			t.Errorf("%s has the labels %s", m.Name, got)
+		}
+	}
+}
+
+// The file of the authorities is read again while the program runs.
+func TestCertificatesAreReadAgain(t *testing.T) {
+	h := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	h.Config.ErrorLog = log.New(io.Discard, "", 0)
+	defer h.Close()
+	file, at := filepath.Join(t.TempDir(), "ca.pem"), time.Unix(1e9, 0)
+	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
+	if err := errors.Join(os.WriteFile(file, own, 0o600), os.Chtimes(file, at, at)); err != nil {
+		t.Fatal(err)
+	}
+	to, p, err := target.Parse("otlp+"+h.URL+"?tls_ca="+file, []target.Spec{Kind})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := p.(*params).open(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for i, want := range []string{"", "tls_ca: there is no certificate in " + file, ""} {
+		if i == 1 {
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		res, err := d.Deliver(context.Background(), []nib.Record{{Line: []byte("{}\n")}})
+		if res.Accepted != 1 || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("call %d: got %+v and %v, want %q", i, res, err, want)
 		}
 	}
 }

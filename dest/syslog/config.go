@@ -74,6 +74,9 @@ type Config struct {
 	// roots.
 	TLS *tls.Config
 
+	// reload returns TLS, after its files were read again; see tlsfiles.
+	reload func() (*tls.Config, error)
+
 	// Timeout is the maximum time without any response before the connection is
 	// closed: data sent over TCP that the receiver's system has not acknowledged,
 	// a RELP command without a response, or a datagram for which the queue has no

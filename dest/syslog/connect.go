@@ -67,7 +67,7 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 	}
 	asked := false
 	if d.tls != nil {
-		c := noteRequest(d.tls, &asked)
+		c := noteRequest(d.currentTLS(), &asked)
 		began := time.Now()
 		t := tls.Client(l, c)
 		if err := opened("TLS handshake", t.HandshakeContext(ctx)); err != nil {
@@ -111,6 +111,26 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 		return opened("TLS client certificate", l.awaitRefusal(ctx))
 	}
 	return nil
+}
+
+// currentTLS returns the configuration for a new connection. If its files have
+// changed and cannot be used, it is the previous one, and Deliver returns the
+// error.
+func (d *Destination) currentTLS() *tls.Config {
+	if d.config.reload == nil {
+		return d.tls
+	}
+	c := d.config
+	var err error
+	if c.TLS, err = c.reload(); err != nil {
+		d.tlsFault = err
+	}
+	if c.TLS != d.loaded {
+		if changed, err := c.tlsConfig(d.addr); err == nil { // as when the Destination was made
+			d.tls, d.loaded = changed, c.TLS
+		}
+	}
+	return d.tls
 }
 
 // datagramBuffer is the number of unread bytes that the socket may hold.

@@ -21,7 +21,6 @@ import (
 type Destination struct {
 	config        Config
 	network, addr string
-	tls           *tls.Config   // nil if the network does not use TLS
 	grace         time.Duration // minGrace, except in tests
 
 	base     context.Context // ends with Close
@@ -31,13 +30,16 @@ type Destination struct {
 
 	turn chan struct{} // full while Deliver, Ping or the end of Close uses the rest
 	encoder
-	buf     []byte // frames to be written
-	ends    []end  // ends of the frames in buf
-	most    int    // maximum number of records sent to a stream at a time; 0 if there is no limit
-	session *session
-	order   []int // indexes of the records to send with RELP
-	credit  bool  // RELP: a record was accepted, and none was rejected on the credit of it
-	timer   *time.Timer
+	buf      []byte // frames to be written
+	ends     []end  // ends of the frames in buf
+	most     int    // maximum number of records sent to a stream at a time; 0 if there is no limit
+	session  *session
+	order    []int       // indexes of the records to send with RELP
+	tls      *tls.Config // nil if the network does not use TLS
+	loaded   *tls.Config // what tls was made from
+	tlsFault error       // of reading its files again, until Deliver returns it
+	credit   bool        // RELP: a record was accepted, and none was rejected on the credit of it
+	timer    *time.Timer
 }
 
 var (
@@ -91,6 +93,7 @@ func New(network, addr string, c Config) (*Destination, error) {
 		if d.tls, err = c.tlsConfig(addr); err != nil {
 			return nil, err
 		}
+		d.loaded = c.TLS
 	} else if c.TLS != nil {
 		return nil, fmt.Errorf("nib/syslog: Config.TLS is set, but network %s does not use TLS", network)
 	}
@@ -140,6 +143,16 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 		return delivery.Result{}, d.wrap(err)
 	}
 	defer d.release()
+	res, err := d.deliver(ctx, batch)
+	if d.tlsFault != nil {
+		err = errors.Join(err, d.wrap(d.tlsFault))
+		d.tlsFault = nil
+	}
+	return res, err
+}
+
+// deliver is Deliver with the turn.
+func (d *Destination) deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	l, err := d.connected(ctx)
 	if err != nil {
 		return delivery.Result{}, d.wrap(err)

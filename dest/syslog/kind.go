@@ -54,8 +54,10 @@ func (p *params) config() (Config, error) {
 	if p.Facility != "" {
 		c.Facility, err = parseFacility(p.Facility)
 	}
-	tls, tlsErr := p.Files.Load()
-	c.TLS = tls
+	var tlsErr error
+	if c.reload, tlsErr = p.Files.Load(); tlsErr == nil && c.reload != nil {
+		c.TLS, _ = c.reload()
+	}
 	return c, errors.Join(err, dataErr, tlsErr)
 }
 

@@ -10,14 +10,19 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"io"
 	"math/big"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/target"
 )
 
 // An authority signs certificates.
@@ -225,5 +230,51 @@ func TestTLSHandshakeHangs(t *testing.T) {
 	d := dial(t, "tls", r.addr, Config{TLS: &tls.Config{RootCAs: x509.NewCertPool()}})
 	if _, err := d.Deliver(ctx, batchOf(0, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want Canceled", err)
+	}
+}
+
+// A receiver gets another certificate, of another authority: the file of the
+// authorities is read again for the next connection. While it cannot be used,
+// the previous ones are, and Deliver returns the error once.
+func TestTLSFilesAreReadAgain(t *testing.T) {
+	first, second := newAuthority(t), newAuthority(t)
+	file, at := filepath.Join(t.TempDir(), "ca.pem"), time.Unix(1e9, 0)
+	write := func(text []byte) {
+		at = at.Add(time.Second)
+		if err := errors.Join(os.WriteFile(file, text, 0o600), os.Chtimes(file, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pemOf := func(a *authority) []byte {
+		return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+	}
+	write(pemOf(first))
+	r := newSecure(t, "tls", &tls.Config{Certificates: []tls.Certificate{second.issue(nil)}})
+	to, p, err := target.Parse("syslog+tls://"+r.addr+"?tls_ca="+file, []target.Spec{Kind})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := p.(*params).open(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for i, step := range []struct {
+		ca       []byte
+		accepted int
+		err      string
+	}{
+		{nil, 0, "certificate"}, {pemOf(second), 1, ""}, {[]byte("half"), 1, "tls_ca: there is no certificate in"}, {nil, 1, ""}, {pemOf(first), 0, "certificate"},
+	} {
+		if step.ca != nil {
+			write(step.ca)
+		}
+		if l := d.link.Load(); l != nil {
+			l.fail(io.ErrClosedPipe) // the next call makes a connection
+		}
+		res, err := d.Deliver(t.Context(), batchOf(i, i+1))
+		if res.Accepted != step.accepted || (err == nil) != (step.err == "") || err != nil && !strings.Contains(err.Error(), step.err) {
+			t.Errorf("step %d: got %+v and %v, want %q", i, res, err, step.err)
+		}
 	}
 }

@@ -8,14 +8,19 @@
 //		tlsfiles.Files
 //	}
 //
-//	config, err := p.Files.Load()
+//	current, err := p.Files.Load()
+//
+// The destination calls current for each new connection, so that certificates
+// can be replaced while a program runs.
 package tlsfiles
 
 import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"os"
+	"sync"
 
 	"github.com/nib-log/nib/target"
 )
@@ -28,12 +33,85 @@ type Files struct {
 	Name string `set:"tls_name" default:"the host" doc:"name that the server's certificate must have"`
 }
 
-// Load reads the files and returns the configuration, nil if no parameter is
-// set. The TLS version is 1.2 or later. Its error joins [target.Fault]s.
-func (p Files) Load() (*tls.Config, error) {
+// Load reads the files, and returns a function that returns the configuration
+// for a new connection; the function is nil if no parameter is set. The TLS
+// version is 1.2 or later. The error joins [target.Fault]s.
+//
+// The function reads the files again when one of them has changed. If they
+// cannot be used, for example because only one of two was replaced yet, it
+// returns the previous configuration, and also the error, once until the files
+// change again or the error does. It returns the same pointer until the
+// configuration changes; the caller must not modify it. The function is safe
+// for concurrent use.
+func (p Files) Load() (current func() (*tls.Config, error), err error) {
 	if p == (Files{}) {
 		return nil, nil
 	}
+	r := &reader{files: p, seen: p.stat()}
+	if r.config, err = p.read(); err != nil {
+		return nil, err
+	}
+	return r.current, nil
+}
+
+// A reader reads files again when they change.
+type reader struct {
+	files Files
+
+	mu     sync.Mutex
+	config *tls.Config
+	seen   [3]os.FileInfo // of the files when they were last read
+	fault  error          // of the files when they were last read
+}
+
+// current returns the current configuration.
+func (r *reader) current() (*tls.Config, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.files.stat() // before the files are read: a change in between is seen next time
+	changed := !same(now, r.seen)
+	if !changed && r.fault == nil {
+		return r.config, nil
+	}
+	config, err := r.files.read()
+	before := r.fault
+	r.seen, r.fault = now, err
+	if err == nil {
+		r.config = config
+		return r.config, nil
+	}
+	if !changed && before.Error() == err.Error() {
+		return r.config, nil
+	}
+	return r.config, fmt.Errorf("the files of TLS have changed and cannot be used, so the previous ones are: %w", err)
+}
+
+// stat returns the state of the files, nil for those that do not exist.
+func (p Files) stat() (infos [3]os.FileInfo) {
+	for i, name := range []string{p.CA, p.Cert, p.Key} {
+		if info, err := os.Stat(name); err == nil {
+			infos[i] = info
+		}
+	}
+	return infos
+}
+
+func same(a, b [3]os.FileInfo) bool {
+	for i := range a {
+		switch {
+		case a[i] == nil || b[i] == nil:
+			if a[i] != b[i] {
+				return false
+			}
+		case !os.SameFile(a[i], b[i]) || a[i].Size() != b[i].Size() || !a[i].ModTime().Equal(b[i].ModTime()):
+			return false
+		}
+	}
+	return true
+}
+
+// read reads the files.
+func (p Files) read() (*tls.Config, error) {
 	var errs []error
 	c := &tls.Config{ServerName: p.Name, MinVersion: tls.VersionTLS12}
 	if p.CA != "" {

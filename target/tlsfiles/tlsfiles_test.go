@@ -13,7 +13,11 @@ import (
 )
 
 func ExampleFiles_Load() {
-	c, err := tlsfiles.Files{Name: "logs.example.org"}.Load()
+	current, err := tlsfiles.Files{Name: "logs.example.org"}.Load()
+	if err != nil {
+		return
+	}
+	c, err := current() // for each new connection
 	fmt.Println(c.ServerName, err)
 	none, err := tlsfiles.Files{}.Load()
 	fmt.Println(none == nil, err)

@@ -127,3 +127,40 @@ func TestTLSAndSASLByTarget(t *testing.T) {
 		}
 	}
 }
+
+// The file of the certificates is read again for each connection. While it
+// cannot be used, the previous ones are, and Deliver returns the error once.
+func TestCertificatesAreReadAgain(t *testing.T) {
+	server, _ := certificate(t)
+	c := start(t, 1, kfake.TLS(server))
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificates[0].Certificate[0]})
+	if err := os.WriteFile(ca, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	to, params, err := target.Parse("kafka://"+c.ListenAddrs()[0]+"/"+logs+"?tls_ca="+ca, []target.Spec{Kind})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := params.Open(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.(*Destination).Close()
+	if err := os.WriteFile(ca, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reported := 0
+	for batch := records(7, 1, 10); len(batch) > 0; {
+		res, err := d.Deliver(t.Context(), batch)
+		if err != nil && strings.Contains(err.Error(), "tls_ca: there is no certificate in "+ca) {
+			reported++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		batch = batch[res.Accepted:]
+	}
+	if reported != 1 {
+		t.Errorf("the error was returned %d times, want once", reported)
+	}
+}
