@@ -5,6 +5,7 @@ package syslog
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -97,8 +98,11 @@ func TestDefaultNameWithoutArguments(t *testing.T) {
 }
 
 func TestPathOfASocketMayHave107Bytes(t *testing.T) {
-	if _, err := New("unix", strings.Repeat("x", 107), Config{}); err != nil {
-		t.Error(err)
+	root := filepath.VolumeName(t.TempDir()) + string(filepath.Separator)
+	for n, want := range map[int]bool{107: true, 108: false} {
+		if _, err := New("unix", root+strings.Repeat("x", n-len(root)), Config{}); (err == nil) != want {
+			t.Errorf("%d bytes: got %v", n, err)
+		}
 	}
 }
 

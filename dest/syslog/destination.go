@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,7 @@ type Destination struct {
 	encoder
 	buf      []byte // frames to be written
 	ends     []end  // ends of the frames in buf
+	sizes    []size // of the records of the batch
 	most     int    // maximum number of records sent to a stream at a time; 0 if there is no limit
 	session  *session
 	order    []int       // indexes of the records to send with RELP
@@ -71,7 +73,8 @@ var networks = map[string]struct {
 }
 
 // New returns a Destination for a receiver. network is unixgram, unix, tcp,
-// tls, relp or relp+tls, and addr is a path or host:port. New does not connect
+// tls, relp or relp+tls, and addr is host:port or a path, which stays the same
+// file when the working directory changes. New does not connect
 // and starts no goroutine; it fails only if an argument is invalid. Deliver
 // connects, and reconnects after a failure, so a program can start while its
 // receiver is down. Each stream connection has one goroutine. With unix, each
@@ -84,12 +87,15 @@ func New(network, addr string, c Config) (*Destination, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	addr, err := absolute(n.socket, addr)
+	if err != nil {
+		return nil, err
+	}
 	d := &Destination{config: c.withDefaults(), network: network, addr: addr, grace: minGrace, turn: make(chan struct{}, 1)}
 	if err := checkAddress(n.socket, addr); err != nil {
 		return nil, err
 	}
 	if n.tls {
-		var err error
 		if d.tls, err = c.tlsConfig(addr); err != nil {
 			return nil, err
 		}
@@ -101,6 +107,19 @@ func New(network, addr string, c Config) (*Destination, error) {
 	d.base, d.end = context.WithCancel(context.Background())
 	d.timer = time.NewTimer(time.Hour)
 	return d, nil
+}
+
+// absolute returns the absolute path of a socket; an abstract one, with an @,
+// has none.
+func absolute(socket, addr string) (string, error) {
+	if socket == "tcp" || addr == "" || addr[0] == '@' {
+		return addr, nil
+	}
+	path, err := filepath.Abs(addr)
+	if err != nil {
+		return "", fmt.Errorf("nib/syslog: %w", err)
+	}
+	return path, nil
 }
 
 // checkAddress returns an error for an address that can never be connected to.
@@ -158,6 +177,7 @@ func (d *Destination) deliver(ctx context.Context, batch []nib.Record) (delivery
 		return delivery.Result{}, d.wrap(err)
 	}
 	l.ctx.Store(&ctx)
+	d.sizes = append(d.sizes[:0], make([]size, len(batch))...)
 	var res delivery.Result
 	switch l.way {
 	case datagrams:
@@ -167,8 +187,7 @@ func (d *Destination) deliver(ctx context.Context, batch []nib.Record) (delivery
 	default:
 		res, err = d.deliverRELP(ctx, l, batch)
 	}
-	d.counters.accepted.Add(uint64(res.Accepted - len(res.Rejected)))
-	d.counters.rejected.Add(uint64(len(res.Rejected)))
+	d.count(res)
 	if cap(d.buf) > keepSize {
 		d.buf = nil
 	}
@@ -178,6 +197,31 @@ func (d *Destination) deliver(ctx context.Context, batch []nib.Record) (delivery
 		return res, d.wrap(plain(err))
 	}
 	return res, nil
+}
+
+// A size is the size of the message of a record.
+type size struct {
+	bytes     int
+	shortened bool
+}
+
+// count counts the settled records of the batch: of each record, only the last
+// time that it was sent.
+func (d *Destination) count(res delivery.Result) {
+	for _, r := range res.Rejected {
+		d.sizes[r.Index] = size{}
+	}
+	var bytes, shortened uint64
+	for _, s := range d.sizes[:res.Accepted] {
+		bytes += uint64(s.bytes)
+		if s.shortened {
+			shortened++
+		}
+	}
+	d.counters.bytes.Add(bytes)
+	d.counters.shortened.Add(shortened)
+	d.counters.accepted.Add(uint64(res.Accepted - len(res.Rejected)))
+	d.counters.rejected.Add(uint64(len(res.Rejected)))
 }
 
 // Ping connects if there is no connection, including the TLS handshake and the

@@ -38,6 +38,8 @@ type params struct {
 	DialTimeout time.Duration `set:"dial_timeout" default:"10s" doc:"time for connecting"`
 	Window      int           `set:"window" default:"512" doc:"records that RELP has in flight"`
 	tlsfiles.Files
+
+	path string // of a socket, absolute: found by Validate, before the working directory may change
 }
 
 // config returns the Config.
@@ -78,5 +80,14 @@ func (p *params) open(t target.Target) (*Destination, error) {
 	if err != nil {
 		return nil, err
 	}
-	return New(strings.TrimPrefix(t.Scheme, "syslog+"), t.Host+t.Path, c)
+	network := strings.TrimPrefix(t.Scheme, "syslog+")
+	if t.Host != "" {
+		return New(network, t.Host, c)
+	}
+	if p.path == "" {
+		if p.path, err = absolute(network, t.Path); err != nil {
+			return nil, err
+		}
+	}
+	return New(network, p.path, c)
 }

@@ -4,6 +4,8 @@ package syslog
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -65,13 +67,13 @@ func TestDefaultsOfParameters(t *testing.T) {
 
 func TestKindMakesADestination(t *testing.T) {
 	for text, want := range map[string][2]string{
-		"syslog+tcp://[::1]:514":       {"tcp", "[::1]:514"},
-		"syslog+tls://logs:6514":       {"tls", "logs:6514"},
-		"syslog+relp://logs:2514":      {"relp", "logs:2514"},
-		"syslog+relp+tls://logs:2514":  {"relp+tls", "logs:2514"},
-		"syslog+unix:/run/a%20b.sock":  {"unix", "/run/a b.sock"},
-		"syslog+unixgram:///dev/log":   {"unixgram", "/dev/log"},
-		"SYSLOG+unixgram:run/log.sock": {"unixgram", "run/log.sock"},
+		"syslog+tcp://[::1]:514":      {"tcp", "[::1]:514"},
+		"syslog+tls://logs:6514":      {"tls", "logs:6514"},
+		"syslog+relp://logs:2514":     {"relp", "logs:2514"},
+		"syslog+relp+tls://logs:2514": {"relp+tls", "logs:2514"},
+		"syslog+unix:/run/a%20b.sock": {"unix", "/run/a b.sock"},
+		"syslog+unixgram:///dev/log":  {"unixgram", "/dev/log"},
+		"SYSLOG+unixgram:@run/log":    {"unixgram", "@run/log"},
 	} {
 		p, to, err := read(text)
 		if err != nil {
@@ -86,6 +88,35 @@ func TestKindMakesADestination(t *testing.T) {
 		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A relative path is that of the directory in which the target was read, or New
+// was called.
+func TestRelativePathsOfSockets(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	t.Chdir(first)
+	first, err := os.Getwd() // without links
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, to, err := read("syslog+unix:log.sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := New("unixgram", "log.sock", Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	t.Chdir(second)
+	parsed, err := p.open(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer parsed.Close()
+	if want := filepath.Join(first, "log.sock"); parsed.addr != want || d.addr != want {
+		t.Errorf("got %s for a target and %s from New, want %s", parsed.addr, d.addr, want)
 	}
 }
 

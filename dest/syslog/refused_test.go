@@ -366,3 +366,49 @@ func TestCountsOfLinesThatWereCut(t *testing.T) {
 		t.Errorf("got %d bytes, want %d", got, want)
 	}
 }
+
+// Bytes and Shortened count a record once, however often it is sent, and a
+// refused one never.
+func TestBytesDoNotCountRepeats(t *testing.T) {
+	for _, network := range []string{"relp", "tcp"} {
+		sent := 0
+		server := &relpServer{syslog: func(c command) (string, error) {
+			switch sent++; {
+			case sent == 3:
+				return "", errCut // after two records
+			case strings.HasSuffix(c.data, lineOf(4)):
+				return respond(c.number, "500 no"), nil
+			}
+			return accept(c), nil
+		}}
+		var d *Destination
+		if network == "relp" {
+			d = dial(t, "relp", newRELP(t, server).addr, Config{})
+		} else {
+			d = dial(t, "tcp", "127.0.0.1:1", Config{})
+			d.use(scripted(&script{steps: []step{{100, &net.OpError{Op: "write", Err: errors.New("broken pipe")}}}}, Config{}))
+		}
+		batch := batchOf(0, 6)
+		want := 0
+		for i := range batch {
+			if head, line, _, _ := d.message(&batch[i]); network != "relp" || i != 4 {
+				want += len(head) + len(line)
+			}
+		}
+		res, err := d.Deliver(t.Context(), batch)
+		if err == nil {
+			t.Fatalf("%s: got %+v, want an error", network, res)
+		}
+		if network == "tcp" {
+			d.use(scripted(&script{}, Config{}))
+		}
+		for rest := batch[res.Accepted:]; len(rest) > 0; rest = rest[res.Accepted:] {
+			if res, err = d.Deliver(t.Context(), rest); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := d.Stats(); got.Bytes != uint64(want) {
+			t.Errorf("%s: got %+v, want %d bytes", network, got, want)
+		}
+	}
+}

@@ -105,10 +105,7 @@ func (d *Destination) prepare(r *nib.Record, i int, res *delivery.Result) (head,
 			Reason: d.wrap(fmt.Errorf("%w: %d bytes, MaxSize is %d", delivery.ErrTooLarge, len(r.Line), d.config.MaxSize))})
 		return nil, nil, false
 	}
-	if cut {
-		d.counters.shortened.Add(1)
-	}
-	d.counters.bytes.Add(uint64(len(head) + len(line)))
+	d.sizes[i] = size{len(head) + len(line), cut}
 	return head, line, true
 }
 

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/nib-log/nib/target"
@@ -46,6 +47,14 @@ type Files struct {
 func (p Files) Load() (current func() (*tls.Config, error), err error) {
 	if p == (Files{}) {
 		return nil, nil
+	}
+	for _, name := range []*string{&p.CA, &p.Cert, &p.Key} {
+		if *name == "" {
+			continue
+		}
+		if *name, err = filepath.Abs(*name); err != nil { // the working directory may change
+			return nil, err
+		}
 	}
 	r := &reader{files: p, seen: p.stat()}
 	if r.config, err = p.read(); err != nil {
