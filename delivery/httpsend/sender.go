@@ -57,7 +57,8 @@ type RecordStatus struct {
 //
 // A status alone does not show whether the server refuses a record or every
 // request, so a record is rejected for the status of a request only if the
-// server accepts another record between two requests with this one. It is
+// server accepts another record between two requests with this one, and does
+// not refuse all others meanwhile. It is
 // rejected at once after 400, 413 and 422, which concern the record. After
 // other statuses it must be refused repeatedly, on its own, for 2 minutes, and
 // for 10 minutes after those that are temporary or faults of the configuration.
@@ -82,6 +83,9 @@ type Sender struct {
 	failures int    // requests that failed in a row
 	probe    int    // offset of the next record that is sent alone; -1 if requests are not probes
 	holds    bool   // every probe was refused
+	sole     uint64 // since accepted: begun of the first refused record without a strong proof
+	others   bool   // since accepted: there are others than sole
+	unproven int    // since accepted: records that were rejected without a strong proof
 	credit   bool   // a record was accepted, and none was rejected on the credit of it
 }
 
@@ -134,12 +138,14 @@ func (s *Sender) late(begin time.Time) bool {
 }
 
 // next selects the records to send, and reports whether there are any: first
-// those that were never refused, then each record alone with which a request
-// was refused, once in a call, then the others. A probe is a single record.
+// each record alone that the server refused before it accepted another one, if
+// the status concerns records, then those that were never refused, then each
+// record alone with which a request was refused, once in a call, then the
+// others. A probe is a single record.
 func (s *Sender) next() bool {
 	s.want = s.want[:0]
 	if s.probe >= 0 {
-		if i := s.target(); i >= 0 && !s.states[i].passed {
+		if i := s.target(); i >= 0 {
 			s.want = append(s.want, i)
 		}
 		return len(s.want) > 0
@@ -148,10 +154,9 @@ func (s *Sender) next() bool {
 	if s.suspects > 0 {
 		most = max(s.suspects/2, 1)
 	}
-	return s.pick(most, func(st *state) bool { return st.refusals == 0 }) ||
-		s.pick(1, func(st *state) bool {
-			return st.alone && (!st.passed || ofRecord(st.status) && st.last < s.accepted)
-		}) ||
+	return s.pick(1, func(st *state) bool { return st.alone && ofRecord(st.status) && st.last < s.accepted }) ||
+		s.pick(most, func(st *state) bool { return st.refusals == 0 }) ||
+		s.pick(1, func(st *state) bool { return st.alone && !st.passed }) ||
 		s.pick(len(s.states), func(st *state) bool { return st.refusals > 0 && !st.alone })
 }
 
@@ -167,12 +172,13 @@ func (s *Sender) pick(most int, has func(*state) bool) bool {
 	return len(s.want) > 0
 }
 
-// target returns the index of the next probe, -1 if there is none. Probes are
-// the first record, those at growing distances from it, and the last one.
+// target returns the index of the next probe, -1 if there is none in this call.
+// Probes are the first record, those at growing distances from it, and the last
+// one.
 func (s *Sender) target() int {
 	first, last := -1, -1
 	for i := range s.states {
-		if s.states[i].settled {
+		if st := &s.states[i]; st.settled || st.passed {
 			continue
 		}
 		if first < 0 {
@@ -220,6 +226,7 @@ func (s *Sender) shorten(limit int) { s.limit, s.limited = min(s.limit, limit), 
 
 // suspect records that the request was refused.
 func (s *Sender) suspect(status int) {
+	s.others = s.others || len(s.want) > 1
 	for _, i := range s.want {
 		if st := &s.states[i]; st.first == 0 || st.status != status {
 			st.first, st.status = s.request, status
@@ -248,7 +255,7 @@ func (s *Sender) refused(status int, err error) error {
 	if st.refusals == 0 {
 		s.suspects = max(s.suspects-1, 0)
 	}
-	st.refuse(s.request, err, true)
+	s.refuse(st, err, true)
 	if s.probe < 0 && (s.proven(st) || s.lone(st)) {
 		return nil
 	}
@@ -279,7 +286,7 @@ func (s *Sender) pause(err error) error {
 }
 
 // maxUnproven is the maximum number of records that are rejected together by a
-// server that has never accepted one.
+// server that has never accepted one, or has accepted none meanwhile.
 const maxUnproven = 16
 
 // read reads a response to a request that was not refused as a whole. An error
@@ -327,7 +334,7 @@ func (s *Sender) read(resp Response, size int) error {
 		case st.first == 0 || st.status != o.Status:
 			st.first, st.status = s.request, o.Status
 		}
-		st.refuse(s.request, o.Err, false)
+		s.refuse(st, o.Err, false)
 		waiting = o.Err
 	}
 	if waiting != nil {
@@ -343,8 +350,10 @@ func (s *Sender) proceed(accepted int) {
 	}
 	if s.probe >= 0 {
 		s.suspects = 0
+		s.forgive()
 	} else if s.states[s.want[0]].refusals == 0 {
 		s.suspects = max(s.suspects-accepted, 0)
 	}
 	s.accepted, s.failures, s.probe, s.holds, s.credit = s.request, 0, -1, false, true
+	s.sole, s.others, s.unproven = 0, false, 0
 }

@@ -27,21 +27,12 @@ type state struct {
 
 	status   int       // status of the last refusal, of the record or of a request with it
 	first    uint64    // number of the first request that was refused with this status
-	last     uint64    // number of the last request that was refused because of this record alone
+	begun    uint64    // number of the first request that was refused because of this record alone
+	last     uint64    // number of the last one
 	refusals int       // number of these requests
 	since    time.Time // time of the first one
 	alone    bool      // the record must be sent alone: with it, the request is refused
 	passed   bool      // refused alone in this call
-}
-
-// refuse records that the server has refused the record, and no other one with
-// it.
-func (st *state) refuse(request uint64, err error, alone bool) {
-	if st.refusals == 0 {
-		st.since = time.Now()
-	}
-	st.last, st.reason, st.alone, st.passed = request, err, alone, alone
-	st.refusals++
 }
 
 // ofRecord reports whether a status concerns the contents of a request, and not
@@ -55,20 +46,64 @@ func ofRecord(status int) bool {
 }
 
 // patience returns for how long a record must be refused before it is rejected.
+// Status 0 means that there was no response.
 func patience(status int) time.Duration {
 	switch {
 	case ofRecord(status):
 		return 0
-	case status/100 == 4 || status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout:
+	case status == 0 || status/100 == 4 || status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout:
 		return temporaryTime
 	}
 	return lastingTime
 }
 
-// proven reports whether the server has accepted another record between two
+// refuse records that the server has refused a record, and no other one with
+// it.
+func (s *Sender) refuse(st *state, err error, alone bool) {
+	if st.refusals == 0 {
+		st.since = time.Now()
+	}
+	if st.begun == 0 {
+		st.begun = s.request
+	}
+	st.last, st.reason, st.alone, st.passed = s.request, err, alone, alone
+	st.refusals++
+	switch {
+	case s.strong(st):
+	case s.sole == 0:
+		s.sole = st.begun
+	case s.sole != st.begun:
+		s.others = true
+	}
+}
+
+// strong reports whether the server has accepted another record between two
 // refusals of this one, or in the same request.
+func (s *Sender) strong(st *state) bool {
+	return st.begun > 0 && st.begun <= s.accepted && s.accepted <= st.last
+}
+
+// proven reports whether the record is the reason why it is refused. If the
+// proof is not strong, the server has accepted another record between refusals
+// of a request with this one and of this one. This may also mean that the server
+// works no longer, so it is no proof if other records are refused, too, and for
+// a status that concerns records only for some of them.
 func (s *Sender) proven(st *state) bool {
-	return st.first > 0 && st.first <= s.accepted && s.accepted <= st.last
+	weak := st.first > 0 && st.first <= s.accepted && s.accepted <= st.last
+	if ofRecord(st.status) {
+		return s.strong(st) || weak && s.unproven < maxUnproven
+	}
+	return !s.others && (s.strong(st) || weak && s.sole == st.begun)
+}
+
+// forgive makes the refusals of records count from now on: until now the server
+// has refused every record.
+func (s *Sender) forgive() {
+	for i := range s.states {
+		if st := &s.states[i]; !st.settled && st.refusals > 0 {
+			st.refusals, st.since = 1, time.Now()
+		}
+	}
 }
 
 // lone reports whether a record can be rejected although there is no other one
@@ -99,10 +134,12 @@ func (s *Sender) settle() {
 		if !s.proven(st) && !lone || wait > 0 && (st.refusals < minRefusals || time.Since(st.since) < wait) {
 			continue
 		}
-		*st = state{settled: true, reason: st.reason}
 		if lone {
 			s.credit = false
+		} else if !s.strong(st) {
+			s.unproven++
 		}
+		*st = state{settled: true, reason: st.reason}
 	}
 }
 
