@@ -58,12 +58,12 @@ type RecordStatus struct {
 // A status alone does not show whether the server refuses a record or every
 // request, so a record is rejected for the status of a request only if the
 // server accepts another record between two requests with this one, and does
-// not refuse all others meanwhile. It is
-// rejected at once after 400, 413 and 422, which concern the record. After
-// other statuses it must be refused repeatedly, on its own, for 2 minutes, and
-// for 10 minutes after those that are temporary or faults of the configuration.
-// Records that the server accepts meanwhile are not sent again. If the server
-// accepts no record, all of them wait.
+// not refuse all others meanwhile. It is rejected at once after 400, 413 and
+// 422, which concern the record. After other statuses it must be refused
+// repeatedly, on its own, for 2 minutes, and for 10 minutes after those that
+// are temporary or faults of the configuration. Records that the server accepts
+// meanwhile are not sent again. If the server accepts no record, all of them
+// wait.
 type Sender struct {
 	client *Client
 	proto  Protocol

@@ -22,12 +22,78 @@ var ErrRefused = errors.New("the receiver refused the record")
 // deliverRELP sends the batch and waits for all responses. It sends only
 // refused records again: those after them have been accepted and must not be
 // duplicated. If the receiver accepts none, the cause is not a record, and all
-// of them wait; a single one is rejected if the one before it was accepted.
+// of them wait; a single one is rejected if the one before it was accepted. A
+// receiver may also end the connection because of a record.
 func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Record) (res delivery.Result, err error) {
+	head := identityOf(&batch[0])
+	if d.cut.n >= maxCuts && len(batch) > 1 && d.cut.first == head {
+		return d.probe(ctx, l, batch)
+	}
 	d.order = d.order[:0]
 	for i := range batch {
 		d.order = append(d.order, i)
 	}
+	res, err = d.sendOrder(ctx, l, batch)
+	switch {
+	case err == nil || res.Accepted > 0 || !errors.Is(l.err(), ErrEnded):
+		d.cut = cuts{}
+	case d.cut.first != head:
+		d.cut = cuts{first: head, n: 1}
+	default:
+		d.cut.n++
+	}
+	return res, err
+}
+
+// maxCuts is the number of connections in a row that the receiver ends at the
+// same record before this record is examined.
+const maxCuts = 8
+
+// cuts counts the connections that the receiver ended without a response to the
+// first record.
+type cuts struct {
+	first identity
+	n     int
+	tries int // calls of probe
+}
+
+// An identity identifies a record in a spool.
+type identity struct{ spool, seq uint64 }
+
+func identityOf(r *nib.Record) identity { return identity{r.Spool, r.Seq} }
+
+// probe sends another record of the batch, and then the first one alone. If the
+// receiver accepts the other one, and ends the connection because of the first
+// one again, the first one is rejected. The other one is the second one, or in
+// later calls a later one, which arrives twice.
+func (d *Destination) probe(ctx context.Context, l *link, batch []nib.Record) (delivery.Result, error) {
+	other := 1 + d.cut.tries%(len(batch)-1)
+	d.cut.tries, d.cut.n = d.cut.tries+1, 0
+	d.order = append(d.order[:0], other)
+	if res, err := d.sendOrder(ctx, l, batch); err != nil || len(res.Rejected) > 0 {
+		return delivery.Result{}, err
+	}
+	settled := delivery.Result{Accepted: 1}
+	if other == 1 {
+		settled.Accepted = 2
+	}
+	d.order = append(d.order[:0], 0)
+	res, err := d.sendOrder(ctx, l, batch)
+	switch {
+	case err == nil:
+		settled.Rejected = res.Rejected
+		return settled, nil
+	case !errors.Is(l.err(), ErrEnded):
+		return delivery.Result{}, err
+	}
+	reason := d.wrap(fmt.Errorf("%w: %w because of it, %d times, but accepts others", ErrRefused, ErrEnded, maxCuts+1))
+	settled.Rejected = []delivery.Rejection{{Index: 0, Reason: reason}}
+	return settled, err
+}
+
+// sendOrder sends the records whose indexes are in d.order, and waits for all
+// responses.
+func (d *Destination) sendOrder(ctx context.Context, l *link, batch []nib.Record) (res delivery.Result, err error) {
 	refused, open, err := d.sendCommands(ctx, l, batch, &res)
 	sent := len(d.ends)
 	for n := 1; n < attempts && err == nil && len(refused) > 0; n++ {

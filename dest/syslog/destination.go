@@ -40,6 +40,7 @@ type Destination struct {
 	tls      *tls.Config // nil if the network does not use TLS
 	loaded   *tls.Config // what tls was made from
 	tlsFault error       // of reading its files again, until Deliver returns it
+	cut      cuts        // RELP: connections that ended at the same record
 	credit   bool        // RELP: a record was accepted, and none was rejected on the credit of it
 	timer    *time.Timer
 }

@@ -80,6 +80,42 @@ func TestOneRefusedOrAll(t *testing.T) {
 	}
 }
 
+// A receiver that ends the connection because of a record does not stop the
+// others: the record is rejected. If it ends every connection, all of them
+// wait.
+func TestConnectionEndsBecauseOfARecord(t *testing.T) {
+	for n := 2; n <= 4; n++ {
+		for bad := range n + 1 {
+			r := newRELP(t, &relpServer{syslog: func(c command) (string, error) {
+				if bad == n || strings.HasSuffix(c.data, lineOf(bad)) {
+					return "", errCut
+				}
+				return accept(c), nil
+			}})
+			d := dial(t, "relp", r.addr, Config{})
+			var rejected []int
+			done := 0
+			for calls := 0; done < n && calls < 5*maxCuts; calls++ {
+				batch := batchOf(done, n+1) // there is another record after it
+				if bad == n {
+					batch = batchOf(0, n)
+				}
+				res, _ := d.Deliver(t.Context(), batch)
+				for _, x := range res.Rejected {
+					rejected = append(rejected, done+x.Index)
+					if !errors.Is(x.Reason, ErrRefused) || !errors.Is(x.Reason, ErrEnded) {
+						t.Errorf("the reason is %v", x.Reason)
+					}
+				}
+				done += res.Accepted
+			}
+			if bad == n && (done > 0 || len(rejected) > 0) || bad < n && (done < n || !slices.Equal(rejected, []int{bad})) {
+				t.Errorf("record %d of %d: %d are settled, rejected %v", bad, n, done, rejected)
+			}
+		}
+	}
+}
+
 // A connection ends after record 2: the overlong record after it is rejected
 // with the next batch.
 func TestNothingIsRejectedBehindWhatIsSettled(t *testing.T) {
