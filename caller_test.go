@@ -5,6 +5,7 @@ package nib_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -14,8 +15,8 @@ import (
 
 // here returns the line of its caller as the caller field shows it.
 func here(offset int) string {
-	_, _, line, _ := runtime.Caller(1)
-	return fmt.Sprintf("caller_test.go:%d", line+offset)
+	_, file, line, _ := runtime.Caller(1)
+	return fmt.Sprintf("%s:%d", filepath.Base(file), line+offset)
 }
 
 //go:noinline

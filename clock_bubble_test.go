@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build go1.25 && !nibfast
+//go:build go1.25
 
 package nib_test
 

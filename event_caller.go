@@ -59,7 +59,7 @@ func (e *Event) Timestamp() *Event {
 type cachedText struct {
 	text string
 	site uintptr // the program counter of a caller field, unless methods of nib are inlined there
-	none bool    // there is no call site: the program counter is within nib, or 0
+	none bool    // the program counter determines no call site: see encodeCaller
 }
 
 // ownPrefix begins the names of this package's functions.
@@ -104,8 +104,8 @@ func (e *Event) addCaller(pc uintptr) {
 	e.callerEnd = len(e.buf)
 }
 
-// outside returns the field of a call site outside of nib. If another method of
-// nib has made the call, each line looks for its call site on the stack.
+// outside returns the field of a call site outside of nib. If pc determines
+// none, each line looks for its call site on the stack.
 func (e *Event) outside(pc uintptr) *cachedText {
 	t := e.caller(pc)
 	if t.none {
@@ -127,17 +127,18 @@ func (e *Event) caller(pc uintptr) *cachedText {
 
 // encodeCaller encodes the field of pc. If methods of nib were inlined there,
 // pc has the frames of all of them, and the first frame outside of nib is the
-// caller.
+// caller. A pc within a function of nib, or within a wrapper that the compiler
+// makes for methods called through interfaces, serves many callers and
+// determines none.
 func (f *format) encodeCaller(pc uintptr) cachedText {
 	t, frame := cachedText{site: pc}, callsite.Frame(pc)
-	if strings.HasPrefix(frame.Function, ownPrefix) {
-		if strings.HasPrefix(runtime.FuncForPC(frame.Entry).Name(), ownPrefix) {
-			return cachedText{none: true} // not inlined
-		}
+	own := strings.HasPrefix(frame.Function, ownPrefix)
+	if pc == 0 || callsite.IsWrapper(frame) || own && strings.HasPrefix(runtime.FuncForPC(frame.Entry).Name(), ownPrefix) {
+		return cachedText{none: true}
+	}
+	if own {
 		t.site = callsite.Outside(ownPrefix)
 		frame = callsite.Frame(t.site)
-	} else if pc == 0 {
-		return cachedText{none: true}
 	}
 	switch key := f.CallerKey; {
 	case key == OmitKey: // the Record has the call site

@@ -64,7 +64,6 @@ func (p *Pool[T]) begin() *table[T] {
 		d.shrink.seen = make([]uint64, len(t.shards))
 		p.shrinkAtGC()
 	}
-	p.own.begin(t)
 	p.table.Store(t)
 	return t
 }
@@ -76,16 +75,11 @@ func (p *Pool[T]) getSlow() (v T) {
 		t = p.begin()
 	}
 	home, ok := t.place(), false
-	if t.isLocked() {
-		if pinnable { // otherwise Get has not tried
-			v, ok = t.at(home).tryGet()
-		}
-		if t.at(home).locked() {
-			t.meet()
-		}
-		for i := uintptr(1); i <= t.mask && !ok && t.at(home+i-1).locked(); i++ {
-			v, ok = t.at(home + i).tryGet()
-		}
+	if t.at(home).locked() {
+		t.meet()
+	}
+	for i := uintptr(1); i <= t.mask && !ok && t.at(home+i-1).locked(); i++ {
+		v, ok = t.at(home + i).tryGet()
 	}
 	if !ok {
 		v, ok = p.find(t, home)
@@ -104,10 +98,6 @@ func (p *Pool[T]) find(t *table[T], home uintptr) (v T, ok bool) {
 	d := &p.depot
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if v, ok = d.findPinned(t); ok {
-		return v, true
-	}
-	defer t.resume(t.stop())
 	s := t.at(home)
 	st := s.lock()
 	searches := uintptr(0)
@@ -230,17 +220,12 @@ func (p *Pool[T]) putSlow(v T) {
 		t = p.begin()
 	}
 	home := t.place()
-	if t.isLocked() {
-		if pinnable && t.at(home).tryPut(v) { // Put has not tried
+	if t.at(home).locked() {
+		t.meet()
+	}
+	for i := uintptr(1); i <= t.mask && t.at(home+i-1).locked(); i++ {
+		if t.at(home + i).tryPut(v) {
 			return
-		}
-		if t.at(home).locked() {
-			t.meet()
-		}
-		for i := uintptr(1); i <= t.mask && t.at(home+i-1).locked(); i++ {
-			if t.at(home + i).tryPut(v) {
-				return
-			}
 		}
 	}
 	if !p.keep(t, home, v) && tracking {
@@ -253,10 +238,6 @@ func (p *Pool[T]) keep(t *table[T], home uintptr, v T) bool {
 	d := &p.depot
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.keepPinned(t, v) {
-		return true
-	}
-	defer t.resume(t.stop())
 	s := t.at(home)
 	st := s.lock()
 	if d.free == 0 && int(st/one) == len(s.items) {

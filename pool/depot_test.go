@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !nibfast || !amd64 || race
-
 package pool
 
 import (

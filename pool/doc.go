@@ -97,14 +97,4 @@
 // each, fewer if the values are large; the number of slots grows with that of
 // idle values. The shards are created at the first use, for the number of
 // processors at that time. A later change of GOMAXPROCS only affects speed.
-//
-// # The nibfast build
-//
-// With -tags nibfast on amd64 (but not with -race, which must see the order of
-// operations) shards belong to processors. A goroutine is pinned to its
-// processor while it uses a shard, by functions of the runtime that are linked
-// by name. Get and Put then have no locked instruction. A call that needs
-// values of other processors stops all of them for a microsecond, on Linux with
-// membarrier(2); elsewhere it stops the world. A pool in which that costs more
-// time than it saves switches to the locks of the default build.
 package pool

@@ -3,7 +3,6 @@
 package pool_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -166,7 +165,6 @@ func TestModelOfConcurrentUse(t *testing.T) {
 type stock struct {
 	*world
 	left [64]atomic.Pointer[item] // values that change hands outside of the pool
-	pin  bool                     // keep the pool from switching to locks
 }
 
 const (
@@ -189,8 +187,6 @@ func (s *stock) trade(from, id uint64, n int) {
 			runtime.GOMAXPROCS(1 + random.IntN(8))
 		case k == 2:
 			s.pool.Stats()
-		case k < 100 && s.pin:
-			s.pool.StayPinned()
 		case k < 1000 && len(mine) > 0:
 			last := len(mine) - 1
 			if mine[last] = s.left[k%len(s.left)].Swap(mine[last]); mine[last] == nil {
@@ -216,30 +212,26 @@ func TestModelOfAFullStock(t *testing.T) {
 		n = 10_000_000 / holders
 	}
 	from := seed.Of(t)
-	for _, pin := range []bool{false, true} {
-		t.Run(fmt.Sprintf("pinned %v", pin), func(t *testing.T) {
-			procs(t, 4)
-			s := &stock{world: newWorld(t, pool.WithPrealloc(stocked)), pin: pin}
-			var wg sync.WaitGroup
-			for id := range uint64(holders) {
-				wg.Add(1)
-				go func() {
-					defer wg.Done()
-					s.trade(from, id, n)
-				}()
-			}
-			wg.Wait()
-			for i := range s.left {
-				if v := s.left[i].Load(); v != nil {
-					s.put(v)
-				}
-			}
-			if got := s.made.Load(); got != stocked {
-				t.Errorf("%d Gets found none of %d values", got-stocked, stocked)
-			}
-			s.settle()
-		})
+	procs(t, 4)
+	s := &stock{world: newWorld(t, pool.WithPrealloc(stocked))}
+	var wg sync.WaitGroup
+	for id := range uint64(holders) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			s.trade(from, id, n)
+		}()
 	}
+	wg.Wait()
+	for i := range s.left {
+		if v := s.left[i].Load(); v != nil {
+			s.put(v)
+		}
+	}
+	if got := s.made.Load(); got != stocked {
+		t.Errorf("%d Gets found none of %d values", got-stocked, stocked)
+	}
+	s.settle()
 }
 
 func TestEightGoroutinesAMillionOperations(t *testing.T) {

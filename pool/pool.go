@@ -19,9 +19,7 @@ type Pool[T any] struct {
 	// table is all that Get and Put read of the Pool while their shard suffices,
 	// so nothing that is written is on its cache line.
 	table atomic.Pointer[table[T]]
-	// own is read instead where shards belong to processors.
-	own owned[T]
-	_   [cacheLine]byte
+	_     [cacheLine]byte
 
 	create func() T
 	config config
@@ -52,28 +50,7 @@ func (p *Pool[T]) setUp(create func() T, opts []Option) {
 // miss its value. The slot of the value is cleared. Get allocates only if a
 // value is created.
 func (p *Pool[T]) Get() (v T) {
-	if pinnable {
-		id := procPin()
-		if uint32(id) < atomic.LoadUint32(&p.own.count) {
-			s := p.own.at(id)
-			s.busy = 1
-			st := s.state
-			if i := st/one - 1; i < atomic.LoadUint32(&s.open) {
-				slot := slotAt(s.items, i)
-				v = *slot
-				var zero T
-				*slot = zero
-				s.leave(st - one)
-				procUnpin()
-				if tracking {
-					p.track.taken(v)
-				}
-				return v
-			}
-			s.busy = 0
-		}
-		procUnpin()
-	} else if t := p.table.Load(); t != nil {
+	if t := p.table.Load(); t != nil {
 		salt := atomic.LoadUintptr(&t.salt)
 		s := t.at(spread(caller(salt) ^ salt))
 		if st := atomic.SwapUint32(&s.state, lockBit); st >= one {
@@ -100,23 +77,7 @@ func (p *Pool[T]) Put(v T) {
 	if tracking {
 		p.track.given(v)
 	}
-	if pinnable {
-		id := procPin()
-		if uint32(id) < atomic.LoadUint32(&p.own.count) {
-			s := p.own.at(id)
-			s.busy = 1
-			st := s.state
-			if i := st / one; i < atomic.LoadUint32(&s.open) {
-				*slotAt(s.items, i) = v
-				s.puts++
-				s.leave(st + one)
-				procUnpin()
-				return
-			}
-			s.busy = 0
-		}
-		procUnpin()
-	} else if t := p.table.Load(); t != nil {
+	if t := p.table.Load(); t != nil {
 		salt := atomic.LoadUintptr(&t.salt)
 		s := t.at(spread(caller(salt) ^ salt))
 		if st := atomic.SwapUint32(&s.state, lockBit); st != lockBit {

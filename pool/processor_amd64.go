@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build linux && !nibfast && !race
+//go:build linux && !race
 
 package pool
 

@@ -13,12 +13,11 @@ import (
 const cacheLine = 128
 
 // A table is a power of two of shards. Which of them a call uses only matters
-// for speed: place gives the same one to calls on the same goroutine (or, in
-// the nibfast build, on the same processor) most of the time.
+// for speed: place gives the same one to calls on the same goroutine most of the
+// time.
 type table[T any] struct {
 	shards []shard[T]
 	mask   uintptr
-	pinning
 	crowding
 }
 
@@ -52,7 +51,6 @@ type shard[T any] struct {
 	// sync/atomic: methods like those of atomic.Uint32 are not inlined into
 	// generic code that is instantiated in a package without that import.
 	state uint32
-	pin
 	_     uint32
 	items []T    // len is its room, how many values it may hold: its share of the limit
 	puts  uint64 // Puts of values that were kept

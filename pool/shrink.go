@@ -46,7 +46,6 @@ func (p *Pool[T]) dropUnused(t *table[T]) {
 	d := &p.depot
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	defer t.resume(t.stop())
 	for i := range d.shrink.low {
 		p.dropTail(&d.mags[i], math.MaxInt)
 	}

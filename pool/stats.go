@@ -30,7 +30,6 @@ func (p *Pool[T]) Stats() Stats {
 	d := &p.depot
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	defer t.resume(t.stop())
 	out := Stats{Dropped: d.refused, Trimmed: d.trimmed, Preallocated: uint64(p.config.prealloc)}
 	for _, m := range d.mags[:d.full] {
 		out.Len += len(m)

@@ -8,16 +8,10 @@ import (
 )
 
 // shardSize is the size of a shard's fields: they need not be padded between.
-const shardSize = 2*4 + 2*unsafe.Sizeof([]byte(nil)) + 8 + unsafe.Sizeof(pin{})
+const shardSize = 2*4 + 2*unsafe.Sizeof([]byte(nil)) + 8
 
 // slotSize returns the size of a T, but never 0, because it is a divisor.
 func slotSize[T any]() int { return max(1, int(unsafe.Sizeof(*new(T)))) }
-
-// slotAt returns &items[i]. The caller has compared i with len(items) or
-// another bound.
-func slotAt[T any](items []T, i uint32) *T {
-	return (*T)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(items)), uintptr(i)*unsafe.Sizeof(*new(T))))
-}
 
 // stackPage distinguishes goroutines by the addresses of their stacks. The
 // address is only a number here, never dereferenced. The calls of one goroutine

@@ -9,10 +9,7 @@
 // call more than 10 ms after the last measurement does that: there is no
 // goroutine, and no work without log lines.
 //
-// With -tags nibfast on linux/amd64 the cycle counter of the processor replaces
-// the monotonic clock, if the processor has a suitable one.
-//
-// Both are as exact as two bracketing calls of time.Now, plus or minus 50 µs,
+// The time is as exact as two bracketing calls of time.Now, plus or minus 50 µs,
 // except in the 20 ms after the wall clock was set. Like time.Now's wall time
-// they may go back, by less than those 50 µs when it was not set.
+// it may go back, by less than those 50 µs when the wall clock was not set.
 package clock

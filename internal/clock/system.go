@@ -18,3 +18,8 @@ func systemWall() int64 { return time.Now().UnixNano() }
 // In a testing/synctest bubble it follows the bubble's time, with the same
 // offset.
 func systemMono() int64 { return int64(time.Since(base)) }
+
+// Now returns the wall time in nanoseconds since 1970 in UTC, as
+// [time.Time.UnixNano] does. It may be called concurrently and does not
+// allocate.
+func Now() int64 { return shared.reading(systemMono()) }

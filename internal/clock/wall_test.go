@@ -7,15 +7,6 @@ import (
 	"time"
 )
 
-// readers are both clocks, each in its own world.
-var readers = []struct {
-	name string
-	of   func(w *world) func() int64
-}{
-	{"wall", func(w *world) func() int64 { _, r := wallReading(w); return r }},
-	{"tick", func(w *world) func() int64 { _, r := tickReading(w); return r }},
-}
-
 // TestWithinTheBound reads at random times, through preemptions between any two
 // steps of the code and through steps of the wall clock.
 func TestWithinTheBound(t *testing.T) {
@@ -32,23 +23,21 @@ func TestWithinTheBound(t *testing.T) {
 		{"steps", 0, 500, 1_000_000},
 		{"steps and preemptions", 0.05, 500, 1_000_000},
 	}
-	for _, r := range readers {
-		for i, c := range worlds {
-			w := newWorld(uint64(i))
-			w.pause = c.pause
-			reading := r.of(w)
-			for n := range 20_000 {
-				if c.stepEvery > 0 && n%c.stepEvery == c.stepEvery-1 {
-					w.step(w.rnd.Int64N(2e9) - 1e9)
-				}
-				off, _ := w.offBy(reading)
-				if off > bound && !w.justStepped() {
-					t.Errorf("%s clock, %s: reading %d: got %v outside of its bracket, want at most %v",
-						r.name, c.name, n, time.Duration(off), time.Duration(bound))
-					break
-				}
-				w.pass(w.rnd.Int64N(int64(c.longest)))
+	for i, c := range worlds {
+		w := newWorld(uint64(i))
+		w.pause = c.pause
+		_, reading := wallReading(w)
+		for n := range 20_000 {
+			if c.stepEvery > 0 && n%c.stepEvery == c.stepEvery-1 {
+				w.step(w.rnd.Int64N(2e9) - 1e9)
 			}
+			off, _ := w.offBy(reading)
+			if off > bound && !w.justStepped() {
+				t.Errorf("%s: reading %d: got %v outside of its bracket, want at most %v",
+					c.name, n, time.Duration(off), time.Duration(bound))
+				break
+			}
+			w.pass(w.rnd.Int64N(int64(c.longest)))
 		}
 	}
 }
@@ -59,20 +48,18 @@ func TestStepIsFollowed(t *testing.T) {
 		"forward 1 h": 3600e9, "back 1 h": -3600e9,
 		"forward 10 years": 315_360_000e9, "back 10 years": -315_360_000e9,
 	}
-	for _, r := range readers {
-		for name, by := range steps {
-			w := newWorld(1)
-			reading := r.of(w)
-			for range 1000 { // calibrated and in full use
-				reading()
-				w.pass(100_000)
-			}
-			w.step(by)
-			w.pass(afterStep)
-			if off, _ := w.offBy(reading); off > bound {
-				t.Errorf("%s clock, %s: got %v outside of the bracket 20 ms later, want at most %v",
-					r.name, name, time.Duration(off), time.Duration(bound))
-			}
+	for name, by := range steps {
+		w := newWorld(1)
+		_, reading := wallReading(w)
+		for range 1000 { // in full use
+			reading()
+			w.pass(100_000)
+		}
+		w.step(by)
+		w.pass(afterStep)
+		if off, _ := w.offBy(reading); off > bound {
+			t.Errorf("%s: got %v outside of the bracket 20 ms later, want at most %v",
+				name, time.Duration(off), time.Duration(bound))
 		}
 	}
 }
@@ -80,23 +67,21 @@ func TestStepIsFollowed(t *testing.T) {
 // TestStepIsSeenWhileReading is the same without a pause after the step: the
 // clock is read all the time.
 func TestStepIsSeenWhileReading(t *testing.T) {
-	for _, r := range readers {
-		w := newWorld(2)
-		reading := r.of(w)
-		for range 1030 { // between two renewals
-			reading()
-			w.pass(100_000)
+	w := newWorld(2)
+	_, reading := wallReading(w)
+	for range 1030 { // between two renewals
+		reading()
+		w.pass(100_000)
+	}
+	w.step(5e9)
+	wrong := int64(0)
+	for since := w.now; w.now-since < 30e6; w.pass(1000) {
+		if off, _ := w.offBy(reading); off > bound {
+			wrong = w.now - since
 		}
-		w.step(5e9)
-		wrong := int64(0)
-		for since := w.now; w.now-since < 30e6; w.pass(1000) {
-			if off, _ := w.offBy(reading); off > bound {
-				wrong = w.now - since
-			}
-		}
-		if wrong == 0 || wrong > 20e6 {
-			t.Errorf("%s clock: got the old time until %v after the step, want at all but not after 20ms", r.name, time.Duration(wrong))
-		}
+	}
+	if wrong == 0 || wrong > 20e6 {
+		t.Errorf("got the old time until %v after the step, want at all but not after 20ms", time.Duration(wrong))
 	}
 }
 
@@ -146,18 +131,16 @@ func TestPreemptedRenewal(t *testing.T) {
 
 // TestDisturbedStart preempts every try of the first sample.
 func TestDisturbedStart(t *testing.T) {
-	for _, r := range readers {
-		for _, pause := range []int64{20_000, 2_000_000, 200_000_000} {
-			w := newWorld(11)
-			w.atLook = func() { w.pass(w.rnd.Int64N(pause)) }
-			reading := r.of(w)
-			w.atLook = nil
-			for since := w.now; w.now-since < 100e6; w.pass(w.rnd.Int64N(100_000)) {
-				if off, _ := w.offBy(reading); off > bound {
-					t.Errorf("%s clock, preempted for up to %v: got %v outside of the bracket %v later, want at most %v",
-						r.name, time.Duration(pause), time.Duration(off), time.Duration(w.now-since), time.Duration(bound))
-					break
-				}
+	for _, pause := range []int64{20_000, 2_000_000, 200_000_000} {
+		w := newWorld(11)
+		w.atLook = func() { w.pass(w.rnd.Int64N(pause)) }
+		_, reading := wallReading(w)
+		w.atLook = nil
+		for since := w.now; w.now-since < 100e6; w.pass(w.rnd.Int64N(100_000)) {
+			if off, _ := w.offBy(reading); off > bound {
+				t.Errorf("preempted for up to %v: got %v outside of the bracket %v later, want at most %v",
+					time.Duration(pause), time.Duration(off), time.Duration(w.now-since), time.Duration(bound))
+				break
 			}
 		}
 	}

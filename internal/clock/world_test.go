@@ -12,8 +12,7 @@ const (
 	afterStep = int64(20 * time.Millisecond)
 )
 
-// A world has a wall clock, a monotonic clock and a cycle counter that advance
-// only when they are read, now and then by the length of a preemption. It is
+// A world has a wall clock and a monotonic clock that advance only when they are read, now and then by the length of a preemption. It is
 // for one goroutine.
 type world struct {
 	rnd     *rand.Rand
@@ -21,9 +20,6 @@ type world struct {
 	now     int64   // true time, monotonic
 	ahead   int64   // wall time minus now
 	stepped int64   // true time of the last step
-	perNs   float64 // rate of the counter
-	counter float64
-	skew    uint64 // how much the counter may differ between looks
 	looks   int
 	atLook  func() // called at each look, may be nil
 }
@@ -34,16 +30,11 @@ func newWorld(seed uint64) *world {
 		now:     1e9,
 		ahead:   1_790_000_000e9,
 		stepped: -afterStep,
-		perNs:   2.4,
-		counter: 1e15,
 	}
 }
 
 // pass lets ns nanoseconds go by.
-func (w *world) pass(ns int64) {
-	w.now += ns
-	w.counter += float64(ns) * w.perNs
-}
+func (w *world) pass(ns int64) { w.now += ns }
 
 // look advances time by the duration of a reading, half of it before the
 // instant that the reading shows.
@@ -61,17 +52,6 @@ func (w *world) look() {
 func (w *world) wall() int64 { w.look(); return w.now + w.ahead }
 func (w *world) mono() int64 { w.look(); return w.now }
 
-func (w *world) both() (wall, mono int64) { return w.wall(), w.mono() }
-
-func (w *world) ticks() uint64 {
-	w.look()
-	t := uint64(w.counter)
-	if w.skew > 0 {
-		t += w.rnd.Uint64N(w.skew)
-	}
-	return t
-}
-
 // step sets the wall clock forward or back.
 func (w *world) step(by int64) { w.ahead += by; w.stepped = w.now }
 
@@ -87,27 +67,9 @@ func (w *world) offBy(reading func() int64) (off, got int64) {
 // justStepped reports whether a reading may be off because the clock was set.
 func (w *world) justStepped() bool { return w.now-w.stepped < afterStep }
 
-// wallReading and tickReading start a clock in w and return how to read it.
+// wallReading starts a clock in w and returns how to read it.
 func wallReading(w *world) (*wallClock, func() int64) {
 	c := new(wallClock)
 	c.start(w.wall, w.mono)
 	return c, func() int64 { return c.reading(w.mono()) }
-}
-
-func tickReading(w *world) (*tickClock, func() int64) {
-	c := new(tickClock)
-	c.start(w.ticks, w.both, w.wall)
-	return c, func() int64 { return c.reading(w.ticks()) }
-}
-
-// calibrate reads until the counter is in use.
-func calibrate(w *world, c *tickClock, reading func() int64) bool {
-	for range 1000 {
-		reading()
-		if c.limit.Load() != 0 {
-			return true
-		}
-		w.pass(100_000)
-	}
-	return false
 }

@@ -7,8 +7,7 @@
 // reached the cache.
 //
 // On amd64 each store has release order, so a plain one is enough, as long as
-// the compiler keeps its place: the default build calls a function in assembly,
-// which takes 4 cycles, and the build with the tag nibfast relies on the
-// compiler, which keeps the order of memory operations around a store. Builds
-// with the race detector, and those for other processors, use sync/atomic.
+// the compiler keeps its place: a function in assembly, which takes 4 cycles.
+// Builds with the race detector and builds for other processors use
+// sync/atomic.
 package publish

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !nibfast && !race
+//go:build !race
 
 #include "textflag.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build nibfast
-
 #include "textflag.h"
 
 // func Fast() uintptr
