@@ -70,7 +70,7 @@ func TestHelloPrograms(t *testing.T) {
 		t.Skip("builds programs")
 	}
 	for _, name := range bench.Hellos() {
-		h, err := BuildHello(name, "", 1)
+		h, err := BuildHello(name, 1)
 		if err != nil || h.Size < 500_000 || h.Init <= 0 {
 			t.Errorf("%s: %+v, %v", name, h, err)
 		}

@@ -19,10 +19,10 @@ import (
 // ErrNoRelease indicates that the go command cannot get a release of Go.
 var ErrNoRelease = errors.New("release not available")
 
-// Event builds bench/event with a release of Go, such as "go1.24.13", and the
-// given build tags, runs it and returns its results. It needs the go command,
-// and a working directory within this module.
-func Event(release, tags string, rounds int, round time.Duration, allocs int) (*report.Results, error) {
+// Event builds bench/event with a release of Go, such as "go1.24.13", runs it
+// and returns its results. It needs the go command, and a working directory
+// within this module.
+func Event(release string, rounds int, round time.Duration, allocs int) (*report.Results, error) {
 	env := append(os.Environ(), "GOTOOLCHAIN="+release)
 	if out, err := output(env, "", "go", "version"); err != nil || !strings.Contains(out, release+" ") {
 		return nil, fmt.Errorf("%s: %w: %s", release, ErrNoRelease, out)
@@ -38,7 +38,7 @@ func Event(release, tags string, rounds int, round time.Duration, allocs int) (*
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "event")
 	if out, err := output(env, filepath.Dir(strings.TrimSpace(mod)), "go", "build", "-modfile=event/release.mod",
-		"-tags="+tags, "-o", binary, "./event"); err != nil {
+		"-o", binary, "./event"); err != nil {
 		return nil, fmt.Errorf("build event with %s: %w\n%s", release, err, out)
 	}
 	out, err := output(os.Environ(), "", binary, "-rounds="+strconv.Itoa(rounds), "-round="+round.String(),

@@ -15,7 +15,7 @@ func TestEventBuildsAndRunsWithThisRelease(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: this builds a program for each release")
 	}
-	got, err := Event(runtime.Version(), "", 1, 50*time.Microsecond, 100)
+	got, err := Event(runtime.Version(), 1, 50*time.Microsecond, 100)
 	if errors.Is(err, ErrNoRelease) {
 		t.Skipf("a development build of Go has no release to build with: %v", err)
 	} else if err != nil {
@@ -29,7 +29,7 @@ func TestEventBuildsAndRunsWithThisRelease(t *testing.T) {
 }
 
 func TestEventWithAnUnknownReleaseIsAnError(t *testing.T) {
-	if _, err := Event("go1.nosuch", "", 1, time.Microsecond, 1); !errors.Is(err, ErrNoRelease) {
+	if _, err := Event("go1.nosuch", 1, time.Microsecond, 1); !errors.Is(err, ErrNoRelease) {
 		t.Errorf("got %v, want %v", err, ErrNoRelease)
 	}
 }

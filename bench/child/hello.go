@@ -18,17 +18,17 @@ type Hello struct {
 	Init float64 // initialisation of all its packages in microseconds, minimum of several starts
 }
 
-// BuildHello builds bench/hello/<name> with the given build tags, without
+// BuildHello builds bench/hello/<name>, without
 // symbols and paths, and starts it a number of times. It needs the go command,
 // and a working directory within this module.
-func BuildHello(name, tags string, starts int) (Hello, error) {
+func BuildHello(name string, starts int) (Hello, error) {
 	dir, err := os.MkdirTemp("", "nibbench")
 	if err != nil {
 		return Hello{}, err
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "hello")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-tags="+tags, "-o", binary,
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary,
 		"github.com/nib-log/nib/bench/hello/"+name)
 	if out, err := build.CombinedOutput(); err != nil {
 		return Hello{}, fmt.Errorf("build hello/%s: %w\n%s", name, err, out)

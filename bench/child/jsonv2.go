@@ -17,10 +17,10 @@ import (
 // ErrNoJSONv2 indicates that this release of Go has no encoding/json/v2.
 var ErrNoJSONv2 = errors.New("encoding/json/v2 not available")
 
-// JSONv2 builds bench/codec/jsonv2 with the experiment that it needs and the
-// given build tags, runs it and returns its results. It needs the go command,
-// and a working directory within this module.
-func JSONv2(tags string, rounds int, round time.Duration, allocs int) (*report.Results, error) {
+// JSONv2 builds bench/codec/jsonv2 with the experiment that it needs,
+// runs it and returns its results. It needs the go command, and a working
+// directory within this module.
+func JSONv2(rounds int, round time.Duration, allocs int) (*report.Results, error) {
 	env := append(os.Environ(), "GOEXPERIMENT=jsonv2")
 	if out, err := output(env, "", "go", "list", "encoding/json/v2"); err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrNoJSONv2, strings.TrimSpace(out))
@@ -31,7 +31,7 @@ func JSONv2(tags string, rounds int, round time.Duration, allocs int) (*report.R
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "jsonv2")
-	if out, err := output(env, "", "go", "build", "-tags="+tags, "-o", binary, "github.com/nib-log/nib/bench/codec/jsonv2"); err != nil {
+	if out, err := output(env, "", "go", "build", "-o", binary, "github.com/nib-log/nib/bench/codec/jsonv2"); err != nil {
 		return nil, fmt.Errorf("build jsonv2: %w\n%s", err, out)
 	}
 	out, err := output(os.Environ(), "", binary, "-rounds="+strconv.Itoa(rounds), "-round="+round.String(),

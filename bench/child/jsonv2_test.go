@@ -14,7 +14,7 @@ func TestJSONv2IsMeasuredInAProcessOfItsOwn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: this builds a part of the standard library anew")
 	}
-	got, err := JSONv2("", 1, 20*time.Microsecond, 16)
+	got, err := JSONv2(1, 20*time.Microsecond, 16)
 	if errors.Is(err, ErrNoJSONv2) {
 		t.Skipf("this toolchain has no encoding/json/v2: %v", err)
 	} else if err != nil {

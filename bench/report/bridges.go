@@ -17,7 +17,7 @@ import (
 const Bridges = "bridges"
 
 // BridgeTables returns the table in docs/bridges.md.
-func (b *Builds) BridgeTables() string {
+func (b *Run) BridgeTables() string {
 	var t strings.Builder
 	b.machine(&t, "")
 	fmt.Fprintf(&t, "Nanoseconds of one call with six fields to `io.Discard`, the minimum of many rounds, contestants taking turns, "+
@@ -31,25 +31,22 @@ func (b *Builds) BridgeTables() string {
 		}
 	}
 	t.WriteString("\n\n")
-	row(&t, []string{"API", "other", "its ns", "its allocations", bold(own), "ratio", "allocations", "nibfast, ratio"})
-	rule(&t, 8)
+	row(&t, []string{"API", "other", "its ns", "its allocations", bold(own), "ratio", "allocations"})
+	rule(&t, 7)
 	for _, s := range bridges.Scenarios() {
-		if len(b.Default.Contestants(s.Name)) == 0 {
+		if len(b.Results.Contestants(s.Name)) == 0 {
 			continue
 		}
 		cell := func(r *Results, contestant, unit string, decimals int) string {
-			if r == nil {
-				return "–"
-			}
 			n, ok := r.Get(s.Name, contestant, unit)
 			if !ok {
 				return "–"
 			}
 			return strconv.FormatFloat(n, 'f', decimals, 64)
 		}
-		row(&t, []string{s.Title, s.Versus, cell(b.Default, s.Versus, UnitTime, 0), cell(b.Default, s.Versus, UnitMallocs, 0),
-			bold(cell(b.Default, codec.Nib, UnitTime, 0)), bold(cell(b.Default, codec.Nib, UnitRatio, 2)),
-			cell(b.Default, codec.Nib, UnitMallocs, 0), cell(b.Fast, codec.Nib, UnitRatio, 2)})
+		row(&t, []string{s.Title, s.Versus, cell(b.Results, s.Versus, UnitTime, 0), cell(b.Results, s.Versus, UnitMallocs, 0),
+			bold(cell(b.Results, codec.Nib, UnitTime, 0)), bold(cell(b.Results, codec.Nib, UnitRatio, 2)),
+			cell(b.Results, codec.Nib, UnitMallocs, 0)})
 	}
 	return t.String()
 }

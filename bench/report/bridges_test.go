@@ -15,16 +15,15 @@ func TestStoredResultsOfBridgesAreWithinTheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range families {
-		for build, r := range map[string]*Results{"default": f.Default, "nibfast": f.Fast} {
-			for _, s := range bridges.Scenarios() {
-				m := missedFloor(f.Key+", "+build+" build", r, codec.Nib, floor{s.Name, s.Versus, bridges.Most})
-				if (m != "") != (bridges.Slower[s.Name] != "") {
-					t.Errorf("%s, %s: %s: missed: %q", f.Key, build, s.Name, m)
-				}
-				own, _ := r.Get(s.Name, codec.Nib, UnitMallocs)
-				if other, _ := r.Get(s.Name, s.Versus, UnitMallocs); own > other+0.01 {
-					t.Errorf("%s, %s, %s: got %.3f allocations, want at most the %.3f of %s", f.Key, build, s.Name, own, other, s.Versus)
-				}
+		for _, s := range bridges.Scenarios() {
+			m := missedFloor(f.Key, f.Results, codec.Nib, floor{s.Name, s.Versus, bridges.Most})
+			if (m != "") != (bridges.Slower[s.Name] != "") {
+				t.Errorf("%s: %s: missed: %q", f.Key, s.Name, m)
+			}
+			own, _ := f.Get(s.Name, codec.Nib, UnitMallocs)
+			if other, _ := f.Get(s.Name, s.Versus, UnitMallocs); own > other+0.01 {
+				t.Errorf("%s, %s: got %.3f allocations, want at most the %.3f of %s",
+					f.Key, s.Name, own, other, s.Versus)
 			}
 		}
 	}

@@ -50,7 +50,7 @@ type bar struct {
 }
 
 // Chart draws the bar chart as SVG.
-func (b *Builds) Chart() string {
+func (b *Run) Chart() string {
 	var panels [][]bar
 	var names []string
 	for _, name := range charted {
@@ -78,30 +78,26 @@ func (b *Builds) Chart() string {
 	text(&t, chartMargin, 40, "t h", "Time of one log call, ns (shorter is better)")
 	text(&t, chartMargin, 62, "m", b.subtitle())
 	t.WriteString(body.String())
-	text(&t, chartMargin, total-22, "m", "The minimum of many rounds in one process, all libraries taking turns, into io.Discard. "+
-		"nibfast: the build with that tag, in a run of its own.")
+	text(&t, chartMargin, total-22, "m", "The minimum of many rounds in one process, all libraries taking turns, into io.Discard.")
 	t.WriteString("</svg>\n")
 	return t.String()
 }
 
-func (b *Builds) subtitle() string {
+func (b *Run) subtitle() string {
 	return fmt.Sprintf("× is the multiple of nib's time. %s, %s/%s, %s, %s",
 		strings.Replace(b.head("go"), "go", "Go ", 1), b.head("goos"), b.head("goarch"), b.head("cpu"), b.head("date"))
 }
 
 // bars returns the contestants of a panel, nib first, or nothing if nib is not
 // among them.
-func (b *Builds) bars(scenario string) []bar {
-	ns, ok := b.Default.Get(scenario, own, UnitTime)
+func (b *Run) bars(scenario string) []bar {
+	ns, ok := b.Results.Get(scenario, own, UnitTime)
 	if !ok {
 		return nil
 	}
 	bars := []bar{{own, "own", ns}}
-	if ns, ok := b.Fast.Get(scenario, own, UnitTime); ok {
-		bars = append(bars, bar{"nibfast", "fast", ns})
-	}
 	for _, p := range callPeers() {
-		if ns, ok := b.Default.Get(scenario, p, UnitTime); ok && !notCounted(scenario, p) {
+		if ns, ok := b.Results.Get(scenario, p, UnitTime); ok && !notCounted(scenario, p) {
 			bars = append(bars, bar{p, "bar", ns})
 		}
 	}

@@ -41,11 +41,10 @@ const (
 )
 
 // CodecTables returns the set of tables in docs/schema.md.
-func (b *Builds) CodecTables() string {
+func (b *Run) CodecTables() string {
 	var t strings.Builder
 	b.machine(&t, "")
-	t.WriteString("Nanoseconds of one operation, the minimum of many rounds in one process, contestants taking turns. " +
-		"*nibfast* is the build with that tag, in a run of its own; its ratios are those of that run.\n\n")
+	t.WriteString("Nanoseconds of one operation, the minimum of many rounds in one process, contestants taking turns.\n\n")
 	b.limits(&t)
 	for _, c := range codecTables {
 		b.codecTable(&t, c.scenario, c.title, c.note)
@@ -55,21 +54,19 @@ func (b *Builds) CodecTables() string {
 }
 
 // codecTable writes a table with a row for each contestant.
-func (b *Builds) codecTable(t *strings.Builder, scenario, title, note string) {
-	if len(b.Default.Contestants(scenario)) == 0 {
+func (b *Run) codecTable(t *strings.Builder, scenario, title, note string) {
+	if len(b.Results.Contestants(scenario)) == 0 {
 		return
 	}
 	fmt.Fprintf(t, "### %s\n\n", title)
 	if note != "" {
 		t.WriteString(note + "\n\n")
 	}
-	row(t, []string{"", "ns", "÷ " + codec.Title(b.Default.reference(scenario)), "allocations", "bytes"})
+	row(t, []string{"", "ns", "÷ " + codec.Title(b.Results.reference(scenario)), "allocations", "bytes"})
 	rule(t, 5)
 	b.each(scenario, func(r *Results, contestant, _ string) {
 		name := codec.Title(contestant)
-		if r == b.Fast {
-			name = strings.Replace(name, own, "nibfast", 1)
-		} else if codec.Own(contestant) {
+		if codec.Own(contestant) {
 			name = bold(name)
 		}
 		ns, _ := r.Get(scenario, contestant, UnitTime)
@@ -94,11 +91,8 @@ func (r *Results) reference(scenario string) string {
 }
 
 // limits writes whether nib meets the limits that it sets for itself.
-func (b *Builds) limits(t *strings.Builder) {
+func (b *Run) limits(t *strings.Builder) {
 	cell := func(r *Results, l *codec.Limit) string {
-		if r == nil {
-			return "–"
-		}
 		if ratio, _, ok := r.ratio(l); ok {
 			return strconv.FormatFloat(ratio, 'f', 2, 64) + "×"
 		}
@@ -107,18 +101,18 @@ func (b *Builds) limits(t *strings.Builder) {
 	started := false
 	for i := range codec.Limits {
 		l := &codec.Limits[i]
-		_, versus, ok := b.Default.ratio(l)
+		_, versus, ok := b.Results.ratio(l)
 		if !ok {
 			continue
 		}
 		if !started {
 			t.WriteString("### Limits\n\n")
-			row(t, []string{"", "of", "at most", bold(own), "nibfast"})
-			rule(t, 5)
+			row(t, []string{"", "of", "at most", bold(own)})
+			rule(t, 4)
 			started = true
 		}
 		row(t, []string{scenarioTitle(l.Scenario) + ": " + codec.Title(l.Contestant), of(l, versus),
-			strconv.FormatFloat(l.Most, 'f', -1, 64) + "×", bold(cell(b.Default, l)), cell(b.Fast, l)})
+			strconv.FormatFloat(l.Most, 'f', -1, 64) + "×", bold(cell(b.Results, l))})
 	}
 	if started {
 		t.WriteString("\n")
@@ -179,7 +173,7 @@ func Missed(r *Results) []string {
 }
 
 // experiment writes the table of the two ways to marshal a line of four fields.
-func (b *Builds) experiment(t *strings.Builder) {
+func (b *Run) experiment(t *strings.Builder) {
 	names := b.taken([]string{"ExperimentStruct", "ExperimentMap"})
 	if len(names) == 0 {
 		return
@@ -188,21 +182,21 @@ func (b *Builds) experiment(t *strings.Builder) {
 	t.WriteString("`json.Marshal` and `jsoniter.Marshal` with default settings, of a struct and of a map; nib's `AppendJSON` and `AppendMap`. " +
 		"In brackets the allocations of a line, where there are any.\n\n")
 	var others []string
-	for _, c := range b.Default.Contestants(names[0]) {
+	for _, c := range b.Results.Contestants(names[0]) {
 		if !codec.Own(c) && !slices.Contains(others, c) {
 			others = append(others, c)
 		}
 	}
-	head := []string{"", bold(own), "nibfast"}
+	head := []string{"", bold(own)}
 	for _, c := range others {
 		head = append(head, codec.Title(c))
 	}
 	row(t, head)
 	rule(t, len(head))
 	for _, name := range names {
-		cells := []string{scenarioTitle(name), bold(milliseconds(b.Default, name, own)), milliseconds(b.Fast, name, own)}
+		cells := []string{scenarioTitle(name), bold(milliseconds(b.Results, name, own))}
 		for _, c := range others {
-			cells = append(cells, milliseconds(b.Default, name, c))
+			cells = append(cells, milliseconds(b.Results, name, c))
 		}
 		row(t, cells)
 	}

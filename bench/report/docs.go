@@ -19,7 +19,7 @@ const (
 
 // Sets of results that are stored separately.
 const (
-	Calls = "" // results of log calls
+	Calls = "calls" // results of log calls
 	Codec = "codec"
 	Pools = "pools"
 )
@@ -34,21 +34,21 @@ type Document struct {
 
 // Documents lists all documents.
 var Documents = []Document{
-	{Path: "README.md", Content: Families.Short, Region: true},
-	{Path: "docs/benchmarks.md", Content: all((*Builds).Full, title), Region: true},
-	{Path: "docs/bench.svg", Content: func(f Families) string { return f[0].Chart() }},
-	{Path: "docs/schema.md", Set: Codec, Content: all((*Builds).CodecTables, scenarioTitle), Region: true},
-	{Path: "docs/pools.md", Set: Pools, Content: all((*Builds).PoolTables, poolTitle), Region: true},
-	{Path: "docs/files.md", Set: Files, Content: all((*Builds).FileTables, fileTitle), Region: true},
-	{Path: "docs/spool.md", Set: Spool, Content: all((*Builds).SpoolTables, spoolTitle), Region: true},
-	{Path: "docs/bridges.md", Set: Bridges, Content: all((*Builds).BridgeTables, bridgeTitle), Region: true},
+	{Path: "README.md", Set: Calls, Content: Families.Short, Region: true},
+	{Path: "docs/benchmarks.md", Set: Calls, Content: all((*Run).Full, title), Region: true},
+	{Path: "docs/bench.svg", Set: Calls, Content: func(f Families) string { return f[0].Chart() }},
+	{Path: "docs/schema.md", Set: Codec, Content: all((*Run).CodecTables, scenarioTitle), Region: true},
+	{Path: "docs/pools.md", Set: Pools, Content: all((*Run).PoolTables, poolTitle), Region: true},
+	{Path: "docs/files.md", Set: Files, Content: all((*Run).FileTables, fileTitle), Region: true},
+	{Path: "docs/spool.md", Set: Spool, Content: all((*Run).SpoolTables, spoolTitle), Region: true},
+	{Path: "docs/bridges.md", Set: Bridges, Content: all((*Run).BridgeTables, bridgeTitle), Region: true},
 	{Path: "docs/otlp.md", Set: OTLP, Content: func(f Families) string { return f[0].OTLPTables() }, Region: true},
 }
 
 // all returns the content of a document that compares the processors, whose
 // rows have titles, and then has the tables of the first one.
-func all(tables func(*Builds) string, title func(scenario string) string) func(Families) string {
-	return func(f Families) string { return f.Processors(title) + tables(&f[0].Builds) }
+func all(tables func(*Run) string, title func(scenario string) string) func(Families) string {
+	return func(f Families) string { return f.Processors(title) + tables(&f[0].Run) }
 }
 
 func poolTitle(name string) string {

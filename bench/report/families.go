@@ -15,7 +15,7 @@ import (
 
 // A Family has the stored results of a set on one model of processor.
 type Family struct {
-	Builds
+	Run
 	Key string // the directory of its results, Processor.Key
 	// Older is set if another stored run, of any set and model, measured a later
 	// commit.
@@ -29,17 +29,14 @@ type Family struct {
 type Families []Family
 
 // FileName returns the path, below the directory of all results, of the file
-// for the results of a set and a build on a model of processor.
-func FileName(processor, set, build string) string {
-	if set != Calls {
-		set += "-"
-	}
-	return filepath.Join(processor, set+build+".txt")
+// for the results of a set on a model of processor.
+func FileName(processor, set string) string {
+	return filepath.Join(processor, set+".txt")
 }
 
 // Load reads the stored results of a set below dir, which has a directory for
-// each model of processor. Results of the nibfast build may be missing. Without
-// any results the error is fs.ErrNotExist.
+// each model of processor. Without any results the error is
+// fs.ErrNotExist.
 func Load(dir, set string) (Families, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -52,10 +49,7 @@ func Load(dir, set string) (Families, error) {
 			continue
 		}
 		f := Family{Key: e.Name()}
-		if f.Default, err = loadFile(filepath.Join(dir, FileName(f.Key, set, "default"))); err == nil {
-			if f.Fast, err = loadFile(filepath.Join(dir, FileName(f.Key, set, "nibfast"))); errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
+		if f.Results, err = loadFile(filepath.Join(dir, FileName(f.Key, set))); err == nil {
 			families = append(families, f)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -150,7 +144,7 @@ func (f Families) Processors(title func(scenario string) string) string {
 	head := []string{""}
 	for i := range f {
 		name := f[i].title()
-		head = append(head, name+", ns", "ratio", "nibfast, ratio")
+		head = append(head, name+", ns", "ratio")
 	}
 	row(&t, head)
 	rule(&t, len(head))
@@ -158,10 +152,10 @@ func (f Families) Processors(title func(scenario string) string) string {
 		cells := []string{title(scenario)}
 		for i := range f {
 			ns := "–"
-			if n, ok := f[i].Default.Get(scenario, own, UnitTime); ok {
+			if n, ok := f[i].Results.Get(scenario, own, UnitTime); ok {
 				ns = nanoseconds(n)
 			}
-			cells = append(cells, ns, ratioCell(f[i].Default, scenario), ratioCell(f[i].Fast, scenario))
+			cells = append(cells, ns, ratioCell(f[i].Results, scenario))
 		}
 		row(&t, cells)
 	}
@@ -173,8 +167,8 @@ func (f Families) Processors(title func(scenario string) string) string {
 func (f Families) compared() []string {
 	var names []string
 	for i := range f {
-		for _, l := range f[i].Default.Lines {
-			if _, ok := f[i].Default.Get(l.Scenario, own, UnitRatio); ok && !slices.Contains(names, l.Scenario) {
+		for _, l := range f[i].Results.Lines {
+			if _, ok := f[i].Results.Get(l.Scenario, own, UnitRatio); ok && !slices.Contains(names, l.Scenario) {
 				names = append(names, l.Scenario)
 			}
 		}
@@ -186,7 +180,7 @@ func (f Families) compared() []string {
 // family.
 func (f Families) worst(scenario string) (ratio float64, in *Family) {
 	for i := range f {
-		if r, ok := f[i].Default.Get(scenario, own, UnitRatio); ok && (in == nil || r > ratio) {
+		if r, ok := f[i].Results.Get(scenario, own, UnitRatio); ok && (in == nil || r > ratio) {
 			ratio, in = r, &f[i]
 		}
 	}

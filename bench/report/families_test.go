@@ -23,14 +23,13 @@ func storedFamilies(t *testing.T) string {
 	a := header("A(R) Processor", "model: family 6, model 1\n", "2026-02-01")
 	b := header("B", "", "2026-01-01")
 	for path, text := range map[string]string{
-		"a-1/default.txt": a + "BenchmarkMessage/nib 9 50.0 ns/op 0.50 ratio\nBenchmarkMessage/zap 9 100.0 ns/op 1.00 ratio\n" +
+		"a-1/calls.txt": a + "BenchmarkMessage/nib 9 50.0 ns/op 0.50 ratio\nBenchmarkMessage/zap 9 100.0 ns/op 1.00 ratio\n" +
 			"BenchmarkError/nib 9 60.0 ns/op 0.90 ratio\n",
-		"a-1/pools-default.txt": a + "BenchmarkBytes/nib 9 5.0 ns/op 0.70 ratio\n",
-		"b-2/default.txt": b + "BenchmarkMessage/nib 9 40.0 ns/op 0.60 ratio\nBenchmarkMessage/zap 9 66.0 ns/op 1.00 ratio\n" +
+		"a-1/pools.txt": a + "BenchmarkBytes/nib 9 5.0 ns/op 0.70 ratio\n",
+		"b-2/calls.txt": b + "BenchmarkMessage/nib 9 40.0 ns/op 0.60 ratio\nBenchmarkMessage/zap 9 66.0 ns/op 1.00 ratio\n" +
 			"BenchmarkError/nib 9 30.0 ns/op 0.20 ratio\nBenchmarkCaller/nib 9 70.0 ns/op 0.30 ratio\n",
-		"b-2/nibfast.txt": b + "BenchmarkMessage/nib 9 20.0 ns/op 0.33 ratio\n",
-		"b-2/notes.md":    "not results",
-		"stray.txt":       "not of a family",
+		"b-2/notes.md": "not results",
+		"stray.txt":    "not of a family",
 	} {
 		path = filepath.Join(dir, filepath.FromSlash(path))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -46,9 +45,9 @@ func storedFamilies(t *testing.T) string {
 func TestLoadReturnsTheFamiliesThatHaveTheSetTheNewestCodeFirst(t *testing.T) {
 	dir := storedFamilies(t)
 	calls, err := Load(dir, Calls)
-	if err != nil || len(calls) != 2 || calls[0].Key != "a-1" || calls[0].Older || calls[0].Fast != nil ||
-		calls[1].Key != "b-2" || !calls[1].Older || calls[1].Fast == nil {
-		t.Errorf("got %+v, %v; want a-1, and then b-2 as older and with nibfast", calls, err)
+	if err != nil || len(calls) != 2 || calls[0].Key != "a-1" || calls[0].Older ||
+		calls[1].Key != "b-2" || !calls[1].Older {
+		t.Errorf("got %+v, %v; want a-1, and then b-2 as older", calls, err)
 	}
 	pools, err := Load(dir, Pools)
 	if err != nil || len(pools) != 1 || pools[0].Key != "a-1" {
@@ -63,7 +62,7 @@ func TestLoadReturnsTheFamiliesThatHaveTheSetTheNewestCodeFirst(t *testing.T) {
 // another set and of another processor.
 func TestAFamilyIsOlderThanTheNewestStoredRunOfAnySet(t *testing.T) {
 	dir := storedFamilies(t)
-	if err := os.Remove(filepath.Join(dir, "a-1", "default.txt")); err != nil {
+	if err := os.Remove(filepath.Join(dir, "a-1", "calls.txt")); err != nil {
 		t.Fatal(err)
 	}
 	calls, err := Load(dir, Calls)
@@ -74,7 +73,7 @@ func TestAFamilyIsOlderThanTheNewestStoredRunOfAnySet(t *testing.T) {
 
 func TestLoadRefusesDamagedResults(t *testing.T) {
 	dir := storedFamilies(t)
-	if err := os.WriteFile(filepath.Join(dir, "b-2", "nibfast.txt"), []byte("damaged"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "b-2", "calls.txt"), []byte("damaged"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Load(dir, Calls); err == nil || !strings.Contains(err.Error(), "damaged") {
@@ -99,8 +98,8 @@ func TestWorstRatioOfTheProcessors(t *testing.T) {
 	}
 	short := families.Short()
 	for _, want := range []string{
-		"| message only | **50** | – | – | 100 | – | – | – | 0.60× (B) |\n",
-		"on the processor on which this ratio is worse.\n",
+		"| message only | **50** | – | 100 | – | – | – | 0.60× (B) |\n",
+		"on the processor on which this ratio is worse. A dash",
 		"- **A**: family 6, model 1; 2 CPUs; measured on 2026-02-01 at commit c-2026-02-01.\n" +
 			"- **B**: the model was not recorded; 2 CPUs; measured on 2026-01-01 at commit c-2026-01-01, **older than the code**.\n",
 	} {
@@ -118,10 +117,10 @@ func TestProcessorsSideBySide(t *testing.T) {
 	}
 	got := families.Processors(title)
 	for _, want := range []string{
-		"|  | A, ns | ratio | nibfast, ratio | B, ns | ratio | nibfast, ratio |\n",
-		"| message only | 50 | 0.50× | – | 40 | 0.60× | 0.33× |\n",
-		"| error | 60 | 0.90× | – | 30 | 0.20× | – |\n",
-		"| caller | – | – | – | 70 | 0.30× | – |\n",
+		"|  | A, ns | ratio | B, ns | ratio |\n",
+		"| message only | 50 | 0.50× | 40 | 0.60× |\n",
+		"| error | 60 | 0.90× | 30 | 0.20× |\n",
+		"| caller | – | – | 70 | 0.30× |\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -138,7 +137,7 @@ func TestProcessorsSideBySide(t *testing.T) {
 
 func TestProcessorsOfOneNameAreShownWithTheirModel(t *testing.T) {
 	dir := storedFamilies(t)
-	for path, stepping := range map[string]string{"a-1/default.txt": "", "b-2/default.txt": ", stepping 3 (newer)"} {
+	for path, stepping := range map[string]string{"a-1/calls.txt": "", "b-2/calls.txt": ", stepping 3 (newer)"} {
 		path = filepath.Join(dir, filepath.FromSlash(path))
 		b, err := os.ReadFile(path)
 		if err != nil {
@@ -154,7 +153,7 @@ func TestProcessorsOfOneNameAreShownWithTheirModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := families.Processors(title), "|  | A model 1, ns | ratio | nibfast, ratio | A model 2, ns | ratio | nibfast, ratio |\n"; !strings.Contains(got, want) {
+	if got, want := families.Processors(title), "|  | A model 1, ns | ratio | A model 2, ns | ratio |\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 	if got, want := families.worstCell("Message"), "0.60× (A model 2)"; got != want {

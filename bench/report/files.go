@@ -35,12 +35,11 @@ const writerNote = "All are given the same bytes, so that nothing but writing is
 	"Nor is zap's buffer where a file has 1,000 lines: it ends several within one millisecond, which is one name to lumberjack."
 
 // FileTables returns the set of tables in docs/files.md.
-func (b *Builds) FileTables() string {
+func (b *Run) FileTables() string {
 	var t strings.Builder
 	b.machine(&t, withSlog)
 	t.WriteString("Nanoseconds of one line, the minimum of many rounds in one process, contestants taking turns; what is held back is written within the round. " +
-		"In brackets the heap allocations of a line, where there are any. Files are rotated at the same size by all who can. " +
-		"*nibfast* is the build with that tag, in a run of its own; its ratios are those of that run.\n\n")
+		"In brackets the heap allocations of a line, where there are any. Files are rotated at the same size by all who can.\n\n")
 	b.fileTable(&t, "A logger with ten fields", loggerNote, []string{"FileFields", "FileFields8"}, true)
 	b.fileTable(&t, "The writers alone", writerNote, []string{"FileWrite", "FileWrite8", "FileRotate"}, false)
 	b.fileProcesses(&t)
@@ -50,7 +49,7 @@ func (b *Builds) FileTables() string {
 
 // fileTable writes a table with a row for each contestant, and two columns for
 // each scenario.
-func (b *Builds) fileTable(t *strings.Builder, title, note string, scenarios []string, sizes bool) {
+func (b *Run) fileTable(t *strings.Builder, title, note string, scenarios []string, sizes bool) {
 	names := b.taken(scenarios)
 	if len(names) == 0 {
 		return
@@ -102,8 +101,8 @@ func fileLabel(contestant string) string {
 }
 
 // fileProcesses writes the results for two processes.
-func (b *Builds) fileProcesses(t *strings.Builder) {
-	if len(b.Default.Contestants(FileProcesses)) == 0 {
+func (b *Run) fileProcesses(t *strings.Builder) {
+	if len(b.Results.Contestants(FileProcesses)) == 0 {
 		return
 	}
 	t.WriteString("### Two processes, one path, a rotation after each line\n\n")
@@ -128,20 +127,20 @@ func (b *Builds) fileProcesses(t *strings.Builder) {
 
 // fasterFiles names all contestants that take at most 0.95 of nib's time in the
 // default build, with those that hold lines back compared among themselves.
-func (b *Builds) fasterFiles(t *strings.Builder) {
+func (b *Run) fasterFiles(t *strings.Builder) {
 	var lines []string
 	for _, s := range files.Scenarios() {
 		kind := "loggers"
 		if s.Line != nil {
 			kind = "writers"
 		}
-		for _, c := range b.Default.Contestants(s.Name) {
+		for _, c := range b.Results.Contestants(s.Name) {
 			own := files.Nib
 			if files.HoldsBack(c) {
 				own = files.NibBuffered
 			}
-			nib, ok := b.Default.Get(s.Name, own, UnitTime)
-			ns, _ := b.Default.Get(s.Name, c, UnitTime)
+			nib, ok := b.Results.Get(s.Name, own, UnitTime)
+			ns, _ := b.Results.Get(s.Name, c, UnitTime)
 			if ok && c != own && ns <= 0.95*nib {
 				lines = append(lines, fmt.Sprintf("- %s, %s: %s %.2f×\n", kind, s.Title, fileLabel(c), nib/ns))
 			}

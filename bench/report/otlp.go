@@ -13,7 +13,7 @@ import (
 const OTLP = "otlp"
 
 // OTLPTables returns the table in docs/otlp.md.
-func (b *Builds) OTLPTables() string {
+func (b *Run) OTLPTables() string {
 	var t strings.Builder
 	b.machine(&t, "")
 	fmt.Fprintf(&t, "%s records with six fields, logged by one goroutine and delivered to a receiver in another process on the same machine: "+
@@ -24,12 +24,12 @@ func (b *Builds) OTLPTables() string {
 	rule(&t, 7)
 	for _, c := range otlps.Contestants {
 		cell := func(unit string, decimals int) string {
-			v, _ := b.Default.Get(otlps.Name, c.Name, unit)
+			v, _ := b.Results.Get(otlps.Name, c.Name, unit)
 			return thousands(v, decimals)
 		}
 		ratio := func(unit string) string {
-			v, _ := b.Default.Get(otlps.Name, c.Name, unit)
-			versus, _ := b.Default.Get(otlps.Name, otlps.Otelslog, unit)
+			v, _ := b.Results.Get(otlps.Name, c.Name, unit)
+			versus, _ := b.Results.Get(otlps.Name, otlps.Otelslog, unit)
 			return fmt.Sprintf("%.2f", v/versus)
 		}
 		row(&t, []string{c.Title, cell(UnitTime, 0), ratio(UnitTime), cell(UnitRecordCPU, 0), ratio(UnitRecordCPU), cell(UnitMallocs, 2), cell(UnitBytes, 0)})

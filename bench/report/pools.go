@@ -41,7 +41,7 @@ var poolTables = []poolTable{
 const parallelNote = "The time of a round divided by the operations of all goroutines together."
 
 // PoolTables returns the set of tables in docs/pools.md.
-func (b *Builds) PoolTables() string {
+func (b *Run) PoolTables() string {
 	var t strings.Builder
 	b.machine(&t, "")
 	t.WriteString("In brackets the heap allocations of an operation, where there are any. *lost*: values that had been put and were not found again.\n\n")
@@ -58,7 +58,7 @@ func (b *Builds) PoolTables() string {
 
 // poolTable writes a table with a row for each scenario, a column for each
 // contestant and nib's ratios, each within the run of one build.
-func (b *Builds) poolTable(t *strings.Builder, p *poolTable) {
+func (b *Run) poolTable(t *strings.Builder, p *poolTable) {
 	rows := b.taken(p.scenarios)
 	if len(rows) == 0 {
 		return
@@ -73,31 +73,31 @@ func (b *Builds) poolTable(t *strings.Builder, p *poolTable) {
 	}
 	var others []string
 	for _, name := range rows {
-		for _, c := range b.Default.Contestants(name) {
+		for _, c := range b.Results.Contestants(name) {
 			if c != own && !slices.Contains(others, c) {
 				others = append(others, c)
 			}
 		}
 	}
 	versus := label(scenarios[rows[0]].Versus)
-	head := []string{"", bold(own), "nibfast"}
+	head := []string{"", bold(own)}
 	for _, c := range others {
 		head = append(head, label(c))
 	}
-	head = append(head, "nib ÷ "+versus, "nibfast ÷ "+versus)
+	head = append(head, "nib ÷ "+versus)
 	row(t, head)
 	rule(t, len(head))
 	for _, name := range rows {
-		cells := []string{scenarios[name].Title, bold(b.poolCell(b.Default, name, own)), b.poolCell(b.Fast, name, own)}
+		cells := []string{scenarios[name].Title, bold(b.poolCell(b.Results, name, own))}
 		for _, c := range others {
-			cells = append(cells, b.poolCell(b.Default, name, c))
+			cells = append(cells, b.poolCell(b.Results, name, c))
 		}
-		row(t, append(cells, ratioCell(b.Default, name), ratioCell(b.Fast, name)))
+		row(t, append(cells, ratioCell(b.Results, name)))
 	}
 	t.WriteString("\n")
 }
 
-func (b *Builds) poolCell(r *Results, scenario, contestant string) string {
+func (b *Run) poolCell(r *Results, scenario, contestant string) string {
 	text := b.callCell(r, scenario, contestant)
 	if lost, _ := r.Get(scenario, contestant, UnitLost); lost >= 0.0005 {
 		text += fmt.Sprintf(", %s %% lost", strconv.FormatFloat(100*lost, 'f', 1, 64))
@@ -119,7 +119,7 @@ func label(contestant string) string {
 
 // zeropool writes the table of zeropool's own documentation with nib added. Its
 // columns are pools, its rows figures.
-func (b *Builds) zeropool(t *strings.Builder) {
+func (b *Run) zeropool(t *strings.Builder) {
 	rows := b.taken([]string{"Bytes", "HandoverDirect"})
 	if len(rows) == 0 {
 		return
@@ -127,7 +127,7 @@ func (b *Builds) zeropool(t *strings.Builder) {
 	t.WriteString("### zeropool's own comparison\n\n")
 	t.WriteString("Get and Put of a buffer of 1,024 bytes, on the same goroutine and on two with an unbuffered channel between them, as in zeropool's benchmark.\n\n")
 	columns := []string{pools.Zeropool, pools.SyncValue, pools.SyncNew, pools.SyncPointer}
-	head := []string{"", bold(own), "nibfast"}
+	head := []string{"", bold(own)}
 	for _, c := range columns {
 		head = append(head, label(c))
 	}
@@ -148,9 +148,9 @@ func (b *Builds) zeropool(t *strings.Builder) {
 				}
 			}
 			unitTitle := strings.Replace(unit, "mallocs", "allocs", 1)
-			cells := []string{titles[name] + ", " + unitTitle, bold(cell(b.Default, own)), cell(b.Fast, own)}
+			cells := []string{titles[name] + ", " + unitTitle, bold(cell(b.Results, own))}
 			for _, c := range columns {
-				cells = append(cells, cell(b.Default, c))
+				cells = append(cells, cell(b.Results, c))
 			}
 			row(t, cells)
 		}
@@ -160,9 +160,9 @@ func (b *Builds) zeropool(t *strings.Builder) {
 
 // firstFill writes the total allocations of a contest in which one operation
 // makes hardly any.
-func (b *Builds) firstFill(t *strings.Builder) {
+func (b *Run) firstFill(t *strings.Builder) {
 	const scenario = "FirstFill"
-	contestants := b.Default.Contestants(scenario)
+	contestants := b.Results.Contestants(scenario)
 	if len(contestants) == 0 {
 		return
 	}
@@ -183,8 +183,8 @@ func (b *Builds) firstFill(t *strings.Builder) {
 const firstFillValues = 1_000_000
 
 // kept writes which values the pools give back.
-func (b *Builds) kept(t *strings.Builder) {
-	if len(b.Default.Contestants(KeptName)) == 0 {
+func (b *Run) kept(t *strings.Builder) {
+	if len(b.Results.Contestants(KeptName)) == 0 {
 		return
 	}
 	t.WriteString("### Values that come back, of 1,000 that were put\n\n")
@@ -202,9 +202,9 @@ func (b *Builds) kept(t *strings.Builder) {
 }
 
 // events writes the cost of an event with each release of Go.
-func (b *Builds) events(t *strings.Builder) {
+func (b *Run) events(t *strings.Builder) {
 	var names []string
-	for _, l := range b.Default.Lines {
+	for _, l := range b.Results.Lines {
 		if strings.HasPrefix(l.Scenario, EventPrefix) && !slices.Contains(names, l.Scenario) {
 			names = append(names, l.Scenario)
 		}
@@ -215,13 +215,12 @@ func (b *Builds) events(t *strings.Builder) {
 	t.WriteString("### An event with a buffer of 500 bytes, ns\n\n")
 	t.WriteString("A small struct with a buffer, filled with one field and a message, written and given up; made without a pool (*make*), with sync.Pool, with nib's. " +
 		"*interface*: the logger returns an interface instead of a pointer. Each release is a run of its own; compare within a row.\n\n")
-	columns := b.Default.Contestants(names[0])
+	columns := b.Results.Contestants(names[0])
 	head := []string{""}
 	for _, c := range columns {
 		head = append(head, label(c))
 		if c == own {
 			head[len(head)-1] = bold(own)
-			head = append(head, "nibfast")
 		}
 	}
 	row(t, head)
@@ -229,9 +228,9 @@ func (b *Builds) events(t *strings.Builder) {
 	for _, name := range names {
 		cells := []string{strings.Replace(strings.TrimPrefix(name, EventPrefix), "go", "Go ", 1)}
 		for _, c := range columns {
-			cell := b.callCell(b.Default, name, c)
+			cell := b.callCell(b.Results, name, c)
 			if c == own {
-				cells = append(cells, bold(cell), b.callCell(b.Fast, name, c))
+				cells = append(cells, bold(cell))
 				continue
 			}
 			cells = append(cells, cell)
@@ -243,16 +242,16 @@ func (b *Builds) events(t *strings.Builder) {
 
 // faster names all contestants that take at most 0.95 of nib's time in the
 // default build. A pool that several goroutines cannot use does not count.
-func (b *Builds) faster(t *strings.Builder) {
+func (b *Run) faster(t *strings.Builder) {
 	var lines []string
 	for _, s := range pools.Scenarios() {
-		nib, ok := b.Default.Get(s.Name, own, UnitTime)
+		nib, ok := b.Results.Get(s.Name, own, UnitTime)
 		if !ok {
 			continue
 		}
 		var who []string
-		for _, c := range b.Default.Contestants(s.Name) {
-			ns, _ := b.Default.Get(s.Name, c, UnitTime)
+		for _, c := range b.Results.Contestants(s.Name) {
+			ns, _ := b.Results.Get(s.Name, c, UnitTime)
 			if c != pools.Slice && !strings.HasPrefix(c, own) && ns <= 0.95*nib {
 				who = append(who, fmt.Sprintf("%s %.2f×", label(c), nib/ns))
 			}

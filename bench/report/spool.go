@@ -19,18 +19,17 @@ const recordNote = "A line of 200 bytes. *nib* is a spool in a directory, *nib, 
 const intoNote = "nib's into the spool, those of the others into a writer that does nothing."
 
 // SpoolTables returns the set of tables in docs/spool.md.
-func (b *Builds) SpoolTables() string {
+func (b *Run) SpoolTables() string {
 	var t strings.Builder
 	b.machine(&t, withSlog)
-	t.WriteString("Nanoseconds of one line, the minimum of many rounds in one process, contestants taking turns. In brackets the heap allocations of a line, where there are any. " +
-		"*nibfast* is the build with that tag, in a run of its own; its ratios are those of that run.\n\n")
+	t.WriteString("Nanoseconds of one line, the minimum of many rounds in one process, contestants taking turns. In brackets the heap allocations of a line, where there are any.\n\n")
 	b.spoolTable(&t, "A record", recordNote, []string{"SpoolRecord", "SpoolRecord8", "SpoolRecord64", "SpoolRecordSustained"})
 	b.spoolTable(&t, "A whole log call", intoNote, []string{"SpoolFields", "SpoolFieldsSustained"})
 	b.spoolRate(&t)
 	return strings.TrimRight(t.String(), "\n") + "\n"
 }
 
-func (b *Builds) spoolTable(t *strings.Builder, title, note string, scenarios []string) {
+func (b *Run) spoolTable(t *strings.Builder, title, note string, scenarios []string) {
 	names := b.taken(scenarios)
 	if len(names) == 0 {
 		return
@@ -71,9 +70,9 @@ func spoolScenario(name string) *spools.Scenario {
 }
 
 // spoolRate writes the distribution of the times of calls at a fixed rate.
-func (b *Builds) spoolRate(t *strings.Builder) {
+func (b *Run) spoolRate(t *strings.Builder) {
 	name := spools.Latency.Name
-	if len(b.Default.Contestants(name)) == 0 {
+	if len(b.Results.Contestants(name)) == 0 {
 		return
 	}
 	fmt.Fprintf(t, "### %s calls a second\n\nNanoseconds from the moment at which a call was due until it returned: "+

@@ -17,7 +17,7 @@ func TestSpoolTables(t *testing.T) {
 		r.Add(s.Name, "other", 1000, Value{Number: 970, Unit: UnitTime}, Value{Number: 1, Unit: UnitRatio}, Value{Number: 2, Unit: UnitMallocs})
 	}
 	r.Add(spools.Latency.Name, spools.Nib, 6_000_000, Value{Number: 202, Unit: UnitP50}, Value{Number: 31_000, Unit: UnitP9999})
-	text := (&Builds{Default: &r}).SpoolTables()
+	text := (&Run{&r}).SpoolTables()
 	for _, want := range []string{
 		"| **nib** | 48 | 0.05× | 48 | 0.05× | 48 | 0.05× | 48 | 0.05× |\n",
 		"| other | 970 (2) | 1.00× | 970 (2) | 1.00× | 970 (2) | 1.00× | 970 (2) | 1.00× |\n",

@@ -11,8 +11,8 @@ import (
 	"github.com/nib-log/nib/bench"
 )
 
-// Builds are the stored results of both builds. Fast may be nil.
-type Builds struct{ Default, Fast *Results }
+// A Run makes tables of stored results.
+type Run struct{ *Results }
 
 const (
 	own  = "nib"  // the contestant that the tables put first and set in bold
@@ -27,16 +27,16 @@ var headline = []string{"Disabled", "Message", "TenFields", "Bound", "Caller", "
 // worst ratio of all.
 func (f Families) Short() string {
 	var t strings.Builder
-	b := &f[0].Builds
+	b := &f[0].Run
 	t.WriteString("One call in nanoseconds, the minimum of many rounds in which all take turns;\n" +
 		"in brackets the heap allocations of a call.\n")
 	b.machine(&t, withSlog)
 	b.calls(&t, headline, f.worstCell)
-	t.WriteString("\n*nib ÷ best*: nib's time in the default build, divided by that of the fastest\nother library")
+	t.WriteString("\n*nib ÷ best*: nib's time, divided by that of the fastest other\nlibrary")
 	if len(f) > 1 {
 		t.WriteString(", on the processor on which this ratio is worse")
 	}
-	t.WriteString(".\n*nibfast* is a build tag, measured in a run of its own. A dash: the library\ncannot do that. Processors:\n\n")
+	t.WriteString(". A dash: the library cannot do that. Processors:\n\n")
 	for i := range f {
 		t.WriteString(f[i].provenance())
 	}
@@ -44,12 +44,12 @@ func (f Families) Short() string {
 }
 
 // Full returns the set of tables in docs/benchmarks.md.
-func (b *Builds) Full() string {
+func (b *Run) Full() string {
 	var t strings.Builder
 	b.machine(&t, withSlog)
 	t.WriteString("### Time of one call, ns\n\n")
-	b.calls(&t, scenarioNames(), func(name string) string { return ratioCell(b.Default, name) })
-	if ns, ok := b.Default.Get("Bare", seed, UnitTime); ok {
+	b.calls(&t, scenarioNames(), func(name string) string { return ratioCell(b.Results, name) })
+	if ns, ok := b.Results.Get("Bare", seed, UnitTime); ok {
 		fmt.Fprintf(&t, "\n%s: a message copied into a pooled buffer and written, without escaping, takes %s ns; "+
 			"the last column of that row refers to it.\n", title("Bare"), nanoseconds(ns))
 	}
@@ -74,19 +74,19 @@ func (b *Builds) Full() string {
 const withSlog = ", slog of the same Go"
 
 // machine writes the conditions of the measurement.
-func (b *Builds) machine(t *strings.Builder, also string) {
+func (b *Run) machine(t *strings.Builder, also string) {
 	fmt.Fprintf(t, "%s, %s/%s, %s, %s CPUs, %s. %s%s. Rounds: %s.\n\n", strings.Replace(b.head("go"), "go", "Go ", 1),
 		b.head("goos"), b.head("goarch"), b.head("cpu"), b.head("cpus"), b.head("date"), b.head("peer"), also, b.head("rounds"))
 }
 
-// head returns the values of a key in the header of the default build.
-func (b *Builds) head(key string) string { return strings.Join(b.Default.Head(key), ", ") }
+// head returns the values of a key in the header.
+func (b *Run) head(key string) string { return strings.Join(b.Results.Head(key), ", ") }
 
 // taken returns the named scenarios that were measured.
-func (b *Builds) taken(names []string) []string {
+func (b *Run) taken(names []string) []string {
 	var taken []string
 	for _, name := range names {
-		if len(b.Default.Contestants(name)) > 0 {
+		if len(b.Results.Contestants(name)) > 0 {
 			taken = append(taken, name)
 		}
 	}
@@ -95,32 +95,32 @@ func (b *Builds) taken(names []string) []string {
 
 // calls writes the table of times of the named scenarios, with ratios in its
 // last column.
-func (b *Builds) calls(t *strings.Builder, names []string, ratio func(scenario string) string) {
+func (b *Run) calls(t *strings.Builder, names []string, ratio func(scenario string) string) {
 	peers := callPeers()
-	head := []string{"", "**nib**", "nibfast"}
+	head := []string{"", "**nib**"}
 	head = append(append(head, peers...), "nib ÷ best")
 	row(t, head)
 	rule(t, len(head))
 	for _, name := range b.taken(names) {
-		cells := []string{title(name), bold(b.callCell(b.Default, name, own)), b.callCell(b.Fast, name, own)}
+		cells := []string{title(name), bold(b.callCell(b.Results, name, own))}
 		for _, p := range peers {
-			cells = append(cells, b.callCell(b.Default, name, p))
+			cells = append(cells, b.callCell(b.Results, name, p))
 		}
 		row(t, append(cells, ratio(name)))
 	}
 }
 
 // losses names the rows in which another library is faster.
-func (b *Builds) losses(t *strings.Builder) {
+func (b *Run) losses(t *strings.Builder) {
 	var lost []string
 	for _, name := range scenarioNames() {
-		ratio, ok := b.Default.Get(name, own, UnitRatio)
+		ratio, ok := b.Results.Get(name, own, UnitRatio)
 		if !ok || ratio <= 1 {
 			continue
 		}
 		winner := ""
-		for _, p := range b.Default.Contestants(name) {
-			if r, _ := b.Default.Get(name, p, UnitRatio); r == 1 && p != own {
+		for _, p := range b.Results.Contestants(name) {
+			if r, _ := b.Results.Get(name, p, UnitRatio); r == 1 && p != own {
 				winner = p
 				break
 			}
@@ -129,7 +129,7 @@ func (b *Builds) losses(t *strings.Builder) {
 	}
 	if len(lost) > 0 {
 		t.WriteString("\nWhere another library is faster: " + strings.Join(lost, "; ") + ".\n")
-	} else if len(b.Default.Lines) > 0 {
+	} else if len(b.Results.Lines) > 0 {
 		t.WriteString("\nNo other library is faster in any row.\n")
 	}
 }
@@ -146,7 +146,7 @@ func callPeers() []string {
 	return names
 }
 
-func (b *Builds) callCell(r *Results, scenario, contestant string) string {
+func (b *Run) callCell(r *Results, scenario, contestant string) string {
 	ns, ok := r.Get(scenario, contestant, UnitTime)
 	if !ok {
 		return "–"
@@ -172,9 +172,9 @@ func notCounted(scenario, contestant string) bool {
 	return false
 }
 
-func (b *Builds) allocs(t *strings.Builder) {
+func (b *Run) allocs(t *strings.Builder) {
 	peers := callPeers()
-	head := append([]string{"", "**nib**", "nibfast"}, peers...)
+	head := append([]string{"", "**nib**"}, peers...)
 	row(t, head)
 	rule(t, len(head))
 	cell := func(r *Results, scenario, contestant string) string {
@@ -189,17 +189,17 @@ func (b *Builds) allocs(t *strings.Builder) {
 		return fmt.Sprintf("%.2f, %.0f B", m, n)
 	}
 	for _, name := range b.taken(scenarioNames()) {
-		cells := []string{title(name), bold(cell(b.Default, name, own)), cell(b.Fast, name, own)}
+		cells := []string{title(name), bold(cell(b.Results, name, own))}
 		for _, p := range peers {
-			cells = append(cells, cell(b.Default, name, p))
+			cells = append(cells, cell(b.Results, name, p))
 		}
 		row(t, cells)
 	}
 }
 
-func (b *Builds) latency(t *strings.Builder) {
+func (b *Run) latency(t *strings.Builder) {
 	fmt.Fprintf(t, "Each call by itself, with the two readings of the clock around it (%s).\n\n",
-		strings.Join(b.Default.Head("clock"), ""))
+		strings.Join(b.Results.Head("clock"), ""))
 	row(t, []string{"", "", "p50", "p99", "p99.9", "max"})
 	rule(t, 6)
 	for _, s := range bench.Scenarios {
@@ -225,7 +225,7 @@ type column struct {
 	decimals int
 }
 
-func (b *Builds) pairs(t *strings.Builder, name string, columns []column) {
+func (b *Run) pairs(t *strings.Builder, name string, columns []column) {
 	head := []string{""}
 	for _, c := range columns {
 		head = append(head, c.title)
@@ -242,18 +242,14 @@ func (b *Builds) pairs(t *strings.Builder, name string, columns []column) {
 	})
 }
 
-// each calls f for every contestant of a scenario. After nib's rows of the
-// default build, it calls f for those of nibfast.
-func (b *Builds) each(scenario string, f func(r *Results, contestant, label string)) {
-	for _, c := range b.Default.Contestants(scenario) {
+// each calls f for every contestant of a scenario.
+func (b *Run) each(scenario string, f func(r *Results, contestant, label string)) {
+	for _, c := range b.Results.Contestants(scenario) {
 		if !strings.HasPrefix(c, own) {
-			f(b.Default, c, c)
+			f(b.Results, c, c)
 			continue
 		}
-		f(b.Default, c, bold(c))
-		if b.Fast != nil {
-			f(b.Fast, c, strings.Replace(c, own, "nibfast", 1))
-		}
+		f(b.Results, c, bold(c))
 	}
 }
 

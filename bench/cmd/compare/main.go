@@ -3,7 +3,7 @@
 // Command compare measures two commits against each other:
 //
 //	go run ./cmd/compare -base v0.1.0
-//	go run ./cmd/compare -base HEAD~5 -set pools,spool -turns 8 -tags nibfast
+//	go run ./cmd/compare -base HEAD~5 -set pools,spool -turns 8
 //
 // It builds nibbench in a temporary checkout of the base and in the working
 // tree, runs the two in turn, and compares the minimum of each row of nib's.
@@ -45,7 +45,6 @@ func compare() (slower int, err error) {
 	run := flag.String("run", "", "only scenarios that match this `expression`")
 	turns := flag.Int("turns", 4, "runs of each of the two")
 	rounds := flag.Int("rounds", 10, "rounds in each run")
-	tags := flag.String("tags", "", "build `tags`")
 	limit := flag.Float64("limit", 1.02, "largest ratio to the base")
 	flag.Parse()
 	if *base == "" {
@@ -63,7 +62,7 @@ func compare() (slower int, err error) {
 	defer func() { err = errors.Join(err, command("git", "worktree", "remove", "--force", tree)) }()
 	folders := []string{filepath.Join(tree, "bench"), "."}
 	for i, folder := range folders {
-		if err := command("go", "-C", folder, "build", "-trimpath", "-tags", *tags, "-o", binary(dir, i), "./cmd/nibbench"); err != nil {
+		if err := command("go", "-C", folder, "build", "-trimpath", "-o", binary(dir, i), "./cmd/nibbench"); err != nil {
 			return 0, err
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 
-	"github.com/nib-log/nib/bench"
 	"github.com/nib-log/nib/bench/child"
 	"github.com/nib-log/nib/bench/codec"
 	"github.com/nib-log/nib/bench/measure"
@@ -90,7 +89,7 @@ func (p *plan) codecContest(results *report.Results, s *codec.Scenario) {
 // jsonv2 measures nib beside encoding/json/v2, in a separate process.
 func (p *plan) jsonv2(results *report.Results) error {
 	timing := p.brief()
-	got, err := child.JSONv2(bench.BuildTags, timing.Rounds, timing.Round, p.allocs)
+	got, err := child.JSONv2(timing.Rounds, timing.Round, p.allocs)
 	if errors.Is(err, child.ErrNoJSONv2) {
 		fmt.Fprintln(os.Stderr, "nibbench: left out:", err)
 		return nil

@@ -113,7 +113,7 @@ func (p *plan) latency(results *report.Results, s *bench.Scenario) {
 // hello measures the programs that log one line.
 func (p *plan) hello(results *report.Results) error {
 	for _, name := range bench.Hellos() {
-		h, err := child.BuildHello(name, bench.BuildTags, p.starts)
+		h, err := child.BuildHello(name, p.starts)
 		if err != nil {
 			return err
 		}

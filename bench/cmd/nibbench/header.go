@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nib-log/nib/bench"
 	"github.com/nib-log/nib/bench/measure"
 	"github.com/nib-log/nib/bench/report"
 )
@@ -22,7 +21,6 @@ import (
 // machine that it names is the processor.
 func (s *set) header(p *plan) []report.Field {
 	fields := []report.Field{
-		{Key: "build", Value: bench.Build},
 		{Key: "go", Value: runtime.Version()},
 		{Key: "goos", Value: runtime.GOOS},
 		{Key: "goarch", Value: runtime.GOARCH},

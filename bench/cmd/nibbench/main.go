@@ -5,8 +5,7 @@
 // same, then measures, and stores the results as text, each set in its own file
 // in the directory of the processor's model:
 //
-//	go run ./cmd/nibbench                    # all, into results/<processor>/default.txt, codec-default.txt and so on
-//	go run -tags nibfast ./cmd/nibbench      # the other build, into results/<processor>/nibfast.txt and so on
+//	go run ./cmd/nibbench                    # all, into results/<processor>/calls.txt, codec.txt and so on
 //	go run ./cmd/nibbench -set pools         # one set: calls, codec, pools, files, spool, bridges or otlp
 //	go run ./cmd/nibbench -quick             # a minute or less, to stdout only
 //	go run ./cmd/nibbench -run '^Ten|Pipe'   # some scenarios, to stdout only
@@ -96,7 +95,7 @@ func benchmark() error {
 	for i := range sets {
 		path := *out
 		if path == "" && *run == "" && !*quick {
-			path = filepath.Join("results", report.FileName(processor().Key, sets[i].stored, bench.Build))
+			path = filepath.Join("results", report.FileName(processor().Key, sets[i].stored))
 		}
 		ok, err := sets[i].run(p, path)
 		if err != nil {

@@ -89,7 +89,7 @@ func TestResultsOfOtherProcessorsAreKept(t *testing.T) {
 	if err := os.WriteFile(other, []byte("kept"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, report.FileName(processor().Key, report.Calls, "default"))
+	path := filepath.Join(dir, report.FileName(processor().Key, report.Calls))
 	if err := store(&report.Results{Header: []report.Field{{Key: "go", Value: "go1"}}}, path); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/nib-log/nib/bench"
 	"github.com/nib-log/nib/bench/child"
 	"github.com/nib-log/nib/bench/measure"
 	"github.com/nib-log/nib/bench/pools"
@@ -159,7 +158,7 @@ func (p *plan) releases() []string {
 
 // event measures the event with one release of Go, in a separate process.
 func (p *plan) event(results *report.Results, release string) error {
-	got, err := child.Event(release, bench.BuildTags, p.timing.Rounds, p.timing.Round, p.allocs)
+	got, err := child.Event(release, p.timing.Rounds, p.timing.Round, p.allocs)
 	if errors.Is(err, child.ErrNoRelease) {
 		fmt.Fprintln(os.Stderr, "nibbench: left out:", err)
 		return nil

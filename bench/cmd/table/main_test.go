@@ -21,7 +21,7 @@ func TestGenerateWritesWhatCheckThenAccepts(t *testing.T) {
 		}
 	}
 	readme := filepath.Join(root, "README.md")
-	write(filepath.Join(results, "a-cpu", "default.txt"), "go: go1.26.8\n\nBenchmarkMessage/nib 9 50.0 ns/op 0.50 ratio\n")
+	write(filepath.Join(results, "a-cpu", "calls.txt"), "go: go1.26.8\n\nBenchmarkMessage/nib 9 50.0 ns/op 0.50 ratio\n")
 	write(readme, "before\n<!-- bench:start -->\n<!-- bench:end -->\nafter\n")
 	write(filepath.Join(root, "docs", "benchmarks.md"), "<!-- bench:start -->\n<!-- bench:end -->\n")
 
@@ -39,7 +39,7 @@ func TestGenerateWritesWhatCheckThenAccepts(t *testing.T) {
 		!strings.Contains(string(got), "| message only | **50** |") {
 		t.Errorf("%v, README:\n%s", err, got)
 	}
-	write(filepath.Join(results, "a-cpu", "default.txt"), "go: go1.26.8\n\nBenchmarkMessage/nib 9 51.0 ns/op 0.50 ratio\n")
+	write(filepath.Join(results, "a-cpu", "calls.txt"), "go: go1.26.8\n\nBenchmarkMessage/nib 9 51.0 ns/op 0.50 ratio\n")
 	if err := generate(results, root, true); err == nil || strings.Count(err.Error(), "out of date") != 3 {
 		t.Errorf("got %v, want three documents out of date", err)
 	}
@@ -50,7 +50,7 @@ func TestGenerateNeedsMarkers(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(results, "a-cpu"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for path, text := range map[string]string{filepath.Join(results, "a-cpu", "default.txt"): "", filepath.Join(root, "README.md"): "none"} {
+	for path, text := range map[string]string{filepath.Join(results, "a-cpu", "calls.txt"): "", filepath.Join(root, "README.md"): "none"} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
