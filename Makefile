@@ -18,7 +18,6 @@ FUZZTIME ?= 10s
 # The releases on which the promises are checked: the root's go line to the newest.
 RELEASES ?= go1.24.13 go1.25.5 go1.26.8 go1.27.4
 NEWEST   := GOTOOLCHAIN=$(lastword $(RELEASES))
-FAST     := . ./pool/... ./internal/callsite ./internal/clock# what nibfast changes
 # What is tested on other processors, under emulation; faults of mappings cannot be.
 EMULATED ?= ./internal/jsonenc ./internal/jsonread ./sink/spool/internal/segment
 SYSTEMS  ?= linux/386 darwin/arm64 windows/amd64
@@ -73,7 +72,7 @@ vet-newest:
 	@.ci/step '$@' '$(NEWEST) $(GO) vet .'
 
 vet-tags:
-	@.ci/step '$@' '$(GO) vet -tags nibfast $(FAST) && $(GO) vet -tags invariants ./pool/... ./internal/jsonenc'
+	@.ci/step '$@' '$(GO) vet -tags invariants ./pool/... ./internal/jsonenc'
 
 $(TESTED:%=short/%): short/%:
 	@.ci/step '$@' 'cd $* && $(GO) list ./... | grep -v internal/arch | xargs $(TEST) -short'
@@ -90,9 +89,6 @@ $(RACED:%=race/%): race/%:
 # The tag invariants replaces the fast path of pools.
 race-pool:
 	@.ci/step '$@' '$(TEST) -race -short ./pool/...'
-
-nibfast: ## the packages that the tag nibfast changes
-	@.ci/step '$@' '$(TEST) -tags nibfast -short $(FAST) && $(TEST) -race -tags nibfast -short $(FAST)'
 
 # Allocations that one release makes and another one does not.
 alloc: $(RELEASES:%=alloc/%) ## exact allocation counts on every supported Go release, in the packages that have such tests
@@ -140,8 +136,8 @@ vuln: ## known vulnerabilities; says "skipped" where their database cannot be re
 		*"fetching vulnerabilities"*) echo "== $$m: skipped, the database cannot be reached"; exit 0;; \
 		*) echo "== $$m"; echo "$$out"; exit 1;; esac; done
 
-bench: ## measure beside the peers in both builds, then make the tables (BENCH=-quick for a look)
-	cd bench && $(GO) run ./cmd/nibbench $(BENCH) && $(GO) run -tags nibfast ./cmd/nibbench $(BENCH)
+bench: ## measure beside the peers, then make the tables (BENCH=-quick for a look)
+	cd bench && $(GO) run ./cmd/nibbench $(BENCH)
 	$(MAKE) table
 
 compare: ## is any row of nib's slower than at BASE (COMPARE="-set pools -turns 8")

@@ -46,10 +46,16 @@ func eventAt(l wrappedLogger) (want string) { l.Info().Msg("m"); return here(0) 
 func eventElsewhere(l wrappedLogger) (want string) { l.Info().Msg("m"); return here(0) }
 
 //go:noinline
-func attrsAt(l wrappedLogger) (want string) { l.LogAttrs(context.Background(), 0, "m"); return here(0) }
+func attrsAt(l wrappedLogger) (want string) {
+	l.LogAttrs(context.Background(), 0, "m")
+	return here(-1)
+}
 
 //go:noinline
-func attrsElsewhere(l wrappedLogger) (want string) { l.LogAttrs(context.Background(), 0, "m"); return here(0) }
+func attrsElsewhere(l wrappedLogger) (want string) {
+	l.LogAttrs(context.Background(), 0, "m")
+	return here(-1)
+}
 
 //go:noinline
 func methodValueAt(info func() *nib.Event) (want string) { info().Msg("m"); return here(0) }
@@ -62,8 +68,10 @@ func TestCallerBehindWrappers(t *testing.T) {
 	calls := map[string]func(wrappedLogger) string{
 		"event": eventAt, "event elsewhere": eventElsewhere,
 		"attributes": attrsAt, "attributes elsewhere": attrsElsewhere,
-		"method value":           func(l wrappedLogger) string { return methodValueAt(l.Info) },
-		"method value elsewhere": func(l wrappedLogger) string { return methodValueElsewhere(l.Info) },
+		"method value": func(l wrappedLogger) string { return methodValueAt(l.Info) },
+		"method value elsewhere": func(l wrappedLogger) string {
+			return methodValueElsewhere(l.Info)
+		},
 	}
 	for name, log := range map[string]wrappedLogger{
 		"logger": l, "value": service{l}, "pointer": &service{l},

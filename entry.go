@@ -29,7 +29,9 @@ func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ..
 	}
 	var pc uintptr
 	if l.core.caller {
-		if pc = callsite.Fast(); pc == 0 {
+		if callsite.HasFast() {
+			pc = callsite.Fast()
+		} else {
 			pc = callsite.PC(0)[0]
 		}
 	}

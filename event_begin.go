@@ -78,8 +78,10 @@ func (l *Logger) begin(level Level, from *origin) *Event {
 		if from != nil && from.how == 0 {
 			site[0] = from.pc
 		} else if c.caller {
-			if site[0] = callsite.Fast(); site[0] == 0 {
-				runtime.Callers(2, site[:]) // 2 skips Callers and begin; callsite.PC would cost one frame more
+			if callsite.HasFast() {
+				site[0] = callsite.Fast()
+			} else {
+				runtime.Callers(2, site[:]) // 2 skips Callers and begin; PC would cost a frame more
 			}
 		}
 		e.addRest(site[0], from)

@@ -128,15 +128,13 @@ func (e *Event) caller(pc uintptr) *cachedText {
 // encodeCaller encodes the field of pc. If methods of nib were inlined there,
 // pc has the frames of all of them, and the first frame outside of nib is the
 // caller. A pc within a function of nib, or within a wrapper that the compiler
-// makes for methods called through interfaces, serves many callers and
-// determines none.
+// makes of a method, serves many callers and determines none.
 func (f *format) encodeCaller(pc uintptr) cachedText {
 	t, frame := cachedText{site: pc}, callsite.Frame(pc)
-	own := strings.HasPrefix(frame.Function, ownPrefix)
-	if pc == 0 || callsite.IsWrapper(frame) || own && strings.HasPrefix(runtime.FuncForPC(frame.Entry).Name(), ownPrefix) {
+	if pc == 0 || callsite.IsShared(pc, ownPrefix) {
 		return cachedText{none: true}
 	}
-	if own {
+	if strings.HasPrefix(frame.Function, ownPrefix) {
 		t.site = callsite.Outside(ownPrefix)
 		frame = callsite.Frame(t.site)
 	}

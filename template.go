@@ -75,7 +75,9 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 	}
 	var pc uintptr
 	if l.core.caller {
-		if pc = callsite.Fast(); pc == 0 {
+		if callsite.HasFast() {
+			pc = callsite.Fast()
+		} else {
 			pc = callsite.PC(0)[0]
 		}
 	}

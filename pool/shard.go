@@ -13,8 +13,8 @@ import (
 const cacheLine = 128
 
 // A table is a power of two of shards. Which of them a call uses only matters
-// for speed: place gives the same one to calls on the same goroutine most of the
-// time.
+// for speed: place gives the same one to calls on the same goroutine most of
+// the time.
 type table[T any] struct {
 	shards []shard[T]
 	mask   uintptr

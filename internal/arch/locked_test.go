@@ -15,26 +15,26 @@ import (
 // code. One takes 20 cycles on some processors and 7 on others, where no timing
 // shows that there is one too many.
 type fastPath struct {
-	name, from     string // from is the function where it begins
-	most, mostFast int    // locked instructions, without and with -tags nibfast
+	name, from string // from is the function where it begins
+	most       int    // locked instructions
 }
 
 // fastPaths are the paths whose locked instructions are limited. All branches
 // of their functions count, taken or not, except for calls of rareCalls.
 var fastPaths = []fastPath{
-	{"Pool.Get", "main.poolGet", 1, 0},
-	{"Pool.Put", "main.poolPut", 1, 0},
-	{"Buffers.Get", "main.buffersGet", 1, 0},
-	{"Buffers.Put", "main.buffersPut", 1, 0},
-	{"disabled call", "main.disabled", 0, 0},
-	{"Info().Msg into io.Discard", "main.message", 0, 0},
+	{"Pool.Get", "main.poolGet", 1},
+	{"Pool.Put", "main.poolPut", 1},
+	{"Buffers.Get", "main.buffersGet", 1},
+	{"Buffers.Put", "main.buffersPut", 1},
+	{"disabled call", "main.disabled", 0},
+	{"Info().Msg into io.Discard", "main.message", 0},
 	// Two lock and unlock; two are for lines that the writer itself has logged.
-	{"line to an io.Writer", root + "/internal/linewriter.(*Writer).Write", 4, 4},
+	{"line to an io.Writer", root + "/internal/linewriter.(*Writer).Write", 4},
 	// One reserves room; two wake sleeping goroutines.
-	{"WriteRecord of the spool", "main.record", 3, 3},
+	{"WriteRecord of the spool", "main.record", 3},
 	// One counts; three are on the paths of lines that the filter drops, and of
 	// filters that panic.
-	{"counter of a filter", "main.counted", 4, 4},
+	{"counter of a filter", "main.counted", 4},
 }
 
 // rareCalls are functions that usual calls do not execute, by the beginning of
@@ -45,7 +45,7 @@ var rareCalls = []string{
 	"pool.(*Buffers).open", "pool.(*Buffers).takeOversize", "pool.(*Buffers).dropOversize", "pool.(*Buffers).countOutgrown", "pool.(*Buffers).refuse",
 	"nib.(*Logger).sample", "nib.(*Event).misused", "nib.(*Event).run", "nib.callUser",
 	"nib.(*core).deliver", "nib.(*core).report", "callsite.(*Table[...]).Put", "lastresort.",
-	"clock.(*wallClock).renew", "clock.(*tickClock).renew",
+	"clock.(*wallClock).renew",
 	"linewriter.(*Writer).Write", "linewriter.(*Writer).queueUp", "linewriter.(*Writer).enqueue", "linewriter.(*Writer).writeAll",
 	"spool.(*Sink).retire", "spool.(*Sink).refuse", "spool.(*Sink).roll", "spool.(*Sink).waitSynced", "segment.(*twin).write",
 }
@@ -126,20 +126,14 @@ func (p *fastPath) locked(c code, rare []string, called map[string]bool) (found 
 	return found
 }
 
-func checkLocked(c code, fast bool, paths []fastPath, rare []string, called map[string]bool) (
-	v faults,
-) {
+func checkLocked(c code, paths []fastPath, rare []string, called map[string]bool) (v faults) {
 	for _, p := range paths {
 		if c[p.from] == nil {
 			v.add("%s: no function %s", p.name, p.from)
 		}
-		most := p.most
-		if fast {
-			most = p.mostFast
-		}
-		if found := p.locked(c, rare, called); len(found) > most {
+		if found := p.locked(c, rare, called); len(found) > p.most {
 			v.add("%s: %d locked instructions, want at most %d: %s",
-				p.name, len(found), most, strings.Join(found, ", "))
+				p.name, len(found), p.most, strings.Join(found, ", "))
 		}
 	}
 	return v
@@ -161,28 +155,24 @@ TEXT runtime.panicBounds(SB) /a/panic.go
 
 func TestLockedInstructions(t *testing.T) {
 	called := map[string]bool{}
-	paths := []fastPath{{"get", "main.get", 1, 0}, {"put", "main.put", 0, 0}}
-	mustFind(t, checkLocked(disassembled(badCode), false, paths, []string{"runtime."}, called),
+	paths := []fastPath{{"get", "main.get", 1}, {"put", "main.put", 0}}
+	mustFind(t, checkLocked(disassembled(badCode), paths, []string{"runtime."}, called),
 		"get: 2 locked instructions, want at most 1: main.get: XCHGL SI, 0(DX), pool.(*Pool[...]).next: LOCK",
 		"put: no function main.put")
 	if testing.Short() {
-		t.Skip("builds two programs")
+		t.Skip("builds a program")
 	}
 	if runtime.GOARCH != "amd64" {
 		t.Skipf("reads machine code of amd64, not of %s", runtime.GOARCH)
 	}
-	for _, tags := range []string{"", "nibfast"} {
-		// With the symbols, which objdump needs.
-		program := build(t, "testdata/locked/main.go", "-tags="+tags, "-ldflags=-w")
-		functions := `^main\.|^sync|^internal/sync|` + root
-		out, err := exec.Command("go", "tool", "objdump", "-s", functions, program).Output()
-		if err != nil {
-			t.Skipf("go tool objdump: %v", err)
-		}
-		c := disassembled(string(out))
-		for _, v := range checkLocked(c, tags == "nibfast", fastPaths, rareCalls, called) {
-			t.Errorf("-tags=%s: %s", tags, v)
-		}
+	program := build(t, "testdata/locked/main.go", "-ldflags=-w") // objdump needs the symbols
+	functions := `^main\.|^sync|^internal/sync|` + root
+	out, err := exec.Command("go", "tool", "objdump", "-s", functions, program).Output()
+	if err != nil {
+		t.Skipf("go tool objdump: %v", err)
+	}
+	for _, v := range checkLocked(disassembled(string(out)), fastPaths, rareCalls, called) {
+		t.Error(v)
 	}
 	for _, r := range rareCalls {
 		if !called[r] {

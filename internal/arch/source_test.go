@@ -30,18 +30,13 @@ func checkLicence(t *tree) (v faults) {
 	return v
 }
 
-// inNibfast reports whether a file belongs to the build with that tag.
-func inNibfast(name, text string) bool {
-	return strings.Contains(name, "_nibfast") && strings.Contains(text, "//go:build nibfast")
-}
-
 // checkUnsafe allows unsafe in one named file per package, and keeps linkname
 // out.
 func checkUnsafe(t *tree) (v faults) {
 	for _, s := range t.files {
 		name := path.Base(s.path)
 		generated := ast.IsGenerated(s.syntax) && within(s.folder, "examples") // by protoc
-		if inNibfast(name, s.text) || generated {
+		if generated {
 			continue
 		}
 		for _, spec := range s.syntax.Imports {
@@ -62,7 +57,7 @@ func checkUnsafe(t *tree) (v faults) {
 // Loads of arguments, stores of results and RET do not count.
 func checkAssembly(t *tree) (v faults) {
 	for name, text := range t.other {
-		if path.Ext(name) != ".s" || inNibfast(name, text) {
+		if path.Ext(name) != ".s" {
 			continue
 		}
 		n := 0

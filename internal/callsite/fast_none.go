@@ -4,8 +4,8 @@
 
 package callsite
 
-// HasFast reports whether this processor has [Fast].
-const HasFast = false
+// HasFast reports whether [Fast] may be called: not on this processor.
+func HasFast() bool { return false }
 
 // Fast returns 0 on this processor: use [PC].
 func Fast() uintptr { return 0 }

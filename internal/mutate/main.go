@@ -16,9 +16,8 @@
 // has printed.
 //
 // With -tags, it tests several builds, one after the other, and runs in the
-// later ones the mutants that survived before: "-tags /nibfast/invariants" are
-// the default build and two with a tag. A mutant is killed if one build kills
-// it.
+// later ones the mutants that survived before: "-tags /invariants" are the
+// default build and one with a tag. A mutant is killed if one build kills it.
 //
 // With -tests, it runs the tests of other packages, too, for a package that is
 // tested through the one that uses it: "-tests .,../.." are the tests of the
@@ -50,7 +49,7 @@ func main() {
 	jobs := flag.Int("jobs", 1, "test so many mutants at a time")
 	again := flag.String("again", "", "a `file` with the output of a run before: only mutants that it lists")
 	list := flag.Bool("uncovered", false, "list the mutants that no test executes")
-	tags := flag.String("tags", "", "build tags; /-separated for several builds, as in /nibfast/invariants")
+	tags := flag.String("tags", "", "build tags; /-separated for several builds, as in /invariants")
 	tests := flag.String("tests", ".", "comma-separated directories of the tests to run, relative to the package")
 	var opt options
 	flag.BoolVar(&opt.short, "short", true, "run the tests with -short")
