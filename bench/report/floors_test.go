@@ -45,8 +45,8 @@ var shortfalls = map[string]float64{
 	"intel-family6-model207: FileFields8, 0.25 of zerolog+lumberjack": 0.31,
 }
 
-// missedFloor returns how a contestant on a processor misses a floor, or how the
-// entry in shortfalls is of no use, or "".
+// missedFloor returns how a contestant on a processor misses a floor, or how
+// the entry in shortfalls is of no use, or "".
 func missedFloor(processor string, r *Results, contestant string, f floor) string {
 	nib, ok := r.Get(f.scenario, contestant, UnitTime)
 	other, also := r.Get(f.scenario, f.versus, UnitTime)

@@ -85,9 +85,9 @@ func (s *Sender) strong(st *state) bool {
 
 // proven reports whether the record is the reason why it is refused. If the
 // proof is not strong, the server has accepted another record between refusals
-// of a request with this one and of this one. This may also mean that the server
-// works no longer, so it is no proof if other records are refused, too, and for
-// a status that concerns records only for some of them.
+// of a request with this one and of this one. This may also mean that the
+// server works no longer, so it is no proof if other records are refused, too,
+// and for a status that concerns records only for some of them.
 func (s *Sender) proven(st *state) bool {
 	weak := st.first > 0 && st.first <= s.accepted && s.accepted <= st.last
 	if ofRecord(st.status) {

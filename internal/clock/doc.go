@@ -9,7 +9,8 @@
 // call more than 10 ms after the last measurement does that: there is no
 // goroutine, and no work without log lines.
 //
-// The time is as exact as two bracketing calls of time.Now, plus or minus 50 µs,
-// except in the 20 ms after the wall clock was set. Like time.Now's wall time it
-// may go back, by less than those 50 µs when the wall clock was not set.
+// The time is as exact as two bracketing calls of time.Now, plus or minus 50
+// µs, except in the 20 ms after the wall clock was set. Like time.Now's wall
+// time it may go back, by less than those 50 µs when the wall clock was not
+// set.
 package clock

@@ -12,8 +12,9 @@ const (
 	afterStep = int64(20 * time.Millisecond)
 )
 
-// A world has a wall clock and a monotonic clock that advance only when they are
-// read, now and then by the length of a preemption. It is for one goroutine.
+// A world has a wall clock and a monotonic clock that advance only when they
+// are read, now and then by the length of a preemption. It is for one
+// goroutine.
 type world struct {
 	rnd     *rand.Rand
 	pause   float64 // probability that a look is followed by a preemption
