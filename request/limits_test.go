@@ -32,7 +32,9 @@ func TestCharactersOfIDs(t *testing.T) {
 }
 
 func TestLengthOfClientIDs(t *testing.T) {
-	for n, want := range map[int]bool{0: false, 1: true, maxClientID: true, maxClientID + 1: false} {
+	for n, want := range map[int]bool{
+		0: false, 1: true, maxClientID: true, maxClientID + 1: false,
+	} {
 		if got := isClientID(strings.Repeat("x", n)); got != want {
 			t.Errorf("%d characters: got %v, want %v", n, got, want)
 		}
