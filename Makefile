@@ -50,10 +50,13 @@ test: arch $(TESTED:%=test/%) ## all tests of all modules that need nothing but 
 # The form of the sources. It finds text that is not formatted, code that does
 # not compile (tests included, on each system) and what vet knows, arrows,
 # budgets and words.
-form: gofmt arch-short $(addprefix vet/,$(filter-out $(LARGE),$(MODULES))) vet-newest vet-tags $(SYSTEMS:%=vet/%) ## gofmt, the rules of the architecture, vet of every module and system
+form: gofmt versions arch-short $(addprefix vet/,$(filter-out $(LARGE),$(MODULES))) vet-newest vet-tags $(SYSTEMS:%=vet/%) ## gofmt, one version of each dependency, the rules of the architecture, vet of every module and system
 
 gofmt:
 	@.ci/step '$@' 'out=$$($$($(NEWEST) $(GO) env GOROOT)/bin/gofmt -l .); [ -z "$$out" ] || { echo "gofmt -w would change:"; echo "$$out"; exit 1; }'
+
+versions: ## all modules require the same version of each dependency
+	@.ci/step '$@' 'awk -f .ci/versions $(MODULES:%=%/go.mod)'
 
 arch-short:
 	@.ci/step '$@' '$(TEST) -short -count=1 ./internal/arch/'
