@@ -35,7 +35,7 @@ func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Reco
 	}
 	res, err = d.sendOrder(ctx, l, batch)
 	switch {
-	case err == nil || res.Accepted > 0 || !errors.Is(l.err(), ErrEnded):
+	case err == nil || res.Accepted > 0 || !l.isEnded():
 		d.cut = cuts{}
 	case d.cut.first != head:
 		d.cut = cuts{first: head, n: 1}
@@ -55,6 +55,13 @@ type cuts struct {
 	first identity
 	n     int
 	tries int // calls of probe
+}
+
+// isEnded reports whether the receiver has ended the connection, perhaps by a
+// reset.
+func (l *link) isEnded() bool {
+	err := l.err()
+	return err != nil && !l.isOurs(err) && !errors.Is(err, ErrSilent)
 }
 
 // An identity identifies a record in a spool.
@@ -83,7 +90,7 @@ func (d *Destination) probe(ctx context.Context, l *link, batch []nib.Record) (d
 	case err == nil:
 		settled.Rejected = res.Rejected
 		return settled, nil
-	case !errors.Is(l.err(), ErrEnded):
+	case !l.isEnded():
 		return delivery.Result{}, err
 	}
 	reason := d.wrap(fmt.Errorf("%w: %w because of it, %d times, but accepts others", ErrRefused, ErrEnded, maxCuts+1))
