@@ -264,8 +264,9 @@ func (c *Client) once(ctx context.Context, body []byte) (Response, error) {
 	b := &requestBody{data: body}
 	defer b.detach()
 	req := (&http.Request{
-		Method: http.MethodPost, URL: c.url, Host: cmp.Or(c.c.Header.Get("Host"), c.url.Host), Header: c.c.Header.Clone(),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: http.MethodPost, URL: c.url, Host: cmp.Or(c.c.Header.Get("Host"), c.url.Host),
+		Header: c.c.Header.Clone(),
+		Proto:  "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Body: b, ContentLength: int64(len(body)), GetBody: b.again,
 	}).WithContext(ctx)
 	if len(body) == 0 {
@@ -286,7 +287,8 @@ func (c *Client) once(ctx context.Context, body []byte) (Response, error) {
 	defer resp.Body.Close()
 	most := int64(c.c.MaxResponse)
 	var text []byte
-	if resp.StatusCode != http.StatusSwitchingProtocols { // its body is the connection, which ctx does not end
+	// its body is the connection, which ctx does not end
+	if resp.StatusCode != http.StatusSwitchingProtocols {
 		text, err = io.ReadAll(io.LimitReader(resp.Body, max(most, most+1))) // the sum may overflow
 	}
 	r := Response{Status: resp.StatusCode, Header: resp.Header, after: retryAfter(resp.Header, time.Now())}
@@ -295,7 +297,8 @@ func (c *Client) once(ctx context.Context, body []byte) (Response, error) {
 		text, err = text[:c.c.MaxResponse], nil
 	}
 	if r.Body = text; err != nil {
-		return Response{}, c.fault(ctx, b, fmt.Errorf("the response %d is not complete: %w", r.Status, err))
+		return Response{}, c.fault(ctx, b, fmt.Errorf("the response %d is not complete: %w",
+			r.Status, err))
 	}
 	c.readable(&r)
 	return r, nil

@@ -21,7 +21,8 @@ import (
 
 // endlessServer answers a request with a status and a body that never ends, or
 // has some bytes and is then silent. It counts the bytes that were read.
-func endlessServer(status int, silent bool, read *int) func(context.Context, string, string) (net.Conn, error) {
+func endlessServer(status int, silent bool, read *int) func(context.Context, string,
+	string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		server, client := net.Pipe()
 		go func() {
@@ -56,7 +57,9 @@ func TestResponsesThatNeverEnd(t *testing.T) {
 				for _, closes := range []bool{false, true} {
 					synctest.Test(t, func(t *testing.T) {
 						read := 0
-						c, err := New(Config{URL: "http://server/", Dial: endlessServer(status, silent, &read), Timeout: timeout, DeliverTimeout: 1, MaxResponse: most})
+						c, err := New(Config{URL: "http://server/",
+							Dial: endlessServer(status, silent, &read), Timeout: timeout,
+							DeliverTimeout: 1, MaxResponse: most})
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -69,12 +72,16 @@ func TestResponsesThatNeverEnd(t *testing.T) {
 						begin := time.Now()
 						err = call(c)
 						took := time.Since(begin)
-						if took > limit || closes && took == limit && !errors.Is(err, delivery.ErrClosed) {
-							t.Errorf("status %d, %s, silent %v, closed %v: returned %v after %v", status, name, silent, closes, err, took)
+						if took > limit || closes && took == limit &&
+							!errors.Is(err, delivery.ErrClosed) {
+							t.Errorf("status %d, %s, silent %v, closed %v: returned %v after %v",
+								status, name, silent, closes, err, took)
 						}
 						_ = c.Close()
 						synctest.Wait()
-						if read > most+10_000 && (status >= 200 || status == http.StatusSwitchingProtocols) { // and the transport's buffer
+						// and the transport's buffer
+						if read > most+10_000 &&
+							(status >= 200 || status == http.StatusSwitchingProtocols) {
 							t.Errorf("status %d, %s: %d bytes were read", status, name, read)
 						}
 					})

@@ -19,10 +19,12 @@ import (
 )
 
 // Each request uses the current configuration of TLS, also if there is a
-// connection. The error of one that cannot be reloaded is reported once, and
-// the records are accepted.
+// connection. If it cannot be reloaded, the error is reported once, and the
+// records are accepted.
 func TestTLSIsReloaded(t *testing.T) {
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "200") }))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "200")
+	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	defer server.Close()
@@ -31,7 +33,9 @@ func TestTLSIsReloaded(t *testing.T) {
 	config, fault := distrusts, error(nil)
 	var reported []string
 	c, err := New(Config{
-		URL: server.URL, TLS: distrusts, ReloadTLS: func() (*tls.Config, error) { return config, fault }, DeliverTimeout: 1,
+		URL: server.URL, TLS: distrusts, ReloadTLS: func() (*tls.Config, error) {
+			return config, fault
+		}, DeliverTimeout: 1,
 		OnError: func(err error) { reported = append(reported, err.Error()) },
 	})
 	if err != nil {
@@ -50,10 +54,12 @@ func TestTLSIsReloaded(t *testing.T) {
 		config, fault, reported = step.config, step.fault, nil
 		c.after = time.Time{} // without a pause
 		res, err := s.Deliver(context.Background(), recordsOf(1))
-		if res.Accepted != step.accepted || (err == nil) != (step.err == "") || err != nil && !strings.Contains(err.Error(), step.err) {
+		if res.Accepted != step.accepted || (err == nil) != (step.err == "") || err != nil &&
+			!strings.Contains(err.Error(), step.err) {
 			t.Errorf("step %d: got %+v and %v, want %q", i, res, err, step.err)
 		}
-		if all := strings.Join(reported, "\n"); (all == "") != (step.err == "") || !strings.Contains(all, step.err) {
+		if all := strings.Join(reported, "\n"); (all == "") != (step.err == "") ||
+			!strings.Contains(all, step.err) {
 			t.Errorf("step %d: reported %q, want %q", i, all, step.err)
 		}
 	}

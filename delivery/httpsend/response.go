@@ -47,7 +47,8 @@ func (r Response) Err() error { return r.Error(string(r.Body[:min(len(r.Body), 4
 func (r Response) Error(message string) error {
 	text := r.prefix + ": " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status)
 	if to := r.Header.Get("Location"); r.Status/100 == 3 {
-		text += fmt.Sprintf(", a redirect to %q, which is not followed: change the URL", Excerpt(redirectTo(to), maxExcerpt))
+		text += fmt.Sprintf(", a redirect to %q, which is not followed: change the URL",
+			Excerpt(redirectTo(to), maxExcerpt))
 	}
 	if r.after > 0 {
 		text += ", retry after " + r.after.Round(time.Second).String()
@@ -62,9 +63,11 @@ func (r Response) Error(message string) error {
 // although it was not allowed to, and without the secrets of the request, which
 // a server may quote.
 func (c *Client) readable(r *Response) {
-	if encoding := strings.TrimSpace(r.Header.Get("Content-Encoding")); strings.EqualFold(encoding, "gzip") {
+	encoding := strings.TrimSpace(r.Header.Get("Content-Encoding"))
+	if strings.EqualFold(encoding, "gzip") {
 		if in, err := gzip.NewReader(bytes.NewReader(r.Body)); err == nil {
-			r.Body, _ = io.ReadAll(io.LimitReader(in, int64(c.c.MaxResponse))) // the beginning of an invalid one
+			// the beginning of an invalid one
+			r.Body, _ = io.ReadAll(io.LimitReader(in, int64(c.c.MaxResponse)))
 			r.Header.Del("Content-Encoding")
 			more, _ := in.Read(make([]byte, 1))
 			r.Truncated = r.Truncated || more > 0

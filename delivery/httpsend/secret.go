@@ -41,7 +41,8 @@ func secretsOf(h http.Header, u *url.URL) (list secrets) {
 				continue
 			}
 			add(strings.TrimSpace(credential))
-			if plain, err := base64.StdEncoding.DecodeString(credential); err == nil && strings.EqualFold(scheme, "Basic") {
+			if plain, err := base64.StdEncoding.DecodeString(credential); err == nil &&
+				strings.EqualFold(scheme, "Basic") {
 				_, password, _ := strings.Cut(string(plain), ":")
 				add(password)
 			}
@@ -51,7 +52,8 @@ func secretsOf(h http.Header, u *url.URL) (list secrets) {
 		name, raw, ok := strings.Cut(pair, "=")
 		if !ok { // the query may be nothing but a key
 			raw = pair
-		} else if plain, err := url.QueryUnescape(name); err != nil || !secretName.MatchString(plain) {
+		} else if plain, err := url.QueryUnescape(name); err != nil ||
+			!secretName.MatchString(plain) {
 			continue
 		}
 		add(raw)

@@ -16,7 +16,8 @@ import (
 )
 
 // echo answers each request with a text on its connection.
-func echo(answer func(*http.Request) string) func(context.Context, string, string) (net.Conn, error) {
+func echo(answer func(*http.Request) string) func(context.Context, string, string) (net.Conn,
+	error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		server, client := net.Pipe()
 		go func() {
@@ -40,10 +41,12 @@ func zip(text string) string {
 // No error and no response has a secret of the request or of a Location,
 // wherever the server quotes it.
 func TestSecretsStandInNoError(t *testing.T) {
-	header := http.Header{"Authorization": {"Basic dXNlcjpnZWhlaW0="}, "X-Api-Key": {"geheim-2"}, "Cookie": {"session=geheim-3"}}
+	header := http.Header{"Authorization": {"Basic dXNlcjpnZWhlaW0="}, "X-Api-Key": {"geheim-2"},
+		"Cookie": {"session=geheim-3"}}
 	body := func(status int, kind, text string) func(*http.Request) string {
 		return func(*http.Request) string {
-			return fmt.Sprintf("HTTP/1.1 %d x\r\n%s\r\nContent-Length: %d\r\n\r\n%s", status, kind, len(text), text)
+			return fmt.Sprintf("HTTP/1.1 %d x\r\n%s\r\nContent-Length: %d\r\n\r\n%s", status, kind,
+				len(text), text)
 		}
 	}
 	everything := "Basic dXNlcjpnZWhlaW0= geheim geheim-2 session=geheim-3 k%2Fgeheim-4 k/geheim-4"
@@ -62,13 +65,15 @@ func TestSecretsStandInNoError(t *testing.T) {
 		},
 		"an end": func(*http.Request) string { return "" },
 	} {
-		c, err := New(Config{URL: "http://server/v1?api_key=k%2Fgeheim-4&x=1", Header: header, Dial: echo(answer), DeliverTimeout: 1})
+		c, err := New(Config{URL: "http://server/v1?api_key=k%2Fgeheim-4&x=1", Header: header,
+			Dial: echo(answer), DeliverTimeout: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		post, postErr := c.Post(context.Background(), []byte("x"))
 		ping, pingErr := c.Ping(context.Background(), []byte("x"))
-		for _, text := range []string{fmt.Sprint(postErr), fmt.Sprint(pingErr), post.Err().Error(), ping.Err().Error(), string(post.Body)} {
+		for _, text := range []string{fmt.Sprint(postErr), fmt.Sprint(pingErr), post.Err().Error(),
+			ping.Err().Error(), string(post.Body)} {
 			for _, secret := range []string{"geheim", "dXNlcjpnZWhlaW0", "api_key=k"} {
 				if strings.Contains(text, secret) {
 					t.Errorf("%s: %q is in %q", name, secret, text)
@@ -80,7 +85,8 @@ func TestSecretsStandInNoError(t *testing.T) {
 		}
 		_ = c.Close()
 	}
-	if err := (Config{URL: "ftp://server/?api_key=geheim"}).Validate(); err == nil || strings.Contains(err.Error(), "geheim") {
+	if err := (Config{URL: "ftp://server/?api_key=geheim"}).Validate(); err == nil ||
+		strings.Contains(err.Error(), "geheim") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -88,7 +94,8 @@ func TestSecretsStandInNoError(t *testing.T) {
 // Masking keeps the length of a text, and everything that is not a secret.
 func TestMaskKeepsTheRest(t *testing.T) {
 	u := &url.URL{RawQuery: "filter_path=items&pipeline=orders&abc"}
-	s := secretsOf(http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer abcdef"}, "X-Token": {"abc"}}, u)
+	s := secretsOf(http.Header{"Content-Type": {"application/json"},
+		"Authorization": {"Bearer abcdef"}, "X-Token": {"abc"}}, u)
 	text := []byte(`{"a":"Bearer abcdef","b":"abcdefabcdef","c":"items orders application/json abc"}`)
 	s.mask(text)
 	if want := `{"a":"*************","b":"************","c":"items orders application/json abc"}`; string(text) != want {

@@ -16,8 +16,9 @@ import (
 
 const (
 	limitTime = time.Minute // the time after which requests may be twice as long again
-	minSlow   = 64 << 10    // the size below which requests do not become shorter because of timeouts
-	tolerance = 5           // requests that fail in a row before requests are divided
+	// the size below which requests do not become shorter because of timeouts
+	minSlow   = 64 << 10
+	tolerance = 5 // requests that fail in a row before requests are divided
 )
 
 // A Protocol writes the requests of a [Sender] and reads the responses.
@@ -32,8 +33,8 @@ type Protocol interface {
 
 	// Read reads a response for which OK reports true, and sets the status of
 	// each record of the request that was not accepted. An error means that the
-	// response does not show what happened to the records; one that wraps
-	// delivery.ErrTooLarge, that the response is too long.
+	// response does not show what happened to the records. If it is too long,
+	// the error wraps delivery.ErrTooLarge.
 	Read(resp Response, statuses []RecordStatus) error
 
 	// Error returns an error for any other response.
@@ -58,12 +59,12 @@ type RecordStatus struct {
 // A status alone does not show whether the server refuses a record or every
 // request, so a record is rejected for the status of a request only if the
 // server accepts another record between two requests with this one, and does
-// not refuse all others meanwhile. It is rejected at once after 400, 413 and
+// not refuse all others in this time. It is rejected at once after 400, 413 and
 // 422, which concern the record. After other statuses it must be refused
 // repeatedly, on its own, for 2 minutes, and for 10 minutes after those that
 // are temporary or faults of the configuration. Records that the server accepts
-// meanwhile are not sent again. If the server accepts no record, all of them
-// wait.
+// while another one waits are not sent again. If the server accepts no record,
+// all of them wait.
 type Sender struct {
 	client *Client
 	proto  Protocol
@@ -103,7 +104,7 @@ func (e finalError) Unwrap() error { return e.error }
 // Deliver implements [delivery.Destination]. It returns when all records are
 // accepted or rejected, when Config.DeliverTimeout is over, when the server
 // refuses a request for a reason that may last, or when ctx ends. An error with
-// all records accepted is that of Config.ReloadTLS. Calls must not overlap.
+// all records accepted comes from Config.ReloadTLS. Calls must not overlap.
 func (s *Sender) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	s.begin(batch)
 	begin := time.Now()
@@ -154,7 +155,10 @@ func (s *Sender) next() bool {
 	if s.suspects > 0 {
 		most = max(s.suspects/2, 1)
 	}
-	return s.pick(1, func(st *state) bool { return st.alone && ofRecord(st.status) && st.last < s.accepted }) ||
+	again := func(st *state) bool {
+		return st.alone && ofRecord(st.status) && st.last < s.accepted
+	}
+	return s.pick(1, again) ||
 		s.pick(most, func(st *state) bool { return st.refusals == 0 }) ||
 		s.pick(1, func(st *state) bool { return st.alone && !st.passed }) ||
 		s.pick(len(s.states), func(st *state) bool { return st.refusals > 0 && !st.alone })
@@ -215,7 +219,8 @@ func (s *Sender) send(ctx context.Context, batch []nib.Record) error {
 		s.suspect(resp.Status)
 		return nil
 	case resp.Status == http.StatusRequestEntityTooLarge:
-		return s.refused(resp.Status, fmt.Errorf("%w: %w", s.proto.Error(resp), delivery.ErrTooLarge))
+		return s.refused(resp.Status, fmt.Errorf("%w: %w", s.proto.Error(resp),
+			delivery.ErrTooLarge))
 	}
 	return s.refused(resp.Status, s.proto.Error(resp))
 }
@@ -238,7 +243,8 @@ func (s *Sender) suspect(status int) {
 // if the records must wait.
 func (s *Sender) refused(status int, err error) error {
 	s.suspect(status)
-	if s.failures++; !ofRecord(status) && s.suspects == 0 && s.probe < 0 && s.failures < tolerance && !s.states[s.want[0]].alone {
+	if s.failures++; !ofRecord(status) && s.suspects == 0 && s.probe < 0 &&
+		s.failures < tolerance && !s.states[s.want[0]].alone {
 		return s.pause(err)
 	}
 	if len(s.want) > 1 {
@@ -272,7 +278,8 @@ func (s *Sender) refused(status int, err error) error {
 		return nil
 	}
 	if s.holds {
-		err = fmt.Errorf("%s: the server accepts no record; all of them wait: %w", s.client.c.Name, err)
+		err = fmt.Errorf("%s: the server accepts no record; all of them wait: %w", s.client.c.Name,
+			err)
 	}
 	return s.pause(err)
 }
@@ -286,7 +293,7 @@ func (s *Sender) pause(err error) error {
 }
 
 // maxUnproven is the maximum number of records that are rejected together by a
-// server that has never accepted one, or has accepted none meanwhile.
+// server that has never accepted one, or has accepted none since.
 const maxUnproven = 16
 
 // read reads a response to a request that was not refused as a whole. An error

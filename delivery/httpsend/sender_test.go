@@ -143,7 +143,8 @@ func recordsOf(n int) []nib.Record {
 
 // deliverFor calls Deliver as a spool does, with a pause after each error, and
 // returns the rejections by line.
-func deliverFor(s *Sender, limit time.Duration, batch []nib.Record) (rejected map[string]string, left int) {
+func deliverFor(s *Sender, limit time.Duration, batch []nib.Record) (rejected map[string]string,
+	left int) {
 	rejected = map[string]string{}
 	for end := time.Now().Add(limit); len(batch) > 0 && time.Now().Before(end); {
 		res, err := s.Deliver(context.Background(), batch)
@@ -161,7 +162,8 @@ func deliverFor(s *Sender, limit time.Duration, batch []nib.Record) (rejected ma
 // statuses returns the statuses to test: all of them, or in short mode those
 // that are treated in different ways and some between them.
 func statuses() (list []int) {
-	special := []int{100, 101, 204, 302, 400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504}
+	special := []int{100, 101, 204, 302, 400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503,
+		504}
 	for status := 100; status < 600; status++ {
 		if !testing.Short() || status%50 == 7 || slices.Contains(special, status) {
 			list = append(list, status)
@@ -191,7 +193,8 @@ func TestOneRefusedRecordStopsNothing(t *testing.T) {
 	t.Logf("%d cases, at most %d requests", cases, most)
 }
 
-func checkOneRefused(t *testing.T, name string, status int, perItem bool, bad, n int) (requests int) {
+func checkOneRefused(t *testing.T, name string, status int, perItem bool, bad,
+	n int) (requests int) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := fmt.Sprint("r", bad)
 		s := &lineServer{perItem: perItem, refuse: func(line string) int {
@@ -214,14 +217,16 @@ func checkOneRefused(t *testing.T, name string, status int, perItem bool, bad, n
 		if left > 0 || len(rejected) != 1 || rejected[refused] == "" || !slices.Equal(s.got, want) {
 			t.Errorf("%s: %d left, rejected %q, got %q", name, left, rejected, s.got)
 		}
-		if reason := rejected[refused]; status >= 200 && status/100 != 2 && !strings.Contains(reason, strconv.Itoa(status)) {
+		if reason := rejected[refused]; status >= 200 && status/100 != 2 &&
+			!strings.Contains(reason, strconv.Itoa(status)) {
 			t.Errorf("%s: the reason is %q", name, reason)
 		}
 		status := status
 		if status < 200 && status != http.StatusSwitchingProtocols {
 			status = 0 // the connection ends without a response
 		}
-		if ofRecord(status) && (took > time.Second || requests > 4*n) || took > patience(status)+2*time.Minute || requests > 800 {
+		if ofRecord(status) && (took > time.Second || requests > 4*n) ||
+			took > patience(status)+2*time.Minute || requests > 800 {
 			t.Errorf("%s: %d requests in %v", name, requests, took)
 		}
 	})
@@ -237,7 +242,8 @@ func TestAllRefusedRecordsWait(t *testing.T) {
 				if status == http.StatusOK || n == 1 && accepted {
 					continue
 				}
-				name := fmt.Sprintf("status %d, accepted before %v, %d records", status, accepted, n)
+				name := fmt.Sprintf("status %d, accepted before %v, %d records", status, accepted,
+					n)
 				checkAllRefused(t, name, status, accepted, n)
 			}
 		}
@@ -266,8 +272,10 @@ func checkAllRefused(t *testing.T, name string, status int, accepted bool, n int
 			t.Errorf("%s: %d requests in 15 minutes", name, s.requests)
 		}
 		works = true
-		if rejected, left := deliverFor(d, time.Minute, recordsOf(n)); left > 0 || len(rejected) > 0 || len(s.got) != n {
-			t.Errorf("%s: when the server works again: %d left, rejected %q, %d arrived", name, left, rejected, len(s.got))
+		if rejected, left := deliverFor(d, time.Minute, recordsOf(n)); left > 0 ||
+			len(rejected) > 0 || len(s.got) != n {
+			t.Errorf("%s: when the server works again: %d left, rejected %q, %d arrived", name,
+				left, rejected, len(s.got))
 		}
 	})
 }
@@ -298,7 +306,8 @@ func TestRefusedRecordsAmongMany(t *testing.T) {
 			}}
 			rejected, left := deliverFor(s.sender(t, nil), time.Minute, recordsOf(n))
 			if left > 0 || len(rejected) != bad || len(s.got) != n-bad {
-				t.Errorf("%s: %d left, %d rejected, %d arrived", name, left, len(rejected), len(s.got))
+				t.Errorf("%s: %d left, %d rejected, %d arrived", name, left, len(rejected),
+					len(s.got))
 			}
 			if most := 30 + bad*30; s.requests > most {
 				t.Errorf("%s: %d requests, want at most %d", name, s.requests, most)
@@ -319,11 +328,13 @@ func TestLoneRefusedRecord(t *testing.T) {
 		}}
 		d, all := s.sender(t, nil), recordsOf(4)
 		for i, want := range []struct{ left, rejected int }{{0, 0}, {0, 1}, {1, 0}, {1, 0}} {
-			if rejected, left := deliverFor(d, time.Minute, all[i:i+1]); left != want.left || len(rejected) != want.rejected {
+			if rejected, left := deliverFor(d, time.Minute, all[i:i+1]); left != want.left ||
+				len(rejected) != want.rejected {
 				t.Errorf("record %d: %d left, rejected %q", i, left, rejected)
 			}
 		}
-		if rejected, left := deliverFor(d, time.Minute, append(all[3:4:4], all[0])); left > 0 || len(rejected) != 1 {
+		if rejected, left := deliverFor(d, time.Minute, append(all[3:4:4], all[0])); left > 0 ||
+			len(rejected) != 1 {
 			t.Errorf("with another record: %d left, rejected %q", left, rejected)
 		}
 	})
@@ -339,12 +350,15 @@ func TestMemoryOfAnotherBatch(t *testing.T) {
 			return http.StatusOK
 		}}
 		d, all := s.sender(t, nil), recordsOf(10)
-		if rejected, left := deliverFor(d, time.Second, all[:8]); left != 6 || len(rejected) > 0 || len(s.got) != 7 {
+		if rejected, left := deliverFor(d, time.Second, all[:8]); left != 6 || len(rejected) > 0 ||
+			len(s.got) != 7 {
 			t.Fatalf("%d left, rejected %q, got %q", left, rejected, s.got)
 		}
 		s.got = nil
-		other := slices.Concat(all[4:7], all[8:10], all[7:8]) // two were dropped, and r7 has another place
-		if _, left := deliverFor(d, time.Second, other); left > 0 || fmt.Sprint(s.got) != "[r8 r9 r7]" {
+		// two were dropped, and r7 has another place
+		other := slices.Concat(all[4:7], all[8:10], all[7:8])
+		if _, left := deliverFor(d, time.Second, other); left > 0 ||
+			fmt.Sprint(s.got) != "[r8 r9 r7]" {
 			t.Errorf("%d left, got %q", left, s.got)
 		}
 	})
@@ -371,8 +385,10 @@ func TestOutagesAreNoReasonToReject(t *testing.T) {
 				batch, works = batch[len(batch)-left:], 2
 			}
 			works = 1000
-			if rejected, left := deliverFor(d, 30*time.Minute, batch); len(rejected) > 0 || left > 0 || len(s.got) != 50 {
-				t.Errorf("status %d: rejected %q, %d left, %d arrived", status, rejected, left, len(s.got))
+			if rejected, left := deliverFor(d, 30*time.Minute, batch); len(rejected) > 0 ||
+				left > 0 || len(s.got) != 50 {
+				t.Errorf("status %d: rejected %q, %d left, %d arrived", status, rejected, left,
+					len(s.got))
 			}
 		})
 	}

@@ -51,7 +51,8 @@ func patience(status int) time.Duration {
 	switch {
 	case ofRecord(status):
 		return 0
-	case status == 0 || status/100 == 4 || status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout:
+	case status == 0 || status/100 == 4 || status == http.StatusBadGateway ||
+		status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout:
 		return temporaryTime
 	}
 	return lastingTime
@@ -131,7 +132,8 @@ func (s *Sender) settle() {
 		}
 		lone := s.lone(st)
 		wait := patience(st.status)
-		if !s.proven(st) && !lone || wait > 0 && (st.refusals < minRefusals || time.Since(st.since) < wait) {
+		if !s.proven(st) && !lone || wait > 0 &&
+			(st.refusals < minRefusals || time.Since(st.since) < wait) {
 			continue
 		}
 		if lone {
@@ -208,7 +210,8 @@ func (m *memory) store(batch []nib.Record, states []state) {
 	}
 	for i := range last + 1 {
 		r := &batch[i]
-		m.list = append(m.list, remembered{r.Spool, r.Seq, maphash.Bytes(m.seed, r.Line), states[i]})
+		m.list = append(m.list, remembered{r.Spool, r.Seq, maphash.Bytes(m.seed, r.Line),
+			states[i]})
 	}
 }
 

@@ -90,7 +90,8 @@ func (b *bulk) Read(resp httpsend.Response, statuses []httpsend.RecordStatus) er
 		case status == http.StatusConflict:
 			present++
 		default:
-			statuses[n-1] = httpsend.RecordStatus{Err: itemError(status, fault), Status: statusOf(status, fault)}
+			statuses[n-1] = httpsend.RecordStatus{Err: itemError(status, fault),
+				Status: statusOf(status, fault)}
 		}
 	}
 	if n != len(statuses) {
@@ -126,7 +127,8 @@ func isEmptyRequest(resp httpsend.Response) bool {
 	fault, _ := (&nib.Record{Line: resp.Body}).Lookup("error")
 	_, reason := readFault(fault)
 	return resp.Status == http.StatusBadRequest &&
-		(strings.Contains(reason, "body is required") || strings.Contains(reason, "no requests added"))
+		(strings.Contains(reason, "body is required") ||
+			strings.Contains(reason, "no requests added"))
 }
 
 // statusOf returns the status of an item. An error with status 400 that
@@ -138,7 +140,8 @@ func statusOf(status int, fault []byte) int {
 	case "index_closed_exception", "invalid_index_name_exception", "validation_exception": // the last one: too many shards
 		ofIndex = true
 	case "illegal_argument_exception":
-		ofIndex = strings.HasPrefix(reason, "Validation Failed: ") || strings.HasPrefix(reason, "no write index is defined for alias [") ||
+		ofIndex = strings.HasPrefix(reason, "Validation Failed: ") ||
+			strings.HasPrefix(reason, "no write index is defined for alias [") ||
 			strings.HasPrefix(reason, "pipeline with id [")
 	}
 	if status == 0 || ofIndex {

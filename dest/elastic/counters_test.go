@@ -26,8 +26,8 @@ func TestCountersAreShownUnderTheirNames(t *testing.T) {
 	for range 2 {
 		d.client.Delay(errors.New("busy"))
 	}
-	d.created.Store(11)
-	d.present.Store(12)
+	d.bulk.created.Store(11)
+	d.bulk.present.Store(12)
 	d.rejected.Store(13)
 	want := Stats{Records: 11, Present: 12, Rejected: 13, Requests: 3, Failures: 2, Bytes: 300}
 	if got := d.Stats(); got != want {

@@ -76,7 +76,9 @@ func New(server, index string, c Config) (*Destination, error) {
 	header.Set("Content-Type", "application/x-ndjson")
 	config := httpsend.Config{
 		Name: "nib/elastic", URL: server + "/" + url.PathEscape(index) + "/_bulk?" + query.Encode(),
-		Header: header, TLS: c.TLS, ReloadTLS: c.reload, Timeout: c.Timeout, DeliverTimeout: c.DeliverTimeout, MaxResponse: maxResponse, OnError: c.OnError, Dial: c.Dial,
+		Header: header, TLS: c.TLS, ReloadTLS: c.reload, Timeout: c.Timeout,
+		DeliverTimeout: c.DeliverTimeout, MaxResponse: maxResponse, OnError: c.OnError,
+		Dial: c.Dial,
 	}
 	if c.Compression == "gzip" {
 		config.Encoding, config.Compress = "gzip", httpsend.Gzip()

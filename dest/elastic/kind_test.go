@@ -108,7 +108,8 @@ func TestServerBehindAPath(t *testing.T) {
 		paths = nil
 		_, err = d.Deliver(context.Background(), batchOf(1))
 		err = errors.Join(err, d.Ping(context.Background()), d.Close())
-		if want := slices.Repeat([]string{"POST " + want + "/logs/_bulk"}, 2); err != nil || !slices.Equal(paths, want) {
+		if want := slices.Repeat([]string{"POST " + want + "/logs/_bulk"}, 2); err != nil ||
+			!slices.Equal(paths, want) {
 			t.Errorf("%q: got %q and %v, want %q", prefix, paths, err, want)
 		}
 	}
@@ -164,7 +165,7 @@ func mallocsOf(t *testing.T, d *Destination, batch []nib.Record) uint64 {
 	return least
 }
 
-// Ping needs no right but that of sending to _bulk, and reports what would make
+// Ping needs only the right to send to _bulk, and reports what would make
 // Deliver fail.
 func TestPing(t *testing.T) {
 	const empty = `{"error":{"type":"parse_exception","reason":"request body is required"},"status":400}`
@@ -192,7 +193,8 @@ func TestPing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Ping(context.Background()); tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+		if err := d.Ping(context.Background()); tt.want == "" && err != nil || tt.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%d %s: got %v, want %q", tt.status, tt.body, err, tt.want)
 		}
 		h.Close()
@@ -226,7 +228,8 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 			}
 		}
 		res, err := d.Deliver(context.Background(), batchOf(1))
-		if res.Accepted != 1 || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if res.Accepted != 1 || (err == nil) != (want == "") || err != nil &&
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("call %d: got %+v and %v, want %q", i, res, err, want)
 		}
 	}

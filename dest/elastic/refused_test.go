@@ -13,8 +13,7 @@ import (
 	"testing/synctest"
 )
 
-// refusal answers a request with a status, also with one that net/http does not
-// send.
+// refusal answers a request with a status, also if net/http does not send it.
 func refusal(w http.ResponseWriter, code int) {
 	if code >= 200 {
 		w.WriteHeader(code)
@@ -36,7 +35,8 @@ func TestOneRefusedDocumentStopsNothing(t *testing.T) {
 	const n = 3
 	cases := 0
 	for code := 100; code < 600; code++ {
-		special := []int{100, 101, 204, 302, 400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504}
+		special := []int{100, 101, 204, 302, 400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503,
+			504}
 		if testing.Short() && !slices.Contains(special, code) {
 			continue
 		}
@@ -53,8 +53,8 @@ func TestOneRefusedDocumentStopsNothing(t *testing.T) {
 	t.Logf("%d cases", cases)
 }
 
-// checkRefused checks that the document with the index bad is rejected; n is
-// that of all.
+// checkRefused checks that the document with the index bad is rejected; with
+// index n, all are bad.
 func checkRefused(t *testing.T, code int, perItem bool, bad, n int) {
 	batch := batchOf(n)
 	isBad := func(text []byte) bool {
@@ -84,9 +84,11 @@ func checkRefused(t *testing.T, code int, perItem bool, bad, n int) {
 	}
 	defer d.Close()
 	name := fmt.Sprintf("status %d, per item %v, document %d of %d", code, perItem, bad, n)
-	ofDocument := perItem && (code == 400 || code == 413 || code == 422) // the server has identified it
+	// the server has identified it
+	ofDocument := perItem && (code == 400 || code == 413 || code == 422)
 	if bad == n && !ofDocument {
-		if rejected, left := deliverSome(d, batch, 40); len(rejected) > 0 || left != n || len(s.order) > 0 {
+		if rejected, left := deliverSome(d, batch, 40); len(rejected) > 0 || left != n ||
+			len(s.order) > 0 {
 			t.Errorf("%s: %d left, rejected %q, %d documents", name, left, rejected, len(s.order))
 		}
 		works = true
@@ -99,7 +101,8 @@ func checkRefused(t *testing.T, code int, perItem bool, bad, n int) {
 	if ofDocument && bad == n {
 		want = n
 	}
-	if len(rejected) != want || len(s.order) != n-want || want == 1 && !strings.HasPrefix(rejected[0], idOf(&batch[bad])) {
+	if len(rejected) != want || len(s.order) != n-want || want == 1 &&
+		!strings.HasPrefix(rejected[0], idOf(&batch[bad])) {
 		t.Errorf("%s: rejected %q, %d documents", name, rejected, len(s.order))
 	}
 	if s.requests > 1000 {
@@ -107,7 +110,7 @@ func checkRefused(t *testing.T, code int, perItem bool, bad, n int) {
 	}
 }
 
-// Documents that get 500 for ever are rejected, and the others are created; the
+// Documents that always get 500 are rejected, and the others are created; the
 // requests that are repeated have none of these.
 func TestItemsThatFailForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -151,8 +154,10 @@ func TestRefusedRequestIsRepeatedWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer d.Close()
-		if rejected, _ := deliverAll(t, d, batchOf(100)); len(rejected) > 0 || s.requests != 5 || len(s.order) != 100 {
-			t.Errorf("%d documents after %d requests, rejected %q", len(s.order), s.requests, rejected)
+		if rejected, _ := deliverAll(t, d, batchOf(100)); len(rejected) > 0 || s.requests != 5 ||
+			len(s.order) != 100 {
+			t.Errorf("%d documents after %d requests, rejected %q", len(s.order), s.requests,
+				rejected)
 		}
 	})
 }

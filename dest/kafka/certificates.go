@@ -21,7 +21,8 @@ type certificates struct {
 
 // dialer returns a function that opens connections with the current
 // certificates.
-func (c *certificates) dialer(timeout time.Duration) func(ctx context.Context, network, addr string) (net.Conn, error) {
+func (c *certificates) dialer(timeout time.Duration) func(ctx context.Context, network,
+	addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()

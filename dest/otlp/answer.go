@@ -37,7 +37,8 @@ func (d *Destination) accepted(resp httpsend.Response, n int) (reason, err error
 		rejected = uint64(n)
 	}
 	if n > 0 && rejected == uint64(n) {
-		return resp.Error("partial success, all records of the request were rejected: " + message), nil
+		return resp.Error("partial success, all records of the request were rejected: " + message),
+			nil
 	}
 	d.records.Add(uint64(n))
 	d.partial.Add(rejected)

@@ -68,7 +68,8 @@ func New(url string, c Config) (*Destination, error) {
 		header.Set("User-Agent", "nib-otlp")
 	}
 	d.client, err = httpsend.New(httpsend.Config{
-		Name: "nib/otlp", URL: url, Header: header, TLS: c.TLS, ReloadTLS: c.reload, Encoding: encoding, Compress: compress,
+		Name: "nib/otlp", URL: url, Header: header, TLS: c.TLS, ReloadTLS: c.reload,
+		Encoding: encoding, Compress: compress,
 		Timeout: c.Timeout, DeliverTimeout: c.DeliverTimeout, MaxResponse: maxResponse, OnError: c.OnError, Dial: c.Dial,
 	})
 	if err != nil {

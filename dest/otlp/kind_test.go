@@ -214,7 +214,8 @@ func TestMetricsHaveNoKey(t *testing.T) {
 	}
 	defer d.Close()
 	for m := range d.Metrics() {
-		if got := fmt.Sprint(m.Labels); !strings.Contains(got, "https://logs:4318/v1/logs") || strings.Contains(got, "geheim") {
+		if got := fmt.Sprint(m.Labels); !strings.Contains(got, "https://logs:4318/v1/logs") ||
+			strings.Contains(got, "geheim") {
 			t.Errorf("%s has the labels %s", m.Name, got)
 		}
 	}
@@ -246,7 +247,8 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 			}
 		}
 		res, err := d.Deliver(context.Background(), []nib.Record{{Line: []byte("{}\n")}})
-		if res.Accepted != 1 || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if res.Accepted != 1 || (err == nil) != (want == "") || err != nil &&
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("call %d: got %+v and %v, want %q", i, res, err, want)
 		}
 	}

@@ -4,16 +4,11 @@ package otlp
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
-	"errors"
 	"math"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
@@ -33,32 +28,6 @@ func TestLimitsOfAConfig(t *testing.T) {
 			t.Errorf("%+v: got %v, want valid: %v", c.config, err, c.valid)
 		}
 	}
-}
-
-// A limit that was lowered doubles after limitTime, until it is MaxRequest.
-func TestLimitRises(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		refuse := func(context.Context, string, string) (net.Conn, error) {
-			return nil, errors.New("refused")
-		}
-		for _, c := range []struct {
-			limit, want int
-			since       time.Duration
-		}{
-			{100, 100, limitTime}, {100, 200, limitTime + 1}, {500, 1000, time.Hour},
-			{501, 1000, time.Hour}, {999, 1000, time.Hour}, {1000, 1000, time.Hour},
-		} {
-			d, err := New("http://collector:4318/v1/logs", Config{MaxRequest: 1000, Dial: refuse})
-			if err != nil {
-				t.Fatal(err)
-			}
-			d.limit, d.limited = c.limit, time.Now().Add(-c.since)
-			if _, _, err := d.send(t.Context(), nil); err == nil || d.limit != c.want {
-				t.Errorf("%d after %v: got %d and %v, want %d", c.limit, c.since, d.limit, err, c.want)
-			}
-			_ = d.Close()
-		}
-	})
 }
 
 func TestRecordsOfMaxRequest(t *testing.T) {
@@ -194,12 +163,12 @@ func TestPartialSuccess(t *testing.T) {
 		d := &Destination{c: Config{OnError: func(error) { reported++ }}}
 		in := append([]byte{partialRejected << 3, c.rejected, partialMessage<<3 | 2, byte(len(c.message))},
 			c.message...)
-		reason := d.accepted(httpsend.Response{
+		reason, err := d.accepted(httpsend.Response{
 			Status: http.StatusOK, Header: http.Header{"Content-Type": {contentType}},
 			Body: append([]byte{responsePartial<<3 | 2, byte(len(in))}, in...),
 		}, c.n)
-		if all := errors.As(reason, new(refusedAll)); all != c.all || d.partial.Load() != c.partial {
-			t.Errorf("%+v: got %v and %d partly rejected", c, reason, d.partial.Load())
+		if err != nil || (reason != nil) != c.all || d.partial.Load() != c.partial {
+			t.Errorf("%+v: got %v, %v and %d partly rejected", c, reason, err, d.partial.Load())
 		}
 		if reported != c.reported {
 			t.Errorf("%+v: got %d reports", c, reported)

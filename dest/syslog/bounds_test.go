@@ -100,7 +100,8 @@ func TestDefaultNameWithoutArguments(t *testing.T) {
 func TestPathOfASocketMayHave107Bytes(t *testing.T) {
 	root := filepath.VolumeName(t.TempDir()) + string(filepath.Separator)
 	for n, want := range map[int]bool{107: true, 108: false} {
-		if _, err := New("unix", root+strings.Repeat("x", n-len(root)), Config{}); (err == nil) != want {
+		if _, err := New("unix", root+strings.Repeat("x", n-len(root)),
+			Config{}); (err == nil) != want {
 			t.Errorf("%d bytes: got %v", n, err)
 		}
 	}

@@ -66,7 +66,7 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 		return nil
 	}
 	asked := false
-	if d.tls != nil {
+	if d.certs.config != nil {
 		c := noteRequest(d.currentTLS(), &asked)
 		began := time.Now()
 		t := tls.Client(l, c)
@@ -113,24 +113,31 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 	return nil
 }
 
+// certificates are the configuration of TLS, and its files.
+type certificates struct {
+	config *tls.Config // nil if the network does not use TLS
+	loaded *tls.Config // what config was made from
+	fault  error       // of reading the files again, until Deliver returns it
+}
+
 // currentTLS returns the configuration for a new connection. If its files have
 // changed and cannot be used, it is the previous one, and Deliver returns the
 // error.
 func (d *Destination) currentTLS() *tls.Config {
 	if d.config.reload == nil {
-		return d.tls
+		return d.certs.config
 	}
 	c := d.config
 	var err error
 	if c.TLS, err = c.reload(); err != nil {
-		d.tlsFault = err
+		d.certs.fault = err
 	}
-	if c.TLS != d.loaded {
+	if c.TLS != d.certs.loaded {
 		if changed, err := c.tlsConfig(d.addr); err == nil { // as when the Destination was made
-			d.tls, d.loaded = changed, c.TLS
+			d.certs.config, d.certs.loaded = changed, c.TLS
 		}
 	}
-	return d.tls
+	return d.certs.config
 }
 
 // datagramBuffer is the number of unread bytes that the socket may hold.

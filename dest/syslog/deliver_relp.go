@@ -26,7 +26,7 @@ var ErrRefused = errors.New("the receiver refused the record")
 // receiver may also end the connection because of a record.
 func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Record) (res delivery.Result, err error) {
 	head := identityOf(&batch[0])
-	if d.cut.n >= maxCuts && len(batch) > 1 && d.cut.first == head {
+	if d.refusals.cut.n >= maxCuts && len(batch) > 1 && d.refusals.cut.first == head {
 		return d.probe(ctx, l, batch)
 	}
 	d.order = d.order[:0]
@@ -36,13 +36,19 @@ func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Reco
 	res, err = d.sendOrder(ctx, l, batch)
 	switch {
 	case err == nil || res.Accepted > 0 || !l.isEnded():
-		d.cut = cuts{}
-	case d.cut.first != head:
-		d.cut = cuts{first: head, n: 1}
+		d.refusals.cut = cuts{}
+	case d.refusals.cut.first != head:
+		d.refusals.cut = cuts{first: head, n: 1}
 	default:
-		d.cut.n++
+		d.refusals.cut.n++
 	}
 	return res, err
+}
+
+// refusals is what is known about the records that the receiver refuses.
+type refusals struct {
+	credit bool // a record was accepted, and none was rejected on the credit of it
+	cut    cuts // connections that ended at the same record
 }
 
 // maxCuts is the number of connections in a row that the receiver ends at the
@@ -73,9 +79,10 @@ func identityOf(r *nib.Record) identity { return identity{r.Spool, r.Seq} }
 // receiver accepts the other one, and ends the connection because of the first
 // one again, the first one is rejected. The other one is the second one, or in
 // later calls a later one, which arrives twice.
-func (d *Destination) probe(ctx context.Context, l *link, batch []nib.Record) (delivery.Result, error) {
-	other := 1 + d.cut.tries%(len(batch)-1)
-	d.cut.tries, d.cut.n = d.cut.tries+1, 0
+func (d *Destination) probe(ctx context.Context, l *link, batch []nib.Record) (delivery.Result,
+	error) {
+	other := 1 + d.refusals.cut.tries%(len(batch)-1)
+	d.refusals.cut.tries, d.refusals.cut.n = d.refusals.cut.tries+1, 0
 	d.order = append(d.order[:0], other)
 	if res, err := d.sendOrder(ctx, l, batch); err != nil || len(res.Rejected) > 0 {
 		return delivery.Result{}, err
@@ -93,14 +100,16 @@ func (d *Destination) probe(ctx context.Context, l *link, batch []nib.Record) (d
 	case !l.isEnded():
 		return delivery.Result{}, err
 	}
-	reason := d.wrap(fmt.Errorf("%w: %w because of it, %d times, but accepts others", ErrRefused, ErrEnded, maxCuts+1))
+	reason := d.wrap(fmt.Errorf("%w: %w because of it, %d times, but accepts others", ErrRefused,
+		ErrEnded, maxCuts+1))
 	settled.Rejected = []delivery.Rejection{{Index: 0, Reason: reason}}
 	return settled, err
 }
 
 // sendOrder sends the records whose indexes are in d.order, and waits for all
 // responses.
-func (d *Destination) sendOrder(ctx context.Context, l *link, batch []nib.Record) (res delivery.Result, err error) {
+func (d *Destination) sendOrder(ctx context.Context, l *link,
+	batch []nib.Record) (res delivery.Result, err error) {
 	refused, open, err := d.sendCommands(ctx, l, batch, &res)
 	sent := len(d.ends)
 	for n := 1; n < attempts && err == nil && len(refused) > 0; n++ {
@@ -112,10 +121,11 @@ func (d *Destination) sendOrder(ctx context.Context, l *link, batch []nib.Record
 	}
 	res.Accepted = open
 	if err == nil && sent > 0 {
-		if len(refused) == sent && (sent > 1 || !d.credit) {
-			err = fmt.Errorf("every record is refused; they wait: %w", errors.Unwrap(refused[0].Reason))
+		if len(refused) == sent && (sent > 1 || !d.refusals.credit) {
+			err = fmt.Errorf("every record is refused; they wait: %w",
+				errors.Unwrap(refused[0].Reason))
 		}
-		d.credit = len(refused) < sent
+		d.refusals.credit = len(refused) < sent
 	}
 	if err != nil && len(refused) > 0 {
 		res.Accepted = min(open, refused[0].Index)

@@ -36,12 +36,9 @@ type Destination struct {
 	sizes    []size // of the records of the batch
 	most     int    // maximum number of records sent to a stream at a time; 0 if there is no limit
 	session  *session
-	order    []int       // indexes of the records to send with RELP
-	tls      *tls.Config // nil if the network does not use TLS
-	loaded   *tls.Config // what tls was made from
-	tlsFault error       // of reading its files again, until Deliver returns it
-	cut      cuts        // RELP: connections that ended at the same record
-	credit   bool        // RELP: a record was accepted, and none was rejected on the credit of it
+	order    []int // indexes of the records to send with RELP
+	certs    certificates
+	refusals refusals
 	timer    *time.Timer
 }
 
@@ -97,10 +94,10 @@ func New(network, addr string, c Config) (*Destination, error) {
 		return nil, err
 	}
 	if n.tls {
-		if d.tls, err = c.tlsConfig(addr); err != nil {
+		if d.certs.config, err = c.tlsConfig(addr); err != nil {
 			return nil, err
 		}
-		d.loaded = c.TLS
+		d.certs.loaded = c.TLS
 	} else if c.TLS != nil {
 		return nil, fmt.Errorf("nib/syslog: Config.TLS is set, but network %s does not use TLS", network)
 	}
@@ -164,9 +161,9 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	}
 	defer d.release()
 	res, err := d.deliver(ctx, batch)
-	if d.tlsFault != nil {
-		err = errors.Join(err, d.wrap(d.tlsFault))
-		d.tlsFault = nil
+	if d.certs.fault != nil {
+		err = errors.Join(err, d.wrap(d.certs.fault))
+		d.certs.fault = nil
 	}
 	return res, err
 }

@@ -69,11 +69,15 @@ func TestOneRefusedOrAll(t *testing.T) {
 				works = false
 				res, err := d.Deliver(t.Context(), batchOf(0, n))
 				waits := bad == n && n > 1 || n == 1 && !accepted
-				if waits && (res.Accepted > 0 || len(res.Rejected) > 0 || !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "they wait")) {
-					t.Errorf("all of %d, accepted before %v: got %+v and %v, want that they wait", n, accepted, res, err)
+				if waits && (res.Accepted > 0 || len(res.Rejected) > 0 ||
+					!errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "they wait")) {
+					t.Errorf("all of %d, accepted before %v: got %+v and %v, want that they wait",
+						n, accepted, res, err)
 				}
-				if got := indexesOf(res.Rejected); !waits && (err != nil || res.Accepted != n || !slices.Equal(got, []int{min(bad, n-1)})) {
-					t.Errorf("record %d of %d, accepted before %v: got %+v and %v", bad, n, accepted, res, err)
+				if got := indexesOf(res.Rejected); !waits &&
+					(err != nil || res.Accepted != n || !slices.Equal(got, []int{min(bad, n-1)})) {
+					t.Errorf("record %d of %d, accepted before %v: got %+v and %v", bad, n,
+						accepted, res, err)
 				}
 			}
 		}
@@ -109,7 +113,8 @@ func TestConnectionEndsBecauseOfARecord(t *testing.T) {
 				}
 				done += res.Accepted
 			}
-			if bad == n && (done > 0 || len(rejected) > 0) || bad < n && (done < n || !slices.Equal(rejected, []int{bad})) {
+			if bad == n && (done > 0 || len(rejected) > 0) || bad < n &&
+				(done < n || !slices.Equal(rejected, []int{bad})) {
 				t.Errorf("record %d of %d: %d are settled, rejected %v", bad, n, done, rejected)
 			}
 		}
@@ -422,7 +427,8 @@ func TestBytesDoNotCountRepeats(t *testing.T) {
 			d = dial(t, "relp", newRELP(t, server).addr, Config{})
 		} else {
 			d = dial(t, "tcp", "127.0.0.1:1", Config{})
-			d.use(scripted(&script{steps: []step{{100, &net.OpError{Op: "write", Err: errors.New("broken pipe")}}}}, Config{}))
+			d.use(scripted(&script{steps: []step{{100,
+				&net.OpError{Op: "write", Err: errors.New("broken pipe")}}}}, Config{}))
 		}
 		batch := batchOf(0, 6)
 		want := 0

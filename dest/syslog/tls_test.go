@@ -241,7 +241,8 @@ func TestTLSFilesAreReadAgain(t *testing.T) {
 	file, at := filepath.Join(t.TempDir(), "ca.pem"), time.Unix(1e9, 0)
 	write := func(text []byte) {
 		at = at.Add(time.Second)
-		if err := errors.Join(os.WriteFile(file, text, 0o600), os.Chtimes(file, at, at)); err != nil {
+		if err := errors.Join(os.WriteFile(file, text, 0o600),
+			os.Chtimes(file, at, at)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -273,7 +274,8 @@ func TestTLSFilesAreReadAgain(t *testing.T) {
 			l.fail(io.ErrClosedPipe) // the next call makes a connection
 		}
 		res, err := d.Deliver(t.Context(), batchOf(i, i+1))
-		if res.Accepted != step.accepted || (err == nil) != (step.err == "") || err != nil && !strings.Contains(err.Error(), step.err) {
+		if res.Accepted != step.accepted || (err == nil) != (step.err == "") || err != nil &&
+			!strings.Contains(err.Error(), step.err) {
 			t.Errorf("step %d: got %+v and %v, want %q", i, res, err, step.err)
 		}
 	}

@@ -72,7 +72,8 @@ func Append(dst []byte, e *Entry) []byte {
 
 // isObject reports whether line is one JSON object on one line, in UTF-8.
 func isObject(line []byte) bool {
-	return len(line) > 0 && line[0] == '{' && line[len(line)-1] == '}' && bytes.IndexByte(line, '\n') < 0 &&
+	return len(line) > 0 && line[0] == '{' && line[len(line)-1] == '}' &&
+		bytes.IndexByte(line, '\n') < 0 &&
 		utf8.Valid(line) && jsonread.ErrorOffset(line, maxDepth) < 0
 }
 

@@ -17,13 +17,16 @@ import (
 func check(t *testing.T, e Entry) {
 	t.Helper()
 	text := Append(nil, &e)
-	if bytes.Count(text, []byte{'\n'}) != 1 || !bytes.HasSuffix(text, []byte("}\n")) || !json.Valid(text) || !utf8.Valid(text) {
+	if bytes.Count(text, []byte{'\n'}) != 1 || !bytes.HasSuffix(text, []byte("}\n")) ||
+		!json.Valid(text) || !utf8.Valid(text) {
 		t.Fatalf("%q is not one line of JSON", text)
 	}
 	got, ok := Parse(text)
 	r, want := got.Record, e.Record
-	if !ok || r.Seq != want.Seq || r.Spool != want.Spool || r.Time != want.Time || r.Level != want.Level ||
-		r.Logger != strings.ToValidUTF8(want.Logger, "\ufffd") && utf8.ValidString(want.Logger) || !bytes.Equal(r.Line, want.Line) {
+	if !ok || r.Seq != want.Seq || r.Spool != want.Spool || r.Time != want.Time ||
+		r.Level != want.Level ||
+		r.Logger != strings.ToValidUTF8(want.Logger, "\ufffd") && utf8.ValidString(want.Logger) ||
+		!bytes.Equal(r.Line, want.Line) {
 		t.Fatalf("read %v %+v from %q, want %+v", ok, r, text, want)
 	}
 	if at := offsetOf(want.Line, want.Message); at >= 0 {
@@ -45,16 +48,20 @@ func check(t *testing.T, e Entry) {
 // planted are lines that could pass for something else in an entry.
 var planted = []string{
 	"", "\n", "{}", "{}\n", "{", "}\n", "{}{}\n", "[]\n", "\"a\"\n", "\"a\n", "1\n", "null\n", " {}\n", "{} \n", "{\n}\n", "{\r}\n", "{}\r\n", "a\n\n",
-	`{"a":1},"seq":99,"spool":"00000000000000ff","line":{"b":2}` + "\n", `{"a":1},"line":{"b":2}` + "\n",
+	`{"a":1},"seq":99,"spool":"00000000000000ff","line":{"b":2}` + "\n",
+	`{"a":1},"line":{"b":2}` + "\n",
 	`{"a":1}}` + "\n" + `{"seq":7,"time":0,"level":"info","reason":"","line":{}}` + "\n",
-	`{"a": 1, "b":  "\u0000\ud800"}` + "\n", `{a:1}` + "\n", `{"a":01}` + "\n", `{"a":1,}` + "\n", "{\"a\":\"\x01\"}\n", "{\"a\":\"\xff\"}\n", "\xff\n", "\x00\n", "\u2028\n",
-	strings.Repeat(`{"a":`, 2000) + "1" + strings.Repeat("}", 2000) + "\n", strings.Repeat(`{"a":`, 20000) + "1" + strings.Repeat("}", 20000) + "\n",
+	`{"a": 1, "b":  "\u0000\ud800"}` + "\n", `{a:1}` + "\n", `{"a":01}` + "\n", `{"a":1,}` + "\n",
+	"{\"a\":\"\x01\"}\n", "{\"a\":\"\xff\"}\n", "\xff\n", "\x00\n", "\u2028\n",
+	strings.Repeat(`{"a":`, 2000) + "1" + strings.Repeat("}", 2000) + "\n",
+	strings.Repeat(`{"a":`, 20000) + "1" + strings.Repeat("}", 20000) + "\n",
 	`{"a":"` + strings.Repeat("x", 1<<20) + `"}` + "\n",
 }
 
 func TestEveryLineIsReadAsItWasWritten(t *testing.T) {
 	for _, line := range planted {
-		e := Entry{Record: nib.Record{Seq: 3, Spool: 0xabc, Time: -5, Level: nib.LevelError, Logger: `a"b`, Line: []byte(line)}, Reason: "why\n\x1b"}
+		e := Entry{Record: nib.Record{Seq: 3, Spool: 0xabc, Time: -5, Level: nib.LevelError,
+			Logger: `a"b`, Line: []byte(line)}, Reason: "why\n\x1b"}
 		check(t, e)
 		if len(line) > 3 {
 			e.Record.Message = e.Record.Line[1:3]
@@ -72,19 +79,27 @@ func TestOtherTextIsNoEntry(t *testing.T) {
 	const head = `{"seq":1,"spool":"0000000000000abc","time":2,"level":"info","reason":"r"`
 	for _, text := range []string{
 		"", "\n", "{}", "null", head, head + "}", head + `,"line":{}`, head + `,"line":1}`, head + `,"line":null}`, head + `,"line":[]}`,
-		head + `,"line":{},"seq":99}`, head + `,"line":{},"line":{}}`, head + `,"line":{},"base64":""}`, head + `,"line":{}}{}`, head + `,"line":{a}}`,
-		head + `,"line":{},"x":1}`, head + `,"x":1,"line":{}}`, head + `,"reason":"s","line":{}}`, head + `,"base64":"!"}`, head + `,"base64":{}}`,
-		head + `,"message":[1],"line":{}}`, head + `,"message":[0,4],"line":{}}`, head + `,"message":[-1,1],"line":{}}`, head + `,"message":"","line":{}}`,
-		`{"spool":"1","seq":1,"time":2,"level":"info","reason":"r","line":{}}`, `{"seq":-1,"time":2,"level":"info","reason":"r","line":{}}`,
-		`{"seq":1,"time":2.5,"level":"info","reason":"r","line":{}}`, `{"seq":1,"time":2,"level":"loud","reason":"r","line":{}}`,
-		`{"seq":1,"time":2,"level":3,"reason":"r","line":{}}`, `{"seq":1,"spool":"x","time":2,"level":"info","reason":"r","line":{}}`,
-		`{"seq":1,"time":2,"level":"info","reason":1,"line":{}}`, `{"seq":1,"time":2,"level":"info","logger":1,"reason":"","line":{}}`,
+		head + `,"line":{},"seq":99}`, head + `,"line":{},"line":{}}`,
+		head + `,"line":{},"base64":""}`, head + `,"line":{}}{}`, head + `,"line":{a}}`,
+		head + `,"line":{},"x":1}`, head + `,"x":1,"line":{}}`, head + `,"reason":"s","line":{}}`,
+		head + `,"base64":"!"}`, head + `,"base64":{}}`,
+		head + `,"message":[1],"line":{}}`, head + `,"message":[0,4],"line":{}}`,
+		head + `,"message":[-1,1],"line":{}}`, head + `,"message":"","line":{}}`,
+		`{"spool":"1","seq":1,"time":2,"level":"info","reason":"r","line":{}}`,
+		`{"seq":-1,"time":2,"level":"info","reason":"r","line":{}}`,
+		`{"seq":1,"time":2.5,"level":"info","reason":"r","line":{}}`,
+		`{"seq":1,"time":2,"level":"loud","reason":"r","line":{}}`,
+		`{"seq":1,"time":2,"level":3,"reason":"r","line":{}}`,
+		`{"seq":1,"spool":"x","time":2,"level":"info","reason":"r","line":{}}`,
+		`{"seq":1,"time":2,"level":"info","reason":1,"line":{}}`,
+		`{"seq":1,"time":2,"level":"info","logger":1,"reason":"","line":{}}`,
 	} {
 		if e, ok := Parse([]byte(text)); ok {
 			t.Errorf("%s: read %+v", text, e)
 		}
 	}
-	if e, ok := Parse([]byte(`{"seq":1,"time":2,"level":"info","reason":"r","line":"a"}` + "\n")); !ok || string(e.Record.Line) != "a\n" {
+	if e, ok := Parse([]byte(`{"seq":1,"time":2,"level":"info","reason":"r","line":"a"}` +
+		"\n")); !ok || string(e.Record.Line) != "a\n" {
 		t.Errorf("an entry without a spool: read %+v, %v", e, ok)
 	}
 }
@@ -95,8 +110,10 @@ func FuzzEntry(f *testing.F) {
 			f.Add([]byte(line), "db", "why", uint64(i), int64(-i), int8(i), uint16(1), uint16(2))
 		}
 	}
-	f.Fuzz(func(t *testing.T, line []byte, logger, reason string, seq uint64, at int64, level int8, from, n uint16) {
-		r := nib.Record{Seq: seq, Spool: ^seq, Time: at, Level: nib.Level(level), Logger: logger, Line: slices.Clone(line)}
+	f.Fuzz(func(t *testing.T, line []byte, logger, reason string, seq uint64, at int64, level int8,
+		from, n uint16) {
+		r := nib.Record{Seq: seq, Spool: ^seq, Time: at, Level: nib.Level(level), Logger: logger,
+			Line: slices.Clone(line)}
 		if int(from)+int(n) <= len(line) {
 			r.Message = r.Line[from : from+n]
 		}
@@ -119,7 +136,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		again, ok := Parse(Append(nil, &e))
-		if !ok || !bytes.Equal(e.Record.Line, again.Record.Line) || e.Record.Seq != again.Record.Seq || e.Record.Spool != again.Record.Spool {
+		if !ok || !bytes.Equal(e.Record.Line, again.Record.Line) ||
+			e.Record.Seq != again.Record.Seq || e.Record.Spool != again.Record.Spool {
 			t.Fatalf("%q: read %+v, and %+v, %v when it was written again", text, e, again, ok)
 		}
 		var last struct {
@@ -127,7 +145,8 @@ func FuzzParse(f *testing.F) {
 			Spool string
 		}
 		if err := json.Unmarshal(text, &last); err != nil || last.Seq != e.Record.Seq {
-			t.Fatalf("%q: read number %d, encoding/json %d and %v", text, e.Record.Seq, last.Seq, err)
+			t.Fatalf("%q: read number %d, encoding/json %d and %v", text, e.Record.Seq, last.Seq,
+				err)
 		}
 	})
 }

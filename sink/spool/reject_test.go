@@ -43,7 +43,8 @@ func TestRejectedAreKept(t *testing.T) {
 	must(t, os.MkdirAll(dir, 0o700))
 	name := filepath.Join(dir, "picky"+deliver.RejectedExt)
 	must(t, os.WriteFile(name, []byte(`{"seq":0,"rea`), 0o600))
-	s := open(t, dir, picky(errors.New("bad \"field\"\n"+strings.Repeat("x", 2*deadletter.MaxReason))), Config{Name: "picky", SegmentSize: segment.MinSize})
+	s := open(t, dir, picky(errors.New("bad \"field\"\n"+strings.Repeat("x",
+		2*deadletter.MaxReason))), Config{Name: "picky", SegmentSize: segment.MinSize})
 	for n := range 30 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n+1, 100)))
 	}
@@ -65,7 +66,8 @@ func TestRejectedAreKept(t *testing.T) {
 		}
 		must(t, json.Unmarshal(line, &got))
 		want := string(bytes.TrimSpace(record(nib.LevelInfo, int(got.Seq), 100).Line))
-		if got.Seq != uint64(3*i+3) || !strings.HasPrefix(got.Reason, "bad \"field\"\n") || len(got.Reason) != deadletter.MaxReason || string(got.Line) != want {
+		if got.Seq != uint64(3*i+3) || !strings.HasPrefix(got.Reason, "bad \"field\"\n") ||
+			len(got.Reason) != deadletter.MaxReason || string(got.Line) != want {
 			t.Errorf("line %d: got %.200q", i, line)
 		}
 	}

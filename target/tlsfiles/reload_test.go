@@ -28,8 +28,9 @@ func certificate(t *testing.T, number int64) (cert, key []byte) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(number), Subject: pkix.Name{CommonName: "a"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(number), Subject: pkix.Name{CommonName: "a"}, IsCA: true,
+		BasicConstraintsValid: true,
+		NotBefore:             time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
@@ -39,7 +40,8 @@ func certificate(t *testing.T, number int64) (cert, key []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: text})
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: text})
 }
 
 // A folder has files, each with another time of change.
@@ -79,7 +81,8 @@ func TestFilesAreReadAgain(t *testing.T) {
 	f := &folder{t, t.TempDir(), time.Unix(1e9, 0)}
 	cert1, key1 := certificate(t, 1)
 	cert2, key2 := certificate(t, 2)
-	files := tlsfiles.Files{CA: f.write("ca", cert1), Cert: f.write("cert", cert1), Key: f.write("key", key1)}
+	files := tlsfiles.Files{CA: f.write("ca", cert1), Cert: f.write("cert", cert1),
+		Key: f.write("key", key1)}
 	current, err := files.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -105,11 +108,14 @@ func TestFilesAreReadAgain(t *testing.T) {
 	} {
 		step.change()
 		c, err := current()
-		if c == nil || serial(t, c) != step.serial || (err != nil) != step.fails || (c != before) != step.renewed {
-			t.Fatalf("%s: got certificate %v, another configuration %v and error %v", step.name, serial(t, c), c != before, err)
+		if c == nil || serial(t, c) != step.serial || (err != nil) != step.fails ||
+			(c != before) != step.renewed {
+			t.Fatalf("%s: got certificate %v, another configuration %v and error %v", step.name,
+				serial(t, c), c != before, err)
 		}
 		if again, err := current(); again != c || err != nil {
-			t.Fatalf("%s: called again, got another configuration %v and error %v", step.name, again != c, err)
+			t.Fatalf("%s: called again, got another configuration %v and error %v", step.name,
+				again != c, err)
 		}
 		before = c
 	}

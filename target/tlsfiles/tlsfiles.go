@@ -112,7 +112,8 @@ func same(a, b [3]os.FileInfo) bool {
 			if a[i] != b[i] {
 				return false
 			}
-		case !os.SameFile(a[i], b[i]) || a[i].Size() != b[i].Size() || !a[i].ModTime().Equal(b[i].ModTime()):
+		case !os.SameFile(a[i], b[i]) || a[i].Size() != b[i].Size() ||
+			!a[i].ModTime().Equal(b[i].ModTime()):
 			return false
 		}
 	}

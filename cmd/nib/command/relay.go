@@ -155,7 +155,8 @@ func relayTarget(text string) (relay.Target, error) {
 	if err != nil {
 		return relay.Target{}, fmt.Errorf("--to: %w", err)
 	}
-	shown := target.Target{Scheme: t.Scheme, Host: t.Host, Path: t.Path}.String() // a parameter may have a key
+	// a parameter may have a key
+	shown := target.Target{Scheme: t.Scheme, Host: t.Host, Path: t.Path}.String()
 	open := func(mark []byte) (delivery.Destination, error) {
 		t := t
 		t.Mark = mark

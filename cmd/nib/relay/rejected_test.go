@@ -135,18 +135,21 @@ func TestRejectedAgainGoesBack(t *testing.T) {
 	}}
 	n, err := Rejected(context.Background(), rejectedConfig(dir, c))
 	text, _ := os.ReadFile(file)
-	if err != nil || n != (Counts{Delivered: 4, Rejected: 1, Damaged: 1}) || strings.Count(string(text), "\n") != 2 ||
+	if err != nil || n != (Counts{Delivered: 4, Rejected: 1, Damaged: 1}) ||
+		strings.Count(string(text), "\n") != 2 ||
 		!strings.Contains(string(text), `"reason":"still <bad>"`) || !strings.Contains(string(text), `{"seq":1,"rea`) {
 		t.Errorf("got %+v, %v and\n%s", n, err, text)
 	}
 	c.fail = errAway
 	n, err = Rejected(context.Background(), rejectedConfig(dir, c))
 	text, _ = os.ReadFile(file)
-	if !errors.Is(err, errAway) || n != (Counts{Pending: 1, Damaged: 1}) || strings.Count(string(text), "\n") != 2 {
+	if !errors.Is(err, errAway) || n != (Counts{Pending: 1, Damaged: 1}) ||
+		strings.Count(string(text), "\n") != 2 {
 		t.Errorf("without a destination: got %+v, %v and\n%s", n, err, text)
 	}
 	c.fail, c.refuse = nil, nil
-	if n, err = Rejected(context.Background(), rejectedConfig(dir, c)); err != nil || n != (Counts{Delivered: 1, Damaged: 1}) {
+	if n, err = Rejected(context.Background(), rejectedConfig(dir, c)); err != nil ||
+		n != (Counts{Delivered: 1, Damaged: 1}) {
 		t.Errorf("at last: got %+v and %v", n, err)
 	}
 }
@@ -348,7 +351,9 @@ func TestRejectedOfAStoppedServiceStay(t *testing.T) {
 // again as they were, with their own identities.
 func TestRejectedLinesCannotForgeRecords(t *testing.T) {
 	lines := []string{
-		`{"a":1},"seq":99,"spool":"00000000000000ff","line":{"b":2}`, `{"a":1},"line":{"b":2}`, `{a}`, `{"a":1}}`, `{"a":1,}`, "{\"a\":\"\xff\"}", "{ \"a\": 1 }", `"a"`, "null", "{\r}",
+		`{"a":1},"seq":99,"spool":"00000000000000ff","line":{"b":2}`, `{"a":1},"line":{"b":2}`,
+		`{a}`, `{"a":1}}`, `{"a":1,}`, "{\"a\":\"\xff\"}", "{ \"a\": 1 }", `"a"`, "null",
+		"{\r}",
 	}
 	dir := filepath.Join(t.TempDir(), "a")
 	s, err := spool.Open(dir, refusing(func(batch []nib.Record) (delivery.Result, error) {
@@ -365,14 +370,17 @@ func TestRejectedLinesCannotForgeRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range lines {
-		if err := s.WriteRecord(&nib.Record{Level: nib.LevelWarn, Line: []byte(line + "\n")}); err != nil {
+		if err := s.WriteRecord(&nib.Record{Level: nib.LevelWarn,
+			Line: []byte(line + "\n")}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c := &catcher{refuse: func(*nib.Record) error { return errors.New("a reason that is longer than the first one") }}
+	c := &catcher{refuse: func(*nib.Record) error {
+		return errors.New("a reason that is longer than the first one")
+	}}
 	for range 2 { // the second run reads what the first one has put back
 		n, err := Rejected(context.Background(), rejectedConfig(dir, c))
 		if err != nil || n.Damaged > 0 || n.Delivered+n.Rejected != uint64(len(lines)) {
@@ -381,7 +389,8 @@ func TestRejectedLinesCannotForgeRecords(t *testing.T) {
 		c.refuse = nil
 	}
 	for i, r := range c.records {
-		if r.Seq != uint64(i+1) || string(r.Line) != lines[i]+"\n" || r.Spool != c.records[0].Spool {
+		if r.Seq != uint64(i+1) || string(r.Line) != lines[i]+"\n" ||
+			r.Spool != c.records[0].Spool {
 			t.Errorf("record %d: got %d and %q, want %q", i+1, r.Seq, r.Line, lines[i])
 		}
 	}
@@ -417,7 +426,8 @@ func TestRejectedStayWithinTheirSize(t *testing.T) {
 	file := filepath.Join(dir, "es.rejected")
 	for run := range 5 {
 		c := &catcher{refuse: func(*nib.Record) error {
-			return fmt.Errorf("rejected again in run %d, %s", run, strings.Repeat("for a long reason ", 20))
+			return fmt.Errorf("rejected again in run %d, %s", run,
+				strings.Repeat("for a long reason ", 20))
 		}}
 		config := rejectedConfig(dir, c)
 		config.Targets[0].Open = func([]byte) (delivery.Destination, error) {

@@ -134,11 +134,13 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	server, _ := certificate(t)
 	c := start(t, 1, kfake.TLS(server))
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificates[0].Certificate[0]})
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
+		Bytes: server.Certificates[0].Certificate[0]})
 	if err := os.WriteFile(ca, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	to, params, err := target.Parse("kafka://"+c.ListenAddrs()[0]+"/"+logs+"?tls_ca="+ca, []target.Spec{Kind})
+	to, params, err := target.Parse("kafka://"+c.ListenAddrs()[0]+"/"+logs+"?tls_ca="+ca,
+		[]target.Spec{Kind})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,8 +32,10 @@ func TestPartialSuccessIsReadInEveryForm(t *testing.T) {
 	m := &collogspb.ExportLogsServiceResponse{PartialSuccess: &collogspb.ExportLogsPartialSuccess{RejectedLogRecords: 3, ErrorMessage: "too \"old\""}}
 	binary, _ := proto.Marshal(m)
 	text, _ := protojson.Marshal(m)
-	for _, body := range [][]byte{binary, text, []byte(" {\"partialSuccess\": {\"errorMessage\": \"too \\\"old\\\"\", \"rejectedLogRecords\": 3}}\n")} {
-		for _, kind := range []string{"application/x-protobuf", "application/json", "Application/JSON; charset=utf-8", "text/plain", "application/octet-stream", ""} {
+	for _, body := range [][]byte{binary, text,
+		[]byte(" {\"partialSuccess\": {\"errorMessage\": \"too \\\"old\\\"\", \"rejectedLogRecords\": 3}}\n")} {
+		for _, kind := range []string{"application/x-protobuf", "application/json",
+			"Application/JSON; charset=utf-8", "text/plain", "application/octet-stream", ""} {
 			for _, zip := range []bool{false, true} {
 				synctest.Test(t, func(t *testing.T) {
 					s := &receiver{answer: func(w http.ResponseWriter, q *request) {
@@ -52,14 +54,19 @@ func TestPartialSuccessIsReadInEveryForm(t *testing.T) {
 					l, stop := serve(s)
 					defer stop()
 					var reported []string
-					d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial, OnError: func(err error) { reported = append(reported, err.Error()) }})
+					d, err := otlp.New("http://collector:4318/v1/logs",
+						otlp.Config{Dial: l.dial,
+							OnError: func(err error) { reported = append(reported, err.Error()) }})
 					if err != nil {
 						t.Fatal(err)
 					}
 					defer d.Close()
 					rejected, errs := deliverAll(t, d, batchOf(1, 10))
-					if len(rejected)+len(errs) > 0 || d.Stats().PartialRejected != 3 || !strings.Contains(fmt.Sprint(reported), `rejected 3 of 10 records, and does not say which: too "old"`) {
-						t.Errorf("%q as %q, gzip %v: rejected %q, errors %q, %+v, reported %q", body, kind, zip, rejected, errs, d.Stats(), reported)
+					if len(rejected)+len(errs) > 0 || d.Stats().PartialRejected != 3 ||
+						!strings.Contains(fmt.Sprint(reported),
+							`rejected 3 of 10 records, and does not say which: too "old"`) {
+						t.Errorf("%q as %q, gzip %v: rejected %q, errors %q, %+v, reported %q",
+							body, kind, zip, rejected, errs, d.Stats(), reported)
 					}
 				})
 			}

@@ -118,12 +118,14 @@ func refusing() []failure {
 		{name: "400 for two records", answer: bad, rejected: []string{"0000000000000007-42: ", "0000000000000007-43: "}},
 		{name: "400 for everything at first", answer: during(5*time.Second, status(400)), failures: "400 Bad Request", after: [2]time.Duration{5 * time.Second, 10 * time.Second}},
 		{name: "400 for most", answer: func(w http.ResponseWriter, q *request) {
-			if slices.ContainsFunc(q.records, func(r *logspb.LogRecord) bool { return numberOf(r)%10 != 0 }) {
+			if slices.ContainsFunc(q.records,
+				func(r *logspb.LogRecord) bool { return numberOf(r)%10 != 0 }) {
 				w.WriteHeader(400)
 				return
 			}
 			ok(w, q)
-		}, rejected: slices.DeleteFunc(numbers(1, 99), func(text string) bool { return strings.HasSuffix(text, "0: ") })},
+		}, rejected: slices.DeleteFunc(numbers(1, 99),
+			func(text string) bool { return strings.HasSuffix(text, "0: ") })},
 		{name: "413 above a size", answer: func(w http.ResponseWriter, q *request) {
 			if q.size > 2000 {
 				w.WriteHeader(413)

@@ -18,7 +18,7 @@ import (
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 )
 
-// refusal answers with a status, also with one that net/http does not send.
+// refusal answers with a status, also if net/http does not send it.
 func refusal(w http.ResponseWriter, code int) {
 	if code >= 200 {
 		w.WriteHeader(code)
@@ -33,7 +33,8 @@ func TestOneRefusedRecordStopsNothing(t *testing.T) {
 	const n = 3
 	cases := 0
 	for code := 100; code < 600; code++ {
-		special := []int{100, 101, 302, 400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504}
+		special := []int{100, 101, 302, 400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503,
+			504}
 		if code/100 == 2 || testing.Short() && !slices.Contains(special, code) {
 			continue
 		}
@@ -45,8 +46,8 @@ func TestOneRefusedRecordStopsNothing(t *testing.T) {
 	t.Logf("%d cases", cases)
 }
 
-// checkRefused checks that the record with the index bad is rejected; n is that
-// of all.
+// checkRefused checks that the record with the index bad is rejected; with
+// index n, all are bad.
 func checkRefused(t *testing.T, code, bad, n int) {
 	works := false
 	s := &receiver{answer: func(w http.ResponseWriter, q *request) {
@@ -67,17 +68,20 @@ func checkRefused(t *testing.T, code, bad, n int) {
 	name := fmt.Sprintf("status %d, record %d of %d", code, bad, n)
 	batch := batchOf(1, n)
 	if bad == n {
-		if rejected, left := deliverSome(d, batch, 40); rejected > 0 || left != n || len(s.arrived) > 0 {
+		if rejected, left := deliverSome(d, batch, 40); rejected > 0 || left != n ||
+			len(s.arrived) > 0 {
 			t.Errorf("%s: %d left, %d rejected, %d arrived", name, left, rejected, len(s.arrived))
 		}
 		works = true
 	}
 	rejected, _ := deliverAll(t, d, batch)
-	if bad < n && (len(rejected) != 1 || !strings.HasPrefix(rejected[0], uidsOf(batch)[bad]+": ")) || bad == n && len(rejected) > 0 {
+	if bad < n && (len(rejected) != 1 || !strings.HasPrefix(rejected[0],
+		uidsOf(batch)[bad]+": ")) || bad == n && len(rejected) > 0 {
 		t.Errorf("%s: rejected %q", name, rejected)
 	}
 	if len(s.arrived) != n-len(rejected) || s.requests > 1000 {
-		t.Errorf("%s: %d arrived, %d rejected, %d requests", name, len(s.arrived), len(rejected), s.requests)
+		t.Errorf("%s: %d arrived, %d rejected, %d requests", name, len(s.arrived), len(rejected),
+			s.requests)
 	}
 }
 
@@ -113,7 +117,8 @@ func TestTooLargeForEverythingWaits(t *testing.T) {
 		if len(rejected) > 0 || len(s.arrived) != 1000 {
 			t.Fatalf("%d rejected, %d arrived", len(rejected), len(s.arrived))
 		}
-		if text := errs[len(errs)-1].Error(); !strings.Contains(text, "the server accepts no record; all of them wait") || !strings.Contains(text, "413") {
+		if text := errs[len(errs)-1].Error(); !strings.Contains(text,
+			"the server accepts no record; all of them wait") || !strings.Contains(text, "413") {
 			t.Errorf("got %q", text)
 		}
 	})

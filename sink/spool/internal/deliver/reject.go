@@ -56,7 +56,7 @@ func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
 	if err := store.CheckOwner(info, d.Options.Name+RejectedExt); err != nil {
 		return 0, err
 	}
-	retried, err := d.retriedSize()
+	retried, err := retriedSize(d.dir, d.Options.Name)
 	if err != nil {
 		return 0, err
 	}
@@ -85,8 +85,8 @@ func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
 
 // retriedSize returns the size of the file that nib relay --rejected delivers
 // now: what is rejected again comes back.
-func (d *Delivery) retriedSize() (int64, error) {
-	info, err := d.dir.FS.Lstat(d.dir.Name(d.Options.Name + deadletter.RetryExt))
+func retriedSize(dir *store.Dir, name string) (int64, error) {
+	info, err := dir.FS.Lstat(dir.Name(name + deadletter.RetryExt))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}

@@ -32,7 +32,8 @@ func (b *bed) reject() {
 
 // TestRejectedLinesAreReadAsTheyWere stores lines of all kinds.
 func TestRejectedLinesAreReadAsTheyWere(t *testing.T) {
-	lines := []string{"", "{", "}{\n", "{}", "{}\n", `{"a":1},"seq":99,"line":{"b":2}` + "\n", "{a}\n", "a\n", "\n", "{\n}\n", "[]", "\xff", `"`}
+	lines := []string{"", "{", "}{\n", "{}", "{}\n", `{"a":1},"seq":99,"line":{"b":2}` + "\n",
+		"{a}\n", "a\n", "\n", "{\n}\n", "[]", "\xff", `"`}
 	m := vfstest.NewMem(nil)
 	d := newBed(t, m, &answers{}, len(lines), 1)
 	for i, line := range lines {
@@ -45,7 +46,8 @@ func TestRejectedLinesAreReadAsTheyWere(t *testing.T) {
 	}
 	for i, line := range lines {
 		got, ok := deadletter.Parse(kept[i])
-		if !ok || string(got.Record.Line) != line || got.Record.Seq != uint64(i+1) || got.Reason != "no reason was given" || !json.Valid(kept[i]) {
+		if !ok || string(got.Record.Line) != line || got.Record.Seq != uint64(i+1) ||
+			got.Reason != "no reason was given" || !json.Valid(kept[i]) {
 			t.Errorf("%q: got %s", line, kept[i])
 		}
 	}
@@ -72,7 +74,8 @@ func TestRejectedLinesThatDoNotFit(t *testing.T) {
 	must(t, m.Rename(name+RejectedExt, name+deadletter.RetryExt))
 	d.Options.RejectedSize = int64(len(text)) + 50
 	if d.reject(); len(fileOf(t, m, RejectedExt)) > 50 {
-		t.Errorf("got %d bytes, %d are delivered again, want at most %d", len(fileOf(t, m, RejectedExt)), len(text), d.Options.RejectedSize)
+		t.Errorf("got %d bytes, %d are delivered again, want at most %d",
+			len(fileOf(t, m, RejectedExt)), len(text), d.Options.RejectedSize)
 	}
 }
 
@@ -216,7 +219,9 @@ func TestRejectedLineCanBeDeliveredAgain(t *testing.T) {
 			Line                         json.RawMessage
 		}
 		must(t, json.Unmarshal(fileOf(t, m, RejectedExt), &got))
-		if got.Seq != 1 || got.Spool != "0000000000000abc" || got.Time != -5 || got.Level != "error" || got.Logger != `a"b` || got.Reason != reason[:deadletter.MaxReason] ||
+		if got.Seq != 1 || got.Spool != "0000000000000abc" || got.Time != -5 ||
+			got.Level != "error" || got.Logger != `a"b` ||
+			got.Reason != reason[:deadletter.MaxReason] ||
 			!slices.Equal(got.Message, c.want) || string(got.Line) != string(line[:len(line)-1]) {
 			t.Errorf("%s: got %+v, want message %d", c.name, got, c.want)
 		}

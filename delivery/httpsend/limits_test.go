@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package httpsend
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A server that has accepted nothing and refuses each of many records may have
+// no place for them. If it treats one of them otherwise, the refusal is about
+// records.
+func TestEachOfManyIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		refused int
+		other   int // status of one more record, 0 for none
+		all     bool
+	}{
+		{"one less than many", maxUnproven - 1, 0, false},
+		{"many", maxUnproven, 0, true},
+		{"one more", maxUnproven + 1, 0, true},
+		{"all but one, which waits", maxUnproven, http.StatusTooManyRequests, false},
+		{"all but one, which is accepted", maxUnproven, http.StatusOK, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &lineServer{perItem: true, refuse: func(line string) int {
+				if i, _ := strconv.Atoi(line[1:]); i < c.refused {
+					return http.StatusBadRequest
+				}
+				return c.other
+			}}
+			n := c.refused
+			if c.other != 0 {
+				n++
+			}
+			d := s.sender(t, nil)
+			d.client.c.DeliverTimeout = 1
+			res, err := d.Deliver(context.Background(), recordsOf(n))
+			want := c.refused
+			if c.all {
+				want = 0
+			}
+			if len(res.Rejected) != want || c.all && err == nil {
+				t.Errorf("%s: got %d rejected and %v, want %d", c.name, len(res.Rejected), err, want)
+			}
+		})
+	}
+}
+
+// A limit that was lowered doubles until it is the maximum again.
+func TestLimitRisesToTheMaximum(t *testing.T) {
+	for limit, want := range map[int]int{
+		100: 200, 499: 998, 500: 1000, 501: 1000, 999: 1000, 1000: 1000,
+	} {
+		s := (&lineServer{refuse: func(string) int { return http.StatusOK }}).sender(t, nil)
+		s.max, s.limit, s.limited = 1000, limit, time.Now().Add(-2*limitTime)
+		res, err := s.Deliver(context.Background(), recordsOf(1))
+		if res.Accepted != 1 || err != nil || s.limit != want {
+			t.Errorf("%d: got a limit of %d, %+v, %v, want %d", limit, s.limit, res, err, want)
+		}
+	}
+}
+
+func TestTimeLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for since, want := range map[time.Duration]int{limitTime: 100, limitTime + 1: 200} {
+			s := (&lineServer{refuse: func(string) int { return http.StatusOK }}).sender(t, nil)
+			s.max, s.limit, s.limited = 1000, 100, time.Now().Add(-since)
+			res, err := s.Deliver(context.Background(), recordsOf(1))
+			if res.Accepted != 1 || err != nil || s.limit != want {
+				t.Errorf("after %v: got a limit of %d, %+v and %v, want %d",
+					since, s.limit, res, err, want)
+			}
+		}
+		now := time.Now()
+		for _, c := range []struct {
+			limit, since time.Duration
+			want         bool
+		}{
+			{time.Second, time.Second - 1, false}, {time.Second, time.Second, true},
+			{1, 0, false}, {1, 1, true}, {-1, time.Hour, false},
+		} {
+			s := &Sender{client: &Client{c: Config{DeliverTimeout: c.limit}}}
+			if got := s.late(now.Add(-c.since)); got != c.want {
+				t.Errorf("%v of %v: got late %v, want %v", c.since, c.limit, got, c.want)
+			}
+		}
+	})
+}
+
+// A request of one record cannot become shorter.
+func TestTimeoutsShortenRequestsOfSeveralRecords(t *testing.T) {
+	for n, shorter := range map[int]bool{1: false, 2: true} {
+		synctest.Test(t, func(t *testing.T) {
+			read := 0
+			c, err := New(Config{
+				URL: "http://server/", Timeout: time.Second, DeliverTimeout: 1,
+				Dial: endlessServer(http.StatusOK, true, &read),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			s := NewSender(c, lines{}, 1<<20)
+			_, err = s.Deliver(context.Background(), recordsOf(n))
+			if err == nil || (s.limit < 1<<20) != shorter {
+				t.Errorf("%d records: got %v and a limit of %d, want it lower: %v",
+					n, err, s.limit, shorter)
+			}
+		})
+	}
+}
