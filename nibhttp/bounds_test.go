@@ -93,6 +93,8 @@ func TestTextsAreCutBetweenCharacters(t *testing.T) {
 		{1, "/abc", "/…", "4"},
 		{0, "/" + strings.Repeat("a", 5000), "/" + strings.Repeat("a", 4095) + "…", "5001"},
 		{-1, "/abc", "/abc", nil},
+		{2, "\x80\x80\x80", "…", "3"},
+		{6, "/" + strings.Repeat("\x80", 7), "/\ufffd…", "8"},
 	} {
 		g := newRig(func(http.ResponseWriter, *http.Request) {}, nibhttp.WithMaxText(tt.max))
 		r := newRequest("/")

@@ -115,6 +115,10 @@ func TestDurationsOfLinesThatAreReadBack(t *testing.T) {
 		{nib.DurationMillis, `0`, "0s"},
 		{nib.DurationMillis, `3600000`, "1h0m0s"},
 		{nib.DurationMillis, `9223372036854`, "9223372036854"}, // beyond a time.Duration
+		{nib.DurationMillis, `-9223372036854`, "-9223372036854"},
+		{nib.DurationMillis, `9223372036853`, "2562047h47m16.853s"},
+		{nib.DurationMillis, `-9223372036853`, "-2562047h47m16.853s"},
+		{nib.DurationMillis, `9`, "9ms"},
 		{nib.DurationMillis, `1e3`, "1e3"},
 		{nib.DurationMillis, `"1s"`, "1s"},
 		{nib.DurationMillis, `null`, "null"},
@@ -133,7 +137,12 @@ func TestDurationsOfLinesThatAreReadBack(t *testing.T) {
 }
 
 func TestLevels(t *testing.T) {
-	roman := func(l nib.Level) string { return map[nib.Level]string{nib.LevelInfo: "I", nib.LevelWarn: "警告"}[l] }
+	roman := func(l nib.Level) string {
+		names := map[nib.Level]string{
+			nib.LevelInfo: "I", nib.LevelWarn: "警告", nib.LevelFatal: "VII",
+		}
+		return names[l]
+	}
 	for _, tt := range []struct {
 		value string
 		name  func(nib.Level) string
@@ -158,6 +167,7 @@ func TestLevels(t *testing.T) {
 		{`30`, nil, "30", fallback},
 		{`"I"`, roman, "I", nib.LevelInfo},
 		{`"警告"`, roman, "警告", nib.LevelWarn},
+		{`"VII"`, roman, "VII", nib.LevelFatal},
 		{`"warn"`, roman, "WARN", nib.LevelWarn},
 	} {
 		p := &painter{view: newView(Config{Layout: nib.Layout{LevelName: tt.name}}, false)}

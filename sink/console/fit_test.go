@@ -103,6 +103,8 @@ func TestTheWidthIsThatOf(t *testing.T) {
 		{"COLUMNS", 0, "100", 100},
 		{"the terminal", 0, "", 0},
 		{"the terminal, COLUMNS being no number", 0, "wide", 0},
+		{"COLUMNS, which is 1", 0, "1", 1},
+		{"COLUMNS, which is the most", 0, "10000", 10000},
 		{"the terminal, COLUMNS being 0", 0, "0", 0},
 		{"the terminal, COLUMNS being beyond reason", 0, "10001", 0},
 	} {

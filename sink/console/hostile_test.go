@@ -19,7 +19,8 @@ import (
 // hostile lists texts that try to control a terminal or mislead a reader.
 var hostile = func() []string {
 	list := []string{
-		"\x1b[31mred", "\x1b]0;title\x07", "\x1b[2J\x1b[H", "\x9b31m", "\u009b31m", "\u0085next",
+		"\x1b[31mred", "\x1b]0;title\x07", "\x1b[2J\x1b[H", "\x9b31m", "\x80",
+		"\u009b31m", "\u0085next",
 		"a\n15:04:05.000 INFO  forged", "a\r15:04:05.000 INFO  forged", "a\r\n    │ forged",
 		"\u2028forged", "\u2029forged", "user\u202e\u2066txt.exe", "\ufeffbom", "\x00", "\x7f\x7f", "\xff\xfe",
 		"\xed\xa0\x80", "x\" forged=\"1", "x forged=1", "forged=1", "", " ", "\"", "\\", `\`, `\u001b[31m`, "{a=1}", "[1 2]", "42", "true", "null",

@@ -30,11 +30,21 @@ func TestGreatestOfNegativeNumbers(t *testing.T) {
 	if q := s.Quantile(1); s.Max() != -3 || math.Abs(q+3) > 0.03 {
 		t.Errorf("got a maximum of %g and a quantile of %g, want -3", s.Max(), q)
 	}
+	s.Add(-2.5)
+	if s.Max() != -2.5 {
+		t.Errorf("got a maximum of %g, want -2.5", s.Max())
+	}
 	first.Add(-2)
 	second.merge(&first)
 	second.merge(new(Sketch))
 	if second.Max() != -2 {
 		t.Errorf("merged: got a maximum of %g, want -2", second.Max())
+	}
+	if second.merge(&s); second.Max() != -2 {
+		t.Errorf("merged with lower ones: got a maximum of %g, want -2", second.Max())
+	}
+	if s.merge(&first); s.Max() != -2 {
+		t.Errorf("merged with a higher one: got a maximum of %g, want -2", s.Max())
 	}
 }
 
