@@ -92,6 +92,7 @@ e2e/*                       public
 // upward are the public packages that those below internal/ import, each for a
 // reason. An internal package should be below all public ones.
 var upward = map[string]string{
+	"internal/counttest → metrics":  "it compares metrics with counts",
 	"internal/deadletter → .":       "an entry of a file of rejected records is a record",
 	"internal/level → metrics":      "the counts of lines by level are a metric of each sink",
 	"internal/lineindex → .":        "an index has the levels and times of lines",
