@@ -34,7 +34,7 @@ export NIB_SEED ?= $(shell printf '%d' 0x$$(git rev-parse HEAD^{tree} 2>/dev/nul
 # Two steps at a time, the output of each in one piece.
 MAKEFLAGS += -j2 -Otarget
 
-.PHONY: help pictures demo check form versions gofmt arch test race alloc gate fuzz lint mutate vuln bench compare e2e table cross release release-check apidiff exported \
+.PHONY: help pictures demo check form versions gofmt arch test race alloc gate fuzz lint mutate vuln bench nibbench compare e2e table cross release release-check apidiff exported \
 	$(foreach verb,vet test short race lint e2e fuzz,$(MODULES:%=$(verb)/%)) $(SYSTEMS:%=vet/%) $(RELEASES:%=alloc/%)
 
 help: ## list the verbs
@@ -142,6 +142,9 @@ vuln: ## known vulnerabilities; says "skipped" where their database cannot be re
 bench: ## measure beside the peers, then make the tables (BENCH=-quick for a look)
 	cd bench && $(GO) run ./cmd/nibbench $(BENCH)
 	$(MAKE) table
+
+nibbench: ## that all contestants run and agree, not what they take
+	@.ci/step '$@' 'cd bench && $(GO) run ./cmd/nibbench -quick'
 
 compare: ## is any row of nib's slower than at BASE (COMPARE="-set pools -turns 8")
 	cd bench && $(GO) run ./cmd/compare -base $(BASE) $(COMPARE)
