@@ -225,7 +225,8 @@ type stored struct {
 
 func newStored(t *testing.T) *stored {
 	t.Helper()
-	s := &stored{T: t, r: rand.New(rand.NewPCG(seed.Of(t), 1)), dir: filepath.Join(t.TempDir(), "index")}
+	r := rand.New(rand.NewPCG(seed.Of(t), 1))
+	s := &stored{T: t, r: r, dir: filepath.Join(t.TempDir(), "index")}
 	s.text = text(s.r, logSize)
 	s.f = file(t, s.text)
 	s.index = s.open()

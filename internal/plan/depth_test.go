@@ -50,7 +50,8 @@ func TestDepthIsThatOfTheText(t *testing.T) {
 			}
 			deepest := nesting(text)
 			if got, err := encode(deepest); err != nil || !bytes.Equal(got, text) {
-				t.Errorf("seed %d: depth %d: got %s and %v, want %s", from+n, deepest, got, err, text)
+				t.Errorf("seed %d: depth %d: got %s and %v, want %s",
+					from+n, deepest, got, err, text)
 			}
 			if got, err := encode(deepest - 1); err == nil {
 				t.Errorf("seed %d: depth %d: got %s, want an error", from+n, deepest-1, got)

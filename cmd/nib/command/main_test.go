@@ -58,8 +58,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asNib) != "" {
 		os.Exit(command.Run(os.Args[1:], os.Stdout, os.Stderr))
 	}
-	for _, name := range []string{"CLICOLOR_FORCE", "NO_COLOR", "COLUMNS"} { // of the environment of the tests
-		_ = os.Unsetenv(name)
+	for _, name := range []string{"CLICOLOR_FORCE", "NO_COLOR", "COLUMNS"} {
+		_ = os.Unsetenv(name) // of the environment of the tests
 	}
 	_ = os.Setenv(asNib, "1") // for children; nothing else reads it
 	os.Exit(m.Run())

@@ -30,7 +30,10 @@ func requestLines(n int) []byte {
 // consoleWorker renders all lines for people.
 func consoleWorker(t testing.TB) *worker {
 	t.Helper()
-	newRenderer, _, err := Form{Output: "console", Console: console.Config{Color: console.ColorNever, Width: -1, TimeZone: time.UTC}}.NewRenderer()
+	form := Form{Output: "console", Console: console.Config{
+		Color: console.ColorNever, Width: -1, TimeZone: time.UTC,
+	}}
+	newRenderer, _, err := form.NewRenderer()
 	if err != nil {
 		t.Fatal(err)
 	}
