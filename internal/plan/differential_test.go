@@ -107,7 +107,7 @@ func TestTypesByHand(t *testing.T) {
 
 func TestGeneratedTypes(t *testing.T) {
 	from := seed.Of(t)
-	for n := range uint64(400) {
+	for n := range short(400) {
 		g := newGenerator(from + n)
 		typ := g.structType(3)
 		for range 20 {
@@ -122,7 +122,7 @@ func TestGeneratedTypes(t *testing.T) {
 
 func TestHostileText(t *testing.T) {
 	from := seed.Of(t)
-	for n := range uint64(200) {
+	for n := range short(200) {
 		g := newGenerator(from + n)
 		typ := g.structType(3)
 		g.hostile = true

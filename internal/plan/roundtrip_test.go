@@ -23,7 +23,7 @@ var simple = []reflect.Type{
 
 func TestDecodingGivesTheValueBack(t *testing.T) {
 	from := seed.Of(t)
-	for n := range uint64(200) {
+	for n := range short(200) {
 		g := newGenerator(from + n)
 		g.hostile = n%2 == 1
 		var fields []reflect.StructField

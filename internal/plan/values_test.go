@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"reflect"
 	"strings"
+	"testing"
 	"time"
 )
 
@@ -21,6 +22,14 @@ type generator struct {
 
 func newGenerator(n uint64) *generator {
 	return &generator{Rand: rand.New(rand.NewPCG(n, 1))}
+}
+
+// short returns how many types a test generates, out of n in the long run.
+func short(n uint64) uint64 {
+	if testing.Short() {
+		return n / 4
+	}
+	return n
 }
 
 // value returns a value of type t.
