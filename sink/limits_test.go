@@ -59,7 +59,7 @@ func TestLevelsOfABacktrace(t *testing.T) {
 func TestLinesThatFillARing(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		sizes []int // of lines; of one that does not fit in the ring, too
+		sizes []int // of lines, also of a line that does not fit
 		kept  []int // indexes of sizes
 	}{
 		{"a line of the size of the ring", []int{256}, []int{0}},

@@ -75,7 +75,8 @@ func TestBucketsOfAHistogram(t *testing.T) {
 	later := newHistogram()
 	later.add(9, 0)
 	if later.merge(&one); later.first != 7 || later.last != 9 || later.width != width {
-		t.Errorf("merged: got %d to %d in buckets of %d, want 7 to 9", later.first, later.last, later.width)
+		t.Errorf("merged: got %d to %d in buckets of %d, want 7 to 9",
+			later.first, later.last, later.width)
 	}
 }
 
