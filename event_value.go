@@ -147,22 +147,26 @@ func (e *Event) settle(from int, c clash) {
 
 // A Secret holds a value that must not get into a log: package fmt under every
 // verb, JSON, slog and nib show *** in its place, even where it is part of
-// another value. It holds the value by a pointer, so that even code that reads
-// memory, as fmt does with unexported fields, sees only an address.
+// another value. It holds the value behind two pointers, so that even code that
+// reads memory sees only an address: of an unexported field, fmt follows one
+// pointer to a struct, map or slice if the verb does not suit pointers.
 type Secret[T any] struct {
 	mask
-	value *T
+	value **T
 }
 
 type mask = contract.SecretMask
 
 // NewSecret keeps v secret.
-func NewSecret[T any](v T) Secret[T] { return Secret[T]{value: &v} }
+func NewSecret[T any](v T) Secret[T] {
+	p := &v
+	return Secret[T]{value: &p}
+}
 
 // Reveal returns the value; that of the zero Secret is the zero T.
 func (s Secret[T]) Reveal() (v T) {
 	if s.value != nil {
-		v = *s.value
+		v = **s.value
 	}
 	return v
 }

@@ -69,3 +69,54 @@ func TestSecretIsNotShown(t *testing.T) {
 		t.Errorf("got %d, want 0", got)
 	}
 }
+
+// Each verb that fmt knows and each that it does not, with flags, of values of
+// each kind, wherever a Secret may stand in another value.
+func TestNoVerbShowsASecret(t *testing.T) {
+	const hidden = "hunter2"
+	type text struct{ Text string }
+	hides(t, hidden, nib.NewSecret(hidden))
+	hides(t, hidden, nib.NewSecret([]byte(hidden)))
+	hides(t, hidden, nib.NewSecret([]string{hidden}))
+	hides(t, hidden, nib.NewSecret([1]string{hidden}))
+	hides(t, hidden, nib.NewSecret(map[string]string{hidden: hidden}))
+	hides(t, hidden, nib.NewSecret(text{hidden}))
+	hides(t, hidden, nib.NewSecret(&text{hidden}))
+	hides(t, hidden, nib.NewSecret([]text{{hidden}}))
+	hides(t, hidden, nib.NewSecret[any](text{hidden}))
+	hides(t, hidden, nib.NewSecret(fmt.Errorf("wrong %s", hidden)))
+	hides(t, "7240", nib.NewSecret(7240))
+	hides(t, "7240", nib.NewSecret([]int{7240}))
+	hides(t, "7240", nib.NewSecret(map[int]float64{7240: 7240.5}))
+}
+
+func hides[T any](t *testing.T, hidden string, s nib.Secret[T]) {
+	t.Helper()
+	type exported struct{ Secret nib.Secret[T] }
+	type unexported struct{ secret nib.Secret[T] }
+	type embedded struct{ nib.Secret[T] }
+	type inner struct{ unexported }
+	forms := map[string]any{
+		"value": s, "pointer": &s, "any": any(s), "slice": []nib.Secret[T]{s},
+		"array": [1]nib.Secret[T]{s}, "map": map[string]nib.Secret[T]{"k": s},
+		"exported": exported{s}, "unexported": unexported{s}, "embedded": embedded{s},
+		"inner": inner{unexported{s}}, "pointer to unexported": &unexported{s},
+		"slice of unexported": []unexported{{s}}, "map of unexported": map[int]unexported{1: {s}},
+		"unexported any":     struct{ v any }{s},
+		"unexported pointer": struct{ v *nib.Secret[T] }{&s},
+	}
+	hexOf := fmt.Sprintf("%x", hidden)
+	for verb := rune('A'); verb <= 'z'; verb++ {
+		if verb == '[' || verb == '\\' || verb == ']' { // [ begins an argument index
+			continue
+		}
+		for _, flags := range []string{"", "+", "#", "-", " ", "0", "20", ".3", "+#", "# "} {
+			for name, v := range forms {
+				got := fmt.Sprintf("%"+flags+string(verb), v)
+				if strings.Contains(got, hidden) || strings.Contains(strings.ToLower(got), hexOf) {
+					t.Errorf("%T, %s, %%%s%c: %s", s, name, flags, verb, got)
+				}
+			}
+		}
+	}
+}

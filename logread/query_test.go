@@ -171,7 +171,7 @@ func TestMoments(t *testing.T) {
 			t.Errorf("%q: got %v, %v, want %s", text, got, err, want)
 		}
 	}
-	const least = -99999999999 // in a year that RFC 3339 does not have
+	const least int64 = -99999999999 // in a year that RFC 3339 does not have
 	got, err := logread.ParseMoment(fmt.Sprintf("@%d", least), now)
 	if err != nil || got.Unix() != least {
 		t.Errorf("got %v, %v, want %d", got, err, least)
