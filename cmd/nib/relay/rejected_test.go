@@ -282,7 +282,7 @@ func TestRejectedWhileTheServiceAppends(t *testing.T) {
 	all := refusing(func([]nib.Record) (delivery.Result, error) { // one at a time: the file is opened for each
 		return delivery.Result{Accepted: 1, Rejected: []delivery.Rejection{{Reason: errAway}}}, nil
 	})
-	s, err := spool.Open(dir, all, spool.Config{Name: "es", OnFull: wait})
+	s, err := spool.Open(dir, all, spool.Config{Name: "es", OnFull: wait, Drain: 10 * time.Minute})
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)
 	}
