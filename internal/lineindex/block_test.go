@@ -140,6 +140,19 @@ func TestAnEntryEnclosesItsLines(t *testing.T) {
 	}
 }
 
+// A reader takes the second field for the time if the first one has a dot
+// without digits. The next line has no dot.
+func TestALineWithoutDecimalsAfterOneThatIsNoTime(t *testing.T) {
+	lines := ""
+	for _, first := range []string{"02.", "02", "02.5", "03."} {
+		lines += `{"time":"2026-11-22T09:00:` + first + `Z",` +
+			`"time":"2027-01-01T00:00:00Z","level":"error"}` + "\n"
+	}
+	b := newBlock()
+	b.add([]byte(lines))
+	wantEntry(t, []byte(lines), b.entry)
+}
+
 func TestCountDigits(t *testing.T) {
 	for c := range 256 {
 		for n := range 20 {

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/logread"
 )
 
@@ -33,6 +34,7 @@ type shapes struct {
 	next   int // index of the shape to replace next
 	misses int // consecutive lines without a known shape
 	probe  logread.Line
+	plain  []byte // scratch space for a line without decimals
 }
 
 // longestShape bounds the memory of a shape.
@@ -126,12 +128,13 @@ func (s *shapes) learn(text []byte, l *logread.Line) {
 	if text[after] == '.' {
 		after += 1 + countDigits(text[after+1:])
 	}
-	// The text after the level must not matter.
-	s.probe.Reset(text[:end])
-	sameTime, ok := s.probe.Time()
-	sameLevel, ok2 := s.probe.Level()
-	s.probe.Reset(nil)
-	if after >= end || !ok || !ok2 || !sameTime.Equal(t) || sameLevel != level {
+	// The text after the level must not matter, nor whether there are decimals:
+	// without digits behind the dot, a reader takes another field for the time.
+	if after >= end || !s.reads(text[:end], t.Unix(), level) {
+		return
+	}
+	s.plain = append(append(s.plain[:0], text[:at+digits]...), text[after:end]...)
+	if !s.reads(s.plain, t.Unix(), level) {
 		return
 	}
 	c := &s.list[s.next]
@@ -139,6 +142,16 @@ func (s *shapes) learn(text []byte, l *logread.Line) {
 	c.after = append(c.after[:0], text[after:end]...)
 	c.digits, c.second, c.level = digits, t.Unix()*1e9, LevelBit(level, true)
 	s.last, s.next = s.next, (s.next+1)%len(s.list)
+}
+
+// reads reports whether a reader finds a time in the second, and the level, in a
+// line.
+func (s *shapes) reads(text []byte, second int64, level nib.Level) bool {
+	defer s.probe.Reset(nil)
+	s.probe.Reset(text)
+	t, ok := s.probe.Time()
+	l, ok2 := s.probe.Level()
+	return ok && ok2 && t.Unix() == second && l == level
 }
 
 // parts returns where the time begins in a line, and where the later one of
