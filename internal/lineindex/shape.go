@@ -144,8 +144,8 @@ func (s *shapes) learn(text []byte, l *logread.Line) {
 	s.last, s.next = s.next, (s.next+1)%len(s.list)
 }
 
-// reads reports whether a reader finds a time in the second, and the level, in a
-// line.
+// reads reports whether a reader finds a time in the second, and the level, in
+// a line.
 func (s *shapes) reads(text []byte, second int64, level nib.Level) bool {
 	defer s.probe.Reset(nil)
 	s.probe.Reset(text)
