@@ -28,7 +28,6 @@ internal/arch
 internal/plan               internal/jsonenc internal/jsonread
 internal/settings           .
 internal/linevalue          .
-internal/lineindex          . logread internal/vfs
 internal/deadletter         . internal/jsonenc internal/jsonread
 internal/loss               . delivery metrics internal/contract internal/level
 internal/*                  metrics internal/*
@@ -51,7 +50,7 @@ sink                        . delivery metrics pool internal/level internal/user
 sink/stdout                 . delivery metrics internal/level internal/linebatch internal/loss \
                             internal/contract internal/stdio
 sink/file                   . delivery metrics target internal/vfs internal/level \
-                            internal/lineindex internal/linebatch internal/loss \
+                            internal/linebatch internal/loss \
                             internal/lastresort internal/usercode internal/contract
 sink/console                . delivery metrics internal/level internal/jsonenc internal/jsonread \
                             internal/linevalue internal/linewriter internal/contract
@@ -71,7 +70,6 @@ dest/otlp/otlptest          . delivery dest/otlp
 dest/otlp                   . delivery delivery/* layout metrics target target/tlsfiles
 dest/elastic                . delivery delivery/* metrics target target/tlsfiles
 dest/*                      . delivery metrics target target/tlsfiles
-logread                     . internal/jsonread internal/linevalue
 setup                       . delivery metrics target sink sink/* dest/syslog layout nibslog \
                             internal/*
 nibtest                     . delivery
@@ -95,8 +93,6 @@ var upward = map[string]string{
 	"internal/counttest → metrics":  "it compares metrics with counts",
 	"internal/deadletter → .":       "an entry of a file of rejected records is a record",
 	"internal/level → metrics":      "the counts of lines by level are a metric of each sink",
-	"internal/lineindex → .":        "an index has the levels and times of lines",
-	"internal/lineindex → logread":  "it finds the level and time in a line as readers of logs do",
 	"internal/linevalue → .":        "it reads the layouts and levels that the root declares",
 	"internal/linewriter → metrics": "the queue of a writer has metrics",
 	"internal/loss → .":             "it counts losses by level, and writes notices as records",

@@ -88,12 +88,6 @@ type Config struct {
 	// always syncs.
 	Sync SyncPolicy
 
-	// Index writes an index next to the file, 150 kB for each GB, with which
-	// nib cat and nib view read a range of time of a large file without reading
-	// the rest. See the section about it in the package comment. Defaults to
-	// false.
-	Index bool
-
 	// OnError is called with errors that no call returns: a rotation,
 	// compression or deletion failed, or buffered lines were lost after their
 	// calls had returned. It is called by the goroutine that detected the

@@ -42,26 +42,6 @@
 // requires it, and only if their names have exactly this form. Links are not
 // followed.
 //
-// # Index
-//
-// With Config.Index the sink writes an index next to the file, .app.log.index:
-// the times and levels of each 256 KiB. nib cat and nib view use it to skip the
-// lines outside a range of time. It costs about 20 ns for a line that begins
-// like one before, up to the decimals of its time, as those of a Logger do in
-// any layout; other lines are read, in up to a microsecond. It costs three more
-// system calls per 256 KiB, and nothing is allocated per line.
-//
-// A rotated file keeps its index, as
-// .app-20261121T103000.123456Z-0000.log.index, until it is deleted or
-// compressed: in a compressed file no offset can be reached without the data
-// before it. The index is not synced. After a crash it ends with an earlier
-// block, and the next process continues it; readers read the part that it does
-// not cover. An index that does not fit its file is not used: the file was
-// truncated, replaced or edited, or the index is damaged. It is for a file that
-// one process writes: it ends where another process has written. An error of
-// the index costs no line, is passed to Config.OnError, and counted in
-// Stats.Errors.
-//
 // # Behind a spool
 //
 // Deliver syncs lines to disk before it accepts them. The spool stores with

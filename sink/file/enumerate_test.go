@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/lineindex"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/enumerate"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
@@ -190,8 +189,8 @@ func (l *fileLife) harmless(c enumerate.Case) bool {
 		return c.Base != "app.log" && !strings.HasSuffix(c.Base, tempExtension)
 	case c.Op == vfstest.OpRemove && c.Done: // there was no file
 		return strings.HasSuffix(c.Base, tempExtension)
-	case c.Err == vfs.ErrLocked: // another process is rotating, has not followed the rotation yet, or writes the index
-		return c.Base == ".app.log.index" || c.Base == lockName("app.log") && (c.Span != enumerate.Lasting || c.Nth > 2) || c.Base >= ownYoung && c.Base != "app.log"
+	case c.Err == vfs.ErrLocked: // another process is rotating, or has not followed the rotation yet
+		return c.Base == lockName("app.log") && (c.Span != enumerate.Lasting || c.Nth > 2) || c.Base >= ownYoung && c.Base != "app.log"
 	case c.Op == vfstest.OpOpen && errors.Is(c.Err, os.ErrPermission): // then it is opened for reading
 		return c.Span == enumerate.Once && c.Base != "app.log"
 	}
@@ -203,7 +202,7 @@ func (l *fileLife) harmless(c enumerate.Case) bool {
 func (l *fileLife) checkFiles(m *vfstest.Mem, st Stats) {
 	t, torn := l.t, 0
 	var all strings.Builder
-	names := l.checkIndexes(m)
+	names := memFiles(t, m)
 	for _, name := range names {
 		text := memText(t, m, filepath.Join(logDir, name))
 		if slices.Contains(foreigners, name) {
@@ -261,21 +260,6 @@ func (l *fileLife) checkFiles(m *vfstest.Mem, st Stats) {
 	}
 }
 
-// checkIndexes checks that each index belongs to a log, and returns the other
-// names.
-func (l *fileLife) checkIndexes(m *vfstest.Mem) []string {
-	names := memFiles(l.t, m)
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		log, ok := lineindex.LogOf(name)
-		if ok && slices.Contains(names, log) {
-			covered(l.t, m, filepath.Join(logDir, log))
-		} else if ok {
-			l.t.Errorf("%s was left over", name)
-		}
-		return ok
-	})
-}
-
 // checkNames checks that all outdated files are gone, and no foreign ones.
 func (l *fileLife) checkNames(names []string) {
 	for _, name := range foreigners {
@@ -305,10 +289,9 @@ func TestEveryCallMayFail(t *testing.T) {
 		{},
 		{Buffer: 1000},
 		{Sync: SyncAlways},
-		{Index: true},
 	} {
 		c.MaxSize, c.Every, c.MaxAge, c.Compress = 900, time.Hour, 24*time.Hour, Gzip{Level: 1}
-		t.Run(fmt.Sprintf("buffer=%d,sync=%d,index=%v", c.Buffer, c.Sync, c.Index), func(t *testing.T) {
+		t.Run(fmt.Sprintf("buffer=%d,sync=%d", c.Buffer, c.Sync), func(t *testing.T) {
 			enumerate.Life{New: func(t testing.TB) vfs.FS {
 				m := newLogDir(t)
 				if c.Buffer > 0 {

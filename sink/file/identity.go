@@ -160,7 +160,6 @@ func (s *Sink) reopen() error {
 	s.syncOld()
 	if info.ID != s.id {
 		s.torn = false
-		s.closeIndex()
 	}
 	s.file, s.id, s.size = f, info.ID, info.Size
 	s.unseen, s.unnamed, s.unsynced = info.Size > 0, true, false
@@ -170,10 +169,6 @@ func (s *Sink) reopen() error {
 	}
 	s.due = s.schedule.next(from)
 	s.checkNow() // computes the time until due
-	if s.indexing.file != nil && s.indexing.writer.End() != s.size {
-		s.dropIndex() // ends the index; the next one begins
-	}
-	s.openIndex()
 	if old != nil {
 		if err := old.Close(); err != nil {
 			s.report("close", err)
@@ -268,8 +263,6 @@ func (s *Sink) resize(size int64) {
 	if size < s.size {
 		s.stats.Truncations++
 		s.torn, s.unseen = false, true
-		s.dropIndex()
-		s.openIndex()
 	}
 	s.size = size
 }

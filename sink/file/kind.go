@@ -34,14 +34,13 @@ type params struct {
 	Mode     fs.FileMode   `set:"mode" default:"0600" doc:"permissions of new files"`
 	MinFree  int64         `set:"min_free" is:"size" default:"0B" doc:"size that is left free on the file system"`
 	Sync     string        `set:"sync" is:"never|flush|always" default:"never" doc:"when the disk is waited for"`
-	Index    bool          `set:"index" default:"off" doc:"write an index for nib cat and nib view, which find a period of time with it"`
 }
 
 // config returns the Config without the parameters that Validate rejects.
 func (p *params) config() Config {
 	c := Config{
 		MaxSize: p.MaxSize, Every: p.Every, At: p.At, MaxBackups: p.Backups, MaxAge: p.MaxAge, MaxTotal: p.MaxTotal,
-		Mode: p.Mode, Buffer: p.Buffer, Delay: p.Delay, MinFree: p.MinFree, Index: p.Index,
+		Mode: p.Mode, Buffer: p.Buffer, Delay: p.Delay, MinFree: p.MinFree,
 		Sync: map[string]SyncPolicy{"flush": SyncFlush, "always": SyncAlways}[p.Sync],
 	}
 	if p.Zone != "" {

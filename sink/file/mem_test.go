@@ -71,7 +71,7 @@ func memAll(t testing.TB, m vfs.FS) string {
 	var b strings.Builder
 	for _, name := range memFiles(t, m) {
 		text := memText(t, m, filepath.Join(logDir, name))
-		if strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".index") {
+		if strings.HasSuffix(name, ".tmp") {
 			continue
 		}
 		if strings.HasSuffix(name, ".gz") {
@@ -84,4 +84,13 @@ func memAll(t testing.TB, m vfs.FS) string {
 		b.WriteString(text)
 	}
 	return b.String()
+}
+
+// put writes a text to the front of a file.
+func put(t testing.TB, m vfs.FS, path, text string) {
+	t.Helper()
+	f, err := m.Open(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	must(t, err)
+	_, err = f.WriteAt([]byte(text), 0)
+	must(t, err, f.Close())
 }

@@ -153,8 +153,6 @@ func (s *Sink) cut(batch []nib.Record) error {
 		return s.fail("truncate", err)
 	}
 	s.size, s.torn = at, false
-	s.dropIndex()
-	s.openIndex()
 	return nil
 }
 

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nib-log/nib/internal/lineindex"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -221,7 +220,6 @@ func (s *Sink) backups() []backup {
 		}
 	}
 	s.removeEmpty(empty)
-	s.removeIndexes(names)
 	now := s.clock.wall()
 	slices.SortFunc(list, func(a, b backup) int { return a.compareAt(b, now) })
 	return list
@@ -304,8 +302,7 @@ func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
 	return nil, info, err
 }
 
-// unlink deletes the name of a seized file, if it still refers to that file,
-// and its index.
+// unlink deletes the name of a seized file, if it still refers to that file.
 func (s *Sink) unlink(name string, f vfs.File, info vfs.Info) error {
 	path := filepath.Join(s.dir, name)
 	named, err := s.isNamed(path, info)
@@ -315,11 +312,7 @@ func (s *Sink) unlink(name string, f vfs.File, info vfs.Info) error {
 	if !vfs.CanRenameOpen {
 		_ = f.Close() // nothing was written
 	}
-	err = unlessGone(s.fs.Remove(path))
-	if err == nil {
-		err = unlessGone(s.fs.Remove(lineindex.NameOf(path)))
-	}
-	return err
+	return unlessGone(s.fs.Remove(path))
 }
 
 // isNamed reports whether path refers to the file that info describes.

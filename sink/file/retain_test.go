@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/lineindex"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
@@ -205,10 +204,9 @@ func TestOldFileIsLockedWhileItIsDeleted(t *testing.T) {
 		t.Skip("an open file cannot be deleted here")
 	}
 	m, clock := newMem(t)
-	s := openMem(t, m, clock, Config{Index: true})
+	s := openMem(t, m, clock, Config{})
 	rotated(t, s, clock, 1)
-	index := memFiles(t, m)[0]
-	name, _ := lineindex.LogOf(index)
+	name := memFiles(t, m)[0]
 	f, err := m.Open(filepath.Join(logDir, name), os.O_RDWR, 0)
 	must(t, err)
 	var lockErr error
@@ -218,11 +216,11 @@ func TestOldFileIsLockedWhileItIsDeleted(t *testing.T) {
 	if lockErr != vfs.ErrLocked {
 		t.Errorf("got %v from the lock, want %v", lockErr, vfs.ErrLocked)
 	}
-	if !errors.Is(err, syscall.EPERM) || !slices.Contains(memFiles(t, m), index) {
-		t.Errorf("got %v and files %q, want EPERM and the index of the file that is still there", err, memFiles(t, m))
+	if !errors.Is(err, syscall.EPERM) || !slices.Contains(memFiles(t, m), name) {
+		t.Errorf("got %v and files %q, want EPERM and the file", err, memFiles(t, m))
 	}
 	must(t, f.Close(), s.remove(backup{name: name}))
-	wantText(t, "files", strings.Join(memFiles(t, m), " "), ".app.log.index app.log")
+	wantText(t, "files", strings.Join(memFiles(t, m), " "), "app.log")
 }
 
 // TestLastLinesOfAnotherProcessAreCompressed has another process write to the

@@ -144,7 +144,6 @@ func (s *Sink) rotate() error {
 	if err != nil {
 		s.report("rotate", err)
 	}
-	s.moveIndex(name)
 	s.stats.Rotations++
 	s.rotateAt, s.rotatePause = 0, 0
 	return s.reopen()
@@ -166,7 +165,6 @@ var newline = []byte{'\n'}
 
 // letGo closes the file on systems that cannot rename an open file.
 func (s *Sink) letGo() {
-	s.closeIndex()
 	if err := s.file.Close(); err != nil {
 		s.report("close", err)
 	}

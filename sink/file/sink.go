@@ -82,7 +82,6 @@ type Sink struct {
 	undurable  error // the error of a file that could not be synced
 	delivering delivering
 	claims     claims
-	indexing   indexing
 }
 
 type traits = contract.TraitSet
@@ -174,11 +173,6 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	s.lull.lines++
 	s.unsynced = true
 	s.written.Add(int(r.Level), int(size))
-	if s.indexing.file != nil && s.indexing.writer.Add(r.Line) {
-		defer s.unlock()
-		s.endBlock(false)
-		return nil
-	}
 	s.mu.Unlock()
 	return nil
 }
@@ -254,7 +248,6 @@ func (s *Sink) Close() error {
 	err := s.flush()
 	s.closed = true
 	if s.file != nil {
-		s.closeIndex()
 		if e := s.file.Close(); e != nil && err == nil {
 			err = s.wrap("close", e)
 		}

@@ -125,7 +125,6 @@ func (s *Sink) wrote(p []byte) {
 	s.size += int64(len(p))
 	s.torn = p[len(p)-1] != '\n'
 	s.unsynced = true
-	s.index(p)
 }
 
 // ready prepares the file for n more bytes: it has the name and enough room,

@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
+	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/cmd/nib/logs"
 	"github.com/nib-log/nib/cmd/nib/term"
-	"github.com/nib-log/nib/internal/lineindex"
 	"github.com/nib-log/nib/internal/linevalue"
-	"github.com/nib-log/nib/logread"
 	"github.com/nib-log/nib/sink/console"
 )
 

@@ -11,7 +11,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/nib-log/nib/internal/lineindex"
+	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
 )
 
 // A chain reads files one after the other, each from its first line. With a

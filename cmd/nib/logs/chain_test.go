@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
 	"github.com/nib-log/nib/cmd/nib/logs"
-	"github.com/nib-log/nib/internal/lineindex"
 )
 
 // timed writes logs of a rotated set and another one.

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nib-log/nib/internal/lineindex"
-	"github.com/nib-log/nib/logread"
+	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
+	"github.com/nib-log/nib/cmd/nib/internal/logread"
 )
 
 // A Renderer writes lines in another form. Each goroutine has its own.

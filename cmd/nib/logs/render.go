@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/layout"
-	"github.com/nib-log/nib/logread"
 	"github.com/nib-log/nib/sink/console"
 	"github.com/nib-log/nib/sink/logfmt"
 )

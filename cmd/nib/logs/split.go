@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/nib-log/nib/internal/lineindex"
+	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
 )
 
 // Split returns sources that end where the given ones end now, to be merged by

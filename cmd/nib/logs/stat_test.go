@@ -17,8 +17,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/internal/seed"
-	"github.com/nib-log/nib/logread"
 )
 
 func TestPercentilesAreRightToOnePercent(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nib-log/nib/internal/lineindex"
+	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
 )
 
 // A block has one entry in an index. A line longer than maxLine is cut.

@@ -7,7 +7,7 @@ import (
 	"sort"
 	"time"
 
-	"github.com/nib-log/nib/internal/lineindex"
+	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
 )
 
 // A window is a range of time that a page shows, with the parts of the document

@@ -4,6 +4,7 @@ package view_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,17 +15,18 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/lineindex"
+	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
 	"github.com/nib-log/nib/sink/file"
 )
 
 var hour = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 
-// writeLog writes a log of lineindex.Least bytes with sink/file, and its index.
+// writeLog writes a log of lineindex.Least bytes, which has been finished for
+// an hour.
 func writeLog(t *testing.T, path string) (lines int) {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	s, err := file.Open(path, file.Config{Index: true, Buffer: 64 << 10})
+	s, err := file.Open(path, file.Config{Buffer: 64 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +37,8 @@ func writeLog(t *testing.T, path string) (lines int) {
 		at = hour.Add(time.Duration(lines) * 100 * time.Millisecond)
 		log.Info().Str("pad", pad).Msgf("m%d", lines)
 	}
-	if err := s.Close(); err != nil {
+	past := time.Now().Add(-time.Hour)
+	if err := errors.Join(s.Close(), os.Chtimes(path, past, past)); err != nil {
 		t.Fatal(err)
 	}
 	return lines
@@ -85,17 +88,17 @@ func TestARangeOfTimeIsReadWithTheIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := os.ReadFile(lineindex.NameOf(path))
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := lineindex.Open(t.Context(), lineindex.DefaultDir(), f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	minute5 := hour.Add(5 * time.Minute)
-	ranges, _ := lineindex.Decode(stored).Ranges(lineindex.Window{Since: minute5, Until: minute5.Add(1)})
+	ranges, _ := x.Ranges(lineindex.Window{Since: minute5, Until: minute5.Add(1)})
 	at := ranges[0].From + 4096
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	changed := bytes.ReplaceAll(text[at:at+100_000], []byte("T09:0"), []byte("T09:2"))
 	if _, err := f.WriteAt(changed, at); err != nil || bytes.Equal(changed, text[at:at+100_000]) {
 		t.Fatalf("%v; the text has not been changed: %.100s", err, changed)
@@ -127,9 +130,6 @@ func TestARangeOfTimeIsReadWithTheIndex(t *testing.T) {
 func TestARangeOfTimeIsReadWithTheLinesOfThePage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.log")
 	writeLog(t, path)
-	if err := os.Remove(lineindex.NameOf(path)); err != nil {
-		t.Fatal(err)
-	}
 	s := serve(t, path)
 	s.indexed("")
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/internal/seed"
-	"github.com/nib-log/nib/logread"
 )
 
 // A condition is a query as a tree, which is evaluated on the values that

@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/nib-log/nib/internal/vfs"
 )
 
 // maxKept is the number of indexes in a directory. The least recently used ones
@@ -38,10 +36,9 @@ func DefaultDir() string {
 	return filepath.Join(dir, "nib", "index")
 }
 
-// Open returns the index of a log: the one that was written with it, or the one
-// in dir. It adds missing blocks, and stores the result in dir, unless that is
-// "". The name in dir is the checksum of the first bytes of the log, so that a
-// renamed log keeps its index. An index that cannot be stored is still
+// Open returns the index of a log in dir. It adds missing blocks, and stores
+// the result. The name in dir is the checksum of the first bytes of the log, so
+// that a renamed log keeps its index. An index that cannot be stored is still
 // returned.
 func Open(ctx context.Context, dir string, f *os.File) (*Index, error) {
 	info, err := f.Stat()
@@ -60,7 +57,7 @@ func Open(ctx context.Context, dir string, f *os.File) (*Index, error) {
 }
 
 // spare is the number of bytes of a log that are read rather than added to its
-// index. It is more than the writer of an index lags behind.
+// index.
 const spare = 2 * BlockSize
 
 // Find is Open without making or extending an index. It returns nil if there is
@@ -77,39 +74,31 @@ func Find(dir string, f *os.File) *Index {
 	return x
 }
 
-// find returns the index that covers most of a log, or an empty one, and its
-// path in dir.
+// find returns the index of a log, or an empty one, and its path in dir.
 func find(dir string, f *os.File, info os.FileInfo) (x *Index, path string, err error) {
 	size := info.Size()
 	if size < least || !info.Mode().IsRegular() {
 		return nil, "", fs.ErrInvalid
-	}
-	x = new(Index)
-	if y := readBeside(f); y != nil && y.Fits(f, size, info.ModTime()) {
-		x = y
-	}
-	if dir == "" || size-x.covered < spare {
-		return x, "", nil
 	}
 	h := sha256.New()
 	if n, err := io.Copy(h, io.NewSectionReader(f, 0, headSize)); err != nil || n < headSize {
 		return nil, "", io.ErrUnexpectedEOF // the file was truncated
 	}
 	path = filepath.Join(dir, hex.EncodeToString(h.Sum(nil)[:16])+extension)
-	if y := read(path); y != nil && y.covered > x.covered && y.Fits(f, size, info.ModTime()) {
+	if x = read(path); x != nil && x.fits(f, size, info.ModTime()) {
 		_ = os.Chtimes(path, time.Now(), time.Now()) // marks the file as used
-		x = y
+		return x, path, nil
 	}
-	return x, path, nil
+	return new(Index), path, nil
 }
 
 // headSize is the number of bytes of a log that determine the name of its
 // index.
 const headSize = 64 << 10
 
-// MaxSize is the size of the largest index that is read, that of a log of some
+// maxSize is the size of the largest index that is read, that of a log of some
 // hundred GB.
-const MaxSize = 64 << 20
+const maxSize = 64 << 20
 
 // read returns the index in a file, or nil.
 func read(path string) *Index {
@@ -118,46 +107,11 @@ func read(path string) *Index {
 		return nil
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err != nil || len(b) > MaxSize {
+	b, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err != nil || len(b) > maxSize {
 		return nil
 	}
-	return Decode(b)
-}
-
-// readBeside returns the index that the writer of a log has written, or nil. It
-// ignores an index that another user may have put there.
-func readBeside(f *os.File) *Index {
-	path, err := filepath.EvalSymlinks(f.Name())
-	if err != nil {
-		return nil
-	}
-	log, err := vfs.OS().Lstat(path)
-	if err != nil {
-		return nil
-	}
-	path = NameOf(path)
-	info, err := vfs.OS().Lstat(path)
-	if err != nil || !info.Mode.IsRegular() || info.Foreign() && info.Owner != log.Owner {
-		return nil
-	}
-	return read(path)
-}
-
-// NameOf returns the path of the index that is written with the log at path. It
-// begins with a dot so that patterns such as app* do not match it.
-func NameOf(path string) string {
-	dir, base := filepath.Split(path)
-	return dir + "." + base + ".index"
-}
-
-// LogOf returns the name of the log for the name of an index.
-func LogOf(name string) (log string, ok bool) {
-	log, ok = strings.CutSuffix(name, ".index")
-	if ok {
-		log, ok = strings.CutPrefix(log, ".")
-	}
-	return log, ok && log != ""
+	return decode(b)
 }
 
 // store replaces a stored index. Errors are ignored: without an index, the next

@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/nib-log/nib/logread"
+	"github.com/nib-log/nib/cmd/nib/internal/logread"
 )
 
 // zoneless is the zone of times without one. Each reader may interpret them
@@ -20,7 +20,6 @@ var zoneless = time.FixedZone("zoneless", 0)
 // line, and therefore its second and its level.
 type block struct {
 	entry
-	torn   bool // the block ends in the middle of a line
 	shapes shapes
 	line   logread.Line
 }
@@ -36,22 +35,14 @@ func newBlock() *block {
 // begin begins a new block.
 func (b *block) begin() { b.entry = entry{from: math.MaxInt64, to: math.MinInt64} }
 
-// add adds bytes. A line that is not added by one call makes the block one that
-// is always read.
+// add adds lines, each with its line break.
 func (b *block) add(text []byte) {
 	b.length += uint32(len(text))
-	if b.torn {
-		b.readAlways()
-	}
 	for len(text) > 0 {
 		s := &b.shapes.list[b.shapes.last]
 		k := s.match(text)
-		n := bytes.IndexByte(text[k:], '\n') + 1
-		if b.torn = n == 0; b.torn {
-			b.readAlways()
-			return
-		}
-		if n += k; k > 0 && b.from != always {
+		n := k + bytes.IndexByte(text[k:], '\n') + 1
+		if k > 0 && b.from != always {
 			b.shapes.misses = 0
 			b.addShape(s)
 		} else {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/layout"
-	"github.com/nib-log/nib/logread"
 )
 
 // slow returns the entry of lines without shapes.
@@ -225,10 +225,10 @@ func layouts() map[string]nib.Option {
 }
 
 func TestAllocAddLines(t *testing.T) {
-	w := NewWriter()
+	b := newBlock()
 	text := linesOf(100)
 	foreign := []byte("a text\n" + `{"level":"info","a":"b\n"}` + "\n" + `{"time":"2026-11-22T09:00:00.5Z","caller":"a.go:1","level":"info"}` + "\n")
-	alloctest.Zero(t, func() { w.Add(text); w.Add(foreign) })
+	alloctest.Zero(t, func() { b.add(text); b.add(foreign) })
 }
 
 // BenchmarkAddLines measures the index per line of 200 bytes: one with a shape,

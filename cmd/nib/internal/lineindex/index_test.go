@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/internal/seed"
-	"github.com/nib-log/nib/logread"
 )
 
 // logSize is the size of logs that are worth an index here.
@@ -253,7 +253,7 @@ func (s *stored) open() *Index {
 
 func TestAStoredIndexIsReadAgain(t *testing.T) {
 	s := newStored(t)
-	if !reflect.DeepEqual(Decode(s.bytes), s.index) || !reflect.DeepEqual(s.open(), s.index) {
+	if !reflect.DeepEqual(decode(s.bytes), s.index) || !reflect.DeepEqual(s.open(), s.index) {
 		t.Error("the stored index differs")
 	}
 	moved := s.f.Name() + ".1"
@@ -266,7 +266,7 @@ func TestAStoredIndexIsReadAgain(t *testing.T) {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !read(s.path).Fits(f, info.Size(), info.ModTime()) {
+	if err != nil || !read(s.path).fits(f, info.Size(), info.ModTime()) {
 		t.Errorf("the renamed log has lost its index: %v", err)
 	}
 }
@@ -279,11 +279,11 @@ func TestADamagedIndexIsNotUsed(t *testing.T) {
 	for range 200 {
 		i, bit := s.r.IntN(len(s.bytes)), byte(1)<<s.r.IntN(8)
 		s.bytes[i] ^= bit
-		if !isPart(Decode(s.bytes)) {
+		if !isPart(decode(s.bytes)) {
 			t.Errorf("an index with a changed byte at %d is used behind it", i)
 		}
 		s.bytes[i] ^= bit
-		if n := s.r.IntN(len(s.bytes)); !isPart(Decode(s.bytes[:n])) {
+		if n := s.r.IntN(len(s.bytes)); !isPart(decode(s.bytes[:n])) {
 			t.Errorf("an index cut off at %d has more than that", n)
 		}
 	}
@@ -353,7 +353,7 @@ func TestALogThatLooksTheSameIsAnother(t *testing.T) {
 	}{
 		"the same": {b, true}, "other times": {lines("23"), false}, "another end": {lastLine, false}, "cut off": {b[:len(b)-1], false},
 	} {
-		if got := x.Fits(bytes.NewReader(c.log), int64(len(c.log)), info.ModTime()); got != c.want {
+		if got := x.fits(bytes.NewReader(c.log), int64(len(c.log)), info.ModTime()); got != c.want {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}

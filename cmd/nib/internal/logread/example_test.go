@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nib-log/nib/logread"
+	"github.com/nib-log/nib/cmd/nib/internal/logread"
 )
 
 func ExampleLines() {

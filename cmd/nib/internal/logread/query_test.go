@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/internal/seed"
-	"github.com/nib-log/nib/logread"
 )
 
 func parse(t testing.TB, query string) *logread.Query {

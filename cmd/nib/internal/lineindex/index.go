@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package lineindex makes and reads indexes of log files: the times and levels
-// of each block of lines, so that a reader of a period of time skips the
-// others. sink/file writes an index next to its log, and readers make those of
-// other logs.
+// of each block of lines, so that a reader of a period of time skips the other
+// blocks. Readers keep the indexes of large logs in a directory of the user.
 //
-// An index is a file of little-endian integers, to which entries can be
-// appended:
+// An index is a file of little-endian integers:
 //
 //	"nibidx2\n"
 //	entries of blocks, in the order of the log:
@@ -22,8 +20,7 @@
 // The lengths add up to the part of the log that is covered, which ends with a
 // line break. In a block without times, from is greater than to. A block that
 // must always be read, because it has times without a zone or outside 1678 to
-// 2262, or lines that the writer of the index has not seen, has the minimum and
-// maximum integers.
+// 2262, or a very long line, has the minimum and maximum integers.
 //
 // An entry of length 0 is the last one. It has the time of modification of the
 // log in from, and its size in to, as they were when the index was completed.
@@ -194,8 +191,8 @@ func (x *Index) encode() []byte {
 	return b
 }
 
-// Decode returns the index that is in b, up to the first damaged entry, or nil.
-func Decode(b []byte) *Index {
+// decode returns the index that is in b, up to the first damaged entry, or nil.
+func decode(b []byte) *Index {
 	if !strings.HasPrefix(string(b[:min(len(b), len(magic))]), magic) {
 		return nil
 	}
@@ -223,9 +220,9 @@ func Decode(b []byte) *Index {
 // Covered returns the length of the part of the log that is covered.
 func (x *Index) Covered() int64 { return x.covered }
 
-// Fits reports whether the index is that of a log with a size and a time of
+// fits reports whether the index is that of a log with a size and a time of
 // modification.
-func (x *Index) Fits(log io.ReaderAt, size int64, modified time.Time) bool {
+func (x *Index) fits(log io.ReaderAt, size int64, modified time.Time) bool {
 	if size < x.covered || size < x.size || size == x.size && modified.UnixNano() != x.modified {
 		return false
 	}
