@@ -41,7 +41,6 @@ require (
 	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.31.0 // indirect
-	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
@@ -70,7 +69,6 @@ require (
 	github.com/nib-log/nib/bridge/niblogrus v0.1.0
 	github.com/nib-log/nib/bridge/nibotel v0.1.0
 	github.com/nib-log/nib/bridge/nibzap v0.1.0
-	github.com/nib-log/nib/dest/otlp v0.1.0
 	go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploghttp v0.23.0
 	go.uber.org/multierr v1.10.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
@@ -85,8 +83,6 @@ replace github.com/nib-log/nib/bridge/nibzap => ../bridge/nibzap
 replace github.com/nib-log/nib/bridge/niblogr => ../bridge/niblogr
 
 replace github.com/nib-log/nib/bridge/nibhclog => ../bridge/nibhclog
-
-replace github.com/nib-log/nib/dest/otlp => ../dest/otlp
 
 replace github.com/nib-log/nib/bridge/nibgrpc => ../bridge/nibgrpc
 

@@ -63,14 +63,14 @@ func ExampleRead() {
 	// [syslog+tls://logs:6514?facility=mail&spool=/var/spool/mail-log stderr?level=error] <nil>
 }
 
-// A kind of another module has to be passed to Open.
+// A kind of another package has to be passed to Open.
 func ExampleKinds() {
 	os.Setenv("SHOP_OUTPUT", "kafka://broker:9092/logs?spool=/var/spool/shop")
 
 	_, err := setup.Read(setup.FromEnv("SHOP")) // with setup.Kinds(kafka.Kind) there is no error
 	fmt.Println(err)
 	// Output:
-	// nib/setup: SHOP_OUTPUT[0]: kafka is a kind of another module: import "github.com/nib-log/nib/dest/kafka" and pass setup.Kinds(kafka.Kind) to setup.Open
+	// nib/setup: SHOP_OUTPUT[0]: kafka is a kind of another package: import "github.com/nib-log/nib/dest/kafka" and pass setup.Kinds(kafka.Kind) to setup.Open
 }
 
 // The error has all mistakes, each with its place and the allowed values.

@@ -22,7 +22,7 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-// fakeKind is a kind of another module, as kafka.Kind is.
+// fakeKind is a kind of another package, as kafka.Kind is.
 var fakeKind = target.Spec{
 	Forms:  []string{"fake://HOST:PORT,HOST:PORT/TOPIC", "kafka://HOST:PORT,HOST:PORT/TOPIC"},
 	Doc:    "for tests",
@@ -108,7 +108,7 @@ func TestFaultsOfDestinations(t *testing.T) {
 		output string
 		want   []string // behind NIB_OUTPUT
 	}{
-		{"kafka://b:9092/logs?spool=/x", []string{`[0]: kafka is a kind of another module: import "github.com/nib-log/nib/dest/kafka" and pass setup.Kinds(kafka.Kind) to setup.Open`}},
+		{"kafka://b:9092/logs?spool=/x", []string{`[0]: kafka is a kind of another package: import "github.com/nib-log/nib/dest/kafka" and pass setup.Kinds(kafka.Kind) to setup.Open`}},
 		{"fake://b:9092/logs", []string{`[0].spool: is missing: write spool=/var/spool/app, a directory`}},
 		{"syslog+tls://logs:6514", []string{`[0].spool: is missing: write spool=`}},
 		{"syslog+tcp://logs?spool=memory", []string{`[0]: want syslog+tcp://HOST:PORT: "logs" has no port`}},
@@ -122,8 +122,8 @@ func TestFaultsOfDestinations(t *testing.T) {
 		{"fake://:9092/logs?spool=/x", []string{`[0]: want fake://HOST:PORT,HOST:PORT/TOPIC: ":9092" has no host`}},
 		{"fake://::1:9092/logs?spool=/x", []string{`[0]: want fake://HOST:PORT,HOST:PORT/TOPIC: an IPv6 address needs brackets: [::1]:9092`}},
 		{"fake://b:9/x?spool=/x&on_full=wait&on_full=block", []string{`[0].on_full: "wait" is not a rule (want drop_new`, `[0].on_full: "block" is not a rule`}},
-		{"otlp+http://c:4318?spool=/x", []string{`[0]: otlp is a kind of another module: import "github.com/nib-log/nib/dest/otlp" and pass setup.Kinds(otlp.Kind) to setup.Open`}},
-		{"elastic+https://c:9200/logs?spool=/x", []string{`[0]: elastic is a kind of another module: import "github.com/nib-log/nib/dest/elastic" and pass`}},
+		{"otlp+http://c:4318?spool=/x", []string{`[0]: otlp is a kind of another package: import "github.com/nib-log/nib/dest/otlp" and pass setup.Kinds(otlp.Kind) to setup.Open`}},
+		{"elastic+https://c:9200/logs?spool=/x", []string{`[0]: elastic is a kind of another package: import "github.com/nib-log/nib/dest/elastic" and pass`}},
 		{"fake+tls://b:9/x?spool=/x", []string{`[0]: there is no kind of target "fake+tls" (want stdout, `}},
 		{"fake://b:9/x?spool=/x,fake://c:9/x?spool=/x", []string{`[1].spool: NIB_OUTPUT[0] has this directory already`}},
 		{"fake://b:9/x?spool=/x,fake://c:9/x?spool=/y/../x/", []string{`[1].spool: NIB_OUTPUT[0] has this directory already`}},

@@ -106,7 +106,7 @@ func readOutput(text string, kinds []target.Spec) (*wanted, error) {
 	case err == nil:
 		err = w.checkSpool()
 	case w.params == nil && slices.Contains(elsewhere, kind) && !hasKind(kinds, kind):
-		err = fmt.Errorf("%s is a kind of another module: import %q and pass setup.Kinds(%[1]s.Kind) to setup.Open", kind, "github.com/nib-log/nib/dest/"+kind)
+		err = fmt.Errorf("%s is a kind of another package: import %q and pass setup.Kinds(%[1]s.Kind) to setup.Open", kind, "github.com/nib-log/nib/dest/"+kind)
 	}
 	return w, err
 }

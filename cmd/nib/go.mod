@@ -5,10 +5,8 @@ go 1.26.0
 require (
 	github.com/klauspost/compress v1.20.3
 	github.com/nib-log/nib v0.1.0
-	github.com/nib-log/nib/dest/elastic v0.1.0
 	github.com/nib-log/nib/dest/kafka v0.1.0
 	github.com/nib-log/nib/dest/kafka/embedded v0.1.0
-	github.com/nib-log/nib/dest/otlp v0.1.0
 	github.com/pierrec/lz4/v4 v4.1.33
 	github.com/spf13/cobra v1.10.2
 	github.com/twmb/franz-go v1.22.2
@@ -33,5 +31,3 @@ require (
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c // indirect
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // indirect
 )
-
-

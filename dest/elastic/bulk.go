@@ -13,8 +13,8 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/delivery/httpsend"
-	"github.com/nib-log/nib/delivery/rawjson"
+	"github.com/nib-log/nib/internal/httpsend"
+	"github.com/nib-log/nib/internal/rawjson"
 )
 
 var (

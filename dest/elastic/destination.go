@@ -14,7 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/delivery/httpsend"
+	"github.com/nib-log/nib/internal/httpsend"
 )
 
 // A Destination creates documents in an index. It is created by [New]. Deliver

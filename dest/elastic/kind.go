@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/delivery/httpsend"
+	"github.com/nib-log/nib/internal/httpsend"
 	"github.com/nib-log/nib/target"
 	"github.com/nib-log/nib/target/tlsfiles"
 )

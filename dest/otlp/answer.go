@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nib-log/nib/delivery/httpsend"
-	"github.com/nib-log/nib/delivery/rawjson"
+	"github.com/nib-log/nib/internal/httpsend"
+	"github.com/nib-log/nib/internal/rawjson"
 )
 
 // The fields of ExportLogsServiceResponse and of google.rpc.Status.

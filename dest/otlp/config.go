@@ -35,8 +35,8 @@ type Config struct {
 	// nib's own layout.
 	Layout nib.Layout
 
-	// Compression is the codec of requests: "none", "gzip" or "zstd". Defaults
-	// to none, as in OpenTelemetry's exporters.
+	// Compression is the codec of requests: "none" or "gzip". Defaults to none,
+	// as in OpenTelemetry's exporters.
 	Compression string
 
 	// MaxRequest is the maximum size in bytes of a request before compression;
@@ -81,7 +81,7 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-var compressions = []string{"", "none", "gzip", "zstd"}
+var compressions = []string{"", "none", "gzip"}
 
 // withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults() Config {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/delivery/httpsend"
+	"github.com/nib-log/nib/internal/httpsend"
 )
 
 // A Destination sends records to an OTLP/HTTP receiver. It is created by [New].
@@ -55,10 +55,6 @@ func New(url string, c Config) (*Destination, error) {
 	}
 	c = c.withDefaults()
 	d := &Destination{c: c, enc: newEncoder(&c)}
-	encoding, compress, err := compressor(c.Compression)
-	if err != nil {
-		return nil, fmt.Errorf("nib/otlp: %w", err)
-	}
 	header := c.Header.Clone()
 	if header == nil {
 		header = http.Header{}
@@ -67,11 +63,15 @@ func New(url string, c Config) (*Destination, error) {
 	if header.Get("User-Agent") == "" {
 		header.Set("User-Agent", "nib-otlp")
 	}
-	d.client, err = httpsend.New(httpsend.Config{
+	config := httpsend.Config{
 		Name: "nib/otlp", URL: url, Header: header, TLS: c.TLS, ReloadTLS: c.reload,
-		Encoding: encoding, Compress: compress,
 		Timeout: c.Timeout, DeliverTimeout: c.DeliverTimeout, MaxResponse: maxResponse, OnError: c.OnError, Dial: c.Dial,
-	})
+	}
+	if c.Compression == "gzip" {
+		config.Encoding, config.Compress = "gzip", httpsend.Gzip()
+	}
+	var err error
+	d.client, err = httpsend.New(config)
 	if err != nil {
 		return nil, err
 	}

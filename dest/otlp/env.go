@@ -94,7 +94,7 @@ func commonFromEnv() (c Config, err error) {
 	}
 	if text, variable := lookup("COMPRESSION"); text != "" {
 		if c.Compression = text; !slices.Contains(compressions, text) {
-			fault(variable, "want none, gzip or zstd, got %q", text)
+			fault(variable, "want none or gzip, got %q", text)
 		}
 	}
 	if text, variable := lookup("HEADERS"); text != "" {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/delivery/httpsend"
+	"github.com/nib-log/nib/internal/httpsend"
 	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/target"
 	"github.com/nib-log/nib/target/tlsfiles"
@@ -38,7 +38,7 @@ type params struct {
 	URLPath        string        `set:"url_path" default:"/v1/logs" doc:"path of the URL"`
 	Service        string        `set:"service" default:"OTEL_SERVICE_NAME" doc:"service.name of the resource"`
 	Layout         string        `set:"layout" is:"nib|ecs|gcp|datadog|otel|zap|zerolog|slog|logrus" default:"nib" doc:"layout of the lines: which fields are time, level, message and logger"`
-	Compression    string        `set:"compression" is:"none|gzip|zstd" default:"none" doc:"how requests are compressed"`
+	Compression    string        `set:"compression" is:"none|gzip" default:"none" doc:"how requests are compressed"`
 	MaxRequest     int           `set:"max_request" is:"size" default:"4194304B" doc:"size of a request before compression"`
 	HeadersFile    string        `set:"headers_file" default:"none" doc:"file with headers of requests, a line NAME: VALUE for each"`
 	Timeout        time.Duration `set:"timeout" default:"10s" doc:"time for one request"`

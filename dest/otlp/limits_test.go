@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/delivery/httpsend"
+	"github.com/nib-log/nib/internal/httpsend"
 )
 
 func TestLimitsOfAConfig(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/nib-log/nib/delivery/rawjson"
+	"github.com/nib-log/nib/internal/rawjson"
 )
 
 // The fields of AnyValue, and of the messages in it.

@@ -4,12 +4,10 @@ go 1.25.0
 
 require (
 	github.com/nib-log/nib v0.1.0
-	github.com/nib-log/nib/dest/elastic v0.1.0
 	github.com/nib-log/nib/e2e v0.0.0
 )
 
 replace (
 	github.com/nib-log/nib => ../..
-	github.com/nib-log/nib/dest/elastic => ../../dest/elastic
 	github.com/nib-log/nib/e2e => ..
 )

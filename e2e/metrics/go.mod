@@ -22,8 +22,6 @@ require (
 	github.com/grafana/regexp v0.0.0-20250905093917-f7b3be9d1853 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
-	github.com/nib-log/nib/dest/elastic v0.1.0
-	github.com/nib-log/nib/dest/otlp v0.1.0
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
@@ -44,7 +42,3 @@ require (
 replace github.com/nib-log/nib => ../..
 
 replace github.com/nib-log/nib/dest/kafka => ../../dest/kafka
-
-replace github.com/nib-log/nib/dest/otlp => ../../dest/otlp
-
-replace github.com/nib-log/nib/dest/elastic => ../../dest/elastic

@@ -30,14 +30,13 @@ internal/settings           .
 internal/linevalue          .
 internal/deadletter         . internal/jsonenc internal/jsonread
 internal/loss               . delivery metrics internal/contract internal/level
+internal/httpsend           . delivery
 internal/*                  metrics internal/*
 metrics
 pool                        metrics internal/invariants internal/publish
 pool/list                   internal/invariants
 schema                      internal/* pool
 delivery                    . internal/stdio
-delivery/httpsend           . delivery
-delivery/rawjson            internal/jsonread
 target                      . delivery internal/settings
 target/tlsfiles             target
 sampling                    .
@@ -67,8 +66,8 @@ dest/syslog                 . delivery metrics target target/tlsfiles internal/j
                             internal/level
 dest/kafka/kfaketest        . delivery dest/kafka dest/kafka/* setup sink/spool target
 dest/otlp/otlptest          . delivery dest/otlp
-dest/otlp                   . delivery delivery/* layout metrics target target/tlsfiles
-dest/elastic                . delivery delivery/* metrics target target/tlsfiles
+dest/otlp                   . delivery internal/* layout metrics target target/tlsfiles
+dest/elastic                . delivery internal/* metrics target target/tlsfiles
 dest/*                      . delivery metrics target target/tlsfiles
 setup                       . delivery metrics target sink sink/* dest/syslog layout nibslog \
                             internal/*
@@ -92,6 +91,8 @@ e2e/*                       public
 var upward = map[string]string{
 	"internal/counttest → metrics":  "it compares metrics with counts",
 	"internal/deadletter → .":       "an entry of a file of rejected records is a record",
+	"internal/httpsend → .":         "it sends records",
+	"internal/httpsend → delivery":  "it is what the destinations over HTTP share",
 	"internal/level → metrics":      "the counts of lines by level are a metric of each sink",
 	"internal/linevalue → .":        "it reads the layouts and levels that the root declares",
 	"internal/linewriter → metrics": "the queue of a writer has metrics",

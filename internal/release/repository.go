@@ -21,7 +21,7 @@ const rootPath = "github.com/nib-log/nib"
 // published lists the directories of the modules that users fetch. All have the
 // version of the root.
 var published = []string{
-	".", "dest/kafka", "dest/kafka/embedded", "dest/otlp", "dest/elastic", "allocs", "cmd/nib",
+	".", "dest/kafka", "dest/kafka/embedded", "allocs", "cmd/nib",
 	"bridge/nibgrpc", "bridge/nibhclog", "bridge/niblogr", "bridge/niblogrus", "bridge/nibotel", "bridge/nibzap",
 }
 

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/dest/otlp"
@@ -120,13 +119,6 @@ func unpack(encoding string, body []byte) ([]byte, error) {
 			return nil, err
 		}
 		return io.ReadAll(r)
-	case "zstd":
-		r, err := zstd.NewReader(nil)
-		if err != nil {
-			return nil, err
-		}
-		defer r.Close()
-		return r.DecodeAll(body, nil)
 	}
 	return nil, fmt.Errorf("unknown: %s", encoding)
 }

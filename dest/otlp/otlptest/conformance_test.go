@@ -19,7 +19,7 @@ var quiet = log.New(io.Discard, "", 0)
 
 func TestConformance(t *testing.T) {
 	for name, c := range map[string]otlp.Config{
-		"plain": {}, "gzip": {Compression: "gzip"}, "zstd": {Compression: "zstd"},
+		"plain": {}, "gzip": {Compression: "gzip"},
 		"short requests": {MaxRequest: 4096},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,9 +3,7 @@ module github.com/nib-log/nib/dest/otlp/otlptest
 go 1.26.0
 
 require (
-	github.com/klauspost/compress v1.20.3
 	github.com/nib-log/nib v0.1.0
-	github.com/nib-log/nib/dest/otlp v0.1.0
 	go.opentelemetry.io/proto/otlp v1.11.1
 	google.golang.org/protobuf v1.36.12
 )
@@ -20,7 +18,4 @@ require (
 	google.golang.org/grpc v1.85.0 // indirect
 )
 
-replace (
-	github.com/nib-log/nib => ../../..
-	github.com/nib-log/nib/dest/otlp => ..
-)
+replace github.com/nib-log/nib => ../../..

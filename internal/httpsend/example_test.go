@@ -12,7 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/delivery/httpsend"
+	"github.com/nib-log/nib/internal/httpsend"
 )
 
 // A webhook is a destination that posts lines.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
-	"github.com/nib-log/nib/delivery/rawjson"
+	"github.com/nib-log/nib/internal/rawjson"
 )
 
 // appendTexts appends all strings in a value.
