@@ -75,11 +75,6 @@ var careful = file.Config{
 	OnError: func(err error) { log.Print(err) }, // not through the logger that has the fault
 }
 
-var indexed = file.Config{
-	MaxSize: 4 << 30,
-	Index:   true,
-}
-
 func reopenOnHangup(out *file.Sink) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
