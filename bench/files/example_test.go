@@ -145,7 +145,7 @@ func Example_migration() {
 }
 
 func TestConfigsOfTheDocumentAreValid(t *testing.T) {
-	for i, c := range []file.Config{bySize, byTime, atMidnight, retention, buffered, careful, indexed} {
+	for i, c := range []file.Config{bySize, byTime, atMidnight, retention, buffered, careful} {
 		out, err := file.Open(filepath.Join(t.TempDir(), "app.log"), c)
 		if err != nil {
 			t.Errorf("config %d: %v", i, err)
