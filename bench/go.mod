@@ -70,7 +70,7 @@ require (
 	github.com/nib-log/nib/bridge/nibotel v0.1.0
 	github.com/nib-log/nib/bridge/nibzap v0.1.0
 	go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploghttp v0.23.0
-	go.uber.org/multierr v1.10.0 // indirect
+	go.uber.org/multierr v1.11.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 )
 

@@ -7,6 +7,6 @@ require (
 	go.uber.org/zap v1.28.0
 )
 
-require go.uber.org/multierr v1.10.0 // indirect
+require go.uber.org/multierr v1.11.0 // indirect
 
 replace github.com/nib-log/nib => ../..

@@ -65,7 +65,7 @@ func decode(t *testing.T, lines *bytes.Buffer, timeKey string) (all []map[string
 // file.
 func testGuide(t *testing.T, guide, file, shapes, library string) {
 	const begin, end = "<!-- shapes: begin -->\n", "<!-- shapes: end -->\n"
-	path := "../../docs/" + guide
+	path := "../../../docs/" + guide
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
