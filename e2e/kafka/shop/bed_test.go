@@ -29,7 +29,7 @@ import (
 )
 
 // source is the folder of the program.
-const source = "../../examples/shop"
+const source = "../../../examples/shop"
 
 // build returns the path of the program.
 var build = sync.OnceValues(func() (string, error) {
