@@ -41,7 +41,7 @@ help: ## list the verbs
 	@grep -hE '^[a-z0-9-]+:.*##' Makefile | sed -E 's/:[^#]*## / \t/' | expand -t 15
 
 demo: ## a real HTTP service, its access log, and proof that nothing is lost
-	@.ci/step '$@' 'cd cmd/nib && $(GO) run . demo $(DEMO)'
+	@.ci/step '$@' 'cd cmd/demo && $(GO) run . $(DEMO)'
 
 check: form $(TESTED:%=short/%) ## form and the short tests, with nothing but Go: before each commit
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command nib inspects and delivers spools and runs a demonstration; see nib
-// help.
+// Command nib reads logs, inspects and delivers spools, and finds allocations;
+// see nib help.
 package main
 
 import (

@@ -77,6 +77,7 @@ bridge/nibgrpc              . request sink
 bridge/*                    . schema
 allocs
 allocs/*                    allocs allocs/*
+cmd/demo                    all
 cmd/nib                     all
 cmd/nib/*                   all
 bench                       all

@@ -58,7 +58,7 @@ func (e exit) Unwrap() error { return e.err }
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "nib",
-		Short:         "Read logs, inspect and deliver spools, find allocations, and see nib at work",
+		Short:         "Read logs, inspect and deliver spools, and find allocations",
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -67,7 +67,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("nib {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newAllocs(), newCat(), newDemo(), newDemoWorker(), newRelay(), newSpool(), newStat(), newTail(), newVersion(), newView())
+	root.AddCommand(newAllocs(), newCat(), newRelay(), newSpool(), newStat(), newTail(), newVersion(), newView())
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "help" { // on its own, it succeeds without such a command

@@ -19,11 +19,7 @@ func TestRun(t *testing.T) {
 		{[]string{"version"}, 0, "nib ", ""},
 		{[]string{"--version"}, 0, "nib ", ""},
 		{[]string{"allocs", "--version"}, 0, "allocs ", ""},
-		{[]string{"help"}, 0, "demo ", ""},
-		{[]string{"demo", "--help"}, 0, "--connections", ""},
-		{[]string{"demo", "-n", "100", "-c", "2", "--show", "1", "--kills", "0"}, 0, "logged lines came back once, in order, valid and true", ""},
-		{[]string{"demo", "-n", "0"}, 1, "", "nib: demo: 0 requests, want 1 to"},
-		{[]string{"demo", "x"}, 1, "", "unknown command"},
+		{[]string{"help"}, 0, "relay ", ""},
 		{[]string{"allocs", "--help"}, 0, "--baseline", ""},
 		{[]string{"allocs", "-C", "/nowhere"}, 2, "", "nib: "},
 		{[]string{"allocs", "--nonsense"}, 2, "", "nib: unknown flag: --nonsense\n"},
@@ -33,7 +29,6 @@ func TestRun(t *testing.T) {
 		{[]string{"spool", "verfy", "."}, 1, "", "nib: unknown command \"verfy\" for \"nib spool\"; did you mean verify?\n"},
 		{[]string{"help", "nonsense"}, 1, "", "nib: unknown command \"nonsense\" for \"nib\"; see nib --help\n"},
 		{[]string{"help", "spool", "ls"}, 0, "nib spool ls", ""},
-		{[]string{"demo", "--nonsense"}, 1, "", "unknown flag"},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := command.Run(c.args, &stdout, &stderr)

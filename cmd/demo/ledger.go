@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package demo
+package main
 
 // A ledger has the result of the call of each line of a plan, and whether each
 // request was answered. The files are compared with it.

@@ -2,7 +2,7 @@
 
 //go:build !race && !invariants
 
-package demo
+package main
 
 // exactMallocs is true where counts of mallocs mean something.
 const exactMallocs = true

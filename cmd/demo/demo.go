@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package demo runs an HTTP service under load, kills it halfway, starts it
-// again, and checks its lines, in this order: worker.go is the service that is
-// killed and service.go its handler, load.go sends requests, run.go kills and
-// restarts the service, ledger.go records the logged requests, check.go reads
-// files and topic back, cost.go measures the cost of a line, report.go writes
-// the report.
-package demo
+package main
 
 import (
 	"context"

@@ -2,7 +2,7 @@
 
 //go:build race || invariants
 
-package demo
+package main
 
 // exactMallocs is false where counts of mallocs mean nothing.
 const exactMallocs = false
