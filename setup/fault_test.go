@@ -92,7 +92,7 @@ func TestFaultsOfJSON(t *testing.T) {
 				`output[5]: want a text, a number, true or false, not an object or a list`,
 				`output[0].x: there is no such setting`,
 				`output[1]: "7" is not a target`,
-				`output[2].colour: there is no such setting (want buffer, `,
+				`output[2].colour: there is no such setting (want max_size, `,
 				`output[2].backups: "many" is not a count`,
 				`output[2].at: "25:00" is not a time of day`,
 				`output[2].mode: "0777777" is not a file mode`,

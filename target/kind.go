@@ -37,6 +37,11 @@ type Spec struct {
 	Params func() Params
 }
 
+// SetDefaults sets each number, duration and mode in a struct whose fields are
+// parameters to the default in its tag, if it is zero. config points to the
+// struct. Defaults in words, such as "the machine's", are left to the caller.
+func SetDefaults(config any) { settings.SetDefaults(config) }
+
 // Params are the parameters of a target, decoded.
 type Params interface {
 	// Validate returns their faults, joined. A [Fault] names the parameter. It may

@@ -11,12 +11,13 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/nib-log/nib/target"
 )
 
 const (
-	defaultMaxRequest = 5 << 20
-	maxRequest        = 64 << 20
-	batchRecords      = 5000
+	maxRequest   = 64 << 20
+	batchRecords = 5000
 )
 
 // A Config configures a Destination. The zero value is usable.
@@ -26,16 +27,16 @@ type Config struct {
 
 	// Pipeline is the ingest pipeline of the documents. Defaults to that of the
 	// index.
-	Pipeline string
+	Pipeline string `set:"pipeline" default:"that of the index" doc:"ingest pipeline"`
 
 	// Compression is the codec of requests: "none" or "gzip". Defaults to none.
-	Compression string
+	Compression string `set:"compression" is:"none|gzip" default:"none" doc:"how requests are compressed"`
 
 	// MaxRequest is the maximum size in bytes of a request before compression;
 	// a single line may exceed it. If the server accepts less, or does not
 	// respond within Timeout, requests become shorter for a while. Defaults to
 	// 5 MiB.
-	MaxRequest int
+	MaxRequest int `set:"max_request" is:"size" default:"5242880B" doc:"size of a request before compression"`
 
 	// TLS configures https. Defaults to the certificates of the system.
 	TLS *tls.Config
@@ -44,12 +45,12 @@ type Config struct {
 	reload func() (*tls.Config, error)
 
 	// Timeout is the maximum time for one request. Defaults to 30 s.
-	Timeout time.Duration
+	Timeout time.Duration `set:"timeout" default:"30s" doc:"time for one request"`
 
 	// DeliverTimeout is the time for which one call of Deliver retries before it
 	// returns the error. No record is lost: a spool calls again. If it is
 	// negative, Deliver retries until its context ends. Defaults to 10 s.
-	DeliverTimeout time.Duration
+	DeliverTimeout time.Duration `set:"deliver_timeout" default:"10s" doc:"how long one delivery is tried before it is reported; nothing is given up"`
 
 	// OnError is called with the error of each failed attempt, by the goroutine
 	// that called Deliver.
@@ -75,11 +76,6 @@ func (c Config) Validate() error {
 
 // withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults() Config {
-	if c.MaxRequest == 0 {
-		c.MaxRequest = defaultMaxRequest
-	}
-	if c.Timeout == 0 {
-		c.Timeout = 30 * time.Second
-	}
+	target.SetDefaults(&c)
 	return c
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/httpsend"
@@ -35,24 +34,18 @@ var Kind = target.Spec{
 // passwordVariable is the environment variable with the password.
 const passwordVariable = "NIB_ELASTIC_PASSWORD"
 
-// params are the parameters of an index: the fields of Config.
+// params are the parameters of an index.
 type params struct {
-	User           string        `set:"user" default:"none" doc:"user that logs in"`
-	HeadersFile    string        `set:"headers_file" default:"none" doc:"file with headers of requests, a line NAME: VALUE for each"`
-	Pipeline       string        `set:"pipeline" default:"that of the index" doc:"ingest pipeline"`
-	Compression    string        `set:"compression" is:"none|gzip" default:"none" doc:"how requests are compressed"`
-	MaxRequest     int           `set:"max_request" is:"size" default:"5242880B" doc:"size of a request before compression"`
-	Timeout        time.Duration `set:"timeout" default:"30s" doc:"time for one request"`
-	DeliverTimeout time.Duration `set:"deliver_timeout" default:"10s" doc:"how long one delivery is tried before it is reported; nothing is given up"`
+	Config
+	User        string `set:"user" default:"none" doc:"user that logs in"`
+	HeadersFile string `set:"headers_file" default:"none" doc:"file with headers of requests, a line NAME: VALUE for each"`
 	tlsfiles.Files
 }
 
 // config returns the Config of a target.
 func (p *params) config(t target.Target) (Config, error) {
-	c := Config{
-		Pipeline: p.Pipeline, Compression: p.Compression, MaxRequest: p.MaxRequest,
-		Timeout: p.Timeout, DeliverTimeout: p.DeliverTimeout, Header: http.Header{},
-	}
+	c := p.Config
+	c.Header = http.Header{}
 	var faults []error
 	var err error
 	if p.HeadersFile != "" {

@@ -126,7 +126,7 @@ func TestBodyAllocatesNothing(t *testing.T) {
 		want[i] = i
 	}
 	alloctest.Zero(t, func() {
-		if _, n := b.Body(batch, want, defaultMaxRequest); n != len(batch) {
+		if _, n := b.Body(batch, want, 5<<20); n != len(batch) {
 			t.Fatal("too long")
 		}
 	})

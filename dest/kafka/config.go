@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/target"
 )
 
 // A Partitioning selects the partition of a record. The number of partitions is
@@ -68,12 +69,9 @@ type SASL struct {
 }
 
 const (
-	defaultClientID       = "nib"
-	defaultMaxBatch       = 1000000 // below message.max.bytes of a broker, 1048588
-	defaultTimeout        = 10 * time.Second
-	defaultDeliverTimeout = 10 * time.Second
-	defaultTakeoverDelay  = time.Second
-	defaultTxTimeout      = time.Minute
+	defaultClientID  = "nib"
+	defaultMaxBatch  = 1000000 // below message.max.bytes of a broker, 1048588
+	defaultTxTimeout = time.Minute
 )
 
 // maxFrame is the maximum size of a record batch: a broker closes the
@@ -84,7 +82,7 @@ const maxFrame = 100<<20 - 4096
 type Config struct {
 	// ClientID identifies this client in the logs, metrics and quotas of
 	// brokers. Defaults to "nib".
-	ClientID string
+	ClientID string `set:"client_id" default:"nib" doc:"name of the client in logs, metrics and quotas of brokers"`
 
 	// Partitioning defaults to PartitioningPerSpool.
 	Partitioning Partitioning
@@ -100,7 +98,7 @@ type Config struct {
 	// MaxBatch is the maximum size in bytes of the records of a batch before
 	// compression; a single record may exceed it. If a broker accepts less, the
 	// batch is halved until it fits. Defaults to 1,000,000.
-	MaxBatch int
+	MaxBatch int `set:"max_batch" is:"size" default:"1000000B" doc:"size of a batch before compression"`
 
 	// TLS enables TLS. The host name of a broker is verified, unless the
 	// tls.Config disables that.
@@ -118,7 +116,7 @@ type Config struct {
 	// exceptions in docs/kafka.md; other consumers also see aborted records. It
 	// requires PartitioningPerSpool, and costs about four more round trips for
 	// each batch.
-	TransactionalID string
+	TransactionalID string `set:"transactional_id" default:"none" doc:"each batch is a transaction under this id"`
 
 	// DeadLetter is a topic for records that brokers refuse, with the reason in
 	// the header "reason". Their timestamp is the current time; their own is in
@@ -126,27 +124,27 @@ type Config struct {
 	// kill. Without DeadLetter, or if this topic refuses it too, a record is
 	// rejected if others around it are accepted; otherwise it waits, since the
 	// reason can be fixed.
-	DeadLetter string
+	DeadLetter string `set:"dead_letter" default:"none" doc:"topic for records that brokers refuse"`
 
 	// CreateTopic lets brokers create a missing topic, if they are configured to
 	// do so (auto.create.topics.enable). By default Deliver reports a missing
 	// topic as an error and waits for it, since its name may be mistyped.
-	CreateTopic bool
+	CreateTopic bool `set:"create_topic" default:"off" doc:"brokers may create the topic"`
 
 	// Timeout is the maximum time for the response of a broker. Defaults to 10
 	// s.
-	Timeout time.Duration
+	Timeout time.Duration `set:"timeout" default:"10s" doc:"time for an answer of a broker"`
 
 	// DeliverTimeout is the time for which one call of Deliver retries before it
 	// returns the error. No record is lost: a spool calls again. If it is
 	// negative, Deliver retries until its context ends. Defaults to 10 s.
-	DeliverTimeout time.Duration
+	DeliverTimeout time.Duration `set:"deliver_timeout" default:"10s" doc:"how long one delivery is tried before it is reported; nothing is given up"`
 
 	// TakeoverDelay is the delay before a process that takes over the records
 	// of another one checks whether they are in the topic already, if it
 	// cannot continue as the same producer: requests of the dead process may
 	// still arrive. Defaults to 1 s.
-	TakeoverDelay time.Duration
+	TakeoverDelay time.Duration `set:"takeover_delay" default:"1s" doc:"how long requests of a dead process are waited for, where that is needed"`
 
 	// OnError is called with the error of each failed attempt, by the goroutine
 	// that called Deliver or Resume. It must not call Close, which waits for
@@ -183,17 +181,6 @@ func (c Config) withDefaults() Config {
 	if c.ClientID == "" {
 		c.ClientID = defaultClientID
 	}
-	if c.MaxBatch == 0 {
-		c.MaxBatch = defaultMaxBatch
-	}
-	if c.Timeout == 0 {
-		c.Timeout = defaultTimeout
-	}
-	if c.DeliverTimeout == 0 {
-		c.DeliverTimeout = defaultDeliverTimeout
-	}
-	if c.TakeoverDelay == 0 {
-		c.TakeoverDelay = defaultTakeoverDelay
-	}
+	target.SetDefaults(&c)
 	return c
 }

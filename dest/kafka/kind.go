@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/target"
@@ -34,24 +33,17 @@ var Kind = target.Spec{
 // passwordVariable is the environment variable with the password.
 const passwordVariable = "NIB_KAFKA_PASSWORD"
 
-// params are the parameters of a topic: the fields of Config.
+// params are the parameters of a topic.
 type params struct {
-	ClientID        string        `set:"client_id" default:"nib" doc:"name of the client in logs, metrics and quotas of brokers"`
-	Partitioning    string        `set:"partitioning" is:"per_spool|keyed|round_robin" default:"per_spool, with key keyed; nib relay: as the service" doc:"how partitions are chosen"`
-	Key             string        `set:"key" default:"none" doc:"field of a line that is the key of its record"`
-	Compression     string        `set:"compression" is:"lz4|none|snappy|zstd|gzip" default:"lz4" doc:"how batches are compressed"`
-	MaxBatch        int           `set:"max_batch" is:"size" default:"1000000B" doc:"size of a batch before compression"`
-	TransactionalID string        `set:"transactional_id" default:"none" doc:"each batch is a transaction under this id"`
-	DeadLetter      string        `set:"dead_letter" default:"none" doc:"topic for records that brokers refuse"`
-	CreateTopic     bool          `set:"create_topic" default:"off" doc:"brokers may create the topic"`
-	Timeout         time.Duration `set:"timeout" default:"10s" doc:"time for an answer of a broker"`
-	DeliverTimeout  time.Duration `set:"deliver_timeout" default:"10s" doc:"how long one delivery is tried before it is reported; nothing is given up"`
-	TakeoverDelay   time.Duration `set:"takeover_delay" default:"1s" doc:"how long requests of a dead process are waited for, where that is needed"`
-	User            string        `set:"user" default:"none" doc:"user that logs in (SASL)"`
-	PasswordFile    string        `set:"password_file" default:"none" doc:"file with the password of the user"`
-	Mechanism       string        `set:"mechanism" is:"scram-sha-512|scram-sha-256|plain" default:"scram-sha-512" doc:"how the user logs in"`
-	AllowClearText  bool          `set:"allow_clear_text" default:"off" doc:"allow plain without TLS"`
-	TLS             bool          `set:"tls" default:"off, on with another tls_" doc:"connections are encrypted"`
+	Config
+	Partitioning   string `set:"partitioning" is:"per_spool|keyed|round_robin" default:"per_spool, with key keyed; nib relay: as the service" doc:"how partitions are chosen"`
+	Key            string `set:"key" default:"none" doc:"field of a line that is the key of its record"`
+	Compression    string `set:"compression" is:"lz4|none|snappy|zstd|gzip" default:"lz4" doc:"how batches are compressed"`
+	User           string `set:"user" default:"none" doc:"user that logs in (SASL)"`
+	PasswordFile   string `set:"password_file" default:"none" doc:"file with the password of the user"`
+	Mechanism      string `set:"mechanism" is:"scram-sha-512|scram-sha-256|plain" default:"scram-sha-512" doc:"how the user logs in"`
+	AllowClearText bool   `set:"allow_clear_text" default:"off" doc:"allow plain without TLS"`
+	TLS            bool   `set:"tls" default:"off, on with another tls_" doc:"connections are encrypted"`
 	tlsfiles.Files
 }
 
@@ -65,11 +57,8 @@ var (
 
 // config returns the Config.
 func (p *params) config() (Config, error) {
-	c := Config{
-		ClientID: p.ClientID, TransactionalID: p.TransactionalID, DeadLetter: p.DeadLetter, CreateTopic: p.CreateTopic,
-		Compression: compressions[p.Compression], MaxBatch: p.MaxBatch,
-		Timeout: p.Timeout, DeliverTimeout: p.DeliverTimeout, TakeoverDelay: p.TakeoverDelay,
-	}
+	c := p.Config
+	c.Compression = compressions[p.Compression]
 	how := p.Partitioning
 	if p.Key != "" {
 		how, c.Key = cmp.Or(how, "keyed"), KeyField(p.Key)

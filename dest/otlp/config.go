@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/target"
 )
 
 const (
-	defaultMaxRequest = 4 << 20
-	maxRequest        = 64 << 20
-	batchRecords      = 8192
+	maxRequest   = 64 << 20
+	batchRecords = 8192
 )
 
 // A Config configures a Destination. The zero value is usable.
@@ -37,13 +37,13 @@ type Config struct {
 
 	// Compression is the codec of requests: "none" or "gzip". Defaults to none,
 	// as in OpenTelemetry's exporters.
-	Compression string
+	Compression string `set:"compression" is:"none|gzip" default:"none" doc:"how requests are compressed"`
 
 	// MaxRequest is the maximum size in bytes of a request before compression;
 	// a single record may exceed it. If the server accepts less, or does not
 	// respond within Timeout, requests become shorter for a while. Defaults to
 	// 4 MiB.
-	MaxRequest int
+	MaxRequest int `set:"max_request" is:"size" default:"4194304B" doc:"size of a request before compression"`
 
 	// TLS configures https. Defaults to the certificates of the system.
 	TLS *tls.Config
@@ -52,12 +52,12 @@ type Config struct {
 	reload func() (*tls.Config, error)
 
 	// Timeout is the maximum time for one request. Defaults to 10 s.
-	Timeout time.Duration
+	Timeout time.Duration `set:"timeout" default:"10s" doc:"time for one request"`
 
 	// DeliverTimeout is the time for which one call of Deliver retries before it
 	// returns the error. No record is lost: a spool calls again. If it is
 	// negative, Deliver retries until its context ends. Defaults to 10 s.
-	DeliverTimeout time.Duration
+	DeliverTimeout time.Duration `set:"deliver_timeout" default:"10s" doc:"how long one delivery is tried before it is reported; nothing is given up"`
 
 	// OnError is called with the error of each failed attempt, and with the
 	// message of a partial success, by the goroutine that called Deliver.
@@ -85,8 +85,6 @@ var compressions = []string{"", "none", "gzip"}
 
 // withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults() Config {
-	if c.MaxRequest == 0 {
-		c.MaxRequest = defaultMaxRequest
-	}
+	target.SetDefaults(&c)
 	return c
 }

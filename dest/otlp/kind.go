@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
@@ -33,16 +32,13 @@ var Kind = target.Spec{
 	Params: func() target.Params { return new(params) },
 }
 
-// params are the parameters of a receiver: the fields of Config.
+// params are the parameters of a receiver.
 type params struct {
-	URLPath        string        `set:"url_path" default:"/v1/logs" doc:"path of the URL"`
-	Service        string        `set:"service" default:"OTEL_SERVICE_NAME" doc:"service.name of the resource"`
-	Layout         string        `set:"layout" is:"nib|ecs|gcp|datadog|otel|zap|zerolog|slog|logrus" default:"nib" doc:"layout of the lines: which fields are time, level, message and logger"`
-	Compression    string        `set:"compression" is:"none|gzip" default:"none" doc:"how requests are compressed"`
-	MaxRequest     int           `set:"max_request" is:"size" default:"4194304B" doc:"size of a request before compression"`
-	HeadersFile    string        `set:"headers_file" default:"none" doc:"file with headers of requests, a line NAME: VALUE for each"`
-	Timeout        time.Duration `set:"timeout" default:"10s" doc:"time for one request"`
-	DeliverTimeout time.Duration `set:"deliver_timeout" default:"10s" doc:"how long one delivery is tried before it is reported; nothing is given up"`
+	Config
+	URLPath     string `set:"url_path" default:"/v1/logs" doc:"path of the URL"`
+	Service     string `set:"service" default:"OTEL_SERVICE_NAME" doc:"service.name of the resource"`
+	Layout      string `set:"layout" is:"nib|ecs|gcp|datadog|otel|zap|zerolog|slog|logrus" default:"nib" doc:"layout of the lines: which fields are time, level, message and logger"`
+	HeadersFile string `set:"headers_file" default:"none" doc:"file with headers of requests, a line NAME: VALUE for each"`
 	tlsfiles.Files
 }
 

@@ -11,15 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/nib-log/nib/target"
 )
 
 const (
-	defaultMaxSize     = 8096
-	defaultTimeout     = 3 * time.Second
-	defaultStall       = 30 * time.Second
-	defaultDialTimeout = 10 * time.Second
-	defaultWindow      = 512
-
 	minMaxSize = 480              // every receiver accepts this size (RFC 5424, section 6.1)
 	minTimeout = time.Millisecond // a tick is a twelfth of the timeout
 	maxWindow  = 1 << 20
@@ -33,15 +29,15 @@ type Config struct {
 
 	// AppName is the name of the program, at most 48 characters of printable
 	// ASCII without spaces. Defaults to the name of the executable file.
-	AppName string
+	AppName string `set:"app" default:"the program's name" doc:"APP-NAME"`
 
 	// Hostname is the name of the machine, at most 255 characters. Defaults to
 	// os.Hostname.
-	Hostname string
+	Hostname string `set:"hostname" default:"the machine's" doc:"HOSTNAME"`
 
 	// MsgID is the MSGID of all messages, at most 32 characters. Defaults to
 	// the name of the record's logger (nib.Logger.Named), or "-".
-	MsgID string
+	MsgID string `set:"msgid" default:"the logger's name" doc:"MSGID"`
 
 	// StructuredData is added to all messages. Defaults to none.
 	StructuredData []DataElement
@@ -54,13 +50,13 @@ type Config struct {
 	//
 	// The number after the @ should be your own private enterprise number.
 	// Defaults to "", which adds no such element.
-	SequenceID string
+	SequenceID string `set:"sequence_id" default:"none" doc:"ID of an element with the spool and number of the record: nib@32473"`
 
 	// MaxSize is the maximum size of a message in bytes, including its header.
 	// It must not exceed the receiver's limit: receivers truncate longer
 	// messages, which breaks the JSON, or split them. Defaults to 8096, the
 	// limit of rsyslog unless its maxMessageSize is set.
-	MaxSize int
+	MaxSize int `set:"max_size" is:"size" default:"8096B" doc:"size of a message, at most that of the receiver"`
 
 	// RejectLong rejects lines that are too long with delivery.ErrTooLarge. By
 	// default their long strings are truncated, and a field "truncated" has the
@@ -81,21 +77,21 @@ type Config struct {
 	// closed: data sent over TCP that the receiver's system has not acknowledged,
 	// a RELP command without a response, or a datagram for which the queue has no
 	// room. Defaults to 3 s.
-	Timeout time.Duration
+	Timeout time.Duration `set:"timeout" default:"3s" doc:"time for any answer"`
 
 	// Stall is the maximum time that the receiver of a stream may stop reading
 	// while its system responds, as rsyslog does when its own queue is full.
 	// Systems other than Linux cannot detect that over TCP, and Timeout applies.
 	// Defaults to 30 s.
-	Stall time.Duration
+	Stall time.Duration `set:"stall" default:"30s" doc:"how long a living receiver may not read"`
 
 	// DialTimeout is the maximum time to connect, including the TLS and RELP
 	// handshakes. Defaults to 10 s.
-	DialTimeout time.Duration
+	DialTimeout time.Duration `set:"dial_timeout" default:"10s" doc:"time for connecting"`
 
 	// Window is the maximum number of unacknowledged records with RELP: as many
 	// may be duplicated when a connection fails. Defaults to 512.
-	Window int
+	Window int `set:"window" default:"512" doc:"records that RELP has in flight"`
 }
 
 // Validate returns every error in c, joined, or nil.
@@ -145,19 +141,8 @@ func (c Config) withDefaults() Config {
 		c.Hostname, _ = os.Hostname() // "" becomes -
 	}
 	c.StructuredData = slices.Clone(c.StructuredData)
-	set(&c.MaxSize, defaultMaxSize)
-	set(&c.Window, defaultWindow)
-	set(&c.Timeout, defaultTimeout)
-	set(&c.Stall, defaultStall)
-	set(&c.DialTimeout, defaultDialTimeout)
+	target.SetDefaults(&c)
 	return c
-}
-
-// set sets v to its default if it is zero.
-func set[T comparable](v *T, to T) {
-	if *v == *new(T) {
-		*v = to
-	}
 }
 
 // tlsConfig returns the configuration for a connection to addr, or an error. A

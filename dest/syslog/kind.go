@@ -5,7 +5,6 @@ package syslog
 import (
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/target"
@@ -23,20 +22,12 @@ var Kind = target.Spec{
 	Params: func() target.Params { return new(params) },
 }
 
-// params are the parameters of a receiver: the fields of Config.
+// params are the parameters of a receiver.
 type params struct {
-	App         string        `set:"app" default:"the program's name" doc:"APP-NAME"`
-	Facility    string        `set:"facility" is:"user|mail|daemon|auth|syslog|lpr|news|uucp|cron|authpriv|ftp|ntp|audit|alert|clock|local0|local1|local2|local3|local4|local5|local6|local7" default:"user" doc:"the facility"`
-	Hostname    string        `set:"hostname" default:"the machine's" doc:"HOSTNAME"`
-	MsgID       string        `set:"msgid" default:"the logger's name" doc:"MSGID"`
-	Data        string        `set:"structured_data" default:"none" doc:"elements of every message: [origin@32473 region=\"eu\"]"`
-	SequenceID  string        `set:"sequence_id" default:"none" doc:"ID of an element with the spool and number of the record: nib@32473"`
-	MaxSize     int           `set:"max_size" is:"size" default:"8096B" doc:"size of a message, at most that of the receiver"`
-	TooLong     string        `set:"too_long" is:"cut|reject" default:"cut" doc:"what is done with longer messages"`
-	Timeout     time.Duration `set:"timeout" default:"3s" doc:"time for any answer"`
-	Stall       time.Duration `set:"stall" default:"30s" doc:"how long a living receiver may not read"`
-	DialTimeout time.Duration `set:"dial_timeout" default:"10s" doc:"time for connecting"`
-	Window      int           `set:"window" default:"512" doc:"records that RELP has in flight"`
+	Config
+	Facility string `set:"facility" is:"user|mail|daemon|auth|syslog|lpr|news|uucp|cron|authpriv|ftp|ntp|audit|alert|clock|local0|local1|local2|local3|local4|local5|local6|local7" default:"user" doc:"the facility"`
+	Data     string `set:"structured_data" default:"none" doc:"elements of every message: [origin@32473 region=\"eu\"]"`
+	TooLong  string `set:"too_long" is:"cut|reject" default:"cut" doc:"what is done with longer messages"`
 	tlsfiles.Files
 
 	path string // of a socket, absolute: found by Validate, before the working directory may change
@@ -44,11 +35,8 @@ type params struct {
 
 // config returns the Config.
 func (p *params) config() (Config, error) {
-	c := Config{
-		AppName: p.App, Hostname: p.Hostname, MsgID: p.MsgID, SequenceID: p.SequenceID,
-		MaxSize: p.MaxSize, RejectLong: p.TooLong == "reject",
-		Timeout: p.Timeout, Stall: p.Stall, DialTimeout: p.DialTimeout, Window: p.Window,
-	}
+	c := p.Config
+	c.RejectLong = p.TooLong == "reject"
 	var err, dataErr error
 	if c.StructuredData, dataErr = parseElements(p.Data); dataErr != nil {
 		dataErr = target.Fault("structured_data", dataErr)

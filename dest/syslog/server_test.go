@@ -4,6 +4,7 @@ package syslog
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -258,9 +259,9 @@ func (q *queue) line() string {
 // the receiver up to testTimeout, unless c sets another timeout.
 func dial(t testing.TB, network, addr string, c Config) *Destination {
 	t.Helper()
-	set(&c.Timeout, testTimeout)
-	set(&c.Stall, testTimeout)
-	set(&c.DialTimeout, testTimeout)
+	c.Timeout = cmp.Or(c.Timeout, testTimeout)
+	c.Stall = cmp.Or(c.Stall, testTimeout)
+	c.DialTimeout = cmp.Or(c.DialTimeout, testTimeout)
 	d, err := New(network, addr, c)
 	if err != nil {
 		t.Fatal(err)

@@ -123,6 +123,19 @@ func (s *Setting) Check() (errs []error) {
 	return errs
 }
 
+// SetDefaults sets each number, duration and mode that is zero to its default.
+// A default in words, such as "the machine's", sets nothing.
+func SetDefaults(s any) {
+	for _, s := range Of(s) {
+		switch s.value.Kind() {
+		case reflect.Int, reflect.Int64, reflect.Uint32:
+			if s.value.IsZero() && s.unit.set(s.value, s.Default) != nil {
+				s.value.SetZero()
+			}
+		}
+	}
+}
+
 // Merge replaces the fields of base that are set in over, which has the same
 // type. Maps are joined.
 func Merge(base, over any) {

@@ -290,3 +290,21 @@ func TestUnknownSuggests(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestSetDefaults(t *testing.T) {
+	type config struct {
+		Size    int64         `set:"size" is:"size" default:"8KiB"`
+		Count   int           `set:"count" default:"512"`
+		Wait    time.Duration `set:"wait" default:"1m30s"`
+		Mode    fs.FileMode   `set:"mode" default:"0640"`
+		Backups int           `set:"backups" default:"all"`
+		Age     time.Duration `set:"age" default:"any"`
+		Name    string        `set:"name" default:"nib"`
+		Other   int           // not a setting
+	}
+	c := config{Count: 3}
+	SetDefaults(&c)
+	if want := (config{Size: 8192, Count: 3, Wait: 90 * time.Second, Mode: 0o640}); c != want {
+		t.Errorf("got %+v, want %+v", c, want)
+	}
+}

@@ -104,7 +104,7 @@ func TestIdleBuffer(t *testing.T) {
 		s := openMem(t, m, clock, Config{Buffer: 1000})
 		await.Sleep(2 * time.Hour)
 		writeNumbers(t, s, 0, 1)
-		await.Sleep(defaultDelay - 1)
+		await.Sleep(10*time.Millisecond - 1)
 		wantText(t, "before", memAll(t, m), "")
 		await.Sleep(time.Nanosecond)
 		checkNumbers(t, memAll(t, m), 1)

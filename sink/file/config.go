@@ -13,12 +13,11 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/target"
 )
 
 const (
-	defaultMode  = fs.FileMode(0o600)
-	defaultDelay = 10 * time.Millisecond
-	maxBuffer    = 1 << 30
+	maxBuffer = 1 << 30
 )
 
 // A Config configures a Sink. The zero value appends to a single file, writes
@@ -28,18 +27,18 @@ type Config struct {
 	// it starts a new file; a line larger than MaxSize gets a separate file.
 	// Writes of other processes are noticed within a tenth of a second.
 	// Defaults to 0: no limit.
-	MaxSize int64
+	MaxSize int64 `set:"max_size" is:"size" default:"any" doc:"size of a file that ends it"`
 
 	// Every starts a new file at each multiple of it since midnight UTC of
 	// Monday, January 1 of the year 1: time.Hour means each full hour. The
 	// first line that is written after that time starts the file; without lines
 	// nothing happens. Defaults to 0: never.
-	Every time.Duration
+	Every time.Duration `set:"every" default:"never" doc:"begin a file at each multiple of this time: 1h"`
 
 	// At starts a new file each day at these wall clock times, such as "15:04",
 	// in Zone. A time that daylight saving skips is moved by the missing hour;
 	// one that occurs twice counts once.
-	At []string
+	At []string `set:"at" is:"time" default:"never" doc:"begin a file at this time of day: 00:00; may be given several times"`
 
 	// Zone is the time zone of At. Defaults to time.Local.
 	Zone *time.Location
@@ -49,9 +48,9 @@ type Config struct {
 	// size in bytes, not counting the live file. They default to 0: no limit.
 	// They are applied when a file is opened and after each rotation, by a
 	// goroutine that then ends.
-	MaxBackups int
-	MaxAge     time.Duration
-	MaxTotal   int64
+	MaxBackups int           `set:"backups" default:"all" doc:"how many old files are kept"`
+	MaxAge     time.Duration `set:"max_age" default:"any" doc:"how long old files are kept: 7d"`
+	MaxTotal   int64         `set:"max_total" is:"size" default:"any" doc:"size of all old files"`
 
 	// Compress compresses old files, on the same goroutine. Defaults to nil: no
 	// compression.
@@ -59,16 +58,16 @@ type Config struct {
 
 	// Mode is the mode of new files, before the umask. Defaults to 0600. An
 	// existing file keeps its mode.
-	Mode fs.FileMode
+	Mode fs.FileMode `set:"mode" default:"0600" doc:"permissions of new files"`
 
 	// Buffer is the number of bytes of lines to collect before they are written,
 	// at most 1 GiB. The sink uses twice as much memory. Defaults to 0: each line
 	// is written by itself, before the call returns.
-	Buffer int
+	Buffer int `set:"buffer" is:"size" default:"none" doc:"lines are collected up to this size and written together; errors at once"`
 
 	// Delay is the maximum time that a line waits in the buffer. It requires
 	// Buffer. Defaults to 10 ms.
-	Delay time.Duration
+	Delay time.Duration `set:"delay" default:"10ms" doc:"how long a line may wait in the buffer"`
 
 	// Layout is the layout of the notices of dropped lines; it should be that
 	// of the logger. Defaults to nib's own.
@@ -82,7 +81,7 @@ type Config struct {
 	// MinFree is the number of bytes of the file system to keep free: while less
 	// is free, lines are dropped as [delivery.ReasonFull]. It is checked ten times
 	// a second, on Linux, macOS and FreeBSD. Defaults to 0.
-	MinFree int64
+	MinFree int64 `set:"min_free" is:"size" default:"0B" doc:"size that is left free on the file system"`
 
 	// Sync selects when the file is synced. Defaults to SyncNever. Deliver
 	// always syncs.
@@ -174,12 +173,7 @@ func (c Config) withDefaults() Config {
 	if c.Zone == nil {
 		c.Zone = time.Local
 	}
-	if c.Mode == 0 {
-		c.Mode = defaultMode
-	}
-	if c.Delay == 0 {
-		c.Delay = defaultDelay
-	}
+	target.SetDefaults(&c)
 	if c.OnError == nil {
 		c.OnError = lastresort.Report
 	}
