@@ -29,7 +29,7 @@ type Buffer struct {
 
 	mem  block // the memory of the Buffer itself
 	from *Buffers
-	pool *Pool[*Buffer]   // the pool for its size; nil if that size is not kept
+	pool *Pool[*Buffer]   // the pool for its size; nil if the size is not kept
 	put  invariants.Stack // stack of the Put, in builds with tracking
 	// idle is 1 in the pool. The caller of Get owns the Buffer and clears it
 	// without atomics.

@@ -37,7 +37,7 @@ type depot[T any] struct {
 
 	searches uint64 // Gets that found a value in another shard, since there were
 	puts     uint64 // so many Puts
-	byStack  bool   // places remain those of stacks
+	byStack  bool   // places stay numbers of stacks
 
 	shrink shrink
 }
@@ -129,9 +129,9 @@ func (d *depot[T]) refill(t *table[T], home uintptr, st uint32) (state uint32, s
 	return st, searched
 }
 
-// rethink is called by each Get that has found a value in another shard than
-// that of its place. If more than one in eight does, places become those of
-// processors, and, if that does not help, for good those of stacks again.
+// rethink is called by each Get that has found a value in a shard of another
+// place. If more than one Get in eight does, shards are selected by processors.
+// If Gets go on searching, shards are selected by stacks, permanently.
 func (d *depot[T]) rethink(t *table[T]) {
 	const enough = 256
 	if d.searches++; d.searches < enough || d.byStack {
@@ -251,7 +251,7 @@ func (p *Pool[T]) keep(t *table[T], home uintptr, v T) bool {
 	return ok
 }
 
-// push adds v to a shard, with more room if that is needed and there is some,
+// push adds v to a shard, with more room if necessary and possible,
 // and returns the state.
 func (d *depot[T]) push(s *shard[T], st uint32, v T) (uint32, bool) {
 	if n := int(st / one); n == len(s.items) {
@@ -327,8 +327,8 @@ func (d *depot[T]) reclaim(t *table[T], home uintptr) {
 }
 
 // magazine returns an empty magazine; a new one has about the requested size.
-// Those of a shard grow, so that a pool of few values stays small and one of
-// many takes few allocations.
+// The magazines of a shard grow: a pool of few values stays small, and a pool
+// of many values takes few allocations.
 func (d *depot[T]) magazine(size int) []T {
 	if n := len(d.mags) - 1; n >= d.full {
 		m := d.mags[n]

@@ -9,7 +9,7 @@ import (
 )
 
 // onPlace runs f on a new goroutine, whose place is the same in all that f
-// calls and not that of processor 0. There is one processor.
+// calls, and not the place of processor 0. There is one processor.
 func onPlace[T any](t *testing.T, p *Pool[T], f func(table *table[T], home uintptr)) {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -96,9 +96,8 @@ func TestValuesAtHandNeedNoDepot(t *testing.T) {
 	}
 }
 
-// A shard that has no value takes half of those of another one, so that the
-// next Get finds one at hand; one that is full gets more room, where its values
-// are.
+// An empty shard takes half of the values of another one, so that the next Get
+// finds one at hand. A full shard gets more room, where its values are.
 func TestEmptyAndFullShards(t *testing.T) {
 	p := New(func() int64 { return -1 })
 	onPlace(t, p, func(table *table[int64], home uintptr) {
@@ -123,7 +122,7 @@ func TestEmptyAndFullShards(t *testing.T) {
 	}
 }
 
-// All shards are in use except the last one that a call tries.
+// All shards are in use except the last shard of a search.
 func TestTheLastShardIsTriedToo(t *testing.T) {
 	p := New(func() int { return -1 })
 	onPlace(t, p, func(table *table[int], home uintptr) {

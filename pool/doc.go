@@ -94,7 +94,7 @@
 // nanoseconds on a few processors.
 //
 // A pool in use takes 1 KiB for each processor, and initially 64 slots for
-// each, fewer if the values are large; the number of slots grows with that of
-// idle values. The shards are created at the first use, for the number of
-// processors at that time. A later change of GOMAXPROCS only affects speed.
+// each, fewer if the values are large; more idle values take more slots. The
+// shards are created at the first use, for the number of processors at that
+// time. A later change of GOMAXPROCS only affects speed.
 package pool

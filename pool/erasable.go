@@ -25,7 +25,7 @@ type ErasablePool[T Erasable] struct {
 
 // NewErasable returns a pool whose Get calls create when no value is idle.
 // create runs without a lock held and may use the pool itself; its values,
-// including those of WithPrealloc, are not erased before their first use.
+// and the values of WithPrealloc, are not erased before their first use.
 // NewErasable panics if create is nil or an option is out of range.
 func NewErasable[T Erasable](create func() T, opts ...Option) *ErasablePool[T] {
 	if create == nil {
@@ -57,7 +57,7 @@ func (p *ErasablePool[T]) Put(v T) error {
 	return nil
 }
 
-// erase counts the failures, of which a panic is one, and runtime.Goexit too.
+// erase counts the failures: errors, panics and runtime.Goexit.
 func (p *ErasablePool[T]) erase(v T) (err error) {
 	done := false
 	defer func() {

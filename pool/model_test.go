@@ -89,7 +89,8 @@ func (w *world) wander(from uint64, n int) {
 	}
 }
 
-// settle compares the accounts of a pool at rest with those of the world.
+// settle compares the accounts of a pool at rest with the accounts of the
+// world.
 func (w *world) settle() {
 	s := w.pool.Stats()
 	gets, puts, made := uint64(w.gets.Load()), uint64(w.puts.Load()), uint64(w.made.Load())
@@ -316,7 +317,7 @@ func FuzzPool(f *testing.F) {
 	})
 }
 
-// fuzzGets takes values, of which there must be some, and returns how many are
+// fuzzGets takes values from a pool that has some, and returns how many are
 // left.
 func fuzzGets(t *testing.T, p *counted, idle map[int]bool, have, count int) int {
 	for range count {

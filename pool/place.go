@@ -16,7 +16,7 @@ import "sync/atomic"
 // calls read salt, so met, which is written when shards are short, is on
 // another cache line.
 type crowding struct {
-	salt uintptr // with the bit byProcessor if places are those of processors
+	salt uintptr // with the bit byProcessor if places are numbers of processors
 	_    [cacheLine]byte
 	met  uint32
 }
@@ -25,8 +25,8 @@ const byProcessor = 1 // the lowest bit of a salt is not needed
 
 // meet records that a shard was found in use. The more often places have been
 // changed, the longer it takes until they change again: with more running
-// goroutines than shards, no change helps. Places of processors become those of
-// stacks: if they are short of shards, their numbers may be wrong.
+// goroutines than shards, no change helps. Processors are replaced by
+// stacks: if processors are short of shards, their numbers may be wrong.
 func (c *crowding) meet() {
 	if n := atomic.AddUint32(&c.met, 1); n >= 64 && n&(n-1) == 0 {
 		atomic.StoreUintptr(&c.salt, uintptr(n)*0x9E3779B1)

@@ -7,7 +7,7 @@ package pool
 import "sync"
 
 // processor returns the number of the processor that runs the caller, or ran it
-// a moment ago, as Linux stores it in the register TSC_AUX, with that of the
+// a moment ago, as Linux stores it in the register TSC_AUX, beside the
 // NUMA node. Where the register is not set, it returns always the same. Call it
 // only if hasProcessor.
 func processor() uintptr

@@ -48,8 +48,8 @@ func (t *table[T]) at(i uintptr) *shard[T] { return &t.shards[i&t.mask] }
 type shard[T any] struct {
 	// state is lockBit alone, or the number of values in items times one and
 	// perhaps spareBit. All access is atomic, but by the functions of
-	// sync/atomic: methods like those of atomic.Uint32 are not inlined into
-	// generic code that is instantiated in a package without that import.
+	// sync/atomic: methods of atomic.Uint32 are not inlined into generic code
+	// that is instantiated in a package without that import.
 	state uint32
 	_     uint32
 	items []T    // len is its room, how many values it may hold: its share of the limit

@@ -15,8 +15,8 @@ const textHead = 32
 // be written many times: it is copied without inspecting its bytes. MakeText
 // makes one; it never changes and may be used by any number of goroutines.
 //
-// The functions that write one are built like those of string.go: one
-// comparison finds all unusual cases, which are left to a tail call, so that no
+// The functions that write one are built like string.go: one comparison
+// finds all unusual cases, which are left to a tail call, so that no
 // value has to be saved across it.
 type Text struct {
 	head [textHead / 8]uint64

@@ -18,8 +18,8 @@ const rfc3339Room = headLen + 10 + 8
 // day or more away from UTC, for which MarshalJSON returns an error.
 func AppendRFC3339(dst []byte, t *time.Time) ([]byte, bool) { return AppendTextRFC3339(dst, &none, t) }
 
-// AppendTextRFC3339 appends text and t as AppendRFC3339 does. If that returns
-// false, it appends nothing.
+// AppendTextRFC3339 appends text and t as AppendRFC3339 does. If t has no such
+// form, it appends nothing and returns false.
 func AppendTextRFC3339(dst []byte, text *Text, t *time.Time) ([]byte, bool) {
 	offset := 0
 	if t.Location() != time.UTC {

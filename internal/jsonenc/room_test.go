@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// An appender is a function with its arguments. One that is exact does not grow
-// a slice that has just enough room for the appended bytes.
+// An appender is a function with its arguments. An exact one does not grow a
+// slice that has just enough room for the appended bytes.
 type appender struct {
 	name  string
 	exact bool
@@ -133,7 +133,8 @@ func TestAppendStaysInItsRoom(t *testing.T) {
 
 // TestStringOfRunsOfEveryKind has texts in which runs of one kind of characters
 // follow each other at any offset: the loops over words must leave each where
-// it ends. They are cut out of longer ones, of which nothing may be read.
+// it ends. They are cut out of longer texts, and nothing beyond them may be
+// read.
 func TestStringOfRunsOfEveryKind(t *testing.T) {
 	runs := []string{
 		"日本", "日本語日本語", "\u2028日", "日\ufeff", "\xff\xff\xff\xff\xff\xff", "\xe6\x97", `""""""`, "a\"cde\n", "éàü", "é\u0080ü", "привет", "abcdefgh", "x", "🙂",

@@ -31,8 +31,8 @@ func onePlain3(w uint64) bool {
 	return w&0xc0c0f0 == 0x8080e0 && plainLeads>>(w&15)&1 != 0 && w&0xffff != nearFEFF
 }
 
-// plain4 reports whether w begins with a character of four bytes, all of which
-// are copied unchanged. Its first two bytes show whether it is in the range.
+// plain4 reports whether w begins with a character of four bytes that are all
+// copied unchanged. Its first two bytes show whether it is in the range.
 func plain4(w uint64) bool {
 	return w&0xc0c0c0f8 == 0x808080f0 && (w&7<<6|w>>8&0x3f)-0x10 < 0x100
 }

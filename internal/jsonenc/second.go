@@ -100,8 +100,7 @@ func putFraction(b *[10]byte, nsec uint64, digits int, trim bool) int {
 }
 
 // putZone writes Z or the offset as ±hh:mm, and the closing quote. Package time
-// drops the seconds of an offset, and with them the sign of one that is shorter
-// than a minute.
+// drops the seconds of an offset, and the sign of an offset below a minute.
 func putZone(tail *[8]byte, offset int) uint8 {
 	if offset == 0 {
 		tail[0], tail[1] = 'Z', '"'

@@ -38,7 +38,7 @@ func quote(s string) string {
 }
 
 // checkString compares every string function with the oracle, appending to a
-// slice without room, to one that holds something, and to one with room.
+// slice without room, to a slice with content, and to a slice with room.
 func checkString(t *testing.T, s string) {
 	t.Helper()
 	want := quote(s)

@@ -26,8 +26,8 @@ var layouts = []string{
 
 var unixLayouts = []string{TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano}
 
-// zones returns the locations that the tests use; those of the time zone
-// database are left out where there is none.
+// zones returns the locations that the tests use, without the time zone
+// database where there is none.
 func zones() []*time.Location {
 	list := []*time.Location{
 		time.UTC, time.Local,

@@ -11,7 +11,7 @@ import "math/bits"
 // depend on the text, and the processor need not wait for the end of one field
 // to begin with the next.
 //
-// The order of the cases is that of their use, and each advances by a constant:
+// The cases are ordered by frequency, and each advances by a constant:
 // a table of lengths would make each load wait for the one before.
 //
 //go:noinline

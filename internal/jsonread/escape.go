@@ -17,8 +17,8 @@ import (
 // number of trailing ones in the binary form of the number of backslashes is
 // the depth.
 
-// quoteWidth returns the length of a double quote including those of its
-// preceding run of backslashes that belong to it.
+// quoteWidth returns 1 plus the number of backslashes that escape a double
+// quote, after a run of backslashes.
 func quoteWidth(run int) int { return 1 << bits.TrailingZeros(^uint(run)) }
 
 // backslashes returns the length of the run of backslashes at i.

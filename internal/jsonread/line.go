@@ -13,7 +13,7 @@ type marks uint8
 const (
 	hasSeparator marks = 1 << iota // there may be a colon or an equals sign, escaped or not
 	hasEscape                      // an escape sequence
-	hasForeign                     // one that jsonenc may not have written: \/ or \uXXXX
+	hasForeign                     // an escape sequence not of jsonenc: \/ or \uXXXX
 )
 
 // Every byte of a word set to the same value.
@@ -156,8 +156,8 @@ func firstMember(line []byte) int {
 	return 1
 }
 
-// nextMember returns the offset of the member after the one that ends at to,
-// or -1 if that was the last one.
+// nextMember returns the offset of the member after the member that ends at to,
+// or -1 after the last member.
 func nextMember(line []byte, to int) int {
 	if line[to] != ',' {
 		return -1

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Missing iterates over those of fields, encoded as in a line, that line does
-// not have with the same value: the unescaped key, and the value as JSON. The
-// keys are valid until the next one.
+// Missing iterates over the members of fields, encoded as in a line, that line
+// does not have with the same value: the unescaped key, and the value as JSON.
+// The keys are valid until the next one.
 func Missing(line, fields []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		for key, value := range Fields(fields) {

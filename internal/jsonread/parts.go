@@ -21,9 +21,9 @@ type part struct {
 // reach.
 func (p *part) bare() int { return p.to - p.from - p.texts }
 
-// split reads the members of line into s.parts. The number is 1, or that of the
-// key truncated if the line already has such a key. ok is false if line is not
-// an object.
+// split reads the members of line into s.parts. The number is 1, or if the line
+// already has a key truncated, the number of that key. ok is false if line is
+// not an object.
 func (s *Scratch) split(line []byte, class func(key []byte) Class) (number int, ok bool) {
 	s.parts, s.order, s.end = s.parts[:0], s.order[:0], 1
 	for i := firstMember(line); i > 0; i = nextMember(line, s.end) {
@@ -140,8 +140,7 @@ func (s *Scratch) limits(line []byte, excess int) (free, late int) {
 }
 
 // limit returns the length to which the strings of a class have to be cut to
-// save excess bytes, and the number of excess bytes that remain if that is not
-// possible.
+// save excess bytes, and the number of excess bytes that remain.
 func (s *Scratch) limit(line []byte, class Class, excess int) (limit, rest int) {
 	if excess <= 0 {
 		return math.MaxInt, 0

@@ -208,7 +208,7 @@ func (m *masker) url(i int) int {
 	}
 	if rest, masked := bytes.CutPrefix(m.src[colon+1:at], []byte(contract.SecretText)); masked && len(rest) > 0 {
 		if name, _ := m.keyBefore(p, colon); name != nil {
-			return p // the mask is that of a key, as in http://token:***&@
+			return p // the mask belongs to a key, as in http://token:***&@
 		}
 	}
 	m.replace(colon+1, at, contract.SecretText)

@@ -22,7 +22,7 @@ const (
 )
 
 // Size returns the number of bytes that s keeps for the next call, so that its
-// owner can discard one that an unusual line has made large.
+// owner can discard a Scratch that an unusual line has made large.
 func (s *Scratch) Size() int {
 	words := cap(s.fields)*fieldWords + cap(s.parts)*partWords + cap(s.order) + cap(s.sizes)
 	return words*8 + cap(s.table)*4 + cap(s.names)

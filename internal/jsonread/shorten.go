@@ -23,10 +23,10 @@ const truncated = "truncated"
 // the newline, leaves out as much as necessary:
 //
 //  1. the strings in free members are cut, at any depth, the longest first: all
-//     to the same number of bytes, and none that is shorter than that;
-//  2. if that cannot suffice, those in late members too;
-//  3. if that cannot suffice, whole free members go, those first that are
-//     largest without their strings, and then late ones. Strings are cut only
+//     longer ones to the same number of bytes;
+//  2. if necessary, the strings in late members too;
+//  3. if necessary, whole free members go, the largest without their strings
+//     first, and then late ones. Strings are cut only
 //     as far as necessary.
 //
 // A string is cut between characters, never within an escape sequence or a

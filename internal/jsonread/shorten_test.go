@@ -143,7 +143,7 @@ type cut struct {
 	room int // bytes left to the limit
 
 	longest [Never]int  // the longest string that was cut, in bytes of the line
-	kept    [Never]int  // the longest one that was not
+	kept    [Never]int  // the longest string that was not cut
 	gone    [Never]bool // a member is
 }
 

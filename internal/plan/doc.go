@@ -13,8 +13,8 @@
 // its braces belong to the texts around them. Encoding is then one loop with
 // one switch; reflection is left for maps of unusual types.
 //
-// The text is that of encoding/json in Go 1.26 without HTML escaping, except
-// that
+// The text equals the text of encoding/json in Go 1.26 without HTML escaping,
+// except that
 //
 //   - strings are escaped as in package jsonenc, and bytes that are not UTF-8
 //     become U+FFFD itself and not an escape sequence, in results of marshalers
@@ -35,7 +35,7 @@
 //	a plan is   if encoding a value                         then the value
 //	Plain       runs no user code                           needs no guard
 //	Hideable    keeps no pointer to it                      may be on the stack
-//	Locked      of which it has a copy may copy a lock      is refused
+//	Locked      that it copies may copy a lock              is refused
 //	Methods     may be up to a method that nib knows        is asked for it
 //
 // Plain values are hideable and not locked.

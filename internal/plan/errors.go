@@ -21,7 +21,7 @@ type Error struct {
 func (e *Error) Error() string { return "nib/schema: " + e.Path + ": " + e.Err.Error() }
 
 // Text returns the text that replaces the value in a line: the error, and the
-// path if the error is not that of the value itself.
+// path if the error is within the value.
 func (e *Error) Text() string {
 	if e.whole {
 		return e.Err.Error()

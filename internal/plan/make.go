@@ -62,7 +62,7 @@ func (m *maker) plan(t reflect.Type, addr bool) *Plan {
 	return p
 }
 
-// fill decides how values of p's type are written. The order is that of
+// fill decides how values of p's type are written. The order is as in
 // encoding/json, and types whose methods this package replaces come before the
 // methods themselves.
 func (m *maker) fill(p *Plan, addr bool) {

@@ -97,8 +97,8 @@ func (p *Plan) mapping(dst []byte, m pointer, depth int) ([]byte, *Error) {
 }
 
 // take returns a gathered with room for n entries. It comes from the pool and
-// is returned to it on success; one that a user method has abandoned, by a
-// panic or runtime.Goexit, is left to the garbage collector. So methods may
+// is returned to it on success. A gathered that a user method has abandoned, by
+// a panic or runtime.Goexit, is left to the garbage collector. So methods may
 // encode maps of the same type while it is in use.
 func (k *mapping) take(n int) *gathered {
 	g, _ := k.spares.Get().(*gathered)

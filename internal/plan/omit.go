@@ -44,7 +44,7 @@ func whenBits(t reflect.Type) omission {
 	return [...]omission{1: omitZero8, 2: omitZero16, 4: omitZero32, 8: omitZero64}[t.Size()]
 }
 
-// setOmission decides when o is left out, and returns true if that is always.
+// setOmission decides when o is left out, and reports whether it always is.
 func (p *Plan) setOmission(o *op, f Field, addr bool) (always bool) {
 	var empty, zero omission
 	if f.OmitEmpty {

@@ -4,6 +4,6 @@
 
 package plan
 
-// newOracle reports whether encoding/json is that of Go 1.27, which was
+// newOracle reports whether encoding/json is the one of Go 1.27, which was
 // rewritten and differs from this package's promises.
 const newOracle = false

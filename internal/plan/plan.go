@@ -52,8 +52,8 @@ type op struct {
 	off    uint32
 	code   code
 	omit   omission
-	either uint8 // two conditions, each of which is sufficient, in 4 bits each
-	nest   uint8 // number of structs within this one that are open around the value
+	either uint8 // two conditions, each sufficient, in 4 bits each
+	nest   uint8 // number of inner structs that are open around the value
 }
 
 // making guards the making of plans.

@@ -10,8 +10,8 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// A Style sets how times and durations are written. The zero Style is that of
-// encoding/json. It is comparable: equal Styles share their plans.
+// A Style sets how times and durations are written. The zero Style is the
+// style of encoding/json. It is comparable: equal Styles share their plans.
 type Style struct {
 	Duration   Duration
 	TimeFormat string         // a format for jsonenc.CompileTime

@@ -23,7 +23,7 @@ func makePlace(name string, i int) place { return place(frontOf(name)&^indexBits
 func (p place) index() int { return int(p & indexBits) }
 
 // frontOf returns the first 8 bytes of s as a number, the first one highest, so
-// that the order is that of strings. Missing bytes are 0.
+// that numbers are ordered as their strings. Missing bytes are 0.
 func frontOf(s string) uint64 {
 	b, n := viewBytes(s), len(s)
 	switch {

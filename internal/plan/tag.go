@@ -11,7 +11,7 @@ import (
 
 // A jsonTag is a parsed json tag.
 type jsonTag struct {
-	name                        string // empty if the tag has no name, or one that is not allowed
+	name                        string // empty if the tag has no name, or an invalid one
 	skip                        bool
 	omitEmpty, omitZero, quoted bool
 }

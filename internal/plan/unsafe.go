@@ -30,7 +30,7 @@ func loadSlice(p pointer) (data pointer, n int) {
 
 // An eface is the layout of an interface without methods. Its second word,
 // which interfaces with methods have as well, is a pointer to the value, or the
-// value itself if that is a pointer (see Plan.direct).
+// value itself if the value is a pointer (see Plan.direct).
 type eface struct{ typ, word unsafe.Pointer }
 
 // unpack returns the words of v.

@@ -31,12 +31,12 @@
 //
 // An [Element] is a value of two words that can be compared, copied and used as
 // a map key. Where container/list returns nil, the zero Element is returned;
-// its Valid is false. So is that of a removed element: each node counts how
-// often it was used, and an Element has the count for which it was created.
-// Operations on such a stale Element have no effect, even if its node is used
-// by another element by then, whereas container/list would panic or change the
-// list. The count has 64 bits: a node that is reused every nanosecond reaches
-// the same count after 584 years.
+// its Valid is false. Valid of a removed element is false, too: each node
+// counts how often it was used, and an Element has the count for which it was
+// created. Operations on such a stale Element have no effect, even if its node
+// is used by another element by then, whereas container/list would panic or
+// change the list. The count has 64 bits: a node that is reused every
+// nanosecond reaches the same count after 584 years.
 //
 // # Memory
 //
@@ -54,7 +54,7 @@
 // # Concurrency
 //
 // Like container/list, a List is not safe for concurrent use: each call,
-// including those of methods of its elements, needs a lock. Calls that only
+// of a method of its elements as well, needs a lock. Calls that only
 // read may run concurrently.
 //
 // A List must not be copied after its first use. go vet reports copies, and

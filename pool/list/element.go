@@ -40,8 +40,8 @@ func (e Element[T]) SetValue(v T) {
 	}
 }
 
-// Next returns the element after this one. It returns the zero Element for the
-// last one, and for one that is not valid.
+// Next returns the element after this one, and the zero Element if this one is
+// the last or not valid.
 func (e Element[T]) Next() Element[T] {
 	if e.Valid() && e.n.next != &e.n.list.root {
 		return e.n.next.element()
@@ -49,8 +49,8 @@ func (e Element[T]) Next() Element[T] {
 	return Element[T]{}
 }
 
-// Prev returns the element before this one. It returns the zero Element for the
-// first one, and for one that is not valid.
+// Prev returns the element before this one, and the zero Element if this one is
+// the first or not valid.
 func (e Element[T]) Prev() Element[T] {
 	if e.Valid() && e.n.prev != &e.n.list.root {
 		return e.n.prev.element()

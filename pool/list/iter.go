@@ -16,10 +16,10 @@ import "iter"
 // The loop body may change the list in any way. The iteration continues with
 // the element that follows the current one when the body ends: elements
 // inserted there are visited, removed ones are not. If the body has removed the
-// current element, the loop continues with the one that followed it when the
-// body began. If that was removed, too, it continues with the element that now
-// follows the one before both. It ends if there is none of them, and after a
-// call of Init.
+// current element, the loop continues with its successor of when the body
+// began. If the successor was removed, too, it continues with the element that
+// now follows the predecessor of both. It ends if there is none of them, and
+// after a call of Init.
 //
 // To drain a list to which the body adds elements, loop while Len is positive:
 // elements that are added after the last one was removed are not visited.

@@ -34,7 +34,7 @@ type both struct {
 }
 
 func newModel(t testing.TB) *model {
-	// The zero Element, as stale as one that was removed.
+	// The zero Element, as stale as a removed element.
 	elements := []both{{there: new(stdlist.Element)}}
 	return &model{t: t, elements: elements, byThere: map[*stdlist.Element]list.Element[int]{}}
 }
@@ -91,7 +91,7 @@ func (m *model) step(what byte, a, b int) {
 	m.compare(name)
 }
 
-// onlyLive inserts a value into a container/list next to a mark if that is
+// onlyLive inserts a value into a container/list next to a mark if the mark is
 // live.
 func onlyLive(live bool, insert func(any, *stdlist.Element) *stdlist.Element, v int, mark *stdlist.Element) *stdlist.Element {
 	if !live {

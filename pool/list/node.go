@@ -26,8 +26,8 @@ type node[T any] struct {
 	// list is the owner of the node. It is set when the node is created and
 	// cleared when the list drops it.
 	list *List[T]
-	// use counts the elements that were removed from this node. Those of the
-	// sentinel are the calls of Init.
+	// use counts the elements that were removed from this node, and in the
+	// sentinel the calls of Init.
 	use   uint64
 	value T
 }
@@ -94,8 +94,8 @@ func (l *List[T]) grow() {
 // Trim, and allocates at most once.
 func (l *List[T]) Trim() {
 	l.check()
-	// A node in the ring has a prev, and one that was never used has none, so
-	// after this loop prev shows which nodes hold an element.
+	// A node in the ring has a prev, and an unused node has none, so after this
+	// loop prev shows which nodes hold an element.
 	for n := l.free; n != nil; n = n.next {
 		n.prev = nil
 	}
