@@ -9,8 +9,8 @@ import "github.com/nib-log/nib"
 //	{"timestamp":"2026-01-02T15:04:05.000Z","status":"info",…fields…,"message":"…"}
 //
 // The keys are the reserved attributes of logs and the standard attributes
-// (https://docs.datadoghq.com/standard-attributes/), a path of which may be
-// written as one key with dots, as Datadog's own tracers do with dd.trace_id:
+// (https://docs.datadoghq.com/standard-attributes/). A path may be written as
+// one key with dots, as Datadog's own tracers do with dd.trace_id:
 //
 //   - timestamp: UTC, with milliseconds, one of the default dates
 //     (https://docs.datadoghq.com/logs/log_configuration/processors/log_date_remapper/)

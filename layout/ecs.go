@@ -18,7 +18,7 @@ const ecsVersion = "8.11.0"
 //
 //	{"@timestamp":"2026-01-02T15:04:05.000Z","log.level":"info","message":"…","ecs.version":"8.11.0",…fields…}
 //
-// The keys are those of the ecs-logging specification
+// The keys are defined by the ecs-logging specification
 // (https://github.com/elastic/ecs-logging/blob/main/spec/spec.json); the field
 // reference describes them (https://www.elastic.co/docs/reference/ecs):
 //
@@ -31,7 +31,7 @@ const ecsVersion = "8.11.0"
 //     log.origin.file.line
 //   - message: before the fields
 //   - ecs.version: in each line
-//   - error.message, error.type: added by Err, the type being that of Go
+//   - error.message, error.type: added by Err; the type is the Go type
 //   - error.stack_trace: the stack, of the goroutine that logs
 //
 // Durations are integer nanoseconds, as in event.duration.

@@ -147,7 +147,7 @@ func checkForged(t *testing.T, what, line, key string, twoErrors bool) {
 	}
 }
 
-// columns are the keys that presets write besides those of nib's own fields.
+// columns are the keys that presets write besides nib's own fields.
 type columns struct {
 	Func     string `json:"func"`
 	Error    string `json:"error"`

@@ -16,7 +16,7 @@ import (
 //
 // The keys are the special fields of structured logging
 // (https://cloud.google.com/logging/docs/structured-logging#special-payload-fields),
-// the severities those of LogSeverity
+// and the severities are defined by LogSeverity
 // (https://cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry#LogSeverity):
 //
 //   - time: UTC, with nanoseconds

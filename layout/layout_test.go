@@ -47,7 +47,7 @@ func preset(t testing.TB, name string) nib.Layout {
 }
 
 // epoch is the time of the lines in these tests, in the zone that nib.WithClock
-// passes on.
+// uses.
 var epoch = time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.FixedZone("", 3600))
 
 // line returns the line of f under a layout, without its newline.

@@ -53,8 +53,7 @@ import (
 //   - otel.scope.name: the name of the logger
 //   - code.file.path, code.line.number, code.function.name: with nib.WithCaller
 //     the call site
-//   - exception.message, exception.type: added by Err, the type being that of
-//     Go
+//   - exception.message, exception.type: added by Err; the type is the Go type
 //   - code.stacktrace: the stack
 //
 // Durations are seconds. A trace is tied to its lines by the fields trace_id,

@@ -40,7 +40,7 @@
 //	status_ignored  a second status the handler set, too late to be sent
 //	panic       text of the panic value of the handler, with the stack after it
 //
-// The fields of [WithFields] and those of package request follow these.
+// The fields of [WithFields] and of package request follow these.
 //
 // A client cannot make lines arbitrarily long: of method, path, remote and the
 // text of a panic at most 4 KiB are written (see [WithMaxText]), and a cut text

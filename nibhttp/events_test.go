@@ -133,7 +133,7 @@ var kinds = []string{kindPlain, kindPlain, kindPlain, kindPlain, kindPlain, kind
 // isSampled reports whether only some requests of a kind have an event.
 func isSampled(kind string) bool { return kind == kindPlain || kind == kindHijack || kind == kindGone }
 
-// A hijackable writer is like that of net/http for HTTP/1.
+// A hijackable writer is like the writer of net/http for HTTP/1.
 type hijackable struct{ nullWriter }
 
 func (hijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) { return nil, nil, nil }

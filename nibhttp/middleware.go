@@ -67,7 +67,7 @@ func WithMaxText(n int) Option {
 	return func(c *config) { c.maxText = n }
 }
 
-// WithOwnRequestIDs generates every request id and ignores that of the client,
+// WithOwnRequestIDs generates every request id and ignores the client's,
 // for servers that do not trust their clients.
 func WithOwnRequestIDs() Option { return func(c *config) { c.ownIDs = true } }
 
@@ -76,8 +76,8 @@ func WithOwnRequestIDs() Option { return func(c *config) { c.ownIDs = true } }
 func WithRequestIDHeader() Option { return func(c *config) { c.echo = true } }
 
 // WithPolicy sets which requests have a line, and whether the debug lines of
-// those that fail are written. Without it all have one, and debug lines are
-// like those of any logger.
+// failed requests are written. Without it all requests have a line, and debug
+// lines are like those of any logger.
 func WithPolicy(p *request.Policy) Option { return func(c *config) { c.policy = p } }
 
 // LevelOf returns the default level of an access line: LevelError from status

@@ -140,7 +140,7 @@ func TestRouteIsThePatternOfTheMux(t *testing.T) {
 	}
 }
 
-// A middleware around this one, such as one that traces, finds the pattern in
+// A middleware around this one, such as a tracer, finds the pattern in
 // its own request, as it does when it calls the mux itself.
 func TestRouteIsInTheRequestOfAnOuterMiddleware(t *testing.T) {
 	mux := http.NewServeMux()

@@ -183,7 +183,7 @@ func TestAPanicOfAServersHandlerIsOneLine(t *testing.T) {
 	}
 }
 
-// Without a line of nib, that of net/http must not be missing.
+// Without a line of nib, the line of net/http must not be missing.
 func TestNetHTTPWritesThePanicThatNibDoesNot(t *testing.T) {
 	for name, wrap := range map[string]func(http.Handler) http.Handler{
 		"level off":  nibhttp.Middleware(nib.New(io.Discard, nib.WithLevel(nib.LevelFatal))),

@@ -81,9 +81,9 @@ func canHijack(w http.ResponseWriter) bool {
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter. An informational status (except
-// 101) is sent and is not that of the response. A status that is set too late
-// is recorded for the access line; the server would only log it with the name
-// of this function.
+// 101) is sent and is not the status of the response. A status that is set too
+// late is recorded for the access line; the server would only log it with the
+// name of this function.
 func (w *writer) WriteHeader(status int) {
 	if w.status != 0 && !w.hijacked {
 		w.ignored = status

@@ -75,7 +75,7 @@ func (c Config) Validate() error {
 
 // A Policy decides which requests have an event, and counts them. Several front
 // ends can share one: HTTP and gRPC servers, jobs. It is safe for concurrent
-// use. A nil *Policy is that of the zero Config.
+// use. A nil *Policy is the Policy of the zero Config.
 type Policy struct {
 	config Config
 	seed   uint64

@@ -46,7 +46,7 @@
 // sampler of the logger (nib.WithSampler) would make these sums wrong.
 //
 // With Config.Backtrace the debug lines of these requests are written, too, and
-// those of all others are dropped.
+// all other debug lines are dropped.
 //
 // An event is written exactly once, when the handler returns, panics or ends
 // its goroutine. There is none of a request that is in progress when the

@@ -28,8 +28,7 @@ type ids struct {
 	trace, span string
 }
 
-// set uses the ids that a client sent, otherwise those of outer, which may be
-// nil, otherwise a generated id.
+// set takes ids from, in order: the client, outer (may be nil), a generator.
 func (x *ids) set(id, traceparent string, outer *ids) {
 	if isClientID(id) {
 		x.client = id
@@ -46,7 +45,7 @@ func (x *ids) set(id, traceparent string, outer *ids) {
 	}
 }
 
-// idsKey is the context key of *ids, those of a request or of WithIDs.
+// idsKey is the context key of *ids, of a request or of WithIDs.
 type idsKey struct{}
 
 func idsFrom(ctx context.Context) *ids {
@@ -65,7 +64,7 @@ func idsFrom(ctx context.Context) *ids {
 //	err := policy.Run(ctx, log, "resize", f)
 //
 // id is the request id and traceparent a header of W3C Trace Context. If one is
-// missing or invalid, that of ctx remains; without either, the request id is
+// missing or invalid, ctx keeps its own; without either, the request id is
 // made up.
 func WithIDs(ctx context.Context, id, traceparent string) context.Context {
 	x := new(ids)

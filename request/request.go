@@ -78,8 +78,8 @@ func from(ctx context.Context) *Request {
 
 // Start begins a request. ctx is the context that it arrived with; it may be
 // nil, as may p and l. id is the request id of the client, and traceparent its
-// header of W3C Trace Context. If one is missing or invalid, the request has
-// that of [WithIDs] or of the request that ctx belongs to, like a job that
+// header of W3C Trace Context. If one is missing or invalid, the request takes
+// it from [WithIDs] or from the request that ctx belongs to, like a job that
 // another request starts, or a new request id.
 func (r *Request) Start(ctx context.Context, p *Policy, l *nib.Logger, id, traceparent string) {
 	if ctx == nil {

@@ -37,7 +37,7 @@ func (l *Log) Close() error {
 	return err
 }
 
-// Guard is for goroutines other than that of main: deferred directly (defer
+// Guard is for goroutines other than main's: deferred directly (defer
 // log.Guard()), it handles a panic there: it writes a line with the panic and
 // its stack (unless there is a monitor), flushes, for no longer than
 // Config.Timeout, and panics again with the same value. Nothing is closed,
@@ -96,8 +96,8 @@ func waitFor(ctx context.Context, f func()) {
 	}
 }
 
-// closeAll flushes and closes all outputs concurrently, so that one that hangs
-// does not use up the time of the others. ctx ends after timeout.
+// closeAll flushes and closes all outputs concurrently, so that a blocked
+// output does not use up the time of the others. ctx ends after timeout.
 func closeAll(ctx context.Context, outputs []*output, timeout time.Duration) error {
 	type result struct {
 		of  int

@@ -359,7 +359,7 @@ func judge(l *defaultLogger, r lifeReport, delivered uint64, out, err *stream, d
 
 // TestDefaultsSurviveTheirStreams runs all cases, or with -short a few. A call
 // that takes too long does so each time, as does a stream that takes no lines
-// though it is read; one that only lacked a processor does not.
+// though it is read; a call that only lacked a processor does not.
 func TestDefaultsSurviveTheirStreams(t *testing.T) {
 	var cases atomic.Int64
 	const tries = 20

@@ -15,7 +15,7 @@
 //
 // # Configuration
 //
-// A [Config] is merged from sources, of which later ones take precedence: a
+// A [Config] is merged from sources, the later ones taking precedence: a
 // JSON file ([Load]), the environment ([FromEnv]), the program itself (a
 // Config). The error joins a [Fault] for each mistake in any of them, with the
 // variable, the JSON path or the field.
@@ -27,7 +27,7 @@
 //	NIB_OUTPUT='kafka://broker1:9092,broker2:9092/logs?spool=/var/spool/app'
 //
 // Outputs are targets; see package target. Files, standard streams, the journal
-// of systemd and syslog are built in. [Kinds] adds those of other modules:
+// of systemd and syslog are built in. [Kinds] adds other kinds:
 //
 //	setup.Open(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind))
 //

@@ -41,7 +41,7 @@ func (r *reading) add(where, format string, values ...any) {
 	r.wrap(where, fmt.Errorf(format, values...))
 }
 
-// wrap adds err, or each of the errors that it joins. Those of a target have
+// wrap adds err, or each of the errors that it joins. Errors of a target have
 // the name of a parameter.
 func (r *reading) wrap(where string, err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {

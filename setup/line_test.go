@@ -17,7 +17,7 @@ type line struct {
 	Build                 struct{ ID, Path, Go string }
 }
 
-// parse reads lines, each of which has to be valid JSON.
+// parse reads lines. Each has to be valid JSON.
 func parse(t *testing.T, text string) (numbered int, others []line) {
 	t.Helper()
 	for l := range strings.Lines(text) {

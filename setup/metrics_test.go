@@ -55,7 +55,7 @@ func TestMetricsOfAllOutputs(t *testing.T) {
 }
 
 // TestSpooledDestinationsAreNamedByKind opens several destinations of a kind:
-// their series differ, and an alert names the one that does not accept lines.
+// their series differ, and an alert names the blocked one.
 func TestSpooledDestinationsAreNamedByKind(t *testing.T) {
 	dir := t.TempDir()
 	log, err := setup.Open(setup.Config{

@@ -239,7 +239,7 @@ func TestMonitorConfig(t *testing.T) {
 }
 
 // A crash line for a destination behind a network waits in the spool, and the
-// next process delivers it after the lines of the one that crashed.
+// next process delivers it after the lines of the crashed process.
 func TestCrashLineWaitsInTheSpool(t *testing.T) {
 	dir := t.TempDir()
 	kept, path := filepath.Join(dir, "spool"), filepath.Join(dir, "log")

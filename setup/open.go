@@ -59,7 +59,7 @@ var ErrOpen = errors.New("nib/setup: another Log handles the end of the process"
 // Open merges the configurations of sources as [Read] does, opens the outputs
 // and returns the logger. It starts goroutines and processes only if the
 // configuration requires them; [Log.Close] ends them. The error joins every
-// error: [Fault]s if the configuration is invalid, otherwise those of the
+// error: [Fault]s if the configuration is invalid, otherwise errors of
 // outputs that could not be opened. After an error nothing is left open, and
 // nothing has changed.
 func Open(sources ...ConfigSource) (*Log, error) {
@@ -282,7 +282,7 @@ func withFields(l *nib.Logger, fields map[string]string) *nib.Logger {
 
 // Reopen opens the files of all outputs again by their names, as SIGHUP does:
 // for a program in which something else renames log files. Its error joins
-// those of the files; a file that could not be opened again stays in use.
+// the errors of the files; a file that could not be opened again stays in use.
 func (l *Log) Reopen() error {
 	var errs []error
 	for _, o := range l.outputs {

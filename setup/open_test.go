@@ -397,8 +397,8 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	}
 }
 
-// awaitNoGoroutine waits for the end of nib's goroutines: one that has closed
-// its channel may still exist, for long on a loaded machine.
+// awaitNoGoroutine waits for the end of nib's goroutines: a goroutine that has
+// closed its channel may still exist, for long on a loaded machine.
 func awaitNoGoroutine(t *testing.T) {
 	t.Helper()
 	await.Until(t, "nib's goroutines have ended", func() bool { return goroutines() == 0 })

@@ -27,7 +27,7 @@ func crashPipe() (r, w *os.File, err error) {
 // widen enlarges the pipe for the rest of the text.
 func widen(r *os.File) { setPipeSize(r.Fd(), 1<<20) }
 
-// setPipeSize calls F_SETPIPE_SZ of fcntl(2). If that fails, the pipe is only
+// setPipeSize calls F_SETPIPE_SZ of fcntl(2). If it fails, the pipe is only
 // slower or, for process 1, less reliable.
 func setPipeSize(fd uintptr, size uintptr) {
 	const fSetPipeSize = 1031

@@ -142,8 +142,7 @@ func (s *signals) reopenOnce() {
 	}
 }
 
-// end flushes and ends the process by the signal, or by another one that
-// arrives before that.
+// end flushes and ends the process by the signal, or by a second signal.
 func (s *signals) end(sig os.Signal, notify <-chan os.Signal) {
 	flushed := make(chan struct{})
 	go func() {

@@ -24,8 +24,8 @@ type ConfigSource interface {
 	furtherKinds() []target.Spec
 }
 
-// Read merges the configurations of sources without opening anything. Settings
-// of later sources replace those of earlier ones, each list as a whole; Fields,
+// Read merges the configurations of sources without opening anything. Later
+// sources replace the settings of earlier ones, each list as a whole; Fields,
 // Kinds, Sinks and Options are added up, and the Kinds apply to the outputs of
 // all sources. The error joins the [Fault]s of all sources.
 func Read(sources ...ConfigSource) (Config, error) {
@@ -95,8 +95,8 @@ func (f sourceFunc) furtherKinds() []target.Spec { return nil }
 // underscore, and the name of a setting in upper case (NIB_LEVEL). An empty
 // prefix means NIB. A variable that is empty counts as not set. Other names are
 // ignored, since other programs may use them (Kubernetes derives some from the
-// names of services), unless they are similar to those of settings: NIB_LVL is
-// a Fault. prefix_CONFIG is the path of a JSON file that is read first, so the
+// names of services), unless they are similar to a setting's: NIB_LVL is a
+// Fault. prefix_CONFIG is the path of a JSON file that is read first, so the
 // other variables override it. It is read when Open or Read is called. In a
 // program with set-uid, set-gid or file capabilities FromEnv sets nothing,
 // since its caller must not be able to choose the files that it writes, and
@@ -196,7 +196,7 @@ func readEnv(prefix string, environ []string, r *reading) (c Config) {
 	return merge(c, over)
 }
 
-// findUnknown reports variables whose names are nearly those of settings. Names
+// findUnknown reports variables with names like a setting's. Names
 // that Kubernetes derives from the ports of a service do not count.
 func findUnknown(prefix string, variables map[string]string, r *reading) {
 	names := envNames()

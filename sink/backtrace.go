@@ -208,7 +208,7 @@ func (b *Backtracer) dump(g *ring) (err error) {
 	return err
 }
 
-// write writes a held line. One that makes the sink panic is lost alone, not
+// write writes a held line. If it makes the sink panic, it is lost alone, not
 // with the lines after it and the trigger.
 func (b *Backtracer) write(r *nib.Record) (err error) {
 	defer func() {

@@ -3,7 +3,7 @@
 // Package sink combines sinks. Some combinators choose the destination of a
 // record:
 //
-//	Tee        to several, none of which can keep the others from it
+//	Tee        to several, and none can keep the others from it
 //	Route      to one of several, by its level
 //	Filter     to one or to none, by a function
 //	Discard    to none

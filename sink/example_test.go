@@ -100,7 +100,7 @@ func ExampleBacktrace() {
 	// {"time":"2026-01-02T15:04:05.000Z","level":"error","message":"no answer"}
 }
 
-// Each job has its own backtrace; only that of the failed job is written.
+// Each job has its own backtrace; only the failed job's is written.
 func ExampleBacktracer_Scope() {
 	bt := sink.Backtrace(nib.WriterSink(os.Stdout), sink.BacktraceConfig{})
 	for job, err := range []error{nil, errors.New("no such file")} {

@@ -34,8 +34,7 @@ type LimitConfig struct {
 	// MaxSites is the number of pairs of call site and level that are tracked,
 	// rounded up to a power of two. Each takes 128 bytes. Defaults to 1024.
 	MaxSites int
-	// Layout is the layout of the count lines; it should be that of the
-	// loggers.
+	// Layout is the layout of the count lines; it should be the loggers'.
 	Layout nib.Layout
 	// Now replaces the clock. It must be safe for concurrent use.
 	Now func() time.Time
@@ -106,8 +105,8 @@ var (
 // Lines suppressed by the limit of their level are reported by level only.
 //
 // Sites are tracked in sets of eight. A new site evicts the least recently used
-// one of its set: the count of that site is added to that of its level, and
-// when it comes back its bucket is full. So a program with more sites than
+// one of its set: the pending count moves to the level's, and a returning site
+// starts with a full bucket. So a program with more sites than
 // MaxSites may write more lines than the limit, never fewer.
 //
 // Suppressing a line is not an error. Limit panics if s is nil or c is invalid.

@@ -35,7 +35,7 @@ var (
 // WriteRecord forwards r.
 func (n *named) WriteRecord(r *nib.Record) error { return n.sink.WriteRecord(r) }
 
-// Metrics are those of the sink; the combinator around n adds the name.
+// Metrics returns the sink's metrics; the combinator around n adds the name.
 func (n *named) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	n.behind(&l)

@@ -38,13 +38,12 @@ func Between(from, to nib.Level, s nib.Sink) RouteRule {
 	return RouteRule{From: from, To: to, Sink: s}
 }
 
-// Route returns a sink that writes each record to one sink: that of the first
-// rule that matches its level, or otherwise if no rule does, so that a line
-// without a rule is not lost. Use [Discard] as otherwise to drop the rest. A
-// line without a level counts as info. Errors and panics are those of the
-// chosen sink. Route panics if a sink is nil or if the From of a rule is above
-// its To. The sink counts the lines per branch, and does not allocate per
-// record.
+// Route returns a sink that writes each record to one sink: the sink of the
+// first rule that matches its level, or otherwise if no rule does, so that a
+// line without a rule is not lost. Use [Discard] as otherwise to drop the rest.
+// A line without a level counts as info. Errors and panics come from the chosen
+// sink. Route panics if a sink is nil or if the From of a rule is above its To.
+// The sink counts the lines per branch, and does not allocate per record.
 //
 //	sink.Route(stdout, sink.AtLeast(nib.LevelError, stderr))
 func Route(otherwise nib.Sink, rules ...RouteRule) nib.Sink {

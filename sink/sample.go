@@ -26,8 +26,7 @@ type SampleConfig struct {
 	// MaxMessages is the number of pairs of message and level that are tracked,
 	// rounded up to a power of two. Each takes 128 bytes. Defaults to 4096.
 	MaxMessages int
-	// Layout is the layout of the count lines; it should be that of the
-	// loggers.
+	// Layout is the layout of the count lines; it should be the loggers'.
 	Layout nib.Layout
 	// Now replaces the clock. It must be safe for concurrent use.
 	Now func() time.Time

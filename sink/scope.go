@@ -16,7 +16,7 @@ import (
 //   - a line of level Trigger or above, or Dump: the held lines are written,
 //     and no more lines are held back;
 //   - Discard: the held lines are dropped, and so are later lines that would be
-//     held back, such as those of a goroutine that outlives the request, until
+//     held back, such as lines of a goroutine that outlives the request, until
 //     there is a trigger.
 //
 // Each Scope must be ended by one of the two, which returns its ring to a pool:

@@ -18,7 +18,7 @@ import (
 )
 
 // writingWith returns a branch whose WriteRecord calls write, and keeps the
-// record if that returns nil.
+// record if write returns nil.
 func writingWith(write func(*nib.Record) error) *nibtest.Recorder {
 	rec := new(nibtest.Recorder)
 	rec.WriteWith(write)

@@ -62,7 +62,7 @@ type suppressor struct {
 
 	sites     table[account]
 	notices   notices
-	rest      byLevel      // pending counts without a site: those of evicted sites, and of lines suppressed for their level
+	rest      byLevel      // pending counts of evicted sites, and of lines suppressed for their level
 	owing     atomic.Int64 // lines not reported, including those being reported
 	nextSweep atomic.Int64
 	closed    atomic.Bool
@@ -187,8 +187,7 @@ func takePending(w *slot[account]) pendingCount {
 	return d
 }
 
-// forget adds the pending count of a site that is being evicted to that of its
-// level.
+// forget moves the pending count of a site that is being evicted to its level.
 func (g *suppressor) forget(w *slot[account]) {
 	if w.key.used {
 		g.rest[w.key.level].Add(w.value.owed)
@@ -196,7 +195,7 @@ func (g *suppressor) forget(w *slot[account]) {
 	}
 }
 
-// announce writes the count line for d. If that fails, d stays pending.
+// announce writes the count line for d. If the sink fails, d stays pending.
 func (g *suppressor) announce(d *pendingCount) (err error) {
 	done := false
 	defer func() {

@@ -11,8 +11,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A key identifies the source of a line: its call site or, if that is unknown,
-// a hash of its message, and optionally its level. Two messages with the same
+// A key identifies the source of a line: its call site or, if unknown, a hash
+// of its message, and optionally its level. Two messages with the same
 // 64-bit hash count as one.
 type key struct {
 	pc      uintptr

@@ -96,8 +96,8 @@ func (t *tee) WriteRecord(r *nib.Record) (err error) {
 	return t.deliver(n, n.state.Load())
 }
 
-// deliver writes the record of n to the branches from that of state on, until
-// the last one has it or another goroutine has taken over the rest. The
+// deliver writes the record of n to the branches, starting at the branch of
+// state, until the last one has it or another goroutine has taken over. The
 // deferred function continues after a branch that does not return normally,
 // both for a panic and for runtime.Goexit.
 func (t *tee) deliver(n *turn, state turnState) (err error) {

@@ -110,7 +110,7 @@ func (w *watch) begin(r *nib.Record) *turn {
 }
 
 // next moves n to the branch after one whose call has returned. If the watch
-// has already done that, next returns false and decrements the late calls of b.
+// has already moved it, next returns false and decrements the late calls of b.
 func (w *watch) next(n *turn, from turnState, b *teeBranch) (turnState, bool) {
 	to := from.next(w.tick.Load())
 	if n.state.CompareAndSwap(from, to) {

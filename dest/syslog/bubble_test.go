@@ -20,7 +20,7 @@ import (
 )
 
 // A silentConn accepts and returns nothing: its calls last until their
-// deadline. Its clock is that of a bubble.
+// deadline. Its clock is the bubble's.
 type silentConn struct {
 	script
 	takes      bool  // whether writes are accepted
@@ -164,8 +164,8 @@ func TestReadEndsWhenTheReceiverIsSilent(t *testing.T) {
 	}
 }
 
-// A receiver that responds slowly gets all the time that it needs; one that
-// does not respond gets the timeout.
+// A receiver that responds slowly gets all the time that it needs; a silent
+// one gets the timeout.
 func TestRELPWaitsFromResponseToResponse(t *testing.T) {
 	for _, c := range []struct {
 		between time.Duration

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestLimitsOfConfig has the last value that is allowed and the first one that
-// is not.
+// TestLimitsOfConfig has the last value that is allowed and the first that is
+// not.
 func TestLimitsOfConfig(t *testing.T) {
 	for _, x := range []struct {
 		name      string

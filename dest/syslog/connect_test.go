@@ -68,8 +68,8 @@ type unreadConn struct {
 
 func (c *unreadConn) Read([]byte) (int, error) { c.reads++; return 0, net.ErrClosed }
 
-// If the context ends when the handshakes are complete, the error is that of
-// the context, not that of a reader whose connection was closed.
+// If the context ends when the handshakes are complete, the error is
+// the context's, not the error of a reader whose connection was closed.
 func TestContextEndsBeforeTheReaderStarts(t *testing.T) {
 	d := dial(t, "tcp", "127.0.0.1:1", Config{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -119,8 +119,8 @@ func TestConnectingLeavesNothingWithTheContext(t *testing.T) {
 	}
 }
 
-// The error has the address of the receiver once, and may have that of another
-// server that a function of Config.TLS has dialed.
+// The error has the address of the receiver once, and may have the address of
+// another server that a function of Config.TLS has dialed.
 func TestErrorsOfConnectingNameTheAddressOnce(t *testing.T) {
 	const addr = "127.0.0.1:1" // no server uses this port
 	if err := dial(t, "tcp", addr, Config{}).Ping(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "nib/syslog: tcp "+addr+": connect") || strings.Count(err.Error(), addr) != 1 {

@@ -50,7 +50,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 	}
 }
 
-// The defaults of the documentation are those of the Config.
+// The documentation and Config have the same defaults.
 func TestDefaultsOfParameters(t *testing.T) {
 	var none, all params
 	list := settings.Of(&all)
@@ -91,7 +91,7 @@ func TestKindMakesADestination(t *testing.T) {
 	}
 }
 
-// A relative path is that of the directory in which the target was read, or New
+// A relative path belongs to the directory in which the target was read, or New
 // was called.
 func TestRelativePathsOfSockets(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()

@@ -45,10 +45,10 @@ type link struct {
 	probe func() (waiting bool, age time.Duration)
 
 	// quickAck makes the system acknowledge the data read at once, instead of
-	// waiting for data to send along; nil if that is not possible.
+	// waiting for data to send along; nil where it cannot.
 	quickAck func()
 
-	ctx      atomic.Pointer[context.Context] // ends Write: that of the current or the last Deliver
+	ctx      atomic.Pointer[context.Context] // of the current or last Deliver; ends Write
 	ending   atomic.Bool                     // set by Close: Write waits for at most one tick
 	watching atomic.Bool                     // Read has a deadline
 	failure  atomic.Pointer[error]
@@ -70,7 +70,7 @@ func newLink(conn net.Conn, c *Config) *link {
 }
 
 // keepAlive detects a receiver that is gone while nothing is in flight: after
-// less than timeout, if that is more than two seconds, the minimum of systems.
+// less than timeout, but at least two seconds, the minimum of systems.
 // If there is no time for two probes, it uses one; an unnecessary reconnect
 // loses nothing.
 func keepAlive(timeout time.Duration) net.KeepAliveConfig {

@@ -48,7 +48,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// MSGID is that of the Config, or the name of the logger.
+// MSGID comes from the Config, or is the name of the logger.
 func TestMessageIDs(t *testing.T) {
 	r := record("{}", 1)
 	r.Logger = "db"
@@ -99,7 +99,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// Names from the system may contain anything; those of a Config are validated.
+// Names from the system may contain anything; names in a Config are validated.
 func TestNamesAreMadeToFit(t *testing.T) {
 	c := (Config{}).withDefaults()
 	c.Hostname, c.AppName = strings.Repeat("ä", 200), "my app\n"

@@ -159,8 +159,8 @@ func TestQuickAckAcknowledgesAtOnce(t *testing.T) {
 	}
 }
 
-// If the system cannot distinguish a receiver that does not read from one that
-// is gone, Timeout applies to both.
+// If the system cannot distinguish a receiver that does not read from a dead
+// one, Timeout applies to both.
 func TestWriteTimeoutOfALink(t *testing.T) {
 	c := (Config{Timeout: 3 * time.Second, Stall: 30 * time.Second}).withDefaults()
 	conn := connectedTCP(t)

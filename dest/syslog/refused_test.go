@@ -229,7 +229,7 @@ func TestFailedWriteOfAFullWindow(t *testing.T) {
 	}
 }
 
-// The writer of a window waits for one response, the last one that it needs.
+// The writer of a window waits for one response, the last that it needs.
 func TestWriterIsWokenOnce(t *testing.T) {
 	s := &session{settled: make([]bool, 8), wake: make(chan struct{}, 1), base: 1, next: 1}
 	for range 3 {

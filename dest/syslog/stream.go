@@ -27,8 +27,8 @@ type end struct {
 // The records that the receiver accepted before it ended the connection cannot
 // be determined.
 //
-// If that happens repeatedly, perhaps because of one of the records, each call
-// sends fewer of them, so that those before it are not sent again and again.
+// After repeated failures, perhaps because of one of the records, each call
+// sends fewer of them, so that records before it are not sent again and again.
 func (d *Destination) deliverStream(l *link, batch []nib.Record) (res delivery.Result, err error) {
 	if d.most > 0 {
 		batch = batch[:min(d.most, len(batch))]

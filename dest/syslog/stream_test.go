@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// deliver delivers a batch, all of which must be settled.
+// deliver delivers a batch. All records must be settled.
 func deliver(t testing.TB, d *Destination, batch []nib.Record) {
 	t.Helper()
 	res, err := d.Deliver(context.Background(), batch)

@@ -25,8 +25,8 @@ func newAllocs() *cobra.Command {
 	return c
 }
 
-// lines returns the lines of an error, such as those of the go command in it,
-// as errors that are joined.
+// lines returns the lines of an error, such as the output of the go command in
+// it, as errors that are joined.
 func lines(err error) error {
 	var all []error
 	for line := range strings.SplitSeq(strings.TrimSuffix(err.Error(), "\n"), "\n") {

@@ -106,7 +106,7 @@ or damaged, 3 lines are still pending.`,
 	return cmd
 }
 
-// reporter writes lines to w, one at a time. If that is standard error, a
+// reporter writes lines to w, one at a time. If w is standard error, a
 // reader that has stopped or gone away neither stops nor ends the relay.
 func reporter(w io.Writer) func(dir, format string, values ...any) {
 	out := nib.WriterSink(w)

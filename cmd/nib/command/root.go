@@ -25,7 +25,7 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := newRoot()
-	root.SetArgs(append([]string{}, args...)) // for nil it would take those of the process
+	root.SetArgs(append([]string{}, args...)) // for nil it would take os.Args
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
@@ -84,7 +84,7 @@ func newRoot() *cobra.Command {
 }
 
 // noSuchCommand returns an error if there are arguments, for a command that has
-// subcommands only. That of cobra has several lines.
+// subcommands only. The error of cobra has several lines.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

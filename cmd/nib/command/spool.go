@@ -55,7 +55,7 @@ func inspectAll(roots []string) (views []*spool.View, err error) {
 }
 
 // withSpools calls do with the spools in some directories, and joins its error
-// with those of the search. It does not call do if there is no spool.
+// with the errors of the search. It does not call do if there is no spool.
 func withSpools(roots []string, do func([]*spool.View) error) error {
 	views, err := inspectAll(roots)
 	if len(views) == 0 {

@@ -271,7 +271,7 @@ func TestSpoolVerifyOfAnAbsentSegment(t *testing.T) {
 	}
 }
 
-// TestSpoolVerifyOfAnAbsentBeginning removes the first segment, of which one
+// TestSpoolVerifyOfAnAbsentBeginning removes the first segment, in which one
 // record is settled.
 func TestSpoolVerifyOfAnAbsentBeginning(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "spool")

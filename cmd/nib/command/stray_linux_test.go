@@ -79,8 +79,7 @@ func TestNamesNeverReachATerminalRaw(t *testing.T) {
 	}
 }
 
-// TestOneBadSpoolDoesNotHideTheOthers names a spool that does not exist before
-// one that does.
+// TestOneBadSpoolDoesNotHideTheOthers names a missing spool before another.
 func TestOneBadSpoolDoesNotHideTheOthers(t *testing.T) {
 	good := kept(t, 3)
 	for _, verb := range []string{"ls", "verify", "cat"} {
@@ -126,7 +125,7 @@ func TestRelayOnAReadOnlyVolume(t *testing.T) {
 }
 
 // TestRelaySurvivesTheReaderOfStandardError has a reader that has gone away,
-// and one that does not read: reports must not prevent delivery.
+// and another that does not read: reports must not prevent delivery.
 func TestRelaySurvivesTheReaderOfStandardError(t *testing.T) {
 	for _, gone := range []bool{true, false} {
 		r, w, err := os.Pipe()

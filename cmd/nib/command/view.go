@@ -120,8 +120,8 @@ func findForView(args []string, stdin io.Reader) (now, later []logs.Source, err 
 	return now, later, err
 }
 
-// store copies the lines of sources to a temporary file, then those of others
-// as they come, until ctx ends. It writes its errors to w.
+// store copies the lines of sources to a temporary file, then the lines of
+// later as they come, until ctx ends. It writes its errors to w.
 func store(ctx context.Context, sources, later []logs.Source, w io.Writer) (path string, remove func() error, err error) {
 	raw, _, err := logs.Form{Output: "raw"}.NewRenderer()
 	if err != nil {

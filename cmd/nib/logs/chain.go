@@ -19,7 +19,7 @@ import (
 type chain struct {
 	paths []string
 	last  byte    // the last byte read, to end a line that the file does not end
-	errs  []error // those of the files that could not be read
+	errs  []error // errors of the files that could not be read
 	// The goroutine that reads sets file under the lock, and another one may
 	// interrupt it.
 	mu          sync.Mutex
@@ -45,7 +45,7 @@ func (s *Selection) opener(source Source) func(context.Context) (io.ReadCloser, 
 	}
 }
 
-// Read reads on in the next file after one that cannot be read to its end. The
+// Read reads on in the next file if a file cannot be read to its end. The
 // errors of all files come after the last one.
 func (c *chain) Read(p []byte) (int, error) {
 	for {
@@ -104,7 +104,7 @@ func (c *chain) next() error {
 	return c.enter(file)
 }
 
-// enter makes file the one that is read.
+// enter continues with file.
 func (c *chain) enter(file io.ReadCloser) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 )
 
 // named returns a line whose time or level is a number that only logread reads,
-// as those of the journal, pino and bunyan are, with texts in their place. It
+// as in the journal, pino and bunyan, with texts in their place. It
 // returns nil for other lines. The result is valid until the next call.
 func (p *painters) named(l *logread.Line) []byte {
 	at, level := l.Key("time"), l.Key("level")

@@ -222,8 +222,8 @@ func (p *pipeline) send(ctx context.Context, order chan<- *block, b *block) bool
 }
 
 // Cat writes the selected lines of the sources to w. Lines of several sources
-// are merged by time. It returns the errors of all sources, joined, or that of
-// w.
+// are merged by time. It returns the errors of all sources, joined, or the
+// error of w.
 func Cat(ctx context.Context, w io.Writer, sources []Source, s Selection, newRenderer func() Renderer) (total Counts, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	if len(sources) != 1 || s.Context > 0 {

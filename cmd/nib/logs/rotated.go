@@ -50,7 +50,7 @@ func rotationOf(path string) rotation {
 	return rotation{path: path, set: dir + base}
 }
 
-// before reports whether the lines of r are older than those of q.
+// before reports whether r has older lines than q.
 func (r rotation) before(q rotation) bool {
 	if (r.stamp == "") != (q.stamp == "") {
 		return r.stamp != ""

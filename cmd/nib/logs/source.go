@@ -26,7 +26,7 @@ type Source struct {
 	// to follow.
 	Live bool
 
-	// split returns a source that ends where this one ends now, and one that
+	// split returns a source that ends where this one ends now, and another that
 	// continues there and never ends. It is nil if nothing can be added.
 	split func() (now, later Source, err error)
 	spool string   // directory of the spool, if it is one

@@ -14,7 +14,7 @@ import (
 
 // Split returns sources that end where the given ones end now, to be merged by
 // [Cat], and sources that continue there and never end, for [Follow]. The given
-// ones are those of [Find] without follow. A source to which nothing can be
+// sources come from [Find] without follow. A source to which nothing can be
 // added has no second part.
 func Split(sources []Source) (now, later []Source, err error) {
 	var errs []error
@@ -34,7 +34,7 @@ func Split(sources []Source) (now, later []Source, err error) {
 }
 
 // unfinished is the time for which a line without a line break at the end of a
-// file may be one that is being written.
+// file may still be written.
 const unfinished = 2 * time.Second
 
 // splitFile splits a set of files at the end of the last one, which is plain.

@@ -37,9 +37,9 @@ var (
 )
 
 // A document is a file that grows and, when it is rotated, continues in a new
-// file. Offsets count the bytes of all its files together; those of files that
-// were rotated away stay readable, and after maxParts of them it has to be
-// opened again. It always ends with a line break.
+// file. Offsets count the bytes of all its files together. Files that were
+// rotated away stay open, up to maxParts; then the document has to be opened
+// again. It always ends with a line break.
 type document struct {
 	path   string
 	origin int64 // the end when it was opened

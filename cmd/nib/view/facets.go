@@ -39,7 +39,7 @@ type facets struct {
 // they are numbers, with percentiles.
 type facetKey struct {
 	name string
-	role string // "message" if the values are those of the message under any key
+	role string // "message" if the values are messages, under any key
 	valueCount
 	values  map[string]*valueCount
 	numbers logs.Sketch

@@ -115,7 +115,7 @@ func (h *histogram) bars(n int) *bars {
 		first, last = min(first, at), max(last, at)
 	}
 	i, _ := slices.BinarySearchFunc(barSteps, n, func(step time.Duration, n int) int {
-		// The differences are those of quotients: last-first may overflow.
+		// These are differences of quotients: last-first may overflow.
 		if last/int64(step)-first/int64(step)+2 > int64(n) {
 			return -1
 		}

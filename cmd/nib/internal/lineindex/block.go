@@ -59,7 +59,7 @@ func (b *block) addShape(s *shape) {
 	b.from, b.to = min(b.from, s.second), max(b.to, s.second+int64(time.Second)-1)
 }
 
-// readAlways makes the block one that is always read.
+// readAlways prevents that the block is ever skipped.
 func (b *block) readAlways() { b.from, b.to = always, math.MaxInt64 }
 
 // addLine adds a line, which ends with a line break, to everything but the

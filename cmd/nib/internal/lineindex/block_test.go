@@ -41,8 +41,8 @@ func slow(text []byte) entry {
 	return e
 }
 
-// wantEntry compares an entry with that of a slow reader, whose times may lie
-// within the same seconds.
+// wantEntry compares an entry with the entry of a slow reader, whose times may
+// lie within the same seconds.
 func wantEntry(t testing.TB, text []byte, got entry) {
 	t.Helper()
 	want := slow(text)
@@ -60,7 +60,7 @@ func wantEntry(t testing.TB, text []byte, got entry) {
 	}
 }
 
-// beginnings are those of lines whose shapes are nearly the same.
+// beginnings are beginnings of lines whose shapes are nearly the same.
 var beginnings = []string{
 	`{"time":"%sZ","level":"%s","message":"a"}`,
 	`{"time":"%sZ","level":"%s"}`,
@@ -97,7 +97,7 @@ var beginnings = []string{
 	``,
 }
 
-// randomLines appends lines of which each is like those before it.
+// randomLines appends lines that are each like the lines before.
 func randomLines(r *rand.Rand, n int) (text []byte) {
 	form := beginnings[r.IntN(len(beginnings))]
 	at := begin
@@ -231,8 +231,8 @@ func TestAllocAddLines(t *testing.T) {
 	alloctest.Zero(t, func() { b.add(text); b.add(foreign) })
 }
 
-// BenchmarkAddLines measures the index per line of 200 bytes: one with a shape,
-// and one that is read.
+// BenchmarkAddLines measures the index per line of 200 bytes: with a shape, and
+// parsed.
 func BenchmarkAddLines(b *testing.B) {
 	for name, text := range map[string][]byte{
 		"shape": linesOf(1000),

@@ -96,7 +96,7 @@ func find(dir string, f *os.File, info os.FileInfo) (x *Index, path string, err 
 // index.
 const headSize = 64 << 10
 
-// maxSize is the size of the largest index that is read, that of a log of some
+// maxSize is the size of the largest index that is read, for a log of some
 // hundred GB.
 const maxSize = 64 << 20
 

@@ -170,8 +170,8 @@ func (o operand) contains(part string) predicate {
 	}
 }
 
-// matches compiles a regular expression. One that is only a text, or the
-// beginning of one, needs no matcher.
+// matches compiles a regular expression. A plain text, or the beginning of a
+// text, needs no matcher.
 func (o operand) matches(re *regexp.Regexp, source string) predicate {
 	if text, anchored, ok := literal(source); ok {
 		if !anchored {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logread reads log lines: those of nib in every layout, of zerolog,
+// Package logread reads log lines: of nib in every layout, of zerolog,
 // zap, log/slog, logrus and other loggers that write JSON or logfmt. It
 // recognises the format of each line, decodes only the fields used, and selects
 // lines by a query:
@@ -53,7 +53,7 @@
 // the key (took_ms, wait_seconds) or the format of the line implies: seconds
 // for zap and OpenTelemetry, nanoseconds for log/slog, logrus, ECS and Datadog,
 // milliseconds for all others. A text is compared with the text of the value. A
-// line that lacks the field, or has one that cannot be compared, does not
+// line without the field, or with a value that cannot be compared, does not
 // match. != and !~ are the negation of = and ~, so they match such a line.
 //
 // # Costs

@@ -185,8 +185,8 @@ func lookupPath(object []byte, path string) (raw []byte, ok bool) {
 	return nil, false
 }
 
-// Text returns the text of a raw value: that of a string without its quotes and
-// escape sequences, anything else unchanged. It is valid until the next call.
+// Text returns the text of a raw value: a string without its quotes and escape
+// sequences, anything else unchanged. It is valid until the next call.
 func (l *Line) Text(raw []byte) []byte {
 	n := len(raw)
 	if n < 2 || raw[0] != '"' || raw[n-1] != '"' {
@@ -225,8 +225,8 @@ func (l *Line) Level() (level nib.Level, ok bool) {
 	return l.level, l.found&factLevel != 0
 }
 
-// Message returns the raw value of the message, or nil. That of a line of text
-// is the text.
+// Message returns the raw value of the message, or nil. In a line of text it is
+// the text.
 func (l *Line) Message() []byte {
 	if l.known&factMessage == 0 {
 		l.known |= factMessage

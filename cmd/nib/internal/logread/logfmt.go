@@ -8,7 +8,7 @@ import (
 )
 
 // isLogfmt reports whether a line is a sequence of key=value: two fields at
-// least, or one that only log lines have.
+// least, or a field that only log lines have.
 func isLogfmt(text []byte) bool {
 	eq := bytes.IndexByte(text, '=')
 	if eq <= 0 || !isKey(text[:eq]) {

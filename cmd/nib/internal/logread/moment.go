@@ -13,7 +13,7 @@ import (
 // it ("2026-11-21T09:30:00Z", "2026-11-21 09:30", "2026-11-21"), the time of a
 // day ("14:30", "yesterday 14:30"), a day ("today", "yesterday"), how long ago
 // ("-3h", "10m", "2d", "1w"), "now", or seconds since 1970 ("@1763717400"). A
-// text without a zone is in that of now. A time of day is today.
+// text without a zone is in the zone of now. A time of day is today.
 func ParseMoment(text string, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	if t, ok := parseRelative(text, now); ok {

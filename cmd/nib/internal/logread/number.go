@@ -68,8 +68,8 @@ func parseNumber(text []byte) (n number, ok bool) {
 	return number{float: float64(n.whole), whole: n.whole, exact: true}, true
 }
 
-// parseAnyNumber reads the numbers that are rare in logs. It rejects those of
-// package strconv that are not decimal numbers.
+// parseAnyNumber reads the numbers that are rare in logs. It rejects numbers
+// of package strconv that are not decimal.
 func parseAnyNumber(text []byte) (n number, ok bool) {
 	for i, c := range text {
 		switch {

@@ -185,7 +185,7 @@ func randomCondition(r *rand.Rand, depth int) condition {
 	case depth < 3 && k == 4:
 		return negated{randomCondition(r, depth+1)}
 	case k == 5:
-		if path := pick(r, someKeys); path != "level" { // the level may be one that is not known
+		if path := pick(r, someKeys); path != "level" { // the level may be unknown
 			return present{path}
 		}
 	}

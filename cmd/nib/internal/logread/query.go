@@ -15,7 +15,7 @@ import (
 type Query struct {
 	text  string
 	match predicate
-	paths []string // paths of the fields; the index is that of Line.values
+	paths []string // paths of the fields, indexed like Line.values
 }
 
 // A predicate decides about a line.
