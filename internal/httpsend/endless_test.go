@@ -51,7 +51,7 @@ func TestResponsesThatNeverEnd(t *testing.T) {
 		"Ping": func(c *Client) error { _, err := c.Ping(context.Background(), []byte("x")); return err },
 	}
 	const timeout, most = time.Minute, 10_000
-	for _, status := range statuses() {
+	for _, status := range statuses(t) {
 		for name, call := range calls {
 			for _, silent := range []bool{false, true} {
 				for _, closes := range []bool{false, true} {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // lines is a format whose request has a line for each record, and whose
@@ -159,13 +160,16 @@ func deliverFor(s *Sender, limit time.Duration, batch []nib.Record) (rejected ma
 	return rejected, len(batch)
 }
 
-// statuses returns the statuses to test: all of them, or in short mode those
-// that are treated in different ways.
-func statuses() (list []int) {
+// statuses returns the statuses to test: those that are treated in different
+// ways, and except in short mode one in twenty of the others, or all of them if
+// NIB_SEED is "random".
+func statuses(t *testing.T) (list []int) {
+	first := int(seed.Of(t) % 20)
 	special := []int{100, 101, 204, 302, 400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503,
 		504}
 	for status := 100; status < 600; status++ {
-		if !testing.Short() || slices.Contains(special, status) {
+		if seed.All() || slices.Contains(special, status) ||
+			!testing.Short() && status%20 == first {
 			list = append(list, status)
 		}
 	}
@@ -176,7 +180,7 @@ func statuses() (list []int) {
 // is rejected with the reason, and the others arrive once.
 func TestOneRefusedRecordStopsNothing(t *testing.T) {
 	cases, most := 0, 0
-	for _, status := range statuses() {
+	for _, status := range statuses(t) {
 		for _, perItem := range []bool{false, true} {
 			if status == http.StatusOK {
 				continue
@@ -236,7 +240,7 @@ func checkOneRefused(t *testing.T, name string, status int, perItem bool, bad,
 // A server refuses every record, with any status, before it has accepted any or
 // afterwards: the records wait, and the refusal is reported.
 func TestAllRefusedRecordsWait(t *testing.T) {
-	for _, status := range statuses() {
+	for _, status := range statuses(t) {
 		for _, accepted := range []bool{false, true} {
 			for _, n := range []int{1, 20} {
 				if status == http.StatusOK || n == 1 && accepted {

@@ -25,6 +25,10 @@ func Of(tb testing.TB) uint64 {
 	return seed
 }
 
+// All reports whether tests should run all cases of an enumeration: whether
+// NIB_SEED is "random". Otherwise a sample is enough.
+func All() bool { return os.Getenv("NIB_SEED") == "random" }
+
 func parse(text string) (uint64, error) {
 	switch text {
 	case "":
