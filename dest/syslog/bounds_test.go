@@ -107,14 +107,6 @@ func TestPathOfASocketMayHave107Bytes(t *testing.T) {
 	}
 }
 
-func TestNamesOfFacilities(t *testing.T) {
-	for f, want := range map[Facility]string{-1: "facility(-1)", 0: "kern", 1: "user", 23: "local7", 24: "facility(24)"} {
-		if got := f.String(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
-
 func TestVersionIsThatOfTheModule(t *testing.T) {
 	const own = "github.com/nib-log/nib"
 	other := &debug.Module{Path: "example.com/other", Version: "v9.9.9"}

@@ -24,8 +24,9 @@ const (
 
 // A Config configures a Destination. The zero value is usable.
 type Config struct {
-	// Facility is the facility of all messages. Defaults to FacilityUser.
-	Facility Facility
+	// Facility is the facility of all messages, by its name in the configuration
+	// of receivers, such as "local0". Defaults to "user".
+	Facility string `set:"facility" is:"user|mail|daemon|auth|syslog|lpr|news|uucp|cron|authpriv|ftp|ntp|audit|alert|clock|local0|local1|local2|local3|local4|local5|local6|local7" default:"user" doc:"the facility"`
 
 	// AppName is the name of the program, at most 48 characters of printable
 	// ASCII without spaces. Defaults to the name of the executable file.
@@ -102,7 +103,7 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("nib/syslog: "+format, values...))
 		}
 	}
-	fault(c.Facility < 0 || c.Facility > FacilityLocal7, "Facility is not one of RFC 5424: %d", int(c.Facility))
+	fault(c.Facility != "" && facilityOf(c.Facility) < 0, "Facility is not one of RFC 5424: %q", c.Facility)
 	field := func(name, value string, limit int) {
 		fault(value != "" && !isField(value, limit), "%s %q is not 1 to %d characters of printable ASCII without spaces", name, value, limit)
 	}
@@ -131,8 +132,8 @@ func (c Config) Validate() error {
 
 // withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults() Config {
-	if c.Facility == 0 {
-		c.Facility = FacilityUser
+	if c.Facility == "" {
+		c.Facility = "user"
 	}
 	if c.AppName == "" && len(os.Args) > 0 {
 		c.AppName = filepath.Base(os.Args[0])

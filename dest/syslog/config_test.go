@@ -17,8 +17,8 @@ func TestLimitsOfConfig(t *testing.T) {
 		name      string
 		good, bad Config
 	}{
-		{"facility", Config{Facility: FacilityLocal7}, Config{Facility: FacilityLocal7 + 1}},
-		{"negative facility", Config{Facility: FacilityUser}, Config{Facility: -1}},
+		{"facility", Config{Facility: "LOCAL7"}, Config{Facility: "local8"}},
+		{"facility of the kernel", Config{Facility: "user"}, Config{Facility: "kern"}},
 		{"window", Config{Window: maxWindow}, Config{Window: maxWindow + 1}},
 		{"negative window", Config{}, Config{Window: -1}},
 		{"size", Config{MaxSize: minMaxSize}, Config{MaxSize: minMaxSize - 1}},
@@ -49,16 +49,16 @@ func TestDefaultsOfConfig(t *testing.T) {
 	data := []DataElement{{ID: "a@1"}}
 	c := Config{StructuredData: data}.withDefaults()
 	host, _ := os.Hostname()
-	if c.AppName != filepath.Base(os.Args[0]) || c.Hostname != host || c.Facility != FacilityUser {
-		t.Errorf("got %q on %q, facility %d", c.AppName, c.Hostname, c.Facility)
+	if c.AppName != filepath.Base(os.Args[0]) || c.Hostname != host || c.Facility != "user" {
+		t.Errorf("got %q on %q, facility %q", c.AppName, c.Hostname, c.Facility)
 	}
 	data[0].ID = "b@1"
 	if c.StructuredData[0].ID != "a@1" {
 		t.Error("the structured data changed with the caller's")
 	}
-	c = Config{AppName: "app", Hostname: "web-1", Facility: FacilityLocal3}.withDefaults()
-	if c.AppName != "app" || c.Hostname != "web-1" || c.Facility != FacilityLocal3 {
-		t.Errorf("got %q on %q, facility %d", c.AppName, c.Hostname, c.Facility)
+	c = Config{AppName: "app", Hostname: "web-1", Facility: "local3"}.withDefaults()
+	if c.AppName != "app" || c.Hostname != "web-1" || c.Facility != "local3" {
+		t.Errorf("got %q on %q, facility %q", c.AppName, c.Hostname, c.Facility)
 	}
 }
 

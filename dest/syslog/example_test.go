@@ -13,7 +13,7 @@ import (
 // destination is passed to spool.Open, which delivers to it.
 func Example() {
 	d, err := syslog.New("relp+tls", "logs.example.com:2514", syslog.Config{
-		Facility:   syslog.FacilityLocal0,
+		Facility:   "local0",
 		AppName:    "shop",
 		SequenceID: "nib@32473", // use the enterprise number of your organization
 		StructuredData: []syslog.DataElement{

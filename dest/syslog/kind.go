@@ -25,9 +25,8 @@ var Kind = target.Spec{
 // params are the parameters of a receiver.
 type params struct {
 	Config
-	Facility string `set:"facility" is:"user|mail|daemon|auth|syslog|lpr|news|uucp|cron|authpriv|ftp|ntp|audit|alert|clock|local0|local1|local2|local3|local4|local5|local6|local7" default:"user" doc:"the facility"`
-	Data     string `set:"structured_data" default:"none" doc:"elements of every message: [origin@32473 region=\"eu\"]"`
-	TooLong  string `set:"too_long" is:"cut|reject" default:"cut" doc:"what is done with longer messages"`
+	Data    string `set:"structured_data" default:"none" doc:"elements of every message: [origin@32473 region=\"eu\"]"`
+	TooLong string `set:"too_long" is:"cut|reject" default:"cut" doc:"what is done with longer messages"`
 	tlsfiles.Files
 
 	path string // of a socket, absolute: found by Validate, before the working directory may change
@@ -37,18 +36,15 @@ type params struct {
 func (p *params) config() (Config, error) {
 	c := p.Config
 	c.RejectLong = p.TooLong == "reject"
-	var err, dataErr error
+	var dataErr error
 	if c.StructuredData, dataErr = parseElements(p.Data); dataErr != nil {
 		dataErr = target.Fault("structured_data", dataErr)
-	}
-	if p.Facility != "" {
-		c.Facility, err = parseFacility(p.Facility)
 	}
 	var tlsErr error
 	if c.reload, tlsErr = p.Files.Load(); tlsErr == nil && c.reload != nil {
 		c.TLS, _ = c.reload()
 	}
-	return c, errors.Join(err, dataErr, tlsErr)
+	return c, errors.Join(dataErr, tlsErr)
 }
 
 // Validate implements [target.Params].

@@ -45,7 +45,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 			t.Errorf("Config.%s is not set", f.Name)
 		}
 	}
-	if c.AppName != "a" || c.Facility != FacilityLocal3 || c.MaxSize != 1000 || c.Timeout != 2*time.Second || c.Window != 5 || c.TLS.ServerName != "n" {
+	if c.AppName != "a" || c.Facility != "local3" || c.MaxSize != 1000 || c.Timeout != 2*time.Second || c.Window != 5 || c.TLS.ServerName != "n" {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -40,7 +40,7 @@ type encoder struct {
 func newEncoder(c *Config) *encoder {
 	e := &encoder{msgID: c.MsgID, limit: c.MaxSize, reject: c.RejectLong}
 	for s := range e.priorities {
-		e.priorities[s] = "<" + strconv.Itoa(int(c.Facility)*8+s) + ">1 "
+		e.priorities[s] = "<" + strconv.Itoa(facilityOf(c.Facility)*8+s) + ">1 "
 	}
 	b := append(appendField([]byte{' '}, c.Hostname, maxHostname), ' ')
 	b = append(appendField(b, c.AppName, maxAppName), ' ')
