@@ -93,6 +93,33 @@ x_lines_total 1
 	}
 }
 
+// In OpenMetrics no two families have one name.
+func TestGaugeBesideACounterOfItsName(t *testing.T) {
+	var l metrics.Samples
+	l.Counter("jobs_total", "Jobs.", 1)
+	l.Gauge("jobs", "Jobs now.", 2)
+	l.Gauge("jobs_now", "Jobs, too.", 3)
+	got := text(t, openMetrics, l)
+	families := map[string]bool{}
+	for line := range strings.Lines(got) {
+		if name, ok := strings.CutPrefix(line, "# TYPE "); ok {
+			name, _, _ = strings.Cut(name, " ")
+			if families[name] {
+				t.Errorf("the family %s is there twice:\n%s", name, got)
+			}
+			families[name] = true
+		}
+	}
+	for _, want := range []string{"\njobs_total 1\n", "\njobs_now 3\n", "\njobs_now_now 2\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if got := text(t, prometheus, l); !strings.Contains(got, "\njobs 2\n") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // A name may consist of the suffix of a counter, or have it twice.
 func TestNamesThatAreSuffixes(t *testing.T) {
 	var l metrics.Samples
@@ -174,7 +201,7 @@ func TestPanicOfASourceLeavesTheOthers(t *testing.T) {
 		}),
 	} {
 		got, err := prometheus(faulty, l)
-		if err == nil || !strings.Contains(err.Error(), "panicked") || !strings.Contains(got, "\nx 1\n") {
+		if err == nil || (!strings.Contains(err.Error(), "panicked: faulty") && name != "nil func") || !strings.Contains(got, "\nx 1\n") {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 	}

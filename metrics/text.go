@@ -15,17 +15,23 @@ import (
 
 // WritePrometheus writes the metrics of all sources in the text format of
 // Prometheus, version 0.0.4, in one call of Write. If a source panics, its
-// metrics before the panic and those of the others are written, and the error
-// reports it. The content type is "text/plain; version=0.0.4; charset=utf-8".
+// metrics before the panic and the other sources' are written, and the error
+// has the panic value. The content type is "text/plain; version=0.0.4;
+// charset=utf-8".
 func WritePrometheus(w io.Writer, sources ...Source) error { return write(w, false, sources) }
 
 // WriteOpenMetrics writes the metrics in the format OpenMetrics 1.0, whose
 // content type is "application/openmetrics-text; version=1.0.0; charset=utf-8".
+// A gauge x beside a counter x_total is written as x_now, since the counter's
+// family has the name x there.
 func WriteOpenMetrics(w io.Writer, sources ...Source) error { return write(w, true, sources) }
 
 func write(w io.Writer, open bool, sources []Source) error {
 	var b strings.Builder
 	families, err := collect(sources)
+	if open {
+		families = separate(families)
+	}
 	for _, f := range families {
 		f.write(&b, open)
 	}
@@ -34,6 +40,24 @@ func write(w io.Writer, open bool, sources []Source) error {
 	}
 	_, writeErr := io.WriteString(w, b.String())
 	return errors.Join(err, writeErr)
+}
+
+// separate renames the gauges that have the name of a counter's family, which
+// is without _total in OpenMetrics.
+func separate(families []*family) []*family {
+	taken := map[string]bool{}
+	for _, f := range families {
+		taken[f.Name] = true
+	}
+	for _, f := range families {
+		if f.Kind == KindGauge && taken[f.Name+totalSuffix] {
+			for taken[f.Name] || taken[f.Name+totalSuffix] {
+				f.Name += "_now"
+			}
+			taken[f.Name] = true
+		}
+	}
+	return families
 }
 
 // A family is all series of one name.
@@ -62,7 +86,7 @@ func collect(sources []Source) ([]*family, error) {
 func collectFrom(s Source, byName map[string]*family) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("nib/metrics: a source of type %T panicked", s)
+			err = fmt.Errorf("nib/metrics: a source of type %T panicked: %v", s, p)
 		}
 	}()
 	for m := range s.Metrics() {

@@ -29,7 +29,7 @@ type Capture struct {
 	tb   testing.TB
 	hold bool // debug lines wait until the test has failed
 
-	mu      sync.Mutex // protects the fields below, and is held while a line is written
+	mu      sync.Mutex // protects the fields below, and is held while tb shows a line
 	held    [][]byte   // lines without their newlines
 	size    int        // total size of held
 	dropped int        // number of lines dropped from held
@@ -76,11 +76,20 @@ type captureSink struct{ to *Capture }
 
 // WriteRecord implements nib.Sink.
 func (s captureSink) WriteRecord(r *nib.Record) error {
-	c := s.to
+	s.to.tb.Helper()
+	if !s.to.take(r) {
+		return nil
+	}
+	return s.to.Rec.WriteRecord(r) // may call a function of WriteWith, which may block or log
+}
+
+// take shows the line of r or holds it back. It returns false if the test has
+// ended.
+func (c *Capture) take(r *nib.Record) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
-		return nil
+		return false
 	}
 	line := r.Line[:len(r.Line)-1]
 	if c.hold && r.Level < nib.LevelInfo && !c.tb.Failed() {
@@ -89,7 +98,7 @@ func (s captureSink) WriteRecord(r *nib.Record) error {
 		c.tb.Helper()
 		c.show(line)
 	}
-	return c.Rec.WriteRecord(r)
+	return true
 }
 
 // keep holds a line back, and drops the oldest ones if there are too many.

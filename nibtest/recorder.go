@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"slices"
 	"sync"
 
@@ -215,7 +216,7 @@ func (rec *Recorder) Last() string {
 }
 
 // Find returns the fields of the first line whose message is msg, or nil.
-// Numbers are float64, as in encoding/json.
+// Numbers are float64, as in encoding/json; beyond its range they are infinite.
 func (rec *Recorder) Find(msg string) map[string]any {
 	all := rec.FindAll(msg)
 	if len(all) == 0 {
@@ -257,9 +258,7 @@ func decode(line []byte, exact bool) (map[string]any, error) {
 		return nil, errors.New("there is a newline within the line")
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
-	if exact {
-		dec.UseNumber()
-	}
+	dec.UseNumber()
 	var fields map[string]any
 	if err := dec.Decode(&fields); err != nil {
 		return nil, fmt.Errorf("the line is not a JSON object: %w", err)
@@ -270,7 +269,29 @@ func decode(line []byte, exact bool) (map[string]any, error) {
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, errors.New("there is more than one JSON object in the line")
 	}
+	if !exact {
+		toFloats(fields)
+	}
 	return fields, nil
+}
+
+// toFloats replaces each json.Number within v, and returns v or its
+// replacement.
+func toFloats(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		f, _ := strconv.ParseFloat(string(v), 64) // infinite if it is out of range
+		return f
+	case []any:
+		for i := range v {
+			v[i] = toFloats(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = toFloats(v[key])
+		}
+	}
+	return v
 }
 
 // clone copies r and its bytes.

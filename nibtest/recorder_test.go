@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"sync"
 	"testing"
@@ -69,6 +70,16 @@ func TestRecorderFindsByMessage(t *testing.T) {
 	}
 	if got := rec.Find("nowhere"); got != nil {
 		t.Errorf("Find of a message that is not there: got %v, want nil", got)
+	}
+}
+
+// Every number that a line may have is found.
+func TestRecorderFindsNumbersOutOfRange(t *testing.T) {
+	rec, log := recorded()
+	log.Info().RawJSON("n", []byte(`[1e400,{"m":-1e400},1e-400,1.5]`)).Msg("m")
+	want := []any{math.Inf(1), map[string]any{"m": math.Inf(-1)}, 0.0, 1.5}
+	if got := rec.Find("m")["n"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

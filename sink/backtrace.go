@@ -230,8 +230,9 @@ func (b *Backtracer) forget(g *ring) {
 }
 
 // Metrics implements [metrics.Source].
-func (b *Backtracer) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.Samples
+func (b *Backtracer) Metrics() iter.Seq[metrics.Metric] { return metricsOf(b) }
+
+func (b *Backtracer) own(l *metrics.Samples) {
 	s := b.Stats()
 	l.Counter("nib_backtrace_passed_lines_total", "Lines written at once.", float64(s.Passed))
 	l.Counter("nib_backtrace_held_lines_total", "Lines held back.", float64(s.Held))
@@ -243,8 +244,6 @@ func (b *Backtracer) Metrics() iter.Seq[metrics.Metric] {
 		l.Counter("nib_backtrace_dropped_lines_total", "Lines held back and never written, by reason.", float64(d.lines), metrics.Label{Name: "reason", Value: d.reason})
 	}
 	l.Gauge("nib_backtrace_pending_lines", "Lines held back now.", float64(s.Pending))
-	b.behind(&l)
-	return l.Metrics()
 }
 
 // BacktraceStats counts the lines of a [Backtracer] and its scopes. While no

@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,16 +66,44 @@ func (b *branches) mayLog() {
 // neverLogs reports whether no branch can call back into a logger.
 func (b *branches) neverLogs() bool { return contract.TraitsOf(b)&contract.NeverLogs != 0 }
 
-// behind adds the metrics of the branches, labeled with their names.
-func (b *branches) behind(l *metrics.Samples) {
-	for i, source := range b.sources {
-		for m := range source.Metrics() {
-			if b.names[i] != "" {
-				m.Labels = within(b.names[i], m.Labels)
+// A combinator is a Source with metrics of its own and sources behind it.
+type combinator interface {
+	metrics.Source
+	own(l *metrics.Samples)
+	behind() *branches
+}
+
+func (b *branches) behind() *branches { return b }
+
+// metricsOf returns the metrics of c, and of the sinks behind it, labeled with
+// the names of their branches.
+func metricsOf(c combinator) iter.Seq[metrics.Metric] {
+	return metricsFrom(c, map[metrics.Source]bool{}).Metrics()
+}
+
+// metricsFrom returns the metrics of s unless they were seen before: a sink in
+// two branches shows its metrics in the first one.
+func metricsFrom(s metrics.Source, seen map[metrics.Source]bool) (l metrics.Samples) {
+	if reflect.TypeOf(s).Kind() == reflect.Pointer {
+		if seen[s] {
+			return nil
+		}
+		seen[s] = true
+	}
+	c, ok := s.(combinator)
+	if !ok {
+		return slices.Collect(s.Metrics())
+	}
+	c.own(&l)
+	for i, source := range c.behind().sources {
+		for _, m := range metricsFrom(source, seen) {
+			if name := c.behind().names[i]; name != "" {
+				m.Labels = within(name, m.Labels)
 			}
-			*l = append(*l, m)
+			l = append(l, m)
 		}
 	}
+	return l
 }
 
 // within adds the name of a branch to labels: as the label branch, or as the

@@ -87,6 +87,21 @@ func TestMetricsOfAllBranches(t *testing.T) {
 		`test_lines_total{branch="r/x/inner"} 6`)
 }
 
+func TestASinkInSeveralBranchesShowsItsMetricsOnce(t *testing.T) {
+	shared := &counting{n: 7}
+	s := sink.Tee(
+		sink.Filter(shared, func(*nib.Record) bool { return true }),
+		sink.Named("r", sink.Route(shared, sink.AtLeast(nib.LevelError, shared))),
+		shared,
+		&counting{n: 9},
+	)
+	wantShown(t, s, "test",
+		`test_lines_total{branch="0"} 7`,
+		`test_lines_total{branch="0/inner"} 8`,
+		`test_lines_total{branch="3"} 9`,
+		`test_lines_total{branch="3/inner"} 10`)
+}
+
 func TestLoggerShowsMetricsBehindItsSink(t *testing.T) {
 	log := nib.NewSink(sink.Filter(counting{n: 1}, func(*nib.Record) bool { return true }))
 	log.Info().Msg("one")

@@ -36,8 +36,6 @@ var (
 func (n *named) WriteRecord(r *nib.Record) error { return n.sink.WriteRecord(r) }
 
 // Metrics returns the sink's metrics; the combinator around n adds the name.
-func (n *named) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.Samples
-	n.behind(&l)
-	return l.Metrics()
-}
+func (n *named) Metrics() iter.Seq[metrics.Metric] { return metricsOf(n) }
+
+func (n *named) own(*metrics.Samples) {}

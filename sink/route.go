@@ -87,14 +87,13 @@ func (t *route) WriteRecord(r *nib.Record) error {
 }
 
 // Metrics implements [metrics.Source].
-func (t *route) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.Samples
+func (t *route) Metrics() iter.Seq[metrics.Metric] { return metricsOf(t) }
+
+func (t *route) own(l *metrics.Samples) {
 	for i, name := range t.names {
 		if name == "" {
 			name = "0"
 		}
 		l.Counter("nib_route_lines_total", "Lines that a Route wrote to a branch.", float64(t.lines[i].Load()), metrics.Label{Name: branchLabel, Value: name})
 	}
-	t.behind(&l)
-	return l.Metrics()
 }

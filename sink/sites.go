@@ -177,11 +177,10 @@ func share(part, all uint64) float64 {
 
 // Metrics implements [metrics.Source]. Counts per call site are omitted: they
 // would be too many series for a monitoring system.
-func (c *SiteCounter) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.Samples
+func (c *SiteCounter) Metrics() iter.Seq[metrics.Metric] { return metricsOf(c) }
+
+func (c *SiteCounter) own(l *metrics.Samples) {
 	r := c.Report(0)
 	l.Counter("nib_sites_lines_total", "Lines counted by call site.", float64(r.Lines))
 	l.Counter("nib_sites_bytes_total", "Bytes of lines counted by call site.", float64(r.Bytes))
-	c.behind(&l)
-	return l.Metrics()
 }

@@ -281,15 +281,14 @@ func (g *suppressor) Close() error {
 }
 
 // Metrics implements [metrics.Source].
-func (g *suppressor) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.Samples
+func (g *suppressor) Metrics() iter.Seq[metrics.Metric] { return metricsOf(g) }
+
+func (g *suppressor) own(l *metrics.Samples) {
 	name := "nib_" + g.name
-	g.passed.metrics(&l, name+"_passed_lines_total", "Lines passed, by level.")
-	g.suppressed.metrics(&l, name+"_suppressed_lines_total", "Lines suppressed, by level.")
+	g.passed.metrics(l, name+"_passed_lines_total", "Lines passed, by level.")
+	g.suppressed.metrics(l, name+"_suppressed_lines_total", "Lines suppressed, by level.")
 	l.Counter(name+"_announced_lines_total", "Suppressed lines that a summary line has reported.", float64(g.announced.Load()))
 	l.Counter(name+"_forgotten_total", "Call sites or messages evicted to make room for others.", float64(g.forgotten.Load()))
-	g.behind(&l)
-	return l.Metrics()
 }
 
 // SuppressionStats counts the lines of a [Suppressor]. While no call is in

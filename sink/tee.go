@@ -143,8 +143,9 @@ func (t *tee) deliver(n *turn, state turnState) (err error) {
 }
 
 // Metrics implements [metrics.Source].
-func (t *tee) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.Samples
+func (t *tee) Metrics() iter.Seq[metrics.Metric] { return metricsOf(t) }
+
+func (t *tee) own(l *metrics.Samples) {
 	for i := range t.to {
 		b := &t.to[i]
 		branch := metrics.Label{Name: branchLabel, Value: b.name}
@@ -156,8 +157,6 @@ func (t *tee) Metrics() iter.Seq[metrics.Metric] {
 			l.Counter("nib_tee_dropped_lines_total", "Lines that a branch of a Tee did not accept, by reason.", float64(c.lines), branch, metrics.Label{Name: "reason", Value: c.reason})
 		}
 	}
-	t.behind(&l)
-	return l.Metrics()
 }
 
 // join is like errors.Join, but does not wrap a single error.
