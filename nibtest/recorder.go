@@ -9,8 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/nib-log/nib"
