@@ -61,6 +61,44 @@ func TestReadFromSendsTheHeader(t *testing.T) {
 	}
 }
 
+// A crumbling source panics after its text.
+type crumbling struct{ text io.Reader }
+
+func (c crumbling) Read(p []byte) (int, error) {
+	n, err := c.text.Read(p)
+	if err != nil {
+		panic("crumbled")
+	}
+	return n, nil
+}
+
+// However the body is written, a panic after a part of it leaves the status
+// and the bytes that were sent.
+func TestBodyBeforeAPanicIsCounted(t *testing.T) {
+	const body = "five!"
+	for name, write := range map[string]func(w http.ResponseWriter){
+		"Write":    func(w http.ResponseWriter) { _, _ = w.Write([]byte(body)); panic("crumbled") },
+		"ReadFrom": func(w http.ResponseWriter) { _, _ = w.(io.ReaderFrom).ReadFrom(crumbling{strings.NewReader(body)}) },
+		"io.Copy":  func(w http.ResponseWriter) { _, _ = io.Copy(w, crumbling{strings.NewReader(body)}) },
+		"io.CopyN": func(w http.ResponseWriter) { _, _ = io.CopyN(w, crumbling{strings.NewReader(body)}, 9) },
+		"a flusher": func(w http.ResponseWriter) {
+			_, _ = io.WriteString(w, body)
+			w.(http.Flusher).Flush()
+			panic("crumbled")
+		},
+	} {
+		g := newRig(func(w http.ResponseWriter, _ *http.Request) { write(w) })
+		func() {
+			defer func() { _ = recover() }()
+			g.ServeHTTP(copier{httptest.NewRecorder()}, newRequest("/"))
+		}()
+		line := g.rec.Find("request")
+		if line["status"] != 200.0 || line["bytes"] != float64(len(body)) {
+			t.Errorf("%s: got status %v and %v bytes", name, line["status"], line["bytes"])
+		}
+	}
+}
+
 func TestLongestRules(t *testing.T) {
 	const longest = 64 << 10
 	rules, err := nib.ParseRules("warn")

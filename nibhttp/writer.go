@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 )
 
 // A writer counts the bytes written to a ResponseWriter. As with any
@@ -158,11 +159,12 @@ func (w hijackWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, rw, err
 }
 
-// ReadFrom implements io.ReaderFrom, so that io.Copy of a file to an HTTP/1
-// connection stays one system call.
+// ReadFrom implements io.ReaderFrom, so that io.Copy of a file or connection to
+// an HTTP/1 connection stays one system call. Other sources are read in parts:
+// if they panic, the parts before are counted.
 func (w hijackWriter) ReadFrom(r io.Reader) (int64, error) {
 	to, ok := w.ResponseWriter.(io.ReaderFrom)
-	if !ok {
+	if !ok || !inKernel(r) {
 		return io.Copy(justWriter{w.writer}, r)
 	}
 	n, err := to.ReadFrom(r)
@@ -171,6 +173,18 @@ func (w hijackWriter) ReadFrom(r io.Reader) (int64, error) {
 	}
 	w.bytes += n
 	return n, err
+}
+
+// inKernel reports whether the system can copy from r without the program.
+func inKernel(r io.Reader) bool {
+	if l, ok := r.(*io.LimitedReader); ok {
+		r = l.R
+	}
+	switch r.(type) {
+	case *os.File, *net.TCPConn, *net.UnixConn:
+		return true
+	}
+	return false
 }
 
 // A justWriter hides ReadFrom from io.Copy.
