@@ -194,3 +194,31 @@ func TestNilLoggerDiscards(t *testing.T) {
 	l.StandardLogger(nil).Print("m")
 	l.Error("m", "e", errors.New("gone"))
 }
+
+// A leaving key ends the goroutine that asks for its text.
+type leaving int
+
+func (leaving) String() string { runtime.Goexit(); return "" }
+
+// A line whose key ends the goroutine is lost, and counted.
+func TestLineOfAKeyThatEndsTheGoroutineIsCounted(t *testing.T) {
+	for name, log := range map[string]func(l hclog.Logger){
+		"Info":  func(l hclog.Logger) { l.Info("m", "a", 1, leaving(1), 2) },
+		"Error": func(l hclog.Logger) { l.Error("m", leaving(1), 2) },
+		"Log":   func(l hclog.Logger) { l.Log(hclog.Warn, "m", leaving(1), 2) },
+		"With":  func(l hclog.Logger) { l.With(leaving(1), 2).Info("m") },
+	} {
+		var b bytes.Buffer
+		to := nib.New(&b, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			log(nibhclog.New(to))
+		}()
+		<-done
+		nibhclog.New(to).Info("after")
+		if got := to.Stats().Aborted; b.String() != `{"level":"info","message":"after"}`+"\n" || got != 1 && name != "With" {
+			t.Errorf("%s: got %s and %d aborted lines", name, b.String(), got)
+		}
+	}
+}

@@ -22,7 +22,11 @@ func add(e *nib.Event, args []any) {
 		return
 	}
 	for len(args) > 1 {
-		addValue(e, keyOf(args[0]), args[1])
+		if key, ok := args[0].(string); ok {
+			addValue(e, key, args[1])
+		} else {
+			addNamed(e, args[0], args[1])
+		}
 		args = args[2:]
 	}
 	if len(args) == 1 {
@@ -32,6 +36,12 @@ func add(e *nib.Event, args []any) {
 		}
 		addValue(e, hclog.MissingKey, args[0])
 	}
+}
+
+// addNamed adds a value whose key is not a string. It runs within Event.Func,
+// which counts the line as aborted if a method of the key ends the goroutine.
+func addNamed(e *nib.Event, key, value any) {
+	e.Func(func(e *nib.Event) { addValue(e, keyOf(key), value) })
 }
 
 // keyOf returns the text of a key, or its type. It is the type, too, if the

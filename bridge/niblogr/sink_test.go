@@ -324,3 +324,32 @@ func TestSlogLinesHaveTheFieldsOfTheirContext(t *testing.T) {
 	slog.New(logr.ToSlogHandler(l.V(1))).ErrorContext(ctx, "m")
 	check(t, "request id", b, `{"level":"error","request_id":"r1","message":"m"}`+"\n")
 }
+
+// A leaving key ends the goroutine that asks for its text.
+type leaving int
+
+func (leaving) String() string { runtime.Goexit(); return "" }
+
+// A line whose key ends the goroutine is lost, and counted.
+func TestLineOfAKeyThatEndsTheGoroutineIsCounted(t *testing.T) {
+	for name, log := range map[string]func(l logr.Logger){
+		"a key":      func(l logr.Logger) { l.Info("m", "a", 1, leaving(1), 2) },
+		"no value":   func(l logr.Logger) { l.Info("m", leaving(1)) },
+		"Error":      func(l logr.Logger) { l.Error(nil, "m", leaving(1), 2) },
+		"V":          func(l logr.Logger) { l.V(0).Info("m", leaving(1), 2) },
+		"WithValues": func(l logr.Logger) { l.WithValues(leaving(1), 2).Info("m") },
+	} {
+		var b bytes.Buffer
+		to := nib.New(&b, bare)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			log(niblogr.New(to))
+		}()
+		<-done
+		niblogr.New(to).Info("after")
+		if got := to.Stats().Aborted; b.String() != `{"level":"info","message":"after"}`+"\n" || got != 1 && name != "WithValues" {
+			t.Errorf("%s: got %s and %d aborted lines", name, b.String(), got)
+		}
+	}
+}

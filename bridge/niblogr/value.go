@@ -20,21 +20,28 @@ func add(e *nib.Event, keysAndValues []any) {
 		return
 	}
 	for len(keysAndValues) > 1 {
-		addValue(e, keyOf(keysAndValues[0]), keysAndValues[1])
+		if key, ok := keysAndValues[0].(string); ok {
+			addValue(e, key, keysAndValues[1])
+		} else {
+			addNamed(e, keysAndValues[0], keysAndValues[1])
+		}
 		keysAndValues = keysAndValues[2:]
 	}
 	if len(keysAndValues) == 1 {
-		e.Str(keyOf(keysAndValues[0]), noValue)
+		addNamed(e, keysAndValues[0], noValue)
 	}
+}
+
+// addNamed adds a value whose key is not a string. It runs within Event.Func,
+// which counts the line as aborted if a method of the key ends the goroutine.
+func addNamed(e *nib.Event, key, value any) {
+	e.Func(func(e *nib.Event) { addValue(e, keyOf(key), value) })
 }
 
 // keyOf returns the text of a key, or its type. It is the type, too, if the
 // String method panics with a value whose own method panics: package fmt
 // catches only the first.
 func keyOf(key any) (text string) {
-	if s, ok := key.(string); ok {
-		return s
-	}
 	text = fmt.Sprintf("%T", key)
 	if key != nil {
 		if k := reflect.TypeOf(key).Kind(); k <= reflect.Complex128 || k == reflect.String {
