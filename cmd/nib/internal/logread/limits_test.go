@@ -5,6 +5,7 @@ package logread
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -16,16 +17,16 @@ func TestNumbersAtTheLimitsOfAnInt64(t *testing.T) {
 	for text, want := range map[string]number{
 		"9223372036854775807":  {float: 1 << 63, whole: math.MaxInt64, exact: true},
 		"-9223372036854775807": {float: -1 << 63, whole: -math.MaxInt64, exact: true},
-		"9223372036854775808":  {float: 1 << 63},
-		"9999999999999999999":  {float: 1e19},
-		"18446744073709551617": {float: 1 << 64}, // 1 in 64 bits
+		"9223372036854775808":  {float: 1 << 63, digits: []byte("9223372036854775808")},
+		"9999999999999999999":  {float: 1e19, digits: []byte("9999999999999999999")},
+		"18446744073709551617": {float: 1 << 64, digits: []byte("18446744073709551617")}, // 1 in 64 bits
 		"9007199254740991.5":   {float: 9007199254740991.5},
 		"900719925474099.3":    {float: 900719925474099.3},
 		"0.5":                  {float: 0.5},
 		"5":                    {float: 5, whole: 5, exact: true},
 		"+5":                   {float: 5, whole: 5, exact: true},
 	} {
-		if got, ok := parseNumber([]byte(text)); !ok || got != want {
+		if got, ok := parseNumber([]byte(text)); !ok || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v, want %+v", text, got, ok, want)
 		}
 	}

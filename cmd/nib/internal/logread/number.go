@@ -3,6 +3,7 @@
 package logread
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"strconv"
@@ -10,16 +11,32 @@ import (
 	"time"
 )
 
-// A number is exact if it is an integer of up to 63 bits.
+// A number is exact if it is an integer of up to 63 bits. Of other integers it
+// has the digits, which are a part of the parsed text.
 type number struct {
-	float float64
-	whole int64
-	exact bool
+	float  float64
+	whole  int64
+	exact  bool
+	digits []byte // of the magnitude, without leading zeros
 }
 
 func (n number) compare(m number) int {
-	if n.exact && m.exact {
+	switch {
+	case n.exact && m.exact:
 		return cmp.Compare(n.whole, m.whole)
+	case n.digits != nil && m.digits != nil && (n.float < 0) == (m.float < 0):
+		c := cmp.Compare(len(n.digits), len(m.digits))
+		if c == 0 {
+			c = bytes.Compare(n.digits, m.digits)
+		}
+		if n.float < 0 {
+			c = -c
+		}
+		return c
+	case n.digits != nil && m.exact: // the magnitude is above every int64
+		return cmp.Compare(n.float, 0)
+	case n.exact && m.digits != nil:
+		return cmp.Compare(0, m.float)
 	}
 	return cmp.Compare(n.float, m.float)
 }
@@ -79,7 +96,15 @@ func parseAnyNumber(text []byte) (n number, ok bool) {
 		}
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
-	return number{float: f}, err == nil
+	n = number{float: f}
+	if bytes.IndexAny(text, ".eE") < 0 && err == nil {
+		if whole, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+			n.whole, n.exact = whole, true
+		} else {
+			n.digits = bytes.TrimLeft(bytes.TrimLeft(text, "+-"), "0")
+		}
+	}
+	return n, err == nil
 }
 
 var sizes = []struct {

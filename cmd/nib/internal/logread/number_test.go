@@ -3,6 +3,7 @@
 package logread
 
 import (
+	"math/big"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -21,6 +22,30 @@ func TestDurationsAreThoseOfPackageTime(t *testing.T) {
 		want, err := time.ParseDuration(text)
 		if got, ok := parseDuration([]byte(text)); ok != (err == nil) || got != want && err == nil {
 			t.Errorf("%q: got %v, %v, want %v, %v", text, got, ok, want, err)
+		}
+	}
+}
+
+// Numbers are compared as package big does, at the limits of int64 and float64
+// and with zeros in front.
+func TestNumbersAreComparedExactly(t *testing.T) {
+	texts := []string{
+		"0", "-0", "1", "-1", "007", "0000000000000000000000007", "9007199254740991", "9007199254740992",
+		"9007199254740993", "9223372036854775806", "9223372036854775807", "9223372036854775808",
+		"9223372036854775809", "-9223372036854775807", "-9223372036854775808", "-9223372036854775809",
+		"18446744073709551614", "18446744073709551615", "18446744073709551616",
+		"018446744073709551616", "340282366920938463463374607431768211455",
+		"340282366920938463463374607431768211456", "-340282366920938463463374607431768211456",
+	}
+	for _, a := range texts {
+		for _, b := range texts {
+			x, okX := parseNumber([]byte(a))
+			y, okY := parseNumber([]byte(b))
+			wantX, _ := new(big.Int).SetString(a, 10)
+			wantY, _ := new(big.Int).SetString(b, 10)
+			if got, want := x.compare(y), wantX.Cmp(wantY); !okX || !okY || got != want {
+				t.Errorf("%s and %s: got %d, want %d", a, b, got, want)
+			}
 		}
 	}
 }
