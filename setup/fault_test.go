@@ -51,6 +51,28 @@ func TestFaultsOfTheEnvironment(t *testing.T) {
 	})
 }
 
+// A list of levels has no two rules for the same names.
+func TestLevelsThatExcludeEachOther(t *testing.T) {
+	for text, want := range map[string]string{
+		"debug,info":                "NIB_LEVEL: debug and info exclude each other: leave one of them out",
+		"warn,db=debug,x=info,db=1": "NIB_LEVEL: ",
+		"db=debug, db = info":       "NIB_LEVEL: db=debug and db=info exclude each other: leave one of them out",
+		"http.*=error,http.*=warn":  "NIB_LEVEL: http.*=error and http.*=warn exclude each other: leave one of them out",
+		"http=error,http.*=warn":    "",
+		"info,INFO,db=info":         "",
+		"*=info,debug":              "NIB_LEVEL: info and debug exclude each other: leave one of them out",
+	} {
+		_, err := env{"NIB_LEVEL": text}.read()
+		if want == "" {
+			if err != nil {
+				t.Errorf("%s: got %v", text, err)
+			}
+			continue
+		}
+		compare(t, err, []string{want})
+	}
+}
+
 // compare expects one error for each want, its beginning after "nib/setup: ".
 func compare(t *testing.T, err error, want []string) {
 	t.Helper()

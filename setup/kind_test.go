@@ -122,6 +122,12 @@ func TestFaultsOfDestinations(t *testing.T) {
 		{"fake://:9092/logs?spool=/x", []string{`[0]: want fake://HOST:PORT,HOST:PORT/TOPIC: ":9092" has no host`}},
 		{"fake://::1:9092/logs?spool=/x", []string{`[0]: want fake://HOST:PORT,HOST:PORT/TOPIC: an IPv6 address needs brackets: [::1]:9092`}},
 		{"fake://b:9/x?spool=/x&on_full=wait&on_full=block", []string{`[0].on_full: "wait" is not a rule (want drop_new`, `[0].on_full: "block" is not a rule`}},
+		{"fake://b:9/x?spool=/x&on_full=drop_new&on_full=warn:block:1s&on_full=drop_old", []string{
+			`[0].on_full: drop_new and drop_old exclude each other: leave one of them out`}},
+		{"fake://b:9/x?spool=/x/{hostname}", []string{
+			`[0].spool: {hostname} is not replaced: write {host} or {pid}`}},
+		{"file:/var/log/{HOST}.log", []string{
+			`[0]: {HOST} is not replaced in a path: write {host} or {pid}`}},
 		{"otlp+http://c:4318?spool=/x", []string{`[0]: otlp is a kind of another package: import "github.com/nib-log/nib/dest/otlp" and pass setup.Kinds(otlp.Kind) to setup.Open`}},
 		{"elastic+https://c:9200/logs?spool=/x", []string{`[0]: elastic is a kind of another package: import "github.com/nib-log/nib/dest/elastic" and pass`}},
 		{"fake+tls://b:9/x?spool=/x", []string{`[0]: there is no kind of target "fake+tls" (want stdout, `}},
@@ -181,12 +187,12 @@ func TestEveryParameterReachesItsSink(t *testing.T) {
 			}
 		}
 	}
-	w, err = readOutput("file:x?spool=/s&spool_size=1MB&on_full=error:block:1s&on_full=drop_old&on_full=drop_new", nil)
+	w, err = readOutput("file:x?spool=/s&spool_size=1MB&on_full=error:block:1s&on_full=drop_old&on_full=info:drop_new", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, err := w.spoolConfig()
-	want := []spool.FullRule{{From: nib.LevelError, Do: spool.ActionBlock, Wait: time.Second}, {From: nib.LevelTrace, Do: spool.ActionDropOld}, {From: nib.LevelTrace}}
+	want := []spool.FullRule{{From: nib.LevelError, Do: spool.ActionBlock, Wait: time.Second}, {From: nib.LevelTrace, Do: spool.ActionDropOld}, {From: nib.LevelInfo}}
 	if err != nil || c.Size != 1e6 || !c.Shared || !slices.Equal(c.OnFull, want) {
 		t.Errorf("got %+v, %v", c, err)
 	}

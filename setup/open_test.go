@@ -563,13 +563,13 @@ func TestPathsNameHostAndProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	given := []string{"file:" + filepath.Join(dir, "{host}-{pid}-{pid}.log"), "file:" + filepath.Join(dir, "{name}.log")}
+	given := []string{"file:" + filepath.Join(dir, "{host}-{pid}-{pid}.log"), "file:" + filepath.Join(dir, "{0}.log")}
 	l := mustOpen(t, Config{Output: given})
 	l.Info().Msg("m")
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{fmt.Sprintf("%s-%d-%d.log", host, os.Getpid(), os.Getpid()), "{name}.log"} {
+	for _, name := range []string{fmt.Sprintf("%s-%d-%d.log", host, os.Getpid(), os.Getpid()), "{0}.log"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}

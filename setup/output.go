@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,6 +126,12 @@ func (w *wanted) checkSpool() error {
 	switch {
 	case err != nil:
 		return err
+	case unknownMark(w.Path) != "":
+		return fmt.Errorf("%s is not replaced in a path: write %s or %s",
+			unknownMark(w.Path), hostMark, pidMark)
+	case unknownMark(w.Spool) != "":
+		return target.Fault("spool", fmt.Errorf("%s is not replaced: write %s or %s",
+			unknownMark(w.Spool), hostMark, pidMark))
 	case w.Spool == "" && w.isNetwork():
 		return target.Fault("spool", errors.New("is missing: write spool=/var/spool/app, a directory in which lines survive the death of the process, or spool=memory"))
 	case w.Spool == "" && w.Size != 0:
@@ -166,6 +173,12 @@ func (w *wanted) spoolConfig() (spool.Config, error) {
 		rule, ok := fullRule(text)
 		if !ok {
 			errs = append(errs, target.Fault("on_full", fmt.Errorf("%q is not a rule (want drop_new, drop_old or block:100ms, or for a level and above error:block:1s)", text)))
+		}
+		for i, before := range c.OnFull {
+			if ok && before.From == rule.From && before != rule {
+				errs = append(errs, target.Fault("on_full", fmt.Errorf(
+					"%s and %s exclude each other: leave one of them out", w.OnFull[i], text)))
+			}
 		}
 		c.OnFull = append(c.OnFull, rule)
 	}
@@ -247,6 +260,14 @@ const (
 	hostMark = "{host}"
 	pidMark  = "{pid}"
 )
+
+var mark = regexp.MustCompile(`\{[a-zA-Z_]+\}`)
+
+// unknownMark returns what looks like {host} in a path and is not replaced, or
+// "".
+func unknownMark(path string) string {
+	return mark.FindString(strings.NewReplacer(hostMark, "", pidMark, "").Replace(path))
+}
 
 // expandPaths replaces {host} and {pid} in the paths.
 func (w *wanted) expandPaths() error {

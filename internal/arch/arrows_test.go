@@ -26,7 +26,7 @@ internal/invariants
 internal/publish
 internal/arch
 internal/plan               internal/jsonenc internal/jsonread
-internal/settings           .
+internal/settings           . internal/level
 internal/linevalue          .
 internal/deadletter         . internal/jsonenc internal/jsonread
 internal/loss               . delivery metrics internal/contract internal/level

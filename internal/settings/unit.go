@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 )
 
 // A unit is a set of values and their textual form.
@@ -89,8 +90,22 @@ func text(name, allowed string, check func(string) error) unit {
 	return unit{name: name, want: allowed, set: set, text: reflect.Value.String}
 }
 
-func parseRules(text string) error { _, err := nib.ParseRules(text); return err }
-func parseZone(text string) error  { _, err := time.LoadLocation(text); return want(err) }
+// parseRules returns an error also if two rules are for the same names: a
+// setting has no earlier rules that a later one could replace.
+func parseRules(text string) error {
+	rules, err := level.ParseRules(text)
+	for i, r := range rules {
+		for _, before := range rules[:i] {
+			if before.Name == r.Name && before.Below == r.Below && before.Level != r.Level {
+				return fmt.Errorf("%s and %s exclude each other: leave one of them out",
+					level.Format([]level.Rule{before}), level.Format([]level.Rule{r}))
+			}
+		}
+	}
+	return err
+}
+
+func parseZone(text string) error { _, err := time.LoadLocation(text); return want(err) }
 
 // choice is one of some words, in any case.
 func choice(name string, words []string) unit {

@@ -235,7 +235,11 @@ func (c Config) Validate() error {
 	fault(c.Shared && c.DeliverOnly, "DeliverOnly with Shared: open one of the directories that Find returns")
 	fault(c.DeliverOnly && len(c.OnFull) > 0, "OnFull with DeliverOnly, which takes no lines")
 	fault(c.Drain < 0, "Drain is negative: %v", c.Drain)
-	for _, r := range c.OnFull {
+	for i, r := range c.OnFull {
+		for _, before := range c.OnFull[:i] {
+			fault(before.From == r.From && before != r,
+				"OnFull has two rules from level %v that exclude each other", r.From)
+		}
 		fault(r.Do < ActionDropNew || r.Do > ActionDropOld, "OnFull has an unknown action: %d", r.Do)
 		fault(r.Wait < 0, "OnFull has a negative Wait: %v", r.Wait)
 		fault((r.Wait > 0) != (r.Do == ActionBlock), "OnFull has Block without Wait, or Wait without Block: %+v", r)
