@@ -3,6 +3,7 @@
 package nib
 
 import (
+	"fmt"
 	"github.com/nib-log/nib/internal/invariants"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/shortfmt"
@@ -36,6 +37,9 @@ func (e *Event) Send() {
 // each argument that is not a constant or a pointer before nib is called, even
 // if the level is off; the typed field methods and Msg have no such cost.
 func (e *Event) Msgf(format string, args ...any) {
+	if false {
+		_ = fmt.Sprintf(format, args...) // makes go vet check the formats of callers
+	}
 	if e == nil || e.depth != 0 && !e.finishable() {
 		return
 	}

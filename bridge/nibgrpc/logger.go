@@ -76,11 +76,11 @@ func (g *LoggerV2) writeDepth(level nib.Level, depth int, args []any) {
 			component, args = s[1:len(s)-1], args[1:]
 		}
 	}
-	g.write(level, depth+1, component, func() string { return line(args) })
+	g.write(level, depth+1, component, func() string { return line(args...) })
 }
 
 // line formats as fmt.Println does, without the newline.
-func line(args []any) string { return strings.TrimSuffix(fmt.Sprintln(args...), "\n") }
+func line(args ...any) string { return strings.TrimSuffix(fmt.Sprintln(args...), "\n") }
 
 // flush waits until the line of Fatal is written; gRPC ends the process then.
 func (g *LoggerV2) flush() {
@@ -96,7 +96,7 @@ func (g *LoggerV2) Info(args ...any) {
 
 // Infoln implements grpclog.LoggerV2.
 func (g *LoggerV2) Infoln(args ...any) {
-	g.write(nib.LevelInfo, 0, "", func() string { return line(args) })
+	g.write(nib.LevelInfo, 0, "", func() string { return line(args...) })
 }
 
 // Infof implements grpclog.LoggerV2.
@@ -114,7 +114,7 @@ func (g *LoggerV2) Warning(args ...any) {
 
 // Warningln implements grpclog.LoggerV2.
 func (g *LoggerV2) Warningln(args ...any) {
-	g.write(nib.LevelWarn, 0, "", func() string { return line(args) })
+	g.write(nib.LevelWarn, 0, "", func() string { return line(args...) })
 }
 
 // Warningf implements grpclog.LoggerV2.
@@ -132,7 +132,7 @@ func (g *LoggerV2) Error(args ...any) {
 
 // Errorln implements grpclog.LoggerV2.
 func (g *LoggerV2) Errorln(args ...any) {
-	g.write(nib.LevelError, 0, "", func() string { return line(args) })
+	g.write(nib.LevelError, 0, "", func() string { return line(args...) })
 }
 
 // Errorf implements grpclog.LoggerV2.
@@ -152,7 +152,7 @@ func (g *LoggerV2) Fatal(args ...any) {
 
 // Fatalln implements grpclog.LoggerV2, as Fatal does.
 func (g *LoggerV2) Fatalln(args ...any) {
-	g.write(nib.LevelFatal, 0, "", func() string { return line(args) })
+	g.write(nib.LevelFatal, 0, "", func() string { return line(args...) })
 	g.flush()
 }
 
