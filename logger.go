@@ -116,7 +116,7 @@ var loggerIDs atomic.Uint64
 func (l *Logger) seal() *Logger {
 	l.id = loggerIDs.Add(1)
 	if r := l.core.rules; r != nil {
-		l.min, l.leveler = minLevel, r.table.Of(l.name)
+		l.min, l.leveler = minLevel, r.table.Of(l.name, l.leveler)
 	}
 	l.direct = l.leveler == nil && l.core.sampler == nil
 	l.plain = len(l.core.hooks) == 0 && !l.groups.any() && l.core.stackFrom == math.MaxInt && !l.core.edits.any()

@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -289,6 +291,30 @@ func TestNilLoggerDiscards(t *testing.T) {
 	if c.Enabled(zap.FatalLevel) || c.Write(zapcore.Entry{LoggerName: "n"}, []zapcore.Field{zap.Int("a", 1)}) != nil || c.Sync() != nil {
 		t.Error("got a core that does something, want one that discards")
 	}
+}
+
+// A program may make a name for each request: some are kept, and the others
+// cost nothing afterwards.
+func TestNamesTakeBoundedMemory(t *testing.T) {
+	rules, err := nib.ParseRules("info,db=debug")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := zap.New(nibzap.NewCore(nib.New(io.Discard, nib.WithRules(rules))))
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	for i := range 20_000 {
+		l.Named(strconv.Itoa(i)).Info("m")
+	}
+	if after := heap(); after > before+1<<20 {
+		t.Errorf("20,000 names keep %d bytes", after-before)
+	}
+	runtime.KeepAlive(l)
 }
 
 func TestManyNamesAtOnce(t *testing.T) {

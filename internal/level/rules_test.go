@@ -4,6 +4,7 @@ package level_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nib-log/nib/internal/level"
@@ -74,4 +75,46 @@ func FuzzRulesComeBack(f *testing.F) {
 			t.Errorf("%q became %q and then %q, %v", s, text, level.Format(again), err)
 		}
 	})
+}
+
+// A name may be asked for while the rules change; in the end all have the last
+// ones.
+func TestNamesFollowTheRules(t *testing.T) {
+	var table level.Table
+	var group sync.WaitGroup
+	names := []*level.Named{table.Of("db", nil), table.Of("db.pool", nil), table.Of("x", nil), table.Of("*", nil)}
+	for range 4 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for range 1000 {
+				for _, n := range names {
+					_ = n.Level()
+				}
+			}
+		}()
+	}
+	for i := range 200 {
+		rules := []string{"warn,db=debug", "error", "x=trace,db.pool=-1"}[i%3]
+		if err := table.Set(rules); err != nil {
+			t.Fatal(err)
+		}
+	}
+	group.Wait()
+	for i, n := range names {
+		name := []string{"db", "db.pool", "x", "*"}[i]
+		rules, _ := level.ParseRules(table.String())
+		if want := level.Find(rules, name, 0); int(n.Level()) != want {
+			t.Errorf("%s: got %v, want %d", name, n.Level(), want)
+		}
+	}
+}
+
+// A level is found once for a logger and those made of it with the same name.
+func TestNamesAreKeptByTheirLoggers(t *testing.T) {
+	var table, other level.Table
+	n := table.Of("db", nil)
+	if table.Of("db", n) != n || table.Of("x", n) == n || other.Of("db", n) == n {
+		t.Error("the level of another name or table was kept, or its own was not")
+	}
 }
