@@ -82,7 +82,11 @@ func FuzzRulesComeBack(f *testing.F) {
 func TestNamesFollowTheRules(t *testing.T) {
 	var table level.Table
 	var group sync.WaitGroup
-	names := []*level.Named{table.Of("db", nil), table.Of("db.pool", nil), table.Of("x", nil), table.Of("*", nil)}
+	all := []string{"db", "db.pool", "x", "*"}
+	var names []*level.Named
+	for _, name := range all {
+		names = append(names, table.Of(name, nil))
+	}
 	for range 4 {
 		group.Add(1)
 		go func() {
@@ -102,10 +106,9 @@ func TestNamesFollowTheRules(t *testing.T) {
 	}
 	group.Wait()
 	for i, n := range names {
-		name := []string{"db", "db.pool", "x", "*"}[i]
 		rules, _ := level.ParseRules(table.String())
-		if want := level.Find(rules, name, 0); int(n.Level()) != want {
-			t.Errorf("%s: got %v, want %d", name, n.Level(), want)
+		if want := level.Find(rules, all[i], 0); int(n.Level()) != want {
+			t.Errorf("%s: got %v, want %d", all[i], n.Level(), want)
 		}
 	}
 }
