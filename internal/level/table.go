@@ -62,7 +62,7 @@ func (t *Table) String() string {
 }
 
 // Of returns the level of a name: info, which is 0, if no rule fits. It returns
-// last if that is the level of this name already.
+// last if it is the level of this name already.
 func (t *Table) Of(name string, last slog.Leveler) *Named {
 	if n, ok := last.(*Named); ok && n.table == t && n.name == name {
 		return n
