@@ -203,23 +203,27 @@ func (l *Line) Text(raw []byte) []byte {
 	return text
 }
 
-// Time returns the time of the line, if it has one.
+// Time returns the time of the line, or the zero Time and false.
 func (l *Line) Time() (t time.Time, ok bool) {
 	if l.known&factTime == 0 {
 		l.known |= factTime
 		if l.readTime() {
 			l.found |= factTime
+		} else {
+			l.time = time.Time{}
 		}
 	}
 	return l.time, l.found&factTime != 0
 }
 
-// Level returns the level of the line, if it has one.
+// Level returns the level of the line, or 0 and false.
 func (l *Line) Level() (level nib.Level, ok bool) {
 	if l.known&factLevel == 0 {
 		l.known |= factLevel
 		if l.readLevel() {
 			l.found |= factLevel
+		} else {
+			l.level = 0
 		}
 	}
 	return l.level, l.found&factLevel != 0
