@@ -5,6 +5,7 @@ package nib_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -190,5 +191,35 @@ func TestTimestampAddsAMissingTimeUnlessTheLayoutLeavesItOut(t *testing.T) {
 	off.Info().Timestamp().Str("time", "own").Timestamp().Send()
 	if got, want := c.one().String(), `{"level":"info","time":"own"}`; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
+// A number of frames below 0 or above the stack counts as 0, or there is no
+// call site.
+func TestCallSitesOutsideOfTheStack(t *testing.T) {
+	l, c := newCapture(t)
+	own, site := 0, ""
+	for _, n := range []int{0, -1, -5, math.MinInt, 1 << 20, math.MaxInt - 2, math.MaxInt} {
+		l.Info().CallerSkipFrame(n).Msg("m")
+		l.WithOptions(nib.WithCaller()).AtDepth(nib.LevelInfo, n).Msg("m")
+		for _, line := range c.take() {
+			caller := ""
+			if v := line.get("caller"); v != nil {
+				caller = v.text
+			}
+			switch {
+			case n == 0:
+				own++
+				file, _, _ := strings.Cut(caller, ":")
+				if site = file; !strings.HasSuffix(file, "caller_test.go") {
+					t.Errorf("0: got %s", line)
+				}
+			case !strings.HasPrefix(caller, site+":") && (n < 0 || caller != ""):
+				t.Errorf("%d: got %s", n, line)
+			}
+		}
+	}
+	if own != 2 {
+		t.Errorf("got %d call sites, want 2", own)
 	}
 }

@@ -50,7 +50,7 @@ func (l *Logger) AtDepth(level Level, depth int) *Event {
 	}
 	var pc uintptr
 	if l.core.caller {
-		pc = callsite.PC(depth)[0]
+		pc = callsite.PC(min(max(depth, 0), beyond))[0]
 	}
 	return l.begin(level, &origin{pc: pc})
 }

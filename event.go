@@ -25,6 +25,8 @@ import (
 // Arguments are copied into the line at once and never kept. If a method of an
 // argument (Error, String, MarshalJSON, …) panics, the field contains the text
 // of the panic, and the line is written.
+//
+// Loggers make Events. Another Event, such as new(nib.Event), must not be used.
 type Event struct {
 	// buf is the line so far. Its first byte and that of every object and array
 	// in it is written last: each member begins with a comma, and the first

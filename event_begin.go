@@ -112,7 +112,8 @@ func (l *Logger) passSpecial(level Level, from *origin) *Logger {
 	return l
 }
 
-// noLevel is the level in the front of a line without a level.
+// noLevel is the level in the front of a line without a level. A line may have
+// this level, too.
 const noLevel = Level(math.MinInt + 1)
 
 // newFront takes the time, if lines have one, and writes the front. It can be
@@ -130,6 +131,9 @@ func (e *Event) newFront(show Level) {
 		e.time()
 	}
 	e.writeFront(show, time.Local, "")
+	if show == noLevel && e.flags&noLevelKey == 0 {
+		return // it would be taken for the front of a line without a level
+	}
 	if e.front.fractionAt == 0 || c.format.fraction >= 0 && e.sec > 0 {
 		e.front.of = e.log.id
 	}
@@ -148,7 +152,7 @@ func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 		e.flags |= timeShown
 		e.front.fractionAt = len(buf) - jsonenc.FractionTail(buf) - max(f.fraction, -f.fraction)
 	}
-	if show != noLevel {
+	if e.flags&noLevelKey == 0 {
 		buf = append(buf, f.level(show, l.core)...)
 	}
 	if stack != "" && f.StackKey != OmitKey {

@@ -75,13 +75,14 @@ func (e *Event) Caller() *Event {
 }
 
 // CallerSkipFrame adds the call site n frames further up than Caller would, for
-// functions that log on behalf of their callers. It replaces the one added by
-// [WithCaller].
+// functions that log on behalf of their callers. It replaces the call site
+// added by [WithCaller]. A negative n counts as 0, and so does an n above the
+// stack.
 func (e *Event) CallerSkipFrame(n int) *Event {
 	if !e.acceptsOwnField(0) {
 		return e
 	}
-	pc := callsite.PC(n)[0]
+	pc := callsite.PC(min(max(n, 0), beyond))[0]
 	if e.flags&hasCaller == 0 || e.callerAt == e.callerEnd { // Layout.Caller may write nothing
 		e.addCaller(pc)
 		e.leaveGroups(e.callerAt)
@@ -92,6 +93,9 @@ func (e *Event) CallerSkipFrame(n int) *Event {
 	e.splice(e.callerAt, e.callerEnd, t.text)
 	return e
 }
+
+// beyond is a number of frames that no stack has.
+const beyond = 1 << 30
 
 // addCaller appends the caller field for pc, the return address of a method of
 // nib, which is usually in the code that logs.

@@ -58,13 +58,14 @@ func (e *Event) Func(f func(*Event)) *Event {
 }
 
 // An Array adds the elements of an array. It must not be used after the
-// function given to [Event.Array] has returned.
+// function given to [Event.Array] has returned. A nil or zero Array adds
+// nothing.
 type Array Event
 
 // element begins an element, or reports false if the array is closed.
 func (a *Array) element() (*Event, bool) {
 	e := (*Event)(a)
-	if e == nil {
+	if e == nil || e.log == nil {
 		return nil, false
 	}
 	if e.depth < 0 || e.flags&(inArray|inValue) != inArray {

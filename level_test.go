@@ -3,6 +3,7 @@
 package nib_test
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 )
@@ -152,5 +154,40 @@ func TestLoggerLevel(t *testing.T) {
 		if got := tt.log.Level(); got != tt.want || !tt.log.Enabled(tt.want) || tt.log.Enabled(tt.want-1) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
+	}
+}
+
+// Every level is shown, whatever its value, except by Logger.Log.
+func TestExtremeLevelsAreShown(t *testing.T) {
+	type columns struct{ A int }
+	for _, level := range []nib.Level{
+		math.MinInt, math.MinInt + 1, math.MinInt + 2, math.MaxInt - 1, math.MaxInt,
+	} {
+		l, c := newCapture(t)
+		l = l.WithOptions(nib.WithLevel(nib.Level(math.MinInt)))
+		form := nib.NewTemplate[columns](level, "m")
+		l.At(level).Msg("m")
+		l.LogAttrs(context.Background(), level, "m")
+		l.AtDepth(level, 0).Msg("m")
+		l.Entry(nib.Entry{Level: level, Message: "m"}).Send()
+		form.Log(context.Background(), l, new(columns))
+		lines := c.take()
+		for _, line := range lines {
+			if v := line.get("level"); v == nil || v.text == "" {
+				t.Errorf("%d: got %s", int(level), line)
+			}
+		}
+		if len(lines) != 5 {
+			t.Errorf("%d: got %d lines, want 5", int(level), len(lines))
+		}
+	}
+}
+
+// A zero Array, like a nil one, adds nothing.
+func TestZeroArray(t *testing.T) {
+	for _, a := range []*nib.Array{nil, new(nib.Array)} {
+		a.Str("a").Int(1).Uint(1).Float(1).Bool(true).Time(time.Time{}).Dur(1).Err(nil).Any(1)
+		a.Object(nil).Null().Dict(func(*nib.Event) { t.Error("Dict called its function") })
+		a.Array(func(*nib.Array) { t.Error("Array called its function") })
 	}
 }
