@@ -242,9 +242,11 @@ func TestValuesOfTimeAndLevelThatAreNone(t *testing.T) {
 func TestALineHasNothingOfTheLineBefore(t *testing.T) {
 	lines := []string{
 		`{"time":"2026-11-22T09:00:00Z","level":"error","message":"m","a":1}`,
-		`{"ts":1763717400,"severity":"WARN","body":"b","msg":"m"}`, `{"msg":"m","body":"b"}`, `{"body":"b"}`,
+		`{"ts":1763717400,"severity":"WARN","body":"b","msg":"m"}`, `{"msg":"m","body":"b"}`,
+		`{"body":"b"}`,
 		`{"time":"never","level":"loud","message":null}`, `{}`, ``, `text`,
-		`2026-11-22 09:00:00 ERROR text`, `level=warn time=2026-11-22T09:00:00Z msg=m a=1`, `a=1 b=2`,
+		`2026-11-22 09:00:00 ERROR text`, `level=warn time=2026-11-22T09:00:00Z msg=m a=1`,
+		`a=1 b=2`,
 		`web-1 | {"level":"info","message":"m"}`, `web-1 | {"a":1}`,
 	}
 	read := func(l *logread.Line, text string) string {
@@ -252,8 +254,8 @@ func TestALineHasNothingOfTheLineBefore(t *testing.T) {
 		at, hasTime := l.Time()
 		level, hasLevel := l.Level()
 		a, hasA := l.Lookup("a")
-		return fmt.Sprintf("%v %v %v %v %v %q %q %v %q %q %q", l.Format(), at, hasTime, level, hasLevel,
-			l.Message(), a, hasA, l.Key("time"), l.Key("level"), l.Key("message"))
+		return fmt.Sprintf("%v %v %v %v %v %q %q %v %q %q %q", l.Format(), at, hasTime, level,
+			hasLevel, l.Message(), a, hasA, l.Key("time"), l.Key("level"), l.Key("message"))
 	}
 	for _, before := range lines {
 		for _, text := range lines {
