@@ -149,7 +149,8 @@ type session struct {
 	home    *load.Home
 	inTests map[string]bool // directories of packages whose test files hold roots
 	files   *source.Files
-	edges   *edges.Table
+	edges   *edges.Table // the callees of dynamic calls; nil until one is met
+	noEdges error        // why there is no table
 	typed   *load.Source // syntax and types, for releases whose executables are not read
 }
 
@@ -193,9 +194,7 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 		Cold:     coldness(s.files),
 		PoolNew:  func(f binary.Frame) (string, int, bool) { return s.files.PoolNew(f.File, f.Line) },
 		Waived:   s.waived,
-	}
-	if in.Resolve, err = s.resolver(ctx, tc, part); err != nil {
-		return nil, err
+		Resolve:  s.resolver(ctx, tc, part),
 	}
 	part.Start(progress.Link, "")
 	if in.Programs, err = s.programs(ctx, tc, b, work); err != nil {
@@ -220,6 +219,9 @@ func (s *session) named(own []*load.Package) {
 func (s *session) decide(in *verdict.Input, out *Toolchain) error {
 	for _, r := range s.report.Roots.Roots {
 		out.Results = append(out.Results, in.Root(r))
+		if s.noEdges != nil {
+			return s.noEdges
+		}
 	}
 	out.Trouble = append(out.Trouble, withoutCode(out.Results)...)
 	for _, p := range in.Programs {

@@ -17,28 +17,15 @@ import (
 )
 
 // resolver returns the function that finds the callees of dynamic calls. The
-// analysis runs once, for the current toolchain.
-func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, part *progress.Part) (verdict.Resolve, error) {
-	if s.edges == nil {
-		host, err := toolchain.Find(ctx, s.Dir, "", "")
-		if err != nil {
-			return nil, err
-		}
-		if host.Guides() {
-			host.PGO = "off" // resolution depends on the source only, so nothing has to be compiled twice for it
-		}
-		part.Start(progress.Calls, "")
-		key, err := s.programKey(ctx, host)
-		if err != nil {
-			return nil, err
-		}
-		s.edges, err = edges.Build(ctx, edges.Config{Dir: s.Dir, Patterns: s.Patterns, GOROOT: host.GOROOT, Version: host.Version, Cache: s.Cache, Key: key})
-		if err != nil {
-			return nil, err
-		}
-	}
+// table is made for the first such call that a root reaches: to make it takes
+// most of the time of a check, and many roots reach none.
+func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, part *progress.Part) verdict.Resolve {
 	return func(p *binary.Program, at binary.Frame) ([]*binary.Func, int, bool) {
-		callees, many, ok := s.edges.At(at.Func, at.File, at.Line, tc.GOROOT, tc.Version)
+		table := s.table(ctx, part)
+		if table == nil {
+			return nil, 0, false
+		}
+		callees, many, ok := table.At(at.Func, at.File, at.Line, tc.GOROOT, tc.Version)
 		if !ok || len(callees) >= edges.Most {
 			return nil, many, false
 		}
@@ -51,7 +38,32 @@ func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, part *p
 			}
 		}
 		return out, len(out), true
-	}, nil
+	}
+}
+
+// table returns the callees of dynamic calls, or nil after an error, which it
+// keeps. The analysis runs once, for the current toolchain.
+func (s *session) table(ctx context.Context, part *progress.Part) *edges.Table {
+	if s.edges == nil && s.noEdges == nil {
+		part.Start(progress.Calls, "")
+		s.edges, s.noEdges = s.analyse(ctx)
+	}
+	return s.edges
+}
+
+func (s *session) analyse(ctx context.Context) (*edges.Table, error) {
+	host, err := toolchain.Find(ctx, s.Dir, "", "")
+	if err != nil {
+		return nil, err
+	}
+	if host.Guides() {
+		host.PGO = "off" // resolution depends on the source only, so nothing has to be compiled twice for it
+	}
+	key, err := s.programKey(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	return edges.Build(ctx, edges.Config{Dir: s.Dir, Patterns: s.Patterns, GOROOT: host.GOROOT, Version: host.Version, Cache: s.Cache, Key: key})
 }
 
 // programKey changes when any package of the program does, including tests.

@@ -15,8 +15,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/findings"
 )
 
-// examine checks a module that consists of the files.
-func examine(t *testing.T, o check.Options, files map[string]string) *findings.Document {
+// module writes a module that consists of the files.
+func module(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("left out of short mode: it runs the go command")
@@ -31,7 +31,13 @@ func examine(t *testing.T, o check.Options, files map[string]string) *findings.D
 			t.Fatal(err)
 		}
 	}
-	o.Dir, o.Patterns, o.Timeout = dir, []string{"./..."}, 5*time.Minute
+	return dir
+}
+
+// examine checks a module that consists of the files.
+func examine(t *testing.T, o check.Options, files map[string]string) *findings.Document {
+	t.Helper()
+	o.Dir, o.Patterns, o.Timeout = module(t, files), []string{"./..."}, 5*time.Minute
 	r, err := check.Run(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
