@@ -11,17 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/go/analysis/analysistest"
-
+	"github.com/nib-log/nib/allocs/analysis/internal/ruletest"
 	"github.com/nib-log/nib/allocs/analysis/rewrite"
 )
 
 func TestRewrites(t *testing.T) {
-	for _, a := range rewrite.Analyzers {
-		t.Run(a.Name, func(t *testing.T) {
-			analysistest.RunWithSuggestedFixes(t, analysistest.TestData(), a, a.Name)
-		})
-	}
+	ruletest.Run(t, rewrite.Analyzers)
 }
 
 // Both forms of every package in testdata have the same results: a program runs
