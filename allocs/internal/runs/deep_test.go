@@ -45,11 +45,8 @@ func TestAllocationsFarBelowARootAreCountedAtTheirLine(t *testing.T) {
 		list = append([]string{"1.13", "1.16", "1.17", "1.19", "1.20", "1.21", "1.22", "1.23"}, list...)
 	}
 	for _, release := range list {
-		results, _, _, err := measureWith(t, release, quick, deepBenchmarks)
-		if err != nil {
-			t.Errorf("%s: %v", release, err)
-			continue
-		}
+		b, _ := build(t, release, quick, deepBenchmarks)
+		results := run(t, b, quick)
 		for _, r := range results {
 			below, cut := 0.0, 0.0
 			for _, s := range r.Sites {

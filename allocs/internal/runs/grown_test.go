@@ -49,10 +49,7 @@ func TestSetUpIsNotTakenForIterations(t *testing.T) {
 	}
 	o := quick
 	o.Budget, o.Hang = 400*time.Millisecond, 30*time.Second
-	results, _, _, err := measure(t, o, growingBenchmark)
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := measure(t, o, growingBenchmark)
 	if got := leafCounts(t, results)["BenchmarkFills"]; got != "0" {
 		t.Errorf("got %s allocations per operation with %d operations, want 0", got, results[0].N)
 	}

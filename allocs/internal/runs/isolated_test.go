@@ -78,8 +78,8 @@ func BenchmarkTable(b *testing.B) {
 	b.Run("panics", func(b *testing.B) { panic("sub") })
 	b.Run("exits", func(b *testing.B) { os.Exit(0) })
 	b.Run("skips", func(b *testing.B) { b.Skip("sub") })
-	b.Run("spins", func(b *testing.B) {
-		for {
+	b.Run("spins later", func(b *testing.B) {
+		for b.N > 1 {
 			counted = nil
 		}
 	})
@@ -95,18 +95,19 @@ func BenchmarkZ(b *testing.B) { once(b) }
 `
 
 func TestOneFailureLosesOneLeaf(t *testing.T) {
-	results, _, _, err := measure(t, quick, failingBenchmarks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := quick
+	o.Budget = 20 * time.Millisecond
+	b, _ := build(t, "", o, failingBenchmarks)
+	results := run(t, b, o)
+	visitedBy(t, b, o, results)
 	got := leafCounts(t, results)
 	for name, want := range map[string]string{
 		"BenchmarkA": "1", "BenchmarkZ": "1", "BenchmarkTable/first": "1", "BenchmarkTable/last": "1",
 		"BenchmarkPanics": "panic: out of cheese", "BenchmarkPanicsLater": "panic: later", "BenchmarkFatal": "no server",
 		"BenchmarkError": "wrong answer", "BenchmarkSkips": "skipped: m_test.go:37: not on Sundays", "BenchmarkGoexit": "the process ended",
 		"BenchmarkExits": "os.Exit", "BenchmarkExitsWithCode": "exit", "BenchmarkElsewhere": "in a goroutine",
-		"BenchmarkSpins": "processor time", "BenchmarkBlocks": "deadlock", "BenchmarkTable/panics": "panic: sub",
-		"BenchmarkTable/exits": "os.Exit", "BenchmarkTable/skips": "skipped", "BenchmarkTable/spins": "processor time",
+		"BenchmarkSpins": "too slow to measure", "BenchmarkBlocks": "deadlock", "BenchmarkTable/panics": "panic: sub",
+		"BenchmarkTable/exits": "os.Exit", "BenchmarkTable/skips": "skipped", "BenchmarkTable/spins_later": "it hangs: it has used 3s of processor time",
 		"BenchmarkLastExits/first": "1", "BenchmarkLastExits/exits": "os.Exit",
 	} {
 		if !strings.Contains(got[name], want) {
@@ -120,10 +121,31 @@ func TestOneFailureLosesOneLeaf(t *testing.T) {
 }
 
 func TestAMainThatRunsNothing(t *testing.T) {
-	for _, main := range []string{"", "os.Exit(0)", "os.Exit(1)", "panic(\"no database\")"} {
-		results, _, _, err := measure(t, quick, "package m\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nvar _ = os.Exit\n\nfunc TestMain(m *testing.M) { "+main+" }\n\nfunc BenchmarkX(b *testing.B) {}\n")
-		if err != nil || len(results) != 1 || results[0].Name != "BenchmarkX" || !strings.Contains(results[0].Failed, "it was not run") {
-			t.Errorf("%q: got %+v, %v, want one that was not run", main, results, err)
+	b, _ := build(t, "", quick, `package m
+
+import (
+	"os"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	switch os.Getenv("MAIN") {
+	case "exits":
+		os.Exit(0)
+	case "fails":
+		os.Exit(1)
+	case "panics":
+		panic("no database")
+	}
+}
+
+func BenchmarkX(b *testing.B) {}
+`)
+	for _, main := range []string{"returns", "exits", "fails", "panics"} {
+		t.Setenv("MAIN", main)
+		results := run(t, b, quick)
+		if len(results) != 1 || results[0].Name != "BenchmarkX" || !strings.Contains(results[0].Failed, "it was not run") {
+			t.Errorf("%s: got %+v, want one that was not run", main, results)
 		}
 	}
 }
@@ -197,11 +219,7 @@ func BenchmarkNeverEnds(b *testing.B) {
 func TestSlowIterations(t *testing.T) {
 	o := quick
 	o.Budget, o.Hang = 20*time.Millisecond, 30*time.Second
-	results, _, _, err := measure(t, o, slowBenchmarks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := leafCounts(t, results)
+	got := leafCounts(t, measure(t, o, slowBenchmarks))
 	for name, want := range map[string]string{"Benchmark50": "3", "Benchmark100": "0", "BenchmarkMany": "200000", "BenchmarkSetUp": "1", "BenchmarkSleeps": "1"} {
 		if got[name] != want {
 			t.Errorf("%s: got %s, want %s", name, got[name], want)

@@ -123,11 +123,8 @@ func BenchmarkPool(b *testing.B) {
 
 func TestEachLeafIsMeasuredByItself(t *testing.T) {
 	for _, release := range releases() {
-		results, _, _, err := measureWith(t, release, quick, leafBenchmarks)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := leafCounts(t, results)
+		b, _ := build(t, release, quick, leafBenchmarks)
+		got := leafCounts(t, run(t, b, quick))
 		for name, want := range map[string]string{
 			"BenchmarkPlain": "1", "BenchmarkTable/n=1": "1", "BenchmarkTable/n=10": "10", "BenchmarkTable/n=0": "0",
 			"BenchmarkNested/outer/inner_one": "2", "BenchmarkNested/outer/a/b": "3", "BenchmarkNested/twice": "4",
@@ -226,11 +223,8 @@ func BenchmarkSmallAndLarge(b *testing.B) {
 // profile has the blocks.
 func TestSmallObjectsAreCountedExactly(t *testing.T) {
 	for _, release := range releases() {
-		results, _, _, err := measureWith(t, release, quick, smallObjects)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := leafCounts(t, results)
+		b, _ := build(t, release, quick, smallObjects)
+		got := leafCounts(t, run(t, b, quick))
 		// A string of a single byte is not allocated.
 		for name, want := range map[string]string{
 			"BenchmarkOne": "1", "BenchmarkEight": "1", "BenchmarkFifteen": "1", "BenchmarkSixteenBools": "16", "BenchmarkMixed": "7", "BenchmarkStrings": "17", "BenchmarkSmallAndLarge": "2",
@@ -273,11 +267,9 @@ func TestOlderReleasesAreMeasuredToo(t *testing.T) {
 		list = releases()
 	}
 	for _, release := range list {
-		results, _, _, err := measureWith(t, release, quick, olderBenchmarks)
-		if err != nil {
-			t.Errorf("%s: %v", release, err)
-			continue
-		}
+		b, _ := build(t, release, quick, olderBenchmarks)
+		results := run(t, b, quick)
+		visitedBy(t, b, quick, results)
 		got := leafCounts(t, results)
 		for name, want := range map[string]string{
 			"BenchmarkTable/b": "1", "BenchmarkTable/k": "10", "BenchmarkTable/a": "0", "BenchmarkTable/last": "0",

@@ -49,24 +49,29 @@ func TestMain(m *testing.M)        {}
 }
 
 // measure runs the benchmarks and tests of a small package.
-func measure(t *testing.T, o Options, test string) ([]Result, Visited, string, error) {
+func measure(t *testing.T, o Options, test string) []Result {
 	t.Helper()
-	return measureWith(t, "", o, test)
+	b, _ := build(t, "", o, test)
+	return run(t, b, o)
 }
 
-func measureWith(t *testing.T, release string, o Options, test string) ([]Result, Visited, string, error) {
+func run(t *testing.T, b *Binary, o Options) []Result {
 	t.Helper()
-	ctx := t.Context()
-	b, dir := build(t, release, o, test)
-	results, err := b.Run(ctx, o, "")
+	results, err := b.Run(t.Context(), o, "")
 	if err != nil {
-		return nil, nil, dir, err
+		t.Fatal(err)
 	}
-	visits, err := b.Visit(ctx, o, results, []string{"example.com/m"}, []string{dir}, "")
+	return results
+}
+
+// visitedBy runs a small package again, with coverage.
+func visitedBy(t *testing.T, b *Binary, o Options, results []Result) Visited {
+	t.Helper()
+	visits, err := b.Visit(t.Context(), o, results, []string{"example.com/m"}, []string{b.Package.Dir}, "")
 	if err != nil {
-		return results, nil, dir, err
+		t.Fatal(err)
 	}
-	return results, visits.Lines, dir, nil
+	return visits.Lines
 }
 
 // build makes the test binary of a small package, and returns its directory.
@@ -109,7 +114,8 @@ func build(t *testing.T, release string, o Options, test string) (*Binary, strin
 }
 
 func TestMeasureFractions(t *testing.T) {
-	results, visited, dir, err := measure(t, Options{Bench: regexp.MustCompile("."), Tests: regexp.MustCompile("."), Timeout: time.Minute, Budget: 100 * time.Millisecond}, `package m
+	o := Options{Bench: regexp.MustCompile("."), Tests: regexp.MustCompile("."), Timeout: time.Minute, Budget: 100 * time.Millisecond}
+	b, dir := build(t, "", o, `package m
 
 import "testing"
 
@@ -130,9 +136,7 @@ func TestEvery2(t *testing.T) {
 	Every2(1)
 }
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := run(t, b, o)
 	want := map[string]float64{"BenchmarkEvery2": 0.5, "BenchmarkNone": 0, "TestEvery2": 1}
 	for _, r := range results {
 		got := 0.0
@@ -152,7 +156,7 @@ func TestEvery2(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("not run: %v", want)
 	}
-	lines := visited[filepath.Join(dir, "m.go")]
+	lines := visitedBy(t, b, o, results)[filepath.Join(dir, "m.go")]
 	for line, want := range map[int]bool{9: true, 15: false, 17: true} {
 		if lines[line] != want {
 			t.Errorf("line %d: got visited %v, want %v", line, lines[line], want)
