@@ -4,18 +4,21 @@ package binary_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
 )
 
+// source imports nothing: the go command compiles all imports for each target.
 const source = `package main
 
-import "os"
+var args = 1
 
 type object struct{ a [4]int }
 
@@ -54,7 +57,7 @@ func loop(f func(int)) {
 func generic[T any](v T) { box = v } // line 39
 
 func main() {
-	n := len(os.Args)
+	n := args
 	outer(n)
 	branch(n)
 	panics(n)
@@ -64,28 +67,53 @@ func main() {
 }
 `
 
-// build compiles the source for an architecture.
-func build(t *testing.T, goarch string, flags ...string) string {
-	t.Helper()
-	return buildFor(t, "linux", goarch, source, flags...)
+// built has the executables that tests share, by what they are built from.
+var built = struct {
+	sync.Mutex
+	dir  string
+	exes map[string]string
+}{exes: map[string]string{}}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(built.dir)
+	os.Exit(code)
 }
 
-// buildFor compiles a program for a target.
-func buildFor(t testing.TB, goos, goarch, source string, flags ...string) string {
+// build compiles a program for a target, once, with the flags for the linker.
+// Like the command it keeps paths: both need the same standard library.
+func build(t testing.TB, on target, source, ldflags string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("left out of short mode: it runs the go command")
 	}
-	dir := t.TempDir()
+	built.Lock()
+	defer built.Unlock()
+	key := fmt.Sprint(on, ldflags, source)
+	if exe, ok := built.exes[key]; ok {
+		return exe
+	}
+	if built.dir == "" {
+		dir, err := os.MkdirTemp("", "binary-test-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		built.dir = dir
+	}
+	dir, err := os.MkdirTemp(built.dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	write(t, filepath.Join(dir, "main.go"), source)
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/m\n\ngo 1.24\n")
 	exe := filepath.Join(dir, "m")
-	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-o", exe, ".")...)
+	cmd := exec.Command("go", "build", "-ldflags="+ldflags, "-o", exe, ".")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "GOOS="+on.goos, "GOARCH="+on.goarch, "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	built.exes[key] = exe
 	return exe
 }
 
@@ -114,9 +142,9 @@ func heap(t *testing.T, p *binary.Program, name string) (*binary.Func, []*binary
 }
 
 func TestProgram(t *testing.T) {
-	for _, goarch := range []string{"amd64", "arm64", "386"} {
-		t.Run(goarch, func(t *testing.T) {
-			p, err := binary.Open(build(t, goarch), "")
+	for _, on := range targets() {
+		t.Run(on.goos+"/"+on.goarch, func(t *testing.T) {
+			p, err := binary.Open(build(t, on, source, "-w"), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +176,7 @@ func TestProgram(t *testing.T) {
 }
 
 func TestDynamicCallAndLiteral(t *testing.T) {
-	exe := build(t, "amd64", "-trimpath=false") // literals are found by the path of their file
+	exe := build(t, target{"linux", "amd64"}, source, "-w")
 	p, err := binary.Open(exe, "")
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +200,7 @@ func TestDynamicCallAndLiteral(t *testing.T) {
 }
 
 func TestOpenRefusesWhatItCannotRead(t *testing.T) {
-	if _, err := binary.Open(build(t, "amd64", "-ldflags=-s"), ""); err == nil {
+	if _, err := binary.Open(build(t, target{"linux", "amd64"}, source, "-s"), ""); err == nil {
 		t.Error("stripped: got no error")
 	}
 	name := filepath.Join(t.TempDir(), "text")
