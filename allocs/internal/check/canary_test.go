@@ -28,6 +28,10 @@ func TestCanary(t *testing.T) {
 	if err := canary(ctx, tc, work, false); err != nil {
 		t.Fatal(err)
 	}
+	evidence, err := canaryEvidence(ctx, tc, work+"/canary", work, false)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, kill := range map[string]func(in *verdict.Input){
 		"the compiler is silent":      func(in *verdict.Input) { in.Escapes = compiler.NewIndex(nil) },
 		"the executable is not there": func(in *verdict.Input) { in.Programs = nil },
@@ -35,12 +39,9 @@ func TestCanary(t *testing.T) {
 		"everything is waived":        func(in *verdict.Input) { in.Waived = func(binary.Frame) bool { return true } },
 		"no line is in the module":    func(in *verdict.Input) { in.InModule = func(string) bool { return false } },
 	} {
-		in, err := canaryEvidence(ctx, tc, work+"/canary", work, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kill(in)
-		if err := judgeCanary(in); !errors.Is(err, ErrCanary) {
+		in := *evidence
+		kill(&in)
+		if err := judgeCanary(&in); !errors.Is(err, ErrCanary) {
 			t.Errorf("%s: got %v, want %v", name, err, ErrCanary)
 		}
 	}

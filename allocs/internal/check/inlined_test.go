@@ -17,7 +17,6 @@ import (
 )
 
 var inlinedAway = map[string]string{
-	"go.mod": "module example.com/m\n\ngo 1.24\n",
 	"m.go": `package m
 
 type Box[T any] struct{ v []T }
@@ -62,18 +61,7 @@ func BenchmarkBox(b *testing.B) {
 // parameters are made on the line of the call. They have a verdict
 // nevertheless.
 func TestInlinedAway(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out of short mode: it runs the go command")
-	}
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for file, text := range inlinedAway {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := module(t, inlinedAway)
 	for _, bench := range []*regexp.Regexp{nil, regexp.MustCompile(".")} {
 		r, err := check.Run(context.Background(), check.Options{
 			Dir: dir, Patterns: []string{"."}, Bench: bench, Timeout: time.Minute,

@@ -87,6 +87,10 @@ func TestOldCanary(t *testing.T) {
 	if err := oldCanary(ctx, tc, work, true); err != nil {
 		t.Fatal(err)
 	}
+	evidence, err := oldEvidence(ctx, tc, filepath.Join(work, "canary"), work, true)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, kill := range map[string]func(in *verdict.Input){
 		"the compiler is silent": func(in *verdict.Input) {
 			in.Outline = func(roots.Root) verdict.Outline { return verdict.Outline{} }
@@ -100,12 +104,9 @@ func TestOldCanary(t *testing.T) {
 			in.InModule = func(string) bool { return false }
 		},
 	} {
-		in, err := oldEvidence(ctx, tc, filepath.Join(work, "canary"), work, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kill(in)
-		if err := judgeOldCanary(in, true); !errors.Is(err, ErrCanary) {
+		in := *evidence
+		kill(&in)
+		if err := judgeOldCanary(&in, true); !errors.Is(err, ErrCanary) {
 			t.Errorf("%s: got %v, want %v", name, err, ErrCanary)
 		}
 	}
