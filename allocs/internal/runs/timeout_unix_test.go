@@ -38,7 +38,7 @@ func BenchmarkWaits(b *testing.B) {
 
 func BenchmarkWorks(b *testing.B) {
 	for i := 0; i < b.N; i++ {
-		for from := used(); used()-from < 400*time.Millisecond; {
+		for from := used(); used()-from < 600*time.Millisecond; {
 		}
 		counted = &[3]int{i}
 	}

@@ -88,7 +88,11 @@ type watching struct {
 // A first iteration that ends decides by itself whether it was too slow. Here
 // it gets twice the time: its usage since the record is not known exactly.
 func (w watching) watch(pid int, left allowance, ended <-chan struct{}, stop func(error)) {
-	tick := time.NewTicker(max(min(w.give/4, left.cpu/4, time.Second), time.Millisecond))
+	every := min(w.give/4, left.cpu/4, time.Second)
+	if w.tooSlow != nil {
+		every = min(every, w.tooSlow.limit/2)
+	}
+	tick := time.NewTicker(max(every, time.Millisecond))
 	defer tick.Stop()
 	var size int64
 	var used, from usage // usage at the last tick, and when the file grew
