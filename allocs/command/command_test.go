@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -53,17 +54,28 @@ func newModule(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("left out of short mode: it runs the go command")
 	}
+	useCache(t)
 	// The directory is the same each time, so that the kept answers of the
 	// compiler can be used.
-	base := filepath.Join(os.TempDir(), "nib-allocs-test")
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(base, "cache"))
-	dir := filepath.Join(base, t.Name())
+	dir := filepath.Join(os.TempDir(), "nib-allocs-test", t.Name())
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/m\n\ngo 1.24\n")
 	return dir
+}
+
+// useCache gives the command a cache of its own. The go command keeps using its
+// usual cache, which holds the standard library.
+func useCache(t *testing.T) {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOCACHE", strings.TrimSpace(string(out)))
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(os.TempDir(), "nib-allocs-test", "cache"))
 }
 
 func TestExitCodes(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"flag"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -23,7 +22,7 @@ func TestREADME(t *testing.T) {
 	if testing.Short() || !strings.HasPrefix(runtime.Version(), "go1.26") {
 		t.Skip("left out of short mode, as it runs the go command, and on other releases than the README's")
 	}
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(os.TempDir(), "nib-allocs-test", "cache"))
+	useCache(t)
 	var stdout, stderr bytes.Buffer
 	if code := command.Run([]string{"-C", "../testdata/cart", "--plain"}, &stdout, &stderr); code != command.Worse {
 		t.Fatalf("got exit code %d, want %d\n%s%s", code, command.Worse, &stdout, &stderr)
