@@ -4,7 +4,10 @@ package load_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"golang.org/x/tools/go/packages"
@@ -27,5 +30,49 @@ func TestTestsHold(t *testing.T) {
 		if got := s.TestsHold(text); got != want {
 			t.Errorf("%s: got %v", text, got)
 		}
+	}
+}
+
+// With -trimpath, the go command would compile what the module imports once
+// more, for no other build of a check.
+func TestTypedDoesNotTrimPaths(t *testing.T) {
+	if testing.Short() || runtime.GOOS == "windows" {
+		t.Skip("left out of short mode, as it runs the go command, by a shell")
+	}
+	dir, bin := t.TempDir(), t.TempDir()
+	goCommand, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(bin, "log")
+	script := "#!/bin/sh\necho \"$GOFLAGS\" >>'" + log + "'\nexec '" + goCommand + "' \"$@\"\n"
+	for name, text := range map[string]string{
+		filepath.Join(dir, "go.mod"): "module example.com/m\n\ngo 1.24\n",
+		filepath.Join(dir, "m.go"):   "package m\n",
+		filepath.Join(bin, "go"):     script,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for flags, want := range map[string]string{
+		"-tags=x -trimpath": "-tags=x -trimpath -trimpath=false",
+		"-tags=x":           "-tags=x",
+	} {
+		t.Setenv("GOFLAGS", flags)
+		if _, err := load.Typed(t.Context(), dir, []string{"."}, false); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, got := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+			if got != want {
+				t.Errorf("GOFLAGS=%s: a go command has %s, want %s", flags, got, want)
+			}
+		}
+		os.Remove(log)
 	}
 }
