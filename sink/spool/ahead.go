@@ -16,7 +16,10 @@ import (
 // create makes a segment: on the heap, or in a file.
 func (s *Sink) create(number uint64) (*segment.Segment, error) {
 	if s.dir == nil {
-		return segment.New(s.zeros(), segment.Identity{Spool: s.id, Number: number, Gen: 1, Size: s.c.SegmentSize}, nil), nil
+		id := segment.Identity{
+			Spool: s.stream, Number: number, Gen: 1, Stream: s.stream, Size: s.c.SegmentSize,
+		}
+		return segment.New(s.zeros(), id, nil), nil
 	}
 	return s.dir.Create(number, s.c.SegmentSize, s.rest)
 }

@@ -140,10 +140,8 @@ type Config struct {
 
 	fs   vfs.FS // if nil, the file system of the operating system
 	boot uint64 // if 0, it is detected; see vfs.Boot
-	host uint64 // label of the machine; if 0, it is detected
 
-	volume  store.Volume             // if zero, it is detected
-	mounted func(device uint64) bool // if nil, isMounted
+	volume store.Volume // if zero, it is detected
 
 	poll time.Duration // between checks of the slots of others
 	slow time.Duration // how long a call waits for a segment that is being made
@@ -300,12 +298,6 @@ func (c Config) withDefaults(dir string) Config {
 	if c.boot == 0 {
 		c.boot = vfs.Boot()
 	}
-	if c.host == 0 {
-		c.host = store.HostLabel()
-	}
-	if c.mounted == nil {
-		c.mounted = store.IsMounted
-	}
 	if c.fs == nil {
 		c.fs = vfs.OS()
 	}
@@ -342,6 +334,6 @@ func (c *Config) rule(l nib.Level) FullRule {
 func (c *Config) options() *store.Options {
 	return &store.Options{
 		FS: c.fs, Shared: c.Shared, Adopt: c.Adopt, Written: c.Access == AccessWritten, MinFree: c.MinFree,
-		Volume: c.volume, Boot: c.boot, Host: c.host, Mounted: c.mounted,
+		Volume: c.volume, Boot: c.boot,
 	}
 }

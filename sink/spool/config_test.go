@@ -98,22 +98,22 @@ func TestDefaults(t *testing.T) {
 		c.RejectedSize != defaultRejected || c.Drain != defaultDrain || c.OnError == nil || c.fs == nil {
 		t.Errorf("got %+v", c)
 	}
-	if c.slow != slowDisk || c.hang != hangs || c.tick != firstPause || c.poll != adoptPause || c.boot != vfs.Boot() || c.host != store.HostLabel() || c.mounted == nil {
+	if c.slow != slowDisk || c.hang != hangs || c.tick != firstPause || c.poll != adoptPause || c.boot != vfs.Boot() {
 		t.Errorf("got %+v", c)
 	}
 	if want := store.VolumeOf(dir); c.volume != want {
 		t.Errorf("got volume %+v of a directory that will be made, want that of its parent: %+v", c.volume, want)
 	}
 
-	given := Config{Name: "a", Label: "b", SyncDelay: 1, SyncWait: 2, RejectedSize: 3, Drain: 4, slow: 5, hang: 6, tick: 7, poll: 8, boot: 9, host: 10}
+	given := Config{Name: "a", Label: "b", SyncDelay: 1, SyncWait: 2, RejectedSize: 3, Drain: 4, slow: 5, hang: 6, tick: 7, poll: 8, boot: 9}
 	if c := given.withDefaults(""); c.Name != "a" || c.Label != "b" || c.SyncDelay != 1 || c.SyncWait != 2 || c.RejectedSize != 3 || c.Drain != 4 ||
-		c.slow != 5 || c.hang != 6 || c.tick != 7 || c.poll != 8 || c.boot != 9 || c.host != 10 || c.volume != (store.Volume{}) {
+		c.slow != 5 || c.hang != 6 || c.tick != 7 || c.poll != 8 || c.boot != 9 || c.volume != (store.Volume{}) {
 		t.Errorf("got %+v of %+v", c, given)
 	}
 	if c := (Config{fs: vfstest.NewMem(nil)}).withDefaults(dir); c.volume != (store.Volume{}) {
 		t.Errorf("got volume %+v of files in memory", c.volume)
 	}
-	here := store.Volume{ID: 1, Size: 2}
+	here := store.Volume{Memory: true, Size: 2}
 	if c := (Config{volume: here}).withDefaults(dir); c.volume != here {
 		t.Errorf("got volume %+v, want the given one", c.volume)
 	}

@@ -38,17 +38,15 @@ func TestEveryCallOfARelayMayFail(t *testing.T) {
 
 // shownInView has calls of Inspect whose errors show in the View.
 var shownInView = map[string]string{
-	"lstat spool.(*View).add":     "the size is not known",
-	"open store.(*Dir).Owner":     "the owner is unknown",
-	"lock store.(*Dir).Owner":     "as above",
-	"open store.(*Dir).OwnOrigin": "the id is that of the segments",
-	"read store.loadOrigin":       "as above",
-	"open store.(*Dir).Bytes":     "the time of the oldest record is not known; what a delivery cannot read is another test's",
-	"stat store.(*Dir).Bytes":     "as above",
-	"stat store.(*Dir).isGone":    "as above",
-	"lstat store.(*Dir).isGone":   "as above",
-	"read store.(*Dir).Bytes":     "as above",
-	"read store.readAround":       "as above",
+	"lstat spool.(*View).add":   "the size is not known",
+	"open store.(*Dir).Owner":   "the owner is unknown",
+	"lock store.(*Dir).Owner":   "as above",
+	"open store.(*Dir).Bytes":   "the time of the oldest record is not known; what a delivery cannot read is another test's",
+	"stat store.(*Dir).Bytes":   "as above",
+	"stat store.(*Dir).isGone":  "as above",
+	"lstat store.(*Dir).isGone": "as above",
+	"read store.(*Dir).Bytes":   "as above",
+	"read store.readAround":     "as above",
 }
 
 const held = "other" // the destination that the relay does not have

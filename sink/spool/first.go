@@ -72,7 +72,7 @@ func (s *Sink) continueLast(first segment.Start) bool {
 		return false
 	}
 	l := s.chain[n-1]
-	if l.Used == 0 || l.End != first.First || l.Size != s.c.SegmentSize {
+	if !l.CanContinue(s.stream) || l.End != first.First || l.Size != s.c.SegmentSize {
 		return false
 	}
 	g, finish, err := s.dir.Reopen(&l.Old)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -57,65 +56,10 @@ func TestNumbersGoOnAfterAReboot(t *testing.T) {
 		t.Errorf("numbers begin at %d, and %d was delivered", s.opened, f.seqs[9])
 	}
 	must(t, s.Flush(context.Background()), s.Close())
-	c, seq, ok, err := cursorOf(m, s.id)
+	c, seq, ok, err := cursorOf(m, s.dir.Spool)
 	must(t, err, c.File.Close())
 	if !ok || seq != s.opened {
 		t.Errorf("the cursor is at %d, want %d", seq, s.opened)
-	}
-}
-
-// TestNumbersAfterAStartThatEndedEarly damages the last segment of a process
-// whose cursor was lost. A first start quarantines or removes the segment and
-// ends before it has one of its own. The next start still uses none of the
-// numbers that were delivered from there.
-func TestNumbersAfterAStartThatEndedEarly(t *testing.T) {
-	const lines = 1500 // 853 in the first segment
-	for _, c := range []struct {
-		name string
-		harm func(b []byte)
-		boot uint64
-	}{
-		{"the header", func(b []byte) { b[20]++ }, 1},
-		{"the header, with the power", func(b []byte) { b[20]++ }, 2},
-		{"the start, with the power", func(b []byte) { clear(b[64:]) }, 2},
-	} {
-		for _, way := range []string{"full disk", "DeliverOnly"} {
-			t.Run(c.name+", "+way, func(t *testing.T) {
-				m, f, other := vfstest.NewMem(nil), &far{}, &far{do: down} // which keeps the segments
-				must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-				conf := both(other, Config{fs: m, boot: 1, Sync: SyncNever, Drain: 1, OnError: func(error) {}})
-				s := open(t, memDir, f, conf)
-				for n := range lines {
-					must(t, s.WriteRecord(record(nib.LevelInfo, n, 10)))
-				}
-				for of(t, s.Stats(), defaultName).Pending > 0 {
-					s.poke()
-				}
-				_ = s.Close() // lines are left
-				<-s.done
-				last := f.seqs[lines-1]
-				edit(t, m, store.SegmentName(2), c.harm)
-				must(t, m.Remove(filepath.Join(memDir, defaultName+store.CursorExt)))
-
-				early := conf
-				early.boot, early.DeliverOnly = c.boot, way == "DeliverOnly"
-				heal := m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Err: syscall.ENOSPC})
-				s, err := Open(memDir, &far{do: down}, early)
-				switch {
-				case early.DeliverOnly:
-					must(t, err)
-					_ = s.Close() // lines are left
-					<-s.done
-				case err == nil:
-					t.Fatal("the start has made a segment")
-				}
-				heal()
-				conf.boot = c.boot
-				if s = open(t, memDir, f, conf); s.opened <= last {
-					t.Errorf("numbers begin at %d, and %d was delivered", s.opened, last)
-				}
-			})
-		}
 	}
 }
 

@@ -70,7 +70,7 @@ func newWorld(rng *rand.Rand, boot uint64) *world {
 	w := &world{}
 	grow := func(first uint64) *segment.Segment {
 		n := uint64(len(w.segments) + 1)
-		g := segment.New(make([]byte, segment.MinSize), segment.Identity{Spool: 0xabc, Number: n, Gen: 1, Boot: boot, Size: segment.MinSize}, nil)
+		g := segment.New(make([]byte, segment.MinSize), segment.Identity{Spool: 0xabc, Number: n, Gen: 1, Stream: 5, Boot: boot, Size: segment.MinSize}, nil)
 		g.Begin(segment.Start{First: first})
 		w.segments = append(w.segments, g)
 		return g

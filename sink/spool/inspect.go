@@ -23,7 +23,7 @@ const DefaultName = "destination"
 // not change and holds no files open.
 type View struct {
 	Dir          string
-	ID           uint64 // the spool id of delivered records; 0 if there is no segment
+	ID           uint64 // a random number of the directory; 0 if there is no segment
 	Owner        Owner
 	Segments     []SegmentInfo // segments that are or were in use, oldest first
 	Spare        int64         // size in bytes of the segment that was created in advance
@@ -33,8 +33,7 @@ type View struct {
 	Quarantined  []string  // files that were quarantined
 	First, Last  time.Time // times of the oldest and the newest record; zero if there is none
 
-	fs     vfs.FS
-	strays []uint64 // the spools of segments that do not belong to this one
+	fs vfs.FS
 }
 
 // An Owner reports whether a process has a spool open.
@@ -65,6 +64,7 @@ type SegmentInfo struct {
 	End        uint64 // number after its last record
 	Absent     bool   // the next segment is missing: the numbers up to End may have been there
 	id         segment.Identity
+	streams    []uint64 // of the processes that continued it
 	copied     bool
 	dropped    bool // the records between the previous segment and this one were dropped
 }
@@ -99,24 +99,15 @@ var errMoved = errors.New("nib/spool: segments come and go too fast to be listed
 
 func inspect(fsys vfs.FS, path string) (v *View, err error) {
 	d := store.LookInto(fsys, path)
-	var id uint64
 	for range listings {
-		v = &View{Dir: path, ID: id, fs: fsys}
+		v = &View{Dir: path, fs: fsys}
 		o, _ := d.Owner() // on an error, the owner is unknown
 		v.Owner = Owner(o)
-		if err = v.list(d); err == nil && len(v.strays) > 0 {
-			// The lowest segment decided, but as for Open, origin is more reliable.
-			if o, _ := d.OwnOrigin(); o.Spool != v.ID && slices.Contains(v.strays, o.Spool) {
-				id = o.Spool
-				continue
-			}
-		}
-		if err == nil {
+		if err = v.list(d); err == nil {
 			v.measure(d)
 			err = v.readCursors(d) // after the segments: an earlier position might be in a segment deleted since
 		}
 		if err == nil {
-			v.ID = d.KnownID(v.ID)
 			return v, nil
 		}
 		if err != errMoved {
@@ -200,7 +191,7 @@ func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool)
 		case err != nil || k.Number != number:
 			bad = append(bad, name)
 		case v.ID != 0 && k.id.Spool != v.ID:
-			bad, v.strays = append(bad, name), append(v.strays, k.id.Spool)
+			bad = append(bad, name)
 		case !ok || k.id == s.id:
 			k.Bytes, k.copied = s.Bytes, name == store.CopyName(number)
 			s, used, ok = k, usedToo, true
@@ -237,13 +228,16 @@ func (v *View) look(d *store.Dir, name string) (s SegmentInfo, used bool, err er
 	}
 	return SegmentInfo{
 		Number: g.Number, Generation: g.Gen, Size: g.Size, First: g.First, Skipped: g.Skipped, End: g.First, dropped: g.Dropped,
-		id: g.Identity,
+		id: g.Identity, streams: g.Streams,
 	}, used, err
 }
 
 // old returns the segment as Open would see it.
 func (s *SegmentInfo) old() *segment.Old {
-	return &segment.Old{Identity: s.id, Start: segment.Start{First: s.First, Skipped: s.Skipped}, End: s.End, Sure: s.End, Copied: s.copied}
+	return &segment.Old{
+		Identity: s.id, Start: segment.Start{First: s.First, Skipped: s.Skipped},
+		End: s.End, Sure: s.End, Copied: s.copied, Streams: s.streams,
+	}
 }
 
 // measure determines where segments end, as a start would, and the times of the

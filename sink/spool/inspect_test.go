@@ -99,7 +99,7 @@ func TestInspectShowsTheOwner(t *testing.T) {
 	before := stateOf(t, dir)
 	v = inspected(t, dir)
 	want := []DestinationInfo{{Name: "far", Known: true, Settled: 4, Pending: 7}}
-	if v.Owner != OwnerNone || v.Numbers() != 10 || !slices.Equal(v.Destinations, want) || v.ID != s.id {
+	if v.Owner != OwnerNone || v.Numbers() != 10 || !slices.Equal(v.Destinations, want) || v.ID != s.dir.Spool {
 		t.Errorf("closed: got %+v", v)
 	}
 	if v.First.UnixNano() != begin.UnixNano() || v.Last.Sub(v.First) != 9*time.Second {
@@ -110,8 +110,8 @@ func TestInspectShowsTheOwner(t *testing.T) {
 	}
 	n := uint64(4)
 	for r := range v.Unsettled("far") {
-		if r.Seq != n || r.Spool != s.id {
-			t.Errorf("got number %d of spool %x, want %d of %x", r.Seq, r.Spool, n, s.id)
+		if r.Seq != n || r.Spool != s.stream {
+			t.Errorf("got number %d of spool %x, want %d of %x", r.Seq, r.Spool, n, s.stream)
 		}
 		n++
 	}

@@ -331,7 +331,7 @@ func TestWhichSegmentsAreEvicted(t *testing.T) {
 			if kind == 'r' {
 				d, err := s.newDelivery(fmt.Sprint("at", i), nil)
 				must(t, err)
-				d.Begin(0, 1, l)
+				d.Begin(1, l)
 				s.deliveries = append(s.deliveries, d)
 			}
 			s.chain = append(s.chain, l)

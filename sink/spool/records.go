@@ -120,7 +120,7 @@ func (w *walk) record(rec []byte, seq uint64) bool {
 	if !ok {
 		return w.gap(seq, seq+1, Gap{Kind: GapDamaged})
 	}
-	r.Spool = w.v.ID
+	r.Spool = w.s.old().StreamOf(rec)
 	return w.yield(r, Gap{})
 }
 

@@ -22,16 +22,13 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 		s.copier, s.waits = newCopier(s), s.c.Sync == SyncErrors
 		dir.OnRemoved(func() { poke(s.copier.removed) })
 	}
-	var next, floor uint64
-	var stored bool
-	if s.id, floor, stored, err = dir.WhichID(s.c.options()); err == nil {
-		next, err = s.ends(old)
-	}
+	s.stream = dir.Stream
+	next, err := s.ends(old)
 	if err != nil {
 		s.release()
 		return segment.Start{}, err
 	}
-	first = segment.Start{First: max(next, floor)}
+	first = segment.Start{First: next}
 	for _, d := range s.deliveries {
 		settled, err := d.OpenCursor(dir, s.copier != nil)
 		if err != nil {
@@ -51,13 +48,8 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	if n := len(old); n > 0 {
 		first.Skipped, first.Unsure = first.First-next, next-old[n-1].Sure
 	}
-	if dir.Unused > 0 {
-		floor, stored = first.First, false
-	}
-	if s.storeOrigin(floor, stored || len(old) == 0 && s.c.DeliverOnly && dir.Unused == 0) {
-		if err := dir.Tidy(); err != nil {
-			s.fault("remove or quarantine a file", err) // the next start repeats it
-		}
+	if err := dir.Tidy(); err != nil {
+		s.fault("remove or quarantine a file", err) // the next start repeats it
 	}
 	s.stats.Bad = dir.Bad
 	for _, d := range s.deliveries {
@@ -95,10 +87,10 @@ func (s *Sink) ends(old []segment.Old) (next uint64, err error) {
 // a part of the segment cannot be read, end is the highest number that could be
 // there instead.
 func (s *Sink) lastNumber(g *segment.Old) (sure, end uint64, err error) {
-	if head, next, used, ok := s.dir.QuickEnd(g); ok {
+	if head, next, used, label, ok := s.dir.QuickEnd(g); ok {
 		s.inherit(head, g)
 		if !g.HasCounts(head) {
-			g.Used = used
+			g.Used, g.Label = used, label
 		}
 		return next, next, nil
 	}
@@ -140,18 +132,4 @@ func (s *Sink) release() {
 		s.reportNoted()
 		_ = s.dir.Unlock() // the contents of the lock file are only informative
 	}
-}
-
-// storeOrigin stores the id that records are delivered with, and the lowest
-// number that may be used, unless they are stored. Only then a file that shows
-// which numbers may have been used can be removed.
-func (s *Sink) storeOrigin(first uint64, stored bool) (ok bool) {
-	if stored {
-		return true
-	}
-	err := s.dir.StoreOrigin(s.c.options(), s.id, first)
-	if err != nil { // the disk may be full
-		s.fault("write the file "+store.OriginName, err)
-	}
-	return err == nil || s.dir.Unused == 0
 }

@@ -102,11 +102,10 @@ func crashSettled(t testing.TB, m *vfstest.Mem, s *Sink, pick func(int) int) *vf
 	return m.CrashClone(pick)
 }
 
-// TestNumbersAreNeverGivenTwice kills a process that has delivered everything,
-// removes files that a crash, a disk or an operator may remove, and logs again:
-// each new line arrives, and its number is above all that were delivered before
-// under the same id.
-func TestNumbersAreNeverGivenTwice(t *testing.T) {
+// TestIdentitiesAreNeverGivenTwice kills a process that has delivered
+// everything, removes files that a crash, a disk or an operator may remove, and
+// logs again: each new line arrives, under an identity that no line had before.
+func TestIdentitiesAreNeverGivenTwice(t *testing.T) {
 	const lines, more = 300, 20 // 247 in the first segment, which is deleted then
 	for _, c := range mishaps(2, 3) {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,7 +118,7 @@ func TestNumbersAreNeverGivenTwice(t *testing.T) {
 			}
 			must(t, s.Flush(context.Background()))
 			awaitNext(s)
-			id, highest := s.id, f.seqs[lines-1]
+			given := identitiesOf(f)
 			conf.fs, conf.boot = crashSettled(t, m, s, c.pick), c.boot
 			must(t, s.Close())
 			if c.harm != nil {
@@ -134,11 +133,21 @@ func TestNumbersAreNeverGivenTwice(t *testing.T) {
 			must(t, s.Flush(context.Background()))
 			got := f.take()
 			checkLines(t, got[max(len(got)-more, 0):], 0, more, 200)
-			if first := f.seqs[max(len(got)-more, 0)]; s.id == id && first <= highest {
-				t.Errorf("number %d was given again: the first new line has number %d, and %d was delivered", first, first, highest)
+			for _, id := range identitiesOf(f)[max(len(got)-more, 0):] {
+				if slices.Contains(given, id) {
+					t.Errorf("the identity %+v was given again", id)
+				}
 			}
 		})
 	}
+}
+
+// identitiesOf returns the spools and numbers of the records that f has got.
+func identitiesOf(f *far) (ids []store.Position) {
+	for i, seq := range f.seqs {
+		ids = append(ids, store.Position{Spool: f.ids[i], Seq: seq})
+	}
+	return ids
 }
 
 // TestNumbersAfterAnUnreadableLastSegment kills a process and then damages its
@@ -212,22 +221,18 @@ func TestCopiesGoWithTheirSegments(t *testing.T) {
 }
 
 // TestDeliverOnlyLeavesAnEmptyDirectoryEmpty opens a directory without lines,
-// which stays empty, and one with lines, where the origin is stored.
+// and one with lines, which are delivered: neither has a segment afterwards.
 func TestDeliverOnlyLeavesAnEmptyDirectoryEmpty(t *testing.T) {
 	for _, lines := range []int{0, 10} {
 		m, f := vfstest.NewMem(nil), &far{}
 		if lines > 0 {
 			m = memBacklog(t, lines, 200, SyncNever)
-			must(t, m.Remove(filepath.Join(memDir, store.OriginName)))
 		}
 		must(t, m.MkdirAll(memDir, 0o700))
 		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, DeliverOnly: true})
 		must(t, s.Flush(context.Background()), s.Close())
 		checkLines(t, f.take(), 0, lines, 200)
 		want := []string{defaultName + store.CursorExt, "lock"}
-		if lines > 0 {
-			want = append(want, store.OriginName)
-		}
 		if got := memNames(t, m, ""); !slices.Equal(got, want) {
 			t.Errorf("%d lines: got the files %q, want %q", lines, got, want)
 		}

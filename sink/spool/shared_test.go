@@ -27,7 +27,8 @@ type forked struct {
 	*far
 	forks, closed *int
 	mu            *sync.Mutex
-	spool         uint64
+	spool         uint64   // of the last record
+	past          []uint64 // the spools before it
 	t             testing.TB
 }
 
@@ -59,7 +60,10 @@ func (f *forked) Deliver(ctx context.Context, batch []nib.Record) (delivery.Resu
 			f.spool = r.Spool
 		}
 		if f.spool != r.Spool {
-			f.t.Errorf("a destination with a mark has got records of two spools")
+			f.past, f.spool = append(f.past, f.spool), r.Spool
+		}
+		if r.Spool != batch[0].Spool || slices.Contains(f.past, r.Spool) {
+			f.t.Errorf("a destination with a mark has got records of several processes mixed")
 		}
 	}
 	return f.far.Deliver(ctx, batch)

@@ -42,10 +42,10 @@ type Sink struct {
 	traits
 	c      Config
 	dir    *store.Dir // nil if the spool is in memory
-	id     uint64
-	keep   bool   // no destination: records are kept
-	waits  bool   // a call at LevelError or above waits until its line is synced
-	opened uint64 // number of the first record of this process
+	stream uint64     // of the records of this process
+	keep   bool       // no destination: records are kept
+	waits  bool       // a call at LevelError or above waits until its line is synced
+	opened uint64     // number of the first record of this process
 
 	active  atomic.Pointer[segment.Segment] // shared by writers, without a lock
 	idle    atomic.Bool                     // a delivering goroutine is asleep and must be woken
@@ -137,7 +137,7 @@ func (s *Sink) addDestinations(dest delivery.Destination) error {
 func (s *Sink) takeDir(dir string) (first segment.Start, err error) {
 	switch {
 	case dir == "":
-		s.id = store.NewSpoolID()
+		s.stream = store.NewID()
 		return segment.Start{First: 1}, nil
 	case !s.c.Shared:
 		if err := store.RefuseHome(s.c.fs, dir); err != nil {
@@ -194,7 +194,7 @@ func (s *Sink) begin(first segment.Start) error {
 	go s.makeSegments()
 	s.running = len(s.deliveries)
 	for _, d := range s.deliveries {
-		d.Begin(s.id, s.opened, s.chain[0])
+		d.Begin(s.opened, s.chain[0])
 	}
 	for _, d := range s.deliveries {
 		go d.Run(s.delivered)

@@ -111,7 +111,7 @@ func TestCursorOfASlotThatFailsIsClosedOnce(t *testing.T) {
 		}
 		m.Fail(vfstest.Fault{Op: vfstest.OpClose, Path: cursor, Reached: func() { closed.Add(1) }})
 		m.Fail(vfstest.Fault{Op: vfstest.OpCreate, Path: "second" + store.CursorExt, Times: 1, Err: syscall.EIO})
-		m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: store.OriginName, Skip: 1, Times: 1, Err: syscall.EIO})
+		m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: store.SegmentName(1), Skip: 2, Times: 1, Err: syscall.EIO})
 		s := open(t, memDir, &far{}, shared(Config{fs: m, Sync: SyncNever, OnError: func(error) {}, Also: []NamedDestination{{Name: "second", To: &far{}}}}))
 		if n := s.Stats().Errors; n != 2 {
 			t.Errorf("got %d errors, want that of each slot", n)

@@ -291,7 +291,7 @@ func TestInspectCountsFiles(t *testing.T) {
 	}
 	v := viewOf(t, m)
 	spare := make([]byte, segment.MinSize)
-	segment.PutHeader(spare, segment.Identity{Spool: v.ID, Number: 4, Gen: 1, Size: segment.MinSize})
+	segment.PutHeader(spare, segment.Identity{Spool: v.ID, Number: 4, Gen: 1, Stream: 5, Size: segment.MinSize})
 	putFile(t, m, store.SegmentName(4), spare)
 
 	v = viewOf(t, m)
@@ -400,7 +400,7 @@ func TestInspectChoosesLikeAStart(t *testing.T) {
 			putFile(t, m, store.CopyName(3), b)
 			edit(t, m, store.SegmentName(3), func(b []byte) {
 				start(b)
-				segment.PutHeader(b, segment.Identity{Spool: viewOf(t, m).ID, Number: 3, Gen: 7, Size: segment.MinSize})
+				segment.PutHeader(b, segment.Identity{Spool: viewOf(t, m).ID, Number: 3, Gen: 7, Stream: 5, Size: segment.MinSize})
 			})
 		}, 2, 2 * segment.MinSize, nil},
 		{"a header", func(t *testing.T, m *vfstest.Mem) {

@@ -97,7 +97,7 @@ func newBed(t *testing.T, fsys vfs.FS, dest delivery.Destination, lines int, ope
 	b.Delivery = New(s, Options{Context: t.Context(), Name: nameOfTest, RejectedSize: 1 << 20, Tick: time.Nanosecond}, dest)
 	_, err := b.OpenCursor(store.LookInto(fsys, dirOfTest), false)
 	must(t, err)
-	b.Begin(1, opened, nil)
+	b.Begin(opened, nil)
 	for n := range lines {
 		b.batch = append(b.batch, nib.Record{Seq: uint64(n + 1), Line: fmt.Appendf(nil, `{"n":%d}`+"\n", n+1)})
 	}

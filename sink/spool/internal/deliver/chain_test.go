@@ -88,7 +88,7 @@ func (s *chainSpool) grow(t *testing.T, lines, size int) *Link {
 		s.next = 1
 	}
 	number := uint64(len(s.links) + len(s.removed) + 1)
-	id := segment.Identity{Spool: 5, Number: number, Gen: 1, Size: segment.MinSize}
+	id := segment.Identity{Spool: 5, Number: number, Gen: 1, Stream: 9, Size: segment.MinSize}
 	g := segment.New(make([]byte, segment.MinSize), id, nil)
 	g.Begin(segment.Start{First: s.next})
 	if n := len(s.links); n > 0 && s.links[n-1].Live != nil {
@@ -129,7 +129,7 @@ func newChain(t *testing.T, s *chainSpool, dest delivery.Destination) *Delivery 
 	safe := make(chan struct{})
 	close(safe)
 	d := New(s, Options{Context: t.Context(), Tick: time.Millisecond, Safe: safe, Idle: new(atomic.Bool), Size: 100 * segment.MinSize, SegmentSize: segment.MinSize}, dest)
-	d.Begin(9, 1, s.links[0])
+	d.Begin(1, s.links[0])
 	d.Expect(nil, 1)
 	return d
 }

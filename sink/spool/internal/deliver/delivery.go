@@ -62,7 +62,6 @@ type Delivery struct {
 	Dest    delivery.Destination // if nil, segments are unmapped and kept
 	Turn    chan struct{}        // taken during a call if dest serves several spools; nil if it serves one
 	dir     *store.Dir           // nil if the spool is in memory
-	id      uint64               // id under which records are delivered
 	opened  uint64               // number of the first record of this process
 	copied  bool                 // copies of segments may exist
 
@@ -211,10 +210,10 @@ func (d *Delivery) CloseCursor() {
 	d.Settled, d.Recovered, d.Skipped = 1, 0, 0
 }
 
-// Begin prepares a delivery that starts with link first. Its records are
-// delivered with id; those of this process start with number opened.
-func (d *Delivery) Begin(id, opened uint64, first *Link) {
-	d.id, d.opened, d.cur, d.reading = id, opened, first, first
+// Begin prepares a delivery that starts with link first. The records of this
+// process start with number opened.
+func (d *Delivery) Begin(opened uint64, first *Link) {
+	d.opened, d.cur, d.reading = opened, first, first
 }
 
 // Wake wakes the delivery if it is asleep.
@@ -236,7 +235,8 @@ func signal(c chan struct{}) {
 
 // deliver delivers the batch until all of it is settled, or the sink stops. A
 // [delivery.Overlapper] may get more records after the unsettled ones. Records
-// whose frame is whole but whose content is invalid count as damaged.
+// whose frame is whole but whose content is invalid count as damaged. The
+// records of an attempt are of one stream.
 func (d *Delivery) deliver() {
 	rest, more := d.batch, false
 	for len(rest) > 0 && !more && d.Options.Context.Err() == nil {
@@ -246,7 +246,7 @@ func (d *Delivery) deliver() {
 			continue
 		}
 		whole := 1
-		for whole < len(rest) && rest[whole].Line != nil {
+		for whole < len(rest) && rest[whole].Line != nil && rest[whole].Spool == rest[0].Spool {
 			whole++
 		}
 		n, again, err := d.hand(rest[:whole])

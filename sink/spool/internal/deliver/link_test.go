@@ -82,7 +82,7 @@ func TestFileStaysIfACursorIsNotSynced(t *testing.T) {
 			m := vfstest.NewMem(nil)
 			d := newBed(t, m, &answers{}, 0, 1)
 			d.spool = s
-			d.Begin(1, 1, l)
+			d.Begin(1, l)
 			if fails {
 				m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + store.CursorExt, Err: syscall.EIO})
 			}

@@ -225,7 +225,7 @@ func (d *Delivery) add(rec []byte, own bool) bool {
 	if !segment.DecodeInto(r, d.buf[n:len(d.buf):len(d.buf)], own, d.names) {
 		*r = nib.Record{Seq: segment.SeqOf(rec)} // a record without a line, which deliver drops
 	}
-	r.Spool = d.id
+	r.Spool = d.reading.StreamOf(rec)
 	return true
 }
 

@@ -120,7 +120,7 @@ func (id Identity) Unreported(b []byte) Tally {
 // HasNotice reports whether the first record of a segment exists. Only that
 // record can report the counts in the header.
 func (id Identity) HasNotice(b []byte) bool {
-	_, _, ok := recordAt(b, HeaderSize, id.Gen, id.Seed())
+	_, _, ok := recordAt(b, HeaderSize, id.Seed())
 	return ok
 }
 

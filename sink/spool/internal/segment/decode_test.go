@@ -152,17 +152,17 @@ func TestMessagesAreStoredOnce(t *testing.T) {
 }
 
 // TestRecordsOfOthersAreNotFound has records with a valid length that are cut
-// off, damaged or of another generation.
+// off, damaged or of another segment.
 func TestRecordsOfOthersAreNotFound(t *testing.T) {
 	r := nib.Record{Line: []byte("0123456789abcdef")}
 	size := RecordSize(&r, -1)
-	put := func(gen uint32) []byte {
+	put := func(seed uint32) []byte {
 		b := make([]byte, size)
-		le.PutUint64(b, PutRecord(b, &r, -1, 100, gen, 77))
+		le.PutUint64(b, PutRecord(b, &r, -1, 100, 7, seed))
 		return b
 	}
-	b := put(7)
-	if _, seq, ok := recordAt(b, 0, 7, 77); !ok || seq != 100 {
+	b := put(77)
+	if _, seq, ok := recordAt(b, 0, 77); !ok || seq != 100 {
 		t.Fatalf("got number %d and %v, want 100", seq, ok)
 	}
 	damaged := bytes.Clone(b)
@@ -170,9 +170,9 @@ func TestRecordsOfOthersAreNotFound(t *testing.T) {
 	short := bytes.Clone(b)
 	short[0] = RecordHead - 1
 	for name, b := range map[string][]byte{
-		"another generation": put(8), "damaged": damaged, "cut off": b[:size-8], "without a head": b[:RecordHead-8], "shorter than a head": short,
+		"another segment": put(78), "damaged": damaged, "cut off": b[:size-8], "without a head": b[:RecordHead-8], "shorter than a head": short,
 	} {
-		if rec, seq, ok := recordAt(b, 0, 7, 77); ok || rec != nil || seq != 0 {
+		if rec, seq, ok := recordAt(b, 0, 77); ok || rec != nil || seq != 0 {
 			t.Errorf("%s: got a record with number %d", name, seq)
 		}
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// The format, version 1; docs/spool-format.md describes it. All numbers are
+// The format, version 2; docs/spool-format.md describes it. All numbers are
 // little-endian.
 const (
 	Magic      = "nibspool"
-	version    = 1
+	version    = 2
 	HeaderSize = 4096 // size of the header of a segment; the first record follows
 	RecordHead = 48
 
@@ -45,8 +45,8 @@ func stored(w uint64) uint64 {
 	return w
 }
 
-// Checksum returns the checksum of data other than records: headers, cursors,
-// the file origin.
+// Checksum returns the checksum of data other than records: headers and
+// cursors.
 func Checksum(b []byte) uint32 { return crc32.Update(0, castagnoli, b) }
 
 // Align rounds n up to the alignment of records.
@@ -57,6 +57,7 @@ type Identity struct {
 	Spool  uint64 // random id of the directory
 	Number uint64 // number of the segment
 	Gen    uint32 // counts the processes that have written to the spool
+	Stream uint64 // of the process that made it; 0 in version 1: then it is Spool
 	Boot   uint64 // a label of the boot in which the segment was made
 	Size   int64
 }
@@ -79,7 +80,9 @@ func PutHeader(b []byte, id Identity) {
 	le.PutUint64(b[24:], id.Number)
 	le.PutUint64(b[32:], uint64(id.Size))
 	le.PutUint32(b[40:], id.Gen)
+	le.PutUint32(b[44:], uint32(id.Stream))
 	le.PutUint64(b[48:], id.Boot)
+	le.PutUint32(b[56:], uint32(id.Stream>>32))
 	le.PutUint32(b[60:], Checksum(b[:60]))
 }
 
@@ -90,16 +93,20 @@ func ReadHeader(b []byte) (id Identity, err error) {
 	if len(b) < 64 || string(b[:8]) != Magic || le.Uint32(b[60:]) != Checksum(b[:60]) {
 		return Identity{}, ErrHeader
 	}
-	if v := le.Uint32(b[8:]); v > version {
+	v := le.Uint32(b[8:])
+	if v > version {
 		return Identity{}, VersionError{v, version}
-	} else if v < version {
+	} else if v == 0 {
 		return Identity{}, ErrHeader
 	}
 	id = Identity{
 		Spool: le.Uint64(b[16:]), Number: le.Uint64(b[24:]), Size: int64(le.Uint64(b[32:])),
 		Gen: le.Uint32(b[40:]), Boot: le.Uint64(b[48:]),
 	}
-	if id.Size < MinSize || id.Size > MaxSize || id.Size%8 != 0 {
+	if v > 1 {
+		id.Stream = uint64(le.Uint32(b[44:])) | uint64(le.Uint32(b[56:]))<<32
+	}
+	if id.Size < MinSize || id.Size > MaxSize || id.Size%8 != 0 || v > 1 && id.Stream == 0 {
 		return id, ErrHeader
 	}
 	return id, nil
@@ -173,7 +180,7 @@ func RecordSize(r *nib.Record, message int) int {
 // The head is written in words of eight bytes, because the checksum reads it
 // so: a load that spans several stores waits until they have left the
 // processor's store buffer.
-func PutRecord(b []byte, r *nib.Record, message int, seq uint64, gen, seed uint32) uint64 {
+func PutRecord(b []byte, r *nib.Record, message int, seq uint64, label, seed uint32) uint64 {
 	name := loggerName(r)
 	var flags uint64
 	n := RecordHead + copy(b[RecordHead:], r.Line)
@@ -188,7 +195,7 @@ func PutRecord(b []byte, r *nib.Record, message int, seq uint64, gen, seed uint3
 	head := (*[RecordHead]byte)(b)
 	le.PutUint64(head[8:], seq)
 	le.PutUint64(head[16:], uint64(r.Time))
-	le.PutUint64(head[24:], uint64(gen)|uint64(level)<<32|flags<<48|uint64(len(name))<<56)
+	le.PutUint64(head[24:], uint64(label)|uint64(level)<<32|flags<<48|uint64(len(name))<<56)
 	le.PutUint64(head[32:], uint64(r.PC))
 	le.PutUint64(head[40:], uint64(uint32(message))|uint64(len(r.Message))<<32) // -1 if there is no message
 	return uint64(len(b)) | uint64(crc32.Update(seed, castagnoli, b[8:]))<<32
@@ -196,13 +203,13 @@ func PutRecord(b []byte, r *nib.Record, message int, seq uint64, gen, seed uint3
 
 // recordAt returns the bytes of the record at offset at of b if there is a
 // complete one of this segment. It trusts no length and does not read past b.
-func recordAt(b []byte, at int, gen, seed uint32) (rec []byte, seq uint64, ok bool) {
+func recordAt(b []byte, at int, seed uint32) (rec []byte, seq uint64, ok bool) {
 	if at+RecordHead > len(b) {
 		return nil, 0, false
 	}
 	w := stored(word(b, at).Load())
 	n := int(int32(uint32(w)))
-	if n < RecordHead || n > len(b)-at || le.Uint32(b[at+24:]) != gen {
+	if n < RecordHead || n > len(b)-at {
 		return nil, 0, false
 	}
 	rec = b[at : at+n : at+n]

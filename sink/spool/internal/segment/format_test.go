@@ -11,7 +11,9 @@ import (
 	"github.com/nib-log/nib"
 )
 
-var testID = Identity{Spool: 0xfeed, Number: 3, Gen: 7, Boot: 9, Size: MinSize}
+var testID = Identity{
+	Spool: 0xfeed, Number: 3, Gen: 7, Stream: 0x1234567800000007, Boot: 9, Size: MinSize,
+}
 
 // filled returns a segment with records made of lines, and the offset of each.
 func filled(t testing.TB, records []nib.Record) (g *Segment, offsets []int) {
@@ -47,7 +49,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	records := sample()
 	g, offsets := filled(t, records)
 	for i, want := range records {
-		rec, seq, ok := recordAt(g.b, offsets[i], g.Gen, g.crc)
+		rec, seq, ok := recordAt(g.b, offsets[i], g.crc)
 		if !ok || seq != 100+uint64(i) {
 			t.Fatalf("record %d: got number %d and %v", i, seq, ok)
 		}
@@ -108,7 +110,7 @@ func scanAll(t testing.TB, b []byte, written map[uint64][]byte) (seqs []uint64, 
 func writtenTo(g *Segment, offsets []int) map[uint64][]byte {
 	m := map[uint64][]byte{}
 	for _, at := range offsets {
-		rec, seq, _ := recordAt(g.b, at, g.Gen, g.crc)
+		rec, seq, _ := recordAt(g.b, at, g.crc)
 		m[seq] = bytes.Clone(rec)
 	}
 	return m
@@ -212,7 +214,7 @@ func TestReadyIsNotARecord(t *testing.T) {
 			t.Errorf("negated twice: got %x, want %x", got, w)
 		}
 		word(g.b, at).Store(stored(negated(w)))
-		if _, _, ok := recordAt(g.b, at, g.Gen, g.crc); ok || g.Committed(at) {
+		if _, _, ok := recordAt(g.b, at, g.crc); ok || g.Committed(at) {
 			t.Errorf("the record at %d counts as committed", at)
 		}
 	}

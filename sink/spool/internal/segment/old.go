@@ -23,12 +23,14 @@ func (g *Old) NeverGiven(seq, missing uint64) uint64 {
 type Old struct {
 	Identity
 	Start
-	End     uint64 // number after its last record
-	Used    int    // offset after that record, if more records may follow there, otherwise 0
-	Sure    uint64 // all lower numbers were used; those up to End are unknown, since they could not be read when it was the last segment
-	Copied  bool   // a copy of the segment exists
-	Damaged bool   // numbers up to End are in a segment that is gone
-	Whole   bool   // every number had a record: a missing one is damaged
+	End     uint64   // number after its last record
+	Used    int      // offset after that record, if more records may follow there, otherwise 0
+	Sure    uint64   // all lower numbers were used; those up to End could not be read
+	Copied  bool     // a copy of the segment exists
+	Damaged bool     // numbers up to End are in a segment that is gone
+	Label   uint32   // of its last record, or of the process that made it, if Used is known
+	Streams []uint64 // of the processes that continued it; 0 where it is lost
+	Whole   bool     // every number had a record: a missing one is damaged
 }
 
 // Complete copies the records of kept, the copy of the segment, into b where
@@ -41,7 +43,7 @@ func (g *Old) Complete(b, kept []byte) []byte {
 			return b
 		}
 		at := sc.At - Align(len(rec))
-		if _, _, ok := recordAt(b, at, g.Gen, g.Seed()); !ok {
+		if _, _, ok := recordAt(b, at, g.Seed()); !ok {
 			copy(b[at:], rec)
 		}
 	}
@@ -112,29 +114,31 @@ func (g *Old) LinesIn(b []byte, end uint64) (lines []Line, harmed bool) {
 	}
 }
 
-// RunToEnd follows the records up to the zeros after the last one.
-func (g *Old) RunToEnd(f io.ReaderAt) (next uint64, used int, ok bool) {
+// RunToEnd follows the records up to the zeros after the last one, and returns
+// the label of that record.
+func (g *Old) RunToEnd(f io.ReaderAt) (next uint64, used int, label uint32, ok bool) {
 	buf := make([]byte, Window)
-	seed, next := g.Seed(), g.First
+	seed, label := g.Seed(), labelOf(g.Stream)
+	next = g.First
 	for base := int64(HeaderSize); ; {
 		b, at := buf[:min(Window, g.Size-base)], 0
 		if n, _ := f.ReadAt(b, base); n < len(b) {
-			return 0, 0, false // cut off, or unreadable
+			return 0, 0, 0, false // cut off, or unreadable
 		}
 		for {
-			rec, seq, ok := recordAt(b, at, g.Gen, seed)
+			rec, seq, ok := recordAt(b, at, seed)
 			if !ok || seq != next {
 				break
 			}
-			at, next = at+Align(len(rec)), next+1
+			at, next, label = at+Align(len(rec)), next+1, le.Uint32(rec[24:])
 		}
 		switch {
 		case at < len(b) && stored(word(b, at).Load()) == 0:
-			return next, int(base) + at, isEmpty(f, buf, base+int64(at), g.Size)
+			return next, int(base) + at, label, isEmpty(f, buf, base+int64(at), g.Size)
 		case base+int64(at) == g.Size:
-			return next, int(base) + at, true
+			return next, int(base) + at, label, true
 		case at == 0:
-			return 0, 0, false // a record that is longer than the window, or none
+			return 0, 0, 0, false // a record that is longer than the window, or none
 		}
 		base += int64(at)
 	}

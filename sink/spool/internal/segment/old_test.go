@@ -163,7 +163,7 @@ func TestRunToEnd(t *testing.T) {
 	size := RecordSize(&r, -1)
 	check := func(name string, r io.ReaderAt, next uint64, used int, ok bool) {
 		t.Helper()
-		if n, at, is := old.RunToEnd(r); is != ok || ok && (n != next || at != used) {
+		if n, at, _, is := old.RunToEnd(r); is != ok || ok && (n != next || at != used) {
 			t.Errorf("%s: got number %d at %d and %v, want %d at %d and %v", name, n, at, is, next, used, ok)
 		}
 	}
@@ -222,7 +222,7 @@ func TestRunToEndOfExactWindows(t *testing.T) {
 		}
 		end, want, _ := g.Claimed()
 		old := &Old{Identity: id, Start: g.Start}
-		if next, used, ok := old.RunToEnd(bytes.NewReader(g.b)); next != want || used != end || !ok {
+		if next, used, _, ok := old.RunToEnd(bytes.NewReader(g.b)); next != want || used != end || !ok {
 			t.Errorf("%d: got number %d at %d and %v, want %d at %d", sizes, next, used, ok, want, end)
 		}
 	}
@@ -234,7 +234,7 @@ func TestRunToEndOfExactWindows(t *testing.T) {
 	at, seq, _ := g.Reserve(RecordSize(&r, -1))
 	g.Write(at, RecordSize(&r, -1), seq, &r, -1)
 	old := &Old{Identity: id, Start: g.Start}
-	if _, _, ok := old.RunToEnd(bytes.NewReader(g.b)); ok {
+	if _, _, _, ok := old.RunToEnd(bytes.NewReader(g.b)); ok {
 		t.Error("a record that is longer than the window was read")
 	}
 }

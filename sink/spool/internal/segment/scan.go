@@ -8,7 +8,6 @@ import "bytes"
 // which are missing. It changes nothing.
 type Scanner struct {
 	b     []byte // the existing part of the segment
-	gen   uint32
 	seed  uint32
 	At    int    // offset at which the next record should be
 	Want  uint64 // number of the next record
@@ -26,7 +25,7 @@ var zeros [512]byte
 // NewScanner begins at the first record.
 func NewScanner(b []byte, id Identity, first uint64) *Scanner {
 	room := uint64(max(len(b)-HeaderSize, 0) / RecordHead)
-	return &Scanner{b: b, gen: id.Gen, seed: id.Seed(), At: HeaderSize, Want: first, limit: first + room}
+	return &Scanner{b: b, seed: id.Seed(), At: HeaderSize, Want: first, limit: first + room}
 }
 
 // Next returns the next record and the gap before it. At the end ok is false,
@@ -35,12 +34,12 @@ func NewScanner(b []byte, id Identity, first uint64) *Scanner {
 //
 // A marked claim is skipped, and so are zeros. After anything else Next
 // searches for the next record at each multiple of 8, and trusts no length: a
-// record is recognized by its generation, its number and a checksum that is
-// different for each segment.
+// record is recognized by its number and a checksum that is different for each
+// segment.
 func (s *Scanner) Next() (rec []byte, g Gap, ok bool) {
 	lost := false // s.At may be inside a record
 	for s.At+RecordHead <= len(s.b) {
-		if rec, seq, ok := recordAt(s.b, s.At, s.gen, s.seed); ok && seq >= s.Want && seq < s.limit {
+		if rec, seq, ok := recordAt(s.b, s.At, s.seed); ok && seq >= s.Want && seq < s.limit {
 			g.numbers = seq - s.Want
 			s.At += Align(len(rec))
 			s.Want = seq + 1

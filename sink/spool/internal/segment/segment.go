@@ -21,9 +21,11 @@ import (
 type Segment struct {
 	Identity
 	Start
-	b        []byte
-	crc      uint32 // seed of the checksums
-	Reported Tally  // the counts that its notice reports
+	b         []byte
+	crc       uint32 // seed of the checksums
+	label     uint32 // of the records
+	Reported  Tally  // the counts that its notice reports
+	Continued bool   // another process made the segment
 
 	free    func()                           // releases b
 	reuse   func(pages []byte, unmap func()) // if not nil, gets b instead of free
@@ -51,7 +53,7 @@ const (
 // New makes a segment of b, which is all zeros, except for the header if it is
 // a file. free releases b; it is nil in memory.
 func New(b []byte, id Identity, free func()) *Segment {
-	g := &Segment{Identity: id, b: b, crc: id.Seed(), free: free}
+	g := &Segment{Identity: id, b: b, crc: id.Seed(), label: labelOf(id.Stream), free: free}
 	if free == nil {
 		PutHeader(b, id)
 	} else {
@@ -105,14 +107,15 @@ func NewWritten(f vfs.File, id Identity, free func(written, deleted vfs.File)) (
 	return g
 }
 
-// ContinueBehind continues an old segment after its last record. No other
-// goroutine can see it yet.
-func (g *Segment) ContinueBehind(old *Old) {
+// ContinueBehind continues an old segment after its last record, with records
+// of a stream. No other goroutine can see it yet.
+func (g *Segment) ContinueBehind(old *Old, stream uint64) error {
 	g.Start = old.Start
 	g.tail.Store(uint64(old.Used/8) | (old.End-old.First)*oneRecord)
 	if g.twin != nil {
 		g.twin.written = old.Used
 	}
+	return old.continueIn(g, stream)
 }
 
 // Retain keeps b until a matching call of Release. A new segment has one
@@ -235,7 +238,7 @@ func (g *Segment) put(at, size int, seq uint64, r *nib.Record, message int) {
 	prefetchLines(g.b, at+aheadBytes, size)
 	b := g.b[at : at+size : at+size]
 	setState(b, 0, uint64(uint32(-int32(size))))
-	setState(b, 0, PutRecord(b, r, message, seq, g.Gen, g.crc))
+	setState(b, 0, PutRecord(b, r, message, seq, g.label, g.crc))
 }
 
 // aheadBytes is how far ahead of a record cache lines are prefetched. They are
@@ -336,7 +339,7 @@ func (g *Segment) Behind(at int) int {
 // segment that ends at or before end. Otherwise its number is 0.
 func (g *Segment) Record(at, end int) (rec []byte, seq uint64, ok bool) {
 	b := g.b[:end] // the bytes after end belong to the writers
-	rec, seq, ok = recordAt(b, at, g.Gen, g.crc)
+	rec, seq, ok = recordAt(b, at, g.crc)
 	prefetchLines(b, at+aheadBytes, len(rec))
 	return rec, seq, ok
 }

@@ -114,7 +114,10 @@ func TestContinueBehind(t *testing.T) {
 	noError(t, err)
 	g := NewWritten(f, testID, func(written, _ vfs.File) { noError(t, written.Close()) })
 	copy(g.b, fileOf(t, m))
-	g.ContinueBehind(&Old{Identity: testID, Start: Start{First: 100}, End: next, Used: end})
+	old := &Old{Identity: testID, Start: Start{First: 100}, End: next, Used: end}
+	if err := g.ContinueBehind(old, 5); err != nil {
+		t.Fatal(err)
+	}
 	if g.twin.written != end {
 		t.Errorf("got %d bytes that count as written, want %d", g.twin.written, end)
 	}

@@ -44,7 +44,7 @@ func (t *twin) write(g *Segment, at, size int, seq uint64, r *nib.Record, messag
 	b := g.b[at : at+size : at+size]
 	w := word(b, 0)
 	w.Store(stored(uint64(uint32(-int32(size)))))
-	w.Store(stored(negated(PutRecord(b, r, message, seq, g.Gen, g.crc))))
+	w.Store(stored(negated(PutRecord(b, r, message, seq, g.label, g.crc))))
 
 	t.mu.Lock()
 	defer t.mu.Unlock()

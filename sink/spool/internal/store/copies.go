@@ -34,6 +34,9 @@ func (d *Dir) MakeCopy(g *segment.Segment, from, to int) (f vfs.File, err error)
 	if err == nil {
 		_, err = f.WriteAt(g.Bytes()[:88], 0)
 	}
+	if err == nil && g.Continued {
+		_, err = f.WriteAt(g.Bytes()[segment.StreamsAt:segment.StreamsEnd], segment.StreamsAt)
+	}
 	if err == nil {
 		_, err = f.WriteAt(g.Bytes()[from:to], int64(from))
 	}

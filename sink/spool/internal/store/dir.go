@@ -3,12 +3,13 @@
 package store
 
 import (
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -26,6 +27,8 @@ const (
 	MadeExt    = ".seg.tmp"
 	MadeSuffix = ".tmp"
 	BadExt     = ".bad"
+
+	formerName = "origin" // of a file that v0.1.0 wrote; it has no meaning any more
 )
 
 // A Dir is the directory of a spool, locked.
@@ -34,21 +37,19 @@ type Dir struct {
 	Path string
 	Lock io.Closer
 
-	Spool uint64
-	Gen   uint32
-	Boot  uint64
-	Last  uint64 // highest number of a segment, including quarantined ones
-	Bad   int    // quarantined files
+	Spool  uint64
+	Gen    uint32
+	Stream uint64 // of the records of this process
+	Boot   uint64
+	Last   uint64 // highest number of a segment, including quarantined ones
+	Bad    int    // quarantined files
 
-	strict bool // files of other users are refused
-
+	rules
 	untidy
 
-	Unused   uint64 // count of numbers that the segments after the last used one could have used
-	Unknown  bool   // one of these was quarantined and may have been used
-	unmapped bool   // segments are written, not mapped
-	minFree  int64  // bytes of the volume to keep free
-	Sweeper  *sweeper
+	Unused  uint64 // count of numbers that the segments after the last used one could have used
+	Unknown bool   // one of these was quarantined and may have been used
+	Sweeper *sweeper
 
 	mu      sync.Mutex
 	owned   map[uint64]bool // segments whose copies the copier owns, and whether they are removed
@@ -57,19 +58,29 @@ type Dir struct {
 	spareList
 }
 
+// rules say how a process uses a directory.
+type rules struct {
+	strict   bool  // files of other users are refused
+	unmapped bool  // segments are written, not mapped
+	minFree  int64 // bytes of the volume to keep free
+}
+
 // An untidy is the work of Tidy.
 type untidy struct {
-	unfinished []string // files that a dead process was making
+	unfinished []string // files that a dead process was making, or that are not used any more
 	damaged    []string // files to be quarantined
 	empty      []uint64 // segments that were never used
-	strays     []uint64 // the spools of segments that do not belong to this one
 }
 
 // OpenDir locks the directory for this process, creates it if necessary, and
 // returns its segments, oldest first.
 func OpenDir(path string, o *Options) (d *Dir, old []segment.Old, err error) {
 	fsys := o.FS
-	d = &Dir{FS: fsys, Path: path, Boot: o.Boot, minFree: o.MinFree, owned: map[uint64]bool{}, Sweeper: newSweeper(), strict: true}
+	d = &Dir{
+		FS: fsys, Path: path, Stream: NewID(), Boot: o.Boot,
+		rules: rules{strict: true, minFree: o.MinFree},
+		owned: map[uint64]bool{}, Sweeper: newSweeper(),
+	}
 	if err := fsys.MkdirAll(path, 0o700); err != nil {
 		return nil, nil, err
 	}
@@ -94,7 +105,7 @@ func OpenDir(path string, o *Options) (d *Dir, old []segment.Old, err error) {
 		old, err = d.List()
 	}
 	if err != nil {
-		_ = d.Lock.Close() // nothing was written
+		_ = d.Unlock() // nothing was written
 		return nil, nil, err
 	}
 	return d, old, nil
@@ -161,19 +172,7 @@ func (d *Dir) List() (old []segment.Old, err error) {
 	if err != nil {
 		return nil, err
 	}
-	files := d.sortNames(names)
-	if old, err = d.listOf(files); err != nil || len(d.strays) == 0 {
-		return old, err
-	}
-	// There are segments of several spools. The lowest number decided which to
-	// quarantine, but the file origin is more reliable.
-	o, err := d.OwnOrigin()
-	if err != nil || o.Spool == d.Spool || !slices.Contains(d.strays, o.Spool) {
-		return old, err
-	}
-	d.Spool, d.Gen, d.Unused, d.Unknown = o.Spool, 0, 0, false
-	d.damaged, d.empty = nil, nil
-	return d.listOf(files)
+	return d.listOf(d.sortNames(names))
 }
 
 // listOf is List for the files of the directory.
@@ -200,7 +199,7 @@ func (d *Dir) listOf(files map[uint64]found) (old []segment.Old, err error) {
 	}
 	d.Gen++
 	if d.Spool == 0 {
-		d.Spool, d.Unused = NewSpoolID(), 0
+		d.Spool, d.Unused = NewID(), 0
 	}
 	return old, nil
 }
@@ -213,6 +212,8 @@ func (d *Dir) sortNames(names []string) map[uint64]found {
 		number, ext, isNumber := cutNumber(name)
 		switch {
 		case isNumber && (ext == MadeExt || ext == CopyExt+MadeSuffix):
+			d.unfinished = append(d.unfinished, name)
+		case name == formerName:
 			d.unfinished = append(d.unfinished, name)
 		case isNumber && (ext == SegmentExt || ext == CopyExt):
 			f := files[number]
@@ -238,11 +239,7 @@ func (d *Dir) lookAt(number uint64, exists, kept bool) (g segment.Old, used, ok 
 		if err != nil || g.Number != number {
 			return false
 		}
-		if d.Spool == 0 || g.Spool == d.Spool {
-			return true
-		}
-		d.strays = append(d.strays, g.Spool)
-		return false
+		return d.Spool == 0 || g.Spool == d.Spool
 	}
 	var unread error
 	if exists {
@@ -316,7 +313,7 @@ func readHead(f vfs.File, name string) (g segment.Old, used bool, err error) {
 	if err != nil {
 		return g, false, fmt.Errorf("%s: %w", name, err)
 	}
-	g.Identity = id
+	g.Identity, g.Streams = id, id.ReadStreams(b)
 	if g.Start, used = segment.ReadStart(b, id.Seed()); used {
 		return g, true, nil
 	}
@@ -376,7 +373,14 @@ func IsSegmentName(name string) bool {
 	return ok
 }
 
-func NewSpoolID() uint64 { return rand.Uint64() | 1 }
+// NewID draws the id of a spool, or a stream.
+func NewID() (id uint64) {
+	for b := make([]byte, 8); id == 0; {
+		_, _ = rand.Read(b) // never fails
+		id = binary.LittleEndian.Uint64(b)
+	}
+	return id
+}
 
 // Unlock releases the lock of the directory.
 func (d *Dir) Unlock() error { return d.Lock.Close() }

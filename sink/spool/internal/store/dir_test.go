@@ -58,7 +58,7 @@ func put(t *testing.T, d *Dir, number, first uint64, records int) segment.Identi
 func reopened(t *testing.T, d *Dir, old *segment.Old) *segment.Segment {
 	t.Helper()
 	var ok bool
-	if _, old.End, old.Used, ok = d.QuickEnd(old); !ok {
+	if _, old.End, old.Used, old.Label, ok = d.QuickEnd(old); !ok {
 		t.Fatal("the end of the segment is not found")
 	}
 	old.Sure = old.End
@@ -303,19 +303,18 @@ func TestUnknownKindIsNotDamage(t *testing.T) {
 // TestForeignFilesAreRefused gives the directory or one of its files to another
 // user, who may change it at any time.
 func TestForeignFilesAreRefused(t *testing.T) {
-	for _, name := range []string{"", "lock", SegmentName(1), CopyName(2), "c" + CursorExt, OriginName} {
+	for _, name := range []string{"", "lock", SegmentName(1), CopyName(2), "c" + CursorExt} {
 		m := vfstest.NewMem(nil)
 		d, _ := opened(t, m, 1)
 		put(t, d, 1, 1, 1)
 		put(t, d, 2, 2, 1)
 		noError(t, m.Rename(d.Name(SegmentName(2)), d.Name(CopyName(2))), d.Unlock())
-		touch(t, m, "c"+CursorExt, OriginName)
+		touch(t, m, "c"+CursorExt)
 		m.Chown(d.Name(name), os.Geteuid()+1)
 		d, _, err := OpenDir(memPath, &Options{FS: m, Boot: 1})
 		if err == nil {
 			_, _, _, err = OpenCursor(d, "c")
-			_, _, _, e := d.WhichID(&Options{})
-			err = errors.Join(err, e, d.Unlock())
+			err = errors.Join(err, d.Unlock())
 		}
 		if n := m.Opened(); !errors.Is(err, ErrUnsafe) || n > 1 || n == 1 && name == "c"+CursorExt {
 			t.Errorf("%q: got %v and %d open files, want %v", name, err, n, ErrUnsafe)

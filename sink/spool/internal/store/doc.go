@@ -5,8 +5,7 @@
 //
 // [OpenDir] locks a directory for this process and finds the segments that
 // earlier ones have left. A [Dir] makes, reopens, reads and deletes segments
-// and their copies, and maintains the file origin, by which a copy of a
-// directory is recognized. A [Cursor] is the file with the progress of one
+// and their copies. A [Cursor] is the file with the progress of one
 // destination. A [Home] is a directory that several processes share; each of
 // them has a slot in it, which is a directory like any other. A [Sweeper] frees
 // the memory and the disk space of deleted files in small parts.

@@ -65,7 +65,7 @@ func (d *Dir) Make(number uint64, size, minFree int64) (g *segment.Segment, f vf
 	if err := d.Held(); err != nil {
 		return nil, nil, err
 	}
-	id := segment.Identity{Spool: d.Spool, Number: number, Gen: d.Gen, Boot: d.Boot, Size: size}
+	id := d.identity(number, size)
 	made := d.Name(SegmentName(number) + MadeSuffix)
 	_ = d.FS.Remove(made) // the new file must be all zeros
 	f, err = d.FS.Open(made, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -92,6 +92,13 @@ func (d *Dir) Make(number uint64, size, minFree int64) (g *segment.Segment, f vf
 		copy(g.Bytes(), head)
 	}
 	return g, f, nil
+}
+
+// identity returns the identity of a segment of this process.
+func (d *Dir) identity(number uint64, size int64) segment.Identity {
+	return segment.Identity{
+		Spool: d.Spool, Number: number, Gen: d.Gen, Stream: d.Stream, Boot: d.Boot, Size: size,
+	}
 }
 
 // leaveRoom returns an error if less than minFree bytes would be free after a
@@ -158,7 +165,8 @@ func (d *Dir) closeMapped(g *segment.Segment, f vfs.File) {
 var ErrNotWhole = errors.New("the segment file was truncated")
 
 // Reopen makes an old segment one of this process, which continues after its
-// last record. finish must be called before anything in it may be delivered.
+// last record in the stream of this process. finish must be called before
+// anything in it may be delivered.
 func (d *Dir) Reopen(old *segment.Old) (g *segment.Segment, finish func() error, err error) {
 	if err := d.Held(); err != nil {
 		return nil, nil, err
@@ -186,7 +194,11 @@ func (d *Dir) Reopen(old *segment.Old) (g *segment.Segment, finish func() error,
 		_ = f.Close() // nothing was written
 		return nil, nil, err
 	}
-	g.ContinueBehind(old)
+	if err := g.ContinueBehind(old, d.Stream); err != nil {
+		d.closeMapped(g, f)
+		g.Done(nil)
+		return nil, nil, err
+	}
 	if !g.IsWritten() {
 		segment.AdviseRandom(g.Bytes())
 	}

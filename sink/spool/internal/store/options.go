@@ -23,8 +23,6 @@ type Options struct {
 	Written bool  // write segments instead of mapping them
 	MinFree int64 // bytes of the volume to keep free
 
-	Volume  Volume
-	Boot    uint64                   // a label of the current boot
-	Host    uint64                   // a label of the machine and its name
-	Mounted func(device uint64) bool // reports whether a device has a mounted file system
+	Volume Volume
+	Boot   uint64 // a label of the current boot
 }

@@ -35,7 +35,7 @@ func TestQuickEnd(t *testing.T) {
 		noError(t, d.Unlock())
 		d, old := opened(t, m, c.now)
 		old[0].Copied = c.copied
-		head, next, used, ok := d.QuickEnd(&old[0])
+		head, next, used, _, ok := d.QuickEnd(&old[0])
 		if ok != c.ok || ok && (next != 10+records || used != segment.HeaderSize+records*56 || !old[0].HasNotice(head)) {
 			t.Errorf("%s: got number %d at %d and %v, want %d and %v", c.name, next, used, ok, 10+records, c.ok)
 		}
@@ -56,7 +56,7 @@ func TestQuickEndNeedsAWholeFile(t *testing.T) {
 	d, old := opened(t, m, 1)
 	fails := func(name string) {
 		t.Helper()
-		if head, _, _, ok := d.QuickEnd(&old[0]); ok {
+		if head, _, _, _, ok := d.QuickEnd(&old[0]); ok {
 			t.Errorf("%s: the end was found, in %d bytes", name, len(head))
 		}
 	}

@@ -301,7 +301,7 @@ func (d *Dir) remake(x *spare, number uint64, size int64, rest func()) (*segment
 	if err != nil || !ok {
 		return nil, err
 	}
-	id := segment.Identity{Spool: d.Spool, Number: number, Gen: d.Gen, Boot: d.Boot, Size: size}
+	id := d.identity(number, size)
 	g, err := segment.Renew(x.pages, x.unmap, id, d.freeMapped)
 	if err != nil {
 		return nil, err

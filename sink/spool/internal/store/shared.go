@@ -120,7 +120,8 @@ func (h *Home) Slots() (paths, empty []string, err error) {
 
 // isKept reports whether to keep a file in a slot without segments.
 func isKept(name string) bool {
-	return name != "lock" && name != OriginName && !strings.HasSuffix(name, CursorExt) && !strings.HasSuffix(name, MadeSuffix)
+	return name != "lock" && name != formerName &&
+		!strings.HasSuffix(name, CursorExt) && !strings.HasSuffix(name, MadeSuffix)
 }
 
 // RemoveEmpty deletes an empty slot, unless a process has it locked.

@@ -65,7 +65,7 @@ func TestSlots(t *testing.T) {
 		{"a stray file in the home", []string{"notes"}, nil, nil},
 		{"the slot of this process", []string{inSlot(1, SegmentName(1))}, nil, nil},
 		{"segments in a slot", []string{inSlot(2, SegmentName(1))}, []string{slot(2)}, nil},
-		{"an empty slot", []string{inSlot(2, "lock"), inSlot(2, OriginName), inSlot(2, "c"+CursorExt), inSlot(2, SegmentName(1)+MadeSuffix)}, nil, []string{slot(2)}},
+		{"an empty slot", []string{inSlot(2, "lock"), inSlot(2, formerName), inSlot(2, "c"+CursorExt), inSlot(2, SegmentName(1)+MadeSuffix)}, nil, []string{slot(2)}},
 		{"rejected lines in a slot", []string{inSlot(2, "c.rejected"), inSlot(2, "lock")}, nil, nil},
 		{"a quarantined segment in a slot", []string{inSlot(2, SegmentName(1)+BadExt)}, nil, nil},
 		{"no slots", []string{"slot-2/lock", "slot-0000/lock", "slot-00002/lock", "slot--001/lock", "other/lock", "Slot-0002/lock"}, nil, nil},
@@ -165,11 +165,11 @@ func TestRetire(t *testing.T) {
 		files []string
 		left  []string // nil: the directory is gone
 	}{
-		{"empty slot", false, []string{OriginName, "c" + CursorExt, SegmentName(2) + MadeSuffix}, nil},
-		{"segment in the slot", false, []string{SegmentName(1), OriginName, "c" + CursorExt}, []string{SegmentName(1), "c" + CursorExt, "lock", OriginName}},
-		{"rejected lines in the slot", false, []string{"c.rejected", OriginName}, []string{"c.rejected", "lock"}},
-		{"home", true, []string{OriginName, "c" + CursorExt}, []string{}},
-		{"rejected lines in the home", true, []string{"c.rejected", OriginName}, []string{"c.rejected"}},
+		{"empty slot", false, []string{formerName, "c" + CursorExt, SegmentName(2) + MadeSuffix}, nil},
+		{"segment in the slot", false, []string{SegmentName(1), formerName, "c" + CursorExt}, []string{SegmentName(1), "c" + CursorExt, "lock", formerName}},
+		{"rejected lines in the slot", false, []string{"c.rejected", formerName}, []string{"c.rejected", "lock"}},
+		{"home", true, []string{formerName, "c" + CursorExt}, []string{}},
+		{"rejected lines in the home", true, []string{"c.rejected", formerName}, []string{"c.rejected"}},
 	} {
 		m := vfstest.NewMem(nil)
 		d, _ := opened(t, m, 1)
@@ -187,13 +187,13 @@ func TestRetire(t *testing.T) {
 // any other file, so that a later call deletes the rest.
 func TestRetireFails(t *testing.T) {
 	for _, f := range []vfstest.Fault{
-		{Op: vfstest.OpReadDir}, {Op: vfstest.OpRemove, Path: OriginName}, {Op: vfstest.OpRemove, Path: "c" + CursorExt},
+		{Op: vfstest.OpReadDir}, {Op: vfstest.OpRemove, Path: formerName}, {Op: vfstest.OpRemove, Path: "c" + CursorExt},
 		{Op: vfstest.OpRemove, Path: "lock"}, {Op: vfstest.OpRemove, Path: "spool"},
 	} {
 		for _, missing := range []bool{false, true} {
 			m := vfstest.NewMem(nil)
 			d, _ := opened(t, m, 1)
-			touch(t, m, OriginName, "c"+CursorExt)
+			touch(t, m, formerName, "c"+CursorExt)
 			want := error(syscall.EIO)
 			if f.Err = want; missing {
 				f.Err, want = fs.ErrNotExist, nil
@@ -221,7 +221,7 @@ func TestRetireFails(t *testing.T) {
 // TestRemoveEmpty deletes an empty slot, unless a process has it, or it is gone
 // or cannot be locked.
 func TestRemoveEmpty(t *testing.T) {
-	m, h := homeWith(t, inSlot(2, "lock"), inSlot(2, OriginName))
+	m, h := homeWith(t, inSlot(2, "lock"), inSlot(2, formerName))
 	path := filepath.Join(memPath, SlotName(2))
 	d, _, err := OpenDir(path, &Options{FS: m, Boot: 1})
 	noError(t, err, h.RemoveEmpty(path))

@@ -30,13 +30,6 @@ var local = map[uint32]bool{
 	0x24051905: true, // UBIFS
 }
 
-// withSnapshots lists the file systems whose snapshots are mounted next to
-// them, with files of the same inodes.
-var withSnapshots = map[uint32]bool{
-	0x9123683e: true, // Btrfs
-	0x2fc12fc1: true, // ZFS
-}
-
 // VolumeOf describes the volume of a directory.
 func VolumeOf(dir string) Volume {
 	var st syscall.Statfs_t
@@ -44,13 +37,9 @@ func VolumeOf(dir string) Volume {
 		return Volume{}
 	}
 	kind := uint32(st.Type)
-	v := Volume{
+	return Volume{
 		Size:   int64(st.Blocks) * int64(st.Bsize),
 		Memory: kind == magicTmpfs || kind == magicRamfs,
 		Remote: !local[kind],
 	}
-	if withSnapshots[kind] {
-		v.ID = uint64(uint32(st.Fsid.X__val[0]))<<32 | uint64(uint32(st.Fsid.X__val[1]))
-	}
-	return v
 }

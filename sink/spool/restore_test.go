@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/store"
+)
+
+// A once is a destination that drops a record whose identity it has seen, as
+// Elasticsearch and Kafka do.
+type once struct {
+	mu    sync.Mutex
+	seen  map[store.Position]bool
+	lines map[string]int
+	down  bool
+}
+
+func (d *once) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.down {
+		return delivery.Result{}, errDown
+	}
+	for _, r := range batch {
+		id := store.Position{Spool: r.Spool, Seq: r.Seq}
+		if !d.seen[id] {
+			d.lines[string(r.Line)]++
+		}
+		d.seen[id] = true
+	}
+	return delivery.Result{Accepted: len(batch)}, nil
+}
+
+// check requires that each of the first lines has arrived, once or, if twice is
+// true, more often.
+func (d *once) check(t *testing.T, lines int, twice bool) {
+	t.Helper()
+	for n := range lines {
+		line := string(record(nib.LevelInfo, n, 200).Line)
+		if got := d.lines[line]; got != 1 && !(twice && got > 1) {
+			t.Errorf("line %d arrived %d times, want once", n, got)
+			return
+		}
+		delete(d.lines, line)
+	}
+	if len(d.lines) > 0 {
+		t.Errorf("got %q as well", slices.Collect(maps.Keys(d.lines)))
+	}
+}
+
+// A copying is a way of copying a directory into another one.
+type copying struct {
+	name string
+	copy func(t testing.TB, from, to string)
+}
+
+// copyings returns the ways that this machine has.
+func copyings() (all []copying) {
+	all = append(all, copying{"rewritten files", func(t testing.TB, from, to string) {
+		must(t, filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // a process has the directory open
+			}
+			must(t, err)
+			rel, err := filepath.Rel(from, path)
+			must(t, err)
+			if e.IsDir() {
+				return os.MkdirAll(filepath.Join(to, rel), 0o700)
+			}
+			b, err := os.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			must(t, err)
+			return os.WriteFile(filepath.Join(to, rel), b, 0o600)
+		}))
+	}})
+	for _, c := range []struct{ name, script string }{
+		{"cp", `mkdir -p "$2" && cp -aT "$1" "$2"`},
+		{"cp with holes", `mkdir -p "$2" && cp -aT --sparse=always "$1" "$2"`},
+		{"tar", `mkdir -p "$2" && tar -C "$1" -cf - . | tar -C "$2" -xf -`},
+		{"rsync", `rsync -aS "$1/" "$2/"`},
+		{"rsync in place", `rsync -a --inplace --delete "$1/" "$2/"`},
+	} {
+		var tool string
+		if _, err := fmt.Sscan(c.name, &tool); err != nil {
+			panic(err)
+		}
+		if _, err := exec.LookPath(tool); err != nil {
+			continue
+		}
+		all = append(all, copying{c.name, func(t testing.TB, from, to string) {
+			out, err := exec.Command("sh", "-ec", c.script, "sh", from, to).CombinedOutput()
+			if err != nil {
+				t.Skipf("%s: %v: %s", c.name, err, out) // a tool with other options
+			}
+		}})
+	}
+	return all
+}
+
+// A restoring is one way through TestRestoredSpoolLosesNoLine.
+type restoring struct {
+	copying
+	over, shared, pending, live, reboot bool
+}
+
+func (r restoring) String() string {
+	return fmt.Sprintf("%s,over=%v,shared=%v,pending=%v,live=%v,reboot=%v", r.name, r.over, r.shared, r.pending, r.live, r.reboot)
+}
+
+// TestRestoredSpoolLosesNoLine logs, makes a backup of the directory, logs
+// more, restores the backup, and logs again, twice. The destination drops each
+// record whose identity it has seen, and still has each line once. The backup
+// is made while the process runs or after it, with lines that wait or without,
+// and restored over the directory or in its place.
+func TestRestoredSpoolLosesNoLine(t *testing.T) {
+	var all []restoring
+	for _, way := range copyings() {
+		for bits := range 1 << 5 {
+			is := func(n int) bool { return bits>>n&1 == 1 }
+			all = append(all, restoring{way, is(0), is(1), is(2), is(3), is(4)})
+		}
+	}
+	for _, r := range all {
+		t.Run(r.String(), func(t *testing.T) { r.run(t) })
+	}
+}
+
+func (r *restoring) run(t *testing.T) {
+	const lines = 100 // of each process
+	dir, backup := filepath.Join(t.TempDir(), "spool"), filepath.Join(t.TempDir(), "backup")
+	d, n, boot := &once{seen: map[store.Position]bool{}, lines: map[string]int{}}, 0, uint64(1)
+	c := Config{Shared: r.shared, SegmentSize: 64 << 10, tick: time.Microsecond, poll: time.Millisecond, OnError: func(error) {}}
+	process := func(meanwhile func()) {
+		c.boot = boot
+		if d.down {
+			c.Drain = 1
+		} else {
+			c.Drain = eventTimeout
+		}
+		s := open(t, dir, d, c)
+		for range lines {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+			n++
+		}
+		if !d.down {
+			must(t, s.Flush(context.Background()))
+		}
+		meanwhile()
+		if err := s.Close(); !d.down {
+			must(t, err)
+		}
+		<-s.done
+	}
+	save := func() { r.copy(t, dir, backup) }
+	d.down = r.pending
+	if process(func() {
+		if r.live {
+			save()
+		}
+	}); !r.live {
+		save()
+	}
+	d.down = false
+	process(func() {})
+	for range 2 {
+		if !r.over {
+			must(t, os.RemoveAll(dir))
+		}
+		r.copy(t, backup, dir)
+		if r.reboot {
+			boot++
+		}
+		process(func() {})
+	}
+	d.check(t, n, r.over && r.reboot) // a copy may be newer than its segment
+}
