@@ -4,6 +4,7 @@ package kafka
 
 import (
 	"context"
+	"time"
 
 	"github.com/nib-log/nib"
 )
@@ -44,6 +45,29 @@ func (d *Destination) ready(ctx context.Context) error {
 	}
 	d.stale = false
 	return nil
+}
+
+// serve begins with records of another spool, in the partition of the one
+// before. They are sent by a producer of their own, which the mark has before
+// that: a mark of another spool means that none of them was sent.
+func serve(ctx context.Context, d *Destination, spool uint64) {
+	before := d.spool
+	d.spool = spool
+	if before == 0 {
+		return
+	}
+	d.homeSpool, d.home = spool, d.homeLane(before).partition
+	d.spread, d.highest = d.c.Partitioning != PartitioningPerSpool, 0
+	d.fence, d.unstored = true, true // a transaction begins with a mark, too
+	if d.c.TransactionalID != "" {
+		return
+	}
+	d.shared, d.senders = noProducer, senders{current: noProducer, previous: -1}
+	for _, l := range d.lanes {
+		l.await(ctx) // only of records that the caller has given up
+		l.queue, l.spare = nil, nil
+		l.known, l.adopted, l.taken = false, false, time.Time{}
+	}
 }
 
 // forget ends the lanes. Records in flight are sent again.

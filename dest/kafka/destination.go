@@ -24,8 +24,9 @@ import (
 // Resume must not be called concurrently; Ping, Stats and Close may be called
 // at any time.
 //
-// A Destination serves one spool: its state of a spool's progress is discarded
-// when it gets records of another one.
+// A Destination serves one spool at a time, which is all records of a process
+// with the same Spool. When it gets records of another one, it discards its
+// state of the one before, and begins as another producer.
 type Destination struct {
 	c          Config
 	brokers    []string
@@ -325,8 +326,8 @@ func (d *Destination) try(ctx context.Context, batch []nib.Record) error {
 	if err := d.ready(ctx); err != nil {
 		return err
 	}
-	if spool := batch[0].Spool; spool != 0 {
-		d.spool = spool
+	if spool := batch[0].Spool; spool != 0 && spool != d.spool {
+		serve(ctx, d, spool)
 	}
 	d.assign(batch)
 	err := d.send(ctx, batch)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,8 +23,55 @@ type cursor struct {
 	mark    []byte
 }
 
-// A life is a process with a spool that has the records up to last.
+// A history is the spools of the processes with a directory, and the last
+// record that each of them has accepted.
+type history []struct{ spool, last uint64 }
+
+// batch returns records from first to last, at most, of one spool.
+func (h history) batch(first, last uint64) []nib.Record {
+	for _, p := range h {
+		if first <= p.last {
+			return records(p.spool, first, min(last, p.last))
+		}
+	}
+	return nil
+}
+
+func (h history) last() uint64 {
+	if len(h) == 0 {
+		return 0
+	}
+	return h[len(h)-1].last
+}
+
+// A backup is what was saved of a directory, and the records that were waiting
+// in a backup when it was restored.
+type backup struct {
+	cursor
+	history
+	waiting map[string]bool
+}
+
+// saveOrRestore does one of these, or nothing.
+func (b *backup) saveOrRestore(rng *rand.Rand, h history, stored *cursor) history {
+	switch rng.IntN(3) {
+	case 0:
+		b.cursor, b.history = *stored, slices.Clone(h)
+	case 1:
+		if b.history == nil {
+			return h
+		}
+		h, *stored = slices.Clone(b.history), b.cursor
+		for n := stored.settled + 1; n <= h.last(); n++ {
+			b.waiting[nameOf(&h.batch(n, n)[0])] = true
+		}
+	}
+	return h
+}
+
+// A life is a process with the directory of a spool.
 type life struct {
+	history
 	t      testing.TB
 	d      *Destination
 	rng    *rand.Rand
@@ -36,7 +84,8 @@ func (p *life) run(opened, last uint64, steps int) {
 	now := *p.stored
 	window := uint64(5 + p.rng.IntN(60))
 	for now.settled < opened {
-		n, err := p.d.Resume(p.t.Context(), p.stored.mark, records(7, now.settled+1, min(now.settled+window, opened)))
+		batch := p.batch(now.settled+1, min(now.settled+window, opened))
+		n, err := p.d.Resume(p.t.Context(), p.stored.mark, batch)
 		if err != nil {
 			if steps--; steps < 0 {
 				return
@@ -58,7 +107,8 @@ func (p *life) run(opened, last uint64, steps int) {
 		if dies {
 			time.AfterFunc(time.Duration(p.rng.IntN(2000))*time.Microsecond, cancel)
 		}
-		res, _ := p.d.Deliver(ctx, records(7, now.settled+1, min(now.settled+window, last)))
+		batch := p.batch(now.settled+1, min(now.settled+window, last))
+		res, _ := p.d.Deliver(ctx, batch)
 		cancel()
 		if len(res.Rejected) > 0 {
 			p.t.Fatalf("rejected: %v", res.Rejected)
@@ -74,6 +124,29 @@ func (p *life) run(opened, last uint64, steps int) {
 	}
 }
 
+// nameOf returns the identity of a record as in its headers.
+func nameOf(r *nib.Record) string { return fmt.Sprintf("%016x %d", r.Spool, r.Seq) }
+
+// check requires that the topic has each record once, or more often if it was
+// waiting in a backup.
+func (h history) check(t *testing.T, c *kfake.Cluster, waiting map[string]bool) {
+	t.Helper()
+	got := map[string]int{}
+	for _, m := range read(t, c, logs) {
+		got[m.Headers["spool"]+" "+m.Headers["seq"]]++
+	}
+	for n, all := uint64(1), h.last(); n <= all; n++ {
+		if name := nameOf(&h.batch(n, n)[0]); got[name] == 0 {
+			t.Errorf("record %s is lost", name)
+		}
+	}
+	for name, n := range got {
+		if n > 1 && !waiting[name] {
+			t.Errorf("record %s is there %d times", name, n)
+		}
+	}
+}
+
 // tens is a key that ten records share.
 func tens(r *nib.Record) []byte {
 	if r.Seq%50 < 10 {
@@ -85,7 +158,9 @@ func tens(r *nib.Record) []byte {
 // Processes with any partitioning use a spool one after the other. Each dies at
 // any point, and some of them find partitions that accept nothing, or accept
 // records without a response. The last process delivers the rest: each record
-// is there once.
+// is there once. The same with directories that are restored from a backup
+// between two processes: then the records that were waiting in the backup may
+// be there more often, and no other.
 func TestPartitioningChanges(t *testing.T) {
 	seeds := uint64(100)
 	if testing.Short() {
@@ -98,8 +173,10 @@ func TestPartitioningChanges(t *testing.T) {
 			rng := rand.New(rand.NewPCG(from+n, 45))
 			c := start(t, 5)
 			same := rng.IntN(3) // mostly one partitioning for all
-			stored := cursor{}
-			var opened, last uint64
+			stored, saved := cursor{}, backup{waiting: map[string]bool{}}
+			restores := rng.IntN(2) == 0
+			var h history
+			var opened uint64
 			for n := 2 + rng.IntN(6); n >= 0; n-- {
 				conf := modes[same]
 				if rng.IntN(3) == 0 {
@@ -113,20 +190,25 @@ func TestPartitioningChanges(t *testing.T) {
 						Err: []*kerr.Error{kerr.NotLeaderForPartition, kerr.NotEnoughReplicasAfterAppend, kerr.RequestTimedOut}[rng.IntN(3)],
 					}).Remove
 				}
-				opened, last = last, last+uint64(rng.IntN(200))
+				if restores {
+					h = saved.saveOrRestore(rng, h, &stored)
+				}
+				opened = h.last()
+				last := opened + uint64(rng.IntN(200))
+				h = append(h, struct{ spool, last uint64 }{rng.Uint64() | 1, last})
 				steps := 1 + rng.IntN(8)
 				if n == 0 {
 					heal()
 					steps, conf.DeliverTimeout = 10000, time.Minute
 				}
-				p := life{t, dial(t, c, conf), rng, &stored}
+				p := life{h, t, dial(t, c, conf), rng, &stored}
 				p.run(opened, last, steps)
 				_ = p.d.Close()
 				heal()
 			}
-			wantSpool(t, c, 7, last, false)
-			if stored.settled != last {
-				t.Errorf("settled: got %d records, want %d", stored.settled, last)
+			h.check(t, c, saved.waiting)
+			if stored.settled != h.last() {
+				t.Errorf("settled: got %d records, want %d", stored.settled, h.last())
 			}
 		})
 		if t.Failed() {
