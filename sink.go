@@ -32,7 +32,7 @@ type Record struct {
 	Line    []byte  // one complete JSON object and its newline
 
 	// Spool and Seq identify the record permanently once a spool has accepted
-	// it; 0 before.
+	// it; 0 before. Spool is a random number of the process that accepted it.
 	Spool, Seq uint64
 }
 

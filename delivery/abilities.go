@@ -68,6 +68,16 @@ type Overlapper interface {
 	Overlap()
 }
 
+// A Starter knows which records are new. Before it accepts records, a spool
+// calls Start with the Spool that they will have: a random number, which is the
+// number of no other record anywhere. If such a record seems to be there when
+// it is delivered for the first time, then it is another one, and accepting it
+// would lose the record. Start may be called during Deliver, with records of
+// another spool.
+type Starter interface {
+	Start(spool uint64)
+}
+
 // A Forker makes another destination of the same kind and configuration. The
 // progress that a destination stores belongs to one spool, so a spool that
 // several processes share delivers the records of dead processes to

@@ -19,7 +19,8 @@
 //
 // Everything else is an optional ability, declared here as an interface:
 // [Flusher], io.Closer, [Pinger], [Resumer], [MarkSyncer], [Batcher],
-// [Overlapper] and [Forker]. The spool checks for them once, when it is opened.
+// [Overlapper], [Starter] and [Forker]. The spool checks for them once, when it
+// is opened.
 // [github.com/nib-log/nib/nibtest.TestDestination] checks an implementation
 // against this contract.
 package delivery
@@ -32,8 +33,10 @@ import (
 
 // A Destination accepts batches of records from a spool and acknowledges them.
 //
-// Calls of Deliver do not overlap. The records belong to the destination for
-// the duration of the call; it must not change their bytes or keep them.
+// Calls of Deliver do not overlap. All records of a call have the same Spool, a
+// random number of the process that has accepted them; the records of earlier
+// processes come first. The records belong to the destination for the duration
+// of the call; it must not change their bytes or keep them.
 type Destination interface {
 	// Deliver writes batch in order. Result reports how many leading records
 	// are settled: durably accepted, or rejected permanently. The spool

@@ -26,6 +26,7 @@ var (
 type bulk struct {
 	body             []byte
 	created, present atomic.Uint64
+	attempts
 }
 
 var newline = []byte{'\n'}
@@ -42,12 +43,14 @@ func (*bulk) Check(r *nib.Record) error {
 // Body implements [httpsend.Protocol].
 func (b *bulk) Body(batch []nib.Record, want []int, limit int) (body []byte, n int) {
 	b.body = b.body[:0]
+	b.begin(batch)
 	for _, i := range want {
 		line := bytes.TrimSuffix(batch[i].Line, newline)
 		if n > 0 && len(b.body)+len(line)+maxAction > limit {
 			break
 		}
 		b.body = append(append(appendAction(b.body, &batch[i]), line...), '\n')
+		b.add(&batch[i])
 		n++
 	}
 	return b.body, n
@@ -87,8 +90,10 @@ func (b *bulk) Read(resp httpsend.Response, statuses []httpsend.RecordStatus) er
 		switch status, fault := readItem(item); {
 		case status == http.StatusCreated || status == http.StatusOK:
 			created++
-		case status == http.StatusConflict:
+		case status == http.StatusConflict && (resp.Repeated || b.known[n-1]):
 			present++
+		case status == http.StatusConflict:
+			statuses[n-1] = httpsend.RecordStatus{Err: errTaken}
 		default:
 			statuses[n-1] = httpsend.RecordStatus{Err: itemError(status, fault),
 				Status: statusOf(status, fault)}
@@ -97,6 +102,7 @@ func (b *bulk) Read(resp httpsend.Response, statuses []httpsend.RecordStatus) er
 	if n != len(statuses) {
 		return fmt.Errorf("%w: %d items for %d records", errResponse, n, len(statuses))
 	}
+	b.end()
 	b.created.Add(created)
 	b.present.Add(present)
 	return nil

@@ -36,6 +36,7 @@ var (
 	_ delivery.Destination = (*Destination)(nil)
 	_ delivery.Pinger      = (*Destination)(nil)
 	_ delivery.Batcher     = (*Destination)(nil)
+	_ delivery.Starter     = (*Destination)(nil)
 )
 
 // Stats counts the records and requests of a Destination.
@@ -97,6 +98,10 @@ const maxResponse = 16 << 20
 
 // BatchSize implements [delivery.Batcher].
 func (d *Destination) BatchSize() (records, bytes int) { return batchRecords, d.c.MaxRequest / 2 }
+
+// Start implements [delivery.Starter]. A record with this Spool that was never
+// sent is rejected if its document exists: then another one has its _id.
+func (d *Destination) Start(spool uint64) { d.bulk.start(spool) }
 
 // Ping sends an empty request to _bulk, which the server refuses as empty. It
 // needs no right that Deliver does not need.

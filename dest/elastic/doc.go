@@ -20,12 +20,14 @@
 //
 // # Each line once
 //
-// The _id of a document is the id of the spool and the number of the record,
-// and documents are only created, never replaced. A request that is repeated,
-// because a response was lost or the process or a server died, creates nothing
-// twice: the server reports that the document exists, and the record counts as
-// delivered. This holds within one index. A data stream that rolled over in
-// between may have the line in two of its backing indices, with the same _id.
+// The _id of a document is a random number of the process that has logged the
+// line, and the number of the record, and documents are only created, never
+// replaced. A request that is repeated, because a response was lost or the
+// process or a server died, creates nothing twice: the server reports that the
+// document exists, and the record counts as delivered. If its own process has
+// never sent it, another document has its _id, and it is rejected. This holds
+// within one index. A data stream that rolled over in between may have the line
+// in two of its backing indices, with the same _id.
 //
 // docs/elastic.md describes what happens in each case of failure.
 package elastic

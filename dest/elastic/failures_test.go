@@ -209,6 +209,7 @@ func TestFailures(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer d.Close()
+				d.Start(7)
 				begin, batch := time.Now(), batchOf(100)
 				rejected, _ := deliverAll(t, d, batch)
 				if took := time.Since(begin); tt.after[1] > 0 && (took < tt.after[0] || took > tt.after[1]) {

@@ -19,10 +19,10 @@ type Partitioning int
 
 // The partitioning modes.
 const (
-	// PartitioningPerSpool writes all records of a spool to one partition,
-	// chosen by the spool's id: they stay in order, and each is written exactly
-	// once even if the process is killed. A single partition takes the whole
-	// load of a process.
+	// PartitioningPerSpool writes all records with the same Spool to one
+	// partition, chosen by that number: they stay in order, and each is written
+	// exactly once even if the process is killed. A single partition takes the
+	// whole load of a process.
 	PartitioningPerSpool Partitioning = iota
 
 	// PartitioningKeyed chooses the partition by Config.Key, as Kafka's clients

@@ -20,8 +20,8 @@
 //	level    debug, info, warn, …
 //	time     Unix nanoseconds
 //	logger   the name, if there is one
-//	spool    the spool's id, 16 hexadecimal digits
-//	seq      the number of the record within the spool
+//	spool    a random number of the process, 16 hexadecimal digits
+//	seq      the number of the record
 //
 // # Exactly-once delivery
 //

@@ -43,9 +43,9 @@ type Config struct {
 	// StructuredData is added to all messages. Defaults to none.
 	StructuredData []DataElement
 
-	// SequenceID is the ID of a structured data element with the spool id of a
-	// record and its number in that spool, so that the receiver can count
-	// missing and duplicate records. With "nib@32473":
+	// SequenceID is the ID of a structured data element with the Spool of a
+	// record, a random number of the process, and its number, so that the
+	// receiver can count missing and duplicate records. With "nib@32473":
 	//
 	//	[nib@32473 spool="00000000deadbeef" seq="17"]
 	//

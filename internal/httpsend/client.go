@@ -159,7 +159,7 @@ func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
 	}
 	c.delayed = false
 	c.begun, c.status = false, 0
-	begin := time.Now()
+	begin, repeated := time.Now(), false
 	for {
 		if err := c.wait(ctx, begin); err != nil {
 			return Response{}, err
@@ -167,9 +167,10 @@ func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
 		resp, err := c.once(ctx, body)
 		c.begun, c.status = err == nil || errors.As(err, new(sentError)), resp.Status
 		if err == nil && !resp.again() {
-			c.pause, c.last = 0, nil
+			c.pause, c.last, resp.Repeated = 0, nil, repeated
 			return resp, nil
 		}
+		repeated = repeated || c.begun
 		if err == nil {
 			err = resp.Err()
 		} else if ctx.Err() != nil {

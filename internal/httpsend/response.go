@@ -24,6 +24,7 @@ type Response struct {
 	Header    http.Header
 	Body      []byte
 	Truncated bool // Body is longer than Config.MaxResponse
+	Repeated  bool // the server may have executed an earlier attempt of the same Post
 
 	prefix string        // prefix of errors
 	after  time.Duration // the delay requested by Retry-After

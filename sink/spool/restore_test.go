@@ -18,6 +18,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
@@ -146,7 +147,10 @@ func (r *restoring) run(t *testing.T) {
 	const lines = 100 // of each process
 	dir, backup := filepath.Join(t.TempDir(), "spool"), filepath.Join(t.TempDir(), "backup")
 	d, n, boot := &once{seen: map[store.Position]bool{}, lines: map[string]int{}}, 0, uint64(1)
-	c := Config{Shared: r.shared, SegmentSize: 64 << 10, tick: time.Microsecond, poll: time.Millisecond, OnError: func(error) {}}
+	c := Config{
+		Shared: r.shared, SegmentSize: segment.MinSize,
+		tick: time.Microsecond, poll: time.Millisecond, OnError: func(error) {},
+	}
 	process := func(meanwhile func()) {
 		c.boot = boot
 		if d.down {
@@ -190,4 +194,38 @@ func (r *restoring) run(t *testing.T) {
 		process(func() {})
 	}
 	d.check(t, n, r.over && r.reboot) // a copy may be newer than its segment
+}
+
+// A starter is a destination that knows which records are new.
+type starter struct {
+	*far
+	started []uint64
+}
+
+func (d *starter) Start(spool uint64) { d.started = append(d.started, spool) }
+
+// TestStartAnnouncesNewLines has processes with and without lines of their own:
+// a destination gets the number of the lines of its process beforehand, and not
+// of the lines that were found.
+func TestStartAnnouncesNewLines(t *testing.T) {
+	for _, c := range []Config{{}, {Shared: true}, {DeliverOnly: true}} {
+		dir, f := spoolDir(t), &far{}
+		c.SegmentSize = segment.MinSize
+		before := c
+		before.DeliverOnly, before.Drain = false, 1
+		s := open(t, dir, &far{do: down}, before)
+		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
+		_ = s.Close() // a line is left
+		<-s.done
+		d := &starter{far: f}
+		s = open(t, dir, d, c)
+		if !c.DeliverOnly {
+			must(t, s.WriteRecord(record(nib.LevelInfo, 1, 100)))
+		}
+		must(t, s.Flush(context.Background()), s.Close())
+		found, own := f.ids[0], f.ids[1:]
+		if !slices.Equal(own, d.started) || slices.Contains(own, found) {
+			t.Errorf("%+v: got lines of %x and %x, and %x as new", c, found, own, d.started)
+		}
+	}
 }

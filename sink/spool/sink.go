@@ -194,6 +194,9 @@ func (s *Sink) begin(first segment.Start) error {
 	go s.makeSegments()
 	s.running = len(s.deliveries)
 	for _, d := range s.deliveries {
+		if x, ok := d.Dest.(delivery.Starter); ok && !s.c.DeliverOnly {
+			x.Start(s.stream)
+		}
 		d.Begin(s.opened, s.chain[0])
 	}
 	for _, d := range s.deliveries {

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -221,11 +222,20 @@ func (r *relay) retryAll(ctx context.Context, dest delivery.Destination, text []
 // file that is delivered.
 var errPutBack = errors.New("records cannot be put back")
 
+// ofOneSpool returns the first records of batch, which have the same Spool.
+func ofOneSpool(batch []nib.Record) []nib.Record {
+	other := func(r nib.Record) bool { return r.Spool != batch[0].Spool }
+	if n := slices.IndexFunc(batch, other); n > 0 {
+		return batch[:n]
+	}
+	return batch
+}
+
 // retryBatch delivers records until they are settled, or the destination has
 // accepted none for DeliverTimeout.
 func (r *relay) retryBatch(ctx context.Context, dest delivery.Destination, batch []nib.Record, lines []refusal, left []byte) ([]byte, error) {
 	for moved := time.Now(); len(batch) > 0; {
-		res, err := dest.Deliver(ctx, batch)
+		res, err := dest.Deliver(ctx, ofOneSpool(batch))
 		for i := range lines[:res.Accepted] {
 			r.room += len(lines[i].text)
 		}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package elastic
+
+import (
+	"errors"
+	"maps"
+	"sync"
+
+	"github.com/nib-log/nib"
+)
+
+// errTaken is the reason to reject a record that was never sent, and whose
+// document exists.
+var errTaken = errors.New("nib/elastic: another document has its _id")
+
+// attempts are the records of this process that may be in the index. A document
+// that exists already is the record if the record may be there, and otherwise
+// it is another one.
+type attempts struct {
+	mu  sync.Mutex
+	own map[uint64]bool // the spools of this process
+
+	sent  []identity // the records of the request that has no response yet
+	known []bool     // for each of them: whether it may be in the index by another request
+	maybe map[identity]struct{}
+}
+
+// An identity is the number of a record in its spool.
+type identity struct{ spool, seq uint64 }
+
+// start adds a spool of this process.
+func (a *attempts) start(spool uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.own == nil {
+		a.own = map[uint64]bool{}
+	}
+	a.own[spool] = true
+}
+
+// begin begins a request with records of a batch. The records of a request
+// whose response was not read may be in the index.
+func (a *attempts) begin(batch []nib.Record) {
+	if a.maybe == nil {
+		a.maybe = map[identity]struct{}{}
+	}
+	for _, id := range a.sent {
+		a.maybe[id] = struct{}{}
+	}
+	a.sent, a.known = a.sent[:0], a.known[:0]
+	if len(a.maybe) > 2*len(batch) { // most are settled
+		maps.DeleteFunc(a.maybe, func(id identity, _ struct{}) bool {
+			return id.spool != batch[0].Spool || id.seq < batch[0].Seq
+		})
+	}
+}
+
+// add adds a record to the request.
+func (a *attempts) add(r *nib.Record) {
+	id := identity{r.Spool, r.Seq}
+	a.mu.Lock()
+	own := a.own[r.Spool]
+	a.mu.Unlock()
+	_, maybe := a.maybe[id]
+	a.sent, a.known = append(a.sent, id), append(a.known, !own || maybe)
+}
+
+// end ends the request, whose response was read.
+func (a *attempts) end() { a.sent = a.sent[:0] }

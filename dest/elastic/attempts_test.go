@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package elastic
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
+)
+
+// A handler responds to a request, and reports whether it has done so.
+type handler = func(http.ResponseWriter, *request) bool
+
+// TestAnotherDocumentHasTheID has documents in the index with the ids of some
+// records. If the records are of this process and were never sent, they are
+// rejected, also if other records of the request, or all requests at first, are
+// refused. Otherwise they count as present, and so do records after a request
+// that may have created them.
+func TestAnotherDocumentHasTheID(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		for _, most := range []bool{false, true} {
+			for name, answer := range map[string]func(s **server) handler{
+				"at once": func(**server) handler { return nil },
+				"after a request without a response": func(s **server) handler {
+					return first(1, cut(s, ""))
+				},
+			} {
+				t.Run(fmt.Sprint(name, " own=", own, " most=", most), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { another(t, own, most, answer) })
+				})
+			}
+		}
+	}
+}
+
+func another(t *testing.T, own, most bool, answer func(s **server) handler) {
+	batch := batchOf(100)
+	s := &server{index: map[string][]byte{}}
+	if s.answer = answer(&s); s.answer == nil {
+		for i := range batch {
+			if i%10 == 3 || most && i > 0 {
+				s.index[idOf(&batch[i])] = []byte("{}")
+			}
+		}
+	}
+	there := len(s.index)
+	s.item = func(q *request, id string, _ []byte) (int, string) {
+		if q.number == 1 && strings.HasSuffix(id, "7") {
+			return 429, busy
+		}
+		return 201, ""
+	}
+	l, stop := serve(s)
+	defer stop()
+	d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial, OnError: func(error) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if own {
+		d.Start(7)
+	}
+	rejected, _ := deliverAll(t, d, batch)
+	if !own && len(rejected) > 0 {
+		t.Errorf("rejected %q, want none", rejected)
+	}
+	if own && (len(rejected) != there || slices.ContainsFunc(rejected, func(why string) bool {
+		return !strings.HasSuffix(why, "another document has its _id")
+	})) {
+		t.Errorf("rejected %d, want %d", len(rejected), there)
+	}
+	if len(s.order) != 100-there {
+		t.Errorf("got %d documents, want %d", len(s.order), 100-there)
+	}
+}
+
+// TestAttemptsAreForgotten loses the items of each second response, and
+// delivers many batches: what is remembered is bounded by the batch.
+func TestAttemptsAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{}
+		s.answer = func(w http.ResponseWriter, q *request) bool {
+			if q.number%2 == 1 {
+				s.bulk(q, q.body)
+				_, _ = io.WriteString(w, `{"items":[]}`)
+			}
+			return q.number%2 == 1
+		}
+		l, stop := serve(s)
+		defer stop()
+		d, err := New("http://opensearch:9200", "logs",
+			Config{Dial: l.dial, OnError: func(error) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		d.Start(7)
+		batch := batchOf(1000)
+		for len(batch) > 0 {
+			var res delivery.Result
+			if res, err = d.Deliver(context.Background(), batch[:10]); err != nil {
+				await.Sleep(time.Second)
+			}
+			if len(res.Rejected) > 0 {
+				t.Fatalf("rejected: %v", res.Rejected[0].Reason)
+			}
+			batch = batch[res.Accepted:]
+		}
+		if n := len(d.bulk.maybe); n == 0 || n > 40 || len(s.order) != 1000 {
+			t.Errorf("%d records are remembered, and %d arrived", n, len(s.order))
+		}
+	})
+}
