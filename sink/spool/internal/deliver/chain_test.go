@@ -26,6 +26,7 @@ import (
 // A chainSpool is a Spool with segments in memory.
 type chainSpool struct {
 	sync.Mutex
+	apart   uint64 // number of segments with the same stream; 0: all
 	links   []*Link
 	next    uint64
 	closed  bool
@@ -88,7 +89,13 @@ func (s *chainSpool) grow(t *testing.T, lines, size int) *Link {
 		s.next = 1
 	}
 	number := uint64(len(s.links) + len(s.removed) + 1)
-	id := segment.Identity{Spool: 5, Number: number, Gen: 1, Stream: 9, Size: segment.MinSize}
+	stream := uint64(9)
+	if s.apart > 0 {
+		stream += (number - 1) / s.apart
+	}
+	id := segment.Identity{
+		Spool: 5, Number: number, Gen: 1, Stream: stream, Size: segment.MinSize,
+	}
 	g := segment.New(make([]byte, segment.MinSize), id, nil)
 	g.Begin(segment.Start{First: s.next})
 	if n := len(s.links); n > 0 && s.links[n-1].Live != nil {
@@ -150,22 +157,26 @@ func run(t *testing.T, d *Delivery) {
 
 // TestRunDeliversEverythingInOrder delivers several segments, by destinations
 // that settle all of a batch or a part of it, and that overlap or not: each
-// record arrives once, and each segment is removed when its records are
-// settled.
+// record arrives once, with records of the same stream only, and each segment
+// is removed when its records are settled.
 func TestRunDeliversEverythingInOrder(t *testing.T) {
 	const segments, lines = 4, 50
 	for _, part := range []int{1, 7, 1000} {
 		for _, overlaps := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				s := &chainSpool{}
+				s := &chainSpool{apart: 2}
 				for range segments {
 					s.grow(t, lines, 1000)
 				}
 				s.close()
 				want, removed := uint64(1), 0
 				p := plain{func(batch []nib.Record) (delivery.Result, error) {
-					if batch[0].Seq != want || batch[0].Spool != 9 {
-						t.Errorf("part %d, overlaps %v: got record %d of %d, want %d", part, overlaps, batch[0].Seq, batch[0].Spool, want)
+					for i, r := range batch {
+						stream := 9 + (want-1)/lines/2
+						if r.Seq != want+uint64(i) || r.Spool != stream {
+							t.Errorf("part %d, overlaps %v: got record %d of %d, want %d of %d",
+								part, overlaps, r.Seq, r.Spool, want+uint64(i), stream)
+						}
 					}
 					for len(s.removed) > removed {
 						removed++
