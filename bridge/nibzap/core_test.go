@@ -337,3 +337,48 @@ func TestManyNamesAtOnce(t *testing.T) {
 		}
 	}
 }
+
+type pointerStringer struct{ text string }
+
+func (p *pointerStringer) String() string { return p.text }
+
+type pointerObject struct{ n int }
+
+func (p *pointerObject) MarshalLogObject(enc zapcore.ObjectEncoder) error {
+	enc.AddInt("n", p.n)
+	return nil
+}
+
+// A nil that a constructor of zap takes has one form in lines, whatever zap's
+// own encoder does with it, which is often a panic.
+func TestNilInFields(t *testing.T) {
+	one := &pointerStringer{"one"}
+	for want, fields := range map[string][]zap.Field{
+		``: {zap.Inline(nil), zap.Error(nil), zap.NamedError("k", nil), zap.Skip()},
+		`"k":null`: {
+			zap.Stringer("k", nil), zap.Stringer("k", (*pointerStringer)(nil)), zap.Object("k", nil),
+			zap.Array("k", nil), zap.Any("k", nil), zap.Any("k", (*pointerStringer)(nil)),
+			zap.Reflect("k", nil), zap.Boolp("k", nil), zap.Timep("k", nil), zap.Stringp("k", nil),
+			zap.Intp("k", nil), zap.Durationp("k", nil), zap.Float64p("k", nil),
+		},
+		`"k":[]`: {
+			zap.Stringers[fmt.Stringer]("k", nil), zap.Strings("k", nil), zap.Errors("k", nil),
+			zap.Objects[*pointerObject]("k", nil), zap.Times("k", nil), zap.ByteStrings("k", nil),
+		},
+		`"k":[null]`: {
+			zap.Stringers("k", []fmt.Stringer{nil}), zap.Stringers("k", []*pointerStringer{nil}),
+			zap.Stringers("k", []fmt.Stringer{(*pointerStringer)(nil)}),
+		},
+		`"k":["one",null,"one"]`: {zap.Stringers("k", []*pointerStringer{one, nil, one})},
+		`"k":{}`:                 {zap.Dict("k")},
+	} {
+		for _, f := range fields {
+			var b bytes.Buffer
+			layout := nib.Layout{TimeKey: nib.OmitKey, LevelKey: nib.OmitKey, MessageKey: nib.OmitKey}
+			zap.New(nibzap.NewCore(nib.New(&b, nib.WithLayout(layout)))).Info("m", f)
+			if got := b.String(); got != "{"+want+"}\n" {
+				t.Errorf("%+v: got %s, want {%s}", f, got, want)
+			}
+		}
+	}
+}

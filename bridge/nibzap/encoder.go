@@ -3,7 +3,10 @@
 package nibzap
 
 import (
+	"fmt"
+	"reflect"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -99,7 +102,9 @@ func (o *object) free() []space {
 func (o *object) inline(e *nib.Event, f *zapcore.Field) {
 	m, ok := f.Interface.(zapcore.ObjectMarshaler)
 	if !ok {
-		e.Any(f.Key, f.Interface)
+		if f.Interface != nil {
+			e.Any(f.Key, f.Interface)
+		}
 		return
 	}
 	e.Func(func(e *nib.Event) {
@@ -244,8 +249,34 @@ var _ zapcore.ArrayEncoder = (*array)(nil)
 
 // addArray adds the elements that m encodes, and returns its error.
 func addArray(e *nib.Event, key string, m zapcore.ArrayMarshaler) (err error) {
-	e.Array(key, func(a *nib.Array) { err = m.MarshalLogArray((*array)(a)) })
+	e.Array(key, func(a *nib.Array) {
+		if !addStringers(a, m) {
+			err = m.MarshalLogArray((*array)(a))
+		}
+	})
 	return err
+}
+
+// addStringers adds the elements of m if it is the value of zap.Stringers. It
+// adds null for a nil element, for whose method zap panics.
+func addStringers(a *nib.Array, m zapcore.ArrayMarshaler) bool {
+	v := reflect.ValueOf(m)
+	t := v.Type()
+	if t.PkgPath() != "go.uber.org/zap" || !strings.HasPrefix(t.Name(), "stringers[") {
+		return false
+	}
+	for i := range v.Len() {
+		x := v.Index(i)
+		if x.Kind() == reflect.Interface {
+			x = x.Elem()
+		}
+		if !x.IsValid() || x.Kind() == reflect.Pointer && x.IsNil() {
+			a.Null()
+		} else {
+			a.Str(x.Interface().(fmt.Stringer).String())
+		}
+	}
+	return true
 }
 
 func (a *array) nib() *nib.Array { return (*nib.Array)(a) }
