@@ -199,23 +199,57 @@ func attributesOf(r log.Record) (list []string) {
 	return list
 }
 
-// A layout with other keys leaves time, level and message to the program.
+// Whatever fields the layout has, those of nib are no attributes, and those of
+// the program are.
 func TestNoFieldOfALineIsLost(t *testing.T) {
-	var to fakeLogger
-	s := nibotel.NewSink(&to)
-	l := nib.NewSink(s, nib.WithLayout(nib.Layout{TimeKey: "ts", TimeFormat: nib.TimeUnix, LevelKey: "sev", MessageKey: "msg"}),
-		nib.WithClock(func() time.Time { return nibtest.Epoch }))
-	l.Info().Str("time", "noon").Str("level", "low").Str("message", "hello").Send()
-	l.Info().Str("message", "").Msg("text")
-	nib.NewSink(s).Info().Uint64("max", math.MaxUint64).Int64("min", math.MinInt64).Msg("m")
-	for i, want := range [][]string{
-		{"ts=1767366245 INT64", "sev=info STRING", "time=noon STRING", "level=low STRING", "message=hello STRING"},
-		{"ts=1767366245 INT64", "sev=info STRING", "message= STRING"},
-		{"max=18446744073709551615 STRING", "min=-9223372036854775808 INT64"},
+	const none = nib.OmitKey
+	own := []string{"time=noon STRING", "level=low STRING", "message=hello STRING"}
+	for name, c := range map[string]struct {
+		layout nib.Layout
+		want   []string
+	}{
+		"nib's own": {nib.Layout{}, []string{
+			"field.time=noon STRING", "field.level=low STRING", "field.message=hello STRING",
+		}},
+		"other keys": {nib.Layout{TimeKey: "ts", LevelKey: "sev", MessageKey: "msg"}, own},
+		"no time":    {nib.Layout{TimeKey: none, LevelKey: "sev", MessageKey: "msg"}, own},
+		"nothing":    {nib.Layout{TimeKey: none, LevelKey: none, MessageKey: none}, own},
+		"the level first": {nib.Layout{TimeKey: none, MessageKey: "msg"}, []string{
+			"time=noon STRING", "field.level=low STRING", "message=hello STRING",
+		}},
 	} {
-		if got := attributesOf(to.records[i]); !slices.Equal(got, want) {
-			t.Errorf("got %q, want %q", got, want)
+		var to fakeLogger
+		l := nib.NewSink(nibotel.NewSink(&to, c.layout), nib.WithLayout(c.layout))
+		bound := l.With(func(e *nib.Event) { e.Str("time", "noon").Str("level", "low") })
+		l.Info().Str("time", "noon").Str("level", "low").Str("message", "hello").Send()
+		bound.Info().Str("message", "hello").Send()
+		for _, r := range to.records {
+			if got := attributesOf(r); !slices.Equal(got, c.want) {
+				t.Errorf("%s: got %q, want %q", name, got, c.want)
+			}
 		}
+	}
+}
+
+func TestNumbersOfAttributes(t *testing.T) {
+	var to fakeLogger
+	nib.NewSink(nibotel.NewSink(&to)).Info().Uint64("max", math.MaxUint64).Int64("min", math.MinInt64).Msg("m")
+	want := []string{"max=18446744073709551615 STRING", "min=-9223372036854775808 INT64"}
+	if got := attributesOf(to.records[0]); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A record without a timestamp becomes a line of the time at which it came.
+func TestRecordWithoutATimestamp(t *testing.T) {
+	var rec nibtest.Recorder
+	before := time.Now().Truncate(time.Millisecond)
+	var r log.Record
+	r.SetBody(attribute.StringValue("m"))
+	nibotel.NewLoggerProvider(nib.NewSink(&rec)).Logger("").Emit(t.Context(), r)
+	text, _ := rec.Find("m")["time"].(string)
+	if at, err := time.Parse(time.RFC3339Nano, text); err != nil || at.Before(before) || at.After(time.Now()) {
+		t.Errorf("got the time %q, want about %v", text, before)
 	}
 }
 

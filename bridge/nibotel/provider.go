@@ -4,6 +4,7 @@ package nibotel
 
 import (
 	"context"
+	"time"
 
 	"github.com/nib-log/nib"
 	"go.opentelemetry.io/otel/attribute"
@@ -77,6 +78,9 @@ func (s *scopeLogger) Emit(ctx context.Context, r log.Record) {
 	en := nib.Entry{Time: r.Timestamp(), Level: level}
 	if en.Time.IsZero() {
 		en.Time = r.ObservedTimestamp()
+	}
+	if en.Time.IsZero() {
+		en.Time = time.Now()
 	}
 	body := r.Body()
 	if body.Type() == attribute.STRING {

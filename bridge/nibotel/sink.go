@@ -23,15 +23,37 @@ var _ nib.Sink = (*Sink)(nil)
 //	log := nib.NewSink(nibotel.NewSink(otel.Logger("shop")))
 //
 // The message is the body and the level the severity. Fields are attributes,
-// except time and level at the beginning of the line; trace_id and span_id are
-// those of the record. A number without fraction and exponent is an int64, or a
+// except nib's own time and level; trace_id and span_id become the ids of the
+// record. A number without fraction and exponent is an int64, or a
 // string if it is too large for one, and durations are in the format of the
 // Layout. Emit allocates, and reports no error: the SDK is responsible for the
 // record. A Sink is safe for concurrent use.
-type Sink struct{ to log.Logger }
+type Sink struct {
+	to                log.Logger
+	timeKey, levelKey string // "" if the layout leaves the field out
+}
 
-// NewSink returns a Sink that emits to l.
-func NewSink(l log.Logger) *Sink { return &Sink{l} }
+// NewSink returns a Sink that emits to l. layout is the Layout of the loggers
+// that write to the Sink, by default nib's own: its keys show which fields are
+// nib's time and level.
+func NewSink(l log.Logger, layout ...nib.Layout) *Sink {
+	s := &Sink{to: l, timeKey: "time", levelKey: "level"}
+	for _, x := range layout {
+		s.timeKey, s.levelKey = keyOf(x.TimeKey, s.timeKey), keyOf(x.LevelKey, s.levelKey)
+	}
+	return s
+}
+
+// keyOf returns the key of a field in a Layout, "" if it is left out.
+func keyOf(key, otherwise string) string {
+	switch key {
+	case "":
+		return otherwise
+	case nib.OmitKey:
+		return ""
+	}
+	return key
+}
 
 // WriteRecord implements nib.Sink. It returns nil.
 func (s *Sink) WriteRecord(r *nib.Record) error {
@@ -42,16 +64,15 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	var span trace.SpanContextConfig
 	line := copied{line: r.Line, text: string(r.Line)}
 	var some [12]attribute.KeyValue
-	attributes, n := some[:0], 0
+	attributes := some[:0]
 	for rawKey, rawValue := range r.Fields() {
 		key, raw := unquote(line.part(rawKey)), line.part(rawValue)
-		n++
 		switch {
 		case len(r.Message) > 0 && len(rawValue) > 2 && &rawValue[1] == &r.Message[0]:
 			out.SetBody(attribute.StringValue(unquote(raw[1 : len(raw)-1])))
 		case len(r.Message) == 0 && key == "message" && raw == `""`:
 			out.SetBody(attribute.StringValue(""))
-		case n == 1 && key == "time", n <= 2 && key == "level": // further ones are fields of the program
+		case key != "" && (key == s.timeKey || key == s.levelKey): // a field of the program has another key
 		case key == "trace_id" && span.TraceID == trace.TraceID{} && setTrace(&span, raw):
 		case key == "span_id" && setSpan(&span, raw):
 		default:

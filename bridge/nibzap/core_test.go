@@ -353,10 +353,13 @@ func (p *pointerObject) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 // own encoder does with it, which is often a panic.
 func TestNilInFields(t *testing.T) {
 	one := &pointerStringer{"one"}
+	const none = nib.OmitKey
+	layout := nib.Layout{TimeKey: none, LevelKey: none, MessageKey: none}
 	for want, fields := range map[string][]zap.Field{
 		``: {zap.Inline(nil), zap.Error(nil), zap.NamedError("k", nil), zap.Skip()},
 		`"k":null`: {
-			zap.Stringer("k", nil), zap.Stringer("k", (*pointerStringer)(nil)), zap.Object("k", nil),
+			zap.Stringer("k", nil), zap.Stringer("k", (*pointerStringer)(nil)),
+			zap.Object("k", nil),
 			zap.Array("k", nil), zap.Any("k", nil), zap.Any("k", (*pointerStringer)(nil)),
 			zap.Reflect("k", nil), zap.Boolp("k", nil), zap.Timep("k", nil), zap.Stringp("k", nil),
 			zap.Intp("k", nil), zap.Durationp("k", nil), zap.Float64p("k", nil),
@@ -374,7 +377,6 @@ func TestNilInFields(t *testing.T) {
 	} {
 		for _, f := range fields {
 			var b bytes.Buffer
-			layout := nib.Layout{TimeKey: nib.OmitKey, LevelKey: nib.OmitKey, MessageKey: nib.OmitKey}
 			zap.New(nibzap.NewCore(nib.New(&b, nib.WithLayout(layout)))).Info("m", f)
 			if got := b.String(); got != "{"+want+"}\n" {
 				t.Errorf("%+v: got %s, want {%s}", f, got, want)
