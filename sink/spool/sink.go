@@ -327,20 +327,18 @@ func (s *Sink) Flush(ctx context.Context) error {
 // for the next Open, in memory they are dropped. Close does not wait for a call
 // of Deliver that ignores its context; the directory stays locked until that
 // call returns. Close waits up to a second for [Config.OnError] to receive the
-// errors that were not reported yet. Closing again only waits for the first
-// Close.
+// errors that were not reported yet. Closing again waits for the first Close,
+// and returns what remains then.
 func (s *Sink) Close() error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
 		<-s.ended
-		return nil
+		return s.pending()
 	}
 	defer close(s.ended)
 	s.closed = true
-	g := s.active.Load()
-	g.Seal()
-	_, end, _ := g.Claimed()
+	s.active.Load().Seal()
 	s.broadcast()
 	s.mu.Unlock()
 	close(s.more)
@@ -369,12 +367,7 @@ func (s *Sink) Close() error {
 		}
 	}
 	s.awaitReports()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.keep && (s.isPending(end) || s.leftLines()) {
-		return s.pending(end)
-	}
-	return nil
+	return s.pending()
 }
 
 // hangs is the default of Config.hang.

@@ -129,7 +129,9 @@ func TestSecondCloseWaitsForTheFirst(t *testing.T) {
 		begin := time.Now()
 		go s.Close()
 		synctest.Wait()
-		must(t, s.Close())
+		if err := s.Close(); !errors.Is(err, ErrPending) {
+			t.Errorf("got %v, want ErrPending", err)
+		}
 		if took := time.Since(begin); took < time.Hour {
 			t.Errorf("returned after %v, want an hour", took)
 		}
@@ -177,8 +179,10 @@ func TestCloseNamesWhoHasLinesLeft(t *testing.T) {
 	for of(t, s.Stats(), "up").Pending > 0 {
 		s.poke()
 	}
-	if err := s.Close(); !errors.Is(err, ErrPending) || !strings.Contains(err.Error(), "1 for down") || strings.Contains(err.Error(), "up") {
-		t.Errorf("got %v, want one line for down", err)
+	for range 2 {
+		if err := s.Close(); !errors.Is(err, ErrPending) || !strings.Contains(err.Error(), "1 for down") || strings.Contains(err.Error(), "up") {
+			t.Errorf("got %v, want one line for down", err)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@
 package spool
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/nib-log/nib/internal/loss"
@@ -75,17 +74,6 @@ func (s *Sink) settledAll(end uint64) bool {
 		}
 	}
 	return true
-}
-
-// isPending reports whether a destination has not settled a line before number
-// end. mu is held.
-func (s *Sink) isPending(end uint64) bool {
-	return slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.Settled+d.Skipped < end })
-}
-
-// leftLines reports whether lines in memory were dropped. mu is held.
-func (s *Sink) leftLines() bool {
-	return slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.LinesLeft > 0 })
 }
 
 // relatives are the spools related to a shared one.

@@ -90,14 +90,20 @@ func (s *Sink) Stats() Stats {
 	return st
 }
 
-// pending returns an error with the number of lines before end that each
-// destination has not accepted. s.mu is held.
-func (s *Sink) pending(end uint64) error {
+// pending returns an error with the number of lines that each destination has
+// not accepted, nil if there are none. The spool is closed.
+func (s *Sink) pending() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, end, _ := s.active.Load().Claimed()
 	var parts []string
 	for _, d := range s.deliveries {
 		if n := end - d.Settled - d.Skipped + d.LinesLeft; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d for %s", n, d.Options.Label))
 		}
+	}
+	if s.keep || len(parts) == 0 {
+		return nil
 	}
 	counts := strings.Join(parts, ", ")
 	if s.dir == nil {
