@@ -361,11 +361,12 @@ func (v *View) Bytes() int64 {
 
 // Find returns the spool directories among root, its subdirectories, and their
 // subdirectories, sorted. For a directory shared by several processes
-// ([Config.Shared]) it returns the slots. It does not follow links, and skips
-// directories that cannot be read, except root.
-func Find(root string) ([]string, error) {
-	if _, err := os.ReadDir(root); err != nil {
-		return nil, fmt.Errorf("nib/spool: find: %w", err)
+// ([Config.Shared]) it returns the slots. It does not follow links. The error
+// is about the directories that cannot be read, and says to whom they belong;
+// dirs has the others.
+func Find(root string) (dirs []string, err error) {
+	if dirs, err = store.Find(root, 2); err != nil {
+		err = fmt.Errorf("nib/spool: find: %w", err)
 	}
-	return store.Find(root, 2), nil
+	return dirs, err
 }

@@ -35,10 +35,8 @@ func inspectAll(roots []string) (views []*spool.View, err error) {
 	var errs []error
 	for _, root := range roots {
 		dirs, err := spool.Find(root)
-		switch {
-		case err != nil:
-			errs = append(errs, err)
-		case len(dirs) == 0:
+		errs = append(errs, err)
+		if len(dirs) == 0 && err == nil {
 			errs = append(errs, fmt.Errorf("there is no spool in %s", root))
 		}
 		for _, dir := range dirs {

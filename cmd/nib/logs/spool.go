@@ -21,18 +21,15 @@ const spoolPoll = 200 * time.Millisecond
 // spoolSources returns the spools in a directory.
 func spoolSources(root string, follow bool) (list []Source, err error) {
 	dirs, err := spool.Find(root)
-	if err != nil {
-		return nil, err
-	}
-	if len(dirs) == 0 {
-		return nil, fmt.Errorf("%s is a directory without a spool; for the files in it, write %s/*", root, root)
+	if len(dirs) == 0 && err == nil {
+		err = fmt.Errorf("%s is a directory without a spool; for the files in it, write %s/*", root, root)
 	}
 	for _, dir := range dirs {
 		s := spoolSource(dir, follow, place{}, place{})
 		s.split = func() (Source, Source, error) { return splitSpool(dir) }
 		list = append(list, s)
 	}
-	return list, nil
+	return list, err
 }
 
 // A place is a record of a spool: the number it has, or would have next.

@@ -48,10 +48,7 @@ type refusal struct {
 func Rejected(ctx context.Context, c Config) (Counts, error) {
 	r := relay{Config: c}
 	dirs, err := spool.Find(c.Root)
-	if err != nil {
-		return r.Counts, err
-	}
-	var errs []error
+	errs := []error{err}
 	for _, dir := range dirs {
 		for i := range c.Targets {
 			files, err := rejectedFiles(dir, c.Targets[i].Name)

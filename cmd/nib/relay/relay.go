@@ -76,13 +76,14 @@ type known struct {
 // Run delivers until ctx ends, or with Once until nothing is left to do. It
 // takes the spools without an owner one after the other, in the order of their
 // names, and releases each as soon as it is empty or the destination has
-// accepted nothing for DeliverTimeout. The error is about Root; errors of a
-// spool are passed to Report and counted in Counts.
+// accepted nothing for DeliverTimeout. The error is about Root and the
+// directories in it that cannot be read; errors of a spool are passed to Report
+// and counted in Counts.
 func Run(ctx context.Context, c Config) (Counts, error) {
 	r := relay{Config: c, known: map[string]*known{}}
 	for first := true; ; first = false {
 		dirs, err := spool.Find(c.Root)
-		if err != nil && (first || c.Once || ctx.Err() != nil) {
+		if err != nil && first && !isReadable(c.Root) {
 			return r.Counts, err
 		}
 		r.found(dirs, err)
@@ -93,13 +94,18 @@ func Run(ctx context.Context, c Config) (Counts, error) {
 		}
 		if c.Once || ctx.Err() != nil {
 			r.countPending(dirs)
-			return r.Counts, nil
+			return r.Counts, err
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(c.Poll):
 		}
 	}
+}
+
+func isReadable(dir string) bool {
+	_, err := os.ReadDir(dir)
+	return err == nil
 }
 
 // look takes a spool if it has no owner and has records for the destination.
@@ -165,9 +171,9 @@ func isCursor(name string) bool { return strings.HasSuffix(name, ".cursor") }
 const maxPause = time.Minute
 
 // found records the spools that exist. An error of reading Root is reported
-// once: it may be on a volume that is mounted again.
+// once: it may be on a volume that is mounted again. With Once, Run returns it.
 func (r *relay) found(dirs []string, err error) {
-	if err != nil {
+	if err != nil && !r.Once {
 		r.sayOnce(&r.root, r.Root, err.Error())
 		return
 	}
