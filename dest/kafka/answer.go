@@ -46,6 +46,11 @@ func (l *lane) receive(ctx context.Context, p *inFlight, batch []nib.Record) err
 			return failure
 		}
 		return l.recover(ctx, batch, failure)
+	case unclear:
+		if !l.lasts(len(p.index)) {
+			return failure
+		}
+		return l.refuseSome(ctx, batch, answer, failure)
 	default:
 		return failure
 	}

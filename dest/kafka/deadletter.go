@@ -55,7 +55,7 @@ func (d *Destination) produceDeadLetter(ctx context.Context, r *nib.Record, why 
 	failure := brokerError("produce to", topic, answer.ErrorCode, answer.ErrorMessage)
 	switch classify(answer.ErrorCode) {
 	case accepted:
-		l.queue = nil
+		l.queue, l.unclear = nil, 0
 		return nil, nil
 	case tooLarge, invalid:
 		l.queue = nil
@@ -65,6 +65,12 @@ func (d *Destination) produceDeadLetter(ctx context.Context, r *nib.Record, why 
 		l.queue = nil
 		l.known = false // begin again, as for a new producer
 		return nil, failure
+	case unclear:
+		if !l.lasts(1) {
+			return nil, failure
+		}
+		l.queue, l.known, l.unclear = nil, false, 0
+		return failure, nil
 	default:
 		return nil, failure
 	}

@@ -46,11 +46,13 @@ const (
 	tooLarge        // a batch is too large for the broker or the topic
 	invalid         // the record will never be accepted
 	unsure          // see errUnsure
+	unclear         // the record, if it remains so and others are accepted
 )
 
 // classify returns the meaning of a code of a produce response. Errors that are
 // not about the contents of records are retried: a missing topic, a missing
-// permission, a policy and a quota can be fixed while the records wait.
+// permission, a policy and a quota can be fixed while the records wait. Any
+// other code may be about the broker or a record.
 func classify(code int16) answer {
 	switch code {
 	case 0:
@@ -63,9 +65,20 @@ func classify(code int16) answer {
 		kerr.UnknownProducerID.Code, kerr.InvalidProducerEpoch.Code,
 		kerr.InvalidProducerIDMapping.Code, kerr.InvalidTxnState.Code, kerr.ProducerFenced.Code:
 		return unsure
-	default:
+	case kerr.CorruptMessage.Code:
+		return unclear
+	case kerr.InvalidTopicException.Code, kerr.InvalidRequiredAcks.Code,
+		kerr.TopicAuthorizationFailed.Code, kerr.ClusterAuthorizationFailed.Code,
+		kerr.TransactionalIDAuthorizationFailed.Code, kerr.UnsupportedVersion.Code,
+		kerr.UnsupportedForMessageFormat.Code, kerr.UnsupportedCompressionType.Code,
+		kerr.PolicyViolation.Code, kerr.SecurityDisabled.Code,
+		kerr.SaslAuthenticationFailed.Code, kerr.InvalidConfig.Code:
 		return retry
 	}
+	if kerr.IsRetriable(kerr.ErrorForCode(code)) {
+		return retry
+	}
+	return unclear
 }
 
 // brokerError returns an error for a code and the broker's message.

@@ -35,6 +35,7 @@ type blame struct {
 	before  int          // the limit before the split
 	others  bool         // a part of the batch was accepted
 	limited time.Time    // time at which a batch was last too large
+	unclear int          // codes in a row that may be about the broker or a record
 
 	// Records that the broker refused last, until that was reported: those
 	// after them may be accepted in another call.
@@ -55,6 +56,21 @@ func (l *lane) refuse(spool, seq uint64) {
 	l.refused[identity{spool, seq}] = struct{}{}
 }
 
+// tolerance is the number of unclear codes in a row after which a batch is
+// halved. A single record is refused after as many more.
+const tolerance = 5
+
+// lasts counts an unclear code for the first batch, which has n records, and
+// reports whether it has lasted long enough to be about a record.
+func (l *lane) lasts(n int) bool {
+	l.unclear++
+	if n > 1 && l.unclear >= tolerance {
+		l.unclear = tolerance
+		return true
+	}
+	return l.unclear >= 2*tolerance
+}
+
 // split halves the first batch of the queue.
 func (l *lane) split() {
 	p := l.queue[0]
@@ -73,11 +89,14 @@ func (l *lane) accepted(p *inFlight) {
 		l.d.states[h.index].retried = true
 		l.todo = slices.Insert(l.todo, i, h.index)
 	}
-	l.held, l.probes = l.held[:0], firstProbes
+	if l.held, l.probes = l.held[:0], firstProbes; l.suspect <= 0 {
+		l.unclear = 0
+	}
 	switch {
 	case l.suspect > 0:
 		l.suspect -= p.plain
 		l.others = l.suspect > 0
+		l.unclear = min(l.unclear, tolerance)
 	case time.Since(l.limited) > limitKept:
 		l.limit = min(2*l.limit, l.d.c.MaxBatch)
 	}
@@ -101,6 +120,7 @@ func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) err
 	l.unsend()
 	others := l.others
 	l.blamed()
+	l.unclear = 0
 	if i < 0 {
 		return nil // the record will be delivered and refused again
 	}
