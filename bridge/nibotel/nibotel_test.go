@@ -199,7 +199,7 @@ func attributesOf(r log.Record) (list []string) {
 	return list
 }
 
-// Whatever fields the layout has, those of nib are no attributes, and those of
+// Whatever fields the layout has, nib's own are no attributes, and fields of
 // the program are.
 func TestNoFieldOfALineIsLost(t *testing.T) {
 	const none = nib.OmitKey
@@ -233,7 +233,8 @@ func TestNoFieldOfALineIsLost(t *testing.T) {
 
 func TestNumbersOfAttributes(t *testing.T) {
 	var to fakeLogger
-	nib.NewSink(nibotel.NewSink(&to)).Info().Uint64("max", math.MaxUint64).Int64("min", math.MinInt64).Msg("m")
+	l := nib.NewSink(nibotel.NewSink(&to))
+	l.Info().Uint64("max", math.MaxUint64).Int64("min", math.MinInt64).Msg("m")
 	want := []string{"max=18446744073709551615 STRING", "min=-9223372036854775808 INT64"}
 	if got := attributesOf(to.records[0]); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -72,7 +72,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 			out.SetBody(attribute.StringValue(unquote(raw[1 : len(raw)-1])))
 		case len(r.Message) == 0 && key == "message" && raw == `""`:
 			out.SetBody(attribute.StringValue(""))
-		case key != "" && (key == s.timeKey || key == s.levelKey): // a field of the program has another key
+		case key != "" && (key == s.timeKey || key == s.levelKey): // fields of the program have others
 		case key == "trace_id" && span.TraceID == trace.TraceID{} && setTrace(&span, raw):
 		case key == "span_id" && setSpan(&span, raw):
 		default:
