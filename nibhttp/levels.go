@@ -47,6 +47,9 @@ func LevelHandler(v *nib.LevelVar) http.Handler {
 // At most 1000 rules of 64 KiB are accepted, with names of at most 256 bytes.
 // Changes of single rules are made one after the other; a concurrent change
 // that is not made through this handler may be lost.
+//
+// The body level=debug, as other handlers take it, is refused: it would be a
+// rule for loggers named level. Use ?logger=level for these.
 func RulesHandler(r *nib.Rules) http.Handler {
 	e := &ruleEditor{rules: r}
 	return settingHandler(func(req *http.Request) (setting, error) {
@@ -249,6 +252,11 @@ func (e *ruleEditor) level(name string) string {
 }
 
 func (e *ruleEditor) setAll(rules string) error {
+	if name, level, _ := strings.Cut(rules, "="); strings.TrimSpace(name) == "level" &&
+		!strings.Contains(level, ",") {
+		return fmt.Errorf("nib/http: %q is a rule for loggers named level: "+
+			"write %s for all loggers, or use ?logger=level", rules, strings.TrimSpace(level))
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.store(rules)

@@ -148,3 +148,30 @@ func TestRulesHandlerChangesWhatLoggersWrite(t *testing.T) {
 		t.Error("debug is off after")
 	}
 }
+
+// The form that handlers of other loggers take is no rule for loggers named
+// level.
+func TestRulesHandlerRefusesTheFormOfALevel(t *testing.T) {
+	rules, err := nib.ParseRules("warn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := nibhttp.RulesHandler(rules)
+	for _, body := range []string{"level=debug", " level = debug ", `{"rules":"level=debug"}`} {
+		kind := "text/plain"
+		if body[0] == '{' {
+			kind = "application/json"
+		}
+		w := ask(h, "PUT", "/", body, "Content-Type", kind)
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "write debug for all") {
+			t.Errorf("%s: got %d %s", body, w.Code, w.Body)
+		}
+	}
+	if w := ask(h, "PUT", "/?logger=level", "debug"); w.Code != http.StatusOK {
+		t.Errorf("a logger named level: got %d %s", w.Code, w.Body)
+	}
+	const both = "info,level=debug"
+	if w := ask(h, "PUT", "/", both); w.Code != http.StatusOK || rules.String() != both {
+		t.Errorf("with other rules: got %d %s", w.Code, w.Body)
+	}
+}
