@@ -163,8 +163,9 @@ func TestRulesHandlerRefusesTheFormOfALevel(t *testing.T) {
 			kind = "application/json"
 		}
 		w := ask(h, "PUT", "/", body, "Content-Type", kind)
-		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "write debug for all") {
-			t.Errorf("%s: got %d %s", body, w.Code, w.Body)
+		text := w.Body.String()
+		if w.Code != http.StatusBadRequest || !strings.Contains(text, "write debug for all") {
+			t.Errorf("%s: got %d %s", body, w.Code, text)
 		}
 	}
 	if w := ask(h, "PUT", "/?logger=level", "debug"); w.Code != http.StatusOK {
