@@ -7,6 +7,7 @@ import (
 	"log"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,6 +70,22 @@ func logWriterOnStack() bool {
 	return false
 }
 
+// maxWait is how long package log, which holds its lock, waits for user code
+// that may need the lock.
+const maxWait = 100 * time.Millisecond
+
+// mayRunCode reports whether the value of an attribute has methods, which may
+// use package log.
+func mayRunCode(a slog.Attr) bool {
+	switch a.Value.Kind() {
+	case slog.KindAny, slog.KindLogValuer:
+		return true
+	case slog.KindGroup:
+		return slices.ContainsFunc(a.Value.Group(), mayRunCode)
+	}
+	return false
+}
+
 // handleLog writes a line that package log has made. Its attributes, if any,
 // are those that a handler in between has added.
 func (h *Handler) handleLog(r *slog.Record) {
@@ -78,12 +95,18 @@ func (h *Handler) handleLog(r *slog.Record) {
 			attrs = append(attrs, a)
 			return true
 		})
-		_, _ = h.log.WithAttrs(attrs...).StdLog(nib.Level(r.Level)).Writer().Write([]byte(r.Message))
+		level, message := nib.Level(r.Level), r.Message
+		write := func(l *nib.Logger) { _, _ = l.StdLog(level).Writer().Write([]byte(message)) }
+		if !slices.ContainsFunc(attrs, mayRunCode) {
+			write(h.log.WithAttrs(attrs...))
+		} else if !usercode.Run(func() { write(h.log.WithAttrs(attrs...)) }, maxWait) {
+			write(h.log)
+		}
 		return
 	}
 	// Not only the sink: ReplaceAttr may print, too.
 	rec := *r // a copy in this function lets other records stay on the stack
-	if !usercode.Run(func() { h.replace.event(context.Background(), h.log, &rec).Send() }, 100*time.Millisecond) {
+	if !usercode.Run(func() { h.replace.event(context.Background(), h.log, &rec).Send() }, maxWait) {
 		h.replace.tooDeep.Add(1)
 	}
 }

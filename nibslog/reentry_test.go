@@ -206,6 +206,35 @@ func TestASinkThatAlwaysLogsComesToAnEnd(t *testing.T) {
 	}
 }
 
+// Package log holds its lock while a handler in front of nib's adds a value
+// whose methods print.
+func TestAValueThatAHandlerAddsMayPrint(t *testing.T) {
+	for outName, out := range map[string]func(){
+		"log.Print": func() { log.Print("inner") }, "slog.Info": func() { slog.Info("inner") },
+	} {
+		for valueName, attr := range map[string]func(v logging) slog.Attr{
+			"LogValue":    func(v logging) slog.Attr { return slog.Any("v", v) },
+			"MarshalJSON": func(v logging) slog.Attr { return slog.Any("v", jsonValue{v}) },
+			"in a group":  func(v logging) slog.Attr { return slog.Group("g", slog.Any("v", v)) },
+		} {
+			keepDefaults(t)
+			w := &loop{log: func(string) {}}
+			var printed atomic.Bool
+			value := logging{func() {
+				if printed.CompareAndSwap(false, true) {
+					out()
+				}
+			}}
+			add := func(r *slog.Record) { r.AddAttrs(attr(value)) }
+			slog.SetDefault(slog.New(middle{nibslog.NewHandler(nib.New(w)), add}))
+			within(t, func() { log.Print("outer"); settle() })
+			if w.count("outer") != 1 || w.count(`"v":`) == 0 || w.count("inner") == 0 {
+				t.Errorf("%s in %s: got %q", outName, valueName, w.lines)
+			}
+		}
+	}
+}
+
 // Package log holds its lock while ReplaceAttr runs.
 func TestReplaceAttrMayPrint(t *testing.T) {
 	for name, inner := range map[string]string{"once": "inner", "always": "again outer"} {
