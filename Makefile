@@ -27,6 +27,7 @@ SYSTEMS  ?= linux/386 darwin/arm64 windows/amd64
 E2E_TABLE ?=
 RELEASE_TOOL := cd internal/release && $(GO) run .
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GREMLINS    := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 # All clones of the repository share one build cache.
@@ -134,8 +135,8 @@ $(MODULES:%=lint/%): lint/%:
 exported: ## every name that the public packages export, and how many there are
 	@$(GO) test -count=1 -v -run TestExportedNames ./internal/arch/ | sed -n "s/^ *exports_test.go:[0-9]*: //p"
 
-mutate: ## what tests miss: make mutate PKG=./sink/spool/internal/store ONLY=dir.go PART=1/4 FLAGS="-together -tests=.,../.."
-	cd internal/mutate && $(GO) run . $(if $(ONLY),-only $(ONLY)) $(if $(PART),-part $(PART)) $(FLAGS) $(CURDIR)/$(PKG)
+mutate: ## what the tests of a package do not notice: make mutate PKG=./sampling (MODULE=cmd/nib FLAGS="--invert-logical")
+	cd $(or $(MODULE),.) && $(GO) run $(GREMLINS) unleash --output-statuses lt $(FLAGS) $(PKG)
 
 vuln: ## known vulnerabilities; says "skipped" where their database cannot be reached
 	@for m in $(MODULES); do out=$$(cd $$m && $(GO) run $(GOVULNCHECK) ./... 2>&1); rc=$$?; case "$$rc $$out" in \

@@ -1,3 +1,0 @@
-module github.com/nib-log/nib/internal/mutate
-
-go 1.24
