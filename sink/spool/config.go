@@ -63,8 +63,10 @@ type Config struct {
 	// SegmentSize is the size of a segment in bytes, a multiple of 4096. A
 	// record larger than that, less the header of 4 KiB, is dropped as
 	// [delivery.ReasonTooLarge]. Defaults to 8 MiB, or less if that is more
-	// than 1 % of the memory limit, which is that of the cgroup, GOMEMLIMIT, or
-	// the memory of the machine.
+	// than 1 % of the memory limit: of the cgroup, GOMEMLIMIT, or the memory of
+	// the machine. A call waits up to 100 ms for a segment that is being made; a
+	// larger one takes longer, and under heavy load on a slow disk more lines are
+	// dropped as [delivery.ReasonFailed], from about 16 MiB on.
 	SegmentSize int64
 
 	// OnFull selects what happens to a line when the spool is full: among the
