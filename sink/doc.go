@@ -28,6 +28,7 @@
 // branch holds up. Memory is bounded, and the bound can be configured. A
 // combinator does not close its sinks.
 //
+// [NewWriter] makes an io.Writer of a sink, for other loggers, and
 // [nib.WriterSink] makes a sink of an io.Writer:
 //
 //	func newLogger(file nib.Sink) *nib.Logger {

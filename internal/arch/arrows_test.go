@@ -28,6 +28,7 @@ internal/arch
 internal/plan               internal/jsonenc internal/jsonread
 internal/settings           . internal/level
 internal/linevalue          .
+internal/logread            . internal/jsonread internal/linevalue
 internal/deadletter         . internal/jsonenc internal/jsonread
 internal/loss               . delivery metrics internal/contract internal/level
 internal/httpsend           . delivery
@@ -45,7 +46,7 @@ nibslog                     . layout metrics schema internal/*
 request                     . metrics sink internal/contract internal/jsonread internal/usercode
 nibhttp                     . metrics request sink internal/usercode
 sink                        . delivery metrics pool internal/level internal/usercode \
-                            internal/contract
+                            internal/contract internal/logread
 sink/stdout                 . delivery metrics internal/level internal/linebatch internal/loss \
                             internal/contract internal/stdio
 sink/file                   . delivery metrics target internal/vfs internal/level \
@@ -95,6 +96,7 @@ var upward = map[string]string{
 	"internal/httpsend → .":         "it sends records",
 	"internal/httpsend → delivery":  "it is what the destinations over HTTP share",
 	"internal/level → metrics":      "the counts of lines by level are a metric of each sink",
+	"internal/logread → .":          "it finds the level of a line",
 	"internal/linevalue → .":        "it reads the layouts and levels that the root declares",
 	"internal/linewriter → metrics": "the queue of a writer has metrics",
 	"internal/loss → .":             "it counts losses by level, and writes notices as records",

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/cmd/nib/logs"
 	"github.com/nib-log/nib/cmd/nib/term"
 	"github.com/nib-log/nib/internal/linevalue"
+	"github.com/nib-log/nib/internal/logread"
 	"github.com/nib-log/nib/sink/console"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/cmd/nib/logs"
 	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // completeFields completes the names and values of fields from the first lines

@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/cmd/nib/logs"
 	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/internal/logread"
 	"github.com/nib-log/nib/sink/console"
 	"github.com/nib-log/nib/sink/spool"
 )

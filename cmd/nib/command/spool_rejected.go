@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/cmd/nib/relay"
 	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/internal/logread"
 	"github.com/nib-log/nib/sink/spool"
 )
 

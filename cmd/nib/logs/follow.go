@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // The interval at which a file is checked, and the time for which a renamed

@@ -17,9 +17,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/cmd/nib/logs"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // screen collects the output.

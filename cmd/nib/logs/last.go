@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 func isRegular(path string) bool {

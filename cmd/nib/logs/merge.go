@@ -8,7 +8,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // A cursor is the next line of a source.

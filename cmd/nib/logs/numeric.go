@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"time"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/internal/jsonread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // named returns a line whose time or level is a number that only logread reads,

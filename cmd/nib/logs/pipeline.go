@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // A Renderer writes lines in another form. Each goroutine has its own.

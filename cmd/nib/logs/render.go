@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
+	"github.com/nib-log/nib/internal/logread"
 	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/sink/console"
 	"github.com/nib-log/nib/sink/logfmt"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/alloctest"
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/sink/console"
 )

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 	"github.com/nib-log/nib/internal/seed"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // A template is text with fields in braces: "{time} {level} {user.id}:

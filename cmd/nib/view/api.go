@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"unicode/utf16"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // A request is the input of the functions of the API.

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
 	"github.com/nib-log/nib/cmd/nib/logs"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // The bounds of facets: the number of lines that are counted when the page is

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // facetsOf counts lines.

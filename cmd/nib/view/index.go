@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // An index counts the lines of a document that a query selects, per block. Rows

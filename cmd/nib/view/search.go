@@ -6,7 +6,7 @@ import (
 	"context"
 	"sort"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // nextError returns the row of the next line at level error or above, after row

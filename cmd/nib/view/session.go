@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // maxIndexes is the number of indexes that are kept while no page shows them.

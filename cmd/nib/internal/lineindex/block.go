@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // zoneless is the zone of times without one. Each reader may interpret them

@@ -8,7 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // A shape is the beginning of lines of one logger, second and level, without

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/alloctest"
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 func TestNothingIsAllocatedPerLine(t *testing.T) {

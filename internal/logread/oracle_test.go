@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 	"github.com/nib-log/nib/internal/seed"
 )
 

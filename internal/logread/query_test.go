@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 	"github.com/nib-log/nib/internal/seed"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // Results of a Line are parts of the line, and queries neither panic nor differ

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nib-log/nib/cmd/nib/internal/logread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 func ExampleLines() {
