@@ -129,6 +129,7 @@ func (x *exchange) decide(o *request.Outcome, p any) {
 func (x *exchange) writeLine(o request.Outcome) (written bool) {
 	m, status := x.m, x.status()
 	o.Failed = !x.returned || status >= http.StatusInternalServerError
+	o.Route, o.Code = x.req.Pattern, status
 	if x.panicked {
 		o.Level = max(o.Level, nib.LevelError)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,15 @@ type Config struct {
 	// each event has the field sample_weight, the number of requests that it
 	// represents: n, or 1. 0 and 1 write every event.
 	Sample int
+
+	// Decide, if it is not nil, decides about each event in place of Slow, Keep
+	// and Sample, for rules by outcome and route: with keep the event is written,
+	// and the lines that are held back too; otherwise the event of one in oneIn
+	// requests is, and none if oneIn is 0. Each event has sample_weight, which is
+	// exact for each value of oneIn. Use few values; above 256 the choice is
+	// random. Any number of goroutines call Decide. If it panics, the event is
+	// written.
+	Decide func(o Outcome) (keep bool, oneIn int)
 
 	// MaxBytes is the maximum number of bytes of fields that Add collects for a
 	// request. An addition beyond it is dropped and counted. Defaults to 8 KiB.
@@ -80,7 +90,7 @@ type Policy struct {
 	config Config
 	seed   uint64
 
-	candidates                             atomic.Uint64 // requests that Sample has decided on
+	candidates                             counters // requests that were sampled, by the rate
 	ended, written, sampledOut, suppressed atomic.Uint64
 	failed, slow, marked, late, tooLarge   atomic.Uint64
 	inFailure                              atomic.Bool // OnFailure runs
@@ -109,10 +119,41 @@ var everything = New(Config{})
 // chooses one, at a random position. The weights of these add up to the number
 // of requests, except for the last n at most, and a regular pattern of requests
 // does not bias the choice.
-func (p *Policy) sample() bool {
-	n := uint64(p.config.Sample)
-	i := p.candidates.Add(1) - 1
+func (p *Policy) sample(n uint64) bool {
+	count := p.candidates.of(n)
+	if count == nil {
+		return rand.Uint64N(n) == 0
+	}
+	i := count.Add(1) - 1
 	return i%n == mix(p.seed+i/n)%n
+}
+
+// counters has a counter for each rate of sampling.
+type counters struct {
+	byRate sync.Map // of uint64 to *atomic.Uint64
+	rates  atomic.Int64
+}
+
+// maxRates bounds the memory for a function that computes rates.
+const maxRates = 256
+
+// of returns the counter of a rate, or nil if there are too many.
+func (c *counters) of(rate uint64) *atomic.Uint64 {
+	if v, ok := c.byRate.Load(rate); ok {
+		return v.(*atomic.Uint64)
+	}
+	if c.rates.Add(1) > maxRates {
+		return nil
+	}
+	v, _ := c.byRate.LoadOrStore(rate, new(atomic.Uint64))
+	return v.(*atomic.Uint64)
+}
+
+// decide calls Config.Decide.
+func (p *Policy) decide(o Outcome) (keep bool, oneIn int) {
+	keep = true
+	defer func() { _ = recover() }()
+	return p.config.Decide(o)
 }
 
 // mix is the output function of SplitMix64 (Steele, Lea and Flood, 2014).

@@ -150,8 +150,12 @@ func (r *Request) isOver() bool {
 type Outcome struct {
 	Level  nib.Level // level of the event
 	Took   time.Duration
-	Failed bool // the event is written whatever Sample is, and so are the lines held back
-	Skip   bool // no event is written
+	Route  string // pattern of an HTTP request, method of an RPC, name of a job; "" if unknown
+	Code   int    // status of HTTP or code of gRPC
+	Failed bool   // the event is written whatever Sample is, and so are the lines held back
+	Skip   bool   // no event is written
+
+	Slow, Marked bool // set for Config.Decide: it took Config.Slow or longer; Keep was called
 }
 
 // End ends the request: fields that are added later are dropped and counted. It
@@ -174,9 +178,16 @@ func (r *Request) End(o Outcome) *nib.Event {
 	r.mu.Unlock()
 
 	p.count(o.Failed, slow, r.keep)
-	kept := o.Failed || slow || r.keep
+	kept, oneIn := o.Failed || slow || r.keep, max(p.config.Sample, 1)
+	if p.config.Decide != nil && !o.Skip {
+		o.Slow, o.Marked = slow, r.keep
+		kept, oneIn = p.decide(o)
+	}
 	endScope(scope, kept)
-	e := r.event(o, kept)
+	if kept {
+		oneIn = 1
+	}
+	e := r.event(o, oneIn)
 	if e == nil {
 		r.fields.free()
 		r.fields = nil
@@ -184,15 +195,14 @@ func (r *Request) End(o Outcome) *nib.Event {
 	return e
 }
 
-// event starts the event, if there is one.
-func (r *Request) event(o Outcome, kept bool) *nib.Event {
+// event starts the event, if there is one: of one in oneIn requests.
+func (r *Request) event(o Outcome, oneIn int) *nib.Event {
 	p := r.policy
-	weigh := p.config.Sample > 1
 	if o.Skip {
 		p.suppressed.Add(1)
 		return nil
 	}
-	if weigh && !kept && !p.sample() {
+	if oneIn < 1 || oneIn > 1 && !p.sample(uint64(oneIn)) {
 		p.sampledOut.Add(1)
 		return nil
 	}
@@ -205,11 +215,8 @@ func (r *Request) event(o Outcome, kept bool) *nib.Event {
 		return nil
 	}
 	p.written.Add(1)
-	switch {
-	case weigh && !kept:
-		r.weight = p.config.Sample
-	case weigh:
-		r.weight = 1
+	if p.config.Sample > 1 || p.config.Decide != nil {
+		r.weight = oneIn
 	}
 	return e
 }

@@ -65,7 +65,7 @@ func (x *run) end() {
 }
 
 func (x *run) write(took time.Duration, panicked string) {
-	o := Outcome{Took: took, Failed: !x.returned || x.err != nil}
+	o := Outcome{Took: took, Route: x.job, Failed: !x.returned || x.err != nil}
 	if o.Failed {
 		o.Level = nib.LevelError
 	}

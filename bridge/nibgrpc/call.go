@@ -154,6 +154,7 @@ func (x *call) writeEvent(o request.Outcome, c codes.Code, err error) {
 	if x.panicked {
 		o.Level = max(o.Level, nib.LevelError)
 	}
+	o.Route, o.Code = x.method, int(c)
 	e := x.End(o)
 	if e == nil {
 		return

@@ -97,7 +97,7 @@ func parseAnyNumber(text []byte) (n number, ok bool) {
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
 	n = number{float: f}
-	if bytes.IndexAny(text, ".eE") < 0 && err == nil {
+	if err == nil && !bytes.ContainsAny(text, ".eE") {
 		if whole, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 			n.whole, n.exact = whole, true
 		} else {
