@@ -28,8 +28,8 @@ func end(p *request.Policy, l *nib.Logger, o request.Outcome, inside func(r *req
 	}
 }
 
-// rules keeps failures of /pay, samples the others at rates by route, and
-// drops those of /health.
+// rules keeps failures of /pay, samples other requests at rates by route, and
+// drops requests of /health.
 func rules(o request.Outcome) (keep bool, oneIn int) {
 	switch {
 	case o.Route == "/health":
