@@ -63,10 +63,11 @@
 //
 // Recovery does not modify the records that it finds, so a crash during
 // recovery does no harm. The new process continues the last segment after its
-// last record if the system has not been restarted since and no record in the
-// segment is unfinished. Otherwise it starts a new segment. If that would
-// exceed [Config.Size], it starts without one, as a spool that has become full.
-// So disk use is bounded over any number of restarts.
+// last record if the system has not been restarted since, no record in the
+// segment is unfinished, and fewer than 129 processes have written to it.
+// Otherwise it starts a new segment. If that would exceed [Config.Size], it
+// starts without one, as a spool that has become full. So disk use is bounded
+// over any number of restarts.
 //
 // Creating and freeing 8 MiB takes milliseconds in the kernel, during which the
 // processor runs nothing else. No call of this package waits for that, but any
@@ -79,6 +80,14 @@
 // Segments that wait for a destination stay mapped, but those that are not read
 // soon have no resident pages: a backlog is in the page cache, where the system
 // can reclaim it under memory pressure.
+//
+// # Identities
+//
+// Each process that opens a spool draws a random number, its stream, and the
+// records that it accepts are delivered with it as [nib.Record.Spool]; records
+// that it finds keep theirs. So a directory that is copied, or restored from a
+// backup, never gives the identity of a delivered record to another one. A
+// batch has records of one stream.
 //
 // # Copies
 //

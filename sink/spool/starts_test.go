@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -302,4 +303,37 @@ func TestDeliverOnly(t *testing.T) {
 		must(t, s.WriteRecord(record(nib.LevelInfo, 1000, 200)), s.Flush(context.Background()), s.Close())
 		checkLines(t, f.take(), 1000, 1001, 200)
 	})
+}
+
+// TestStartsFillTheListOfStreams starts so often that the list of a segment is
+// full, with a line of each process or without: only processes with lines take
+// places in the list, and all lines arrive, each under the stream of its
+// process.
+func TestStartsFillTheListOfStreams(t *testing.T) {
+	const starts = 2*segment.MaxStreams + 10
+	for _, lines := range []int{0, 1} {
+		m, f := vfstest.NewMem(nil), &far{}
+		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+		c := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever}
+		s := open(t, memDir, nil, c)
+		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 200)), s.Close())
+		for n := range starts {
+			s = open(t, memDir, nil, c)
+			for range lines {
+				must(t, s.WriteRecord(record(nib.LevelInfo, n+1, 200)))
+			}
+			want := uint64(1 + lines*(n+1)/(segment.MaxStreams+1))
+			if got := s.active.Load().Number; got != want {
+				t.Fatalf("%d lines, start %d: got segment %d, want %d", lines, n, got, want)
+			}
+			must(t, s.Close())
+		}
+		s = open(t, memDir, f, c)
+		must(t, s.Flush(context.Background()), s.Close())
+		checkLines(t, f.take(), 0, 1+lines*starts, 200)
+		slices.Sort(f.ids)
+		if got := len(slices.Compact(f.ids)); got != 1+lines*starts {
+			t.Errorf("got lines of %d processes, want %d", got, 1+lines*starts)
+		}
+	}
 }
