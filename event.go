@@ -8,6 +8,7 @@ import (
 	"github.com/nib-log/nib/internal/invariants"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
+	"github.com/nib-log/nib/internal/plan"
 	"github.com/nib-log/nib/internal/usercode"
 )
 
@@ -59,14 +60,20 @@ type Event struct {
 	pc      uintptr
 	message string // the message of an Entry, written by Send
 
-	// Caches and memory that are kept for the next line.
+	record Record           // passed to the sink
+	ended  invariants.Stack // stack of the call that finished the event
+
+	memory
+}
+
+// memory is kept for the next line.
+type memory struct {
 	second, fieldSecond jsonenc.SecondCache // caches for the line's time and for time fields
 	scratch             []byte              // holds formatted messages; also the second buffer of edit
 	edited              *jsonread.Scratch   // memory of edit
+	line                plan.Line           // writes parts of the values that plans encode
 	keys                []string            // keys being sorted; used as a stack by nested maps
 	pcs                 []uintptr           // program counters collected by Stack
-	record              Record              // passed to the sink
-	ended               invariants.Stack    // stack of the call that finished the event
 }
 
 type flags uint32

@@ -11,7 +11,9 @@ import (
 var eventPool = sync.Pool{New: func() any { return newEvent() }}
 
 func newEvent() *Event {
-	return &Event{buf: make([]byte, 0, startCap), depth: idle, reservedBits: allReserved}
+	e := &Event{buf: make([]byte, 0, startCap), depth: idle, reservedBits: allReserved}
+	e.line.Event = (*parts)(e)
+	return e
 }
 
 // builder is an event that collects fields and is never written.

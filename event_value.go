@@ -50,7 +50,7 @@ func Val[T any](e *Event, key string, v T) *Event {
 func addValue[T any](e *Event, v T) {
 	switch p := plan.ForIn[T](e.log.core.format.plans); {
 	case p.Plain() && !hasOwnText[T](p):
-		buf, err := plan.AppendValue(p, e.buf, v, maxDepth-int(e.depth))
+		buf, err := plan.AppendValue(p, e.buf, v, (*parts)(e).state())
 		e.setValue(buf, err)
 	case p.Locked():
 		e.setValue(e.buf, lockedError(p))
@@ -90,15 +90,15 @@ func Inline[T any](e *Event, v T) *Event {
 	if e == nil || e.isClosed() {
 		return e
 	}
-	from, depth := len(e.buf), maxDepth-int(e.depth)
+	from, st := len(e.buf), (*parts)(e).state()
 	p := plan.ForIn[T](e.log.core.format.plans)
 	if p.Plain() {
-		buf, err := plan.AppendFieldsOf(p, e.buf, v, depth)
+		buf, err := plan.AppendFieldsOf(p, e.buf, v, st)
 		e.setFields(buf, err)
 	} else if p.Locked() {
 		e.setFields(e.buf, lockedError(p))
 	} else {
-		e.setFields(e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsOf(p, dst, v, depth) }))
+		e.setFields(e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsOf(p, dst, v, st) }))
 	}
 	if e.reservedBits != noneReserved {
 		if c := e.log.core.format.clashes(p.Pointee()); c != 0 {

@@ -3,10 +3,12 @@
 package nib
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/plan"
 	"github.com/nib-log/nib/internal/usercode"
 )
 
@@ -238,6 +240,9 @@ func (e *Event) callLogValue(lv slog.LogValuer) (v slog.Value) {
 func (e *Event) marshal(encode func(dst []byte) ([]byte, error)) (buf []byte, err error) {
 	instead := e.call(func(*Event) {
 		if buf, err = encode(e.buf); err != nil {
+			if errors.Is(err, plan.ErrDepth) {
+				e.tooDeep++ // as enter does
+			}
 			err = userError(errorText(err)) // here, since it may call a method of the returned value
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -185,7 +186,9 @@ func newFormat(l Layout, c *core) *format {
 // style returns how values of other types, such as structs, show times and
 // durations.
 func (l *Layout) style() plan.Style {
-	s := plan.Style{TimeFormat: l.TimeFormat, Zone: l.TimeZone}
+	s := plan.Style{
+		TimeFormat: l.TimeFormat, Zone: l.TimeZone, Marshaler: reflect.TypeFor[Marshaler](),
+	}
 	switch l.Duration {
 	case DurationNanos:
 		s.Duration = plan.Nanoseconds

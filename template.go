@@ -88,12 +88,14 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 		v = new(T)
 	}
 	if form.plan.Plain() {
-		buf, err := plan.AppendFieldsAt(form.plan, e.buf, v, maxDepth)
+		buf, err := plan.AppendFieldsAt(form.plan, e.buf, v, (*parts)(e).state())
 		e.setFields(buf, err)
 	} else {
 		boxed := new(T)
 		*boxed = *v
-		e.setFields(e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsAt(form.plan, dst, boxed, maxDepth) }))
+		e.setFields(e.marshal(func(dst []byte) ([]byte, error) {
+			return plan.AppendFieldsAt(form.plan, dst, boxed, (*parts)(e).state())
+		}))
 	}
 	if form.clash != 0 && e.reservedBits != noneReserved {
 		e.settle(from, form.clash)

@@ -52,8 +52,10 @@
 //   - A nil pointer that is an error, or whose LogValue panics, is null; in
 //     slog "<nil>" or the error with a stack.
 //   - An element of a map[string]any or []any that cannot be encoded does not
-//     affect the others; in slog the whole attribute fails. An error there, or
-//     in a []error, is its text, in slog {}.
+//     affect the others; in slog the whole attribute fails.
+//   - In slices, maps and structs, too, an error is its text, a LogValuer is
+//     resolved, and a slog.Value or slog.Attr is its value; in slog, these are
+//     mostly {}.
 //   - A [nib.Marshaler] writes itself.
 //   - Years beyond 9999 are written in full; slog's line is not valid JSON
 //     then.

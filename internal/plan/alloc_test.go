@@ -102,7 +102,7 @@ func TestNoAllocations(t *testing.T) {
 	for _, v := range values {
 		t.Run(fmt.Sprintf("%.40T", v), func(t *testing.T) {
 			alloctest.Zero(t, func() {
-				out, err := AppendAny(dst, v, MaxDepth)
+				out, err := AppendAny(dst, v, top)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -115,7 +115,7 @@ func TestNoAllocations(t *testing.T) {
 			p.Elem().Set(reflect.ValueOf(v))
 			at, plan := p.UnsafePointer(), Of(p.Elem().Type())
 			alloctest.Zero(t, func() {
-				out, _ := plan.Append(dst, at, MaxDepth)
+				out, _ := plan.Append(dst, at, top)
 				dst = out[:0]
 			})
 		})

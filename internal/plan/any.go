@@ -11,13 +11,13 @@ import (
 // AppendAny appends v, whatever it is, as Append does. The value in v has no
 // address, so methods with a pointer receiver do not count, unless v is a
 // pointer. It allocates nothing for types for which Append allocates nothing.
-func AppendAny(dst []byte, v any, depth int) ([]byte, error) {
-	return standard.AppendAny(dst, v, depth)
+func AppendAny(dst []byte, v any, st State) ([]byte, error) {
+	return standard.AppendAny(dst, v, st)
 }
 
 // AppendAny is the function AppendAny in the style of the set.
-func (s *Set) AppendAny(dst []byte, v any, depth int) ([]byte, error) {
-	out, err := s.appendAny(dst, v, depth)
+func (s *Set) AppendAny(dst []byte, v any, st State) ([]byte, error) {
+	out, err := s.appendAny(dst, v, st)
 	if err != nil {
 		return dst, err.of(reflect.TypeOf(v))
 	}
@@ -26,7 +26,7 @@ func (s *Set) AppendAny(dst []byte, v any, depth int) ([]byte, error) {
 
 // appendAny appends the value in an interface. The most frequent types need no
 // plan.
-func (s *Set) appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
+func (s *Set) appendAny(dst []byte, v any, st State) ([]byte, *Error) {
 	switch v := v.(type) {
 	case nil:
 		return append(dst, "null"...), nil
@@ -41,7 +41,7 @@ func (s *Set) appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
 	case int64:
 		return jsonenc.AppendInt(dst, v), nil
 	case map[string]any:
-		return s.appendMapAny(dst, v, depth)
+		return s.appendMapAny(dst, v, st)
 	}
 	typ, word := unpack(v)
 	p := s.of(typ, v)
@@ -49,14 +49,14 @@ func (s *Set) appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
 		return dst, p.fault()
 	}
 	if !p.direct {
-		return p.value(dst, word, depth)
+		return p.value(dst, word, st)
 	}
 	if p.shows {
 		kept := new(pointer)
 		*kept = word
-		return p.value(dst, pointer(kept), depth)
+		return p.value(dst, pointer(kept), st)
 	}
-	return p.value(dst, hideWord(&word), depth)
+	return p.value(dst, hideWord(&word), st)
 }
 
 // RunsCode reports whether AppendAny may run user code for v.

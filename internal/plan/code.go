@@ -49,6 +49,7 @@ const (
 	codeJSON    // MarshalJSON
 	codeText    // MarshalText
 	codeAddress // MarshalText of a type in addresses, without a copy
+	codeLine    // written by the line, see Line
 	codeMask
 
 	// Codes that only operations have.

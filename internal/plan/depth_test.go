@@ -43,7 +43,9 @@ func TestDepthIsThatOfTheText(t *testing.T) {
 		tried++
 		for range 10 {
 			v := g.value(typ)
-			encode := func(depth int) ([]byte, error) { return Of(typ).Append(nil, v.Addr().UnsafePointer(), depth) }
+			encode := func(depth int) ([]byte, error) {
+				return Of(typ).Append(nil, v.Addr().UnsafePointer(), State{Depth: depth})
+			}
 			text, err := encode(1000)
 			if err != nil {
 				t.Fatal(err)
@@ -117,10 +119,10 @@ func TestDepthLimit(t *testing.T) {
 		{"pointer to pointer", new(*int), 1}, {"pointer to interface", new(any), 1},
 	}
 	for _, c := range cases {
-		if _, err := AppendAny(nil, nest(c.v, MaxDepth-c.n), MaxDepth); err != nil {
+		if _, err := AppendAny(nil, nest(c.v, MaxDepth-c.n), top); err != nil {
 			t.Errorf("%s: depth %d: got error %v", c.name, MaxDepth, err)
 		}
-		if got, err := AppendAny(nil, nest(c.v, MaxDepth-c.n+1), MaxDepth); err == nil {
+		if got, err := AppendAny(nil, nest(c.v, MaxDepth-c.n+1), top); err == nil {
 			t.Errorf("%s: depth %d: got %s, want an error", c.name, MaxDepth+1, got)
 		}
 	}
@@ -166,14 +168,14 @@ func TestCyclesEndInAnError(t *testing.T) {
 		{list, "[0][0]"}, {x, ""},
 	}
 	for _, c := range cases {
-		_, err := AppendAny(nil, c.v, MaxDepth)
-		if !errors.Is(err, errDepth) || !strings.Contains(err.Error(), c.path) {
-			t.Errorf("%T: got error %.100v, want %v at %s", c.v, err, errDepth, c.path)
+		_, err := AppendAny(nil, c.v, top)
+		if !errors.Is(err, ErrDepth) || !strings.Contains(err.Error(), c.path) {
+			t.Errorf("%T: got error %.100v, want %v at %s", c.v, err, ErrDepth, c.path)
 		}
 	}
 	e := &loopEmbed{X: 1}
 	e.loopEmbed = e
-	if got, err := AppendAny(nil, e, MaxDepth); err != nil || string(got) != `{"X":1}` {
+	if got, err := AppendAny(nil, e, top); err != nil || string(got) != `{"X":1}` {
 		t.Errorf("got %s and %v, want the outermost X alone, as in encoding/json", got, err)
 	}
 }
@@ -187,7 +189,8 @@ func TestFieldsOfAnOpenObject(t *testing.T) {
 	}{E: 5}
 	p := Of(reflect.TypeOf(v))
 	for depth, want := range []string{"error", `,"A":0,"B":{"C":null},"E":5`} {
-		got, err := p.AppendFields([]byte("front"), reflect.ValueOf(&v).UnsafePointer(), depth)
+		got, err := p.AppendFields(
+			[]byte("front"), reflect.ValueOf(&v).UnsafePointer(), State{Depth: depth})
 		if err != nil {
 			got = []byte("fronterror")
 		}
@@ -196,10 +199,10 @@ func TestFieldsOfAnOpenObject(t *testing.T) {
 		}
 	}
 	n := 1
-	if _, err := Of(reflect.TypeFor[int]()).AppendFields(nil, reflect.ValueOf(&n).UnsafePointer(), MaxDepth); err == nil {
+	if _, err := Of(reflect.TypeFor[int]()).AppendFields(nil, reflect.ValueOf(&n).UnsafePointer(), top); err == nil {
 		t.Error("got no error for the fields of an int")
 	}
-	if got, err := Of(reflect.TypeFor[struct{}]()).AppendFields([]byte("x"), reflect.ValueOf(&struct{}{}).UnsafePointer(), 0); err != nil || string(got) != "x" {
+	if got, err := Of(reflect.TypeFor[struct{}]()).AppendFields([]byte("x"), reflect.ValueOf(&struct{}{}).UnsafePointer(), State{}); err != nil || string(got) != "x" {
 		t.Errorf("got %s and %v, want nothing for a struct without fields", got, err)
 	}
 }

@@ -26,7 +26,8 @@
 //   - the tag log is supported: log:"-" leaves a field out, log:"mask" writes
 //     "***" in its place, and log:"unit=s" (or ms, us, ns) writes a
 //     [time.Duration] as a number of that unit;
-//   - a value with a method IsSecret() is written "***", wherever it stands.
+//   - a value with a method IsSecret() is written "***", wherever it stands;
+//   - in lines, the values that Line writes have their own form.
 //
 // # Properties of a type
 //

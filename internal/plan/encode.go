@@ -19,7 +19,7 @@ func (c code) hot() bool {
 
 // members appends the members of the struct at v, with a comma before each. The
 // caller has checked that p.inner containers may nest.
-func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
+func (p *Plan) members(dst []byte, v pointer, st State) ([]byte, *Error) {
 	for o := &p.ops[0]; ; o = o.next() {
 		at := add(v, uintptr(o.off))
 		if o.omit != omitNever {
@@ -53,7 +53,7 @@ func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
 			return dst, nil
 		case codeStrings:
 			var err *Error
-			if dst, err = appendStrings(jsonenc.AppendText(dst, &o.text), load[[]string](at), depth-int(o.nest)); err != nil {
+			if dst, err = appendStrings(jsonenc.AppendText(dst, &o.text), load[[]string](at), st.within(int(o.nest))); err != nil {
 				return dst, err.in(p.stepOf(o))
 			}
 		case codeTime:
@@ -64,7 +64,7 @@ func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
 			fallthrough
 		default:
 			var err *Error
-			if dst, err = o.append(dst, at, depth-int(o.nest)); err != nil {
+			if dst, err = o.append(dst, at, st.within(int(o.nest))); err != nil {
 				return dst, err.in(p.stepOf(o))
 			}
 		}
@@ -72,47 +72,47 @@ func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
 }
 
 // append encodes an operation that members does not handle inline.
-func (o *op) append(dst []byte, at pointer, depth int) ([]byte, *Error) {
+func (o *op) append(dst []byte, at pointer, st State) ([]byte, *Error) {
 	if o.code == codeEmbed {
 		at = load[pointer](at)
 		if at == nil {
 			return dst, nil
 		}
-		if depth < o.sub.inner {
-			return dst, failure(errDepth)
+		if st.Depth < o.sub.inner {
+			return dst, failure(ErrDepth)
 		}
-		return o.sub.members(dst, at, depth)
+		return o.sub.members(dst, at, st)
 	}
 	dst = jsonenc.AppendText(dst, &o.text)
 	switch p := o.sub; p.code {
 	case codeStruct:
-		return p.object(dst, at, depth)
+		return p.object(dst, at, st)
 	case codePointer:
 		if q := load[pointer](at); q != nil && p.elem.code == codeStruct {
-			return p.elem.object(dst, q, depth)
+			return p.elem.object(dst, q, st)
 		}
 	}
-	return o.sub.value(dst, at, depth)
+	return o.sub.value(dst, at, st)
 }
 
 // appendStrings appends a list of strings.
-func appendStrings(dst []byte, list []string, depth int) ([]byte, *Error) {
+func appendStrings(dst []byte, list []string, st State) ([]byte, *Error) {
 	if list == nil {
 		return append(dst, "null"...), nil
 	}
-	if depth <= 0 {
-		return dst, failure(errDepth)
+	if st.Depth <= 0 {
+		return dst, failure(ErrDepth)
 	}
 	return jsonenc.AppendStrings(dst, list), nil
 }
 
 // object appends the struct at v.
-func (p *Plan) object(dst []byte, v pointer, depth int) ([]byte, *Error) {
-	if depth <= p.inner {
-		return dst, failure(errDepth)
+func (p *Plan) object(dst []byte, v pointer, st State) ([]byte, *Error) {
+	if st.Depth <= p.inner {
+		return dst, failure(ErrDepth)
 	}
 	start := len(dst)
-	dst, err := p.members(dst, v, depth-1)
+	dst, err := p.members(dst, v, st.within(1))
 	if err != nil {
 		return dst, err
 	}
@@ -124,50 +124,52 @@ func (p *Plan) object(dst []byte, v pointer, depth int) ([]byte, *Error) {
 }
 
 // value appends the value at v.
-func (p *Plan) value(dst []byte, v pointer, depth int) ([]byte, *Error) {
+func (p *Plan) value(dst []byte, v pointer, st State) ([]byte, *Error) {
 	switch p.code {
 	case codeStruct:
-		return p.object(dst, v, depth)
+		return p.object(dst, v, st)
 	case codePointer:
-		return p.pointee(dst, load[pointer](v), depth)
+		return p.pointee(dst, load[pointer](v), st)
 	case codeSlice:
 		data, n := loadSlice(v)
 		if data == nil {
 			return append(dst, "null"...), nil
 		}
-		return p.elements(dst, data, n, depth)
+		return p.elements(dst, data, n, st)
 	case codeStrings:
-		return appendStrings(dst, load[[]string](v), depth)
+		return appendStrings(dst, load[[]string](v), st)
 	case codeArray:
-		return p.elements(dst, v, p.n, depth)
+		return p.elements(dst, v, p.n, st)
 	case codeAny:
-		return p.set.appendAny(dst, load[any](v), depth)
+		return p.set.appendAny(dst, load[any](v), st)
 	case codeInterface:
-		return p.set.appendAny(dst, loadInterface(v), depth)
+		return p.set.appendAny(dst, loadInterface(v), st)
 	case codeMap:
-		return p.mapping(dst, load[pointer](v), depth)
+		return p.mapping(dst, load[pointer](v), st)
 	case codeMapAny:
-		return p.set.appendMapAny(dst, load[map[string]any](v), depth)
+		return p.set.appendMapAny(dst, load[map[string]any](v), st)
 	case codeMapString:
-		return appendStrMap(p.set, dst, load[map[string]string](v), depth, putString, &spareString)
+		return appendStrMap(p.set, dst, load[map[string]string](v), st, putString, &spareString)
 	case codeMapInt64:
-		return appendStrMap(p.set, dst, load[map[string]int64](v), depth, putInt, &spareInt)
+		return appendStrMap(p.set, dst, load[map[string]int64](v), st, putInt, &spareInt)
 	case codeMapFloat64:
-		return appendStrMap(p.set, dst, load[map[string]float64](v), depth, putFloat, &spareFloat)
+		return appendStrMap(p.set, dst, load[map[string]float64](v), st, putFloat, &spareFloat)
 	case codeMapBool:
-		return appendStrMap(p.set, dst, load[map[string]bool](v), depth, putBool, &spareBool)
+		return appendStrMap(p.set, dst, load[map[string]bool](v), st, putBool, &spareBool)
 	case codeTime:
 		return appendTime(dst, v)
 	case codeInstant:
 		return p.set.appendTime(dst, v), nil
 	case codeJSON:
-		return p.callJSON(dst, v, depth)
+		return p.callJSON(dst, v, st)
 	case codeText:
-		return p.callText(dst, v)
+		return p.callText(dst, v, st)
+	case codeLine:
+		return st.appendPart(dst, p, v)
 	case codeAddress:
 		return p.address(dst, v)
 	case codeRaw:
-		return appendRaw(dst, load[[]byte](v), depth)
+		return appendRaw(dst, load[[]byte](v), st)
 	case codeQuoted:
 		return p.elem.quoted(dst, v)
 	case codeNumber:
@@ -224,31 +226,31 @@ func (p *Plan) scalar(dst []byte, v pointer) []byte {
 }
 
 // pointee appends the value that a pointer points to.
-func (p *Plan) pointee(dst []byte, v pointer, depth int) ([]byte, *Error) {
+func (p *Plan) pointee(dst []byte, v pointer, st State) ([]byte, *Error) {
 	if v == nil {
 		return append(dst, "null"...), nil
 	}
 	if p.link {
-		if depth <= 0 {
-			return dst, failure(errDepth)
+		if st.Depth <= 0 {
+			return dst, failure(ErrDepth)
 		}
-		depth--
+		st.Depth--
 	}
-	return p.elem.value(dst, v, depth)
+	return p.elem.value(dst, v, st)
 }
 
 // elements appends the n values from data on as an array.
-func (p *Plan) elements(dst []byte, data pointer, n, depth int) ([]byte, *Error) {
-	if depth <= 0 {
-		return dst, failure(errDepth)
+func (p *Plan) elements(dst []byte, data pointer, n int, st State) ([]byte, *Error) {
+	if st.Depth <= 0 {
+		return dst, failure(ErrDepth)
 	}
 	if n == 0 {
 		return append(dst, "[]"...), nil
 	}
-	start := len(dst)
+	start, st := len(dst), st.within(1)
 	var err *Error
 	for i := range n {
-		dst, err = p.elem.value(append(dst, ','), add(data, uintptr(i)*p.size), depth-1)
+		dst, err = p.elem.value(append(dst, ','), add(data, uintptr(i)*p.size), st)
 		if err != nil {
 			return dst, err.inElement(i)
 		}
@@ -262,7 +264,7 @@ func (p *Plan) quoted(dst []byte, v pointer) ([]byte, *Error) {
 	start := len(dst)
 	dst = append(dst, '"')
 	var err *Error
-	if dst, err = p.value(dst, v, 0); err != nil {
+	if dst, err = p.value(dst, v, State{}); err != nil {
 		return dst, err
 	}
 	if dst[start+1] != '"' {

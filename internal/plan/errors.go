@@ -32,10 +32,10 @@ func (e *Error) Text() string {
 // Unwrap returns the fault.
 func (e *Error) Unwrap() error { return e.Err }
 
-var (
-	errDepth     = errors.New("nested too deep")
-	errNotStruct = errors.New("not a struct, so it has no fields to add")
-)
+// ErrDepth is in the error for a value that nests deeper than its State allows.
+var ErrDepth = errors.New("nested too deep")
+
+var errNotStruct = errors.New("not a struct, so it has no fields to add")
 
 // failure begins an error. Each container that returns it prepends its step to
 // the path.

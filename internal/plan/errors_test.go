@@ -45,7 +45,7 @@ func (b badJSON) MarshalJSON() ([]byte, error) { return []byte(b), nil }
 func append1(v any, depth int) ([]byte, error) {
 	p := reflect.New(reflect.TypeOf(v))
 	p.Elem().Set(reflect.ValueOf(v))
-	return Of(p.Elem().Type()).Append(nil, p.UnsafePointer(), depth)
+	return Of(p.Elem().Type()).Append(nil, p.UnsafePointer(), State{Depth: depth})
 }
 
 func TestErrorsNameTheTypeAndThePath(t *testing.T) {
@@ -163,9 +163,12 @@ func TestFaultyTypeWithinAnInterface(t *testing.T) {
 func TestDestinationAfterAnError(t *testing.T) {
 	front := append(make([]byte, 0, 1000), "front"...)
 	for _, v := range []any{Item{Free: failing{}}, []any{1, 2, func() {}}, map[string]any{"a": 1, "b": failing{}}} {
-		got, err := AppendAny(front, v, MaxDepth)
+		got, err := AppendAny(front, v, top)
 		if err == nil || string(got) != "front" || &got[0] != &front[0] {
 			t.Errorf("%T: got %q and %v, want the slice as it was and an error", v, got, err)
 		}
 	}
 }
+
+// top is the state of a value that is encoded on its own.
+var top = State{Depth: MaxDepth}

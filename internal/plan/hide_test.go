@@ -102,7 +102,7 @@ func TestInterfaceWordsOnAStackThatMoves(t *testing.T) {
 			done := make(chan bool)
 			go func() {
 				defer close(done)
-				if got, err := AppendAny(nil, v, MaxDepth); err != nil || !bytes.Equal(got, want) {
+				if got, err := AppendAny(nil, v, top); err != nil || !bytes.Equal(got, want) {
 					t.Errorf("%T: got %s and %v, want %s", v, got, err, want)
 				}
 			}()
@@ -145,5 +145,5 @@ func TestMethodsMayKeepTheReceiver(t *testing.T) {
 
 // appendValue is AppendValue with the standard plan.
 func appendValue[T any](dst []byte, v T, depth int) ([]byte, error) {
-	return AppendValue(For[T](), dst, v, depth)
+	return AppendValue(For[T](), dst, v, State{Depth: depth})
 }

@@ -36,11 +36,11 @@ func isNumber(s string) bool {
 }
 
 // appendRaw appends a json.RawMessage.
-func appendRaw(dst, text []byte, depth int) ([]byte, *Error) {
+func appendRaw(dst, text []byte, st State) ([]byte, *Error) {
 	if text == nil {
 		return append(dst, "null"...), nil
 	}
-	out, err := jsonread.AppendCompact(dst, text, depth)
+	out, err := jsonread.AppendCompact(dst, text, st.Depth)
 	if err != nil {
 		return dst, failure(&json.MarshalerError{Type: typeRaw, Err: err})
 	}

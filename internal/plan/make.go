@@ -64,9 +64,11 @@ func (m *maker) plan(t reflect.Type, addr bool) *Plan {
 
 // fill decides how values of p's type are written. The order is as in
 // encoding/json, and types whose methods this package replaces come before the
-// methods themselves.
+// methods themselves. The types that lines write come where the method Any of
+// an event has them.
 func (m *maker) fill(p *Plan, addr bool) {
 	t := p.typ
+	lines := m.set.marshaler != nil
 	byPointer := p.kind != reflect.Pointer && p.kind != reflect.Interface
 	has := func(method reflect.Type) bool {
 		return t.Implements(method) || byPointer && addr && reflect.PointerTo(t).Implements(method)
@@ -88,12 +90,23 @@ func (m *maker) fill(p *Plan, addr bool) {
 		p.code = codeAddress
 	case p.kind == reflect.Pointer && known(t.Elem()):
 		m.fillKind(p, addr)
+	case lines && slogType(t):
+		p.code, p.calls, p.shows = codeLine, true, true
+	case lines && has(m.set.marshaler):
+		m.fillMethod(p, codeLine, m.set.marshaler, byPointer)
+	case lines && has(typeLogValuer):
+		m.fillMethod(p, codeLine, typeLogValuer, byPointer)
 	case has(typeJSON):
-		m.fillMethod(p, codeJSON, byPointer)
+		m.fillMethod(p, codeJSON, typeJSON, byPointer)
+	case lines && has(typeError):
+		m.fillMethod(p, codeLine, typeError, byPointer)
 	case has(typeText):
-		m.fillMethod(p, codeText, byPointer)
+		m.fillMethod(p, codeText, typeText, byPointer)
 	default:
 		m.fillKind(p, addr)
+	}
+	if p.code == codeLine && p.kind == reflect.Struct {
+		m.fillMembers(p, addr)
 	}
 }
 
@@ -111,12 +124,8 @@ func secret(t reflect.Type) bool {
 }
 
 // fillMethod is fill for types that write themselves.
-func (m *maker) fillMethod(p *Plan, c code, byPointer bool) {
+func (m *maker) fillMethod(p *Plan, c code, method reflect.Type, byPointer bool) {
 	p.code, p.calls, p.shows = c, true, byPointer
-	method := typeJSON
-	if c == codeText {
-		method = typeText
-	}
 	p.locked = !p.typ.Implements(method) && holdsLock(p.typ)
 }
 

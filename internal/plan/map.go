@@ -64,12 +64,12 @@ func (m *maker) fillMap(p *Plan) {
 }
 
 // mapping appends the map m.
-func (p *Plan) mapping(dst []byte, m pointer, depth int) ([]byte, *Error) {
+func (p *Plan) mapping(dst []byte, m pointer, st State) ([]byte, *Error) {
 	if m == nil {
 		return append(dst, "null"...), nil
 	}
-	if depth <= 0 {
-		return dst, failure(errDepth)
+	if st.Depth <= 0 {
+		return dst, failure(ErrDepth)
 	}
 	r := reflect.ValueOf(pack(p.self, m))
 	n := r.Len()
@@ -82,11 +82,11 @@ func (p *Plan) mapping(dst []byte, m pointer, depth int) ([]byte, *Error) {
 	}
 	g.sort()
 	start := len(dst)
-	data := g.elems.UnsafePointer()
+	data, st := g.elems.UnsafePointer(), st.within(1)
 	var err *Error
 	for _, at := range g.places {
-		name := g.name(at)
-		dst, err = p.elem.value(jsonenc.AppendKey(dst, name), add(data, uintptr(g.index(at))*p.size), depth-1)
+		name, v := g.name(at), add(data, uintptr(g.index(at))*p.size)
+		dst, err = p.elem.value(jsonenc.AppendKey(dst, name), v, st)
 		if err != nil {
 			return dst, err.inKey(name)
 		}

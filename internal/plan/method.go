@@ -32,18 +32,18 @@ func (p *Plan) hides(r any) bool {
 }
 
 // callJSON appends the result of MarshalJSON, checked and on one line.
-func (p *Plan) callJSON(dst []byte, v pointer, depth int) ([]byte, *Error) {
+func (p *Plan) callJSON(dst []byte, v pointer, st State) ([]byte, *Error) {
 	r := p.receiver(v)
 	if r == nil {
 		return append(dst, "null"...), nil
 	}
 	if p.hides(r) {
-		return p.set.appendAny(dst, r, depth)
+		return p.set.appendAny(dst, r, st)
 	}
 	text, err := r.(json.Marshaler).MarshalJSON()
 	if err == nil {
 		var out []byte
-		if out, err = jsonread.AppendCompact(dst, text, depth); err == nil {
+		if out, err = jsonread.AppendCompact(dst, text, st.Depth); err == nil {
 			return out, nil
 		}
 	}
@@ -51,13 +51,13 @@ func (p *Plan) callJSON(dst []byte, v pointer, depth int) ([]byte, *Error) {
 }
 
 // callText appends the result of MarshalText as a string.
-func (p *Plan) callText(dst []byte, v pointer) ([]byte, *Error) {
+func (p *Plan) callText(dst []byte, v pointer, st State) ([]byte, *Error) {
 	r := p.receiver(v)
 	if r == nil {
 		return append(dst, "null"...), nil
 	}
 	if p.hides(r) {
-		return p.set.appendAny(dst, r, 0)
+		return p.set.appendAny(dst, r, State{Line: st.Line})
 	}
 	text, err := r.(encoding.TextMarshaler).MarshalText()
 	if err != nil {

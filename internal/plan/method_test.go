@@ -68,7 +68,7 @@ func TestMethodsThatEncode(t *testing.T) {
 // checkEncodes compares the encoding of v with encoding/json's.
 func checkEncodes(t *testing.T, v any) {
 	t.Helper()
-	got, err := AppendAny(nil, v, MaxDepth)
+	got, err := AppendAny(nil, v, top)
 	want, wantErr := oracle(v)
 	if err != nil || wantErr != nil || string(got) != string(want) {
 		t.Errorf("%T: got %s and %v, want %s and %v", v, got, err, want, wantErr)
@@ -87,7 +87,7 @@ func TestMethodsThatPanic(t *testing.T) {
 						t.Errorf("%T: got panic %v, want that of the method", bad[i], r)
 					}
 				}()
-				_, err := AppendAny(nil, bad[i], MaxDepth)
+				_, err := AppendAny(nil, bad[i], top)
 				t.Errorf("%T: got error %v, want a panic", bad[i], err)
 			}()
 			checkEncodes(t, good[i])
@@ -102,7 +102,7 @@ func TestMethodsThatEndTheGoroutine(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			_, _ = AppendAny(nil, actors(&end)[i], MaxDepth)
+			_, _ = AppendAny(nil, actors(&end)[i], top)
 			t.Error("got a call that returned, want the end of the goroutine")
 		}()
 		wg.Wait()
@@ -116,7 +116,7 @@ func TestMethodsThatFail(t *testing.T) {
 			map[string]any{"a": 1, "b": failing{}}, map[string]failing{"a": {}}, map[failingText]int{{"x"}: 1, {"y"}: 2},
 			map[int]failing{1: {}, 2: {}}, []failing{{}},
 		} {
-			if got, err := AppendAny(nil, v, MaxDepth); err == nil {
+			if got, err := AppendAny(nil, v, top); err == nil {
 				t.Errorf("%T: got %s, want an error", v, got)
 			}
 			checkEncodes(t, map[string]any{"a": 1, "z": map[int]string{3: "x", 1: "y"}})
@@ -135,7 +135,7 @@ func TestMethodsOfKeysThatChangeTheMap(t *testing.T) {
 	for i := range 5 {
 		m[acting{fmt.Sprint(i), &grow}] = i
 	}
-	got, err := AppendAny(nil, m, MaxDepth)
+	got, err := AppendAny(nil, m, top)
 	if err != nil || !json.Valid(got) {
 		t.Errorf("got %s and %v, want an object", got, err)
 	}
@@ -195,10 +195,10 @@ func TestConcurrentFirstUse(t *testing.T) {
 				typ := types[(i+g)%len(types)]
 				p := Of(typ)
 				v := reflect.New(typ)
-				if _, err := p.Append(nil, v.UnsafePointer(), MaxDepth); err != nil {
+				if _, err := p.Append(nil, v.UnsafePointer(), top); err != nil {
 					t.Error(err)
 				}
-				if _, err := AppendAny(nil, v.Elem().Interface(), MaxDepth); err != nil {
+				if _, err := AppendAny(nil, v.Elem().Interface(), top); err != nil {
 					t.Error(err)
 				}
 			}

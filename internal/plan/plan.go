@@ -25,7 +25,7 @@ type Plan struct {
 	shows  bool // user code may get the address of the value or a part of it
 	inner  int  // maximum nesting of structs in the operations of this one
 
-	elem *Plan   // plan of the element of a pointer, slice, array or map, or of a quoted value
+	elem *Plan   // plan of the element, the quoted value, or the fields of a codeLine
 	size uintptr // size of an element
 	n    int     // length of an array
 

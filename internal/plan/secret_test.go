@@ -55,7 +55,7 @@ func TestSecretsInEveryPlace(t *testing.T) {
 		{map[texts]int{secretMarshaler{hidden}: 1}, ""},
 		{map[texts]int{&secretReceiver{hidden}: 1}, ""},
 	} {
-		got, err := AppendAny(nil, test.value, MaxDepth)
+		got, err := AppendAny(nil, test.value, top)
 		if string(got) != test.want || (err != nil) != (test.want == "") {
 			t.Errorf("%T: got %s and error %v, want %s", test.value, got, err, test.want)
 		}

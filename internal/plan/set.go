@@ -16,6 +16,10 @@ type Style struct {
 	Duration   Duration
 	TimeFormat string         // a format for jsonenc.CompileTime
 	Zone       *time.Location // zone in which times are shown; if nil, the zone of each time
+
+	// Marshaler is the interface of values that write themselves as fields of a
+	// line. If it is not nil, the plans are for lines: see Line.
+	Marshaler reflect.Type
 }
 
 // A Duration is a format of time.Duration values that no tag gives a unit.
@@ -37,6 +41,8 @@ type Set struct {
 	// without an address, such as the values of maps and interfaces: for these,
 	// methods with a pointer receiver do not count.
 	addressed, targets, values table
+
+	marshaler reflect.Type // Style.Marshaler
 
 	duration code // code of time.Duration
 	times    bool // times have a format other than the standard one
@@ -65,7 +71,10 @@ func SetOf(s Style) *Set {
 	defer styles.Unlock()
 	set := styles.sets[s]
 	if set == nil {
-		set = &Set{duration: durationCodes[s.Duration], times: true, time: jsonenc.CompileTime(s.TimeFormat), zone: s.Zone}
+		set = &Set{
+			marshaler: s.Marshaler, duration: durationCodes[s.Duration],
+			times: true, time: jsonenc.CompileTime(s.TimeFormat), zone: s.Zone,
+		}
 		if styles.sets == nil {
 			styles.sets = map[Style]*Set{}
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 // AppendMap appends m with sorted keys, and its values as AppendAny does.
-func AppendMap(dst []byte, m map[string]any, depth int) ([]byte, error) {
-	out, err := standard.appendMapAny(dst, m, depth)
+func AppendMap(dst []byte, m map[string]any, st State) ([]byte, error) {
+	out, err := standard.appendMapAny(dst, m, st)
 	if err != nil {
 		return dst, err.of(reflect.TypeOf(m))
 	}
@@ -34,49 +34,49 @@ type entries[V any] struct {
 var spareAny, spareString, spareInt, spareFloat, spareBool sync.Pool
 
 // A putter appends a member.
-type putter[V any] func(s *Set, dst []byte, name string, value V, depth int) ([]byte, *Error)
+type putter[V any] func(s *Set, dst []byte, name string, value V, st State) ([]byte, *Error)
 
-func putAny(s *Set, dst []byte, name string, value any, depth int) ([]byte, *Error) {
-	return s.appendAny(jsonenc.AppendKey(dst, name), value, depth)
+func putAny(s *Set, dst []byte, name string, value any, st State) ([]byte, *Error) {
+	return s.appendAny(jsonenc.AppendKey(dst, name), value, st)
 }
 
-func putString(_ *Set, dst []byte, name, value string, _ int) ([]byte, *Error) {
+func putString(_ *Set, dst []byte, name, value string, _ State) ([]byte, *Error) {
 	return jsonenc.AppendKeyString(dst, name, value), nil
 }
 
-func putInt(_ *Set, dst []byte, name string, value int64, _ int) ([]byte, *Error) {
+func putInt(_ *Set, dst []byte, name string, value int64, _ State) ([]byte, *Error) {
 	return jsonenc.AppendKeyInt(dst, name, value), nil
 }
 
-func putFloat(_ *Set, dst []byte, name string, value float64, _ int) ([]byte, *Error) {
+func putFloat(_ *Set, dst []byte, name string, value float64, _ State) ([]byte, *Error) {
 	return jsonenc.AppendShortFloat64(jsonenc.AppendKey(dst, name), value), nil
 }
 
-func putBool(_ *Set, dst []byte, name string, value bool, _ int) ([]byte, *Error) {
+func putBool(_ *Set, dst []byte, name string, value bool, _ State) ([]byte, *Error) {
 	return jsonenc.AppendBool(jsonenc.AppendKey(dst, name), value), nil
 }
 
 // appendMapAny appends m with sorted keys.
-func (s *Set) appendMapAny(dst []byte, m map[string]any, depth int) ([]byte, *Error) {
-	if n := len(m); depth > 0 && n > 0 && n <= few {
-		return s.appendFewAny(dst, m, depth-1)
+func (s *Set) appendMapAny(dst []byte, m map[string]any, st State) ([]byte, *Error) {
+	if n := len(m); st.Depth > 0 && n > 0 && n <= few {
+		return s.appendFewAny(dst, m, st.within(1))
 	}
-	return appendStrMap(s, dst, m, depth, putAny, &spareAny)
+	return appendStrMap(s, dst, m, st, putAny, &spareAny)
 }
 
 // appendStrMap appends m with sorted keys.
-func appendStrMap[V any](s *Set, dst []byte, m map[string]V, depth int, put putter[V], spares *sync.Pool) ([]byte, *Error) {
+func appendStrMap[V any](s *Set, dst []byte, m map[string]V, st State, put putter[V], spares *sync.Pool) ([]byte, *Error) {
 	switch {
 	case m == nil:
 		return append(dst, "null"...), nil
-	case depth <= 0:
-		return dst, failure(errDepth)
+	case st.Depth <= 0:
+		return dst, failure(ErrDepth)
 	case len(m) == 0:
 		return append(dst, "{}"...), nil
 	case len(m) <= few:
-		return appendFew(s, dst, m, depth-1, put)
+		return appendFew(s, dst, m, st.within(1), put)
 	}
-	return appendMany(s, dst, m, depth-1, put, spares)
+	return appendMany(s, dst, m, st.within(1), put, spares)
 }
 
 // gatherFew copies the entries of m and sorts their places. It returns their
@@ -94,7 +94,7 @@ func gatherFew[V any](list *[few]entry[V], places *[few]place, m map[string]V) i
 }
 
 // appendFew sorts on the stack.
-func appendFew[V any](s *Set, dst []byte, m map[string]V, depth int, put putter[V]) ([]byte, *Error) {
+func appendFew[V any](s *Set, dst []byte, m map[string]V, st State, put putter[V]) ([]byte, *Error) {
 	var list [few]entry[V]
 	var places [few]place
 	n := gatherFew(&list, &places, m)
@@ -102,7 +102,7 @@ func appendFew[V any](s *Set, dst []byte, m map[string]V, depth int, put putter[
 	for _, p := range places[:n] {
 		e := &list[p.index()]
 		var err *Error
-		if dst, err = put(s, dst, e.name, e.value, depth); err != nil {
+		if dst, err = put(s, dst, e.name, e.value, st); err != nil {
 			return dst, err.inKey(e.name)
 		}
 	}
@@ -112,7 +112,7 @@ func appendFew[V any](s *Set, dst []byte, m map[string]V, depth int, put putter[
 
 // appendFewAny is appendFew for the most frequent type: it saves an indirect
 // call for each member.
-func (s *Set) appendFewAny(dst []byte, m map[string]any, depth int) ([]byte, *Error) {
+func (s *Set) appendFewAny(dst []byte, m map[string]any, st State) ([]byte, *Error) {
 	var list [few]entry[any]
 	var places [few]place
 	n := gatherFew(&list, &places, m)
@@ -126,7 +126,7 @@ func (s *Set) appendFewAny(dst []byte, m map[string]any, depth int) ([]byte, *Er
 			dst = jsonenc.AppendKeyInt(dst, e.name, int64(v))
 		default:
 			var err *Error
-			if dst, err = s.appendAny(jsonenc.AppendKey(dst, e.name), e.value, depth); err != nil {
+			if dst, err = s.appendAny(jsonenc.AppendKey(dst, e.name), e.value, st); err != nil {
 				return dst, err.inKey(e.name)
 			}
 		}
@@ -137,7 +137,7 @@ func (s *Set) appendFewAny(dst []byte, m map[string]any, depth int) ([]byte, *Er
 
 // appendMany sorts in memory of a pool. If a user method does not return, the
 // memory is left to the garbage collector.
-func appendMany[V any](s *Set, dst []byte, m map[string]V, depth int, put putter[V], spares *sync.Pool) ([]byte, *Error) {
+func appendMany[V any](s *Set, dst []byte, m map[string]V, st State, put putter[V], spares *sync.Pool) ([]byte, *Error) {
 	e, _ := spares.Get().(*entries[V])
 	if e == nil {
 		e = new(entries[V])
@@ -151,7 +151,7 @@ func appendMany[V any](s *Set, dst []byte, m map[string]V, depth int, put putter
 	var err *Error
 	for _, p := range e.places {
 		name := e.name(p)
-		if dst, err = put(s, dst, name, e.values[e.index(p)], depth); err != nil {
+		if dst, err = put(s, dst, name, e.values[e.index(p)], st); err != nil {
 			return dst, err.inKey(name)
 		}
 	}

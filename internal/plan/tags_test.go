@@ -149,7 +149,7 @@ func TestFaultyLogTags(t *testing.T) {
 		if _, err := append1(c.v, MaxDepth); err == nil {
 			t.Errorf("%T: got no error when encoding it", c.v)
 		}
-		if _, err := AppendAny(nil, []any{c.v}, MaxDepth); err == nil {
+		if _, err := AppendAny(nil, []any{c.v}, top); err == nil {
 			t.Errorf("%T: got no error when encoding it within an interface", c.v)
 		}
 	}

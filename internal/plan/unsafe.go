@@ -79,23 +79,23 @@ func viewBytes(s string) []byte {
 	return unsafe.Slice(unsafe.StringData(s), len(s))
 }
 
-// Append appends v, of the plan's type, as JSON. depth is the number of
+// Append appends v, of the plan's type, as JSON. st.Depth is the number of
 // containers that may still nest. If Hideable reports true, v need not be on
 // the heap, and the caller may hide it.
 //
 // It allocates to grow dst, for errors, and where the methods of values do. Any
 // number of goroutines may call it. The error is an *Error, and dst is then
 // returned at its old length, but the bytes after it may have changed.
-func (p *Plan) Append(dst []byte, v unsafe.Pointer, depth int) ([]byte, error) {
+func (p *Plan) Append(dst []byte, v unsafe.Pointer, st State) ([]byte, error) {
 	if p.err != nil {
 		return dst, p.err
 	}
 	var out []byte
 	var err *Error
 	if p.code == codeStruct {
-		out, err = p.object(dst, v, depth)
+		out, err = p.object(dst, v, st)
 	} else {
-		out, err = p.value(dst, v, depth)
+		out, err = p.value(dst, v, st)
 	}
 	if err != nil {
 		return dst, err.of(p.typ)
@@ -105,18 +105,21 @@ func (p *Plan) Append(dst []byte, v unsafe.Pointer, depth int) ([]byte, error) {
 
 // AppendFields is Append for a struct whose members become members of an object
 // that is open already: each is written after a comma, without braces around
-// them. depth counts from within that object.
-func (p *Plan) AppendFields(dst []byte, v unsafe.Pointer, depth int) ([]byte, error) {
+// them. st.Depth counts from within that object.
+func (p *Plan) AppendFields(dst []byte, v unsafe.Pointer, st State) ([]byte, error) {
 	if p.err != nil {
 		return dst, p.err
+	}
+	if p.code == codeLine && p.kind == reflect.Struct {
+		p = p.elem
 	}
 	if p.code != codeStruct {
 		return dst, failure(errNotStruct).of(p.typ)
 	}
-	if depth < p.inner {
-		return dst, failure(errDepth).of(p.typ)
+	if st.Depth < p.inner {
+		return dst, failure(ErrDepth).of(p.typ)
 	}
-	if out, err := p.members(dst, v, depth); err == nil {
+	if out, err := p.members(dst, v, st); err == nil {
 		return out, nil
 	} else {
 		return dst, err.of(p.typ)
@@ -125,21 +128,21 @@ func (p *Plan) AppendFields(dst []byte, v unsafe.Pointer, depth int) ([]byte, er
 
 // AppendValue appends v with p, a plan of T. It allocates no more than Append,
 // and one copy of v if T is not Hideable.
-func AppendValue[T any](p *Plan, dst []byte, v T, depth int) ([]byte, error) {
+func AppendValue[T any](p *Plan, dst []byte, v T, st State) ([]byte, error) {
 	if p.Hideable() {
-		return p.Append(dst, hide(unsafe.Pointer(&v)), depth)
+		return p.Append(dst, hide(unsafe.Pointer(&v)), st)
 	}
 	kept := new(T)
 	*kept = v
-	return p.Append(dst, unsafe.Pointer(kept), depth)
+	return p.Append(dst, unsafe.Pointer(kept), st)
 }
 
 // AppendPointer appends *v with p, the plan of T; nil is null.
-func AppendPointer[T any](p *Plan, dst []byte, v *T, depth int) ([]byte, error) {
+func AppendPointer[T any](p *Plan, dst []byte, v *T, st State) ([]byte, error) {
 	if v == nil {
 		return append(dst, "null"...), nil
 	}
-	return p.Append(dst, unsafe.Pointer(v), depth)
+	return p.Append(dst, unsafe.Pointer(v), st)
 }
 
 // hideWord is hide for a variable on the stack that holds a value stored
@@ -148,25 +151,25 @@ func hideWord(word *pointer) pointer { return hide(unsafe.Pointer(word)) }
 
 // AppendFieldsOf is AppendFields for v, a struct or a pointer to one, with p,
 // the plan of T; nil has no members. It allocates as much as AppendValue.
-func AppendFieldsOf[T any](p *Plan, dst []byte, v T, depth int) ([]byte, error) {
+func AppendFieldsOf[T any](p *Plan, dst []byte, v T, st State) ([]byte, error) {
 	if p.kind != reflect.Pointer {
-		return AppendFieldsAt(p, dst, &v, depth)
+		return AppendFieldsAt(p, dst, &v, st)
 	}
 	if to := *(*unsafe.Pointer)(unsafe.Pointer(&v)); to != nil { // a T is a pointer
-		return p.elem.AppendFields(dst, to, depth)
+		return p.elem.AppendFields(dst, to, st)
 	}
 	return dst, nil
 }
 
 // AppendFieldsAt is AppendFields for the struct at v, which may be on the
 // stack. p is the plan of T. It allocates as much as AppendValue.
-func AppendFieldsAt[T any](p *Plan, dst []byte, v *T, depth int) ([]byte, error) {
+func AppendFieldsAt[T any](p *Plan, dst []byte, v *T, st State) ([]byte, error) {
 	if p.Hideable() {
-		return p.AppendFields(dst, hide(unsafe.Pointer(v)), depth)
+		return p.AppendFields(dst, hide(unsafe.Pointer(v)), st)
 	}
 	kept := new(T)
 	*kept = *v
-	return p.AppendFields(dst, unsafe.Pointer(kept), depth)
+	return p.AppendFields(dst, unsafe.Pointer(kept), st)
 }
 
 // next returns the operation after o. In bounds because o is not the last one,
