@@ -101,9 +101,12 @@ const (
 	hasMessage
 	movesMessage // the message belongs in front of the fields, but was not known when the line began
 	hasError     // a field of Err; from then on format.errorKeys are reserved
+	tooLarge     // values were cut because the line had reached core.sizeLimit
 	hasErrorKey  // a field not added by Err has one of format.errorKeys
 
 	inPlace = nested | inArray | inValue | inError
+
+	notPlain = muted | thenPanic | thenExit | movesMessage | isEntry | tooLarge
 )
 
 const (
@@ -113,6 +116,10 @@ const (
 	idle     = -1      // depth of an event in the pool
 	keepSize = 1 << 16 // larger buffers are not kept for the next line (golang/go#23199)
 	startCap = 512
+
+	// beyondMaxLine is how far values are encoded beyond the limit of
+	// WithMaxLine, which cuts the longest texts first: it has to see them.
+	beyondMaxLine = 1 << 20
 )
 
 // Enabled reports whether e will be written: false if it is nil or discarded.

@@ -53,7 +53,7 @@ func (e *Event) Fields(m map[string]any) *Event {
 		e.keys = append(e.keys, k)
 	}
 	slices.Sort(e.keys[from:])
-	for i := from; i < len(e.keys); i++ {
+	for i := from; i < len(e.keys) && !(*parts)(e).isFull(); i++ {
 		e.any(e.keys[i], m[e.keys[i]])
 	}
 	clear(e.keys[from:])
@@ -165,6 +165,7 @@ type parts Event
 
 // state returns where that value stands.
 func (p *parts) state() plan.State {
+	p.line.Max = p.log.core.sizeLimit
 	return plan.State{Depth: maxDepth - int(p.depth), Line: &p.line}
 }
 
@@ -257,7 +258,10 @@ func addSlice[T any](e *Event, vs []T, add func(*Event, T)) {
 	}
 	if s, ok := e.beginContainer(inArray); ok {
 		for _, v := range vs {
-			e.buf = append(e.buf, ',')
+			if e.buf = append(e.buf, ','); (*parts)(e).isFull() {
+				e.buf = jsonenc.AppendString(e.buf, largeText)
+				break
+			}
 			add(e, v)
 		}
 		e.enclose(s.from, "[]")

@@ -31,8 +31,12 @@ func (e *Event) edit() {
 	if x.duplicates != jsonread.KeepAll {
 		e.replace(jsonread.Duplicates(e.scratch[:0], e.buf, x.duplicates, e.edited))
 	}
-	if x.max > 0 && len(e.buf) > x.max {
-		e.replace(jsonread.Shorten(e.scratch[:0], e.buf, x.max, c.format.class, e.edited))
+	max := x.max
+	if e.flags&tooLarge != 0 && max <= 0 {
+		max = c.sizeLimit
+	}
+	if max > 0 && len(e.buf) > max {
+		e.replace(jsonread.Shorten(e.scratch[:0], e.buf, max, c.format.class, e.edited))
 	}
 	if e.edited.Size() > keepSize {
 		e.edited = nil

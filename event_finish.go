@@ -96,7 +96,7 @@ const noMessage, plainMessage = false, true // whether finish adds its message
 // release: these calls would cost a tenth of its time.
 func (e *Event) finish(msg string, message bool) {
 	l := e.log
-	if e.depth != 0 || e.flags&(muted|thenPanic|thenExit|movesMessage|isEntry) != 0 || !l.plain {
+	if e.depth != 0 || e.flags&notPlain != 0 || !l.plain {
 		e.finishRare(msg, message)
 		return
 	}
@@ -151,7 +151,7 @@ func (e *Event) complete() {
 	}
 	e.buf = closeLine(e.buf)
 	if e.flags&muted == 0 {
-		if c.edits.any() {
+		if c.edits.any() || e.flags&tooLarge != 0 {
 			e.edit()
 		}
 		c.write(e)

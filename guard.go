@@ -84,6 +84,9 @@ type scope struct {
 // lines that are being built on this stack. Fields are then added to place, or
 // to the same place as before if it is 0.
 func (e *Event) enter(limit int32, place flags) (s scope, why string) {
+	if place&nested != 0 && (*parts)(e).isFull() {
+		return s, largeText
+	}
 	if e.depth+e.tooDeep >= limit && e.depth > 0 {
 		e.tooDeep++
 		return s, "!ERROR: nested deeper than 32"
@@ -108,6 +111,23 @@ func (e *Event) enter(limit int32, place flags) (s scope, why string) {
 	}
 	return s, ""
 }
+
+// largeText stands in the place of what does not fit into a line.
+const largeText = "!ERROR: too large"
+
+// isFull reports whether the line has reached its limit. What is left out then
+// is more than what would be cut anyway: a value in which much is shared may be
+// small in memory and without end as text.
+func (p *parts) isFull() bool {
+	if len(p.buf) <= p.log.core.sizeLimit {
+		return false
+	}
+	p.Cut()
+	return true
+}
+
+// Cut implements plan.Line.
+func (p *parts) Cut() { p.flags |= tooLarge }
 
 // leave ends a level, unless the event has been aborted.
 func (e *Event) leave(s scope) {

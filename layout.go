@@ -271,7 +271,10 @@ func (f *format) frozen() *format {
 // build encodes the fields that a function of the layout adds. Keys of errors
 // are reserved, except in the function that writes errors.
 func (f *format) build(also flags, add func(*Event)) string {
-	l := &Logger{core: &core{format: f, state: new(state)}, reservedBits: f.reservedBits, boundFlags: hasError}
+	l := &Logger{
+		core:         &core{format: f, state: new(state), sizeLimit: plan.MaxSize},
+		reservedBits: f.reservedBits, boundFlags: hasError,
+	}
 	e := l.builder()
 	e.flags |= also
 	e.run(add)

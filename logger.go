@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/internal/plan"
 )
 
 // A Logger starts events and writes their lines to one sink. It is immutable
@@ -48,6 +49,7 @@ type core struct {
 	rules         *Rules           // if nil, the logger's own level
 	caller        bool             // set by WithCaller
 	edits         edits            // set by WithRedact, WithMaxLine and WithDuplicateKeys
+	sizeLimit     int              // no container or element begins beyond so many bytes of a line
 	splitFront    bool             // the call site or the message precedes the bound fields: see front
 	stackFrom     Level            // set by WithStack; by default above all levels
 	hooks         []Hook
@@ -105,6 +107,10 @@ func (l *Logger) apply(opts []Option) *Logger {
 		}
 	}
 	c := l.core
+	c.sizeLimit = plan.MaxSize
+	if c.edits.max > 0 {
+		c.sizeLimit = c.edits.max + beyondMaxLine
+	}
 	c.splitFront = c.caller || c.format.MessageFirst
 	l.guardLeveler()
 	return l.seal()

@@ -170,5 +170,7 @@ func WithRedact(keys ...string) Option {
 // texts first, at a rune, then whole fields, but never time, level, logger and
 // caller. Such a line stays valid JSON and ends in "truncated": the number of
 // bytes left out. Container runtimes cut lines at 16 KiB without regard to
-// JSON. 0, the default, is no limit.
+// JSON. Values are not encoded beyond n bytes and 1 MiB. 0, the default, is no
+// limit, except that values are not encoded beyond 64 MiB of a line: a value in
+// which much is shared may be small in memory and without end as text.
 func WithMaxLine(n int) Option { return Option{func(l *Logger) { l.core.edits.max = n }} }

@@ -8,9 +8,6 @@ import "github.com/nib-log/nib/internal/plan"
 // or contains itself, is an error.
 const MaxDepth = 32
 
-// outermost is the state of a value that is encoded on its own.
-var outermost = plan.State{Depth: MaxDepth}
-
 var _ = [1]struct{}{}[MaxDepth-plan.MaxDepth]
 
 // An Error reports why a value or a type cannot be encoded. It has two fields:
@@ -58,18 +55,18 @@ func MustFor[T any]() *Codec[T] {
 // allocate. v escapes: if that matters, keep it on the heap, or in a variable
 // that outlives the call.
 //
-// The error is an [*Error]; dst is then returned at its old length, but the
-// bytes after it may have changed. A panic in a method of a value is passed on
-// to the caller.
+// The error is an [*Error], also for a value of more than 64 MiB; dst is then
+// returned at its old length, but the bytes after it may have changed. A panic
+// in a method of a value is passed on to the caller.
 func (c *Codec[T]) AppendJSON(dst []byte, v *T) ([]byte, error) {
-	return plan.AppendPointer(c.plan, dst, v, outermost)
+	return plan.AppendPointer(c.plan, dst, v, plan.Outermost(dst))
 }
 
 // AppendMap appends m as an object with sorted keys, and its values as
 // AppendAny appends them. A nil map is null. Cost and errors are those of
 // [Codec.AppendJSON].
 func AppendMap(dst []byte, m map[string]any) ([]byte, error) {
-	return plan.AppendMap(dst, m, outermost)
+	return plan.AppendMap(dst, m, plan.Outermost(dst))
 }
 
 // AppendAny appends v, a value of any type, by the plan of its type, which is
@@ -77,5 +74,5 @@ func AppendMap(dst []byte, m map[string]any) ([]byte, error) {
 // in encoding/json, methods with a pointer receiver count only if v is a
 // pointer. Cost and errors are those of [Codec.AppendJSON].
 func AppendAny(dst []byte, v any) ([]byte, error) {
-	return plan.AppendAny(dst, v, outermost)
+	return plan.AppendAny(dst, v, plan.Outermost(dst))
 }

@@ -44,7 +44,7 @@ func TestDepthIsThatOfTheText(t *testing.T) {
 		for range 10 {
 			v := g.value(typ)
 			encode := func(depth int) ([]byte, error) {
-				return Of(typ).Append(nil, v.Addr().UnsafePointer(), State{Depth: depth})
+				return Of(typ).Append(nil, v.Addr().UnsafePointer(), at(depth))
 			}
 			text, err := encode(1000)
 			if err != nil {
@@ -190,7 +190,7 @@ func TestFieldsOfAnOpenObject(t *testing.T) {
 	p := Of(reflect.TypeOf(v))
 	for depth, want := range []string{"error", `,"A":0,"B":{"C":null},"E":5`} {
 		got, err := p.AppendFields(
-			[]byte("front"), reflect.ValueOf(&v).UnsafePointer(), State{Depth: depth})
+			[]byte("front"), reflect.ValueOf(&v).UnsafePointer(), at(depth))
 		if err != nil {
 			got = []byte("fronterror")
 		}
@@ -202,7 +202,7 @@ func TestFieldsOfAnOpenObject(t *testing.T) {
 	if _, err := Of(reflect.TypeFor[int]()).AppendFields(nil, reflect.ValueOf(&n).UnsafePointer(), top); err == nil {
 		t.Error("got no error for the fields of an int")
 	}
-	if got, err := Of(reflect.TypeFor[struct{}]()).AppendFields([]byte("x"), reflect.ValueOf(&struct{}{}).UnsafePointer(), State{}); err != nil || string(got) != "x" {
+	if got, err := Of(reflect.TypeFor[struct{}]()).AppendFields([]byte("x"), reflect.ValueOf(&struct{}{}).UnsafePointer(), at(0)); err != nil || string(got) != "x" {
 		t.Errorf("got %s and %v, want nothing for a struct without fields", got, err)
 	}
 }

@@ -27,12 +27,12 @@ func oracle(v any) ([]byte, error) {
 // address and in an interface.
 func differ(v reflect.Value, same func(got, want []byte) bool) (why string) {
 	gotBytes, gotErr := Of(v.Type()).Append(
-		[]byte("front"), v.Addr().UnsafePointer(), State{Depth: 1000})
+		[]byte("front"), v.Addr().UnsafePointer(), at(1000))
 	wantBytes, wantErr := oracle(v.Addr().Interface())
 	if why := differs(gotBytes, gotErr, wantBytes, wantErr, same); why != "" {
 		return "at an address: " + why
 	}
-	gotBytes, gotErr = AppendAny([]byte("front"), v.Interface(), State{Depth: 1000})
+	gotBytes, gotErr = AppendAny([]byte("front"), v.Interface(), at(1000))
 	wantBytes, wantErr = oracle(v.Interface())
 	if why := differs(gotBytes, gotErr, wantBytes, wantErr, same); why != "" {
 		return "in an interface: " + why

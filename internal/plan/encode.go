@@ -111,6 +111,9 @@ func (p *Plan) object(dst []byte, v pointer, st State) ([]byte, *Error) {
 	if st.Depth <= p.inner {
 		return dst, failure(ErrDepth)
 	}
+	if st.full(dst) {
+		return st.cut(dst)
+	}
 	start := len(dst)
 	dst, err := p.members(dst, v, st.within(1))
 	if err != nil {
@@ -249,10 +252,18 @@ func (p *Plan) elements(dst []byte, data pointer, n int, st State) ([]byte, *Err
 	}
 	start, st := len(dst), st.within(1)
 	var err *Error
-	for i := range n {
-		dst, err = p.elem.value(append(dst, ','), add(data, uintptr(i)*p.size), st)
-		if err != nil {
-			return dst, err.inElement(i)
+	for i := 0; i < n; {
+		if st.full(dst) {
+			if dst, err = st.cut(append(dst, ',')); err != nil {
+				return dst, err
+			}
+			break
+		}
+		for end := min(n, i+32); i < end; i++ {
+			dst, err = p.elem.value(append(dst, ','), add(data, uintptr(i)*p.size), st)
+			if err != nil {
+				return dst, err.inElement(i)
+			}
 		}
 	}
 	dst[start] = '['

@@ -35,6 +35,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // ErrDepth is in the error for a value that nests deeper than its State allows.
 var ErrDepth = errors.New("nested too deep")
 
+// ErrSize is in the error for a value larger than [MaxSize], outside of a line.
+var ErrSize = errors.New("larger than 64 MiB")
+
 var errNotStruct = errors.New("not a struct, so it has no fields to add")
 
 // failure begins an error. Each container that returns it prepends its step to

@@ -45,7 +45,7 @@ func (b badJSON) MarshalJSON() ([]byte, error) { return []byte(b), nil }
 func append1(v any, depth int) ([]byte, error) {
 	p := reflect.New(reflect.TypeOf(v))
 	p.Elem().Set(reflect.ValueOf(v))
-	return Of(p.Elem().Type()).Append(nil, p.UnsafePointer(), State{Depth: depth})
+	return Of(p.Elem().Type()).Append(nil, p.UnsafePointer(), at(depth))
 }
 
 func TestErrorsNameTheTypeAndThePath(t *testing.T) {
@@ -170,5 +170,7 @@ func TestDestinationAfterAnError(t *testing.T) {
 	}
 }
 
-// top is the state of a value that is encoded on its own.
-var top = State{Depth: MaxDepth}
+// at returns a state in which depth containers may nest.
+func at(depth int) State { return State{depth, Outermost(nil).Line} }
+
+var top = at(MaxDepth)

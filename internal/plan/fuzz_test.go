@@ -51,7 +51,7 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 // checkHostile compares texts that may differ in how they are escaped. A value
 // that encoding/json refuses only for NaN must still be JSON in one line.
 func checkHostile(t *testing.T, v any) {
-	got, err := AppendAny(nil, v, State{Depth: 1000})
+	got, err := AppendAny(nil, v, at(1000))
 	if err != nil {
 		t.Fatalf("%T: %v", v, err)
 	}

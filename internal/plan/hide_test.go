@@ -145,5 +145,5 @@ func TestMethodsMayKeepTheReceiver(t *testing.T) {
 
 // appendValue is AppendValue with the standard plan.
 func appendValue[T any](dst []byte, v T, depth int) ([]byte, error) {
-	return AppendValue(For[T](), dst, v, State{Depth: depth})
+	return AppendValue(For[T](), dst, v, at(depth))
 }

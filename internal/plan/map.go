@@ -86,9 +86,17 @@ func (p *Plan) mapping(dst []byte, m pointer, st State) ([]byte, *Error) {
 	var err *Error
 	for _, at := range g.places {
 		name, v := g.name(at), add(data, uintptr(g.index(at))*p.size)
-		dst, err = p.elem.value(jsonenc.AppendKey(dst, name), v, st)
+		full := st.full(dst)
+		if dst = jsonenc.AppendKey(dst, name); full {
+			dst, err = st.cut(dst)
+		} else {
+			dst, err = p.elem.value(dst, v, st)
+		}
 		if err != nil {
 			return dst, err.inKey(name)
+		}
+		if full {
+			break
 		}
 	}
 	p.keyed.give(g)

@@ -12,6 +12,10 @@ import (
 // MaxDepth is the maximum nesting of containers in nib.
 const MaxDepth = 32
 
+// MaxSize ends the encoding of a value. A value in which much is shared may be
+// small in memory and without end as text.
+const MaxSize = 64 << 20
+
 // A Plan encodes values of one type. Plans are made by [Of] and [For], are
 // immutable and kept for the life of the program; they are safe for concurrent
 // use.

@@ -4,27 +4,58 @@ package plan
 
 import (
 	"log/slog"
+	"math/bits"
 	"reflect"
 )
 
 // A State tells where a value stands.
 type State struct {
-	Depth int   // how many containers may still nest
-	Line  *Line // the line that the value is part of; nil in package schema
+	Depth int // how many containers may still nest
+	Line  *Line
 }
+
+// Outermost returns the state of a value that is appended to dst outside of any
+// line. MaxDepth and MaxSize limit it.
+func Outermost(dst []byte) State {
+	return State{MaxDepth, &lines[bits.Len(uint(len(dst)+MaxSize-1))]}
+}
+
+// lines are limits for Outermost, all powers of two.
+var lines = func() (l [bits.UintSize + 1]Line) {
+	for i := range l[:bits.UintSize-1] {
+		l[i].Max = 1 << i
+	}
+	return l
+}()
 
 // within returns the state inside of n containers.
 func (st State) within(n int) State { return State{st.Depth - n, st.Line} }
 
-// A Line is a line of package nib. It writes the values that have a form of
-// their own in lines, wherever they stand: the types of package log/slog,
-// Style.Marshaler, slog.LogValuer, and errors that do not write themselves as
-// JSON.
+// full reports whether no more containers and elements may be appended to dst.
+func (st State) full(dst []byte) bool { return len(dst) > st.Line.Max }
+
+// cut ends a value that has become too large: it appends a text in place of the
+// rest.
+func (st State) cut(dst []byte) ([]byte, *Error) {
+	if st.Line.Event == nil {
+		return dst, failure(ErrSize)
+	}
+	st.Line.Event.Cut()
+	return append(dst, `"!ERROR: too large"`...), nil
+}
+
+// A Line is what a value is part of: a line of package nib, or only a limit.
 type Line struct {
+	Max int // no container or element begins beyond so many bytes
+
+	// Event writes the values that have a form of their own in lines, wherever
+	// they stand: the types of package log/slog, Style.Marshaler, slog.LogValuer,
+	// and errors that do not write themselves as JSON.
 	Event interface {
 		// AppendPart appends v, a part of the value that is being encoded. If v
 		// cannot be encoded, the error becomes its text.
 		AppendPart(dst []byte, v any, depth int) []byte
+		Cut() // a value is cut, because the line has Max bytes
 	}
 }
 

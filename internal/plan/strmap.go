@@ -58,7 +58,7 @@ func putBool(_ *Set, dst []byte, name string, value bool, _ State) ([]byte, *Err
 
 // appendMapAny appends m with sorted keys.
 func (s *Set) appendMapAny(dst []byte, m map[string]any, st State) ([]byte, *Error) {
-	if n := len(m); st.Depth > 0 && n > 0 && n <= few {
+	if n := len(m); st.Depth > 0 && n > 0 && n <= few && !st.full(dst) {
 		return s.appendFewAny(dst, m, st.within(1))
 	}
 	return appendStrMap(s, dst, m, st, putAny, &spareAny)
@@ -73,6 +73,8 @@ func appendStrMap[V any](s *Set, dst []byte, m map[string]V, st State, put putte
 		return dst, failure(ErrDepth)
 	case len(m) == 0:
 		return append(dst, "{}"...), nil
+	case st.full(dst):
+		return st.cut(dst)
 	case len(m) <= few:
 		return appendFew(s, dst, m, st.within(1), put)
 	}
@@ -150,9 +152,17 @@ func appendMany[V any](s *Set, dst []byte, m map[string]V, st State, put putter[
 	start := len(dst)
 	var err *Error
 	for _, p := range e.places {
-		name := e.name(p)
-		if dst, err = put(s, dst, name, e.values[e.index(p)], st); err != nil {
+		name, full := e.name(p), st.full(dst)
+		if full {
+			dst, err = st.cut(jsonenc.AppendKey(dst, name))
+		} else {
+			dst, err = put(s, dst, name, e.values[e.index(p)], st)
+		}
+		if err != nil {
 			return dst, err.inKey(name)
+		}
+		if full {
+			break
 		}
 	}
 	if len(e.names) <= keepEntries {
