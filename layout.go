@@ -58,6 +58,10 @@ type Layout struct {
 	// Keys. "" is the default: time, level, message, error, caller, stack,
 	// logger; OmitKey leaves the field out (and its key unreserved).
 	TimeKey, LevelKey, MessageKey, ErrorKey, CallerKey, StackKey, LoggerKey string
+	// TraceKey and SpanKey are the keys under which middleware and bridges add the
+	// ids of a trace and a span, in hexadecimal: trace_id and span_id by default.
+	// They are not reserved.
+	TraceKey, SpanKey string
 
 	// TimeFormat is any layout of package time, or TimeUnix, TimeUnixMilli,
 	// TimeUnixMicro, TimeUnixNano. Defaults to "2006-01-02T15:04:05.000Z07:00". It
@@ -111,9 +115,25 @@ func (l *Layout) setDefaults() {
 			*k.key = k.standard
 		}
 	}
-	if l.TimeFormat == "" {
-		l.TimeFormat = defaultTimeFormat
+	l.TraceKey, l.SpanKey = cmp.Or(l.TraceKey, "trace_id"), cmp.Or(l.SpanKey, "span_id")
+	l.TimeFormat = cmp.Or(l.TimeFormat, defaultTimeFormat)
+}
+
+// TraceKeys returns the keys of the ids of a trace and a span in the layout of
+// e, for functions that add them: TraceKey and SpanKey of [Layout], and "" for
+// OmitKey.
+func TraceKeys(e *Event) (trace, span string) {
+	if !e.isActive() {
+		return "", ""
 	}
+	f := e.log.core.format
+	if trace = f.TraceKey; trace == OmitKey {
+		trace = ""
+	}
+	if span = f.SpanKey; span == OmitKey {
+		span = ""
+	}
+	return trace, span
 }
 
 // Validate returns the errors that [WithLayout] panics with: a TimeFormat

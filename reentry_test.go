@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/linewriter"
 )
 
 // A chattyWriter logs to its own logger: it calls say for each line.
@@ -79,7 +80,7 @@ func TestWriterThatFloodsItselfIsLimited(t *testing.T) {
 	}}
 	var reported atomic.Int64
 	w.l = nib.New(w, bare, nib.WithErrorHandler(func(err error) {
-		if errors.Is(err, nib.ErrReentrant) {
+		if errors.Is(err, linewriter.ErrReentrant) {
 			reported.Add(1)
 		}
 	}))

@@ -9,15 +9,9 @@ import (
 	"sync/atomic"
 
 	"github.com/nib-log/nib/internal/lastresort"
-	"github.com/nib-log/nib/internal/linewriter"
 	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/metrics"
 )
-
-// ErrReentrant reports a line that was dropped because its own sink logged it
-// while it wrote another line, too often in a row. Its text is "nib: a sink
-// logs to itself without end".
-var ErrReentrant = linewriter.ErrReentrant
 
 // A MisuseError reports a call on a finished event, or a call that finished an
 // event in a function that must only add fields.

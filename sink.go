@@ -161,7 +161,7 @@ func (c *core) deliver(e *Event) error {
 	inside := c.state.inside.Add(1)
 	defer c.state.inside.Add(-1)
 	if inside > maxInside && usercode.Frames((*core).deliver) > maxReentry {
-		return ErrReentrant
+		return linewriter.ErrReentrant
 	}
 	return c.callSink(e.fill())
 }
@@ -195,7 +195,9 @@ func (c *core) reportLost(n int, err error) {
 
 // isReentrant reports whether a sink's error is or wraps ErrReentrant.
 func (c *core) isReentrant(err error) (is bool) {
-	_, _ = callUser("the error of a sink", c.state.lose, func() { is = errors.Is(err, ErrReentrant) })
+	_, _ = callUser("the error of a sink", c.state.lose, func() {
+		is = errors.Is(err, linewriter.ErrReentrant)
+	})
 	return is
 }
 

@@ -17,6 +17,7 @@ import (
 	"os"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,8 +60,12 @@ var lineWays = []way{
 	}},
 }
 
-// functions maps each exported function of the package to the calls that pass
-// it user code; nil if it runs none while a line is built.
+// runNone are the functions that run no user code while a line is built.
+const runNone = `Default SetDefault NewContext TraceKeys Trace Debug Info Warn Error Panic Fatal
+	ParseLevel ParseRules WithRules WithStack WithDuplicateKeys WithRedact WithMaxLine`
+
+// functions maps each other exported function of the package to the calls that
+// pass it user code.
 func functions(x *trial, c *culprit) map[string][]func(l *nib.Logger) {
 	opts := func(opts ...nib.Option) (all []func(l *nib.Logger)) {
 		for _, o := range opts {
@@ -117,8 +122,6 @@ func functions(x *trial, c *culprit) map[string][]func(l *nib.Logger) {
 		"NewSecret":  events(func(e *nib.Event, v any) { e.Any("s", nib.NewSecret(v)) }),
 		"WithCaller": {func(l *nib.Logger) { badCaller(x, l, c) }},
 		"WithExit":   nil, // TestFatal…: its effects are intended
-		"Default":    nil, "SetDefault": nil, "NewContext": nil, "Trace": nil, "Debug": nil, "Info": nil, "Warn": nil, "Error": nil, "Panic": nil, "Fatal": nil,
-		"ParseLevel": nil, "ParseRules": nil, "WithRules": nil, "WithStack": nil, "WithDuplicateKeys": nil, "WithRedact": nil, "WithMaxLine": nil,
 	}
 }
 
@@ -337,7 +340,8 @@ func wantAllFunctions(t *testing.T, table map[string][]func(*nib.Logger)) {
 	for _, file := range pkgs["nib"].Files {
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.IsExported() {
-				if _, ok := table[f.Name.Name]; !ok {
+				_, ok := table[f.Name.Name]
+				if !ok && !slices.Contains(strings.Fields(runNone), f.Name.Name) {
 					t.Fatalf("nib.%s is not in functions: add it to the table", f.Name.Name)
 				}
 			}

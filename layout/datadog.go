@@ -25,9 +25,9 @@ import "github.com/nib-log/nib"
 //
 // Durations are integer nanoseconds, as in the attribute duration. Datadog has
 // no attribute for a call site; with nib.WithCaller it is "caller", as in the
-// default layout. Service and trace are the fields service, dd.trace_id and
-// dd.span_id: bind them with Logger.With, or add them with
-// nib.WithContextFields.
+// default layout. The ids that middleware and bridges add are dd.trace_id and
+// dd.span_id, in hexadecimal. The service is the field service: bind it with
+// Logger.With.
 func Datadog() nib.Layout {
 	return nib.Layout{
 		TimeKey:    "timestamp",
@@ -36,6 +36,8 @@ func Datadog() nib.Layout {
 		ErrorKey:   "error.message",
 		StackKey:   "error.stack",
 		LoggerKey:  "logger.name",
+		TraceKey:   "dd.trace_id",
+		SpanKey:    "dd.span_id",
 		Duration:   nib.DurationNanos,
 		LevelName:  func(l nib.Level) string { return datadogStatus[stepOf(l)] },
 		Error:      errorAndType("error.kind"),

@@ -33,6 +33,7 @@ const ecsVersion = "8.11.0"
 //   - ecs.version: in each line
 //   - error.message, error.type: added by Err; the type is the Go type
 //   - error.stack_trace: the stack, of the goroutine that logs
+//   - trace.id, span.id: the ids that middleware and bridges add
 //
 // Durations are integer nanoseconds, as in event.duration.
 func ECS() nib.Layout {
@@ -44,6 +45,8 @@ func ECS() nib.Layout {
 		CallerKey:    "log.origin",
 		StackKey:     "error.stack_trace",
 		LoggerKey:    "log.logger",
+		TraceKey:     "trace.id",
+		SpanKey:      "span.id",
 		Duration:     nib.DurationNanos,
 		MessageFirst: true,
 		Static:       func(e *nib.Event) { e.Str("ecs.version", ecsVersion) },

@@ -86,8 +86,8 @@ func (r *Request) ID() string {
 func (r *Request) Traceparent() string { return r.ids.header }
 
 // AddIDs adds request_id, the fields of the context that the request began with
-// (see [nib.Event.Ctx]) and, unless these have a trace_id, the trace_id and
-// span_id of the traceparent header.
+// (see [nib.Event.Ctx]) and, unless these have the id of a trace, the ids of
+// the traceparent header, under the keys of the layout: trace_id and span_id.
 func (r *Request) AddIDs(e *nib.Event) {
 	if r.ids.client != "" {
 		e.Str("request_id", r.ids.client)
@@ -98,8 +98,15 @@ func (r *Request) AddIDs(e *nib.Event) {
 	if r.ids.trace == "" {
 		return
 	}
-	if _, ok := e.Lookup("trace_id"); !ok {
-		e.Str("trace_id", r.ids.trace).Str("span_id", r.ids.span)
+	trace, span := nib.TraceKeys(e)
+	if _, ok := e.Lookup(trace); ok && trace != "" {
+		return
+	}
+	if trace != "" {
+		e.Str(trace, r.ids.trace)
+	}
+	if span != "" {
+		e.Str(span, r.ids.span)
 	}
 }
 

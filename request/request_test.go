@@ -558,3 +558,36 @@ func TestMallocsOfAJob(t *testing.T) {
 		t.Errorf("got %v mallocs a job, want 1", got)
 	}
 }
+
+func TestIDsOfATraceHaveTheKeysOfTheLayout(t *testing.T) {
+	for _, tt := range []struct {
+		layout      nib.Layout
+		trace, span string
+	}{
+		{nib.Layout{}, "trace_id", "span_id"},
+		{nib.Layout{TraceKey: "trace.id", SpanKey: "span.id"}, "trace.id", "span.id"},
+		{nib.Layout{TraceKey: "t", SpanKey: nib.OmitKey}, "t", ""},
+		{nib.Layout{TraceKey: nib.OmitKey, SpanKey: nib.OmitKey}, "", ""},
+	} {
+		var rec nibtest.Recorder
+		log := nib.NewSink(&rec, nib.WithLayout(tt.layout))
+		var r request.Request
+		r.Start(t.Context(), nil, log, "r1", traceparent)
+		nib.FromContext(&r).Info().Msg("line")
+		e := r.End(request.Outcome{})
+		r.AddIDs(e)
+		e.Msg("request")
+		want := ""
+		if tt.trace != "" {
+			want = `"` + tt.trace + `":"` + traceID + `",`
+		}
+		if tt.span != "" {
+			want += `"` + tt.span + `":"00f067aa0ba902b7",`
+		}
+		for _, line := range rec.Lines() {
+			if !strings.Contains(line, `"request_id":"r1",`+want+`"message"`) {
+				t.Errorf("%+v: got %s, want %s", tt.layout, line, want)
+			}
+		}
+	}
+}

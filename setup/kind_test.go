@@ -17,6 +17,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/settings"
+	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink/spool"
 	"github.com/nib-log/nib/target"
@@ -198,11 +199,20 @@ func TestEveryParameterReachesItsSink(t *testing.T) {
 	}
 }
 
-// TestNoticesHaveTheFormatOfTheProcess fills a spool: the notice has the keys
-// of the other lines. Destinations get the layout, too.
-func TestNoticesHaveTheFormatOfTheProcess(t *testing.T) {
-	l := mustOpen(t, Config{Format: "ecs", Output: []string{"fake://notices:1/logs?spool=memory&spool_size=128KiB"}}, Kinds(fakeKind))
-	f := opened.of("notices:1")
+// A notice has the keys of the other lines, whether they come from the Format
+// or from an option. Destinations get the layout, too.
+func TestNoticesHaveTheLayoutOfTheProcess(t *testing.T) {
+	testNotice(t, "format:1", Config{Format: "ecs"})
+	options := []nib.Option{nib.WithLayout(layout.ECS())}
+	testNotice(t, "option:1", Config{Options: options})
+	testNotice(t, "both:1", Config{Format: "gcp", Options: options})
+}
+
+// testNotice fills a spool.
+func testNotice(t *testing.T, host string, c Config) {
+	c.Output = []string{"fake://" + host + "/logs?spool=memory&spool_size=128KiB"}
+	l := mustOpen(t, c, Kinds(fakeKind))
+	f := opened.of(host)
 	f.FailWith(errors.New("down"))
 	for range 500 {
 		l.Info().Str("pad", strings.Repeat("x", 1000)).Msg("m")
@@ -220,11 +230,29 @@ func TestNoticesHaveTheFormatOfTheProcess(t *testing.T) {
 	if !slices.ContainsFunc(f.Lines(), func(line string) bool {
 		return strings.HasPrefix(line, `{"@timestamp":"`) && strings.Contains(line, `"message":"lines lost: the spool dropped them"`)
 	}) {
-		t.Errorf("got no notice in the layout, and %d lines", f.Len())
+		t.Errorf("%s: got no notice in the layout, and %d lines", host, f.Len())
 	}
 	to := target.Target{Scheme: toStdout, Layout: f.to.Layout}
 	if got := new(stdoutParams).config(to).Layout.TimeKey; got != "@timestamp" {
 		t.Errorf("got the time under %q, want @timestamp", got)
+	}
+}
+
+// A view finds time, level and message by the layout of an option.
+func TestViewsHaveTheLayoutOfAnOption(t *testing.T) {
+	for _, view := range []string{"console", "logfmt"} {
+		o, path := fileOutput(t)
+		other := nib.WithLayout(nib.Layout{TimeKey: "t", LevelKey: "lvl", MessageKey: "m"})
+		c := Config{Output: []string{o + "?format=" + view}, Options: []nib.Option{other}}
+		l := mustOpen(t, c)
+		l.Warn().Msg("hello")
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		got := read(t, path)
+		if !strings.Contains(got, "hello") || view == "console" && strings.Contains(got, "lvl=") {
+			t.Errorf("%s: got %s", view, got)
+		}
 	}
 }
 

@@ -4,8 +4,10 @@ package setup
 
 import (
 	"context"
+	"io"
 	"iter"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/nib-log/nib"
@@ -24,8 +26,14 @@ const (
 	viewLogfmt  = "logfmt"
 )
 
-// layout returns the layout of all lines.
+// layout returns the layout of all lines: of the Format, or of an option.
 func (c *Config) layout() nib.Layout {
+	options := slices.Concat([]nib.Option{nib.WithLayout(c.formatLayout())}, c.Options)
+	return contract.LayoutOf(nib.New(io.Discard, options...)).(nib.Layout)
+}
+
+// formatLayout returns the layout of the Format.
+func (c *Config) formatLayout() nib.Layout {
 	switch c.Format {
 	case "ecs":
 		return layout.ECS()

@@ -13,6 +13,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/internal/linewriter"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
@@ -111,13 +112,15 @@ func TestTeeJoinsErrors(t *testing.T) {
 	s := sink.Tee(
 		writingWith(func(*nib.Record) error { return errOne }),
 		writingWith(func(*nib.Record) error { panic(errTwo) }),
-		writingWith(func(*nib.Record) error { return nib.ErrReentrant }),
+		writingWith(func(*nib.Record) error { return linewriter.ErrReentrant }),
 	)
 	err := s.WriteRecord(record(nib.LevelInfo, "{}"))
-	if want := "nib/sink: branch 0: one\nnib/sink: branch 1: panicked: two\nnib/sink: branch 2: " + nib.ErrReentrant.Error(); text(err) != want {
+	want := "nib/sink: branch 0: one\nnib/sink: branch 1: panicked: two\nnib/sink: branch 2: " +
+		linewriter.ErrReentrant.Error()
+	if text(err) != want {
 		t.Errorf("error %q, want %q", text(err), want)
 	}
-	if !errors.Is(err, errOne) || !errors.Is(err, nib.ErrReentrant) {
+	if !errors.Is(err, errOne) || !errors.Is(err, linewriter.ErrReentrant) {
 		t.Errorf("errors.Is does not find the parts of %v", err)
 	}
 }

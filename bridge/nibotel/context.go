@@ -11,24 +11,29 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// ContextFields adds trace_id and span_id of the active span of ctx, if there
-// is one. It is for nib.WithContextFields, so that each line with a context has
-// them. An id that the line has already is not added again. A line of a logger
-// that belongs to a request, and of a span below that of the request, has the
-// span_id of both, the active one after the other; nib.DuplicatesLastWins
-// keeps that one only. 0 allocs.
+// ContextFields adds the ids of the trace and the active span of ctx, if there
+// is one, under the keys of the layout: trace_id and span_id. It is for
+// nib.WithContextFields, so that each line with a context has them. An id that
+// the line has already is not added again. A line of a logger that belongs to a
+// request, and of a span below that of the request, has the span_id of both,
+// the active one after the other; nib.DuplicatesLastWins keeps that one only. 0
+// allocs.
 func ContextFields(ctx context.Context, e *nib.Event) {
 	c := trace.SpanContextFromContext(ctx)
 	if !c.IsValid() {
 		return
 	}
 	traceID, spanID := c.TraceID(), c.SpanID()
-	addID(e, "trace_id", traceID[:])
-	addID(e, "span_id", spanID[:])
+	traceKey, spanKey := nib.TraceKeys(e)
+	addID(e, traceKey, traceID[:])
+	addID(e, spanKey, spanID[:])
 }
 
-// addID adds an id in hexadecimal, unless the line has it.
+// addID adds an id in hexadecimal, unless the line has it or omits the key.
 func addID(e *nib.Event, key string, id []byte) {
+	if key == "" {
+		return
+	}
 	var quoted [2*16 + 2]byte
 	b := append(hex.AppendEncode(append(quoted[:0], '"'), id), '"')
 	if had, ok := e.Lookup(key); !ok || !bytes.Equal(had, b) {

@@ -23,23 +23,27 @@ var _ nib.Sink = (*Sink)(nil)
 //	log := nib.NewSink(nibotel.NewSink(otel.Logger("shop")))
 //
 // The message is the body and the level the severity. Fields are attributes,
-// except nib's own time and level; trace_id and span_id become the ids of the
-// record. A number without fraction and exponent is an int64, or a
-// string if it is too large for one, and durations are in the format of the
-// Layout. Emit allocates, and reports no error: the SDK is responsible for the
-// record. A Sink is safe for concurrent use.
+// except nib's own time and level; trace_id and span_id, or the keys of the
+// Layout for these, become the ids of the record. A number without fraction and
+// exponent is an int64, or a string if it is too large for one, and durations
+// are in the format of the Layout. Emit allocates, and reports no error: the
+// SDK is responsible for the record. A Sink is safe for concurrent use.
 type Sink struct {
-	to                log.Logger
-	timeKey, levelKey string // "" if the layout leaves the field out
+	to log.Logger
+
+	timeKey, levelKey, traceKey, spanKey string // "" if the layout leaves the field out
 }
 
 // NewSink returns a Sink that emits to l. layout is the Layout of the loggers
 // that write to the Sink, by default nib's own: its keys show which fields are
-// nib's time and level.
+// nib's time and level and the ids of a trace.
 func NewSink(l log.Logger, layout ...nib.Layout) *Sink {
-	s := &Sink{to: l, timeKey: "time", levelKey: "level"}
+	s := &Sink{
+		to: l, timeKey: "time", levelKey: "level", traceKey: "trace_id", spanKey: "span_id",
+	}
 	for _, x := range layout {
 		s.timeKey, s.levelKey = keyOf(x.TimeKey, s.timeKey), keyOf(x.LevelKey, s.levelKey)
+		s.traceKey, s.spanKey = keyOf(x.TraceKey, s.traceKey), keyOf(x.SpanKey, s.spanKey)
 	}
 	return s
 }
@@ -73,8 +77,8 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 		case len(r.Message) == 0 && key == "message" && raw == `""`:
 			out.SetBody(attribute.StringValue(""))
 		case key != "" && (key == s.timeKey || key == s.levelKey): // fields of the program have others
-		case key == "trace_id" && span.TraceID == trace.TraceID{} && setTrace(&span, raw):
-		case key == "span_id" && setSpan(&span, raw):
+		case key == s.traceKey && span.TraceID == trace.TraceID{} && setTrace(&span, raw):
+		case key == s.spanKey && setSpan(&span, raw):
 		default:
 			attributes = append(attributes, attribute.KeyValue{Key: attribute.Key(key), Value: valueOf(raw)})
 		}

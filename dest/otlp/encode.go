@@ -312,9 +312,9 @@ func (e *encoder) context(key, value []byte) bool {
 	}
 	text := value[1 : len(value)-1]
 	switch string(key) {
-	case "trace_id", "trace.id":
+	case "trace_id", "trace.id", "dd.trace_id":
 		return e.traceID(recordTraceID, text, 16)
-	case "span_id", "span.id":
+	case "span_id", "span.id", "dd.span_id":
 		return e.traceID(recordSpanID, text, 8)
 	case "trace_flags", "trace.flags":
 		var flags [1]byte
