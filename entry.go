@@ -13,7 +13,6 @@ import (
 	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/level"
-	"github.com/nib-log/nib/internal/linewriter"
 	"github.com/nib-log/nib/internal/usercode"
 )
 
@@ -154,7 +153,7 @@ func (w stdWriter) Write(p []byte) (int, error) {
 // the line, its Write must return first, so waiting is useless.
 func (c *core) waitLimit(final bool) time.Duration {
 	const short = 100 * time.Millisecond
-	inWrite := c.out.lines != nil && linewriter.Writing()
+	inWrite := c.out.isWriting()
 	switch {
 	case final && !inWrite:
 		return finalFlush

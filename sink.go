@@ -80,9 +80,11 @@ func WriterSink(w io.Writer) Sink {
 		return s
 	}
 	s := lineSink{Writer: linewriter.New(w)}
+	t := contract.WritesLines
 	if s.IsFile() {
-		s.TraitSet = contract.TraitsFor(nil, contract.NeverLogs)
+		t = contract.NeverLogs
 	}
+	s.TraitSet = contract.TraitsFor(nil, t)
 	return s
 }
 
@@ -108,18 +110,26 @@ type output struct {
 	neverLogs bool    // sink cannot call back into a logger
 
 	textDurations bool // sink is for people, who want units
+	writesLines   bool // sink writes to an io.Writer by package linewriter
 }
+
+// isWriting reports whether the caller was called by the io.Writer behind the
+// sink, so that nothing can be written before the caller returns.
+func (o *output) isWriting() bool { return o.writesLines && linewriter.Writing() }
 
 func sinkOutput(s Sink) output {
 	if w, ok := s.(lineSink); ok {
-		o := output{lines: w.Writer, sink: s}
+		o := output{lines: w.Writer, sink: s, writesLines: true}
 		if w.Flushes() {
 			o.flusher = w
 		}
 		return o
 	}
 	t := contract.TraitsOf(s)
-	o := output{sink: s, neverLogs: t&contract.NeverLogs != 0, textDurations: t&contract.TextDurations != 0}
+	o := output{
+		sink: s, neverLogs: t&contract.NeverLogs != 0,
+		textDurations: t&contract.TextDurations != 0, writesLines: t&contract.WritesLines != 0,
+	}
 	o.flusher, _ = s.(flusher)
 	return o
 }
@@ -257,7 +267,7 @@ func (o *output) flush(ctx context.Context) error {
 	if f == nil {
 		return nil
 	}
-	if o.lines != nil && linewriter.Writing() {
+	if o.isWriting() {
 		return nil // the writer itself calls Flush; another goroutine would wait for its lock
 	}
 	if ctx.Done() == nil {

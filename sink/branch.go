@@ -27,7 +27,9 @@ type branches struct {
 	flushNames []string
 	combinator string // used in error texts
 
-	traits // the traits that all branches have: a line is encoded only once
+	// traits are those that all branches have, since a line is encoded only once,
+	// and WritesLines if one has it.
+	traits
 }
 
 type traits = contract.TraitSet
@@ -35,7 +37,7 @@ type traits = contract.TraitSet
 // newBranches panics if a sink is nil, since it would lose every line.
 func newBranches(combinator string, sinks ...nib.Sink) branches {
 	b := branches{combinator: combinator}
-	shared := contract.NeverLogs | contract.TextDurations
+	shared, writes := contract.NeverLogs|contract.TextDurations, contract.Traits(0)
 	for i, s := range sinks {
 		if s == nil {
 			panic("nib/sink: " + combinator + " with a nil Sink")
@@ -53,8 +55,9 @@ func newBranches(combinator string, sinks ...nib.Sink) branches {
 			b.flushNames = append(b.flushNames, name)
 		}
 		shared &= contract.TraitsOf(s)
+		writes |= contract.TraitsOf(s) & contract.WritesLines
 	}
-	b.traits = contract.TraitsFor(nil, shared)
+	b.traits = contract.TraitsFor(nil, shared|writes)
 	return b
 }
 

@@ -32,7 +32,7 @@ internal/logread            . internal/jsonread internal/linevalue
 internal/deadletter         . internal/jsonenc internal/jsonread
 internal/loss               . delivery metrics internal/contract internal/level
 internal/httpsend           . delivery
-internal/loggertest         . nibslog schema
+internal/loggertest         . nibslog schema sink sink/console sink/logfmt
 internal/*                  metrics internal/*
 metrics
 pool                        metrics internal/invariants internal/publish

@@ -23,6 +23,9 @@ const (
 	// TextDurations is set if people read the lines: a logger without a Layout
 	// writes durations with their unit.
 	TextDurations
+	// WritesLines is set if WriteRecord writes to an io.Writer of the program by
+	// package linewriter, before it returns.
+	WritesLines
 )
 
 // A TraitSet is embedded in a sink. The zero TraitSet has no traits.

@@ -54,7 +54,8 @@ func New(w io.Writer, c Config) *Sink {
 		out:   nib.WriterSink(out),
 		fixed: fixedWidth(c.Width, os.Getenv),
 	}
-	s.traits = contract.TraitsFor(s, contract.TextDurations)
+	writes := contract.TraitsOf(s.out) & contract.WritesLines
+	s.traits = contract.TraitsFor(s, contract.TextDurations|writes)
 	if s.fixed == 0 {
 		s.terminal = terminalOf(w)
 	}
