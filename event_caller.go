@@ -59,7 +59,7 @@ func (e *Event) Timestamp() *Event {
 type cachedText struct {
 	text string
 	site uintptr // the program counter of a caller field, unless methods of nib are inlined there
-	none bool    // the program counter determines no call site: see encodeCaller
+	none bool    // the program counter determines no call site, or a stack cannot begin there
 }
 
 // ownPrefix begins the names of this package's functions.
@@ -184,9 +184,9 @@ func (e *Event) addStack(pcs []uintptr) {
 	for _, pc := range pcs {
 		t := f.frames.Get(pc)
 		if t == nil {
-			t = f.frames.Put(pc, cachedText{text: encodeFrame(pc)})
+			t = f.frames.Put(pc, encodeFrame(pc))
 		}
-		if outside = outside || t.text != "" && !strings.HasPrefix(t.text, "runtime."); outside {
+		if outside = outside || t.text != "" && !t.none; outside {
 			e.buf = append(e.buf, t.text...)
 		}
 	}
@@ -202,13 +202,35 @@ func isOwn(function string) bool {
 		strings.HasPrefix(own, "/bridge/nibgrpc.(*call).") || strings.HasPrefix(own, "/request.(*run)."))
 }
 
+// frontEnds begin the names of functions between the code that logs and nib:
+// the bridges, and the libraries that they serve.
+var frontEnds = []string{
+	"runtime.", "log.", "log/slog.",
+	"github.com/nib-log/nib/nibslog.", "github.com/nib-log/nib/bridge/",
+	"github.com/sirupsen/logrus.", "go.uber.org/zap.", "go.uber.org/zap/",
+	"github.com/go-logr/logr.", "github.com/hashicorp/go-hclog.",
+	"google.golang.org/grpc/grpclog.", "google.golang.org/grpc/internal/grpclog.",
+}
+
+// isFrontEnd reports whether a stack cannot begin in a function. Tests of the
+// bridges have functions of their own.
+func isFrontEnd(function string) bool {
+	for _, prefix := range frontEnds {
+		if rest, ok := strings.CutPrefix(function, prefix); ok {
+			pkg, _, _ := strings.Cut(rest, ".")
+			return !strings.HasSuffix(pkg, "_test")
+		}
+	}
+	return false
+}
+
 // encodeFrame returns one frame as JSON text without quotes; frames of nib's
-// own methods are empty.
-func encodeFrame(pc uintptr) string {
+// own methods are empty. None is set if a stack does not begin in the frame.
+func encodeFrame(pc uintptr) cachedText {
 	frame := callsite.Frame(pc)
 	if isOwn(frame.Function) {
-		return ""
+		return cachedText{}
 	}
 	s := jsonenc.AppendString(nil, frame.Function+"\n\t"+frame.File+":"+strconv.Itoa(frame.Line)+"\n")
-	return string(s[1 : len(s)-1])
+	return cachedText{text: string(s[1 : len(s)-1]), none: isFrontEnd(frame.Function)}
 }

@@ -5,6 +5,7 @@ package nibslog_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -216,5 +217,33 @@ func TestALineThatAHandlerLogsMeanwhileIsAnOrdinaryOne(t *testing.T) {
 	const line = `{"level":"info","id":"r1","message":"audit"}`
 	if got, want := strings.Join(rec.Lines(), "\n"), line+"\n"+line; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A stack begins where the program logs, not in slog or package log.
+func TestStacksBeginInTheCaller(t *testing.T) {
+	var rec nibtest.Recorder
+	l := nib.NewSink(&rec, nib.WithStack(nib.LevelInfo))
+	defer func(l *slog.Logger, flags int) {
+		slog.SetDefault(l)
+		log.SetFlags(flags)
+		log.SetOutput(os.Stderr)
+	}(slog.Default(), log.Flags())
+	nibslog.SetDefault(l)
+	slog.Error("m", "a", 1)
+	slog.With("a", 1).InfoContext(t.Context(), "m")
+	log.Print("m")
+	l.StdLog(nib.LevelInfo).Println("m")
+	slog.NewLogLogger(nibslog.NewHandler(l), slog.LevelInfo).Print("m")
+	const want = "github.com/nib-log/nib/nibslog_test.TestStacksBeginInTheCaller\n"
+	for _, line := range rec.Lines() {
+		var got struct{ Stack string }
+		err := json.Unmarshal([]byte(line), &got)
+		if err != nil || !strings.HasPrefix(got.Stack, want) {
+			t.Errorf("got %q, %v, want %q first", got.Stack, err, want)
+		}
+	}
+	if rec.Len() != 5 {
+		t.Errorf("got %d lines", rec.Len())
 	}
 }

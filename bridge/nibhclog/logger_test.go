@@ -4,6 +4,7 @@ package nibhclog_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibhclog"
+	"github.com/nib-log/nib/nibtest"
 )
 
 func newLogger(opts ...nib.Option) (hclog.Logger, *bytes.Buffer) {
@@ -220,5 +222,25 @@ func TestLineOfAKeyThatEndsTheGoroutineIsCounted(t *testing.T) {
 		if got := to.Stats().Aborted; b.String() != `{"level":"info","message":"after"}`+"\n" || got != 1 && name != "With" {
 			t.Errorf("%s: got %s and %d aborted lines", name, b.String(), got)
 		}
+	}
+}
+
+// A stack begins where the program logs, not in hclog.
+func TestStacksBeginInTheCaller(t *testing.T) {
+	var rec nibtest.Recorder
+	l := nibhclog.New(nib.NewSink(&rec, nib.WithStack(nib.LevelInfo)))
+	l.Error("m")
+	l.Named("n").With("a", 1).Info("m")
+	l.StandardLogger(nil).Print("m")
+	const want = "github.com/nib-log/nib/bridge/nibhclog_test.TestStacksBeginInTheCaller\n"
+	for _, line := range rec.Lines() {
+		var got struct{ Stack string }
+		err := json.Unmarshal([]byte(line), &got)
+		if err != nil || !strings.HasPrefix(got.Stack, want) {
+			t.Errorf("got %q, %v, want %q first", got.Stack, err, want)
+		}
+	}
+	if rec.Len() != 3 {
+		t.Errorf("got %d lines", rec.Len())
 	}
 }

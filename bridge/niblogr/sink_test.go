@@ -353,3 +353,22 @@ func TestLineOfAKeyThatEndsTheGoroutineIsCounted(t *testing.T) {
 		}
 	}
 }
+
+// A stack begins where the program logs, not in logr.
+func TestStacksBeginInTheCaller(t *testing.T) {
+	var rec nibtest.Recorder
+	l := niblogr.New(nib.NewSink(&rec, nib.WithStack(nib.LevelInfo)))
+	l.Error(errors.New("e"), "m")
+	l.WithName("n").WithValues("a", 1).Info("m")
+	const want = "github.com/nib-log/nib/bridge/niblogr_test.TestStacksBeginInTheCaller\n"
+	for _, line := range rec.Lines() {
+		var got struct{ Stack string }
+		err := json.Unmarshal([]byte(line), &got)
+		if err != nil || !strings.HasPrefix(got.Stack, want) {
+			t.Errorf("got %q, %v, want %q first", got.Stack, err, want)
+		}
+	}
+	if rec.Len() != 2 {
+		t.Errorf("got %d lines", rec.Len())
+	}
+}

@@ -4,6 +4,7 @@ package niblogrus_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -237,5 +238,26 @@ func TestHostileValuesThroughTheHook(t *testing.T) {
 		if got, want := unexplained(rec.Last()), `{"level":"info","a":1,"v":`+c.want+`,"z":2,"message":"m"}`; got != want {
 			t.Errorf("%s: got  %s\nwant %s", c.name, rec.Last(), want)
 		}
+	}
+}
+
+// A stack begins where the program logs, not in logrus.
+func TestStacksBeginInTheCaller(t *testing.T) {
+	var rec nibtest.Recorder
+	l := logrus.New()
+	niblogrus.Install(l, nib.NewSink(&rec, nib.WithStack(nib.LevelInfo)))
+	l.Error("m")
+	l.WithField("a", 1).Info("m")
+	l.Infoln("m")
+	const want = "github.com/nib-log/nib/bridge/niblogrus_test.TestStacksBeginInTheCaller\n"
+	for _, line := range rec.Lines() {
+		var got struct{ Stack string }
+		err := json.Unmarshal([]byte(line), &got)
+		if err != nil || !strings.HasPrefix(got.Stack, want) {
+			t.Errorf("got %q, %v, want %q first", got.Stack, err, want)
+		}
+	}
+	if rec.Len() != 3 {
+		t.Errorf("got %d lines", rec.Len())
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibzap"
+	"github.com/nib-log/nib/nibtest"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 )
@@ -382,5 +383,25 @@ func TestNilInFields(t *testing.T) {
 				t.Errorf("%+v: got %s, want {%s}", f, got, want)
 			}
 		}
+	}
+}
+
+// A stack begins where the program logs, not in zap.
+func TestStacksBeginInTheCaller(t *testing.T) {
+	var rec nibtest.Recorder
+	l := zap.New(nibzap.NewCore(nib.NewSink(&rec, nib.WithStack(nib.LevelInfo))))
+	l.Error("m")
+	l.Sugar().Errorw("m", "a", 1)
+	l.With(zap.Int("a", 1)).Info("m")
+	const want = "github.com/nib-log/nib/bridge/nibzap_test.TestStacksBeginInTheCaller\n"
+	for _, line := range rec.Lines() {
+		var got struct{ Stack string }
+		err := json.Unmarshal([]byte(line), &got)
+		if err != nil || !strings.HasPrefix(got.Stack, want) {
+			t.Errorf("got %q, %v, want %q first", got.Stack, err, want)
+		}
+	}
+	if rec.Len() != 3 {
+		t.Errorf("got %d lines", rec.Len())
 	}
 }
