@@ -77,9 +77,9 @@ func (p *painter) fit(pad int) {
 	}
 }
 
-// wrap moves tokens that do not fit into a row to the next one. Tokens longer
-// than a row stay; the terminal wraps them, like messages. column is the
-// current end of the first row.
+// wrap moves tokens that do not fit into a row to the next one. The terminal
+// wraps tokens longer than a row, like messages; the first one of a line stays
+// beside the message. column is the current end of the first row.
 func (p *painter) wrap(column int) {
 	indent := p.headWidth + rowIndent
 	if p.width-indent < leastRow {
@@ -93,7 +93,9 @@ func (p *painter) wrap(column int) {
 		}
 		column = (column-1)%p.width + 1
 		columns, gap := width(p.dst[from:end]), gapAt(p.dst[from:])
-		if column+columns > p.width && column > indent && columns-gap <= p.width-indent {
+		tooLong := columns-gap > p.width-indent
+		full := column+columns > p.width && column > indent
+		if tooLong && i > 0 || full && !tooLong {
 			p.breaks = append(p.breaks, from)
 			column, columns = indent, columns-gap
 		}
