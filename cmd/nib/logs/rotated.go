@@ -62,17 +62,22 @@ func (r rotation) before(q rotation) bool {
 }
 
 // rotatedSets groups files by the log that they belong to, and sorts each group
-// in the order of its lines. A file that is given twice is read once.
+// in the order of its lines. A file that is given twice is read once, and so is
+// one that is there packed and unpacked: what packs a file deletes it last, or
+// has died before.
 func rotatedSets(paths []string) (sets [][]string) {
 	var names []string
 	members := map[string][]rotation{}
-	seen := map[string]bool{}
+	plain, seen := map[string]bool{}, map[string]bool{}
 	for _, path := range paths {
-		if clean := filepath.Clean(path); seen[clean] {
+		plain[filepath.Clean(path)] = packing(path) == ""
+	}
+	for _, path := range paths {
+		clean := filepath.Clean(path)
+		if seen[clean] || !plain[clean] && plain[strings.TrimSuffix(clean, packing(clean))] {
 			continue
-		} else {
-			seen[clean] = true
 		}
+		seen[clean] = true
 		r := rotationOf(path)
 		if members[r.set] == nil {
 			names = append(names, r.set)
