@@ -4,6 +4,7 @@ package nib
 
 import (
 	"math"
+	"strings"
 
 	"github.com/nib-log/nib/internal/invariants"
 	"github.com/nib-log/nib/internal/jsonenc"
@@ -141,6 +142,10 @@ func (e *Event) Discard() *Event {
 func (e *Event) Lookup(key string) (json []byte, ok bool) {
 	if e == nil || e.depth < 0 {
 		return nil, false
+	}
+	escaped := func(c rune) bool { return c <= ' ' || c > '~' || c == '"' || c == '\\' }
+	if strings.IndexFunc(key, escaped) < 0 && !strings.Contains(jsonenc.View(e.buf), key) {
+		return nil, false // lines are written without needless escapes
 	}
 	return jsonread.Lookup(e.buf, key)
 }

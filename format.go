@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
-	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/level"
@@ -39,10 +38,6 @@ type format struct {
 	frames      callsite.Table[cachedText] // a line of a stack trace, by pc
 	clashing    callsite.Table[clash]      // keyed by plan
 	plans       *plan.Set                  // encode structs, maps and slices, with the layout's times and durations
-}
-
-func init() {
-	contract.LayoutOf = func(logger any) any { return logger.(*Logger).core.format.Layout }
 }
 
 // A messageField is the beginning of the message in every line.

@@ -261,6 +261,27 @@ func (l *Logger) AppendFields(dst []byte, f func(e *Event)) []byte {
 	return dst
 }
 
+func init() {
+	contract.LayoutOf = func(logger any) any { return logger.(*Logger).core.format.Layout }
+	contract.HasErrorKeys = func(event any) bool {
+		return event.(*Event).flags&(hasError|hasErrorKey) != 0
+	}
+	contract.AddFields = func(event, logger any, fields []byte) bool {
+		return addFields(event.(*Event), logger.(*Logger), fields)
+	}
+}
+
+// addFields implements contract.AddFields: AppendFields has renamed the fields
+// with reserved keys.
+func addFields(e *Event, l *Logger, fields []byte) bool {
+	if !e.isActive() || e.flags&(inPlace|building) != 0 ||
+		e.log.core.format != l.core.format || e.reservedBits != l.reservedBits {
+		return false
+	}
+	e.buf = append(e.buf, fields...)
+	return true
+}
+
 // WithGroup returns a Logger that puts all further fields, bound or not, into
 // an object under name, inside the groups that are open already. A group
 // without fields is not written. An empty name changes nothing.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/contract"
 )
 
 // Add adds fields to the event of the request, RPC or job that ctx belongs to:
@@ -53,8 +54,15 @@ func FromContext(ctx context.Context) *Request { return from(ctx) }
 // add encodes the fields before it takes the lock: f is code of the program,
 // which may add fields or log with the same context.
 func (r *Request) add(f func(e *nib.Event)) {
+	if f == nil {
+		return
+	}
 	s := fieldsPool.Get().(*fields)
-	s.buf = r.base.AppendFields(s.buf[:0], f)
+	s.errorKeys = true // also if f panics
+	s.buf = r.base.AppendFields(s.buf[:0], func(e *nib.Event) {
+		f(e)
+		s.errorKeys = contract.HasErrorKeys(e)
+	})
 	r.collect(s).free()
 }
 
@@ -72,6 +80,7 @@ func (r *Request) collect(s *fields) *fields {
 		return nil
 	case r.fields != nil && len(r.fields.buf)+len(s.buf) <= r.policy.config.MaxBytes:
 		r.fields.buf = append(r.fields.buf, s.buf...)
+		r.fields.errorKeys = r.fields.errorKeys || s.errorKeys
 	default:
 		r.dropped++
 		r.policy.tooLarge.Add(1)

@@ -51,9 +51,12 @@ type Request struct {
 }
 
 // fields are encoded as nib.Logger.AppendFields does.
-type fields struct{ buf []byte }
+type fields struct {
+	buf       []byte
+	errorKeys bool // keys of errors are among theirs
+}
 
-var fieldsPool = sync.Pool{New: func() any { return &fields{make([]byte, 0, 512)} }}
+var fieldsPool = sync.Pool{New: func() any { return &fields{buf: make([]byte, 0, 512)} }}
 
 // keepSize is the size above which a buffer is not kept for other requests.
 const keepSize = 64 << 10
@@ -255,10 +258,10 @@ func endScope(s *sink.Scope, write bool) {
 // MaxBytes, additions_dropped is their number.
 func (r *Request) AddFields(e *nib.Event) {
 	if f := r.fields; f != nil {
-		f.buf[0] = '{'
-		f.buf = append(f.buf, '}')
-		for name, value := range jsonread.Fields(f.buf) {
-			addField(e, name, value)
+		if f.errorKeys || !contract.AddFields(e, r.base, f.buf) {
+			for name, value := range jsonread.Fields(f.buf) {
+				addField(e, name, value)
+			}
 		}
 		r.fields = nil
 		f.free()

@@ -2,6 +2,18 @@
 
 package contract
 
-// LayoutOf returns the nib.Layout of a *nib.Logger, with its defaults filled
-// in. Package nib sets it.
-var LayoutOf func(logger any) (layout any)
+// Package nib sets these functions. A logger is a *nib.Logger, an event a
+// *nib.Event.
+var (
+	// LayoutOf returns the nib.Layout of a logger, with its defaults filled in.
+	LayoutOf func(logger any) (layout any)
+
+	// HasErrorKeys reports, within AppendFields of a logger, whether some of the
+	// fields may need another key in a line with an error.
+	HasErrorKeys func(event any) bool
+
+	// AddFields adds fields that AppendFields of the logger has encoded, and
+	// for which HasErrorKeys is false, to an event. It reports false, and adds
+	// nothing, if the event is of a logger with other keys.
+	AddFields func(event, logger any, fields []byte) bool
+)
