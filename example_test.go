@@ -181,14 +181,18 @@ func ExampleLogger_StdLog() {
 	// {"level":"warn","message":"from package log"}
 }
 
+// fieldPrinter is a sink that prints the fields of each record.
+type fieldPrinter struct{}
+
+func (fieldPrinter) WriteRecord(r *nib.Record) error {
+	for key, value := range r.Fields() {
+		fmt.Printf("%s = %s\n", key, value)
+	}
+	return nil
+}
+
 func ExampleRecord_Fields() {
-	sink := sinkFunc(func(r *nib.Record) error {
-		for key, value := range r.Fields() {
-			fmt.Printf("%s = %s\n", key, value)
-		}
-		return nil
-	})
-	nib.NewSink(sink, noTime).Info().Int("n", 1).Msg("m")
+	nib.NewSink(fieldPrinter{}, noTime).Info().Int("n", 1).Msg("m")
 	// Output:
 	// level = "info"
 	// n = 1
@@ -233,4 +237,27 @@ func ExampleWriterSink() {
 	}
 	// Output:
 	// {"message":"done"}
+}
+
+// A fixed format that the consumers of a topic rely on: service, task_id (empty
+// when there is none), log_date in one zone, msg.
+func ExampleNewTemplate() {
+	type job struct {
+		TaskID string        `json:"task_id"`
+		Rows   int           `json:"rows"`
+		Took   time.Duration `json:"took_ms" log:"unit=ms"`
+	}
+	format := nib.Layout{
+		TimeKey: "log_date", TimeFormat: "2006-01-02 15:04:05.000", TimeZone: time.FixedZone("CST", 8*3600),
+		LevelKey: nib.OmitKey, MessageKey: "msg",
+		Static: func(e *nib.Event) { e.Str("service", "billing") },
+	}
+	jobDone := nib.NewTemplate[job](nib.LevelInfo, "job done")
+
+	log := nib.New(os.Stdout, nib.WithLayout(format), at)
+	jobDone.Log(context.Background(), log, &job{TaskID: "7f31", Rows: 1200, Took: 41 * time.Millisecond})
+	jobDone.Log(context.Background(), log, &job{Rows: 3})
+	// Output:
+	// {"log_date":"2026-01-02 23:04:05.000","service":"billing","task_id":"7f31","rows":1200,"took_ms":41,"msg":"job done"}
+	// {"log_date":"2026-01-02 23:04:05.000","service":"billing","task_id":"","rows":3,"took_ms":0,"msg":"job done"}
 }

@@ -5,7 +5,6 @@ package jsonenc
 import (
 	"net"
 	"net/netip"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -13,26 +12,7 @@ import (
 	"github.com/nib-log/nib/alloctest"
 )
 
-// mallocs returns the exact number of heap allocations of 1000 calls of f: the
-// minimum of several windows, as the runtime itself allocates now and then.
-func mallocs(f func()) uint64 {
-	least := ^uint64(0)
-	var before, after runtime.MemStats
-	for range 5 {
-		runtime.ReadMemStats(&before)
-		for range 1000 {
-			f()
-		}
-		runtime.ReadMemStats(&after)
-		least = min(least, after.Mallocs-before.Mallocs)
-	}
-	return least
-}
-
 func TestNoAllocations(t *testing.T) {
-	if !alloctest.Enabled {
-		t.Skip("allocations are not counted in this build")
-	}
 	dst := make([]byte, 0, 8192)
 	text := strings.Repeat("plain text, \"quoted\"\n, 中文, \xff, \u2028 ", 20)
 	binary := []byte(text)
@@ -74,8 +54,6 @@ func TestNoAllocations(t *testing.T) {
 		{"TimeCached", func(b []byte) []byte { return rfc.AppendCached(b, &cache, 1e9, 5, tokyo) }},
 	}
 	for _, tt := range tests {
-		if got := mallocs(func() { dst = tt.f(dst[:0]) }); got != 0 {
-			t.Errorf("%s: %d mallocs in 1000 calls, want 0", tt.name, got)
-		}
+		t.Run(tt.name, func(t *testing.T) { alloctest.Zero(t, func() { dst = tt.f(dst[:0]) }) })
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib/alloctest"
 )
 
 func TestStrings(t *testing.T) {
@@ -56,9 +58,7 @@ func TestNoAllocationsWithPreparedTexts(t *testing.T) {
 		"short float": func() { AppendShortFloat64(dst, 0.5) }, "micros": func() { AppendMicros(dst, 1500) },
 		"ints": func() { AppendInts(dst, []int{len(dst), 1234, -5}) },
 	} {
-		if n := mallocs(f); n != 0 {
-			t.Errorf("%s: got %d mallocs in 1000 calls, want none", what, n)
-		}
+		t.Run(what, func(t *testing.T) { alloctest.Zero(t, f) })
 	}
 }
 

@@ -6,10 +6,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/nib-log/nib/alloctest"
 )
 
 // members is the oracle for valid objects.
@@ -163,22 +164,6 @@ func FuzzUnquoted(f *testing.F) {
 	})
 }
 
-// mallocs returns the exact number of heap allocations of 1000 calls of f: the
-// minimum of several windows, as the runtime itself allocates now and then.
-func mallocs(f func()) uint64 {
-	least := ^uint64(0)
-	var before, after runtime.MemStats
-	for range 5 {
-		runtime.ReadMemStats(&before)
-		for range 1000 {
-			f()
-		}
-		runtime.ReadMemStats(&after)
-		least = min(least, after.Mallocs-before.Mallocs)
-	}
-	return least
-}
-
 func TestReadingAllocatesNothing(t *testing.T) {
 	dst := make([]byte, 0, 8192)
 	obj := []byte(`{"a":1,"b":[1,2,{"c":null}],"text":"\u00e9é中\ud83d\ude42` + "\u2028\xff" + `","\u006bey":"value"}`)
@@ -202,9 +187,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 		{"AppendUnquoted", func() { dst, _ = AppendUnquoted(dst[:0], quoted) }},
 	}
 	for _, tt := range tests {
-		if got := mallocs(tt.f); got != 0 {
-			t.Errorf("%s: %d mallocs in 1000 calls, want 0", tt.name, got)
-		}
+		t.Run(tt.name, func(t *testing.T) { alloctest.Zero(t, tt.f) })
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package loggertest
+package loggertest_test
 
 import (
 	"bytes"
@@ -40,15 +40,15 @@ type pointerAccount struct{ Name, Password string }
 
 func (a *pointerAccount) MarshalNib(e *nib.Event) { e.Str("name", a.Name).AnErr("err", fault{1}) }
 
-type token string
+type ticket string
 
-func (token) LogValue() slog.Value { return slog.StringValue("hidden") }
+func (ticket) LogValue() slog.Value { return slog.StringValue("hidden") }
 
 type request struct{ Method string }
 
 func (r request) LogValue() slog.Value {
 	return slog.GroupValue(
-		slog.String("method", r.Method), slog.Any("token", token("t")), slog.Any("err", fault{2}))
+		slog.String("method", r.Method), slog.Any("token", ticket("t")), slog.Any("err", fault{2}))
 }
 
 type secretFault struct{ Code int }
@@ -68,7 +68,7 @@ func TestValuesInContainersAreThoseOutside(t *testing.T) {
 	n += inContainers(t, slog.AnyValue(request{"GET"}), `{"method":"GET","token":"hidden","err":"fault 2"}`)
 	n += inContainers(t, slog.AnyValue([]error{fault{1}, nil}), `["fault 1",null]`)
 	n += inContainers(t, slog.Int("a", 7), `{"a":7}`)
-	n += inContainers(t, slog.Group("g", slog.Any("t", token("t"))), `{"g":{"t":"hidden"}}`)
+	n += inContainers(t, slog.Group("g", slog.Any("t", ticket("t"))), `{"g":{"t":"hidden"}}`)
 	n += inContainers(t, []slog.Attr{slog.Int("a", 7), {}}, `{"a":7}`)
 	n += inContainers(t, errors.New("plain"), `"plain"`)
 	n += inContainers(t, fault{4}, `"fault 4"`)
@@ -80,7 +80,7 @@ func TestValuesInContainersAreThoseOutside(t *testing.T) {
 	n += inContainers(t, account{"a", "p"}, `{"name":"a"}`)
 	n += inContainers(t, &pointerAccount{"a", "p"}, `{"name":"a","err":"fault 1"}`)
 	n += inContainers(t, nib.Marshaler(account{"a", "p"}), `{"name":"a"}`)
-	n += inContainers(t, token("t"), `"hidden"`)
+	n += inContainers(t, ticket("t"), `"hidden"`)
 	n += inContainers(t, request{"GET"}, `{"method":"GET","token":"hidden","err":"fault 2"}`)
 	n += inContainers(t, nib.NewSecret("s"), `"***"`)
 	n += inContainers(t, secretFault{1}, `"***"`)

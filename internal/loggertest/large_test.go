@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package loggertest
+package loggertest_test
 
 import (
 	"bytes"
@@ -55,8 +55,8 @@ func (v *latticeValuer) LogValue() slog.Value {
 	return slog.GroupValue(append(attrs, slog.Int("n", len(attrs)))...)
 }
 
-// keyed returns a map of the values of next, with few keys or many.
-func keyed[T any](next []T, more int) map[string]any {
+// keyedLattice returns a map of the values of next, with few keys or many.
+func keyedLattice[T any](next []T, more int) map[string]any {
 	m := map[string]any{}
 	for i := range more {
 		m[strings.Repeat("m", i+1)] = i
@@ -81,8 +81,8 @@ var lattices = []struct {
 		return &latticePair{next[0], next[1], next[2], next[3]}
 	})},
 	{"slices", lattice(func(next []any) any { return append([]any{"leaf"}, next...) })},
-	{"maps", lattice(func(next []map[string]any) map[string]any { return keyed(next, 0) })},
-	{"large maps", lattice(func(next []map[string]any) map[string]any { return keyed(next, 40) })},
+	{"maps", lattice(func(next []map[string]any) map[string]any { return keyedLattice(next, 0) })},
+	{"large maps", lattice(func(next []map[string]any) map[string]any { return keyedLattice(next, 40) })},
 	{"maps of other types", lattice(func(next []any) any {
 		m := map[int]any{}
 		for i, v := range next {

@@ -2,7 +2,7 @@
 
 //go:build go1.25
 
-package loggertest
+package loggertest_test
 
 import (
 	"io"
@@ -16,13 +16,13 @@ import (
 	"github.com/nib-log/nib/sink/logfmt"
 )
 
-// A printingWriter prints while it writes its first line.
-type printingWriter struct {
+// A selfPrinter prints while it writes its first line.
+type selfPrinter struct {
 	print func()
 	lines int
 }
 
-func (w *printingWriter) Write(p []byte) (int, error) {
+func (w *selfPrinter) Write(p []byte) (int, error) {
 	if w.lines++; w.lines == 1 {
 		w.print()
 	}
@@ -49,7 +49,7 @@ func TestPrintingFromTheWriterDoesNotWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var std *log.Logger
-				w := &printingWriter{print: func() { std.Print("inner") }}
+				w := &selfPrinter{print: func() { std.Print("inner") }}
 				l := nib.NewSink(behind(w))
 				std = l.StdLog(nib.LevelInfo)
 				l.Info().Msg("outer")

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !race && !invariants
+
+package loggertest_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib"
+)
+
+// In this build an idle event has no logger: the call is counted but not
+// reported.
+func TestStaleUseIsCountedWithoutAReport(t *testing.T) {
+	for _, m := range stale() {
+		l, c := newCapture(t)
+		e := l.Info()
+		e.Msg("first")
+		m.add(e, "k")
+		c.one()
+		if errs := c.takeErrors(); len(errs) != 0 {
+			t.Errorf("%s after Msg\n got %v", m.name, errs)
+		}
+	}
+}
+
+func TestMisuseOfALiveEventIsReported(t *testing.T) {
+	l, c := newCapture(t)
+	l.Info().Func(func(e *nib.Event) { e.Send() }).Msg("m")
+	c.one()
+	errs := c.takeErrors()
+	var misuse *nib.MisuseError
+	if len(errs) != 1 || !errors.As(errs[0], &misuse) || misuse.Ended != "" || !strings.HasPrefix(misuse.Error(), "nib: ") {
+		t.Errorf("got %v", errs)
+	}
+}
