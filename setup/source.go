@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -56,7 +57,7 @@ func merge(base, over Config) Config {
 
 // checkOutputs returns the mistakes in outputs.
 func (r *reading) checkOutputs(list []string, at func(i int) string) []string {
-	spools := map[string]int{}
+	var spools, files pathList
 	for i, text := range list {
 		if r.uncheckedOutputs {
 			break
@@ -66,17 +67,72 @@ func (r *reading) checkOutputs(list []string, at func(i int) string) []string {
 		if err != nil {
 			continue
 		}
+		if w.Scheme == toFile {
+			if first, twice := files.add(i, w.Path); twice {
+				r.add(at(i), "%s is this file already: each output needs its own", at(first))
+			}
+		}
 		param, dir := w.spoolDir()
 		if dir == "" {
 			continue
 		}
-		if first, twice := spools[dir]; twice {
+		if first, twice := spools.add(i, dir); twice {
 			r.add(at(i)+param, "%s has this directory already: each output needs its own", at(first))
-		} else {
-			spools[dir] = i
 		}
 	}
 	return list
+}
+
+// A pathList has the files or directories of outputs.
+type pathList []struct {
+	output int
+	path   string
+}
+
+// add adds the path of an output, unless another one has it already.
+func (p *pathList) add(output int, path string) (first int, twice bool) {
+	for _, x := range *p {
+		if isSameFile(x.path, path) {
+			return x.output, true
+		}
+	}
+	*p = append(*p, struct {
+		output int
+		path   string
+	}{output, path})
+	return 0, false
+}
+
+// isSameFile reports whether two paths are one file, which need not exist yet.
+func isSameFile(a, b string) bool {
+	if x, err := os.Stat(a); err == nil {
+		if y, err := os.Stat(b); err == nil {
+			return os.SameFile(x, y)
+		}
+	}
+	return resolved(a) == resolved(b)
+}
+
+// resolved returns an absolute path without symbolic links, as far as its
+// directories exist.
+func resolved(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if target, err := os.Readlink(path); err == nil { // a link to a file that is made later
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(resolved(dir), filepath.Base(path))
+	}
+	return path
 }
 
 // splitOutputs reads a list of outputs that are joined by commas.
