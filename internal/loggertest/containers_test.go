@@ -56,10 +56,6 @@ type secretFault struct{ Code int }
 func (secretFault) IsSecret()     {}
 func (secretFault) Error() string { return "shown" }
 
-type panics struct{ Code int }
-
-func (panics) Error() string { panic("boom") }
-
 // A special value is written in its own way wherever it stands in a line.
 func TestValuesInContainersAreThoseOutside(t *testing.T) {
 	n := inContainers(t, slog.IntValue(7), `7`)
