@@ -94,6 +94,10 @@ type measuring struct {
 func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 	p := b.Package
 	m.part.Start(progress.Measure, p.ImportPath)
+	if b.Broken != nil {
+		m.out.broken(p, b)
+		return nil
+	}
 	code, err := binary.Open(b.Path, "")
 	if err != nil {
 		return err
@@ -119,6 +123,17 @@ func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 	m.in.Visited = append(m.in.Visited, visited.Lines)
 	m.out.compare(p, visited)
 	return nil
+}
+
+// broken records that the tests of a package could not be built. Each of its
+// benchmarks is a run without a count, which the gate does not accept in the
+// place of a count.
+func (t *Toolchain) broken(p *load.Package, b *runs.Binary) {
+	why := "the tests of the package do not build: " + toolchain.Said(b.Broken)
+	t.Trouble = append(t.Trouble, "not measured: "+p.ImportPath+": "+why)
+	for _, name := range b.Names {
+		t.Runs = append(t.Runs, runs.Result{Package: p.ImportPath, Name: name, Failed: why})
+	}
 }
 
 // took records all results, and returns those that were measured.

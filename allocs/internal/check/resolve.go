@@ -68,7 +68,7 @@ func (s *session) analyse(ctx context.Context) (*edges.Table, error) {
 
 // programKey changes when any package of the program does, including tests.
 func (s *session) programKey(ctx context.Context, tc *toolchain.Toolchain) (string, error) {
-	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-deps", "-test", "-export"}, s.Patterns)
+	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-e", "-deps", "-test", "-export"}, s.Patterns)
 	if err != nil {
 		return "", err
 	}

@@ -65,7 +65,8 @@ func (p *Package) paths(names []string) []string {
 }
 
 // List returns the packages that match the patterns, as listed by the go
-// command with extra flags such as -deps, -export or -overlay.
+// command with extra flags such as -deps, -export or -overlay. With -e, it
+// leaves packages out that have an error.
 func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patterns []string) ([]*Package, error) {
 	form := "-json=ImportPath,Name,DepOnly,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,BuildID,Export,Standard,Module,Error"
 	if !tc.ListFields() {
@@ -83,6 +84,9 @@ func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patte
 			break
 		} else if err != nil {
 			return nil, fmt.Errorf("go list: %w", err)
+		}
+		if p.Error != nil && slices.Contains(flags, "-e") {
+			continue
 		}
 		if p.Error != nil {
 			return nil, fmt.Errorf("%s: %s", p.ImportPath, p.Error.Err)
@@ -127,15 +131,23 @@ func Typed(ctx context.Context, dir string, patterns []string, tests bool, env .
 		if strings.HasSuffix(p.ID, ".test") {
 			continue // the main package that go test makes
 		}
+		if len(p.Errors) > 0 && ofTests(p) {
+			continue // the benchmarks in it are reported as not measured
+		}
 		if len(p.Errors) > 0 {
 			return nil, cause(ctx, dir, patterns, tests, env, p)
 		}
-		if strings.Contains(p.ID, " [") {
+		if ofTests(p) {
 			p.Syntax = slices.DeleteFunc(p.Syntax, func(f *ast.File) bool { return !IsTest(fset.Position(f.FileStart).Filename) })
 		}
 		s.Packages = append(s.Packages, p)
 	}
 	return s, nil
+}
+
+// ofTests reports whether a package has the files of tests.
+func ofTests(p *packages.Package) bool {
+	return strings.Contains(p.ID, " [")
 }
 
 // ErrBroken means that the packages cannot be found or built.

@@ -33,7 +33,7 @@ func keepName(importPath string) string {
 func keepFile(p *load.Package) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "package %s\n\nvar %s = []interface{}{\n", p.Name, keepName(p.ImportPath))
-	for _, ref := range References(p.Dir, slices.Concat(p.GoFiles, p.CgoFiles)) {
+	for _, ref := range References(p.Dir, slices.Concat(p.GoFiles, p.CgoFiles), nil) {
 		fmt.Fprintf(&b, "\t%s,\n", ref)
 	}
 	b.WriteString("}\n")
@@ -41,12 +41,13 @@ func keepFile(p *load.Package) string {
 }
 
 // References returns expressions for all functions and methods that the files
-// declare, in a directory and of one package.
-func References(dir string, names []string) []string {
+// declare, in a directory and of one package. Types can also be declared in the
+// others: a test file adds methods to a type of its package.
+func References(dir string, names, others []string) []string {
 	var out []string
 	declared := &generics{map[string]*ast.FieldList{}, map[string]*ast.InterfaceType{}}
 	var files []*ast.File
-	for _, name := range names {
+	for i, name := range slices.Concat(names, others) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
 		}
@@ -57,7 +58,9 @@ func References(dir string, names []string) []string {
 			// called.
 			continue
 		}
-		files = append(files, f)
+		if i < len(names) {
+			files = append(files, f)
+		}
 		for _, d := range f.Decls {
 			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.TYPE {
 				for _, s := range g.Specs {

@@ -61,7 +61,7 @@ func TestInstances(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package p\n\n"+c.declaration+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(References(dir, []string{"a.go"}), " "); got != c.want {
+		if got := strings.Join(References(dir, []string{"a.go"}, nil), " "); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.declaration, got, c.want)
 		}
 	}

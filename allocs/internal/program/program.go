@@ -42,14 +42,12 @@ func Prepare(pkgs []*load.Package, work string) (*Build, error) {
 		if !p.Main() {
 			continue
 		}
-		if p.Name == "main" {
-			b.Targets = append(b.Targets, p.ImportPath)
-		}
 		if len(p.GoFiles)+len(p.CgoFiles) == 0 {
-			continue
+			continue // nothing but tests: there is no program to build
 		}
 		text := keepFile(p)
 		if p.Name == "main" {
+			b.Targets = append(b.Targets, p.ImportPath)
 			text += "\nfunc init() {\n\tfor _, f := range " + keepName(p.ImportPath) + " {\n\t\tif f == nil {\n\t\t\tpanic(f)\n\t\t}\n\t}\n}\n"
 		} else {
 			m, at := load.Module{Path: p.Module.Path, Dir: p.Module.Dir}, importer(p)

@@ -77,7 +77,7 @@ func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package
 		for _, b := range group {
 			b.overlay = common
 		}
-		if err := together(ctx, group, work, store); err != nil {
+		if err := apart(ctx, group, work, store); err != nil {
 			return nil, err
 		}
 	}
@@ -121,6 +121,25 @@ func executable(importPath string) string {
 		name = path.Base(dir)
 	}
 	return name + ".test"
+}
+
+// apart builds a group. After an error it builds each of the packages alone, so
+// that the others have their binaries.
+func apart(ctx context.Context, group map[string]*Binary, work string, store linked.Store) error {
+	err := together(ctx, group, work, store)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	for name, b := range group {
+		if len(group) > 1 {
+			err = together(ctx, map[string]*Binary{name: b}, work, store)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		b.Broken = err
+	}
+	return nil
 }
 
 // together builds a group, in a new directory of work.
@@ -209,7 +228,8 @@ func (b *Binary) fill(f *file, names []string, o Options) error {
 	}
 	b.Names = append(b.Names, f.Tests...)
 	if o.Keep[b.Package.Dir] {
-		f.Kept = program.References(b.Package.Dir, names)
+		p := b.Package
+		f.Kept = program.References(p.Dir, names, slices.Concat(p.GoFiles, p.CgoFiles))
 	}
 	return nil
 }

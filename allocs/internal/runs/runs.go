@@ -79,6 +79,7 @@ type Binary struct {
 	Package *load.Package
 	Path    string
 	Names   []string // benchmarks and tests that it can run
+	Broken  error    // why it could not be built, or nil
 
 	tc       *toolchain.Toolchain
 	tests    map[string]bool // which of the names are tests
