@@ -149,6 +149,11 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 // longer does.
 func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bool) bool {
 	now, before := s.Answers[c.t].Verdict, verdict.None
+	n, leaf := s.Answers[c.t].Count()
+	rare := r.Allowed == nil && leaf != "" && n < noise
+	if rare && (was == nil || was.Verdict != now) {
+		now = verdict.Grows // a window may or may not have what is as rare as this
+	}
 	if was != nil {
 		before = was.Verdict
 	}

@@ -81,6 +81,9 @@ func TestInlinedAway(t *testing.T) {
 		want := map[string]string{
 			"(*Box[...]).Keep": "always", "(*Box[...]).Add": "grows", "(*Box[...]).Len": "none", "Unused[...]": "always", "Plain": "always",
 		}
+		if bench != nil {
+			want["(*Box[...]).Add"] = "always" // it grows now and then, and that is counted
+		}
 		if !maps.Equal(got, want) {
 			t.Errorf("benchmarks %v: got %v, want %v", bench, got, want)
 		}

@@ -45,6 +45,17 @@ type Count struct {
 	PerOp     float64 `json:"per_op"`
 }
 
+// Most returns the highest count that a leaf has below the root, on any
+// toolchain, and its name. What no leaf executes is not in it.
+func (r *Root) Most() (n float64, leaf string) {
+	for _, c := range r.Counts {
+		if c.PerOp > n {
+			n, leaf = c.PerOp, c.Leaf
+		}
+	}
+	return n, leaf
+}
+
 // leaves returns the runs of a toolchain, and how many of them were measured.
 func leaves(t *check.Toolchain) (out []Leaf, measured int) {
 	for _, r := range t.Runs {
@@ -67,15 +78,14 @@ func (r *Root) sum(toolchains []Toolchain, nothing []verdict.Verdict) {
 		}
 		r.Verdicts = append(r.Verdicts, string(worst))
 		count, leaf := r.count(t, toolchains[t].Name)
-		r.Allocs = append(r.Allocs, int(math.Ceil(count-stray)))
+		r.Allocs = append(r.Allocs, int(math.Ceil(count-inexact)))
 		r.WorstLeaf = append(r.WorstLeaf, leaf)
 	}
 	r.Verdict = r.Worst()
 }
 
-// stray is the amount by which a count may exceed a whole number and still
-// count as that number.
-const stray = 0.05
+// inexact is the error that a sum of counts may have, since they are fractions.
+const inexact = 1e-9
 
 // count returns the allocations of the root on a toolchain, and the leaf that
 // showed it. Each leaf is summed separately, since no operation runs two of

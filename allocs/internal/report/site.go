@@ -67,7 +67,7 @@ func (t *tree) group(r *findings.Root, g group, last bool) {
 	for _, s := range g {
 		perOp += s.PerOp()
 	}
-	if perOp >= 0.01 {
+	if perOp > 0 {
 		times = " ×" + trim(perOp)
 	}
 	where, source := place(r, g)
@@ -253,6 +253,9 @@ func cut(text string, most int) string {
 }
 
 func trim(n float64) string {
+	if n < 0.1 {
+		return fmt.Sprintf("%.2g", n)
+	}
 	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.2f", n), "0"), ".")
 }
 

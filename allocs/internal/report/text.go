@@ -181,11 +181,10 @@ func (t *tree) root(r *findings.Root) {
 	if r.Allowed != nil {
 		where += fmt.Sprintf("  allowed %d", *r.Allowed)
 	}
-	if n := slices.Max(append(r.Allocs, 0)); n > 0 {
+	if n, leaf := r.Most(); leaf != "" {
+		where += fmt.Sprintf("  ×%s in %s", trim(n), leaf)
+	} else if n := slices.Max(append(r.Allocs, 0)); n > 0 {
 		where += fmt.Sprintf("  ×%d", n)
-		if leaf := worstLeaf(r); leaf != "" {
-			where += " in " + leaf
-		}
 	}
 	name := title(t.d, r)
 	room := t.Width - 4 - width(where)

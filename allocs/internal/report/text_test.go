@@ -74,6 +74,9 @@ func shop() *findings.Document {
 			leaf := ""
 			if n > 0 {
 				leaf = "BenchmarkGet"
+				r.Counts = append(r.Counts, findings.Count{
+					Toolchain: d.Toolchains[t].Name, Leaf: leaf, PerOp: float64(n),
+				})
 			}
 			r.Verdicts, r.Allocs, r.WorstLeaf = append(r.Verdicts, string(worst)), append(r.Allocs, n), append(r.WorstLeaf, leaf)
 		}

@@ -267,7 +267,7 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 			}
 			return true
 		}
-		if m.PerOp < noneAtAll {
+		if m.PerOp <= 0 {
 			return false // no code allocates it, and it does not persist
 		}
 		kind = heapcalls.Object
@@ -351,7 +351,7 @@ func (in *Input) visited(s *Site, r roots.Root) bool {
 		in.active = map[roots.Place]bool{}
 		for _, r := range in.Runs {
 			for _, m := range r.Sites {
-				if i := home(m.Stack, in.InModule); i >= 0 && m.PerOp >= noneAtAll {
+				if i := home(m.Stack, in.InModule); i >= 0 && m.PerOp > 0 {
 					in.active[roots.Place{File: m.Stack[i].File, Line: m.Stack[i].Line}] = true
 				}
 			}

@@ -21,7 +21,7 @@ type Place struct {
 // addPlace notes a measured stack. The same allocation seen by several runs, or
 // reached on several paths, is one place.
 func (s *Site) addPlace(stack []binary.Frame, kind heapcalls.Kind, perOp float64) {
-	if s.Kind != heapcalls.Inside || perOp < noneAtAll {
+	if s.Kind != heapcalls.Inside || perOp <= 0 {
 		return
 	}
 	for i := range s.Places {

@@ -186,7 +186,7 @@ func addsNothing(expression string) bool {
 // around decides on a site of a measured benchmark: if it certainly allocates
 // but no operation shows it, it does so before or after the loop.
 func (s *Site) around() {
-	if perOp, _ := s.Evidence.most(); perOp < noneAtAll && s.Evidence.Reach == Surely && s.Verdict != Grows {
+	if perOp, _ := s.Evidence.most(); perOp <= 0 && s.Evidence.Reach == Surely && s.Verdict != Grows {
 		s.Verdict, s.Reason, s.Conflict = Cold, "outside of what is measured", ""
 	}
 }
@@ -207,24 +207,17 @@ func (e *Evidence) most() (perOp, total float64) {
 	return perOp, total
 }
 
-const (
-	wholeOne  = 0.45 // once every second operation, or more often
-	noneAtAll = 0.01
-)
-
-// measured decides on a site that was seen in a run.
+// measured decides on a site that was seen in a run. What the operations of a
+// run allocate counts, however rarely they do; that it grows, or looks cold, is
+// said with the count.
 func (s *Site) measured(kind heapcalls.Kind, perOp float64) {
 	amortised := s.Evidence.Rule == heapcalls.Growth || kind == heapcalls.Grow || kind == heapcalls.MapGrow
 	switch {
-	case perOp >= noneAtAll && perOp < wholeOne && s.Evidence.Reach == Rarely:
-		s.Verdict, s.Reason = Cold, fmt.Sprintf("%s; in %s %s per operation", s.Evidence.Why, s.where(), number(perOp))
-	case perOp >= wholeOne || perOp >= noneAtAll && !amortised:
+	case perOp > 0:
 		s.Verdict, s.Reason = Always, fmt.Sprintf("seen in %s: %s per operation%s", s.where(), number(perOp), s.fraction(perOp, amortised))
 		if s.Evidence.Reach == Rarely {
-			s.Conflict = s.source() + ": " + s.Evidence.Why + "; runs: on every operation"
+			s.Conflict = s.source() + ": " + s.Evidence.Why + "; runs: " + Frequency(perOp)
 		}
-	case perOp >= noneAtAll:
-		s.Verdict, s.Reason = Grows, fmt.Sprintf("seen in %s: %s per operation, while it grows", s.where(), number(perOp))
 	case amortised || s.Evidence.Rule == heapcalls.Sized:
 		s.Verdict, s.Reason = Grows, fmt.Sprintf("%s; in %s only while warming up", sizeRule(kind), s.where())
 	case s.Evidence.SetUp && s.Evidence.Code && s.Evidence.Reach == Surely && s.Evidence.Rule == heapcalls.Each:
@@ -239,17 +232,30 @@ func (s *Site) measured(kind heapcalls.Kind, perOp float64) {
 	}
 }
 
+// Frequency says how often operations allocate that have a count of perOp on
+// average.
+func Frequency(perOp float64) string {
+	if perOp > 0.75 {
+		return "on every operation"
+	}
+	return fmt.Sprintf("about each %.0fth operation", 1/perOp)
+}
+
 // fraction returns why a count is not a whole number, or "".
 func (s *Site) fraction(perOp float64, amortised bool) string {
+	often := ""
+	if perOp <= 0.75 {
+		often = ", " + Frequency(perOp)
+	}
 	switch {
-	case math.Abs(perOp-math.Round(perOp)) < noneAtAll:
+	case perOp == math.Trunc(perOp):
 		return ""
 	case amortised:
-		return ", as it grows now and then"
+		return often + ", as it grows now and then"
 	case s.Evidence.Shared:
-		return ", shared out among the calls of the line"
+		return often + ", shared out among the calls of the line"
 	}
-	return ", as not all operations allocate the same"
+	return often + ", as not all operations allocate the same"
 }
 
 // where names the run with the highest count.
@@ -263,7 +269,11 @@ func (s *Site) where() string {
 	return best.Name
 }
 
+// number formats a count, with two digits of a small one.
 func number(x float64) string {
+	if x < 0.1 {
+		return fmt.Sprintf("%.2g", x)
+	}
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", x), "0"), ".")
 }
 
