@@ -36,6 +36,10 @@ const (
 // code is Worse; that of any other error is Failure.
 var ErrWorse = errors.New("more is allocated than is accepted")
 
+// ErrUnproven is the error of a run with functions that must not allocate, and
+// that nothing shows to keep to it. Its exit code is Failure.
+var ErrUnproven = errors.New("unproven: a benchmark has to execute these functions")
+
 var errInterrupted = errors.New("interrupted")
 
 // Run executes one command line and returns the exit code.
@@ -208,6 +212,9 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	}
 	if len(outcome.Worse) > 0 {
 		return fmt.Errorf("%w: %d", ErrWorse, len(outcome.Worse))
+	}
+	if n := len(outcome.Unproven); n > 0 {
+		return fmt.Errorf("%w: %d", ErrUnproven, n)
 	}
 	return nil
 }

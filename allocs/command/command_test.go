@@ -23,7 +23,7 @@ var buf []byte
 //alloc:none
 func Free(n int) int { return n + 1 }
 
-//alloc:none
+//alloc:max=1
 func Grows(s string) { buf = append(buf[:0], s...) }
 
 func Busy(n int) {
@@ -86,7 +86,14 @@ func TestExitCodes(t *testing.T) {
 			t.Fatalf("%s: got exit code %d, want %d\n%s%s", name, code, want, out, errs)
 		}
 	}
-	code, out, errs := run(t, dir, clean)
+	unproven := strings.Replace(clean, "max=1", "none", 1)
+	code, out, errs := run(t, dir, unproven)
+	expect("without a benchmark", code, command.Failure, out, errs)
+	if !strings.Contains(out, "unproven") || !strings.Contains(errs, "unproven") {
+		t.Errorf("got\n%s%s\nwant a function that is unproven", out, errs)
+	}
+
+	code, out, errs = run(t, dir, clean)
 	expect("clean", code, command.Clean, out, errs)
 
 	dirty := strings.Replace(clean, "return n + 1", "kept = &n; return n", 1)

@@ -35,7 +35,8 @@ type Outcome struct {
 	Baseline bool     `json:"baseline"` // whether a baseline exists
 	Worse    []Change `json:"worse"`
 	Better   []Change `json:"better"`
-	Missing  []Change `json:"missing"` // evidence that existed when the baseline was accepted
+	Missing  []Change `json:"missing"`  // evidence that existed when the baseline was accepted
+	Unproven []Change `json:"unproven"` // functions not shown to keep to //alloc:none
 	Notes    []Change `json:"notes"`
 }
 
@@ -125,6 +126,9 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 	}
 	if c.strict && r.Allowed != nil && before.Allowed == nil && r.Worst() == verdict.Absent {
 		c.Worse = append(c.Worse, c.change("worse", r.ID, fmt.Sprintf("%s allows %d, and there is no code for it: what it has is not known", r.ID, *r.Allowed)))
+	}
+	if c.t < len(r.Unproven) && r.Unproven[c.t] != "" {
+		c.Unproven = append(c.Unproven, c.change("unproven", r.ID, r.ID+": "+r.Unproven[c.t]))
 	}
 	if !c.evidence {
 		return

@@ -28,11 +28,11 @@ func measured() *findings.Document {
 			{Package: "example.com/yaml.v3", Name: "BenchmarkNow/1763800000", Unstable: true},
 		}}},
 		Roots: []*findings.Root{
-			{ID: "example.com/yaml.v3.F", Package: "example.com/yaml.v3", Allowed: &none, Allocs: []int{1}, Verdicts: []string{"always"}, Reached: []bool{true}, Sites: []*findings.Site{
+			{ID: "example.com/yaml.v3.F", Package: "example.com/yaml.v3", Allowed: &none, Allocs: []int{1}, Verdicts: []string{"always"}, Proof: findings.Proof{Reached: []bool{true}}, Sites: []*findings.Site{
 				{Key: "box", Answers: answer(verdict.Always, 1)},
 				{Key: "make", Answers: []findings.Answer{{Verdict: verdict.Always, Evidence: &findings.Evidence{Calls: 1, Runs: []findings.Run{{Name: "BenchmarkF/a", PerOp: 5, Bytes: 480}, {Name: "BenchmarkF/b", PerOp: 1, Bytes: 96}}}}}},
 			}},
-			{ID: "example.com/yaml.v3.G", Package: "example.com/yaml.v3", Allocs: []int{0}, Verdicts: []string{"none"}, Reached: []bool{false}},
+			{ID: "example.com/yaml.v3.G", Package: "example.com/yaml.v3", Allocs: []int{0}, Verdicts: []string{"none"}, Proof: findings.Proof{Reached: []bool{false}}},
 		},
 		Scope: findings.Scope{Patterns: []string{"./..."}, Packages: []string{"example.com/yaml.v3"}, Waivers: map[string][]string{"example.com/yaml.v3": {"f.go › x() //alloc:ok"}}},
 	}

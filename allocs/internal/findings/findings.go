@@ -15,6 +15,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
+	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/roots"
 	"github.com/nib-log/nib/allocs/internal/source"
 	"github.com/nib-log/nib/allocs/internal/verdict"
@@ -65,9 +66,7 @@ type Root struct {
 	Verdict  verdict.Verdict `json:"verdict"`           // the worst of all toolchains
 	Verdicts []string        `json:"verdicts"`          // the worst of each toolchain
 	Allocs   []int           `json:"allocs"`            // sites that always allocate, or the measured count
-	// Reached reports for each toolchain whether runs execute the root in each
-	// operation.
-	Reached []bool `json:"reached"`
+	Proof
 	// Unfollowed are the calls through interfaces and function values whose
 	// callee is not known, on each toolchain.
 	Unfollowed []int    `json:"unfollowed"`
@@ -170,7 +169,7 @@ func New(r *check.Report) *Document {
 			line = f[0] + "." + f[1]
 		}
 		line = strings.TrimSpace(line + " " + rest)
-		all, measured := leaves(t)
+		all, measured := d.leaves(t, r.Holds, files)
 		d.Toolchains = append(d.Toolchains, Toolchain{t.Toolchain.String(), line, t.Profiles, t.Took.Seconds(), measured, t.Trouble, all})
 	}
 	for i, root := range d.Roots {
@@ -249,6 +248,13 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 	sort.Strings(root.Runs)
 	root.order()
 	root.sum(d.Toolchains, nothing)
+	for ti, t := range r.Toolchains {
+		why := ""
+		if t.Toolchain.Native() && !load.IsTest(root.File) { // others are not run
+			why = root.unproven(ti, t.Results[n].Dynamic)
+		}
+		root.Unproven = append(root.Unproven, why)
+	}
 	for _, s := range root.Sites {
 		s.sum(d.Toolchains)
 	}

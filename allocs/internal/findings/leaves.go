@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/nib-log/nib/allocs/internal/check"
+	"github.com/nib-log/nib/allocs/internal/source"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
@@ -18,7 +19,11 @@ type Leaf struct {
 	Name    string  `json:"name"`             // "BenchmarkX/sub"
 	N       int     `json:"n,omitempty"`      // operations that were counted
 	PerOp   float64 `json:"per_op"`           // allocations of the whole process for one operation
+	Bytes   float64 `json:"bytes"`            // bytes of them
 	Failed  string  `json:"failed,omitempty"` // why there is no count
+	// Lines are the lines of the module that they are made on, the highest
+	// count first.
+	Lines []Line `json:"lines,omitempty"`
 	// Unstable is set if the name changes from run to run, as one with a
 	// time in it does.
 	Unstable bool `json:"unstable,omitempty"`
@@ -57,12 +62,18 @@ func (r *Root) Most() (n float64, leaf string) {
 }
 
 // leaves returns the runs of a toolchain, and how many of them were measured.
-func leaves(t *check.Toolchain) (out []Leaf, measured int) {
+func (d *Document) leaves(
+	t *check.Toolchain, holds func(file string) bool, files *source.Files,
+) (out []Leaf, measured int) {
 	for _, r := range t.Runs {
 		if r.Failed == "" {
 			measured++
 		}
-		out = append(out, Leaf{r.Package, r.Name, r.N, r.PerOp, r.Failed, r.Unstable, r.Inexact, r.Cut()})
+		out = append(out, Leaf{
+			Package: r.Package, Name: r.Name, N: r.N, PerOp: r.PerOp, Bytes: r.Bytes,
+			Failed: r.Failed, Unstable: r.Unstable, Inexact: r.Inexact, Cut: r.Cut(),
+			Lines: d.lines(&r, holds, files),
+		})
 	}
 	return out, measured
 }

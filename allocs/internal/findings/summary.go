@@ -169,7 +169,7 @@ func (r *Root) status() Status {
 		return Above
 	case w == verdict.Always:
 		return Always
-	case w == verdict.Unknown:
+	case w == verdict.Unknown || !r.Proven():
 		return Unknown
 	case w == verdict.Absent:
 		return Absent

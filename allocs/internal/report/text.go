@@ -72,6 +72,7 @@ func Text(w io.Writer, d *findings.Document, gate *baseline.Outcome, style Style
 	t.header()
 	t.summary()
 	t.gate(gate)
+	t.leaves()
 	t.printf("\n")
 	over, rest, disagree := t.sorted()
 	for _, r := range over {
@@ -157,6 +158,8 @@ func (t *tree) mark(r *findings.Root) string {
 		return t.paint(red, "✗")
 	case r.Worst() == verdict.Absent:
 		return t.paint(faint, "–")
+	case !r.Proven():
+		return t.paint(yellow, "?")
 	case r.Allowed != nil:
 		return t.paint(green, "✓")
 	case always:
@@ -238,6 +241,9 @@ func (t *tree) gate(g *baseline.Outcome) {
 		if c.Where != "" {
 			t.printf("    %s\n", t.paint(faint, c.Where))
 		}
+	}
+	for _, c := range g.Unproven {
+		t.printf("%s %s: %s\n", t.paint(yellow, "unproven"), c.Toolchain, c.Text)
 	}
 	for _, c := range g.Notes {
 		t.printf("%s %s: %s\n", t.paint(yellow, "note"), c.Toolchain, c.Text)

@@ -62,7 +62,7 @@ func shop() *findings.Document {
 	}
 	for _, r := range d.Roots {
 		for t := range d.Toolchains {
-			worst, n := none, 0
+			worst, n, leaf := none, 0, ""
 			for _, s := range r.Sites {
 				if v := s.Answers[t].Verdict; v.Rank() > worst.Rank() {
 					worst = v
@@ -71,12 +71,9 @@ func shop() *findings.Document {
 					n++
 				}
 			}
-			leaf := ""
 			if n > 0 {
 				leaf = "BenchmarkGet"
-				r.Counts = append(r.Counts, findings.Count{
-					Toolchain: d.Toolchains[t].Name, Leaf: leaf, PerOp: float64(n),
-				})
+				r.Counts = append(r.Counts, findings.Count{Leaf: leaf, PerOp: float64(n)})
 			}
 			r.Verdicts, r.Allocs, r.WorstLeaf = append(r.Verdicts, string(worst)), append(r.Allocs, n), append(r.WorstLeaf, leaf)
 		}

@@ -106,7 +106,7 @@ func (b *Binary) keptName(cache string, key ...any) string {
 		b.sum = string(h.Sum(nil))
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "runs-18\x00%s\x00%s", b.sum, b.Package.Dir)
+	fmt.Fprintf(h, "runs-19\x00%s\x00%s", b.sum, b.Package.Dir)
 	for _, k := range key {
 		fmt.Fprintf(h, "\x00%v", k)
 	}

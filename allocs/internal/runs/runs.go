@@ -24,6 +24,7 @@ type Result struct {
 	Name     string        // "BenchmarkX/sub"
 	Title    string        `json:"-"` // name with the package, where two packages have the same name; or ""
 	PerOp    float64       // all allocations of the process for one operation
+	Bytes    float64       // bytes of them
 	N        int           // operations that were counted
 	Unstable bool          `json:"-"` // another process gave the leaf another name
 	Failed   string        // why there is no count, or ""

@@ -226,7 +226,7 @@ func (w *walker) indirect(s step, c *binary.Call, reach Reach, why string) {
 		return // skip New: the analysis would name those of all pools
 	}
 	fs, many, ok := w.resolve(s.program, c.Stack[0])
-	if !ok || len(fs) > tooMany {
+	if !ok || len(fs) == 0 || len(fs) > tooMany { // none: its users have them
 		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach, many})
 		return
 	}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/baseline"
+	"github.com/nib-log/nib/allocs/internal/check"
+)
+
+const unprovenSource = `package m
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"time"
+)
+
+//alloc:none
+func Sprint(n int) string { return fmt.Sprint(n) }
+
+//alloc:none
+func Format(t time.Time) string { return t.Format(time.RFC3339) }
+
+//alloc:none
+func Itoa(n int) string { return strconv.Itoa(n) }
+
+//alloc:none
+func Quote(s string) string { return strconv.Quote(s) }
+
+//alloc:none
+func Base64(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
+
+//alloc:none
+func Address(a netip.Addr) string { return a.String() }
+
+//alloc:none
+func Appended(b []byte) []byte { return append(b, 1) }
+
+//alloc:none
+func Measured(b []byte) []byte { return append(b, 1) }
+
+//alloc:none
+func Called(f func()) { f() }
+
+//alloc:none
+func Free(n int) int { return n + 1 }
+
+//alloc:none
+func Fails(n int) (int, error) {
+	if n < 0 {
+		return 0, errors.New("below zero")
+	}
+	return n, nil
+}
+`
+
+// Without a benchmark, a function is clean only if its code shows that it is: a
+// string that is short enough for the stack of the function that makes it may
+// still be returned.
+func TestCleanMeansShown(t *testing.T) {
+	d := examine(t, check.Options{Bench: regexp.MustCompile(".")}, map[string]string{
+		"m.go": unprovenSource,
+		"m_test.go": "package m\n\nimport \"testing\"\n\n" +
+			"func BenchmarkMeasured(b *testing.B) {\n\tbuf := make([]byte, 0, 8)\n" +
+			"\tfor range b.N {\n\t\tMeasured(buf)\n\t}\n}\n",
+	})
+	o, err := baseline.Compare(nil, d, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unproven := map[string]string{}
+	for _, c := range o.Unproven {
+		unproven[c.Root] = c.Text
+	}
+	clean := map[string]bool{"Measured": true, "Free": true, "Fails": true}
+	for _, r := range d.Roots {
+		name := strings.TrimPrefix(r.ID, "example.com/m.")
+		said := unproven[r.ID] != "" || r.Over()
+		if said == clean[name] {
+			t.Errorf("%s: unproven %q, above %v", name, unproven[r.ID], r.Over())
+		}
+	}
+	if len(d.Roots) != 11 {
+		t.Errorf("got %d functions, want 11", len(d.Roots))
+	}
+}

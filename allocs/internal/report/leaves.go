@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nib-log/nib/allocs/internal/findings"
+)
+
+// Unless all is requested, so many leaves are shown, and so many lines of each.
+const (
+	mostLeaves = 40
+	mostLines  = 6
+)
+
+// rareIn is how many operations must be counted so that a window shows what one
+// in 10,000 allocates.
+const rareIn = 10000
+
+// leaves shows what was measured: each leaf, and below it the lines that its
+// allocations are made on, which add up to it.
+func (t *tree) leaves() {
+	for i := range t.d.Toolchains {
+		tc := &t.d.Toolchains[i]
+		all := tc.Heaviest()
+		if len(all) == 0 {
+			continue
+		}
+		t.printf("\n%s\n", t.paint(bold, tc.Name+": allocations and bytes of one operation"))
+		for n := range all {
+			if n == mostLeaves && !t.All {
+				t.printf("  %d more with fewer (-v shows them)\n", len(all)-n)
+				break
+			}
+			t.leaf(&all[n])
+		}
+	}
+}
+
+func (t *tree) leaf(l *findings.Leaf) {
+	name := shorten(t.d, l.Package+"."+l.Name)
+	few := ""
+	if l.N < rareIn {
+		few = fmt.Sprintf("  (%s counted: what is rarer is not seen)", count(l.N, "operation"))
+	}
+	t.printf("  %s  %s%s\n", t.paint(bold, name), amount(l.PerOp, l.Bytes), t.paint(faint, few))
+	for i, x := range l.Lines {
+		if i == mostLines && !t.All {
+			perOp, bytes := 0.0, 0.0
+			for _, x := range l.Lines[i:] {
+				perOp, bytes = perOp+x.PerOp, bytes+x.Bytes
+			}
+			rest := count(len(l.Lines)-i, "more line") + " (-v shows them)"
+			t.printf("    %s  %s\n", amount(perOp, bytes), t.paint(faint, rest))
+			break
+		}
+		where := fmt.Sprintf("%s:%d", x.File, x.Line)
+		room := 100
+		if t.Width > 0 {
+			room = t.Width - 8 - width(where) - width(amount(x.PerOp, x.Bytes))
+		}
+		text := t.paint(faint, where) + "  " + cut(x.Source, room)
+		t.printf("    %s  %s\n", amount(x.PerOp, x.Bytes), text)
+	}
+	if perOp, bytes := l.Elsewhere(); perOp != 0 {
+		const text = "not put on a line of the module"
+		t.printf("    %s  %s\n", amount(perOp, bytes), t.paint(faint, text))
+	}
+}
+
+// amount formats a count and its bytes.
+func amount(perOp, bytes float64) string {
+	return fmt.Sprintf("×%s %.0f B", signed(perOp), math.Abs(bytes))
+}
+
+func signed(n float64) string {
+	if n < 0 {
+		return "−" + trim(-n)
+	}
+	return trim(n)
+}
