@@ -77,7 +77,6 @@ type flags struct {
 	accept, ratchet, plain bool
 	noCache, fixes         bool
 	sarif, html, svg       string
-	pprof                  string
 }
 
 // New returns the command. Its RunE returns ErrWorse when the gate fails.
@@ -123,7 +122,6 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s.BoolVar(&f.fixes, "fix", false, "rewrite what has a better form, and keep that with which a benchmark counts less")
 	s.StringVar(&f.sarif, "sarif", "", "also write a SARIF file")
 	s.StringVar(&f.html, "html", "", "also write a page to look at")
-	s.StringVar(&f.pprof, "pprof", "", "also write a profile for go tool pprof, in allocations and bytes for 1,000 operations")
 	s.StringVar(&f.svg, "svg", "", "also write a table of roots and Go releases as a picture")
 	s.BoolVar(&f.noCache, "no-cache", false, "ask the compiler again for everything")
 	return cmd
@@ -264,7 +262,6 @@ func (f *flags) files(d *findings.Document, o *baseline.Outcome) error {
 	}{
 		{f.sarif, func(w io.Writer) error { return report.SARIF(w, d, o) }},
 		{f.html, func(w io.Writer) error { return report.HTML(w, d, o) }},
-		{f.pprof, func(w io.Writer) error { return report.Pprof(w, d) }},
 		{f.svg, func(w io.Writer) error { return report.SVG(w, d) }},
 	} {
 		if out.name == "" {

@@ -62,12 +62,9 @@ func arguments(s *verdict.Site, boxes load.Boxes) []argument {
 			e.Escape = &escape
 		}
 		e.Calls /= n
-		e.Runs, e.Stacks = nil, nil
+		e.Runs = nil
 		for _, r := range s.Evidence.Runs {
 			e.Runs = append(e.Runs, share(r, n))
-		}
-		for _, m := range s.Evidence.Stacks {
-			e.Stacks = append(e.Stacks, verdict.Measured{Stack: m.Stack, Seen: share(m.Seen, n)})
 		}
 		one.Reason = shared(s, e.Runs)
 		if n == 1 && len(s.Evidence.Values) == 1 {

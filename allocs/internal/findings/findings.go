@@ -122,9 +122,6 @@ type Evidence struct {
 	Compiler string `json:"compiler,omitempty"` // the value that escapes according to the compiler
 	Visited  bool   `json:"visited,omitempty"`  // a run executed the line
 	Runs     []Run  `json:"runs,omitempty"`
-	// Stacks are the stacks behind Runs. They are for the profile only: the chain
-	// of the answer is one of them.
-	Stacks []Stack `json:"-"`
 }
 
 // Run is the count of a benchmark or test at the site.
@@ -133,12 +130,6 @@ type Run struct {
 	PerOp float64 `json:"per_op"`
 	Bytes float64 `json:"bytes"`
 	Total float64 `json:"total"`
-}
-
-// Stack is the count of a run at one stack below a site.
-type Stack struct {
-	Run
-	Chain []Frame // the root first
 }
 
 // Frame is a call on the way from the root to the allocation.
@@ -283,9 +274,6 @@ func (d *Document) answer(s *verdict.Site) Answer {
 	}
 	a := Answer{Verdict: s.Verdict, Because: s.Reason, Conflict: s.Conflict, Evidence: e}
 	a.Chain = d.chain(s.Stack)
-	for _, m := range s.Evidence.Stacks {
-		e.Stacks = append(e.Stacks, Stack{Run{m.Seen.Name, m.Seen.PerOp, m.Seen.Bytes, m.Seen.Total}, d.chain(m.Stack)})
-	}
 	return a
 }
 

@@ -263,7 +263,7 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 			n := float64(len(same))
 			for _, s := range same {
 				s.Evidence.Shared = len(same) > 1
-				s.Evidence.add(st, Seen{seen.Name, seen.PerOp / n, seen.Total / n, seen.Bytes / n})
+				s.Evidence.add(Seen{seen.Name, seen.PerOp / n, seen.Total / n, seen.Bytes / n})
 			}
 			return true
 		}
@@ -288,7 +288,7 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 		}
 		sites[k] = s
 	}
-	s.Evidence.add(st, seen)
+	s.Evidence.add(seen)
 	s.addPlace(st, kind, m.PerOp)
 	return true
 }
@@ -324,10 +324,7 @@ func sameLine(sites map[key]*Site, st []binary.Frame, inModule func(string) bool
 }
 
 // add adds a count to those of the same run.
-func (e *Evidence) add(stack []binary.Frame, seen Seen) {
-	if seen.PerOp > 0 {
-		e.Stacks = append(e.Stacks, Measured{stack, seen})
-	}
+func (e *Evidence) add(seen Seen) {
 	for i := range e.Runs {
 		if r := &e.Runs[i]; r.Name == seen.Name {
 			r.PerOp += seen.PerOp

@@ -68,9 +68,8 @@ type Evidence struct {
 	Escape  *compiler.Escape // nil when the compiler prints nothing
 	Values  []string         // all values of the line that may be meant
 	Runs    []Seen
-	Stacks  []Measured // the stacks behind Runs, as far as they are known
-	Visited bool       // runs execute the line in each operation, and did not see it allocate
-	SetUp   bool       // it is known that no run executes the line in each operation
+	Visited bool // runs execute the line in each operation, and did not see it allocate
+	SetUp   bool // it is known that no run executes the line in each operation
 	// Unreached is set if SetUp is, and no run executes any line of the root in
 	// each operation.
 	Unreached bool
@@ -91,12 +90,6 @@ type key struct {
 	line   int
 	kind   heapcalls.Kind
 	callee string
-}
-
-// Measured is a stack of a run.
-type Measured struct {
-	Stack []binary.Frame // allocation first
-	Seen  Seen
 }
 
 // home returns the index of the innermost frame that is in the module, or -1.
