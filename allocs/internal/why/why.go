@@ -7,6 +7,7 @@ package why
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -203,13 +204,13 @@ var nouns = map[heapcalls.Kind]string{
 	heapcalls.Goroutine: "a goroutine", heapcalls.Reflect: "a reflected value",
 }
 
-// ShortName cuts the path of a function to the name of its package.
-func ShortName(f string) string {
-	if i := strings.LastIndexByte(f, '/'); i >= 0 {
-		f = f[i+1:]
-	}
-	return f
-}
+// directories are the part of an import path before the name of the package. A
+// name can have several: its own, and one of each type argument.
+var directories = regexp.MustCompile(`[^\s\[\](),*]+/`)
+
+// ShortName cuts the paths in the name of a function to the names of the
+// packages.
+func ShortName(f string) string { return directories.ReplaceAllString(f, "") }
 
 // because explains why the compiler could not keep a value on the stack: the
 // last assignment before the heap.
