@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/compiler"
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
+	"github.com/nib-log/nib/allocs/internal/roots"
 )
 
 // Verdict is the answer for one place, seen from one root, on one toolchain.
@@ -176,10 +177,13 @@ func addsNothing(expression string) bool {
 	return strings.Contains(expression, `+ ""`) || strings.Contains(expression, `"" +`)
 }
 
-// around decides on a site of a measured benchmark: if it certainly allocates
-// but no operation shows it, it does so before or after the loop.
-func (s *Site) around() {
-	if perOp, _ := s.Evidence.most(); perOp <= 0 && s.Evidence.Reach == Surely && s.Verdict != Grows {
+// around decides on a site of the measured benchmark r: if it certainly
+// allocates, or is in the benchmark itself, but no operation shows it, it does
+// so before or after the loop.
+func (s *Site) around(r roots.Root) {
+	own := s.File == r.File && s.Line >= r.Line && s.Line <= r.End
+	perOp, _ := s.Evidence.most()
+	if perOp <= 0 && (own || s.Evidence.Reach == Surely) && s.Verdict != Grows {
 		s.Verdict, s.Reason, s.Conflict = Cold, "outside of what is measured", ""
 	}
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/check"
+)
+
+// What a sub-benchmark allocates counts for its benchmark, which is not on the
+// stack of the goroutine that allocates.
+func TestBenchmarksHaveTheAllocationsOfTheirSubBenchmarks(t *testing.T) {
+	d := examine(t, check.Options{Bench: regexp.MustCompile(".")}, map[string]string{
+		"m.go": "package m\n\nvar Sink any\n\nfunc New(n int) { Sink = make([]byte, n) }\n\nfunc Free(n int) int { return n + 1 }\n",
+		"m_test.go": `package m
+
+import (
+	"fmt"
+	"testing"
+)
+
+func BenchmarkNew(b *testing.B) {
+	for _, n := range []int{1, 100} {
+		b.Run(fmt.Sprint("size ", n), func(b *testing.B) {
+			b.Run("inner", func(b *testing.B) {
+				for i := 0; i < b.N; i++ {
+					New(n)
+				}
+			})
+		})
+	}
+}
+
+func BenchmarkFree(b *testing.B) {
+	for _, n := range []int{1, 100} {
+		b.Run(fmt.Sprint("size ", n), func(b *testing.B) {
+			for i := 0; i < b.N; i++ {
+				Free(n)
+			}
+		})
+	}
+}
+`})
+	want := map[string]string{"BenchmarkNew": "always", "BenchmarkFree": "clean"}
+	if len(d.Roots) != len(want) {
+		t.Errorf("got %d roots, want %d", len(d.Roots), len(want))
+	}
+	for _, r := range d.Roots {
+		name := r.Func[len("example.com/m."):]
+		if string(r.Status) != want[name] {
+			t.Errorf("%s: got %s, want %s", name, r.Status, want[name])
+		}
+		if name == "BenchmarkNew" && r.Allocs[0] != 2 { // the slice and its box
+			t.Errorf("%s: got %d allocations, want 2", name, r.Allocs[0])
+		}
+	}
+}
