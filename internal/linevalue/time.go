@@ -3,6 +3,9 @@
 package linevalue
 
 import (
+	"bytes"
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -10,15 +13,22 @@ import (
 
 // ParseTime reads the time of a line from its raw JSON: a text in the format of
 // RFC 3339, also with a space for the T and without a zone (then in zone), or a
-// number since 1970 in the unit of format. With another format a number has the
-// unit that puts it between 1973 and 5138.
+// number since 1970 in the unit of format, also as text. With another format a
+// number has the unit that puts it between 1973 and 5138.
 func ParseTime(raw []byte, format string, zone *time.Location) (time.Time, bool) {
 	if raw[0] == '"' {
-		return ParseText(raw[1:len(raw)-1], zone)
+		if raw = raw[1 : len(raw)-1]; len(raw) > 4 && raw[4] == '-' {
+			return ParseText(raw, zone)
+		}
+		if len(raw) < len("1763802000") { // a small number is no time
+			return time.Time{}, false
+		}
 	}
 	whole, nanos, ok := ParseNumber(raw)
 	if !ok {
-		return time.Time{}, false
+		if whole, nanos, ok = parseExponent(raw); !ok {
+			return time.Time{}, false
+		}
 	}
 	switch unitOf(format, whole) {
 	case nib.TimeUnixMilli:
@@ -76,6 +86,25 @@ func ParseNumber(b []byte) (whole, nanos int64, ok bool) {
 	return whole, nanos, true
 }
 
+// parseExponent reads a number with an exponent, as encoders that know only
+// float64 write large numbers.
+func parseExponent(b []byte) (whole, nanos int64, ok bool) {
+	if len(b) > 32 || bytes.IndexByte(b, 'e') <= 0 && bytes.IndexByte(b, 'E') <= 0 {
+		return 0, 0, false
+	}
+	for _, c := range b {
+		if c-'0' > 9 && c != '.' && c != '+' && c != '-' && c != 'e' && c != 'E' {
+			return 0, 0, false
+		}
+	}
+	f, err := strconv.ParseFloat(string(b), 64)
+	if err != nil || math.Abs(f) >= 1<<63 {
+		return 0, 0, false
+	}
+	w, part := math.Modf(f)
+	return int64(w), int64(math.Round(part*1e6)) * 1e3, true // float64 has no more digits
+}
+
 // parseFraction reads a point and decimals, if there are any, as nanoseconds.
 func parseFraction(b []byte) (nanos int64, rest []byte) {
 	if len(b) < 2 || b[0] != '.' && b[0] != ',' || b[1]-'0' > 9 {
@@ -105,7 +134,9 @@ func ParseText(b []byte, zone *time.Location) (time.Time, bool) {
 	}
 	month, day := digits(b[5:7]), digits(b[8:10])
 	hour, minute, sec := digits(b[11:13]), digits(b[14:16]), digits(b[17:19])
-	if month < 1 || month > 12 || day < 1 || day > 31 || hour > 24 || minute > 59 || sec > 60 {
+	year := digits(b[:4])
+	if day < 1 || day > DaysOf(year, month) || minute > 59 || sec > 60 ||
+		hour > 24 || hour == 24 && minute+sec > 0 {
 		return time.Time{}, false
 	}
 	nanos, rest := parseFraction(b[len(pattern):])
@@ -117,11 +148,30 @@ func ParseText(b []byte, zone *time.Location) (time.Time, bool) {
 		}
 		zone = time.UTC
 	}
-	return time.Date(digits(b[:4]), time.Month(month), day, hour, minute, sec-offset, int(nanos), zone), true
+	return time.Date(year, time.Month(month), day, hour, minute, sec-offset, int(nanos), zone), true
 }
 
-// parseZone reads Z, +07:00 or +0700 as seconds east of UTC.
+// DaysOf returns the number of days of a month, 0 for a month that does not
+// exist.
+func DaysOf(year, month int) int {
+	switch month {
+	case 1, 3, 5, 7, 8, 10, 12:
+		return 31
+	case 4, 6, 9, 11:
+		return 30
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	}
+	return 0
+}
+
+// parseZone reads Z, +07:00, +0700 or +07 as seconds east of UTC, also after a
+// space.
 func parseZone(b []byte) (offset int, ok bool) {
+	b = bytes.TrimPrefix(b, []byte{' '})
 	if len(b) == 1 && b[0] == 'Z' {
 		return 0, true
 	}
@@ -130,6 +180,9 @@ func parseZone(b []byte) (offset int, ok bool) {
 	}
 	if len(b) == 5 {
 		return zoneOffset(b[0], b[1:3], b[3:5])
+	}
+	if len(b) == 3 {
+		return zoneOffset(b[0], b[1:3], []byte("00"))
 	}
 	return 0, false
 }
