@@ -17,11 +17,16 @@ func FuzzLine(f *testing.F) {
 	f.Add(`a=1 b="2`, `a = 1 or b ~ "^2"`)
 	f.Add(`x | {"level":"info"}`, "line contains x")
 	f.Add("2026-11-21T12:00:00Z ERROR x", "time > yesterday and level = error")
+	for _, c := range loggers {
+		for _, e := range envelopes {
+			f.Add(e.wrap(c.line), "level >= warn")
+		}
+	}
 	used := new(logread.Line)
 	f.Fuzz(func(t *testing.T, text, query string) {
 		l := read(text)
 		used.Reset([]byte(text))
-		if !bytes.HasSuffix(l.Bytes(), l.Body()) {
+		if !l.IsWrapped() && !bytes.HasSuffix(l.Bytes(), l.Body()) {
 			t.Errorf("body %q of %q", l.Body(), text)
 		}
 		for key, value := range l.Fields() {

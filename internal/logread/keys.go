@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/linevalue"
 )
 
@@ -40,9 +41,30 @@ func (l *Line) Key(name string) string {
 	return ""
 }
 
+// IsDerived reports whether the time or the level is not as in the field of its
+// key: it has no such field, as behind a template or in an envelope, or a value
+// that only this package reads.
+func (l *Line) IsDerived() bool {
+	l.Time()
+	l.Level()
+	return l.derived&l.found != 0
+}
+
+// IsForeign reports whether the line is text without a time and a level, which
+// programs print that do not log.
+func (l *Line) IsForeign() bool {
+	if l.format != FormatText || len(l.text) == 0 {
+		return false
+	}
+	_, hasTime := l.Time()
+	_, hasLevel := l.Level()
+	return !hasTime && !hasLevel
+}
+
 // The functions below know the keys of nib's layouts, of the loggers that they
-// follow, of pino and bunyan, and of journalctl -o json. They return constants,
-// so that the result outlives the line.
+// follow, of common loggers of other languages, and of journalctl -o json. They
+// return constants, so that the result outlives the line. A path is of a field
+// in an object.
 
 func timeKey(key []byte) string {
 	switch string(key) {
@@ -60,6 +82,16 @@ func timeKey(key []byte) string {
 		return "t"
 	case "datetime":
 		return "datetime"
+	case "@t":
+		return "@t"
+	case "timeUnixNano":
+		return "timeUnixNano"
+	case "timeMillis":
+		return "timeMillis"
+	case "instant":
+		return "instant"
+	case "asctime":
+		return "asctime"
 	case "__REALTIME_TIMESTAMP":
 		return "__REALTIME_TIMESTAMP"
 	}
@@ -84,6 +116,16 @@ func levelKey(key []byte) string {
 		return "status"
 	case "loglevel":
 		return "loglevel"
+	case "@level":
+		return "@level"
+	case "@l":
+		return "@l"
+	case "severityText":
+		return "severityText"
+	case "levelname":
+		return "levelname"
+	case "log":
+		return "log.level"
 	case "PRIORITY":
 		return "PRIORITY"
 	}
@@ -91,6 +133,14 @@ func levelKey(key []byte) string {
 }
 
 func messageKey(key []byte) string {
+	if len(key) == 0 {
+		return ""
+	}
+	switch key[0] { // most keys of a line are decided here
+	case 'm', 'b', 'B', 'M', '@', 'e', 'f':
+	default:
+		return ""
+	}
 	switch string(key) {
 	case "message":
 		return "message"
@@ -100,18 +150,43 @@ func messageKey(key []byte) string {
 		return "Body"
 	case "body":
 		return "body"
+	case "@message":
+		return "@message"
+	case "@m":
+		return "@m"
+	case "@mt":
+		return "@mt"
+	case "event":
+		return "event"
+	case "fields":
+		return "fields.message"
 	case "MESSAGE":
 		return "MESSAGE"
 	}
 	return ""
 }
 
+// isWeak reports whether a key of messageKey is a field like others in a line
+// with another message.
+func isWeak(name string) bool {
+	switch name {
+	case "body", "event", "fields.message", "@mt":
+		return true
+	}
+	return false
+}
+
 // parseTime reads the value of a key of timeKey.
 func parseTime(key string, raw []byte, zone *time.Location) (time.Time, bool) {
 	switch c := raw[0]; {
+	case key == "instant":
+		return instant(raw)
 	case key == "__REALTIME_TIMESTAMP":
 		if raw = bytes.Trim(raw, `"`); len(raw) == 0 {
 			return time.Time{}, false
+		}
+		if len(raw) > 4 && raw[4] == '-' {
+			return linevalue.ParseText(raw, zone)
 		}
 		return linevalue.ParseTime(raw, nib.TimeUnixMicro, zone)
 	case c == '"':
@@ -124,6 +199,21 @@ func parseTime(key string, raw []byte, zone *time.Location) (time.Time, bool) {
 	t, ok := linevalue.ParseTime(raw, "", zone)
 	// A small number is a duration or a count.
 	return t, ok && t.Unix() >= 1e8
+}
+
+// instant reads the time of log4j.
+func instant(raw []byte) (time.Time, bool) {
+	second, ok := jsonread.Lookup(raw, "epochSecond")
+	if !ok || len(second) > 12 {
+		return time.Time{}, false
+	}
+	s, _, ok := linevalue.ParseNumber(second)
+	nano, _ := jsonread.Lookup(raw, "nanoOfSecond")
+	var n int64
+	if ok && len(nano) > 0 && len(nano) < 10 {
+		n, _, ok = linevalue.ParseNumber(nano)
+	}
+	return time.Unix(s, n), ok
 }
 
 // parseLevel reads the value of a key of levelKey.
@@ -140,6 +230,11 @@ func parseLevel(key string, raw []byte) (nib.Level, bool) {
 	}
 	if n := linevalue.FindLevel(name); n != nil {
 		return n.Level, true
+	}
+	for _, n := range shortLevels { // Information and Verbose of Serilog
+		if bytes.EqualFold(name, []byte(n.name)) {
+			return n.level, true
+		}
 	}
 	if n, _, by := linevalue.SplitOffset(name); n != nil {
 		return n.Level + nib.Level(by), true

@@ -32,11 +32,12 @@ func (f Format) String() string {
 // line of text.
 type Line struct {
 	text   []byte // the line
-	body   []byte // the line without the prefix
+	body   []byte // the line without its envelopes
 	format Format
 
 	known   fact // facts that have been searched for
 	found   fact // facts that were found
+	derived fact // facts that are not as in the field of their key
 	time    time.Time
 	level   nib.Level
 	message []byte
@@ -45,8 +46,12 @@ type Line struct {
 	lastLevel []byte // the text of the level of an earlier line, and its value
 	lastIs    nib.Level
 
-	zone    *time.Location
+	clock   clock
 	scratch []byte // a decoded text
+	filled  []byte // a message made of a template
+
+	layers int // the number of envelopes
+	outer  outer
 
 	query  *Query
 	asked  uint64 // the fields of the query that have been looked up
@@ -75,52 +80,32 @@ func (l *Line) Reset(text []byte) {
 		text = text[:n-1]
 	}
 	l.text, l.body = text, text
-	l.known, l.found, l.query = 0, 0, nil
-	if cap(l.scratch) > maxScratch {
-		l.scratch = nil
+	l.known, l.found, l.derived, l.query = 0, 0, 0, nil
+	if cap(l.scratch) > maxScratch || cap(l.filled) > maxScratch {
+		l.scratch, l.filled = nil, nil
 	}
-	if len(text) > 0 && text[0] == '{' {
+	if l.layers > 0 || l.outer.name != nil {
+		l.layers, l.outer = 0, outer{buffers: l.outer.buffers}
+	}
+	if len(text) > 0 && text[0] == '{' && !mayWrap(text) {
 		l.format = FormatJSON
 		return
 	}
-	l.format = FormatText
-	l.recognise()
+	l.unwrap()
 }
 
 // SetZone sets the zone of times that have none. The default is UTC.
-func (l *Line) SetZone(zone *time.Location) { l.zone = zone }
+func (l *Line) SetZone(zone *time.Location) { l.clock.zone = zone }
 
 // Bytes returns the line without its line break.
 func (l *Line) Bytes() []byte { return l.text }
 
-// Body returns the line without a prefix before the JSON, as added by programs
-// that show the lines of several others.
+// Body returns the line without its envelopes and without a prefix, as added by
+// programs that show the lines of several others.
 func (l *Line) Body() []byte { return l.body }
 
 // Format returns the format of the line.
 func (l *Line) Format() Format { return l.format }
-
-// recognise finds the format of a line that does not begin with a brace.
-func (l *Line) recognise() {
-	if t := bytes.TrimLeft(l.text, " \t"); len(t) > 0 && t[0] == '{' {
-		l.body, l.format = t, FormatJSON
-		return
-	}
-	if isLogfmt(l.text) {
-		l.format = FormatLogfmt
-		return
-	}
-	at := prefixLen(l.text)
-	if at == 0 {
-		return
-	}
-	// JSON in a text is part of the message, unless it has fields that only log
-	// lines have.
-	l.body, l.format = l.text[at:], FormatJSON
-	if _, ok := l.Level(); !ok && l.Message() == nil {
-		l.body, l.format, l.known, l.found = l.text, FormatText, 0, 0
-	}
-}
 
 // maxPrefix is the length of a prefix such as the name of a container.
 const maxPrefix = 200
@@ -156,13 +141,18 @@ func (l *Line) each(yield func(key, value []byte) bool) {
 func (l *Line) Lookup(path string) (raw []byte, ok bool) {
 	switch l.format {
 	case FormatJSON:
-		return lookupPath(l.body, path)
+		if raw, ok = lookupPath(l.body, path); ok {
+			return raw, true
+		}
 	case FormatLogfmt:
 		for key, value := range logfmtFields(l.body) {
 			if string(key) == path {
 				raw, ok = value, true
 			}
 		}
+	}
+	if !ok && l.outer.host != nil && path == "host" {
+		return l.outer.host, true
 	}
 	return raw, ok
 }
@@ -207,9 +197,13 @@ func (l *Line) Text(raw []byte) []byte {
 func (l *Line) Time() (t time.Time, ok bool) {
 	if l.known&factTime == 0 {
 		l.known |= factTime
-		if l.readTime() {
+		switch {
+		case l.readTime():
 			l.found |= factTime
-		} else {
+		case l.outer.hasTime:
+			l.time, l.keys[roleTime] = l.outer.time, ""
+			l.found, l.derived = l.found|factTime, l.derived|factTime
+		default:
 			l.time = time.Time{}
 		}
 	}
@@ -220,9 +214,13 @@ func (l *Line) Time() (t time.Time, ok bool) {
 func (l *Line) Level() (level nib.Level, ok bool) {
 	if l.known&factLevel == 0 {
 		l.known |= factLevel
-		if l.readLevel() {
+		switch {
+		case l.readLevel():
 			l.found |= factLevel
-		} else {
+		case l.outer.hasLevel:
+			l.level, l.keys[roleLevel] = l.outer.level, ""
+			l.found, l.derived = l.found|factLevel, l.derived|factLevel
+		default:
 			l.level = 0
 		}
 	}
@@ -230,41 +228,69 @@ func (l *Line) Level() (level nib.Level, ok bool) {
 }
 
 // Message returns the raw value of the message, or nil. In a line of text it is
-// the text.
+// the text behind the time and the level.
 func (l *Line) Message() []byte {
 	if l.known&factMessage == 0 {
 		l.known |= factMessage
 		l.message = nil
 		if l.format == FormatText {
-			l.message = l.text
+			l.readText()
+			return l.message
 		}
 		for key, value := range l.each {
 			name := messageKey(key)
-			if name == "" || name == "body" && l.message != nil && l.keys[roleMessage] != name {
-				continue // a body is a field of its own in a line with another message
+			if name == "" || isWeak(name) && l.message != nil && l.keys[roleMessage] != name {
+				continue
 			}
-			l.message, l.keys[roleMessage] = value, name
+			if name == "message" || name == "msg" {
+				l.message, l.keys[roleMessage] = value, name
+			} else if value, name = l.messageIn(name, value); value != nil {
+				l.message, l.keys[roleMessage] = value, name
+			}
 		}
 	}
 	return l.message
 }
 
+// messageIn returns the message in the value of a key of messageKey, and its
+// path. It is nil if there is none.
+func (l *Line) messageIn(name string, value []byte) (message []byte, path string) {
+	switch {
+	case name == "fields.message": // tracing of Rust
+		if value[0] == '{' {
+			message, _ = jsonread.Lookup(value, "message")
+		}
+		return message, name
+	case name == "MESSAGE" && value[0] == '[':
+		return l.bytesText(value), name
+	case name == "event" && value[0] != '"':
+		return nil, ""
+	case name == "@mt":
+		return l.fill(value), name
+	case (name == "body" || name == "Body") && value[0] == '{':
+		message, _ = jsonread.Lookup(value, "stringValue")
+		if message != nil && name == "body" { // OTLP
+			return message, "body.stringValue"
+		}
+	}
+	return value, name
+}
+
 func (l *Line) readTime() bool {
-	zone := l.zone
-	if zone == nil {
-		zone = time.UTC
-	}
 	if l.format == FormatText {
-		var ok bool
-		l.time, ok = leadingTime(l.text, zone)
-		return ok
+		l.readText()
+		return l.found&factTime != 0
 	}
+	zone := l.clock.location()
 	for key, value := range l.each {
 		name := timeKey(key)
 		if name == "" {
 			continue
 		}
 		if t, ok := parseTime(name, value, zone); ok {
+			if name == "__REALTIME_TIMESTAMP" || name == "instant" {
+				l.derived |= factTime
+			}
 			l.time, l.keys[roleTime] = t, name
 			return true
 		}
@@ -274,14 +300,23 @@ func (l *Line) readTime() bool {
 
 func (l *Line) readLevel() bool {
 	if l.format == FormatText {
-		var ok bool
-		l.level, ok = leadingLevel(l.text)
-		return ok
+		l.readText()
+		return l.found&factLevel != 0
 	}
 	for key, value := range l.each {
 		name := levelKey(key)
 		if name == "" {
 			continue
+		}
+		if name == "log.level" && len(key) == len("log") {
+			inner, ok := jsonread.Lookup(value, "level")
+			if !ok {
+				continue
+			}
+			value, l.derived = inner, l.derived|factLevel
+		}
+		if name == "PRIORITY" || name == "@l" || name == "level" && value[0]-'0' <= 9 {
+			l.derived |= factLevel
 		}
 		if l.lastLevel != nil && bytes.Equal(value, l.lastLevel) && name == l.keys[roleLevel] {
 			l.level = l.lastIs
@@ -293,21 +328,12 @@ func (l *Line) readLevel() bool {
 			return true
 		}
 	}
+	if _, ok := l.Time(); ok && l.keys[roleTime] == "@t" && l.format == FormatJSON {
+		l.level, l.keys[roleLevel] = nib.LevelInfo, "" // Serilog leaves it out
+		l.derived |= factLevel
+		return true
+	}
 	return false
-}
-
-// leadingTime parses the time at the beginning of a line of text.
-func leadingTime(text []byte, zone *time.Location) (time.Time, bool) {
-	const least, most = len("2006-01-02T15:04:05"), len("2006-01-02T15:04:05.000000000+07:00")
-	text = bytes.TrimLeft(text[:min(len(text), most+1)], "[")
-	if len(text) < least || text[0]-'0' > 9 {
-		return time.Time{}, false
-	}
-	end := least
-	for end < len(text) && text[end] != ' ' && text[end] != '\t' && text[end] != ']' {
-		end++
-	}
-	return linevalue.ParseText(text[:end], zone)
 }
 
 // leadingLevel reads a level in capitals among the first words of a line of

@@ -28,8 +28,8 @@ compressed (gzip, zstd, bzip2, xz, lz4) or an export of the journal. The rotated
 files of a log are read as one, oldest first. Several logs are merged by time.
 
 The format of each line is recognised: JSON of nib in any layout, zerolog, zap,
-slog, logrus, pino and others, also after the prefix of docker or kubectl, and
-logfmt. Other lines are text.`
+slog, logrus, pino and others, logfmt, and the text of common loggers, also as
+the journal, Docker, Kubernetes, stern or syslog carry it.`
 
 // queryHelp describes the query language.
 const queryHelp = `A query compares fields with values:

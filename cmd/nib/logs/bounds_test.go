@@ -159,12 +159,12 @@ func TestBytesOfWords(t *testing.T) {
 
 func TestLevelsThatAreNumbers(t *testing.T) {
 	for line, want := range map[string]bool{
-		`{"level":0}`: true, `{"level":9}`: true, `{"level":30}`: true, `{"level":"30"}`: false,
+		`{"level":0}`: false, `{"level":10}`: true, `{"level":30}`: true, `{"level":"30"}`: false,
 		`{"level":null}`: false, `{"level":`: false, `{"a":1}`: false, `{"level":-1}`: false,
 	} {
 		var l logread.Line
 		l.Reset([]byte(line))
-		if got := isNumber(&l, "level"); got != want {
+		if got := l.IsDerived(); got != want {
 			t.Errorf("%s: got %v, want %v", line, got, want)
 		}
 	}

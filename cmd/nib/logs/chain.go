@@ -152,8 +152,9 @@ func (c *chain) indexed(f *os.File) io.Reader {
 	if c.indexes == "" {
 		return nil
 	}
-	var first [longestMagic]byte
-	if n, err := f.ReadAt(first[:], 0); err != nil || formatOf(first[:n]) != nil {
+	var first [64]byte
+	n, err := f.ReadAt(first[:], 0)
+	if err != nil && err != io.EOF || formatOf(first[:n]) != nil || isPart(first[:n]) {
 		return nil
 	}
 	x, err := lineindex.Open(c.ctx, c.indexes, f)

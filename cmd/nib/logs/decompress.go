@@ -61,13 +61,13 @@ func decompress(r io.ReadCloser) (io.ReadCloser, error) {
 	all := io.MultiReader(bytes.NewReader(first[:n]), r)
 	open := formatOf(first[:n])
 	if open == nil {
-		return &opened{all, r}, nil
+		return &opened{joined(all), r}, nil
 	}
 	d, err := open(bufio.NewReaderSize(all, 64<<10))
 	if err != nil {
 		return nil, err
 	}
-	return &opened{d, r}, nil
+	return &opened{joined(d), r}, nil
 }
 
 // formatOf returns the function that decompresses a file that begins with b, or

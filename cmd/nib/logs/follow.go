@@ -43,7 +43,8 @@ type follower struct {
 // follow returns the source for a plain file from an offset on.
 func follow(path string, from int64) Source {
 	return Source{Name: path, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
-		return &follower{ctx: ctx, path: path, from: from}, nil
+		f := &follower{ctx: ctx, path: path, from: from}
+		return &opened{joined(f), f}, nil
 	}}
 }
 

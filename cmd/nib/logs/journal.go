@@ -9,11 +9,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // A journal reads the export format of the systemd journal (journalctl -o
 // export) as lines of JSON, one for each entry. An entry whose message is a
-// line of JSON is that line.
+// line of JSON with a time and a level is that line.
 type journal struct {
 	in   *bufio.Reader
 	line []byte // the line that is being read
@@ -65,13 +67,26 @@ func (j *journal) entry() error {
 			return errJournal
 		}
 	}
-	if m := bytes.TrimSpace(message); len(m) > 1 && m[0] == '{' && json.Valid(m) {
+	if m := bytes.TrimSpace(message); isComplete(m) {
 		j.line = append(bytes.ReplaceAll(m, []byte{'\n'}, []byte{' '}), '\n')
 		return nil
 	}
 	out[0] = '{'
 	j.line = append(out, '}', '\n')
 	return nil
+}
+
+// isComplete reports whether a message is a line of JSON that needs nothing of
+// its entry.
+func isComplete(message []byte) bool {
+	if len(message) == 0 || message[0] != '{' || !json.Valid(message) {
+		return false
+	}
+	var l logread.Line
+	l.Reset(message)
+	_, hasTime := l.Time()
+	_, hasLevel := l.Level()
+	return hasTime && hasLevel
 }
 
 // field reads a field: NAME=text, or the name, a length and bytes. The name is

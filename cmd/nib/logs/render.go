@@ -81,7 +81,7 @@ func (rawRenderer) Append(dst []byte, l *logread.Line) []byte {
 type safeRenderer struct{ text *painters }
 
 func (r *safeRenderer) Append(dst []byte, l *logread.Line) []byte {
-	if l.Format() == logread.FormatJSON && len(l.Body()) == len(l.Bytes()) {
+	if l.Format() == logread.FormatJSON && !l.IsWrapped() {
 		if out, err := jsonread.AppendCompact(dst, l.Body(), maxNesting); err == nil {
 			return append(out, '\n')
 		}
@@ -98,10 +98,20 @@ const maxNesting = 10000
 func appendJSON(dst []byte, l *logread.Line) []byte {
 	switch l.Format() {
 	case logread.FormatJSON:
+		if l.IsWrapped() && jsonread.Valid(l.Body()) {
+			return appendPlain(dst, l)
+		}
 		if out, err := jsonread.AppendCompact(dst, l.Body(), maxNesting); err == nil {
 			return out
 		}
+	case logread.FormatText:
+		if _, ok := l.Time(); ok || l.IsWrapped() {
+			return appendPlain(dst, l)
+		}
 	case logread.FormatLogfmt:
+		if l.IsWrapped() {
+			return appendPlain(dst, l)
+		}
 		dst = append(dst, '{')
 		first := true
 		for key, value := range l.Fields() {
@@ -145,9 +155,16 @@ func (jsonRenderer) Append(dst []byte, l *logread.Line) []byte {
 
 // logfmtRenderer writes logfmt. A line of logfmt stays unchanged, except for
 // escapes.
-type logfmtRenderer struct{ sink *logfmt.Sink }
+type logfmtRenderer struct {
+	sink *logfmt.Sink
+	json []byte
+}
 
 func (r *logfmtRenderer) Append(dst []byte, l *logread.Line) []byte {
+	if l.IsWrapped() {
+		r.json = appendJSON(r.json[:0], l)
+		return r.sink.Render(dst, r.json)
+	}
 	if l.Format() != logread.FormatJSON {
 		return r.sink.Render(dst, l.Bytes())
 	}
@@ -160,6 +177,7 @@ type painters struct {
 	byKeys []keyed
 	last   *keyed
 	json   []byte
+	line   logread.Line // what plain returned
 }
 
 // keyed is a console for lines with certain keys.
@@ -239,19 +257,20 @@ func layoutFor(at, level, message string) nib.Layout {
 }
 
 func (p *painters) Append(dst []byte, l *logread.Line) []byte {
-	switch l.Format() {
-	case logread.FormatText:
+	if l.Format() == logread.FormatText && bytes.HasSuffix(l.Bytes(), l.Body()) {
 		return p.appendText(dst, l.Bytes())
-	case logread.FormatLogfmt:
-		p.json = appendJSON(p.json[:0], l)
-		return p.of(l).Render(dst, p.json)
 	}
-	if n := len(l.Bytes()) - len(l.Body()); n > 0 {
-		dst = p.appendText(dst, bytes.TrimSpace(l.Bytes()[:n]))
+	if name := l.Prefix(); name != nil {
+		dst = p.appendText(dst, name)
 		dst[len(dst)-1] = ' ' // replaces the line break
 	}
-	if body := p.named(l); body != nil {
-		return p.of(l).Render(dst, body)
+	if body := p.plain(l); body != nil {
+		p.line.Reset(body)
+		return p.of(&p.line).Render(dst, body)
+	}
+	if l.Format() == logread.FormatLogfmt {
+		p.json = appendJSON(p.json[:0], l)
+		return p.of(l).Render(dst, p.json)
 	}
 	return p.of(l).Render(dst, l.Body())
 }
@@ -312,20 +331,17 @@ func valueOf(l *logread.Line, name string) (raw []byte, ok bool) {
 	if raw, ok = l.Lookup(name); ok {
 		return raw, true
 	}
-	if l.Format() == logread.FormatText {
-		return valueOfText(l, name)
+	key := l.Key(name)
+	switch {
+	case name == "message":
+		raw = l.Message()
+		return raw, raw != nil
+	case key != "" && key != "instant":
+		if raw, ok = l.Lookup(key); ok {
+			return raw, true
+		}
 	}
-	if key := l.Key(name); key != "" {
-		return l.Lookup(key)
-	}
-	return nil, false
-}
-
-// valueOfText returns what is recognised in a line of text.
-func valueOfText(l *logread.Line, name string) (text []byte, ok bool) {
 	switch name {
-	case "message":
-		return l.Bytes(), true
 	case "level":
 		if level, ok := l.Level(); ok {
 			return []byte(level.String()), true

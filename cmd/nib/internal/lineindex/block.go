@@ -75,7 +75,7 @@ func (b *block) addLine(text []byte) {
 	}
 	b.lines++
 	b.line.Reset(text)
-	if b.line.Format() == logread.FormatText && len(b.line.Bytes()) > 0 {
+	if b.line.IsForeign() {
 		b.foreign++
 	}
 	level := LevelBit(b.line.Level())
@@ -88,7 +88,9 @@ func (b *block) addLine(text []byte) {
 	default:
 		n := t.UnixNano()
 		b.from, b.to = min(b.from, n), max(b.to, n)
-		b.shapes.learn(text, &b.line)
+		if !b.line.IsWrapped() {
+			b.shapes.learn(text, &b.line)
+		}
 	}
 	b.line.Reset(nil) // do not retain text
 }

@@ -26,7 +26,7 @@ func slow(text []byte) entry {
 	for line := range bytes.Lines(text) {
 		l.Reset(line)
 		e.lines++
-		if l.Format() == logread.FormatText && len(l.Bytes()) > 0 {
+		if l.IsForeign() {
 			e.foreign++
 		}
 		e.levels |= LevelBit(l.Level())

@@ -6,7 +6,7 @@
 //
 // An index is a file of little-endian integers:
 //
-//	"nibidx2\n"
+//	"nibidx3\n"
 //	entries of blocks, in the order of the log:
 //	  uint32  length  in bytes
 //	  uint32  lines
@@ -15,7 +15,7 @@
 //	  int64   from    the earliest time of a line or before it, Unix nanoseconds
 //	  int64   to      the latest or after it
 //	  uint32  sample  CRC-32C of the first and the last 256 bytes of the block
-//	  uint32  check   CRC-32C of the entry up to here, with the check of the entry before, or the CRC-32C of "nibidx2\n"
+//	  uint32  check   CRC-32C of the entry up to here, with the check of the entry before, or the CRC-32C of "nibidx3\n"
 //
 // The lengths add up to the part of the log that is covered, which ends with a
 // line break. In a block without times, from is greater than to. A block that
@@ -47,7 +47,7 @@ import (
 const BlockSize = 256 << 10
 
 const (
-	magic     = "nibidx2\n"
+	magic     = "nibidx3\n"
 	entryLen  = 4*4 + 2*8 + 2*4
 	sampleLen = 256
 	samples   = 16            // number of blocks of an index whose samples are compared

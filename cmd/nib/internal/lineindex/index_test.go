@@ -100,7 +100,7 @@ func in(w Window, l *logread.Line, s *Skipped) bool {
 		return true
 	}
 	s.Lines++
-	if l.Format() == logread.FormatText && len(l.Bytes()) > 0 {
+	if l.IsForeign() {
 		s.Foreign++
 	}
 	return false

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/nib-log/nib/internal/logread"
+	"github.com/nib-log/nib/sink/console"
+)
+
+// Parts of lines are joined, however they are read.
+func TestPartsOfLinesAreJoined(t *testing.T) {
+	const at = "2026-11-26T12:00:02.000000001Z"
+	for name, c := range map[string]struct{ in, want string }{
+		"whole": {
+			at + " stdout F a\n" + at + " stderr F b\n",
+			at + " stdout F a\n" + at + " stderr F b\n",
+		},
+		"two streams": {
+			at + " stdout P a\n" + at + " stderr P x\n" + at + " stdout P b\n" +
+				at + " stderr F y\n" + at + " stdout F c\n",
+			at + " stderr F xy\n" + at + " stdout F abc\n",
+		},
+		"within a rune": {at + " stdout P a\xc3\n" + at + " stdout F \xa4b\n", at + " stdout F aäb\n"},
+		"at the end":    {at + " stdout P a\n", at + " stdout F a\n"},
+		"no line break": {at + " stdout P a\n" + at + " stdout F b", at + " stdout F ab"},
+		"empty":         {at + " stdout P \n" + at + " stdout F \n", at + " stdout F \n"},
+		"Docker": {
+			`{"log":"a \"","stream":"stdout","time":"1"}` + "\n" +
+				`{"log":"x\n","stream":"stderr","time":"2"}` + "\n" +
+				`{"log":"b","stream":"stdout","time":"3"}` + "\n" +
+				`{"log":"c\n","stream":"stdout","time":"4"}` + "\n",
+			`{"log":"x\n","stream":"stderr","time":"2"}` + "\n" +
+				`{"log":"a \"bc\n","stream":"stdout","time":"4"}` + "\n",
+		},
+		"OTLP": {
+			`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"a":1},{"a":2}]},` +
+				`{"logRecords":[{"a":3}]}]},{}]}` + "\n" + `{"resourceLogs":1}` + "\n",
+			"{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n" + `{"resourceLogs":1}` + "\n",
+		},
+		"others": {"text\n" + at + " stdout P a\n", "text\n" + at + " stdout P a\n"},
+		"none":   {"", ""},
+	} {
+		for how, r := range map[string]io.Reader{
+			"at once": strings.NewReader(c.in), "bytes": iotest.OneByteReader(strings.NewReader(c.in)),
+			"with its end": iotest.DataErrReader(strings.NewReader(c.in)),
+		} {
+			if got, err := io.ReadAll(joined(r)); err != nil || string(got) != c.want {
+				t.Errorf("%s, %s:\n got %q, %v\nwant %q", name, how, got, err, c.want)
+			}
+		}
+	}
+}
+
+// Each file has lines of another program.
+func TestLogsOfOtherPrograms(t *testing.T) {
+	for name, want := range map[string]string{
+		"cri":       "12:00:00 info ok|12:00:01 error bad|12:00:02 error split|",
+		"docker":    "12:00:00 info ok|12:00:01 error bad|",
+		"otel":      "12:00:01 error bad|",
+		"rust":      "12:00:00 info ok|12:00:01 error bad|",
+		"serilog":   "12:00:00 info ok 1|12:00:01 error bad 2|",
+		"structlog": "12:00:00 info ok|12:00:01 error bad|",
+		"stern":     "12:00:00 info ok|12:00:01 error bad|",
+		"klog":      "12:00:00 info Pod status updated|12:00:01 error Failed|",
+		"caddy":     "12:00:00 info handled request|12:00:01 error handled request|",
+		"ecs":       "12:00:01 error bad|12:00:01 error bad nested|",
+	} {
+		sources, err := Find([]string{filepath.Join("testdata", name+".log")}, nil, false, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		s := Selection{Query: logread.And(), Zone: time.UTC}
+		if _, err := Cat(context.Background(), &out, sources, s, newReadRenderer); err != nil {
+			t.Error(err)
+		}
+		if got := out.String(); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
+		}
+	}
+}
+
+// readRenderer writes what was read of lines.
+type readRenderer struct{}
+
+func newReadRenderer() Renderer { return readRenderer{} }
+
+func (readRenderer) Append(dst []byte, l *logread.Line) []byte {
+	at, _ := l.Time()
+	level, _ := l.Level()
+	message, _ := valueOf(l, "message")
+	if l.Format() != logread.FormatText {
+		message = l.Text(message)
+	}
+	dst = at.UTC().AppendFormat(dst, "15:04:05 ")
+	return append(append(append(append(dst, level.String()...), ' '), message...), '|')
+}
+
+// Lines in envelopes are shown like others, with what only the envelope says.
+func TestLinesInEnvelopesAreShown(t *testing.T) {
+	form := Form{Output: "console", Console: console.Config{
+		Color: console.ColorNever, Width: -1, TimeZone: time.UTC, TimeFormat: "15:04",
+	}}
+	newConsole, _, err := form.NewRenderer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const docker = `{"log":"{\"level\":\"warn\",\"message\":\"m\",\"n\":1}\n","stream":"stdout",` +
+		`"time":"2026-11-26T12:00:00Z"}`
+	const dockerJSON = `{"time":"2026-11-26T12:00:00Z","level":"warn","message":"m","n":1}`
+	for _, c := range []struct{ line, console, json string }{
+		{docker, "12:00 WARN m n=1", dockerJSON},
+		{
+			`{"log":"text\n","stream":"stdout","time":"2026-11-26T12:00:00Z"}`, "12:00 text",
+			`{"time":"2026-11-26T12:00:00Z","message":"text"}`,
+		},
+		{
+			`<11>1 2026-11-26T12:00:00Z h app - - - {"message":"m"}`, "12:00 ERROR m host=h",
+			`{"time":"2026-11-26T12:00:00Z","level":"error","message":"m","host":"h"}`,
+		},
+		{
+			`{"MESSAGE":"level=warn msg=m","_HOSTNAME":"h","__REALTIME_TIMESTAMP":"1795694400000000"}`,
+			"12:00 WARN m host=h", `{"time":"2026-11-26T12:00:00Z","level":"warn","msg":"m","host":"h"}`,
+		},
+		{
+			`{"MESSAGE":[104,105,255],"__REALTIME_TIMESTAMP":"1795694400000000"}`, "12:00 hi\ufffd",
+			`{"MESSAGE":[104,105,255],"__REALTIME_TIMESTAMP":"1795694400000000"}`,
+		},
+		{"web-1 | " + docker, "web-1 | 12:00 WARN m n=1", dockerJSON},
+		{
+			"2026/11/26 12:00:00 ERROR boom", "2026/11/26 12:00:00 ERROR boom",
+			`{"time":"2026-11-26T12:00:00Z","level":"error","message":"boom"}`,
+		},
+	} {
+		var l logread.Line
+		l.Reset([]byte(c.line))
+		shown := strings.Join(strings.Fields(string(newConsole().Append(nil, &l))), " ")
+		if shown != c.console {
+			t.Errorf("%s:\n got %s\nwant %s", c.line, shown, c.console)
+		}
+		if got := bytes.TrimSpace(jsonRenderer{}.Append(nil, &l)); string(got) != c.json {
+			t.Errorf("%s:\n got %s\nwant %s", c.line, got, c.json)
+		}
+	}
+}
+
+// An entry of the journal whose message is a line without a time or a level has
+// its own.
+func TestAnEntryCompletesItsMessage(t *testing.T) {
+	const export = "__CURSOR=c\n__REALTIME_TIMESTAMP=1795694400000000\n" +
+		"PRIORITY=3\nMESSAGE={\"message\":\"m\"}\n\n"
+	path := filepath.Join(t.TempDir(), "journal")
+	if err := os.WriteFile(path, []byte(export), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sources, err := Find([]string{path}, nil, false, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	s := Selection{Query: logread.And(), Zone: time.UTC}
+	if _, err := Cat(context.Background(), &out, sources, s, newReadRenderer); err != nil {
+		t.Fatal(err)
+	}
+	if want := "12:00:00 error m|"; out.String() != want {
+		t.Errorf("got %s, want %s", &out, want)
+	}
+}

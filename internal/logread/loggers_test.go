@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logread_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/logread"
+)
+
+// none is the level of a line that has none.
+const none = nib.Level(-100)
+
+// A logged is a line of a logger, and what it says.
+type logged struct {
+	logger, line string
+	time         string // RFC 3339, "" for none
+	level        nib.Level
+	message      string
+}
+
+// loggers are the default lines of common loggers. Those with a short time are
+// read on the evening of 2026-11-27.
+var loggers = []logged{
+	{
+		"nib",
+		`{"time":"2026-11-26T10:00:00Z","level":"error","message":"boom"}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{"log", "2026/11/26 10:00:00 boom", "2026-11-26T10:00:00Z", none, "boom"},
+	{
+		"log, all flags",
+		"2026/11/26 10:00:00.123456 /src/a.go:12: boom: x",
+		"2026-11-26T10:00:00.123456Z", none,
+		"boom: x",
+	},
+	{"log, prefix", "app: 2026/11/26 10:00:00 boom", "2026-11-26T10:00:00Z", none, "boom"},
+	{"log, time only", "10:00:00 boom", "2026-11-27T10:00:00Z", none, "boom"},
+	{
+		"slog, default",
+		"2026/11/26 10:00:00 ERROR boom n=1",
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom n=1",
+	},
+	{
+		"slog, text",
+		`time=2026-11-26T10:00:00.000Z level=ERROR msg=boom n=1`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"klog",
+		`E1126 10:00:00.123456       1 a.go:10] "it failed" err="boom"`,
+		"2026-11-26T10:00:00.123456Z", nib.LevelError,
+		"it failed",
+	},
+	{
+		"glog",
+		`W1126 10:00:00.123456 1234567 a.go:10] boom`,
+		"2026-11-26T10:00:00.123456Z", nib.LevelWarn,
+		"boom",
+	},
+	{
+		"klog, last year",
+		`I1226 10:00:00.123456       1 a.go:10] boom`,
+		"2025-12-26T10:00:00.123456Z", nib.LevelInfo,
+		"boom",
+	},
+	{
+		"hclog",
+		`2026-11-26T10:00:00.000Z [ERROR] vault: boom: n=1`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"vault: boom: n=1",
+	},
+	{
+		"hclog, JSON",
+		`{"@level":"error","@message":"boom","@timestamp":"2026-11-26T10:00:00.000000Z"}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"logr, stdr",
+		`2026/11/26 10:00:00 a.go:10: "level"=0 "msg"="boom" "n"=1`,
+		"2026-11-26T10:00:00Z", nib.LevelInfo,
+		"boom",
+	},
+	{
+		"logr, error",
+		`2026/11/26 10:00:00 "msg"="it failed" "error"="boom"`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"it failed",
+	},
+	{
+		"zerolog",
+		`{"level":"error","time":1795687200,"message":"boom"}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"zerolog, console",
+		`10:00AM ERR boom n=1`,
+		"2026-11-27T10:00:00Z", nib.LevelError,
+		"boom n=1",
+	},
+	{
+		"zerolog, colours",
+		"\x1b[90m10:00AM\x1b[0m \x1b[31mERR\x1b[0m boom",
+		"2026-11-27T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"zap",
+		`{"level":"error","ts":1.7956872e+09,"msg":"boom"}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"zap, console",
+		"2026-11-26T10:00:00.000Z\tERROR\ta/b.go:10\tboom\t{\"n\": 1}",
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"logrus",
+		`time="2026-11-26T10:00:00Z" level=error msg=boom`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{"logrus, terminal", `ERRO[0001] boom`, "", none, "ERRO[0001] boom"},
+	{"logrus, terminal", `INFO[0001] boom`, "", nib.LevelInfo, "boom"},
+	{
+		"tracing",
+		`2026-11-26T10:00:00.000000Z ERROR shop::api: boom n=1`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom n=1",
+	},
+	{
+		"tracing, JSON",
+		`{"timestamp":"2026-11-26T10:00:00.000000Z","level":"ERROR","fields":{"message":"` +
+			`boom","n":1},"target":"shop"}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"env_logger",
+		`[2026-11-26T10:00:00Z ERROR shop] boom`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"structlog",
+		`2026-11-26 10:00:00 [error    ] boom  n=1`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom  n=1",
+	},
+	{
+		"structlog, JSON",
+		`{"event":"boom","level":"error","timestamp":"2026-11-26T10:00:00Z"}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{"logging", `ERROR:root:boom: x`, "", nib.LevelError, "boom: x"},
+	{
+		"logging, asctime",
+		`2026-11-26 10:00:00,250 - shop.api - ERROR - boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"python-json-logger",
+		`{"asctime":"2026-11-26 10:00:00,250","levelname":"ERROR","message":"boom"}`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"log4j",
+		`2026-11-26 10:00:00,250 [main] ERROR com.shop.API - boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"log4j, JSON",
+		`{"instant":{"epochSecond":1795687200,"nanoOfSecond":250000000},"thread":"main","` +
+			`level":"ERROR","message":"boom"}`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"logback",
+		`10:00:00.250 [main] ERROR com.shop.API -- boom`,
+		"2026-11-27T10:00:00.25Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"Spring",
+		`2026-11-26T10:00:00.250Z ERROR 1 --- [main] c.s.API  : boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"pino",
+		`{"level":50,"time":1795687200000,"pid":1,"msg":"boom"}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"bunyan",
+		`{"name":"a","level":50,"msg":"boom","time":"2026-11-26T10:00:00.000Z","v":0}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"Serilog",
+		`{"@t":"2026-11-26T10:00:00.000Z","@mt":"boom {N} of {Name:l} {Gone}","@l":"Error` +
+			`","N":2,"Name":"a\"b"}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		`boom 2 of a"b {Gone}`,
+	},
+	{
+		"Serilog, info",
+		`{"@t":"2026-11-26T10:00:00.000Z","@m":"ok","@mt":"{X}"}`,
+		"2026-11-26T10:00:00Z", nib.LevelInfo,
+		"ok",
+	},
+	{"Serilog, console", `[10:00:00 ERR] boom`, "2026-11-27T10:00:00Z", nib.LevelError, "boom"},
+	{".NET", `fail: Shop.API[14] boom`, "", nib.LevelError, "Shop.API[14] boom"},
+	{
+		"NLog",
+		`2026-11-26 10:00:00.2500|ERROR|Shop|boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"Shop|boom",
+	},
+	{
+		"ECS",
+		`{"@timestamp":"2026-11-26T10:00:00Z","log.level":"error","message":"boom"}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"ECS, nested",
+		`{"@timestamp":"2026-11-26T10:00:00Z","log":{"level":"error"},"message":"boom"}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"OTLP",
+		`{"timeUnixNano":"1795687200000000000","severityNumber":17,"severityText":"ERROR"` +
+			`,"body":{"stringValue":"boom"}}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"nginx",
+		`127.0.0.1 - - [26/Nov/2026:11:00:00 +0100] "GET / HTTP/1.1" 200 612`,
+		"2026-11-26T10:00:00Z", none,
+		`127.0.0.1 - - [26/Nov/2026:11:00:00 +0100] "GET / HTTP/1.1" 200 612`,
+	},
+	{
+		"nginx, errors",
+		`2026/11/26 10:00:00 [error] 1#1: *1 boom`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"1#1: *1 boom",
+	},
+	{
+		"PostgreSQL",
+		`2026-11-26 10:00:00.250 UTC [1] ERROR:  boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"boom",
+	},
+	{"no date", `2026/02/30 10:00:00 boom`, "", none, "2026/02/30 10:00:00 boom"},
+	{"no date", `2026-02-30 10:00:00 boom`, "", none, "2026-02-30 10:00:00 boom"},
+	{"zone", `2026-11-26T11:00:00+01 WARN boom`, "2026-11-26T10:00:00Z", nib.LevelWarn, "boom"},
+	{
+		"prose",
+		`backup from 2026-11-26 10:00:00 has an error: none`,
+		"", none,
+		`backup from 2026-11-26 10:00:00 has an error: none`,
+	},
+	{
+		"prose",
+		`2026-11-26 10:00:00 cannot read the ERROR file`,
+		"2026-11-26T10:00:00Z", none,
+		`cannot read the ERROR file`,
+	},
+}
+
+var evening = time.Date(2026, 11, 27, 20, 0, 0, 0, time.UTC)
+
+// record returns the time, level and message of a line as text.
+func record(l *logread.Line, text string) string {
+	l.SetNow(evening)
+	l.Reset([]byte(text))
+	level, ok := l.Level()
+	if !ok {
+		level = none
+	}
+	message := l.Message()
+	if l.Format() != logread.FormatText {
+		message = l.Text(message)
+	}
+	at := ""
+	if t, ok := l.Time(); ok {
+		at = t.UTC().Format(time.RFC3339Nano)
+	}
+	return fmt.Sprintf("%s %v %q", at, level, message)
+}
+
+func (c logged) want() string { return fmt.Sprintf("%s %v %q", c.time, c.level, c.message) }
+
+func TestLinesOfCommonLoggers(t *testing.T) {
+	l := new(logread.Line)
+	for _, c := range loggers {
+		if got := record(l, c.line); got != c.want() {
+			t.Errorf("%s: %s\n got %s\nwant %s", c.logger, c.line, got, c.want())
+		}
+	}
+}
+
+// Package log itself writes the lines, with all its flags.
+func TestLinesOfPackageLog(t *testing.T) {
+	var out bytes.Buffer
+	l := new(logread.Line)
+	for flags := range log.Lmsgprefix << 1 {
+		for _, prefix := range []string{"", "app: "} {
+			out.Reset()
+			before := time.Now().Add(-time.Second)
+			log.New(&out, prefix, flags|log.LUTC).Print("boom")
+			l.Reset(out.Bytes())
+			at, hasTime := l.Time()
+			hasClock := flags&(log.Ltime|log.Lmicroseconds) != 0
+			isTimed := flags&log.Ldate != 0 && hasClock
+			message := string(l.Message())
+			if hasTime != isTimed && !hasClock ||
+				isTimed && (at.Before(before) || at.After(time.Now())) ||
+				!strings.HasSuffix(message, "boom") || isTimed && len(message) > len("app: boom") {
+				t.Errorf("flags %b: got %v, %v, %q of %q", flags, at, hasTime, message, &out)
+			}
+		}
+	}
+}
+
+// An envelope carries a line.
+type envelope struct {
+	name string
+	wrap func(line string) string
+}
+
+func quoted(line string) string {
+	text, _ := json.Marshal(line) // a string cannot fail to encode
+	return string(text)
+}
+
+var envelopes = []envelope{
+	{"journal", func(line string) string {
+		return `{"__CURSOR":"c","MESSAGE":` + quoted(line) +
+			`,"PRIORITY":"6","_HOSTNAME":"h","__REALTIME_TIMESTAMP":"1"}`
+	}},
+	{"journal, bytes", func(line string) string {
+		list := strings.Join(strings.Fields(strings.Trim(fmt.Sprint([]byte(line)), "[]")), ",")
+		return `{"_HOSTNAME":"h","MESSAGE":[` + list + `],"__REALTIME_TIMESTAMP":"1"}`
+	}},
+	{"Docker", func(line string) string {
+		return `{"log":` + quoted(line+"\n") +
+			`,"stream":"stdout","time":"1999-11-26T12:00:00.000000001Z"}`
+	}},
+	{"CRI", func(line string) string { return "1999-11-26T12:00:00.000000001Z stdout F " + line }},
+	{"kubectl", func(line string) string { return "1999-11-26T12:00:00.000000001Z " + line }},
+	{"kubectl, prefix", func(line string) string { return "[pod/shop-6f7c-abcde/shop] " + line }},
+	{"stern", func(line string) string { return "shop-6f7c-abcde shop " + line }},
+	{"compose", func(line string) string { return "web-1  | " + line }},
+	{"RFC 3164", func(line string) string { return "Nov 26 12:00:00 h app[1]: " + line }},
+	{"RFC 3164, priority", func(line string) string { return "<14>Nov 26 12:00:00 h app: " + line }},
+	{"rsyslog", func(line string) string { return "1999-11-26T12:00:00.000003+00:00 h app[1]: " + line }},
+	{"RFC 5424", func(line string) string {
+		return `<165>1 1999-11-26T12:00:00.003Z h app 1 - [a@1 k="v]"][b x="\""] ` + line
+	}},
+}
+
+// A line in envelopes is the same as alone.
+func TestLinesInEnvelopes(t *testing.T) {
+	l := new(logread.Line)
+	check := func(names string, c logged, text string) {
+		if got := record(l, text); got != c.want() {
+			t.Errorf("%s in %s: %s\n got %s\nwant %s", c.logger, names, text, got, c.want())
+		}
+	}
+	for _, c := range loggers {
+		if c.time == "" || c.level == none {
+			continue // the envelope gives what it has not
+		}
+		for _, e := range envelopes {
+			one := e.wrap(c.line)
+			check(e.name, c, one)
+			for _, f := range envelopes {
+				two := f.wrap(one)
+				check(e.name+" in "+f.name, c, two)
+				for _, g := range envelopes {
+					check(e.name+" in "+f.name+" in "+g.name, c, g.wrap(two))
+				}
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}

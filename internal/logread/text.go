@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logread
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/linevalue"
+)
+
+// A header is what the beginning of a line of text says.
+type header struct {
+	time     time.Time
+	level    nib.Level
+	hasTime  bool
+	hasLevel bool
+	end      int // where the message begins
+}
+
+// readText reads the time, level and message of a line of text.
+func (l *Line) readText() {
+	l.known |= factTime | factLevel | factMessage
+	l.time, l.level = time.Time{}, 0
+	h := l.clock.header(l.body)
+	l.message = messageOf(l.body, h)
+	if !h.hasLevel {
+		h.level, h.hasLevel = logrLevel(l.body[h.end:])
+	}
+	if !h.hasLevel {
+		h.level, h.hasLevel = leadingLevel(l.body)
+	}
+	if !h.hasTime {
+		h.time, h.hasTime = l.clock.accessTime(l.body)
+	}
+	if !h.hasTime && l.outer.hasTime {
+		h.time, h.hasTime = l.outer.time, true
+	}
+	if !h.hasLevel && l.outer.hasLevel {
+		h.level, h.hasLevel = l.outer.level, true
+	}
+	if h.hasTime {
+		l.time = h.time
+		l.found |= factTime
+	}
+	if h.hasLevel {
+		l.level = h.level
+		l.found |= factLevel
+	}
+}
+
+// maxHeader bounds the words that are examined for a time and a level.
+const maxHeader = 8
+
+// header reads words from the beginning of text until one is neither a time nor
+// a level nor a part of what loggers put between these.
+func (c *clock) header(text []byte) (h header) {
+	if t, ok := c.klogTime(text); ok {
+		h.time, h.hasTime = t, true
+		h.level, h.hasLevel = klogLevels[bytes.IndexByte([]byte("IWEF"), text[0])], true
+		h.end = klogHeader
+		return h
+	}
+	h.end = skipStyle(text)
+	at := h.end
+	for words := 0; words < maxHeader && at < len(text); words++ {
+		at = skipSeparators(text, at)
+		rest := text[at:]
+		if n, t, ok := c.leadingTime(rest); ok && !h.hasTime {
+			h.time, h.hasTime = t, true
+			at += n
+			h.end = at
+			continue
+		}
+		end := at + wordLen(rest)
+		level, n, ok := levelWord(text[at:end], h.hasTime, isBracketed(text, at, end))
+		switch {
+		case ok && !h.hasLevel:
+			h.level, h.hasLevel = level, true
+			at += n
+			if at < end && text[at] == '[' {
+				at = min(end+1, len(text)) // INFO[0000] of logrus
+			}
+			h.end = at
+			if h.hasTime {
+				return h
+			}
+			continue
+		case h.hasLevel && !h.hasTime, !h.hasTime && (words > 0 || !isPrefix(text[end:])),
+			h.hasTime && !isBetween(text, at, end):
+			return h // what follows is the message
+		}
+		at = end
+	}
+	return h
+}
+
+// isBetween reports whether a word between the time and the level is the name
+// of a thread or logger, or a number: in brackets, or with a separator behind.
+func isBetween(text []byte, from, end int) bool {
+	rest := bytes.TrimLeft(text[end:], " ")
+	return from > 0 && (text[from-1] == '[' || text[from-1] == '(') ||
+		bytes.HasPrefix(rest, []byte("- ")) || bytes.HasPrefix(rest, []byte{'|'}) ||
+		bytes.HasPrefix(rest, []byte{'\t'}) || len(bytes.Trim(text[from:end], "0123456789")) == 0
+}
+
+// isPrefix reports whether a time of package log follows a prefix.
+func isPrefix(text []byte) bool {
+	return len(text) > 11 && text[0] == ' ' && text[5] == '/' && text[8] == '/'
+}
+
+// logrLevel reads the level of a line of logr's adapter for package log: it has
+// no level for errors, and the verbosity of others.
+func logrLevel(text []byte) (nib.Level, bool) {
+	text = afterPlace(skipBetween(text))
+	if bytes.HasPrefix(text, []byte(`"msg"=`)) {
+		return nib.LevelError, bytes.Contains(text, []byte(` "error"=`))
+	}
+	rest, ok := bytes.CutPrefix(text, []byte(`"level"=`))
+	if !ok || len(rest) == 0 || rest[0]-'0' > 9 {
+		return 0, false
+	}
+	if rest[0] == '0' {
+		return nib.LevelInfo, true
+	}
+	return nib.LevelDebug, true
+}
+
+// accessTime reads the time in brackets of a web server's line.
+func (c *clock) accessTime(text []byte) (t time.Time, ok bool) {
+	at := bytes.IndexByte(text[:min(len(text), maxPrefix)], '[') + 1
+	if rest := text[at:]; at > 0 && len(rest) > 11 && rest[2] == '/' {
+		_, t, ok = c.webTime(rest)
+	}
+	return t, ok
+}
+
+// skipStyle returns the length of escape sequences that colour a terminal.
+func skipStyle(text []byte) (n int) {
+	for len(text)-n > 2 && text[n] == 0x1b && text[n+1] == '[' {
+		end := bytes.IndexByte(text[n:], 'm')
+		if end < 0 || end > 12 {
+			break
+		}
+		n += end + 1
+	}
+	return n
+}
+
+// skipSeparators returns the offset of the next word.
+func skipSeparators(text []byte, at int) int {
+	for at < len(text) {
+		switch text[at] {
+		case ' ', '\t', '|', '[', ']', ':', '<', '>', '-', '(', ')':
+			at++
+			continue
+		case 0x1b:
+			if n := skipStyle(text[at:]); n > 0 {
+				at += n
+				continue
+			}
+		}
+		break
+	}
+	return at
+}
+
+// wordLen returns the length of the word at the beginning of text.
+func wordLen(text []byte) int {
+	if n := bytes.IndexAny(text, " \t|]\x1b"); n >= 0 {
+		return n
+	}
+	return len(text)
+}
+
+// isBracketed reports whether a word is in brackets.
+func isBracketed(text []byte, from, end int) bool {
+	if from == 0 || text[from-1] != '[' {
+		return false
+	}
+	for end < len(text) && text[end] == ' ' { // structlog pads its levels
+		end++
+	}
+	return end < len(text) && text[end] == ']'
+}
+
+// levelWord reads a level at the beginning of a word, and returns its length. A
+// level in small letters needs brackets, or a time before it and a colon behind
+// it: else it may be a word of the message.
+func levelWord(word []byte, afterTime, bracketed bool) (level nib.Level, n int, ok bool) {
+	for n < len(word) && word[n]|0x20 >= 'a' && word[n]|0x20 <= 'z' {
+		n++
+	}
+	name, rest := word[:n], word[n:]
+	colon := len(rest) > 0 && rest[0] == ':'
+	switch {
+	case n < 3, len(rest) > 0 && !colon && rest[0] != '[' && rest[0] != ')' && rest[0] != '>':
+		return 0, 0, false
+	case name[0] >= 'a':
+		if !bracketed && !(colon && len(rest) == 1 && (afterTime || n == 4)) {
+			return 0, 0, false
+		}
+	case name[1] >= 'a' && !bracketed && !(colon && afterTime):
+		return 0, 0, false
+	}
+	if f := linevalue.FindLevel(name); f != nil {
+		return f.Level, n, true
+	}
+	for i, short := range shortLevels {
+		if bytes.EqualFold(name, []byte(short.name)) {
+			return shortLevels[i].level, n, true
+		}
+	}
+	return 0, 0, false
+}
+
+// shortLevels are the names of the consoles of zerolog, .NET, Serilog and
+// others.
+var shortLevels = [...]struct {
+	name  string
+	level nib.Level
+}{
+	{"trc", nib.LevelTrace}, {"vrb", nib.LevelTrace}, {"trce", nib.LevelTrace},
+	{"verbose", nib.LevelTrace}, {"dbg", nib.LevelDebug}, {"dbug", nib.LevelDebug},
+	{"inf", nib.LevelInfo}, {"information", nib.LevelInfo},
+	{"wrn", nib.LevelWarn}, {"fail", nib.LevelError}, {"severe", nib.LevelError},
+	{"ftl", nib.LevelFatal}, {"pnc", nib.LevelPanic},
+}
+
+var klogLevels = [...]nib.Level{nib.LevelInfo, nib.LevelWarn, nib.LevelError, nib.LevelFatal}
+
+// klogHeader is the length of the level and the time of klog and glog.
+const klogHeader = len("I1126 10:00:00.123456")
+
+// klogTime reads the time of a line of klog or glog, whose year is not in the
+// line.
+func (c *clock) klogTime(text []byte) (time.Time, bool) {
+	if len(text) < klogHeader+4 || bytes.IndexByte([]byte("IWEF"), text[0]) < 0 ||
+		text[5] != ' ' || text[klogHeader] != ' ' || text[14] != '.' {
+		return time.Time{}, false
+	}
+	month, day := number2(text[1:]), number2(text[3:])
+	return c.timeOf(0, month, day, text[6:klogHeader])
+}
+
+// messageOf returns the part of a line of text that is its message.
+func messageOf(text []byte, h header) []byte {
+	if !h.hasTime && !h.hasLevel {
+		return text
+	}
+	rest := text[h.end:]
+	switch {
+	case bytes.HasPrefix(rest, []byte{':'}): // ERROR:root:text of Python
+		if name := rest[1:]; wordLen(name) > 1+bytes.IndexByte(name, ':') {
+			rest = name[1+bytes.IndexByte(name, ':'):]
+		}
+	case h.hasTime && h.hasLevel && bytes.HasPrefix(text, []byte{'['}) &&
+		bytes.IndexByte(text[:h.end], ']') < 0: // [TIME LEVEL name] text
+		rest = rest[1+bytes.IndexByte(rest, ']'):]
+	}
+	isZap := bytes.HasPrefix(rest, []byte{'\t'})
+	rest = skipBetween(rest)
+	switch {
+	case isZap && h.hasTime && h.hasLevel:
+		rest = zapMessage(rest)
+	case h.hasTime && h.hasLevel:
+		rest = afterName(rest)
+	}
+	rest = afterPlace(rest)
+	if bytes.HasPrefix(rest, []byte(`"msg"=`)) || bytes.HasPrefix(rest, []byte(`"level"=`)) {
+		if at := bytes.Index(rest, []byte(`"msg"=`)); at >= 0 { // logr
+			rest = rest[at+len(`"msg"=`):]
+		}
+	}
+	if len(rest) > 1 && rest[0] == '"' { // klog and logr
+		if n := logfmtValueLen(rest); n > 2 && (n == len(rest) || rest[n] == ' ') {
+			rest = rest[1 : n-1]
+		}
+	}
+	return rest
+}
+
+// skipBetween returns the text without what loggers put between a level and a
+// message.
+func skipBetween(text []byte) []byte {
+	for len(text) > 0 {
+		switch c := text[0]; {
+		case bytes.IndexByte([]byte(" \t|]:"), c) >= 0,
+			(c == '-' || c == '>') && len(text) > 1 && (text[1] == ' ' || text[1] == c):
+			text = text[1:]
+		case c == 0x1b && skipStyle(text) > 0:
+			text = text[skipStyle(text):]
+		default:
+			return text
+		}
+	}
+	return text
+}
+
+// afterName returns the text behind the name of a logger: "com.shop.API - ",
+// "shop::api: " and "1 --- [main] c.s.API : ".
+func afterName(text []byte) []byte {
+	if at := bytes.Index(text[:min(len(text), 16)], []byte(" --- [")); at > 0 {
+		if _, rest, ok := bytes.Cut(text, []byte(" : ")); ok {
+			return rest
+		}
+	}
+	name := text[:wordLen(text)]
+	rest := text[len(name):]
+	if bytes.Contains(name, []byte("::")) && bytes.HasSuffix(name, []byte{':'}) {
+		return bytes.TrimLeft(rest, " ")
+	}
+	if dash := bytes.TrimLeft(rest, " "); bytes.HasPrefix(dash, []byte("- ")) ||
+		bytes.HasPrefix(dash, []byte("-- ")) {
+		return bytes.TrimLeft(dash, "- ")
+	}
+	return text
+}
+
+// zapMessage returns the message of zap's console, behind the caller and before
+// the fields.
+func zapMessage(text []byte) []byte {
+	if name, rest, ok := bytes.Cut(text, []byte{'\t'}); ok && isPlace(name) {
+		text = rest
+	}
+	if at := bytes.Index(text, []byte("\t{")); at >= 0 {
+		text = text[:at]
+	}
+	return text
+}
+
+// afterPlace returns the text behind a number of a thread and the place in the
+// program: "1 a.go:10] ", "a.go:10: " and "a.go:10 > ".
+func afterPlace(text []byte) []byte {
+	rest := bytes.TrimLeft(text, " 0123456789")
+	if len(rest) == len(text) || !bytes.Contains(rest[:wordLen(rest)], []byte(".go:")) {
+		rest = text
+	}
+	for _, end := range [...]string{"] ", ": ", " > "} {
+		if at := bytes.Index(rest, []byte(end)); at > 0 && isPlace(rest[:at]) {
+			return rest[at+len(end):]
+		}
+	}
+	return text
+}
+
+// isPlace reports whether a text is a file and the number of a line.
+func isPlace(text []byte) bool {
+	name := bytes.TrimRight(text, "0123456789")
+	return len(name) > 2 && len(name) < len(text) && name[len(name)-1] == ':' &&
+		bytes.IndexAny(name, " \t") < 0 && bytes.IndexByte(name, '.') > 0
+}

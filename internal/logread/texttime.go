@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logread
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/nib-log/nib/internal/linevalue"
+)
+
+// A clock reads the times of lines of text.
+type clock struct {
+	zone *time.Location // of times that have none; nil is UTC
+	now  time.Time      // zero is the present time
+}
+
+// SetNow sets the time at which times without a year or a day are read: they
+// are the last such times before. The default is the present time.
+func (l *Line) SetNow(now time.Time) { l.clock.now = now }
+
+// ahead is how far a clock may be wrong that has no year or day.
+const ahead = 24 * time.Hour
+
+// location returns the zone of times that have none.
+func (c *clock) location() *time.Location {
+	if c.zone == nil {
+		return time.UTC
+	}
+	return c.zone
+}
+
+// leadingTime reads the time at the beginning of a text, and returns its
+// length.
+func (c *clock) leadingTime(text []byte) (n int, t time.Time, ok bool) {
+	switch {
+	case len(text) < len("3:04PM"):
+	case text[0]-'0' > 9:
+		return c.syslogTime(text)
+	case text[1] == ':' || text[2] == ':':
+		return c.clockTime(text)
+	case len(text) < len("2026/11/26 10:00:00"):
+	case text[2] == '/':
+		return c.webTime(text)
+	case text[4] == '/' && text[7] == '/':
+		return c.slashTime(text)
+	case text[4] == '-':
+		return isoTime(text, c.location())
+	}
+	return 0, t, false
+}
+
+// isoTime reads the time of ISO 8601, also with a space for the T and before
+// the zone.
+func isoTime(text []byte, zone *time.Location) (n int, t time.Time, ok bool) {
+	const least, most = len("2006-01-02T15:04:05"), len("2006-01-02T15:04:05.000000000 +07:00")
+	n = least
+	for n < len(text) && n < most && bytes.IndexByte([]byte(" \t]|"), text[n]) < 0 {
+		n++
+	}
+	if rest := text[n:]; len(rest) > 5 && rest[0] == ' ' && (rest[1] == '+' || rest[1] == '-') {
+		m := 1 + wordLen(rest[1:])
+		if t, ok = linevalue.ParseText(text[:n+m], zone); ok {
+			return n + m, t, true
+		}
+	}
+	if name := text[n:]; bytes.HasPrefix(name, []byte(" UTC ")) ||
+		bytes.HasPrefix(name, []byte(" GMT ")) {
+		t, ok = linevalue.ParseText(text[:n], time.UTC)
+		return n + len(" UTC"), t, ok
+	}
+	t, ok = linevalue.ParseText(bytes.TrimRight(text[:n], ":"), zone)
+	return n, t, ok
+}
+
+// slashTime reads 2026/11/26 10:00:00.123456 of package log.
+func (c *clock) slashTime(text []byte) (n int, t time.Time, ok bool) {
+	n = len("2026/11/26 ") + wordLen(text[len("2026/11/26 "):])
+	clock := text[len("2026/11/26 "):n]
+	year := number2(text)*100 + number2(text[2:])
+	t, ok = c.timeOf(year, number2(text[5:]), number2(text[8:]), clock)
+	return n, t, ok && text[10] == ' ' && year > 0
+}
+
+// webTime reads 26/Nov/2026:12:00:00 +0000 of web servers.
+func (c *clock) webTime(text []byte) (n int, t time.Time, ok bool) {
+	const layout = "26/Nov/2026:12:00:00 +0000"
+	if len(text) < len(layout) || text[11] != ':' {
+		return 0, t, false
+	}
+	m := month(text[3:6])
+	var buf [len(layout)]byte
+	iso := append(append(buf[:0], text[7:11]...), '-', '0'+byte(m/10), '0'+byte(m%10), '-')
+	iso = append(append(append(iso, text[:2]...), 'T'), text[12:len(layout)]...)
+	t, ok = linevalue.ParseText(iso, time.UTC)
+	return len(layout), t, ok
+}
+
+// syslogTime reads Nov 26 12:00:00, with the day padded by a space.
+func (c *clock) syslogTime(text []byte) (n int, t time.Time, ok bool) {
+	const least = len("Nov 26 12:00:00")
+	if len(text) < least || text[3] != ' ' || text[6] != ' ' || month(text[:3]) == 0 {
+		return 0, t, false
+	}
+	day := number2(text[4:])
+	if text[4] == ' ' {
+		day = int(text[5] - '0')
+	}
+	n = 7 + wordLen(text[7:])
+	t, ok = c.timeOf(0, month(text[:3]), day, text[7:n])
+	return n, t, ok
+}
+
+// clockTime reads 10:00:00.123 and 3:04PM, the last such time before now.
+func (c *clock) clockTime(text []byte) (n int, t time.Time, ok bool) {
+	n = wordLen(text)
+	word := text[:n]
+	if n >= len("10:00:00") {
+		t, ok = c.timeOf(0, 0, 0, word)
+		return n, t, ok
+	}
+	colon := bytes.IndexByte(word, ':')
+	if n != colon+5 || word[n-1] != 'M' || word[n-2] != 'A' && word[n-2] != 'P' {
+		return 0, t, false
+	}
+	hour := int(word[0] - '0')
+	if colon == 2 {
+		hour = number2(word)
+	}
+	minute := number2(word[colon+1:])
+	if hour < 1 || hour > 12 || minute < 0 || minute > 59 {
+		return 0, t, false
+	}
+	if hour %= 12; word[n-2] == 'P' {
+		hour += 12
+	}
+	t = c.before(0, 0, 0, hour, minute, 0, 0)
+	return n, t, true
+}
+
+// timeOf returns the time of a date and 10:00:00.123456. The date has no year
+// if year is 0, and is today if month is 0, too.
+func (c *clock) timeOf(year, month, day int, text []byte) (t time.Time, ok bool) {
+	const least = len("10:00:00")
+	if len(text) < least || len(text) > least+10 || text[2] != ':' || text[5] != ':' {
+		return t, false
+	}
+	hour, minute, second := number2(text), number2(text[3:]), number2(text[6:])
+	fraction, unit := 0, int(time.Second)
+	if rest := text[least:]; len(rest) > 0 {
+		if rest[0] != '.' && rest[0] != ',' || len(rest) < 2 {
+			return t, false
+		}
+		for _, c := range rest[1:] {
+			if c-'0' > 9 {
+				return t, false
+			}
+			unit /= 10
+			fraction += int(c-'0') * unit
+		}
+	}
+	of := year
+	if year == 0 {
+		of = 2000 // has a February 29
+	}
+	if hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60 ||
+		(year != 0 || month != 0) && (day < 1 || day > linevalue.DaysOf(of, month)) {
+		return t, false
+	}
+	return c.before(year, month, day, hour, minute, second, fraction), true
+}
+
+// before returns the last time with the given parts that is not after now.
+func (c *clock) before(year, month, day, hour, minute, second, fraction int) time.Time {
+	zone := c.location()
+	if year != 0 {
+		return time.Date(year, time.Month(month), day, hour, minute, second, fraction, zone)
+	}
+	now := c.now
+	if now.IsZero() {
+		now = time.Now()
+	}
+	now = now.In(zone)
+	if month == 0 {
+		y, m, d := now.Date()
+		t := time.Date(y, m, d, hour, minute, second, fraction, zone)
+		if t.After(now.Add(time.Hour)) {
+			t = time.Date(y, m, d-1, hour, minute, second, fraction, zone)
+		}
+		return t
+	}
+	for year = now.Year() + 1; ; year-- { // ends: February 29 is in one year of eight
+		t := time.Date(year, time.Month(month), day, hour, minute, second, fraction, zone)
+		if !t.After(now.Add(ahead)) && day <= linevalue.DaysOf(year, month) {
+			return t
+		}
+	}
+}
+
+// number2 reads two digits, or returns a negative number.
+func number2(text []byte) int {
+	a, b := text[0]-'0', text[1]-'0'
+	if a > 9 || b > 9 {
+		return -10_000
+	}
+	return int(a)*10 + int(b)
+}
+
+// month returns the number of a month, 0 for another text.
+func month(name []byte) int {
+	const names = "JanFebMarAprMayJunJulAugSepOctNovDec"
+	for i := 0; i < len(names); i += 3 {
+		if string(name) == names[i:i+3] {
+			return i/3 + 1
+		}
+	}
+	return 0
+}
