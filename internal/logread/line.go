@@ -87,9 +87,12 @@ func (l *Line) Reset(text []byte) {
 	if l.layers > 0 || l.outer.name != nil {
 		l.layers, l.outer = 0, outer{buffers: l.outer.buffers}
 	}
-	if len(text) > 0 && text[0] == '{' && !mayWrap(text) {
-		l.format = FormatJSON
-		return
+	if len(text) > 2 && text[0] == '{' {
+		// Most lines are decided by one byte of their first key.
+		if c := text[2]; c == 't' || c == 'm' || !mayWrap(text) {
+			l.format = FormatJSON
+			return
+		}
 	}
 	l.unwrap()
 }
@@ -238,18 +241,23 @@ func (l *Line) Message() []byte {
 			return l.message
 		}
 		for key, value := range l.each {
-			name := messageKey(key)
-			if name == "" || isWeak(name) && l.message != nil && l.keys[roleMessage] != name {
-				continue
-			}
-			if name == "message" || name == "msg" {
-				l.message, l.keys[roleMessage] = value, name
-			} else if value, name = l.messageIn(name, value); value != nil {
-				l.message, l.keys[roleMessage] = value, name
+			if name := messageKey(key); name != "" {
+				l.addMessage(name, value)
 			}
 		}
 	}
 	return l.message
+}
+
+// addMessage makes the value of a key of messageKey the message, unless it is a
+// field of its own in a line with another message.
+func (l *Line) addMessage(name string, value []byte) {
+	if l.message != nil && l.keys[roleMessage] != name && isWeak(name) {
+		return
+	}
+	if value, name = l.messageIn(name, value); value != nil {
+		l.message, l.keys[roleMessage] = value, name
+	}
 }
 
 // messageIn returns the message in the value of a key of messageKey, and its

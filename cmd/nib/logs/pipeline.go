@@ -113,7 +113,7 @@ func (w *worker) process(b *block) {
 		switch {
 		case matched:
 			b.counts.Matched++
-		case w.line.IsForeign():
+		case w.line.Format() == logread.FormatText && w.line.IsForeign():
 			b.counts.Foreign++
 		}
 		switch {
