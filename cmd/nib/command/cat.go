@@ -62,6 +62,9 @@ func newCat() *cobra.Command {
 Lines are shown as by sink/console on a terminal, by way of a pager ($NIB_PAGER,
 $PAGER, less), and as they are elsewhere; see --output.
 
+With --lines or --max-bytes, the number of selected lines that are left out is
+reported on standard error.
+
 Exit codes: 0 a line was selected, 1 none was, 2 something went wrong, 130
 interrupted.`,
 		Example: `  nib cat -l warn --since -1h /var/log/app/*.log
@@ -75,8 +78,12 @@ interrupted.`,
 	}
 	s.add(cmd)
 	f.add(cmd)
+	s.addLimit(cmd)
+	cmd.Flags().Uint64VarP(&s.limit.Lines, "lines", "n", 0,
+		"show at most this `number` of selected lines")
 	cmd.Flags().IntVarP(&s.context, "context", "C", 0, "show this `number` of lines around each, too")
-	cmd.Flags().BoolVar(&s.noIndex, "no-index", false, "read all of a file for --since and --until; else files of 16 MiB and more get an index in the cache directory")
+	cmd.Flags().BoolVar(&s.noIndex, "no-index", false,
+		"read all of a file for --since and --until; else files of 16 MiB and more get an index in the cache directory")
 	return cmd
 }
 
@@ -100,6 +107,13 @@ type selectionFlags struct {
 	context             int
 	utc, silent         bool
 	noIndex             bool
+	limit               logs.Limit
+}
+
+// addLimit adds the flag that bounds the size of the output.
+func (s *selectionFlags) addLimit(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&s.limit.Bytes, "max-bytes", 0,
+		"show lines of at most this `number` of bytes together, and report how many are left out")
 }
 
 func (s *selectionFlags) add(cmd *cobra.Command) {
@@ -140,7 +154,7 @@ func (s *selectionFlags) find(cmd *cobra.Command, args []string, follow bool) (l
 
 // selection returns the Selection that the flags describe.
 func (s *selectionFlags) selection(now time.Time) (sel logs.Selection, err error) {
-	sel = logs.Selection{Context: s.context, Zone: s.zone()}
+	sel = logs.Selection{Context: s.context, Zone: s.zone(), Limit: s.limit}
 	now = now.In(sel.Zone)
 	var queries []*logread.Query
 	var errs []error
@@ -187,6 +201,9 @@ func (s *selectionFlags) selection(now time.Time) (sel logs.Selection, err error
 		if sel.Context == 0 {
 			sel.Context = 3
 		}
+	}
+	if s.limit.Bytes < 0 {
+		errs = append(errs, errors.New("--max-bytes must not be negative"))
 	}
 	if s.context < 0 {
 		errs = append(errs, errors.New("--context must not be negative"))
@@ -335,6 +352,10 @@ func matchExit(c logs.Counts, err error) error {
 func reportCounts(w io.Writer, c logs.Counts, sel logs.Selection) {
 	if c.Foreign > 0 && sel.Context == 0 {
 		fmt.Fprintf(w, "nib: %s lines that are not of a log were left out\n", term.Count(c.Foreign))
+	}
+	if c.Beyond > 0 {
+		fmt.Fprintf(w, "nib: %s of %s selected lines were left out\n",
+			term.Count(c.Beyond), term.Count(c.Matched))
 	}
 	if c.Late > 0 {
 		fmt.Fprintf(w, "nib: %s lines are older than the line before them in the same source\n", term.Count(c.Late))

@@ -15,6 +15,7 @@ func newTail() *cobra.Command {
 	var s selectionFlags
 	var f formFlags
 	var lines int
+	var noFollow bool
 	cmd := &cobra.Command{
 		Use:   "tail [FILE…]",
 		Short: "Show the last lines of logs, and those that are added",
@@ -36,23 +37,34 @@ wrong, 130 interrupted.`,
 			if lines < 0 {
 				return exit{2, errors.New("--lines must not be negative")}
 			}
-			return catExit(cmd, runTail(cmd, args, &s, &f, lines))
+			if s.limit.Bytes != 0 && !noFollow {
+				return exit{2, errors.New("--max-bytes needs --no-follow")}
+			}
+			return catExit(cmd, runTail(cmd, args, &s, &f, lines, noFollow))
 		},
 	}
 	s.add(cmd)
 	f.add(cmd)
+	s.addLimit(cmd)
+	cmd.Flags().BoolVar(&noFollow, "no-follow", false, "end after the last lines")
 	_ = cmd.Flags().MarkHidden("no-pager") // tail has no pager
 	cmd.Flags().IntVarP(&s.context, "context", "C", 0, "show this `number` of lines around each, too")
 	cmd.Flags().IntVarP(&lines, "lines", "n", 10, "begin with the last `number` of lines of each file and spool")
 	return cmd
 }
 
-func runTail(cmd *cobra.Command, args []string, s *selectionFlags, o *formFlags, lines int) error {
-	sel, found, err := s.find(cmd, args, true)
+func runTail(
+	cmd *cobra.Command, args []string, s *selectionFlags, o *formFlags, lines int, noFollow bool,
+) error {
+	sel, found, err := s.find(cmd, args, !noFollow)
 	if err != nil {
 		return err
 	}
-	sources, err := logs.Tail(found, sel, lines)
+	tail := logs.Tail
+	if noFollow {
+		tail = logs.Last
+	}
+	sources, err := tail(found, sel, lines)
 	if err != nil {
 		return err
 	}
@@ -70,7 +82,11 @@ func runTail(cmd *cobra.Command, args []string, s *selectionFlags, o *formFlags,
 			return quiet(err)
 		}
 	}
-	counts, err := logs.Follow(cmd.Context(), w, sources, sel, newRenderer)
+	read := logs.Follow
+	if noFollow {
+		read = logs.Cat
+	}
+	counts, err := read(cmd.Context(), w, sources, sel, newRenderer)
 	if !s.silent {
 		reportCounts(cmd.ErrOrStderr(), counts, sel)
 	}

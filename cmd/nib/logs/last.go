@@ -5,6 +5,7 @@ package logs
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -15,6 +16,40 @@ import (
 func isRegular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
+}
+
+// Last returns sources that are the last n selected lines of the given ones.
+// Of a rotated set, only the last file is read.
+func Last(sources []Source, s Selection, n int) ([]Source, error) {
+	var list []Source
+	var errs []error
+	for _, source := range sources {
+		if source.Path == "" {
+			list = append(list, lastLines(source, s, n))
+			continue
+		}
+		from, err := tailOffset(source.Path, s, n)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		list = append(list, lastLines(fileFrom(source.Path, from), s, n))
+	}
+	return list, errors.Join(errs...)
+}
+
+// fileFrom returns the source for a plain file from an offset to its end.
+func fileFrom(path string, from int64) Source {
+	return Source{Name: path, Open: func(context.Context) (io.ReadCloser, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := f.Seek(from, io.SeekStart); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return &opened{joined(f), f}, nil
+	}}
 }
 
 // lastLines returns the last n selected lines of a source that ends.

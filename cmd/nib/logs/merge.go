@@ -60,10 +60,15 @@ type merger struct {
 	all     []*cursor
 	context *contextLines
 	line    logread.Line
+	limit   Limit
+	lines   uint64 // selected lines so far
+	bytes   int    // written so far
+	full    bool
+	beyond  uint64
 }
 
 func newMerger(ctx context.Context, p *pipeline, sources []Source, s *Selection) *merger {
-	m := &merger{ctx: ctx, context: &contextLines{size: s.Context}}
+	m := &merger{ctx: ctx, context: &contextLines{size: s.Context}, limit: s.Limit}
 	m.line.SetZone(s.Zone)
 	for i, source := range sources {
 		m.all = append(m.all, &cursor{pipe: p, blocks: p.read(ctx, s.opener(source), 2), key: noTime, index: i, next: -1})
@@ -93,11 +98,30 @@ func (m *merger) Pop() any {
 // flushSize is the number of bytes that are written at once.
 const flushSize = 256 << 10
 
+// appendLine appends a line with its context, unless the limit is reached.
+func (m *merger) appendLine(out []byte, r Renderer, line []byte, matched bool) []byte {
+	if matched {
+		m.lines++
+	}
+	if !m.full {
+		n := len(out)
+		out = m.context.append(out, r, &m.line, line, matched)
+		if m.limit.isReached(m.lines, m.bytes+len(out)) {
+			m.full, out = true, out[:n]
+		}
+	}
+	if m.full && matched {
+		m.beyond++
+	}
+	return out
+}
+
 func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
 	defer func() {
 		for _, c := range m.all {
 			total.add(c.counts)
 		}
+		total.Beyond = m.beyond
 	}()
 	for _, c := range m.all {
 		if c.advance(m.ctx) {
@@ -108,11 +132,12 @@ func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
 	for len(m.cursors) > 0 {
 		c := m.cursors[0]
 		s := &c.b.spans[c.next]
-		out = m.context.append(out, r, &m.line, c.b.data[s.from:s.end], s.matched)
+		out = m.appendLine(out, r, c.b.data[s.from:s.end], s.matched)
 		if len(out) >= flushSize {
 			if _, err := w.Write(out); err != nil {
 				return total, err
 			}
+			m.bytes += len(out)
 			out = out[:0]
 		}
 		if c.advance(m.ctx) {

@@ -25,6 +25,7 @@ type Selection struct {
 	Query   *logread.Query
 	Context int            // number of lines before and after each match that are also shown
 	Zone    *time.Location // the zone of times without one
+	Limit   Limit          // for Cat
 
 	// Window has the range of times and levels that the query requires. Indexes is
 	// a directory of indexes, with which lines outside the window are skipped
@@ -34,12 +35,25 @@ type Selection struct {
 	Indexes string
 }
 
+// A Limit bounds what Cat writes. Zero is no bound. All lines are read in any
+// case, so that those left out are counted.
+type Limit struct {
+	Lines uint64 // selected lines
+	Bytes int
+}
+
+// isReached reports whether a selected line must be left out after others.
+func (l Limit) isReached(lines uint64, bytes int) bool {
+	return l.Lines > 0 && lines > l.Lines || l.Bytes > 0 && bytes > l.Bytes
+}
+
 // Counts counts the lines that were read.
 type Counts struct {
 	Lines   uint64
 	Matched uint64
 	Foreign uint64 // lines of text that the query did not select
 	Late    uint64 // lines older than the one before them in the same source, where sources are merged
+	Beyond  uint64 // selected lines that a limit left out
 }
 
 func (c *Counts) add(d Counts) {
@@ -47,6 +61,7 @@ func (c *Counts) add(d Counts) {
 	c.Matched += d.Matched
 	c.Foreign += d.Foreign
 	c.Late += d.Late
+	c.Beyond += d.Beyond
 }
 
 // The size of blocks. Sources that are merged share memory.
@@ -226,7 +241,7 @@ func (p *pipeline) send(ctx context.Context, order chan<- *block, b *block) bool
 // error of w.
 func Cat(ctx context.Context, w io.Writer, sources []Source, s Selection, newRenderer func() Renderer) (total Counts, err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	if len(sources) != 1 || s.Context > 0 {
+	if len(sources) != 1 || s.Context > 0 || s.Limit != (Limit{}) {
 		size := min(max(mergedBlocks/(4*max(len(sources), 1)), leastBlock), blockSize)
 		p := newPipeline(ctx, size, func() *worker { return s.newWorker(nil, s.Context > 0) })
 		defer p.wait.Wait()
