@@ -23,9 +23,10 @@ import (
 // statFlags are the flags that select the counts of nib stat and how it shows
 // them.
 type statFlags struct {
-	by, of []string
-	top    int
-	json   bool
+	by, of  []string
+	top     int
+	json    bool
+	against string
 }
 
 func newStat() *cobra.Command {
@@ -35,7 +36,9 @@ func newStat() *cobra.Command {
 		Use:   "stat [FILE…]",
 		Short: "Count log lines by fields and over time, with percentiles and frequent messages",
 		Long: `Counts the selected lines of logs: over time, by the values of fields, and by
-message, in which numbers and quoted texts are a star. With --percentiles, also
+message, in which numbers and quoted texts are a star. --against compares the
+messages with another file or range: which are new, gone, or at least
+twice or half as frequent by three standard deviations, with both rates. With --percentiles, also
 the percentiles of numbers, to one percent; durations written as text are
 milliseconds. Memory does not grow with the logs: what is above 10,000 different
 values or messages is counted as (others).
@@ -47,7 +50,8 @@ values or messages is counted as (others).
 Exit codes: 0 a line was selected, 1 none was, 2 something went wrong, 130
 interrupted.`,
 		Example: `  nib stat app.log
-  nib stat --by path,status --percentiles took -l warn 'app.log*'`,
+  nib stat --by path,status --percentiles took -l warn 'app.log*'
+  nib stat --since -10m --against -2h..-1h app.log`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.top < 1 {
 				return exit{2, errors.New("--top must be positive")}
@@ -59,6 +63,8 @@ interrupted.`,
 	f.StringSliceVar(&o.by, "by", []string{"level"}, "count by the values of these `fields`")
 	f.StringSliceVar(&o.of, "percentiles", nil, "show the percentiles of these `fields`")
 	f.IntVar(&o.top, "top", 10, "show this `number` of groups and messages")
+	f.StringVar(&o.against, "against", "",
+		"compare the messages with a `file`, or with a range of time in the same logs: FROM..UNTIL")
 	f.BoolVar(&o.json, "json", false, "write JSON")
 	s.add(cmd)
 	return cmd
@@ -70,12 +76,22 @@ func runStat(cmd *cobra.Command, args []string, s *selectionFlags, o *statFlags)
 		return findErr
 	}
 	sum, err := logs.Summarize(cmd.Context(), sources, sel, o.by, o.of)
-	sum.Groups, sum.Patterns = cut(sum.Groups, o.top), cut(sum.Patterns, o.top)
+	var c *comparison
+	if o.against != "" {
+		var e error
+		if c, e = o.compare(cmd, args, *s, sum); e != nil {
+			return errors.Join(findErr, err, e)
+		}
+	}
 	if o.json {
-		err = errors.Join(err, writeStatJSON(cmd.OutOrStdout(), sum, o))
+		err = errors.Join(err, writeStatJSON(cmd.OutOrStdout(), sum, c, o))
 	} else {
+		sum.Groups, sum.Patterns = cut(sum.Groups, o.top), cut(sum.Patterns, o.top)
 		var text bytes.Buffer
 		o.write(&text, term.StyleFor(cmd.OutOrStdout()), sum, sel.Zone)
+		if c != nil {
+			c.write(&text, term.StyleFor(cmd.OutOrStdout()), o.against, o.top)
+		}
 		_, writeErr := cmd.OutOrStdout().Write(text.Bytes())
 		err = errors.Join(err, quiet(writeErr))
 	}
@@ -186,27 +202,51 @@ func writeRows(w io.Writer, s term.Style, rows [][]string) {
 	}
 }
 
-// writeStatJSON writes the summary for programs.
-func writeStatJSON(w io.Writer, sum *logs.Summary, o *statFlags) error {
+// writeStatJSON writes the summary for programs, and the comparison unless it
+// is nil.
+func writeStatJSON(w io.Writer, sum *logs.Summary, c *comparison, o *statFlags) error {
 	type object = map[string]any
 	groups, patterns := []object{}, []object{}
-	for _, g := range sum.Groups {
+	for _, g := range cut(sum.Groups, o.top) {
 		fields := object{}
 		for i, name := range o.by {
 			fields[name] = slices.Concat(g.Values, make([]string, len(o.by)))[i]
 		}
 		of := object{}
 		for i, p := range g.Of {
-			of[o.of[i]] = object{"count": p.Count, "p50": p.P50, "p90": p.P90, "p99": p.P99, "max": p.Max}
+			of[o.of[i]] = object{
+				"count": p.Count, "p50": p.P50, "p90": p.P90, "p99": p.P99,
+				"max": p.Max, "sum": p.Sum,
+			}
 		}
 		groups = append(groups, object{"fields": fields, "lines": g.Count, "percentiles": of})
 	}
-	for _, p := range sum.Patterns {
-		patterns = append(patterns, object{"message": p.Values[0], "lines": p.Count})
+	for _, p := range cut(sum.Patterns, o.top) {
+		m := object{"message": p.Values[0], "lines": p.Count, "sample": p.Sample}
+		if !p.First.IsZero() {
+			m["first"], m["last"] = p.First.UTC(), p.Last.UTC()
+		}
+		patterns = append(patterns, m)
 	}
-	all := object{"lines": sum.Counts.Lines, "selected": sum.Counts.Matched, "groups": groups, "messages": patterns}
+	all := object{
+		"lines": sum.Counts.Lines, "selected": sum.Counts.Matched,
+		"groups": groups, "messages": patterns,
+		"groups_left_out":   len(sum.Groups) - len(groups),
+		"messages_left_out": len(sum.Patterns) - len(patterns),
+	}
 	if !sum.First.IsZero() {
 		all["first"], all["last"] = sum.First.UTC(), sum.Last.UTC()
+		over := object{"part_seconds": (sum.Last.Sub(sum.First) / statColumns).Seconds()}
+		var lines, warnings, failures []uint64
+		for _, r := range sum.Over(statColumns) {
+			lines, warnings = append(lines, r.All), append(warnings, r.Warn)
+			failures = append(failures, r.Error)
+		}
+		over["all"], over["warn"], over["error"] = lines, warnings, failures
+		all["over_time"] = over
+	}
+	if c != nil {
+		all["against"] = c.object(o.top)
 	}
 	text, err := json.Marshal(all)
 	if err != nil {

@@ -13,6 +13,7 @@ type Sketch struct {
 	buckets map[int32]uint64 // in the order of the numbers, see bucketOf
 	count   uint64
 	max     float64
+	sum     float64
 }
 
 // Max returns the greatest number.
@@ -34,6 +35,7 @@ func (s *Sketch) Add(v float64) {
 	if s.count++; s.count == 1 || v > s.max {
 		s.max = v
 	}
+	s.sum += v
 	if s.buckets == nil {
 		s.buckets = map[int32]uint64{}
 	}
@@ -70,6 +72,7 @@ func (s *Sketch) merge(o *Sketch) {
 		s.max = o.max
 	}
 	s.count += o.count
+	s.sum += o.sum
 	if s.buckets == nil {
 		s.buckets = map[int32]uint64{}
 	}

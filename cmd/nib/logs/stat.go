@@ -55,12 +55,28 @@ type Group struct {
 	Values []string
 	Count  uint64
 	Of     []Percentiles // percentiles of each requested field
+	// Of a message, its first and last time, zero without times, and its first
+	// line, cut.
+	First, Last time.Time
+	Sample      string
 }
 
 // Percentiles describe the numbers of a field.
 type Percentiles struct {
 	Count              uint64
 	P50, P90, P99, Max float64
+	Sum                float64
+}
+
+// A Rate has the numbers of lines in a part of the time.
+type Rate struct{ All, Warn, Error uint64 }
+
+// Over divides the time from First to Last into equal parts.
+func (s *Summary) Over(parts int) (list []Rate) {
+	for _, r := range s.over.columns(parts) {
+		list = append(list, Rate{r.all, r.warn, r.failed})
+	}
+	return list
 }
 
 // Sparklines draws the rates of lines over time in some columns: of all lines,
@@ -75,6 +91,19 @@ func (s *Summary) Sparklines(columns int) (all, warn, failed string) {
 type group struct {
 	count    uint64
 	sketches []Sketch
+	first    int64 // Unix nanoseconds; math.MaxInt64 without times
+	last     int64
+	sample   []byte // the line at first, or the least one
+}
+
+// see extends the group by a line. Its result does not depend on the order of
+// the lines.
+func (g *group) see(first, last int64, line []byte) {
+	line = beginning(line, maxValue)
+	if g.sample == nil || first < g.first || first == g.first && bytes.Compare(line, g.sample) < 0 {
+		g.first, g.sample = first, append(g.sample[:0:cap(g.sample)], line...)
+	}
+	g.last = max(g.last, last)
 }
 
 // A collector counts lines; each worker has its own. It is a Renderer that
@@ -94,8 +123,11 @@ func newCollector(by, of []string) *collector {
 // Append implements Renderer.
 func (c *collector) Append(dst []byte, l *logread.Line) []byte {
 	level, _ := l.Level()
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	if at, ok := l.Time(); ok && at.Year() >= firstYear && at.Year() <= lastYear {
-		c.over.add(at.UnixNano(), level)
+		first = at.UnixNano()
+		last = first
+		c.over.add(first, level)
 	}
 	c.key = c.key[:0]
 	for i, name := range c.by {
@@ -122,7 +154,7 @@ func (c *collector) Append(dst []byte, l *logread.Line) []byte {
 			text = l.Text(raw)
 		}
 		c.key = appendPattern(c.key[:0], text)
-		c.in(c.patterns, maxPatterns)
+		c.in(c.patterns, maxPatterns).see(first, last, l.Bytes())
 	}
 	return dst
 }
@@ -160,7 +192,7 @@ func (c *collector) in(m map[string]*group, most int) *group {
 			g = m[others]
 		}
 		if g == nil {
-			g = &group{sketches: make([]Sketch, len(c.of))}
+			g = &group{first: math.MaxInt64, last: math.MinInt64, sketches: make([]Sketch, len(c.of))}
 			m[string(c.key)] = g
 		}
 	}
@@ -197,6 +229,9 @@ func mergeGroups(to, from map[string]*group, most int) {
 			continue
 		}
 		t.count += g.count
+		if g.sample != nil {
+			t.see(g.first, g.last, g.sample)
+		}
 		for i := range g.sketches {
 			t.sketches[i].merge(&g.sketches[i])
 		}
@@ -244,10 +279,15 @@ func Summarize(ctx context.Context, sources []Source, s Selection, by, of []stri
 
 func sorted(m map[string]*group) (list []Group) {
 	for key, g := range m {
-		e := Group{Values: strings.Split(key, "\x00"), Count: g.count}
+		e := Group{Values: strings.Split(key, "\x00"), Count: g.count, Sample: string(g.sample)}
+		if g.last != math.MinInt64 {
+			e.First, e.Last = time.Unix(0, g.first), time.Unix(0, g.last)
+		}
 		for i := range g.sketches {
 			s := &g.sketches[i]
-			e.Of = append(e.Of, Percentiles{s.count, s.Quantile(0.5), s.Quantile(0.9), s.Quantile(0.99), s.max})
+			e.Of = append(e.Of, Percentiles{
+				s.count, s.Quantile(0.5), s.Quantile(0.9), s.Quantile(0.99), s.max, s.sum,
+			})
 		}
 		list = append(list, e)
 	}
