@@ -16,147 +16,6 @@ import (
 	"github.com/nib-log/nib/internal/logread"
 )
 
-// The interval at which a file is checked, and the time for which a renamed
-// file is still read, since its writer may not have noticed the renaming.
-const (
-	filePoll    = 100 * time.Millisecond
-	renamedPoll = 10
-)
-
-// A follower reads a file that grows, and after a renaming, the next file of
-// that name. A file that is truncated is read from its beginning.
-type follower struct {
-	ctx    context.Context
-	path   string
-	from   int64    // offset to begin at in the first file
-	file   *os.File // nil if there is no file
-	offset int64
-	last   byte // the last byte read
-	idle   int  // number of empty reads since another file took the name
-	opened bool
-	// next are the files that took the name since, opened before they are
-	// renamed themselves, and left has the times at which they were noticed.
-	next []*os.File
-	left []time.Time
-}
-
-// follow returns the source for a plain file from an offset on.
-func follow(path string, from int64) Source {
-	return Source{Name: path, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
-		f := &follower{ctx: ctx, path: path, from: from}
-		return &opened{joined(f), f}, nil
-	}}
-}
-
-func (f *follower) Read(p []byte) (int, error) {
-	for {
-		if f.file == nil {
-			if err := f.open(); err != nil {
-				return 0, err
-			}
-		}
-		if f.file != nil {
-			n, err := f.file.Read(p)
-			if n > 0 {
-				f.offset += int64(n)
-				f.last, f.idle = p[n-1], 0
-				return n, nil
-			}
-			if err != io.EOF {
-				return 0, err
-			}
-			if f.atEnd() && f.last != '\n' && f.last != 0 {
-				f.last = '\n' // the next file begins a line
-				p[0] = '\n'
-				return 1, nil
-			}
-			if f.file == nil {
-				continue
-			}
-		}
-		select {
-		case <-f.ctx.Done():
-			return 0, f.ctx.Err()
-		case <-time.After(filePoll):
-		}
-	}
-}
-
-// open opens the next file, if there is one.
-func (f *follower) open() (err error) {
-	var file *os.File
-	if len(f.next) > 0 {
-		file, f.next, f.left = f.next[0], f.next[1:], f.left[1:]
-	} else if file, err = os.Open(f.path); errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	f.offset = 0
-	if !f.opened {
-		f.offset = f.from
-	}
-	f.file, f.opened, f.idle = file, true, 0
-	_, err = file.Seek(f.offset, io.SeekStart)
-	return err
-}
-
-// atEnd is called at the end of the file. It reports whether the file was
-// replaced or truncated and the reader has moved on.
-func (f *follower) atEnd() bool {
-	mine, err := f.file.Stat()
-	if err != nil {
-		return false
-	}
-	if mine.Size() < f.offset {
-		_, err = f.file.Seek(0, io.SeekStart)
-		f.offset = 0
-		return err == nil
-	}
-	f.notice()
-	if len(f.next) == 0 {
-		f.idle = 0
-		return false
-	}
-	f.idle++
-	overtaken := len(f.next) > 1 && time.Since(f.left[0]) > renamedPoll*filePoll
-	if f.idle <= renamedPoll && !overtaken {
-		return false
-	}
-	_ = f.file.Close() // only read
-	f.file = nil
-	return true
-}
-
-// notice opens the file that has the name now, unless it is one of those that
-// are open.
-func (f *follower) notice() {
-	now, err := os.Stat(f.path)
-	if err != nil {
-		return
-	}
-	for _, file := range append([]*os.File{f.file}, f.next...) {
-		if info, err := file.Stat(); err != nil || os.SameFile(info, now) {
-			return
-		}
-	}
-	if file, err := os.Open(f.path); err == nil {
-		f.next, f.left = append(f.next, file), append(f.left, time.Now())
-	}
-}
-
-// Close closes the files.
-func (f *follower) Close() error {
-	for _, file := range f.next {
-		_ = file.Close() // only read
-	}
-	if f.file == nil {
-		return nil
-	}
-	return f.file.Close()
-}
-
 // Tail returns sources that begin with the last n selected lines and never end.
 // A compressed file ends. Of a source that is neither a file nor a spool, it
 // returns the source itself.
@@ -181,11 +40,15 @@ func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 			continue
 		}
 		from, err := tailOffset(source.Path, s, n)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil // it is waited for
+			s.report("waiting for %s", source.Path)
+		}
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		list = append(list, follow(source.Path, from))
+		list = append(list, follow(source.Path, from, s.Report))
 	}
 	return list, errors.Join(errs...)
 }

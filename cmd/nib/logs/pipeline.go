@@ -26,6 +26,8 @@ type Selection struct {
 	Context int            // number of lines before and after each match that are also shown
 	Zone    *time.Location // the zone of times without one
 	Limit   Limit          // for Cat
+	// Report writes what Tail waits for or may have lost, unless it is nil.
+	Report func(format string, args ...any)
 
 	// Window has the range of times and levels that the query requires. Indexes is
 	// a directory of indexes, with which lines outside the window are skipped
@@ -33,6 +35,12 @@ type Selection struct {
 	// all lines are read.
 	Window  lineindex.Window
 	Indexes string
+}
+
+func (s *Selection) report(format string, args ...any) {
+	if s.Report != nil {
+		s.Report(format, args...)
+	}
 }
 
 // A Limit bounds what Cat writes. Zero is no bound. All lines are read in any

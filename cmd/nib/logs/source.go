@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,6 +57,9 @@ func Find(args []string, stdin io.Reader, follow bool, now time.Time) (list []So
 			errs = append(errs, err)
 		default:
 			found, err := expand(arg)
+			if follow && errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, "*?[") {
+				found, err = []string{arg}, nil // Tail waits for it
+			}
 			files = append(files, found...)
 			errs = append(errs, err)
 		}

@@ -58,7 +58,7 @@ func splitFile(paths []string) (now, later Source, err error) {
 	now = Source{Name: last, Open: func(context.Context) (io.ReadCloser, error) {
 		return &chain{paths: paths, end: end, limited: true}, nil
 	}}
-	return now, follow(last, end), nil
+	return now, follow(last, end, nil), nil
 }
 
 // splitSpool splits a spool after its last record.

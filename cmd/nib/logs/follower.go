@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// The interval at which a file is checked, and the time for which a renamed
+// file is still read, since its writer may not have noticed the renaming.
+const (
+	filePoll    = 100 * time.Millisecond
+	renamedPoll = 10
+)
+
+// sampleLen is the number of bytes at the beginning of a file, and before the
+// place of the reader, by which a file is known.
+const sampleLen = 128
+
+// A follower reads a file that grows, and after a renaming, the next files of
+// that name, also those that have been renamed themselves between two looks. A
+// file that is truncated is read from its beginning.
+type follower struct {
+	ctx    context.Context
+	path   string
+	from   int64 // offset to begin at in the first file
+	report func(format string, args ...any)
+	file   *os.File // nil if there is no file
+	offset int64
+	last   byte   // the last byte read
+	recent []byte // the last bytes read
+	idle   int    // number of empty reads since another file took the name
+	opened bool
+	next   []successor
+	known  []known // files that have been read, or were there before
+}
+
+// A successor is a file that took the name later, opened before it is renamed
+// itself.
+type successor struct {
+	file *os.File
+	from int64
+	at   time.Time // when it was noticed
+}
+
+// A known file has been read, or was there before the first one. The system may
+// use its number again for another file, which begins differently.
+type known struct {
+	info os.FileInfo
+	head []byte
+}
+
+// follow returns the source for a plain file from an offset on. What may be
+// lost is reported unless report is nil.
+func follow(path string, from int64, report func(format string, args ...any)) Source {
+	return Source{Name: path, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
+		f := &follower{ctx: ctx, path: path, from: from, report: report}
+		for _, r := range f.rotated() {
+			f.remember(r.path)
+		}
+		return &opened{joined(f), f}, nil
+	}}
+}
+
+func (f *follower) Read(p []byte) (int, error) {
+	for {
+		if f.file == nil {
+			if err := f.open(); err != nil {
+				return 0, err
+			}
+		}
+		if f.file != nil {
+			n, err := f.read(p)
+			if n > 0 || err != io.EOF {
+				return n, err
+			}
+			if f.atEnd() && f.last != '\n' && f.last != 0 {
+				f.last = '\n' // the next file begins a line
+				p[0] = '\n'
+				return 1, nil
+			}
+			if f.file == nil {
+				continue
+			}
+		}
+		select {
+		case <-f.ctx.Done():
+			return 0, f.ctx.Err()
+		case <-time.After(filePoll):
+		}
+	}
+}
+
+// read reads from the file, unless it was truncated and is longer again.
+func (f *follower) read(p []byte) (int, error) {
+	if f.isRewritten() {
+		return 0, io.EOF
+	}
+	n, err := f.file.Read(p)
+	if n > 0 {
+		f.offset += int64(n)
+		f.last, f.idle = p[n-1], 0
+		f.recent = append(f.recent, p[max(n-sampleLen, 0):n]...)
+		f.recent = append(f.recent[:0], f.recent[max(len(f.recent)-sampleLen, 0):]...)
+		return n, nil
+	}
+	return n, err
+}
+
+// isRewritten reports whether the bytes before the place of the reader are not
+// the ones that it read.
+func (f *follower) isRewritten() bool {
+	var buf [sampleLen]byte
+	b := buf[:len(f.recent)]
+	if len(b) == 0 || int64(len(b)) > f.offset {
+		return false
+	}
+	_, err := f.file.ReadAt(b, f.offset-int64(len(b)))
+	return err == nil && !bytes.Equal(b, f.recent)
+}
+
+// open opens the next file, if there is one.
+func (f *follower) open() (err error) {
+	next := successor{from: f.from}
+	if f.opened {
+		next.from = 0
+	}
+	if len(f.next) > 0 {
+		next, f.next = f.next[0], f.next[1:]
+	} else if next.file, err = os.Open(f.path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.offset, f.recent = next.from, f.recent[:0]
+	f.file, f.opened, f.idle = next.file, true, 0
+	_, err = f.file.Seek(f.offset, io.SeekStart)
+	return err
+}
+
+// atEnd is called at the end of the file. It reports whether the file was
+// replaced or truncated and the reader has moved on.
+func (f *follower) atEnd() bool {
+	mine, err := f.file.Stat()
+	if err != nil {
+		return false
+	}
+	if mine.Size() < f.offset || f.isRewritten() {
+		return f.truncated()
+	}
+	f.notice()
+	if len(f.next) == 0 {
+		f.idle = 0
+		return false
+	}
+	f.idle++
+	overtaken := len(f.next) > 1 && time.Since(f.next[0].at) > renamedPoll*filePoll
+	if f.idle <= renamedPoll && !overtaken {
+		return false
+	}
+	f.leave()
+	return true
+}
+
+// leave closes the file.
+func (f *follower) leave() {
+	f.known = append(f.known, knownFile(f.file))
+	_ = f.file.Close() // only read
+	f.file = nil
+}
+
+// truncated goes on with the copy that was made of a file before it was
+// truncated, if there is one, and then from the beginning of the file.
+func (f *follower) truncated() bool {
+	now := time.Now()
+	for _, r := range slices.Backward(f.rotated()) {
+		file := f.openNew(r.path)
+		if file == nil {
+			continue
+		}
+		if f.isCopy(file) {
+			f.next = append(f.next, successor{file, f.offset, now},
+				successor{file: f.file, at: now})
+			f.known = append(f.known, knownFile(file))
+			f.file = nil
+			return true
+		}
+		_ = file.Close() // only read
+	}
+	f.lost("%s was truncated: what was added after %d bytes may be gone", f.path, f.offset)
+	f.offset, f.recent = 0, f.recent[:0]
+	_, err := f.file.Seek(0, io.SeekStart)
+	return err == nil
+}
+
+// isCopy reports whether a file has the bytes that were read last.
+func (f *follower) isCopy(file *os.File) bool {
+	b := make([]byte, len(f.recent))
+	if len(b) == 0 || int64(len(b)) > f.offset {
+		return false
+	}
+	_, err := file.ReadAt(b, f.offset-int64(len(b)))
+	return err == nil && bytes.Equal(b, f.recent)
+}
+
+// notice opens the files that took the name since the last look, in their
+// order.
+func (f *follower) notice() {
+	now, err := os.Stat(f.path)
+	if err != nil || f.isOpen(now) {
+		return
+	}
+	at := time.Now()
+	newest := f.file
+	if n := len(f.next); n > 0 {
+		newest = f.next[n-1].file
+	}
+	found := false
+	for _, r := range append(f.rotated(), rotation{path: f.path}) {
+		if info, err := os.Stat(r.path); err == nil && isFile(newest, info) {
+			found = true
+		}
+		if file := f.openNew(r.path); file != nil {
+			f.next = append(f.next, successor{file: file, at: at})
+		}
+	}
+	if !found {
+		f.lost("%s was removed: files after it may be gone before they were read", f.path)
+	}
+}
+
+func (f *follower) lost(format string, args ...any) {
+	if f.report != nil {
+		f.report(format, args...)
+	}
+}
+
+// rotated returns the plain files that belong to the path by their names, the
+// oldest first.
+func (f *follower) rotated() (list []rotation) {
+	entries, err := os.ReadDir(filepath.Dir(f.path))
+	if err != nil {
+		return nil
+	}
+	set := rotationOf(f.path)
+	for _, e := range entries {
+		r := rotationOf(filepath.Join(filepath.Dir(f.path), e.Name()))
+		r.path = filepath.Clean(r.path)
+		if filepath.Clean(r.set) != filepath.Clean(set.set) || r.path == filepath.Clean(f.path) ||
+			packing(r.path) != "" || !e.Type().IsRegular() {
+			continue
+		}
+		list = append(list, r)
+	}
+	slices.SortStableFunc(list, func(a, b rotation) int {
+		switch {
+		case a.before(b):
+			return -1
+		case b.before(a):
+			return 1
+		}
+		return 0
+	})
+	return list
+}
+
+// openNew opens a file unless it is open, or known.
+func (f *follower) openNew(path string) *os.File {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	k := knownFile(file)
+	if k.info != nil && !f.isOpen(k.info) && !slices.ContainsFunc(f.known, k.is) {
+		return file
+	}
+	_ = file.Close() // only read
+	return nil
+}
+
+// isOpen reports whether a file is the one that is read, or a later one.
+func (f *follower) isOpen(info os.FileInfo) bool {
+	return isFile(f.file, info) ||
+		slices.ContainsFunc(f.next, func(s successor) bool { return isFile(s.file, info) })
+}
+
+func isFile(file *os.File, info os.FileInfo) bool {
+	if file == nil {
+		return false
+	}
+	mine, err := file.Stat()
+	return err == nil && os.SameFile(mine, info)
+}
+
+// maxKnown bounds the files that are remembered.
+const maxKnown = 10_000
+
+// remember makes a file known.
+func (f *follower) remember(path string) {
+	if file, err := os.Open(path); err == nil {
+		f.known = append(f.known, knownFile(file))
+		_ = file.Close() // only read
+	}
+	if n := len(f.known) - maxKnown; n > 0 {
+		f.known = slices.Delete(f.known, 0, n)
+	}
+}
+
+// knownFile returns the identity of a file; its info is nil if it has none.
+func knownFile(file *os.File) (k known) {
+	var err error
+	if k.info, err = file.Stat(); err != nil {
+		return known{}
+	}
+	var buf [sampleLen]byte
+	n, _ := file.ReadAt(buf[:], 0) // a short file has a short beginning
+	k.head = bytes.Clone(buf[:n])
+	return k
+}
+
+// is reports whether two known files are the same one, which may have grown.
+func (k known) is(other known) bool {
+	n := min(len(k.head), len(other.head))
+	return k.info != nil && other.info != nil && os.SameFile(k.info, other.info) &&
+		bytes.Equal(k.head[:n], other.head[:n])
+}
+
+// Close closes the files.
+func (f *follower) Close() error {
+	for _, next := range f.next {
+		_ = next.file.Close() // only read
+	}
+	if f.file == nil {
+		return nil
+	}
+	return f.file.Close()
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/nib-log/nib/cmd/nib/logs"
+	"github.com/nib-log/nib/internal/await"
+)
+
+// followed is a file that is followed, and what was reported.
+type followed struct {
+	path    string
+	out     *screen
+	reports screen
+}
+
+func followFile(t *testing.T, path string) *followed {
+	f := &followed{path: path}
+	f.out = tail(t, logs.Selection{Report: func(format string, args ...any) {
+		fmt.Fprintf(&f.reports, format+"\n", args...)
+	}}, 10, path)
+	await.Sleep(soon)
+	return f
+}
+
+func (f *followed) check(t *testing.T, want, report string) {
+	t.Helper()
+	await.Sleep(2 * later)
+	if got := f.out.take(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := f.reports.take(); !strings.Contains(got, report) || report == "" && got != "" {
+		t.Errorf("got the report %q, want %q", got, report)
+	}
+}
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Files that came and were renamed between two looks are read, whatever the
+// names of rotation are.
+func TestTailReadsFilesBetweenTwoLooks(t *testing.T) {
+	for name, rotate := range map[string]func(path string, n int) error{
+		"stamps": func(path string, n int) error {
+			return os.Rename(path, fmt.Sprintf("%s-20261121T103000.%06dZ-0000.log",
+				strings.TrimSuffix(path, ".log"), n))
+		},
+		"numbers": func(path string, n int) error {
+			for i := n; i > 0; i-- {
+				from, to := fmt.Sprint(path, ".", i), fmt.Sprint(path, ".", i+1)
+				if err := os.Rename(from, to); err != nil {
+					return err
+				}
+			}
+			return os.Rename(path, path+".1")
+		},
+	} {
+		path := filepath.Join(t.TempDir(), "app.log")
+		put(t, path, "0\n")
+		ok(t, rotate(path, 0)) // it was there before, so it is no news
+		put(t, path, "1\n")
+		synctest.Test(t, func(t *testing.T) {
+			f := followFile(t, path)
+			want := "1 "
+			for i := 1; i < 30; i++ {
+				ok(t, rotate(path, i))
+				put(t, path, fmt.Sprintln("line", i))
+				want += fmt.Sprint("line ", i, " ")
+			}
+			f.check(t, want, "")
+		})
+		if t.Failed() {
+			t.Log(name)
+		}
+	}
+}
+
+// A file that was removed may have had successors that are gone, too.
+func TestTailReportsWhatItCannotHaveSeen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	put(t, path, "a\n")
+	synctest.Test(t, func(t *testing.T) {
+		f := followFile(t, path)
+		ok(t, os.Rename(path, path+".1"))
+		put(t, path, "b\n")
+		ok(t, os.Rename(path, path+".1")) // replaces a
+		put(t, path, "c\n")
+		f.check(t, "a b c ", "app.log was removed")
+	})
+}
+
+// The copy of copytruncate has what was added since the last look.
+func TestTailReadsTheCopyOfATruncatedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	put(t, path, "a\n")
+	synctest.Test(t, func(t *testing.T) {
+		f := followFile(t, path)
+		put(t, path, "b\n")
+		put(t, path+".1", "a\nb\n")
+		ok(t, os.Truncate(path, 0))
+		f.check(t, "a b ", "")
+		put(t, path, "c\nlonger than before\n")
+		f.check(t, "c longer than before ", "")
+		ok(t, os.Truncate(path, 0)) // and longer again at the next look
+		put(t, path, strings.Repeat("d\n", 30))
+		f.check(t, strings.Repeat("d ", 30), "app.log was truncated: what was added after 21 bytes")
+	})
+}
+
+func TestTailWaitsForAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	synctest.Test(t, func(t *testing.T) {
+		f := followFile(t, path)
+		f.check(t, "", "waiting for "+path)
+		put(t, path, "a\n")
+		f.check(t, "a ", "")
+	})
+}
