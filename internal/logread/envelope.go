@@ -39,6 +39,11 @@ func (l *Line) Host() []byte { return l.outer.host }
 // unwrap removes the envelopes of the line, the outermost first. Of what
 // several of them say, the innermost holds.
 func (l *Line) unwrap() {
+	if len(l.body) > 0 && (l.body[0] == 0 || l.body[0] == 0xef) {
+		// A byte order mark, or the hole that copytruncate makes in a file whose
+		// writer does not append.
+		l.body = bytes.TrimPrefix(bytes.TrimLeft(l.body, "\x00"), []byte("\ufeff"))
+	}
 	for l.layers < maxLayers {
 		inner, ok := l.envelope(l.body)
 		if !ok {

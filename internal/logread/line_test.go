@@ -238,6 +238,26 @@ func TestValuesOfTimeAndLevelThatAreNone(t *testing.T) {
 	}
 }
 
+// Bytes that are not of the line may precede it in a file.
+func TestAByteOrderMarkAndHolesAreSkipped(t *testing.T) {
+	for _, text := range []string{
+		`{"level":"error","message":"m"}`, "level=error msg=m", "ERROR m",
+		`{"log":"{\"level\":\"error\",\"message\":\"m\"}\n","stream":"stdout"}`,
+	} {
+		for _, before := range []string{"\ufeff", "\x00", strings.Repeat("\x00", 10_000)} {
+			l := read(before + text)
+			level, _ := l.Level()
+			message := l.Message()
+			if l.Format() != logread.FormatText {
+				message = l.Text(message)
+			}
+			if level != nib.LevelError || string(message) != "m" {
+				t.Errorf("%.20q before %s: got %v and %q", before, text, level, message)
+			}
+		}
+	}
+}
+
 // Whatever line was read before, a line has what it has alone.
 func TestALineHasNothingOfTheLineBefore(t *testing.T) {
 	lines := []string{

@@ -38,6 +38,7 @@ type follower struct {
 	recent []byte // the last bytes read
 	idle   int    // number of empty reads since another file took the name
 	opened bool
+	waited bool // there was no file
 	next   []successor
 	known  []known // files that have been read, or were there before
 }
@@ -132,9 +133,13 @@ func (f *follower) open() (err error) {
 	if f.opened {
 		next.from = 0
 	}
+	if f.waited {
+		f.notice() // it may have been renamed before it was seen
+	}
 	if len(f.next) > 0 {
-		next, f.next = f.next[0], f.next[1:]
+		next, f.next, f.waited = f.next[0], f.next[1:], false
 	} else if next.file, err = os.Open(f.path); errors.Is(err, os.ErrNotExist) {
+		f.waited = true
 		return nil
 	}
 	if err != nil {
@@ -232,7 +237,7 @@ func (f *follower) notice() {
 			f.next = append(f.next, successor{file: file, at: at})
 		}
 	}
-	if !found {
+	if !found && newest != nil {
 		f.lost("%s was removed: files after it may be gone before they were read", f.path)
 	}
 }

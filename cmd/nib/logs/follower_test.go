@@ -124,6 +124,8 @@ func TestTailWaitsForAFile(t *testing.T) {
 		f := followFile(t, path)
 		f.check(t, "", "waiting for "+path)
 		put(t, path, "a\n")
-		f.check(t, "a ", "")
+		ok(t, os.Rename(path, path+".1")) // before it was seen
+		put(t, path, "b\n")
+		f.check(t, "a b ", "")
 	})
 }
