@@ -22,7 +22,7 @@ var formats = []struct {
 	magic string
 	open  func(r *bufio.Reader) (io.Reader, error)
 }{
-	{"\x1f\x8b", func(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"\x1f\x8b", func(r *bufio.Reader) (io.Reader, error) { return newMembers(r) }},
 	{"\x28\xb5\x2f\xfd", func(r *bufio.Reader) (io.Reader, error) {
 		d, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
@@ -40,6 +40,46 @@ var formats = []struct {
 }
 
 const longestMagic = len("__REALTIME_TIMESTAMP=")
+
+// A members reads the members of a gzip file. Zeros behind a member, as tapes
+// and block devices have, are skipped.
+type members struct {
+	in *bufio.Reader
+	z  *gzip.Reader
+}
+
+func newMembers(r *bufio.Reader) (io.Reader, error) {
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return &members{r, z}, nil
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	n, err := m.z.Read(p)
+	if err != io.EOF {
+		return n, err
+	}
+	for {
+		b, err := m.in.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		if b != 0 {
+			break
+		}
+	}
+	if err := m.in.UnreadByte(); err != nil {
+		return n, err
+	}
+	if err := m.z.Reset(m.in); err != nil {
+		return n, err
+	}
+	m.z.Multistream(false)
+	return n, nil
+}
 
 // decompress returns a reader of the lines in r, which may be compressed. It
 // recognises the format by the first bytes, since the name of a file may be

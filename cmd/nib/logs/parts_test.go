@@ -4,6 +4,7 @@ package logs
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"os"
@@ -174,5 +175,32 @@ func TestAnEntryCompletesItsMessage(t *testing.T) {
 	}
 	if want := "12:00:00 error m|"; out.String() != want {
 		t.Errorf("got %s, want %s", &out, want)
+	}
+}
+
+// The zeros that a tape or a device adds to a gzip file are no lines.
+func TestPaddedGzip(t *testing.T) {
+	var packed bytes.Buffer
+	for _, text := range []string{"a\n", "b\n"} {
+		w := gzip.NewWriter(&packed)
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		packed.Write(make([]byte, 512))
+	}
+	for text, isWhole := range map[string]bool{
+		packed.String(): true, packed.String()[:packed.Len()-512]: true,
+		packed.String() + "x": false,
+	} {
+		r, err := decompress(io.NopCloser(strings.NewReader(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(r); string(got) != "a\nb\n" || (err == nil) != isWhole {
+			t.Errorf("%d bytes: got %q, %v", len(text), got, err)
+		}
 	}
 }
