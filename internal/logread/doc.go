@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package logread reads log lines: of nib in every layout, of zerolog,
-// zap, log/slog, logrus and other loggers that write JSON or logfmt. It
-// recognises the format of each line, decodes only the fields used, and selects
-// lines by a query:
+// zap, log/slog, logrus and other loggers that write JSON, logfmt or text, also
+// as the journal, Docker, Kubernetes or syslog carry them. It recognises the
+// format of each line, decodes only the fields used, and selects lines by a
+// query:
 //
 //	func main() {
 //		q, err := logread.ParseQuery(`level >= warn and took > 250ms`, time.Now())
