@@ -291,7 +291,7 @@ func (f *follower) openNew(path string) *os.File {
 	return nil
 }
 
-// isOpen reports whether a file is the one that is read, or a later one.
+// isOpen reports whether a file is being read, or will be.
 func (f *follower) isOpen(info os.FileInfo) bool {
 	return isFile(f.file, info) ||
 		slices.ContainsFunc(f.next, func(s successor) bool { return isFile(s.file, info) })

@@ -63,8 +63,8 @@ func (r rotation) before(q rotation) bool {
 
 // rotatedSets groups files by the log that they belong to, and sorts each group
 // in the order of its lines. A file that is given twice is read once, and so is
-// one that is there packed and unpacked: what packs a file deletes it last, or
-// has died before.
+// a file that is there packed and unpacked: what packs a file deletes it last,
+// or has died before.
 func rotatedSets(paths []string) (sets [][]string) {
 	var names []string
 	members := map[string][]rotation{}
