@@ -216,9 +216,8 @@ var frontEnds = []string{
 // bridges have functions of their own.
 func isFrontEnd(function string) bool {
 	for _, prefix := range frontEnds {
-		if rest, ok := strings.CutPrefix(function, prefix); ok {
-			pkg, _, _ := strings.Cut(rest, ".")
-			return !strings.HasSuffix(pkg, "_test")
+		if strings.HasPrefix(function, prefix) {
+			return !strings.Contains(function, "_test.")
 		}
 	}
 	return false

@@ -115,8 +115,14 @@ func (l *Layout) setDefaults() {
 			*k.key = k.standard
 		}
 	}
-	l.TraceKey, l.SpanKey = cmp.Or(l.TraceKey, "trace_id"), cmp.Or(l.SpanKey, "span_id")
-	l.TimeFormat = cmp.Or(l.TimeFormat, defaultTimeFormat)
+	for _, x := range []struct {
+		value    *string
+		standard string
+	}{{&l.TraceKey, "trace_id"}, {&l.SpanKey, "span_id"}, {&l.TimeFormat, defaultTimeFormat}} {
+		if *x.value == "" {
+			*x.value = x.standard
+		}
+	}
 }
 
 // TraceKeys returns the keys of the ids of a trace and a span in the layout of

@@ -262,7 +262,7 @@ func (l *Logger) AppendFields(dst []byte, f func(e *Event)) []byte {
 }
 
 func init() {
-	contract.LayoutOf = func(logger any) any { return logger.(*Logger).core.format.Layout }
+	contract.LayoutOf = func(logger any) any { return &logger.(*Logger).core.format.Layout }
 	contract.HasErrorKeys = func(event any) bool {
 		return event.(*Event).flags&(hasError|hasErrorKey) != 0
 	}
@@ -274,7 +274,7 @@ func init() {
 // addFields implements contract.AddFields: AppendFields has renamed the fields
 // with reserved keys.
 func addFields(e *Event, l *Logger, fields []byte) bool {
-	if !e.isActive() || e.flags&(inPlace|building) != 0 ||
+	if e.depth != 0 || e.flags&(inPlace|building) != 0 ||
 		e.log.core.format != l.core.format || e.reservedBits != l.reservedBits {
 		return false
 	}

@@ -29,7 +29,7 @@ const (
 // layout returns the layout of all lines: of the Format, or of an option.
 func (c *Config) layout() nib.Layout {
 	options := slices.Concat([]nib.Option{nib.WithLayout(c.formatLayout())}, c.Options)
-	return contract.LayoutOf(nib.New(io.Discard, options...)).(nib.Layout)
+	return *contract.LayoutOf(nib.New(io.Discard, options...)).(*nib.Layout)
 }
 
 // formatLayout returns the layout of the Format.

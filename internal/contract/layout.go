@@ -5,7 +5,8 @@ package contract
 // Package nib sets these functions. A logger is a *nib.Logger, an event a
 // *nib.Event.
 var (
-	// LayoutOf returns the nib.Layout of a logger, with its defaults filled in.
+	// LayoutOf returns a *nib.Layout of a logger, with its defaults filled in. It
+	// must not be changed.
 	LayoutOf func(logger any) (layout any)
 
 	// HasErrorKeys reports, within AppendFields of a logger, whether some of the

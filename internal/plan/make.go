@@ -5,6 +5,7 @@ package plan
 import (
 	"encoding"
 	"encoding/json"
+	"log/slog"
 	"reflect"
 	"time"
 )
@@ -69,6 +70,7 @@ func (m *maker) plan(t reflect.Type, addr bool) *Plan {
 func (m *maker) fill(p *Plan, addr bool) {
 	t := p.typ
 	lines := m.set.marshaler != nil
+	valuer, fault := reflect.TypeFor[slog.LogValuer](), reflect.TypeFor[error]()
 	byPointer := p.kind != reflect.Pointer && p.kind != reflect.Interface
 	has := func(method reflect.Type) bool {
 		return t.Implements(method) || byPointer && addr && reflect.PointerTo(t).Implements(method)
@@ -94,12 +96,12 @@ func (m *maker) fill(p *Plan, addr bool) {
 		p.code, p.calls, p.shows = codeLine, true, true
 	case lines && has(m.set.marshaler):
 		m.fillMethod(p, codeLine, m.set.marshaler, byPointer)
-	case lines && has(typeLogValuer):
-		m.fillMethod(p, codeLine, typeLogValuer, byPointer)
+	case lines && has(valuer):
+		m.fillMethod(p, codeLine, valuer, byPointer)
 	case has(typeJSON):
 		m.fillMethod(p, codeJSON, typeJSON, byPointer)
-	case lines && has(typeError):
-		m.fillMethod(p, codeLine, typeError, byPointer)
+	case lines && has(fault):
+		m.fillMethod(p, codeLine, fault, byPointer)
 	case has(typeText):
 		m.fillMethod(p, codeText, typeText, byPointer)
 	default:

@@ -4,7 +4,7 @@ package plan
 
 import (
 	"log/slog"
-	"math/bits"
+	"math"
 	"reflect"
 )
 
@@ -15,18 +15,19 @@ type State struct {
 }
 
 // Outermost returns the state of a value that is appended to dst outside of any
-// line. MaxDepth and MaxSize limit it.
+// line. MaxDepth limits it, and MaxSize or up to twice that.
 func Outermost(dst []byte) State {
-	return State{MaxDepth, &lines[bits.Len(uint(len(dst)+MaxSize-1))]}
+	i := 0
+	for i < len(limits)-1 && len(dst)+MaxSize > limits[i].Max {
+		i++
+	}
+	return State{MaxDepth, &limits[i]}
 }
 
-// lines are limits for Outermost, all powers of two.
-var lines = func() (l [bits.UintSize + 1]Line) {
-	for i := range l[:bits.UintSize-1] {
-		l[i].Max = 1 << i
-	}
-	return l
-}()
+// limits are for Outermost. No limit is needed behind data that is as large.
+var limits = [...]Line{
+	{Max: 2 * MaxSize}, {Max: 4 * MaxSize}, {Max: 8 * MaxSize}, {Max: math.MaxInt},
+}
 
 // within returns the state inside of n containers.
 func (st State) within(n int) State { return State{st.Depth - n, st.Line} }
@@ -59,16 +60,11 @@ type Line struct {
 	}
 }
 
-var (
-	typeValue     = reflect.TypeFor[slog.Value]()
-	typeAttr      = reflect.TypeFor[slog.Attr]()
-	typeAttrs     = reflect.TypeFor[[]slog.Attr]()
-	typeLogValuer = reflect.TypeFor[slog.LogValuer]()
-	typeError     = reflect.TypeFor[error]()
-)
-
 // slogType reports whether t is one of slog's types.
-func slogType(t reflect.Type) bool { return t == typeValue || t == typeAttr || t == typeAttrs }
+func slogType(t reflect.Type) bool {
+	return t == reflect.TypeFor[slog.Value]() || t == reflect.TypeFor[slog.Attr]() ||
+		t == reflect.TypeFor[[]slog.Attr]()
+}
 
 // fillMembers gives p, whose values are written by the line, the plan of its
 // fields, for those who add the fields alone.
