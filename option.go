@@ -157,8 +157,11 @@ func WithDuplicateKeys(p DuplicateKeys) Option {
 // structs, maps and RawJSON. It also looks through texts for passwords in URLs
 // and for values after such a key as a whole word: "token=…", `"token":"…"`,
 // "Token: Bearer …", and as %+v prints structs and maps; unless quoted, up to a
-// space or comma. It happens before any byte leaves the event, and reads the
-// line again. Keys accumulate. Use [Secret] for what must never be seen.
+// space or comma. A value on the line after "token:", and a key in coloured or
+// percent-encoded text, are not found. It happens before any byte leaves the
+// event, and reads the line again. The value with which Panic panics, and
+// Record.Logger, are not redacted. Keys accumulate. Use [Secret] for what must
+// never be seen.
 func WithRedact(keys ...string) Option {
 	return Option{func(l *Logger) {
 		l.core.edits.keys = append(l.core.edits.keys[:len(l.core.edits.keys):len(l.core.edits.keys)], keys...)

@@ -233,7 +233,11 @@ func normalise(object []member) []member {
 func normaliseValue(v any) any {
 	switch v := v.(type) {
 	case []member:
-		return normalise(v)
+		// A namespace that a marshaler opens has each key once: two that fail there
+		// leave one error.
+		return slices.CompactFunc(normalise(v), func(a, b member) bool {
+			return a.key == b.key && reflect.DeepEqual(a.value, b.value)
+		})
 	case []any:
 		for i := range v {
 			v[i] = normaliseValue(v[i])

@@ -18,7 +18,9 @@
 // Time, message, name, fields, call site and stack are those of zap's entry;
 // keys, formats, sink, hooks and counters are those of the [nib.Logger]. With
 // layout.Zap the lines have zap's keys. The call site and the stack are shown
-// if zap takes them (zap.AddCaller, zap.AddStacktrace).
+// if zap takes them (zap.AddCaller, zap.AddStacktrace). Of a call site without
+// a program counter, which a program has set, the fields function and file are
+// shown.
 //
 // # Levels
 //
@@ -37,6 +39,8 @@
 // marshaler that panics, the caller panics. An ObjectMarshaler or
 // ArrayMarshaler that returns an error keeps the fields it has added, and the
 // error is written next to it under the key with "Error" after it, as in zap.
+//
+// A namespace that a marshaler opens has each key once, the last one.
 //
 // A nil Stringer or error is null, in zap "<nil>" or what its method returns. A
 // nil []byte is null, in zap "".
