@@ -349,5 +349,5 @@ func afterPlace(text []byte) []byte {
 func isPlace(text []byte) bool {
 	name := bytes.TrimRight(text, "0123456789")
 	return len(name) > 2 && len(name) < len(text) && name[len(name)-1] == ':' &&
-		bytes.IndexAny(name, " \t") < 0 && bytes.IndexByte(name, '.') > 0
+		!bytes.ContainsAny(name, " \t") && bytes.IndexByte(name, '.') > 0
 }
