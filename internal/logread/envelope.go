@@ -21,8 +21,10 @@ type outer struct {
 	hasTime  bool
 	hasLevel bool
 	host     []byte
-	name     []byte            // the prefix of a program that shows the lines of several others
-	buffers  [maxLayers][]byte // lines that were escaped in their envelopes
+	name     []byte // the prefix of a program that shows the lines of several others
+	// buffers are for the lines that are escaped in their envelopes, and for a
+	// message that is an array of bytes.
+	buffers [maxLayers + 1][]byte
 }
 
 // IsWrapped reports whether the line is carried by another line, which Bytes
@@ -166,13 +168,11 @@ func (l *Line) unquote(raw []byte) (text []byte, ok bool) {
 
 // bytesText returns an array of bytes as raw text.
 func (l *Line) bytesText(raw []byte) []byte {
-	at := min(l.layers, maxLayers-1)
 	text, ok := l.unquote(raw)
 	if !ok {
 		return raw
 	}
 	l.filled = append(appendEscaped(append(l.filled[:0], '"'), text), '"')
-	l.outer.buffers[at] = text[:0]
 	return l.filled
 }
 
@@ -343,7 +343,11 @@ func (l *Line) prefixed(text []byte) (inner []byte, ok bool) {
 // nameLen returns the length of "web-1  | " and of "[pod/web/app] ", or 0.
 func nameLen(text []byte) int {
 	if bytes.HasPrefix(text, []byte("[pod/")) {
-		return 1 + bytes.Index(text[:min(len(text), maxPrefix)], []byte("] ")) + 1
+		const end = "] "
+		if i := bytes.Index(text[:min(len(text), maxPrefix)], []byte(end)); i > 0 {
+			return i + len(end)
+		}
+		return 0
 	}
 	n := 0
 	for n < len(text) && n < maxPrefix && isNameByte(text[n]) {

@@ -20,6 +20,7 @@ func FuzzLine(f *testing.F) {
 	for _, c := range loggers {
 		for _, e := range envelopes {
 			f.Add(e.wrap(c.line), "level >= warn")
+			f.Add(e.wrap(e.wrap(e.wrap(e.wrap(e.wrap(c.line))))), "level >= warn")
 		}
 	}
 	used := new(logread.Line)
@@ -52,5 +53,6 @@ func FuzzLine(f *testing.F) {
 		}
 		_, _ = l.Time()
 		_, _ = l.Level()
+		_, _, _ = l.Message(), l.Prefix(), l.Host()
 	})
 }

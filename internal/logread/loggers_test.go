@@ -412,3 +412,43 @@ func TestLinesInEnvelopes(t *testing.T) {
 		}
 	}
 }
+
+// Up to the limit, a line is the same in any number of envelopes of two kinds.
+// What is in more than that is a line, too.
+func TestLinesInManyEnvelopes(t *testing.T) {
+	const limit = 4
+	l := new(logread.Line)
+	for _, c := range loggers {
+		if c.time == "" || c.level == none {
+			continue
+		}
+		for _, e := range envelopes {
+			for _, f := range envelopes {
+				text, inner, other := c.line, e, f
+				for n := 1; n <= limit+2 && len(text) < 1<<13; n++ {
+					text = inner.wrap(text)
+					inner, other = other, inner
+					got := record(l, text)
+					if n <= limit && got != c.want() {
+						t.Fatalf("%s in %d of %s and %s: %s\n got %s\nwant %s",
+							c.logger, n, e.name, f.name, text, got, c.want())
+					}
+				}
+			}
+		}
+	}
+}
+
+// An envelope without its end is a line.
+func TestUnfinishedEnvelopes(t *testing.T) {
+	l := new(logread.Line)
+	for _, e := range envelopes {
+		text := e.wrap(`{"level":"warn","message":"m"}`)
+		for n := range len(text) {
+			record(l, text[:n])
+			if name := l.Prefix(); len(name) == 1 {
+				t.Errorf("%s: the prefix %q of %q", e.name, name, text[:n])
+			}
+		}
+	}
+}
