@@ -174,7 +174,7 @@ func (p *parts) state() plan.State {
 func (p *parts) AppendPart(dst []byte, v any, depth int) []byte {
 	e := (*Event)(p)
 	line, outer, reserved, place := e.buf, e.depth, e.reservedBits, e.flags&inPlace
-	e.buf, e.depth = dst, int32(maxDepth-depth)
+	e.buf, e.depth = dst, max(int32(maxDepth-depth), 1) // 0 would begin another line: see enter
 	e.reservedBits, e.flags = noneReserved, e.flags&^inPlace|nested
 	e.addAny(v)
 	dst = e.buf

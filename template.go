@@ -87,14 +87,15 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 	if v == nil {
 		v = new(T)
 	}
+	st := (*parts)(e).state()
 	if form.plan.Plain() {
-		buf, err := plan.AppendFieldsAt(form.plan, e.buf, v, (*parts)(e).state())
+		buf, err := plan.AppendFieldsAt(form.plan, e.buf, v, st)
 		e.setFields(buf, err)
 	} else {
 		boxed := new(T)
 		*boxed = *v
 		e.setFields(e.marshal(func(dst []byte) ([]byte, error) {
-			return plan.AppendFieldsAt(form.plan, dst, boxed, (*parts)(e).state())
+			return plan.AppendFieldsAt(form.plan, dst, boxed, st)
 		}))
 	}
 	if form.clash != 0 && e.reservedBits != noneReserved {

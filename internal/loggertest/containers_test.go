@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 type fault struct{ Code int }
@@ -157,4 +159,53 @@ func inLines[T any](t *testing.T, v T, want string) (n int) {
 	log.LogAttrs(context.Background(), nib.LevelInfo, "", slog.Any("v", []any{v}))
 	check("LogAttrs", `{"v":[`+want+`],"message":""}`)
 	return n
+}
+
+// A nestingMarshaler logs while it is written, below a value that is written in
+// its own way.
+type nestingMarshaler struct{ log *nib.Logger }
+
+func (m nestingMarshaler) MarshalNib(e *nib.Event) {
+	m.log.Info().Func(func(e *nib.Event) { e.Str("inner", "x") }).Send()
+	e.Str("k", "v")
+}
+
+// What runs the code of a value is left again, also at the top level of a line
+// and while another line is built.
+func TestFieldsOfStructsAreLeft(t *testing.T) {
+	inner := nib.New(io.Discard)
+	type column struct {
+		A nestingMarshaler
+		B []any
+	}
+	nesting := nestingMarshaler{inner}
+	value := column{nesting, []any{nesting, request{"GET"}, fault{1}}}
+	line := nib.NewTemplate[column](nib.LevelInfo, "m")
+	log := nib.New(io.Discard)
+	for name, write := range map[string]func(){
+		"Any":      func() { log.Info().Any("v", value).Send() },
+		"Val":      func() { nib.Val(log.Info(), "v", value).Send() },
+		"Inline":   func() { nib.Inline(log.Info(), value).Send() },
+		"Template": func() { line.Log(context.Background(), log, &value) },
+		"Inline in a Func": func() {
+			log.Info().Func(func(e *nib.Event) { nib.Inline(e, value) }).Send()
+		},
+		"Inline in a line in a line": func() {
+			log.Info().Func(func(e *nib.Event) {
+				log.Info().Func(func(e *nib.Event) { nib.Inline(e, value) }).Send()
+				nib.Inline(e, value)
+			}).Send()
+		},
+		"Inline while a line is built": func() {
+			log.Info().Func(func(*nib.Event) { nib.Inline(log.Info(), value).Send() }).Send()
+		},
+	} {
+		before := usercode.Open()
+		for range 10 {
+			write()
+		}
+		if after := usercode.Open(); after != before {
+			t.Errorf("%s: got %d entries that are not left, want %d", name, after, before)
+		}
+	}
 }
