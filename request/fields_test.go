@@ -5,6 +5,7 @@ package request_test
 import (
 	"errors"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/nib-log/nib"
@@ -79,5 +80,20 @@ func testCollected(
 	write(r.End(request.Outcome{}), r.AddFields)
 	if lines := rec.Lines(); len(lines) != 2 || lines[0] != lines[1] {
 		t.Errorf("%s:\ngot  %s\nwant %s", name, lines[1], lines[0])
+	}
+}
+
+// The second End returns nil, for which AddFields does nothing.
+func TestAddFieldsWithoutAnEvent(t *testing.T) {
+	var rec nibtest.Recorder
+	var r request.Request
+	r.Start(t.Context(), nil, nib.NewSink(&rec), "r1", "")
+	request.Add(&r, func(e *nib.Event) { e.Str("a", "b") })
+	e := r.End(request.Outcome{})
+	r.AddFields(r.End(request.Outcome{}))
+	r.AddFields(e)
+	e.Msg("request")
+	if lines := rec.Lines(); len(lines) != 1 || !strings.Contains(lines[0], `"a":"b"`) {
+		t.Errorf("got %q, want one line with the field", lines)
 	}
 }

@@ -257,6 +257,9 @@ func endScope(s *sink.Scope, write bool) {
 // sample_weight if there is a Sample. If additions were dropped because of
 // MaxBytes, additions_dropped is their number.
 func (r *Request) AddFields(e *nib.Event) {
+	if e == nil {
+		return
+	}
 	if f := r.fields; f != nil {
 		if f.errorKeys || !contract.AddFields(e, r.base, f.buf) {
 			for name, value := range jsonread.Fields(f.buf) {
