@@ -15,9 +15,9 @@ import (
 // is one, under the keys of the layout: trace_id and span_id. It is for
 // nib.WithContextFields, so that each line with a context has them. An id that
 // the line has already is not added again. A line of a logger that belongs to a
-// request, and of a span below that of the request, has the span_id of both,
-// the active one after the other; nib.DuplicatesLastWins keeps that one only. 0
-// allocs.
+// request, and of a span below the request's, has the span_id of both, the
+// active one after the other; nib.DuplicatesLastWins keeps the active one only.
+// 0 allocs.
 func ContextFields(ctx context.Context, e *nib.Event) {
 	c := trace.SpanContextFromContext(ctx)
 	if !c.IsValid() {

@@ -59,6 +59,10 @@ func keyOf(key, otherwise string) string {
 	return key
 }
 
+// isKey reports whether key is the key of a field that the layout does not
+// leave out.
+func isKey(key, of string) bool { return key == of && of != "" }
+
 // WriteRecord implements nib.Sink. It returns nil.
 func (s *Sink) WriteRecord(r *nib.Record) error {
 	var out log.Record
@@ -76,9 +80,9 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 			out.SetBody(attribute.StringValue(unquote(raw[1 : len(raw)-1])))
 		case len(r.Message) == 0 && key == "message" && raw == `""`:
 			out.SetBody(attribute.StringValue(""))
-		case key != "" && (key == s.timeKey || key == s.levelKey): // fields of the program have others
-		case key == s.traceKey && span.TraceID == trace.TraceID{} && setTrace(&span, raw):
-		case key == s.spanKey && setSpan(&span, raw):
+		case isKey(key, s.timeKey), isKey(key, s.levelKey): // fields of the program have others
+		case isKey(key, s.traceKey) && span.TraceID == trace.TraceID{} && setTrace(&span, raw):
+		case isKey(key, s.spanKey) && setSpan(&span, raw):
 		default:
 			attributes = append(attributes, attribute.KeyValue{Key: attribute.Key(key), Value: valueOf(raw)})
 		}
