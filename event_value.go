@@ -98,7 +98,9 @@ func Inline[T any](e *Event, v T) *Event {
 	} else if p.Locked() {
 		e.setFields(e.buf, lockedError(p))
 	} else {
-		e.setFields(e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsOf(p, dst, v, st) }))
+		e.setFields(e.marshal(func(dst []byte) ([]byte, error) {
+			return plan.AppendFieldsOf(p, dst, v, st)
+		}))
 	}
 	if e.reservedBits != noneReserved {
 		if c := e.log.core.format.clashes(p.Pointee()); c != 0 {

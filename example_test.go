@@ -248,15 +248,16 @@ func ExampleNewTemplate() {
 		Took   time.Duration `json:"took_ms" log:"unit=ms"`
 	}
 	format := nib.Layout{
-		TimeKey: "log_date", TimeFormat: "2006-01-02 15:04:05.000", TimeZone: time.FixedZone("CST", 8*3600),
-		LevelKey: nib.OmitKey, MessageKey: "msg",
+		TimeKey: "log_date", TimeFormat: "2006-01-02 15:04:05.000",
+		TimeZone: time.FixedZone("CST", 8*3600), LevelKey: nib.OmitKey, MessageKey: "msg",
 		Static: func(e *nib.Event) { e.Str("service", "billing") },
 	}
 	jobDone := nib.NewTemplate[job](nib.LevelInfo, "job done")
 
 	log := nib.New(os.Stdout, nib.WithLayout(format), at)
-	jobDone.Log(context.Background(), log, &job{TaskID: "7f31", Rows: 1200, Took: 41 * time.Millisecond})
-	jobDone.Log(context.Background(), log, &job{Rows: 3})
+	ctx := context.Background()
+	jobDone.Log(ctx, log, &job{TaskID: "7f31", Rows: 1200, Took: 41 * time.Millisecond})
+	jobDone.Log(ctx, log, &job{Rows: 3})
 	// Output:
 	// {"log_date":"2026-01-02 23:04:05.000","service":"billing","task_id":"7f31","rows":1200,"took_ms":41,"msg":"job done"}
 	// {"log_date":"2026-01-02 23:04:05.000","service":"billing","task_id":"","rows":3,"took_ms":0,"msg":"job done"}

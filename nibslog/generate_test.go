@@ -248,7 +248,8 @@ var others = []any{
 	record{E: []any{nil, "x"}}, json.RawMessage(nil), json.RawMessage(`{"a": [1, 2.50, "x"]}`), json.Number("12"), slog.LevelWarn + 1,
 	marshaler{`[1, 2]`}, marshaler{""}, marshaler{"panic"}, errorMarshaler{marshaler{`"shown"`}}, textMarshaler{"text\n"},
 	panicValuer{}, endlessValuer{}, sliceValuer(nil), sliceValuer{"a"}, &slog.Source{Function: "f", File: "g", Line: 3}, &slog.Source{Line: 1},
-	struct{}{}, [2]bool{true, false}, new(int), time.Duration(5), []any{slog.LevelInfo}, []slog.Attr{slog.Int("a", 1)},
+	struct{}{}, [2]bool{true, false}, new(int), time.Duration(5),
+	[]any{slog.LevelInfo}, []slog.Attr{slog.Int("a", 1)},
 }
 
 // replaceBy returns one of many ReplaceAttr functions, which always does the

@@ -62,8 +62,10 @@ func (secretFault) Error() string { return "shown" }
 func TestValuesInContainersAreThoseOutside(t *testing.T) {
 	n := inContainers(t, slog.IntValue(7), `7`)
 	n += inContainers(t, slog.Value{}, `null`)
-	n += inContainers(t, slog.GroupValue(slog.Int("a", 1), slog.Any("b", fault{3})), `{"a":1,"b":"fault 3"}`)
-	n += inContainers(t, slog.AnyValue(request{"GET"}), `{"method":"GET","token":"hidden","err":"fault 2"}`)
+	n += inContainers(t, slog.GroupValue(slog.Int("a", 1), slog.Any("b", fault{3})),
+		`{"a":1,"b":"fault 3"}`)
+	const get = `{"method":"GET","token":"hidden","err":"fault 2"}`
+	n += inContainers(t, slog.AnyValue(request{"GET"}), get)
 	n += inContainers(t, slog.AnyValue([]error{fault{1}, nil}), `["fault 1",null]`)
 	n += inContainers(t, slog.Int("a", 7), `{"a":7}`)
 	n += inContainers(t, slog.Group("g", slog.Any("t", ticket("t"))), `{"g":{"t":"hidden"}}`)
@@ -79,7 +81,7 @@ func TestValuesInContainersAreThoseOutside(t *testing.T) {
 	n += inContainers(t, &pointerAccount{"a", "p"}, `{"name":"a","err":"fault 1"}`)
 	n += inContainers(t, nib.Marshaler(account{"a", "p"}), `{"name":"a"}`)
 	n += inContainers(t, ticket("t"), `"hidden"`)
-	n += inContainers(t, request{"GET"}, `{"method":"GET","token":"hidden","err":"fault 2"}`)
+	n += inContainers(t, request{"GET"}, get)
 	n += inContainers(t, nib.NewSecret("s"), `"***"`)
 	n += inContainers(t, secretFault{1}, `"***"`)
 	n += inContainers(t, error(secretFault{1}), `"***"`)

@@ -82,7 +82,9 @@ var lattices = []struct {
 	})},
 	{"slices", lattice(func(next []any) any { return append([]any{"leaf"}, next...) })},
 	{"maps", lattice(func(next []map[string]any) map[string]any { return keyedLattice(next, 0) })},
-	{"large maps", lattice(func(next []map[string]any) map[string]any { return keyedLattice(next, 40) })},
+	{"large maps", lattice(func(next []map[string]any) map[string]any {
+		return keyedLattice(next, 40)
+	})},
 	{"maps of other types", lattice(func(next []any) any {
 		m := map[int]any{}
 		for i, v := range next {
@@ -150,7 +152,7 @@ func TestValuesInWhichMuchIsSharedEnd(t *testing.T) {
 // Without a limit of their own, lines and codecs have one of 64 MiB.
 func TestValuesEndWithoutMaxLine(t *testing.T) {
 	if testing.Short() {
-		t.Skip("lines of 64 MiB")
+		t.Skip("left out of short mode: it makes lines of 64 MiB")
 	}
 	var buf bytes.Buffer
 	log := nib.New(&buf)

@@ -333,7 +333,8 @@ func (x *trial) loggers(c *culprit, count func() bool) {
 // wantAllFunctions compares the table with the source of the package.
 func wantAllFunctions(t *testing.T, table map[string][]func(*nib.Logger)) {
 	t.Helper()
-	pkgs, err := parser.ParseDir(token.NewFileSet(), "../..", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, parser.SkipObjectResolution)
+	isSource := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
+	pkgs, err := parser.ParseDir(token.NewFileSet(), "../..", isSource, parser.SkipObjectResolution)
 	if err != nil && len(pkgs) == 0 {
 		t.Fatal(err)
 	}

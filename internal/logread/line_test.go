@@ -69,7 +69,10 @@ func TestLinesOfOtherLoggers(t *testing.T) {
 		{`ts=2026-11-21T12:00:00.000Z lvl=debug msg=x`, logread.FormatLogfmt, noon, nib.LevelDebug, "x"},
 		{`web-1  | {"time":"2026-11-21T12:00:00Z","level":"info","message":"m"}`, logread.FormatJSON, noon, nib.LevelInfo, "m"},
 		{`  {"level":"info","message":"m"}`, logread.FormatJSON, time.Time{}, nib.LevelInfo, "m"},
-		{`2026-11-21 12:00:00 ERROR it failed: {"user":1}`, logread.FormatText, noon, nib.LevelError, `it failed: {"user":1}`},
+		{
+			`2026-11-21 12:00:00 ERROR it failed: {"user":1}`,
+			logread.FormatText, noon, nib.LevelError, `it failed: {"user":1}`,
+		},
 		{`[2026-11-21T12:00:00Z] [WARN] disk`, logread.FormatText, noon, nib.LevelWarn, "disk"},
 		{`goroutine 1 [running]:`, logread.FormatText, time.Time{}, none, `goroutine 1 [running]:`},
 		{`x=1`, logread.FormatText, time.Time{}, none, `x=1`},

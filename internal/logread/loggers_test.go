@@ -378,7 +378,9 @@ var envelopes = []envelope{
 	{"compose", func(line string) string { return "web-1  | " + line }},
 	{"RFC 3164", func(line string) string { return "Nov 26 12:00:00 h app[1]: " + line }},
 	{"RFC 3164, priority", func(line string) string { return "<14>Nov 26 12:00:00 h app: " + line }},
-	{"rsyslog", func(line string) string { return "1999-11-26T12:00:00.000003+00:00 h app[1]: " + line }},
+	{"rsyslog", func(line string) string {
+		return "1999-11-26T12:00:00.000003+00:00 h app[1]: " + line
+	}},
 	{"RFC 5424", func(line string) string {
 		return `<165>1 1999-11-26T12:00:00.003Z h app 1 - [a@1 k="v]"][b x="\""] ` + line
 	}},

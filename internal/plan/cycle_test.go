@@ -68,11 +68,13 @@ func TestTypesThatContainEachOther(t *testing.T) {
 				t.Fatal(err)
 			}
 			set := &Set{duration: codeInt64}
-			if got, err := set.makePlan(typ, true).Append(nil, v.Addr().UnsafePointer(), at(1000)); err != nil || string(got) != string(want) {
+			got, err := set.makePlan(typ, true).Append(nil, v.Addr().UnsafePointer(), at(1000))
+			if err != nil || string(got) != string(want) {
 				t.Fatalf("%v at an address: got error %v and\n%s, want\n%s", typ, err, got, want)
 			}
 			set = &Set{duration: codeInt64}
-			if got, err := set.AppendAny(nil, v.Interface(), at(1000)); err != nil || string(got) != string(want) {
+			got, err = set.AppendAny(nil, v.Interface(), at(1000))
+			if err != nil || string(got) != string(want) {
 				t.Fatalf("%v in an interface: got error %v and\n%s, want\n%s", typ, err, got, want)
 			}
 		}

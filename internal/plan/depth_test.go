@@ -199,10 +199,13 @@ func TestFieldsOfAnOpenObject(t *testing.T) {
 		}
 	}
 	n := 1
-	if _, err := Of(reflect.TypeFor[int]()).AppendFields(nil, reflect.ValueOf(&n).UnsafePointer(), top); err == nil {
+	_, err := Of(reflect.TypeFor[int]()).AppendFields(nil, reflect.ValueOf(&n).UnsafePointer(), top)
+	if err == nil {
 		t.Error("got no error for the fields of an int")
 	}
-	if got, err := Of(reflect.TypeFor[struct{}]()).AppendFields([]byte("x"), reflect.ValueOf(&struct{}{}).UnsafePointer(), at(0)); err != nil || string(got) != "x" {
+	none := reflect.ValueOf(&struct{}{}).UnsafePointer()
+	got, err := Of(reflect.TypeFor[struct{}]()).AppendFields([]byte("x"), none, at(0))
+	if err != nil || string(got) != "x" {
 		t.Errorf("got %s and %v, want nothing for a struct without fields", got, err)
 	}
 }

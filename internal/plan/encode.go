@@ -53,7 +53,9 @@ func (p *Plan) members(dst []byte, v pointer, st State) ([]byte, *Error) {
 			return dst, nil
 		case codeStrings:
 			var err *Error
-			if dst, err = appendStrings(jsonenc.AppendText(dst, &o.text), load[[]string](at), st.within(int(o.nest))); err != nil {
+			dst, err = appendStrings(
+				jsonenc.AppendText(dst, &o.text), load[[]string](at), st.within(int(o.nest)))
+			if err != nil {
 				return dst, err.in(p.stepOf(o))
 			}
 		case codeTime:

@@ -65,7 +65,9 @@ func (s *Set) appendMapAny(dst []byte, m map[string]any, st State) ([]byte, *Err
 }
 
 // appendStrMap appends m with sorted keys.
-func appendStrMap[V any](s *Set, dst []byte, m map[string]V, st State, put putter[V], spares *sync.Pool) ([]byte, *Error) {
+func appendStrMap[V any](
+	s *Set, dst []byte, m map[string]V, st State, put putter[V], spares *sync.Pool,
+) ([]byte, *Error) {
 	switch {
 	case m == nil:
 		return append(dst, "null"...), nil
@@ -96,7 +98,9 @@ func gatherFew[V any](list *[few]entry[V], places *[few]place, m map[string]V) i
 }
 
 // appendFew sorts on the stack.
-func appendFew[V any](s *Set, dst []byte, m map[string]V, st State, put putter[V]) ([]byte, *Error) {
+func appendFew[V any](
+	s *Set, dst []byte, m map[string]V, st State, put putter[V],
+) ([]byte, *Error) {
 	var list [few]entry[V]
 	var places [few]place
 	n := gatherFew(&list, &places, m)
@@ -139,7 +143,9 @@ func (s *Set) appendFewAny(dst []byte, m map[string]any, st State) ([]byte, *Err
 
 // appendMany sorts in memory of a pool. If a user method does not return, the
 // memory is left to the garbage collector.
-func appendMany[V any](s *Set, dst []byte, m map[string]V, st State, put putter[V], spares *sync.Pool) ([]byte, *Error) {
+func appendMany[V any](
+	s *Set, dst []byte, m map[string]V, st State, put putter[V], spares *sync.Pool,
+) ([]byte, *Error) {
 	e, _ := spares.Get().(*entries[V])
 	if e == nil {
 		e = new(entries[V])

@@ -45,7 +45,8 @@ func TestRows(t *testing.T) {
 		{"a field that is longer than a row", Config{Width: 50}, `{"level":"info","message":"m","a":"` + long + `","b":1,"c":"cccccccccccccccccccc"}`,
 			[]string{head + "m  a=" + long + " b=1", indent + "c=cccccccccccccccccccc"}},
 		{"two fields that are longer than a row", Config{Width: 50},
-			`{"level":"info","message":"m","a":"` + long + `","b":"` + long + `","c":1,"d":"` + long + `"}`,
+			`{"level":"info","message":"m","a":"` + long + `","b":"` + long +
+				`","c":1,"d":"` + long + `"}`,
 			[]string{head + "m  a=" + long, indent + "b=" + long + " c=1", indent + "d=" + long}},
 		{"a message that is longer than a row", Config{Width: 50}, `{"level":"info","message":"` + long + `","a":1,"c":"cccccccccccccccccccc"}`,
 			[]string{head + long + "  a=1", indent + "c=cccccccccccccccccccc"}},

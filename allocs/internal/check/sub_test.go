@@ -13,7 +13,14 @@ import (
 // stack of the goroutine that allocates.
 func TestBenchmarksHaveTheAllocationsOfTheirSubBenchmarks(t *testing.T) {
 	d := examine(t, check.Options{Bench: regexp.MustCompile(".")}, map[string]string{
-		"m.go": "package m\n\nvar Sink any\n\nfunc New(n int) { Sink = make([]byte, n) }\n\nfunc Free(n int) int { return n + 1 }\n",
+		"m.go": `package m
+
+var Sink any
+
+func New(n int) { Sink = make([]byte, n) }
+
+func Free(n int) int { return n + 1 }
+`,
 		"m_test.go": `package m
 
 import (

@@ -36,7 +36,10 @@ func TestDecide(t *testing.T) {
 		{"seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm}, Cold, false},
 		{"sure, seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Surely, Runs: warm}, Cold, true},
 		{"append seen while warming up", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: warm}, Grows, false},
-		{"append seen now and then", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: slow}, Always, false},
+		{
+			"append seen now and then", heapcalls.Grow,
+			Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: slow}, Always, false,
+		},
 		{"append seen each time", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: hot}, Always, false},
 		{"a string that outlives the function", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, Always, false},
 		{"a concatenation that outlives the function", heapcalls.Concat, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, Always, false},

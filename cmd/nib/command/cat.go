@@ -83,7 +83,8 @@ interrupted.`,
 		"show at most this `number` of selected lines")
 	cmd.Flags().IntVarP(&s.context, "context", "C", 0, "show this `number` of lines around each, too")
 	cmd.Flags().BoolVar(&s.noIndex, "no-index", false,
-		"read all of a file for --since and --until; else files of 16 MiB and more get an index in the cache directory")
+		"read all of a file for --since and --until; else files of 16 MiB and more "+
+			"get an index in the cache directory")
 	return cmd
 }
 

@@ -24,7 +24,10 @@ func TestLittleIsShown(t *testing.T) {
 		{"cat -n 5", []string{first, second, third, fourth, fifth}, ""},
 		{"cat -n 1 -q exists\x00n -C 1", []string{third, fourth, fifth}, ""},
 		{"cat -s -n 1 -l error", []string{third}, ""},
-		{fmt.Sprintf("cat --max-bytes %d", len(first)+len(second)+2), []string{first, second}, left(3, 5)},
+		{
+			fmt.Sprintf("cat --max-bytes %d", len(first)+len(second)+2),
+			[]string{first, second}, left(3, 5),
+		},
 		{fmt.Sprintf("cat --max-bytes %d", len(first)+len(second)+1), []string{first}, left(4, 5)},
 		{"cat --max-bytes 1", nil, left(5, 5)},
 		{"tail -n 2 --no-follow", []string{fourth, fifth}, ""},
@@ -45,7 +48,9 @@ func TestLittleIsShown(t *testing.T) {
 			t.Errorf("%s: got %d\n%s%swant\n%s%s", c.args, code, stdout, stderr, want, c.stderr)
 		}
 	}
-	for _, args := range []string{"cat --max-bytes -1", "tail --max-bytes 9", "tail --no-follow -n -1"} {
+	for _, args := range []string{
+		"cat --max-bytes -1", "tail --max-bytes 9", "tail --no-follow -n -1",
+	} {
 		if code, _, stderr := run(append(strings.Fields(args), log)...); code != 2 {
 			t.Errorf("%s: got %d and %s, want 2", args, code, stderr)
 		}

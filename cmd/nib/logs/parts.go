@@ -64,7 +64,8 @@ func (j *joiner) Read(p []byte) (int, error) {
 		}
 		n, err := j.r.Read(j.buf)
 		j.rest = append(j.rest, j.buf[:n]...)
-		if !j.begun && (len(j.rest) >= len(`{"resourceLogs"`) || bytes.HasSuffix(j.rest, []byte{'\n'})) {
+		enough := len(j.rest) >= len(`{"resourceLogs"`) || bytes.HasSuffix(j.rest, []byte{'\n'})
+		if !j.begun && enough {
 			j.begun = true
 			if !mayHaveParts(j.rest) {
 				j.plain, j.out, j.err = true, j.rest, err

@@ -24,7 +24,8 @@ func TestAFileThatIsThereTwiceIsReadOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{
-		"app.log": line, "app.log.1": line, "app.log.1.gz": packed.String(), "app.log.2.gz": packed.String(),
+		"app.log": line, "app.log.1": line,
+		"app.log.1.gz": packed.String(), "app.log.2.gz": packed.String(),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)

@@ -192,7 +192,9 @@ func (c *collector) in(m map[string]*group, most int) *group {
 			g = m[others]
 		}
 		if g == nil {
-			g = &group{first: math.MaxInt64, last: math.MinInt64, sketches: make([]Sketch, len(c.of))}
+			g = &group{
+				first: math.MaxInt64, last: math.MinInt64, sketches: make([]Sketch, len(c.of)),
+			}
 			m[string(c.key)] = g
 		}
 	}

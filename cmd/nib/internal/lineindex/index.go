@@ -15,7 +15,8 @@
 //	  int64   from    the earliest time of a line or before it, Unix nanoseconds
 //	  int64   to      the latest or after it
 //	  uint32  sample  CRC-32C of the first and the last 256 bytes of the block
-//	  uint32  check   CRC-32C of the entry up to here, with the check of the entry before, or the CRC-32C of "nibidx3\n"
+//	  uint32  check   CRC-32C of the entry up to here, continued from the check
+//	                  of the entry before, at first from the CRC-32C of "nibidx3\n"
 //
 // The lengths add up to the part of the log that is covered, which ends with a
 // line break. In a block without times, from is greater than to. A block that
