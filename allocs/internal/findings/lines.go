@@ -4,7 +4,6 @@ package findings
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
@@ -57,16 +56,18 @@ func (d *Document) lines(
 }
 
 // Elsewhere returns the allocations and bytes of the leaf that are on no line
-// of the module: other goroutines have none, and stacks may be cut off.
+// of the module: other goroutines have none, and stacks may be cut off. There
+// are none if the lines have more than the whole: of what differs from window
+// to window, the least is taken for the whole and for each stack.
 func (l *Leaf) Elsewhere() (perOp, bytes float64) {
 	perOp, bytes = l.PerOp, l.Bytes
 	for _, x := range l.Lines {
 		perOp, bytes = perOp-x.PerOp, bytes-x.Bytes
 	}
-	if math.Abs(perOp) < inexact {
+	if perOp < inexact {
 		return 0, 0
 	}
-	return perOp, bytes
+	return perOp, max(bytes, 0)
 }
 
 // Heaviest returns the leaves that were measured on a toolchain, the highest

@@ -4,7 +4,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/nib-log/nib/allocs/internal/findings"
 )
@@ -72,12 +71,5 @@ func (t *tree) leaf(l *findings.Leaf) {
 
 // amount formats a count and its bytes.
 func amount(perOp, bytes float64) string {
-	return fmt.Sprintf("×%s %.0f B", signed(perOp), math.Abs(bytes))
-}
-
-func signed(n float64) string {
-	if n < 0 {
-		return "−" + trim(-n)
-	}
-	return trim(n)
+	return fmt.Sprintf("×%s %.0f B", trim(perOp), bytes)
 }
