@@ -265,15 +265,7 @@ func (f *follower) rotated() (list []rotation) {
 		}
 		list = append(list, r)
 	}
-	slices.SortStableFunc(list, func(a, b rotation) int {
-		switch {
-		case a.before(b):
-			return -1
-		case b.before(a):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, rotation.compare)
 	return list
 }
 

@@ -3,6 +3,7 @@
 package logs
 
 import (
+	"cmp"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -50,15 +51,15 @@ func rotationOf(path string) rotation {
 	return rotation{path: path, set: dir + base}
 }
 
-// before reports whether r has older lines than q.
-func (r rotation) before(q rotation) bool {
-	if (r.stamp == "") != (q.stamp == "") {
-		return r.stamp != ""
+// compare orders files by their lines, the oldest first.
+func (r rotation) compare(q rotation) int {
+	switch {
+	case (r.stamp == "") == (q.stamp == ""):
+		return cmp.Or(cmp.Compare(r.stamp, q.stamp), cmp.Compare(q.age, r.age))
+	case r.stamp == "":
+		return 1
 	}
-	if r.stamp != q.stamp {
-		return r.stamp < q.stamp
-	}
-	return r.age > q.age
+	return -1
 }
 
 // rotatedSets groups files by the log that they belong to, and sorts each group
@@ -85,15 +86,7 @@ func rotatedSets(paths []string) (sets [][]string) {
 		members[r.set] = append(members[r.set], r)
 	}
 	for _, name := range names {
-		slices.SortStableFunc(members[name], func(a, b rotation) int {
-			switch {
-			case a.before(b):
-				return -1
-			case b.before(a):
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(members[name], rotation.compare)
 		var set []string
 		for _, r := range members[name] {
 			set = append(set, r.path)
