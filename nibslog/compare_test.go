@@ -197,7 +197,7 @@ func (c *trial) compare() error {
 }
 
 func TestLinesAreThoseOfSlog(t *testing.T) {
-	n := 200_000
+	n := 50_000
 	if testing.Short() || raceEnabled {
 		n = 5_000
 	}

@@ -228,7 +228,7 @@ func TestUserCodeOfEveryKindInEveryPlace(t *testing.T) {
 	case os.Getenv("NIB_E2E") == "full":
 		step = 1
 	case testing.Short():
-		step = 50
+		step = 100
 	}
 	cases, r := 0, rand.New(rand.NewPCG(seed.Of(t), 10))
 	count := func() bool { cases++; return r.IntN(step) == 0 }

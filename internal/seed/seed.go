@@ -7,6 +7,7 @@ package seed
 import (
 	"crypto/rand"
 	"encoding/binary"
+	mathrand "math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
@@ -28,6 +29,28 @@ func Of(tb testing.TB) uint64 {
 // All reports whether tests should run all cases of an enumeration: whether
 // NIB_SEED is "random". Otherwise a sample is enough.
 func All() bool { return os.Getenv("NIB_SEED") == "random" }
+
+// Sample returns a function that reports whether to run the next case of an
+// enumeration: one of each n cases in a row, or in short mode one of each short
+// cases, selected by the seed; all cases if [All] is true.
+func Sample(tb testing.TB, n, short int) func() bool {
+	tb.Helper()
+	if testing.Short() {
+		n = short
+	}
+	if All() {
+		n = 1
+	}
+	random := mathrand.New(mathrand.NewPCG(Of(tb), uint64(n)))
+	i, selected := 0, random.IntN(n)
+	return func() bool {
+		run := i == selected
+		if i++; i == n {
+			i, selected = 0, random.IntN(n)
+		}
+		return run
+	}
+}
 
 func parse(text string) (uint64, error) {
 	switch text {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,9 +150,9 @@ func TestRestoredSpoolLosesNoLine(t *testing.T) {
 			}
 		}
 	}
-	rng := rand.New(rand.NewPCG(seed.Of(t), 1))
+	selected := seed.Sample(t, 3, 20)
 	for _, r := range all {
-		if testing.Short() && rng.IntN(10) > 0 || r.copy == nil && r.over {
+		if r.copy == nil && r.over || !selected() {
 			continue
 		}
 		t.Run(r.String(), func(t *testing.T) { r.run(t) })

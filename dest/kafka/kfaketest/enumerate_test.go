@@ -137,16 +137,14 @@ func (r *refusal) run(t *testing.T, c *kfake.Cluster, work func(d *Destination))
 // are reported, and delivery continues.
 func TestEachRequestFails(t *testing.T) {
 	all := refusals()
-	step := 1
-	if testing.Short() {
-		step = 97
-	}
-	first := int(seed.Of(t) % uint64(step))
+	selected := seed.Sample(t, 3, 97)
 	cases := make(chan refusal)
 	go func() {
 		defer close(cases)
-		for i := first; i < len(all); i += step {
-			cases <- all[i]
+		for _, r := range all {
+			if selected() {
+				cases <- r
+			}
 		}
 	}()
 	var ran atomic.Int64

@@ -162,9 +162,12 @@ func tens(r *nib.Record) []byte {
 // between two processes: then the records that were waiting in the backup may
 // be there more often, and no other.
 func TestPartitioningChanges(t *testing.T) {
-	seeds := uint64(100)
-	if testing.Short() {
-		seeds = 6
+	seeds := uint64(30)
+	switch {
+	case seed.All():
+		seeds = 300
+	case testing.Short():
+		seeds = 3
 	}
 	modes := []Config{{}, {Partitioning: PartitioningRoundRobin}, {Partitioning: PartitioningKeyed, Key: tens}}
 	from := seed.Of(t)

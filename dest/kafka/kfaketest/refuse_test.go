@@ -13,6 +13,7 @@ import (
 	"time"
 
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -53,13 +54,14 @@ func refuseAll(c *kfake.Cluster, name string, code int16, named bool) (heal func
 // While everything is refused, the reason can be fixed: it is reported, nothing
 // is rejected, and when it is fixed everything arrives.
 func TestAllRefusedIsHeld(t *testing.T) {
+	selected := seed.Sample(t, 3, 6)
 	for _, code := range []*kerr.Error{kerr.InvalidTimestamp, kerr.InvalidRecord, kerr.MessageTooLarge, kerr.RecordListTooLarge} {
 		for _, named := range []bool{true, false} {
 			for _, n := range []uint64{1, 2, 15, 100, 3000} {
-				if testing.Short() && (n == 2 || n > 15) {
-					continue
-				}
 				for _, conf := range []Config{{}, {Partitioning: PartitioningRoundRobin}, {TransactionalID: "tx"}} {
+					if testing.Short() && n > 15 || !selected() {
+						continue
+					}
 					t.Run(fmt.Sprint(code.Message, named, n, conf.Partitioning, conf.TransactionalID), func(t *testing.T) {
 						c := start(t, 3)
 						heal := refuseAll(c, logs, code.Code, named)

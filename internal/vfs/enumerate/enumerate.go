@@ -260,7 +260,7 @@ func single() bool {
 
 // choose returns the cases that are run.
 func choose(t testing.TB, cases []Case) (chosen []Case) {
-	n := 400
+	n := 150
 	switch mode := os.Getenv("NIB_E2E"); {
 	case mode == "full" || single():
 		return cases
@@ -269,7 +269,7 @@ func choose(t testing.TB, cases []Case) (chosen []Case) {
 	case testing.Short() && invariants.Enabled: // the cases that follow need no checks of memory
 		n = 25
 	case testing.Short():
-		n = 100
+		n = 50
 	}
 	chosen = slices.Clone(cases)
 	random := rand.New(rand.NewPCG(seed.Of(t), 0))
