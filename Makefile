@@ -2,10 +2,9 @@
 MODULES  := $(patsubst %/,%,$(dir $(foreach m,$(wildcard go.mod */go.mod */*/go.mod */*/*/go.mod),$(if $(findstring /testdata/,$m),,$m))))
 # Modules that need servers, disks, a browser or many other modules.
 E2E      := $(filter e2e e2e/% %/e2e examples/shop,$(MODULES))
-# Modules whose tests need only Go, those with the longest tests first. docgen
-# makes documents, by hours of measuring.
+# Modules whose tests need only Go, those with the longest tests first.
 LONGEST  := . allocs dest/kafka/kfaketest cmd/nib bench
-TESTED   := $(filter $(MODULES),$(LONGEST)) $(filter-out $(LONGEST) $(E2E) allocs/docgen,$(MODULES))
+TESTED   := $(filter $(MODULES),$(LONGEST)) $(filter-out $(LONGEST) $(E2E),$(MODULES))
 # Modules with code that services run, where memory is shared.
 RACED    := $(filter . bridge/% dest/% cmd/nib,$(TESTED))
 # Modules that require hundreds of others: to compile these is most of the work.
@@ -166,7 +165,7 @@ e2e-sinks:
 e2e-files:
 	@.ci/step '$@' 'cd bench && $(E2E_TEST) -run Rotat ./files/'
 e2e-allocs:
-	@.ci/step '$@' 'cd allocs && $(E2E_TEST) -timeout 90m ./... && cd docgen && $(E2E_TEST) -timeout 90m ./...'
+	@.ci/step '$@' 'cd allocs && $(E2E_TEST) -timeout 90m ./...'
 $(E2E:%=e2e/%): e2e/%:
 	@.ci/step '$@' 'cd $* && NIB_E2E_TABLE=$(E2E_TABLE) $(E2E_TEST) -p 1 ./...'
 

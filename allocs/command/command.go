@@ -75,7 +75,7 @@ type flags struct {
 	baseline               string
 	json, verbose, strict  bool
 	accept, ratchet, plain bool
-	noCache, fixes         bool
+	noCache                bool
 	sarif, html, svg       string
 }
 
@@ -119,7 +119,6 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s.BoolVar(&f.accept, "accept", false, "write the baseline: accept everything as it is")
 	s.BoolVar(&f.ratchet, "ratchet", false, "take into the baseline what got better, and only that")
 	s.BoolVar(&f.strict, "strict", false, "what is not known counts as an allocation")
-	s.BoolVar(&f.fixes, "fix", false, "rewrite what has a better form, and keep that with which a benchmark counts less")
 	s.StringVar(&f.sarif, "sarif", "", "also write a SARIF file")
 	s.StringVar(&f.html, "html", "", "also write a page to look at")
 	s.StringVar(&f.svg, "svg", "", "also write a table of roots and Go releases as a picture")
@@ -182,12 +181,6 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	d := findings.New(r)
-	if f.fixes {
-		if r, err = f.fix(cmd.Context(), cmd.ErrOrStderr(), r, d); err != nil {
-			return err
-		}
-		d = findings.New(r)
-	}
 	outcome, err := f.gate(d)
 	if err != nil {
 		return err

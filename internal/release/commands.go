@@ -20,7 +20,7 @@ var elsewhere = []struct {
 }{
 	{`^make `, ".ci/run runs the verbs"},
 	{`^git clone `, "the repository is at hand"},
-	{`^cd (e2e|bridge|allocs|docgen|bench|allocs/docgen)\b`, "in a checkout, where .ci/run does it"},
+	{`^cd (e2e|bridge|allocs|bench)\b`, "in a checkout, where .ci/run does it"},
 	{`^(apt-get|rsyslogd|systemctl|docker|kubectl|kafka-|ssh|sudo) ?`, "needs a system or a server"},
 	{`kafka://|syslog|relp:|otlp\+|elastic\+`, "needs a server"},
 	{`^nib (tail|view) `, "runs until it is stopped"},

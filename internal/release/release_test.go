@@ -282,7 +282,7 @@ func TestSettings(t *testing.T) {
 
 func TestUnmarkedCommands(t *testing.T) {
 	for text, want := range map[string]bool{
-		"go install example.com/x@latest\n": true, "$ ls\n": true, "allocs --fix\n": true,
+		"go install example.com/x@latest\n": true, "$ ls\n": true, "allocs -v\n": true,
 		"goroutine 1 [running]:\n": false, "nib/setup: x\n": false, "[Service]\n": false,
 	} {
 		if got := isCommand.MatchString(text); got != want {

@@ -30,7 +30,7 @@ var installed = []string{"cmd/nib", "allocs/cmd/allocs", "allocs/cmd/allocsvet"}
 
 // unpublished lists names of directories; a module in or below one of them is
 // for the development of nib.
-var unpublished = []string{"bench", "demo", "docgen", "e2e", "examples", "internal", "kfaketest", "otlptest"}
+var unpublished = []string{"bench", "demo", "e2e", "examples", "internal", "kfaketest", "otlptest"}
 
 // A repository is a checkout.
 type repository struct {

@@ -23,8 +23,6 @@ func init() { register.Plugin(Name, New) }
 type Settings struct {
 	Enable  []string `json:"enable"`  // run only these checks
 	Disable []string `json:"disable"` // do not run these checks
-	// AllLevels lets slogboxed report Info, Warn and Error too.
-	AllLevels bool `json:"all-levels"`
 }
 
 // New makes the plugin. It is called by golangci-lint.
@@ -39,11 +37,6 @@ func New(settings any) (register.LinterPlugin, error) {
 	for _, a := range analysis.Analyzers {
 		if (!some || enable[a.Name]) && !disable[a.Name] {
 			p.analyzers = append(p.analyzers, a)
-		}
-		if a.Name == "slogboxed" && s.AllLevels {
-			if err := a.Flags.Set("all", "true"); err != nil {
-				return nil, err
-			}
 		}
 		delete(enable, a.Name)
 		delete(disable, a.Name)

@@ -151,7 +151,6 @@ type session struct {
 	files   *source.Files
 	edges   *edges.Table // the callees of dynamic calls; nil until one is met
 	noEdges error        // why there is no table
-	typed   *load.Source // syntax and types, for releases whose executables are not read
 }
 
 // toolchain gathers the evidence of one toolchain and decides.
@@ -159,9 +158,6 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	work := filepath.Join(s.work, strings.Join([]string{tc.Version, tc.GOOS, tc.GOARCH}, "-"))
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return nil, err
-	}
-	if !tc.Executables() {
-		return s.old(ctx, tc, work, part)
 	}
 	part.Start(progress.Compile, "")
 	own, near, err := s.list(ctx, tc)

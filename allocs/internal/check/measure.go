@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/load"
@@ -77,6 +78,9 @@ func (s *session) unmatched(names []string) (trouble []string) {
 func (s *session) tested(pkgs []*load.Package) []*load.Package {
 	return slices.DeleteFunc(slices.Clone(pkgs), func(p *load.Package) bool { return !s.inTests[p.Dir] })
 }
+
+// runBudget is the target time of one benchmark.
+const runBudget = 300 * time.Millisecond
 
 // measuring is the work of measure on one toolchain.
 type measuring struct {
@@ -194,15 +198,4 @@ func ordered(all []runs.Result, modulePath string) {
 			r.Title = strings.TrimPrefix(strings.TrimPrefix(r.Package, modulePath), "/") + "." + r.Name
 		}
 	}
-}
-
-// withTests counts the packages that have test files.
-func withTests(pkgs []*load.Package) int {
-	n := 0
-	for _, p := range pkgs {
-		if len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 {
-			n++
-		}
-	}
-	return n
 }

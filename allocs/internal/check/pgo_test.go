@@ -161,7 +161,6 @@ func TestProfileThatCannotBeUsed(t *testing.T) {
 	for name, o := range map[string]check.Options{
 		"an absent file": {PGO: filepath.Join(dir, "none.pprof")},
 		"a directory":    {PGO: dir},
-		"an old release": {PGO: "off", Releases: []string{"1.20"}},
 	} {
 		o.Dir, o.Patterns = dir, []string{"./..."}
 		if _, err := check.Run(context.Background(), o); !errors.Is(err, toolchain.ErrProfile) {

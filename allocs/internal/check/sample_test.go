@@ -37,12 +37,12 @@ func releases(t *testing.T) []string {
 	return []string{""}
 }
 
-// measureTruth runs the sample's own test, which is independent of this module.
-func measureTruth(t *testing.T, release string) map[string]map[string]float64 {
+// measureTruth runs a sample's own test, which is independent of this module.
+func measureTruth(t *testing.T, dir, release string) map[string]map[string]float64 {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "truth.json")
 	cmd := exec.Command("go", "test", "-count=1", "-run=^TestTruth$", ".")
-	cmd.Dir = sampleDir(t)
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "SAMPLE_TRUTH="+out, "GODEBUG=memprofilerate=1", "GOGC=off", "GOFLAGS=")
 	if release != "" {
 		cmd.Env = append(cmd.Env, "GOTOOLCHAIN="+release)
@@ -135,7 +135,7 @@ func TestSampleAgainstTruth(t *testing.T) {
 				}
 				version := r.Toolchains[0].Toolchain.Version
 				if truth == nil {
-					truth = measureTruth(t, version)
+					truth = measureTruth(t, sampleDir(t), version)
 				}
 				s := judge(findings.New(r), truth)
 				t.Logf("%s: %d lines allocate, %d found, %d of them as always; missed %q; false always %q",

@@ -4,6 +4,7 @@ package check_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/nib-log/nib/allocs/internal/check"
@@ -55,6 +56,11 @@ func BenchmarkFree(b *testing.B) {
 		t.Errorf("got %d roots, want %d", len(d.Roots), len(want))
 	}
 	for _, r := range d.Roots {
+		for _, site := range r.Sites {
+			if !strings.HasPrefix(site.Chain[0].Func, r.Func) {
+				t.Errorf("%s: the calls begin with %s", r.Func, site.Chain[0].Func)
+			}
+		}
 		name := r.Func[len("example.com/m."):]
 		if string(r.Status) != want[name] {
 			t.Errorf("%s: got %s, want %s", name, r.Status, want[name])

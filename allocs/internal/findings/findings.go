@@ -277,10 +277,14 @@ func (d *Document) answer(s *verdict.Site) Answer {
 	return a
 }
 
-// chain reverses a stack, which has the allocation first.
+// chain reverses a stack, which has the allocation first. The function that
+// measures, which is added to the tests of a package, is no part of it.
 func (d *Document) chain(stack []binary.Frame) []Frame {
 	var out []Frame
 	for _, f := range slices.Backward(stack) {
+		if strings.Contains(f.Func, ".allocsStart.") {
+			continue
+		}
 		out = append(out, Frame{Func: f.Func, File: d.relative(f.File), Line: f.Line, Inlined: f.Inlined})
 	}
 	return out

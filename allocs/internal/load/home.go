@@ -42,9 +42,6 @@ func Find(ctx context.Context, tc *toolchain.Toolchain, dir string) (*Home, erro
 		_, err := tc.Go(ctx, dir, "list", ".") // the error states what to do
 		return nil, fmt.Errorf("%s: %w: %s", dir, ErrNoModule, toolchain.Said(err))
 	}
-	if !tc.Executables() {
-		return nil, fmt.Errorf("%s: %s is asked about one module at a time; name its directory with -C", work, tc.Version)
-	}
 	if out, err = tc.Go(ctx, dir, "list", "-m", "-f", "{{.Path}}\t{{.Dir}}"); err != nil {
 		return nil, err
 	}

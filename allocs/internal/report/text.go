@@ -286,7 +286,7 @@ func (t *tree) end() {
 	}
 	t.printf("%s measured, %.1f s\n", count(runs, "run"), seconds)
 	if s := t.d.Summary.Roots; s.Above+s.Always > 0 && !t.All {
-		t.text("next: ", faint, "--fix rewrites what has a known better form, --html FILE makes a page to look around in, -v shows the rest")
+		t.text("next: ", faint, "--html FILE makes a page to look around in, -v shows the rest")
 	}
 }
 

@@ -20,16 +20,6 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// Build makes the test binary of a package, below work. It returns nil if
-// neither a benchmark, a test nor kept code of the package is requested.
-func Build(ctx context.Context, tc *toolchain.Toolchain, p *load.Package, o Options, moduleDir, work string) (*Binary, error) {
-	all, err := BuildAll(ctx, tc, []*load.Package{p}, o, moduleDir, work, "")
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	return all[0], nil
-}
-
 // BuildAll makes the test binaries of packages, below work, in as few builds as
 // possible. Packages without requested benchmarks, tests or kept code have
 // none. Executables in the store are not linked again.
@@ -56,18 +46,6 @@ func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package
 	}
 	if len(all) == 0 {
 		return nil, nil
-	}
-	if !tc.TestsTogether() {
-		for _, b := range all {
-			b.Path = filepath.Join(work, "measure-"+strings.ReplaceAll(b.Package.ImportPath, "/", "-")+".test")
-			if b.overlay, err = overlay(b.Path, b.added); err != nil {
-				return nil, err
-			}
-			if err := b.compile(ctx, "-o", b.Path); err != nil {
-				return nil, err
-			}
-		}
-		return all, nil
 	}
 	common, err := overlay(filepath.Join(work, "measure"), added)
 	if err != nil {

@@ -62,13 +62,6 @@ func (b *Binary) through(ctx context.Context, o Options, name, cache string, lef
 	results := b.unit(ctx, o, name, have, left)
 	used := max(of.cpu-left.cpu, k.Used)
 	left.cpu = of.cpu - used
-	for _, r := range results {
-		for _, s := range r.Sites {
-			for i := range s.Stack {
-				s.Stack[i].File = b.original(s.Stack[i].File)
-			}
-		}
-	}
 	if ctx.Err() == nil && of.err() == nil {
 		cachefile.Write(file, kept{results, used, b.read})
 	}

@@ -3,7 +3,6 @@
 package runs
 
 import (
-	"os"
 	"strings"
 	"testing"
 )
@@ -40,11 +39,7 @@ func Benchmark1500(b *testing.B) { depth(b, 1500) }
 `
 
 func TestAllocationsFarBelowARootAreCountedAtTheirLine(t *testing.T) {
-	list := releases()
-	if os.Getenv("NIB_E2E") == "full" {
-		list = append([]string{"1.13", "1.16", "1.17", "1.19", "1.20", "1.21", "1.22", "1.23"}, list...)
-	}
-	for _, release := range list {
+	for _, release := range releases() {
 		b, _ := build(t, release, quick, deepBenchmarks)
 		results := run(t, b, quick)
 		for _, r := range results {

@@ -82,14 +82,13 @@ type Binary struct {
 	Names   []string // benchmarks and tests that it can run
 	Broken  error    // why it could not be built, or nil
 
-	tc       *toolchain.Toolchain
-	tests    map[string]bool // which of the names are tests
-	overlay  string
-	dir      string            // directory of the module
-	added    map[string]string // content of the files in the overlay
-	mirrored string            // copy of the module for releases without overlays, or ""
-	sum      string            // checksum of its content
-	read     inputs            // inputs read by the processes of one result
+	tc      *toolchain.Toolchain
+	tests   map[string]bool // which of the names are tests
+	overlay string
+	dir     string            // directory of the module
+	added   map[string]string // content of the files in the overlay
+	sum     string            // checksum of its content
+	read    inputs            // inputs read by the processes of one result
 }
 
 func matching(names []string, re *regexp.Regexp) []string {

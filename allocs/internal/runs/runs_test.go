@@ -84,12 +84,8 @@ func build(t *testing.T, release string, o Options, test string) (*Binary, strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	language := "1.24"
-	if release != "" && release < "1.24" {
-		language = "1.13"
-	}
 	for name, text := range map[string]string{
-		"go.mod":    "module example.com/m\n\ngo " + language + "\n",
+		"go.mod":    "module example.com/m\n\ngo 1.24\n",
 		"m.go":      "package m\n\nvar kept interface{}\nvar calls int\n\nfunc Every2(n int) {\n\tcalls++\n\tif calls%2 == 0 {\n\t\tkept = &[4]int{n}\n\t}\n}\n\nfunc None(n int) int {\n\tif n < 0 {\n\t\tkept = &n\n\t}\n\treturn n\n}\n",
 		"m_test.go": test,
 	} {
@@ -106,11 +102,11 @@ func build(t *testing.T, release string, o Options, test string) (*Binary, strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Build(ctx, tc, pkgs[0], o, dir, t.TempDir())
-	if err != nil || b == nil {
-		t.Fatalf("got %v, %v", b, err)
+	all, err := BuildAll(ctx, tc, pkgs[:1], o, dir, t.TempDir(), "")
+	if err != nil || len(all) != 1 {
+		t.Fatalf("got %d binaries, %v", len(all), err)
 	}
-	return b, dir
+	return all[0], dir
 }
 
 func TestMeasureFractions(t *testing.T) {

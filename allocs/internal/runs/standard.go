@@ -40,7 +40,7 @@ func standard(tc *toolchain.Toolchain, work string) (map[string]string, error) {
 		}
 	}
 	for path, change := range map[string]func(*ast.File) []edit{
-		"testing/benchmark.go": hooked, "runtime/malloc.go": oneByOne, "runtime/mprof.go": deeper,
+		"testing/benchmark.go": hooked, "runtime/malloc.go": oneByOne,
 	} {
 		text, err := os.ReadFile(filepath.Join(src, filepath.FromSlash(path)))
 		if err != nil {
@@ -133,21 +133,5 @@ func oneByOne(f *ast.File) []edit {
 			return true
 		})
 	}
-	return out
-}
-
-// deeper makes releases before Go 1.23 record 256 frames of a stack instead of
-// 32. The array of frames is on the stack of the allocating function, which may
-// be that of a thread. Newer releases have a setting.
-func deeper(f *ast.File) []edit {
-	var out []edit
-	ast.Inspect(f, func(n ast.Node) bool {
-		v, ok := n.(*ast.ValueSpec)
-		if !ok || len(v.Names) != 1 || v.Names[0].Name != "maxStack" || len(v.Values) != 1 {
-			return true
-		}
-		out = append(out, edit{v.Values[0].Pos(), v.Values[0].End(), "256"})
-		return false
-	})
 	return out
 }

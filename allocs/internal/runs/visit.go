@@ -55,7 +55,9 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 	v = &Visits{Lines: Visited{}, Inputs: inputs{}}
 	b.read = v.Inputs
 	exe := b.Path + ".cover"
-	if err := b.compile(ctx, "-cover", "-covermode=count", "-coverpkg="+strings.Join(packages, ","), "-o", exe); err != nil {
+	_, err = b.tc.Go(ctx, b.dir, "test", "-c", "-vet=off", "-overlay", b.overlay, "-cover", "-covermode=count",
+		"-coverpkg="+strings.Join(packages, ","), "-o", exe, b.Package.ImportPath)
+	if err != nil {
 		return nil, err
 	}
 	left := o.allowance()

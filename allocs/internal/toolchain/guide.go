@@ -12,22 +12,15 @@ import (
 // ErrProfile means that builds cannot use a profile.
 var ErrProfile = errors.New("no profile-guided optimisation")
 
-// guiding is the first release whose go command selects profiles itself and
-// whose compiler uses them to devirtualize calls.
-const guiding = 21
-
 // Guides reports whether the go command uses the default.pgo of a main package
 // by default.
-func (t *Toolchain) Guides() bool { return t.Minor() >= guiding && t.PGO == "" }
+func (t *Toolchain) Guides() bool { return t.PGO == "" }
 
 // Guide makes all further builds use a profile, or none when it is "off"; ""
 // leaves it to the go command.
 func (t *Toolchain) Guide(profile string) error {
 	if profile == "" {
 		return nil
-	}
-	if t.Minor() < guiding {
-		return fmt.Errorf("%w: %s: it takes Go 1.%d or newer", ErrProfile, t.Version, guiding)
 	}
 	if profile != "off" {
 		info, err := os.Stat(profile)

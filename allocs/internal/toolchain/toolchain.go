@@ -23,10 +23,9 @@ type Toolchain struct {
 	PGO     string // "" leaves it to the go command, "off", or the path of a profile
 	native  bool   // programs for the target run here
 	command string
-	extra   []string // environment of old releases
+	extra   []string // environment of builds that measure
 	flags   string   // GOFLAGS from the environment or go env -w
 	alone   bool     // commands ignore the user's flags and workspace
-	mod     string   // value of -mod for old releases
 }
 
 // ErrRelease means that a release is not available.
@@ -37,16 +36,13 @@ var ErrRelease = errors.New("no such Go release")
 // downloads a missing release. The target is "" for that of the environment, an
 // architecture, or "os/arch".
 func Find(ctx context.Context, dir, release, target string) (*Toolchain, error) {
-	env, exact := os.Environ(), ""
+	env := os.Environ()
 	if release != "" {
-		var err error
-		if exact, err = resolve(ctx, dir, release); err != nil {
+		exact, err := resolve(ctx, dir, release)
+		if err != nil {
 			return nil, err
 		}
 		env = append(env, "GOTOOLCHAIN="+exact)
-		if minor(exact) < selfFetching {
-			env = append(env, "GOENV=off", "GOFLAGS=")
-		}
 	}
 	goarch := target
 	if goos, arch, ok := strings.Cut(target, "/"); ok {
@@ -64,14 +60,10 @@ func Find(ctx context.Context, dir, release, target string) (*Toolchain, error) 
 	if len(f) != 7 {
 		return nil, fmt.Errorf("%w: go env answered %q", ErrRelease, out)
 	}
-	if f[0] == "" {
-		f[0] = exact // GOVERSION is not known before Go 1.16
-	}
 	if minor(f[0]) < oldest {
 		return nil, fmt.Errorf("%w: %s is older than Go 1.%d", ErrRelease, f[0], oldest)
 	}
-	t := &Toolchain{Version: f[0], GOROOT: f[1], GOARCH: f[2], GOOS: f[3], native: f[2] == f[4] && f[3] == f[5], flags: f[6], command: "go"}
-	return t, t.settle(ctx, dir)
+	return &Toolchain{Version: f[0], GOROOT: f[1], GOARCH: f[2], GOOS: f[3], native: f[2] == f[4] && f[3] == f[5], flags: f[6], command: "go"}, nil
 }
 
 // resolve returns an exact release for a minor version. It prefers an installed
@@ -91,9 +83,6 @@ func resolve(ctx context.Context, dir, release string) (string, error) {
 				return v, nil
 			}
 		}
-	}
-	if minor("go"+release) < selfFetching {
-		return newest(ctx, dir, release)
 	}
 	// In a module with a directory vendor, the default cannot ask.
 	out, err := run(ctx, dir, os.Environ(), "go", "list", "-mod=readonly", "-m", "-f", "{{.Version}}", "go@"+release)
@@ -146,7 +135,7 @@ func (t *Toolchain) Env() []string {
 	if !t.alone {
 		flags = t.flags
 	}
-	flags = t.keptFlags(flags)
+	flags = keptFlags(flags)
 	if t.PGO != "" {
 		flags += " '-pgo=" + t.PGO + "'"
 	}
@@ -169,14 +158,8 @@ func (t *Toolchain) Alone() *Toolchain {
 	return &free
 }
 
-func (t *Toolchain) keptFlags(flags string) string {
-	var kept []string
-	if t.Minor() >= versionStamp {
-		kept = append(kept, "-buildvcs=false")
-	}
-	if t.mod != "" && !strings.Contains(flags, "-mod=") {
-		kept = append(kept, t.mod)
-	}
+func keptFlags(flags string) string {
+	kept := []string{"-buildvcs=false"}
 	for _, f := range split(flags) {
 		name := strings.TrimPrefix(strings.Trim(f, `'"`), "-")
 		if name = strings.TrimPrefix(name, "-"); strings.HasPrefix(name, "mod") || strings.HasPrefix(name, "tags") {

@@ -13,7 +13,7 @@ import (
 
 // explainEscape finds the compiler's escape for the site.
 func (in *Input) explainEscape(s *Site) {
-	if in.Escapes == nil || s.Evidence.Said {
+	if in.Escapes == nil {
 		return
 	}
 	var stack []compiler.Position

@@ -25,7 +25,6 @@ type Input struct {
 	Waived   func(f binary.Frame) bool
 	Runs     []runs.Result
 	Visited  []runs.Visited
-	Outline  func(roots.Root) Outline // used instead of Programs if executables are not read
 
 	bodies  map[string][]body // functions with code, by the declaration they are in
 	targets targets
@@ -63,11 +62,6 @@ func (in *Input) Root(r roots.Root) Result {
 	for _, f := range w.found {
 		in.addFound(sites, f, r)
 	}
-	var outline Outline
-	if in.Outline != nil {
-		outline, res.Absent = in.Outline(r), false
-		in.addSaid(sites, outline, r)
-	}
 	seen := map[string]bool{}
 	for i := range in.Runs {
 		for j := range in.Runs[i].Sites {
@@ -92,11 +86,6 @@ func (in *Input) Root(r roots.Root) Result {
 			s.around(r)
 		}
 		res.Sites = append(res.Sites, s)
-	}
-	if in.Outline != nil {
-		if s := in.unseen(outline, r); s != nil {
-			res.Sites = append(res.Sites, s)
-		}
 	}
 	order(res.Sites)
 	return res
@@ -314,7 +303,7 @@ func sameLine(sites map[key]*Site, st []binary.Frame, inModule func(string) bool
 	k, at := place(st, "", inModule)
 	var out []*Site
 	for have, s := range sites {
-		if at >= 0 && have.file == k.file && have.line == k.line && have.callee == k.callee && (at > 0) == (s.Kind == heapcalls.Inside) && (s.Evidence.Code || s.Evidence.Said) {
+		if at >= 0 && have.file == k.file && have.line == k.line && have.callee == k.callee && (at > 0) == (s.Kind == heapcalls.Inside) && s.Evidence.Code {
 			out = append(out, s)
 		}
 	}
@@ -384,6 +373,16 @@ func (in *Input) visited(s *Site, r roots.Root) bool {
 // in each operation. For test files it is not.
 func (in *Input) setUp(s *Site) bool {
 	return len(in.Visited) > 0 && !strings.HasSuffix(s.File, "_test.go") && !in.came(roots.Place{File: s.File, Line: s.Line})
+}
+
+// came reports whether a run executed the line.
+func (in *Input) came(p roots.Place) bool {
+	for _, v := range in.Visited {
+		if v[p.File][p.Line] {
+			return true
+		}
+	}
+	return false
 }
 
 // reached reports whether runs execute a line of the root in each operation.

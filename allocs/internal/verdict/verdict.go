@@ -61,7 +61,6 @@ type Site struct {
 // Evidence has the findings of each source on a site.
 type Evidence struct {
 	Code    bool // the executable has the call
-	Said    bool // the compiler prints it, and the source shows how it is reached; no executable was read
 	Calls   int  // number of such calls with the same reach
 	Reach   Reach
 	Why     string // the reason for a cold reach
@@ -161,7 +160,7 @@ func (s *Site) decide() {
 		s.Verdict, s.Reason = Grows, sizeRule(kind)
 	case e.Reach == Surely && e.Visited:
 		s.Verdict, s.Reason = Unknown, "the code allocates on every way through, yet no run shows it"
-		s.Conflict = s.source() + ": always; runs: never"
+		s.Conflict = "code: always; runs: never"
 	case e.Reach == Surely:
 		s.Verdict, s.Reason = Always, "on every way through the function"
 	case e.Visited:
@@ -188,14 +187,6 @@ func (s *Site) around(r roots.Root) {
 	}
 }
 
-// source describes the evidence for the site other than runs.
-func (s *Site) source() string {
-	if s.Evidence.Said {
-		return "compiler"
-	}
-	return "code"
-}
-
 // most returns the highest count of any run, when warm and in total.
 func (e *Evidence) most() (perOp, total float64) {
 	for _, r := range e.Runs {
@@ -213,7 +204,7 @@ func (s *Site) measured(kind heapcalls.Kind, perOp float64) {
 	case perOp > 0:
 		s.Verdict, s.Reason = Always, fmt.Sprintf("seen in %s: %s per operation%s", s.where(), number(perOp), s.fraction(perOp, amortised))
 		if s.Evidence.Reach == Rarely {
-			s.Conflict = s.source() + ": " + s.Evidence.Why + "; runs: " + Frequency(perOp)
+			s.Conflict = "code: " + s.Evidence.Why + "; runs: " + Frequency(perOp)
 		}
 	case amortised || s.Evidence.Rule == heapcalls.Sized:
 		s.Verdict, s.Reason = Grows, fmt.Sprintf("%s; in %s only while warming up", sizeRule(kind), s.where())

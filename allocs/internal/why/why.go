@@ -160,8 +160,6 @@ func mechanics(q query) string {
 		return "defer in a loop keeps a record for each round"
 	case heapcalls.Reflect:
 		return "a value is made by reflection"
-	case verdict.Unseen:
-		return "what is allocated here was not seen"
 	case heapcalls.Inside:
 		return fmt.Sprintf("%s takes memory (%s)", ShortName(q.Callee), inside(q.Site))
 	}

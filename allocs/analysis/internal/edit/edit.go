@@ -8,7 +8,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"path"
 	"strconv"
 
 	"golang.org/x/tools/go/analysis"
@@ -54,11 +53,6 @@ func LosesComment(file *ast.File, edits []analysis.TextEdit) bool {
 	return false
 }
 
-// Replace returns a fix of one node.
-func Replace(message string, n ast.Node, text string, more ...analysis.TextEdit) []analysis.SuggestedFix {
-	return Fix(message, append(more, analysis.TextEdit{Pos: n.Pos(), End: n.End(), NewText: []byte(text)})...)
-}
-
 // Insert returns an edit that removes nothing.
 func Insert(at token.Pos, text string) analysis.TextEdit {
 	return analysis.TextEdit{Pos: at, End: at, NewText: []byte(text)}
@@ -67,40 +61,6 @@ func Insert(at token.Pos, text string) analysis.TextEdit {
 // Fix returns a fix of several edits.
 func Fix(message string, edits ...analysis.TextEdit) []analysis.SuggestedFix {
 	return []analysis.SuggestedFix{{Message: message, TextEdits: edits}}
-}
-
-// Import returns the name by which the code at a position calls a package of
-// the standard library, and the edits that import it. ok is false if the name
-// means something else there.
-func Import(pass *analysis.Pass, file *ast.File, at token.Pos, pkg string) (name string, edits []analysis.TextEdit, ok bool) {
-	name = path.Base(pkg)
-	imported := false
-	for _, s := range file.Imports {
-		if p, err := strconv.Unquote(s.Path.Value); err != nil || p != pkg {
-			continue
-		}
-		if s.Name != nil {
-			if s.Name.Name == "_" || s.Name.Name == "." {
-				continue
-			}
-			name = s.Name.Name
-		}
-		imported = true
-		break
-	}
-	scope := pass.TypesInfo.Scopes[file].Innermost(at)
-	if scope == nil {
-		return "", nil, false
-	}
-	_, o := scope.LookupParent(name, at)
-	if imported {
-		p, ok := o.(*types.PkgName)
-		return name, nil, ok && p.Imported().Path() == pkg
-	}
-	if o != nil {
-		return "", nil, false
-	}
-	return name, addImport(pass.Fset, file, pkg), true
 }
 
 // Package returns an unused name for a new variable of the package: nothing at
@@ -120,48 +80,6 @@ func Package(pass *analysis.Pass, file *ast.File, at token.Pos, name string) str
 			return try
 		}
 	}
-}
-
-// Pure reports whether an expression has no side effects: it calls nothing and
-// cannot panic except for a nil pointer, so it does not matter when it is
-// evaluated.
-func Pure(info *types.Info, e ast.Expr) bool {
-	if info.Types[e].Value != nil {
-		return true
-	}
-	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident, *ast.BasicLit:
-		return true
-	case *ast.SelectorExpr:
-		_, isVar := info.Uses[e.Sel].(*types.Var)
-		if id, ok := e.X.(*ast.Ident); ok {
-			if _, ok := info.Uses[id].(*types.PkgName); ok {
-				return isVar
-			}
-		}
-		return isVar && Pure(info, e.X)
-	case *ast.UnaryExpr:
-		return (e.Op == token.SUB || e.Op == token.NOT) && Pure(info, e.X)
-	case *ast.BinaryExpr:
-		return (e.Op == token.ADD || e.Op == token.SUB || e.Op == token.MUL) && Pure(info, e.X) && Pure(info, e.Y)
-	case *ast.CallExpr:
-		if len(e.Args) != 1 || !Pure(info, e.Args[0]) {
-			return false
-		}
-		if info.Types[e.Fun].IsType() {
-			// A slice that is too short for an array panics.
-			_, slice := info.TypeOf(e.Args[0]).Underlying().(*types.Slice)
-			_, basic := info.TypeOf(e).Underlying().(*types.Basic)
-			return !slice || basic
-		}
-		id, ok := ast.Unparen(e.Fun).(*ast.Ident)
-		if !ok {
-			return false
-		}
-		b, ok := info.Uses[id].(*types.Builtin)
-		return ok && b.Name() == "len"
-	}
-	return false
 }
 
 // Same reports whether two pure expressions are the same variable or field.

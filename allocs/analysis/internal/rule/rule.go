@@ -102,16 +102,3 @@ func Function(c inspector.Cursor) (fn inspector.Cursor, body *ast.BlockStmt) {
 	}
 	return c, nil
 }
-
-// Hot reports whether the function carries a comment that limits allocations.
-func Hot(fn *ast.FuncDecl) bool {
-	if fn == nil || fn.Doc == nil {
-		return false
-	}
-	for _, c := range fn.Doc.List {
-		if c.Text == "//alloc:none" || strings.HasPrefix(c.Text, "//alloc:none ") || strings.HasPrefix(c.Text, "//alloc:max=") {
-			return true
-		}
-	}
-	return false
-}

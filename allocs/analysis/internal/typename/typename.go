@@ -63,21 +63,6 @@ func Method(info *types.Info, call *ast.CallExpr, path, typ string) (recv ast.Ex
 	return sel.X, fn.Name()
 }
 
-// Calls reports whether call calls the package function path.name.
-func Calls(info *types.Info, call *ast.CallExpr, path, name string) bool {
-	return Function(info, call, path) == name
-}
-
-// Function returns the name of the function of the package that is called, or
-// "".
-func Function(info *types.Info, call *ast.CallExpr, path string) string {
-	fn, ok := typeutil.Callee(info, call).(*types.Func)
-	if !ok || fn.Pkg() == nil || fn.Pkg().Path() != path || fn.Signature().Recv() != nil {
-		return ""
-	}
-	return fn.Name()
-}
-
 // PointerShaped reports whether a value of the type is a single pointer, so
 // that an interface holds it without a copy on the heap. A type parameter,
 // which is unknown, counts as such.
@@ -101,16 +86,4 @@ func PointerShaped(t types.Type) bool {
 func isInterface(t types.Type) bool {
 	_, ok := t.Underlying().(*types.Interface)
 	return ok
-}
-
-// Boxes reports whether an expression is copied to the heap when it becomes an
-// interface value, whatever its value. Constants are not, nor are single bytes
-// and bools, for which the runtime has all values ready.
-func Boxes(info *types.Info, e ast.Expr) bool {
-	tv, ok := info.Types[e]
-	if !ok || tv.Value != nil || tv.Type == nil || PointerShaped(tv.Type) {
-		return false
-	}
-	b, ok := tv.Type.Underlying().(*types.Basic)
-	return !ok || b.Kind() != types.Bool && b.Kind() != types.Uint8 && b.Kind() != types.Int8
 }

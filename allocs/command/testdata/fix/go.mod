@@ -1,3 +1,0 @@
-module example.com/fix
-
-go 1.24

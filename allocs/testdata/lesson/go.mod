@@ -1,0 +1,3 @@
+module example.com/lesson
+
+go 1.24
