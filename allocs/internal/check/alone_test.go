@@ -43,3 +43,34 @@ func TestPackageFailsAlone(t *testing.T) {
 		t.Errorf("the failure is %q, want the message of the compiler", why)
 	}
 }
+
+// The tests of a package compile and do not link, which only a build of the
+// tests shows. The other package has its verdict.
+func TestPackageThatDoesNotLinkFailsAlone(t *testing.T) {
+	const benchmark = "import \"testing\"\n\nfunc BenchmarkX(b *testing.B) {\n" +
+		"\tfor range b.N {\n\t\tGet()\n\t}\n}\n"
+	const get = "//alloc:none\nfunc Get() *int { return new(int) }\n"
+	d := examine(t, check.Options{Bench: regexp.MustCompile(".")}, map[string]string{
+		"good/m.go":      "package good\n\n" + get,
+		"good/m_test.go": "package good\n\n" + benchmark,
+		"broken/m.go":    "package broken\n\n" + get,
+		"broken/m.s":     "// Functions may lack a body.\n",
+		"broken/m_test.go": "package broken\n\n" + benchmark +
+			"\nfunc missing()\n\n//alloc:none\nfunc calls() { missing() }\n\nfunc init() { calls() }\n",
+	})
+	failed := map[string]string{}
+	for _, l := range d.Toolchains[0].Leaves {
+		failed[l.Package] = l.Failed
+	}
+	if why := failed["example.com/m/broken"]; !strings.Contains(why, "broken.missing not defined") {
+		t.Errorf("the failure is %q, want the message of the linker", why)
+	}
+	if why, ok := failed["example.com/m/good"]; !ok || why != "" {
+		t.Errorf("the other package failed: %q, want it measured", why)
+	}
+	for _, r := range d.Roots {
+		if want := r.Package == "example.com/m/good"; r.Reached[0] != want {
+			t.Errorf("%s: reached by a leaf: %v, want %v", r.Func, r.Reached[0], want)
+		}
+	}
+}

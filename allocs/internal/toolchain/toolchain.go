@@ -213,10 +213,12 @@ type commandError struct {
 func (e *commandError) Error() string { return e.line + ": " + e.err.Error() + "\n" + e.text }
 func (e *commandError) Unwrap() error { return e.err }
 
-// Said returns the output of a failed command, without the command line.
+// Said returns the output of a failed command, without the command line and
+// without the stacks of a compiler or linker that panics.
 func Said(err error) string {
 	if e := new(commandError); errors.As(err, &e) && e.text != "" {
-		return e.text
+		text, _, _ := strings.Cut(e.text, "\ngoroutine ")
+		return strings.TrimSpace(text)
 	}
 	return fmt.Sprint(err)
 }
