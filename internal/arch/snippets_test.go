@@ -39,6 +39,16 @@ var given = map[string]string{
 		log = logrus.New()
 		l = nib.New(os.Stdout)
 	)`,
+	"SKILL.md": `var (
+		ctx = context.Background()
+		log = nib.New(os.Stdout)
+		host, id = "10.0.0.7", "4bf92f35"
+		user struct { Name string }
+		n int
+		d time.Duration
+		err error
+		mux http.Handler
+	)`,
 	"alloctest": `type request struct{}
 		func newRequest() *request { return nil }
 		func handle(*request) {}
@@ -65,7 +75,7 @@ type page struct {
 	blocks    []string
 }
 
-// pages are the comments of public packages and the README.
+// pages are the comments of public packages, the README and SKILL.md.
 func pages(t *testing.T, tree *tree) (list []page) {
 	for _, s := range tree.library() {
 		if s.syntax.Doc != nil {
@@ -76,14 +86,17 @@ func pages(t *testing.T, tree *tree) (list []page) {
 			list = append(list, p)
 		}
 	}
-	readme := page{name: "README.md", dir: filepath.Join(checkout(t), "bridge/niblogrus")}
 	program := regexp.MustCompile(`(?s)^package main.*?\n\)\n`)
 	block := regexp.MustCompile("(?s)```go\n(.*?)```")
-	for _, m := range block.FindAllStringSubmatch(tree.other["README.md"], -1) {
-		code := strings.ReplaceAll(m[1], "{ … }", "{}")
-		readme.blocks = append(readme.blocks, program.ReplaceAllString(code, ""))
+	for _, name := range []string{"README.md", "SKILL.md"} {
+		p := page{name: name, dir: filepath.Join(checkout(t), "bridge/niblogrus")}
+		for _, m := range block.FindAllStringSubmatch(tree.other[name], -1) {
+			code := strings.ReplaceAll(m[1], "{ … }", "{}")
+			p.blocks = append(p.blocks, program.ReplaceAllString(code, ""))
+		}
+		list = append(list, p)
 	}
-	return append(list, readme)
+	return list
 }
 
 // indented returns the indented blocks of a comment, without their indentation.

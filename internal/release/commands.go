@@ -31,9 +31,9 @@ var elsewhere = []struct {
 }
 
 // commands runs the commands in the documents. A block is a script: it starts
-// in a module that logs through nib, or in that of the preceding server in the
-// same document. The system directories that it names are moved below a
-// temporary one.
+// in a module that logs through nib, or in the module of the preceding program
+// in the same document that serves or takes arguments. The system directories
+// that it names are moved below a temporary one.
 func (u *user) commands() error {
 	blocks, err := u.blocks()
 	if err != nil {
@@ -55,7 +55,7 @@ func (u *user) commands() error {
 		if b.language == "" && isCommand.MatchString(b.text) {
 			faults = append(faults, fmt.Errorf("%s: put the commands into a fenced block of sh, so that they are run", b.at))
 		}
-		if b.language == "go" && isProgram.MatchString(b.text) && serves.MatchString(b.text) {
+		if b.language == "go" && isProgram.MatchString(b.text) && isDriven.MatchString(b.text) {
 			if folder, err = u.server(document, b.text); err != nil {
 				return fmt.Errorf("%s: %w", b.at, err)
 			}

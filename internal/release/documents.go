@@ -19,10 +19,10 @@ type block struct {
 	text     string
 }
 
-// documents returns the documents that users read: README.md, docs, and the
-// README of each published module.
+// documents returns the documents that users read: README.md, SKILL.md, docs,
+// and the README of each published module.
 func (r *repository) documents() (list []string) {
-	for name := range strings.FieldsSeq(r.git("ls-files", "README.md", "docs/*.md", "*/README.md")) {
+	for name := range strings.FieldsSeq(r.git("ls-files", "README.md", "SKILL.md", "docs/*.md", "*/README.md")) {
 		if r.isForUsers(name) {
 			list = append(list, name)
 		}
@@ -51,7 +51,7 @@ func (r *repository) isForUsers(name string) bool {
 			return true
 		}
 	}
-	return name == "README.md" || strings.HasPrefix(name, "docs/")
+	return name == "README.md" || name == "SKILL.md" || strings.HasPrefix(name, "docs/")
 }
 
 // blocksOf returns the fenced blocks of a text in Markdown, and the indented
@@ -79,14 +79,16 @@ func blocksOf(name, text string) (list []block) {
 
 var (
 	isProgram = regexp.MustCompile(`(?m)^package main$`)
-	serves    = regexp.MustCompile(`ListenAndServe|\.Serve\(`)
+	// isDriven finds programs that serve or take arguments: the commands behind
+	// them in the document run them.
+	isDriven = regexp.MustCompile(`ListenAndServe|\.Serve\(|os\.Args`)
 	// isCommand finds blocks of commands that are not marked as such, and would
 	// not be run.
 	isCommand = regexp.MustCompile(`^(\$ |go (get|install|run|mod|vet|test|tool) |make |nib |allocs |cd |benchstat |curl |docker |kubectl |apt-get |export )`)
 )
 
 // examples builds the whole programs of the documents, and runs them unless
-// they serve.
+// commands do.
 func (u *user) examples() error {
 	blocks, err := u.blocks()
 	if err != nil {
@@ -131,7 +133,7 @@ func (u *user) example(name string, b block) error {
 			return err
 		}
 	}
-	if serves.MatchString(b.text) {
+	if isDriven.MatchString(b.text) {
 		return nil
 	}
 	_, err := u.run(name, filepath.Join(u.home, name, "program"))
