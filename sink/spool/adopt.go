@@ -246,15 +246,11 @@ func (s *Sink) inheritFrom(child *Sink) {
 // end releases a slot.
 func (a *adopter) end(x *adopted) {
 	s, settled := a.s, x.sink.isSettled()
-	x.sink.mu.Lock()
-	lost := x.sink.losses()
-	x.sink.mu.Unlock()
-	if settled { // otherwise the counts are in the header of the slot
+	if settled { // otherwise the counts are in the cursors of the slot
 		x.sink.c.Drain = s.c.hang // nothing is left but to delete segments
-		s.mu.Lock()
-		s.adoptedLoss = s.adoptedLoss.Plus(&lost)
-		s.publish()
-		s.mu.Unlock()
+		for i, d := range s.deliveries {
+			d.AddLoss(x.sink.deliveries[i].Losses())
+		}
 	}
 	_ = x.sink.Close() // pending lines are counted
 	past := x.sink.Stats()
@@ -341,6 +337,7 @@ func (st *Stats) add(o Stats) {
 			st.Destinations = append(st.Destinations, DestinationStats{Name: d.Name})
 		}
 		t := &st.Destinations[i]
+		t.Logged += d.Logged
 		t.Recovered += d.Recovered
 		t.Delivered += d.Delivered
 		t.Pending += d.Pending

@@ -37,7 +37,6 @@ func (d delivered) NextNumber() uint64 {
 	return next
 }
 
-func (d delivered) StoreCounts()                { d.s.publish() }
 func (d delivered) Broadcast()                  { d.s.broadcast() }
 func (d delivered) CountQuarantined()           { d.s.stats.Bad++ }
 func (d delivered) IsClosed() bool              { return d.s.isClosed() }

@@ -156,12 +156,20 @@
 //	Logged + Recovered = Delivered + Pending + Unfinished + the sum of Dropped
 //
 // holds in [Stats], and in the [DestinationStats] of each destination: every
-// line is accounted for. Dropped lines are reported by a notice, which is the
-// first line of the next segment. Counts that no notice has reported yet are
-// stored in the header of the active segment, so that they survive the death of
-// the process: the next process reports them ([Stats.Inherited]). With several
-// destinations a notice reports the lines that any of them has lost, and is
-// repeated if its segment is dropped before all destinations have read it.
+// line is accounted for. Dropped lines are reported by notices, which are the
+// first lines of the next segment:
+//
+//   - one for all destinations, of lines that were dropped before they got a
+//     place in a segment. Counts that no such notice has reported yet are
+//     stored in the header of the active segment;
+//   - one for each destination that has lost lines which others may have got:
+//     in dropped segments, rejected, or damaged. The other destinations do not
+//     get it. The counts are stored in the cursor of the destination until it
+//     has settled the notice, in the same write as its position.
+//
+// So the counts survive the death of the process, and the next process reports
+// them ([Stats.Inherited]). A destination whose notice was in a dropped segment
+// gets another one.
 //
 // # Limits
 //

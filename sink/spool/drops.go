@@ -40,8 +40,8 @@ func (s *Sink) publish() {
 }
 
 // commission prepares a segment that no other goroutine can see yet, and writes
-// a notice into it if lines were dropped since the last notice. It reports
-// false if the segment is broken. mu is held.
+// notices into it if lines were dropped since the last ones, first the notice
+// for all destinations. It reports false if the segment is broken. mu is held.
 func (s *Sink) commission(g *segment.Segment, first segment.Start) bool {
 	losses := s.losses()
 	lost := losses.Minus(&s.reported)
@@ -61,12 +61,13 @@ func (s *Sink) commission(g *segment.Segment, first segment.Start) bool {
 		return false
 	}
 	if lost != (segment.Tally{}) {
-		if s.notice(g, lost) {
+		if _, ok := s.notice(g, &lost, ""); ok {
 			s.reported, g.Reported = losses, lost
 		} else {
 			carry(&segment.Tally{})
 		}
 	}
+	s.announce(g)
 	return true
 }
 

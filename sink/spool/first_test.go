@@ -47,7 +47,8 @@ func TestWhichSegmentAStartContinues(t *testing.T) {
 			_, err := d.List()
 			must(t, err)
 			cur, _, _, err := store.OpenCursor(d, defaultName)
-			must(t, err, cur.Put(store.Position{Spool: d.Spool, Seq: 21}), cur.File.Close())
+			must(t, err, cur.Put(store.Position{Spool: d.Spool, Seq: 21}, &store.Losses{}))
+			must(t, cur.File.Close())
 		}, false, 0},
 		{"dropped lines without a notice", Config{}, func(t testing.TB, m *vfstest.Mem) {
 			s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})

@@ -82,7 +82,7 @@ func TestMarkOfAnotherSpoolIsNotUsed(t *testing.T) {
 	cur, _, _, err := cursorOf(m, 0)
 	must(t, err)
 	cur.Mark = []byte("of another one")
-	must(t, cur.Put(store.Position{Spool: 4711, Seq: 7}), cur.File.Close())
+	must(t, cur.Put(store.Position{Spool: 4711, Seq: 7}, &store.Losses{}), cur.File.Close())
 	s := open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	must(t, s.Flush(context.Background()))
 	checkLines(t, c.lines, 0, 10, 60)

@@ -10,36 +10,46 @@ import (
 )
 
 // notice writes a line that reports a loss into a segment that no other
-// goroutine can see yet. mu is held.
-func (s *Sink) notice(g *segment.Segment, lost segment.Tally) (ok bool) {
-	now := time.Now()
+// goroutine can see yet, for the destination called to, or for all if to is "".
+// mu is held.
+func (s *Sink) notice(g *segment.Segment, lost *segment.Tally, to string) (seq uint64, ok bool) {
+	now, message := time.Now(), -1
 	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: s.notices.Append(nil, now, "lines lost: the spool dropped them", segment.Reasons[:], lost[:])}
-	size := segment.RecordSize(&r, -1)
+	if to != "" {
+		message, r.Logger, r.Message = segment.Addressed, to, segment.AppendCounts(nil, lost)
+	}
+	size := segment.RecordSize(&r, message)
 	at, seq, ok := g.Reserve(size)
 	if !ok {
-		return false
+		return 0, false
 	}
-	if ok, _ = g.Write(at, size, seq, &r, -1); ok {
+	if ok, _ = g.Write(at, size, seq, &r, message); ok {
 		s.stats.Notices++
 	} else {
 		s.retireLocked(g, at, size, seq) // the next segment reports the loss
 	}
-	return ok
+	return seq, ok
 }
 
-// losses returns the counts of lines dropped for any destination, where a line
-// dropped for several counts once, and of those that earlier processes have not
-// reported. mu is held.
-func (s *Sink) losses() segment.Tally {
-	var most segment.Tally
+// announce writes a notice for each destination that has lost lines which
+// others may have got. mu is held.
+func (s *Sink) announce(g *segment.Segment) {
 	for _, d := range s.deliveries {
-		for c := range most {
-			for l := range most[c] {
-				most[c][l] = max(most[c][l], d.Dropped[c][l])
-			}
+		lost := d.Unannounced()
+		if lost == (segment.Tally{}) || s.keep {
+			continue
+		}
+		seq, ok := s.notice(g, &lost, d.Options.Name)
+		if !ok {
+			return
+		}
+		s.stats.Logged-- // it is not for all destinations
+		for _, other := range s.deliveries {
+			other.Announce(seq, d.Options.Name, lost)
 		}
 	}
-	most = most.Plus(&s.inherited)
-	most = most.Plus(&s.adoptedLoss)
-	return most.Plus(&s.dropped)
 }
+
+// losses returns the counts of lines dropped for all destinations, and of those
+// that earlier processes have not reported. mu is held.
+func (s *Sink) losses() segment.Tally { return s.dropped.Plus(&s.inherited) }

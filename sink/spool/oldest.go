@@ -116,11 +116,48 @@ func (s *Sink) dropOldest() bool {
 		case err != nil:
 			l.UnreadSince = time.Now()
 			s.faultLocked("read the oldest segment, to drop it", err)
+		case c.unfinished || !s.beginDrop(l, &c):
+			return false
 		default:
-			return !c.unfinished && s.dropLink(l, &c)
+			ok := s.dropLink(l, &c)
+			s.endDrops(true)
+			return ok
 		}
 	}
 	return false
+}
+
+// beginDrop stores in the cursors which lines their destinations are going to
+// lose with a segment. It returns false if a destination has reached the
+// segment by then. mu is held, but not while files are accessed.
+func (s *Sink) beginDrop(l *deliver.Link, c *content) bool {
+	for _, d := range s.deliveries {
+		if !s.keep {
+			_, d.Lost.Drop = c.shareOf(d, l, s.opened)
+		}
+	}
+	s.mu.Unlock()
+	for _, d := range s.deliveries {
+		if x := d.Lost.Drop; x.Segment != 0 { // only this goroutine writes it
+			d.PutDrop(x)
+		}
+	}
+	s.mu.Lock()
+	if s.oldest() != l {
+		s.endDrops(false)
+		return false
+	}
+	return true
+}
+
+// endDrops ends what beginDrop has begun. mu is held, but not while it waits
+// for cursors.
+func (s *Sink) endDrops(complete bool) {
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	for _, d := range s.deliveries {
+		d.EndDrop(complete)
+	}
 }
 
 // dropLink drops a segment with the content c. mu is held, but not while files
@@ -160,7 +197,8 @@ type content struct {
 	voids      uint64 // how many numbers before end have void claims
 	harmed     bool
 	unfinished bool          // a call still writes to it
-	notice     segment.Tally // the losses that its notice reports, if it is of an earlier process
+	own        bool          // this process made it
+	notice     segment.Tally // the losses that its notice for all destinations reports
 }
 
 // readOldest reads a segment before it is dropped. mu is held, but not while it
@@ -178,10 +216,11 @@ func (s *Sink) readOldest(l *deliver.Link) (c content, err error) {
 		_, c.end, _ = g.Claimed()
 		c.lines, c.voids = lines, g.VoidsIn(l.First, c.end)
 		c.unfinished = uint64(len(lines))+c.voids != c.end-l.First
+		c.own, c.notice = true, g.Reported
 		return c, nil
 	}
 	old := l.Old
-	c.voids = l.Voids
+	c.voids, c.notice = l.Voids, l.Reported
 	s.mu.Unlock()
 	defer s.mu.Lock()
 	b, err := s.dir.Read(&old)
@@ -194,38 +233,81 @@ func (s *Sink) readOldest(l *deliver.Link) (c content, err error) {
 	if n := len(c.lines); n > 0 {
 		c.never = min(c.never, c.end-1-c.lines[n-1].Seq)
 	}
-	if old.Gen != s.dir.Gen && old.HasNotice(b) {
+	if c.own = old.Gen == s.dir.Gen; !c.own && old.HasNotice(b) {
 		c.notice = old.Counts(b, segment.SectionReported)
 	}
 	return c, nil
 }
 
+// A share is what a destination loses with a segment that is dropped.
+type share struct {
+	numbers    uint64 // that it has not settled and are not in Skipped
+	unfinished uint64
+	never      uint64 // that were never used, or are notices for others
+	lines      segment.Tally
+}
+
+// shareOf returns what a destination loses with a link: its lines, and the
+// notice for all destinations, which has to be repeated for this one. opened is
+// the number of the first record of this process. mu is held.
+func (c *content) shareOf(
+	d *deliver.Delivery, l *deliver.Link, opened uint64,
+) (lost share, x store.Drop) {
+	first := max(l.First, d.Settled)
+	if first >= c.end {
+		return share{}, store.Drop{} // it has left the link
+	}
+	numbers := c.end - first
+	numbers -= min(c.voids+d.Foreign(first, c.end), numbers) // these are counted in Skipped already
+	lost.numbers = numbers
+	for _, x := range c.lines {
+		switch isForeign := x.To != "" && x.To != d.Options.Name; {
+		case x.Seq < d.Settled || isForeign && x.Seq >= opened:
+		case isForeign:
+			lost.never++
+			numbers--
+		default:
+			lost.lines.Add(segment.CauseOldest, x.Level, 1)
+			numbers--
+		}
+	}
+	given := numbers - min(c.never, numbers)
+	lost.never += numbers - given
+	if c.harmed {
+		lost.lines.Add(segment.CauseDamaged, segment.LevelUnknown, given)
+	} else {
+		lost.unfinished = given
+	}
+	x = store.Drop{Segment: l.Number, End: c.end, Lines: lost.lines}
+	if d.Settled <= l.First {
+		x.Lines = x.Lines.Plus(&c.notice)
+	}
+	return lost, x
+}
+
 // countOldest counts the lines of a link that is dropped, for each destination
 // that has not left it. mu is held.
 func (s *Sink) countOldest(l *deliver.Link, c *content) {
-	s.inherited = s.inherited.Plus(&c.notice) // not all destinations have read the notice
 	for _, d := range s.deliveries {
-		numbers := c.end - min(max(l.First, d.Settled), c.end) // none, if it has left the link
-		numbers -= min(c.voids, numbers)                       // voids are counted in Skipped already
-		d.Skipped += numbers
-		for _, x := range c.lines {
-			if x.Seq >= d.Settled {
-				d.Dropped.Add(segment.CauseOldest, x.Level, 1)
-				numbers--
+		lost, x := c.shareOf(d, l, s.opened)
+		d.Skipped += lost.numbers
+		d.Recovered -= lost.never
+		d.Unfinished += lost.unfinished
+		switch {
+		case s.keep && c.own: // lost for whatever destination comes later
+			s.dropped = s.dropped.Plus(&lost.lines)
+			s.reported = s.reported.Minus(&c.notice)
+		case s.keep:
+			s.dropped = s.dropped.Plus(&lost.lines)
+			s.inherited = s.inherited.Plus(&c.notice)
+		default:
+			d.Dropped = d.Dropped.Plus(&lost.lines)
+			d.Drop(x, l.First)
+			if repeated := x.Lines.Minus(&lost.lines); !c.own {
+				d.Inherited = d.Inherited.Plus(&repeated)
 			}
 		}
-		given := numbers - min(c.never, numbers)
-		d.Recovered -= numbers - given
-		if c.harmed {
-			d.Dropped.Add(segment.CauseDamaged, segment.LevelUnknown, given)
-		} else {
-			d.Unfinished += given
-		}
 	}
-	if l.Live != nil {
-		l.Reported = l.Live.Reported
-	}
-	s.reported = s.reported.Minus(&l.Reported) // not all destinations have read the notice
 }
 
 // noteDropped records that the numbers before a link were in dropped segments,

@@ -40,9 +40,10 @@ func (k GapKind) String() string {
 }
 
 // Unsettled returns the records and gaps that the destination called name has
-// not settled, or all of them if it has no cursor. See [View.Records].
+// not settled, or all of them if it has no cursor, without notices for others.
+// See [View.Records].
 func (v *View) Unsettled(name string) iter.Seq2[nib.Record, Gap] {
-	return v.Records(v.settled(name))
+	return v.records(v.settled(name), name)
 }
 
 // Records returns the records starting at number from, up to the last one that
@@ -51,12 +52,17 @@ func (v *View) Unsettled(name string) iter.Seq2[nib.Record, Gap] {
 // memory. The bytes of a record belong to the caller. It does not disturb a
 // process that has the spool open: a record that is being written is read again
 // before it counts as damaged, and nothing is reported after the last record.
-func (v *View) Records(from uint64) iter.Seq2[nib.Record, Gap] {
+func (v *View) Records(from uint64) iter.Seq2[nib.Record, Gap] { return v.records(from, "") }
+
+// records is Records without the notices for destinations other than to, unless
+// that is "".
+func (v *View) records(from uint64, to string) iter.Seq2[nib.Record, Gap] {
 	return func(yield func(nib.Record, Gap) bool) {
 		names := map[string]string{}
 		for i := range v.Segments {
 			s := &v.Segments[i]
-			w := walk{v: v, s: s, from: from, names: names, yield: yield, last: i == len(v.Segments)-1}
+			w := walk{v: v, s: s, from: from, to: to, names: names, yield: yield}
+			w.last = i == len(v.Segments)-1
 			if (s.End > from || w.last) && !w.run() {
 				return
 			}
@@ -70,6 +76,7 @@ type walk struct {
 	s     *SegmentInfo
 	last  bool   // the segment is the last one
 	from  uint64 // lower numbers are skipped
+	to    string // notices for other destinations are skipped, unless it is ""
 	names map[string]string
 	yield func(nib.Record, Gap) bool
 }
@@ -102,7 +109,7 @@ func (w *walk) run() bool {
 		if !w.gap(before.Want, seq, w.kind(gap.Damaged, pagesOf(gap, err))) {
 			return false
 		}
-		if seq >= w.from && !w.record(rec, seq) {
+		if seq >= w.from && (w.to == "" || segment.IsFor(rec, w.to)) && !w.record(rec, seq) {
 			return false
 		}
 	}

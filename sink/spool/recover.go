@@ -54,6 +54,10 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	s.stats.Bad = dir.Bad
 	for _, d := range s.deliveries {
 		d.Expect(old, first.First)
+		if err := d.Recall(old); err != nil {
+			s.release()
+			return segment.Start{}, err
+		}
 	}
 	for _, g := range old {
 		s.segments, s.bytes = s.segments+1, s.bytes+g.Size

@@ -155,7 +155,7 @@ func checkIdentity(t testing.TB, s *Sink) Stats {
 		t.Errorf("%d lines came in and %d are accounted for: %+v", in, out, st)
 	}
 	for _, d := range st.Destinations {
-		if in, out := st.Logged+d.Recovered, d.Delivered+d.Pending+d.Unfinished+d.Lost(); in != out {
+		if in, out := d.Logged+d.Recovered, d.Delivered+d.Pending+d.Unfinished+d.Lost(); in != out {
 			t.Errorf("%s: %d lines came in and %d are accounted for: %+v", d.Name, in, out, d)
 		}
 	}

@@ -139,12 +139,11 @@ type space struct {
 
 // counts are of dropped lines, except those that one destination has lost.
 type counts struct {
-	dropped     segment.Tally // records dropped before they reached a destination
-	reported    segment.Tally // of all drops: those that a notice has reported
-	inherited   segment.Tally // dropped by earlier processes and never reported
-	adoptedLoss segment.Tally // dropped while delivering slots of others that no longer exist
-	carried     segment.Tally // of inherited: those in the reported section of active, but in no notice
-	published   segment.Tally // the counts in the header of active
-	unmapped    bool          // active may be unmapped
-	notices     *loss.Notices
+	dropped   segment.Tally // records dropped before they reached a destination
+	reported  segment.Tally // of dropped and inherited: those that a notice has reported
+	inherited segment.Tally // dropped by earlier processes and never reported
+	carried   segment.Tally // of inherited: in the reported section of active, but in no notice
+	published segment.Tally // the counts in the header of active
+	unmapped  bool          // active may be unmapped
+	notices   *loss.Notices
 }

@@ -15,19 +15,20 @@ import (
 //
 //	Logged + Recovered = Delivered + Pending + Unfinished + Lost()
 //
-// Recovered, Delivered, Pending, Unfinished, Dropped, Attempts and Failures are
-// those of the first destination, which Destinations lists as well; the other
-// fields are for the whole spool. Logged applies to the equation of each
-// destination.
+// Logged, Recovered, Delivered, Pending, Unfinished, Dropped, Attempts and
+// Failures are of the first destination, which Destinations lists as well; the
+// other fields are for the whole spool.
 type Stats struct {
-	Logged     uint64          // calls of WriteRecord, and Notices
+	Logged     uint64          // calls of WriteRecord, and Notices for the destination
 	Recovered  uint64          // unsettled lines found by Open; an upper bound while part of the last segment cannot be read
 	Delivered  uint64          // accepted by the destination
 	Pending    uint64          // records in the spool
 	Unfinished uint64          // of Recovered: numbers claimed by calls that did not return
 	Dropped    []delivery.Drop // counts by reason and level, zero counts omitted
 
-	Inherited []delivery.Drop // dropped by earlier processes that died before a notice reported it; in no equation
+	// Inherited are lines that earlier processes have dropped, for the first
+	// destination, without a notice. They are in no equation.
+	Inherited []delivery.Drop
 
 	Notices  uint64 // lines written by the spool itself, each of which reports dropped lines
 	Attempts uint64 // calls of Deliver
@@ -41,9 +42,11 @@ type Stats struct {
 	Destinations []DestinationStats // in the order of Open and [Config.Also]
 }
 
-// DestinationStats counts the lines for one destination.
+// DestinationStats counts the lines for one destination. The equation of
+// [Stats] holds for each.
 type DestinationStats struct {
 	Name       string
+	Logged     uint64 // calls of WriteRecord, and notices for this destination
 	Recovered  uint64
 	Delivered  uint64
 	Pending    uint64
@@ -69,7 +72,8 @@ func (s *Sink) Stats() Stats {
 	st := s.stats
 	st.Logged += next - s.opened
 	st.Segments = s.segments
-	st.Inherited = s.inherited.List()
+	inherited := s.inherited.Plus(&s.deliveries[0].Inherited)
+	st.Inherited = inherited.List()
 	for _, d := range s.deliveries {
 		dropped := d.Dropped.Plus(&s.dropped)
 		busy := time.Duration(0)
@@ -77,7 +81,8 @@ func (s *Sink) Stats() Stats {
 			busy = time.Since(d.Since)
 		}
 		st.Destinations = append(st.Destinations, DestinationStats{
-			Name: d.Options.Name, Recovered: d.Recovered, Delivered: d.Delivered, Pending: next - d.Settled - d.Skipped,
+			Name: d.Options.Name, Logged: st.Logged + d.Notices,
+			Recovered: d.Recovered, Delivered: d.Delivered, Pending: next - d.Settled - d.Skipped,
 			Unfinished: d.Unfinished, Dropped: dropped.List(), Attempts: d.Attempts, Failures: d.Failures, Busy: busy, Unsaved: d.Unsaved,
 		})
 	}
@@ -85,6 +90,7 @@ func (s *Sink) Stats() Stats {
 		s.adopter.stats(&st)
 	}
 	first := st.Destinations[0]
+	st.Logged = first.Logged
 	st.Recovered, st.Delivered, st.Pending, st.Unfinished = first.Recovered, first.Delivered, first.Pending, first.Unfinished
 	st.Dropped, st.Attempts, st.Failures = first.Dropped, first.Attempts, first.Failures
 	return st

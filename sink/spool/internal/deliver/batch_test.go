@@ -27,14 +27,12 @@ type spoolOfNothing struct {
 	sync.Mutex
 	report, fault func(error)
 	woken         int // how often calls were woken
-	stored        int // how often counts were stored
 }
 
 func (s *spoolOfNothing) Lock()                      { s.Mutex.Lock() }
 func (s *spoolOfNothing) Unlock()                    { s.Mutex.Unlock() }
 func (s *spoolOfNothing) NextNumber() uint64         { return 1 }
 func (s *spoolOfNothing) From(*Link) []*Link         { return nil }
-func (s *spoolOfNothing) StoreCounts()               { s.stored++ }
 func (s *spoolOfNothing) Broadcast()                 { s.woken++ }
 func (s *spoolOfNothing) Report(_ string, err error) { s.report(err) }
 func (s *spoolOfNothing) Fault(_ string, err error)  { s.fault(err) }

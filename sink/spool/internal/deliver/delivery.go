@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -57,15 +58,11 @@ const (
 // [delivery.Overlapper] gets more records after the rest of a batch, so reading
 // may be some segments ahead of settling.
 type Delivery struct {
-	spool   Spool
-	Options Options
-	Dest    delivery.Destination // if nil, segments are unmapped and kept
-	Turn    chan struct{}        // taken during a call if dest serves several spools; nil if it serves one
-	dir     *store.Dir           // nil if the spool is in memory
-	opened  uint64               // number of the first record of this process
-	copied  bool                 // copies of segments may exist
+	account
+	Dest   delivery.Destination // if nil, segments are unmapped and kept
+	Turn   chan struct{}        // taken during a call if dest serves several spools; nil if it serves one
+	copied bool                 // copies of segments may exist
 
-	progress
 	reader
 	buffers
 	marks
@@ -77,6 +74,21 @@ type Delivery struct {
 	Pause  time.Duration
 
 	finishing bool // deliverAll has returned
+}
+
+// An account is how far a destination has settled the records, what it has
+// lost, and the cursor that stores both.
+type account struct {
+	spool   Spool
+	Options Options
+	dir     *store.Dir // nil if the spool is in memory
+	opened  uint64     // number of the first record of this process
+
+	progress
+	losses
+	Cursor  *store.Cursor // nil in memory
+	stale   bool          // the last position could not be written to Cursor
+	putting sync.Mutex    // held while Cursor is written; taken before the lock of the spool
 }
 
 // Options describes a destination, and how the spool delivers to it.
@@ -152,8 +164,6 @@ type buffers struct {
 
 // marks are the marks that the spool stores for a destination.
 type marks struct {
-	Cursor  *store.Cursor    // nil in memory
-	stale   bool             // the last position could not be written to Cursor
 	marker  delivery.Resumer // dest, if it is a Resumer and there is a cursor
 	syncer  delivery.MarkSyncer
 	synced  int              // number of consecutive attempts that settled nothing, after which the mark was synced
@@ -176,8 +186,8 @@ func New(s Spool, c Options, dest delivery.Destination) *Delivery {
 		other = make([]byte, 0, bytes)
 	}
 	return &Delivery{
-		spool: s, Options: c, Dest: dest,
-		progress: progress{Settled: 1},
+		account: account{spool: s, Options: c, progress: progress{Settled: 1}},
+		Dest:    dest,
 		buffers: buffers{
 			batch: make([]nib.Record, 0, records), names: map[string]string{},
 			buf: make([]byte, 0, bytes), bufSize: bytes, Overlaps: overlaps, other: other,
@@ -207,7 +217,7 @@ func (d *Delivery) OpenCursor(dir *store.Dir, copied bool) (settled uint64, err 
 // CloseCursor undoes OpenCursor.
 func (d *Delivery) CloseCursor() {
 	d.Cursor, d.dir = nil, nil
-	d.Settled, d.Recovered, d.Skipped = 1, 0, 0
+	d.Settled, d.Recovered, d.Skipped, d.losses = 1, 0, 0, losses{}
 }
 
 // Begin prepares a delivery that starts with link first. The records of this

@@ -109,6 +109,12 @@ func (d *Delivery) fillLive(g *segment.Segment) (ended, busy bool) {
 				d.rescue(g, errChanged)
 				return false, false
 			}
+		case d.Dest != nil && !segment.IsFor(rec, d.Options.Name):
+			if len(d.batch) > 0 {
+				return false, false // records are settled in order
+			}
+			d.passForeign(seq)
+			d.at, d.want, d.witness = d.at+segment.Align(len(rec)), d.want+1, false
 		case d.Dest != nil && !d.add(rec, seq >= d.opened):
 			return false, false
 		default:
@@ -133,8 +139,10 @@ func (d *Delivery) wiped(g *segment.Segment) bool {
 // returns false if the length of the record does not lead to the next one.
 func (d *Delivery) lost(g *segment.Segment, end int) bool {
 	if behind := g.Behind(d.at); d.leads(g, behind, end) {
+		if d.loseForeign(d.want, d.want+1) == 0 {
+			d.settle(1, 1)
+		}
 		d.at, d.want, d.witness = behind, d.want+1, false
-		d.settle(1, 1)
 		return true
 	}
 	return false
@@ -173,6 +181,7 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 			*sc = before // records are settled in order
 			return false, false
 		}
+		missing -= d.loseForeign(seq-missing, seq)
 		if missing > 0 {
 			never := g.NeverGiven(seq, missing)
 			if never == missing && gap.Damaged {
@@ -187,7 +196,10 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 		if seq < settled {
 			continue // settled by the other process
 		}
-		if !d.add(rec, false) {
+		foreign := !segment.IsFor(rec, d.Options.Name)
+		if foreign && len(d.batch) == 0 {
+			d.passForeign(seq)
+		} else if foreign || !d.add(rec, false) {
 			*sc = before
 			return false, false
 		}
@@ -195,7 +207,7 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 }
 
 // neverGiven subtracts n numbers that were counted as recovered but never used.
-func (d *Delivery) neverGiven(n uint64) {
+func (d *account) neverGiven(n uint64) {
 	d.spool.Lock()
 	d.Settled += n
 	d.Recovered -= n

@@ -68,7 +68,13 @@ func (d *Delivery) fillRescued(g *segment.Segment) (ended, busy bool) {
 		if seq == end {
 			return len(d.batch) == 0, false
 		}
-		if seq >= settled && !d.add(rec, seq >= d.opened) {
+		if seq < settled {
+			continue
+		}
+		foreign := !segment.IsFor(rec, d.Options.Name)
+		if foreign && len(d.batch) == 0 {
+			d.passForeign(seq)
+		} else if foreign || !d.add(rec, seq >= d.opened) {
 			*d.scan = before
 			return false, false
 		}
@@ -76,14 +82,13 @@ func (d *Delivery) fillRescued(g *segment.Segment) (ended, busy bool) {
 }
 
 // giveUp settles the numbers from the first unsettled one to seq. They count as
-// damaged, except those of void claims.
+// damaged, except for void claims and notices for other destinations.
 func (d *Delivery) giveUp(g *segment.Segment, seq uint64) {
 	d.spool.Lock()
-	void := g.VoidsIn(d.Settled, seq)
-	d.Dropped.Add(segment.CauseDamaged, segment.LevelUnknown, seq-d.Settled-void)
+	void := g.VoidsIn(d.Settled, seq) + d.Foreign(d.Settled, seq)
+	d.lose(segment.CauseDamaged, segment.LevelUnknown, seq-d.Settled-void)
 	d.Settled = seq
 	d.Skipped -= void
-	d.spool.StoreCounts()
 	d.spool.Broadcast()
 	d.spool.Unlock()
 	d.note()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -18,7 +17,7 @@ import (
 var ErrNothing = errors.New("the destination settled nothing and returned no error")
 
 // position returns the number of the first record that is not settled.
-func (d *Delivery) position() uint64 {
+func (d *account) position() uint64 {
 	d.spool.Lock()
 	defer d.spool.Unlock()
 	return d.Settled
@@ -49,8 +48,7 @@ func (d *Delivery) settle(missing, damagedOnes uint64) {
 		return
 	}
 	d.spool.Lock()
-	d.Dropped.Add(segment.CauseDamaged, segment.LevelUnknown, damagedOnes)
-	d.spool.StoreCounts()
+	d.lose(segment.CauseDamaged, segment.LevelUnknown, damagedOnes)
 	d.Unfinished += missing - damagedOnes
 	d.Settled += missing
 	d.spool.Broadcast()
@@ -86,12 +84,12 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 	}
 	d.spool.Lock()
 	for _, x := range refused {
-		d.Dropped.Add(segment.CauseRejected, x.r.Level, 1)
+		d.lose(segment.CauseRejected, x.r.Level, 1)
 	}
-	d.spool.StoreCounts()
 	d.Delivered += uint64(len(batch) - len(refused))
 	d.count(batch, refused)
 	d.Settled += uint64(len(batch))
+	d.reported(batch, refused)
 	if d.Settled == d.want { // everything read from a segment of this process is settled
 		d.place = place{d.reading.Number, d.at, d.want}
 	}
@@ -123,7 +121,7 @@ func (d *Delivery) count(batch []nib.Record, refused []refusal) {
 }
 
 // note writes the position into the cursor.
-func (d *Delivery) note() {
+func (d *account) note() {
 	if d.Cursor == nil {
 		return
 	}
@@ -134,14 +132,19 @@ func (d *Delivery) note() {
 
 // put writes the position into the cursor. If that fails, the cursor keeps an
 // older position.
-func (d *Delivery) put() error {
-	err := d.Cursor.Put(store.Position{Spool: d.dir.Spool, Seq: d.position()})
+func (d *account) put() error {
+	d.putting.Lock()
+	defer d.putting.Unlock()
+	d.spool.Lock()
+	p, lost := store.Position{Spool: d.dir.Spool, Seq: d.Settled}, d.Lost
+	d.spool.Unlock()
+	err := d.Cursor.Put(p, &lost)
 	d.stale = err != nil
 	return err
 }
 
 // sync syncs the position to disk.
-func (d *Delivery) sync() (err error) {
+func (d *account) sync() (err error) {
 	if d.stale {
 		err = d.put()
 	}
@@ -175,7 +178,7 @@ func TextOf(err error) (text string) {
 // counted as damaged, that is undone. The lock of the spool is held.
 func (d *Delivery) Void(seq uint64) {
 	if d.Settled > seq {
-		d.Dropped[segment.CauseDamaged][level.Row(int(segment.LevelUnknown))]--
+		d.unlose()
 	} else {
 		d.Skipped++
 	}

@@ -19,7 +19,6 @@ type Spool interface {
 	From(l *Link) []*Link // the segments from l on, oldest first; nil if l is gone
 	Unlink(l *Link)       // l is no longer needed
 	NextNumber() uint64   // number of the next record that is written
-	StoreCounts()         // counts of dropped lines have changed
 	Broadcast()           // wakes the calls that wait for progress
 	CountQuarantined()    // a file is going to be quarantined
 

@@ -190,7 +190,8 @@ func TestInconsistentRecordsAreRejected(t *testing.T) {
 	}{
 		{"unchanged", func(b []byte) []byte { return b }, true},
 		{"shorter than a head", func(b []byte) []byte { return b[:RecordHead-1] }, false},
-		{"an unknown flag", func(b []byte) []byte { b[30] |= 2; return b }, false},
+		{"an unknown flag", func(b []byte) []byte { b[30] |= 4; return b }, false},
+		{"no counts in a notice", func(b []byte) []byte { b[30] = addressed; return b }, false},
 		{"a name that is longer than the record", func(b []byte) []byte { b[31] = 200; return b }, false},
 		{"a message that is longer than the record", func(b []byte) []byte { le.PutUint32(b[44:], 200); return b }, false},
 		{"a message after the record", func(b []byte) []byte { le.PutUint32(b[40:], 200); return b }, false},

@@ -26,9 +26,16 @@ const (
 	MaxSize = 1 << 30 // lengths are 31 bits
 )
 
-// apart is the flag of a record whose message is stored separately from its
-// line.
-const apart = 1
+// The flags of a record.
+const (
+	apart     = 1 // its message is stored separately from its line
+	addressed = 2 // it is a notice for one destination
+)
+
+// Addressed is the message offset of a notice for one destination. Instead of a
+// logger's name the record has the name of the destination, and instead of a
+// message the counts that the notice reports.
+const Addressed = -2
 
 var (
 	le         = binary.LittleEndian
@@ -188,7 +195,10 @@ func PutRecord(b []byte, r *nib.Record, message int, seq uint64, label, seed uin
 		n += copy(b[n:], name)
 	}
 	if message < 0 && r.Message != nil {
-		flags, message = apart, n-RecordHead
+		if flags = apart; message == Addressed {
+			flags |= addressed
+		}
+		message = n - RecordHead
 		copy(b[n:], r.Message)
 	}
 	level := uint16(min(max(r.Level, math.MinInt16), math.MaxInt16))
@@ -244,7 +254,7 @@ func DecodeInto(r *nib.Record, rec []byte, own bool, names map[string]string) (o
 	if flags&apart != 0 {
 		lineEnd -= n
 	}
-	if lineEnd < 0 || flags&^apart != 0 {
+	if lineEnd < 0 || flags&^(apart|addressed) != 0 {
 		return false
 	}
 	r.Time = int64(le.Uint64(rec[16:]))
@@ -252,6 +262,9 @@ func DecodeInto(r *nib.Record, rec []byte, own bool, names map[string]string) (o
 	r.PC, r.Logger, r.Message = 0, "", nil
 	r.Line = body[:lineEnd:lineEnd]
 	r.Spool, r.Seq = 0, SeqOf(rec)
+	if flags&addressed != 0 {
+		return flags&apart != 0
+	}
 	if name > 0 {
 		r.Logger = intern(names, body[lineEnd:lineEnd+int64(name)])
 	}

@@ -99,6 +99,7 @@ func isEmpty(f io.ReaderAt, buf []byte, from, to int64) bool {
 type Line struct {
 	Seq   uint64
 	Level nib.Level
+	To    string // the destination that a notice is for; "" for a line that is for all
 }
 
 // LinesIn returns the lines in b with numbers before end, and whether any are
@@ -110,7 +111,8 @@ func (g *Old) LinesIn(b []byte, end uint64) (lines []Line, harmed bool) {
 		if !ok || sc.Want > end {
 			return lines, harmed
 		}
-		lines = append(lines, Line{sc.Want - 1, nib.Level(int16(le.Uint16(rec[28:])))})
+		to, _, _ := addressOf(rec)
+		lines = append(lines, Line{sc.Want - 1, nib.Level(int16(le.Uint16(rec[28:]))), string(to)})
 	}
 }
 

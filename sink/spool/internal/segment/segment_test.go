@@ -182,7 +182,7 @@ func TestLinesOfASegment(t *testing.T) {
 		t.Errorf("got %d lines, whole %v, want %d", len(lines), whole, len(sample()))
 	}
 	for i, l := range lines {
-		if want := (Line{100 + uint64(i), max(sample()[i].Level, -32768)}); l != want {
+		if want := (Line{Seq: 100 + uint64(i), Level: max(sample()[i].Level, -32768)}); l != want {
 			t.Errorf("line %d: got %+v, want %+v", i, l, want)
 		}
 	}

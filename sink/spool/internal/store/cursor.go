@@ -21,6 +21,9 @@ const (
 	firstSlotSize = 64  // size of a slot of version 1, which had no mark
 	SlotGap       = 512 // one sector for each slot, so that no write touches both
 	MaxMark       = 40
+
+	lossesAt  = 2 * SlotGap // of the losses of the first slot; lossesGap behind are the others
+	lossesGap = 1024
 )
 
 // A Position is the content of a cursor: the spool, and the number of the first
@@ -93,13 +96,87 @@ func MarkIn(b []byte) []byte {
 	return bytes.Clone(b[40 : 40+n])
 }
 
-// A Cursor is the file that records the progress of a destination. Only the
-// delivering goroutine writes it.
+// Losses are lines that a destination has lost, and that no notice which it has
+// settled reports.
+type Losses struct {
+	Lines segment.Tally
+	Drop  Drop // a segment that is being dropped; its lines are not in Lines yet
+}
+
+// A Drop is a segment that is being dropped to make room. After a crash its
+// lines are lost if the segment has no unsettled records any more.
+type Drop struct {
+	Segment uint64 // its number; 0: none
+	End     uint64 // number after its last record
+	Lines   segment.Tally
+}
+
+// lossesSize is the size of appended losses: the count of the slot that they
+// belong to, two tallies, two numbers, and a checksum.
+const (
+	lossesSize = 8 + 2*tallySize + 2*8 + 4
+	tallySize  = int(segment.Causes) * len(segment.Tally{}[0]) * 8
+)
+
+func (l *Losses) append(b []byte, count uint64) []byte {
+	b = binary.LittleEndian.AppendUint64(b, count)
+	b = appendTally(b, &l.Lines)
+	b = binary.LittleEndian.AppendUint64(b, l.Drop.Segment)
+	b = binary.LittleEndian.AppendUint64(b, l.Drop.End)
+	b = appendTally(b, &l.Drop.Lines)
+	return binary.LittleEndian.AppendUint32(b, segment.Checksum(b))
+}
+
+func appendTally(b []byte, t *segment.Tally) []byte {
+	for c := range t {
+		for _, n := range t[c] {
+			b = binary.LittleEndian.AppendUint64(b, n)
+		}
+	}
+	return b
+}
+
+// tallyIn reads what appendTally has written.
+func tallyIn(b []byte) (t segment.Tally) {
+	for c := range t {
+		for l := range t[c] {
+			t[c][l] = binary.LittleEndian.Uint64(b)
+			b = b[8:]
+		}
+	}
+	return t
+}
+
+// readLosses reads the losses that belong to the slot with a count. There are
+// none if the slot was written without.
+func readLosses(f io.ReaderAt, count uint64) (l Losses, err error) {
+	b := make([]byte, lossesSize)
+	n, err := f.ReadAt(b, lossesAt+int64(count%2)*lossesGap)
+	if err == io.EOF {
+		err = nil
+	}
+	sum := lossesSize - 4
+	if err != nil || n < lossesSize || binary.LittleEndian.Uint64(b) != count ||
+		binary.LittleEndian.Uint32(b[sum:]) != segment.Checksum(b[:sum]) {
+		return Losses{}, err
+	}
+	l.Lines, b = tallyIn(b[8:]), b[8+tallySize:]
+	l.Drop = Drop{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), tallyIn(b[16:])}
+	return l, nil
+}
+
+// A Cursor is the file that records the progress of a destination. The
+// delivering goroutine writes it, and PutDrop.
 type Cursor struct {
 	File  vfs.File
 	Count uint64 // counter of the newer slot
 	Mark  []byte // mark of the destination
 	slot  [SlotSize]byte
+
+	// The contents of the newer slot, for PutDrop.
+	last   Position
+	marked []byte
+	losses Losses
 }
 
 // OpenCursor reads the newer valid slot. ok is false if there is none for this
@@ -123,20 +200,54 @@ func OpenCursor(d *Dir, name string) (c *Cursor, seq uint64, ok bool, err error)
 		return nil, 0, false, fmt.Errorf("%s: %w", base, err)
 	}
 	c = &Cursor{File: f, Count: count} // the counter of another spool's slot, too: the next write goes to the older slot
+	c.last = Position{d.Spool, 1}
 	if ok = slot != nil && p.Spool == d.Spool; ok {
-		c.Mark = MarkIn(slot)
+		c.Mark, c.marked = MarkIn(slot), MarkIn(slot)
+		c.last = p
+		if c.losses, err = readLosses(f, count); err != nil {
+			_ = f.Close() // nothing was written
+			return nil, 0, false, fmt.Errorf("%s: %w", base, err)
+		}
 	}
 	return c, p.Seq, ok, nil
 }
 
-// Put writes a position, and the mark, into the older slot. If that fails, the
-// next call writes the same slot: the other one is whole.
-func (c *Cursor) Put(p Position) error {
+// Losses returns the losses that were read or written last. The caller may
+// change them; they are not written before the next call of Put or PutDrop.
+func (c *Cursor) Losses() *Losses { return &c.losses }
+
+// End ends the drop of a segment. If it is complete, its lines are lost.
+func (l *Losses) End(complete bool) {
+	if complete {
+		l.Lines = l.Lines.Plus(&l.Drop.Lines)
+	}
+	l.Drop = Drop{}
+}
+
+// Put writes a position, the mark, and the losses into the older slot. If that
+// fails, the next call writes the same slot: the other one is whole.
+func (c *Cursor) Put(p Position, l *Losses) error { return c.put(p, c.Mark, l) }
+
+// PutDrop records that a segment is going to be dropped, and leaves the
+// position and the mark as they are.
+func (c *Cursor) PutDrop(x *Drop) error {
+	l := Losses{c.losses.Lines, *x}
+	return c.put(c.last, c.marked, &l)
+}
+
+func (c *Cursor) put(p Position, mark []byte, l *Losses) (err error) {
 	count := c.Count + 1
-	PutSlot(c.slot[:], count, p, c.Mark)
-	_, err := c.File.WriteAt(c.slot[:], int64(count%2)*SlotGap)
+	if *l != (Losses{}) { // written first: without their slot they have no meaning
+		b := l.append(make([]byte, 0, lossesSize), count)
+		_, err = c.File.WriteAt(b, lossesAt+int64(count%2)*lossesGap)
+	}
 	if err == nil {
-		c.Count = count
+		PutSlot(c.slot[:], count, p, mark)
+		_, err = c.File.WriteAt(c.slot[:], int64(count%2)*SlotGap)
+	}
+	if err == nil {
+		c.Count, c.last, c.losses = count, p, *l
+		c.marked = append(c.marked[:0], mark...)
 	}
 	return err
 }

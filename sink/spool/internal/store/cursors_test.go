@@ -101,7 +101,7 @@ func TestCursorSlots(t *testing.T) {
 	name := filepath.Join(d.Path, "c.cursor")
 	for n := uint64(1); n < 6; n++ {
 		c, _, _, err := OpenCursor(d, "c")
-		noError(t, err, c.Put(Position{5, 10 * n}), c.File.Close())
+		noError(t, err, c.Put(Position{5, 10 * n}, &Losses{}), c.File.Close())
 		whole, err := os.ReadFile(name)
 		noError(t, err)
 		torn := bytes.Clone(whole)
@@ -146,7 +146,7 @@ func TestCursorOfVersion1(t *testing.T) {
 				t.Errorf("at %d, time %d: got number %d, mark %q and %v, want %d", at, n, seq, c.Mark, ok, want)
 			}
 			c.Mark = []byte("here")
-			noError(t, c.Put(Position{5, want + 1}), c.File.Close())
+			noError(t, c.Put(Position{5, want + 1}, &Losses{}), c.File.Close())
 		}
 	}
 }
@@ -166,10 +166,10 @@ func TestPositionSurvivesWritesThatFail(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	d, _ := opened(t, m, 1)
 	c, _, _, err := OpenCursor(d, "c")
-	noError(t, err, c.Put(Position{d.Spool, 5}), c.Put(Position{d.Spool, 6}))
+	noError(t, err, c.Put(Position{d.Spool, 5}, &Losses{}), c.Put(Position{d.Spool, 6}, &Losses{}))
 	heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Half: true, Err: syscall.EIO})
 	for range 3 {
-		if err := c.Put(Position{d.Spool, 7}); err == nil {
+		if err := c.Put(Position{d.Spool, 7}, &Losses{}); err == nil {
 			t.Fatal("the write has not failed")
 		}
 	}
@@ -183,7 +183,49 @@ func TestPositionSurvivesWritesThatFail(t *testing.T) {
 		}
 	}
 	read(6)
-	noError(t, c.Put(Position{d.Spool, 8}))
+	noError(t, c.Put(Position{d.Spool, 8}, &Losses{}))
 	read(8)
 	noError(t, c.File.Close(), d.Unlock())
+}
+
+// TestLossesBelongToTheirSlot writes losses with a position, and then without:
+// they count only while the newer slot was written with them, and only if they
+// are whole.
+func TestLossesBelongToTheirSlot(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d := &Dir{FS: m, Path: "/", Spool: 5}
+	var want Losses
+	want.Lines.Add(segment.CauseOldest, 0, 7)
+	want.Drop = Drop{Segment: 3, End: 70, Lines: segment.Tally{}}
+	want.Drop.Lines.Add(segment.CauseFull, 8, 9)
+	reopen := func() *Cursor {
+		c, _, _, err := OpenCursor(d, "d")
+		noError(t, err)
+		return c
+	}
+	c := reopen()
+	noError(t, c.Put(Position{5, 10}, &Losses{Lines: want.Lines}))
+	noError(t, c.PutDrop(&want.Drop), c.File.Close())
+	c, seq, _, err := OpenCursor(d, "d")
+	if noError(t, err); seq != 10 || *c.Losses() != want {
+		t.Errorf("got position %d and %+v, want 10 and %+v", seq, *c.Losses(), want)
+	}
+	at := lossesAt + int64(c.Count%2)*lossesGap
+	for i := range int64(lossesSize) {
+		var b [1]byte
+		_, err := c.File.ReadAt(b[:], at+i)
+		noError(t, err)
+		_, err = c.File.WriteAt([]byte{b[0] ^ 4}, at+i)
+		noError(t, err)
+		if got, err := readLosses(c.File, c.Count); got != (Losses{}) || err != nil {
+			t.Fatalf("byte %d is damaged: got %+v, %v", i, got, err)
+		}
+		_, err = c.File.WriteAt(b[:], at+i)
+		noError(t, err)
+	}
+	noError(t, c.Put(Position{5, 11}, &Losses{}), c.Put(Position{5, 12}, &Losses{}), c.File.Close())
+	if c = reopen(); *c.Losses() != (Losses{}) {
+		t.Errorf("got %+v after two writes without losses", *c.Losses())
+	}
+	noError(t, c.File.Close())
 }

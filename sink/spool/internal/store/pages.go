@@ -81,6 +81,18 @@ func (d *Dir) Read(g *segment.Old) ([]byte, error) {
 	return b, err
 }
 
+// Beginning returns the first part of a segment, with more than its notices.
+func (d *Dir) Beginning(g *segment.Old) (b []byte, err error) {
+	b, err = d.Bytes(SegmentName(g.Number), segment.MinSize)
+	if errors.Is(err, fs.ErrNotExist) && g.Copied {
+		b, err = d.Bytes(CopyName(g.Number), segment.MinSize)
+	}
+	if IsPartial(err) {
+		err = nil
+	}
+	return b, err
+}
+
 // Bytes returns the first size bytes of a file, or as many as there are. With a
 // pageError, the pages that cannot be read are filled with Poison.
 func (d *Dir) Bytes(name string, size int64) ([]byte, error) {

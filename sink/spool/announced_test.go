@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+)
+
+// streams are four destinations of one spool that settle lines at different
+// speeds, and what they have got.
+type streams struct {
+	live, slow, dead, picky *far
+	turn                    chan struct{} // lets slow accept one record
+	mended                  chan struct{}
+}
+
+func newStreams() *streams {
+	x := &streams{&far{}, &far{}, &far{}, &far{}, make(chan struct{}, 1), make(chan struct{})}
+	x.slow.set(func(ctx context.Context, _ []nib.Record) (delivery.Result, error, bool) {
+		select {
+		case <-x.turn:
+			return delivery.Result{Accepted: 1}, nil, false
+		case <-x.mended:
+			return delivery.Result{Accepted: 1}, nil, false
+		case <-ctx.Done():
+			return delivery.Result{}, ctx.Err(), true
+		}
+	})
+	x.dead.set(down)
+	x.picky.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+		res := delivery.Result{Accepted: len(batch)}
+		for i, r := range batch {
+			if r.Level == nib.LevelInfo && r.Time%7 == 0 {
+				res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: errPicky})
+			}
+		}
+		return res, nil, false
+	})
+	return x
+}
+
+var errPicky = errors.New("a multiple of seven")
+
+// mend lets all destinations accept everything, except picky.
+func (x *streams) mend() {
+	x.slow.set(nil)
+	close(x.mended)
+	x.dead.set(nil)
+}
+
+func (x *streams) open(t *testing.T, dir string, c Config) *Sink {
+	c.Name, c.SegmentSize, c.OnError, c.RejectedSize = "live", segment.MinSize, func(error) {}, -1
+	c.Also = []NamedDestination{{"slow", x.slow}, {"dead", x.dead}, {"picky", x.picky}}
+	return open(t, dir, x.live, c)
+}
+
+// write logs lines from number n on, slowly enough for live and picky. It
+// returns the next number.
+func (x *streams) write(t *testing.T, s *Sink, n, lines int) int {
+	for end := n + lines; n < end; n++ {
+		_ = s.WriteRecord(record(nib.LevelInfo, n, 1000)) // dropped lines are announced
+		if n%3 == 0 {
+			poke(x.turn)
+		}
+		isBehind := func(name string) bool { return of(t, s.Stats(), name).Pending > 0 }
+		for n%10 == 0 && (isBehind("live") || isBehind("picky")) {
+			s.poke()
+		}
+	}
+	return n
+}
+
+// check compares, for each destination, the lines that are missing in its
+// stream with the count that its notices report. ownLost has the notices that
+// it has lost.
+func (x *streams) check(t *testing.T, logged int, ownLost map[string]uint64) {
+	t.Helper()
+	all := map[string]*far{"live": x.live, "slow": x.slow, "dead": x.dead, "picky": x.picky}
+	for name, f := range all {
+		got := map[int]bool{}
+		for _, line := range f.lines {
+			var r struct{ N int }
+			must(t, json.Unmarshal(line, &r))
+			if got[r.N] {
+				t.Errorf("%s: line %d came twice", name, r.N)
+			}
+			got[r.N] = true
+		}
+		var lines, notices uint64
+		for _, line := range f.notices {
+			var r struct {
+				Dropped uint64
+				Levels  struct{ Info, Warn uint64 }
+			}
+			must(t, json.Unmarshal(line, &r))
+			lines, notices = lines+r.Levels.Info, notices+r.Levels.Warn
+		}
+		if missing := uint64(logged - len(got)); lines != missing || notices != ownLost[name] {
+			t.Errorf("%s: notices report %d lines and %d notices as lost; %d and %d are missing",
+				name, lines, notices, missing, ownLost[name])
+		}
+	}
+}
+
+// noticesLost adds the notices that each destination has lost: the lines of the
+// test have another level.
+func noticesLost(sum map[string]uint64, st Stats) {
+	for _, d := range st.Destinations {
+		for _, x := range d.Dropped {
+			if x.Level == nib.LevelWarn {
+				sum[d.Name] += x.Lines
+			}
+		}
+	}
+}
+
+// TestNoticesReportWhatTheirStreamLacks has destinations that are dead, slow,
+// and refuse lines, besides a live one, over two restarts: what the notices in
+// each stream report as lost is what is missing there.
+func TestNoticesReportWhatTheirStreamLacks(t *testing.T) {
+	for _, policy := range [][]FullRule{
+		{{nib.LevelTrace, ActionDropOld, 0}},
+		nil, // ActionDropNew
+		{{nib.LevelTrace, ActionBlock, 1}},
+	} {
+		dirs(t, func(t *testing.T, dir string) {
+			x, n, ownLost := newStreams(), 0, map[string]uint64{}
+			c := Config{Size: 5 * segment.MinSize, OnFull: policy, Drain: 1}
+			rounds := 3
+			if dir == "" {
+				rounds = 1
+			}
+			for round := range rounds {
+				s := x.open(t, dir, c)
+				n = x.write(t, s, n, 600)
+				if round == rounds-1 {
+					x.mend()
+					must(t, s.Flush(context.Background()))
+					for range 3 { // each segment begins with the notices that are due
+						n = x.write(t, s, n, 64)
+						must(t, s.Flush(context.Background()))
+					}
+					n = finish(t, x, s, n)
+				}
+				closeDown(t, s)
+				noticesLost(ownLost, s.Stats())
+			}
+			x.check(t, n, ownLost)
+		})
+	}
+}
+
+// finish logs lines until nothing is left to announce.
+func finish(t *testing.T, x *streams, s *Sink, n int) int {
+	x.picky.set(nil)
+	for range 2 {
+		n = x.write(t, s, n, 64)
+		must(t, s.Flush(context.Background()))
+	}
+	return n
+}
+
+// TestCrashKeepsAnnouncements takes an image of the files before each change of
+// one while segments are dropped for two destinations. The first has settled a
+// part of the lines. The process after a crash at any of these points reports
+// to each what its stream lacks.
+func TestCrashKeepsAnnouncements(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	first, second := &far{}, &far{do: down}
+	c := Config{Size: 5 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
+		OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
+	s := open(t, memDir, first, both(second, c))
+	n := 0
+	write := func(s *Sink, lines int) {
+		for end := n + lines; n < end; n++ {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+		}
+	}
+	write(s, 90)
+	for of(t, s.Stats(), "destination").Pending > 0 {
+		s.poke()
+	}
+	first.set(down)
+	var mu sync.Mutex
+	var images []*vfstest.Mem
+	for _, op := range []vfstest.Op{vfstest.OpWrite, vfstest.OpRemove, vfstest.OpRename} {
+		m.Fail(vfstest.Fault{Op: op, Path: "*", Reached: func() {
+			mu.Lock()
+			defer mu.Unlock()
+			images = append(images, m.CrashClone(vfstest.Everything))
+		}})
+	}
+	write(s, 300)
+	closeDown(t, s)
+	if st := s.Stats(); st.Lost() < 100 {
+		t.Fatalf("got %+v, want segments dropped", st)
+	}
+	for i, image := range images {
+		c.fs, c.Size = image, 64*segment.MinSize
+		got := [2]*far{{lines: slices.Clone(first.lines)}, {}}
+		s := open(t, memDir, got[0], both(got[1], c))
+		must(t, s.Flush(context.Background()))
+		n = 0
+		for _, line := range got[1].lines {
+			n = max(n, numberOf(t, line)+1)
+		}
+		write(s, 64) // fills the segment
+		must(t, s.Flush(context.Background()))
+		write(s, 64)
+		must(t, s.Flush(context.Background()))
+		for j, f := range got {
+			checkAnnounced(t, fmt.Sprintf("image %d: destination %d", i, j), f, n)
+		}
+		closeDown(t, s)
+	}
+}
+
+// numberOf returns the number of a line of record.
+func numberOf(t *testing.T, line []byte) int {
+	t.Helper()
+	var r struct{ N int }
+	must(t, json.Unmarshal(line, &r))
+	return r.N
+}
+
+// checkAnnounced compares what is missing of n lines in the stream of f with
+// what its notices report.
+func checkAnnounced(t *testing.T, name string, f *far, n int) {
+	t.Helper()
+	reported, seen := uint64(0), map[int]bool{}
+	for _, line := range f.notices {
+		var notice struct{ Levels struct{ Info uint64 } }
+		must(t, json.Unmarshal(line, &notice))
+		reported += notice.Levels.Info
+	}
+	for _, line := range f.lines {
+		seen[numberOf(t, line)] = true
+	}
+	if missing := uint64(n - len(seen)); reported != missing || len(seen) != len(f.lines) {
+		t.Errorf("%s got %d lines, %d of them once, of %d; notices report %d",
+			name, len(f.lines), len(seen), n, reported)
+	}
+}

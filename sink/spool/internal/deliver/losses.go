@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package deliver
+
+import (
+	"slices"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
+)
+
+// Lines that only this destination has lost are announced by notices that only
+// this destination gets. The cursor has their count until such a notice is
+// settled: one write moves the position past the notice and subtracts what it
+// reports. So a notice that is dropped or rejected, or whose process died
+// before it was committed, is repeated, and no loss is reported twice.
+
+// losses are the losses of a destination. The lock of the spool protects them.
+type losses struct {
+	Lost      store.Losses  // what no settled notice reports
+	announced []notice      // the notices in the spool that this destination has not settled
+	foreign   []uint64      // numbers of this process's unsettled notices for others
+	Notices   uint64        // of this process
+	Inherited segment.Tally // lost under earlier processes, and not announced by them
+}
+
+// A notice is a record that reports losses to this destination.
+type notice struct {
+	seq   uint64
+	lines segment.Tally
+}
+
+// lose counts lines as dropped on the way to this destination. The lock of the
+// spool is held.
+func (d *account) lose(c segment.Cause, l nib.Level, n uint64) {
+	d.Dropped.Add(c, l, n)
+	d.Lost.Lines.Add(c, l, n)
+}
+
+// unlose undoes lose for one damaged line.
+func (d *account) unlose() {
+	row := level.Row(int(segment.LevelUnknown))
+	d.Dropped[segment.CauseDamaged][row]--
+	if n := &d.Lost.Lines[segment.CauseDamaged][row]; *n > 0 {
+		*n--
+	}
+}
+
+// Unannounced returns the losses that no notice in the spool reports. The lock
+// of the spool is held.
+func (d *account) Unannounced() segment.Tally {
+	lost := d.Lost.Lines
+	d.announced = slices.DeleteFunc(d.announced, func(n notice) bool { return n.seq < d.Settled })
+	for _, n := range d.announced {
+		lost = lost.Minus(&n.lines)
+	}
+	return lost
+}
+
+// Announce records that the record with number seq, of this process, reports
+// losses to the destination called name. The lock of the spool is held.
+func (d *account) Announce(seq uint64, name string, lines segment.Tally) {
+	if name == d.Options.Name {
+		d.announced = append(d.announced, notice{seq, lines})
+		d.Notices++
+		return
+	}
+	d.foreign = append(d.foreign, seq)
+	d.Skipped++
+}
+
+// reported subtracts what the notices among batch, which is settled, report,
+// unless they were refused. The lock of the spool is held.
+func (d *account) reported(batch []nib.Record, refused []refusal) {
+	for len(d.announced) > 0 && d.announced[0].seq < d.Settled {
+		n := d.announced[0]
+		d.announced = d.announced[1:]
+		isIt := func(r *nib.Record) bool { return r.Seq == n.seq }
+		if slices.ContainsFunc(batch, func(r nib.Record) bool { return isIt(&r) }) &&
+			!slices.ContainsFunc(refused, func(x refusal) bool { return isIt(x.r) }) {
+			d.Lost.Lines = d.Lost.Lines.Minus(&n.lines)
+		}
+	}
+}
+
+// Foreign returns how many of the numbers from first to end belong to notices
+// of this process for other destinations. They are in Skipped. The lock of the
+// spool is held.
+func (d *account) Foreign(first, end uint64) (n uint64) {
+	for _, seq := range d.foreign {
+		if seq >= first && seq < end {
+			n++
+		}
+	}
+	return n
+}
+
+// Drop replaces what the destination loses with the segment that is being
+// dropped, whose numbers begin with first, and forgets the notices there. The
+// lock of the spool is held.
+func (d *account) Drop(x store.Drop, first uint64) {
+	d.Lost.Drop = x
+	d.announced = slices.DeleteFunc(d.announced, func(n notice) bool {
+		return n.seq >= first && n.seq < x.End
+	})
+}
+
+// passForeign moves the position past the notice with number seq, which is for
+// another destination.
+func (d *account) passForeign(seq uint64) {
+	if seq < d.opened {
+		d.neverGiven(1) // it counts as recovered
+	} else {
+		d.passOwn(1)
+	}
+}
+
+// loseForeign moves the position past the notices of this process for other
+// destinations among the next numbers, from first to end, whose records are
+// gone, and returns how many there are.
+func (d *account) loseForeign(first, end uint64) (n uint64) {
+	d.spool.Lock()
+	n = d.Foreign(first, end)
+	d.spool.Unlock()
+	if n > 0 {
+		d.passOwn(n)
+	}
+	return n
+}
+
+// passOwn moves the position past n notices of this process for other
+// destinations.
+func (d *account) passOwn(n uint64) {
+	d.spool.Lock()
+	d.Settled += n
+	d.Skipped -= n
+	d.foreign = slices.DeleteFunc(d.foreign, func(seq uint64) bool { return seq < d.Settled })
+	d.spool.Broadcast()
+	d.spool.Unlock()
+	d.note()
+}
+
+// Recall reads what the destination had lost under earlier processes, whose
+// segments are old, and which notices there report it.
+func (d *account) Recall(old []segment.Old) error {
+	l := d.Cursor.Losses()
+	if x := &l.Drop; x.Segment != 0 {
+		l.End(d.Settled < x.End && !slices.ContainsFunc(old, func(g segment.Old) bool {
+			return g.Number == x.Segment && max(d.Settled, g.First) < g.End
+		}))
+	}
+	d.Lost = *l
+	for i := range old {
+		if g := &old[i]; d.Lost.Lines != (segment.Tally{}) && d.Settled < g.End {
+			b, err := d.dir.Beginning(g)
+			if err != nil {
+				return err
+			}
+			g.Notices(b, d.Options.Name, func(seq uint64, t segment.Tally) {
+				d.announced = append(d.announced, notice{seq, t})
+			})
+		}
+	}
+	d.Inherited = d.Unannounced()
+	return nil
+}
+
+// PutDrop stores in the cursor that a segment is going to be dropped.
+func (d *account) PutDrop(x store.Drop) {
+	if d.Cursor == nil {
+		return
+	}
+	d.putting.Lock()
+	err := d.Cursor.PutDrop(&x)
+	d.putting.Unlock()
+	if err != nil {
+		d.spool.Fault("write the cursor", err)
+	}
+}
+
+// EndDrop ends what PutDrop has begun. If it is complete, the lines are lost.
+func (d *account) EndDrop(complete bool) {
+	d.putting.Lock()
+	defer d.putting.Unlock()
+	d.spool.Lock()
+	d.Lost.End(complete)
+	d.spool.Unlock()
+	if d.Cursor != nil {
+		d.Cursor.Losses().End(complete)
+	}
+}
+
+// Losses returns the losses that no settled notice reports.
+func (d *account) Losses() segment.Tally {
+	d.spool.Lock()
+	defer d.spool.Unlock()
+	return d.Lost.Lines
+}
+
+// AddLoss adds the losses of the same destination in another spool, and stores
+// them in the cursor.
+func (d *account) AddLoss(lines segment.Tally) {
+	if lines == (segment.Tally{}) {
+		return
+	}
+	d.putting.Lock()
+	d.spool.Lock()
+	d.Lost.Lines = d.Lost.Lines.Plus(&lines)
+	d.spool.Unlock()
+	l := d.Cursor.Losses()
+	l.Lines = l.Lines.Plus(&lines)
+	err := d.Cursor.PutDrop(&l.Drop)
+	d.putting.Unlock()
+	if err != nil {
+		d.spool.Fault("write the cursor", err)
+	}
+}
