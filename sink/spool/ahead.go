@@ -82,7 +82,11 @@ func (s *Sink) makeSegments() {
 	defer close(s.made)
 	s.completeFirst()
 	var spent <-chan struct{} // never, in memory
+	var touch <-chan time.Time
 	if s.dir != nil {
+		ticker := time.NewTicker(touchPause)
+		defer ticker.Stop()
+		touch = ticker.C
 		s.dir.Sweeper.Start()
 		defer s.dir.Sweeper.Stop()
 		spent = s.dir.Sweeper.Due
@@ -92,7 +96,7 @@ func (s *Sink) makeSegments() {
 	defer retry.Stop()
 	for {
 		s.reportNoted()
-		switch wanted, open := s.work(retry.C, spent); {
+		switch wanted, open := s.work(retry.C, spent, touch); {
 		case !open:
 			s.patch()
 			s.discardNext()
@@ -122,7 +126,9 @@ func (s *Sink) makeSegments() {
 
 // work waits until there is something to do, and reports whether a segment may
 // be wanted; making one precedes freeing. open is false after Close.
-func (s *Sink) work(retry <-chan time.Time, spent <-chan struct{}) (wanted, open bool) {
+func (s *Sink) work(
+	retry <-chan time.Time, spent <-chan struct{}, touch <-chan time.Time,
+) (wanted, open bool) {
 	select {
 	case _, open = <-s.more:
 		return true, open
@@ -133,9 +139,13 @@ func (s *Sink) work(retry <-chan time.Time, spent <-chan struct{}) (wanted, open
 		return true, open
 	case <-retry:
 		return true, true
+	case <-touch:
+		if err := s.dir.Touch(); err != nil {
+			s.report("touch the lock file", err)
+		}
 	case <-spent:
-		return false, true
 	}
+	return false, true
 }
 
 // makeNext makes the next segment if one is wanted. Deleted segments that are

@@ -193,7 +193,9 @@ func TestCrashKeepsAnnouncements(t *testing.T) {
 	for of(t, s.Stats(), "destination").Pending > 0 {
 		s.poke()
 	}
+	closeDown(t, s) // the cursor has what the first has got
 	first.set(down)
+	s = open(t, memDir, first, both(second, c))
 	var mu sync.Mutex
 	var images []*vfstest.Mem
 	for _, op := range []vfstest.Op{vfstest.OpWrite, vfstest.OpRemove, vfstest.OpRename} {

@@ -348,3 +348,25 @@ func TestLinesAreSyncedWithinSyncDelay(t *testing.T) {
 		})
 	}
 }
+
+// TestLockFileStaysYoung waits without a line: the lock file is changed, and
+// made again after it was removed.
+func TestLockFileStaysYoung(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := vfstest.NewMem(nil)
+		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+		s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m})
+		lock := filepath.Join(memDir, "lock")
+		for round := range 3 {
+			if round > 0 {
+				must(t, m.Remove(lock))
+			}
+			await.Sleep(touchPause + time.Second)
+			info, err := m.Lstat(lock)
+			if must(t, err); time.Since(info.ModTime) > touchPause {
+				t.Errorf("round %d: the lock file is %v old", round, time.Since(info.ModTime))
+			}
+		}
+		must(t, s.Close())
+	})
+}

@@ -339,9 +339,9 @@ func (l *life) cursorFailed() bool {
 // contents are no longer needed, or whose failure is already reported.
 var noConsequence = map[string]string{
 	"lstat store.(*Dir).IsFile":       "the file is opened, which follows no link and waits for no pipe, and that decides",
-	"stat store.(*Dir).sign":          "the lock has the process id for people only: who has the lock is known without it",
-	"truncate store.(*Dir).sign":      "as above",
-	"write store.(*Dir).sign":         "as above",
+	"stat store.sign":                 "the lock has the process id for people only: who has the lock is known without it",
+	"truncate store.sign":             "as above",
+	"write store.sign":                "as above",
 	"open store.(*Dir).inUse":         "Open returns ErrInUse without the process id",
 	"read store.(*Dir).inUse":         "as above",
 	"open store.(*Dir).QuickEnd":      "the whole segment is read instead, and an error of that is reported",

@@ -69,3 +69,26 @@ func TestRelativeDirectory(t *testing.T) {
 		checkLines(t, f.take(), 0, total, 1000)
 	}
 }
+
+// TestLockFileThatIsRemoved removes the lock file again and again, as a cleaner
+// of old files: no line is refused, and no other process gets the directory.
+func TestLockFileThatIsRemoved(t *testing.T) {
+	for _, access := range []Access{AccessMapped, AccessWritten} {
+		dir, f := spoolDir(t), &far{}
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Access: access})
+		const rounds, lines = 4, 100
+		for round := range rounds {
+			awaitNext(s)
+			must(t, os.Remove(filepath.Join(dir, "lock")))
+			for n := range lines { // more than a segment has
+				must(t, s.WriteRecord(record(nib.LevelInfo, round*lines+n, 1000)))
+			}
+			awaitNext(s)
+			if _, err := Open(dir, &far{}, Config{}); !errors.Is(err, ErrInUse) {
+				t.Fatalf("another process: got %v, want %v", err, ErrInUse)
+			}
+		}
+		must(t, s.Close())
+		checkLines(t, f.take(), 0, rounds*lines, 1000)
+	}
+}

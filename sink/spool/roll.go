@@ -14,6 +14,7 @@ import (
 const (
 	slowDisk   = 100 * time.Millisecond // maximum time that a call waits for a segment that is being made
 	makePause  = 250 * time.Millisecond // pause before making a segment is retried
+	touchPause = 10 * time.Minute       // interval between two changes of the lock file
 	firstPause = 10 * time.Millisecond  // first pause between attempts to deliver
 )
 

@@ -35,7 +35,7 @@ const (
 type Dir struct {
 	FS   vfs.FS
 	Path string
-	Lock io.Closer
+	hold
 
 	Spool  uint64
 	Gen    uint32
@@ -84,7 +84,8 @@ func OpenDir(path string, o *Options) (d *Dir, old []segment.Old, err error) {
 	if err := fsys.MkdirAll(path, 0o700); err != nil {
 		return nil, nil, err
 	}
-	if err := checkDir(fsys, path); err != nil {
+	info, err := checkDir(fsys, path)
+	if err != nil {
 		return nil, nil, err
 	}
 	switch _, err := fsys.Lstat(d.Name("lock")); {
@@ -96,6 +97,7 @@ func OpenDir(path string, o *Options) (d *Dir, old []segment.Old, err error) {
 	if err = d.take(o); err != nil {
 		return nil, nil, err
 	}
+	d.id = info.ID
 	f, hasFile := d.Lock.(vfs.File)
 	d.unmapped = o.Written || !segment.CanMap || !hasFile || f.Fd() == ^uintptr(0)
 	if hasFile {
@@ -112,18 +114,17 @@ func OpenDir(path string, o *Options) (d *Dir, old []segment.Old, err error) {
 }
 
 // checkDir rejects a directory that other users may write to.
-func checkDir(fsys vfs.FS, path string) error {
-	info, err := fsys.Lstat(path)
-	if err != nil {
-		return err
+func checkDir(fsys vfs.FS, path string) (info vfs.Info, err error) {
+	if info, err = fsys.Lstat(path); err != nil {
+		return info, err
 	}
 	if info.Mode&fs.ModeSymlink != 0 {
-		return fmt.Errorf("%w: it is a link: use the path that it leads to", ErrUnsafe)
+		return info, fmt.Errorf("%w: it is a link: use the path that it leads to", ErrUnsafe)
 	}
 	if !info.Mode.IsDir() || info.Mode.Perm()&0o022 != 0 && runtime.GOOS != "windows" {
-		return fmt.Errorf("%w: %v", ErrUnsafe, info.Mode)
+		return info, fmt.Errorf("%w: %v", ErrUnsafe, info.Mode)
 	}
-	return CheckOwner(info, "it")
+	return info, CheckOwner(info, "it")
 }
 
 // CheckOwner rejects a file of another user, which that user may change at any
@@ -383,7 +384,12 @@ func NewID() (id uint64) {
 }
 
 // Unlock releases the lock of the directory.
-func (d *Dir) Unlock() error { return d.Lock.Close() }
+func (d *Dir) Unlock() error {
+	d.holding.Lock()
+	defer d.holding.Unlock()
+	d.id = vfs.ID{} // nothing makes the lock file again
+	return d.Lock.Close()
+}
 
 // OnRemoved sets f to be called when a segment is removed whose copy the copier
 // owns.

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
@@ -26,20 +27,123 @@ func TestHeld(t *testing.T) {
 		heal()
 	}
 	noError(t, m.Remove(d.Name("lock")))
-	if err := d.Held(); err != ErrReplaced {
-		t.Errorf("without the lock file: got %v, want %v", err, ErrReplaced)
-	}
 	touch(t, m, "lock")
 	if err := d.Held(); err != ErrReplaced {
 		t.Errorf("with another lock file: got %v, want %v", err, ErrReplaced)
 	}
 }
 
+// TestLockFileIsMadeAgain removes the lock file again and again, and opens the
+// directory in another process before and after this one looks: one of them has
+// the directory, never both.
+func TestLockFileIsMadeAgain(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d, _ := opened(t, m, 1)
+	for range 3 {
+		noError(t, m.Remove(d.Name("lock")), d.Held())
+		_, _, err := OpenDir(memPath, &Options{FS: m, Boot: 1, Shared: true})
+		if !errors.Is(err, ErrInUse) {
+			t.Errorf("the lock file is there again: got %v, want %v", err, ErrInUse)
+		}
+	}
+	noError(t, d.Touch())
+	if pid := ownerIn(t, m); pid != os.Getpid() {
+		t.Errorf("the lock file names process %d, want this one", pid)
+	}
+	for _, op := range []vfstest.Op{vfstest.OpCreate, vfstest.OpLock} {
+		noError(t, m.Remove(d.Name("lock")))
+		heal := m.Fail(vfstest.Fault{Op: op, Path: "lock", Err: syscall.EMFILE, Times: 1})
+		if err := d.Held(); !errors.Is(err, syscall.EMFILE) {
+			t.Errorf("%s fails: got %v", op, err)
+		}
+		heal()
+		if op == vfstest.OpLock {
+			noError(t, m.Remove(d.Name("lock"))) // it was made, and is not locked
+		}
+		noError(t, d.Held())
+	}
+
+	noError(t, m.Remove(d.Name("lock")))
+	other, _ := opened(t, m, 1)
+	for range 2 {
+		if err := d.Held(); err != ErrReplaced {
+			t.Errorf("another process was faster: got %v, want %v", err, ErrReplaced)
+		}
+		noError(t, other.Held())
+	}
+	noError(t, other.Unlock(), d.Unlock())
+	if n := m.Opened(); n != 0 {
+		t.Errorf("%d files are open", n)
+	}
+}
+
+// TestOneOfTwoMakesTheLockFile lets another process open the directory at each
+// step of making the lock file again.
+func TestOneOfTwoMakesTheLockFile(t *testing.T) {
+	for _, op := range []vfstest.Op{vfstest.OpLstat, vfstest.OpCreate, vfstest.OpLock} {
+		for skip := range 2 {
+			m := vfstest.NewMem(nil)
+			d, _ := opened(t, m, 1)
+			noError(t, m.Remove(d.Name("lock")))
+			var other *Dir
+			var once bool
+			heal := m.Fail(vfstest.Fault{Op: op, Path: "*", Skip: skip, Reached: func() {
+				if !once {
+					once = true
+					other, _, _ = OpenDir(memPath, &Options{FS: m, Boot: 1, Shared: true})
+				}
+			}})
+			err := d.Held()
+			heal()
+			if (err == nil) == (other != nil) || err != nil && err != ErrReplaced {
+				t.Errorf("%s %d: got %v; the other process has it: %v", op, skip, err, other != nil)
+			}
+			if other != nil {
+				noError(t, other.Held(), other.Unlock())
+			}
+			noError(t, d.Unlock())
+		}
+	}
+}
+
+// TestLockFileOfAnotherDirectory replaces the directory: its lock file is not
+// this process's to make.
+func TestLockFileOfAnotherDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "spool")
+	d, _, err := OpenDir(dir, &Options{FS: vfs.OS(), Boot: 1})
+	noError(t, err)
+	noError(t, os.Rename(dir, dir+".old"))
+	if err := d.Held(); err != ErrReplaced {
+		t.Errorf("without the directory: got %v, want %v", err, ErrReplaced)
+	}
+	noError(t, os.Mkdir(dir, 0o700))
+	if err := d.Held(); err != ErrReplaced {
+		t.Errorf("in another directory: got %v, want %v", err, ErrReplaced)
+	}
+	noError(t, d.Unlock())
+}
+
+// ownerIn returns the process that the lock file names.
+func ownerIn(t *testing.T, m *vfstest.Mem) int {
+	t.Helper()
+	f, err := m.Open(filepath.Join(memPath, "lock"), os.O_RDONLY, 0)
+	noError(t, err)
+	b := make([]byte, 100)
+	n, _ := f.ReadAt(b, 0) // the file is shorter
+	pid, _, _ := parseOwner(string(b[:n]))
+	noError(t, f.Close())
+	return pid
+}
+
 // TestReplacedDirectoryIsLeftAlone makes segments and copies, and removes some,
 // in a directory that another process has by then.
 func TestReplacedDirectoryIsLeftAlone(t *testing.T) {
 	for name, lock := range map[string]func(m *vfstest.Mem, d *Dir) error{
-		"replaced": func(m *vfstest.Mem, d *Dir) error { return m.Remove(d.Name("lock")) },
+		"replaced": func(m *vfstest.Mem, d *Dir) error {
+			err := m.Remove(d.Name("lock"))
+			touch(t, m, "lock")
+			return err
+		},
 		"unknown": func(m *vfstest.Mem, d *Dir) error {
 			m.Fail(vfstest.Fault{Op: vfstest.OpLstat, Path: "lock", Err: syscall.EACCES})
 			return nil

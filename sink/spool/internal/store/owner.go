@@ -5,6 +5,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,9 +32,12 @@ func (d *Dir) take(o *Options) (err error) {
 	}
 	for range tries {
 		if d.Lock, err = lockFile(d.FS, d.Name("lock")); err == nil {
-			if err = d.Held(); err == nil {
-				d.sign()
+			if err = d.isNamed(); err == nil {
+				sign(d.Lock)
 				return nil
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				err = ErrReplaced
 			}
 			_ = d.Lock.Close() // nothing was written
 		}
@@ -52,8 +56,8 @@ func (d *Dir) take(o *Options) (err error) {
 
 // sign writes into the lock file which process holds the lock. The text is only
 // informative.
-func (d *Dir) sign() {
-	f, ok := d.Lock.(vfs.File)
+func sign(lock io.Closer) {
+	f, ok := lock.(vfs.File)
 	if !ok {
 		return
 	}

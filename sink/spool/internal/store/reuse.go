@@ -320,6 +320,8 @@ func (d *Dir) remake(x *spare, number uint64, size int64, rest func()) (*segment
 
 // isTight reports whether the volume has less free space than must be kept.
 func (d *Dir) isTight() bool {
+	d.holding.Lock()
+	defer d.holding.Unlock()
 	f, ok := d.Lock.(vfs.File)
 	if !ok || d.minFree == 0 {
 		return false

@@ -47,7 +47,8 @@ func (h *Home) Check() error {
 	if err := h.FS.MkdirAll(h.Path, 0o700); err != nil {
 		return err
 	}
-	return checkDir(h.FS, h.Path)
+	_, err := checkDir(h.FS, h.Path)
+	return err
 }
 
 // NewHome returns the home in a directory.
@@ -211,6 +212,9 @@ func (d *Dir) Retire(isHome bool) error {
 	if err != nil || !isHome && slices.ContainsFunc(names, isKept) {
 		return err
 	}
+	d.holding.Lock()
+	d.id = vfs.ID{} // nothing makes the lock file again
+	d.holding.Unlock()
 	err = Ignore(d.FS.Remove(d.Name("lock")), fs.ErrNotExist)
 	if err == nil && !isHome {
 		err = Ignore(d.FS.Remove(d.Path), fs.ErrNotExist, fs.ErrExist) // the directory may contain the lock of another process
