@@ -48,7 +48,8 @@ type output struct {
 	close  func() error                // nil if the sink has another owner
 	reopen func() error                // nil if the output is not a file
 
-	holdsBack bool // flush may have something to do
+	holdsBack bool     // flush may have something to do
+	made      []string // the files and directories that opening it has made
 }
 
 // ErrOpen is the error of Open while another Log handles the end of the
@@ -122,11 +123,46 @@ func openOutputs(c *Config) (list []*output, err error) {
 	return list, errors.Join(errs...)
 }
 
-// closeUnused closes outputs to which nothing was written.
+// closeUnused closes outputs to which nothing was written, and removes what was
+// made for them.
 func closeUnused(outputs []*output) {
 	for _, o := range outputs {
 		if o.close != nil {
 			_ = o.close()
+		}
+	}
+	for _, o := range slices.Backward(outputs) {
+		o.unmake()
+	}
+}
+
+// missing returns the files and directories that do not exist, and that opening
+// w makes.
+func (w *wanted) missing() (paths []string) {
+	var all []string
+	switch w.Scheme {
+	case toFile:
+		all = append(all, filepath.Dir(w.Path), w.Path)
+	case toSpool:
+		all = append(all, w.Path)
+	}
+	if w.Spool != "" && w.Spool != inMemory {
+		all = append(all, w.Spool)
+	}
+	for _, path := range all {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// unmake removes the files and directories that were made for an output, if
+// they are empty.
+func (o *output) unmake() {
+	for _, path := range slices.Backward(o.made) {
+		if info, err := os.Lstat(path); err == nil && (info.IsDir() || info.Size() == 0) {
+			_ = os.Remove(path) // a directory with files stays
 		}
 	}
 }
@@ -137,14 +173,16 @@ func openOutput(c *Config, w *wanted) (*output, error) {
 		return nil, err
 	}
 	w.Layout, w.View = c.layout(), renderOf(c.viewOf(w), streamOf(w.Scheme), c.layout())
-	out := &output{name: w.name(), holdsBack: w.holdsBack()}
+	out := &output{name: w.name(), holdsBack: w.holdsBack(), made: w.missing()}
 	if p, ok := w.params.(sinkParams); ok {
 		s, err := p.sink(w.Target)
 		if err != nil {
+			out.unmake()
 			return nil, err
 		}
 		out.use(s)
 	} else if err := out.useDestination(w, c.Timeout/2); err != nil {
+		out.unmake()
 		return nil, err
 	}
 	if c.apart && sharesStandardError(w.Scheme) {

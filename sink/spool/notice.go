@@ -52,4 +52,4 @@ func (s *Sink) announce(g *segment.Segment) {
 
 // losses returns the counts of lines dropped for all destinations, and of those
 // that earlier processes have not reported. mu is held.
-func (s *Sink) losses() segment.Tally { return s.dropped.Plus(&s.inherited) }
+func (c *counts) losses() segment.Tally { return c.dropped.Plus(&c.inherited) }

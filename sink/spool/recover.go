@@ -116,6 +116,23 @@ func (s *Sink) lastNumber(g *segment.Old) (sure, end uint64, err error) {
 	return sc.Want, max(sc.Want, g.First+uint64(g.Size/segment.RecordHead)), nil
 }
 
+// removeUnused deletes the only segment of a new slot if no line was logged,
+// and reports whether none was.
+func (s *Sink) removeUnused() bool {
+	if len(s.chain) == 0 {
+		return true // the first segment could not be made
+	}
+	_, next, _ := s.active.Load().Claimed()
+	l := s.chain[0]
+	if len(s.chain) > 1 || next != s.opened || l.Placeholder || s.dropped != (segment.Tally{}) {
+		return false
+	}
+	if err := s.dir.Remove(l.Number, nil); err != nil {
+		s.fault("delete a segment", err)
+	}
+	return true
+}
+
 // release releases the resources that recover has acquired.
 func (s *Sink) release() {
 	if s.copier != nil && s.active.Load() != nil {
@@ -128,7 +145,7 @@ func (s *Sink) release() {
 		}
 	}
 	if s.dir != nil {
-		if s.parent != nil {
+		if s.parent != nil || s.madeSlot && s.removeUnused() {
 			if err := s.dir.Retire(s.atHome); err != nil {
 				s.fault("delete the empty slot "+s.dir.Path, err)
 			}

@@ -47,6 +47,7 @@ func (s *Sink) takeSlot(h *store.Home) (first segment.Start, err error) {
 		}
 		switch passed := errors.Is(err, ErrInUse) || errors.Is(err, store.ErrReplaced) || errors.Is(err, fs.ErrNotExist); {
 		case err == nil:
+			s.madeSlot = missing != nil
 			s.others, err = h.BytesOfOthers()
 			if err != nil {
 				s.release()

@@ -78,10 +78,11 @@ func (s *Sink) settledAll(end uint64) bool {
 
 // relatives are the spools related to a shared one.
 type relatives struct {
-	home    *store.Home // nil unless Config.Shared
-	adopter *adopter    // nil unless it has destinations as well
-	parent  *Sink       // for a slot of a dead process: the spool whose adopter delivers it
-	atHome  bool        // the slot is the home itself
+	home     *store.Home // nil unless Config.Shared
+	madeSlot bool        // this process has made the slot there
+	adopter  *adopter    // nil unless it has destinations as well
+	parent   *Sink       // for a slot of a dead process: the spool whose adopter delivers it
+	atHome   bool        // the slot is the home itself
 }
 
 // A maker holds the channels of the goroutine that makes segments.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -21,11 +22,34 @@ type mark struct {
 	f    vfs.File
 }
 
+// openIn opens a file in the directory of a spool. If there is none, it makes
+// one; a run of root gives that to the owner of the directory, whose service
+// opens it. It never gives away a file that exists: its name may be a link.
+func openIn(name string, flag int) (vfs.File, error) {
+	f, err := vfs.OS().Open(name, flag|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return vfs.OS().Open(name, flag, 0)
+	}
+	if err != nil || os.Geteuid() != 0 {
+		return f, err
+	}
+	info, err := vfs.OS().Lstat(filepath.Dir(name))
+	if c, ok := f.(interface{ Chown(uid, gid int) error }); ok && err == nil {
+		err = c.Chown(info.Owner, -1)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
 // lockMark opens the mark called name, and creates it if there is none.
 func lockMark(name string) (*mark, error) {
 	for {
-		f, err := vfs.OS().Open(name, os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
+		f, err := openIn(name, os.O_RDWR)
+		if errors.Is(err, fs.ErrNotExist) && isReadable(filepath.Dir(name)) {
+			continue // another run has removed it in between
+		} else if err != nil {
 			return nil, err
 		}
 		if err = f.Lock(vfs.Exclusive); errors.Is(err, vfs.ErrLocked) {

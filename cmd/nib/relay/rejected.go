@@ -288,13 +288,13 @@ func putBack(name string, lines []byte) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := openIn(name, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return err
 	}
 	var last [1]byte
-	if info, statErr := f.Stat(); statErr == nil && info.Size() > 0 {
-		if _, _ = f.ReadAt(last[:], info.Size()-1); last[0] != '\n' {
+	if info, statErr := f.Stat(); statErr == nil && info.Size > 0 {
+		if _, _ = f.ReadAt(last[:], info.Size-1); last[0] != '\n' {
 			lines = append([]byte{'\n'}, lines...) // the last line was cut off
 		}
 	}

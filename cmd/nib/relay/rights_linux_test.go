@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/nib-log/nib"
 )
 
 // TestOnceFailsAsTheWrongUser runs the relay as a user who must not read the
@@ -38,6 +40,43 @@ func TestOnceFailsAsTheWrongUser(t *testing.T) {
 		if !errors.Is(err, fs.ErrPermission) ||
 			!strings.Contains(err.Error(), "user 4242: run as that user") {
 			t.Errorf("got %v, want the directory and its user", err)
+		}
+	}
+}
+
+// TestFilesOfRootBelongToTheService delivers rejected lines of a service as
+// root: the files that are left can be opened by the service.
+func TestFilesOfRootBelongToTheService(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("gives files to another user: needs root")
+	}
+	const service = 4242
+	dir, _ := withRejected(t, 10)
+	entries, err := os.ReadDir(dir)
+	must(t, err, os.Chown(dir, service, service))
+	for _, e := range entries {
+		must(t, os.Chown(filepath.Join(dir, e.Name()), service, service))
+	}
+	c := &catcher{refuse: func(r *nib.Record) error {
+		if r.Seq == 5 {
+			return errAway
+		}
+		return nil
+	}}
+	for range 2 { // the second run finds what the first one has left
+		n, err := Rejected(context.Background(), rejectedConfig(dir, c))
+		if err != nil || n.Rejected != 1 {
+			t.Fatalf("got %+v and %v", n, err)
+		}
+		entries, err = os.ReadDir(dir)
+		must(t, err)
+		for _, e := range entries {
+			info, err := e.Info()
+			must(t, err)
+			owner := info.Sys().(*syscall.Stat_t).Uid
+			if owner != service || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s belongs to user %d, with mode %v", e.Name(), owner, info.Mode())
+			}
 		}
 	}
 }

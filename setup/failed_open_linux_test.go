@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestFailedOpenLeavesNothing opens outputs of each kind, and a file that
+// cannot be opened: afterwards the directory is as it was before.
+func TestFailedOpenLeavesNothing(t *testing.T) {
+	for _, before := range []bool{false, true} {
+		dir := t.TempDir()
+		output := []string{
+			"file:" + dir + "/logs/app.log?spool=" + dir + "/spool",
+			"file:" + dir + "/logs/other.log",
+			"syslog+tcp://127.0.0.1:1?spool=" + dir + "/second",
+			"spool:" + dir + "/kept",
+		}
+		if before { // everything is there already
+			l, err := Open(Config{Output: output, Timeout: time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Info().Msg("a line")
+			_ = l.Close()
+		}
+		want := tree(t, dir)
+		if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(Config{Output: append(output, "file:"+dir+"/file/app.log")})
+		if err == nil {
+			t.Fatal("a file in a file was opened")
+		}
+		if err := os.Remove(filepath.Join(dir, "file")); err != nil {
+			t.Fatal(err)
+		}
+		if got := tree(t, dir); !slices.Equal(got, want) {
+			t.Errorf("got\n%q, want\n%q", got, want)
+		}
+	}
+}
+
+// tree returns the names below dir, without copies of segments, which may be
+// made for lines that are there.
+func tree(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) != ".copy" {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
