@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/logread"
 )
 
@@ -21,6 +22,11 @@ type WriterConfig struct {
 	// that the line shows, as JSON, logfmt or text, and LevelInfo if it shows
 	// none.
 	Level func(line []byte) nib.Level
+
+	// OnError is called with the error of each line that the Sink refuses. It
+	// must not log through the Writer. By default errors are written to standard
+	// error, at most one line a second.
+	OnError func(error)
 }
 
 // A Writer is an io.Writer over a [nib.Sink]: it gives other loggers the
@@ -36,6 +42,7 @@ type Writer struct {
 	to      nib.Sink
 	flusher delivery.Flusher // nil if to holds nothing back
 	level   func(line []byte) nib.Level
+	onError func(error)
 }
 
 var _ io.Writer = (*Writer)(nil)
@@ -45,7 +52,10 @@ func NewWriter(s nib.Sink, c WriterConfig) *Writer {
 	if s == nil {
 		panic("nib/sink: NewWriter with a nil Sink")
 	}
-	w := &Writer{to: s, level: c.Level}
+	w := &Writer{to: s, level: c.Level, onError: c.OnError}
+	if w.onError == nil {
+		w.onError = lastresort.Report
+	}
 	w.flusher, _ = s.(delivery.Flusher)
 	return w
 }
@@ -63,9 +73,11 @@ var writtenPool = sync.Pool{New: func() any { return new(written) }}
 const maxEnded = 64 << 10
 
 // Write writes each line in p as a record. A line is kept as it is, whether it
-// is JSON or not; the last one gets a newline if it lacks one. If the Sink
-// refuses a line, Write writes the others and returns the first error, with the
-// number of bytes before the refused line.
+// is JSON or not; the last one gets a newline if it lacks one. Write always
+// returns len(p) and nil, because zap, zerolog and logrus print an error of
+// their output to os.Stderr, where a stopped reader would block them and a
+// closed pipe would kill the process. The error of a line that the Sink refuses
+// goes to WriterConfig.OnError, and the other lines are written.
 func (w *Writer) Write(p []byte) (n int, err error) {
 	x := writtenPool.Get().(*written)
 	now := time.Now().UnixNano()
@@ -79,10 +91,8 @@ func (w *Writer) Write(p []byte) (n int, err error) {
 		}
 		rest = rest[size:]
 		x.record = nib.Record{Time: now, Level: w.levelOf(x, line), Line: line}
-		if e := w.to.WriteRecord(&x.record); e != nil && err == nil {
-			err = e
-		} else if err == nil {
-			n += size
+		if err := w.to.WriteRecord(&x.record); err != nil {
+			w.onError(err)
 		}
 	}
 	x.record.Line = nil
@@ -90,7 +100,7 @@ func (w *Writer) Write(p []byte) (n int, err error) {
 	if cap(x.ended) <= maxEnded { // otherwise, or after a panic, x is left to the garbage collector
 		writtenPool.Put(x)
 	}
-	return n, err
+	return len(p), nil
 }
 
 func (w *Writer) levelOf(x *written, line []byte) nib.Level {

@@ -79,8 +79,9 @@ func TestWriterFindsLevels(t *testing.T) {
 	}
 }
 
-// A refused line does not take the others with it.
-func TestWriterReturnsTheFirstError(t *testing.T) {
+// A refused line does not take the others with it. The logger gets no error,
+// which it would print.
+func TestWriterReportsErrors(t *testing.T) {
 	var rec nibtest.Recorder
 	rec.WriteWith(func(r *nib.Record) error {
 		if r.Line[0] == '!' {
@@ -88,9 +89,13 @@ func TestWriterReturnsTheFirstError(t *testing.T) {
 		}
 		return nil
 	})
-	n, err := io.WriteString(sink.NewWriter(&rec, sink.WriterConfig{}), "ok\n!1\nok\n!2\n")
-	if n != 3 || err == nil || err.Error() != "!1" || rec.Len() != 2 {
-		t.Errorf("got %d, %v and %d lines, want 3, !1 and 2", n, err, rec.Len())
+	var reported []string
+	report := func(err error) { reported = append(reported, err.Error()) }
+	const text = "ok\n!1\nok\n!2\n"
+	n, err := io.WriteString(sink.NewWriter(&rec, sink.WriterConfig{OnError: report}), text)
+	want := []string{"!1", "!2"}
+	if n != len(text) || err != nil || rec.Len() != 2 || !slices.Equal(reported, want) {
+		t.Errorf("got %d, %v, %d lines and the errors %q", n, err, rec.Len(), reported)
 	}
 }
 

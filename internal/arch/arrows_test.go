@@ -47,7 +47,7 @@ nibslog                     . layout metrics schema internal/*
 request                     . metrics sink internal/contract internal/jsonread internal/usercode
 nibhttp                     . metrics request sink internal/usercode
 sink                        . delivery metrics pool internal/level internal/usercode \
-                            internal/contract internal/logread
+                            internal/contract internal/lastresort internal/logread
 sink/stdout                 . delivery metrics internal/level internal/linebatch internal/loss \
                             internal/contract internal/stdio
 sink/file                   . delivery metrics target internal/vfs internal/level \
