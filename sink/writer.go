@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/logread"
 )
@@ -43,6 +44,7 @@ type Writer struct {
 	flusher delivery.Flusher // nil if to holds nothing back
 	level   func(line []byte) nib.Level
 	onError func(error)
+	timed   bool // records have a time
 }
 
 var _ io.Writer = (*Writer)(nil)
@@ -52,7 +54,8 @@ func NewWriter(s nib.Sink, c WriterConfig) *Writer {
 	if s == nil {
 		panic("nib/sink: NewWriter with a nil Sink")
 	}
-	w := &Writer{to: s, level: c.Level, onError: c.OnError}
+	timed := contract.TraitsOf(s)&contract.IgnoresTime == 0
+	w := &Writer{to: s, level: c.Level, onError: c.OnError, timed: timed}
 	if w.onError == nil {
 		w.onError = lastresort.Report
 	}
@@ -80,7 +83,10 @@ const maxEnded = 64 << 10
 // goes to WriterConfig.OnError, and the other lines are written.
 func (w *Writer) Write(p []byte) (n int, err error) {
 	x := writtenPool.Get().(*written)
-	now := time.Now().UnixNano()
+	var now int64
+	if w.timed {
+		now = time.Now().UnixNano()
+	}
 	for rest := p; len(rest) > 0; {
 		size := bytes.IndexByte(rest, '\n') + 1
 		line := rest[:size]
@@ -96,7 +102,6 @@ func (w *Writer) Write(p []byte) (n int, err error) {
 		}
 	}
 	x.record.Line = nil
-	x.line.Reset(nil)
 	if cap(x.ended) <= maxEnded { // otherwise, or after a panic, x is left to the garbage collector
 		writtenPool.Put(x)
 	}
@@ -107,9 +112,44 @@ func (w *Writer) levelOf(x *written, line []byte) nib.Level {
 	if w.level != nil {
 		return w.level(line)
 	}
+	if level, ok := leadingLevel(line); ok {
+		return level
+	}
 	x.line.Reset(line)
 	level, _ := x.line.Level()
-	return level // LevelInfo is 0
+	x.line.Reset(nil) // keeps no line
+	return level      // LevelInfo is 0
+}
+
+// leadingLevel returns the level of a line in the default form of zap, zerolog,
+// slog, phuslu/log and nib, as package logread would: level is the first key,
+// or the second after time.
+func leadingLevel(line []byte) (level nib.Level, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"level":"`))
+	if !ok {
+		if rest, ok = bytes.CutPrefix(line, []byte(`{"time":"`)); !ok {
+			return 0, false
+		}
+		_, rest, _ = bytes.Cut(rest, []byte{'"'})
+		if rest, ok = bytes.CutPrefix(rest, []byte(`,"level":"`)); !ok {
+			return 0, false
+		}
+	}
+	name, _, ok := bytes.Cut(rest, []byte{'"'})
+	if !ok {
+		return 0, false
+	}
+	switch string(name) {
+	case "info", "INFO":
+		return nib.LevelInfo, true
+	case "debug", "DEBUG":
+		return nib.LevelDebug, true
+	case "warn", "WARN", "warning":
+		return nib.LevelWarn, true
+	case "error", "ERROR":
+		return nib.LevelError, true
+	}
+	return 0, false
 }
 
 // syncTimeout is the time for which Sync waits. A caller such as zap has no

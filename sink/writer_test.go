@@ -62,6 +62,12 @@ func TestWriterFindsLevels(t *testing.T) {
 		`2026-11-27 00:00:00 ERROR text`:                           nib.LevelError,
 		``:                                                         nib.LevelInfo,
 		`{"level":"loud"}`:                                         nib.LevelInfo,
+		`{"level":"ERROR+4","msg":"slog"}`:                         nib.LevelPanic,
+		`{"time":"","level":"error","message":"nib"}`:              nib.LevelError,
+		`{"time":"\",\"level\":\"error","level":"warn"}`:           nib.LevelWarn,
+		`{"time":"","a":1,"level":"debug"}`:                        nib.LevelDebug,
+		`{"level":"warning","msg":"logrus"`:                        nib.LevelWarn,
+		`{"level":"error`:                                          nib.LevelInfo,
 	} {
 		var rec nibtest.Recorder
 		w := sink.NewWriter(&rec, sink.WriterConfig{})

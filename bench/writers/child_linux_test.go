@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/bench/child"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink"
 	"github.com/nib-log/nib/sink/file"
@@ -30,6 +31,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	child.Dispatch()
 	fault := os.Getenv(faultVar)
 	if fault == "" {
 		os.Exit(m.Run())

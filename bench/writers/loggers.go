@@ -8,6 +8,7 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"os"
 
 	phuslu "github.com/phuslu/log"
 	"github.com/rs/zerolog"
@@ -46,6 +47,9 @@ func Loggers() []Logger {
 }
 
 func newZap(w WriteSyncer) func(msg string) {
+	if f, ok := w.(*os.File); ok {
+		w = zapcore.Lock(f) // as zap's documentation requires
+	}
 	encoder := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig())
 	l := zap.New(zapcore.NewCore(encoder, w, zap.InfoLevel))
 	return func(msg string) { l.Info(msg) }

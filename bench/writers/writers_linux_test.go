@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
-// A child is a service that a test has started.
-type child struct {
+// A process is a service that a test has started.
+type process struct {
 	cmd     *exec.Cmd
 	out     *os.File // its standard output
 	errs    *os.File // its standard error
@@ -26,9 +26,9 @@ type child struct {
 	proceed io.Writer
 }
 
-func start(t *testing.T, l Logger, fault, path string) *child {
+func start(t *testing.T, l Logger, fault, path string) *process {
 	t.Helper()
-	c := &child{cmd: exec.Command(os.Args[0])}
+	c := &process{cmd: exec.Command(os.Args[0])}
 	out, outEnd := stdiotest.Pipe(t)
 	errs, errsEnd := stdiotest.Pipe(t)
 	reports, reportsEnd := stdiotest.Pipe(t)
@@ -55,7 +55,7 @@ func start(t *testing.T, l Logger, fault, path string) *child {
 }
 
 // expect waits for a report.
-func (c *child) expect(t *testing.T, want string) {
+func (c *process) expect(t *testing.T, want string) {
 	t.Helper()
 	if got, err := c.reports.ReadString('\n'); err != nil || got != want+"\n" {
 		t.Fatalf("got report %q and %v, want %q", got, err, want)
@@ -63,7 +63,7 @@ func (c *child) expect(t *testing.T, want string) {
 }
 
 // finish waits for the end of the service, and returns its counts.
-func (c *child) finish(t *testing.T) (got counts) {
+func (c *process) finish(t *testing.T) (got counts) {
 	t.Helper()
 	if err := json.NewDecoder(c.reports).Decode(&got); err != nil {
 		t.Fatal(err)

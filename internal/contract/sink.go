@@ -26,6 +26,9 @@ const (
 	// WritesLines is set if WriteRecord writes to an io.Writer of the program by
 	// package linewriter, before it returns.
 	WritesLines
+	// IgnoresTime is set if WriteRecord does not use the Time of a record, which
+	// may then be 0.
+	IgnoresTime
 )
 
 // A TraitSet is embedded in a sink. The zero TraitSet has no traits.

@@ -124,7 +124,7 @@ func Open(path string, c Config) (*Sink, error) {
 		head:     head{text: make([]byte, 0, noticeSize), notices: loss.NewNotices(c.Layout)},
 	}
 	// OnError may log; the recursion ends because it never runs concurrently.
-	s.traits = contract.TraitsFor(s, contract.NeverLogs)
+	s.traits = contract.TraitsFor(s, contract.NeverLogs|contract.IgnoresTime)
 	if c.clock.timers {
 		s.lull.timer = time.AfterFunc(time.Hour, func() { s.lull.on.Store(false) })
 		s.lull.timer.Stop()

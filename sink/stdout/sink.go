@@ -96,7 +96,7 @@ func New(c Config) *Sink {
 		head:    head{text: make([]byte, 0, noticeSize), notices: loss.NewNotices(c.Layout), view: c.View, line: make([]byte, 0, noticeSize)},
 	}
 	// OnStall may log; the recursion ends because it never runs concurrently.
-	s.traits = contract.TraitsFor(s, contract.NeverLogs)
+	s.traits = contract.TraitsFor(s, contract.NeverLogs|contract.IgnoresTime)
 	if c.Buffer > 0 {
 		s.size = c.Buffer
 		s.fill, s.out = linebatch.New(c.Buffer), linebatch.New(c.Buffer)
