@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -52,7 +53,7 @@ func TestFailedOpenLeavesNothing(t *testing.T) {
 func tree(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if filepath.Ext(path) != ".copy" {
+		if !strings.Contains(filepath.Base(path), ".copy") { // also .copy.tmp
 			names = append(names, path)
 		}
 		return err
