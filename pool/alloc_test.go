@@ -253,7 +253,6 @@ func TestAllocBuffers(t *testing.T) {
 	text := make([]byte, 3000)
 	cases := map[string]func(){
 		"one size": func() { p.Put(p.Get(500)) },
-		"zeroed":   func() { p.Put(p.GetZeroed(500)) },
 		"sizes": func() {
 			for n := range 100 {
 				p.Put(p.Get(n * n))

@@ -82,22 +82,11 @@ func (p *Buffers) kept() int {
 }
 
 // Get returns a buffer whose B is empty and has a capacity of at least n bytes.
-// Its memory is not zeroed; see GetZeroed. It panics if n is negative. It does
-// not allocate, unless no such buffer is idle or n is above the largest size
-// that is kept.
+// Its memory is not zeroed. It panics if n is negative. It does not allocate,
+// unless no such buffer is idle or n is above the largest size that is kept.
 func (p *Buffers) Get(n int) *Buffer {
 	b := p.take(n)
 	b.B = b.mem.bytes()[:0]
-	return b
-}
-
-// GetZeroed returns a buffer whose B is n zero bytes.
-func (p *Buffers) GetZeroed(n int) *Buffer {
-	b := p.take(n)
-	b.B = b.mem.bytes()[:n]
-	if b.pool != nil { // otherwise the memory is new
-		clear(b.B)
-	}
 	return b
 }
 

@@ -85,14 +85,9 @@ func ExampleBuffers() {
 	fmt.Fprintf(b, "and written by fmt%c\n", '!') // grows with memory of the pool
 	os.Stdout.Write(b.B)
 	buffers.Put(b)
-
-	z := buffers.GetZeroed(3)
-	fmt.Println(z.B)
-	buffers.Put(z)
 	// Output:
 	// 0 128
 	// appended, and written by fmt!
-	// [0 0 0]
 }
 
 // Statistics of pools fit expvar.

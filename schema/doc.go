@@ -26,8 +26,8 @@
 //     that are not UTF-8 become the character U+FFFD, not its escape sequence.
 //     This holds for results of MarshalJSON, too.
 //   - NaN and the infinities are the strings "NaN", "+Inf" and "-Inf".
-//   - Objects and arrays nest at most [MaxDepth] deep. A pointer to a pointer
-//     or to an interface counts as one.
+//   - Objects and arrays nest at most 32 deep, which a value that contains
+//     itself exceeds. A pointer to a pointer or to an interface counts as one.
 //   - Errors name the path to the field.
 //
 // # The tag log

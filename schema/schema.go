@@ -4,12 +4,6 @@ package schema
 
 import "github.com/nib-log/nib/internal/plan"
 
-// MaxDepth is how deep objects and arrays may nest. A value that nests deeper,
-// or contains itself, is an error.
-const MaxDepth = 32
-
-var _ = [1]struct{}{}[MaxDepth-plan.MaxDepth]
-
 // An Error reports why a value or a type cannot be encoded. It has two fields:
 //
 //	Path string // of the value, such as "Order.Items[3].Price"

@@ -52,10 +52,10 @@ type output struct {
 	made      []string // the files and directories that opening it has made
 }
 
-// ErrOpen is the error of Open while another Log handles the end of the
+// errOpen is the error of Open while another Log handles the end of the
 // process: each would end it before the other has flushed. One of them needs
 // Config.Signals and Reopen Off, and no Crash.
-var ErrOpen = errors.New("nib/setup: another Log handles the end of the process")
+var errOpen = errors.New("nib/setup: another Log handles the end of the process")
 
 // Open merges the configurations of sources as [Read] does, opens the outputs
 // and returns the logger. It starts goroutines and processes only if the

@@ -198,12 +198,12 @@ func TestOneLogTakesCareOfTheProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(Config{}); !errors.Is(err, ErrOpen) {
-		t.Errorf("the second: got %v, want ErrOpen", err)
+	if _, err := Open(Config{}); !errors.Is(err, errOpen) {
+		t.Errorf("the second: got %v, want errOpen", err)
 	}
 	_ = mustOpen(t, Config{}).Close()
-	if _, err := Open(Config{}); !errors.Is(err, ErrOpen) {
-		t.Errorf("after another has been closed: got %v, want ErrOpen", err)
+	if _, err := Open(Config{}); !errors.Is(err, errOpen) {
+		t.Errorf("after another has been closed: got %v, want errOpen", err)
 	}
 	_ = first.Close()
 	_ = first.Close()

@@ -24,7 +24,7 @@ func (l *Log) takeProcess(c *Config) error {
 		return nil
 	}
 	if !taken.CompareAndSwap(false, true) {
-		return ErrOpen
+		return errOpen
 	}
 	if c.Crash == SwitchOn {
 		m, err := startMonitor(c)

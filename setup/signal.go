@@ -31,15 +31,15 @@ type signals struct {
 	hangups atomic.Int32 // counts the signals for which files are being reopened
 }
 
-// A SignalError is the cause of a context of [Log.Context] that a signal has
+// A signalError is the cause of a context of [Log.Context] that a signal has
 // canceled.
-type SignalError struct{ Signal os.Signal }
+type signalError struct{ signal os.Signal }
 
 // Error names the signal.
-func (e *SignalError) Error() string { return "nib/setup: received signal: " + e.Signal.String() }
+func (e *signalError) Error() string { return "nib/setup: received signal: " + e.signal.String() }
 
 // Context returns a context that is canceled by the first SIGTERM or SIGINT,
-// with a [*SignalError] as its cause, and by Close. From the first call on, a
+// which the context's cause names, and by Close. From the first call on, a
 // signal no longer ends the process: the program should return from main, where
 // Close flushes. A second signal ends the process at once. With Config.Signals
 // Off, only Close cancels the context.
@@ -111,7 +111,7 @@ func (s *signals) handle(sig os.Signal, notify <-chan os.Signal) {
 	case isReopen(sig):
 		s.reopenFiles()
 	case s.asked.Load() && s.ctx.Err() == nil:
-		s.cancel(&SignalError{sig})
+		s.cancel(&signalError{sig})
 	case s.asked.Load():
 		raise(sig) // a second signal
 	default:

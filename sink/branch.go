@@ -124,25 +124,25 @@ func within(name string, labels []metrics.Label) []metrics.Label {
 
 const branchLabel = "branch"
 
-// A BranchError is an error of one branch of a combinator. Branch is the name
+// A branchError is an error of one branch of a combinator. Branch is the name
 // of a [Named] sink or, without a name, the index of the branch. In a [Route],
 // the first sink is 0 and the rules begin at 1.
-type BranchError struct {
-	Branch string
-	Err    error
+type branchError struct {
+	branch string
+	err    error
 }
 
-func (e *BranchError) Error() string { return "nib/sink: branch " + e.Branch + ": " + e.Err.Error() }
+func (e *branchError) Error() string { return "nib/sink: branch " + e.branch + ": " + e.err.Error() }
 
 // Unwrap returns the error of the branch.
-func (e *BranchError) Unwrap() error { return e.Err }
+func (e *branchError) Unwrap() error { return e.err }
 
 // inBranch wraps err with the name of a branch that has one.
 func inBranch(name string, err error) error {
 	if err == nil || name == "" {
 		return err
 	}
-	return &BranchError{Branch: name, Err: err}
+	return &branchError{name, err}
 }
 
 // Flush flushes all branches concurrently, so that a branch that fails, panics

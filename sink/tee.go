@@ -17,8 +17,8 @@ import (
 // Tee returns a sink that writes every record to each of sinks in turn, on the
 // goroutine that logs. A branch cannot keep the others from getting the record:
 //
-//   - The errors of branches are joined, each as a [*BranchError]. An error
-//     means that at least one branch has not written the line.
+//   - The errors of branches are joined, each with the name of its branch. An
+//     error means that at least one branch has not written the line.
 //   - A branch that panics, or ends the goroutine, counts as failed.
 //   - A branch that does not return blocks its caller, since the record is only
 //     borrowed. After at most 0.2 seconds the branches after it get the line
@@ -41,7 +41,7 @@ func Tee(sinks ...nib.Sink) nib.Sink {
 		if b.name == "" {
 			b.name = "0"
 		}
-		b.stalled = &BranchError{Branch: b.name, Err: delivery.ErrStalled}
+		b.stalled = &branchError{b.name, delivery.ErrStalled}
 	}
 	t.watch.start(t)
 	return t
@@ -65,7 +65,7 @@ type teeBranch struct {
 	stalled error
 
 	lines, failed, panicked, skipped atomic.Uint64
-	last                             atomic.Pointer[BranchError] // error of the last failure; the next one may be equal
+	last                             atomic.Pointer[branchError] // error of the last failure; the next one may be equal
 
 	late      atomic.Int32  // overdue calls that have not returned
 	lateSince atomic.Uint32 // tick at which the first of them was found
@@ -74,10 +74,10 @@ type teeBranch struct {
 // named returns err with the name of the branch. A sink that is closed or full
 // returns the same error for every line; named must not allocate for each.
 func (b *teeBranch) named(err error) error {
-	if last := b.last.Load(); last != nil && plain(err) && last.Err == err {
+	if last := b.last.Load(); last != nil && plain(err) && last.err == err {
 		return last
 	}
-	e := &BranchError{Branch: b.name, Err: err}
+	e := &branchError{b.name, err}
 	b.last.Store(e)
 	return e
 }

@@ -27,7 +27,7 @@
 //
 // OTLP has no means to recognize a request that is sent twice, so a request
 // whose response is lost, because the process, the connection or the receiver
-// died, is delivered again. Every record has the attribute [UIDAttribute], with
+// died, is delivered again. Every record has the attribute log.record.uid, with
 // which readers can drop repeated records. Nothing is lost.
 //
 // docs/otlp.md describes what happens in each case of failure.

@@ -36,10 +36,10 @@ const (
 	recordEvent        = 12
 )
 
-// UIDAttribute is the attribute that identifies a record: the id of its spool
+// uidAttribute is the attribute that identifies a record: the id of its spool
 // in 16 hexadecimal digits, and its number in the spool: "0123456789abcdef-42".
 // A record that arrives twice has the same value.
-const UIDAttribute = "log.record.uid"
+const uidAttribute = "log.record.uid"
 
 // An encoder appends records to a request, an ExportLogsServiceRequest.
 type encoder struct {
@@ -49,7 +49,7 @@ type encoder struct {
 
 	b        []byte
 	plain    []byte // text without its escapes
-	uid      []byte // the KeyValue of UIDAttribute with its tag, but without the number
+	uid      []byte // the KeyValue of uidAttribute with its tag, but without the number
 	spool    uint64 // the spool that uid is for
 	resource int    // offset of the length of the ResourceLogs
 	scope    int    // offset of the length of the ScopeLogs
@@ -290,7 +290,7 @@ func (e *encoder) appendUID(r *nib.Record) {
 // a spool. All lengths are below 128.
 func (e *encoder) setSpool(id uint64) {
 	b := append(e.uid[:0], tag(recordAttributes, bytesType), 0)
-	b = appendBytes(b, keyField, UIDAttribute)
+	b = appendBytes(b, keyField, uidAttribute)
 	b = append(b, tag(valueField, bytesType), 0, tag(anyString, bytesType), 0)
 	for shift := 60; shift >= 0; shift -= 4 {
 		b = append(b, "0123456789abcdef"[id>>shift&15])
@@ -300,7 +300,7 @@ func (e *encoder) setSpool(id uint64) {
 
 // Distances from the length of the attribute to the other lengths in it.
 const (
-	uidValue = 1 + 1 + len(UIDAttribute) + 1 + 1
+	uidValue = 1 + 1 + len(uidAttribute) + 1 + 1
 	uidText  = uidValue + 1 + 1
 )
 

@@ -152,8 +152,8 @@ func TestReadEndsWhenTheReceiverIsSilent(t *testing.T) {
 				}
 			}()
 			err := <-ended
-			if took := time.Since(start); !errors.Is(err, ErrSilent) || took < 10*time.Second || took > 12*time.Second {
-				t.Errorf("takes %v: got %v after %v, want ErrSilent after 10 to 12 s", takes, err, took)
+			if took := time.Since(start); !errors.Is(err, errSilent) || took < 10*time.Second || took > 12*time.Second {
+				t.Errorf("takes %v: got %v after %v, want errSilent after 10 to 12 s", takes, err, took)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -193,8 +193,8 @@ func TestRELPWaitsFromResponseToResponse(t *testing.T) {
 			if res.Accepted != c.want || (err == nil) != (c.want == 6) {
 				t.Errorf("every %v: got %+v and error %v, want %d accepted", c.between, res, err, c.want)
 			}
-			if took := time.Since(start); err != nil && (!errors.Is(err, ErrSilent) || took < 10*time.Second || took > 12*time.Second) {
-				t.Errorf("every %v: got %v after %v, want ErrSilent after 10 to 12 s", c.between, err, took)
+			if took := time.Since(start); err != nil && (!errors.Is(err, errSilent) || took < 10*time.Second || took > 12*time.Second) {
+				t.Errorf("every %v: got %v after %v, want errSilent after 10 to 12 s", c.between, err, took)
 			}
 			<-responded
 		})
@@ -234,11 +234,11 @@ func TestRELPReadsTheResponsesBeforeTheEnd(t *testing.T) {
 				}
 				time.Sleep(10 * time.Millisecond)
 			}
-			l.fail(ErrEnded)
+			l.fail(errEnded)
 		}()
 		res, err := d.Deliver(t.Context(), batchOf(0, 6))
-		if res.Accepted != 4 || !errors.Is(err, ErrEnded) {
-			t.Errorf("got %+v and error %v, want 4 accepted and ErrEnded", res, err)
+		if res.Accepted != 4 || !errors.Is(err, errEnded) {
+			t.Errorf("got %+v and error %v, want 4 accepted and errEnded", res, err)
 		}
 		if st := d.Stats(); st.Doubtful > 2 {
 			t.Errorf("got %d doubtful, want 2 at most", st.Doubtful)
@@ -290,7 +290,7 @@ func TestTheReaderEndsBeforeTheNextConnection(t *testing.T) {
 			}
 			l := silentLink(&silentConn{}, Config{})
 			l.done = make(chan struct{})
-			l.fail(ErrEnded)
+			l.fail(errEnded)
 			d.use(l)
 			used := make(chan struct{})
 			go func() { _ = use(d); close(used) }()

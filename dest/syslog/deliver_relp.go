@@ -15,9 +15,9 @@ import (
 // attempts is the number of times that a refused record is sent.
 const attempts = 3
 
-// ErrRefused is wrapped by the Reason of a record that a RELP receiver has
+// errRefused is wrapped by the Reason of a record that a RELP receiver has
 // refused, and by the error of Deliver if it refuses every record.
-var ErrRefused = errors.New("the receiver refused the record")
+var errRefused = errors.New("the receiver refused the record")
 
 // deliverRELP sends the batch and waits for all responses. It sends only
 // refused records again: those after them have been accepted and must not be
@@ -67,7 +67,7 @@ type cuts struct {
 // reset.
 func (l *link) isEnded() bool {
 	err := l.err()
-	return err != nil && !l.isOurs(err) && !errors.Is(err, ErrSilent)
+	return err != nil && !l.isOurs(err) && !errors.Is(err, errSilent)
 }
 
 // An identity identifies a record in a spool.
@@ -100,8 +100,8 @@ func (d *Destination) probe(ctx context.Context, l *link, batch []nib.Record) (d
 	case !l.isEnded():
 		return delivery.Result{}, err
 	}
-	reason := d.wrap(fmt.Errorf("%w: %w because of it, %d times, but accepts others", ErrRefused,
-		ErrEnded, maxCuts+1))
+	reason := d.wrap(fmt.Errorf("%w: %w because of it, %d times, but accepts others", errRefused,
+		errEnded, maxCuts+1))
 	settled.Rejected = []delivery.Rejection{{Index: 0, Reason: reason}}
 	return settled, err
 }
@@ -176,7 +176,7 @@ func (d *Destination) sendCommands(ctx context.Context, l *link, batch []nib.Rec
 	}
 	for _, r := range s.refused {
 		refused = append(refused, delivery.Rejection{Index: d.ends[r.command-first].record,
-			Reason: d.wrap(fmt.Errorf("%w: %s", ErrRefused, r.why))})
+			Reason: d.wrap(fmt.Errorf("%w: %s", errRefused, r.why))})
 	}
 	s.refused = s.refused[:0]
 	slices.SortFunc(refused, func(a, b delivery.Rejection) int { return a.Index - b.Index })
@@ -236,7 +236,7 @@ func (d *Destination) await(ctx context.Context, l *link, want uint64) error {
 			silentTicks = 0
 		}
 		if silentTicks == ticks/2-1 { // up to one more tick has passed before the first
-			return ErrSilent
+			return errSilent
 		}
 	}
 	return nil

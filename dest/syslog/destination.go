@@ -147,7 +147,11 @@ const maxSocketPath = 107
 //
 // Records that are too long, or that the receiver has refused three times, are
 // rejected. After an error the next call uses a new connection. Deliver does
-// not pause between attempts; the spool does.
+// not pause between attempts; the spool does. Errors wrap [delivery.ErrClosed],
+// [delivery.ErrStalled] and the errors of packages net, syscall and tls, with
+// the network and the address in front. [delivery.ErrTooLarge] is the Reason of
+// a rejected record whose line exceeds Config.MaxSize and was not or could not
+// be truncated, or exceeds the system's limit for a datagram.
 //
 // Deliver returns an error within a twelfth of Config.Timeout after ctx ends or
 // Close is called. It does not retain batch. It does not allocate per record

@@ -10,14 +10,10 @@ import (
 	"os"
 )
 
-// Deliver and Ping wrap these, [delivery.ErrClosed], [delivery.ErrStalled] and
-// the errors of packages net, syscall and tls, prefixed with the network and
-// the address. [delivery.ErrTooLarge] is the Reason of a rejected record whose
-// line exceeds Config.MaxSize and was not or could not be truncated, or exceeds
-// the system's limit for a datagram.
+// Deliver and Ping wrap these faults of a connection.
 var (
-	ErrEnded  = errors.New("the receiver has closed the connection")
-	ErrSilent = errors.New("no answer from the receiver")
+	errEnded  = errors.New("the receiver has closed the connection")
+	errSilent = errors.New("no answer from the receiver")
 )
 
 // wrap adds the destination to an error.
@@ -33,7 +29,7 @@ func plain(err error) error {
 		return withCall(op)
 	}
 	if errors.Is(err, io.EOF) {
-		return ErrEnded
+		return errEnded
 	}
 	return err
 }

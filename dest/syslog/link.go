@@ -194,7 +194,7 @@ func (l *link) look(now time.Time) error {
 		l.unanswered = now
 	}
 	if now.Sub(l.unanswered) >= l.timeout-2*l.tick {
-		return ErrSilent
+		return errSilent
 	}
 	return l.SetReadDeadline(now.Add(l.tick))
 }

@@ -149,8 +149,8 @@ func TestLook(t *testing.T) {
 			l.probe = func() (bool, time.Duration) { return a.waiting, a.age }
 			l.watching.Store(true)
 			if err := l.look(now); err != nil {
-				if got = i; err != ErrSilent {
-					t.Errorf("%s: got error %v, want ErrSilent", name, err)
+				if got = i; err != errSilent {
+					t.Errorf("%s: got error %v, want errSilent", name, err)
 				}
 				break
 			}
@@ -328,11 +328,11 @@ func TestStreamEndsWhileItIsWrittenTo(t *testing.T) {
 	e := &ending{}
 	l := scripted(&e.script, Config{})
 	l.Conn = e
-	e.say = func() error { l.fail(ErrEnded); return nil }
+	e.say = func() error { l.fail(errEnded); return nil }
 	d.use(l)
 	res, err := d.Deliver(t.Context(), batchOf(0, 8))
-	if !errors.Is(err, ErrEnded) || res.Accepted != 0 {
-		t.Errorf("got %+v and error %v, want none accepted and ErrEnded", res, err)
+	if !errors.Is(err, errEnded) || res.Accepted != 0 {
+		t.Errorf("got %+v and error %v, want none accepted and errEnded", res, err)
 	}
 }
 

@@ -205,7 +205,7 @@ func TestEndOfAFailedConnection(t *testing.T) {
 		if err := d.Ping(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		d.link.Load().fail(ErrSilent)
+		d.link.Load().fail(errSilent)
 		if err := <-ended; want != nil && !errors.Is(err, want) || want == nil && err.Error() != "EOF" {
 			t.Errorf("%s: the receiver got %v, want %v", network, err, want)
 		}

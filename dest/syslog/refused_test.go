@@ -70,7 +70,7 @@ func TestOneRefusedOrAll(t *testing.T) {
 				res, err := d.Deliver(t.Context(), batchOf(0, n))
 				waits := bad == n && n > 1 || n == 1 && !accepted
 				if waits && (res.Accepted > 0 || len(res.Rejected) > 0 ||
-					!errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "they wait")) {
+					!errors.Is(err, errRefused) || !strings.Contains(err.Error(), "they wait")) {
 					t.Errorf("all of %d, accepted before %v: got %+v and %v, want that they wait",
 						n, accepted, res, err)
 				}
@@ -107,7 +107,7 @@ func TestConnectionEndsBecauseOfARecord(t *testing.T) {
 				res, _ := d.Deliver(t.Context(), batch)
 				for _, x := range res.Rejected {
 					rejected = append(rejected, done+x.Index)
-					if !errors.Is(x.Reason, ErrRefused) || !errors.Is(x.Reason, ErrEnded) {
+					if !errors.Is(x.Reason, errRefused) || !errors.Is(x.Reason, errEnded) {
 						t.Errorf("the reason is %v", x.Reason)
 					}
 				}

@@ -65,7 +65,7 @@ func openSession(l *link, window int) (*session, error) {
 			return nil, err
 		}
 		if f.number == 0 && string(f.command) == "serverclose" {
-			return nil, ErrEnded
+			return nil, errEnded
 		}
 		if f.number == 0 {
 			continue // the frame is only a hint
@@ -148,7 +148,7 @@ func (s *session) read(l *link) {
 func (s *session) take(f frame) error {
 	if f.number == 0 {
 		if string(f.command) == "serverclose" {
-			return ErrEnded
+			return errEnded
 		}
 		return nil
 	}

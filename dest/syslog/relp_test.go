@@ -118,8 +118,8 @@ func TestRELPServerCloses(t *testing.T) {
 	}})
 	d := dial(t, "relp", r.addr, Config{})
 	res, err := d.Deliver(context.Background(), batchOf(0, 100))
-	if !errors.Is(err, ErrEnded) || res.Accepted != 20 {
-		t.Fatalf("got %+v and error %v, want 20 accepted and ErrEnded", res, err)
+	if !errors.Is(err, errEnded) || res.Accepted != 20 {
+		t.Fatalf("got %+v and error %v, want 20 accepted and errEnded", res, err)
 	}
 	insist(t, d, batchOf(res.Accepted, 100))
 }
@@ -144,8 +144,8 @@ func withoutResponse(t *testing.T) bool {
 	}})
 	d := dial(t, "relp", r.addr, Config{Timeout: 200 * time.Millisecond})
 	res, err := d.Deliver(context.Background(), batchOf(0, 10))
-	if !errors.Is(err, ErrSilent) || res.Accepted > 5 {
-		t.Fatalf("got %+v and error %v, want 5 accepted and ErrSilent", res, err)
+	if !errors.Is(err, errSilent) || res.Accepted > 5 {
+		t.Fatalf("got %+v and error %v, want 5 accepted and errSilent", res, err)
 	}
 	if res.Accepted < 5 {
 		return false
@@ -228,8 +228,8 @@ func TestRELPRefusesRecords(t *testing.T) {
 	if err != nil || res.Accepted != 12 || len(res.Rejected) != 1 || res.Rejected[0].Index != 9 {
 		t.Fatalf("got %+v and error %v, want 12 settled, 9 rejected", res, err)
 	}
-	if why := res.Rejected[0].Reason; !errors.Is(why, ErrRefused) || !strings.Contains(why.Error(), `"500 out of"`) {
-		t.Errorf("got reason %v, want ErrRefused", why)
+	if why := res.Rejected[0].Reason; !errors.Is(why, errRefused) || !strings.Contains(why.Error(), `"500 out of"`) {
+		t.Errorf("got reason %v, want errRefused", why)
 	}
 	sent := map[string]int{}
 	for _, line := range r.lines(12 + 1 + 2 + 2) {

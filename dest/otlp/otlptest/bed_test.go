@@ -16,7 +16,6 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/dest/otlp"
 	collogspb "go.opentelemetry.io/proto/otlp/collector/logs/v1"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 	"google.golang.org/protobuf/proto"
@@ -145,7 +144,7 @@ func (s *receiver) uids() (list []string) {
 
 func uidOf(r *logspb.LogRecord) string {
 	for _, kv := range r.Attributes {
-		if kv.Key == otlp.UIDAttribute {
+		if kv.Key == "log.record.uid" {
 			return kv.Value.GetStringValue()
 		}
 	}

@@ -142,7 +142,7 @@ func wantRecord(r *nib.Record) *logspb.LogRecord {
 		}
 	}
 	uid := fmt.Sprintf("%016x-%d", r.Spool, r.Seq)
-	m.Attributes = append(m.Attributes, &commonpb.KeyValue{Key: otlp.UIDAttribute, Value: text(uid)})
+	m.Attributes = append(m.Attributes, &commonpb.KeyValue{Key: "log.record.uid", Value: text(uid)})
 	return m
 }
 
