@@ -32,6 +32,12 @@ func (t Tally) Minus(u Tally) Tally {
 	return t
 }
 
+// Only reports whether all lost lines have the reason with the given index.
+func (t Tally) Only(index int) bool {
+	t[index] = Levels{}
+	return t == Tally{}
+}
+
 // Drops lists the counts that are not 0.
 func (t *Tally) Drops(reasons []delivery.Reason) (drops []delivery.Drop) {
 	for c, reason := range reasons {

@@ -12,6 +12,10 @@ import (
 	"github.com/nib-log/nib/internal/level"
 )
 
+// NoticeSize is larger than the longest notice: 11 counts of 20 digits in 300
+// bytes of text.
+const NoticeSize = 640
+
 // Notices makes the lines that report losses. They are ordinary lines, made by
 // a logger with the layout of the surrounding lines. A Notices must not be used
 // concurrently.

@@ -537,8 +537,8 @@ func TestNotice(t *testing.T) {
 			most[c][l] = 1<<64 - 1
 		}
 	}
-	if n := len(appendNotice(loss.NewNotices(nib.Layout{}), nil, now, most)); n > noticeSize {
-		t.Errorf("the longest notice has %d bytes, want at most %d", n, noticeSize)
+	if n := len(appendNotice(loss.NewNotices(nib.Layout{}), nil, now, most)); n > loss.NoticeSize {
+		t.Errorf("the longest notice has %d bytes, want at most %d", n, loss.NoticeSize)
 	}
 }
 

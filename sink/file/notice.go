@@ -8,10 +8,6 @@ import (
 	"github.com/nib-log/nib/internal/loss"
 )
 
-// noticeSize is larger than the longest notice: 10 counts of 20 digits in 300
-// bytes of text.
-const noticeSize = 640
-
 // A head is the text to write before the next line: the end of a line that was
 // cut off, and the notice of lost lines.
 type head struct {
@@ -22,11 +18,9 @@ type head struct {
 
 // appendNotice appends the line that reports a loss.
 func appendNotice(n *loss.Notices, dst []byte, now time.Time, lost loss.Tally) []byte {
-	message := "lines lost: no space was left for the log file"
-	for c := range lost {
-		if cause(c) != full && lost[c] != (loss.Levels{}) {
-			message = "lines lost: the log file could not be written"
-		}
+	message := "lines lost: the log file could not be written"
+	if lost.Only(int(full)) {
+		message = "lines lost: no space was left for the log file"
 	}
 	return n.Append(dst, now, message, reasons[:], lost[:causes])
 }

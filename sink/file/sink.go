@@ -121,7 +121,7 @@ func Open(path string, c Config) (*Sink, error) {
 		naming:   newNaming(base, c.Compress),
 		schedule: newSchedule(&c),
 		limit:    c.MaxSize,
-		head:     head{text: make([]byte, 0, noticeSize), notices: loss.NewNotices(c.Layout)},
+		head:     head{text: make([]byte, 0, loss.NoticeSize), notices: loss.NewNotices(c.Layout)},
 	}
 	// OnError may log; the recursion ends because it never runs concurrently.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs|contract.IgnoresTime)

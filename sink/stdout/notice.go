@@ -8,17 +8,11 @@ import (
 	"github.com/nib-log/nib/internal/loss"
 )
 
-// noticeSize is larger than the longest notice: 11 counts of 20 digits in 300
-// bytes of text.
-const noticeSize = 640
-
 // appendNotice appends the line that reports a loss.
 func appendNotice(n *loss.Notices, dst []byte, now time.Time, lost loss.Tally) []byte {
-	message := "lines lost: standard output was blocked"
-	for c := range lost {
-		if cause(c) != stalled && lost[c] != (loss.Levels{}) {
-			message = "lines lost: standard output could not be written"
-		}
+	message := "lines lost: standard output could not be written"
+	if lost.Only(int(stalled)) {
+		message = "lines lost: standard output was blocked"
 	}
 	return n.Append(dst, now, message, reasons[:], lost[:causes])
 }

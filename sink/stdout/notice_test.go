@@ -54,8 +54,8 @@ func TestLongestNoticeFits(t *testing.T) {
 		}
 	}
 	got := appendNotice(loss.NewNotices(nib.Layout{}), []byte{'\n'}, time.Now(), lost)
-	if len(got) > noticeSize || !json.Valid(got) {
-		t.Errorf("got %d bytes, want at most %d of JSON: %s", len(got), noticeSize, got)
+	if len(got) > loss.NoticeSize || !json.Valid(got) {
+		t.Errorf("got %d bytes, want at most %d of JSON: %s", len(got), loss.NoticeSize, got)
 	}
 }
 

@@ -93,7 +93,7 @@ func New(c Config) *Sink {
 		onStall: c.OnStall,
 		turn:    make(chan struct{}, 1),
 		closing: closing{ended: make(chan struct{})},
-		head:    head{text: make([]byte, 0, noticeSize), notices: loss.NewNotices(c.Layout), view: c.View, line: make([]byte, 0, noticeSize)},
+		head:    head{text: make([]byte, 0, loss.NoticeSize), notices: loss.NewNotices(c.Layout), view: c.View, line: make([]byte, 0, loss.NoticeSize)},
 	}
 	// OnStall may log; the recursion ends because it never runs concurrently.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs|contract.IgnoresTime)
