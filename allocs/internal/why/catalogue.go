@@ -33,6 +33,16 @@ type query struct {
 // moved reports whether a variable moves to the heap.
 func (q query) moved() bool { return q.Evidence.Escape != nil && q.Evidence.Escape.Moved }
 
+// escapes reports whether the compiler keeps a slice off the stack for another
+// reason than its size.
+func (q query) escapes() bool {
+	if q.Evidence.Escape == nil {
+		return false
+	}
+	_, how := split(last(q.Evidence.Escape).Text)
+	return how != "" && how != "non-constant size"
+}
+
 func (q query) boxed() bool { return q.Kind == heapcalls.Box || q.Kind == heapcalls.BoxSmall }
 
 // calls reports whether the site is inside one of the functions.
@@ -223,9 +233,11 @@ var patterns = []Pattern{
 	{"concat", "",
 		"append the parts to a kept buffer",
 		func(q query) bool { return q.Kind == heapcalls.Concat }},
-	{"make-per-call", "a slice is made on the heap in each call",
+	{"make-per-call", "",
 		"keep the slice and cut it with [:0], or let the caller give it",
-		func(q query) bool { return q.Kind == heapcalls.Make && constantMake.MatchString(q.what) }},
+		func(q query) bool {
+			return q.Kind == heapcalls.Make && (constantMake.MatchString(q.what) || q.escapes())
+		}},
 	{"make-variable", "the size is not known when compiling, so the slice is made on the heap (Go 1.25 and later: above 32 bytes)",
 		"make it with a constant size, or keep the slice and cut it with [:0]",
 		func(q query) bool { return q.Kind == heapcalls.Make }},

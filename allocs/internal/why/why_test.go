@@ -53,6 +53,12 @@ func TestExplain(t *testing.T) {
 		{"a copy of bytes", &verdict.Site{Kind: heapcalls.ToString}, "", false, "string-of-bytes"},
 		{"parts of a string", &verdict.Site{Kind: heapcalls.Concat}, "", false, "concat"},
 		{"make of n", &verdict.Site{Kind: heapcalls.Make, Evidence: escape("make([]byte, n)", false)}, "", false, "make-variable"},
+		{"make of n by its size", &verdict.Site{Kind: heapcalls.Make,
+			Evidence: escape("make([]byte, n)", false, "from make([]byte, n) (non-constant size)"),
+		}, "", false, "make-variable"},
+		{"make of n for the caller", &verdict.Site{Kind: heapcalls.Make,
+			Evidence: escape("make([]byte, n)", false, "from return b (return)"),
+		}, "", false, "make-per-call"},
 		{"make of a constant", &verdict.Site{Kind: heapcalls.Make, Evidence: escape("make([]byte, 0, 512)", false)}, "", false, "make-per-call"},
 		{"append each time", &verdict.Site{Kind: heapcalls.Grow, Verdict: verdict.Always}, "", false, "append-from-empty"},
 		{"append", &verdict.Site{Kind: heapcalls.Grow, Verdict: verdict.Grows}, "", false, "append-grows"},
@@ -89,5 +95,22 @@ func TestReasonOfTheCompiler(t *testing.T) {
 	}
 	if len(got.Flow) != 2 {
 		t.Errorf("got flow %q, want two steps", got.Flow)
+	}
+}
+
+// A slice of variable size is on the heap because of what is done with it,
+// unless the compiler names the size.
+func TestReasonOfAMake(t *testing.T) {
+	at := compiler.Position{File: "/m/f.go", Line: 3}
+	e := &compiler.Escape{
+		What: "make([]byte, n)", Stack: []compiler.Position{{File: "/m/f.go", Line: 1}},
+		Reasons: []compiler.Step{{Text: "from return b (return)", At: at}},
+	}
+	site := &verdict.Site{Kind: heapcalls.Make, Evidence: verdict.Evidence{Escape: e}}
+	got := why.Explain(site, "", "", false).Reason
+	const want = "`make([]byte, n)` is made on the heap; " +
+		"it outlives the function through `return b` (f.go:3)"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -5,7 +5,7 @@ package sample2
 import "cmp"
 
 func mapped[T, U any](s []T, f func(T) U) []U {
-	r := make([]U, 0, len(s)) // why: make-variable
+	r := make([]U, 0, len(s)) // why: make-per-call (go1.24: make-variable)
 	for _, v := range s {
 		r = append(r, f(v))
 	}

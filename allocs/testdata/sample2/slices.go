@@ -18,7 +18,7 @@ func F01AppendGrows() { intsOut = grown(n300) }
 
 //go:noinline
 func sized(n int) []int {
-	s := make([]int, 0, n) // why: make-variable
+	s := make([]int, 0, n) // why: make-per-call (go1.24: make-variable)
 	for i := range n {
 		s = append(s, i)
 	}
@@ -96,9 +96,9 @@ func F12LargeCopy() {
 
 //alloc:none
 func F13Grid() {
-	g := make([][]int, n5) // why: make-variable
+	g := make([][]int, n5) // why: make-per-call (go1.24: make-variable)
 	for i := range g {
-		g[i] = make([]int, n5) // why: make-variable
+		g[i] = make([]int, n5) // why: make-per-call
 	}
 	gridOut = g
 }
@@ -144,7 +144,7 @@ func F20DeleteCompact() {
 
 //alloc:none
 func F21CopyIntoMake() {
-	b := make([]byte, len(bytes9)) // why: make-variable
+	b := make([]byte, len(bytes9)) // why: make-per-call (go1.24: make-variable)
 	copy(b, bytes9)
 	bytesOut = b
 }
