@@ -9,10 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -39,6 +42,10 @@ var ErrWorse = errors.New("more is allocated than is accepted")
 // ErrUnproven is the error of a run with functions that must not allocate, and
 // that nothing shows to keep to it. Its exit code is Failure.
 var ErrUnproven = errors.New("unproven: a benchmark has to execute these functions")
+
+// ErrBroken is the error of a run in which some packages do not build. The
+// others have their verdicts. Its exit code is Failure.
+var ErrBroken = errors.New("no verdict, as they do not build, for")
 
 var errInterrupted = errors.New("interrupted")
 
@@ -181,6 +188,9 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	d := findings.New(r)
+	if err := broken(r); err != nil && (f.accept || f.ratchet) {
+		return err
+	}
 	outcome, err := f.gate(d)
 	if err != nil {
 		return err
@@ -198,7 +208,7 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	if err := f.files(d, outcome); err != nil {
 		return err
 	}
-	if err := outcome.Err(); err != nil {
+	if err := errors.Join(broken(r), outcome.Err()); err != nil {
 		return err
 	}
 	if len(outcome.Worse) > 0 {
@@ -208,6 +218,15 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%w: %d", ErrUnproven, n)
 	}
 	return nil
+}
+
+// broken returns the error of a run in which some packages do not build, or
+// nil.
+func broken(r *check.Report) error {
+	if len(r.Broken) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrBroken, strings.Join(slices.Sorted(maps.Keys(r.Broken)), ", "))
 }
 
 // temporary makes the go commands of this run keep their temporary files in a

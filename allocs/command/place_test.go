@@ -138,6 +138,37 @@ func TestErrorsOfTheGoCommandAreShown(t *testing.T) {
 	}
 }
 
+// Packages that do not build, and their importers, have no verdict. The others
+// have theirs, and the exit code says that some are missing.
+func TestBrokenPackageFailsAlone(t *testing.T) {
+	dir := newModule(t)
+	tree(t, dir, map[string]string{
+		"go.mod": "module example.com/m\n\ngo 1.24\n",
+		"good/m.go": "package good\n\nvar Kept any\n\n" +
+			"//alloc:none\nfunc F(s string) { Kept = s }\n",
+		"bad/m.go":      "package bad\n\n//alloc:none\nfunc G() int { return \"\" }\n",
+		"importer/m.go": "package importer\n\nimport \"example.com/m/bad\"\n\nvar N = bad.G()\n",
+	})
+	code, out, errs := run(t, dir, "", "./good", "./bad", "./importer")
+	const both = "example.com/m/bad, example.com/m/importer"
+	if code != command.Failure || !strings.Contains(errs, both) {
+		t.Errorf("got exit code %d and %q, want %d and both packages", code, errs, command.Failure)
+	}
+	for _, want := range []string{
+		"✗ good.F", "bad/m.go:4:23: cannot use \"\"", "it imports example.com/m/bad",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("got\n%s\nwant %q", out, want)
+		}
+	}
+	if code, _, _ := run(t, dir, "", "./good", "./bad", "--accept"); code != command.Failure {
+		t.Errorf("--accept: got exit code %d, want %d", code, command.Failure)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "allocs.baseline.json")); err == nil {
+		t.Error("--accept wrote a baseline that lacks a package")
+	}
+}
+
 // A package may import another one's names with a dot, also those that are
 // added to it.
 func TestDotImportsBuild(t *testing.T) {

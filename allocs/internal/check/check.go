@@ -7,11 +7,13 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +58,7 @@ type Report struct {
 	Roots      *roots.Set
 	Boxes      load.Boxes
 	Toolchains []*Toolchain
+	Broken     map[string]string // the packages that do not build, and why
 }
 
 // Toolchain is the outcome for one toolchain.
@@ -68,8 +71,31 @@ type Toolchain struct {
 	Took      time.Duration
 }
 
-// Run runs all stages. An error means that there is no reliable verdict.
+// Run runs all stages. An error means that there is no reliable verdict. A
+// package that does not build has none; the others have theirs.
 func Run(ctx context.Context, o Options) (*Report, error) {
+	r, err := run(ctx, o)
+	if !errors.Is(err, load.ErrBroken) {
+		return r, err
+	}
+	intact, broken := intact(ctx, o)
+	if len(intact) == 0 || len(broken) == 0 {
+		return nil, err
+	}
+	o.Patterns = intact
+	if r, err = run(ctx, o); err != nil {
+		return nil, err
+	}
+	r.Broken = broken
+	for _, t := range r.Toolchains {
+		for _, p := range slices.Sorted(maps.Keys(broken)) {
+			t.Trouble = append(t.Trouble, "not checked: "+p+" does not build: "+broken[p])
+		}
+	}
+	return r, nil
+}
+
+func run(ctx context.Context, o Options) (*Report, error) {
 	work, err := os.MkdirTemp("", "allocs-")
 	if err != nil {
 		return nil, err

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/progress"
 	"github.com/nib-log/nib/allocs/internal/roots"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
@@ -111,4 +113,31 @@ func withoutCode(results []verdict.Result) []string {
 		names, more = names[:most], fmt.Sprintf(" and %d more", n)
 	}
 	return []string{"no code, so no verdict, for " + strings.Join(names, ", ") + more + ": not of this target, generic with constraints whose types the source alone does not show, or a method with type parameters that is inlined wherever it is used"}
+}
+
+// intact returns the packages that build on every toolchain, and why the others
+// do not.
+func intact(ctx context.Context, o Options) (paths []string, broken map[string]string) {
+	tcs, err := toolchains(ctx, o, progress.New(nil))
+	if err != nil {
+		return nil, nil
+	}
+	home, err := load.Find(ctx, tcs[0], o.Dir)
+	if err != nil {
+		return nil, nil
+	}
+	broken = map[string]string{}
+	all := map[string]bool{}
+	for _, tc := range tcs {
+		some, why, err := load.Intact(ctx, tc, o.Dir, home.Patterns(o.Patterns))
+		if err != nil {
+			return nil, nil
+		}
+		for _, p := range some {
+			all[p] = true
+		}
+		maps.Copy(broken, why)
+	}
+	maps.DeleteFunc(all, func(p string, _ bool) bool { return broken[p] != "" })
+	return slices.Sorted(maps.Keys(all)), broken
 }

@@ -96,6 +96,51 @@ func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patte
 	return pkgs, nil
 }
 
+// Intact returns the packages that match the patterns and build, and why each
+// other one does not.
+func Intact(
+	ctx context.Context, tc *toolchain.Toolchain, dir string, patterns []string,
+) (intact []string, why map[string]string, err error) {
+	const form = "-json=ImportPath,DepOnly,Deps,Error"
+	args := append([]string{"list", "-e", "-export", "-deps", form, "--"}, patterns...)
+	out, err := tc.Go(ctx, dir, args...)
+	if err != nil {
+		return nil, nil, broken(err)
+	}
+	type listed struct {
+		ImportPath string
+		DepOnly    bool
+		Deps       []string
+		Error      *struct{ Err string }
+	}
+	why, failed := map[string]string{}, map[string]string{}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; { // dependencies come first
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return intact, why, nil
+		} else if err != nil {
+			return nil, nil, fmt.Errorf("go list: %w", err)
+		}
+		if p.Error != nil {
+			text := strings.TrimPrefix(p.Error.Err, "# "+p.ImportPath+"\n")
+			failed[p.ImportPath] = strings.TrimSpace(text)
+		}
+		i := slices.IndexFunc(p.Deps, func(d string) bool { return failed[d] != "" })
+		switch {
+		case p.DepOnly:
+		case failed[p.ImportPath] != "":
+			why[p.ImportPath] = failed[p.ImportPath]
+		case i >= 0:
+			why[p.ImportPath] = "it imports " + p.Deps[i]
+			if why[p.Deps[i]] == "" {
+				why[p.ImportPath] += ": " + failed[p.Deps[i]]
+			}
+		default:
+			intact = append(intact, p.ImportPath)
+		}
+	}
+}
+
 // Source is the module with syntax and types. It is loaded with the current
 // toolchain, since the source is the same for all.
 type Source struct {
