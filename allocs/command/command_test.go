@@ -93,6 +93,8 @@ func TestExitCodes(t *testing.T) {
 		t.Errorf("got\n%s%s\nwant a function that is unproven", out, errs)
 	}
 
+	write(t, filepath.Join(dir, "m_test.go"), "package m\n\nimport \"testing\"\n\n"+
+		"func BenchmarkFree(b *testing.B) {\n\tfor i := range b.N {\n\t\tFree(i)\n\t}\n}\n")
 	code, out, errs = run(t, dir, clean)
 	expect("clean", code, command.Clean, out, errs)
 
@@ -136,6 +138,8 @@ func TestExitCodes(t *testing.T) {
 func TestWaivers(t *testing.T) {
 	dir := newModule(t)
 	source := "package m\n\nvar kept any\n\n//alloc:none\nfunc F(n int) {\n\tkept = &[9]int{n} //alloc:ok it is the result\n\tcold(n)\n}\n\n//alloc:cold\n//\n//go:noinline\nfunc cold(n int) { kept = &n }\n"
+	write(t, filepath.Join(dir, "m_test.go"), "package m\n\nimport \"testing\"\n\n"+
+		"func BenchmarkF(b *testing.B) {\n\tfor i := range b.N {\n\t\tF(i)\n\t}\n}\n")
 	code, out, errs := run(t, dir, source)
 	if code != command.Clean {
 		t.Errorf("got exit code %d, want %d\n%s%s", code, command.Clean, out, errs)

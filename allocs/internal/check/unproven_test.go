@@ -4,6 +4,7 @@ package check_test
 
 import (
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -61,15 +62,14 @@ func Fails(n int) (int, error) {
 }
 `
 
-// Without a benchmark, a function is clean only if its code shows that it is: a
-// string that is short enough for the stack of the function that makes it may
-// still be returned.
+// A function is clean only if a benchmark executes it: code that shows nothing
+// is no proof.
 func TestCleanMeansShown(t *testing.T) {
 	d := examine(t, check.Options{Bench: regexp.MustCompile(".")}, map[string]string{
 		"m.go": unprovenSource,
 		"m_test.go": "package m\n\nimport \"testing\"\n\n" +
 			"func BenchmarkMeasured(b *testing.B) {\n\tbuf := make([]byte, 0, 8)\n" +
-			"\tfor range b.N {\n\t\tMeasured(buf)\n\t}\n}\n",
+			"\tfor range b.N {\n\t\tMeasured(buf)\n\t\tFree(1)\n\t}\n}\n",
 	})
 	o, err := baseline.Compare(nil, d, false)
 	if err != nil {
@@ -79,7 +79,7 @@ func TestCleanMeansShown(t *testing.T) {
 	for _, c := range o.Unproven {
 		unproven[c.Root] = c.Text
 	}
-	clean := map[string]bool{"Measured": true, "Free": true, "Fails": true}
+	clean := map[string]bool{"Measured": true, "Free": true}
 	for _, r := range d.Roots {
 		name := strings.TrimPrefix(r.ID, "example.com/m.")
 		said := unproven[r.ID] != "" || r.Over()
@@ -89,5 +89,29 @@ func TestCleanMeansShown(t *testing.T) {
 	}
 	if len(d.Roots) != 11 {
 		t.Errorf("got %d functions, want 11", len(d.Roots))
+	}
+}
+
+// A function that only another target has is judged by no benchmark of this
+// machine, and a run for other targets alone judges nothing.
+func TestUnprovenOnSeveralTargets(t *testing.T) {
+	files := map[string]string{
+		"m.go":         "package m\n\n//alloc:none\nfunc Free(n int) int { return n + 1 }\n",
+		"m_windows.go": "package m\n\n//alloc:none\nfunc There(n int) int { return n + 2 }\n",
+		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc BenchmarkFree(b *testing.B) {\n" +
+			"\tfor range b.N {\n\t\tFree(1)\n\t}\n}\n",
+	}
+	there := "windows/" + runtime.GOARCH
+	for targets, want := range map[string]int{runtime.GOARCH + " " + there: 0, there: 2} {
+		d := examine(t, check.Options{
+			Bench: regexp.MustCompile("."), Arch: strings.Fields(targets),
+		}, files)
+		o, err := baseline.Compare(nil, d, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(o.Unproven) != want {
+			t.Errorf("%s: got %+v, want %d unproven functions", targets, o.Unproven, want)
+		}
 	}
 }

@@ -241,8 +241,8 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 	root.sum(d.Toolchains, nothing)
 	for ti, t := range r.Toolchains {
 		why := ""
-		if t.Toolchain.Native() && !load.IsTest(root.File) { // others are not run
-			why = root.unproven(ti, t.Results[n].Dynamic)
+		if !load.IsTest(root.File) { // coverage does not show what runs in test files
+			why = root.unproven(ti, r.Toolchains, t.Results[n].Dynamic)
 		}
 		root.Unproven = append(root.Unproven, why)
 	}
