@@ -164,3 +164,90 @@ func TestRefusedRequestIsRepeatedWhole(t *testing.T) {
 		}
 	})
 }
+
+// Several documents are refused, among them the first and the last ones: they
+// are found in a bounded number of requests, and the others are created once.
+func TestRefusedDocumentsAtEachPosition(t *testing.T) {
+	sets := func(n int) [][]int {
+		return [][]int{{0}, {n - 1}, {0, n - 1}, {0, n - 2, n - 1}, {n/2 - 1, n / 2},
+			{0, 1, n / 2, n - 1}}
+	}
+	cases, most := 0, map[int]int{}
+	codes := []int{400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 599}
+	if testing.Short() {
+		codes = []int{400, 403, 413, 503}
+	}
+	for _, n := range []int{8, 33, 100} {
+		for _, code := range codes {
+			if testing.Short() && n > 8 && code != 400 {
+				continue
+			}
+			for _, perItem := range []bool{false, true} {
+				for _, bad := range sets(n) {
+					cases++
+					synctest.Test(t, func(t *testing.T) {
+						requests := checkSet(t, code, perItem, bad, n)
+						most[n] = max(most[n], requests)
+					})
+				}
+			}
+		}
+	}
+	t.Logf("%d cases, requests at most: %v", cases, most)
+}
+
+// checkSet checks that the documents with the indexes bad are rejected. It
+// returns the number of requests.
+func checkSet(t *testing.T, code int, perItem bool, bad []int, n int) (requests int) {
+	t.Helper()
+	batch := batchOf(n)
+	isBad := func(text []byte) bool {
+		return slices.ContainsFunc(bad, func(i int) bool {
+			return bytes.Contains(text, fmt.Appendf(nil, `"n":%d,`, i+1))
+		})
+	}
+	s := &server{
+		answer: func(w http.ResponseWriter, q *request) bool {
+			refused := !perItem && isBad(q.body)
+			if refused {
+				refusal(w, code)
+			}
+			return refused
+		},
+		item: func(_ *request, _ string, line []byte) (int, string) {
+			if perItem && isBad(line) {
+				return code, `{"type":"some_exception","reason":"the document"}`
+			}
+			return 201, ""
+		},
+	}
+	l, stop := serve(s)
+	defer stop()
+	d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	name := fmt.Sprintf("status %d, per item %v, documents %d of %d", code, perItem, bad, n)
+	rejected, left := deliverSome(d, batch, 700) // more than ten minutes
+	if left == n && len(rejected) == 0 {
+		// Only refused documents are left, and the status may concern the
+		// server: they wait for another document.
+		n++
+		rejected, left = deliverSome(d, batchOf(n), 700)
+	}
+	var want []string
+	for _, i := range bad {
+		want = append(want, idOf(&batch[i]))
+	}
+	for i, text := range rejected {
+		rejected[i], _, _ = strings.Cut(text, ": ")
+	}
+	slices.Sort(rejected)
+	slices.Sort(want)
+	if left > 0 || !slices.Equal(rejected, want) || len(s.order) != n-len(bad) ||
+		len(s.faults) > 0 {
+		t.Errorf("%s: rejected %q, %d documents, %q", name, rejected, len(s.order), s.faults)
+	}
+	return s.requests
+}

@@ -178,19 +178,18 @@ func (s *Sender) pick(most int, has func(*state) bool) bool {
 
 // target returns the index of the next probe, -1 if there is none in this call.
 // Probes are the first record, those at growing distances from it, and the last
-// one.
+// one. Distances are in records that wait: with settled ones in between, the
+// last one would not be reached.
 func (s *Sender) target() int {
-	first, last := -1, -1
+	last, n := -1, 0
 	for i := range s.states {
 		if st := &s.states[i]; st.settled || st.passed {
 			continue
 		}
-		if first < 0 {
-			first = i
-		}
-		if last = i; i >= first+s.probe {
+		if last = i; n == s.probe {
 			break
 		}
+		n++
 	}
 	return last
 }
