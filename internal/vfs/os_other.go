@@ -30,6 +30,8 @@ func (f *osFile) Stat() (Info, error) {
 	return infoOf(info), nil
 }
 
+func (f *osFile) SetRights(perm fs.FileMode, _ int) error { return f.Chmod(perm) }
+
 func (f *osFile) SyncData() error              { return f.Sync() }
 func (f *osFile) Preallocate(size int64) error { return fill(f.File, size) }
 func (f *osFile) Free() (int64, error)         { return 0, errors.ErrUnsupported }
@@ -46,7 +48,7 @@ func (osFS) Lstat(name string) (Info, error) {
 }
 
 func infoOf(info fs.FileInfo) Info {
-	return Info{Owner: NoOwner, Links: 1, Size: info.Size(), Mode: info.Mode(), ModTime: info.ModTime()}
+	return Info{Owner: NoOwner, Group: NoOwner, Links: 1, Size: info.Size(), Mode: info.Mode(), ModTime: info.ModTime()}
 }
 
 // SyncDir does nothing.

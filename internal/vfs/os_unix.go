@@ -57,6 +57,15 @@ func (f *osFile) Stat() (Info, error) {
 	return infoOf(&st), nil
 }
 
+func (f *osFile) SetRights(perm fs.FileMode, group int) error {
+	if group != NoOwner {
+		if err := f.Chown(-1, group); err != nil {
+			return err
+		}
+	}
+	return f.Chmod(perm)
+}
+
 func (f *osFile) Lock(m LockMode) error {
 	how := syscall.LOCK_SH
 	if m == Exclusive {
@@ -132,6 +141,7 @@ func infoOf(st *syscall.Stat_t) Info {
 	return Info{
 		ID:      ID{uint64(st.Dev), uint64(st.Ino)},
 		Owner:   int(st.Uid),
+		Group:   int(st.Gid),
 		Links:   uint64(st.Nlink),
 		Size:    st.Size,
 		Mode:    modeOf(uint32(st.Mode)),

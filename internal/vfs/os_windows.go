@@ -30,6 +30,8 @@ func (f *osFile) Stat() (Info, error) {
 	return stat(syscall.Handle(f.Fd()), f.Name())
 }
 
+func (f *osFile) SetRights(perm fs.FileMode, _ int) error { return f.Chmod(perm) }
+
 func (f *osFile) SyncData() error              { return f.Sync() }
 func (f *osFile) Preallocate(size int64) error { return fill(f.File, size) }
 func (f *osFile) Free() (int64, error)         { return 0, errors.ErrUnsupported }
@@ -70,6 +72,7 @@ func stat(h syscall.Handle, name string) (Info, error) {
 	return Info{
 		ID:      ID{uint64(d.VolumeSerialNumber), uint64(d.FileIndexHigh)<<32 | uint64(d.FileIndexLow)},
 		Owner:   NoOwner,
+		Group:   NoOwner,
 		Links:   uint64(d.NumberOfLinks),
 		Size:    int64(d.FileSizeHigh)<<32 | int64(d.FileSizeLow),
 		Mode:    mode,

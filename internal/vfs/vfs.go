@@ -79,6 +79,10 @@ type File interface {
 	// every byte: writing to it cannot run out of space.
 	Preallocate(size int64) error
 
+	// SetRights changes the permissions of the file, and before them its group,
+	// unless group is NoOwner.
+	SetRights(perm fs.FileMode, group int) error
+
 	// Stat describes the file, even if its name is gone. 0 allocs on Linux.
 	Stat() (Info, error)
 
@@ -101,13 +105,14 @@ type File interface {
 type Info struct {
 	ID      ID
 	Owner   int    // user ID of its owner, NoOwner where the system has none
+	Group   int    // group ID of the file, NoOwner where the system has none
 	Links   uint64 // number of its names
 	Size    int64
 	Mode    fs.FileMode
 	ModTime time.Time
 }
 
-// NoOwner is the owner of a file on systems without user IDs.
+// NoOwner is the owner and group of a file on systems without user IDs.
 const NoOwner = -1
 
 // Foreign reports whether the file belongs to a user other than root and the

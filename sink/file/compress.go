@@ -98,6 +98,15 @@ func (s *Sink) compressInto(temp string, src vfs.File, info vfs.Info) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, dst.Close()) }() // runs even if the compressor ends its goroutine
+	made, err := dst.Stat()
+	if err != nil {
+		return err
+	}
+	if err := keepRights(dst, made, info); err != nil {
+		s.mu.Lock()
+		s.report("compress", err) // fewer users than before can read the file
+		s.unlock()
+	}
 	if err = s.runCompressor(dst, io.NewSectionReader(src, 0, info.Size)); err == nil {
 		err = dst.Sync()
 	}

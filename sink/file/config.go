@@ -56,8 +56,9 @@ type Config struct {
 	// compression.
 	Compress Compressor
 
-	// Mode is the mode of new files, before the umask. Defaults to 0600. An
-	// existing file keeps its mode.
+	// Mode is the mode of new files, before the umask. By default the first file
+	// has 0600, and rotation keeps the mode and the group of the file. An existing
+	// file keeps its mode.
 	Mode fs.FileMode `set:"mode" default:"0600" doc:"permissions of new files"`
 
 	// Buffer is the number of bytes of lines to collect before they are written,

@@ -72,7 +72,25 @@ func (s *Sink) openOnce() (f vfs.File, info vfs.Info, err error) {
 		_ = f.Close() // nothing was written
 		return nil, vfs.Info{}, err
 	}
+	if created := flag&os.O_CREATE != 0; created && s.given.Mode == 0 && s.rights.Mode != 0 {
+		if err := keepRights(f, info, s.rights); err != nil {
+			s.report("rotate", err)
+		}
+	}
 	return f, info, nil
+}
+
+// keepRights gives the new file f, which is described by info, the permissions
+// and the group of old.
+func keepRights(f vfs.File, info, old vfs.Info) error {
+	group := vfs.NoOwner
+	if info.Group != old.Group {
+		group = old.Group
+	}
+	if group == vfs.NoOwner && info.Mode == old.Mode {
+		return nil
+	}
+	return f.SetRights(old.Mode.Perm(), group)
 }
 
 // claim locks f and ensures that the path refers to it.
@@ -161,7 +179,7 @@ func (s *Sink) reopen() error {
 	if info.ID != s.id {
 		s.torn = false
 	}
-	s.file, s.id, s.size = f, info.ID, info.Size
+	s.file, s.id, s.size, s.rights = f, info.ID, info.Size, info
 	s.unseen, s.unnamed, s.unsynced = info.Size > 0, true, false
 	from := s.clock.wall()
 	if written := info.ModTime.Add(coarse); written.Before(from) {

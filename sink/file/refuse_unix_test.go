@@ -7,6 +7,7 @@ package file
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -49,6 +50,43 @@ func TestModeOfNewFiles(t *testing.T) {
 			must(t, err)
 			if info.Mode() != c.want {
 				t.Errorf("umask %03o, Mode %03o: %s has %03o, want %03o", c.umask, c.mode, name, info.Mode(), c.want)
+			}
+		}
+	}
+}
+
+// Rotation keeps the permissions and the group that the file has then, also in
+// compressed files and against the umask, unless the Config has a Mode.
+func TestRotationKeepsRights(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o077))
+	group := os.Getegid()
+	if os.Geteuid() == 0 {
+		group = 65534
+	}
+	for _, c := range []struct {
+		mode, want fs.FileMode
+		group      int
+	}{{0, 0o640, group}, {0o660, 0o600, os.Getegid()}} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "app.log")
+		s := open(t, path, Config{Mode: c.mode, Compress: Gzip{}})
+		must(t, os.Chmod(path, 0o640), os.Chown(path, -1, group))
+		for n := range 2 {
+			mustWrite(t, s, record(nib.LevelInfo, n, 0))
+			must(t, s.Rotate())
+			tidied(s)
+		}
+		newest, err := vfs.OS().Lstat(path)
+		must(t, err)
+		if newest.Mode != c.want || newest.Group != c.group {
+			t.Errorf("Mode %03o: the new file has %v and group %d, want %v and %d",
+				c.mode, newest.Mode, newest.Group, c.want, c.group)
+		}
+		for _, name := range files(t, dir) {
+			info, err := vfs.OS().Lstat(filepath.Join(dir, name))
+			if must(t, err); c.mode == 0 && (info.Mode != c.want || info.Group != c.group) {
+				t.Errorf("%s has %v and group %d, want %v and %d",
+					name, info.Mode, info.Group, c.want, c.group)
 			}
 		}
 	}

@@ -126,6 +126,7 @@ func (s *Sink) rotate() error {
 		s.stats.Followed++
 		return s.reopen()
 	}
+	s.rights = info
 	if s.resize(info.Size); s.size == 0 { // it was truncated
 		return nil
 	}

@@ -49,6 +49,7 @@ type Sink struct {
 	lull          // the time until the name is checked again
 	file    vfs.File
 	id      vfs.ID
+	rights  vfs.Info // of the file when it was opened, or rotated
 	closed  bool
 
 	torn     bool // the last line has no end

@@ -64,6 +64,7 @@ var outcomes = map[vfstest.Op][]Outcome{
 	vfstest.OpRead:        {eio, enomem, estale, half(eio)},
 	vfstest.OpSync:        {eio, enospc, edquot, estale, done},
 	vfstest.OpTruncate:    {eio, enospc, estale, eacces},
+	vfstest.OpRights:      {eio, estale, eacces, erofs},
 	vfstest.OpPreallocate: {eio, enospc, edquot, eintr},
 	vfstest.OpStat:        {eio, enomem, estale},
 	vfstest.OpFree:        {eio, estale},

@@ -28,6 +28,7 @@ const (
 	OpSync        Op = "sync"
 	OpTruncate    Op = "truncate"
 	OpPreallocate Op = "preallocate"
+	OpRights      Op = "rights"
 	OpStat        Op = "stat"
 	OpFree        Op = "free"
 	OpLock        Op = "lock"
@@ -37,7 +38,7 @@ const (
 // Ops lists all operations.
 var Ops = []Op{
 	OpOpen, OpCreate, OpLstat, OpRename, OpNoReplace, OpLink, OpRemove, OpMkdir, OpReadDir, OpSyncDir,
-	OpWrite, OpRead, OpSync, OpTruncate, OpPreallocate, OpStat, OpFree, OpLock, OpClose,
+	OpWrite, OpRead, OpSync, OpTruncate, OpPreallocate, OpRights, OpStat, OpFree, OpLock, OpClose,
 }
 
 // A Fault makes calls of a [Faulty] file system fail, stop halfway or hang.

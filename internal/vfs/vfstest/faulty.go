@@ -205,6 +205,10 @@ func (f *faultyFile) Truncate(size int64) error {
 	return f.do(OpTruncate, func() error { return f.File.Truncate(size) })
 }
 
+func (f *faultyFile) SetRights(perm fs.FileMode, group int) error {
+	return f.do(OpRights, func() error { return f.File.SetRights(perm, group) })
+}
+
 func (f *faultyFile) Preallocate(size int64) error {
 	return f.do(OpPreallocate, func() error { return f.File.Preallocate(size) })
 }

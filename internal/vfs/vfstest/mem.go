@@ -45,6 +45,7 @@ type memory struct {
 type node struct {
 	inode   uint64
 	mode    fs.FileMode
+	group   int
 	owner   int
 	links   uint64
 	modTime time.Time
@@ -168,13 +169,13 @@ func (n *node) opened() int { return len(n.locks) }
 func (m *memory) newNode(mode fs.FileMode) *node {
 	m.inodes++
 	return &node{
-		inode: m.inodes, mode: mode, owner: os.Geteuid(), modTime: m.now(),
+		inode: m.inodes, mode: mode, owner: os.Geteuid(), group: os.Getegid(), modTime: m.now(),
 		locks: map[any]vfs.LockMode{}, dirty: map[int]struct{}{},
 	}
 }
 
 func (m *memory) info(n *node) vfs.Info {
-	return vfs.Info{ID: vfs.ID{Device: 1, Inode: n.inode}, Owner: n.owner, Links: n.links, Size: int64(len(n.data)), Mode: n.mode, ModTime: n.modTime}
+	return vfs.Info{ID: vfs.ID{Device: 1, Inode: n.inode}, Owner: n.owner, Group: n.group, Links: n.links, Size: int64(len(n.data)), Mode: n.mode, ModTime: n.modTime}
 }
 
 // Open opens a file; see [vfs.FS].

@@ -300,6 +300,7 @@ func TestEveryCallCanFail(t *testing.T) {
 			OpSync:        func() error { return errors.Join(f.Sync(), f.SyncData()) },
 			OpTruncate:    func() error { return f.Truncate(1) },
 			OpPreallocate: func() error { return f.Preallocate(1) },
+			OpRights:      func() error { return f.SetRights(0o600, vfs.NoOwner) },
 			OpStat:        func() error { _, err := f.Stat(); return err },
 			OpFree:        func() error { _, err := f.Free(); return err },
 			OpLock:        func() error { return f.Lock(vfs.Shared) },

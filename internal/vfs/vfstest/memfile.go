@@ -153,6 +153,19 @@ func (f *memFile) Truncate(size int64) error {
 	return err
 }
 
+func (f *memFile) SetRights(perm fs.FileMode, group int) error {
+	err := f.begin(OpRights)
+	defer f.m.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if group != vfs.NoOwner {
+		f.n.group = group
+	}
+	f.n.mode = f.n.mode.Type() | perm
+	return nil
+}
+
 func (f *memFile) Preallocate(size int64) error {
 	err := f.begin(OpPreallocate)
 	defer f.m.mu.Unlock()
