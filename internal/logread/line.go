@@ -31,6 +31,8 @@ func (f Format) String() string {
 // until the next Reset. A Line is for one goroutine. The zero Line is an empty
 // line of text.
 type Line struct {
+	Own Keys // of the program, looked for before the known keys; Reset keeps them
+
 	text   []byte // the line
 	body   []byte // the line without its envelopes
 	format Format
@@ -43,8 +45,10 @@ type Line struct {
 	message []byte
 	keys    [roles]string // keys of time, level and message
 
-	lastLevel []byte // the text of the level of an earlier line, and its value
-	lastIs    nib.Level
+	last struct { // the text of the level of an earlier line, and its value
+		text  []byte
+		level nib.Level
+	}
 
 	clock   clock
 	scratch []byte // a decoded text
@@ -240,6 +244,9 @@ func (l *Line) Message() []byte {
 			l.readText()
 			return l.message
 		}
+		if l.Own.readMessage(l) {
+			return l.message
+		}
 		for key, value := range l.each {
 			if name := messageKey(key); name != "" {
 				l.addMessage(name, value)
@@ -289,6 +296,9 @@ func (l *Line) readTime() bool {
 		l.readText()
 		return l.found&factTime != 0
 	}
+	if l.Own.readTime(l) {
+		return true
+	}
 	zone := l.clock.location()
 	for key, value := range l.each {
 		name := timeKey(key)
@@ -311,6 +321,9 @@ func (l *Line) readLevel() bool {
 		l.readText()
 		return l.found&factLevel != 0
 	}
+	if l.Own.readLevel(l) {
+		return true
+	}
 	for key, value := range l.each {
 		name := levelKey(key)
 		if name == "" {
@@ -326,13 +339,13 @@ func (l *Line) readLevel() bool {
 		if name == "PRIORITY" || name == "@l" || name == "level" && value[0]-'0' <= 9 {
 			l.derived |= factLevel
 		}
-		if l.lastLevel != nil && bytes.Equal(value, l.lastLevel) && name == l.keys[roleLevel] {
-			l.level = l.lastIs
+		if l.last.text != nil && bytes.Equal(value, l.last.text) && name == l.keys[roleLevel] {
+			l.level = l.last.level
 			return true
 		}
 		if level, ok := parseLevel(name, value); ok {
 			l.level, l.keys[roleLevel] = level, name
-			l.lastLevel, l.lastIs = append(l.lastLevel[:0], value...), level
+			l.last.text, l.last.level = append(l.last.text[:0], value...), level
 			return true
 		}
 	}

@@ -29,7 +29,8 @@ files of a log are read as one, oldest first. Several logs are merged by time.
 
 The format of each line is recognised: JSON of nib in any layout, zerolog, zap,
 slog, logrus, pino and others, logfmt, and the text of common loggers, also as
-the journal, Docker, Kubernetes, stern or syslog carry it.`
+the journal, Docker, Kubernetes, stern or syslog carry it. --keys names the keys
+of a program that has others.`
 
 // queryHelp describes the query language.
 const queryHelp = `A query compares fields with values:
@@ -105,6 +106,7 @@ type selectionFlags struct {
 	level, since, until string
 	fields              []string
 	query, around       string
+	keys                string
 	context             int
 	utc, silent         bool
 	noIndex             bool
@@ -125,6 +127,7 @@ func (s *selectionFlags) add(cmd *cobra.Command) {
 	f.StringArrayVarP(&s.fields, "field", "f", nil, "only lines with this field: `KEY=VALUE`, or with != < <= > >= ~ !~ in place of =; may be given several times")
 	f.StringVarP(&s.query, "query", "q", "", "only lines that this `query` selects")
 	f.StringVar(&s.around, "around", "", "lines that have this `ID` anywhere, and the lines around them (--context 3)")
+	f.StringVar(&s.keys, "keys", "", keysHelp)
 	f.BoolVar(&s.utc, "utc", false, "times are shown and read in UTC, not in the local zone")
 	f.BoolVarP(&s.silent, "silent", "s", false, "do not report lines that were left out on standard error")
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit{2, err} })
@@ -183,7 +186,9 @@ func (s *selectionFlags) selection(now time.Time) (sel logs.Selection, err error
 			*t.at, _ = logread.ParseMoment(t.text, now) // add returns the error
 		}
 	}
-	if !s.noIndex {
+	sel.Keys, err = ownKeys(s.keys)
+	errs = append(errs, err) // perhaps nil
+	if !s.noIndex && sel.Keys == (logread.Keys{}) { // indexes have the times of the known keys
 		sel.Indexes = lineindex.DefaultDir()
 	}
 	for _, f := range s.fields {

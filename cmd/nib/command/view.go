@@ -21,11 +21,13 @@ import (
 	"github.com/nib-log/nib/cmd/nib/logs"
 	"github.com/nib-log/nib/cmd/nib/term"
 	"github.com/nib-log/nib/cmd/nib/view"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 func newView() *cobra.Command {
 	var port uint16
 	var open bool
+	var keys string
 	cmd := &cobra.Command{
 		Use:   "view [FILE…]",
 		Short: "Show logs in a browser: live, with a histogram, queries, and every line in full",
@@ -51,16 +53,23 @@ nothing from elsewhere. For logs of another host, forward the port:
   kubectl logs -f deploy/shop | nib view
   nib view 'kafka://broker:9092/logs?since=-1h'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runView(cmd, args, port, open)
+			return runView(cmd, args, port, open, keys)
 		},
 	}
 	f := cmd.Flags()
 	f.Uint16Var(&port, "port", 0, "`port` to serve the page on (default: any that is free)")
+	f.StringVar(&keys, "keys", "", keysHelp)
 	f.BoolVar(&open, "open", false, "open the page in the default browser")
 	return cmd
 }
 
-func runView(cmd *cobra.Command, args []string, port uint16, open bool) (err error) {
+func runView(
+	cmd *cobra.Command, args []string, port uint16, open bool, keysFlag string,
+) (err error) {
+	keys, err := ownKeys(keysFlag)
+	if err != nil {
+		return err
+	}
 	if len(args) == 0 {
 		if f, ok := cmd.InOrStdin().(*os.File); ok {
 			if _, isTerminal := term.Terminal(f); isTerminal {
@@ -78,7 +87,7 @@ func runView(cmd *cobra.Command, args []string, port uint16, open bool) (err err
 	path, name := sources[0].Path, strings.Join(args, " ")
 	if len(args) > 1 || path != args[0] {
 		var remove func() error
-		if path, remove, err = store(ctx, sources, later, cmd.ErrOrStderr()); err != nil {
+		if path, remove, err = store(ctx, sources, later, keys, cmd.ErrOrStderr()); err != nil {
 			return err
 		}
 		defer func() { stop(); err = errors.Join(err, remove()) }()
@@ -87,7 +96,7 @@ func runView(cmd *cobra.Command, args []string, port uint16, open bool) (err err
 	for i, a := range args {
 		names[i] = filepath.Base(a)
 	}
-	s, err := view.Open(path, strings.Join(names, " "))
+	s, err := view.Open(path, strings.Join(names, " "), keys)
 	if err != nil {
 		return err
 	}
@@ -122,7 +131,9 @@ func findForView(args []string, stdin io.Reader) (now, later []logs.Source, err 
 
 // store copies the lines of sources to a temporary file, then the lines of
 // later as they come, until ctx ends. It writes its errors to w.
-func store(ctx context.Context, sources, later []logs.Source, w io.Writer) (path string, remove func() error, err error) {
+func store(
+	ctx context.Context, sources, later []logs.Source, keys logread.Keys, w io.Writer,
+) (path string, remove func() error, err error) {
 	raw, _, err := logs.Form{Output: "raw"}.NewRenderer()
 	if err != nil {
 		return "", nil, err
@@ -134,7 +145,7 @@ func store(ctx context.Context, sources, later []logs.Source, w io.Writer) (path
 	report, done := reporter(w), make(chan struct{})
 	go func() {
 		defer close(done)
-		s := logs.Selection{Zone: time.Local}
+		s := logs.Selection{Zone: time.Local, Keys: keys}
 		_, err := logs.Cat(ctx, f, sources, s, raw)
 		if err != nil && ctx.Err() == nil {
 			report("nib", "%s", err)

@@ -117,6 +117,7 @@ func Follow(ctx context.Context, w io.Writer, sources []Source, s Selection, new
 		blocks: make(chan *liveBlock, len(sources)), single: len(sources) == 1,
 	}
 	f.line.SetZone(s.Zone)
+	f.line.Own = s.Keys
 	for i, source := range sources {
 		f.keys[i] = noTime
 		go f.read(ctx, source, i, s.newWorker(nil, s.Context > 0))

@@ -70,6 +70,7 @@ type merger struct {
 func newMerger(ctx context.Context, p *pipeline, sources []Source, s *Selection) *merger {
 	m := &merger{ctx: ctx, context: &contextLines{size: s.Context}, limit: s.Limit}
 	m.line.SetZone(s.Zone)
+	m.line.Own = s.Keys
 	for i, source := range sources {
 		m.all = append(m.all, &cursor{pipe: p, blocks: p.read(ctx, s.opener(source), 2), key: noTime, index: i, next: -1})
 	}

@@ -25,6 +25,7 @@ type Selection struct {
 	Query   *logread.Query
 	Context int            // number of lines before and after each match that are also shown
 	Zone    *time.Location // the zone of times without one
+	Keys    logread.Keys   // of the programs whose lines are read
 	Limit   Limit          // for Cat
 	// Report writes what Tail waits for or may have lost, unless it is nil.
 	Report func(format string, args ...any)
@@ -122,6 +123,7 @@ type worker struct {
 func (s *Selection) newWorker(renderer Renderer, all bool) *worker {
 	w := &worker{query: s.Query, renderer: renderer, all: all}
 	w.line.SetZone(s.Zone)
+	w.line.Own = s.Keys
 	return w
 }
 

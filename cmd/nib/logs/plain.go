@@ -3,6 +3,7 @@
 package logs
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -12,11 +13,12 @@ import (
 )
 
 // plain returns a line whose time, level or message only logread reads, as in
-// the journal, pino, Serilog and envelopes, as an object with texts in their
-// place. It returns nil for other lines. The result is valid until the next
-// call.
+// the journal, pino, Serilog and envelopes, or under the program's own keys, as
+// an object with texts in their place. It returns nil for other lines. The
+// result is valid until the next call.
 func (p *painters) plain(l *logread.Line) []byte {
-	if l.Format() != logread.FormatText && !l.IsDerived() && !p.hasPath(l) ||
+	isOwn := l.Own != (logread.Keys{})
+	if l.Format() != logread.FormatText && !isOwn && !l.IsDerived() && !p.hasPath(l) ||
 		l.Format() == logread.FormatJSON && !jsonread.Valid(l.Body()) {
 		return nil
 	}
@@ -41,10 +43,12 @@ func isPath(key string) bool {
 type member struct {
 	name, key string
 	value     []byte // JSON; nil if the line has none, or it has been written
+	isOwn     bool   // key is one of the program's own
 }
 
 // appendPlain appends a line as an object in which its time, level and message
-// have the key that they have in the line, or else their own.
+// have the key that they have in the line, or else the common one, also instead
+// of the program's own key.
 func appendPlain(dst []byte, l *logread.Line) []byte {
 	members := membersOf(l)
 	from := len(dst)
@@ -57,13 +61,18 @@ func appendPlain(dst []byte, l *logread.Line) []byte {
 	}
 	for i := range members {
 		m := &members[i]
-		if m.value != nil && (m.key == "" || strings.Contains(m.key, ".") && !has(l, m.key)) {
+		isPath := strings.Contains(m.key, ".") && !has(l, m.key)
+		if m.value != nil && (m.key == "" || m.isOwn || isPath) {
 			add([]byte(m.name), m.value)
 			m.value = nil
 		}
 	}
 	var scratch []byte
 	for key, value := range l.Fields() {
+		replaces := func(m member) bool { return m.isOwn && m.key == string(key) }
+		if slices.ContainsFunc(members[:], replaces) {
+			continue
+		}
 		scratch = appendValue(scratch[:0], l, value)
 		value = scratch
 		for _, m := range members {
@@ -88,8 +97,10 @@ func has(l *logread.Line, key string) bool {
 // membersOf returns the time, level and message of a line.
 func membersOf(l *logread.Line) [3]member {
 	m := [3]member{{name: "time"}, {name: "level"}, {name: "message"}}
-	for i := range m {
+	own := l.Own
+	for i, key := range []string{own.Time, own.Level, own.Message} {
 		m[i].key = l.Key(m[i].name)
+		m[i].isOwn = key != "" && m[i].key == key
 	}
 	if at, ok := l.Time(); ok {
 		m[0].value = at.AppendFormat(nil, `"`+time.RFC3339Nano+`"`)

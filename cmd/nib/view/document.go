@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // A block has one entry in an index. A line longer than maxLine is cut.
@@ -42,7 +43,8 @@ var (
 // again. It always ends with a line break.
 type document struct {
 	path   string
-	origin int64 // the end when it was opened
+	keys   logread.Keys // of the program whose lines it has
+	origin int64        // the end when it was opened
 
 	mu    sync.Mutex
 	parts []part
@@ -59,12 +61,12 @@ type part struct {
 }
 
 // openDocument opens a regular file.
-func openDocument(path string) (*document, error) {
+func openDocument(path string, keys logread.Keys) (*document, error) {
 	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
-	d := &document{path: path, parts: []part{{file: f}}, grown: make(chan struct{})}
+	d := &document{path: path, keys: keys, parts: []part{{file: f}}, grown: make(chan struct{})}
 	for i := range 2 {
 		d.idle = i * maxIdle // the text after the last line break is a line, too
 		if _, err := d.extend(); err != nil {

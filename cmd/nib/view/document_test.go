@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // appendTo appends a text to a file.
@@ -35,7 +37,7 @@ func (d *document) extended(t *testing.T) int64 {
 func TestADocumentKeepsFewFilesOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.log")
 	appendTo(t, path, "0\n")
-	d, err := openDocument(path)
+	d, err := openDocument(path, logread.Keys{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func TestADocumentKeepsFewFilesOpen(t *testing.T) {
 func TestTheFirstLineOfAnEmptyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.log")
 	appendTo(t, path, "")
-	d, err := openDocument(path)
+	d, err := openDocument(path, logread.Keys{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,6 +72,7 @@ func newScanner() *scanner {
 
 // each calls yield for each selected line that begins in a block.
 func (s *scanner) each(x *index, b block, yield func(at int64, l *logread.Line) bool) (err error) {
+	s.line.Own = x.doc.keys
 	s.buf, err = x.doc.lines(s.buf, b.start, b.end, func(at int64, line []byte) bool {
 		s.line.Reset(line)
 		return !x.query.Match(&s.line) || yield(at, &s.line)

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/nib-log/nib/internal/logread"
 )
 
 //go:embed page/dist
@@ -26,6 +28,7 @@ var embedded embed.FS
 // A Server shows one file.
 type Server struct {
 	path  string
+	keys  logread.Keys
 	name  string
 	token string
 	pages http.Handler
@@ -40,9 +43,10 @@ type Server struct {
 // maxStreams is the number of pages that are served at a time.
 const maxStreams = 32
 
-// Open opens a file, which the page shows under a name. Run follows it.
-func Open(path, name string) (*Server, error) {
-	doc, err := openDocument(path)
+// Open opens a file, which the page shows under a name. Its lines may have keys
+// of their own. Run follows the file.
+func Open(path, name string, keys logread.Keys) (*Server, error) {
+	doc, err := openDocument(path, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +54,7 @@ func Open(path, name string) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, doc.Close())
 	}
-	s := &Server{path: path, name: visible([]byte(name)), token: rand.Text(), files: files, changed: make(chan struct{}), streams: make(chan struct{}, maxStreams)}
+	s := &Server{path: path, keys: keys, name: visible([]byte(name)), token: rand.Text(), files: files, changed: make(chan struct{}), streams: make(chan struct{}, maxStreams)}
 	s.pages = s.routes()
 	s.current = newSession(context.Background(), 1, doc)
 	return s, nil
@@ -117,7 +121,7 @@ func (s *Server) follow(ctx context.Context) error {
 // when ctx has ended.
 func (s *Server) reopen(ctx context.Context) *document {
 	for {
-		if doc, err := openDocument(s.path); err == nil {
+		if doc, err := openDocument(s.path, s.keys); err == nil {
 			return doc
 		}
 		select {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/cmd/nib/view"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // A server is a running view.
@@ -38,8 +39,13 @@ func run(t *testing.T, text string) *server {
 // serve serves a file.
 func serve(t *testing.T, path string) *server {
 	t.Helper()
+	return serveKeys(t, path, logread.Keys{})
+}
+
+func serveKeys(t *testing.T, path string, keys logread.Keys) *server {
+	t.Helper()
 	s := &server{T: t, file: path}
-	v, err := view.Open(path, path)
+	v, err := view.Open(path, path, keys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,6 +287,23 @@ func TestRowsOfAQuery(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	if got := s.messages(query, -2, 5); got != "m19960 m19990" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestOwnKeys(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "app.log")
+	text := strings.NewReplacer("time", "when", "level", "sev", "message", "what").
+		Replace(numbered(0, 1000))
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := serveKeys(t, name, logread.Keys{Time: "when", Level: "sev", Message: "what"})
+	const query = "level >= error and time >= 2025-11-22T08:40:00Z" // from m800 on
+	if st := s.indexed(query); st.Low != -20 || st.Totals != [7]int64{5: 20} {
+		t.Errorf("got %+v", st)
+	}
+	if got := s.messages(query, -20, 3); got != "m800 m810 m820" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // A window is a range of time that a page shows, with the parts of the document
@@ -33,6 +34,9 @@ func (c selection) window(all *held) *window {
 
 // find reads the index of the file that the document was opened with.
 func (w *window) find(doc *document) {
+	if doc.keys != (logread.Keys{}) {
+		return // indexes have the times of the known keys
+	}
 	doc.mu.Lock()
 	f := doc.parts[0].file
 	doc.mu.Unlock()
