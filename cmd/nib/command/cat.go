@@ -187,7 +187,7 @@ func (s *selectionFlags) selection(now time.Time) (sel logs.Selection, err error
 		}
 	}
 	sel.Keys, err = ownKeys(s.keys)
-	errs = append(errs, err) // perhaps nil
+	errs = append(errs, err)                        // perhaps nil
 	if !s.noIndex && sel.Keys == (logread.Keys{}) { // indexes have the times of the known keys
 		sel.Indexes = lineindex.DefaultDir()
 	}
