@@ -159,6 +159,8 @@ table: ## tables and pictures in README and docs: the console's from the demo, o
 
 # What only real servers, disks, browsers and killed processes show.
 e2e: e2e-sinks e2e-files $(E2E:%=e2e/%) $(if $(filter full,$(NIB_E2E)),e2e-allocs) ## real servers, disks and browsers: killed, cut off, full (NIB_E2E=full for all of them and the long counts)
+# Only the steps of e2e have NIB_E2E=short; NIB_E2E=full, as a setting of make, is
+# for all steps, which then run all cases.
 E2E_TEST = NIB_E2E=$(or $(NIB_E2E),short) $(TEST) $(if $(filter full,$(NIB_E2E)),,-short) -count=1
 e2e-sinks:
 	@.ci/step '$@' '$(E2E_TEST) -run E2E ./sink/stdout/ ./sink/file/ ./sink/spool/'
