@@ -26,8 +26,8 @@ var (
 	ofProfile = regexp.MustCompile(`(?m)^ +[\d.]+ +[\d.]+ +(49|5\d):.*\n`)
 )
 
-// TestDocuments compares the outputs in the documents with those of the
-// commands. After a change on purpose: go test ./command -run Documents -update
+// TestDocuments compares the outputs in the documents with what the commands
+// print. After a change on purpose: go test ./command -run Documents -update
 func TestDocuments(t *testing.T) {
 	if testing.Short() || !strings.HasPrefix(runtime.Version(), "go1.26") {
 		t.Skip("left out of short mode, as it runs the go command, and on other releases")
