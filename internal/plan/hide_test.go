@@ -90,6 +90,45 @@ func TestValuesOnAStackThatMoves(t *testing.T) {
 	}
 }
 
+// TestStackThatMovesAnywhere encodes a small value at each depth of a new
+// stack, so that it grows at each instruction where a stack can grow. At one
+// depth, that is while the address of the value is a number.
+func TestStackThatMovesAnywhere(t *testing.T) {
+	type pair struct{ A, B int }
+	p := For[pair]() // here: it needs more of the stack than what is tested
+	var nest func(dst []byte, n int) ([]byte, error)
+	nest = func(dst []byte, n int) ([]byte, error) {
+		if n > 0 {
+			return nest(dst, n-1)
+		}
+		return AppendFieldsOf(p, dst, pair{1, 2}, at(MaxDepth))
+	}
+	for fill, use := range []func(func()){
+		func(f func()) { f() }, useFrame[[16]byte], useFrame[[32]byte], useFrame[[48]byte],
+		useFrame[[64]byte], useFrame[[80]byte], useFrame[[96]byte], useFrame[[112]byte],
+	} {
+		for n := range 300 { // of at least 100 bytes: more than the first stack has
+			done, dst := make(chan bool), make([]byte, 1, 64)
+			go use(func() {
+				defer close(done)
+				if got, err := nest(dst, n); err != nil || string(got[1:]) != `,"A":1,"B":2` {
+					t.Errorf("frame %d, depth %d: got %s and %v", fill, n, got, err)
+				}
+			})
+			<-done
+		}
+	}
+}
+
+// useFrame calls f from a frame that a T is in.
+//
+//go:noinline
+func useFrame[T any](f func()) {
+	var frame T
+	f()
+	runtime.KeepAlive(&frame)
+}
+
 func TestInterfaceWordsOnAStackThatMoves(t *testing.T) {
 	text := "text"
 	values := []any{&deep{200}, struct{ D *deep }{&deep{300}}, [1]*deep{{100}}, struct{ P *string }{&text}, map[string]*deep{"a": {150}}, padded{}}

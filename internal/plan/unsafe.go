@@ -62,7 +62,9 @@ func loadInterface(p pointer) any {
 // value at p may stay on the stack. That is sound because a Plan that is
 // Hideable keeps no copy of p outside of the stack: when the stack is moved,
 // all copies are adjusted. x is read back at once; nothing can move the stack
-// in between.
+// in between: the checks of -race, which are calls, are left out for this.
+//
+//go:nocheckptr
 func hide(p unsafe.Pointer) unsafe.Pointer {
 	x := uintptr(p)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
