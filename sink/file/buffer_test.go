@@ -262,7 +262,7 @@ func checkEachOnce(t testing.TB, dir string, writers, each int) {
 func allOf(t testing.TB, dir string) string {
 	t.Helper()
 	var b bytes.Buffer
-	n := newNaming("app.log", nil)
+	n := newNaming("app.log", nil, false)
 	var live []string
 	var old []backup
 	for _, name := range files(t, dir) {

@@ -56,6 +56,11 @@ type Config struct {
 	// compression.
 	Compress Compressor
 
+	// LumberjackNames names old files as lumberjack does, by the millisecond:
+	// app-2026-11-21T10-30-00.123.log. MaxBackups, MaxAge and MaxTotal then
+	// apply to files of lumberjack, too, whose times are read as UTC.
+	LumberjackNames bool `set:"lumberjack_names" default:"off" doc:"old files are named as by lumberjack"`
+
 	// Mode is the mode of new files, before the umask. By default the first file
 	// has 0600, and rotation keeps the mode and the group of the file. An existing
 	// file keeps its mode.

@@ -16,6 +16,10 @@ import (
 // longer than that, and processes take turns.
 const stamp = "20060102T150405.000000Z"
 
+// lumberjackStamp is the format of the time in the name of an old file of
+// lumberjack.
+const lumberjackStamp = "2006-01-02T15-04-05.000"
+
 // tempExtension is the extension of the output of a compression in progress.
 const tempExtension = ".tmp"
 
@@ -24,16 +28,20 @@ const tempExtension = ".tmp"
 //	app-20261121T103000.123456Z-0000.log      rotated at that time, the first one in that microsecond
 //	app-20261121T103000.123456Z-0000.log.gz   compressed
 //	app-20261121T103000.123456Z-0000.log.gz.tmp
+//	app-2026-11-21T10-30-00.123.log           the same as lumberjack names it
 //
 // A name that it would not produce exactly belongs to another program.
 type naming struct {
 	stem, ext string   // "app" and ".log"
 	packs     string   // extension of the Compressor, "" without one
 	packed    []string // extensions of compressed files
+
+	lumberjack bool // new names are lumberjack's, and old ones may be
 }
 
-func newNaming(base string, c Compressor) naming {
-	n := naming{ext: filepath.Ext(base), packed: []string{Gzip{}.Extension()}}
+func newNaming(base string, c Compressor, lumberjack bool) naming {
+	n := naming{ext: filepath.Ext(base), lumberjack: lumberjack}
+	n.packed = []string{Gzip{}.Extension()}
 	n.stem = strings.TrimSuffix(base, n.ext)
 	if n.stem == "" { // ".log" has no extension but begins with a dot
 		n.stem, n.ext = base, ""
@@ -57,13 +65,40 @@ type backup struct {
 	size   int64     // size when the directory was read
 }
 
-// name returns the name of a file rotated at t.
+// name returns the name of a file rotated at t. lumberjack has no numbers: the
+// time counts on.
 func (n *naming) name(t time.Time, seq int) string {
+	if n.lumberjack {
+		t = t.Add(time.Duration(seq) * time.Millisecond)
+		return n.stem + "-" + t.UTC().Format(lumberjackStamp) + n.ext
+	}
 	return fmt.Sprintf("%s-%s-%04d%s", n.stem, t.UTC().Format(stamp), seq, n.ext)
 }
 
+// next returns the time and number to try first for a file rotated at t;
+// last and seq named the file before.
+func (n *naming) next(t, last time.Time, seq int) (time.Time, int) {
+	if !n.lumberjack {
+		if t = t.UTC().Truncate(time.Microsecond); t.Equal(last) {
+			return t, seq + 1
+		}
+		return t, 0
+	}
+	t, last = t.UTC().Truncate(time.Millisecond), last.Add(time.Duration(seq)*time.Millisecond)
+	if ahead := last.Sub(t); 0 <= ahead && ahead < aheadAtMost {
+		return last, 1
+	}
+	return t, 0
+}
+
 // plain returns the name of b before it was compressed.
-func (n *naming) plain(b backup) string { return n.name(b.time, b.seq) }
+func (b backup) plain() string {
+	name := b.name
+	if b.temp {
+		name = strings.TrimSuffix(name, tempExtension)
+	}
+	return strings.TrimSuffix(name, b.packed)
+}
 
 // parse parses a name, and reports whether it is one of this log's old files.
 func (n *naming) parse(name string) (b backup, ok bool) {
@@ -83,13 +118,19 @@ func (n *naming) parse(name string) (b backup, ok bool) {
 }
 
 // parsePlain parses the name of a file that is not compressed.
-func (n *naming) parsePlain(name string) (t time.Time, seq int, ok bool) {
+func (n naming) parsePlain(name string) (t time.Time, seq int, ok bool) {
 	rest := strings.TrimSuffix(strings.TrimPrefix(name, n.stem+"-"), n.ext)
+	if n.lumberjack {
+		if t, err := time.Parse(lumberjackStamp, rest); err == nil {
+			return t, 0, n.name(t, 0) == name
+		}
+	}
 	if len(rest) < len(stamp)+len("-0000") {
 		return t, 0, false
 	}
 	t, _ = time.Parse(stamp, rest[:len(stamp)]) // after an error the name is another one
 	seq, _ = strconv.Atoi(rest[len(stamp)+1:])
+	n.lumberjack = false
 	return t, seq, seq >= 0 && n.name(t, seq) == name
 }
 

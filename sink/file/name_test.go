@@ -4,9 +4,13 @@ package file
 
 import (
 	"io"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib"
 )
 
 // packer is a Compressor that only has an extension.
@@ -31,7 +35,7 @@ func TestNames(t *testing.T) {
 		{"app.gz", 7, "app-20261121T103000.123456Z-0007.gz"},
 		{"app.tmp", 7, "app-20261121T103000.123456Z-0007.tmp"},
 	} {
-		n := newNaming(c.base, nil)
+		n := newNaming(c.base, nil, false)
 		name := n.name(at, c.seq)
 		wantText(t, c.base, name, c.want)
 		b, ok := n.parse(name)
@@ -60,7 +64,7 @@ var foreign = []string{
 }
 
 func TestForeignNames(t *testing.T) {
-	n := newNaming("app.log", nil)
+	n := newNaming("app.log", nil, false)
 	for _, name := range foreign {
 		if b, ok := n.parse(name); ok {
 			t.Errorf("%s counts as %+v", name, b)
@@ -69,7 +73,7 @@ func TestForeignNames(t *testing.T) {
 }
 
 func TestCompressedNames(t *testing.T) {
-	n := newNaming("app.log", packer(".zst"))
+	n := newNaming("app.log", packer(".zst"), false)
 	for _, c := range []struct {
 		name, packed string
 		temp         bool
@@ -83,16 +87,16 @@ func TestCompressedNames(t *testing.T) {
 		if !ok || b.packed != c.packed || b.temp != c.temp || b.name != c.name {
 			t.Errorf("%s: got %+v, %v", c.name, b, ok)
 		}
-		wantText(t, c.name+", plain", n.plain(b), "app-20261121T103000.123456Z-0000.log")
+		wantText(t, c.name+", plain", b.plain(), "app-20261121T103000.123456Z-0000.log")
 	}
-	n = newNaming("app.gz", nil)
+	n = newNaming("app.gz", nil, false)
 	if b, ok := n.parse("app-20261121T103000.123456Z-0000.gz.gz.tmp"); !ok || b.packed != ".gz" || !b.temp {
 		t.Errorf("a temporary file of app.gz: got %+v, %v", b, ok)
 	}
 }
 
 func TestBackupsAreInOrder(t *testing.T) {
-	n := newNaming("app.log", nil)
+	n := newNaming("app.log", nil, false)
 	want := []string{
 		"app-20261121T103000.123457Z-0000.log",
 		"app-20261121T103000.123456Z-10000.log",
@@ -114,6 +118,61 @@ func TestBackupsAreInOrder(t *testing.T) {
 	}
 }
 
+func TestLumberjackNames(t *testing.T) {
+	n := newNaming("app.log", nil, true)
+	at := time.Date(2026, 11, 21, 11, 30, 0, 123_999_999, time.FixedZone("", 3600))
+	wantText(t, "name", n.name(n.next(at, time.Time{}, 0)), "app-2026-11-21T10-30-00.123.log")
+	for _, name := range []string{
+		"app-2026-11-21T10-30-00.123.log", "app-2026-11-21T10-30-00.123.log.gz",
+		"app-2026-11-21T10-30-00.123.log.gz.tmp", "app-20261121T103000.123000Z-0000.log",
+	} {
+		if b, ok := n.parse(name); !ok || !b.time.Equal(at.Truncate(time.Millisecond)) {
+			t.Errorf("%s: got %+v, %v", name, b, ok)
+		}
+	}
+	for _, name := range []string{
+		"app.log", "app-2026-11-21T10-30-00.log", "app-2026-11-21T10-30-00.1234.log",
+		"app-2026-11-21T10-30-00,123.log", "app-2026-13-21T10-30-00.123.log",
+		"app-2026-11-21T10-30-00.123.txt", "xapp-2026-11-21T10-30-00.123.log",
+	} {
+		if b, ok := n.parse(name); ok {
+			t.Errorf("%s counts as %+v", name, b)
+		}
+	}
+}
+
+// TestRotationsOfOneMillisecond checks that files have lumberjack's names in
+// the order of their lines, and that its own count among the old ones.
+func TestRotationsOfOneMillisecond(t *testing.T) {
+	m, clock := newMem(t)
+	put(t, m, filepath.Join(logDir, "app-2001-01-02T03-04-05.678.log"), "old")
+	put(t, m, filepath.Join(logDir, "app-2001-01-02T03-04-05.679.log.gz"), "old")
+	s := openMem(t, m, clock, Config{MaxBackups: 5, LumberjackNames: true})
+	tidied(s)
+	if got := memFiles(t, m); len(got) != 3 {
+		t.Errorf("opened: got %q, want both old files and the log", got)
+	}
+	for i := range 12 {
+		mustWrite(t, s, record(nib.LevelInfo, i, 100))
+		must(t, s.Rotate())
+		tidied(s)
+		clock.advance(time.Duration(i%2) * 700 * time.Microsecond)
+	}
+	must(t, s.Close())
+	got := memFiles(t, m)
+	want := []string{
+		"app-2026-11-21T10-30-00.130.log", "app-2026-11-21T10-30-00.131.log",
+		"app-2026-11-21T10-30-00.132.log", "app-2026-11-21T10-30-00.133.log",
+		"app-2026-11-21T10-30-00.134.log", "app.log",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for i, name := range want[:5] {
+		wantText(t, name, numbers(memText(t, m, filepath.Join(logDir, name))), strconv.Itoa(7+i))
+	}
+}
+
 // FuzzParse checks that every name that parse recognizes is one that name
 // produces.
 func FuzzParse(f *testing.F) {
@@ -121,17 +180,20 @@ func FuzzParse(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		n := newNaming("app.log", nil)
-		b, ok := n.parse(name)
-		if !ok {
-			return
-		}
-		again := n.name(b.time, b.seq) + b.packed
-		if b.temp {
-			again += tempExtension
-		}
-		if again != name {
-			t.Errorf("%q is recognized as %+v, which is called %q", name, b, again)
+		for _, lumberjack := range []bool{false, true} {
+			n := newNaming("app.log", nil, lumberjack)
+			b, ok := n.parse(name)
+			if !ok {
+				continue
+			}
+			n.lumberjack = lumberjack && name[len("app-2026")] == '-'
+			again := n.name(b.time, b.seq) + b.packed
+			if b.temp {
+				again += tempExtension
+			}
+			if again != name {
+				t.Errorf("%q is recognized as %+v, which is called %q", name, b, again)
+			}
 		}
 	})
 }

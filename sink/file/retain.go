@@ -209,7 +209,7 @@ func (s *Sink) backups() []backup {
 		case !info.Mode.IsRegular():
 		case b.temp:
 			// While a file is being compressed, its source exists.
-			if _, found := slices.BinarySearch(names, s.naming.plain(b)); !found {
+			if _, found := slices.BinarySearch(names, b.plain()); !found {
 				s.complainUnlessGone("delete an old file of", s.fs.Remove(filepath.Join(s.dir, name)))
 			}
 		case info.Size == 0:

@@ -176,11 +176,7 @@ func (s *Sink) letGo() {
 // if the file could not be renamed. It may have been renamed although there is
 // an error: a network file system may lose the response of its server.
 func (s *Sink) moveAway() (name string, err error) {
-	t := s.clock.wall().UTC().Truncate(time.Microsecond)
-	seq := 0
-	if t.Equal(s.lastName) {
-		seq = s.lastSeq + 1
-	}
+	t, seq := s.naming.next(s.clock.wall(), s.lastName, s.lastSeq)
 	for ; seq < maxSeq; seq++ {
 		name = filepath.Join(s.dir, s.naming.name(t, seq))
 		if packed, err := s.wasPacked(name); err != nil {

@@ -119,7 +119,7 @@ func Open(path string, c Config) (*Sink, error) {
 	s := &Sink{
 		c: c, given: given, fs: c.fs, clock: c.clock,
 		path: path, dir: filepath.Clean(dir),
-		naming:   newNaming(base, c.Compress),
+		naming:   newNaming(base, c.Compress, c.LumberjackNames),
 		schedule: newSchedule(&c),
 		limit:    c.MaxSize,
 		head:     head{text: make([]byte, 0, loss.NoticeSize), notices: loss.NewNotices(c.Layout)},
