@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/nibslog"
 	"github.com/nib-log/nib/nibtest"
 )
@@ -118,9 +119,9 @@ func TestSetDefaultTakesTheLinesOfLogAndSlog(t *testing.T) {
 	nibslog.SetDefault(nib.NewSink(&rec, nib.WithLayout(bareLayout), nib.WithLevel(&level)))
 	slog.Info("from slog", "n", 1)
 	log.Print("from log")
-	settle()
+	usercode.Idle()
 	log.Println("two\nlines")
-	settle()
+	usercode.Idle()
 	level.Set(nib.LevelWarn)
 	slog.Info("off")
 	log.Print("off")
@@ -132,7 +133,7 @@ func TestSetDefaultTakesTheLinesOfLogAndSlog(t *testing.T) {
 		}()
 		log.Panic("why")
 	}()
-	settle()
+	usercode.Idle()
 	want := `{"level":"info","n":1,"message":"from slog"}
 {"level":"info","message":"app: from log"}
 {"level":"info","message":"app: two\nlines"}
@@ -155,7 +156,7 @@ func TestSetDefaultShowsTheCallSiteOfLog(t *testing.T) {
 		var rec nibtest.Recorder
 		set(nib.NewSink(&rec, nib.WithLayout(bareLayout), nib.WithCaller()))
 		log.Print("m")
-		settle()
+		usercode.Idle()
 		if got, want := rec.Last(), `"caller":"nibslog/default_test.go:`; !strings.Contains(got, want) {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
@@ -191,8 +192,9 @@ func TestAttributesThatAHandlerAddsToALineOfLog(t *testing.T) {
 		log.SetFlags(flags) // with a file, the record has a call site
 		slog.SetDefault(slog.New(h))
 		log.Print("m")
+		usercode.Idle()
 		slog.NewLogLogger(h, slog.LevelWarn).Print("m")
-		settle()
+		usercode.Idle()
 		want := `{"level":"info","n":1,"message":"m"}
 {"level":"warn","n":1,"message":"m"}`
 		if got := strings.Join(rec.Lines(), "\n"); got != want {
@@ -212,7 +214,7 @@ func TestALineThatAHandlerLogsMeanwhileIsAnOrdinaryOne(t *testing.T) {
 	h := middle{nibslog.NewHandler(nib.New(io.Discard)), func(*slog.Record) { audit.InfoContext(ctx, "audit") }}
 	slog.NewLogLogger(h, slog.LevelInfo).Print("m")
 	slog.New(h).Info("m")
-	settle()
+	usercode.Idle()
 	const line = `{"level":"info","id":"r1","message":"audit"}`
 	if got, want := strings.Join(rec.Lines(), "\n"), line+"\n"+line; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -234,6 +236,7 @@ func TestStacksBeginInTheCaller(t *testing.T) {
 	log.Print("m3")
 	l.StdLog(nib.LevelInfo).Println("m4")
 	slog.NewLogLogger(nibslog.NewHandler(l), slog.LevelInfo).Print("m5")
+	usercode.Idle()
 	const want = "github.com/nib-log/nib/nibslog_test.TestStacksBeginInTheCaller\n"
 	for _, message := range []string{"m1", "m2", "m3", "m4", "m5"} {
 		if got, _ := rec.Find(message)["stack"].(string); !strings.HasPrefix(got, want) {

@@ -3,7 +3,6 @@
 package nibslog_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/nibslog"
 )
 
@@ -40,14 +40,6 @@ func within(t *testing.T, f func()) {
 func stacks() []byte {
 	b := make([]byte, 1<<20)
 	return b[:runtime.Stack(b, true)]
-}
-
-// settle waits until no line of package log is being written on another
-// goroutine.
-func settle() {
-	for bytes.Contains(stacks(), []byte("internal/usercode.Run")) {
-		runtime.Gosched()
-	}
 }
 
 // A loop is a sink or writer that logs when it is called.
@@ -168,7 +160,7 @@ func testReentry(t *testing.T, set func(*nib.Logger, io.Writer), asSink bool, ou
 		"String":       func() { log.Print("outer", value) },
 		"nib Stringer": func() { l.Info().Stringer("v", value).Msg("outer") },
 	} {
-		within(t, func() { first(); settle() })
+		within(t, func() { first(); usercode.Idle() })
 		if got := w.count("outer"); got != 1 {
 			t.Errorf("%s: got %d outer lines, want 1", name, got)
 		}
@@ -192,7 +184,7 @@ func TestASinkThatAlwaysLogsComesToAnEnd(t *testing.T) {
 				log.Print("first")
 				slog.Info("second")
 				l.Info().Msg("third")
-				settle()
+				usercode.Idle()
 			})
 			for _, want := range []string{"first", "second", "third"} {
 				if got := w.count(want); got != 1 {
@@ -227,7 +219,7 @@ func TestAValueThatAHandlerAddsMayPrint(t *testing.T) {
 			}}
 			add := func(r *slog.Record) { r.AddAttrs(attr(value)) }
 			slog.SetDefault(slog.New(middle{nibslog.NewHandler(nib.New(w)), add}))
-			within(t, func() { log.Print("outer"); settle() })
+			within(t, func() { log.Print("outer"); usercode.Idle() })
 			if w.count("outer") != 1 || w.count(`"v":`) == 0 || w.count("inner") == 0 {
 				t.Errorf("%s in %s: got %q", outName, valueName, w.lines)
 			}
@@ -248,7 +240,7 @@ func TestReplaceAttrMayPrint(t *testing.T) {
 				return a
 			}})))
 			for _, first := range []func(){func() { log.Print("outer") }, func() { slog.Info("outer") }} {
-				within(t, func() { first(); settle() })
+				within(t, func() { first(); usercode.Idle() })
 			}
 			if got := w.count(`"outer"`); got != 2 {
 				t.Errorf("got %d outer lines, want 2", got)
@@ -274,7 +266,7 @@ func TestLineOfReplaceAttrThatIsNestedTooDeepIsCounted(t *testing.T) {
 	}})
 	slog.SetDefault(slog.New(h))
 	printed.Add(1)
-	within(t, func() { log.Print("first"); settle() })
+	within(t, func() { log.Print("first"); usercode.Idle() })
 	st := h.Stats()
 	if got := int64(w.count("\n")) + int64(st.Reentrant); got != printed.Load() || st.Reentrant == 0 {
 		t.Errorf("got %d lines written or counted of %d, %+v", got, printed.Load(), st)
@@ -292,7 +284,7 @@ func TestAnErrorHandlerMayPrint(t *testing.T) {
 		log.Print("in the handler")
 	}))
 	nibslog.SetDefault(l)
-	within(t, func() { log.Print("lost"); settle() })
+	within(t, func() { log.Print("lost"); usercode.Idle() })
 	mu.Lock()
 	defer mu.Unlock()
 	if len(reported) == 0 || reported[0] != "disk full" {

@@ -19,6 +19,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibhclog"
 	"github.com/nib-log/nib/internal/seed"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // A program is a choice of calls by the bytes of an input. At its end, the
@@ -98,6 +99,7 @@ func (p program) run(root hclog.Logger, out *bytes.Buffer) (shown []any) {
 			opts := &hclog.StandardLoggerOptions{InferLevels: p.intn(2) == 0, InferLevelsWithTimestamp: p.intn(2) == 0, ForceLevel: hclog.Level(p.intn(6))}
 			prefix := []string{"", "[WARN] ", "[ERR]", "2026/01/02 15:04:05 [DEBUG] "}[p.intn(4)]
 			l.StandardLogger(opts).Print(prefix + "std")
+			usercode.Idle()
 		case 5:
 			shown = append(shown, impliedOf(l))
 		default:

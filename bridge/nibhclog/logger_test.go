@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibhclog"
+	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -55,6 +56,7 @@ func TestCallerIsTheCallSite(t *testing.T) {
 		},
 	} {
 		want := call()
+		usercode.Idle()
 		if got := b.String(); !strings.Contains(got, want) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
 		}
@@ -154,6 +156,7 @@ func TestStandardWriterStripsLevels(t *testing.T) {
 	} {
 		l, b := newLogger()
 		n, err := l.StandardWriter(tt.opts).Write([]byte(tt.text))
+		usercode.Idle()
 		if n != len(tt.text) || err != nil {
 			t.Errorf("%q: got %d, %v", tt.text, n, err)
 		}
@@ -231,6 +234,7 @@ func TestStacksBeginInTheCaller(t *testing.T) {
 	l.Error("m1")
 	l.Named("n").With("a", 1).Info("m2")
 	l.StandardLogger(nil).Print("m3")
+	usercode.Idle()
 	const want = "github.com/nib-log/nib/bridge/nibhclog_test.TestStacksBeginInTheCaller\n"
 	for _, message := range []string{"m1", "m2", "m3"} {
 		if got, _ := rec.Find(message)["stack"].(string); !strings.HasPrefix(got, want) {

@@ -3,6 +3,7 @@
 package usercode
 
 import (
+	"runtime"
 	"sync/atomic"
 	"time"
 )
@@ -53,6 +54,14 @@ func Run(f func(), wait time.Duration) bool {
 	case <-timeout.C:
 	}
 	return true
+}
+
+// Idle waits until no function of Run is in progress. It is for tests: on a
+// busy machine Run may return before f has begun.
+func Idle() {
+	for running.Load() > 0 {
+		runtime.Gosched()
+	}
 }
 
 // nest calls f with depth+1 frames of nest on the stack, from which a Run
