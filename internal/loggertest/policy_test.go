@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -58,30 +56,6 @@ func TestRulesGiveLevelsByName(t *testing.T) {
 	if got, want := rules.String(), "info,db.pool=trace"; got != want {
 		t.Errorf("after a Set that failed: got %s, want %s", got, want)
 	}
-}
-
-// A program may make a name for each request: rules keep nothing of them, and
-// to set rules does not take longer.
-func TestRulesKeepNoNames(t *testing.T) {
-	rules, err := nib.ParseRules("info,db=debug")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := nib.New(io.Discard, nib.WithRules(rules))
-	heap := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before := heap()
-	for i := range 100_000 {
-		l.Named("db").Named(strconv.Itoa(i)).Info().Msg("m")
-	}
-	if after := heap(); after > before+1<<20 {
-		t.Errorf("100,000 names keep %d bytes", after-before)
-	}
-	runtime.KeepAlive(l)
 }
 
 func TestTheLaterOfLevelAndRulesHolds(t *testing.T) {
