@@ -141,10 +141,10 @@ func refusing() []failure {
 		}, requests: 1, rejected: []string{"0000000000000007-42: nib/elastic: 400 mapper_parsing_exception: failed to parse field [n]", "0000000000000007-43: "}},
 		{name: "a mapping that refuses everything", item: func(q *request, id string, _ []byte) (int, string) {
 			if q.number < 4 {
-				return 400, `{"type":"illegal_argument_exception","reason":"pipeline does not exist"}`
+				return 400, `{"type":"mapper_parsing_exception","reason":"` + id + ` has no n"}`
 			}
 			return 201, ""
-		}, after: [2]time.Duration{3 * second, 6 * second}, requests: 4, failures: "every record is refused, and none was ever accepted; they wait: nib/elastic: 400 illegal_argument_exception: pipeline does not exist"},
+		}, after: [2]time.Duration{3 * second, 6 * second}, requests: 4, failures: "every record is refused, and none was ever accepted; they wait: nib/elastic: 400 mapper_parsing_exception: 0000000000000007-1 has no n"},
 		{name: "a closed index", item: ofIndex(`{"type":"index_closed_exception","reason":"closed"}`), requests: 4, failures: "400 index_closed_exception: closed"},
 		{name: "too many shards", item: ofIndex(`{"type":"validation_exception","reason":"Validation Failed: 1: this action would add [2] shards"}`), requests: 4, failures: "would add [2] shards"},
 		{name: "too many shards, in OpenSearch", item: ofIndex(`{"type":"illegal_argument_exception","reason":"Validation Failed: 1: this action would add [2] total shards"}`), requests: 4, failures: "would add [2] total shards"},

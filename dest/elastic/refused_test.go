@@ -32,7 +32,17 @@ func refusal(w http.ResponseWriter, code int) {
 	}
 }
 
-// One document is the reason why a request or an item gets a status, at any
+// A refusalKind is what gets the status of a document that is refused.
+type refusalKind int
+
+const (
+	ofRequest  refusalKind = iota // the request
+	ofItem                        // the item, whose reason names the document
+	ofAllItems                    // each item of the request, for the same reason
+	refusalKinds
+)
+
+// One document is the reason why a request or items get a status, at any
 // position: it is rejected, and the others are created once. If all of them
 // are, they wait.
 func TestOneRefusedDocumentStopsNothing(t *testing.T) {
@@ -43,22 +53,35 @@ func TestOneRefusedDocumentStopsNothing(t *testing.T) {
 		if !slices.Contains(special, code) && (testing.Short() || !selected()) {
 			continue
 		}
-		for _, perItem := range []bool{false, true} {
-			if perItem && (code == 200 || code == 201 || code == 409) {
+		for kind := range refusalKinds {
+			if kind != ofRequest && (code == 200 || code == 201 || code == 409) {
 				continue
 			}
 			for bad := range n + 1 {
 				cases++
-				synctest.Test(t, func(t *testing.T) { checkRefused(t, code, perItem, bad, n) })
+				synctest.Test(t, func(t *testing.T) { checkRefused(t, code, kind, bad, n) })
 			}
 		}
 	}
 	t.Logf("%d cases", cases)
 }
 
+// item returns the status and the error of an item.
+func (k refusalKind) item(
+	code int, q *request, id string, line []byte, isBad func([]byte) bool,
+) (int, string) {
+	switch {
+	case k == ofItem && isBad(line):
+		return code, fmt.Sprintf(`{"type":"some_exception","reason":"document %s"}`, id)
+	case k == ofAllItems && isBad(q.body):
+		return code, `{"type":"parse_exception","reason":"Failed to parse content to map"}`
+	}
+	return 201, ""
+}
+
 // checkRefused checks that the document with the index bad is rejected; with
 // index n, all are bad.
-func checkRefused(t *testing.T, code int, perItem bool, bad, n int) {
+func checkRefused(t *testing.T, code int, kind refusalKind, bad, n int) {
 	batch := batchOf(n)
 	isBad := func(text []byte) bool {
 		return bad == n || bytes.Contains(text, fmt.Appendf(nil, `"n":%d,`, bad+1))
@@ -66,17 +89,17 @@ func checkRefused(t *testing.T, code int, perItem bool, bad, n int) {
 	works := false
 	s := &server{
 		answer: func(w http.ResponseWriter, q *request) bool {
-			refused := !works && !perItem && isBad(q.body)
+			refused := !works && kind == ofRequest && isBad(q.body)
 			if refused {
 				refusal(w, code)
 			}
 			return refused
 		},
-		item: func(_ *request, _ string, line []byte) (int, string) {
-			if !works && perItem && isBad(line) {
-				return code, `{"type":"some_exception","reason":"the document"}`
+		item: func(q *request, id string, line []byte) (int, string) {
+			if works {
+				return 201, ""
 			}
-			return 201, ""
+			return kind.item(code, q, id, line, isBad)
 		},
 	}
 	l, stop := serve(s)
@@ -86,9 +109,9 @@ func checkRefused(t *testing.T, code int, perItem bool, bad, n int) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	name := fmt.Sprintf("status %d, per item %v, document %d of %d", code, perItem, bad, n)
+	name := fmt.Sprintf("status %d, kind %d, document %d of %d", code, kind, bad, n)
 	// the server has identified it
-	ofDocument := perItem && (code == 400 || code == 413 || code == 422)
+	ofDocument := kind == ofItem && (code == 400 || code == 413 || code == 422)
 	if bad == n && !ofDocument {
 		if rejected, left := deliverSome(d, batch, 40); len(rejected) > 0 || left != n ||
 			len(s.order) > 0 {
@@ -182,11 +205,11 @@ func TestRefusedDocumentsAtEachPosition(t *testing.T) {
 			if testing.Short() && n > 8 && code != 400 {
 				continue
 			}
-			for _, perItem := range []bool{false, true} {
+			for kind := range refusalKinds {
 				for _, bad := range sets(n) {
 					cases++
 					synctest.Test(t, func(t *testing.T) {
-						requests := checkSet(t, code, perItem, bad, n)
+						requests := checkSet(t, code, kind, bad, n)
 						most[n] = max(most[n], requests)
 					})
 				}
@@ -198,7 +221,7 @@ func TestRefusedDocumentsAtEachPosition(t *testing.T) {
 
 // checkSet checks that the documents with the indexes bad are rejected. It
 // returns the number of requests.
-func checkSet(t *testing.T, code int, perItem bool, bad []int, n int) (requests int) {
+func checkSet(t *testing.T, code int, kind refusalKind, bad []int, n int) (requests int) {
 	t.Helper()
 	batch := batchOf(n)
 	isBad := func(text []byte) bool {
@@ -208,17 +231,14 @@ func checkSet(t *testing.T, code int, perItem bool, bad []int, n int) (requests 
 	}
 	s := &server{
 		answer: func(w http.ResponseWriter, q *request) bool {
-			refused := !perItem && isBad(q.body)
+			refused := kind == ofRequest && isBad(q.body)
 			if refused {
 				refusal(w, code)
 			}
 			return refused
 		},
-		item: func(_ *request, _ string, line []byte) (int, string) {
-			if perItem && isBad(line) {
-				return code, `{"type":"some_exception","reason":"the document"}`
-			}
-			return 201, ""
+		item: func(q *request, id string, line []byte) (int, string) {
+			return kind.item(code, q, id, line, isBad)
 		},
 	}
 	l, stop := serve(s)
@@ -228,7 +248,14 @@ func checkSet(t *testing.T, code int, perItem bool, bad []int, n int) (requests 
 		t.Fatal(err)
 	}
 	defer d.Close()
-	name := fmt.Sprintf("status %d, per item %v, documents %d of %d", code, perItem, bad, n)
+	name := fmt.Sprintf("status %d, kind %d, documents %d of %d", code, kind, bad, n)
+	more := 0
+	if n == 33 { // the server has accepted a document before
+		more = 1
+		if _, left := deliverSome(d, batchOf(100)[99:], 1); left > 0 {
+			t.Fatalf("%s: the first one is refused", name)
+		}
+	}
 	rejected, left := deliverSome(d, batch, 700) // more than ten minutes
 	if left == n && len(rejected) == 0 {
 		// Only refused documents are left, and the status may concern the
@@ -245,7 +272,7 @@ func checkSet(t *testing.T, code int, perItem bool, bad []int, n int) (requests 
 	}
 	slices.Sort(rejected)
 	slices.Sort(want)
-	if left > 0 || !slices.Equal(rejected, want) || len(s.order) != n-len(bad) ||
+	if left > 0 || !slices.Equal(rejected, want) || len(s.order) != n-len(bad)+more ||
 		len(s.faults) > 0 {
 		t.Errorf("%s: rejected %q, %d documents, %q", name, rejected, len(s.order), s.faults)
 	}

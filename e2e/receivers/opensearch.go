@@ -5,28 +5,31 @@
 package receivers
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
 // openSearchVersion is the version of OpenSearch. It needs Java 17.
 const openSearchVersion = "2.19.1"
 
-// openSearchProject has the modules of OpenSearch that Maven Central has: the
-// server and its HTTP transport.
+// openSearchProject has modules of OpenSearch: the server, its HTTP transport
+// and the usual processors of pipelines.
 const openSearchProject = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 <modelVersion>4.0.0</modelVersion>
 <groupId>nib</groupId><artifactId>opensearch</artifactId><version>1</version><packaging>pom</packaging>
 <dependencies>
 <dependency><groupId>org.opensearch</groupId><artifactId>opensearch</artifactId><version>` + openSearchVersion + `</version></dependency>
 <dependency><groupId>org.opensearch.plugin</groupId><artifactId>transport-netty4-client</artifactId><version>` + openSearchVersion + `</version></dependency>
+<dependency><groupId>org.opensearch.plugin</groupId><artifactId>ingest-common</artifactId>
+<version>` + openSearchVersion + `</version></dependency>
 <dependency><groupId>org.apache.logging.log4j</groupId><artifactId>log4j-core</artifactId><version>2.21.0</version></dependency>
 </dependencies>
 </project>
@@ -36,12 +39,13 @@ const openSearchProgram = `import java.util.List;
 import java.util.Map;
 import org.opensearch.common.settings.Settings;
 import org.opensearch.env.Environment;
+import org.opensearch.ingest.common.IngestCommonPlugin;
 import org.opensearch.node.InternalSettingsPreparer;
 import org.opensearch.node.Node;
 import org.opensearch.transport.Netty4Plugin;
 
 public class Server extends Node {
-    Server(Environment env) { super(env, List.of(Netty4Plugin.class), false); }
+    Server(Environment env) { super(env, List.of(Netty4Plugin.class, IngestCommonPlugin.class), false); }
 
     public static void main(String[] args) throws Exception {
         Settings s = Settings.builder()
@@ -70,7 +74,7 @@ func StartOpenSearch(t testing.TB) *OpenSearch {
 	if _, err := exec.LookPath("java"); err != nil {
 		t.Skip("needs java, 17 or later, to run OpenSearch")
 	}
-	dir := cached(t, "opensearch-"+openSearchVersion, "Server.class", "short full", func(dir string) error {
+	dir := cached(t, "opensearch-ingest-"+openSearchVersion, "Server.class", "short full", func(dir string) error {
 		if _, err := exec.LookPath("mvn"); err != nil {
 			return errors.New("needs mvn")
 		}
@@ -123,16 +127,34 @@ func (s *OpenSearch) Arrivals(t testing.TB) iter.Seq[Arrival] {
 	}
 }
 
+// Put sends a request that changes the server.
+func (s *OpenSearch) Put(t testing.TB, path, body string) {
+	t.Helper()
+	s.send(t, http.MethodPut, path, body, nil)
+}
+
 // call sends a request and decodes the response.
 func (s *OpenSearch) call(t testing.TB, path, body string, v any) {
 	t.Helper()
-	resp, err := http.Post(s.URL()+path, "application/json", bytes.NewReader([]byte(body)))
+	s.send(t, http.MethodPost, path, body, v)
+}
+
+func (s *OpenSearch) send(t testing.TB, method, path, body string, v any) {
+	t.Helper()
+	url := s.URL() + path
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s", path, resp.Status)
+		text, _ := io.ReadAll(resp.Body)
+		t.Fatalf("%s: %s: %s", path, resp.Status, text)
 	}
 	if v == nil {
 		return

@@ -324,6 +324,9 @@ func (s *Sender) read(resp Response, size int) error {
 			ofRecords++
 		}
 	}
+	if accepted == 0 && s.isOneReason() && s.mayBeOther(&s.states[s.want[0]]) {
+		return s.refused(s.statuses[0].Status, s.statuses[0].Err)
+	}
 	if ofRecords == n && n >= maxUnproven && s.accepted == 0 {
 		return s.pause(fmt.Errorf("%s: every record is refused, and none was ever accepted; they wait: %w", s.client.c.Name, s.statuses[0].Err))
 	}
@@ -347,6 +350,26 @@ func (s *Sender) read(resp Response, size int) error {
 		s.client.Delay(waiting)
 	}
 	return waiting
+}
+
+// isOneReason reports whether all records of a request are refused for the same
+// reason. Then the server does not say which record it refuses: OpenSearch, for
+// example, refuses all documents of a pipeline if one cannot be parsed.
+func (s *Sender) isOneReason() bool {
+	first := s.statuses[0]
+	for _, o := range s.statuses {
+		if o.Err == nil || o.Status == 0 || o.Status != first.Status ||
+			o.Err.Error() != first.Err.Error() {
+			return false
+		}
+	}
+	return true
+}
+
+// mayBeOther reports whether a record may be refused because of another one in
+// its request, or is sent alone to find that out.
+func (s *Sender) mayBeOther(st *state) bool {
+	return s.suspects > 0 || s.probe >= 0 || st.alone || len(s.want) > 1 && st.refusals == 0
 }
 
 // proceed ends the search in a range of records that the server has accepted.

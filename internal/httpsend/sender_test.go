@@ -52,7 +52,8 @@ func (lines) Read(resp Response, outcomes []RecordStatus) error {
 		return errors.New("the response has another number of items")
 	}
 	for i, item := range items {
-		status, err := strconv.Atoi(item)
+		code, _, _ := strings.Cut(item, "/")
+		status, err := strconv.Atoi(code)
 		if err != nil {
 			return err
 		}
@@ -112,7 +113,7 @@ func (s *lineServer) answer(records []string) (status int, text string) {
 			accepted = append(accepted, r)
 			items = append(items, "200")
 		case s.perItem:
-			items = append(items, strconv.Itoa(got))
+			items = append(items, fmt.Sprintf("%d/%s", got, r))
 		default:
 			status = got
 		}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package elastic_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/dest/elastic"
+	"github.com/nib-log/nib/e2e/receivers"
+	"github.com/nib-log/nib/layout"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+// TestDocumentsThatOpenSearchRefuses logs lines. OpenSearch refuses three:
+// the pipeline refuses a value, the mapping a type, and with a pipeline
+// two fields with one key are refused together with all documents around them.
+// All others arrive. The three are kept, and the first one arrives after the
+// pipeline was mended.
+func TestDocumentsThatOpenSearchRefuses(t *testing.T) {
+	server := receivers.StartOpenSearch(t)
+	server.Put(t, "/_ingest/pipeline/orders",
+		`{"processors":[{"convert":{"field":"amount","type":"integer","ignore_missing":true}}]}`)
+	server.Put(t, "/"+receivers.Index, `{"mappings":{"properties":{"items":{"type":"long"}}}}`)
+
+	dir := filepath.Join(t.TempDir(), "spool")
+	out, err := elastic.New(server.URL(), receivers.Index, elastic.Config{Pipeline: "orders"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := func(err error) { t.Log(err) }
+	s, err := spool.Open(dir, out, spool.Config{Name: "elastic", OnError: report})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := nib.NewSink(s, nib.WithLayout(layout.ECS()))
+	const lines = 3000
+	refused := map[int]string{700: "pipeline", 1400: "mapping", 2100: "keys"}
+	want := map[string]int{}
+	for i := range lines {
+		e := l.Info()
+		switch refused[i] {
+		case "pipeline":
+			e.Str("amount", "much")
+		case "mapping":
+			e.Str("items", "many")
+		case "keys":
+			e.Int("n", 1).Int("n", 2)
+		default:
+			want[fmt.Sprint("line ", i)] = 1
+		}
+		e.Msgf("line %d", i)
+	}
+	if err := s.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := messages(t, server); !maps.Equal(got, want) {
+		t.Errorf("got %d documents, want %d, each once", len(got), len(want))
+	}
+	kept, err := os.ReadFile(filepath.Join(dir, "elastic.rejected"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, reason := range refused {
+		if !strings.Contains(string(kept), fmt.Sprintf(`"line %d"`, i)) {
+			t.Errorf("the line that the %s refuses is not kept:\n%s", reason, kept)
+		}
+	}
+	if n := strings.Count(string(kept), "\n"); n != len(refused) {
+		t.Errorf("%d lines are kept, want %d:\n%s", n, len(refused), kept)
+	}
+
+	server.Put(t, "/_ingest/pipeline/orders", `{"processors":[]}`)
+	to := "elastic+" + server.URL() + "/" + receivers.Index + "?pipeline=orders"
+	args := []string{"run", ".", "relay", dir, "--rejected", "--to", to}
+	relay := exec.CommandContext(t.Context(), "go", args...)
+	relay.Dir = "../../cmd/nib"
+	text, err := relay.CombinedOutput()
+	t.Logf("nib relay --rejected: %v\n%s", err, text)
+	want["line 700"] = 1
+	if got := messages(t, server); !maps.Equal(got, want) {
+		t.Errorf("after the pipeline was mended: got %d documents, want %d", len(got), len(want))
+	}
+}
+
+// messages counts the documents with each message.
+func messages(t *testing.T, server *receivers.OpenSearch) map[string]int {
+	t.Helper()
+	found := map[string]int{}
+	for a := range server.Arrivals(t) {
+		found[a.Message]++
+	}
+	return found
+}
