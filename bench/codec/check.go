@@ -38,12 +38,6 @@ func (c *Contestant) check(want string) error {
 		}
 		return nil
 	}
-	if c.Text != nil {
-		var err error
-		if text, err = c.Text(text); err != nil {
-			return err
-		}
-	}
 	got, err := canonical(text)
 	if err != nil {
 		return fmt.Errorf("%q: %w", text, err)

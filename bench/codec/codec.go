@@ -22,7 +22,6 @@ const (
 	GoJSON    = "go-json"
 	Sonic     = "sonic"
 	Segmentio = "segmentio"
-	Protobuf  = "protobuf" // not JSON: shows the time of a binary format with generated code
 
 	NibStruct = "nib-struct" // the content of the map, as a struct
 
@@ -40,7 +39,7 @@ const (
 
 // titles are the names in tables, where they differ.
 var titles = map[string]string{
-	GoJSON: "goccy/go-json", Sonic: "bytedance/sonic", Segmentio: "segmentio/encoding", Protobuf: "protocol buffers",
+	GoJSON: "goccy/go-json", Sonic: "bytedance/sonic", Segmentio: "segmentio/encoding",
 	NibStruct: "nib, the same as a struct", NibLine: "nib, typed line", NibInline: "nib, Inline", NibChain: "nib, a call for each field",
 	Logrus: "logrus.JSONFormatter", ByMap: "by hand: a map, json-iterator", ByStruct: "by hand: a struct, json-iterator",
 	NibFixed: "nib, fixed format", Installed: "nib, Install", Nothing: "logrus, formatting nothing",
@@ -60,18 +59,14 @@ var Modules = []struct{ Name, Path string }{
 	{GoJSON, "github.com/goccy/go-json"},
 	{Sonic, "github.com/bytedance/sonic"},
 	{Segmentio, "github.com/segmentio/encoding"},
-	{Protobuf, "google.golang.org/protobuf"},
 	{Logrus, "github.com/sirupsen/logrus"},
 }
 
 // A Scenario is one contest.
 type Scenario struct {
-	Name   string // name in results and for -run
-	Title  string // name in tables
-	Versus string // the contestant that ratios refer to; if empty, the fastest that is not nib's and writes JSON
-	// Ops, if not 0, is the number of operations of a round; otherwise they take
-	// about the same time for all.
-	Ops         int
+	Name        string // name in results and for -run
+	Title       string // name in tables
+	Versus      string // the contestant that ratios refer to; if empty, the fastest that is not nib's
 	Want        string // the JSON that all contestants must write
 	Contestants []Contestant
 }
@@ -86,8 +81,6 @@ type Contestant struct {
 	// Want, if not empty, is the JSON that this contestant must write: the formats
 	// of logrus and of the handwritten formatters differ.
 	Want string
-	// Text, if not nil, converts the output to JSON.
-	Text func(written []byte) ([]byte, error)
 }
 
 // Scenarios lists all contests in the order in which they run.
@@ -96,7 +89,6 @@ func Scenarios() []Scenario {
 	all = append(all, encoders()...)
 	all = append(all, lines())
 	all = append(all, formats()...)
-	all = append(all, experiment()...)
 	return all
 }
 

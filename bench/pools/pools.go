@@ -20,14 +20,12 @@ import (
 // used.
 const (
 	Nib          = "nib"
-	NibErasable  = "nib-erasable"
 	NibUnlimited = "nib-unlimited"
 	Zeropool     = "zeropool"
 	SyncValue    = "sync.Pool-value"       // boxed at each Put
 	SyncNew      = "sync.Pool-new-pointer" // a pointer to a new variable at each Put
 	SyncPointer  = "sync.Pool-pointer"     // the pointer is kept along with the value
 	Mutex        = "mutex+slice"
-	Slice        = "slice" // not safe for concurrent use
 	Channel      = "channel"
 	StdList      = "container/list"
 	Mcache       = "mcache"
@@ -40,10 +38,6 @@ var Modules = []struct{ Name, Path string }{
 	{Mcache, "github.com/bytedance/gopkg"},
 	{ByteBuffer, "github.com/valyala/bytebufferpool"},
 }
-
-// Releases are the Go releases that an event is measured with: all that nib
-// supports.
-var Releases = []string{"go1.24.13", "go1.25.5", "go1.26.8", "go1.27.4"}
 
 // A Scenario is one contest.
 type Scenario struct {
@@ -121,7 +115,6 @@ func Scenarios() []Scenario {
 	var all []Scenario
 	all = append(all, getPut()...)
 	all = append(all, handovers()...)
-	all = append(all, mempool()...)
 	all = append(all, fills()...)
 	all = append(all, limits()...)
 	all = append(all, buffers()...)

@@ -60,23 +60,6 @@ func TestScenariosAreComplete(t *testing.T) {
 	}
 }
 
-func TestKeepersCountWhatTheyKeep(t *testing.T) {
-	const n = 100
-	for _, k := range Keepers {
-		got := k.Keeps(n)
-		if k.Name == Nib && got != (Kept{n, n, n}) {
-			t.Errorf("%s keeps %+v, want all %d", k.Name, got, n)
-		}
-		if got.Same > n || got.Elsewhere > n || got.Collected > n {
-			t.Errorf("%s keeps %+v of %d", k.Name, got, n)
-		}
-	}
-	forgets := Keeper{New: func() (func(int), func() int) { return func(int) {}, func() int { return 1 } }}
-	if got := forgets.Keeps(n); got != (Kept{1, 1, 1}) {
-		t.Errorf("a pool that only has one value keeps %+v", got)
-	}
-}
-
 // The pools that are written here for comparison must work, too.
 func TestPoolsForComparison(t *testing.T) {
 	made := 0
@@ -89,7 +72,6 @@ func TestPoolsForComparison(t *testing.T) {
 		put  func(int)
 		want [4]int
 	}{
-		{Slice, (&stack[int]{create: create}).Get, nil, [4]int{-1, -2, -3, -4}},
 		{Mutex, newGuarded(create).Get, nil, [4]int{-1, -2, -3, -4}},
 		{"limited " + Mutex, limited.Get, limited.Put, [4]int{2, 1, -1, -2}},
 	} {

@@ -5,27 +5,17 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nib-log/nib/bench/codec"
 )
 
-// Names of the contests with encoding/json/v2, which run separately.
-const (
-	StructV2 = "JSONStructV2"
-	MapV2    = "JSONMapV2"
-)
-
 // codecTables are the contests in the order of the document.
 var codecTables = []struct{ scenario, title, note string }{
 	{"JSONStruct", "A struct of 12 fields",
-		"Four strings, int, int64, uint8, float64, bool, time, a slice of three strings, a pointer to a struct, an empty map. " +
-			"Protocol buffers encode the same fields, from a message that has been filled already; what they write is no JSON and not compared."},
+		"Four strings, int, int64, uint8, float64, bool, time, a slice of three strings, a pointer to a struct, an empty map."},
 	{"JSONMap", "A map[string]any of six entries, sorted", ""},
-	{StructV2, "The struct beside encoding/json/v2", noteV2},
-	{MapV2, "The map beside encoding/json/v2", noteV2},
 	{"TypedLine", "A whole line of ten fields", "Struct literal or arguments, time, level, message, `io.Discard`."},
 	{"Format", "logrus: Format alone, one field",
 		"*By hand* is a formatter as services have them: it copies service, message, task and date into a struct or a map and gives that to json-iterator. " +
@@ -35,10 +25,7 @@ var codecTables = []struct{ scenario, title, note string }{
 	{"CallEight", "logrus: the whole call, eight fields", noteCall},
 }
 
-const (
-	noteV2   = "A process of its own, built with GOEXPERIMENT=jsonv2. In such a build encoding/json stands on the second version, too."
-	noteCall = "`WithFields(logrus.Fields{…}).Info(…)` to `io.Discard`. The row that formats nothing is the share of logrus itself."
-)
+const noteCall = "`WithFields(logrus.Fields{…}).Info(…)` to `io.Discard`. The row that formats nothing is the share of logrus itself."
 
 // CodecTables returns the set of tables in docs/schema.md.
 func (b *Run) CodecTables() string {
@@ -49,7 +36,6 @@ func (b *Run) CodecTables() string {
 	for _, c := range codecTables {
 		b.codecTable(&t, c.scenario, c.title, c.note)
 	}
-	b.experiment(&t)
 	return strings.TrimRight(t.String(), "\n") + "\n"
 }
 
@@ -149,7 +135,7 @@ func (r *Results) ratio(l *codec.Limit) (ratio float64, versus string, ok bool) 
 	}
 	least := math.Inf(1)
 	for _, c := range r.Contestants(in) {
-		if c != l.Versus && (l.Versus != "" || codec.Own(c) || c == codec.Protobuf) {
+		if c != l.Versus && (l.Versus != "" || codec.Own(c)) {
 			continue
 		}
 		if other, _ := r.Get(in, c, UnitTime); other < least {
@@ -170,49 +156,6 @@ func Missed(r *Results) []string {
 		}
 	}
 	return missed
-}
-
-// experiment writes the table of the two ways to marshal a line of four fields.
-func (b *Run) experiment(t *strings.Builder) {
-	names := b.taken([]string{"ExperimentStruct", "ExperimentMap"})
-	if len(names) == 0 {
-		return
-	}
-	fmt.Fprintf(t, "### %s lines of four fields, ms\n\n", thousands(codec.ExperimentOps, 0))
-	t.WriteString("`json.Marshal` and `jsoniter.Marshal` with default settings, of a struct and of a map; nib's `AppendJSON` and `AppendMap`. " +
-		"In brackets the allocations of a line, where there are any.\n\n")
-	var others []string
-	for _, c := range b.Results.Contestants(names[0]) {
-		if !codec.Own(c) && !slices.Contains(others, c) {
-			others = append(others, c)
-		}
-	}
-	head := []string{"", bold(own)}
-	for _, c := range others {
-		head = append(head, codec.Title(c))
-	}
-	row(t, head)
-	rule(t, len(head))
-	for _, name := range names {
-		cells := []string{scenarioTitle(name), bold(milliseconds(b.Results, name, own))}
-		for _, c := range others {
-			cells = append(cells, milliseconds(b.Results, name, c))
-		}
-		row(t, cells)
-	}
-	t.WriteString("\n")
-}
-
-func milliseconds(r *Results, scenario, contestant string) string {
-	ns, ok := r.Get(scenario, contestant, UnitTime)
-	if !ok {
-		return "–"
-	}
-	text := strconv.FormatFloat(ns*codec.ExperimentOps/1e6, 'f', 1, 64)
-	if m, _ := r.Get(scenario, contestant, UnitMallocs); m >= 0.05 {
-		text += " (" + tenths(m) + ")"
-	}
-	return text
 }
 
 // tenths writes a number of allocations with one decimal. If a contestant has

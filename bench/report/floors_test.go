@@ -26,7 +26,7 @@ var (
 	}
 	// without lists the contests in which nib must not allocate at all.
 	without = []string{"Bytes", "Struct", "Pointer", "BytesParallel", "HandoverDirect", "Handover", "DrainRefill",
-		"Preallocated", "MempoolGet", "MempoolRefill", "LimitAt", "LimitAbove", "Buffers", "ListPushRemove", "ListQueue"}
+		"Preallocated", "LimitAt", "LimitAbove", "Buffers", "ListPushRemove", "ListQueue"}
 )
 
 // shortfalls are the floors that nib misses on a processor, and the

@@ -26,11 +26,6 @@ var poolTables = []poolTable{
 		[]string{"BytesTurns64", "StructTurns64", "PointerTurns64", "BytesTurns1000", "StructTurns1000", "PointerTurns1000"}},
 	{"One goroutine gets, another one puts, ns", "The channel between them is part of the time.", []string{"Handover"}},
 	{"Many values, ns each", "", []string{"FirstFill", "DrainRefill", "GetPut10000", "Preallocated"}},
-	{"The rows of mempool's benchmark, ns each",
-		"10,000 buffers of 64 bytes are taken out of a pool that was filled with them, put into a new one, and put back into the one they came from. " +
-			"*fill* includes making the buffers. *slice* and *mutex+slice* do what mempool does, without and with its option for concurrent use: " +
-			"mempool itself cannot be fetched from the module proxy. They and *nib, erasable* erase each buffer.",
-		[]string{"MempoolGet", "MempoolFill", "MempoolRefill"}},
 	{"A limit of 1,000 idle values, one goroutine, ns", "", []string{"LimitBelow", "LimitAt", "LimitAbove"}},
 	{"A limit of 1,000 idle values, as many goroutines as processors, ns", parallelNote,
 		[]string{"LimitBelowParallel", "LimitAtParallel", "LimitAboveParallel"}},
@@ -50,8 +45,6 @@ func (b *Run) PoolTables() string {
 		b.poolTable(&t, &p)
 	}
 	b.firstFill(&t)
-	b.kept(&t)
-	b.events(&t)
 	b.faster(&t)
 	return strings.TrimRight(t.String(), "\n") + "\n"
 }
@@ -182,66 +175,8 @@ func (b *Run) firstFill(t *strings.Builder) {
 
 const firstFillValues = 1_000_000
 
-// kept writes which values the pools give back.
-func (b *Run) kept(t *strings.Builder) {
-	if len(b.Results.Contestants(KeptName)) == 0 {
-		return
-	}
-	t.WriteString("### Values that come back, of 1,000 that were put\n\n")
-	row(t, []string{"", "to the same goroutine", "on another processor", "after two garbage collections"})
-	rule(t, 4)
-	b.each(KeptName, func(r *Results, contestant, name string) {
-		cells := []string{label(name)}
-		for _, unit := range []string{UnitSame, UnitElsewhere, UnitCollected} {
-			v, _ := r.Get(KeptName, contestant, unit)
-			cells = append(cells, thousands(v, 0))
-		}
-		row(t, cells)
-	})
-	t.WriteString("\n")
-}
-
-// events writes the cost of an event with each release of Go.
-func (b *Run) events(t *strings.Builder) {
-	var names []string
-	for _, l := range b.Results.Lines {
-		if strings.HasPrefix(l.Scenario, EventPrefix) && !slices.Contains(names, l.Scenario) {
-			names = append(names, l.Scenario)
-		}
-	}
-	if len(names) == 0 {
-		return
-	}
-	t.WriteString("### An event with a buffer of 500 bytes, ns\n\n")
-	t.WriteString("A small struct with a buffer, filled with one field and a message, written and given up; made without a pool (*make*), with sync.Pool, with nib's. " +
-		"*interface*: the logger returns an interface instead of a pointer. Each release is a run of its own; compare within a row.\n\n")
-	columns := b.Results.Contestants(names[0])
-	head := []string{""}
-	for _, c := range columns {
-		head = append(head, label(c))
-		if c == own {
-			head[len(head)-1] = bold(own)
-		}
-	}
-	row(t, head)
-	rule(t, len(head))
-	for _, name := range names {
-		cells := []string{strings.Replace(strings.TrimPrefix(name, EventPrefix), "go", "Go ", 1)}
-		for _, c := range columns {
-			cell := b.callCell(b.Results, name, c)
-			if c == own {
-				cells = append(cells, bold(cell))
-				continue
-			}
-			cells = append(cells, cell)
-		}
-		row(t, cells)
-	}
-	t.WriteString("\n")
-}
-
 // faster names all contestants that take at most 0.95 of nib's time in the
-// default build. A pool that several goroutines cannot use does not count.
+// default build.
 func (b *Run) faster(t *strings.Builder) {
 	var lines []string
 	for _, s := range pools.Scenarios() {
@@ -252,7 +187,7 @@ func (b *Run) faster(t *strings.Builder) {
 		var who []string
 		for _, c := range b.Results.Contestants(s.Name) {
 			ns, _ := b.Results.Get(s.Name, c, UnitTime)
-			if c != pools.Slice && !strings.HasPrefix(c, own) && ns <= 0.95*nib {
+			if !strings.HasPrefix(c, own) && ns <= 0.95*nib {
 				who = append(who, fmt.Sprintf("%s %.2f×", label(c), nib/ns))
 			}
 		}

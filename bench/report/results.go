@@ -32,10 +32,7 @@ const (
 
 	UnitRecordCPU = "cpu-ns/op"
 
-	UnitLost      = "lost/op"   // values that a pool had been given, but had to make again
-	UnitSame      = "same"      // values that came back to the goroutine that put them
-	UnitElsewhere = "elsewhere" // values returned to a goroutine on another processor
-	UnitCollected = "collected" // values returned after two garbage collections
+	UnitLost = "lost/op" // values that a pool had been given, but had to make again
 )
 
 // Names of the result lines that are not rows of bench.Scenarios.
@@ -43,9 +40,6 @@ const (
 	HelloName     = "Hello"
 	ServiceName   = "Service"
 	LatencySuffix = "Latency" // follows the scenario's name
-
-	KeptName    = "Kept"
-	EventPrefix = "Event-" // precedes the release of Go
 )
 
 // Results has the results of one run of the benchmark. The text form is the Go

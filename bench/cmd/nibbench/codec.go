@@ -3,13 +3,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 
-	"github.com/nib-log/nib/bench/child"
 	"github.com/nib-log/nib/bench/codec"
 	"github.com/nib-log/nib/bench/measure"
 	"github.com/nib-log/nib/bench/report"
@@ -23,12 +21,6 @@ func (p *plan) codec(results *report.Results) error {
 		}
 		progress(s.Name)
 		p.codecContest(results, &s)
-	}
-	if p.divisor == 1 && (p.only.MatchString(report.StructV2) || p.only.MatchString(report.MapV2)) {
-		progress(report.StructV2 + " " + report.MapV2)
-		if err := p.jsonv2(results); err != nil {
-			return err
-		}
 	}
 	for _, l := range report.Missed(results) {
 		fmt.Fprintln(os.Stderr, "nibbench:", l)
@@ -47,7 +39,7 @@ func codecNames() []string {
 	for _, s := range codec.Scenarios() {
 		names = append(names, s.Name)
 	}
-	return append(names, report.StructV2, report.MapV2)
+	return names
 }
 
 func codecModules() []peer {
@@ -64,14 +56,10 @@ func (p *plan) codecContest(results *report.Results, s *codec.Scenario) {
 	for i := range s.Contestants {
 		timed[i] = measure.Contestant{Name: s.Contestants[i].Name, Do: s.Contestants[i].New(io.Discard)}
 	}
-	timing := p.brief()
-	if s.Ops > 0 {
-		timing.Ops, timing.Rounds = s.Ops/p.divisor, max(3, p.timing.Rounds/4)
-	}
-	timings := measure.Alternate(timed, timing)
+	timings := measure.Alternate(timed, p.brief())
 	versus := math.Inf(1)
 	for i, t := range timings {
-		if name := timed[i].Name; name == s.Versus || s.Versus == "" && !codec.Own(name) && name != codec.Protobuf {
+		if name := timed[i].Name; name == s.Versus || s.Versus == "" && !codec.Own(name) {
 			versus = min(versus, t.Least)
 		}
 	}
@@ -84,18 +72,4 @@ func (p *plan) codecContest(results *report.Results, s *codec.Scenario) {
 			report.Value{Number: mallocs, Decimals: 3, Unit: report.UnitMallocs},
 			report.Value{Number: bytes, Decimals: 1, Unit: report.UnitBytes})
 	}
-}
-
-// jsonv2 measures nib beside encoding/json/v2, in a separate process.
-func (p *plan) jsonv2(results *report.Results) error {
-	timing := p.brief()
-	got, err := child.JSONv2(timing.Rounds, timing.Round, p.allocs)
-	if errors.Is(err, child.ErrNoJSONv2) {
-		fmt.Fprintln(os.Stderr, "nibbench: left out:", err)
-		return nil
-	} else if err != nil {
-		return err
-	}
-	results.Lines = append(results.Lines, got.Lines...)
-	return nil
 }

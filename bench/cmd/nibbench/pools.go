@@ -3,13 +3,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"runtime"
 	"time"
 
-	"github.com/nib-log/nib/bench/child"
 	"github.com/nib-log/nib/bench/measure"
 	"github.com/nib-log/nib/bench/pools"
 	"github.com/nib-log/nib/bench/report"
@@ -26,18 +22,6 @@ func (p *plan) pools(results *report.Results) error {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 	}
-	if p.only.MatchString(report.KeptName) {
-		progress(report.KeptName)
-		p.kept(results)
-	}
-	for _, release := range p.releases() {
-		if name := report.EventPrefix + release; p.only.MatchString(name) {
-			progress(name)
-			if err := p.event(results, release); err != nil {
-				return err
-			}
-		}
-	}
 	return nil
 }
 
@@ -45,10 +29,6 @@ func poolNames() []string {
 	var names []string
 	for _, s := range pools.Scenarios() {
 		names = append(names, s.Name)
-	}
-	names = append(names, report.KeptName)
-	for _, release := range pools.Releases {
-		names = append(names, report.EventPrefix+release)
 	}
 	return names
 }
@@ -131,42 +111,4 @@ func leastOf(contestants []measure.Contestant, timings []measure.Timing, name st
 		}
 	}
 	panic("nibbench: no contestant " + name)
-}
-
-// kept measures how many of the values that were put are returned by each pool.
-func (p *plan) kept(results *report.Results) {
-	const n = 1000
-	for i := range pools.Keepers {
-		k := &pools.Keepers[i]
-		kept := k.Keeps(n)
-		results.Add(report.KeptName, k.Name, n,
-			report.Value{Number: float64(kept.Same), Unit: report.UnitSame},
-			report.Value{Number: float64(kept.Elsewhere), Unit: report.UnitElsewhere},
-			report.Value{Number: float64(kept.Collected), Unit: report.UnitCollected})
-	}
-}
-
-// releases returns the releases of Go with which the event is measured. A quick
-// run uses only the release in use, because the others would have to build the
-// standard library first.
-func (p *plan) releases() []string {
-	if p.divisor > 1 {
-		return []string{runtime.Version()}
-	}
-	return pools.Releases
-}
-
-// event measures the event with one release of Go, in a separate process.
-func (p *plan) event(results *report.Results, release string) error {
-	got, err := child.Event(release, p.timing.Rounds, p.timing.Round, p.allocs)
-	if errors.Is(err, child.ErrNoRelease) {
-		fmt.Fprintln(os.Stderr, "nibbench: left out:", err)
-		return nil
-	} else if err != nil {
-		return err
-	}
-	for _, l := range got.Lines {
-		results.Add(report.EventPrefix+release, l.Contestant, l.N, l.Values...)
-	}
-	return nil
 }
