@@ -150,22 +150,20 @@ bench: ## measure beside the peers, then make the tables (BENCH=-quick for a loo
 nibbench: ## that all contestants run and agree, not what they take
 	@.ci/step '$@' 'cd bench && $(GO) run ./cmd/nibbench -quick'
 
-compare: ## is any row of nib's slower than at BASE (COMPARE="-set pools -turns 8")
-	cd bench && $(GO) run ./cmd/compare -base $(BASE) $(COMPARE)
+compare: ## is any row of nib's slower than at BASE, in the sets of COMPARE
+	.ci/compare $(BASE) $(or $(COMPARE),calls pools files spool)
 
-table: ## tables and pictures in README and docs: the console's from the demo, others from the stored results
+table: ## tables in README and docs, and the console's picture: from the stored results, and the demo
 	$(GO) test -count=1 -run '^TestPicture$$' ./sink/console -update
 	cd bench && $(GO) run ./cmd/table
 
 # What only real servers, disks, browsers and killed processes show.
-e2e: e2e-sinks e2e-files $(E2E:%=e2e/%) $(if $(filter full,$(NIB_E2E)),e2e-allocs) ## real servers, disks and browsers: killed, cut off, full (NIB_E2E=full for all of them and the long counts)
+e2e: e2e-sinks $(E2E:%=e2e/%) $(if $(filter full,$(NIB_E2E)),e2e-allocs) ## real servers, disks and browsers: killed, cut off, full (NIB_E2E=full for all of them and the long counts)
 # Only the steps of e2e have NIB_E2E=short; NIB_E2E=full, as a setting of make, is
 # for all steps, which then run all cases.
 E2E_TEST = NIB_E2E=$(or $(NIB_E2E),short) $(TEST) $(if $(filter full,$(NIB_E2E)),,-short) -count=1
 e2e-sinks:
 	@.ci/step '$@' '$(E2E_TEST) -run E2E ./sink/stdout/ ./sink/file/ ./sink/spool/'
-e2e-files:
-	@.ci/step '$@' 'cd bench && $(E2E_TEST) -run Rotat ./files/'
 e2e-allocs:
 	@.ci/step '$@' 'cd allocs && $(E2E_TEST) -timeout 90m ./...'
 $(E2E:%=e2e/%): e2e/%:

@@ -7,12 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
-	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,81 +37,40 @@ var Exceptions = []Exception{
 // aliases gives the canonical name of a key.
 var aliases = map[string]string{"time": "time", "ts": "time", "msg": "message", "source": "caller", "file": "caller"}
 
-// Check has every peer that supports s print one line, and compares it with
-// s.Want. The lines go through a file, so that buffering writers take part.
-func Check(s *Scenario, peers []*Peer) error {
-	var errs []error
-	for _, p := range peers {
-		setup := s.Setup(p)
-		if setup == nil {
-			continue
-		}
-		line, err := capture(setup)
-		if err == nil {
-			err = compare(s, p, line)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s, %s: %w", s.Name, p.Name, err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// Excepted reports whether the whole line of p in s is excepted: p is timed and
-// shown, but the others are not compared with it.
-func Excepted(s *Scenario, p *Peer) bool {
-	return exceptedKeys(s, p)[""]
-}
-
-func exceptedKeys(s *Scenario, p *Peer) map[string]bool {
+// exceptedKeys returns the keys that may differ. If "" is among them, the peer
+// is timed and shown, but the others are not compared with it.
+func exceptedKeys(scenario, peer string) map[string]bool {
 	keys := map[string]bool{}
 	for _, e := range Exceptions {
-		if e.Scenario == s.Name && e.Peer == p.Name {
+		if e.Scenario == scenario && e.Peer == peer {
 			keys[e.Key] = true
 		}
 	}
 	return keys
 }
 
-// capture returns the output of one call of setup.
-func capture(setup Setup) ([]byte, error) {
-	dir, err := os.MkdirTemp("", "nibbench")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	f, err := os.Create(filepath.Join(dir, "line"))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r := setup(f)
-	r.Do(1)
-	if r.Flush != nil {
-		r.Flush()
-	}
-	if r.Close != nil {
-		r.Close()
-	}
-	return os.ReadFile(f.Name())
-}
-
-func compare(s *Scenario, p *Peer, line []byte) error {
-	if s.Want == "" {
+// compare returns an error if the line of p in a scenario is not the wanted
+// line.
+func compare(wanted, scenario string, p *Peer, line []byte) error {
+	if wanted == "" {
 		if len(line) > 0 {
 			return fmt.Errorf("prints %q, want no line", line)
 		}
 		return nil
 	}
-	except := exceptedKeys(s, p)
-	want, err := canonical([]byte(s.Want), "", time.Nanosecond)
+	except := exceptedKeys(scenario, p.Name)
+	want, err := canonical([]byte(wanted), "", time.Nanosecond)
 	if err != nil {
 		return fmt.Errorf("scenario: %w", err)
+	}
+	unit := p.DurationUnit
+	if scenario == "SlogFront" && p.SlogUnit != 0 {
+		unit = p.SlogUnit
 	}
 	if i := bytes.IndexByte(line, '\n'); i < 0 || i != len(line)-1 {
 		return fmt.Errorf("prints %q, want one line", line)
 	}
-	got, err := canonical(line, p.File, durationUnit(s, p))
+	got, err := canonical(line, p.File, unit)
 	if err != nil {
 		if except[""] {
 			return nil
@@ -121,7 +79,9 @@ func compare(s *Scenario, p *Peer, line []byte) error {
 	}
 	used := map[string]bool{}
 	var diffs []string
-	for _, key := range keysOf(got, want) {
+	all := maps.Clone(got)
+	maps.Copy(all, want)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
 		switch {
 		case reflect.DeepEqual(got[key], want[key]):
 		case except[key], except[""]:
@@ -137,28 +97,6 @@ func compare(s *Scenario, p *Peer, line []byte) error {
 		return errors.New(strings.Join(diffs, "; "))
 	}
 	return nil
-}
-
-func durationUnit(s *Scenario, p *Peer) time.Duration {
-	if s.Slog && p.SlogUnit != 0 {
-		return p.SlogUnit
-	}
-	return p.DurationUnit
-}
-
-func keysOf(maps ...map[string]any) []string {
-	seen := map[string]bool{}
-	var keys []string
-	for _, m := range maps {
-		for key := range m {
-			if !seen[key] {
-				seen[key] = true
-				keys = append(keys, key)
-			}
-		}
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 // canonical parses one line and removes the differences that peers may choose:

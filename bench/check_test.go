@@ -3,30 +3,29 @@
 package bench
 
 import (
-	"io"
 	"strings"
 	"testing"
 	"time"
 )
 
 func TestPeersPrintEquivalentLines(t *testing.T) {
-	for i := range Scenarios {
-		s := &Scenarios[i]
-		t.Run(s.Name, func(t *testing.T) {
-			if err := Check(s, Peers()); err != nil {
-				t.Error(err)
-			}
-		})
+	set := Set()
+	for _, x := range set.Tables[0].Scenarios {
+		if err := x.Verify(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := set.Complete(); err != nil {
+		t.Error(err)
 	}
 }
 
 func TestEveryExceptionNamesAPeerAndAScenario(t *testing.T) {
 	for _, e := range Exceptions {
-		var found bool
-		for _, p := range Peers() {
-			for i := range Scenarios {
-				s := &Scenarios[i]
-				found = found || p.Name == e.Peer && s.Name == e.Scenario && s.Setup(p) != nil
+		found := false
+		for _, x := range Set().Tables[0].Scenarios {
+			for _, c := range x.Contestants {
+				found = found || c.Name == e.Peer && x.Name == e.Scenario
 			}
 		}
 		if !found || e.Reason == "" {
@@ -56,32 +55,25 @@ func TestCheckRefuses(t *testing.T) {
 		{"nothing", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if err := Check(&Scenario{Name: "x", Want: good, Setup: only}, []*Peer{peerPrinting(test.line)}); err == nil {
+			if check(good, test.line+"\n") == nil {
 				t.Errorf("line %s passes", test.line)
 			}
 		})
 	}
 	t.Run("but not the good line", func(t *testing.T) {
 		line := `{"ts":"NOW","level":"INFO","msg":"m","took":2.0}`
-		if err := Check(&Scenario{Name: "x", Want: good, Setup: only}, []*Peer{peerPrinting(line)}); err != nil {
+		if err := check(good, line+"\n"); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("a line where none is wanted", func(t *testing.T) {
-		if err := Check(&Scenario{Name: "x", Setup: only}, []*Peer{peerPrinting("{}")}); err == nil {
+		if check("", "{}\n") == nil {
 			t.Error("passes")
 		}
 	})
 }
 
-func only(p *Peer) Setup { return p.Message }
-
-func peerPrinting(line string) *Peer {
-	return &Peer{Name: "p", File: "check.go", DurationUnit: time.Millisecond, Message: func(w io.Writer) Run {
-		return run(func(int) { _, _ = io.WriteString(w, withNow(line)+"\n") })
-	}}
-}
-
-func withNow(line string) string {
-	return strings.ReplaceAll(line, "NOW", time.Now().UTC().Format(time.RFC3339))
+func check(want, line string) error {
+	line = strings.ReplaceAll(line, "NOW", time.Now().UTC().Format(time.RFC3339))
+	return compare(want, "x", &Peer{Name: "p", File: "check.go", DurationUnit: time.Millisecond}, []byte(line))
 }

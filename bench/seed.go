@@ -10,34 +10,24 @@ import (
 // The seed is a minimal logger: it copies a message into a pooled buffer of 500
 // bytes and writes it, without time, level or escaping. Comparison with it
 // shows the cost of everything else.
-var seedPeer = Peer{Name: "seed", File: "seed.go", Bare: seedBare}
-
-type seedEvent struct {
-	w   io.Writer
-	buf []byte
-}
-
-var seedPool = sync.Pool{New: func() any { return &seedEvent{buf: make([]byte, 0, 500)} }}
-
-func newSeedEvent(w io.Writer) *seedEvent {
-	e := seedPool.Get().(*seedEvent)
-	e.w, e.buf = w, e.buf[:0]
-	return e
-}
-
-func (e *seedEvent) msg(msg string) {
-	e.buf = append(e.buf, `{"message":"`...)
-	e.buf = append(e.buf, msg...)
-	e.buf = append(e.buf, '"', '}', '\n')
-	_, _ = e.w.Write(e.buf)
-	e.w = nil
-	seedPool.Put(e)
-}
-
-func seedBare(w io.Writer) Run {
-	return run(func(n int) {
+var seedPeer = Peer{Name: "seed", File: "seed.go", Rows: map[string]Setup{
+	"Bare": row(func(w io.Writer) seed { return seed{w} }, func(s seed, n int) {
 		for range n {
-			newSeedEvent(w).msg(message)
+			s.log(message)
 		}
-	})
+	}),
+}}
+
+type seed struct{ w io.Writer }
+
+var seedPool = sync.Pool{New: func() any { b := make([]byte, 0, 500); return &b }}
+
+func (s seed) log(msg string) {
+	b := seedPool.Get().(*[]byte)
+	line := append((*b)[:0], `{"message":"`...)
+	line = append(line, msg...)
+	line = append(line, '"', '}', '\n')
+	_, _ = s.w.Write(line)
+	*b = line
+	seedPool.Put(b)
 }

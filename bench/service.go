@@ -77,15 +77,3 @@ func (j *joined) Deliver(_ context.Context, batch []nib.Record) (delivery.Result
 	}
 	return delivery.Result{Accepted: len(batch)}, nil
 }
-
-// Hellos lists the programs below hello that log one line: without a library,
-// and with each peer.
-func Hellos() []string {
-	names := []string{"none"}
-	for _, p := range Peers() {
-		if p.Name != seedPeer.Name {
-			names = append(names, p.Name)
-		}
-	}
-	return names
-}

@@ -4,39 +4,88 @@ package bench
 
 import (
 	"io"
+	"log/slog"
 	"os"
 	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/exp/zapslog"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/nib-log/nib/bench/measure"
 )
 
 // zap runs on its own core without a sampler, durations as integers and times
 // as RFC 3339 in seconds: both are its fastest options. Milliseconds would
 // leave the fast path of time.AppendFormat.
 var zapPeer = Peer{
-	Name:         "zap",
-	Module:       "go.uber.org/zap",
-	File:         "zap.go",
-	DurationUnit: time.Nanosecond,
-	Disabled:     zapDisabled,
-	Message:      zapMessage,
-	Fields:       zapFields,
-	Bound:        zapBound,
-	Caller:       zapCaller,
-	Error:        zapError,
-	Formatted:    zapFormatted,
-	Pointer:      zapPointer,
-	Struct:       zapStruct,
-	Composite:    zapComposite,
-	Unicode:      zapUnicode,
-	Escapes:      zapEscapes,
-	Attrs:        zapFields, // the fields are attributes of one call
-	SlogFront:    zapSlogFront,
-	Bare:         zapBare,
-	Buffered:     zapBuffered,
-	Service:      func(w io.Writer) func(id uint64) { return zapFive(newZap(w)) },
+	Name: "zap", Module: "go.uber.org/zap", File: "zap.go", DurationUnit: time.Nanosecond,
+	Rows: map[string]Setup{
+		// A check before the call with Check would save the slice of fields, but
+		// every library here has a similar function.
+		"Disabled": row(newZap(), func(l *zap.Logger, n int) {
+			for range n {
+				l.Debug(message, zap.String("method", method), zap.Int("status", status),
+					zap.Duration("took", took))
+			}
+		}),
+		"Message":   row(newZap(), zapMessage),
+		"TenFields": row(newZap(), zapTen),
+		"Bound": row(func(w io.Writer) *zap.Logger {
+			return newZap()(w).With(
+				zap.String("method", method), zap.String("path", path), zap.String("request", request),
+				zap.Int("status", status), zap.Int64("size", size), zap.Uint64("trace", trace),
+				zap.Bool("cached", cached), zap.Float64("load", load),
+				zap.Duration("took", took), zap.Time("started", started))
+		}, zapMessage),
+		"Caller": row(newZap(zap.AddCaller()), zapMessage),
+		"Error": row(newZap(), func(l *zap.Logger, n int) {
+			for range n {
+				l.Error(message, zap.Error(errRefused))
+			}
+		}),
+		"Formatted": row(newZap(), func(l *zap.Logger, n int) {
+			sugar := l.Sugar()
+			for range n {
+				sugar.Infof(format, path, status)
+			}
+		}),
+		"StructValue": row(newZap(), func(l *zap.Logger, n int) {
+			for range n {
+				l.Info(message, zap.Any("account", customerAccount))
+			}
+		}),
+		"ArrayDict": row(newZap(), func(l *zap.Logger, n int) {
+			for range n {
+				l.Info(message, zap.Ints("shards", shards),
+					zap.Dict("peer", zap.String("method", method), zap.String("request", request),
+						zap.Int("status", status), zap.Bool("cached", cached), zap.Float64("load", load)))
+			}
+		}),
+		"Unicode": row(newZap(), func(l *zap.Logger, n int) {
+			for range n {
+				l.Info(messageUnicode, zap.String("city", city), zap.String("customer", customer),
+					zap.String("mood", mood))
+			}
+		}),
+		"Escapes": row(newZap(), func(l *zap.Logger, n int) {
+			for range n {
+				l.Info(messageEscapes, zap.String("file", file), zap.String("query", query),
+					zap.String("terminal", terminal))
+			}
+		}),
+		"Attrs": row(newZap(), zapTen), // the fields are attributes of one call
+		"SlogFront": row(func(w io.Writer) slog.Handler {
+			return zapslog.NewHandler(newZap()(w).Core())
+		}, slogFront),
+		"Bare": row(func(w io.Writer) *zap.Logger {
+			c := zapConfig()
+			c.TimeKey, c.LevelKey = zapcore.OmitKey, zapcore.OmitKey
+			return zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(c), zapSyncer(w), zap.InfoLevel))
+		}, zapMessage),
+		"Buffered": zapBuffered,
+	},
+	Service: func(w io.Writer) func(id uint64) { return zapFive(newZap()(w)) },
 	BufferedService: func(w io.Writer) func(id uint64) {
 		l, _ := newZapBuffered(w)
 		return zapFive(l)
@@ -58,143 +107,27 @@ func zapSyncer(w io.Writer) zapcore.WriteSyncer {
 	return zapcore.AddSync(w)
 }
 
-func newZap(w io.Writer, opts ...zap.Option) *zap.Logger {
-	return zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zapConfig()), zapSyncer(w), zap.InfoLevel), opts...)
+func newZap(opts ...zap.Option) func(w io.Writer) *zap.Logger {
+	return func(w io.Writer) *zap.Logger {
+		encoder := zapcore.NewJSONEncoder(zapConfig())
+		return zap.New(zapcore.NewCore(encoder, zapSyncer(w), zap.InfoLevel), opts...)
+	}
 }
 
-// zapDisabled makes the plain call, as for the other libraries. A check before
-// it with Check would save the slice of fields, but every library here has a
-// similar function.
-func zapDisabled(w io.Writer) Run {
-	l := newZap(w)
-	return run(func(n int) {
-		for range n {
-			l.Debug(message, zap.String("method", method), zap.Int("status", status), zap.Duration("took", took))
-		}
-	})
+func zapMessage(l *zap.Logger, n int) {
+	for range n {
+		l.Info(message)
+	}
 }
 
-func zapMessage(w io.Writer) Run {
-	l := newZap(w)
-	return run(func(n int) {
-		for range n {
-			l.Info(message)
-		}
-	})
-}
-
-func zapFields(w io.Writer) Run { return zapTen(newZap(w)) }
-
-func zapTen(l *zap.Logger) Run {
-	return run(func(n int) {
-		for range n {
-			l.Info(message,
-				zap.String("method", method), zap.String("path", path), zap.String("request", request),
-				zap.Int("status", status), zap.Int64("size", size), zap.Uint64("trace", trace),
-				zap.Bool("cached", cached), zap.Float64("load", load),
-				zap.Duration("took", took), zap.Time("started", started))
-		}
-	})
-}
-
-func zapBound(w io.Writer) Run {
-	l := newZap(w).With(
-		zap.String("method", method), zap.String("path", path), zap.String("request", request),
-		zap.Int("status", status), zap.Int64("size", size), zap.Uint64("trace", trace),
-		zap.Bool("cached", cached), zap.Float64("load", load),
-		zap.Duration("took", took), zap.Time("started", started))
-	return run(func(n int) {
-		for range n {
-			l.Info(message)
-		}
-	})
-}
-
-func zapCaller(w io.Writer) Run {
-	l := newZap(w, zap.AddCaller())
-	return run(func(n int) {
-		for range n {
-			l.Info(message)
-		}
-	})
-}
-
-func zapError(w io.Writer) Run {
-	l := newZap(w)
-	return run(func(n int) {
-		for range n {
-			l.Error(message, zap.Error(errRefused))
-		}
-	})
-}
-
-func zapFormatted(w io.Writer) Run {
-	l := newZap(w).Sugar()
-	return run(func(n int) {
-		for range n {
-			l.Infof(format, path, status)
-		}
-	})
-}
-
-func zapPointer(w io.Writer) Run {
-	l := newZap(w)
-	return run(func(n int) {
-		for range n {
-			l.Info(message, zap.Any("account", &customerAccount))
-		}
-	})
-}
-
-func zapStruct(w io.Writer) Run {
-	l := newZap(w)
-	return run(func(n int) {
-		for range n {
-			l.Info(message, zap.Any("account", customerAccount))
-		}
-	})
-}
-
-func zapComposite(w io.Writer) Run {
-	l := newZap(w)
-	return run(func(n int) {
-		for range n {
-			l.Info(message, zap.Ints("shards", shards),
-				zap.Dict("peer", zap.String("method", method), zap.String("request", request),
-					zap.Int("status", status), zap.Bool("cached", cached), zap.Float64("load", load)))
-		}
-	})
-}
-
-func zapUnicode(w io.Writer) Run {
-	l := newZap(w)
-	return run(func(n int) {
-		for range n {
-			l.Info(messageUnicode, zap.String("city", city), zap.String("customer", customer), zap.String("mood", mood))
-		}
-	})
-}
-
-func zapEscapes(w io.Writer) Run {
-	l := newZap(w)
-	return run(func(n int) {
-		for range n {
-			l.Info(messageEscapes, zap.String("file", file), zap.String("query", query), zap.String("terminal", terminal))
-		}
-	})
-}
-
-func zapSlogFront(w io.Writer) Run { return slogFront(zapslog.NewHandler(newZap(w).Core())) }
-
-func zapBare(w io.Writer) Run {
-	c := zapConfig()
-	c.TimeKey, c.LevelKey = zapcore.OmitKey, zapcore.OmitKey
-	l := zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(c), zapSyncer(w), zap.InfoLevel))
-	return run(func(n int) {
-		for range n {
-			l.Info(message)
-		}
-	})
+func zapTen(l *zap.Logger, n int) {
+	for range n {
+		l.Info(message,
+			zap.String("method", method), zap.String("path", path), zap.String("request", request),
+			zap.Int("status", status), zap.Int64("size", size), zap.Uint64("trace", trace),
+			zap.Bool("cached", cached), zap.Float64("load", load),
+			zap.Duration("took", took), zap.Time("started", started))
+	}
 }
 
 func newZapBuffered(w io.Writer) (*zap.Logger, *zapcore.BufferedWriteSyncer) {
@@ -202,21 +135,29 @@ func newZapBuffered(w io.Writer) (*zap.Logger, *zapcore.BufferedWriteSyncer) {
 	return zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zapConfig()), b, zap.InfoLevel)), b
 }
 
-func zapBuffered(w io.Writer) Run {
+func zapBuffered(w io.Writer) measure.Run {
 	l, b := newZapBuffered(w)
-	r := zapTen(l)
-	r.Flush = func() { _ = b.Sync() } // a pipe cannot be synced, but the lines are in it by then
-	r.Close = func() { _ = b.Stop() }
-	return r
+	return measure.Run{
+		Do:    func(n int) { zapTen(l, n) },
+		Flush: func() { _ = b.Sync() }, // a pipe cannot be synced, but the lines are in it by then
+		Close: func() error {
+			_ = b.Stop() // likewise
+			return nil
+		},
+	}
 }
 
 // zapFive logs the five lines of a request.
 func zapFive(l *zap.Logger) func(id uint64) {
 	return func(id uint64) {
-		l.Info("request received", zap.Uint64("id", id), zap.String("method", method), zap.String("path", path))
-		l.Info("session looked up", zap.Uint64("id", id), zap.String("key", request), zap.Bool("hit", cached))
+		l.Info("request received", zap.Uint64("id", id), zap.String("method", method),
+			zap.String("path", path))
+		l.Info("session looked up", zap.Uint64("id", id), zap.String("key", request),
+			zap.Bool("hit", cached))
 		l.Info("query done", zap.Uint64("id", id), zap.Int("rows", status), zap.Duration("took", took))
-		l.Info("page rendered", zap.Uint64("id", id), zap.Float64("load", load), zap.Time("started", started))
-		l.Info(message, zap.Uint64("id", id), zap.Int("status", status), zap.Int64("size", size), zap.Duration("took", took))
+		l.Info("page rendered", zap.Uint64("id", id), zap.Float64("load", load),
+			zap.Time("started", started))
+		l.Info(message, zap.Uint64("id", id), zap.Int("status", status), zap.Int64("size", size),
+			zap.Duration("took", took))
 	}
 }

@@ -38,7 +38,7 @@ func out(r *logtest.Recorder) *nib.Logger {
 }
 
 // settled removes parts that may differ: the name of a level in upper case, and
-// the context, of which the ids of the active span remain.
+// the context. The ids of its active span become an attribute.
 func settled(r logtest.Record) logtest.Record {
 	r.SeverityText = strings.ToLower(r.SeverityText)
 	if c := trace.SpanContextFromContext(r.Context); c.IsValid() {

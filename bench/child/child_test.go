@@ -4,7 +4,6 @@ package child
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	"github.com/nib-log/nib/bench"
@@ -48,31 +47,5 @@ func TestEveryServiceAnswersAllRequests(t *testing.T) {
 func TestUnknownServiceIsAnError(t *testing.T) {
 	if _, err := Service("nosuch", 1, 1); err == nil {
 		t.Error("no error")
-	}
-}
-
-func TestInitTraceIsSummed(t *testing.T) {
-	trace := "init internal/bytealg @0.005 ms, 0 ms clock, 0 bytes, 0 allocs\n" +
-		"init runtime @0.034 ms, 0.043 ms clock, 0 bytes, 0 allocs\n" +
-		"a line of the program, 7 ms clock\n" +
-		"init os @0.31 ms, 0.012 ms clock, 416 bytes, 8 allocs\n"
-	got, err := sumInits(trace)
-	if err != nil || got < 54.9 || got > 55.1 {
-		t.Errorf("got %v, %v, want 55", got, err)
-	}
-	if _, err := sumInits(strings.ToUpper(trace)); err == nil {
-		t.Error("a trace without a line that can be read passes")
-	}
-}
-
-func TestHelloPrograms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
-	for _, name := range bench.Hellos() {
-		h, err := BuildHello(name, 1)
-		if err != nil || h.Size < 500_000 || h.Init <= 0 {
-			t.Errorf("%s: %+v, %v", name, h, err)
-		}
 	}
 }

@@ -12,9 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,38 +32,20 @@ type Load struct {
 // reader, and sends it requests over conns connections. CPU is that of the
 // service's process alone, including its start and end.
 func Service(name string, conns, requests int) (Load, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return Load{}, err
-	}
 	out, err := StartDrain()
 	if err != nil {
 		return Load{}, err
 	}
 	defer out.Close()
-	cmd := exec.Command(self, serveVerb, name)
-	cmd.Stdout = out.W
-	stdin, err := cmd.StdinPipe()
+	s, err := start(out.W, "serve", name)
 	if err != nil {
-		return Load{}, err
-	}
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		return Load{}, err
-	}
-	if err := cmd.Start(); err != nil {
-		return Load{}, err
-	}
-	address, loadErr := bufio.NewReader(stderr).ReadString('\n')
-	var took time.Duration
-	if loadErr == nil {
-		took, loadErr = load(strings.TrimSpace(address), conns, requests)
-	}
-	stdin.Close() // the service ends
-	if err := errors.Join(loadErr, cmd.Wait()); err != nil {
 		return Load{}, fmt.Errorf("service %s: %w", name, err)
 	}
-	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	took, err := load(s.address, conns, requests)
+	if err := errors.Join(err, s.end()); err != nil {
+		return Load{}, fmt.Errorf("service %s: %w", name, err)
+	}
+	cpu := s.cmd.ProcessState.UserTime() + s.cmd.ProcessState.SystemTime()
 	return Load{Requests: requests, PerSecond: float64(requests) / took.Seconds(), CPU: cpu / time.Duration(requests)}, nil
 }
 

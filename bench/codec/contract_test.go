@@ -15,7 +15,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/nib-log/nib/bench/codec/record"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/schema"
 )
@@ -27,14 +26,14 @@ var contracts = []struct {
 	name  string
 	check func(t *testing.T, name string)
 }{
-	{"line", contract[record.Line]}, {"six", contract[record.Six]}, {"request", contract[request]}, {"topic", contract[topicLine]},
+	{"line", contract[Line]},
 	{"scalars", contract[scalars]}, {"quoted", contract[quoted]}, {"pointers", contract[pointers]}, {"lists", contract[lists1]},
 	{"maps", contract[maps1]}, {"omitted", contract[omitted]}, {"embedding", contract[embedding]}, {"tagged", contract[tagged]},
 	{"methods", contract[methods]}, {"tree", contract[tree]}, {"forest", contract[[]tree]}, {"labels", contract[labels]},
-	{"mutual", contract[ping]}, {"generic", contract[page[record.User]]}, {"nested generic", contract[page[page[map[string]int8]]]},
+	{"mutual", contract[ping]}, {"generic", contract[page[User]]}, {"nested generic", contract[page[page[map[string]int8]]]},
 	{"shared", contract[shared]}, {"copies", contract[map[string]held]}, {"nested", contract[nested]}, {"empty", contract[struct{}]},
-	{"pointer", contract[*record.User]}, {"slice", contract[[]float64]}, {"map", contract[map[uint8]*bool]}, {"string", contract[string]},
-	{"array", contract[[3]record.User]}, {"names", contract[names]}, {"time", contract[time.Time]}, {"bytes", contract[[]byte]},
+	{"pointer", contract[*User]}, {"slice", contract[[]float64]}, {"map", contract[map[uint8]*bool]}, {"string", contract[string]},
+	{"array", contract[[3]User]}, {"names", contract[names]}, {"time", contract[time.Time]}, {"bytes", contract[[]byte]},
 }
 
 type (
@@ -75,7 +74,7 @@ type (
 		B **int8
 		C *[]int
 		D *map[string]*float64
-		E *record.User
+		E *User
 		F *[2]*bool
 		G *time.Time
 		H *netip.Addr
@@ -86,8 +85,8 @@ type (
 		A []string
 		B []int
 		C [3]uint8
-		D [][]record.User
-		E []*record.User
+		D [][]User
+		E []*User
 		F [2][0]bool
 		G []any
 		H [4]map[string]int
@@ -98,7 +97,7 @@ type (
 		A map[string]string
 		B map[string]any
 		C map[int8]float64
-		D map[uint]record.User
+		D map[uint]User
 		E map[color][]byte
 		F map[string]map[string]*int
 		G map[string]bool
@@ -112,7 +111,7 @@ type (
 		E map[string]int   `json:"e,omitempty"`
 		F time.Time        `json:"f,omitempty"`
 		G time.Time        `json:"g,omitzero"`
-		H record.User      `json:"h,omitzero"`
+		H User             `json:"h,omitzero"`
 		I [1]int           `json:"i,omitempty"`
 		J [0]int           `json:"j,omitempty"`
 		K any              `json:"k,omitempty"`
@@ -134,7 +133,7 @@ type (
 		B time.Duration  `json:"b_us" log:"unit=us"`
 		C *time.Duration `json:"c_ms,omitempty" log:"unit=ms"`
 		D string         `log:"mask"`
-		E *record.User   `log:"mask" json:",omitempty"`
+		E *User          `log:"mask" json:",omitempty"`
 		F string         `log:"-"`
 		G string         `json:"-"`
 		H hidden
@@ -176,16 +175,16 @@ type (
 		Next  *page[T] `json:"next,omitempty"`
 	}
 	shared struct {
-		A, B  record.User
-		C     []record.User
-		D     map[string]record.User
-		E     *record.User
+		A, B  User
+		C     []User
+		D     map[string]User
+		E     *User
 		F     held
 		G     map[string]held
 		H     *held
 		Other other
 	}
-	other  struct{ User record.User }
+	other  struct{ User User }
 	nested struct {
 		A struct {
 			B struct {
@@ -299,7 +298,7 @@ func fill(v reflect.Value, r *rand.Rand, depth int) {
 		*x = []fmt.Stringer{nil, color(1)}[r.IntN(2)]
 		return
 	case *any:
-		*x = []any{nil, 1, "x", []any{true}, map[string]any{"a": 1.5}, record.User{ID: 1}}[r.IntN(6)]
+		*x = []any{nil, 1, "x", []any{true}, map[string]any{"a": 1.5}, User{ID: 1}}[r.IntN(6)]
 		return
 	}
 	fillKind(v, r, depth)

@@ -1,174 +1,235 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package files compares ways to log to a file that is rotated: whole loggers
-// with ten fields, the writers of files alone, and two processes that rotate
-// one file at the same time. Scenarios is the table of the contests;
-// cmd/nibbench runs them.
+// with ten fields, and the writers of files alone.
 package files
 
 import (
-	"errors"
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
+	"github.com/phuslu/log"
+	"go.uber.org/zap/zapcore"
+	"gopkg.in/natefinch/lumberjack.v2"
+
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bench"
 	"github.com/nib-log/nib/bench/measure"
+	"github.com/nib-log/nib/sink/file"
 )
 
-// Names of the contestants.
 const (
-	Nib         = "nib"
-	NibBuffered = "nib-buffered"
-	Zerolog     = "zerolog+lumberjack"
-	Zap         = "zap+lumberjack"
-	ZapBuffered = "zap-buffered+lumberjack"
-	Phuslu      = "phuslu"
-	PhusluAsync = "phuslu-async"
-	Slog        = "slog"
-	Logrus      = "logrus+lumberjack"
-
-	Lumberjack = "lumberjack"
-	ZapBuffer  = "zap-buffer+lumberjack" // the writer of ZapBuffered alone
-	OSFile     = "os.File"               // never rotated: the time of the system itself
-)
-
-// Modules are the paths of the contestants that are modules.
-var Modules = []struct{ Name, Path string }{
-	{"zerolog", "github.com/rs/zerolog"},
-	{"zap", "go.uber.org/zap"},
-	{"phuslu", "github.com/phuslu/log"},
-	{"logrus", "github.com/sirupsen/logrus"},
-	{Lumberjack, "gopkg.in/natefinch/lumberjack.v2"},
-}
-
-const (
-	mebibyte   = 1 << 20
-	fileSize   = 16 // MiB until a file is rotated
+	mebibyte   = 1 << 20 // the only unit of sizes that all contestants have
+	keep       = 2       // old files
 	bufferSize = 64 << 10
+	lines      = 10_000 // in a round
 
-	// PerFile is the number of lines of a file in the contest of rotation.
-	PerFile = 1000
-	// Lines is the number of lines in a round, the same for all contestants: some
-	// have a fixed cost per round, which must not weigh more for those that are
-	// slower.
-	Lines = 10 * PerFile
+	phuslu     = "phuslu"
+	lumberjk   = "lumberjack"
+	zerologJk  = "zerolog+lumberjack"
+	osFile     = "os.File" // never rotated: the time of the system itself
+	phusluWait = "phuslu-async"
 )
 
-// HoldsBack reports whether a contestant buffers lines and writes many of them
-// at once.
-func HoldsBack(name string) bool {
-	return strings.Contains(name, "buffer") || strings.Contains(name, "async")
-}
-
-// A Scenario is one contest.
-type Scenario struct {
-	Name   string // name in results and for -run
-	Title  string // name in tables
-	Versus string // the contestant that ratios refer to
-	// Goroutines that share the lines, 0 is 1.
-	Goroutines int
-	// MaxSize is the maximum size of a file in MiB, the only unit that all
-	// contestants have.
-	MaxSize int
-	// Line is the line that the writers are given. If it is nil, the contestants
-	// are loggers, which make the lines themselves.
-	Line        []byte
-	Contestants []Contestant
-}
-
-// A Contestant is one way to perform the operation of the scenario.
-type Contestant struct {
-	Name string
-	// New opens the contestant's file. All files that it writes are in p.Dir.
-	New func(p Place) (Run, error)
-}
-
-// A Place has the directory and the parameters of a contestant's files.
-type Place struct {
-	Dir     string
-	MaxSize int // MiB
-	Keep    int // number of old files
-	Line    []byte
-}
-
-// Path returns the name of the log file.
-func (p Place) Path() string { return filepath.Join(p.Dir, "app.log") }
-
-// A Run is a contestant that is ready.
-type Run struct {
-	// Do writes n lines. Several goroutines may call it at once.
-	Do func(n int)
-	// Flush, if not nil, writes buffered lines. Start makes it a part of Do, so
-	// that it is timed.
-	Flush func()
-	// Prepare, if not nil, is called before each Do and not timed.
-	Prepare func(n int)
-	// Check, if not nil, returns an error if lines were lost.
-	Check func() error
-	// Close ends the run.
-	Close func() error
-}
-
-// Scenarios lists all contests in the order in which they run.
-func Scenarios() []Scenario {
-	return []Scenario{
-		{Name: "FileFields", Title: "one goroutine", Versus: Zerolog, MaxSize: fileSize, Contestants: loggers},
-		{Name: "FileFields8", Title: "8 goroutines", Versus: Zerolog, MaxSize: fileSize, Goroutines: 8, Contestants: loggers},
-		{Name: "FileWrite", Title: "one goroutine", Versus: Lumberjack, MaxSize: fileSize, Line: usualLine, Contestants: writers},
-		{Name: "FileWrite8", Title: "8 goroutines", Versus: Lumberjack, MaxSize: fileSize, Goroutines: 8, Line: usualLine, Contestants: writers},
-		{Name: "FileRotate", Title: "a new file every 1,000 lines", Versus: Lumberjack, MaxSize: 1, Line: thousandth,
-			Contestants: rotating()},
+// Set returns the set of the files.
+func Set() measure.Set {
+	calls := bench.Set()
+	usual, large := writers(16, usualLine), writers(1, thousandth)
+	return measure.Set{
+		Name: "files", Path: "docs/files.md",
+		Note: "Nanoseconds of one line; what is held back is written within the round. Files are rotated " +
+			"at the same size by all who can.",
+		Modules: append(calls.Modules, measure.Module{Name: lumberjk, Path: "gopkg.in/natefinch/lumberjack.v2"}),
+		Tables: []measure.Table{
+			{Title: "A logger with ten fields", Scenarios: []measure.Scenario{
+				{Name: "FileFields", Title: "loggers, one goroutine", Versus: zerologJk, Ops: lines,
+					Same: sameFields, Contestants: loggers},
+				{Name: "FileFields8", Title: "loggers, 8 goroutines", Versus: zerologJk, Ops: lines,
+					Goroutines: 8, Same: sameFields, Contestants: loggers},
+			}},
+			{Title: "The writers alone", Note: "All are given the same bytes, so that nothing but writing is " +
+				"timed. *os.File* is what the system itself takes: it is never rotated. phuslu's async writer " +
+				"is not among them, since it keeps the bytes that it is given.",
+				Scenarios: []measure.Scenario{
+					{Name: "FileWrite", Title: "writers, one goroutine", Versus: lumberjk, Ops: lines,
+						Same: measure.Only(usualLine), Contestants: usual},
+					{Name: "FileWrite8", Title: "writers, 8 goroutines", Versus: lumberjk, Ops: lines,
+						Goroutines: 8, Same: measure.Only(usualLine), Contestants: usual},
+					// zap's buffer gives lumberjack so many lines at once that several
+					// rotations occur within a millisecond. Lumberjack gives these files the
+					// same name, so it would be timed for lines that it loses.
+					{Name: "FileRotate", Title: "writers, a new file every 1,000 lines", Versus: lumberjk,
+						Ops: lines, Same: measure.Only(thousandth), Contestants: large[:4]},
+				}},
+		},
 	}
 }
 
-// Start prepares a contestant for the scenario, in a new directory, which Close
-// removes.
-func (s *Scenario) Start(c *Contestant, keep int) (Run, Place, error) {
-	dir, err := os.MkdirTemp("", "nibbench")
-	if err != nil {
-		return Run{}, Place{}, err
-	}
-	p := Place{Dir: dir, MaxSize: s.MaxSize, Keep: keep, Line: s.Line}
-	run, err := c.New(p)
-	if err != nil {
-		return Run{}, p, errors.Join(err, os.RemoveAll(dir))
-	}
-	dismiss := func() {}
-	if s.Goroutines > 1 {
-		crew := measure.NewCrew(s.Goroutines, run.Do)
-		run.Do, dismiss = crew.Do, crew.Close
-	}
-	if do, flush := run.Do, run.Flush; flush != nil {
-		run.Do, run.Flush = func(n int) { do(n); flush() }, nil
-	}
-	end := run.Close
-	run.Close = func() error {
-		dismiss()
-		return errors.Join(end(), removeAll(dir))
-	}
-	return run, p, nil
+func sameFields(c *measure.Contestant, text []byte) error {
+	library, _, _ := strings.Cut(c.Name, "+")
+	library, _, _ = strings.Cut(library, "-")
+	return bench.SameFields(library, text)
 }
 
-// removeAll removes dir, even while phuslu creates a link in it, on a goroutine
-// whose end cannot be awaited.
-func removeAll(dir string) (err error) {
-	for range 100 {
-		if err = os.RemoveAll(dir); err == nil {
-			break
+// loggers write the ten fields, each with its own loop over them, which package
+// bench has.
+var loggers = []measure.Contestant{
+	{Name: "nib", New: func(p measure.Place) (measure.Run, error) { return nibFields(p, 0) }},
+	{Name: "nib-buffered", New: func(p measure.Place) (measure.Run, error) { return nibFields(p, bufferSize) }},
+	onLumberjack("zerolog", "TenFields", zerologJk),
+	onLumberjack("zap", "TenFields", "zap+lumberjack"),
+	onLumberjack("zap", "Buffered", "zap-buffered+lumberjack"),
+	{Name: phuslu, New: func(p measure.Place) (measure.Run, error) {
+		w := phusluFile(p, 16)
+		l := &log.Logger{Level: log.InfoLevel, Writer: w}
+		return measure.Run{Do: func(n int) { bench.PhusluTen(l, n) }, Close: w.Close}, nil
+	}},
+	{Name: phusluWait, New: phusluAsync},
+	{Name: "slog", New: func(p measure.Place) (measure.Run, error) {
+		f, err := openFile(p)
+		if err != nil {
+			return measure.Run{}, err
 		}
-		runtime.Gosched()
-	}
-	return err
+		r := bench.PeerOf("slog").Rows["TenFields"](f)
+		r.Close = f.Close
+		return r, nil
+	}},
+	onLumberjack("logrus", "TenFields", "logrus+lumberjack"),
 }
 
-// peer finds a library among the contestants of the calls.
-func peer(name string) *bench.Peer {
-	for _, p := range bench.Peers() {
-		if p.Name == name {
-			return p
+func onLumberjack(library, row, name string) measure.Contestant {
+	return measure.Contestant{Name: name, New: func(p measure.Place) (measure.Run, error) {
+		w := newLumberjack(p, 16)
+		r := bench.PeerOf(library).Rows[row](w)
+		r.Close = w.Close
+		return r, nil
+	}}
+}
+
+// phusluAsync is phuslu with the writer that its documentation recommends for
+// speed, and the size of its channel there. Only Close flushes it, so each
+// round has a new writer, whose file is opened before the round.
+func phusluAsync(p measure.Place) (measure.Run, error) {
+	l := &log.Logger{Level: log.InfoLevel}
+	var w *log.AsyncWriter
+	var f *log.FileWriter
+	renew := func(int) {
+		if f != nil {
+			_ = f.Close() // closed again, if it was flushed
+		}
+		f = phusluFile(p, 16)
+		_ = f.Rotate() // opens the file
+		w = &log.AsyncWriter{ChannelSize: 4096, Writer: f}
+		l.Writer = w
+	}
+	renew(0)
+	return measure.Run{
+		Do:      func(n int) { bench.PhusluTen(l, n) },
+		Flush:   func() { _ = w.Close() },
+		Prepare: renew,
+		Close:   func() error { return f.Close() },
+	}, nil
+}
+
+func path(p measure.Place) string { return filepath.Join(p.Dir, "app.log") }
+
+func newLumberjack(p measure.Place, size int) *lumberjack.Logger {
+	return &lumberjack.Logger{Filename: path(p), MaxSize: size, MaxBackups: keep}
+}
+
+// phusluFile names files by the millisecond here, as lumberjack does: by
+// default two rotations within a second go to one file.
+func phusluFile(p measure.Place, size int64) *log.FileWriter {
+	return &log.FileWriter{Filename: path(p), MaxSize: size * mebibyte, MaxBackups: keep,
+		FileMode: 0o600, TimeFormat: log.TimeFormatUnixMs}
+}
+
+func openFile(p measure.Place) (*os.File, error) {
+	return os.OpenFile(path(p), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+}
+
+func nibFields(p measure.Place, buffer int) (measure.Run, error) {
+	r, s, err := sinkRun(p, 16, buffer)
+	if err == nil {
+		l := nib.NewSink(s)
+		r.Do = func(n int) { bench.NibTen(l, n) }
+	}
+	return r, err
+}
+
+// sinkRun opens nib's sink. Its check is for lost lines, which the sink counts
+// because a logger returns no errors to its callers.
+func sinkRun(p measure.Place, size int64, buffer int) (measure.Run, *file.Sink, error) {
+	s, err := file.Open(path(p), file.Config{MaxSize: size * mebibyte, MaxBackups: keep, Buffer: buffer})
+	if err != nil {
+		return measure.Run{}, nil, err
+	}
+	r := measure.Run{Close: s.Close, Check: func() error {
+		if st := s.Stats(); st.Lost() > 0 || st.Errors > 0 {
+			return fmt.Errorf("%d lines lost, %d errors", st.Lost(), st.Errors)
+		}
+		return nil
+	}}
+	if buffer > 0 {
+		r.Flush = func() { _ = s.Flush(context.Background()) } // losses are counted
+	}
+	return r, s, nil
+}
+
+// usualLine is the line that nib writes in the contest of loggers.
+var usualLine = []byte(`{"time":"2026-03-14T09:26:53.589Z","level":"info","method":"GET",` +
+	`"path":"/v1/accounts/7361/orders","request":"01J9Z5T8QXW3M7KD","status":200,"size":18342,` +
+	`"trace":17293822569102704642,"cached":true,"load":0.8731,"took":1.834512,` +
+	`"started":"2026-03-14T09:26:53.589Z","message":"request served"}` + "\n")
+
+// thousandth is a line of such a size that exactly 1,000 lines fit into a MiB.
+var thousandth = []byte(`{"message":"` + strings.Repeat("x", mebibyte/1000-15) + `"}` + "\n")
+
+// writers returns writers of the same line.
+func writers(size int64, line []byte) []measure.Contestant {
+	loop := func(write func(p []byte) (int, error)) func(n int) {
+		return func(n int) {
+			for range n {
+				if _, err := write(line); err != nil {
+					panic(fmt.Sprintf("files: %v", err))
+				}
+			}
 		}
 	}
-	panic("files: no library " + name)
+	sink := func(buffer int) func(p measure.Place) (measure.Run, error) {
+		return func(p measure.Place) (measure.Run, error) {
+			r, s, err := sinkRun(p, size, buffer)
+			record := nib.Record{Level: nib.LevelInfo, Line: line}
+			r.Do = loop(func([]byte) (int, error) { return 0, s.WriteRecord(&record) })
+			return r, err
+		}
+	}
+	return []measure.Contestant{
+		{Name: "nib", New: sink(0)},
+		{Name: "nib-buffered", New: sink(bufferSize)},
+		{Name: lumberjk, New: func(p measure.Place) (measure.Run, error) {
+			w := newLumberjack(p, int(size))
+			return measure.Run{Do: loop(w.Write), Close: w.Close}, nil
+		}},
+		{Name: phuslu, New: func(p measure.Place) (measure.Run, error) {
+			w := phusluFile(p, size)
+			return measure.Run{Do: loop(w.Write), Close: w.Close}, nil
+		}},
+		{Name: "zap-buffer+lumberjack", New: func(p measure.Place) (measure.Run, error) {
+			w := newLumberjack(p, int(size))
+			b := &zapcore.BufferedWriteSyncer{WS: zapcore.AddSync(w), Size: bufferSize}
+			return measure.Run{Do: loop(b.Write), Flush: func() { _ = b.Sync() },
+				Close: func() error { _ = b.Stop(); return w.Close() }}, nil
+		}},
+		{Name: osFile, New: func(p measure.Place) (measure.Run, error) {
+			f, err := openFile(p)
+			if err != nil {
+				return measure.Run{}, err
+			}
+			return measure.Run{Do: loop(f.Write), Close: f.Close}, nil
+		}},
+	}
 }

@@ -16,20 +16,9 @@ import (
 	"time"
 )
 
-// A Contestant takes turns with others. Do performs n operations and returns
-// when the last is done.
-type Contestant struct {
-	Name string
-	Do   func(n int)
-	// Prepare, if not nil, is called before each Do with the same n, and is
-	// neither timed nor counted. It restores the state that the previous round has
-	// used up.
-	Prepare func(n int)
-}
-
-func (c *Contestant) prepare(n int) {
-	if c.Prepare != nil {
-		c.Prepare(n)
+func (r *Run) prepare(n int) {
+	if r.Prepare != nil {
+		r.Prepare(n)
 	}
 }
 
@@ -51,7 +40,7 @@ type Timing struct {
 }
 
 // Alternate times the contestants, one Timing each.
-func Alternate(contestants []Contestant, c Config) []Timing {
+func Alternate(contestants []Run, c Config) []Timing {
 	timings := make([]Timing, len(contestants))
 	rounds := make([][]float64, len(contestants))
 	for i := range contestants {
@@ -75,7 +64,7 @@ func Alternate(contestants []Contestant, c Config) []Timing {
 	return timings
 }
 
-func elapsed(c *Contestant, n int) time.Duration {
+func elapsed(c *Run, n int) time.Duration {
 	c.prepare(n)
 	start := time.Now()
 	c.Do(n)
@@ -86,7 +75,7 @@ func elapsed(c *Contestant, n int) time.Duration {
 // the number until they take a quarter of round, since a shorter try would be
 // mostly noise. Two tries must take that long, because one may be slow only
 // because the machine was busy.
-func calibrate(c *Contestant, round time.Duration) int {
+func calibrate(c *Run, round time.Duration) int {
 	for n := 16; ; n *= 2 {
 		took := elapsed(c, n)
 		if took >= round/4 {
@@ -102,20 +91,14 @@ func calibrate(c *Contestant, round time.Duration) int {
 // average rounded down would show 0 for a contestant that allocates every other
 // time. The runtime's own mallocs are in the same counters, so the minimum of
 // several windows counts.
-func Allocs(do func(n int), n, windows int) (mallocs, bytes float64) {
-	c := Contestant{Do: do}
-	return c.Allocs(n, windows)
-}
-
-// Allocs is like the function Allocs, and also calls Prepare.
-func (c *Contestant) Allocs(n, windows int) (mallocs, bytes float64) {
-	c.prepare(n)
-	c.Do(n) // pools and buffers warm up
+func (r *Run) Allocs(n, windows int) (mallocs, bytes float64) {
+	r.prepare(n)
+	r.Do(n) // pools and buffers warm up
 	var before, after runtime.MemStats
 	for w := range windows {
-		c.prepare(n)
+		r.prepare(n)
 		runtime.ReadMemStats(&before)
-		c.Do(n)
+		r.Do(n)
 		runtime.ReadMemStats(&after)
 		m := float64(after.Mallocs-before.Mallocs) / float64(n)
 		b := float64(after.TotalAlloc-before.TotalAlloc) / float64(n)

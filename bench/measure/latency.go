@@ -12,14 +12,14 @@ import (
 // nanoseconds. They include the two clock readings around each operation (see
 // ClockCost).
 type Latency struct {
-	N                          int
-	P50, P99, P999, P9999, Max float64
+	N                   int
+	P50, P99, P999, Max float64
 }
 
 // Latencies times each of n operations of each contestant separately. The
 // contestants take turns in blocks, so that a slow second of the machine
 // affects all of them.
-func Latencies(contestants []Contestant, n int) []Latency {
+func Latencies(contestants []Run, n int) []Latency {
 	const block = 1000
 	samples := make([][]time.Duration, len(contestants))
 	for i, x := range contestants {
@@ -52,7 +52,7 @@ func each(samples []time.Duration, do func(n int), block int) []time.Duration {
 func spread(s []time.Duration) Latency {
 	slices.Sort(s)
 	at := func(q float64) float64 { return float64(s[min(len(s)-1, int(q*float64(len(s))))]) }
-	return Latency{N: len(s), P50: at(0.5), P99: at(0.99), P999: at(0.999), P9999: at(0.9999), Max: float64(s[len(s)-1])}
+	return Latency{N: len(s), P50: at(0.5), P99: at(0.99), P999: at(0.999), Max: at(1)}
 }
 
 // ClockCost returns the time that Latencies adds to each operation: the median

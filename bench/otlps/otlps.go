@@ -2,114 +2,134 @@
 
 // Package otlps compares nib's way to a receiver of OTLP, through the spool in
 // a directory, with OpenTelemetry's own: log/slog, the bridge otelslog, and the
-// SDK's batch processor and its OTLP/HTTP exporter. Both send the same records
-// to the same receiver. Each run is a process of its own, so that the time of
-// the processor can be told apart from the receiver's.
+// SDK's batch processor and its OTLP/HTTP exporter.
 package otlps
 
 import (
-	"bytes"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"strconv"
+	"log/slog"
+	"path/filepath"
 	"time"
 
+	"go.opentelemetry.io/contrib/bridges/otelslog"
+	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploghttp"
+	sdklog "go.opentelemetry.io/otel/sdk/log"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/bench/child"
+	"github.com/nib-log/nib/bench/measure"
+	"github.com/nib-log/nib/dest/otlp"
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// Name is the name of the contest in results.
-const Name = "OTLP"
-
-// Names of the contestants.
-const (
-	Nib      = "nib"           // a spool in a directory, synced as by default
-	NibNever = "nib-never"     // likewise, not synced: lines survive the process, but not the power
-	Otelslog = "otelslog"      // otelslog with requests of 512 records, the default
-	Longer   = "otelslog-8192" // otelslog with requests of 8192 records, like nib's
-)
-
-// Modules are the paths of the contestants' modules.
-var Modules = []struct{ Name, Path string }{
-	{Otelslog, "go.opentelemetry.io/contrib/bridges/otelslog"},
-	{"batch processor", "go.opentelemetry.io/otel/sdk/log"},
-	{"exporter", "go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploghttp"},
-}
-
-// Burst is the number of records that are logged before waiting until the
+// burst is the number of records that are logged before waiting until the
 // receiver has accepted them. The SDK's queue has room for them: it drops
 // records that do not fit.
-const Burst = 50_000
+const burst = 50_000
 
-// A Cost is the cost of delivering records.
-type Cost struct {
-	Records int
-	Burst   time.Duration // time of the fastest burst, from the first call until all is accepted
-	CPU     time.Duration // processor time per record, including the start of the process
-	Mallocs uint64
-	Bytes   uint64
+// Set returns the set of OTLP.
+func Set() measure.Set {
+	return measure.Set{
+		Name: "otlp", Path: "docs/otlp.md",
+		Note: "50,000 records with six fields, logged by one goroutine and delivered to a receiver in " +
+			"another process on the same machine: nanoseconds of a record in the quickest burst until " +
+			"the receiver has accepted all of it. *nib* is a spool in a directory, *nib-never* a spool " +
+			"with `SyncNever`: its lines survive the process, but not a loss of power. The others are " +
+			"log/slog, otelslog, and the SDK's batch processor and OTLP/HTTP exporter, with requests of " +
+			"512 records, the default, and of 8192, and a queue that holds a burst; its lines survive " +
+			"neither.",
+		Modules: []measure.Module{
+			{Name: "otelslog", Path: "go.opentelemetry.io/contrib/bridges/otelslog"},
+			{Name: "batch processor", Path: "go.opentelemetry.io/otel/sdk/log"},
+			{Name: "exporter", Path: "go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploghttp"},
+		},
+		Tables: []measure.Table{{Title: "Delivery", Scenarios: []measure.Scenario{
+			{Name: "OTLP", Title: "a record", Versus: "otelslog", Ops: burst, Rounds: 10,
+				Contestants: []measure.Contestant{
+					{Name: "nib", New: through(openNib(spool.SyncSoon))},
+					{Name: "nib-never", New: through(openNib(spool.SyncNever))},
+					{Name: "otelslog", New: through(openSDK(512))},
+					{Name: "otelslog-8192", New: through(openSDK(8192))}, // as many as in nib's requests
+				}},
+		}}},
+	}
 }
 
-// A Contestant is a way to send records.
-type Contestant struct {
-	Name, Title string
-	open        func(url string) (sender, error)
+type opener func(p measure.Place, url string) (measure.Run, error)
+
+// through returns a New that starts a receiver, and a Run whose Check compares
+// the number of records that have arrived.
+func through(open opener) func(measure.Place) (measure.Run, error) {
+	return func(p measure.Place) (measure.Run, error) {
+		receiver, err := child.StartReceiver()
+		if err != nil {
+			return measure.Run{}, err
+		}
+		r, err := open(p, receiver.URL())
+		if err != nil {
+			return r, errors.Join(err, receiver.Close())
+		}
+		do, end, sent := r.Do, r.Close, 0
+		r.Do = func(n int) { do(n); sent += n }
+		r.Check = func() error {
+			r.Flush()
+			if got, err := receiver.Records(); err != nil || got != sent {
+				return fmt.Errorf("%d records arrived, %v, want %d", got, err, sent)
+			}
+			return nil
+		}
+		r.Close = func() error { return errors.Join(end(), receiver.Close()) }
+		return r, nil
+	}
 }
 
-// A sender logs, and waits until everything is delivered.
-type sender interface {
-	log(n int)
-	flush() error
-	close() error
+var errRefused = errors.New("connection refused")
+
+// openNib logs into a spool in a directory, which delivers by dest/otlp.
+func openNib(sync spool.SyncPolicy) opener {
+	return func(p measure.Place, url string) (measure.Run, error) {
+		d, err := otlp.New(url, otlp.Config{})
+		if err != nil {
+			return measure.Run{}, err
+		}
+		s, err := spool.Open(filepath.Join(p.Dir, "spool"), d, spool.Config{Size: 512 << 20, Sync: sync,
+			OnFull: []spool.FullRule{{Do: spool.ActionBlock, Wait: time.Minute}}})
+		if err != nil {
+			return measure.Run{}, err
+		}
+		l := nib.NewSink(s)
+		return measure.Run{Do: func(n int) {
+			for range n {
+				l.Info().Str("method", "GET").Str("path", "/v1/orders/8731").Int("status", 200).
+					Bool("cached", true).Dur("took", 1234567*time.Nanosecond).Err(errRefused).
+					Msg("request handled")
+			}
+		}, Flush: func() { _ = s.Flush(context.Background()) }, Close: s.Close}, nil // Check finds losses
+	}
 }
 
-// Contestants lists them.
-var Contestants = []Contestant{
-	{Nib, "**nib**", func(url string) (sender, error) { return openNib(url, spool.SyncSoon) }},
-	{NibNever, "**nib**, `SyncNever`", func(url string) (sender, error) { return openNib(url, spool.SyncNever) }},
-	{Otelslog, "otelslog and the SDK", func(url string) (sender, error) { return openSDK(url, 512) }},
-	{Longer, "the same, requests of 8192", func(url string) (sender, error) { return openSDK(url, batch) }},
-}
-
-// batch is the maximum number of records in a request of nib's.
-const batch = 8192
-
-const sendVerb = "otlp-send"
-
-// Dispatch sends records and exits if the program was started for it. Call it
-// first thing in main.
-func Dispatch() {
-	if len(os.Args) != 5 || os.Args[1] != sendVerb {
-		return
+// openSDK logs by log/slog into OpenTelemetry's SDK.
+func openSDK(batch int) opener {
+	return func(_ measure.Place, url string) (measure.Run, error) {
+		ctx := context.Background()
+		exporter, err := otlploghttp.New(ctx, otlploghttp.WithEndpointURL(url))
+		if err != nil {
+			return measure.Run{}, err
+		}
+		provider := sdklog.NewLoggerProvider(sdklog.WithProcessor(sdklog.NewBatchProcessor(exporter,
+			sdklog.WithMaxQueueSize(burst+1), sdklog.WithExportMaxBatchSize(batch))))
+		l := otelslog.NewLogger("bench", otelslog.WithLoggerProvider(provider))
+		return measure.Run{Do: func(n int) {
+			for range n {
+				l.LogAttrs(ctx, slog.LevelInfo, "request handled", slog.String("method", "GET"),
+					slog.String("path", "/v1/orders/8731"), slog.Int("status", 200),
+					slog.Bool("cached", true), slog.Duration("took", 1234567*time.Nanosecond),
+					slog.Any("error", errRefused))
+			}
+		}, Flush: func() { _ = provider.ForceFlush(ctx) }, Close: func() error {
+			return provider.Shutdown(ctx)
+		}}, nil
 	}
-	if err := send(os.Args[2], os.Args[3], os.Args[4]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0)
-}
-
-// Measure runs a contestant in a process of its own, which sends bursts to a
-// receiver after a first one that does not count, and checks that all records
-// arrive.
-func (c *Contestant) Measure(r *Receiver, bursts int) (cost Cost, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return Cost{}, err
-	}
-	before := r.Records()
-	cmd := exec.Command(self, sendVerb, c.Name, r.URL(), strconv.Itoa(bursts))
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, os.Stderr
-	if err := errors.Join(cmd.Run(), json.Unmarshal(out.Bytes(), &cost)); err != nil {
-		return Cost{}, fmt.Errorf("%s: %w", c.Name, err)
-	}
-	sent := (bursts + 1) * Burst
-	if got := r.Records() - before; got != uint64(sent) {
-		return Cost{}, fmt.Errorf("%s: %d records arrived, want %d", c.Name, got, sent)
-	}
-	cost.CPU = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()) / time.Duration(sent)
-	return cost, nil
 }

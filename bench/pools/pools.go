@@ -1,158 +1,380 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package pools compares nib's pools and its list with other ways to keep
-// values for reuse. Scenarios is the table of all contests; each file holds the
-// contestants of one kind of contest. cmd/nibbench runs them.
+// values for reuse.
 //
 // Every contestant has its own loop over concrete types: a common loop over an
-// interface or a type parameter would add the same time to each and so hide a
-// part of the difference.
+// interface would add the same time to each and so hide a part of the
+// difference.
 package pools
 
 import (
+	"fmt"
 	"runtime"
-	"sync/atomic"
+	"sync"
+
+	"github.com/colega/zeropool"
 
 	"github.com/nib-log/nib/bench/measure"
+	"github.com/nib-log/nib/pool"
 )
 
 // Names of the contestants. The part after a hyphen is the way in which it is
 // used.
 const (
-	Nib          = "nib"
-	NibUnlimited = "nib-unlimited"
-	Zeropool     = "zeropool"
-	SyncValue    = "sync.Pool-value"       // boxed at each Put
-	SyncNew      = "sync.Pool-new-pointer" // a pointer to a new variable at each Put
-	SyncPointer  = "sync.Pool-pointer"     // the pointer is kept along with the value
-	Mutex        = "mutex+slice"
-	Channel      = "channel"
-	StdList      = "container/list"
-	Mcache       = "mcache"
-	ByteBuffer   = "bytebufferpool"
+	zeropoolName = "zeropool"
+	syncValue    = "sync.Pool-value"   // boxed at each Put
+	syncPointer  = "sync.Pool-pointer" // the pointer is kept along with the value
+	mutexName    = "mutex+slice"
 )
 
-// Modules are the paths of the contestants that are modules.
-var Modules = []struct{ Name, Path string }{
-	{Zeropool, "github.com/colega/zeropool"},
-	{Mcache, "github.com/bytedance/gopkg"},
-	{ByteBuffer, "github.com/valyala/bytebufferpool"},
+// Set returns the set of the pools.
+func Set() measure.Set {
+	const parallel = "The time of a round divided by the operations of all goroutines together."
+	cpus := runtime.GOMAXPROCS(0)
+	return measure.Set{
+		Name: "pools", Path: "docs/pools.md", Note: "Nanoseconds of one operation.",
+		Modules: []measure.Module{
+			{Name: zeropoolName, Path: "github.com/colega/zeropool"},
+			{Name: "mcache", Path: "github.com/bytedance/gopkg"},
+			{Name: "bytebufferpool", Path: "github.com/valyala/bytebufferpool"},
+		},
+		Tables: []measure.Table{
+			{Title: "Get and Put", Note: parallel, Scenarios: []measure.Scenario{
+				{Name: "Bytes", Title: "[]byte, one goroutine", Versus: zeropoolName, Contestants: slices(0)},
+				{Name: "Pointer", Title: "pointer, one goroutine", Versus: zeropoolName, Contestants: pages(0)},
+				{Name: "BytesParallel", Title: "[]byte, a goroutine for each processor", Versus: zeropoolName,
+					Goroutines: cpus, Contestants: slices(0)},
+				{Name: "PointerParallel", Title: "pointer, a goroutine for each processor",
+					Versus: zeropoolName, Goroutines: cpus, Contestants: pages(0)},
+			}},
+			{Title: "Get, work, Put by goroutines that take turns", Note: "The work goes through the value " +
+				"and takes about 150 ns if the value is in the processor's cache. After each Put the " +
+				"goroutine gives way to the next one. " + parallel, Scenarios: []measure.Scenario{
+				turns("BytesTurns64", "[]byte, 64 goroutines", 64, slices(steps)),
+				turns("PointerTurns64", "pointer, 64 goroutines", 64, pages(steps)),
+				turns("BytesTurns1000", "[]byte, 1,000 goroutines", 1000, slices(steps)),
+				turns("PointerTurns1000", "pointer, 1,000 goroutines", 1000, pages(steps)),
+			}},
+			{Title: "Many values", Note: "Nanoseconds of each value.", Scenarios: []measure.Scenario{
+				{Name: "FirstFill", Title: "Put of a million values into a new pool", Versus: zeropoolName,
+					Ops: 1_000_000, Rounds: 5, Contestants: many(false)},
+				{Name: "DrainRefill", Title: "Get of 10,000 values, then Put of all", Versus: zeropoolName,
+					Ops: 10_000, Contestants: many(true)},
+			}},
+			{Title: "A limit of 1,000 idle values", Scenarios: []measure.Scenario{
+				{Name: "LimitAt", Title: "Get and Put, as many idle as allowed", Versus: mutexName,
+					Contestants: limited(false)},
+				{Name: "LimitAbove", Title: "Put that the limit refuses", Versus: mutexName,
+					Contestants: limited(true)},
+			}},
+			{Title: "Buffers of 4 KiB", Note: parallel, Scenarios: []measure.Scenario{
+				{Name: "Buffers", Title: "buffers, one goroutine", Versus: "mcache", Contestants: sized()},
+				{Name: "BuffersParallel", Title: "buffers, a goroutine for each processor",
+					Versus: "mcache", Goroutines: cpus, Contestants: sized()},
+			}},
+			{Title: "List", Scenarios: []measure.Scenario{
+				{Name: "ListPushRemove", Title: "list, push and remove", Versus: "container/list",
+					Contestants: lists()},
+			}},
+		},
+	}
 }
 
-// A Scenario is one contest.
-type Scenario struct {
-	Name  string // name in results and for -run
-	Title string // name in tables
-	// Context is the part of the title that only the table has.
-	Context string
-	Versus  string // the contestant that nib's ratio refers to
-	// Ops, if not 0, is the number of operations of a round; otherwise they take
-	// about the same time for all.
-	Ops int
-	// Goroutines that share the operations, 0 is 1.
-	Goroutines int
-	// Turns makes each goroutine yield after every operation.
-	Turns bool
-	// Stretch multiplies the length of rounds and divides their number.
-	Stretch     int
-	Contestants []Contestant
+func turns(name, title string, goroutines int, contestants []measure.Contestant) measure.Scenario {
+	return measure.Scenario{Name: name, Title: "in turns, " + title, Versus: zeropoolName, Ops: 32_000,
+		Rounds: 20, Goroutines: goroutines, Turns: true, Contestants: contestants}
 }
 
-// A Contestant is one way to perform the operation of the scenario.
-type Contestant struct {
-	Name string
-	// New prepares the contestant. Its pool counts the values that it has to make
-	// in made.
-	New func(made *Made) Run
+const (
+	bufferSize = 1024 // the size in zeropool's own benchmark
+
+	// steps of the work that is done on a value where its place in the caches
+	// should matter: about 150 ns if the value is at hand. stride is short enough
+	// that each step is on the cache line of the previous step, or on the next.
+	steps  = bufferSize / stride
+	stride = 8
+)
+
+// work goes through b in the given number of steps. Each step depends on the
+// previous one, as in a checksum.
+func work(b []byte, steps int) {
+	sum := byte(1)
+	for i := range steps {
+		sum = sum*31 + b[i*stride]
+		b[i*stride] = sum
+	}
 }
 
-// A Run is a contestant that is ready.
-type Run struct {
-	// Do performs n operations. Several goroutines may call it at once if the
-	// scenario has several.
-	Do func(n int)
-	// Prepare, if not nil, is called before each Do and not timed.
-	Prepare func(n int)
-	// Lost, if not nil, takes out the values that the last Do put, and returns how
-	// many of these n values the pool no longer has.
-	Lost func(n int) int
-	// Check, if not nil, is called after the last Do and returns an error if the
-	// pool did not work correctly.
-	Check func() error
-	// Close, if not nil, ends the run.
-	Close func()
+// A page is a value to which a pool keeps a pointer.
+type page struct{ content [bufferSize]byte }
+
+func newPage() *page   { return new(page) }
+func newBytes() []byte { return make([]byte, bufferSize) }
+
+// balance checks that the counters of a pool add up.
+func balance(stats func() pool.Stats) func() error {
+	return func() error {
+		s := stats()
+		if s.Puts+s.Preallocated != s.Hits+s.Dropped+s.Trimmed+uint64(s.Len) || s.Hits > s.Gets {
+			return fmt.Errorf("values got lost: %+v", s)
+		}
+		return nil
+	}
 }
 
-// Made counts the values that a pool had to make.
-type Made struct{ n atomic.Int64 }
-
-// Add adds n to the count.
-func (m *Made) Add(n int) { m.n.Add(int64(n)) }
-
-// Count returns the count.
-func (m *Made) Count() int { return int(m.n.Load()) }
-
-// bytes makes a buffer.
-func (m *Made) bytes() []byte {
-	m.Add(1)
-	return make([]byte, bufferSize)
+// plain returns a contestant that has nothing to check.
+func plain(name string, do func(n int)) measure.Contestant {
+	return measure.Contestant{Name: name, New: measure.Plain(do)}
 }
 
-// record makes a value of the struct that the pools keep.
-func (m *Made) record() (r record) {
-	m.Add(1)
-	return r
+// slices returns pools of buffers.
+func slices(steps int) []measure.Contestant {
+	own, zero, guarded := pool.New(newBytes), zeropool.New(newBytes), &guarded[[]byte]{create: newBytes}
+	value := sync.Pool{New: func() any { return newBytes() }}
+	pointer := sync.Pool{New: func() any { b := newBytes(); return &b }}
+	return []measure.Contestant{
+		{Name: "nib", New: func(measure.Place) (measure.Run, error) {
+			return measure.Run{Check: balance(own.Stats), Do: func(n int) {
+				for range n {
+					b := own.Get()
+					work(b, steps)
+					own.Put(b)
+				}
+			}}, nil
+		}},
+		plain(zeropoolName, func(n int) {
+			for range n {
+				b := zero.Get()
+				work(b, steps)
+				zero.Put(b)
+			}
+		}),
+		plain(mutexName, func(n int) {
+			for range n {
+				b := guarded.Get()
+				work(b, steps)
+				guarded.Put(b)
+			}
+		}),
+		plain(syncValue, func(n int) {
+			for range n {
+				b := value.Get().([]byte)
+				work(b, steps)
+				//lint:ignore SA6002 the allocation is what is measured
+				value.Put(b)
+			}
+		}),
+		plain(syncPointer, func(n int) {
+			for range n {
+				b := pointer.Get().(*[]byte)
+				work(*b, steps)
+				pointer.Put(b)
+			}
+		}),
+	}
 }
 
-// page makes a large value that pools keep a pointer to.
-func (m *Made) page() *page {
-	m.Add(1)
-	return new(page)
+// pages returns pools of pointers, for which sync.Pool needs no box.
+func pages(steps int) []measure.Contestant {
+	own, zero, guarded := pool.New(newPage), zeropool.New(newPage), &guarded[*page]{create: newPage}
+	pointer := sync.Pool{New: func() any { return newPage() }}
+	return []measure.Contestant{
+		{Name: "nib", New: func(measure.Place) (measure.Run, error) {
+			return measure.Run{Check: balance(own.Stats), Do: func(n int) {
+				for range n {
+					v := own.Get()
+					work(v.content[:], steps)
+					own.Put(v)
+				}
+			}}, nil
+		}},
+		plain(zeropoolName, func(n int) {
+			for range n {
+				v := zero.Get()
+				work(v.content[:], steps)
+				zero.Put(v)
+			}
+		}),
+		plain(mutexName, func(n int) {
+			for range n {
+				v := guarded.Get()
+				work(v.content[:], steps)
+				guarded.Put(v)
+			}
+		}),
+		plain(syncPointer, func(n int) {
+			for range n {
+				v := pointer.Get().(*page)
+				work(v.content[:], steps)
+				pointer.Put(v)
+			}
+		}),
+	}
 }
 
-// Scenarios lists all contests in the order in which they run.
-func Scenarios() []Scenario {
-	var all []Scenario
-	all = append(all, getPut()...)
-	all = append(all, handovers()...)
-	all = append(all, fills()...)
-	all = append(all, limits()...)
-	all = append(all, buffers()...)
-	all = append(all, lists()...)
+// many returns pools that hold many values. Each round fills a new pool or, if
+// drain is set, takes all values out of a full pool, and puts them back.
+// A pool's functions take many times as long as the calls, since the values are
+// not in the caches, so that all contestants share one loop.
+func many(drain bool) []measure.Contestant {
+	var all []measure.Contestant
+	for _, c := range []struct {
+		name string
+		open func() (get func() []byte, put func([]byte))
+	}{
+		{"nib", func() (func() []byte, func([]byte)) {
+			p := pool.New(newSmall)
+			return p.Get, p.Put
+		}},
+		{zeropoolName, func() (func() []byte, func([]byte)) {
+			p := zeropool.New(newSmall)
+			return p.Get, p.Put
+		}},
+		{mutexName, func() (func() []byte, func([]byte)) {
+			p := &guarded[[]byte]{create: newSmall}
+			return p.Get, p.Put
+		}},
+	} {
+		all = append(all, measure.Contestant{Name: c.name, New: func(measure.Place) (measure.Run, error) {
+			var values [][]byte
+			var get func() []byte
+			var put func([]byte)
+			return measure.Run{Prepare: func(n int) {
+				if len(values) != n {
+					values = make([][]byte, n)
+					for i := range values {
+						values[i] = newSmall()
+					}
+				}
+				get, put = c.open()
+				if drain {
+					for _, v := range values {
+						put(v)
+					}
+				}
+				runtime.GC() // collects the values that the last round left
+			}, Do: func(int) {
+				if drain {
+					for i := range values {
+						values[i] = get()
+					}
+				}
+				for _, v := range values {
+					put(v)
+				}
+			}}, nil
+		}})
+	}
 	return all
 }
 
-// Heading returns the title with its context.
-func (s *Scenario) Heading() string {
-	if s.Context == "" {
-		return s.Title
+func newSmall() []byte { return make([]byte, 8) }
+
+// idleLimit is the number of values that the pools with a limit may keep.
+const idleLimit = 1000
+
+// limited returns pools with a limit, which neither sync.Pool nor zeropool has,
+// and which are full.
+func limited(excess bool) []measure.Contestant {
+	own := pool.New(newBytes, pool.WithLimit(idleLimit), pool.WithPrealloc(idleLimit))
+	mutex := &guarded[[]byte]{create: newBytes, limit: idleLimit}
+	channel := make(channel, idleLimit)
+	for range idleLimit {
+		mutex.Put(newBytes())
+		channel.Put(newBytes())
 	}
-	return s.Context + ", " + s.Title
+	contestant := func(name string, idle func() int, both, put func(n int)) measure.Contestant {
+		do := both
+		if excess {
+			do = put
+		}
+		return measure.Contestant{Name: name, New: func(measure.Place) (measure.Run, error) {
+			return measure.Run{Do: do, Check: func() error {
+				if n := idle(); n != idleLimit {
+					return fmt.Errorf("%d values idle, want %d", n, idleLimit)
+				}
+				return nil
+			}}, nil
+		}}
+	}
+	b := newBytes()
+	return []measure.Contestant{
+		contestant("nib", func() int { return own.Stats().Len }, func(n int) {
+			for range n {
+				own.Put(own.Get())
+			}
+		}, func(n int) {
+			for range n {
+				own.Put(b)
+			}
+		}),
+		contestant(mutexName, func() int { return len(mutex.items) }, func(n int) {
+			for range n {
+				mutex.Put(mutex.Get())
+			}
+		}, func(n int) {
+			for range n {
+				mutex.Put(b)
+			}
+		}),
+		contestant("channel", func() int { return len(channel) }, func(n int) {
+			for range n {
+				channel.Put(channel.Get())
+			}
+		}, func(n int) {
+			for range n {
+				channel.Put(b)
+			}
+		}),
+	}
 }
 
-func cpus() int { return runtime.GOMAXPROCS(0) }
+// A guarded is the simplest pool: a slice with a mutex, and a limit, which may
+// be 0 for none.
+type guarded[T any] struct {
+	create func() T
+	limit  int
+	mu     sync.Mutex
+	items  []T
+}
 
-// Start prepares a contestant for the scenario: it adds the goroutines and
-// their turns, and replaces functions that are nil.
-func (s *Scenario) Start(c *Contestant, made *Made) Run {
-	run := c.New(made)
-	end := run.Close
-	if end == nil {
-		end = func() {}
+func (g *guarded[T]) Get() (v T) {
+	g.mu.Lock()
+	last := len(g.items) - 1
+	if last < 0 {
+		g.mu.Unlock()
+		return g.create()
 	}
-	run.Close = end
-	if s.Turns {
-		one := run.Do
-		run.Do = func(n int) {
-			for range n {
-				one(1)
-				runtime.Gosched()
-			}
-		}
+	v, g.items[last] = g.items[last], v
+	g.items = g.items[:last]
+	g.mu.Unlock()
+	return v
+}
+
+func (g *guarded[T]) Put(v T) {
+	g.mu.Lock()
+	if g.limit == 0 || len(g.items) < g.limit {
+		g.items = append(g.items, v)
 	}
-	if s.Goroutines > 1 {
-		crew := measure.NewCrew(s.Goroutines, run.Do)
-		run.Do, run.Close = crew.Do, func() { crew.Close(); end() }
+	g.mu.Unlock()
+}
+
+// A channel is a pool whose limit is exact because it is the capacity.
+type channel chan []byte
+
+func (c channel) Get() []byte {
+	select {
+	case v := <-c:
+		return v
+	default:
+		return newBytes()
 	}
-	return run
+}
+
+func (c channel) Put(v []byte) {
+	select {
+	case c <- v:
+	default:
+	}
 }

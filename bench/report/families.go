@@ -9,13 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/nib-log/nib/bench/measure"
 )
 
 // A Family has the stored results of a set on one model of processor.
 type Family struct {
-	Run
+	*Results
 	Key string // the directory of its results, Processor.Key
 	// Older is set if another stored run, of any set and model, measured a later
 	// commit.
@@ -127,75 +128,58 @@ func (f *Family) provenance() string {
 	return line + ".\n"
 }
 
-// Processors returns the list of the processors and, if there are several, a
-// table with the rows of nib's on each of them side by side. title returns the
-// title of the row of a scenario.
-func (f Families) Processors(title func(scenario string) string) string {
-	var t strings.Builder
+// processors writes the list of the processors and, if there are several, a
+// table with the rows of nib's on each of them side by side.
+func (f Families) processors(t *strings.Builder, s *measure.Set) {
 	for i := range f {
 		t.WriteString(f[i].provenance())
 	}
 	t.WriteString("\n")
 	if len(f) < 2 {
-		return t.String()
+		return
 	}
-	t.WriteString("nib on each of them, in nanoseconds, and its ratio to the other one that the row compares it with, each within its own run. " +
-		"The tables below are those of the first; [bench/results](../bench/results) has all figures of all.\n\n")
+	t.WriteString("nib on each of them, in nanoseconds, and the ratio of the last column below, each within its " +
+		"own run. The tables below show the first; [bench/results](../bench/results) has all figures of all.\n\n")
 	head := []string{""}
 	for i := range f {
-		name := f[i].title()
-		head = append(head, name+", ns", "ratio")
+		head = append(head, f[i].title()+", ns", "ratio")
 	}
-	row(&t, head)
-	rule(&t, len(head))
-	for _, scenario := range f.compared() {
-		cells := []string{title(scenario)}
-		for i := range f {
-			ns := "–"
-			if n, ok := f[i].Results.Get(scenario, own, UnitTime); ok {
-				ns = nanoseconds(n)
+	row(t, head)
+	t.WriteString("|---|" + strings.Repeat("---:|", len(head)-1) + "\n")
+	for _, table := range s.Tables {
+		for _, x := range table.Scenarios {
+			cells := []string{x.Title}
+			measured := false
+			for i := range f {
+				ns, ok := f[i].Get(x.Name, own, UnitTime)
+				measured = measured || ok
+				cell := "–"
+				if ok {
+					cell = nanoseconds(ns)
+				}
+				cells = append(cells, cell, f[i].ratioCell(&x))
 			}
-			cells = append(cells, ns, ratioCell(f[i].Results, scenario))
+			if measured {
+				row(t, cells)
+			}
 		}
-		row(&t, cells)
 	}
 	t.WriteString("\n")
-	return t.String()
 }
 
-// compared lists the scenarios for which any family has a ratio of nib.
-func (f Families) compared() []string {
-	var names []string
+// worstCell returns nib's largest ratio of any family, and the family if its
+// times are not the ones in the table.
+func (f Families) worstCell(x *measure.Scenario) string {
+	worst := &f[0]
 	for i := range f {
-		for _, l := range f[i].Results.Lines {
-			if _, ok := f[i].Results.Get(l.Scenario, own, UnitRatio); ok && !slices.Contains(names, l.Scenario) {
-				names = append(names, l.Scenario)
-			}
+		r, ok := f[i].ratio(x)
+		if old, has := worst.ratio(x); ok && (!has || r > old) {
+			worst = &f[i]
 		}
 	}
-	return names
-}
-
-// worst returns nib's largest ratio in the default build of any family, and the
-// family.
-func (f Families) worst(scenario string) (ratio float64, in *Family) {
-	for i := range f {
-		if r, ok := f[i].Results.Get(scenario, own, UnitRatio); ok && (in == nil || r > ratio) {
-			ratio, in = r, &f[i]
-		}
-	}
-	return ratio, in
-}
-
-// worstCell is worst for a table whose times are those of the first family.
-func (f Families) worstCell(scenario string) string {
-	ratio, in := f.worst(scenario)
-	if in == nil {
-		return "–"
-	}
-	cell := strconv.FormatFloat(ratio, 'f', 2, 64) + "×"
-	if in != &f[0] {
-		cell += " (" + in.title() + ")"
+	cell := worst.ratioCell(x)
+	if worst != &f[0] {
+		cell += " (" + worst.title() + ")"
 	}
 	return cell
 }

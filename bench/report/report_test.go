@@ -3,97 +3,125 @@
 package report
 
 import (
-	"encoding/xml"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib/bench"
 )
 
 // The documents must match the stored results. One that is not there, as in a
 // copy of this module alone, is skipped.
 func TestDocumentsAreUpToDate(t *testing.T) {
-	for _, d := range Documents {
-		t.Run(d.Path, func(t *testing.T) {
-			families, err := Load(filepath.Join("..", "results"), d.Set)
-			if err != nil {
-				t.Fatal(err)
-			}
-			present, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(d.Path)))
-			if errors.Is(err, fs.ErrNotExist) {
-				t.Skip("not there")
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			want, err := d.Render(families, string(present))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want != string(present) {
-				t.Error("out of date; run go run ./cmd/table in bench")
-			}
-		})
+	for _, d := range Documents() {
+		families, err := Load("../results", d.Set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		present, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(d.Path)))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if want, err := d.Render(families, string(present)); err != nil || want != string(present) {
+			t.Errorf("%s is out of date (%v); run go run ./cmd/table in bench", d.Path, err)
+		}
 	}
 }
 
-const sample = `build: default
-go: go1.26.8
+const sample = `go: go1.26.8
 goos: linux
 goarch: amd64
-cpu: A & B <fast>
+cpu: A(R) Processor
 cpus: 2
-date: 2026-01-02
+model: family 6, model 1
+date: 2026-02-01
+commit: c-1
+committed: 2026-02-01T10:00:00Z
 rounds: 40
 peer: zerolog v1
 peer: zap v2
 
-BenchmarkMessage/nib      100  50.0 ns/op   51.0 median-ns/op  0.50 ratio   0.000 mallocs/op  0.0 B/op
-BenchmarkMessage/zerolog  90   100.0 ns/op  101.0 median-ns/op 1.00 ratio   0.000 mallocs/op  0.0 B/op
-BenchmarkMessage/logrus   9    1234.6 ns/op 1300.0 median-ns/op 12.35 ratio 17.000 mallocs/op 856.0 B/op
+BenchmarkMessage/nib      100  50.0 ns/op   51.0 median-ns/op  0.000 mallocs/op  0.0 B/op
+BenchmarkMessage/zerolog  90   100.0 ns/op  101.0 median-ns/op 0.000 mallocs/op  0.0 B/op
+BenchmarkMessage/logrus   9    1234.6 ns/op 1300.0 median-ns/op 17.000 mallocs/op 856.0 B/op
 
-BenchmarkEscapes/nib      100  200.0 ns/op  210.0 median-ns/op 0.50 ratio   0.000 mallocs/op  0.0 B/op
-BenchmarkEscapes/phuslu   90   150.0 ns/op  151.0 median-ns/op 0.38 ratio   0.000 mallocs/op  0.0 B/op
+BenchmarkMessageLatency/nib  10  97 p50-ns  171 p99-ns  567 p99.9-ns  22655 max-ns
+
+BenchmarkEscapes/nib      100  200.0 ns/op  210.0 median-ns/op 0.000 mallocs/op  0.0 B/op
+BenchmarkEscapes/phuslu   90   150.0 ns/op  151.0 median-ns/op 0.000 mallocs/op  0.0 B/op
+BenchmarkEscapes/zap      90   400.0 ns/op  151.0 median-ns/op 0.000 mallocs/op  0.0 B/op
+
+BenchmarkError/nib      100  90.0 ns/op
+BenchmarkError/slog     100  60.0 ns/op
 
 BenchmarkService/off      9    50000 req/s  20.10 cpu-us/req
 BenchmarkService/nib      9    45000 req/s  22.20 cpu-us/req
 `
 
-func sampleRun(t *testing.T) *Run {
+// storedFamilies writes the sample, and the results of another processor at an
+// earlier commit, which has no pools.
+func storedFamilies(t *testing.T) string {
 	t.Helper()
-	r, err := Read(strings.NewReader(sample))
+	dir := t.TempDir()
+	older := strings.NewReplacer("A(R) Processor", "B", "model: family 6, model 1\n", "", "2026-02", "2026-01",
+		" 50.0", " 75.0").Replace(sample)
+	for path, text := range map[string]string{
+		"a-1/calls.txt": sample, "a-1/pools.txt": sample, "b-2/calls.txt": older,
+		"b-2/notes.md": "not results", "stray.txt": "not of a family",
+	} {
+		path = filepath.Join(dir, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func load(t *testing.T, dir string) Families {
+	t.Helper()
+	families, err := Load(dir, "calls")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Run{r}
+	return families
+}
+
+func mustContain(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
 }
 
 func TestResultsComeBackAsWritten(t *testing.T) {
-	want := sampleRun(t).Results
+	want, err := Read(strings.NewReader(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var text strings.Builder
 	if err := want.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read(strings.NewReader(text.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v\nwant %+v", got, want)
+	if got, err := Read(strings.NewReader(text.String())); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 	}
 }
 
 func TestReadRefuses(t *testing.T) {
 	for _, text := range []string{
-		"no header and no result",
-		"BenchmarkX/nib 1 2 ns/op 3",
-		"BenchmarkX 1 2 ns/op",
-		"BenchmarkX/nib one 2 ns/op",
-		"BenchmarkX/nib 1 two ns/op",
-		"BenchmarkX/nib 1",
+		"no header and no result", "BenchmarkX/nib 1 2 ns/op 3", "BenchmarkX 1 2 ns/op",
+		"BenchmarkX/nib one 2 ns/op", "BenchmarkX/nib 1 two ns/op", "BenchmarkX/nib 1",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil {
 			t.Errorf("%q passes", text)
@@ -101,101 +129,103 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-func TestShortTable(t *testing.T) {
-	got := Families{{Run: *sampleRun(t)}}.Short()
-	for _, want := range []string{
-		"| message only | **50** | 100 | – | – | – | 1,235 (17) | 0.50× |\n",
-		"Go 1.26.8, linux/amd64, A & B <fast>, 2 CPUs, 2026-01-02. zerolog v1, zap v2, slog",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
-	}
-	if strings.Contains(got, "10 fields") {
-		t.Errorf("a row of a scenario that was not measured in\n%s", got)
-	}
-}
-
-func TestFullTables(t *testing.T) {
-	got := sampleRun(t).Full()
-	for _, want := range []string{
-		"| text to escape | **200** | – | – | 150\\* | – | – | 0.50× |\n",
-		"| message only | **0** | 0 | – | – | – | 17.00, 856 B |\n",
+func TestTables(t *testing.T) {
+	set, dir := bench.Set(), storedFamilies(t)
+	mustContain(t, load(t, dir).full(&set),
+		"- **A**: family 6, model 1; 2 CPUs; measured on 2026-02-01 at commit c-1.\n"+
+			"- **B**: the model was not recorded; 2 CPUs; measured on 2026-01-01 at commit c-1, **older than the code**.\n",
+		"|  | A, ns | ratio | B, ns | ratio |\n", "| message only | 50 | 0.50× | 75 | 0.75× |\n",
+		"Go 1.26.8, linux/amd64, A(R) Processor, 2 CPUs, 2026-02-01. zerolog v1, zap v2. Rounds: 40.\n",
+		"|  | **nib** | zerolog | logrus | slog | zap | phuslu | nib ÷ best |\n",
+		"| message only | **50** | 100 | 1,235 (17) | – | – | – | 0.50× |\n",
+		"| text to escape | **200** | – | – | – | 400 | 150\\* | 0.50× |\n",
+		"| message only | **nib** | 97 | 171 | 567 | 22,655 |\n",
 		"| off | 50,000 | 20.1 |\n| **nib** | 45,000 | 22.2 |\n",
-		"- phuslu, text to escape: is not JSON",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
-	}
+		"- phuslu, Escapes: is not JSON",
+		"theirs, from 1.05 up", "- error: slog 1.50×\n")
+	mustContain(t, load(t, dir).short(&set), "| message only | **50** | 100 | 1,235 (17) | – | 0.75× (B) |\n",
+		"| error | **90** | – | – | 60 | 1.50× |\n", "on the processor on which this ratio is worse. A dash")
 }
 
-func TestFullTablesNameTheFasterPeer(t *testing.T) {
-	r, err := Read(strings.NewReader(strings.NewReplacer(" 50.0 ns/op", " 150.0 ns/op", "0.50 ratio", "1.50 ratio").Replace(sample)))
-	if err != nil {
+func TestRowsInWhichNoneIsFaster(t *testing.T) {
+	set, dir := bench.Set(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "a-1"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	want := "Where another library is faster: message only (zerolog, nib takes 1.50 times as long)"
-	if got := (&Run{r}).Full(); !strings.Contains(got, want) {
-		t.Errorf("no %q in\n%s", want, got)
+	text := "BenchmarkError/nib 9 60.0 ns/op\nBenchmarkError/zap 9 62.0 ns/op\n"
+	if err := os.WriteFile(filepath.Join(dir, "a-1", "calls.txt"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	want = "No other library is faster in any row.\n"
-	if got := sampleRun(t).Full(); !strings.Contains(got, want) {
-		t.Errorf("no %q in\n%s", want, got)
+	mustContain(t, load(t, dir).full(&set), "None in any row.\n")
+}
+
+func TestLoadReturnsTheFamiliesThatHaveTheSetTheNewestCodeFirst(t *testing.T) {
+	dir := storedFamilies(t)
+	calls := load(t, dir)
+	if len(calls) != 2 || calls[0].Key != "a-1" || calls[0].Older || calls[1].Key != "b-2" || !calls[1].Older {
+		t.Errorf("got %+v; want a-1, and then b-2 as older", calls)
+	}
+	if pools, err := Load(dir, "pools"); err != nil || len(pools) != 1 || pools[0].Key != "a-1" {
+		t.Errorf("got %+v, %v; want a-1", pools, err)
+	}
+	if _, err := Load(dir, "codec"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want %v", err, fs.ErrNotExist)
+	}
+	// A family is older than the code if a newer one of another set was measured.
+	if err := os.Remove(filepath.Join(dir, "a-1", "calls.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if calls = load(t, dir); len(calls) != 1 || !calls[0].Older {
+		t.Errorf("got %+v; want b-2, older than the pools of a-1", calls)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "b-2", "calls.txt"), []byte("damaged"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(dir, "calls"); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("got %v, want the damaged line", err)
 	}
 }
 
-func TestChartIsWellFormedAndDeterministic(t *testing.T) {
-	got := sampleRun(t).Chart()
-	if again := sampleRun(t).Chart(); got != again {
-		t.Error("two charts of the same results differ")
+func TestProcessorsOfOneNameAreShownWithTheirModel(t *testing.T) {
+	dir := storedFamilies(t)
+	text := strings.ReplaceAll(sample, "model 1\n", "model 2, stepping 3 (newer)\n")
+	if err := os.WriteFile(filepath.Join(dir, "b-2", "calls.txt"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	d := xml.NewDecoder(strings.NewReader(got))
-	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
+	set := bench.Set()
+	mustContain(t, load(t, dir).full(&set), "|  | A model 1, ns | ratio | A model 2, ns | ratio |\n")
+}
+
+// Every stored result names the measured code.
+func TestStoredResultsNameTheirCommit(t *testing.T) {
+	files, err := filepath.Glob("../results/*/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("got %v, %v; want stored results", files, err)
+	}
+	for _, path := range files {
+		r, err := loadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	for _, want := range []string{"A &amp; B &lt;fast&gt;", ">50</text>", "2.0×", "25×", `class="cut"`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
+		for _, key := range []string{"cpu", "cpus", "date", "commit", "committed"} {
+			if len(r.Head(key)) != 1 {
+				t.Errorf("%s: %d values of %s, want 1", path, len(r.Head(key)), key)
+			}
 		}
-	}
-}
-
-func TestChartWithoutResultsIsEmpty(t *testing.T) {
-	if got := (&Run{&Results{}}).Chart(); !strings.HasSuffix(got, "</svg>\n") {
-		t.Errorf("got %s", got)
 	}
 }
 
 func TestRenderReplacesTheRegionOnly(t *testing.T) {
-	d := Document{Path: "x.md", Content: func(Families) string { return "new\n" }, Region: true}
-	for _, test := range []struct{ name, present, want string }{
-		{"filled", "a\n<!-- bench:start -->\nold\n<!-- bench:end -->\nb\n", "a\n<!-- bench:start -->\nnew\n<!-- bench:end -->\nb\n"},
-		{"empty", "<!-- bench:start --><!-- bench:end -->", "<!-- bench:start -->\nnew\n<!-- bench:end -->"},
-		{"no start", "a <!-- bench:end -->", ""},
-		{"no end", "a <!-- bench:start -->", ""},
+	d := Document{Path: "x.md", text: func(Families) string { return "new\n" }}
+	for _, test := range []struct{ present, want string }{
+		{"a\n<!-- bench:start -->\nold\n<!-- bench:end -->\nb\n", "a\n<!-- bench:start -->\nnew\n<!-- bench:end -->\nb\n"},
+		{"<!-- bench:start --><!-- bench:end -->", "<!-- bench:start -->\nnew\n<!-- bench:end -->"},
+		{"a <!-- bench:end -->", ""},
+		{"a <!-- bench:start -->", ""},
 	} {
 		got, err := d.Render(nil, test.present)
 		if got != test.want || (err != nil) != (test.want == "") {
-			t.Errorf("%s: got %q, %v, want %q", test.name, got, err, test.want)
-		}
-	}
-}
-
-func TestThousands(t *testing.T) {
-	for _, test := range []struct {
-		v        float64
-		decimals int
-		want     string
-	}{
-		{0, 0, "0"}, {999, 0, "999"}, {1000, 0, "1,000"}, {1234567.8, 1, "1,234,567.8"}, {123456, 0, "123,456"},
-	} {
-		if got := thousands(test.v, test.decimals); got != test.want {
-			t.Errorf("%v: got %s, want %s", test.v, got, test.want)
+			t.Errorf("%q: got %q, %v, want %q", test.present, got, err, test.want)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report stores results as text and turns them into the tables and the
-// chart of the documentation. The same results yield the same bytes.
+// Package report stores results as text and turns them into the tables of the
+// documentation. The same results yield the same bytes.
 package report
 
 import (
@@ -17,27 +17,18 @@ import (
 const (
 	UnitTime     = "ns/op"        // the fastest round
 	UnitMedian   = "median-ns/op" // the median round
-	UnitRatio    = "ratio"        // UnitTime divided by that of the fastest peer other than nib
 	UnitMallocs  = "mallocs/op"
 	UnitBytes    = "B/op"
 	UnitP50      = "p50-ns"
 	UnitP99      = "p99-ns"
 	UnitP999     = "p99.9-ns"
-	UnitP9999    = "p99.99-ns"
 	UnitMax      = "max-ns"
-	UnitSize     = "binary-B"
-	UnitInit     = "init-us"
 	UnitRequests = "req/s"
 	UnitCPU      = "cpu-us/req"
-
-	UnitRecordCPU = "cpu-ns/op"
-
-	UnitLost = "lost/op" // values that a pool had been given, but had to make again
 )
 
-// Names of the result lines that are not rows of bench.Scenarios.
+// Names of the result lines that are not scenarios.
 const (
-	HelloName     = "Hello"
 	ServiceName   = "Service"
 	LatencySuffix = "Latency" // follows the scenario's name
 )
@@ -87,17 +78,6 @@ func (r *Results) Get(scenario, contestant, unit string) (number float64, ok boo
 		}
 	}
 	return 0, false
-}
-
-// Contestants lists the contestants of a scenario, in order.
-func (r *Results) Contestants(scenario string) []string {
-	var names []string
-	for _, l := range r.Lines {
-		if l.Scenario == scenario {
-			names = append(names, l.Contestant)
-		}
-	}
-	return names
 }
 
 // Head returns the values of a header key.

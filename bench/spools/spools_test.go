@@ -3,7 +3,6 @@
 package spools
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -14,39 +13,6 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-func TestEveryContestantStoresItsLines(t *testing.T) {
-	for _, s := range append(Scenarios(), Latency) {
-		for _, c := range s.Contestants {
-			run, err := s.Start(&c)
-			if err != nil {
-				t.Fatalf("%s, %s: %v", s.Name, c.Name, err)
-			}
-			run.Do(1000)
-			if err := errors.Join(run.Check(), run.Close()); err != nil {
-				t.Errorf("%s, %s: %v", s.Name, c.Name, err)
-			}
-		}
-	}
-}
-
-func TestSustainedRoundsAreLongAndFew(t *testing.T) {
-	short, long := Scenario{}, Scenario{Times: 1000, Rounds: 5}
-	for _, x := range []struct{ got, want int }{
-		{short.Lines(10_000), 10_000}, {short.Limit(40), 40},
-		{long.Lines(10_000), 10_000_000}, {long.Limit(40), 5}, {long.Limit(1), 1},
-	} {
-		if x.got != x.want {
-			t.Errorf("got %d, want %d", x.got, x.want)
-		}
-	}
-}
-
-func TestLineHas200Bytes(t *testing.T) {
-	if len(Line) != 200 || bytes.IndexByte(Line, '\n') != 199 {
-		t.Errorf("%d bytes: %q", len(Line), Line)
-	}
-}
-
 // The check must be able to fail.
 func TestLossesAreNoticed(t *testing.T) {
 	var down nibtest.Recorder
@@ -56,7 +22,7 @@ func TestLossesAreNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2000 {
-		_ = s.WriteRecord(&nib.Record{Line: Line}) // until it is full
+		_ = s.WriteRecord(&nib.Record{Line: line}) // until it is full
 	}
 	go s.Close()
 	if err := noneLost(s)(); err == nil || !strings.Contains(err.Error(), "lost") && !errors.Is(err, spool.ErrPending) {

@@ -29,7 +29,6 @@ var exceptions = []exception{
 
 	{"internal/jsonenc", "source files of a package", 27, "not divided yet: a file for each kind of value"},
 
-	{"bench Peer", "fields of a struct", 23, "one function for each row of the tables"},
 	{"dest/kafka Destination", "fields of a struct", 38, "not divided yet: connection, lanes and counts"},
 	{"dest/kafka lane", "fields of a struct", 22, "not divided yet: batches in flight, and the producer's state"},
 	{"dest/syslog tcpInfo", "fields of a struct", 21, "the layout of a struct of the kernel"},

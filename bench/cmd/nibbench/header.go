@@ -19,7 +19,7 @@ import (
 
 // header returns the conditions of the measurement. The only part of the
 // machine that it names is the processor.
-func (s *set) header(p *plan) []report.Field {
+func header(s *measure.Set, p *plan) []report.Field {
 	fields := []report.Field{
 		{Key: "go", Value: runtime.Version()},
 		{Key: "goos", Value: runtime.GOOS},
@@ -27,13 +27,13 @@ func (s *set) header(p *plan) []report.Field {
 		{Key: "cpu", Value: processor().Name},
 		{Key: "cpus", Value: strconv.Itoa(runtime.NumCPU())},
 		{Key: "date", Value: time.Now().UTC().Format(time.DateOnly)},
-		{Key: "rounds", Value: s.rounds(p)},
+		{Key: "rounds", Value: fmt.Sprintf("%d of about %v, or fewer of a fixed number of operations", p.timing.Rounds, p.timing.Round)},
 	}
 	if processor().Model != "" {
 		fields = append(fields, report.Field{Key: "model", Value: processor().Model})
 	}
 	fields = append(fields, commit()...)
-	if s.latency {
+	if s.Name == "calls" {
 		fields = append(fields, report.Field{Key: "clock", Value: fmt.Sprintf("%.0f ns in each call of the latency lines", measure.ClockCost())})
 	}
 	versions := map[string]string{}
@@ -42,8 +42,8 @@ func (s *set) header(p *plan) []report.Field {
 			versions[m.Path] = m.Version
 		}
 	}
-	for _, peer := range s.peers() {
-		fields = append(fields, report.Field{Key: "peer", Value: peer.name + " " + versions[peer.module]})
+	for _, peer := range s.Modules {
+		fields = append(fields, report.Field{Key: "peer", Value: peer.Name + " " + versions[peer.Path]})
 	}
 	return fields
 }

@@ -6,7 +6,7 @@
 // in the directory of the processor's model:
 //
 //	go run ./cmd/nibbench                    # all, into results/<processor>/calls.txt, codec.txt and so on
-//	go run ./cmd/nibbench -set pools         # one set: calls, codec, pools, files, spool, bridges or otlp
+//	go run ./cmd/nibbench -set pools         # one set; -list names them and their scenarios
 //	go run ./cmd/nibbench -quick             # a minute or less, to stdout only
 //	go run ./cmd/nibbench -run '^Ten|Pipe'   # some scenarios, to stdout only
 //
@@ -22,22 +22,16 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/nib-log/nib/bench"
 	"github.com/nib-log/nib/bench/child"
-	"github.com/nib-log/nib/bench/codec"
-	"github.com/nib-log/nib/bench/files"
 	"github.com/nib-log/nib/bench/measure"
-	"github.com/nib-log/nib/bench/otlps"
 	"github.com/nib-log/nib/bench/report"
 )
 
 func main() {
 	child.Dispatch()
-	files.Dispatch()
-	otlps.Dispatch()
 	if err := benchmark(); err != nil {
 		fmt.Fprintln(os.Stderr, "nibbench:", err)
 		os.Exit(1)
@@ -48,166 +42,191 @@ func main() {
 type plan struct {
 	only     *regexp.Regexp
 	timing   measure.Config
-	piped    int // calls per round into a pipe: many times the capacity of the pipe
 	allocs   int // calls in each window that counts allocations
 	calls    int // per contestant and latency scenario
-	starts   int // starts of each hello program
 	loads    int // rounds of the service scenario
 	requests int // requests in each start
-	divisor  int // divides the numbers of values in large pools
+	divisor  int // divides the numbers of operations that scenarios have
 }
 
 func benchmark() error {
-	run := flag.String("run", "", "measure only scenarios whose `name` matches this expression (Hello and Service too)")
-	name := flag.String("set", "", "measure only this `set`: calls, codec, pools, files, spool, bridges or otlp")
+	run := flag.String("run", "", "measure only scenarios whose `name` matches this expression (Service too)")
+	name := flag.String("set", "", "measure only this `set`")
 	rounds := flag.Int("rounds", 40, "rounds per contestant")
 	quick := flag.Bool("quick", false, "few and short rounds, for a look or for CI")
-	out := flag.String("o", "", "result `file`, with -set; default results/<processor>/<build>.txt, or stdout with -run or -quick")
-	list := flag.Bool("list", false, "list the scenarios and end")
-	checkOnly := flag.Bool("check", false, "only check that all print equivalent lines")
+	out := flag.String("o", "", "result `file`, with -set; default results/<processor>/<set>.txt, or stdout with -run or -quick")
+	list := flag.Bool("list", false, "list the sets and scenarios and end")
 	flag.Parse()
-
-	sets, err := chosen(*name)
-	if err != nil {
-		return err
-	}
-	if *out != "" && len(sets) > 1 {
-		return errors.New("-o needs -set: each set has a file of its own")
-	}
-	if *list {
-		for _, s := range sets {
-			fmt.Println(strings.Join(s.names(), "\n"))
-		}
-		return nil
-	}
-	if err := checkLines(); err != nil {
-		return err
-	}
-	if *checkOnly {
-		return nil
+	if *out != "" && *name == "" {
+		return errors.New("-o needs -set: each set has a separate file")
 	}
 	only, err := regexp.Compile(*run)
 	if err != nil {
 		return err
 	}
-	p := newPlan(only, *rounds, *quick)
-	found := false
-	for i := range sets {
+	p, found := newPlan(only, *rounds, *quick), false
+	for _, s := range report.Sets() {
+		if *name != "" && *name != s.Name {
+			continue
+		}
+		if *list {
+			printNames(&s)
+			found = true
+			continue
+		}
 		path := *out
 		if path == "" && *run == "" && !*quick {
-			path = filepath.Join("results", report.FileName(processor().Key, sets[i].stored))
+			path = filepath.Join("results", report.FileName(processor().Key, s.Name))
 		}
-		ok, err := sets[i].run(p, path)
+		results, err := p.measure(&s)
 		if err != nil {
 			return err
 		}
-		found = found || ok
+		if len(results.Lines) > 0 {
+			found = true
+			if err := store(results, path); err != nil {
+				return err
+			}
+		}
 	}
 	if !found {
-		return fmt.Errorf("no scenario matches %q; -list names them", *run)
+		return fmt.Errorf("no scenario of set %q matches %q; -list names them", *name, *run)
 	}
 	return nil
 }
 
-// checkLines lets each contestant that writes lines write one, and compares the
-// lines.
-func checkLines() error {
-	for i := range bench.Scenarios {
-		if err := bench.Check(&bench.Scenarios[i], bench.Peers()); err != nil {
-			return err
+func printNames(s *measure.Set) {
+	for _, t := range s.Tables {
+		for _, x := range t.Scenarios {
+			fmt.Println(s.Name, x.Name)
+			if x.Latency {
+				fmt.Println(s.Name, x.Name+report.LatencySuffix)
+			}
 		}
 	}
-	for _, s := range codec.Scenarios() {
-		if err := codec.Check(&s); err != nil {
-			return err
-		}
-	}
-	for _, s := range files.Scenarios() {
-		if err := files.Check(&s); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func newPlan(only *regexp.Regexp, rounds int, quick bool) *plan {
 	if quick {
 		return &plan{only: only, timing: measure.Config{Rounds: 5, Round: time.Millisecond},
-			piped: 1000, allocs: 1000, calls: 10_000, starts: 3, loads: 1, requests: 2_000, divisor: 10}
+			allocs: 1000, calls: 10_000, loads: 1, requests: 2_000, divisor: 10}
 	}
 	return &plan{only: only, timing: measure.Config{Rounds: rounds, Round: 3 * time.Millisecond},
-		piped: 8000, allocs: 10_000, calls: 200_000, starts: 20, loads: 5, requests: 100_000, divisor: 1}
+		allocs: 10_000, calls: 200_000, loads: 5, requests: 100_000, divisor: 1}
 }
 
-// run measures a set and stores the results, if there are any. An empty path
-// means stdout.
-func (s *set) run(p *plan, path string) (found bool, err error) {
-	results := &report.Results{Header: s.header(p)}
-	if err := s.measure(p, results); err != nil {
-		return false, err
-	}
-	if len(results.Lines) == 0 {
-		return false, nil
-	}
-	return true, store(results, path)
-}
-
-func (p *plan) measure(results *report.Results) error {
-	for i := range bench.Scenarios {
-		s := &bench.Scenarios[i]
-		if p.only.MatchString(s.Name) {
-			progress(s.Name)
-			if err := p.contest(results, s); err != nil {
-				return fmt.Errorf("%s: %w", s.Name, err)
+// measure checks and measures a set.
+func (p *plan) measure(s *measure.Set) (*report.Results, error) {
+	results := &report.Results{Header: header(s, p)}
+	for _, t := range s.Tables {
+		for _, x := range t.Scenarios {
+			if !p.only.MatchString(x.Name) && !(x.Latency && p.only.MatchString(x.Name+report.LatencySuffix)) {
+				continue
+			}
+			fmt.Fprintln(os.Stderr, x.Name)
+			if err := x.Verify(); err != nil {
+				return nil, err
+			}
+			if err := p.contest(results, &x); err != nil {
+				return nil, fmt.Errorf("%s: %w", x.Name, err)
 			}
 		}
 	}
-	for _, s := range bench.Scenarios {
-		if name := s.Name + report.LatencySuffix; s.Latency && p.only.MatchString(name) {
-			progress(name)
-			p.latency(results, &s)
-		}
+	if s.Name == "calls" && p.only.MatchString(report.ServiceName) {
+		fmt.Fprintln(os.Stderr, report.ServiceName)
+		return results, p.service(results)
 	}
-	if p.only.MatchString(report.HelloName) {
-		progress(report.HelloName)
-		if err := p.hello(results); err != nil {
+	return results, nil
+}
+
+// contest measures one scenario: times, then allocations, then single calls.
+func (p *plan) contest(results *report.Results, x *measure.Scenario) (err error) {
+	var w io.Writer = io.Discard
+	if x.Pipe {
+		drain, err := child.StartDrain()
+		if err != nil {
 			return err
 		}
+		defer drain.Close()
+		w = drain.W
 	}
-	if p.only.MatchString(report.ServiceName) {
-		progress(report.ServiceName)
-		return p.service(results)
+	runs, end, err := x.StartAll(w)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	timing, allocs, windows := p.timing, p.allocs, 5
+	if x.Ops > 0 {
+		timing.Ops = max(1, x.Ops/p.divisor)
+		allocs = min(timing.Ops, 100*p.allocs)
+	}
+	if x.Rounds > 0 {
+		timing.Rounds, windows = min(timing.Rounds, x.Rounds), 2
+	}
+	timings := measure.Alternate(runs, timing)
+	for i, t := range timings {
+		mallocs, bytes := runs[i].Allocs(allocs, windows)
+		if check := runs[i].Check; check != nil {
+			if err := check(); err != nil {
+				return fmt.Errorf("%s: %w", runs[i].Name, err)
+			}
+		}
+		results.Add(x.Name, runs[i].Name, t.N,
+			report.Value{Number: t.Least, Decimals: 1, Unit: report.UnitTime},
+			report.Value{Number: t.Median, Decimals: 1, Unit: report.UnitMedian},
+			report.Value{Number: mallocs, Decimals: 3, Unit: report.UnitMallocs},
+			report.Value{Number: bytes, Decimals: 1, Unit: report.UnitBytes})
+	}
+	if !x.Latency {
+		return nil
+	}
+	for i, l := range measure.Latencies(runs, p.calls) {
+		results.Add(x.Name+report.LatencySuffix, runs[i].Name, l.N,
+			report.Value{Number: l.P50, Unit: report.UnitP50},
+			report.Value{Number: l.P99, Unit: report.UnitP99},
+			report.Value{Number: l.P999, Unit: report.UnitP999},
+			report.Value{Number: l.Max, Unit: report.UnitMax})
 	}
 	return nil
 }
 
-func scenarioNames() []string {
-	var names []string
-	for _, s := range bench.Scenarios {
-		names = append(names, s.Name)
-	}
-	for _, s := range bench.Scenarios {
-		if s.Latency {
-			names = append(names, s.Name+report.LatencySuffix)
+// service runs the HTTP service with every way to log, in turns. It reports the
+// best run of each, for requests and CPU time separately.
+func (p *plan) service(results *report.Results) error {
+	const conns = 8
+	services := bench.Services()
+	best := make([]child.Load, len(services))
+	for r := range p.loads {
+		for k := range services {
+			i := (k + r) % len(services)
+			got, err := child.Service(services[i].Name, conns, p.requests)
+			if err != nil {
+				return err
+			}
+			if r == 0 || got.CPU < best[i].CPU {
+				best[i].CPU = got.CPU
+			}
+			best[i].PerSecond = max(best[i].PerSecond, got.PerSecond)
 		}
 	}
-	return append(names, report.HelloName, report.ServiceName)
+	for i, s := range services {
+		results.Add(report.ServiceName, s.Name, p.requests,
+			report.Value{Number: best[i].PerSecond, Unit: report.UnitRequests},
+			report.Value{Number: float64(best[i].CPU.Nanoseconds()) / 1000, Decimals: 2, Unit: report.UnitCPU})
+	}
+	return nil
 }
 
-func progress(name string) { fmt.Fprintln(os.Stderr, name) }
-
 func store(results *report.Results, path string) error {
-	var w io.Writer = os.Stdout
-	if path != "" {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		f, err := os.Create(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		w = f
+	if path == "" {
+		return results.Write(os.Stdout)
 	}
-	return results.Write(w)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(results.Write(f), f.Close())
 }

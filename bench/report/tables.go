@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nib-log/nib/bench"
+	"github.com/nib-log/nib/bench/bridges"
+	"github.com/nib-log/nib/bench/codec"
+	"github.com/nib-log/nib/bench/files"
+	"github.com/nib-log/nib/bench/measure"
+	"github.com/nib-log/nib/bench/otlps"
+	"github.com/nib-log/nib/bench/pools"
+	"github.com/nib-log/nib/bench/spools"
+)
+
+// Sets returns the sets in the order in which they are measured.
+func Sets() []measure.Set {
+	return []measure.Set{bench.Set(), codec.Set(), pools.Set(), files.Set(), spools.Set(),
+		bridges.Set(), otlps.Set()}
+}
+
+// A Document is a file with a generated region.
+type Document struct {
+	Path string // below the root of the repository
+	Set  string // the set of results that it shows
+	text func(f Families) string
+}
+
+// Documents returns all documents: the README, and the document of each set.
+func Documents() []Document {
+	sets := Sets()
+	all := []Document{{"README.md", sets[0].Name, func(f Families) string { return f.short(&sets[0]) }}}
+	for i := range sets {
+		s := &sets[i]
+		all = append(all, Document{s.Path, s.Name, func(f Families) string { return f.full(s) }})
+	}
+	return all
+}
+
+// Markers around the part of a document that is generated.
+const (
+	regionStart = "<!-- bench:start -->"
+	regionEnd   = "<!-- bench:end -->"
+)
+
+// Render returns the content that the document should have, given its present
+// content.
+func (d *Document) Render(f Families, present string) (string, error) {
+	before, rest, started := strings.Cut(present, regionStart)
+	_, after, ended := strings.Cut(rest, regionEnd)
+	if !started || !ended {
+		return "", fmt.Errorf("%s: no %s, or no %s after it", d.Path, regionStart, regionEnd)
+	}
+	return before + regionStart + "\n" + d.text(f) + regionEnd + after, nil
+}
+
+// own is the contestant that the tables put first and set in bold.
+const own = "nib"
+
+// headline lists the scenarios of the short table, in the README.
+var headline = []string{"Disabled", "Message", "TenFields", "Bound", "Caller", "Error", "StructValue",
+	"Unicode", "Attrs", "SlogFront", "Pipe8"}
+
+// short returns the table of the README: the times of the first family, and the
+// worst ratio of all.
+func (f Families) short(s *measure.Set) string {
+	var t strings.Builder
+	t.WriteString("One call in nanoseconds, the minimum of many rounds in which all take turns;\n" +
+		"in brackets the heap allocations of a call.\n")
+	f[0].machine(&t)
+	table := s.Tables[0]
+	table.Scenarios = slices.DeleteFunc(slices.Clone(table.Scenarios), func(x measure.Scenario) bool {
+		return !slices.Contains(headline, x.Name)
+	})
+	f[0].table(&t, &table, f.worstCell)
+	t.WriteString("\n*nib ÷ best*: nib's time, divided by that of the fastest other\nlibrary")
+	if len(f) > 1 {
+		t.WriteString(", on the processor on which this ratio is worse")
+	}
+	t.WriteString(". A dash: the library cannot do that. Processors:\n\n")
+	for i := range f {
+		t.WriteString(f[i].provenance())
+	}
+	return t.String()
+}
+
+// full returns the processors and all tables of a set.
+func (f Families) full(s *measure.Set) string {
+	var t strings.Builder
+	first := &f[0]
+	f.processors(&t, s)
+	first.machine(&t)
+	t.WriteString("The minimum of many rounds in one process, in which the contestants take turns; in brackets " +
+		"the heap allocations, where there are any.")
+	if s.Note != "" {
+		t.WriteString(" " + s.Note)
+	}
+	t.WriteString("\n\n")
+	for i := range s.Tables {
+		table := &s.Tables[i]
+		if len(first.columns(table)) == 0 {
+			continue
+		}
+		t.WriteString("### " + table.Title + "\n\n")
+		if table.Note != "" {
+			t.WriteString(table.Note + "\n\n")
+		}
+		first.table(&t, table, first.ratioCell)
+		t.WriteString("\n")
+	}
+	if s.Name == "calls" {
+		first.calls(&t, s)
+	}
+	first.faster(&t, s)
+	return strings.TrimRight(t.String(), "\n") + "\n"
+}
+
+// machine writes the conditions of the measurement.
+func (f *Family) machine(t *strings.Builder) {
+	fmt.Fprintf(t, "%s, %s/%s, %s, %s CPUs, %s. %s. Rounds: %s.\n\n", strings.Replace(f.head("go"), "go", "Go ", 1),
+		f.head("goos"), f.head("goarch"), f.head("cpu"), f.head("cpus"), f.head("date"), f.head("peer"), f.head("rounds"))
+}
+
+// head returns the values of a key in the header.
+func (f *Family) head(key string) string { return strings.Join(f.Head(key), ", ") }
+
+// columns returns the contestants with results in any row of a table, nib
+// first.
+func (f *Family) columns(table *measure.Table) []string {
+	var names []string
+	for _, x := range table.Scenarios {
+		for _, c := range x.Contestants {
+			if _, ok := f.Get(x.Name, c.Name, UnitTime); ok && !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	return names
+}
+
+// table writes a table with a row for each scenario that was measured, a column
+// for each contestant, and nib's ratios.
+func (f *Family) table(t *strings.Builder, table *measure.Table, ratio func(*measure.Scenario) string) {
+	columns, versus := f.columns(table), "best"
+	head := []string{""}
+	for _, c := range columns {
+		head = append(head, bold(c))
+	}
+	if v := table.Scenarios[0].Versus; v != "" {
+		versus = v
+	}
+	for _, x := range table.Scenarios {
+		if x.Versus != table.Scenarios[0].Versus {
+			versus = "other"
+		}
+	}
+	row(t, append(head, "nib ÷ "+versus))
+	t.WriteString("|---|" + strings.Repeat("---:|", len(columns)+1) + "\n")
+	for _, x := range table.Scenarios {
+		if _, ok := f.Get(x.Name, own, UnitTime); !ok {
+			continue
+		}
+		cells := []string{x.Title}
+		for _, c := range columns {
+			cell := f.cell(&x, c)
+			if c == own {
+				cell = "**" + cell + "**"
+			}
+			cells = append(cells, cell)
+		}
+		row(t, append(cells, ratio(&x)))
+	}
+}
+
+// cell returns the time of a contestant, and its allocations in brackets. A
+// star marks a contestant that the others are not compared with.
+func (f *Family) cell(x *measure.Scenario, contestant string) string {
+	ns, ok := f.Get(x.Name, contestant, UnitTime)
+	if !ok {
+		return "–"
+	}
+	text := nanoseconds(ns)
+	if m, _ := f.Get(x.Name, contestant, UnitMallocs); m >= 0.005 {
+		text += " (" + strconv.FormatFloat(math.Round(m*100)/100, 'f', -1, 64) + ")"
+	}
+	for _, c := range x.Contestants {
+		if c.Name == contestant && c.Aside {
+			text += "\\*"
+		}
+	}
+	return text
+}
+
+// ratio returns nib's time as a multiple of the contestant's that the scenario
+// is compared with, or the fastest one.
+func (f *Family) ratio(x *measure.Scenario) (ratio float64, ok bool) {
+	least := math.Inf(1)
+	for _, c := range x.Contestants {
+		if x.Versus == c.Name || x.Versus == "" && !measure.Own(c.Name) && !c.Aside {
+			if ns, ok := f.Get(x.Name, c.Name, UnitTime); ok {
+				least = min(least, ns)
+			}
+		}
+	}
+	ns, ok := f.Get(x.Name, own, UnitTime)
+	return ns / least, ok && !math.IsInf(least, 1)
+}
+
+func (f *Family) ratioCell(x *measure.Scenario) string {
+	if ratio, ok := f.ratio(x); ok {
+		return strconv.FormatFloat(ratio, 'f', 2, 64) + "×"
+	}
+	return "–"
+}
+
+// faster names the contestants that take at most 0.95 of nib's time. If they
+// hold lines back, so does nib.
+func (f *Family) faster(t *strings.Builder, s *measure.Set) {
+	t.WriteString("### Where another one is faster\n\n" +
+		"nib's time as a multiple of theirs, from 1.05 up; those that hold lines back are compared with " +
+		"*nib-buffered*, where it takes part.\n\n")
+	none := true
+	for _, table := range s.Tables {
+		for _, x := range table.Scenarios {
+			var who []string
+			for _, c := range x.Contestants {
+				ns, _ := f.Get(x.Name, c.Name, UnitTime)
+				nib, _ := f.Get(x.Name, own, UnitTime)
+				buffered, ok := f.Get(x.Name, own+"-buffered", UnitTime)
+				if ok && (strings.Contains(c.Name, "buffer") || strings.Contains(c.Name, "async")) {
+					nib = buffered
+				}
+				if !measure.Own(c.Name) && !c.Aside && ns > 0 && ns <= 0.95*nib {
+					who = append(who, fmt.Sprintf("%s %.2f×", c.Name, nib/ns))
+				}
+			}
+			if len(who) > 0 {
+				none = false
+				fmt.Fprintf(t, "- %s: %s\n", x.Title, strings.Join(who, "; "))
+			}
+		}
+	}
+	if none {
+		t.WriteString("None in any row.\n")
+	}
+}
+
+// calls writes the tables that only the log calls have.
+func (f *Family) calls(t *strings.Builder, s *measure.Set) {
+	fmt.Fprintf(t, "### Single calls, ns\n\nEach call by itself, with the two readings of the clock around it (%s).\n\n", f.head("clock"))
+	row(t, []string{"", "", "p50", "p99", "p99.9", "max"})
+	t.WriteString("|---|---|---:|---:|---:|---:|\n")
+	for _, x := range s.Tables[0].Scenarios {
+		if x.Latency {
+			f.list(t, x.Name+LatencySuffix, []string{x.Title}, UnitP50, UnitP99, UnitP999, UnitMax)
+		}
+	}
+	t.WriteString("\n### An HTTP service, five lines a request, standard output a pipe\n\n")
+	row(t, []string{"", "requests/s", "CPU per request, µs"})
+	t.WriteString("|---|---:|---:|\n")
+	f.list(t, ServiceName, nil, UnitRequests, UnitCPU)
+	t.WriteString("\n### Known differences between the lines\n\n")
+	for _, e := range bench.Exceptions {
+		fmt.Fprintf(t, "- %s, %s: %s.\n", e.Peer, e.Scenario, e.Reason)
+	}
+	t.WriteString("\n")
+}
+
+// list writes a row for each contestant of a scenario.
+func (f *Family) list(t *strings.Builder, scenario string, before []string, units ...string) {
+	for _, l := range f.Lines {
+		if l.Scenario != scenario {
+			continue
+		}
+		cells := append(slices.Clone(before), bold(l.Contestant))
+		for _, unit := range units {
+			v, _ := f.Get(scenario, l.Contestant, unit)
+			cell := thousands(v)
+			if unit == UnitCPU {
+				cell = strconv.FormatFloat(v, 'f', 1, 64)
+			}
+			cells = append(cells, cell)
+		}
+		row(t, cells)
+	}
+}
+
+func row(t *strings.Builder, cells []string) {
+	t.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+}
+
+// bold sets the name of a contestant of nib's in bold.
+func bold(name string) string {
+	if measure.Own(name) {
+		return "**" + name + "**"
+	}
+	return name
+}
+
+// nanoseconds keeps one decimal if it is significant.
+func nanoseconds(ns float64) string {
+	if ns < 10 {
+		return strconv.FormatFloat(ns, 'f', 1, 64)
+	}
+	return thousands(ns)
+}
+
+// thousands writes a whole number with a comma between groups of three digits.
+func thousands(v float64) string {
+	text := strconv.FormatFloat(v, 'f', 0, 64)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
