@@ -229,3 +229,29 @@ func TestRenderReplacesTheRegionOnly(t *testing.T) {
 		}
 	}
 }
+
+// The Go code in documents must be in examples, which are compiled and run.
+func TestCodeOfDocumentsIsInExamples(t *testing.T) {
+	for name, least := range map[string]int{"pools": 5, "files": 10} {
+		document, err := os.ReadFile("../../docs/" + name + ".md")
+		if errors.Is(err, fs.ErrNotExist) {
+			t.Skip("the documents lie outside of this module, and this is a copy")
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		examples, err := os.ReadFile("../" + name + "/example_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := strings.Split(string(document), "```go\n")[1:]
+		if len(blocks) < least {
+			t.Errorf("%s: %d blocks of Go code, want at least %d", name, len(blocks), least)
+		}
+		for _, b := range blocks {
+			code, _, ok := strings.Cut(b, "```")
+			if !ok || !strings.Contains(string(examples), code) {
+				t.Errorf("%s: not among the examples:\n%s", name, code)
+			}
+		}
+	}
+}

@@ -88,7 +88,7 @@ func (s *service) logUntilAnnounced() {
 }
 
 func newService(name, path string) (*service, error) {
-	for _, l := range Loggers() {
+	for _, l := range libraries {
 		if l.Name != name {
 			continue
 		}

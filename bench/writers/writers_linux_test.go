@@ -26,7 +26,7 @@ type process struct {
 	proceed io.Writer
 }
 
-func start(t *testing.T, l Logger, fault, path string) *process {
+func start(t *testing.T, l library, fault, path string) *process {
 	t.Helper()
 	c := &process{cmd: exec.Command(os.Args[0])}
 	out, outEnd := stdiotest.Pipe(t)
@@ -77,7 +77,7 @@ func (c *process) finish(t *testing.T) (got counts) {
 // The reader of standard output and standard error stops, and reads on when
 // lines were lost.
 func TestReaderStops(t *testing.T) {
-	for _, l := range Loggers() {
+	for _, l := range libraries {
 		t.Run(l.Name, func(t *testing.T) {
 			c := start(t, l, "stopped", "")
 			c.expect(t, "lost")
@@ -90,7 +90,7 @@ func TestReaderStops(t *testing.T) {
 // The reader of standard output takes less than is logged; nothing reads
 // standard error.
 func TestReaderIsSlow(t *testing.T) {
-	for _, l := range Loggers() {
+	for _, l := range libraries {
 		t.Run(l.Name, func(t *testing.T) {
 			c := start(t, l, "slow", "")
 			c.expect(t, "ready")
@@ -120,7 +120,7 @@ func TestReaderIsSlow(t *testing.T) {
 
 // The reader of standard output and standard error ends.
 func TestReaderIsGone(t *testing.T) {
-	for _, l := range Loggers() {
+	for _, l := range libraries {
 		t.Run(l.Name, func(t *testing.T) {
 			c := start(t, l, "gone", "")
 			c.expect(t, "ready")
@@ -142,7 +142,7 @@ func TestReaderIsGone(t *testing.T) {
 // No space is left for the log file, until lines were lost; nothing reads
 // standard error.
 func TestDiskIsFull(t *testing.T) {
-	for _, l := range Loggers() {
+	for _, l := range libraries {
 		t.Run(l.Name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "app.log")
 			c := start(t, l, "full", path)
@@ -169,7 +169,7 @@ func readAll(t *testing.T, r io.Reader) []byte {
 
 // check checks that each line is in text or counted as lost, and that each
 // loss is announced in the layout of the logger.
-func check(t *testing.T, l Logger, got counts, text []byte, why delivery.Reason) {
+func check(t *testing.T, l library, got counts, text []byte, why delivery.Reason) {
 	t.Helper()
 	if got.Logged != got.Lines+got.Lost || got.Reason != why {
 		t.Errorf("got %+v, want logged = lines + lost, for the reason %s", got, why)
