@@ -3,7 +3,6 @@
 package arch
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -89,23 +88,6 @@ e2e                         public
 e2e/*                       public
 `
 
-// upward are the public packages that those below internal/ import, each for a
-// reason. An internal package should be below all public ones.
-var upward = map[string]string{
-	"internal/counttest → metrics":  "it compares metrics with counts",
-	"internal/deadletter → .":       "an entry of a file of rejected records is a record",
-	"internal/httpsend → .":         "it sends records",
-	"internal/httpsend → delivery":  "it is what the destinations over HTTP share",
-	"internal/level → metrics":      "the counts of lines by level are a metric of each sink",
-	"internal/logread → .":          "it finds the level of a line",
-	"internal/linevalue → .":        "it reads the layouts and levels that the root declares",
-	"internal/linewriter → metrics": "the queue of a writer has metrics",
-	"internal/loss → .":             "it counts losses by level, and writes notices as records",
-	"internal/loss → delivery":      "it counts losses by the reasons that delivery declares",
-	"internal/loss → metrics":       "the counts are a metric of each sink",
-	"internal/settings → .":         "it parses levels",
-}
-
 // forTests are folders that any test may import as well.
 var forTests = []string{".", "alloctest", "nibtest", "layout", "internal/*"}
 
@@ -174,59 +156,6 @@ func checkArrows(t *tree) (v faults) {
 	return v
 }
 
-// checkUpward finds packages below internal/ that import public ones.
-func checkUpward(t *tree, exceptions map[string]string) (v faults) {
-	unused := maps.Clone(exceptions)
-	for _, s := range t.files {
-		if s.isTest || !within(s.folder, "internal") {
-			continue
-		}
-		for to, at := range s.imports() {
-			arrow := s.folder + " → " + to
-			delete(unused, arrow)
-			if !isInternal(to) && exceptions[arrow] == "" {
-				v = append(v, at+": "+arrow+": internal packages are below public ones")
-			}
-		}
-	}
-	for arrow := range unused {
-		v = append(v, arrow+": the exception is not needed any more")
-	}
-	return v
-}
-
-// checkCycles finds folders that import each other, over any number of steps.
-func checkCycles(t *tree) (v faults) {
-	graph := map[string]map[string]string{}
-	for _, s := range t.files {
-		if !s.isTest {
-			if graph[s.folder] == nil {
-				graph[s.folder] = map[string]string{}
-			}
-			maps.Copy(graph[s.folder], s.imports())
-		}
-	}
-	var path []string
-	done := map[string]bool{}
-	var visit func(folder string)
-	visit = func(folder string) {
-		if i := slices.Index(path, folder); i >= 0 {
-			v.add("cycle of imports: %s", strings.Join(append(path[i:], folder), " → "))
-		} else if !done[folder] {
-			path = append(path, folder)
-			for to := range graph[folder] {
-				visit(to)
-			}
-			path = path[:len(path)-1]
-			done[folder] = true
-		}
-	}
-	for folder := range graph {
-		visit(folder)
-	}
-	return v
-}
-
 // importing returns a file that imports a folder of the repository.
 func importing(folder string) string {
 	return "package p\n\nimport _ \"" + path.Join(root, folder) + "\"\n"
@@ -239,21 +168,7 @@ func TestArrows(t *testing.T) {
 		"sink/file/b.go":      importing("dest/kafka"),
 		"unknown/a.go":        "package unknown\n",
 		"bridge/x/a_test.go":  importing("bench"),
-	}, "sink/file/b.go:3: sink/file may not import dest/kafka",
+		"internal/x/a.go":     importing("sink"),
+	}, "sink/file/b.go:3: sink/file may not import dest/kafka", "internal/x may not import sink",
 		"unknown/a.go: its folder has no row", "bridge/x may not import bench")
-}
-
-func TestInternalPackagesAreBelowPublicOnes(t *testing.T) {
-	check := func(t *tree) faults { return checkUpward(t, nil) }
-	mustFind(t, check(treeOf(t, map[string]string{"internal/x/a.go": importing("sink")})),
-		"internal/x/a.go:3: internal/x → sink")
-	unused := map[string]string{"internal/x → sink": "a reason"}
-	mustFind(t, checkUpward(&tree{}, unused), "not needed")
-	report(t, checkUpward(loaded(t), upward))
-}
-
-func TestImportsHaveNoCycles(t *testing.T) {
-	verify(t, checkCycles, map[string]string{
-		"a/a.go": importing("b"), "b/b.go": importing("c"), "c/c.go": importing("b"), "c/c_test.go": importing("a"),
-	}, "cycle of imports: ")
 }
