@@ -24,7 +24,6 @@ ON_ARM64 ?= $(if $(filter ./...,$(EMULATED)),./...,./internal/callsite ./interna
 SYSTEMS  ?= linux/386 darwin/arm64 windows/amd64
 # Where the crash suite writes its table, if anywhere: make e2e NIB_E2E=full E2E_TABLE=$$PWD/docs/reliability.md
 E2E_TABLE ?=
-RELEASE_TOOL := cd internal/release && $(GO) run .
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GREMLINS    := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
@@ -175,10 +174,10 @@ pictures: ## the screenshots in docs, by chromium
 
 # A version that users cannot fetch, build or follow the documents with.
 release-check: ## what users do with a version, from packed modules and outside the checkout: make release-check VERSION=v0.1.0
-	@.ci/step '$@' '$(RELEASE_TOOL) check -C $(CURDIR) -version $(or $(VERSION),v0.1.0)'
+	@.ci/step '$@' 'cd internal/release && $(GO) run . -C $(CURDIR) -version $(or $(VERSION),v0.1.0)'
 
 release: vuln ## check, build and tag a version; prints the commands only, unless RELEASE=-yes: make release VERSION=v0.1.0
-	@$(RELEASE_TOOL) tag -C $(CURDIR) -version "$(VERSION)" $(RELEASE)
+	@.ci/release "$(VERSION)" $(RELEASE)
 
 apidiff: ## how the API differs from the last release, or from BASE; fails on an incompatible change
-	@$(RELEASE_TOOL) apidiff -C $(CURDIR) -base "$(BASE)"
+	@.ci/apidiff $(BASE)

@@ -62,7 +62,8 @@ var nibPeer = Peer{
 		}),
 		"Unicode": row(newNib(), func(l *nib.Logger, n int) {
 			for range n {
-				l.Info().Str("city", city).Str("customer", customer).Str("mood", mood).Msg(messageUnicode)
+				l.Info().Str("city", city).Str("customer", customer).Str("mood", mood).
+					Msg(messageUnicode)
 			}
 		}),
 		"Escapes": row(newNib(), func(l *nib.Logger, n int) {

@@ -69,9 +69,9 @@ const piped = 8000
 
 // Set returns the set of log calls.
 func Set() measure.Set {
-	s := measure.Set{Name: "calls", Path: "docs/benchmarks.md", Note: "*seed* is no library: it copies " +
-		"a message into a pooled buffer and writes it, without escaping. A star marks a line that " +
-		"differs from the others, which are not compared with it."}
+	s := measure.Set{Name: "calls", Path: "docs/benchmarks.md",
+		Note: "*seed* is no library: it copies a message into a pooled buffer and writes it, without " +
+			"escaping. A star marks a line that differs from the others, which are not compared with it."}
 	for _, p := range Peers() {
 		if p.Module != "" {
 			s.Modules = append(s.Modules, measure.Module{Name: p.Name, Path: p.Module})

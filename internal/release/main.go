@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command release checks, makes and compares releases of the modules of this
-// repository. See make release-check, make release and make apidiff.
+// Command release uses a version of the modules of this repository as users do:
+//
+//	release -C DIR -version v0.1.0 [COMMAND...]
+//	release licenses BINARY DIR
+//	release modules
+//
+// It packs HEAD, and fetches, builds and runs it outside of the checkout, with
+// the programs, settings and commands of the documents. A command is run behind
+// that in the environment of the user; .ci/release makes archives so. The other
+// forms write the licenses of all modules in a binary into a directory, and
+// print the directories of the published modules.
 package main
 
 import (
@@ -9,6 +18,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,56 +26,37 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-const usage = `usage: release check -version v0.1.0
-       release tag -version v0.1.0 [-yes] [-dist DIR]
-       release apidiff [-base REVISION]`
-
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	root := flag.String("C", ".", "`directory` of the checkout")
+	version := flag.String("version", "v0.1.0", "`version` to check")
+	flag.Parse()
+	var err error
+	args := flag.Args()
+	if len(args) == 1 && args[0] == "modules" {
+		fmt.Println(strings.Join(published, "\n"))
+	} else if len(args) == 3 && args[0] == "licenses" {
+		err = writeLicenses(args[1], args[2])
+	} else if !semver.IsValid(*version) || semver.Canonical(*version) != *version {
+		err = fmt.Errorf("-version %q: want a version such as v0.1.0", *version)
+	} else {
+		err = check(*root, *version, args)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string) error {
-	if len(args) == 0 {
-		return errors.New(usage)
-	}
-	var (
-		fs      = flag.NewFlagSet("release", flag.ContinueOnError)
-		version = fs.String("version", "", "version to release, such as v0.1.0")
-		base    = fs.String("base", "", "revision to compare with (default: the last tag)")
-		yes     = fs.Bool("yes", false, "commit and tag, instead of printing the commands")
-		dist    = fs.String("dist", "dist", "directory for archives, checksums and SBOMs")
-		root    = fs.String("C", ".", "directory of the checkout")
-	)
-	if err := fs.Parse(args[1:]); err != nil {
-		return err
-	}
-	dir, err := filepath.Abs(*root)
+// check packs HEAD as a version, uses it as users do, and runs a command.
+func check(root, version string, command []string) (err error) {
+	root, err = filepath.Abs(root)
 	if err != nil {
 		return err
 	}
-	r, err := open(dir)
+	r, err := open(root)
 	if err != nil {
 		return err
 	}
-	if args[0] != "apidiff" && (!semver.IsValid(*version) || semver.Canonical(*version) != *version) {
-		return fmt.Errorf("-version %q: want a version such as v0.1.0", *version)
-	}
-	switch args[0] {
-	case "check":
-		return r.check(*version)
-	case "tag":
-		return r.tag(*version, *dist, *yes)
-	case "apidiff":
-		return r.apidiff(*base)
-	}
-	return errors.New(usage)
-}
-
-// check packs HEAD as a version and uses it as users do.
-func (r *repository) check(version string) error {
 	if r.git("status", "--porcelain") != "" {
 		fmt.Println("note: changes that are not committed are not checked")
 	}
@@ -78,15 +69,7 @@ func (r *repository) check(version string) error {
 	if err != nil {
 		return err
 	}
-	return s.try(work)
-}
-
-// try packs a staged release into a proxy below work and uses it as users do.
-func (s *staged) try(work string) error {
-	if err := s.lint(); err != nil {
-		return err
-	}
-	if err := s.pack(filepath.Join(work, "proxy")); err != nil {
+	if err := errors.Join(s.lint(), s.pack(filepath.Join(work, "proxy"))); err != nil {
 		return err
 	}
 	u, err := newUser(s, work)
@@ -100,6 +83,7 @@ func (s *staged) try(work string) error {
 	}{
 		{"go get", u.libraries},
 		{"go install", u.programs},
+		{"licenses", u.licenses},
 		{"programs of the documents", u.examples},
 		{"settings of the documents", u.settings},
 		{"commands of the documents", u.commands},
@@ -113,7 +97,12 @@ func (s *staged) try(work string) error {
 		}
 		fmt.Printf("%-6s %s (%.1f s)\n", verdict, step.name, time.Since(start).Seconds())
 	}
-	return errors.Join(append(faults, u.keep())...)
+	if len(faults) == 0 && len(command) > 0 {
+		c := exec.Command(command[0], command[1:]...)
+		c.Dir, c.Env, c.Stdout, c.Stderr = root, u.online, os.Stdout, os.Stderr
+		return c.Run()
+	}
+	return errors.Join(faults...)
 }
 
 // indent indents the output of a command below the line that introduces it.

@@ -3,13 +3,18 @@
 package main
 
 import (
+	"archive/zip"
+	"debug/buildinfo"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/module"
 )
 
 // checkout makes a repository with one commit, whose modules require each other
@@ -18,37 +23,29 @@ func checkout(t *testing.T, files map[string]string) *repository {
 	t.Helper()
 	all := published
 	t.Cleanup(func() { published = all })
-	published = []string{".", "bridge/niblogrus", "dest/kafka", "dest/kafka/embedded", "dest/otlp", "dest/elastic", "allocs", "cmd/nib"}
+	published = []string{".", "bridge/niblogrus", "allocs", "cmd/nib"}
 	own := "require " + rootPath + " v0.1.0\n"
 	contents := map[string]string{
-		"LICENSE":                    "Apache-2.0\n",
-		"CHANGELOG.md":               "# Changes\n\n## Unreleased\n\n- a\n\n## v0.1.0\n\n- b\n",
-		"go.mod":                     "module " + rootPath + "\n\ngo 1.24\n",
-		"bridge/niblogrus/go.mod":    "module " + rootPath + "/bridge/niblogrus\n\n" + own + "replace " + rootPath + " => ../..\n",
-		"dest/kafka/go.mod":          "module " + rootPath + "/dest/kafka\n\n" + own,
-		"dest/kafka/embedded/go.mod": "module " + rootPath + "/dest/kafka/embedded\n",
-		"dest/otlp/go.mod":           "module " + rootPath + "/dest/otlp\n",
-		"dest/elastic/go.mod":        "module " + rootPath + "/dest/elastic\n",
-		"allocs/go.mod":              "module " + rootPath + "/allocs\n",
-		"cmd/nib/go.mod":             "module " + rootPath + "/cmd/nib\n\n" + own + "require " + rootPath + "/allocs v0.1.0\n",
-		"bench/go.mod":               "module " + rootPath + "/bench\n\n" + own,
+		"LICENSE":                 "Apache-2.0\n",
+		"a.go":                    "package nib\n",
+		"go.mod":                  "module " + rootPath + "\n\ngo 1.24\n",
+		"bridge/niblogrus/b.go":   "package niblogrus\n",
+		"bridge/niblogrus/go.mod": "module " + rootPath + "/bridge/niblogrus\n\n" + own + "replace " + rootPath + " => ../..\n",
+		"allocs/go.mod":           "module " + rootPath + "/allocs\n",
+		"cmd/nib/go.mod":          "module " + rootPath + "/cmd/nib\n\n" + own + "require " + rootPath + "/allocs v0.1.0\n",
+		"bench/go.mod":            "module " + rootPath + "/bench\n\n" + own,
 	}
-	for name, text := range files {
-		contents[name] = text
-	}
+	maps.Copy(contents, files)
 	dir := t.TempDir()
 	for name, text := range contents {
-		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+		write(t, filepath.Join(dir, name), text)
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "-m", "first"}} {
+		c := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com", "-C", dir}, args...)...)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	git(t, dir, "init", "-q")
-	git(t, dir, "add", "-A")
-	git(t, dir, "commit", "-q", "-m", "first")
 	r, err := open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -56,207 +53,89 @@ func checkout(t *testing.T, files map[string]string) *repository {
 	return r
 }
 
-func git(t *testing.T, dir string, args ...string) {
+func write(t *testing.T, name, text string) {
 	t.Helper()
-	c := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com", "-C", dir}, args...)...)
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
 	}
 }
 
-// wantErrors checks that an error has each of some texts, and is nil without.
-func wantErrors(t *testing.T, name string, err error, want []string) {
+// wantError checks that an error has a text, or is nil without one.
+func wantError(t *testing.T, name string, err error, want string) {
 	t.Helper()
-	if (err == nil) != (len(want) == 0) {
+	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 		t.Errorf("%s: got %v, want %q", name, err, want)
-		return
-	}
-	for _, w := range want {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("%s: got %v, want %q", name, err, w)
-		}
 	}
 }
 
 func TestLint(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		files map[string]string
-		want  []string
-	}{
-		{"good", nil, nil},
-		{"module in no list", map[string]string{"bridge/unlisted/go.mod": "module " + rootPath + "/bridge/unlisted\n"}, []string{"bridge/unlisted/go.mod: add the module to published"}},
-		{"test data", map[string]string{"allocs/testdata/m/go.mod": "module example.com/m\n"}, nil},
-		{"program with a replace directive", map[string]string{"cmd/nib/go.mod": "module " + rootPath + "/cmd/nib\n\nreplace " + rootPath + " => ../..\n"}, []string{"go install refuses"}},
-		{"library that replaces another module", map[string]string{"bridge/niblogrus/go.mod": "module " + rootPath + "/bridge/niblogrus\n\nreplace example.com/x => ../x\n"}, []string{"replaces example.com/x, which has no effect"}},
-		{"requirement that is not published", map[string]string{"bridge/niblogrus/go.mod": "module " + rootPath + "/bridge/niblogrus\n\nrequire " + rootPath + "/bench v0.1.0\n"}, []string{"requires " + rootPath + "/bench, which is not published"}},
-		{"path of another folder", map[string]string{"allocs/go.mod": "module example.com/allocs\n"}, []string{"got module example.com/allocs"}},
+	for _, c := range []struct{ file, more, want string }{
+		{"bench/x/go.mod", "module " + rootPath + "/bench/x\n", ""},
+		{"bridge/x/go.mod", "module " + rootPath + "/bridge/x\n", "bridge/x/go.mod: add the module to published"},
+		{"allocs/testdata/m/go.mod", "module example.com/m\n", ""},
+		{"cmd/nib/go.mod", "module " + rootPath + "/cmd/nib\n\nreplace " + rootPath + " => ../..\n", "go install refuses"},
+		{"bridge/niblogrus/go.mod", "module " + rootPath + "/bridge/niblogrus\n\nreplace example.com/x => ../x\n",
+			"replaces example.com/x, which has no effect"},
+		{"bridge/niblogrus/go.mod", "module " + rootPath + "/bridge/niblogrus\n\nrequire " + rootPath + "/bench v0.1.0\n",
+			"requires " + rootPath + "/bench, which is not published"},
+		{"allocs/go.mod", "module example.com/allocs\n", "got module example.com/allocs"},
 	} {
-		wantErrors(t, c.name, checkout(t, c.files).lint(), c.want)
+		wantError(t, c.file, checkout(t, map[string]string{c.file: c.more}).lint(), c.want)
 	}
 }
 
 func TestGraph(t *testing.T) {
-	const kafka, consumer = rootPath + "/dest/kafka@v0.1.0 ", "example.com/get "
-	for _, c := range []struct{ name, folder, graph, want string }{
-		{"good", "dest/kafka", kafka + rootPath + "@v0.1.0\n" + kafka + "example.com/client@v1.2.3\n", ""},
-		{"requirement of the root", ".", rootPath + "@v0.1.0 example.com/x@v1.0.0\n", "want no requirement"},
-		{"go line of the root", ".", rootPath + "@v0.1.0 go@1.24\n", ""},
-		{"older version", "dest/kafka", kafka + rootPath + "@v0.0.0\n", "want v0.1.0"},
-		{"revision", "dest/kafka", kafka + "example.com/x@v0.0.0-20260918054303-01f206a7e32c\n", "is not a release"},
-		{"revision behind a release", "dest/kafka", kafka + "example.com/x@v1.2.4-0.20260918054303-01f206a7e32c\n", "is not a release"},
-		{"revision that a program requires", "cmd/nib", rootPath + "/cmd/nib@v0.1.0 example.com/x@v0.0.0-20260918054303-01f206a7e32c\n", ""},
-		{"revision of a module without releases", "bridge/nibgrpc", kafka + "google.golang.org/genproto/googleapis/rpc@v0.0.0-20260817212433-ac3dfec99bb1\n", ""},
-		{"revision that another module requires", "dest/kafka", consumer + "example.com/x@v0.0.0-20260918054303-01f206a7e32c\n", ""},
+	const kafka, revision = rootPath + "/dest/kafka@v0.1.0 ", "example.com/x@v0.0.0-20260918054303-01f206a7e32c\n"
+	for _, c := range []struct{ folder, graph, want string }{
+		{"dest/kafka", kafka + rootPath + "@v0.1.0\n" + kafka + "example.com/client@v1.2.3\n", ""},
+		{".", rootPath + "@v0.1.0 example.com/x@v1.0.0\n", "want no requirement"},
+		{".", rootPath + "@v0.1.0 go@1.24\n", ""},
+		{"dest/kafka", kafka + rootPath + "@v0.0.0\n", "want v0.1.0"},
+		{"dest/kafka", kafka + revision, "is not a release"},
+		{"dest/kafka", kafka + "example.com/x@v1.2.4-0.20260918054303-01f206a7e32c\n", "is not a release"},
+		{"cmd/nib", rootPath + "/cmd/nib@v0.1.0 " + revision, ""},
+		{"bridge/nibgrpc", kafka + "google.golang.org/genproto/googleapis/rpc@v0.0.0-20260817212433-ac3dfec99bb1\n", ""},
+		{"dest/kafka", "example.com/get " + revision, ""},
 	} {
-		u := &user{staged: &staged{version: "v0.1.0"}}
-		var want []string
-		if c.want != "" {
-			want = []string{c.want}
-		}
-		wantErrors(t, c.name, u.graph(c.folder, c.graph), want)
+		u := &user{repository: &repository{version: "v0.1.0"}}
+		wantError(t, c.graph, u.graph(c.folder, c.graph), c.want)
 	}
 }
 
-func TestMayTag(t *testing.T) {
-	for _, c := range []struct {
-		name, version string
-		change        func(r *repository)
-		want          []string
-	}{
-		{"good", "v0.1.0", func(*repository) {}, nil},
-		{"dirty", "v0.1.0", func(r *repository) {
-			if err := os.WriteFile(filepath.Join(r.dir, "new"), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}, []string{"uncommitted changes"}},
-		{"tag of another module", "v0.1.0", func(r *repository) { git(t, r.dir, "tag", "bridge/niblogrus/v0.1.0") }, []string{"the tag bridge/niblogrus/v0.1.0 exists"}},
-		{"older than the last", "v0.1.0", func(r *repository) { git(t, r.dir, "tag", "v0.2.0") }, []string{"v0.1.0 is not later than v0.2.0"}},
-		{"no section", "v0.2.0", func(*repository) {}, []string{`want a section "## v0.2.0"`}},
-	} {
-		r := checkout(t, nil)
-		c.change(r)
-		wantErrors(t, c.name, r.mayTag(c.version), c.want)
-	}
-}
-
-func TestHasSection(t *testing.T) {
-	const text = "# Changes\n\n## Unreleased\n\n## v0.2.0 (2026-12-01)\n\n- x\n\n## v0.1.0\n"
-	for version, want := range map[string]bool{"v0.2.0": true, "v0.1.0": false, "v0.2": false, "Unreleased": false} {
-		if got := hasSection(text, version); got != want {
-			t.Errorf("%s: got %v, want %v", version, got, want)
-		}
-	}
-}
-
-// A module is tagged after all that it requires, whatever the order of the list
-// of modules: here most come before those they require there.
-func TestPlanTagsWhatIsRequiredFirst(t *testing.T) {
-	requires := map[string][]string{
-		"bridge/niblogrus":    {".", "dest/kafka", "cmd/nib"},
-		"dest/kafka":          {"allocs", "dest/kafka/embedded"},
-		"dest/kafka/embedded": {"cmd/nib"},
-		"cmd/nib":             {"."},
-		"allocs":              {"cmd/nib"},
-	}
-	files := map[string]string{}
-	for folder, list := range requires {
-		files[folder+"/go.mod"] = "module " + pathOf(folder) + "\n\nrequire example.com/x v1.0.0\n"
-		for _, below := range list {
-			files[folder+"/go.mod"] += "require " + pathOf(below) + " v0.1.0\n"
-		}
-	}
-	commands, err := checkout(t, files).plan("v0.1.0", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := map[string]int{}
-	for i, c := range commands {
-		at[c[len(c)-1]] = i
-	}
-	if len(at) != len(published) {
-		t.Fatalf("got %q, want a tag for each of %q", commands, published)
-	}
-	for folder, list := range requires {
-		for _, below := range list {
-			if at[tagOf(below, "v0.1.0")] >= at[tagOf(folder, "v0.1.0")] {
-				t.Errorf("%s requires %s, but is tagged first: %q", folder, below, commands)
-			}
-		}
-	}
-}
-
-func TestPlan(t *testing.T) {
-	r := checkout(t, nil)
-	commands, err := r.plan("v0.2.0", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var tags []string
-	for _, c := range commands {
-		if c[0] == "tag" {
-			tags = append(tags, c[len(c)-1])
-		}
-	}
-	want := []string{"v0.2.0", "bridge/niblogrus/v0.2.0", "dest/kafka/v0.2.0", "dest/kafka/embedded/v0.2.0", "dest/otlp/v0.2.0", "dest/elastic/v0.2.0", "allocs/v0.2.0", "cmd/nib/v0.2.0"}
-	if commands[0][0] != "commit" || !slices.Equal(tags, want) {
-		t.Errorf("got %q, want a commit and the tags %q", commands, want)
-	}
-	if r.git("status", "--porcelain") != "" {
-		t.Error("a dry run has changed files")
-	}
-	if commands, err = r.plan("v0.1.0", true); err != nil || commands[0][0] != "tag" {
-		t.Errorf("requirements are up to date: got %q, %v", commands, err)
-	}
-	if _, err := r.plan("v0.2.0", true); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := os.ReadFile(filepath.Join(r.dir, "cmd/nib/go.mod")); err != nil || strings.Count(string(text), "v0.2.0") != 2 || strings.Contains(string(text), "v0.1.0") {
-		t.Errorf("got %s, %v", text, err)
-	}
-}
-
-// The commands of a plan can be pasted into a shell.
-func TestPlanIsPrintedForAShell(t *testing.T) {
-	args := []string{"tag", "-m", "github.com/nib-log/nib v0.1.0", "it's", "v0.1.0"}
-	out, err := exec.Command("bash", "-c", `printf '%s\n' `+shell(args)).Output()
-	if got := strings.Split(strings.TrimSpace(string(out)), "\n"); err != nil || !slices.Equal(got, args) {
-		t.Errorf("got %q, %v, want %q", got, err, args)
-	}
-}
-
+// A packed module requires the version, has its files only, and a license.
 func TestPack(t *testing.T) {
-	r := checkout(t, map[string]string{"a.go": "package nib\n", "bridge/niblogrus/b.go": "package niblogrus\n"})
-	s, err := r.stage(filepath.Join(t.TempDir(), "nib"), "v0.3.0")
+	s, err := checkout(t, nil).stage(filepath.Join(t.TempDir(), "nib"), "v0.3.0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.pack(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
-	mod, err := os.ReadFile(filepath.Join(s.proxy, rootPath, "bridge/niblogrus", "@v", "v0.3.0.mod"))
-	if err != nil || !strings.Contains(string(mod), rootPath+" v0.3.0") {
+	at := filepath.Join(s.proxy, rootPath, "bridge/niblogrus", "@v", "v0.3.0")
+	if mod, err := os.ReadFile(at + ".mod"); err != nil || !strings.Contains(string(mod), rootPath+" v0.3.0") {
 		t.Errorf("got %s, %v", mod, err)
 	}
-	for folder, want := range map[string][]string{".": {"LICENSE", "a.go"}, "bridge/niblogrus": {"LICENSE", "b.go"}} {
-		got := contents(t, filepath.Join(s.proxy, rootPath, folder, "@v", "v0.3.0.zip"), versionOf(folder, "v0.3.0").String())
-		for _, name := range want {
-			if !slices.Contains(got, name) {
-				t.Errorf("%s: got %q, want %q", folder, got, name)
-			}
-		}
-		if folder == "." && slices.Contains(got, "bridge/niblogrus/b.go") {
-			t.Errorf("the root has the files of another module: %q", got)
-		}
+	z, err := zip.OpenReader(at + ".zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	var names []string
+	for _, f := range z.File {
+		names = append(names, strings.TrimPrefix(f.Name, rootPath+"/bridge/niblogrus@v0.3.0/"))
+	}
+	slices.Sort(names)
+	if want := []string{"LICENSE", "b.go", "go.mod"}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
 	}
 }
 
 func TestBlocks(t *testing.T) {
-	const text = "x\n```go\npackage main\n```\n\n  ```sh\n  nib version # y\n  ```\n```\nplain\n```\n    cd bench\n    not a command\n"
-	got := blocksOf("a.md", text)
-	want := []block{{"a.md:2", "go", "package main\n"}, {"a.md:6", "sh", "  nib version # y\n"}, {"a.md:9", "", "plain\n"}, {"a.md:12", "", "cd bench\n"}}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	const text = "x\n```go\npackage main\n```\n  ```sh\n  nib version # y\n  ```\n```\nplain\n```\n    cd bench\n"
+	want := []block{{"a", 1, "text", "x\n"}, {"a", 2, "go", "package main\n"}, {"a", 5, "sh", "  nib version # y\n"},
+		{"a", 8, "", "plain\n"}, {"a", 11, "text", "    cd bench\n"}}
+	if got := blocksOf("a", text); !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
@@ -273,9 +152,10 @@ func TestFilesOfTheReaderMayBeMissing(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	const text = "x `NIB_LEVEL=warn,db=debug`, or NIB_FORMAT=ecs.\nNIB_OUTPUT='file:/a?b=1&c=2' ./x # \"NIB_CRASH=on\"\nNIB_SEED=1 NIB_FIELDS=… NIB_TIMEOUT=\n"
-	want := []setting{{"a.md:1", "NIB_LEVEL", "warn,db=debug"}, {"a.md:1", "NIB_FORMAT", "ecs"}, {"a.md:2", "NIB_OUTPUT", "file:/a?b=1&c=2"}, {"a.md:2", "NIB_CRASH", "on"}}
-	if got := settingsOf("a.md", text); !slices.Equal(got, want) {
+	const text = "x `NIB_LEVEL=warn,db=debug`, or NIB_FORMAT=ecs.\nNIB_OUTPUT='file:/a?b=1&c=2' ./x # \"NIB_CRASH=on\"\n" +
+		"NIB_SEED=1 NIB_FIELDS=… NIB_TIMEOUT=\n"
+	want := []string{"NIB_LEVEL=warn,db=debug", "NIB_FORMAT=ecs", "NIB_OUTPUT=file:/a?b=1&c=2", "NIB_CRASH=on"}
+	if got := settingsOf(text); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -292,19 +172,53 @@ func TestUnmarkedCommands(t *testing.T) {
 }
 
 func TestScript(t *testing.T) {
-	for _, c := range []struct {
-		name, text, want string
-		skipped          int
-	}{
-		{"commands", "# a comment\n$ nib version\nallocs \\\n  -v\n", "nib version\nallocs    -v\n", 0},
-		{"in a checkout", "cd e2e\ngo test ./crash\n", "", 2},
-		{"one that needs a server", "nib version\nrsyslogd -N1\n", "nib version\n", 1},
-		{"relay", "nib relay /var/spool --to file:/x\n", "nib relay --once /var/spool --to file:/x\n", 0},
+	for text, want := range map[string]string{
+		"# a comment\n$ nib version\nallocs \\\n  -v\n": "nib version\nallocs    -v\n",
+		"cd e2e\ngo test ./crash\n":                     "",
+		"nib version\nrsyslogd -N1\n":                   "nib version\n",
+		"nib relay /var/spool --to file:/x\n":           "nib relay --once /var/spool --to file:/x\n",
 	} {
-		if got, skipped := scriptOf(c.text); got != c.want || skipped != c.skipped {
-			t.Errorf("%s: got %q, %d; want %q, %d", c.name, got, skipped, c.want, c.skipped)
+		if got := scriptOf(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
+}
+
+// Each module that "go version -m" lists for a binary has its license text; the
+// binary here is this test. A module without one is an error.
+func TestLicenses(t *testing.T) {
+	info, err := buildinfo.ReadFile(os.Args[0])
+	if err != nil || len(info.Deps) == 0 {
+		t.Fatalf("%v, or this test has no modules to look for", err)
+	}
+	cache, goroot := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(goroot, "LICENSE"), "of Go")
+	places := map[string]string{}
+	for _, m := range append(info.Deps, &info.Main) {
+		escaped, _ := module.EscapePath(m.Path)
+		places[m.Path] = filepath.Join(cache, escaped+"@"+m.Version)
+		for _, name := range []string{"COPYING", "notice.go", "sub/LICENSE.md", "testdata/LICENSE", "main.go"} {
+			write(t, filepath.Join(places[m.Path], name), m.Path)
+		}
+	}
+	write(t, filepath.Join(places[info.Main.Path], "view/page/dist/licenses/svelte@5/LICENSE"), "of svelte")
+	got, err := licensesOf(os.Args[0], cache, goroot)
+	page := info.Main.Path + "@" + info.Main.Version + "/view/page/dist/licenses/svelte@5/LICENSE"
+	if err != nil || got[info.GoVersion+"/LICENSE"] != "of Go" || got[page] != "of svelte" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for _, m := range info.Deps {
+		name := m.Path + "@" + m.Version
+		if got[name+"/COPYING"] != m.Path || got[name+"/sub/LICENSE.md"] != m.Path || got[name+"/testdata/LICENSE"] != "" ||
+			got[name+"/notice.go"] != "" {
+			t.Errorf("%s: got %q", m.Path, slices.Sorted(maps.Keys(got)))
+		}
+	}
+	if err := errors.Join(os.RemoveAll(places[info.Deps[0].Path]), os.MkdirAll(places[info.Deps[0].Path], 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = licensesOf(os.Args[0], cache, goroot)
+	wantError(t, "a module without a license", err, info.Deps[0].Path+"@"+info.Deps[0].Version+": has no license file")
 }
 
 // Entries about a release are below the headings of its areas. A list in front
@@ -314,15 +228,9 @@ func TestChangeLogHasNoEntriesOutsideOfAreas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release, area := "", ""
-	for line := range strings.Lines(string(text)) {
-		switch {
-		case strings.HasPrefix(line, "## "):
-			release, area = strings.TrimSpace(line), ""
-		case strings.HasPrefix(line, "### "):
-			area = strings.TrimSpace(line)
-		case strings.HasPrefix(line, "- ") && release == "## v0.1.0" && area == "":
-			t.Fatalf("%s: %q stands in front of the first area", release, line)
-		}
+	_, section, _ := strings.Cut(string(text), "\n## v0.1.0")
+	before, _, _ := strings.Cut(section, "\n### ")
+	if strings.Contains(before, "\n- ") {
+		t.Errorf("v0.1.0: entries stand in front of the first area: %q", before)
 	}
 }
