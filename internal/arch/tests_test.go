@@ -14,7 +14,6 @@ import (
 // sleepers are the folders and test files that may sleep, each for a reason.
 var sleepers = map[string]string{
 	"e2e":                             "real processes, killed at random times",
-	"bench":                           "real processes that log at a pace",
 	"dest/elastic/server_test.go":     "the server of tests that are in bubbles of testing/synctest",
 	"dest/otlp/otlptest/bed_test.go":  "the server of tests that are in bubbles of testing/synctest",
 	"sink/spool/pause_linux_test.go":  "a process that logs at the rate of a busy service",
