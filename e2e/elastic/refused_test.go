@@ -41,24 +41,8 @@ func TestDocumentsThatOpenSearchRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := nib.NewSink(s, nib.WithLayout(layout.ECS()))
-	const lines = 3000
 	refused := map[int]string{700: "pipeline", 1400: "mapping", 2100: "keys"}
-	want := map[string]int{}
-	for i := range lines {
-		e := l.Info()
-		switch refused[i] {
-		case "pipeline":
-			e.Str("amount", "much")
-		case "mapping":
-			e.Str("items", "many")
-		case "keys":
-			e.Int("n", 1).Int("n", 2)
-		default:
-			want[fmt.Sprint("line ", i)] = 1
-		}
-		e.Msgf("line %d", i)
-	}
+	want := logOrders(nib.NewSink(s, nib.WithLayout(layout.ECS())), refused)
 	if err := s.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +76,27 @@ func TestDocumentsThatOpenSearchRefuses(t *testing.T) {
 	if got := messages(t, server); !maps.Equal(got, want) {
 		t.Errorf("after the pipeline was mended: got %d documents, want %d", len(got), len(want))
 	}
+}
+
+// logOrders logs lines, and gives some of them what is refused. It returns how
+// often each message is to arrive.
+func logOrders(l *nib.Logger, refused map[int]string) (want map[string]int) {
+	want = map[string]int{}
+	for i := range 3000 {
+		e := l.Info()
+		switch refused[i] {
+		case "pipeline":
+			e.Str("amount", "much")
+		case "mapping":
+			e.Str("items", "many")
+		case "keys":
+			e.Int("n", 1).Int("n", 2)
+		default:
+			want[fmt.Sprint("line ", i)] = 1
+		}
+		e.Msgf("line %d", i)
+	}
+	return want
 }
 
 // messages counts the documents with each message.
