@@ -63,24 +63,21 @@ func (c *comparison) write(w io.Writer, s term.Style, name string, top int) {
 			continue
 		}
 		fmt.Fprintf(w, "\n%s, lines a minute before and now\n", s.Bold(part.title))
-		for i, d := range part.list {
-			if i == top {
-				fmt.Fprintf(w, "  and %s more\n", term.Count(uint64(len(part.list)-top)))
-				break
-			}
+		for _, d := range part.list[:min(top, len(part.list))] {
 			fmt.Fprintf(w, "  %10.4g %10.4g  %s\n", d.Other, d.Rate, term.Line(d.Message))
 		}
+		writeMore(w, len(part.list)-top)
 	}
 }
 
-// object returns the comparison for programs.
-func (c *comparison) object(top int) map[string]any {
+// object returns the comparison for programs, with a line of each message.
+func (c *comparison) object(top int, sample func(string) string) map[string]any {
 	list := func(of []logs.Difference) map[string]any {
 		shown := []map[string]any{}
 		for _, d := range of[:min(top, len(of))] {
 			shown = append(shown, map[string]any{
 				"message": d.Message, "lines": d.Lines, "lines_before": d.Was,
-				"per_minute": d.Rate, "per_minute_before": d.Other, "sample": d.Sample,
+				"per_minute": d.Rate, "per_minute_before": d.Other, "sample": sample(d.Sample),
 			})
 		}
 		return map[string]any{"messages": shown, "left_out": len(of) - len(shown)}

@@ -3,6 +3,7 @@
 package command_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -70,5 +71,65 @@ func TestLittleOfSeveralLogs(t *testing.T) {
 	code, stdout, stderr = run("tail", "-n", "1", "--no-follow", a, b)
 	if want := third + "\n" + fourth + "\n"; code != 0 || stdout != want || stderr != "" {
 		t.Errorf("got %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// nib stat shows the groups and messages that fit, a comparison before the
+// rest, and counts the others.
+func TestStatFitsItsLimit(t *testing.T) {
+	dir := t.TempDir()
+	var now, before []string
+	for i := range 40 {
+		kind := string(rune('a'+i/26)) + string(rune('a'+i%26))
+		for range 40 - i {
+			now = append(now, fmt.Sprintf(`{"level":"info","message":"now %s","kind":%q}`, kind, kind))
+		}
+		before = append(before, fmt.Sprintf(`{"level":"info","message":"before %s"}`, kind))
+	}
+	log := store(t, dir, "app.log", append(now, "")...)
+	old := store(t, dir, "old.log", append(before, "")...)
+	type list struct {
+		Messages []struct{ Message, Sample string }
+		LeftOut  int `json:"left_out"`
+	}
+	last, most := [3]int{}, 0
+	for limit := 1000; limit < 20000; limit += 3000 {
+		args := []string{
+			"stat", "--by", "kind", "--top", "30", "--max-bytes", fmt.Sprint(limit), "--against", old,
+		}
+		text := want(t, append(args, log)...)
+		if len(text) > limit || !strings.Contains(text, "more\n") {
+			t.Errorf("%d: got %d bytes\n%s", limit, len(text), text)
+		}
+		text = want(t, append(args, "--json", log)...)
+		var got struct {
+			Groups, Messages []json.RawMessage
+			GroupsLeft       int `json:"groups_left_out"`
+			MessagesLeft     int `json:"messages_left_out"`
+			Against          struct{ New, Gone list }
+		}
+		must(t, json.Unmarshal([]byte(text), &got))
+		appeared, gone := got.Against.New, got.Against.Gone
+		shown := [3]int{len(got.Messages), len(appeared.Messages), len(gone.Messages)}
+		if len(text) > limit || len(got.Groups)+got.GroupsLeft != 40 ||
+			shown[0]+got.MessagesLeft != 40 || shown[1]+appeared.LeftOut != 40 ||
+			shown[2]+gone.LeftOut != 40 {
+			t.Errorf("%d: got %d bytes: %s", limit, len(text), text)
+		}
+		if shown[0] > 0 && shown[1] < 30 || shown[1] != shown[2] ||
+			shown[0] < last[0] || shown[1] < last[1] {
+			t.Errorf("%d: got %v after %v", limit, shown, last)
+		}
+		last, most = shown, len(text)
+	}
+	if last != [3]int{30, 30, 30} || most > 20000 {
+		t.Errorf("got %v in %d bytes", last, most)
+	}
+	code, _, stderr := run("stat", "--max-bytes", "9", log)
+	if code != 2 || !strings.HasPrefix(stderr, "nib: --max-bytes: the counts alone need ") {
+		t.Errorf("got %d and %s", code, stderr)
+	}
+	if code, _, _ := run("stat", "--max-bytes", "-1", log); code != 2 {
+		t.Errorf("got %d, want 2", code)
 	}
 }

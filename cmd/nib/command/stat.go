@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ import (
 type statFlags struct {
 	by, of  []string
 	top     int
+	bytes   int // at most; 0 is no bound
 	json    bool
 	against string
 }
@@ -38,9 +40,10 @@ func newStat() *cobra.Command {
 		Long: `Counts the selected lines of logs: over time, by the values of fields, and by
 message, in which numbers and quoted texts are a star. --against compares the
 messages with another file or range: which are new, gone, or at least
-twice or half as frequent by three standard deviations, with both rates. With --percentiles, also
-the percentiles of numbers, to one percent; durations written as text are
-milliseconds. Memory does not grow with the logs: what is above 10,000 different
+twice or half as frequent by three standard deviations, with both rates. With
+--percentiles, also the percentiles of numbers, to one percent; durations
+written as text are milliseconds. What --top and --max-bytes leave out is
+counted. Memory does not grow with the logs: what is above 10,000 different
 values or messages is counted as (others).
 
 ` + sourcesHelp + `
@@ -56,6 +59,9 @@ interrupted.`,
 			if o.top < 1 {
 				return exit{2, errors.New("--top must be positive")}
 			}
+			if o.bytes < 0 {
+				return exit{2, errors.New("--max-bytes must not be negative")}
+			}
 			return catExit(cmd, runStat(cmd, args, &s, &o))
 		},
 	}
@@ -63,6 +69,8 @@ interrupted.`,
 	f.StringSliceVar(&o.by, "by", []string{"level"}, "count by the values of these `fields`")
 	f.StringSliceVar(&o.of, "percentiles", nil, "show the percentiles of these `fields`")
 	f.IntVar(&o.top, "top", 10, "show this `number` of groups and messages")
+	f.IntVar(&o.bytes, "max-bytes", 0,
+		"write at most this `number` of bytes: as many groups and messages as fit")
 	f.StringVar(&o.against, "against", "",
 		"compare the messages with a `file`, or with a range of time in the same logs: FROM..UNTIL")
 	f.BoolVar(&o.json, "json", false, "write JSON")
@@ -83,22 +91,47 @@ func runStat(cmd *cobra.Command, args []string, s *selectionFlags, o *statFlags)
 			return errors.Join(findErr, err, e)
 		}
 	}
-	if o.json {
-		err = errors.Join(err, writeStatJSON(cmd.OutOrStdout(), sum, c, o))
-	} else {
-		sum.Groups, sum.Patterns = cut(sum.Groups, o.top), cut(sum.Patterns, o.top)
-		var text bytes.Buffer
-		o.write(&text, term.StyleFor(cmd.OutOrStdout()), sum, sel.Zone)
-		if c != nil {
-			c.write(&text, term.StyleFor(cmd.OutOrStdout()), o.against, o.top)
+	w := cmd.OutOrStdout()
+	text, fitErr := o.fit(func(top tops) ([]byte, error) {
+		if o.json {
+			return o.object(sum, c, top)
 		}
-		_, writeErr := cmd.OutOrStdout().Write(text.Bytes())
-		err = errors.Join(err, quiet(writeErr))
-	}
+		var text bytes.Buffer
+		o.write(&text, term.StyleFor(w), sum, sel.Zone, top.own)
+		if c != nil {
+			c.write(&text, term.StyleFor(w), o.against, top.against)
+		}
+		return text.Bytes(), nil
+	})
+	_, writeErr := w.Write(text)
+	err = errors.Join(err, fitErr, quiet(writeErr))
 	if !s.silent {
 		reportCounts(cmd.ErrOrStderr(), sum.Counts, sel)
 	}
 	return matchExit(sum.Counts, errors.Join(findErr, err))
+}
+
+// tops are the numbers of groups and messages that are shown: own ones, and
+// ones of the comparison.
+type tops struct{ own, against int }
+
+// fit renders as many groups and messages as --top and --max-bytes allow.
+// Messages of the comparison are left out last.
+func (o *statFlags) fit(render func(tops) ([]byte, error)) ([]byte, error) {
+	text, err := render(tops{o.top, o.top})
+	if o.bytes == 0 || len(text) <= o.bytes || err != nil {
+		return text, err
+	}
+	shown := func(n int) tops { return tops{max(n-o.top, 0), min(n, o.top)} }
+	n := sort.Search(2*o.top, func(n int) bool {
+		text, err := render(shown(n + 1))
+		return err != nil || len(text) > o.bytes
+	})
+	text, err = render(shown(n))
+	if err == nil && len(text) > o.bytes {
+		return nil, fmt.Errorf("--max-bytes: the counts alone need %d", len(text))
+	}
+	return text, err
 }
 
 func cut(list []logs.Group, n int) []logs.Group { return list[:min(n, len(list))] }
@@ -107,7 +140,9 @@ func cut(list []logs.Group, n int) []logs.Group { return list[:min(n, len(list))
 const statColumns = 60
 
 // write writes the summary for people.
-func (o *statFlags) write(w io.Writer, s term.Style, sum *logs.Summary, zone *time.Location) {
+func (o *statFlags) write(
+	w io.Writer, s term.Style, sum *logs.Summary, zone *time.Location, top int,
+) {
 	fmt.Fprintf(w, "%s of %s lines\n", term.Count(sum.Counts.Matched), term.Count(sum.Counts.Lines))
 	if !sum.First.IsZero() {
 		const layout = "2006-01-02 15:04:05"
@@ -121,13 +156,22 @@ func (o *statFlags) write(w io.Writer, s term.Style, sum *logs.Summary, zone *ti
 	}
 	if len(sum.Groups) > 0 {
 		fmt.Fprintln(w)
-		writeRows(w, s, o.rows(sum))
+		writeRows(w, s, o.rows(cut(sum.Groups, top)))
+		writeMore(w, len(sum.Groups)-top)
 	}
 	if len(sum.Patterns) > 0 {
 		fmt.Fprintf(w, "\n%s\n", s.Bold("messages"))
-		for _, p := range sum.Patterns {
+		for _, p := range cut(sum.Patterns, top) {
 			fmt.Fprintf(w, "  %11s  %s\n", term.Count(p.Count), term.Line(p.Values[0]))
 		}
+		writeMore(w, len(sum.Patterns)-top)
+	}
+}
+
+// writeMore writes how many rows of a list are left out.
+func writeMore(w io.Writer, n int) {
+	if n > 0 {
+		fmt.Fprintf(w, "  and %s more\n", term.Count(n))
 	}
 }
 
@@ -148,13 +192,13 @@ func timeAxis(first, last time.Time) string {
 }
 
 // rows returns the table of the groups with its header.
-func (o *statFlags) rows(sum *logs.Summary) [][]string {
+func (o *statFlags) rows(groups []logs.Group) [][]string {
 	header := append([]string{"lines"}, o.by...)
 	for _, name := range o.of {
 		header = append(header, name+" p50", "p90", "p99", "max")
 	}
 	rows := [][]string{header}
-	for _, g := range sum.Groups {
+	for _, g := range groups {
 		row := []string{term.Count(g.Count)}
 		for i := range o.by {
 			if i < len(g.Values) {
@@ -202,12 +246,11 @@ func writeRows(w io.Writer, s term.Style, rows [][]string) {
 	}
 }
 
-// writeStatJSON writes the summary for programs, and the comparison unless it
-// is nil.
-func writeStatJSON(w io.Writer, sum *logs.Summary, c *comparison, o *statFlags) error {
+// object returns the summary for programs, and the comparison unless it is nil.
+func (o *statFlags) object(sum *logs.Summary, c *comparison, top tops) ([]byte, error) {
 	type object = map[string]any
 	groups, patterns := []object{}, []object{}
-	for _, g := range cut(sum.Groups, o.top) {
+	for _, g := range cut(sum.Groups, top.own) {
 		fields := object{}
 		for i, name := range o.by {
 			fields[name] = slices.Concat(g.Values, make([]string, len(o.by)))[i]
@@ -221,8 +264,8 @@ func writeStatJSON(w io.Writer, sum *logs.Summary, c *comparison, o *statFlags) 
 		}
 		groups = append(groups, object{"fields": fields, "lines": g.Count, "percentiles": of})
 	}
-	for _, p := range cut(sum.Patterns, o.top) {
-		m := object{"message": p.Values[0], "lines": p.Count, "sample": p.Sample}
+	for _, p := range cut(sum.Patterns, top.own) {
+		m := object{"message": p.Values[0], "lines": p.Count, "sample": o.sample(p.Sample)}
 		if !p.First.IsZero() {
 			m["first"], m["last"] = p.First.UTC(), p.Last.UTC()
 		}
@@ -246,11 +289,22 @@ func writeStatJSON(w io.Writer, sum *logs.Summary, c *comparison, o *statFlags) 
 		all["over_time"] = over
 	}
 	if c != nil {
-		all["against"] = c.object(o.top)
+		all["against"] = c.object(top.against, o.sample)
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return term.WriteJSON(w, text)
+	var safe bytes.Buffer
+	err = term.WriteJSON(&safe, text)
+	return safe.Bytes(), err
+}
+
+// sample returns a line, or the beginning of it, so that with a bound several
+// messages fit.
+func (o *statFlags) sample(line string) string {
+	if most := o.bytes / 16; o.bytes > 0 && len(line) > most {
+		return strings.ToValidUTF8(line[:most], "") + "…"
+	}
+	return line
 }
