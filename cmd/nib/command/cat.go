@@ -63,8 +63,8 @@ func newCat() *cobra.Command {
 Lines are shown as by sink/console on a terminal, by way of a pager ($NIB_PAGER,
 $PAGER, less), and as they are elsewhere; see --output.
 
-With --lines or --max-bytes, the number of selected lines that are left out is
-reported on standard error.
+With --lines or --max-bytes, the number of lines that are left out is reported
+on standard error.
 
 Exit codes: 0 a line was selected, 1 none was, 2 something went wrong, 130
 interrupted.`,
@@ -362,6 +362,9 @@ func reportCounts(w io.Writer, c logs.Counts, sel logs.Selection) {
 	if c.Beyond > 0 {
 		fmt.Fprintf(w, "nib: %s of %s selected lines were left out\n",
 			term.Count(c.Beyond), term.Count(c.Matched))
+	}
+	if c.Around > 0 {
+		fmt.Fprintf(w, "nib: %s lines around selected ones were left out\n", term.Count(c.Around))
 	}
 	if c.Late > 0 {
 		fmt.Fprintf(w, "nib: %s lines are older than the line before them in the same source\n", term.Count(c.Late))

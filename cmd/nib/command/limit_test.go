@@ -15,6 +15,9 @@ func TestLittleIsShown(t *testing.T) {
 	left := func(n, of int) string {
 		return fmt.Sprintf("nib: %d of %d selected lines were left out\n", n, of)
 	}
+	around := func(n int) string {
+		return fmt.Sprintf("nib: %d lines around selected ones were left out\n", n)
+	}
 	const fifth = "panic: no log line"
 	for _, c := range []struct {
 		args   string
@@ -25,6 +28,14 @@ func TestLittleIsShown(t *testing.T) {
 		{"cat -n 5", []string{first, second, third, fourth, fifth}, ""},
 		{"cat -n 1 -q exists\x00n -C 1", []string{third, fourth, fifth}, ""},
 		{"cat -s -n 1 -l error", []string{third}, ""},
+		{
+			fmt.Sprintf("cat -l warn -C 1 --max-bytes %d", len(first)+len(second)+2),
+			[]string{first, second}, left(2, 3) + around(1),
+		},
+		{
+			fmt.Sprintf("cat -f path=/api/b -C 2 --max-bytes %d", len(first)+len(second)+2),
+			[]string{first, second}, around(2),
+		},
 		{
 			fmt.Sprintf("cat --max-bytes %d", len(first)+len(second)+2),
 			[]string{first, second}, left(3, 5),

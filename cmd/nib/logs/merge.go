@@ -65,6 +65,7 @@ type merger struct {
 	bytes   int    // written so far
 	full    bool
 	beyond  uint64
+	around  uint64 // lines of context that the limit left out
 }
 
 func newMerger(ctx context.Context, p *pipeline, sources []Source, s *Selection) *merger {
@@ -104,17 +105,24 @@ func (m *merger) appendLine(out []byte, r Renderer, line []byte, matched bool) [
 	if matched {
 		m.lines++
 	}
-	if !m.full {
-		n := len(out)
-		out = m.context.append(out, r, &m.line, line, matched)
-		if m.limit.isReached(m.lines, m.bytes+len(out)) {
-			m.full, out = true, out[:n]
+	if m.full && m.context.size == 0 {
+		if matched {
+			m.beyond++
 		}
+		return out
 	}
-	if m.full && matched {
+	n, shown := len(out), m.context.lines
+	out = m.context.append(out, r, &m.line, line, matched)
+	if !m.full && !m.limit.isReached(m.lines, m.bytes+len(out)) {
+		return out
+	}
+	m.full = true
+	m.around += m.context.lines - shown
+	if matched {
 		m.beyond++
+		m.around--
 	}
-	return out
+	return out[:n]
 }
 
 func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
@@ -122,7 +130,7 @@ func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
 		for _, c := range m.all {
 			total.add(c.counts)
 		}
-		total.Beyond = m.beyond
+		total.Beyond, total.Around = m.beyond, m.around
 	}()
 	for _, c := range m.all {
 		if c.advance(m.ctx) {
@@ -168,12 +176,14 @@ type contextLines struct {
 	after  int      // number of following lines that are shown
 	gap    bool     // lines have been left out since the last one shown
 	shown  bool     // a line has been shown
+	lines  uint64   // number of lines shown
 }
 
 func (c *contextLines) append(out []byte, r Renderer, l *logread.Line, line []byte, matched bool) []byte {
 	show := func(line []byte) {
 		l.Reset(line)
 		out = r.Append(out, l)
+		c.lines++
 	}
 	switch {
 	case matched:

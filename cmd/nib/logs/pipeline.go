@@ -63,6 +63,7 @@ type Counts struct {
 	Foreign uint64 // lines of text that the query did not select
 	Late    uint64 // lines older than the one before them in the same source, where sources are merged
 	Beyond  uint64 // selected lines that a limit left out
+	Around  uint64 // lines around selected ones that a limit left out
 }
 
 func (c *Counts) add(d Counts) {
@@ -71,6 +72,7 @@ func (c *Counts) add(d Counts) {
 	c.Foreign += d.Foreign
 	c.Late += d.Late
 	c.Beyond += d.Beyond
+	c.Around += d.Around
 }
 
 // The size of blocks. Sources that are merged share memory.
