@@ -23,32 +23,52 @@ type comparison struct {
 	appeared, gone, changed []logs.Difference
 }
 
+// cutRange returns the times of FROM..UNTIL, and false for the name of a file.
+func cutRange(against string) (from, until string, ok bool) {
+	if _, err := os.Stat(against); err == nil {
+		return "", "", false
+	}
+	if from, until, ok = strings.Cut(against, ".."); !ok {
+		from = ""
+	}
+	return from, until, ok
+}
+
 // compare summarizes what --against denotes, a file or a range of time in the
 // same logs, and compares the messages of sum with it.
 func (o *statFlags) compare(
 	cmd *cobra.Command, args []string, s selectionFlags, sum *logs.Summary,
 ) (*comparison, error) {
-	from, until, isRange := strings.Cut(o.against, "..")
-	if _, err := os.Stat(o.against); err == nil || !isRange {
-		args, from, until = []string{o.against}, "", ""
+	from, until, isRange := cutRange(o.against)
+	if !isRange {
+		args = []string{o.against}
 	} else if len(args) == 0 || slices.Contains(args, "-") {
 		return nil, errors.New("--against: standard input cannot be read twice")
 	}
 	s.since, s.until = from, until
 	sel, err := s.selection(time.Now())
 	if err != nil {
-		return nil, fmt.Errorf("--against: %w", err)
+		return nil, each("--against", err)
 	}
 	sources, err := logs.Find(args, nil, false, time.Now())
 	if err != nil {
-		return nil, fmt.Errorf("--against: %w", err)
+		return nil, each("--against", err)
 	}
 	c := new(comparison)
 	if c.old, err = logs.Summarize(cmd.Context(), sources, sel, nil, nil); err != nil {
-		return nil, fmt.Errorf("--against: %w", err)
+		return nil, each("--against", err)
 	}
 	c.appeared, c.gone, c.changed = sum.Compare(c.old)
 	return c, nil
+}
+
+// each names the flag in each of the errors that are joined.
+func each(flag string, err error) error {
+	var list []error
+	for _, e := range parts(err) {
+		list = append(list, fmt.Errorf("%s: %w", flag, e))
+	}
+	return errors.Join(list...)
 }
 
 // write writes the comparison for people.

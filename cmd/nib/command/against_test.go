@@ -84,6 +84,11 @@ func TestStatAgainst(t *testing.T) {
 			t.Errorf("%q: got %d and %s", args, code, stderr)
 		}
 	}
+	const bad = "nib: --against: --since: \"soon\" is not a time\n" +
+		"nib: --against: --until: \"later\" is not a time\n"
+	if _, _, stderr := run("stat", "--against", "soon..later", log); stderr != bad {
+		t.Errorf("got %s, want %s", stderr, bad)
+	}
 }
 
 // The JSON has everything that the text has, and the cause of the failures is

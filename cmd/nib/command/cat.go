@@ -177,12 +177,12 @@ func (s *selectionFlags) selection(now time.Time) (sel logs.Selection, err error
 		level, err := linevalue.LevelNamed(name)
 		w.Least, w.HasLevel = level, err == nil // add returns the error
 	}
-	for flag, t := range map[string]struct {
-		op, text string
-		at       *time.Time
-	}{"--since": {">=", s.since, &w.Since}, "--until": {"<", s.until, &w.Until}} {
+	for _, t := range []struct {
+		flag, op, text string
+		at             *time.Time
+	}{{"--since", ">=", s.since, &w.Since}, {"--until", "<", s.until, &w.Until}} {
 		if t.text != "" {
-			add(flag, "time "+t.op+" "+quoteValue(t.text))
+			add(t.flag, "time "+t.op+" "+quoteValue(t.text))
 			*t.at, _ = logread.ParseMoment(t.text, now) // add returns the error
 		}
 	}
