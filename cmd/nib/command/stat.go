@@ -279,9 +279,13 @@ func (o *statFlags) object(sum *logs.Summary, c *comparison, top tops) ([]byte, 
 	}
 	if !sum.First.IsZero() {
 		all["first"], all["last"] = sum.First.UTC(), sum.Last.UTC()
-		over := object{"part_seconds": (sum.Last.Sub(sum.First) / statColumns).Seconds()}
+		columns := statColumns
+		if o.bytes > 0 {
+			columns = min(columns, 1+o.bytes/100) // about an eighth of the answer
+		}
+		over := object{"part_seconds": sum.Last.Sub(sum.First).Seconds() / float64(columns)}
 		var lines, warnings, failures []uint64
-		for _, r := range sum.Over(statColumns) {
+		for _, r := range sum.Over(columns) {
 			lines, warnings = append(lines, r.All), append(warnings, r.Warn)
 			failures = append(failures, r.Error)
 		}
