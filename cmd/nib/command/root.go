@@ -24,8 +24,14 @@ import (
 func Run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	return run(ctx, args, os.Stdin, stdout, stderr)
+}
+
+// run executes one command line until ctx ends.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(append([]string{}, args...)) // for nil it would take os.Args
+	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
@@ -67,7 +73,10 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("nib {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newAllocs(), newCat(), newRelay(), newSpool(), newStat(), newTail(), newVersion(), newView())
+	root.AddCommand(
+		newAllocs(), newCat(), newMCP(), newRelay(), newSpool(), newStat(), newTail(), newVersion(),
+		newView(),
+	)
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "help" { // on its own, it succeeds without such a command

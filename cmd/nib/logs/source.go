@@ -56,7 +56,7 @@ func Find(args []string, stdin io.Reader, follow bool, now time.Time) (list []So
 			list = append(list, sources...)
 			errs = append(errs, err)
 		default:
-			found, err := expand(arg)
+			found, err := Expand(arg)
 			if follow && errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, "*?[") {
 				found, err = []string{arg}, nil // Tail waits for it
 			}
@@ -75,9 +75,9 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// expand returns the files that a name or a pattern denotes. The shell expands
+// Expand returns the files that a name or a pattern denotes. The shell expands
 // patterns as well, unless they are in quotes.
-func expand(arg string) ([]string, error) {
+func Expand(arg string) ([]string, error) {
 	_, err := os.Stat(arg)
 	if err == nil {
 		return []string{arg}, nil
