@@ -25,7 +25,7 @@ func TestRun(t *testing.T) {
 		{[]string{"allocs", "--nonsense"}, 2, "", "nib: unknown flag: --nonsense\n"},
 		{nil, 0, "Available Commands", ""},
 		{[]string{"nonsense"}, 1, "", "nib: unknown command \"nonsense\" for \"nib\"; see nib --help\n"},
-		{[]string{"ct"}, 1, "", "nib: unknown command \"ct\" for \"nib\"; did you mean cat?\n"},
+		{[]string{"catt"}, 1, "", "nib: unknown command \"catt\" for \"nib\"; did you mean cat?\n"},
 		{[]string{"spool", "verfy", "."}, 1, "", "nib: unknown command \"verfy\" for \"nib spool\"; did you mean verify?\n"},
 		{[]string{"help", "nonsense"}, 1, "", "nib: unknown command \"nonsense\" for \"nib\"; see nib --help\n"},
 		{[]string{"help", "spool", "ls"}, 0, "nib spool ls", ""},
