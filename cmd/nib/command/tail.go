@@ -22,10 +22,11 @@ func newTail() *cobra.Command {
 		Long: `Shows the last lines of logs that are selected, and goes on with lines that are
 added, until it is interrupted. A file that is renamed, recreated or truncated is
 followed, with the files that rotation made between two looks; what may be lost
-is reported on standard error. A file that does not exist is waited for. Lines of
-several logs that come within a tenth of a second are merged by time. Spools are
-followed over restarts of their processes, each record once; records that are
-delivered and deleted within a fifth of a second may be missed.
+is reported on standard error. A file that does not exist is waited for, and new
+files of a pattern in quotes and new spools of a directory are picked up. Lines
+of several logs that come within a tenth of a second are merged by time. Spools
+are followed over restarts of their processes, each record once; records that
+are delivered and deleted within a fifth of a second may be missed.
 
 ` + sourcesHelp + ` Compressed files are not followed.
 
@@ -67,6 +68,8 @@ func runTail(
 	tail := logs.Tail
 	if noFollow {
 		tail = logs.Last
+	} else {
+		sel.More = logs.Watch(args, found, sel)
 	}
 	sources, err := tail(found, sel, lines)
 	if err != nil {

@@ -113,16 +113,15 @@ func Follow(ctx context.Context, w io.Writer, sources []Source, s Selection, new
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f := &tailing{
-		w: w, renderer: newRenderer(), context: contextLines{size: s.Context}, keys: make([]int64, len(sources)),
-		blocks: make(chan *liveBlock, len(sources)), single: len(sources) == 1,
+		w: w, renderer: newRenderer(), context: contextLines{size: s.Context},
+		blocks: make(chan *liveBlock, len(sources)), selection: &s,
 	}
 	f.line.SetZone(s.Zone)
 	f.line.Own = s.Keys
-	for i, source := range sources {
-		f.keys[i] = noTime
-		go f.read(ctx, source, i, s.newWorker(nil, s.Context > 0))
+	for _, source := range sources {
+		f.start(ctx, source)
 	}
-	return f.run(ctx, len(sources))
+	return f.run(ctx)
 }
 
 // A liveBlock is the result of one read.
@@ -134,17 +133,29 @@ type liveBlock struct {
 
 // A tailing is a call of Follow.
 type tailing struct {
-	w        io.Writer
-	renderer Renderer
-	context  contextLines
-	line     logread.Line
-	keys     []int64 // the last time of each source
-	blocks   chan *liveBlock
-	single   bool
-	waiting  []*liveBlock
-	counts   Counts
-	errs     []error
+	w         io.Writer
+	selection *Selection
+	renderer  Renderer
+	context   contextLines
+	line      logread.Line
+	keys      []int64 // the last time of each source
+	blocks    chan *liveBlock
+	open      int // number of sources that have not ended
+	waiting   []*liveBlock
+	counts    Counts
+	errs      []error
 }
+
+// start begins to read a source.
+func (f *tailing) start(ctx context.Context, s Source) {
+	f.keys = append(f.keys, noTime)
+	f.open++
+	go f.read(ctx, s, len(f.keys)-1, f.selection.newWorker(nil, f.selection.Context > 0))
+}
+
+// isSingle reports whether there has been one source only, whose lines need not
+// be merged.
+func (f *tailing) isSingle() bool { return len(f.keys) == 1 }
 
 // read sends the blocks of a source.
 func (f *tailing) read(ctx context.Context, s Source, index int, w *worker) {
@@ -177,10 +188,16 @@ func (f *tailing) read(ctx context.Context, s Source, index int, w *worker) {
 	}
 }
 
-func (f *tailing) run(ctx context.Context, open int) (Counts, error) {
+func (f *tailing) run(ctx context.Context) (Counts, error) {
 	window := time.NewTimer(0)
 	<-window.C
-	for open > 0 {
+	var look <-chan time.Time
+	if f.selection.More != nil {
+		ticker := time.NewTicker(watchPoll)
+		defer ticker.Stop()
+		look = ticker.C
+	}
+	for f.open > 0 || look != nil {
 		select {
 		case <-ctx.Done():
 			return f.counts, errors.Join(f.flush(), ctx.Err())
@@ -188,16 +205,20 @@ func (f *tailing) run(ctx context.Context, open int) (Counts, error) {
 			if err := f.flush(); err != nil {
 				return f.counts, err
 			}
+		case <-look:
+			for _, s := range f.selection.More() {
+				f.start(ctx, s)
+			}
 		case b := <-f.blocks:
 			f.counts.add(b.counts)
 			if b.end {
-				open--
+				f.open--
 				f.errs = append(f.errs, b.err)
 			}
-			if len(f.waiting) == 0 && !f.single {
+			if len(f.waiting) == 0 && !f.isSingle() {
 				window.Reset(reorderWindow)
 			}
-			if f.waiting = append(f.waiting, b); f.single {
+			if f.waiting = append(f.waiting, b); f.isSingle() {
 				if err := f.flush(); err != nil {
 					return f.counts, err
 				}
@@ -218,7 +239,7 @@ func (f *tailing) flush() error {
 	for _, b := range f.waiting {
 		key := &f.keys[b.source]
 		for _, s := range b.spans {
-			if s.time != noTime && s.time < *key && !f.single {
+			if s.time != noTime && s.time < *key && !f.isSingle() {
 				f.counts.Late++
 			}
 			*key = max(*key, s.time)
@@ -226,7 +247,7 @@ func (f *tailing) flush() error {
 		}
 	}
 	f.waiting = f.waiting[:0]
-	if !f.single {
+	if !f.isSingle() {
 		slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
 	}
 	var out []byte

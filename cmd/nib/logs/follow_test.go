@@ -80,6 +80,7 @@ func tail(t *testing.T, s logs.Selection, n int, paths ...string) *screen {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.More = logs.Watch(paths, found, s)
 	sources, err := logs.Tail(found, s, n)
 	if err != nil {
 		t.Fatal(err)

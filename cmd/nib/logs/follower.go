@@ -70,6 +70,20 @@ func follow(path string, from int64, report func(format string, args ...any)) So
 	}}
 }
 
+// followNew returns the source for a plain file that has come, and for the
+// files of its set that are younger than old, which have been renamed since.
+func followNew(path string, old rotation, report func(format string, args ...any)) Source {
+	return Source{Name: path, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
+		f := &follower{ctx: ctx, path: path, report: report, waited: true}
+		for _, r := range f.rotated() {
+			if old.set != "" && r.compare(old) <= 0 {
+				f.remember(r.path)
+			}
+		}
+		return &opened{joined(f), f}, nil
+	}}
+}
+
 func (f *follower) Read(p []byte) (int, error) {
 	for {
 		if f.file == nil {
@@ -302,13 +316,20 @@ const maxKnown = 10_000
 
 // remember makes a file known.
 func (f *follower) remember(path string) {
-	if file, err := os.Open(path); err == nil {
-		f.known = append(f.known, knownFile(file))
-		_ = file.Close() // only read
-	}
+	f.known = append(f.known, knownAt(path))
 	if n := len(f.known) - maxKnown; n > 0 {
 		f.known = slices.Delete(f.known, 0, n)
 	}
+}
+
+// knownAt returns the identity of the file with a name.
+func knownAt(path string) known {
+	file, err := os.Open(path)
+	if err != nil {
+		return known{}
+	}
+	defer file.Close() // only read
+	return knownFile(file)
 }
 
 // knownFile returns the identity of a file; its info is nil if it has none.

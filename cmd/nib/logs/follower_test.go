@@ -21,6 +21,7 @@ type followed struct {
 	reports screen
 }
 
+// followFile follows a file, or what a pattern or directory has.
 func followFile(t *testing.T, path string) *followed {
 	f := &followed{path: path}
 	f.out = tail(t, logs.Selection{Report: func(format string, args ...any) {

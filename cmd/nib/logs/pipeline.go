@@ -29,6 +29,9 @@ type Selection struct {
 	Limit   Limit          // for Cat
 	// Report writes what Tail waits for or may have lost, unless it is nil.
 	Report func(format string, args ...any)
+	// More returns sources for Follow that have come since its last call, unless
+	// it is nil; see Watch.
+	More func() []Source
 
 	// Window has the range of times and levels that the query requires. Indexes is
 	// a directory of indexes, with which lines outside the window are skipped

@@ -57,8 +57,11 @@ func Find(args []string, stdin io.Reader, follow bool, now time.Time) (list []So
 			errs = append(errs, err)
 		default:
 			found, err := Expand(arg)
-			if follow && errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, "*?[") {
-				found, err = []string{arg}, nil // Tail waits for it
+			if follow && errors.Is(err, fs.ErrNotExist) {
+				err = nil // Tail waits for it
+				if !isPattern(arg) {
+					found = []string{arg}
+				}
 			}
 			files = append(files, found...)
 			errs = append(errs, err)
@@ -82,7 +85,7 @@ func Expand(arg string) ([]string, error) {
 	if err == nil {
 		return []string{arg}, nil
 	}
-	if !strings.ContainsAny(arg, "*?[") {
+	if !isPattern(arg) {
 		return nil, err
 	}
 	found, bad := filepath.Glob(arg)
