@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -34,6 +35,7 @@ type follower struct {
 	report func(format string, args ...any)
 	file   *os.File // nil if there is no file
 	offset int64
+	size   int64  // the most bytes that the file has had
 	last   byte   // the last byte read
 	recent []byte // the last bytes read
 	idle   int    // number of empty reads since another file took the name
@@ -122,6 +124,9 @@ func (f *follower) read(p []byte) (int, error) {
 	if n > 0 {
 		f.offset += int64(n)
 		f.last, f.idle = p[n-1], 0
+		if info, err := f.file.Stat(); err == nil {
+			f.size = max(f.size, info.Size())
+		}
 		f.recent = append(f.recent, p[max(n-sampleLen, 0):n]...)
 		f.recent = append(f.recent[:0], f.recent[max(len(f.recent)-sampleLen, 0):]...)
 		return n, nil
@@ -159,7 +164,7 @@ func (f *follower) open() (err error) {
 	if err != nil {
 		return err
 	}
-	f.offset, f.recent = next.from, f.recent[:0]
+	f.offset, f.size, f.recent = next.from, 0, f.recent[:0]
 	f.file, f.opened, f.idle = next.file, true, 0
 	_, err = f.file.Seek(f.offset, io.SeekStart)
 	return err
@@ -174,6 +179,10 @@ func (f *follower) atEnd() bool {
 	}
 	if mine.Size() < f.offset || f.isRewritten() {
 		return f.truncated()
+	}
+	if n := f.size - f.offset; n > 0 && mine.Size() == f.offset {
+		f.gone(n)
+		f.size = f.offset
 	}
 	f.notice()
 	if len(f.next) == 0 {
@@ -214,8 +223,12 @@ func (f *follower) truncated() bool {
 		}
 		_ = file.Close() // only read
 	}
-	f.lost("%s was truncated: what was added after %d bytes may be gone", f.path, f.offset)
-	f.offset, f.recent = 0, f.recent[:0]
+	if n := f.size - f.offset; n > 0 {
+		f.gone(n)
+	} else {
+		f.lost("%s was truncated: what was added after %d bytes may be gone", f.path, f.offset)
+	}
+	f.offset, f.size, f.recent = 0, 0, f.recent[:0]
 	_, err := f.file.Seek(0, io.SeekStart)
 	return err == nil
 }
@@ -237,23 +250,88 @@ func (f *follower) notice() {
 	if err != nil || f.isOpen(now) {
 		return
 	}
-	at := time.Now()
+	noticed := time.Now()
 	newest := f.file
 	if n := len(f.next); n > 0 {
 		newest = f.next[n-1].file
 	}
-	found := false
-	for _, r := range append(f.rotated(), rotation{path: f.path}) {
-		if info, err := os.Stat(r.path); err == nil && isFile(newest, info) {
-			found = true
+	all := append(f.siblings(), rotationOf(f.path))
+	at := indexOf(all, newest)
+	for _, r := range all {
+		if packing(r.path) != "" {
+			continue
 		}
 		if file := f.openNew(r.path); file != nil {
-			f.next = append(f.next, successor{file: file, at: at})
+			f.next = append(f.next, successor{file: file, at: noticed})
 		}
 	}
-	if !found && newest != nil {
-		f.lost("%s was removed: files after it may be gone before they were read", f.path)
+	switch {
+	case newest == nil:
+	case at < 0:
+		f.lost("%s was removed or renamed: files after it may be gone before they were read",
+			f.path)
+	default:
+		f.missed(all[at:])
 	}
+}
+
+// indexOf returns the index of the name that a file has now, or else of its
+// compressed copy, or -1.
+func indexOf(list []rotation, file *os.File) int {
+	if file == nil {
+		return -1
+	}
+	at := slices.IndexFunc(list, func(r rotation) bool {
+		info, err := os.Stat(r.path)
+		return err == nil && isFile(file, info)
+	})
+	if head := knownFile(file).head; at < 0 && len(head) > 0 {
+		for i, r := range slices.Backward(list) {
+			if packing(r.path) != "" && bytes.Equal(packedHead(r.path), head) {
+				return i
+			}
+		}
+	}
+	return at
+}
+
+// packedHead returns the beginning of what a compressed file has, as far as it
+// can be read.
+func packedHead(path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close() // only read
+	r, err := decompress(io.NopCloser(f))
+	if err != nil {
+		return nil
+	}
+	defer r.Close() // only read
+	buf := make([]byte, sampleLen)
+	n, _ := io.ReadFull(r, buf) // it may be short
+	return buf[:n]
+}
+
+// missed reports the files after the first one of a rotated set that can no
+// longer be read.
+func (f *follower) missed(set []rotation) {
+	for i, r := range set[1:] {
+		unpacked := strings.TrimSuffix(r.path, packing(r.path))
+		isThere := func(o rotation) bool { return o.path == unpacked }
+		if !slices.ContainsFunc(set, isThere) {
+			f.lost("%s was compressed before it was read", r.path)
+		}
+		// The file that is written has the age 0, the one before it 2.
+		for age := set[i].age - 1; age > max(r.age, 1); age-- {
+			f.lost("%s.%d was gone before it was read", r.set, age-1)
+		}
+	}
+}
+
+// gone reports bytes that were in the file and have not been read.
+func (f *follower) gone(n int64) {
+	f.lost("at least %d bytes of %s were gone before they were read", n, f.path)
 }
 
 func (f *follower) lost(format string, args ...any) {
@@ -264,7 +342,13 @@ func (f *follower) lost(format string, args ...any) {
 
 // rotated returns the plain files that belong to the path by their names, the
 // oldest first.
-func (f *follower) rotated() (list []rotation) {
+func (f *follower) rotated() []rotation {
+	return slices.DeleteFunc(f.siblings(), func(r rotation) bool { return packing(r.path) != "" })
+}
+
+// siblings returns the files that belong to the path by their names, the oldest
+// first.
+func (f *follower) siblings() (list []rotation) {
 	entries, err := os.ReadDir(filepath.Dir(f.path))
 	if err != nil {
 		return nil
@@ -274,7 +358,7 @@ func (f *follower) rotated() (list []rotation) {
 		r := rotationOf(filepath.Join(filepath.Dir(f.path), e.Name()))
 		r.path = filepath.Clean(r.path)
 		if filepath.Clean(r.set) != filepath.Clean(set.set) || r.path == filepath.Clean(f.path) ||
-			packing(r.path) != "" || !e.Type().IsRegular() {
+			!e.Type().IsRegular() {
 			continue
 		}
 		list = append(list, r)

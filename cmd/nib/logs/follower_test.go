@@ -3,12 +3,16 @@
 package logs_test
 
 import (
+	"compress/gzip"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/nib-log/nib/cmd/nib/logs"
 	"github.com/nib-log/nib/internal/await"
@@ -99,6 +103,108 @@ func TestTailReportsWhatItCannotHaveSeen(t *testing.T) {
 		put(t, path, "c\n")
 		f.check(t, "a b c ", "app.log was removed")
 	})
+}
+
+// What was rotated away between two looks is read, or is named.
+func TestTailNamesTheFilesThatItHasMissed(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		files        map[string]string // by what is appended to the path
+		first        string            // the new name of the first file
+		want, report string
+	}{
+		{"all are there", map[string]string{".1": "c\n", ".2": "b\n"}, ".3", "a b c new ", ""},
+		{
+			"one is gone", map[string]string{".1": "c\n"}, ".3", "a c new ",
+			"app.log.2 was gone before it was read",
+		},
+		{
+			"the last two are gone", nil, ".3", "a new ",
+			"app.log.2 was gone before it was read app.log.1 was gone before it was read",
+		},
+		{
+			"one is compressed", map[string]string{".1.gz": "c\n"}, ".2", "a new ",
+			"app.log.1.gz was compressed before it was read",
+		},
+		{
+			"one is being compressed", map[string]string{".1": "c\n", ".1.gz": ""}, ".2",
+			"a c new ", "",
+		},
+		{"the first is compressed", map[string]string{".1.gz": "a\n"}, "", "a new ", ""},
+		{
+			"all are removed", nil, "", "a new ",
+			"app.log was removed or renamed: files after it may be gone before they were read",
+		},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "app.log")
+		put(t, path, "a\n")
+		synctest.Test(t, func(t *testing.T) {
+			f := followFile(t, path)
+			if c.first != "" {
+				ok(t, os.Rename(path, path+c.first))
+			} else {
+				ok(t, os.Remove(path))
+			}
+			for name, text := range c.files {
+				if strings.HasSuffix(name, ".gz") {
+					text = gzipped(t, text)
+				}
+				put(t, path+name, text)
+			}
+			put(t, path, "new\n")
+			await.Sleep(2 * later)
+			report := strings.ReplaceAll(f.reports.take(), dir+"/", "")
+			if got := f.out.take(); got != c.want || strings.TrimSpace(report) != c.report {
+				t.Errorf("%s: got %q and %q, want %q and %q", c.name, got, report, c.want, c.report)
+			}
+		})
+	}
+}
+
+func gzipped(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte(text))
+	ok(t, errors.Join(err, w.Close()))
+	return b.String()
+}
+
+// A reader that is slower than the writer knows how much a truncation took.
+func TestTailCountsTheBytesThatATruncationTook(t *testing.T) {
+	for _, keep := range []int64{0, 100_000} {
+		path := filepath.Join(t.TempDir(), "app.log")
+		put(t, path, strings.Repeat("old\n", 50_000))
+		synctest.Test(t, func(t *testing.T) {
+			found, err := logs.Find([]string{path}, nil, true, time.Now())
+			ok(t, err)
+			var out, reports screen
+			s := logs.Selection{Report: func(format string, args ...any) {
+				fmt.Fprintf(&reports, format, args...)
+			}}
+			sources, err := logs.Tail(found, s, 100_000)
+			ok(t, err)
+			r, err := sources[0].Open(t.Context())
+			ok(t, err)
+			defer r.Close()
+			_, err = io.CopyN(&out, r, 4)
+			ok(t, err)
+			ok(t, os.Truncate(path, keep))
+			go func() { _, _ = io.Copy(&out, r) }() // ends with the context of the test
+			await.Sleep(soon)
+			put(t, path, "new\n")
+			await.Sleep(soon)
+			got := out.take()
+			read := strings.Count(got, "old ") * 4
+			want := fmt.Sprintf("at least %d bytes of %s were gone before they were read",
+				200_000-read, path)
+			if text := reports.take(); text != want || !strings.HasSuffix(got, "old new ") ||
+				read < int(keep) || read > 100_000 {
+				t.Errorf("got %d bytes and %q, want %s", read, text, want)
+			}
+		})
+	}
 }
 
 // The copy of copytruncate has what was added since the last look.

@@ -72,7 +72,8 @@ func TestTailPicksUpAFileInPlaceOfAnother(t *testing.T) {
 func TestTailPicksUpNewSpools(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	for _, name := range []string{"a", "b"} {
-		s, err := spool.Open(filepath.Join(elsewhere, name), nil, spool.Config{SegmentSize: 64 << 10})
+		c := spool.Config{SegmentSize: 64 << 10}
+		s, err := spool.Open(filepath.Join(elsewhere, name), nil, c)
 		ok(t, err)
 		ok(t, s.WriteRecord(&nib.Record{Line: []byte(name + "\n")}))
 		ok(t, s.Close())
