@@ -71,6 +71,8 @@ func (s *Summary) Compare(old *Summary) (appeared, gone, changed []Difference) {
 	return appeared, gone, changed
 }
 
-// minutes returns the time between the first and the last line, at least a
-// second.
-func (s *Summary) minutes() float64 { return max(s.Last.Sub(s.First), time.Second).Minutes() }
+// minutes returns the time between the first and the last line without the
+// pause, at least a second.
+func (s *Summary) minutes() float64 {
+	return max(s.Last.Sub(s.First)-s.Pause, time.Second).Minutes()
+}

@@ -44,7 +44,8 @@ type Summary struct {
 	Counts Counts
 	First  time.Time // zero if no line has a time
 	Last   time.Time
-	Groups []Group // groups by the requested fields, the most frequent first
+	Pause  time.Duration // a part of that time that is left out
+	Groups []Group       // groups by the requested fields, the most frequent first
 	// Patterns are messages without numbers, the most frequent first.
 	Patterns []Group
 	over     histogram

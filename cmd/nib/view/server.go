@@ -214,6 +214,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("/api/line", s.answer(getLine))
 	m.HandleFunc("/api/find", s.answer(getError))
 	m.HandleFunc("/api/row", s.answer(getRow))
+	m.HandleFunc("/api/compare", s.answer(getComparison))
 	m.HandleFunc("/api/stream", s.stream)
 	m.HandleFunc("/", s.file)
 	return m

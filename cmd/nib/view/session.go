@@ -58,12 +58,20 @@ func (s *session) close() error {
 
 // compile returns the query of a selection.
 func (c selection) compile(now time.Time) (*logread.Query, error) {
+	if c.from == 0 && c.to == 0 {
+		return logread.ParseQuery(c.query, now)
+	}
+	return c.and("time >= %q and time < %q", now)
+}
+
+// and returns the query and a condition on its range of time.
+func (c selection) and(condition string, now time.Time) (*logread.Query, error) {
 	q, err := logread.ParseQuery(c.query, now)
-	if err != nil || c.from == 0 && c.to == 0 {
-		return q, err
+	if err != nil {
+		return nil, err
 	}
 	at := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
-	window, err := logread.ParseQuery(fmt.Sprintf("time >= %q and time < %q", at(c.from), at(c.to)), now)
+	window, err := logread.ParseQuery(fmt.Sprintf(condition, at(c.from), at(c.to)), now)
 	return logread.And(window, q), err
 }
 

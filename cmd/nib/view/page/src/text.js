@@ -66,6 +66,10 @@ const value = text => (/^-?\d[\d.]{0,15}$/.test(text) && String(Number(text)) ==
 export const clause = (name, text, op, role, exact) =>
   `${role || key(name)} ${op} ${op === '>=' ? text : exact ? quote(text) : value(text)}`;
 
+// like is a regular expression for the messages of a pattern, in which a star
+// stands for the parts that differ.
+export const like = pattern => '^' + pattern.split('*').map(t => t.replace(/[\\^$.|?+()[\]{}]/g, '\\$&')).join('.*');
+
 // digits formats a number of any size with about three digits.
 export const digits = n => (Math.abs(n) < 1e15 && Math.abs(n) >= 1000 ? count(Math.round(n)) : String(Number(n.toPrecision(3))));
 
