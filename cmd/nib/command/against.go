@@ -25,13 +25,11 @@ type comparison struct {
 
 // cutRange returns the times of FROM..UNTIL, and false for the name of a file.
 func cutRange(against string) (from, until string, ok bool) {
-	if _, err := os.Stat(against); err == nil {
+	from, until, ok = strings.Cut(against, "..")
+	if _, err := os.Stat(against); err == nil || !ok {
 		return "", "", false
 	}
-	if from, until, ok = strings.Cut(against, ".."); !ok {
-		from = ""
-	}
-	return from, until, ok
+	return from, until, true
 }
 
 // compare summarizes what --against denotes, a file or a range of time in the
