@@ -83,7 +83,7 @@ type flags struct {
 	json, verbose, strict  bool
 	accept, ratchet, plain bool
 	noCache                bool
-	sarif, html, svg       string
+	html                   string
 }
 
 // New returns the command. Its RunE returns ErrWorse when the gate fails.
@@ -126,9 +126,7 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s.BoolVar(&f.accept, "accept", false, "write the baseline: accept everything as it is")
 	s.BoolVar(&f.ratchet, "ratchet", false, "take into the baseline what got better, and only that")
 	s.BoolVar(&f.strict, "strict", false, "what is not known counts as an allocation")
-	s.StringVar(&f.sarif, "sarif", "", "also write a SARIF file")
 	s.StringVar(&f.html, "html", "", "also write a page to look at")
-	s.StringVar(&f.svg, "svg", "", "also write a table of roots and Go releases as a picture")
 	s.BoolVar(&f.noCache, "no-cache", false, "ask the compiler again for everything")
 	return cmd
 }
@@ -205,7 +203,7 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.files(d, outcome); err != nil {
+	if err := f.page(d, outcome); err != nil {
 		return err
 	}
 	if err := errors.Join(broken(r), outcome.Err()); err != nil {
@@ -266,32 +264,16 @@ func (f *flags) check(ctx context.Context, w io.Writer) (*check.Report, error) {
 	return check.Run(ctx, o)
 }
 
-// files writes the reports that go to files.
-func (f *flags) files(d *findings.Document, o *baseline.Outcome) error {
-	for _, out := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{
-		{f.sarif, func(w io.Writer) error { return report.SARIF(w, d, o) }},
-		{f.html, func(w io.Writer) error { return report.HTML(w, d, o) }},
-		{f.svg, func(w io.Writer) error { return report.SVG(w, d) }},
-	} {
-		if out.name == "" {
-			continue
-		}
-		w, err := os.Create(out.name)
-		if err != nil {
-			return err
-		}
-		err = out.write(w)
-		if cerr := w.Close(); err == nil {
-			err = cerr
-		}
-		if err != nil {
-			return err
-		}
+// page writes the page if one is requested.
+func (f *flags) page(d *findings.Document, o *baseline.Outcome) error {
+	if f.html == "" {
+		return nil
 	}
-	return nil
+	w, err := os.Create(f.html)
+	if err != nil {
+		return err
+	}
+	return errors.Join(report.HTML(w, d, o), w.Close())
 }
 
 // gate compares the document with the baseline, and writes the baseline if
