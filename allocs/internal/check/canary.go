@@ -51,39 +51,26 @@ func writeCanary(dir, language string) error {
 	return os.WriteFile(filepath.Join(dir, "canary.go"), []byte(canarySource), 0o644)
 }
 
-// sight checks the canary with the compiler's JSON output and, if that is
-// missing or empty, with the text of -m=2. It returns an error if neither shows
-// the known allocations.
-func sight(ctx context.Context, tc *toolchain.Toolchain, work string) (text bool, err error) {
-	if err = canary(ctx, tc, work, false); err == nil || ctx.Err() != nil {
-		return false, err
-	}
-	if again := canary(ctx, tc, work, true); again != nil {
-		return false, fmt.Errorf("%w\nwith -m=2: %w", err, again)
-	}
-	return true, nil
-}
-
 // canary runs all static stages on a module with known answers.
-func canary(ctx context.Context, tc *toolchain.Toolchain, work string, text bool) error {
+func canary(ctx context.Context, tc *toolchain.Toolchain, work string) error {
 	tc, dir := tc.Alone(), filepath.Join(work, "canary")
 	if err := writeCanary(dir, "1.20"); err != nil {
 		return err
 	}
-	in, err := canaryEvidence(ctx, tc, dir, work, text)
+	in, err := canaryEvidence(ctx, tc, dir, work)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCanary, err)
 	}
 	return judgeCanary(in)
 }
 
-func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work string, text bool) (*verdict.Input, error) {
+func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work string) (*verdict.Input, error) {
 	pkgs, err := load.List(ctx, tc, dir, nil, []string{"."})
 	if err != nil {
 		return nil, err
 	}
 	// These results are not cached: a canary from a cache proves nothing.
-	c := &compiler.Collector{Toolchain: tc, Work: work, Dir: dir, Text: text}
+	c := &compiler.Collector{Toolchain: tc, Work: work, Dir: dir}
 	escapes, err := c.Collect(ctx, pkgs)
 	if err != nil {
 		return nil, err

@@ -25,10 +25,10 @@ func TestCanary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := canary(ctx, tc, work, false); err != nil {
+	if err := canary(ctx, tc, work); err != nil {
 		t.Fatal(err)
 	}
-	evidence, err := canaryEvidence(ctx, tc, work+"/canary", work, false)
+	evidence, err := canaryEvidence(ctx, tc, work+"/canary", work)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -193,20 +193,16 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	s.named(own)
 	s.matched(own)
 	part.Start(progress.Canary, "")
-	text, err := sight(ctx, tc, work)
-	if err != nil {
+	if err := canary(ctx, tc, work); err != nil {
 		return nil, err
 	}
 	out := &Toolchain{Toolchain: tc, Profiles: s.profiles(tc, own)}
-	if text {
-		out.Trouble = append(out.Trouble, "the compiler's answers in JSON show nothing; -m=2 was read instead")
-	}
 	part.Start(progress.Compiler, "")
 	b, err := program.Prepare(own, work)
 	if err != nil {
 		return nil, err
 	}
-	escapes, err := s.escapes(ctx, &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir, Overlay: b.Overlay, Text: text}, near)
+	escapes, err := s.escapes(ctx, &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir, Overlay: b.Overlay}, near)
 	if err != nil {
 		return nil, err
 	}

@@ -28,25 +28,16 @@ var ErrSilent = errors.New("the compiler wrote no diagnostics")
 // directory.
 type Collector struct {
 	Toolchain *toolchain.Toolchain
-	Cache     string                   // directory; "" keeps nothing
-	Work      string                   // directory for this run
-	Dir       string                   // directory of the module
-	Overlay   string                   // file for -overlay, or ""
-	Original  func(file string) string // the name of a file of Dir for the user; nil when that is the same
-	Text      bool                     // read -m=2, because -json does not exist or prints nothing
+	Cache     string // directory; "" keeps nothing
+	Work      string // directory for this run
+	Dir       string // directory of the module
+	Overlay   string // file for -overlay, or ""
 }
 
 // Collect returns the escapes of the packages, by import path. It compiles the
 // packages whose escapes are not cached.
 func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[string][]Escape, error) {
 	out := map[string][]Escape{}
-	if c.Text {
-		all, err := c.CollectText(ctx, pkgs)
-		for path, t := range all {
-			out[path] = t.Escapes
-		}
-		return out, err
-	}
 	var missing []*load.Package
 	for _, p := range pkgs {
 		if len(p.GoFiles)+len(p.CgoFiles) == 0 {

@@ -41,7 +41,6 @@ type Escape struct {
 	What    string     `json:"w"`           // source text of the value; "" when the compiler gives none
 	Moved   bool       `json:"m,omitempty"` // a variable that is moved to the heap
 	Reasons []Step     `json:"r,omitempty"`
-	Outer   bool       `json:"o,omitempty"` // Stack has only the outermost position: it is read from -m=2
 }
 
 // The compiler's records, in the form of the language server protocol but with
@@ -134,9 +133,9 @@ func (r *lspRecord) escape(file string) Escape {
 }
 
 // movedVariable reports whether the value is a variable that is declared at the
-// position, not one that is used there. Only the text of -m states that
-// directly. Here the flow shows it: the address of the variable itself reaches
-// the heap; for other values it is the address of temporary storage.
+// position, not one that is used there. The flow shows it: the address of the
+// variable itself reaches the heap; for other values it is the address of
+// temporary storage.
 func movedVariable(e Escape) bool {
 	for _, r := range e.Reasons {
 		if !strings.HasPrefix(r.Text, "flow: ") {

@@ -12,20 +12,15 @@ type Index struct {
 	byStack map[string][]*Escape
 	byLine  map[string][]*Escape
 	byOuter map[string][]*Escape // keyed by the stack without its inner frames
-	outer   map[string][]*Escape // escapes of which only the outermost position is known
 }
 
 // NewIndex makes an index of escapes.
 func NewIndex(all map[string][]Escape) *Index {
-	x := &Index{byStack: map[string][]*Escape{}, byLine: map[string][]*Escape{}, outer: map[string][]*Escape{}, byOuter: map[string][]*Escape{}}
+	x := &Index{byStack: map[string][]*Escape{}, byLine: map[string][]*Escape{}, byOuter: map[string][]*Escape{}}
 	for _, escapes := range all {
 		for i := range escapes {
 			e := &escapes[i]
 			if e.What == "" {
-				continue
-			}
-			if e.Outer {
-				x.outer[stackKey(e.Stack)] = append(x.outer[stackKey(e.Stack)], e)
 				continue
 			}
 			x.byStack[stackKey(e.Stack)] = append(x.byStack[stackKey(e.Stack)], e)
@@ -51,7 +46,7 @@ func stackKey(stack []Position) string {
 // At returns the escapes at an inline stack, innermost position first. The
 // stack of the code and that of the compiler are the same when both come from
 // the same function; where the code was inlined once more, the escapes of the
-// innermost line are returned. Escapes from -m=2 have only one line.
+// innermost line are returned.
 func (x *Index) At(stack []Position) []*Escape {
 	if len(stack) == 0 {
 		return nil
@@ -61,17 +56,7 @@ func (x *Index) At(stack []Position) []*Escape {
 			return e
 		}
 	}
-	if e := x.byLine[stackKey(stack[:1])]; len(e) > 0 || len(x.outer) == 0 {
-		return e
-	}
-	// The stack does not show where inlining ends, so the innermost line with an
-	// escape counts.
-	for i := range stack {
-		if e := x.outer[stackKey(stack[i:i+1])]; len(e) > 0 {
-			return e
-		}
-	}
-	return nil
+	return x.byLine[stackKey(stack[:1])]
 }
 
 // Inlined returns the escapes in the code that was inlined at the place. The

@@ -190,13 +190,6 @@ func (t *Toolchain) Go(ctx context.Context, dir string, args ...string) ([]byte,
 	return run(ctx, dir, t.Env(), t.command, args...)
 }
 
-// GoSaid runs the go command in dir and returns its standard error, which
-// contains the output of the compiler.
-func (t *Toolchain) GoSaid(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	_, said, err := runBoth(ctx, dir, t.Env(), t.command, args...)
-	return said, err
-}
-
 // Default runs the current go command in dir, with env appended to the
 // environment.
 func Default(ctx context.Context, dir string, env []string, args ...string) error {
@@ -223,14 +216,9 @@ func Said(err error) string {
 	return fmt.Sprint(err)
 }
 
-// run runs a command and returns its standard output.
+// run runs a command and returns its standard output. The error contains its
+// standard error.
 func run(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
-	out, _, err := runBoth(ctx, dir, env, name, args...)
-	return out, err
-}
-
-// runBoth runs a command. The error contains its output.
-func runBoth(ctx context.Context, dir string, env []string, name string, args ...string) (stdout, stderr []byte, err error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, env
 	var out, errs bytes.Buffer
@@ -244,7 +232,7 @@ func runBoth(ctx context.Context, dir string, env []string, name string, args ..
 		if len(line) > 300 {
 			line = line[:300] + " …"
 		}
-		return nil, nil, &commandError{line, text, err}
+		return nil, &commandError{line, text, err}
 	}
-	return out.Bytes(), errs.Bytes(), nil
+	return out.Bytes(), nil
 }
