@@ -78,12 +78,12 @@ func ExitCode(err error) int {
 // flags are the options as given on the command line.
 type flags struct {
 	check.Options
-	dir, bench, tests      string
-	baseline               string
-	json, verbose, strict  bool
-	accept, ratchet, plain bool
-	noCache                bool
-	html                   string
+	dir, bench, tests     string
+	baseline              string
+	json, verbose, strict bool
+	accept, plain         bool
+	noCache               bool
+	html                  string
 }
 
 // New returns the command. Its RunE returns ErrWorse when the gate fails.
@@ -124,7 +124,6 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s.BoolVar(&f.plain, "plain", false, "no colours, no progress")
 	s.StringVar(&f.baseline, "baseline", "", "file of what is accepted (default: "+baseline.Name+" beside go.mod or go.work)")
 	s.BoolVar(&f.accept, "accept", false, "write the baseline: accept everything as it is")
-	s.BoolVar(&f.ratchet, "ratchet", false, "take into the baseline what got better, and only that")
 	s.BoolVar(&f.strict, "strict", false, "what is not known counts as an allocation")
 	s.StringVar(&f.html, "html", "", "also write a page to look at")
 	s.BoolVar(&f.noCache, "no-cache", false, "ask the compiler again for everything")
@@ -186,7 +185,7 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	d := findings.New(r)
-	if err := broken(r); err != nil && (f.accept || f.ratchet) {
+	if err := broken(r); err != nil && f.accept {
 		return err
 	}
 	outcome, err := f.gate(d)
@@ -296,19 +295,10 @@ func (f *flags) gate(d *findings.Document) (*baseline.Outcome, error) {
 		if err := old.Write(path); err != nil {
 			return nil, err
 		}
-	case old == nil && (f.baseline != "" || f.ratchet):
+	case old == nil && f.baseline != "":
 		return nil, fmt.Errorf("%s: there is no baseline; --accept makes one", path)
 	}
-	outcome, err := baseline.Compare(old, d, f.strict)
-	if err != nil {
-		return nil, err
-	}
-	if f.ratchet && len(outcome.Missing) == 0 {
-		if err := old.Ratchet(d, f.strict).Write(path); err != nil {
-			return nil, err
-		}
-	}
-	return outcome, nil
+	return baseline.Compare(old, d, f.strict)
 }
 
 // terminal reports whether w is a terminal, and its width.

@@ -96,7 +96,7 @@ func (a *Accepted) within(d *findings.Document) func(pkg string) bool {
 // With returns the baseline updated with another one; entries outside the scope
 // of the other run stay.
 func (f *File) With(other *File, d *findings.Document) *File {
-	if f == nil || f.old {
+	if f == nil {
 		return other
 	}
 	for line, now := range other.Accepts {
@@ -136,73 +136,4 @@ func (a *Accepted) keep(before *Accepted, within func(pkg string) bool) {
 			a.Roots[id] = r
 		}
 	}
-}
-
-// Ratchet returns the baseline with all improvements, and nothing that got
-// worse.
-func (f *File) Ratchet(d *findings.Document, strict bool) *File {
-	out := Of(d, strict)
-	for line, now := range out.Accepts {
-		before := f.Accepts[line]
-		if before == nil {
-			continue
-		}
-		for id, r := range now.Roots {
-			r.ratchet(before.Roots[id])
-			if r.Allowed == nil && len(r.Sites) == 0 {
-				delete(now.Roots, id)
-			}
-		}
-		now.keep(before, before.within(d))
-		now.Waivers = both(before.Waivers, now.Waivers)
-	}
-	for line, a := range f.Accepts {
-		if _, ok := out.Accepts[line]; !ok {
-			out.Accepts[line] = a // this run did not cover the line
-		}
-	}
-	return out
-}
-
-// ratchet keeps the improvements over before.
-func (r *Root) ratchet(before *Root) {
-	if before == nil {
-		before = &Root{Unknown: r.Unknown}
-	}
-	r.Reached = r.Reached || before.Reached
-	r.Unknown = min(r.Unknown, before.Unknown)
-	if r.Allowed != nil && before.Allowed != nil && *r.Allowed > *before.Allowed {
-		r.Allowed = before.Allowed
-	}
-	for key, now := range r.Sites {
-		was, ok := before.Sites[key]
-		if !ok {
-			delete(r.Sites, key)
-			continue
-		}
-		switch {
-		case was.Verdict.Rank() < now.Verdict.Rank():
-			r.Sites[key] = was
-		case was.Verdict == now.Verdict && was.Count > 0 && was.Count < now.Count:
-			now.Count, now.Leaf = was.Count, was.Leaf
-		}
-		for leaf, n := range r.Sites[key].Leaves {
-			if w, ok := was.Leaves[leaf]; ok {
-				r.Sites[key].Leaves[leaf] = min(n, w)
-			}
-		}
-	}
-}
-
-// both returns the waivers that are in both.
-func both(before, now map[string][]string) map[string][]string {
-	out := map[string][]string{}
-	for p, all := range now {
-		for _, w := range all {
-			if slices.Contains(before[p], w) {
-				out[p] = append(out[p], w)
-			}
-		}
-	}
-	return out
 }

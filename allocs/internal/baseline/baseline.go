@@ -22,7 +22,7 @@ import (
 
 // Change is one difference.
 type Change struct {
-	Kind      string `json:"kind"` // worse, new, better, gone, missing or note
+	Kind      string `json:"kind"` // worse, new, better, gone or missing
 	Toolchain string `json:"toolchain"`
 	Root      string `json:"root"`
 	Site      string `json:"site"`
@@ -37,7 +37,6 @@ type Outcome struct {
 	Better   []Change `json:"better"`
 	Missing  []Change `json:"missing"`  // evidence that existed when the baseline was accepted
 	Unproven []Change `json:"unproven"` // functions not shown to keep to //alloc:none
-	Notes    []Change `json:"notes"`
 }
 
 // ErrMissing indicates that the baseline has nothing about a toolchain.
@@ -55,12 +54,8 @@ func Compare(f *File, d *findings.Document, strict bool) (*Outcome, error) {
 				return nil, fmt.Errorf("%w: %s (--accept adds it)", ErrMissing, tc.Line)
 			}
 		}
-		c.have, c.evidence = f != nil, f != nil && !f.old
+		c.have = f != nil
 		c.within = c.accepted.within(d)
-		if f != nil && f.old {
-			c.within = looked(d)
-			o.Notes = append(o.Notes, Change{Kind: "note", Toolchain: tc.Line, Text: "the baseline is of an older version, without counts and without the runs that were measured: --accept renews it"})
-		}
 		c.all()
 	}
 	sort.SliceStable(o.Better, func(i, j int) bool { return o.Better[i].Text < o.Better[j].Text })
@@ -74,8 +69,7 @@ type comparison struct {
 	t        int
 	line     string
 	strict   bool
-	have     bool // the baseline covers the toolchain
-	evidence bool // the baseline has the evidence
+	have     bool // there is a baseline
 	accepted *Accepted
 	within   func(pkg string) bool
 }
@@ -91,7 +85,7 @@ func (c *comparison) all() {
 			c.gone(id, before)
 		}
 	}
-	if c.evidence {
+	if c.have {
 		c.runs()
 		c.waivers()
 	}
@@ -130,7 +124,7 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 	if c.t < len(r.Unproven) && r.Unproven[c.t] != "" {
 		c.Unproven = append(c.Unproven, c.change("unproven", r.ID, r.ID+": "+r.Unproven[c.t]))
 	}
-	if !c.evidence {
+	if !c.have {
 		return
 	}
 	switch {
@@ -164,10 +158,10 @@ func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bo
 	x := c.change("worse", r.ID, fmt.Sprintf("%s was %s, is %s: %s", r.ID, before, now, s.Reason))
 	x.Site, x.Where = s.Key, fmt.Sprintf("%s:%d  %s", s.File, s.Line, s.Source)
 	switch {
-	case c.evidence && before == verdict.Always && now == verdict.Unknown:
+	case before == verdict.Always && now == verdict.Unknown:
 		x.Kind, x.Text = "missing", fmt.Sprintf("%s allocated ×%s, and no run shows whether it still does: %s", r.ID, number(was.Count), s.Answers[c.t].Because)
 		c.Missing = append(c.Missing, x)
-	case c.evidence && before == verdict.Always && now == verdict.Cold && s.Answers[c.t].Conflict != "":
+	case before == verdict.Always && now == verdict.Cold && s.Answers[c.t].Conflict != "":
 		x.Kind, x.Text = "missing", fmt.Sprintf("%s allocated ×%s, and no run shows it any more, although every way through the code does: the runs may end early", r.ID, number(was.Count))
 		c.Missing = append(c.Missing, x)
 	case now.Rank() < before.Rank():
@@ -240,33 +234,12 @@ func number(n float64) string {
 	return strings.TrimRight(fmt.Sprintf("%.2f", n), "0")
 }
 
-// looked returns a function that reports whether a root belongs to a package in
-// the scope of the run, for a baseline that does not store the scope.
-func looked(d *findings.Document) func(root string) bool {
-	packages := map[string]bool{}
-	for _, r := range d.Roots {
-		packages[r.Package] = true
-	}
-	return func(root string) bool {
-		for p := range packages {
-			if rest, ok := strings.CutPrefix(root, p+"."); ok && !strings.Contains(strings.SplitN(rest, " ", 2)[0], "/") {
-				return true
-			}
-		}
-		return false
-	}
-}
-
 // gone reports a root of the baseline that the run did not examine.
 func (c *comparison) gone(id string, before *Root) {
-	pkg := before.Package
-	if !c.evidence {
-		pkg = id
-	}
-	if !c.within(pkg) {
+	if !c.within(before.Package) {
 		return
 	}
-	if c.evidence && before.Allowed != nil {
+	if before.Allowed != nil {
 		c.missing(id, id+" is not there any more, or has no comment that says what it may allocate")
 		return
 	}

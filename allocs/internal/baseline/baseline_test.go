@@ -122,14 +122,6 @@ func TestCompareWantsTheToolchain(t *testing.T) {
 	}
 }
 
-func TestRatchetTakesOnlyWhatIsBetter(t *testing.T) {
-	f := baseline.Of(document(nil, sites{"gone": verdict.Always, "better": verdict.Always, "worse": verdict.Unknown, "same": verdict.Always}), true)
-	got := f.Ratchet(document(nil, sites{"better": verdict.Unknown, "worse": verdict.Always, "same": verdict.Always, "new": verdict.Always}), true).Accepts["go1.26"].Roots["m.F"].Sites
-	if len(got) != 3 || got["better"].Verdict != verdict.Unknown || got["worse"].Verdict != verdict.Unknown || got["same"].Verdict != verdict.Always {
-		t.Errorf("got %v, want better and worse as unknown, same as always", got)
-	}
-}
-
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), baseline.Name)
 	if f, err := baseline.Load(path); f != nil || err != nil {

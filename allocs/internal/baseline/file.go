@@ -17,7 +17,7 @@ import (
 // Name is the file in the directory of the module.
 const Name = "allocs.baseline.json"
 
-// format is the version of the file. The first had verdicts only.
+// format is the version of the file.
 const format = 2
 
 // File is the content of the committed file.
@@ -27,7 +27,6 @@ type File struct {
 	// Sum is a checksum of the rest: a file that is cut off, or was edited, is
 	// not a baseline.
 	Sum string `json:"sum"`
-	old bool   // read from the first format
 }
 
 // Accepted holds the accepted findings on one minor Go release, and the
@@ -82,22 +81,12 @@ func Load(path string) (*File, error) {
 }
 
 func parse(text []byte) (*File, error) {
-	var version struct {
-		Format int `json:"format"`
-	}
-	if err := json.Unmarshal(text, &version); err != nil {
-		return nil, fmt.Errorf("%w: %w: --accept rewrites it", ErrDamaged, err)
-	}
-	switch version.Format {
-	case 1:
-		return parseFirst(text)
-	case format:
-	default:
-		return nil, fmt.Errorf("%w: format %d is not known: --accept rewrites it", ErrDamaged, version.Format)
-	}
 	f := new(File)
 	if err := json.Unmarshal(text, f); err != nil {
 		return nil, fmt.Errorf("%w: %w: --accept rewrites it", ErrDamaged, err)
+	}
+	if f.Format != format {
+		return nil, fmt.Errorf("%w: format %d is not known: --accept rewrites it", ErrDamaged, f.Format)
 	}
 	sum, err := f.sum()
 	if err != nil {
@@ -105,30 +94,6 @@ func parse(text []byte) (*File, error) {
 	}
 	if sum != f.Sum || len(f.Accepts) == 0 {
 		return nil, fmt.Errorf("%w: its checksum is not that of its content: --accept rewrites it", ErrDamaged)
-	}
-	return f, nil
-}
-
-// parseFirst reads a file of the first format: it has neither counts nor
-// evidence.
-func parseFirst(text []byte) (*File, error) {
-	var first struct {
-		Accepts map[string]map[string]map[string]verdict.Verdict `json:"accepts"`
-	}
-	if err := json.Unmarshal(text, &first); err != nil {
-		return nil, fmt.Errorf("%w: %w: --accept rewrites it", ErrDamaged, err)
-	}
-	f := &File{Format: 1, Accepts: map[string]*Accepted{}, old: true}
-	for line, all := range first.Accepts {
-		a := &Accepted{Roots: map[string]*Root{}}
-		for id, sites := range all {
-			r := &Root{Sites: map[string]*Site{}}
-			for key, v := range sites {
-				r.Sites[key] = &Site{Verdict: v}
-			}
-			a.Roots[id] = r
-		}
-		f.Accepts[line] = a
 	}
 	return f, nil
 }
@@ -149,7 +114,7 @@ func (f *File) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	f.Format, f.Sum, f.old = format, sum, false
+	f.Format, f.Sum = format, sum
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

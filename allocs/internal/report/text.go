@@ -245,14 +245,11 @@ func (t *tree) gate(g *baseline.Outcome) {
 	for _, c := range g.Unproven {
 		t.printf("%s %s: %s\n", t.paint(yellow, "unproven"), c.Toolchain, c.Text)
 	}
-	for _, c := range g.Notes {
-		t.printf("%s %s: %s\n", t.paint(yellow, "note"), c.Toolchain, c.Text)
-	}
 	for _, c := range g.Better {
 		t.printf("%s %s: %s\n", t.paint(green, "better"), c.Toolchain, c.Text)
 	}
 	if len(g.Better) > 0 {
-		t.printf("%s\n", t.paint(faint, "  --ratchet takes what is better into the baseline"))
+		t.printf("%s\n", t.paint(faint, "  --accept takes what is better into the baseline"))
 	}
 }
 
