@@ -113,7 +113,6 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s.StringVarP(&f.dir, "dir", "C", ".", "directory of the module, or of a workspace")
 	s.StringSliceVar(&f.Releases, "go", nil, "Go releases, such as 1.24,1.27 (default: the one in use)")
 	s.StringSliceVar(&f.Arch, "goarch", nil, "targets, such as amd64,arm64 or darwin/arm64,windows/amd64 (only those of this machine are run)")
-	s.StringVar(&f.PGO, "pgo", "", "profile to guide all builds by, or off (default: default.pgo of main packages, as the go command does)")
 	s.StringArrayVar(&f.Roots, "root", nil, "function to look at, such as cache.Store.Get, (*Store[K, V]).Get, Get or example.com/m/cache.New*")
 	s.BoolVar(&f.LogCalls, "log-calls", true, "look at the log calls")
 	s.StringVar(&f.bench, "bench", ".", "benchmarks to measure; \"\" for none")
@@ -143,13 +142,6 @@ func (f *flags) prepare(args []string) (err error) {
 	}
 	if f.Tests, err = expression(f.tests); err != nil {
 		return err
-	}
-	if f.PGO == "auto" {
-		f.PGO = ""
-	} else if f.PGO != "" && f.PGO != "off" {
-		if f.PGO, err = filepath.Abs(f.PGO); err != nil {
-			return err
-		}
 	}
 	f.Patterns = args
 	if len(args) == 0 {

@@ -37,7 +37,6 @@ type Options struct {
 	Patterns []string
 	Releases []string // releases of Go; none means the one in use
 	Arch     []string // GOARCH or GOOS/GOARCH; none means that of this machine
-	PGO      string   // profile for all builds; "" as the go command does by itself, "off"
 	Roots    []string // additional functions
 	LogCalls bool
 	Bench    *regexp.Regexp // nil runs no benchmarks
@@ -67,7 +66,6 @@ type Toolchain struct {
 	Results   []verdict.Result
 	Runs      []runs.Result // includes the runs that failed
 	Trouble   []string      // describes evidence that could not be obtained
-	Profiles  []string      // the profiles that guided the builds, relative to the module
 	Took      time.Duration
 }
 
@@ -158,9 +156,6 @@ func toolchains(ctx context.Context, o Options, plan *progress.Plan) ([]*toolcha
 			if err != nil {
 				return nil, err
 			}
-			if err := tc.Guide(o.PGO); err != nil {
-				return nil, err
-			}
 			out = append(out, tc)
 		}
 	}
@@ -196,7 +191,7 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	if err := canary(ctx, tc, work); err != nil {
 		return nil, err
 	}
-	out := &Toolchain{Toolchain: tc, Profiles: s.profiles(tc, own)}
+	out := &Toolchain{Toolchain: tc}
 	part.Start(progress.Compiler, "")
 	b, err := program.Prepare(own, work)
 	if err != nil {

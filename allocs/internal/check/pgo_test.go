@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +14,6 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/findings"
-	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
@@ -103,8 +101,8 @@ func cpuProfile(t *testing.T) string {
 	return b.String()
 }
 
-// checked returns the verdict on Hot and the toolchain's name in the report.
-func checked(t *testing.T, o check.Options) (verdict.Verdict, findings.Toolchain) {
+// checked returns the verdict on Hot.
+func checked(t *testing.T, o check.Options) verdict.Verdict {
 	t.Helper()
 	o.Cache = filepath.Join(os.TempDir(), "nib-allocs-test", "cache", "nib-allocs")
 	r, err := check.Run(context.Background(), o)
@@ -115,25 +113,21 @@ func checked(t *testing.T, o check.Options) (verdict.Verdict, findings.Toolchain
 	if len(d.Roots) != 1 {
 		t.Fatalf("got %d roots, want 1", len(d.Roots))
 	}
-	return d.Roots[0].Worst(), d.Toolchains[0]
+	return d.Roots[0].Worst()
 }
 
 func TestProfileTakesAnAllocationAway(t *testing.T) {
 	dir, cpu := guidedModule(t)
 	for _, c := range []struct {
-		name     string
-		patterns []string
-		pgo      string
-		ownToo   bool // the program has a default.pgo
-		want     verdict.Verdict
-		title    string
-		profiles []string
+		name, pattern, flags string
+		ownToo               bool // the program has a default.pgo
+		want                 verdict.Verdict
 	}{
-		{"no profile", []string{"./..."}, "", false, verdict.Always, "", nil},
-		{"a profile", []string{"./..."}, cpu, false, verdict.None, " pgo=cpu.pprof", []string{"cpu.pprof"}},
-		{"default.pgo, in the program", []string{"./..."}, "", true, verdict.None, "", []string{"cmd/app/default.pgo"}},
-		{"default.pgo, the library alone", []string{"./lib"}, "", true, verdict.Always, "", nil},
-		{"default.pgo, but off", []string{"./..."}, "off", true, verdict.Always, " pgo=off", nil},
+		{"no profile", "./...", "", false, verdict.Always},
+		{"a profile", "./...", "-pgo=" + cpu, false, verdict.None},
+		{"default.pgo, in the program", "./...", "", true, verdict.None},
+		{"default.pgo, the library alone", "./lib", "", true, verdict.Always},
+		{"default.pgo, but off", "./...", "-pgo=off", true, verdict.Always},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.ownToo {
@@ -141,30 +135,10 @@ func TestProfileTakesAnAllocationAway(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, tc := checked(t, check.Options{Dir: dir, Patterns: c.patterns, PGO: c.pgo})
-			if got != c.want {
+			t.Setenv("GOFLAGS", c.flags)
+			if got := checked(t, check.Options{Dir: dir, Patterns: []string{c.pattern}}); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
-			version, title, _ := strings.Cut(tc.Name, " ")
-			if want := strings.TrimSpace(c.title); title != want {
-				t.Errorf("%s: got %q after the release, want %q", version, title, want)
-			}
-			if !slices.Equal(tc.Profiles, c.profiles) {
-				t.Errorf("got profiles %q, want %q", tc.Profiles, c.profiles)
-			}
 		})
-	}
-}
-
-func TestProfileThatCannotBeUsed(t *testing.T) {
-	dir, _ := guidedModule(t)
-	for name, o := range map[string]check.Options{
-		"an absent file": {PGO: filepath.Join(dir, "none.pprof")},
-		"a directory":    {PGO: dir},
-	} {
-		o.Dir, o.Patterns = dir, []string{"./..."}
-		if _, err := check.Run(context.Background(), o); !errors.Is(err, toolchain.ErrProfile) {
-			t.Errorf("%s: got %v, want %v", name, err, toolchain.ErrProfile)
-		}
 	}
 }

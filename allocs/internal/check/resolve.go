@@ -56,9 +56,6 @@ func (s *session) analyse(ctx context.Context) (*edges.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if host.Guides() {
-		host.PGO = "off" // resolution depends on the source only, so nothing has to be compiled twice for it
-	}
 	key, err := s.programKey(ctx, host)
 	if err != nil {
 		return nil, err

@@ -39,14 +39,11 @@ type Document struct {
 
 // Toolchain is a Go release for a target.
 type Toolchain struct {
-	Name string `json:"name"` // "go1.26.8", or with "linux/arm64" and "pgo=FILE" after it
-	Line string `json:"line"` // "go1.26", with the same suffix: the key in baselines
-	// Profiles are the profiles that guided the builds: that of --pgo, or the
-	// default.pgo of main packages.
-	Profiles []string `json:"profiles,omitempty"`
-	Seconds  float64  `json:"seconds"`
-	Runs     int      `json:"runs"`              // benchmarks and tests that were measured
-	Trouble  []string `json:"trouble,omitempty"` // evidence that could not be obtained
+	Name    string   `json:"name"` // "go1.26.8", or with "linux/arm64" after it
+	Line    string   `json:"line"` // "go1.26", with the same suffix: the key in baselines
+	Seconds float64  `json:"seconds"`
+	Runs    int      `json:"runs"`              // benchmarks and tests that were measured
+	Trouble []string `json:"trouble,omitempty"` // evidence that could not be obtained
 	// Leaves are all benchmarks without sub-benchmarks, and all tests that were
 	// requested, measured or failed.
 	Leaves []Leaf `json:"leaves,omitempty"`
@@ -161,23 +158,13 @@ func New(r *check.Report) *Document {
 		}
 		line = strings.TrimSpace(line + " " + rest)
 		all, measured := d.leaves(t, r.Holds, files)
-		d.Toolchains = append(d.Toolchains, Toolchain{t.Toolchain.String(), line, t.Profiles, t.Took.Seconds(), measured, t.Trouble, all})
+		d.Toolchains = append(d.Toolchains, Toolchain{t.Toolchain.String(), line, t.Took.Seconds(), measured, t.Trouble, all})
 	}
 	for i, root := range d.Roots {
 		d.merge(root, r, i, files)
 	}
 	d.Sum()
 	return d
-}
-
-// Profiles returns the profiles of all toolchains, each once.
-func (d *Document) Profiles() []string {
-	var out []string
-	for _, t := range d.Toolchains {
-		out = append(out, t.Profiles...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 func (d *Document) relative(file string) string {

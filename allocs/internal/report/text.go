@@ -140,9 +140,6 @@ func (t *tree) header() {
 		names = append(names, tc.Name)
 	}
 	on := "on " + strings.Join(names, ", ")
-	if p := t.d.Profiles(); len(p) > 0 {
-		on += ", guided by " + strings.Join(p, ", ")
-	}
 	if n := len(t.d.Modules); n > 0 {
 		on = fmt.Sprintf("(%s) ", count(n, "module")) + on
 	}

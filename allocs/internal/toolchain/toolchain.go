@@ -20,8 +20,7 @@ type Toolchain struct {
 	GOROOT  string
 	GOARCH  string
 	GOOS    string
-	PGO     string // "" leaves it to the go command, "off", or the path of a profile
-	native  bool   // programs for the target run here
+	native  bool // programs for the target run here
 	command string
 	extra   []string // environment of builds that measure
 	flags   string   // GOFLAGS from the environment or go env -w
@@ -108,15 +107,11 @@ func installed(cache, line string) string {
 }
 
 // String returns the name of the toolchain in reports: "go1.26.8", with the
-// target if it is not that of this program, and with the name of the requested
-// profile.
+// target if it is not that of this program.
 func (t *Toolchain) String() string {
 	name := t.Version
 	if !t.native {
 		name += " " + t.GOOS + "/" + t.GOARCH
-	}
-	if t.PGO != "" {
-		name += " pgo=" + filepath.Base(t.PGO)
 	}
 	return name
 }
@@ -126,7 +121,7 @@ func (t *Toolchain) Native() bool { return t.native }
 
 // Env is the environment of commands of this toolchain. Flags from outside that
 // change the compiler's work (GOFLAGS with -race, -N, -cover) would change the
-// findings, so GOFLAGS keeps only flags for modules and tags.
+// findings, so GOFLAGS keeps only -mod, -modfile, -tags and -pgo.
 //
 // For a target other than this machine's there may be no C compiler, so cgo is
 // off.
@@ -135,11 +130,7 @@ func (t *Toolchain) Env() []string {
 	if !t.alone {
 		flags = t.flags
 	}
-	flags = keptFlags(flags)
-	if t.PGO != "" {
-		flags += " '-pgo=" + t.PGO + "'"
-	}
-	env := append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOARCH="+t.GOARCH, "GOOS="+t.GOOS, "GOFLAGS="+flags)
+	env := append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOARCH="+t.GOARCH, "GOOS="+t.GOOS, "GOFLAGS="+keptFlags(flags))
 	env = append(env, t.extra...)
 	if t.alone {
 		env = append(env, "GOWORK=off")
@@ -162,7 +153,7 @@ func keptFlags(flags string) string {
 	kept := []string{"-buildvcs=false"}
 	for _, f := range split(flags) {
 		name := strings.TrimPrefix(strings.Trim(f, `'"`), "-")
-		if name = strings.TrimPrefix(name, "-"); strings.HasPrefix(name, "mod") || strings.HasPrefix(name, "tags") {
+		if name = strings.TrimPrefix(name, "-"); strings.HasPrefix(name, "mod") || strings.HasPrefix(name, "tags") || strings.HasPrefix(name, "pgo") {
 			kept = append(kept, f)
 		}
 	}
