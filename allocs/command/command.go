@@ -248,10 +248,12 @@ func temporary() (remove func(), err error) {
 
 // check runs all stages, and shows their progress on w.
 func (f *flags) check(ctx context.Context, w io.Writer) (*check.Report, error) {
-	b := newBar(w, f.plain, os.Getenv("NO_COLOR") == "")
-	defer b.stop()
 	o := f.Options
-	o.Progress = b.tell
+	if !f.plain {
+		show, end := progress(w)
+		defer end()
+		o.Progress = show
+	}
 	return check.Run(ctx, o)
 }
 

@@ -23,7 +23,6 @@ import (
 	"github.com/nib-log/nib/allocs/internal/linked"
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/program"
-	"github.com/nib-log/nib/allocs/internal/progress"
 	"github.com/nib-log/nib/allocs/internal/roots"
 	"github.com/nib-log/nib/allocs/internal/runs"
 	"github.com/nib-log/nib/allocs/internal/source"
@@ -43,7 +42,14 @@ type Options struct {
 	Tests    *regexp.Regexp // nil runs no tests
 	Timeout  time.Duration  // time limit for the runs of one package
 	Cache    string
-	Progress func(progress.Event) // called when a stage begins; may be nil
+	Progress func(step string) // called when a step begins; may be nil
+}
+
+// step reports the beginning of a step.
+func (o *Options) step(text string) {
+	if o.Progress != nil {
+		o.Progress(text)
+	}
 }
 
 // Report is the outcome for all toolchains.
@@ -99,12 +105,11 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(work)
-	plan := progress.New(o.Progress)
-	tcs, err := toolchains(ctx, o, plan)
+	tcs, err := toolchains(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	plan.Once(progress.Source, "")
+	o.step("reading the source")
 	home, err := load.Find(ctx, tcs[0], o.Dir)
 	if err != nil {
 		return nil, err
@@ -122,25 +127,19 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	}
 	s := &session{Options: o, work: work, report: r, home: home, inTests: inTests(set), files: source.New()}
 	s.scope()
-	var names []string
 	for _, tc := range tcs {
-		names = append(names, tc.String())
-	}
-	parts := plan.Toolchains(names)
-	for i, tc := range tcs {
 		began := time.Now()
-		t, err := s.toolchain(ctx, tc, parts[i])
+		t, err := s.toolchain(ctx, tc)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", tc, err)
 		}
-		parts[i].End()
 		t.Took = time.Since(began)
 		r.Toolchains = append(r.Toolchains, t)
 	}
 	return r, nil
 }
 
-func toolchains(ctx context.Context, o Options, plan *progress.Plan) ([]*toolchain.Toolchain, error) {
+func toolchains(ctx context.Context, o Options) ([]*toolchain.Toolchain, error) {
 	releases, archs := o.Releases, o.Arch
 	if len(releases) == 0 {
 		releases = []string{""}
@@ -151,7 +150,7 @@ func toolchains(ctx context.Context, o Options, plan *progress.Plan) ([]*toolcha
 	var out []*toolchain.Toolchain
 	for _, r := range releases {
 		for _, a := range archs {
-			plan.Once(progress.Find, strings.TrimSpace(r))
+			o.step(strings.TrimSpace("finding Go " + r))
 			tc, err := toolchain.Find(ctx, o.Dir, strings.TrimSpace(r), strings.TrimSpace(a))
 			if err != nil {
 				return nil, err
@@ -175,24 +174,25 @@ type session struct {
 }
 
 // toolchain gathers the evidence of one toolchain and decides.
-func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *progress.Part) (*Toolchain, error) {
+func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Toolchain, error) {
 	work := filepath.Join(s.work, strings.Join([]string{tc.Version, tc.GOOS, tc.GOARCH}, "-"))
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return nil, err
 	}
-	part.Start(progress.Compile, "")
+	step := func(text string) { s.step(tc.String() + "  " + text) }
+	step("compiling")
 	own, near, err := s.list(ctx, tc)
 	if err != nil {
 		return nil, err
 	}
 	s.named(own)
 	s.matched(own)
-	part.Start(progress.Canary, "")
+	step("trying the canary")
 	if err := canary(ctx, tc, work); err != nil {
 		return nil, err
 	}
 	out := &Toolchain{Toolchain: tc}
-	part.Start(progress.Compiler, "")
+	step("asking the compiler")
 	b, err := program.Prepare(own, work)
 	if err != nil {
 		return nil, err
@@ -207,16 +207,16 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 		Cold:     coldness(s.files),
 		PoolNew:  func(f binary.Frame) (string, int, bool) { return s.files.PoolNew(f.File, f.Line) },
 		Waived:   s.waived,
-		Resolve:  s.resolver(ctx, tc, part),
+		Resolve:  s.resolver(ctx, tc),
 	}
-	part.Start(progress.Link, "")
+	step("linking")
 	if in.Programs, err = s.programs(ctx, tc, b, work); err != nil {
 		return nil, err
 	}
-	if err := s.measure(ctx, tc, own, work, in, out, part); err != nil {
+	if err := s.measure(ctx, tc, own, work, in, out); err != nil {
 		return nil, err
 	}
-	part.Start(progress.Decide, "")
+	step("deciding")
 	return out, s.decide(in, out)
 }
 

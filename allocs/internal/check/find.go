@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/load"
-	"github.com/nib-log/nib/allocs/internal/progress"
 	"github.com/nib-log/nib/allocs/internal/roots"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
@@ -118,7 +117,7 @@ func withoutCode(results []verdict.Result) []string {
 // intact returns the packages that build on every toolchain, and why the others
 // do not.
 func intact(ctx context.Context, o Options) (paths []string, broken map[string]string) {
-	tcs, err := toolchains(ctx, o, progress.New(nil))
+	tcs, err := toolchains(ctx, o)
 	if err != nil {
 		return nil, nil
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/load"
-	"github.com/nib-log/nib/allocs/internal/progress"
 	"github.com/nib-log/nib/allocs/internal/runs"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
@@ -21,7 +20,7 @@ import (
 
 // measure builds and runs the test binaries. Their code is also evidence:
 // generic functions have code only where they are used.
-func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string, in *verdict.Input, out *Toolchain, part *progress.Part) error {
+func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string, in *verdict.Input, out *Toolchain) error {
 	if s.Bench == nil && s.Tests == nil && len(s.inTests) == 0 {
 		return nil
 	}
@@ -45,8 +44,7 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 		}
 		out.Trouble = append(out.Trouble, s.unmatched(names)...)
 	}
-	m := &measuring{s, tc, o, paths, dirs, in, out, part}
-	part.Packages(len(binaries))
+	m := &measuring{s, tc, o, paths, dirs, in, out}
 	for _, b := range binaries {
 		if err := m.binary(ctx, b); err != nil {
 			return err
@@ -90,14 +88,13 @@ type measuring struct {
 	paths, dirs []string // import paths and directories of all packages
 	in          *verdict.Input
 	out         *Toolchain
-	part        *progress.Part
 }
 
 // binary measures one package. A failed run is reported but is not an error:
 // there is other evidence.
 func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 	p := b.Package
-	m.part.Start(progress.Measure, p.ImportPath)
+	m.s.step(m.tc.String() + "  measuring " + p.ImportPath)
 	if b.Broken != nil {
 		m.out.broken(p, b)
 		return nil
@@ -115,7 +112,7 @@ func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 		return err
 	}
 	m.in.Runs = append(m.in.Runs, m.out.took(results)...)
-	m.part.Start(progress.Visit, p.ImportPath)
+	m.s.step(m.tc.String() + "  seeing which lines are run in " + p.ImportPath)
 	visited, err := b.Visit(ctx, m.o, results, m.paths, m.dirs, m.s.Cache)
 	if ctx.Err() != nil {
 		return ctx.Err()

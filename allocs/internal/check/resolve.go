@@ -11,7 +11,6 @@ import (
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/edges"
 	"github.com/nib-log/nib/allocs/internal/load"
-	"github.com/nib-log/nib/allocs/internal/progress"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
@@ -19,9 +18,9 @@ import (
 // resolver returns the function that finds the callees of dynamic calls. The
 // table is made for the first such call that a root reaches: to make it takes
 // most of the time of a check, and many roots reach none.
-func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, part *progress.Part) verdict.Resolve {
+func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain) verdict.Resolve {
 	return func(p *binary.Program, at binary.Frame) ([]*binary.Func, int, bool) {
-		table := s.table(ctx, part)
+		table := s.table(ctx)
 		if table == nil {
 			return nil, 0, false
 		}
@@ -43,9 +42,9 @@ func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, part *p
 
 // table returns the callees of dynamic calls, or nil after an error, which it
 // keeps. The analysis runs once, for the current toolchain.
-func (s *session) table(ctx context.Context, part *progress.Part) *edges.Table {
+func (s *session) table(ctx context.Context) *edges.Table {
 	if s.edges == nil && s.noEdges == nil {
-		part.Start(progress.Calls, "")
+		s.step("following dynamic calls")
 		s.edges, s.noEdges = s.analyse(ctx)
 	}
 	return s.edges
