@@ -82,7 +82,6 @@ type flags struct {
 	baseline              string
 	json, verbose, strict bool
 	accept, plain         bool
-	noCache               bool
 	html                  string
 }
 
@@ -125,7 +124,6 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s.BoolVar(&f.accept, "accept", false, "write the baseline: accept everything as it is")
 	s.BoolVar(&f.strict, "strict", false, "what is not known counts as an allocation")
 	s.StringVar(&f.html, "html", "", "also write a page to look at")
-	s.BoolVar(&f.noCache, "no-cache", false, "ask the compiler again for everything")
 	return cmd
 }
 
@@ -147,7 +145,7 @@ func (f *flags) prepare(args []string) (err error) {
 	if len(args) == 0 {
 		f.Patterns = []string{"./..."}
 	}
-	if cache, err := os.UserCacheDir(); err == nil && !f.noCache {
+	if cache, err := os.UserCacheDir(); err == nil {
 		f.Cache = filepath.Join(cache, "nib-allocs")
 	}
 	return nil

@@ -99,7 +99,7 @@ func TestGoFlagsAndVendorDirectories(t *testing.T) {
 			for k, v := range env {
 				t.Setenv(k, v)
 			}
-			code, out, errs := run(t, dir, "", "--plain", "--no-cache")
+			code, out, errs := run(t, dir, "", "--plain")
 			if code != command.Worse || !strings.Contains(out, "✗ G") {
 				t.Errorf("got exit code %d, want %d\n%s%s", code, command.Worse, out, errs)
 			}

@@ -83,7 +83,7 @@ func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work stri
 	if err != nil {
 		return nil, err
 	}
-	if err := b.Link(ctx, tc, dir, out, ""); err != nil {
+	if err := b.Link(ctx, tc, dir, out); err != nil {
 		return nil, err
 	}
 	p, err := binary.Open(b.Executables[0], "")

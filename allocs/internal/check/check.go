@@ -20,7 +20,6 @@ import (
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/compiler"
 	"github.com/nib-log/nib/allocs/internal/edges"
-	"github.com/nib-log/nib/allocs/internal/linked"
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/program"
 	"github.com/nib-log/nib/allocs/internal/roots"
@@ -282,17 +281,9 @@ func (s *session) escapes(ctx context.Context, c *compiler.Collector, own []*loa
 	return escapes, nil
 }
 
-// linked returns the store of executables.
-func (s *session) linked() linked.Store {
-	if s.Cache == "" {
-		return ""
-	}
-	return linked.Store(filepath.Join(s.Cache, "linked"))
-}
-
 // programs links the packages and reads the executables.
 func (s *session) programs(ctx context.Context, tc *toolchain.Toolchain, b *program.Build, work string) ([]*binary.Program, error) {
-	if err := b.Link(ctx, tc, s.report.ModuleDir, work, s.linked()); err != nil {
+	if err := b.Link(ctx, tc, s.report.ModuleDir, work); err != nil {
 		return nil, err
 	}
 	var out []*binary.Program

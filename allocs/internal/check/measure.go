@@ -33,7 +33,7 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 	for _, p := range own {
 		paths, dirs = append(paths, p.ImportPath), append(dirs, p.Dir)
 	}
-	binaries, err := runs.BuildAll(ctx, tc, own, o, s.report.ModuleDir, work, s.linked())
+	binaries, err := runs.BuildAll(ctx, tc, own, o, s.report.ModuleDir, work)
 	if err != nil {
 		return err
 	}
@@ -107,13 +107,13 @@ func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 	if len(b.Names) == 0 || !m.tc.Native() {
 		return nil
 	}
-	results, err := b.Run(ctx, m.o, m.s.Cache)
+	results, err := b.Run(ctx, m.o)
 	if err != nil {
 		return err
 	}
 	m.in.Runs = append(m.in.Runs, m.out.took(results)...)
 	m.s.step(m.tc.String() + "  seeing which lines are run in " + p.ImportPath)
-	visited, err := b.Visit(ctx, m.o, results, m.paths, m.dirs, m.s.Cache)
+	visited, err := b.Visit(ctx, m.o, results, m.paths, m.dirs)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

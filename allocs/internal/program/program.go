@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nib-log/nib/allocs/internal/linked"
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
@@ -129,17 +128,12 @@ func addMain(m load.Module, relays map[relay][]string, add func(path, text strin
 	return add(filepath.Join(m.Dir, mainDir, "main.go"), b.String())
 }
 
-// Link builds the executables, below work. Executables in the store are not
-// linked again.
-func (b *Build) Link(ctx context.Context, tc *toolchain.Toolchain, moduleDir, work string, store linked.Store) error {
+// Link builds the executables, below work.
+func (b *Build) Link(ctx context.Context, tc *toolchain.Toolchain, moduleDir, work string) error {
 	b.Executables = nil
 	for i, target := range b.Targets {
 		exe := filepath.Join(work, fmt.Sprintf("program-%d", i))
-		keys := map[string]string{exe: linked.Key("program", tc.String(), moduleDir, target)}
-		if err := store.Build(keys, func() error {
-			_, err := tc.Go(ctx, moduleDir, "build", "-overlay", b.Overlay, "-o", exe, target)
-			return err
-		}); err != nil {
+		if _, err := tc.Go(ctx, moduleDir, "build", "-overlay", b.Overlay, "-o", exe, target); err != nil {
 			return err
 		}
 		b.Executables = append(b.Executables, exe)

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nib-log/nib/allocs/internal/linked"
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/program"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
@@ -22,8 +21,8 @@ import (
 
 // BuildAll makes the test binaries of packages, below work, in as few builds as
 // possible. Packages without requested benchmarks, tests or kept code have
-// none. Executables in the store are not linked again.
-func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package, o Options, moduleDir, work string, store linked.Store) ([]*Binary, error) {
+// none.
+func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package, o Options, moduleDir, work string) ([]*Binary, error) {
 	tc, err := tc.Measuring()
 	if err != nil {
 		return nil, err
@@ -55,7 +54,7 @@ func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package
 		for _, b := range group {
 			b.overlay = common
 		}
-		if err := apart(ctx, group, work, store); err != nil {
+		if err := apart(ctx, group, work); err != nil {
 			return nil, err
 		}
 	}
@@ -103,14 +102,14 @@ func executable(importPath string) string {
 
 // apart builds a group. After an error it builds each of the packages alone, so
 // that the others have their binaries.
-func apart(ctx context.Context, group map[string]*Binary, work string, store linked.Store) error {
-	err := together(ctx, group, work, store)
+func apart(ctx context.Context, group map[string]*Binary, work string) error {
+	err := together(ctx, group, work)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	for name, b := range group {
 		if len(group) > 1 {
-			err = together(ctx, map[string]*Binary{name: b}, work, store)
+			err = together(ctx, map[string]*Binary{name: b}, work)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -121,33 +120,27 @@ func apart(ctx context.Context, group map[string]*Binary, work string, store lin
 }
 
 // together builds a group, in a new directory of work.
-func together(ctx context.Context, group map[string]*Binary, work string, store linked.Store) error {
+func together(ctx context.Context, group map[string]*Binary, work string) error {
 	dir, err := os.MkdirTemp(work, "measure-")
 	if err != nil {
 		return err
 	}
 	var first *Binary
-	keys := map[string]string{}
 	args := []string{"test", "-c", "-vet=off", "-o", dir + string(filepath.Separator)}
 	for name, b := range group {
 		if b.tc.GOOS == "windows" {
 			name += ".exe"
 		}
 		b.Path = filepath.Join(dir, name)
-		keys[b.Path] = linked.Key("tests", b.tc.String(), b.dir, b.Package.ImportPath)
 		args = append(args, b.Package.ImportPath)
 		first = b
 	}
 	args = slices.Insert(args, 3, "-overlay", first.overlay)
-	err = store.Build(keys, func() error {
-		_, err := first.tc.Go(ctx, first.dir, args...)
-		return err
-	})
-	if err != nil {
+	if _, err = first.tc.Go(ctx, first.dir, args...); err != nil {
 		return err
 	}
-	for file := range keys {
-		if _, err := os.Stat(file); err != nil {
+	for _, b := range group {
+		if _, err := os.Stat(b.Path); err != nil {
 			return fmt.Errorf("the go command has built no such test binary: %w", err)
 		}
 	}

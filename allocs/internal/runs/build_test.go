@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/nib-log/nib/allocs/internal/linked"
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
@@ -55,31 +54,25 @@ func TestPackagesAreBuiltTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		store := linked.Store(t.TempDir())
-		for range 2 {
-			all, err := BuildAll(t.Context(), tc, pkgs, quick, dir, t.TempDir(), store)
-			if err != nil {
-				t.Fatal(err)
+		all, err := BuildAll(t.Context(), tc, pkgs, quick, dir, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]float64{}
+		for _, b := range all {
+			results, err := b.Run(t.Context(), quick)
+			if err != nil || len(results) != 1 {
+				t.Fatalf("%s: got %v, %v", b.Package.ImportPath, results, err)
 			}
-			got := map[string]float64{}
-			for _, b := range all {
-				results, err := b.Run(t.Context(), quick, "")
-				if err != nil || len(results) != 1 {
-					t.Fatalf("%s: got %v, %v", b.Package.ImportPath, results, err)
-				}
-				got[b.Package.ImportPath] = results[0].PerOp
-			}
-			for _, path := range []string{"", "/a/x", "/b/x", "/x/v2", "/v1", "/cmd/m"} {
-				if n, ok := got["example.com/m/v3"+path]; !ok || n != 1 {
-					t.Errorf("%s example.com/m/v3%s: got %v, %v, want 1", release, path, n, ok)
-				}
-			}
-			if len(got) != 6 {
-				t.Errorf("%s: got %v, want six packages", release, got)
+			got[b.Package.ImportPath] = results[0].PerOp
+		}
+		for _, path := range []string{"", "/a/x", "/b/x", "/x/v2", "/v1", "/cmd/m"} {
+			if n, ok := got["example.com/m/v3"+path]; !ok || n != 1 {
+				t.Errorf("%s example.com/m/v3%s: got %v, %v, want 1", release, path, n, ok)
 			}
 		}
-		if kept, _ := os.ReadDir(string(store)); len(kept) != 6 {
-			t.Errorf("%s: %d executables are kept, want 6", release, len(kept))
+		if len(got) != 6 {
+			t.Errorf("%s: got %v, want six packages", release, got)
 		}
 	}
 }

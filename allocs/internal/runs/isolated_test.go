@@ -294,7 +294,7 @@ func TestSlowBenchmarksRunInFewWindows(t *testing.T) {
 	o := quick
 	o.Budget, o.Hang = 20*time.Millisecond, 30*time.Second
 	b, dir := build(t, "", o, windowBenchmarks)
-	results, err := b.Run(t.Context(), o, "")
+	results, err := b.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

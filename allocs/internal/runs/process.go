@@ -12,7 +12,6 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,27 +26,19 @@ type record struct {
 	Start  string
 	End    string
 	Once   string // one iteration has run
-	Left   string // out
 	Result *Result
 }
 
-// unit measures one benchmark with all its sub-benchmarks, or one test, but not
-// the leaves that have a result already. It always returns at least one result.
-// A leaf that has a result and no longer appears is not among them.
-func (b *Binary) unit(ctx context.Context, o Options, name string, have []Result, left *allowance) []Result {
+// unit measures one benchmark with all its sub-benchmarks, or one test. It
+// always returns at least one result.
+func (b *Binary) unit(ctx context.Context, o Options, name string, left *allowance) []Result {
 	var out []Result
 	var leftOut []string
-	for _, r := range have {
-		leftOut = append(leftOut, r.Name)
-	}
-	within, met := left.cpu, map[string]bool{}
 	for range restarts {
 		records, ended := b.process(ctx, o, name, leftOut, left)
 		open, complete := "", false
 		for _, r := range records {
 			switch {
-			case r.Left != "":
-				met[r.Left] = true
 			case r.Once != "":
 			case r.Result != nil:
 				if r.Result.Slow {
@@ -79,17 +70,13 @@ func (b *Binary) unit(ctx context.Context, o Options, name string, have []Result
 		if len(records) == 0 {
 			why = "it was not run: " + why
 		}
-		failed := Result{Name: open, Failed: why, Slow: errors.Is(ended, errProcessorTime)}
-		if errors.Is(ended, errTimeout) {
-			failed.Slow, failed.Within = false, within
-		}
-		out = append(out, failed)
+		out = append(out, Result{Name: open, Failed: why})
 		leftOut = append(leftOut, open)
 		if open == name || ctx.Err() != nil || left.err() != nil {
 			break
 		}
 	}
-	return append(out, slices.DeleteFunc(have, func(r Result) bool { return !met[r.Name] })...)
+	return out
 }
 
 // errEnded indicates that a process has ended before its work was done, without
@@ -142,11 +129,7 @@ func (b *Binary) execute(ctx context.Context, path string, env []string, w watch
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	log := path + ".inputs"
-	if err := os.Remove(log); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, path, append(args, "-test.testlogfile="+log)...)
+	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = b.Package.Dir
 	cmd.WaitDelay = time.Second
 	cmd.Env = env
@@ -162,7 +145,6 @@ func (b *Binary) execute(ctx context.Context, path string, env []string, w watch
 	err = cmd.Wait()
 	close(ended)
 	watched.Wait()
-	b.read.add(log, b.Package.Dir, b.dir)
 	left.cpu -= cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if err == nil {
 		return nil

@@ -3,6 +3,7 @@
 package runs
 
 import (
+	"context"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -20,17 +21,16 @@ import (
 // Result is the result of one leaf: a benchmark without sub-benchmarks, or a
 // test.
 type Result struct {
-	Package  string        `json:"-"`
-	Name     string        // "BenchmarkX/sub"
-	Title    string        `json:"-"` // name with the package, where two packages have the same name; or ""
-	PerOp    float64       // all allocations of the process for one operation
-	Bytes    float64       // bytes of them
-	N        int           // operations that were counted
-	Unstable bool          `json:"-"` // another process gave the leaf another name
-	Failed   string        // why there is no count, or ""
-	Slow     bool          // the run exceeded its limit of processor time, as it would again
-	Within   time.Duration // the processor time that --timeout allowed, if that was not enough
-	Inexact  bool          // objects below 16 bytes were not counted one by one
+	Package  string  `json:"-"`
+	Name     string  // "BenchmarkX/sub"
+	Title    string  `json:"-"` // name with the package, where two packages have the same name; or ""
+	PerOp    float64 // all allocations of the process for one operation
+	Bytes    float64 // bytes of them
+	N        int     // operations that were counted
+	Unstable bool    `json:"-"` // another process gave the leaf another name
+	Failed   string  // why there is no count, or ""
+	Slow     bool    // the first iteration took too long
+	Inexact  bool    // objects below 16 bytes were not counted one by one
 	Sites    []Site
 }
 
@@ -87,8 +87,23 @@ type Binary struct {
 	overlay string
 	dir     string            // directory of the module
 	added   map[string]string // content of the files in the overlay
-	sum     string            // checksum of its content
-	read    inputs            // inputs read by the processes of one result
+}
+
+// Run measures the benchmarks and tests of the binary, and returns a result for
+// each leaf, with the reason if it failed.
+func (b *Binary) Run(ctx context.Context, o Options) ([]Result, error) {
+	var all []Result
+	left := o.allowance()
+	for _, name := range b.Names {
+		all = append(all, b.unit(ctx, o, name, left)...)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	for i := range all {
+		all[i].Package = b.Package.ImportPath
+	}
+	return all, nil
 }
 
 func matching(names []string, re *regexp.Regexp) []string {

@@ -57,7 +57,7 @@ func measure(t *testing.T, o Options, test string) []Result {
 
 func run(t *testing.T, b *Binary, o Options) []Result {
 	t.Helper()
-	results, err := b.Run(t.Context(), o, "")
+	results, err := b.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func run(t *testing.T, b *Binary, o Options) []Result {
 // visitedBy runs a small package again, with coverage.
 func visitedBy(t *testing.T, b *Binary, o Options, results []Result) Visited {
 	t.Helper()
-	visits, err := b.Visit(t.Context(), o, results, []string{"example.com/m"}, []string{b.Package.Dir}, "")
+	visits, err := b.Visit(t.Context(), o, results, []string{"example.com/m"}, []string{b.Package.Dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func build(t *testing.T, release string, o Options, test string) (*Binary, strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := BuildAll(ctx, tc, pkgs[:1], o, dir, t.TempDir(), "")
+	all, err := BuildAll(ctx, tc, pkgs[:1], o, dir, t.TempDir())
 	if err != nil || len(all) != 1 {
 		t.Fatalf("got %d binaries, %v", len(all), err)
 	}

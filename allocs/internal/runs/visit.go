@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/nib-log/nib/allocs/internal/cachefile"
 )
 
 // Visited are the lines that are executed in each operation: file → line. A
@@ -28,15 +26,13 @@ var iterations = [2]int{2, 4}
 type Visits struct {
 	Lines Visited
 	Names []string // names of the leaves and of the benchmarks around them
-
-	Inputs inputs
 }
 
 // Visit runs the measured benchmarks and tests again, with coverage, to
 // determine which lines are executed. Without it, a line that no run shows to
 // allocate could be one that no run reaches. Coverage changes the code, so
 // nothing is counted here.
-func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packages, dirs []string, cache string) (*Visits, error) {
+func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packages, dirs []string) (*Visits, error) {
 	var leftOut []string
 	for _, r := range measured {
 		if r.Failed != "" {
@@ -47,13 +43,7 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 	if err != nil {
 		return nil, err
 	}
-	kept := b.keptName(cache, "visited", o.Bench, o.Tests, o.Timeout, string(skipped), packages)
-	v := &Visits{}
-	if cachefile.Read(kept, v) && v.Inputs.same() {
-		return v, nil
-	}
-	v = &Visits{Lines: Visited{}, Inputs: inputs{}}
-	b.read = v.Inputs
+	v := &Visits{Lines: Visited{}}
 	exe := b.Path + ".cover"
 	_, err = b.tc.Go(ctx, b.dir, "test", "-c", "-vet=off", "-overlay", b.overlay, "-cover", "-covermode=count",
 		"-coverpkg="+strings.Join(packages, ","), "-o", exe, b.Package.ImportPath)
@@ -85,7 +75,6 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 			}
 		}
 	}
-	cachefile.Write(kept, v)
 	return v, nil
 }
 

@@ -15,17 +15,8 @@ import (
 // machine may take, where the processor time is not known.
 const slack = 5
 
-var (
-	// ErrHang means that a process was killed because it made no progress.
-	ErrHang = errors.New("it hangs")
-
-	// errTimeout means that --timeout was exceeded.
-	errTimeout = errors.New("than --timeout allows")
-
-	// errProcessorTime means that a process was killed for the processor time that
-	// it used: another run would use as much.
-	errProcessorTime = errors.New("processor time")
-)
+// ErrHang means that a process was killed because it made no progress.
+var ErrHang = errors.New("it hangs")
 
 // slow is the multiple of the budget that the first iteration of a leaf may
 // take.
@@ -39,8 +30,6 @@ func (o *Options) tooSlow() *tooSlow { return &tooSlow{slow * o.Budget} }
 func (e *tooSlow) Error() string {
 	return fmt.Sprintf("too slow to measure: the first iteration takes more than %g s of processor time, with what it sets up", e.limit.Seconds())
 }
-
-func (e *tooSlow) Is(target error) bool { return target == errProcessorTime }
 
 // allowance is the time that --timeout leaves for the runs of a package. It
 // limits their processor time, which does not depend on other processes; only
@@ -66,7 +55,7 @@ func (o *Options) give() time.Duration {
 func (a *allowance) err() error {
 	switch {
 	case a.cpu <= 0:
-		return fmt.Errorf("the runs of the package use more %w %w", errProcessorTime, errTimeout)
+		return errors.New("the runs of the package use more processor time than --timeout allows")
 	case time.Now().After(a.until):
 		return fmt.Errorf("the runs of the package take more than %d times as long as --timeout allows", slack)
 	}
@@ -124,7 +113,7 @@ func (w watching) watch(pid int, left allowance, ended <-chan struct{}, stop fun
 		case first && used.own-from.own > 2*w.tooSlow.limit:
 			why = w.tooSlow
 		case spent > w.give:
-			why = fmt.Errorf("%w: it has used %s of %w", ErrHang, w.give, errProcessorTime)
+			why = fmt.Errorf("%w: it has used %s of processor time", ErrHang, w.give)
 		case time.Since(moved) > limit:
 			why = fmt.Errorf("%w: it has waited for %s", ErrHang, limit)
 		case time.Since(grew) > slack*w.give && spent < w.give/2:
