@@ -60,7 +60,6 @@ type Report struct {
 	Holds      func(file string) bool
 	Scope      Scope
 	Roots      *roots.Set
-	Boxes      load.Boxes
 	Toolchains []*Toolchain
 	Broken     map[string]string // the packages that do not build, and why
 }
@@ -114,11 +113,11 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	o.Patterns = home.Patterns(o.Patterns)
-	set, boxes, err := findAll(ctx, o, tcs)
+	set, err := findAll(ctx, o, tcs)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{ModuleDir: home.Dir, ModulePath: home.Name(), Patterns: o.Patterns, Holds: home.Holds, Roots: set, Boxes: boxes}
+	r := &Report{ModuleDir: home.Dir, ModulePath: home.Name(), Patterns: o.Patterns, Holds: home.Holds, Roots: set}
 	if len(home.Modules) > 1 {
 		for _, m := range home.Modules {
 			r.Modules = append(r.Modules, m.Path)

@@ -22,9 +22,8 @@ var ErrNoRoots = errors.New("no roots: no log calls, no //alloc: comments, no --
 
 // findAll searches for roots in the source of every target, because some files
 // belong to only one.
-func findAll(ctx context.Context, o Options, tcs []*toolchain.Toolchain) (*roots.Set, load.Boxes, error) {
+func findAll(ctx context.Context, o Options, tcs []*toolchain.Toolchain) (*roots.Set, error) {
 	var sets []*roots.Set
-	boxes := load.Boxes{}
 	var nothing error
 	seen := map[string]bool{}
 	for _, tc := range tcs {
@@ -34,53 +33,52 @@ func findAll(ctx context.Context, o Options, tcs []*toolchain.Toolchain) (*roots
 		}
 		if key := strings.Join(env, " "); !seen[key] {
 			seen[key] = true
-			set, more, err := find(ctx, o, env)
-			maps.Copy(boxes, more)
+			set, err := find(ctx, o, env)
 			switch {
 			case errors.Is(err, ErrNoRoots):
 				nothing = err
 			case err != nil:
-				return nil, nil, err
+				return nil, err
 			default:
 				sets = append(sets, set)
 			}
 		}
 	}
 	if len(sets) == 0 {
-		return nil, nil, nothing
+		return nil, nothing
 	}
-	return roots.Union(sets), boxes, nil
+	return roots.Union(sets), nil
 }
 
 // find searches for roots. It loads test files only if they may contain one: a
 // comment, a name that is not found elsewhere, or a benchmark if there is
 // nothing else.
-func find(ctx context.Context, o Options, env []string) (*roots.Set, load.Boxes, error) {
+func find(ctx context.Context, o Options, env []string) (*roots.Set, error) {
 	src, err := load.Typed(ctx, o.Dir, o.Patterns, false, env...)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	set, err := roots.Find(src, o.Roots, o.LogCalls)
 	inTests := src.TestsHold("//alloc:") || errors.Is(err, roots.ErrNoFunction)
 	if err != nil && !inTests {
-		return nil, nil, err
+		return nil, err
 	}
 	if !inTests && len(set.Roots) > 0 {
-		return set, src.Boxes(), nil
+		return set, nil
 	}
 	if src, err = load.Typed(ctx, o.Dir, o.Patterns, true, env...); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if set, err = roots.Find(src, o.Roots, o.LogCalls); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if len(set.Roots) == 0 && o.Bench != nil {
 		set = roots.Benchmarks(src, o.Bench)
 	}
 	if len(set.Roots) == 0 {
-		return nil, nil, ErrNoRoots
+		return nil, ErrNoRoots
 	}
-	return set, src.Boxes(), nil
+	return set, nil
 }
 
 // inTests returns the directories of the packages whose test files hold roots.

@@ -90,7 +90,6 @@ type Site struct {
 	Missing Missing  `json:"missing,omitempty"`
 	Kind    string   `json:"kind"`
 	Callee  string   `json:"callee,omitempty"`
-	Value   string   `json:"value,omitempty"` // the boxed value, where a line boxes several
 	Pattern string   `json:"pattern,omitempty"`
 	Reason  string   `json:"reason"`
 	Flow    []string `json:"flow,omitempty"`
@@ -176,8 +175,8 @@ func (d *Document) relative(file string) string {
 
 // siteKey identifies a site across toolchains.
 type siteKey struct {
-	file, kind, callee, value string
-	line                      int
+	file, kind, callee string
+	line               int
 }
 
 // merge joins the findings of the toolchains below a root.
@@ -199,8 +198,8 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 		for _, name := range res.Runs {
 			runs[name] = true
 		}
-		for _, s := range each(res.Sites, r.Boxes) {
-			key := siteKey{s.File, string(s.Kind), s.Callee, s.value, s.Line}
+		for _, s := range res.Sites {
+			key := siteKey{s.File, string(s.Kind), s.Callee, s.Line}
 			x := sites[key]
 			if x == nil {
 				x = &Site{Func: s.Func, File: d.relative(s.File), Line: s.Line, Kind: string(s.Kind), Callee: s.Callee,
@@ -208,16 +207,15 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 				for i := range x.Answers {
 					x.Answers[i].Verdict = nothing[i]
 				}
-				x.Value = s.value
 				x.Key = fmt.Sprintf("%s › %s › %s", x.Func, kindAndCallee(s), files.Statement(s.File, s.Line))
 				sites[key] = x
 				root.Sites = append(root.Sites, x)
 			}
 			if s.Verdict.Rank() >= x.Worst().Rank() || x.Reason == "" {
-				a := why.Explain(s.Site, x.Source, files.Statement(s.File, s.Line), res.Root.Kind == roots.LogCall)
+				a := why.Explain(s, x.Source, files.Statement(s.File, s.Line), res.Root.Kind == roots.LogCall)
 				x.Pattern, x.Reason, x.Flow, x.Fix = a.Pattern, a.Reason, a.Flow, a.Fix
 			}
-			x.Answers[ti] = d.answer(s.Site)
+			x.Answers[ti] = d.answer(s)
 		}
 	}
 	for name := range runs {
@@ -238,12 +236,9 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 	}
 }
 
-func kindAndCallee(s argument) string {
-	switch {
-	case s.Kind == heapcalls.Inside:
+func kindAndCallee(s *verdict.Site) string {
+	if s.Kind == heapcalls.Inside {
 		return "call " + s.Callee
-	case s.value != "":
-		return string(s.Kind) + " " + s.value
 	}
 	return string(s.Kind)
 }

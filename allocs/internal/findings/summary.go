@@ -75,8 +75,8 @@ type Call struct {
 
 // place identifies a site across roots.
 type place struct {
-	file, kind, callee, value string
-	line                      int
+	file, kind, callee string
+	line               int
 }
 
 // Same returns the sites of all roots, those of one place together, in the
@@ -86,7 +86,7 @@ func (d *Document) Same() [][]*Site {
 	var out [][]*Site
 	for _, r := range d.Roots {
 		for _, s := range r.Sites {
-			p := place{s.File, s.Kind, s.Callee, s.Value, s.Line}
+			p := place{s.File, s.Kind, s.Callee, s.Line}
 			i, ok := at[p]
 			if !ok {
 				i = len(out)

@@ -23,8 +23,8 @@ type pageData struct {
 	Summary  findings.Summary
 	Unknowns []string
 	Places   []struct {
-		File, Line          int
-		Kind, Callee, Value string
+		File, Line   int
+		Kind, Callee string
 	}
 	Answers [][]struct{ Verdict verdict.Verdict }
 	Roots   []struct {
@@ -131,10 +131,10 @@ func decode(t *testing.T, text []byte, to any) {
 }
 
 // shared has two roots above the same line, which one of them surely executes,
-// and two arguments that are boxed at one line.
+// and two kinds of allocation at one line.
 func shared() *findings.Document {
-	site := func(line int, value string, v verdict.Verdict, visited bool) *findings.Site {
-		return &findings.Site{Key: fmt.Sprint(line, value), Func: "m.F", File: "f.go", Line: line, Kind: "box", Value: value, Reason: "it is copied",
+	site := func(line int, kind string, v verdict.Verdict, visited bool) *findings.Site {
+		return &findings.Site{Key: fmt.Sprint(line, kind), Func: "m.F", File: "f.go", Line: line, Kind: kind, Reason: "it is copied",
 			Answers: []findings.Answer{{Verdict: v, Evidence: &findings.Evidence{Visited: visited}}}}
 	}
 	root := func(name string, sites ...*findings.Site) *findings.Root {

@@ -68,7 +68,6 @@ type (
 		Line    int      `json:"line"`
 		Kind    string   `json:"kind"`
 		Callee  string   `json:"callee,omitempty"`
-		Value   string   `json:"value,omitempty"`
 		Pattern string   `json:"pattern,omitempty"`
 		Reason  string   `json:"reason"`
 		Fix     string   `json:"fix,omitempty"`
@@ -191,7 +190,7 @@ func (p *packer) want(file, first, last int) {
 }
 
 func (p *packer) place(s *findings.Site) int {
-	x := packedPlace{s.Func, p.file(s.File), s.Line, s.Kind, s.Callee, s.Value, s.Pattern, s.Reason, s.Fix, s.Flow}
+	x := packedPlace{s.Func, p.file(s.File), s.Line, s.Kind, s.Callee, s.Pattern, s.Reason, s.Fix, s.Flow}
 	n, isNew := number(p.places, x)
 	if isNew {
 		p.out.Places = append(p.out.Places, x)

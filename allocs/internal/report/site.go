@@ -15,8 +15,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/why"
 )
 
-// group is a set of sites with the same text, such as two arguments that are
-// boxed on one line, or the lines of one log call.
+// group is a set of sites with the same text, such as the lines of one log
+// call.
 type group []*findings.Site
 
 // groups returns the sites of a root that are shown one by one, and counts the
@@ -86,25 +86,10 @@ func (t *tree) group(r *findings.Root, g group, last bool) {
 	}
 	t.printf("%s\n", line)
 	lead := "  " + stem + "   "
-	if values := values(g); values != "" {
-		t.text(lead+t.paint(faint, "what")+" ", "", values)
-	}
 	t.facts(s, lead)
 	if leaf := leaf(g); leaf != "" && leaf != worstLeaf(r) {
 		t.text(lead+t.paint(faint, "in  ")+" ", "", leaf)
 	}
-}
-
-// values returns the values that the sites of a group box, where the reason
-// does not state it.
-func values(g group) string {
-	var out []string
-	for _, s := range g {
-		if s.Value != "" && !strings.Contains(s.Reason, "`"+s.Value+"`") {
-			out = append(out, "`"+s.Value+"`")
-		}
-	}
-	return strings.Join(out, ", ")
 }
 
 // leaf returns the benchmark or test that counted most at the sites of a group.

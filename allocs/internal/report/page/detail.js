@@ -131,7 +131,6 @@ function site(r, s) {
   if (answers.length > 1 && same) by.append(el('span.soft', {}, `on all ${answers.length} releases`));
   if (!same) by.append(...answers.map((a, t) => el('span.badge.' + a.verdict, { title: a.because || WORDS[a.verdict] }, D.toolchains[t].line.replace(/^go/, '') + ' ' + a.verdict)));
   const facts = el('dl', {}), fact = (name, text, cls) => text && facts.append(el('dt', {}, name), el('dd' + (cls || ''), {}, ...[text].flat()));
-  if (p.value && !p.reason.includes('`' + p.value + '`')) fact('what', el('code', {}, p.value));
   fact('why', prose(p.reason));
   fact('fix', prose(p.fix), '.fix');
   const becauses = [...new Set(answers.filter(a => a.verdict === s.verdict && a.because).map(a => a.because))];

@@ -64,8 +64,8 @@ function patternsPanel() {
     if (verdictOf[a] !== 'always') continue;
     const name = D.places[p].pattern || 'other';
     if (!seen.has(name)) seen.set(name, new Set());
-    const { file, line, kind, callee, value } = D.places[p];
-    seen.get(name).add([file, line, kind, callee, value].join('|'));
+    const { file, line, kind, callee } = D.places[p];
+    seen.get(name).add([file, line, kind, callee].join('|'));
   }
   if (!seen.size) return null;
   const list = [...seen].map(([name, s]) => [name, s.size]).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 12);
