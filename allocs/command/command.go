@@ -111,7 +111,6 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s := cmd.Flags()
 	s.StringVarP(&f.dir, "dir", "C", ".", "directory of the module, or of a workspace")
 	s.StringSliceVar(&f.Releases, "go", nil, "Go releases, such as 1.24,1.27 (default: the one in use)")
-	s.StringSliceVar(&f.Arch, "goarch", nil, "targets, such as amd64,arm64 or darwin/arm64,windows/amd64 (only those of this machine are run)")
 	s.StringArrayVar(&f.Roots, "root", nil, "function to look at, such as cache.Store.Get, (*Store[K, V]).Get, Get or example.com/m/cache.New*")
 	s.BoolVar(&f.LogCalls, "log-calls", true, "look at the log calls")
 	s.StringVar(&f.bench, "bench", ".", "benchmarks to measure; \"\" for none")

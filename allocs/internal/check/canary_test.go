@@ -21,7 +21,7 @@ func TestCanary(t *testing.T) {
 	}
 	work := t.TempDir()
 	ctx := context.Background()
-	tc, err := toolchain.Find(ctx, work, "", "")
+	tc, err := toolchain.Find(ctx, work, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,6 @@ type Options struct {
 	Dir      string
 	Patterns []string
 	Releases []string // releases of Go; none means the one in use
-	Arch     []string // GOARCH or GOOS/GOARCH; none means that of this machine
 	Roots    []string // additional functions
 	LogCalls bool
 	Bench    *regexp.Regexp // nil runs no benchmarks
@@ -113,7 +112,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	o.Patterns = home.Patterns(o.Patterns)
-	set, err := findAll(ctx, o, tcs)
+	set, err := find(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -138,23 +137,18 @@ func run(ctx context.Context, o Options) (*Report, error) {
 }
 
 func toolchains(ctx context.Context, o Options) ([]*toolchain.Toolchain, error) {
-	releases, archs := o.Releases, o.Arch
+	releases := o.Releases
 	if len(releases) == 0 {
 		releases = []string{""}
 	}
-	if len(archs) == 0 {
-		archs = []string{""}
-	}
 	var out []*toolchain.Toolchain
 	for _, r := range releases {
-		for _, a := range archs {
-			o.step(strings.TrimSpace("finding Go " + r))
-			tc, err := toolchain.Find(ctx, o.Dir, strings.TrimSpace(r), strings.TrimSpace(a))
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, tc)
+		o.step(strings.TrimSpace("finding Go " + r))
+		tc, err := toolchain.Find(ctx, o.Dir, strings.TrimSpace(r))
+		if err != nil {
+			return nil, err
 		}
+		out = append(out, tc)
 	}
 	return out, nil
 }
@@ -173,7 +167,7 @@ type session struct {
 
 // toolchain gathers the evidence of one toolchain and decides.
 func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Toolchain, error) {
-	work := filepath.Join(s.work, strings.Join([]string{tc.Version, tc.GOOS, tc.GOARCH}, "-"))
+	work := filepath.Join(s.work, tc.Version)
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return nil, err
 	}

@@ -13,48 +13,17 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/roots"
-	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
 // ErrNoRoots indicates that there is nothing to check.
 var ErrNoRoots = errors.New("no roots: no log calls, no //alloc: comments, no --root and no benchmarks")
 
-// findAll searches for roots in the source of every target, because some files
-// belong to only one.
-func findAll(ctx context.Context, o Options, tcs []*toolchain.Toolchain) (*roots.Set, error) {
-	var sets []*roots.Set
-	var nothing error
-	seen := map[string]bool{}
-	for _, tc := range tcs {
-		var env []string
-		if !tc.Native() {
-			env = []string{"GOOS=" + tc.GOOS, "GOARCH=" + tc.GOARCH, "CGO_ENABLED=0"}
-		}
-		if key := strings.Join(env, " "); !seen[key] {
-			seen[key] = true
-			set, err := find(ctx, o, env)
-			switch {
-			case errors.Is(err, ErrNoRoots):
-				nothing = err
-			case err != nil:
-				return nil, err
-			default:
-				sets = append(sets, set)
-			}
-		}
-	}
-	if len(sets) == 0 {
-		return nil, nothing
-	}
-	return roots.Union(sets), nil
-}
-
 // find searches for roots. It loads test files only if they may contain one: a
 // comment, a name that is not found elsewhere, or a benchmark if there is
 // nothing else.
-func find(ctx context.Context, o Options, env []string) (*roots.Set, error) {
-	src, err := load.Typed(ctx, o.Dir, o.Patterns, false, env...)
+func find(ctx context.Context, o Options) (*roots.Set, error) {
+	src, err := load.Typed(ctx, o.Dir, o.Patterns, false)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +35,7 @@ func find(ctx context.Context, o Options, env []string) (*roots.Set, error) {
 	if !inTests && len(set.Roots) > 0 {
 		return set, nil
 	}
-	if src, err = load.Typed(ctx, o.Dir, o.Patterns, true, env...); err != nil {
+	if src, err = load.Typed(ctx, o.Dir, o.Patterns, true); err != nil {
 		return nil, err
 	}
 	if set, err = roots.Find(src, o.Roots, o.LogCalls); err != nil {
@@ -109,7 +78,7 @@ func withoutCode(results []verdict.Result) []string {
 	if n := len(names) - most; n > 0 {
 		names, more = names[:most], fmt.Sprintf(" and %d more", n)
 	}
-	return []string{"no code, so no verdict, for " + strings.Join(names, ", ") + more + ": not of this target, generic with constraints whose types the source alone does not show, or a method with type parameters that is inlined wherever it is used"}
+	return []string{"no code, so no verdict, for " + strings.Join(names, ", ") + more + ": generic with constraints whose types the source alone does not show, or a method with type parameters that is inlined wherever it is used"}
 }
 
 // intact returns the packages that build on every toolchain, and why the others

@@ -24,10 +24,6 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 	if s.Bench == nil && s.Tests == nil && len(s.inTests) == 0 {
 		return nil
 	}
-	if !tc.Native() {
-		out.Trouble = append(out.Trouble, "nothing was run: programs for "+tc.GOOS+"/"+tc.GOARCH+" do not run here")
-		own = s.tested(own)
-	}
 	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Timeout: s.Timeout, Budget: runBudget, Keep: s.inTests}
 	var paths, dirs []string
 	for _, p := range own {
@@ -37,13 +33,11 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 	if err != nil {
 		return err
 	}
-	if tc.Native() {
-		var names []string
-		for _, b := range binaries {
-			names = append(names, b.Names...)
-		}
-		out.Trouble = append(out.Trouble, s.unmatched(names)...)
+	var names []string
+	for _, b := range binaries {
+		names = append(names, b.Names...)
 	}
+	out.Trouble = append(out.Trouble, s.unmatched(names)...)
 	m := &measuring{s, tc, o, paths, dirs, in, out}
 	for _, b := range binaries {
 		if err := m.binary(ctx, b); err != nil {
@@ -104,7 +98,7 @@ func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 		return err
 	}
 	m.in.Programs = append(m.in.Programs, code)
-	if len(b.Names) == 0 || !m.tc.Native() {
+	if len(b.Names) == 0 {
 		return nil
 	}
 	results, err := b.Run(ctx, m.o)

@@ -51,7 +51,7 @@ func (s *session) table(ctx context.Context) *edges.Table {
 }
 
 func (s *session) analyse(ctx context.Context) (*edges.Table, error) {
-	host, err := toolchain.Find(ctx, s.Dir, "", "")
+	host, err := toolchain.Find(ctx, s.Dir, "")
 	if err != nil {
 		return nil, err
 	}

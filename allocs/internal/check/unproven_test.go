@@ -4,7 +4,6 @@ package check_test
 
 import (
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -89,29 +88,5 @@ func TestCleanMeansShown(t *testing.T) {
 	}
 	if len(d.Roots) != 11 {
 		t.Errorf("got %d functions, want 11", len(d.Roots))
-	}
-}
-
-// A function that only another target has is judged by no benchmark of this
-// machine, and a run for other targets alone judges nothing.
-func TestUnprovenOnSeveralTargets(t *testing.T) {
-	files := map[string]string{
-		"m.go":         "package m\n\n//alloc:none\nfunc Free(n int) int { return n + 1 }\n",
-		"m_windows.go": "package m\n\n//alloc:none\nfunc There(n int) int { return n + 2 }\n",
-		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc BenchmarkFree(b *testing.B) {\n" +
-			"\tfor range b.N {\n\t\tFree(1)\n\t}\n}\n",
-	}
-	there := "windows/" + runtime.GOARCH
-	for targets, want := range map[string]int{runtime.GOARCH + " " + there: 0, there: 2} {
-		d := examine(t, check.Options{
-			Bench: regexp.MustCompile("."), Arch: strings.Fields(targets),
-		}, files)
-		o, err := baseline.Compare(nil, d, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(o.Unproven) != want {
-			t.Errorf("%s: got %+v, want %d unproven functions", targets, o.Unproven, want)
-		}
 	}
 }

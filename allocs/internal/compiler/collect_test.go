@@ -35,7 +35,7 @@ func moduleOf(t *testing.T, files map[string]string) (*toolchain.Toolchain, stri
 		}
 	}
 	ctx := context.Background()
-	tc, err := toolchain.Find(ctx, dir, "", "")
+	tc, err := toolchain.Find(ctx, dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,10 +37,10 @@ type Document struct {
 	Scope      Scope       `json:"scope"`
 }
 
-// Toolchain is a Go release for a target.
+// Toolchain is a Go release.
 type Toolchain struct {
-	Name    string   `json:"name"` // "go1.26.8", or with "linux/arm64" after it
-	Line    string   `json:"line"` // "go1.26", with the same suffix: the key in baselines
+	Name    string   `json:"name"` // "go1.26.8"
+	Line    string   `json:"line"` // "go1.26": the key in baselines
 	Seconds float64  `json:"seconds"`
 	Runs    int      `json:"runs"`              // benchmarks and tests that were measured
 	Trouble []string `json:"trouble,omitempty"` // evidence that could not be obtained
@@ -151,11 +151,10 @@ func New(r *check.Report) *Document {
 		d.Roots = append(d.Roots, x)
 	}
 	for _, t := range r.Toolchains {
-		line, rest, _ := strings.Cut(t.Toolchain.String(), " ")
+		line := t.Toolchain.Version
 		if f := strings.SplitN(line, ".", 3); len(f) == 3 {
 			line = f[0] + "." + f[1]
 		}
-		line = strings.TrimSpace(line + " " + rest)
 		all, measured := d.leaves(t, r.Holds, files)
 		d.Toolchains = append(d.Toolchains, Toolchain{t.Toolchain.String(), line, t.Took.Seconds(), measured, t.Trouble, all})
 	}
@@ -227,7 +226,7 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 	for ti, t := range r.Toolchains {
 		why := ""
 		if !load.IsTest(root.File) { // coverage does not show what runs in test files
-			why = root.unproven(ti, r.Toolchains, t.Results[n].Dynamic)
+			why = root.unproven(ti, t.Results[n].Dynamic)
 		}
 		root.Unproven = append(root.Unproven, why)
 	}

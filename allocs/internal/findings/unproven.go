@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
@@ -22,8 +21,8 @@ type Proof struct {
 // allocate on a toolchain, or "". Only a run in which each operation executes
 // the root, and nothing is counted, shows it, unless the code allocates on
 // every way through.
-func (r *Root) unproven(t int, toolchains []*check.Toolchain, calls []verdict.Dynamic) string {
-	if r.Allowed == nil || *r.Allowed > 0 || r.Allocs[t] > 0 || r.shownElsewhere(t, toolchains) {
+func (r *Root) unproven(t int, calls []verdict.Dynamic) string {
+	if r.Allowed == nil || *r.Allowed > 0 || r.Allocs[t] > 0 || r.shownElsewhere(t) {
 		return ""
 	}
 	for _, s := range r.Sites {
@@ -40,9 +39,6 @@ func (r *Root) unproven(t int, toolchains []*check.Toolchain, calls []verdict.Dy
 	if r.Reached[t] {
 		return ""
 	}
-	if !toolchains[t].Toolchain.Native() {
-		return "no benchmark for this target runs here: add the target of this machine to --goarch"
-	}
 	warm := func(c verdict.Dynamic) bool { return c.Reach < verdict.Rarely }
 	if slices.ContainsFunc(calls, warm) {
 		return "no benchmark executes it in each operation, and some calls are not followed"
@@ -51,17 +47,11 @@ func (r *Root) unproven(t int, toolchains []*check.Toolchain, calls []verdict.Dy
 }
 
 // shownElsewhere reports whether the root is judged on the other toolchains
-// only. Benchmarks run on this machine, so a target of another one, or a target
-// that has no code for the root, is no reason for a missing proof.
-func (r *Root) shownElsewhere(t int, toolchains []*check.Toolchain) bool {
-	native := toolchains[t].Toolchain.Native()
-	absent := r.Verdicts[t] == string(verdict.Absent)
-	for i, tc := range toolchains {
-		if !native && tc.Toolchain.Native() || absent && r.Verdicts[i] != string(verdict.Absent) {
-			return true
-		}
-	}
-	return false
+// only, as this one has no code for it.
+func (r *Root) shownElsewhere(t int) bool {
+	const absent = string(verdict.Absent)
+	code := func(v string) bool { return v != absent }
+	return !code(r.Verdicts[t]) && slices.ContainsFunc(r.Verdicts, code)
 }
 
 // Proven reports whether the root is proven on all toolchains.

@@ -152,13 +152,13 @@ type Source struct {
 // packages that hold their test files come too: of those, the files of the
 // package proper are left out.
 //
-// env is put after the environment, to load the files of another target. With
-// -trimpath in GOFLAGS, the go command would compile all that is imported once
-// more: builds of a toolchain do not have it.
-func Typed(ctx context.Context, dir string, patterns []string, tests bool, env ...string) (*Source, error) {
+// With -trimpath in GOFLAGS, the go command would compile all that is imported
+// once more: builds of a toolchain do not have it.
+func Typed(ctx context.Context, dir string, patterns []string, tests bool) (*Source, error) {
 	fset := token.NewFileSet()
+	var env []string
 	if flags := os.Getenv("GOFLAGS"); strings.Contains(flags, "-trimpath") {
-		env = slices.Insert(slices.Clone(env), 0, "GOFLAGS="+flags+" -trimpath=false")
+		env = []string{"GOFLAGS=" + flags + " -trimpath=false"}
 	}
 	pkgs, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: dir, Fset: fset, Tests: tests, Env: append(os.Environ(), env...),

@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -128,7 +129,7 @@ func together(ctx context.Context, group map[string]*Binary, work string) error 
 	var first *Binary
 	args := []string{"test", "-c", "-vet=off", "-o", dir + string(filepath.Separator)}
 	for name, b := range group {
-		if b.tc.GOOS == "windows" {
+		if runtime.GOOS == "windows" {
 			name += ".exe"
 		}
 		b.Path = filepath.Join(dir, name)
@@ -165,7 +166,7 @@ func (b *Binary) prepare(o Options, work string) error {
 		if len(set.names) == 0 {
 			continue
 		}
-		f := file{Package: set.pkg, Entry: entryName, Windows: b.tc.GOOS == "windows"}
+		f := file{Package: set.pkg, Entry: entryName, Windows: runtime.GOOS == "windows"}
 		if err := b.fill(&f, set.names, o); err != nil {
 			return err
 		}

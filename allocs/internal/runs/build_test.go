@@ -46,7 +46,7 @@ func TestPackagesAreBuiltTogether(t *testing.T) {
 	}
 	dir := namesakes(t)
 	for _, release := range releases() {
-		tc, err := toolchain.Find(t.Context(), dir, release, "")
+		tc, err := toolchain.Find(t.Context(), dir, release)
 		if err != nil {
 			t.Fatal(err)
 		}

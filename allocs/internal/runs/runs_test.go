@@ -94,7 +94,7 @@ func build(t *testing.T, release string, o Options, test string) (*Binary, strin
 		}
 	}
 	ctx := t.Context()
-	tc, err := toolchain.Find(ctx, dir, release, "")
+	tc, err := toolchain.Find(ctx, dir, release)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func TestKeptFlagsOfTheSettingsFile(t *testing.T) {
 	t.Setenv("GOENV", settings)
 	for flags, want := range map[string]string{"": "-tags=special", "-tags=other": "-tags=other"} {
 		t.Setenv("GOFLAGS", flags)
-		tc, err := Find(t.Context(), t.TempDir(), "", "")
+		tc, err := Find(t.Context(), t.TempDir(), "")
 		if err != nil {
 			t.Fatal(err)
 		}

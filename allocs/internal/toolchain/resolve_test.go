@@ -3,6 +3,7 @@
 package toolchain
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,5 +35,12 @@ func TestReleasesOfAVendoredModule(t *testing.T) {
 		if got, err := resolve(t.Context(), dir, line); got != want || err != nil {
 			t.Errorf("%s: got %q, %v, want %q", line, got, err, want)
 		}
+	}
+}
+
+func TestOtherTargetsAreAnError(t *testing.T) {
+	t.Setenv("GOOS", "plan9")
+	if tc, err := Find(t.Context(), t.TempDir(), ""); !errors.Is(err, ErrRelease) {
+		t.Errorf("got %v, %v, want %v", tc, err, ErrRelease)
 	}
 }

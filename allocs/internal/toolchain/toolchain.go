@@ -14,13 +14,10 @@ import (
 	"strings"
 )
 
-// Toolchain is one Go release for one target.
+// Toolchain is one Go release, for the target of this machine.
 type Toolchain struct {
 	Version string // "go1.26.8"
 	GOROOT  string
-	GOARCH  string
-	GOOS    string
-	native  bool // programs for the target run here
 	command string
 	extra   []string // environment of builds that measure
 	flags   string   // GOFLAGS from the environment or go env -w
@@ -32,9 +29,8 @@ var ErrRelease = errors.New("no such Go release")
 
 // Find returns the toolchain of a release: "" is the current one in dir, "1.24"
 // the newest of that minor version, "1.24.13" exactly that one. The go command
-// downloads a missing release. The target is "" for that of the environment, an
-// architecture, or "os/arch".
-func Find(ctx context.Context, dir, release, target string) (*Toolchain, error) {
+// downloads a missing release.
+func Find(ctx context.Context, dir, release string) (*Toolchain, error) {
 	env := os.Environ()
 	if release != "" {
 		exact, err := resolve(ctx, dir, release)
@@ -42,14 +38,6 @@ func Find(ctx context.Context, dir, release, target string) (*Toolchain, error) 
 			return nil, err
 		}
 		env = append(env, "GOTOOLCHAIN="+exact)
-	}
-	goarch := target
-	if goos, arch, ok := strings.Cut(target, "/"); ok {
-		goarch = arch
-		env = append(env, "GOOS="+goos)
-	}
-	if goarch != "" {
-		env = append(env, "GOARCH="+goarch)
 	}
 	out, err := run(ctx, dir, env, "go", "env", "GOVERSION", "GOROOT", "GOARCH", "GOOS", "GOHOSTARCH", "GOHOSTOS", "GOFLAGS")
 	if err != nil {
@@ -62,7 +50,10 @@ func Find(ctx context.Context, dir, release, target string) (*Toolchain, error) 
 	if minor(f[0]) < oldest {
 		return nil, fmt.Errorf("%w: %s is older than Go 1.%d", ErrRelease, f[0], oldest)
 	}
-	return &Toolchain{Version: f[0], GOROOT: f[1], GOARCH: f[2], GOOS: f[3], native: f[2] == f[4] && f[3] == f[5], flags: f[6], command: "go"}, nil
+	if f[2] != f[4] || f[3] != f[5] {
+		return nil, fmt.Errorf("%w for %s/%s here: unset GOOS and GOARCH, as benchmarks run on this machine", ErrRelease, f[3], f[2])
+	}
+	return &Toolchain{Version: f[0], GOROOT: f[1], flags: f[6], command: "go"}, nil
 }
 
 // resolve returns an exact release for a minor version. It prefers an installed
@@ -106,37 +97,21 @@ func installed(cache, line string) string {
 	return name
 }
 
-// String returns the name of the toolchain in reports: "go1.26.8", with the
-// target if it is not that of this program.
-func (t *Toolchain) String() string {
-	name := t.Version
-	if !t.native {
-		name += " " + t.GOOS + "/" + t.GOARCH
-	}
-	return name
-}
-
-// Native reports whether programs for the target run on this machine.
-func (t *Toolchain) Native() bool { return t.native }
+// String returns the name of the toolchain in reports, such as "go1.26.8".
+func (t *Toolchain) String() string { return t.Version }
 
 // Env is the environment of commands of this toolchain. Flags from outside that
 // change the compiler's work (GOFLAGS with -race, -N, -cover) would change the
 // findings, so GOFLAGS keeps only -mod, -modfile, -tags and -pgo.
-//
-// For a target other than this machine's there may be no C compiler, so cgo is
-// off.
 func (t *Toolchain) Env() []string {
 	flags := ""
 	if !t.alone {
 		flags = t.flags
 	}
-	env := append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOARCH="+t.GOARCH, "GOOS="+t.GOOS, "GOFLAGS="+keptFlags(flags))
+	env := append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOFLAGS="+keptFlags(flags))
 	env = append(env, t.extra...)
 	if t.alone {
 		env = append(env, "GOWORK=off")
-	}
-	if !t.native {
-		env = append(env, "CGO_ENABLED=0")
 	}
 	return env
 }
