@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package analysis has the checks that need no compiler: they look at the
-// source alone and run with go vet -vettool, gopls and golangci-lint. They
-// report patterns; the command allocs proves that a line allocates.
+// source alone and run with go vet -vettool. They report patterns; the command
+// allocs proves that a line allocates.
 package analysis
 
 import (
