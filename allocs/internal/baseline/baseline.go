@@ -89,7 +89,6 @@ func (c *comparison) all() {
 		c.runs()
 		c.waivers()
 	}
-	c.inexact()
 	c.cutOff()
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/findings"
-	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
 // ErrEvidence means that evidence is missing that existed when the baseline was
@@ -102,38 +101,6 @@ func (c *comparison) cutOff() {
 	for _, l := range c.d.Toolchains[c.t].Leaves {
 		if judged && l.Cut > 0 {
 			c.missing("", fmt.Sprintf("%s.%s cannot be counted exactly: %.4g allocations per operation have a deeper stack than this release notes", l.Package, l.Name, l.Cut))
-		}
-	}
-}
-
-// tinyBlock is the size of the blocks into which small objects are packed.
-const tinyBlock = 16
-
-// inexact refuses to judge by counts of objects that are packed into blocks, on
-// a release that does so.
-func (c *comparison) inexact() {
-	packed := false
-	for _, l := range c.d.Toolchains[c.t].Leaves {
-		packed = packed || l.Inexact
-	}
-	if !packed {
-		return
-	}
-	for _, r := range c.d.Roots {
-		if r.Allowed == nil && (c.accepted.Roots[r.ID] == nil) {
-			continue
-		}
-		for _, s := range r.Sites {
-			a := &s.Answers[c.t]
-			if a.Verdict != verdict.Always || a.Evidence == nil {
-				continue
-			}
-			for _, run := range a.Evidence.Runs {
-				if run.PerOp > 0 && run.Bytes <= tinyBlock*run.PerOp {
-					c.missing(r.ID, fmt.Sprintf("%s: %s counts objects below 16 bytes at %s:%d, and this release does not count them one by one", r.ID, run.Name, s.File, s.Line))
-					break
-				}
-			}
 		}
 	}
 }

@@ -82,10 +82,6 @@ var losses = []struct {
 		d.Roots[0].Sites[0].Answers[0].Verdict, d.Roots[0].Sites[0].Answers[0].Conflict = verdict.Cold, "code: always; runs: only while warming up"
 	}, "the runs may end early", ""},
 	{"what allocated is only seen while warming up", func(d *findings.Document) { d.Roots[0].Sites[0].Answers[0].Verdict = verdict.Cold }, "", ""},
-	{"small objects are not counted", func(d *findings.Document) {
-		d.Toolchains[0].Leaves[0].Inexact = true
-		d.Roots[0].Sites[0].Answers[0].Evidence.Runs[0].Bytes = 8
-	}, "objects below 16 bytes", ""},
 }
 
 func TestEvidenceThatIsMissing(t *testing.T) {

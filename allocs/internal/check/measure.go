@@ -134,21 +134,16 @@ func (t *Toolchain) broken(p *load.Package, b *runs.Binary) {
 // took records all results, and returns those that were measured.
 func (t *Toolchain) took(results []runs.Result) []runs.Result {
 	var measured []runs.Result
-	inexact := false
 	for _, r := range results {
 		if r.Failed != "" {
 			first, _, _ := strings.Cut(r.Failed, "\n")
 			t.Trouble = append(t.Trouble, "not measured: "+r.Package+"."+r.Name+": "+first)
 			continue
 		}
-		inexact = inexact || r.Inexact
 		if n := r.Cut(); n > 0 {
 			t.Trouble = append(t.Trouble, fmt.Sprintf("not exact: %s.%s: %.4g allocations per operation have a deeper stack than this release notes, and count for no function that is further up", r.Package, r.Name, n))
 		}
 		measured = append(measured, r)
-	}
-	if inexact && !slices.Contains(t.Trouble, Inexact) {
-		t.Trouble = append(t.Trouble, Inexact)
 	}
 	t.Runs = append(t.Runs, results...)
 	return measured
@@ -163,10 +158,6 @@ func (t *Toolchain) compare(p *load.Package, again *runs.Visits) {
 		}
 	}
 }
-
-// Inexact is the text of the report on a release whose runtime packs small
-// objects into blocks, which cannot be changed.
-const Inexact = "objects below 16 bytes are not counted one by one on this release: counts of them are too low"
 
 // ordered sorts the results, and gives leaves of different packages different
 // names.

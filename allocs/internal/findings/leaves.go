@@ -27,8 +27,6 @@ type Leaf struct {
 	// Unstable is set if the name changes from run to run, as one with a
 	// time in it does.
 	Unstable bool `json:"unstable,omitempty"`
-	// Inexact is set if objects below 16 bytes were not counted one by one.
-	Inexact bool `json:"inexact,omitempty"`
 	// Cut is the part of PerOp whose stacks are cut off.
 	Cut float64 `json:"cut,omitempty"`
 }
@@ -71,7 +69,7 @@ func (d *Document) leaves(
 		}
 		out = append(out, Leaf{
 			Package: r.Package, Name: r.Name, N: r.N, PerOp: r.PerOp, Bytes: r.Bytes,
-			Failed: r.Failed, Unstable: r.Unstable, Inexact: r.Inexact, Cut: r.Cut(),
+			Failed: r.Failed, Unstable: r.Unstable, Cut: r.Cut(),
 			Lines: d.lines(&r, holds, files),
 		})
 	}

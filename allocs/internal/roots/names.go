@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"go/ast"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/load"
@@ -151,70 +150,15 @@ func paths(all []declaration) []string {
 	return slices.Compact(out)
 }
 
-// near returns the functions whose names look like the one that was written,
-// the nearest first.
+// near returns the functions with the same last name, apart from its case: the
+// package or the type was another.
 func near(all []declaration, name string) []string {
-	_, name = cutLast(name, "/")
-	rest, fn := cutLast(name, ".")
-	_, typ := cutLast(rest, ".")
-	type candidate struct {
-		full     string
-		distance int
-	}
-	var out []candidate
+	last := func(s string) string { return s[strings.LastIndexByte(s, '.')+1:] }
+	var out []string
 	for _, d := range all {
-		t, f := cutLast(d.local, ".")
-		far := distance(fn, f)
-		if far > len(fn)/3 {
-			continue
-		}
-		if t == "" {
-			t = d.pkg
-		}
-		out = append(out, candidate{d.full, 4*far + min(distance(typ, t), 3)})
-	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].distance < out[j].distance })
-	var names []string
-	for _, c := range out {
-		if !slices.Contains(names, c.full) {
-			names = append(names, c.full)
+		if strings.EqualFold(last(d.local), last(name)) && !slices.Contains(out, d.full) {
+			out = append(out, d.full)
 		}
 	}
-	return names
-}
-
-// cutLast cuts s around the last separator; before is empty if there is none.
-func cutLast(s, sep string) (before, after string) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return "", s
-	}
-	return s[:i], s[i+len(sep):]
-}
-
-// distance returns the number of characters to insert, delete, replace or swap
-// with their neighbour; the case does not count.
-func distance(a, b string) int {
-	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
-	var older []int
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		next := make([]int, len(y)+1)
-		next[0] = i
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				next[j] = min(next[j], older[j-2]+1)
-			}
-		}
-		older, row = row, next
-	}
-	return row[len(y)]
+	return out
 }

@@ -17,6 +17,9 @@ import (
 	"time"
 )
 
+// packed is the failure on a release whose runtime packs small objects.
+const packed = "objects below 16 bytes cannot be counted one by one on this release"
+
 // restarts is the number of times that a benchmark is run again without those
 // of its sub-benchmarks that ended the process.
 const restarts = 50
@@ -43,6 +46,9 @@ func (b *Binary) unit(ctx context.Context, o Options, name string, left *allowan
 			case r.Result != nil:
 				if r.Result.Slow {
 					r.Result.Failed = o.tooSlow().Error()
+				}
+				if r.Result.Inexact {
+					r.Result.Failed = packed
 				}
 				r.Result.settle()
 				out = append(out, *r.Result)
