@@ -18,33 +18,23 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// pageData has the roots and sites of a page.
-type pageData struct {
+// page is the data of a page, without what the calls share.
+type page struct {
 	Summary  findings.Summary
 	Unknowns []string
-	Places   []struct {
-		File, Line   int
-		Kind, Callee string
-	}
-	Answers [][]struct{ Verdict verdict.Verdict }
-	Roots   []struct {
-		Status findings.Status
-		Sites  [][3]int
-	}
+	Roots    []*findings.Root
 }
 
 // counted counts the roots and the sites of a page's data, not its summary.
-func (p *pageData) counted() (states map[findings.Status]int, sites map[verdict.Verdict]int) {
+func (p *page) counted() (states map[findings.Status]int, sites map[verdict.Verdict]int) {
 	states, sites = map[findings.Status]int{}, map[verdict.Verdict]int{}
 	worst := map[string]verdict.Verdict{}
 	for _, r := range p.Roots {
 		states[r.Status]++
 		for _, s := range r.Sites {
-			place := fmt.Sprint(p.Places[s[0]])
-			for _, a := range p.Answers[s[1]] {
-				if have, ok := worst[place]; !ok || a.Verdict.Rank() > have.Rank() {
-					worst[place] = a.Verdict
-				}
+			place := fmt.Sprint(s.File, s.Line, s.Kind, s.Callee)
+			if have, ok := worst[place]; !ok || s.Worst().Rank() > have.Rank() {
+				worst[place] = s.Worst()
 			}
 		}
 	}
@@ -52,6 +42,36 @@ func (p *pageData) counted() (states map[findings.Status]int, sites map[verdict.
 		sites[v]++
 	}
 	return states, sites
+}
+
+// read reads the data of a page as its script does.
+func (p *page) read(t *testing.T, html []byte) {
+	t.Helper()
+	var table []any
+	decode(t, regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindSubmatch(html)[1], &table)
+	at := func(x any) any {
+		if list, ok := x.([]any); ok {
+			return table[int(list[0].(float64))]
+		}
+		return x
+	}
+	for _, value := range table {
+		switch v := value.(type) {
+		case map[string]any:
+			for k, x := range v {
+				v[k] = at(x)
+			}
+		case []any:
+			for i, x := range v {
+				v[i] = at(x)
+			}
+		}
+	}
+	text, err := json.Marshal(table[len(table)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	decode(t, text, p)
 }
 
 // TestReportsAgree reads the numbers back out of the text, the page and the
@@ -66,9 +86,8 @@ func TestReportsAgree(t *testing.T) {
 					t.Fatalf("%s: %v", format, err)
 				}
 			}
-			var page pageData
-			data := regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindSubmatch(h.Bytes())
-			decode(t, data[1], &page)
+			var page page
+			page.read(t, h.Bytes())
 			var document findings.Document
 			decode(t, j.Bytes(), &document)
 			states, sites := page.counted()

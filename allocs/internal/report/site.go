@@ -247,26 +247,20 @@ func trim(n float64) string {
 // path shows the calls between the root and the site when there are any, and
 // those from the site into the library that allocates.
 func (t *tree) path(s *findings.Site) string {
-	for _, a := range s.Answers {
-		if a.Verdict != s.Worst() || len(a.Chain) < 2 {
-			continue
+	var names []string
+	for _, f := range chain(s) {
+		if name := why.ShortName(f.Func); len(names) == 0 || names[len(names)-1] != name {
+			names = append(names, name)
 		}
-		var names []string
-		for _, f := range a.Chain {
-			if name := why.ShortName(f.Func); len(names) == 0 || names[len(names)-1] != name {
-				names = append(names, name)
-			}
-		}
-		if len(names) < 2 {
-			return ""
-		}
-		const most = 6
-		if len(names) > most {
-			names = append(append(names[:3:3], "…"), names[len(names)-2:]...)
-		}
-		return strings.Join(names, " → ")
 	}
-	return ""
+	if len(names) < 2 {
+		return ""
+	}
+	const most = 6
+	if len(names) > most {
+		names = append(append(names[:3:3], "…"), names[len(names)-2:]...)
+	}
+	return strings.Join(names, " → ")
 }
 
 // matrix shows the verdict of each toolchain; adjacent toolchains that agree

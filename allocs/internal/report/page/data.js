@@ -1,6 +1,12 @@
 'use strict';
 // The findings, and what the other parts make elements with.
-const D = JSON.parse(document.getElementById('data').textContent);
+// They are a table of objects and lists, in which the number of an earlier one
+// in a list stands for it.
+const D = JSON.parse(document.getElementById('data').textContent).reduce((table, x) => {
+  for (const k in x) if (Array.isArray(x[k])) x[k] = table[x[k][0]];
+  table.push(x);
+  return table;
+}, []).pop();
 const RANK = { absent: -1, none: 0, cold: 1, grows: 2, unknown: 3, always: 4 };
 const WORDS = {
   always: 'allocates each time', unknown: 'can allocate, and nothing shows whether it does',
@@ -36,23 +42,26 @@ const plural = (n, one, many) => `${n} ${n === 1 ? one : many || one + 's'}`;
 const number = n => String(Math.round(n * 100) / 100);
 const worst = answers => answers.reduce((w, a) => RANK[a.verdict] > RANK[w] ? a.verdict : w, 'none');
 const perOp = answers => Math.max(0, ...answers.flatMap(a => (a.evidence?.runs || []).map(r => r.per_op)));
-const fileName = f => D.files[f].name;
+// As in the text: names without the module, or without directories.
+const shorten = id => (id.startsWith(D.module) ? id.slice(D.module.length) : id).replace(/^[./]+/, '');
+const shortName = f => f.replace(/[^\s\[\](),*]+\//g, '');
 
 // What is needed of each root again and again.
-D.answers = D.answers || []; D.places = D.places || []; D.chains = D.chains || []; D.frames = D.frames || []; D.files = D.files || [];
-const verdictOf = D.answers.map(worst);
+D.changes = D.changes || [];
 const roots = D.roots.map((r, i) => {
+  const sites = r.sites || [], title = r.text || shorten(r.id);
   const w = r.verdicts.reduce((a, v) => RANK[v] > RANK[a] ? v : a, 'absent');
-  const changes = D.changes.filter(c => c.root === i);
-  const text = [r.title, r.id, fileName(r.file)];
+  const changes = D.changes.filter(c => c.root === r.id);
+  const text = [title, r.id, r.file];
   const patterns = new Set();
-  for (const [p, a] of r.sites) {
-    const place = D.places[p];
-    text.push(place.func, fileName(place.file), place.reason, place.pattern || '', place.callee || '');
-    if (verdictOf[a] === 'always') patterns.add(place.pattern || 'other');
+  for (const s of sites) {
+    s.worst = worst(s.versions);
+    text.push(shortName(s.function), s.file, s.reason, s.pattern || '', s.callee || '');
+    if (s.worst === 'always') patterns.add(s.pattern || 'other');
   }
-  const conflict = r.sites.some(s => D.answers[s[1]].some(a => a.conflict));
-  return { ...r, i, worst: w, changes, patterns, conflict, text: [...new Set(text)].join('\n').toLowerCase() };
+  const conflict = sites.some(s => s.versions.some(a => a.conflict));
+  const most = r.allocs.indexOf(Math.max(...r.allocs));
+  return { ...r, i, sites, title, worst: w, changes, patterns, conflict, leaf: r.worst_leaf?.[most], chains: D.chains[i] || [], text: [...new Set(text)].join('\n').toLowerCase() };
 });
 const STATES = ['above', 'always', 'unknown', 'clean', 'absent'];
 const groupOf = r => STATES.indexOf(r.status);

@@ -1,9 +1,10 @@
 // What is below a root: source, sites, calls.
 
 function detail(r) {
-  const facts = [`${r.func}, lines ${r.line} to ${r.end}`];
+  const facts = [`${shortName(r.function)}, lines ${r.line} to ${r.end}`];
   if (r.runs) facts.push('allocates in ' + r.runs.join(', '));
-  if (r.unfollowed) facts.push(plural(r.unfollowed, 'call') + ' through interfaces and function values not followed');
+  const unfollowed = Math.max(0, ...(r.unfollowed || []));
+  if (unfollowed) facts.push(plural(unfollowed, 'call') + ' through interfaces and function values not followed');
   if (r.kind !== 'log call') facts.push(r.kind === 'named' ? 'named by --root' : 'carries an //alloc: comment');
   const d = el('.detail', {}, el('p.facts', {}, facts.join(' · ')),
     el('.main', {}, el('h2', {}, r.sites.length ? 'Source' : 'Nothing is allocated below it'), ...blocks(r)));
@@ -16,15 +17,15 @@ function detail(r) {
 function blocks(r) {
   const parts = new Map();
   const own = `${r.file}/own`;
-  parts.set(own, { file: r.file, func: r.func, sites: [], rank: 9, from: r.line, to: r.end });
-  r.sites.forEach(([p, a], k) => {
-    const place = D.places[p];
-    let key = place.file === r.file && place.line >= r.line && place.line <= r.end ? own : place.file + '/' + place.func;
-    if (key !== own && RANK[verdictOf[a]] <= RANK.grows) key += '/quiet';
-    if (!parts.has(key)) parts.set(key, { file: place.file, func: place.func, sites: [], rank: 0 });
+  parts.set(own, { file: r.file, func: shortName(r.function), sites: [], rank: 9, from: r.line, to: r.end });
+  r.sites.forEach((place, k) => {
+    const verdict = place.worst;
+    let key = place.file === r.file && place.line >= r.line && place.line <= r.end ? own : place.file + '/' + place.function;
+    if (key !== own && RANK[verdict] <= RANK.grows) key += '/quiet';
+    if (!parts.has(key)) parts.set(key, { file: place.file, func: place.function, sites: [], rank: 0 });
     const b = parts.get(key);
-    b.sites.push({ k, place, verdict: verdictOf[a] });
-    b.rank = Math.max(b.rank, RANK[verdictOf[a]]);
+    b.sites.push({ k, place, verdict });
+    b.rank = Math.max(b.rank, RANK[verdict]);
   });
   const sorted = [...parts.values()].sort((a, b) => b.rank - a.rank);
   const loud = sorted.filter(b => b.rank > RANK.grows), quiet = sorted.filter(b => b.rank <= RANK.grows);
@@ -44,7 +45,7 @@ function blocks(r) {
 function unknowns(r, blocks) {
   const groups = new Map();
   for (const b of blocks) for (const s of b.sites) if (s.verdict === 'unknown') {
-    const m = r.missing?.[s.k] || 'benchmark';
+    const m = s.place.missing || 'benchmark';
     if (!groups.has(m)) groups.set(m, []);
     groups.get(m).push(s);
   }
@@ -66,7 +67,8 @@ function block(r, b) {
     span(s.place.line - near, s.place.line + near);
     at.set(s.place.line, [...(at.get(s.place.line) || []), s]);
   }
-  const lines = D.files[b.file].parts.flatMap(p => p.lines.map((text, k) => [p.first + k, text])).filter(([n]) => keep.has(n));
+  const source = D.source[b.file] || {};
+  const lines = [...keep].filter(n => n in source).sort((x, y) => x - y).map(n => [n, source[n]]);
   const ol = el('ol', {});
   let last = 0;
   for (const [n, text] of lines) {
@@ -75,14 +77,14 @@ function block(r, b) {
     ol.append(...codeLine(r, n, text, at.get(n)));
   }
   if (!lines.length) for (const [n, sites] of at) ol.append(...codeLine(r, n, '(the source could not be read)', sites));
-  return el('section.block', {}, el('.where', {}, el('span.mono', {}, b.func.replace(/^.*\//, '')), el('span.mono', {}, fileName(b.file))), el('.code', { tabindex: 0, role: 'region', 'aria-label': 'source of ' + b.func }, ol));
+  return el('section.block', {}, el('.where', {}, el('span.mono', {}, b.func.replace(/^.*\//, '')), el('span.mono', {}, b.file)), el('.code', { tabindex: 0, role: 'region', 'aria-label': 'source of ' + b.func }, ol));
 }
 
 function codeLine(r, n, text, sites) {
   const cells = [el('span.bar', {}), el('span.no', {}, String(n))];
   if (!sites) return [el('li.ln', {}, ...cells, el('span.mark', {}), el('pre', {}, text))];
   const v = sites.reduce((w, s) => RANK[s.verdict] > RANK[w] ? s.verdict : w, 'none');
-  const times = sites.reduce((sum, s) => sum + (s.verdict === 'always' ? Math.max(perOp(D.answers[r.sites[s.k][1]]), 0) : 0), 0);
+  const times = sites.reduce((sum, s) => sum + (s.verdict === 'always' ? Math.max(perOp(s.place.versions), 0) : 0), 0);
   const mark = v === 'always' ? '×' + (times >= 0.01 ? number(times) : sites.filter(s => s.verdict === v).length) : { unknown: '?', grows: '↗', cold: '*' }[v] || '';
   const note = el('.note', { hidden: v !== 'always' && v !== 'unknown' });
   const fill = () => {
@@ -122,10 +124,10 @@ function showSite(i, n) {
 }
 
 function site(r, s) {
-  const answers = D.answers[r.sites[s.k][1]], p = s.place, times = perOp(answers);
+  const answers = s.place.versions, p = s.place, times = perOp(answers);
   const e = el(`.site.${s.verdict}`, { id: `site-${r.i}-${s.k}`, tabindex: -1 });
   const by = el('.by', {}, el('b', {}, s.verdict, times >= 0.01 ? ` ×${number(times)}` : ''));
-  const change = r.changes.filter(c => c.place === r.sites[s.k][0]);
+  const change = r.changes.filter(c => c.site === p.key);
   by.append(...[...new Set(change.map(c => c.kind))].map(k => el('span.badge.' + k, {}, k)));
   const same = answers.every(a => a.verdict === s.verdict);
   if (answers.length > 1 && same) by.append(el('span.soft', {}, `on all ${answers.length} releases`));
@@ -162,16 +164,16 @@ function evidence(answers, p, becauses) {
 // tree merges the ways to all sites of a root.
 function tree(r) {
   const top = { kids: new Map(), rank: 0 };
-  r.sites.forEach(([p, a, c], k) => {
+  r.sites.forEach((place, k) => {
     let n = top;
-    const rank = RANK[verdictOf[a]];
-    for (const f of c >= 0 ? D.chains[c] : []) {
-      const frame = D.frames[f], key = frame.func + (frame.inlined ? ' i' : '');
+    const rank = RANK[place.worst];
+    for (const frame of r.chains[k] || []) {
+      const key = frame.function + (frame.inlined ? ' i' : '');
       if (!n.kids.has(key)) n.kids.set(key, { frame, kids: new Map(), leaves: [], rank: 0 });
       n = n.kids.get(key);
       n.rank = Math.max(n.rank, rank);
     }
-    (n.leaves = n.leaves || []).push({ k, verdict: verdictOf[a], place: D.places[p] });
+    (n.leaves = n.leaves || []).push({ k, verdict: place.worst, place });
   });
   return branch(r, top, 'ul.tree', true);
 }
@@ -191,10 +193,10 @@ function branch(r, n, tag, first) {
   }
   const kids = [...n.kids.values()].sort((a, b) => b.rank - a.rank);
   return el(tag, {},
-    ...few([...leaves.values()].sort((a, b) => RANK[b.verdict] - RANK[a.verdict]).map(l => el(`li.leaf.${l.verdict}`, {}, el('button', { onclick: () => toSite(r.i, l.k) }, `${l.verdict} ${fileName(l.place.file).replace(/^.*\//, '')}:${l.place.line}`)))),
+    ...few([...leaves.values()].sort((a, b) => RANK[b.verdict] - RANK[a.verdict]).map(l => el(`li.leaf.${l.verdict}`, {}, el('button', { onclick: () => toSite(r.i, l.k) }, `${l.verdict} ${l.place.file.replace(/^.*\//, '')}:${l.place.line}`)))),
     ...kids.map(k => {
       const v = Object.keys(RANK).find(x => RANK[x] === k.rank);
-      const d = el('details', { open: first || k.rank > RANK.unknown }, el('summary', {}, el('span.mono', {}, k.frame.func), ...(k.frame.inlined ? [el('span.tag', { title: 'its code is part of the function above' }, 'inlined')] : []), ' ', el('span.soft', {}, `${k.frame.file.replace(/^.*\//, '')}:${k.frame.line}`)));
+      const d = el('details', { open: first || k.rank > RANK.unknown }, el('summary', {}, el('span.mono', {}, shortName(k.frame.function)), ...(k.frame.inlined ? [el('span.tag', { title: 'its code is part of the function above' }, 'inlined')] : []), ' ', el('span.soft', {}, `${k.frame.file.replace(/^.*\//, '')}:${k.frame.line}`)));
       const fill = () => { if (d.children.length === 1) d.append(branch(r, k, 'ul', false)); };
       if (d.open) fill(); else d.addEventListener('toggle', fill);
       return el('li.' + v, {}, d);

@@ -26,14 +26,18 @@ function changesPanel() {
   if (!D.baseline) return null;
   const kinds = ['missing', 'worse', 'new', 'better', 'gone'];
   const same = new Map(); // what is the same on several releases is one line
+  const siteOf = c => roots.find(r => r.id === c.root)?.sites.find(s => s.key === c.site);
   for (const c of kinds.flatMap(k => D.changes.filter(c => c.kind === k))) {
-    const key = [c.kind, c.name, c.place, c.place < 0 ? c.text : ''].join('\n');
+    const key = [c.kind, c.root, c.site, siteOf(c) ? '' : c.text].join('\n');
     const have = same.get(key);
     if (!have) same.set(key, { ...c }); else if (!have.toolchain.split(', ').includes(c.toolchain)) have.toolchain += ', ' + c.toolchain;
   }
   const list = [...same.values()];
-  const line = c => el('button.change', { onclick: () => c.root >= 0 && go(c.root, { place: c.place }), disabled: c.root < 0 },
-    el('span.badge.' + c.kind, {}, c.kind), el('span', {}, el('span.mono', {}, c.name), ' ', el('span.soft', {}, c.toolchain), el('br'), c.place >= 0 ? prose(D.places[c.place].reason) : c.text.split(': ').slice(1).join(': ')));
+  const line = c => {
+    const i = roots.findIndex(r => r.id === c.root), s = siteOf(c);
+    return el('button.change', { onclick: () => go(i, { site: c.site }), disabled: i < 0 },
+      el('span.badge.' + c.kind, {}, c.kind), el('span', {}, el('span.mono', {}, shorten(c.root)), ' ', el('span.soft', {}, c.toolchain), el('br'), s ? prose(s.reason) : c.text.split(': ').slice(1).join(': ')));
+  };
   const panel = el('section.panel', { id: 'changes' }, el('h2', {}, 'Since the baseline'));
   if (!list.length) panel.append(el('p', {}, 'Nothing has changed.'));
   const few = innerWidth < 700 ? 2 : 5;
@@ -60,12 +64,11 @@ function releasesPanel() {
 
 function patternsPanel() {
   const seen = new Map();
-  for (const r of roots) for (const [p, a] of r.sites) {
-    if (verdictOf[a] !== 'always') continue;
-    const name = D.places[p].pattern || 'other';
+  for (const r of roots) for (const s of r.sites) {
+    if (s.worst !== 'always') continue;
+    const name = s.pattern || 'other';
     if (!seen.has(name)) seen.set(name, new Set());
-    const { file, line, kind, callee } = D.places[p];
-    seen.get(name).add([file, line, kind, callee].join('|'));
+    seen.get(name).add([s.file, s.line, s.kind, s.callee].join('|'));
   }
   if (!seen.size) return null;
   const list = [...seen].map(([name, s]) => [name, s.size]).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 12);

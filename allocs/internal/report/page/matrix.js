@@ -53,7 +53,7 @@ function row(r) {
   if (rows.has(r.i)) return rows.get(r.i);
   const kinds = [...new Set(r.changes.map(c => c.kind))];
   const name = el('button.name', { 'aria-expanded': 'false', 'data-root': r.i, onclick: () => toggle(r.i, undefined, true) },
-    el('span.mono', {}, r.title), el('span.soft', {}, `${fileName(r.file)}:${r.line}`, r.allowed !== undefined ? ` · allowed ${r.allowed}` : '', r.leaf ? ` · most in ${r.leaf}` : '',
+    el('span.mono', {}, r.title), el('span.soft', {}, `${r.file}:${r.line}`, r.allowed !== undefined ? ` · allowed ${r.allowed}` : '', r.leaf ? ` · most in ${r.leaf}` : '',
       ...kinds.map(k => el('span.badge.' + k, {}, k)), ...(r.conflict ? [el('span.badge.unknown', {}, 'sources disagree')] : [])));
   const cells = r.verdicts.map((v, t) => {
     const text = v === 'always' ? '×' + r.allocs[t] : v === 'none' ? '0' : v === 'absent' ? '–' : v;
@@ -79,16 +79,16 @@ function toggle(i, want, show) {
   return e;
 }
 
-// go opens a root and comes to the site that is meant: a place, or the worst on
-// a toolchain.
-function go(i, { toolchain, place } = {}) {
+// go opens a root and comes to the site that is meant: by its key, or the worst
+// on a toolchain.
+function go(i, { toolchain, site } = {}) {
   const r = roots[i];
   if (!shown(r)) { clear(); }
   if (!openGroups.has(groupOf(r))) { openGroups.add(groupOf(r)); draw(); }
   const e = toggle(i, true);
   let n = -1, best = -1;
-  r.sites.forEach(([p, a], k) => {
-    const rank = place !== undefined && place >= 0 ? (p === place ? 9 : -1) : toolchain === undefined ? -1 : RANK[D.answers[a][toolchain].verdict];
+  r.sites.forEach((s, k) => {
+    const rank = site ? (s.key === site ? 9 : -1) : toolchain === undefined ? -1 : RANK[s.versions[toolchain].verdict];
     if (rank > best) { best = rank; n = k; }
   });
   if (n < 0 || best === 0) { e.scrollIntoView({ block: 'start' }); return; }
