@@ -16,7 +16,6 @@ import (
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/program"
 	"github.com/nib-log/nib/allocs/internal/roots"
-	"github.com/nib-log/nib/allocs/internal/source"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
@@ -95,7 +94,6 @@ func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work stri
 		Escapes:  compiler.NewIndex(escapes),
 		InModule: func(file string) bool { return strings.HasPrefix(file, dir) },
 		Resolve:  func(*binary.Program, binary.Frame) ([]*binary.Func, int, bool) { return nil, 0, true },
-		Cold:     coldness(source.New()),
 		Waived:   func(binary.Frame) bool { return false },
 	}, nil
 }

@@ -196,7 +196,6 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Tool
 	in := &verdict.Input{
 		Escapes:  compiler.NewIndex(escapes),
 		InModule: s.home.Holds,
-		Cold:     coldness(s.files),
 		PoolNew:  func(f binary.Frame) (string, int, bool) { return s.files.PoolNew(f.File, f.Line) },
 		Waived:   s.waived,
 		Resolve:  s.resolver(ctx, tc),
@@ -293,15 +292,4 @@ func (s *session) programs(ctx context.Context, tc *toolchain.Toolchain, b *prog
 func (s *session) waived(f binary.Frame) bool {
 	_, ok := s.report.Roots.Waivers[roots.Place{File: f.File, Line: f.Line}]
 	return ok || s.report.Roots.Cold[binary.Normalise(f.Func)]
-}
-
-// coldness determines coldness from the source. A function that makes errors is
-// cold at its calls, not in itself.
-func coldness(files *source.Files) verdict.Coldness {
-	return func(f binary.Frame) string {
-		if strings.HasPrefix(f.Func, "fmt.") || strings.HasPrefix(f.Func, "errors.") {
-			return ""
-		}
-		return files.Cold(f.File, f.Line)
-	}
 }

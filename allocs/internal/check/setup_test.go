@@ -70,7 +70,7 @@ func BenchmarkSetUp(b *testing.B) {
 	}
 }
 `
-	want := map[string]string{"Branch": "unknown", "Lazy": "cold", "Handle": "always", "Fresh": "always"}
+	want := map[string]string{"Branch": "unknown", "Lazy": "unknown", "Handle": "always", "Fresh": "always"}
 	d := examine(t, check.Options{Bench: regexp.MustCompile(".")}, map[string]string{"m.go": setUpSource, "m_test.go": bench})
 	for _, r := range d.Roots {
 		f := strings.TrimPrefix(r.Func, "example.com/m.")

@@ -84,3 +84,39 @@ func (f *file) newOf(pool string) *ast.FuncLit {
 	})
 	return found
 }
+
+// poolNew returns the function literal in &sync.Pool{New: func…}.
+func poolNew(n *ast.CompositeLit) *ast.FuncLit {
+	if !strings.HasSuffix(exprName(n.Type), "Pool") {
+		return nil
+	}
+	for _, e := range n.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok && exprName(kv.Key) == "New" {
+			if lit, ok := kv.Value.(*ast.FuncLit); ok {
+				return lit
+			}
+		}
+	}
+	return nil
+}
+
+func calleeName(c *ast.CallExpr) string { return exprName(ast.Unparen(c.Fun)) }
+
+// exprName returns the dotted name of an expression, or "".
+func exprName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		if x := exprName(e.X); x != "" {
+			return x + "." + e.Sel.Name
+		}
+	case *ast.StarExpr:
+		return exprName(e.X)
+	case *ast.ParenExpr:
+		return exprName(e.X)
+	case *ast.CallExpr:
+		return exprName(e.Fun)
+	}
+	return ""
+}

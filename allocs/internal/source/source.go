@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package source describes a line from the syntax alone: its text, and whether
-// it is reached only after an error or for the first time. It parses files on
+// Package source describes a line from the syntax alone: its text, its
+// statement, and the New of a pool that is used on it. It parses files on
 // demand, including those of dependencies and of the standard library.
 package source
 
@@ -23,17 +23,9 @@ type Files struct {
 }
 
 type file struct {
-	fset  *token.FileSet
-	ast   *ast.File
-	text  [][]byte
-	spans []span
-	cold  map[int]string
-}
-
-// span is a range of lines that are not part of steady work.
-type span struct {
-	from, to int
-	why      string
+	fset *token.FileSet
+	ast  *ast.File
+	text [][]byte
 }
 
 // New returns an empty set.
@@ -53,15 +45,6 @@ func (fs *Files) get(name string) *file {
 	f := &file{fset: token.NewFileSet(), text: bytes.Split(text, []byte("\n"))}
 	if f.ast, err = parser.ParseFile(f.fset, name, text, parser.SkipObjectResolution|parser.ParseComments); err != nil {
 		return nil
-	}
-	f.findSpans()
-	f.cold = map[int]string{}
-	for _, s := range f.spans {
-		for n := s.from; n <= s.to; n++ {
-			if f.cold[n] == "" {
-				f.cold[n] = s.why
-			}
-		}
 	}
 	fs.files[name] = f
 	return f
@@ -87,15 +70,6 @@ func (fs *Files) Lines(name string, first, last int) []string {
 		out = append(out, string(f.text[n-1]))
 	}
 	return out
-}
-
-// Cold returns why the line is not part of steady work, or "".
-func (fs *Files) Cold(name string, line int) string {
-	f := fs.get(name)
-	if f == nil {
-		return ""
-	}
-	return f.cold[line]
 }
 
 // Statement returns the source of the innermost simple statement on a line, on

@@ -83,32 +83,6 @@ func file(t *testing.T) string {
 	return name
 }
 
-func TestCold(t *testing.T) {
-	name, fs := file(t), source.New()
-	for line, want := range map[int]string{
-		5:  "runs once, at the start",
-		8:  "only when the pool is empty",
-		15: "only when there is an error",
-		18: "only the first time",
-		21: "runs once",
-		25: "", // a local variable is nil each time
-		27: "",
-		30: "only in a panic",
-		32: "only when there is an error",
-		36: "runs once, at the start",
-		39: "",
-		45: "", // it runs when it is called
-		51: "", // a local struct is new each time
-		52: "",
-		56: "",
-		60: "only the first time",
-	} {
-		if got := fs.Cold(name, line); got != want {
-			t.Errorf("line %d: got %q, want %q", line, got, want)
-		}
-	}
-}
-
 func TestStatementIsOneLine(t *testing.T) {
 	name, fs := file(t), source.New()
 	if got, want := fs.Statement(name, 28), "x.m[len(local)] = n"; got != want {
@@ -121,7 +95,7 @@ func TestStatementIsOneLine(t *testing.T) {
 
 func TestFilesThatCannotBeRead(t *testing.T) {
 	fs := source.New()
-	if got := fs.Cold(filepath.Join(t.TempDir(), "none.go"), 1); got != "" {
+	if got := fs.Line(filepath.Join(t.TempDir(), "none.go"), 1); got != "" {
 		t.Errorf("got %q, want nothing", got)
 	}
 	if got := fs.Statement("", 1); got != "" {

@@ -20,7 +20,6 @@ type Input struct {
 	Escapes  *compiler.Index
 	InModule func(file string) bool
 	Resolve  Resolve
-	Cold     Coldness
 	PoolNew  PoolNew // may be nil
 	Waived   func(f binary.Frame) bool
 	Runs     []runs.Result
@@ -52,7 +51,6 @@ func (in *Input) Root(r roots.Root) Result {
 		in.targets = targets{}
 	}
 	w := &walker{programs: in.Programs, resolve: in.Resolve, targets: in.targets, seen: map[*binary.Func]bool{}}
-	w.cold = in.Cold
 	w.stop = in.Waived
 	w.poolNew = in.PoolNew
 	res := Result{Root: r, Absent: !in.start(w, r)}
@@ -284,12 +282,6 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 	if s == nil {
 		s = &Site{Func: binary.Normalise(st[at].Func), File: k.file, Line: k.line, Kind: k.kind, Callee: k.callee, Inner: kind, Stack: st}
 		s.Evidence.Reach = Maybe
-		for _, f := range st {
-			if why := in.Cold(f); why != "" {
-				s.Evidence.Reach, s.Evidence.Why = Rarely, why
-				break
-			}
-		}
 		sites[k] = s
 	}
 	s.Evidence.add(seen)

@@ -26,7 +26,7 @@ type Verdict string
 const (
 	Absent  Verdict = "absent"  // there is no code for the line, so nothing is known
 	None    Verdict = "none"    // the line does not allocate
-	Cold    Verdict = "cold"    // the line allocates only on errors, panics or first-time work
+	Cold    Verdict = "cold"    // the line allocates only in a panic, or the first time
 	Grows   Verdict = "grows"   // the line allocates only beyond a size, or until something has grown
 	Unknown Verdict = "unknown" // the line can allocate; nothing shows whether it does
 	Always  Verdict = "always"  // the line allocates: a run shows it, or it is on every path

@@ -14,7 +14,7 @@ type Reach uint8
 const (
 	Surely  Reach = iota // on every path through every function of the chain
 	Maybe                // below a branch
-	Rarely               // below a branch to an error, a panic or first-time work
+	Rarely               // below a branch to a panic or first-time work
 	reaches              // number of reaches
 )
 
@@ -38,9 +38,6 @@ type Dynamic struct {
 // Resolve returns the functions of a program that a dynamic call may reach; ok
 // is false when that is not known, or when there are too many of them.
 type Resolve func(p *binary.Program, at binary.Frame) (fs []*binary.Func, many int, ok bool)
-
-// Coldness returns why a source line is not part of steady work, or "".
-type Coldness func(f binary.Frame) string
 
 // PoolNew returns where the function literal starts that makes the values of
 // the pool whose Get is called at the frame.
@@ -73,7 +70,6 @@ func (ts targets) of(symbol string) *target {
 type walker struct {
 	programs []*binary.Program
 	resolve  Resolve
-	cold     Coldness
 	stop     func(f binary.Frame) bool // a waiver: do not continue below this line
 	poolNew  PoolNew                   // may be nil
 	targets  targets
@@ -163,17 +159,6 @@ func (w *walker) call(s step, c *binary.Call) {
 	}
 	if c.Doomed {
 		reach, why = Rarely, "the function ends in a panic or an exit here"
-	}
-	if reach < Rarely {
-		for _, f := range c.Stack {
-			if s.own != nil && s.own(f) {
-				break // the log call itself may be in an error branch
-			}
-			if reason := w.cold(f); reason != "" {
-				reach, why = Rarely, reason
-				break
-			}
-		}
 	}
 	if c.Target == "" {
 		w.indirect(s, c, reach, why)
