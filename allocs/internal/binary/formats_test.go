@@ -3,7 +3,6 @@
 package binary_test
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -150,9 +149,6 @@ func listing(t testing.TB, p *binary.Program, keep func(target string) bool) []s
 			}
 		}
 	})
-	if err := p.Err(); err != nil {
-		t.Fatal(err)
-	}
 	sort.Strings(out)
 	return out
 }
@@ -216,104 +212,4 @@ func difference(got, want []string) string {
 		}
 	}
 	return b.String()
-}
-
-// images returns the same program in all formats.
-func images(t testing.TB) map[string][]byte {
-	t.Helper()
-	out := map[string][]byte{}
-	for _, target := range targets() {
-		b, err := os.ReadFile(build(t, target, source, "-w"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[target.goos+"/"+target.goarch] = b
-	}
-	return out
-}
-
-// ask opens an image and asks for everything about package main.
-func ask(b []byte) (calls int, err error) {
-	p, err := binary.Read(bytes.NewReader(b), "")
-	if err != nil {
-		return 0, err
-	}
-	p.Names(func(name string) {
-		if strings.HasPrefix(name, "main.") {
-			for _, f := range p.Lookup(name) {
-				for i := range f.Calls {
-					f.Always(&f.Calls[i])
-				}
-				calls += len(f.Calls)
-			}
-		}
-	})
-	p.Literals("main.go", 46)
-	return calls, p.Err()
-}
-
-func TestTruncated(t *testing.T) {
-	for target, whole := range images(t) {
-		want, err := ask(whole)
-		if err != nil || want == 0 {
-			t.Fatalf("%s: the whole file: got %d calls, %v", target, want, err)
-		}
-		const parts = 61
-		for i := range parts {
-			n := len(whole) * i / parts
-			if calls, err := ask(whole[:n]); err == nil && calls != want {
-				t.Errorf("%s: %d of %d bytes: got %d calls and no error, want an error or %d calls", target, n, len(whole), calls, want)
-			} else if err == nil && i < parts*9/10 {
-				t.Errorf("%s: %d of %d bytes: got no error", target, n, len(whole))
-			}
-		}
-	}
-}
-
-// FuzzDamaged overwrites a few bytes of an executable: in its head, in the line
-// table, in the code, or anywhere. The oracle: an error or an answer, never a
-// panic, and the answer of the undamaged file to damage that changes nothing.
-func FuzzDamaged(f *testing.F) {
-	whole := images(f)
-	names := slices.Sorted(maps.Keys(whole))
-	want := map[string]int{}
-	for target, b := range whole {
-		n, err := ask(b)
-		if err != nil {
-			f.Fatal(err)
-		}
-		want[target] = n
-	}
-	for i := range names {
-		for region := range uint8(4) {
-			f.Add(uint8(i), region, uint32(17*i), []byte{0xFF, 0x7F, 0, 1})
-			f.Add(uint8(i), region, uint32(64), []byte{0xFF})
-		}
-	}
-	f.Fuzz(func(t *testing.T, which, region uint8, at uint32, with []byte) {
-		target := names[int(which)%len(names)]
-		b := bytes.Clone(whole[target])
-		start, size := 0, len(b)
-		switch region % 4 {
-		case 0:
-			size = 2048
-		case 1: // the functions of package main are the last of the table
-			start = bytes.Index(b, []byte{0xF1, 0xFF, 0xFF, 0xFF, 0, 0})
-			if region&4 == 0 {
-				size = 4096
-			} else {
-				size = len(b) - start
-			}
-		case 2:
-			start = len(b) * 7 / 8
-			size = len(b) - start
-		}
-		n := copy(b[start+int(at%uint32(size)):], with)
-		calls, err := ask(b)
-		if n == 0 || bytes.Equal(b, whole[target]) {
-			if err != nil || calls != want[target] {
-				t.Errorf("%s, unchanged: got %d calls, %v, want %d", target, calls, err, want[target])
-			}
-		}
-	})
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"sync/atomic"
 )
 
 // lineTable reads the runtime's own table of functions, lines and inlined
@@ -25,8 +24,6 @@ type lineTable struct {
 	values    []byte
 	index     []byte
 	functions int
-
-	damage atomic.Pointer[error]
 }
 
 // Indexes into the tables of a function, from internal/abi.
@@ -47,9 +44,6 @@ type Frame struct {
 
 var errLayout = errors.New("the line table does not have the layout of Go 1.20 to 1.27")
 
-// ErrDamaged means that a table points outside of the file.
-var ErrDamaged = errors.New("the executable is damaged")
-
 func newLineTable(im *image) (*lineTable, error) {
 	b := im.at(im.anchors[anchorPclntab])
 	if len(b) < 8+8*im.ptrSize {
@@ -64,42 +58,11 @@ func newLineTable(im *image) (*lineTable, error) {
 		}
 		return im.order.Uint64(b[8+8*i:])
 	}
-	for i := 3; i <= 7; i++ {
-		if word(i) >= uint64(len(b)) {
-			return nil, errLayout
-		}
-	}
-	t := &lineTable{
+	return &lineTable{
 		im: im, quantum: uint64(b[6]), text: im.anchors[anchorText], funcs: im.anchors[anchorFuncs],
 		names: b[word(3):], cus: b[word(4):], files: b[word(5):], values: b[word(6):], index: b[word(7):],
-	}
-	if word(0) > uint64(len(t.index)/8) {
-		return nil, errLayout
-	}
-	t.functions = int(word(0))
-	return t, t.check()
-}
-
-// check examines the entries of all functions, so that damage is an error
-// before any lookup.
-func (t *lineTable) check() error {
-	u32 := t.im.order.Uint32
-	for i := range t.functions {
-		entry, at := u32(t.index[8*i:]), uint64(u32(t.index[8*i+4:]))
-		if at+4*fieldTables > uint64(len(t.index)) || i > 0 && entry < u32(t.index[8*i-8:]) {
-			return fmt.Errorf("%w: function %d of the line table", ErrDamaged, i)
-		}
-		if name := u32(t.index[at+4*fieldName:]); uint64(name) >= uint64(len(t.names)) {
-			return fmt.Errorf("%w: name of function %d of the line table", ErrDamaged, i)
-		}
-	}
-	return nil
-}
-
-// broken records the first damage that is found after Open.
-func (t *lineTable) broken(what string, r *record) {
-	err := fmt.Errorf("%w: %s of the function at %#x", ErrDamaged, what, r.entry)
-	t.damage.CompareAndSwap(nil, &err)
+		functions: int(word(0)),
+	}, nil
 }
 
 // record is one function's entry: the fixed fields at fn, its entry address,
@@ -132,15 +95,8 @@ func (t *lineTable) find(pc uint64) *record {
 	return &record{fn: t.index[u32(t.index[8*i+4:]):], entry: t.text + uint64(u32(t.index[8*i:])), tables: map[uint32][]until{}}
 }
 
-// field reads the i-th 32-bit word of the entry; noFuncdata if the entry is
-// shorter.
-func (t *lineTable) field(r *record, i int) uint32 {
-	if 4*i+4 > len(r.fn) {
-		t.broken("the entry", r)
-		return noFuncdata
-	}
-	return t.im.order.Uint32(r.fn[4*i:])
-}
+// field reads the i-th 32-bit word of the entry.
+func (t *lineTable) field(r *record, i int) uint32 { return t.im.order.Uint32(r.fn[4*i:]) }
 
 // The words of an entry.
 const (
@@ -162,34 +118,25 @@ func (t *lineTable) stack(r *record, pc uint64) []Frame {
 		r.tree, r.hasIt = t.inlineTree(r), true
 	}
 	tree := r.tree
-	for at := pc; len(frames) < deepest; {
+	for at := pc; ; {
 		frame := Frame{File: t.file(r, at), Line: int(t.value(r, t.field(r, fieldLine), at))}
 		ix := int32(-1)
 		if tree != nil {
 			ix = t.value(r, t.field(r, fieldTables+pcdataInline), at)
 		}
 		if ix < 0 {
-			frame.Func = t.named(t.field(r, fieldName), r)
+			frame.Func = t.named(t.field(r, fieldName))
 			return append(frames, frame)
 		}
-		if (int64(ix)+1)*16 > int64(len(tree)) {
-			break
-		}
 		call := tree[16*int64(ix):]
-		frame.Func, frame.Inlined = t.named(t.im.order.Uint32(call[4:]), r), true
+		frame.Func, frame.Inlined = t.named(t.im.order.Uint32(call[4:])), true
 		frames = append(frames, frame)
 		at = r.entry + uint64(t.im.order.Uint32(call[8:]))
 	}
-	t.broken("the inlined calls", r)
-	return append(frames, Frame{Func: t.named(t.field(r, fieldName), r)})
 }
 
 // named returns the name of a function at an offset in the table of names.
-func (t *lineTable) named(at uint32, r *record) string { return t.im.renamed(t.string(t.names, at, r)) }
-
-// deepest is the maximum number of calls inlined into each other: the compiler
-// stops long before.
-const deepest = 256
+func (t *lineTable) named(at uint32) string { return t.im.renamed(text(t.names[at:])) }
 
 // inlineTree returns the function's calls that were inlined, 16 bytes each, or
 // nil.
@@ -202,11 +149,7 @@ func (t *lineTable) inlineTree(r *record) []byte {
 	if off == noFuncdata {
 		return nil
 	}
-	tree := t.im.at(t.funcs + uint64(off))
-	if tree == nil {
-		t.broken("the inlined calls", r)
-	}
-	return tree
+	return t.im.at(t.funcs + uint64(off))
 }
 
 // file returns the name of the source file at pc.
@@ -215,16 +158,11 @@ func (t *lineTable) file(r *record, pc uint64) string {
 	if no < 0 {
 		return ""
 	}
-	at := 4 * (uint64(t.field(r, fieldUnit)) + uint64(no))
-	if at+4 > uint64(len(t.cus)) {
-		t.broken("the files", r)
-		return ""
-	}
-	off := t.im.order.Uint32(t.cus[at:])
+	off := t.im.order.Uint32(t.cus[4*(uint64(t.field(r, fieldUnit))+uint64(no)):])
 	if off == noFuncdata {
 		return ""
 	}
-	return t.string(t.files, off, r)
+	return text(t.files[off:])
 }
 
 // value returns the value of a table at pc, or -1 if there is none, as in the
@@ -234,10 +172,6 @@ func (t *lineTable) value(r *record, off uint32, pc uint64) int32 {
 		return -1
 	}
 	table, ok := r.tables[off]
-	if !ok && uint64(off) >= uint64(len(t.values)) {
-		t.broken("a table", r)
-		return -1
-	}
 	if !ok {
 		table = t.steps(r, off)
 		r.tables[off] = table
@@ -271,14 +205,5 @@ func (t *lineTable) steps(r *record, off uint32) []until {
 	return out
 }
 
-// string returns the text at off, which ends with a zero.
-func (t *lineTable) string(b []byte, off uint32, r *record) string {
-	if uint64(off) < uint64(len(b)) {
-		b = b[off:]
-		if i := bytes.IndexByte(b, 0); i >= 0 {
-			return string(b[:i])
-		}
-	}
-	t.broken("a name", r)
-	return ""
-}
+// text returns the text that ends with a zero.
+func text(b []byte) string { return string(b[:bytes.IndexByte(b, 0)]) }

@@ -8,21 +8,16 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"sync"
 )
 
-// Program is an executable whose functions can be looked up. It is safe for
-// concurrent use.
+// Program is an executable whose functions can be looked up.
 type Program struct {
 	im     *image
 	lines  *lineTable
 	byName map[string][]int // normalised name → indexes of im.symbols
 
-	mu      sync.Mutex
-	decoded map[uint64]*Func
-
-	starts     sync.Once
-	literalsAt map[string][]int // "file:line" → indexes of im.symbols of function literals
+	decoded    map[uint64]*Func
+	literalsAt map[string][]int // "file:line" → indexes of im.symbols of function literals; nil until asked for
 }
 
 // Func is a compiled function.
@@ -33,15 +28,12 @@ type Func struct {
 	Calls  []Call
 
 	graph *graph
-	mu    sync.Mutex
 	known map[int]bool
 }
 
 // Always reports whether every path from the start of the function to a return
 // executes the call.
 func (f *Func) Always(c *Call) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	if v, ok := f.known[c.at]; ok {
 		return v
 	}
@@ -100,16 +92,6 @@ func Read(r io.ReaderAt, main string) (*Program, error) {
 	return p, nil
 }
 
-// Err returns an error if anything that was read from the program so far is
-// damaged. Functions are decoded on demand, so check it before relying on their
-// results.
-func (p *Program) Err() error {
-	if err := p.lines.damage.Load(); err != nil {
-		return *err
-	}
-	return nil
-}
-
 // Normalise converts a linker symbol to the spelling of run-time stacks: type
 // arguments are "[...]", escaped path elements are plain.
 func Normalise(symbol string) string {
@@ -151,7 +133,7 @@ func (p *Program) Lookup(name string) []*Func {
 
 // Literals returns the function literals that start on a line.
 func (p *Program) Literals(file string, line int) []*Func {
-	p.starts.Do(func() {
+	if p.literalsAt == nil {
 		p.literalsAt = map[string][]int{}
 		for i, s := range p.im.symbols {
 			if !literal.MatchString(s.name) {
@@ -162,7 +144,7 @@ func (p *Program) Literals(file string, line int) []*Func {
 				p.literalsAt[key] = append(p.literalsAt[key], i)
 			}
 		}
-	})
+	}
 	var out []*Func
 	for _, i := range p.literalsAt[fmt.Sprintf("%s:%d", file, line)] {
 		out = append(out, p.decode(p.im.symbols[i]))
@@ -192,8 +174,6 @@ func (p *Program) At(addr uint64) *Func {
 
 // decode reads the code of a function, once.
 func (p *Program) decode(s symbol) *Func {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if f := p.decoded[s.addr]; f != nil {
 		return f
 	}

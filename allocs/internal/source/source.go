@@ -13,12 +13,10 @@ import (
 	"go/token"
 	"os"
 	"strings"
-	"sync"
 )
 
-// Files parses files, each once. It is safe for concurrent use.
+// Files parses files, each once.
 type Files struct {
-	mu    sync.Mutex
 	files map[string]*file
 }
 
@@ -32,8 +30,6 @@ type file struct {
 func New() *Files { return &Files{files: map[string]*file{}} }
 
 func (fs *Files) get(name string) *file {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
 	if f, ok := fs.files[name]; ok {
 		return f
 	}
