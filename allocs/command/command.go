@@ -185,8 +185,8 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	if f.json {
 		err = report.JSON(out, d)
 	} else {
-		color, width := terminal(out)
-		err = report.Text(out, d, outcome, report.Style{Color: color && !f.plain && os.Getenv("NO_COLOR") == "", All: f.verbose, Width: width})
+		color, _ := terminal(out)
+		err = report.Text(out, d, outcome, report.Style{Color: color && !f.plain && os.Getenv("NO_COLOR") == "", All: f.verbose})
 	}
 	if err != nil {
 		return err

@@ -56,11 +56,7 @@ func (t *tree) leaf(l *findings.Leaf) {
 			break
 		}
 		where := fmt.Sprintf("%s:%d", x.File, x.Line)
-		room := 100
-		if t.Width > 0 {
-			room = t.Width - 8 - width(where) - width(amount(x.PerOp, x.Bytes))
-		}
-		text := t.paint(faint, where) + "  " + cut(x.Source, room)
+		text := t.paint(faint, where) + "  " + cut(x.Source)
 		t.printf("    %s  %s\n", amount(x.PerOp, x.Bytes), text)
 	}
 	if perOp, bytes := l.Elsewhere(); perOp != 0 {

@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/nib-log/nib/allocs/internal/findings"
 	"github.com/nib-log/nib/allocs/internal/verdict"
@@ -19,14 +18,13 @@ import (
 // call.
 type group []*findings.Site
 
-// groups returns the sites of a root that are shown one by one, and counts the
-// others: unless all are requested, only those that allocate are shown. Unknown
-// sites are never shown one by one.
-func (t *tree) groups(r *findings.Root) (shown []group, rest *hidden) {
-	rest = &hidden{map[verdict.Verdict]int{}, map[findings.Missing]int{}}
+// groups returns the sites of a root that are shown, and counts the others by
+// their verdict: unless all are requested, only those that allocate are shown.
+func (t *tree) groups(r *findings.Root) (shown []group, hidden map[verdict.Verdict]int) {
+	hidden = map[verdict.Verdict]int{}
 	for _, s := range r.Sites {
-		if w := s.Worst(); w == verdict.Unknown || w != verdict.Always && !t.All {
-			rest.add(s)
+		if w := s.Worst(); w != verdict.Always && !t.All {
+			hidden[w]++
 			continue
 		}
 		if n := len(shown); n > 0 && alike(r, shown[n-1][0], s) {
@@ -35,7 +33,7 @@ func (t *tree) groups(r *findings.Root) (shown []group, rest *hidden) {
 			shown = append(shown, group{s})
 		}
 	}
-	return shown, rest
+	return shown, hidden
 }
 
 func alike(r *findings.Root, a, b *findings.Site) bool {
@@ -70,25 +68,19 @@ func (t *tree) group(r *findings.Root, g group, last bool) {
 	if perOp > 0 {
 		times = " ×" + trim(perOp)
 	}
-	where, source := place(r, g)
-	used := 4 + width(string(s.Worst())+times) + 2
 	line := fmt.Sprintf("  %s %s%s", branch, t.paint(shades[s.Worst()], string(s.Worst())), times)
+	where, source := place(r, g)
 	if where != "" {
 		line += "  " + t.paint(faint, where)
-		used += width(where) + 2
 	}
 	if source != "" {
-		room := 100
-		if t.Width > 0 {
-			room = t.Width - used
-		}
-		line += "  " + cut(source, room)
+		line += "  " + cut(source)
 	}
 	t.printf("%s\n", line)
 	lead := "  " + stem + "   "
 	t.facts(s, lead)
 	if leaf := leaf(g); leaf != "" && leaf != worstLeaf(r) {
-		t.text(lead+t.paint(faint, "in  ")+" ", "", leaf)
+		t.printf("%s%s %s\n", lead, t.paint(faint, "in  "), leaf)
 	}
 }
 
@@ -138,7 +130,7 @@ func place(r *findings.Root, g group) (where, source string) {
 func (t *tree) facts(s *findings.Site, lead string) {
 	line := func(label, color, text string) {
 		if text != "" {
-			t.text(lead+t.paint(faint, label)+" ", color, text)
+			t.printf("%s%s %s\n", lead, t.paint(faint, label), t.paint(color, text))
 		}
 	}
 	known := s.Pattern != "" && t.explained[s.Pattern+s.Reason+s.Fix] && !t.All
@@ -172,66 +164,10 @@ func (t *tree) facts(s *findings.Site, lead string) {
 	}
 }
 
-// text writes a text after a lead, over as many lines as it needs; those that
-// follow begin where the first one does.
-func (t *tree) text(lead, color, text string) {
-	indent := strings.Repeat(" ", width(lead))
-	if i := strings.Index(lead, "│"); i >= 0 {
-		indent = "  │" + indent[3:]
-	}
-	if strings.Contains(text, "\x1b") { // text with colours is short
-		t.printf("%s%s\n", lead, text)
-		return
-	}
-	for i, line := range wrap(text, t.Width-width(lead)) {
-		if i > 0 {
-			lead = indent
-		}
-		t.printf("%s%s\n", lead, t.paint(color, line))
-	}
-}
-
-// wrap cuts a text at spaces into lines of at most so many columns; below 20 it
-// stays on one line.
-func wrap(text string, most int) (lines []string) {
-	if most < 20 {
-		return []string{text}
-	}
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && width(line)+1+width(word) > most {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
-}
-
-// width returns the number of columns that a text takes on a terminal, without
-// the sequences that colour it.
-func width(text string) int {
-	n := 0
-	for {
-		i := strings.IndexByte(text, '\x1b')
-		if i < 0 {
-			return n + utf8.RuneCountInString(text)
-		}
-		n += utf8.RuneCountInString(text[:i])
-		end := strings.IndexByte(text[i:], 'm')
-		if end < 0 {
-			return n
-		}
-		text = text[i+end+1:]
-	}
-}
-
-// cut shortens a text to a number of columns.
-func cut(text string, most int) string {
-	if r := []rune(text); most > 0 && len(r) > most {
+// cut shortens a text.
+func cut(text string) string {
+	const most = 100
+	if r := []rune(text); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}
 	return text

@@ -27,7 +27,6 @@ func JSON(w io.Writer, d *findings.Document) error {
 type Style struct {
 	Color bool
 	All   bool // also show findings that are cold, grow or are unknown
-	Width int  // width of the terminal; 0 writes each text on one line, however long
 }
 
 // tree draws the tree.
@@ -56,7 +55,7 @@ const (
 )
 
 func (t *tree) paint(code, text string) string {
-	if !t.Color || text == "" {
+	if !t.Color || text == "" || code == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
@@ -186,28 +185,19 @@ func (t *tree) root(r *findings.Root) {
 	} else if n := slices.Max(append(r.Allocs, 0)); n > 0 {
 		where += fmt.Sprintf("  ×%d", n)
 	}
-	name := title(t.d, r)
-	room := t.Width - 4 - width(where)
-	if t.Width > 0 && room < width(name) && room < 45 {
-		// Not both on one line.
-		t.printf("%s %s\n  %s\n", t.mark(r), t.paint(bold, cut(name, t.Width-2)), t.paint(faint, where))
-	} else {
-		if t.Width == 0 {
-			room = 100
-		}
-		t.printf("%s %s  %s\n", t.mark(r), t.paint(bold, cut(name, room)), t.paint(faint, where))
-	}
+	t.printf("%s %s  %s\n", t.mark(r), t.paint(bold, cut(title(t.d, r))), t.paint(faint, where))
 	groups, hidden := t.groups(r)
-	rest := hidden.text()
-	waiting := t.All && hidden.n[verdict.Unknown] > 0
 	for i, g := range groups {
-		t.group(r, g, i == len(groups)-1 && rest == "" && !waiting)
+		t.group(r, g, i == len(groups)-1 && len(hidden) == 0)
 	}
-	switch {
-	case waiting:
-		t.waiting(r, true)
-	case rest != "":
-		t.printf("  └ %s\n", t.paint(faint, rest+" (-v shows them)"))
+	if len(hidden) > 0 {
+		var parts []string
+		for _, v := range []verdict.Verdict{verdict.Unknown, verdict.Grows, verdict.Cold} {
+			if n := hidden[v]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", n, v))
+			}
+		}
+		t.printf("  └ %s\n", t.paint(faint, "besides: "+strings.Join(parts, ", ")+" (-v shows them)"))
 	}
 	t.printf("\n")
 }
@@ -268,7 +258,7 @@ func (t *tree) summary() {
 	t.printf("%s: %s\n", count(s.Roots.Total, "root"), strings.Join(parts, ", "))
 	t.printf("sites: %d always, %d unknown, %d grow, %d cold\n", s.Sites.Always, s.Sites.Unknown, s.Sites.Grows, s.Sites.Cold)
 	for _, line := range unknowns(t.d) {
-		t.text("  ", faint, line)
+		t.printf("  %s\n", t.paint(faint, line))
 	}
 }
 
@@ -280,7 +270,7 @@ func (t *tree) end() {
 	}
 	t.printf("%s measured, %.1f s\n", count(runs, "run"), seconds)
 	if s := t.d.Summary.Roots; s.Above+s.Always > 0 && !t.All {
-		t.text("next: ", faint, "--html FILE makes a page to look around in, -v shows the rest")
+		t.printf("next: %s\n", t.paint(faint, "--html FILE makes a page to look around in, -v shows the rest"))
 	}
 }
 

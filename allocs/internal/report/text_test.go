@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/nib-log/nib/allocs/internal/baseline"
 	"github.com/nib-log/nib/allocs/internal/findings"
@@ -118,11 +117,9 @@ func TestTextGolden(t *testing.T) {
 		style report.Style
 		o     *baseline.Outcome
 	}{
-		"80":       {report.Style{Width: 80}, &baseline.Outcome{}},
-		"120":      {report.Style{Width: 120}, &baseline.Outcome{}},
 		"piped":    {report.Style{}, &baseline.Outcome{}},
-		"all-80":   {report.Style{Width: 80, All: true}, &baseline.Outcome{}},
-		"baseline": {report.Style{Width: 80}, worse},
+		"all":      {report.Style{All: true}, &baseline.Outcome{}},
+		"baseline": {report.Style{}, worse},
 	} {
 		got := text(t, shop(), c.o, c.style)
 		file := filepath.Join("testdata", "text-"+name+".golden")
@@ -138,11 +135,6 @@ func TestTextGolden(t *testing.T) {
 		if got != string(want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
 		}
-		for _, line := range strings.Split(got, "\n") {
-			if n := utf8.RuneCountInString(line); c.style.Width > 0 && n > c.style.Width {
-				t.Errorf("%s: got %d columns: %s", name, n, line)
-			}
-		}
 		c.style.Color = true
 		if colored := text(t, shop(), c.o, c.style); escape.ReplaceAllString(colored, "") != got || colored == got {
 			t.Errorf("%s: got\n%s\nwith colours, want the same text", name, colored)
@@ -155,11 +147,11 @@ func TestTextShowsFewOfMany(t *testing.T) {
 	for range 100 {
 		d.Roots = append(d.Roots, d.Roots[0])
 	}
-	got := text(t, d, &baseline.Outcome{}, report.Style{Width: 80})
+	got := text(t, d, &baseline.Outcome{}, report.Style{})
 	if n := strings.Count(got, "a.log.Info("); n != 29 || !strings.Contains(got, "● 72 more allocate (-v shows them)") || !strings.Contains(got, "✗ internal/price.Line") {
 		t.Errorf("got %d\n%s", n, got)
 	}
-	if all := text(t, d, &baseline.Outcome{}, report.Style{Width: 80, All: true}); strings.Count(all, "a.log.Info(\"request") != 101 {
+	if all := text(t, d, &baseline.Outcome{}, report.Style{All: true}); strings.Count(all, "a.log.Info(\"request") != 101 {
 		t.Error("-v does not show all")
 	}
 }
