@@ -24,7 +24,6 @@ import (
 	"github.com/nib-log/nib/allocs/internal/program"
 	"github.com/nib-log/nib/allocs/internal/roots"
 	"github.com/nib-log/nib/allocs/internal/runs"
-	"github.com/nib-log/nib/allocs/internal/source"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
@@ -122,7 +121,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 			r.Modules = append(r.Modules, m.Path)
 		}
 	}
-	s := &session{Options: o, work: work, report: r, home: home, inTests: inTests(set), files: source.New()}
+	s := &session{Options: o, work: work, report: r, home: home, inTests: inTests(set)}
 	s.scope()
 	for _, tc := range tcs {
 		began := time.Now()
@@ -160,9 +159,8 @@ type session struct {
 	report  *Report
 	home    *load.Home
 	inTests map[string]bool // directories of packages whose test files hold roots
-	files   *source.Files
-	edges   *edges.Table // the callees of dynamic calls; nil until one is met
-	noEdges error        // why there is no table
+	edges   *edges.Table    // the callees of dynamic calls; nil until one is met
+	noEdges error           // why there is no table
 }
 
 // toolchain gathers the evidence of one toolchain and decides.
@@ -196,7 +194,6 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Tool
 	in := &verdict.Input{
 		Escapes:  compiler.NewIndex(escapes),
 		InModule: s.home.Holds,
-		PoolNew:  func(f binary.Frame) (string, int, bool) { return s.files.PoolNew(f.File, f.Line) },
 		Waived:   s.waived,
 		Resolve:  s.resolver(ctx, tc),
 	}

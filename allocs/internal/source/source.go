@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package source describes a line from the syntax alone: its text, its
-// statement, and the New of a pool that is used on it. It parses files on
-// demand, including those of dependencies and of the standard library.
+// Package source has the text of lines, and of the statements on them.
 package source
 
 import (

@@ -20,7 +20,6 @@ type Input struct {
 	Escapes  *compiler.Index
 	InModule func(file string) bool
 	Resolve  Resolve
-	PoolNew  PoolNew // may be nil
 	Waived   func(f binary.Frame) bool
 	Runs     []runs.Result
 	Visited  []runs.Visited
@@ -52,7 +51,6 @@ func (in *Input) Root(r roots.Root) Result {
 	}
 	w := &walker{programs: in.Programs, resolve: in.Resolve, targets: in.targets, seen: map[*binary.Func]bool{}}
 	w.stop = in.Waived
-	w.poolNew = in.PoolNew
 	res := Result{Root: r, Absent: !in.start(w, r)}
 	w.walk()
 	res.Dynamic = w.dynamic

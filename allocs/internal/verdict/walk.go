@@ -39,10 +39,6 @@ type Dynamic struct {
 // is false when that is not known, or when there are too many of them.
 type Resolve func(p *binary.Program, at binary.Frame) (fs []*binary.Func, many int, ok bool)
 
-// PoolNew returns where the function literal starts that makes the values of
-// the pool whose Get is called at the frame.
-type PoolNew func(at binary.Frame) (file string, line int, ok bool)
-
 // target describes a callee by its name.
 type target struct {
 	allocates, opaque bool
@@ -71,7 +67,6 @@ type walker struct {
 	programs []*binary.Program
 	resolve  Resolve
 	stop     func(f binary.Frame) bool // a waiver: do not continue below this line
-	poolNew  PoolNew                   // may be nil
 	targets  targets
 	seen     map[*binary.Func]bool
 	queues   [reaches][]step
@@ -175,13 +170,6 @@ func (w *walker) call(s step, c *binary.Call) {
 	if reason := t.cold; reason != "" && reach < Rarely {
 		reach, why = Rarely, reason
 	}
-	if c.Target == poolGet && w.poolNew != nil {
-		if file, line, ok := w.poolNew(c.Stack[0]); ok {
-			for _, f := range s.program.Literals(file, line) {
-				w.descend(s, c, f, Rarely, "only when the pool is empty")
-			}
-		}
-	}
 	if f := s.program.At(c.Entry); f != nil {
 		w.descend(s, c, f, reach, why)
 	}
@@ -208,7 +196,10 @@ const tooMany = 8
 // indirect follows a call through an interface or a function value.
 func (w *walker) indirect(s step, c *binary.Call, reach Reach, why string) {
 	if c.Stack[0].Func == poolGet {
-		return // skip New: the analysis would name those of all pools
+		// It calls New when the pool is empty, and the analysis would name those
+		// of all pools.
+		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), Rarely, 0})
+		return
 	}
 	fs, many, ok := w.resolve(s.program, c.Stack[0])
 	if !ok || len(fs) == 0 || len(fs) > tooMany { // none: its users have them
