@@ -144,9 +144,6 @@ func (f *flags) prepare(args []string) (err error) {
 	if len(args) == 0 {
 		f.Patterns = []string{"./..."}
 	}
-	if cache, err := os.UserCacheDir(); err == nil {
-		f.Cache = filepath.Join(cache, "nib-allocs")
-	}
 	return nil
 }
 

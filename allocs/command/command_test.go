@@ -55,8 +55,8 @@ func newModule(t *testing.T) string {
 		t.Skip("left out of short mode: it runs the go command")
 	}
 	useCache(t)
-	// The directory is the same each time, so that the kept answers of the
-	// compiler can be used.
+	// The directory is the same each time, so that the go command can use what
+	// it has compiled.
 	dir := filepath.Join(os.TempDir(), "nib-allocs-test", t.Name())
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		t.Fatal(err)

@@ -68,7 +68,6 @@ func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work stri
 	if err != nil {
 		return nil, err
 	}
-	// These results are not cached: a canary from a cache proves nothing.
 	c := &compiler.Collector{Toolchain: tc, Work: work, Dir: dir}
 	escapes, err := c.Collect(ctx, pkgs)
 	if err != nil {

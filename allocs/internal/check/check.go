@@ -35,10 +35,9 @@ type Options struct {
 	Releases []string // releases of Go; none means the one in use
 	Roots    []string // additional functions
 	LogCalls bool
-	Bench    *regexp.Regexp // nil runs no benchmarks
-	Tests    *regexp.Regexp // nil runs no tests
-	Timeout  time.Duration  // time limit for the runs of one package
-	Cache    string
+	Bench    *regexp.Regexp    // nil runs no benchmarks
+	Tests    *regexp.Regexp    // nil runs no tests
+	Timeout  time.Duration     // time limit for the runs of one package
 	Progress func(step string) // called when a step begins; may be nil
 }
 
@@ -187,7 +186,7 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Tool
 	if err != nil {
 		return nil, err
 	}
-	escapes, err := s.escapes(ctx, &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir, Overlay: b.Overlay}, near)
+	escapes, err := s.escapes(ctx, &compiler.Collector{Toolchain: tc, Work: work, Dir: s.report.ModuleDir, Overlay: b.Overlay}, near)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,6 @@ package check_test
 import (
 	"context"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -65,7 +63,6 @@ func TestInlinedAway(t *testing.T) {
 	for _, bench := range []*regexp.Regexp{nil, regexp.MustCompile(".")} {
 		r, err := check.Run(context.Background(), check.Options{
 			Dir: dir, Patterns: []string{"."}, Bench: bench, Timeout: time.Minute,
-			Cache: filepath.Join(os.TempDir(), "nib-allocs-test", "cache", "nib-allocs"),
 		})
 		if err != nil {
 			t.Fatal(err)

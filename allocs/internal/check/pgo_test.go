@@ -104,7 +104,6 @@ func cpuProfile(t *testing.T) string {
 // checked returns the verdict on Hot.
 func checked(t *testing.T, o check.Options) verdict.Verdict {
 	t.Helper()
-	o.Cache = filepath.Join(os.TempDir(), "nib-allocs-test", "cache", "nib-allocs")
 	r, err := check.Run(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -4,13 +4,10 @@ package check
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/edges"
-	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
@@ -55,23 +52,5 @@ func (s *session) analyse(ctx context.Context) (*edges.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.programKey(ctx, host)
-	if err != nil {
-		return nil, err
-	}
-	return edges.Build(ctx, edges.Config{Dir: s.Dir, Patterns: s.Patterns, GOROOT: host.GOROOT, Version: host.Version, Cache: s.Cache, Key: key})
-}
-
-// programKey changes when any package of the program does, including tests.
-func (s *session) programKey(ctx context.Context, tc *toolchain.Toolchain) (string, error) {
-	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-e", "-deps", "-test", "-export"}, s.Patterns)
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	for _, p := range pkgs {
-		h.Write([]byte(p.ImportPath + "\x00" + p.BuildID + "\x00"))
-	}
-	h.Write([]byte(strings.Join(s.Patterns, "\x00")))
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return edges.Build(ctx, edges.Config{Dir: s.Dir, Patterns: s.Patterns, GOROOT: host.GOROOT, Version: host.Version})
 }

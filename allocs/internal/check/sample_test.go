@@ -125,7 +125,7 @@ func TestSampleAgainstTruth(t *testing.T) {
 		} {
 			t.Run(c.name+" "+release, func(t *testing.T) {
 				r, err := check.Run(context.Background(), check.Options{
-					Dir: sampleDir(t), Patterns: []string{"./..."}, Releases: []string{release}, Bench: c.bench, Timeout: 10 * time.Minute, Cache: filepath.Join(os.TempDir(), "nib-allocs-test", "cache", "nib-allocs"),
+					Dir: sampleDir(t), Patterns: []string{"./..."}, Releases: []string{release}, Bench: c.bench, Timeout: 10 * time.Minute,
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -3,8 +3,6 @@
 package check_test
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
@@ -24,7 +22,7 @@ func TestExpressionsThatMatchNothingAreReported(t *testing.T) {
 		{regexp.MustCompile("Free"), nil, nil},
 		{regexp.MustCompile("NoSuch"), regexp.MustCompile("Free"), []string{"--bench NoSuch matches nothing in these packages", "--tests Free matches nothing in these packages"}},
 	} {
-		d := examine(t, check.Options{Bench: c.bench, Tests: c.tests, Cache: filepath.Join(os.TempDir(), "nib-allocs-test", "cache", "nib-allocs")}, files)
+		d := examine(t, check.Options{Bench: c.bench, Tests: c.tests}, files)
 		if got := d.Toolchains[0].Trouble; !slices.Equal(got, c.want) {
 			t.Errorf("--bench %v --tests %v: got %q, want %q", c.bench, c.tests, got, c.want)
 		}

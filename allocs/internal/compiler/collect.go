@@ -13,10 +13,8 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
+	"slices"
 
-	"github.com/nib-log/nib/allocs/internal/cachefile"
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
@@ -24,52 +22,34 @@ import (
 // ErrSilent means that the compiler ran and wrote no diagnostics.
 var ErrSilent = errors.New("the compiler wrote no diagnostics")
 
-// Collector collects the diagnostics of one toolchain, and caches them in a
-// directory.
+// Collector collects the diagnostics of one toolchain.
 type Collector struct {
 	Toolchain *toolchain.Toolchain
-	Cache     string // directory; "" keeps nothing
 	Work      string // directory for this run
 	Dir       string // directory of the module
 	Overlay   string // file for -overlay, or ""
 }
 
-// Collect returns the escapes of the packages, by import path. It compiles the
-// packages whose escapes are not cached.
+// Collect compiles the packages and returns their escapes, by import path.
 func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[string][]Escape, error) {
 	out := map[string][]Escape{}
-	var missing []*load.Package
-	for _, p := range pkgs {
-		if len(p.GoFiles)+len(p.CgoFiles) == 0 {
-			continue
-		}
-		var escapes []Escape
-		if cachefile.Read(c.place(p), &escapes) {
-			out[p.ImportPath] = escapes
-		} else {
-			missing = append(missing, p)
-		}
-	}
-	if len(missing) == 0 {
-		return out, nil
-	}
+	pkgs = slices.DeleteFunc(slices.Clone(pkgs), func(p *load.Package) bool { return len(p.Sources()) == 0 })
 	dir, err := os.MkdirTemp(c.Work, "diagnostics-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	for _, group := range apart(missing) {
+	for _, group := range apart(pkgs) {
 		if err := c.compile(ctx, group, dir); err != nil {
 			return nil, err
 		}
 	}
-	for _, p := range missing {
+	for _, p := range pkgs {
 		escapes, err := c.answer(ctx, output(dir, p), p)
 		if err != nil {
 			return nil, err
 		}
 		out[p.ImportPath] = escapes
-		cachefile.Write(c.place(p), escapes)
 	}
 	return out, nil
 }
@@ -196,19 +176,4 @@ func read(dir string, p *load.Package) ([]Escape, error) {
 		out = append(out, escapes...)
 	}
 	return out, nil
-}
-
-// cacheFormat changes when the format of cached results changes.
-const cacheFormat = "escapes-4"
-
-// place returns the cache file of a package. The build ID holds the sources,
-// flags and dependencies of the package and the compiler itself, and the files
-// of the overlay follow from the sources; the directory is in it because
-// answers name files.
-func (c *Collector) place(p *load.Package) string {
-	if c.Cache == "" || p.BuildID == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{cacheFormat, c.Toolchain.String(), p.ImportPath, p.Dir, p.BuildID, strconv.FormatBool(c.Overlay != "")}, "\x00")))
-	return filepath.Join(c.Cache, "escapes", hex.EncodeToString(sum[:])+".json")
 }

@@ -6,9 +6,8 @@
 //
 // The compiler writes this with -json=0,DIR. The go command does not replay
 // those files from its cache: when a package is not compiled, nothing is
-// written. So this package caches results by the build ID of the package. A
-// package without a cached result is compiled with a new DIR, and it is an
-// error if it then has no result.
+// written. So each package is compiled with a new DIR, and it is an error if it
+// then has no result.
 package compiler
 
 import (

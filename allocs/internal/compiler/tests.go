@@ -7,9 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/nib-log/nib/allocs/internal/cachefile"
 	"github.com/nib-log/nib/allocs/internal/load"
 )
 
@@ -19,39 +17,15 @@ import (
 func (c *Collector) CollectTests(ctx context.Context, pkgs []*load.Package) (map[string][]Escape, error) {
 	out := map[string][]Escape{}
 	for _, p := range pkgs {
-		variant, err := c.tested(ctx, p)
-		if err != nil {
+		escapes, err := c.compileTests(ctx, p)
+		if ctx.Err() != nil {
 			return nil, err
 		}
-		var escapes []Escape
-		if !cachefile.Read(c.place(variant), &escapes) {
-			if escapes, err = c.compileTests(ctx, p); ctx.Err() != nil {
-				return nil, err
-			} else if err != nil {
-				continue // reported where the tests are built to be measured
-			}
-			cachefile.Write(c.place(variant), escapes)
+		if err == nil { // otherwise it is reported where the tests are built to be measured
+			out[p.ImportPath+" tests"] = escapes
 		}
-		out[variant.ImportPath] = escapes
 	}
 	return out, nil
-}
-
-// tested represents the package with its tests: its build ID combines those of
-// the packages with the test files.
-func (c *Collector) tested(ctx context.Context, p *load.Package) (*load.Package, error) {
-	all, err := load.List(ctx, c.Toolchain, c.Dir, []string{"-test", "-export"}, []string{p.ImportPath})
-	if err != nil {
-		return nil, err
-	}
-	variant := *p
-	variant.ImportPath, variant.BuildID = p.ImportPath+" tests", ""
-	for _, v := range all {
-		if strings.HasSuffix(v.ImportPath, " ["+p.ImportPath+".test]") {
-			variant.BuildID += v.BuildID + " "
-		}
-	}
-	return &variant, nil
 }
 
 func (c *Collector) compileTests(ctx context.Context, p *load.Package) ([]Escape, error) {

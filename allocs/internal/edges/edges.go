@@ -6,14 +6,12 @@
 // It uses variable type analysis, which follows the types and functions that
 // can flow to a call. On the same program it finds one callee where class
 // hierarchy analysis finds dozens. It analyzes the source, so it runs once for
-// all toolchains, and its result is cached until a source file changes.
+// all toolchains.
 package edges
 
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -27,30 +25,28 @@ import (
 	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/go/ssa"
 	"golang.org/x/tools/go/ssa/ssautil"
-
-	"github.com/nib-log/nib/allocs/internal/cachefile"
 )
 
 // Callee is a function that a dynamic call can reach.
 type Callee struct {
-	Name string `json:"n,omitempty"` // run-time spelling; "" for a function literal
-	File string `json:"f,omitempty"` // file of a function literal
-	Line int    `json:"l,omitempty"`
+	Name string // run-time spelling; "" for a function literal
+	File string // file of a function literal
+	Line int
 }
 
 // Table has the callees of dynamic calls.
 type Table struct {
 	// Lines is by "file:line" of the call; files of the standard library are
 	// below "$GOROOT".
-	Lines map[string][]Callee `json:"lines"`
+	Lines map[string][]Callee
 	// Funcs is by the name of the calling function, for a standard library
 	// of another release, where lines differ.
-	Funcs map[string][]Callee `json:"funcs"`
+	Funcs map[string][]Callee
 	// Version is the release whose standard library Lines is about.
-	Version string `json:"version"`
+	Version string
 	// Many has the number of callees for the keys of Lines and Funcs where
 	// these do not have all of them.
-	Many map[string]int `json:"many"`
+	Many map[string]int
 }
 
 // goroot represents the directory of the standard library.
@@ -89,29 +85,10 @@ type Config struct {
 	Patterns []string
 	GOROOT   string
 	Version  string
-	Cache    string // directory; "" keeps nothing
-	Key      string // changes when any source file of the program does
 }
 
-// Build returns the table, from the cache if it is there.
+// Build returns the table.
 func Build(ctx context.Context, c Config) (*Table, error) {
-	name := ""
-	if c.Cache != "" && c.Key != "" {
-		sum := sha256.Sum256([]byte("edges-6\x00" + c.Dir + "\x00" + c.Key))
-		name = filepath.Join(c.Cache, "edges", hex.EncodeToString(sum[:])+".json")
-		if t := new(Table); cachefile.Read(name, t) {
-			return t, nil
-		}
-	}
-	t, err := analyse(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	cachefile.Write(name, t)
-	return t, nil
-}
-
-func analyse(ctx context.Context, c Config) (*Table, error) {
 	pkgs, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: c.Dir, Tests: true,
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps |

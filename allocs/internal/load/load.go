@@ -34,7 +34,6 @@ type Package struct {
 	CgoFiles     []string
 	TestGoFiles  []string
 	XTestGoFiles []string
-	BuildID      string
 	Export       string
 	Standard     bool
 	Module       *struct {
@@ -68,7 +67,7 @@ func (p *Package) paths(names []string) []string {
 // command with extra flags such as -deps, -export or -overlay. With -e, it
 // leaves packages out that have an error.
 func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patterns []string) ([]*Package, error) {
-	const form = "-json=ImportPath,Name,DepOnly,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,BuildID,Export,Standard,Module,Error"
+	const form = "-json=ImportPath,Name,DepOnly,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Export,Standard,Module,Error"
 	args := append([]string{"list", form}, flags...)
 	out, err := tc.Go(ctx, dir, append(append(args, "--"), patterns...)...)
 	if err != nil {
