@@ -115,7 +115,6 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s.BoolVar(&f.LogCalls, "log-calls", true, "look at the log calls")
 	s.StringVar(&f.bench, "bench", ".", "benchmarks to measure; \"\" for none")
 	s.StringVar(&f.tests, "tests", "", "tests to measure")
-	s.DurationVar(&f.Timeout, "timeout", 10*time.Minute, "processor time for the runs of one package")
 	s.BoolVarP(&f.verbose, "verbose", "v", false, "also show what grows, is cold or is not known")
 	s.BoolVar(&f.json, "json", false, "write JSON")
 	s.BoolVar(&f.plain, "plain", false, "no colours, no progress")

@@ -37,7 +37,6 @@ type Options struct {
 	LogCalls bool
 	Bench    *regexp.Regexp    // nil runs no benchmarks
 	Tests    *regexp.Regexp    // nil runs no tests
-	Timeout  time.Duration     // time limit for the runs of one package
 	Progress func(step string) // called when a step begins; may be nil
 }
 

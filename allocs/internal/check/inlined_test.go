@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/findings"
@@ -62,7 +61,7 @@ func TestInlinedAway(t *testing.T) {
 	dir := module(t, inlinedAway)
 	for _, bench := range []*regexp.Regexp{nil, regexp.MustCompile(".")} {
 		r, err := check.Run(context.Background(), check.Options{
-			Dir: dir, Patterns: []string{"."}, Bench: bench, Timeout: time.Minute,
+			Dir: dir, Patterns: []string{"."}, Bench: bench,
 		})
 		if err != nil {
 			t.Fatal(err)

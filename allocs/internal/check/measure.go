@@ -24,7 +24,7 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 	if s.Bench == nil && s.Tests == nil && len(s.inTests) == 0 {
 		return nil
 	}
-	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Timeout: s.Timeout, Budget: runBudget, Keep: s.inTests}
+	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Budget: runBudget, Keep: s.inTests}
 	var paths, dirs []string
 	for _, p := range own {
 		paths, dirs = append(paths, p.ImportPath), append(dirs, p.Dir)

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/findings"
@@ -49,7 +48,7 @@ func TestE2ESecondSample(t *testing.T) {
 			t.Run(release+" "+name, func(t *testing.T) {
 				r, err := check.Run(context.Background(), check.Options{
 					Dir: secondSample(t), Patterns: []string{"./..."}, Releases: []string{release},
-					Bench: bench, Timeout: 10 * time.Minute,
+					Bench: bench,
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"sort"
 	"testing"
-	"time"
 
 	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/findings"
@@ -125,7 +124,7 @@ func TestSampleAgainstTruth(t *testing.T) {
 		} {
 			t.Run(c.name+" "+release, func(t *testing.T) {
 				r, err := check.Run(context.Background(), check.Options{
-					Dir: sampleDir(t), Patterns: []string{"./..."}, Releases: []string{release}, Bench: c.bench, Timeout: 10 * time.Minute,
+					Dir: sampleDir(t), Patterns: []string{"./..."}, Releases: []string{release}, Bench: c.bench,
 				})
 				if err != nil {
 					t.Fatal(err)

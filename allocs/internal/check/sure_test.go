@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/findings"
@@ -41,7 +40,7 @@ func module(t *testing.T, files map[string]string) (dir string) {
 // examine checks a module that consists of the files.
 func examine(t *testing.T, o check.Options, files map[string]string) *findings.Document {
 	t.Helper()
-	o.Dir, o.Patterns, o.Timeout = module(t, files), []string{"./..."}, 5*time.Minute
+	o.Dir, o.Patterns = module(t, files), []string{"./..."}
 	r, err := check.Run(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)

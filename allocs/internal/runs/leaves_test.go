@@ -11,7 +11,7 @@ import (
 )
 
 // quick measures in less time than the command does.
-var quick = Options{Bench: regexp.MustCompile("."), Timeout: 5 * time.Minute, Budget: 100 * time.Millisecond, Hang: 3 * time.Second}
+var quick = Options{Bench: regexp.MustCompile("."), Budget: 100 * time.Millisecond, Hang: 3 * time.Second}
 
 // leafCounts returns the allocations of the package's lines, by leaf; a leaf
 // that failed has its failure instead.

@@ -34,11 +34,11 @@ type record struct {
 
 // unit measures one benchmark with all its sub-benchmarks, or one test. It
 // always returns at least one result.
-func (b *Binary) unit(ctx context.Context, o Options, name string, left *allowance) []Result {
+func (b *Binary) unit(ctx context.Context, o Options, name string) []Result {
 	var out []Result
 	var leftOut []string
 	for range restarts {
-		records, ended := b.process(ctx, o, name, leftOut, left)
+		records, ended := b.process(ctx, o, name, leftOut)
 		open, complete := "", false
 		for _, r := range records {
 			switch {
@@ -78,7 +78,7 @@ func (b *Binary) unit(ctx context.Context, o Options, name string, left *allowan
 		}
 		out = append(out, Result{Name: open, Failed: why})
 		leftOut = append(leftOut, open)
-		if open == name || ctx.Err() != nil || left.err() != nil {
+		if open == name || ctx.Err() != nil {
 			break
 		}
 	}
@@ -91,7 +91,7 @@ var errEnded = errors.New("the process ended before the benchmark did (os.Exit, 
 
 // process runs a benchmark or test in a separate process. The error describes
 // how the process ended.
-func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []string, left *allowance) ([]record, error) {
+func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []string) ([]record, error) {
 	out := b.Path + ".out"
 	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -107,7 +107,7 @@ func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []
 		// keeps a benchmark that allocates heavily from exhausting memory. Go 1.26
 		// ends the process at a stack of 1024 frames, the most there can be.
 		"GODEBUG="+strings.Trim(os.Getenv("GODEBUG")+",memprofilerate=1,profstackdepth=1000", ","), "GOGC=off", "GOMEMLIMIT=2GiB", "GOMAXPROCS=1")
-	err = b.execute(ctx, b.Path, env, watching{out, o.give(), o.tooSlow()}, left, b.arguments(name)...)
+	err = b.execute(ctx, b.Path, env, watching{out, o.give(), o.tooSlow()}, b.arguments(name)...)
 	records, broken := decode(out)
 	if err == nil {
 		err = broken
@@ -127,12 +127,8 @@ func (b *Binary) arguments(name string) []string {
 	return []string{"-test.run=" + run, "-test.bench=" + bench, "-test.benchtime=1x", "-test.cpu=1", "-test.count=1", "-test.timeout=0"}
 }
 
-// execute runs a test binary, and takes the processor time that it uses from
-// left. It ends it when that is used up, or for the reasons of w.
-func (b *Binary) execute(ctx context.Context, path string, env []string, w watching, left *allowance, args ...string) error {
-	if err := left.err(); err != nil {
-		return err
-	}
+// execute runs a test binary, and ends it for the reasons of w.
+func (b *Binary) execute(ctx context.Context, path string, env []string, w watching, args ...string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	cmd := exec.CommandContext(ctx, path, args...)
@@ -147,11 +143,10 @@ func (b *Binary) execute(ctx context.Context, path string, env []string, w watch
 	}
 	ended := make(chan struct{})
 	var watched sync.WaitGroup
-	watched.Go(func() { w.watch(cmd.Process.Pid, *left, ended, cancel) })
+	watched.Go(func() { w.watch(cmd.Process.Pid, ended, cancel) })
 	err = cmd.Wait()
 	close(ended)
 	watched.Wait()
-	left.cpu -= cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if err == nil {
 		return nil
 	}

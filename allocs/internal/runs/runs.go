@@ -62,11 +62,10 @@ func (r *Result) Cut() (perOp float64) {
 
 // Options select the runs.
 type Options struct {
-	Bench   *regexp.Regexp // benchmarks; nil runs none
-	Tests   *regexp.Regexp // tests; nil runs none
-	Timeout time.Duration  // processor time of the runs of one package
-	Budget  time.Duration  // target processor time of one benchmark
-	Hang    time.Duration  // processor time, or time without progress, at which one is given up; 0 is two minutes
+	Bench  *regexp.Regexp // benchmarks; nil runs none
+	Tests  *regexp.Regexp // tests; nil runs none
+	Budget time.Duration  // target processor time of one benchmark
+	Hang   time.Duration  // processor time, or time without progress, at which one is given up; 0 is two minutes
 	// Keep has the directories of packages whose test functions must all have code
 	// in the binary.
 	Keep map[string]bool
@@ -93,9 +92,8 @@ type Binary struct {
 // each leaf, with the reason if it failed.
 func (b *Binary) Run(ctx context.Context, o Options) ([]Result, error) {
 	var all []Result
-	left := o.allowance()
 	for _, name := range b.Names {
-		all = append(all, b.unit(ctx, o, name, left)...)
+		all = append(all, b.unit(ctx, o, name)...)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -110,7 +110,7 @@ func build(t *testing.T, release string, o Options, test string) (*Binary, strin
 }
 
 func TestMeasureFractions(t *testing.T) {
-	o := Options{Bench: regexp.MustCompile("."), Tests: regexp.MustCompile("."), Timeout: time.Minute, Budget: 100 * time.Millisecond}
+	o := Options{Bench: regexp.MustCompile("."), Tests: regexp.MustCompile("."), Budget: 100 * time.Millisecond}
 	b, dir := build(t, "", o, `package m
 
 import "testing"

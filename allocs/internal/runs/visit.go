@@ -50,7 +50,6 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 	if err != nil {
 		return nil, err
 	}
-	left := o.allowance()
 	for _, arguments := range b.visits(leftOut) {
 		var counts [2]map[block]int
 		for i, n := range iterations {
@@ -59,7 +58,7 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 			os.Remove(exe + ".out")
 			env := append(b.tc.Env(), environment.Out+"="+exe+".out", environment.LeftOut+"="+string(skipped),
 				environment.Test+"="+arguments.test, fmt.Sprintf("%s=%d", environment.Visit, n))
-			err := b.execute(ctx, exe, env, watching{exe + ".out", o.give(), nil}, left, append(arguments.flags, "-test.coverprofile="+profile)...)
+			err := b.execute(ctx, exe, env, watching{exe + ".out", o.give(), nil}, append(arguments.flags, "-test.coverprofile="+profile)...)
 			if counts[i], err = readProfile(profile, err); err != nil {
 				return nil, fmt.Errorf("%s: the run that notes which lines are executed: %w", b.Package.ImportPath, err)
 			}

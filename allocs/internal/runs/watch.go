@@ -31,35 +31,12 @@ func (e *tooSlow) Error() string {
 	return fmt.Sprintf("too slow to measure: the first iteration takes more than %g s of processor time, with what it sets up", e.limit.Seconds())
 }
 
-// allowance is the time that --timeout leaves for the runs of a package. It
-// limits their processor time, which does not depend on other processes; only
-// runs that wait are limited by the clock.
-type allowance struct {
-	cpu   time.Duration
-	until time.Time
-}
-
-func (o *Options) allowance() *allowance {
-	return &allowance{o.Timeout, time.Now().Add(slack * o.Timeout)}
-}
-
 // give returns the processor time after which a leaf is given up.
 func (o *Options) give() time.Duration {
 	if o.Hang == 0 {
 		return hang
 	}
 	return o.Hang
-}
-
-// err returns the error when nothing is left.
-func (a *allowance) err() error {
-	switch {
-	case a.cpu <= 0:
-		return errors.New("the runs of the package use more processor time than --timeout allows")
-	case time.Now().After(a.until):
-		return fmt.Errorf("the runs of the package take more than %d times as long as --timeout allows", slack)
-	}
-	return nil
 }
 
 // watching sets when to kill a process.
@@ -69,15 +46,15 @@ type watching struct {
 	tooSlow *tooSlow      // first iterations; nil for any
 }
 
-// watch calls stop when the process has used its allowance, or makes no
-// progress: while the file has not grown, it used more processor time than
-// give, or for as long none at all, or little for slack times as long. Other
-// processes on the machine do not affect runs that do not wait.
+// watch calls stop when the process makes no progress: while the file has not
+// grown, it used more processor time than give, or for as long none at all, or
+// little for slack times as long. Other processes on the machine do not affect
+// runs that do not wait.
 //
 // A first iteration that ends decides by itself whether it was too slow. Here
 // it gets twice the time: its usage since the record is not known exactly.
-func (w watching) watch(pid int, left allowance, ended <-chan struct{}, stop func(error)) {
-	every := min(w.give/4, left.cpu/4, time.Second)
+func (w watching) watch(pid int, ended <-chan struct{}, stop func(error)) {
+	every := min(w.give/4, time.Second)
 	if w.tooSlow != nil {
 		every = min(every, w.tooSlow.limit/2)
 	}
@@ -87,7 +64,6 @@ func (w watching) watch(pid int, left allowance, ended <-chan struct{}, stop fun
 	var used, from usage // usage at the last tick, and when the file grew
 	first := false
 	moved, grew := time.Now(), time.Now()
-	whole := left.cpu
 	for {
 		select {
 		case <-ended:
@@ -106,10 +82,8 @@ func (w watching) watch(pid int, left allowance, ended <-chan struct{}, stop fun
 			size, from, moved, grew = info.Size(), used, time.Now(), time.Now()
 			first = w.tooSlow != nil && begins(w.out)
 		}
-		left.cpu = whole - used.all
-		why := left.err()
+		var why error
 		switch spent := used.all - from.all; {
-		case why != nil:
 		case first && used.own-from.own > 2*w.tooSlow.limit:
 			why = w.tooSlow
 		case spent > w.give:
