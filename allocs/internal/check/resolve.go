@@ -16,14 +16,14 @@ import (
 // table is made for the first such call that a root reaches: to make it takes
 // most of the time of a check, and many roots reach none.
 func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain) verdict.Resolve {
-	return func(p *binary.Program, at binary.Frame) ([]*binary.Func, int, bool) {
+	return func(p *binary.Program, at binary.Frame) ([]*binary.Func, bool) {
 		table := s.table(ctx)
 		if table == nil {
-			return nil, 0, false
+			return nil, false
 		}
-		callees, many, ok := table.At(at.Func, at.File, at.Line, tc.GOROOT, tc.Version)
+		callees, ok := table.At(at.Func, at.File, at.Line, tc.GOROOT, tc.Version)
 		if !ok || len(callees) >= edges.Most {
-			return nil, many, false
+			return nil, false
 		}
 		var out []*binary.Func
 		for _, c := range callees {
@@ -33,7 +33,7 @@ func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain) verdict
 				out = append(out, p.Literals(strings.Replace(c.File, "$GOROOT", tc.GOROOT, 1), c.Line)...)
 			}
 		}
-		return out, len(out), true
+		return out, true
 	}
 }
 

@@ -44,9 +44,6 @@ type Table struct {
 	Funcs map[string][]Callee
 	// Version is the release whose standard library Lines is about.
 	Version string
-	// Many has the number of callees for the keys of Lines and Funcs where
-	// these do not have all of them.
-	Many map[string]int
 }
 
 // goroot represents the directory of the standard library.
@@ -66,17 +63,14 @@ func inRoot(file, root string) string {
 
 // At returns the functions that a call at the place can reach; ok is false when
 // the call is not known.
-//
-// many is their number, also where there are too many to be kept.
-func (t *Table) At(caller, file string, line int, root, version string) (callees []Callee, many int, ok bool) {
+func (t *Table) At(caller, file string, line int, root, version string) (callees []Callee, ok bool) {
 	key := Key(file, line, root)
 	if !strings.HasPrefix(key, goroot) || version == t.Version {
 		callees, ok = t.Lines[key]
 	} else {
-		key = caller
-		callees, ok = t.Funcs[key]
+		callees, ok = t.Funcs[caller]
 	}
-	return callees, max(len(callees), t.Many[key]), ok
+	return callees, ok
 }
 
 // Config sets which module is analysed.
@@ -103,7 +97,7 @@ func Build(ctx context.Context, c Config) (*Table, error) {
 		return nil, err
 	}
 	graph := vta.CallGraph(ssautil.AllFunctions(prog), cha.CallGraph(prog))
-	t := &Table{Lines: map[string][]Callee{}, Funcs: map[string][]Callee{}, Many: map[string]int{}, Version: c.Version}
+	t := &Table{Lines: map[string][]Callee{}, Funcs: map[string][]Callee{}, Version: c.Version}
 	for fn, node := range graph.Nodes {
 		if fn != nil && fn.Synthetic == "" || fn != nil && fn.Origin() != nil {
 			t.calls(c, prog.Fset, fn, node)
@@ -182,9 +176,6 @@ func (t *Table) add(c Config, fset *token.FileSet, fn *ssa.Function, pos token.P
 		}
 	}
 	t.Lines[key] = callees
-	if n := len(nodes); n >= Most {
-		t.Many[key] = max(t.Many[key], n)
-	}
 	if !strings.HasPrefix(key, goroot) {
 		return
 	}

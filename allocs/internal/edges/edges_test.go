@@ -36,12 +36,12 @@ func TestTable(t *testing.T) {
 		14: {{Name: "example.com/m.(*B).M"}}, // A is never made an I
 		24: {{File: file, Line: 19}},
 	} {
-		got, _, ok := table.At("", file, line, "/goroot", "go1")
+		got, ok := table.At("", file, line, "/goroot", "go1")
 		if !ok || !reflect.DeepEqual(got, want) {
 			t.Errorf("line %d: got %v, %v, want %v", line, got, ok, want)
 		}
 	}
-	if _, _, ok := table.At("", file, 3, "/goroot", "go1"); ok {
+	if _, ok := table.At("", file, 3, "/goroot", "go1"); ok {
 		t.Error("a line without a call is known")
 	}
 }

@@ -35,7 +35,7 @@ const (
 
 // Summary has the numbers that every report shows.
 type Summary struct {
-	Roots RootCounts `json:"roots"`
+	Roots map[Status]int `json:"roots"` // numbers of roots
 	// Sites counts each line and kind once, however many roots are above
 	// it, with the worst verdict of any of them and of any toolchain.
 	Sites      SiteCounts   `json:"sites"`
@@ -46,31 +46,15 @@ type Summary struct {
 	Calls []Call `json:"unfollowed_calls,omitempty"`
 }
 
-// RootCounts are numbers of roots. The last five add up to the first.
-type RootCounts struct {
-	Total   int `json:"total"`
-	Above   int `json:"above"`
-	Always  int `json:"always"`
-	Unknown int `json:"unknown"`
-	Clean   int `json:"clean"`
-	Absent  int `json:"absent"`
-}
-
 // SiteCounts are numbers of sites by their verdict.
-type SiteCounts struct {
-	Always  int `json:"always"`
-	Unknown int `json:"unknown"`
-	Grows   int `json:"grows"`
-	Cold    int `json:"cold"`
-}
+type SiteCounts map[verdict.Verdict]int
 
 // Call is a line of the module that calls something through an interface or a
 // function value, itself or further below, that is not followed.
 type Call struct {
-	Func    string `json:"function"`
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Callees int    `json:"callees,omitempty"` // maximum number of callees of one of these calls; 0 if unknown
+	Func string `json:"function"`
+	File string `json:"file"`
+	Line int    `json:"line"`
 }
 
 // place identifies a site across roots.
@@ -109,22 +93,13 @@ func (d *Document) Same() [][]*Site {
 // Sum fills in the totals over all roots.
 func (d *Document) Sum() {
 	s := &d.Summary
-	*s = Summary{Toolchains: make([]SiteCounts, len(d.Toolchains)), Missing: map[Missing]int{}}
-	s.Roots.Total = len(d.Roots)
+	*s = Summary{Roots: map[Status]int{}, Sites: SiteCounts{}, Missing: map[Missing]int{}}
+	for range d.Toolchains {
+		s.Toolchains = append(s.Toolchains, SiteCounts{})
+	}
 	for _, r := range d.Roots {
 		r.Status = r.status()
-		switch r.Status {
-		case Above:
-			s.Roots.Above++
-		case Always:
-			s.Roots.Always++
-		case Unknown:
-			s.Roots.Unknown++
-		case Clean:
-			s.Roots.Clean++
-		case Absent:
-			s.Roots.Absent++
-		}
+		s.Roots[r.Status]++
 		s.Calls = append(s.Calls, r.Calls...)
 	}
 	s.Calls = once(s.Calls)
@@ -138,28 +113,15 @@ func (d *Document) Sum() {
 					v = have
 				}
 			}
-			s.Toolchains[t].add(v)
+			s.Toolchains[t][v]++
 			if v.Rank() > worst.Rank() {
 				worst = v
 			}
 		}
-		s.Sites.add(worst)
+		s.Sites[worst]++
 		if m := missing(same, reached); worst == verdict.Unknown {
 			s.Missing[m]++
 		}
-	}
-}
-
-func (c *SiteCounts) add(v verdict.Verdict) {
-	switch v {
-	case verdict.Always:
-		c.Always++
-	case verdict.Unknown:
-		c.Unknown++
-	case verdict.Grows:
-		c.Grows++
-	case verdict.Cold:
-		c.Cold++
 	}
 }
 
@@ -231,7 +193,7 @@ func (r *Root) addCalls(d *Document, dynamic []verdict.Dynamic, holds func(file 
 	for _, x := range dynamic {
 		for _, f := range x.Stack {
 			if holds(f.File) && x.Reach < verdict.Rarely {
-				r.Calls = append(r.Calls, Call{binary.Normalise(f.Func), d.relative(f.File), f.Line, x.Callees})
+				r.Calls = append(r.Calls, Call{binary.Normalise(f.Func), d.relative(f.File), f.Line})
 				break
 			}
 		}
@@ -239,13 +201,10 @@ func (r *Root) addCalls(d *Document, dynamic []verdict.Dynamic, holds func(file 
 	r.Calls = once(r.Calls)
 }
 
-// once keeps one call for each line, the one with the most callees, and sorts
-// the calls by their callees.
+// once keeps one call for each line, and sorts the calls by their lines.
 func once(calls []Call) []Call {
 	slices.SortFunc(calls, func(a, b Call) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(b.Callees, a.Callees))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
-	calls = slices.CompactFunc(calls, func(a, b Call) bool { return a.File == b.File && a.Line == b.Line })
-	slices.SortStableFunc(calls, func(a, b Call) int { return cmp.Compare(b.Callees, a.Callees) })
-	return calls
+	return slices.CompactFunc(calls, func(a, b Call) bool { return a.File == b.File && a.Line == b.Line })
 }

@@ -248,15 +248,15 @@ func (t *tree) summary() {
 		n           int
 		color, text string
 	}{
-		{s.Roots.Above, red, "above what is allowed"}, {s.Roots.Always, yellow, "allocating"}, {s.Roots.Unknown, yellow, "unknown"},
-		{s.Roots.Clean, green, "clean"}, {s.Roots.Absent, faint, "without code"},
+		{s.Roots[findings.Above], red, "above what is allowed"}, {s.Roots[findings.Always], yellow, "allocating"},
+		{s.Roots[findings.Unknown], yellow, "unknown"}, {s.Roots[findings.Clean], green, "clean"}, {s.Roots[findings.Absent], faint, "without code"},
 	} {
 		if x.n > 0 {
 			parts = append(parts, t.paint(x.color, fmt.Sprintf("%d %s", x.n, x.text)))
 		}
 	}
-	t.printf("%s: %s\n", count(s.Roots.Total, "root"), strings.Join(parts, ", "))
-	t.printf("sites: %d always, %d unknown, %d grow, %d cold\n", s.Sites.Always, s.Sites.Unknown, s.Sites.Grows, s.Sites.Cold)
+	t.printf("%s: %s\n", count(len(t.d.Roots), "root"), strings.Join(parts, ", "))
+	t.printf("sites: %d always, %d unknown, %d grow, %d cold\n", s.Sites[verdict.Always], s.Sites[verdict.Unknown], s.Sites[verdict.Grows], s.Sites[verdict.Cold])
 	for _, line := range unknowns(t.d) {
 		t.printf("  %s\n", t.paint(faint, line))
 	}
@@ -269,7 +269,7 @@ func (t *tree) end() {
 		seconds += tc.Seconds
 	}
 	t.printf("%s measured, %.1f s\n", count(runs, "run"), seconds)
-	if s := t.d.Summary.Roots; s.Above+s.Always > 0 && !t.All {
+	if s := t.d.Summary.Roots; s[findings.Above]+s[findings.Always] > 0 && !t.All {
 		t.printf("next: %s\n", t.paint(faint, "--html FILE makes a page to look around in, -v shows the rest"))
 	}
 }

@@ -42,15 +42,11 @@ func unknowns(d *findings.Document) (lines []string) {
 	return lines
 }
 
-// notFollowed names the lines with most callees below them.
+// notFollowed names some of the lines.
 func notFollowed(calls []findings.Call) string {
 	var parts []string
 	for _, c := range calls[:min(3, len(calls))] {
-		text := fmt.Sprintf("%s:%d", c.File, c.Line)
-		if c.Callees > 0 {
-			text += fmt.Sprintf(" (up to %d possible callees)", c.Callees)
-		}
-		parts = append(parts, text)
+		parts = append(parts, fmt.Sprintf("%s:%d", c.File, c.Line))
 	}
 	text := "calls through interfaces and function values that are not followed, at " + strings.Join(parts, ", ")
 	if n := len(calls) - len(parts); n > 0 {

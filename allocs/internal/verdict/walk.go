@@ -30,14 +30,13 @@ type Found struct {
 
 // Dynamic is a call whose callee the code does not show.
 type Dynamic struct {
-	Stack   []binary.Frame
-	Reach   Reach
-	Callees int // number of callees according to the source; 0 if unknown
+	Stack []binary.Frame
+	Reach Reach
 }
 
 // Resolve returns the functions of a program that a dynamic call may reach; ok
 // is false when that is not known, or when there are too many of them.
-type Resolve func(p *binary.Program, at binary.Frame) (fs []*binary.Func, many int, ok bool)
+type Resolve func(p *binary.Program, at binary.Frame) (fs []*binary.Func, ok bool)
 
 // target describes a callee by its name.
 type target struct {
@@ -198,12 +197,12 @@ func (w *walker) indirect(s step, c *binary.Call, reach Reach, why string) {
 	if c.Stack[0].Func == poolGet {
 		// It calls New when the pool is empty, and the analysis would name those
 		// of all pools.
-		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), Rarely, 0})
+		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), Rarely})
 		return
 	}
-	fs, many, ok := w.resolve(s.program, c.Stack[0])
+	fs, ok := w.resolve(s.program, c.Stack[0])
 	if !ok || len(fs) == 0 || len(fs) > tooMany { // none: its users have them
-		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach, many})
+		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach})
 		return
 	}
 	if len(fs) > 1 && reach < Maybe {

@@ -13,12 +13,12 @@ function head() {
 
 // results are the numbers of the findings, as every report has them.
 function results() {
-  const n = D.summary.roots, s = D.summary.sites;
+  const n = D.summary.roots, s = D.summary.sites, num = v => s[v] || 0;
   const parts = [['above', 'always', 'above what is allowed'], ['always', 'always', 'allocating'], ['unknown', 'unknown', 'unknown'], ['clean', 'none', 'clean'], ['absent', 'absent', 'without code']]
     .filter(([key]) => n[key]).map(([key, shade, words]) => el('button.result.' + shade, { 'data-state': key, onclick: () => openGroup(STATES.indexOf(key)) }, el('b', {}, String(n[key])), el('span', {}, words)));
   return el('section.results', { 'aria-label': 'results' },
-    el('.states', {}, el('p.result.total', {}, el('b', {}, String(n.total)), el('span', {}, n.total === 1 ? 'root' : 'roots')), ...parts),
-    el('p.sites', {}, `sites: ${s.always} always, ${s.unknown} unknown, ${s.grows} grow, ${s.cold} cold`),
+    el('.states', {}, el('p.result.total', {}, el('b', {}, String(roots.length)), el('span', {}, roots.length === 1 ? 'root' : 'roots')), ...parts),
+    el('p.sites', {}, `sites: ${num('always')} always, ${num('unknown')} unknown, ${num('grows')} grow, ${num('cold')} cold`),
     D.unknowns ? el('ul.unknowns.soft', {}, ...D.unknowns.map(text => el('li', {}, text))) : null);
 }
 
@@ -50,8 +50,9 @@ function changesPanel() {
 }
 
 function releasesPanel() {
-  const counts = D.summary.toolchains;
-  const most = Math.max(1, ...counts.map(c => c.always + c.unknown + c.grows + c.cold));
+  const verdicts = ['always', 'unknown', 'grows', 'cold'];
+  const counts = D.summary.toolchains.map(c => Object.fromEntries(verdicts.map(v => [v, c[v] || 0])));
+  const most = Math.max(1, ...counts.map(c => verdicts.reduce((sum, v) => sum + c[v], 0)));
   const rows = counts.flatMap((c, t) => {
     let x = 0;
     const rects = Object.keys(c).map(v => { const r = { class: v, x, y: 0, width: c[v], height: 10 }; x += c[v]; return r; });
