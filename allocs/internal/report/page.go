@@ -71,8 +71,7 @@ func HTML(w io.Writer, d *findings.Document, o *baseline.Outcome) error {
 // and the source that the page shows.
 //
 // Roots share most of their sites, but not the calls that lead to them. So the
-// calls are apart, and all objects and lists are in a table, each once: for
-// nib's own events that makes 0.5 MB of 27.
+// calls are apart, and all objects and lists are in a table, each once.
 func pageData(d *findings.Document, o *baseline.Outcome) ([]byte, error) {
 	chains := make([][][]findings.Frame, len(d.Roots))
 	for i, r := range d.Roots {
