@@ -34,8 +34,6 @@ type Package struct {
 	CgoFiles     []string
 	TestGoFiles  []string
 	XTestGoFiles []string
-	Export       string
-	Standard     bool
 	Module       *struct {
 		Path, Dir string
 		Main      bool
@@ -47,14 +45,9 @@ type Package struct {
 func (p *Package) Main() bool { return p.Module != nil && p.Module.Main }
 
 // Sources returns the paths of the package's Go files without the tests.
-func (p *Package) Sources() []string { return p.paths(slices.Concat(p.GoFiles, p.CgoFiles)) }
-
-// Tests are the paths of the package's test files.
-func (p *Package) Tests() []string { return p.paths(slices.Concat(p.TestGoFiles, p.XTestGoFiles)) }
-
-func (p *Package) paths(names []string) []string {
+func (p *Package) Sources() []string {
 	var out []string
-	for _, f := range names {
+	for _, f := range slices.Concat(p.GoFiles, p.CgoFiles) {
 		if !filepath.IsAbs(f) {
 			f = filepath.Join(p.Dir, f)
 		}
@@ -64,10 +57,9 @@ func (p *Package) paths(names []string) []string {
 }
 
 // List returns the packages that match the patterns, as listed by the go
-// command with extra flags such as -deps, -export or -overlay. With -e, it
-// leaves packages out that have an error.
+// command with extra flags such as -deps, -export or -overlay.
 func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patterns []string) ([]*Package, error) {
-	const form = "-json=ImportPath,Name,DepOnly,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Export,Standard,Module,Error"
+	const form = "-json=ImportPath,Name,DepOnly,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Module,Error"
 	args := append([]string{"list", form}, flags...)
 	out, err := tc.Go(ctx, dir, append(append(args, "--"), patterns...)...)
 	if err != nil {
@@ -80,9 +72,6 @@ func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patte
 			break
 		} else if err != nil {
 			return nil, fmt.Errorf("go list: %w", err)
-		}
-		if p.Error != nil && slices.Contains(flags, "-e") {
-			continue
 		}
 		if p.Error != nil {
 			return nil, fmt.Errorf("%s: %s", p.ImportPath, p.Error.Err)
