@@ -16,7 +16,7 @@ import (
 // Each parameter reaches the Config, which has no other fields but OnError and
 // Layout and View.
 func TestEveryParameterReachesTheConfig(t *testing.T) {
-	_, p, err := target.Parse("file:x?buffer=1B&delay=2ns&max_size=3B&every=4s&at=00:05&at=00:06&zone=UTC&backups=6&max_age=7d&max_total=8B&compress=gzip&mode=0611&min_free=10B&sync=always", []target.Spec{Kind})
+	_, p, err := target.Parse("file:x?buffer=1B&delay=2ns&max_size=3B&every=4s&at=00:05&at=00:06&zone=UTC&backups=6&max_age=7d&max_total=8B&compress=gzip&mode=0611&min_free=10B&sync=always&lumberjack_names=on", []target.Spec{Kind})
 	if err != nil {
 		t.Fatal(err)
 	}
