@@ -82,6 +82,7 @@ type flags struct {
 	baseline              string
 	json, verbose, strict bool
 	accept, plain         bool
+	noCache               bool
 	html                  string
 }
 
@@ -121,6 +122,7 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s.StringVar(&f.baseline, "baseline", "", "file of what is accepted (default: "+baseline.Name+" beside go.mod or go.work)")
 	s.BoolVar(&f.accept, "accept", false, "write the baseline: accept everything as it is")
 	s.BoolVar(&f.strict, "strict", false, "what is not known counts as an allocation")
+	s.BoolVar(&f.noCache, "no-cache", false, "measure again what is known from an earlier run")
 	s.StringVar(&f.html, "html", "", "also write a page to look at")
 	return cmd
 }
@@ -142,6 +144,9 @@ func (f *flags) prepare(args []string) (err error) {
 	f.Patterns = args
 	if len(args) == 0 {
 		f.Patterns = []string{"./..."}
+	}
+	if cache, err := os.UserCacheDir(); err == nil && !f.noCache {
+		f.Cache = filepath.Join(cache, "nib-allocs", "runs")
 	}
 	return nil
 }

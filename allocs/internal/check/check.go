@@ -37,6 +37,7 @@ type Options struct {
 	LogCalls bool
 	Bench    *regexp.Regexp    // nil runs no benchmarks
 	Tests    *regexp.Regexp    // nil runs no tests
+	Cache    string            // directory for results of runs; "" keeps none
 	Progress func(step string) // called when a step begins; may be nil
 }
 

@@ -101,6 +101,13 @@ func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 	if len(b.Names) == 0 {
 		return nil
 	}
+	place := b.Place(m.s.Cache, m.o, m.paths)
+	if kept, ok := b.Load(place); ok {
+		m.in.Runs = append(m.in.Runs, m.out.took(kept.Results)...)
+		m.in.Visited = append(m.in.Visited, kept.Visits.Lines)
+		m.out.compare(p, kept.Visits)
+		return nil
+	}
 	results, err := b.Run(ctx, m.o)
 	if err != nil {
 		return err
@@ -115,6 +122,7 @@ func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 		m.out.Trouble = append(m.out.Trouble, err.Error())
 		return nil
 	}
+	b.Keep(place, results, visited)
 	m.in.Visited = append(m.in.Visited, visited.Lines)
 	m.out.compare(p, visited)
 	return nil

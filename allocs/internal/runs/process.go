@@ -131,7 +131,9 @@ func (b *Binary) arguments(name string) []string {
 func (b *Binary) execute(ctx context.Context, path string, env []string, w watching, args ...string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	cmd := exec.CommandContext(ctx, path, args...)
+	log := path + ".inputs"
+	defer b.note(log)
+	cmd := exec.CommandContext(ctx, path, append(args, "-test.testlogfile="+log)...)
 	cmd.Dir = b.Package.Dir
 	cmd.WaitDelay = time.Second
 	cmd.Env = env

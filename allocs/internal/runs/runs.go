@@ -86,12 +86,14 @@ type Binary struct {
 	overlay string
 	dir     string            // directory of the module
 	added   map[string]string // content of the files in the overlay
+	read    map[string]string // what the runs have read, and its state; nil if unknown
 }
 
 // Run measures the benchmarks and tests of the binary, and returns a result for
 // each leaf, with the reason if it failed.
 func (b *Binary) Run(ctx context.Context, o Options) ([]Result, error) {
 	var all []Result
+	b.read = map[string]string{}
 	for _, name := range b.Names {
 		all = append(all, b.unit(ctx, o, name)...)
 		if ctx.Err() != nil {
