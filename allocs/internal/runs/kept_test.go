@@ -9,13 +9,8 @@ import (
 	"time"
 )
 
-// TestKeptResultsHoldForTheSameInputs keeps results, and changes what the
-// benchmark reads: a variable, a file of the module, and a file elsewhere, which
-// counts as little as for go test.
-func TestKeptResultsHoldForTheSameInputs(t *testing.T) {
-	o := quick
-	o.Budget = 20 * time.Millisecond
-	b, dir := build(t, "", o, `package m
+// reading has a benchmark that reads files and a variable.
+const reading = `package m
 
 import (
 	"os"
@@ -37,7 +32,15 @@ func BenchmarkReads(b *testing.B) {
 		bytes = make([]byte, 100+None(len(text)))
 	}
 }
-`)
+`
+
+// TestKeptResultsHoldForTheSameInputs keeps results, and changes what the
+// benchmark reads: a variable, a file of the module, and a file elsewhere,
+// which counts as little as for go test.
+func TestKeptResultsHoldForTheSameInputs(t *testing.T) {
+	o := quick
+	o.Budget = 20 * time.Millisecond
+	b, dir := build(t, "", o, reading)
 	cache, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
 	t.Setenv("ELSEWHERE", elsewhere)
 	write := func(name, text string) {
@@ -69,8 +72,8 @@ func BenchmarkReads(b *testing.B) {
 	isKept("before", false)
 	keep()
 	k := isKept("at once", true)
-	if len(k.Results) != 1 || k.Results[0].PerOp != 2 || k.Results[0].Package != b.Package.ImportPath ||
-		len(k.Visits.Lines) == 0 {
+	if len(k.Results) != 1 || k.Results[0].PerOp != 2 || len(k.Visits.Lines) == 0 ||
+		k.Results[0].Package != b.Package.ImportPath {
 		t.Errorf("got %v a call, %+v", k.Results[0].PerOp, k.Visits)
 	}
 	write(elsewhere, "a")
@@ -98,7 +101,8 @@ func BenchmarkReads(b *testing.B) {
 func TestOldResultsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	old, young := filepath.Join(dir, "old"), filepath.Join(dir, "young")
-	for name, age := range map[string]time.Duration{old: keptFor + time.Hour, young: keptFor - time.Hour} {
+	ages := map[string]time.Duration{old: keptFor + time.Hour, young: keptFor - time.Hour}
+	for name, age := range ages {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
