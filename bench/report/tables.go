@@ -96,7 +96,7 @@ func (f Families) full(s *measure.Set) string {
 	first := &f[0]
 	f.processors(&t, s)
 	first.machine(&t)
-	t.WriteString("The minimum of many rounds in one process, in which the contestants take turns; in brackets " +
+	t.WriteString("The minimum of many rounds in one process; the contestants take turns. In brackets " +
 		"the heap allocations, where there are any.")
 	if s.Note != "" {
 		t.WriteString(" " + s.Note)

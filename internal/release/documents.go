@@ -44,8 +44,8 @@ var (
 	// NIB_SEED is a variable of the tests.
 	isSetting = regexp.MustCompile("\\b(NIB_[A-Z]+)=(?:'([^']+)'|\"([^\"]+)\"|([^\\s`'\"]+))")
 	// isElsewhere finds commands that need the checkout, a server, the system or a
-	// file of the reader's, or run until they are stopped. A match in the first
-	// line, if that changes the directory, is for the whole block.
+	// file of the reader's, or run until they are stopped. A match in a first line
+	// that changes the directory is for the whole block.
 	isElsewhere = regexp.MustCompile(`^(make|git clone|cd (e2e|bridge|allocs|bench)\b|apt-get|rsyslogd|systemctl|docker` +
 		`|kubectl|kafka-|ssh|sudo) ?|kafka://|syslog|relp:|otlp\+|elastic\+|^nib (tail|view) |\.zst\b|-http |\bFILE\b` +
 		`|^allocs .*--go `)

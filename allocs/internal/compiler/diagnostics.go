@@ -132,7 +132,7 @@ func (r *lspRecord) escape(file string) Escape {
 }
 
 // movedVariable reports whether the value is a variable that is declared at the
-// position, not one that is used there. The flow shows it: the address of the
+// position and not only used there. The flow shows it: the address of the
 // variable itself reaches the heap; for other values it is the address of
 // temporary storage.
 func movedVariable(e Escape) bool {
