@@ -124,11 +124,11 @@ func TestReadEndsWhenTheReceiverIsSilent(t *testing.T) {
 			l := silentLink(q, Config{Stall: time.Hour})
 			var since atomic.Pointer[time.Time]
 			var over atomic.Bool
-			l.probe = func() (bool, time.Duration) {
+			l.probe = func() peerState {
 				if at := since.Load(); at != nil {
-					return true, time.Since(*at)
+					return peerState{waiting: true, age: time.Since(*at)}
 				}
-				return false, 0
+				return peerState{}
 			}
 			ended := make(chan error)
 			go func() {

@@ -39,10 +39,9 @@ type link struct {
 	writeTimeout time.Duration // how long Write waits for room in total
 	discard      bool          // unacknowledged data will be sent again, so the system may discard it
 
-	// probe reports whether the receiver's system has not acknowledged all
-	// data, and how long ago it last acknowledged any. It is nil if the system
-	// does not provide that.
-	probe func() (waiting bool, age time.Duration)
+	// probe returns what the system knows about the receiver. It is nil if the
+	// system does not provide that.
+	probe func() peerState
 
 	// quickAck makes the system acknowledge the data read at once, instead of
 	// waiting for data to send along; nil where it cannot.
@@ -54,6 +53,13 @@ type link struct {
 	failure  atomic.Pointer[error]
 
 	unanswered time.Time // used by look: time since which data is unacknowledged; zero: none is
+}
+
+// A peerState is what the local system knows about the receiver's one.
+type peerState struct {
+	waiting bool          // it has not acknowledged all data
+	unsent  bool          // there is data that it has no room for
+	age     time.Duration // how long ago it last acknowledged any
 }
 
 // newLink makes a link of a new connection.
@@ -175,22 +181,26 @@ func (l *link) expectAnswer() {
 // If no response is outstanding, Read may wait without a deadline. Read calls
 // it.
 //
+// While the receiver has no room, the system asks it from time to time, and
+// sends no keep-alive probes. Between two questions no response is outstanding,
+// so look continues as long as there is unsent data.
+//
 // TCP_USER_TIMEOUT would be simpler, but is wrong here: it ends connections to
 // receivers that are alive but have stopped reading for a while, as rsyslog
 // does when it is configured to lose nothing, and discards messages that they
 // would have read later.
 func (l *link) look(now time.Time) error {
-	waiting, age := l.probe()
-	if !waiting {
+	peer := l.probe()
+	if !peer.waiting && !peer.unsent {
 		_ = l.SetReadDeadline(time.Time{})
 		l.watching.Store(false)
 		l.unanswered = time.Time{}
-		if waiting, _ = l.probe(); !waiting {
+		if peer = l.probe(); !peer.waiting && !peer.unsent {
 			return nil // the next Write sets a deadline
 		}
 		l.watching.Store(true) // a concurrent Write may have set none
 	}
-	if now.Add(-age).After(l.unanswered) {
+	if !peer.waiting || now.Add(-peer.age).After(l.unanswered) {
 		l.unanswered = now
 	}
 	if now.Sub(l.unanswered) >= l.timeout-2*l.tick {

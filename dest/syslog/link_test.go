@@ -126,27 +126,32 @@ func TestKeepAlive(t *testing.T) {
 
 func TestLook(t *testing.T) {
 	const ms = time.Millisecond
-	type answer struct {
-		waiting bool
-		age     time.Duration
+	silent := peerState{waiting: true, age: time.Hour}
+	full := peerState{unsent: true, age: time.Hour}
+	var growing []peerState
+	for i := range time.Duration(11) {
+		growing = append(growing, peerState{waiting: true, age: i * 100 * ms})
 	}
 	for name, c := range map[string]struct {
-		answers []answer // 100 ms apart
-		want    int      // index of the call of look that gives up, -1 for none
+		answers []peerState // 100 ms apart
+		want    int         // index of the call of look that gives up, -1 for none
 	}{
-		"nothing to answer":                {[]answer{{false, 5 * time.Hour}, {false, 0}}, -1},
-		"no answer":                        {slices.Repeat([]answer{{true, 5 * time.Hour}}, 20), 10},
-		"no answer from the start":         {[]answer{{true, 0}, {true, 100 * ms}, {true, 200 * ms}, {true, 300 * ms}, {true, 400 * ms}, {true, 500 * ms}, {true, 600 * ms}, {true, 700 * ms}, {true, 800 * ms}, {true, 900 * ms}, {true, 1000 * ms}}, 10},
-		"answers come, and more is asked":  {slices.Repeat([]answer{{true, 30 * ms}}, 50), -1},
-		"a question after a long silence":  {append(slices.Repeat([]answer{{true, time.Hour}}, 8), answer{true, 50 * ms}, answer{false, 150 * ms}), -1},
-		"one answer puts the end off":      {append(slices.Repeat([]answer{{true, time.Hour}}, 8), slices.Repeat([]answer{{true, 50 * ms}}, 1)...), -1},
-		"a window that stays shut":         {slices.Repeat([]answer{{true, 10 * time.Second}, {false, 10 * time.Second}}, 30), -1},
-		"the last answer is before asking": {append([]answer{{false, time.Hour}}, slices.Repeat([]answer{{true, 2 * time.Hour}}, 12)...), 11},
+		"nothing to answer":                {[]peerState{{age: 5 * time.Hour}, {age: 0}}, -1},
+		"no answer":                        {slices.Repeat([]peerState{{waiting: true, age: 5 * time.Hour}}, 20), 10},
+		"no answer from the start":         {growing, 10},
+		"answers come, and more is asked":  {slices.Repeat([]peerState{{waiting: true, age: 30 * ms}}, 50), -1},
+		"a question after a long silence":  {append(slices.Repeat([]peerState{silent}, 8), peerState{waiting: true, age: 50 * ms}, peerState{age: 150 * ms}), -1},
+		"one answer puts the end off":      {append(slices.Repeat([]peerState{silent}, 8), slices.Repeat([]peerState{{waiting: true, age: 50 * ms}}, 1)...), -1},
+		"a window that stays shut":         {slices.Repeat([]peerState{{waiting: true, age: 10 * time.Second}, {age: 10 * time.Second}}, 30), -1},
+		"the last answer is before asking": {append([]peerState{{age: time.Hour}}, slices.Repeat([]peerState{{waiting: true, age: 2 * time.Hour}}, 12)...), 11},
+		"no room for a long time":          {slices.Repeat([]peerState{full}, 50), -1},
+		"no room, asked from time to time": {slices.Repeat([]peerState{full, silent, full}, 20), -1},
+		"no room, and no answer":           {append(slices.Repeat([]peerState{full}, 20), slices.Repeat([]peerState{silent}, 20)...), 29},
 	} {
 		l := scripted(&script{}, Config{Timeout: 1200 * ms})
 		now, got := time.Now(), -1
 		for i, a := range c.answers {
-			l.probe = func() (bool, time.Duration) { return a.waiting, a.age }
+			l.probe = func() peerState { return a }
 			l.watching.Store(true)
 			if err := l.look(now); err != nil {
 				if got = i; err != errSilent {
@@ -154,8 +159,8 @@ func TestLook(t *testing.T) {
 				}
 				break
 			}
-			if l.watching.Load() != a.waiting {
-				t.Errorf("%s, look %d: watching is %v, want %v", name, i, l.watching.Load(), a.waiting)
+			if want := a.waiting || a.unsent; l.watching.Load() != want {
+				t.Errorf("%s, look %d: watching is %v, want %v", name, i, l.watching.Load(), want)
 			}
 			now = now.Add(100 * ms)
 		}
@@ -168,26 +173,27 @@ func TestLook(t *testing.T) {
 // A Write between the two probes has found Read watching, so it has set no
 // deadline. The first deadline is a tick after the write.
 func TestLookMissesNoWrite(t *testing.T) {
-	for _, second := range []bool{false, true} {
+	for _, second := range []peerState{{}, {waiting: true}, {unsent: true}} {
 		s := &deadlines{}
 		l := scripted(&s.script, Config{Timeout: 12 * time.Second})
 		l.Conn = s
-		answers := []bool{false, second}
-		l.probe = func() (bool, time.Duration) {
+		answers := []peerState{{}, second}
+		l.probe = func() peerState {
 			defer func() { answers = answers[1:] }()
-			return answers[0], time.Hour
+			return answers[0]
 		}
+		more := second != (peerState{})
 		l.watching.Store(true)
 		now := time.Now()
-		if err := l.look(now); err != nil || l.watching.Load() != second {
-			t.Errorf("waiting %v: got error %v, watching %v", second, err, l.watching.Load())
+		if err := l.look(now); err != nil || l.watching.Load() != more {
+			t.Errorf("%+v: got error %v, watching %v", second, err, l.watching.Load())
 		}
 		want := []time.Time{{}}
-		if second {
+		if more {
 			want = append(want, now.Add(time.Second))
 		}
 		if !slices.Equal(s.read, want) {
-			t.Errorf("waiting %v: got deadlines %v, want %v", second, s.read, want)
+			t.Errorf("%+v: got deadlines %v, want %v", second, s.read, want)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // control returns the probe and quickAck functions of a link, nil if the system
 // does not support them.
-func control(conn *net.TCPConn) (probe func() (waiting bool, age time.Duration), quickAck func()) {
+func control(conn *net.TCPConn) (probe func() peerState, quickAck func()) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return nil, nil
@@ -26,13 +26,16 @@ func control(conn *net.TCPConn) (probe func() (waiting bool, age time.Duration),
 	if _, err := ask(); err != nil {
 		return nil, quickAck
 	}
-	probe = func() (bool, time.Duration) {
+	probe = func() peerState {
 		info, err := ask()
 		if err != nil {
-			return false, 0 // the socket is closed
+			return peerState{} // the socket is closed
 		}
-		// Unacknowledged packets, and zero-window probes.
-		return info.unacked > 0 || info.probes > 0, time.Duration(info.lastAckRecv) * time.Millisecond
+		return peerState{
+			waiting: info.unacked > 0 || info.probes > 0, // packets, or zero-window probes
+			unsent:  info.notSent > 0,
+			age:     time.Duration(info.lastAckRecv) * time.Millisecond,
+		}
 	}
 	return probe, quickAck
 }
@@ -40,9 +43,13 @@ func control(conn *net.TCPConn) (probe func() (waiting bool, age time.Duration),
 // tcpInfo is the beginning of struct tcp_info of the kernel (linux/tcp.h),
 // which only grows at its end.
 type tcpInfo struct {
-	state, caState, retransmits, probes, backoff, options, scales, limited uint8
-
-	rto, ato, sendMSS, recvMSS                           uint32
-	unacked, sacked, lost, retrans, fackets              uint32 // counted in packets
-	lastDataSent, lastAckSent, lastDataRecv, lastAckRecv uint32 // milliseconds ago
+	_           [3]uint8
+	probes      uint8
+	_           [4]uint8
+	_           [4]uint32
+	unacked     uint32 // packets
+	_           [7]uint32
+	lastAckRecv uint32 // milliseconds ago
+	_           [21]uint32
+	notSent     uint32 // bytes; Linux 4.6 and later
 }

@@ -118,17 +118,17 @@ func TestProbeFindsWhatIsNotAcknowledged(t *testing.T) {
 	if probe == nil {
 		t.Fatal("got no probe")
 	}
-	if waiting, _ := probe(); !waiting {
+	if !probe().waiting {
 		t.Error("a SYN without answer: got nothing waiting")
 	}
 	conn := connectedTCP(t)
 	probe, _ = control(conn)
-	if waiting, age := probe(); waiting || age < 0 || age > time.Hour {
-		t.Errorf("nothing sent: got waiting %v and age %v", waiting, age)
+	if p := probe(); p.waiting || p.unsent || p.age < 0 || p.age > time.Hour {
+		t.Errorf("nothing sent: got %+v", p)
 	}
 	_ = conn.Close()
-	if waiting, age := probe(); waiting || age != 0 {
-		t.Errorf("closed: got waiting %v and age %v", waiting, age)
+	if p := probe(); p != (peerState{}) {
+		t.Errorf("closed: got %+v", p)
 	}
 	if probe, quickAck := control(conn); probe != nil || quickAck == nil {
 		t.Error("a closed socket has a probe, or no quickAck")
@@ -137,6 +137,29 @@ func TestProbeFindsWhatIsNotAcknowledged(t *testing.T) {
 		t.Error("no socket: got a probe")
 	}
 }
+
+// TestProbeFindsWhatIsNotSent checks that data for which the receiver has no
+// room is known at any moment, between the zero-window probes too.
+func TestProbeFindsWhatIsNotSent(t *testing.T) {
+	conn := connectedTCP(t)
+	probe, _ := control(conn)
+	if err := conn.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.ReadFrom(&endless{}); !isTimeout(err) {
+		t.Fatalf("got %v, want no room", err)
+	}
+	for began := time.Now(); time.Since(began) < 300*time.Millisecond; {
+		if p := probe(); !p.unsent {
+			t.Fatalf("got %+v, want unsent data", p)
+		}
+	}
+}
+
+// endless is a Reader without an end.
+type endless struct{}
+
+func (*endless) Read(b []byte) (int, error) { return len(b), nil }
 
 func TestQuickAckAcknowledgesAtOnce(t *testing.T) {
 	conn := connectedTCP(t)

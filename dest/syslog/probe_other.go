@@ -4,11 +4,8 @@
 
 package syslog
 
-import (
-	"net"
-	"time"
-)
+import "net"
 
-func control(*net.TCPConn) (probe func() (waiting bool, age time.Duration), quickAck func()) {
+func control(*net.TCPConn) (probe func() peerState, quickAck func()) {
 	return nil, nil
 }

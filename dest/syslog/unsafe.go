@@ -35,7 +35,7 @@ func getTCPInfo(fd uintptr, info *tcpInfo) error {
 	if errno != 0 {
 		return errno
 	}
-	if size < uint32(unsafe.Sizeof(*info)) {
+	if uintptr(size) <= unsafe.Offsetof(info.lastAckRecv) {
 		return syscall.ENOSYS
 	}
 	return nil
