@@ -269,22 +269,23 @@ func TestTornLineOfADeadProcess(t *testing.T) {
 // TestLineThatAnotherProcessIsWriting checks that a line being written is not
 // taken for a partial line of a dead process.
 func TestLineThatAnotherProcessIsWriting(t *testing.T) {
-	m, clock := newMem(t)
-	f, err := m.Open(livePath, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-	must(t, err)
-	_, err = f.Write([]byte(`{"n":`))
-	must(t, err)
-	s := openMem(t, m, clock, Config{})
-	first := true
-	m.Fail(vfstest.Fault{Op: vfstest.OpRead, Reached: func() {
-		if first {
-			first = false
-			_, err := f.Write([]byte("0}\n"))
-			must(t, err)
-		}
-	}})
-	writeNumbers(t, s, 1, 2)
-	checkNumbers(t, memAll(t, m), 2)
+	for _, c := range []struct{ size, look int }{{6, 1}, {4096, 1}, {4096, 2}, {8192, 3}} {
+		m, clock := newMem(t)
+		f, err := m.Open(livePath, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+		must(t, err)
+		_, err = f.Write([]byte(strings.Repeat(" ", c.size-5) + `{"n":`))
+		must(t, err)
+		s := openMem(t, m, clock, Config{})
+		look := 0
+		m.Fail(vfstest.Fault{Op: vfstest.OpRead, Reached: func() {
+			if look++; look == c.look {
+				_, err := f.Write([]byte("0}\n"))
+				must(t, err)
+			}
+		}})
+		writeNumbers(t, s, 1, 2)
+		checkNumbers(t, memAll(t, m), 2)
+	}
 }
 
 func TestMinFreeIsLeftToOthers(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/loss"
@@ -187,12 +188,20 @@ func (s *Sink) makeRoom(n, now int64) {
 	}
 }
 
+// The page cache shows a write of another process page by page. While the file
+// ends at such a boundary, seeEnd waits, up to 15 ms in total.
+const (
+	pageSize  = 4096
+	firstLook = time.Millisecond
+	lastLook  = 8 * time.Millisecond
+)
+
 // seeEnd determines whether the file ends in the middle of a line, because the
 // process that wrote it has died, or the disk was full. A file to which another
-// process is writing a long line looks the same, but grows.
+// process is writing a line looks the same, but grows.
 func (s *Sink) seeEnd() {
 	s.unseen = false
-	for range 3 {
+	for pause := firstLook; pause <= lastLook; pause *= 2 {
 		before, err := s.file.Stat()
 		if err == nil && before.Size == 0 {
 			return
@@ -213,7 +222,10 @@ func (s *Sink) seeEnd() {
 			break
 		}
 		if after.Size == before.Size {
-			break
+			if after.Size%pageSize != 0 {
+				break
+			}
+			time.Sleep(pause)
 		}
 	}
 	s.torn = true // the last byte may be unknown: an empty line is harmless
