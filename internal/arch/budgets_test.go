@@ -31,7 +31,6 @@ var exceptions = []exception{
 
 	{"dest/kafka Destination", "fields of a struct", 38, "not divided yet: connection, lanes and counts"},
 	{"dest/kafka lane", "fields of a struct", 22, "not divided yet: batches in flight, and the producer's state"},
-	{"dest/syslog tcpInfo", "fields of a struct", 21, "the layout of a struct of the kernel"},
 	{". Event", "fields of a struct", 28, "one object from a pool: fields used together are together"},
 	{"internal/plan Plan", "fields of a struct", 22, "not divided yet: the tag, and the functions chosen for it"},
 	{"sink/file Sink", "fields of a struct", 44, "not divided yet: the file, rotation, and counts"},
