@@ -146,7 +146,7 @@ func (f *flags) prepare(args []string) (err error) {
 		f.Patterns = []string{"./..."}
 	}
 	if cache, err := os.UserCacheDir(); err == nil && !f.noCache {
-		f.Cache = filepath.Join(cache, "nib-allocs", "runs")
+		f.Cache = filepath.Join(cache, "nib-allocs")
 	}
 	return nil
 }

@@ -4,10 +4,14 @@ package check
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/edges"
+	"github.com/nib-log/nib/allocs/internal/kept"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
@@ -47,10 +51,35 @@ func (s *session) table(ctx context.Context) *edges.Table {
 	return s.edges
 }
 
+// analyse makes the table, unless it is kept: it depends on the packages and on
+// nothing else.
 func (s *session) analyse(ctx context.Context) (*edges.Table, error) {
 	host, err := toolchain.Find(ctx, s.Dir, "")
 	if err != nil {
 		return nil, err
 	}
-	return edges.Build(ctx, edges.Config{Dir: s.Dir, Patterns: s.Patterns, GOROOT: host.GOROOT, Version: host.Version})
+	place := s.edgesPlace(ctx, host)
+	t := new(edges.Table)
+	if kept.Read(place, t) {
+		return t, nil
+	}
+	t, err = edges.Build(ctx, edges.Config{
+		Dir: s.Dir, Patterns: s.Patterns, GOROOT: host.GOROOT, Version: host.Version,
+	})
+	if err == nil && place != "" {
+		kept.Write(place, t)
+	}
+	return t, err
+}
+
+// edgesPlace returns the place of the table for the packages as they are, by
+// their build IDs.
+func (s *session) edgesPlace(ctx context.Context, host *toolchain.Toolchain) string {
+	args := []string{"list", "-export", "-deps", "-test", "-f", "{{.ImportPath}} {{.BuildID}}", "--"}
+	ids, err := host.Go(ctx, s.Dir, append(args, s.Patterns...)...)
+	if err != nil || s.Cache == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(s.Dir + "\n" + host.Version + "\n" + string(ids)))
+	return filepath.Join(s.Cache, "edges", fmt.Sprintf("%x", sum))
 }

@@ -1,37 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package check
 
 import (
-	"context"
-	"slices"
+	"os"
+	"path/filepath"
 	"testing"
 
-	"github.com/nib-log/nib/allocs/internal/check"
+	"github.com/nib-log/nib/allocs/internal/edges"
 )
 
-// The analysis of dynamic calls reads the tests, too, but does without those
-// that do not compile. It runs only if a root reaches such a call.
-func TestDynamicCallsAreFollowedIfARootReachesOne(t *testing.T) {
-	for source, want := range map[string]bool{
-		"func F(n int) int { return n + 1 }":                                 false,
-		"func F(f func()) { f() }":                                           true,
-		"func F(n int) int { return n + 1 }\n\nfunc Other(f func()) { f() }": false,
-	} {
-		var steps []string
-		dir := module(t, map[string]string{
-			"m.go":      "package m\n\n//alloc:none\n" + source + "\n",
-			"m_test.go": "package m\n\nfunc init() { undefined() }\n",
-		})
-		_, err := check.Run(context.Background(), check.Options{
-			Dir: dir, Patterns: []string{"./..."},
-			Progress: func(step string) { steps = append(steps, step) },
-		})
+func TestTableOfDynamicCallsIsKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out of short mode: it runs the go command")
+	}
+	dir, cache := t.TempDir(), t.TempDir()
+	if err := writeCanary(dir, "1.20"); err != nil {
+		t.Fatal(err)
+	}
+	s := &session{Options: Options{Dir: dir, Patterns: []string{"./..."}, Cache: cache}}
+	analyse := func() *edges.Table {
+		t.Helper()
+		table, err := s.analyse(t.Context())
 		if err != nil {
-			t.Errorf("%s: %v", source, err)
+			t.Fatal(err)
 		}
-		if got := slices.Contains(steps, "following dynamic calls"); got != want {
-			t.Errorf("%s: got the steps %q", source, steps)
+		return table
+	}
+	first := analyse()
+	places, err := filepath.Glob(filepath.Join(cache, "edges", "*"))
+	if err != nil || len(places) != 1 || first.Version == "kept" {
+		t.Fatalf("got %q, %v and version %s", places, err, first.Version)
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
+	}
+	write(places[0], `{"Version":"kept"}`)
+	if got := analyse().Version; got != "kept" {
+		t.Errorf("got version %s, want the table that is kept", got)
+	}
+	write(filepath.Join(dir, "more.go"), "package canary\n\nfunc more(f func()) { f() }\n")
+	if got := analyse().Version; got != first.Version {
+		t.Errorf("the code has changed: got version %s, want %s", got, first.Version)
+	}
+	s.Cache = ""
+	if got := analyse().Version; got != first.Version {
+		t.Errorf("without a cache: got version %s, want %s", got, first.Version)
 	}
 }

@@ -5,13 +5,13 @@ package runs
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
+
+	"github.com/nib-log/nib/allocs/internal/kept"
 )
 
 // Kept is what the runs of a test binary have shown. It is the result of the
@@ -24,9 +24,6 @@ type Kept struct {
 	Inputs  map[string]string // what was read, and its state then
 }
 
-// keptFor is the time after which a result that no run has needed is removed.
-const keptFor = 5 * 24 * time.Hour
-
 // Place returns the file below dir for the results of the binary, "" if dir is
 // "" or the binary cannot be read.
 func (b *Binary) Place(dir string, o Options, packages []string) string {
@@ -37,13 +34,12 @@ func (b *Binary) Place(dir string, o Options, packages []string) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, b.Names, o.Budget, o.Hang, packages)
 	sum.Write(code)
-	return filepath.Join(dir, fmt.Sprintf("%x", sum.Sum(nil)))
+	return filepath.Join(dir, "runs", fmt.Sprintf("%x", sum.Sum(nil)))
 }
 
 // Load reads what was kept, and reports whether it is valid.
 func (b *Binary) Load(place string) (k Kept, ok bool) {
-	text, err := os.ReadFile(place)
-	if err != nil || json.Unmarshal(text, &k) != nil || k.Visits == nil {
+	if !kept.Read(place, &k) || k.Visits == nil {
 		return k, false
 	}
 	for input, then := range k.Inputs {
@@ -54,39 +50,19 @@ func (b *Binary) Load(place string) (k Kept, ok bool) {
 	for i := range k.Results {
 		k.Results[i].Package = b.Package.ImportPath
 	}
-	now := time.Now()
-	_ = os.Chtimes(place, now, now) // otherwise it is measured again in five days
 	return k, true
 }
 
 // Keep writes results that another run would show again: without a failure, and
-// read from nothing but what is noted. An error only means that they are
-// measured again.
+// read from nothing but what is noted.
 func (b *Binary) Keep(place string, results []Result, visits *Visits) {
 	for _, r := range results {
 		if r.Failed != "" || r.Unstable {
 			return
 		}
 	}
-	if place == "" || b.read == nil {
-		return
-	}
-	dir := filepath.Dir(place)
-	text, err := json.Marshal(Kept{results, visits, b.read})
-	if err != nil || os.MkdirAll(dir, 0o755) != nil {
-		return
-	}
-	if f, err := os.CreateTemp(dir, "new-"); err == nil {
-		_, err = f.Write(text)
-		if f.Close() != nil || err != nil || os.Rename(f.Name(), place) != nil {
-			_ = os.Remove(f.Name())
-		}
-	}
-	files, _ := os.ReadDir(dir)
-	for _, f := range files {
-		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > keptFor {
-			_ = os.Remove(filepath.Join(dir, f.Name()))
-		}
+	if place != "" && b.read != nil {
+		kept.Write(place, Kept{results, visits, b.read})
 	}
 }
 

@@ -97,24 +97,3 @@ func TestKeptResultsHoldForTheSameInputs(t *testing.T) {
 		t.Error("the place does not depend on the options")
 	}
 }
-
-func TestOldResultsAreRemoved(t *testing.T) {
-	dir := t.TempDir()
-	old, young := filepath.Join(dir, "old"), filepath.Join(dir, "young")
-	ages := map[string]time.Duration{old: keptFor + time.Hour, young: keptFor - time.Hour}
-	for name, age := range ages {
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		at := time.Now().Add(-age)
-		if err := os.Chtimes(name, at, at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b := &Binary{read: map[string]string{}}
-	b.Keep(filepath.Join(dir, "new"), nil, new(Visits))
-	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != 2 || files[0].Name() != "new" || files[1].Name() != "young" {
-		t.Errorf("got %v, %v", files, err)
-	}
-}
