@@ -22,28 +22,54 @@ func (x *edits) any() bool { return x.duplicates != jsonread.KeepAll || x.redact
 func (e *Event) edit() {
 	c := e.log.core
 	x := &c.edits
-	if e.edited == nil {
-		e.edited = new(jsonread.Scratch)
-	}
 	if x.redact != nil {
 		e.replace(jsonread.Redact(e.scratch[:0], e.buf, x.redact))
 	}
 	if x.duplicates != jsonread.KeepAll {
-		e.replace(jsonread.Duplicates(e.scratch[:0], e.buf, x.duplicates, e.edited))
+		e.replace(jsonread.Duplicates(e.scratch[:0], e.buf, x.duplicates, x.scratch(e)))
 	}
 	max := x.max
 	if e.flags&tooLarge != 0 && max <= 0 {
 		max = c.sizeLimit
 	}
 	if max > 0 && len(e.buf) > max {
-		e.replace(jsonread.Shorten(e.scratch[:0], e.buf, max, c.format.class, e.edited))
+		e.replace(jsonread.Shorten(e.scratch[:0], e.buf, max, c.format.class, x.scratch(e)))
 	}
-	if e.edited.Size() > keepSize {
+	if e.edited != nil && e.edited.Size() > keepSize {
 		e.edited = nil
 	}
 	if e.flags&hasMessage != 0 {
 		e.findMessage()
 	}
+}
+
+// scratch returns the event's scratch space for edits.
+func (*edits) scratch(e *Event) *jsonread.Scratch {
+	if e.edited == nil {
+		e.edited = new(jsonread.Scratch)
+	}
+	return e.edited
+}
+
+// settleGroups applies the policy for duplicate keys to the groups at the end
+// of the line, which have just been closed, from the innermost one. Each group
+// is the last field of the object around it, which begins at from and ends
+// after depth more braces. Secrets are masked before their keys are renamed.
+func (x *edits) settleGroups(e *Event, from, depth, count int) {
+	var group []byte
+	for _, v := range jsonread.Fields(e.buf[from:]) {
+		group = v
+	}
+	from = len(e.buf) - depth - len(group)
+	if depth == 0 && x.redact != nil {
+		e.scratch = jsonread.Redact(e.scratch[:0], e.buf[from:], x.redact)
+		e.buf = append(e.buf[:from], e.scratch...)
+	}
+	if depth+1 < count {
+		x.settleGroups(e, from, depth+1, count)
+	}
+	e.scratch = jsonread.Duplicates(e.scratch[:0], e.buf[from:], x.duplicates, x.scratch(e))
+	e.buf = append(e.buf[:from], e.scratch...)
 }
 
 // replace swaps the buffers: line, written into scratch, becomes the line. The

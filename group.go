@@ -2,7 +2,11 @@
 
 package nib
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/nib-log/nib/internal/jsonread"
+)
 
 // The groups of Logger.WithGroup: first those that a bound field is in, which
 // are part of Logger.bound, then those after the last bound field. The latter
@@ -77,6 +81,10 @@ func (e *Event) closeGroups() {
 	}
 	for range open {
 		e.buf = append(e.buf, '}')
+	}
+	if open > 0 && l.core.edits.duplicates != jsonread.KeepAll {
+		e.front = front{} // it may end inside the groups
+		l.core.edits.settleGroups(e, 0, 0, open)
 	}
 	e.reservedBits = l.core.format.reservedBits // the end of the line is at the top level
 }

@@ -133,13 +133,14 @@ func WithContextFields(f func(ctx context.Context, e *Event)) Option {
 	return Option{func(l *Logger) { l.core.contextFields = f }}
 }
 
-// DuplicateKeys is the policy for top-level fields with the same key. JSON has
-// no rule for them, and readers take the first, the last, or neither.
+// DuplicateKeys is the policy for fields with the same key, at the top level or
+// in a group of [Logger.WithGroup]. JSON has no rule for them, and readers take
+// the first, the last, or neither.
 type DuplicateKeys uint8
 
-// The policies for equal keys at the top level. They apply once, when the line
-// is finished; within objects all fields are kept. All but DuplicatesKeep read
-// the line again, at about a nanosecond a byte.
+// The policies for equal keys. They apply once, when the line is finished; an
+// object that is a value, as of Dict and slog.Group, keeps all its fields. All
+// but DuplicatesKeep read the line again, at about a nanosecond a byte.
 const (
 	DuplicatesKeep      DuplicateKeys = iota // write them all, the default
 	DuplicatesLastWins                       // only the last, where it stands
@@ -147,7 +148,7 @@ const (
 	DuplicatesRename                         // "key", "key#2", "key#3"
 )
 
-// WithDuplicateKeys sets the policy for top-level fields with the same key.
+// WithDuplicateKeys sets the policy for fields with the same key.
 func WithDuplicateKeys(p DuplicateKeys) Option {
 	return Option{func(l *Logger) { l.core.edits.duplicates = jsonread.Policy(p) }}
 }

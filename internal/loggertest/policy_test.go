@@ -107,6 +107,42 @@ func TestDuplicateKeys(t *testing.T) {
 	}
 }
 
+// TestDuplicateKeysInGroups has groups with and without bound fields, and
+// secrets under repeated keys.
+func TestDuplicateKeysInGroups(t *testing.T) {
+	dict := func(e *nib.Event) { e.Int("x", 1).Int("x", 2) }
+	for policy, want := range map[nib.DuplicateKeys]string{
+		nib.DuplicatesKeep: `{"a":1,"token":"***","a":2,"h":{"a":3,"b":{"x":1,"x":2},` +
+			`"i":{"a":4,"a":5,"token":"***","token":"***"}}}`,
+		nib.DuplicatesLastWins: `{"token":"***","a":2,"h":{"a":3,"b":{"x":1,"x":2},` +
+			`"i":{"a":5,"token":"***"}}}`,
+		nib.DuplicatesFirstWins: `{"a":1,"token":"***","h":{"a":3,"b":{"x":1,"x":2},` +
+			`"i":{"a":4,"token":"***"}}}`,
+		nib.DuplicatesRename: `{"a":1,"token":"***","a#2":2,"h":{"a":3,"b":{"x":1,"x":2},` +
+			`"i":{"a":4,"a#2":5,"token":"***","token#2":"***"}}}`,
+	} {
+		var buf bytes.Buffer
+		l := timeless(&buf).WithOptions(nib.WithDuplicateKeys(policy), nib.WithRedact("token")).
+			With(func(e *nib.Event) { e.Int("a", 1) }).
+			WithGroup("g").With(func(e *nib.Event) { e.Int("a", 1).Str("token", "t").Int("a", 2) }).
+			WithGroup("h").With(func(e *nib.Event) { e.Int("a", 3).Dict("b", dict) }).
+			WithGroup("i")
+		for range 2 {
+			buf.Reset()
+			l.Info().Int("a", 4).Int("a", 5).Str("token", "t").Str("token", "u").Msg("m")
+			want := `{"level":"info","a":1,"g":` + want + `,"message":"m"}`
+			if got := strings.TrimSpace(buf.String()); got != want {
+				t.Errorf("%d\n got %s\nwant %s", policy, got, want)
+			}
+		}
+		l.WithGroup("empty").Info().Msg("m") // "i" has no field then
+		line := buf.Bytes()[bytes.IndexByte(buf.Bytes(), '\n'):]
+		if !json.Valid(line) || bytes.Contains(line, []byte("empty")) {
+			t.Errorf("%d: got %s", policy, line)
+		}
+	}
+}
+
 func TestRedactWhereverTheKeyStands(t *testing.T) {
 	const hidden = "hunter2"
 	type login struct {
@@ -176,7 +212,9 @@ func TestAllocPolicies(t *testing.T) {
 	rules, _ := nib.ParseRules("info")
 	r := nib.New(io.Discard, nib.WithRules(rules))
 	long := strings.Repeat("x", 1000)
+	in := l.WithGroup("g").With(func(e *nib.Event) { e.Int("a", 1) }).WithGroup("h")
 	alloctest.Zero(t, func() {
+		in.Info().Int("a", 1).Int("a", 2).Msg("m")
 		l.Info().Str("password", "p").Int("a", 1).Int("a", 2).Str("long", long).Msg("m token=5")
 		l.Info().Int("a", 1).Msg("m")
 		r.Info().Int("a", 1).Msg("m")
