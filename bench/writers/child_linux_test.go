@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -140,7 +141,7 @@ func serve(fault string, reports io.Writer) error {
 		if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
 			return err
 		}
-	case "full":
+	case "limited":
 		signal.Ignore(syscall.SIGXFSZ)
 		if err := limitFiles(8 << 10); err != nil {
 			return err
@@ -152,10 +153,14 @@ func serve(fault string, reports io.Writer) error {
 			fmt.Fprintln(reports, "tick")
 		}
 	}
-	if fault == "full" {
-		if err := limitFiles(^uint64(0)); err != nil {
-			return err
-		}
+	switch fault {
+	case "limited":
+		err = limitFiles(^uint64(0))
+	case "full":
+		err = os.Remove(filepath.Join(filepath.Dir(os.Getenv(pathVar)), ballast))
+	}
+	if err != nil {
+		return err
 	}
 	fmt.Fprintln(reports, "lost")
 	if fault != "gone" {
@@ -167,8 +172,10 @@ func serve(fault string, reports io.Writer) error {
 	return json.NewEncoder(reports).Encode(s.stats())
 }
 
-// limitFiles limits the size of files: a write beyond it fails, as on a full
-// disk.
+// ballast is the name of the file that fills the disk.
+const ballast = "ballast"
+
+// limitFiles limits the size of files: a write beyond it fails.
 func limitFiles(size uint64) error {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &l); err != nil {

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/nib-log/nib/delivery"
@@ -139,22 +140,50 @@ func TestReaderIsGone(t *testing.T) {
 	}
 }
 
-// No space is left for the log file, until lines were lost; nothing reads
-// standard error.
+// The log file must not grow until lines were lost; nothing reads standard
+// error.
+func TestFileIsLimited(t *testing.T) {
+	for _, l := range libraries {
+		t.Run(l.Name, func(t *testing.T) {
+			toFile(t, l, "limited", t.TempDir(), delivery.ReasonFailed)
+		})
+	}
+}
+
+// No space is left on the disk until lines were lost; nothing reads standard
+// error.
 func TestDiskIsFull(t *testing.T) {
 	for _, l := range libraries {
 		t.Run(l.Name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "app.log")
-			c := start(t, l, "full", path)
-			c.expect(t, "lost")
-			got := c.finish(t)
-			text, err := os.ReadFile(path)
+			dir := t.TempDir()
+			if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+				t.Skipf("cannot mount a tmpfs: %v", err)
+			}
+			t.Cleanup(func() {
+				if err := syscall.Unmount(dir, 0); err != nil {
+					t.Error(err)
+				}
+			})
+			err := os.WriteFile(filepath.Join(dir, ballast), make([]byte, 1000<<10), 0o600)
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, l, got, text, delivery.ReasonFailed)
+			toFile(t, l, "full", dir, delivery.ReasonFull)
 		})
 	}
+}
+
+// toFile runs a service that logs to a file in dir.
+func toFile(t *testing.T, l library, fault, dir string, why delivery.Reason) {
+	path := filepath.Join(dir, "app.log")
+	c := start(t, l, fault, path)
+	c.expect(t, "lost")
+	got := c.finish(t)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, l, got, text, why)
 }
 
 // readAll reads r to its end.
