@@ -101,6 +101,7 @@ func (l *Logger) passSpecial(level Level, from *origin) *Logger {
 			return nil
 		}
 	case l.discards():
+		prepareIdle()
 		l, from.how = idleLogger, from.how|muted
 	default:
 		orLost(func() { l.act(from.how&thenExit, "") }, func() {

@@ -168,18 +168,24 @@ func (l Layout) Validate() error {
 	return errors.Join(faults...)
 }
 
-// defaultFormat serves every logger that was given no layout.
-var defaultFormat = newFormat(Layout{}, new(core))
-
-// textDurationsFormat is defaultFormat with units on durations.
-var textDurationsFormat = sync.OnceValue(func() *format { return newFormat(Layout{Duration: DurationString}, new(core)) })
+// defaultFormat serves every logger that was given no layout, and
+// textDurationsFormat those among them that show units on durations. They are
+// made when the first logger is, because a program may import nib and not log.
+var (
+	defaultFormat = sync.OnceValue(func() *format {
+		return newFormat(Layout{}, new(core))
+	})
+	textDurationsFormat = sync.OnceValue(func() *format {
+		return newFormat(Layout{Duration: DurationString}, new(core))
+	})
+)
 
 // format returns the format of a logger without a layout.
 func (o *output) format() *format {
 	if o.textDurations {
 		return textDurationsFormat()
 	}
-	return defaultFormat
+	return defaultFormat()
 }
 
 func newFormat(l Layout, c *core) *format {
@@ -270,10 +276,15 @@ func (f *format) learnError() {
 	} else {
 		f.errorKeys.add(key)
 	}
-	for i, ok := 0, f.Error != nil; ok && i < len(usercode.SampleErrors); i++ {
-		var fields string
-		fields, ok = f.probe("Error", inError, func(e *Event) { f.Error(e, key, usercode.SampleErrors[i]) })
+	if f.Error == nil {
+		return
+	}
+	for _, sample := range usercode.SampleErrors() {
+		fields, ok := f.probe("Error", inError, func(e *Event) { f.Error(e, key, sample) })
 		f.errorKeys.addFields(fields)
+		if !ok {
+			return
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -95,6 +96,7 @@ func NewSink(s Sink, opts ...Option) *Logger {
 }
 
 func newLogger(out output, opts []Option) *Logger {
+	prepareIdle()
 	c := &core{format: out.format(), out: out, stackFrom: math.MaxInt, state: new(state)}
 	return (&Logger{core: c}).apply(opts)
 }
@@ -327,21 +329,37 @@ func (l *Logger) Sink() Sink {
 	return l.core.out.sink
 }
 
-var defaultLogger atomic.Pointer[Logger]
+// defaultLogger is nil until SetDefault is called.
+var (
+	defaultLogger  atomic.Pointer[Logger]
+	standardLogger func() *Logger
+)
 
 func init() {
-	*idleLogger = *newLogger(output{}, nil) // the logger of idle events; see report.go
-	idleLogger.min = minLevel
-	defaultLogger.Store(New(os.Stderr))
+	standardLogger = sync.OnceValue(func() *Logger { return New(os.Stderr) })
+	prepareIdle = sync.OnceFunc(func() {
+		idleLogger.core.format = defaultFormat()
+		idleLogger.apply(nil)
+	})
 }
 
 // Default returns the logger of the package-level functions: JSON lines to
 // standard error at LevelInfo, until SetDefault replaces it.
-func Default() *Logger { return defaultLogger.Load() }
+func Default() *Logger {
+	if l := defaultLogger.Load(); l != nil {
+		return l
+	}
+	return standardLogger()
+}
 
 // SetDefault replaces the default logger; nil discards. It may be called at any
 // time and affects calls that begin later.
-func SetDefault(l *Logger) { defaultLogger.Store(l) }
+func SetDefault(l *Logger) {
+	if l == nil {
+		l = new(Logger)
+	}
+	defaultLogger.Store(l)
+}
 
 // Trace starts an event of the default logger; see [Logger.Trace].
 func Trace() *Event { return Default().At(LevelTrace) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"math"
 	"sync/atomic"
 
 	"github.com/nib-log/nib/internal/lastresort"
@@ -81,8 +82,12 @@ type state struct {
 }
 
 // idleLogger is the logger of the events in the pool, and counts calls on them,
-// and of the events of a nil Logger. init fills it in, since that needs events.
-var idleLogger = new(Logger)
+// and of the events of a nil Logger.
+var idleLogger = &Logger{min: minLevel, core: &core{state: new(state), stackFrom: math.MaxInt}}
+
+// prepareIdle completes idleLogger. What may be the first to make a logger or
+// an event calls it; a program may import nib and not log.
+var prepareIdle func()
 
 // discards reports whether l is nil or the zero Logger.
 func (l *Logger) discards() bool { return l == nil || l.core == nil }

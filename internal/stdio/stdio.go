@@ -20,7 +20,6 @@ package stdio
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"syscall"
 	"time"
@@ -37,11 +36,20 @@ var (
 	ErrReceiverStalled = errors.New("the receiver has stopped reading")
 
 	// ErrStalled means that a write was not possible in time.
-	ErrStalled = fmt.Errorf("nib/stdio: standard output or standard error: %w", ErrReceiverStalled)
+	ErrStalled error = stalledError{}
 
 	// ErrGone means that there is no reader.
 	ErrGone = errors.New("nib/stdio: standard output or standard error has no reader")
 )
+
+// A stalledError is not made by fmt.Errorf, whose first call takes 30 µs.
+type stalledError struct{}
+
+func (stalledError) Error() string {
+	return "nib/stdio: standard output or standard error: " + ErrReceiverStalled.Error()
+}
+
+func (stalledError) Unwrap() error { return ErrReceiverStalled }
 
 // IsStandard reports whether f is descriptor 1 or 2, for which package os
 // raises SIGPIPE.

@@ -8,8 +8,11 @@ import (
 	"io"
 )
 
-// SampleErrors have every method that functions which write errors check for.
-var SampleErrors = []error{errors.New("sample"), sample{}, group{}, fmt.Errorf("%w", sample{})}
+// SampleErrors returns errors which have every method that functions which
+// write errors check for.
+func SampleErrors() []error {
+	return []error{errors.New("sample"), sample{}, group{}, fmt.Errorf("%w", sample{})}
+}
 
 type sample struct{}
 
