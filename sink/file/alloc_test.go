@@ -78,7 +78,7 @@ func TestAllocWriteRecord(t *testing.T) {
 		c.c = unwatched(c.c)
 		t.Run(c.name, func(t *testing.T) {
 			s := open(t, filepath.Join(t.TempDir(), "app.log"), c.c)
-			tidied(s)
+			cleaned(s)
 			if c.want == errClosed {
 				must(t, s.Close())
 			}

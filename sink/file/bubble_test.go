@@ -43,9 +43,9 @@ func TestRotateSleepsBetweenItsAttempts(t *testing.T) {
 	})
 }
 
-// TestOneGoroutineTidiesUp checks that a rotation during a compression starts
-// no second goroutine, and that its file is compressed as well.
-func TestOneGoroutineTidiesUp(t *testing.T) {
+// TestOneGoroutineAppliesTheLimits checks that a rotation during a compression
+// starts no second goroutine, and that its file is compressed as well.
+func TestOneGoroutineAppliesTheLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, clock := newMem(t)
 		started, release := 0, make(chan struct{})
@@ -65,7 +65,7 @@ func TestOneGoroutineTidiesUp(t *testing.T) {
 			}
 		}
 		close(release)
-		tidied(s)
+		cleaned(s)
 		if started != 3 {
 			t.Errorf("got %d compressed files, want 3: %q", started, memFiles(t, m))
 		}

@@ -102,7 +102,7 @@ func (s *Sink) flushBuffer(r *nib.Record) {
 	}
 	b.mu.Unlock()
 	if err := s.writeBatch(&s.out); err != nil {
-		s.announce("write", err)
+		s.errors.announce("write", err)
 		if s.late == nil {
 			s.late = err
 		}
@@ -126,7 +126,7 @@ func (s *Sink) writeBatch(b *linebatch.Batch) error {
 			b.Drop(&s.dropped[s.causeOf(err)])
 			return err
 		}
-		s.announce("write", err) // no call returns it if writing succeeds now
+		s.errors.announce("write", err) // no call returns it if writing succeeds now
 		b.Back()
 	}
 	b.Reset()

@@ -365,7 +365,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 			_ = c.cmd.Wait()
 		}
 		s := open(t, filepath.Join(dir, "app.log"), Config{Compress: Gzip{}}) // completes the interrupted compression
-		tidied(s)
+		cleaned(s)
 		must(t, s.Close())
 		lines, _, torn := parse(allOf(t, dir))
 		next := make([]int, rounds)

@@ -197,7 +197,7 @@ func (s *Sink) failClaims(err error) {
 	c.pause = min(max(2*c.pause, firstRotate), longestRotate)
 	c.retry = s.clock.mono() + c.pause
 	if !errors.Is(err, errors.ErrUnsupported) {
-		s.report("claim a part of", err)
+		s.errors.report("claim a part of", err)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 
 	"github.com/nib-log/nib/internal/usercode"
@@ -61,53 +60,52 @@ var (
 // temporary name, synced and renamed before the old one is deleted. Whenever
 // the program ends, the lines are in at least one file; temporary files are
 // completed or deleted the next time.
-func (s *Sink) compress(b backup) error {
-	src, info, err := s.seize(b.name)
+func (r *retention) compress(b backup) error {
+	src, info, err := r.seize(b.name)
 	if src == nil {
 		return err
 	}
 	defer src.Close()
-	packed := filepath.Join(s.dir, b.name+s.naming.packs)
+	packed := r.at(b.name + r.naming.packs)
 	temp := packed + tempExtension
-	if err := s.compressInto(temp, src, info); err != nil {
-		_ = s.fs.Remove(temp) // if this fails, the file is deleted the next time
+	if err := r.compressInto(temp, src, info); err != nil {
+		_ = r.fs.Remove(temp) // if this fails, the file is deleted the next time
 		return err
 	}
 	if now, err := src.Stat(); err != nil || now.Size != info.Size {
-		_ = s.fs.Remove(temp)
+		_ = r.fs.Remove(temp)
 		return fmt.Errorf("%s was replaced: %w", b.name, errors.Join(err, errMoved))
 	}
-	if err := s.fs.Rename(temp, packed); err != nil {
+	if err := r.fs.Rename(temp, packed); err != nil {
 		return err
 	}
-	if err := s.fs.SyncDir(s.dir); err != nil {
+	if err := r.fs.SyncDir(r.dir); err != nil {
 		return err
 	}
-	return s.unlink(b.name, src, info)
+	return r.unlink(b.name, src, info)
 }
 
 // compressInto writes the compressed file.
-func (s *Sink) compressInto(temp string, src vfs.File, info vfs.Info) (err error) {
+func (r *retention) compressInto(temp string, src vfs.File, info vfs.Info) (err error) {
 	// No other process compresses this file while it is locked, so an existing
 	// temporary file is a leftover.
-	if err := s.fs.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := r.fs.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	dst, err := s.fs.Open(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode.Perm())
+	dst, err := r.fs.Open(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode.Perm())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, dst.Close()) }() // runs even if the compressor ends its goroutine
+	// A deferred call runs even if the compressor ends its goroutine.
+	defer func() { err = errors.Join(err, dst.Close()) }()
 	made, err := dst.Stat()
 	if err != nil {
 		return err
 	}
 	if err := keepRights(dst, made, info); err != nil {
-		s.mu.Lock()
-		s.report("compress", err) // fewer users than before can read the file
-		s.unlock()
+		r.errors.reportNow("compress", err) // fewer users than before can read the file
 	}
-	if err = s.runCompressor(dst, io.NewSectionReader(src, 0, info.Size)); err == nil {
+	if err = r.runCompressor(dst, io.NewSectionReader(src, 0, info.Size)); err == nil {
 		err = dst.Sync()
 	}
 	return err
@@ -115,15 +113,15 @@ func (s *Sink) compressInto(temp string, src vfs.File, info vfs.Info) (err error
 
 // runCompressor calls user code, and the methods of its results. An error of
 // the disk is returned as is.
-func (s *Sink) runCompressor(file vfs.File, in io.Reader) (err error) {
-	src, dst := &stoppable{r: in, quit: &s.tidying.quit}, &whole{f: file}
+func (r *retention) runCompressor(file vfs.File, in io.Reader) (err error) {
+	src, dst := &stoppable{r: in, quit: &r.quit}, &whole{f: file}
 	err = errEnded // recover does not show panic(nil) with GODEBUG=panicnil=1
 	defer func() {
 		if p := recover(); p != nil {
 			err = errors.New("the compressor panicked: " + usercode.PanicText(p))
 		}
 	}()
-	err = s.c.Compress.Compress(dst, src)
+	err = r.compressor.Compress(dst, src)
 	switch {
 	case src.err != nil:
 		err = src.err

@@ -29,9 +29,9 @@ func TestOldFilesAreCompressed(t *testing.T) {
 		for n := range 200 {
 			mustWrite(t, s, record(nib.LevelInfo, n, 100))
 		}
-		tidied(s)
+		cleaned(s)
 		must(t, s.Rotate())
-		tidied(s)
+		cleaned(s)
 		names := files(t, dir)
 		if len(names) != 5 {
 			t.Errorf("got files %q, want four old ones", names)
@@ -105,7 +105,7 @@ func TestFailedCompressionLosesNothing(t *testing.T) {
 			run = healthy
 			mustWrite(t, s, record(nib.LevelInfo, 1, 0))
 			must(t, s.Rotate())
-			tidied(s)
+			cleaned(s)
 			want := firstName + ".x app-20261121T113000.123456Z-0000.log.x app.log"
 			wantText(t, "afterwards", strings.Join(memFiles(t, m), " "), want)
 			checkNumbers(t, memAll(t, m), 2)
@@ -130,7 +130,7 @@ func TestLeftoversOfACrash(t *testing.T) {
 			must(t, err, f.Close())
 		}
 		s := openMem(t, m, clock, Config{Compress: testCompressor(func(w io.Writer, r io.Reader) error { _, err := io.Copy(w, r); return err })})
-		tidied(s)
+		cleaned(s)
 		wantText(t, c.name, strings.Join(memFiles(t, m), " "), c.want)
 		if strings.Contains(c.want, firstName) {
 			checkNumbers(t, memAll(t, m), 1)
@@ -153,7 +153,7 @@ func TestCloseBreaksCompressionOff(t *testing.T) {
 	<-begun
 	closing := make(chan error)
 	go func() { closing <- s.Close() }()
-	for !s.tidying.quit.Load() {
+	for !s.retention.quit.Load() {
 		runtime.Gosched()
 	}
 	close(goOn)
@@ -163,7 +163,7 @@ func TestCloseBreaksCompressionOff(t *testing.T) {
 		t.Errorf("got %d errors, want none: it was asked for", n)
 	}
 	again := openMem(t, m, clock, Config{Compress: Gzip{}})
-	tidied(again)
+	cleaned(again)
 	wantText(t, "after the next Open", strings.Join(memFiles(t, m), " "), firstName+".gz app.log")
 	checkNumbers(t, memAll(t, m), 1)
 }
@@ -186,11 +186,11 @@ func TestFileThatGrowsWhileItIsCompressed(t *testing.T) {
 		}
 		return err
 	})})
-	tidied(s) // the goroutine started by Open
+	cleaned(s) // the goroutine started by Open
 	rotated(t, s, clock, 1)
 	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+" app.log")
 	must(t, s.Reopen())
-	tidied(s)
+	cleaned(s)
 	wantText(t, "files, the next time", strings.Join(memFiles(t, m), " "), firstName+".x app.log")
 	checkNumbers(t, memAll(t, m), 2)
 }
@@ -210,7 +210,7 @@ func TestNameThatChangesWhileItIsCompressed(t *testing.T) {
 		swap()
 		return err
 	})})
-	tidied(s)
+	cleaned(s)
 	rotated(t, s, clock, 1)
 	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+" "+firstName+".x app.log")
 	wantText(t, "the other file", numbers(memText(t, m, filepath.Join(logDir, firstName))), "1")
@@ -225,13 +225,13 @@ func TestCompressionFollowsNoLinks(t *testing.T) {
 	must(t, os.WriteFile(victim, []byte("victim"), 0o600))
 	must(t, os.Symlink(victim, filepath.Join(dir, firstName+".gz.tmp")))
 	s := open(t, filepath.Join(dir, "app.log"), Config{Compress: Gzip{}, clock: clock.clock()})
-	tidied(s)
+	cleaned(s)
 	mustWrite(t, s, record(nib.LevelInfo, 0, 0))
 	must(t, os.Remove(filepath.Join(dir, firstName+".gz.tmp")))
 	// The name of the compressed file is taken, so the next one is used.
 	must(t, os.Symlink(victim, filepath.Join(dir, firstName+".gz")))
 	must(t, s.Rotate())
-	tidied(s)
+	cleaned(s)
 	must(t, s.Close())
 	wantText(t, "victim", text(t, victim), "victim")
 	wantText(t, "files", strings.Join(files(t, dir), " "), firstName+".gz "+strings.Replace(firstName, "0000.", "0001.", 1)+".gz app.log victim")
@@ -274,18 +274,18 @@ func TestCompressorMisbehaves(t *testing.T) {
 			})}
 			s := openMem(t, m, clock, c)
 			rotated(t, s, clock, 1)
-			tidied(s)
+			cleaned(s)
 			if name != "calls Goexit" && reported != 1 {
 				t.Errorf("got %d errors, want 1", reported)
 			}
 			names := slices.DeleteFunc(memFiles(t, m), func(name string) bool { return strings.HasSuffix(name, tempExtension) })
 			wantText(t, "files", strings.Join(names, " "), firstName+" app.log")
 			mustWrite(t, s, record(nib.LevelInfo, 1, 0)) // an hour later
-			tidied(s)
+			cleaned(s)
 			before := calls
 			clock.advance(200 * time.Millisecond)
 			mustWrite(t, s, record(nib.LevelInfo, 2, 0))
-			tidied(s)
+			cleaned(s)
 			if calls > before {
 				t.Errorf("got %d calls more, want none: after a failure there is a pause", calls-before)
 			}
@@ -295,7 +295,7 @@ func TestCompressorMisbehaves(t *testing.T) {
 			bad = false
 			clock.advance(time.Hour)
 			writeNumbers(t, s, 3, 4) // it is retried
-			tidied(s)
+			cleaned(s)
 			wantText(t, "files, later", strings.Join(memFiles(t, m), " "), firstName+".x app.log")
 			checkNumbers(t, memAll(t, m), 4)
 		})
@@ -321,9 +321,9 @@ func TestCompressorThatIgnoresErrors(t *testing.T) {
 			}),
 			OnError: func(err error) { reported = err },
 		})
-		tidied(s)
+		cleaned(s)
 		if name == "Close" {
-			fault.Reached = s.stopTidying
+			fault.Reached = func() { s.retention.quit.Store(true) }
 		}
 		m.Fail(fault)
 		rotated(t, s, clock, 1)

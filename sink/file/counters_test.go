@@ -14,7 +14,8 @@ func TestCountersAreShownUnderTheirNames(t *testing.T) {
 	s := openMem(t, m, clock, Config{Buffer: 1000, Delay: never})
 	writeNumbers(t, s, 0, 2)
 	s.mu.Lock()
-	s.stats = Stats{Notices: 3, Rotations: 4, Followed: 5, Truncations: 6, Errors: 7}
+	s.stats = Stats{Notices: 3, Rotations: 4, Followed: 5, Truncations: 6}
+	s.errors.count.Store(7)
 	s.written[0].Lines, s.written[1].Lines, s.written[1].Bytes = 8, 9, 10
 	s.dropped[full][0], s.dropped[failed][1], s.dropped[closed][2] = 11, 12, 13
 	s.size = 14

@@ -77,7 +77,7 @@ func TestCrashLosesNoAcceptedLine(t *testing.T) {
 			})
 			s := openMem(t, m, clock, config)
 			deliver(t, s, 0, deliveries*perBatch, &acked)
-			tidied(s)
+			cleaned(s)
 			must(t, s.Close())
 			if n = count.Load(); int64(at) >= n {
 				done = true
@@ -86,7 +86,7 @@ func TestCrashLosesNoAcceptedLine(t *testing.T) {
 			checkHas(t, memAll(t, image), int(accepted))
 			again := openMem(t, image, clock, config)
 			deliver(t, again, int(accepted), deliveries*perBatch, &acked)
-			tidied(again)
+			cleaned(again)
 			must(t, again.Close())
 			checkHas(t, memAll(t, image), deliveries*perBatch)
 			if t.Failed() {

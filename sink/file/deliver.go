@@ -117,7 +117,7 @@ func (s *Sink) ensureFirst(ctx context.Context, r *nib.Record, from int64) error
 		n, _, err = stretch{s.file, s.id, from, openEnd}.find(ctx, []nib.Record{*r})
 	}
 	if err != nil {
-		s.report("read", err) // the line was written, and most likely is whole
+		s.errors.report("read", err) // the line was written, and most likely is whole
 	}
 	if err != nil || n > 0 {
 		return nil
@@ -134,7 +134,7 @@ func (s *Sink) seeOthers() bool {
 	}
 	info, err := s.file.Stat()
 	if err != nil {
-		s.report("read", err)
+		s.errors.report("read", err)
 	}
 	if err != nil || info.Size != s.size {
 		s.unseen = true // seeEnd checks the end

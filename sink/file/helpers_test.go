@@ -239,8 +239,8 @@ func count(st Stats, r delivery.Reason, l nib.Level) uint64 {
 	return 0
 }
 
-// tidied waits until no goroutine is tidying up.
-func tidied(s *Sink) { s.tidying.done.Wait() }
+// cleaned waits until no goroutine applies the limits to old files.
+func cleaned(s *Sink) { s.retention.done.Wait() }
 
 func wantText(t testing.TB, what, got, want string) {
 	t.Helper()

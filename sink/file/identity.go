@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -74,7 +73,7 @@ func (s *Sink) openOnce() (f vfs.File, info vfs.Info, err error) {
 	}
 	if created := flag&os.O_CREATE != 0; created && s.given.Mode == 0 && s.rights.Mode != 0 {
 		if err := keepRights(f, info, s.rights); err != nil {
-			s.report("rotate", err)
+			s.errors.report("rotate", err)
 		}
 	}
 	return f, info, nil
@@ -137,19 +136,6 @@ func fitOwner(info vfs.Info) error {
 	return nil
 }
 
-// fitDir rejects a directory of another user, who could replace the log by any
-// file.
-func (s *Sink) fitDir() error {
-	info, err := s.fs.Lstat(s.dir + string(filepath.Separator) + ".") // the dot makes Lstat follow a link to the directory
-	if err != nil {
-		return err
-	}
-	if err := fitOwner(info); err != nil {
-		return fmt.Errorf("directory: %w", err)
-	}
-	return nil
-}
-
 // describe returns the name of a file type.
 func describe(t fs.FileMode) string {
 	switch {
@@ -189,10 +175,10 @@ func (s *Sink) reopen() error {
 	s.checkNow() // computes the time until due
 	if old != nil {
 		if err := old.Close(); err != nil {
-			s.report("close", err)
+			s.errors.report("close", err)
 		}
 	}
-	s.startTidying()
+	s.retention.start()
 	return nil
 }
 
@@ -202,7 +188,7 @@ func (s *Sink) syncOld() {
 	if s.unsynced && (s.durable || s.c.Sync != SyncNever) {
 		if err := s.sync(); err != nil {
 			s.undurable = err
-			s.announce("sync", err)
+			s.errors.announce("sync", err)
 		}
 	}
 }
@@ -225,7 +211,7 @@ func (s *Sink) look(now int64) error {
 		if s.orphaned() {
 			return s.fail("open", err)
 		}
-		s.report("open", err) // the open file still has a name, so lines are not lost
+		s.errors.report("open", err) // the open file still has a name, so lines are not lost
 	}
 	if s.c.MinFree > 0 && s.file != nil {
 		if free, err := s.file.Free(); err == nil && free < s.c.MinFree {
@@ -233,7 +219,7 @@ func (s *Sink) look(now int64) error {
 		}
 	}
 	s.lookAtClock(now)
-	s.retryTidying(now)
+	s.retention.retry(now)
 	s.lull.begin(now)
 	return nil
 }

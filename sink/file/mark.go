@@ -93,7 +93,7 @@ func (s *Sink) Mark() []byte {
 func (s *Sink) beginMarking() {
 	s.delivering.marking = true
 	c := &s.claims
-	c.path = filepath.Join(s.dir, claimsName(filepath.Base(s.path)))
+	c.path = s.at(claimsName(filepath.Base(s.path)))
 	if c.boot = s.c.boot; c.boot == 0 {
 		c.boot = vfs.Boot()
 	}
@@ -137,7 +137,7 @@ func (s *Sink) moveTo(f vfs.File, id vfs.ID, at int64) {
 	if int64(m) == n {
 		d.place.tail, d.place.sum = uint16(n), crc32.ChecksumIEEE(b)
 	} else if err != io.EOF {
-		s.report("read", err)
+		s.errors.report("read", err)
 	}
 }
 
@@ -152,7 +152,7 @@ func (s *Sink) moveToEnd() {
 	if info, err := s.file.Stat(); err == nil {
 		at = info.Size
 	} else {
-		s.report("read", err)
+		s.errors.report("read", err)
 	}
 	s.moveTo(s.file, s.id, at)
 }

@@ -103,7 +103,7 @@ func (s *Sink) begun(record []byte, from int64) (n int64, err error) {
 // lock at that moment.
 func (s *Sink) share() {
 	if err := s.file.Lock(vfs.Shared); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		s.report("lock", err)
+		s.errors.report("lock", err)
 	}
 }
 

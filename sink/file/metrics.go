@@ -15,8 +15,7 @@ var _ metrics.Source = (*Sink)(nil)
 // label path is the path passed to Open.
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	s.mu.Lock()
-	st, written, dropped, size := s.stats, s.written, s.dropped, s.size
-	st.Pending = s.pending()
+	st, written, dropped, size := s.counts(), s.written, s.dropped, s.size
 	s.mu.Unlock()
 	var l metrics.Samples
 	path := metrics.Label{Name: "path", Value: s.path}

@@ -148,14 +148,14 @@ func TestRotationsOfOneMillisecond(t *testing.T) {
 	put(t, m, filepath.Join(logDir, "app-2001-01-02T03-04-05.678.log"), "old")
 	put(t, m, filepath.Join(logDir, "app-2001-01-02T03-04-05.679.log.gz"), "old")
 	s := openMem(t, m, clock, Config{MaxBackups: 5, LumberjackNames: true})
-	tidied(s)
+	cleaned(s)
 	if got := memFiles(t, m); len(got) != 3 {
 		t.Errorf("opened: got %q, want both old files and the log", got)
 	}
 	for i := range 12 {
 		mustWrite(t, s, record(nib.LevelInfo, i, 100))
 		must(t, s.Rotate())
-		tidied(s)
+		cleaned(s)
 		clock.advance(time.Duration(i%2) * 700 * time.Microsecond)
 	}
 	must(t, s.Close())

@@ -70,7 +70,7 @@ func TestE2EPowerCut(t *testing.T) {
 			t.Errorf("cut %d: got %+v, %v without power, want nothing accepted", cut, res, err)
 		}
 		_ = s.Close() // fails, like every operation now
-		tidied(s)
+		cleaned(s)
 		must(t, unmount(dir))
 		ext4(t, image, dir)
 		checkHas(t, eachOf(t, dir), accepted)

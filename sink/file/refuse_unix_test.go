@@ -39,7 +39,7 @@ func TestModeOfNewFiles(t *testing.T) {
 		for n := range 2 {
 			mustWrite(t, s, record(nib.LevelInfo, n, 0))
 			must(t, s.Rotate())
-			tidied(s)
+			cleaned(s)
 		}
 		names := files(t, dir)
 		if len(names) != 3 {
@@ -74,7 +74,7 @@ func TestRotationKeepsRights(t *testing.T) {
 		for n := range 2 {
 			mustWrite(t, s, record(nib.LevelInfo, n, 0))
 			must(t, s.Rotate())
-			tidied(s)
+			cleaned(s)
 		}
 		newest, err := vfs.OS().Lstat(path)
 		must(t, err)

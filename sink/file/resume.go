@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -153,9 +152,9 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 	texts = []stretch{{f, p.id, p.at, openEnd}}
 	if b, ok := s.naming.parse(name); ok {
 		for _, later := range s.rotatedAfter(names, b) {
-			f, err := s.fs.Open(filepath.Join(s.dir, later.name), os.O_RDONLY, 0)
+			f, err := s.fs.Open(s.at(later.name), os.O_RDONLY, 0)
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // the file was compressed just now, so it is older than the unsettled records
+				continue // just compressed, so it is older than the unsettled records
 			}
 			if err != nil {
 				return texts, err
@@ -178,7 +177,7 @@ func (s *Sink) findFile(names []string, p place) (name string, f vfs.File, err e
 		if !strings.HasPrefix(name, s.naming.stem) {
 			continue
 		}
-		path := filepath.Join(s.dir, name)
+		path := s.at(name)
 		info, err := s.fs.Lstat(path)
 		if err == nil && (info.ID != p.id || !info.Mode.IsRegular()) || errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -239,10 +239,10 @@ func (c *deskCrash) resume(t *testing.T, compressed bool) {
 	s := openMem(t, c.image, clock, Config{MaxSize: 700, Compress: Gzip{}, boot: boot})
 	c.desk.point, c.desk.rng = func(desk) {}, nil // a start has at least the records of the previous batch
 	if compressed {
-		tidied(s)
+		cleaned(s)
 	}
 	c.desk.deliver(t, s, c.desk.lines)
-	tidied(s)
+	cleaned(s)
 	must(t, s.Close())
 	c.desk.check(t, memAll(t, c.image))
 }

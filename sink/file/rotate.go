@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
@@ -41,7 +40,7 @@ func (s *Sink) Rotate() error {
 		if time.Since(start) > rotateTimeout {
 			s.mu.Lock()
 			defer s.unlock()
-			return s.returned("rotate", err)
+			return s.errors.returned("rotate", err)
 		}
 	}
 }
@@ -55,7 +54,7 @@ func (s *Sink) rotateNow() error {
 	s.flushBuffer(nil)
 	if s.file != nil {
 		if info, err := s.file.Stat(); err != nil {
-			s.report("rotate", err)
+			s.errors.report("rotate", err)
 		} else {
 			s.size = info.Size // includes the lines of all writers
 		}
@@ -67,7 +66,7 @@ func (s *Sink) rotateNow() error {
 	if err == nil || errors.Is(err, vfs.ErrLocked) {
 		return err
 	}
-	return s.returned("rotate", err)
+	return s.errors.returned("rotate", err)
 }
 
 // Reopen opens the file that has the name now, creating it if necessary, and
@@ -82,7 +81,7 @@ func (s *Sink) Reopen() error {
 	}
 	s.flushBuffer(nil)
 	if err := s.reopen(); err != nil {
-		return s.returned("open", err)
+		return s.errors.returned("open", err)
 	}
 	return nil
 }
@@ -103,7 +102,7 @@ func (s *Sink) tryRotate(now int64) {
 	s.rotatePause = min(max(2*s.rotatePause, first), longestRotate)
 	s.rotateAt = now + s.rotatePause
 	if !busy || s.rotatePause > longBusy {
-		s.report("rotate", err)
+		s.errors.report("rotate", err)
 	}
 }
 
@@ -143,7 +142,7 @@ func (s *Sink) rotate() error {
 		return err
 	}
 	if err != nil {
-		s.report("rotate", err)
+		s.errors.report("rotate", err)
 	}
 	s.stats.Rotations++
 	s.rotateAt, s.rotatePause = 0, 0
@@ -167,7 +166,7 @@ var newline = []byte{'\n'}
 // letGo closes the file on systems that cannot rename an open file.
 func (s *Sink) letGo() {
 	if err := s.file.Close(); err != nil {
-		s.report("close", err)
+		s.errors.report("close", err)
 	}
 	s.file = nil
 }
@@ -178,7 +177,7 @@ func (s *Sink) letGo() {
 func (s *Sink) moveAway() (name string, err error) {
 	t, seq := s.naming.next(s.clock.wall(), s.lastName, s.lastSeq)
 	for ; seq < maxSeq; seq++ {
-		name = filepath.Join(s.dir, s.naming.name(t, seq))
+		name = s.at(s.naming.name(t, seq))
 		if packed, err := s.wasPacked(name); err != nil {
 			return "", err
 		} else if packed {

@@ -339,21 +339,21 @@ func TestOldFileThatStaysLockedIsReported(t *testing.T) {
 	var reported []error
 	s := openMem(t, m, clock, Config{MaxAge: time.Hour, OnError: func(err error) { reported = append(reported, err) }})
 	rotated(t, s, clock, 1)
-	tidied(s)
+	cleaned(s)
 	old := memFiles(t, m)[0]
 	f, err := m.Open(filepath.Join(logDir, old), os.O_RDONLY, 0)
 	must(t, err, f.Lock(vfs.Shared))
 	clock.advance(2 * time.Hour)
 	writeNumbers(t, s, 1, 2)
 	must(t, s.Rotate())
-	tidied(s)
+	cleaned(s)
 	if len(reported) != 1 || !errors.Is(reported[0], vfs.ErrLocked) || s.Stats().Errors != 1 {
 		t.Errorf("got %v and %+v, want a report of the lock", reported, s.Stats())
 	}
 	must(t, f.Close())
 	clock.advance(2 * time.Second)
 	writeNumbers(t, s, 2, 3)
-	tidied(s)
+	cleaned(s)
 	if slices.Contains(memFiles(t, m), old) {
 		t.Errorf("%s is still there", old)
 	}

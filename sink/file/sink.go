@@ -31,15 +31,14 @@ var (
 // concurrent use. It is also a delivery.Destination.
 type Sink struct {
 	traits
-	c        Config
-	given    Config // Config without defaults, for Fork
-	fs       vfs.FS
-	clock    clock
-	path     string // absolute
-	dir      string
-	naming   naming
-	schedule schedule
-	limit    int64 // MaxSize, or more than any file reaches
+	location
+	c         Config
+	given     Config // Config without defaults, for Fork
+	clock     clock
+	errors    reporter
+	retention *retention
+	schedule  schedule
+	limit     int64 // MaxSize, or more than any file reaches
 
 	// mu protects the file and the state of writing it, and is held during
 	// writes. A sink with a buffer collects lines under a separate lock.
@@ -64,20 +63,15 @@ type Sink struct {
 	lastSeq     int
 
 	failing  failure
-	stats    Stats // all counts except Lines, Bytes, Pending and Dropped
+	stats    Stats // the counts of files and notices
 	written  level.Traffic
 	dropped  loss.Tally
 	reported loss.Tally // counts that a notice has reported
 	head     head
 	late     error // first loss of lines whose calls had returned, until Flush or Close returns it
 
-	unreported error               // errors to pass to OnError
-	reports    map[reportKey]int64 // monotonic time from which each is reported again
-	reporting  bool                // OnError is running
-
-	buffer  *buffer         // nil if lines are written at once
-	out     linebatch.Batch // lines of a buffer or a delivery that are being written
-	tidying tidying
+	buffer *buffer         // nil if lines are written at once
+	out    linebatch.Batch // lines of a buffer or a delivery that are being written
 
 	durable    bool  // every file is synced before it is closed
 	undurable  error // the error of a file that could not be synced
@@ -117,13 +111,17 @@ func Open(path string, c Config) (*Sink, error) {
 	}
 	dir, base := filepath.Split(path)
 	s := &Sink{
-		c: c, given: given, fs: c.fs, clock: c.clock,
-		path: path, dir: filepath.Clean(dir),
-		naming:   newNaming(base, c.Compress, c.LumberjackNames),
+		location: location{
+			fs: c.fs, path: path, dir: filepath.Clean(dir),
+			naming: newNaming(base, c.Compress, c.LumberjackNames),
+		},
+		c: c, given: given, clock: c.clock,
+		errors:   reporter{path: path, mono: c.clock.mono, onError: c.OnError},
 		schedule: newSchedule(&c),
 		limit:    c.MaxSize,
 		head:     head{text: make([]byte, 0, loss.NoticeSize), notices: loss.NewNotices(c.Layout)},
 	}
+	s.retention = newRetention(&c, &s.location, &s.errors)
 	// OnError may log; the recursion ends because it never runs concurrently.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs|contract.IgnoresTime)
 	if c.clock.timers {
@@ -138,12 +136,12 @@ func Open(path string, c Config) (*Sink, error) {
 		s.buffer = newBuffer(s, c.Buffer)
 	}
 	if err := s.fitDir(); err != nil {
-		return nil, s.wrap("open", err)
+		return nil, s.errors.wrap("open", err)
 	}
 	s.mu.Lock()
 	defer s.unlock()
 	if err := s.reopen(); err != nil {
-		return nil, s.wrap("open", err)
+		return nil, s.errors.wrap("open", err)
 	}
 	return s, nil
 }
@@ -250,13 +248,25 @@ func (s *Sink) Close() error {
 	s.closed = true
 	if s.file != nil {
 		if e := s.file.Close(); e != nil && err == nil {
-			err = s.wrap("close", e)
+			err = s.errors.wrap("close", e)
 		}
 	}
 	s.claims.drop()
-	s.stopTidying()
+	s.retention.quit.Store(true) // files are still deleted
 	s.lull.end()
 	s.unlock()
-	s.awaitGoroutines()
+	if s.buffer != nil {
+		s.buffer.firing.Wait()
+	}
+	s.retention.done.Wait()
 	return err
+}
+
+// unlock releases mu and calls OnError with a pending error. The fast path of a
+// write does not use it.
+func (s *Sink) unlock() {
+	s.assess()
+	err := s.errors.take()
+	s.mu.Unlock()
+	s.errors.call(err)
 }

@@ -115,7 +115,7 @@ func TestOnErrorIsNotCalledConcurrently(t *testing.T) {
 	running, calls := false, 0
 	report := func(op string) {
 		s.mu.Lock()
-		s.report(op, syscall.EIO)
+		s.errors.report(op, syscall.EIO)
 		s.unlock()
 	}
 	s = openMem(t, m, clock, Config{OnError: func(error) {

@@ -31,10 +31,17 @@ func (s Stats) Lost() uint64 { return loss.Sum(s.Dropped) }
 func (s *Sink) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := s.stats
+	st := s.counts()
 	st.Lines, st.Bytes = s.written.Total()
-	st.Pending = s.pending()
 	st.Dropped = s.dropped.Drops(reasons[:])
+	return st
+}
+
+// counts returns the counts except for Lines, Bytes and Dropped. The lock is
+// held.
+func (s *Sink) counts() Stats {
+	st := s.stats
+	st.Pending, st.Errors = s.pending(), s.errors.count.Load()
 	return st
 }
 

@@ -75,7 +75,7 @@ func (s *Sink) finish(r *nib.Record, n int, err error) error {
 func (s *Sink) tryAgain(line []byte, err error) error {
 	again := s.tryWrite(line)
 	if again == nil {
-		s.announce("write", err)
+		s.errors.announce("write", err)
 	}
 	return again
 }
@@ -218,7 +218,7 @@ func (s *Sink) seeEnd() {
 			after, err = s.file.Stat()
 		}
 		if err != nil {
-			s.report("read", err)
+			s.errors.report("read", err)
 			break
 		}
 		if after.Size == before.Size {

@@ -13,6 +13,17 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
+// A location is where a log is. It does not change.
+type location struct {
+	fs     vfs.FS
+	path   string // absolute
+	dir    string
+	naming naming
+}
+
+// at returns the path of a file next to the log.
+func (l *location) at(name string) string { return filepath.Join(l.dir, name) }
+
 // Processes that log to one path take turns to rotate, using a lock on a
 // separate file, which stays next to the log:
 //
@@ -35,17 +46,17 @@ func (nothing) Close() error { return nil }
 
 // takeTurn takes the lock until the result is closed. vfs.ErrLocked means that
 // another process holds it. On a system without locks it takes none.
-func (s *Sink) takeTurn() (io.Closer, error) {
+func (l *location) takeTurn() (io.Closer, error) {
 	if !vfs.CanRenameOpen {
 		return nothing{}, nil
 	}
-	path := filepath.Join(s.dir, lockName(filepath.Base(s.path)))
+	path := l.at(lockName(filepath.Base(l.path)))
 	for range openTries {
-		f, err := s.fs.Open(path, os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := l.fs.Open(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
 		}
-		if err = s.holdLock(f, path); err == nil {
+		if err = l.holdLock(f, path); err == nil {
 			return f, nil
 		}
 		_ = f.Close() // nothing was written
@@ -58,7 +69,7 @@ func (s *Sink) takeTurn() (io.Closer, error) {
 
 // holdLock locks f and checks that the path still refers to it: the file may
 // have been removed in the meantime.
-func (s *Sink) holdLock(f vfs.File, path string) error {
+func (l *location) holdLock(f vfs.File, path string) error {
 	err := f.Lock(vfs.Exclusive)
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return err
@@ -70,9 +81,38 @@ func (s *Sink) holdLock(f vfs.File, path string) error {
 	if err := fit(info); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	named, err := s.fs.Lstat(path)
+	named, err := l.fs.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && named.ID != info.ID {
 		return errMoved
+	}
+	return err
+}
+
+// fitDir rejects a directory of another user, who could replace the log by any
+// file.
+func (l *location) fitDir() error {
+	// The dot makes Lstat follow a link to the directory.
+	info, err := l.fs.Lstat(l.dir + string(filepath.Separator) + ".")
+	if err != nil {
+		return err
+	}
+	if err := fitOwner(info); err != nil {
+		return fmt.Errorf("directory: %w", err)
+	}
+	return nil
+}
+
+// isNamed reports whether path refers to the file that info describes.
+func (l *location) isNamed(path string, info vfs.Info) (bool, error) {
+	named, err := l.fs.Lstat(path)
+	return err == nil && named.ID == info.ID, unlessGone(err)
+}
+
+// unlessGone returns err, or nil if it means that the file does not exist:
+// another process was first.
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	return err
 }

@@ -21,13 +21,13 @@ import (
 )
 
 // rotated logs n lines of 100 bytes into one file each, an hour apart, and
-// waits for the tidying after each.
+// waits for the retention after each.
 func rotated(t testing.TB, s *Sink, clock *testClock, n int) {
 	t.Helper()
 	for i := range n {
 		mustWrite(t, s, record(nib.LevelInfo, i, 100))
 		must(t, s.Rotate())
-		tidied(s)
+		cleaned(s)
 		clock.advance(time.Hour)
 	}
 }
@@ -72,10 +72,10 @@ func TestLimitsHoldWhenAFileIsOpened(t *testing.T) {
 	must(t, s.Close())
 	clock.advance(24 * time.Hour)
 	s = openMem(t, m, clock, Config{MaxBackups: 2})
-	tidied(s)
+	cleaned(s)
 	wantText(t, "left", numbers(memAll(t, m)), "8 9")
 	s = openMem(t, m, clock, Config{MaxAge: time.Hour})
-	tidied(s)
+	cleaned(s)
 	wantText(t, "left", numbers(memAll(t, m)), "")
 }
 
@@ -98,7 +98,7 @@ func TestNothingForeignIsDeleted(t *testing.T) {
 	for range 5 {
 		mustWrite(t, s, record(nib.LevelInfo, 1, 0))
 		must(t, s.Rotate())
-		tidied(s)
+		cleaned(s)
 		clock.advance(time.Minute)
 	}
 	must(t, s.Close())
@@ -125,8 +125,8 @@ func TestFileThatIsWrittenToIsKept(t *testing.T) {
 		writeNumbers(t, slow, 1, 2)
 		names := memFiles(t, m)
 		wantText(t, "file of the other", numbers(memText(t, m, filepath.Join(logDir, names[0]))), "0 1")
-		must(t, slow.Reopen()) // now it closes the file, and tidies up itself
-		tidied(slow)
+		must(t, slow.Reopen()) // now it closes the file, and applies the limits itself
+		cleaned(slow)
 		if got := memFiles(t, m); slices.Contains(got, names[0]) && c.Compress != nil {
 			t.Errorf("got files %q, want the first one compressed", got)
 		}
@@ -151,11 +151,11 @@ func TestDeletionLooksAgain(t *testing.T) {
 		_, err = f.Write([]byte("text\n"))
 		must(t, err, f.Close(), m.Rename(filepath.Join(logDir, "other"), old))
 	}})
-	must(t, s.remove(backup{name: filepath.Base(old)}))
+	must(t, s.retention.remove(backup{name: filepath.Base(old)}))
 	if !done || !slices.Contains(memFiles(t, m), filepath.Base(old)) {
 		t.Errorf("the other file was deleted")
 	}
-	must(t, s.remove(backup{name: filepath.Base(old)}))
+	must(t, s.retention.remove(backup{name: filepath.Base(old)}))
 	if slices.Contains(memFiles(t, m), filepath.Base(old)) {
 		t.Error("the file is there still, want it deleted the second time")
 	}
@@ -173,12 +173,12 @@ func TestOldFileThatCannotBeExamined(t *testing.T) {
 	name := memFiles(t, m)[0]
 	for skip := range 3 {
 		heal := m.Fail(vfstest.Fault{Op: vfstest.OpLstat, Path: name, Skip: skip, Times: 1, Err: syscall.EIO})
-		if err := s.remove(backup{name: name}); !errors.Is(err, syscall.EIO) || !slices.Contains(memFiles(t, m), name) {
+		if err := s.retention.remove(backup{name: name}); !errors.Is(err, syscall.EIO) || !slices.Contains(memFiles(t, m), name) {
 			t.Errorf("look %d: got %v and files %q, want EIO and %s", skip, err, memFiles(t, m), name)
 		}
 		heal()
 	}
-	must(t, m.MkdirAll(filepath.Join(logDir, "directory"), 0o700), s.remove(backup{name: "directory"}))
+	must(t, m.MkdirAll(filepath.Join(logDir, "directory"), 0o700), s.retention.remove(backup{name: "directory"}))
 }
 
 // TestOldFileThatCannotBeListed has a look at an old file fail while the
@@ -211,7 +211,7 @@ func TestOldFileIsLockedWhileItIsDeleted(t *testing.T) {
 	must(t, err)
 	var lockErr error
 	heal := m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: name, Err: syscall.EPERM, Reached: func() { lockErr = f.Lock(vfs.Shared) }})
-	err = s.remove(backup{name: name})
+	err = s.retention.remove(backup{name: name})
 	heal()
 	if lockErr != vfs.ErrLocked {
 		t.Errorf("got %v from the lock, want %v", lockErr, vfs.ErrLocked)
@@ -219,7 +219,7 @@ func TestOldFileIsLockedWhileItIsDeleted(t *testing.T) {
 	if !errors.Is(err, syscall.EPERM) || !slices.Contains(memFiles(t, m), name) {
 		t.Errorf("got %v and files %q, want EPERM and the file", err, memFiles(t, m))
 	}
-	must(t, f.Close(), s.remove(backup{name: name}))
+	must(t, f.Close(), s.retention.remove(backup{name: name}))
 	wantText(t, "files", strings.Join(memFiles(t, m), " "), "app.log")
 }
 
@@ -228,7 +228,7 @@ func TestOldFileIsLockedWhileItIsDeleted(t *testing.T) {
 func TestLastLinesOfAnotherProcessAreCompressed(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{Compress: Gzip{}, OnError: func(err error) { t.Errorf("OnError: %v", err) }})
-	tidied(s)
+	cleaned(s)
 	m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: "app-*", Times: 1, Reached: func() {
 		f, err := m.Open(filepath.Join(logDir, firstName), os.O_RDWR|os.O_APPEND, 0)
 		must(t, err)
@@ -240,9 +240,9 @@ func TestLastLinesOfAnotherProcessAreCompressed(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 2)
 }
 
-// TestNameThatARotationHasTakenIsLeftAlone has another process tidy up between
-// the two steps of a rotation, with the clock set back by an hour so that the
-// name is that of the oldest file.
+// TestNameThatARotationHasTakenIsLeftAlone has another process apply its limits
+// between the two steps of a rotation, with the clock set back by an hour so
+// that the name is that of the oldest file.
 func TestNameThatARotationHasTakenIsLeftAlone(t *testing.T) {
 	for _, c := range []Config{{MaxBackups: 2}, {Compress: Gzip{}}, {MaxAge: time.Minute}} {
 		m, clock := newMem(t)
@@ -251,9 +251,9 @@ func TestNameThatARotationHasTakenIsLeftAlone(t *testing.T) {
 		rotated(t, s, clock, 2)
 		writeNumbers(t, s, 2, 3)
 		clock.set(clock.now().Add(-24 * time.Hour))
-		tidied(other)
+		cleaned(other)
 		replacesOnly(m)
-		heal := m.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: "app.log", Reached: other.tidyOnce})
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: "app.log", Reached: other.retention.apply})
 		must(t, s.Rotate())
 		heal()
 		wantText(t, "lines", numbers(memText(t, m, filepath.Join(logDir, memFiles(t, m)[0]))), "2")
@@ -269,16 +269,16 @@ func TestNamesThatARotationHasLeftBehind(t *testing.T) {
 	must(t, err, f.Close())
 	lock := lockOf(t, m)
 	s := openMem(t, m, clock, Config{MaxBackups: 1, OnError: func(err error) { t.Errorf("OnError: %v", err) }})
-	tidied(s)
+	cleaned(s)
 	if got := memFiles(t, m); !slices.Contains(got, firstName) {
 		t.Errorf("got files %q, want the empty one untouched while another process rotates", got)
 	}
-	must(t, s.remove(backup{name: firstName})) // as if it had had lines when the directory was read
+	must(t, s.retention.remove(backup{name: firstName})) // as if it had had lines when the directory was read
 	if got := memFiles(t, m); !slices.Contains(got, firstName) {
 		t.Errorf("got files %q, want the empty one untouched", got)
 	}
 	must(t, lock.Close(), s.Reopen())
-	tidied(s)
+	cleaned(s)
 	wantText(t, "files", strings.Join(memFiles(t, m), " "), "app.log")
 }
 
@@ -311,7 +311,7 @@ func TestReservedNameIsExaminedAgain(t *testing.T) {
 		m.Fail(fault)
 		var reported error
 		s := openMem(t, m, clock, Config{MaxBackups: 1, OnError: func(err error) { reported = err }})
-		tidied(s)
+		cleaned(s)
 		if !slices.Contains(memFiles(t, m), firstName) {
 			t.Errorf("%s: got files %q, want %s", name, memFiles(t, m), firstName)
 		}
@@ -329,7 +329,7 @@ func TestDirectoryIsReadOnce(t *testing.T) {
 		reads := 0
 		m.Fail(vfstest.Fault{Op: vfstest.OpReadDir, Reached: func() { reads++ }})
 		s := openMem(t, m, clock, c)
-		if tidied(s); reads != 1 {
+		if cleaned(s); reads != 1 {
 			t.Errorf("%+v: the directory was read %d times, want once", c, reads)
 		}
 	}
@@ -343,10 +343,10 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 		must(t, s.Rotate())
 	}
 	must(t, s.Close())
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.tidying.running {
-		t.Error("tidying goes on after Close")
+	s.retention.mu.Lock()
+	defer s.retention.mu.Unlock()
+	if s.retention.running {
+		t.Error("the goroutine goes on after Close")
 	}
 }
 
@@ -368,14 +368,14 @@ func TestRetentionWhenTheClockJumps(t *testing.T) {
 			for n := 3; n < 6; n++ {
 				writeNumbers(t, s, n, n+1)
 				must(t, s.Rotate())
-				tidied(s)
+				cleaned(s)
 				clock.advance(time.Minute)
 			}
 			clock.set(right.Add(2 * time.Hour))
 			for n := 6; n < 9; n++ {
 				writeNumbers(t, s, n, n+1)
 				must(t, s.Rotate())
-				tidied(s)
+				cleaned(s)
 				if got := strings.Fields(numbers(memAll(t, m))); !slices.Contains(got, strconv.Itoa(n)) || len(got) != 3 {
 					t.Errorf("%s, %+v: after line %d the files have %q, want 3 lines with that one", name, c, n, got)
 				}
@@ -398,7 +398,7 @@ func TestMaxAgeKeepsWhatSeemsToBeFromTheFuture(t *testing.T) {
 	clock.set(time.Unix(0, 0))
 	writeNumbers(t, s, 3, 4)
 	must(t, s.Rotate())
-	tidied(s)
+	cleaned(s)
 	if got := len(strings.Fields(numbers(memAll(t, m)))); got != 4 {
 		t.Errorf("got %d lines, want all 4", got)
 	}
@@ -415,14 +415,14 @@ func TestPausesBetweenFailedDeletions(t *testing.T) {
 	write := func() int {
 		before := attempts
 		writeNumbers(t, s, 0, 1)
-		tidied(s)
+		cleaned(s)
 		return attempts - before
 	}
 	for range 2 {
 		clock.advance(time.Microsecond)
 		writeNumbers(t, s, 0, 1)
 		must(t, s.Rotate())
-		tidied(s)
+		cleaned(s)
 	}
 	if attempts != 1 {
 		t.Fatalf("got %d attempts after the rotation, want 1", attempts)
@@ -454,7 +454,7 @@ func TestPausesBetweenFailedDeletions(t *testing.T) {
 	m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: "app-*", Err: syscall.EACCES, Reached: func() { attempts++ }})
 	attempts = 0
 	must(t, s.Rotate())
-	tidied(s)
+	cleaned(s)
 	clock.advance(time.Second)
 	if write(); attempts != 2 {
 		t.Errorf("got %d attempts in a second after a success, want 2: the pauses start over", attempts)
@@ -469,7 +469,7 @@ func TestFailedDeletionIsNotRepeatedAtOnce(t *testing.T) {
 	rotated(t, s, clock, 3)
 	must(t, s.Close())
 	s = openMem(t, m, clock, Config{MaxBackups: 3, OnError: func(error) {}})
-	tidied(s)
+	cleaned(s)
 	attempts := 0
 	m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: "app-*", Err: syscall.EACCES, Reached: func() {
 		if attempts++; attempts == 2 {
@@ -477,9 +477,9 @@ func TestFailedDeletionIsNotRepeatedAtOnce(t *testing.T) {
 			writeNumbers(t, s, 3, 4)
 		}
 	}})
-	s.c.MaxBackups = 1
+	s.retention.maxBackups = 1
 	must(t, s.Reopen())
-	if tidied(s); attempts != 2 {
+	if cleaned(s); attempts != 2 {
 		t.Errorf("got %d attempts, want 2, and the next ones after a pause", attempts)
 	}
 }
