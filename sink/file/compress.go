@@ -66,7 +66,7 @@ func (r *retention) compress(b backup) error {
 		return err
 	}
 	defer src.Close()
-	packed := r.at(b.name + r.naming.packs)
+	packed := r.pathOf(b.name + r.naming.packs)
 	temp := packed + tempExtension
 	if err := r.compressInto(temp, src, info); err != nil {
 		_ = r.fs.Remove(temp) // if this fails, the file is deleted the next time

@@ -23,11 +23,6 @@ import (
 // exclusively. That may have happened between opening the file and locking it,
 // so the file is used only if the path still refers to it after it was locked.
 
-// coarse is the maximum time by which the times of files lag behind the clock.
-// A file that was started at midnight may seem to have been written to just
-// before.
-const coarse = 20 * time.Millisecond
-
 // openTries is the number of times that a name may change while it is being
 // opened.
 const openTries = 10
@@ -167,11 +162,7 @@ func (s *Sink) reopen() error {
 	}
 	s.file, s.id, s.size, s.rights = f, info.ID, info.Size, info
 	s.unseen, s.unnamed, s.unsynced = info.Size > 0, true, false
-	from := s.clock.wall()
-	if written := info.ModTime.Add(coarse); written.Before(from) {
-		from = written
-	}
-	s.due = s.schedule.next(from)
+	s.rotation.begin(info.ModTime)
 	s.checkNow() // computes the time until due
 	if old != nil {
 		if err := old.Close(); err != nil {

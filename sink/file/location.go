@@ -21,8 +21,8 @@ type location struct {
 	naming naming
 }
 
-// at returns the path of a file next to the log.
-func (l *location) at(name string) string { return filepath.Join(l.dir, name) }
+// pathOf returns the path of a file next to the log.
+func (l *location) pathOf(name string) string { return filepath.Join(l.dir, name) }
 
 // Processes that log to one path take turns to rotate, using a lock on a
 // separate file, which stays next to the log:
@@ -50,7 +50,7 @@ func (l *location) takeTurn() (io.Closer, error) {
 	if !vfs.CanRenameOpen {
 		return nothing{}, nil
 	}
-	path := l.at(lockName(filepath.Base(l.path)))
+	path := l.pathOf(lockName(filepath.Base(l.path)))
 	for range openTries {
 		f, err := l.fs.Open(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
@@ -102,10 +102,10 @@ func (l *location) fitDir() error {
 	return nil
 }
 
-// isNamed reports whether path refers to the file that info describes.
-func (l *location) isNamed(path string, info vfs.Info) (bool, error) {
+// isNamed reports whether path refers to the file with the identity id.
+func (l *location) isNamed(path string, id vfs.ID) (bool, error) {
 	named, err := l.fs.Lstat(path)
-	return err == nil && named.ID == info.ID, unlessGone(err)
+	return err == nil && named.ID == id, unlessGone(err)
 }
 
 // unlessGone returns err, or nil if it means that the file does not exist:

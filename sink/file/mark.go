@@ -93,7 +93,7 @@ func (s *Sink) Mark() []byte {
 func (s *Sink) beginMarking() {
 	s.delivering.marking = true
 	c := &s.claims
-	c.path = s.at(claimsName(filepath.Base(s.path)))
+	c.path = s.pathOf(claimsName(filepath.Base(s.path)))
 	if c.boot = s.c.boot; c.boot == 0 {
 		c.boot = vfs.Boot()
 	}

@@ -152,7 +152,7 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 	texts = []stretch{{f, p.id, p.at, openEnd}}
 	if b, ok := s.naming.parse(name); ok {
 		for _, later := range s.rotatedAfter(names, b) {
-			f, err := s.fs.Open(s.at(later.name), os.O_RDONLY, 0)
+			f, err := s.fs.Open(s.pathOf(later.name), os.O_RDONLY, 0)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // just compressed, so it is older than the unsettled records
 			}
@@ -177,7 +177,7 @@ func (s *Sink) findFile(names []string, p place) (name string, f vfs.File, err e
 		if !strings.HasPrefix(name, s.naming.stem) {
 			continue
 		}
-		path := s.at(name)
+		path := s.pathOf(name)
 		info, err := s.fs.Lstat(path)
 		if err == nil && (info.ID != p.id || !info.Mode.IsRegular()) || errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -209,7 +209,7 @@ func (r *retention) backups() []backup {
 		if !ok {
 			continue
 		}
-		info, err := r.fs.Lstat(r.at(name))
+		info, err := r.fs.Lstat(r.pathOf(name))
 		switch {
 		case err != nil:
 			r.complainUnlessGone("look at an old file of", err)
@@ -217,7 +217,7 @@ func (r *retention) backups() []backup {
 		case b.temp:
 			// While a file is being compressed, its source exists.
 			if _, found := slices.BinarySearch(names, b.plain()); !found {
-				r.complainUnlessGone("delete an old file of", r.fs.Remove(r.at(name)))
+				r.complainUnlessGone("delete an old file of", r.fs.Remove(r.pathOf(name)))
 			}
 		case info.Size == 0:
 			empty = append(empty, name)
@@ -248,7 +248,7 @@ func (r *retention) removeEmpty(names []string) {
 	}
 	defer lock.Close()
 	for _, name := range names {
-		path := r.at(name)
+		path := r.pathOf(name)
 		info, err := r.fs.Lstat(path)
 		if err == nil && info.Mode.IsRegular() && info.Size == 0 {
 			err = r.fs.Remove(path)
@@ -279,7 +279,7 @@ const longLocked = time.Minute
 // process still writes to it, or reads it under a lock. A file without lines is
 // not seized; see removeEmpty.
 func (r *retention) seize(name string) (vfs.File, vfs.Info, error) {
-	path := r.at(name)
+	path := r.pathOf(name)
 	info, err := r.fs.Lstat(path)
 	if err != nil || !info.Mode.IsRegular() {
 		return nil, info, unlessGone(err)
@@ -302,7 +302,7 @@ func (r *retention) seize(name string) (vfs.File, vfs.Info, error) {
 	}
 	named := false
 	if err == nil && info.Mode.IsRegular() && info.Size > 0 {
-		named, err = r.isNamed(path, info)
+		named, err = r.isNamed(path, info.ID)
 	}
 	if named {
 		return f, info, nil
@@ -313,8 +313,8 @@ func (r *retention) seize(name string) (vfs.File, vfs.Info, error) {
 
 // unlink deletes the name of a seized file, if it still refers to that file.
 func (r *retention) unlink(name string, f vfs.File, info vfs.Info) error {
-	path := r.at(name)
-	named, err := r.isNamed(path, info)
+	path := r.pathOf(name)
+	named, err := r.isNamed(path, info.ID)
 	if !named {
 		return err
 	}

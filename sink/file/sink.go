@@ -37,7 +37,7 @@ type Sink struct {
 	clock     clock
 	errors    reporter
 	retention *retention
-	schedule  schedule
+	rotation  rotation
 	limit     int64 // MaxSize, or more than any file reaches
 
 	// mu protects the file and the state of writing it, and is held during
@@ -55,12 +55,6 @@ type Sink struct {
 	unseen   bool // the end of the file was not checked: another process may have written it
 	unsynced bool // something was written since the last sync
 	unnamed  bool // the name may not survive a power failure: its directory was not synced
-
-	due         time.Time // time at which the schedule ends the file
-	rotateAt    int64     // monotonic time before which rotating is not retried
-	rotatePause int64
-	lastName    time.Time // time in the name of the last rotated file
-	lastSeq     int
 
 	failing  failure
 	stats    Stats // the counts of files and notices
@@ -116,10 +110,12 @@ func Open(path string, c Config) (*Sink, error) {
 			naming: newNaming(base, c.Compress, c.LumberjackNames),
 		},
 		c: c, given: given, clock: c.clock,
-		errors:   reporter{path: path, mono: c.clock.mono, onError: c.OnError},
-		schedule: newSchedule(&c),
-		limit:    c.MaxSize,
-		head:     head{text: make([]byte, 0, loss.NoticeSize), notices: loss.NewNotices(c.Layout)},
+		errors: reporter{path: path, mono: c.clock.mono, onError: c.OnError},
+		limit:  c.MaxSize,
+		head:   head{text: make([]byte, 0, loss.NoticeSize), notices: loss.NewNotices(c.Layout)},
+	}
+	s.rotation = rotation{
+		location: &s.location, schedule: newSchedule(&c), wall: c.clock.wall, mode: c.Mode,
 	}
 	s.retention = newRetention(&c, &s.location, &s.errors)
 	// OnError may log; the recursion ends because it never runs concurrently.

@@ -183,7 +183,7 @@ func (s *Sink) renew() {
 
 // makeRoom begins a new file if n bytes do not fit.
 func (s *Sink) makeRoom(n, now int64) {
-	if s.size > 0 && s.size+n > s.limit && now >= s.rotateAt && s.mayRotate() {
+	if s.size > 0 && s.size+n > s.limit && now >= s.rotation.retryAt && s.mayRotate() {
 		s.tryRotate(now)
 	}
 }

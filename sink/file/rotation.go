@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// Rotation renames the file and makes a new one. If several processes did so at
+// once, the second would rename the new file of the first. So they take turns
+// (see takeTurn), and the name must still refer to the file to rotate. The name
+// of the old file is first reserved by an empty file, which only one process
+// can create, and which the rename then replaces.
+
+const (
+	busyPause     = int64(100 * time.Microsecond) // pause while another process rotates
+	firstRotate   = int64(100 * time.Millisecond) // pause after a failure
+	longestRotate = int64(10 * time.Second)       // to which both double
+	longBusy      = int64(time.Second)            // longer than any rotation of another process
+	maxSeq        = 1_000_000                     // names in one microsecond
+)
+
+// A rotation determines when the live file ends, and what it is called then.
+// The lock of the sink protects it.
+type rotation struct {
+	*location
+	schedule
+	wall func() time.Time
+	mode fs.FileMode
+
+	due      time.Time // time at which the schedule ends the file
+	retryAt  int64     // monotonic time before which rotating is not retried
+	pause    int64
+	lastName time.Time // time in the name of the last rotated file
+	lastSeq  int
+}
+
+// coarse is the maximum time by which the times of files lag behind the clock.
+// A file that was started at midnight may seem to have been written to just
+// before.
+const coarse = 20 * time.Millisecond
+
+// begin determines when the schedule ends a file that was last modified at t.
+func (r *rotation) begin(t time.Time) {
+	from := r.wall()
+	if written := t.Add(coarse); written.Before(from) {
+		from = written
+	}
+	r.due = r.next(from)
+}
+
+// left returns the time that the schedule leaves the file.
+func (r *rotation) left(now time.Time, empty bool) int64 {
+	next := r.next(now)
+	if empty || next.Before(r.due) { // nothing to rotate, or the clock was set back
+		r.due = next
+	}
+	return int64(r.due.Sub(now))
+}
+
+// postpone delays the next attempt after err, and reports whether err is more
+// than another process that rotates.
+func (r *rotation) postpone(now int64, err error) bool {
+	first := firstRotate
+	busy := errors.Is(err, vfs.ErrLocked)
+	if busy {
+		first = busyPause
+	}
+	r.pause = min(max(2*r.pause, first), longestRotate)
+	r.retryAt = now + r.pause
+	return !busy || r.pause > longBusy
+}
+
+// succeeded ends the state of failure.
+func (r *rotation) succeeded() { r.retryAt, r.pause = 0, 0 }
+
+// moveAway renames the live file, whose identity is id, to a name that is free,
+// and returns this name, or "" if the file could not be renamed. It may have
+// been renamed although there is an error: a network file system may lose the
+// response of its server.
+func (r *rotation) moveAway(id vfs.ID) (name string, err error) {
+	t, seq := r.naming.next(r.wall(), r.lastName, r.lastSeq)
+	for ; seq < maxSeq; seq++ {
+		name = r.pathOf(r.naming.name(t, seq))
+		if packed, err := r.wasPacked(name); err != nil {
+			return "", err
+		} else if packed {
+			continue
+		}
+		err := r.renameTo(name)
+		if err != nil {
+			switch moved, lookErr := r.isNamed(name, id); {
+			case moved:
+			case errors.Is(err, fs.ErrExist):
+				continue
+			default:
+				return "", errors.Join(err, lookErr)
+			}
+		}
+		r.lastName, r.lastSeq = t, seq
+		return name, err
+	}
+	return "", fmt.Errorf("no name is left like %s", name)
+}
+
+// renameTo renames the file to name, if it is free.
+//
+// A rename that replaces a file makes ext4 find blocks for all of the renamed
+// file and begin to write it to the disk before the call returns: 8 to 100 ms
+// for 50 MiB, during which no line is written, and 0.3 ms without a file to
+// replace.
+func (r *rotation) renameTo(name string) error {
+	err := r.fs.RenameNoReplace(r.path, name)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	f, err := r.fs.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, r.mode)
+	if err != nil {
+		return err
+	}
+	_ = f.Close() // nothing was written
+	if err = r.fs.Rename(r.path, name); err != nil {
+		if info, lookErr := r.fs.Lstat(name); lookErr == nil && info.Size == 0 {
+			err = errors.Join(err, unlessGone(r.fs.Remove(name)))
+		}
+	}
+	return err
+}
+
+// wasPacked reports whether there is a compressed file that was called name
+// before, and that compressing the new one would replace.
+func (r *rotation) wasPacked(name string) (bool, error) {
+	for _, ext := range r.naming.packed {
+		if _, err := r.fs.Lstat(name + ext); !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
