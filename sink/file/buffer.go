@@ -19,7 +19,7 @@ type buffer struct {
 	size  int
 	delay time.Duration
 
-	mu     sync.Mutex // acquired after that of the sink
+	mu     sync.Mutex // acquired after the lock of the sink
 	fill   linebatch.Batch
 	direct bool // lines are written directly, so that calls return the reason of a loss
 	armed  bool
@@ -27,8 +27,8 @@ type buffer struct {
 	firing sync.WaitGroup // timers that are set, and running timer functions
 }
 
-func newBuffer(s *Sink, size int) *buffer {
-	b := &buffer{size: size, delay: s.c.Delay, fill: linebatch.NewWithoutNewline(size)}
+func newBuffer(s *Sink, size int, delay time.Duration) *buffer {
+	b := &buffer{size: size, delay: delay, fill: linebatch.NewWithoutNewline(size)}
 	b.timer = time.AfterFunc(time.Hour, s.flushLate)
 	b.timer.Stop()
 	return b
@@ -74,7 +74,7 @@ func (b *buffer) put(r *nib.Record) {
 func (s *Sink) collectSlowly(r *nib.Record) error {
 	s.mu.Lock()
 	defer s.unlock()
-	if !s.closed && s.failing.err == nil && len(r.Line) <= s.buffer.size {
+	if !s.w.closed && s.w.failing.err == nil && len(r.Line) <= s.buffer.size {
 		if !s.buffer.add(r) { // no other call has made room in the meantime
 			s.flushBuffer(r)
 		}
@@ -84,7 +84,7 @@ func (s *Sink) collectSlowly(r *nib.Record) error {
 		return nil
 	}
 	s.flushBuffer(nil)
-	return s.write(r)
+	return s.w.write(r)
 }
 
 // flushBuffer writes the buffered lines, and adds r, if it is not nil, to the
@@ -96,41 +96,17 @@ func (s *Sink) flushBuffer(r *nib.Record) {
 		return
 	}
 	b.mu.Lock()
-	s.out, b.fill = b.fill, s.out
+	s.w.out, b.fill = b.fill, s.w.out
 	if r != nil {
 		b.put(r)
 	}
 	b.mu.Unlock()
-	if err := s.writeBatch(&s.out); err != nil {
-		s.errors.announce("write", err)
+	if err := s.w.writeBatch(&s.w.out); err != nil {
+		s.w.errors.announce("write", err)
 		if s.late == nil {
 			s.late = err
 		}
 	}
-}
-
-// writeBatch writes the lines of b, in as many files as they take, or drops
-// them. The lock of the sink is held.
-func (s *Sink) writeBatch(b *linebatch.Batch) error {
-	for b.Lines() > 0 {
-		err := s.ready(int64(b.Next()))
-		if err == nil {
-			var n int
-			n, err = s.put(b.UpTo(s.limit - s.size))
-			b.Advance(n, &s.written)
-		}
-		if err == nil {
-			continue
-		}
-		if !s.again() {
-			b.Drop(&s.dropped[s.causeOf(err)])
-			return err
-		}
-		s.errors.announce("write", err) // no call returns it if writing succeeds now
-		b.Back()
-	}
-	b.Reset()
-	return nil
 }
 
 // flushLate is the function of the timer.
@@ -152,7 +128,7 @@ func (s *Sink) pending() uint64 {
 	}
 	s.buffer.mu.Lock()
 	defer s.buffer.mu.Unlock()
-	return uint64(s.buffer.fill.Lines() + s.out.Lines())
+	return uint64(s.buffer.fill.Lines() + s.w.out.Lines())
 }
 
 // setDirect sets whether lines are written directly.

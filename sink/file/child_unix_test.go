@@ -151,7 +151,7 @@ func rotateAsChild(c childConfig) error {
 func (s *Sink) holdsAName() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if info, err := s.file.Stat(); err != nil || info.Links != 1 {
+	if info, err := s.w.file.Stat(); err != nil || info.Links != 1 {
 		return fmt.Errorf("the file that is written to: %+v, %v", info, err)
 	}
 	return nil

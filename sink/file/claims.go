@@ -105,7 +105,7 @@ type claims struct {
 // succeeded. Until unlockClaims no other spool writes to the file.
 func (s *Sink) lockClaims() bool {
 	c := &s.claims
-	if c.boot == 0 || s.closed || s.file == nil || s.clock.mono() < c.retry {
+	if c.boot == 0 || s.w.closed || s.w.file == nil || s.w.clock.mono() < c.retry {
 		return false
 	}
 	err := s.tryClaims()
@@ -132,7 +132,7 @@ func (s *Sink) tryClaims() (err error) {
 	c := &s.claims
 	for range openTries {
 		if c.file == nil {
-			if c.file, err = s.fs.Open(c.path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+			if c.file, err = s.w.fs.Open(c.path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 				return err
 			}
 		}
@@ -195,9 +195,9 @@ func (s *Sink) failClaims(err error) {
 	c := &s.claims
 	c.drop()
 	c.pause = min(max(2*c.pause, firstRotate), longestRotate)
-	c.retry = s.clock.mono() + c.pause
+	c.retry = s.w.clock.mono() + c.pause
 	if !errors.Is(err, errors.ErrUnsupported) {
-		s.errors.report("claim a part of", err)
+		s.w.errors.report("claim a part of", err)
 	}
 }
 
@@ -279,9 +279,9 @@ func (c *claims) write(at int, x claim) error {
 func (s *Sink) claimFrom(start int64) bool {
 	c := &s.claims
 	if c.locked {
-		err := c.endOthers(s.id, s.size)
+		err := c.endOthers(s.w.id, s.w.size)
 		if err == nil {
-			err = c.store(claim{epoch: c.epoch, id: s.id, start: start, end: openEnd})
+			err = c.store(claim{epoch: c.epoch, id: s.w.id, start: start, end: openEnd})
 		}
 		if err == nil {
 			c.weak, c.pause = false, 0

@@ -50,7 +50,7 @@ func TestDeliverWithoutClaims(t *testing.T) {
 			if other.Mark(); c.other {
 				deliverAll(t, other, *deskRecord(0))
 			}
-			must(t, other.file.Close())
+			must(t, other.w.file.Close())
 			other.claims.drop()
 			c.fault.Path = claimsName("app.log")
 			heal := m.Fail(c.fault)

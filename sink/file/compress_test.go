@@ -153,7 +153,7 @@ func TestCloseBreaksCompressionOff(t *testing.T) {
 	<-begun
 	closing := make(chan error)
 	go func() { closing <- s.Close() }()
-	for !s.retention.quit.Load() {
+	for !s.w.retention.quit.Load() {
 		runtime.Gosched()
 	}
 	close(goOn)
@@ -323,7 +323,7 @@ func TestCompressorThatIgnoresErrors(t *testing.T) {
 		})
 		cleaned(s)
 		if name == "Close" {
-			fault.Reached = func() { s.retention.quit.Store(true) }
+			fault.Reached = func() { s.w.retention.quit.Store(true) }
 		}
 		m.Fail(fault)
 		rotated(t, s, clock, 1)

@@ -14,11 +14,11 @@ func TestCountersAreShownUnderTheirNames(t *testing.T) {
 	s := openMem(t, m, clock, Config{Buffer: 1000, Delay: never})
 	writeNumbers(t, s, 0, 2)
 	s.mu.Lock()
-	s.stats = Stats{Notices: 3, Rotations: 4, Followed: 5, Truncations: 6}
-	s.errors.count.Store(7)
-	s.written[0].Lines, s.written[1].Lines, s.written[1].Bytes = 8, 9, 10
-	s.dropped[full][0], s.dropped[failed][1], s.dropped[closed][2] = 11, 12, 13
-	s.size = 14
+	s.w.stats = Stats{Notices: 3, Rotations: 4, Followed: 5, Truncations: 6}
+	s.w.errors.count.Store(7)
+	s.w.written[0].Lines, s.w.written[1].Lines, s.w.written[1].Bytes = 8, 9, 10
+	s.w.dropped[full][0], s.w.dropped[failed][1], s.w.dropped[closed][2] = 11, 12, 13
+	s.w.size = 14
 	s.mu.Unlock()
 	want := Stats{
 		Lines: 17, Bytes: 10, Pending: 2, Notices: 3, Rotations: 4, Followed: 5,

@@ -4,7 +4,6 @@ package file
 
 import (
 	"context"
-	"math"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
@@ -31,32 +30,33 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 	}
 	s.mu.Lock()
 	defer s.unlock()
-	if s.closed {
+	if s.w.closed {
 		return delivery.Result{}, errClosed
 	}
-	s.failing.retry = 0 // an explicit request is always tried
+	s.w.failing.retry = 0 // an explicit request is always tried
 	s.flushBuffer(nil)
-	if err := s.syncName(); err != nil { // sync before writing lines that would be written again if this failed
+	// If this failed after the lines were written, they would be written again.
+	if err := s.w.syncName(); err != nil {
 		return delivery.Result{}, err
 	}
-	s.durable, s.undurable = true, nil
-	defer func() { s.durable, s.delivering.held = false, false }()
+	s.w.durable, s.w.undurable = true, nil
+	defer func() { s.w.durable, s.delivering.held = false, false }()
 
 	n, err := s.take(ctx, batch)
 	if n == 0 {
 		return delivery.Result{}, err
 	}
-	if syncErr := s.sync(); syncErr != nil {
+	if syncErr := s.w.sync(); syncErr != nil {
 		return delivery.Result{}, syncErr
 	}
-	if s.undurable != nil { // the error of a file that was ended in the meantime
-		return delivery.Result{}, s.undurable
+	if s.w.undurable != nil { // the error of a file that was ended in the meantime
+		return delivery.Result{}, s.w.undurable
 	}
 	for i := range batch[:n] {
-		s.written.Add(int(batch[i].Level), len(batch[i].Line))
+		s.w.written.Add(int(batch[i].Level), len(batch[i].Line))
 	}
 	s.claims.epoch++
-	if !s.torn && s.delivering.place.id == s.id {
+	if !s.w.torn && s.delivering.place.id == s.w.id {
 		s.moveToEnd()
 	}
 	return delivery.Result{Accepted: n}, err
@@ -71,8 +71,9 @@ func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) 
 		return s.append(ctx, batch)
 	}
 	if d.ask {
-		d.ask, d.stored = false, true // a spool that does not call SyncMark does not store the place either
-		s.checkNow()                  // the schedule may have asked
+		// A spool that does not call SyncMark does not store the place either.
+		d.ask, d.stored = false, true
+		s.w.checkNow() // the schedule may have asked
 	}
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -83,7 +84,7 @@ func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) 
 		s.unlockClaims() // otherwise claims would be ended at the wrong size
 	}
 	there, err := s.unfinished(batch)
-	if err != nil || !s.claimFrom(s.size-there) {
+	if err != nil || !s.claimFrom(s.w.size-there) {
 		return 0, err
 	}
 	if n, err = s.mend(batch[0].Line, there); err != nil || n == len(batch) {
@@ -92,10 +93,10 @@ func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) 
 	if stop, err := s.barrier(int64(len(batch[n].Line))); stop {
 		return n, err
 	}
-	s.checkAt = math.MaxInt64 // lines go to this file, even if it is renamed during the batch
-	from := s.size
+	s.w.check.at = noCheck
+	from := s.w.size
 	m, err := s.append(ctx, batch[n:])
-	s.checkNow()
+	s.w.checkNow()
 	if m > 0 {
 		if err := s.ensureFirst(ctx, &batch[n], from); err != nil {
 			return n, err
@@ -108,39 +109,39 @@ func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) 
 // is whole: another process may have died during a write just before. In that
 // case the line is written once more.
 func (s *Sink) ensureFirst(ctx context.Context, r *nib.Record, from int64) error {
-	info, err := s.file.Stat()
-	if err == nil && info.Size == s.size {
+	info, err := s.w.file.Stat()
+	if err == nil && info.Size == s.w.size {
 		return nil // no other process has written
 	}
 	n := 0
 	if err == nil {
-		n, _, err = stretch{s.file, s.id, from, openEnd}.find(ctx, []nib.Record{*r})
+		n, _, err = stretch{s.w.file, s.w.id, from, openEnd}.find(ctx, []nib.Record{*r})
 	}
 	if err != nil {
-		s.errors.report("read", err) // the line was written, and most likely is whole
+		s.w.errors.report("read", err) // the line was written, and most likely is whole
 	}
 	if err != nil || n > 0 {
 		return nil
 	}
-	_, err = s.put(r.Line)
+	_, err = s.w.put(r.Line)
 	return err
 }
 
 // seeOthers determines whether another process has written to the file, which
 // may have died in the middle of a line. It reports whether the size is known.
 func (s *Sink) seeOthers() bool {
-	if s.file == nil {
+	if s.w.file == nil {
 		return false
 	}
-	info, err := s.file.Stat()
+	info, err := s.w.file.Stat()
 	if err != nil {
-		s.errors.report("read", err)
+		s.w.errors.report("read", err)
 	}
-	if err != nil || info.Size != s.size {
-		s.unseen = true // seeEnd checks the end
+	if err != nil || info.Size != s.w.size {
+		s.w.unseen = true // seeEnd checks the end
 	}
 	if err == nil {
-		s.size = info.Size
+		s.w.size = info.Size
 	}
 	return err == nil
 }
@@ -153,26 +154,38 @@ func (s *Sink) append(ctx context.Context, batch []nib.Record) (n int, err error
 		if ctx.Err() != nil {
 			return n, context.Cause(ctx)
 		}
-		if line := batch[n].Line; len(line) > deliverySize { // append a long line without copying it
-			if err = s.ready(int64(len(line))); err == nil && !s.delivering.ask {
-				if _, err = s.put(line); err == nil {
+		if line := batch[n].Line; len(line) > deliverySize { // write it without a copy
+			if err = s.w.ready(int64(len(line))); err == nil && !s.delivering.ask {
+				if _, err = s.w.put(line); err == nil {
 					n++
 				}
 			}
 			continue
 		}
-		for i := n; i < len(batch) && s.out.Size()+len(batch[i].Line) <= deliverySize; i++ {
-			s.out.Add(batch[i].Line, int(batch[i].Level))
+		for i := n; i < len(batch) && s.w.out.Size()+len(batch[i].Line) <= deliverySize; i++ {
+			s.w.out.Add(batch[i].Line, int(batch[i].Level))
 		}
-		for s.out.Lines() > 0 && err == nil && !s.delivering.ask {
-			if err = s.ready(int64(s.out.Next())); err == nil && !s.delivering.ask {
+		for s.w.out.Lines() > 0 && err == nil && !s.delivering.ask {
+			if err = s.w.ready(int64(s.w.out.Next())); err == nil && !s.delivering.ask {
 				var m int
-				m, err = s.put(s.out.UpTo(s.limit - s.size))
-				s.out.Advance(m, &delivered)
+				m, err = s.w.put(s.w.out.UpTo(s.w.limit - s.w.size))
+				s.w.out.Advance(m, &delivered)
 			}
 		}
-		n += s.out.Done()
-		s.out.Reset()
+		n += s.w.out.Done()
+		s.w.out.Reset()
 	}
 	return n, err
+}
+
+// Fork opens the path again, with the same configuration, as the destination of
+// another spool, since the position in Mark is for the records of a single
+// spool. A spool shared by several processes (spool.Config.Shared) calls Fork,
+// and closes the result.
+func (s *Sink) Fork() (delivery.Destination, error) {
+	other, err := Open(s.w.path, s.given)
+	if err != nil {
+		return nil, err
+	}
+	return other, nil
 }

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -45,49 +43,33 @@ type failure struct {
 }
 
 // fail records that an operation on the file has failed, and returns the error
-// for callers. It allocates if the error differs from the last one. The lock is
-// held.
-func (s *Sink) fail(op string, err error) error {
-	f := &s.failing
-	s.errors.count.Add(1)
+// for callers. It allocates if the error differs from the last one.
+func (l *liveFile) fail(op string, err error) error {
+	f := &l.failing
+	l.errors.count.Add(1)
 	if f.raw != err {
-		f.raw, f.err = err, s.errors.wrap(op, err)
+		f.raw, f.err = err, l.errors.wrap(op, err)
 		f.cause = failed
 		if vfs.IsFull(err) || errors.Is(err, errLow) {
 			f.cause = full
 		}
 	}
-	f.retry = s.clock.mono() + f.pause
+	f.retry = l.errors.mono() + f.pause
 	f.pause = min(max(2*f.pause, firstPause), longestPause)
 	return f.err
 }
 
 // again reports whether to retry the operation that has just failed: only the
 // first time, and not if the disk is full. A file that another system has
-// replaced, for example, works after it is reopened. The lock is held.
-func (s *Sink) again() bool {
-	f := &s.failing
+// replaced, for example, works after it is reopened.
+func (l *liveFile) again() bool {
+	f := &l.failing
 	return f.cause == failed && f.pause == firstPause
 }
 
-// recovered ends the state of failure. The lock is held.
-func (s *Sink) recovered() {
-	if s.failing.err != nil {
-		s.failing = failure{}
+// recovered ends the state of failure.
+func (l *liveFile) recovered() {
+	if l.failing.err != nil {
+		l.failing = failure{}
 	}
-}
-
-// drop counts the line of r as lost because of err, which it returns. The lock
-// is held.
-func (s *Sink) drop(r *nib.Record, err error) error {
-	s.dropped[s.causeOf(err)][level.Row(int(r.Level))]++
-	return err
-}
-
-// causeOf returns the cause under which a lost line is counted.
-func (s *Sink) causeOf(err error) cause {
-	if err == errClosed {
-		return closed
-	}
-	return s.failing.cause
 }

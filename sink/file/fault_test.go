@@ -426,7 +426,7 @@ func TestOnErrorIsCalledForANewReason(t *testing.T) {
 	}{{syscall.EIO, 0}, {syscall.EIO, time.Second}, {syscall.EACCES, 0}, {syscall.EACCES, 2 * time.Minute}} {
 		clock.advance(step.wait)
 		s.mu.Lock()
-		s.errors.report("rotate", step.err)
+		s.w.errors.report("rotate", step.err)
 		s.unlock()
 	}
 	want := []string{syscall.EIO.Error(), syscall.EACCES.Error(), syscall.EACCES.Error()}
@@ -445,7 +445,7 @@ func TestOnErrorOfReasonsThatAlternate(t *testing.T) {
 	report := func(err error) {
 		clock.advance(time.Millisecond)
 		s.mu.Lock()
-		s.errors.report("rotate", err)
+		s.w.errors.report("rotate", err)
 		s.unlock()
 	}
 	eio, eacces := syscall.EIO.Error(), syscall.EACCES.Error()
@@ -466,7 +466,7 @@ func TestOnErrorOfReasonsThatAlternate(t *testing.T) {
 	most := 0
 	for n := range 10 * maxReports {
 		report(errors.New(strconv.Itoa(n)))
-		most = max(most, len(s.errors.again))
+		most = max(most, len(s.w.errors.again))
 	}
 	if len(reported) != 10*maxReports || most > maxReports {
 		t.Errorf("got %d reports of %d new reasons, and %d in memory, want all and at most %d",
@@ -483,7 +483,7 @@ func TestErrorHasThePathOnce(t *testing.T) {
 		livePath: "nib/file: open " + livePath + ": " + syscall.EIO.Error(),
 		"other":  "nib/file: open " + livePath + ": read other: " + syscall.EIO.Error(),
 	} {
-		err := s.errors.wrap("open", &fs.PathError{Op: "read", Path: path, Err: syscall.EIO})
+		err := s.w.errors.wrap("open", &fs.PathError{Op: "read", Path: path, Err: syscall.EIO})
 		if err.Error() != want || !errors.Is(err, syscall.EIO) {
 			t.Errorf("got %q, want %q", err, want)
 		}

@@ -21,8 +21,8 @@ func TestForkWritesToTheSameFile(t *testing.T) {
 	f, err := s.Fork()
 	must(t, err)
 	other := f.(*Sink)
-	if other.path != s.path || other.c.MaxBackups != s.c.MaxBackups {
-		t.Errorf("got %s with %+v, want %s with %+v", other.path, other.c, s.path, s.c)
+	if other.w.path != s.w.path || other.given.MaxBackups != s.given.MaxBackups {
+		t.Errorf("got %s with %+v, want %s with %+v", other.w.path, other.given, s.w.path, s.given)
 	}
 	first, second := s.Mark(), other.Mark()
 	for n, d := range []*Sink{s, other, s} {

@@ -240,7 +240,7 @@ func count(st Stats, r delivery.Reason, l nib.Level) uint64 {
 }
 
 // cleaned waits until no goroutine applies the limits to old files.
-func cleaned(s *Sink) { s.retention.done.Wait() }
+func cleaned(s *Sink) { s.w.retention.done.Wait() }
 
 func wantText(t testing.TB, what, got, want string) {
 	t.Helper()

@@ -104,7 +104,7 @@ var identicalCases = []struct {
 	{"one written, behind it another's that cannot see the size", func(t *testing.T, s, other *Sink) []byte {
 		mark := s.Mark()
 		deliverAll(t, s, recordB)
-		s.fs.(*vfstest.Mem).Fail(vfstest.Fault{Op: vfstest.OpStat, Path: "app.log", Times: 1, Err: errDead})
+		s.w.fs.(*vfstest.Mem).Fail(vfstest.Fault{Op: vfstest.OpStat, Path: "app.log", Times: 1, Err: errDead})
 		deliverAll(t, other, recordC)
 		return mark
 	}, 1},
@@ -166,7 +166,7 @@ func TestIdenticalLineOfAnotherSpoolIsNotTakenForOurs(t *testing.T) {
 // dieIn delivers, and the process dies during the write, after the given bytes.
 func dieIn(t testing.TB, s *Sink, bytes int, batch ...nib.Record) {
 	t.Helper()
-	m := s.fs.(*vfstest.Mem)
+	m := s.w.fs.(*vfstest.Mem)
 	heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Times: 1, Short: bytes})
 	healRest := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Err: errDead})
 	if _, err := s.Deliver(context.Background(), batch); err == nil {
@@ -174,7 +174,7 @@ func dieIn(t testing.TB, s *Sink, bytes int, batch ...nib.Record) {
 	}
 	heal()
 	healRest()
-	must(t, s.file.Close())
+	must(t, s.w.file.Close())
 }
 
 var errDead = errors.New("the process is dead")
@@ -253,8 +253,8 @@ func (p *peer) step() {
 
 // die leaves the files of a dead process, which no process has open.
 func (p *peer) die() {
-	if p.s != nil && p.s.file != nil {
-		_ = p.s.file.Close()
+	if p.s != nil && p.s.w.file != nil {
+		_ = p.s.w.file.Close()
 		p.s.claims.drop()
 	}
 	p.s, p.old, p.begun = nil, true, false

@@ -58,7 +58,6 @@ type delivering struct {
 	doubt   bool  // the bytes after place were not delivered; see unfinished
 	from    int64 // the lowest offset at which they begin
 	until   int64 // the size of the file if it ends with them; 0 if unknown
-	tainted bool  // a sync has failed: data written since the last one may be lost
 }
 
 // Mark returns the position in the file after the delivered lines. It is for a
@@ -93,8 +92,8 @@ func (s *Sink) Mark() []byte {
 func (s *Sink) beginMarking() {
 	s.delivering.marking = true
 	c := &s.claims
-	c.path = s.pathOf(claimsName(filepath.Base(s.path)))
-	if c.boot = s.c.boot; c.boot == 0 {
+	c.path = s.w.pathOf(claimsName(filepath.Base(s.w.path)))
+	if c.boot = s.given.boot; c.boot == 0 {
 		c.boot = vfs.Boot()
 	}
 }
@@ -137,24 +136,24 @@ func (s *Sink) moveTo(f vfs.File, id vfs.ID, at int64) {
 	if int64(m) == n {
 		d.place.tail, d.place.sum = uint16(n), crc32.ChecksumIEEE(b)
 	} else if err != io.EOF {
-		s.errors.report("read", err)
+		s.w.errors.report("read", err)
 	}
 }
 
 // moveToEnd sets the place to the end of the file, after the lines of all
 // writers.
 func (s *Sink) moveToEnd() {
-	if s.file == nil {
+	if s.w.file == nil {
 		s.delivering.place, s.delivering.stored = place{}, false
 		return
 	}
-	at := s.size
-	if info, err := s.file.Stat(); err == nil {
+	at := s.w.size
+	if info, err := s.w.file.Stat(); err == nil {
 		at = info.Size
 	} else {
-		s.errors.report("read", err)
+		s.w.errors.report("read", err)
 	}
-	s.moveTo(s.file, s.id, at)
+	s.moveTo(s.w.file, s.w.id, at)
 }
 
 // isIn reports whether f is the file of the place and has not been truncated.
@@ -180,12 +179,12 @@ func (p place) isIn(f vfs.File) (bool, error) {
 func (s *Sink) barrier(n int64) (stop bool, err error) {
 	d := &s.delivering
 	d.held = !d.stored
-	err = s.ready(n)
+	err = s.w.ready(n)
 	d.held = true
 	if err != nil || d.ask {
 		return true, err
 	}
-	if s.id != d.place.id { // the file was rotated, or another file has its name
+	if s.w.id != d.place.id { // the file was rotated, or another file has its name
 		s.moveToEnd()
 		s.claims.epoch++ // the claimed lines are in the other file
 		d.ask = true

@@ -44,7 +44,7 @@ func TestReadMark(t *testing.T) {
 			return b
 		}, false},
 	} {
-		if p, ok := readMark(c.change(bytes.Clone(mark))); ok != c.want || ok && p.id != s.id {
+		if p, ok := readMark(c.change(bytes.Clone(mark))); ok != c.want || ok && p.id != s.w.id {
 			t.Errorf("%s: got %+v, %v", name, p, ok)
 		}
 	}
@@ -234,8 +234,8 @@ func TestMarkOfAFileThatCannotBeDescribed(t *testing.T) {
 	heal := m.Fail(vfstest.Fault{Op: vfstest.OpStat, Path: "app.log", Err: syscall.EIO})
 	mark := s.Mark()
 	heal()
-	if p, ok := readMark(mark); !ok || p.at != s.size || p.id != s.id {
-		t.Errorf("got %+v, want the end of the file at %d", p, s.size)
+	if p, ok := readMark(mark); !ok || p.at != s.w.size || p.id != s.w.id {
+		t.Errorf("got %+v, want the end of the file at %d", p, s.w.size)
 	}
 	if !errors.Is(reported, syscall.EIO) {
 		t.Errorf("OnError got %v, want %v", reported, syscall.EIO)

@@ -28,21 +28,21 @@ import (
 // then ends.
 func (s *Sink) unfinished(batch []nib.Record) (there int64, err error) {
 	d := &s.delivering
-	if s.file == nil || d.tainted {
+	if s.w.file == nil || s.w.tainted {
 		d.doubt = false
 		return 0, nil
 	}
-	if s.unseen {
-		s.seeEnd()
+	if s.w.unseen {
+		s.w.seeEnd()
 	}
-	inDoubt := d.doubt && d.place.id == s.id && (d.until == 0 || d.until == s.size)
+	inDoubt := d.doubt && d.place.id == s.w.id && (d.until == 0 || d.until == s.w.size)
 	if inDoubt {
 		if err := s.cut(batch); err != nil {
 			return 0, err
 		}
 	}
 	from := int64(0)
-	if !s.torn { // the file may still end after one of several lines
+	if !s.w.torn { // the file may still end after one of several lines
 		if !inDoubt {
 			d.doubt = false
 			return 0, nil
@@ -62,15 +62,15 @@ func (s *Sink) mend(record []byte, there int64) (n int, err error) {
 		return 0, nil
 	}
 	defer s.share()
-	switch err := s.file.Lock(vfs.Exclusive); {
+	switch err := s.w.file.Lock(vfs.Exclusive); {
 	case err == vfs.ErrLocked:
 		d.doubt = false
-		return 0, nil // otherwise two processes could complete the same line; it is ended with a newline
+		return 0, nil // two processes could complete the line; it is ended with a newline
 	case err != nil && !errors.Is(err, errors.ErrUnsupported):
-		return 0, s.fail("lock", err)
+		return 0, s.w.fail("lock", err)
 	}
-	if there, err = s.begun(record, s.size-there); there > 0 {
-		if _, err = s.put(record[there:]); err == nil {
+	if there, err = s.begun(record, s.w.size-there); there > 0 {
+		if _, err = s.w.put(record[there:]); err == nil {
 			n = 1
 		}
 	}
@@ -81,13 +81,13 @@ func (s *Sink) mend(record []byte, there int64) (n int, err error) {
 // begun returns the number of bytes of record with which the file ends, from
 // offset from on: fewer than all, and starting at the beginning of a line.
 func (s *Sink) begun(record []byte, from int64) (n int64, err error) {
-	info, err := s.file.Stat()
+	info, err := s.w.file.Stat()
 	if err != nil {
-		return 0, s.fail("read", err)
+		return 0, s.w.fail("read", err)
 	}
 	at := max(info.Size-int64(len(record)), from, 0) // one byte more than needed
 	b := make([]byte, max(info.Size-at, 0))
-	if n, err := s.file.ReadAt(b, at); n < len(b) {
+	if n, err := s.w.file.ReadAt(b, at); n < len(b) {
 		return 0, s.unlessCut(err)
 	}
 	if at > from {
@@ -102,8 +102,8 @@ func (s *Sink) begun(record []byte, from int64) (n int64, err error) {
 // share takes the shared lock again. It fails only if another process takes the
 // lock at that moment.
 func (s *Sink) share() {
-	if err := s.file.Lock(vfs.Shared); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		s.errors.report("lock", err)
+	if err := s.w.file.Lock(vfs.Shared); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		s.w.errors.report("lock", err)
 	}
 }
 
@@ -113,7 +113,7 @@ func (s *Sink) unlessBusy(err error) error {
 	if err == vfs.ErrLocked || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
-	return s.fail("lock", err)
+	return s.w.fail("lock", err)
 }
 
 // unlessCut notes an error of reading, unless the file has just become shorter.
@@ -121,7 +121,7 @@ func (s *Sink) unlessCut(err error) error {
 	if err == io.EOF {
 		return nil
 	}
-	return s.fail("read", err)
+	return s.w.fail("read", err)
 }
 
 // behindLine returns the bytes after the first newline of b.
@@ -135,24 +135,24 @@ func behindLine(b []byte) []byte {
 // moment.
 func (s *Sink) cut(batch []nib.Record) error {
 	at := s.delivering.place.at
-	info, err := s.file.Stat()
+	info, err := s.w.file.Stat()
 	if err != nil {
-		return s.fail("read", err)
+		return s.w.fail("read", err)
 	}
 	if holed, err := s.holed(batch, at, info.Size); !holed {
 		return err
 	}
 	defer s.share()
-	if err := s.file.Lock(vfs.Exclusive); err != nil {
+	if err := s.w.file.Lock(vfs.Exclusive); err != nil {
 		return s.unlessBusy(err)
 	}
-	if now, err := s.file.Stat(); err != nil || now.Size != info.Size {
+	if now, err := s.w.file.Stat(); err != nil || now.Size != info.Size {
 		return nil
 	}
-	if err := s.file.Truncate(at); err != nil {
-		return s.fail("truncate", err)
+	if err := s.w.file.Truncate(at); err != nil {
+		return s.w.fail("truncate", err)
 	}
-	s.size, s.torn = at, false
+	s.w.size, s.w.torn = at, false
 	return nil
 }
 
@@ -164,7 +164,7 @@ func (s *Sink) holed(batch []nib.Record, at, size int64) (bool, error) {
 	for _, r := range batch {
 		for line := r.Line; len(line) > 0 && at < size; {
 			part := b[:min(int64(len(line)), int64(len(b)), size-at)]
-			if n, err := s.file.ReadAt(part, at); n < len(part) {
+			if n, err := s.w.file.ReadAt(part, at); n < len(part) {
 				return false, s.unlessCut(err)
 			}
 			for i, c := range part {

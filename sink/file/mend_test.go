@@ -112,8 +112,8 @@ func openLeft(t *testing.T, c leftEnd, f func(s *Sink, batch []nib.Record)) {
 		must(t, other.Lock(vfs.Shared))
 	}
 	s.mu.Lock()
-	s.seeEnd()
-	s.moveTo(s.file, s.id, 4)
+	s.w.seeEnd()
+	s.moveTo(s.w.file, s.w.id, 4)
 	s.delivering.doubt = true
 	if c.set != nil {
 		c.set(s)
@@ -122,7 +122,7 @@ func openLeft(t *testing.T, c leftEnd, f func(s *Sink, batch []nib.Record)) {
 	heal := m.Fail(c.fault)
 	f(s, []nib.Record{{Line: []byte(leftRecord)}, {Line: []byte("three\n")}})
 	heal()
-	size, torn, doubt := s.size, s.torn, s.delivering.doubt
+	size, torn, doubt := s.w.size, s.w.torn, s.delivering.doubt
 	s.unlock()
 	text := memText(t, m, livePath)
 	wantText(t, c.name, text, "one\n"+c.want)
@@ -143,11 +143,11 @@ func TestUnfinished(t *testing.T) {
 	for _, c := range []leftEnd{
 		{name: "nothing"},
 		{name: "holes", left: holes},
-		{name: "holes before a size that is known", left: holes, set: func(s *Sink) { s.delivering.until = s.size }},
-		{name: "holes before another line", left: holes, want: holes, set: func(s *Sink) { s.delivering.until = s.size - 1 }},
+		{name: "holes before a size that is known", left: holes, set: func(s *Sink) { s.delivering.until = s.w.size }},
+		{name: "holes before another line", left: holes, want: holes, set: func(s *Sink) { s.delivering.until = s.w.size - 1 }},
 		{name: "holes in another file", left: holes, want: holes, set: func(s *Sink) { s.delivering.place.id.Inode++ }},
 		{name: "holes that are not in doubt", left: holes, want: holes, set: func(s *Sink) { s.delivering.doubt = false }},
-		{name: "holes after a failed sync", left: holes, want: holes, set: func(s *Sink) { s.delivering.tainted = true }},
+		{name: "holes after a failed sync", left: holes, want: holes, set: func(s *Sink) { s.w.tainted = true }},
 		{name: "holes in a file that is shared", left: holes, want: holes, shared: true},
 		{name: "holes without locks", left: holes, want: holes, fault: vfstest.Fault{Op: vfstest.OpLock, Err: errors.ErrUnsupported}},
 		{name: "holes, no lock", left: holes, want: holes, doubt: true, wantErr: syscall.EIO, fault: vfstest.Fault{Op: vfstest.OpLock, Times: 1, Err: syscall.EIO}},
@@ -156,20 +156,20 @@ func TestUnfinished(t *testing.T) {
 		{name: "file that is not described again", left: holes, want: holes, fault: vfstest.Fault{Op: vfstest.OpStat, Skip: 1, Times: 1, Err: syscall.EIO}},
 		{name: "holes that cannot be cut off", left: holes, want: holes, doubt: true, wantErr: syscall.EIO, fault: vfstest.Fault{Op: vfstest.OpTruncate, Err: syscall.EIO}},
 		{name: "holes in a file that grows", left: holes, want: holes + "x", set: func(s *Sink) {
-			s.fs.(*vfstest.Mem).Fail(vfstest.Fault{Op: vfstest.OpLock, Times: 1, Reached: func() { _, _ = s.put([]byte("x")) }})
+			s.w.fs.(*vfstest.Mem).Fail(vfstest.Fault{Op: vfstest.OpLock, Times: 1, Reached: func() { _, _ = s.w.put([]byte("x")) }})
 		}},
 		{name: "lock that cannot be shared again", left: holes, reported: syscall.EIO, fault: vfstest.Fault{Op: vfstest.OpLock, Skip: 1, Err: syscall.EIO}},
 		{name: "beginning", left: "on", want: "on", there: 2, doubt: true},
 		{name: "beginning that is not in doubt", left: "on", want: "on", there: 2, doubt: true, set: func(s *Sink) { s.delivering.doubt = false }},
 		{name: "beginning that is not seen", left: "on", want: "on", there: 2, doubt: true, set: func(s *Sink) {
-			s.delivering.doubt, s.torn, s.unseen = false, false, true
+			s.delivering.doubt, s.w.torn, s.w.unseen = false, false, true
 		}},
-		{name: "beginning after a failed sync", left: "on", want: "on", set: func(s *Sink) { s.delivering.tainted = true }},
+		{name: "beginning after a failed sync", left: "on", want: "on", set: func(s *Sink) { s.w.tainted = true }},
 		{name: "beginning that cannot be read", left: "on", want: "on", doubt: true, wantErr: syscall.EIO, fault: vfstest.Fault{Op: vfstest.OpRead, Skip: 1, Err: syscall.EIO}},
 		{name: "first line", left: "one\n", want: "one\n", there: 4, doubt: true},
 		{name: "first line that is not in doubt", left: "one\n", want: "one\n", set: func(s *Sink) { s.delivering.doubt = false }},
 		{name: "first line in another file", left: "one\n", want: "one\n", set: func(s *Sink) { s.delivering.place.id.Inode++ }},
-		{name: "first line before a later offset", left: "one\n", want: "one\n", set: func(s *Sink) { s.delivering.from = s.size }},
+		{name: "first line before a later offset", left: "one\n", want: "one\n", set: func(s *Sink) { s.delivering.from = s.w.size }},
 	} {
 		openLeft(t, c, func(s *Sink, batch []nib.Record) {
 			there, err := s.unfinished(batch)
@@ -195,7 +195,7 @@ func TestMend(t *testing.T) {
 		{name: "lock that cannot be shared again", left: "on", there: 2, want: leftRecord, reported: syscall.EIO,
 			fault: vfstest.Fault{Op: vfstest.OpLock, Skip: 1, Err: syscall.EIO}},
 		{name: "completed by another", left: "on", there: 2, want: leftRecord, set: func(s *Sink) {
-			s.fs.(*vfstest.Mem).Fail(vfstest.Fault{Op: vfstest.OpLock, Times: 1, Reached: func() { _, _ = s.put([]byte(leftRecord[2:])) }})
+			s.w.fs.(*vfstest.Mem).Fail(vfstest.Fault{Op: vfstest.OpLock, Times: 1, Reached: func() { _, _ = s.w.put([]byte(leftRecord[2:])) }})
 		}},
 	} {
 		openLeft(t, c, func(s *Sink, batch []nib.Record) {
@@ -221,7 +221,7 @@ func TestRotatedAfter(t *testing.T) {
 	names := []string{
 		"app.log", "other.log", old(10, 0), old(20, 0), old(20, 10000), old(20, 9999), old(30, 0), old(30, 1) + ".gz",
 	}
-	b, _ := s.naming.parse(old(20, 0))
+	b, _ := s.w.naming.parse(old(20, 0))
 	var got []string
 	for _, later := range s.rotatedAfter(names, b) {
 		got = append(got, later.name)

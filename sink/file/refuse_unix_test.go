@@ -262,7 +262,7 @@ func TestTruncatedInTheMiddleOfALine(t *testing.T) {
 	clock := newTestClock()
 	s := open(t, path, Config{clock: clock.clock()})
 	writeNumbers(t, s, 0, 2)
-	must(t, os.Truncate(path, s.size-3))
+	must(t, os.Truncate(path, s.w.size-3))
 	clock.advance(1e9)
 	writeNumbers(t, s, 2, 3)
 	wantText(t, "file", text(t, path), "{\"level\":\"info\",\"n\":0}\n{\"level\":\"info\",\"n\":\n{\"level\":\"info\",\"n\":2}\n")

@@ -27,7 +27,7 @@ import (
 func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (taken int, err error) {
 	s.mu.Lock()
 	defer s.unlock()
-	if s.closed {
+	if s.w.closed {
 		return 0, errClosed
 	}
 	s.beginMarking()
@@ -50,7 +50,7 @@ func (s *Sink) resume(ctx context.Context, p place, batch []nib.Record) (taken i
 		}
 	}()
 	if err != nil {
-		return 0, s.fail("read", err)
+		return 0, s.w.fail("read", err)
 	}
 	if len(texts) == 0 {
 		s.moveToEnd()
@@ -64,14 +64,14 @@ func (s *Sink) resume(ctx context.Context, p place, batch []nib.Record) (taken i
 			err = t.f.SyncData() // the writer may have died before the sync
 		}
 		if err != nil {
-			return 0, s.fail("read", err)
+			return 0, s.w.fail("read", err)
 		}
 		if taken += n; n > 0 {
 			s.moveTo(t.f, t.id, end)
 		}
 	}
 	if taken > 0 {
-		err = s.sync() // syncs the directory, which has the names
+		err = s.w.sync() // syncs the directory, which has the names
 	}
 	if err != nil {
 		return 0, err
@@ -132,16 +132,16 @@ func isWithinLine(f vfs.File, at int64) (bool, error) {
 // its file, the files that were rotated later, and the live file. It returns
 // none if the file of the place is not found.
 func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
-	if s.file == nil {
+	if s.w.file == nil {
 		return nil, errNoFile
 	}
-	if s.id == p.id {
-		if ok, err := p.isIn(s.file); !ok {
+	if s.w.id == p.id {
+		if ok, err := p.isIn(s.w.file); !ok {
 			return nil, err
 		}
-		return []stretch{{s.file, s.id, p.at, openEnd}}, nil
+		return []stretch{{s.w.file, s.w.id, p.at, openEnd}}, nil
 	}
-	names, err := s.fs.ReadDir(s.dir)
+	names, err := s.w.fs.ReadDir(s.w.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -150,9 +150,9 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 		return nil, err
 	}
 	texts = []stretch{{f, p.id, p.at, openEnd}}
-	if b, ok := s.naming.parse(name); ok {
+	if b, ok := s.w.naming.parse(name); ok {
 		for _, later := range s.rotatedAfter(names, b) {
-			f, err := s.fs.Open(s.pathOf(later.name), os.O_RDONLY, 0)
+			f, err := s.w.fs.Open(s.w.pathOf(later.name), os.O_RDONLY, 0)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // just compressed, so it is older than the unsettled records
 			}
@@ -166,7 +166,7 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 			}
 		}
 	}
-	return append(texts, stretch{s.file, s.id, 0, openEnd}), nil
+	return append(texts, stretch{s.w.file, s.w.id, 0, openEnd}), nil
 }
 
 // findFile searches for the file of a place under any name that begins like the
@@ -174,18 +174,18 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 // be the right one.
 func (s *Sink) findFile(names []string, p place) (name string, f vfs.File, err error) {
 	for _, name := range names {
-		if !strings.HasPrefix(name, s.naming.stem) {
+		if !strings.HasPrefix(name, s.w.naming.stem) {
 			continue
 		}
-		path := s.pathOf(name)
-		info, err := s.fs.Lstat(path)
+		path := s.w.pathOf(name)
+		info, err := s.w.fs.Lstat(path)
 		if err == nil && (info.ID != p.id || !info.Mode.IsRegular()) || errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return "", nil, err
 		}
-		f, err := s.fs.Open(path, os.O_RDONLY, 0)
+		f, err := s.w.fs.Open(path, os.O_RDONLY, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -208,7 +208,7 @@ func (s *Sink) findFile(names []string, p place) (name string, f vfs.File, err e
 // compressed, oldest first.
 func (s *Sink) rotatedAfter(names []string, b backup) (later []backup) {
 	for _, name := range names {
-		if o, ok := s.naming.parse(name); ok && o.packed == "" && o.compare(b) < 0 {
+		if o, ok := s.w.naming.parse(name); ok && o.packed == "" && o.compare(b) < 0 {
 			later = append(later, o)
 		}
 	}
@@ -217,7 +217,7 @@ func (s *Sink) rotatedAfter(names []string, b backup) (later []backup) {
 }
 
 func (t stretch) close(s *Sink) {
-	if t.f != s.file {
+	if t.f != s.w.file {
 		_ = t.f.Close() // nothing was written
 	}
 }

@@ -151,11 +151,11 @@ func TestDeletionLooksAgain(t *testing.T) {
 		_, err = f.Write([]byte("text\n"))
 		must(t, err, f.Close(), m.Rename(filepath.Join(logDir, "other"), old))
 	}})
-	must(t, s.retention.remove(backup{name: filepath.Base(old)}))
+	must(t, s.w.retention.remove(backup{name: filepath.Base(old)}))
 	if !done || !slices.Contains(memFiles(t, m), filepath.Base(old)) {
 		t.Errorf("the other file was deleted")
 	}
-	must(t, s.retention.remove(backup{name: filepath.Base(old)}))
+	must(t, s.w.retention.remove(backup{name: filepath.Base(old)}))
 	if slices.Contains(memFiles(t, m), filepath.Base(old)) {
 		t.Error("the file is there still, want it deleted the second time")
 	}
@@ -173,12 +173,12 @@ func TestOldFileThatCannotBeExamined(t *testing.T) {
 	name := memFiles(t, m)[0]
 	for skip := range 3 {
 		heal := m.Fail(vfstest.Fault{Op: vfstest.OpLstat, Path: name, Skip: skip, Times: 1, Err: syscall.EIO})
-		if err := s.retention.remove(backup{name: name}); !errors.Is(err, syscall.EIO) || !slices.Contains(memFiles(t, m), name) {
+		if err := s.w.retention.remove(backup{name: name}); !errors.Is(err, syscall.EIO) || !slices.Contains(memFiles(t, m), name) {
 			t.Errorf("look %d: got %v and files %q, want EIO and %s", skip, err, memFiles(t, m), name)
 		}
 		heal()
 	}
-	must(t, m.MkdirAll(filepath.Join(logDir, "directory"), 0o700), s.retention.remove(backup{name: "directory"}))
+	must(t, m.MkdirAll(filepath.Join(logDir, "directory"), 0o700), s.w.retention.remove(backup{name: "directory"}))
 }
 
 // TestOldFileThatCannotBeListed has a look at an old file fail while the
@@ -211,7 +211,7 @@ func TestOldFileIsLockedWhileItIsDeleted(t *testing.T) {
 	must(t, err)
 	var lockErr error
 	heal := m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: name, Err: syscall.EPERM, Reached: func() { lockErr = f.Lock(vfs.Shared) }})
-	err = s.retention.remove(backup{name: name})
+	err = s.w.retention.remove(backup{name: name})
 	heal()
 	if lockErr != vfs.ErrLocked {
 		t.Errorf("got %v from the lock, want %v", lockErr, vfs.ErrLocked)
@@ -219,7 +219,7 @@ func TestOldFileIsLockedWhileItIsDeleted(t *testing.T) {
 	if !errors.Is(err, syscall.EPERM) || !slices.Contains(memFiles(t, m), name) {
 		t.Errorf("got %v and files %q, want EPERM and the file", err, memFiles(t, m))
 	}
-	must(t, f.Close(), s.retention.remove(backup{name: name}))
+	must(t, f.Close(), s.w.retention.remove(backup{name: name}))
 	wantText(t, "files", strings.Join(memFiles(t, m), " "), "app.log")
 }
 
@@ -253,7 +253,7 @@ func TestNameThatARotationHasTakenIsLeftAlone(t *testing.T) {
 		clock.set(clock.now().Add(-24 * time.Hour))
 		cleaned(other)
 		replacesOnly(m)
-		heal := m.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: "app.log", Reached: other.retention.apply})
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: "app.log", Reached: other.w.retention.apply})
 		must(t, s.Rotate())
 		heal()
 		wantText(t, "lines", numbers(memText(t, m, filepath.Join(logDir, memFiles(t, m)[0]))), "2")
@@ -273,7 +273,7 @@ func TestNamesThatARotationHasLeftBehind(t *testing.T) {
 	if got := memFiles(t, m); !slices.Contains(got, firstName) {
 		t.Errorf("got files %q, want the empty one untouched while another process rotates", got)
 	}
-	must(t, s.retention.remove(backup{name: firstName})) // as if it had had lines when the directory was read
+	must(t, s.w.retention.remove(backup{name: firstName})) // as if it had had lines when the directory was read
 	if got := memFiles(t, m); !slices.Contains(got, firstName) {
 		t.Errorf("got files %q, want the empty one untouched", got)
 	}
@@ -343,9 +343,9 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 		must(t, s.Rotate())
 	}
 	must(t, s.Close())
-	s.retention.mu.Lock()
-	defer s.retention.mu.Unlock()
-	if s.retention.running {
+	s.w.retention.mu.Lock()
+	defer s.w.retention.mu.Unlock()
+	if s.w.retention.running {
 		t.Error("the goroutine goes on after Close")
 	}
 }
@@ -433,7 +433,7 @@ func TestPausesBetweenFailedDeletions(t *testing.T) {
 		if got := write(); got != 0 {
 			t.Errorf("got %d attempts just before the end of %v, want none", got, pause)
 		}
-		s.checkAt = 0 // the name was checked a nanosecond ago
+		s.w.check.at = 0 // the name was checked a nanosecond ago
 		clock.advance(time.Nanosecond)
 		if got := write(); got != 1 {
 			t.Errorf("got %d attempts after %v, want 1", got, pause)
@@ -477,7 +477,7 @@ func TestFailedDeletionIsNotRepeatedAtOnce(t *testing.T) {
 			writeNumbers(t, s, 3, 4)
 		}
 	}})
-	s.retention.maxBackups = 1
+	s.w.retention.maxBackups = 1
 	must(t, s.Reopen())
 	if cleaned(s); attempts != 2 {
 		t.Errorf("got %d attempts, want 2, and the next ones after a pause", attempts)

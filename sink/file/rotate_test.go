@@ -245,7 +245,7 @@ func TestOpenLooksAgain(t *testing.T) {
 		}
 	}})
 	s := openMem(t, m, clock, Config{})
-	if s.orphaned() {
+	if s.w.orphaned() {
 		t.Error("the sink has a file without a name")
 	}
 	writeNumbers(t, s, 0, 1)
@@ -596,7 +596,7 @@ func TestTurnIsTakenOnTheFileThatHasTheName(t *testing.T) {
 		}
 		fault.Path = lockName("app.log")
 		heal := m.Fail(fault)
-		lock, err := s.takeTurn()
+		lock, err := s.w.takeTurn()
 		heal()
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)

@@ -4,6 +4,7 @@ package file
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -12,10 +13,10 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/contract"
-	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/linebatch"
 	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/metrics"
 )
 
 var (
@@ -25,65 +26,28 @@ var (
 	_ delivery.Resumer     = (*Sink)(nil)
 	_ delivery.MarkSyncer  = (*Sink)(nil)
 	_ delivery.Forker      = (*Sink)(nil)
+	_ metrics.Source       = (*Sink)(nil)
 )
 
 // A Sink appends lines to a file. It is created by [Open] and safe for
 // concurrent use. It is also a delivery.Destination.
 type Sink struct {
 	traits
-	location
-	c         Config
-	given     Config // Config without defaults, for Fork
-	clock     clock
-	errors    reporter
-	retention *retention
-	rotation  rotation
-	limit     int64 // MaxSize, or more than any file reaches
+	given Config // Config without defaults, for Fork
 
-	// mu protects the file and the state of writing it, and is held during
-	// writes. A sink with a buffer collects lines under a separate lock.
+	// mu protects the rest, and is held during writes. A sink with a buffer
+	// collects lines under a separate lock.
 	mu      sync.Mutex
-	trouble bool  // the next line must take the slow path; see assess
-	size    int64 // size of file when this sink last checked it or wrote to it
-	lull          // the time until the name is checked again
-	file    vfs.File
-	id      vfs.ID
-	rights  vfs.Info // of the file when it was opened, or rotated
-	closed  bool
+	trouble bool // the next line must take the slow path
+	w       writer
+	buffer  *buffer // nil if lines are written at once
+	late    error   // first loss after a call has returned, for Flush or Close
 
-	torn     bool // the last line has no end
-	unseen   bool // the end of the file was not checked: another process may have written it
-	unsynced bool // something was written since the last sync
-	unnamed  bool // the name may not survive a power failure: its directory was not synced
-
-	failing  failure
-	stats    Stats // the counts of files and notices
-	written  level.Traffic
-	dropped  loss.Tally
-	reported loss.Tally // counts that a notice has reported
-	head     head
-	late     error // first loss of lines whose calls had returned, until Flush or Close returns it
-
-	buffer *buffer         // nil if lines are written at once
-	out    linebatch.Batch // lines of a buffer or a delivery that are being written
-
-	durable    bool  // every file is synced before it is closed
-	undurable  error // the error of a file that could not be synced
 	delivering delivering
 	claims     claims
 }
 
 type traits = contract.TraitSet
-
-var (
-	_ nib.Sink             = (*Sink)(nil)
-	_ delivery.Destination = (*Sink)(nil)
-)
-
-// checkEvery is the interval at which the name is compared with the file, and
-// the clock with the schedule, when there are lines to write. It is far below
-// the second during which lines may go to a removed file.
-const checkEvery = int64(100 * time.Millisecond)
 
 // Open opens the file at path for appending, creating it if necessary. Its
 // directory must exist. Open refuses anything but a regular file with a single
@@ -103,43 +67,56 @@ func Open(path string, c Config) (*Sink, error) {
 	if err != nil {
 		return nil, fmt.Errorf("nib/file: %w", err)
 	}
-	dir, base := filepath.Split(path)
-	s := &Sink{
-		location: location{
-			fs: c.fs, path: path, dir: filepath.Clean(dir),
-			naming: newNaming(base, c.Compress, c.LumberjackNames),
-		},
-		c: c, given: given, clock: c.clock,
-		errors: reporter{path: path, mono: c.clock.mono, onError: c.OnError},
-		limit:  c.MaxSize,
-		head:   head{text: make([]byte, 0, loss.NoticeSize), notices: loss.NewNotices(c.Layout)},
-	}
-	s.rotation = rotation{
-		location: &s.location, schedule: newSchedule(&c), wall: c.clock.wall, mode: c.Mode,
-	}
-	s.retention = newRetention(&c, &s.location, &s.errors)
-	// OnError may log; the recursion ends because it never runs concurrently.
-	s.traits = contract.TraitsFor(s, contract.NeverLogs|contract.IgnoresTime)
-	if c.clock.timers {
-		s.lull.timer = time.AfterFunc(time.Hour, func() { s.lull.on.Store(false) })
-		s.lull.timer.Stop()
-	}
-	if s.limit == 0 {
-		s.limit = 1 << 62
-	}
-	s.out = linebatch.NewWithoutNewline(c.Buffer)
-	if c.Buffer > 0 {
-		s.buffer = newBuffer(s, c.Buffer)
-	}
-	if err := s.fitDir(); err != nil {
-		return nil, s.errors.wrap("open", err)
-	}
+	s := newSink(path, given, &c)
 	s.mu.Lock()
 	defer s.unlock()
-	if err := s.reopen(); err != nil {
-		return nil, s.errors.wrap("open", err)
+	err = s.w.fitDir()
+	if err == nil {
+		err = s.w.reopen()
+	}
+	if err != nil {
+		return nil, s.w.errors.wrap("open", err)
 	}
 	return s, nil
+}
+
+// newSink makes a Sink without a file. c is given with defaults.
+func newSink(path string, given Config, c *Config) *Sink {
+	dir, base := filepath.Split(path)
+	l := &location{
+		fs: c.fs, path: path, dir: filepath.Clean(dir),
+		naming: newNaming(base, c.Compress, c.LumberjackNames),
+	}
+	r := &reporter{path: path, mono: c.clock.mono, onError: c.OnError}
+	s := &Sink{given: given, w: writer{
+		liveFile: liveFile{
+			location: l, errors: r, policy: c.Sync, mode: c.Mode, keepsRights: given.Mode == 0,
+		},
+		rotation: rotation{
+			location: l, schedule: newSchedule(c), wall: c.clock.wall, mode: c.Mode,
+		},
+		retention: newRetention(c, l, r),
+		clock:     c.clock, limit: c.MaxSize, minFree: c.MinFree,
+		head: head{
+			text:    make([]byte, 0, loss.NoticeSize),
+			notices: loss.NewNotices(c.Layout), view: c.View,
+		},
+		out: linebatch.NewWithoutNewline(c.Buffer),
+	}}
+	w := &s.w
+	if w.limit == 0 {
+		w.limit = 1 << 62
+	}
+	if w.mayRotate = s.mayRotate; c.clock.timers {
+		w.check.timer = time.AfterFunc(time.Hour, func() { w.check.notDue.Store(false) })
+		w.check.timer.Stop()
+	}
+	if c.Buffer > 0 {
+		s.buffer = newBuffer(s, c.Buffer, c.Delay)
+	}
+	// OnError may log; the recursion ends because it never runs concurrently.
+	s.traits = contract.TraitsFor(s, contract.NeverLogs|contract.IgnoresTime)
+	return s
 }
 
 // WriteRecord appends the line of r, or drops and counts it and returns the
@@ -155,19 +132,20 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	}
 	s.mu.Lock()
 	size := int64(len(r.Line))
-	if s.trouble || s.size+size > s.limit || !s.lull.on.Load() && s.clock.mono() >= s.checkAt {
+	if s.trouble || s.w.size+size > s.w.limit ||
+		!s.w.check.notDue.Load() && s.w.clock.mono() >= s.w.check.at {
 		defer s.unlock()
-		return s.write(r)
+		return s.w.write(r)
 	}
-	n, err := s.file.Write(r.Line)
+	n, err := s.w.file.Write(r.Line)
 	if int64(n) != size || err != nil {
 		defer s.unlock()
-		return s.finish(r, n, err)
+		return s.w.finish(r, n, err)
 	}
-	s.size += size
-	s.lull.lines++
-	s.unsynced = true
-	s.written.Add(int(r.Level), int(size))
+	s.w.size += size
+	s.w.check.lines++
+	s.w.unsynced = true
+	s.w.written.Add(int(r.Level), int(size))
 	s.mu.Unlock()
 	return nil
 }
@@ -181,21 +159,21 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 func (s *Sink) Flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.unlock()
-	if s.closed {
+	if s.w.closed {
 		return nil
 	}
-	s.failing.retry = 0 // an explicit request is always tried
+	s.w.failing.retry = 0 // an explicit request is always tried
 	return s.flush()
 }
 
 // flush is Flush under mu.
 func (s *Sink) flush() error {
 	s.flushBuffer(nil)
-	if s.dropped != s.reported {
-		_ = s.ready(0) // writes a notice; other calls return its errors
+	if s.w.dropped != s.w.reported {
+		_ = s.w.ready(0) // writes a notice; other calls return its errors
 	}
-	if s.c.Sync != SyncNever {
-		if err := s.sync(); s.late == nil {
+	if s.w.policy != SyncNever {
+		if err := s.w.sync(); s.late == nil {
 			s.late = err
 		}
 	}
@@ -204,27 +182,66 @@ func (s *Sink) flush() error {
 	return err
 }
 
-// sync syncs the file and its name.
-func (s *Sink) sync() error {
-	if s.unsynced && s.file != nil {
-		s.unsynced = false // regardless of the result: a second sync would not write the same bytes again
-		if err := s.file.SyncData(); err != nil {
-			s.torn = true // the end of the last line may be missing on disk
-			s.delivering.tainted = true
-			return s.fail("sync", err)
+// rotateTimeout is how long Rotate waits while another process rotates.
+const (
+	rotateTimeout = 10 * time.Second
+	rotateStep    = time.Millisecond
+)
+
+// Rotate ends the file and starts a new one, unless the file is empty or
+// another process has just rotated it. It writes buffered lines to the old file
+// first. On an error the old file stays in use.
+func (s *Sink) Rotate() error {
+	for start := time.Now(); ; time.Sleep(rotateStep) {
+		err := s.rotateNow()
+		if !errors.Is(err, vfs.ErrLocked) {
+			return err
 		}
-		s.delivering.tainted = false
+		if time.Since(start) > rotateTimeout {
+			s.mu.Lock()
+			defer s.unlock()
+			return s.w.errors.returned("rotate", err)
+		}
 	}
-	return s.syncName()
 }
 
-// syncName syncs the name of the file.
-func (s *Sink) syncName() error {
-	if s.unnamed {
-		if err := s.fs.SyncDir(s.dir); err != nil {
-			return s.fail("sync the directory of", err)
+func (s *Sink) rotateNow() error {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.w.closed {
+		return errClosed
+	}
+	s.flushBuffer(nil)
+	if s.w.file != nil {
+		if info, err := s.w.file.Stat(); err != nil {
+			s.w.errors.report("rotate", err)
+		} else {
+			s.w.size = info.Size // includes the lines of all writers
 		}
-		s.unnamed = false
+	}
+	if s.w.size == 0 {
+		return nil
+	}
+	err := s.w.rotate()
+	if err == nil || errors.Is(err, vfs.ErrLocked) {
+		return err
+	}
+	return s.w.errors.returned("rotate", err)
+}
+
+// Reopen opens the file that has the name now, creating it if necessary, and
+// closes the old one, as a program does on SIGHUP after logrotate has renamed
+// the file. It writes buffered lines to the old file first. On an error the old
+// file stays in use.
+func (s *Sink) Reopen() error {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.w.closed {
+		return errClosed
+	}
+	s.flushBuffer(nil)
+	if err := s.w.reopen(); err != nil {
+		return s.w.errors.returned("open", err)
 	}
 	return nil
 }
@@ -234,35 +251,40 @@ func (s *Sink) syncName() error {
 // lines are dropped. Closing again does nothing.
 func (s *Sink) Close() error {
 	s.mu.Lock()
-	if s.closed {
+	if s.w.closed {
 		s.mu.Unlock()
 		return nil
 	}
 	s.closeBuffer()
-	s.failing.retry = 0 // one more attempt
+	s.w.failing.retry = 0 // one more attempt
 	err := s.flush()
-	s.closed = true
-	if s.file != nil {
-		if e := s.file.Close(); e != nil && err == nil {
-			err = s.errors.wrap("close", e)
+	s.w.closed = true
+	if s.w.file != nil {
+		if e := s.w.file.Close(); e != nil && err == nil {
+			err = s.w.errors.wrap("close", e)
 		}
 	}
 	s.claims.drop()
-	s.retention.quit.Store(true) // files are still deleted
-	s.lull.end()
+	s.w.retention.quit.Store(true) // files are still deleted
+	if t := s.w.check.timer; t != nil {
+		t.Stop()
+	}
 	s.unlock()
 	if s.buffer != nil {
 		s.buffer.firing.Wait()
 	}
-	s.retention.done.Wait()
+	s.w.retention.done.Wait()
 	return err
 }
 
 // unlock releases mu and calls OnError with a pending error. The fast path of a
 // write does not use it.
 func (s *Sink) unlock() {
-	s.assess()
-	err := s.errors.take()
+	s.trouble = s.w.hasTrouble()
+	if s.buffer != nil {
+		s.buffer.setDirect(s.w.closed || s.w.failing.err != nil)
+	}
+	err := s.w.errors.take()
 	s.mu.Unlock()
-	s.errors.call(err)
+	s.w.errors.call(err)
 }

@@ -115,7 +115,7 @@ func TestOnErrorIsNotCalledConcurrently(t *testing.T) {
 	running, calls := false, 0
 	report := func(op string) {
 		s.mu.Lock()
-		s.errors.report(op, syscall.EIO)
+		s.w.errors.report(op, syscall.EIO)
 		s.unlock()
 	}
 	s = openMem(t, m, clock, Config{OnError: func(error) {

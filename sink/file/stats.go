@@ -3,8 +3,11 @@
 package file
 
 import (
+	"iter"
+
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/loss"
+	"github.com/nib-log/nib/metrics"
 )
 
 // Stats counts the lines of a Sink. For lines whose calls have returned, logged
@@ -32,17 +35,37 @@ func (s *Sink) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.counts()
-	st.Lines, st.Bytes = s.written.Total()
-	st.Dropped = s.dropped.Drops(reasons[:])
+	st.Lines, st.Bytes = s.w.written.Total()
+	st.Dropped = s.w.dropped.Drops(reasons[:])
 	return st
 }
 
 // counts returns the counts except for Lines, Bytes and Dropped. The lock is
 // held.
 func (s *Sink) counts() Stats {
-	st := s.stats
-	st.Pending, st.Errors = s.pending(), s.errors.count.Load()
+	st := s.w.stats
+	st.Pending, st.Errors = s.pending(), s.w.errors.count.Load()
 	return st
+}
+
+// Metrics implements [metrics.Source]. The names begin with nib_file_; the
+// label path is the path passed to Open.
+func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
+	s.mu.Lock()
+	st, written, dropped, size := s.counts(), s.w.written, s.w.dropped, s.w.size
+	s.mu.Unlock()
+	var l metrics.Samples
+	path := metrics.Label{Name: "path", Value: s.w.path}
+	written.Metrics(&l, "nib_file", "written", path)
+	loss.Metrics(&l, "nib_file", reasons[:], dropped[:causes], path)
+	l.Gauge("nib_file_buffered_lines", "Lines in the buffer.", float64(st.Pending), path)
+	l.Gauge("nib_file_size_bytes", "Size of the file that is being written.", float64(size), path)
+	l.Counter("nib_file_notices_total", "Lines of the sink's own that report dropped lines.", float64(st.Notices), path)
+	l.Counter("nib_file_rotations_total", "Files ended by this process.", float64(st.Rotations), path)
+	l.Counter("nib_file_followed_total", "Times that another program renamed or removed the file.", float64(st.Followed), path)
+	l.Counter("nib_file_truncations_total", "Times that another program truncated the file.", float64(st.Truncations), path)
+	l.Counter("nib_file_errors_total", "Errors, those of operations that were repeated successfully included.", float64(st.Errors), path)
+	return l.Metrics()
 }
 
 // A cause is a delivery.Reason as an index.

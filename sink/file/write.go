@@ -3,43 +3,55 @@
 package file
 
 import (
-	"errors"
-	"io"
-	"math"
-	"time"
-
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/linebatch"
 	"github.com/nib-log/nib/internal/loss"
-	"github.com/nib-log/nib/internal/vfs"
 )
 
-// The functions of this file run under mu. A line takes one of two paths: the
-// fast path in WriteRecord, or write, which first prepares the file for the
-// line.
+// A writer writes lines to the live file. Before a line it checks the name, the
+// schedule and the size, and follows, rotates, or reports losses. Its methods
+// run under the lock of the sink. A line takes one of two paths: the fast path
+// in WriteRecord, or write, which first prepares the file for the line.
+type writer struct {
+	liveFile
+	rotation  rotation
+	retention *retention
+	clock     clock
+	limit     int64 // MaxSize, or more than any file reaches
+	minFree   int64
+	mayRotate func() bool // of a delivery
+	check     nameCheck
+	closed    bool
 
-// assess decides whether the next line may take the fast path.
-func (s *Sink) assess() {
-	s.trouble = s.closed || s.file == nil || s.failing.err != nil || s.torn || s.unseen ||
-		s.dropped != s.reported || s.c.Sync == SyncAlways
-	if s.buffer != nil {
-		s.buffer.setDirect(s.closed || s.failing.err != nil)
-	}
+	stats    Stats // the counts of files and notices
+	written  level.Traffic
+	dropped  loss.Tally
+	reported loss.Tally // counts that a notice has reported
+	head     head
+	out      linebatch.Batch // lines of a buffer or a delivery that are being written
+}
+
+// hasTrouble reports whether the next line must take the slow path.
+func (w *writer) hasTrouble() bool {
+	return w.closed || w.file == nil || w.failing.err != nil || w.torn || w.unseen ||
+		w.dropped != w.reported || w.policy == SyncAlways
 }
 
 // write writes the line of r, or drops it.
-func (s *Sink) write(r *nib.Record) error {
-	err := s.tryWrite(r.Line)
-	if err != nil && s.again() {
-		err = s.tryAgain(r.Line, err)
+func (w *writer) write(r *nib.Record) error {
+	err := w.tryWrite(r.Line)
+	if err != nil && w.again() {
+		err = w.tryAgain(r.Line, err)
 	}
-	return s.account(r, err)
+	return w.account(r, err)
 }
 
-func (s *Sink) tryWrite(line []byte) error {
-	err := s.ready(int64(len(line)))
+func (w *writer) tryWrite(line []byte) error {
+	err := w.ready(int64(len(line)))
 	if err == nil {
 		var n int
-		if n, err = s.put(line); isWhole(n, len(line)) {
+		if n, err = w.put(line); isWhole(n, len(line)) {
 			err = nil
 		}
 	}
@@ -52,206 +64,128 @@ func isWhole(n, size int) bool { return n >= size-1 }
 
 // finish continues a single write that has stopped after n bytes. After an
 // error it ends the partial line, and writes the line once more.
-func (s *Sink) finish(r *nib.Record, n int, err error) error {
-	s.wrote(r.Line[:n])
+func (w *writer) finish(r *nib.Record, n int, err error) error {
+	w.wrote(r.Line[:n])
 	if err == nil {
 		var m int
-		m, err = s.put(r.Line[n:])
+		m, err = w.put(r.Line[n:])
 		n += m
 	} else {
-		err = s.fail("write", err)
+		err = w.fail("write", err)
 	}
 	if isWhole(n, len(r.Line)) {
 		err = nil
 	}
-	if err != nil && s.again() {
-		err = s.tryAgain(r.Line, err)
+	if err != nil && w.again() {
+		err = w.tryAgain(r.Line, err)
 	}
-	return s.account(r, err)
+	return w.account(r, err)
 }
 
 // tryAgain writes line once more after err. If that succeeds, no call returns
 // err.
-func (s *Sink) tryAgain(line []byte, err error) error {
-	again := s.tryWrite(line)
+func (w *writer) tryAgain(line []byte, err error) error {
+	again := w.tryWrite(line)
 	if again == nil {
-		s.errors.announce("write", err)
+		w.errors.announce("write", err)
 	}
 	return again
 }
 
 // account counts the line of r as written, or as lost because of err.
-func (s *Sink) account(r *nib.Record, err error) error {
+func (w *writer) account(r *nib.Record, err error) error {
 	if err != nil {
-		return s.drop(r, err)
+		return w.drop(r, err)
 	}
-	s.written.Add(int(r.Level), len(r.Line))
+	w.written.Add(int(r.Level), len(r.Line))
 	return nil
 }
 
-// put appends p, continuing after short writes. It returns the number of bytes
-// of p that are in the file, synced as Config.Sync requires.
-func (s *Sink) put(p []byte) (n int, err error) {
-	if s.file == nil { // on systems that cannot rename an open file, rotation may leave none
-		return 0, s.fail("open", errNoFile)
-	}
-	for n < len(p) {
-		m, err := s.file.Write(p[n:])
-		if m == 0 && err == nil {
-			err = io.ErrShortWrite
+// writeBatch writes the lines of b, in as many files as they take, or drops
+// them.
+func (w *writer) writeBatch(b *linebatch.Batch) error {
+	for b.Lines() > 0 {
+		err := w.ready(int64(b.Next()))
+		if err == nil {
+			var n int
+			n, err = w.put(b.UpTo(w.limit - w.size))
+			b.Advance(n, &w.written)
 		}
-		s.wrote(p[n : n+m])
-		n += m
-		if err != nil {
-			if s.c.Sync == SyncAlways {
-				n = 0
-			}
-			return n, s.fail("write", err)
+		if err == nil {
+			continue
 		}
-	}
-	if s.c.Sync == SyncAlways {
-		if err := s.sync(); err != nil {
-			return 0, err
+		if !w.again() {
+			b.Drop(&w.dropped[w.causeOf(err)])
+			return err
 		}
+		w.errors.announce("write", err) // no call returns it if writing succeeds now
+		b.Back()
 	}
-	s.recovered()
-	return n, nil
+	b.Reset()
+	return nil
 }
 
-// wrote counts bytes that are in the file.
-func (s *Sink) wrote(p []byte) {
-	if len(p) == 0 {
-		return
+// drop counts the line of r as lost because of err, which it returns.
+func (w *writer) drop(r *nib.Record, err error) error {
+	w.dropped[w.causeOf(err)][level.Row(int(r.Level))]++
+	return err
+}
+
+// causeOf returns the cause under which a lost line is counted.
+func (w *writer) causeOf(err error) cause {
+	if err == errClosed {
+		return closed
 	}
-	s.size += int64(len(p))
-	s.torn = p[len(p)-1] != '\n'
-	s.unsynced = true
+	return w.failing.cause
 }
 
 // ready prepares the file for n more bytes: it has the name and enough room,
 // ends with a newline, and reports the lines that were lost before. The error
 // is the reason why that is not possible now.
-func (s *Sink) ready(n int64) error {
-	if s.closed {
+func (w *writer) ready(n int64) error {
+	if w.closed {
 		return errClosed
 	}
-	now := s.clock.mono()
-	if s.failing.err != nil && s.checkAt != math.MaxInt64 { // otherwise take has checked the file of the batch
-		if now < s.failing.retry {
-			return s.failing.err
+	now := w.clock.mono()
+	if w.failing.err != nil && w.check.at != noCheck { // otherwise the file of a batch is checked
+		if now < w.failing.retry {
+			return w.failing.err
 		}
-		s.renew()
-		s.checkAt = now
+		w.renew()
+		w.check.at = now
 	}
-	if now >= s.checkAt {
-		if err := s.look(now); err != nil {
+	if now >= w.check.at {
+		if err := w.look(now); err != nil {
 			return err
 		}
 	}
-	s.makeRoom(n, now)
-	if s.file == nil {
-		return s.fail("open", errNoFile)
+	w.makeRoom(n, now)
+	if w.file == nil {
+		return w.fail("open", errNoFile)
 	}
-	if s.c.Sync == SyncAlways { // before writing a line that would be written again if this failed
-		if err := s.syncName(); err != nil {
+	if w.policy == SyncAlways { // before a line that would be written again if this failed
+		if err := w.syncName(); err != nil {
 			return err
 		}
 	}
-	if s.unseen {
-		s.seeEnd()
+	if w.unseen {
+		w.seeEnd()
 	}
-	if !s.torn && s.dropped == s.reported {
+	if !w.torn && w.dropped == w.reported {
 		return nil
 	}
-	if err := s.putHead(now); err != nil {
+	if err := w.putHead(now); err != nil {
 		return err
 	}
-	s.makeRoom(n, now)
+	w.makeRoom(n, now)
 	return nil
 }
-
-var errNoFile = errors.New("no file is open")
 
 // renew reopens the file after a failure other than a full disk: the descriptor
 // itself may no longer work. If that fails, look returns an error unless lines
 // can be written to the open file.
-func (s *Sink) renew() {
-	if s.failing.cause != full || s.file == nil {
-		_ = s.reopen()
+func (w *writer) renew() {
+	if w.failing.cause != full || w.file == nil {
+		_ = w.reopen()
 	}
-}
-
-// makeRoom begins a new file if n bytes do not fit.
-func (s *Sink) makeRoom(n, now int64) {
-	if s.size > 0 && s.size+n > s.limit && now >= s.rotation.retryAt && s.mayRotate() {
-		s.tryRotate(now)
-	}
-}
-
-// The page cache shows a write of another process page by page. While the file
-// ends at such a boundary, seeEnd waits, up to 15 ms in total.
-const (
-	pageSize  = 4096
-	firstLook = time.Millisecond
-	lastLook  = 8 * time.Millisecond
-)
-
-// seeEnd determines whether the file ends in the middle of a line, because the
-// process that wrote it has died, or the disk was full. A file to which another
-// process is writing a line looks the same, but grows.
-func (s *Sink) seeEnd() {
-	s.unseen = false
-	for pause := firstLook; pause <= lastLook; pause *= 2 {
-		before, err := s.file.Stat()
-		if err == nil && before.Size == 0 {
-			return
-		}
-		var last [1]byte
-		if err == nil {
-			_, err = s.file.ReadAt(last[:], before.Size-1)
-		}
-		if err == nil && last[0] == '\n' {
-			return
-		}
-		var after vfs.Info
-		if err == nil {
-			after, err = s.file.Stat()
-		}
-		if err != nil {
-			s.errors.report("read", err)
-			break
-		}
-		if after.Size == before.Size {
-			if after.Size%pageSize != 0 {
-				break
-			}
-			time.Sleep(pause)
-		}
-	}
-	s.torn = true // the last byte may be unknown: an empty line is harmless
-}
-
-// putHead writes the text that precedes the next line: the end of a line that
-// was cut off, and the notice of lost lines.
-func (s *Sink) putHead(now int64) error {
-	h := &s.head
-	h.text = h.text[:0]
-	if s.torn {
-		h.text = append(h.text, '\n')
-	}
-	lost := s.dropped.Minus(s.reported)
-	if lost != (loss.Tally{}) {
-		h.line = appendNotice(h.notices, h.line[:0], s.clock.wall(), lost)
-		h.text = loss.AppendView(h.text, h.line, s.c.View)
-		if s.makeRoom(int64(len(h.text)), now); !s.torn && h.text[0] == '\n' {
-			h.text = append(h.text[:0], h.text[1:]...) // the head goes to a new file
-		}
-	}
-	before := s.size
-	_, err := s.put(h.text)
-	if lost != (loss.Tally{}) && s.size == before+int64(len(h.text)) { // count the losses as reported even if the notice was not synced
-		s.reported = s.dropped
-		s.stats.Notices++
-	}
-	return err
 }

@@ -79,9 +79,9 @@ func TestFastLinesReadNoClock(t *testing.T) {
 	})
 }
 
-// TestLullEndsBeforeTheSchedule writes many lines shortly before the schedule
+// TestFastLinesStopForTheSchedule writes many lines shortly before the schedule
 // ends the file, and shortly before a rotation.
-func TestLullEndsBeforeTheSchedule(t *testing.T) {
+func TestFastLinesStopForTheSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reads := 0
 		s, err := Open(filepath.Join(t.TempDir(), "app.log"), Config{Every: time.Minute, clock: countedClock(&reads)})

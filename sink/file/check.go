@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// checkEvery is the interval at which the name is compared with the file, and
+// the clock with the schedule, when there are lines to write. It is far below
+// the second during which lines may go to a removed file.
+const checkEvery = int64(100 * time.Millisecond)
+
+// A nameCheck determines when the name, the clock and the free space are
+// checked next. Reading the clock takes a twentieth of the time of a line. So
+// while lines come fast, a timer ends the interval between two checks, and no
+// line reads the clock before.
+type nameCheck struct {
+	at     int64 // monotonic time of the next check, or noCheck
+	notDue atomic.Bool
+	timer  *time.Timer // nil in tests, which have their own clock
+	lines  int         // lines since the last check
+}
+
+// noCheck is the time of the next check while a batch is written: its lines go
+// to one file, even if the file is renamed in the meantime.
+const noCheck = math.MaxInt64
+
+// fastLines is from how many lines between two checks on a timer takes less
+// time than the clock.
+const fastLines = 1000
+
+// begin sets the timer if there were many lines since the last check.
+func (c *nameCheck) begin(now int64) {
+	if c.timer != nil && c.lines >= fastLines {
+		c.notDue.Store(true)
+		c.timer.Reset(time.Duration(c.at - now))
+	}
+	c.lines = 0
+}
+
+// checkNow lets the next line check the name and the schedule.
+func (w *writer) checkNow() {
+	w.check.at = w.clock.mono()
+	w.check.notDue.Store(false)
+}
+
+// look checks the file against its name, the clock against the schedule and the
+// free space against MinFree.
+func (w *writer) look(now int64) error {
+	w.check.at = now + checkEvery
+	info, err := w.fs.Lstat(w.path)
+	switch {
+	case err == nil && info.ID == w.id && w.file != nil:
+		w.resize(info.Size)
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		if err = w.reopen(); err == nil {
+			w.stats.Followed++
+			w.check.at = now + checkEvery
+		}
+	}
+	if err != nil {
+		if w.orphaned() {
+			return w.fail("open", err)
+		}
+		w.errors.report("open", err) // the open file still has a name, so lines are not lost
+	}
+	if w.minFree > 0 && w.file != nil {
+		if free, err := w.file.Free(); err == nil && free < w.minFree {
+			return w.fail("write", errLow)
+		}
+	}
+	w.lookAtClock(now)
+	w.retention.retry(now)
+	w.check.begin(now)
+	return nil
+}
+
+// reopen opens the file that has the name now. On an error nothing changes.
+func (w *writer) reopen() error {
+	info, err := w.liveFile.reopen()
+	if err != nil {
+		return err
+	}
+	w.rotation.begin(info.ModTime)
+	w.checkNow() // computes the time until due
+	w.retention.start()
+	return nil
+}
+
+// resize records the current size of the file. It has shrunk if the file was
+// truncated, as by copytruncate; lines still go to its end.
+func (w *writer) resize(size int64) {
+	if size < w.size {
+		w.stats.Truncations++
+		w.torn, w.unseen = false, true
+	}
+	w.size = size
+}
