@@ -103,36 +103,37 @@ type claims struct {
 
 // lockClaims takes the lock and reads the claims, and reports whether it has
 // succeeded. Until unlockClaims no other spool writes to the file.
-func (s *Sink) lockClaims() bool {
-	c := &s.claims
-	if c.boot == 0 || s.w.closed || s.w.file == nil || s.w.clock.mono() < c.retry {
+func (d *destination) lockClaims() bool {
+	c := &d.claims
+	if c.boot == 0 || d.w.closed || d.w.file == nil || d.w.clock.mono() < c.retry {
 		return false
 	}
-	err := s.tryClaims()
+	err := d.tryClaims()
 	if err == vfs.ErrLocked {
 		timeout := claimTimeout
 		if c.pause > 0 {
 			timeout = claimRetry
 		}
 		pause := claimPoll
-		for start := time.Now(); err == vfs.ErrLocked && time.Since(start) < timeout; pause = min(2*pause, time.Millisecond) {
+		for start := time.Now(); err == vfs.ErrLocked && time.Since(start) < timeout; {
 			time.Sleep(pause)
-			err = s.tryClaims()
+			pause = min(2*pause, time.Millisecond)
+			err = d.tryClaims()
 		}
 	}
 	if err != nil {
-		s.failClaims(err)
+		d.failClaims(err)
 		return false
 	}
 	return true
 }
 
 // tryClaims is an attempt of lockClaims.
-func (s *Sink) tryClaims() (err error) {
-	c := &s.claims
+func (d *destination) tryClaims() (err error) {
+	c := &d.claims
 	for range openTries {
 		if c.file == nil {
-			if c.file, err = s.w.fs.Open(c.path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+			if c.file, err = d.w.fs.Open(c.path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 				return err
 			}
 		}
@@ -174,8 +175,8 @@ func (c *claims) read(size int64) error {
 }
 
 // unlockClaims releases the lock, if it is held.
-func (s *Sink) unlockClaims() {
-	c := &s.claims
+func (d *destination) unlockClaims() {
+	c := &d.claims
 	if c.locked && c.file.Unlock() != nil {
 		c.drop()
 	}
@@ -191,13 +192,13 @@ func (c *claims) drop() {
 }
 
 // failClaims records that there is no claim, and delays the next attempt.
-func (s *Sink) failClaims(err error) {
-	c := &s.claims
+func (d *destination) failClaims(err error) {
+	c := &d.claims
 	c.drop()
 	c.pause = min(max(2*c.pause, firstRotate), longestRotate)
-	c.retry = s.w.clock.mono() + c.pause
+	c.retry = d.w.clock.mono() + c.pause
 	if !errors.Is(err, errors.ErrUnsupported) {
-		s.w.errors.report("claim a part of", err)
+		d.w.errors.report("claim a part of", err)
 	}
 }
 
@@ -233,8 +234,8 @@ func (c *claims) endOthers(id vfs.ID, size int64) error {
 	return nil
 }
 
-// store writes the claim of this sink: over its last one, to a free place, or
-// over the oldest.
+// store writes the claim of this sink: over its last one, to a free position,
+// or over the oldest.
 func (c *claims) store(mine claim) error {
 	for taken := c.writer == 0; taken; {
 		c.writer = rand.Uint32()
@@ -276,47 +277,47 @@ func (c *claims) write(at int, x claim) error {
 // claimFrom claims the file from start on, before anything is written there. It
 // returns false if there is no claim and the spool has to store another mark
 // first. The claims stay locked if locking succeeded.
-func (s *Sink) claimFrom(start int64) bool {
-	c := &s.claims
+func (d *destination) claimFrom(start int64) bool {
+	c := &d.claims
 	if c.locked {
-		err := c.endOthers(s.w.id, s.w.size)
+		err := c.endOthers(d.w.id, d.w.size)
 		if err == nil {
-			err = c.store(claim{epoch: c.epoch, id: s.w.id, start: start, end: openEnd})
+			err = c.store(claim{epoch: c.epoch, id: d.w.id, start: start, end: openEnd})
 		}
 		if err == nil {
 			c.weak, c.pause = false, 0
 			return true
 		}
-		s.failClaims(err)
+		d.failClaims(err)
 	}
 	stop := c.marked
 	c.weak, c.marked = true, false // a spool that does not call SyncMark is not asked to store twice
-	s.delivering.ask = stop
+	d.mustSync = stop
 	return !stop
 }
 
 // beginClaims stores an empty claim of an older epoch before there is a mark.
 // Then Resume can determine that no batch was begun.
-func (s *Sink) beginClaims() {
-	c := &s.claims
-	if c.stored || !s.lockClaims() {
+func (d *destination) beginClaims() {
+	c := &d.claims
+	if c.stored || !d.lockClaims() {
 		return
 	}
-	defer s.unlockClaims()
+	defer d.unlockClaims()
 	if _, c.stored = c.of(c.writer); c.stored {
 		return
 	}
 	if err := c.store(claim{epoch: c.epoch - 1}); err != nil {
-		s.failClaims(err)
+		d.failClaims(err)
 	}
 }
 
-// inFlight returns where lines written after p can be: in the file of a place,
-// after that place and between two offsets. It returns false if the claims do
-// not determine that; then they can be anywhere after p. The claims stay locked
-// if locking succeeded.
-func (s *Sink) inFlight(p place) (in place, start, end int64, ok bool) {
-	c := &s.claims
+// inFlight returns where lines written after p can be: in the file of a
+// position, after that position and between two offsets. It returns false if
+// the claims do not determine that; then they can be anywhere after p. The
+// claims stay locked if locking succeeded.
+func (d *destination) inFlight(p position) (in position, start, end int64, ok bool) {
+	c := &d.claims
 	c.writer, c.epoch = p.writer, p.epoch
 	if !c.locked || p.writer == 0 {
 		return p, 0, openEnd, false
@@ -332,7 +333,7 @@ func (s *Sink) inFlight(p place) (in place, start, end int64, ok bool) {
 		c.epoch = own.epoch
 		return p, 0, openEnd, false
 	case own.id != p.id: // the file of p was rotated before
-		return place{id: own.id}, own.start, own.end, true
+		return position{id: own.id}, own.start, own.end, true
 	}
 	return p, own.start, own.end, true
 }

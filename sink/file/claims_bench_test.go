@@ -32,7 +32,7 @@ func BenchmarkDeliver(b *testing.B) {
 				defer s.Close()
 				s.Mark()
 				if !claims {
-					s.claims.boot, s.claims.stored = 0, false
+					s.dest.claims.boot, s.dest.claims.stored = 0, false
 					s.Mark()
 				}
 				batch := make([]nib.Record, lines)

@@ -51,7 +51,7 @@ func TestDeliverWithoutClaims(t *testing.T) {
 				deliverAll(t, other, *deskRecord(0))
 			}
 			must(t, other.w.file.Close())
-			other.claims.drop()
+			other.dest.claims.drop()
 			c.fault.Path = claimsName("app.log")
 			heal := m.Fail(c.fault)
 			var reported []error
@@ -507,8 +507,8 @@ func TestNoClaims(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{boot: 7})
 	s.Mark()
-	if s.claims.boot != 7 {
-		t.Errorf("got boot %d, want that of Config", s.claims.boot)
+	if s.dest.claims.boot != 7 {
+		t.Errorf("got boot %d, want that of Config", s.dest.claims.boot)
 	}
 	must(t, s.Close())
 	s.Mark()
@@ -521,8 +521,8 @@ func TestNoClaims(t *testing.T) {
 	s.Mark()
 	s = openMem(t, m, clock, Config{})
 	s.mu.Lock()
-	s.claims.path = claimsPath
-	if s.lockClaims() {
+	s.dest.claims.path = claimsPath
+	if s.dest.lockClaims() {
 		t.Error("the claims are locked without a boot id")
 	}
 	s.mu.Unlock()

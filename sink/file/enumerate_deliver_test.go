@@ -101,7 +101,7 @@ func (l *deliverLife) live() {
 	l.open(l.c)
 	l.attempt(func() error {
 		taken, err := l.s.Resume(ctx, l.mark, l.batch())
-		weak := l.shared && l.s.claims.pause > 0 // the claims could not be read
+		weak := l.shared && l.s.dest.claims.pause > 0 // the claims could not be read
 		if want := wasWritten - wasSettled; err == nil && taken != want && !(weak && taken == want+1) {
 			l.t.Errorf("Resume: got %d taken, want %d", taken, want)
 		}
@@ -115,7 +115,7 @@ func (l *deliverLife) live() {
 			l.w.Heal()
 		}
 		if rounds > 200 {
-			l.t.Fatalf("Deliver settles nothing behind line %d: %+v", l.settled, l.s.delivering)
+			l.t.Fatalf("Deliver settles nothing behind line %d: %+v", l.settled, l.s.dest)
 		}
 		l.attempt(func() error {
 			res, err := l.s.Deliver(ctx, l.batch())

@@ -18,20 +18,20 @@ import (
 // ended at the beginning of a Deliver, in steps, between which Deliver returns
 // the batch to the spool:
 //
-//	1. the place is at the end of the file, and on the disk: the cursor is synced
+//	1. the position is at the end of the file, and on the disk: the cursor is synced
 //	2. the file is renamed, and a new one is made
-//	3. the place is at the beginning of that, and on the disk
+//	3. the position is at the beginning of that, and on the disk
 //	4. lines are written to it
 //
 // A process that dies in between has either written nothing to the new file, or
-// stored a place in it. If logrotate renames the file, or it ends with a line
-// that was not delivered, only steps 3 and 4 are needed; the old file is then
-// found by its identity.
+// stored a position in it. If logrotate renames the file, or it ends with a
+// line that was not delivered, only steps 3 and 4 are needed; the old file is
+// then found by its identity.
 
-// A place is a file and the offset in it where the delivered lines end. The
+// A position is a file and the offset in it where the delivered lines end. The
 // bytes before the offset distinguish that file from another one that got its
 // identity after the file was deleted.
-type place struct {
+type position struct {
 	id   vfs.ID
 	at   int64
 	tail uint16 // number of bytes before at that sum covers
@@ -47,40 +47,21 @@ const (
 	tailSize      = 512
 )
 
-// A delivering is the state of a Sink as a destination. The lock of the sink
-// protects it.
-type delivering struct {
-	marking bool // a spool stores the place
-	place   place
-	stored  bool  // place is on disk, and covers everything settled
-	ask     bool  // SyncMark must report true
-	held    bool  // do not rotate now, set ask instead
-	doubt   bool  // the bytes after place were not delivered; see unfinished
-	from    int64 // the lowest offset at which they begin
-	until   int64 // the size of the file if it ends with them; 0 if unknown
-}
-
-// Mark returns the position in the file after the delivered lines. It is for a
-// spool, which stores it with the number of these lines and passes it to Resume
-// after a crash. After the first call of Mark, a delivery rotates the file only
-// when the spool has stored the position; see SyncMark.
-func (s *Sink) Mark() []byte {
-	s.mu.Lock()
-	defer s.unlock()
-	d := &s.delivering
+// mark is Mark under the lock of the sink.
+func (d *destination) mark() []byte {
 	if !d.marking {
-		s.beginMarking()
-		s.moveToEnd()
+		d.beginMarking()
+		d.moveToEnd()
 	}
-	s.beginClaims()
+	d.beginClaims()
 	b := make([]byte, markSize)
 	b[0] = markVersion
-	binary.LittleEndian.PutUint16(b[2:], d.place.tail)
-	binary.LittleEndian.PutUint32(b[4:], d.place.sum)
-	binary.LittleEndian.PutUint64(b[8:], d.place.id.Device)
-	binary.LittleEndian.PutUint64(b[16:], d.place.id.Inode)
-	binary.LittleEndian.PutUint64(b[24:], uint64(d.place.at))
-	c := &s.claims
+	binary.LittleEndian.PutUint16(b[2:], d.position.tail)
+	binary.LittleEndian.PutUint32(b[4:], d.position.sum)
+	binary.LittleEndian.PutUint64(b[8:], d.position.id.Device)
+	binary.LittleEndian.PutUint64(b[16:], d.position.id.Inode)
+	binary.LittleEndian.PutUint64(b[24:], uint64(d.position.at))
+	c := &d.claims
 	if c.marked = c.stored && !c.weak; c.marked {
 		binary.LittleEndian.PutUint32(b[32:], c.writer)
 		binary.LittleEndian.PutUint32(b[36:], c.epoch)
@@ -88,21 +69,21 @@ func (s *Sink) Mark() []byte {
 	return b
 }
 
-// beginMarking is called before a spool stores the place.
-func (s *Sink) beginMarking() {
-	s.delivering.marking = true
-	c := &s.claims
-	c.path = s.w.pathOf(claimsName(filepath.Base(s.w.path)))
-	if c.boot = s.given.boot; c.boot == 0 {
+// beginMarking is called before a spool stores the position.
+func (d *destination) beginMarking() {
+	d.marking = true
+	c := &d.claims
+	c.path = d.w.pathOf(claimsName(filepath.Base(d.w.path)))
+	if c.boot = d.boot; c.boot == 0 {
 		c.boot = vfs.Boot()
 	}
 }
 
-func readMark(b []byte) (p place, ok bool) {
+func readMark(b []byte) (p position, ok bool) {
 	if !(len(b) == markSize && b[0] == markVersion || len(b) == firstMarkSize && b[0] == 1) {
-		return place{}, false
+		return position{}, false
 	}
-	p = place{
+	p = position{
 		tail: binary.LittleEndian.Uint16(b[2:]),
 		sum:  binary.LittleEndian.Uint32(b[4:]),
 		id:   vfs.ID{Device: binary.LittleEndian.Uint64(b[8:]), Inode: binary.LittleEndian.Uint64(b[16:])},
@@ -114,19 +95,10 @@ func readMark(b []byte) (p place, ok bool) {
 	return p, p.at >= int64(p.tail) && p.tail <= tailSize
 }
 
-// SyncMark reports whether the result of Mark must be on disk before Deliver is
-// called again: the file is full, or a new one was started.
-func (s *Sink) SyncMark() bool {
-	s.mu.Lock()
-	defer s.unlock()
-	return s.delivering.ask
-}
-
-// moveTo sets the place to an offset of f. If the bytes before it cannot be
+// moveTo sets the position to an offset of f. If the bytes before it cannot be
 // read, only the identity of f is used.
-func (s *Sink) moveTo(f vfs.File, id vfs.ID, at int64) {
-	d := &s.delivering
-	d.place, d.stored = place{id: id, at: at}, false
+func (d *destination) moveTo(f vfs.File, id vfs.ID, at int64) {
+	d.position, d.stored = position{id: id, at: at}, false
 	n := min(at, tailSize)
 	if n == 0 {
 		return
@@ -134,31 +106,31 @@ func (s *Sink) moveTo(f vfs.File, id vfs.ID, at int64) {
 	b := make([]byte, n)
 	m, err := f.ReadAt(b, at-n)
 	if int64(m) == n {
-		d.place.tail, d.place.sum = uint16(n), crc32.ChecksumIEEE(b)
+		d.position.tail, d.position.sum = uint16(n), crc32.ChecksumIEEE(b)
 	} else if err != io.EOF {
-		s.w.errors.report("read", err)
+		d.w.errors.report("read", err)
 	}
 }
 
-// moveToEnd sets the place to the end of the file, after the lines of all
+// moveToEnd sets the position to the end of the file, after the lines of all
 // writers.
-func (s *Sink) moveToEnd() {
-	if s.w.file == nil {
-		s.delivering.place, s.delivering.stored = place{}, false
+func (d *destination) moveToEnd() {
+	if d.w.file == nil {
+		d.position, d.stored = position{}, false
 		return
 	}
-	at := s.w.size
-	if info, err := s.w.file.Stat(); err == nil {
+	at := d.w.size
+	if info, err := d.w.file.Stat(); err == nil {
 		at = info.Size
 	} else {
-		s.w.errors.report("read", err)
+		d.w.errors.report("read", err)
 	}
-	s.moveTo(s.w.file, s.w.id, at)
+	d.moveTo(d.w.file, d.w.id, at)
 }
 
-// isIn reports whether f is the file of the place and has not been truncated.
-// An error means that f cannot be read now.
-func (p place) isIn(f vfs.File) (bool, error) {
+// isIn reports whether f is the file of the position and has not been
+// truncated. An error means that f cannot be read now.
+func (p position) isIn(f vfs.File) (bool, error) {
 	info, err := f.Stat()
 	if err != nil || info.ID != p.id || info.Size < p.at {
 		return false, err
@@ -175,19 +147,18 @@ func (p place) isIn(f vfs.File) (bool, error) {
 }
 
 // barrier prepares the file for n bytes of deliveries. stop reports that the
-// spool has to store the place first.
-func (s *Sink) barrier(n int64) (stop bool, err error) {
-	d := &s.delivering
+// spool has to store the position first.
+func (d *destination) barrier(n int64) (stop bool, err error) {
 	d.held = !d.stored
-	err = s.w.ready(n)
+	err = d.w.ready(n)
 	d.held = true
-	if err != nil || d.ask {
+	if err != nil || d.mustSync {
 		return true, err
 	}
-	if s.w.id != d.place.id { // the file was rotated, or another file has its name
-		s.moveToEnd()
-		s.claims.epoch++ // the claimed lines are in the other file
-		d.ask = true
+	if d.w.id != d.position.id { // the file was rotated, or another file has its name
+		d.moveToEnd()
+		d.claims.epoch++ // the claimed lines are in the other file
+		d.mustSync = true
 		return true, nil
 	}
 	return false, nil
@@ -195,9 +166,9 @@ func (s *Sink) barrier(n int64) (stop bool, err error) {
 
 // mayRotate reports whether the file may be ended now, and otherwise makes
 // SyncMark report true.
-func (s *Sink) mayRotate() bool {
-	if s.delivering.held {
-		s.delivering.ask = true
+func (d *destination) mayRotate() bool {
+	if d.held {
+		d.mustSync = true
 	}
-	return !s.delivering.held
+	return !d.held
 }

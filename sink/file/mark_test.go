@@ -86,9 +86,9 @@ func TestPlaceIsInItsFile(t *testing.T) {
 		if c.unread {
 			heal = m.Fail(vfstest.Fault{Op: vfstest.OpRead, Err: syscall.EIO})
 		}
-		s.moveTo(f, info.ID, 600)
+		s.dest.moveTo(f, info.ID, 600)
 		heal()
-		p := s.delivering.place
+		p := s.dest.position
 		s.unlock()
 		must(t, f.Close())
 		if c.change != nil {
@@ -246,7 +246,7 @@ func TestMarkOfAFileThatCannotBeDescribed(t *testing.T) {
 // no run.
 func TestClaimsAreOfThisRunOfTheSystem(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "app.log"), Config{})
-	if mark, boot := s.Mark(), vfs.Boot(); s.claims.boot != boot || hasClaim(mark) != (boot != 0) {
-		t.Errorf("got boot %d and a mark with a claim: %v, want boot %d", s.claims.boot, hasClaim(mark), boot)
+	if mark, boot := s.Mark(), vfs.Boot(); s.dest.claims.boot != boot || hasClaim(mark) != (boot != 0) {
+		t.Errorf("got boot %d and a mark with a claim: %v, want boot %d", s.dest.claims.boot, hasClaim(mark), boot)
 	}
 }

@@ -18,59 +18,58 @@ import (
 // A partial line that is the beginning of the first record is completed, if no
 // other process has the file open: then the file has the whole record,
 // whichever process wrote it. The same applies to the first lines of a record
-// of several lines, if they are after the place. If everything after the place
-// equals the bytes to be written now, except for sectors that read as zeros, it
-// was written by a process that died with the machine, and is truncated.
-// Anything else is left unchanged, and the next writer ends it with a newline.
+// of several lines, if they are after the position. If everything after the
+// position equals the bytes to be written now, except for sectors that read as
+// zeros, it was written by a process that died with the machine, and is
+// truncated. Anything else is left unchanged, and the next writer ends it with
+// a newline.
 
 // unfinished truncates the damaged end that a power failure may leave, and
 // returns the number of bytes of the first record of batch with which the file
 // then ends.
-func (s *Sink) unfinished(batch []nib.Record) (there int64, err error) {
-	d := &s.delivering
-	if s.w.file == nil || s.w.tainted {
+func (d *destination) unfinished(batch []nib.Record) (there int64, err error) {
+	if d.w.file == nil || d.w.tainted {
 		d.doubt = false
 		return 0, nil
 	}
-	if s.w.unseen {
-		s.w.seeEnd()
+	if d.w.unseen {
+		d.w.seeEnd()
 	}
-	inDoubt := d.doubt && d.place.id == s.w.id && (d.until == 0 || d.until == s.w.size)
+	inDoubt := d.doubt && d.position.id == d.w.id && (d.until == 0 || d.until == d.w.size)
 	if inDoubt {
-		if err := s.cut(batch); err != nil {
+		if err := d.cut(batch); err != nil {
 			return 0, err
 		}
 	}
 	from := int64(0)
-	if !s.w.torn { // the file may still end after one of several lines
+	if !d.w.torn { // the file may still end after one of several lines
 		if !inDoubt {
 			d.doubt = false
 			return 0, nil
 		}
-		from = max(d.place.at, d.from)
+		from = max(d.position.at, d.from)
 	}
-	there, err = s.begun(batch[0].Line, from)
+	there, err = d.begun(batch[0].Line, from)
 	d.doubt = there > 0 || err != nil
 	return there, err
 }
 
 // mend completes record, whose first there bytes are at the end of the file. It
 // returns the number of records that are then in the file.
-func (s *Sink) mend(record []byte, there int64) (n int, err error) {
-	d := &s.delivering
+func (d *destination) mend(record []byte, there int64) (n int, err error) {
 	if there == 0 {
 		return 0, nil
 	}
-	defer s.share()
-	switch err := s.w.file.Lock(vfs.Exclusive); {
+	defer d.share()
+	switch err := d.w.file.Lock(vfs.Exclusive); {
 	case err == vfs.ErrLocked:
 		d.doubt = false
 		return 0, nil // two processes could complete the line; it is ended with a newline
 	case err != nil && !errors.Is(err, errors.ErrUnsupported):
-		return 0, s.w.fail("lock", err)
+		return 0, d.w.fail("lock", err)
 	}
-	if there, err = s.begun(record, s.w.size-there); there > 0 {
-		if _, err = s.w.put(record[there:]); err == nil {
+	if there, err = d.begun(record, d.w.size-there); there > 0 {
+		if _, err = d.w.put(record[there:]); err == nil {
 			n = 1
 		}
 	}
@@ -80,92 +79,92 @@ func (s *Sink) mend(record []byte, there int64) (n int, err error) {
 
 // begun returns the number of bytes of record with which the file ends, from
 // offset from on: fewer than all, and starting at the beginning of a line.
-func (s *Sink) begun(record []byte, from int64) (n int64, err error) {
-	info, err := s.w.file.Stat()
+func (d *destination) begun(record []byte, from int64) (n int64, err error) {
+	info, err := d.w.file.Stat()
 	if err != nil {
-		return 0, s.w.fail("read", err)
+		return 0, d.w.fail("read", err)
 	}
 	at := max(info.Size-int64(len(record)), from, 0) // one byte more than needed
 	b := make([]byte, max(info.Size-at, 0))
-	if n, err := s.w.file.ReadAt(b, at); n < len(b) {
-		return 0, s.unlessCut(err)
+	if n, err := d.w.file.ReadAt(b, at); n < len(b) {
+		return 0, d.unlessCut(err)
 	}
 	if at > from {
-		b = behindLine(b)
+		b = afterLine(b)
 	}
 	for !bytes.HasPrefix(record, b) {
-		b = behindLine(b)
+		b = afterLine(b)
 	}
 	return int64(len(b)), nil
 }
 
 // share takes the shared lock again. It fails only if another process takes the
 // lock at that moment.
-func (s *Sink) share() {
-	if err := s.w.file.Lock(vfs.Shared); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		s.w.errors.report("lock", err)
+func (d *destination) share() {
+	if err := d.w.file.Lock(vfs.Shared); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		d.w.errors.report("lock", err)
 	}
 }
 
 // unlessBusy notes an error of locking, unless it means that others hold the
 // lock, or that there are no locks.
-func (s *Sink) unlessBusy(err error) error {
+func (d *destination) unlessBusy(err error) error {
 	if err == vfs.ErrLocked || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
-	return s.w.fail("lock", err)
+	return d.w.fail("lock", err)
 }
 
 // unlessCut notes an error of reading, unless the file has just become shorter.
-func (s *Sink) unlessCut(err error) error {
+func (d *destination) unlessCut(err error) error {
 	if err == io.EOF {
 		return nil
 	}
-	return s.w.fail("read", err)
+	return d.w.fail("read", err)
 }
 
-// behindLine returns the bytes after the first newline of b.
-func behindLine(b []byte) []byte {
+// afterLine returns the bytes after the first newline of b.
+func afterLine(b []byte) []byte {
 	_, rest, _ := bytes.Cut(b, []byte{'\n'})
 	return rest
 }
 
-// cut truncates the file at the place if the bytes after it are batch with
+// cut truncates the file at the position if the bytes after it are batch with
 // holes. No other process may have the file open, since it might write at that
 // moment.
-func (s *Sink) cut(batch []nib.Record) error {
-	at := s.delivering.place.at
-	info, err := s.w.file.Stat()
+func (d *destination) cut(batch []nib.Record) error {
+	at := d.position.at
+	info, err := d.w.file.Stat()
 	if err != nil {
-		return s.w.fail("read", err)
+		return d.w.fail("read", err)
 	}
-	if holed, err := s.holed(batch, at, info.Size); !holed {
+	if holed, err := d.holed(batch, at, info.Size); !holed {
 		return err
 	}
-	defer s.share()
-	if err := s.w.file.Lock(vfs.Exclusive); err != nil {
-		return s.unlessBusy(err)
+	defer d.share()
+	if err := d.w.file.Lock(vfs.Exclusive); err != nil {
+		return d.unlessBusy(err)
 	}
-	if now, err := s.w.file.Stat(); err != nil || now.Size != info.Size {
+	if now, err := d.w.file.Stat(); err != nil || now.Size != info.Size {
 		return nil
 	}
-	if err := s.w.file.Truncate(at); err != nil {
-		return s.w.fail("truncate", err)
+	if err := d.w.file.Truncate(at); err != nil {
+		return d.w.fail("truncate", err)
 	}
-	s.w.size, s.w.torn = at, false
+	d.w.size, d.w.torn = at, false
 	return nil
 }
 
 // holed reports whether the bytes of the file from an offset to its end are
 // those of batch, some of them replaced by zeros.
-func (s *Sink) holed(batch []nib.Record, at, size int64) (bool, error) {
+func (d *destination) holed(batch []nib.Record, at, size int64) (bool, error) {
 	b := make([]byte, deliverySize)
 	holes := false
 	for _, r := range batch {
 		for line := r.Line; len(line) > 0 && at < size; {
 			part := b[:min(int64(len(line)), int64(len(b)), size-at)]
-			if n, err := s.w.file.ReadAt(part, at); n < len(part) {
-				return false, s.unlessCut(err)
+			if n, err := d.w.file.ReadAt(part, at); n < len(part) {
+				return false, d.unlessCut(err)
 			}
 			for i, c := range part {
 				if c != line[i] && c != 0 {

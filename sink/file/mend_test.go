@@ -42,7 +42,7 @@ func TestHoled(t *testing.T) {
 		m.Fail(vfstest.Fault{Op: vfstest.OpRead, Err: c.fault})
 		s.mu.Lock()
 		batch := []nib.Record{{Line: []byte("one\n")}, {Line: []byte("two\n")}, {Line: []byte(long + "\n")}}
-		got, err := s.holed(batch, 7, int64(7+len(c.text))+c.more)
+		got, err := s.dest.holed(batch, 7, int64(7+len(c.text))+c.more)
 		s.mu.Unlock()
 		if got != c.want || !errors.Is(err, c.fault) {
 			t.Errorf("%s: got %v, %v, want %v, %v", c.name, got, err, c.want, c.fault)
@@ -75,7 +75,7 @@ func TestBegun(t *testing.T) {
 		put(t, m, livePath, c.text)
 		s := openMem(t, m, clock, Config{})
 		s.mu.Lock()
-		got, err := s.begun([]byte(c.record), c.from)
+		got, err := s.dest.begun([]byte(c.record), c.from)
 		s.mu.Unlock()
 		if must(t, err); got != c.want {
 			t.Errorf("%q after %d, record %q: got %d, want %d", c.text, c.from, c.record, got, c.want)
@@ -113,8 +113,8 @@ func openLeft(t *testing.T, c leftEnd, f func(s *Sink, batch []nib.Record)) {
 	}
 	s.mu.Lock()
 	s.w.seeEnd()
-	s.moveTo(s.w.file, s.w.id, 4)
-	s.delivering.doubt = true
+	s.dest.moveTo(s.w.file, s.w.id, 4)
+	s.dest.doubt = true
 	if c.set != nil {
 		c.set(s)
 	}
@@ -122,7 +122,7 @@ func openLeft(t *testing.T, c leftEnd, f func(s *Sink, batch []nib.Record)) {
 	heal := m.Fail(c.fault)
 	f(s, []nib.Record{{Line: []byte(leftRecord)}, {Line: []byte("three\n")}})
 	heal()
-	size, torn, doubt := s.w.size, s.w.torn, s.delivering.doubt
+	size, torn, doubt := s.w.size, s.w.torn, s.dest.doubt
 	s.unlock()
 	text := memText(t, m, livePath)
 	wantText(t, c.name, text, "one\n"+c.want)
@@ -143,10 +143,10 @@ func TestUnfinished(t *testing.T) {
 	for _, c := range []leftEnd{
 		{name: "nothing"},
 		{name: "holes", left: holes},
-		{name: "holes before a size that is known", left: holes, set: func(s *Sink) { s.delivering.until = s.w.size }},
-		{name: "holes before another line", left: holes, want: holes, set: func(s *Sink) { s.delivering.until = s.w.size - 1 }},
-		{name: "holes in another file", left: holes, want: holes, set: func(s *Sink) { s.delivering.place.id.Inode++ }},
-		{name: "holes that are not in doubt", left: holes, want: holes, set: func(s *Sink) { s.delivering.doubt = false }},
+		{name: "holes before a size that is known", left: holes, set: func(s *Sink) { s.dest.until = s.w.size }},
+		{name: "holes before another line", left: holes, want: holes, set: func(s *Sink) { s.dest.until = s.w.size - 1 }},
+		{name: "holes in another file", left: holes, want: holes, set: func(s *Sink) { s.dest.position.id.Inode++ }},
+		{name: "holes that are not in doubt", left: holes, want: holes, set: func(s *Sink) { s.dest.doubt = false }},
 		{name: "holes after a failed sync", left: holes, want: holes, set: func(s *Sink) { s.w.tainted = true }},
 		{name: "holes in a file that is shared", left: holes, want: holes, shared: true},
 		{name: "holes without locks", left: holes, want: holes, fault: vfstest.Fault{Op: vfstest.OpLock, Err: errors.ErrUnsupported}},
@@ -160,19 +160,19 @@ func TestUnfinished(t *testing.T) {
 		}},
 		{name: "lock that cannot be shared again", left: holes, reported: syscall.EIO, fault: vfstest.Fault{Op: vfstest.OpLock, Skip: 1, Err: syscall.EIO}},
 		{name: "beginning", left: "on", want: "on", there: 2, doubt: true},
-		{name: "beginning that is not in doubt", left: "on", want: "on", there: 2, doubt: true, set: func(s *Sink) { s.delivering.doubt = false }},
+		{name: "beginning that is not in doubt", left: "on", want: "on", there: 2, doubt: true, set: func(s *Sink) { s.dest.doubt = false }},
 		{name: "beginning that is not seen", left: "on", want: "on", there: 2, doubt: true, set: func(s *Sink) {
-			s.delivering.doubt, s.w.torn, s.w.unseen = false, false, true
+			s.dest.doubt, s.w.torn, s.w.unseen = false, false, true
 		}},
 		{name: "beginning after a failed sync", left: "on", want: "on", set: func(s *Sink) { s.w.tainted = true }},
 		{name: "beginning that cannot be read", left: "on", want: "on", doubt: true, wantErr: syscall.EIO, fault: vfstest.Fault{Op: vfstest.OpRead, Skip: 1, Err: syscall.EIO}},
 		{name: "first line", left: "one\n", want: "one\n", there: 4, doubt: true},
-		{name: "first line that is not in doubt", left: "one\n", want: "one\n", set: func(s *Sink) { s.delivering.doubt = false }},
-		{name: "first line in another file", left: "one\n", want: "one\n", set: func(s *Sink) { s.delivering.place.id.Inode++ }},
-		{name: "first line before a later offset", left: "one\n", want: "one\n", set: func(s *Sink) { s.delivering.from = s.w.size }},
+		{name: "first line that is not in doubt", left: "one\n", want: "one\n", set: func(s *Sink) { s.dest.doubt = false }},
+		{name: "first line in another file", left: "one\n", want: "one\n", set: func(s *Sink) { s.dest.position.id.Inode++ }},
+		{name: "first line before a later offset", left: "one\n", want: "one\n", set: func(s *Sink) { s.dest.from = s.w.size }},
 	} {
 		openLeft(t, c, func(s *Sink, batch []nib.Record) {
-			there, err := s.unfinished(batch)
+			there, err := s.dest.unfinished(batch)
 			if there != c.there || !errors.Is(err, c.wantErr) {
 				t.Errorf("%s: got %d, %v, want %d, %v", c.name, there, err, c.there, c.wantErr)
 			}
@@ -199,7 +199,7 @@ func TestMend(t *testing.T) {
 		}},
 	} {
 		openLeft(t, c, func(s *Sink, batch []nib.Record) {
-			n, err := s.mend(batch[0].Line, c.there)
+			n, err := s.dest.mend(batch[0].Line, c.there)
 			want := 0
 			if c.want == leftRecord && c.set == nil {
 				want = 1
@@ -223,7 +223,7 @@ func TestRotatedAfter(t *testing.T) {
 	}
 	b, _ := s.w.naming.parse(old(20, 0))
 	var got []string
-	for _, later := range s.rotatedAfter(names, b) {
+	for _, later := range s.dest.rotatedAfter(names, b) {
 		got = append(got, later.name)
 	}
 	if want := []string{old(20, 9999), old(20, 10000), old(30, 0)}; !slices.Equal(got, want) {

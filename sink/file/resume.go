@@ -17,61 +17,51 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// Resume returns how many of the first records of batch are in the file
-// although the spool has not recorded them as settled, because the process that
-// wrote them died before its cursor was written. It searches, line by line, the
-// part of the file after mark that this process has claimed, and syncs it.
-// Without a claim it searches everything after mark, and a line of another
-// process with the same bytes as a record counts as that record. Without a
-// mark, or if the file of the mark is not found, the result is 0.
-func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (taken int, err error) {
-	s.mu.Lock()
-	defer s.unlock()
-	if s.w.closed {
-		return 0, errClosed
-	}
-	s.beginMarking()
+// resumeAfter is Resume under the lock of the sink.
+func (d *destination) resumeAfter(
+	ctx context.Context, mark []byte, batch []nib.Record,
+) (taken int, err error) {
+	d.beginMarking()
 	if p, ok := readMark(mark); ok {
-		taken, err = s.resume(ctx, p, batch)
+		taken, err = d.resume(ctx, p, batch)
 	} else {
-		s.moveToEnd()
+		d.moveToEnd()
 	}
 	if 0 < taken && taken < len(batch) {
-		s.claims.epoch++ // everything claimed before is settled
+		d.claims.epoch++ // everything claimed before is settled
 	}
 	return taken, err
 }
 
-func (s *Sink) resume(ctx context.Context, p place, batch []nib.Record) (taken int, err error) {
-	texts, err := s.textsInDoubt(p)
+func (d *destination) resume(ctx context.Context, p position, batch []nib.Record) (taken int, err error) {
+	sections, err := d.unsettledSections(p)
 	defer func() {
-		for _, t := range texts {
-			t.close(s)
+		for _, t := range sections {
+			t.close(d.w.file)
 		}
 	}()
 	if err != nil {
-		return 0, s.w.fail("read", err)
+		return 0, d.w.fail("read", err)
 	}
-	if len(texts) == 0 {
-		s.moveToEnd()
+	if len(sections) == 0 {
+		d.moveToEnd()
 		return 0, nil
 	}
-	d := &s.delivering
-	d.place, d.stored = p, false
-	for _, t := range texts {
+	d.position, d.stored = p, false
+	for _, t := range sections {
 		n, end, err := t.find(ctx, batch[taken:])
 		if err == nil && n > 0 {
 			err = t.f.SyncData() // the writer may have died before the sync
 		}
 		if err != nil {
-			return 0, s.w.fail("read", err)
+			return 0, d.w.fail("read", err)
 		}
 		if taken += n; n > 0 {
-			s.moveTo(t.f, t.id, end)
+			d.moveTo(t.f, t.id, end)
 		}
 	}
 	if taken > 0 {
-		err = s.w.sync() // syncs the directory, which has the names
+		err = d.w.sync() // syncs the directory, which has the names
 	}
 	if err != nil {
 		return 0, err
@@ -79,33 +69,33 @@ func (s *Sink) resume(ctx context.Context, p place, batch []nib.Record) (taken i
 	return taken, nil
 }
 
-// A stretch is the part of a file between two offsets; the second one may be
+// A section is the part of a file between two offsets; the second one may be
 // past its end.
-type stretch struct {
+type section struct {
 	f       vfs.File
 	id      vfs.ID
 	at, end int64
 }
 
-// textsInDoubt returns the parts of files that were written after a place and
-// may not be settled, or none if the file of the place is not found.
-func (s *Sink) textsInDoubt(p place) (texts []stretch, err error) {
-	s.lockClaims()
-	defer s.unlockClaims() // then others may write, but not to the claimed part
-	in, start, end, known := s.inFlight(p)
-	if texts, err = s.textsBehind(in); err != nil || len(texts) == 0 {
-		return texts, err
+// unsettledSections returns the parts of files that were written after a
+// position and may not be settled, or none if the file of the position is not
+// found.
+func (d *destination) unsettledSections(p position) (sections []section, err error) {
+	d.lockClaims()
+	defer d.unlockClaims() // then others may write, but not to the claimed part
+	in, start, end, known := d.inFlight(p)
+	if sections, err = d.sectionsAfter(in); err != nil || len(sections) == 0 {
+		return sections, err
 	}
-	d := &s.delivering
 	d.doubt, d.from, d.until = true, start, 0
 	if !known {
-		return texts, nil
+		return sections, nil
 	}
-	for _, t := range texts[1:] {
-		t.close(s)
+	for _, t := range sections[1:] {
+		t.close(d.w.file)
 	}
-	texts = texts[:1]
-	t := &texts[0]
+	sections = sections[:1]
+	t := &sections[0]
 	info, err := t.f.Stat()
 	if err == nil && start < t.at { // a partial line of another process may have been completed
 		var within bool
@@ -114,11 +104,11 @@ func (s *Sink) textsInDoubt(p place) (texts []stretch, err error) {
 		}
 	}
 	if err != nil {
-		return texts, err
+		return sections, err
 	}
 	t.at, t.end = start, min(end, info.Size)
 	d.doubt, d.until = end == openEnd, info.Size
-	return texts, nil
+	return sections, nil
 }
 
 // isWithinLine reports whether there is no newline before an offset of f.
@@ -128,64 +118,65 @@ func isWithinLine(f vfs.File, at int64) (bool, error) {
 	return last[0] != '\n', err
 }
 
-// textsBehind returns the texts that were written after a place: the rest of
-// its file, the files that were rotated later, and the live file. It returns
-// none if the file of the place is not found.
-func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
-	if s.w.file == nil {
+// sectionsAfter returns the sections that were written after a position: the
+// rest of its file, the files that were rotated later, and the live file. It
+// returns none if the file of the position is not found.
+func (d *destination) sectionsAfter(p position) (sections []section, err error) {
+	if d.w.file == nil {
 		return nil, errNoFile
 	}
-	if s.w.id == p.id {
-		if ok, err := p.isIn(s.w.file); !ok {
+	if d.w.id == p.id {
+		if ok, err := p.isIn(d.w.file); !ok {
 			return nil, err
 		}
-		return []stretch{{s.w.file, s.w.id, p.at, openEnd}}, nil
+		return []section{{d.w.file, d.w.id, p.at, openEnd}}, nil
 	}
-	names, err := s.w.fs.ReadDir(s.w.dir)
+	names, err := d.w.fs.ReadDir(d.w.dir)
 	if err != nil {
 		return nil, err
 	}
-	name, f, err := s.findFile(names, p)
+	name, f, err := d.findFile(names, p)
 	if f == nil {
 		return nil, err
 	}
-	texts = []stretch{{f, p.id, p.at, openEnd}}
-	if b, ok := s.w.naming.parse(name); ok {
-		for _, later := range s.rotatedAfter(names, b) {
-			f, err := s.w.fs.Open(s.w.pathOf(later.name), os.O_RDONLY, 0)
+	sections = []section{{f, p.id, p.at, openEnd}}
+	if b, ok := d.w.naming.parse(name); ok {
+		for _, later := range d.rotatedAfter(names, b) {
+			f, err := d.w.fs.Open(d.w.pathOf(later.name), os.O_RDONLY, 0)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // just compressed, so it is older than the unsettled records
 			}
 			if err != nil {
-				return texts, err
+				return sections, err
 			}
 			info, err := f.Stat()
-			texts = append(texts, stretch{f, info.ID, 0, openEnd})
+			sections = append(sections, section{f, info.ID, 0, openEnd})
 			if err != nil {
-				return texts, err
+				return sections, err
 			}
 		}
 	}
-	return append(texts, stretch{s.w.file, s.w.id, 0, openEnd}), nil
+	return append(sections, section{d.w.file, d.w.id, 0, openEnd}), nil
 }
 
-// findFile searches for the file of a place under any name that begins like the
-// log's. An error means that one of these files cannot be read now, which may
-// be the right one.
-func (s *Sink) findFile(names []string, p place) (name string, f vfs.File, err error) {
+// findFile searches for the file of a position under any name that begins like
+// the log'd. An error means that one of these files cannot be read now, which
+// may be the right one.
+func (d *destination) findFile(names []string, p position) (name string, f vfs.File, err error) {
 	for _, name := range names {
-		if !strings.HasPrefix(name, s.w.naming.stem) {
+		if !strings.HasPrefix(name, d.w.naming.stem) {
 			continue
 		}
-		path := s.w.pathOf(name)
-		info, err := s.w.fs.Lstat(path)
-		if err == nil && (info.ID != p.id || !info.Mode.IsRegular()) || errors.Is(err, fs.ErrNotExist) {
+		path := d.w.pathOf(name)
+		info, err := d.w.fs.Lstat(path)
+		if err == nil && (info.ID != p.id || !info.Mode.IsRegular()) ||
+			errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return "", nil, err
 		}
-		f, err := s.w.fs.Open(path, os.O_RDONLY, 0)
+		f, err := d.w.fs.Open(path, os.O_RDONLY, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -206,9 +197,9 @@ func (s *Sink) findFile(names []string, p place) (name string, f vfs.File, err e
 
 // rotatedAfter returns the old files that were rotated after b and are not
 // compressed, oldest first.
-func (s *Sink) rotatedAfter(names []string, b backup) (later []backup) {
+func (d *destination) rotatedAfter(names []string, b backup) (later []backup) {
 	for _, name := range names {
-		if o, ok := s.w.naming.parse(name); ok && o.packed == "" && o.compare(b) < 0 {
+		if o, ok := d.w.naming.parse(name); ok && o.packed == "" && o.compare(b) < 0 {
 			later = append(later, o)
 		}
 	}
@@ -216,8 +207,8 @@ func (s *Sink) rotatedAfter(names []string, b backup) (later []backup) {
 	return later
 }
 
-func (t stretch) close(s *Sink) {
-	if t.f != s.w.file {
+func (t section) close(live vfs.File) {
+	if t.f != live {
 		_ = t.f.Close() // nothing was written
 	}
 }
@@ -226,7 +217,7 @@ func (t stretch) close(s *Sink) {
 // number of records found and the end of the last one. A record may have
 // several lines, like those of sink/console: it is found if all of them are,
 // one after the other.
-func (t stretch) find(ctx context.Context, batch []nib.Record) (n int, end int64, err error) {
+func (t section) find(ctx context.Context, batch []nib.Record) (n int, end int64, err error) {
 	info, err := t.f.Stat()
 	if err != nil {
 		return 0, 0, err

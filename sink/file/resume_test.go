@@ -488,7 +488,7 @@ func TestFind(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		batch      []string
-		at, to     int // of the stretch; 0 is the end
+		at, to     int // of the section; 0 is the end
 		want, end  int
 		reads      int // at most; 0 is 1
 	}{
@@ -523,7 +523,7 @@ func TestFind(t *testing.T) {
 		}
 		reads := 0
 		m.Fail(vfstest.Fault{Op: vfstest.OpRead, Reached: func() { reads++ }})
-		n, end, err := stretch{s.w.file, s.w.id, int64(c.at), int64(c.to)}.find(context.Background(), batch)
+		n, end, err := section{s.w.file, s.w.id, int64(c.at), int64(c.to)}.find(context.Background(), batch)
 		if must(t, err); n != c.want || int(end) != c.end || reads > max(c.reads, 1) {
 			t.Errorf("%s: got %d, the end %d, after %d reads, want %d, %d, %d", c.name, n, end, reads, c.want, c.end, max(c.reads, 1))
 		}
@@ -533,7 +533,7 @@ func TestFind(t *testing.T) {
 	s := openMem(t, m, clock, Config{})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if n, _, err := (stretch{s.w.file, s.w.id, 0, 4}).find(ctx, []nib.Record{{Line: []byte("one\n")}}); n != 0 || !errors.Is(err, ctx.Err()) {
+	if n, _, err := (section{s.w.file, s.w.id, 0, 4}).find(ctx, []nib.Record{{Line: []byte("one\n")}}); n != 0 || !errors.Is(err, ctx.Err()) {
 		t.Errorf("got %d, %v, want %v", n, err, ctx.Err())
 	}
 }

@@ -43,8 +43,7 @@ type Sink struct {
 	buffer  *buffer // nil if lines are written at once
 	late    error   // first loss after a call has returned, for Flush or Close
 
-	delivering delivering
-	claims     claims
+	dest destination
 }
 
 type traits = contract.TraitSet
@@ -104,10 +103,11 @@ func newSink(path string, given Config, c *Config) *Sink {
 		out: linebatch.NewWithoutNewline(c.Buffer),
 	}}
 	w := &s.w
+	s.dest = destination{w: w, boot: c.boot}
 	if w.limit == 0 {
 		w.limit = 1 << 62
 	}
-	if w.mayRotate = s.mayRotate; c.clock.timers {
+	if w.mayRotate = s.dest.mayRotate; c.clock.timers {
 		w.check.timer = time.AfterFunc(time.Hour, func() { w.check.notDue.Store(false) })
 		w.check.timer.Stop()
 	}
@@ -264,7 +264,7 @@ func (s *Sink) Close() error {
 			err = s.w.errors.wrap("close", e)
 		}
 	}
-	s.claims.drop()
+	s.dest.claims.drop()
 	s.w.retention.quit.Store(true) // files are still deleted
 	if t := s.w.check.timer; t != nil {
 		t.Stop()

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"context"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+)
+
+// A destination delivers records to the live file, and finds those that a
+// process has delivered before it died. The lock of the sink protects it.
+type destination struct {
+	w      *writer
+	boot   uint64 // Config.boot
+	claims claims
+
+	marking  bool // a spool stores the position
+	position position
+	stored   bool // position is on disk, and covers everything settled
+	mustSync bool // the result of SyncMark
+	held     bool // do not rotate now, set mustSync instead
+
+	doubt bool  // the bytes after position were not delivered; see unfinished
+	from  int64 // the lowest offset at which they begin
+	until int64 // the size of the file if it ends with them; 0 if unknown
+}
+
+// Deliver appends batch and syncs the file and its name before it returns:
+// accepted records survive a power failure. It never rejects a record. If a
+// write fails, Result reports the number of durable records. After a failed
+// sync none of the batch is, since the contents of the disk are unknown;
+// records that are delivered again are then in the file twice. Deliver waits
+// only for the disk.
+//
+// If a spool stores the position in the file (Mark), a batch goes to a single
+// file, and a call of Deliver may settle no record, without an error, before it
+// ends a file.
+func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
+	if len(batch) == 0 {
+		return delivery.Result{}, nil
+	}
+	s.mu.Lock()
+	defer s.unlock()
+	if s.w.closed {
+		return delivery.Result{}, errClosed
+	}
+	s.w.failing.retry = 0 // an explicit request is always tried
+	s.flushBuffer(nil)
+	return s.dest.deliver(ctx, batch)
+}
+
+// Mark returns the position in the file after the delivered lines. It is for a
+// spool, which stores it with the number of these lines and passes it to Resume
+// after a crash. After the first call of Mark, a delivery rotates the file only
+// when the spool has stored the position; see SyncMark.
+func (s *Sink) Mark() []byte {
+	s.mu.Lock()
+	defer s.unlock()
+	return s.dest.mark()
+}
+
+// SyncMark reports whether the result of Mark must be on disk before Deliver is
+// called again: the file is full, or a new one was started.
+func (s *Sink) SyncMark() bool {
+	s.mu.Lock()
+	defer s.unlock()
+	return s.dest.mustSync
+}
+
+// Resume returns how many of the first records of batch are in the file
+// although the spool has not recorded them as settled, because the process that
+// wrote them died before its cursor was written. It searches, line by line, the
+// part of the file after mark that this process has claimed, and syncs it.
+// Without a claim it searches everything after mark, and a line of another
+// process with the same bytes as a record counts as that record. Without a
+// mark, or if the file of the mark is not found, the result is 0.
+func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (taken int, err error) {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.w.closed {
+		return 0, errClosed
+	}
+	return s.dest.resumeAfter(ctx, mark, batch)
+}
+
+// Fork opens the path again, with the same configuration, as the destination of
+// another spool, since the position in Mark is for the records of a single
+// spool. A spool shared by several processes (spool.Config.Shared) calls Fork,
+// and closes the result.
+func (s *Sink) Fork() (delivery.Destination, error) {
+	other, err := Open(s.w.path, s.given)
+	if err != nil {
+		return nil, err
+	}
+	return other, nil
+}
