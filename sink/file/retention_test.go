@@ -261,6 +261,26 @@ func TestNameThatARotationHasTakenIsLeftAlone(t *testing.T) {
 	}
 }
 
+// TestNameThatACompressionHasFreedIsNotUsed has an old file compressed between
+// the two steps of a rotation in the same microsecond: under its name, the new
+// file would replace the compressed one.
+func TestNameThatACompressionHasFreedIsNotUsed(t *testing.T) {
+	m, clock := newMem(t)
+	other := openMem(t, m, clock, Config{Compress: Gzip{}})
+	must(t, other.Close())
+	r := other.w.retention
+	r.quit.Store(false)
+	for n := range 2 {
+		s := openMem(t, m, clock, Config{})
+		writeNumbers(t, s, n, n+1)
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpNoReplace, Path: "app.log", Reached: r.apply})
+		must(t, s.Rotate(), s.Close())
+		heal()
+	}
+	r.apply()
+	checkNumbers(t, memAll(t, m), 2)
+}
+
 // TestNamesThatARotationHasLeftBehind deletes the names reserved by a process
 // that died during a rotation.
 func TestNamesThatARotationHasLeftBehind(t *testing.T) {
