@@ -49,6 +49,7 @@ sink                        . delivery metrics pool internal/level internal/user
                             internal/contract internal/lastresort internal/logread
 sink/stdout                 . delivery metrics internal/level internal/linebatch internal/loss \
                             internal/contract internal/stdio
+sink/file/internal/mark     . internal/vfs
 sink/file                   . delivery metrics target internal/vfs internal/level \
                             internal/linebatch internal/loss \
                             internal/lastresort internal/usercode internal/contract

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/file/internal/mark"
 )
 
 // BenchmarkDeliver measures a batch with and without claims, in the directory
@@ -32,7 +33,7 @@ func BenchmarkDeliver(b *testing.B) {
 				defer s.Close()
 				s.Mark()
 				if !claims {
-					s.dest.claims.boot, s.dest.claims.stored = 0, false
+					s.dest.claims = mark.Claims{}
 					s.Mark()
 				}
 				batch := make([]nib.Record, lines)

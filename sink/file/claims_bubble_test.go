@@ -31,7 +31,7 @@ func TestLockOfClaimsThatStays(t *testing.T) {
 		for n := range 200 {
 			deliverAll(t, s, *deskRecord(n))
 		}
-		if took := time.Since(start); took > claimTimeout+100*time.Millisecond {
+		if took := time.Since(start); took > time.Second+100*time.Millisecond {
 			t.Errorf("200 batches took %v", took)
 		}
 		if len(reported) != 1 || s.Stats().Errors == 0 || hasClaim(s.Mark()) {
@@ -40,7 +40,7 @@ func TestLockOfClaimsThatStays(t *testing.T) {
 		await.Sleep(time.Duration(longestRotate))
 		start = time.Now()
 		deliverAll(t, s, *deskRecord(200))
-		if took := time.Since(start); took > claimRetry+time.Millisecond {
+		if took := time.Since(start); took > 11*time.Millisecond {
 			t.Errorf("a batch took %v when the lock is still held", took)
 		}
 		must(t, held.Close())

@@ -15,14 +15,25 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/file/internal/mark"
+)
+
+// What the tests know of the formats of claims and marks.
+const (
+	claimSize     = 64
+	maxClaims     = 256
+	firstMarkSize = 32
+	tailSize      = 512
 )
 
 var claimsPath = filepath.Join(logDir, claimsName("app.log"))
 
+func readMark(b []byte) (mark.Position, bool) { return mark.Parse(b) }
+
 // hasClaim reports whether a mark belongs to a claim.
 func hasClaim(mark []byte) bool {
 	p, ok := readMark(mark)
-	return ok && p.writer != 0
+	return ok && p.Writer != 0
 }
 
 // TestDeliverWithoutClaims delivers when claims cannot be stored: lines are
@@ -51,7 +62,7 @@ func TestDeliverWithoutClaims(t *testing.T) {
 				deliverAll(t, other, *deskRecord(0))
 			}
 			must(t, other.w.file.Close())
-			other.dest.claims.drop()
+			other.dest.claims.Close()
 			c.fault.Path = claimsName("app.log")
 			heal := m.Fail(c.fault)
 			var reported []error
@@ -103,8 +114,8 @@ func TestClaimsThatAreDeleted(t *testing.T) {
 		_ = m.Remove(claimsPath)
 	}})
 	deliverAll(t, s, *deskRecord(1))
-	if !errors.Is(reported, errMoved) || tries != openTries || hasClaim(s.Mark()) {
-		t.Errorf("got %v after %d attempts, want %v", reported, tries, errMoved)
+	if !errors.Is(reported, mark.ErrDeleted) || tries != openTries || hasClaim(s.Mark()) {
+		t.Errorf("got %v after %d attempts, want %v", reported, tries, mark.ErrDeleted)
 	}
 	checkNumbers(t, memAll(t, m), 2)
 }
@@ -147,55 +158,6 @@ func TestPausesBetweenAttemptsToClaim(t *testing.T) {
 		t.Error("the pause after a success is not the first one")
 	}
 	checkNumbers(t, memAll(t, m), n)
-}
-
-// TestStoreClaim stores claims in a table: over the own one, to the first free
-// place, or over the oldest.
-func TestStoreClaim(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		writers []uint32 // of the claims in the table; 0 is a damaged one
-		n       int      // more claims
-		want    int      // number of the place
-	}{
-		{name: "empty", want: 0},
-		{name: "own", writers: []uint32{1, 7, 2}, want: 1},
-		{name: "at the end", writers: []uint32{1, 2}, want: 2},
-		{name: "free", writers: []uint32{1, 0, 2, 0}, want: 1},
-		{name: "own behind a free one", writers: []uint32{1, 0, 7}, want: 2},
-		{name: "last place", writers: []uint32{3}, n: maxClaims - 2, want: maxClaims - 1},
-		{name: "full", writers: []uint32{3, 4}, n: maxClaims - 2, want: 2},
-	} {
-		m, _ := newMem(t)
-		f, err := m.Open(claimsPath, os.O_RDWR|os.O_CREATE, 0o600)
-		must(t, err)
-		x := claims{boot: 1, file: f}
-		for i := range c.n {
-			c.writers = append(c.writers, uint32(100+i))
-		}
-		x.table = make([]byte, len(c.writers)*claimSize)
-		for i, writer := range c.writers {
-			count := uint64(i + 1)
-			if writer < 100 {
-				count += 1000
-			}
-			putClaim(x.table[i*claimSize:], 1, claim{writer: writer, count: count})
-		}
-		x.writer = 7
-		must(t, x.store(claim{epoch: 5}))
-		var b [claimSize]byte
-		_, err = f.ReadAt(b[:], int64(c.want*claimSize))
-		must(t, err)
-		got, ok := readClaim(b[:], 1)
-		var highest uint64
-		for _, old := range x.all {
-			highest = max(highest, old.count)
-		}
-		if !ok || got.writer != 7 || got.epoch != 5 || got.count != highest+1 && highest > 0 || !x.stored {
-			t.Errorf("%s: got %+v at place %d, want the claim, higher than %d", c.name, got, c.want, highest)
-		}
-		must(t, f.Close())
-	}
 }
 
 // TestClaimsOfAnotherUserAreReported has a file of claims owned by another
@@ -478,37 +440,14 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// TestReadClaim decodes a claim, and others that are not valid.
-func TestReadClaim(t *testing.T) {
-	want := claim{writer: 1, epoch: 2, id: vfs.ID{Device: 3, Inode: 4}, start: 5, end: 6, count: 7}
-	b := make([]byte, claimSize)
-	for name, change := range map[string]func(c *claim) (boot uint64){
-		"valid":          func(*claim) uint64 { return 8 },
-		"another boot":   func(*claim) uint64 { return 9 },
-		"without writer": func(c *claim) uint64 { c.writer = 0; return 8 },
-	} {
-		c := want
-		boot := change(&c)
-		putClaim(b, boot, c)
-		if got, ok := readClaim(b, 8); ok != (name == "valid") || ok && got != want {
-			t.Errorf("%s: got %+v, %v", name, got, ok)
-		}
-	}
-	putClaim(b, 8, want)
-	b[0]++
-	if got, ok := readClaim(b, 8); ok {
-		t.Errorf("another version: got %+v", got)
-	}
-}
-
 // TestNoClaims checks that a closed sink, and one that does not know in which
 // run of the system it is, does not open the file of claims.
 func TestNoClaims(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{boot: 7})
 	s.Mark()
-	if s.dest.claims.boot != 7 {
-		t.Errorf("got boot %d, want that of Config", s.dest.claims.boot)
+	if s.dest.claims.Boot != 7 {
+		t.Errorf("got boot %d, want that of Config", s.dest.claims.Boot)
 	}
 	must(t, s.Close())
 	s.Mark()
@@ -521,8 +460,8 @@ func TestNoClaims(t *testing.T) {
 	s.Mark()
 	s = openMem(t, m, clock, Config{})
 	s.mu.Lock()
-	s.dest.claims.path = claimsPath
-	if s.dest.lockClaims() {
+	s.dest.claims.Boot = 0
+	if s.dest.claims.Lock() {
 		t.Error("the claims are locked without a boot id")
 	}
 	s.mu.Unlock()

@@ -36,8 +36,8 @@ func (d *destination) deliver(ctx context.Context, batch []nib.Record) (delivery
 	for i := range batch[:n] {
 		d.w.written.Add(int(batch[i].Level), len(batch[i].Line))
 	}
-	d.claims.epoch++
-	if !d.w.torn && d.position.id == d.w.id {
+	d.claims.Settle()
+	if !d.w.torn && d.position.ID == d.w.id {
 		d.moveToEnd()
 	}
 	return delivery.Result{Accepted: n}, err
@@ -58,14 +58,19 @@ func (d *destination) take(ctx context.Context, batch []nib.Record) (n int, err 
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	d.lockClaims()
-	defer d.unlockClaims()
+	if d.mayClaim() {
+		d.claims.Lock()
+	}
+	defer d.claims.Unlock()
 	if !d.seeOthers() {
-		d.unlockClaims() // otherwise claims would be ended at the wrong size
+		d.claims.Unlock() // otherwise claims would be ended at the wrong size
 	}
 	there, err := d.unfinished(batch)
-	if err != nil || !d.claimFrom(d.w.size-there) {
+	if err != nil {
 		return 0, err
+	}
+	if d.mustSync = !d.claims.Claim(d.w.id, d.w.size-there, d.w.size); d.mustSync {
+		return 0, nil
 	}
 	if n, err = d.mend(batch[0].Line, there); err != nil || n == len(batch) {
 		return n, err
@@ -95,7 +100,7 @@ func (d *destination) ensureFirst(ctx context.Context, r *nib.Record, from int64
 	}
 	n := 0
 	if err == nil {
-		n, _, err = section{d.w.file, d.w.id, from, openEnd}.find(ctx, []nib.Record{*r})
+		n, _, err = d.live(from).Find(ctx, []nib.Record{*r})
 	}
 	if err != nil {
 		d.w.errors.report("read", err) // the line was written, and most likely is whole

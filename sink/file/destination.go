@@ -7,17 +7,18 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/file/internal/mark"
 )
 
 // A destination delivers records to the live file, and finds those that a
 // process has delivered before it died. The lock of the sink protects it.
 type destination struct {
 	w      *writer
-	boot   uint64 // Config.boot
-	claims claims
+	claims mark.Claims
 
 	marking  bool // a spool stores the position
-	position position
+	position mark.Position
 	stored   bool // position is on disk, and covers everything settled
 	mustSync bool // the result of SyncMark
 	held     bool // do not rotate now, set mustSync instead
@@ -95,4 +96,79 @@ func (s *Sink) Fork() (delivery.Destination, error) {
 		return nil, err
 	}
 	return other, nil
+}
+
+// mark is Mark under the lock of the sink.
+func (d *destination) mark() []byte {
+	if !d.marking {
+		d.beginMarking()
+		d.moveToEnd()
+	}
+	if d.mayClaim() {
+		d.claims.Begin()
+	}
+	return d.claims.Mark(d.position).Bytes()
+}
+
+// beginMarking is called before a spool stores the position.
+func (d *destination) beginMarking() {
+	d.marking = true
+	if d.claims.Boot == 0 {
+		d.claims.Boot = vfs.Boot()
+	}
+}
+
+// mayClaim reports whether there is a file of which a part can be claimed.
+func (d *destination) mayClaim() bool { return !d.w.closed && d.w.file != nil }
+
+// moveTo sets the position to an offset of f.
+func (d *destination) moveTo(f vfs.File, id vfs.ID, at int64) {
+	var err error
+	d.stored = false
+	if d.position, err = mark.At(f, id, at); err != nil {
+		d.w.errors.report("read", err)
+	}
+}
+
+// moveToEnd sets the position to the end of the file, after the lines of all
+// writers.
+func (d *destination) moveToEnd() {
+	if d.w.file == nil {
+		d.position, d.stored = mark.Position{}, false
+		return
+	}
+	at := d.w.size
+	if info, err := d.w.file.Stat(); err == nil {
+		at = info.Size
+	} else {
+		d.w.errors.report("read", err)
+	}
+	d.moveTo(d.w.file, d.w.id, at)
+}
+
+// barrier prepares the file for n bytes of deliveries. stop reports that the
+// spool has to store the position first.
+func (d *destination) barrier(n int64) (stop bool, err error) {
+	d.held = !d.stored
+	err = d.w.ready(n)
+	d.held = true
+	if err != nil || d.mustSync {
+		return true, err
+	}
+	if d.w.id != d.position.ID { // the file was rotated, or another file has its name
+		d.moveToEnd()
+		d.claims.Settle() // the claimed lines are in the other file
+		d.mustSync = true
+		return true, nil
+	}
+	return false, nil
+}
+
+// mayRotate reports whether the file may be ended now, and otherwise makes
+// SyncMark report true.
+func (d *destination) mayRotate() bool {
+	if d.held {
+		d.mustSync = true
+	}
+	return !d.held
 }

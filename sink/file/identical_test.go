@@ -255,7 +255,7 @@ func (p *peer) step() {
 func (p *peer) die() {
 	if p.s != nil && p.s.w.file != nil {
 		_ = p.s.w.file.Close()
-		p.s.dest.claims.drop()
+		p.s.dest.claims.Close()
 	}
 	p.s, p.old, p.begun = nil, true, false
 }

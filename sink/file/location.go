@@ -37,7 +37,7 @@ func (l *location) pathOf(name string) string { return filepath.Join(l.dir, name
 // lockName returns the name of the lock file of the log called base.
 func lockName(base string) string { return "." + base + ".lock" }
 
-// claimsName returns the name of its file of claims; see claims.go.
+// claimsName returns the name of its file of claims; see package mark.
 func claimsName(base string) string { return "." + base + ".claims" }
 
 type nothing struct{}

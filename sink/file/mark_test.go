@@ -44,7 +44,7 @@ func TestReadMark(t *testing.T) {
 			return b
 		}, false},
 	} {
-		if p, ok := readMark(c.change(bytes.Clone(mark))); ok != c.want || ok && p.id != s.w.id {
+		if p, ok := readMark(c.change(bytes.Clone(mark))); ok != c.want || ok && p.ID != s.w.id {
 			t.Errorf("%s: got %+v, %v", name, p, ok)
 		}
 	}
@@ -102,7 +102,7 @@ func TestPlaceIsInItsFile(t *testing.T) {
 		}
 		c.fault.Path = "zeros"
 		heal = m.Fail(c.fault)
-		got, err := p.isIn(f)
+		got, err := p.IsIn(f)
 		if heal(); got != c.want || !errors.Is(err, c.fault.Err) {
 			t.Errorf("%s: got %v, %v, want %v, %v", name, got, err, c.want, c.fault.Err)
 		}
@@ -234,7 +234,7 @@ func TestMarkOfAFileThatCannotBeDescribed(t *testing.T) {
 	heal := m.Fail(vfstest.Fault{Op: vfstest.OpStat, Path: "app.log", Err: syscall.EIO})
 	mark := s.Mark()
 	heal()
-	if p, ok := readMark(mark); !ok || p.at != s.w.size || p.id != s.w.id {
+	if p, ok := readMark(mark); !ok || p.At != s.w.size || p.ID != s.w.id {
 		t.Errorf("got %+v, want the end of the file at %d", p, s.w.size)
 	}
 	if !errors.Is(reported, syscall.EIO) {
@@ -246,7 +246,7 @@ func TestMarkOfAFileThatCannotBeDescribed(t *testing.T) {
 // no run.
 func TestClaimsAreOfThisRunOfTheSystem(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "app.log"), Config{})
-	if mark, boot := s.Mark(), vfs.Boot(); s.dest.claims.boot != boot || hasClaim(mark) != (boot != 0) {
-		t.Errorf("got boot %d and a mark with a claim: %v, want boot %d", s.dest.claims.boot, hasClaim(mark), boot)
+	if mark, boot := s.Mark(), vfs.Boot(); s.dest.claims.Boot != boot || hasClaim(mark) != (boot != 0) {
+		t.Errorf("got boot %d and a mark with a claim: %v, want boot %d", s.dest.claims.Boot, hasClaim(mark), boot)
 	}
 }

@@ -3,12 +3,12 @@
 package file
 
 import (
-	"bytes"
 	"errors"
 	"io"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/file/internal/mark"
 )
 
 // A batch begins with the first line that is not in the file. Before it is
@@ -35,7 +35,7 @@ func (d *destination) unfinished(batch []nib.Record) (there int64, err error) {
 	if d.w.unseen {
 		d.w.seeEnd()
 	}
-	inDoubt := d.doubt && d.position.id == d.w.id && (d.until == 0 || d.until == d.w.size)
+	inDoubt := d.doubt && d.position.ID == d.w.id && (d.until == 0 || d.until == d.w.size)
 	if inDoubt {
 		if err := d.cut(batch); err != nil {
 			return 0, err
@@ -47,7 +47,7 @@ func (d *destination) unfinished(batch []nib.Record) (there int64, err error) {
 			d.doubt = false
 			return 0, nil
 		}
-		from = max(d.position.at, d.from)
+		from = max(d.position.At, d.from)
 	}
 	there, err = d.begun(batch[0].Line, from)
 	d.doubt = there > 0 || err != nil
@@ -80,22 +80,8 @@ func (d *destination) mend(record []byte, there int64) (n int, err error) {
 // begun returns the number of bytes of record with which the file ends, from
 // offset from on: fewer than all, and starting at the beginning of a line.
 func (d *destination) begun(record []byte, from int64) (n int64, err error) {
-	info, err := d.w.file.Stat()
-	if err != nil {
-		return 0, d.w.fail("read", err)
-	}
-	at := max(info.Size-int64(len(record)), from, 0) // one byte more than needed
-	b := make([]byte, max(info.Size-at, 0))
-	if n, err := d.w.file.ReadAt(b, at); n < len(b) {
-		return 0, d.unlessCut(err)
-	}
-	if at > from {
-		b = afterLine(b)
-	}
-	for !bytes.HasPrefix(record, b) {
-		b = afterLine(b)
-	}
-	return int64(len(b)), nil
+	n, err = mark.Begun(d.w.file, record, from)
+	return n, d.unlessCut(err)
 }
 
 // share takes the shared lock again. It fails only if another process takes the
@@ -117,29 +103,23 @@ func (d *destination) unlessBusy(err error) error {
 
 // unlessCut notes an error of reading, unless the file has just become shorter.
 func (d *destination) unlessCut(err error) error {
-	if err == io.EOF {
+	if err == nil || err == io.EOF {
 		return nil
 	}
 	return d.w.fail("read", err)
-}
-
-// afterLine returns the bytes after the first newline of b.
-func afterLine(b []byte) []byte {
-	_, rest, _ := bytes.Cut(b, []byte{'\n'})
-	return rest
 }
 
 // cut truncates the file at the position if the bytes after it are batch with
 // holes. No other process may have the file open, since it might write at that
 // moment.
 func (d *destination) cut(batch []nib.Record) error {
-	at := d.position.at
+	at := d.position.At
 	info, err := d.w.file.Stat()
 	if err != nil {
 		return d.w.fail("read", err)
 	}
-	if holed, err := d.holed(batch, at, info.Size); !holed {
-		return err
+	if holed, err := mark.Holed(d.w.file, batch, at, info.Size); !holed {
+		return d.unlessCut(err)
 	}
 	defer d.share()
 	if err := d.w.file.Lock(vfs.Exclusive); err != nil {
@@ -153,28 +133,4 @@ func (d *destination) cut(batch []nib.Record) error {
 	}
 	d.w.size, d.w.torn = at, false
 	return nil
-}
-
-// holed reports whether the bytes of the file from an offset to its end are
-// those of batch, some of them replaced by zeros.
-func (d *destination) holed(batch []nib.Record, at, size int64) (bool, error) {
-	b := make([]byte, deliverySize)
-	holes := false
-	for _, r := range batch {
-		for line := r.Line; len(line) > 0 && at < size; {
-			part := b[:min(int64(len(line)), int64(len(b)), size-at)]
-			if n, err := d.w.file.ReadAt(part, at); n < len(part) {
-				return false, d.unlessCut(err)
-			}
-			for i, c := range part {
-				if c != line[i] && c != 0 {
-					return false, nil
-				}
-				holes = holes || c != line[i]
-			}
-			at += int64(len(part))
-			line = line[len(part):]
-		}
-	}
-	return holes && at >= size, nil
 }

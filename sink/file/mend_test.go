@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/file/internal/mark"
 )
 
 // TestHoled compares the bytes left by a power failure with a batch.
@@ -42,7 +43,8 @@ func TestHoled(t *testing.T) {
 		m.Fail(vfstest.Fault{Op: vfstest.OpRead, Err: c.fault})
 		s.mu.Lock()
 		batch := []nib.Record{{Line: []byte("one\n")}, {Line: []byte("two\n")}, {Line: []byte(long + "\n")}}
-		got, err := s.dest.holed(batch, 7, int64(7+len(c.text))+c.more)
+		got, err := mark.Holed(s.w.file, batch, 7, int64(7+len(c.text))+c.more)
+		err = s.dest.unlessCut(err)
 		s.mu.Unlock()
 		if got != c.want || !errors.Is(err, c.fault) {
 			t.Errorf("%s: got %v, %v, want %v, %v", c.name, got, err, c.want, c.fault)
@@ -145,7 +147,7 @@ func TestUnfinished(t *testing.T) {
 		{name: "holes", left: holes},
 		{name: "holes before a size that is known", left: holes, set: func(s *Sink) { s.dest.until = s.w.size }},
 		{name: "holes before another line", left: holes, want: holes, set: func(s *Sink) { s.dest.until = s.w.size - 1 }},
-		{name: "holes in another file", left: holes, want: holes, set: func(s *Sink) { s.dest.position.id.Inode++ }},
+		{name: "holes in another file", left: holes, want: holes, set: func(s *Sink) { s.dest.position.ID.Inode++ }},
 		{name: "holes that are not in doubt", left: holes, want: holes, set: func(s *Sink) { s.dest.doubt = false }},
 		{name: "holes after a failed sync", left: holes, want: holes, set: func(s *Sink) { s.w.tainted = true }},
 		{name: "holes in a file that is shared", left: holes, want: holes, shared: true},
@@ -168,7 +170,7 @@ func TestUnfinished(t *testing.T) {
 		{name: "beginning that cannot be read", left: "on", want: "on", doubt: true, wantErr: syscall.EIO, fault: vfstest.Fault{Op: vfstest.OpRead, Skip: 1, Err: syscall.EIO}},
 		{name: "first line", left: "one\n", want: "one\n", there: 4, doubt: true},
 		{name: "first line that is not in doubt", left: "one\n", want: "one\n", set: func(s *Sink) { s.dest.doubt = false }},
-		{name: "first line in another file", left: "one\n", want: "one\n", set: func(s *Sink) { s.dest.position.id.Inode++ }},
+		{name: "first line in another file", left: "one\n", want: "one\n", set: func(s *Sink) { s.dest.position.ID.Inode++ }},
 		{name: "first line before a later offset", left: "one\n", want: "one\n", set: func(s *Sink) { s.dest.from = s.w.size }},
 	} {
 		openLeft(t, c, func(s *Sink, batch []nib.Record) {

@@ -20,6 +20,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/file/internal/mark"
 )
 
 // A desk uses a Sink like a spool: it stores how many lines are settled and the
@@ -299,8 +300,8 @@ func TestResumeWithoutAResultKeepsThePlace(t *testing.T) {
 	mark := s.Mark()
 	want, _ := readMark(mark)
 	s = wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{boot: 2}, mark, 0, *deskRecord(0))
-	if got, _ := readMark(s.Mark()); got.id != want.id || got.at != want.at {
-		t.Errorf("got a mark at %d, want %d", got.at, want.at)
+	if got, _ := readMark(s.Mark()); got.ID != want.ID || got.At != want.At {
+		t.Errorf("got a mark at %d, want %d", got.At, want.At)
 	}
 }
 
@@ -523,7 +524,7 @@ func TestFind(t *testing.T) {
 		}
 		reads := 0
 		m.Fail(vfstest.Fault{Op: vfstest.OpRead, Reached: func() { reads++ }})
-		n, end, err := section{s.w.file, s.w.id, int64(c.at), int64(c.to)}.find(context.Background(), batch)
+		n, end, err := mark.Section{File: s.w.file, At: int64(c.at), End: int64(c.to)}.Find(context.Background(), batch)
 		if must(t, err); n != c.want || int(end) != c.end || reads > max(c.reads, 1) {
 			t.Errorf("%s: got %d, the end %d, after %d reads, want %d, %d, %d", c.name, n, end, reads, c.want, c.end, max(c.reads, 1))
 		}
@@ -533,7 +534,7 @@ func TestFind(t *testing.T) {
 	s := openMem(t, m, clock, Config{})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if n, _, err := (section{s.w.file, s.w.id, 0, 4}).find(ctx, []nib.Record{{Line: []byte("one\n")}}); n != 0 || !errors.Is(err, ctx.Err()) {
+	if n, _, err := (mark.Section{File: s.w.file, End: 4}).Find(ctx, []nib.Record{{Line: []byte("one\n")}}); n != 0 || !errors.Is(err, ctx.Err()) {
 		t.Errorf("got %d, %v, want %v", n, err, ctx.Err())
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/metrics"
+	"github.com/nib-log/nib/sink/file/internal/mark"
 )
 
 var (
@@ -103,7 +104,10 @@ func newSink(path string, given Config, c *Config) *Sink {
 		out: linebatch.NewWithoutNewline(c.Buffer),
 	}}
 	w := &s.w
-	s.dest = destination{w: w, boot: c.boot}
+	s.dest = destination{w: w, claims: mark.Claims{
+		FS: c.fs, Path: l.pathOf(claimsName(base)), Boot: c.boot, Now: c.clock.mono, Check: fit,
+		Report: func(err error) { r.report("claim a part of", err) },
+	}}
 	if w.limit == 0 {
 		w.limit = 1 << 62
 	}
@@ -264,7 +268,7 @@ func (s *Sink) Close() error {
 			err = s.w.errors.wrap("close", e)
 		}
 	}
-	s.dest.claims.drop()
+	s.dest.claims.Close()
 	s.w.retention.quit.Store(true) // files are still deleted
 	if t := s.w.check.timer; t != nil {
 		t.Stop()

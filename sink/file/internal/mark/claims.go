@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package file
+package mark
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"math"
@@ -27,8 +26,8 @@ import (
 //
 // A claim belongs to a mark: both have the number of the writer, and its epoch,
 // which grows when records are settled. A claim of the mark's epoch covers the
-// batch in progress; an older one means that no batch was in progress, and a
-// newer one that the mark is old.
+// batch in progress. With an older claim, no batch was in progress; with a
+// newer claim, the mark is old.
 //
 // A Sink that cannot get the lock within a second writes without it. Before
 // that, the spool stores a mark without a writer. With such a mark Resume
@@ -40,13 +39,22 @@ const (
 	claimSize    = 64
 	maxClaims    = 256 // the least recently written one is overwritten
 
-	claimTimeout = time.Second           // time limit for the lock, which other spools hold while they write a batch
-	claimRetry   = 10 * time.Millisecond // time limit if the last attempt failed
-	claimPoll    = 50 * time.Microsecond // pause between two attempts; doubles up to a millisecond
+	lockTimeout  = time.Second           // other spools hold the lock while they write a batch
+	retryTimeout = 10 * time.Millisecond // if the last attempt failed
+	firstPoll    = 50 * time.Microsecond // pause between two attempts; doubles up to a millisecond
+
+	firstPause   = int64(100 * time.Millisecond) // pause after a failure
+	longestPause = int64(10 * time.Second)       // to which it doubles
+
+	openTries = 10 // times that the file may be deleted while it is being opened
 )
 
-// openEnd is the end of a claim that no other writer has ended.
-const openEnd = int64(math.MaxInt64)
+// End is past the end of any file. It is the end of a claim that no other
+// writer has ended.
+const End = int64(math.MaxInt64)
+
+// ErrDeleted means that the file of claims was deleted in each attempt.
+var ErrDeleted = errors.New("the file at this name keeps changing")
 
 // A claim is the part of a file that only one of the spools has written.
 type claim struct {
@@ -59,18 +67,17 @@ type claim struct {
 // putClaim encodes a claim in 64 bytes. They are valid only until the system
 // restarts: a power failure may leave an older claim, or an older log.
 func putClaim(b []byte, boot uint64, c claim) {
-	le := binary.LittleEndian
 	le.PutUint32(b, claimVersion)
 	le.PutUint32(b[4:], c.writer)
 	le.PutUint32(b[8:], c.epoch)
-	for i, n := range []uint64{boot, c.id.Device, c.id.Inode, uint64(c.start), uint64(c.end), c.count} {
+	start, end := uint64(c.start), uint64(c.end)
+	for i, n := range []uint64{boot, c.id.Device, c.id.Inode, start, end, c.count} {
 		le.PutUint64(b[16+8*i:], n)
 	}
 }
 
 // readClaim decodes a claim that putClaim has encoded.
 func readClaim(b []byte, boot uint64) (c claim, ok bool) {
-	le := binary.LittleEndian
 	if le.Uint32(b) != claimVersion || le.Uint64(b[16:]) != boot {
 		return claim{}, false
 	}
@@ -83,9 +90,15 @@ func readClaim(b []byte, boot uint64) (c claim, ok bool) {
 	return c, c.writer != 0
 }
 
-// claims is the state of the file of claims. The lock of the sink protects it.
-type claims struct {
-	boot   uint64 // result of vfs.Boot; 0 if there are no claims
+// Claims is a file of claims. It is not safe for concurrent use.
+type Claims struct {
+	FS     vfs.FS
+	Path   string
+	Boot   uint64               // result of vfs.Boot; 0 if there are no claims
+	Now    func() int64         // monotonic time
+	Check  func(vfs.Info) error // rejects files that are not suitable
+	Report func(error)          // receives the reasons why there is no claim
+
 	writer uint32 // number of this sink; 0 if it has none yet
 	epoch  uint32
 	stored bool // the file has had a claim of the writer
@@ -93,7 +106,6 @@ type claims struct {
 	weak   bool // the file cannot be locked or written: marks do not contain the writer
 
 	file   vfs.File // nil if not open
-	path   string
 	locked bool
 	table  []byte // contents of the file while it is locked
 	out    [claimSize]byte
@@ -101,39 +113,46 @@ type claims struct {
 	retry, pause int64 // monotonic time before which locking is not retried
 }
 
-// lockClaims takes the lock and reads the claims, and reports whether it has
-// succeeded. Until unlockClaims no other spool writes to the file.
-func (d *destination) lockClaims() bool {
-	c := &d.claims
-	if c.boot == 0 || d.w.closed || d.w.file == nil || d.w.clock.mono() < c.retry {
+// Settle begins an epoch: all lines before are settled, or in another file.
+func (c *Claims) Settle() { c.epoch++ }
+
+// Mark returns p with the writer and its epoch, if the claims have them.
+func (c *Claims) Mark(p Position) Position {
+	if c.marked = c.stored && !c.weak; c.marked {
+		p.Writer, p.Epoch = c.writer, c.epoch
+	}
+	return p
+}
+
+// Lock takes the lock and reads the claims, and reports whether it has
+// succeeded. Until Unlock no other spool writes to the file.
+func (c *Claims) Lock() bool {
+	if c.Boot == 0 || c.Now() < c.retry {
 		return false
 	}
-	err := d.tryClaims()
+	err := c.try()
 	if err == vfs.ErrLocked {
-		timeout := claimTimeout
+		timeout, pause := lockTimeout, firstPoll
 		if c.pause > 0 {
-			timeout = claimRetry
+			timeout = retryTimeout
 		}
-		pause := claimPoll
 		for start := time.Now(); err == vfs.ErrLocked && time.Since(start) < timeout; {
 			time.Sleep(pause)
 			pause = min(2*pause, time.Millisecond)
-			err = d.tryClaims()
+			err = c.try()
 		}
 	}
 	if err != nil {
-		d.failClaims(err)
-		return false
+		c.fail(err)
 	}
-	return true
+	return err == nil
 }
 
-// tryClaims is an attempt of lockClaims.
-func (d *destination) tryClaims() (err error) {
-	c := &d.claims
+// try is an attempt of Lock.
+func (c *Claims) try() (err error) {
 	for range openTries {
 		if c.file == nil {
-			if c.file, err = d.w.fs.Open(c.path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+			if c.file, err = c.FS.Open(c.Path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 				return err
 			}
 		}
@@ -143,20 +162,20 @@ func (d *destination) tryClaims() (err error) {
 		c.locked = true
 		info, err := c.file.Stat()
 		if err == nil && info.Links > 0 {
-			if err = fit(info); err == nil {
+			if err = c.Check(info); err == nil {
 				err = c.read(info.Size)
 			}
 		}
 		if err != nil || info.Links > 0 {
 			return err
 		}
-		c.drop() // the file was deleted
+		c.Close() // the file was deleted
 	}
-	return errMoved
+	return ErrDeleted
 }
 
 // read reads all claims.
-func (c *claims) read(size int64) error {
+func (c *Claims) read(size int64) error {
 	n := int(min(size, maxClaims*claimSize) / claimSize * claimSize)
 	if n > cap(c.table) {
 		c.table = make([]byte, n, n+claimSize)
@@ -174,45 +193,46 @@ func (c *claims) read(size int64) error {
 	return nil
 }
 
-// unlockClaims releases the lock, if it is held.
-func (d *destination) unlockClaims() {
-	c := &d.claims
+// Unlock releases the lock, if it is held.
+func (c *Claims) Unlock() {
 	if c.locked && c.file.Unlock() != nil {
-		c.drop()
+		c.Close()
 	}
 	c.locked = false
 }
 
-// drop closes the file of claims, which releases the lock.
-func (c *claims) drop() {
+// Close closes the file, which releases the lock.
+func (c *Claims) Close() {
 	if c.file != nil {
 		_ = c.file.Close() // claims are not synced either
 	}
 	c.file, c.locked = nil, false
 }
 
-// failClaims records that there is no claim, and delays the next attempt.
-func (d *destination) failClaims(err error) {
-	c := &d.claims
-	c.drop()
-	c.pause = min(max(2*c.pause, firstRotate), longestRotate)
-	c.retry = d.w.clock.mono() + c.pause
+// fail records that there is no claim, and delays the next attempt.
+func (c *Claims) fail(err error) {
+	c.Close()
+	c.pause = min(max(2*c.pause, firstPause), longestPause)
+	c.retry = c.Now() + c.pause
 	if !errors.Is(err, errors.ErrUnsupported) {
-		d.w.errors.report("claim a part of", err)
+		c.Report(err)
 	}
 }
 
+// Failing reports whether the last attempt to store a claim has failed.
+func (c *Claims) Failing() bool { return c.pause > 0 }
+
 // all returns the claims that were read, and their offsets.
-func (c *claims) all(yield func(at int, old claim) bool) {
+func (c *Claims) all(yield func(at int, old claim) bool) {
 	for at := 0; at < len(c.table); at += claimSize {
-		if old, ok := readClaim(c.table[at:], c.boot); ok && !yield(at, old) {
+		if old, ok := readClaim(c.table[at:], c.Boot); ok && !yield(at, old) {
 			return
 		}
 	}
 }
 
 // of returns the claim of writer.
-func (c *claims) of(writer uint32) (own claim, ok bool) {
+func (c *Claims) of(writer uint32) (own claim, ok bool) {
 	for _, old := range c.all {
 		if old.writer == writer {
 			return old, true
@@ -222,9 +242,9 @@ func (c *claims) of(writer uint32) (own claim, ok bool) {
 }
 
 // endOthers ends the open claims of other writers to a file of size bytes.
-func (c *claims) endOthers(id vfs.ID, size int64) error {
+func (c *Claims) endOthers(id vfs.ID, size int64) error {
 	for at, old := range c.all {
-		if old.end == openEnd && old.id == id && old.writer != c.writer {
+		if old.end == End && old.id == id && old.writer != c.writer {
 			old.end = size
 			if err := c.write(at, old); err != nil {
 				return err
@@ -236,7 +256,7 @@ func (c *claims) endOthers(id vfs.ID, size int64) error {
 
 // store writes the claim of this sink: over its last one, to a free position,
 // or over the oldest.
-func (c *claims) store(mine claim) error {
+func (c *Claims) store(mine claim) error {
 	for taken := c.writer == 0; taken; {
 		c.writer = rand.Uint32()
 		_, taken = c.of(c.writer)
@@ -268,72 +288,69 @@ func (c *claims) store(mine claim) error {
 }
 
 // write writes a claim.
-func (c *claims) write(at int, x claim) error {
-	putClaim(c.out[:], c.boot, x)
+func (c *Claims) write(at int, x claim) error {
+	putClaim(c.out[:], c.Boot, x)
 	_, err := c.file.WriteAt(c.out[:], int64(at))
 	return err
 }
 
-// claimFrom claims the file from start on, before anything is written there. It
-// returns false if there is no claim and the spool has to store another mark
-// first. The claims stay locked if locking succeeded.
-func (d *destination) claimFrom(start int64) bool {
-	c := &d.claims
+// Claim claims the file from start to whatever is written, before anything is
+// written there; size is its size. It returns false if there is no claim and
+// the spool has to store another mark first. The claims stay locked if locking
+// succeeded.
+func (c *Claims) Claim(id vfs.ID, start, size int64) bool {
 	if c.locked {
-		err := c.endOthers(d.w.id, d.w.size)
+		err := c.endOthers(id, size)
 		if err == nil {
-			err = c.store(claim{epoch: c.epoch, id: d.w.id, start: start, end: openEnd})
+			err = c.store(claim{epoch: c.epoch, id: id, start: start, end: End})
 		}
 		if err == nil {
 			c.weak, c.pause = false, 0
 			return true
 		}
-		d.failClaims(err)
+		c.fail(err)
 	}
-	stop := c.marked
-	c.weak, c.marked = true, false // a spool that does not call SyncMark is not asked to store twice
-	d.mustSync = stop
-	return !stop
+	marked := c.marked
+	c.weak, c.marked = true, false // a spool that stores no marks is not stopped twice
+	return !marked
 }
 
-// beginClaims stores an empty claim of an older epoch before there is a mark.
-// Then Resume can determine that no batch was begun.
-func (d *destination) beginClaims() {
-	c := &d.claims
-	if c.stored || !d.lockClaims() {
+// Begin stores an empty claim of an older epoch before there is a mark. Then
+// InFlight can determine that no batch was begun.
+func (c *Claims) Begin() {
+	if c.stored || !c.Lock() {
 		return
 	}
-	defer d.unlockClaims()
+	defer c.Unlock()
 	if _, c.stored = c.of(c.writer); c.stored {
 		return
 	}
 	if err := c.store(claim{epoch: c.epoch - 1}); err != nil {
-		d.failClaims(err)
+		c.fail(err)
 	}
 }
 
-// inFlight returns where lines written after p can be: in the file of a
+// InFlight returns where lines written after p can be: in the file of a
 // position, after that position and between two offsets. It returns false if
 // the claims do not determine that; then they can be anywhere after p. The
 // claims stay locked if locking succeeded.
-func (d *destination) inFlight(p position) (in position, start, end int64, ok bool) {
-	c := &d.claims
-	c.writer, c.epoch = p.writer, p.epoch
-	if !c.locked || p.writer == 0 {
-		return p, 0, openEnd, false
+func (c *Claims) InFlight(p Position) (in Position, start, end int64, ok bool) {
+	c.writer, c.epoch = p.Writer, p.Epoch
+	if !c.locked || p.Writer == 0 {
+		return p, 0, End, false
 	}
-	own, ok := c.of(p.writer)
+	own, ok := c.of(p.Writer)
 	if c.stored = ok; !ok {
-		return p, 0, openEnd, false
+		return p, 0, End, false
 	}
-	switch age := int32(own.epoch - p.epoch); {
+	switch age := int32(own.epoch - p.Epoch); {
 	case age < 0:
 		return p, 0, 0, true
 	case age > 0:
 		c.epoch = own.epoch
-		return p, 0, openEnd, false
-	case own.id != p.id: // the file of p was rotated before
-		return position{id: own.id}, own.start, own.end, true
+		return p, 0, End, false
+	case own.id != p.ID: // the file of p was rotated before
+		return Position{ID: own.id}, own.start, own.end, true
 	}
 	return p, own.start, own.end, true
 }
