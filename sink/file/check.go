@@ -45,7 +45,7 @@ func (c *nameCheck) begin(now int64) {
 
 // checkNow lets the next line check the name and the schedule.
 func (w *writer) checkNow() {
-	w.check.at = w.clock.mono()
+	w.check.at = w.c.clock.mono()
 	w.check.notDue.Store(false)
 }
 
@@ -69,8 +69,8 @@ func (w *writer) look(now int64) error {
 		}
 		w.errors.report("open", err) // the open file still has a name, so lines are not lost
 	}
-	if w.minFree > 0 && w.file != nil {
-		if free, err := w.file.Free(); err == nil && free < w.minFree {
+	if w.c.MinFree > 0 && w.file != nil {
+		if free, err := w.file.Free(); err == nil && free < w.c.MinFree {
 			return w.fail("write", errLow)
 		}
 	}

@@ -121,7 +121,7 @@ func (r *retention) runCompressor(file vfs.File, in io.Reader) (err error) {
 			err = errors.New("the compressor panicked: " + usercode.PanicText(p))
 		}
 	}()
-	err = r.compressor.Compress(dst, src)
+	err = r.c.Compress.Compress(dst, src)
 	switch {
 	case src.err != nil:
 		err = src.err

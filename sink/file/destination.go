@@ -4,6 +4,7 @@ package file
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
@@ -26,6 +27,14 @@ type destination struct {
 	doubt bool  // the bytes after position were not delivered; see unfinished
 	from  int64 // the lowest offset at which they begin
 	until int64 // the size of the file if it ends with them; 0 if unknown
+}
+
+func newDestination(w *writer) destination {
+	return destination{w: w, claims: mark.Claims{
+		FS: w.fs, Path: w.pathOf(claimsName(filepath.Base(w.path))), Boot: w.c.boot,
+		Now: w.c.clock.mono, Check: fit,
+		Report: func(err error) { w.errors.report("claim a part of", err) },
+	}}
 }
 
 // Deliver appends batch and syncs the file and its name before it returns:
@@ -91,7 +100,7 @@ func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (tak
 // spool. A spool shared by several processes (spool.Config.Shared) calls Fork,
 // and closes the result.
 func (s *Sink) Fork() (delivery.Destination, error) {
-	other, err := Open(s.w.path, s.given)
+	other, err := Open(s.w.path, s.w.given)
 	if err != nil {
 		return nil, err
 	}

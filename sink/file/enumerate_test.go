@@ -239,7 +239,7 @@ func (l *fileLife) checkFiles(m *vfstest.Mem, st Stats) {
 	c, _ := l.w.Case()
 	// A line that was written although the call failed, or that may not be on
 	// disk, is written again.
-	again := c.Done || l.s.w.policy == SyncAlways && (c.Op == vfstest.OpSync || c.Span >= enumerate.AllHundred)
+	again := c.Done || l.s.w.c.Sync == SyncAlways && (c.Op == vfstest.OpSync || c.Span >= enumerate.AllHundred)
 	for n := range l.logged {
 		if k := times[n]; k > 1 && !again || k == 0 && l.stored[n] && l.s.buffer == nil {
 			t.Errorf("line %d is there %d times; stored: %v", n, k, l.stored[n])

@@ -21,8 +21,9 @@ func TestForkWritesToTheSameFile(t *testing.T) {
 	f, err := s.Fork()
 	must(t, err)
 	other := f.(*Sink)
-	if other.w.path != s.w.path || other.given.MaxBackups != s.given.MaxBackups {
-		t.Errorf("got %s with %+v, want %s with %+v", other.w.path, other.given, s.w.path, s.given)
+	if other.w.path != s.w.path || other.w.given.MaxBackups != s.w.given.MaxBackups {
+		t.Errorf("got %s with %+v, want %s with %+v",
+			other.w.path, other.w.given, s.w.path, s.w.given)
 	}
 	first, second := s.Mark(), other.Mark()
 	for n, d := range []*Sink{s, other, s} {

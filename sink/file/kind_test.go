@@ -70,7 +70,7 @@ func TestKindOpensAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := d.(*Sink).given.Layout.TimeKey; got != "@timestamp" {
+	if got := d.(*Sink).w.given.Layout.TimeKey; got != "@timestamp" {
 		t.Errorf("got a layout with the time under %q", got)
 	}
 	if err := d.(*Sink).Close(); err != nil {

@@ -5,7 +5,6 @@ package file
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
@@ -16,11 +15,6 @@ import (
 // it.
 type liveFile struct {
 	*location
-	errors      *reporter
-	policy      SyncPolicy
-	mode        fs.FileMode // of a new file
-	keepsRights bool        // a new file has the mode and the group of the one before
-
 	file    vfs.File // nil if none is open
 	id      vfs.ID
 	size    int64    // when it was last checked or written
@@ -61,7 +55,7 @@ func (l *liveFile) reopen() (vfs.Info, error) {
 
 // syncOld syncs a file before it is closed, if the policy requires it.
 func (l *liveFile) syncOld() {
-	if l.unsynced && (l.durable || l.policy != SyncNever) {
+	if l.unsynced && (l.durable || l.c.Sync != SyncNever) {
 		if err := l.sync(); err != nil {
 			l.undurable = err
 			l.errors.announce("sync", err)
@@ -120,13 +114,13 @@ func (l *liveFile) put(p []byte) (n int, err error) {
 		l.wrote(p[n : n+m])
 		n += m
 		if err != nil {
-			if l.policy == SyncAlways {
+			if l.c.Sync == SyncAlways {
 				n = 0
 			}
 			return n, l.fail("write", err)
 		}
 	}
-	if l.policy == SyncAlways {
+	if l.c.Sync == SyncAlways {
 		if err := l.sync(); err != nil {
 			return 0, err
 		}

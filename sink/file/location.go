@@ -13,12 +13,24 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A location is where a log is. It does not change.
+// A location is where a log is, and what applies to it. It does not change.
 type location struct {
-	fs     vfs.FS
-	path   string // absolute
-	dir    string
-	naming naming
+	c, given Config // with and without defaults
+	fs       vfs.FS
+	path     string // absolute
+	dir      string
+	naming   naming
+	errors   reporter
+}
+
+// newLocation makes the location of an absolute path. c is given with defaults.
+func newLocation(path string, c, given Config) *location {
+	dir, base := filepath.Split(path)
+	return &location{
+		c: c, given: given, fs: c.fs, path: path, dir: filepath.Clean(dir),
+		naming: newNaming(base, c.Compress, c.LumberjackNames),
+		errors: reporter{path: path, mono: c.clock.mono, onError: c.OnError},
+	}
 }
 
 // pathOf returns the path of a file next to the log.

@@ -52,7 +52,7 @@ func (l *liveFile) tryOpen() (f vfs.File, info vfs.Info, err error) {
 	default:
 		return nil, vfs.Info{}, err
 	}
-	f, err = l.fs.Open(l.path, flag, l.mode)
+	f, err = l.fs.Open(l.path, flag, l.c.Mode)
 	if err != nil {
 		existed := flag&os.O_CREATE == 0
 		if existed && errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
@@ -64,7 +64,7 @@ func (l *liveFile) tryOpen() (f vfs.File, info vfs.Info, err error) {
 		_ = f.Close() // nothing was written
 		return nil, vfs.Info{}, err
 	}
-	if created := flag&os.O_CREATE != 0; created && l.keepsRights && l.rights.Mode != 0 {
+	if created := flag&os.O_CREATE != 0; created && l.given.Mode == 0 && l.rights.Mode != 0 {
 		if err := keepRights(f, info, l.rights); err != nil {
 			l.errors.report("rotate", err)
 		}

@@ -20,14 +20,6 @@ import (
 // close the file, too.
 type retention struct {
 	*location
-	errors *reporter
-	clock  clock
-
-	maxBackups int
-	maxAge     time.Duration
-	maxTotal   int64
-	compressor Compressor // nil if old files are not compressed
-
 	mu             sync.Mutex // protects the next five; no other lock is taken while it is held
 	running, again bool
 	failed         bool // something remains to be done
@@ -35,13 +27,6 @@ type retention struct {
 	pause          int64
 	quit           atomic.Bool // do not compress any more files
 	done           sync.WaitGroup
-}
-
-func newRetention(c *Config, l *location, errors *reporter) *retention {
-	return &retention{
-		location: l, errors: errors, clock: c.clock,
-		maxBackups: c.MaxBackups, maxAge: c.MaxAge, maxTotal: c.MaxTotal, compressor: c.Compress,
-	}
 }
 
 // A failed run is repeated after a pause that doubles from firstRetention to
@@ -65,7 +50,7 @@ func (r *retention) start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.compressor == nil && r.maxBackups == 0 && r.maxAge == 0 && r.maxTotal == 0:
+	case r.c.Compress == nil && r.c.MaxBackups == 0 && r.c.MaxAge == 0 && r.c.MaxTotal == 0:
 	case r.running:
 		r.again = true
 	default:
@@ -122,27 +107,27 @@ func (r *retention) ends() bool {
 func (r *retention) delay() {
 	r.failed = true
 	r.pause = min(max(2*r.pause, firstRetention), longestRetention)
-	r.retryAt = r.clock.mono() + r.pause
+	r.retryAt = r.c.clock.mono() + r.pause
 }
 
 // apply deletes the files that exceed MaxAge or MaxBackups, compresses the
 // rest, and then deletes those that exceed MaxTotal.
 func (r *retention) apply() {
-	if r.maxBackups > 0 || r.maxAge > 0 {
-		now := r.clock.wall()
+	if r.c.MaxBackups > 0 || r.c.MaxAge > 0 {
+		now := r.c.clock.wall()
 		r.deleteIf(func(i int, b backup) bool {
-			return r.maxBackups > 0 && i >= r.maxBackups ||
-				r.maxAge > 0 && now.Sub(b.time) > r.maxAge
+			return r.c.MaxBackups > 0 && i >= r.c.MaxBackups ||
+				r.c.MaxAge > 0 && now.Sub(b.time) > r.c.MaxAge
 		})
 	}
-	if r.compressor != nil {
+	if r.c.Compress != nil {
 		r.compressAll()
 	}
-	if r.maxTotal > 0 {
+	if r.c.MaxTotal > 0 {
 		total := int64(0)
 		r.deleteIf(func(_ int, b backup) bool {
 			total += b.size
-			return total > r.maxTotal
+			return total > r.c.MaxTotal
 		})
 	}
 }
@@ -227,7 +212,7 @@ func (r *retention) backups() []backup {
 		}
 	}
 	r.removeEmpty(empty)
-	now := r.clock.wall()
+	now := r.c.clock.wall()
 	slices.SortFunc(list, func(a, b backup) int { return a.compareAt(b, now) })
 	return list
 }
@@ -262,7 +247,7 @@ func (r *retention) removeEmpty(names []string) {
 // file a tenth of a second after its rotation, if it has lines to write.
 func (r *retention) remove(b backup) error {
 	f, info, err := r.seize(b.name)
-	if err == vfs.ErrLocked && r.clock.wall().Sub(b.time) < longLocked {
+	if err == vfs.ErrLocked && r.c.clock.wall().Sub(b.time) < longLocked {
 		return nil
 	}
 	if f == nil {

@@ -497,7 +497,7 @@ func TestFailedDeletionIsNotRepeatedAtOnce(t *testing.T) {
 			writeNumbers(t, s, 3, 4)
 		}
 	}})
-	s.w.retention.maxBackups = 1
+	s.w.c.MaxBackups = 1
 	must(t, s.Reopen())
 	if cleaned(s); attempts != 2 {
 		t.Errorf("got %d attempts, want 2, and the next ones after a pause", attempts)

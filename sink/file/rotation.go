@@ -31,8 +31,6 @@ const (
 type rotation struct {
 	*location
 	schedule
-	wall func() time.Time
-	mode fs.FileMode
 
 	due      time.Time // time at which the schedule ends the file
 	retryAt  int64     // monotonic time before which rotating is not retried
@@ -48,7 +46,7 @@ const coarse = 20 * time.Millisecond
 
 // begin determines when the schedule ends a file that was last modified at t.
 func (r *rotation) begin(t time.Time) {
-	from := r.wall()
+	from := r.c.clock.wall()
 	if written := t.Add(coarse); written.Before(from) {
 		from = written
 	}
@@ -85,7 +83,7 @@ func (r *rotation) succeeded() { r.retryAt, r.pause = 0, 0 }
 // been renamed although there is an error: a network file system may lose the
 // response of its server.
 func (r *rotation) moveAway(id vfs.ID) (name string, err error) {
-	t, seq := r.naming.next(r.wall(), r.lastName, r.lastSeq)
+	t, seq := r.naming.next(r.c.clock.wall(), r.lastName, r.lastSeq)
 	path, free := r.path, ""
 	for ; seq < maxSeq; seq++ {
 		free = r.pathOf(r.naming.name(t, seq))
@@ -127,7 +125,7 @@ func (r *rotation) rename(path, name string) error {
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	f, err := r.fs.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, r.mode)
+	f, err := r.fs.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, r.c.Mode)
 	if err != nil {
 		return err
 	}
@@ -149,6 +147,81 @@ func (r *rotation) wasPacked(name string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// tryRotate rotates, and ensures that a failure does not cost every line
+// another attempt. Until it succeeds, lines go to the old file.
+func (w *writer) tryRotate(now int64) {
+	if err := w.rotate(); err != nil && w.rotation.postpone(now, err) {
+		w.errors.report("rotate", err)
+	}
+}
+
+// rotate rotates. On an error the old file stays in use, under its old or its
+// new name.
+func (w *writer) rotate() error {
+	if w.file == nil { // the last rotation has let go of it; see letGo
+		return w.reopen()
+	}
+	lock, err := w.takeTurn()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	info, err := w.fs.Lstat(w.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err != nil || info.ID != w.id { // another process was first
+		w.stats.Followed++
+		return w.reopen()
+	}
+	w.rights = info
+	if w.resize(info.Size); w.size == 0 { // it was truncated
+		return nil
+	}
+	w.endLine()
+	w.syncOld()
+	if !vfs.CanRenameOpen {
+		w.letGo()
+	}
+	name, err := w.rotation.moveAway(w.id)
+	if name == "" {
+		if !vfs.CanRenameOpen {
+			err = errors.Join(err, w.reopen())
+		}
+		return err
+	}
+	if err != nil {
+		w.errors.report("rotate", err)
+	}
+	w.stats.Rotations++
+	w.rotation.succeeded()
+	return w.reopen()
+}
+
+// lookAtClock rotates if the schedule requires it, and ensures that the next
+// check is not later than the schedule.
+func (w *writer) lookAtClock(now int64) {
+	r := &w.rotation
+	if r.never() {
+		return
+	}
+	wall := w.c.clock.wall()
+	if w.size > 0 && !wall.Before(r.due) && now >= r.retryAt && w.mayRotate() {
+		w.tryRotate(now)
+		w.check.at = now + checkEvery
+	}
+	if left := r.left(wall, w.size == 0); left > 0 {
+		w.check.at = min(w.check.at, now+left)
+	}
+}
+
+// makeRoom begins a new file if n bytes do not fit.
+func (w *writer) makeRoom(n, now int64) {
+	if w.size > 0 && w.size+n > w.limit && now >= w.rotation.retryAt && w.mayRotate() {
+		w.tryRotate(now)
+	}
 }
 
 // A schedule determines when new files begin.

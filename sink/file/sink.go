@@ -17,7 +17,6 @@ import (
 	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/metrics"
-	"github.com/nib-log/nib/sink/file/internal/mark"
 )
 
 var (
@@ -34,7 +33,6 @@ var (
 // concurrent use. It is also a delivery.Destination.
 type Sink struct {
 	traits
-	given Config // Config without defaults, for Fork
 
 	// mu protects the rest, and is held during writes. A sink with a buffer
 	// collects lines under a separate lock.
@@ -67,7 +65,7 @@ func Open(path string, c Config) (*Sink, error) {
 	if err != nil {
 		return nil, fmt.Errorf("nib/file: %w", err)
 	}
-	s := newSink(path, given, &c)
+	s := newSink(newLocation(path, c, given))
 	s.mu.Lock()
 	defer s.unlock()
 	err = s.w.fitDir()
@@ -80,34 +78,22 @@ func Open(path string, c Config) (*Sink, error) {
 	return s, nil
 }
 
-// newSink makes a Sink without a file. c is given with defaults.
-func newSink(path string, given Config, c *Config) *Sink {
-	dir, base := filepath.Split(path)
-	l := &location{
-		fs: c.fs, path: path, dir: filepath.Clean(dir),
-		naming: newNaming(base, c.Compress, c.LumberjackNames),
-	}
-	r := &reporter{path: path, mono: c.clock.mono, onError: c.OnError}
-	s := &Sink{given: given, w: writer{
-		liveFile: liveFile{
-			location: l, errors: r, policy: c.Sync, mode: c.Mode, keepsRights: given.Mode == 0,
-		},
-		rotation: rotation{
-			location: l, schedule: newSchedule(c), wall: c.clock.wall, mode: c.Mode,
-		},
-		retention: newRetention(c, l, r),
-		clock:     c.clock, limit: c.MaxSize, minFree: c.MinFree,
+// newSink makes a Sink without a file.
+func newSink(l *location) *Sink {
+	c := &l.c
+	s := &Sink{w: writer{
+		liveFile:  liveFile{location: l},
+		rotation:  rotation{location: l, schedule: newSchedule(c)},
+		retention: &retention{location: l},
+		limit:     c.MaxSize,
 		head: head{
 			text:    make([]byte, 0, loss.NoticeSize),
-			notices: loss.NewNotices(c.Layout), view: c.View,
+			notices: loss.NewNotices(c.Layout),
 		},
 		out: linebatch.NewWithoutNewline(c.Buffer),
 	}}
 	w := &s.w
-	s.dest = destination{w: w, claims: mark.Claims{
-		FS: c.fs, Path: l.pathOf(claimsName(base)), Boot: c.boot, Now: c.clock.mono, Check: fit,
-		Report: func(err error) { r.report("claim a part of", err) },
-	}}
+	s.dest = newDestination(w)
 	if w.limit == 0 {
 		w.limit = 1 << 62
 	}
@@ -137,7 +123,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	s.mu.Lock()
 	size := int64(len(r.Line))
 	if s.trouble || s.w.size+size > s.w.limit ||
-		!s.w.check.notDue.Load() && s.w.clock.mono() >= s.w.check.at {
+		!s.w.check.notDue.Load() && s.w.c.clock.mono() >= s.w.check.at {
 		defer s.unlock()
 		return s.w.write(r)
 	}
@@ -176,7 +162,7 @@ func (s *Sink) flush() error {
 	if s.w.dropped != s.w.reported {
 		_ = s.w.ready(0) // writes a notice; other calls return its errors
 	}
-	if s.w.policy != SyncNever {
+	if s.w.c.Sync != SyncNever {
 		if err := s.w.sync(); s.late == nil {
 			s.late = err
 		}

@@ -3,6 +3,8 @@
 package file
 
 import (
+	"time"
+
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/linebatch"
@@ -17,9 +19,7 @@ type writer struct {
 	liveFile
 	rotation  rotation
 	retention *retention
-	clock     clock
-	limit     int64 // MaxSize, or more than any file reaches
-	minFree   int64
+	limit     int64       // MaxSize, or more than any file reaches
 	mayRotate func() bool // of a delivery
 	check     nameCheck
 	closed    bool
@@ -35,7 +35,7 @@ type writer struct {
 // hasTrouble reports whether the next line must take the slow path.
 func (w *writer) hasTrouble() bool {
 	return w.closed || w.file == nil || w.failing.err != nil || w.torn || w.unseen ||
-		w.dropped != w.reported || w.policy == SyncAlways
+		w.dropped != w.reported || w.c.Sync == SyncAlways
 }
 
 // write writes the line of r, or drops it.
@@ -95,7 +95,8 @@ func (w *writer) tryAgain(line []byte, err error) error {
 // account counts the line of r as written, or as lost because of err.
 func (w *writer) account(r *nib.Record, err error) error {
 	if err != nil {
-		return w.drop(r, err)
+		w.dropped[w.causeOf(err)][level.Row(int(r.Level))]++
+		return err
 	}
 	w.written.Add(int(r.Level), len(r.Line))
 	return nil
@@ -125,12 +126,6 @@ func (w *writer) writeBatch(b *linebatch.Batch) error {
 	return nil
 }
 
-// drop counts the line of r as lost because of err, which it returns.
-func (w *writer) drop(r *nib.Record, err error) error {
-	w.dropped[w.causeOf(err)][level.Row(int(r.Level))]++
-	return err
-}
-
 // causeOf returns the cause under which a lost line is counted.
 func (w *writer) causeOf(err error) cause {
 	if err == errClosed {
@@ -146,7 +141,7 @@ func (w *writer) ready(n int64) error {
 	if w.closed {
 		return errClosed
 	}
-	now := w.clock.mono()
+	now := w.c.clock.mono()
 	if w.failing.err != nil && w.check.at != noCheck { // otherwise the file of a batch is checked
 		if now < w.failing.retry {
 			return w.failing.err
@@ -163,7 +158,7 @@ func (w *writer) ready(n int64) error {
 	if w.file == nil {
 		return w.fail("open", errNoFile)
 	}
-	if w.policy == SyncAlways { // before a line that would be written again if this failed
+	if w.c.Sync == SyncAlways { // before a line that would be written again if this failed
 		if err := w.syncName(); err != nil {
 			return err
 		}
@@ -188,4 +183,47 @@ func (w *writer) renew() {
 	if w.failing.cause != full || w.file == nil {
 		_ = w.reopen()
 	}
+}
+
+// A head is the text to write before the next line: the end of a line that was
+// cut off, and the notice of lost lines.
+type head struct {
+	text    []byte
+	notices *loss.Notices
+	line    []byte // the notice as JSON
+}
+
+// appendNotice appends the line that reports a loss.
+func appendNotice(n *loss.Notices, dst []byte, now time.Time, lost loss.Tally) []byte {
+	message := "lines lost: the log file could not be written"
+	if lost.Only(int(full)) {
+		message = "lines lost: no space was left for the log file"
+	}
+	return n.Append(dst, now, message, reasons[:], lost[:causes])
+}
+
+// putHead writes the text that precedes the next line: the end of a line that
+// was cut off, and the notice of lost lines.
+func (w *writer) putHead(now int64) error {
+	h := &w.head
+	h.text = h.text[:0]
+	if w.torn {
+		h.text = append(h.text, '\n')
+	}
+	lost := w.dropped.Minus(w.reported)
+	if lost != (loss.Tally{}) {
+		h.line = appendNotice(h.notices, h.line[:0], w.c.clock.wall(), lost)
+		h.text = loss.AppendView(h.text, h.line, w.c.View)
+		if w.makeRoom(int64(len(h.text)), now); !w.torn && h.text[0] == '\n' {
+			h.text = append(h.text[:0], h.text[1:]...) // the head goes to a new file
+		}
+	}
+	before := w.size
+	_, err := w.put(h.text)
+	if lost != (loss.Tally{}) && w.size == before+int64(len(h.text)) {
+		// The losses are reported even if the notice was not synced.
+		w.reported = w.dropped
+		w.stats.Notices++
+	}
+	return err
 }
