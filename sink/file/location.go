@@ -13,7 +13,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A location is where a log is, and what applies to it. It does not change.
+// A location is where a log is, and what all parts of a sink share. It does not
+// change, except for the reporter, which has a lock.
 type location struct {
 	c, given Config // with and without defaults
 	fs       vfs.FS
