@@ -70,13 +70,6 @@ func (l *liveFile) again() bool {
 	return f.cause == failed && f.pause == firstPause
 }
 
-// recovered ends the state of failure.
-func (l *liveFile) recovered() {
-	if l.failing.err != nil {
-		l.failing = failure{}
-	}
-}
-
 // A reporter counts errors, and passes those that no call returns to
 // Config.OnError.
 type reporter struct {

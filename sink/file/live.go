@@ -125,7 +125,9 @@ func (l *liveFile) put(p []byte) (n int, err error) {
 			return 0, err
 		}
 	}
-	l.recovered()
+	if l.failing.err != nil {
+		l.failing = failure{}
+	}
 	return n, nil
 }
 

@@ -75,9 +75,6 @@ func (r *rotation) postpone(now int64, err error) bool {
 	return !busy || r.pause > longBusy
 }
 
-// succeeded ends the state of failure.
-func (r *rotation) succeeded() { r.retryAt, r.pause = 0, 0 }
-
 // moveAway renames the live file, whose identity is id, to a name that is free,
 // and returns this name, or "" if the file could not be renamed. It may have
 // been renamed although there is an error: a network file system may lose the
@@ -196,7 +193,7 @@ func (w *writer) rotate() error {
 		w.errors.report("rotate", err)
 	}
 	w.stats.Rotations++
-	w.rotation.succeeded()
+	w.rotation.retryAt, w.rotation.pause = 0, 0
 	return w.reopen()
 }
 

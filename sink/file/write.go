@@ -146,7 +146,12 @@ func (w *writer) ready(n int64) error {
 		if now < w.failing.retry {
 			return w.failing.err
 		}
-		w.renew()
+		// Unless the disk is full, the descriptor itself may no longer work. If
+		// reopening fails, look returns an error unless lines can be written to
+		// the open file.
+		if w.failing.cause != full || w.file == nil {
+			_ = w.reopen()
+		}
 		w.check.at = now
 	}
 	if now >= w.check.at {
@@ -174,15 +179,6 @@ func (w *writer) ready(n int64) error {
 	}
 	w.makeRoom(n, now)
 	return nil
-}
-
-// renew reopens the file after a failure other than a full disk: the descriptor
-// itself may no longer work. If that fails, look returns an error unless lines
-// can be written to the open file.
-func (w *writer) renew() {
-	if w.failing.cause != full || w.file == nil {
-		_ = w.reopen()
-	}
 }
 
 // A head is the text to write before the next line: the end of a line that was
