@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib/request"
 	"github.com/nib-log/nib/sink"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/grpclog"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 )
@@ -67,7 +68,8 @@ func TestMallocsOfALineOfGRPC(t *testing.T) {
 	if !alloctest.Enabled {
 		t.Skip("mallocs mean nothing in this build")
 	}
-	g := nibgrpc.NewLoggerV2(nib.NewSink(sink.Discard(), nib.WithLevel(nib.LevelWarn)), 0)
+	l := nib.NewSink(sink.Discard(), nib.WithLevel(nib.LevelWarn))
+	g := nibgrpc.NewLoggerV2(l, 0).(grpclog.DepthLoggerV2)
 	args := []any{"[core]", "channel created"}
 	countMallocs(t, "disabled", 0, func() { g.InfoDepth(1, args...) })
 	countMallocs(t, "enabled", 1, func() { g.WarningDepth(1, args...) }) // the text that fmt.Sprintln makes

@@ -30,8 +30,8 @@ func Layout() nib.Layout {
 	}
 }
 
-// Level returns nib's level for one of hclog.
-func Level(l hclog.Level) nib.Level {
+// levelOf returns nib's level for one of hclog.
+func levelOf(l hclog.Level) nib.Level {
 	return 4 * nib.Level(min(l, hclog.Error)-hclog.Info)
 }
 
@@ -50,7 +50,7 @@ func (l *logger) enabled(level hclog.Level) bool {
 	if own := hclog.Level(l.level.Load()); own != hclog.NoLevel {
 		return level >= own
 	}
-	return l.log.Enabled(Level(level))
+	return l.log.Enabled(levelOf(level))
 }
 
 // emit writes one line. It is called by the method that the code calls to log.
@@ -58,7 +58,7 @@ func (l *logger) emit(level hclog.Level, msg string, args []any) {
 	if !l.enabled(level) {
 		return
 	}
-	e := l.log.AtDepth(Level(level), 2)
+	e := l.log.AtDepth(levelOf(level), 2)
 	add(e, args)
 	e.Msg(msg)
 }
@@ -115,7 +115,7 @@ func (l *logger) GetLevel() hclog.Level {
 		return own
 	}
 	for level := hclog.Trace; level < hclog.Off; level++ {
-		if l.log.Enabled(Level(level)) {
+		if l.log.Enabled(levelOf(level)) {
 			return level
 		}
 	}
@@ -129,7 +129,7 @@ func (l *logger) StandardLogger(opts *hclog.StandardLoggerOptions) *log.Logger {
 func (l *logger) StandardWriter(opts *hclog.StandardLoggerOptions) io.Writer {
 	w := &writer{
 		l:     l,
-		lines: l.log.WithOptions(nib.WithLevel(Level(hclog.NoLevel))),
+		lines: l.log.WithOptions(nib.WithLevel(levelOf(hclog.NoLevel))),
 		final: l.log.WithOptions(nib.WithLevel(nib.Level(math.MaxInt))).StdLog(nib.LevelInfo).Writer(),
 	}
 	if opts != nil {
@@ -177,7 +177,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	}
 	to := w.final
 	if w.l.enabled(level) {
-		to = w.lines.StdLog(Level(level)).Writer()
+		to = w.lines.StdLog(levelOf(level)).Writer()
 	}
 	_, _ = to.Write([]byte(msg))
 	return len(p), nil

@@ -67,7 +67,7 @@ func TestCallerIsTheCallSite(t *testing.T) {
 func TestLevels(t *testing.T) {
 	for h, want := range map[hclog.Level]nib.Level{hclog.Trace: nib.LevelTrace, hclog.Debug: nib.LevelDebug, hclog.Info: nib.LevelInfo,
 		hclog.Warn: nib.LevelWarn, hclog.Error: nib.LevelError, hclog.Off: nib.LevelError} {
-		if got := nibhclog.Level(h); got != want {
+		if got := nibhclog.LevelOf(h); got != want {
 			t.Errorf("%v: got %v, want %v", h, got, want)
 		}
 	}

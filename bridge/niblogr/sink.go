@@ -33,8 +33,8 @@ type sink struct {
 // Init is called by logr.New.
 func (s *sink) Init(info logr.RuntimeInfo) { s.own = info.CallDepth }
 
-// Level returns nib's level for a V-level of logr.
-func Level(v int) nib.Level { return nib.LevelInfo - nib.Level(min(max(v, 0), math.MaxInt32)) }
+// levelOf returns nib's level for a V-level of logr.
+func levelOf(v int) nib.Level { return nib.LevelInfo - nib.Level(min(max(v, 0), math.MaxInt32)) }
 
 // Enabled reports whether the level of the Logger, or its rule for the name,
 // lets the V-level pass. V(0) stands for all levels of slog from info to error,
@@ -43,7 +43,7 @@ func (s *sink) Enabled(v int) bool {
 	if v <= 0 {
 		return s.log.Enabled(nib.LevelError - 1)
 	}
-	return s.log.Enabled(Level(v))
+	return s.log.Enabled(levelOf(v))
 }
 
 // Info writes one line, without the newline that klog's Infof and similar
@@ -54,7 +54,7 @@ func (s *sink) Info(v int, msg string, keysAndValues ...any) {
 	if v <= 0 && !s.log.Enabled(nib.LevelInfo) {
 		return
 	}
-	e := s.log.AtDepth(Level(v), s.own+s.depth+1)
+	e := s.log.AtDepth(levelOf(v), s.own+s.depth+1)
 	add(e, keysAndValues)
 	e.Msg(strings.TrimSuffix(msg, "\n"))
 }

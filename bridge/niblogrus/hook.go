@@ -64,7 +64,7 @@ func (h *Hook) Fire(entry *logrus.Entry) error {
 }
 
 func (h *Hook) write(entry *logrus.Entry) {
-	en := nib.Entry{Time: entry.Time, Level: Level(entry.Level), Message: entry.Message}
+	en := nib.Entry{Time: entry.Time, Level: levelOf(entry.Level), Message: entry.Message}
 	caller := entry.Caller
 	if caller != nil && caller.PC != 0 {
 		en.PC = caller.PC + 1 // a frame has the address of the call, Callers that of the return

@@ -18,9 +18,9 @@ var levels = [...]nib.Level{
 	logrus.TraceLevel: nib.LevelTrace,
 }
 
-// Level returns nib's level for one of logrus. Unknown levels of logrus are
+// levelOf returns nib's level for one of logrus. Unknown levels of logrus are
 // less severe than trace: nib's scale continues below it.
-func Level(l logrus.Level) nib.Level {
+func levelOf(l logrus.Level) nib.Level {
 	if l < logrus.Level(len(levels)) {
 		return levels[l]
 	}

@@ -225,5 +225,5 @@ func (p *plan) levelName(l logrus.Level) (name string) {
 			name = l.String()
 		}
 	}()
-	return p.layout.LevelName(Level(l))
+	return p.layout.LevelName(levelOf(l))
 }

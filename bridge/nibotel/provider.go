@@ -13,26 +13,25 @@ import (
 )
 
 var (
-	_ log.LoggerProvider = (*LoggerProvider)(nil)
+	_ log.LoggerProvider = (*provider)(nil)
 	_ log.Logger         = (*scopeLogger)(nil)
 )
 
-// A LoggerProvider writes the records of OpenTelemetry's Logs API to a
-// nib.Logger. The scope of a record is the name of the logger, which rules
-// apply to; the body is the message if it is a string, and otherwise the field
-// body. A severity is the level with the same name. The level of the nib.Logger
-// applies. A LoggerProvider is safe for concurrent use.
-type LoggerProvider struct {
+type provider struct {
 	embedded.LoggerProvider
 	log *nib.Logger
 }
 
-// NewLoggerProvider returns a LoggerProvider that writes to l.
-func NewLoggerProvider(l *nib.Logger) *LoggerProvider { return &LoggerProvider{log: l} }
+// NewLoggerProvider returns a log.LoggerProvider that writes the records of
+// OpenTelemetry's Logs API to l. The scope of a record is the name of the
+// logger, which rules apply to; the body is the message if it is a string, and
+// otherwise the field body. A severity is the level with the same name. The
+// level of l applies. The version of a scope and its attributes are bound
+// fields of the lines.
+func NewLoggerProvider(l *nib.Logger) log.LoggerProvider { return &provider{log: l} }
 
-// Logger implements log.LoggerProvider. The version of the scope and its
-// attributes are bound fields of the lines.
-func (p *LoggerProvider) Logger(name string, options ...log.LoggerOption) log.Logger {
+// Logger implements log.LoggerProvider.
+func (p *provider) Logger(name string, options ...log.LoggerOption) log.Logger {
 	c := log.NewLoggerConfig(options...)
 	version, attributes := c.InstrumentationVersion(), c.InstrumentationAttributes()
 	l := p.log.Named(name).With(func(e *nib.Event) {

@@ -15,10 +15,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-var _ nib.Sink = (*Sink)(nil)
+type sink struct {
+	to log.Logger
 
-// A Sink emits the lines of nib as records of an OpenTelemetry log.Logger, for
-// programs that have an SDK with other processors:
+	timeKey, levelKey, traceKey, spanKey string // "" if the layout leaves the field out
+}
+
+// NewSink returns a sink that emits lines as records of an OpenTelemetry
+// log.Logger, for programs that have an SDK with other processors:
 //
 //	log := nib.NewSink(nibotel.NewSink(otel.Logger("shop")))
 //
@@ -27,18 +31,13 @@ var _ nib.Sink = (*Sink)(nil)
 // Layout for these, become the ids of the record. A number without fraction and
 // exponent is an int64, or a string if it is too large for one, and durations
 // are in the format of the Layout. Emit allocates, and reports no error: the
-// SDK is responsible for the record. A Sink is safe for concurrent use.
-type Sink struct {
-	to log.Logger
-
-	timeKey, levelKey, traceKey, spanKey string // "" if the layout leaves the field out
-}
-
-// NewSink returns a Sink that emits to l. layout is the Layout of the loggers
-// that write to the Sink, by default nib's own: its keys show which fields are
-// nib's time and level and the ids of a trace.
-func NewSink(l log.Logger, layout ...nib.Layout) *Sink {
-	s := &Sink{
+// SDK is responsible for the record. The sink is safe for concurrent use.
+//
+// layout is the Layout of the loggers that write to the sink, by default nib's
+// own: its keys show which fields are nib's time and level and the ids of a
+// trace.
+func NewSink(l log.Logger, layout ...nib.Layout) nib.Sink {
+	s := &sink{
 		to: l, timeKey: "time", levelKey: "level", traceKey: "trace_id", spanKey: "span_id",
 	}
 	for _, x := range layout {
@@ -64,7 +63,7 @@ func keyOf(key, otherwise string) string {
 func isKey(key, of string) bool { return key == of && of != "" }
 
 // WriteRecord implements nib.Sink. It returns nil.
-func (s *Sink) WriteRecord(r *nib.Record) error {
+func (s *sink) WriteRecord(r *nib.Record) error {
 	var out log.Record
 	out.SetTimestamp(time.Unix(0, r.Time))
 	out.SetSeverity(severityOf(r.Level))

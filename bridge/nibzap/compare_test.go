@@ -116,7 +116,7 @@ func (p *program) compare() error {
 	var z bytes.Buffer
 	want := p.run(zapcore.NewCore(zapcore.NewJSONEncoder(zapConfig()), zapcore.AddSync(&z), p.level), &z)
 	n := new(bytes.Buffer)
-	got := p.run(nibzap.NewCore(base.WithOptions(nib.WithSink(nib.WriterSink(n)), nib.WithLevel(nibzap.Level(p.level)))), n)
+	got := p.run(nibzap.NewCore(base.WithOptions(nib.WithSink(nib.WriterSink(n)), nib.WithLevel(nibzap.LevelOf(p.level)))), n)
 	for i := range want {
 		if want[i] == "" || got[i] == "" {
 			if want[i] != got[i] {

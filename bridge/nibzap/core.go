@@ -23,9 +23,9 @@ func NewCore(l *nib.Logger) zapcore.Core {
 	return c
 }
 
-// Level returns nib's level for one of zap. Levels below debug, which zapr
+// levelOf returns nib's level for one of zap. Levels below debug, which zapr
 // uses, continue below nib.LevelDebug.
-func Level(l zapcore.Level) nib.Level {
+func levelOf(l zapcore.Level) nib.Level {
 	switch {
 	case l == zapcore.DPanicLevel:
 		return nib.LevelError + 2
@@ -44,7 +44,7 @@ type core struct {
 
 // Enabled reports whether the level of the Logger, or its rule for any name,
 // lets the zap level pass: zap calls it before Check, which knows the name.
-func (c *core) Enabled(level zapcore.Level) bool { return c.any.Enabled(Level(level)) }
+func (c *core) Enabled(level zapcore.Level) bool { return c.any.Enabled(levelOf(level)) }
 
 // With returns a core whose lines all have these fields, which it encodes once.
 func (c *core) With(fields []zapcore.Field) zapcore.Core {
@@ -55,7 +55,7 @@ func (c *core) With(fields []zapcore.Field) zapcore.Core {
 // Check adds c to ce if the level of the Logger, or its rule for the name of
 // the entry, lets the entry pass.
 func (c *core) Check(ent zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if c.names.logger(ent.LoggerName).Enabled(Level(ent.Level)) {
+	if c.names.logger(ent.LoggerName).Enabled(levelOf(ent.Level)) {
 		return ce.AddCore(ent, c)
 	}
 	return ce
@@ -66,7 +66,9 @@ func (c *core) Check(ent zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.Check
 // zap's API. Above nib.LevelError the sink is flushed, since zap may end the
 // process.
 func (c *core) Write(ent zapcore.Entry, fields []zapcore.Field) error {
-	en := nib.Entry{Time: ent.Time, Level: Level(ent.Level), Message: ent.Message, Stack: ent.Stack}
+	en := nib.Entry{
+		Time: ent.Time, Level: levelOf(ent.Level), Message: ent.Message, Stack: ent.Stack,
+	}
 	if ent.Caller.Defined && ent.Caller.PC != 0 {
 		en.PC = ent.Caller.PC + 1 // a frame has the address of the call, nib expects that of the return
 	}

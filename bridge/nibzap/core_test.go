@@ -112,7 +112,7 @@ func TestLevels(t *testing.T) {
 	c := nibzap.NewCore(l)
 	for z, want := range map[zapcore.Level]nib.Level{-3: -12, zap.DebugLevel: nib.LevelDebug, zap.InfoLevel: nib.LevelInfo, zap.WarnLevel: nib.LevelWarn,
 		zap.ErrorLevel: nib.LevelError, zap.DPanicLevel: nib.LevelError + 2, zap.PanicLevel: nib.LevelPanic, zap.FatalLevel: nib.LevelFatal} {
-		if got := nibzap.Level(z); got != want {
+		if got := nibzap.LevelOf(z); got != want {
 			t.Errorf("%v: got %v, want %v", z, got, want)
 		}
 		for _, at := range []nib.Level{nib.LevelTrace, nib.LevelInfo, nib.LevelError, nib.LevelFatal} {

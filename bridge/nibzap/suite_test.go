@@ -29,7 +29,8 @@ func TestCoreSuite(t *testing.T) {
 		testCore(t, func(level zapcore.Level, w io.Writer) zapcore.Core {
 			l := nibLayout()
 			l.TimeKey = nib.OmitKey
-			return nibzap.NewCore(nib.New(w, nib.WithLayout(l), nib.WithLevel(nibzap.Level(level))))
+			at := nib.WithLevel(nibzap.LevelOf(level))
+			return nibzap.NewCore(nib.New(w, nib.WithLayout(l), at))
 		})
 	})
 	t.Run("zap", func(t *testing.T) {

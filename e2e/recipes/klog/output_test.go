@@ -60,7 +60,7 @@ func unescaped(raw []byte) string {
 }
 
 func newLogger(out io.Writer, v int, _ string) logr.Logger {
-	return niblogr.New(nib.NewSink(asKlog{out}, nib.WithCaller(), nib.WithLevel(niblogr.Level(v)),
+	return niblogr.New(nib.NewSink(asKlog{out}, nib.WithCaller(), nib.WithLevel(-nib.Level(v)),
 		nib.WithDuplicateKeys(nib.DuplicatesLastWins),
 		nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, MessageKey: "msg", ErrorKey: "err", Duration: nib.DurationString})))
 }

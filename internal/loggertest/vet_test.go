@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package nibgrpc
+package loggertest
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// go vet checks the formats of Event.Msgf and of the methods of LoggerV2.
+// go vet checks the formats of Event.Msgf.
 func TestVetChecksFormats(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the go command")
