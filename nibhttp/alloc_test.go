@@ -42,17 +42,17 @@ func TestMallocsOfARequest(t *testing.T) {
 		name    string
 		handler http.HandlerFunc
 		header  http.Header
-		opts    []nibhttp.Option
+		config  nibhttp.Config
 		want    float64
 	}{
-		{"the line", quiet, nil, nil, 1},
-		{"the line, ids of the client", quiet, client, nil, 1},
-		{"three lines of the handler too", logging, nil, nil, 3},
-		{"three lines of the handler too, ids of the client", logging, client, nil, 3},
-		{"fields", quiet, nil, []nibhttp.Option{nibhttp.WithFields(func(e *nib.Event, r *http.Request) { e.Str("host", r.Host) })}, 1},
-		{"line off", quiet, nil, []nibhttp.Option{nibhttp.WithLevels(func(int) nib.Level { return nib.LevelDebug })}, 1},
+		{"the line", quiet, nil, nibhttp.Config{}, 1},
+		{"the line, ids of the client", quiet, client, nibhttp.Config{}, 1},
+		{"three lines of the handler too", logging, nil, nibhttp.Config{}, 3},
+		{"three lines of the handler too, ids of the client", logging, client, nibhttp.Config{}, 3},
+		{"fields", quiet, nil, nibhttp.Config{Fields: func(e *nib.Event, r *http.Request) { e.Str("host", r.Host) }}, 1},
+		{"line off", quiet, nil, nibhttp.Config{Level: func(int) nib.Level { return nib.LevelDebug }}, 1},
 	} {
-		h := nibhttp.Middleware(nib.New(io.Discard), c.opts...)(c.handler)
+		h := nibhttp.Middleware(nib.New(io.Discard), c.config)(c.handler)
 		r := httptest.NewRequest("GET", "/some/path", nil)
 		if c.header != nil {
 			r.Header = c.header

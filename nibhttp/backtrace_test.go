@@ -31,7 +31,7 @@ func newTraced(h http.HandlerFunc, slow time.Duration) *traced {
 	g := &traced{rig: new(rig)}
 	g.bt = sink.Backtrace(&g.rec, sink.BacktraceConfig{Mark: nib.OmitKey})
 	g.policy = request.New(request.Config{Slow: slow, Backtrace: g.bt})
-	g.rig.init(h, nibhttp.WithPolicy(g.policy))
+	g.rig.init(h, nibhttp.Config{Policy: g.policy})
 	return g
 }
 
@@ -147,7 +147,8 @@ func TestBacktraceEndsTheScopeOfAGoroutineLeftBehind(t *testing.T) {
 func TestBacktraceSurvivesASinkThatPanics(t *testing.T) {
 	var rec nibtest.Recorder
 	bt := sink.Backtrace(panicking{}, sink.BacktraceConfig{})
-	h := nibhttp.Middleware(nib.NewSink(&rec), nibhttp.WithPolicy(request.New(request.Config{Backtrace: bt})))(
+	c := nibhttp.Config{Policy: request.New(request.Config{Backtrace: bt})}
+	h := nibhttp.Middleware(nib.NewSink(&rec), c)(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			nib.FromContext(r.Context()).Debug().Msg("debug")
 			w.WriteHeader(500)
@@ -170,7 +171,8 @@ func TestMallocsOfARequestWithBacktrace(t *testing.T) {
 	body := []byte("hello")
 	out := nib.New(io.Discard)
 	bt := sink.Backtrace(sink.Discard(), sink.BacktraceConfig{})
-	h := nibhttp.Middleware(out, nibhttp.WithPolicy(request.New(request.Config{Backtrace: bt})))(
+	c := nibhttp.Config{Policy: request.New(request.Config{Backtrace: bt})}
+	h := nibhttp.Middleware(out, c)(
 		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }))
 	r := httptest.NewRequest("GET", "/some/path", nil)
 	var w http.ResponseWriter = nullWriter{http.Header{}}

@@ -17,7 +17,7 @@ import (
 	"github.com/nib-log/nib/nibhttp"
 )
 
-// maxText is the default of WithMaxText.
+// maxText is how many bytes of a text are written.
 const maxText = 4 << 10
 
 // bounded returns a text of valid UTF-8 as a line shows it.
@@ -82,49 +82,49 @@ func TestAClientDecidesNoSize(t *testing.T) {
 
 func TestTextsAreCutBetweenCharacters(t *testing.T) {
 	for _, tt := range []struct {
-		max        int
+		room       int // for the end of the path
 		path, want string
-		length     any
+		cut        int // length of the path if it is cut
 	}{
-		{5, "/abcd", "/abcd", nil},
-		{5, "/abcde", "/abcd…", "6"},
-		{5, "/aäöü", "/aä…", "8"},
-		{4, "/🙂🙂", "/…", "9"},
-		{1, "/abc", "/…", "4"},
-		{0, "/" + strings.Repeat("a", 5000), "/" + strings.Repeat("a", 4095) + "…", "5001"},
-		{-1, "/abc", "/abc", nil},
-		{2, "\x80\x80\x80", "…", "3"},
-		{6, "/" + strings.Repeat("\x80", 7), "/\ufffd…", "8"},
+		{5, "/abcd", "/abcd", 0},
+		{5, "/abcde", "/abcd…", 6},
+		{5, "/aäöü", "/aä…", 8},
+		{4, "/🙂🙂", "/…", 9},
+		{1, "/abc", "/…", 4},
+		{2, "/\x80\x80\x80", "…", 4},
+		{6, "/" + strings.Repeat("\x80", 7), "/\ufffd…", 8},
 	} {
-		g := newRig(func(http.ResponseWriter, *http.Request) {}, nibhttp.WithMaxText(tt.max))
+		front := strings.Repeat("a", maxText-tt.room)
+		g := newRig(func(http.ResponseWriter, *http.Request) {})
 		r := newRequest("/")
-		r.URL = &url.URL{Path: tt.path}
+		r.URL = &url.URL{Path: front + tt.path}
 		g.do(r)
 		f := wantHarmless(t, g.rec.Records()[0])
-		length := f["path_length"]
-		if length != nil {
-			length = fmt.Sprint(length)
+		var length any
+		if tt.cut > 0 {
+			length = float64(len(front) + tt.cut)
 		}
-		if f["path"] != tt.want || length != tt.length {
-			t.Errorf("%q with at most %d: got %q, %v, want %q, %v", tt.path, tt.max, f["path"], length, tt.want, tt.length)
+		if path, _ := f["path"].(string); path != front+tt.want || f["path_length"] != length {
+			end := path[min(len(front), len(path)):]
+			t.Errorf("%q with room for %d: got %q, %v, want %q, %v",
+				tt.path, tt.room, end, f["path_length"], tt.want, length)
 		}
 	}
 }
 
-// Functions in options are code of the program: a request must not fail because
-// one of them panics.
-func TestFunctionsOfOptionsMayPanic(t *testing.T) {
-	for name, opt := range map[string]nibhttp.Option{
-		"WithLevels": nibhttp.WithLevels(func(int) nib.Level { panic("boom") }),
-		"nil levels": nibhttp.WithLevels(nil),
-		"WithSkip":   nibhttp.WithSkip(func(*http.Request) bool { panic("boom") }),
-		"WithFields": nibhttp.WithFields(func(*nib.Event, *http.Request) { panic("boom") }),
-		"WithClock":  nibhttp.WithClock(func() time.Time { panic("boom") }),
+// Functions of a Config are code of the program: a request must not fail
+// because one of them panics.
+func TestFunctionsOfAConfigMayPanic(t *testing.T) {
+	for name, config := range map[string]nibhttp.Config{
+		"Level":  {Level: func(int) nib.Level { panic("boom") }},
+		"Skip":   {Skip: func(*http.Request) bool { panic("boom") }},
+		"Fields": {Fields: func(*nib.Event, *http.Request) { panic("boom") }},
+		"Now":    {Now: func() time.Time { panic("boom") }},
 	} {
 		g := newRig(func(w http.ResponseWriter, r *http.Request) {
 			nib.FromContext(r.Context()).Info().Msg("inside")
 			w.WriteHeader(http.StatusTeapot)
-		}, opt)
+		}, config)
 		if got := g.do(newRequest("/")).Code; got != http.StatusTeapot {
 			t.Errorf("%s: status %d, want 418", name, got)
 		}
@@ -138,15 +138,15 @@ func TestFunctionsOfOptionsMayPanic(t *testing.T) {
 	}
 }
 
-// TestPanicsOfOptionsAreBounded has functions that panic with text from a
+// TestPanicsOfAConfigAreBounded has functions that panic with text from a
 // client.
-func TestPanicsOfOptionsAreBounded(t *testing.T) {
+func TestPanicsOfAConfigAreBounded(t *testing.T) {
 	text := strings.Repeat("a", 900_000)
-	for name, opt := range map[string]nibhttp.Option{
-		"WithSkip":   nibhttp.WithSkip(func(r *http.Request) bool { panic(r.URL.Path) }),
-		"WithFields": nibhttp.WithFields(func(_ *nib.Event, r *http.Request) { panic(r.URL.Path) }),
+	for name, config := range map[string]nibhttp.Config{
+		"Skip":   {Skip: func(r *http.Request) bool { panic(r.URL.Path) }},
+		"Fields": {Fields: func(_ *nib.Event, r *http.Request) { panic(r.URL.Path) }},
 	} {
-		g := newRig(func(http.ResponseWriter, *http.Request) {}, opt)
+		g := newRig(func(http.ResponseWriter, *http.Request) {}, config)
 		g.do(big(text))
 		for _, r := range g.rec.Records() {
 			if wantHarmless(t, r)["panic"] == nil || len(r.Line) > 64<<10 {

@@ -2,8 +2,8 @@
 
 // Package nibhttp connects nib with net/http: [Middleware] writes one line per
 // request, which handlers add fields to with package request, and gives them a
-// logger with the ids of the request; with [WithPolicy] lines are sampled, and
-// the debug lines of failed requests are written; [LevelHandler] and
+// logger with the ids of the request; with [Config.Policy] lines are sampled,
+// and the debug lines of failed requests are written; [LevelHandler] and
 // [RulesHandler] change levels while the server runs, [MetricsHandler] serves
 // metrics to Prometheus, [SitesHandler] shows which lines of the program fill
 // the log.
@@ -40,11 +40,11 @@
 //	status_ignored  a second status the handler set, too late to be sent
 //	panic       text of the panic value of the handler, with the stack after it
 //
-// The fields of [WithFields] and of package request follow these.
+// The fields of [Config.Fields] and of package request follow these.
 //
 // A client cannot make lines arbitrarily long: of method, path, remote and the
-// text of a panic at most 4 KiB are written (see [WithMaxText]), and a cut text
-// is followed by its length, as path_length. A request_id of the client is used
+// text of a panic at most 4 KiB are written, and a cut text is
+// followed by its length, as path_length. A request_id of the client is used
 // only if it has at most 128 characters.
 //
 // The status is 200 when the handler set none, as in net/http, and 500 when it

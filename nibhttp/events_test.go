@@ -34,7 +34,7 @@ func TestFieldsAddedBelowTheHandlerAreInTheAccessLine(t *testing.T) {
 			request.Add(ctx, func(e *nib.Event) { e.Str("cart", "c7").Dur("lookup", 2*time.Millisecond) })
 			request.AddAttrs(ctx, slog.Int("items", 3), slog.Group("user", "id", 5))
 		}(r.Context())
-	}, nibhttp.WithFields(func(e *nib.Event, _ *http.Request) { e.Str("host", "h") }))
+	}, nibhttp.Config{Fields: func(e *nib.Event, _ *http.Request) { e.Str("host", "h") }})
 	g.do(newRequest("/"))
 	wantLine(t, g.rec.Last(), head+`"level":"info","method":"GET","path":"/","status":200,"bytes":0,"took":0,`+
 		`"remote":"192.0.2.1:1234","request_id":"r1","host":"h","cart":"c7","lookup":2,"items":3,"user":{"id":5},"message":"request"}`)
@@ -55,7 +55,8 @@ func TestMallocsOfAddedFields(t *testing.T) {
 	if !alloctest.Enabled {
 		t.Skip("mallocs mean nothing in this build")
 	}
-	h := nibhttp.Middleware(nib.NewSink(discard{}), nibhttp.WithPolicy(request.New(request.Config{Slow: time.Hour, Sample: 3})))(
+	c := nibhttp.Config{Policy: request.New(request.Config{Slow: time.Hour, Sample: 3})}
+	h := nibhttp.Middleware(nib.NewSink(discard{}), c)(
 		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			ctx, id := r.Context(), r.RemoteAddr
 			request.Add(ctx, func(e *nib.Event) { e.Str("customer", id).Int("items", len(id)) })
@@ -180,7 +181,7 @@ func TestEventsOfManyRequests(t *testing.T) {
 		}
 		end(kind(n), w, r)
 	}
-	h := nibhttp.Middleware(nib.NewSink(l), nibhttp.WithPolicy(policy))(http.HandlerFunc(serve))
+	h := nibhttp.Middleware(nib.NewSink(l), nibhttp.Config{Policy: policy})(http.HandlerFunc(serve))
 
 	before := heap()
 	var wg sync.WaitGroup

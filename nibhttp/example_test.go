@@ -23,7 +23,7 @@ func Example() {
 		nib.FromContext(r.Context()).Info().Str("name", r.PathValue("name")).Msg("greeting")
 		fmt.Fprintln(w, "hello")
 	})
-	handler := nibhttp.Middleware(log, nibhttp.WithClock(clock.Now))(mux)
+	handler := nibhttp.Middleware(log, nibhttp.Config{Now: clock.Now})(mux)
 
 	r := httptest.NewRequest("GET", "/hello/ada", nil)
 	r.Header.Set("X-Request-Id", "7f3a")

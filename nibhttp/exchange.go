@@ -33,13 +33,13 @@ type exchange struct {
 func begin(m *middleware, w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{m: m, path: r.URL.Path, start: m.clock()}
 	id := ""
-	if !m.ownIDs {
+	if !m.OwnRequestIDs {
 		id = only(r.Header["X-Request-Id"])
 	}
-	x.Start(r.Context(), m.policy, m.log, id, only(r.Header["Traceparent"]))
+	x.Start(r.Context(), m.Policy, m.log, id, only(r.Header["Traceparent"]))
 	x.w.ResponseWriter = w
 	x.req = *r.WithContext(&x.Request) // WithContext is inlined, so this is the only copy
-	if m.echo {
+	if m.RequestIDHeader {
 		w.Header()["X-Request-Id"] = []string{x.ID()}
 	}
 	return x
@@ -51,15 +51,6 @@ func only(values []string) string {
 		return ""
 	}
 	return values[0]
-}
-
-// RequestID returns the id of the request that ctx belongs to, or "" without
-// [Middleware]. A generated id is a new string: 1 malloc.
-func RequestID(ctx context.Context) string {
-	if r := request.FromContext(ctx); r != nil {
-		return r.ID()
-	}
-	return ""
 }
 
 // end writes the lines of a request whose handler has returned, panicked or
@@ -115,11 +106,11 @@ func (x *exchange) decide(o *request.Outcome, p any) {
 		usercode.TakePanicText(&x.panicText, p)
 	}
 	o.Took = m.since(x.start)
-	if m.skip != nil && !x.panicked {
-		x.panicText = guard(func() { o.Skip = m.skip(&x.req) })
+	if m.Skip != nil && !x.panicked {
+		x.panicText = guard(func() { o.Skip = m.Skip(&x.req) })
 	}
-	if m.levels != nil && !o.Skip {
-		if text := guard(func() { o.Level = m.levels(x.status()) }); text != "" && !x.panicked {
+	if m.Level != nil && !o.Skip {
+		if text := guard(func() { o.Level = m.Level(x.status()) }); text != "" && !x.panicked {
 			x.panicText = text
 		}
 	}
@@ -137,13 +128,13 @@ func (x *exchange) writeLine(o request.Outcome) (written bool) {
 	if e == nil {
 		return false
 	}
-	m.text(e, "method", x.req.Method)
-	m.text(e, "path", x.path)
+	addText(e, "method", x.req.Method)
+	addText(e, "path", x.path)
 	if x.req.Pattern != "" {
 		e.Str("route", x.req.Pattern)
 	}
 	e.Int("status", status).Int64("bytes", x.w.bytes).Dur("took", o.Took)
-	m.text(e, "remote", x.req.RemoteAddr)
+	addText(e, "remote", x.req.RemoteAddr)
 	x.AddIDs(e)
 	if x.Context.Err() == context.Canceled {
 		e.Bool("canceled", true)
@@ -158,9 +149,9 @@ func (x *exchange) writeLine(o request.Outcome) (written bool) {
 		e.Int("status_ignored", x.w.ignored)
 	}
 	if x.panicText != "" {
-		m.text(e, "panic", x.panicText)
+		addText(e, "panic", x.panicText)
 	}
-	if m.fields != nil {
+	if m.Fields != nil {
 		m.addFields(e, &x.req)
 	}
 	x.AddFields(e)
@@ -171,29 +162,33 @@ func (x *exchange) writeLine(o request.Outcome) (written bool) {
 	return true
 }
 
-// text adds a text from a client, which may be of any length.
-func (m *middleware) text(e *nib.Event, key, text string) {
-	if len(text) <= m.maxText {
+// maxText is how many bytes of a text from a client are written.
+const maxText = 4 << 10
+
+// addText adds a text from a client, which may be of any length.
+func addText(e *nib.Event, key, text string) {
+	if len(text) <= maxText {
 		e.Str(key, text)
 		return
 	}
-	m.cutText(e, key, text)
+	cutText(e, key, text)
 }
 
-func (m *middleware) cutText(e *nib.Event, key, text string) {
-	n := m.maxText
-	for n > 0 && n > m.maxText-utf8.UTFMax && !utf8.RuneStart(text[n]) {
+// cutText cuts between characters.
+func cutText(e *nib.Event, key, text string) {
+	n := maxText
+	for n > maxText-utf8.UTFMax && !utf8.RuneStart(text[n]) {
 		n--
 	}
 	e.Str(key, text[:n]+"…").Int(key+"_length", len(text))
 }
 
-// addFields calls the function of WithFields, within Func, because it may end
+// addFields calls Config.Fields, within Func, because it may end
 // its goroutine.
 func (m *middleware) addFields(e *nib.Event, r *http.Request) {
 	e.Func(func(e *nib.Event) {
-		if problem := guard(func() { m.fields(e, r) }); problem != "" {
-			m.text(e, "panic", problem)
+		if problem := guard(func() { m.Fields(e, r) }); problem != "" {
+			addText(e, "panic", problem)
 		}
 	})
 }

@@ -20,7 +20,7 @@ func TestFailureBeginsWithStatus500(t *testing.T) {
 	for status, want := range map[int]uint64{499: 0, 500: 1} {
 		p := request.New(request.Config{})
 		h := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
-		g := newRig(h, nibhttp.WithPolicy(p))
+		g := newRig(h, nibhttp.Config{Policy: p})
 		if g.do(newRequest("/")); p.Stats().Failed != want {
 			t.Errorf("status %d: got %d failed requests, want %d", status, p.Stats().Failed, want)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/nibhttp"
 	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/request"
 )
 
 // A rig is a handler behind the middleware, with the lines it writes.
@@ -29,17 +30,23 @@ type rig struct {
 	h     http.Handler
 }
 
-func newRig(h http.HandlerFunc, opts ...nibhttp.Option) *rig {
+func newRig(h http.HandlerFunc, config ...nibhttp.Config) *rig {
 	g := new(rig)
-	g.init(h, opts...)
+	g.init(h, config...)
 	return g
 }
 
-func (g *rig) init(h http.HandlerFunc, opts ...nibhttp.Option) {
+func (g *rig) init(h http.HandlerFunc, config ...nibhttp.Config) {
 	g.ended = make(chan struct{}, 1000)
 	log := nib.NewSink(&g.rec, nib.WithClock(g.clock.Now))
-	opts = append([]nibhttp.Option{nibhttp.WithClock(g.clock.Now)}, opts...)
-	g.h = nibhttp.Middleware(log, opts...)(h)
+	var c nibhttp.Config
+	if len(config) > 0 {
+		c = config[0]
+	}
+	if c.Now == nil {
+		c.Now = g.clock.Now
+	}
+	g.h = nibhttp.Middleware(log, c)(h)
 }
 
 func (g *rig) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -104,14 +111,14 @@ func TestLevelFollowsStatus(t *testing.T) {
 	}
 }
 
-func TestOptions(t *testing.T) {
+func TestConfig(t *testing.T) {
 	g := newRig(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(404) },
-		nil,
-		nibhttp.WithLevels(func(status int) nib.Level { return nib.Level(status % 10) }),
-		nibhttp.WithSkip(func(r *http.Request) bool { return r.URL.Path == "/health" }),
-		nibhttp.WithFields(func(e *nib.Event, r *http.Request) { e.Str("agent", r.UserAgent()) }),
-		nibhttp.WithRequestIDHeader(),
-	)
+		nibhttp.Config{
+			Level:           func(status int) nib.Level { return nib.Level(status % 10) },
+			Skip:            func(r *http.Request) bool { return r.URL.Path == "/health" },
+			Fields:          func(e *nib.Event, r *http.Request) { e.Str("agent", r.UserAgent()) },
+			RequestIDHeader: true,
+		})
 	r := newRequest("/x")
 	r.Header.Set("User-Agent", "curl")
 	w := g.do(r)
@@ -174,8 +181,8 @@ func TestHandlerGetsALoggerOfTheRequest(t *testing.T) {
 		ctx, cancel := context.WithCancel(r.Context()) // a derived context has them, too
 		defer cancel()
 		nib.FromContext(ctx).Info().Msg("working")
-		if got := nibhttp.RequestID(ctx); got != "r1" {
-			t.Errorf("RequestID: got %q, want r1", got)
+		if got := request.FromContext(ctx).ID(); got != "r1" {
+			t.Errorf("ID: got %q, want r1", got)
 		}
 	})
 	r := newRequest("/")
@@ -225,15 +232,16 @@ func TestContextOfTheServerShowsThrough(t *testing.T) {
 
 func TestRequestIDIsMadeUp(t *testing.T) {
 	var inside string
-	g := newRig(func(_ http.ResponseWriter, r *http.Request) { inside = nibhttp.RequestID(r.Context()) },
-		nibhttp.WithRequestIDHeader())
+	g := newRig(func(_ http.ResponseWriter, r *http.Request) {
+		inside = request.FromContext(r.Context()).ID()
+	}, nibhttp.Config{RequestIDHeader: true})
 	form := regexp.MustCompile(`^[0-9a-f]{32}$`)
 	seen := map[any]bool{}
 	for range 100 {
 		w := g.do(httptest.NewRequest("GET", "/", nil))
 		id := w.Header().Get("X-Request-Id")
 		if !form.MatchString(id) || seen[id] || id != inside {
-			t.Fatalf("got id %q, RequestID %q; want 32 hexadecimal digits, new each time", id, inside)
+			t.Fatalf("got id %q, inside %q; want 32 hexadecimal digits, new each time", id, inside)
 		}
 		seen[id] = true
 	}
@@ -245,7 +253,7 @@ func TestRequestIDIsMadeUp(t *testing.T) {
 }
 
 func TestRequestIDOfTheClientIsNotTakenWhenUnwanted(t *testing.T) {
-	g := newRig(func(http.ResponseWriter, *http.Request) {}, nibhttp.WithOwnRequestIDs())
+	g := newRig(func(http.ResponseWriter, *http.Request) {}, nibhttp.Config{OwnRequestIDs: true})
 	g.do(newRequest("/"))
 	if got, _ := g.rec.Find("request")["request_id"].(string); len(got) != 32 {
 		t.Errorf("request_id: got %q, want 32 hexadecimal digits", got)
@@ -253,7 +261,7 @@ func TestRequestIDOfTheClientIsNotTakenWhenUnwanted(t *testing.T) {
 }
 
 func TestRequestIDWithoutMiddleware(t *testing.T) {
-	if got := nibhttp.RequestID(context.Background()); got != "" {
+	if got := request.FromContext(context.Background()).ID(); got != "" {
 		t.Errorf("got %q, want none", got)
 	}
 }

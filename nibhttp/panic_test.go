@@ -57,7 +57,7 @@ func TestPanicAfterTheHeaderKeepsItsStatus(t *testing.T) {
 
 func TestSkippedRequestIsWrittenWhenItPanics(t *testing.T) {
 	g := newRig(func(http.ResponseWriter, *http.Request) { panic("x") },
-		nibhttp.WithSkip(func(*http.Request) bool { return true }))
+		nibhttp.Config{Skip: func(*http.Request) bool { return true }})
 	_ = g.recovered(newRequest("/"))
 	if g.rec.Len() != 1 {
 		t.Errorf("got lines %q, want one", g.rec.Lines())
@@ -114,25 +114,25 @@ func TestLineIsWrittenIfUserCodeEndsTheGoroutine(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		handler   http.HandlerFunc
-		opt       nibhttp.Option
+		config    nibhttp.Config
 		status    float64
 		panicText any
 		goesOn    any // the panic that leaves the middleware
 	}{
-		{"text of a panic", func(http.ResponseWriter, *http.Request) { panic(endsGoroutine{}) }, nil, 500, "nibhttp_test.endsGoroutine", endsGoroutine{}},
-		{"skip", respond, nibhttp.WithSkip(func(*http.Request) bool { ends(); return true }), 418, nil, nil},
-		{"levels", respond, nibhttp.WithLevels(func(int) nib.Level { ends(); return 0 }), 418, nil, nil},
+		{"text of a panic", func(http.ResponseWriter, *http.Request) { panic(endsGoroutine{}) }, nibhttp.Config{}, 500, "nibhttp_test.endsGoroutine", endsGoroutine{}},
+		{"skip", respond, nibhttp.Config{Skip: func(*http.Request) bool { ends(); return true }}, 418, nil, nil},
+		{"levels", respond, nibhttp.Config{Level: func(int) nib.Level { ends(); return 0 }}, 418, nil, nil},
 		{"levels after a panic", func(http.ResponseWriter, *http.Request) { panic("boom") },
-			nibhttp.WithLevels(func(int) nib.Level { ends(); return 0 }), 500, "boom", "boom"},
-		{"clock", respond, nibhttp.WithClock(func() time.Time {
+			nibhttp.Config{Level: func(int) nib.Level { ends(); return 0 }}, 500, "boom", "boom"},
+		{"clock", respond, nibhttp.Config{Now: func() time.Time {
 			if calls++; calls > 1 {
 				ends()
 			}
 			return time.Time{}
-		}), 418, nil, nil},
+		}}, 418, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			g := newRig(tt.handler, tt.opt)
+			g := newRig(tt.handler, tt.config)
 			var p any
 			done := make(chan struct{})
 			go func() {

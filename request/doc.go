@@ -16,7 +16,7 @@
 //				http.Error(w, "try again", http.StatusServiceUnavailable)
 //			}
 //		})
-//		handler := nibhttp.Middleware(log, nibhttp.WithPolicy(policy))(http.DefaultServeMux)
+//		handler := nibhttp.Middleware(log, nibhttp.Config{Policy: policy})(http.DefaultServeMux)
 //		return http.ListenAndServe("127.0.0.1:8080", handler)
 //	}
 //

@@ -72,8 +72,12 @@ func WithIDs(ctx context.Context, id, traceparent string) context.Context {
 	return context.WithValue(ctx, idsKey{}, x)
 }
 
-// ID returns the id of the request. A generated one is a new string: 1 malloc.
+// ID returns the id of the request, and "" for a nil Request. A generated id is
+// a new string: 1 malloc.
 func (r *Request) ID() string {
+	if r == nil {
+		return ""
+	}
 	if r.ids.client != "" {
 		return r.ids.client
 	}

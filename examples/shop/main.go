@@ -91,7 +91,7 @@ func run(ctx context.Context, log *nib.Logger) error {
 	if err != nil {
 		return err
 	}
-	events := nibhttp.Middleware(log.Named("edge"), nibhttp.WithPolicy(policy))
+	events := nibhttp.Middleware(log.Named("edge"), nibhttp.Config{Policy: policy})
 	server := &http.Server{
 		Handler:           otelhttp.NewHandler(events(routes(stockpb.NewStockClient(conn))), "http"),
 		ReadHeaderTimeout: 10 * time.Second,
