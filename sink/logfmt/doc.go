@@ -31,7 +31,7 @@
 //     a number, true, false or null.
 //   - An array is written as compact JSON, quoted.
 //   - An object is flattened: each of its values becomes a field, whose key is
-//     the path of keys joined by dots. With ObjectsJSON it is written as
+//     the path of keys joined by dots. With KeepObjects it is written as
 //     compact JSON instead, quoted. So is an empty object, and one that is
 //     nested more than 32 objects deep or has a path of more than 256 bytes,
 //     because each of its values would repeat the path.
@@ -44,7 +44,7 @@
 // Parsers take that literally, so no key can add a field, and different keys
 // remain different. Only dots are ambiguous: {"a":{"b":1}} and {"a.b":1} are
 // both a.b=1. If that matters, because a layout has keys with dots that fields
-// must not be mistaken for, use ObjectsJSON.
+// must not be mistaken for, use KeepObjects.
 //
 // # Input that is not JSON
 //

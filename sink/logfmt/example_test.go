@@ -26,7 +26,7 @@ func Example() {
 
 // Lines that were written as JSON are shown as logfmt.
 func ExampleSink_Render() {
-	view := logfmt.New(os.Stdout, logfmt.Config{Objects: logfmt.ObjectsJSON})
+	view := logfmt.New(os.Stdout, logfmt.Config{KeepObjects: true})
 	os.Stdout.Write(view.Render(nil, []byte(`{"level":"info","user":{"id":7},"message":"hello"}`)))
 	// Output:
 	// level=info user="{\"id\":7}" message=hello

@@ -29,19 +29,16 @@ type traits = contract.TraitSet
 
 var _ nib.Sink = (*Sink)(nil)
 
-// New returns a Sink that writes to w. It panics if w is nil or c is invalid
-// (see [Config.Validate]). It does not close w.
+// New returns a Sink that writes to w. It panics if w is nil. It does not close
+// w.
 func New(w io.Writer, c Config) *Sink {
 	if w == nil {
 		panic("nib/logfmt: New with a nil io.Writer")
 	}
-	if err := c.Validate(); err != nil {
-		panic(err)
-	}
 	if _, ok := w.(nib.Sink); ok {
 		w = linewriter.Plain(w)
 	}
-	s := &Sink{flatten: c.Objects == ObjectsFlatten, out: nib.WriterSink(w)}
+	s := &Sink{flatten: !c.KeepObjects, out: nib.WriterSink(w)}
 	s.traits = contract.TraitsFor(s, contract.TraitsOf(s.out))
 	return s
 }

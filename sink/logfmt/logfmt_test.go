@@ -22,7 +22,7 @@ import (
 
 var (
 	flat  = New(new(bytes.Buffer), Config{})
-	whole = New(new(bytes.Buffer), Config{Objects: ObjectsJSON})
+	whole = New(new(bytes.Buffer), Config{KeepObjects: true})
 )
 
 func TestFieldsAreWrittenAs(t *testing.T) {
@@ -289,20 +289,13 @@ func TestOnlyAFileNeverLogs(t *testing.T) {
 	}
 }
 
-func TestWrongUseOfNew(t *testing.T) {
-	for name, f := range map[string]func(){
-		"no writer": func() { New(nil, Config{}) },
-		"objects":   func() { New(new(bytes.Buffer), Config{Objects: 2}) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
-	}
+func TestNewWithoutAWriterPanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	New(nil, Config{})
 }
 
 func TestManyGoroutines(t *testing.T) {
@@ -337,8 +330,8 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 var sample = []byte(`{"time":"2026-01-02T15:04:06.120Z","level":"info","logger":"http","method":"GET","path":"/cart","status":200,"took":1.92,"agent":"Mozilla/5.0 (X11; Linux x86_64)","user":{"id":7,"name":"Ann Lee"},"tags":["a","b"],"a b":"\u001b\ud83c\udf4a 日本","message":"request served"}` + "\n")
 
 func TestNothingIsAllocated(t *testing.T) {
-	for name, o := range map[string]Objects{"flat": ObjectsFlatten, "JSON": ObjectsJSON} {
-		s := New(discard{}, Config{Objects: o})
+	for name, keep := range map[string]bool{"flat": false, "JSON": true} {
+		s := New(discard{}, Config{KeepObjects: keep})
 		t.Run("WriteRecord/"+name, func(t *testing.T) {
 			r := &nib.Record{Line: sample}
 			alloctest.Zero(t, func() { _ = s.WriteRecord(r) })
