@@ -19,17 +19,15 @@ var Epoch = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 // The time of the zero Clock is [Epoch]. It is safe for concurrent use and must
 // not be copied.
 type Clock struct {
-	mu    sync.Mutex // protects set and t
-	set   bool
-	t     time.Time
-	reads int
+	mu  sync.Mutex // protects set and t
+	set bool
+	t   time.Time
 }
 
 // Now returns the time of the clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.reads++
 	return c.now()
 }
 
@@ -45,13 +43,6 @@ func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.t, c.set = c.now().Add(d), true
-}
-
-// Reads returns the number of calls of Now.
-func (c *Clock) Reads() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.reads
 }
 
 func (c *Clock) now() time.Time {

@@ -31,9 +31,6 @@ type noCopy struct{}
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// New returns an empty list. The zero List is an empty list as well.
-func New[T any]() *List[T] { return new(List[T]).Init() }
-
 // Init removes all elements and returns l. The list keeps its nodes; see
 // [List.Trim]. It takes time proportional to the number of elements, because
 // each of them becomes stale and its value is cleared.

@@ -16,7 +16,7 @@ import (
 
 // filled returns a list of values and their elements.
 func filled[T any](values ...T) (*list.List[T], []list.Element[T]) {
-	l := list.New[T]()
+	l := new(list.List[T])
 	var elements []list.Element[T]
 	for _, v := range values {
 		elements = append(elements, l.PushBack(v))
@@ -348,7 +348,7 @@ func TestSteadyLoadDoesNotAllocate(t *testing.T) {
 // TestInitMakesACopyAListOfItsOwn checks that Init gives up the nodes of a
 // copy: they belong to the original, and both would fill them.
 func TestInitMakesACopyAListOfItsOwn(t *testing.T) {
-	a, b := list.New[int](), new(list.List[int])
+	a, b := new(list.List[int]), new(list.List[int])
 	for i := range 5 {
 		a.PushBack(i)
 	}

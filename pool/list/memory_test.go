@@ -47,7 +47,7 @@ func TestValueIsCollected(t *testing.T) {
 		{"Remove and Trim", func(l *List[*large], e Element[*large]) { l.Remove(e); l.Trim() }},
 	}
 	for _, c := range cases {
-		l := New[*large]()
+		l := new(List[*large])
 		e := l.PushBack(new(large))
 		l.PushBack(new(large))
 		value := weak.Make(e.Value())
@@ -64,7 +64,7 @@ func TestValueIsCollected(t *testing.T) {
 }
 
 func TestStaleElementOfATrimmedChunkKeepsNothingElse(t *testing.T) {
-	l := New[*large]()
+	l := new(List[*large])
 	for range 1000 {
 		l.PushBack(nil)
 	}
@@ -84,7 +84,7 @@ func TestStaleElementOfATrimmedChunkKeepsNothingElse(t *testing.T) {
 }
 
 func TestTrimmedChunksAreCollected(t *testing.T) {
-	l := New[int]()
+	l := new(List[int])
 	var elements []Element[int]
 	for i := range 5000 {
 		elements = append(elements, l.PushBack(i))
@@ -119,7 +119,7 @@ func TestTrimmedChunksAreCollected(t *testing.T) {
 }
 
 func TestTrimReturnsAllMemoryOfAnEmptyList(t *testing.T) {
-	l := New[int]()
+	l := new(List[int])
 	for i := range 1000 {
 		l.PushBack(i)
 	}
@@ -133,7 +133,7 @@ func TestTrimReturnsAllMemoryOfAnEmptyList(t *testing.T) {
 }
 
 func TestNodesAreUsedAgainAfterInit(t *testing.T) {
-	l := New[int]()
+	l := new(List[int])
 	for range 10 {
 		for i := range 1000 {
 			l.PushBack(i)
@@ -143,7 +143,7 @@ func TestNodesAreUsedAgainAfterInit(t *testing.T) {
 		}
 		l.Init()
 	}
-	once := New[int]()
+	once := new(List[int])
 	for i := range 1000 {
 		once.PushBack(i)
 	}
@@ -155,7 +155,7 @@ func TestNodesAreUsedAgainAfterInit(t *testing.T) {
 // After Trim all nodes of the chunks that are left are used again before there
 // is a new chunk, in the order of their addresses.
 func TestNodesAreUsedAgainAfterTrim(t *testing.T) {
-	l := New[int]()
+	l := new(List[int])
 	for i := range 1000 {
 		l.PushBack(i)
 	}
