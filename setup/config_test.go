@@ -145,13 +145,13 @@ func TestConfigAsPartOfALargerStruct(t *testing.T) {
 
 // places returns where the faults of an error are.
 func places(err error) (list []string) {
-	var one *Fault
+	var one *fault
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, err := range joined.Unwrap() {
 			list = append(list, places(err)...)
 		}
 	} else if errors.As(err, &one) {
-		list = append(list, one.Where)
+		list = append(list, one.where)
 	}
 	return list
 }

@@ -74,7 +74,7 @@ func ExampleKinds() {
 }
 
 // The error has all mistakes, each with its place and the allowed values.
-func ExampleFault() {
+func ExampleRead_mistakes() {
 	os.Setenv("BAD_FORMAT", "xml")
 	os.Setenv("BAD_OUTPUT", "stdout?buffer=64K,file?sync=flush")
 

@@ -11,22 +11,19 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-// A Fault is one mistake in a configuration. The error of [Open], [Read] and
-// Config.Validate joins all of them; errors.As finds the first.
-type Fault struct {
-	// Where is the variable ("NIB_OUTPUT[1].max_size"), the JSON path
+// A fault is one mistake in a configuration.
+type fault struct {
+	// where is the variable ("NIB_OUTPUT[1].max_size"), the JSON path
 	// ("output[1].max_size", with the name of the file in front if it is
 	// known), or the field ("Config.Output[1].max_size"). Lists are counted
 	// from 0.
-	Where string
-	Err   error // the fault, and the values that are allowed
+	where string
+	err   error // the fault, and the values that are allowed
 }
 
-// Error returns "nib/setup:", Where and Err.
-func (f *Fault) Error() string { return "nib/setup: " + f.Where + ": " + f.Err.Error() }
+func (f *fault) Error() string { return "nib/setup: " + f.where + ": " + f.err.Error() }
 
-// Unwrap returns Err.
-func (f *Fault) Unwrap() error { return f.Err }
+func (f *fault) Unwrap() error { return f.err }
 
 // A reading is the state of reading a configuration: the kinds of outputs, and
 // the faults.
@@ -48,13 +45,13 @@ func (r *reading) wrap(where string, err error) {
 		for _, err := range joined.Unwrap() {
 			r.wrap(where, err)
 		}
-	} else if fault, ok := err.(*settings.ParamError); ok {
-		if fault.Param != "" {
-			where += "." + fault.Param
+	} else if p, ok := err.(*settings.ParamError); ok {
+		if p.Param != "" {
+			where += "." + p.Param
 		}
-		r.wrap(where, fault.Err)
+		r.wrap(where, p.Err)
 	} else if err != nil {
-		r.list = append(r.list, &Fault{where, err})
+		r.list = append(r.list, &fault{where, err})
 	}
 }
 

@@ -60,7 +60,7 @@ var errOpen = errors.New("nib/setup: another Log handles the end of the process"
 // Open merges the configurations of sources as [Read] does, opens the outputs
 // and returns the logger. It starts goroutines and processes only if the
 // configuration requires them; [Log.Close] ends them. The error joins every
-// error: [Fault]s if the configuration is invalid, otherwise errors of
+// error: mistakes if the configuration is invalid, otherwise errors of
 // outputs that could not be opened. After an error nothing is left open, and
 // nothing has changed.
 func Open(sources ...ConfigSource) (*Log, error) {

@@ -28,7 +28,8 @@ type ConfigSource interface {
 // Read merges the configurations of sources without opening anything. Later
 // sources replace the settings of earlier ones, each list as a whole; Fields,
 // Kinds, Sinks and Options are added up, and the Kinds apply to the outputs of
-// all sources. The error joins the [Fault]s of all sources.
+// all sources. The error joins one for each mistake, with the variable, the
+// JSON path or the field, and the values that are allowed.
 func Read(sources ...ConfigSource) (Config, error) {
 	var c Config
 	var r reading
@@ -152,7 +153,7 @@ func (f sourceFunc) furtherKinds() []target.Spec { return nil }
 // prefix means NIB. A variable that is empty counts as not set. Other names are
 // ignored, since other programs may use them (Kubernetes derives some from the
 // names of services), unless they are similar to a setting's: NIB_LVL is a
-// Fault. prefix_CONFIG is the path of a JSON file that is read first, so the
+// fault. prefix_CONFIG is the path of a JSON file that is read first, so the
 // other variables override it. It is read when Open or Read is called. In a
 // program with set-uid, set-gid or file capabilities FromEnv sets nothing,
 // since its caller must not be able to choose the files that it writes, and
@@ -279,7 +280,7 @@ func readFile(path, where string, r *reading) Config {
 }
 
 // Load reads a JSON object from a reader, to its end, when Open or Read is
-// called. If the reader has a name, as a file has, each Fault begins with it.
+// called. If the reader has a name, as a file has, each error begins with it.
 func Load(from io.Reader) ConfigSource {
 	name := ""
 	if named, ok := from.(interface{ Name() string }); ok {
