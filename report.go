@@ -3,6 +3,7 @@
 package nib
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -13,20 +14,6 @@ import (
 	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/metrics"
 )
-
-// A MisuseError reports a call on a finished event, or a call that finished an
-// event in a function that must only add fields.
-type MisuseError struct {
-	What  string
-	Ended string // stack of the call that finished the event; only with -race or the tag invariants
-}
-
-func (m *MisuseError) Error() string {
-	if m.Ended == "" {
-		return "nib: " + m.What
-	}
-	return "nib: " + m.What + "; it was finished by\n" + m.Ended
-}
 
 // Stats counts the failures of a logger and all loggers that share its sink.
 type Stats struct {
@@ -98,7 +85,11 @@ func (e *Event) misused(what string) {
 	c := e.log.core
 	c.state.misused.Add(1)
 	if e.log != idleLogger {
-		c.report(&MisuseError{What: what, Ended: e.ended.String()})
+		text := "nib: " + what
+		if ended := e.ended.String(); ended != "" { // only with -race or the tag invariants
+			text += "; it was finished by\n" + ended
+		}
+		c.report(errors.New(text))
 	}
 }
 
