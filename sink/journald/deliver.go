@@ -10,17 +10,17 @@ import (
 // A port is the socket of journald.
 type port interface {
 	// send sends an entry as one datagram, without waiting. Its errors are
-	// errFull, errLarge, ErrGone, or those of the system.
+	// errFull, errLarge, errGone, or those of the system.
 	send(entry []byte) error
 	// sendFile sends an entry in a file. Its errors are those of send.
 	sendFile(entry []byte) error
 	// connect reconnects to the socket that is now at the path. Its errors are
-	// ErrGone, or those of the system.
+	// errGone, or those of the system.
 	connect() error
 	close()
 }
 
-// The errors of a port besides ErrGone.
+// The errors of a port besides errGone.
 var (
 	errFull  = errors.New("nib/journald: no room for a datagram")
 	errLarge = errors.New("nib/journald: too large for a datagram")
@@ -59,7 +59,7 @@ func (s *Sink) deliver(entry []byte) error {
 }
 
 // passes reports whether err may be temporary.
-func passes(err error) bool { return err == errFull || err == ErrGone }
+func passes(err error) bool { return err == errFull || err == errGone }
 
 // reported returns the error for callers.
 func reported(err error) error {
@@ -73,7 +73,7 @@ func reported(err error) error {
 // reconnects.
 func (s *Sink) try(entry []byte) error {
 	era, err := s.send(entry)
-	if err != ErrGone {
+	if err != errGone {
 		return err
 	}
 	if err := s.reconnect(era); err != nil {

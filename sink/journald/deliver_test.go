@@ -39,13 +39,13 @@ func TestDelivery(t *testing.T) {
 		{"at once", fakePort{}, nil, 1, 0, 0, ""},
 		{"after waiting for room", fakePort{errs: []error{errFull, errFull, nil}}, nil, 1, 0, 0, ""},
 		{"never any room", fakePort{errs: []error{errFull}}, errStalled, 0, 0, 0, delivery.ReasonStalled},
-		{"connected again", fakePort{errs: []error{ErrGone, nil}}, nil, 1, 0, 1, ""},
-		{"connected again after a while", fakePort{errs: []error{ErrGone, ErrGone, ErrGone, nil}, connectErrs: []error{ErrGone, ErrGone, nil}}, nil, 1, 0, 3, ""},
+		{"connected again", fakePort{errs: []error{errGone, nil}}, nil, 1, 0, 1, ""},
+		{"connected again after a while", fakePort{errs: []error{errGone, errGone, errGone, nil}, connectErrs: []error{errGone, errGone, nil}}, nil, 1, 0, 3, ""},
 		{"refused by the system", fakePort{errs: []error{errOther}}, errOther, 0, 0, 0, delivery.ReasonFailed},
-		{"refused a new socket", fakePort{errs: []error{ErrGone}, connectErrs: []error{errOther}}, errOther, 0, 0, 1, delivery.ReasonFailed},
+		{"refused a new socket", fakePort{errs: []error{errGone}, connectErrs: []error{errOther}}, errOther, 0, 0, 1, delivery.ReasonFailed},
 		{"large", fakePort{errs: []error{errLarge}}, nil, 0, 1, 0, ""},
 		{"large, after waiting for room", fakePort{errs: []error{errLarge}, fileErrs: []error{errFull, nil}}, nil, 0, 1, 0, ""},
-		{"large, connected again", fakePort{errs: []error{errLarge}, fileErrs: []error{ErrGone, nil}}, nil, 0, 1, 1, ""},
+		{"large, connected again", fakePort{errs: []error{errLarge}, fileErrs: []error{errGone, nil}}, nil, 0, 1, 1, ""},
 		{"large, refused", fakePort{errs: []error{errLarge}, fileErrs: []error{errOther}}, errOther, 0, 0, 0, delivery.ReasonFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -79,10 +79,10 @@ func patienceOf(want error) time.Duration {
 }
 
 func TestConnectionThatCannotBeMadeIsAnError(t *testing.T) {
-	p := &fakePort{errs: []error{ErrGone}, connectErrs: []error{ErrGone}}
+	p := &fakePort{errs: []error{errGone}, connectErrs: []error{errGone}}
 	s := testSink(p)
-	if err := s.WriteRecord(record(nib.LevelInfo)); err != ErrGone {
-		t.Errorf("got %v, want %v", err, ErrGone)
+	if err := s.WriteRecord(record(nib.LevelInfo)); err != errGone {
+		t.Errorf("got %v, want %v", err, errGone)
 	}
 	if st := s.Stats(); !slices.Equal(st.Dropped, []delivery.Drop{{Reason: delivery.ReasonGone, Level: nib.LevelInfo, Lines: 1}}) || st.Reconnects != 0 {
 		t.Errorf("got %+v", st)
@@ -153,7 +153,7 @@ func (p *gonePort) send([]byte) error {
 	}
 	p.arrived.Done()
 	p.arrived.Wait() // no call connects before all have failed
-	return ErrGone
+	return errGone
 }
 
 func (p *gonePort) sendFile([]byte) error { return nil }

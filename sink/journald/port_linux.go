@@ -25,7 +25,7 @@ var _ port = (*socket)(nil)
 func openPort(path string) (port, error) {
 	s := &socket{path: path, fd: -1}
 	err := s.connect()
-	if err == ErrGone {
+	if err == errGone {
 		return nil, fmt.Errorf("%w %s", err, path)
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *socket) problem(call string, err error) error {
 	case syscall.EAGAIN:
 		return errFull
 	case syscall.ECONNREFUSED, syscall.ENOENT, syscall.ENOTCONN, syscall.ECONNRESET, syscall.EPIPE, syscall.ENOTDIR:
-		return ErrGone
+		return errGone
 	}
 	return fmt.Errorf("nib/journald: %w", &os.PathError{Op: call, Path: s.path, Err: err})
 }

@@ -62,10 +62,10 @@ func newSink(c Config, p port) *Sink {
 }
 
 // WriteRecord sends r to journald, or drops and counts it and returns the
-// reason: [delivery.ErrStalled], [ErrGone], [delivery.ErrClosed] or an error of
-// the system. If it returns nil, the entry is in journald's queue. It waits at
-// most Config.Stall for journald. It does not retain r, and does not allocate
-// except for entries too large for a datagram.
+// reason: [delivery.ErrStalled], [delivery.ErrClosed], an error that journald
+// is not listening, or an error of the system. If it returns nil, the entry is
+// in journald's queue. It waits at most Config.Stall for journald. It does not
+// retain r, and does not allocate except for entries too large for a datagram.
 func (s *Sink) WriteRecord(r *nib.Record) error {
 	e := s.encoders.Get().(*encoder)
 	entry := e.entry(r, s.sites.fields(r.PC))

@@ -39,8 +39,8 @@ func TestALoggersLinesReachTheServer(t *testing.T) {
 func TestOpenWithoutAServer(t *testing.T) {
 	path := t.TempDir() + "/none"
 	_, err := Open(Config{Socket: path})
-	if !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), path) {
-		t.Errorf("got %v, want ErrGone and the path", err)
+	if !errors.Is(err, errGone) || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v, want errGone and the path", err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestOpenWithoutAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	if _, err = Open(Config{Socket: listener.Addr().String()}); !errors.Is(err, syscall.EPROTOTYPE) || errors.Is(err, ErrGone) {
+	if _, err = Open(Config{Socket: listener.Addr().String()}); !errors.Is(err, syscall.EPROTOTYPE) || errors.Is(err, errGone) {
 		t.Errorf("a socket of another type: got %v, want EPROTOTYPE", err)
 	}
 }

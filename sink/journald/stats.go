@@ -13,12 +13,8 @@ import (
 	"github.com/nib-log/nib/internal/loss"
 )
 
-// ErrGone means that journald does not listen on the socket. WriteRecord
-// returns it, [delivery.ErrStalled], [delivery.ErrClosed] or an error of the
-// system.
-var ErrGone = errors.New("nib/journald: journald is not listening on the socket")
-
 var (
+	errGone    = errors.New("nib/journald: journald is not listening on the socket")
 	errStalled = fmt.Errorf("nib/journald: %w", delivery.ErrStalled)
 	errClosed  = fmt.Errorf("nib/journald: %w", delivery.ErrClosed)
 )
@@ -62,7 +58,7 @@ func causeOf(err error) cause {
 	switch err {
 	case errStalled:
 		return stalled
-	case ErrGone:
+	case errGone:
 		return gone
 	case errClosed:
 		return closed

@@ -312,8 +312,8 @@ func TestLinesInTimeAreNotCopied(t *testing.T) {
 				}
 			}
 			must(t, s.Flush(context.Background()))
-			if got, want := s.Synced(), uint64(1001); got != want {
-				t.Errorf("Synced is %d when all is settled, want %d", got, want)
+			if got, want := s.synced(), uint64(1001); got != want {
+				t.Errorf("synced is %d when all is settled, want %d", got, want)
 			}
 			must(t, s.Close())
 		})
@@ -338,7 +338,7 @@ func TestLinesAreSyncedWithinSyncDelay(t *testing.T) {
 					}
 					await.Sleep(limit / 50)
 					for ; checked < len(due) && !time.Now().Before(due[checked]); checked++ {
-						if s.Synced() < uint64(checked+2) {
+						if s.synced() < uint64(checked+2) {
 							t.Errorf("line %d is not synced after %v", checked, limit)
 						}
 					}

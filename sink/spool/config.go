@@ -82,8 +82,7 @@ type Config struct {
 
 	// Adopt takes over a spool that another process has left on a volume whose
 	// locks may not be reliable. The caller must ensure that the process has
-	// ended. Without it Open returns [ErrAdopt]. It has no effect on local file
-	// systems.
+	// ended. Without it Open fails. It has no effect on local file systems.
 	Adopt bool
 
 	// Access selects how segments are written to their files. Defaults to

@@ -120,8 +120,8 @@ func TestCopierRests(t *testing.T) {
 		check(t, "a line was logged", s, false)
 		pass(500*time.Millisecond + 1)
 		check(t, "the line is synced", s, false)
-		if got := s.Synced(); got != 2 {
-			t.Errorf("Synced is %d after half of SyncDelay, want 2", got)
+		if got := s.synced(); got != 2 {
+			t.Errorf("synced is %d after half of SyncDelay, want 2", got)
 		}
 		pass(500 * time.Millisecond)
 		check(t, "no other line came", s, true)
@@ -199,7 +199,7 @@ func TestCopierTriesAgain(t *testing.T) {
 			attempts := 0
 			heal := m.Fail(vfstest.Fault{Op: op, Path: copies, Err: syscall.EIO, Reached: func() { attempts++ }})
 			before := s.Stats().Errors
-			syncAtOnce(t, s, ErrUnsynced)
+			syncAtOnce(t, s, errUnsynced)
 			pass(time.Hour)
 			if least := int(time.Hour / deliver.LongestPause); attempts < least || attempts > least+20 {
 				t.Errorf("%s: got %d attempts in an hour, want %d and a few", op, attempts, least)
@@ -214,7 +214,7 @@ func TestCopierTriesAgain(t *testing.T) {
 
 			m.Fail(vfstest.Fault{Op: op, Path: copies, Err: syscall.EIO, Times: 1})
 			logLines(t, s, 2, 3)
-			syncAtOnce(t, s, ErrUnsynced)
+			syncAtOnce(t, s, errUnsynced)
 			pass(s.c.tick + 1)
 			syncAtOnce(t, s, nil)
 		})
@@ -231,7 +231,7 @@ func TestFileThatFailedIsAbandoned(t *testing.T) {
 		syncAtOnce(t, s, nil)
 		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: copies, Err: syscall.EIO, Times: 1})
 		logLines(t, s, 1, 2)
-		syncAtOnce(t, s, ErrUnsynced)
+		syncAtOnce(t, s, errUnsynced)
 		pass(deliver.LongestPause)
 		logLines(t, s, 2, 3)
 		syncAtOnce(t, s, nil)
@@ -249,14 +249,14 @@ func TestWatermarkStopsAtTheFirstFailure(t *testing.T) {
 	copierTest(t, &far{do: down}, time.Hour, func(t *testing.T, m *vfstest.Mem, s *Sink) {
 		heal := m.Fail(vfstest.Fault{Op: vfstest.OpCreate, Path: store.CopyName(1) + "*", Err: syscall.EIO})
 		logLines(t, s, 0, lines)
-		syncAtOnce(t, s, ErrUnsynced)
-		if got := s.Synced(); got != 1 {
-			t.Errorf("Synced is %d, want 1", got)
+		syncAtOnce(t, s, errUnsynced)
+		if got := s.synced(); got != 1 {
+			t.Errorf("synced is %d, want 1", got)
 		}
 		heal()
 		pass(deliver.LongestPause)
-		if got := s.Synced(); got != lines+1 {
-			t.Errorf("Synced is %d, want %d", got, lines+1)
+		if got := s.synced(); got != lines+1 {
+			t.Errorf("synced is %d, want %d", got, lines+1)
 		}
 		checkSurvivors(t, m, 0, lines)
 	})
@@ -284,17 +284,17 @@ func TestSyncWithADamagedRecord(t *testing.T) {
 		copierTest(t, dest, time.Second, func(t *testing.T, m *vfstest.Mem, s *Sink) {
 			logLines(t, s, 0, 10)
 			repair := breakLength(s, 4)
-			syncAtOnce(t, s, ErrUnsynced)
-			if got := s.Synced(); got != 5 {
-				t.Errorf("Synced is %d, want 5", got)
+			syncAtOnce(t, s, errUnsynced)
+			if got := s.synced(); got != 5 {
+				t.Errorf("synced is %d, want 5", got)
 			}
 			logLines(t, s, 10, 12)
 			if len(s.chain) != 2 {
 				t.Errorf("there are %d segments, want 2", len(s.chain))
 			}
-			syncAtOnce(t, s, ErrUnsynced)
+			syncAtOnce(t, s, errUnsynced)
 			pass(time.Second)
-			syncAtOnce(t, s, ErrUnsynced)
+			syncAtOnce(t, s, errUnsynced)
 			pass(time.Hour)
 			if n, most := s.Stats().Errors, uint64(time.Hour/deliver.LongestPause)+20; n < most/2 || n > most {
 				t.Errorf("got %d errors in an hour, want up to %d", n, most)
@@ -314,7 +314,7 @@ func TestDamagedRecordThatIsSettled(t *testing.T) {
 	copierTest(t, f, time.Second, func(t *testing.T, m *vfstest.Mem, s *Sink) {
 		logLines(t, s, 0, 10)
 		breakLength(s, 0)
-		syncAtOnce(t, s, ErrUnsynced)
+		syncAtOnce(t, s, errUnsynced)
 		f.set(nil)
 		must(t, s.Flush(context.Background()))
 		pass(deliver.LongestPause + time.Second)
@@ -339,8 +339,8 @@ func TestRecordThatIsNotDueIsNotRead(t *testing.T) {
 		}
 		repair()
 		pass(time.Hour + 1)
-		if got := s.Synced(); got != 3 {
-			t.Errorf("Synced is %d in the round after that, want 3", got)
+		if got := s.synced(); got != 3 {
+			t.Errorf("synced is %d in the round after that, want 3", got)
 		}
 	})
 }
@@ -394,8 +394,8 @@ func TestCallInProgressIsWaitedFor(t *testing.T) {
 		if err := s.Sync(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Sync: got %v, want the deadline", err)
 		}
-		if got := s.Synced(); got != 2 {
-			t.Errorf("Synced is %d, want 2", got)
+		if got := s.synced(); got != 2 {
+			t.Errorf("synced is %d, want 2", got)
 		}
 		if ok, _ := g.Write(at, size, seq, r, -1); !ok {
 			t.Error("the record was not written")
@@ -413,7 +413,7 @@ func TestPageThatTheSystemCannotRead(t *testing.T) {
 		syncAtOnce(t, s, nil)
 		heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: copies, Err: syscall.EFAULT})
 		logLines(t, s, 1, 2)
-		syncAtOnce(t, s, ErrUnsynced)
+		syncAtOnce(t, s, errUnsynced)
 		heal()
 		pass(deliver.LongestPause + time.Second)
 		syncAtOnce(t, s, nil)

@@ -84,7 +84,7 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 				must(t, s.Sync(context.Background()))
 			}
 		}
-		synced := s.Synced()
+		synced := s.synced()
 		var after *vfstest.Mem
 		f.mu.Lock() // deliveries from now on are not in the image
 		done := f.lines
@@ -191,8 +191,8 @@ func copierFails(t *testing.T, op vfstest.Op, skip int) {
 	for failed := false; !failed && n < 500; n++ {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 		err := s.Sync(context.Background())
-		if failed = err != nil; failed && !errors.Is(err, ErrUnsynced) {
-			t.Fatalf("Sync: got %v, want ErrUnsynced", err)
+		if failed = err != nil; failed && !errors.Is(err, errUnsynced) {
+			t.Fatalf("Sync: got %v, want errUnsynced", err)
 		}
 		if failed {
 			if err := <-reported; !errors.Is(err, syscall.EIO) {
@@ -200,12 +200,12 @@ func copierFails(t *testing.T, op vfstest.Op, skip int) {
 			}
 		}
 	}
-	before := s.Synced()
+	before := s.synced()
 	heal()
 	for s.Sync(context.Background()) != nil {
 	}
-	if got, want := s.Synced(), uint64(n+1); got != want || before > got {
-		t.Errorf("Synced is %d and was %d, want %d", got, before, want)
+	if got, want := s.synced(), uint64(n+1); got != want || before > got {
+		t.Errorf("synced is %d and was %d, want %d", got, before, want)
 	}
 	image := m.CrashClone(vfstest.Nothing)
 	if st := checkIdentity(t, s); st.Lost() != 0 || st.Retired != 0 || skip < 1 && st.Errors == 0 {
@@ -225,13 +225,13 @@ func TestErrorsAreSynced(t *testing.T) {
 	awaitNext(s) // then only the copier wakes a call that waits
 	for n := range 20 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, 2*n, 100)), s.WriteRecord(record(nib.LevelError, 2*n+1, 100)))
-		if got, want := s.Synced(), uint64(2*n+3); got != want {
-			t.Errorf("Synced is %d after an error, want %d", got, want)
+		if got, want := s.synced(), uint64(2*n+3); got != want {
+			t.Errorf("synced is %d after an error, want %d", got, want)
 		}
 	}
 	must(t, s.WriteRecord(record(nib.LevelInfo, 40, 100)))
-	if got := s.Synced(); got != 41 {
-		t.Errorf("Synced is %d after no error, want 41", got)
+	if got := s.synced(); got != 41 {
+		t.Errorf("synced is %d after no error, want 41", got)
 	}
 	f := &far{}
 	late := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m.CrashClone(vfstest.Nothing), boot: 99})

@@ -37,21 +37,22 @@ type View struct {
 }
 
 // An Owner reports whether a process has a spool open.
-type Owner int
+type Owner string
 
-// The states of ownership, in the order of package store.
+// The states of ownership.
 const (
-	OwnerUnknown Owner = iota // locks are not reliable on the file system, or permission is denied
-	OwnerNone
-	OwnerAlive
+	// OwnerUnknown means that locks are not reliable on the file system, or
+	// that permission is denied.
+	OwnerUnknown Owner = "unknown"
+
+	OwnerNone  Owner = "none"
+	OwnerAlive Owner = "alive"
 )
 
-func (o Owner) String() string {
-	return [...]string{"unknown", "none", "alive"}[o]
+func ownerOf(d *store.Dir) Owner {
+	o, _ := d.Owner() // on an error, the owner is unknown
+	return [...]Owner{OwnerUnknown, OwnerNone, OwnerAlive}[o]
 }
-
-// MarshalText implements encoding.TextMarshaler.
-func (o Owner) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // A SegmentInfo describes a segment.
 type SegmentInfo struct {
@@ -101,8 +102,7 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 	d := store.LookInto(fsys, path)
 	for range listings {
 		v = &View{Dir: path, fs: fsys}
-		o, _ := d.Owner() // on an error, the owner is unknown
-		v.Owner = Owner(o)
+		v.Owner = ownerOf(d)
 		if err = v.list(d); err == nil {
 			v.measure(d)
 			err = v.readCursors(d) // after the segments: an earlier position might be in a segment deleted since
@@ -119,10 +119,7 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 
 // OwnerOf reports whether a process has the spool in dir open. It returns the
 // same as [View.Owner], but reads nothing else, so it suits callers that poll.
-func OwnerOf(dirname string) Owner {
-	o, _ := store.LookInto(vfs.OS(), dirname).Owner() // on an error, the owner is unknown
-	return Owner(o)
-}
+func OwnerOf(dirname string) Owner { return ownerOf(store.LookInto(vfs.OS(), dirname)) }
 
 // list reads the headers. It returns errMoved if a segment was deleted after
 // its name was listed and before its header was read: the rest would look

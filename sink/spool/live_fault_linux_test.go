@@ -157,8 +157,8 @@ func TestSyncWithAnUnreadablePage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncSoon, SyncDelay: time.Hour})
 		g := x.s.active.Load()
-		if err := x.s.Sync(context.Background()); !errors.Is(err, ErrUnsynced) {
-			t.Errorf("Sync while a page cannot be read: got %v, want ErrUnsynced", err)
+		if err := x.s.Sync(context.Background()); !errors.Is(err, errUnsynced) {
+			t.Errorf("Sync while a page cannot be read: got %v, want errUnsynced", err)
 		}
 		synctest.Wait()
 		if st := x.s.Stats(); st.Errors == 0 || x.reports.Load() != 1 {
@@ -171,7 +171,7 @@ func TestSyncWithAnUnreadablePage(t *testing.T) {
 		x.heal()
 		await.Sleep(2 * deliver.LongestPause)
 		must(t, x.s.Sync(context.Background()))
-		if got := x.s.Synced(); got != liveLines+2 {
+		if got := x.s.synced(); got != liveLines+2 {
 			t.Errorf("lines below %d are synced, want %d", got, liveLines+2)
 		}
 		x.f.set(nil)

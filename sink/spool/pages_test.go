@@ -287,7 +287,7 @@ func TestLaterVersionIsLeftAlone(t *testing.T) {
 
 			before := memState(t, m)
 			_, err = Open(memDir, &far{}, Config{fs: m})
-			if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "version 7") {
+			if !errors.Is(err, segment.ErrVersion) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "version 7") {
 				t.Errorf("got %v, want ErrVersion for %s", err, name)
 			}
 			if memState(t, m) != before {

@@ -46,7 +46,7 @@ func logUntilCut() error {
 		if n%20 == 0 {
 			time.Sleep(500 * time.Microsecond)
 			out := binary.LittleEndian.AppendUint64(nil, s.opened)
-			if _, err := os.Stdout.Write(binary.LittleEndian.AppendUint64(out, s.Synced())); err != nil {
+			if _, err := os.Stdout.Write(binary.LittleEndian.AppendUint64(out, s.synced())); err != nil {
 				return err
 			}
 		}

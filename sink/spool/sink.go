@@ -29,12 +29,8 @@ var (
 // Open and the methods of a Sink wrap these, [delivery.ErrClosed],
 // [delivery.ErrFull], [delivery.ErrTooLarge] and the errors of the system.
 var (
-	ErrInUse    = store.ErrInUse
-	ErrUnsafe   = store.ErrUnsafe
-	ErrAdopt    = store.ErrAdopt
-	ErrVersion  = segment.ErrVersion
-	ErrUnsynced = errors.New("lines cannot be synced to disk")
-	ErrPending  = errors.New("nib/spool: not all lines are delivered") // returned by Close
+	ErrInUse   = store.ErrInUse
+	ErrPending = errors.New("nib/spool: not all lines are delivered") // returned by Close
 )
 
 // A Sink is an open spool. It is created by [Open] and safe for concurrent use.
@@ -75,11 +71,11 @@ var _ nib.Sink = (*Sink)(nil)
 //
 // Damaged files are not an error: they are quarantined and counted. Open fails
 // if another process has the spool open ([ErrInUse]), if other users may write
-// to the directory ([ErrUnsafe]), if a file has a newer format version
-// ([ErrVersion]), and if the system refuses an operation that it needs (no
-// space, permissions, locks or descriptors). If it fails it has not changed any
-// segment, copy or cursor, and a later attempt may succeed. Open starts one
-// goroutine, and one for each destination; Close stops them.
+// to the directory, if a file has a newer format version, and if the system
+// refuses an operation that it needs (no space, permissions, locks or
+// descriptors). If it fails it has not changed any segment, copy or cursor, and
+// a later attempt may succeed. Open starts one goroutine, and one for each
+// destination; Close stops them.
 func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

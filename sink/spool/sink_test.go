@@ -21,6 +21,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // A far is a destination that keeps the records it gets, and first calls do.
@@ -395,7 +396,7 @@ func TestOneProcess(t *testing.T) {
 	}
 	must(t, s.Close())
 	must(t, open(t, dir, &far{}, Config{SegmentSize: segment.MinSize}).Close(), os.Chmod(dir, 0o770))
-	if _, err := Open(dir, &far{}, Config{}); !errors.Is(err, ErrUnsafe) {
+	if _, err := Open(dir, &far{}, Config{}); !errors.Is(err, store.ErrUnsafe) {
 		t.Errorf("got %v, want ErrUnsafe", err)
 	}
 }

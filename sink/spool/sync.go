@@ -8,6 +8,8 @@ import (
 	"fmt"
 )
 
+var errUnsynced = errors.New("lines cannot be synced to disk")
+
 // await waits until record seq is synced or settled. It returns an error if the
 // sync fails, ctx ends, or the copier has ended.
 func (s *Sink) await(ctx context.Context, seq uint64) error {
@@ -20,7 +22,7 @@ func (s *Sink) await(ctx context.Context, seq uint64) error {
 		case c.synced.Load() > seq || settled > seq:
 			return nil
 		case c.failing.Load():
-			return ErrUnsynced
+			return errUnsynced
 		}
 		poke(c.urged)
 		select {
@@ -37,8 +39,8 @@ func (s *Sink) await(ctx context.Context, seq uint64) error {
 }
 
 // Sync waits until every line logged before would survive a power failure, or
-// its destination has settled it. The error is that of ctx, [ErrUnsynced] if
-// the sync fails, which is retried, and errors.ErrUnsupported if [Config.Sync]
+// its destination has settled it. The error is that of ctx, or of a
+// sync that fails, which is retried, and errors.ErrUnsupported if [Config.Sync]
 // is SyncNever or the spool is in memory. Sync does not cover the lines of
 // other processes: the system has had them since those processes ended.
 func (s *Sink) Sync(ctx context.Context) error {
@@ -55,10 +57,10 @@ func (s *Sink) Sync(ctx context.Context) error {
 	return nil
 }
 
-// Synced returns the number of the first record of this process that a power
+// synced returns the number of the first record of this process that a power
 // failure may lose: all earlier ones are on disk or settled. It is 0 if lines
 // are not synced.
-func (s *Sink) Synced() uint64 {
+func (s *Sink) synced() uint64 {
 	if s.copier == nil {
 		return 0
 	}

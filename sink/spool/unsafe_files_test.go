@@ -35,7 +35,7 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 		before := memState(t, m)
 		m.Chown(filepath.Join(memDir, name), 4242)
 		_, err = Open(memDir, &far{}, Config{fs: m})
-		if !errors.Is(err, ErrUnsafe) || !strings.Contains(err.Error(), "4242") || !strings.Contains(err.Error(), name) {
+		if !errors.Is(err, store.ErrUnsafe) || !strings.Contains(err.Error(), "4242") || !strings.Contains(err.Error(), name) {
 			t.Errorf("%q of another user: got %v, want ErrUnsafe", name, err)
 		}
 		if memState(t, m) != before {
@@ -95,8 +95,8 @@ func TestFreeSpaceIsLeftByCopies(t *testing.T) {
 	awaitNext(s)
 	m.SetFree(90*segment.MinSize + 100)
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
-	if err := s.Sync(context.Background()); !errors.Is(err, ErrUnsynced) {
-		t.Errorf("got %v, want ErrUnsynced", err)
+	if err := s.Sync(context.Background()); !errors.Is(err, errUnsynced) {
+		t.Errorf("got %v, want errUnsynced", err)
 	}
 	if names := memNames(t, m, store.CopyExt); len(names) > 0 {
 		t.Errorf("got the copies %q", names)

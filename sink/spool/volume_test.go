@@ -61,7 +61,7 @@ func TestSpoolOnARemoteVolumeNeedsAdopt(t *testing.T) {
 	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, volume: remote, Drain: 1})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 	_ = s.Close() // the line stays
-	if _, err := Open(memDir, f, Config{fs: m, volume: remote}); !errors.Is(err, ErrAdopt) {
+	if _, err := Open(memDir, f, Config{fs: m, volume: remote}); !errors.Is(err, store.ErrAdopt) {
 		t.Errorf("got %v, want ErrAdopt", err)
 	}
 	f.set(nil)
