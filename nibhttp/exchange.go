@@ -183,8 +183,7 @@ func cutText(e *nib.Event, key, text string) {
 	e.Str(key, text[:n]+"…").Int(key+"_length", len(text))
 }
 
-// addFields calls Config.Fields, within Func, because it may end
-// its goroutine.
+// addFields calls Config.Fields, within Func, because it may end its goroutine.
 func (m *middleware) addFields(e *nib.Event, r *http.Request) {
 	e.Func(func(e *nib.Event) {
 		if problem := guard(func() { m.Fields(e, r) }); problem != "" {

@@ -67,7 +67,8 @@ func LevelOf(status int) nib.Level {
 // line to l when its handler has ended; see the package comment for its fields.
 // nib.FromContext(r.Context()) gives the handler a logger with request_id,
 // trace_id and span_id bound, request.FromContext the request with its id, and
-// request.Add adds fields to the line. At most one Config is given.
+// request.Add adds fields to the line. Without a config the zero Config
+// applies; at most one is given.
 //
 // The line of a handler that panicked has at least LevelError, and contains the
 // text of the panic and its stack. The panic continues, for an outer middleware
