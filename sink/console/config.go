@@ -63,8 +63,8 @@ const (
 	maxWidth            = 10_000
 )
 
-// validate returns every error in c, joined, or nil.
-func (c Config) validate() error {
+// Validate returns every error in c, joined, or nil.
+func (c Config) Validate() error {
 	var errs []error
 	if c.Color > ColorNever {
 		errs = append(errs, fmt.Errorf("nib/console: Color %d is none of Auto, Always, Never", c.Color))

@@ -42,7 +42,7 @@ func New(w io.Writer, c Config) *Sink {
 	if w == nil {
 		panic("nib/console: New with a nil io.Writer")
 	}
-	if err := c.validate(); err != nil {
+	if err := c.Validate(); err != nil {
 		panic(err)
 	}
 	out := w

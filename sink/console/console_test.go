@@ -216,16 +216,16 @@ func TestColorIsWanted(t *testing.T) {
 }
 
 func TestValidateJoinsAllFaults(t *testing.T) {
-	err := Config{Color: 3, TimeFormat: "\x1b[1m15:04", MessageWidth: 1001}.validate()
+	err := Config{Color: 3, TimeFormat: "\x1b[1m15:04", MessageWidth: 1001}.Validate()
 	for _, want := range []string{"Color 3", "control characters", "MessageWidth 1001"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one about %s", err, want)
 		}
 	}
-	if err := (Config{TimeFormat: nib.TimeUnixMilli}).validate(); err == nil {
+	if err := (Config{TimeFormat: nib.TimeUnixMilli}).Validate(); err == nil {
 		t.Error("a TimeFormat that is no layout is accepted")
 	}
-	if err := (Config{}).validate(); err != nil {
+	if err := (Config{}).Validate(); err != nil {
 		t.Error(err)
 	}
 }

@@ -22,7 +22,7 @@ func TestLimitsOfAConfig(t *testing.T) {
 		{Config{MessageWidth: -1}, true},
 		{Config{Color: ColorNever}, true}, {Config{Color: ColorNever + 1}, false},
 	} {
-		if err := c.config.validate(); (err == nil) != c.valid {
+		if err := c.config.Validate(); (err == nil) != c.valid {
 			t.Errorf("%+v: got %v, want valid: %v", c.config, err, c.valid)
 		}
 	}
