@@ -3,11 +3,9 @@
 package spool
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -25,8 +23,8 @@ const (
 
 // checkForks reports an error if a destination has state of one spool and is
 // not a delivery.Forker, or cannot fork.
-func (s *Sink) checkForks() error {
-	for _, d := range s.deliveries {
+func (a *sharedDir) checkForks() error {
+	for _, d := range a.s.deliveries {
 		_, forks := d.Dest.(delivery.Forker)
 		_, resumes := d.Dest.(delivery.Resumer)
 		if !forks && (resumes || d.Overlaps) {
@@ -76,36 +74,9 @@ type adopted struct {
 	forks []io.Closer
 }
 
-// An adopter delivers the slots of dead processes. Sink.mu protects list and
-// past.
-type adopter struct {
-	*store.Home
-	s    *Sink
-	list []*adopted
-	past Stats // counts of adopted slots that have ended
-
-	given map[string]bool // slots released since the timer last fired; they may still have segments
-
-	ctx  context.Context
-	stop context.CancelFunc
-	done chan struct{} // closed when all are closed
-}
-
-// newAdopter prepares the destinations for several spools.
-func newAdopter(s *Sink, h *store.Home) *adopter {
-	a := &adopter{Home: h, s: s, done: make(chan struct{}), given: map[string]bool{}}
-	a.ctx, a.stop = context.WithCancel(context.Background())
-	for _, d := range s.deliveries {
-		if _, ok := d.Dest.(delivery.Forker); !ok {
-			d.Turn = make(chan struct{}, 1)
-		}
-	}
-	return a
-}
-
-// run is the goroutine of the adopter. It checks the slots of other processes
-// periodically until Close.
-func (a *adopter) run() {
+// run is the goroutine that adopts slots. It checks the slots of other
+// processes periodically until Close.
+func (a *sharedDir) run() {
 	defer close(a.done)
 	ended := make(chan *adopted)
 	timer := time.NewTimer(0)
@@ -128,10 +99,10 @@ func (a *adopter) run() {
 
 // endAll releases all slots at the same time: in each, a call of Deliver may
 // hang.
-func (a *adopter) endAll(ended chan *adopted) {
-	a.s.mu.Lock()
+func (a *sharedDir) endAll(ended chan *adopted) {
+	a.mu.Lock()
 	left := len(a.list)
-	a.s.mu.Unlock()
+	a.mu.Unlock()
 	var all sync.WaitGroup
 	for range left {
 		x := <-ended // each is stopped by ctx
@@ -145,35 +116,35 @@ func (a *adopter) endAll(ended chan *adopted) {
 }
 
 // look adopts slots that no process has locked.
-func (a *adopter) look(ended chan<- *adopted) {
+func (a *sharedDir) look(ended chan<- *adopted) {
 	paths, empty, err := a.Slots()
 	if err != nil {
-		a.s.fault("look for slots of other processes", err)
+		a.s.reports.Fault("look for slots of other processes", err)
 	}
 	for _, path := range empty {
 		if err := a.RemoveEmpty(path); err != nil {
-			a.s.fault("delete the empty slot "+path, err)
+			a.s.reports.Fault("delete the empty slot "+path, err)
 		}
 	}
 	for _, path := range paths {
-		a.s.mu.Lock()
+		a.mu.Lock()
 		busy := len(a.list) >= mostSlots || slices.ContainsFunc(a.list, func(x *adopted) bool { return x.path == path })
-		a.s.mu.Unlock()
+		a.mu.Unlock()
 		if busy || a.given[path] {
 			continue
 		}
 		o, err := store.LookInto(a.FS, path).Owner()
 		if err != nil {
-			a.s.fault("find out whether a process has the slot "+path, err)
+			a.s.reports.Fault("find out whether a process has the slot "+path, err)
 		}
 		if o != store.OwnedByNone {
 			continue
 		}
 		x, err := a.adopt(path)
 		switch {
-		case errors.Is(err, ErrInUse) || errors.Is(err, store.ErrReplaced) || errors.Is(err, fs.ErrNotExist): // another process was faster
+		case isTaken(err):
 		case err != nil:
-			a.s.fault("deliver the slot "+path, err)
+			a.s.reports.Fault("deliver the slot "+path, err)
 		default:
 			go func() {
 				_ = x.sink.Flush(a.ctx) // end checks whether everything is settled
@@ -184,43 +155,64 @@ func (a *adopter) look(ended chan<- *adopted) {
 }
 
 // adopt opens the slot of a dead process.
-func (a *adopter) adopt(path string) (*adopted, error) {
+func (a *sharedDir) adopt(path string) (*adopted, error) {
 	c := a.s.c
 	c.DeliverOnly, c.OnFull, c.Sync, c.Drain = true, nil, SyncNever, time.Nanosecond
-	x := &adopted{path: path}
-	child := newSink(c)
-	child.parent, child.atHome = a.s, path == a.Path
+	x := &adopted{path: path, sink: newSink(c)}
+	err := a.open(x)
+	if err != nil {
+		x.closeForks()
+		return nil, err
+	}
+	a.mu.Lock()
+	a.list = append(a.list, x)
+	a.mu.Unlock()
+	return x, nil
+}
+
+// open opens the slot with destinations of its own.
+func (a *sharedDir) open(x *adopted) error {
+	child := x.sink
+	child.peers, child.reports = adoptedPeers{x: x, home: a}, a.s.reports
 	for _, d := range a.s.deliveries {
 		dest, closer, err := fork(d.Dest)
 		if err != nil {
-			x.closeForks()
-			return nil, err
+			return err
 		}
 		if closer != nil {
 			x.forks = append(x.forks, closer)
 		}
 		own, err := child.newDelivery(d.Options.Name, dest)
 		if err != nil {
-			x.closeForks()
-			return nil, err
+			return err
 		}
 		own.Turn = d.Turn
 		child.deliveries = append(child.deliveries, own)
 	}
-	x.sink = child
-	first, err := child.recover(path)
+	first, err := child.recover(x.path)
 	if err == nil {
 		err = child.begin(first)
 	}
 	if err != nil {
-		x.closeForks()
-		return nil, err
+		return err
 	}
-	a.s.mu.Lock()
-	a.list = append(a.list, x)
-	a.s.mu.Unlock()
-	return x, nil
+	a.s.inheritFrom(child)
+	child.start()
+	return nil
 }
+
+// adoptedPeers are the peers of the Sink of an adopted slot: the Sink of this
+// process needs the room. The slot gets no more segments.
+type adoptedPeers struct {
+	alone
+	x    *adopted
+	home *sharedDir
+}
+
+func (p adoptedPeers) dropped(bytes int64) { p.home.s.retry(bytes) }
+
+// beforeUnlock deletes the slot, or the lock file if it is the home itself.
+func (p adoptedPeers) beforeUnlock() { p.x.sink.retireDir(p.x.path == p.home.Path) }
 
 // inheritFrom takes over the counts that a dead process has not reported, from
 // the header of its slot. It is called before anything there is delivered.
@@ -244,7 +236,7 @@ func (s *Sink) inheritFrom(child *Sink) {
 }
 
 // end releases a slot.
-func (a *adopter) end(x *adopted) {
+func (a *sharedDir) end(x *adopted) {
 	s, settled := a.s, x.sink.isSettled()
 	if settled { // otherwise the counts are in the cursors of the slot
 		x.sink.c.Drain = s.c.hang // nothing is left but to delete segments
@@ -252,18 +244,14 @@ func (a *adopter) end(x *adopted) {
 			d.AddLoss(x.sink.deliveries[i].Losses())
 		}
 	}
-	_ = x.sink.Close() // pending lines are counted
-	past := x.sink.Stats()
+	x.sink.refuseLines()
+	x.sink.shutDown() // pending lines are counted
+	a.mu.Lock()
+	past := x.sink.ownStats()
 	past.Segments = 0 // any that are left are counted when the slot is adopted again
-	s.mu.Lock()
 	a.past.add(past)
-	x.sink.mu.Lock()
-	for i, d := range s.deliveries {
-		d.Traffic.Plus(&x.sink.deliveries[i].Traffic)
-	}
-	x.sink.mu.Unlock()
 	a.list = slices.DeleteFunc(a.list, func(y *adopted) bool { return x == y })
-	s.mu.Unlock()
+	a.mu.Unlock()
 	closed := make(chan struct{})
 	go func() {
 		<-x.sink.done
@@ -290,74 +278,10 @@ func (x *adopted) closeForks() {
 	x.forks = nil
 }
 
-// askDrop asks for the oldest segment of a slot to be dropped, and reports
-// whether there is one. mu is held.
-func (a *adopter) askDrop() bool {
-	return slices.ContainsFunc(a.list, func(x *adopted) bool {
-		x.sink.mu.Lock()
-		defer x.sink.mu.Unlock()
-		return !x.sink.closed && x.sink.askDrop()
-	})
-}
-
-// isDropping reports whether a segment of a slot is being dropped. mu is held.
-func (a *adopter) isDropping() bool {
-	return slices.ContainsFunc(a.list, func(x *adopted) bool {
-		x.sink.mu.Lock()
-		defer x.sink.mu.Unlock()
-		return !x.sink.closed && x.sink.isDropping()
-	})
-}
-
 // isSettled reports whether all destinations have settled all records.
 func (s *Sink) isSettled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, next, _ := s.active.Load().Claimed()
 	return s.settledAll(next)
-}
-
-// stats adds the counts of the slots of others. mu is held.
-func (a *adopter) stats(st *Stats) {
-	st.add(a.past)
-	for _, x := range a.list {
-		st.add(x.sink.Stats())
-	}
-}
-
-// add adds the counts of another spool that was delivered to the same
-// destinations.
-func (st *Stats) add(o Stats) {
-	st.Segments += o.Segments
-	st.Bad += o.Bad
-	st.Retired += o.Retired
-	st.Errors += o.Errors
-	for i, d := range o.Destinations {
-		if i == len(st.Destinations) {
-			st.Destinations = append(st.Destinations, DestinationStats{Name: d.Name})
-		}
-		t := &st.Destinations[i]
-		t.Logged += d.Logged
-		t.Recovered += d.Recovered
-		t.Delivered += d.Delivered
-		t.Pending += d.Pending
-		t.Unfinished += d.Unfinished
-		t.Dropped = addDrops(t.Dropped, d.Dropped)
-		t.Attempts += d.Attempts
-		t.Failures += d.Failures
-		t.Busy = max(t.Busy, d.Busy)
-		t.Unsaved += d.Unsaved
-	}
-}
-
-// addDrops adds counts by reason and level.
-func addDrops(a, b []delivery.Drop) []delivery.Drop {
-	if len(b) == 0 {
-		return a
-	}
-	var t segment.Tally
-	for _, d := range slices.Concat(a, b) {
-		t.Add(segment.Cause(slices.Index(segment.Reasons[:], d.Reason)), d.Level, d.Lines)
-	}
-	return t.List()
 }

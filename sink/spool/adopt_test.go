@@ -78,7 +78,7 @@ func TestSlotsAreDeliveredFourAtATime(t *testing.T) {
 				must(t, s.WriteRecord(record(nib.LevelInfo, slots+n, 200)))
 			}
 			synctest.Wait()
-			others := int32(len(s.adopter.list))
+			others := int32(len(s.peers.(*sharedDir).list))
 			if got := busy.Load(); got != want || others != mostSlots {
 				t.Errorf("got %d calls of Deliver at a time and %d slots, want %d and %d", got, others, want, mostSlots)
 			}

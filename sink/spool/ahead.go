@@ -68,7 +68,7 @@ func (s *Sink) completeFirst() {
 	g.Retain() // delivered segments may be unmapped
 	defer g.Release()
 	if err := s.finish(); err != nil {
-		s.fault("sync the first segment", err)
+		s.reports.Fault("sync the first segment", err)
 	}
 	close(s.safe)
 	if !g.IsWritten() {
@@ -109,9 +109,7 @@ func (s *Sink) makeSegments() {
 		default:
 			err := s.makeNext()
 			s.endDrop()
-			if err != nil {
-				s.report("make a segment", err)
-			} else if s.isCrowded() {
+			if err == nil && s.isCrowded() {
 				retry.Reset(makePause/2 + rand.N(makePause)) // other processes do not signal when they have made room
 			}
 			if left := s.patch(); left || err != nil {
@@ -141,7 +139,7 @@ func (s *Sink) work(
 		return true, true
 	case <-touch:
 		if err := s.dir.Touch(); err != nil {
-			s.report("touch the lock file", err)
+			s.reports.Report("touch the lock file", err)
 		}
 	case <-spent:
 	}
@@ -151,11 +149,11 @@ func (s *Sink) work(
 // makeNext makes the next segment if one is wanted. Deleted segments that are
 // not freed yet count towards the size of the spool.
 func (s *Sink) makeNext() error {
-	others, err := s.makeRoom()
+	limit, err := s.makeRoom()
 	s.mu.Lock()
 	if err != nil {
 		s.makeErr = s.unmade(err)
-		s.stats.Errors++
+		s.reports.Fault("make a segment", err)
 		s.broadcast()
 		s.mu.Unlock()
 		return err
@@ -183,10 +181,10 @@ func (s *Sink) makeNext() error {
 	}
 
 	if err == nil {
-		others, err = s.countOthers()
-		if err != nil || !s.fitsWith(others) { // another process has made a segment at the same time
+		limit, err = s.peers.limit()
+		if err != nil || !s.fitsIn(limit) { // another process has made a segment at the same time
 			if e := s.dir.Remove(number, g); e != nil {
-				s.fault("delete a segment", e) // the next start removes it
+				s.reports.Fault("delete a segment", e) // the next start removes it
 			}
 			g = nil
 		}
@@ -194,7 +192,7 @@ func (s *Sink) makeNext() error {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.making, s.makeErr, s.next, s.others = false, s.unmade(err), g, others
+	s.making, s.makeErr, s.next, s.limit = false, s.unmade(err), g, limit
 	if g == nil && err == nil {
 		s.segments, s.bytes = s.segments-1, s.bytes-s.c.SegmentSize
 		s.number--
@@ -202,7 +200,7 @@ func (s *Sink) makeNext() error {
 	if err != nil {
 		s.segments, s.bytes = s.segments-1, s.bytes-s.c.SegmentSize
 		s.number--
-		s.stats.Errors++
+		s.reports.Fault("make a segment", err)
 	}
 	s.broadcast()
 	return err
@@ -246,7 +244,7 @@ func (s *Sink) discardNext() {
 	s.mu.Unlock()
 	if g != nil && s.dir != nil {
 		if err := s.dir.Remove(g.Number, g); err != nil {
-			s.fault("delete a segment", err) // the next start deletes it
+			s.reports.Fault("delete a segment", err) // the next start deletes it
 		}
 	}
 }

@@ -230,7 +230,7 @@ func TestKeptSegmentsMakeRoom(t *testing.T) {
 				s.next = nil
 				s.mu.Unlock()
 				if roomy {
-					must(t, s.freeSettled(0))
+					must(t, s.freeSettled(s.c.Size))
 				}
 				s.mu.Lock()
 				s.next = next

@@ -73,7 +73,7 @@ func (s *Sink) remove(l *deliver.Link) (ok bool) {
 		l.Live.Done(nil)
 	}
 	if err != nil {
-		s.fault("delete a segment", err)
+		s.reports.Fault("delete a segment", err)
 	}
 	s.mu.Lock()
 	s.deleting--
@@ -95,10 +95,10 @@ func (s *Sink) remove(l *deliver.Link) (ok bool) {
 // behind which a cursor could not be synced. It keeps the newest one, unless
 // the spool is small: after a power failure, a start sees there which numbers
 // were used. The next start deletes all of them.
-func (s *Sink) freeSettled(others int64) (err error) {
+func (s *Sink) freeSettled(limit int64) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.others = others
+	s.limit = limit
 	kept := 0
 	if s.c.Size >= 4*s.c.SegmentSize {
 		kept = 1

@@ -213,8 +213,9 @@ func TestMetricsAreThoseOfStats(t *testing.T) {
 		return s.next != nil
 	})
 	s.mu.Lock()
-	s.stats.Logged, s.stats.Notices, s.stats.Errors, s.stats.Bad, s.stats.Retired, s.stats.Unsynced = 11, 12, 13, 14, 15, 16
-	s.bytes, s.others = 1000, 234
+	s.stats = Stats{Logged: 11, Notices: 12, Bad: 14, Retired: 15, Unsynced: 16}
+	s.reports.failed.Store(13)
+	s.bytes, s.limit = 1000, s.c.Size-234
 	d := s.deliveries[0]
 	d.Recovered, d.Unfinished, d.Attempts, d.Failures, d.Since = 26, 32, 23, 24, time.Now().Add(-time.Hour)
 	d.Dropped.Add(segment.CauseRejected, nib.LevelWarn, 5)

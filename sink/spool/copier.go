@@ -73,7 +73,7 @@ func (c *copier) run() {
 		worked, err := c.round()
 		switch {
 		case err != nil:
-			c.s.fault("sync lines", err)
+			c.s.reports.Fault("sync lines", err)
 			c.pause = min(max(2*c.pause, c.s.c.tick), deliver.LongestPause)
 			c.wait(c.pause, nil)
 		case worked:
@@ -85,7 +85,7 @@ func (c *copier) run() {
 	}
 	c.due = math.MaxUint64
 	if _, err := c.round(); err != nil {
-		c.s.fault("sync lines", err)
+		c.s.reports.Fault("sync lines", err)
 	}
 	for _, x := range c.list {
 		c.close(x)
@@ -273,7 +273,7 @@ func (c *copier) unreadable(x *copied) {
 	x.gone, x.pause = true, min(max(2*x.pause, c.s.c.tick), deliver.LongestPause)
 	x.again = time.Now().Add(x.pause)
 	if !c.s.dir.IsRemoved(x.g.Number) { // the file of a removed segment may be being freed
-		c.s.fault("sync lines", segment.ErrGone)
+		c.s.reports.Fault("sync lines", segment.ErrGone)
 	}
 }
 
@@ -316,7 +316,7 @@ func (c *copier) discard(x *copied) bool {
 	c.close(x)
 	x.release()
 	if err := c.s.dir.RemoveCopy(x.g.Number); err != nil {
-		c.s.fault("delete a copy", err) // the next start deletes it
+		c.s.reports.Fault("delete a copy", err) // the next start deletes it
 	}
 	return true
 }

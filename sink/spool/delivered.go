@@ -42,8 +42,8 @@ func (d delivered) CountQuarantined()           { d.s.stats.Bad++ }
 func (d delivered) IsClosed() bool              { return d.s.isClosed() }
 func (d delivered) Remove(l *deliver.Link)      { d.s.remove(l) }
 func (d delivered) Leave(g *segment.Segment)    { d.s.leave(g) }
-func (d delivered) Fault(op string, err error)  { d.s.fault(op, err) }
-func (d delivered) Report(op string, err error) { d.s.report(op, err) }
+func (d delivered) Fault(op string, err error)  { d.s.reports.Fault(op, err) }
+func (d delivered) Report(op string, err error) { d.s.reports.Report(op, err) }
 func (d delivered) ReportNoted()                { d.s.reportNoted() }
 
 // newDelivery returns the delivery to a destination.

@@ -17,7 +17,7 @@ func (s *Sink) inherit(b []byte, g *segment.Old) {
 // start then uses the previous count. mu is held.
 func (s *Sink) counted(err error) {
 	if err != nil {
-		s.faultLocked("count dropped lines in a segment", err)
+		s.reports.Fault("count dropped lines in a segment", err)
 	}
 }
 

@@ -51,7 +51,21 @@ func (s *Sink) firstSegment(first segment.Start) error {
 // hasRoom reports whether another segment fits into the size of the spool. mu
 // is held, or no other goroutine is running yet.
 func (s *Sink) hasRoom() bool {
-	return !s.c.DeliverOnly && s.bytes+s.others+s.c.SegmentSize <= s.c.Size
+	return !s.c.DeliverOnly && s.bytes+s.c.SegmentSize <= s.limit
+}
+
+// fitsIn reports whether all segments fit into limit bytes.
+func (s *Sink) fitsIn(limit int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes <= limit
+}
+
+// isCrowded reports whether only segments of others prevent another one.
+func (s *Sink) isCrowded() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.c.DeliverOnly && s.next == nil && !s.hasRoom() && s.bytes+s.c.SegmentSize <= s.c.Size
 }
 
 // isFreeing reports whether a segment is about to be deleted, since all
@@ -78,7 +92,7 @@ func (s *Sink) continueLast(first segment.Start) bool {
 	g, finish, err := s.dir.Reopen(&l.Old)
 	if err != nil {
 		if err != store.ErrNotWhole {
-			s.fault("continue a segment", err)
+			s.reports.Fault("continue a segment", err)
 		}
 		return false
 	}
@@ -100,13 +114,13 @@ func (s *Sink) beginFull(first segment.Start) {
 			g = segment.NewHeader(last.Identity, first, f, func() { s.dir.Close("a segment", f) })
 		} else {
 			g = segment.NewHeader(last.Identity, first, nil, nil)
-			s.fault("open a segment for counts", err)
+			s.reports.Fault("open a segment for counts", err)
 		}
 	} else {
 		g = segment.NewHeader(segment.Identity{}, first, nil, nil)
 	}
 	if err := s.dir.SyncNames(); err != nil {
-		s.fault("sync the directory", err)
+		s.reports.Fault("sync the directory", err)
 	}
 	s.activate(g)
 	s.link(g)

@@ -25,7 +25,7 @@ var _ metrics.Source = (*Sink)(nil)
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	st, bytes := s.Stats(), s.diskUse()
-	spool := metrics.Label{Name: "spool", Value: s.path()}
+	spool := metrics.Label{Name: "spool", Value: s.path}
 	l.Counter("nib_spool_lines_total", "Lines written to the spool.", float64(st.Logged), spool)
 	l.Counter("nib_spool_notices_total", "Lines of the spool's own that report dropped lines.", float64(st.Notices), spool)
 	l.Counter("nib_spool_errors_total", "Errors of file operations.", float64(st.Errors), spool)
@@ -35,37 +35,25 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	l.Gauge("nib_spool_segments", "Segments.", float64(st.Segments), spool)
 	l.Gauge("nib_spool_disk_bytes", "Size of all segments, those of other processes in a shared directory included.", float64(bytes), spool)
 	for i, d := range s.deliveries {
-		s.metricsOf(d, &l, i, &st.Destinations[i], spool)
+		s.metricsOf(d, &l, &st.Destinations[i], spool)
 	}
 	return l.Metrics()
 }
 
-// metricsOf adds the metrics of the destination with index i, including those
-// for the slots of dead processes that are delivered to it.
-func (s *Sink) metricsOf(d *deliver.Delivery, l *metrics.Samples, i int, st *DestinationStats, spool metrics.Label) {
-	now := time.Now()
-	s.mu.Lock()
-	traffic := d.Traffic
-	pending, age := d.Pending(now)
-	if s.adopter != nil {
-		for _, x := range s.adopter.list {
-			child := x.sink.deliveries[i]
-			x.sink.mu.Lock()
-			traffic.Plus(&child.Traffic)
-			bytes, since := child.Pending(now)
-			x.sink.mu.Unlock()
-			pending, age = pending+bytes, max(age, since)
-		}
-	}
-	s.mu.Unlock()
+// metricsOf adds the metrics of a destination.
+func (s *Sink) metricsOf(
+	d *deliver.Delivery, l *metrics.Samples, st *DestinationStats, spool metrics.Label,
+) {
+	age := st.more.age
 	if s.keep && st.Pending > 0 {
-		age = s.keptAge(d, now)
+		age = s.keptAge(d, time.Now())
 	}
 	labels := []metrics.Label{spool, {Name: "destination", Value: d.Options.Label}}
-	traffic.Metrics(l, "nib_spool_delivered", "delivered", labels...)
+	st.more.traffic.Metrics(l, "nib_spool_delivered", "delivered", labels...)
 	loss.Metrics(l, "nib_spool", segment.Reasons[:], levelsOf(st.Dropped), labels...)
 	l.Gauge("nib_spool_pending_lines", "Lines in the spool that are not delivered.", float64(st.Pending), labels...)
-	l.Gauge("nib_spool_pending_bytes", "Bytes of these lines, an upper bound.", float64(pending), labels...)
+	l.Gauge("nib_spool_pending_bytes", "Bytes of these lines, an upper bound.",
+		float64(st.more.bytes), labels...)
 	l.Gauge("nib_spool_oldest_line_age_seconds", "Age of the oldest line that is not delivered; 0 if there is none.", age.Seconds(), labels...)
 	l.Counter("nib_spool_recovered_lines_total", "Lines of former processes found at the start.", float64(st.Recovered), labels...)
 	l.Counter("nib_spool_unfinished_lines_total", "Lines that a former process had not finished writing.", float64(st.Unfinished), labels...)
@@ -124,20 +112,9 @@ func levelsOf(drops []delivery.Drop) []loss.Levels {
 	return table
 }
 
-// diskUse returns the bytes of all segments.
+// diskUse returns the bytes of all segments, and of those that others have.
 func (s *Sink) diskUse() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.bytes + s.others
-}
-
-// path returns the directory passed to Open.
-func (s *Sink) path() string {
-	switch {
-	case s.home != nil:
-		return s.home.Path
-	case s.dir != nil:
-		return s.dir.Path
-	}
-	return ""
+	return s.bytes + s.c.Size - s.limit
 }

@@ -3,7 +3,6 @@
 package spool
 
 import (
-	"cmp"
 	"io/fs"
 	"os"
 	"slices"
@@ -21,15 +20,15 @@ import (
 // makes segments drops it, and reads, writes and deletes files without mu: a
 // slow disk holds up that goroutine only.
 
-// askDrop asks for the oldest segment to be dropped, of this spool or of a slot
-// that it delivers, and reports whether there is one. It does not ask if making
+// askDrop asks for the oldest segment to be dropped, of this spool or of its
+// peers, and reports whether there is one. It does not ask if making
 // a segment failed for another reason than a full disk. mu is held.
 func (s *Sink) askDrop() bool {
 	if s.makeErr != nil && !vfs.IsFull(s.makeErr) {
 		return false
 	}
 	if s.oldest() == nil {
-		return s.adopter != nil && s.adopter.askDrop()
+		return s.peers.askDrop()
 	}
 	s.dropAsked = true
 	s.wantMore()
@@ -39,29 +38,29 @@ func (s *Sink) askDrop() bool {
 // isDropping reports whether a segment is being dropped, or will be. mu is
 // held.
 func (s *Sink) isDropping() bool {
-	return s.dropAsked || s.dropping || s.adopter != nil && s.adopter.isDropping()
+	return s.dropAsked || s.dropping || s.peers.isDropping()
 }
 
 // makeRoom makes room for another segment if there is none, and returns the
-// size of the segments of other processes.
-func (s *Sink) makeRoom() (others int64, err error) {
-	if others, err = s.countOthers(); err == nil {
-		err = s.freeSettled(others)
+// maximum size of all segments.
+func (s *Sink) makeRoom() (limit int64, err error) {
+	if limit, err = s.peers.limit(); err == nil {
+		err = s.freeSettled(limit)
 	}
 	if err == nil {
 		s.dropAskedFor()
 	}
-	return others, err
+	return limit, err
 }
 
 // dropAskedFor drops the oldest segments if a call has asked for it, until
 // there is room for another one. It drops only one if the disk is full, or if
-// the room is for the parent.
+// the room is not for this spool.
 func (s *Sink) dropAskedFor() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropping, s.dropAsked = s.dropAsked, false
-	one := vfs.IsFull(s.makeErr) || s.parent != nil
+	one := vfs.IsFull(s.makeErr) || s.c.DeliverOnly
 	for s.dropping && !s.closed && s.next == nil && (one || !s.hasRoom()) {
 		if !s.dropOldest() || one {
 			return
@@ -79,11 +78,17 @@ func (s *Sink) endDrop() {
 	if !was {
 		return
 	}
-	waits := cmp.Or(s.parent, s)
-	waits.mu.Lock()
-	waits.wantMore()
-	waits.broadcast()
-	waits.mu.Unlock()
+	s.peers.dropped(0)
+	s.retry(0)
+}
+
+// retry lets the waiting calls continue, since so many bytes are free.
+func (s *Sink) retry(freed int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limit += freed
+	s.wantMore()
+	s.broadcast()
 }
 
 // oldest returns the oldest segment that no destination is reading and that
@@ -115,7 +120,7 @@ func (s *Sink) dropOldest() bool {
 		case s.oldest() != l: // a destination has reached it
 		case err != nil:
 			l.UnreadSince = time.Now()
-			s.faultLocked("read the oldest segment, to drop it", err)
+			s.reports.Fault("read the oldest segment, to drop it", err)
 		case c.unfinished || !s.beginDrop(l, &c):
 			return false
 		default:
@@ -181,10 +186,8 @@ func (s *Sink) dropLink(l *deliver.Link, c *content) bool {
 		s.writeDropped(&old)
 	}
 	ok := s.remove(l)
-	if p := s.parent; ok && p != nil {
-		p.mu.Lock()
-		p.others -= l.Size
-		p.mu.Unlock()
+	if ok {
+		s.peers.dropped(l.Size)
 	}
 	return ok
 }
@@ -340,6 +343,6 @@ func (s *Sink) writeDropped(g *segment.Old) {
 		}
 	}
 	if store.Ignore(err, fs.ErrNotExist) != nil { // the segment may be settled and deleted by now
-		s.fault("note dropped segments", err)
+		s.reports.Fault("note dropped segments", err)
 	}
 }

@@ -49,7 +49,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 		first.Skipped, first.Unsure = first.First-next, next-old[n-1].Sure
 	}
 	if err := dir.Tidy(); err != nil {
-		s.fault("remove or quarantine a file", err) // the next start repeats it
+		s.reports.Fault("remove or quarantine a file", err) // the next start repeats it
 	}
 	s.stats.Bad = dir.Bad
 	for _, d := range s.deliveries {
@@ -112,11 +112,11 @@ func (s *Sink) lastNumber(g *segment.Old) (sure, end uint64, err error) {
 	if err == nil {
 		return sc.Want, sc.Want, nil
 	}
-	s.fault("read a segment", err)
+	s.reports.Fault("read a segment", err)
 	return sc.Want, max(sc.Want, g.First+uint64(g.Size/segment.RecordHead)), nil
 }
 
-// removeUnused deletes the only segment of a new slot if no line was logged,
+// removeUnused deletes the only segment of a new spool if no line was logged,
 // and reports whether none was.
 func (s *Sink) removeUnused() bool {
 	if len(s.chain) == 0 {
@@ -128,7 +128,7 @@ func (s *Sink) removeUnused() bool {
 		return false
 	}
 	if err := s.dir.Remove(l.Number, nil); err != nil {
-		s.fault("delete a segment", err)
+		s.reports.Fault("delete a segment", err)
 	}
 	return true
 }
@@ -145,12 +145,34 @@ func (s *Sink) release() {
 		}
 	}
 	if s.dir != nil {
-		if s.parent != nil || s.madeSlot && s.removeUnused() {
-			if err := s.dir.Retire(s.atHome); err != nil {
-				s.fault("delete the empty slot "+s.dir.Path, err)
-			}
-		}
+		s.peers.beforeUnlock()
 		s.reportNoted()
 		_ = s.dir.Unlock() // the contents of the lock file are only informative
+	}
+}
+
+// retireDir deletes the directory of an empty spool; see store.Dir.Retire.
+func (s *Sink) retireDir(isHome bool) {
+	if err := s.dir.Retire(isHome); err != nil {
+		s.reports.Fault("delete the empty slot "+s.dir.Path, err)
+	}
+}
+
+// forget undoes the effects of a failed recover.
+func (s *Sink) forget() {
+	s.dir, s.copier, s.stats = nil, nil, Stats{}
+	s.inherited, s.carried = segment.Tally{}, segment.Tally{}
+	for _, d := range s.deliveries {
+		d.CloseCursor()
+	}
+}
+
+// reportNoted counts and reports the errors that the directory has noted.
+func (s *Sink) reportNoted() {
+	if s.dir == nil {
+		return
+	}
+	for _, e := range s.dir.TakeNoted() {
+		s.reports.Fault(e.Op, e.Err)
 	}
 }

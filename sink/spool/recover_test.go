@@ -196,8 +196,8 @@ func TestUnknownBootCountsAsAnother(t *testing.T) {
 	d, err := s.newDelivery(defaultName, f)
 	must(t, err)
 	s.deliveries = []*deliver.Delivery{d}
-	first, err := s.takeDir(memDir)
-	must(t, err, s.begin(first), s.Flush(context.Background()), s.Close())
+	s.path = memDir
+	must(t, s.open(), s.Flush(context.Background()), s.Close())
 	checkLines(t, f.take(), 0, 10, 200)
 	if s.opened < 1+segment.MinSize/segment.RecordHead {
 		t.Errorf("numbers begin at %d: a segment of the same size could have had more", s.opened)

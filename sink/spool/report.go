@@ -3,6 +3,8 @@
 package spool
 
 import (
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
@@ -10,8 +12,13 @@ import (
 
 // A reporter calls OnError on a separate goroutine, which runs while there is
 // something to report. OnError may be slow, panic, log into this spool or end
-// its goroutine; neither logging calls nor deliveries wait for it.
+// its goroutine; neither logging calls nor deliveries wait for it. Its lock is
+// taken after all others.
 type reporter struct {
+	onError func(error)   // if nil, nothing is reported
+	failed  atomic.Uint64 // failed file operations
+
+	mu      sync.Mutex
 	last    map[string]time.Time // time of the last report of each reason
 	queue   []error
 	running bool
@@ -23,28 +30,21 @@ const (
 	mostReports = 100         // maximum length of the queue; further errors are omitted, and reported when they occur again
 )
 
-// report queues an error for OnError, unless it was reported within the last
+// Fault counts and reports a failed file operation.
+func (r *reporter) Fault(op string, err error) {
+	r.failed.Add(1)
+	r.Report(op, err)
+}
+
+// Report queues an error for OnError, unless it was reported within the last
 // minute.
-func (s *Sink) report(op string, err error) {
-	if s.parent != nil {
-		s.parent.report(op, err)
-		return
-	}
-	if s.c.OnError == nil {
+func (r *reporter) Report(op string, err error) {
+	if r.onError == nil {
 		return
 	}
 	e := opError{op, err, deliver.TextOf(err)}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.queueReport(e)
-}
-
-// queueReport is report under mu.
-func (s *Sink) queueReport(e opError) {
-	if s.c.OnError == nil {
-		return
-	}
-	r := &s.reports
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	now, key := time.Now(), e.op+e.text
 	if now.Sub(r.last[key]) < reportPause || len(r.queue) == mostReports {
 		return
@@ -56,69 +56,57 @@ func (s *Sink) queueReport(e opError) {
 	r.queue = append(r.queue, e)
 	if !r.running {
 		r.running = true
-		go s.callOnError()
+		go r.run()
 	}
 }
 
-// callOnError is the goroutine of the reporter.
-func (s *Sink) callOnError() {
+// run is the goroutine of the reporter.
+func (r *reporter) run() {
 	ended := false
 	defer func() {
 		if !ended {
-			go s.callOnError() // OnError has ended the goroutine
+			go r.run() // OnError has ended the goroutine
 		}
 	}()
-	r := &s.reports
 	for {
-		s.mu.Lock()
+		r.mu.Lock()
 		if len(r.queue) == 0 {
 			r.running, ended = false, true
 			if r.idle != nil {
 				close(r.idle)
 				r.idle = nil
 			}
-			s.mu.Unlock()
+			r.mu.Unlock()
 			return
 		}
 		e := r.queue[0]
 		r.queue = r.queue[1:]
-		s.mu.Unlock()
-		s.callOnErrorWith(e)
+		r.mu.Unlock()
+		r.call(e)
 	}
 }
 
-func (s *Sink) callOnErrorWith(e error) {
+func (r *reporter) call(e error) {
 	defer func() { _ = recover() }() // there is nowhere left to report to
-	s.c.OnError(e)
+	r.onError(e)
 }
 
-// awaitReports waits until OnError was called for everything that was reported,
-// up to Config.hang.
-func (s *Sink) awaitReports() {
-	s.mu.Lock()
-	r := &s.reports
+// await waits until OnError was called for everything that was reported, up to
+// a limit.
+func (r *reporter) await(limit time.Duration) {
+	r.mu.Lock()
 	if !r.running {
-		s.mu.Unlock()
+		r.mu.Unlock()
 		return
 	}
 	if r.idle == nil {
 		r.idle = make(chan struct{})
 	}
 	idle := r.idle
-	s.mu.Unlock()
+	r.mu.Unlock()
 	select {
 	case <-idle:
-	case <-time.After(s.c.hang):
-	}
-}
-
-// reportNoted counts and reports the errors that the directory has noted.
-func (s *Sink) reportNoted() {
-	if s.dir == nil {
-		return
-	}
-	for _, e := range s.dir.TakeNoted() {
-		s.fault(e.Op, e.Err)
+	case <-time.After(limit):
 	}
 }
 

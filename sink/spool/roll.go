@@ -98,8 +98,7 @@ func (s *Sink) install() {
 	if !s.commission(g, st) {
 		g.Seal() // the caller will find it full and call roll again
 		s.stats.Retired++
-		err := g.Fault()
-		s.queueReport(opError{"take a segment into use", err, err.Error()})
+		s.reports.Report("take a segment into use", g.Fault())
 	}
 	s.enqueue(g)
 	if last.Placeholder && last.Dropped {
@@ -173,7 +172,7 @@ func (s *Sink) retire(g *segment.Segment, at, size int, seq uint64) {
 	s.mu.Lock()
 	s.retireLocked(g, at, size, seq)
 	s.mu.Unlock()
-	s.report("write to a segment", g.Fault())
+	s.reports.Report("write to a segment", g.Fault())
 }
 
 // retireLocked is retire under mu. If a reader has given up on the number and

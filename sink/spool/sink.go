@@ -37,6 +37,7 @@ var (
 type Sink struct {
 	traits
 	c      Config
+	path   string     // passed to Open
 	dir    *store.Dir // nil if the spool is in memory
 	stream uint64     // of the records of this process
 	keep   bool       // no destination: records are kept
@@ -49,8 +50,8 @@ type Sink struct {
 	copier  *copier                         // nil if lines are not synced
 
 	state
-	relatives
 	maker
+	peers      peers
 	deliveries []*deliver.Delivery // does not change; one without a destination if there is none
 
 	ctx   context.Context
@@ -97,14 +98,14 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 		dir = path
 	}
 	s := newSink(c.withDefaults(dir))
-	s.keep = dest == nil && len(c.Also) == 0
+	s.path, s.keep = dir, dest == nil && len(c.Also) == 0
 	err := s.addDestinations(dest)
-	var first segment.Start
-	if err == nil {
-		first, err = s.takeDir(dir)
-	}
-	if err == nil {
-		err = s.begin(first)
+	switch {
+	case err != nil:
+	case c.Shared:
+		err = openShared(s)
+	default:
+		err = s.open()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("nib/spool: open %s: %w", dir, err)
@@ -128,33 +129,25 @@ func (s *Sink) addDestinations(dest delivery.Destination) error {
 	return nil
 }
 
-// takeDir recovers the directory and returns where the records of this process
-// begin.
-func (s *Sink) takeDir(dir string) (first segment.Start, err error) {
-	switch {
-	case dir == "":
+// open opens the spool in a directory of its own, or in memory.
+func (s *Sink) open() error {
+	first := segment.Start{First: 1}
+	if s.path == "" {
 		s.stream = store.NewID()
-		return segment.Start{First: 1}, nil
-	case !s.c.Shared:
-		if err := store.RefuseHome(s.c.fs, dir); err != nil {
-			return segment.Start{}, err
+	} else {
+		err := store.RefuseHome(s.c.fs, s.path)
+		if err == nil {
+			first, err = s.recover(s.path)
 		}
-		return s.recover(dir)
-	}
-	h := store.NewHome(s.c.fs, dir)
-	if !s.keep {
-		if err := s.checkForks(); err != nil {
-			return segment.Start{}, err
+		if err != nil {
+			return err
 		}
 	}
-	if first, err = s.takeSlot(h); err != nil {
-		return segment.Start{}, err
+	if err := s.begin(first); err != nil {
+		return err
 	}
-	s.home = h
-	if !s.keep {
-		s.adopter = newAdopter(s, h)
-	}
-	return first, nil
+	s.start()
+	return nil
 }
 
 // newSink returns a Sink that is not started.
@@ -165,23 +158,27 @@ func newSink(c Config) *Sink {
 		maker: maker{more: make(chan struct{}, 1), spare: make(chan []byte, 1), made: make(chan struct{}), safe: make(chan struct{})},
 		done:  make(chan struct{}),
 		ended: make(chan struct{}),
+		peers: alone(c.Size),
 	}
+	s.limit, s.reports = c.Size, &reporter{onError: c.OnError}
 	// A destination may log; its lines are delivered like others.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }
 
-// begin activates the first segment and starts the goroutines.
+// begin activates the first segment.
 func (s *Sink) begin(first segment.Start) error {
 	s.opened = first.First
 	if err := s.firstSegment(first); err != nil {
 		s.release()
 		return err
 	}
-	if s.parent != nil {
-		s.parent.inheritFrom(s)
-	}
+	return nil
+}
+
+// start starts the goroutines.
+func (s *Sink) start() {
 	if s.copier != nil {
 		s.copier.synced.Store(s.opened)
 		go s.copier.run()
@@ -198,10 +195,6 @@ func (s *Sink) begin(first segment.Start) error {
 	for _, d := range s.deliveries {
 		go d.Run(s.delivered)
 	}
-	if s.adopter != nil {
-		go s.adopter.run()
-	}
-	return nil
 }
 
 // WriteRecord copies r into the spool. If the spool has a directory, the line
@@ -326,21 +319,33 @@ func (s *Sink) Flush(ctx context.Context) error {
 // errors that were not reported yet. Closing again waits for the first Close,
 // and returns what remains then.
 func (s *Sink) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		<-s.ended
-		return s.pending()
+	if s.refuseLines() {
+		s.shutDown()
+		s.reports.await(s.c.hang)
+		close(s.ended)
 	}
-	defer close(s.ended)
+	<-s.ended
+	return s.pending()
+}
+
+// refuseLines ends the acceptance of lines. It returns false if that was done
+// before.
+func (s *Sink) refuseLines() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
 	s.closed = true
 	s.active.Load().Seal()
 	s.broadcast()
-	s.mu.Unlock()
+	return true
+}
+
+// shutDown waits for the destinations and ends the goroutines.
+func (s *Sink) shutDown() {
 	close(s.more)
-	if s.adopter != nil {
-		s.adopter.stop()
-	}
+	peersDone := s.peers.close()
 	s.urge()
 
 	drain := time.NewTimer(s.c.Drain)
@@ -355,15 +360,11 @@ func (s *Sink) Close() error {
 		}
 	}
 	s.stop()
-	if s.adopter != nil {
-		drain.Reset(3 * s.c.hang) // time for the slots, their reports and their destinations
-		select {
-		case <-s.adopter.done:
-		case <-drain.C:
-		}
+	drain.Reset(3 * s.c.hang) // time for the peers, their reports and their destinations
+	select {
+	case <-peersDone:
+	case <-drain.C:
 	}
-	s.awaitReports()
-	return s.pending()
 }
 
 // hangs is the default of Config.hang.

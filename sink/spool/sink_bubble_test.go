@@ -195,12 +195,12 @@ func TestReportsAreRepeatedAfterAMinute(t *testing.T) {
 			reported.add(err)
 		}})
 		for n := range 3 {
-			s.report("x", errDown)
-			if s.awaitReports(); reported.with("") != n+1 {
+			s.reports.Report("x", errDown)
+			if s.reports.await(s.c.hang); reported.with("") != n+1 {
 				t.Errorf("got %d reports in minute %d", reported.with(""), n+1)
 			}
 			await.Sleep(reportPause - 2*time.Millisecond)
-			s.report("x", errDown)
+			s.reports.Report("x", errDown)
 			await.Sleep(time.Millisecond)
 		}
 		must(t, s.Close())
@@ -219,23 +219,23 @@ func TestReportsAreBounded(t *testing.T) {
 			<-hold
 			reported.add(err)
 		}})
-		s.report("first", errDown)
+		s.reports.Report("first", errDown)
 		synctest.Wait() // OnError has it
 		for n := range 3 * mostReports {
-			s.report(fmt.Sprint("reason ", n), errDown)
+			s.reports.Report(fmt.Sprint("reason ", n), errDown)
 		}
 		close(hold)
 		synctest.Wait()
 		if n := reported.with(""); n != 1+mostReports {
 			t.Errorf("got %d reports, want %d", n, 1+mostReports)
 		}
-		s.report("first", errDown)
+		s.reports.Report("first", errDown)
 		synctest.Wait()
 		if n := reported.with("first"); n != 1 {
 			t.Errorf("the first reason was reported %d times, want once", n)
 		}
 		for n := range 1000 {
-			s.report(fmt.Sprint("another reason ", n), errDown)
+			s.reports.Report(fmt.Sprint("another reason ", n), errDown)
 			synctest.Wait()
 		}
 		if n := len(s.reports.last); n > mostReports+1 {
@@ -250,7 +250,7 @@ func TestCloseDoesNotWaitForOnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		s := open(t, "", &far{}, Config{SegmentSize: segment.MinSize, hang: time.Second, OnError: func(error) { <-hold }})
-		s.report("x", errDown)
+		s.reports.Report("x", errDown)
 		begin := time.Now()
 		must(t, s.Close())
 		if took := time.Since(begin); took != time.Second {

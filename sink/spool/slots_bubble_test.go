@@ -173,9 +173,9 @@ func TestCrowded(t *testing.T) {
 		{"not shared", false, false, size, 3 * size, false},
 	} {
 		s := newSink(Config{SegmentSize: size, Size: 4 * size})
-		s.bytes, s.others = c.bytes, c.others
+		s.bytes = c.bytes
 		if c.shared {
-			s.home = &store.Home{}
+			s.limit -= c.others
 		}
 		if c.ready {
 			s.next = &segment.Segment{}

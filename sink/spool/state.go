@@ -8,7 +8,6 @@ import (
 	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
-	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // position returns the number of the first record that some destination has not
@@ -44,20 +43,6 @@ func (s *Sink) lowest() uint64 {
 	return lowest
 }
 
-// fault counts and reports a failed file operation.
-func (s *Sink) fault(op string, err error) {
-	s.mu.Lock()
-	s.stats.Errors++
-	s.mu.Unlock()
-	s.report(op, err)
-}
-
-// faultLocked is fault under mu.
-func (s *Sink) faultLocked(op string, err error) {
-	s.stats.Errors++
-	s.queueReport(opError{op, err, deliver.TextOf(err)})
-}
-
 // isClosed reports whether Close was called.
 func (s *Sink) isClosed() bool {
 	s.mu.Lock()
@@ -76,15 +61,6 @@ func (s *Sink) settledAll(end uint64) bool {
 	return true
 }
 
-// relatives are the spools related to a shared one.
-type relatives struct {
-	home     *store.Home // nil unless Config.Shared
-	madeSlot bool        // this process has made the slot there
-	adopter  *adopter    // nil unless it has destinations as well
-	parent   *Sink       // for a slot of a dead process: the spool whose adopter delivers it
-	atHome   bool        // the slot is the home itself
-}
-
 // A maker holds the channels of the goroutine that makes segments.
 type maker struct {
 	more   chan struct{} // signals that there may be a segment to make
@@ -99,9 +75,9 @@ type maker struct {
 // It is taken when a segment is full, and once per batch by each delivering
 // goroutine.
 //
-// The order of locks: mu of a Sink, then mu of the sink of a slot that it has
-// adopted, then one of those in packages store and segment, which are held with
-// no other of these. OnError and destinations are called without any.
+// Lock order: mu, then the locks of peers, then a lock of package store or
+// segment, then the lock of the reporter. OnError and destinations are called
+// without any.
 type state struct {
 	mu sync.Mutex
 	waiters
@@ -114,7 +90,7 @@ type state struct {
 	unpatched []*segment.Segment // segments that are no longer read and have patches to write
 	stats     Stats              // counts that are not of a destination; Logged counts dropped lines only
 	kept      keptLine
-	reports   reporter
+	reports   *reporter
 }
 
 // waiters are the calls that wait for a change.
@@ -135,7 +111,7 @@ type space struct {
 	deleting  int              // number of segments that left the chain and are being deleted
 	settled   []*deliver.Link  // segments that left the chain and still have their files; see freeSettled
 	bytes     int64            // bytes of the settled segments
-	others    int64            // bytes of the segments of other slots, when they were counted last
+	limit     int64            // maximum of bytes: Config.Size, less what peers use
 }
 
 // counts are of dropped lines, except those that one destination has lost.

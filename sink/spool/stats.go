@@ -4,11 +4,14 @@ package spool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/loss"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // Stats counts the lines of a spool. While no call is in progress,
@@ -56,6 +59,15 @@ type DestinationStats struct {
 	Failures   uint64
 	Busy       time.Duration // duration so far of the current call of Deliver; 0 if there is none
 	Unsaved    uint64        // rejected lines that are not in the file NAME.rejected because it is full or cannot be written
+
+	more forMetrics
+}
+
+// forMetrics has what only the metrics of a destination report.
+type forMetrics struct {
+	traffic level.Traffic // counts of the delivered records
+	bytes   int64         // of the lines that are not delivered, an upper bound
+	age     time.Duration // of the oldest line that is not delivered
 }
 
 // Lost returns the number of lines dropped, for all reasons.
@@ -66,6 +78,18 @@ func (s DestinationStats) Lost() uint64 { return loss.Sum(s.Dropped) }
 
 // Stats returns the current counts. It may be called at any time. It allocates.
 func (s *Sink) Stats() Stats {
+	st := s.ownStats()
+	s.peers.addStats(&st)
+	st.Errors = s.reports.failed.Load()
+	first := st.Destinations[0]
+	st.Logged, st.Recovered, st.Delivered = first.Logged, first.Recovered, first.Delivered
+	st.Pending, st.Unfinished = first.Pending, first.Unfinished
+	st.Dropped, st.Attempts, st.Failures = first.Dropped, first.Attempts, first.Failures
+	return st
+}
+
+// ownStats returns the counts of this spool, by destination.
+func (s *Sink) ownStats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, next, _ := s.active.Load().Claimed()
@@ -80,19 +104,16 @@ func (s *Sink) Stats() Stats {
 		if !d.Since.IsZero() {
 			busy = time.Since(d.Since)
 		}
+		more := forMetrics{traffic: d.Traffic}
+		more.bytes, more.age = d.Pending(time.Now())
 		st.Destinations = append(st.Destinations, DestinationStats{
 			Name: d.Options.Name, Logged: st.Logged + d.Notices,
 			Recovered: d.Recovered, Delivered: d.Delivered, Pending: next - d.Settled - d.Skipped,
-			Unfinished: d.Unfinished, Dropped: dropped.List(), Attempts: d.Attempts, Failures: d.Failures, Busy: busy, Unsaved: d.Unsaved,
+			Unfinished: d.Unfinished, Dropped: dropped.List(),
+			Attempts: d.Attempts, Failures: d.Failures,
+			Busy: busy, Unsaved: d.Unsaved, more: more,
 		})
 	}
-	if s.adopter != nil {
-		s.adopter.stats(&st)
-	}
-	first := st.Destinations[0]
-	st.Logged = first.Logged
-	st.Recovered, st.Delivered, st.Pending, st.Unfinished = first.Recovered, first.Delivered, first.Pending, first.Unfinished
-	st.Dropped, st.Attempts, st.Failures = first.Dropped, first.Attempts, first.Failures
 	return st
 }
 
@@ -116,4 +137,44 @@ func (s *Sink) pending() error {
 		return fmt.Errorf("%w: dropped, since they were in memory: %s", ErrPending, counts)
 	}
 	return fmt.Errorf("%w: left in %s: %s", ErrPending, s.dir.Path, counts)
+}
+
+// add adds the counts of another spool that was delivered to the same
+// destinations.
+func (st *Stats) add(o Stats) {
+	st.Segments += o.Segments
+	st.Bad += o.Bad
+	st.Retired += o.Retired
+	st.Errors += o.Errors
+	for i, d := range o.Destinations {
+		if i == len(st.Destinations) {
+			st.Destinations = append(st.Destinations, DestinationStats{Name: d.Name})
+		}
+		t := &st.Destinations[i]
+		t.Logged += d.Logged
+		t.Recovered += d.Recovered
+		t.Delivered += d.Delivered
+		t.Pending += d.Pending
+		t.Unfinished += d.Unfinished
+		t.Dropped = addDrops(t.Dropped, d.Dropped)
+		t.Attempts += d.Attempts
+		t.Failures += d.Failures
+		t.Busy = max(t.Busy, d.Busy)
+		t.Unsaved += d.Unsaved
+		t.more.traffic.Plus(&d.more.traffic)
+		t.more.bytes += d.more.bytes
+		t.more.age = max(t.more.age, d.more.age)
+	}
+}
+
+// addDrops adds counts by reason and level.
+func addDrops(a, b []delivery.Drop) []delivery.Drop {
+	if len(b) == 0 {
+		return a
+	}
+	var t segment.Tally
+	for _, d := range slices.Concat(a, b) {
+		t.Add(segment.Cause(slices.Index(segment.Reasons[:], d.Reason)), d.Level, d.Lines)
+	}
+	return t.List()
 }
