@@ -24,7 +24,7 @@ const (
 // checkForks reports an error if a destination has state of one spool and is
 // not a delivery.Forker, or cannot fork.
 func (a *sharedDir) checkForks() error {
-	for _, d := range a.s.deliveries {
+	for _, d := range a.s.chain.deliveries {
 		_, forks := d.Dest.(delivery.Forker)
 		_, resumes := d.Dest.(delivery.Resumer)
 		if !forks && (resumes || d.Overlaps) {
@@ -119,11 +119,11 @@ func (a *sharedDir) endAll(ended chan *adopted) {
 func (a *sharedDir) look(ended chan<- *adopted) {
 	paths, empty, err := a.Slots()
 	if err != nil {
-		a.s.reports.Fault("look for slots of other processes", err)
+		a.s.chain.reports.Fault("look for slots of other processes", err)
 	}
 	for _, path := range empty {
 		if err := a.RemoveEmpty(path); err != nil {
-			a.s.reports.Fault("delete the empty slot "+path, err)
+			a.s.chain.reports.Fault("delete the empty slot "+path, err)
 		}
 	}
 	for _, path := range paths {
@@ -135,7 +135,7 @@ func (a *sharedDir) look(ended chan<- *adopted) {
 		}
 		o, err := store.LookInto(a.FS, path).Owner()
 		if err != nil {
-			a.s.reports.Fault("find out whether a process has the slot "+path, err)
+			a.s.chain.reports.Fault("find out whether a process has the slot "+path, err)
 		}
 		if o != store.OwnedByNone {
 			continue
@@ -144,7 +144,7 @@ func (a *sharedDir) look(ended chan<- *adopted) {
 		switch {
 		case isTaken(err):
 		case err != nil:
-			a.s.reports.Fault("deliver the slot "+path, err)
+			a.s.chain.reports.Fault("deliver the slot "+path, err)
 		default:
 			go func() {
 				_ = x.sink.Flush(a.ctx) // end checks whether everything is settled
@@ -173,8 +173,8 @@ func (a *sharedDir) adopt(path string) (*adopted, error) {
 // open opens the slot with destinations of its own.
 func (a *sharedDir) open(x *adopted) error {
 	child := x.sink
-	child.peers, child.reports = adoptedPeers{x: x, home: a}, a.s.reports
-	for _, d := range a.s.deliveries {
+	child.chain.peers, child.chain.reports = adoptedPeers{x: x, home: a}, a.s.chain.reports
+	for _, d := range a.s.chain.deliveries {
 		dest, closer, err := fork(d.Dest)
 		if err != nil {
 			return err
@@ -187,7 +187,7 @@ func (a *sharedDir) open(x *adopted) error {
 			return err
 		}
 		own.Turn = d.Turn
-		child.deliveries = append(child.deliveries, own)
+		child.chain.deliveries = append(child.chain.deliveries, own)
 	}
 	first, err := child.recover(x.path)
 	if err == nil {
@@ -209,7 +209,7 @@ type adoptedPeers struct {
 	home *sharedDir
 }
 
-func (p adoptedPeers) dropped(bytes int64) { p.home.s.retry(bytes) }
+func (p adoptedPeers) dropped(bytes int64) { p.home.s.chain.retry(bytes) }
 
 // beforeUnlock deletes the slot, or the lock file if it is the home itself.
 func (p adoptedPeers) beforeUnlock() { p.x.sink.retireDir(p.x.path == p.home.Path) }
@@ -217,19 +217,19 @@ func (p adoptedPeers) beforeUnlock() { p.x.sink.retireDir(p.x.path == p.home.Pat
 // inheritFrom takes over the counts that a dead process has not reported, from
 // the header of its slot. It is called before anything there is delivered.
 func (s *Sink) inheritFrom(child *Sink) {
-	s.mu.Lock()
-	s.inherited = s.inherited.Plus(&child.inherited)
-	s.publish()
-	s.mu.Unlock()
-	child.mu.Lock()
-	defer child.mu.Unlock()
-	carried := child.carried
-	child.inherited, child.carried = segment.Tally{}, segment.Tally{}
-	child.publish()
+	s.chain.mu.Lock()
+	s.chain.inherited = s.chain.inherited.Plus(&child.chain.inherited)
+	s.chain.publish()
+	s.chain.mu.Unlock()
+	child.chain.mu.Lock()
+	defer child.chain.mu.Unlock()
+	carried := child.chain.carried
+	child.chain.inherited, child.chain.carried = segment.Tally{}, segment.Tally{}
+	child.chain.publish()
 	for c := range carried {
 		for l, n := range carried[c] {
 			if n != 0 {
-				child.counted(child.active.Load().SetCount(segment.SectionReported, segment.Cause(c), l, 0))
+				child.chain.counted(child.chain.active.Load().SetCount(segment.SectionReported, segment.Cause(c), l, 0))
 			}
 		}
 	}
@@ -240,8 +240,8 @@ func (a *sharedDir) end(x *adopted) {
 	s, settled := a.s, x.sink.isSettled()
 	if settled { // otherwise the counts are in the cursors of the slot
 		x.sink.c.Drain = s.c.hang // nothing is left but to delete segments
-		for i, d := range s.deliveries {
-			d.AddLoss(x.sink.deliveries[i].Losses())
+		for i, d := range s.chain.deliveries {
+			d.AddLoss(x.sink.chain.deliveries[i].Losses())
 		}
 	}
 	x.sink.refuseLines()
@@ -280,8 +280,8 @@ func (x *adopted) closeForks() {
 
 // isSettled reports whether all destinations have settled all records.
 func (s *Sink) isSettled() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, next, _ := s.active.Load().Claimed()
-	return s.settledAll(next)
+	s.chain.mu.Lock()
+	defer s.chain.mu.Unlock()
+	_, next, _ := s.chain.active.Load().Claimed()
+	return s.chain.settledAll(next)
 }

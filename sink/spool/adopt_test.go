@@ -78,7 +78,7 @@ func TestSlotsAreDeliveredFourAtATime(t *testing.T) {
 				must(t, s.WriteRecord(record(nib.LevelInfo, slots+n, 200)))
 			}
 			synctest.Wait()
-			others := int32(len(s.peers.(*sharedDir).list))
+			others := int32(len(s.chain.peers.(*sharedDir).list))
 			if got := busy.Load(); got != want || others != mostSlots {
 				t.Errorf("got %d calls of Deliver at a time and %d slots, want %d and %d", got, others, want, mostSlots)
 			}
@@ -305,7 +305,7 @@ func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 			if unwritten {
 				second := open(t, filepath.Join(memDir, store.SlotName(2)), nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 				must(t, second.Close())
-				edit(t, m, filepath.Join(store.SlotName(2), store.SegmentName(second.active.Load().Number)), func(b []byte) {
+				edit(t, m, filepath.Join(store.SlotName(2), store.SegmentName(second.chain.active.Load().Number)), func(b []byte) {
 					clear(b[segment.HeaderSize : segment.HeaderSize+8])
 				})
 			}
@@ -369,7 +369,7 @@ func TestSettledSlotIsDeletedAtOnce(t *testing.T) {
 		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Reached: func() { time.Sleep(time.Millisecond) }})
 		s := open(t, memDir, f, heir(m, time.Hour))
 		await.Sleep(time.Second)
-		own, err := m.ReadDir(s.dir.Path)
+		own, err := m.ReadDir(s.chain.dir.Path)
 		must(t, err)
 		own = slices.DeleteFunc(own, func(name string) bool { return !store.IsSegmentName(name) })
 		if got, st := slotsOf(t, m), s.Stats(); len(got) != 1 || st.Segments != len(own) {

@@ -3,6 +3,7 @@
 package spool
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -13,110 +14,121 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
+// A maker is the goroutine that makes the segments of a chain in advance, and
+// frees and drops others. It makes room for segments in the order of their
+// numbers, and touches files without the lock of the chain.
+type maker struct {
+	*chain
+	spare  chan []byte   // in memory: the mapping of a segment that was delivered
+	made   chan struct{} // closed when the goroutine has ended
+	finish func() error  // completes the first segment; nil if nothing is left to do
+	safe   chan struct{} // closed when finish is done: then its records may be delivered
+}
+
 // create makes a segment: on the heap, or in a file.
-func (s *Sink) create(number uint64) (*segment.Segment, error) {
-	if s.dir == nil {
+func (m *maker) create(number uint64) (*segment.Segment, error) {
+	if m.dir == nil {
 		id := segment.Identity{
-			Spool: s.stream, Number: number, Gen: 1, Stream: s.stream, Size: s.c.SegmentSize,
+			Spool: m.stream, Number: number, Gen: 1, Stream: m.stream, Size: m.c.SegmentSize,
 		}
-		return segment.New(s.zeros(), id, nil), nil
+		return segment.New(m.zeros(), id, nil), nil
 	}
-	return s.dir.Create(number, s.c.SegmentSize, s.rest)
+	return m.dir.Create(number, m.c.SegmentSize, m.rest)
 }
 
 // zeros returns memory for a segment. It reuses that of a delivered segment if
 // there is one, because new memory costs a page fault every 4096 bytes and
 // additional garbage collections.
-func (s *Sink) zeros() []byte {
+func (m *maker) zeros() []byte {
 	select {
-	case b := <-s.spare:
+	case b := <-m.spare:
 		for part := range slices.Chunk(b, segment.Window) {
 			clear(part)
-			s.rest()
+			m.rest()
 		}
 		return b
 	default:
-		return make([]byte, s.c.SegmentSize)
+		return make([]byte, m.c.SegmentSize)
 	}
 }
 
 // rest pauses while a segment is created or freed, unless another one is needed
 // soon, or a call waits for one with a long line.
-func (s *Sink) rest() {
-	g := s.active.Load()
-	if end, _, _ := g.Claimed(); end < len(g.Bytes())/2 && !s.isAwaited() {
+func (m *maker) rest() {
+	g := m.active.Load()
+	if end, _, _ := g.Claimed(); end < len(g.Bytes())/2 && !m.isAwaited() {
 		time.Sleep(100 * time.Microsecond)
 	}
 }
 
 // isAwaited reports whether any call waits.
-func (s *Sink) isAwaited() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.awaited
+func (ch *chain) isAwaited() bool {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	return ch.awaited
 }
 
 // completeFirst does the work on the first segment that Open does not wait for.
 // Then lines may be delivered.
-func (s *Sink) completeFirst() {
-	if s.finish == nil {
-		close(s.safe)
+func (m *maker) completeFirst() {
+	if m.finish == nil {
+		close(m.safe)
 		return
 	}
-	g := s.active.Load()
+	g := m.active.Load()
 	used, _, _ := g.Claimed()
 	g.Retain() // delivered segments may be unmapped
 	defer g.Release()
-	if err := s.finish(); err != nil {
-		s.reports.Fault("sync the first segment", err)
+	if err := m.finish(); err != nil {
+		m.reports.Fault("sync the first segment", err)
 	}
-	close(s.safe)
+	close(m.safe)
 	if !g.IsWritten() {
-		segment.Prefault(g.Bytes()[used&^(segment.PageSize-1):], s.rest) // the used part is read when it is delivered
+		segment.Prefault(g.Bytes()[used&^(segment.PageSize-1):], m.rest) // the used part is read when it is delivered
 	}
 }
 
 // makeSegments keeps one segment ready and frees deleted segments, until Close.
 // One goroutine does both, so that only one of these tasks runs at a time.
-func (s *Sink) makeSegments() {
-	defer close(s.made)
-	s.completeFirst()
+func (m *maker) makeSegments() {
+	defer close(m.made)
+	m.completeFirst()
 	var spent <-chan struct{} // never, in memory
 	var touch <-chan time.Time
-	if s.dir != nil {
+	if m.dir != nil {
 		ticker := time.NewTicker(touchPause)
 		defer ticker.Stop()
 		touch = ticker.C
-		s.dir.Sweeper.Start()
-		defer s.dir.Sweeper.Stop()
-		spent = s.dir.Sweeper.Due
-		s.dir.AllowReuse(true)
+		m.dir.Sweeper.Start()
+		defer m.dir.Sweeper.Stop()
+		spent = m.dir.Sweeper.Due
+		m.dir.AllowReuse(true)
 	}
 	retry := time.NewTimer(makePause)
 	defer retry.Stop()
 	for {
-		s.reportNoted()
-		switch wanted, open := s.work(retry.C, spent, touch); {
+		m.reportNoted()
+		switch wanted, open := m.work(retry.C, spent, touch); {
 		case !open:
-			s.patch()
-			s.discardNext()
-			if s.dir != nil {
-				s.dir.AllowReuse(false)
+			m.patch()
+			m.discardNext()
+			if m.dir != nil {
+				m.dir.AllowReuse(false)
 			}
 			return
 		case !wanted:
-			s.freeDeleted()
+			m.freeDeleted()
 		default:
-			err := s.makeNext()
-			s.endDrop()
-			if err == nil && s.isCrowded() {
+			err := m.makeNext()
+			m.endDrop()
+			if err == nil && m.isCrowded() {
 				retry.Reset(makePause/2 + rand.N(makePause)) // other processes do not signal when they have made room
 			}
-			if left := s.patch(); left || err != nil {
+			if left := m.patch(); left || err != nil {
 				retry.Reset(makePause)
 			}
-			if s.dir != nil {
-				s.dir.ClearSpare(s.c.SegmentSize, s.rest)
+			if m.dir != nil {
+				m.dir.ClearSpare(m.c.SegmentSize, m.rest)
 			}
 		}
 	}
@@ -124,22 +136,22 @@ func (s *Sink) makeSegments() {
 
 // work waits until there is something to do, and reports whether a segment may
 // be wanted; making one precedes freeing. open is false after Close.
-func (s *Sink) work(
+func (m *maker) work(
 	retry <-chan time.Time, spent <-chan struct{}, touch <-chan time.Time,
 ) (wanted, open bool) {
 	select {
-	case _, open = <-s.more:
+	case _, open = <-m.more:
 		return true, open
 	default:
 	}
 	select {
-	case _, open = <-s.more:
+	case _, open = <-m.more:
 		return true, open
 	case <-retry:
 		return true, true
 	case <-touch:
-		if err := s.dir.Touch(); err != nil {
-			s.reports.Report("touch the lock file", err)
+		if err := m.dir.Touch(); err != nil {
+			m.reports.Report("touch the lock file", err)
 		}
 	case <-spent:
 	}
@@ -148,134 +160,134 @@ func (s *Sink) work(
 
 // makeNext makes the next segment if one is wanted. Deleted segments that are
 // not freed yet count towards the size of the spool.
-func (s *Sink) makeNext() error {
-	limit, err := s.makeRoom()
-	s.mu.Lock()
+func (m *maker) makeNext() error {
+	limit, err := m.makeRoom()
+	m.mu.Lock()
 	if err != nil {
-		s.makeErr = s.unmade(err)
-		s.reports.Fault("make a segment", err)
-		s.broadcast()
-		s.mu.Unlock()
+		m.makeErr = m.unmade(err)
+		m.reports.Fault("make a segment", err)
+		m.broadcast()
+		m.mu.Unlock()
 		return err
 	}
-	s.making = !s.closed && s.next == nil && s.hasRoom()
-	if !s.making {
-		if s.makeErr == errSlow {
-			s.makeErr = nil // the slow creation has ended
+	m.making = !m.closed && m.next == nil && m.hasRoom()
+	if !m.making {
+		if m.makeErr == errSlow {
+			m.makeErr = nil // the slow creation has ended
 		}
-		s.mu.Unlock()
+		m.mu.Unlock()
 		return nil
 	}
-	s.number++
-	number := s.number
-	s.segments, s.bytes = s.segments+1, s.bytes+s.c.SegmentSize
-	tight := s.dir != nil && s.bytes+int64(s.dir.Unfreed())*s.c.SegmentSize > s.c.Size
-	s.mu.Unlock()
+	m.number++
+	number := m.number
+	m.segments, m.bytes = m.segments+1, m.bytes+m.c.SegmentSize
+	tight := m.dir != nil && m.bytes+int64(m.dir.Unfreed())*m.c.SegmentSize > m.c.Size
+	m.mu.Unlock()
 
 	if tight {
-		s.dir.FreeAll(true)
+		m.dir.FreeAll(true)
 	}
-	g, err := s.create(number)
-	if vfs.IsFull(err) && s.dir.FreeAll(false) {
-		g, err = s.create(number) // now there is more room
+	g, err := m.create(number)
+	if vfs.IsFull(err) && m.dir.FreeAll(false) {
+		g, err = m.create(number) // now there is more room
 	}
 
 	if err == nil {
-		limit, err = s.peers.limit()
-		if err != nil || !s.fitsIn(limit) { // another process has made a segment at the same time
-			if e := s.dir.Remove(number, g); e != nil {
-				s.reports.Fault("delete a segment", e) // the next start removes it
+		limit, err = m.peers.limit()
+		if err != nil || !m.fitsIn(limit) { // another process has made a segment at the same time
+			if e := m.dir.Remove(number, g); e != nil {
+				m.reports.Fault("delete a segment", e) // the next start removes it
 			}
 			g = nil
 		}
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.making, s.makeErr, s.next, s.limit = false, s.unmade(err), g, limit
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.making, m.makeErr, m.next, m.limit = false, m.unmade(err), g, limit
 	if g == nil && err == nil {
-		s.segments, s.bytes = s.segments-1, s.bytes-s.c.SegmentSize
-		s.number--
+		m.segments, m.bytes = m.segments-1, m.bytes-m.c.SegmentSize
+		m.number--
 	}
 	if err != nil {
-		s.segments, s.bytes = s.segments-1, s.bytes-s.c.SegmentSize
-		s.number--
-		s.reports.Fault("make a segment", err)
+		m.segments, m.bytes = m.segments-1, m.bytes-m.c.SegmentSize
+		m.number--
+		m.reports.Fault("make a segment", err)
 	}
-	s.broadcast()
+	m.broadcast()
 	return err
 }
 
 // unmade is the error of calls for which no segment could be made. It is made
 // once, not for each call.
-func (s *Sink) unmade(err error) error {
+func (m *maker) unmade(err error) error {
 	if err == nil {
 		return nil
 	}
 	op := "make a segment"
-	if s.dir != nil {
-		op += " in " + s.dir.Path
+	if m.dir != nil {
+		op += " in " + m.dir.Path
 	}
 	return opError{op, err, deliver.TextOf(err)}
 }
 
 // freeDeleted frees a part of the deleted segments.
-func (s *Sink) freeDeleted() {
-	s.dir.DropExpired()
-	left := s.dir.Sweeper.Part()
+func (m *maker) freeDeleted() {
+	m.dir.DropExpired()
+	left := m.dir.Sweeper.Part()
 	if left == 0 {
 		return
 	}
 	if left < store.ManySpent {
-		s.rest()
+		m.rest()
 	}
-	s.dir.Sweeper.Signal()
+	m.dir.Sweeper.Signal()
 }
 
 // discardNext removes the segment that was created in advance and is no longer
 // needed.
-func (s *Sink) discardNext() {
-	s.mu.Lock()
-	g := s.next
-	s.next = nil
+func (m *maker) discardNext() {
+	m.mu.Lock()
+	g := m.next
+	m.next = nil
 	if g != nil {
-		s.segments, s.bytes = s.segments-1, s.bytes-s.c.SegmentSize
+		m.segments, m.bytes = m.segments-1, m.bytes-m.c.SegmentSize
 	}
-	s.mu.Unlock()
-	if g != nil && s.dir != nil {
-		if err := s.dir.Remove(g.Number, g); err != nil {
-			s.reports.Fault("delete a segment", err) // the next start deletes it
+	m.mu.Unlock()
+	if g != nil && m.dir != nil {
+		if err := m.dir.Remove(g.Number, g); err != nil {
+			m.reports.Fault("delete a segment", err) // the next start deletes it
 		}
 	}
 }
 
 // leave releases a segment that stays and is no longer read. It first
 // overwrites the bytes that a failed write may have left in the file.
-func (s *Sink) leave(g *segment.Segment) {
+func (m *maker) leave(g *segment.Segment) {
 	if g.IsWritten() && g.Patch() {
 		g.Retain()
-		s.mu.Lock()
-		s.unpatched = append(s.unpatched, g)
-		s.wantMore()
-		s.mu.Unlock()
+		m.mu.Lock()
+		m.unpatched = append(m.unpatched, g)
+		m.wantMore()
+		m.mu.Unlock()
 	}
 	g.Done(nil)
 }
 
 // patch writes the patches that segments whose files failed still need, and
 // reports whether any are left.
-func (s *Sink) patch() (left bool) {
-	s.mu.Lock()
-	list, still := s.unpatched, []*segment.Segment(nil)
+func (m *maker) patch() (left bool) {
+	m.mu.Lock()
+	list, still := m.unpatched, []*segment.Segment(nil)
 	unread := len(list)
-	for _, l := range s.chain {
+	for _, l := range m.links {
 		if g := l.Live; g != nil && g.IsWritten() {
 			g.Retain()
 			list = append(list, g)
 		}
 	}
-	s.unpatched = nil
-	s.mu.Unlock()
+	m.unpatched = nil
+	m.mu.Unlock()
 	for i, g := range list {
 		pending := g.Patch()
 		left = left || pending
@@ -285,8 +297,88 @@ func (s *Sink) patch() (left bool) {
 			g.Release()
 		}
 	}
-	s.mu.Lock()
-	s.unpatched = append(s.unpatched, still...)
-	s.mu.Unlock()
+	m.mu.Lock()
+	m.unpatched = append(m.unpatched, still...)
+	m.mu.Unlock()
 	return left
+}
+
+// remove deletes a link that is no longer in the chain, and makes room for
+// another. It returns false if the file could not be deleted.
+func (m *maker) remove(l *deliver.Link) (ok bool) {
+	var err error
+	switch {
+	case !l.Placeholder && !l.KeepFile:
+		err = m.delete(l)
+	case l.Live != nil:
+		l.Live.Done(nil)
+	}
+	if err != nil {
+		m.reports.Fault("delete a segment", err)
+	}
+	m.mu.Lock()
+	m.deleting--
+	switch {
+	case l.Placeholder:
+	case l.KeepFile || err != nil:
+		l.Live = nil
+		m.settled = append(m.settled, l)
+	default:
+		m.segments, m.bytes = m.segments-1, m.bytes-l.Size
+	}
+	m.wantMore()
+	m.mu.Unlock()
+	return err == nil
+}
+
+// freeSettled deletes settled segments whose files were kept, while there is no
+// room for another segment: those that could not be deleted before, and those
+// behind which a cursor could not be synced. It keeps the newest one, unless
+// the spool is small: after a power failure, a start sees there which numbers
+// were used. The next start deletes all of them.
+func (m *maker) freeSettled(limit int64) (err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.limit = limit
+	kept := 0
+	if m.c.Size >= 4*m.c.SegmentSize {
+		kept = 1
+	}
+	for i := 0; i < len(m.settled)-kept && !m.c.DeliverOnly && m.next == nil && !m.hasRoom(); {
+		l := m.settled[i]
+		m.mu.Unlock()
+		e := m.delete(l)
+		m.mu.Lock()
+		if e != nil {
+			i, err = i+1, fmt.Errorf("delete a segment: %w", e)
+			continue
+		}
+		m.settled = slices.Delete(m.settled, i, i+1) // no other goroutine deletes from it
+		m.segments, m.bytes = m.segments-1, m.bytes-l.Size
+	}
+	if m.hasRoom() {
+		return nil
+	}
+	return err
+}
+
+// delete deletes the file of a link, or reuses the memory of one in memory.
+func (m *maker) delete(l *deliver.Link) error {
+	if l.Quarantine {
+		if err := m.dir.Quarantine(store.SegmentName(l.Number)); err != nil {
+			return err
+		}
+		return m.dir.RemoveItsCopy(l.Number)
+	}
+	if m.dir != nil {
+		return m.dir.RemoveSettled(l.Number, l.Live)
+	}
+	if l.Live.IsAbandoned() {
+		return nil
+	}
+	select {
+	case m.spare <- l.Live.Bytes(): // no writer has anything left to do there
+	default: // there is a spare already
+	}
+	return nil
 }

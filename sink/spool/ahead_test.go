@@ -48,16 +48,16 @@ func TestReusedMemoryIsClearedInParts(t *testing.T) {
 				must(t, s.WriteRecord(record(nib.LevelInfo, 0, n-segment.RecordHead)))
 			}
 			synctest.Wait()
-			if end, _, _ := s.active.Load().Claimed(); end != c.used {
+			if end, _, _ := s.chain.active.Load().Claimed(); end != c.used {
 				t.Fatalf("the active segment has %d bytes, want %d", end, c.used)
 			}
-			s.mu.Lock()
-			s.awaited = c.awaited
-			s.mu.Unlock()
+			s.chain.mu.Lock()
+			s.chain.awaited = c.awaited
+			s.chain.mu.Unlock()
 			b := bytes.Repeat([]byte{1}, size)
-			s.spare <- b
+			s.maker.spare <- b
 			began := time.Now()
-			got := s.zeros()
+			got := s.maker.zeros()
 			if took := time.Since(began); took != c.want || &got[0] != &b[0] || !bytes.Equal(b, make([]byte, size)) {
 				t.Errorf("%d bytes used, awaited: %v: took %v, want %v and cleared memory", c.used, c.awaited, took, c.want)
 			}
@@ -78,7 +78,7 @@ func TestDeletedSegmentsAreFreedWithRests(t *testing.T) {
 		freed := make(chan time.Duration, store.MostSpent)
 		go func() {
 			for range store.MostSpent {
-				s.dir.Sweeper.Add(&store.Spent{Unmap: func() { <-added; freed <- time.Since(began) }})
+				s.chain.dir.Sweeper.Add(&store.Spent{Unmap: func() { <-added; freed <- time.Since(began) }})
 			}
 			close(added)
 		}()
@@ -106,7 +106,7 @@ func TestSegmentThatCannotBeMade(t *testing.T) {
 			awaitNext(s)
 			heal := m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Err: errno, Reached: func() { attempts++ }})
 			n := 0
-			for ; s.active.Load().Number < 2; n++ {
+			for ; s.chain.active.Load().Number < 2; n++ {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 			}
 			await.Sleep(4*makePause + makePause/2)
@@ -135,7 +135,7 @@ func TestSegmentThatCannotBeMade(t *testing.T) {
 // settleAll logs and delivers so many whole segments.
 func settleAll(t *testing.T, s *Sink, segments uint64) {
 	t.Helper()
-	for s.active.Load().Number <= segments {
+	for s.chain.active.Load().Number <= segments {
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
 	}
 	must(t, s.Flush(context.Background()))
@@ -199,7 +199,7 @@ func TestCallWaitsForTheLastSegment(t *testing.T) {
 			OnError: func(error) {}})
 		began := time.Now()
 		time.AfterFunc(time.Second, func() { close(hold) })
-		for s.active.Load().Number < 2 {
+		for s.chain.active.Load().Number < 2 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
 		}
 		if took := time.Since(began); took != time.Second {
@@ -225,17 +225,17 @@ func TestKeptSegmentsMakeRoom(t *testing.T) {
 					OnError: func(error) {}})
 				m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + store.CursorExt, Err: syscall.EIO})
 				settleAll(t, s, c.settled)
-				s.mu.Lock()
-				roomy, next := s.hasRoom(), s.next
-				s.next = nil
-				s.mu.Unlock()
+				s.chain.mu.Lock()
+				roomy, next := s.chain.hasRoom(), s.chain.next
+				s.chain.next = nil
+				s.chain.mu.Unlock()
 				if roomy {
-					must(t, s.freeSettled(s.c.Size))
+					must(t, s.maker.freeSettled(s.c.Size))
 				}
-				s.mu.Lock()
-				s.next = next
-				s.mu.Unlock()
-				if n := len(s.settled); n != int(c.settled) || countFiles(t, m) != n+2 {
+				s.chain.mu.Lock()
+				s.chain.next = next
+				s.chain.mu.Unlock()
+				if n := len(s.chain.settled); n != int(c.settled) || countFiles(t, m) != n+2 {
 					t.Errorf("%d settled segments are left with %d files, want %d, the active one and the next", n, countFiles(t, m), c.settled)
 				}
 				f.set(down)
@@ -243,7 +243,7 @@ func TestKeptSegmentsMakeRoom(t *testing.T) {
 					t.Errorf("got %v, want that the spool is full", err)
 				}
 				var left []uint64
-				for _, l := range s.settled {
+				for _, l := range s.chain.settled {
 					left = append(left, l.Number)
 				}
 				if st := s.Stats(); !slices.Equal(left, c.left) || st.Segments != int(c.size) || countFiles(t, m) != int(c.size) {

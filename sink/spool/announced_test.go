@@ -76,7 +76,7 @@ func (x *streams) write(t *testing.T, s *Sink, n, lines int) int {
 		}
 		isBehind := func(name string) bool { return of(t, s.Stats(), name).Pending > 0 }
 		for n%10 == 0 && (isBehind("live") || isBehind("picky")) {
-			s.poke()
+			s.chain.poke()
 		}
 	}
 	return n
@@ -191,7 +191,7 @@ func TestCrashKeepsAnnouncements(t *testing.T) {
 	}
 	write(s, 90)
 	for of(t, s.Stats(), "destination").Pending > 0 {
-		s.poke()
+		s.chain.poke()
 	}
 	closeDown(t, s) // the cursor has what the first has got
 	first.set(down)

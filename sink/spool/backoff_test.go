@@ -30,7 +30,7 @@ func TestNothingShortensBackoff(t *testing.T) {
 		}
 	}
 	for of(t, s.Stats(), "other").Pending > 0 {
-		s.poke()
+		s.chain.poke()
 	}
 	checkLines(t, alive.take(), 0, 2000, 200)
 	if d := of(t, s.Stats(), defaultName); d.Attempts > 1 || d.Failures > 1 {

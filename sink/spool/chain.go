@@ -3,27 +3,101 @@
 package spool
 
 import (
-	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 
+	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
+// A chain is the segments of a spool, the space that they use, and the lock
+// that protects them. The last segment is active: lines are written to it. Each
+// delivery reads the chain from its oldest segment on.
+//
+// The lock, mu, is taken when a segment is full, and once per batch by each
+// delivering goroutine. It also protects the links and the progress of the
+// deliveries. Lock order: mu, then the locks of peers, then a lock of package
+// store or segment, then the lock of the reporter. OnError and destinations are
+// called without any.
+type chain struct {
+	active  atomic.Pointer[segment.Segment] // shared by writers, without a lock
+	idle    atomic.Bool                     // a delivering goroutine is asleep and must be woken
+	resting atomic.Bool                     // the copier is asleep and must be woken
+
+	origin
+	mu sync.Mutex
+	waiters
+	space
+	counts
+	links     []*deliver.Link // all segments that are in use or were, oldest first
+	closed    bool
+	uncopied  []*segment.Segment // segments that the copier has not taken over yet
+	unpatched []*segment.Segment // segments that are no longer read and have patches to write
+}
+
+// An origin is what does not change once a spool is open.
+type origin struct {
+	c          *Config
+	dir        *store.Dir          // nil if the spool is in memory
+	stream     uint64              // of the records of this process
+	opened     uint64              // number of the first record of this process
+	keep       bool                // no destination: records are kept
+	copies     bool                // segments are copied
+	deliveries []*deliver.Delivery // one without a destination if there is none
+	peers      peers
+	reports    *reporter
+	more       chan struct{} // signals the maker that there may be a segment to make
+}
+
+// waiters are the calls that wait for a change.
+type waiters struct {
+	changed chan struct{} // closed and replaced when a waiting call should look again
+	awaited bool          // a waiting call holds changed
+}
+
+// space counts the segments, and holds the one that is ready.
+type space struct {
+	next      *segment.Segment // created in advance
+	making    bool             // next is being made
+	makeErr   error            // why that failed
+	number    uint64           // number of the last segment created
+	segments  int              // number of segments that exist: those in chain, next, and those that are being deleted
+	dropAsked bool             // a call waits for the oldest segment to be dropped
+	dropping  bool             // for a call that waits, a segment is being dropped, and then one made
+	deleting  int              // number of segments that left the chain and are being deleted
+	settled   []*deliver.Link  // segments that left the chain and still have their files; see freeSettled
+	bytes     int64            // bytes of the settled segments
+	limit     int64            // maximum of bytes: Config.Size, less what peers use
+}
+
+// counts are of dropped lines, except those that one destination has lost.
+type counts struct {
+	dropped   segment.Tally // records dropped before they reached a destination
+	reported  segment.Tally // of dropped and inherited: those that a notice has reported
+	inherited segment.Tally // dropped by earlier processes and never reported
+	carried   segment.Tally // of inherited: in the reported section of active, but in no notice
+	published segment.Tally // the counts in the header of active
+	unmapped  bool          // active may be unmapped
+	notices   *loss.Notices
+	stats     Stats // counts that are not of a destination; Logged counts dropped lines only
+}
+
 // link makes a segment of this process the last of the chain. mu is held.
-func (s *Sink) link(g *segment.Segment) {
+func (ch *chain) link(g *segment.Segment) {
 	old := *g.Old()
-	old.Copied = s.copier != nil
-	s.chain = append(s.chain, &deliver.Link{Old: old, Live: g, Waiting: len(s.deliveries)})
+	old.Copied = ch.copies
+	ch.links = append(ch.links, &deliver.Link{Old: old, Live: g, Waiting: len(ch.deliveries)})
 }
 
 // unload frees the memory of twins that are not being read: they are read from
 // their files later, like those of other processes. mu is held.
-func (s *Sink) unload() {
-	for _, l := range s.chain[:len(s.chain)-1] {
+func (ch *chain) unload() {
+	for _, l := range ch.links[:len(ch.links)-1] {
 		g := l.Live
-		if g == nil || !g.IsWritten() || slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) }) {
+		if g == nil || !g.IsWritten() || slices.ContainsFunc(ch.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) }) {
 			continue
 		}
 		if next, whole := g.Whole(); whole {
@@ -42,102 +116,112 @@ const near = 1
 // can reclaim them, and do not count as memory of the process. A goroutine that
 // accesses such a page faults it in; a reader prefetches the whole segment when
 // it begins. mu is held.
-func (s *Sink) evict() {
+func (ch *chain) evict() {
 	soon := 0 // the next segments are read or near
-	for i, l := range s.chain {
-		if slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) }) {
+	for i, l := range ch.links {
+		if slices.ContainsFunc(ch.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) }) {
 			soon = near + 1
 		}
 		soon--
 		g := l.Live
-		if soon >= 0 || i >= len(s.chain)-2 || g == nil || !g.IsMapped() {
+		if soon >= 0 || i >= len(ch.links)-2 || g == nil || !g.IsMapped() {
 			continue // the last one is active, and the one before is being copied
 		}
-		if s.dir.Sweeper.Count() == store.MostSpent {
+		if ch.dir.Sweeper.Count() == store.MostSpent {
 			return // the next call evicts the rest
 		}
 		if g.Evict() {
-			s.dir.Sweeper.Add(&store.Spent{Pages: g.Bytes(), Unmap: g.Release})
+			ch.dir.Sweeper.Add(&store.Spent{Pages: g.Bytes(), Unmap: g.Release})
 		}
 	}
 }
 
-// remove deletes a link that is no longer in the chain, and makes room for
-// another. It returns false if the file could not be deleted.
-func (s *Sink) remove(l *deliver.Link) (ok bool) {
-	var err error
-	switch {
-	case !l.Placeholder && !l.KeepFile:
-		err = s.delete(l)
-	case l.Live != nil:
-		l.Live.Done(nil)
-	}
-	if err != nil {
-		s.reports.Fault("delete a segment", err)
-	}
-	s.mu.Lock()
-	s.deleting--
-	switch {
-	case l.Placeholder:
-	case l.KeepFile || err != nil:
-		l.Live = nil
-		s.settled = append(s.settled, l)
-	default:
-		s.segments, s.bytes = s.segments-1, s.bytes-l.Size
-	}
-	s.wantMore()
-	s.mu.Unlock()
-	return err == nil
+// position returns the number of the first record that some destination has not
+// settled.
+func (ch *chain) position() uint64 {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	return ch.lowest()
 }
 
-// freeSettled deletes settled segments whose files were kept, while there is no
-// room for another segment: those that could not be deleted before, and those
-// behind which a cursor could not be synced. It keeps the newest one, unless
-// the spool is small: after a power failure, a start sees there which numbers
-// were used. The next start deletes all of them.
-func (s *Sink) freeSettled(limit int64) (err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.limit = limit
-	kept := 0
-	if s.c.Size >= 4*s.c.SegmentSize {
-		kept = 1
-	}
-	for i := 0; i < len(s.settled)-kept && !s.c.DeliverOnly && s.next == nil && !s.hasRoom(); {
-		l := s.settled[i]
-		s.mu.Unlock()
-		e := s.delete(l)
-		s.mu.Lock()
-		if e != nil {
-			i, err = i+1, fmt.Errorf("delete a segment: %w", e)
-			continue
+// settledIn returns the number of the first record that some destination has
+// not settled, and the offset and the number of a record in a segment of this
+// process, before which every record is settled by all, or 0.
+func (ch *chain) settledIn(segment uint64) (settled uint64, at int, seq uint64) {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	settled = ch.lowest()
+	for _, d := range ch.deliveries {
+		if d.Settled == settled {
+			at, seq = d.SettledIn(segment)
+			break
 		}
-		s.settled = slices.Delete(s.settled, i, i+1) // no other goroutine deletes from it
-		s.segments, s.bytes = s.segments-1, s.bytes-l.Size
 	}
-	if s.hasRoom() {
-		return nil
-	}
-	return err
+	return settled, at, seq
 }
 
-// delete deletes the file of a link, or reuses the memory of one in memory.
-func (s *Sink) delete(l *deliver.Link) error {
-	if l.Quarantine {
-		if err := s.dir.Quarantine(store.SegmentName(l.Number)); err != nil {
-			return err
+// lowest is position under mu.
+func (ch *chain) lowest() uint64 {
+	lowest := ch.deliveries[0].Settled
+	for _, d := range ch.deliveries {
+		lowest = min(lowest, d.Settled)
+	}
+	return lowest
+}
+
+// isClosed reports whether Close was called.
+func (ch *chain) isClosed() bool {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	return ch.closed
+}
+
+// settledAll reports whether all destinations have settled the records before
+// number end. mu is held.
+func (ch *chain) settledAll(end uint64) bool {
+	for _, d := range ch.deliveries {
+		if d.Settled < end {
+			return false
 		}
-		return s.dir.RemoveItsCopy(l.Number)
 	}
-	if s.dir != nil {
-		return s.dir.RemoveSettled(l.Number, l.Live)
+	return true
+}
+
+// wake wakes the delivering goroutines that are asleep. They checked for
+// records after setting idle, and have either seen this one or are woken here.
+func (ch *chain) wake() {
+	if ch.idle.CompareAndSwap(true, false) {
+		ch.poke()
 	}
-	if l.Live.IsAbandoned() {
-		return nil
+}
+
+// poke wakes the delivering goroutines that are asleep, all of them: idle does
+// not say which ones are.
+func (ch *chain) poke() {
+	for _, d := range ch.deliveries {
+		d.Wake()
 	}
-	select {
-	case s.spare <- l.Live.Bytes(): // no writer has anything left to do there
-	default: // there is a spare already
+}
+
+// urge wakes the delivering goroutines, whether asleep or between attempts.
+func (ch *chain) urge() {
+	for _, d := range ch.deliveries {
+		d.Urge()
 	}
-	return nil
+}
+
+// change returns a channel that the next broadcast closes. mu is held.
+func (ch *chain) change() <-chan struct{} {
+	ch.awaited = true
+	return ch.changed
+}
+
+// broadcast wakes everything that waits for a change. It allocates only if
+// there is a waiter: the copier calls it many times a second. mu is held.
+func (ch *chain) broadcast() {
+	if !ch.awaited {
+		return
+	}
+	close(ch.changed)
+	ch.changed, ch.awaited = make(chan struct{}), false
 }

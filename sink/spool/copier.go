@@ -28,7 +28,7 @@ import (
 // that fails is abandoned, and another one is written from memory, after a
 // pause.
 type copier struct {
-	s     *Sink
+	ch    *chain
 	list  []*copied // copies not yet removed, oldest first
 	due   uint64    // a round copies nothing unless a record below it is not settled
 	pause time.Duration
@@ -58,9 +58,9 @@ type copied struct {
 	pause time.Duration // pause before the page is read again
 }
 
-func newCopier(s *Sink) *copier {
+func newCopier(ch *chain) *copier {
 	return &copier{
-		s: s, wakeup: make(chan struct{}, 1), urged: make(chan struct{}, 1), removed: make(chan struct{}, 1),
+		ch: ch, wakeup: make(chan struct{}, 1), urged: make(chan struct{}, 1), removed: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 }
@@ -73,19 +73,19 @@ func (c *copier) run() {
 		worked, err := c.round()
 		switch {
 		case err != nil:
-			c.s.reports.Fault("sync lines", err)
-			c.pause = min(max(2*c.pause, c.s.c.tick), deliver.LongestPause)
+			c.ch.reports.Fault("sync lines", err)
+			c.pause = min(max(2*c.pause, c.ch.c.tick), deliver.LongestPause)
 			c.wait(c.pause, nil)
 		case worked:
 			c.pause = 0
-			c.wait(c.s.c.SyncDelay/2, c.urged)
+			c.wait(c.ch.c.SyncDelay/2, c.urged)
 		default:
 			c.rest()
 		}
 	}
 	c.due = math.MaxUint64
 	if _, err := c.round(); err != nil {
-		c.s.reports.Fault("sync lines", err)
+		c.ch.reports.Fault("sync lines", err)
 	}
 	for _, x := range c.list {
 		c.close(x)
@@ -106,7 +106,7 @@ func (c *copier) stopped() bool {
 // exist when it begins are due when it ends. It discards the copies of segments
 // that are removed until then.
 func (c *copier) wait(d time.Duration, urged <-chan struct{}) {
-	_, c.due, _ = c.s.active.Load().Claimed()
+	_, c.due, _ = c.ch.active.Load().Claimed()
 	if c.failing.Load() {
 		d = min(d, deliver.LongestPause)
 	}
@@ -128,7 +128,7 @@ func (c *copier) wait(d time.Duration, urged <-chan struct{}) {
 // rest sleeps until there are lines, and then lets more of them collect.
 func (c *copier) rest() {
 	if !c.behind() {
-		c.s.resting.Store(true)
+		c.ch.resting.Store(true)
 		if !c.behind() { // after setting resting: a record precedes this check, or its writer sees resting
 			select {
 			case <-c.wakeup:
@@ -139,20 +139,20 @@ func (c *copier) rest() {
 			case <-c.stop:
 			}
 		}
-		c.s.resting.Store(false)
+		c.ch.resting.Store(false)
 	}
-	c.wait(c.s.c.SyncDelay/2, c.urged)
+	c.wait(c.ch.c.SyncDelay/2, c.urged)
 }
 
 // behind reports whether there are records that are not safe.
 func (c *copier) behind() bool {
-	_, next, _ := c.s.active.Load().Claimed()
-	return c.synced.Load() < next && c.s.position() < next
+	_, next, _ := c.ch.active.Load().Claimed()
+	return c.synced.Load() < next && c.ch.position() < next
 }
 
 // wake wakes the copier if it is resting.
 func (c *copier) wake() {
-	if c.s.resting.CompareAndSwap(true, false) {
+	if c.ch.resting.CompareAndSwap(true, false) {
 		poke(c.wakeup)
 	}
 }
@@ -187,12 +187,12 @@ func (c *copier) round() (worked bool, err error) {
 // take takes over the segments that were activated since it was called before,
 // and ends the copies of those that were removed.
 func (c *copier) take() {
-	c.s.mu.Lock()
-	for _, g := range c.s.uncopied {
+	c.ch.mu.Lock()
+	for _, g := range c.ch.uncopied {
 		c.list = append(c.list, &copied{g: g, at: segment.HeaderSize, next: g.First, safe: g.First, held: true})
 	}
-	c.s.uncopied = nil
-	c.s.mu.Unlock()
+	c.ch.uncopied = nil
+	c.ch.mu.Unlock()
 	c.list = slices.DeleteFunc(c.list, c.discard)
 }
 
@@ -202,7 +202,7 @@ func (c *copier) copy(x *copied) (worked bool, err error) {
 	if !x.held || time.Now().Before(x.again) {
 		return false, nil
 	}
-	settled := x.skip(c.s.settledIn(x.g.Number))
+	settled := x.skip(c.ch.settledIn(x.g.Number))
 	voids := c.stepOver(x)
 	early := func(next uint64) bool { return settled >= c.due && settled < next }
 	if _, next, _ := x.g.Claimed(); early(next) {
@@ -254,8 +254,8 @@ func (c *copier) stepOver(x *copied) (moved bool) {
 	if !x.g.IsBroken() {
 		return false
 	}
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
+	c.ch.mu.Lock()
+	defer c.ch.mu.Unlock()
 	for {
 		size, void := x.g.VoidAt(x.at)
 		if !void {
@@ -270,10 +270,10 @@ func (c *copier) stepOver(x *copied) (moved bool) {
 // pauses: it may become readable, and until then its lines are not safe.
 func (c *copier) unreadable(x *copied) {
 	x.g.Seal()
-	x.gone, x.pause = true, min(max(2*x.pause, c.s.c.tick), deliver.LongestPause)
+	x.gone, x.pause = true, min(max(2*x.pause, c.ch.c.tick), deliver.LongestPause)
 	x.again = time.Now().Add(x.pause)
-	if !c.s.dir.IsRemoved(x.g.Number) { // the file of a removed segment may be being freed
-		c.s.reports.Fault("sync lines", segment.ErrGone)
+	if !c.ch.dir.IsRemoved(x.g.Number) { // the file of a removed segment may be being freed
+		c.ch.reports.Fault("sync lines", segment.ErrGone)
 	}
 }
 
@@ -299,7 +299,7 @@ func (x *copied) committed() (end int, next uint64, whole, ok bool) {
 // write writes the bytes up to end, and syncs them.
 func (c *copier) write(x *copied, end int) (err error) {
 	if x.file == nil {
-		x.file, err = c.s.dir.MakeCopy(x.g, x.at, end)
+		x.file, err = c.ch.dir.MakeCopy(x.g, x.at, end)
 		return err
 	}
 	if _, err = x.file.WriteAt(x.g.Bytes()[x.at:end], int64(x.at)); err == nil {
@@ -310,20 +310,20 @@ func (c *copier) write(x *copied, end int) (err error) {
 
 // discard ends a copy whose segment was removed, and reports whether it was.
 func (c *copier) discard(x *copied) bool {
-	if !c.s.dir.IsRemoved(x.g.Number) {
+	if !c.ch.dir.IsRemoved(x.g.Number) {
 		return false
 	}
 	c.close(x)
 	x.release()
-	if err := c.s.dir.RemoveCopy(x.g.Number); err != nil {
-		c.s.reports.Fault("delete a copy", err) // the next start deletes it
+	if err := c.ch.dir.RemoveCopy(x.g.Number); err != nil {
+		c.ch.reports.Fault("delete a copy", err) // the next start deletes it
 	}
 	return true
 }
 
 func (c *copier) close(x *copied) {
 	if x.file != nil {
-		c.s.dir.Close("a copy", x.file)
+		c.ch.dir.Close("a copy", x.file)
 		x.file = nil
 	}
 }
@@ -345,7 +345,7 @@ func (c *copier) publish() {
 		}
 	}
 	c.synced.Store(max(c.synced.Load(), safe))
-	c.s.mu.Lock()
-	c.s.broadcast()
-	c.s.mu.Unlock()
+	c.ch.mu.Lock()
+	c.ch.broadcast()
+	c.ch.mu.Unlock()
 }

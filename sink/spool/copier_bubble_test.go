@@ -34,7 +34,7 @@ func copierTest(t *testing.T, dest delivery.Destination, delay time.Duration, f 
 		m := vfstest.NewMem(nil)
 		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 		s := open(t, memDir, dest, Config{SegmentSize: segment.MinSize, Size: 1 << 20, fs: m, boot: 1, SyncDelay: delay, Drain: 1, OnError: func(error) {}})
-		<-s.safe
+		<-s.maker.safe
 		awaitNext(s)
 		synctest.Wait()
 		f(t, m, s)
@@ -99,7 +99,7 @@ func logSettled(t *testing.T, s *Sink) {
 	t.Helper()
 	logLines(t, s, 0, 1)
 	pass(time.Second)
-	if got := s.position(); got != 2 {
+	if got := s.chain.position(); got != 2 {
 		t.Errorf("the position is %d, want 2", got)
 	}
 }
@@ -110,7 +110,7 @@ func TestCopierRests(t *testing.T) {
 	check := func(t *testing.T, when string, s *Sink, want bool) {
 		t.Helper()
 		synctest.Wait()
-		if got := s.resting.Load(); got != want {
+		if got := s.chain.resting.Load(); got != want {
 			t.Errorf("%s: resting is %t", when, got)
 		}
 	}
@@ -132,9 +132,9 @@ func TestCopierRests(t *testing.T) {
 		check(t, "the line is settled", s, true)
 	})
 	s := &Sink{}
-	s.resting.Store(true)
-	newCopier(s).wake()
-	if s.resting.Load() {
+	s.chain.resting.Store(true)
+	newCopier(&s.chain).wake()
+	if s.chain.resting.Load() {
 		t.Error("the next call wakes the copier again")
 	}
 }
@@ -265,11 +265,11 @@ func TestWatermarkStopsAtTheFirstFailure(t *testing.T) {
 // breakLength damages the length of a record in memory, at an index in the
 // first segment, and returns a function that repairs it.
 func breakLength(s *Sink, index int) (repair func()) {
-	word := s.chain[0].Live.Bytes()[offsetOf(index):][:4]
+	word := s.chain.links[0].Live.Bytes()[offsetOf(index):][:4]
 	was := binary.LittleEndian.Uint32(word)
 	put := func(length uint32) {
-		s.mu.Lock() // as the copier does before it reads
-		defer s.mu.Unlock()
+		s.chain.mu.Lock() // as the copier does before it reads
+		defer s.chain.mu.Unlock()
 		binary.LittleEndian.PutUint32(word, length)
 	}
 	put(0x7fffffff)
@@ -289,8 +289,8 @@ func TestSyncWithADamagedRecord(t *testing.T) {
 				t.Errorf("synced is %d, want 5", got)
 			}
 			logLines(t, s, 10, 12)
-			if len(s.chain) != 2 {
-				t.Errorf("there are %d segments, want 2", len(s.chain))
+			if len(s.chain.links) != 2 {
+				t.Errorf("there are %d segments, want 2", len(s.chain.links))
 			}
 			syncAtOnce(t, s, errUnsynced)
 			pass(time.Second)
@@ -367,9 +367,9 @@ func TestSyncOfAVoidClaim(t *testing.T) {
 	copierTest(t, nil, time.Hour, func(t *testing.T, m *vfstest.Mem, s *Sink) {
 		logLines(t, s, 0, 1)
 		syncAtOnce(t, s, nil)
-		s.mu.Lock()
-		s.next = nil // as if none had been made in advance
-		s.mu.Unlock()
+		s.chain.mu.Lock()
+		s.chain.next = nil // as if none had been made in advance
+		s.chain.mu.Unlock()
 		m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Err: syscall.ENOSPC})
 		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*.seg*", Times: 1, Err: syscall.EIO})
 		if err := s.WriteRecord(record(nib.LevelInfo, 1, 200)); err == nil {
@@ -383,7 +383,7 @@ func TestSyncOfAVoidClaim(t *testing.T) {
 // segment and has not written its record yet.
 func TestCallInProgressIsWaitedFor(t *testing.T) {
 	copierTest(t, &far{do: down}, time.Second, func(t *testing.T, m *vfstest.Mem, s *Sink) {
-		g, r := s.active.Load(), record(nib.LevelInfo, 1, 200)
+		g, r := s.chain.active.Load(), record(nib.LevelInfo, 1, 200)
 		logLines(t, s, 0, 1)
 		size := segment.RecordSize(r, -1)
 		at, seq, _ := g.Reserve(size)
@@ -430,7 +430,7 @@ func TestCopiesThatAreNotCompleteAreClosed(t *testing.T) {
 		m.Fail(vfstest.Fault{Op: vfstest.OpClose, Path: copies, Reached: func() { closed++ }})
 		logLines(t, s, 0, 1)
 		syncAtOnce(t, s, nil)
-		s.active.Load().Reserve(100)
+		s.chain.active.Load().Reserve(100)
 	})
 	if created != 1 || closed != 1 {
 		t.Errorf("%d copies were created and %d closed, want 1 and 1", created, closed)
@@ -453,7 +453,7 @@ func TestCopiesAreClosed(t *testing.T) {
 		syncAtOnce(t, s, nil)
 		logLines(t, s, 600, 620)
 		pass(3 * time.Hour) // the copier rests, and has the file of the last segment open
-		segments := len(s.chain)
+		segments := len(s.chain.links)
 		if n := m.Opened(); segments != 3 || n > files+segments {
 			t.Errorf("%d files are open with %d segments, want up to %d", n, segments, files+segments)
 		}

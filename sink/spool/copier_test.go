@@ -75,7 +75,7 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 		if err != nil {
 			t.Fatalf("Open refuses: %v", err)
 		}
-		first := s.opened
+		first := s.chain.opened
 		begin := logged
 		for range rng.IntN(300) {
 			must(t, s.WriteRecord(record(nib.LevelInfo, logged, 20+rng.IntN(1000))))

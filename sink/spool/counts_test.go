@@ -57,7 +57,7 @@ func TestCountsOfAllFormerProcesses(t *testing.T) {
 		dropLines(t, s, 3)
 		must(t, s.Close())
 		if c.unwritten {
-			edit(t, m, store.SegmentName(s.active.Load().Number), func(b []byte) { clear(b[segment.HeaderSize : segment.HeaderSize+8]) })
+			edit(t, m, store.SegmentName(s.chain.active.Load().Number), func(b []byte) { clear(b[segment.HeaderSize : segment.HeaderSize+8]) })
 		}
 		conf.DeliverOnly = c.deliverOnly
 		s = open(t, memDir, nil, conf)
@@ -99,7 +99,7 @@ func TestSettledSegmentMakesRoomAtOnce(t *testing.T) {
 				<-proceed
 				return delivery.Result{Accepted: len(batch)}, nil, false
 			})
-			s.urge()
+			s.chain.urge()
 			proceed <- struct{}{} // for the lines of the first segment
 			from := time.Now()
 			must(t, <-written)
@@ -123,11 +123,11 @@ func TestSlowWriterInReusedMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, used, n := &far{}, map[*byte]bool{}, 0
 		s := open(t, "", f, Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize})
-		g := s.active.Load()
+		g := s.chain.active.Load()
 		for ; ; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)), s.Flush(context.Background()))
 			synctest.Wait() // settled segments are reused
-			if now := s.active.Load(); now != g {
+			if now := s.chain.active.Load(); now != g {
 				used[&g.Bytes()[0]] = true
 				if g = now; used[&g.Bytes()[0]] {
 					break
@@ -236,7 +236,7 @@ func TestCountsSurviveAnyFailedWrite(t *testing.T) {
 			written := make(chan int)
 			go func() {
 				n := 0
-				for ; s.active.Load().Number == 1; n++ {
+				for ; s.chain.active.Load().Number == 1; n++ {
 					must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 				}
 				written <- n

@@ -212,7 +212,7 @@ func TestSleeperIsWoken(t *testing.T) {
 	})
 	s := open(t, "", f, Config{SegmentSize: segment.MinSize})
 	for n := uint64(1); n <= 5; n++ {
-		for !s.idle.Load() {
+		for !s.chain.idle.Load() {
 			awaitNext(s)
 		}
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))

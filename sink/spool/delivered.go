@@ -13,38 +13,38 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// A delivered is the deliver.Spool of a Sink.
-type delivered struct{ s *Sink }
+// A delivered is the deliver.Spool of a chain.
+type delivered struct{ m *maker }
 
-func (d delivered) Lock()   { d.s.mu.Lock() }
-func (d delivered) Unlock() { d.s.mu.Unlock() }
+func (d delivered) Lock()   { d.m.mu.Lock() }
+func (d delivered) Unlock() { d.m.mu.Unlock() }
 
 func (d delivered) From(l *deliver.Link) []*deliver.Link {
-	if i := slices.Index(d.s.chain, l); i >= 0 {
-		return d.s.chain[i:]
+	if i := slices.Index(d.m.links, l); i >= 0 {
+		return d.m.links[i:]
 	}
 	return nil
 }
 
 func (d delivered) Unlink(l *deliver.Link) {
-	i := slices.Index(d.s.chain, l)
-	d.s.chain = slices.Delete(d.s.chain, i, i+1)
-	d.s.deleting++ // decremented by Remove
+	i := slices.Index(d.m.links, l)
+	d.m.links = slices.Delete(d.m.links, i, i+1)
+	d.m.deleting++ // decremented by Remove
 }
 
 func (d delivered) NextNumber() uint64 {
-	_, next, _ := d.s.active.Load().Claimed()
+	_, next, _ := d.m.active.Load().Claimed()
 	return next
 }
 
-func (d delivered) Broadcast()                  { d.s.broadcast() }
-func (d delivered) CountQuarantined()           { d.s.stats.Bad++ }
-func (d delivered) IsClosed() bool              { return d.s.isClosed() }
-func (d delivered) Remove(l *deliver.Link)      { d.s.remove(l) }
-func (d delivered) Leave(g *segment.Segment)    { d.s.leave(g) }
-func (d delivered) Fault(op string, err error)  { d.s.reports.Fault(op, err) }
-func (d delivered) Report(op string, err error) { d.s.reports.Report(op, err) }
-func (d delivered) ReportNoted()                { d.s.reportNoted() }
+func (d delivered) Broadcast()                  { d.m.broadcast() }
+func (d delivered) CountQuarantined()           { d.m.stats.Bad++ }
+func (d delivered) IsClosed() bool              { return d.m.isClosed() }
+func (d delivered) Remove(l *deliver.Link)      { d.m.remove(l) }
+func (d delivered) Leave(g *segment.Segment)    { d.m.leave(g) }
+func (d delivered) Fault(op string, err error)  { d.m.reports.Fault(op, err) }
+func (d delivered) Report(op string, err error) { d.m.reports.Report(op, err) }
+func (d delivered) ReportNoted()                { d.m.reportNoted() }
 
 // newDelivery returns the delivery to a destination.
 func (s *Sink) newDelivery(name string, dest delivery.Destination) (d *deliver.Delivery, err error) {
@@ -55,9 +55,9 @@ func (s *Sink) newDelivery(name string, dest delivery.Destination) (d *deliver.D
 	o := deliver.Options{
 		Context: s.ctx, Name: name, Label: label,
 		Size: s.c.Size, SegmentSize: s.c.SegmentSize, RejectedSize: s.c.RejectedSize, Tick: s.c.tick,
-		Idle: &s.idle, Safe: s.safe,
+		Idle: &s.chain.idle, Safe: s.maker.safe,
 	}
-	if err = apart(func() { d = deliver.New(delivered{s}, o, dest) }); err != nil {
+	if err = apart(func() { d = deliver.New(delivered{&s.maker}, o, dest) }); err != nil {
 		err = fmt.Errorf("the destination %s (%T): %w", label, dest, err)
 	}
 	return d, err
@@ -85,23 +85,23 @@ func apart(f func()) (err error) {
 // delivered is called when a delivery has ended. The last one to end releases
 // everything.
 func (s *Sink) delivered() {
-	s.mu.Lock()
+	s.chain.mu.Lock()
 	s.running--
 	last := s.running == 0
-	s.mu.Unlock()
+	s.chain.mu.Unlock()
 	if !last {
 		return
 	}
-	<-s.made // wait until no segment is being made
-	s.mu.Lock()
-	s.unmapped = true
-	s.mu.Unlock()
-	for _, l := range s.chain {
+	<-s.maker.made // wait until no segment is being made
+	s.chain.mu.Lock()
+	s.chain.unmapped = true
+	s.chain.mu.Unlock()
+	for _, l := range s.chain.links {
 		if g := l.Live; g != nil && s.hasNoWriters(g) {
 			g.Done(nil)
 		}
 	}
-	for _, g := range s.unpatched {
+	for _, g := range s.chain.unpatched {
 		g.Release()
 	}
 	s.release()
@@ -111,8 +111,8 @@ func (s *Sink) delivered() {
 // hasNoWriters reports whether a segment has no more writers.
 func (s *Sink) hasNoWriters(g *segment.Segment) bool {
 	if g.IsBroken() { // voids change under the lock
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		s.chain.mu.Lock()
+		defer s.chain.mu.Unlock()
 	}
 	return g.HasNoWriters()
 }

@@ -285,7 +285,7 @@ func TestAnnouncementIsRepeatedIfItIsDropped(t *testing.T) {
 		}
 		must(t, s.Close())
 		if unwritten {
-			edit(t, m, store.SegmentName(s.active.Load().Number), func(b []byte) { clear(b[segment.HeaderSize : segment.HeaderSize+8]) })
+			edit(t, m, store.SegmentName(s.chain.active.Load().Number), func(b []byte) { clear(b[segment.HeaderSize : segment.HeaderSize+8]) })
 		}
 
 		conf.Size, conf.OnFull = 4*segment.MinSize, []FullRule{{nib.LevelTrace, ActionDropOld, 0}}
@@ -389,11 +389,11 @@ func TestDropOldLeavesASegmentThatIsWrittenTo(t *testing.T) {
 	s := open(t, "", f, Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Drain: 1, OnError: func(error) {},
 		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
-	first, n := s.active.Load(), 1
-	for ; s.active.Load() == first; n++ {
+	first, n := s.chain.active.Load(), 1
+	for ; s.chain.active.Load() == first; n++ {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 	}
-	r, g := record(nib.LevelInfo, n, 1000), s.active.Load()
+	r, g := record(nib.LevelInfo, n, 1000), s.chain.active.Load()
 	size := segment.RecordSize(r, -1)
 	at, seq, _ := g.Reserve(size)
 	for n++; ; n++ {
@@ -421,7 +421,7 @@ func TestDropOldCountsWhatTheFileHasLost(t *testing.T) {
 		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
 	n := 0
 	write := func(until uint64) {
-		for ; s.active.Load().Number < until; n++ {
+		for ; s.chain.active.Load().Number < until; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 		}
 	}

@@ -148,7 +148,7 @@ func TestDamageInLiveSegment(t *testing.T) {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n+1, 100)))
 			}
 			at := segment.HeaderSize + c.at*segment.Align(segment.RecordHead+100)
-			c.change(s.active.Load().Bytes()[at:])
+			c.change(s.chain.active.Load().Bytes()[at:])
 			f.set(nil)
 			close(hold)
 			must(t, s.Flush(context.Background()), s.WriteRecord(record(nib.LevelInfo, 11, 100)), s.Close())
@@ -198,9 +198,9 @@ func TestLostCursor(t *testing.T) {
 // awaitNext waits until the next segment has been created.
 func awaitNext(s *Sink) {
 	for {
-		s.mu.Lock()
-		changed, made := s.change(), s.next != nil
-		s.mu.Unlock()
+		s.chain.mu.Lock()
+		changed, made := s.chain.change(), s.chain.next != nil
+		s.chain.mu.Unlock()
 		if made {
 			return
 		}

@@ -65,7 +65,7 @@ func TestWhichSegmentAStartContinues(t *testing.T) {
 			}
 			c.conf.fs, c.conf.Sync, c.conf.SegmentSize = m, SyncNever, max(c.conf.SegmentSize, segment.MinSize)
 			s := open(t, memDir, f, c.conf)
-			if got := s.active.Load().Number == 1; got != c.continues {
+			if got := s.chain.active.Load().Number == 1; got != c.continues {
 				t.Errorf("the start continues the segment: got %v, want %v", got, c.continues)
 			}
 			must(t, s.WriteRecord(record(nib.LevelInfo, 10, 200)), s.Flush(context.Background()), s.Close())
@@ -100,12 +100,12 @@ func TestFirstLinesSurvivePowerLoss(t *testing.T) {
 		}
 		must(t, m.MkdirAll(filepath.Dir(home), 0o700), m.SyncDir(string(filepath.Separator)), m.SyncDir(memDir))
 		s := open(t, home, nil, conf)
-		<-s.safe
+		<-s.maker.safe
 		for n := range 5 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, c.before+n, 200)))
 		}
 		must(t, s.Sync(context.Background()))
-		path := s.dir.Path
+		path := s.chain.dir.Path
 		after := m.CrashClone(vfstest.Nothing)
 		must(t, s.Close())
 		f := &far{}
@@ -132,7 +132,7 @@ func TestStartWithASmallerSize(t *testing.T) {
 	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m})
 	written := make(chan error, 1)
 	go func() { written <- s.WriteRecord(record(nib.LevelInfo, 1, 100)) }()
-	await.Until(t, "the call waits or returns", func() bool { return s.isAwaited() || len(written) > 0 })
+	await.Until(t, "the call waits or returns", func() bool { return s.chain.isAwaited() || len(written) > 0 })
 	close(hold)
 	must(t, <-written)
 	must(t, s.Flush(context.Background()), s.Close())
@@ -153,7 +153,7 @@ func TestCallWaitsForADeletionInProgress(t *testing.T) {
 	<-deleting
 	written := make(chan error, 1)
 	go func() { written <- s.WriteRecord(record(nib.LevelInfo, 1, 100)) }()
-	await.Until(t, "the call waits or returns", func() bool { return s.isAwaited() || len(written) > 0 })
+	await.Until(t, "the call waits or returns", func() bool { return s.chain.isAwaited() || len(written) > 0 })
 	close(hold)
 	must(t, <-written)
 	must(t, s.Flush(context.Background()), s.Close())
@@ -170,8 +170,8 @@ func TestCallDoesNotWaitForSegmentsThatAreKept(t *testing.T) {
 	s = open(t, memDir, nil, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m})
 	written := make(chan error, 1)
 	go func() { written <- s.WriteRecord(record(nib.LevelInfo, 1, 100)) }()
-	await.Until(t, "the call waits or returns", func() bool { return s.isAwaited() || len(written) > 0 })
-	if s.isAwaited() {
+	await.Until(t, "the call waits or returns", func() bool { return s.chain.isAwaited() || len(written) > 0 })
+	if s.chain.isAwaited() {
 		t.Fatal("the call waits")
 	}
 	if err := <-written; !errors.Is(err, errFull) {

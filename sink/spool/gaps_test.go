@@ -23,12 +23,12 @@ func TestSyncWaitsForTheSlowestDestination(t *testing.T) {
 	m, f, other := vfstest.NewMem(nil), &far{}, &far{do: down}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 	s := open(t, memDir, f, both(other, Config{SegmentSize: segment.MinSize, fs: m, SyncDelay: time.Hour, tick: time.Hour, Drain: 1}))
-	<-s.safe // the segment is synced before
+	<-s.maker.safe // the segment is synced before
 	for n := range lines {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 	}
 	for of(t, s.Stats(), defaultName).Pending > 0 {
-		s.poke()
+		s.chain.poke()
 	}
 	must(t, s.Sync(context.Background()))
 	after := m.CrashClone(vfstest.Nothing)
@@ -45,21 +45,21 @@ func TestNumbersGoOnAfterAReboot(t *testing.T) {
 	m, f := vfstest.NewMem(nil), &far{}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, boot: 1, Sync: SyncNever})
-	<-s.safe
+	<-s.maker.safe
 	for n := range 10 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 	}
 	must(t, s.Flush(context.Background()))
 	m = m.CrashClone(vfstest.Nothing)
 	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, boot: 2, Sync: SyncNever})
-	if s.opened <= f.seqs[9] {
-		t.Errorf("numbers begin at %d, and %d was delivered", s.opened, f.seqs[9])
+	if s.chain.opened <= f.seqs[9] {
+		t.Errorf("numbers begin at %d, and %d was delivered", s.chain.opened, f.seqs[9])
 	}
 	must(t, s.Flush(context.Background()), s.Close())
-	c, seq, ok, err := cursorOf(m, s.dir.Spool)
+	c, seq, ok, err := cursorOf(m, s.chain.dir.Spool)
 	must(t, err, c.File.Close())
-	if !ok || seq != s.opened {
-		t.Errorf("the cursor is at %d, want %d", seq, s.opened)
+	if !ok || seq != s.chain.opened {
+		t.Errorf("the cursor is at %d, want %d", seq, s.chain.opened)
 	}
 }
 

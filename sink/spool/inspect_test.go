@@ -86,7 +86,7 @@ func TestInspectShowsTheOwner(t *testing.T) {
 		r.Time = begin.Add(time.Duration(n) * time.Second).UnixNano()
 		must(t, s.WriteRecord(r))
 	}
-	for s.position() != 4 {
+	for s.chain.position() != 4 {
 		awaitNext(s)
 	}
 	v := inspected(t, dir)
@@ -99,7 +99,7 @@ func TestInspectShowsTheOwner(t *testing.T) {
 	before := stateOf(t, dir)
 	v = inspected(t, dir)
 	want := []DestinationInfo{{Name: "far", Known: true, Settled: 4, Pending: 7}}
-	if v.Owner != OwnerNone || v.Numbers() != 10 || !slices.Equal(v.Destinations, want) || v.ID != s.dir.Spool {
+	if v.Owner != OwnerNone || v.Numbers() != 10 || !slices.Equal(v.Destinations, want) || v.ID != s.chain.dir.Spool {
 		t.Errorf("closed: got %+v", v)
 	}
 	if v.First.UnixNano() != begin.UnixNano() || v.Last.Sub(v.First) != 9*time.Second {
@@ -110,8 +110,8 @@ func TestInspectShowsTheOwner(t *testing.T) {
 	}
 	n := uint64(4)
 	for r := range v.Unsettled("far") {
-		if r.Seq != n || r.Spool != s.stream {
-			t.Errorf("got number %d of spool %x, want %d of %x", r.Seq, r.Spool, n, s.stream)
+		if r.Seq != n || r.Spool != s.chain.stream {
+			t.Errorf("got number %d of spool %x, want %d of %x", r.Seq, r.Spool, n, s.chain.stream)
 		}
 		n++
 	}
@@ -341,7 +341,7 @@ func TestInspectBesideACall(t *testing.T) {
 	for n := range 10 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 	}
-	g := s.active.Load()
+	g := s.chain.active.Load()
 	end, _, _ := g.Claimed()
 	f, err := os.OpenFile(filepath.Join(dir, store.SegmentName(g.Number)), os.O_WRONLY, 0)
 	must(t, err)

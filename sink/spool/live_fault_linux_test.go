@@ -65,7 +65,7 @@ func breakPage(t *testing.T, c Config) *brokenPage {
 	}
 	time.Sleep(time.Second) // other destinations have read it
 	synctest.Wait()
-	page := x.s.active.Load().Bytes()[segment.HeaderSize+4*segment.PageSize:][:segment.PageSize]
+	page := x.s.chain.active.Load().Bytes()[segment.HeaderSize+4*segment.PageSize:][:segment.PageSize]
 	must(t, syscall.Mprotect(page, syscall.PROT_NONE))
 	x.heal = func() { must(t, syscall.Mprotect(page, syscall.PROT_READ|syscall.PROT_WRITE)) }
 	return x
@@ -156,7 +156,7 @@ func TestLivePageIsReadFromTheCopy(t *testing.T) {
 func TestSyncWithAnUnreadablePage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncSoon, SyncDelay: time.Hour})
-		g := x.s.active.Load()
+		g := x.s.chain.active.Load()
 		if err := x.s.Sync(context.Background()); !errors.Is(err, errUnsynced) {
 			t.Errorf("Sync while a page cannot be read: got %v, want errUnsynced", err)
 		}
@@ -165,7 +165,7 @@ func TestSyncWithAnUnreadablePage(t *testing.T) {
 			t.Errorf("got %d errors and %d reports, want errors and one report", st.Errors, x.reports.Load())
 		}
 		must(t, x.s.WriteRecord(record(nib.LevelInfo, liveLines, liveSize)))
-		if x.s.active.Load() == g {
+		if x.s.chain.active.Load() == g {
 			t.Error("the line is in the segment that cannot be read")
 		}
 		x.heal()
@@ -208,7 +208,7 @@ func TestWriterIsAtWorkInUnreadableSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncNever})
 		r := record(nib.LevelInfo, liveLines, liveSize)
-		g, size := x.s.active.Load(), segment.RecordSize(r, -1)
+		g, size := x.s.chain.active.Load(), segment.RecordSize(r, -1)
 		at, seq, _ := g.Reserve(size)
 		time.AfterFunc(deliver.GiveUpTime/2, func() {
 			x.heal()
@@ -230,7 +230,7 @@ func TestVoidClaimInUnreadableSegment(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			x := breakPage(t, Config{Sync: SyncNever})
 			r := record(nib.LevelInfo, liveLines, liveSize)
-			g, size := x.s.active.Load(), segment.RecordSize(r, -1)
+			g, size := x.s.chain.active.Load(), segment.RecordSize(r, -1)
 			at, seq, _ := g.Reserve(size)
 			void := func() {
 				x.s.retire(g, at, size, seq)
@@ -264,9 +264,9 @@ func TestDropOldPassesAnUnreadableLiveSegment(t *testing.T) {
 		f, n, pages := &far{do: down}, 0, []byte(nil)
 		s := open(t, spoolDir(t), f, Config{SegmentSize: segment.MinSize, Size: 5 * segment.MinSize, Access: AccessMapped, Sync: SyncNever, Drain: 1,
 			OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}, slow: slowDisk})
-		for ; s.active.Load().Number < 4; n++ {
+		for ; s.chain.active.Load().Number < 4; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
-			if g := s.active.Load(); g.Number == 2 {
+			if g := s.chain.active.Load(); g.Number == 2 {
 				pages = g.Bytes()[segment.HeaderSize+4*segment.PageSize:][:segment.PageSize]
 			}
 		}
@@ -281,7 +281,7 @@ func TestCutOffLiveSegmentIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncNever})
 		x.heal()
-		must(t, os.Truncate(filepath.Join(x.dir, store.SegmentName(x.s.active.Load().Number)), segment.HeaderSize+4*segment.PageSize))
+		must(t, os.Truncate(filepath.Join(x.dir, store.SegmentName(x.s.chain.active.Load().Number)), segment.HeaderSize+4*segment.PageSize))
 		begin := time.Now()
 		x.f.set(nil)
 		must(t, x.s.Flush(context.Background()))

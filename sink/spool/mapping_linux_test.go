@@ -31,7 +31,7 @@ import (
 // truncateActive truncates the file of the active segment to n bytes.
 func truncateActive(t *testing.T, s *Sink, dir string, n int64) {
 	t.Helper()
-	must(t, os.Truncate(filepath.Join(dir, store.SegmentName(s.active.Load().Number)), n))
+	must(t, os.Truncate(filepath.Join(dir, store.SegmentName(s.chain.active.Load().Number)), n))
 }
 
 // TestTruncatedSegment truncates the file of a segment while lines are logged:
@@ -107,7 +107,7 @@ func truncatedUnderLoad(t *testing.T, f *far, dest delivery.Destination, policy 
 	}
 	cuts := 0
 	for number := uint64(0); cuts < 15; {
-		g := s.active.Load()
+		g := s.chain.active.Load()
 		if g.Number == number {
 			runtime.Gosched()
 			continue
@@ -165,7 +165,7 @@ func TestDeletedDirectoryAndFiles(t *testing.T) {
 func TestCallInProgressAtClose(t *testing.T) {
 	s := open(t, spoolDir(t), &far{}, Config{SegmentSize: segment.MinSize, Access: AccessMapped, Drain: time.Nanosecond})
 	r := record(nib.LevelInfo, 0, 100)
-	g, size := s.active.Load(), segment.RecordSize(r, -1)
+	g, size := s.chain.active.Load(), segment.RecordSize(r, -1)
 	at, seq, _ := g.Reserve(size)
 	closeDown(t, s)
 	if ok, foreign := g.Write(at, size, seq, r, -1); !ok || foreign != nil {
@@ -282,11 +282,11 @@ func TestBacklogIsNotResident(t *testing.T) {
 	// sweeper takes.
 	n := segments * segment / size
 	for range segments {
-		for g := s.active.Load(); s.active.Load() == g; n++ {
+		for g := s.chain.active.Load(); s.chain.active.Load() == g; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, size)))
 		}
 		awaitNext(s)
-		await.Until(t, "the sweeper is done", func() bool { return s.dir.Sweeper.Count() == 0 })
+		await.Until(t, "the sweeper is done", func() bool { return s.chain.dir.Sweeper.Count() == 0 })
 		if resident(t, dir) <= (near+4)*segment {
 			break
 		}
@@ -321,7 +321,7 @@ func TestWhichSegmentsAreEvicted(t *testing.T) {
 		must(t, err)
 		dir.Sweeper.Start()
 		s := newSink(conf)
-		s.dir = dir
+		s.chain.dir = dir
 		for i, kind := range c.chain {
 			l := &deliver.Link{Old: segment.Old{Identity: segment.Identity{Number: uint64(i + 1)}}}
 			if kind != 'o' {
@@ -332,16 +332,16 @@ func TestWhichSegmentsAreEvicted(t *testing.T) {
 				d, err := s.newDelivery(fmt.Sprint("at", i), nil)
 				must(t, err)
 				d.Begin(1, l)
-				s.deliveries = append(s.deliveries, d)
+				s.chain.deliveries = append(s.chain.deliveries, d)
 			}
-			s.chain = append(s.chain, l)
+			s.chain.links = append(s.chain.links, l)
 		}
-		s.evict()
+		s.chain.evict()
 		first := dir.Sweeper.Count()
 		dir.Sweeper.All()
-		s.evict()
+		s.chain.evict()
 		got := []byte(strings.Repeat(".", len(c.chain)))
-		for i, l := range s.chain {
+		for i, l := range s.chain.links {
 			if l.Live == nil {
 				continue
 			}

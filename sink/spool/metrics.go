@@ -24,7 +24,7 @@ var _ metrics.Source = (*Sink)(nil)
 // are Sources.
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
-	st, bytes := s.Stats(), s.diskUse()
+	st, bytes := s.Stats(), s.chain.diskUse()
 	spool := metrics.Label{Name: "spool", Value: s.path}
 	l.Counter("nib_spool_lines_total", "Lines written to the spool.", float64(st.Logged), spool)
 	l.Counter("nib_spool_notices_total", "Lines of the spool's own that report dropped lines.", float64(st.Notices), spool)
@@ -34,7 +34,7 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	l.Counter("nib_spool_unsynced_lines_total", "Lines whose calls did not wait until they were synced.", float64(st.Unsynced), spool)
 	l.Gauge("nib_spool_segments", "Segments.", float64(st.Segments), spool)
 	l.Gauge("nib_spool_disk_bytes", "Size of all segments, those of other processes in a shared directory included.", float64(bytes), spool)
-	for i, d := range s.deliveries {
+	for i, d := range s.chain.deliveries {
 		s.metricsOf(d, &l, &st.Destinations[i], spool)
 	}
 	return l.Metrics()
@@ -45,7 +45,7 @@ func (s *Sink) metricsOf(
 	d *deliver.Delivery, l *metrics.Samples, st *DestinationStats, spool metrics.Label,
 ) {
 	age := st.more.age
-	if s.keep && st.Pending > 0 {
+	if s.chain.keep && st.Pending > 0 {
 		age = s.keptAge(d, time.Now())
 	}
 	labels := []metrics.Label{spool, {Name: "destination", Value: d.Options.Label}}
@@ -72,13 +72,13 @@ type keptLine struct {
 // keptAge returns the age of the oldest line of a spool without a destination,
 // 0 if it cannot be read. The first call reads the file that has the line.
 func (s *Sink) keptAge(d *deliver.Delivery, now time.Time) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if first := s.chain[0].Number; s.kept.oldest == 0 || s.kept.segment != first {
+	s.chain.mu.Lock()
+	defer s.chain.mu.Unlock()
+	if first := s.chain.links[0].Number; s.kept.oldest == 0 || s.kept.segment != first {
 		settled := d.Settled
-		s.mu.Unlock()
-		t := oldestIn(s.dir, settled)
-		s.mu.Lock()
+		s.chain.mu.Unlock()
+		t := oldestIn(s.chain.dir, settled)
+		s.chain.mu.Lock()
 		s.kept.oldest, s.kept.segment = t, first
 	}
 	return deliver.AgeOf(now, s.kept.oldest)
@@ -113,8 +113,8 @@ func levelsOf(drops []delivery.Drop) []loss.Levels {
 }
 
 // diskUse returns the bytes of all segments, and of those that others have.
-func (s *Sink) diskUse() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.bytes + s.c.Size - s.limit
+func (ch *chain) diskUse() int64 {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	return ch.bytes + ch.c.Size - ch.limit
 }

@@ -241,14 +241,14 @@ func TestFailuresOfDroppingAreReported(t *testing.T) {
 		reported := make(chan error, 100)
 		s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 3 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
 			OnFull: []FullRule{{Do: ActionDropOld}}, OnError: func(err error) { reported <- err }})
-		<-s.safe
-		s.mu.Lock()
+		<-s.maker.safe
+		s.chain.mu.Lock()
 		heal := m.Fail(vfstest.Fault{Op: c.op, Path: c.path, Err: syscall.EIO})
-		if made := s.dropOldest(); made != (c.op == vfstest.OpWrite) {
+		if made := s.maker.dropOldest(); made != (c.op == vfstest.OpWrite) {
 			t.Errorf("%s: dropping made room: %v", c.op, made)
 		}
 		heal()
-		s.mu.Unlock()
+		s.chain.mu.Unlock()
 		for err := range reported {
 			if strings.Contains(err.Error(), c.want) {
 				break

@@ -12,9 +12,9 @@ import (
 // notice writes a line that reports a loss into a segment that no other
 // goroutine can see yet, for the destination called to, or for all if to is "".
 // mu is held.
-func (s *Sink) notice(g *segment.Segment, lost *segment.Tally, to string) (seq uint64, ok bool) {
+func (ch *chain) notice(g *segment.Segment, lost *segment.Tally, to string) (seq uint64, ok bool) {
 	now, message := time.Now(), -1
-	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: s.notices.Append(nil, now, "lines lost: the spool dropped them", segment.Reasons[:], lost[:])}
+	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: ch.notices.Append(nil, now, "lines lost: the spool dropped them", segment.Reasons[:], lost[:])}
 	if to != "" {
 		message, r.Logger, r.Message = segment.Addressed, to, segment.AppendCounts(nil, lost)
 	}
@@ -24,27 +24,27 @@ func (s *Sink) notice(g *segment.Segment, lost *segment.Tally, to string) (seq u
 		return 0, false
 	}
 	if ok, _ = g.Write(at, size, seq, &r, message); ok {
-		s.stats.Notices++
+		ch.stats.Notices++
 	} else {
-		s.retireLocked(g, at, size, seq) // the next segment reports the loss
+		ch.retireLocked(g, at, size, seq) // the next segment reports the loss
 	}
 	return seq, ok
 }
 
 // announce writes a notice for each destination that has lost lines which
 // others may have got. mu is held.
-func (s *Sink) announce(g *segment.Segment) {
-	for _, d := range s.deliveries {
+func (ch *chain) announce(g *segment.Segment) {
+	for _, d := range ch.deliveries {
 		lost := d.Unannounced()
-		if lost == (segment.Tally{}) || s.keep {
+		if lost == (segment.Tally{}) || ch.keep {
 			continue
 		}
-		seq, ok := s.notice(g, &lost, d.Options.Name)
+		seq, ok := ch.notice(g, &lost, d.Options.Name)
 		if !ok {
 			return
 		}
-		s.stats.Logged-- // it is not for all destinations
-		for _, other := range s.deliveries {
+		ch.stats.Logged-- // it is not for all destinations
+		for _, other := range ch.deliveries {
 			other.Announce(seq, d.Options.Name, lost)
 		}
 	}

@@ -23,32 +23,32 @@ import (
 // askDrop asks for the oldest segment to be dropped, of this spool or of its
 // peers, and reports whether there is one. It does not ask if making
 // a segment failed for another reason than a full disk. mu is held.
-func (s *Sink) askDrop() bool {
-	if s.makeErr != nil && !vfs.IsFull(s.makeErr) {
+func (ch *chain) askDrop() bool {
+	if ch.makeErr != nil && !vfs.IsFull(ch.makeErr) {
 		return false
 	}
-	if s.oldest() == nil {
-		return s.peers.askDrop()
+	if ch.oldest() == nil {
+		return ch.peers.askDrop()
 	}
-	s.dropAsked = true
-	s.wantMore()
+	ch.dropAsked = true
+	ch.wantMore()
 	return true
 }
 
 // isDropping reports whether a segment is being dropped, or will be. mu is
 // held.
-func (s *Sink) isDropping() bool {
-	return s.dropAsked || s.dropping || s.peers.isDropping()
+func (ch *chain) isDropping() bool {
+	return ch.dropAsked || ch.dropping || ch.peers.isDropping()
 }
 
 // makeRoom makes room for another segment if there is none, and returns the
 // maximum size of all segments.
-func (s *Sink) makeRoom() (limit int64, err error) {
-	if limit, err = s.peers.limit(); err == nil {
-		err = s.freeSettled(limit)
+func (m *maker) makeRoom() (limit int64, err error) {
+	if limit, err = m.peers.limit(); err == nil {
+		err = m.freeSettled(limit)
 	}
 	if err == nil {
-		s.dropAskedFor()
+		m.dropAskedFor()
 	}
 	return limit, err
 }
@@ -56,13 +56,13 @@ func (s *Sink) makeRoom() (limit int64, err error) {
 // dropAskedFor drops the oldest segments if a call has asked for it, until
 // there is room for another one. It drops only one if the disk is full, or if
 // the room is not for this spool.
-func (s *Sink) dropAskedFor() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.dropping, s.dropAsked = s.dropAsked, false
-	one := vfs.IsFull(s.makeErr) || s.c.DeliverOnly
-	for s.dropping && !s.closed && s.next == nil && (one || !s.hasRoom()) {
-		if !s.dropOldest() || one {
+func (m *maker) dropAskedFor() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dropping, m.dropAsked = m.dropAsked, false
+	one := vfs.IsFull(m.makeErr) || m.c.DeliverOnly
+	for m.dropping && !m.closed && m.next == nil && (one || !m.hasRoom()) {
+		if !m.dropOldest() || one {
 			return
 		}
 	}
@@ -70,38 +70,38 @@ func (s *Sink) dropAskedFor() {
 
 // endDrop ends the operation that dropAskedFor has begun, and lets the waiting
 // calls continue.
-func (s *Sink) endDrop() {
-	s.mu.Lock()
-	was := s.dropping
-	s.dropping = false
-	s.mu.Unlock()
+func (m *maker) endDrop() {
+	m.mu.Lock()
+	was := m.dropping
+	m.dropping = false
+	m.mu.Unlock()
 	if !was {
 		return
 	}
-	s.peers.dropped(0)
-	s.retry(0)
+	m.peers.dropped(0)
+	m.retry(0)
 }
 
 // retry lets the waiting calls continue, since so many bytes are free.
-func (s *Sink) retry(freed int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.limit += freed
-	s.wantMore()
-	s.broadcast()
+func (ch *chain) retry(freed int64) {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	ch.limit += freed
+	ch.wantMore()
+	ch.broadcast()
 }
 
 // oldest returns the oldest segment that no destination is reading and that
 // could be read a moment ago, or nil if there is none. mu is held.
-func (s *Sink) oldest() *deliver.Link {
-	i := slices.IndexFunc(s.chain, func(l *deliver.Link) bool {
+func (ch *chain) oldest() *deliver.Link {
+	i := slices.IndexFunc(ch.links, func(l *deliver.Link) bool {
 		return !l.Placeholder && time.Since(l.UnreadSince) >= makePause &&
-			!slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) })
+			!slices.ContainsFunc(ch.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) })
 	})
-	if i < 0 || i == len(s.chain)-1 {
+	if i < 0 || i == len(ch.links)-1 {
 		return nil
 	}
-	return s.chain[i]
+	return ch.links[i]
 }
 
 // dropOldest drops the oldest segment that no destination is reading, and
@@ -109,23 +109,23 @@ func (s *Sink) oldest() *deliver.Link {
 // cannot be read stays, and the next one is dropped. It returns false if there
 // is none, or if it cannot be deleted or is still being written to. mu is held,
 // but not while files are accessed.
-func (s *Sink) dropOldest() bool {
-	for range len(s.chain) {
-		l := s.oldest()
+func (m *maker) dropOldest() bool {
+	for range len(m.links) {
+		l := m.oldest()
 		if l == nil {
 			return false
 		}
-		c, err := s.readOldest(l)
+		c, err := m.readOldest(l)
 		switch {
-		case s.oldest() != l: // a destination has reached it
+		case m.oldest() != l: // a destination has reached it
 		case err != nil:
 			l.UnreadSince = time.Now()
-			s.reports.Fault("read the oldest segment, to drop it", err)
-		case c.unfinished || !s.beginDrop(l, &c):
+			m.reports.Fault("read the oldest segment, to drop it", err)
+		case c.unfinished || !m.beginDrop(l, &c):
 			return false
 		default:
-			ok := s.dropLink(l, &c)
-			s.endDrops(true)
+			ok := m.dropLink(l, &c)
+			m.endDrops(true)
 			return ok
 		}
 	}
@@ -135,21 +135,21 @@ func (s *Sink) dropOldest() bool {
 // beginDrop stores in the cursors which lines their destinations are going to
 // lose with a segment. It returns false if a destination has reached the
 // segment by then. mu is held, but not while files are accessed.
-func (s *Sink) beginDrop(l *deliver.Link, c *content) bool {
-	for _, d := range s.deliveries {
-		if !s.keep {
-			_, d.Lost.Drop = c.shareOf(d, l, s.opened)
+func (m *maker) beginDrop(l *deliver.Link, c *content) bool {
+	for _, d := range m.deliveries {
+		if !m.keep {
+			_, d.Lost.Drop = c.shareOf(d, l, m.opened)
 		}
 	}
-	s.mu.Unlock()
-	for _, d := range s.deliveries {
+	m.mu.Unlock()
+	for _, d := range m.deliveries {
 		if x := d.Lost.Drop; x.Segment != 0 { // only this goroutine writes it
 			d.PutDrop(x)
 		}
 	}
-	s.mu.Lock()
-	if s.oldest() != l {
-		s.endDrops(false)
+	m.mu.Lock()
+	if m.oldest() != l {
+		m.endDrops(false)
 		return false
 	}
 	return true
@@ -157,37 +157,37 @@ func (s *Sink) beginDrop(l *deliver.Link, c *content) bool {
 
 // endDrops ends what beginDrop has begun. mu is held, but not while it waits
 // for cursors.
-func (s *Sink) endDrops(complete bool) {
-	s.mu.Unlock()
-	defer s.mu.Lock()
-	for _, d := range s.deliveries {
+func (m *maker) endDrops(complete bool) {
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	for _, d := range m.deliveries {
 		d.EndDrop(complete)
 	}
 }
 
 // dropLink drops a segment with the content c. mu is held, but not while files
 // are accessed.
-func (s *Sink) dropLink(l *deliver.Link, c *content) bool {
-	s.countOldest(l, c)
-	s.publish()
-	i := slices.Index(s.chain, l)
-	next := s.chain[i+1]
-	if next.Placeholder && i+2 < len(s.chain) {
-		next = s.chain[i+2]
+func (m *maker) dropLink(l *deliver.Link, c *content) bool {
+	m.countOldest(l, c)
+	m.publish()
+	i := slices.Index(m.links, l)
+	next := m.links[i+1]
+	if next.Placeholder && i+2 < len(m.links) {
+		next = m.links[i+2]
 	}
-	write := s.noteDropped(next, next.First-(l.First-l.Skipped))
+	write := m.noteDropped(next, next.First-(l.First-l.Skipped))
 	old := next.Old
-	s.chain = slices.Delete(s.chain, i, i+1)
-	s.deleting++ // decremented by remove
+	m.links = slices.Delete(m.links, i, i+1)
+	m.deleting++ // decremented by remove
 	l.KeepFile = false
-	s.mu.Unlock()
-	defer s.mu.Lock()
+	m.mu.Unlock()
+	defer m.mu.Lock()
 	if write {
-		s.writeDropped(&old)
+		m.writeDropped(&old)
 	}
-	ok := s.remove(l)
+	ok := m.remove(l)
 	if ok {
-		s.peers.dropped(l.Size)
+		m.peers.dropped(l.Size)
 	}
 	return ok
 }
@@ -206,13 +206,13 @@ type content struct {
 
 // readOldest reads a segment before it is dropped. mu is held, but not while it
 // reads.
-func (s *Sink) readOldest(l *deliver.Link) (c content, err error) {
+func (m *maker) readOldest(l *deliver.Link) (c content, err error) {
 	if g := l.Live; g != nil {
 		g.Retain()
 		defer g.Release()
-		s.mu.Unlock()
+		m.mu.Unlock()
 		lines, whole := g.Lines()
-		s.mu.Lock()
+		m.mu.Lock()
 		if !whole {
 			return c, segment.ErrGone
 		}
@@ -224,9 +224,9 @@ func (s *Sink) readOldest(l *deliver.Link) (c content, err error) {
 	}
 	old := l.Old
 	c.voids, c.notice = l.Voids, l.Reported
-	s.mu.Unlock()
-	defer s.mu.Lock()
-	b, err := s.dir.Read(&old)
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	b, err := m.dir.Read(&old)
 	if err != nil {
 		return c, err
 	}
@@ -236,7 +236,7 @@ func (s *Sink) readOldest(l *deliver.Link) (c content, err error) {
 	if n := len(c.lines); n > 0 {
 		c.never = min(c.never, c.end-1-c.lines[n-1].Seq)
 	}
-	if c.own = old.Gen == s.dir.Gen; !c.own && old.HasNotice(b) {
+	if c.own = old.Gen == m.dir.Gen; !c.own && old.HasNotice(b) {
 		c.notice = old.Counts(b, segment.SectionReported)
 	}
 	return c, nil
@@ -290,19 +290,19 @@ func (c *content) shareOf(
 
 // countOldest counts the lines of a link that is dropped, for each destination
 // that has not left it. mu is held.
-func (s *Sink) countOldest(l *deliver.Link, c *content) {
-	for _, d := range s.deliveries {
-		lost, x := c.shareOf(d, l, s.opened)
+func (m *maker) countOldest(l *deliver.Link, c *content) {
+	for _, d := range m.deliveries {
+		lost, x := c.shareOf(d, l, m.opened)
 		d.Skipped += lost.numbers
 		d.Recovered -= lost.never
 		d.Unfinished += lost.unfinished
 		switch {
-		case s.keep && c.own: // lost for whatever destination comes later
-			s.dropped = s.dropped.Plus(&lost.lines)
-			s.reported = s.reported.Minus(&c.notice)
-		case s.keep:
-			s.dropped = s.dropped.Plus(&lost.lines)
-			s.inherited = s.inherited.Plus(&c.notice)
+		case m.keep && c.own: // lost for whatever destination comes later
+			m.dropped = m.dropped.Plus(&lost.lines)
+			m.reported = m.reported.Minus(&c.notice)
+		case m.keep:
+			m.dropped = m.dropped.Plus(&lost.lines)
+			m.inherited = m.inherited.Plus(&c.notice)
 		default:
 			d.Dropped = d.Dropped.Plus(&lost.lines)
 			d.Drop(x, l.First)
@@ -316,15 +316,15 @@ func (s *Sink) countOldest(l *deliver.Link, c *content) {
 // noteDropped records that the numbers before a link were in dropped segments,
 // and stores it in the header of the link. Otherwise the next start would count
 // them as damaged. It returns true if that is left to writeDropped. mu is held.
-func (s *Sink) noteDropped(l *deliver.Link, numbers uint64) (write bool) {
-	if s.dir == nil {
+func (ch *chain) noteDropped(l *deliver.Link, numbers uint64) (write bool) {
+	if ch.dir == nil {
 		return false
 	}
 	l.Skipped, l.Dropped = numbers, true
 	switch {
 	case l.Placeholder: // the next segment stores the number
 	case l.Live != nil:
-		s.counted(l.Live.SetDropped(numbers))
+		ch.counted(l.Live.SetDropped(numbers))
 	default:
 		return true
 	}
@@ -333,8 +333,8 @@ func (s *Sink) noteDropped(l *deliver.Link, numbers uint64) (write bool) {
 
 // writeDropped stores the numbers that noteDropped has recorded in the file of
 // the segment.
-func (s *Sink) writeDropped(g *segment.Old) {
-	f, err := s.dir.FS.Open(s.dir.Name(store.SegmentName(g.Number)), os.O_RDWR, 0)
+func (m *maker) writeDropped(g *segment.Old) {
+	f, err := m.dir.FS.Open(m.dir.Name(store.SegmentName(g.Number)), os.O_RDWR, 0)
 	if err == nil {
 		if err = g.WriteDropped(f, g.Skipped); err != nil {
 			_ = f.Close() // the write has failed already
@@ -343,6 +343,6 @@ func (s *Sink) writeDropped(g *segment.Old) {
 		}
 	}
 	if store.Ignore(err, fs.ErrNotExist) != nil { // the segment may be settled and deleted by now
-		s.reports.Fault("note dropped segments", err)
+		m.reports.Fault("note dropped segments", err)
 	}
 }

@@ -95,8 +95,8 @@ func TestDropOldHoldsSizeIfFilesCannotBeDeleted(t *testing.T) {
 			t.Errorf("got %+v with %d files, want up to %d", st, countFiles(t, m), size)
 		}
 		synctest.Wait()
-		if s.deleting != 0 {
-			t.Errorf("%d segments are being deleted", s.deleting)
+		if s.chain.deleting != 0 {
+			t.Errorf("%d segments are being deleted", s.chain.deleting)
 		}
 		closeDown(t, s)
 	})
@@ -148,8 +148,8 @@ func TestDropOldDeletesWhatACursorHasNotPassed(t *testing.T) {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 			await.Sleep(time.Second)
 		}
-		if st := checkIdentity(t, s); of(t, st, "other").Lost() != inSegment || len(s.settled) > 0 || countFiles(t, m) > 5 {
-			t.Errorf("got %+v with %d settled segments and %d files, want one segment dropped", st, len(s.settled), countFiles(t, m))
+		if st := checkIdentity(t, s); of(t, st, "other").Lost() != inSegment || len(s.chain.settled) > 0 || countFiles(t, m) > 5 {
+			t.Errorf("got %+v with %d settled segments and %d files, want one segment dropped", st, len(s.chain.settled), countFiles(t, m))
 		}
 		closeDown(t, s)
 	})
@@ -169,23 +169,23 @@ func TestDropOldIsAskedInVain(t *testing.T) {
 			next   *segment.Segment
 			want   int // segments
 		}{{true, nil, 4}, {false, ready, 4}, {false, nil, 3}} {
-			s.mu.Lock()
-			s.closed, s.next, s.dropAsked = c.closed, c.next, true
-			s.mu.Unlock()
-			s.dropAskedFor()
-			s.mu.Lock()
-			s.closed, s.next, s.dropping = false, nil, false
-			s.mu.Unlock()
-			if got := len(s.chain); got != c.want {
+			s.chain.mu.Lock()
+			s.chain.closed, s.chain.next, s.chain.dropAsked = c.closed, c.next, true
+			s.chain.mu.Unlock()
+			s.maker.dropAskedFor()
+			s.chain.mu.Lock()
+			s.chain.closed, s.chain.next, s.chain.dropping = false, nil, false
+			s.chain.mu.Unlock()
+			if got := len(s.chain.links); got != c.want {
 				t.Errorf("%+v: got %d segments, want %d", c, got, c.want)
 			}
 		}
-		s.mu.Lock()
+		s.chain.mu.Lock()
 		dropped := 0
-		for dropped < 3 && s.dropOldest() {
+		for dropped < 3 && s.maker.dropOldest() {
 			dropped++
 		}
-		s.mu.Unlock()
+		s.chain.mu.Unlock()
 		if dropped != 1 {
 			t.Errorf("%d more segments were dropped, want that between the one that is read and the active one", dropped)
 		}
@@ -221,9 +221,9 @@ func TestDropOldInASlotOfADeadProcess(t *testing.T) {
 			c.fault.Path, c.fault.Hold = store.SegmentName(2), hold
 			m.Fail(c.fault)
 			time.AfterFunc(takes/2, func() {
-				s.mu.Lock()
-				s.broadcast() // as for other calls
-				s.mu.Unlock()
+				s.chain.mu.Lock()
+				s.chain.broadcast() // as for other calls
+				s.chain.mu.Unlock()
 			})
 			time.AfterFunc(takes, func() { close(hold) })
 			began := time.Now()

@@ -187,7 +187,7 @@ func TestOverlapEndsInBetween(t *testing.T) {
 		}
 		close(full)
 		for s.Stats().Delivered < lines/2 {
-			s.poke()
+			s.chain.poke()
 		}
 		if err := s.Close(); !errors.Is(err, ErrPending) {
 			t.Errorf("Close: got %v, want ErrPending", err)

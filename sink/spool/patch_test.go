@@ -23,9 +23,9 @@ import (
 
 // unpatched returns how many segments that are not read wait for patches.
 func unpatched(s *Sink) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.unpatched)
+	s.chain.mu.Lock()
+	defer s.chain.mu.Unlock()
+	return len(s.chain.unpatched)
 }
 
 // TestFailedWritesAreTakenBackLater lets writes to two segments fail after each
@@ -98,13 +98,13 @@ func TestSegmentThatIsLeftIsPatched(t *testing.T) {
 		s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {}})
 		await.Sleep(time.Second) // nothing is due
 		const number = 9
-		g, err := s.create(number)
+		g, err := s.maker.create(number)
 		must(t, err)
 		heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: store.SegmentName(number) + "*", Err: syscall.EIO, Done: true})
 		if g.Begin(segment.Start{First: 1}) {
 			t.Fatal("the start of the segment was written")
 		}
-		s.leave(g)
+		s.maker.leave(g)
 		await.Sleep(time.Second)
 		heal()
 		if n := unpatched(s); n != 1 {
@@ -150,7 +150,7 @@ func TestSharedSizeIsCheckedAfterMaking(t *testing.T) {
 				await.Sleep(time.Second)
 				reached, hold := make(chan struct{}), make(chan struct{})
 				m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Times: 1, Reached: func() { close(reached) }, Hold: hold})
-				for n := 0; s.active.Load().Number < 2; n++ {
+				for n := 0; s.chain.active.Load().Number < 2; n++ {
 					must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 				}
 				<-reached
@@ -170,7 +170,7 @@ func TestSharedSizeIsCheckedAfterMaking(t *testing.T) {
 				}
 				must(t, m.Remove(filepath.Join(slot(2), store.SegmentName(1))))
 				await.Sleep(2 * makePause)
-				if st := s.Stats(); st.Segments != 3 || files() != 3 || s.next == nil || s.next.Number != 3 {
+				if st := s.Stats(); st.Segments != 3 || files() != 3 || s.chain.next == nil || s.chain.next.Number != 3 {
 					t.Errorf("got %+v and %d files, want segment 3 when there is room", st, files())
 				}
 				must(t, s.Close())
@@ -189,7 +189,7 @@ func TestCallAfterASlowDeletion(t *testing.T) {
 		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1, slow: slowDisk,
 			OnError: func(error) {}})
 		m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: store.SegmentName(1), Hold: hold, Err: syscall.EPERM})
-		for s.active.Load().Number < 2 {
+		for s.chain.active.Load().Number < 2 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
 		}
 		await.Sleep(time.Second) // the first segment is settled

@@ -45,7 +45,7 @@ func logUntilCut() error {
 		_ = s.WriteRecord(record(nib.LevelInfo, n, 30+n%500)) // a dropped line has no number
 		if n%20 == 0 {
 			time.Sleep(500 * time.Microsecond)
-			out := binary.LittleEndian.AppendUint64(nil, s.opened)
+			out := binary.LittleEndian.AppendUint64(nil, s.chain.opened)
 			if _, err := os.Stdout.Write(binary.LittleEndian.AppendUint64(out, s.synced())); err != nil {
 				return err
 			}

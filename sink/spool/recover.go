@@ -13,24 +13,26 @@ import (
 // the last one, and changes none of them, so it may be interrupted at any point
 // and repeated.
 func (s *Sink) recover(path string) (first segment.Start, err error) {
+	ch := &s.chain
 	dir, old, err := store.OpenDir(path, s.c.options())
 	if err != nil {
 		return segment.Start{}, err
 	}
-	s.dir, s.number = dir, dir.Last
+	ch.dir, ch.number = dir, dir.Last
 	if s.c.Sync != SyncNever {
-		s.copier, s.waits = newCopier(s), s.c.Sync == SyncErrors
+		s.copier, s.waits = newCopier(ch), s.c.Sync == SyncErrors
+		ch.copies = true
 		dir.OnRemoved(func() { poke(s.copier.removed) })
 	}
-	s.stream = dir.Stream
+	ch.stream = dir.Stream
 	next, err := s.ends(old)
 	if err != nil {
 		s.release()
 		return segment.Start{}, err
 	}
 	first = segment.Start{First: next}
-	for _, d := range s.deliveries {
-		settled, err := d.OpenCursor(dir, s.copier != nil)
+	for _, d := range ch.deliveries {
+		settled, err := d.OpenCursor(dir, ch.copies)
 		if err != nil {
 			s.release()
 			return segment.Start{}, err
@@ -49,10 +51,10 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 		first.Skipped, first.Unsure = first.First-next, next-old[n-1].Sure
 	}
 	if err := dir.Tidy(); err != nil {
-		s.reports.Fault("remove or quarantine a file", err) // the next start repeats it
+		ch.reports.Fault("remove or quarantine a file", err) // the next start repeats it
 	}
-	s.stats.Bad = dir.Bad
-	for _, d := range s.deliveries {
+	ch.stats.Bad = dir.Bad
+	for _, d := range ch.deliveries {
 		d.Expect(old, first.First)
 		if err := d.Recall(old); err != nil {
 			s.release()
@@ -60,8 +62,8 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 		}
 	}
 	for _, g := range old {
-		s.segments, s.bytes = s.segments+1, s.bytes+g.Size
-		s.chain = append(s.chain, &deliver.Link{Old: g, Waiting: len(s.deliveries)})
+		ch.segments, ch.bytes = ch.segments+1, ch.bytes+g.Size
+		ch.links = append(ch.links, &deliver.Link{Old: g, Waiting: len(ch.deliveries)})
 	}
 	return first, nil
 }
@@ -91,18 +93,18 @@ func (s *Sink) ends(old []segment.Old) (next uint64, err error) {
 // a part of the segment cannot be read, end is the highest number that could be
 // there instead.
 func (s *Sink) lastNumber(g *segment.Old) (sure, end uint64, err error) {
-	if head, next, used, label, ok := s.dir.QuickEnd(g); ok {
-		s.inherit(head, g)
+	if head, next, used, label, ok := s.chain.dir.QuickEnd(g); ok {
+		s.chain.inherit(head, g)
 		if !g.HasCounts(head) {
 			g.Used, g.Label = used, label
 		}
 		return next, next, nil
 	}
-	b, err := s.dir.Read(g)
+	b, err := s.chain.dir.Read(g)
 	if err != nil && !store.IsPartial(err) {
 		return 0, 0, err
 	}
-	s.inherit(b, g)
+	s.chain.inherit(b, g)
 	sc := segment.NewScanner(b, g.Identity, g.First)
 	for {
 		if _, _, ok := sc.Next(); !ok {
@@ -112,67 +114,70 @@ func (s *Sink) lastNumber(g *segment.Old) (sure, end uint64, err error) {
 	if err == nil {
 		return sc.Want, sc.Want, nil
 	}
-	s.reports.Fault("read a segment", err)
+	s.chain.reports.Fault("read a segment", err)
 	return sc.Want, max(sc.Want, g.First+uint64(g.Size/segment.RecordHead)), nil
 }
 
 // removeUnused deletes the only segment of a new spool if no line was logged,
 // and reports whether none was.
 func (s *Sink) removeUnused() bool {
-	if len(s.chain) == 0 {
+	ch := &s.chain
+	if len(ch.links) == 0 {
 		return true // the first segment could not be made
 	}
-	_, next, _ := s.active.Load().Claimed()
-	l := s.chain[0]
-	if len(s.chain) > 1 || next != s.opened || l.Placeholder || s.dropped != (segment.Tally{}) {
+	_, next, _ := ch.active.Load().Claimed()
+	l := ch.links[0]
+	if len(ch.links) > 1 || next != ch.opened || l.Placeholder || ch.dropped != (segment.Tally{}) {
 		return false
 	}
-	if err := s.dir.Remove(l.Number, nil); err != nil {
-		s.reports.Fault("delete a segment", err)
+	if err := ch.dir.Remove(l.Number, nil); err != nil {
+		ch.reports.Fault("delete a segment", err)
 	}
 	return true
 }
 
 // release releases the resources that recover has acquired.
 func (s *Sink) release() {
-	if s.copier != nil && s.active.Load() != nil {
+	ch := &s.chain
+	if s.copier != nil && ch.active.Load() != nil {
 		close(s.copier.stop)
 		<-s.copier.done
 	}
-	for _, d := range s.deliveries {
+	for _, d := range ch.deliveries {
 		if d.Cursor != nil {
-			s.dir.Close("the cursor", d.Cursor.File)
+			ch.dir.Close("the cursor", d.Cursor.File)
 		}
 	}
-	if s.dir != nil {
-		s.peers.beforeUnlock()
-		s.reportNoted()
-		_ = s.dir.Unlock() // the contents of the lock file are only informative
+	if ch.dir != nil {
+		ch.peers.beforeUnlock()
+		ch.reportNoted()
+		_ = ch.dir.Unlock() // the contents of the lock file are only informative
 	}
 }
 
 // retireDir deletes the directory of an empty spool; see store.Dir.Retire.
 func (s *Sink) retireDir(isHome bool) {
-	if err := s.dir.Retire(isHome); err != nil {
-		s.reports.Fault("delete the empty slot "+s.dir.Path, err)
+	if err := s.chain.dir.Retire(isHome); err != nil {
+		s.chain.reports.Fault("delete the empty slot "+s.chain.dir.Path, err)
 	}
 }
 
 // forget undoes the effects of a failed recover.
 func (s *Sink) forget() {
-	s.dir, s.copier, s.stats = nil, nil, Stats{}
-	s.inherited, s.carried = segment.Tally{}, segment.Tally{}
-	for _, d := range s.deliveries {
+	ch := &s.chain
+	ch.dir, s.copier, ch.stats = nil, nil, Stats{}
+	ch.inherited, ch.carried = segment.Tally{}, segment.Tally{}
+	for _, d := range ch.deliveries {
 		d.CloseCursor()
 	}
 }
 
 // reportNoted counts and reports the errors that the directory has noted.
-func (s *Sink) reportNoted() {
-	if s.dir == nil {
+func (ch *chain) reportNoted() {
+	if ch.dir == nil {
 		return
 	}
-	for _, e := range s.dir.TakeNoted() {
-		s.reports.Fault(e.Op, e.Err)
+	for _, e := range ch.dir.TakeNoted() {
+		ch.reports.Fault(e.Op, e.Err)
 	}
 }

@@ -95,9 +95,9 @@ func mishaps(last, beforehand uint64) []mishap {
 func crashSettled(t testing.TB, m *vfstest.Mem, s *Sink, pick func(int) int) *vfstest.Mem {
 	t.Helper()
 	await.Until(t, "the cursor is written", func() bool {
-		c, seq, _, err := cursorOf(m, s.dir.Spool)
+		c, seq, _, err := cursorOf(m, s.chain.dir.Spool)
 		must(t, err, c.File.Close())
-		return seq == s.position()
+		return seq == s.chain.position()
 	})
 	return m.CrashClone(pick)
 }
@@ -162,7 +162,7 @@ func TestNumbersAfterAnUnreadableLastSegment(t *testing.T) {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 	}
 	for of(t, s.Stats(), defaultName).Pending > 0 {
-		s.poke()
+		s.chain.poke()
 	}
 	highest := f.seqs[lines-1]
 	m = m.CrashClone(vfstest.Everything)
@@ -195,12 +195,12 @@ func TestUnknownBootCountsAsAnother(t *testing.T) {
 	s := newSink(c)
 	d, err := s.newDelivery(defaultName, f)
 	must(t, err)
-	s.deliveries = []*deliver.Delivery{d}
+	s.chain.deliveries = []*deliver.Delivery{d}
 	s.path = memDir
 	must(t, s.open(), s.Flush(context.Background()), s.Close())
 	checkLines(t, f.take(), 0, 10, 200)
-	if s.opened < 1+segment.MinSize/segment.RecordHead {
-		t.Errorf("numbers begin at %d: a segment of the same size could have had more", s.opened)
+	if s.chain.opened < 1+segment.MinSize/segment.RecordHead {
+		t.Errorf("numbers begin at %d: a segment of the same size could have had more", s.chain.opened)
 	}
 }
 
@@ -214,7 +214,7 @@ func TestCopiesGoWithTheirSegments(t *testing.T) {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 	}
 	must(t, s.Sync(context.Background()))
-	await.Until(t, "the copier rests", s.resting.Load)
+	await.Until(t, "the copier rests", s.chain.resting.Load)
 	f.set(nil)
 	must(t, s.Flush(context.Background()))
 	await.Until(t, "one copy is left", func() bool { return len(memNames(t, m, store.CopyExt)) <= 1 })

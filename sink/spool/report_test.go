@@ -41,7 +41,7 @@ func TestOnErrorNeverRunsInACall(t *testing.T) {
 	for n := range 1000 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n+1, 100)))
 		if n == 500 {
-			s.reports.Report("test", errors.New("another one"))
+			s.chain.reports.Report("test", errors.New("another one"))
 		}
 	}
 	must(t, s.Flush(context.Background()), s.Close())
@@ -106,9 +106,9 @@ func TestSameReasonIsReportedOnce(t *testing.T) {
 	var reported []string
 	s := open(t, "", &far{}, Config{SegmentSize: segment.MinSize, OnError: func(err error) { reported = append(reported, err.Error()) }})
 	for range 10 {
-		s.reports.Report("x", errDown)
-		s.reports.Report("x", errors.New("y"))
-		s.reports.Report("z", errDown)
+		s.chain.reports.Report("x", errDown)
+		s.chain.reports.Report("x", errors.New("y"))
+		s.chain.reports.Report("z", errDown)
 	}
 	must(t, s.Close())
 	if got := strings.Join(reported, ", "); got != "nib/spool: x: down, nib/spool: x: y, nib/spool: z: down" {

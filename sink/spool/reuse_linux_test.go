@@ -131,20 +131,20 @@ func reuse(t *testing.T) (r reused) {
 		n++
 	}
 	fill := func() { // up to room for one line
-		for end := 0; segment.MinSize-end >= 2*(reusedSize+segment.RecordHead); end, _, _ = s.active.Load().Claimed() {
+		for end := 0; segment.MinSize-end >= 2*(reusedSize+segment.RecordHead); end, _, _ = s.chain.active.Load().Claimed() {
 			log()
 		}
 	}
 	for r.old == nil {
 		fill()
 		k.look(t)
-		for g := s.active.Load(); s.active.Load() == g; {
+		for g := s.chain.active.Load(); s.chain.active.Load() == g; {
 			log()
 		}
 		awaitNext(s)
 		must(t, s.Flush(context.Background()))
 		k.look(t) // the next one has no records yet
-		r.number = s.active.Load().Number
+		r.number = s.chain.active.Load().Number
 		r.old = k.before[r.number]
 	}
 	f.set(down)
@@ -388,15 +388,15 @@ func TestDeletedSegmentsAreFreedForTheNextOne(t *testing.T) {
 				}, Err: syscall.ENOSPC})
 			}
 			s := newSink(Config{SegmentSize: size, Size: c.size})
-			s.dir, s.number = d, 2
-			s.active.Store(segment.New(make([]byte, size), segment.Identity{Size: size}, nil))
-			must(t, s.makeNext())
+			s.chain.dir, s.chain.number = d, 2
+			s.chain.active.Store(segment.New(make([]byte, size), segment.Identity{Size: size}, nil))
+			must(t, s.maker.makeNext())
 			after, err := vfs.OS().Lstat(d.Name(store.SegmentName(3)))
 			must(t, err)
 			if reused := after.ID == before.ID; freed != c.freed || reused != c.reused {
 				t.Errorf("freed: %t, reused: %t; want %t and %t", freed, reused, c.freed, c.reused)
 			}
-			s.discardNext()
+			s.maker.discardNext()
 		})
 	}
 }
@@ -452,7 +452,7 @@ func TestInspectBesideReuse(t *testing.T) {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, reusedSize)))
 			n++
 		}
-		for s.active.Load().Number < 3 {
+		for s.chain.active.Load().Number < 3 {
 			log()
 			awaitNext(s)
 		}

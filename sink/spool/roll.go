@@ -28,31 +28,31 @@ var errSlow = errors.New("nib/spool: creating a segment takes too long")
 // another active segment; otherwise it has dropped r and returns why. A call
 // that must wait does so without the lock.
 func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.chain.mu.Lock()
+	defer s.chain.mu.Unlock()
 	var timer *time.Timer
 	making, asked, late := false, false, false
 	for {
 		switch {
-		case s.closed:
+		case s.chain.closed:
 			return s.drop(r, segment.CauseClosed, errClosed)
 		case !segment.Fits(size, s.c.SegmentSize):
 			return s.drop(r, segment.CauseTooLarge, errTooLarge)
-		case s.active.Load() != g:
+		case s.chain.active.Load() != g:
 			return nil
-		case s.next != nil:
-			s.install()
+		case s.chain.next != nil:
+			s.chain.install()
 			return nil
 		case late:
 			if making {
-				s.makeErr = errSlow // other calls need not wait as long again
+				s.chain.makeErr = errSlow // other calls need not wait as long again
 			}
-			return s.dropFor(r, s.makeErr)
+			return s.dropFor(r, s.chain.makeErr)
 		}
-		making = s.isMaking() // a segment will be ready soon
+		making = s.chain.isMaking() // a segment will be ready soon
 		rule := s.c.rule(r.Level)
 		if rule.Do == ActionDropOld && !making && !asked {
-			making, asked = s.askDrop(), true
+			making, asked = s.chain.askDrop(), true
 		}
 		if timer == nil {
 			wait := rule.Wait // 0 unless the call must block
@@ -60,91 +60,91 @@ func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 				wait = max(wait, s.c.slow)
 			}
 			if wait == 0 {
-				return s.dropFor(r, s.makeErr)
+				return s.dropFor(r, s.chain.makeErr)
 			}
 			timer = time.NewTimer(wait)
 			defer timer.Stop()
 		} else if !making && rule.Do != ActionBlock {
-			return s.dropFor(r, s.makeErr)
+			return s.dropFor(r, s.chain.makeErr)
 		}
-		changed := s.change()
-		s.mu.Unlock()
+		changed := s.chain.change()
+		s.chain.mu.Unlock()
 		select {
 		case <-changed:
 		case <-timer.C:
 			late = true
 		}
-		s.mu.Lock()
+		s.chain.mu.Lock()
 	}
 }
 
 // isMaking reports whether a segment will be ready soon, unless making one
 // takes too long. mu is held.
-func (s *Sink) isMaking() bool {
-	return s.makeErr == nil && (s.making || s.hasRoom() || s.isFreeing()) || s.makeErr != errSlow && s.isDropping()
+func (ch *chain) isMaking() bool {
+	return ch.makeErr == nil && (ch.making || ch.hasRoom() || ch.isFreeing()) || ch.makeErr != errSlow && ch.isDropping()
 }
 
 // install takes the next segment into use. Sealing the old one fixes its count
 // of records, and with it the first number of the new one. mu is held.
-func (s *Sink) install() {
-	old, g := s.active.Load(), s.next
+func (ch *chain) install() {
+	old, g := ch.active.Load(), ch.next
 	old.Seal()
 	_, first, _ := old.Claimed()
-	last := s.chain[len(s.chain)-1]
+	last := ch.links[len(ch.links)-1]
 	st := segment.Start{First: first}
 	if last.Placeholder {
 		st.Skipped, st.Unsure = old.Skipped, old.Unsure
 	}
-	if !s.commission(g, st) {
+	if !ch.commission(g, st) {
 		g.Seal() // the caller will find it full and call roll again
-		s.stats.Retired++
-		s.reports.Report("take a segment into use", g.Fault())
+		ch.stats.Retired++
+		ch.reports.Report("take a segment into use", g.Fault())
 	}
-	s.enqueue(g)
+	ch.enqueue(g)
 	if last.Placeholder && last.Dropped {
-		s.noteDropped(s.chain[len(s.chain)-1], last.Skipped)
+		ch.noteDropped(ch.links[len(ch.links)-1], last.Skipped)
 	}
-	s.unload()
-	s.evict()
-	s.next = nil
-	s.activate(g)
-	s.wantMore()
-	s.poke() // readers may be asleep at the end of the old one, where they do not set idle
+	ch.unload()
+	ch.evict()
+	ch.next = nil
+	ch.activate(g)
+	ch.wantMore()
+	ch.poke() // readers may be asleep at the end of the old one, where they do not set idle
 }
 
 // enqueue gives a segment to its readers. mu is held, or no other goroutine is
 // running yet.
-func (s *Sink) enqueue(g *segment.Segment) {
-	s.link(g)
-	s.copyLater(g)
+func (ch *chain) enqueue(g *segment.Segment) {
+	ch.link(g)
+	ch.copyLater(g)
 }
 
 // copyLater gives a segment to the copier. mu is held, or no other goroutine is
 // running yet.
-func (s *Sink) copyLater(g *segment.Segment) {
-	if s.copier != nil {
+func (ch *chain) copyLater(g *segment.Segment) {
+	if ch.copies {
 		g.Retain()
-		s.uncopied = append(s.uncopied, g)
-		s.dir.OwnCopy(g.Number) // otherwise a copy could be made of a segment that is deleted
+		ch.uncopied = append(ch.uncopied, g)
+		ch.dir.OwnCopy(g.Number) // otherwise a copy could be made of a segment that is deleted
 	}
 }
 
 // wantMore wakes the goroutine that makes segments. mu is held.
-func (s *Sink) wantMore() {
-	if s.closed {
+func (ch *chain) wantMore() {
+	if ch.closed {
 		return
 	}
 	select {
-	case s.more <- struct{}{}:
+	case ch.more <- struct{}{}:
 	default: // a signal is pending
 	}
 }
 
 // drop counts r as lost and returns err. mu is held.
 func (s *Sink) drop(r *nib.Record, c segment.Cause, err error) error {
-	s.stats.Logged++
-	s.dropped.Add(c, r.Level, 1)
-	s.publish()
+	s.chain.stats.Logged++
+	s.chain.dropped.Add(c, r.Level, 1)
+	s.chain.publish()
 	return err
 }
 
@@ -160,8 +160,8 @@ func (s *Sink) dropFor(r *nib.Record, err error) error {
 // refuse drops r, which could not be written to g nor to those before.
 func (s *Sink) refuse(r *nib.Record, g *segment.Segment) error {
 	err := g.Fault()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.chain.mu.Lock()
+	defer s.chain.mu.Unlock()
 	return s.dropFor(r, err)
 }
 
@@ -169,21 +169,21 @@ func (s *Sink) refuse(r *nib.Record, g *segment.Segment) error {
 // seq, could not become a record, and voids the claim: its line gets another
 // number.
 func (s *Sink) retire(g *segment.Segment, at, size int, seq uint64) {
-	s.mu.Lock()
-	s.retireLocked(g, at, size, seq)
-	s.mu.Unlock()
-	s.reports.Report("write to a segment", g.Fault())
+	s.chain.mu.Lock()
+	s.chain.retireLocked(g, at, size, seq)
+	s.chain.mu.Unlock()
+	s.chain.reports.Report("write to a segment", g.Fault())
 }
 
 // retireLocked is retire under mu. If a reader has given up on the number and
 // counted it as damaged, that is undone.
-func (s *Sink) retireLocked(g *segment.Segment, at, size int, seq uint64) {
+func (ch *chain) retireLocked(g *segment.Segment, at, size int, seq uint64) {
 	g.Seal()
 	if g.VoidClaim(at, size, seq) {
-		s.stats.Retired++
+		ch.stats.Retired++
 	}
-	s.stats.Logged--
-	for _, d := range s.deliveries {
+	ch.stats.Logged--
+	for _, d := range ch.deliveries {
 		d.Void(seq)
 	}
 }

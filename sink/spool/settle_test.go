@@ -126,7 +126,7 @@ func TestRejectedAreNotCountedAsDelivered(t *testing.T) {
 			}
 			return res, nil, false
 		}}
-		s := open(t, before.dir.Path, f, Config{SegmentSize: segment.MinSize})
+		s := open(t, before.chain.dir.Path, f, Config{SegmentSize: segment.MinSize})
 		must(t, s.Flush(context.Background()))
 		if n := s.Stats().Attempts; n != 1 {
 			t.Fatalf("there were %d batches, want 1", n)

@@ -50,7 +50,7 @@ func TestDeadDestinationDoesNotDelayOthers(t *testing.T) {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 		}
 		for of(t, s.Stats(), "other").Pending > 0 {
-			s.poke()
+			s.chain.poke()
 		}
 		checkLines(t, alive.take(), 0, lines, 200)
 		st := checkIdentity(t, s)
@@ -167,7 +167,7 @@ func TestDropOldWithTwo(t *testing.T) {
 		for n := 1; n < lines; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 			for n%20 == 0 && of(t, s.Stats(), "destination").Pending > 0 {
-				s.poke()
+				s.chain.poke()
 			}
 		}
 		behind.set(nil)

@@ -55,8 +55,8 @@ func openShared(s *Sink) error {
 		done: make(chan struct{}), given: map[string]bool{},
 	}
 	a.ctx, a.stop = context.WithCancel(context.Background())
-	s.peers = a
-	if !s.keep {
+	s.chain.peers = a
+	if !s.chain.keep {
 		if err := a.checkForks(); err != nil {
 			return err
 		}
@@ -68,12 +68,12 @@ func openShared(s *Sink) error {
 	if err != nil {
 		return err
 	}
-	if s.keep {
+	if s.chain.keep {
 		close(a.done)
 		s.start()
 		return nil
 	}
-	for _, d := range s.deliveries {
+	for _, d := range s.chain.deliveries {
 		if _, ok := d.Dest.(delivery.Forker); !ok {
 			d.Turn = make(chan struct{}, 1)
 		}
@@ -97,7 +97,7 @@ func (a *sharedDir) takeSlot() (first segment.Start, err error) {
 	var left []error
 	defer func() {
 		for _, err := range left {
-			s.reports.Fault("take a slot", err)
+			s.chain.reports.Fault("take a slot", err)
 		}
 	}()
 	for n, races := 1, 0; n <= store.MaxSlots && races < maxRaces; n++ {
@@ -111,7 +111,7 @@ func (a *sharedDir) takeSlot() (first segment.Start, err error) {
 		switch passed := isTaken(err); {
 		case err == nil:
 			a.madeSlot = missing != nil
-			if s.limit, err = a.limit(); err != nil {
+			if s.chain.limit, err = a.limit(); err != nil {
 				s.release()
 			}
 			return first, err
@@ -142,19 +142,19 @@ func (a *sharedDir) limit() (int64, error) {
 }
 
 // askDrop asks for the oldest segment of an adopted slot to be dropped.
-func (a *sharedDir) askDrop() bool { return a.anyOpen((*Sink).askDrop) }
+func (a *sharedDir) askDrop() bool { return a.anyOpen((*chain).askDrop) }
 
-func (a *sharedDir) isDropping() bool { return a.anyOpen((*Sink).isDropping) }
+func (a *sharedDir) isDropping() bool { return a.anyOpen((*chain).isDropping) }
 
 // anyOpen calls f for the Sinks of adopted slots until f returns true, and
 // reports whether it did.
-func (a *sharedDir) anyOpen(f func(*Sink) bool) bool {
+func (a *sharedDir) anyOpen(f func(*chain) bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.ContainsFunc(a.list, func(x *adopted) bool {
-		x.sink.mu.Lock()
-		defer x.sink.mu.Unlock()
-		return !x.sink.closed && f(x.sink)
+		x.sink.chain.mu.Lock()
+		defer x.sink.chain.mu.Unlock()
+		return !x.sink.chain.closed && f(&x.sink.chain)
 	})
 }
 

@@ -8,14 +8,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/loss"
-	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -36,23 +34,14 @@ var (
 // A Sink is an open spool. It is created by [Open] and safe for concurrent use.
 type Sink struct {
 	traits
-	c      Config
-	path   string     // passed to Open
-	dir    *store.Dir // nil if the spool is in memory
-	stream uint64     // of the records of this process
-	keep   bool       // no destination: records are kept
-	waits  bool       // a call at LevelError or above waits until its line is synced
-	opened uint64     // number of the first record of this process
-
-	active  atomic.Pointer[segment.Segment] // shared by writers, without a lock
-	idle    atomic.Bool                     // a delivering goroutine is asleep and must be woken
-	resting atomic.Bool                     // the copier is asleep and must be woken
-	copier  *copier                         // nil if lines are not synced
-
-	state
-	maker
-	peers      peers
-	deliveries []*deliver.Delivery // does not change; one without a destination if there is none
+	c       Config
+	path    string // passed to Open
+	chain   chain
+	maker   maker
+	copier  *copier // nil if lines are not synced
+	waits   bool    // a call at LevelError or above waits until its line is synced
+	running int     // delivering goroutines; chain.mu protects it
+	kept    keptLine
 
 	ctx   context.Context
 	stop  context.CancelFunc
@@ -98,7 +87,7 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 		dir = path
 	}
 	s := newSink(c.withDefaults(dir))
-	s.path, s.keep = dir, dest == nil && len(c.Also) == 0
+	s.path, s.chain.keep = dir, dest == nil && len(c.Also) == 0
 	err := s.addDestinations(dest)
 	switch {
 	case err != nil:
@@ -116,7 +105,7 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 // addDestinations makes the deliveries.
 func (s *Sink) addDestinations(dest delivery.Destination) error {
 	all := s.c.Also
-	if dest != nil || s.keep {
+	if dest != nil || s.chain.keep {
 		all = slices.Insert(slices.Clone(all), 0, NamedDestination{s.c.Name, dest})
 	}
 	for _, x := range all {
@@ -124,7 +113,7 @@ func (s *Sink) addDestinations(dest delivery.Destination) error {
 		if err != nil {
 			return err
 		}
-		s.deliveries = append(s.deliveries, d)
+		s.chain.deliveries = append(s.chain.deliveries, d)
 	}
 	return nil
 }
@@ -133,7 +122,7 @@ func (s *Sink) addDestinations(dest delivery.Destination) error {
 func (s *Sink) open() error {
 	first := segment.Start{First: 1}
 	if s.path == "" {
-		s.stream = store.NewID()
+		s.chain.stream = store.NewID()
 	} else {
 		err := store.RefuseHome(s.c.fs, s.path)
 		if err == nil {
@@ -152,15 +141,15 @@ func (s *Sink) open() error {
 
 // newSink returns a Sink that is not started.
 func newSink(c Config) *Sink {
-	s := &Sink{
-		c:     c,
-		state: state{waiters: waiters{changed: make(chan struct{})}, counts: counts{notices: loss.NewNotices(c.Layout)}},
-		maker: maker{more: make(chan struct{}, 1), spare: make(chan []byte, 1), made: make(chan struct{}), safe: make(chan struct{})},
-		done:  make(chan struct{}),
-		ended: make(chan struct{}),
-		peers: alone(c.Size),
+	s := &Sink{c: c, done: make(chan struct{}), ended: make(chan struct{})}
+	s.chain.c, s.chain.more = &s.c, make(chan struct{}, 1)
+	s.chain.changed, s.chain.limit = make(chan struct{}), c.Size
+	s.chain.notices, s.chain.reports = loss.NewNotices(c.Layout), &reporter{onError: c.OnError}
+	s.chain.peers = alone(c.Size)
+	s.maker = maker{
+		chain: &s.chain, spare: make(chan []byte, 1),
+		made: make(chan struct{}), safe: make(chan struct{}),
 	}
-	s.limit, s.reports = c.Size, &reporter{onError: c.OnError}
 	// A destination may log; its lines are delivered like others.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs)
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -169,8 +158,8 @@ func newSink(c Config) *Sink {
 
 // begin activates the first segment.
 func (s *Sink) begin(first segment.Start) error {
-	s.opened = first.First
-	if err := s.firstSegment(first); err != nil {
+	s.chain.opened = first.First
+	if err := s.maker.firstSegment(first); err != nil {
 		s.release()
 		return err
 	}
@@ -180,19 +169,19 @@ func (s *Sink) begin(first segment.Start) error {
 // start starts the goroutines.
 func (s *Sink) start() {
 	if s.copier != nil {
-		s.copier.synced.Store(s.opened)
+		s.copier.synced.Store(s.chain.opened)
 		go s.copier.run()
 	}
-	s.more <- struct{}{}
-	go s.makeSegments()
-	s.running = len(s.deliveries)
-	for _, d := range s.deliveries {
+	s.chain.more <- struct{}{}
+	go s.maker.makeSegments()
+	s.running = len(s.chain.deliveries)
+	for _, d := range s.chain.deliveries {
 		if x, ok := d.Dest.(delivery.Starter); ok && !s.c.DeliverOnly {
-			x.Start(s.stream)
+			x.Start(s.chain.stream)
 		}
-		d.Begin(s.opened, s.chain[0])
+		d.Begin(s.chain.opened, s.chain.links[0])
 	}
-	for _, d := range s.deliveries {
+	for _, d := range s.chain.deliveries {
 		go d.Run(s.delivered)
 	}
 }
@@ -208,7 +197,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	message := segment.MessageOffset(r)
 	size := segment.RecordSize(r, message)
 	for tries := 1; ; {
-		g := s.active.Load()
+		g := s.chain.active.Load()
 		if at, seq, ok := g.Reserve(size); ok {
 			if ok, foreign := g.Write(at, size, seq, r, message); !ok {
 				s.retire(g, at, size, seq)
@@ -220,10 +209,10 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 				}
 				continue
 			}
-			if s.idle.Load() {
-				s.wake()
+			if s.chain.idle.Load() {
+				s.chain.wake()
 			}
-			if s.resting.Load() {
+			if s.chain.resting.Load() {
 				s.copier.wake()
 			}
 			if s.waits && r.Level >= nib.LevelError {
@@ -237,60 +226,21 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	}
 }
 
-// wake wakes the delivering goroutines that are asleep. They checked for
-// records after setting idle, and have either seen this one or are woken here.
-func (s *Sink) wake() {
-	if s.idle.CompareAndSwap(true, false) {
-		s.poke()
-	}
-}
-
-// poke wakes the delivering goroutines that are asleep, all of them: idle does
-// not say which ones are.
-func (s *Sink) poke() {
-	for _, d := range s.deliveries {
-		d.Wake()
-	}
-}
-
-// urge wakes the delivering goroutines, whether asleep or between attempts.
-func (s *Sink) urge() {
-	for _, d := range s.deliveries {
-		d.Urge()
-	}
-}
-
-// change returns a channel that the next broadcast closes. mu is held.
-func (s *Sink) change() <-chan struct{} {
-	s.awaited = true
-	return s.changed
-}
-
-// broadcast wakes everything that waits for a change. It allocates only if
-// there is a waiter: the copier calls it many times a second. mu is held.
-func (s *Sink) broadcast() {
-	if !s.awaited {
-		return
-	}
-	close(s.changed)
-	s.changed, s.awaited = make(chan struct{}), false
-}
-
 // Flush waits until all destinations have settled every line logged before.
 // Without a destination it returns at once. If an attempt has failed, it is
 // retried at once. The error is that of ctx, or delivery.ErrClosed after Close
 // if lines are pending.
 func (s *Sink) Flush(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, target, _ := s.active.Load().Claimed()
-	for !s.settledAll(target) {
-		if s.keep {
+	s.chain.mu.Lock()
+	defer s.chain.mu.Unlock()
+	_, target, _ := s.chain.active.Load().Claimed()
+	for !s.chain.settledAll(target) {
+		if s.chain.keep {
 			return nil
 		}
-		changed := s.change()
-		s.mu.Unlock()
-		s.urge()
+		changed := s.chain.change()
+		s.chain.mu.Unlock()
+		s.chain.urge()
 		var err error
 		select {
 		case <-changed:
@@ -299,8 +249,8 @@ func (s *Sink) Flush(ctx context.Context) error {
 		case <-s.done:
 			err = errClosed
 		}
-		s.mu.Lock()
-		if s.settledAll(target) {
+		s.chain.mu.Lock()
+		if s.chain.settledAll(target) {
 			return nil
 		}
 		if err != nil {
@@ -321,7 +271,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 func (s *Sink) Close() error {
 	if s.refuseLines() {
 		s.shutDown()
-		s.reports.await(s.c.hang)
+		s.chain.reports.await(s.c.hang)
 		close(s.ended)
 	}
 	<-s.ended
@@ -331,22 +281,22 @@ func (s *Sink) Close() error {
 // refuseLines ends the acceptance of lines. It returns false if that was done
 // before.
 func (s *Sink) refuseLines() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	s.chain.mu.Lock()
+	defer s.chain.mu.Unlock()
+	if s.chain.closed {
 		return false
 	}
-	s.closed = true
-	s.active.Load().Seal()
-	s.broadcast()
+	s.chain.closed = true
+	s.chain.active.Load().Seal()
+	s.chain.broadcast()
 	return true
 }
 
 // shutDown waits for the destinations and ends the goroutines.
 func (s *Sink) shutDown() {
-	close(s.more)
-	peersDone := s.peers.close()
-	s.urge()
+	close(s.chain.more)
+	peersDone := s.chain.peers.close()
+	s.chain.urge()
 
 	drain := time.NewTimer(s.c.Drain)
 	select {

@@ -144,7 +144,7 @@ func TestCopierRestsBesideABacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, fs: memBacklog(t, 10, 200, SyncNever), boot: 99, Drain: 1, OnError: func(error) {}})
 		await.Sleep(time.Hour)
-		if !s.resting.Load() {
+		if !s.chain.resting.Load() {
 			t.Error("the copier does not rest")
 		}
 		_ = s.Close() // lines are left
@@ -154,16 +154,16 @@ func TestCopierRestsBesideABacklog(t *testing.T) {
 // TestBroadcastAllocatesOnlyForWaiters broadcasts with and without one.
 func TestBroadcastAllocatesOnlyForWaiters(t *testing.T) {
 	s := newSink(Config{})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	changed := s.change()
-	s.broadcast()
+	s.chain.mu.Lock()
+	defer s.chain.mu.Unlock()
+	changed := s.chain.change()
+	s.chain.broadcast()
 	select {
 	case <-changed:
 	default:
 		t.Error("the waiter was not woken")
 	}
-	if n := testing.AllocsPerRun(10, s.broadcast); n > 0 {
+	if n := testing.AllocsPerRun(10, s.chain.broadcast); n > 0 {
 		t.Errorf("%v allocations without a waiter", n)
 	}
 }
@@ -177,7 +177,7 @@ func TestCloseNamesWhoHasLinesLeft(t *testing.T) {
 		Also: []NamedDestination{{Name: "down", To: &far{do: down}}}, OnError: func(error) {}})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 	for of(t, s.Stats(), "up").Pending > 0 {
-		s.poke()
+		s.chain.poke()
 	}
 	for range 2 {
 		if err := s.Close(); !errors.Is(err, ErrPending) || !strings.Contains(err.Error(), "1 for down") || strings.Contains(err.Error(), "up") {
@@ -195,12 +195,12 @@ func TestReportsAreRepeatedAfterAMinute(t *testing.T) {
 			reported.add(err)
 		}})
 		for n := range 3 {
-			s.reports.Report("x", errDown)
-			if s.reports.await(s.c.hang); reported.with("") != n+1 {
+			s.chain.reports.Report("x", errDown)
+			if s.chain.reports.await(s.c.hang); reported.with("") != n+1 {
 				t.Errorf("got %d reports in minute %d", reported.with(""), n+1)
 			}
 			await.Sleep(reportPause - 2*time.Millisecond)
-			s.reports.Report("x", errDown)
+			s.chain.reports.Report("x", errDown)
 			await.Sleep(time.Millisecond)
 		}
 		must(t, s.Close())
@@ -219,26 +219,26 @@ func TestReportsAreBounded(t *testing.T) {
 			<-hold
 			reported.add(err)
 		}})
-		s.reports.Report("first", errDown)
+		s.chain.reports.Report("first", errDown)
 		synctest.Wait() // OnError has it
 		for n := range 3 * mostReports {
-			s.reports.Report(fmt.Sprint("reason ", n), errDown)
+			s.chain.reports.Report(fmt.Sprint("reason ", n), errDown)
 		}
 		close(hold)
 		synctest.Wait()
 		if n := reported.with(""); n != 1+mostReports {
 			t.Errorf("got %d reports, want %d", n, 1+mostReports)
 		}
-		s.reports.Report("first", errDown)
+		s.chain.reports.Report("first", errDown)
 		synctest.Wait()
 		if n := reported.with("first"); n != 1 {
 			t.Errorf("the first reason was reported %d times, want once", n)
 		}
 		for n := range 1000 {
-			s.reports.Report(fmt.Sprint("another reason ", n), errDown)
+			s.chain.reports.Report(fmt.Sprint("another reason ", n), errDown)
 			synctest.Wait()
 		}
-		if n := len(s.reports.last); n > mostReports+1 {
+		if n := len(s.chain.reports.last); n > mostReports+1 {
 			t.Errorf("%d reasons are remembered", n)
 		}
 		must(t, s.Close())
@@ -250,7 +250,7 @@ func TestCloseDoesNotWaitForOnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		s := open(t, "", &far{}, Config{SegmentSize: segment.MinSize, hang: time.Second, OnError: func(error) { <-hold }})
-		s.reports.Report("x", errDown)
+		s.chain.reports.Report("x", errDown)
 		begin := time.Now()
 		must(t, s.Close())
 		if took := time.Since(begin); took != time.Second {

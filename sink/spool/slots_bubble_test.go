@@ -173,14 +173,14 @@ func TestCrowded(t *testing.T) {
 		{"not shared", false, false, size, 3 * size, false},
 	} {
 		s := newSink(Config{SegmentSize: size, Size: 4 * size})
-		s.bytes = c.bytes
+		s.chain.bytes = c.bytes
 		if c.shared {
-			s.limit -= c.others
+			s.chain.limit -= c.others
 		}
 		if c.ready {
-			s.next = &segment.Segment{}
+			s.chain.next = &segment.Segment{}
 		}
-		if got := s.isCrowded(); got != c.want {
+		if got := s.chain.isCrowded(); got != c.want {
 			t.Errorf("%s: got %t", c.name, got)
 		}
 	}

@@ -323,7 +323,7 @@ func TestStartsFillTheListOfStreams(t *testing.T) {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n+1, 200)))
 			}
 			want := uint64(1 + lines*(n+1)/(segment.MaxStreams+1))
-			if got := s.active.Load().Number; got != want {
+			if got := s.chain.active.Load().Number; got != want {
 				t.Fatalf("%d lines, start %d: got segment %d, want %d", lines, n, got, want)
 			}
 			must(t, s.Close())

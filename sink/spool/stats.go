@@ -79,8 +79,8 @@ func (s DestinationStats) Lost() uint64 { return loss.Sum(s.Dropped) }
 // Stats returns the current counts. It may be called at any time. It allocates.
 func (s *Sink) Stats() Stats {
 	st := s.ownStats()
-	s.peers.addStats(&st)
-	st.Errors = s.reports.failed.Load()
+	s.chain.peers.addStats(&st)
+	st.Errors = s.chain.reports.failed.Load()
 	first := st.Destinations[0]
 	st.Logged, st.Recovered, st.Delivered = first.Logged, first.Recovered, first.Delivered
 	st.Pending, st.Unfinished = first.Pending, first.Unfinished
@@ -90,16 +90,16 @@ func (s *Sink) Stats() Stats {
 
 // ownStats returns the counts of this spool, by destination.
 func (s *Sink) ownStats() Stats {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, next, _ := s.active.Load().Claimed()
-	st := s.stats
-	st.Logged += next - s.opened
-	st.Segments = s.segments
-	inherited := s.inherited.Plus(&s.deliveries[0].Inherited)
+	s.chain.mu.Lock()
+	defer s.chain.mu.Unlock()
+	_, next, _ := s.chain.active.Load().Claimed()
+	st := s.chain.stats
+	st.Logged += next - s.chain.opened
+	st.Segments = s.chain.segments
+	inherited := s.chain.inherited.Plus(&s.chain.deliveries[0].Inherited)
 	st.Inherited = inherited.List()
-	for _, d := range s.deliveries {
-		dropped := d.Dropped.Plus(&s.dropped)
+	for _, d := range s.chain.deliveries {
+		dropped := d.Dropped.Plus(&s.chain.dropped)
 		busy := time.Duration(0)
 		if !d.Since.IsZero() {
 			busy = time.Since(d.Since)
@@ -120,23 +120,23 @@ func (s *Sink) ownStats() Stats {
 // pending returns an error with the number of lines that each destination has
 // not accepted, nil if there are none. The spool is closed.
 func (s *Sink) pending() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, end, _ := s.active.Load().Claimed()
+	s.chain.mu.Lock()
+	defer s.chain.mu.Unlock()
+	_, end, _ := s.chain.active.Load().Claimed()
 	var parts []string
-	for _, d := range s.deliveries {
+	for _, d := range s.chain.deliveries {
 		if n := end - d.Settled - d.Skipped + d.LinesLeft; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d for %s", n, d.Options.Label))
 		}
 	}
-	if s.keep || len(parts) == 0 {
+	if s.chain.keep || len(parts) == 0 {
 		return nil
 	}
 	counts := strings.Join(parts, ", ")
-	if s.dir == nil {
+	if s.chain.dir == nil {
 		return fmt.Errorf("%w: dropped, since they were in memory: %s", ErrPending, counts)
 	}
-	return fmt.Errorf("%w: left in %s: %s", ErrPending, s.dir.Path, counts)
+	return fmt.Errorf("%w: left in %s: %s", ErrPending, s.chain.dir.Path, counts)
 }
 
 // add adds the counts of another spool that was delivered to the same

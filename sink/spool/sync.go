@@ -15,9 +15,9 @@ var errUnsynced = errors.New("lines cannot be synced to disk")
 func (s *Sink) await(ctx context.Context, seq uint64) error {
 	c := s.copier
 	for {
-		s.mu.Lock()
-		changed, settled := s.change(), s.lowest()
-		s.mu.Unlock()
+		s.chain.mu.Lock()
+		changed, settled := s.chain.change(), s.chain.lowest()
+		s.chain.mu.Unlock()
 		switch {
 		case c.synced.Load() > seq || settled > seq:
 			return nil
@@ -47,8 +47,8 @@ func (s *Sink) Sync(ctx context.Context) error {
 	if s.copier == nil {
 		return errors.ErrUnsupported
 	}
-	_, next, _ := s.active.Load().Claimed()
-	if next == s.opened {
+	_, next, _ := s.chain.active.Load().Claimed()
+	if next == s.chain.opened {
 		return nil
 	}
 	if err := s.await(ctx, next-1); err != nil {
@@ -64,7 +64,7 @@ func (s *Sink) synced() uint64 {
 	if s.copier == nil {
 		return 0
 	}
-	return max(s.copier.synced.Load(), s.opened, s.position())
+	return max(s.copier.synced.Load(), s.chain.opened, s.chain.position())
 }
 
 // waitSynced blocks a call until its line is safe. The line is in the spool
@@ -73,8 +73,8 @@ func (s *Sink) waitSynced(seq uint64) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.c.SyncWait)
 	defer cancel()
 	if s.await(ctx, seq) != nil {
-		s.mu.Lock()
-		s.stats.Unsynced++
-		s.mu.Unlock()
+		s.chain.mu.Lock()
+		s.chain.stats.Unsynced++
+		s.chain.mu.Unlock()
 	}
 }

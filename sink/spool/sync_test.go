@@ -28,7 +28,7 @@ func TestSyncAfterAWriteThatFailed(t *testing.T) {
 			m, f := vfstest.NewMem(nil), &far{do: down}
 			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 			s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, boot: 1, Drain: 1, OnError: func(error) {}})
-			<-s.safe
+			<-s.maker.safe
 			awaitNext(s)
 			for n := range lines {
 				if n == failing {

@@ -84,7 +84,7 @@ func TestWrittenTogether(t *testing.T) {
 		log(n + 1)
 	}
 	await.Until(t, "all are ready", func() bool {
-		g := s.active.Load()
+		g := s.chain.active.Load()
 		end, next, _ := g.Claimed()
 		return next == waiting+2 && allReady(g, end)
 	})
@@ -104,13 +104,13 @@ func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m, Access: AccessWritten, Sync: SyncNever})
 	n := 0
 	fill := func(number uint64) {
-		for s.active.Load().Number < number {
+		for s.chain.active.Load().Number < number {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 			n++
 		}
 	}
 	fill(2)
-	g, r := s.active.Load(), record(nib.LevelInfo, n, 200)
+	g, r := s.chain.active.Load(), record(nib.LevelInfo, n, 200)
 	size := segment.RecordSize(r, -1)
 	at, seq, ok := g.Reserve(size)
 	if !ok {
@@ -118,13 +118,13 @@ func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 	}
 	n++
 	fill(6)
-	s.mu.Lock()
+	s.chain.mu.Lock()
 	for i, want := range []bool{true, true, false, false} { // the first one is read
-		if got := s.chain[i].Live != nil; got != want {
+		if got := s.chain.links[i].Live != nil; got != want {
 			t.Errorf("segment %d is in memory: %v, want %v", i+1, got, want)
 		}
 	}
-	s.mu.Unlock()
+	s.chain.mu.Unlock()
 	if ok, _ := g.Write(at, size, seq, r, -1); !ok {
 		t.Fatal("the suspended write failed")
 	}

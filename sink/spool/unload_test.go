@@ -122,9 +122,9 @@ func TestDroppingASegmentWithVoidClaims(t *testing.T) {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 		if n == 3 {
 			await.Until(t, "the segment is left", func() bool {
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				return s.chain[0].Live == nil
+				s.chain.mu.Lock()
+				defer s.chain.mu.Unlock()
+				return s.chain.links[0].Live == nil
 			})
 		}
 	}
@@ -180,14 +180,14 @@ func TestQuarantineRemovesTheCopy(t *testing.T) {
 	dir, old, err := store.OpenDir(memDir, conf.options())
 	must(t, err)
 	s := newSink(conf)
-	s.dir = dir
-	s.remove(&deliver.Link{Old: old[0], Placeholder: true})
+	s.chain.dir = dir
+	s.maker.remove(&deliver.Link{Old: old[0], Placeholder: true})
 	if n := len(memNames(t, m, store.SegmentExt)); n != 1 {
 		t.Errorf("%d segments are left by a placeholder, which has no file; want 1", n)
 	}
 	for _, want := range []error{syscall.EIO, nil} {
 		heal := m.Fail(vfstest.Fault{Op: vfstest.OpRename, Err: want})
-		err := s.delete(&deliver.Link{Old: old[0], Quarantine: true})
+		err := s.maker.delete(&deliver.Link{Old: old[0], Quarantine: true})
 		heal()
 		bad, copies := len(memNames(t, m, store.BadExt)), len(memNames(t, m, store.CopyExt))
 		if done := want == nil; !errors.Is(err, want) || (bad == 1) != done || (copies == 0) != done {

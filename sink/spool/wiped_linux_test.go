@@ -20,7 +20,7 @@ import (
 // would read.
 func wipe(t *testing.T, s *Sink, dir string, from, to int) {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(dir, store.SegmentName(s.active.Load().Number)), os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(dir, store.SegmentName(s.chain.active.Load().Number)), os.O_WRONLY, 0)
 	must(t, err)
 	defer f.Close()
 	_, err = f.WriteAt(make([]byte, to-from), int64(from))
@@ -67,7 +67,7 @@ func TestSlowWriterIsWaitedFor(t *testing.T) {
 	}
 	must(t, s.Flush(context.Background()))
 	r := record(nib.LevelInfo, lines, 100)
-	g, size := s.active.Load(), segment.RecordSize(r, -1)
+	g, size := s.chain.active.Load(), segment.RecordSize(r, -1)
 	at, seq, _ := g.Reserve(size)
 	wipe(t, s, dir, segment.HeaderSize, at/segment.PageSize*segment.PageSize)
 	must(t, s.WriteRecord(record(nib.LevelInfo, lines+1, 100)))
