@@ -217,12 +217,12 @@ func (p adoptedPeers) beforeUnlock() { p.x.sink.retireDir(p.x.path == p.home.Pat
 // inheritFrom takes over the counts that a dead process has not reported, from
 // the header of its slot. It is called before anything there is delivered.
 func (s *Sink) inheritFrom(child *Sink) {
-	s.chain.mu.Lock()
+	s.chain.Lock()
 	s.chain.inherited = s.chain.inherited.Plus(&child.chain.inherited)
 	s.chain.publish()
-	s.chain.mu.Unlock()
-	child.chain.mu.Lock()
-	defer child.chain.mu.Unlock()
+	s.chain.Unlock()
+	child.chain.Lock()
+	defer child.chain.Unlock()
 	carried := child.chain.carried
 	child.chain.inherited, child.chain.carried = segment.Tally{}, segment.Tally{}
 	child.chain.publish()
@@ -280,8 +280,8 @@ func (x *adopted) closeForks() {
 
 // isSettled reports whether all destinations have settled all records.
 func (s *Sink) isSettled() bool {
-	s.chain.mu.Lock()
-	defer s.chain.mu.Unlock()
+	s.chain.Lock()
+	defer s.chain.Unlock()
 	_, next, _ := s.chain.active.Load().Claimed()
 	return s.chain.settledAll(next)
 }

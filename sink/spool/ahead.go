@@ -56,16 +56,9 @@ func (m *maker) zeros() []byte {
 // soon, or a call waits for one with a long line.
 func (m *maker) rest() {
 	g := m.active.Load()
-	if end, _, _ := g.Claimed(); end < len(g.Bytes())/2 && !m.isAwaited() {
+	if end, _, _ := g.Claimed(); end < len(g.Bytes())/2 && !m.IsAwaited() {
 		time.Sleep(100 * time.Microsecond)
 	}
-}
-
-// isAwaited reports whether any call waits.
-func (ch *chain) isAwaited() bool {
-	ch.mu.Lock()
-	defer ch.mu.Unlock()
-	return ch.awaited
 }
 
 // completeFirst does the work on the first segment that Open does not wait for.
@@ -162,27 +155,27 @@ func (m *maker) work(
 // not freed yet count towards the size of the spool.
 func (m *maker) makeNext() error {
 	limit, err := m.makeRoom()
-	m.mu.Lock()
+	m.Lock()
 	if err != nil {
 		m.makeErr = m.unmade(err)
 		m.reports.Fault("make a segment", err)
-		m.broadcast()
-		m.mu.Unlock()
+		m.Broadcast()
+		m.Unlock()
 		return err
 	}
-	m.making = !m.closed && m.next == nil && m.hasRoom()
+	m.making = !m.Closed && m.next == nil && m.hasRoom()
 	if !m.making {
 		if m.makeErr == errSlow {
 			m.makeErr = nil // the slow creation has ended
 		}
-		m.mu.Unlock()
+		m.Unlock()
 		return nil
 	}
 	m.number++
 	number := m.number
 	m.segments, m.bytes = m.segments+1, m.bytes+m.c.SegmentSize
 	tight := m.dir != nil && m.bytes+int64(m.dir.Unfreed())*m.c.SegmentSize > m.c.Size
-	m.mu.Unlock()
+	m.Unlock()
 
 	if tight {
 		m.dir.FreeAll(true)
@@ -202,8 +195,8 @@ func (m *maker) makeNext() error {
 		}
 	}
 
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	m.making, m.makeErr, m.next, m.limit = false, m.unmade(err), g, limit
 	if g == nil && err == nil {
 		m.segments, m.bytes = m.segments-1, m.bytes-m.c.SegmentSize
@@ -214,7 +207,7 @@ func (m *maker) makeNext() error {
 		m.number--
 		m.reports.Fault("make a segment", err)
 	}
-	m.broadcast()
+	m.Broadcast()
 	return err
 }
 
@@ -247,13 +240,13 @@ func (m *maker) freeDeleted() {
 // discardNext removes the segment that was created in advance and is no longer
 // needed.
 func (m *maker) discardNext() {
-	m.mu.Lock()
+	m.Lock()
 	g := m.next
 	m.next = nil
 	if g != nil {
 		m.segments, m.bytes = m.segments-1, m.bytes-m.c.SegmentSize
 	}
-	m.mu.Unlock()
+	m.Unlock()
 	if g != nil && m.dir != nil {
 		if err := m.dir.Remove(g.Number, g); err != nil {
 			m.reports.Fault("delete a segment", err) // the next start deletes it
@@ -266,10 +259,10 @@ func (m *maker) discardNext() {
 func (m *maker) leave(g *segment.Segment) {
 	if g.IsWritten() && g.Patch() {
 		g.Retain()
-		m.mu.Lock()
+		m.Lock()
 		m.unpatched = append(m.unpatched, g)
 		m.wantMore()
-		m.mu.Unlock()
+		m.Unlock()
 	}
 	g.Done(nil)
 }
@@ -277,17 +270,17 @@ func (m *maker) leave(g *segment.Segment) {
 // patch writes the patches that segments whose files failed still need, and
 // reports whether any are left.
 func (m *maker) patch() (left bool) {
-	m.mu.Lock()
+	m.Lock()
 	list, still := m.unpatched, []*segment.Segment(nil)
 	unread := len(list)
-	for _, l := range m.links {
+	for _, l := range m.Links {
 		if g := l.Live; g != nil && g.IsWritten() {
 			g.Retain()
 			list = append(list, g)
 		}
 	}
 	m.unpatched = nil
-	m.mu.Unlock()
+	m.Unlock()
 	for i, g := range list {
 		pending := g.Patch()
 		left = left || pending
@@ -297,9 +290,9 @@ func (m *maker) patch() (left bool) {
 			g.Release()
 		}
 	}
-	m.mu.Lock()
+	m.Lock()
 	m.unpatched = append(m.unpatched, still...)
-	m.mu.Unlock()
+	m.Unlock()
 	return left
 }
 
@@ -316,8 +309,8 @@ func (m *maker) remove(l *deliver.Link) (ok bool) {
 	if err != nil {
 		m.reports.Fault("delete a segment", err)
 	}
-	m.mu.Lock()
-	m.deleting--
+	m.Lock()
+	m.Unlinked--
 	switch {
 	case l.Placeholder:
 	case l.KeepFile || err != nil:
@@ -327,7 +320,7 @@ func (m *maker) remove(l *deliver.Link) (ok bool) {
 		m.segments, m.bytes = m.segments-1, m.bytes-l.Size
 	}
 	m.wantMore()
-	m.mu.Unlock()
+	m.Unlock()
 	return err == nil
 }
 
@@ -337,8 +330,8 @@ func (m *maker) remove(l *deliver.Link) (ok bool) {
 // the spool is small: after a power failure, a start sees there which numbers
 // were used. The next start deletes all of them.
 func (m *maker) freeSettled(limit int64) (err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	m.limit = limit
 	kept := 0
 	if m.c.Size >= 4*m.c.SegmentSize {
@@ -346,9 +339,9 @@ func (m *maker) freeSettled(limit int64) (err error) {
 	}
 	for i := 0; i < len(m.settled)-kept && !m.c.DeliverOnly && m.next == nil && !m.hasRoom(); {
 		l := m.settled[i]
-		m.mu.Unlock()
+		m.Unlock()
 		e := m.delete(l)
-		m.mu.Lock()
+		m.Lock()
 		if e != nil {
 			i, err = i+1, fmt.Errorf("delete a segment: %w", e)
 			continue

@@ -51,9 +51,11 @@ func TestReusedMemoryIsClearedInParts(t *testing.T) {
 			if end, _, _ := s.chain.active.Load().Claimed(); end != c.used {
 				t.Fatalf("the active segment has %d bytes, want %d", end, c.used)
 			}
-			s.chain.mu.Lock()
-			s.chain.awaited = c.awaited
-			s.chain.mu.Unlock()
+			s.chain.Lock()
+			if s.chain.Broadcast(); c.awaited {
+				s.chain.Change()
+			}
+			s.chain.Unlock()
 			b := bytes.Repeat([]byte{1}, size)
 			s.maker.spare <- b
 			began := time.Now()
@@ -225,16 +227,16 @@ func TestKeptSegmentsMakeRoom(t *testing.T) {
 					OnError: func(error) {}})
 				m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + store.CursorExt, Err: syscall.EIO})
 				settleAll(t, s, c.settled)
-				s.chain.mu.Lock()
+				s.chain.Lock()
 				roomy, next := s.chain.hasRoom(), s.chain.next
 				s.chain.next = nil
-				s.chain.mu.Unlock()
+				s.chain.Unlock()
 				if roomy {
 					must(t, s.maker.freeSettled(s.c.Size))
 				}
-				s.chain.mu.Lock()
+				s.chain.Lock()
 				s.chain.next = next
-				s.chain.mu.Unlock()
+				s.chain.Unlock()
 				if n := len(s.chain.settled); n != int(c.settled) || countFiles(t, m) != n+2 {
 					t.Errorf("%d settled segments are left with %d files, want %d, the active one and the next", n, countFiles(t, m), c.settled)
 				}

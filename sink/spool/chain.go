@@ -4,7 +4,6 @@ package spool
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/nib-log/nib/internal/loss"
@@ -17,23 +16,19 @@ import (
 // that protects them. The last segment is active: lines are written to it. Each
 // delivery reads the chain from its oldest segment on.
 //
-// The lock, mu, is taken when a segment is full, and once per batch by each
-// delivering goroutine. It also protects the links and the progress of the
-// deliveries. Lock order: mu, then the locks of peers, then a lock of package
-// store or segment, then the lock of the reporter. OnError and destinations are
-// called without any.
+// The lock is taken when a segment is full, and once per batch by each
+// delivering goroutine. Lock order: chain, then the locks of peers, then a lock
+// of package store or segment, then the lock of the reporter. OnError and
+// destinations are called without any.
 type chain struct {
 	active  atomic.Pointer[segment.Segment] // shared by writers, without a lock
 	idle    atomic.Bool                     // a delivering goroutine is asleep and must be woken
 	resting atomic.Bool                     // the copier is asleep and must be woken
 
 	origin
-	mu sync.Mutex
-	waiters
+	deliver.Chain
 	space
 	counts
-	links     []*deliver.Link // all segments that are in use or were, oldest first
-	closed    bool
 	uncopied  []*segment.Segment // segments that the copier has not taken over yet
 	unpatched []*segment.Segment // segments that are no longer read and have patches to write
 }
@@ -52,12 +47,6 @@ type origin struct {
 	more       chan struct{} // signals the maker that there may be a segment to make
 }
 
-// waiters are the calls that wait for a change.
-type waiters struct {
-	changed chan struct{} // closed and replaced when a waiting call should look again
-	awaited bool          // a waiting call holds changed
-}
-
 // space counts the segments, and holds the one that is ready.
 type space struct {
 	next      *segment.Segment // created in advance
@@ -67,7 +56,6 @@ type space struct {
 	segments  int              // number of segments that exist: those in chain, next, and those that are being deleted
 	dropAsked bool             // a call waits for the oldest segment to be dropped
 	dropping  bool             // for a call that waits, a segment is being dropped, and then one made
-	deleting  int              // number of segments that left the chain and are being deleted
 	settled   []*deliver.Link  // segments that left the chain and still have their files; see freeSettled
 	bytes     int64            // bytes of the settled segments
 	limit     int64            // maximum of bytes: Config.Size, less what peers use
@@ -85,17 +73,17 @@ type counts struct {
 	stats     Stats // counts that are not of a destination; Logged counts dropped lines only
 }
 
-// link makes a segment of this process the last of the chain. mu is held.
+// link makes a segment of this process the last of the chain. The lock is held.
 func (ch *chain) link(g *segment.Segment) {
 	old := *g.Old()
 	old.Copied = ch.copies
-	ch.links = append(ch.links, &deliver.Link{Old: old, Live: g, Waiting: len(ch.deliveries)})
+	ch.Links = append(ch.Links, &deliver.Link{Old: old, Live: g, Waiting: len(ch.deliveries)})
 }
 
 // unload frees the memory of twins that are not being read: they are read from
-// their files later, like those of other processes. mu is held.
+// their files later, like those of other processes. The lock is held.
 func (ch *chain) unload() {
-	for _, l := range ch.links[:len(ch.links)-1] {
+	for _, l := range ch.Links[:len(ch.Links)-1] {
 		g := l.Live
 		if g == nil || !g.IsWritten() || slices.ContainsFunc(ch.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) }) {
 			continue
@@ -115,16 +103,16 @@ const near = 1
 // keeps the mappings. The lines are then in the page cache, where the system
 // can reclaim them, and do not count as memory of the process. A goroutine that
 // accesses such a page faults it in; a reader prefetches the whole segment when
-// it begins. mu is held.
+// it begins. The lock is held.
 func (ch *chain) evict() {
 	soon := 0 // the next segments are read or near
-	for i, l := range ch.links {
+	for i, l := range ch.Links {
 		if slices.ContainsFunc(ch.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) }) {
 			soon = near + 1
 		}
 		soon--
 		g := l.Live
-		if soon >= 0 || i >= len(ch.links)-2 || g == nil || !g.IsMapped() {
+		if soon >= 0 || i >= len(ch.Links)-2 || g == nil || !g.IsMapped() {
 			continue // the last one is active, and the one before is being copied
 		}
 		if ch.dir.Sweeper.Count() == store.MostSpent {
@@ -139,8 +127,8 @@ func (ch *chain) evict() {
 // position returns the number of the first record that some destination has not
 // settled.
 func (ch *chain) position() uint64 {
-	ch.mu.Lock()
-	defer ch.mu.Unlock()
+	ch.Lock()
+	defer ch.Unlock()
 	return ch.lowest()
 }
 
@@ -148,8 +136,8 @@ func (ch *chain) position() uint64 {
 // not settled, and the offset and the number of a record in a segment of this
 // process, before which every record is settled by all, or 0.
 func (ch *chain) settledIn(segment uint64) (settled uint64, at int, seq uint64) {
-	ch.mu.Lock()
-	defer ch.mu.Unlock()
+	ch.Lock()
+	defer ch.Unlock()
 	settled = ch.lowest()
 	for _, d := range ch.deliveries {
 		if d.Settled == settled {
@@ -160,7 +148,7 @@ func (ch *chain) settledIn(segment uint64) (settled uint64, at int, seq uint64) 
 	return settled, at, seq
 }
 
-// lowest is position under mu.
+// lowest is position under the lock.
 func (ch *chain) lowest() uint64 {
 	lowest := ch.deliveries[0].Settled
 	for _, d := range ch.deliveries {
@@ -169,15 +157,8 @@ func (ch *chain) lowest() uint64 {
 	return lowest
 }
 
-// isClosed reports whether Close was called.
-func (ch *chain) isClosed() bool {
-	ch.mu.Lock()
-	defer ch.mu.Unlock()
-	return ch.closed
-}
-
 // settledAll reports whether all destinations have settled the records before
-// number end. mu is held.
+// number end. The lock is held.
 func (ch *chain) settledAll(end uint64) bool {
 	for _, d := range ch.deliveries {
 		if d.Settled < end {
@@ -208,20 +189,4 @@ func (ch *chain) urge() {
 	for _, d := range ch.deliveries {
 		d.Urge()
 	}
-}
-
-// change returns a channel that the next broadcast closes. mu is held.
-func (ch *chain) change() <-chan struct{} {
-	ch.awaited = true
-	return ch.changed
-}
-
-// broadcast wakes everything that waits for a change. It allocates only if
-// there is a waiter: the copier calls it many times a second. mu is held.
-func (ch *chain) broadcast() {
-	if !ch.awaited {
-		return
-	}
-	close(ch.changed)
-	ch.changed, ch.awaited = make(chan struct{}), false
 }

@@ -208,18 +208,18 @@ func TestMemoryOfTheMachine(t *testing.T) {
 func TestMetricsAreThoseOfStats(t *testing.T) {
 	s := open(t, "", &counting{}, Config{})
 	await.Until(t, "the next segment is made", func() bool {
-		s.chain.mu.Lock()
-		defer s.chain.mu.Unlock()
+		s.chain.Lock()
+		defer s.chain.Unlock()
 		return s.chain.next != nil
 	})
-	s.chain.mu.Lock()
+	s.chain.Lock()
 	s.chain.stats = Stats{Logged: 11, Notices: 12, Bad: 14, Retired: 15, Unsynced: 16}
 	s.chain.reports.failed.Store(13)
 	s.chain.bytes, s.chain.limit = 1000, s.c.Size-234
 	d := s.chain.deliveries[0]
 	d.Recovered, d.Unfinished, d.Attempts, d.Failures, d.Since = 26, 32, 23, 24, time.Now().Add(-time.Hour)
 	d.Dropped.Add(segment.CauseRejected, nib.LevelWarn, 5)
-	s.chain.mu.Unlock()
+	s.chain.Unlock()
 	for name, want := range map[string]float64{
 		"nib_spool_lines_total": 11, "nib_spool_notices_total": 12, "nib_spool_errors_total": 13, "nib_spool_quarantined_files_total": 14,
 		"nib_spool_retired_segments_total": 15, "nib_spool_unsynced_lines_total": 16, "nib_spool_segments": float64(s.Stats().Segments),
@@ -239,9 +239,9 @@ func TestMetricsAreThoseOfStats(t *testing.T) {
 	if got, _ := valueOf(s, "nib_spool_delivery_busy_seconds"); got < 3600 || got > 7200 {
 		t.Errorf("busy for %v s, want 3600", got)
 	}
-	s.chain.mu.Lock()
+	s.chain.Lock()
 	d.Since = time.Time{}
-	s.chain.mu.Unlock()
+	s.chain.Unlock()
 }
 
 // A counting is a destination with a metric.

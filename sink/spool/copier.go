@@ -187,12 +187,12 @@ func (c *copier) round() (worked bool, err error) {
 // take takes over the segments that were activated since it was called before,
 // and ends the copies of those that were removed.
 func (c *copier) take() {
-	c.ch.mu.Lock()
+	c.ch.Lock()
 	for _, g := range c.ch.uncopied {
 		c.list = append(c.list, &copied{g: g, at: segment.HeaderSize, next: g.First, safe: g.First, held: true})
 	}
 	c.ch.uncopied = nil
-	c.ch.mu.Unlock()
+	c.ch.Unlock()
 	c.list = slices.DeleteFunc(c.list, c.discard)
 }
 
@@ -254,8 +254,8 @@ func (c *copier) stepOver(x *copied) (moved bool) {
 	if !x.g.IsBroken() {
 		return false
 	}
-	c.ch.mu.Lock()
-	defer c.ch.mu.Unlock()
+	c.ch.Lock()
+	defer c.ch.Unlock()
 	for {
 		size, void := x.g.VoidAt(x.at)
 		if !void {
@@ -345,7 +345,7 @@ func (c *copier) publish() {
 		}
 	}
 	c.synced.Store(max(c.synced.Load(), safe))
-	c.ch.mu.Lock()
-	c.ch.broadcast()
-	c.ch.mu.Unlock()
+	c.ch.Lock()
+	c.ch.Broadcast()
+	c.ch.Unlock()
 }

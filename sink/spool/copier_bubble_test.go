@@ -265,11 +265,11 @@ func TestWatermarkStopsAtTheFirstFailure(t *testing.T) {
 // breakLength damages the length of a record in memory, at an index in the
 // first segment, and returns a function that repairs it.
 func breakLength(s *Sink, index int) (repair func()) {
-	word := s.chain.links[0].Live.Bytes()[offsetOf(index):][:4]
+	word := s.chain.Links[0].Live.Bytes()[offsetOf(index):][:4]
 	was := binary.LittleEndian.Uint32(word)
 	put := func(length uint32) {
-		s.chain.mu.Lock() // as the copier does before it reads
-		defer s.chain.mu.Unlock()
+		s.chain.Lock() // as the copier does before it reads
+		defer s.chain.Unlock()
 		binary.LittleEndian.PutUint32(word, length)
 	}
 	put(0x7fffffff)
@@ -289,8 +289,8 @@ func TestSyncWithADamagedRecord(t *testing.T) {
 				t.Errorf("synced is %d, want 5", got)
 			}
 			logLines(t, s, 10, 12)
-			if len(s.chain.links) != 2 {
-				t.Errorf("there are %d segments, want 2", len(s.chain.links))
+			if len(s.chain.Links) != 2 {
+				t.Errorf("there are %d segments, want 2", len(s.chain.Links))
 			}
 			syncAtOnce(t, s, errUnsynced)
 			pass(time.Second)
@@ -367,9 +367,9 @@ func TestSyncOfAVoidClaim(t *testing.T) {
 	copierTest(t, nil, time.Hour, func(t *testing.T, m *vfstest.Mem, s *Sink) {
 		logLines(t, s, 0, 1)
 		syncAtOnce(t, s, nil)
-		s.chain.mu.Lock()
+		s.chain.Lock()
 		s.chain.next = nil // as if none had been made in advance
-		s.chain.mu.Unlock()
+		s.chain.Unlock()
 		m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Err: syscall.ENOSPC})
 		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*.seg*", Times: 1, Err: syscall.EIO})
 		if err := s.WriteRecord(record(nib.LevelInfo, 1, 200)); err == nil {
@@ -453,7 +453,7 @@ func TestCopiesAreClosed(t *testing.T) {
 		syncAtOnce(t, s, nil)
 		logLines(t, s, 600, 620)
 		pass(3 * time.Hour) // the copier rests, and has the file of the last segment open
-		segments := len(s.chain.links)
+		segments := len(s.chain.Links)
 		if n := m.Opened(); segments != 3 || n > files+segments {
 			t.Errorf("%d files are open with %d segments, want up to %d", n, segments, files+segments)
 		}

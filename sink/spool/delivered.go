@@ -5,7 +5,6 @@ package spool
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/usercode"
@@ -16,30 +15,6 @@ import (
 // A delivered is the deliver.Spool of a chain.
 type delivered struct{ m *maker }
 
-func (d delivered) Lock()   { d.m.mu.Lock() }
-func (d delivered) Unlock() { d.m.mu.Unlock() }
-
-func (d delivered) From(l *deliver.Link) []*deliver.Link {
-	if i := slices.Index(d.m.links, l); i >= 0 {
-		return d.m.links[i:]
-	}
-	return nil
-}
-
-func (d delivered) Unlink(l *deliver.Link) {
-	i := slices.Index(d.m.links, l)
-	d.m.links = slices.Delete(d.m.links, i, i+1)
-	d.m.deleting++ // decremented by Remove
-}
-
-func (d delivered) NextNumber() uint64 {
-	_, next, _ := d.m.active.Load().Claimed()
-	return next
-}
-
-func (d delivered) Broadcast()                  { d.m.broadcast() }
-func (d delivered) CountQuarantined()           { d.m.stats.Bad++ }
-func (d delivered) IsClosed() bool              { return d.m.isClosed() }
 func (d delivered) Remove(l *deliver.Link)      { d.m.remove(l) }
 func (d delivered) Leave(g *segment.Segment)    { d.m.leave(g) }
 func (d delivered) Fault(op string, err error)  { d.m.reports.Fault(op, err) }
@@ -57,7 +32,8 @@ func (s *Sink) newDelivery(name string, dest delivery.Destination) (d *deliver.D
 		Size: s.c.Size, SegmentSize: s.c.SegmentSize, RejectedSize: s.c.RejectedSize, Tick: s.c.tick,
 		Idle: &s.chain.idle, Safe: s.maker.safe,
 	}
-	if err = apart(func() { d = deliver.New(delivered{&s.maker}, o, dest) }); err != nil {
+	err = apart(func() { d = deliver.New(&s.chain.Chain, delivered{&s.maker}, o, dest) })
+	if err != nil {
 		err = fmt.Errorf("the destination %s (%T): %w", label, dest, err)
 	}
 	return d, err
@@ -85,18 +61,18 @@ func apart(f func()) (err error) {
 // delivered is called when a delivery has ended. The last one to end releases
 // everything.
 func (s *Sink) delivered() {
-	s.chain.mu.Lock()
+	s.chain.Lock()
 	s.running--
 	last := s.running == 0
-	s.chain.mu.Unlock()
+	s.chain.Unlock()
 	if !last {
 		return
 	}
 	<-s.maker.made // wait until no segment is being made
-	s.chain.mu.Lock()
+	s.chain.Lock()
 	s.chain.unmapped = true
-	s.chain.mu.Unlock()
-	for _, l := range s.chain.links {
+	s.chain.Unlock()
+	for _, l := range s.chain.Links {
 		if g := l.Live; g != nil && s.hasNoWriters(g) {
 			g.Done(nil)
 		}
@@ -111,8 +87,8 @@ func (s *Sink) delivered() {
 // hasNoWriters reports whether a segment has no more writers.
 func (s *Sink) hasNoWriters(g *segment.Segment) bool {
 	if g.IsBroken() { // voids change under the lock
-		s.chain.mu.Lock()
-		defer s.chain.mu.Unlock()
+		s.chain.Lock()
+		defer s.chain.Unlock()
 	}
 	return g.HasNoWriters()
 }

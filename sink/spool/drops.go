@@ -14,7 +14,7 @@ func (ch *chain) inherit(b []byte, g *segment.Old) {
 }
 
 // counted reports err if a count could not be stored in a header. The next
-// start then uses the previous count. mu is held.
+// start then uses the previous count. The lock is held.
 func (ch *chain) counted(err error) {
 	if err != nil {
 		ch.reports.Fault("count dropped lines in a segment", err)
@@ -22,7 +22,7 @@ func (ch *chain) counted(err error) {
 }
 
 // publish stores the counts that no notice has reported. It is called when any
-// of them has changed. mu is held.
+// of them has changed. The lock is held.
 func (ch *chain) publish() {
 	if ch.dir == nil || ch.unmapped {
 		return
@@ -41,7 +41,7 @@ func (ch *chain) publish() {
 
 // commission prepares a segment that no other goroutine can see yet, and writes
 // notices into it if lines were dropped since the last ones, first the notice
-// for all destinations. It reports false if the segment is broken. mu is held.
+// for all destinations. It reports false if the segment is broken. The lock is held.
 func (ch *chain) commission(g *segment.Segment, first segment.Start) bool {
 	losses := ch.losses()
 	lost := losses.Minus(&ch.reported)
@@ -71,7 +71,7 @@ func (ch *chain) commission(g *segment.Segment, first segment.Start) bool {
 	return true
 }
 
-// activate makes a commissioned segment the active one. mu is held, or no other
+// activate makes a commissioned segment the active one. The lock is held, or no other
 // goroutine is running yet.
 func (ch *chain) activate(g *segment.Segment) {
 	ch.active.Store(g)

@@ -198,9 +198,9 @@ func TestLostCursor(t *testing.T) {
 // awaitNext waits until the next segment has been created.
 func awaitNext(s *Sink) {
 	for {
-		s.chain.mu.Lock()
-		changed, made := s.chain.change(), s.chain.next != nil
-		s.chain.mu.Unlock()
+		s.chain.Lock()
+		changed, made := s.chain.Change(), s.chain.next != nil
+		s.chain.Unlock()
 		if made {
 			return
 		}

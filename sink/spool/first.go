@@ -56,15 +56,15 @@ func (ch *chain) hasRoom() bool {
 
 // fitsIn reports whether all segments fit into limit bytes.
 func (ch *chain) fitsIn(limit int64) bool {
-	ch.mu.Lock()
-	defer ch.mu.Unlock()
+	ch.Lock()
+	defer ch.Unlock()
 	return ch.bytes <= limit
 }
 
 // isCrowded reports whether only segments of others prevent another one.
 func (ch *chain) isCrowded() bool {
-	ch.mu.Lock()
-	defer ch.mu.Unlock()
+	ch.Lock()
+	defer ch.Unlock()
 	full := ch.next == nil && !ch.hasRoom()
 	return full && !ch.c.DeliverOnly && ch.bytes+ch.c.SegmentSize <= ch.c.Size
 }
@@ -74,8 +74,8 @@ func (ch *chain) isCrowded() bool {
 // process, or one that has left the chain. So is one whose file was kept. mu is
 // held.
 func (ch *chain) isFreeing() bool {
-	l := ch.links[0]
-	return ch.deleting > 0 || len(ch.settled) > 1 ||
+	l := ch.Links[0]
+	return ch.Unlinked > 0 || len(ch.settled) > 1 ||
 		!ch.keep && l.Live == nil && ch.settledAll(l.End)
 }
 
@@ -83,11 +83,11 @@ func (ch *chain) isFreeing() bool {
 // not possible, it changes nothing. It does not continue a segment from before
 // a restart of the system, since numbers were skipped after it.
 func (m *maker) continueLast(first segment.Start) bool {
-	n := len(m.links)
+	n := len(m.Links)
 	if n == 0 || m.c.DeliverOnly {
 		return false
 	}
-	l := m.links[n-1]
+	l := m.Links[n-1]
 	if !l.CanContinue(m.stream) || l.End != first.First || l.Size != m.c.SegmentSize {
 		return false
 	}
@@ -110,8 +110,8 @@ func (m *maker) continueLast(first segment.Start) bool {
 // if any.
 func (m *maker) beginFull(first segment.Start) {
 	var g *segment.Segment
-	if n := len(m.links); n > 0 {
-		last := &m.links[n-1].Old
+	if n := len(m.Links); n > 0 {
+		last := &m.Links[n-1].Old
 		if f, err := m.dir.FS.Open(m.dir.Name(store.SegmentName(last.Number)), os.O_RDWR, 0); err == nil {
 			g = segment.NewHeader(last.Identity, first, f, func() { m.dir.Close("a segment", f) })
 		} else {
@@ -126,5 +126,5 @@ func (m *maker) beginFull(first segment.Start) {
 	}
 	m.activate(g)
 	m.link(g)
-	m.links[len(m.links)-1].Placeholder = true
+	m.Links[len(m.Links)-1].Placeholder = true
 }

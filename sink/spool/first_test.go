@@ -132,7 +132,7 @@ func TestStartWithASmallerSize(t *testing.T) {
 	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m})
 	written := make(chan error, 1)
 	go func() { written <- s.WriteRecord(record(nib.LevelInfo, 1, 100)) }()
-	await.Until(t, "the call waits or returns", func() bool { return s.chain.isAwaited() || len(written) > 0 })
+	await.Until(t, "the call waits or returns", func() bool { return s.chain.IsAwaited() || len(written) > 0 })
 	close(hold)
 	must(t, <-written)
 	must(t, s.Flush(context.Background()), s.Close())
@@ -153,7 +153,7 @@ func TestCallWaitsForADeletionInProgress(t *testing.T) {
 	<-deleting
 	written := make(chan error, 1)
 	go func() { written <- s.WriteRecord(record(nib.LevelInfo, 1, 100)) }()
-	await.Until(t, "the call waits or returns", func() bool { return s.chain.isAwaited() || len(written) > 0 })
+	await.Until(t, "the call waits or returns", func() bool { return s.chain.IsAwaited() || len(written) > 0 })
 	close(hold)
 	must(t, <-written)
 	must(t, s.Flush(context.Background()), s.Close())
@@ -170,8 +170,8 @@ func TestCallDoesNotWaitForSegmentsThatAreKept(t *testing.T) {
 	s = open(t, memDir, nil, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m})
 	written := make(chan error, 1)
 	go func() { written <- s.WriteRecord(record(nib.LevelInfo, 1, 100)) }()
-	await.Until(t, "the call waits or returns", func() bool { return s.chain.isAwaited() || len(written) > 0 })
-	if s.chain.isAwaited() {
+	await.Until(t, "the call waits or returns", func() bool { return s.chain.IsAwaited() || len(written) > 0 })
+	if s.chain.IsAwaited() {
 		t.Fatal("the call waits")
 	}
 	if err := <-written; !errors.Is(err, errFull) {

@@ -334,14 +334,14 @@ func TestWhichSegmentsAreEvicted(t *testing.T) {
 				d.Begin(1, l)
 				s.chain.deliveries = append(s.chain.deliveries, d)
 			}
-			s.chain.links = append(s.chain.links, l)
+			s.chain.Links = append(s.chain.Links, l)
 		}
 		s.chain.evict()
 		first := dir.Sweeper.Count()
 		dir.Sweeper.All()
 		s.chain.evict()
 		got := []byte(strings.Repeat(".", len(c.chain)))
-		for i, l := range s.chain.links {
+		for i, l := range s.chain.Links {
 			if l.Live == nil {
 				continue
 			}

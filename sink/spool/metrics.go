@@ -72,13 +72,13 @@ type keptLine struct {
 // keptAge returns the age of the oldest line of a spool without a destination,
 // 0 if it cannot be read. The first call reads the file that has the line.
 func (s *Sink) keptAge(d *deliver.Delivery, now time.Time) time.Duration {
-	s.chain.mu.Lock()
-	defer s.chain.mu.Unlock()
-	if first := s.chain.links[0].Number; s.kept.oldest == 0 || s.kept.segment != first {
+	s.chain.Lock()
+	defer s.chain.Unlock()
+	if first := s.chain.Links[0].Number; s.kept.oldest == 0 || s.kept.segment != first {
 		settled := d.Settled
-		s.chain.mu.Unlock()
+		s.chain.Unlock()
 		t := oldestIn(s.chain.dir, settled)
-		s.chain.mu.Lock()
+		s.chain.Lock()
 		s.kept.oldest, s.kept.segment = t, first
 	}
 	return deliver.AgeOf(now, s.kept.oldest)
@@ -114,7 +114,7 @@ func levelsOf(drops []delivery.Drop) []loss.Levels {
 
 // diskUse returns the bytes of all segments, and of those that others have.
 func (ch *chain) diskUse() int64 {
-	ch.mu.Lock()
-	defer ch.mu.Unlock()
+	ch.Lock()
+	defer ch.Unlock()
 	return ch.bytes + ch.c.Size - ch.limit
 }

@@ -126,9 +126,9 @@ func TestMetricsOfASpoolWithoutADestination(t *testing.T) {
 	age(s, "of a former process", 3*time.Hour)
 	heal()
 	first := func() uint64 {
-		s.chain.mu.Lock()
-		defer s.chain.mu.Unlock()
-		return s.chain.links[0].Number
+		s.chain.Lock()
+		defer s.chain.Unlock()
+		return s.chain.Links[0].Number
 	}
 	for n, before := 2, first(); first() == before; n++ {
 		r := record(nib.LevelInfo, n, segment.MinSize/4)

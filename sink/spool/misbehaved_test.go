@@ -242,13 +242,13 @@ func TestFailuresOfDroppingAreReported(t *testing.T) {
 		s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 3 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
 			OnFull: []FullRule{{Do: ActionDropOld}}, OnError: func(err error) { reported <- err }})
 		<-s.maker.safe
-		s.chain.mu.Lock()
+		s.chain.Lock()
 		heal := m.Fail(vfstest.Fault{Op: c.op, Path: c.path, Err: syscall.EIO})
 		if made := s.maker.dropOldest(); made != (c.op == vfstest.OpWrite) {
 			t.Errorf("%s: dropping made room: %v", c.op, made)
 		}
 		heal()
-		s.chain.mu.Unlock()
+		s.chain.Unlock()
 		for err := range reported {
 			if strings.Contains(err.Error(), c.want) {
 				break

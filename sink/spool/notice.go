@@ -11,7 +11,7 @@ import (
 
 // notice writes a line that reports a loss into a segment that no other
 // goroutine can see yet, for the destination called to, or for all if to is "".
-// mu is held.
+// the lock is held.
 func (ch *chain) notice(g *segment.Segment, lost *segment.Tally, to string) (seq uint64, ok bool) {
 	now, message := time.Now(), -1
 	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: ch.notices.Append(nil, now, "lines lost: the spool dropped them", segment.Reasons[:], lost[:])}
@@ -32,7 +32,7 @@ func (ch *chain) notice(g *segment.Segment, lost *segment.Tally, to string) (seq
 }
 
 // announce writes a notice for each destination that has lost lines which
-// others may have got. mu is held.
+// others may have got. The lock is held.
 func (ch *chain) announce(g *segment.Segment) {
 	for _, d := range ch.deliveries {
 		lost := d.Unannounced()
@@ -51,5 +51,5 @@ func (ch *chain) announce(g *segment.Segment) {
 }
 
 // losses returns the counts of lines dropped for all destinations, and of those
-// that earlier processes have not reported. mu is held.
+// that earlier processes have not reported. The lock is held.
 func (c *counts) losses() segment.Tally { return c.dropped.Plus(&c.inherited) }

@@ -22,7 +22,7 @@ import (
 
 // askDrop asks for the oldest segment to be dropped, of this spool or of its
 // peers, and reports whether there is one. It does not ask if making
-// a segment failed for another reason than a full disk. mu is held.
+// a segment failed for another reason than a full disk. The lock is held.
 func (ch *chain) askDrop() bool {
 	if ch.makeErr != nil && !vfs.IsFull(ch.makeErr) {
 		return false
@@ -57,11 +57,11 @@ func (m *maker) makeRoom() (limit int64, err error) {
 // there is room for another one. It drops only one if the disk is full, or if
 // the room is not for this spool.
 func (m *maker) dropAskedFor() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	m.dropping, m.dropAsked = m.dropAsked, false
 	one := vfs.IsFull(m.makeErr) || m.c.DeliverOnly
-	for m.dropping && !m.closed && m.next == nil && (one || !m.hasRoom()) {
+	for m.dropping && !m.Closed && m.next == nil && (one || !m.hasRoom()) {
 		if !m.dropOldest() || one {
 			return
 		}
@@ -71,10 +71,10 @@ func (m *maker) dropAskedFor() {
 // endDrop ends the operation that dropAskedFor has begun, and lets the waiting
 // calls continue.
 func (m *maker) endDrop() {
-	m.mu.Lock()
+	m.Lock()
 	was := m.dropping
 	m.dropping = false
-	m.mu.Unlock()
+	m.Unlock()
 	if !was {
 		return
 	}
@@ -84,33 +84,33 @@ func (m *maker) endDrop() {
 
 // retry lets the waiting calls continue, since so many bytes are free.
 func (ch *chain) retry(freed int64) {
-	ch.mu.Lock()
-	defer ch.mu.Unlock()
+	ch.Lock()
+	defer ch.Unlock()
 	ch.limit += freed
 	ch.wantMore()
-	ch.broadcast()
+	ch.Broadcast()
 }
 
 // oldest returns the oldest segment that no destination is reading and that
-// could be read a moment ago, or nil if there is none. mu is held.
+// could be read a moment ago, or nil if there is none. The lock is held.
 func (ch *chain) oldest() *deliver.Link {
-	i := slices.IndexFunc(ch.links, func(l *deliver.Link) bool {
+	i := slices.IndexFunc(ch.Links, func(l *deliver.Link) bool {
 		return !l.Placeholder && time.Since(l.UnreadSince) >= makePause &&
 			!slices.ContainsFunc(ch.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) })
 	})
-	if i < 0 || i == len(ch.links)-1 {
+	if i < 0 || i == len(ch.Links)-1 {
 		return nil
 	}
-	return ch.links[i]
+	return ch.Links[i]
 }
 
 // dropOldest drops the oldest segment that no destination is reading, and
 // counts its lines for the destinations that have not settled them. One that
 // cannot be read stays, and the next one is dropped. It returns false if there
-// is none, or if it cannot be deleted or is still being written to. mu is held,
+// is none, or if it cannot be deleted or is still being written to. The lock is held,
 // but not while files are accessed.
 func (m *maker) dropOldest() bool {
-	for range len(m.links) {
+	for range len(m.Links) {
 		l := m.oldest()
 		if l == nil {
 			return false
@@ -134,20 +134,20 @@ func (m *maker) dropOldest() bool {
 
 // beginDrop stores in the cursors which lines their destinations are going to
 // lose with a segment. It returns false if a destination has reached the
-// segment by then. mu is held, but not while files are accessed.
+// segment by then. The lock is held, but not while files are accessed.
 func (m *maker) beginDrop(l *deliver.Link, c *content) bool {
 	for _, d := range m.deliveries {
 		if !m.keep {
 			_, d.Lost.Drop = c.shareOf(d, l, m.opened)
 		}
 	}
-	m.mu.Unlock()
+	m.Unlock()
 	for _, d := range m.deliveries {
 		if x := d.Lost.Drop; x.Segment != 0 { // only this goroutine writes it
 			d.PutDrop(x)
 		}
 	}
-	m.mu.Lock()
+	m.Lock()
 	if m.oldest() != l {
 		m.endDrops(false)
 		return false
@@ -155,33 +155,33 @@ func (m *maker) beginDrop(l *deliver.Link, c *content) bool {
 	return true
 }
 
-// endDrops ends what beginDrop has begun. mu is held, but not while it waits
+// endDrops ends what beginDrop has begun. The lock is held, but not while it waits
 // for cursors.
 func (m *maker) endDrops(complete bool) {
-	m.mu.Unlock()
-	defer m.mu.Lock()
+	m.Unlock()
+	defer m.Lock()
 	for _, d := range m.deliveries {
 		d.EndDrop(complete)
 	}
 }
 
-// dropLink drops a segment with the content c. mu is held, but not while files
+// dropLink drops a segment with the content c. The lock is held, but not while files
 // are accessed.
 func (m *maker) dropLink(l *deliver.Link, c *content) bool {
 	m.countOldest(l, c)
 	m.publish()
-	i := slices.Index(m.links, l)
-	next := m.links[i+1]
-	if next.Placeholder && i+2 < len(m.links) {
-		next = m.links[i+2]
+	i := slices.Index(m.Links, l)
+	next := m.Links[i+1]
+	if next.Placeholder && i+2 < len(m.Links) {
+		next = m.Links[i+2]
 	}
 	write := m.noteDropped(next, next.First-(l.First-l.Skipped))
 	old := next.Old
-	m.links = slices.Delete(m.links, i, i+1)
-	m.deleting++ // decremented by remove
+	m.Links = slices.Delete(m.Links, i, i+1)
+	m.Unlinked++ // decremented by remove
 	l.KeepFile = false
-	m.mu.Unlock()
-	defer m.mu.Lock()
+	m.Unlock()
+	defer m.Lock()
 	if write {
 		m.writeDropped(&old)
 	}
@@ -204,15 +204,15 @@ type content struct {
 	notice     segment.Tally // the losses that its notice for all destinations reports
 }
 
-// readOldest reads a segment before it is dropped. mu is held, but not while it
+// readOldest reads a segment before it is dropped. The lock is held, but not while it
 // reads.
 func (m *maker) readOldest(l *deliver.Link) (c content, err error) {
 	if g := l.Live; g != nil {
 		g.Retain()
 		defer g.Release()
-		m.mu.Unlock()
+		m.Unlock()
 		lines, whole := g.Lines()
-		m.mu.Lock()
+		m.Lock()
 		if !whole {
 			return c, segment.ErrGone
 		}
@@ -224,8 +224,8 @@ func (m *maker) readOldest(l *deliver.Link) (c content, err error) {
 	}
 	old := l.Old
 	c.voids, c.notice = l.Voids, l.Reported
-	m.mu.Unlock()
-	defer m.mu.Lock()
+	m.Unlock()
+	defer m.Lock()
 	b, err := m.dir.Read(&old)
 	if err != nil {
 		return c, err
@@ -252,7 +252,7 @@ type share struct {
 
 // shareOf returns what a destination loses with a link: its lines, and the
 // notice for all destinations, which has to be repeated for this one. opened is
-// the number of the first record of this process. mu is held.
+// the number of the first record of this process. The lock is held.
 func (c *content) shareOf(
 	d *deliver.Delivery, l *deliver.Link, opened uint64,
 ) (lost share, x store.Drop) {
@@ -289,7 +289,7 @@ func (c *content) shareOf(
 }
 
 // countOldest counts the lines of a link that is dropped, for each destination
-// that has not left it. mu is held.
+// that has not left it. The lock is held.
 func (m *maker) countOldest(l *deliver.Link, c *content) {
 	for _, d := range m.deliveries {
 		lost, x := c.shareOf(d, l, m.opened)
@@ -315,7 +315,7 @@ func (m *maker) countOldest(l *deliver.Link, c *content) {
 
 // noteDropped records that the numbers before a link were in dropped segments,
 // and stores it in the header of the link. Otherwise the next start would count
-// them as damaged. It returns true if that is left to writeDropped. mu is held.
+// them as damaged. It returns true if that is left to writeDropped. The lock is held.
 func (ch *chain) noteDropped(l *deliver.Link, numbers uint64) (write bool) {
 	if ch.dir == nil {
 		return false

@@ -95,8 +95,8 @@ func TestDropOldHoldsSizeIfFilesCannotBeDeleted(t *testing.T) {
 			t.Errorf("got %+v with %d files, want up to %d", st, countFiles(t, m), size)
 		}
 		synctest.Wait()
-		if s.chain.deleting != 0 {
-			t.Errorf("%d segments are being deleted", s.chain.deleting)
+		if s.chain.Unlinked != 0 {
+			t.Errorf("%d segments are being deleted", s.chain.Unlinked)
 		}
 		closeDown(t, s)
 	})
@@ -169,23 +169,23 @@ func TestDropOldIsAskedInVain(t *testing.T) {
 			next   *segment.Segment
 			want   int // segments
 		}{{true, nil, 4}, {false, ready, 4}, {false, nil, 3}} {
-			s.chain.mu.Lock()
-			s.chain.closed, s.chain.next, s.chain.dropAsked = c.closed, c.next, true
-			s.chain.mu.Unlock()
+			s.chain.Lock()
+			s.chain.Closed, s.chain.next, s.chain.dropAsked = c.closed, c.next, true
+			s.chain.Unlock()
 			s.maker.dropAskedFor()
-			s.chain.mu.Lock()
-			s.chain.closed, s.chain.next, s.chain.dropping = false, nil, false
-			s.chain.mu.Unlock()
-			if got := len(s.chain.links); got != c.want {
+			s.chain.Lock()
+			s.chain.Closed, s.chain.next, s.chain.dropping = false, nil, false
+			s.chain.Unlock()
+			if got := len(s.chain.Links); got != c.want {
 				t.Errorf("%+v: got %d segments, want %d", c, got, c.want)
 			}
 		}
-		s.chain.mu.Lock()
+		s.chain.Lock()
 		dropped := 0
 		for dropped < 3 && s.maker.dropOldest() {
 			dropped++
 		}
-		s.chain.mu.Unlock()
+		s.chain.Unlock()
 		if dropped != 1 {
 			t.Errorf("%d more segments were dropped, want that between the one that is read and the active one", dropped)
 		}
@@ -221,9 +221,9 @@ func TestDropOldInASlotOfADeadProcess(t *testing.T) {
 			c.fault.Path, c.fault.Hold = store.SegmentName(2), hold
 			m.Fail(c.fault)
 			time.AfterFunc(takes/2, func() {
-				s.chain.mu.Lock()
-				s.chain.broadcast() // as for other calls
-				s.chain.mu.Unlock()
+				s.chain.Lock()
+				s.chain.Broadcast() // as for other calls
+				s.chain.Unlock()
 			})
 			time.AfterFunc(takes, func() { close(hold) })
 			began := time.Now()

@@ -23,8 +23,8 @@ import (
 
 // unpatched returns how many segments that are not read wait for patches.
 func unpatched(s *Sink) int {
-	s.chain.mu.Lock()
-	defer s.chain.mu.Unlock()
+	s.chain.Lock()
+	defer s.chain.Unlock()
 	return len(s.chain.unpatched)
 }
 

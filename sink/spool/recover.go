@@ -63,7 +63,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	}
 	for _, g := range old {
 		ch.segments, ch.bytes = ch.segments+1, ch.bytes+g.Size
-		ch.links = append(ch.links, &deliver.Link{Old: g, Waiting: len(ch.deliveries)})
+		ch.Links = append(ch.Links, &deliver.Link{Old: g, Waiting: len(ch.deliveries)})
 	}
 	return first, nil
 }
@@ -122,12 +122,12 @@ func (s *Sink) lastNumber(g *segment.Old) (sure, end uint64, err error) {
 // and reports whether none was.
 func (s *Sink) removeUnused() bool {
 	ch := &s.chain
-	if len(ch.links) == 0 {
+	if len(ch.Links) == 0 {
 		return true // the first segment could not be made
 	}
 	_, next, _ := ch.active.Load().Claimed()
-	l := ch.links[0]
-	if len(ch.links) > 1 || next != ch.opened || l.Placeholder || ch.dropped != (segment.Tally{}) {
+	l := ch.Links[0]
+	if len(ch.Links) > 1 || next != ch.opened || l.Placeholder || ch.dropped != (segment.Tally{}) {
 		return false
 	}
 	if err := ch.dir.Remove(l.Number, nil); err != nil {

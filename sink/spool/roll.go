@@ -28,13 +28,13 @@ var errSlow = errors.New("nib/spool: creating a segment takes too long")
 // another active segment; otherwise it has dropped r and returns why. A call
 // that must wait does so without the lock.
 func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
-	s.chain.mu.Lock()
-	defer s.chain.mu.Unlock()
+	s.chain.Lock()
+	defer s.chain.Unlock()
 	var timer *time.Timer
 	making, asked, late := false, false, false
 	for {
 		switch {
-		case s.chain.closed:
+		case s.chain.Closed:
 			return s.drop(r, segment.CauseClosed, errClosed)
 		case !segment.Fits(size, s.c.SegmentSize):
 			return s.drop(r, segment.CauseTooLarge, errTooLarge)
@@ -67,30 +67,30 @@ func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 		} else if !making && rule.Do != ActionBlock {
 			return s.dropFor(r, s.chain.makeErr)
 		}
-		changed := s.chain.change()
-		s.chain.mu.Unlock()
+		changed := s.chain.Change()
+		s.chain.Unlock()
 		select {
 		case <-changed:
 		case <-timer.C:
 			late = true
 		}
-		s.chain.mu.Lock()
+		s.chain.Lock()
 	}
 }
 
 // isMaking reports whether a segment will be ready soon, unless making one
-// takes too long. mu is held.
+// takes too long. The lock is held.
 func (ch *chain) isMaking() bool {
 	return ch.makeErr == nil && (ch.making || ch.hasRoom() || ch.isFreeing()) || ch.makeErr != errSlow && ch.isDropping()
 }
 
 // install takes the next segment into use. Sealing the old one fixes its count
-// of records, and with it the first number of the new one. mu is held.
+// of records, and with it the first number of the new one. The lock is held.
 func (ch *chain) install() {
 	old, g := ch.active.Load(), ch.next
 	old.Seal()
 	_, first, _ := old.Claimed()
-	last := ch.links[len(ch.links)-1]
+	last := ch.Links[len(ch.Links)-1]
 	st := segment.Start{First: first}
 	if last.Placeholder {
 		st.Skipped, st.Unsure = old.Skipped, old.Unsure
@@ -102,7 +102,7 @@ func (ch *chain) install() {
 	}
 	ch.enqueue(g)
 	if last.Placeholder && last.Dropped {
-		ch.noteDropped(ch.links[len(ch.links)-1], last.Skipped)
+		ch.noteDropped(ch.Links[len(ch.Links)-1], last.Skipped)
 	}
 	ch.unload()
 	ch.evict()
@@ -112,14 +112,14 @@ func (ch *chain) install() {
 	ch.poke() // readers may be asleep at the end of the old one, where they do not set idle
 }
 
-// enqueue gives a segment to its readers. mu is held, or no other goroutine is
+// enqueue gives a segment to its readers. The lock is held, or no other goroutine is
 // running yet.
 func (ch *chain) enqueue(g *segment.Segment) {
 	ch.link(g)
 	ch.copyLater(g)
 }
 
-// copyLater gives a segment to the copier. mu is held, or no other goroutine is
+// copyLater gives a segment to the copier. The lock is held, or no other goroutine is
 // running yet.
 func (ch *chain) copyLater(g *segment.Segment) {
 	if ch.copies {
@@ -129,9 +129,9 @@ func (ch *chain) copyLater(g *segment.Segment) {
 	}
 }
 
-// wantMore wakes the goroutine that makes segments. mu is held.
+// wantMore wakes the goroutine that makes segments. The lock is held.
 func (ch *chain) wantMore() {
-	if ch.closed {
+	if ch.Closed {
 		return
 	}
 	select {
@@ -140,7 +140,7 @@ func (ch *chain) wantMore() {
 	}
 }
 
-// drop counts r as lost and returns err. mu is held.
+// drop counts r as lost and returns err. The lock is held.
 func (s *Sink) drop(r *nib.Record, c segment.Cause, err error) error {
 	s.chain.stats.Logged++
 	s.chain.dropped.Add(c, r.Level, 1)
@@ -149,7 +149,7 @@ func (s *Sink) drop(r *nib.Record, c segment.Cause, err error) error {
 }
 
 // dropFor drops r because there is no segment for it. err is the reason; nil if
-// the spool is full. mu is held.
+// the spool is full. The lock is held.
 func (s *Sink) dropFor(r *nib.Record, err error) error {
 	if err != nil && !vfs.IsFull(err) {
 		return s.drop(r, segment.CauseFailed, err)
@@ -160,8 +160,8 @@ func (s *Sink) dropFor(r *nib.Record, err error) error {
 // refuse drops r, which could not be written to g nor to those before.
 func (s *Sink) refuse(r *nib.Record, g *segment.Segment) error {
 	err := g.Fault()
-	s.chain.mu.Lock()
-	defer s.chain.mu.Unlock()
+	s.chain.Lock()
+	defer s.chain.Unlock()
 	return s.dropFor(r, err)
 }
 
@@ -169,13 +169,13 @@ func (s *Sink) refuse(r *nib.Record, g *segment.Segment) error {
 // seq, could not become a record, and voids the claim: its line gets another
 // number.
 func (s *Sink) retire(g *segment.Segment, at, size int, seq uint64) {
-	s.chain.mu.Lock()
+	s.chain.Lock()
 	s.chain.retireLocked(g, at, size, seq)
-	s.chain.mu.Unlock()
+	s.chain.Unlock()
 	s.chain.reports.Report("write to a segment", g.Fault())
 }
 
-// retireLocked is retire under mu. If a reader has given up on the number and
+// retireLocked is retire under the lock. If a reader has given up on the number and
 // counted it as damaged, that is undone.
 func (ch *chain) retireLocked(g *segment.Segment, at, size int, seq uint64) {
 	g.Seal()

@@ -152,9 +152,9 @@ func (a *sharedDir) anyOpen(f func(*chain) bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.ContainsFunc(a.list, func(x *adopted) bool {
-		x.sink.chain.mu.Lock()
-		defer x.sink.chain.mu.Unlock()
-		return !x.sink.chain.closed && f(&x.sink.chain)
+		x.sink.chain.Lock()
+		defer x.sink.chain.Unlock()
+		return !x.sink.chain.Closed && f(&x.sink.chain)
 	})
 }
 

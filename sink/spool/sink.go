@@ -143,9 +143,8 @@ func (s *Sink) open() error {
 func newSink(c Config) *Sink {
 	s := &Sink{c: c, done: make(chan struct{}), ended: make(chan struct{})}
 	s.chain.c, s.chain.more = &s.c, make(chan struct{}, 1)
-	s.chain.changed, s.chain.limit = make(chan struct{}), c.Size
+	s.chain.limit, s.chain.peers = c.Size, alone(c.Size)
 	s.chain.notices, s.chain.reports = loss.NewNotices(c.Layout), &reporter{onError: c.OnError}
-	s.chain.peers = alone(c.Size)
 	s.maker = maker{
 		chain: &s.chain, spare: make(chan []byte, 1),
 		made: make(chan struct{}), safe: make(chan struct{}),
@@ -179,7 +178,7 @@ func (s *Sink) start() {
 		if x, ok := d.Dest.(delivery.Starter); ok && !s.c.DeliverOnly {
 			x.Start(s.chain.stream)
 		}
-		d.Begin(s.chain.opened, s.chain.links[0])
+		d.Begin(s.chain.opened, s.chain.Links[0])
 	}
 	for _, d := range s.chain.deliveries {
 		go d.Run(s.delivered)
@@ -231,15 +230,15 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 // retried at once. The error is that of ctx, or delivery.ErrClosed after Close
 // if lines are pending.
 func (s *Sink) Flush(ctx context.Context) error {
-	s.chain.mu.Lock()
-	defer s.chain.mu.Unlock()
+	s.chain.Lock()
+	defer s.chain.Unlock()
 	_, target, _ := s.chain.active.Load().Claimed()
 	for !s.chain.settledAll(target) {
 		if s.chain.keep {
 			return nil
 		}
-		changed := s.chain.change()
-		s.chain.mu.Unlock()
+		changed := s.chain.Change()
+		s.chain.Unlock()
 		s.chain.urge()
 		var err error
 		select {
@@ -249,7 +248,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 		case <-s.done:
 			err = errClosed
 		}
-		s.chain.mu.Lock()
+		s.chain.Lock()
 		if s.chain.settledAll(target) {
 			return nil
 		}
@@ -281,14 +280,14 @@ func (s *Sink) Close() error {
 // refuseLines ends the acceptance of lines. It returns false if that was done
 // before.
 func (s *Sink) refuseLines() bool {
-	s.chain.mu.Lock()
-	defer s.chain.mu.Unlock()
-	if s.chain.closed {
+	s.chain.Lock()
+	defer s.chain.Unlock()
+	if s.chain.Closed {
 		return false
 	}
-	s.chain.closed = true
+	s.chain.Closed = true
 	s.chain.active.Load().Seal()
-	s.chain.broadcast()
+	s.chain.Broadcast()
 	return true
 }
 

@@ -154,16 +154,16 @@ func TestCopierRestsBesideABacklog(t *testing.T) {
 // TestBroadcastAllocatesOnlyForWaiters broadcasts with and without one.
 func TestBroadcastAllocatesOnlyForWaiters(t *testing.T) {
 	s := newSink(Config{})
-	s.chain.mu.Lock()
-	defer s.chain.mu.Unlock()
-	changed := s.chain.change()
-	s.chain.broadcast()
+	s.chain.Lock()
+	defer s.chain.Unlock()
+	changed := s.chain.Change()
+	s.chain.Broadcast()
 	select {
 	case <-changed:
 	default:
 		t.Error("the waiter was not woken")
 	}
-	if n := testing.AllocsPerRun(10, s.chain.broadcast); n > 0 {
+	if n := testing.AllocsPerRun(10, s.chain.Broadcast); n > 0 {
 		t.Errorf("%v allocations without a waiter", n)
 	}
 }

@@ -90,10 +90,11 @@ func (s *Sink) Stats() Stats {
 
 // ownStats returns the counts of this spool, by destination.
 func (s *Sink) ownStats() Stats {
-	s.chain.mu.Lock()
-	defer s.chain.mu.Unlock()
+	s.chain.Lock()
+	defer s.chain.Unlock()
 	_, next, _ := s.chain.active.Load().Claimed()
 	st := s.chain.stats
+	st.Bad += s.chain.Quarantined
 	st.Logged += next - s.chain.opened
 	st.Segments = s.chain.segments
 	inherited := s.chain.inherited.Plus(&s.chain.deliveries[0].Inherited)
@@ -120,8 +121,8 @@ func (s *Sink) ownStats() Stats {
 // pending returns an error with the number of lines that each destination has
 // not accepted, nil if there are none. The spool is closed.
 func (s *Sink) pending() error {
-	s.chain.mu.Lock()
-	defer s.chain.mu.Unlock()
+	s.chain.Lock()
+	defer s.chain.Unlock()
 	_, end, _ := s.chain.active.Load().Claimed()
 	var parts []string
 	for _, d := range s.chain.deliveries {

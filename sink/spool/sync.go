@@ -15,9 +15,9 @@ var errUnsynced = errors.New("lines cannot be synced to disk")
 func (s *Sink) await(ctx context.Context, seq uint64) error {
 	c := s.copier
 	for {
-		s.chain.mu.Lock()
-		changed, settled := s.chain.change(), s.chain.lowest()
-		s.chain.mu.Unlock()
+		s.chain.Lock()
+		changed, settled := s.chain.Change(), s.chain.lowest()
+		s.chain.Unlock()
 		switch {
 		case c.synced.Load() > seq || settled > seq:
 			return nil
@@ -73,8 +73,8 @@ func (s *Sink) waitSynced(seq uint64) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.c.SyncWait)
 	defer cancel()
 	if s.await(ctx, seq) != nil {
-		s.chain.mu.Lock()
+		s.chain.Lock()
 		s.chain.stats.Unsynced++
-		s.chain.mu.Unlock()
+		s.chain.Unlock()
 	}
 }

@@ -118,13 +118,13 @@ func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 	}
 	n++
 	fill(6)
-	s.chain.mu.Lock()
+	s.chain.Lock()
 	for i, want := range []bool{true, true, false, false} { // the first one is read
-		if got := s.chain.links[i].Live != nil; got != want {
+		if got := s.chain.Links[i].Live != nil; got != want {
 			t.Errorf("segment %d is in memory: %v, want %v", i+1, got, want)
 		}
 	}
-	s.chain.mu.Unlock()
+	s.chain.Unlock()
 	if ok, _ := g.Write(at, size, seq, r, -1); !ok {
 		t.Fatal("the suspended write failed")
 	}

@@ -122,9 +122,9 @@ func TestDroppingASegmentWithVoidClaims(t *testing.T) {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 		if n == 3 {
 			await.Until(t, "the segment is left", func() bool {
-				s.chain.mu.Lock()
-				defer s.chain.mu.Unlock()
-				return s.chain.links[0].Live == nil
+				s.chain.Lock()
+				defer s.chain.Unlock()
+				return s.chain.Links[0].Live == nil
 			})
 		}
 	}

@@ -231,8 +231,8 @@ func TestOutageIsReported(t *testing.T) {
 		d.batch[0].Time = time.Now().Add(-time.Hour).UnixNano()
 		reports := func() int {
 			synctest.Wait()
-			d.spool.Lock()
-			defer d.spool.Unlock()
+			d.chain.Lock()
+			defer d.chain.Unlock()
 			return len(d.reports)
 		}
 		done := make(chan struct{})
@@ -279,7 +279,7 @@ func TestNew(t *testing.T) {
 		"too small":   {&batching{}, 1, segment.MinSize, 0},
 		"overlapping": {&overlapping{}, BatchRecords, batchBytes / 2, batchBytes / 2},
 	} {
-		d := New(&spoolOfNothing{}, Options{}, c.dest)
+		d := New(emptyChain(), &spoolOfNothing{}, Options{}, c.dest)
 		if cap(d.batch) != c.records || cap(d.buf) != c.bytes || d.bufSize != c.bytes || cap(d.other) != c.other || d.Overlaps != (c.other > 0) || d.Settled != 1 {
 			t.Errorf("%s: got %d records of %d bytes, and %d more, want %d of %d, and %d", name, cap(d.batch), cap(d.buf), cap(d.other), c.records, c.bytes, c.other)
 		}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
@@ -24,18 +24,14 @@ import (
 // delivery themselves.
 type spoolOfNothing struct {
 	Spool
-	sync.Mutex
 	report, fault func(error)
-	woken         int // how often calls were woken
 }
 
-func (s *spoolOfNothing) Lock()                      { s.Mutex.Lock() }
-func (s *spoolOfNothing) Unlock()                    { s.Mutex.Unlock() }
-func (s *spoolOfNothing) NextNumber() uint64         { return 1 }
-func (s *spoolOfNothing) From(*Link) []*Link         { return nil }
-func (s *spoolOfNothing) Broadcast()                 { s.woken++ }
 func (s *spoolOfNothing) Report(_ string, err error) { s.report(err) }
 func (s *spoolOfNothing) Fault(_ string, err error)  { s.fault(err) }
+
+// emptyChain returns a chain without records, which continues with number 1.
+func emptyChain() *Chain { return &Chain{Links: []*Link{{Old: segment.Old{End: 1}}}} }
 
 // An answers is a destination with all abilities, which answers as the test
 // wants. A nil function settles everything and has no mark.
@@ -92,7 +88,7 @@ func newBed(t *testing.T, fsys vfs.FS, dest delivery.Destination, lines int, ope
 		report: func(err error) { b.reports = append(b.reports, err) },
 		fault:  func(err error) { b.faults = append(b.faults, err) },
 	}
-	b.Delivery = New(s, Options{Context: t.Context(), Name: nameOfTest, RejectedSize: 1 << 20, Tick: time.Nanosecond}, dest)
+	b.Delivery = New(emptyChain(), s, Options{Context: t.Context(), Name: nameOfTest, RejectedSize: 1 << 20, Tick: time.Nanosecond}, dest)
 	_, err := b.OpenCursor(store.LookInto(fsys, dirOfTest), false)
 	must(t, err)
 	b.Begin(opened, nil)

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -25,38 +24,25 @@ import (
 
 // A chainSpool is a Spool with segments in memory.
 type chainSpool struct {
-	sync.Mutex
+	Chain
 	apart   uint64 // number of segments with the same stream; 0: all
-	links   []*Link
 	next    uint64
-	closed  bool
 	removed []uint64
 	errors  []string
-	woken   int // how often calls were woken
-
-	quarantined int
-	noted       int // how often noted errors were reported
+	noted   int // how often noted errors were reported
 }
 
-func (s *chainSpool) From(l *Link) []*Link {
-	if i := slices.Index(s.links, l); i >= 0 {
-		return s.links[i:]
+// woken returns a function that reports whether calls were woken since.
+func woken(c *Chain) func() bool {
+	changed := c.Change()
+	return func() bool {
+		select {
+		case <-changed:
+			return true
+		default:
+			return false
+		}
 	}
-	return nil
-}
-
-func (s *chainSpool) Unlink(l *Link) {
-	s.links = slices.DeleteFunc(s.links, func(x *Link) bool { return x == l })
-}
-
-func (s *chainSpool) NextNumber() uint64 { return s.next }
-func (s *chainSpool) Broadcast()         { s.woken++ }
-func (s *chainSpool) CountQuarantined()  { s.quarantined++ }
-
-func (s *chainSpool) IsClosed() bool {
-	s.Lock()
-	defer s.Unlock()
-	return s.closed
 }
 
 func (s *chainSpool) Leave(g *segment.Segment) { g.Done(nil) }
@@ -86,7 +72,7 @@ func (s *chainSpool) grow(t *testing.T, lines, size int) *Link {
 	if s.next == 0 {
 		s.next = 1
 	}
-	number := uint64(len(s.links) + len(s.removed) + 1)
+	number := uint64(len(s.Links) + len(s.removed) + 1)
 	stream := uint64(9)
 	if s.apart > 0 {
 		stream += (number - 1) / s.apart
@@ -96,11 +82,11 @@ func (s *chainSpool) grow(t *testing.T, lines, size int) *Link {
 	}
 	g := segment.New(make([]byte, segment.MinSize), id, nil)
 	g.Begin(segment.Start{First: s.next})
-	if n := len(s.links); n > 0 && s.links[n-1].Live != nil {
-		s.links[n-1].Live.Seal()
+	if n := len(s.Links); n > 0 && s.Links[n-1].Live != nil {
+		s.Links[n-1].Live.Seal()
 	}
 	l := &Link{Old: *g.Old(), Live: g, Waiting: 1}
-	s.links = append(s.links, l)
+	s.Links = append(s.Links, l)
 	for range lines {
 		log(t, g, size)
 		s.next++
@@ -124,8 +110,8 @@ func log(t *testing.T, g *segment.Segment, size int) {
 func (s *chainSpool) close() {
 	s.Lock()
 	defer s.Unlock()
-	s.links[len(s.links)-1].Live.Seal()
-	s.closed = true
+	s.Links[len(s.Links)-1].Live.Seal()
+	s.Closed = true
 }
 
 // newChain returns a delivery from s, which begins with its first segment.
@@ -133,8 +119,8 @@ func newChain(t *testing.T, s *chainSpool, dest delivery.Destination) *Delivery 
 	t.Helper()
 	safe := make(chan struct{})
 	close(safe)
-	d := New(s, Options{Context: t.Context(), Tick: time.Millisecond, Safe: safe, Idle: new(atomic.Bool), Size: 100 * segment.MinSize, SegmentSize: segment.MinSize}, dest)
-	d.Begin(1, s.links[0])
+	d := New(&s.Chain, s, Options{Context: t.Context(), Tick: time.Millisecond, Safe: safe, Idle: new(atomic.Bool), Size: 100 * segment.MinSize, SegmentSize: segment.MinSize}, dest)
+	d.Begin(1, s.Links[0])
 	d.Expect(nil, 1)
 	return d
 }
@@ -196,7 +182,7 @@ func TestRunDeliversEverythingInOrder(t *testing.T) {
 				if want != all+1 || d.Delivered != all || d.Settled != all+1 || d.Skipped != 0 || d.Unfinished != 0 {
 					t.Errorf("part %d, overlaps %v: got %d delivered, %d settled, %d skipped, want %d", part, overlaps, d.Delivered, d.Settled-1, d.Skipped, all)
 				}
-				if !slices.Equal(s.removed, []uint64{1, 2, 3}) || len(s.links) != 1 || d.cur != s.links[0] || len(s.errors) > 0 {
+				if !slices.Equal(s.removed, []uint64{1, 2, 3}) || len(s.Links) != 1 || d.cur != s.Links[0] || len(s.errors) > 0 {
 					t.Errorf("part %d, overlaps %v: got segments %d removed, and errors %q", part, overlaps, s.removed, s.errors)
 				}
 				if got := d.Traffic[level.Row(int(nib.LevelWarn))]; got.Lines != all || got.Bytes != 1000*all {
@@ -249,8 +235,8 @@ func TestDeliveryWithoutADestination(t *testing.T) {
 		s.close()
 		d := newChain(t, s, nil)
 		run(t, d)
-		if len(s.links) != 2 || len(s.removed) != 0 || first.Live != nil || first.End != 11 || first.Waiting != 0 || d.Settled != 1 || d.Dropped != (segment.Tally{}) {
-			t.Errorf("got %d segments, the first one with %d lines, mapped %v", len(s.links), first.End-1, first.Live != nil)
+		if len(s.Links) != 2 || len(s.removed) != 0 || first.Live != nil || first.End != 11 || first.Waiting != 0 || d.Settled != 1 || d.Dropped != (segment.Tally{}) {
+			t.Errorf("got %d segments, the first one with %d lines, mapped %v", len(s.Links), first.End-1, first.Live != nil)
 		}
 	})
 }
@@ -292,10 +278,10 @@ func TestSleep(t *testing.T) {
 		{"urged before", func(_ *chainSpool, d *Delivery, _ func()) { d.Urge() }, 0, false},
 		{"woken", func(_ *chainSpool, d *Delivery, _ func()) { time.AfterFunc(time.Second, d.Wake) }, time.Second, true},
 		{"woken twice", func(_ *chainSpool, d *Delivery, _ func()) { time.AfterFunc(time.Second, func() { d.Wake(); d.Wake() }) }, time.Second, true},
-		{"a record", func(s *chainSpool, _ *Delivery, _ func()) { log(t, s.links[0].Live, 10) }, linger, false},
-		{"a record after a batch", func(s *chainSpool, d *Delivery, _ func()) { log(t, s.links[0].Live, 10); d.want = BatchRecords }, linger, false},
-		{"a record after more", func(s *chainSpool, d *Delivery, _ func()) { log(t, s.links[0].Live, 10); d.want = BatchRecords + 1 }, shortLinger, false},
-		{"sealed", func(s *chainSpool, _ *Delivery, _ func()) { s.links[0].Live.Seal() }, linger, false},
+		{"a record", func(s *chainSpool, _ *Delivery, _ func()) { log(t, s.Links[0].Live, 10) }, linger, false},
+		{"a record after a batch", func(s *chainSpool, d *Delivery, _ func()) { log(t, s.Links[0].Live, 10); d.want = BatchRecords }, linger, false},
+		{"a record after more", func(s *chainSpool, d *Delivery, _ func()) { log(t, s.Links[0].Live, 10); d.want = BatchRecords + 1 }, shortLinger, false},
+		{"sealed", func(s *chainSpool, _ *Delivery, _ func()) { s.Links[0].Live.Seal() }, linger, false},
 		{"closed before", func(_ *chainSpool, _ *Delivery, stop func()) { stop() }, 0, false},
 		{"closed", func(_ *chainSpool, _ *Delivery, stop func()) { time.AfterFunc(time.Second, stop) }, time.Second, true},
 	} {
@@ -364,9 +350,10 @@ func TestRejectedRecordsAreNotTraffic(t *testing.T) {
 			return delivery.Result{Accepted: len(batch), Rejected: []delivery.Rejection{{Index: 9}, {Index: 0}, {Index: 4}, {Index: 0}}}, nil
 		}}
 		d := newChain(t, s, &p)
+		isWoken := woken(d.chain)
 		run(t, d)
 		row := level.Row(int(nib.LevelWarn))
-		if d.Delivered != 7 || d.Traffic[row].Lines != 7 || d.Dropped[segment.CauseRejected][row] != 3 || d.Unsaved != 3 || s.woken == 0 {
+		if d.Delivered != 7 || d.Traffic[row].Lines != 7 || d.Dropped[segment.CauseRejected][row] != 3 || d.Unsaved != 3 || !isWoken() {
 			t.Errorf("got %d delivered, %+v in the metrics, %d rejected, %d of them not stored", d.Delivered, d.Traffic[row], d.Dropped[segment.CauseRejected][row], d.Unsaved)
 		}
 	})
@@ -437,7 +424,7 @@ func TestRunWaitsForAnotherSegment(t *testing.T) {
 	for _, end := range []string{"closed", "stopped"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newOldChain(t)
-			s.closed = false
+			s.Closed = false
 			s.grow(t, 10, oldSize).Live.Seal()
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()

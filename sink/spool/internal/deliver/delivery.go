@@ -51,7 +51,7 @@ const (
 
 // A Delivery is a destination and the goroutine that reads the segments in
 // order and delivers copies to it. The goroutines share only the state that the
-// lock of the spool protects, and the segments, which they only read.
+// lock of the chain protects, and the segments, which they only read.
 //
 // It reads one segment at a time: an old one, which it reads into memory, or
 // one of this process. Records stay in the batch until they are settled. A
@@ -79,6 +79,7 @@ type Delivery struct {
 // An account is how far a destination has settled the records, what it has
 // lost, and the cursor that stores both.
 type account struct {
+	chain   *Chain
 	spool   Spool
 	Options Options
 	dir     *store.Dir // nil if the spool is in memory
@@ -88,7 +89,7 @@ type account struct {
 	losses
 	Cursor  *store.Cursor // nil in memory
 	stale   bool          // the last position could not be written to Cursor
-	putting sync.Mutex    // held while Cursor is written; taken before the lock of the spool
+	putting sync.Mutex    // held while Cursor is written; taken before the lock of the chain
 }
 
 // Options describes a destination, and how the spool delivers to it.
@@ -106,7 +107,7 @@ type Options struct {
 	Safe <-chan struct{} // closed when the records of the first segment may be delivered
 }
 
-// progress is the progress of a destination. The lock of the spool protects it.
+// progress is the progress of a destination. The lock of the chain protects it.
 type progress struct {
 	cur        *Link         // all links before cur are settled
 	reading    *Link         // cur, or one after it
@@ -172,7 +173,7 @@ type marks struct {
 }
 
 // New returns a delivery that is not started.
-func New(s Spool, c Options, dest delivery.Destination) *Delivery {
+func New(chain *Chain, s Spool, c Options, dest delivery.Destination) *Delivery {
 	records, bytes := BatchRecords, batchBytes
 	if b, ok := dest.(delivery.Batcher); ok {
 		records, bytes = b.BatchSize()
@@ -186,7 +187,7 @@ func New(s Spool, c Options, dest delivery.Destination) *Delivery {
 		other = make([]byte, 0, bytes)
 	}
 	return &Delivery{
-		account: account{spool: s, Options: c, progress: progress{Settled: 1}},
+		account: account{chain: chain, spool: s, Options: c, progress: progress{Settled: 1}},
 		Dest:    dest,
 		buffers: buffers{
 			batch: make([]nib.Record, 0, records), names: map[string]string{},
@@ -315,9 +316,9 @@ func (d *Delivery) hand(batch []nib.Record) (n int, again bool, err error) {
 // failed counts an attempt that has not settled everything, and waits, unless
 // the destination merely accepts a part of a batch at a time.
 func (d *Delivery) failed(settled int, err error) {
-	d.spool.Lock()
+	d.chain.Lock()
 	d.Failures++
-	d.spool.Unlock()
+	d.chain.Unlock()
 	if err == nil && settled > 0 {
 		return
 	}

@@ -12,7 +12,7 @@
 // read is read again (reread.go), and one of this process that has lost pages
 // is read from a copy (rescue.go).
 //
-// The interface [Spool] has the parts of the spool that a Delivery needs: the
-// existing segments, as [Link]s, and the lock that protects them and the
-// progress of all deliveries.
+// A [Chain] has the existing segments, as [Link]s, and the lock that protects
+// them and the progress of all deliveries. The interface [Spool] has what a
+// Delivery calls.
 package deliver

@@ -11,7 +11,7 @@ import (
 // A Link is a segment in the chain of those that exist, oldest first. The last
 // one is active. Each destination is at one link; it has settled all links
 // before that one and nothing after it. A link that all destinations have left
-// is deleted. The fields are protected by the lock of the spool.
+// is deleted. The fields are protected by the lock of the chain.
 type Link struct {
 	segment.Old                  // End is not known while Live is set
 	Live        *segment.Segment // the segment, if it is of this process; nil if it is read from its file
@@ -25,7 +25,7 @@ type Link struct {
 }
 
 // evictedPages returns the pages of a segment that were evicted, for Prefetch.
-// The lock of the spool is held.
+// The lock of the chain is held.
 func (l *Link) evictedPages() (pages []byte) {
 	if l.Live == nil {
 		return nil
@@ -34,7 +34,7 @@ func (l *Link) evictedPages() (pages []byte) {
 }
 
 // IsAt reports whether the delivery reads l, or has read from it records that
-// are not settled. The lock of the spool is held.
+// are not settled. The lock of the chain is held.
 func (d *Delivery) IsAt(l *Link) bool {
 	return l.Number >= d.cur.Number && l.Number <= d.reading.Number
 }
@@ -42,15 +42,15 @@ func (d *Delivery) IsAt(l *Link) bool {
 // leave moves on to the next link when all records read are settled, and
 // returns false if there is no next link.
 func (d *Delivery) leave() bool {
-	d.spool.Lock()
+	d.chain.Lock()
 	next := d.behind(d.reading)
 	if next == nil {
-		d.spool.Unlock()
+		d.chain.Unlock()
 		return false
 	}
 	d.reading, d.scan, d.entered, d.rescued = next, nil, false, false
 	pages := next.evictedPages()
-	d.spool.Unlock()
+	d.chain.Unlock()
 	segment.Prefetch(pages)
 	d.leaveSettled()
 	return true
@@ -59,13 +59,13 @@ func (d *Delivery) leave() bool {
 // leaveSettled leaves the links whose records are all settled.
 func (d *Delivery) leaveSettled() {
 	for {
-		d.spool.Lock()
+		d.chain.Lock()
 		next := d.reading
 		if d.cur != next {
 			next = d.behind(d.cur)
 		}
 		done := d.cur != next && (len(d.batch) == 0 || d.Settled >= next.First)
-		d.spool.Unlock()
+		d.chain.Unlock()
 		if !done {
 			return
 		}
@@ -82,7 +82,7 @@ func (d *Delivery) quit(next *Link) {
 			d.spool.Fault("sync the cursor", err)
 		}
 	}
-	d.spool.Lock()
+	d.chain.Lock()
 	l := d.cur
 	d.cur = next
 	l.Waiting--
@@ -95,9 +95,9 @@ func (d *Delivery) quit(next *Link) {
 		l.Live, l.Reported = nil, g.Reported
 	}
 	if left && d.Dest != nil {
-		d.spool.Unlink(l)
+		d.chain.Unlink(l)
 	}
-	d.spool.Unlock()
+	d.chain.Unlock()
 	switch {
 	case left && d.Dest != nil:
 		d.spool.Remove(l)
@@ -106,9 +106,9 @@ func (d *Delivery) quit(next *Link) {
 	}
 }
 
-// behind returns the link after l, or nil. The lock of the spool is held.
+// behind returns the link after l, or nil. The lock of the chain is held.
 func (d *Delivery) behind(l *Link) *Link {
-	if links := d.spool.From(l); len(links) > 1 {
+	if links := d.chain.from(l); len(links) > 1 {
 		return links[1]
 	}
 	return nil

@@ -30,7 +30,10 @@ func twoLinks(t *testing.T, released *int) *chainSpool {
 	g.Seal()
 	next := segment.Old{Identity: id, Start: segment.Start{First: 1}}
 	next.Number = 2
-	return &chainSpool{links: []*Link{{Old: *g.Old(), Live: g, Waiting: 2}, {Old: next, Waiting: 2}}, next: 1}
+	return &chainSpool{
+		Chain: Chain{Links: []*Link{{Old: *g.Old(), Live: g, Waiting: 2}, {Old: next, Waiting: 2}}},
+		next:  1,
+	}
 }
 
 // TestSegmentStaysUntilAllHaveLeftIt has two destinations: when the first one
@@ -38,14 +41,14 @@ func twoLinks(t *testing.T, released *int) *chainSpool {
 func TestSegmentStaysUntilAllHaveLeftIt(t *testing.T) {
 	released := 0
 	s := twoLinks(t, &released)
-	l := s.links[0]
+	l := s.Links[0]
 	first, second := newChain(t, s, &plain{}), newChain(t, s, &plain{})
-	first.quit(s.links[1])
-	if released != 0 || l.Live == nil || l.Waiting != 1 || len(s.removed) != 0 || len(s.links) != 2 {
+	first.quit(s.Links[1])
+	if released != 0 || l.Live == nil || l.Waiting != 1 || len(s.removed) != 0 || len(s.Links) != 2 {
 		t.Errorf("the first one has left: released %d times, removed %d, %d waiting", released, s.removed, l.Waiting)
 	}
-	second.quit(s.links[1])
-	if !slices.Equal(s.removed, []uint64{1}) || len(s.links) != 1 || released != 0 { // Remove releases it
+	second.quit(s.Links[1])
+	if !slices.Equal(s.removed, []uint64{1}) || len(s.Links) != 1 || released != 0 { // Remove releases it
 		t.Errorf("both have left: released %d times, removed %d", released, s.removed)
 	}
 }
@@ -55,15 +58,15 @@ func TestSegmentStaysUntilAllHaveLeftIt(t *testing.T) {
 func TestSegmentWithoutADestinationIsReleased(t *testing.T) {
 	released := 0
 	s := twoLinks(t, &released)
-	l := s.links[0]
+	l := s.Links[0]
 	d := newChain(t, s, nil)
-	d.quit(s.links[1])
+	d.quit(s.Links[1])
 	if released != 0 || l.Live == nil {
 		t.Errorf("one is left: released %d times", released)
 	}
 	d.cur = l
-	d.quit(s.links[1])
-	if released != 1 || l.Live != nil || l.End != 1 || len(s.links) != 2 || len(s.removed) != 0 {
+	d.quit(s.Links[1])
+	if released != 1 || l.Live != nil || l.End != 1 || len(s.Links) != 2 || len(s.removed) != 0 {
 		t.Errorf("none is left: released %d times, removed %d, %d lines", released, s.removed, l.End-1)
 	}
 }
@@ -77,16 +80,16 @@ func TestFileStaysIfACursorIsNotSynced(t *testing.T) {
 	} {
 		released := 0
 		s := twoLinks(t, &released)
-		l := s.links[0]
+		l := s.Links[0]
 		for _, fails := range []bool{c.first, c.second} {
 			m := vfstest.NewMem(nil)
 			d := newBed(t, m, &answers{}, 0, 1)
-			d.spool = s
+			d.chain, d.spool = &s.Chain, s
 			d.Begin(1, l)
 			if fails {
 				m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + store.CursorExt, Err: syscall.EIO})
 			}
-			d.quit(s.links[len(s.links)-1])
+			d.quit(s.Links[len(s.Links)-1])
 		}
 		if l.KeepFile != c.want || len(s.errors) > 0 != c.want {
 			t.Errorf("%+v: got that the file stays: %v, and errors %q", c, l.KeepFile, s.errors)
@@ -127,7 +130,7 @@ func TestPendingBytes(t *testing.T) {
 	s.grow(t, 3, 1000)
 	s.grow(t, 2, 1000)
 	old := segment.Old{Identity: segment.Identity{Number: 1, Size: segment.MinSize}}
-	s.links = append([]*Link{{Old: old, Waiting: 1}}, s.links...)
+	s.Links = append([]*Link{{Old: old, Waiting: 1}}, s.Links...)
 	d := newChain(t, s, &plain{})
 	const each = 1000 + segment.RecordHead
 	if got, _ := d.Pending(time.Now()); got != segment.MinSize-segment.HeaderSize+5*each {
@@ -154,8 +157,8 @@ func TestSegmentsAreLeftWhenTheyAreSettled(t *testing.T) {
 			s.grow(t, 10, 100)
 		}
 		d := newChain(t, s, &overlapping{})
-		d.reading, d.Settled, d.batch = s.links[2], c.settled, d.batch[:c.rest]
-		if d.leaveSettled(); !slices.Equal(s.removed, c.left) || d.cur != s.links[0] {
+		d.reading, d.Settled, d.batch = s.Links[2], c.settled, d.batch[:c.rest]
+		if d.leaveSettled(); !slices.Equal(s.removed, c.left) || d.cur != s.Links[0] {
 			t.Errorf("%d settled: got segments %d left, want %d", c.settled-1, s.removed, c.left)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // reports. So a notice that is dropped or rejected, or whose process died
 // before it was committed, is repeated, and no loss is reported twice.
 
-// losses are the losses of a destination. The lock of the spool protects them.
+// losses are the losses of a destination. The lock of the chain protects them.
 type losses struct {
 	Lost      store.Losses  // what no settled notice reports
 	announced []notice      // the notices in the spool that this destination has not settled
@@ -33,7 +33,7 @@ type notice struct {
 }
 
 // lose counts lines as dropped on the way to this destination. The lock of the
-// spool is held.
+// chain is held.
 func (d *account) lose(c segment.Cause, l nib.Level, n uint64) {
 	d.Dropped.Add(c, l, n)
 	d.Lost.Lines.Add(c, l, n)
@@ -49,7 +49,7 @@ func (d *account) unlose() {
 }
 
 // Unannounced returns the losses that no notice in the spool reports. The lock
-// of the spool is held.
+// of the chain is held.
 func (d *account) Unannounced() segment.Tally {
 	lost := d.Lost.Lines
 	d.announced = slices.DeleteFunc(d.announced, func(n notice) bool { return n.seq < d.Settled })
@@ -60,7 +60,7 @@ func (d *account) Unannounced() segment.Tally {
 }
 
 // Announce records that the record with number seq, of this process, reports
-// losses to the destination called name. The lock of the spool is held.
+// losses to the destination called name. The lock of the chain is held.
 func (d *account) Announce(seq uint64, name string, lines segment.Tally) {
 	if name == d.Options.Name {
 		d.announced = append(d.announced, notice{seq, lines})
@@ -72,7 +72,7 @@ func (d *account) Announce(seq uint64, name string, lines segment.Tally) {
 }
 
 // reported subtracts what the notices among batch, which is settled, report,
-// unless they were refused. The lock of the spool is held.
+// unless they were refused. The lock of the chain is held.
 func (d *account) reported(batch []nib.Record, refused []refusal) {
 	for len(d.announced) > 0 && d.announced[0].seq < d.Settled {
 		n := d.announced[0]
@@ -87,7 +87,7 @@ func (d *account) reported(batch []nib.Record, refused []refusal) {
 
 // Foreign returns how many of the numbers from first to end belong to notices
 // of this process for other destinations. They are in Skipped. The lock of the
-// spool is held.
+// chain is held.
 func (d *account) Foreign(first, end uint64) (n uint64) {
 	for _, seq := range d.foreign {
 		if seq >= first && seq < end {
@@ -99,7 +99,7 @@ func (d *account) Foreign(first, end uint64) (n uint64) {
 
 // Drop replaces what the destination loses with the segment that is being
 // dropped, whose numbers begin with first, and forgets the notices there. The
-// lock of the spool is held.
+// lock of the chain is held.
 func (d *account) Drop(x store.Drop, first uint64) {
 	d.Lost.Drop = x
 	d.announced = slices.DeleteFunc(d.announced, func(n notice) bool {
@@ -121,9 +121,9 @@ func (d *account) passForeign(seq uint64) {
 // destinations among the next numbers, from first to end, whose records are
 // gone, and returns how many there are.
 func (d *account) loseForeign(first, end uint64) (n uint64) {
-	d.spool.Lock()
+	d.chain.Lock()
 	n = d.Foreign(first, end)
-	d.spool.Unlock()
+	d.chain.Unlock()
 	if n > 0 {
 		d.passOwn(n)
 	}
@@ -133,12 +133,12 @@ func (d *account) loseForeign(first, end uint64) (n uint64) {
 // passOwn moves the position past n notices of this process for other
 // destinations.
 func (d *account) passOwn(n uint64) {
-	d.spool.Lock()
+	d.chain.Lock()
 	d.Settled += n
 	d.Skipped -= n
 	d.foreign = slices.DeleteFunc(d.foreign, func(seq uint64) bool { return seq < d.Settled })
-	d.spool.Broadcast()
-	d.spool.Unlock()
+	d.chain.Broadcast()
+	d.chain.Unlock()
 	d.note()
 }
 
@@ -184,9 +184,9 @@ func (d *account) PutDrop(x store.Drop) {
 func (d *account) EndDrop(complete bool) {
 	d.putting.Lock()
 	defer d.putting.Unlock()
-	d.spool.Lock()
+	d.chain.Lock()
 	d.Lost.End(complete)
-	d.spool.Unlock()
+	d.chain.Unlock()
 	if d.Cursor != nil {
 		d.Cursor.Losses().End(complete)
 	}
@@ -194,8 +194,8 @@ func (d *account) EndDrop(complete bool) {
 
 // Losses returns the losses that no settled notice reports.
 func (d *account) Losses() segment.Tally {
-	d.spool.Lock()
-	defer d.spool.Unlock()
+	d.chain.Lock()
+	defer d.chain.Unlock()
 	return d.Lost.Lines
 }
 
@@ -206,9 +206,9 @@ func (d *account) AddLoss(lines segment.Tally) {
 		return
 	}
 	d.putting.Lock()
-	d.spool.Lock()
+	d.chain.Lock()
 	d.Lost.Lines = d.Lost.Lines.Plus(&lines)
-	d.spool.Unlock()
+	d.chain.Unlock()
 	l := d.Cursor.Losses()
 	l.Lines = l.Lines.Plus(&lines)
 	err := d.Cursor.PutDrop(&l.Drop)

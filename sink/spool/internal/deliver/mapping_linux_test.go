@@ -140,7 +140,7 @@ func TestPagesAreGivenUpLate(t *testing.T) {
 			}
 			d.again.since = d.again.since.Add(-GiveUpTime)
 		}
-		if _, ok := d.readRescued(l.Live); !ok || s.quarantined != 1 {
+		if _, ok := d.readRescued(l.Live); !ok || s.Quarantined != 1 {
 			t.Errorf("not given up at attempt %d: %q", giveUpTries, s.errors)
 		}
 	})

@@ -59,7 +59,7 @@ type oldChain struct {
 func newOldChain(t *testing.T) *oldChain {
 	t.Helper()
 	s := &oldChain{fs: vfstest.NewMem(nil)}
-	s.next, s.closed = 1, true
+	s.next, s.Closed = 1, true
 	must(t, s.fs.MkdirAll(dirOfTest, 0o700))
 	return s
 }
@@ -112,7 +112,7 @@ func (s *oldChain) deliveryOf(t *testing.T, dest delivery.Destination, settled u
 	must(t, err)
 	d.opened, d.Settled, d.Recovered, d.Skipped = s.next, settled+1, 0, 0
 	var old []segment.Old
-	for _, l := range s.links {
+	for _, l := range s.Links {
 		old = append(old, l.Old)
 	}
 	d.Expect(old, s.next)
@@ -305,7 +305,7 @@ func TestOldSegmentsWithoutADestination(t *testing.T) {
 		d := newChain(t, &s.chainSpool, nil)
 		d.dir = store.LookInto(s.fs, dirOfTest)
 		run(t, d)
-		if d.cur != s.links[1] || d.Settled != 1 || opened > 0 || len(s.links) != 2 {
+		if d.cur != s.Links[1] || d.Settled != 1 || opened > 0 || len(s.Links) != 2 {
 			t.Errorf("got position %d, and %d files were opened", d.Settled, opened)
 		}
 	})
@@ -320,7 +320,7 @@ func TestReadingAheadStopsAtOldSegments(t *testing.T) {
 		s.grow(t, 10, oldSize)
 		second := s.grow(t, 10, oldSize)
 		s.put(t, store.SegmentName(2), second.Live.Bytes())
-		s.links[0].Live.Seal()
+		s.Links[0].Live.Seal()
 		second.Live, second.End, second.Sure = nil, s.next, s.next
 		heal := s.fs.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: store.SegmentName(2), Err: syscall.EMFILE})
 		time.AfterFunc(time.Second, heal)
@@ -438,12 +438,12 @@ func TestBadPageOfAnOldSegment(t *testing.T) {
 			if took := time.Since(begin); took < c.from || took > c.to || c.tries > 0 && len(s.errors) != c.tries {
 				t.Errorf("%s: got %d errors in %v, want %v to %v", c.name, len(s.errors), took, c.from, c.to)
 			}
-			if d.Delivered != want || damaged != 110-want || l.Quarantine != (quarantined == 1) || s.quarantined != quarantined || d.Pause != 0 || d.again != (rereading{}) {
-				t.Errorf("%s: got %d lines, %d damaged, %d files in quarantine and a pause of %v, want %d lines", c.name, d.Delivered, damaged, s.quarantined, d.Pause, want)
+			if d.Delivered != want || damaged != 110-want || l.Quarantine != (quarantined == 1) || s.Quarantined != quarantined || d.Pause != 0 || d.again != (rereading{}) {
+				t.Errorf("%s: got %d lines, %d damaged, %d files in quarantine and a pause of %v, want %d lines", c.name, d.Delivered, damaged, s.Quarantined, d.Pause, want)
 			}
 			d.reading = l
-			if d.quarantine(); s.quarantined != 1 {
-				t.Errorf("%s: the file was quarantined %d times", c.name, s.quarantined)
+			if d.quarantine(); s.Quarantined != 1 {
+				t.Errorf("%s: the file was quarantined %d times", c.name, s.Quarantined)
 			}
 		})
 	}

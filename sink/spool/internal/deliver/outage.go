@@ -21,7 +21,7 @@ const (
 )
 
 // An outage is the time in which a destination accepts nothing. The lock
-// of the spool protects it.
+// of the chain protects it.
 type outage struct {
 	since    time.Time   // time of the first attempt; zero: there is no outage
 	err      error       // error of the last attempt; nil if none has returned
@@ -33,7 +33,7 @@ type outage struct {
 var ErrNoAnswer = errors.New("no answer")
 
 // beginAttempt notes an attempt to deliver records, the first of which has time
-// oldest. The lock of the spool is held.
+// oldest. The lock of the chain is held.
 func (d *Delivery) beginAttempt(oldest int64) {
 	o := &d.outage
 	o.oldest = oldest
@@ -52,8 +52,8 @@ func (d *Delivery) beginAttempt(oldest int64) {
 // endOutage records that the destination has accepted something, or that there
 // will be no more attempts.
 func (d *Delivery) endOutage() {
-	d.spool.Lock()
-	defer d.spool.Unlock()
+	d.chain.Lock()
+	defer d.chain.Unlock()
 	d.outage.since, d.outage.err = time.Time{}, nil
 	if d.outage.timer != nil {
 		d.outage.timer.Stop()
@@ -62,7 +62,7 @@ func (d *Delivery) endOutage() {
 
 // attemptFailed reports err, unless there was a report within the last minute.
 func (d *Delivery) attemptFailed(err error) {
-	d.spool.Lock()
+	d.chain.Lock()
 	d.outage.err = err
 	d.reportOutage()
 }
@@ -70,9 +70,9 @@ func (d *Delivery) attemptFailed(err error) {
 // watch reports an outage that has lasted for OutageDelay, and then once a
 // minute.
 func (d *Delivery) watch() {
-	d.spool.Lock()
+	d.chain.Lock()
 	if d.outage.since.IsZero() || d.Options.Context.Err() != nil {
-		d.spool.Unlock()
+		d.chain.Unlock()
 		return
 	}
 	d.outage.timer.Reset(outagePause)
@@ -84,7 +84,7 @@ func (d *Delivery) watch() {
 func (d *Delivery) reportOutage() {
 	o, now := &d.outage, time.Now()
 	if now.Sub(o.reported) < outagePause {
-		d.spool.Unlock()
+		d.chain.Unlock()
 		return
 	}
 	o.reported = now
@@ -92,7 +92,7 @@ func (d *Delivery) reportOutage() {
 	if err == nil {
 		err = fmt.Errorf("%w for %v", ErrNoAnswer, now.Sub(o.since).Round(time.Second))
 	}
-	d.spool.Unlock()
+	d.chain.Unlock()
 	d.spool.Report("deliver to "+d.Options.Label, &outageError{err, TextOf(err) + "; " + text})
 }
 
@@ -108,10 +108,10 @@ func (e *outageError) Error() string { return e.text }
 
 func (e *outageError) Unwrap() error { return e.err }
 
-// backlog describes the backlog of the destination. The lock of the spool is
+// backlog describes the backlog of the destination. The lock of the chain is
 // held.
 func (d *Delivery) backlog(now time.Time) string {
-	next := d.spool.NextNumber()
+	next := d.chain.nextNumber()
 	text := fmt.Sprintf("%d lines wait, of up to %d bytes", next-d.Settled-d.Skipped, d.pendingBytes())
 	if d.outage.oldest != 0 {
 		text += fmt.Sprintf(", the oldest for %v", d.age(now).Round(time.Second))
@@ -120,15 +120,15 @@ func (d *Delivery) backlog(now time.Time) string {
 }
 
 // age returns the time for which the first record of the last attempt has been
-// waiting, 0 if its time is not known. The lock of the spool is held.
+// waiting, 0 if its time is not known. The lock of the chain is held.
 func (d *Delivery) age(now time.Time) time.Duration {
 	return AgeOf(now, d.outage.oldest)
 }
 
 // pendingBytes returns an upper bound of the pending bytes. It reads no files.
-// The lock of the spool is held.
+// The lock of the chain is held.
 func (d *Delivery) pendingBytes() (bytes int64) {
-	for _, l := range d.spool.From(d.cur) {
+	for _, l := range d.chain.from(d.cur) {
 		size := l.Size
 		if l.Live != nil {
 			end, _, _ := l.Live.Claimed()
@@ -140,9 +140,9 @@ func (d *Delivery) pendingBytes() (bytes int64) {
 }
 
 // Pending returns an upper bound of the bytes that are not delivered, and the
-// age of the oldest line. The lock of the spool is held.
+// age of the oldest line. The lock of the chain is held.
 func (d *Delivery) Pending(now time.Time) (bytes int64, age time.Duration) {
-	if d.spool.NextNumber() == d.Settled+d.Skipped {
+	if d.chain.nextNumber() == d.Settled+d.Skipped {
 		return 0, 0
 	}
 	return d.pendingBytes(), d.age(now)

@@ -63,8 +63,8 @@ func (d *Delivery) ahead() bool {
 	}
 	var pages []byte
 	defer func() { segment.Prefetch(pages) }() // runs without the lock
-	d.spool.Lock()
-	defer d.spool.Unlock()
+	d.chain.Lock()
+	defer d.chain.Unlock()
 	next := d.behind(d.reading)
 	if next == nil || next.Live == nil || next.First != d.want ||
 		int64(next.Number-d.cur.Number+1)*d.Options.SegmentSize > d.Options.Size/2 {
@@ -208,11 +208,11 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 
 // neverGiven subtracts n numbers that were counted as recovered but never used.
 func (d *account) neverGiven(n uint64) {
-	d.spool.Lock()
+	d.chain.Lock()
 	d.Settled += n
 	d.Recovered -= n
-	d.spool.Broadcast()
-	d.spool.Unlock()
+	d.chain.Broadcast()
+	d.chain.Unlock()
 	d.note()
 }
 
@@ -295,11 +295,11 @@ func (d *Delivery) stepOver(size int) {
 	if d.Dest == nil {
 		return
 	}
-	d.spool.Lock()
+	d.chain.Lock()
 	d.Settled++
 	d.Skipped--
-	d.spool.Broadcast()
-	d.spool.Unlock()
+	d.chain.Broadcast()
+	d.chain.Unlock()
 	d.note()
 }
 
@@ -308,7 +308,7 @@ func (d *Delivery) voided(g *segment.Segment, at int) (size int, ok bool) {
 	if !g.IsBroken() {
 		return 0, false
 	}
-	d.spool.Lock()
-	defer d.spool.Unlock()
+	d.chain.Lock()
+	defer d.chain.Unlock()
 	return g.VoidAt(at)
 }

@@ -35,9 +35,9 @@ func (d *Delivery) putRejected(list []refusal) {
 			d.spool.Fault("keep rejected lines", err)
 		}
 	}
-	d.spool.Lock()
+	d.chain.Lock()
 	d.Unsaved += uint64(len(list) - kept)
-	d.spool.Unlock()
+	d.chain.Unlock()
 }
 
 func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {

@@ -59,10 +59,10 @@ func (d *Delivery) readOld(g *segment.Old) (b []byte, given, ok bool) {
 // quarantine marks the file to be quarantined instead of deleted when it is
 // settled.
 func (d *Delivery) quarantine() {
-	d.spool.Lock()
-	defer d.spool.Unlock()
+	d.chain.Lock()
+	defer d.chain.Unlock()
 	if !d.reading.Quarantine {
 		d.reading.Quarantine = true
-		d.spool.CountQuarantined()
+		d.chain.Quarantined++
 	}
 }

@@ -30,9 +30,9 @@ var errChanged = errors.New("written records are gone")
 // unmapped.
 func (d *Delivery) rescue(g *segment.Segment, why error) {
 	g.Seal()
-	d.spool.Lock()
+	d.chain.Lock()
 	g.Abandon()
-	d.spool.Unlock()
+	d.chain.Unlock()
 	d.spool.Fault("read a segment that is in use", why)
 	d.rescued, d.again, d.Pause = true, rereading{}, 0
 }
@@ -84,13 +84,13 @@ func (d *Delivery) fillRescued(g *segment.Segment) (ended, busy bool) {
 // giveUp settles the numbers from the first unsettled one to seq. They count as
 // damaged, except for void claims and notices for other destinations.
 func (d *Delivery) giveUp(g *segment.Segment, seq uint64) {
-	d.spool.Lock()
+	d.chain.Lock()
 	void := g.VoidsIn(d.Settled, seq) + d.Foreign(d.Settled, seq)
 	d.lose(segment.CauseDamaged, segment.LevelUnknown, seq-d.Settled-void)
 	d.Settled = seq
 	d.Skipped -= void
-	d.spool.Broadcast()
-	d.spool.Unlock()
+	d.chain.Broadcast()
+	d.chain.Unlock()
 	d.note()
 }
 
@@ -149,7 +149,7 @@ func (d *Delivery) missing(g *segment.Segment, b []byte) uint64 {
 			found++
 		}
 	}
-	d.spool.Lock()
-	defer d.spool.Unlock()
+	d.chain.Lock()
+	defer d.chain.Unlock()
 	return end - min(settled, end) - g.VoidsIn(settled, end) - found
 }

@@ -109,15 +109,15 @@ func (d *Delivery) syncMark() (wanted bool) {
 // records during the call. Their bytes are a copy already.
 func (d *Delivery) try(batch []nib.Record, attempt func(context.Context) error) error {
 	d.out = append(d.out[:0], batch...)
-	d.spool.Lock()
+	d.chain.Lock()
 	d.Attempts++
 	d.Since = time.Now()
 	d.beginAttempt(batch[0].Time)
-	d.spool.Unlock()
+	d.chain.Unlock()
 	err := d.guard(func() error { return d.inTurn(attempt) })
-	d.spool.Lock()
+	d.chain.Lock()
 	d.Since = time.Time{}
-	d.spool.Unlock()
+	d.chain.Unlock()
 	return err
 }
 

@@ -67,11 +67,11 @@ func (d *Delivery) interrupted(err error) {
 		d.settleBatch(done, refused)
 	}
 	d.accepted = nil
-	d.spool.Lock()
+	d.chain.Lock()
 	d.Since = time.Time{}
 	d.Failures++
 	settled := d.Settled
-	d.spool.Unlock()
+	d.chain.Unlock()
 	rest := d.batch
 	for len(rest) > 0 && rest[0].Seq < settled {
 		rest = rest[1:]
@@ -89,7 +89,7 @@ func (d *Delivery) deliverAll() {
 		case len(d.batch) > 0:
 			d.deliver()
 		case ended:
-			closed := d.spool.IsClosed() // checked first: after it no segment is added
+			closed := d.chain.IsClosed() // checked first: after it no segment is added
 			if d.leave() {
 				continue
 			}
@@ -120,11 +120,11 @@ func (d *Delivery) finish() {
 func (d *Delivery) abandon() {
 	for {
 		for _, r := range d.batch {
-			d.spool.Lock()
+			d.chain.Lock()
 			d.LinesLeft++
 			d.Dropped.Add(segment.CauseClosed, r.Level, 1)
 			d.Settled++
-			d.spool.Unlock()
+			d.chain.Unlock()
 		}
 		d.retain(nil)
 		ended, busy := d.fill()

@@ -18,8 +18,8 @@ var ErrNothing = errors.New("the destination settled nothing and returned no err
 
 // position returns the number of the first record that is not settled.
 func (d *account) position() uint64 {
-	d.spool.Lock()
-	defer d.spool.Unlock()
+	d.chain.Lock()
+	defer d.chain.Unlock()
 	return d.Settled
 }
 
@@ -30,12 +30,12 @@ func (d *Delivery) skip(first uint64) {
 	if d.Dest == nil {
 		return
 	}
-	d.spool.Lock()
+	d.chain.Lock()
 	gone := first - min(d.Settled, first)
 	d.Settled += gone
 	d.Skipped -= gone
-	d.spool.Broadcast()
-	d.spool.Unlock()
+	d.chain.Broadcast()
+	d.chain.Unlock()
 	if gone != 0 {
 		d.note()
 	}
@@ -47,12 +47,12 @@ func (d *Delivery) settle(missing, damagedOnes uint64) {
 	if d.Dest == nil {
 		return
 	}
-	d.spool.Lock()
+	d.chain.Lock()
 	d.lose(segment.CauseDamaged, segment.LevelUnknown, damagedOnes)
 	d.Unfinished += missing - damagedOnes
 	d.Settled += missing
-	d.spool.Broadcast()
-	d.spool.Unlock()
+	d.chain.Broadcast()
+	d.chain.Unlock()
 	d.note()
 }
 
@@ -82,7 +82,7 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 	if len(refused) > 0 {
 		d.putRejected(refused)
 	}
-	d.spool.Lock()
+	d.chain.Lock()
 	for _, x := range refused {
 		d.lose(segment.CauseRejected, x.r.Level, 1)
 	}
@@ -93,14 +93,14 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 	if d.Settled == d.want { // everything read from a segment of this process is settled
 		d.place = place{d.reading.Number, d.at, d.want}
 	}
-	d.spool.Broadcast()
-	d.spool.Unlock()
+	d.chain.Broadcast()
+	d.chain.Unlock()
 	d.note()
 }
 
 // SettledIn returns the offset and the number of a record in a segment of this
 // process, before which every record is settled, or 0. It need not be the last
-// such record. The lock of the spool is held.
+// such record. The lock of the chain is held.
 func (d *Delivery) SettledIn(number uint64) (at int, seq uint64) {
 	if d.place.segment != number {
 		return 0, 0
@@ -109,7 +109,7 @@ func (d *Delivery) SettledIn(number uint64) (at int, seq uint64) {
 }
 
 // count counts the delivered records by level. refused is in the order of
-// batch. The lock of the spool is held.
+// batch. The lock of the chain is held.
 func (d *Delivery) count(batch []nib.Record, refused []refusal) {
 	for i := range batch {
 		if len(refused) > 0 && refused[0].r == &batch[i] {
@@ -135,9 +135,9 @@ func (d *account) note() {
 func (d *account) put() error {
 	d.putting.Lock()
 	defer d.putting.Unlock()
-	d.spool.Lock()
+	d.chain.Lock()
 	p, lost := store.Position{Spool: d.dir.Spool, Seq: d.Settled}, d.Lost
-	d.spool.Unlock()
+	d.chain.Unlock()
 	err := d.Cursor.Put(p, &lost)
 	d.stale = err != nil
 	return err
@@ -175,7 +175,7 @@ func TextOf(err error) (text string) {
 
 // Void records that the claim with number seq is void, in a segment that this
 // destination has not left: its line gets another number. If the number was
-// counted as damaged, that is undone. The lock of the spool is held.
+// counted as damaged, that is undone. The lock of the chain is held.
 func (d *Delivery) Void(seq uint64) {
 	if d.Settled > seq {
 		d.unlose()
