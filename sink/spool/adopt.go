@@ -24,7 +24,7 @@ const (
 // checkForks reports an error if a destination has state of one spool and is
 // not a delivery.Forker, or cannot fork.
 func (a *sharedDir) checkForks() error {
-	for _, d := range a.s.chain.deliveries {
+	for _, d := range a.s.chain.Deliveries {
 		_, forks := d.Dest.(delivery.Forker)
 		_, resumes := d.Dest.(delivery.Resumer)
 		if !forks && (resumes || d.Overlaps) {
@@ -174,7 +174,7 @@ func (a *sharedDir) adopt(path string) (*adopted, error) {
 func (a *sharedDir) open(x *adopted) error {
 	child := x.sink
 	child.chain.peers, child.chain.reports = adoptedPeers{x: x, home: a}, a.s.chain.reports
-	for _, d := range a.s.chain.deliveries {
+	for _, d := range a.s.chain.Deliveries {
 		dest, closer, err := fork(d.Dest)
 		if err != nil {
 			return err
@@ -187,7 +187,6 @@ func (a *sharedDir) open(x *adopted) error {
 			return err
 		}
 		own.Turn = d.Turn
-		child.chain.deliveries = append(child.chain.deliveries, own)
 	}
 	first, err := child.recover(x.path)
 	if err == nil {
@@ -240,8 +239,8 @@ func (a *sharedDir) end(x *adopted) {
 	s, settled := a.s, x.sink.isSettled()
 	if settled { // otherwise the counts are in the cursors of the slot
 		x.sink.c.Drain = s.c.hang // nothing is left but to delete segments
-		for i, d := range s.chain.deliveries {
-			d.AddLoss(x.sink.chain.deliveries[i].Losses())
+		for i, d := range s.chain.Deliveries {
+			d.AddLoss(x.sink.chain.Deliveries[i].Losses())
 		}
 	}
 	x.sink.refuseLines()
@@ -283,5 +282,5 @@ func (s *Sink) isSettled() bool {
 	s.chain.Lock()
 	defer s.chain.Unlock()
 	_, next, _ := s.chain.active.Load().Claimed()
-	return s.chain.settledAll(next)
+	return s.chain.SettledAll(next)
 }

@@ -314,7 +314,7 @@ func (m *maker) remove(l *deliver.Link) (ok bool) {
 	switch {
 	case l.Placeholder:
 	case l.KeepFile || err != nil:
-		l.Live = nil
+		l.Keep()
 		m.settled = append(m.settled, l)
 	default:
 		m.segments, m.bytes = m.segments-1, m.bytes-l.Size

@@ -3,7 +3,6 @@
 package spool
 
 import (
-	"slices"
 	"sync/atomic"
 
 	"github.com/nib-log/nib/internal/loss"
@@ -35,16 +34,15 @@ type chain struct {
 
 // An origin is what does not change once a spool is open.
 type origin struct {
-	c          *Config
-	dir        *store.Dir          // nil if the spool is in memory
-	stream     uint64              // of the records of this process
-	opened     uint64              // number of the first record of this process
-	keep       bool                // no destination: records are kept
-	copies     bool                // segments are copied
-	deliveries []*deliver.Delivery // one without a destination if there is none
-	peers      peers
-	reports    *reporter
-	more       chan struct{} // signals the maker that there may be a segment to make
+	c       *Config
+	dir     *store.Dir // nil if the spool is in memory
+	stream  uint64     // of the records of this process
+	opened  uint64     // number of the first record of this process
+	keep    bool       // no destination: records are kept
+	copies  bool       // segments are copied
+	peers   peers
+	reports *reporter
+	more    chan struct{} // signals the maker that there may be a segment to make
 }
 
 // space counts the segments, and holds the one that is ready.
@@ -73,28 +71,6 @@ type counts struct {
 	stats     Stats // counts that are not of a destination; Logged counts dropped lines only
 }
 
-// link makes a segment of this process the last of the chain. The lock is held.
-func (ch *chain) link(g *segment.Segment) {
-	old := *g.Old()
-	old.Copied = ch.copies
-	ch.Links = append(ch.Links, &deliver.Link{Old: old, Live: g, Waiting: len(ch.deliveries)})
-}
-
-// unload frees the memory of twins that are not being read: they are read from
-// their files later, like those of other processes. The lock is held.
-func (ch *chain) unload() {
-	for _, l := range ch.Links[:len(ch.Links)-1] {
-		g := l.Live
-		if g == nil || !g.IsWritten() || slices.ContainsFunc(ch.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) }) {
-			continue
-		}
-		if next, whole := g.Whole(); whole {
-			l.Live, l.End, l.Sure, l.Whole, l.Reported = nil, next, next, true, g.Reported
-			g.Release()
-		}
-	}
-}
-
 // near is the number of segments after the one being read that keep their
 // pages.
 const near = 1
@@ -107,7 +83,7 @@ const near = 1
 func (ch *chain) evict() {
 	soon := 0 // the next segments are read or near
 	for i, l := range ch.Links {
-		if slices.ContainsFunc(ch.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) }) {
+		if ch.IsRead(l) {
 			soon = near + 1
 		}
 		soon--
@@ -124,50 +100,6 @@ func (ch *chain) evict() {
 	}
 }
 
-// position returns the number of the first record that some destination has not
-// settled.
-func (ch *chain) position() uint64 {
-	ch.Lock()
-	defer ch.Unlock()
-	return ch.lowest()
-}
-
-// settledIn returns the number of the first record that some destination has
-// not settled, and the offset and the number of a record in a segment of this
-// process, before which every record is settled by all, or 0.
-func (ch *chain) settledIn(segment uint64) (settled uint64, at int, seq uint64) {
-	ch.Lock()
-	defer ch.Unlock()
-	settled = ch.lowest()
-	for _, d := range ch.deliveries {
-		if d.Settled == settled {
-			at, seq = d.SettledIn(segment)
-			break
-		}
-	}
-	return settled, at, seq
-}
-
-// lowest is position under the lock.
-func (ch *chain) lowest() uint64 {
-	lowest := ch.deliveries[0].Settled
-	for _, d := range ch.deliveries {
-		lowest = min(lowest, d.Settled)
-	}
-	return lowest
-}
-
-// settledAll reports whether all destinations have settled the records before
-// number end. The lock is held.
-func (ch *chain) settledAll(end uint64) bool {
-	for _, d := range ch.deliveries {
-		if d.Settled < end {
-			return false
-		}
-	}
-	return true
-}
-
 // wake wakes the delivering goroutines that are asleep. They checked for
 // records after setting idle, and have either seen this one or are woken here.
 func (ch *chain) wake() {
@@ -179,14 +111,14 @@ func (ch *chain) wake() {
 // poke wakes the delivering goroutines that are asleep, all of them: idle does
 // not say which ones are.
 func (ch *chain) poke() {
-	for _, d := range ch.deliveries {
+	for _, d := range ch.Deliveries {
 		d.Wake()
 	}
 }
 
 // urge wakes the delivering goroutines, whether asleep or between attempts.
 func (ch *chain) urge() {
-	for _, d := range ch.deliveries {
+	for _, d := range ch.Deliveries {
 		d.Urge()
 	}
 }

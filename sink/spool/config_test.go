@@ -216,7 +216,7 @@ func TestMetricsAreThoseOfStats(t *testing.T) {
 	s.chain.stats = Stats{Logged: 11, Notices: 12, Bad: 14, Retired: 15, Unsynced: 16}
 	s.chain.reports.failed.Store(13)
 	s.chain.bytes, s.chain.limit = 1000, s.c.Size-234
-	d := s.chain.deliveries[0]
+	d := s.chain.Deliveries[0]
 	d.Recovered, d.Unfinished, d.Attempts, d.Failures, d.Since = 26, 32, 23, 24, time.Now().Add(-time.Hour)
 	d.Dropped.Add(segment.CauseRejected, nib.LevelWarn, 5)
 	s.chain.Unlock()

@@ -147,7 +147,7 @@ func (c *copier) rest() {
 // behind reports whether there are records that are not safe.
 func (c *copier) behind() bool {
 	_, next, _ := c.ch.active.Load().Claimed()
-	return c.synced.Load() < next && c.ch.position() < next
+	return c.synced.Load() < next && c.ch.Position() < next
 }
 
 // wake wakes the copier if it is resting.
@@ -202,7 +202,7 @@ func (c *copier) copy(x *copied) (worked bool, err error) {
 	if !x.held || time.Now().Before(x.again) {
 		return false, nil
 	}
-	settled := x.skip(c.ch.settledIn(x.g.Number))
+	settled := x.skip(c.ch.SettledIn(x.g.Number))
 	voids := c.stepOver(x)
 	early := func(next uint64) bool { return settled >= c.due && settled < next }
 	if _, next, _ := x.g.Claimed(); early(next) {

@@ -99,7 +99,7 @@ func logSettled(t *testing.T, s *Sink) {
 	t.Helper()
 	logLines(t, s, 0, 1)
 	pass(time.Second)
-	if got := s.chain.position(); got != 2 {
+	if got := s.chain.Position(); got != 2 {
 		t.Errorf("the position is %d, want 2", got)
 	}
 }

@@ -41,7 +41,8 @@ func (ch *chain) publish() {
 
 // commission prepares a segment that no other goroutine can see yet, and writes
 // notices into it if lines were dropped since the last ones, first the notice
-// for all destinations. It reports false if the segment is broken. The lock is held.
+// for all destinations. It reports false if the segment is broken. The lock is
+// held.
 func (ch *chain) commission(g *segment.Segment, first segment.Start) bool {
 	losses := ch.losses()
 	lost := losses.Minus(&ch.reported)
@@ -71,8 +72,8 @@ func (ch *chain) commission(g *segment.Segment, first segment.Start) bool {
 	return true
 }
 
-// activate makes a commissioned segment the active one. The lock is held, or no other
-// goroutine is running yet.
+// activate makes a commissioned segment the active one. The lock is held, or no
+// other goroutine is running yet.
 func (ch *chain) activate(g *segment.Segment) {
 	ch.active.Store(g)
 	ch.published = segment.Tally{}

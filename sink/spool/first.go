@@ -76,7 +76,7 @@ func (ch *chain) isCrowded() bool {
 func (ch *chain) isFreeing() bool {
 	l := ch.Links[0]
 	return ch.Unlinked > 0 || len(ch.settled) > 1 ||
-		!ch.keep && l.Live == nil && ch.settledAll(l.End)
+		!ch.keep && l.Live == nil && ch.SettledAll(l.End)
 }
 
 // continueLast continues the last segment of the previous process. If that is
@@ -98,8 +98,8 @@ func (m *maker) continueLast(first segment.Start) bool {
 		}
 		return false
 	}
-	l.Live, m.finish = g, finish
-	l.Copied = l.Copied || m.copies
+	l.Continue(g, m.copies)
+	m.finish = finish
 	m.activate(g)
 	m.copyLater(g)
 	return true
@@ -125,6 +125,5 @@ func (m *maker) beginFull(first segment.Start) {
 		m.reports.Fault("sync the directory", err)
 	}
 	m.activate(g)
-	m.link(g)
-	m.Links[len(m.Links)-1].Placeholder = true
+	m.AppendPlaceholder(g)
 }

@@ -86,7 +86,7 @@ func TestInspectShowsTheOwner(t *testing.T) {
 		r.Time = begin.Add(time.Duration(n) * time.Second).UnixNano()
 		must(t, s.WriteRecord(r))
 	}
-	for s.chain.position() != 4 {
+	for s.chain.Position() != 4 {
 		awaitNext(s)
 	}
 	v := inspected(t, dir)

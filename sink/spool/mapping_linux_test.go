@@ -332,7 +332,6 @@ func TestWhichSegmentsAreEvicted(t *testing.T) {
 				d, err := s.newDelivery(fmt.Sprint("at", i), nil)
 				must(t, err)
 				d.Begin(1, l)
-				s.chain.deliveries = append(s.chain.deliveries, d)
 			}
 			s.chain.Links = append(s.chain.Links, l)
 		}

@@ -34,7 +34,7 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	l.Counter("nib_spool_unsynced_lines_total", "Lines whose calls did not wait until they were synced.", float64(st.Unsynced), spool)
 	l.Gauge("nib_spool_segments", "Segments.", float64(st.Segments), spool)
 	l.Gauge("nib_spool_disk_bytes", "Size of all segments, those of other processes in a shared directory included.", float64(bytes), spool)
-	for i, d := range s.chain.deliveries {
+	for i, d := range s.chain.Deliveries {
 		s.metricsOf(d, &l, &st.Destinations[i], spool)
 	}
 	return l.Metrics()

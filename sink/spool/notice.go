@@ -34,7 +34,7 @@ func (ch *chain) notice(g *segment.Segment, lost *segment.Tally, to string) (seq
 // announce writes a notice for each destination that has lost lines which
 // others may have got. The lock is held.
 func (ch *chain) announce(g *segment.Segment) {
-	for _, d := range ch.deliveries {
+	for _, d := range ch.Deliveries {
 		lost := d.Unannounced()
 		if lost == (segment.Tally{}) || ch.keep {
 			continue
@@ -44,7 +44,7 @@ func (ch *chain) announce(g *segment.Segment) {
 			return
 		}
 		ch.stats.Logged-- // it is not for all destinations
-		for _, other := range ch.deliveries {
+		for _, other := range ch.Deliveries {
 			other.Announce(seq, d.Options.Name, lost)
 		}
 	}

@@ -95,8 +95,7 @@ func (ch *chain) retry(freed int64) {
 // could be read a moment ago, or nil if there is none. The lock is held.
 func (ch *chain) oldest() *deliver.Link {
 	i := slices.IndexFunc(ch.Links, func(l *deliver.Link) bool {
-		return !l.Placeholder && time.Since(l.UnreadSince) >= makePause &&
-			!slices.ContainsFunc(ch.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) })
+		return !l.Placeholder && time.Since(l.UnreadSince) >= makePause && !ch.IsRead(l)
 	})
 	if i < 0 || i == len(ch.Links)-1 {
 		return nil
@@ -107,8 +106,8 @@ func (ch *chain) oldest() *deliver.Link {
 // dropOldest drops the oldest segment that no destination is reading, and
 // counts its lines for the destinations that have not settled them. One that
 // cannot be read stays, and the next one is dropped. It returns false if there
-// is none, or if it cannot be deleted or is still being written to. The lock is held,
-// but not while files are accessed.
+// is none, or if it cannot be deleted or is still being written to. The lock is
+// held, but not while files are accessed.
 func (m *maker) dropOldest() bool {
 	for range len(m.Links) {
 		l := m.oldest()
@@ -119,7 +118,7 @@ func (m *maker) dropOldest() bool {
 		switch {
 		case m.oldest() != l: // a destination has reached it
 		case err != nil:
-			l.UnreadSince = time.Now()
+			l.Defer()
 			m.reports.Fault("read the oldest segment, to drop it", err)
 		case c.unfinished || !m.beginDrop(l, &c):
 			return false
@@ -136,13 +135,13 @@ func (m *maker) dropOldest() bool {
 // lose with a segment. It returns false if a destination has reached the
 // segment by then. The lock is held, but not while files are accessed.
 func (m *maker) beginDrop(l *deliver.Link, c *content) bool {
-	for _, d := range m.deliveries {
+	for _, d := range m.Deliveries {
 		if !m.keep {
 			_, d.Lost.Drop = c.shareOf(d, l, m.opened)
 		}
 	}
 	m.Unlock()
-	for _, d := range m.deliveries {
+	for _, d := range m.Deliveries {
 		if x := d.Lost.Drop; x.Segment != 0 { // only this goroutine writes it
 			d.PutDrop(x)
 		}
@@ -155,18 +154,18 @@ func (m *maker) beginDrop(l *deliver.Link, c *content) bool {
 	return true
 }
 
-// endDrops ends what beginDrop has begun. The lock is held, but not while it waits
-// for cursors.
+// endDrops ends what beginDrop has begun. The lock is held, but not while it
+// waits for cursors.
 func (m *maker) endDrops(complete bool) {
 	m.Unlock()
 	defer m.Lock()
-	for _, d := range m.deliveries {
+	for _, d := range m.Deliveries {
 		d.EndDrop(complete)
 	}
 }
 
-// dropLink drops a segment with the content c. The lock is held, but not while files
-// are accessed.
+// dropLink drops a segment with the content c. The lock is held, but not while
+// files are accessed.
 func (m *maker) dropLink(l *deliver.Link, c *content) bool {
 	m.countOldest(l, c)
 	m.publish()
@@ -177,9 +176,7 @@ func (m *maker) dropLink(l *deliver.Link, c *content) bool {
 	}
 	write := m.noteDropped(next, next.First-(l.First-l.Skipped))
 	old := next.Old
-	m.Links = slices.Delete(m.Links, i, i+1)
-	m.Unlinked++ // decremented by remove
-	l.KeepFile = false
+	m.Drop(l)
 	m.Unlock()
 	defer m.Lock()
 	if write {
@@ -204,8 +201,8 @@ type content struct {
 	notice     segment.Tally // the losses that its notice for all destinations reports
 }
 
-// readOldest reads a segment before it is dropped. The lock is held, but not while it
-// reads.
+// readOldest reads a segment before it is dropped. The lock is held, but not
+// while it reads.
 func (m *maker) readOldest(l *deliver.Link) (c content, err error) {
 	if g := l.Live; g != nil {
 		g.Retain()
@@ -291,7 +288,7 @@ func (c *content) shareOf(
 // countOldest counts the lines of a link that is dropped, for each destination
 // that has not left it. The lock is held.
 func (m *maker) countOldest(l *deliver.Link, c *content) {
-	for _, d := range m.deliveries {
+	for _, d := range m.Deliveries {
 		lost, x := c.shareOf(d, l, m.opened)
 		d.Skipped += lost.numbers
 		d.Recovered -= lost.never
@@ -315,12 +312,13 @@ func (m *maker) countOldest(l *deliver.Link, c *content) {
 
 // noteDropped records that the numbers before a link were in dropped segments,
 // and stores it in the header of the link. Otherwise the next start would count
-// them as damaged. It returns true if that is left to writeDropped. The lock is held.
+// them as damaged. It returns true if that is left to writeDropped. The lock is
+// held.
 func (ch *chain) noteDropped(l *deliver.Link, numbers uint64) (write bool) {
 	if ch.dir == nil {
 		return false
 	}
-	l.Skipped, l.Dropped = numbers, true
+	l.Passed(numbers)
 	switch {
 	case l.Placeholder: // the next segment stores the number
 	case l.Live != nil:

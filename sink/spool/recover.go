@@ -3,7 +3,6 @@
 package spool
 
 import (
-	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -31,7 +30,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 		return segment.Start{}, err
 	}
 	first = segment.Start{First: next}
-	for _, d := range ch.deliveries {
+	for _, d := range ch.Deliveries {
 		settled, err := d.OpenCursor(dir, ch.copies)
 		if err != nil {
 			s.release()
@@ -54,7 +53,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 		ch.reports.Fault("remove or quarantine a file", err) // the next start repeats it
 	}
 	ch.stats.Bad = dir.Bad
-	for _, d := range ch.deliveries {
+	for _, d := range ch.Deliveries {
 		d.Expect(old, first.First)
 		if err := d.Recall(old); err != nil {
 			s.release()
@@ -63,7 +62,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	}
 	for _, g := range old {
 		ch.segments, ch.bytes = ch.segments+1, ch.bytes+g.Size
-		ch.Links = append(ch.Links, &deliver.Link{Old: g, Waiting: len(ch.deliveries)})
+		ch.AppendOld(g)
 	}
 	return first, nil
 }
@@ -143,7 +142,7 @@ func (s *Sink) release() {
 		close(s.copier.stop)
 		<-s.copier.done
 	}
-	for _, d := range ch.deliveries {
+	for _, d := range ch.Deliveries {
 		if d.Cursor != nil {
 			ch.dir.Close("the cursor", d.Cursor.File)
 		}
@@ -167,7 +166,7 @@ func (s *Sink) forget() {
 	ch := &s.chain
 	ch.dir, s.copier, ch.stats = nil, nil, Stats{}
 	ch.inherited, ch.carried = segment.Tally{}, segment.Tally{}
-	for _, d := range ch.deliveries {
+	for _, d := range ch.Deliveries {
 		d.CloseCursor()
 	}
 }

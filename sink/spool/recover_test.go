@@ -16,7 +16,6 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
-	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -97,7 +96,7 @@ func crashSettled(t testing.TB, m *vfstest.Mem, s *Sink, pick func(int) int) *vf
 	await.Until(t, "the cursor is written", func() bool {
 		c, seq, _, err := cursorOf(m, s.chain.dir.Spool)
 		must(t, err, c.File.Close())
-		return seq == s.chain.position()
+		return seq == s.chain.Position()
 	})
 	return m.CrashClone(pick)
 }
@@ -193,9 +192,8 @@ func TestUnknownBootCountsAsAnother(t *testing.T) {
 	c := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever}.withDefaults(memDir)
 	c.boot = 0 // as on a system without one
 	s := newSink(c)
-	d, err := s.newDelivery(defaultName, f)
+	_, err := s.newDelivery(defaultName, f)
 	must(t, err)
-	s.chain.deliveries = []*deliver.Delivery{d}
 	s.path = memDir
 	must(t, s.open(), s.Flush(context.Background()), s.Close())
 	checkLines(t, f.take(), 0, 10, 200)

@@ -104,7 +104,7 @@ func (ch *chain) install() {
 	if last.Placeholder && last.Dropped {
 		ch.noteDropped(ch.Links[len(ch.Links)-1], last.Skipped)
 	}
-	ch.unload()
+	ch.Unload()
 	ch.evict()
 	ch.next = nil
 	ch.activate(g)
@@ -112,15 +112,15 @@ func (ch *chain) install() {
 	ch.poke() // readers may be asleep at the end of the old one, where they do not set idle
 }
 
-// enqueue gives a segment to its readers. The lock is held, or no other goroutine is
-// running yet.
+// enqueue gives a segment to its readers. The lock is held, or no other
+// goroutine is running yet.
 func (ch *chain) enqueue(g *segment.Segment) {
-	ch.link(g)
+	ch.Append(g, ch.copies)
 	ch.copyLater(g)
 }
 
-// copyLater gives a segment to the copier. The lock is held, or no other goroutine is
-// running yet.
+// copyLater gives a segment to the copier. The lock is held, or no other
+// goroutine is running yet.
 func (ch *chain) copyLater(g *segment.Segment) {
 	if ch.copies {
 		g.Retain()
@@ -175,15 +175,15 @@ func (s *Sink) retire(g *segment.Segment, at, size int, seq uint64) {
 	s.chain.reports.Report("write to a segment", g.Fault())
 }
 
-// retireLocked is retire under the lock. If a reader has given up on the number and
-// counted it as damaged, that is undone.
+// retireLocked is retire under the lock. If a reader has given up on the number
+// and counted it as damaged, that is undone.
 func (ch *chain) retireLocked(g *segment.Segment, at, size int, seq uint64) {
 	g.Seal()
 	if g.VoidClaim(at, size, seq) {
 		ch.stats.Retired++
 	}
 	ch.stats.Logged--
-	for _, d := range ch.deliveries {
+	for _, d := range ch.Deliveries {
 		d.Void(seq)
 	}
 }

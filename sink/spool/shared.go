@@ -73,7 +73,7 @@ func openShared(s *Sink) error {
 		s.start()
 		return nil
 	}
-	for _, d := range s.chain.deliveries {
+	for _, d := range s.chain.Deliveries {
 		if _, ok := d.Dest.(delivery.Forker); !ok {
 			d.Turn = make(chan struct{}, 1)
 		}

@@ -109,11 +109,9 @@ func (s *Sink) addDestinations(dest delivery.Destination) error {
 		all = slices.Insert(slices.Clone(all), 0, NamedDestination{s.c.Name, dest})
 	}
 	for _, x := range all {
-		d, err := s.newDelivery(x.Name, x.To)
-		if err != nil {
+		if _, err := s.newDelivery(x.Name, x.To); err != nil {
 			return err
 		}
-		s.chain.deliveries = append(s.chain.deliveries, d)
 	}
 	return nil
 }
@@ -173,14 +171,14 @@ func (s *Sink) start() {
 	}
 	s.chain.more <- struct{}{}
 	go s.maker.makeSegments()
-	s.running = len(s.chain.deliveries)
-	for _, d := range s.chain.deliveries {
+	s.running = len(s.chain.Deliveries)
+	for _, d := range s.chain.Deliveries {
 		if x, ok := d.Dest.(delivery.Starter); ok && !s.c.DeliverOnly {
 			x.Start(s.chain.stream)
 		}
 		d.Begin(s.chain.opened, s.chain.Links[0])
 	}
-	for _, d := range s.chain.deliveries {
+	for _, d := range s.chain.Deliveries {
 		go d.Run(s.delivered)
 	}
 }
@@ -233,7 +231,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 	s.chain.Lock()
 	defer s.chain.Unlock()
 	_, target, _ := s.chain.active.Load().Claimed()
-	for !s.chain.settledAll(target) {
+	for !s.chain.SettledAll(target) {
 		if s.chain.keep {
 			return nil
 		}
@@ -249,7 +247,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 			err = errClosed
 		}
 		s.chain.Lock()
-		if s.chain.settledAll(target) {
+		if s.chain.SettledAll(target) {
 			return nil
 		}
 		if err != nil {

@@ -97,9 +97,9 @@ func (s *Sink) ownStats() Stats {
 	st.Bad += s.chain.Quarantined
 	st.Logged += next - s.chain.opened
 	st.Segments = s.chain.segments
-	inherited := s.chain.inherited.Plus(&s.chain.deliveries[0].Inherited)
+	inherited := s.chain.inherited.Plus(&s.chain.Deliveries[0].Inherited)
 	st.Inherited = inherited.List()
-	for _, d := range s.chain.deliveries {
+	for _, d := range s.chain.Deliveries {
 		dropped := d.Dropped.Plus(&s.chain.dropped)
 		busy := time.Duration(0)
 		if !d.Since.IsZero() {
@@ -125,7 +125,7 @@ func (s *Sink) pending() error {
 	defer s.chain.Unlock()
 	_, end, _ := s.chain.active.Load().Claimed()
 	var parts []string
-	for _, d := range s.chain.deliveries {
+	for _, d := range s.chain.Deliveries {
 		if n := end - d.Settled - d.Skipped + d.LinesLeft; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d for %s", n, d.Options.Label))
 		}

@@ -16,7 +16,7 @@ func (s *Sink) await(ctx context.Context, seq uint64) error {
 	c := s.copier
 	for {
 		s.chain.Lock()
-		changed, settled := s.chain.Change(), s.chain.lowest()
+		changed, settled := s.chain.Change(), s.chain.Lowest()
 		s.chain.Unlock()
 		switch {
 		case c.synced.Load() > seq || settled > seq:
@@ -64,7 +64,7 @@ func (s *Sink) synced() uint64 {
 	if s.copier == nil {
 		return 0
 	}
-	return max(s.copier.synced.Load(), s.chain.opened, s.chain.position())
+	return max(s.copier.synced.Load(), s.chain.opened, s.chain.Position())
 }
 
 // waitSynced blocks a call until its line is safe. The line is in the spool

@@ -5,6 +5,8 @@ package deliver
 import (
 	"slices"
 	"sync"
+
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A Chain is the segments that exist, oldest first; the last one is active. Its
@@ -12,6 +14,7 @@ import (
 type Chain struct {
 	sync.Mutex
 	Links       []*Link
+	Deliveries  []*Delivery   // does not change once the spool is open
 	Closed      bool          // no more records are written
 	Unlinked    int           // segments that left the chain and are being deleted
 	Quarantined int           // files that are going to be quarantined
@@ -26,7 +29,54 @@ func (c *Chain) from(l *Link) []*Link {
 	return nil
 }
 
-// Unlink removes a link, whose segment is going to be deleted. The lock is held.
+// Append makes a segment of this process the last of the chain. copied reports
+// whether it is going to be copied. The lock is held.
+func (c *Chain) Append(g *segment.Segment, copied bool) *Link {
+	l := c.AppendOld(*g.Old())
+	l.Live, l.Copied = g, copied
+	return l
+}
+
+// AppendOld makes a segment of an earlier process the last of the chain.
+func (c *Chain) AppendOld(g segment.Old) *Link {
+	l := &Link{Old: g, Waiting: len(c.Deliveries)}
+	c.Links = append(c.Links, l)
+	return l
+}
+
+// AppendPlaceholder appends a link that stands for the active segment, since
+// there is none.
+func (c *Chain) AppendPlaceholder(g *segment.Segment) { c.Append(g, false).Placeholder = true }
+
+// IsRead reports whether a delivery reads l, or has read from it records that
+// are not settled. The lock is held.
+func (c *Chain) IsRead(l *Link) bool {
+	return slices.ContainsFunc(c.Deliveries, func(d *Delivery) bool { return d.IsAt(l) })
+}
+
+// Unload frees the memory of twins that are not being read: they are read from
+// their files later, like segments of other processes. The lock is held.
+func (c *Chain) Unload() {
+	for _, l := range c.Links[:len(c.Links)-1] {
+		g := l.Live
+		if g == nil || !g.IsWritten() || c.IsRead(l) {
+			continue
+		}
+		if next, whole := g.Whole(); whole {
+			l.Live, l.End, l.Sure, l.Whole, l.Reported = nil, next, next, true, g.Reported
+			g.Release()
+		}
+	}
+}
+
+// Drop removes a link that some deliveries have not left. The lock is held.
+func (c *Chain) Drop(l *Link) {
+	l.KeepFile = false
+	c.Unlink(l)
+}
+
+// Unlink removes a link, whose segment is going to be deleted. The lock is
+// held.
 func (c *Chain) Unlink(l *Link) {
 	i := slices.Index(c.Links, l)
 	c.Links = slices.Delete(c.Links, i, i+1)
@@ -72,4 +122,48 @@ func (c *Chain) IsClosed() bool {
 	c.Lock()
 	defer c.Unlock()
 	return c.Closed
+}
+
+// Position returns the number of the first record that some destination has not
+// settled.
+func (c *Chain) Position() uint64 {
+	c.Lock()
+	defer c.Unlock()
+	return c.Lowest()
+}
+
+// Lowest is Position under the lock.
+func (c *Chain) Lowest() uint64 {
+	lowest := c.Deliveries[0].Settled
+	for _, d := range c.Deliveries {
+		lowest = min(lowest, d.Settled)
+	}
+	return lowest
+}
+
+// SettledIn returns the number of the first record that some destination has
+// not settled, and the offset and the number of a record in a segment of this
+// process, before which every record is settled by all, or 0.
+func (c *Chain) SettledIn(segment uint64) (settled uint64, at int, seq uint64) {
+	c.Lock()
+	defer c.Unlock()
+	settled = c.Lowest()
+	for _, d := range c.Deliveries {
+		if d.Settled == settled {
+			at, seq = d.settledIn(segment)
+			break
+		}
+	}
+	return settled, at, seq
+}
+
+// SettledAll reports whether all destinations have settled the records before
+// number end. The lock is held.
+func (c *Chain) SettledAll(end uint64) bool {
+	for _, d := range c.Deliveries {
+		if d.Settled < end {
+			return false
+		}
+	}
+	return true
 }

@@ -399,7 +399,7 @@ func TestOffsetOfThePosition(t *testing.T) {
 	d.fill()
 	check := func(name string, number uint64, wantAt int, wantSeq uint64) {
 		t.Helper()
-		if at, seq := d.SettledIn(number); at != wantAt || seq != wantSeq {
+		if at, seq := d.settledIn(number); at != wantAt || seq != wantSeq {
 			t.Errorf("%s: got offset %d and record %d in segment %d, want %d and %d", name, at, seq, number, wantAt, wantSeq)
 		}
 	}

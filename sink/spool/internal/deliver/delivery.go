@@ -172,7 +172,7 @@ type marks struct {
 	begun   bool             // Deliver was called, or is going to be
 }
 
-// New returns a delivery that is not started.
+// New adds a delivery to a chain. It is not started.
 func New(chain *Chain, s Spool, c Options, dest delivery.Destination) *Delivery {
 	records, bytes := BatchRecords, batchBytes
 	if b, ok := dest.(delivery.Batcher); ok {
@@ -186,7 +186,7 @@ func New(chain *Chain, s Spool, c Options, dest delivery.Destination) *Delivery 
 		bytes /= 2
 		other = make([]byte, 0, bytes)
 	}
-	return &Delivery{
+	d := &Delivery{
 		account: account{chain: chain, spool: s, Options: c, progress: progress{Settled: 1}},
 		Dest:    dest,
 		buffers: buffers{
@@ -196,6 +196,8 @@ func New(chain *Chain, s Spool, c Options, dest delivery.Destination) *Delivery 
 		wakeup: make(chan struct{}, 1),
 		urged:  make(chan struct{}, 1),
 	}
+	chain.Deliveries = append(chain.Deliveries, d)
+	return d
 }
 
 // OpenCursor opens the cursor in a directory, and returns the position in it.

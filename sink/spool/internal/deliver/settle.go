@@ -98,10 +98,10 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 	d.note()
 }
 
-// SettledIn returns the offset and the number of a record in a segment of this
+// settledIn returns the offset and the number of a record in a segment of this
 // process, before which every record is settled, or 0. It need not be the last
 // such record. The lock of the chain is held.
-func (d *Delivery) SettledIn(number uint64) (at int, seq uint64) {
+func (d *Delivery) settledIn(number uint64) (at int, seq uint64) {
 	if d.place.segment != number {
 		return 0, 0
 	}

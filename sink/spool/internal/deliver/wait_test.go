@@ -11,7 +11,7 @@ import (
 // TestPausesGrow makes a destination fail often: the pauses double, within
 // their random part, up to the longest, and start over after a success.
 func TestPausesGrow(t *testing.T) {
-	d := New(nil, nil, Options{Context: context.Background(), Tick: time.Nanosecond}, nil)
+	d := New(emptyChain(), nil, Options{Context: context.Background(), Tick: time.Nanosecond}, nil)
 	want := time.Nanosecond
 	for range 12 {
 		d.wait()
