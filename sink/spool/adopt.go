@@ -240,7 +240,7 @@ func (a *sharedDir) end(x *adopted) {
 	if settled { // otherwise the counts are in the cursors of the slot
 		x.sink.c.Drain = s.c.hang // nothing is left but to delete segments
 		for i, d := range s.chain.Deliveries {
-			d.AddLoss(x.sink.chain.Deliveries[i].Losses())
+			d.MoveLosses(x.sink.chain.Deliveries[i])
 		}
 	}
 	x.sink.refuseLines()

@@ -19,6 +19,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -379,5 +380,38 @@ func TestSettledSlotIsDeletedAtOnce(t *testing.T) {
 		if n := len(f.take()); n != 1000 {
 			t.Errorf("%d lines arrived, want 1,000", n)
 		}
+	})
+}
+
+// TestLossesOfASlotAreTakenOverOnce adopts the slot of a process whose
+// destination has rejected lines, while a segment there cannot be deleted: the
+// slot is adopted again, and its losses are reported once.
+func TestLossesOfASlotAreTakenOverOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const lines = 3
+		m, picky := vfstest.NewMem(nil), &far{}
+		picky.set(func(_ context.Context, b []nib.Record) (delivery.Result, error, bool) {
+			res := delivery.Result{Accepted: len(b)}
+			for i := range b {
+				res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: errDown})
+			}
+			return res, nil, true
+		})
+		first := open(t, memDir, nil, heir(m, time.Hour))
+		c := heir(m, time.Hour)
+		c.RejectedSize = -1
+		dead := open(t, memDir, picky, c) // in the second slot
+		for n := range lines {
+			must(t, dead.WriteRecord(record(nib.LevelInfo, n, 200)))
+		}
+		must(t, dead.Flush(context.Background()), dead.Close(), first.Close())
+		m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: "*.seg", Times: 2, Err: syscall.EIO})
+		s := open(t, memDir, &far{}, heir(m, time.Hour))
+		await.Sleep(10 * time.Hour)
+		lost := s.chain.Deliveries[0].Losses()
+		if names := slotsOf(t, m); loss.Sum(lost.List()) != lines || len(names) != 1 {
+			t.Errorf("got %v lost and the slots %q, want %d lines", lost.List(), names, lines)
+		}
+		must(t, s.Close())
 	})
 }

@@ -199,21 +199,34 @@ func (d *account) Losses() segment.Tally {
 	return d.Lost.Lines
 }
 
-// AddLoss adds the losses of the same destination in another spool, and stores
-// them in the cursor.
-func (d *account) AddLoss(lines segment.Tally) {
+// MoveLosses moves the losses of the same destination in another spool to d: a
+// spool that is delivered again must not report them again. If the process dies
+// between the two writes, both cursors have the losses.
+func (d *account) MoveLosses(from *Delivery) {
+	lines := from.Losses()
 	if lines == (segment.Tally{}) {
 		return
 	}
-	d.putting.Lock()
-	d.chain.Lock()
-	d.Lost.Lines = d.Lost.Lines.Plus(&lines)
-	d.chain.Unlock()
-	l := d.Cursor.Losses()
-	l.Lines = l.Lines.Plus(&lines)
-	err := d.Cursor.PutDrop(&l.Drop)
-	d.putting.Unlock()
+	err := d.putLosses((*segment.Tally).Plus, &lines)
+	if err == nil {
+		err = from.putLosses((*segment.Tally).Minus, &lines)
+	}
 	if err != nil {
 		d.spool.Fault("write the cursor", err)
 	}
+}
+
+// putLosses adds lines to the losses, or subtracts them, and stores the losses
+// in the cursor.
+func (d *account) putLosses(
+	change func(a, b *segment.Tally) segment.Tally, lines *segment.Tally,
+) error {
+	d.putting.Lock()
+	defer d.putting.Unlock()
+	d.chain.Lock()
+	d.Lost.Lines = change(&d.Lost.Lines, lines)
+	d.chain.Unlock()
+	l := d.Cursor.Losses()
+	l.Lines = change(&l.Lines, lines)
+	return d.Cursor.PutDrop(&l.Drop)
 }
