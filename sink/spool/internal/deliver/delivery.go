@@ -112,7 +112,7 @@ type progress struct {
 	cur        *Link         // all links before cur are settled
 	reading    *Link         // cur, or one after it
 	Settled    uint64        // number of the first record that is not settled
-	place      place         // place of that record or an earlier one
+	checkpoint checkpoint    // at that record or an earlier one
 	Skipped    uint64        // numbers between settled and the next record that no record has
 	Dropped    segment.Tally // records dropped on the way to this destination
 	Recovered  uint64
@@ -127,8 +127,9 @@ type progress struct {
 	LinesLeft  uint64 // lines in memory that were dropped
 }
 
-// A place is the offset of a record in a segment of this process.
-type place struct {
+// A checkpoint is the offset of a record in a segment of this process, before
+// which every record is settled.
+type checkpoint struct {
 	segment uint64 // number of the segment
 	at      int
 	seq     uint64

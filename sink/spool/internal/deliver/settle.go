@@ -91,7 +91,7 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 	d.Settled += uint64(len(batch))
 	d.reported(batch, refused)
 	if d.Settled == d.want { // everything read from a segment of this process is settled
-		d.place = place{d.reading.Number, d.at, d.want}
+		d.checkpoint = checkpoint{d.reading.Number, d.at, d.want}
 	}
 	d.chain.Broadcast()
 	d.chain.Unlock()
@@ -102,10 +102,10 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 // process, before which every record is settled, or 0. It need not be the last
 // such record. The lock of the chain is held.
 func (d *Delivery) settledIn(number uint64) (at int, seq uint64) {
-	if d.place.segment != number {
+	if d.checkpoint.segment != number {
 		return 0, 0
 	}
-	return d.place.at, d.place.seq
+	return d.checkpoint.at, d.checkpoint.seq
 }
 
 // count counts the delivered records by level. refused is in the order of

@@ -65,12 +65,12 @@ func (g *Old) StreamOf(rec []byte) uint64 {
 	return uint64(g.Seed())<<32 | uint64(label)
 }
 
-// place returns the index in the list for the stream of a process that
+// indexOf returns the index in the list for the stream of a process that
 // continues the segment. ok is false if the list is full, or has another stream
 // with the same label. A process that has left no record leaves its place to
 // the next one, so that a process that is restarted again and again does not
 // fill the list.
-func (g *Old) place(stream uint64) (i int, ok bool) {
+func (g *Old) indexOf(stream uint64) (i int, ok bool) {
 	i = len(g.Streams)
 	if i > 0 && labelOf(g.Streams[i-1]) != g.Label {
 		i--
@@ -89,14 +89,14 @@ func (g *Old) place(stream uint64) (i int, ok bool) {
 // CanContinue reports whether a process may continue the segment: it has a
 // known end, and room for the stream.
 func (g *Old) CanContinue(stream uint64) bool {
-	_, ok := g.place(stream)
+	_, ok := g.indexOf(stream)
 	return ok && g.Used != 0
 }
 
 // continueIn stores the stream of this process in the list of s, which is the
 // segment.
 func (g *Old) continueIn(s *Segment, stream uint64) error {
-	i, _ := g.place(stream)
+	i, _ := g.indexOf(stream)
 	at := StreamsAt + i*streamsSize
 	if err := s.setWord(at, stream); err != nil {
 		return err
