@@ -48,8 +48,8 @@ func (m *maker) firstSegment(first segment.Start) error {
 	return nil
 }
 
-// hasRoom reports whether another segment fits into the size of the spool. mu
-// is held, or no other goroutine is running yet.
+// hasRoom reports whether another segment fits into the size of the spool. The
+// lock is held, or no other goroutine is running yet.
 func (ch *chain) hasRoom() bool {
 	return !ch.c.DeliverOnly && ch.bytes+ch.c.SegmentSize <= ch.limit
 }
@@ -71,8 +71,8 @@ func (ch *chain) isCrowded() bool {
 
 // isFreeing reports whether a segment is about to be deleted, since all
 // destinations have settled it: the oldest one, if it is of the previous
-// process, or one that has left the chain. So is one whose file was kept. mu is
-// held.
+// process, or one that has left the chain. So is one whose file was kept. The
+// lock is held.
 func (ch *chain) isFreeing() bool {
 	l := ch.Links[0]
 	return ch.Unlinked > 0 || len(ch.settled) > 1 ||

@@ -17,8 +17,8 @@ import (
 // A call that finds the spool full, and whose level has [ActionDropOld], asks
 // for the oldest segment to be dropped, and waits for that as for any other
 // segment that is being made: no longer than Config.slow. The goroutine that
-// makes segments drops it, and reads, writes and deletes files without mu: a
-// slow disk holds up that goroutine only.
+// makes segments drops it, and reads, writes and deletes files without the
+// lock: a slow disk holds up that goroutine only.
 
 // askDrop asks for the oldest segment to be dropped, of this spool or of its
 // peers, and reports whether there is one. It does not ask if making
@@ -35,8 +35,8 @@ func (ch *chain) askDrop() bool {
 	return true
 }
 
-// isDropping reports whether a segment is being dropped, or will be. mu is
-// held.
+// isDropping reports whether a segment is being dropped, or will be. The
+// lock is held.
 func (ch *chain) isDropping() bool {
 	return ch.dropAsked || ch.dropping || ch.peers.isDropping()
 }

@@ -40,7 +40,7 @@ type Sink struct {
 	maker   maker
 	copier  *copier // nil if lines are not synced
 	waits   bool    // a call at LevelError or above waits until its line is synced
-	running int     // delivering goroutines; chain.mu protects it
+	running int     // delivering goroutines; the lock of the chain protects it
 	kept    keptLine
 
 	ctx   context.Context
