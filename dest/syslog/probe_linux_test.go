@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/await"
 )
 
 // connectedTCP makes a TCP connection to a listener that accepts and does not
@@ -139,27 +141,23 @@ func TestProbeFindsWhatIsNotAcknowledged(t *testing.T) {
 }
 
 // TestProbeFindsWhatIsNotSent checks that data for which the receiver has no
-// room is known at any moment, between the zero-window probes too.
+// room is known between the zero-window probes, too, when nothing waits for an
+// acknowledgement.
 func TestProbeFindsWhatIsNotSent(t *testing.T) {
 	conn := connectedTCP(t)
 	probe, _ := control(conn)
-	if err := conn.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := conn.ReadFrom(&endless{}); !isTimeout(err) {
-		t.Fatalf("got %v, want no room", err)
-	}
-	for began := time.Now(); time.Since(began) < 300*time.Millisecond; {
-		if p := probe(); !p.unsent {
-			t.Fatalf("got %+v, want unsent data", p)
+	go func() {
+		for b := make([]byte, 1<<16); ; {
+			if _, err := conn.Write(b); err != nil {
+				return // the test has ended
+			}
 		}
-	}
+	}()
+	await.Until(t, "there is unsent data and nothing waits", func() bool {
+		p := probe()
+		return p.unsent && !p.waiting
+	})
 }
-
-// endless is a Reader without an end.
-type endless struct{}
-
-func (*endless) Read(b []byte) (int, error) { return len(b), nil }
 
 func TestQuickAckAcknowledgesAtOnce(t *testing.T) {
 	conn := connectedTCP(t)
