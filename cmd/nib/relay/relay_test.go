@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -191,29 +192,37 @@ var errAway = errors.New("away")
 // TestDeliverTimeoutReleasesTheSpool releases a spool that the destination does
 // not accept, and delivers it in the next run.
 func TestDeliverTimeoutReleasesTheSpool(t *testing.T) {
-	root := t.TempDir()
-	dir := filepath.Join(root, "a")
-	closed(t, dir, 7)
-	p := refusing(func([]nib.Record) (delivery.Result, error) { return delivery.Result{}, errAway })
-	reported := newReports("")
-	c := config(dir, p, reported)
-	c.DeliverTimeout = time.Second // a destination is asked more often than that
-	if got, want := mustRun(t, c), (Counts{Spools: 1, Pending: 7}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	for _, text := range []string{"taken, 7 records that destination has not settled go to far", "deliver to destination: away; 7 lines wait", "released: the destination accepts nothing"} {
-		if !strings.Contains(reported.String(), text) {
-			t.Errorf("%q is not in\n%s", text, reported.String())
+	synctest.Test(t, func(t *testing.T) {
+		root := t.TempDir()
+		dir := filepath.Join(root, "a")
+		closed(t, dir, 7)
+		p := refusing(func([]nib.Record) (delivery.Result, error) {
+			return delivery.Result{}, errAway
+		})
+		reported := newReports("")
+		c := config(dir, p, reported)
+		c.DeliverTimeout = time.Second // in which a destination is asked several times
+		if got, want := mustRun(t, c), (Counts{Spools: 1, Pending: 7}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
 		}
-	}
-	if o := spool.OwnerOf(dir); o != spool.OwnerNone {
-		t.Errorf("got owner %v, want none", o)
-	}
-	p.DeliverWith(nil)
-	c.DeliverTimeout = time.Minute
-	if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 7}); got != want {
-		t.Errorf("again: got %+v, want %+v", got, want)
-	}
+		for _, text := range []string{
+			"taken, 7 records that destination has not settled go to far",
+			"deliver to destination: away; 7 lines wait",
+			"released: the destination accepts nothing",
+		} {
+			if !strings.Contains(reported.String(), text) {
+				t.Errorf("%q is not in\n%s", text, reported.String())
+			}
+		}
+		if o := spool.OwnerOf(dir); o != spool.OwnerNone {
+			t.Errorf("got owner %v, want none", o)
+		}
+		p.DeliverWith(nil)
+		c.DeliverTimeout = time.Minute
+		if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 7}); got != want {
+			t.Errorf("again: got %+v, want %+v", got, want)
+		}
+	})
 }
 
 func TestRejectedRecordsAreCounted(t *testing.T) {
