@@ -273,3 +273,32 @@ func TestWhatTheRuntimeRemembersIsNotCounted(t *testing.T) {
 		t.Skip("this release or architecture remembers no assertions")
 	}
 }
+
+// TestRecordsOfWaitingAreNotCounted waits in each call, after another goroutine
+// has begun to wait that does not return its record of this to the runtime.
+func TestRecordsOfWaitingAreNotCounted(t *testing.T) {
+	onlyCounting(t)
+	more, ask, answer, end := make(chan bool), make(chan bool), make(chan bool), make(chan bool)
+	go func() {
+		for range more {
+			go func() { <-end }()
+		}
+	}()
+	go func() {
+		for range ask {
+			answer <- true
+		}
+	}()
+	found := profile(func() {
+		more <- true
+		runtime.Gosched()
+		ask <- true
+		<-answer
+	}, 500)
+	close(more)
+	close(ask)
+	close(end)
+	if found.own > 0 {
+		t.Errorf("got %d allocations, want none:\n%s", found.own, found)
+	}
+}

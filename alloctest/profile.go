@@ -28,10 +28,15 @@ type stack struct {
 	own    bool   // called by profiled, and not for a cache of the runtime
 }
 
-// caches lists the functions in which the runtime caches type assertions. It
-// does so at random, for about one in a thousand that are not cached yet: these
-// are not allocations of the code that asserts.
-var caches = []string{"runtime.typeAssert", "runtime.interfaceSwitch"}
+// caches lists the functions in which the runtime fills its own caches, which
+// is not an allocation of the code that calls them. It caches type assertions
+// at random, about one in a thousand that are not cached yet. It keeps records
+// of waiting goroutines, and makes one if more wait than before: a call that
+// never waits does so when it meets another goroutine at a lock.
+var caches = []string{
+	"runtime.typeAssert", "runtime.interfaceSwitch",
+	"runtime.acquireSudog",
+}
 
 // profile calls f with the memory profile at its finest and returns the
 // records. The rate should be set once at the start of a program; a rate of 1
