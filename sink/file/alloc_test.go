@@ -93,7 +93,7 @@ func TestAllocWriteRecord(t *testing.T) {
 }
 
 func TestAllocFlushAndDeliver(t *testing.T) {
-	batch := batchOf(0, 100)
+	batch := batchOf(0, 10) // of 100 lines, the files would need 100 MB
 	for _, buffer := range []int{0, 4096} {
 		s := open(t, filepath.Join(t.TempDir(), "app.log"), unwatched(Config{Buffer: buffer, fs: unsyncedFS{vfs.OS()}}))
 		ctx := context.Background()
