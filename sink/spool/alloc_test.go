@@ -25,7 +25,8 @@ func (sinkhole) Deliver(_ context.Context, batch []nib.Record) (delivery.Result,
 
 func TestAllocWriteRecord(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
-		s := open(t, dir, sinkhole{}, Config{SegmentSize: 256 << 20, Size: 512 << 20})
+		// All lines fit into one segment.
+		s := open(t, dir, sinkhole{}, Config{SegmentSize: 16 << 20, Size: 32 << 20})
 		line := record(nib.LevelInfo, 1, 200).Line
 		for _, r := range []*nib.Record{
 			{Line: line}, {Line: line, Message: line[3:9], Logger: "db", PC: 1}, {Line: line, Message: []byte("elsewhere")},

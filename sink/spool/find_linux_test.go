@@ -17,11 +17,7 @@ import (
 )
 
 // asUser runs f in a thread that accesses files as another user.
-func asUser(t *testing.T, uid uintptr, f func()) {
-	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("becomes another user: needs root")
-	}
+func asUser(uid uintptr, f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -35,6 +31,9 @@ func asUser(t *testing.T, uid uintptr, f func()) {
 // TestFindNamesWhatItCannotRead has a directory of another user at each depth,
 // beside a spool that can be read.
 func TestFindNamesWhatItCannotRead(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("becomes another user: needs root")
+	}
 	const service, reader = 4242, 65534
 	base := t.TempDir()
 	must(t, os.Chmod(filepath.Dir(base), 0o711), os.Chmod(base, 0o755))
@@ -48,7 +47,7 @@ func TestFindNamesWhatItCannotRead(t *testing.T) {
 		if hidden != "." {
 			want = []string{filepath.Join(root, "seen")}
 		}
-		asUser(t, reader, func() {
+		asUser(reader, func() {
 			got, err := Find(root)
 			if !errors.Is(err, fs.ErrPermission) || !slices.Equal(got, want) ||
 				!strings.Contains(err.Error(), dir+": ") ||
