@@ -331,14 +331,9 @@ func (f *format) probe(name string, also flags, add func(*Event)) (fields string
 		defer func() { done <- fields }()
 		fields = own.build(also, add)
 	}()
-	timer := time.NewTimer(time.Second) // on a busy machine, starting the goroutine may take tenths of a second
-	defer timer.Stop()
-	select {
-	case fields = <-done:
-		return fields, true
-	case <-timer.C:
+	if fields, ok = usercode.Receive(done, time.Second); !ok {
 		lastresort.Report(fmt.Errorf("nib: Layout.%s, called when the logger is made, did not return within a second: "+
 			"the keys that it writes are not reserved; it must not take a lock that the caller of New holds", name))
-		return "", false
 	}
+	return fields, ok
 }

@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib/internal/stdio"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 const (
@@ -46,7 +47,7 @@ func Flush() { stderr.flush() }
 // Write writes text to standard error without a rate limit, and returns within
 // [Wait].
 func Write(text string) {
-	waitFor(stderr.show(func() string { return text }, func(error) {}))
+	usercode.Receive(stderr.show(func() string { return text }, func(error) {}), Wait)
 }
 
 type reporter struct {
@@ -100,7 +101,7 @@ func (r *reporter) flush() {
 	if r.busy && !r.failing {
 		written := r.written
 		r.mu.Unlock()
-		waitFor(written)
+		usercode.Receive(written, Wait)
 		r.mu.Lock()
 	}
 	r.writeKept()
@@ -131,7 +132,7 @@ func (r *reporter) writeKept() {
 	r.written = done
 	r.mu.Unlock()
 	if !failing {
-		waitFor(done)
+		usercode.Receive(done, Wait)
 	}
 }
 
@@ -169,28 +170,10 @@ func textWithin(of func() string) string {
 		}()
 		text = of()
 	}()
-	timer := time.NewTimer(interval)
-	defer timer.Stop()
-	select {
-	case text := <-got:
+	if text, ok := usercode.Receive(got, interval); ok {
 		return text
-	case <-timer.C:
-		return hangs
 	}
-}
-
-// waitFor waits for done, but not for longer than Wait.
-func waitFor(done chan struct{}) {
-	const ticks = 10 // all of them at once would pass while the process has no processor
-	for range ticks {
-		t := time.NewTimer(Wait / ticks)
-		select {
-		case <-done:
-			t.Stop()
-			return
-		case <-t.C:
-		}
-	}
+	return hangs
 }
 
 // textOf returns the text of err, and the number of errors that were not shown

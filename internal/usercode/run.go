@@ -47,13 +47,25 @@ func Run(f func(), wait time.Duration) bool {
 	if depth > 0 {
 		return true
 	}
-	timeout := time.NewTimer(wait)
-	defer timeout.Stop()
-	select {
-	case <-done:
-	case <-timeout.C:
-	}
+	Receive(done, wait)
 	return true
+}
+
+// Receive receives from a goroutine that runs user code, and gives up after
+// wait. It waits in parts: a process that does not run for all of wait would
+// find a single timer over before the goroutine had a processor.
+func Receive[T any](from <-chan T, wait time.Duration) (v T, ok bool) {
+	const parts = 10
+	for range parts {
+		timer := time.NewTimer(wait / parts)
+		select {
+		case v = <-from:
+			timer.Stop()
+			return v, true
+		case <-timer.C:
+		}
+	}
+	return v, false
 }
 
 // Idle waits until no function of Run is in progress. It is for tests: on a
