@@ -22,10 +22,7 @@ func TestFailedOpenLeavesNothing(t *testing.T) {
 			"spool:" + dir + "/kept",
 		}
 		if before { // the files are there already
-			l, err := Open(Config{Output: output[:2]})
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := mustOpen(t, Config{Output: output[:2]})
 			l.Info().Msg("a line")
 			if err := l.Close(); err != nil {
 				t.Fatal(err)

@@ -55,10 +55,7 @@ func TestOnlyTheLastDirectoryIsMade(t *testing.T) {
 			t.Errorf("%v: got %v", o, err)
 		}
 	}
-	log, err := Open(Config{Output: []string{"file:" + at("logs", "x.log") + "?spool=" + at("spool")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := mustOpen(t, Config{Output: []string{"file:" + at("logs", "x.log") + "?spool=" + at("spool")}})
 	log.Info().Msg("one")
 	if err := log.Close(); err != nil {
 		t.Error(err)
