@@ -78,12 +78,12 @@ func ExitCode(err error) int {
 // flags are the options as given on the command line.
 type flags struct {
 	check.Options
-	dir, bench, tests     string
-	baseline              string
-	json, verbose, strict bool
-	accept, plain         bool
-	noCache               bool
-	html                  string
+	dir, bench, tests string
+	baseline          string
+	json, verbose     bool
+	accept, plain     bool
+	noCache           bool
+	html              string
 }
 
 // New returns the command. Its RunE returns ErrWorse when the gate fails.
@@ -116,12 +116,11 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s.BoolVar(&f.LogCalls, "log-calls", true, "look at the log calls")
 	s.StringVar(&f.bench, "bench", ".", "benchmarks to measure; \"\" for none")
 	s.StringVar(&f.tests, "tests", "", "tests to measure")
-	s.BoolVarP(&f.verbose, "verbose", "v", false, "also show what grows, is cold or is not known")
+	s.BoolVarP(&f.verbose, "verbose", "v", false, "also show what is possible")
 	s.BoolVar(&f.json, "json", false, "write JSON")
 	s.BoolVar(&f.plain, "plain", false, "no colours, no progress")
 	s.StringVar(&f.baseline, "baseline", "", "file of what is accepted (default: "+baseline.Name+" beside go.mod or go.work)")
 	s.BoolVar(&f.accept, "accept", false, "write the baseline: accept everything as it is")
-	s.BoolVar(&f.strict, "strict", false, "what is not known counts as an allocation")
 	s.BoolVar(&f.noCache, "no-cache", false, "measure again what is known from an earlier run")
 	s.StringVar(&f.html, "html", "", "also write a page to look at")
 	return cmd
@@ -283,14 +282,14 @@ func (f *flags) gate(d *findings.Document) (*baseline.Outcome, error) {
 	}
 	switch {
 	case f.accept:
-		old = old.With(baseline.Of(d, f.strict), d)
+		old = old.With(baseline.Of(d), d)
 		if err := old.Write(path); err != nil {
 			return nil, err
 		}
 	case old == nil && f.baseline != "":
 		return nil, fmt.Errorf("%s: there is no baseline; --accept makes one", path)
 	}
-	return baseline.Compare(old, d, f.strict)
+	return baseline.Compare(old, d)
 }
 
 // terminal reports whether w is a terminal, and its width.

@@ -165,7 +165,7 @@ func TestJSON(t *testing.T) {
 			Sites    []struct {
 				File, Kind, Reason, Fix, Pattern string
 				Line                             int
-				Versions                         []struct{ Verdict string }
+				Versions                         []struct{ Verdict, Missing string }
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func TestJSON(t *testing.T) {
 		t.Fatalf("got %+v", d)
 	}
 	s := d.Roots[0].Sites[0]
-	if s.File != "m.go" || s.Line != 6 || s.Kind != "box" || s.Versions[0].Verdict != "always" || s.Reason == "" || s.Fix == "" {
+	if s.File != "m.go" || s.Line != 6 || s.Kind != "box" || s.Versions[0].Verdict != "possible" || s.Versions[0].Missing != "any run" || s.Reason == "" || s.Fix == "" {
 		t.Errorf("got %+v", s)
 	}
 }

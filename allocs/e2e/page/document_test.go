@@ -75,50 +75,55 @@ func root(i int, file string, line int) *findings.Root {
 	name := fmt.Sprintf("shop.example/orders/internal/api.(*API).handle%d", i)
 	r := &findings.Root{ID: name, Kind: "annotated", Func: name, Package: "shop.example/orders/internal/api", File: file, Line: line, End: line + 6, Unfollowed: []int{3, 3, 3}}
 	chain := []findings.Frame{{Func: name, File: file, Line: line + 3}}
-	own := verdict.Grows
+	counted := verdict.Finding{Verdict: verdict.Counted}
+	size := verdict.Finding{Verdict: verdict.Possible, Missing: verdict.Size}
+	first := verdict.Finding{Verdict: verdict.Possible, Missing: verdict.First}
+	own := size
 	if i%10 == 0 {
-		own = verdict.Always
+		own = counted
 	}
 	r.Sites = append(r.Sites, site("own", file, line+3, "slog-pairs", "`r.Method` and <i>others</i> are copied to the heap to be stored in an interface", chain, own, own, own))
-	last := verdict.Cold
+	last := first
 	if i%5 == 0 {
-		last = verdict.Always
+		last = counted
 	}
 	for k := range 40 { // the site that all handlers share
 		at := 5 + 5*k
 		way := append(append([]findings.Frame(nil), chain...), findings.Frame{Func: "shop.example/orders/internal/codec.Append", File: "internal/codec/codec.go", Line: at, Inlined: k%2 == 0},
 			findings.Frame{Func: "strconv.Itoa", File: "/usr/local/go/src/strconv/itoa.go", Line: 30 + k%3})
-		r.Sites = append(r.Sites, site(fmt.Sprint("shared", k), "internal/codec/codec.go", at, "strconv-string", "the number becomes a new string", way, verdict.Grows, verdict.Cold, last))
-		last = verdict.Cold
+		r.Sites = append(r.Sites, site(fmt.Sprint("shared", k), "internal/codec/codec.go", at, "strconv-string", "the number becomes a new string", way, size, first, last))
+		last = first
 	}
 	for t := range 3 {
-		worst, count := verdict.None, 0
+		worst, count := verdict.Finding{Verdict: verdict.None}, 0
 		for _, s := range r.Sites {
-			if v := s.Answers[t].Verdict; v.Rank() > worst.Rank() {
-				worst = v
+			if f := s.Answers[t].Finding; f.Rank() > worst.Rank() {
+				worst = f
 			}
-			if s.Answers[t].Verdict == verdict.Always {
+			if s.Answers[t].Allocates() {
 				count++
 			}
 		}
-		r.Verdicts, r.Allocs = append(r.Verdicts, string(worst)), append(r.Allocs, count)
+		r.Verdicts, r.Allocs = append(r.Verdicts, string(worst.Verdict)), append(r.Allocs, count)
 	}
+	r.Verdict = r.Worst().Verdict
 	if i%100 == 0 {
 		r.Allowed = new(int)
 	}
 	return r
 }
 
-func site(key, file string, line int, pattern, reason string, chain []findings.Frame, verdicts ...verdict.Verdict) *findings.Site {
+func site(key, file string, line int, pattern, reason string, chain []findings.Frame, all ...verdict.Finding) *findings.Site {
 	s := &findings.Site{Key: key, Func: chain[len(chain)-1].Func, File: file, Line: line, Kind: "box", Pattern: pattern, Reason: reason,
 		Fix: "use LogAttrs with slog.Int, slog.String and so on", Flow: []string{"r.Method — spill (api.go:3)"}}
-	for _, v := range verdicts {
-		a := findings.Answer{Verdict: v, Because: "as measured", Chain: chain, Evidence: &findings.Evidence{Code: "always", Calls: 1, Compiler: "r.Method"}}
-		if v == verdict.Always {
+	for _, f := range all {
+		a := findings.Answer{Finding: f, Because: "as measured", Chain: chain, Evidence: &findings.Evidence{Code: "on every path", Calls: 1, Compiler: "r.Method"}}
+		if f.Allocates() {
 			a.Evidence.Runs = []findings.Run{{Name: "BenchmarkHandle", PerOp: 1, Bytes: 16}}
 		}
 		s.Answers = append(s.Answers, a)
 	}
+	s.Finding = s.Worst()
 	return s
 }
 

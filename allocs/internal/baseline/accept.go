@@ -10,16 +10,15 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// counted reports whether a gate can fail on a verdict: on always, and on
-// unknown if it is strict. A baseline keeps only these. A new place that grows,
-// is cold or is free is not a regression.
-func counted(v verdict.Verdict, strict bool) bool {
-	return v == verdict.Always || strict && v == verdict.Unknown
+// undecided reports whether nothing shows that a place does not allocate: a
+// size or a first use that the runs do not have is a reason, an untaken branch
+// is none.
+func undecided(f verdict.Finding) bool {
+	return f.Verdict == verdict.Possible && f.Missing != verdict.Size && f.Missing != verdict.First
 }
 
-// Of returns the baseline that accepts everything in d that would fail a gate,
-// or a strict gate if strict is set.
-func Of(d *findings.Document, strict bool) *File {
+// Of returns the baseline that accepts everything in d that would fail a gate.
+func Of(d *findings.Document) *File {
 	f := &File{Format: format, Accepts: map[string]*Accepted{}}
 	for t, tc := range d.Toolchains {
 		a := &Accepted{Patterns: d.Scope.Patterns, Packages: d.Scope.Packages, Runs: map[string][]string{}, Roots: map[string]*Root{}, Waivers: d.Scope.Waivers}
@@ -34,7 +33,7 @@ func Of(d *findings.Document, strict bool) *File {
 		}
 		stable := stable(tc.Leaves)
 		for _, r := range d.Roots {
-			if x := accepted(r, t, strict, stable); x.Allowed != nil || len(x.Sites) > 0 {
+			if x := accepted(r, t, stable); x.Allowed != nil || len(x.Sites) > 0 {
 				a.Roots[r.ID] = x
 			}
 		}
@@ -44,17 +43,15 @@ func Of(d *findings.Document, strict bool) *File {
 }
 
 // accepted returns the part of a root that a baseline keeps.
-func accepted(r *findings.Root, t int, strict bool, stable map[string]bool) *Root {
-	x := &Root{Package: r.Package, Allowed: r.Allowed, Reached: at(r.Reached, t), Sites: map[string]*Site{}}
-	x.Absent = r.Verdicts[t] == string(verdict.Absent)
+func accepted(r *findings.Root, t int, stable map[string]bool) *Root {
+	x := &Root{Package: r.Package, Allowed: r.Allowed, Reached: at(r.Reached, t), Absent: at(r.NoCode, t), Sites: map[string]*Site{}}
 	for _, s := range r.Sites {
 		a := &s.Answers[t]
-		if a.Verdict == verdict.Unknown {
-			x.Unknown++
-		}
-		if counted(a.Verdict, strict) {
+		if a.Allocates() {
 			n, leaf := a.Count()
-			x.Sites[s.Key] = &Site{Verdict: a.Verdict, Count: n, Leaf: leaf, Leaves: byLeaf(a, stable)}
+			x.Sites[s.Key] = &Site{Count: n, Leaf: leaf, Leaves: byLeaf(a, stable)}
+		} else if undecided(a.Finding) {
+			x.Undecided++
 		}
 	}
 	return x

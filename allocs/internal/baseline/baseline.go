@@ -43,11 +43,11 @@ type Outcome struct {
 var ErrMissing = errors.New("the baseline has nothing about this toolchain")
 
 // Compare reports the changes. Without a baseline only the annotated roots
-// count: they must stay within their limits. strict also counts unknown sites.
-func Compare(f *File, d *findings.Document, strict bool) (*Outcome, error) {
+// count: they must stay within their limits.
+func Compare(f *File, d *findings.Document) (*Outcome, error) {
 	o := &Outcome{Baseline: f != nil}
 	for t, tc := range d.Toolchains {
-		c := &comparison{Outcome: o, d: d, t: t, line: tc.Line, strict: strict, accepted: &Accepted{}}
+		c := &comparison{Outcome: o, d: d, t: t, line: tc.Line, accepted: &Accepted{}}
 		if f != nil {
 			var ok bool
 			if c.accepted, ok = f.Accepts[tc.Line]; !ok || c.accepted == nil {
@@ -68,7 +68,6 @@ type comparison struct {
 	d        *findings.Document
 	t        int
 	line     string
-	strict   bool
 	have     bool // there is a baseline
 	accepted *Accepted
 	within   func(pkg string) bool
@@ -101,7 +100,7 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 	if before == nil {
 		before = &Root{}
 	}
-	now := accepted(r, c.t, c.strict, stable(c.d.Toolchains[c.t].Leaves))
+	now := accepted(r, c.t, stable(c.d.Toolchains[c.t].Leaves))
 	over := r.Allowed != nil && r.Allocs[c.t] > *r.Allowed
 	lost := false // something that allocated no longer exists
 	present := map[string]bool{}
@@ -109,16 +108,11 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 		present[s.Key] = true
 		lost = c.site(r, s, before.Sites[s.Key], over) || lost
 	}
-	for key, was := range before.Sites {
+	for key := range before.Sites {
 		if !present[key] {
 			lost = true
-			x := c.change("gone", r.ID, fmt.Sprintf("%s no longer has: %s (%s)", r.ID, key, was.Verdict))
-			x.Site = key
-			c.Better = append(c.Better, x)
+			c.noLonger(r.ID, key)
 		}
-	}
-	if c.strict && r.Allowed != nil && before.Allowed == nil && r.Worst() == verdict.Absent {
-		c.Worse = append(c.Worse, c.change("worse", r.ID, fmt.Sprintf("%s allows %d, and there is no code for it: what it has is not known", r.ID, *r.Allowed)))
 	}
 	if c.t < len(r.Unproven) && r.Unproven[c.t] != "" {
 		c.Unproven = append(c.Unproven, c.change("unproven", r.ID, r.ID+": "+r.Unproven[c.t]))
@@ -131,8 +125,8 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 		c.missing(r.ID, r.ID+" was executed by the runs, and no run executes it in each operation any more")
 	case before.Allowed != nil && now.Absent && !before.Absent:
 		c.missing(r.ID, "there is no code for "+r.ID+" any more")
-	case lost && now.Unknown > before.Unknown:
-		c.missing(r.ID, fmt.Sprintf("%s has places that no run decides: %d more than before, in place of what allocated", r.ID, now.Unknown-before.Unknown))
+	case lost && now.Undecided > before.Undecided:
+		c.missing(r.ID, fmt.Sprintf("%s has places that no run decides: %d more than before, in place of what allocated", r.ID, now.Undecided-before.Undecided))
 	}
 	if before.Allowed != nil && r.Allowed != nil && *r.Allowed > *before.Allowed {
 		c.Worse = append(c.Worse, c.change("worse", r.ID, fmt.Sprintf("%s was allowed %d, and is allowed %d", r.ID, *before.Allowed, *r.Allowed)))
@@ -145,39 +139,32 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 // site compares a place. It reports whether the place used to allocate and no
 // longer does.
 func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bool) bool {
-	now, before := s.Answers[c.t].Verdict, verdict.None
-	n, leaf := s.Answers[c.t].Count()
-	rare := r.Allowed == nil && leaf != "" && n < noise
-	if rare && (was == nil || was.Verdict != now) {
-		now = verdict.Grows // a window may or may not have what is as rare as this
+	a := &s.Answers[c.t]
+	now := a.Finding
+	n, leaf := a.Count()
+	if was == nil && r.Allowed == nil && leaf != "" && n < noise {
+		return false // a window may or may not have what is as rare as this
 	}
-	if was != nil {
-		before = was.Verdict
-	}
-	x := c.change("worse", r.ID, fmt.Sprintf("%s was %s, is %s: %s", r.ID, before, now, s.Reason))
+	x := c.change("worse", r.ID, fmt.Sprintf("%s allocates: %s", r.ID, s.Reason))
 	x.Site, x.Where = s.Key, fmt.Sprintf("%s:%d  %s", s.File, s.Line, s.Source)
 	switch {
-	case before == verdict.Always && now == verdict.Unknown:
-		x.Kind, x.Text = "missing", fmt.Sprintf("%s allocated ×%s, and no run shows whether it still does: %s", r.ID, number(was.Count), s.Answers[c.t].Because)
-		c.Missing = append(c.Missing, x)
-	case before == verdict.Always && now == verdict.Cold && s.Answers[c.t].Conflict != "":
-		x.Kind, x.Text = "missing", fmt.Sprintf("%s allocated ×%s, and no run shows it any more, although every way through the code does: the runs may end early", r.ID, number(was.Count))
-		c.Missing = append(c.Missing, x)
-	case now.Rank() < before.Rank():
-		x.Kind = "better"
-		c.Better = append(c.Better, x)
-		return before == verdict.Always
-	case now == before && now == verdict.Always && was.Count > 0:
-		c.count(x, &s.Answers[c.t], was, r.ID)
-	case now == before || !counted(now, c.strict):
-	case c.have:
-		// A new log call is not a regression of an existing one, but it is one more
-		// that allocates.
-		if before == verdict.None {
-			x.Kind = "new"
+	case was != nil && now.Allocates():
+		c.count(x, a, was, r.ID)
+	case was != nil && undecided(now):
+		x.Kind, x.Text = "missing", fmt.Sprintf("%s allocated ×%s, and no run shows whether it still does: %s", r.ID, number(was.Count), a.Because)
+		if now.Missing == verdict.Agreement {
+			x.Text = fmt.Sprintf("%s allocated ×%s, and no run shows it any more, although every way through the code does: the runs may end early", r.ID, number(was.Count))
 		}
+		c.Missing = append(c.Missing, x)
+	case was != nil:
+		x.Kind, x.Text = "better", fmt.Sprintf("%s allocated ×%s, and no longer does: %s", r.ID, number(was.Count), s.Reason)
+		c.Better = append(c.Better, x)
+		return true
+	case !now.Allocates():
+	case c.have:
+		x.Kind = "new"
 		c.Worse = append(c.Worse, x)
-	case over, c.strict && r.Allowed != nil:
+	case over:
 		x.Text = fmt.Sprintf("%s allows %d and has %d: %s", r.ID, *r.Allowed, r.Allocs[c.t], s.Reason)
 		c.Worse = append(c.Worse, x)
 	}
@@ -242,9 +229,14 @@ func (c *comparison) gone(id string, before *Root) {
 		c.missing(id, id+" is not there any more, or has no comment that says what it may allocate")
 		return
 	}
-	for key, was := range before.Sites {
-		x := c.change("gone", id, fmt.Sprintf("%s no longer has: %s (%s)", id, key, was.Verdict))
-		x.Site = key
-		c.Better = append(c.Better, x)
+	for key := range before.Sites {
+		c.noLonger(id, key)
 	}
+}
+
+// noLonger reports a place that allocated and that the run did not find.
+func (c *comparison) noLonger(root, key string) {
+	x := c.change("gone", root, root+" no longer has: "+key)
+	x.Site = key
+	c.Better = append(c.Better, x)
 }

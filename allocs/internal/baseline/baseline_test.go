@@ -13,11 +13,11 @@ import (
 )
 
 // document has one root with sites of the given verdicts, by key.
-func document(allowed *int, sites map[string]verdict.Verdict) *findings.Document {
-	r := &findings.Root{ID: "m.F", Package: "m", Allowed: allowed, Allocs: []int{0}, Verdicts: []string{"none"}}
+func document(allowed *int, sites map[string]verdict.Finding) *findings.Document {
+	r := &findings.Root{ID: "m.F", Package: "m", Allowed: allowed, Allocs: []int{0}, Proof: findings.Proof{NoCode: []bool{false}}}
 	for key, v := range sites {
-		r.Sites = append(r.Sites, &findings.Site{Key: key, Line: 7, Answers: []findings.Answer{{Verdict: v}}})
-		if v == verdict.Always {
+		r.Sites = append(r.Sites, &findings.Site{Key: key, Line: 7, Answers: []findings.Answer{{Finding: v}}})
+		if v.Allocates() {
 			r.Allocs[0]++
 		}
 	}
@@ -25,31 +25,40 @@ func document(allowed *int, sites map[string]verdict.Verdict) *findings.Document
 		Scope: findings.Scope{Patterns: []string{"./..."}, Packages: []string{"m"}}}
 }
 
-type sites = map[string]verdict.Verdict
+type sites = map[string]verdict.Finding
+
+// The findings of a place.
+var (
+	counted = verdict.Finding{Verdict: verdict.Counted}
+	anyRun  = verdict.Finding{Verdict: verdict.Possible, Missing: verdict.AnyRun}
+	size    = verdict.Finding{Verdict: verdict.Possible, Missing: verdict.Size}
+	first   = verdict.Finding{Verdict: verdict.Possible, Missing: verdict.First}
+	branch  = verdict.Finding{Verdict: verdict.Possible, Missing: verdict.Branch}
+)
 
 func TestCompareWithBaseline(t *testing.T) {
 	for _, c := range []struct {
-		name          string
-		before, now   sites
-		strict        bool
-		worse, better int
+		name                   string
+		before, now            sites
+		worse, better, missing int
 	}{
-		{"the same", sites{"a": verdict.Always}, sites{"a": verdict.Always}, false, 0, 0},
-		{"a new one", sites{"a": verdict.Always}, sites{"a": verdict.Always, "b": verdict.Always}, false, 1, 0},
-		{"worse than before", sites{"a": verdict.Grows}, sites{"a": verdict.Always}, false, 1, 0},
-		{"better than before", sites{"a": verdict.Always}, sites{"a": verdict.Cold}, false, 0, 1},
-		{"gone", sites{"a": verdict.Always}, sites{}, false, 0, 1},
-		{"a new one that grows", sites{}, sites{"a": verdict.Grows}, true, 0, 0},
-		{"a new one that is cold", sites{}, sites{"a": verdict.Cold}, true, 0, 0},
-		{"not known", sites{}, sites{"a": verdict.Unknown}, false, 0, 0},
-		{"not known, strict", sites{}, sites{"a": verdict.Unknown}, true, 1, 0},
+		{"the same", sites{"a": counted}, sites{"a": counted}, 0, 0, 0},
+		{"a new one", sites{"a": counted}, sites{"a": counted, "b": counted}, 1, 0, 0},
+		{"a new one on every path", sites{}, sites{"a": anyRun}, 1, 0, 0},
+		{"worse than before", sites{"a": size}, sites{"a": counted}, 1, 0, 0},
+		{"better than before", sites{"a": counted}, sites{"a": first}, 0, 1, 0},
+		{"gone", sites{"a": counted}, sites{}, 0, 1, 0},
+		{"a new one beyond a size", sites{}, sites{"a": size}, 0, 0, 0},
+		{"a new one in a panic", sites{}, sites{"a": first}, 0, 0, 0},
+		{"a new one in a branch", sites{}, sites{"a": branch}, 0, 0, 0},
+		{"in a branch now", sites{"a": counted}, sites{"a": branch}, 0, 0, 1},
 	} {
-		o, err := baseline.Compare(baseline.Of(document(nil, c.before), c.strict), document(nil, c.now), c.strict)
+		o, err := baseline.Compare(baseline.Of(document(nil, c.before)), document(nil, c.now))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(o.Worse) != c.worse || len(o.Better) != c.better {
-			t.Errorf("%s: got %d worse, %d better, want %d, %d", c.name, len(o.Worse), len(o.Better), c.worse, c.better)
+		if len(o.Worse) != c.worse || len(o.Better) != c.better || len(o.Missing) != c.missing {
+			t.Errorf("%s: got %+v, want %d worse, %d better, %d missing", c.name, o, c.worse, c.better, c.missing)
 		}
 	}
 }
@@ -62,13 +71,13 @@ func TestCompareWithoutBaseline(t *testing.T) {
 		now     sites
 		worse   int
 	}{
-		{"only reported", nil, sites{"a": verdict.Always}, 0},
-		{"none allowed", &none, sites{"a": verdict.Always}, 1},
-		{"none allowed, grows", &none, sites{"a": verdict.Grows}, 0},
-		{"one allowed", &one, sites{"a": verdict.Always}, 0},
-		{"one allowed, two found", &one, sites{"a": verdict.Always, "b": verdict.Always}, 2},
+		{"only reported", nil, sites{"a": counted}, 0},
+		{"none allowed", &none, sites{"a": counted}, 1},
+		{"none allowed, beyond a size", &none, sites{"a": size}, 0},
+		{"one allowed", &one, sites{"a": counted}, 0},
+		{"one allowed, two found", &one, sites{"a": counted, "b": counted}, 2},
 	} {
-		o, err := baseline.Compare(nil, document(c.allowed, c.now), false)
+		o, err := baseline.Compare(nil, document(c.allowed, c.now))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,43 +90,38 @@ func TestCompareWithoutBaseline(t *testing.T) {
 // absent has one root without code.
 func absent(allowed *int) *findings.Document {
 	d := document(allowed, nil)
-	d.Roots[0].Verdicts = []string{"absent"}
+	d.Roots[0].NoCode = []bool{true}
 	return d
 }
 
 func TestRootWithoutCode(t *testing.T) {
 	none := 0
 	for _, c := range []struct {
-		name          string
-		before        *baseline.File
-		now           *findings.Document
-		strict        bool
-		worse, absent int
+		name    string
+		before  *baseline.File
+		now     *findings.Document
+		missing int
 	}{
-		{"no baseline", nil, absent(&none), false, 0, 0},
-		{"no baseline, strict", nil, absent(&none), true, 1, 0},
-		{"no baseline, strict, without a comment", nil, absent(nil), true, 0, 0},
-		{"accepted", baseline.Of(absent(&none), false), absent(&none), false, 0, 0},
-		{"accepted, strict", baseline.Of(absent(&none), true), absent(&none), true, 0, 0},
-		{"new, strict", baseline.Of(document(nil, nil), true), absent(&none), true, 1, 0},
-		{"there was code", baseline.Of(document(&none, nil), false), absent(&none), false, 0, 1},
-		{"there is code", baseline.Of(absent(&none), false), document(&none, nil), true, 0, 0},
+		{"no baseline", nil, absent(&none), 0},
+		{"accepted", baseline.Of(absent(&none)), absent(&none), 0},
+		{"there was code", baseline.Of(document(&none, nil)), absent(&none), 1},
+		{"there is code", baseline.Of(absent(&none)), document(&none, nil), 0},
 	} {
-		o, err := baseline.Compare(c.before, c.now, c.strict)
+		o, err := baseline.Compare(c.before, c.now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(o.Worse) != c.worse || len(o.Missing) != c.absent {
-			t.Errorf("%s: got %v worse, %v missing, want %d, %d", c.name, o.Worse, o.Missing, c.worse, c.absent)
+		if len(o.Worse) > 0 || len(o.Missing) != c.missing {
+			t.Errorf("%s: got %v worse, %v missing, want none, %d", c.name, o.Worse, o.Missing, c.missing)
 		}
 	}
 }
 
 func TestCompareWantsTheToolchain(t *testing.T) {
 	d := document(nil, sites{})
-	f := baseline.Of(d, false)
+	f := baseline.Of(d)
 	d.Toolchains[0].Line = "go1.27"
-	if _, err := baseline.Compare(f, d, false); !errors.Is(err, baseline.ErrMissing) {
+	if _, err := baseline.Compare(f, d); !errors.Is(err, baseline.ErrMissing) {
 		t.Errorf("got %v, want %v", err, baseline.ErrMissing)
 	}
 }
@@ -127,11 +131,11 @@ func TestFile(t *testing.T) {
 	if f, err := baseline.Load(path); f != nil || err != nil {
 		t.Errorf("absent: got %v, %v", f, err)
 	}
-	if err := baseline.Of(document(nil, sites{"a": verdict.Always}), false).Write(path); err != nil {
+	if err := baseline.Of(document(nil, sites{"a": counted})).Write(path); err != nil {
 		t.Fatal(err)
 	}
 	f, err := baseline.Load(path)
-	if err != nil || f.Accepts["go1.26"].Roots["m.F"].Sites["a"].Verdict != verdict.Always {
+	if err != nil || f.Accepts["go1.26"].Roots["m.F"].Sites["a"] == nil {
 		t.Errorf("got %v, %v", f, err)
 	}
 }

@@ -19,8 +19,8 @@ import (
 // and a root without a comment.
 func measured() *findings.Document {
 	none := 0
-	answer := func(v verdict.Verdict, n float64) []findings.Answer {
-		return []findings.Answer{{Verdict: v, Evidence: &findings.Evidence{Calls: 1, Runs: []findings.Run{{Name: "BenchmarkF/a", PerOp: n, Bytes: 48 * n, Total: 9}}}}}
+	answer := func(n float64) []findings.Answer {
+		return []findings.Answer{{Finding: counted, Evidence: &findings.Evidence{Calls: 1, Runs: []findings.Run{{Name: "BenchmarkF/a", PerOp: n, Bytes: 48 * n, Total: 9}}}}}
 	}
 	return &findings.Document{
 		Toolchains: []findings.Toolchain{{Line: "go1.26", Leaves: []findings.Leaf{
@@ -28,11 +28,11 @@ func measured() *findings.Document {
 			{Package: "example.com/yaml.v3", Name: "BenchmarkNow/1763800000", Unstable: true},
 		}}},
 		Roots: []*findings.Root{
-			{ID: "example.com/yaml.v3.F", Package: "example.com/yaml.v3", Allowed: &none, Allocs: []int{1}, Verdicts: []string{"always"}, Proof: findings.Proof{Reached: []bool{true}}, Sites: []*findings.Site{
-				{Key: "box", Answers: answer(verdict.Always, 1)},
-				{Key: "make", Answers: []findings.Answer{{Verdict: verdict.Always, Evidence: &findings.Evidence{Calls: 1, Runs: []findings.Run{{Name: "BenchmarkF/a", PerOp: 5, Bytes: 480}, {Name: "BenchmarkF/b", PerOp: 1, Bytes: 96}}}}}},
+			{ID: "example.com/yaml.v3.F", Package: "example.com/yaml.v3", Allowed: &none, Allocs: []int{1}, Proof: findings.Proof{Reached: []bool{true}, NoCode: []bool{false}}, Sites: []*findings.Site{
+				{Key: "box", Answers: answer(1)},
+				{Key: "make", Answers: []findings.Answer{{Finding: counted, Evidence: &findings.Evidence{Calls: 1, Runs: []findings.Run{{Name: "BenchmarkF/a", PerOp: 5, Bytes: 480}, {Name: "BenchmarkF/b", PerOp: 1, Bytes: 96}}}}}},
 			}},
-			{ID: "example.com/yaml.v3.G", Package: "example.com/yaml.v3", Allocs: []int{0}, Verdicts: []string{"none"}, Proof: findings.Proof{Reached: []bool{false}}},
+			{ID: "example.com/yaml.v3.G", Package: "example.com/yaml.v3", Allocs: []int{0}, Proof: findings.Proof{Reached: []bool{false}, NoCode: []bool{false}}},
 		},
 		Scope: findings.Scope{Patterns: []string{"./..."}, Packages: []string{"example.com/yaml.v3"}, Waivers: map[string][]string{"example.com/yaml.v3": {"f.go › x() //alloc:ok"}}},
 	}
@@ -66,10 +66,10 @@ var losses = []struct {
 	}, "", "a waiver"},
 	{"a waiver is gone", func(d *findings.Document) { d.Scope.Waivers = nil }, "", ""},
 	{"no run executes the root", func(d *findings.Document) { d.Roots[0].Reached[0] = false }, "no run executes it", ""},
-	{"there is no code", func(d *findings.Document) { d.Roots[0].Verdicts[0], d.Roots[0].Sites = "absent", nil }, "there is no code", ""},
-	{"what allocated is not decided", func(d *findings.Document) { d.Roots[0].Sites[0].Answers[0].Verdict = verdict.Unknown }, "allocated ×1, and no run shows", ""},
+	{"there is no code", func(d *findings.Document) { d.Roots[0].NoCode[0], d.Roots[0].Sites = true, nil }, "there is no code", ""},
+	{"what allocated is not decided", func(d *findings.Document) { d.Roots[0].Sites[0].Answers[0].Finding = branch }, "allocated ×1, and no run shows", ""},
 	{"what allocated is elsewhere, and not decided", func(d *findings.Document) {
-		d.Roots[0].Sites[0].Key, d.Roots[0].Sites[0].Answers[0].Verdict = "box in another function", verdict.Unknown
+		d.Roots[0].Sites[0].Key, d.Roots[0].Sites[0].Answers[0].Finding = "box in another function", branch
 	}, "places that no run decides", ""},
 	{"what allocated is gone", func(d *findings.Document) { d.Roots[0].Sites = nil }, "", ""},
 	{"a count rises", func(d *findings.Document) { d.Roots[0].Sites[0].Answers[0].Evidence.Runs[0].PerOp = 50 }, "", "was ×1, is ×50 in BenchmarkF/a"},
@@ -79,15 +79,15 @@ var losses = []struct {
 	{"a count of another leaf rises to the highest", func(d *findings.Document) { d.Roots[0].Sites[1].Answers[0].Evidence.Runs[1].PerOp = 5 }, "", "was ×1, is ×5 in BenchmarkF/b"},
 	{"a count of another leaf falls", func(d *findings.Document) { d.Roots[0].Sites[1].Answers[0].Evidence.Runs[1].PerOp = 0 }, "", ""},
 	{"what allocates on every way is only seen while warming up", func(d *findings.Document) {
-		d.Roots[0].Sites[0].Answers[0].Verdict, d.Roots[0].Sites[0].Answers[0].Conflict = verdict.Cold, "code: always; runs: only while warming up"
+		d.Roots[0].Sites[0].Answers[0].Finding = verdict.Finding{Verdict: verdict.Possible, Missing: verdict.Agreement}
 	}, "the runs may end early", ""},
-	{"what allocated is only seen while warming up", func(d *findings.Document) { d.Roots[0].Sites[0].Answers[0].Verdict = verdict.Cold }, "", ""},
+	{"what allocated is only seen while warming up", func(d *findings.Document) { d.Roots[0].Sites[0].Answers[0].Finding = first }, "", ""},
 }
 
 func TestEvidenceThatIsMissing(t *testing.T) {
 	for _, c := range losses {
 		path := filepath.Join(t.TempDir(), baseline.Name)
-		if err := baseline.Of(measured(), false).Write(path); err != nil {
+		if err := baseline.Of(measured()).Write(path); err != nil {
 			t.Fatal(err)
 		}
 		f, err := baseline.Load(path)
@@ -96,7 +96,7 @@ func TestEvidenceThatIsMissing(t *testing.T) {
 		}
 		d := measured()
 		c.change(d)
-		o, err := baseline.Compare(f, d, false)
+		o, err := baseline.Compare(f, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func expect(t *testing.T, name string, changes []baseline.Change, want string) {
 
 func TestDamagedFilesAreNoBaselines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), baseline.Name)
-	if err := baseline.Of(measured(), false).Write(path); err != nil {
+	if err := baseline.Of(measured()).Write(path); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)
@@ -127,11 +127,11 @@ func TestDamagedFilesAreNoBaselines(t *testing.T) {
 	}
 	text := string(whole)
 	for name, damaged := range map[string]string{
-		"empty": "", "an empty object": "{}", "an empty list": "{\"format\":2,\"accepts\":{}}", "null": "null", "cut off": text[:len(text)/2],
+		"empty": "", "an empty object": "{}", "an empty list": "{\"format\":3,\"accepts\":{}}", "null": "null", "cut off": text[:len(text)/2],
 		"another count":     strings.Replace(text, `"count": 1`, `"count": 50`, 1),
 		"without a run":     strings.Replace(text, `"BenchmarkF/a",`, "", 1),
-		"another version":   strings.Replace(text, `"format": 2`, `"format": 3`, 1),
-		"the older version": strings.Replace(text, `"format": 2`, `"format": 1`, 1),
+		"another version":   strings.Replace(text, `"format": 3`, `"format": 4`, 1),
+		"the older version": strings.Replace(text, `"format": 3`, `"format": 2`, 1),
 	} {
 		if damaged == text {
 			t.Fatalf("%s: nothing is damaged", name)
@@ -148,7 +148,7 @@ func TestDamagedFilesAreNoBaselines(t *testing.T) {
 // A run about one package accepts nothing of another.
 func TestAcceptKeepsOtherPackages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), baseline.Name)
-	if err := baseline.Of(measured(), false).Write(path); err != nil {
+	if err := baseline.Of(measured()).Write(path); err != nil {
 		t.Fatal(err)
 	}
 	f, err := baseline.Load(path)
@@ -159,7 +159,7 @@ func TestAcceptKeepsOtherPackages(t *testing.T) {
 	other.Scope = findings.Scope{Patterns: []string{"./other"}, Packages: []string{"example.com/other"}}
 	other.Roots[0].ID, other.Roots[0].Package = "example.com/other.F", "example.com/other"
 	other.Roots, other.Toolchains[0].Leaves = other.Roots[:1], []findings.Leaf{{Package: "example.com/other", Name: "BenchmarkF/a"}}
-	a := f.With(baseline.Of(other, false), other).Accepts["go1.26"]
+	a := f.With(baseline.Of(other), other).Accepts["go1.26"]
 	if a.Roots["example.com/yaml.v3.F"] == nil || len(a.Runs["example.com/yaml.v3"]) != 3 || len(a.Waivers["example.com/yaml.v3"]) != 1 || len(a.Packages) != 2 || a.Patterns[0] != "./..." {
 		t.Errorf("got %+v", a)
 	}

@@ -10,15 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-
-	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
 // Name is the file in the directory of the module.
 const Name = "allocs.baseline.json"
 
 // format is the version of the file.
-const format = 2
+const format = 3
 
 // File is the content of the committed file.
 type File struct {
@@ -41,17 +39,16 @@ type Accepted struct {
 
 // Root is an annotated root, or one with sites.
 type Root struct {
-	Package string           `json:"package"`
-	Allowed *int             `json:"allowed,omitempty"`
-	Absent  bool             `json:"absent,omitempty"`  // there was no code for it
-	Reached bool             `json:"reached,omitempty"` // runs executed it in each operation
-	Unknown int              `json:"unknown,omitempty"` // sites of which nothing is known
-	Sites   map[string]*Site `json:"sites,omitempty"`
+	Package   string           `json:"package"`
+	Allowed   *int             `json:"allowed,omitempty"`
+	Absent    bool             `json:"absent,omitempty"`    // there was no code for it
+	Reached   bool             `json:"reached,omitempty"`   // runs executed it in each operation
+	Undecided int              `json:"undecided,omitempty"` // possible sites that no run decides
+	Sites     map[string]*Site `json:"sites,omitempty"`
 }
 
 // Site is a place that allocates.
 type Site struct {
-	Verdict verdict.Verdict `json:"verdict"`
 	// Count is the highest count of a leaf for one operation, or that of
 	// the calls in the code where no leaf was measured.
 	Count float64 `json:"count,omitempty"`

@@ -51,7 +51,7 @@ func BenchmarkFree(b *testing.B) {
 	}
 }
 `})
-	want := map[string]string{"BenchmarkNew": "always", "BenchmarkFree": "clean"}
+	want := map[string]string{"BenchmarkNew": "counted", "BenchmarkFree": "none"}
 	if len(d.Roots) != len(want) {
 		t.Errorf("got %d roots, want %d", len(d.Roots), len(want))
 	}

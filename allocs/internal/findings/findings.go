@@ -62,7 +62,7 @@ type Root struct {
 	Allowed  *int            `json:"allowed,omitempty"` // the limit set by //alloc:none or //alloc:max=N
 	Verdict  verdict.Verdict `json:"verdict"`           // the worst of all toolchains
 	Verdicts []string        `json:"verdicts"`          // the worst of each toolchain
-	Allocs   []int           `json:"allocs"`            // sites that always allocate, or the measured count
+	Allocs   []int           `json:"allocs"`            // the count of an operation, and what any run would count
 	Proof
 	// Unfollowed are the calls through interfaces and function values whose
 	// callee is not known, on each toolchain.
@@ -71,29 +71,27 @@ type Root struct {
 	Runs       []string `json:"runs,omitempty"`             // benchmarks and tests that allocated below it
 	// WorstLeaf is, for each toolchain, the leaf whose counts Allocs shows, or "".
 	WorstLeaf []string `json:"worst_leaf"`
-	// Counts are the counts of each leaf at the lines that always allocate.
+	// Counts are the counts of each leaf.
 	Counts []Count `json:"counts,omitempty"`
 	Sites  []*Site `json:"sites"`
-	// Status is the category of the root: above, always, unknown, clean or absent.
+	// Status is the category of the root.
 	Status Status `json:"status"`
 }
 
 // Site is a line of the module below which memory is taken.
 type Site struct {
-	Key     string          `json:"key"` // unchanged when lines move
-	Func    string          `json:"function"`
-	File    string          `json:"file"`
-	Line    int             `json:"line"`
-	Source  string          `json:"source"`
-	Verdict verdict.Verdict `json:"verdict"` // the worst of all toolchains
-	// Missing is the evidence that would resolve it if it is unknown.
-	Missing Missing  `json:"missing,omitempty"`
-	Kind    string   `json:"kind"`
-	Callee  string   `json:"callee,omitempty"`
-	Pattern string   `json:"pattern,omitempty"`
-	Reason  string   `json:"reason"`
-	Flow    []string `json:"flow,omitempty"`
-	Fix     string   `json:"fix,omitempty"`
+	Key             string   `json:"key"` // unchanged when lines move
+	Func            string   `json:"function"`
+	File            string   `json:"file"`
+	Line            int      `json:"line"`
+	Source          string   `json:"source"`
+	verdict.Finding          // the worst of all toolchains
+	Kind            string   `json:"kind"`
+	Callee          string   `json:"callee,omitempty"`
+	Pattern         string   `json:"pattern,omitempty"`
+	Reason          string   `json:"reason"`
+	Flow            []string `json:"flow,omitempty"`
+	Fix             string   `json:"fix,omitempty"`
 	// Evidence and Chain are those of the first toolchain with the worst
 	// verdict.
 	Evidence *Evidence `json:"evidence,omitempty"`
@@ -103,17 +101,17 @@ type Site struct {
 
 // Answer is the verdict on one toolchain.
 type Answer struct {
-	Toolchain string          `json:"toolchain"` // Toolchain.Name
-	Verdict   verdict.Verdict `json:"verdict"`
-	Because   string          `json:"because,omitempty"`
-	Conflict  string          `json:"conflict,omitempty"`
-	Evidence  *Evidence       `json:"evidence,omitempty"`
-	Chain     []Frame         `json:"chain,omitempty"` // the root first
+	Toolchain string `json:"toolchain"` // Toolchain.Name
+	verdict.Finding
+	Because  string    `json:"because,omitempty"`
+	Conflict string    `json:"conflict,omitempty"`
+	Evidence *Evidence `json:"evidence,omitempty"`
+	Chain    []Frame   `json:"chain,omitempty"` // the root first
 }
 
 // Evidence has the findings of each source.
 type Evidence struct {
-	Code     string `json:"code,omitempty"`     // always, maybe, rarely; "" when the executable has no such call
+	Code     string `json:"code,omitempty"`     // Paths; "" when the executable has no such call
 	Calls    int    `json:"calls,omitempty"`    // such calls in the code of the line
 	Compiler string `json:"compiler,omitempty"` // the value that escapes according to the compiler
 	Visited  bool   `json:"visited,omitempty"`  // a run executed the line
@@ -182,15 +180,10 @@ type siteKey struct {
 func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files) {
 	sites := map[siteKey]*Site{}
 	runs := map[string]bool{}
-	nothing := make([]verdict.Verdict, len(r.Toolchains)) // verdicts of releases without a site
-	for ti, t := range r.Toolchains {
-		nothing[ti] = verdict.None
-		if res := t.Results[n]; res.Absent && res.Root.Kind != roots.LogCall { // a log call that is not compiled is never executed
-			nothing[ti] = verdict.Absent
-		}
-	}
 	for ti, t := range r.Toolchains {
 		res := t.Results[n]
+		// A log call that is not compiled is never executed.
+		root.NoCode = append(root.NoCode, res.Absent && res.Root.Kind != roots.LogCall)
 		root.Unfollowed = append(root.Unfollowed, len(res.Dynamic))
 		root.Reached = append(root.Reached, res.Reached)
 		root.addCalls(d, res.Dynamic, r.Holds)
@@ -204,13 +197,13 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 				x = &Site{Func: s.Func, File: d.relative(s.File), Line: s.Line, Kind: string(s.Kind), Callee: s.Callee,
 					Source: files.Line(s.File, s.Line), Answers: make([]Answer, len(r.Toolchains))}
 				for i := range x.Answers {
-					x.Answers[i].Verdict = nothing[i]
+					x.Answers[i].Verdict = verdict.None
 				}
 				x.Key = fmt.Sprintf("%s › %s › %s", x.Func, kindAndCallee(s), files.Statement(s.File, s.Line))
 				sites[key] = x
 				root.Sites = append(root.Sites, x)
 			}
-			if s.Verdict.Rank() >= x.Worst().Rank() || x.Reason == "" {
+			if s.Rank() >= x.Worst().Rank() || x.Reason == "" {
 				a := why.Explain(s, x.Source, files.Statement(s.File, s.Line), res.Root.Kind == roots.LogCall)
 				x.Pattern, x.Reason, x.Flow, x.Fix = a.Pattern, a.Reason, a.Flow, a.Fix
 			}
@@ -222,7 +215,7 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 	}
 	sort.Strings(root.Runs)
 	root.order()
-	root.sum(d.Toolchains, nothing)
+	root.sum(d.Toolchains)
 	for ti, t := range r.Toolchains {
 		why := ""
 		if !load.IsTest(root.File) { // coverage does not show what runs in test files
@@ -245,7 +238,7 @@ func kindAndCallee(s *verdict.Site) string {
 func (d *Document) answer(s *verdict.Site) Answer {
 	e := &Evidence{Visited: s.Evidence.Visited, Calls: s.Evidence.Calls}
 	if s.Evidence.Code {
-		e.Code = [...]string{"always", "maybe", "rarely"}[s.Evidence.Reach]
+		e.Code = [...]string{"on every path", "behind a branch", "rare"}[s.Evidence.Reach]
 	}
 	if s.Evidence.Escape != nil {
 		e.Compiler = s.Evidence.Escape.What
@@ -253,7 +246,7 @@ func (d *Document) answer(s *verdict.Site) Answer {
 	for _, r := range s.Evidence.Runs {
 		e.Runs = append(e.Runs, Run{r.Name, r.PerOp, r.Bytes, r.Total})
 	}
-	a := Answer{Verdict: s.Verdict, Because: s.Reason, Conflict: s.Conflict, Evidence: e}
+	a := Answer{Finding: s.Finding, Because: s.Reason, Conflict: s.Conflict, Evidence: e}
 	a.Chain = d.chain(s.Stack)
 	return a
 }
@@ -295,22 +288,22 @@ func (r *Root) order() {
 
 // sum fills in the fields for all toolchains.
 func (s *Site) sum(toolchains []Toolchain) {
-	s.Verdict = s.Worst()
+	s.Finding = s.Worst()
 	for i := len(s.Answers) - 1; i >= 0; i-- {
 		a := &s.Answers[i]
 		a.Toolchain = toolchains[i].Name
-		if a.Verdict == s.Verdict {
+		if a.Finding == s.Finding {
 			s.Evidence, s.Chain = a.Evidence, a.Chain
 		}
 	}
 }
 
-// Worst returns the worst verdict of any toolchain.
-func (s *Site) Worst() verdict.Verdict {
-	worst := verdict.Absent
+// Worst returns the worst finding of any toolchain.
+func (s *Site) Worst() verdict.Finding {
+	worst := verdict.Finding{Verdict: verdict.None}
 	for _, a := range s.Answers {
-		if a.Verdict.Rank() > worst.Rank() {
-			worst = a.Verdict
+		if a.Rank() > worst.Rank() {
+			worst = a.Finding
 		}
 	}
 	return worst
@@ -335,12 +328,12 @@ func (s *Site) Differs() bool {
 	return false
 }
 
-// Worst returns the worst verdict of any toolchain.
-func (r *Root) Worst() verdict.Verdict {
-	worst := verdict.Absent
-	for _, v := range r.Verdicts {
-		if verdict.Verdict(v).Rank() > worst.Rank() {
-			worst = verdict.Verdict(v)
+// Worst returns the worst finding of any site and toolchain.
+func (r *Root) Worst() verdict.Finding {
+	worst := verdict.Finding{Verdict: verdict.None}
+	for _, s := range r.Sites {
+		if w := s.Worst(); w.Rank() > worst.Rank() {
+			worst = w
 		}
 	}
 	return worst

@@ -76,21 +76,21 @@ func (d *Document) leaves(
 	return out, measured
 }
 
-// sum fills in the totals over the sites. nothing is the verdict of each
-// toolchain without any.
-func (r *Root) sum(toolchains []Toolchain, nothing []verdict.Verdict) {
-	for t, worst := range nothing {
+// sum fills in the totals over the sites.
+func (r *Root) sum(toolchains []Toolchain) {
+	for t, tc := range toolchains {
+		worst := verdict.Finding{Verdict: verdict.None}
 		for _, s := range r.Sites {
-			if v := s.Answers[t].Verdict; v.Rank() > worst.Rank() {
-				worst = v
+			if f := s.Answers[t].Finding; f.Rank() > worst.Rank() {
+				worst = f
 			}
 		}
-		r.Verdicts = append(r.Verdicts, string(worst))
-		count, leaf := r.count(t, toolchains[t].Name)
+		r.Verdicts = append(r.Verdicts, string(worst.Verdict))
+		count, leaf := r.count(t, tc.Name)
 		r.Allocs = append(r.Allocs, int(math.Ceil(count-inexact)))
 		r.WorstLeaf = append(r.WorstLeaf, leaf)
 	}
-	r.Verdict = r.Worst()
+	r.Verdict = r.Worst().Verdict
 }
 
 // inexact is the error that a sum of counts may have, since they are fractions.
@@ -103,7 +103,7 @@ func (r *Root) count(t int, toolchain string) (most float64, worst string) {
 	perOp, unseen := map[string]float64{}, 0.0
 	for _, s := range r.Sites {
 		a := s.Answers[t]
-		if a.Verdict != verdict.Always {
+		if !a.Allocates() {
 			continue
 		}
 		if a.perOp() == 0 {

@@ -10,8 +10,9 @@ import (
 
 // site returns a line that the leaves counted at, or one that no leaf executed.
 func site(calls int, counts map[string]float64) *Site {
-	a := Answer{Verdict: verdict.Always, Evidence: &Evidence{Calls: calls}}
+	a := Answer{Finding: verdict.Finding{Verdict: verdict.Possible, Missing: verdict.AnyRun}, Evidence: &Evidence{Calls: calls}}
 	for name, n := range counts {
+		a.Finding = verdict.Finding{Verdict: verdict.Counted}
 		a.Evidence.Runs = append(a.Evidence.Runs, Run{Name: name, PerOp: n})
 	}
 	return &Site{Answers: []Answer{a}}
@@ -34,7 +35,7 @@ func TestTheWorstLeafCounts(t *testing.T) {
 		{"one in a thousand more", []*Site{site(1, map[string]float64{"B": 1.001})}, 2, "B"},
 	} {
 		r := &Root{Sites: c.sites}
-		r.sum([]Toolchain{{Name: "go1.26.8"}}, []verdict.Verdict{verdict.None})
+		r.sum([]Toolchain{{Name: "go1.26.8"}})
 		if r.Allocs[0] != c.want || r.WorstLeaf[0] != c.leaf {
 			t.Errorf("%s: got %d by %q, want %d by %q", c.name, r.Allocs[0], r.WorstLeaf[0], c.want, c.leaf)
 		}

@@ -27,14 +27,18 @@ type Line struct {
 func (d *Document) lines(
 	r *runs.Result, holds func(file string) bool, files *source.Files,
 ) []Line {
-	at := map[line]*Line{}
+	type place struct {
+		file string
+		line int
+	}
+	at := map[place]*Line{}
 	for _, s := range r.Sites {
 		i := slices.IndexFunc(s.Stack, func(f binary.Frame) bool { return holds(f.File) })
 		if i < 0 || s.PerOp <= 0 {
 			continue
 		}
 		f := s.Stack[i]
-		key := line{f.File, f.Line}
+		key := place{f.File, f.Line}
 		if at[key] == nil {
 			at[key] = &Line{
 				Func: binary.Normalise(f.Func), File: d.relative(f.File), Line: f.Line,

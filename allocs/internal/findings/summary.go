@@ -16,21 +16,11 @@ type Status string
 
 // The states of a root, the worst first.
 const (
-	Above   Status = "above"   // more is allocated than its comment allows
-	Always  Status = "always"  // a line below it always allocates
-	Unknown Status = "unknown" // a line below it can allocate
-	Clean   Status = "clean"   // only lines that grow or are cold, if any
-	Absent  Status = "absent"  // the function has no code
-)
-
-// Missing is the evidence that would resolve a site whose verdict is unknown.
-type Missing string
-
-// Missing evidence.
-const (
-	Benchmark Missing = "benchmark" // no benchmark or test executes the line
-	Branch    Missing = "branch"    // the calls take another branch
-	Agreement Missing = "agreement" // the code always allocates there, and according to runs never
+	Above    Status = "above"    // more is allocated than its comment allows
+	Counted  Status = "counted"  // runs counted allocations below it
+	Unproven Status = "unproven" // nothing shows that it keeps to //alloc:none, or it has no code
+	Possible Status = "possible" // a line below it can allocate
+	None     Status = "none"     // nothing below it can allocate
 )
 
 // Summary has the numbers that every report shows.
@@ -40,8 +30,8 @@ type Summary struct {
 	// it, with the worst verdict of any of them and of any toolchain.
 	Sites      SiteCounts   `json:"sites"`
 	Toolchains []SiteCounts `json:"toolchains"` // the same for each toolchain
-	// Missing counts the unknown ones of Sites by the evidence they lack.
-	Missing map[Missing]int `json:"missing,omitempty"`
+	// Missing counts the possible ones of Sites by the evidence they lack.
+	Missing map[verdict.Missing]int `json:"missing,omitempty"`
 	// Calls are the lines with calls that are not followed, each once.
 	Calls []Call `json:"unfollowed_calls,omitempty"`
 }
@@ -93,7 +83,7 @@ func (d *Document) Same() [][]*Site {
 // Sum fills in the totals over all roots.
 func (d *Document) Sum() {
 	s := &d.Summary
-	*s = Summary{Roots: map[Status]int{}, Sites: SiteCounts{}, Missing: map[Missing]int{}}
+	*s = Summary{Roots: map[Status]int{}, Sites: SiteCounts{}, Missing: map[verdict.Missing]int{}}
 	for range d.Toolchains {
 		s.Toolchains = append(s.Toolchains, SiteCounts{})
 	}
@@ -103,24 +93,23 @@ func (d *Document) Sum() {
 		s.Calls = append(s.Calls, r.Calls...)
 	}
 	s.Calls = once(s.Calls)
-	reached := d.reached()
 	for _, same := range d.Same() {
-		worst := verdict.Absent
+		all := verdict.Finding{Verdict: verdict.None}
 		for t := range d.Toolchains {
-			v := verdict.Absent
+			worst := verdict.Finding{Verdict: verdict.None}
 			for _, x := range same {
-				if have := x.Answers[t].Verdict; have.Rank() > v.Rank() {
-					v = have
+				if f := x.Answers[t].Finding; f.Rank() > worst.Rank() {
+					worst = f
 				}
 			}
-			s.Toolchains[t][v]++
-			if v.Rank() > worst.Rank() {
-				worst = v
+			s.Toolchains[t][worst.Verdict]++
+			if worst.Rank() > all.Rank() {
+				all = worst
 			}
 		}
-		s.Sites[worst]++
-		if m := missing(same, reached); worst == verdict.Unknown {
-			s.Missing[m]++
+		s.Sites[all.Verdict]++
+		if all.Verdict == verdict.Possible {
+			s.Missing[all.Missing]++
 		}
 	}
 }
@@ -129,62 +118,14 @@ func (r *Root) status() Status {
 	switch w := r.Worst(); {
 	case r.Over():
 		return Above
-	case w == verdict.Always:
-		return Always
-	case w == verdict.Unknown || !r.Proven():
-		return Unknown
-	case w == verdict.Absent:
-		return Absent
+	case w.Verdict == verdict.Counted:
+		return Counted
+	case !r.Proven() || r.Absent():
+		return Unproven
+	case w.Verdict == verdict.Possible:
+		return Possible
 	}
-	return Clean
-}
-
-// missing sets the evidence that the unknown sites of one place lack, and
-// returns it: it is the same for all of them.
-func missing(same []*Site, reached map[line]bool) Missing {
-	m := Benchmark
-	if reached[line{same[0].File, same[0].Line}] {
-		m = Branch
-	}
-	for _, s := range same {
-		for _, a := range s.Answers {
-			if a.Verdict != verdict.Unknown {
-				continue
-			}
-			if a.Conflict != "" {
-				m = Agreement
-			} else if m == Benchmark && a.Evidence != nil && a.Evidence.Visited {
-				m = Branch
-			}
-		}
-	}
-	for _, s := range same {
-		if s.Worst() == verdict.Unknown {
-			s.Missing = m
-		}
-	}
-	return m
-}
-
-// line is a source line.
-type line struct {
-	file string
-	n    int
-}
-
-// reached returns the lines that runs execute.
-func (d *Document) reached() map[line]bool {
-	out := map[line]bool{}
-	for _, r := range d.Roots {
-		for _, s := range r.Sites {
-			for _, a := range s.Answers {
-				if e := a.Evidence; e != nil && (e.Visited || len(e.Runs) > 0) {
-					out[line{s.File, s.Line}] = true
-				}
-			}
-		}
-	}
-	return out
+	return None
 }
 
 // addCalls adds the calls that are not followed on a toolchain, except those

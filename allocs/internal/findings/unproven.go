@@ -12,35 +12,36 @@ import (
 // Proof has for each toolchain what shows the verdict on a root.
 type Proof struct {
 	Reached []bool `json:"reached"` // whether runs execute the root in each operation
+	NoCode  []bool `json:"no_code"` // whether there is no code for it, so that nothing is known
 	// Unproven is why nothing shows that a function with //alloc:none keeps to
 	// it, or "".
 	Unproven []string `json:"unproven"`
 }
 
 // unproven returns why nothing shows that a root with //alloc:none does not
-// allocate on a toolchain, or "". Only a run in which each operation executes
-// the root, and nothing is counted, shows it, unless the code allocates on
-// every way through.
+// allocate on a toolchain, or "". Two things show it: a run in which each
+// operation executes the root and counts nothing, unless the code allocates on
+// every path; and code in which no path can allocate.
 func (r *Root) unproven(t int, calls []verdict.Dynamic) string {
 	if r.Allowed == nil || *r.Allowed > 0 || r.Allocs[t] > 0 || r.shownElsewhere(t) {
 		return ""
 	}
+	possible := false
 	for _, s := range r.Sites {
 		a := &s.Answers[t]
-		possible := a.Verdict == verdict.Grows || a.Verdict == verdict.Unknown
+		possible = possible || a.Verdict == verdict.Possible
 		switch {
-		case possible && !r.Reached[t]:
+		case a.Verdict == verdict.Possible && a.Missing != verdict.First && !r.Reached[t]:
 			const text = "no benchmark executes it in each operation, and %s:%d can allocate: %s"
 			return fmt.Sprintf(text, s.File, s.Line, a.Because)
-		case possible && a.Conflict != "":
+		case a.Missing == verdict.Agreement:
 			return fmt.Sprintf("%s:%d: %s", s.File, s.Line, a.Because)
 		}
 	}
-	if r.Reached[t] {
+	switch {
+	case r.Reached[t] || !possible && len(calls) == 0 && !r.NoCode[t]:
 		return ""
-	}
-	warm := func(c verdict.Dynamic) bool { return c.Reach < verdict.Rarely }
-	if slices.ContainsFunc(calls, warm) {
+	case len(calls) > 0:
 		return "no benchmark executes it in each operation, and some calls are not followed"
 	}
 	return "no benchmark executes it in each operation"
@@ -48,11 +49,10 @@ func (r *Root) unproven(t int, calls []verdict.Dynamic) string {
 
 // shownElsewhere reports whether the root is judged on the other toolchains
 // only, as this one has no code for it.
-func (r *Root) shownElsewhere(t int) bool {
-	const absent = string(verdict.Absent)
-	code := func(v string) bool { return v != absent }
-	return !code(r.Verdicts[t]) && slices.ContainsFunc(r.Verdicts, code)
-}
+func (r *Root) shownElsewhere(t int) bool { return r.NoCode[t] && !r.Absent() }
+
+// Absent reports whether no toolchain has code for the root.
+func (r *Root) Absent() bool { return len(r.NoCode) > 0 && !slices.Contains(r.NoCode, false) }
 
 // Proven reports whether the root is proven on all toolchains.
 func (r *Root) Proven() bool {

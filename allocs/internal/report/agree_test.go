@@ -20,15 +20,15 @@ import (
 
 // page is the data of a page, without what the calls share.
 type page struct {
-	Summary  findings.Summary
-	Unknowns []string
-	Roots    []*findings.Root
+	Summary findings.Summary
+	Missing []string
+	Roots   []*findings.Root
 }
 
 // counted counts the roots and the sites of a page's data, not its summary.
 func (p *page) counted() (states map[findings.Status]int, sites map[verdict.Verdict]int) {
 	states, sites = map[findings.Status]int{}, map[verdict.Verdict]int{}
-	worst := map[string]verdict.Verdict{}
+	worst := map[string]verdict.Finding{}
 	for _, r := range p.Roots {
 		states[r.Status]++
 		for _, s := range r.Sites {
@@ -39,7 +39,7 @@ func (p *page) counted() (states map[findings.Status]int, sites map[verdict.Verd
 		}
 	}
 	for _, v := range worst {
-		sites[v]++
+		sites[v.Verdict]++
 	}
 	return states, sites
 }
@@ -100,16 +100,16 @@ func TestReportsAgree(t *testing.T) {
 			for _, n := range d.Summary.Missing {
 				waiting += n
 			}
-			if waiting != sites[verdict.Unknown] {
-				t.Errorf("got %d unknown sites by what they wait for, want %d", waiting, sites[verdict.Unknown])
+			if waiting != sites[verdict.Possible] {
+				t.Errorf("got %d possible sites by what they lack, want %d", waiting, sites[verdict.Possible])
 			}
-			inText(t, text(t, d, &baseline.Outcome{}, report.Style{}), states, sites, page.Unknowns)
+			inText(t, text(t, d, &baseline.Outcome{}, report.Style{}), states, sites, page.Missing)
 		})
 	}
 }
 
 // inText checks that the numbers are in the text, before the first root.
-func inText(t *testing.T, text string, n map[findings.Status]int, s findings.SiteCounts, unknowns []string) {
+func inText(t *testing.T, text string, n map[findings.Status]int, s findings.SiteCounts, missing []string) {
 	t.Helper()
 	head, _, _ := strings.Cut(text, "\n\n")
 	lines := strings.Split(head, "\n")
@@ -117,7 +117,7 @@ func inText(t *testing.T, text string, n map[findings.Status]int, s findings.Sit
 	for _, x := range []struct {
 		n    int
 		text string
-	}{{n[findings.Above], "above what is allowed"}, {n[findings.Always], "allocating"}, {n[findings.Unknown], "unknown"}, {n[findings.Clean], "clean"}, {n[findings.Absent], "without code"}} {
+	}{{n[findings.Above], "above what is allowed"}, {n[findings.Counted], "counted"}, {n[findings.Unproven], "unproven"}, {n[findings.Possible], "possible"}, {n[findings.None], "none"}} {
 		if has := regexp.MustCompile(fmt.Sprintf(`\b%d %s\b`, x.n, x.text)).MatchString(lines[1]); has != (x.n > 0) {
 			t.Errorf("got %q, want %d %s in it", lines[1], x.n, x.text)
 		}
@@ -126,10 +126,10 @@ func inText(t *testing.T, text string, n map[findings.Status]int, s findings.Sit
 	if !strings.HasPrefix(lines[1], fmt.Sprintf("%d root", sum)) {
 		t.Errorf("got %q, want %d roots", lines[1], sum)
 	}
-	if want := fmt.Sprintf("sites: %d always, %d unknown, %d grow, %d cold", s[verdict.Always], s[verdict.Unknown], s[verdict.Grows], s[verdict.Cold]); lines[2] != want {
+	if want := fmt.Sprintf("sites: %d counted, %d possible", s[verdict.Counted], s[verdict.Possible]); lines[2] != want {
 		t.Errorf("got %q, want %q", lines[2], want)
 	}
-	for _, u := range unknowns {
+	for _, u := range missing {
 		if !slices.Contains(lines, "  "+u) {
 			t.Errorf("got %q, want %q in it", lines, u)
 		}
@@ -143,25 +143,30 @@ func decode(t *testing.T, text []byte, to any) {
 	}
 }
 
+// The findings of a site.
+var (
+	counted = verdict.Finding{Verdict: verdict.Counted}
+	none    = verdict.Finding{Verdict: verdict.None}
+)
+
+func possible(m verdict.Missing) verdict.Finding {
+	return verdict.Finding{Verdict: verdict.Possible, Missing: m}
+}
+
 // shared has two roots above the same line, which one of them surely executes,
 // and two kinds of allocation at one line.
 func shared() *findings.Document {
-	site := func(line int, kind string, v verdict.Verdict, visited bool) *findings.Site {
+	site := func(line int, kind string, f verdict.Finding) *findings.Site {
 		return &findings.Site{Key: fmt.Sprint(line, kind), Func: "m.F", File: "f.go", Line: line, Kind: kind, Reason: "it is copied",
-			Answers: []findings.Answer{{Verdict: v, Evidence: &findings.Evidence{Visited: visited}}}}
+			Answers: []findings.Answer{{Finding: f, Evidence: &findings.Evidence{}}}}
 	}
 	root := func(name string, sites ...*findings.Site) *findings.Root {
-		r := &findings.Root{ID: name, Kind: "named", Func: name, File: "f.go", Line: 1, End: 9, Sites: sites, Allocs: []int{0}, WorstLeaf: []string{""}, Verdicts: []string{"none"}}
-		for _, s := range sites {
-			if v := s.Answers[0].Verdict; v.Rank() > verdict.Verdict(r.Verdicts[0]).Rank() {
-				r.Verdicts[0] = string(v)
-			}
-		}
-		return r
+		return &findings.Root{ID: name, Kind: "named", Func: name, File: "f.go", Line: 1, End: 9, Sites: sites, Allocs: []int{0}, WorstLeaf: []string{""}}
 	}
 	return &findings.Document{Module: "m", Dir: "/nowhere", Toolchains: []findings.Toolchain{{Name: "go1.26.8", Line: "go1.26", Runs: 1}}, Roots: []*findings.Root{
-		root("m.A", site(2, "", verdict.Always, false), site(3, "a", verdict.Always, false), site(3, "b", verdict.Always, false)),
-		root("m.B", site(2, "", verdict.Unknown, false), site(5, "", verdict.Unknown, false), site(6, "", verdict.Unknown, true)),
-		root("m.C", site(7, "", verdict.Grows, false)), root("m.D", site(8, "", verdict.Absent, false)), root("m.E"),
+		root("m.A", site(2, "", counted), site(3, "a", counted), site(3, "b", counted)),
+		root("m.B", site(2, "", possible(verdict.Benchmark)), site(5, "", possible(verdict.Benchmark)), site(6, "", possible(verdict.Branch))),
+		root("m.C", site(7, "", possible(verdict.Size)), site(9, "", possible(verdict.First))),
+		root("m.D", site(8, "", none), site(10, "", possible(verdict.AnyRun)), site(11, "", possible(verdict.Agreement))), root("m.E"),
 	}}
 }

@@ -25,7 +25,7 @@ func TestLeavesAddUp(t *testing.T) {
 	d.Sum()
 	const want = `m.org/m on go1.26.8
 0 roots: 
-sites: 0 always, 0 unknown, 0 grow, 0 cold
+sites: 0 counted, 0 possible
 
 go1.26.8: allocations and bytes of one operation
   BenchmarkX/a  ×7 96 B  (32 operations counted: what is rarer is not seen)

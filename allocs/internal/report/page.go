@@ -81,7 +81,7 @@ func pageData(d *findings.Document, o *baseline.Outcome) ([]byte, error) {
 	}
 	changes := slices.Concat(o.Missing, o.Worse, o.Better)
 	text, err := json.Marshal(map[string]any{
-		"module": d.Module, "summary": d.Summary, "unknowns": unknowns(d), "toolchains": d.Toolchains, "roots": d.Roots,
+		"module": d.Module, "summary": d.Summary, "missing": missing(d), "toolchains": d.Toolchains, "roots": d.Roots,
 		"chains": chains, "baseline": o.Baseline, "changes": changes, "source": shownLines(d),
 	})
 	if err != nil {
@@ -135,7 +135,7 @@ func (t *table) share(value any) any {
 // others hardly differ.
 func chain(s *findings.Site) []findings.Frame {
 	for _, a := range s.Answers {
-		if a.Verdict == s.Worst() && len(a.Chain) > 0 {
+		if a.Finding == s.Worst() && len(a.Chain) > 0 {
 			return a.Chain
 		}
 	}

@@ -17,10 +17,10 @@ import (
 
 func document() *findings.Document {
 	none := 0
-	site := func(line int, kind string, verdicts ...verdict.Verdict) *findings.Site {
+	site := func(line int, kind string, all ...verdict.Finding) *findings.Site {
 		s := &findings.Site{Key: kind, Func: "m.F", File: "f.go", Line: line, Source: `kept = n // <&>`, Kind: kind, Pattern: "boxed-argument", Reason: "`n` is copied", Fix: "do not"}
-		for _, v := range verdicts {
-			s.Answers = append(s.Answers, findings.Answer{Verdict: v, Because: "so it is", Evidence: &findings.Evidence{}})
+		for _, f := range all {
+			s.Answers = append(s.Answers, findings.Answer{Finding: f, Because: "so it is", Evidence: &findings.Evidence{}})
 		}
 		return s
 	}
@@ -29,9 +29,9 @@ func document() *findings.Document {
 		Toolchains: []findings.Toolchain{{Name: "go1.24.13", Line: "go1.24"}, {Name: "go1.27.4", Line: "go1.27", Trouble: []string{"no run"}}},
 		Roots: []*findings.Root{
 			{ID: "example.com/m.F", Kind: "annotated", Func: "example.com/m.F", Package: "example.com/m", File: "f.go", Line: 3, Allowed: &none,
-				Verdicts: []string{"always", "grows"}, Allocs: []int{2, 0}, Sites: []*findings.Site{
-					site(4, "box", verdict.Always, verdict.Grows), site(4, "box-small", verdict.Always, verdict.Grows), site(6, "append", verdict.Grows, verdict.Grows)}},
-			{ID: "example.com/m.G", Kind: "annotated", File: "f.go", Line: 9, Allowed: &none, Verdicts: []string{"none", "none"}, Allocs: []int{0, 0}, Sites: []*findings.Site{}},
+				Allocs: []int{2, 0}, Sites: []*findings.Site{
+					site(4, "box", counted, possible(verdict.Size)), site(4, "box-small", counted, possible(verdict.Size)), site(6, "append", possible(verdict.Size), possible(verdict.Size))}},
+			{ID: "example.com/m.G", Kind: "annotated", File: "f.go", Line: 9, Allowed: &none, Allocs: []int{0, 0}, Sites: []*findings.Site{}},
 		},
 	}
 	d.Sum()

@@ -18,13 +18,12 @@ import (
 // call.
 type group []*findings.Site
 
-// groups returns the sites of a root that are shown, and counts the others by
-// their verdict: unless all are requested, only those that allocate are shown.
-func (t *tree) groups(r *findings.Root) (shown []group, hidden map[verdict.Verdict]int) {
-	hidden = map[verdict.Verdict]int{}
+// groups returns the sites of a root that are shown, and the number of the
+// others: unless all are requested, only sites that allocate are shown.
+func (t *tree) groups(r *findings.Root) (shown []group, hidden int) {
 	for _, s := range r.Sites {
-		if w := s.Worst(); w != verdict.Always && !t.All {
-			hidden[w]++
+		if !s.Worst().Allocates() && !t.All {
+			hidden++
 			continue
 		}
 		if n := len(shown); n > 0 && alike(r, shown[n-1][0], s) {
@@ -41,7 +40,7 @@ func alike(r *findings.Root, a, b *findings.Site) bool {
 		return false
 	}
 	for i := range a.Answers {
-		if a.Answers[i].Verdict != b.Answers[i].Verdict || a.Answers[i].Conflict != b.Answers[i].Conflict {
+		if a.Answers[i].Finding != b.Answers[i].Finding || a.Answers[i].Conflict != b.Answers[i].Conflict {
 			return false
 		}
 	}
@@ -67,8 +66,12 @@ func (t *tree) group(r *findings.Root, g group, last bool) {
 	}
 	if perOp > 0 {
 		times = " ×" + trim(perOp)
+		if perOp <= 0.75 {
+			times += ", " + verdict.Frequency(perOp)
+		}
 	}
-	line := fmt.Sprintf("  %s %s%s", branch, t.paint(shades[s.Worst()], string(s.Worst())), times)
+	worst := string(s.Worst().Verdict)
+	line := fmt.Sprintf("  %s %s%s", branch, t.paint(shades[verdict.Verdict(worst)], worst), times)
 	where, source := place(r, g)
 	if where != "" {
 		line += "  " + t.paint(faint, where)
@@ -89,7 +92,7 @@ func leaf(g group) string {
 	counts := map[string]float64{}
 	for _, s := range g {
 		for _, a := range s.Answers {
-			if a.Evidence == nil || a.Verdict != verdict.Always {
+			if a.Evidence == nil || a.Verdict != verdict.Counted {
 				continue
 			}
 			for _, r := range a.Evidence.Runs {
@@ -146,7 +149,7 @@ func (t *tree) facts(s *findings.Site, lead string) {
 	} else {
 		line("why ", "", s.Reason)
 	}
-	if s.Worst() != verdict.Always || s.PerOp() == 0 && t.All {
+	if s.Worst().Verdict == verdict.Possible {
 		line("when", "", because(s))
 	}
 	if len(s.Answers) > 1 && s.Differs() {
@@ -159,7 +162,7 @@ func (t *tree) facts(s *findings.Site, lead string) {
 	}
 	line("path", "", t.path(s))
 	line("but ", yellow, conflict(s))
-	if !known && !fixed && (s.Worst() == verdict.Always || t.All) {
+	if !known && !fixed && (s.Worst().Allocates() || t.All) {
 		line("fix ", green, s.Fix)
 	}
 }
@@ -221,7 +224,7 @@ func (t *tree) matrix(s *findings.Site) string {
 // because returns the reason of the worst verdict.
 func because(s *findings.Site) string {
 	for _, a := range s.Answers {
-		if a.Verdict == s.Worst() {
+		if a.Finding == s.Worst() {
 			return a.Because
 		}
 	}

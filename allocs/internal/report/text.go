@@ -26,7 +26,7 @@ func JSON(w io.Writer, d *findings.Document) error {
 // Style sets how the tree is drawn.
 type Style struct {
 	Color bool
-	All   bool // also show findings that are cold, grow or are unknown
+	All   bool // also show possible allocations
 }
 
 // tree draws the tree.
@@ -49,7 +49,6 @@ const (
 	red    = "31"
 	yellow = "33"
 	green  = "32"
-	cyan   = "36"
 	faint  = "2"
 	bold   = "1"
 )
@@ -61,7 +60,7 @@ func (t *tree) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-var shades = map[verdict.Verdict]string{verdict.Always: red, verdict.Unknown: yellow, verdict.Grows: cyan, verdict.Cold: faint, verdict.None: green, verdict.Absent: faint}
+var shades = map[verdict.Verdict]string{verdict.Counted: red, verdict.Possible: yellow, verdict.None: green}
 
 // Text writes the numbers and the failures of the gate, then a tree: first the
 // roots above their limit, then others that allocate. Clean roots are only
@@ -106,7 +105,7 @@ func (t *tree) sorted() (over, rest []*findings.Root, disagree int) {
 		switch {
 		case r.Over():
 			over = append(over, r)
-		case r.Worst() == verdict.Always || t.All && (len(r.Sites) > 0 || r.Allowed != nil):
+		case r.Worst().Allocates() || t.All && (len(r.Sites) > 0 || r.Allowed != nil):
 			rest = append(rest, r)
 		case conflicts(r):
 			disagree++
@@ -145,20 +144,17 @@ func (t *tree) header() {
 	t.printf("%s %s\n", t.paint(bold, t.d.Module), t.paint(faint, on))
 }
 
-// mark returns the symbol of a root: above its limit, absent, within its limit,
-// allocating without a comment, or clean.
+// mark returns the symbol of a root: above its limit, unproven, within its
+// limit, allocating without a comment, or neither.
 func (t *tree) mark(r *findings.Root) string {
-	always := r.Worst() == verdict.Always
 	switch {
 	case r.Over():
 		return t.paint(red, "✗")
-	case r.Worst() == verdict.Absent:
-		return t.paint(faint, "–")
-	case !r.Proven():
+	case r.Status == findings.Unproven:
 		return t.paint(yellow, "?")
 	case r.Allowed != nil:
 		return t.paint(green, "✓")
-	case always:
+	case r.Worst().Allocates():
 		return t.paint(yellow, "●")
 	}
 	return t.paint(green, "○")
@@ -188,16 +184,10 @@ func (t *tree) root(r *findings.Root) {
 	t.printf("%s %s  %s\n", t.mark(r), t.paint(bold, cut(title(t.d, r))), t.paint(faint, where))
 	groups, hidden := t.groups(r)
 	for i, g := range groups {
-		t.group(r, g, i == len(groups)-1 && len(hidden) == 0)
+		t.group(r, g, i == len(groups)-1 && hidden == 0)
 	}
-	if len(hidden) > 0 {
-		var parts []string
-		for _, v := range []verdict.Verdict{verdict.Unknown, verdict.Grows, verdict.Cold} {
-			if n := hidden[v]; n > 0 {
-				parts = append(parts, fmt.Sprintf("%d %s", n, v))
-			}
-		}
-		t.printf("  └ %s\n", t.paint(faint, "besides: "+strings.Join(parts, ", ")+" (-v shows them)"))
+	if hidden > 0 {
+		t.printf("  └ %s\n", t.paint(faint, fmt.Sprintf("besides: %d possible (-v shows them)", hidden)))
 	}
 	t.printf("\n")
 }
@@ -248,16 +238,16 @@ func (t *tree) summary() {
 		n           int
 		color, text string
 	}{
-		{s.Roots[findings.Above], red, "above what is allowed"}, {s.Roots[findings.Always], yellow, "allocating"},
-		{s.Roots[findings.Unknown], yellow, "unknown"}, {s.Roots[findings.Clean], green, "clean"}, {s.Roots[findings.Absent], faint, "without code"},
+		{s.Roots[findings.Above], red, "above what is allowed"}, {s.Roots[findings.Counted], yellow, "counted"},
+		{s.Roots[findings.Unproven], yellow, "unproven"}, {s.Roots[findings.Possible], yellow, "possible"}, {s.Roots[findings.None], green, "none"},
 	} {
 		if x.n > 0 {
 			parts = append(parts, t.paint(x.color, fmt.Sprintf("%d %s", x.n, x.text)))
 		}
 	}
 	t.printf("%s: %s\n", count(len(t.d.Roots), "root"), strings.Join(parts, ", "))
-	t.printf("sites: %d always, %d unknown, %d grow, %d cold\n", s.Sites[verdict.Always], s.Sites[verdict.Unknown], s.Sites[verdict.Grows], s.Sites[verdict.Cold])
-	for _, line := range unknowns(t.d) {
+	t.printf("sites: %d counted, %d possible\n", s.Sites[verdict.Counted], s.Sites[verdict.Possible])
+	for _, line := range missing(t.d) {
 		t.printf("  %s\n", t.paint(faint, line))
 	}
 }
@@ -269,7 +259,7 @@ func (t *tree) end() {
 		seconds += tc.Seconds
 	}
 	t.printf("%s measured, %.1f s\n", count(runs, "run"), seconds)
-	if s := t.d.Summary.Roots; s[findings.Above]+s[findings.Always] > 0 && !t.All {
+	if s := t.d.Summary.Roots; s[findings.Above]+s[findings.Counted] > 0 && !t.All {
 		t.printf("next: %s\n", t.paint(faint, "--html FILE makes a page to look around in, -v shows the rest"))
 	}
 }

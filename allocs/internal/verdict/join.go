@@ -71,17 +71,18 @@ func (in *Input) Root(r roots.Root) Result {
 	}
 	sort.Strings(res.Runs)
 	res.Reached = in.reached(r)
+	measured := r.Kind == roots.Benchmark && in.ran(r)
 	for _, s := range sites {
 		s.tellPlaces()
 		in.explainEscape(s)
 		s.Evidence.Visited = in.visited(s, r)
+		s.Evidence.Came = in.came(roots.Place{File: s.File, Line: s.Line})
 		s.Evidence.SetUp = in.setUp(s)
 		s.Evidence.Unreached = s.Evidence.SetUp && !res.Reached
 		s.decide()
-		if r.Kind == roots.Benchmark && in.ran(r) {
-			s.around(r)
+		if !measured || !s.around(r) {
+			res.Sites = append(res.Sites, s)
 		}
-		res.Sites = append(res.Sites, s)
 	}
 	order(res.Sites)
 	return res
@@ -362,7 +363,7 @@ func (in *Input) visited(s *Site, r roots.Root) bool {
 // setUp reports whether it is known that no run executes the line of the site
 // in each operation. For test files it is not.
 func (in *Input) setUp(s *Site) bool {
-	return len(in.Visited) > 0 && !strings.HasSuffix(s.File, "_test.go") && !in.came(roots.Place{File: s.File, Line: s.Line})
+	return len(in.Visited) > 0 && !strings.HasSuffix(s.File, "_test.go") && !s.Evidence.Came
 }
 
 // came reports whether a run executed the line.

@@ -11,6 +11,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
@@ -24,33 +25,52 @@ type Verdict string
 
 // The verdicts, from the best to the worst.
 const (
-	Absent  Verdict = "absent"  // there is no code for the line, so nothing is known
-	None    Verdict = "none"    // the line does not allocate
-	Cold    Verdict = "cold"    // the line allocates only in a panic, or the first time
-	Grows   Verdict = "grows"   // the line allocates only beyond a size, or until something has grown
-	Unknown Verdict = "unknown" // the line can allocate; nothing shows whether it does
-	Always  Verdict = "always"  // the line allocates: a run shows it, or it is on every path
+	None     Verdict = "none"     // the line does not allocate
+	Possible Verdict = "possible" // the line can allocate, and no run counted an allocation
+	Counted  Verdict = "counted"  // a run counted allocations of the line in steady state
 )
 
-// Rank orders verdicts from the best, 0.
-func (v Verdict) Rank() int {
-	for i, w := range []Verdict{Absent, None, Cold, Grows, Unknown, Always} {
-		if v == w {
-			return i
-		}
-	}
-	return -1
+// Missing is the evidence that a possible allocation lacks.
+type Missing string
+
+// What is missing, from the least to the most serious.
+const (
+	Nothing   Missing = ""
+	First     Missing = "first"     // a run with a panic, an error or a first use
+	Size      Missing = "size"      // a run beyond a size
+	Branch    Missing = "branch"    // a run that takes the branch: runs execute the line
+	Benchmark Missing = "benchmark" // a run that executes the line
+	Agreement Missing = "agreement" // the code allocates on every path, and runs do not
+	AnyRun    Missing = "any run"   // any run: the line allocates on every path
+)
+
+var missings = []Missing{Nothing, First, Size, Branch, Benchmark, Agreement, AnyRun}
+
+// Finding is a verdict with what it lacks. Only Possible lacks something.
+type Finding struct {
+	Verdict Verdict `json:"verdict"`
+	Missing Missing `json:"missing,omitempty"`
 }
+
+// Rank orders findings from the best, 0.
+func (f Finding) Rank() int {
+	return slices.Index([]Verdict{None, Possible, Counted}, f.Verdict)*len(missings) +
+		slices.Index(missings, f.Missing)
+}
+
+// Allocates reports whether each operation, or some of them, certainly
+// allocate.
+func (f Finding) Allocates() bool { return f.Verdict == Counted || f.Missing == AnyRun }
 
 // Site is a source line of the module below which memory is allocated.
 type Site struct {
-	Func     string // the function that contains the line
-	File     string
-	Line     int
-	Kind     heapcalls.Kind
-	Callee   string // for Inside: the function that the line calls
-	Inner    heapcalls.Kind
-	Verdict  Verdict
+	Func   string // the function that contains the line
+	File   string
+	Line   int
+	Kind   heapcalls.Kind
+	Callee string // for Inside: the function that the line calls
+	Inner  heapcalls.Kind
+	Finding
 	Reason   string         // the verdict in words
 	Stack    []binary.Frame // allocation first, root last
 	Evidence Evidence
@@ -69,6 +89,7 @@ type Evidence struct {
 	Values  []string         // all values of the line that may be meant
 	Runs    []Seen
 	Visited bool // runs execute the line in each operation, and did not see it allocate
+	Came    bool // runs execute the line in each operation
 	SetUp   bool // it is known that no run executes the line in each operation
 	// Unreached is set if SetUp is, and no run executes any line of the root in
 	// each operation.
@@ -148,26 +169,34 @@ func (s *Site) decide() {
 		s.measured(kind, worst)
 		return
 	}
+	unreached := "; no benchmark reaches it"
+	if e.Came {
+		unreached = "; no run shows it"
+	}
 	outlives := e.Escape != nil && s.Kind == kind && (kind == heapcalls.Concat && !addsNothing(e.Escape.What) || kind == heapcalls.ToString || kind == heapcalls.ToBytes)
 	switch {
 	case outlives && e.Reach == Surely && !e.Visited:
-		s.Verdict, s.Reason = Always, "on every way through the function, and the result outlives it"
+		s.possible(AnyRun, "on every way through the function, and the result outlives it"+unreached)
 	case e.Reach == Rarely:
-		s.Verdict, s.Reason = Cold, e.Why
+		s.possible(First, e.Why)
 	case grows && e.Visited && e.Reach == Surely:
-		s.Verdict, s.Reason = Grows, sizeRule(kind)+"; not in the runs"
+		s.possible(Size, sizeRule(kind)+"; not in the runs")
 	case grows:
-		s.Verdict, s.Reason = Grows, sizeRule(kind)
+		s.possible(Size, sizeRule(kind))
 	case e.Reach == Surely && e.Visited:
-		s.Verdict, s.Reason = Unknown, "the code allocates on every way through, yet no run shows it"
-		s.Conflict = "code: always; runs: never"
+		s.possible(Agreement, "the code allocates on every way through, yet no run shows it")
+		s.Conflict = "code: on every path; runs: never"
 	case e.Reach == Surely:
-		s.Verdict, s.Reason = Always, "on every way through the function"
-	case e.Visited:
-		s.Verdict, s.Reason = Unknown, "behind a branch that the runs did not take"
+		s.possible(AnyRun, "on every way through the function"+unreached)
+	case e.Came:
+		s.possible(Branch, "behind a branch that the runs did not take")
 	default:
-		s.Verdict, s.Reason = Unknown, "behind a branch"
+		s.possible(Benchmark, "behind a branch"+unreached)
 	}
+}
+
+func (s *Site) possible(m Missing, reason string) {
+	s.Finding, s.Reason = Finding{Possible, m}, reason
 }
 
 // addsNothing reports whether an operand of a concatenation is the constant "".
@@ -176,15 +205,13 @@ func addsNothing(expression string) bool {
 	return strings.Contains(expression, `+ ""`) || strings.Contains(expression, `"" +`)
 }
 
-// around decides on a site of the measured benchmark r: if it certainly
-// allocates, or is in the benchmark itself, but no operation shows it, it does
-// so before or after the loop.
-func (s *Site) around(r roots.Root) {
+// around reports whether the site is outside of what the measured benchmark r
+// repeats: it certainly allocates, or is in the benchmark itself, but no
+// operation shows it, so it is executed before or after the loop.
+func (s *Site) around(r roots.Root) bool {
 	own := s.File == r.File && s.Line >= r.Line && s.Line <= r.End
 	perOp, _ := s.Evidence.most()
-	if perOp <= 0 && (own || s.Evidence.Reach == Surely) && s.Verdict != Grows {
-		s.Verdict, s.Reason, s.Conflict = Cold, "outside of what is measured", ""
-	}
+	return perOp <= 0 && (own || s.Evidence.Reach == Surely) && s.Missing != Size
 }
 
 // most returns the highest count of any run, when warm and in total.
@@ -200,23 +227,24 @@ func (e *Evidence) most() (perOp, total float64) {
 // said with the count.
 func (s *Site) measured(kind heapcalls.Kind, perOp float64) {
 	amortised := s.Evidence.Rule == heapcalls.Growth || kind == heapcalls.Grow || kind == heapcalls.MapGrow
-	switch {
+	switch where := s.where(); {
 	case perOp > 0:
-		s.Verdict, s.Reason = Always, fmt.Sprintf("seen in %s: %s per operation%s", s.where(), number(perOp), s.fraction(perOp, amortised))
+		s.Finding = Finding{Verdict: Counted}
+		s.Reason = fmt.Sprintf("seen in %s: %s per operation%s", where, number(perOp), s.fraction(perOp, amortised))
 		if s.Evidence.Reach == Rarely {
 			s.Conflict = "code: " + s.Evidence.Why + "; runs: " + Frequency(perOp)
 		}
 	case amortised || s.Evidence.Rule == heapcalls.Sized:
-		s.Verdict, s.Reason = Grows, fmt.Sprintf("%s; in %s only while warming up", sizeRule(kind), s.where())
+		s.possible(Size, fmt.Sprintf("%s; in %s only while warming up", sizeRule(kind), where))
 	case s.Evidence.SetUp && s.Evidence.Code && s.Evidence.Reach == Surely && s.Evidence.Rule == heapcalls.Each:
-		s.Verdict, s.Reason = Always, fmt.Sprintf("on every way through the function, which %s calls in its set-up only", s.where())
+		s.possible(AnyRun, fmt.Sprintf("on every way through the function, which %s calls in its set-up only", where))
 	case s.Evidence.Unreached && s.Evidence.Reach == Maybe:
-		s.Verdict, s.Reason = Unknown, fmt.Sprintf("behind a branch; %s executes it in its set-up only", s.where())
+		s.possible(Benchmark, fmt.Sprintf("behind a branch; %s executes it in its set-up only", where))
+	case s.Evidence.Code && s.Evidence.Reach == Surely:
+		s.possible(Agreement, fmt.Sprintf("in %s only while warming up", where))
+		s.Conflict = "code: on every path; runs: only while warming up"
 	default:
-		s.Verdict, s.Reason = Cold, fmt.Sprintf("in %s only while warming up", s.where())
-		if s.Evidence.Code && s.Evidence.Reach == Surely {
-			s.Conflict = "code: always; runs: only while warming up"
-		}
+		s.possible(First, fmt.Sprintf("in %s only while warming up", where))
 	}
 }
 
@@ -224,9 +252,14 @@ func (s *Site) measured(kind heapcalls.Kind, perOp float64) {
 // average.
 func Frequency(perOp float64) string {
 	if perOp > 0.75 {
-		return "on every operation"
+		return "each operation"
 	}
-	return fmt.Sprintf("about each %.0fth operation", 1/perOp)
+	n := int(math.Round(1 / perOp))
+	ordinal := "th"
+	if n%100/10 != 1 {
+		ordinal = [...]string{"th", "st", "nd", "rd", "th", "th", "th", "th", "th", "th"}[n%10]
+	}
+	return fmt.Sprintf("each %d%s operation", n, ordinal)
 }
 
 // fraction returns why a count is not a whole number, or "".

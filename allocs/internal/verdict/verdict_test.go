@@ -14,52 +14,55 @@ func TestDecide(t *testing.T) {
 	hot := []Seen{{Name: "B", PerOp: 1, Total: 100}}
 	warm := []Seen{{Name: "B", PerOp: 0, Total: 1}}
 	slow := []Seen{{Name: "B", PerOp: 0.02, Total: 9}}
+	first, size, benchmark := Finding{Possible, First}, Finding{Possible, Size}, Finding{Possible, Benchmark}
+	agreement, anyRun, counted := Finding{Possible, Agreement}, Finding{Possible, AnyRun}, Finding{Verdict: Counted}
 	for _, c := range []struct {
 		name     string
 		kind     heapcalls.Kind
 		e        Evidence
-		want     Verdict
+		want     Finding
 		conflict bool
 	}{
-		{"on every way", heapcalls.Object, Evidence{Code: true, Reach: Surely}, Always, false},
-		{"behind a branch", heapcalls.Object, Evidence{Code: true, Reach: Maybe}, Unknown, false},
-		{"behind an error", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error"}, Cold, false},
-		{"append", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth}, Grows, false},
-		{"append behind an error", heapcalls.Grow, Evidence{Code: true, Reach: Rarely, Rule: heapcalls.Growth}, Cold, false},
-		{"number in an interface", heapcalls.BoxSmall, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized}, Grows, false},
-		{"make with a stack buffer", heapcalls.Make, Evidence{Code: true, Reach: Maybe}, Grows, false},
-		{"make that escapes behind a branch", heapcalls.Make, Evidence{Code: true, Reach: Maybe, Escape: &compiler.Escape{}}, Unknown, false},
-		{"seen", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: hot}, Always, false},
-		{"seen, not in the code", heapcalls.Object, Evidence{Reach: Maybe, Runs: hot}, Always, false},
-		{"seen on what looks cold", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error", Runs: hot}, Always, true},
-		{"seen now and then where the pool is empty", heapcalls.Object, Evidence{Reach: Rarely, Why: "the pool is empty", Runs: slow}, Always, true},
-		{"seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm}, Cold, false},
-		{"sure, seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Surely, Runs: warm}, Cold, true},
-		{"append seen while warming up", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: warm}, Grows, false},
+		{"on every way", heapcalls.Object, Evidence{Code: true, Reach: Surely}, anyRun, false},
+		{"behind a branch", heapcalls.Object, Evidence{Code: true, Reach: Maybe}, benchmark, false},
+		{"behind an error", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error"}, first, false},
+		{"append", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth}, size, false},
+		{"append behind an error", heapcalls.Grow, Evidence{Code: true, Reach: Rarely, Rule: heapcalls.Growth}, first, false},
+		{"number in an interface", heapcalls.BoxSmall, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized}, size, false},
+		{"make with a stack buffer", heapcalls.Make, Evidence{Code: true, Reach: Maybe}, size, false},
+		{"make that escapes behind a branch", heapcalls.Make, Evidence{Code: true, Reach: Maybe, Escape: &compiler.Escape{}}, benchmark, false},
+		{"seen", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: hot}, counted, false},
+		{"seen, not in the code", heapcalls.Object, Evidence{Reach: Maybe, Runs: hot}, counted, false},
+		{"seen on what looks cold", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error", Runs: hot}, counted, true},
+		{"seen now and then where the pool is empty", heapcalls.Object, Evidence{Reach: Rarely, Why: "the pool is empty", Runs: slow}, counted, true},
+		{"seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm}, first, false},
+		{"sure, seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Surely, Runs: warm}, agreement, true},
+		{"append seen while warming up", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: warm}, size, false},
 		{
 			"append seen now and then", heapcalls.Grow,
-			Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: slow}, Always, false,
+			Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: slow}, counted, false,
 		},
-		{"append seen each time", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: hot}, Always, false},
-		{"a string that outlives the function", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, Always, false},
-		{"a concatenation that outlives the function", heapcalls.Concat, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, Always, false},
-		{"bytes that outlive the function", heapcalls.ToBytes, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, Always, false},
-		{"a string that outlives it, behind a branch", heapcalls.ToString, Evidence{Code: true, Reach: Maybe, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, Grows, false},
-		{"a string that outlives it, and was empty in the runs", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}, Visited: true}, Grows, false},
-		{"a local string", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized}, Grows, false},
-		{"sure, and only the set-up of a benchmark executes it", heapcalls.Object, Evidence{Code: true, Reach: Surely, Runs: warm, SetUp: true}, Always, false},
-		{"behind a branch that only set-up takes", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm, SetUp: true}, Cold, false},
-		{"behind a branch, and no run executes the function in each operation", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm, SetUp: true, Unreached: true}, Unknown, false},
-		{"what only appends show in set-up still grows", heapcalls.Grow, Evidence{Code: true, Reach: Maybe, Rule: heapcalls.Growth, Runs: warm, SetUp: true, Unreached: true}, Grows, false},
-		{"behind an error in set-up", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error", Runs: warm, SetUp: true, Unreached: true}, Cold, false},
-		{"sure, visited, never seen", heapcalls.Object, Evidence{Code: true, Reach: Surely, Visited: true}, Unknown, true},
+		{"append seen each time", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: hot}, counted, false},
+		{"a string that outlives the function", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun, false},
+		{"a concatenation that outlives the function", heapcalls.Concat, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun, false},
+		{"bytes that outlive the function", heapcalls.ToBytes, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun, false},
+		{"a string that outlives it, behind a branch", heapcalls.ToString, Evidence{Code: true, Reach: Maybe, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, size, false},
+		{"a string that outlives it, and was empty in the runs", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}, Visited: true}, size, false},
+		{"a local string", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized}, size, false},
+		{"sure, and only the set-up of a benchmark executes it", heapcalls.Object, Evidence{Code: true, Reach: Surely, Runs: warm, SetUp: true}, anyRun, false},
+		{"behind a branch that only set-up takes", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm, SetUp: true}, first, false},
+		{"behind a branch, and no run executes the function in each operation", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm, SetUp: true, Unreached: true}, benchmark, false},
+		{"what only appends show in set-up still grows", heapcalls.Grow, Evidence{Code: true, Reach: Maybe, Rule: heapcalls.Growth, Runs: warm, SetUp: true, Unreached: true}, size, false},
+		{"behind an error in set-up", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error", Runs: warm, SetUp: true, Unreached: true}, first, false},
+		{"behind a branch that the runs do not take", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Visited: true, Came: true}, Finding{Possible, Branch}, false},
+		{"sure, visited, never seen", heapcalls.Object, Evidence{Code: true, Reach: Surely, Visited: true}, agreement, true},
 	} {
 		s := &Site{Kind: c.kind, Evidence: c.e}
 		s.decide()
-		if s.Verdict != c.want || (s.Conflict != "") != c.conflict {
-			t.Errorf("%s: got %s, conflict %q, want %s, conflict %v", c.name, s.Verdict, s.Conflict, c.want, c.conflict)
+		if s.Finding != c.want || (s.Conflict != "") != c.conflict {
+			t.Errorf("%s: got %v, conflict %q, want %v, conflict %v", c.name, s.Finding, s.Conflict, c.want, c.conflict)
 		}
-		if s.Reason == "" && s.Verdict != Cold {
+		if s.Reason == "" && s.Missing != First {
 			t.Errorf("%s: got no reason", c.name)
 		}
 	}

@@ -28,7 +28,8 @@ type Found struct {
 	Why   string // the reason for Rarely
 }
 
-// Dynamic is a call whose callee the code does not show.
+// Dynamic is a call that is not followed: the code does not show its callee, or
+// the chain is too long.
 type Dynamic struct {
 	Stack []binary.Frame
 	Reach Reach
@@ -182,7 +183,11 @@ func (w *walker) descend(s step, c *binary.Call, f *binary.Func, reach Reach, wh
 	if s.above != nil {
 		n = s.above.n + 1
 	}
-	if n > depthLimit || w.seen[f] {
+	if w.seen[f] {
+		return
+	}
+	if n > depthLimit {
+		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach})
 		return
 	}
 	w.push(step{program: s.program, f: f, above: &link{c.Stack, s.above, n}, reach: reach, why: why})

@@ -60,9 +60,9 @@ func TestExplain(t *testing.T) {
 			Evidence: escape("make([]byte, n)", false, "from return b (return)"),
 		}, "", false, "make-per-call"},
 		{"make of a constant", &verdict.Site{Kind: heapcalls.Make, Evidence: escape("make([]byte, 0, 512)", false)}, "", false, "make-per-call"},
-		{"append each time", &verdict.Site{Kind: heapcalls.Grow, Verdict: verdict.Always}, "", false, "append-from-empty"},
-		{"append", &verdict.Site{Kind: heapcalls.Grow, Verdict: verdict.Grows}, "", false, "append-grows"},
-		{"a map each time", &verdict.Site{Kind: heapcalls.MapGrow, Verdict: verdict.Always}, "", false, "map-from-empty"},
+		{"append each time", &verdict.Site{Kind: heapcalls.Grow, Finding: verdict.Finding{Verdict: verdict.Counted}}, "", false, "append-from-empty"},
+		{"append", &verdict.Site{Kind: heapcalls.Grow, Finding: verdict.Finding{Verdict: verdict.Possible}}, "", false, "append-grows"},
+		{"a map each time", &verdict.Site{Kind: heapcalls.MapGrow, Finding: verdict.Finding{Verdict: verdict.Counted}}, "", false, "map-from-empty"},
 		{"a variable", &verdict.Site{Kind: heapcalls.Object, Evidence: escape("x", true, "from p = &x (assign)")}, "", false, "moved-variable"},
 		{"a literal", &verdict.Site{Kind: heapcalls.Object, Evidence: escape("&T{}", false, "from return &T{} (return)")}, "", false, "new-object"},
 	} {

@@ -7,12 +7,17 @@ const D = JSON.parse(document.getElementById('data').textContent).reduce((table,
   table.push(x);
   return table;
 }, []).pop();
-const RANK = { absent: -1, none: 0, cold: 1, grows: 2, unknown: 3, always: 4 };
 const WORDS = {
-  always: 'allocates each time', unknown: 'can allocate, and nothing shows whether it does',
-  grows: 'only beyond a size', cold: 'only on errors, first use or while warming up', none: 'does not allocate',
-  absent: 'there is no code for it: not on this release or target, or generic and not used or always inlined',
+  counted: 'a benchmark or test counted it', possible: 'it can allocate, and no run counted it', none: 'does not allocate',
 };
+const NO_CODE = 'there is no code for it: not on this release, or generic and not used or always inlined';
+// What a possible allocation lacks, the least serious first.
+const MISSING = {
+  first: 'in a panic, an error or a first use', size: 'beyond a size that no benchmark has', branch: 'in a branch that no benchmark takes',
+  benchmark: 'no benchmark reaches it', agreement: 'on every path, and never in the runs', 'any run': 'on every path, and no benchmark reaches it',
+};
+const QUIET = 2, COUNTED = 7;
+const rank = a => a.verdict === 'counted' ? COUNTED : a.verdict === 'none' ? 0 : 1 + Object.keys(MISSING).indexOf(a.missing);
 
 // el makes an element: class names behind dots, attributes, children.
 function el(what, attrs, ...children) {
@@ -39,8 +44,8 @@ function svg(width, height, ...rects) {
 // prose sets what is between backticks as code.
 const prose = text => text && text.split('`').map((part, i) => i % 2 ? el('code', {}, part) : part);
 const plural = (n, one, many) => `${n} ${n === 1 ? one : many || one + 's'}`;
-const number = n => String(Math.round(n * 100) / 100);
-const worst = answers => answers.reduce((w, a) => RANK[a.verdict] > RANK[w] ? a.verdict : w, 'none');
+const number = n => n < 0.1 ? String(+n.toPrecision(2)) : String(Math.round(n * 100) / 100);
+const worst = answers => answers.reduce((w, a) => rank(a) > rank(w) ? a : w);
 const perOp = answers => Math.max(0, ...answers.flatMap(a => (a.evidence?.runs || []).map(r => r.per_op)));
 // As in the text: names without the module, or without directories.
 const shorten = id => (id.startsWith(D.module) ? id.slice(D.module.length) : id).replace(/^[./]+/, '');
@@ -50,22 +55,20 @@ const shortName = f => f.replace(/[^\s\[\](),*]+\//g, '');
 D.changes = D.changes || [];
 const roots = D.roots.map((r, i) => {
   const sites = r.sites || [], title = r.text || shorten(r.id);
-  const w = r.verdicts.reduce((a, v) => RANK[v] > RANK[a] ? v : a, 'absent');
   const changes = D.changes.filter(c => c.root === r.id);
   const text = [title, r.id, r.file];
   const patterns = new Set();
   for (const s of sites) {
-    s.worst = worst(s.versions);
+    s.rank = rank(worst(s.versions));
     text.push(shortName(s.function), s.file, s.reason, s.pattern || '', s.callee || '');
-    if (s.worst === 'always') patterns.add(s.pattern || 'other');
+    if (s.verdict === 'counted') patterns.add(s.pattern || 'other');
   }
   const conflict = sites.some(s => s.versions.some(a => a.conflict));
   const most = r.allocs.indexOf(Math.max(...r.allocs));
-  return { ...r, i, sites, title, worst: w, changes, patterns, conflict, leaf: r.worst_leaf?.[most], chains: D.chains[i] || [], text: [...new Set(text)].join('\n').toLowerCase() };
+  return { ...r, i, sites, title, changes, patterns, conflict, leaf: r.worst_leaf?.[most], chains: D.chains[i] || [], text: [...new Set(text)].join('\n').toLowerCase() };
 });
-const STATES = ['above', 'always', 'unknown', 'clean', 'absent'];
+const STATES = ['above', 'counted', 'unproven', 'possible', 'none'];
 const groupOf = r => STATES.indexOf(r.status);
-const GROUPS = ['Above what is allowed', 'Allocating', 'Unknown: it can allocate, and nothing shows whether it does', 'Clean: nothing, or only what grows and what is cold', 'Without code'];
-const MISSING = { benchmark: 'no benchmark reaches', branch: 'in a branch that no benchmark takes:', agreement: 'always in the code and never in the runs:' };
+const GROUPS = ['Above what is allowed', 'Counted', 'Unproven: a benchmark has to execute it, or there is no code for it', 'Possible: it can allocate, and no run counted it', 'None'];
 
 const state = { text: '', verdicts: new Set(), pattern: '', changed: false };

@@ -19,40 +19,30 @@ function blocks(r) {
   const own = `${r.file}/own`;
   parts.set(own, { file: r.file, func: shortName(r.function), sites: [], rank: 9, from: r.line, to: r.end });
   r.sites.forEach((place, k) => {
-    const verdict = place.worst;
+    const verdict = place.verdict;
     let key = place.file === r.file && place.line >= r.line && place.line <= r.end ? own : place.file + '/' + place.function;
-    if (key !== own && RANK[verdict] <= RANK.grows) key += '/quiet';
+    if (key !== own && place.rank <= QUIET) key += '/quiet';
     if (!parts.has(key)) parts.set(key, { file: place.file, func: place.function, sites: [], rank: 0 });
     const b = parts.get(key);
     b.sites.push({ k, place, verdict });
-    b.rank = Math.max(b.rank, RANK[verdict]);
+    b.rank = Math.max(b.rank, place.rank);
   });
   const sorted = [...parts.values()].sort((a, b) => b.rank - a.rank);
-  const loud = sorted.filter(b => b.rank > RANK.grows), quiet = sorted.filter(b => b.rank <= RANK.grows);
-  const out = loud.filter(b => b.rank > RANK.unknown).map(b => block(r, b));
-  const waiting = loud.filter(b => b.rank === RANK.unknown);
-  if (waiting.length) out.push(...unknowns(r, waiting));
-  if (quiet.length) {
-    const d = el('details', { class: 'quiet' }, el('summary', { class: 'more' }, 'what only grows or is cold, in ' + plural(quiet.length, 'function') + ' below'));
-    d.addEventListener('toggle', () => { if (d.open && d.children.length === 1) d.append(...quiet.map(b => block(r, b))); });
-    out.push(d);
-  }
+  const shown = sorted.filter(b => b.rank >= COUNTED), folded = sorted.filter(b => b.rank < COUNTED);
+  const out = shown.map(b => block(r, b));
+  if (folded.length) out.push(possible(r, folded));
   return out;
 }
 
-// unknowns shows what is unknown in functions below a root: an entry for what
-// would resolve it, with the places, whose source is shown when asked for.
-function unknowns(r, blocks) {
-  const groups = new Map();
-  for (const b of blocks) for (const s of b.sites) if (s.verdict === 'unknown') {
-    const m = s.place.missing || 'benchmark';
-    if (!groups.has(m)) groups.set(m, []);
-    groups.get(m).push(s);
-  }
-  const summary = [...groups].map(([m, list]) => `${MISSING[m]} ${plural(list.length, 'site')}`).join(', ');
-  const d = el('details', { class: 'quiet waiting' }, el('summary', { class: 'more' }, `unknown, in ${plural(blocks.length, 'function')} below: ${summary}`));
+// possible shows what no run counted in functions below a root: the numbers for
+// each kind of missing evidence; the source is shown when it is unfolded.
+function possible(r, blocks) {
+  const n = {};
+  for (const b of blocks) for (const s of b.sites) if (s.verdict === 'possible') n[s.place.missing] = (n[s.place.missing] || 0) + 1;
+  const summary = Object.keys(MISSING).filter(m => n[m]).reverse().map(m => `${MISSING[m]}: ${n[m]}`).join(', ');
+  const d = el('details', { class: 'quiet' }, el('summary', { class: 'more' }, `possible, in ${plural(blocks.length, 'function')} below: ${summary}`));
   d.addEventListener('toggle', () => { if (d.open && d.children.length === 1) d.append(...blocks.map(b => block(r, b))); });
-  return [d];
+  return d;
 }
 
 const near = 4;
@@ -83,16 +73,16 @@ function block(r, b) {
 function codeLine(r, n, text, sites) {
   const cells = [el('span.bar', {}), el('span.no', {}, String(n))];
   if (!sites) return [el('li.ln', {}, ...cells, el('span.mark', {}), el('pre', {}, text))];
-  const v = sites.reduce((w, s) => RANK[s.verdict] > RANK[w] ? s.verdict : w, 'none');
-  const times = sites.reduce((sum, s) => sum + (s.verdict === 'always' ? Math.max(perOp(s.place.versions), 0) : 0), 0);
-  const mark = v === 'always' ? '×' + (times >= 0.01 ? number(times) : sites.filter(s => s.verdict === v).length) : { unknown: '?', grows: '↗', cold: '*' }[v] || '';
-  const note = el('.note', { hidden: v !== 'always' && v !== 'unknown' });
+  const top = worst(sites.map(s => s.place)), v = top.verdict;
+  const times = sites.reduce((sum, s) => sum + perOp(s.place.versions), 0);
+  const mark = v === 'counted' ? '×' + number(times) : v === 'possible' ? '?' : '';
+  const note = el('.note', { hidden: rank(top) <= QUIET });
   const fill = () => {
     if (note.children.length) return;
-    const sorted = sites.sort((a, b) => RANK[b.verdict] - RANK[a.verdict]);
-    const loud = sorted.filter(s => RANK[s.verdict] > RANK.grows || RANK[v] <= RANK.grows), quiet = sorted.filter(s => !loud.includes(s));
+    const sorted = sites.sort((a, b) => b.place.rank - a.place.rank);
+    const loud = sorted.filter(s => s.place.rank > QUIET || rank(top) <= QUIET), quiet = sorted.filter(s => !loud.includes(s));
     note.append(...loud.map(s => site(r, s)));
-    if (quiet.length) note.append(el('details.besides', {}, el('summary.soft', {}, 'besides: ' + quiet.map(s => s.verdict).join(', ')), ...quiet.map(s => site(r, s))));
+    if (quiet.length) note.append(el('details.besides', {}, el('summary.soft', {}, 'besides: ' + plural(quiet.length, 'possible', 'possible')), ...quiet.map(s => site(r, s))));
   };
   if (!note.hidden) fill();
   const b = el(`button.ln.hit.${v}`, { title: `${v}: ${WORDS[v]}`, 'aria-expanded': String(!note.hidden), 'data-lines': sites.map(s => `${r.i}-${s.k}`).join(' ') }, ...cells, el('span.mark', {}, mark), el('pre', {}, text));
@@ -126,7 +116,7 @@ function showSite(i, n) {
 function site(r, s) {
   const answers = s.place.versions, p = s.place, times = perOp(answers);
   const e = el(`.site.${s.verdict}`, { id: `site-${r.i}-${s.k}`, tabindex: -1 });
-  const by = el('.by', {}, el('b', {}, s.verdict, times >= 0.01 ? ` ×${number(times)}` : ''));
+  const by = el('.by', {}, el('b', {}, s.verdict, times > 0 ? ` ×${number(times)}` : ''));
   const change = r.changes.filter(c => c.site === p.key);
   by.append(...[...new Set(change.map(c => c.kind))].map(k => el('span.badge.' + k, {}, k)));
   const same = answers.every(a => a.verdict === s.verdict);
@@ -136,7 +126,7 @@ function site(r, s) {
   fact('why', prose(p.reason));
   fact('fix', prose(p.fix), '.fix');
   const becauses = [...new Set(answers.filter(a => a.verdict === s.verdict && a.because).map(a => a.because))];
-  if (s.verdict !== 'always') fact('when', becauses.join('; '));
+  if (s.verdict === 'possible') fact('when', becauses.join('; '));
   fact('but', [...new Set(answers.map(a => a.conflict).filter(Boolean))].join('; '), '.but');
   e.append(by, facts, evidence(answers, p, becauses));
   return e;
@@ -166,14 +156,13 @@ function tree(r) {
   const top = { kids: new Map(), rank: 0 };
   r.sites.forEach((place, k) => {
     let n = top;
-    const rank = RANK[place.worst];
     for (const frame of r.chains[k] || []) {
       const key = frame.function + (frame.inlined ? ' i' : '');
       if (!n.kids.has(key)) n.kids.set(key, { frame, kids: new Map(), leaves: [], rank: 0 });
       n = n.kids.get(key);
-      n.rank = Math.max(n.rank, rank);
+      n.rank = Math.max(n.rank, place.rank);
     }
-    (n.leaves = n.leaves || []).push({ k, verdict: place.worst, place });
+    (n.leaves = n.leaves || []).push({ k, verdict: place.verdict, place });
   });
   return branch(r, top, 'ul.tree', true);
 }
@@ -193,10 +182,10 @@ function branch(r, n, tag, first) {
   }
   const kids = [...n.kids.values()].sort((a, b) => b.rank - a.rank);
   return el(tag, {},
-    ...few([...leaves.values()].sort((a, b) => RANK[b.verdict] - RANK[a.verdict]).map(l => el(`li.leaf.${l.verdict}`, {}, el('button', { onclick: () => toSite(r.i, l.k) }, `${l.verdict} ${l.place.file.replace(/^.*\//, '')}:${l.place.line}`)))),
+    ...few([...leaves.values()].sort((a, b) => b.place.rank - a.place.rank).map(l => el(`li.leaf.${l.verdict}`, {}, el('button', { onclick: () => toSite(r.i, l.k) }, `${l.verdict} ${l.place.file.replace(/^.*\//, '')}:${l.place.line}`)))),
     ...kids.map(k => {
-      const v = Object.keys(RANK).find(x => RANK[x] === k.rank);
-      const d = el('details', { open: first || k.rank > RANK.unknown }, el('summary', {}, el('span.mono', {}, shortName(k.frame.function)), ...(k.frame.inlined ? [el('span.tag', { title: 'its code is part of the function above' }, 'inlined')] : []), ' ', el('span.soft', {}, `${k.frame.file.replace(/^.*\//, '')}:${k.frame.line}`)));
+      const v = k.rank >= COUNTED ? 'counted' : k.rank ? 'possible' : 'none';
+      const d = el('details', { open: first || k.rank >= COUNTED }, el('summary', {}, el('span.mono', {}, shortName(k.frame.function)), ...(k.frame.inlined ? [el('span.tag', { title: 'its code is part of the function above' }, 'inlined')] : []), ' ', el('span.soft', {}, `${k.frame.file.replace(/^.*\//, '')}:${k.frame.line}`)));
       const fill = () => { if (d.children.length === 1) d.append(branch(r, k, 'ul', false)); };
       if (d.open) fill(); else d.addEventListener('toggle', fill);
       return el('li.' + v, {}, d);

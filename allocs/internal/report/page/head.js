@@ -14,12 +14,12 @@ function head() {
 // results are the numbers of the findings, as every report has them.
 function results() {
   const n = D.summary.roots, s = D.summary.sites, num = v => s[v] || 0;
-  const parts = [['above', 'always', 'above what is allowed'], ['always', 'always', 'allocating'], ['unknown', 'unknown', 'unknown'], ['clean', 'none', 'clean'], ['absent', 'absent', 'without code']]
+  const parts = [['above', 'counted', 'above what is allowed'], ['counted', 'counted', 'counted'], ['unproven', 'possible', 'unproven'], ['possible', 'possible', 'possible'], ['none', 'none', 'none']]
     .filter(([key]) => n[key]).map(([key, shade, words]) => el('button.result.' + shade, { 'data-state': key, onclick: () => openGroup(STATES.indexOf(key)) }, el('b', {}, String(n[key])), el('span', {}, words)));
   return el('section.results', { 'aria-label': 'results' },
     el('.states', {}, el('p.result.total', {}, el('b', {}, String(roots.length)), el('span', {}, roots.length === 1 ? 'root' : 'roots')), ...parts),
-    el('p.sites', {}, `sites: ${num('always')} always, ${num('unknown')} unknown, ${num('grows')} grow, ${num('cold')} cold`),
-    D.unknowns ? el('ul.unknowns.soft', {}, ...D.unknowns.map(text => el('li', {}, text))) : null);
+    el('p.sites', {}, `sites: ${num('counted')} counted, ${num('possible')} possible`),
+    D.missing ? el('ul.lacks.soft', {}, ...D.missing.map(text => el('li', {}, text))) : null);
 }
 
 function changesPanel() {
@@ -50,23 +50,23 @@ function changesPanel() {
 }
 
 function releasesPanel() {
-  const verdicts = ['always', 'unknown', 'grows', 'cold'];
+  const verdicts = ['counted', 'possible'];
   const counts = D.summary.toolchains.map(c => Object.fromEntries(verdicts.map(v => [v, c[v] || 0])));
   const most = Math.max(1, ...counts.map(c => verdicts.reduce((sum, v) => sum + c[v], 0)));
   const rows = counts.flatMap((c, t) => {
     let x = 0;
     const rects = Object.keys(c).map(v => { const r = { class: v, x, y: 0, width: c[v], height: 10 }; x += c[v]; return r; });
     const words = Object.keys(c).map(v => `${c[v]} ${v}`).join(', ');
-    return [el('span.mono', {}, D.toolchains[t].line), el('span', { title: words, role: 'img', 'aria-label': words }, svg(most, 10, ...rects)), el('span.num', {}, plural(c.always, 'always', 'always'))];
+    return [el('span.mono', {}, D.toolchains[t].line), el('span', { title: words, role: 'img', 'aria-label': words }, svg(most, 10, ...rects)), el('span.num', {}, `${c.counted} counted`)];
   });
   return el('section.panel', {}, el('h2', {}, 'Sites by verdict and Go release'), el('.stack', {}, ...rows),
-    el('.legend', {}, ...['always', 'unknown', 'grows', 'cold'].map(v => el('span', { title: WORDS[v] }, el('i.' + v), v))));
+    el('.legend', {}, ...verdicts.map(v => el('span', { title: WORDS[v] }, el('i.' + v), v))));
 }
 
 function patternsPanel() {
   const seen = new Map();
   for (const r of roots) for (const s of r.sites) {
-    if (s.worst !== 'always') continue;
+    if (s.verdict !== 'counted') continue;
     const name = s.pattern || 'other';
     if (!seen.has(name)) seen.set(name, new Set());
     seen.get(name).add([s.file, s.line, s.kind, s.callee].join('|'));
@@ -76,7 +76,7 @@ function patternsPanel() {
   const most = list[0][1];
   return el('section.panel', {}, el('h2', {}, 'What allocates'), el('.bars', {}, ...list.map(([name, n]) =>
     el('button', { 'data-pattern': name, 'aria-pressed': 'false', title: 'show only these', onclick: () => setPattern(state.pattern === name ? '' : name) },
-      el('span.mono', {}, name), svg(100, 10, { class: 'always', x: 0, y: 0, width: 100 * n / most, height: 10, rx: 1 }), el('span.num', {}, n)))));
+      el('span.mono', {}, name), svg(100, 10, { class: 'counted', x: 0, y: 0, width: 100 * n / most, height: 10, rx: 1 }), el('span.num', {}, n)))));
 }
 
 function setPattern(name) {

@@ -9,13 +9,13 @@ const rows = new Map(); // of the roots that have been drawn
 function filterBar() {
   const chip = (v, what, on) => el('button.chip.' + v, { 'aria-pressed': 'false', title: WORDS[v] || '', onclick: e => { on(); e.currentTarget.setAttribute('aria-pressed', String(e.currentTarget.getAttribute('aria-pressed') !== 'true')); draw(); } }, what);
   const toggle = v => () => state.verdicts.has(v) ? state.verdicts.delete(v) : state.verdicts.add(v);
-  return el('.filter', { role: 'search' }, search, ...['always', 'unknown', 'grows', 'cold', 'none'].map(v => chip(v, v, toggle(v))),
+  return el('.filter', { role: 'search' }, search, ...Object.keys(WORDS).map(v => chip(v, v, toggle(v))),
     D.changes.length ? chip('changed', 'changed', () => { state.changed = !state.changed; }) : null, count);
 }
 
 const words = () => state.text.split(/\s+/).filter(Boolean);
 function shown(r) {
-  return words().every(w => r.text.includes(w)) && (!state.verdicts.size || state.verdicts.has(r.worst)) &&
+  return words().every(w => r.text.includes(w)) && (!state.verdicts.size || state.verdicts.has(r.verdict)) &&
     (!state.pattern || r.patterns.has(state.pattern)) && (!state.changed || r.changes.length);
 }
 const filtering = () => state.text || state.verdicts.size || state.pattern || state.changed;
@@ -54,10 +54,10 @@ function row(r) {
   const kinds = [...new Set(r.changes.map(c => c.kind))];
   const name = el('button.name', { 'aria-expanded': 'false', 'data-root': r.i, onclick: () => toggle(r.i, undefined, true) },
     el('span.mono', {}, r.title), el('span.soft', {}, `${r.file}:${r.line}`, r.allowed !== undefined ? ` · allowed ${r.allowed}` : '', r.leaf ? ` · most in ${r.leaf}` : '',
-      ...kinds.map(k => el('span.badge.' + k, {}, k)), ...(r.conflict ? [el('span.badge.unknown', {}, 'sources disagree')] : [])));
+      ...kinds.map(k => el('span.badge.' + k, {}, k)), ...(r.conflict ? [el('span.badge.possible', {}, 'sources disagree')] : [])));
   const cells = r.verdicts.map((v, t) => {
-    const text = v === 'always' ? '×' + r.allocs[t] : v === 'none' ? '0' : v === 'absent' ? '–' : v;
-    const title = `${D.toolchains[t].name}: ${WORDS[v]}${v === 'always' ? ' (' + r.allocs[t] + ')' : ''}`;
+    const text = v === 'counted' ? '×' + r.allocs[t] : v === 'possible' ? v : r.no_code?.[t] ? '–' : '0';
+    const title = `${D.toolchains[t].name}: ${r.no_code?.[t] ? NO_CODE : WORDS[v]}${v === 'counted' ? ' (' + r.allocs[t] + ')' : ''}`;
     return el('button.cell.' + v, { title, 'aria-label': title, 'data-cell': `${r.i}-${t}`, onclick: () => go(r.i, { toolchain: t }) }, el('small', {}, D.toolchains[t].line.replace(/^go/, '')), text);
   });
   const line = el('.row', {}, name, ...cells);
@@ -88,8 +88,8 @@ function go(i, { toolchain, site } = {}) {
   const e = toggle(i, true);
   let n = -1, best = -1;
   r.sites.forEach((s, k) => {
-    const rank = site ? (s.key === site ? 9 : -1) : toolchain === undefined ? -1 : RANK[s.versions[toolchain].verdict];
-    if (rank > best) { best = rank; n = k; }
+    const found = site ? (s.key === site ? 9 : -1) : toolchain === undefined ? -1 : rank(s.versions[toolchain]);
+    if (found > best) { best = found; n = k; }
   });
   if (n < 0 || best === 0) { e.scrollIntoView({ block: 'start' }); return; }
   toSite(i, n);
