@@ -47,6 +47,7 @@ const leafBenchmarks = `package m
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -101,6 +102,16 @@ func BenchmarkLoop(b *testing.B) {
 	})
 }
 
+func BenchmarkSetUpVaries(b *testing.B) {
+	held := make([]*[5]int, 2000+rand.IntN(500))
+	for i := range held {
+		held[i] = new([5]int)
+	}
+	for i := 0; i < b.N; i++ {
+		held[i%1000][0]++
+	}
+}
+
 func BenchmarkParallel(b *testing.B) {
 	b.RunParallel(func(p *testing.PB) {
 		for p.Next() {
@@ -128,7 +139,8 @@ func TestEachLeafIsMeasuredByItself(t *testing.T) {
 			"BenchmarkPlain": "1", "BenchmarkTable/n=1": "1", "BenchmarkTable/n=10": "10", "BenchmarkTable/n=0": "0",
 			"BenchmarkNested/outer/inner_one": "2", "BenchmarkNested/outer/a/b": "3", "BenchmarkNested/twice": "4",
 			"BenchmarkNested/twice#01": "5", "BenchmarkNested/#00": "6", "BenchmarkNested/(.*|[é": "7",
-			"BenchmarkLoop/loop": "1", "BenchmarkParallel": "1", "BenchmarkPool": "0",
+			"BenchmarkLoop/loop": "1", "BenchmarkSetUpVaries": "0",
+			"BenchmarkParallel": "1", "BenchmarkPool": "0",
 		} {
 			if got[name] != want {
 				t.Errorf("%s %s: got %q, want %s", release, name, got[name], want)

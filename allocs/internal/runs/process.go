@@ -183,8 +183,14 @@ func decode(name string) ([]record, error) {
 }
 
 // settle rounds counts that differ from a whole number by a single object,
-// which something else has allocated.
+// which something else has allocated. Where set-up varies by more than the
+// operations allocate, the difference of two windows can be negative.
 func (r *Result) settle() {
+	r.PerOp, r.Bytes = max(r.PerOp, 0), max(r.Bytes, 0)
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		s.PerOp, s.Bytes = max(s.PerOp, 0), max(s.Bytes, 0)
+	}
 	if r.N < 16 {
 		return
 	}
