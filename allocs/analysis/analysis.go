@@ -10,16 +10,10 @@ import (
 
 	"github.com/nib-log/nib/allocs/analysis/eventreuse"
 	"github.com/nib-log/nib/allocs/analysis/eventsend"
-	"github.com/nib-log/nib/allocs/analysis/poolpointers"
-	"github.com/nib-log/nib/allocs/analysis/poolremake"
-	"github.com/nib-log/nib/allocs/analysis/poolvalue"
 )
 
 // Analyzers are all checks.
 var Analyzers = []*analysis.Analyzer{
 	eventreuse.Analyzer,
 	eventsend.Analyzer,
-	poolpointers.Analyzer,
-	poolremake.Analyzer,
-	poolvalue.Analyzer,
 }

@@ -10,7 +10,6 @@ import (
 	"go/types"
 
 	"github.com/nib-log/nib/allocs/analysis/internal/rule"
-	"github.com/nib-log/nib/allocs/analysis/internal/typename"
 )
 
 // Analyzer reports uses of an event variable after Msg or Send in a later
@@ -59,20 +58,20 @@ func ended(info *types.Info, s ast.Stmt) *types.Var {
 		return nil
 	}
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !ok || !typename.EndsEvent(sel.Sel.Name) {
+	if !ok || !rule.EndsEvent(sel.Sel.Name) {
 		return nil
 	}
 	for e := ast.Unparen(sel.X); ; {
 		switch x := e.(type) {
 		case *ast.Ident:
 			v, _ := info.Uses[x].(*types.Var)
-			if v == nil || !typename.IsEvent(v.Type()) {
+			if v == nil || !rule.IsEvent(v.Type()) {
 				return nil
 			}
 			return v
 		case *ast.CallExpr:
 			inner, ok := ast.Unparen(x.Fun).(*ast.SelectorExpr)
-			if !ok || !typename.IsEvent(info.TypeOf(x)) {
+			if !ok || !rule.IsEvent(info.TypeOf(x)) {
 				return nil
 			}
 			e = ast.Unparen(inner.X)

@@ -10,7 +10,6 @@ import (
 	"go/types"
 
 	"github.com/nib-log/nib/allocs/analysis/internal/rule"
-	"github.com/nib-log/nib/allocs/analysis/internal/typename"
 )
 
 // Analyzer reports statements that end in an event.
@@ -22,14 +21,14 @@ const message = "the event is never written: end it with Msg or Send"
 func run(pass *rule.Pass) {
 	for _, s := range rule.Nodes[*ast.ExprStmt](pass) {
 		call, ok := s.X.(*ast.CallExpr)
-		if ok && typename.IsEvent(pass.TypesInfo.TypeOf(call)) && !onVariable(pass.TypesInfo, call) && !dropped(pass.TypesInfo, call) {
+		if ok && rule.IsEvent(pass.TypesInfo.TypeOf(call)) && !onVariable(pass.TypesInfo, call) && !dropped(pass.TypesInfo, call) {
 			pass.ReportRangef(call, message)
 		}
 	}
 	for _, a := range rule.Nodes[*ast.AssignStmt](pass) {
 		for i, l := range a.Lhs {
 			id, ok := l.(*ast.Ident)
-			if !ok || id.Name != "_" || len(a.Rhs) != len(a.Lhs) || !typename.IsEvent(pass.TypesInfo.TypeOf(a.Rhs[i])) {
+			if !ok || id.Name != "_" || len(a.Rhs) != len(a.Lhs) || !rule.IsEvent(pass.TypesInfo.TypeOf(a.Rhs[i])) {
 				continue
 			}
 			if call, ok := ast.Unparen(a.Rhs[i]).(*ast.CallExpr); ok && !onVariable(pass.TypesInfo, call) {
@@ -43,7 +42,7 @@ func run(pass *rule.Pass) {
 // phuslu need no other call; an event of nib must still be finished.
 func dropped(info *types.Info, call *ast.CallExpr) bool {
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	return ok && sel.Sel.Name == "Discard" && !typename.Is(info.TypeOf(call), "github.com/nib-log/nib", "Event")
+	return ok && sel.Sel.Name == "Discard" && rule.EventOf(info.TypeOf(call)) != "github.com/nib-log/nib"
 }
 
 // onVariable reports whether the chain of calls starts at an event that has a
@@ -56,7 +55,7 @@ func onVariable(info *types.Info, call *ast.CallExpr) bool {
 		}
 		inner, ok := ast.Unparen(sel.X).(*ast.CallExpr)
 		if !ok {
-			return typename.IsEvent(info.TypeOf(sel.X)) || passed(info, call)
+			return rule.IsEvent(info.TypeOf(sel.X)) || passed(info, call)
 		}
 		call = inner
 	}
@@ -66,7 +65,7 @@ func onVariable(info *types.Info, call *ast.CallExpr) bool {
 // function may return that event.
 func passed(info *types.Info, call *ast.CallExpr) bool {
 	for _, a := range call.Args {
-		if typename.IsEvent(info.TypeOf(a)) {
+		if rule.IsEvent(info.TypeOf(a)) {
 			return true
 		}
 	}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rule provides the common parts of the checks: making an analyzer and
-// iterating over the files of a package.
+// Package rule provides the common parts of the checks: making an analyzer,
+// iterating over the files of a package, and recognising events.
 package rule
 
 import (
 	"go/ast"
+	"go/types"
 	"iter"
-	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
@@ -20,18 +20,8 @@ type Pass struct {
 	files []inspector.Cursor
 }
 
-// New makes a check of all files that are not generated, including tests.
+// New makes a check of all files that are not generated.
 func New(name, doc string, run func(*Pass)) *analysis.Analyzer {
-	return analyzer(name, doc, run, func(string) bool { return true })
-}
-
-// Steady makes a check that ignores test files: allocations of tests do not
-// matter.
-func Steady(name, doc string, run func(*Pass)) *analysis.Analyzer {
-	return analyzer(name, doc, run, func(file string) bool { return !strings.HasSuffix(file, "_test.go") })
-}
-
-func analyzer(name, doc string, run func(*Pass), wanted func(file string) bool) *analysis.Analyzer {
 	return &analysis.Analyzer{
 		Name:     name,
 		Doc:      doc,
@@ -40,9 +30,7 @@ func analyzer(name, doc string, run func(*Pass), wanted func(file string) bool) 
 		Run: func(pass *analysis.Pass) (any, error) {
 			p := &Pass{Pass: pass}
 			for file := range pass.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root().Children() {
-				f := file.Node().(*ast.File)
-				// Generated files would be overwritten.
-				if wanted(pass.Fset.Position(f.FileStart).Filename) && !ast.IsGenerated(f) {
+				if !ast.IsGenerated(file.Node().(*ast.File)) {
 					p.files = append(p.files, file)
 				}
 			}
@@ -77,28 +65,34 @@ func Below[N ast.Node](c inspector.Cursor) iter.Seq2[inspector.Cursor, N] {
 	}
 }
 
-// Around returns the innermost node of a type that contains a place, or a nil
-// N.
-func Around[N ast.Node](c inspector.Cursor) N {
-	var none N
-	for cur := range c.Enclosing(none) {
-		if cur != c {
-			return cur.Node().(N)
-		}
-	}
-	return none
+// events are the event types of loggers that write when Msg or Send is called,
+// by the path of the package.
+var events = map[string]string{
+	"github.com/nib-log/nib": "Event", "github.com/rs/zerolog": "Event", "github.com/phuslu/log": "Entry",
 }
 
-// Function returns the body of the innermost function around a place, and the
-// function itself; nil outside of functions.
-func Function(c inspector.Cursor) (fn inspector.Cursor, body *ast.BlockStmt) {
-	for cur := range c.Enclosing((*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
-		switch n := cur.Node().(type) {
-		case *ast.FuncDecl:
-			return cur, n.Body
-		case *ast.FuncLit:
-			return cur, n.Body
-		}
+// IsEvent reports whether t is a pointer to the event of such a logger.
+func IsEvent(t types.Type) bool { return EventOf(t) != "" }
+
+// EventOf returns the package whose event t is a pointer to, or "".
+func EventOf(t types.Type) string {
+	p, ok := types.Unalias(t).(*types.Pointer)
+	if !ok {
+		return ""
 	}
-	return c, nil
+	n, ok := types.Unalias(p.Elem()).(*types.Named)
+	if !ok || n.Obj().Pkg() == nil || events[n.Obj().Pkg().Path()] != n.Obj().Name() {
+		return ""
+	}
+	return n.Obj().Pkg().Path()
+}
+
+// EndsEvent reports whether a method writes the event, which then belongs to
+// the logger again.
+func EndsEvent(name string) bool {
+	switch name {
+	case "Msg", "Msgf", "Msgs", "MsgFunc", "Send":
+		return true
+	}
+	return false
 }
