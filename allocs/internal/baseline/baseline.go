@@ -12,9 +12,7 @@ package baseline
 import (
 	"errors"
 	"fmt"
-	"math"
 	"sort"
-	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/findings"
 	"github.com/nib-log/nib/allocs/internal/verdict"
@@ -151,13 +149,13 @@ func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bo
 	case was != nil && now.Allocates():
 		c.count(x, a, was, r.ID)
 	case was != nil && undecided(now):
-		x.Kind, x.Text = "missing", fmt.Sprintf("%s allocated ×%s, and no run shows whether it still does: %s", r.ID, number(was.Count), a.Because)
+		x.Kind, x.Text = "missing", fmt.Sprintf("%s allocated ×%s, and no run shows whether it still does: %s", r.ID, verdict.Number(was.Count), a.Because)
 		if now.Missing == verdict.Agreement {
-			x.Text = fmt.Sprintf("%s allocated ×%s, and no run shows it any more, although every way through the code does: the runs may end early", r.ID, number(was.Count))
+			x.Text = fmt.Sprintf("%s allocated ×%s, and no run shows it any more, although every way through the code does: the runs may end early", r.ID, verdict.Number(was.Count))
 		}
 		c.Missing = append(c.Missing, x)
 	case was != nil:
-		x.Kind, x.Text = "better", fmt.Sprintf("%s allocated ×%s, and no longer does: %s", r.ID, number(was.Count), s.Reason)
+		x.Kind, x.Text = "better", fmt.Sprintf("%s allocated ×%s, and no longer does: %s", r.ID, verdict.Number(was.Count), s.Reason)
 		c.Better = append(c.Better, x)
 		return true
 	case !now.Allocates():
@@ -183,10 +181,10 @@ func (c *comparison) count(x Change, a *findings.Answer, was *Site, root string)
 	}
 	switch {
 	case n > was.Count+noise:
-		x.Text = fmt.Sprintf("%s was ×%s, is ×%s%s", root, number(was.Count), number(n), by)
+		x.Text = fmt.Sprintf("%s was ×%s, is ×%s%s", root, verdict.Number(was.Count), verdict.Number(n), by)
 		c.Worse = append(c.Worse, x)
 	case n < was.Count-noise:
-		x.Kind, x.Text = "better", fmt.Sprintf("%s was ×%s, is ×%s%s", root, number(was.Count), number(n), by)
+		x.Kind, x.Text = "better", fmt.Sprintf("%s was ×%s, is ×%s%s", root, verdict.Number(was.Count), verdict.Number(n), by)
 		c.Better = append(c.Better, x)
 	default:
 		c.leaves(x, a, was, root)
@@ -206,18 +204,10 @@ func (c *comparison) leaves(x Change, a *findings.Answer, was *Site, root string
 	}
 	for _, r := range a.Evidence.Runs {
 		if n, ok := was.Leaves[r.Name]; ok && r.PerOp >= n+rise {
-			x.Text = fmt.Sprintf("%s was ×%s, is ×%s in %s", root, number(n), number(r.PerOp), r.Name)
+			x.Text = fmt.Sprintf("%s was ×%s, is ×%s in %s", root, verdict.Number(n), verdict.Number(r.PerOp), r.Name)
 			c.Worse = append(c.Worse, x)
 		}
 	}
-}
-
-// number formats a count with as many decimals as it needs.
-func number(n float64) string {
-	if n == math.Trunc(n) {
-		return fmt.Sprintf("%.0f", n)
-	}
-	return strings.TrimRight(fmt.Sprintf("%.2f", n), "0")
 }
 
 // gone reports a root of the baseline that the run did not examine.

@@ -105,9 +105,7 @@ func judgeCanary(in *verdict.Input) error {
 		}
 		got, escape := verdict.Finding{Verdict: verdict.None}, false
 		for _, s := range r.Sites {
-			if s.Rank() > got.Rank() {
-				got = s.Finding
-			}
+			got = got.Or(s.Finding)
 			escape = escape || s.Evidence.Escape != nil
 		}
 		if got != want.Finding || want.escape && !escape {

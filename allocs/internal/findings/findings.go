@@ -302,9 +302,7 @@ func (s *Site) sum(toolchains []Toolchain) {
 func (s *Site) Worst() verdict.Finding {
 	worst := verdict.Finding{Verdict: verdict.None}
 	for _, a := range s.Answers {
-		if a.Rank() > worst.Rank() {
-			worst = a.Finding
-		}
+		worst = worst.Or(a.Finding)
 	}
 	return worst
 }
@@ -320,21 +318,14 @@ func (s *Site) PerOp() float64 {
 
 // Differs reports whether the toolchains disagree on the site.
 func (s *Site) Differs() bool {
-	for _, a := range s.Answers {
-		if a.Verdict != s.Answers[0].Verdict {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Answers, func(a Answer) bool { return a.Verdict != s.Answers[0].Verdict })
 }
 
 // Worst returns the worst finding of any site and toolchain.
 func (r *Root) Worst() verdict.Finding {
 	worst := verdict.Finding{Verdict: verdict.None}
 	for _, s := range r.Sites {
-		if w := s.Worst(); w.Rank() > worst.Rank() {
-			worst = w
-		}
+		worst = worst.Or(s.Worst())
 	}
 	return worst
 }
@@ -345,10 +336,5 @@ func (r *Root) Over() bool {
 	if r.Allowed == nil {
 		return false
 	}
-	for _, n := range r.Allocs {
-		if n > *r.Allowed {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Allocs, func(n int) bool { return n > *r.Allowed })
 }

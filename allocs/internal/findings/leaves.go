@@ -81,9 +81,7 @@ func (r *Root) sum(toolchains []Toolchain) {
 	for t, tc := range toolchains {
 		worst := verdict.Finding{Verdict: verdict.None}
 		for _, s := range r.Sites {
-			if f := s.Answers[t].Finding; f.Rank() > worst.Rank() {
-				worst = f
-			}
+			worst = worst.Or(s.Answers[t].Finding)
 		}
 		r.Verdicts = append(r.Verdicts, string(worst.Verdict))
 		count, leaf := r.count(t, tc.Name)

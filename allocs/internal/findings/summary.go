@@ -98,14 +98,10 @@ func (d *Document) Sum() {
 		for t := range d.Toolchains {
 			worst := verdict.Finding{Verdict: verdict.None}
 			for _, x := range same {
-				if f := x.Answers[t].Finding; f.Rank() > worst.Rank() {
-					worst = f
-				}
+				worst = worst.Or(x.Answers[t].Finding)
 			}
 			s.Toolchains[t][worst.Verdict]++
-			if worst.Rank() > all.Rank() {
-				all = worst
-			}
+			all = all.Or(worst)
 		}
 		s.Sites[all.Verdict]++
 		if all.Verdict == verdict.Possible {

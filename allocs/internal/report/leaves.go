@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
 // Unless all is requested, so many leaves are shown, and so many lines of each.
@@ -67,5 +68,5 @@ func (t *tree) leaf(l *findings.Leaf) {
 
 // amount formats a count and its bytes.
 func amount(perOp, bytes float64) string {
-	return fmt.Sprintf("×%s %.0f B", trim(perOp), bytes)
+	return fmt.Sprintf("×%s %.0f B", verdict.Number(perOp), bytes)
 }

@@ -65,7 +65,7 @@ func (t *tree) group(r *findings.Root, g group, last bool) {
 		perOp += s.PerOp()
 	}
 	if perOp > 0 {
-		times = " ×" + trim(perOp)
+		times = " ×" + verdict.Number(perOp)
 		if perOp <= 0.75 {
 			times += ", " + verdict.Frequency(perOp)
 		}
@@ -174,13 +174,6 @@ func cut(text string) string {
 		return string(r[:most-1]) + "…"
 	}
 	return text
-}
-
-func trim(n float64) string {
-	if n < 0.1 {
-		return fmt.Sprintf("%.2g", n)
-	}
-	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.2f", n), "0"), ".")
 }
 
 // path shows the calls between the root and the site when there are any, and

@@ -177,7 +177,7 @@ func (t *tree) root(r *findings.Root) {
 		where += fmt.Sprintf("  allowed %d", *r.Allowed)
 	}
 	if n, leaf := r.Most(); leaf != "" {
-		where += fmt.Sprintf("  ×%s in %s", trim(n), leaf)
+		where += fmt.Sprintf("  ×%s in %s", verdict.Number(n), leaf)
 	} else if n := slices.Max(append(r.Allocs, 0)); n > 0 {
 		where += fmt.Sprintf("  ×%d", n)
 	}

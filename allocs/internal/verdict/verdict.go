@@ -58,6 +58,14 @@ func (f Finding) Rank() int {
 		slices.Index(missings, f.Missing)
 }
 
+// Or returns the worse of two findings.
+func (f Finding) Or(other Finding) Finding {
+	if other.Rank() > f.Rank() {
+		return other
+	}
+	return f
+}
+
 // Allocates reports whether each operation, or some of them, certainly
 // allocate.
 func (f Finding) Allocates() bool { return f.Verdict == Counted || f.Missing == AnyRun }
@@ -230,7 +238,7 @@ func (s *Site) measured(kind heapcalls.Kind, perOp float64) {
 	switch where := s.where(); {
 	case perOp > 0:
 		s.Finding = Finding{Verdict: Counted}
-		s.Reason = fmt.Sprintf("seen in %s: %s per operation%s", where, number(perOp), s.fraction(perOp, amortised))
+		s.Reason = fmt.Sprintf("seen in %s: %s per operation%s", where, Number(perOp), s.fraction(perOp, amortised))
 		if s.Evidence.Reach == Rarely {
 			s.Conflict = "code: " + s.Evidence.Why + "; runs: " + Frequency(perOp)
 		}
@@ -290,8 +298,8 @@ func (s *Site) where() string {
 	return best.Name
 }
 
-// number formats a count, with two digits of a small one.
-func number(x float64) string {
+// Number formats a count, with two digits of a small one.
+func Number(x float64) string {
 	if x < 0.1 {
 		return fmt.Sprintf("%.2g", x)
 	}

@@ -107,9 +107,6 @@ var (
 	slogPairs   = regexp.MustCompile(`\b(Debug|Info|Warn|Error|DebugContext|InfoContext|WarnContext|ErrorContext|Log)\(`)
 )
 
-// Catalogue returns the patterns, for the documentation.
-func Catalogue() []Pattern { return catalogue }
-
 // catalogue is searched from the top, so special patterns come first.
 var catalogue = slices.Concat(special, libraryPatterns, patterns)
 

@@ -17,3 +17,16 @@ func TestShortName(t *testing.T) {
 		}
 	}
 }
+
+func TestCatalogue(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range catalogue {
+		if seen[p.Name] || p.Fix == "" {
+			t.Errorf("%s: the name is not unique or there is no fix", p.Name)
+		}
+		seen[p.Name] = true
+	}
+	if len(seen) < 20 {
+		t.Errorf("got %d patterns, want 20 or more", len(seen))
+	}
+}

@@ -73,19 +73,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestCatalogue(t *testing.T) {
-	seen := map[string]bool{}
-	for _, p := range why.Catalogue() {
-		if seen[p.Name] || p.Fix == "" {
-			t.Errorf("%s: the name is not unique or there is no fix", p.Name)
-		}
-		seen[p.Name] = true
-	}
-	if len(seen) < 20 {
-		t.Errorf("got %d patterns, want 20 or more", len(seen))
-	}
-}
-
 func TestReasonOfTheCompiler(t *testing.T) {
 	e := &compiler.Escape{What: "x", Moved: true, Stack: []compiler.Position{{File: "/m/f.go", Line: 1}},
 		Reasons: []compiler.Step{{Text: "flow: {heap} ← &x:"}, {Text: "from &x (address-of)", At: compiler.Position{File: "/m/f.go", Line: 2}}, {Text: "from kept = &x (assign)", At: compiler.Position{File: "/m/f.go", Line: 2}}}}
