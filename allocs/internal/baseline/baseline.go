@@ -179,12 +179,14 @@ func (c *comparison) count(x Change, a *findings.Answer, was *Site, root string)
 	if leaf != "" {
 		by = " in " + leaf
 	}
+	text := fmt.Sprintf("%s was ×%s, is ×%s%s",
+		root, verdict.Number(was.Count), verdict.Number(n), by)
 	switch {
 	case n > was.Count+noise:
-		x.Text = fmt.Sprintf("%s was ×%s, is ×%s%s", root, verdict.Number(was.Count), verdict.Number(n), by)
+		x.Text = text
 		c.Worse = append(c.Worse, x)
 	case n < was.Count-noise:
-		x.Kind, x.Text = "better", fmt.Sprintf("%s was ×%s, is ×%s%s", root, verdict.Number(was.Count), verdict.Number(n), by)
+		x.Kind, x.Text = "better", text
 		c.Better = append(c.Better, x)
 	default:
 		c.leaves(x, a, was, root)

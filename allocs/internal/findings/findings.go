@@ -69,8 +69,6 @@ type Root struct {
 	Unfollowed []int    `json:"unfollowed"`
 	Calls      []Call   `json:"unfollowed_calls,omitempty"` // the calls, on any toolchain
 	Runs       []string `json:"runs,omitempty"`             // benchmarks and tests that allocated below it
-	// WorstLeaf is, for each toolchain, the leaf whose counts Allocs shows, or "".
-	WorstLeaf []string `json:"worst_leaf"`
 	// Counts are the counts of each leaf.
 	Counts []Count `json:"counts,omitempty"`
 	Sites  []*Site `json:"sites"`
@@ -123,7 +121,6 @@ type Run struct {
 	Name  string  `json:"name"`
 	PerOp float64 `json:"per_op"`
 	Bytes float64 `json:"bytes"`
-	Total float64 `json:"total"`
 }
 
 // Frame is a call on the way from the root to the allocation.
@@ -244,7 +241,7 @@ func (d *Document) answer(s *verdict.Site) Answer {
 		e.Compiler = s.Evidence.Escape.What
 	}
 	for _, r := range s.Evidence.Runs {
-		e.Runs = append(e.Runs, Run{r.Name, r.PerOp, r.Bytes, r.Total})
+		e.Runs = append(e.Runs, Run{r.Name, r.PerOp, r.Bytes})
 	}
 	a := Answer{Finding: s.Finding, Because: s.Reason, Conflict: s.Conflict, Evidence: e}
 	a.Chain = d.chain(s.Stack)

@@ -84,9 +84,7 @@ func (r *Root) sum(toolchains []Toolchain) {
 			worst = worst.Or(s.Answers[t].Finding)
 		}
 		r.Verdicts = append(r.Verdicts, string(worst.Verdict))
-		count, leaf := r.count(t, tc.Name)
-		r.Allocs = append(r.Allocs, int(math.Ceil(count-inexact)))
-		r.WorstLeaf = append(r.WorstLeaf, leaf)
+		r.Allocs = append(r.Allocs, int(math.Ceil(r.count(t, tc.Name)-inexact)))
 	}
 	r.Verdict = r.Worst().Verdict
 }
@@ -94,10 +92,10 @@ func (r *Root) sum(toolchains []Toolchain) {
 // inexact is the error that a sum of counts may have, since they are fractions.
 const inexact = 1e-9
 
-// count returns the allocations of the root on a toolchain, and the leaf that
-// showed it. Each leaf is summed separately, since no operation runs two of
-// them. Sites that no leaf executed are added as in the code.
-func (r *Root) count(t int, toolchain string) (most float64, worst string) {
+// count returns the allocations of the root on a toolchain. Each leaf is summed
+// separately, since no operation runs two of them. Sites that no leaf executed
+// are added as in the code.
+func (r *Root) count(t int, toolchain string) (most float64) {
 	perOp, unseen := map[string]float64{}, 0.0
 	for _, s := range r.Sites {
 		a := s.Answers[t]
@@ -114,13 +112,10 @@ func (r *Root) count(t int, toolchain string) (most float64, worst string) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(perOp)) {
-		n := perOp[name]
-		r.Counts = append(r.Counts, Count{toolchain, name, n})
-		if n > most {
-			most, worst = n, name
-		}
+		r.Counts = append(r.Counts, Count{toolchain, name, perOp[name]})
+		most = max(most, perOp[name])
 	}
-	return most + unseen, worst
+	return most + unseen
 }
 
 // Count returns the measured count and its leaf, or the number of calls in the

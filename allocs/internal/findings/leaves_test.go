@@ -36,8 +36,8 @@ func TestTheWorstLeafCounts(t *testing.T) {
 	} {
 		r := &Root{Sites: c.sites}
 		r.sum([]Toolchain{{Name: "go1.26.8"}})
-		if r.Allocs[0] != c.want || r.WorstLeaf[0] != c.leaf {
-			t.Errorf("%s: got %d by %q, want %d by %q", c.name, r.Allocs[0], r.WorstLeaf[0], c.want, c.leaf)
+		if _, leaf := r.Most(); r.Allocs[0] != c.want || leaf != c.leaf {
+			t.Errorf("%s: got %d by %q, want %d by %q", c.name, r.Allocs[0], leaf, c.want, c.leaf)
 		}
 	}
 }

@@ -5,6 +5,7 @@ package findings
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
@@ -21,12 +22,13 @@ type Proof struct {
 // unproven returns why nothing shows that a root with //alloc:none does not
 // allocate on a toolchain, or "". Two things show it: a run in which each
 // operation executes the root and counts nothing, unless the code allocates on
-// every path; and code in which no path can allocate.
+// every path; and code in which no path can allocate. The code of a generic
+// function is for one of many types, and shows nothing about the others.
 func (r *Root) unproven(t int, calls []verdict.Dynamic) string {
 	if r.Allowed == nil || *r.Allowed > 0 || r.Allocs[t] > 0 || r.shownElsewhere(t) {
 		return ""
 	}
-	possible := false
+	possible := r.NoCode[t] || len(calls) > 0 || strings.Contains(r.Func, "[...]")
 	for _, s := range r.Sites {
 		a := &s.Answers[t]
 		possible = possible || a.Verdict == verdict.Possible
@@ -39,7 +41,7 @@ func (r *Root) unproven(t int, calls []verdict.Dynamic) string {
 		}
 	}
 	switch {
-	case r.Reached[t] || !possible && len(calls) == 0 && !r.NoCode[t]:
+	case r.Reached[t] || !possible:
 		return ""
 	case len(calls) > 0:
 		return "no benchmark executes it in each operation, and some calls are not followed"

@@ -161,7 +161,7 @@ func shared() *findings.Document {
 			Answers: []findings.Answer{{Finding: f, Evidence: &findings.Evidence{}}}}
 	}
 	root := func(name string, sites ...*findings.Site) *findings.Root {
-		return &findings.Root{ID: name, Kind: "named", Func: name, File: "f.go", Line: 1, End: 9, Sites: sites, Allocs: []int{0}, WorstLeaf: []string{""}}
+		return &findings.Root{ID: name, Kind: "named", Func: name, File: "f.go", Line: 1, End: 9, Sites: sites, Allocs: []int{0}}
 	}
 	return &findings.Document{Module: "m", Dir: "/nowhere", Toolchains: []findings.Toolchain{{Name: "go1.26.8", Line: "go1.26", Runs: 1}}, Roots: []*findings.Root{
 		root("m.A", site(2, "", counted), site(3, "a", counted), site(3, "b", counted)),

@@ -82,7 +82,8 @@ func (t *tree) group(r *findings.Root, g group, last bool) {
 	t.printf("%s\n", line)
 	lead := "  " + stem + "   "
 	t.facts(s, lead)
-	if leaf := leaf(g); leaf != "" && leaf != worstLeaf(r) {
+	_, most := r.Most()
+	if leaf := leaf(g); leaf != "" && leaf != most {
 		t.printf("%s%s %s\n", lead, t.paint(faint, "in  "), leaf)
 	}
 }

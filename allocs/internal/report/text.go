@@ -160,17 +160,6 @@ func (t *tree) mark(r *findings.Root) string {
 	return t.paint(green, "○")
 }
 
-// worstLeaf returns the benchmark or test that counted most below a root.
-func worstLeaf(r *findings.Root) string {
-	most, leaf := 0, ""
-	for t, n := range r.Allocs {
-		if n > most && t < len(r.WorstLeaf) {
-			most, leaf = n, r.WorstLeaf[t]
-		}
-	}
-	return leaf
-}
-
 func (t *tree) root(r *findings.Root) {
 	where := fmt.Sprintf("%s:%d", r.File, r.Line)
 	if r.Allowed != nil {

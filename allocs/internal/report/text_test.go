@@ -62,7 +62,7 @@ func shop() *findings.Document {
 	}
 	for _, r := range d.Roots {
 		for t := range d.Toolchains {
-			n, leaf, runs := 0, "", false
+			n, runs := 0, false
 			for _, s := range r.Sites {
 				if s.Answers[t].Allocates() {
 					n++
@@ -70,10 +70,9 @@ func shop() *findings.Document {
 				runs = runs || s.Answers[t].Finding == counted
 			}
 			if runs {
-				leaf = "BenchmarkGet"
-				r.Counts = append(r.Counts, findings.Count{Leaf: leaf, PerOp: float64(n)})
+				r.Counts = append(r.Counts, findings.Count{Leaf: "BenchmarkGet", PerOp: float64(n)})
 			}
-			r.Allocs, r.WorstLeaf = append(r.Allocs, n), append(r.WorstLeaf, leaf)
+			r.Allocs = append(r.Allocs, n)
 		}
 	}
 	d.Roots[2].Calls = []findings.Call{{Func: "shop.example/orders/internal/price.Line", File: "internal/price/price.go", Line: 36}}

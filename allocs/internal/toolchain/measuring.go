@@ -13,10 +13,8 @@ import (
 // oldest is the first minor release that is checked.
 const oldest = 24
 
-// Minor returns the second number of the release: 26 for go1.26.8. A version in
+// minor returns the second number of a release: 26 for go1.26.8. A version in
 // another form, such as a development version, counts as very new.
-func (t *Toolchain) Minor() int { return minor(t.Version) }
-
 func minor(version string) int {
 	var n int
 	if _, err := fmt.Sscanf(version, "go1.%d", &n); err != nil {

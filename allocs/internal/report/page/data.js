@@ -64,8 +64,7 @@ const roots = D.roots.map((r, i) => {
     if (s.verdict === 'counted') patterns.add(s.pattern || 'other');
   }
   const conflict = sites.some(s => s.versions.some(a => a.conflict));
-  const most = r.allocs.indexOf(Math.max(...r.allocs));
-  return { ...r, i, sites, title, changes, patterns, conflict, leaf: r.worst_leaf?.[most], chains: D.chains[i] || [], text: [...new Set(text)].join('\n').toLowerCase() };
+  return { ...r, i, sites, title, changes, patterns, conflict, leaf: r.counts?.reduce((a, b) => b.per_op > a.per_op ? b : a).leaf, chains: D.chains[i] || [], text: [...new Set(text)].join('\n').toLowerCase() };
 });
 const STATES = ['above', 'counted', 'unproven', 'possible', 'none'];
 const groupOf = r => STATES.indexOf(r.status);
