@@ -7,15 +7,17 @@ import (
 	"github.com/nib-log/nib/internal/jsonread"
 )
 
-// edits are the changes that a logger makes to a finished line.
+// edits are the changes that a logger makes to a finished line. Each function
+// appends the line to dst, with the changes. It is nil without its option: a
+// program without the option does not contain what it calls.
 type edits struct {
-	duplicates jsonread.Policy
-	redact     *jsonread.Keys // built from keys
+	duplicates func(dst, line []byte, s *jsonread.Scratch) []byte
+	redact     func(dst, line []byte) []byte // made from keys
 	keys       []string
 	max        int
 }
 
-func (x *edits) any() bool { return x.duplicates != jsonread.KeepAll || x.redact != nil || x.max > 0 }
+func (x *edits) any() bool { return x.duplicates != nil || x.redact != nil || x.max > 0 }
 
 // edit edits the finished line; each step writes from one of the event's two
 // buffers into the other.
@@ -23,10 +25,10 @@ func (e *Event) edit() {
 	c := e.log.core
 	x := &c.edits
 	if x.redact != nil {
-		e.replace(jsonread.Redact(e.scratch[:0], e.buf, x.redact))
+		e.replace(x.redact(e.scratch[:0], e.buf))
 	}
-	if x.duplicates != jsonread.KeepAll {
-		e.replace(jsonread.Duplicates(e.scratch[:0], e.buf, x.duplicates, x.scratch(e)))
+	if x.duplicates != nil {
+		e.replace(x.duplicates(e.scratch[:0], e.buf, x.scratch(e)))
 	}
 	max := x.max
 	if e.flags&tooLarge != 0 && max <= 0 {
@@ -62,13 +64,13 @@ func (x *edits) settleGroups(e *Event, from, depth, count int) {
 	}
 	from = len(e.buf) - depth - len(group)
 	if depth == 0 && x.redact != nil {
-		e.scratch = jsonread.Redact(e.scratch[:0], e.buf[from:], x.redact)
+		e.scratch = x.redact(e.scratch[:0], e.buf[from:])
 		e.buf = append(e.buf[:from], e.scratch...)
 	}
 	if depth+1 < count {
 		x.settleGroups(e, from, depth+1, count)
 	}
-	e.scratch = jsonread.Duplicates(e.scratch[:0], e.buf[from:], x.duplicates, x.scratch(e))
+	e.scratch = x.duplicates(e.scratch[:0], e.buf[from:], x.scratch(e))
 	e.buf = append(e.buf[:from], e.scratch...)
 }
 

@@ -2,11 +2,7 @@
 
 package nib
 
-import (
-	"strings"
-
-	"github.com/nib-log/nib/internal/jsonread"
-)
+import "strings"
 
 // The groups of Logger.WithGroup: first those that a bound field is in, which
 // are part of Logger.bound, then those after the last bound field. The latter
@@ -82,7 +78,7 @@ func (e *Event) closeGroups() {
 	for range open {
 		e.buf = append(e.buf, '}')
 	}
-	if open > 0 && l.core.edits.duplicates != jsonread.KeepAll {
+	if open > 0 && l.core.edits.duplicates != nil {
 		e.front = front{} // it may end inside the groups
 		l.core.edits.settleGroups(e, 0, 0, open)
 	}

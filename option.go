@@ -5,6 +5,7 @@ package nib
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/nib-log/nib/internal/jsonread"
@@ -150,7 +151,14 @@ const (
 
 // WithDuplicateKeys sets the policy for fields with the same key.
 func WithDuplicateKeys(p DuplicateKeys) Option {
-	return Option{func(l *Logger) { l.core.edits.duplicates = jsonread.Policy(p) }}
+	return Option{func(l *Logger) {
+		l.core.edits.duplicates = nil
+		if p != DuplicatesKeep {
+			l.core.edits.duplicates = func(dst, line []byte, s *jsonread.Scratch) []byte {
+				return jsonread.Duplicates(dst, line, jsonread.Policy(p), s)
+			}
+		}
+	}}
 }
 
 // WithRedact writes *** in place of the value of every field with one of these
@@ -165,8 +173,10 @@ func WithDuplicateKeys(p DuplicateKeys) Option {
 // never be seen.
 func WithRedact(keys ...string) Option {
 	return Option{func(l *Logger) {
-		l.core.edits.keys = append(l.core.edits.keys[:len(l.core.edits.keys):len(l.core.edits.keys)], keys...)
-		l.core.edits.redact = jsonread.NewKeys(l.core.edits.keys)
+		x := &l.core.edits
+		x.keys = slices.Concat(x.keys, keys)
+		all := jsonread.NewKeys(x.keys)
+		x.redact = func(dst, line []byte) []byte { return jsonread.Redact(dst, line, all) }
 	}}
 }
 
