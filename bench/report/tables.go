@@ -29,16 +29,16 @@ func Sets() []measure.Set {
 type Document struct {
 	Path string // below the root of the repository
 	Set  string // the set of results that it shows
-	text func(f Families) string
+	text func(f *Family) string
 }
 
 // Documents returns all documents: the README, and the document of each set.
 func Documents() []Document {
 	sets := Sets()
-	all := []Document{{"README.md", sets[0].Name, func(f Families) string { return f.short(&sets[0]) }}}
+	all := []Document{{"README.md", sets[0].Name, func(f *Family) string { return f.short(&sets[0]) }}}
 	for i := range sets {
 		s := &sets[i]
-		all = append(all, Document{s.Path, s.Name, func(f Families) string { return f.full(s) }})
+		all = append(all, Document{s.Path, s.Name, func(f *Family) string { return f.full(s) }})
 	}
 	return all
 }
@@ -49,53 +49,44 @@ const (
 	regionEnd   = "<!-- bench:end -->"
 )
 
-// Render returns the content that the document should have, given its present
-// content.
+// Render returns the content that the document should have with the results of
+// the first family, given its present content.
 func (d *Document) Render(f Families, present string) (string, error) {
 	before, rest, started := strings.Cut(present, regionStart)
 	_, after, ended := strings.Cut(rest, regionEnd)
 	if !started || !ended {
 		return "", fmt.Errorf("%s: no %s, or no %s after it", d.Path, regionStart, regionEnd)
 	}
-	return before + regionStart + "\n" + d.text(f) + regionEnd + after, nil
+	return before + regionStart + "\n" + d.text(&f[0]) + regionEnd + after, nil
 }
 
 // own is the contestant that the tables put first and set in bold.
 const own = "nib"
 
 // headline lists the scenarios of the short table, in the README.
-var headline = []string{"Disabled", "Message", "TenFields", "Bound", "Caller", "Error", "StructValue",
-	"Unicode", "Attrs", "SlogFront", "Pipe8"}
+var headline = []string{"Disabled", "Message", "TenFields", "Bound", "Error", "Unicode", "SlogFront", "Pipe8"}
 
-// short returns the table of the README: the times of the first family, and the
-// worst ratio of all.
-func (f Families) short(s *measure.Set) string {
+// short returns the table of the README.
+func (f *Family) short(s *measure.Set) string {
 	var t strings.Builder
 	t.WriteString("One call in nanoseconds, the minimum of many rounds in which all take turns;\n" +
-		"in brackets the heap allocations of a call.\n")
-	f[0].machine(&t)
+		"in brackets the heap allocations of a call.\n\n")
 	table := s.Tables[0]
 	table.Scenarios = slices.DeleteFunc(slices.Clone(table.Scenarios), func(x measure.Scenario) bool {
 		return !slices.Contains(headline, x.Name)
 	})
-	f[0].table(&t, &table, f.worstCell)
-	t.WriteString("\n*nib ÷ best*: nib's time, divided by that of the fastest other\nlibrary")
-	if len(f) > 1 {
-		t.WriteString(", on the processor on which this ratio is worse")
-	}
-	t.WriteString(". A dash: the library cannot do that. Processors:\n\n")
-	for i := range f {
-		t.WriteString(f[i].provenance())
-	}
+	f.table(&t, &table)
+	t.WriteString("\n")
+	f.machine(&t)
+	t.WriteString("*nib ÷ best* is nib's time divided by the time of the fastest other library.\n" +
+		"A dash: the library cannot do that.\n")
 	return t.String()
 }
 
-// full returns the processors and all tables of a set.
-func (f Families) full(s *measure.Set) string {
+// full returns all tables of a set.
+func (f *Family) full(s *measure.Set) string {
 	var t strings.Builder
-	first := &f[0]
-	f.processors(&t, s)
-	first.machine(&t)
+	f.machine(&t)
 	t.WriteString("The minimum of many rounds in one process; the contestants take turns. In brackets " +
 		"the heap allocations, where there are any.")
 	if s.Note != "" {
@@ -104,27 +95,32 @@ func (f Families) full(s *measure.Set) string {
 	t.WriteString("\n\n")
 	for i := range s.Tables {
 		table := &s.Tables[i]
-		if len(first.columns(table)) == 0 {
+		if len(f.columns(table)) == 0 {
 			continue
 		}
 		t.WriteString("### " + table.Title + "\n\n")
 		if table.Note != "" {
 			t.WriteString(table.Note + "\n\n")
 		}
-		first.table(&t, table, first.ratioCell)
+		f.table(&t, table)
 		t.WriteString("\n")
 	}
 	if s.Name == "calls" {
-		first.calls(&t, s)
+		f.calls(&t, s)
 	}
-	first.faster(&t, s)
+	f.faster(&t, s)
 	return strings.TrimRight(t.String(), "\n") + "\n"
 }
 
 // machine writes the conditions of the measurement.
 func (f *Family) machine(t *strings.Builder) {
-	fmt.Fprintf(t, "%s, %s/%s, %s, %s CPUs, %s. %s. Rounds: %s.\n\n", strings.Replace(f.head("go"), "go", "Go ", 1),
-		f.head("goos"), f.head("goarch"), f.head("cpu"), f.head("cpus"), f.head("date"), f.head("peer"), f.head("rounds"))
+	processor := f.head("cpu")
+	if model := f.head("model"); model != "" {
+		processor += ", " + model
+	}
+	fmt.Fprintf(t, "%s, %s/%s, %s, %s CPUs, %s at commit %s. %s. Rounds: %s.\n\n",
+		strings.Replace(f.head("go"), "go", "Go ", 1), f.head("goos"), f.head("goarch"), processor,
+		f.head("cpus"), f.head("date"), f.head("commit"), f.head("peer"), f.head("rounds"))
 }
 
 // head returns the values of a key in the header.
@@ -146,7 +142,7 @@ func (f *Family) columns(table *measure.Table) []string {
 
 // table writes a table with a row for each scenario that was measured, a column
 // for each contestant, and nib's ratios.
-func (f *Family) table(t *strings.Builder, table *measure.Table, ratio func(*measure.Scenario) string) {
+func (f *Family) table(t *strings.Builder, table *measure.Table) {
 	columns, versus := f.columns(table), "best"
 	head := []string{""}
 	for _, c := range columns {
@@ -174,7 +170,7 @@ func (f *Family) table(t *strings.Builder, table *measure.Table, ratio func(*mea
 			}
 			cells = append(cells, cell)
 		}
-		row(t, append(cells, ratio(&x)))
+		row(t, append(cells, f.ratioCell(&x)))
 	}
 }
 
