@@ -22,7 +22,7 @@ NEWEST   := GOTOOLCHAIN=$(lastword $(RELEASES))
 EMULATED ?= ./internal/jsonenc ./internal/jsonread ./sink/spool/internal/segment
 ON_ARM64 ?= $(if $(filter ./...,$(EMULATED)),./...,./internal/callsite ./internal/vfs)
 SYSTEMS  ?= linux/386 darwin/arm64 windows/amd64
-# Where the crash suite writes its table, if anywhere: make e2e NIB_E2E=full E2E_TABLE=$$PWD/docs/reliability.md
+# Where the crash suite writes its table, if anywhere: make e2e NIB_E2E=full E2E_TABLE=$$PWD/e2e/crash/results.md
 E2E_TABLE ?=
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GREMLINS    := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0

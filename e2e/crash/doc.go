@@ -2,7 +2,7 @@
 
 // Package crash kills processes that log through a spool into a file, and
 // breaks the disk under them, as an operator sees it: from outside, through the
-// public packages only. Each test is a row of the table in docs/reliability.md.
+// public packages only. Each test is a row of the table in results.md.
 //
 //	go test -v ./crash                          # short counts
 //	NIB_E2E=full go test -timeout 20m ./crash   # all counts

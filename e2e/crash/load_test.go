@@ -59,7 +59,7 @@ func TestForkAndSignals(t *testing.T) {
 	}
 	l.enter(0, b)
 	v, _ := l.check(t, p, 0)
-	r.found("%d programs started, of which one lives on, one exec, %d signals: %v; %d files inherited", forks+1, signals, v, len(kept))
+	r.found("%d programs started, one lives on, one exec, %d signals: %v; %d files inherited", forks+1, signals, v, len(kept))
 }
 
 const forks = 50

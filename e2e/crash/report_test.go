@@ -154,7 +154,7 @@ const (
 	tableEnd   = "<!-- results: end -->\n"
 )
 
-// table returns the rows of docs/reliability.md between its marks. Rows that
+// table returns the rows of results.md between its marks. Rows that
 // were not run stay as they were in the table before.
 func table(before string) string {
 	var b strings.Builder

@@ -10,43 +10,71 @@ import (
 	"testing"
 )
 
-// promises is the table of the documents' promises: a section for each
-// document, a row for each promise in the document's own words, and the tests
-// that fail if it is broken.
-const promises = "docs/promises.md"
+// promises is the page of all promises. Its tables that begin with the column
+// "Promise" have the tests that fail if a promise is broken in the last column.
+// Below a heading that is the name of a document, rows quote that document.
+const promises = "docs/reliability.md"
 
 var (
-	row      = regexp.MustCompile(`(?m)^\| ?([^|]+?) ?\| ?([^|]*?) ?\|$`)
+	heading  = regexp.MustCompile(`^#+ (.*)$`)
 	testName = regexp.MustCompile("`([^`]+)`")
 	bold     = regexp.MustCompile(`\*\*([^*]+)\*\*`)
 
 	// promising are the sections in which each bold phrase needs a row.
-	promising = regexp.MustCompile(`(?s)\n#+ (?:What it promises|What is promised|The contract)\n(.*?)(\n#|$)`)
+	promising = regexp.MustCompile(`(?s)\n#+ (?:What it promises|What is promised)\n(.*?)(\n#|$)`)
 )
 
-// checkPromises compares the table with the documents and the tests: a test is
+// A promise is a row of the page.
+type promise struct {
+	document string // the quoted document, or the page
+	phrase   string
+	tests    []string
+}
+
+// promisesOf returns the rows of the page.
+func promisesOf(text string, isDocument func(string) bool) (list []promise) {
+	document, inTable := promises, false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if m := heading.FindStringSubmatch(line); m != nil {
+			document = promises
+			if isDocument(m[1]) {
+				document = m[1]
+			}
+		}
+		cells := strings.Split(strings.Trim(line, "|"), " | ")
+		switch phrase := plain(cells[0]); {
+		case !strings.HasPrefix(line, "|"):
+			inTable = false
+		case phrase == "Promise":
+			inTable = true
+		case inTable && !strings.HasPrefix(phrase, "---"):
+			p := promise{document: document, phrase: phrase}
+			for _, m := range testName.FindAllStringSubmatch(cells[len(cells)-1], -1) {
+				p.tests = append(p.tests, m[1])
+			}
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// checkPromises compares the page with the documents and the tests: a test is
 // "sink/file.TestLimits", in the root package "nib.TestX".
 func checkPromises(t *tree) (v faults) {
-	tests, phrases := testFunctions(t), map[string]string{}
-	sections := strings.Split(t.other[promises], "\n## ")
-	for _, section := range sections[1:] {
-		document, table, _ := strings.Cut(section, "\n")
-		for _, m := range row.FindAllStringSubmatch(table, -1) {
-			phrase, names := plain(m[1]), testName.FindAllStringSubmatch(m[2], -1)
-			if phrase == "Promise" || strings.HasPrefix(phrase, "---") {
-				continue
-			}
-			phrases[document] += phrase + "\n"
-			if !strings.Contains(plain(t.other[document]), phrase) {
-				v.add("%s: %s does not say %s", promises, document, phrase)
-			}
-			if len(names) == 0 {
-				v.add("%s: no test for %s", promises, phrase)
-			}
-			for _, name := range names {
-				if !tests[name[1]] {
-					v.add("%s: there is no test %s, for %s", promises, name[1], phrase)
-				}
+	tests, phrases := testFunctions(t), ""
+	isDocument := func(name string) bool { return t.other[name] != "" }
+	for _, p := range promisesOf(t.other[promises], isDocument) {
+		phrases += p.phrase + "\n"
+		if !strings.Contains(plain(t.other[p.document]), p.phrase) {
+			v.add("%s: %s does not say %s", promises, p.document, p.phrase)
+		}
+		if len(p.tests) == 0 {
+			v.add("%s: no test for %s", promises, p.phrase)
+		}
+		for _, name := range p.tests {
+			if !tests[name] {
+				v.add("%s: there is no test %s, for %s", promises, name, p.phrase)
 			}
 		}
 	}
@@ -57,7 +85,7 @@ func checkPromises(t *tree) (v faults) {
 		text = strings.ReplaceAll(text, "`***`", "")
 		for _, section := range promising.FindAllStringSubmatch(text, -1) {
 			for _, m := range bold.FindAllStringSubmatch(section[1], -1) {
-				if !strings.Contains(phrases[name], plain(m[1])) {
+				if !strings.Contains(phrases, plain(m[1])) {
 					v.add("%s: %s has no row in %s", name, plain(m[1]), promises)
 				}
 			}
@@ -94,9 +122,11 @@ func TestPromisesHaveTests(t *testing.T) {
 		"a/a_test.go": "package a\n\nfunc TestFast() {}\n",
 		"README.md": "# x\n## What it promises\n- **It is\nfast.** Very.\n- **It is small.**\n" +
 			"## Other\n**no promise**\n",
-		promises: "# x\n\n## README.md\n\n| Promise | Tests |\n|---|---|\n" +
-			"| It is fast. | `a.TestFast` |\n" +
+		promises: "# x\n\n| Promise | Limits | Tests |\n|---|---|---|\n" +
+			"| It is fast. | Always | `a.TestFast` |\n" +
+			"\n| Case | Count |\n|---|---|\n| `a.TestNone` | 3 |\n\n### README.md\n\n" +
+			"| Promise | Tests |\n|---|---|\n" +
 			"| It is slow. | `a.TestFast` |\n| Very. | `a.TestSlow` |\n| Other | trust us |\n",
-	}, "README.md: It is small. has no row", "does not say It is slow.",
+	}, "README.md: It is small. has no row", "README.md does not say It is slow.",
 		"there is no test a.TestSlow", "no test for Other")
 }
