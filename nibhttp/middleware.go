@@ -22,7 +22,7 @@ type middleware struct {
 type Config struct {
 	// Policy decides which requests have a line, and whether the debug lines of
 	// failed requests are written. If it is nil, all requests have a line, and
-	// debug lines are like those of any logger.
+	// the level of the logger decides about debug lines.
 	Policy *request.Policy
 
 	// Level returns the level of a line for its status (0 if there is none).
@@ -68,7 +68,7 @@ func LevelOf(status int) nib.Level {
 // nib.FromContext(r.Context()) gives the handler a logger with request_id,
 // trace_id and span_id bound, request.FromContext the request with its id, and
 // request.Add adds fields to the line. Without a config the zero Config
-// applies; at most one is given.
+// applies; Middleware panics if there are several.
 //
 // The line of a handler that panicked has at least LevelError, and contains the
 // text of the panic and its stack. The panic continues, for an outer middleware
@@ -89,8 +89,12 @@ func LevelOf(status int) nib.Level {
 // nothing.
 func Middleware(l *nib.Logger, config ...Config) func(http.Handler) http.Handler {
 	var c Config
-	if len(config) > 0 {
+	switch len(config) {
+	case 0:
+	case 1:
 		c = config[0]
+	default:
+		panic("nib/http: Middleware has several configurations: put all fields into one Config")
 	}
 	return func(next http.Handler) http.Handler {
 		return &middleware{Config: c, log: l, next: next}

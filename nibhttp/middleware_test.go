@@ -319,3 +319,12 @@ func entries(t *testing.T) (names []string) {
 	}
 	return names
 }
+
+func TestSeveralConfigsPanic(t *testing.T) {
+	defer func() {
+		if text, _ := recover().(string); !strings.Contains(text, "one Config") {
+			t.Errorf("got %q, want what to write instead", text)
+		}
+	}()
+	nibhttp.Middleware(nil, nibhttp.Config{}, nibhttp.Config{})
+}
