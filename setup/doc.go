@@ -17,7 +17,7 @@
 //
 // A [Config] is merged from sources, the later ones taking precedence: a
 // JSON file ([Load]), the environment ([FromEnv]), the program itself (a
-// Config). The error joins one for each mistake in any of them, with the
+// Config). The error joins an error for each mistake in any of them, with the
 // variable, the JSON path or the field.
 //
 //	NIB_LEVEL=warn,db=debug

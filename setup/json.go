@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib/internal/settings"
 )
 
-// UnmarshalJSON sets the fields that are in data. Its error joins one for
+// UnmarshalJSON sets the fields that are in data. Its error joins an error for
 // each mistake, including unknown names. Outputs are checked by [Open] and
 // Validate, which have Kinds.
 func (c *Config) UnmarshalJSON(data []byte) error {

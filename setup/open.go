@@ -59,10 +59,9 @@ var errOpen = errors.New("nib/setup: another Log handles the end of the process"
 
 // Open merges the configurations of sources as [Read] does, opens the outputs
 // and returns the logger. It starts goroutines and processes only if the
-// configuration requires them; [Log.Close] ends them. The error joins every
-// error: mistakes if the configuration is invalid, otherwise errors of
-// outputs that could not be opened. After an error nothing is left open, and
-// nothing has changed.
+// configuration requires them; [Log.Close] ends them. The error joins the
+// mistakes of an invalid configuration, or the errors of all outputs that could
+// not be opened. After an error nothing is left open, and nothing has changed.
 func Open(sources ...ConfigSource) (*Log, error) {
 	c, err := Read(sources...)
 	if err != nil {

@@ -28,8 +28,8 @@ type ConfigSource interface {
 // Read merges the configurations of sources without opening anything. Later
 // sources replace the settings of earlier ones, each list as a whole; Fields,
 // Kinds, Sinks and Options are added up, and the Kinds apply to the outputs of
-// all sources. The error joins one for each mistake, with the variable, the
-// JSON path or the field, and the values that are allowed.
+// all sources. The error joins an error for each mistake, with the variable,
+// the JSON path or the field, and the values that are allowed.
 func Read(sources ...ConfigSource) (Config, error) {
 	var c Config
 	var r reading

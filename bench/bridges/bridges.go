@@ -60,7 +60,7 @@ func Set() measure.Set {
 	return measure.Set{
 		Name: "bridges", Path: "docs/bridges.md",
 		Note: "Nanoseconds of one call with six fields to `io.Discard`. The aim is at most 0.7 of the " +
-			"other's time, and no allocations but those of the API: zap's fields, and the slice of " +
+			"other's time, and no allocations but the API's own: zap's fields, and the slice of " +
 			"arguments of logr and hclog. Slower is slog to OpenTelemetry: a line is written and read " +
 			"again, while otelslog converts attributes.",
 		Modules: []measure.Module{

@@ -37,7 +37,7 @@ var _ nib.Sink = (*Sink)(nil)
 
 // New returns a Sink that writes to w. New determines from c.Color, w and the
 // environment whether the Sink writes colours. It panics if w is nil or c is
-// invalid. The Sink does not close w.
+// invalid (see [Config.Validate]). The Sink does not close w.
 func New(w io.Writer, c Config) *Sink {
 	if w == nil {
 		panic("nib/console: New with a nil io.Writer")

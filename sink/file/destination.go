@@ -127,7 +127,7 @@ func (d *destination) beginMarking() {
 	}
 }
 
-// mayClaim reports whether there is a file of which a part can be claimed.
+// mayClaim reports whether there is a file, so that a part can be claimed.
 func (d *destination) mayClaim() bool { return !d.w.closed && d.w.file != nil }
 
 // moveTo sets the position to an offset of f.

@@ -108,8 +108,8 @@ func (l *liveFile) hold(f vfs.File) (vfs.Info, error) {
 }
 
 // fit rejects files that are not suitable for a log: a link, a FIFO, a device,
-// a file with a second name, or one that another user has put there, as anyone
-// can in a directory like /tmp.
+// a file with a second name, or a file of another user, who can put one into a
+// directory like /tmp.
 func fit(info vfs.Info) error {
 	if t := info.Mode.Type(); t != 0 {
 		return fmt.Errorf("%w but %s", ErrNotRegular, describe(t))

@@ -219,7 +219,7 @@ func (r *retention) backups() []backup {
 
 // removeEmpty deletes the empty files with which an unfinished rotation has
 // reserved a name. During a rotation they must not be deleted: a moment later
-// the name is that of a file with lines.
+// a file with lines has the name.
 func (r *retention) removeEmpty(names []string) {
 	if len(names) == 0 {
 		return
@@ -260,9 +260,9 @@ func (r *retention) remove(b backup) error {
 const longLocked = time.Minute
 
 // seize opens an old file and locks it exclusively. It returns nil without an
-// error if the name is not that of a regular file, and vfs.ErrLocked if a
-// process still writes to it, or reads it under a lock. A file without lines is
-// not seized; see removeEmpty.
+// error if no regular file has the name, and vfs.ErrLocked if a process still
+// writes to it, or reads it under a lock. A file without lines is not seized;
+// see removeEmpty.
 func (r *retention) seize(name string) (vfs.File, vfs.Info, error) {
 	path := r.pathOf(name)
 	info, err := r.fs.Lstat(path)

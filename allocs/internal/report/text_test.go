@@ -91,7 +91,7 @@ func text(t *testing.T, d *findings.Document, o *baseline.Outcome, s report.Styl
 
 var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// TestAbsentIsUnproven has a root that keeps to its comment, and one that no
+// TestAbsentIsUnproven has a root that keeps to its comment, and a root that no
 // executable has.
 func TestAbsentIsUnproven(t *testing.T) {
 	none := 0
