@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"runtime"
 	"strconv"
 	"sync"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/nibhttp"
 	"github.com/nib-log/nib/request"
 )
@@ -162,9 +162,12 @@ func end(kind string, w http.ResponseWriter, r *http.Request) {
 // Each request has its event exactly once, or the weights of others count for
 // it, however it ends and whichever goroutine still adds fields.
 func TestEventsOfManyRequests(t *testing.T) {
-	count, workers, tolerance := 20_000, 8, 0.1
-	if os.Getenv("NIB_E2E") == "full" {
-		count, tolerance = 1_000_000, 0.01
+	count, workers, tolerance := seed.Times(1_000_000, 20_000, 20_000), 8, 0.1
+	switch {
+	case count > 20_000:
+		tolerance = 0.01
+	case count < 20_000:
+		tolerance = 0.3
 	}
 	l := &ledger{events: make([]uint8, count)}
 	policy := request.New(request.Config{Sample: sampleOf})

@@ -48,7 +48,7 @@ const (
 func TestOneRefusedDocumentStopsNothing(t *testing.T) {
 	const n = 3
 	special := []int{100, 101, 204, 302, 400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504}
-	cases, selected := 0, seed.Sample(t, 20, 20)
+	cases, selected, run := 0, seed.Sample(t, 20, 20), seed.Sample(t, 1, 1)
 	for code := 100; code < 600; code++ {
 		if !slices.Contains(special, code) && (testing.Short() || !selected()) {
 			continue
@@ -58,6 +58,9 @@ func TestOneRefusedDocumentStopsNothing(t *testing.T) {
 				continue
 			}
 			for bad := range n + 1 {
+				if !run() {
+					continue
+				}
 				cases++
 				synctest.Test(t, func(t *testing.T) { checkRefused(t, code, kind, bad, n) })
 			}
@@ -200,6 +203,7 @@ func TestRefusedDocumentsAtEachPosition(t *testing.T) {
 	if testing.Short() {
 		codes = []int{400, 403, 413, 503}
 	}
+	run := seed.Sample(t, 1, 1)
 	for _, n := range []int{8, 33, 100} {
 		for _, code := range codes {
 			if testing.Short() && n > 8 && code != 400 {
@@ -207,6 +211,9 @@ func TestRefusedDocumentsAtEachPosition(t *testing.T) {
 			}
 			for kind := range refusalKinds {
 				for _, bad := range sets(n) {
+					if !run() {
+						continue
+					}
 					cases++
 					synctest.Test(t, func(t *testing.T) {
 						requests := checkSet(t, code, kind, bad, n)

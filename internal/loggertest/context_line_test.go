@@ -17,10 +17,7 @@ import (
 // that are related in all ways to that of the line, and checks that a field is
 // there as often as the line or one of the loggers has it: once.
 func TestCtxAddsEachFieldOnceToRandomLines(t *testing.T) {
-	rounds := 4000
-	if testing.Short() {
-		rounds = 800
-	}
+	rounds := seed.Times(20_000, 4000, 800)
 	r := rand.New(rand.NewPCG(seed.Of(t), 9))
 	for round := range rounds {
 		l, c := newCapture(t)

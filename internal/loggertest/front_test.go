@@ -33,10 +33,7 @@ func TestLinesOfOneLoggerAreLikeThoseOfOthers(t *testing.T) {
 		"limit":         nib.New(&out, nib.WithLevel(nib.LevelTrace*100), nib.WithLayout(noTime), nib.WithMaxLine(300)),
 		"redact":        nib.New(&out, nib.WithLevel(nib.LevelTrace*100), nib.WithLayout(noTime), nib.WithRedact("a", "user_id")),
 	}
-	seeds := uint64(100)
-	if testing.Short() {
-		seeds = 30
-	}
+	seeds := uint64(seed.Times(500, 100, 30))
 	from := seed.Of(t)
 	for name, root := range roots {
 		for n := range seeds {
@@ -83,10 +80,7 @@ func TestEntriesOfOneLoggerAreLikeThoseOfOthers(t *testing.T) {
 	zones := []*time.Location{time.Local, time.Local, time.Local, time.UTC, time.FixedZone("x", 5400), time.FixedZone("x", 100*3600)}
 	seconds := []int64{1e9, 1e9, 1e9, 1e9 + 1, 0, -1, -62135596800, 1e13}
 	fractions := []int64{123456789, 987654321, 7, 0, 120, 123000000, 999999990}
-	n, rng := 300, rand.New(rand.NewPCG(seed.Of(t), 4))
-	if testing.Short() {
-		n = 100
-	}
+	n, rng := seed.Times(1000, 300, 100), rand.New(rand.NewPCG(seed.Of(t), 4))
 	entry := func() (en nib.Entry) {
 		en.Time = time.Unix(seconds[rng.IntN(len(seconds))], fractions[rng.IntN(len(fractions))]).In(zones[rng.IntN(len(zones))])
 		if rng.IntN(10) == 0 {

@@ -39,10 +39,7 @@ func hostileFloats(t *testing.T) []float64 {
 		math.MaxFloat64, math.SmallestNonzeroFloat64, math.MaxFloat32, math.SmallestNonzeroFloat32, 1 << 24, 1<<24 + 1, 1 << 53, 1<<53 + 1,
 		1.0 / 3, 2.0 / 3, 5e-324, 2.2250738585072014e-308, 4.35, 0.000001, 1.0000000000000002, 99999999999999.99, 999999999999999.9, 562949953421312.4,
 	}
-	n := 20_000
-	if testing.Short() {
-		n = 2_000
-	}
+	n := seed.Times(200_000, 20_000, 2_000)
 	r := rand.New(rand.NewPCG(seed.Of(t), 2))
 	for range n {
 		floats = append(floats, math.Float64frombits(r.Uint64()), float64(r.IntN(1e9))/math.Pow10(r.IntN(12)), r.NormFloat64())

@@ -6,8 +6,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"os"
 	"reflect"
 	"runtime"
 	"strings"
@@ -171,7 +169,7 @@ func newLayoutTrial(layout nib.Layout) *layoutTrial {
 // under the default ones. A field that the layout leaves out is not written,
 // and its key is free; any other is there once, at the top, and not forged.
 func TestEveryLayoutFieldHoldsInEveryWayToLog(t *testing.T) {
-	layouts, full := map[string]nib.Layout{"zero": {}}, os.Getenv("NIB_E2E") == "full"
+	layouts := map[string]nib.Layout{"zero": {}}
 	values := layoutValues(t)
 	for _, v := range values {
 		var l nib.Layout
@@ -179,19 +177,12 @@ func TestEveryLayoutFieldHoldsInEveryWayToLog(t *testing.T) {
 		layouts[v.name] = l
 		for _, w := range values {
 			pair := l
-			if w.set(&pair); full {
+			if w.set(&pair); seed.All() {
 				layouts[v.name+", "+w.name] = pair
 			}
 		}
 	}
-	cases, lines, step := 0, 0, 4
-	switch {
-	case full:
-		step = 1
-	case testing.Short():
-		step = 20
-	}
-	r := rand.New(rand.NewPCG(seed.Of(t), 6))
+	cases, lines, selected := 0, 0, seed.Sample(t, 4, 20)
 	for name, layout := range inOrder(layouts) {
 		x := newLayoutTrial(layout)
 		opts := []nib.Option{nib.WithLayout(layout), nib.WithErrorHandler(func(error) {})}
@@ -202,7 +193,7 @@ func TestEveryLayoutFieldHoldsInEveryWayToLog(t *testing.T) {
 			for way, log := range inOrder(everyWay()) {
 				for adder, add := range inOrder(adders(x.keys)) {
 					for which, l := range inOrder(loggers) {
-						if cases++; r.IntN(step) != 0 {
+						if cases++; !selected() {
 							continue
 						}
 						lines++

@@ -58,10 +58,7 @@ func loggersWithGroups(l *nib.Logger) map[string]*nib.Logger {
 // line itself and others alternate, to loggers with groups, and checks that the
 // former are at the top level and the latter in the innermost group, each once.
 func TestOwnFieldsAreAtTheTopOfRandomLines(t *testing.T) {
-	rounds := 40
-	if testing.Short() {
-		rounds = 8
-	}
+	rounds := seed.Times(200, 40, 8)
 	r := rand.New(rand.NewPCG(seed.Of(t), 8))
 	for _, bare := range []string{"", nib.OmitKey} {
 		for _, first := range []bool{false, true} {

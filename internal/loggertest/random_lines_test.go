@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -161,16 +160,10 @@ func keysByStandardLibrary(line []byte) (keys []string, err error) {
 	return keys, err
 }
 
-// TestRandomLinesAreValidAndNotForged writes random lines, a million of them
-// with NIB_E2E=full.
+// TestRandomLinesAreValidAndNotForged writes random lines, a million of them if
+// all cases run.
 func TestRandomLinesAreValidAndNotForged(t *testing.T) {
-	lines := 20_000
-	switch {
-	case os.Getenv("NIB_E2E") == "full":
-		lines = 1_000_000
-	case testing.Short():
-		lines = 2_000
-	}
+	lines := seed.Times(1_000_000, 20_000, 2_000)
 	var out bytes.Buffer
 	all := variants(&out)
 	r := rand.New(rand.NewPCG(seed.Of(t), 1))

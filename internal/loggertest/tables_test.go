@@ -6,13 +6,13 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"os"
 	"runtime"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/nibslog"
 	"github.com/nib-log/nib/sink"
@@ -22,10 +22,7 @@ import (
 // program, as if it made a name, message, key or error for each request. No
 // table may grow with them.
 func TestTablesAreBounded(t *testing.T) {
-	n := 20_000
-	if os.Getenv("NIB_E2E") == "full" {
-		n = 1_000_000
-	}
+	n := seed.Times(1_000_000, 20_000, 20_000)
 	for name, begin := range textTables {
 		t.Run(name, func(t *testing.T) {
 			call := begin(t)

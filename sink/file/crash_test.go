@@ -5,12 +5,12 @@ package file
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
@@ -55,13 +55,11 @@ func deliver(t testing.TB, s *Sink, from, to int, acked *atomic.Int64) {
 // without the second delivery.
 func TestCrashLosesNoAcceptedLine(t *testing.T) {
 	config := Config{MaxSize: 700, Compress: Gzip{}}
-	seeds, step := uint64(2), 1
-	if testing.Short() {
-		seeds, step = 1, 3
-	} else if os.Getenv("NIB_E2E") == "full" {
-		seeds = 20
-	}
-	for at, done := 0, false; !done; at += step {
+	seeds, selected := uint64(seed.Times(20, 2, 1)), seed.Sample(t, 1, 3)
+	for at, done := 0, false; !done; at++ {
+		if !selected() {
+			continue
+		}
 		for seed := range seeds {
 			m, clock := newMem(t)
 			clock.steps = time.Millisecond // so that names are checked occasionally

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
@@ -265,15 +265,12 @@ func (p *peer) die() {
 // system, and then up to two more, some operations later. The file has each
 // line twice.
 func TestIdenticalLinesOfSpoolsKilledAtEachCall(t *testing.T) {
-	seeds := uint64(3)
-	if testing.Short() {
-		seeds = 1
-	} else if os.Getenv("NIB_E2E") == "full" {
-		seeds = 40
-	}
-	kills := 0
-	for seed := range seeds {
+	kills, selected := 0, seed.Sample(t, 1, 2)
+	for seed := range uint64(seed.Times(40, 3, 1)) {
 		for at := 0; ; at++ {
+			if !selected() {
+				continue
+			}
 			k := killAt(t, at, seed)
 			if kills += k; t.Failed() {
 				t.Fatalf("killed before operation %d, seed %d", at, seed)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/file/internal/mark"
@@ -197,18 +199,16 @@ func TestResumeAfterACrash(t *testing.T) { resumeAfterCrashes(t, deskRecord, 1) 
 func TestResumeFindsRecordsOfSeveralLines(t *testing.T) { resumeAfterCrashes(t, blockRecord, 5) }
 
 func resumeAfterCrashes(t *testing.T, record func(n int) *nib.Record, step int) {
-	seeds := uint64(1)
-	if testing.Short() {
-		step *= 8
-	} else if os.Getenv("NIB_E2E") == "full" {
-		seeds, step = 40, 1
-	}
+	seeds, selected := uint64(seed.Times(40, 1, 1)), seed.Sample(t, step, 8)
 	for _, power := range []bool{false, true} {
 		t.Run(map[bool]string{false: "kill", true: "power"}[power], func(t *testing.T) {
 			crashes, resumed := 0, 0
 			for seed := range seeds {
 				t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { // closes the files that its crashes have opened
-					for at, n := 0, 1; at < n; at += step {
+					for at, n := 0, math.MaxInt; at < n; at++ {
+						if !selected() {
+							continue
+						}
 						var c deskCrash
 						if c, n = crashAt(t, at, seed, power, Config{MaxSize: 700}, record); c.image == nil {
 							break

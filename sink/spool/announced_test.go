@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
@@ -130,11 +131,11 @@ func noticesLost(sum map[string]uint64, st Stats) {
 // and refuse lines, besides a live one, over two restarts: what the notices in
 // each stream report as lost is what is missing there.
 func TestNoticesReportWhatTheirStreamLacks(t *testing.T) {
-	for _, policy := range [][]FullRule{
+	for _, policy := range seed.Some(t, 1, [][]FullRule{
 		{{nib.LevelTrace, ActionDropOld, 0}},
 		nil, // ActionDropNew
 		{{nib.LevelTrace, ActionBlock, 1}},
-	} {
+	}) {
 		dirs(t, func(t *testing.T, dir string) {
 			x, n, ownLost := newStreams(), 0, map[string]uint64{}
 			c := Config{Size: 5 * segment.MinSize, OnFull: policy, Drain: 1}
@@ -198,11 +199,14 @@ func TestCrashKeepsAnnouncements(t *testing.T) {
 	s = open(t, memDir, first, both(second, c))
 	var mu sync.Mutex
 	var images []*vfstest.Mem
+	selected := seed.Sample(t, 1, 4)
 	for _, op := range []vfstest.Op{vfstest.OpWrite, vfstest.OpRemove, vfstest.OpRename} {
 		m.Fail(vfstest.Fault{Op: op, Path: "*", Reached: func() {
 			mu.Lock()
 			defer mu.Unlock()
-			images = append(images, m.CrashClone(vfstest.Everything))
+			if selected() {
+				images = append(images, m.CrashClone(vfstest.Everything))
+			}
 		}})
 	}
 	write(s, 300)

@@ -50,7 +50,7 @@ func TestSyncedLinesSurvivePowerLoss(t *testing.T) {
 		}
 	}
 	t.Logf("%d images, %d lines were promised and %d were not but are there", 4*images(), promised, lucky)
-	if promised == 0 {
+	if promised == 0 && !testing.Short() {
 		t.Error("nothing was promised")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -144,15 +145,7 @@ func startOn(t testing.TB, dir string) (lines [][]byte, st Stats) {
 	return lines[:len(lines)-1], checkIdentity(t, s)
 }
 
-func images() uint64 {
-	switch {
-	case os.Getenv("NIB_E2E") == "full":
-		return 5000
-	case testing.Short():
-		return 30
-	}
-	return 150
-}
+func images() uint64 { return uint64(seed.Times(5000, 150, 30)) }
 
 // TestDeathAtAnyStep lets the process die with writers at any step. Exactly the
 // committed records are delivered, and the rest is counted.

@@ -174,7 +174,7 @@ func TestInspectSeesWhatAStartDelivers(t *testing.T) {
 		}
 		must(t, os.RemoveAll(root))
 	}
-	if places == 0 {
+	if places == 0 && !testing.Short() {
 		t.Error("no image was damaged")
 	}
 }

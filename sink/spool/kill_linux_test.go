@@ -144,12 +144,7 @@ func killed(t *testing.T, dir, file string, round, writers, after int) (acked []
 // killRounds kills children with 1, 8 and 1000 goroutines, and returns the ids
 // that each has acknowledged.
 func killRounds(t *testing.T, dir, file string) (rounds int, acked [][]uint64) {
-	rounds = 12
-	if os.Getenv("NIB_E2E") == "full" {
-		rounds = 500
-	} else if testing.Short() {
-		rounds = 3
-	}
+	rounds = seed.Times(500, 12, 3)
 	t.Logf("%d rounds", rounds)
 	rng := rand.New(rand.NewPCG(seed.Of(t), 0))
 	for round := range rounds {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
@@ -118,7 +119,7 @@ func (f *follow) moody(mood *rand.Rand, start <-chan struct{}) func(context.Cont
 func TestOverlappingBatchesArriveOnceAndInOrder(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		behind, spans := 0, 0
-		for seed := range uint64(12) {
+		for seed := range uint64(seed.Times(50, 12, 12)) {
 			rng, mood := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 			f := &far{}
 			w := &follow{t: t, records: 1 + rng.IntN(2000), bytes: segment.MinSize << rng.IntN(3)}
@@ -156,6 +157,9 @@ func TestOverlappingBatchesArriveOnceAndInOrder(t *testing.T) {
 				spans++
 			}
 			behind = max(behind, w.longest)
+		}
+		if testing.Short() {
+			return // a few seeds may have neither
 		}
 		if behind < 100 || spans == 0 && testAccess != AccessWritten { // with AccessWritten the later segments are read as files
 			t.Errorf("at most %d records came behind a rest, and %d spools had batches of more than a segment", behind, spans)

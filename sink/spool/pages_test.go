@@ -166,7 +166,7 @@ func TestStartThatCannotReadFails(t *testing.T) {
 			}
 		}
 	}
-	if refused*6 < cases {
+	if refused*6 < cases && !testing.Short() {
 		t.Errorf("Open failed in %d of %d cases only", refused, cases)
 	}
 }

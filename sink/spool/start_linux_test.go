@@ -4,12 +4,12 @@ package spool
 
 import (
 	"context"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
@@ -31,10 +31,7 @@ func backlog(t testing.TB, dir string, bytes int64) (lines int) {
 // TestE2EStart opens a spool with 1 GiB of lines and logs the first one. It
 // prints how long that takes, and the rate at which the others are read.
 func TestE2EStart(t *testing.T) {
-	size, starts := int64(64<<20), 5
-	if os.Getenv("NIB_E2E") == "full" {
-		size, starts = 1<<30, 20
-	}
+	size, starts := int64(seed.Times(1<<30, 64<<20, 64<<20)), seed.Times(20, 5, 5)
 	dir := spoolDir(t)
 	lines := backlog(t, dir, size)
 	var took []time.Duration

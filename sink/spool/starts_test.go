@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -55,7 +56,7 @@ func closeDown(t testing.TB, s *Sink) {
 // TestSizeBoundsAnyNumberOfStarts starts repeatedly while the destination is
 // down (reliability row 29).
 func TestSizeBoundsAnyNumberOfStarts(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range seed.Some(t, 1, []struct {
 		name  string
 		lines int // of each start
 		bytes int // of each line
@@ -67,7 +68,7 @@ func TestSizeBoundsAnyNumberOfStarts(t *testing.T) {
 		{"a segment", 30, 2000, false},
 		{"no line after a reboot", 0, 0, true},
 		{"a line after a reboot", 1, 100, true},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			dirs(t, func(t *testing.T, dir string) {
 				if dir == "" {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -25,7 +26,8 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 	if os.Geteuid() < 0 {
 		t.Skip("this system has no user IDs")
 	}
-	for _, name := range []string{"", "lock", store.SegmentName(1), store.SegmentName(2), store.CopyName(1), defaultName + store.CursorExt} {
+	for _, name := range seed.Some(t, 1, []string{"", "lock", store.SegmentName(1), store.SegmentName(2),
+		store.CopyName(1), defaultName + store.CursorExt}) {
 		m := memBacklog(t, lines, 200, SyncSoon)
 		if name == store.CopyName(1) {
 			must(t, m.Remove(filepath.Join(memDir, store.SegmentName(1))))

@@ -28,7 +28,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/nib-log/nib/internal/invariants"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
@@ -210,8 +209,8 @@ func (l Life) world(t testing.TB, c *Case) *World {
 }
 
 // Enumerate runs the life without a fault, and then once for each case, or for
-// as many as this run of the tests has time for: all with NIB_E2E=full or with
-// the name of a case. Package seed selects them.
+// as many as this run of the tests has time for: all with the name of a case.
+// Package seed selects them.
 func (l Life) Enumerate(t *testing.T) {
 	t.Helper()
 	recorded := l.world(t, nil)
@@ -232,7 +231,7 @@ func (l Life) Enumerate(t *testing.T) {
 	}
 	t.Logf("%d calls, %d cases, %d of them run, %d with a fault", len(calls), len(cases), len(chosen), struck)
 	// On a busy machine some miss theirs: three of 25 are no sign of a fault.
-	if !single() && struck*3 < len(chosen)*2 {
+	if !single() && len(chosen) >= 25 && struck*3 < len(chosen)*2 {
 		t.Errorf("only %d of %d cases met their call: the life does not repeat itself", struck, len(chosen))
 	}
 }
@@ -261,16 +260,12 @@ func single() bool {
 
 // choose returns the cases that are run.
 func choose(t testing.TB, cases []Case) (chosen []Case) {
-	n := 150
-	switch mode := os.Getenv("NIB_E2E"); {
-	case mode == "full" || single():
+	n := seed.Times(len(cases), 150, 50)
+	switch {
+	case single():
 		return cases
-	case mode == "short":
+	case os.Getenv("NIB_E2E") == "short":
 		n = 1000
-	case testing.Short() && invariants.Enabled: // the cases that follow need no checks of memory
-		n = 25
-	case testing.Short():
-		n = 50
 	}
 	chosen = slices.Clone(cases)
 	random := rand.New(rand.NewPCG(seed.Of(t), 0))
