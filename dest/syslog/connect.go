@@ -179,6 +179,11 @@ func (l *link) awaitRefusal(ctx context.Context) error {
 		<-l.done
 		return l.err()
 	case <-time.After(l.grace):
+	}
+	select {
+	case <-l.done: // both were ready if the process was stopped
+		return l.err()
+	default:
 		return nil
 	}
 }

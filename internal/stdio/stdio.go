@@ -71,19 +71,27 @@ func WriteTo(f *os.File, text []byte, wait time.Duration) error {
 	return err
 }
 
-// writeWithin writes text, and waits for the reader until a time.
-func writeWithin(p *Port, text []byte, until time.Time) (n int, err error) {
-	for {
+// writeWithin writes text, and waits for the reader until a time. The last
+// attempt follows that time: if the process was stopped until then, the reader
+// may have made room.
+func writeWithin(p port, text []byte, until time.Time) (n int, err error) {
+	for last := false; ; {
 		m, err := p.Write(text[n:])
-		n += m
-		if err != ErrFull {
+		switch n += m; {
+		case err != ErrFull:
 			return n, err
-		}
-		left := time.Until(until)
-		if left <= 0 || !p.Wait(left) {
+		case last:
 			return n, ErrStalled
 		}
+		left := time.Until(until)
+		last = left <= 0 || !p.Wait(left)
 	}
+}
+
+// port has the methods of a Port that writeWithin calls.
+type port interface {
+	Write(b []byte) (n int, err error)
+	Wait(d time.Duration) bool
 }
 
 // recheck is the number of writes after which a Stream checks whether its file

@@ -25,7 +25,7 @@ func TestRotateSleepsBetweenItsAttempts(t *testing.T) {
 		s := openMem(t, m, clock, Config{})
 		writeNumbers(t, s, 0, 1)
 		lock := lockOf(t, m)
-		most := int(rotateTimeout/rotateStep) + 2
+		most := int(rotateTimeout/rotateStep) + 3
 		attempts := 0
 		m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: lockName("app.log"), Reached: func() {
 			if attempts++; attempts == 2*most {
@@ -34,11 +34,26 @@ func TestRotateSleepsBetweenItsAttempts(t *testing.T) {
 		}})
 		start := time.Now()
 		err := s.Rotate()
-		if took := time.Since(start); !errors.Is(err, vfs.ErrLocked) || took <= rotateTimeout || took > rotateTimeout+rotateStep {
+		if took := time.Since(start); !errors.Is(err, vfs.ErrLocked) || took <= rotateTimeout || took > rotateTimeout+2*rotateStep {
 			t.Errorf("got %v after %v, want %v just after %v", err, took, vfs.ErrLocked, rotateTimeout)
 		}
 		if attempts > most {
 			t.Errorf("got %d attempts, want at most %d", attempts, most)
+		}
+	})
+}
+
+// TestRotateTriesAgainAfterAStop stops the process for longer than the timeout
+// while another one holds the lock, which is free afterwards.
+func TestRotateTriesAgainAfterAStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{})
+		writeNumbers(t, s, 0, 1)
+		m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: lockName("app.log"), Times: 1,
+			Err: vfs.ErrLocked, Reached: func() { time.Sleep(2 * rotateTimeout) }})
+		if err := s.Rotate(); err != nil || s.Stats().Rotations != 1 {
+			t.Errorf("got %v and %d rotations, want 1", err, s.Stats().Rotations)
 		}
 	})
 }

@@ -182,16 +182,19 @@ const (
 // another process has just rotated it. It writes buffered lines to the old file
 // first. On an error the old file stays in use.
 func (s *Sink) Rotate() error {
+	// The last attempt follows the timeout: the process may have been stopped.
+	last := false
 	for start := time.Now(); ; time.Sleep(rotateStep) {
 		err := s.rotateNow()
 		if !errors.Is(err, vfs.ErrLocked) {
 			return err
 		}
-		if time.Since(start) > rotateTimeout {
+		if last {
 			s.mu.Lock()
 			defer s.unlock()
 			return s.w.errors.returned("rotate", err)
 		}
+		last = time.Since(start) > rotateTimeout
 	}
 }
 

@@ -46,12 +46,15 @@ func (s *Sink) deliver(entry []byte) error {
 		return reported(err)
 	}
 	deadline := time.Now().Add(s.config.Stall)
+	// The last attempt follows the deadline: the process may have been stopped.
+	last := false
 	for pause := firstPause; passes(err); pause = min(2*pause, lastPause) {
-		left := time.Until(deadline)
-		if left <= 0 {
+		if last {
 			s.troubled.Store(true)
 			break
 		}
+		left := time.Until(deadline)
+		last = left <= pause
 		time.Sleep(min(pause, left))
 		err = s.try(entry)
 	}

@@ -226,3 +226,14 @@ func BenchmarkEntry(b *testing.B) {
 		_ = s.WriteRecord(r)
 	}
 }
+
+// TestLastAttemptFollowsTheDeadline has a deadline that has passed after the
+// first attempt, as when the process was stopped, and then there is room.
+func TestLastAttemptFollowsTheDeadline(t *testing.T) {
+	p := &fakePort{errs: []error{errFull, nil}}
+	s := testSink(p)
+	s.config.Stall = -1
+	if err := s.WriteRecord(record(nib.LevelInfo)); err != nil || p.sends != 2 {
+		t.Errorf("got %v after %d attempts, want 2", err, p.sends)
+	}
+}

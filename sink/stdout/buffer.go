@@ -141,7 +141,7 @@ func (s *Sink) flush(l limit, r *nib.Record) (added bool, err error) {
 			before, waited = s.moved, true
 		}
 		s.mu.Unlock()
-		ready := s.wait(l)
+		ready := s.wait(&l)
 		s.mu.Lock()
 		if !ready {
 			if s.moved == before && !time.Now().Before(l.until) {

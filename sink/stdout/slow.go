@@ -95,7 +95,7 @@ func (s *Sink) dropStalled(r *nib.Record, before uint64) error {
 // The turn and mu are held; mu is released while it waits.
 func (s *Sink) await(r *nib.Record, from time.Time) error {
 	rest, taken := r.Line, 0
-	until := from.Add(s.stall)
+	l := limit{until: from.Add(s.stall)}
 	before, waited := uint64(0), false
 	for {
 		n, err := s.try(rest, len(rest) < len(r.Line))
@@ -117,14 +117,14 @@ func (s *Sink) await(r *nib.Record, from time.Time) error {
 			before, waited = s.moved, true
 		}
 		if taken >= pace {
-			until, taken = time.Now().Add(s.stall), 0
+			l.until, taken = time.Now().Add(s.stall), 0
 			before = s.moved
 		}
 		s.busy = out > 0
 		s.trouble = s.trouble || s.busy
 		s.setOverdue(s.overdue || time.Since(from) > s.stall/overdueFraction)
 		s.mu.Unlock()
-		ready := s.wait(limit{until: until})
+		ready := s.wait(&l)
 		s.mu.Lock()
 		if !ready {
 			if s.moved == before {
@@ -179,7 +179,7 @@ func (s *Sink) writeHead(l limit) {
 			return
 		}
 		s.mu.Unlock()
-		ready := s.wait(l)
+		ready := s.wait(&l)
 		s.mu.Lock()
 		if !ready {
 			return
@@ -236,6 +236,7 @@ func (s *Sink) setStalled() {
 // A limit bounds a wait. The channels may be nil.
 type limit struct {
 	until  time.Time
+	over   bool // the attempt after until is made, or is the next one
 	cancel <-chan struct{}
 	quit   <-chan struct{}
 }
@@ -257,6 +258,11 @@ func (s *Sink) acquire(l limit) bool {
 	case s.turn <- struct{}{}:
 		got = true
 	case <-t.C:
+		select { // both may be ready if the process was stopped
+		case s.turn <- struct{}{}:
+			got = true
+		default:
+		}
 	case <-l.cancel:
 	case <-l.quit:
 	}
@@ -292,12 +298,16 @@ func (s *Sink) callOnStall() {
 	s.onStall(st)
 }
 
-// wait waits for the reader. It returns false if that takes too long.
-func (s *Sink) wait(l limit) bool {
+// wait waits for the reader. It returns false if that takes too long. Once
+// after l.until it returns true: if the process was stopped until then, the
+// reader may have made room after the last attempt.
+func (s *Sink) wait(l *limit) bool {
 	for {
 		left := time.Until(l.until)
 		if left <= 0 {
-			return false
+			last := !l.over
+			l.over = true
+			return last
 		}
 		if l.cancel != nil || l.quit != nil {
 			left = min(left, slice)

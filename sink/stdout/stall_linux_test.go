@@ -99,6 +99,18 @@ func delayFor(buffer int) time.Duration {
 	return 0
 }
 
+// TestLastAttemptFollowsTheDeadline waits for a full pipe until a time that has
+// passed, as when the process was stopped: there is one more attempt.
+func TestLastAttemptFollowsTheDeadline(t *testing.T) {
+	_, w := stdiotest.Pipe(t)
+	s := New(Config{File: w, Stall: time.Millisecond})
+	full(t, s, nib.LevelInfo)
+	l := limit{until: time.Now()}
+	if !s.wait(&l) || s.wait(&l) {
+		t.Error("want one more attempt")
+	}
+}
+
 func TestCallsDoNotOvertakeOneThatHasWaitedLong(t *testing.T) {
 	_, w := stdiotest.Pipe(t)
 	s := New(Config{File: w, Stall: time.Millisecond})

@@ -136,7 +136,10 @@ func (c *Claims) Lock() bool {
 		if c.pause > 0 {
 			timeout = retryTimeout
 		}
-		for start := time.Now(); err == vfs.ErrLocked && time.Since(start) < timeout; {
+		// The last attempt follows the timeout: the process may have been stopped.
+		start, last := time.Now(), false
+		for err == vfs.ErrLocked && !last {
+			last = time.Since(start)+pause >= timeout
 			time.Sleep(pause)
 			pause = min(2*pause, time.Millisecond)
 			err = c.try()
