@@ -19,6 +19,10 @@ import (
 const (
 	adoptPause = time.Second // pause between checks of the slots of other processes
 	mostSlots  = 4           // slots of dead processes that are delivered at the same time
+
+	// refusedPasses is the number of checks after which a slot whose
+	// destination has refused a notice gets another one.
+	refusedPasses = 60
 )
 
 // checkForks reports an error if a destination has state of one spool and is
@@ -69,9 +73,10 @@ var errNoFork = errors.New("method Fork returned neither a destination nor an er
 
 // An adopted is the slot of a dead process, and the sink that delivers it.
 type adopted struct {
-	path  string
-	sink  *Sink
-	forks []io.Closer
+	path   string
+	sink   *Sink
+	forks  []io.Closer
+	passes int // checks to wait before the slot is adopted again, if it is still there
 }
 
 // run is the goroutine that adopts slots. It checks the slots of other
@@ -83,12 +88,16 @@ func (a *sharedDir) run() {
 	for {
 		select {
 		case <-timer.C:
-			clear(a.given)
+			for path := range a.given {
+				if a.given[path]--; a.given[path] <= 0 {
+					delete(a.given, path)
+				}
+			}
 			a.look(ended)
 			timer.Reset(a.s.c.poll/2 + rand.N(a.s.c.poll))
 		case x := <-ended:
 			a.end(x)
-			a.given[x.path] = true
+			a.given[x.path] = x.passes
 			a.look(ended) // another slot may wait for this one
 		case <-a.ctx.Done():
 			a.endAll(ended)
@@ -130,7 +139,7 @@ func (a *sharedDir) look(ended chan<- *adopted) {
 		a.mu.Lock()
 		busy := len(a.list) >= mostSlots || slices.ContainsFunc(a.list, func(x *adopted) bool { return x.path == path })
 		a.mu.Unlock()
-		if busy || a.given[path] {
+		if busy || a.given[path] > 0 {
 			continue
 		}
 		o, err := store.LookInto(a.FS, path).Owner()
@@ -147,7 +156,9 @@ func (a *sharedDir) look(ended chan<- *adopted) {
 			a.s.chain.reports.Fault("deliver the slot "+path, err)
 		default:
 			go func() {
-				_ = x.sink.Flush(a.ctx) // end checks whether everything is settled
+				if x.sink.Flush(a.ctx) == nil { // end checks whether everything is settled
+					a.announce(x)
+				}
 				ended <- x
 			}()
 		}
@@ -158,7 +169,7 @@ func (a *sharedDir) look(ended chan<- *adopted) {
 func (a *sharedDir) adopt(path string) (*adopted, error) {
 	c := a.s.c
 	c.DeliverOnly, c.OnFull, c.Sync, c.Drain = true, nil, SyncNever, time.Nanosecond
-	x := &adopted{path: path, sink: newSink(c)}
+	x := &adopted{path: path, sink: newSink(c), passes: 1}
 	err := a.open(x)
 	if err != nil {
 		x.closeForks()
@@ -195,7 +206,6 @@ func (a *sharedDir) open(x *adopted) error {
 	if err != nil {
 		return err
 	}
-	a.s.inheritFrom(child)
 	child.start()
 	return nil
 }
@@ -213,41 +223,89 @@ func (p adoptedPeers) dropped(bytes int64) { p.home.s.chain.retry(bytes) }
 // beforeUnlock deletes the slot, or the lock file if it is the home itself.
 func (p adoptedPeers) beforeUnlock() { p.x.sink.retireDir(p.x.path == p.home.Path) }
 
-// inheritFrom takes over the counts that a dead process has not reported, from
-// the header of its slot. It is called before anything there is delivered.
-func (s *Sink) inheritFrom(child *Sink) {
-	s.chain.Lock()
-	s.chain.inherited = s.chain.inherited.Plus(&child.chain.inherited)
-	s.chain.publish()
-	s.chain.Unlock()
-	child.chain.Lock()
-	defer child.chain.Unlock()
-	carried := child.chain.carried
-	child.chain.inherited, child.chain.carried = segment.Tally{}, segment.Tally{}
-	child.chain.publish()
-	for c := range carried {
-		for l, n := range carried[c] {
-			if n != 0 {
-				child.chain.counted(child.chain.active.Load().SetCount(segment.SectionReported, segment.Cause(c), l, 0))
+// announce reports the losses in a slot whose records are all settled: those
+// that the dead process has not reported, and those since. The notices are in
+// the slot, and the counts stay there until the notices are settled. So a death
+// at any point neither loses a count nor repeats it, as it could if the counts
+// moved to the slot of this process.
+func (a *sharedDir) announce(x *adopted) {
+	m := &x.sink.maker
+	if !x.sink.hasLosses() {
+		return
+	}
+	for _, d := range m.Deliveries {
+		if to, ok := d.Dest.(delivery.Starter); ok {
+			if err := apart(func() { to.Start(m.stream) }); err != nil {
+				m.reports.Fault("start the destination "+d.Options.Label, err)
 			}
 		}
 	}
+	if err := m.makeNotices(); err != nil {
+		m.reports.Fault("make a segment in the slot "+x.path, err)
+		return
+	}
+	if x.sink.Flush(a.ctx) == nil && x.sink.hasLosses() {
+		x.passes = refusedPasses
+	}
+}
+
+// makeNotices makes a segment with the notices that are due, and nothing else.
+// Then the segments that were held for their counts are deleted.
+func (m *maker) makeNotices() error {
+	m.Lock()
+	number := m.number + 1 // no other goroutine makes a segment; see hasRoom
+	m.Unlock()
+	g, finish, err := m.dir.CreateFirst(number, segment.MinSize)
+	if err != nil {
+		return err
+	}
+	err = finish()
+	m.Lock()
+	if err == nil && m.Closed {
+		err = errClosed
+	}
+	if err != nil {
+		m.Unlock()
+		return errors.Join(err, m.dir.Remove(number, g))
+	}
+	m.number, m.next = number, g
+	m.segments, m.bytes = m.segments+1, m.bytes+segment.MinSize
+	m.install()
+	g.Seal()
+	_, end, _ := g.Claimed()
+	last := segment.NewHeader(segment.Identity{}, segment.Start{First: end}, nil, nil)
+	m.AppendPlaceholder(last)
+	m.activate(last)
+	held := m.held
+	m.held = nil
+	m.poke()
+	m.Unlock()
+	for _, l := range held {
+		if err := m.delete(l); err != nil {
+			m.reports.Fault("delete a segment", err)
+			continue
+		}
+		m.Lock()
+		m.segments, m.bytes = m.segments-1, m.bytes-l.Size
+		m.Unlock()
+	}
+	return nil
 }
 
 // end releases a slot.
 func (a *sharedDir) end(x *adopted) {
-	s, settled := a.s, x.sink.isSettled()
-	if settled { // otherwise the counts are in the cursors of the slot
+	s := a.s
+	if x.sink.isSettled() {
 		x.sink.c.Drain = s.c.hang // nothing is left but to delete segments
-		for i, d := range s.chain.Deliveries {
-			d.MoveLosses(x.sink.chain.Deliveries[i])
-		}
 	}
 	x.sink.refuseLines()
 	x.sink.shutDown() // pending lines are counted
 	a.mu.Lock()
 	past := x.sink.ownStats()
 	past.Segments = 0 // any that are left are counted when the slot is adopted again
+	if x.sink.hasLosses() {
+		past.Inherited = nil // as above
+	}
 	a.past.add(past)
 	a.list = slices.DeleteFunc(a.list, func(y *adopted) bool { return x == y })
 	a.mu.Unlock()
@@ -275,6 +333,13 @@ func (x *adopted) closeForks() {
 		_ = apart(func() { _ = f.Close() }) // accepted records are safe
 	}
 	x.forks = nil
+}
+
+// hasLosses reports whether lines were lost that no settled notice reports.
+func (s *Sink) hasLosses() bool {
+	s.chain.Lock()
+	defer s.chain.Unlock()
+	return s.chain.hasLosses()
 }
 
 // isSettled reports whether all destinations have settled all records.

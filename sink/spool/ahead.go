@@ -301,6 +301,8 @@ func (m *maker) patch() (left bool) {
 func (m *maker) remove(l *deliver.Link) (ok bool) {
 	var err error
 	switch {
+	case m.hold(l):
+		return true
 	case !l.Placeholder && !l.KeepFile:
 		err = m.delete(l)
 	case l.Live != nil:
@@ -322,6 +324,28 @@ func (m *maker) remove(l *deliver.Link) (ok bool) {
 	m.wantMore()
 	m.Unlock()
 	return err == nil
+}
+
+// hold keeps the file of the last segment of a spool that gets no lines, if
+// there are losses to announce: nothing else has the counts in its header, and
+// without any segment, the cursors belong to another spool.
+func (m *maker) hold(l *deliver.Link) bool {
+	if !m.c.DeliverOnly || l.Placeholder {
+		return false
+	}
+	m.Lock()
+	defer m.Unlock()
+	isLast := !slices.ContainsFunc(m.Links, func(l *deliver.Link) bool { return !l.Placeholder })
+	if !isLast || !m.hasLosses() {
+		return false
+	}
+	if l.Live != nil {
+		l.Live.Done(nil)
+	}
+	l.Keep()
+	m.Unlinked--
+	m.held = append(m.held, l)
+	return true
 }
 
 // freeSettled deletes settled segments whose files were kept, while there is no

@@ -55,6 +55,7 @@ type space struct {
 	dropAsked bool             // a call waits for the oldest segment to be dropped
 	dropping  bool             // for a call that waits, a segment is being dropped, and then one made
 	settled   []*deliver.Link  // segments that left the chain and still have their files; see freeSettled
+	held      []*deliver.Link  // settled, and kept for its counts; see hold
 	bytes     int64            // bytes of the settled segments
 	limit     int64            // maximum of bytes: Config.Size, less what peers use
 }

@@ -3,9 +3,11 @@
 package spool
 
 import (
+	"slices"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
@@ -53,3 +55,14 @@ func (ch *chain) announce(g *segment.Segment) {
 // losses returns the counts of lines dropped for all destinations, and of those
 // that earlier processes have not reported. The lock is held.
 func (c *counts) losses() segment.Tally { return c.dropped.Plus(&c.inherited) }
+
+// hasLosses reports whether a destination has lost lines that no notice which
+// it has settled reports, or a notice for all destinations is due. The lock is
+// held.
+func (ch *chain) hasLosses() bool {
+	lost := ch.losses()
+	return lost.Minus(&ch.reported) != (segment.Tally{}) ||
+		slices.ContainsFunc(ch.Deliveries, func(d *deliver.Delivery) bool {
+			return d.Lost.Lines != (segment.Tally{})
+		})
+}

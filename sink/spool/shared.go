@@ -40,7 +40,7 @@ type sharedDir struct {
 	list []*adopted
 	past Stats // counts of adopted slots that have ended
 
-	given map[string]bool // slots released since the timer last fired; they may still have segments
+	given map[string]int // slots that were released and may still have segments: checks to wait
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -52,7 +52,7 @@ type sharedDir struct {
 func openShared(s *Sink) error {
 	a := &sharedDir{
 		Home: store.NewHome(s.c.fs, s.path), s: s,
-		done: make(chan struct{}), given: map[string]bool{},
+		done: make(chan struct{}), given: map[string]int{},
 	}
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	s.chain.peers = a

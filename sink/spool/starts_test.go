@@ -292,9 +292,6 @@ func TestDeliverOnly(t *testing.T) {
 		must(t, s.Close())
 		f := &far{}
 		s = open(t, dir, f, Config{SegmentSize: segment.MinSize, DeliverOnly: true})
-		if err := s.WriteRecord(record(nib.LevelInfo, 0, 200)); !errors.Is(err, errFull) {
-			t.Errorf("got %v, want errFull", err)
-		}
 		must(t, s.Flush(context.Background()), s.Close())
 		checkLines(t, f.take(), 0, 1000, 200)
 		if names := segmentFiles(t, dir); len(names) > 0 {
@@ -303,6 +300,46 @@ func TestDeliverOnly(t *testing.T) {
 		s = open(t, dir, f, Config{SegmentSize: segment.MinSize})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 1000, 200)), s.Flush(context.Background()), s.Close())
 		checkLines(t, f.take(), 1000, 1001, 200)
+	})
+}
+
+// TestDeliverOnlyKeepsCounts delivers a spool while a line is dropped and
+// others are rejected: the last segment stays, and the next process reports
+// them.
+func TestDeliverOnlyKeepsCounts(t *testing.T) {
+	accesses(t, func(t *testing.T, a Access) {
+		dir := filepath.Join(t.TempDir(), "spool")
+		c := Config{SegmentSize: segment.MinSize, Access: a}
+		s := open(t, dir, nil, c)
+		for n := range 1000 {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+		}
+		must(t, s.Close())
+		f := &far{}
+		f.set(func(_ context.Context, b []nib.Record) (delivery.Result, error, bool) {
+			return delivery.Result{
+				Accepted: len(b), Rejected: []delivery.Rejection{{Index: 0, Reason: errDown}},
+			}, nil, true
+		})
+		c.DeliverOnly = true
+		s = open(t, dir, f, c)
+		if err := s.WriteRecord(record(nib.LevelInfo, 0, 200)); !errors.Is(err, errFull) {
+			t.Errorf("got %v, want errFull", err)
+		}
+		must(t, s.Flush(context.Background()), s.Close())
+		want := s.Stats().Lost()
+		if names := segmentFiles(t, dir); len(names) != 1 || want < 2 {
+			t.Errorf("got the segments %q and %d lines lost, want one segment", names, want)
+		}
+		f.set(nil)
+		for _, only := range []bool{true, false} {
+			c.DeliverOnly = only
+			s = open(t, dir, f, c)
+			must(t, s.Flush(context.Background()), s.Close())
+		}
+		if got := linesReported(t, f); got != want {
+			t.Errorf("notices report %d lines, want %d", got, want)
+		}
 	})
 }
 

@@ -147,6 +147,8 @@ func (st *Stats) add(o Stats) {
 	st.Bad += o.Bad
 	st.Retired += o.Retired
 	st.Errors += o.Errors
+	st.Notices += o.Notices
+	st.Inherited = addDrops(st.Inherited, o.Inherited)
 	for i, d := range o.Destinations {
 		if i == len(st.Destinations) {
 			st.Destinations = append(st.Destinations, DestinationStats{Name: d.Name})
