@@ -22,6 +22,7 @@ type outer struct {
 	hasLevel bool
 	host     []byte
 	name     []byte // the prefix of a program that shows the lines of several others
+	holes    int    // the number of NUL bytes before the line
 	// buffers are for the lines that are escaped in their envelopes, and for a
 	// message that is an array of bytes.
 	buffers [maxLayers + 1][]byte
@@ -42,9 +43,10 @@ func (l *Line) Host() []byte { return l.outer.host }
 // several of them say, the innermost holds.
 func (l *Line) unwrap() {
 	if len(l.body) > 0 && (l.body[0] == 0 || l.body[0] == 0xef) {
-		// A byte order mark, or the hole that copytruncate makes in a file whose
-		// writer does not append.
-		l.body = bytes.TrimPrefix(bytes.TrimLeft(l.body, "\x00"), []byte("\ufeff"))
+		text := bytes.TrimLeft(l.text, "\x00")
+		l.outer.holes = len(l.text) - len(text)
+		l.text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		l.body = l.text
 	}
 	for l.layers < maxLayers {
 		inner, ok := l.envelope(l.body)
@@ -121,16 +123,16 @@ func (l *Line) jsonEnvelope(text []byte) (inner []byte, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	if inner, ok = l.unquote(raw); !ok || !l.isLine(inner, l.layers+1) {
+	if host, ok := jsonread.Lookup(text, "_HOSTNAME"); ok {
+		l.outer.host = bytes.Trim(host, `"`)
+	}
+	if inner, ok = l.unquote(raw); !ok || !l.clock.isLine(inner, l.layers+1) {
 		return nil, false // it is a line of its own, with fields
 	}
 	at, _ := jsonread.Lookup(text, "__REALTIME_TIMESTAMP")
 	l.timeIs("__REALTIME_TIMESTAMP", at)
 	if priority, ok := jsonread.Lookup(text, "PRIORITY"); ok {
 		l.outer.level, l.outer.hasLevel = parseLevel("PRIORITY", priority)
-	}
-	if host, ok := jsonread.Lookup(text, "_HOSTNAME"); ok {
-		l.outer.host = bytes.Trim(host, `"`)
 	}
 	return inner, true
 }
@@ -246,12 +248,24 @@ func dataLen(text []byte) int {
 func (l *Line) tagged(text []byte, t time.Time, strict bool) (inner []byte, ok bool) {
 	host, rest, ok := bytes.Cut(bytes.TrimPrefix(text, []byte{' '}), []byte{' '})
 	tag := rest[:wordEnd(rest)]
-	if !ok || len(host) == 0 || len(tag) < 2 || tag[len(tag)-1] != ':' ||
+	if !ok || !isHost(host) || len(tag) < 2 || tag[len(tag)-1] != ':' ||
 		strict && !bytes.HasSuffix(tag, []byte("]:")) {
 		return nil, false
 	}
 	l.outer.time, l.outer.hasTime, l.outer.host = t, true, host
 	return bytes.TrimPrefix(rest[len(tag):], []byte{' '}), true
+}
+
+// isHost reports whether a word may be the name or address of a host, and is no
+// level.
+func isHost(word []byte) bool {
+	for _, c := range word {
+		if !isNameByte(c) && c != ':' {
+			return false
+		}
+	}
+	_, _, isLevel := levelWord(word, true, true)
+	return len(word) > 0 && !isLevel
 }
 
 // wordEnd returns the length of the text before a space.
@@ -275,10 +289,12 @@ func (l *Line) timed(text []byte) (inner []byte, ok bool) {
 		l.outer.time, l.outer.hasTime = t, true
 		return rest[at:], true
 	}
-	if inner, ok = l.tagged(rest, t, true); ok {
+	const rsyslog = "2006-01-02T15:04:05.000000+00:00" // a time without Z
+	isRsyslog := n == len(rsyslog) && (text[n-6] == '+' || text[n-6] == '-')
+	if inner, ok = l.tagged(rest, t, !isRsyslog); ok {
 		return inner, true
 	}
-	if text[10] != 'T' || !l.isLine(rest, l.layers+1) {
+	if text[10] != 'T' || !l.clock.isLine(rest, l.layers+1) {
 		return nil, false
 	}
 	l.outer.time, l.outer.hasTime = t, true
@@ -297,7 +313,7 @@ func streamLen(text []byte) int {
 
 // isLine reports whether text is a line of a log on its own: an object,
 // logfmt, or text with a time, or an envelope in layers of others.
-func (l *Line) isLine(text []byte, layers int) bool {
+func (c *clock) isLine(text []byte, layers int) bool {
 	switch {
 	case len(text) < 2 || layers > maxLayers:
 		return false
@@ -312,16 +328,16 @@ func (l *Line) isLine(text []byte, layers int) bool {
 			}
 		}
 		return false
-	case l.podLen(text, layers) > 0:
+	case c.podLen(text, layers) > 0:
 		return true
 	}
 	if n := prefixLen(text); n > 0 && isRecord(text[n:]) {
 		return true
 	}
-	if h := l.clock.header(text); h.hasTime {
+	if h := c.header(text); h.hasTime {
 		return true
 	}
-	_, ok := l.clock.accessTime(text)
+	_, ok := c.accessTime(text)
 	return ok
 }
 
@@ -329,7 +345,7 @@ func (l *Line) isLine(text []byte, layers int) bool {
 func (l *Line) prefixed(text []byte) (inner []byte, ok bool) {
 	n := nameLen(text)
 	if n == 0 {
-		n = l.podLen(text, l.layers)
+		n = l.clock.podLen(text, l.layers)
 	}
 	if n == 0 {
 		if n = prefixLen(text); n == 0 || !isRecord(text[n:]) {
@@ -363,7 +379,7 @@ func nameLen(text []byte) int {
 
 // podLen returns the length of "pod-name container " of stern before a line, or
 // 0.
-func (l *Line) podLen(text []byte, layers int) int {
+func (c *clock) podLen(text []byte, layers int) int {
 	n := 0
 	for word := range 2 {
 		from := n
@@ -376,7 +392,7 @@ func (l *Line) podLen(text []byte, layers int) int {
 		}
 		n++
 	}
-	if !l.isLine(text[n:], layers+1) || text[n] == '{' {
+	if !c.isLine(text[n:], layers+1) || text[n] == '{' {
 		return 0 // prefixLen is for objects
 	}
 	return n

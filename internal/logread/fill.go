@@ -5,6 +5,8 @@ package logread
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // fill returns a message template of Serilog, a raw text, with the values of
@@ -15,12 +17,17 @@ func (l *Line) fill(template []byte) []byte {
 	}
 	out := l.filled[:0]
 	for {
-		open := bytes.IndexByte(template, '{')
+		open := bytes.IndexAny(template, "{}")
 		if open < 0 {
 			break
 		}
 		out = append(out, template[:open]...)
 		rest := template[open:]
+		if rest[0] == '}' {
+			out = append(out, '}')
+			template = bytes.TrimPrefix(rest[1:], []byte{'}'})
+			continue
+		}
 		end := bytes.IndexByte(rest, '}')
 		switch {
 		case len(rest) > 1 && rest[1] == '{':
@@ -38,12 +45,7 @@ func (l *Line) fill(template []byte) []byte {
 		if cut := bytes.IndexAny(name, ":,"); cut >= 0 {
 			name = name[:cut]
 		}
-		var value []byte
-		for key, v := range l.each {
-			if bytes.Equal(key, name) {
-				value = v
-			}
-		}
+		value := property(l, name)
 		if value == nil {
 			value = hole
 		}
@@ -51,6 +53,29 @@ func (l *Line) fill(template []byte) []byte {
 	}
 	l.filled = append(out, template...)
 	return l.filled
+}
+
+// property returns the value of a hole: a field, or one of the object
+// Properties.
+func property(l *Line, name []byte) (value []byte) {
+	var object []byte
+	for key, v := range l.each {
+		switch {
+		case bytes.Equal(key, name):
+			value = v
+		case string(key) == "Properties" && v[0] == '{':
+			object = v
+		}
+	}
+	if value != nil {
+		return value
+	}
+	for key, v := range jsonread.Fields(object) {
+		if bytes.Equal(key, name) {
+			value = v
+		}
+	}
+	return value
 }
 
 // appendWithin appends a raw value to a raw text, without its own quotes.

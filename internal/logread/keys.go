@@ -86,6 +86,8 @@ func timeKey(key []byte) string {
 		return "@t"
 	case "timeUnixNano":
 		return "timeUnixNano"
+	case "observedTimeUnixNano":
+		return "observedTimeUnixNano"
 	case "timeMillis":
 		return "timeMillis"
 	case "instant":
@@ -122,6 +124,12 @@ func levelKey(key []byte) string {
 		return "@l"
 	case "severityText":
 		return "severityText"
+	case "severityNumber":
+		return "severityNumber"
+	case "Level":
+		return "Level"
+	case "LogLevel":
+		return "LogLevel"
 	case "levelname":
 		return "levelname"
 	case "log":
@@ -137,7 +145,7 @@ func messageKey(key []byte) string {
 		return ""
 	}
 	switch key[0] { // most keys of a line are decided here
-	case 'm', 'b', 'B', 'M', '@', 'e', 'f':
+	case 'm', 'b', 'B', 'M', '@', 'e', 'f', 'R':
 	default:
 		return ""
 	}
@@ -162,6 +170,12 @@ func messageKey(key []byte) string {
 		return "fields.message"
 	case "MESSAGE":
 		return "MESSAGE"
+	case "Message":
+		return "Message"
+	case "RenderedMessage":
+		return "RenderedMessage"
+	case "MessageTemplate":
+		return "MessageTemplate"
 	}
 	return ""
 }
@@ -170,7 +184,7 @@ func messageKey(key []byte) string {
 // with another message.
 func isWeak(name string) bool {
 	switch name {
-	case "body", "event", "fields.message", "@mt":
+	case "body", "event", "fields.message", "@mt", "MessageTemplate":
 		return true
 	}
 	return false
@@ -197,9 +211,12 @@ func parseTime(key string, raw []byte, zone *time.Location) (time.Time, bool) {
 		return linevalue.ParseText(raw, zone)
 	}
 	t, ok := linevalue.ParseTime(raw, "", zone)
-	// A small number is a duration or a count.
-	return t, ok && t.Unix() >= 1e8
+	return t, ok && t.Unix() >= leastEpoch
 }
+
+// leastEpoch is the least number of seconds that is a time: a smaller number is
+// a duration or a count.
+const leastEpoch = 1e8
 
 // instant reads the time of log4j.
 func instant(raw []byte) (time.Time, bool) {
@@ -227,6 +244,10 @@ func parseLevel(key string, raw []byte) (nib.Level, bool) {
 		return syslogLevels[name[0]-'0'], true
 	case key == "level" && len(name) == 2 && name[1] == '0' && name[0] >= '1' && name[0] <= '6' && name[0] == raw[0]:
 		return pinoLevels[name[0]-'1'], true // pino and bunyan
+	}
+	if key == "severityNumber" && len(name) > 0 { // OTLP
+		n, _, ok := linevalue.ParseNumber(name)
+		return min(nib.LevelTrace+nib.Level(n-1), nib.LevelFatal), ok && n > 0 && n <= 24
 	}
 	if n := linevalue.FindLevel(name); n != nil {
 		return n.Level, true

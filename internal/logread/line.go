@@ -88,7 +88,7 @@ func (l *Line) Reset(text []byte) {
 	if cap(l.scratch) > maxScratch || cap(l.filled) > maxScratch {
 		l.scratch, l.filled = nil, nil
 	}
-	if l.layers > 0 || l.outer.name != nil {
+	if o := &l.outer; l.layers > 0 || o.name != nil || o.host != nil || o.holes > 0 {
 		l.layers, l.outer = 0, outer{buffers: l.outer.buffers}
 	}
 	if len(text) > 2 && text[0] == '{' {
@@ -104,8 +104,13 @@ func (l *Line) Reset(text []byte) {
 // SetZone sets the zone of times that have none. The default is UTC.
 func (l *Line) SetZone(zone *time.Location) { l.clock.zone = zone }
 
-// Bytes returns the line without its line break.
+// Bytes returns the line without its line break, and without what is skipped
+// before it: a byte order mark, and NUL bytes.
 func (l *Line) Bytes() []byte { return l.text }
+
+// Holes returns the number of NUL bytes before the line, which copytruncate
+// leaves in a file whose writer does not append.
+func (l *Line) Holes() int { return l.outer.holes }
 
 // Body returns the line without its envelopes and without a prefix, as added by
 // programs that show the lines of several others.
@@ -280,7 +285,7 @@ func (l *Line) messageIn(name string, value []byte) (message []byte, path string
 		return l.bytesText(value), name
 	case name == "event" && value[0] != '"':
 		return nil, ""
-	case name == "@mt":
+	case name == "@mt", name == "MessageTemplate":
 		return l.fill(value), name
 	case (name == "body" || name == "Body") && value[0] == '{':
 		message, _ = jsonread.Lookup(value, "stringValue")
@@ -300,8 +305,13 @@ func (l *Line) readTime() bool {
 		return true
 	}
 	zone := l.clock.location()
+	var observed []byte // of OTLP, for a record without a time
 	for key, value := range l.each {
 		name := timeKey(key)
+		if name == "observedTimeUnixNano" {
+			observed = value
+			continue
+		}
 		if name == "" {
 			continue
 		}
@@ -312,6 +322,11 @@ func (l *Line) readTime() bool {
 			l.time, l.keys[roleTime] = t, name
 			return true
 		}
+	}
+	if observed != nil {
+		t, ok := parseTime("observedTimeUnixNano", observed, zone)
+		l.time, l.keys[roleTime] = t, "observedTimeUnixNano"
+		return ok
 	}
 	return false
 }
@@ -324,8 +339,13 @@ func (l *Line) readLevel() bool {
 	if l.Own.readLevel(l) {
 		return true
 	}
+	var number []byte // of OTLP, for a record without a text
 	for key, value := range l.each {
 		name := levelKey(key)
+		if name == "severityNumber" {
+			number = value
+			continue
+		}
 		if name == "" {
 			continue
 		}
@@ -336,7 +356,7 @@ func (l *Line) readLevel() bool {
 			}
 			value, l.derived = inner, l.derived|factLevel
 		}
-		if name == "PRIORITY" || name == "@l" || name == "level" && value[0]-'0' <= 9 {
+		if isDerivedLevel(name, value) {
 			l.derived |= factLevel
 		}
 		if l.last.text != nil && bytes.Equal(value, l.last.text) && name == l.keys[roleLevel] {
@@ -349,12 +369,26 @@ func (l *Line) readLevel() bool {
 			return true
 		}
 	}
+	if level, ok := parseLevel("severityNumber", number); ok && number != nil {
+		l.level, l.keys[roleLevel] = level, "severityNumber"
+		l.derived |= factLevel
+		return true
+	}
 	if _, ok := l.Time(); ok && l.keys[roleTime] == "@t" && l.format == FormatJSON {
 		l.level, l.keys[roleLevel] = nib.LevelInfo, "" // Serilog leaves it out
 		l.derived |= factLevel
 		return true
 	}
 	return false
+}
+
+// isDerivedLevel reports whether only this package reads the value of a level.
+func isDerivedLevel(key string, raw []byte) bool {
+	switch key {
+	case "PRIORITY", "@l", "Level", "LogLevel":
+		return true
+	}
+	return key == "level" && raw[0]-'0' <= 9
 }
 
 // leadingLevel reads a level in capitals among the first words of a line of

@@ -254,7 +254,9 @@ func TestAByteOrderMarkAndHolesAreSkipped(t *testing.T) {
 			if l.Format() != logread.FormatText {
 				message = l.Text(message)
 			}
-			if level != nib.LevelError || string(message) != "m" {
+			holes := strings.Count(before, "\x00")
+			if level != nib.LevelError || string(message) != "m" ||
+				string(l.Bytes()) != text || l.Holes() != holes {
 				t.Errorf("%.20q before %s: got %v and %q", before, text, level, message)
 			}
 		}

@@ -275,6 +275,119 @@ var loggers = []logged{
 		"2026-11-26T10:00:00.25Z", nib.LevelError,
 		"boom",
 	},
+	{
+		"log, brackets",
+		`[app] 2026/11/26 10:00:00 boom`,
+		"2026-11-26T10:00:00Z", none,
+		`boom`,
+	},
+	{
+		"log, two words",
+		`my app: 2026/11/26 10:00:00 boom`,
+		"2026-11-26T10:00:00Z", none,
+		`boom`,
+	},
+	{
+		"log, no prefix",
+		`made from 2026/11/26 10:00:00 boom`,
+		"", none,
+		`made from 2026/11/26 10:00:00 boom`,
+	},
+	{
+		"slog, offset",
+		`2026/11/26 10:00:00 WARN+2 boom`,
+		"2026-11-26T10:00:00Z", nib.LevelWarn + 2,
+		`boom`,
+	},
+	{
+		"klog, no month",
+		`E0026 10:00:00.123456       1 a.go:10] boom`,
+		"", none,
+		`E0026 10:00:00.123456       1 a.go:10] boom`,
+	},
+	{
+		"zap, console, name",
+		"2026-11-26T10:00:00.000Z\tERROR\tapi.pay\ta/b.go:10\tit failed\t{\"n\": 1}",
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"it failed",
+	},
+	{
+		"zap, console, production",
+		"1.7956872e+09\terror\ta/b.go:10\tboom\t{\"n\": 1}",
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"logrus, terminal",
+		`ERROR[2026-11-26T10:00:00Z] boom`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"log15",
+		`EROR[11-26|10:00:00] boom n=1`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom n=1",
+	},
+	{
+		"log15, logfmt",
+		`t=2026-11-26T10:00:00+0000 lvl=eror msg=boom n=1`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"geth",
+		`ERROR[11-26|10:00:00.250] boom n=1`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"boom n=1",
+	},
+	{
+		"gin",
+		`[GIN] 2026/11/26 - 10:00:00 | 500 | 1ms | 127.0.0.1 | GET "/ping"`,
+		"2026-11-26T10:00:00Z", none,
+		`500 | 1ms | 127.0.0.1 | GET "/ping"`,
+	},
+	{
+		"Serilog, JsonFormatter",
+		`{"Timestamp":"2026-11-26T10:00:00.0000000+00:00","Level":"Error",` +
+			`"MessageTemplate":"boom {N} {{}}","Properties":{"N":2}}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		`boom 2 {}`,
+	},
+	{
+		"Serilog, rendered",
+		`{"Timestamp":"2026-11-26T10:00:00Z","Level":"Error","MessageTemplate":"{N}",` +
+			`"RenderedMessage":"boom"}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		`boom`,
+	},
+	{
+		".NET, JSON",
+		`{"Timestamp":"2026-11-26T10:00:00Z","EventId":14,"LogLevel":"Error",` +
+			`"Category":"Shop.API","Message":"boom"}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		`boom`,
+	},
+	{
+		"OTLP, number only",
+		`{"observedTimeUnixNano":"1795687200000000000","severityNumber":17,` +
+			`"body":{"stringValue":"boom"}}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		`boom`,
+	},
+	{
+		"OTLP, both times",
+		`{"observedTimeUnixNano":"1","timeUnixNano":"1795687200000000000",` +
+			`"severityNumber":21,"severityText":"error","body":{"stringValue":"boom"}}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		`boom`,
+	},
+	{
+		"PostgreSQL, log",
+		`2026-11-26 10:00:00.250 UTC [1] LOG:  boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelInfo,
+		`boom`,
+	},
 	{"no date", `2026/02/30 10:00:00 boom`, "", none, "2026/02/30 10:00:00 boom"},
 	{"no date", `2026-02-30 10:00:00 boom`, "", none, "2026-02-30 10:00:00 boom"},
 	{"zone", `2026-11-26T11:00:00+01 WARN boom`, "2026-11-26T10:00:00Z", nib.LevelWarn, "boom"},
@@ -381,6 +494,9 @@ var envelopes = []envelope{
 	{"rsyslog", func(line string) string {
 		return "1999-11-26T12:00:00.000003+00:00 h app[1]: " + line
 	}},
+	{"rsyslog, no process", func(line string) string {
+		return "1999-11-26T12:00:00.000003+00:00 h kernel: " + line
+	}},
 	{"RFC 5424", func(line string) string {
 		return `<165>1 1999-11-26T12:00:00.003Z h app 1 - [a@1 k="v]"][b x="\""] ` + line
 	}},
@@ -437,6 +553,25 @@ func TestLinesInManyEnvelopes(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// An entry of the journal that is no envelope has its host, and a line of a
+// logger is not from one.
+func TestHostsOfLines(t *testing.T) {
+	var l logread.Line
+	for text, want := range map[string]string{
+		`{"__CURSOR":"c","MESSAGE":"plain text","_HOSTNAME":"h"}`: "h",
+		`{"message":"m"}`: "",
+		`2026-11-26T12:00:00.123456+00:00 h sudo: root : TTY=x ; USER=y`: "h",
+		`2026-11-26T12:00:00.123456+00:00 ERROR shop: it failed`:         "",
+		`2026-11-26T12:00:00.123456+00:00 [main] shop: it failed`:        "",
+		`2026-11-26T12:00:00.123456Z shop api: it failed`:                "",
+	} {
+		l.Reset([]byte(text))
+		if got, _ := l.Lookup("host"); string(got) != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
 }

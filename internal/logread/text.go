@@ -74,22 +74,27 @@ func (c *clock) header(text []byte) (h header) {
 			continue
 		}
 		end := at + wordLen(rest)
-		level, n, ok := levelWord(text[at:end], h.hasTime, isBracketed(text, at, end))
+		level, n, ok := levelWord(text[at:end], h.hasTime, isDelimited(text, at, end))
 		switch {
 		case ok && !h.hasLevel:
 			h.level, h.hasLevel = level, true
 			at += n
 			if at < end && text[at] == '[' {
-				at = min(end+1, len(text)) // INFO[0000] of logrus
+				at = c.afterLevel(&h, text, at)
 			}
 			h.end = at
 			if h.hasTime {
 				return h
 			}
 			continue
-		case h.hasLevel && !h.hasTime, !h.hasTime && (words > 0 || !isPrefix(text[end:])),
-			h.hasTime && !isBetween(text, at, end):
+		case h.hasTime && !isBetween(text, at, end), h.hasLevel && !h.hasTime:
 			return h // what follows is the message
+		case !h.hasTime:
+			n := prefixEnd(text[at:])
+			if words > 0 || n == 0 {
+				return h
+			}
+			end = at + n
 		}
 		at = end
 	}
@@ -105,9 +110,38 @@ func isBetween(text []byte, from, end int) bool {
 		bytes.HasPrefix(rest, []byte{'\t'}) || len(bytes.Trim(text[from:end], "0123456789")) == 0
 }
 
-// isPrefix reports whether a time of package log follows a prefix.
-func isPrefix(text []byte) bool {
-	return len(text) > 11 && text[0] == ' ' && text[5] == '/' && text[8] == '/'
+// afterLevel returns the offset behind the brackets at offset at, which follow
+// a level: INFO[0000] and INFO[2026-11-26T10:00:00Z] of logrus. It adds the
+// time in them to h.
+func (c *clock) afterLevel(h *header, text []byte, at int) int {
+	if _, t, ok := c.leadingTime(text[at+1:]); ok && !h.hasTime {
+		h.time, h.hasTime = t, true
+	}
+	if n := bytes.IndexByte(text[at:], ']'); n >= 0 {
+		return at + n + 1
+	}
+	return len(text)
+}
+
+// prefixEnd returns the length of the prefix of package log at the beginning of
+// text, which a date follows, or 0. A prefix of several words ends with a colon
+// or bracket.
+func prefixEnd(text []byte) int {
+	const most = 64
+	for from := 0; from < min(len(text), most); {
+		n := bytes.IndexByte(text[from:], ' ')
+		if n < 0 {
+			break
+		}
+		end := from + n
+		rest := text[end:]
+		isDate := len(rest) > 11 && rest[5] == '/' && rest[8] == '/'
+		if isDate && end > 0 && (from == 0 || text[end-1] == ':' || text[end-1] == ']') {
+			return end
+		}
+		from = end + 1
+	}
+	return 0
 }
 
 // logrLevel reads the level of a line of logr's adapter for package log: it has
@@ -174,8 +208,11 @@ func wordLen(text []byte) int {
 	return len(text)
 }
 
-// isBracketed reports whether a word is in brackets.
-func isBracketed(text []byte, from, end int) bool {
+// isDelimited reports whether a word is in brackets or between tabs.
+func isDelimited(text []byte, from, end int) bool {
+	if from > 0 && text[from-1] == '\t' {
+		return end < len(text) && text[end] == '\t'
+	}
 	if from == 0 || text[from-1] != '[' {
 		return false
 	}
@@ -186,22 +223,27 @@ func isBracketed(text []byte, from, end int) bool {
 }
 
 // levelWord reads a level at the beginning of a word, and returns its length. A
-// level in small letters needs brackets, or a time before it and a colon behind
-// it: else it may be a word of the message.
-func levelWord(word []byte, afterTime, bracketed bool) (level nib.Level, n int, ok bool) {
+// level in small letters needs brackets or tabs around it, or a time before it
+// and a colon behind it: else it may be a word of the message.
+func levelWord(word []byte, afterTime, delimited bool) (level nib.Level, n int, ok bool) {
 	for n < len(word) && word[n]|0x20 >= 'a' && word[n]|0x20 <= 'z' {
 		n++
 	}
 	name, rest := word[:n], word[n:]
+	if n > 2 && len(rest) > 1 && name[1] < 'a' { // WARN+2 of slog
+		if base, _, by := linevalue.SplitOffset(word); base != nil {
+			return base.Level + nib.Level(by), len(word), true
+		}
+	}
 	colon := len(rest) > 0 && rest[0] == ':'
 	switch {
 	case n < 3, len(rest) > 0 && !colon && rest[0] != '[' && rest[0] != ')' && rest[0] != '>':
 		return 0, 0, false
 	case name[0] >= 'a':
-		if !bracketed && !(colon && len(rest) == 1 && (afterTime || n == 4)) {
+		if !delimited && !(colon && len(rest) == 1 && (afterTime || n == 4)) {
 			return 0, 0, false
 		}
-	case name[1] >= 'a' && !bracketed && !(colon && afterTime):
+	case name[1] >= 'a' && !delimited && !(colon && afterTime):
 		return 0, 0, false
 	}
 	if f := linevalue.FindLevel(name); f != nil {
@@ -215,16 +257,17 @@ func levelWord(word []byte, afterTime, bracketed bool) (level nib.Level, n int, 
 	return 0, 0, false
 }
 
-// shortLevels are the names of the consoles of zerolog, .NET, Serilog and
-// others.
+// shortLevels are the names of the consoles of zerolog, .NET, Serilog, log15,
+// PostgreSQL and others.
 var shortLevels = [...]struct {
 	name  string
 	level nib.Level
 }{
 	{"trc", nib.LevelTrace}, {"vrb", nib.LevelTrace}, {"trce", nib.LevelTrace},
 	{"verbose", nib.LevelTrace}, {"dbg", nib.LevelDebug}, {"dbug", nib.LevelDebug},
-	{"inf", nib.LevelInfo}, {"information", nib.LevelInfo},
+	{"inf", nib.LevelInfo}, {"information", nib.LevelInfo}, {"log", nib.LevelInfo},
 	{"wrn", nib.LevelWarn}, {"fail", nib.LevelError}, {"severe", nib.LevelError},
+	{"eror", nib.LevelError},
 	{"ftl", nib.LevelFatal}, {"pnc", nib.LevelPanic},
 }
 
@@ -240,8 +283,7 @@ func (c *clock) klogTime(text []byte) (time.Time, bool) {
 		text[5] != ' ' || text[klogHeader] != ' ' || text[14] != '.' {
 		return time.Time{}, false
 	}
-	month, day := number2(text[1:]), number2(text[3:])
-	return c.timeOf(0, month, day, text[6:klogHeader])
+	return c.dayTime(text[1:], text[6:klogHeader])
 }
 
 // messageOf returns the part of a line of text that is its message.
@@ -318,14 +360,18 @@ func afterName(text []byte) []byte {
 	return text
 }
 
-// zapMessage returns the message of zap's console, behind the caller and before
-// the fields.
+// zapMessage returns the message of zap's console, behind the name of the
+// logger and the caller, and before the fields.
 func zapMessage(text []byte) []byte {
-	if name, rest, ok := bytes.Cut(text, []byte{'\t'}); ok && isPlace(name) {
-		text = rest
-	}
 	if at := bytes.Index(text, []byte("\t{")); at >= 0 {
 		text = text[:at]
+	}
+	for range 2 {
+		name, rest, ok := bytes.Cut(text, []byte{'\t'})
+		if !ok || bytes.IndexByte(name, ' ') >= 0 {
+			break
+		}
+		text = rest
 	}
 	return text
 }

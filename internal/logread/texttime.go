@@ -39,6 +39,12 @@ func (c *clock) leadingTime(text []byte) (n int, t time.Time, ok bool) {
 		return c.syslogTime(text)
 	case text[1] == ':' || text[2] == ':':
 		return c.clockTime(text)
+	case text[1] == '.':
+		return epochTime(text)
+	case len(text) > len("11-26|10:00:00") && text[2] == '-' && text[5] == '|': // log15, geth
+		n = 6 + wordLen(text[6:])
+		t, ok = c.dayTime([]byte{text[0], text[1], text[3], text[4]}, text[6:n])
+		return n, t, ok
 	case len(text) < len("2026/11/26 10:00:00"):
 	case text[2] == '/':
 		return c.webTime(text)
@@ -73,10 +79,26 @@ func isoTime(text []byte, zone *time.Location) (n int, t time.Time, ok bool) {
 	return n, t, ok
 }
 
-// slashTime reads 2026/11/26 10:00:00.123456 of package log.
+// epochTime reads 1.7956872e+09 before a tab, as zap's console has it.
+func epochTime(text []byte) (n int, t time.Time, ok bool) {
+	n = wordLen(text)
+	if n == len(text) || text[n] != '\t' {
+		return 0, t, false
+	}
+	t, ok = linevalue.ParseTime(text[:n], "", time.UTC)
+	return n, t, ok && t.Unix() >= leastEpoch
+}
+
+// slashTime reads 2026/11/26 10:00:00.123456 of package log, and
+// 2026/11/26 - 10:00:00 of gin.
 func (c *clock) slashTime(text []byte) (n int, t time.Time, ok bool) {
-	n = len("2026/11/26 ") + wordLen(text[len("2026/11/26 "):])
-	clock := text[len("2026/11/26 "):n]
+	n = len("2026/11/26 ")
+	if bytes.HasPrefix(text[n:], []byte("- ")) {
+		n += len("- ")
+	}
+	from := n
+	n += wordLen(text[n:])
+	clock := text[from:n]
 	year := number2(text)*100 + number2(text[2:])
 	t, ok = c.timeOf(year, number2(text[5:]), number2(text[8:]), clock)
 	return n, t, ok && text[10] == ' ' && year > 0
@@ -136,6 +158,16 @@ func (c *clock) clockTime(text []byte) (n int, t time.Time, ok bool) {
 	}
 	t = c.before(0, 0, 0, hour, minute, 0, 0)
 	return n, t, true
+}
+
+// dayTime returns the time of the digits of a month and a day, and of
+// 10:00:00.123456. Its year is not in the line.
+func (c *clock) dayTime(digits, text []byte) (t time.Time, ok bool) {
+	month, day := number2(digits), number2(digits[2:])
+	if month < 1 {
+		return t, false
+	}
+	return c.timeOf(0, month, day, text)
 }
 
 // timeOf returns the time of a date and 10:00:00.123456. The date has no year

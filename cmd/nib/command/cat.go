@@ -366,6 +366,9 @@ func reportCounts(w io.Writer, c logs.Counts, sel logs.Selection) {
 	if c.Around > 0 {
 		fmt.Fprintf(w, "nib: %s lines around selected ones were left out\n", term.Count(c.Around))
 	}
+	if c.Holes > 0 {
+		fmt.Fprintf(w, "nib: %s NUL bytes before lines were skipped\n", term.Count(c.Holes))
+	}
 	if c.Late > 0 {
 		fmt.Fprintf(w, "nib: %s lines are older than the line before them in the same source\n", term.Count(c.Late))
 	}

@@ -103,6 +103,28 @@ func TestFieldsOfText(t *testing.T) {
 	}
 }
 
+// NUL bytes before a line are skipped and counted, and a level that is a number
+// is shown by its name.
+func TestHolesAndNumbersOfLevels(t *testing.T) {
+	hole := strings.Repeat("\x00", 70_000)
+	log := store(t, t.TempDir(), "a.log", "\ufeff"+`{"level":50,"msg":"a"}`,
+		hole+`{"PRIORITY":"3","MESSAGE":"b"}`, "\x00\x00"+`{"level":35,"msg":"c"}`, "")
+	code, stdout, stderr := run("cat", "-t", "{level} {message}", log)
+	const report = "nib: 70,002 NUL bytes before lines were skipped\n"
+	if code != 0 || stdout != "error a\nerror b\n35 c\n" || stderr != report {
+		t.Errorf("got %d, %q and %q", code, stdout, stderr)
+	}
+	code, stdout, stderr = run("tail", "-n", "2", "--no-follow", log)
+	want := `{"PRIORITY":"3","MESSAGE":"b"}` + "\n" + `{"level":35,"msg":"c"}` + "\n"
+	if code != 0 || stdout != want || stderr != "" {
+		t.Errorf("got %d, %q and %q", code, stdout, stderr)
+	}
+	_, stdout, _ = run("stat", log)
+	if !strings.Contains(stdout, "2  error\n") {
+		t.Errorf("got %s", stdout)
+	}
+}
+
 func TestCatOfAFileThatIsMissingShowsTheOthers(t *testing.T) {
 	log := catLog(t)
 	code, stdout, stderr := run("cat", log, log+".none")

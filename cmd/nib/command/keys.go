@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/internal/logread"
 )
 
-// keysFile is the file that has the keys if there is no --keys: in the current
-// directory, or else in the home directory.
+// keysFile is the file that has the keys, on one line or several, if there is
+// no --keys: in the current directory, or else in the home directory.
 const keysFile = ".nibkeys"
 
 const keysHelp = "the program's own `keys`, as in time=ts,level=severity,message=event " +
@@ -42,7 +42,13 @@ func ownKeys(flag string) (logread.Keys, error) {
 		if err != nil {
 			return logread.Keys{}, err
 		}
-		k, err := logread.ParseKeys(strings.TrimSpace(string(text)))
+		var lines []string
+		for line := range strings.Lines(string(text)) {
+			if line = strings.Trim(line, ", \t\r\n"); line != "" {
+				lines = append(lines, line)
+			}
+		}
+		k, err := logread.ParseKeys(strings.Join(lines, ","))
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}

@@ -49,6 +49,13 @@ func TestOwnKeysOfALog(t *testing.T) {
 	write(".nibkeys", "message=n")
 	check("stat", "2  *\n") // a pattern
 	all("|--keys|" + keys)
+	write(".nibkeys", strings.ReplaceAll(keys, ",", ",\r\n")+"\n\n")
+	all("")
+	write(".nibkeys", strings.ReplaceAll(keys, ",", "\n"))
+	all("")
+
+	write("app.log", `{"app":{"sev":"error"},"what":"failed","message":"other"}`+"\n")
+	check("cat|-o|console|--keys|"+keys, "failed ")
 
 	const want = `want time=KEY, level=KEY or message=KEY`
 	code, _, stderr := run("cat", "--keys", "msg=x", "app.log")

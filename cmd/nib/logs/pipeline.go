@@ -29,14 +29,14 @@ type Selection struct {
 	Limit   Limit          // for Cat
 	// Report writes what Tail waits for or may have lost, unless it is nil.
 	Report func(format string, args ...any)
-	// More returns sources for Follow that have come since its last call, unless
-	// it is nil; see Watch.
+	// More returns sources for Follow that have come since its last call,
+	// unless it is nil; see Watch.
 	More func() []Source
 
-	// Window has the range of times and levels that the query requires. Indexes is
-	// a directory of indexes, with which lines outside the window are skipped
-	// without reading them. Indexes of large files are made there. If it is empty,
-	// all lines are read.
+	// Window has the range of times and levels that the query requires. Indexes
+	// is a directory of indexes, with which lines outside the window are
+	// skipped without reading them. Indexes of large files are made there. If
+	// it is empty, all lines are read.
 	Window  lineindex.Window
 	Indexes string
 }
@@ -67,6 +67,7 @@ type Counts struct {
 	Late    uint64 // lines older than the one before them in the same source, where sources are merged
 	Beyond  uint64 // selected lines that a limit left out
 	Around  uint64 // lines around selected ones that a limit left out
+	Holes   uint64 // NUL bytes before lines, which are skipped
 }
 
 func (c *Counts) add(d Counts) {
@@ -76,6 +77,7 @@ func (c *Counts) add(d Counts) {
 	c.Late += d.Late
 	c.Beyond += d.Beyond
 	c.Around += d.Around
+	c.Holes += d.Holes
 }
 
 // The size of blocks. Sources that are merged share memory.
@@ -139,6 +141,7 @@ func (w *worker) process(b *block) {
 		n := logread.LineLen(b.data[from:])
 		w.line.Reset(b.data[from : from+n])
 		b.counts.Lines++
+		b.counts.Holes += uint64(w.line.Holes())
 		matched := w.query.Match(&w.line)
 		switch {
 		case matched:

@@ -36,7 +36,11 @@ func (p *painters) hasPath(l *logread.Line) bool {
 
 // isPath reports whether messages under a key are read as something else.
 func isPath(key string) bool {
-	return strings.Contains(key, ".") || key == "@mt" || key == "MESSAGE"
+	switch key {
+	case "@mt", "MESSAGE", "MessageTemplate":
+		return true
+	}
+	return strings.Contains(key, ".")
 }
 
 // A member is the time, level or message of a line for appendPlain.
@@ -48,7 +52,8 @@ type member struct {
 
 // appendPlain appends a line as an object in which its time, level and message
 // have the key that they have in the line, or else the common one, also instead
-// of the program's own key.
+// of the program's own key. A field of the line with the common key stands
+// before it: of equal keys, the last one counts.
 func appendPlain(dst []byte, l *logread.Line) []byte {
 	members := membersOf(l)
 	from := len(dst)
@@ -62,6 +67,9 @@ func appendPlain(dst []byte, l *logread.Line) []byte {
 	for i := range members {
 		m := &members[i]
 		isPath := strings.Contains(m.key, ".") && !has(l, m.key)
+		if m.isOwn && m.isField(l) {
+			continue
+		}
 		if m.value != nil && (m.key == "" || m.isOwn || isPath) {
 			add([]byte(m.name), m.value)
 			m.value = nil
@@ -82,10 +90,21 @@ func appendPlain(dst []byte, l *logread.Line) []byte {
 		}
 		add(key, value)
 	}
+	for _, m := range members {
+		if m.isOwn && m.value != nil {
+			add([]byte(m.name), m.value)
+		}
+	}
 	if host := l.Host(); host != nil {
 		add([]byte("host"), jsonenc.AppendBytes(nil, host))
 	}
 	return append(dst, '}')
+}
+
+// isField reports whether a line has a field with the common name of m.
+func (m *member) isField(l *logread.Line) bool {
+	_, ok := l.Lookup(m.name)
+	return ok && m.key != m.name
 }
 
 // has reports whether a line of JSON has a key, which is no path.

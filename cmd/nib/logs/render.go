@@ -328,16 +328,18 @@ func (c *chooser) Append(dst []byte, l *logread.Line) []byte {
 // valueOf returns the raw value of a field. For time, level and message, it
 // finds the field under any key.
 func valueOf(l *logread.Line, name string) (raw []byte, ok bool) {
-	if raw, ok = l.Lookup(name); ok {
+	if raw, ok = l.Lookup(name); ok && name != "level" {
 		return raw, true
 	}
 	key := l.Key(name)
 	switch {
+	case name == "level" && ok && !isNumber(raw):
+		return raw, true
 	case name == "message":
 		raw = l.Message()
 		return raw, raw != nil
 	case key != "" && key != "instant":
-		if raw, ok = l.Lookup(key); ok {
+		if raw, ok = l.Lookup(key); ok && (name != "level" || !isNumber(raw)) {
 			return raw, true
 		}
 	}
@@ -346,12 +348,20 @@ func valueOf(l *logread.Line, name string) (raw []byte, ok bool) {
 		if level, ok := l.Level(); ok {
 			return []byte(level.String()), true
 		}
+		return raw, ok
 	case "time":
 		if t, ok := l.Time(); ok {
 			return t.AppendFormat(nil, time.RFC3339Nano), true
 		}
 	}
 	return nil, false
+}
+
+// isNumber reports whether a level is a number, as of pino and the journal,
+// which is shown by its name.
+func isNumber(raw []byte) bool {
+	raw = bytes.Trim(raw, `"`)
+	return len(raw) > 0 && raw[0]-'0' <= 9
 }
 
 // csvRenderer writes RFC 4180.
