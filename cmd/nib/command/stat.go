@@ -38,12 +38,12 @@ func newStat() *cobra.Command {
 		Use:   "stat [FILE…]",
 		Short: "Count log lines by fields and over time, with percentiles and frequent messages",
 		Long: `Counts the selected lines of logs: over time, by the values of fields, and by
-message, in which numbers and quoted texts are a star. --against compares the
-messages with another file or range: which are new, gone, or at least
-twice or half as frequent by three standard deviations, with both rates. With
---percentiles, also the percentiles of numbers, to one percent; durations
-written as text are milliseconds. What --top and --max-bytes leave out is
-counted. Memory does not grow with the logs: what is above 10,000 different
+message, in which numbers, addresses, quoted texts and words that vary are a
+star. --against compares the messages with another file or range: which are new,
+gone, or at least twice or half as frequent by three standard deviations, with
+both rates. With --percentiles, also the percentiles of numbers, to one percent;
+durations written as text are milliseconds. What --top and --max-bytes leave out
+is counted. Memory does not grow with the logs: what is above 10,000 different
 values or messages is counted as (others).
 
 ` + sourcesHelp + `

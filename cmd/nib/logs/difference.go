@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -29,10 +30,7 @@ const (
 // has, and those that are more or less frequent; the clearest first. Messages
 // beyond the bound of a summary are not compared.
 func (s *Summary) Compare(old *Summary) (appeared, gone, changed []Difference) {
-	was := map[string]Group{}
-	for _, g := range old.Patterns {
-		was[g.Values[0]] = g
-	}
+	is, was := joinBoth(s.Patterns, old.Patterns)
 	now, before := s.minutes(), old.minutes()
 	add := func(list *[]Difference, g, of Group, message, sample string) {
 		d := Difference{
@@ -43,22 +41,17 @@ func (s *Summary) Compare(old *Summary) (appeared, gone, changed []Difference) {
 		d.score = math.Abs(d.Rate-d.Other) / math.Sqrt(all*(1/now+1/before))
 		*list = append(*list, d)
 	}
-	for _, g := range s.Patterns {
-		message := g.Values[0]
-		of, ok := was[message]
-		delete(was, message)
-		switch {
-		case message == others:
-		case !ok:
-			add(&appeared, g, of, message, g.Sample)
-		default:
-			add(&changed, g, of, message, g.Sample)
+	for key, g := range is {
+		of, ok := was[key]
+		delete(was, key)
+		if ok {
+			add(&changed, g, of, g.Values[0], g.Sample)
+		} else {
+			add(&appeared, g, of, g.Values[0], g.Sample)
 		}
 	}
-	for message, of := range was {
-		if message != others {
-			add(&gone, Group{}, of, message, of.Sample)
-		}
+	for _, of := range was {
+		add(&gone, Group{}, of, of.Values[0], of.Sample)
 	}
 	changed = slices.DeleteFunc(changed, func(d Difference) bool {
 		return d.score < leastScore || d.Rate < leastRatio*d.Other && d.Other < leastRatio*d.Rate
@@ -69,6 +62,33 @@ func (s *Summary) Compare(old *Summary) (appeared, gone, changed []Difference) {
 		})
 	}
 	return appeared, gone, changed
+}
+
+// joinBoth returns patterns by the keys that they have when all are joined.
+func joinBoth(a, b []Group) (ofA, ofB map[string]Group) {
+	var keys []string
+	for _, g := range slices.Concat(a, b) {
+		keys = append(keys, g.key)
+	}
+	joined := joinPatterns(keys)
+	byKey := func(list []Group) map[string]Group {
+		m := map[string]Group{}
+		for _, g := range list {
+			if g.key == others {
+				continue
+			}
+			key := joined[g.key]
+			of := m[key]
+			if of.Count == 0 {
+				message := strings.ReplaceAll(key, varying, "*")
+				of = Group{Values: []string{message}, Sample: g.Sample}
+			}
+			of.Count += g.Count
+			m[key] = of
+		}
+		return m
+	}
+	return byKey(a), byKey(b)
 }
 
 // minutes returns the time between the first and the last line without the

@@ -46,7 +46,8 @@ type Summary struct {
 	Last   time.Time
 	Pause  time.Duration // a part of that time that is left out
 	Groups []Group       // groups by the requested fields, the most frequent first
-	// Patterns are messages without numbers, the most frequent first.
+	// Patterns are messages in which a star stands for what differs, the most
+	// frequent first.
 	Patterns []Group
 	over     histogram
 }
@@ -60,6 +61,7 @@ type Group struct {
 	// line, cut.
 	First, Last time.Time
 	Sample      string
+	key         string // of a pattern, with varying for a star
 }
 
 // Percentiles describe the numbers of a field.
@@ -107,12 +109,29 @@ func (g *group) see(first, last int64, line []byte) {
 	g.last = max(g.last, last)
 }
 
+// with adds the lines of another group to g, which may be nil, and returns it.
+func (g *group) with(o *group) *group {
+	if g == nil || o == nil {
+		return cmp.Or(g, o)
+	}
+	g.count += o.count
+	if o.sample != nil {
+		g.see(o.first, o.last, o.sample)
+	}
+	for i := range g.sketches {
+		g.sketches[i].merge(&o.sketches[i])
+	}
+	return g
+}
+
 // A collector counts lines; each worker has its own. It is a Renderer that
 // writes nothing.
 type collector struct {
 	by, of   []string
 	groups   map[string]*group
 	patterns map[string]*group
+	joined   map[int][]*joinable // patterns that others are a part of, by their tokens
+	full     bool                // joining patterns does not help
 	over     histogram
 	key      []byte
 }
@@ -155,6 +174,9 @@ func (c *collector) Append(dst []byte, l *logread.Line) []byte {
 			text = l.Text(raw)
 		}
 		c.key = appendPattern(c.key[:0], text)
+		if c.patterns[string(c.key)] == nil {
+			c.join()
+		}
 		c.in(c.patterns, maxPatterns).see(first, last, l.Bytes())
 	}
 	return dst
@@ -226,18 +248,7 @@ func mergeGroups(to, from map[string]*group, most int) {
 		if to[key] == nil && len(to) >= most {
 			key = others
 		}
-		t := to[key]
-		if t == nil {
-			to[key] = g
-			continue
-		}
-		t.count += g.count
-		if g.sample != nil {
-			t.see(g.first, g.last, g.sample)
-		}
-		for i := range g.sketches {
-			t.sketches[i].merge(&g.sketches[i])
-		}
+		to[key] = to[key].with(g)
 	}
 }
 
@@ -265,13 +276,15 @@ func Summarize(ctx context.Context, sources []Source, s Selection, by, of []stri
 			last := all[len(all)-1]
 			all = all[:len(all)-1]
 			mergeGroups(all[0].groups, last.groups, maxGroups)
-			mergeGroups(all[0].patterns, last.patterns, maxPatterns)
+			mergeGroups(all[0].patterns, last.patterns, 2*maxPatterns)
+			all[0].patterns = join(all[0].patterns, maxPatterns)
 			all[0].over.merge(&last.over)
 		}
 		mu.Unlock()
 	}
 	if len(all) > 0 {
 		c := all[0]
+		c.patterns = join(c.patterns, maxPatterns)
 		sum.Groups, sum.Patterns, sum.over = sorted(c.groups), sorted(c.patterns), c.over
 		if len(c.over.buckets) > 0 {
 			sum.First, sum.Last = time.Unix(0, c.over.first), time.Unix(0, c.over.last)
@@ -282,7 +295,8 @@ func Summarize(ctx context.Context, sources []Source, s Selection, by, of []stri
 
 func sorted(m map[string]*group) (list []Group) {
 	for key, g := range m {
-		e := Group{Values: strings.Split(key, "\x00"), Count: g.count, Sample: string(g.sample)}
+		e := Group{Count: g.count, Sample: string(g.sample), key: key}
+		e.Values = strings.Split(strings.ReplaceAll(key, varying, "*"), "\x00")
 		if g.last != math.MinInt64 {
 			e.First, e.Last = time.Unix(0, g.first), time.Unix(0, g.last)
 		}
