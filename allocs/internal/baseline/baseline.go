@@ -159,6 +159,7 @@ func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bo
 		c.Better = append(c.Better, x)
 		return true
 	case !now.Allocates():
+	case now.Verdict == verdict.Possible && r.Allowed != nil: // it is unproven
 	case c.have:
 		x.Kind = "new"
 		c.Worse = append(c.Worse, x)

@@ -96,3 +96,28 @@ func TestCleanMeansShown(t *testing.T) {
 		t.Errorf("got %d functions, want 13", len(d.Roots))
 	}
 }
+
+// What is on every path of a function fails no gate as above its limit while no
+// benchmark executes it: it is unproven, with //alloc:max as well.
+func TestOnEveryPathIsUnprovenWithoutALeaf(t *testing.T) {
+	d := examine(t, check.Options{}, map[string]string{"m.go": `package m
+
+var kept *[3]int
+
+//alloc:none
+func None() { kept = new([3]int) }
+
+//alloc:max=1
+func Max() { kept = new([3]int) }
+
+//alloc:max=1
+func Grows(b []byte) []byte { return append(b, 1) }
+`})
+	o, err := baseline.Compare(nil, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(o.Worse) != 0 || len(o.Unproven) != 2 {
+		t.Errorf("got %d worse and %d unproven, want 0 and 2", len(o.Worse), len(o.Unproven))
+	}
+}

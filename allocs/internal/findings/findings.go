@@ -62,7 +62,7 @@ type Root struct {
 	Allowed  *int            `json:"allowed,omitempty"` // the limit set by //alloc:none or //alloc:max=N
 	Verdict  verdict.Verdict `json:"verdict"`           // the worst of all toolchains
 	Verdicts []string        `json:"verdicts"`          // the worst of each toolchain
-	Allocs   []int           `json:"allocs"`            // the count of an operation, and what any run would count
+	Allocs   []int           `json:"allocs"`            // the count of an operation in the leaf with most
 	Proof
 	// Unfollowed are the calls through interfaces and function values whose
 	// callee is not known, on each toolchain.

@@ -92,30 +92,23 @@ func (r *Root) sum(toolchains []Toolchain) {
 // inexact is the error that a sum of counts may have, since they are fractions.
 const inexact = 1e-9
 
-// count returns the allocations of the root on a toolchain. Each leaf is summed
-// separately, since no operation runs two of them. Sites that no leaf executed
-// are added as in the code.
+// count returns the allocations of the root on a toolchain, in the leaf that
+// has most. Each leaf is summed separately, since no operation runs two of
+// them.
 func (r *Root) count(t int, toolchain string) (most float64) {
-	perOp, unseen := map[string]float64{}, 0.0
+	perOp := map[string]float64{}
 	for _, s := range r.Sites {
-		a := s.Answers[t]
-		if !a.Allocates() {
-			continue
-		}
-		if a.perOp() == 0 {
-			calls, _ := a.Count()
-			unseen += max(1, calls)
-			continue
-		}
-		for _, run := range a.Evidence.Runs {
-			perOp[run.Name] += run.PerOp
+		if a := s.Answers[t]; a.Verdict == verdict.Counted && a.Evidence != nil {
+			for _, run := range a.Evidence.Runs {
+				perOp[run.Name] += run.PerOp
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(perOp)) {
 		r.Counts = append(r.Counts, Count{toolchain, name, perOp[name]})
 		most = max(most, perOp[name])
 	}
-	return most + unseen
+	return most
 }
 
 // Count returns the measured count and its leaf, or the number of calls in the

@@ -19,29 +19,33 @@ type Proof struct {
 	Unproven []string `json:"unproven"`
 }
 
-// unproven returns why nothing shows that a root with //alloc:none does not
-// allocate on a toolchain, or "". Two things show it: a run in which each
+// unproven returns why nothing shows that a root keeps to its comment on a
+// toolchain, or "". Two things show it for //alloc:none: a run in which each
 // operation executes the root and counts nothing, unless the code allocates on
 // every path; and code in which no path can allocate. The code of a generic
-// function is for one of many types, and shows nothing about the others.
+// function is for one of many types, and shows nothing about the others. With
+// //alloc:max, only what is on every path needs a run.
 func (r *Root) unproven(t int, calls []verdict.Dynamic) string {
-	if r.Allowed == nil || *r.Allowed > 0 || r.Allocs[t] > 0 || r.shownElsewhere(t) {
+	if r.Allowed == nil || r.Allocs[t] > 0 || r.shownElsewhere(t) {
 		return ""
 	}
+	none, reached := *r.Allowed == 0, r.Reached[t]
 	possible := r.NoCode[t] || len(calls) > 0 || strings.Contains(r.Func, "[...]")
 	for _, s := range r.Sites {
 		a := &s.Answers[t]
 		possible = possible || a.Verdict == verdict.Possible
+		surely := a.Missing == verdict.AnyRun || a.Missing == verdict.Agreement
+		needed := surely || none && a.Verdict == verdict.Possible && a.Missing != verdict.First
 		switch {
-		case a.Verdict == verdict.Possible && a.Missing != verdict.First && !r.Reached[t]:
+		case needed && !reached:
 			const text = "no benchmark executes it in each operation, and %s:%d can allocate: %s"
 			return fmt.Sprintf(text, s.File, s.Line, a.Because)
-		case a.Missing == verdict.Agreement:
+		case surely && none:
 			return fmt.Sprintf("%s:%d: %s", s.File, s.Line, a.Because)
 		}
 	}
 	switch {
-	case r.Reached[t] || !possible:
+	case reached || !possible || !none:
 		return ""
 	case len(calls) > 0:
 		return "no benchmark executes it in each operation, and some calls are not followed"
