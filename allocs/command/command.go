@@ -78,12 +78,9 @@ func ExitCode(err error) int {
 // flags are the options as given on the command line.
 type flags struct {
 	check.Options
-	dir, bench, tests string
-	baseline          string
-	json, verbose     bool
-	accept, plain     bool
-	noCache           bool
-	html              string
+	dir, bench, baseline, html   string
+	json, verbose, accept, plain bool
+	noCache                      bool
 }
 
 // New returns the command. Its RunE returns ErrWorse when the gate fails.
@@ -115,7 +112,6 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s.StringArrayVar(&f.Roots, "root", nil, "function to look at, such as cache.Store.Get, (*Store[K, V]).Get, Get or example.com/m/cache.New*")
 	s.BoolVar(&f.LogCalls, "log-calls", true, "look at the log calls")
 	s.StringVar(&f.bench, "bench", ".", "benchmarks to measure; \"\" for none")
-	s.StringVar(&f.tests, "tests", "", "tests to measure")
 	s.BoolVarP(&f.verbose, "verbose", "v", false, "also show what is possible")
 	s.BoolVar(&f.json, "json", false, "write JSON")
 	s.BoolVar(&f.plain, "plain", false, "no colours, no progress")
@@ -134,11 +130,10 @@ func (f *flags) prepare(args []string) (err error) {
 	if f.Dir, err = filepath.EvalSymlinks(f.Dir); err != nil {
 		return err
 	}
-	if f.Bench, err = expression(f.bench); err != nil {
-		return err
-	}
-	if f.Tests, err = expression(f.tests); err != nil {
-		return err
+	if f.bench != "" {
+		if f.Bench, err = regexp.Compile(f.bench); err != nil {
+			return err
+		}
 	}
 	f.Patterns = args
 	if len(args) == 0 {
@@ -148,13 +143,6 @@ func (f *flags) prepare(args []string) (err error) {
 		f.Cache = filepath.Join(cache, "nib-allocs")
 	}
 	return nil
-}
-
-func expression(text string) (*regexp.Regexp, error) {
-	if text == "" {
-		return nil, nil
-	}
-	return regexp.Compile(text)
 }
 
 func (f *flags) run(cmd *cobra.Command, args []string) error {

@@ -36,7 +36,6 @@ type Options struct {
 	Roots    []string // additional functions
 	LogCalls bool
 	Bench    *regexp.Regexp    // nil runs no benchmarks
-	Tests    *regexp.Regexp    // nil runs no tests
 	Cache    string            // directory for results of runs; "" keeps none
 	Progress func(step string) // called when a step begins; may be nil
 }
@@ -65,10 +64,14 @@ type Report struct {
 type Toolchain struct {
 	Toolchain *toolchain.Toolchain
 	Results   []verdict.Result
-	Runs      []runs.Result // includes the runs that failed
-	Trouble   []string      // describes evidence that could not be obtained
+	Runs      []runs.Result     // includes the runs that failed
+	Leaves    [][]*verdict.Site // the lines that each of the runs allocates on
+	Trouble   []string          // describes evidence that could not be obtained
 	Took      time.Duration
 }
+
+// ErrNothing indicates that there is nothing to check.
+var ErrNothing = errors.New("no benchmarks, no log calls, no //alloc: comments and no --root")
 
 // Run runs all stages. An error means that there is no reliable verdict. A
 // package that does not build has none; the others have theirs.
@@ -120,7 +123,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 			r.Modules = append(r.Modules, m.Path)
 		}
 	}
-	s := &session{Options: o, work: work, report: r, home: home, inTests: inTests(set)}
+	s := &session{Options: o, work: work, report: r, home: home}
 	s.scope()
 	for _, tc := range tcs {
 		began := time.Now()
@@ -130,6 +133,10 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		}
 		t.Took = time.Since(began)
 		r.Toolchains = append(r.Toolchains, t)
+	}
+	measured := func(t *Toolchain) bool { return len(t.Runs) > 0 }
+	if len(set.Roots) == 0 && !slices.ContainsFunc(r.Toolchains, measured) {
+		return nil, ErrNothing
 	}
 	return r, nil
 }
@@ -157,9 +164,8 @@ type session struct {
 	work    string
 	report  *Report
 	home    *load.Home
-	inTests map[string]bool // directories of packages whose test files hold roots
-	edges   *edges.Table    // the callees of dynamic calls; nil until one is met
-	noEdges error           // why there is no table
+	edges   *edges.Table // the callees of dynamic calls; nil until one is met
+	noEdges error        // why there is no table
 }
 
 // toolchain gathers the evidence of one toolchain and decides.
@@ -186,7 +192,8 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Tool
 	if err != nil {
 		return nil, err
 	}
-	escapes, err := s.escapes(ctx, &compiler.Collector{Toolchain: tc, Work: work, Dir: s.report.ModuleDir, Overlay: b.Overlay}, near)
+	c := &compiler.Collector{Toolchain: tc, Work: work, Dir: s.report.ModuleDir, Overlay: b.Overlay}
+	escapes, err := c.Collect(ctx, near)
 	if err != nil {
 		return nil, err
 	}
@@ -214,8 +221,11 @@ func (s *session) named(own []*load.Package) {
 	}
 }
 
-// decide computes the result of every root.
+// decide computes the lines of every leaf, and the result of every root.
 func (s *session) decide(in *verdict.Input, out *Toolchain) error {
+	for i := range out.Runs {
+		out.Leaves = append(out.Leaves, in.Leaf(&out.Runs[i]))
+	}
 	for _, r := range s.report.Roots.Roots {
 		out.Results = append(out.Results, in.Root(r))
 		if s.noEdges != nil {
@@ -246,21 +256,6 @@ func (s *session) list(ctx context.Context, tc *toolchain.Toolchain) (own, near 
 		return nil, nil, fmt.Errorf("no package of the module matches %s", strings.Join(s.Patterns, " "))
 	}
 	return own, near, nil
-}
-
-// escapes asks the compiler about the packages, and about their tests where
-// these have roots.
-func (s *session) escapes(ctx context.Context, c *compiler.Collector, own []*load.Package) (map[string][]compiler.Escape, error) {
-	escapes, err := c.Collect(ctx, own)
-	if err != nil || len(s.inTests) == 0 {
-		return escapes, err
-	}
-	tests, err := c.CollectTests(ctx, s.tested(own))
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(escapes, tests)
-	return escapes, nil
 }
 
 // programs links the packages and reads the executables.

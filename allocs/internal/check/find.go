@@ -4,10 +4,8 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,49 +14,13 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// ErrNoRoots indicates that there is nothing to check.
-var ErrNoRoots = errors.New("no roots: no log calls, no //alloc: comments, no --root and no benchmarks")
-
-// find searches for roots. It loads test files only if they may contain one: a
-// comment, a name that is not found elsewhere, or a benchmark if there is
-// nothing else.
+// find searches for roots, in files that are no tests.
 func find(ctx context.Context, o Options) (*roots.Set, error) {
-	src, err := load.Typed(ctx, o.Dir, o.Patterns, false)
+	src, err := load.Typed(ctx, o.Dir, o.Patterns)
 	if err != nil {
 		return nil, err
 	}
-	set, err := roots.Find(src, o.Roots, o.LogCalls)
-	inTests := src.TestsHold("//alloc:") || errors.Is(err, roots.ErrNoFunction)
-	if err != nil && !inTests {
-		return nil, err
-	}
-	if !inTests && len(set.Roots) > 0 {
-		return set, nil
-	}
-	if src, err = load.Typed(ctx, o.Dir, o.Patterns, true); err != nil {
-		return nil, err
-	}
-	if set, err = roots.Find(src, o.Roots, o.LogCalls); err != nil {
-		return nil, err
-	}
-	if len(set.Roots) == 0 && o.Bench != nil {
-		set = roots.Benchmarks(src, o.Bench)
-	}
-	if len(set.Roots) == 0 {
-		return nil, ErrNoRoots
-	}
-	return set, nil
-}
-
-// inTests returns the directories of the packages whose test files hold roots.
-func inTests(set *roots.Set) map[string]bool {
-	dirs := map[string]bool{}
-	for _, r := range set.Roots {
-		if load.IsTest(r.File) {
-			dirs[filepath.Dir(r.File)] = true
-		}
-	}
-	return dirs
+	return roots.Find(src, o.Roots, o.LogCalls)
 }
 
 // withoutCode returns the functions that no executable contains: nothing is

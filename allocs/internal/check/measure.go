@@ -5,7 +5,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -21,10 +20,10 @@ import (
 // measure builds and runs the test binaries. Their code is also evidence:
 // generic functions have code only where they are used.
 func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string, in *verdict.Input, out *Toolchain) error {
-	if s.Bench == nil && s.Tests == nil && len(s.inTests) == 0 {
+	if s.Bench == nil {
 		return nil
 	}
-	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Budget: runBudget, Keep: s.inTests}
+	o := runs.Options{Bench: s.Bench, Budget: runBudget}
 	var paths, dirs []string
 	for _, p := range own {
 		paths, dirs = append(paths, p.ImportPath), append(dirs, p.Dir)
@@ -33,11 +32,10 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, b := range binaries {
-		names = append(names, b.Names...)
+	if len(binaries) == 0 && s.Bench.String() != "." {
+		const text = "--bench %s matches nothing in these packages"
+		out.Trouble = append(out.Trouble, fmt.Sprintf(text, s.Bench))
 	}
-	out.Trouble = append(out.Trouble, s.unmatched(names)...)
 	m := &measuring{s, tc, o, paths, dirs, in, out}
 	for _, b := range binaries {
 		if err := m.binary(ctx, b); err != nil {
@@ -47,28 +45,6 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 	ordered(in.Runs, s.report.ModulePath)
 	ordered(out.Runs, s.report.ModulePath)
 	return nil
-}
-
-// unmatched reports the expressions that match none of the names of benchmarks
-// and tests that can be run. The default may match nothing.
-func (s *session) unmatched(names []string) (trouble []string) {
-	for _, x := range []struct {
-		flag, prefix string
-		re           *regexp.Regexp
-	}{{"--bench", "Benchmark", s.Bench}, {"--tests", "Test", s.Tests}} {
-		if x.re == nil || x.re.String() == "." {
-			continue
-		}
-		if !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, x.prefix) }) {
-			trouble = append(trouble, fmt.Sprintf("%s %s matches nothing in these packages", x.flag, x.re))
-		}
-	}
-	return trouble
-}
-
-// tested returns the packages whose test files hold roots.
-func (s *session) tested(pkgs []*load.Package) []*load.Package {
-	return slices.DeleteFunc(slices.Clone(pkgs), func(p *load.Package) bool { return !s.inTests[p.Dir] })
 }
 
 // runBudget is the target time of one benchmark.
@@ -98,9 +74,6 @@ func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 		return err
 	}
 	m.in.Programs = append(m.in.Programs, code)
-	if len(b.Names) == 0 {
-		return nil
-	}
 	place := b.Place(m.s.Cache, m.o, m.paths)
 	if kept, ok := b.Load(place); ok {
 		m.in.Runs = append(m.in.Runs, m.out.took(kept.Results)...)

@@ -4,24 +4,18 @@ package check_test
 
 import (
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/nib-log/nib/allocs/internal/check"
 )
 
-// What a sub-benchmark allocates counts for its benchmark, which is not on the
-// stack of the goroutine that allocates.
-func TestBenchmarksHaveTheAllocationsOfTheirSubBenchmarks(t *testing.T) {
+// The report has each sub-benchmark with its lines and their reasons, although
+// the module has no root.
+func TestLeavesHaveLinesWithReasons(t *testing.T) {
 	d := examine(t, check.Options{Bench: regexp.MustCompile(".")}, map[string]string{
-		"m.go": `package m
-
-var Sink any
-
-func New(n int) { Sink = make([]byte, n) }
-
-func Free(n int) int { return n + 1 }
-`,
+		"m.go": "package m\n\nvar Sink any\n\n" +
+			"func New(n int) { Sink = make([]byte, n) }\n\n" +
+			"func Free(n int) int { return n + 1 }\n",
 		"m_test.go": `package m
 
 import (
@@ -29,46 +23,52 @@ import (
 	"testing"
 )
 
-func BenchmarkNew(b *testing.B) {
+func BenchmarkX(b *testing.B) {
 	for _, n := range []int{1, 100} {
 		b.Run(fmt.Sprint("size ", n), func(b *testing.B) {
-			b.Run("inner", func(b *testing.B) {
+			b.Run("new", func(b *testing.B) {
 				for i := 0; i < b.N; i++ {
 					New(n)
+				}
+			})
+			b.Run("free", func(b *testing.B) {
+				for i := 0; i < b.N; i++ {
+					Free(n)
 				}
 			})
 		})
 	}
 }
-
-func BenchmarkFree(b *testing.B) {
-	for _, n := range []int{1, 100} {
-		b.Run(fmt.Sprint("size ", n), func(b *testing.B) {
-			for i := 0; i < b.N; i++ {
-				Free(n)
-			}
-		})
-	}
-}
 `})
-	// The set-up of Free formats names, which can grow a buffer.
-	want := map[string]string{"BenchmarkNew": "counted", "BenchmarkFree": "possible"}
-	if len(d.Roots) != len(want) {
-		t.Errorf("got %d roots, want %d", len(d.Roots), len(want))
+	if len(d.Roots) != 0 {
+		t.Errorf("got %d roots, want none", len(d.Roots))
 	}
-	for _, r := range d.Roots {
-		for _, site := range r.Sites {
-			if !strings.HasPrefix(site.Chain[0].Func, r.Func) {
-				t.Errorf("%s: the calls begin with %s", r.Func, site.Chain[0].Func)
+	all := d.Toolchains[0].Heaviest()
+	if len(all) != 4 {
+		t.Fatalf("got %d leaves, want 4", len(all))
+	}
+	for i, name := range []string{"size_100/new", "size_1/new", "size_1/free", "size_100/free"} {
+		l := all[i]
+		if l.Name != "BenchmarkX/"+name {
+			t.Errorf("leaf %d is %s, want %s", i, l.Name, name)
+		}
+		if i >= 2 {
+			if len(l.Lines) != 0 || l.PerOp != 0 {
+				t.Errorf("%s: got %+v, want no lines", name, l.Lines)
 			}
+			continue
 		}
-		name := r.Func[len("example.com/m."):]
-		if string(r.Status) != want[name] {
-			t.Errorf("%s: got %s, want %s", name, r.Status, want[name])
+		if len(l.Lines) != 1 || l.PerOp != 2 {
+			t.Fatalf("%s: got %+v, want one line with 2", name, l)
 		}
-		allocs := map[string]int{"BenchmarkNew": 2} // the slice and its box
-		if r.Allocs[0] != allocs[name] {
-			t.Errorf("%s: got %d allocations, want %d", name, r.Allocs[0], allocs[name])
+		x := l.Lines[0]
+		if x.PerOp != 2 || x.Line != 5 || len(x.Reasons) != 2 {
+			t.Fatalf("%s: got %+v, want 2 on line 5 for two reasons", name, x)
+		}
+		for _, r := range x.Reasons {
+			if r.PerOp != 1 || r.Reason == "" || r.Pattern == "" || r.Fix == "" {
+				t.Errorf("%s: got %+v, want a reason and a fix", name, r)
+			}
 		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
-	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/roots"
 	"github.com/nib-log/nib/allocs/internal/source"
 	"github.com/nib-log/nib/allocs/internal/verdict"
@@ -42,10 +41,9 @@ type Toolchain struct {
 	Name    string   `json:"name"` // "go1.26.8"
 	Line    string   `json:"line"` // "go1.26": the key in baselines
 	Seconds float64  `json:"seconds"`
-	Runs    int      `json:"runs"`              // benchmarks and tests that were measured
+	Runs    int      `json:"runs"`              // benchmarks that were measured
 	Trouble []string `json:"trouble,omitempty"` // evidence that could not be obtained
-	// Leaves are all benchmarks without sub-benchmarks, and all tests that were
-	// requested, measured or failed.
+	// Leaves are all benchmarks without sub-benchmarks, measured or failed.
 	Leaves []Leaf `json:"leaves,omitempty"`
 }
 
@@ -68,7 +66,7 @@ type Root struct {
 	// callee is not known, on each toolchain.
 	Unfollowed []int    `json:"unfollowed"`
 	Calls      []Call   `json:"unfollowed_calls,omitempty"` // the calls, on any toolchain
-	Runs       []string `json:"runs,omitempty"`             // benchmarks and tests that allocated below it
+	Runs       []string `json:"runs,omitempty"`             // benchmarks that allocated below it
 	// Counts are the counts of each leaf.
 	Counts []Count `json:"counts,omitempty"`
 	Sites  []*Site `json:"sites"`
@@ -116,7 +114,7 @@ type Evidence struct {
 	Runs     []Run  `json:"runs,omitempty"`
 }
 
-// Run is the count of a benchmark or test at the site.
+// Run is the count of a benchmark at the site.
 type Run struct {
 	Name  string  `json:"name"`
 	PerOp float64 `json:"per_op"`
@@ -133,11 +131,18 @@ type Frame struct {
 	Inlined bool `json:"inlined,omitempty"`
 }
 
+// builder makes the document of a report.
+type builder struct {
+	r     *check.Report
+	d     *Document
+	files *source.Files
+}
+
 // New makes the document of a report.
 func New(r *check.Report) *Document {
 	d := &Document{Format: Format, Module: r.ModulePath, Modules: r.Modules, Dir: r.ModuleDir}
-	files := source.New()
-	d.Scope = scope(r, files)
+	b := &builder{r, d, source.New()}
+	d.Scope = scope(r, b.files)
 	for i, root := range r.Roots.Roots {
 		x := &Root{ID: root.ID, Kind: string(root.Kind), Func: root.Func, Package: root.Pkg, File: d.relative(root.File), Line: root.Line, End: root.End, Text: root.Text, Sites: []*Site{}}
 		if root.Max != roots.Unlimited {
@@ -150,11 +155,11 @@ func New(r *check.Report) *Document {
 		if f := strings.SplitN(line, ".", 3); len(f) == 3 {
 			line = f[0] + "." + f[1]
 		}
-		all, measured := d.leaves(t, r.Holds, files)
+		all, measured := b.leaves(t)
 		d.Toolchains = append(d.Toolchains, Toolchain{t.Toolchain.String(), line, t.Took.Seconds(), measured, t.Trouble, all})
 	}
 	for i, root := range d.Roots {
-		d.merge(root, r, i, files)
+		b.merge(root, i)
 	}
 	d.Sum()
 	return d
@@ -174,7 +179,8 @@ type siteKey struct {
 }
 
 // merge joins the findings of the toolchains below a root.
-func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files) {
+func (b *builder) merge(root *Root, n int) {
+	r, d, files := b.r, b.d, b.files
 	sites := map[siteKey]*Site{}
 	runs := map[string]bool{}
 	for ti, t := range r.Toolchains {
@@ -214,11 +220,7 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 	root.order()
 	root.sum(d.Toolchains)
 	for ti, t := range r.Toolchains {
-		why := ""
-		if !load.IsTest(root.File) { // coverage does not show what runs in test files
-			why = root.unproven(ti, t.Results[n].Dynamic)
-		}
-		root.Unproven = append(root.Unproven, why)
+		root.Unproven = append(root.Unproven, root.unproven(ti, t.Results[n].Dynamic))
 	}
 	for _, s := range root.Sites {
 		s.sum(d.Toolchains)

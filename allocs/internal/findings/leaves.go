@@ -9,11 +9,10 @@ import (
 	"slices"
 
 	"github.com/nib-log/nib/allocs/internal/check"
-	"github.com/nib-log/nib/allocs/internal/source"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// Leaf is a benchmark without sub-benchmarks, or a test.
+// Leaf is a benchmark without sub-benchmarks.
 type Leaf struct {
 	Package string  `json:"package"`
 	Name    string  `json:"name"`             // "BenchmarkX/sub"
@@ -60,17 +59,14 @@ func (r *Root) Most() (n float64, leaf string) {
 }
 
 // leaves returns the runs of a toolchain, and how many of them were measured.
-func (d *Document) leaves(
-	t *check.Toolchain, holds func(file string) bool, files *source.Files,
-) (out []Leaf, measured int) {
-	for _, r := range t.Runs {
+func (b *builder) leaves(t *check.Toolchain) (out []Leaf, measured int) {
+	for i, r := range t.Runs {
 		if r.Failed == "" {
 			measured++
 		}
 		out = append(out, Leaf{
 			Package: r.Package, Name: r.Name, N: r.N, PerOp: r.PerOp, Bytes: r.Bytes,
-			Failed: r.Failed, Unstable: r.Unstable, Cut: r.Cut(),
-			Lines: d.lines(&r, holds, files),
+			Failed: r.Failed, Unstable: r.Unstable, Cut: r.Cut(), Lines: b.lines(t.Leaves[i]),
 		})
 	}
 	return out, measured

@@ -6,9 +6,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/nib-log/nib/allocs/internal/binary"
-	"github.com/nib-log/nib/allocs/internal/runs"
-	"github.com/nib-log/nib/allocs/internal/source"
+	"github.com/nib-log/nib/allocs/internal/roots"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+	"github.com/nib-log/nib/allocs/internal/why"
 )
 
 // Line is what the operations of a leaf allocate on a line, or below it outside
@@ -20,36 +20,41 @@ type Line struct {
 	Source string  `json:"source"`
 	PerOp  float64 `json:"per_op"`
 	Bytes  float64 `json:"bytes"`
+	// Reasons has the kinds of allocation on the line, the most frequent first.
+	Reasons []Reason `json:"reasons"`
 }
 
-// lines returns the lines of the module that the allocations of a run are made
-// on, the highest count first.
-func (d *Document) lines(
-	r *runs.Result, holds func(file string) bool, files *source.Files,
-) []Line {
-	type place struct {
-		file string
-		line int
-	}
-	at := map[place]*Line{}
-	for _, s := range r.Sites {
-		i := slices.IndexFunc(s.Stack, func(f binary.Frame) bool { return holds(f.File) })
-		if i < 0 || s.PerOp <= 0 {
-			continue
-		}
-		f := s.Stack[i]
-		key := place{f.File, f.Line}
-		if at[key] == nil {
-			at[key] = &Line{
-				Func: binary.Normalise(f.Func), File: d.relative(f.File), Line: f.Line,
-				Source: files.Line(f.File, f.Line),
+// Reason is why a line allocates.
+type Reason struct {
+	PerOp   float64 `json:"per_op"`
+	Pattern string  `json:"pattern,omitempty"`
+	Reason  string  `json:"reason"`
+	Fix     string  `json:"fix,omitempty"`
+}
+
+// lines returns the lines that a leaf allocates on, the highest count first.
+func (b *builder) lines(sites []*verdict.Site) []Line {
+	at := map[roots.Place]*Line{}
+	for _, s := range sites {
+		key := roots.Place{File: s.File, Line: s.Line}
+		l := at[key]
+		if l == nil {
+			l = &Line{
+				Func: s.Func, File: b.d.relative(s.File), Line: s.Line,
+				Source: b.files.Line(s.File, s.Line),
 			}
+			at[key] = l
 		}
-		at[key].PerOp += s.PerOp
-		at[key].Bytes += s.Bytes
+		seen := s.Evidence.Runs[0]
+		l.PerOp, l.Bytes = l.PerOp+seen.PerOp, l.Bytes+seen.Bytes
+		a := why.Explain(s, l.Source, b.files.Statement(s.File, s.Line), b.inLogCall(key))
+		l.because(Reason{seen.PerOp, a.Pattern, a.Reason, a.Fix})
 	}
 	var out []Line
 	for _, l := range at {
+		slices.SortFunc(l.Reasons, func(a, b Reason) int {
+			return cmp.Or(cmp.Compare(b.PerOp, a.PerOp), cmp.Compare(a.Reason, b.Reason))
+		})
 		out = append(out, *l)
 	}
 	slices.SortFunc(out, func(a, b Line) int {
@@ -57,6 +62,24 @@ func (d *Document) lines(
 			cmp.Compare(b.PerOp, a.PerOp), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return out
+}
+
+// because adds a reason, or its count to the same one.
+func (l *Line) because(r Reason) {
+	for i := range l.Reasons {
+		if have := &l.Reasons[i]; have.Reason == r.Reason && have.Fix == r.Fix {
+			have.PerOp += r.PerOp
+			return
+		}
+	}
+	l.Reasons = append(l.Reasons, r)
+}
+
+// inLogCall reports whether a line is one of a log call.
+func (b *builder) inLogCall(p roots.Place) bool {
+	return slices.ContainsFunc(b.r.Roots.Roots, func(r roots.Root) bool {
+		return r.Kind == roots.LogCall && r.File == p.File && r.Line <= p.Line && p.Line <= r.End
+	})
 }
 
 // Elsewhere returns the allocations and bytes of the leaf that are on no line

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"go/ast"
 	"go/token"
 	"io"
 	"os"
@@ -136,48 +135,31 @@ type Source struct {
 	Packages []*packages.Package
 }
 
-// Typed parses and checks the packages that match the patterns. With tests, the
-// packages that hold their test files come too: of those, the files of the
-// package proper are left out.
+// Typed parses and checks the packages that match the patterns, without their
+// tests.
 //
 // With -trimpath in GOFLAGS, the go command would compile all that is imported
 // once more: builds of a toolchain do not have it.
-func Typed(ctx context.Context, dir string, patterns []string, tests bool) (*Source, error) {
+func Typed(ctx context.Context, dir string, patterns []string) (*Source, error) {
 	fset := token.NewFileSet()
 	var env []string
 	if flags := os.Getenv("GOFLAGS"); strings.Contains(flags, "-trimpath") {
 		env = []string{"GOFLAGS=" + flags + " -trimpath=false"}
 	}
 	pkgs, err := packages.Load(&packages.Config{
-		Context: ctx, Dir: dir, Fset: fset, Tests: tests, Env: append(os.Environ(), env...),
+		Context: ctx, Dir: dir, Fset: fset, Env: append(os.Environ(), env...),
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedSyntax |
 			packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedModule,
 	}, patterns...)
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{Fset: fset}
 	for _, p := range pkgs {
-		if strings.HasSuffix(p.ID, ".test") {
-			continue // the main package that go test makes
-		}
-		if len(p.Errors) > 0 && ofTests(p) {
-			continue // the benchmarks in it are reported as not measured
-		}
 		if len(p.Errors) > 0 {
-			return nil, cause(ctx, dir, patterns, tests, env, p)
+			return nil, cause(ctx, dir, patterns, env, p)
 		}
-		if ofTests(p) {
-			p.Syntax = slices.DeleteFunc(p.Syntax, func(f *ast.File) bool { return !IsTest(fset.Position(f.FileStart).Filename) })
-		}
-		s.Packages = append(s.Packages, p)
 	}
-	return s, nil
-}
-
-// ofTests reports whether a package has the files of tests.
-func ofTests(p *packages.Package) bool {
-	return strings.Contains(p.ID, " [")
+	return &Source{Fset: fset, Packages: pkgs}, nil
 }
 
 // ErrBroken means that the packages cannot be found or built.
@@ -187,8 +169,8 @@ var ErrBroken = errors.New("the go command reports")
 func broken(err error) error { return fmt.Errorf("%w\n%s", ErrBroken, toolchain.Said(err)) }
 
 // cause returns the error for a package with errors.
-func cause(ctx context.Context, dir string, patterns []string, tests bool, env []string, p *packages.Package) error {
-	args := []string{"list", "-export", "-deps", fmt.Sprintf("-test=%v", tests), "--"}
+func cause(ctx context.Context, dir string, patterns []string, env []string, p *packages.Package) error {
+	args := []string{"list", "-export", "-deps", "--"}
 	if err := toolchain.Default(ctx, dir, env, append(args, patterns...)...); err != nil {
 		return broken(err)
 	}
@@ -197,23 +179,4 @@ func cause(ctx context.Context, dir string, patterns []string, tests bool, env [
 		all = append(all, e.Error())
 	}
 	return fmt.Errorf("%s: %s", p.PkgPath, strings.Join(all, "\n"))
-}
-
-// IsTest reports whether a file is a test file, by its name.
-func IsTest(file string) bool { return strings.HasSuffix(file, "_test.go") }
-
-// TestsHold reports whether any test file of the packages contains the text.
-func (s *Source) TestsHold(text string) bool {
-	for _, p := range s.Packages {
-		entries, _ := os.ReadDir(p.Dir)
-		for _, e := range entries {
-			if !IsTest(e.Name()) {
-				continue
-			}
-			if b, err := os.ReadFile(filepath.Join(p.Dir, e.Name())); err == nil && bytes.Contains(b, []byte(text)) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -59,6 +59,11 @@ func (t *tree) leaf(l *findings.Leaf) {
 		where := fmt.Sprintf("%s:%d", x.File, x.Line)
 		text := t.paint(faint, where) + "  " + cut(x.Source)
 		t.printf("    %s  %s\n", amount(x.PerOp, x.Bytes), text)
+		for _, r := range x.Reasons {
+			if explained := t.reason("      ", r.Pattern, r.Reason, r.Fix); !explained {
+				t.fact("      ", "fix ", green, r.Fix)
+			}
+		}
 	}
 	if perOp, bytes := l.Elsewhere(); perOp != 0 {
 		const text = "not put on a line of the module"

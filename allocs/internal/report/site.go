@@ -129,43 +129,49 @@ func place(r *findings.Root, g group) (where, source string) {
 	return fmt.Sprintf("%s:%d", name, first.Line), first.Source
 }
 
-// facts shows the known facts about a site, each after the lead. A reason that
-// was shown before is replaced by the name of its pattern.
+// facts shows the known facts about a site, each after the lead.
 func (t *tree) facts(s *findings.Site, lead string) {
-	line := func(label, color, text string) {
-		if text != "" {
-			t.printf("%s%s %s\n", lead, t.paint(faint, label), t.paint(color, text))
-		}
-	}
-	known := s.Pattern != "" && t.explained[s.Pattern+s.Reason+s.Fix] && !t.All
-	fixed := s.Pattern != "" && t.explained[s.Pattern+s.Fix] && !t.All
-	if s.Pattern != "" {
-		t.explained[s.Pattern+s.Reason+s.Fix] = true
-		t.explained[s.Pattern+s.Fix] = true
-	}
-	if known {
-		line("why ", faint, s.Pattern+", as above")
-	} else if s.Pattern != "" {
-		line("why ", "", s.Reason+" ["+s.Pattern+"]")
-	} else {
-		line("why ", "", s.Reason)
-	}
+	explained := t.reason(lead, s.Pattern, s.Reason, s.Fix)
 	if s.Worst().Verdict == verdict.Possible {
-		line("when", "", because(s))
+		t.fact(lead, "when", "", because(s))
 	}
 	if len(s.Answers) > 1 && s.Differs() {
-		line("on  ", "", t.matrix(s))
+		t.fact(lead, "on  ", "", t.matrix(s))
 	}
 	if t.All {
 		for _, step := range s.Flow {
-			line("flow", "", step)
+			t.fact(lead, "flow", "", step)
 		}
 	}
-	line("path", "", t.path(s))
-	line("but ", yellow, conflict(s))
-	if !known && !fixed && (s.Worst().Allocates() || t.All) {
-		line("fix ", green, s.Fix)
+	t.fact(lead, "path", "", t.path(s))
+	t.fact(lead, "but ", yellow, conflict(s))
+	if !explained {
+		t.fact(lead, "fix ", green, s.Fix)
 	}
+}
+
+func (t *tree) fact(lead, label, color, text string) {
+	if text != "" {
+		t.printf("%s%s %s\n", lead, t.paint(faint, label), t.paint(color, text))
+	}
+}
+
+// reason shows why a line allocates. A reason that was shown before is replaced
+// by the name of its pattern. It reports whether the fix was shown before.
+func (t *tree) reason(lead, pattern, reason, fix string) (explained bool) {
+	if pattern == "" {
+		t.fact(lead, "why ", "", reason)
+		return false
+	}
+	if t.explained[pattern+reason] && !t.All {
+		t.fact(lead, "why ", faint, pattern+", as above")
+		return true
+	}
+	t.explained[pattern+reason] = true
+	t.fact(lead, "why ", "", reason+" ["+pattern+"]")
+	explained = t.explained[pattern+fix] && !t.All
+	t.explained[pattern+fix] = true
+	return explained
 }
 
 // cut shortens a text.

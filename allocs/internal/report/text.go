@@ -222,6 +222,9 @@ func (t *tree) gate(g *baseline.Outcome) {
 // summary shows the numbers of the document.
 func (t *tree) summary() {
 	s := t.d.Summary
+	if len(t.d.Roots) == 0 {
+		return
+	}
 	var parts []string
 	for _, x := range []struct {
 		n           int

@@ -11,7 +11,6 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strings"
 
@@ -27,8 +26,7 @@ type Kind string
 const (
 	Annotated Kind = "annotated" // //alloc:none or //alloc:max=N
 	LogCall   Kind = "log call"
-	Named     Kind = "named"     // --root
-	Benchmark Kind = "benchmark" // used if there is nothing else
+	Named     Kind = "named" // --root
 )
 
 // Unlimited is the Max of a root that is only reported.
@@ -78,26 +76,6 @@ func Find(src *load.Source, names []string, logCalls bool) (*Set, error) {
 	}
 	s.order()
 	return s, nil
-}
-
-// Benchmarks makes a root of each benchmark whose name matches.
-func Benchmarks(src *load.Source, match *regexp.Regexp) *Set {
-	s := &Set{Waivers: map[Place]string{}, Cold: map[string]bool{}}
-	for _, p := range src.Packages {
-		for _, file := range p.Syntax {
-			name := src.Fset.Position(file.FileStart).Filename
-			for _, d := range file.Decls {
-				fn, ok := d.(*ast.FuncDecl)
-				if ok && load.IsTest(name) && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Benchmark") && match.MatchString(fn.Name.Name) {
-					r := declared(src.Fset, p, fn)
-					r.Kind = Benchmark
-					s.Roots = append(s.Roots, r)
-				}
-			}
-		}
-	}
-	s.order()
-	return s
 }
 
 // order sorts the roots by place and numbers them.
@@ -157,7 +135,7 @@ func (s *Set) file(fset *token.FileSet, p *packages.Package, file *ast.File, wan
 		if err := s.function(&r, fn, fset, wanted); err != nil {
 			return err
 		}
-		if logCalls && !load.IsTest(name) {
+		if logCalls {
 			s.calls(fset, p.TypesInfo, fn, r)
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +28,7 @@ func find(t *testing.T, text string, names ...string) (*roots.Set, string, error
 			t.Fatal(err)
 		}
 	}
-	src, err := load.Typed(context.Background(), dir, []string{"./..."}, false)
+	src, err := load.Typed(context.Background(), dir, []string{"./..."})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,57 +103,5 @@ func TestFindRefuses(t *testing.T) {
 	}
 	if _, _, err := find(t, "package m\n", "example.com/m.None"); err == nil {
 		t.Error("a root that is not there: got no error")
-	}
-}
-
-// Roots are in test files too, and where there is nothing else, benchmarks are.
-func TestFindInTests(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out of short mode: it runs the go command")
-	}
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{
-		"go.mod":    "module example.com/m\n\ngo 1.24\n",
-		"m.go":      "package m\n\n//alloc:none\nfunc F() {}\n",
-		"m_test.go": "package m\n\nimport (\"log\"; \"testing\")\n\n//alloc:none\nfunc G() { log.Print() }\n\nfunc BenchmarkG(b *testing.B) { G() }\n",
-		"x_test.go": "package m_test\n\nimport \"testing\"\n\n//alloc:max=1\nfunc H() {}\n\nfunc BenchmarkH(b *testing.B) { H() }\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ids := func(s *roots.Set) (out []string) {
-		for _, r := range s.Roots {
-			out = append(out, r.ID+" "+string(r.Kind))
-		}
-		return out
-	}
-	for tests, want := range map[bool][]string{
-		false: {"example.com/m.F annotated"},
-		true:  {"example.com/m.F annotated", "example.com/m.G annotated", "example.com/m_test.H annotated"},
-	} {
-		src, err := load.Typed(context.Background(), dir, []string{"./..."}, tests)
-		if err != nil {
-			t.Fatal(err)
-		}
-		set, err := roots.Find(src, nil, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := ids(set); !slices.Equal(got, want) {
-			t.Errorf("tests %v: got %q, want %q", tests, got, want)
-		}
-		if !src.TestsHold("//alloc:max") || src.TestsHold("//alloc:cold") {
-			t.Error("TestsHold does not look at the files")
-		}
-		if tests {
-			got, want := ids(roots.Benchmarks(src, regexp.MustCompile("H$"))), []string{"example.com/m_test.BenchmarkH benchmark"}
-			if !slices.Equal(got, want) {
-				t.Errorf("got %q, want %q", got, want)
-			}
-		}
 	}
 }

@@ -16,13 +16,11 @@ import (
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/load"
-	"github.com/nib-log/nib/allocs/internal/program"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
 // BuildAll makes the test binaries of packages, below work, in as few builds as
-// possible. Packages without requested benchmarks, tests or kept code have
-// none.
+// possible. Packages without requested benchmarks have none.
 func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package, o Options, moduleDir, work string) ([]*Binary, error) {
 	tc, err := tc.Measuring()
 	if err != nil {
@@ -35,11 +33,11 @@ func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package
 	var all []*Binary
 	added := maps.Clone(std)
 	for _, p := range pkgs {
-		b := &Binary{Package: p, tc: tc, dir: moduleDir, tests: map[string]bool{}, added: maps.Clone(std)}
+		b := &Binary{Package: p, tc: tc, dir: moduleDir, added: map[string]string{}}
 		if err := b.prepare(o, work); err != nil {
 			return nil, err
 		}
-		if len(b.Names) > 0 || o.Keep[p.Dir] {
+		if len(b.Names) > 0 {
 			all = append(all, b)
 			maps.Copy(added, b.added)
 		}
@@ -148,71 +146,36 @@ func together(ctx context.Context, group map[string]*Binary, work string) error 
 	return nil
 }
 
-// testFiles are the test files of one of the two packages in a directory.
-type testFiles struct {
-	names []string
-	pkg   string
-	file  string // prefix of the names of the files that are added to them
-}
-
-// prepare writes the files that measure.
+// prepare finds the benchmarks, and writes the file that measures them. It is
+// added to one of the two packages of tests in a directory.
 func (b *Binary) prepare(o Options, work string) error {
 	p := b.Package
-	measures := false
-	for _, set := range []testFiles{
-		{p.TestGoFiles, p.Name, "allocs_measures_this_"},
-		{p.XTestGoFiles, p.Name + "_test", "allocs_measures_this_x_"},
+	for _, set := range []struct {
+		files    []string
+		pkg, add string
+	}{
+		{p.TestGoFiles, p.Name, "allocs_measures_this_test.go"},
+		{p.XTestGoFiles, p.Name + "_test", "allocs_measures_this_x_test.go"},
 	} {
-		if len(set.names) == 0 {
+		for _, name := range set.files {
+			names, err := benchmarks(filepath.Join(p.Dir, name), o.Bench)
+			if err != nil {
+				return err
+			}
+			b.Names = append(b.Names, names...)
+		}
+		if len(set.files) == 0 || len(b.added) > 0 {
 			continue
 		}
-		f := file{Package: set.pkg, Entry: entryName, Windows: runtime.GOOS == "windows"}
-		if err := b.fill(&f, set.names, o); err != nil {
-			return err
-		}
-		if !measures { // the files are added to one of the two packages
-			measures = true
-			if err := b.add(f, "harness.go.txt", set.file+"main_test.go", work); err != nil {
-				return err
-			}
-		}
-		if len(f.Tests)+len(f.Kept) > 0 {
-			if err := b.add(f, "tests.go.txt", set.file+"tests_test.go", work); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// fill lists the functions of the test files.
-func (b *Binary) fill(f *file, names []string, o Options) error {
-	for _, name := range names {
-		bench, tests, err := functions(filepath.Join(b.Package.Dir, name))
+		text, err := measuring(set.pkg)
 		if err != nil {
 			return err
 		}
-		b.Names = append(b.Names, matching(bench, o.Bench)...)
-		f.Tests = append(f.Tests, matching(tests, o.Tests)...)
-	}
-	for _, t := range f.Tests {
-		b.tests[t] = true
-	}
-	b.Names = append(b.Names, f.Tests...)
-	if o.Keep[b.Package.Dir] {
-		p := b.Package
-		f.Kept = program.References(p.Dir, names, slices.Concat(p.GoFiles, p.CgoFiles))
+		to := filepath.Join(work, strings.ReplaceAll(p.ImportPath, "/", "-")+"-"+set.add)
+		b.added[filepath.Join(p.Dir, set.add)] = to
+		if err := os.WriteFile(to, text, 0o644); err != nil {
+			return err
+		}
 	}
 	return nil
-}
-
-// add puts a file into the overlay.
-func (b *Binary) add(f file, template, name, work string) error {
-	text, err := f.source(template)
-	if err != nil {
-		return err
-	}
-	to := filepath.Join(work, strings.ReplaceAll(b.Package.ImportPath, "/", "-")+"-"+name)
-	b.added[filepath.Join(b.Package.Dir, name)] = to
-	return os.WriteFile(to, []byte(text), 0o644)
 }

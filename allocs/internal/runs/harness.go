@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package runs runs the user's own benchmarks, and tests if requested, in child
-// processes and counts every allocation with its stack.
+// Package runs runs the user's own benchmarks in child processes and counts
+// every allocation with its stack.
 //
 // The test binary gets one more file, and a changed runtime and testing
 // package, in an overlay that only the go command sees. The testing package
@@ -16,17 +16,15 @@
 package runs
 
 import (
+	"bytes"
 	"embed"
-	"strings"
+	"runtime"
 	"text/template"
 )
 
-// entryName is the test that measures other tests.
-const entryName = "TestAllocsMeasuresThis"
-
 // environment holds the names of the variables that the file reads.
-var environment = struct{ Out, LeftOut, Budget, Visit, Test string }{
-	"NIB_ALLOCS_OUT", "NIB_ALLOCS_LEFT_OUT", "NIB_ALLOCS_BUDGET", "NIB_ALLOCS_VISIT", "NIB_ALLOCS_TEST",
+var environment = struct{ Out, LeftOut, Budget, Visit string }{
+	"NIB_ALLOCS_OUT", "NIB_ALLOCS_LEFT_OUT", "NIB_ALLOCS_BUDGET", "NIB_ALLOCS_VISIT",
 }
 
 //go:embed harness/*.txt
@@ -34,21 +32,11 @@ var harness embed.FS
 
 var templates = template.Must(template.ParseFS(harness, "harness/*.txt"))
 
-// file is the data of the templates.
-type file struct {
-	Package string
-	Tests   []string
-	Kept    []string // functions that get code in any case
-	Windows bool
-	Entry   string
-}
-
-func (f file) Env() any { return environment }
-
-func (f file) Slow() int { return slow }
-
-func (f file) source(name string) (string, error) {
-	var b strings.Builder
-	err := templates.ExecuteTemplate(&b, name, f)
-	return b.String(), err
+// measuring returns the file that is added to a package of tests.
+func measuring(pkg string) ([]byte, error) {
+	var b bytes.Buffer
+	err := templates.ExecuteTemplate(&b, "harness.go.txt", map[string]any{
+		"Package": pkg, "Env": environment, "Slow": slow, "Windows": runtime.GOOS == "windows",
+	})
+	return b.Bytes(), err
 }

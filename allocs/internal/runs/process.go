@@ -32,8 +32,8 @@ type record struct {
 	Result *Result
 }
 
-// unit measures one benchmark with all its sub-benchmarks, or one test. It
-// always returns at least one result.
+// unit measures one benchmark with all its sub-benchmarks. It always returns at
+// least one result.
 func (b *Binary) unit(ctx context.Context, o Options, name string) []Result {
 	var out []Result
 	var leftOut []string
@@ -89,7 +89,7 @@ func (b *Binary) unit(ctx context.Context, o Options, name string) []Result {
 // an error.
 var errEnded = errors.New("the process ended before the benchmark did (os.Exit, or a TestMain that does not call m.Run)")
 
-// process runs a benchmark or test in a separate process. The error describes
+// process runs a benchmark in a separate process. The error describes
 // how the process ended.
 func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []string) ([]record, error) {
 	out := b.Path + ".out"
@@ -101,13 +101,13 @@ func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []
 		return nil, err
 	}
 	env := append(b.tc.Env(),
-		environment.Out+"="+out, environment.LeftOut+"="+string(skipped), environment.Test+"="+name,
+		environment.Out+"="+out, environment.LeftOut+"="+string(skipped),
 		fmt.Sprintf("%s=%d", environment.Budget, o.Budget.Nanoseconds()),
 		// The collector stays off in between, because it empties pools; the limit
 		// keeps a benchmark that allocates heavily from exhausting memory. Go 1.26
 		// ends the process at a stack of 1024 frames, the most there can be.
 		"GODEBUG="+strings.Trim(os.Getenv("GODEBUG")+",memprofilerate=1,profstackdepth=1000", ","), "GOGC=off", "GOMEMLIMIT=2GiB", "GOMAXPROCS=1")
-	err = b.execute(ctx, b.Path, env, watching{out, o.give(), o.tooSlow()}, b.arguments(name)...)
+	err = b.execute(ctx, b.Path, env, watching{out, o.give(), o.tooSlow()}, arguments(name)...)
 	records, broken := decode(out)
 	if err == nil {
 		err = broken
@@ -118,13 +118,9 @@ func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []
 	return records, err
 }
 
-// arguments make the test binary run one benchmark or test.
-func (b *Binary) arguments(name string) []string {
-	run, bench := "^$", "^"+name+"$"
-	if b.tests[name] {
-		run, bench = "^"+entryName+"$", "^$"
-	}
-	return []string{"-test.run=" + run, "-test.bench=" + bench, "-test.benchtime=1x", "-test.cpu=1", "-test.count=1", "-test.timeout=0"}
+// arguments make the test binary run the benchmarks whose name matches.
+func arguments(name string) []string {
+	return []string{"-test.run=^$", "-test.bench=^" + name + "$", "-test.benchtime=1x", "-test.cpu=1", "-test.count=1", "-test.timeout=0"}
 }
 
 // execute runs a test binary, and ends it for the reasons of w.

@@ -18,8 +18,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// Result is the result of one leaf: a benchmark without sub-benchmarks, or a
-// test.
+// Result is the result of one leaf: a benchmark without sub-benchmarks.
 type Result struct {
 	Package  string  `json:"-"`
 	Name     string  // "BenchmarkX/sub"
@@ -62,13 +61,9 @@ func (r *Result) Cut() (perOp float64) {
 
 // Options select the runs.
 type Options struct {
-	Bench  *regexp.Regexp // benchmarks; nil runs none
-	Tests  *regexp.Regexp // tests; nil runs none
+	Bench  *regexp.Regexp // names of benchmarks
 	Budget time.Duration  // target processor time of one benchmark
 	Hang   time.Duration  // processor time, or time without progress, at which one is given up; 0 is two minutes
-	// Keep has the directories of packages whose test functions must all have code
-	// in the binary.
-	Keep map[string]bool
 }
 
 // hang is the default of Options.Hang.
@@ -78,18 +73,17 @@ const hang = 2 * time.Minute
 type Binary struct {
 	Package *load.Package
 	Path    string
-	Names   []string // benchmarks and tests that it can run
+	Names   []string // benchmarks that it can run
 	Broken  error    // why it could not be built, or nil
 
 	tc      *toolchain.Toolchain
-	tests   map[string]bool // which of the names are tests
 	overlay string
 	dir     string            // directory of the module
 	added   map[string]string // content of the files in the overlay
 	read    map[string]string // what the runs have read, and its state; nil if unknown
 }
 
-// Run measures the benchmarks and tests of the binary, and returns a result for
+// Run measures the benchmarks of the binary, and returns a result for
 // each leaf, with the reason if it failed.
 func (b *Binary) Run(ctx context.Context, o Options) ([]Result, error) {
 	var all []Result
@@ -106,41 +100,23 @@ func (b *Binary) Run(ctx context.Context, o Options) ([]Result, error) {
 	return all, nil
 }
 
-func matching(names []string, re *regexp.Regexp) []string {
-	var out []string
-	for _, n := range names {
-		if re != nil && re.MatchString(n) {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-// functions lists the benchmarks and tests that a file declares.
-func functions(name string) (bench, tests []string, err error) {
+// benchmarks lists the benchmarks that a file declares and whose name matches.
+func benchmarks(name string, match *regexp.Regexp) (out []string, err error) {
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok || fn.Recv != nil || fn.Type.TypeParams != nil || len(fn.Type.Params.List) != 1 {
 			continue
 		}
-		switch id := fn.Name.Name; {
-		case isRun(id, "Benchmark"):
-			bench = append(bench, id)
-		case isRun(id, "Test") && id != "TestMain":
-			tests = append(tests, id)
+		// A lower-case letter after the prefix makes it another word.
+		rest, ok := strings.CutPrefix(fn.Name.Name, "Benchmark")
+		first, _ := utf8.DecodeRuneInString(rest)
+		if ok && !unicode.IsLower(first) && match.MatchString(fn.Name.Name) {
+			out = append(out, fn.Name.Name)
 		}
 	}
-	return bench, tests, nil
-}
-
-// isRun reports whether go test runs a function: a lower-case letter after the
-// prefix makes it another word.
-func isRun(name, prefix string) bool {
-	rest, ok := strings.CutPrefix(name, prefix)
-	first, _ := utf8.DecodeRuneInString(rest)
-	return ok && !unicode.IsLower(first)
+	return out, nil
 }

@@ -35,20 +35,17 @@ func Benchmark_x(b *testing.B)     {}
 func Benchmarked(b *testing.B)     {}
 func (s) BenchmarkM(b *testing.B)  {}
 func BenchmarkG[T any](*testing.B) {}
-func Test1(t *testing.T)           {}
-func Testing(t *testing.T)         {}
-func TestMain(m *testing.M)        {}
 `
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	bench, tests, err := functions(name)
-	if got := strings.Join(append(bench, tests...), " "); got != "Benchmark BenchmarkÄ Benchmark_x Test1" || err != nil {
+	bench, err := benchmarks(name, regexp.MustCompile("."))
+	if got := strings.Join(bench, " "); got != "Benchmark BenchmarkÄ Benchmark_x" || err != nil {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
 
-// measure runs the benchmarks and tests of a small package.
+// measure runs the benchmarks of a small package.
 func measure(t *testing.T, o Options, test string) []Result {
 	t.Helper()
 	b, _ := build(t, "", o, test)
@@ -110,7 +107,7 @@ func build(t *testing.T, release string, o Options, test string) (*Binary, strin
 }
 
 func TestMeasureFractions(t *testing.T) {
-	o := Options{Bench: regexp.MustCompile("."), Tests: regexp.MustCompile("."), Budget: 100 * time.Millisecond}
+	o := Options{Bench: regexp.MustCompile("."), Budget: 100 * time.Millisecond}
 	b, dir := build(t, "", o, `package m
 
 import "testing"
@@ -126,14 +123,9 @@ func BenchmarkNone(b *testing.B) {
 		None(1)
 	}
 }
-
-func TestEvery2(t *testing.T) {
-	Every2(1)
-	Every2(1)
-}
 `)
 	results := run(t, b, o)
-	want := map[string]float64{"BenchmarkEvery2": 0.5, "BenchmarkNone": 0, "TestEvery2": 1}
+	want := map[string]float64{"BenchmarkEvery2": 0.5, "BenchmarkNone": 0}
 	for _, r := range results {
 		got := 0.0
 		for _, s := range r.Sites {

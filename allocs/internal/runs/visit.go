@@ -28,7 +28,7 @@ type Visits struct {
 	Names []string // names of the leaves and of the benchmarks around them
 }
 
-// Visit runs the measured benchmarks and tests again, with coverage, to
+// Visit runs the measured benchmarks again, with coverage, to
 // determine which lines are executed. Without it, a line that no run shows to
 // allocate could be one that no run reaches. Coverage changes the code, so
 // nothing is counted here.
@@ -50,56 +50,35 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 	if err != nil {
 		return nil, err
 	}
-	for _, arguments := range b.visits(leftOut) {
-		var counts [2]map[block]int
-		for i, n := range iterations {
-			profile := fmt.Sprintf("%s.%d", exe, n)
-			os.Remove(profile)
-			os.Remove(exe + ".out")
-			env := append(b.tc.Env(), environment.Out+"="+exe+".out", environment.LeftOut+"="+string(skipped),
-				environment.Test+"="+arguments.test, fmt.Sprintf("%s=%d", environment.Visit, n))
-			err := b.execute(ctx, exe, env, watching{exe + ".out", o.give(), nil}, append(arguments.flags, "-test.coverprofile="+profile)...)
-			if counts[i], err = readProfile(profile, err); err != nil {
-				return nil, fmt.Errorf("%s: the run that notes which lines are executed: %w", b.Package.ImportPath, err)
-			}
+	names := slices.DeleteFunc(slices.Clone(b.Names), func(name string) bool { return slices.Contains(leftOut, name) })
+	if len(names) == 0 {
+		return v, nil
+	}
+	out := exe + ".out"
+	var counts [2]map[block]int
+	for i, n := range iterations {
+		profile := fmt.Sprintf("%s.%d", exe, n)
+		os.Remove(profile)
+		os.Remove(out)
+		env := append(b.tc.Env(), environment.Out+"="+out, environment.LeftOut+"="+string(skipped),
+			fmt.Sprintf("%s=%d", environment.Visit, n))
+		err := b.execute(ctx, exe, env, watching{out, o.give(), nil},
+			append(arguments("("+strings.Join(names, "|")+")"), "-test.coverprofile="+profile)...)
+		if counts[i], err = readProfile(profile, err); err != nil {
+			return nil, fmt.Errorf("%s: the run that notes which lines are executed: %w", b.Package.ImportPath, err)
 		}
-		v.Lines.compare(counts, packages, dirs)
-		records, err := decode(exe + ".out")
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range records {
-			if r.Start != "" {
-				v.Names = append(v.Names, r.Start)
-			}
+	}
+	v.Lines.compare(counts, packages, dirs)
+	records, err := decode(out)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		if r.Start != "" {
+			v.Names = append(v.Names, r.Start)
 		}
 	}
 	return v, nil
-}
-
-// visit is one process that visits lines.
-type visit struct {
-	test  string
-	flags []string
-}
-
-// visits returns all benchmarks together, and each test.
-func (b *Binary) visits(leftOut []string) []visit {
-	var out []visit
-	var benchmarks []string
-	for _, name := range b.Names {
-		switch {
-		case slices.Contains(leftOut, name):
-		case b.tests[name]:
-			out = append(out, visit{name, b.arguments(name)})
-		default:
-			benchmarks = append(benchmarks, name)
-		}
-	}
-	if len(benchmarks) > 0 {
-		out = append(out, visit{"", b.arguments("(" + strings.Join(benchmarks, "|") + ")")})
-	}
-	return out
 }
 
 // block is a piece of code without a branch.

@@ -3,7 +3,6 @@
 package verdict
 
 import (
-	"slices"
 	"sort"
 	"strings"
 
@@ -71,7 +70,6 @@ func (in *Input) Root(r roots.Root) Result {
 	}
 	sort.Strings(res.Runs)
 	res.Reached = in.reached(r)
-	measured := r.Kind == roots.Benchmark && in.ran(r)
 	for _, s := range sites {
 		s.tellPlaces()
 		in.explainEscape(s)
@@ -80,9 +78,7 @@ func (in *Input) Root(r roots.Root) Result {
 		s.Evidence.SetUp = in.setUp(s)
 		s.Evidence.Unreached = s.Evidence.SetUp && !res.Reached
 		s.decide()
-		if !measured || !s.around(r) {
-			res.Sites = append(res.Sites, s)
-		}
+		res.Sites = append(res.Sites, s)
 	}
 	order(res.Sites)
 	return res
@@ -103,17 +99,6 @@ func order(sites []*Site) {
 		}
 		return a.Callee < b.Callee
 	})
-}
-
-// ran reports whether a root that is a benchmark was measured.
-func (in *Input) ran(r roots.Root) bool {
-	return slices.ContainsFunc(in.Runs, func(run runs.Result) bool { return isLeafOf(&run, r) })
-}
-
-// isLeafOf reports whether a run is a benchmark or one of its sub-benchmarks.
-func isLeafOf(run *runs.Result, r roots.Root) bool {
-	top, _, _ := strings.Cut(run.Name, "/")
-	return run.Package+"."+top == strings.Replace(r.Func, "_test.", ".", 1)
 }
 
 // start gives the walker the functions of the root.
@@ -204,17 +189,6 @@ func cut(stack []binary.Frame, r roots.Root) []binary.Frame {
 	return nil
 }
 
-// leaf returns the part of a stack that a sub-benchmark is responsible for. It
-// runs on a goroutine of its own, where its benchmark is not on the stack.
-func leaf(stack []binary.Frame) []binary.Frame {
-	for i, f := range stack {
-		if strings.HasPrefix(f.Func, "testing.(*B).") {
-			return stack[:i]
-		}
-	}
-	return nil
-}
-
 func (in *Input) addFound(sites map[key]*Site, f Found, r roots.Root) {
 	st := cut(f.Stack, r)
 	if st == nil {
@@ -245,9 +219,6 @@ func (in *Input) addFound(sites map[key]*Site, f Found, r roots.Root) {
 func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site, r roots.Root) bool {
 	all, kind, internal := trimRuntime(m.Stack)
 	st := cut(all, r)
-	if st == nil && r.Kind == roots.Benchmark && isLeafOf(run, r) {
-		st = leaf(all)
-	}
 	if st == nil {
 		return false
 	}

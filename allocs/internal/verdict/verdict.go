@@ -17,7 +17,6 @@ import (
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/compiler"
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
-	"github.com/nib-log/nib/allocs/internal/roots"
 )
 
 // Verdict is the answer for one place, seen from one root, on one toolchain.
@@ -211,15 +210,6 @@ func (s *Site) possible(m Missing, reason string) {
 // Then the result may be the other operand, without a copy.
 func addsNothing(expression string) bool {
 	return strings.Contains(expression, `+ ""`) || strings.Contains(expression, `"" +`)
-}
-
-// around reports whether the site is outside of what the measured benchmark r
-// repeats: it certainly allocates, or is in the benchmark itself, but no
-// operation shows it, so it is executed before or after the loop.
-func (s *Site) around(r roots.Root) bool {
-	own := s.File == r.File && s.Line >= r.Line && s.Line <= r.End
-	perOp, _ := s.Evidence.most()
-	return perOp <= 0 && (own || s.Evidence.Reach == Surely) && s.Missing != Size
 }
 
 // most returns the highest count of any run, when warm and in total.

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verdict
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/binary"
+	"github.com/nib-log/nib/allocs/internal/heapcalls"
+	"github.com/nib-log/nib/allocs/internal/runs"
+)
+
+// Leaf returns the lines of the module that the operations of a run allocate
+// on, and why, whatever the roots are.
+func (in *Input) Leaf(run *runs.Result) []*Site {
+	sites := map[key]*Site{}
+	var out []*Site
+	for _, m := range run.Sites {
+		stack, kind, _ := trimRuntime(m.Stack)
+		stack = operation(stack)
+		if kind == "" {
+			kind = in.kindAt(stack)
+		}
+		k, at := place(stack, kind, in.InModule)
+		if at < 0 || m.PerOp <= 0 {
+			continue
+		}
+		s := sites[k]
+		if s == nil {
+			s = &Site{
+				Func: binary.Normalise(stack[at].Func), File: k.file, Line: k.line,
+				Kind: k.kind, Callee: k.callee, Inner: kind, Stack: stack,
+				Finding: Finding{Verdict: Counted},
+			}
+			sites[k] = s
+			out = append(out, s)
+		}
+		s.Evidence.add(Seen{run.Shown(), m.PerOp, m.Total, m.Bytes})
+		s.addPlace(stack, kind, m.PerOp)
+	}
+	for _, s := range out {
+		s.tellPlaces()
+		in.explainEscape(s)
+	}
+	return out
+}
+
+// operation cuts the testing package off a stack.
+func operation(stack []binary.Frame) []binary.Frame {
+	i := slices.IndexFunc(stack, func(f binary.Frame) bool {
+		return strings.HasPrefix(f.Func, "testing.(*B).")
+	})
+	if i < 0 {
+		return stack
+	}
+	return stack[:i]
+}
+
+// kindAt returns the kind of the allocating call that the code has at a stack:
+// before Go 1.26 the profile leaves out the function of the runtime.
+func (in *Input) kindAt(stack []binary.Frame) heapcalls.Kind {
+	i := slices.IndexFunc(stack, func(f binary.Frame) bool { return !f.Inlined })
+	if i < 0 {
+		return heapcalls.Object
+	}
+	same := func(a, b binary.Frame) bool { return a.File == b.File && a.Line == b.Line }
+	for _, p := range in.Programs {
+		for _, f := range p.Lookup(binary.Normalise(stack[i].Func)) {
+			for _, c := range f.Calls {
+				kind, _, ok := heapcalls.Of(c.Target)
+				if ok && slices.EqualFunc(c.Stack, stack[:i+1], same) {
+					return kind
+				}
+			}
+		}
+	}
+	return heapcalls.Object
+}
