@@ -38,6 +38,9 @@ type Scenario struct {
 	Name   string // in results and for -run
 	Title  string // in tables
 	Versus string // the contestant that ratios refer to; "" is the fastest that is not nib's
+	// Price, if not "", is what the contestant Versus does: the work that nib
+	// cannot avoid.
+	Price string
 	// Goroutines that share the operations; 0 is 1. If they take Turns, each
 	// yields after every operation.
 	Goroutines int

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/bench"
+	"github.com/nib-log/nib/bench/measure"
 )
 
 // The documents must match the stored results. One that is not there, as in a
@@ -160,6 +161,27 @@ func TestRowsInWhichNoneIsFaster(t *testing.T) {
 	mustContain(t, load(t, dir)[0].full(&set), "None in any row.\n")
 }
 
+func TestRowsWithAPriceAreSortedByTheRatio(t *testing.T) {
+	price := func(name string) measure.Scenario {
+		return measure.Scenario{Name: name, Title: "a " + name, Price: "work of " + name,
+			Versus: "price", Contestants: []measure.Contestant{{Name: own}, {Name: "price"}}}
+	}
+	rows := []measure.Scenario{price("low"), price("high")}
+	s := measure.Set{Tables: []measure.Table{{Scenarios: rows}}}
+	f := Family{Results: new(Results)}
+	for name, ns := range map[string]float64{"low": 90, "high": 250} {
+		f.Add(name, own, 1, Value{Number: ns, Unit: UnitTime})
+		f.Add(name, "price", 1, Value{Number: 100, Unit: UnitTime})
+	}
+	text := f.full(&s)
+	mustContain(t, text, "|  | **nib** | price | nib ÷ price | the price is |\n"+
+		"|---|---:|---:|---:|---|\n| a high | **250** | 100 | 2.50× | work of high |\n"+
+		"| a low | **90** | 100 | 0.90× | work of low |\n")
+	if strings.Contains(text, "faster") {
+		t.Errorf("a price is no contestant: %s", text)
+	}
+}
+
 func TestLoadReturnsTheFamiliesThatHaveTheSetTheNewestCodeFirst(t *testing.T) {
 	dir := storedFamilies(t)
 	calls := load(t, dir)
@@ -200,7 +222,7 @@ func TestStoredResultsNameTheirCommit(t *testing.T) {
 }
 
 func TestRenderReplacesTheRegionOnly(t *testing.T) {
-	d := Document{Path: "x.md", text: func(*Family) string { return "new\n" }}
+	d := Document{Path: "x.md", Set: "bench", text: func(*Family) string { return "new\n" }}
 	for _, test := range []struct{ present, want string }{
 		{"a\n<!-- bench:start -->\nold\n<!-- bench:end -->\nb\n", "a\n<!-- bench:start -->\nnew\n<!-- bench:end -->\nb\n"},
 		{"<!-- bench:start --><!-- bench:end -->", "<!-- bench:start -->\nnew\n<!-- bench:end -->"},

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/nib-log/nib/bench/files"
 	"github.com/nib-log/nib/bench/measure"
 	"github.com/nib-log/nib/bench/otlps"
+	"github.com/nib-log/nib/bench/paths"
 	"github.com/nib-log/nib/bench/pools"
 	"github.com/nib-log/nib/bench/spools"
 )
@@ -22,7 +24,7 @@ import (
 // Sets returns the sets in the order in which they are measured.
 func Sets() []measure.Set {
 	return []measure.Set{bench.Set(), codec.Set(), pools.Set(), files.Set(), spools.Set(),
-		bridges.Set(), otlps.Set()}
+		bridges.Set(), otlps.Set(), paths.Set()}
 }
 
 // A Document is a file with a generated region.
@@ -43,21 +45,17 @@ func Documents() []Document {
 	return all
 }
 
-// Markers around the part of a document that is generated.
-const (
-	regionStart = "<!-- bench:start -->"
-	regionEnd   = "<!-- bench:end -->"
-)
-
 // Render returns the content that the document should have with the results of
-// the first family, given its present content.
+// the first family, given its present content. Markers with the name of the set
+// are around the part that is generated.
 func (d *Document) Render(f Families, present string) (string, error) {
-	before, rest, started := strings.Cut(present, regionStart)
-	_, after, ended := strings.Cut(rest, regionEnd)
+	start, end := "<!-- "+d.Set+":start -->", "<!-- "+d.Set+":end -->"
+	before, rest, started := strings.Cut(present, start)
+	_, after, ended := strings.Cut(rest, end)
 	if !started || !ended {
-		return "", fmt.Errorf("%s: no %s, or no %s after it", d.Path, regionStart, regionEnd)
+		return "", fmt.Errorf("%s: no %s, or no %s after it", d.Path, start, end)
 	}
-	return before + regionStart + "\n" + d.text(&f[0]) + regionEnd + after, nil
+	return before + start + "\n" + d.text(&f[0]) + end + after, nil
 }
 
 // own is the contestant that the tables put first and set in bold.
@@ -108,7 +106,9 @@ func (f *Family) full(s *measure.Set) string {
 	if s.Name == "calls" {
 		f.calls(&t, s)
 	}
-	f.faster(&t, s)
+	if s.Tables[0].Scenarios[0].Price == "" {
+		f.faster(&t, s)
+	}
 	return strings.TrimRight(t.String(), "\n") + "\n"
 }
 
@@ -141,9 +141,18 @@ func (f *Family) columns(table *measure.Table) []string {
 }
 
 // table writes a table with a row for each scenario that was measured, a column
-// for each contestant, and nib's ratios.
+// for each contestant, and nib's ratios. Rows with a price are sorted by the
+// ratio.
 func (f *Family) table(t *strings.Builder, table *measure.Table) {
 	columns, versus := f.columns(table), "best"
+	scenarios, priced := slices.Clone(table.Scenarios), table.Scenarios[0].Price != ""
+	if priced {
+		slices.SortStableFunc(scenarios, func(a, b measure.Scenario) int {
+			ratio, _ := f.ratio(&a)
+			other, _ := f.ratio(&b)
+			return cmp.Compare(other, ratio)
+		})
+	}
 	head := []string{""}
 	for _, c := range columns {
 		head = append(head, bold(c))
@@ -156,9 +165,13 @@ func (f *Family) table(t *strings.Builder, table *measure.Table) {
 			versus = "other"
 		}
 	}
-	row(t, append(head, "nib ÷ "+versus))
-	t.WriteString("|---|" + strings.Repeat("---:|", len(columns)+1) + "\n")
-	for _, x := range table.Scenarios {
+	head, rule := append(head, "nib ÷ "+versus), "|---|"+strings.Repeat("---:|", len(columns)+1)
+	if priced {
+		head, rule = append(head, "the price is"), rule+"---|"
+	}
+	row(t, head)
+	t.WriteString(rule + "\n")
+	for _, x := range scenarios {
 		if _, ok := f.Get(x.Name, own, UnitTime); !ok {
 			continue
 		}
@@ -170,7 +183,11 @@ func (f *Family) table(t *strings.Builder, table *measure.Table) {
 			}
 			cells = append(cells, cell)
 		}
-		row(t, append(cells, f.ratioCell(&x)))
+		cells = append(cells, f.ratioCell(&x))
+		if priced {
+			cells = append(cells, x.Price)
+		}
+		row(t, cells)
 	}
 }
 
