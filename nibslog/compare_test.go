@@ -197,7 +197,7 @@ func (c *trial) compare() error {
 }
 
 func TestLinesAreThoseOfSlog(t *testing.T) {
-	n := seed.Times(500_000, 30_000, 5_000)
+	n := seed.Times(500_000, 10_000, 5_000)
 	t.Logf("%d random cases", n)
 	skipped := 0
 	rnd := rand.New(rand.NewPCG(seed.Of(t), 7))

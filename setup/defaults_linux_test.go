@@ -363,7 +363,7 @@ func judge(l *defaultLogger, r lifeReport, delivered uint64, out, err *stream, d
 func TestDefaultsSurviveTheirStreams(t *testing.T) {
 	var cases atomic.Int64
 	const tries = 20
-	selected := seed.Sample(t, 1, 6)
+	selected := seed.Sample(t, 3, 6)
 	slots := make(chan struct{}, 4) // the processes wait most of the time
 	check := func(l *defaultLogger, name string, streams func() (out, err *stream)) {
 		cases.Add(1)

@@ -52,7 +52,7 @@ func TestResponsesThatNeverEnd(t *testing.T) {
 		"Ping": func(c *Client) error { _, err := c.Ping(context.Background(), []byte("x")); return err },
 	}
 	const timeout, most = time.Minute, 10_000
-	run := seed.Sample(t, 1, 1)
+	run := seed.Sample(t, 3, 3)
 	for _, status := range statuses(t) {
 		for name, call := range calls {
 			for _, silent := range []bool{false, true} {

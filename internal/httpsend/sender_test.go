@@ -180,7 +180,7 @@ func statuses(t *testing.T) (list []int) {
 // A server refuses one record of a batch, with any status, at any position: it
 // is rejected with the reason, and the others arrive once.
 func TestOneRefusedRecordStopsNothing(t *testing.T) {
-	cases, most, run := 0, 0, seed.Sample(t, 1, 1)
+	cases, most, run := 0, 0, seed.Sample(t, 3, 3)
 	for _, status := range statuses(t) {
 		for _, perItem := range []bool{false, true} {
 			if status == http.StatusOK {
@@ -244,7 +244,7 @@ func checkOneRefused(t *testing.T, name string, status int, perItem bool, bad,
 // A server refuses every record, with any status, before it has accepted any or
 // afterwards: the records wait, and the refusal is reported.
 func TestAllRefusedRecordsWait(t *testing.T) {
-	run := seed.Sample(t, 1, 1)
+	run := seed.Sample(t, 3, 3)
 	for _, status := range statuses(t) {
 		for _, accepted := range []bool{false, true} {
 			for _, n := range []int{1, 20} {

@@ -92,10 +92,7 @@ func TestFloatNeighbours(t *testing.T) {
 }
 
 func TestFloatRandom(t *testing.T) {
-	n := 300_000
-	if testing.Short() {
-		n = 5_000
-	}
+	n := seed.Times(1_000_000, 100_000, 5_000)
 	r := rand.New(rand.NewPCG(seed.Of(t), 2))
 	for range n {
 		checkFloat(t, math.Float64frombits(r.Uint64()))

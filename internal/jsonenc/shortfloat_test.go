@@ -16,10 +16,7 @@ func TestShortFloats(t *testing.T) {
 	for m := range 2000 {
 		values = append(values, float64(m)/1e3, float64(m)/1e2, float64(m)/10, float64(m), float64(m)*49.999)
 	}
-	n := 20_000
-	if testing.Short() {
-		n = 2_000
-	}
+	n := seed.Times(100_000, 10_000, 2_000)
 	random := rand.New(rand.NewPCG(seed.Of(t), 2))
 	for range n {
 		values = append(values, float64(random.IntN(1e8))/1e3, float64(random.IntN(1e9))/1e4, random.NormFloat64(), math.Float64frombits(random.Uint64()))

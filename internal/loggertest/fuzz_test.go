@@ -213,7 +213,7 @@ func mallocsOf(l *nib.Logger, calls []func(e *nib.Event)) uint64 {
 }
 
 func TestRandomProgramsMatchTheModel(t *testing.T) {
-	programs := seed.Times(200_000, 20_000, 2_000)
+	programs := seed.Times(200_000, 8_000, 2_000)
 	r := rand.New(rand.NewPCG(seed.Of(t), 0))
 	for i := range programs {
 		code := make([]byte, 10+r.IntN(400))

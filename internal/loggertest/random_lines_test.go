@@ -163,7 +163,7 @@ func keysByStandardLibrary(line []byte) (keys []string, err error) {
 // TestRandomLinesAreValidAndNotForged writes random lines, a million of them if
 // all cases run.
 func TestRandomLinesAreValidAndNotForged(t *testing.T) {
-	lines := seed.Times(1_000_000, 20_000, 2_000)
+	lines := seed.Times(1_000_000, 8_000, 2_000)
 	var out bytes.Buffer
 	all := variants(&out)
 	r := rand.New(rand.NewPCG(seed.Of(t), 1))

@@ -221,7 +221,7 @@ func (x *trial) final(name string, l *nib.Logger, use func(e *nib.Event)) {
 // function with each misdeed. Methods are found by reflection, functions are
 // compared with the source: a new one is tried or fails the test.
 func TestUserCodeOfEveryKindInEveryPlace(t *testing.T) {
-	cases, tried, selected := 0, 0, seed.Sample(t, 10, 100)
+	cases, tried, selected := 0, 0, seed.Sample(t, 30, 100)
 	count := func() bool {
 		cases++
 		run := selected()

@@ -192,14 +192,14 @@ func (k *desk) check(t testing.TB, text string) {
 // TestResumeAfterACrash kills the process, or cuts the power, before each
 // operation on the file system and around each write of the cursor. The next
 // process continues: each line is there once, in order, and none is torn.
-func TestResumeAfterACrash(t *testing.T) { resumeAfterCrashes(t, deskRecord, 1) }
+func TestResumeAfterACrash(t *testing.T) { resumeAfterCrashes(t, deskRecord, 4) }
 
 // TestResumeFindsRecordsOfSeveralLines does the same with records as
 // sink/console makes them (reliability row 30).
-func TestResumeFindsRecordsOfSeveralLines(t *testing.T) { resumeAfterCrashes(t, blockRecord, 5) }
+func TestResumeFindsRecordsOfSeveralLines(t *testing.T) { resumeAfterCrashes(t, blockRecord, 10) }
 
 func resumeAfterCrashes(t *testing.T, record func(n int) *nib.Record, step int) {
-	seeds, selected := uint64(seed.Times(40, 1, 1)), seed.Sample(t, step, 8)
+	seeds, selected := uint64(seed.Times(40, 1, 1)), seed.Sample(t, step, 12)
 	for _, power := range []bool{false, true} {
 		t.Run(map[bool]string{false: "kill", true: "power"}[power], func(t *testing.T) {
 			crashes, resumed := 0, 0

@@ -199,7 +199,7 @@ func TestCrashKeepsAnnouncements(t *testing.T) {
 	s = open(t, memDir, first, both(second, c))
 	var mu sync.Mutex
 	var images []*vfstest.Mem
-	selected := seed.Sample(t, 1, 4)
+	selected := seed.Sample(t, 3, 6)
 	for _, op := range []vfstest.Op{vfstest.OpWrite, vfstest.OpRemove, vfstest.OpRename} {
 		m.Fail(vfstest.Fault{Op: op, Path: "*", Reached: func() {
 			mu.Lock()

@@ -145,7 +145,7 @@ func startOn(t testing.TB, dir string) (lines [][]byte, st Stats) {
 	return lines[:len(lines)-1], checkIdentity(t, s)
 }
 
-func images() uint64 { return uint64(seed.Times(5000, 150, 30)) }
+func images() uint64 { return uint64(seed.Times(5000, 60, 30)) }
 
 // TestDeathAtAnyStep lets the process die with writers at any step. Exactly the
 // committed records are delivered, and the rest is counted.

@@ -113,7 +113,7 @@ func TestBacklogThatCannotBeReadNow(t *testing.T) {
 func TestStartThatCannotReadFails(t *testing.T) {
 	ops := []vfstest.Op{vfstest.OpOpen, vfstest.OpCreate, vfstest.OpRead, vfstest.OpStat, vfstest.OpReadDir, vfstest.OpLstat, vfstest.OpLock, vfstest.OpMkdir}
 	const lines = 300
-	selected, cases, refused := seed.Sample(t, 1, 8), 0, 0
+	selected, cases, refused := seed.Sample(t, 4, 8), 0, 0
 	for _, op := range ops {
 		for _, errno := range []error{syscall.EIO, syscall.EMFILE} {
 			for _, times := range []int{1, 0} {

@@ -150,7 +150,7 @@ func TestRestoredSpoolLosesNoLine(t *testing.T) {
 			}
 		}
 	}
-	selected := seed.Sample(t, 3, 20)
+	selected := seed.Sample(t, 8, 20)
 	for _, r := range all {
 		if r.copy == nil && r.over || !selected() {
 			continue

@@ -26,7 +26,7 @@ func produce() []kmsg.Key { return []kmsg.Key{kmsg.Produce} }
 // there once in the end, even if the broker had appended it when it returned
 // the error.
 func TestRetriedErrors(t *testing.T) {
-	one := int(seed.Of(t) % 4)
+	selected := seed.Sample(t, 1, 4)
 	for _, e := range []*kerr.Error{
 		kerr.UnknownServerError, kerr.CorruptMessage, kerr.UnknownTopicOrPartition, kerr.LeaderNotAvailable,
 		kerr.NotLeaderForPartition, kerr.RequestTimedOut, kerr.BrokerNotAvailable, kerr.ReplicaNotAvailable,
@@ -38,8 +38,8 @@ func TestRetriedErrors(t *testing.T) {
 		kerr.UnknownLeaderEpoch, kerr.ThrottlingQuotaExceeded, kerr.UnknownTopicID, kerr.InvalidTxnState,
 	} {
 		for _, size := range []int{0, 2000} { // one request for all, and about fifteen
-			if testing.Short() && (int(e.Code)+size/1000)%4 != one {
-				continue // one of four: it is slow with the race detector
+			if !selected() {
+				continue
 			}
 			t.Run(fmt.Sprintf("%s %d", e.Message, size), func(t *testing.T) {
 				c := start(t, 1)

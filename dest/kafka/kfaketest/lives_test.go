@@ -162,13 +162,7 @@ func tens(r *nib.Record) []byte {
 // between two processes: then the records that were waiting in the backup may
 // be there more often, and no other.
 func TestPartitioningChanges(t *testing.T) {
-	seeds := uint64(30)
-	switch {
-	case seed.All():
-		seeds = 300
-	case testing.Short():
-		seeds = 3
-	}
+	seeds := uint64(seed.Times(300, 30, 3))
 	modes := []Config{{}, {Partitioning: PartitioningRoundRobin}, {Partitioning: PartitioningKeyed, Key: tens}}
 	from := seed.Of(t)
 	for n := range seeds {

@@ -89,7 +89,9 @@ func TestOverlap(t *testing.T) {
 // With several partitions, or in a transaction, Deliver waits for the whole
 // batch.
 func TestOverlapAwaitsAll(t *testing.T) {
-	for _, conf := range []Config{{Partitioning: PartitioningRoundRobin}, {TransactionalID: "tx"}} {
+	for _, conf := range seed.Some(t, 1, []Config{
+		{Partitioning: PartitioningRoundRobin}, {TransactionalID: "tx"},
+	}) {
 		c := start(t, 3)
 		d := overlapping(t, c, conf)
 		if n := stream(t, d, records(7, 1, 200), 50, func() {}); n > 0 {
@@ -101,11 +103,7 @@ func TestOverlapAwaitsAll(t *testing.T) {
 // For all responses of brokers while requests are in flight, each record is
 // there once and in order.
 func TestOverlapErrors(t *testing.T) {
-	partial, seeds := 0, uint64(20)
-	if testing.Short() {
-		seeds = 2 // each takes seconds with the race detector
-	}
-	from := seed.Of(t)
+	partial, seeds, from := 0, uint64(seed.Times(100, 20, 2)), seed.Of(t)
 	for n := range seeds {
 		rng := rand.New(rand.NewPCG(from+n, 1))
 		c := start(t, 1)
@@ -135,7 +133,9 @@ func TestOverlapErrors(t *testing.T) {
 // know, if the partition is not new. If the first batch of a producer is
 // refused, those after it must not arrive instead.
 func TestFirstBatchIsRefused(t *testing.T) {
-	for _, e := range []*kerr.Error{kerr.NotEnoughReplicas, kerr.UnknownProducerID, kerr.OutOfOrderSequenceNumber} {
+	for _, e := range seed.Some(t, 1, []*kerr.Error{
+		kerr.NotEnoughReplicas, kerr.UnknownProducerID, kerr.OutOfOrderSequenceNumber,
+	}) {
 		c := start(t, 1)
 		deliver(t, dial(t, c, Config{}), records(7, 1, 10))
 		d := overlapping(t, c, Config{})

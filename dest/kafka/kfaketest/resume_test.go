@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -425,8 +426,12 @@ func TestShutOut(t *testing.T) {
 // Errors of the transaction's requests are retried, and nothing is duplicated,
 // whether or not a commit without a response was executed.
 func TestTransactionErrors(t *testing.T) {
+	selected := seed.Sample(t, 1, 1)
 	for _, key := range []kmsg.Key{kmsg.InitProducerID, kmsg.AddPartitionsToTxn, kmsg.EndTxn, kmsg.Produce} {
 		for _, e := range []*kerr.Error{kerr.CoordinatorNotAvailable, kerr.NotCoordinator, kerr.ConcurrentTransactions, kerr.RequestTimedOut, kerr.UnknownServerError} {
+			if !selected() {
+				continue
+			}
 			cluster := start(t, 1)
 			d := dial(t, cluster, Config{TransactionalID: "tx"})
 			deliver(t, d, records(7, 1, 10))

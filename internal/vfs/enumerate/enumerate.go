@@ -260,7 +260,7 @@ func single() bool {
 
 // choose returns the cases that are run.
 func choose(t testing.TB, cases []Case) (chosen []Case) {
-	n := seed.Times(len(cases), 150, 50)
+	n := seed.Times(len(cases), 60, 40)
 	switch {
 	case single():
 		return cases
