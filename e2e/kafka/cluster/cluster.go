@@ -7,10 +7,13 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -68,9 +71,8 @@ func Start(t testing.TB, n int) *Cluster {
 			t.Fatal(err)
 		}
 		c.brokers = append(c.brokers, b)
-		format := c.java(b, "64m", "kafka.tools.StorageTool", "format", "--cluster-id="+clusterID, "-c", b.properties())
-		if out, err := format.CombinedOutput(); err != nil {
-			t.Fatalf("format the storage of a broker: %v\n%s", err, out)
+		if err := c.format(b, i+1); err != nil {
+			t.Fatalf("format the storage of a broker: %v", err)
 		}
 	}
 	t.Cleanup(func() {
@@ -83,6 +85,65 @@ func Start(t testing.TB, n int) *Cluster {
 	}
 	c.AwaitReady()
 	return c
+}
+
+// formatted has the files of a formatted storage by their names. The program
+// that makes them runs once in a process: it takes seconds.
+var formatted struct {
+	sync.Mutex
+	files map[string]string
+}
+
+var identities = regexp.MustCompile(`(?m)^(node|directory)\.id=.*$`)
+
+// format formats the storage of a broker.
+func (c *Cluster) format(b *broker, id int) error {
+	formatted.Lock()
+	defer formatted.Unlock()
+	data := filepath.Join(b.dir, "data")
+	if formatted.files == nil {
+		cmd := c.java(b, "64m", "kafka.tools.StorageTool", "format", "--cluster-id="+clusterID, "-c", b.properties())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+		names, err := os.ReadDir(data)
+		if err != nil {
+			return err
+		}
+		files := map[string]string{}
+		for _, name := range names {
+			text, err := os.ReadFile(filepath.Join(data, name.Name()))
+			if err != nil {
+				return err
+			}
+			files[name.Name()] = string(text)
+		}
+		formatted.files = files
+		return nil
+	}
+	if err := os.Mkdir(data, 0o700); err != nil {
+		return err
+	}
+	for name, text := range formatted.files {
+		text = identities.ReplaceAllStringFunc(text, func(line string) string {
+			if strings.HasPrefix(line, "node") {
+				return fmt.Sprintf("node.id=%d", id)
+			}
+			return "directory.id=" + newID()
+		})
+		if err := os.WriteFile(filepath.Join(data, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newID returns a random identity in Kafka's form.
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[0] &= 0x7f           // "-" may not come first
+	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
 // Addrs returns the addresses of the brokers.
