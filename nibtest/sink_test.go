@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -101,7 +102,7 @@ func splitLines(b []byte) [][]byte {
 }
 
 func TestSinkFindsFaultsInHowLinesAreKept(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range seed.Some(t, 1, []struct {
 		name string
 		keep func(s *goodSink, r *nib.Record)
 		want string
@@ -147,7 +148,7 @@ func TestSinkFindsFaultsInHowLinesAreKept(t *testing.T) {
 			s.add(r.Line)
 			r.Line = r.Line[:1]
 		}, "changed the record"},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			wantFault(t, faultsOf(func(tb testing.TB) {
 				nibtest.TestSink(tb, func(testing.TB) (nib.Sink, func() [][]byte) {
@@ -224,7 +225,7 @@ type refuses struct{ goodSink }
 func (s *refuses) WriteRecord(*nib.Record) error { return io.ErrClosedPipe }
 
 func TestSinkFindsFaultsInMethods(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range seed.Some(t, 1, []struct {
 		name string
 		make func() (nib.Sink, *goodSink)
 		want string
@@ -237,7 +238,7 @@ func TestSinkFindsFaultsInMethods(t *testing.T) {
 		{"Close loses lines", func() (nib.Sink, *goodSink) { s := new(closeForgets); return s, &s.goodSink }, "close: got 0 lines, want 1"},
 		{"writes after Close", func() (nib.Sink, *goodSink) { s := new(writesOn); return s, &s.goodSink }, "WriteRecord after Close"},
 		{"refuses lines", func() (nib.Sink, *goodSink) { s := new(refuses); return s, &s.goodSink }, "WriteRecord of"},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			wantFault(t, faultsOf(func(tb testing.TB) {
 				nibtest.TestSink(tb, func(testing.TB) (nib.Sink, func() [][]byte) {

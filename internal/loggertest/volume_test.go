@@ -13,6 +13,7 @@ import (
 	"weak"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // A countWriter only counts.
@@ -37,10 +38,7 @@ func heapNow() uint64 {
 }
 
 func TestHugeLineIsWrittenAndForgotten(t *testing.T) {
-	size, fields := 32<<20, 200_000
-	if testing.Short() {
-		size, fields = 8<<20, 50_000
-	}
+	size, fields := seed.Times(32<<20, 32<<20, 8<<20), seed.Times(200_000, 200_000, 50_000)
 	text := strings.Repeat("x", size)
 	keys := map[string]any{}
 	for i := range fields {
