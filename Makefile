@@ -126,9 +126,9 @@ fuzz: ## every fuzz target, FUZZTIME each
 	@.ci/step '$@' '.ci/fuzz $(FUZZTIME) . $(wildcard bridge/*) dest/kafka dest/otlp/otlptest'
 
 # A line of an event that allocates on some release.
-gate: ## which lines of nib's own events allocate, on every release, by its own tool
+gate: ## which lines of nib's own events allocate, on each of RELEASES, by its own tool
 	@.ci/step '$@' 'cd allocs && $(NEWEST) $(GO) run ./cmd/allocs -C .. --plain --bench "" --log-calls=false --root "github.com/nib-log/nib.(*Event).*" \
-		--go 1.24,1.25,1.26,1.27 --baseline nib.baseline.json .'
+		$(foreach r,$(RELEASES),--go $(basename $(r:go%=%))) --baseline nib.baseline.json .'
 
 # Code that is not used, and the faults that staticcheck knows.
 lint: $(MODULES:%=lint/%) $(addprefix vet/,$(LARGE)) ## staticcheck of every module
