@@ -3,16 +3,17 @@
 package elastic
 
 import (
-	"errors"
+	"fmt"
 	"maps"
 	"sync"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/httpsend"
 )
 
 // errTaken is the reason to reject a record that was never sent, and whose
 // document exists.
-var errTaken = errors.New("nib/elastic: another document has its _id")
+var errTaken = fmt.Errorf("nib/elastic: %w", httpsend.ErrTaken)
 
 // attempts are the records of this process that may be in the index. A document
 // that exists already is the record if the record may be there, and otherwise

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -277,4 +279,50 @@ func checkSet(t *testing.T, code int, kind refusalKind, bad []int, n int) (reque
 		t.Errorf("%s: rejected %q, %d documents, %q", name, rejected, len(s.order), s.faults)
 	}
 	return s.requests
+}
+
+// TestRefusedBatch refuses every request with a document of a full batch, after
+// it has created others: these are rejected, and the documents after them are
+// created. The document that was sent again to compare is there once.
+func TestRefusedBatch(t *testing.T) {
+	const n, first, code = 40, 2, 400
+	number := regexp.MustCompile(`"n":(\d+),`)
+	isBad := func(text []byte) bool {
+		return slices.ContainsFunc(number.FindAllSubmatch(text, -1), func(m [][]byte) bool {
+			i, _ := strconv.Atoi(string(m[1]))
+			return i > first && i <= first+n
+		})
+	}
+	for _, kind := range []refusalKind{ofRequest, ofAllItems} {
+		synctest.Test(t, func(t *testing.T) {
+			batch := batchOf(first + n + 2)
+			s := &server{
+				answer: func(w http.ResponseWriter, q *request) bool {
+					refused := kind == ofRequest && isBad(q.body)
+					if refused {
+						refusal(w, code)
+					}
+					return refused
+				},
+				item: func(q *request, id string, line []byte) (int, string) {
+					return kind.item(code, q, id, line, isBad)
+				},
+			}
+			l, stop := serve(s)
+			defer stop()
+			d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			d.Start(batch[0].Spool)
+			deliverAll(t, d, batch[:first])
+			rejected, _ := deliverAll(t, d, batch[first:first+n])
+			deliverAll(t, d, batch[first+n:])
+			if len(rejected) != n || len(s.order) != 4 || d.Stats().Records != 4 {
+				t.Errorf("kind %d: %d rejected, want %d; got the documents %q",
+					kind, len(rejected), n, s.order)
+			}
+		})
+	}
 }

@@ -65,6 +65,11 @@ type RecordStatus struct {
 // are temporary or faults of the configuration. Records that the server accepts
 // while another one waits are not sent again. If the server accepts no record,
 // all of them wait.
+//
+// If the server refuses all records of a batch with 400, 413 or 422, there is
+// none to compare them with. Then the Sender sends the record again that the
+// server has accepted last: if it accepts it once more, or has it, the others
+// are rejected.
 type Sender struct {
 	client *Client
 	proto  Protocol
@@ -88,6 +93,8 @@ type Sender struct {
 	others   bool   // since accepted: there are others than sole
 	unproven int    // since accepted: records that were rejected without a strong proof
 	credit   bool   // a record was accepted, and none was rejected on the credit of it
+
+	comparison
 }
 
 // NewSender returns a Sender whose requests have at most maxRequest bytes, but
@@ -111,6 +118,9 @@ func (s *Sender) Deliver(ctx context.Context, batch []nib.Record) (delivery.Resu
 	var err error
 	for s.next() {
 		err = s.send(ctx, batch)
+		if s.doubt != nil {
+			err = s.compare(ctx, batch)
+		}
 		s.settle()
 		if ctx.Err() != nil || s.late(begin) || errors.As(err, new(finalError)) {
 			break
@@ -212,7 +222,7 @@ func (s *Sender) send(ctx context.Context, batch []nib.Record) error {
 		}
 		return s.refused(s.client.status, err)
 	case resp.OK():
-		return s.read(resp, len(body))
+		return s.read(resp, batch, len(body))
 	case resp.Status == http.StatusRequestEntityTooLarge && n > 1:
 		s.shorten(len(body) / 2)
 		s.suspect(resp.Status)
@@ -268,6 +278,9 @@ func (s *Sender) refused(status int, err error) error {
 	switch last := s.probe >= s.unsettled()-1; {
 	case s.probe < 0:
 		s.probe = 1
+	case last && ofRecord(status) && s.witness.Line != nil:
+		s.doubt = err
+		return nil
 	case last:
 		s.probe, s.holds = 0, true
 	default:
@@ -276,6 +289,11 @@ func (s *Sender) refused(status int, err error) error {
 	if ofRecord(status) && !s.holds {
 		return nil
 	}
+	return s.hold(err)
+}
+
+// hold returns the error if the records must wait.
+func (s *Sender) hold(err error) error {
 	if s.holds {
 		err = fmt.Errorf("%s: the server accepts no record; all of them wait: %w", s.client.c.Name,
 			err)
@@ -297,7 +315,7 @@ const maxUnproven = 16
 
 // read reads a response to a request that was not refused as a whole. An error
 // means that some of the records must be sent again.
-func (s *Sender) read(resp Response, size int) error {
+func (s *Sender) read(resp Response, batch []nib.Record, size int) error {
 	n := len(s.want)
 	if cap(s.statuses) < n {
 		s.statuses = make([]RecordStatus, n)
@@ -332,6 +350,7 @@ func (s *Sender) read(resp Response, size int) error {
 	}
 	if accepted > 0 {
 		s.proceed(accepted)
+		s.remember(batch)
 	}
 	var waiting error
 	for k, i := range s.want {
