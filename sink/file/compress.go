@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/internal/vfs"
@@ -60,6 +61,9 @@ var (
 // temporary name, synced and renamed before the old one is deleted. Whenever
 // the program ends, the lines are in at least one file; temporary files are
 // completed or deleted the next time.
+//
+// Names change during a turn, so that no rotation uses the name that is going
+// to be free: of two files with this name, the next compression would keep one.
 func (r *retention) compress(b backup) error {
 	src, info, err := r.seize(b.name)
 	if src == nil {
@@ -76,6 +80,12 @@ func (r *retention) compress(b backup) error {
 		_ = r.fs.Remove(temp)
 		return fmt.Errorf("%s was replaced: %w", b.name, errors.Join(err, errMoved))
 	}
+	turn, err := r.awaitTurn()
+	if err != nil {
+		_ = r.fs.Remove(temp)
+		return err
+	}
+	defer turn.Close()
 	if err := r.fs.Rename(temp, packed); err != nil {
 		return err
 	}
@@ -84,6 +94,28 @@ func (r *retention) compress(b backup) error {
 	}
 	return r.unlink(b.name, src, info)
 }
+
+// awaitTurn waits for the turn to rotate, which processes keep for the time of
+// a rotation. If it takes too long, compressing is repeated later.
+func (r *retention) awaitTurn() (turn io.Closer, err error) {
+	for range turnTries {
+		turn, err = r.takeTurn()
+		if !errors.Is(err, vfs.ErrLocked) {
+			return turn, err
+		}
+		if r.quit.Load() {
+			return nil, errBroken
+		}
+		time.Sleep(rotateStep)
+	}
+	r.mu.Lock()
+	r.failed = true
+	r.mu.Unlock()
+	return nil, vfs.ErrLocked
+}
+
+// turnTries is the number of attempts of awaitTurn, rotateStep apart: a second.
+const turnTries = 1000
 
 // compressInto writes the compressed file.
 func (r *retention) compressInto(temp string, src vfs.File, info vfs.Info) (err error) {
