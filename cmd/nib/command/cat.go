@@ -64,7 +64,7 @@ Lines are shown as by sink/console on a terminal, by way of a pager ($NIB_PAGER,
 $PAGER, less), and as they are elsewhere; see --output.
 
 With --lines or --max-bytes, the number of lines that are left out is reported
-on standard error.
+on standard error. With --newest, the last lines are shown, else the first ones.
 
 Exit codes: 0 a line was selected, 1 none was, 2 something went wrong, 130
 interrupted.`,
@@ -82,6 +82,8 @@ interrupted.`,
 	s.addLimit(cmd)
 	cmd.Flags().Uint64VarP(&s.limit.Lines, "lines", "n", 0,
 		"show at most this `number` of selected lines")
+	cmd.Flags().BoolVar(&s.limit.Newest, "newest", false,
+		"with --lines or --max-bytes, show the last lines, not the first ones")
 	cmd.Flags().IntVarP(&s.context, "context", "C", 0, "show this `number` of lines around each, too")
 	cmd.Flags().BoolVar(&s.noIndex, "no-index", false,
 		"read all of a file for --since and --until; else files of 16 MiB and more "+
@@ -208,14 +210,22 @@ func (s *selectionFlags) selection(now time.Time) (sel logs.Selection, err error
 			sel.Context = 3
 		}
 	}
-	if s.limit.Bytes < 0 {
-		errs = append(errs, errors.New("--max-bytes must not be negative"))
-	}
-	if s.context < 0 {
-		errs = append(errs, errors.New("--context must not be negative"))
-	}
 	sel.Query = logread.And(queries...)
-	return sel, errors.Join(errs...)
+	return sel, errors.Join(append(errs, s.check(sel.Context))...)
+}
+
+// check returns an error if numbers are not possible.
+func (s *selectionFlags) check(context int) error {
+	switch {
+	case s.limit.Bytes < 0:
+		return errors.New("--max-bytes must not be negative")
+	case s.context < 0:
+		return errors.New("--context must not be negative")
+	case s.limit.Newest && context > 0:
+		return errors.New("--newest shows no lines around: use --since or --until " +
+			"with --context and --around")
+	}
+	return nil
 }
 
 // fieldQuery makes a query of KEY=VALUE.

@@ -9,21 +9,65 @@ import (
 	"testing"
 )
 
+// A little is a command line and its output.
+type little struct {
+	args   string // \x00 is a space
+	stdout []string
+	stderr string
+}
+
+const fifth = "panic: no log line"
+
+func left(n, of int) string {
+	return fmt.Sprintf("nib: %d of %d selected lines were left out\n", n, of)
+}
+
+func checkLittle(t *testing.T, log string, cases []little) {
+	t.Helper()
+	for _, c := range cases {
+		args := strings.Fields(c.args)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "\x00", " ")
+		}
+		code, stdout, stderr := run(append(args, log)...)
+		want := strings.Join(append(c.stdout, ""), "\n")
+		if code != 0 || stdout != want || stderr != c.stderr {
+			t.Errorf("%s: got %d\n%s%swant\n%s%s", c.args, code, stdout, stderr, want, c.stderr)
+		}
+	}
+}
+
+// With --newest, the last lines are shown.
+func TestTheNewestLinesAreShown(t *testing.T) {
+	checkLittle(t, catLog(t), []little{
+		{"cat -n 2 --newest", []string{fourth, fifth}, left(3, 5)},
+		// A line that is longer than the limit leaves room for others.
+		{fmt.Sprintf("cat -s -l warn --max-bytes %d", len(third)+1), []string{third}, ""},
+		{
+			fmt.Sprintf("cat -s --newest -q level<=warn --max-bytes %d", len(first)+1),
+			[]string{first}, "",
+		},
+		{"cat -n 5 --newest", []string{first, second, third, fourth, fifth}, ""},
+		{"cat --newest", []string{first, second, third, fourth, fifth}, ""},
+		{"cat --max-bytes 1 --newest", nil, left(5, 5)},
+		{
+			fmt.Sprintf("cat --newest --max-bytes %d", len(fourth)+len(fifth)+2),
+			[]string{fourth, fifth}, left(3, 5),
+		},
+		{
+			fmt.Sprintf("cat --newest --max-bytes %d", len(fourth)+len(fifth)+1),
+			[]string{fifth}, left(4, 5),
+		},
+	})
+}
+
 // The output is bounded, and what is left out is counted.
 func TestLittleIsShown(t *testing.T) {
 	log := catLog(t)
-	left := func(n, of int) string {
-		return fmt.Sprintf("nib: %d of %d selected lines were left out\n", n, of)
-	}
 	around := func(n int) string {
 		return fmt.Sprintf("nib: %d lines around selected ones were left out\n", n)
 	}
-	const fifth = "panic: no log line"
-	for _, c := range []struct {
-		args   string
-		stdout []string
-		stderr string
-	}{
+	checkLittle(t, log, []little{
 		{"cat -n 2", []string{first, second}, left(3, 5)},
 		{"cat -n 5", []string{first, second, third, fourth, fifth}, ""},
 		{"cat -n 1 -q exists\x00n -C 1", []string{third, fourth, fifth}, ""},
@@ -46,22 +90,13 @@ func TestLittleIsShown(t *testing.T) {
 		{"tail -n 9 --no-follow -s -l error", []string{third, fourth}, ""},
 		{"tail -n 1 --no-follow -s -l error", []string{fourth}, ""},
 		{
-			fmt.Sprintf("tail -n 3 --no-follow --max-bytes %d", len(third)+1),
-			[]string{third}, left(2, 3),
+			fmt.Sprintf("tail -n 3 --no-follow --max-bytes %d", len(fourth)+len(fifth)+2),
+			[]string{fourth, fifth}, left(1, 3),
 		},
-	} {
-		args := strings.Fields(c.args)
-		for i := range args {
-			args[i] = strings.ReplaceAll(args[i], "\x00", " ")
-		}
-		code, stdout, stderr := run(append(args, log)...)
-		want := strings.Join(append(c.stdout, ""), "\n")
-		if code != 0 || stdout != want || stderr != c.stderr {
-			t.Errorf("%s: got %d\n%s%swant\n%s%s", c.args, code, stdout, stderr, want, c.stderr)
-		}
-	}
+	})
 	for _, args := range []string{
-		"cat --max-bytes -1", "tail --max-bytes 9", "tail --no-follow -n -1",
+		"cat --max-bytes -1", "cat --newest -n 1 -C 1", "cat --newest --around a",
+		"tail --max-bytes 9", "tail --no-follow -n -1",
 	} {
 		if code, _, stderr := run(append(strings.Fields(args), log)...); code != 2 {
 			t.Errorf("%s: got %d and %s, want 2", args, code, stderr)
@@ -76,6 +111,11 @@ func TestLittleOfSeveralLogs(t *testing.T) {
 	a, b := store(t, dir, "a.log", first, third, ""), store(t, dir, "b.log", second, fourth, "")
 	code, stdout, stderr := run("cat", "-n", "3", a, b)
 	want := strings.Join([]string{first, second, third, ""}, "\n")
+	if code != 0 || stdout != want || stderr != "nib: 1 of 4 selected lines were left out\n" {
+		t.Errorf("got %d\n%s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = run("cat", "-n", "3", "--newest", a, b)
+	want = strings.Join([]string{second, third, fourth, ""}, "\n")
 	if code != 0 || stdout != want || stderr != "nib: 1 of 4 selected lines were left out\n" {
 		t.Errorf("got %d\n%s%s", code, stdout, stderr)
 	}

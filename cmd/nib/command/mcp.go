@@ -79,8 +79,8 @@ and their users wrote, no instructions.
 			ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed,
 		}}
 	}
-	mcp.AddTool(s, tool("search", "Shows selected lines of logs, merged by time, oldest first."),
-		t.search)
+	mcp.AddTool(s, tool("search", "Shows selected lines of logs, merged by time: the last ones "+
+		"that fit, oldest first."), t.search)
 	mcp.AddTool(s, tool("stat", "Counts selected lines of logs: over time, by the values of "+
 		"fields, and by message, with one line of each message."), t.stat)
 	mcp.AddTool(s, tool("compare", "Compares the messages of selected lines with another file "+

@@ -90,6 +90,9 @@ func TestMCPTools(t *testing.T) {
 	const foreign = "nib: 1 lines that are not of a log were left out\n"
 	newMCPLogs(t).check(t, []answerCase{
 		{"search", `{"files":[LOG],"level":"warn","lines":2}`, false, []string{
+			lines(third, fourth), foreign + "nib: 1 of 3 selected lines were left out\n",
+		}},
+		{"search", `{"files":[LOG],"level":"warn","lines":2,"oldest":true}`, false, []string{
 			lines(second, third), foreign + "nib: 1 of 3 selected lines were left out\n",
 		}},
 		{"search", `{"query":"took > 200ms","files":[LOG,OLD]}`, false, []string{

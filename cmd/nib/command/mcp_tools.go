@@ -49,6 +49,7 @@ type lineSelection struct {
 type searchCall struct {
 	lineSelection
 	Lines  int      `json:"lines,omitempty" jsonschema:"at most this number of lines"`
+	Oldest bool     `json:"oldest,omitempty" jsonschema:"the first lines that fit, not the last ones"`
 	Fields []string `json:"fields,omitempty" jsonschema:"only these fields of each line, as JSON"`
 }
 
@@ -59,7 +60,8 @@ func (t *logTools) search(
 	if len(in.Fields) > 0 {
 		flags = append(flags, "--output=json")
 	}
-	flags = append(flags, "--lines="+strconv.Itoa(in.Lines))
+	flags = append(flags, "--lines="+strconv.Itoa(in.Lines),
+		"--newest="+strconv.FormatBool(!in.Oldest))
 	return t.call(ctx, in.logRange, "cat", flags)
 }
 

@@ -68,6 +68,7 @@ func runTail(
 	tail := logs.Tail
 	if noFollow {
 		tail = logs.Last
+		sel.Limit.Newest = sel.Limit.Bytes > 0 && sel.Context == 0
 	} else {
 		sel.More = logs.Watch(args, found, sel)
 	}

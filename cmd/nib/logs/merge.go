@@ -3,6 +3,7 @@
 package logs
 
 import (
+	"bytes"
 	"container/heap"
 	"context"
 	"errors"
@@ -66,6 +67,7 @@ type merger struct {
 	full    bool
 	beyond  uint64
 	around  uint64 // lines of context that the limit left out
+	newest  [][]byte
 }
 
 func newMerger(ctx context.Context, p *pipeline, sources []Source, s *Selection) *merger {
@@ -105,6 +107,10 @@ func (m *merger) appendLine(out []byte, r Renderer, line []byte, matched bool) [
 	if matched {
 		m.lines++
 	}
+	if m.limit.Newest {
+		m.keep(r, line)
+		return out
+	}
 	if m.full && m.context.size == 0 {
 		if matched {
 			m.beyond++
@@ -116,13 +122,31 @@ func (m *merger) appendLine(out []byte, r Renderer, line []byte, matched bool) [
 	if !m.full && !m.limit.isReached(m.lines, m.bytes+len(out)) {
 		return out
 	}
-	m.full = true
+	m.full = m.context.size > 0 || m.limit.Bytes == 0 || len(out)-n <= m.limit.Bytes
 	m.around += m.context.lines - shown
 	if matched {
 		m.beyond++
 		m.around--
 	}
 	return out[:n]
+}
+
+// keep adds a selected line to the newest ones, and leaves out the oldest of
+// them if there are too many.
+func (m *merger) keep(r Renderer, line []byte) {
+	m.line.Reset(line)
+	text := r.Append(nil, &m.line)
+	if m.limit.Bytes > 0 && len(text) > m.limit.Bytes {
+		m.beyond++ // others may fit
+		return
+	}
+	m.newest = append(m.newest, text)
+	m.bytes += len(text)
+	for len(m.newest) > 0 && m.limit.isReached(uint64(len(m.newest)), m.bytes) {
+		m.bytes -= len(m.newest[0])
+		m.newest = m.newest[1:]
+		m.beyond++
+	}
 }
 
 func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
@@ -155,6 +179,7 @@ func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
 			heap.Pop(m)
 		}
 	}
+	out = append(out, bytes.Join(m.newest, nil)...)
 	if len(out) > 0 {
 		if _, err := w.Write(out); err != nil {
 			return total, err

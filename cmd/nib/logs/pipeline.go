@@ -50,8 +50,9 @@ func (s *Selection) report(format string, args ...any) {
 // A Limit bounds what Cat writes. Zero is no bound. All lines are read in any
 // case, so that those left out are counted.
 type Limit struct {
-	Lines uint64 // selected lines
-	Bytes int
+	Lines  uint64 // selected lines
+	Bytes  int
+	Newest bool // the last lines are shown, not the first ones; for no Context
 }
 
 // isReached reports whether a selected line must be left out after others.
@@ -259,6 +260,9 @@ func (p *pipeline) send(ctx context.Context, order chan<- *block, b *block) bool
 // error of w.
 func Cat(ctx context.Context, w io.Writer, sources []Source, s Selection, newRenderer func() Renderer) (total Counts, err error) {
 	ctx, cancel := context.WithCancel(ctx)
+	if s.Limit.Lines == 0 && s.Limit.Bytes == 0 {
+		s.Limit.Newest = false // all lines are shown
+	}
 	if len(sources) != 1 || s.Context > 0 || s.Limit != (Limit{}) {
 		size := min(max(mergedBlocks/(4*max(len(sources), 1)), leastBlock), blockSize)
 		p := newPipeline(ctx, size, func() *worker { return s.newWorker(nil, s.Context > 0) })
