@@ -255,15 +255,13 @@ func (f *follower) notice() {
 	if n := len(f.next); n > 0 {
 		newest = f.next[n-1].file
 	}
-	all := append(f.siblings(), rotationOf(f.path))
+	all, files := f.look()
+	if len(files) == 0 {
+		return
+	}
 	at := indexOf(all, newest)
-	for _, r := range all {
-		if packing(r.path) != "" {
-			continue
-		}
-		if file := f.openNew(r.path); file != nil {
-			f.next = append(f.next, successor{file: file, at: noticed})
-		}
+	for _, file := range files {
+		f.next = append(f.next, successor{file: file, at: noticed})
 	}
 	switch {
 	case newest == nil:
@@ -273,6 +271,57 @@ func (f *follower) notice() {
 	default:
 		f.missed(all[at:])
 	}
+}
+
+// maxLooks bounds the number of times that the files are listed again because
+// of renaming during the look.
+const maxLooks = 10
+
+// look returns the files that belong to the path, the oldest first, and opens
+// the ones that are neither open nor known.
+func (f *follower) look() (all []rotation, files []*os.File) {
+	for range maxLooks {
+		for _, file := range files {
+			_ = file.Close() // only read
+		}
+		// A file that took the name before this one is listed after it.
+		last := f.openNew(f.path)
+		all = f.siblings()
+		var isWhole bool
+		if files, isWhole = f.openAll(all, last); isWhole {
+			break
+		}
+	}
+	return append(all, rotationOf(f.path)), files
+}
+
+// openAll opens files that are neither open nor known, and returns them with
+// last, which had the path, at its place. It reports false if names have
+// changed since.
+func (f *follower) openAll(all []rotation, last *os.File) (files []*os.File, isWhole bool) {
+	isWhole = true
+	for _, r := range all {
+		if packing(r.path) != "" {
+			continue
+		}
+		file := f.openNew(r.path)
+		info, err := os.Stat(r.path)
+		switch {
+		case file != nil && isFile(last, info):
+			_ = file.Close() // it is open
+			file, last = last, nil
+		case err != nil, file != nil && !isFile(file, info):
+			isWhole = false
+		}
+		if file != nil {
+			files = append(files, file)
+		}
+	}
+	if last == nil {
+		return files, isWhole
+	}
+	info, err := os.Stat(f.path)
+	return append(files, last), isWhole && err == nil && isFile(last, info)
 }
 
 // indexOf returns the index of the name that a file has now, or else of its

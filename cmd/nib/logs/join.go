@@ -185,8 +185,8 @@ func isWord(token string) bool {
 	return token == "*" || token == varying || isWordByte(token[0])
 }
 
-// join replaces the key of a new pattern by the key of one that covers it. When
-// there are too many patterns, it joins them first.
+// join replaces the key of a new pattern by the key of a joined pattern that
+// covers it. When there are too many patterns, it joins them first.
 func (c *collector) join() {
 	if len(c.patterns) >= maxPatterns && !c.full {
 		c.patterns = join(c.patterns, maxPatterns)
