@@ -21,7 +21,6 @@ import (
 	"github.com/nib-log/nib/cmd/nib/logs"
 	"github.com/nib-log/nib/cmd/nib/term"
 	"github.com/nib-log/nib/cmd/nib/view"
-	"github.com/nib-log/nib/internal/logread"
 )
 
 func newView() *cobra.Command {
@@ -39,9 +38,10 @@ follows the log until SIGINT or SIGTERM.
 
 A plain file of any size is read in place, and followed through rotations. All
 else is copied to a temporary file first: a page needs every line at any time.
-Several logs are merged by time, and all of them are followed: lines that come
-within a tenth of a second are merged, too. Standard input is followed if it is
-alone, and else read to its end first.
+Several logs are merged by time, and all of them are followed, with new files of
+a pattern in quotes and new spools of a directory: lines that come within a
+tenth of a second are merged, too. Standard input is followed if it is alone,
+and else read to its end first.
 
 The page is served on 127.0.0.1 only, at an address with a token, and loads
 nothing from elsewhere. For logs of another host, forward the port:
@@ -78,16 +78,19 @@ func runView(
 		}
 		args = []string{"-"}
 	}
-	sources, later, err := findForView(args, cmd.InOrStdin())
+	report := reporter(cmd.ErrOrStderr())
+	s := logs.Selection{Zone: time.Local, Keys: keys}
+	s.Report = func(format string, args ...any) { report("nib", format, args...) }
+	sources, later, err := findForView(args, cmd.InOrStdin(), &s)
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
 	path, name := sources[0].Path, strings.Join(args, " ")
-	if len(args) > 1 || path != args[0] {
+	if len(later) > 0 || s.More != nil || path != args[0] {
 		var remove func() error
-		if path, remove, err = store(ctx, sources, later, keys, cmd.ErrOrStderr()); err != nil {
+		if path, remove, err = store(ctx, sources, later, s); err != nil {
 			return err
 		}
 		defer func() { stop(); err = errors.Join(err, remove()) }()
@@ -96,31 +99,41 @@ func runView(
 	for i, a := range args {
 		names[i] = filepath.Base(a)
 	}
-	s, err := view.Open(path, strings.Join(names, " "), keys)
+	v, err := view.Open(path, strings.Join(names, " "), keys)
 	if err != nil {
 		return err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
 	if err != nil {
-		return errors.Join(err, s.Close())
+		return errors.Join(err, v.Close())
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s is at\n  %s\nEnd with Ctrl-C.\n", term.Line(name), s.URL(l))
+	fmt.Fprintf(cmd.OutOrStdout(), "%s is at\n  %s\nEnd with Ctrl-C.\n", term.Line(name), v.URL(l))
 	if open {
-		if err := openBrowser(ctx, s.URL(l)); err != nil {
+		if err := openBrowser(ctx, v.URL(l)); err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "nib: no browser could be started: %s\n", term.Line(err.Error()))
 		}
 	}
-	return s.Run(ctx, l)
+	return v.Run(ctx, l)
 }
 
-// findForView finds sources, and those that continue when the first have ended.
-// A source that never ends must be the only one: merging it with others would
-// wait for its next line.
-func findForView(args []string, stdin io.Reader) (now, later []logs.Source, err error) {
+// findForView finds sources, and those that continue when the first have ended;
+// s gets the ones that come under patterns and directories. A source that never
+// ends must be the only one: merging it with others would wait for its next
+// line. A plain file that is the only one is read in place, unless its lines
+// have to be joined.
+func findForView(
+	args []string, stdin io.Reader, s *logs.Selection,
+) (now, later []logs.Source, err error) {
 	now, err = logs.Find(args, stdin, true, time.Now())
-	if err == nil && (len(now) > 1 || len(now) == 1 && !now[0].Live && now[0].Path != args[0]) {
+	isAlone := len(args) == 1 && len(now) == 1
+	if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
+		isAlone = false // other spools may come
+	}
+	inPlace := isAlone && now[0].Path == args[0] && !logs.HasParts(args[0])
+	if err == nil && len(now) > 0 && !inPlace && (!isAlone || !now[0].Live) {
 		if now, err = logs.Find(args, stdin, false, time.Now()); err == nil {
-			now, later, err = logs.Split(now)
+			s.More = logs.Watch(args, now, *s)
+			now, later, err = logs.Split(now, s.Report)
 		}
 	}
 	if err == nil && len(now) == 0 {
@@ -130,9 +143,9 @@ func findForView(args []string, stdin io.Reader) (now, later []logs.Source, err 
 }
 
 // store copies the lines of sources to a temporary file, then the lines of
-// later as they come, until ctx ends. It writes its errors to w.
+// later as they come, until ctx ends. It reports its errors.
 func store(
-	ctx context.Context, sources, later []logs.Source, keys logread.Keys, w io.Writer,
+	ctx context.Context, sources, later []logs.Source, s logs.Selection,
 ) (path string, remove func() error, err error) {
 	raw, _, err := logs.Form{Output: "raw"}.NewRenderer()
 	if err != nil {
@@ -142,19 +155,18 @@ func store(
 	if err != nil {
 		return "", nil, err
 	}
-	report, done := reporter(w), make(chan struct{})
+	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s := logs.Selection{Zone: time.Local, Keys: keys}
 		_, err := logs.Cat(ctx, f, sources, s, raw)
 		if err != nil && ctx.Err() == nil {
-			report("nib", "%s", err)
+			s.Report("%s", err)
 		}
-		if len(later) == 0 {
+		if len(later) == 0 && s.More == nil {
 			return
 		}
 		if _, err := logs.Follow(ctx, f, later, s, raw); err != nil && ctx.Err() == nil {
-			report("nib", "%s", err)
+			s.Report("%s", err)
 		}
 	}()
 	return f.Name(), func() error {

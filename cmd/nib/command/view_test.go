@@ -107,11 +107,50 @@ func TestViewFollowsSeveralLogs(t *testing.T) {
 	}
 }
 
+// New files of a pattern and new spools of a directory are picked up, and files
+// that are rotated.
+func TestViewPicksUpNewFiles(t *testing.T) {
+	dir, spools := t.TempDir(), t.TempDir()
+	line := func(second int, message string) string {
+		return fmt.Sprintf(`{"time":"2026-11-22T09:00:%02dZ","level":"info","message":%q}`+"\n",
+			second, message)
+	}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name, text string) { must(t, os.WriteFile(in(name), []byte(text), 0o600)) }
+	write("a.log", line(1, "a1"))
+	must(t, keep(t, filepath.Join(spools, "one"), 1, spool.Config{Name: "file"}).Close())
+	got := viewsThen(t, "", []string{in("*.log"), spools}, []int{2, 3, 5, 6}, func(step int) {
+		switch step {
+		case 0:
+			write("b.log", line(2, "b2"))
+		case 1:
+			must(t, os.Rename(in("a.log"), in("a.log.1")))
+			write("a.log", line(3, "a3"))
+			must(t, os.Rename(in("a.log"), in("a.log.0")))
+			write("a.log", line(4, "a4"))
+		case 2:
+			must(t, keep(t, filepath.Join(spools, "two"), 1, spool.Config{Name: "file"}).Close())
+		}
+	})
+	for i := range got {
+		words := strings.Fields(got[i])
+		slices.Sort(words)
+		got[i] = strings.Join(words, " ")
+	}
+	if want := "a1 a3 a4 b2"; !strings.HasPrefix(got[2], want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestViewReadsWhatCatReads(t *testing.T) {
 	dir := t.TempDir()
 	line := func(second, message string) string {
 		return `{"time":"2026-11-22T09:00:0` + second + `Z","level":"info","message":"` + message + `"}` + "\n"
 	}
+	const at = "2026-11-22T09:00:00.000000001Z stdout "
+	parts := filepath.Join(dir, "parts.log")
+	long := line("1", "whole")
+	must(t, os.WriteFile(parts, []byte(at+"P "+long[:50]+"\n"+at+"F "+long[50:]), 0o600))
 	plain, packed, other := filepath.Join(dir, "app.log"), filepath.Join(dir, "app.log.1.gz"), filepath.Join(dir, "other.log")
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -125,6 +164,7 @@ func TestViewReadsWhatCatReads(t *testing.T) {
 		want  string
 	}{
 		{"", []string{plain}, "f h"},
+		{"", []string{parts}, "whole"},
 		{"", []string{packed}, "b d"},
 		{"", []string{packed, plain}, "b d f h"},
 		{"", []string{packed, plain, other}, "a b c d e f g h"},

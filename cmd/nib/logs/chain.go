@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 
@@ -25,13 +26,15 @@ type chain struct {
 	mu          sync.Mutex
 	file        io.ReadCloser
 	interrupted bool
-	// The last file is plain and ends here if limited is set.
-	end     int64
-	limited bool
-	ctx     context.Context
-	indexes string
-	window  lineindex.Window
-	skipped Counts
+	// If limited is set, the last file is plain and ends here. It may have been
+	// renamed since.
+	end      int64
+	limited  bool
+	lastFile known
+	ctx      context.Context
+	indexes  string
+	window   lineindex.Window
+	skipped  Counts
 }
 
 // opener returns the function that opens a source, for a reader that needs only
@@ -86,6 +89,15 @@ func (c *chain) Read(p []byte) (int, error) {
 // next opens the next file.
 func (c *chain) next() error {
 	f, err := os.Open(c.paths[0])
+	if c.limited && len(c.paths) == 1 {
+		if err == nil {
+			_ = f.Close() // only read
+		}
+		last := follower{path: c.paths[0], first: c.lastFile}
+		if f = last.openFirst(); f == nil {
+			err = fmt.Errorf("%s: %w", c.paths[0], fs.ErrNotExist)
+		}
+	}
 	if err != nil {
 		return err
 	}

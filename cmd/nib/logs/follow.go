@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -39,7 +40,7 @@ func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 			list = append(list, source)
 			continue
 		}
-		from, err := tailOffset(source.Path, s, n)
+		from, first, err := tailOffset(source.Path, s, n)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil // it is waited for
 			s.report("waiting for %s", source.Path)
@@ -48,26 +49,32 @@ func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 			errs = append(errs, err)
 			continue
 		}
-		list = append(list, follow(source.Path, from, s.Report))
+		list = append(list, follow(source.Path, from, first, s.Report))
 	}
 	return list, errors.Join(errs...)
 }
 
 const tailBlock = 256 << 10
 
-// tailOffset returns the offset of the last n selected lines of a file. It
-// reads the file from its end, and no more than it needs.
-func tailOffset(path string, s Selection, n int) (int64, error) {
+// tailOffset returns the offset of the last n selected lines of a file, and
+// which file it is. It reads the file from its end, and no more than it needs.
+func tailOffset(path string, s Selection, n int) (from int64, first known, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, err
+		return 0, known{}, err
 	}
 	defer f.Close() // only read
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
+	if first = knownFile(f); first.info == nil {
+		return 0, known{}, fmt.Errorf("%s: it cannot be examined", path)
 	}
-	end := info.Size()
+	if from, err = lastOffset(f, first.info.Size(), s, n); err == nil && isPart(first.head) {
+		from, err = beforeParts(f, from)
+	}
+	return from, first, err
+}
+
+// lastOffset returns the offset of the last n selected lines before end.
+func lastOffset(f *os.File, end int64, s Selection, n int) (int64, error) {
 	if n == 0 {
 		return end, nil
 	}
@@ -90,6 +97,10 @@ func tailOffset(path string, s Selection, n int) (int64, error) {
 		for at := len(block); at > start; {
 			line := start + bytes.LastIndexByte(block[start:at-1], '\n') + 1
 			w.line.Reset(block[line:at])
+			if _, goesOn := streamOf(block[line:at]); goesOn {
+				at = line
+				continue
+			}
 			if w.query.Match(&w.line) {
 				if n--; n == 0 {
 					return from + int64(line), nil

@@ -236,3 +236,39 @@ func TestTailWaitsForAFile(t *testing.T) {
 		f.check(t, "a b ", "")
 	})
 }
+
+// A file that is renamed before it is read is the same file.
+func TestTailFollowsTheFileThatItHasFound(t *testing.T) {
+	for _, removed := range []bool{false, true} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "app.log")
+		put(t, path, "a\nb\n")
+		synctest.Test(t, func(t *testing.T) {
+			found, err := logs.Find([]string{path}, nil, false, time.Now())
+			ok(t, err)
+			f := &followed{path: path, out: new(screen)}
+			now, later, err := logs.Split(found, func(format string, args ...any) {
+				fmt.Fprintf(&f.reports, format+"\n", args...)
+			})
+			ok(t, err)
+			put(t, path, "c\n")
+			ok(t, os.Rename(path, path+".1"))
+			put(t, path, "d\n")
+			ok(t, os.Rename(path, path+".0"))
+			put(t, path, "e\n")
+			report, want := "", "a b c d e "
+			if removed {
+				ok(t, os.Remove(path+".1"))
+				report, want = "app.log was removed or renamed: lines after 4 bytes may be", "d e "
+			}
+			for _, sources := range [][]logs.Source{now, later} {
+				r, err := sources[0].Open(t.Context())
+				ok(t, err)
+				defer r.Close()
+				go func() { _, _ = io.Copy(f.out, r) }() // ends with the context of the test
+				await.Sleep(2 * soon)
+			}
+			f.check(t, want, report)
+		})
+	}
+}

@@ -59,7 +59,10 @@ func kafkaSources(text string, follow bool, now time.Time) ([]Source, error) {
 	for _, r := range ranges {
 		r.follow = follow
 		name := fmt.Sprintf("%s, partition %d", text, r.partition)
-		list = append(list, Source{Name: name, Live: true, Open: r.open, split: func() (Source, Source, error) { return r.split(name) }})
+		list = append(list, Source{
+			Name: name, Live: true, Open: r.open,
+			split: func(reportFunc) (Source, Source, error) { return r.split(name) },
+		})
 	}
 	return list, nil
 }

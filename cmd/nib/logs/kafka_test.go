@@ -78,7 +78,7 @@ func TestATopicThatIsSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended, later, err := logs.Split(sources)
+	ended, later, err := logs.Split(sources, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func Last(sources []Source, s Selection, n int) ([]Source, error) {
 			list = append(list, lastLines(source, s, n))
 			continue
 		}
-		from, err := tailOffset(source.Path, s, n)
+		from, _, err := tailOffset(source.Path, s, n)
 		if err != nil {
 			errs = append(errs, err)
 			continue

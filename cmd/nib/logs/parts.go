@@ -119,23 +119,85 @@ func (j *joiner) join(block []byte) {
 	}
 }
 
-// kubernetes appends a line, or keeps a part.
-func (j *joiner) kubernetes(line []byte) {
+// streamOf returns the stream of a line of a runtime of containers, and whether
+// the line goes on in the next one of that stream. The stream of other lines is
+// empty.
+func streamOf(line []byte) (stream string, goesOn bool) {
+	if bytes.HasPrefix(line, []byte(`{"log":`)) {
+		_, end, ok := jsonread.Locate(line, "log")
+		raw, hasStream := jsonread.Lookup(line, "stream")
+		if !ok || !hasStream || line[end-1] != '"' {
+			return "", false
+		}
+		return "docker" + string(raw), !bytes.HasSuffix(line[:end-1], []byte(`\n`))
+	}
+	at := textAt(line)
+	if at == 0 {
+		return "", false
+	}
+	return string(line[at-9 : at-3]), line[at-2] == 'P'
+}
+
+// textAt returns the offset of the text of a line of the runtimes of Kubernetes
+// (TIME stdout F TEXT), or 0.
+func textAt(line []byte) int {
 	const tag = len(" stdout F ")
 	n := bytes.IndexByte(line, ' ')
 	if n < 20 || len(line) < n+tag || string(line[n:n+4]) != " std" || line[n+tag-3] != ' ' {
+		return 0
+	}
+	return n + tag
+}
+
+// beforeParts returns the last offset up to from at which no line is cut: from,
+// or where the first part of a line begins that goes on behind it.
+func beforeParts(f io.ReaderAt, from int64) (int64, error) {
+	for from > 0 {
+		begin := max(from-tailBlock, 0)
+		block := make([]byte, from-begin)
+		if _, err := f.ReadAt(block, begin); err != nil && err != io.EOF {
+			return 0, err
+		}
+		cuts := map[string]int64{} // where lines begin that go on
+		for at := int64(0); at < int64(len(block)); {
+			n := int64(len(block)) - at
+			if end := bytes.IndexByte(block[at:], '\n'); end >= 0 {
+				n = int64(end) + 1
+			}
+			stream, goesOn := streamOf(block[at : at+n])
+			if _, ok := cuts[stream]; goesOn && !ok {
+				cuts[stream] = begin + at
+			} else if !goesOn && stream != "" {
+				delete(cuts, stream)
+			}
+			at += n
+		}
+		if len(cuts) == 0 {
+			return from, nil
+		}
+		for _, at := range cuts {
+			from = min(from, at) // of the line, or of a part behind the first one
+		}
+	}
+	return from, nil
+}
+
+// kubernetes appends a line, or keeps a part.
+func (j *joiner) kubernetes(line []byte) {
+	at := textAt(line)
+	if at == 0 {
 		j.lines = append(j.lines, line...)
 		return
 	}
-	stream, text := string(line[n+1:n+7]), line[n+tag:]
+	stream, text, goesOn := string(line[at-9:at-3]), line[at:], line[at-2] == 'P'
 	part := j.parts[stream]
-	if part == nil && line[n+tag-2] == 'P' {
-		part = append(append(part, line[:n+tag-2]...), "F "...)
+	if part == nil && goesOn {
+		part = append(append(part, line[:at-2]...), "F "...)
 	}
 	switch {
 	case part == nil:
 		j.lines = append(j.lines, line...)
-	case line[n+tag-2] == 'P' && len(part) < maxPart:
+	case goesOn && len(part) < maxPart:
 		j.parts[stream] = append(part, bytes.TrimSuffix(text, []byte{'\n'})...)
 	default:
 		j.lines = append(append(j.lines, part...), text...)

@@ -62,6 +62,48 @@ func TestPartsOfLinesAreJoined(t *testing.T) {
 	}
 }
 
+// The last lines of a file are whole, too, and so are the ones that follow.
+func TestTheLastLinesAreWhole(t *testing.T) {
+	const at = "2026-11-26T12:00:02.000000001Z "
+	long := strings.Repeat("x", tailBlock*3/4)
+	lines := func(text string) string { return strings.ReplaceAll(text, "|", "\n"+at) }
+	for _, c := range []struct{ in, last, rest string }{
+		{"F a|stdout P b|stdout F c", "F bc", ""},
+		{"F a|stdout P b|stderr P x|stdout P c|stderr F y|stdout F d", "F bcd", ""},
+		{"F x|stdout P a|stderr P b|stderr F c", "F a", "P a|stderr P b|stderr F c"},
+		{"P " + long + "|stdout P " + long + "|stdout F c", "F " + long + long + "c", ""},
+		{"P a|stdout F b|stdout F c", "F c", ""},
+	} {
+		path := filepath.Join(t.TempDir(), "cri.log")
+		text := lines("|stdout " + c.in)[1:] + "\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sources, err := Find([]string{path}, nil, false, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, err := Last(sources, Selection{}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if _, err := Cat(t.Context(), &out, last, Selection{}, newRawRenderer); err != nil {
+			t.Fatal(err)
+		}
+		if want := at + "stdout " + c.last + "\n"; out.String() != want {
+			t.Errorf("%.80s: got %.80q, want %.80q", c.in, &out, want)
+		}
+		from, _, err := tailOffset(path, Selection{}, 0)
+		if want := lines(c.rest); err != nil || !strings.Contains(text[from:], want) ||
+			want == "" && text[from:] != "" {
+			t.Errorf("%.80s: then %.80q, %v, want %.80q", c.in, text[from:], err, want)
+		}
+	}
+}
+
+func newRawRenderer() Renderer { return rawRenderer{} }
+
 // Each file has lines of another program.
 func TestLogsOfOtherPrograms(t *testing.T) {
 	for name, want := range map[string]string{

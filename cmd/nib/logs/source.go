@@ -20,19 +20,23 @@ type Source struct {
 	Name string
 	// Open begins to read at the first line.
 	Open func(ctx context.Context) (io.ReadCloser, error)
-	// Path is the last file of the source if it is a plain file, which can be read
-	// from its end and followed.
+	// Path is the last file of the source if it is a plain file, which can be
+	// read from its end and followed.
 	Path string
 	// Live is set if the reader of Open continues with new lines when asked
 	// to follow.
 	Live bool
 
-	// split returns a source that ends where this one ends now, and another that
-	// continues there and never ends. It is nil if nothing can be added.
-	split func() (now, later Source, err error)
+	// split returns a source that ends where this one ends now, and another
+	// that continues there and never ends. It is nil if nothing can be added.
+	split func(reportFunc) (now, later Source, err error)
 	spool string   // directory of the spool, if it is one
 	files []string // the files that Open reads, for a reader that skips blocks by an index
 }
+
+// A reportFunc reports what the reader of a live source may have lost. It may
+// be nil.
+type reportFunc = func(format string, args ...any)
 
 // Find returns the sources that command-line arguments denote: "-" for standard
 // input, files, patterns of path.Match, spool directories and
@@ -105,13 +109,19 @@ func fileSource(paths []string) Source {
 	s := Source{Name: last, files: paths}
 	if packing(last) == "" && isPlain(last) {
 		s.Path = last
-		s.split = func() (Source, Source, error) { return splitFile(paths) }
+		s.split = func(report reportFunc) (Source, Source, error) {
+			return splitFile(paths, report)
+		}
 	}
 	s.Open = func(context.Context) (io.ReadCloser, error) {
 		return &chain{paths: paths}, nil
 	}
 	return s
 }
+
+// HasParts reports whether a file may have lines that are cut into parts, which
+// its readers join.
+func HasParts(path string) bool { return isPart(knownAt(path).head) }
 
 // isPlain reports whether the lines of a file can be read from any offset,
 // because it is neither a pipe nor compressed. A file that cannot be read now

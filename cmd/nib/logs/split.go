@@ -5,6 +5,7 @@ package logs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -15,15 +16,15 @@ import (
 // Split returns sources that end where the given ones end now, to be merged by
 // [Cat], and sources that continue there and never end, for [Follow]. The given
 // sources come from [Find] without follow. A source to which nothing can be
-// added has no second part.
-func Split(sources []Source) (now, later []Source, err error) {
+// added has no second part. What Follow may have lost is reported.
+func Split(sources []Source, report reportFunc) (now, later []Source, err error) {
 	var errs []error
 	for _, s := range sources {
 		if s.split == nil {
 			now = append(now, s)
 			continue
 		}
-		first, rest, err := s.split()
+		first, rest, err := s.split(report)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -38,27 +39,32 @@ func Split(sources []Source) (now, later []Source, err error) {
 const unfinished = 2 * time.Second
 
 // splitFile splits a set of files at the end of the last one, which is plain.
-func splitFile(paths []string) (now, later Source, err error) {
+func splitFile(paths []string, report reportFunc) (now, later Source, err error) {
 	last := paths[len(paths)-1]
 	f, err := os.Open(last)
 	if err != nil {
 		return now, later, err
 	}
 	defer f.Close() // only read
-	info, err := f.Stat()
-	if err != nil {
-		return now, later, err
+	first := knownFile(f)
+	if first.info == nil {
+		return now, later, fmt.Errorf("%s: it cannot be examined", last)
 	}
-	end := info.Size()
-	if time.Since(info.ModTime()) < unfinished {
+	end := first.info.Size()
+	if time.Since(first.info.ModTime()) < unfinished {
 		if end, err = lineindex.LastBreak(f, 0, end); err != nil {
 			return now, later, err
 		}
 	}
+	if isPart(first.head) {
+		if end, err = beforeParts(f, end); err != nil {
+			return now, later, err
+		}
+	}
 	now = Source{Name: last, Open: func(context.Context) (io.ReadCloser, error) {
-		return &chain{paths: paths, end: end, limited: true}, nil
+		return &chain{paths: paths, end: end, limited: true, lastFile: first}, nil
 	}}
-	return now, follow(last, end, nil), nil
+	return now, follow(last, end, first, report), nil
 }
 
 // splitSpool splits a spool after its last record.

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// notice opens the files that took the name since the last look, in their
+// order.
+func (f *follower) notice() {
+	now, err := os.Stat(f.path)
+	if err != nil || f.isOpen(now) {
+		return
+	}
+	noticed := time.Now()
+	newest := f.file
+	if n := len(f.next); n > 0 {
+		newest = f.next[n-1].file
+	}
+	all, files := f.look()
+	if len(files) == 0 {
+		return
+	}
+	at := indexOf(all, newest)
+	for _, file := range files {
+		f.next = append(f.next, successor{file: file, at: noticed})
+	}
+	switch {
+	case newest == nil:
+	case at < 0:
+		f.lost("%s was removed or renamed: files after it may be gone before they were read",
+			f.path)
+	default:
+		f.missed(all[at:])
+	}
+}
+
+// maxLooks bounds the number of times that the files are listed again because
+// of renaming during the look.
+const maxLooks = 10
+
+// look returns the files that belong to the path, the oldest first, and opens
+// the ones that are neither open nor known.
+func (f *follower) look() (all []rotation, files []*os.File) {
+	for range maxLooks {
+		for _, file := range files {
+			_ = file.Close() // only read
+		}
+		// A file that took the name before this one is listed after it.
+		last := f.openNew(f.path)
+		all = f.siblings()
+		var isWhole bool
+		if files, isWhole = f.openAll(all, last); isWhole {
+			break
+		}
+	}
+	return append(all, rotationOf(f.path)), files
+}
+
+// openAll opens files that are neither open nor known, and returns them with
+// last, which had the path, at its place. It reports false if names have
+// changed since.
+func (f *follower) openAll(all []rotation, last *os.File) (files []*os.File, isWhole bool) {
+	isWhole = true
+	for _, r := range all {
+		if packing(r.path) != "" {
+			continue
+		}
+		file := f.openNew(r.path)
+		info, err := os.Stat(r.path)
+		switch {
+		case file != nil && isFile(last, info):
+			_ = file.Close() // it is open
+			file, last = last, nil
+		case err != nil, file != nil && !isFile(file, info):
+			isWhole = false
+		}
+		if file != nil {
+			files = append(files, file)
+		}
+	}
+	if last == nil {
+		return files, isWhole
+	}
+	info, err := os.Stat(f.path)
+	return append(files, last), isWhole && err == nil && isFile(last, info)
+}
+
+// indexOf returns the index of the name that a file has now, or else of its
+// compressed copy, or -1.
+func indexOf(list []rotation, file *os.File) int {
+	if file == nil {
+		return -1
+	}
+	at := slices.IndexFunc(list, func(r rotation) bool {
+		info, err := os.Stat(r.path)
+		return err == nil && isFile(file, info)
+	})
+	if head := knownFile(file).head; at < 0 && len(head) > 0 {
+		for i, r := range slices.Backward(list) {
+			if packing(r.path) != "" && bytes.Equal(packedHead(r.path), head) {
+				return i
+			}
+		}
+	}
+	return at
+}
+
+// packedHead returns the beginning of what a compressed file has, as far as it
+// can be read.
+func packedHead(path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close() // only read
+	r, err := decompress(io.NopCloser(f))
+	if err != nil {
+		return nil
+	}
+	defer r.Close() // only read
+	buf := make([]byte, sampleLen)
+	n, _ := io.ReadFull(r, buf) // it may be short
+	return buf[:n]
+}
+
+// missed reports the files after the first one of a rotated set that can no
+// longer be read.
+func (f *follower) missed(set []rotation) {
+	for i, r := range set[1:] {
+		unpacked := strings.TrimSuffix(r.path, packing(r.path))
+		isThere := func(o rotation) bool { return o.path == unpacked }
+		if !slices.ContainsFunc(set, isThere) {
+			f.lost("%s was compressed before it was read", r.path)
+		}
+		// The file that is written has the age 0, the one before it 2.
+		for age := set[i].age - 1; age > max(r.age, 1); age-- {
+			f.lost("%s.%d was gone before it was read", r.set, age-1)
+		}
+	}
+}
+
+// gone reports bytes that were in the file and have not been read.
+func (f *follower) gone(n int64) {
+	f.lost("at least %d bytes of %s were gone before they were read", n, f.path)
+}
+
+func (f *follower) lost(format string, args ...any) {
+	if f.report != nil {
+		f.report(format, args...)
+	}
+}
+
+// rotated returns the plain files that belong to the path by their names, the
+// oldest first.
+func (f *follower) rotated() []rotation {
+	return slices.DeleteFunc(f.siblings(), func(r rotation) bool { return packing(r.path) != "" })
+}
+
+// siblings returns the files that belong to the path by their names, the oldest
+// first.
+func (f *follower) siblings() (list []rotation) {
+	entries, err := os.ReadDir(filepath.Dir(f.path))
+	if err != nil {
+		return nil
+	}
+	set := rotationOf(f.path)
+	for _, e := range entries {
+		r := rotationOf(filepath.Join(filepath.Dir(f.path), e.Name()))
+		r.path = filepath.Clean(r.path)
+		if filepath.Clean(r.set) != filepath.Clean(set.set) || r.path == filepath.Clean(f.path) ||
+			!e.Type().IsRegular() {
+			continue
+		}
+		list = append(list, r)
+	}
+	slices.SortStableFunc(list, rotation.compare)
+	return list
+}
+
+// openNew opens a file unless it is open, or known.
+func (f *follower) openNew(path string) *os.File {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	k := knownFile(file)
+	if k.info != nil && !f.isOpen(k.info) && !slices.ContainsFunc(f.known, k.is) {
+		return file
+	}
+	_ = file.Close() // only read
+	return nil
+}
