@@ -8,8 +8,9 @@ import (
 )
 
 // edits are the changes that a logger makes to a finished line. Each function
-// appends the line to dst, with the changes. It is nil without its option: a
-// program without the option does not contain what it calls.
+// appends the changed line to dst, or nothing if there is no change. It is nil
+// without its option: a program without the option does not contain what it
+// calls.
 type edits struct {
 	duplicates func(dst, line []byte, s *jsonread.Scratch) []byte
 	redact     func(dst, line []byte) []byte // made from keys
@@ -19,30 +20,45 @@ type edits struct {
 
 func (x *edits) any() bool { return x.duplicates != nil || x.redact != nil || x.max > 0 }
 
-// edit edits the finished line; each step writes from one of the event's two
-// buffers into the other.
-func (e *Event) edit() {
-	c := e.log.core
-	x := &c.edits
-	if x.redact != nil {
-		e.replace(x.redact(e.scratch[:0], e.buf))
+// writeEdited edits the finished line and writes it. The next line can reuse
+// the front of this one if its bytes before the edit are still there.
+func (e *Event) writeEdited() {
+	changes := e.log.core.edits.edit(e)
+	if changes > 0 && e.flags&hasMessage != 0 && e.log.core.out.makesRecords() {
+		e.findMessage()
 	}
-	if x.duplicates != nil {
-		e.replace(x.duplicates(e.scratch[:0], e.buf, x.scratch(e)))
+	e.log.core.write(e)
+	switch changes {
+	case 0:
+	case 1:
+		e.buf, e.scratch = e.scratch, e.buf
+	default:
+		e.front = front{}
 	}
-	max := x.max
-	if e.flags&tooLarge != 0 && max <= 0 {
-		max = c.sizeLimit
-	}
-	if max > 0 && len(e.buf) > max {
-		e.replace(jsonread.Shorten(e.scratch[:0], e.buf, max, c.format.class, x.scratch(e)))
-	}
+	e.keepScratch(e.scratch)
 	if e.edited != nil && e.edited.Size() > keepSize {
 		e.edited = nil
 	}
-	if e.flags&hasMessage != 0 {
-		e.findMessage()
+}
+
+// edit edits the finished line and returns the number of changes; each step
+// writes from one of the event's two buffers into the other.
+func (x *edits) edit(e *Event) (changes int) {
+	if x.redact != nil {
+		changes += e.replace(x.redact(e.scratch[:0], e.buf))
 	}
+	if x.duplicates != nil {
+		changes += e.replace(x.duplicates(e.scratch[:0], e.buf, x.scratch(e)))
+	}
+	max := x.max
+	if e.flags&tooLarge != 0 && max <= 0 {
+		max = e.log.core.sizeLimit
+	}
+	if max > 0 && len(e.buf) > max {
+		short := jsonread.Shorten(e.scratch[:0], e.buf, max, e.log.core.format.class, x.scratch(e))
+		changes += e.replace(short)
+	}
+	return changes
 }
 
 // scratch returns the event's scratch space for edits.
@@ -64,22 +80,31 @@ func (x *edits) settleGroups(e *Event, from, depth, count int) {
 	}
 	from = len(e.buf) - depth - len(group)
 	if depth == 0 && x.redact != nil {
-		e.scratch = x.redact(e.scratch[:0], e.buf[from:])
-		e.buf = append(e.buf[:from], e.scratch...)
+		x.replaceFrom(e, from, x.redact(e.scratch[:0], e.buf[from:]))
 	}
 	if depth+1 < count {
 		x.settleGroups(e, from, depth+1, count)
 	}
-	e.scratch = x.duplicates(e.scratch[:0], e.buf[from:], x.scratch(e))
-	e.buf = append(e.buf[:from], e.scratch...)
+	x.replaceFrom(e, from, x.duplicates(e.scratch[:0], e.buf[from:], x.scratch(e)))
 }
 
-// replace swaps the buffers: line, written into scratch, becomes the line. The
-// next line cannot reuse its front.
-func (e *Event) replace(line []byte) {
-	e.front = front{}
-	e.keepScratch(e.buf)
-	e.buf = line
+// replaceFrom replaces e.buf[from:] with what was written into scratch, unless
+// that is nothing.
+func (*edits) replaceFrom(e *Event, from int, edited []byte) {
+	if e.scratch = edited; len(edited) > 0 {
+		e.buf = append(e.buf[:from], edited...)
+	}
+}
+
+// replace swaps the buffers, unless line is empty: line, written into scratch,
+// becomes the line. It returns the number of changes.
+func (e *Event) replace(line []byte) (changes int) {
+	if len(line) == 0 {
+		e.scratch = line
+		return 0
+	}
+	e.buf, e.scratch = line, e.buf
+	return 1
 }
 
 // findMessage finds the message in the edited line, if it is still there.

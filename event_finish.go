@@ -152,9 +152,10 @@ func (e *Event) complete() {
 	e.buf = closeLine(e.buf)
 	if e.flags&muted == 0 {
 		if c.edits.any() || e.flags&tooLarge != 0 {
-			e.edit()
+			e.writeEdited()
+		} else {
+			c.write(e)
 		}
-		c.write(e)
 	}
 	e.release()
 }

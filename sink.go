@@ -117,6 +117,10 @@ type output struct {
 // sink, so that nothing can be written before the caller returns.
 func (o *output) isWriting() bool { return o.writesLines && linewriter.Writing() }
 
+// makesRecords reports whether the sink gets Records, and not only the bytes of
+// lines.
+func (o *output) makesRecords() bool { return o.lines == nil && o.sink != nil }
+
 func sinkOutput(s Sink) output {
 	if w, ok := s.(lineSink); ok {
 		o := output{lines: w.Writer, sink: s, writesLines: true}

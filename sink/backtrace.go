@@ -153,7 +153,9 @@ func (b *Backtracer) hold(g **ring, r *nib.Record) {
 	}
 	b.held.Add(1)
 	dropped, fits := (*g).put(r, b.mark)
-	b.overwritten.Add(uint64(dropped))
+	if dropped > 0 {
+		b.overwritten.Add(uint64(dropped))
+	}
 	if !fits {
 		b.tooLarge.Add(1)
 	}

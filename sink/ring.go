@@ -99,7 +99,7 @@ func (g *ring) place(size int) bool {
 func (g *ring) drop() {
 	before := g.lines[g.first].at
 	g.lines[g.first] = held{}
-	g.first = (g.first + 1) % len(g.lines)
+	g.first = g.slot(1)
 	g.count--
 	if g.count > 0 && g.lines[g.first].at < before {
 		g.round = false
@@ -114,14 +114,23 @@ func (g *ring) push(h held) {
 		}
 		g.lines, g.first = grown, 0
 	}
-	g.lines[(g.first+g.count)%len(g.lines)] = h
+	g.lines[g.slot(g.count)] = h
 	g.count++
+}
+
+// slot returns the index of the i-th oldest record. It does not divide, which
+// takes longer than the copy of a line.
+func (g *ring) slot(i int) int {
+	if i += g.first; i >= len(g.lines) {
+		i -= len(g.lines)
+	}
+	return i
 }
 
 // record returns the i-th oldest record. Its bytes are in the ring; the record
 // is valid until the next call.
 func (g *ring) record(i int) *nib.Record {
-	h := &g.lines[(g.first+i)%len(g.lines)]
+	h := &g.lines[g.slot(i)]
 	r := &g.out
 	*r = nib.Record{
 		Time: h.time, Level: h.level, PC: h.pc, Logger: h.logger, Spool: h.spool, Seq: h.seq,
@@ -135,10 +144,12 @@ func (g *ring) record(i int) *nib.Record {
 
 // reset drops all lines and keeps the memory.
 func (g *ring) reset() {
-	for g.count > 0 {
-		g.drop()
+	if end := g.first + g.count; end <= len(g.lines) {
+		clear(g.lines[g.first:end])
+	} else {
+		clear(g.lines)
 	}
-	g.head, g.round = 0, false
+	g.first, g.count, g.head, g.round = 0, 0, 0, false
 	g.out = nib.Record{}
 }
 

@@ -3,6 +3,10 @@
 package jsonread
 
 import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
 	"strconv"
 )
 
@@ -18,57 +22,68 @@ const (
 )
 
 // Duplicates appends line to dst, without the top-level members with the same
-// key that p removes. Keys are compared as decoded, not as they are escaped.
-// The remaining members keep their order and their bytes. Rename skips a number
-// if the line has that key already, anywhere; so all keys differ in the end. s
-// must not be used by concurrent calls. 0 allocs, except to grow dst and s.
+// key that p removes, or nothing if all keys differ. Keys are compared as
+// decoded, not as they are escaped. The remaining members keep their order and
+// their bytes. Rename skips a number if the line has that key already,
+// anywhere; so all keys differ in the end. s must not be used by concurrent
+// calls. 0 allocs, except to grow dst and s.
 func Duplicates(dst, line []byte, p Policy, s *Scratch) []byte {
 	if p == KeepAll || p > Rename || !s.findTwins(line) {
-		return append(dst, line...)
+		return dst
 	}
 	if p == Rename {
 		return s.appendRenamed(dst, line)
 	}
-	start := len(dst)
+	start, from := len(dst), 0 // line[from:] has not been copied
 	for i := range s.fields {
 		f := &s.fields[i]
-		if p == FirstWins && f.first != i || p == LastWins && s.fields[f.first].last != i {
+		stays := f.first
+		if p == LastWins {
+			stays = s.fields[stays].last
+		}
+		if int(stays) == i {
 			continue
 		}
-		dst = append(append(dst, ','), line[f.from:f.to]...)
+		dst = append(dst, line[from:f.from-1]...) // without the comma or the brace
+		from = int(f.to)
 	}
-	dst[start] = '{'
-	return append(dst, line[s.fields[len(s.fields)-1].to:]...)
+	dst = append(dst, line[from:]...)
+	dst[start] = '{' // the first member may be gone
+	return dst
 }
 
 // findTwins reads the members of line into s.fields and reports whether two of
 // them have the same key.
 func (s *Scratch) findTwins(line []byte) (found bool) {
 	s.fields, s.names, s.table = s.fields[:0], s.names[:0], s.table[:0]
-	var seen uint64 // one bit for each key, by its ends and length
-	for i := firstMember(line); i > 0; i = nextMember(line, s.fields[len(s.fields)-1].to) {
+	if len(line) > math.MaxInt32 {
+		return false
+	}
+	var seen [16]uint64 // one bit for each key, by its hash
+	for i := firstMember(line); i > 0; i = nextMember(line, int(s.fields[len(s.fields)-1].to)) {
 		m, ok := memberAt(line, i)
 		if !ok {
 			return false
 		}
 		n := len(s.fields)
-		f := field{member: m, name: -1, first: n, last: n, number: 1}
+		s.fields = slices.Grow(s.fields, 1)[:n+1]
+		f := &s.fields[n] // set in place: a copy would wait for the stores to its parts
+		f.from, f.colon, f.to, f.name = int32(i), int32(m.colon), int32(m.to), -1
+		f.first, f.last, f.number = int32(n), int32(n), 1
 		name := m.key(line)
-		if m.marks&hasEscape != 0 {
-			f.name = len(s.names)
-			s.names, _ = AppendUnquoted(s.names, line[m.from:m.colon])
-			f.nameEnd = len(s.names)
-			name = s.names[f.name:]
+		if m.escaped {
+			name = s.decodeName(line, f)
 		}
-		bit := uint64(1) << (endsOf(name) & 63)
-		if seen&bit != 0 || len(s.table) > 0 {
-			if twin := s.find(line, name); twin >= 0 {
-				f.first, found = twin, true
-				s.fields[twin].last = n
+		hash := hashOf(name)
+		f.hash = hash
+		word, bit := &seen[hash>>60], uint64(1)<<(hash>>54&63)
+		if *word&bit != 0 || len(s.table) > 0 {
+			if twin := s.find(line, name, hash, n); twin >= 0 {
+				f.first, found = int32(twin), true
+				s.fields[twin].last = int32(n)
 			}
 		}
-		seen |= bit
-		s.fields = append(s.fields, f)
+		*word |= bit
 		if n >= fewFields {
 			s.addToTable(line, name, n)
 		}
@@ -76,13 +91,30 @@ func (s *Scratch) findTwins(line []byte) (found bool) {
 	return found
 }
 
-// endsOf distinguishes most keys of a line at the cost of two additions.
-func endsOf(name []byte) int {
-	n := len(name)
-	if n == 0 {
-		return 0
+// decodeName decodes the key of a field.
+func (s *Scratch) decodeName(line []byte, f *field) (name []byte) {
+	f.name = int32(len(s.names))
+	s.names, _ = AppendUnquoted(s.names, line[f.from:f.colon])
+	f.nameEnd = int32(len(s.names))
+	return s.names[f.name:]
+}
+
+// hashOf distinguishes the keys of most lines. Its upper bits are the best.
+func hashOf(name []byte) (h uint64) {
+	size := len(name)
+	for ; len(name) >= 8; name = name[8:] {
+		h = bits.RotateLeft64(h, 23) ^ binary.LittleEndian.Uint64(name)
 	}
-	return n + 5*int(name[0]) + 11*int(name[n-1])
+	var last uint64
+	switch n := len(name); {
+	case n >= 4:
+		last = uint64(binary.LittleEndian.Uint32(name)) << 32
+		last |= uint64(binary.LittleEndian.Uint32(name[n-4:]))
+	case n > 0:
+		last = uint64(name[0]) | uint64(name[n/2])<<8 | uint64(name[n-1])<<16
+	}
+	h = bits.RotateLeft64(h, 23) ^ last
+	return (h + uint64(size)) * 0x9E3779B97F4A7C15 // the golden ratio
 }
 
 // appendRenamed writes the line with a number after each repeated key.
@@ -90,10 +122,10 @@ func (s *Scratch) appendRenamed(dst, line []byte) []byte {
 	from := 0
 	for i := range s.fields {
 		f := &s.fields[i]
-		if f.first == i {
+		if int(f.first) == i {
 			continue
 		}
-		end := f.colon - 1
+		end := int(f.colon) - 1
 		dst = append(append(dst, line[from:end]...), '#')
 		dst = strconv.AppendInt(dst, int64(s.freeNumber(line, &s.fields[f.first])), 10)
 		from = end
@@ -108,10 +140,10 @@ func (s *Scratch) freeNumber(line []byte, f *field) int {
 		n := len(s.names) // the end of s.names serves as scratch space
 		s.names = append(append(s.names, s.nameOf(line, f)...), '#')
 		s.names = strconv.AppendInt(s.names, int64(f.number), 10)
-		twin := s.find(line, s.names[n:])
+		twin := s.find(line, s.names[n:], hashOf(s.names[n:]), len(s.fields))
 		s.names = s.names[:n]
 		if twin < 0 {
-			return f.number
+			return int(f.number)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestDuplicates(t *testing.T) {
 	for _, tt := range tests {
 		for p, want := range map[Policy]string{KeepAll: tt.line, LastWins: tt.last, FirstWins: tt.first, Rename: tt.rename, 200: tt.line} {
 			for _, end := range []string{"", "\n"} {
-				if got := Duplicates([]byte("dst"), []byte(tt.line+end), p, &s); string(got) != "dst"+want+end {
+				if got := duplicates([]byte("dst"), []byte(tt.line+end), p, &s); string(got) != "dst"+want+end {
 					t.Errorf("%s, policy %d\ngot  %q\nwant %q", tt.name, p, got, "dst"+want+end)
 				}
 			}
@@ -78,7 +78,7 @@ func checkDuplicates(t *testing.T, line []byte, s *Scratch) {
 	t.Helper()
 	src := decode(t, line)
 	for p := KeepAll; p <= Rename; p++ {
-		got := Duplicates(nil, line, p, s)
+		got := duplicates(nil, line, p, s)
 		want := src
 		if p != KeepAll {
 			want = settle(src, p)
@@ -93,7 +93,7 @@ func checkDuplicates(t *testing.T, line []byte, s *Scratch) {
 			}
 			seen[m.key] = true
 		}
-		if again := Duplicates(nil, got, p, s); string(again) != string(got) {
+		if again := duplicates(nil, got, p, s); string(again) != string(got) {
 			t.Fatalf("policy %d is not idempotent\nonce  %s\ntwice %s", p, got, again)
 		}
 	}
@@ -134,7 +134,7 @@ func TestRenameWithNumbersTaken(t *testing.T) {
 	var s Scratch
 	line := []byte(`{` + b.String()[1:] + `}`)
 	checkDuplicates(t, line, &s)
-	if n := decode(t, Duplicates(nil, line, Rename, &s))[9999].key; n != "a#9998" {
+	if n := decode(t, duplicates(nil, line, Rename, &s))[9999].key; n != "a#9998" {
 		t.Errorf("got %s, want a#9998", n)
 	}
 }
@@ -143,7 +143,7 @@ func TestDuplicatesLeavesBrokenLinesAlone(t *testing.T) {
 	var s Scratch
 	for _, line := range []string{``, `{`, `"`, `{"a`, `{"a":`, `{"a":1`, `{"a":1,"a"`, `{"a":1,"a":2`, `{"a":1,"a":2,`, `{"a":1,}`, `{"a":1,"a":[`, `x`, `{a:1,a:1}`, `{"a":1,"b":2 "a"`} {
 		for p := KeepAll; p <= Rename; p++ {
-			if got := Duplicates(nil, []byte(line), p, &s); string(got) != line {
+			if got := duplicates(nil, []byte(line), p, &s); string(got) != line {
 				t.Errorf("policy %d: got %q, want %q", p, got, line)
 			}
 		}
@@ -157,7 +157,7 @@ func FuzzDuplicates(f *testing.F) {
 	var s Scratch
 	f.Fuzz(func(t *testing.T, src []byte) {
 		for p := KeepAll; p <= Rename; p++ {
-			Duplicates(nil, src, p, &s) // must not panic
+			duplicates(nil, src, p, &s) // must not panic
 		}
 		if line := compactObject(src); line != nil {
 			checkDuplicates(t, line, &s)

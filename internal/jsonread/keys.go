@@ -19,6 +19,9 @@ type Keys struct {
 	// escaped, as they are in a line. A text is searched for them one by one.
 	phrases []string
 
+	// notEnd has the characters of words that are the last of no key.
+	notEnd [256]bool
+
 	// reach is the maximum distance from a separator to a key after it.
 	reach int
 }
@@ -44,8 +47,25 @@ func NewKeys(keys []string) *Keys {
 			k.phrases = append(k.phrases, string(quoted[1:len(quoted)-1]))
 		}
 	}
+	k.findEnds()
 	k.reach = len(k.byLength) + len(`\u0000`)
 	return k
+}
+
+// findEnds sets notEnd. After the key of a form may be [ and ], as %5B and %5D.
+func (k *Keys) findEnds() {
+	for c := range k.notEnd {
+		k.notEnd[c] = inWord(byte(c)) && lower(byte(c))-'b' > 'd'-'b'
+	}
+	for _, keys := range append(slices.Clone(k.byLength), k.phrases) {
+		for _, key := range keys {
+			last := key[len(key)-1]
+			k.notEnd[last] = false
+			if last-'a' < 26 {
+				k.notEnd[last-'a'+'A'] = false
+			}
+		}
+	}
 }
 
 // has reports whether name, which is not escaped, is one of the keys.

@@ -14,28 +14,30 @@ const fewFields = 16
 
 // A field is a top-level member and how it relates to those with the same key.
 type field struct {
-	member
-	name, nameEnd int // the decoded key in Scratch.names; name is -1 if the line has it unescaped
-	first         int // index of the first field with this key, which may be this one
-	last          int // set at the first field with a key: index of the last one
-	number        int // set at the first field with a key: the last number that Rename has used
+	from, colon, to int32 // bounds of the member, and the colon between key and value
+	name, nameEnd   int32 // the decoded key in Scratch.names; name is -1 without an escape
+	first           int32 // index of the first field with this key, which may be this one
+	last            int32 // set at the first field with a key: index of the last one
+	number          int32 // set at the first field with a key: the last number that Rename has used
+	hash            uint64
 }
 
 // nameOf returns the decoded key of f, valid until s.names changes.
 func (s *Scratch) nameOf(line []byte, f *field) []byte {
 	if f.name < 0 {
-		return f.key(line)
+		return line[f.from+1 : f.colon-1]
 	}
 	return s.names[f.name:f.nameEnd]
 }
 
-// find returns the index of the first field with that key, or -1.
-func (s *Scratch) find(line, name []byte) int {
+// find returns the index of the first of n fields with that key, or -1.
+func (s *Scratch) find(line, name []byte, hash uint64, n int) int {
 	if len(s.table) > 0 {
 		return int(s.table[s.slot(line, name)]) - 1
 	}
-	for i := range s.fields {
-		if string(s.nameOf(line, &s.fields[i])) == string(name) {
+	for i := range s.fields[:n] {
+		f := &s.fields[i]
+		if f.hash == hash && string(s.nameOf(line, f)) == string(name) {
 			return i
 		}
 	}
@@ -46,7 +48,7 @@ func (s *Scratch) find(line, name []byte) int {
 func (s *Scratch) addToTable(line, name []byte, i int) {
 	if 2*len(s.fields) > len(s.table) {
 		s.rehash(line)
-	} else if s.fields[i].first == i {
+	} else if int(s.fields[i].first) == i {
 		s.table[s.slot(line, name)] = int32(i + 1)
 	}
 }
@@ -71,7 +73,7 @@ func (s *Scratch) rehash(line []byte) {
 	s.table = slices.Grow(s.table[:0], n)[:n]
 	clear(s.table)
 	for i := range s.fields {
-		if f := &s.fields[i]; f.first == i {
+		if f := &s.fields[i]; int(f.first) == i {
 			s.table[s.slot(line, s.nameOf(line, f))] = int32(i + 1)
 		}
 	}

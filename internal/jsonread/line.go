@@ -24,6 +24,8 @@ const (
 	backslashes = '\\' * all01
 	colons      = ':' * all01
 	equals      = '=' * all01
+	commas      = ',' * all01
+	braces      = '}' * all01
 	fullWidths  = fullWidth * all01
 )
 
@@ -72,6 +74,25 @@ func literal(b []byte, i int) (end int, found marks) {
 	return -1, found
 }
 
+// separator returns the offset of the next byte of b from i on that may begin a
+// separator, escaped or not, and len(b) if there is none.
+func separator(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		stop := zeros(w^colons) | zeros(w^equals) | zeros(w^fullWidths) | zeros(w^backslashes)
+		if stop != 0 {
+			return i + bits.TrailingZeros64(stop)>>3
+		}
+	}
+	for ; i < len(b); i++ {
+		switch b[i] {
+		case ':', '=', fullWidth, '\\':
+			return i
+		}
+	}
+	return i
+}
+
 func escapeMarks(b []byte, i int) marks {
 	switch {
 	case i+1 < len(b) && (b[i+1] == 'u' || b[i+1] == '/'):
@@ -82,6 +103,35 @@ func escapeMarks(b []byte, i int) marks {
 	return hasEscape
 }
 
+// stringEnd is literal without the marks of separators.
+func stringEnd(b []byte, i int) (end int, escaped bool) {
+	i++
+	for i+8 <= len(b) {
+		w := binary.LittleEndian.Uint64(b[i:])
+		stop := zeros(w^quotes) | zeros(w^backslashes)
+		if stop == 0 {
+			i += 8
+			continue
+		}
+		i += bits.TrailingZeros64(stop) >> 3
+		if b[i] == '"' {
+			return i + 1, escaped
+		}
+		escaped = true
+		i += 2
+	}
+	for ; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			return i + 1, escaped
+		case '\\':
+			escaped = true
+			i++
+		}
+	}
+	return -1, escaped
+}
+
 // value returns the offset after the value that begins at b[i], or -1 if it
 // has no end.
 func value(b []byte, i int) int {
@@ -90,10 +140,23 @@ func value(b []byte, i int) int {
 	}
 	switch b[i] {
 	case '"':
-		i, _ = literal(b, i)
+		i, _ = stringEnd(b, i)
 		return i
 	case '{', '[':
 		return container(b, i)
+	}
+	return scalarEnd(b, i)
+}
+
+// scalarEnd is value for numbers, true, false and null.
+func scalarEnd(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		folded := w | 0x20*all01 // ] becomes }
+		if stop := zeros(folded^commas) | zeros(folded^braces) | zeros(w^quotes); stop != 0 {
+			i += bits.TrailingZeros64(stop) >> 3
+			break
+		}
 	}
 	for ; i < len(b); i++ {
 		switch b[i] {
@@ -112,7 +175,7 @@ func container(b []byte, i int) int {
 	for i < len(b) {
 		switch b[i] {
 		case '"':
-			if i, _ = literal(b, i); i < 0 {
+			if i, _ = stringEnd(b, i); i < 0 {
 				return -1
 			}
 			continue
@@ -130,8 +193,8 @@ func container(b []byte, i int) int {
 
 // A member is one "key":value of an object.
 type member struct {
-	from, colon, to int   // bounds of the member, and the colon between key and value
-	marks           marks // marks of the key
+	from, colon, to int  // bounds of the member, and the colon between key and value
+	escaped         bool // there is an escape sequence in the key
 }
 
 // memberAt reads the member that begins at b[i].
@@ -140,7 +203,7 @@ func memberAt(b []byte, i int) (m member, ok bool) {
 		return m, false
 	}
 	m.from = i
-	if m.colon, m.marks = literal(b, i); m.colon < 0 || m.colon >= len(b) || b[m.colon] != ':' {
+	if m.colon, m.escaped = stringEnd(b, i); m.colon < 0 || m.colon >= len(b) || b[m.colon] != ':' {
 		return m, false
 	}
 	m.to = value(b, m.colon+1)

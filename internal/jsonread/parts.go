@@ -32,7 +32,7 @@ func (s *Scratch) split(line []byte, class func(key []byte) Class) (number int, 
 			return 0, false
 		}
 		name := p.key(line)
-		if p.marks&hasEscape != 0 {
+		if p.escaped {
 			s.names, _ = AppendUnquoted(s.names[:0], line[p.from:p.colon])
 			name = s.names
 		}
@@ -86,14 +86,25 @@ func truncatedNumber(key []byte) (n uint64) {
 // isKey reports whether the literal that ends at end is a key.
 func isKey(b []byte, end int) bool { return end < len(b) && b[end] == ':' }
 
-// eachText calls f with the length of each string of b that is not a key.
+// eachText calls f with the length of each string of a value that is not a key.
 func eachText(b []byte, f func(n int)) {
+	if len(b) == 0 {
+		return
+	}
+	switch b[0] {
+	case '"':
+		f(len(b) - 2)
+		return
+	case '{', '[':
+	default:
+		return
+	}
 	for i := 0; i < len(b); {
 		if b[i] != '"' {
 			i++
 			continue
 		}
-		end, _ := literal(b, i)
+		end, _ := stringEnd(b, i)
 		if !isKey(b, end) {
 			f(end - i - 2)
 		}
@@ -188,21 +199,28 @@ func (s *Scratch) appendParts(dst, line []byte, free, late int) []byte {
 		case Late:
 			limit = late
 		}
-		dst = appendCut(dst, line[p.from:p.to], limit)
+		if p.texts <= limit {
+			dst = append(dst, line[p.from:p.to]...)
+			continue
+		}
+		dst = append(dst, line[p.from:p.colon+1]...)
+		dst = appendCut(dst, line[p.colon+1:p.to], limit)
 	}
 	return dst
 }
 
-// appendCut appends b, a member, with each string in its value cut to limit
-// bytes.
+// appendCut appends b, a value, with each string in it cut to limit bytes.
 func appendCut(dst, b []byte, limit int) []byte {
+	if b[0] == '"' {
+		return append(append(dst, b[:1+cutLen(b[1:len(b)-1], limit)]...), '"')
+	}
 	from := 0
-	for i := 0; i < len(b) && limit < len(b); {
+	for i := 0; i < len(b); {
 		if b[i] != '"' {
 			i++
 			continue
 		}
-		end, _ := literal(b, i)
+		end, _ := stringEnd(b, i)
 		if text := b[i+1 : end-1]; len(text) > limit && !isKey(b, end) {
 			dst = append(dst, b[from:i+1+cutLen(text, limit)]...)
 			from = end - 1

@@ -9,7 +9,8 @@ import (
 	"github.com/nib-log/nib/internal/contract"
 )
 
-// Redact appends line to dst with secrets replaced by ***.
+// Redact appends line to dst with secrets replaced by ***, or nothing if line
+// has no secret.
 //
 // The value of every member whose key is in k becomes "***", whatever it is and
 // however deep in objects and arrays the member is; the key is compared as a
@@ -57,10 +58,14 @@ func Redact(dst, line []byte, k *Keys) []byte {
 			if m.isSecret(i, end, found) {
 				to := value(line, end+1)
 				if to < 0 {
-					return append(m.dst, line[m.from:]...)
+					return m.rest()
 				}
 				m.replace(end+1, to, `"`+contract.SecretText+`"`)
 				end = to
+			} else if end+1 < len(line) && line[end+1]-'-' <= '9'-'-' {
+				if to := scalarEnd(line, end+1); to > 0 {
+					end = to
+				}
 			}
 		case found&hasForeign != 0:
 			m.foreign(i+1, end-1)
@@ -69,7 +74,15 @@ func Redact(dst, line []byte, k *Keys) []byte {
 		}
 		i = end
 	}
-	return append(m.dst, line[m.from:]...)
+	return m.rest()
+}
+
+// rest returns dst with the rest of src, unless nothing was copied before it.
+func (m *masker) rest() []byte {
+	if m.from == 0 {
+		return m.dst
+	}
+	return append(m.dst, m.src[m.from:]...)
 }
 
 var noKeys Keys
@@ -130,10 +143,16 @@ func (m *masker) foreign(from, to int) {
 func (m *masker) text(from, to int) {
 	m.end, m.noAt = to, from
 	first := from // keys do not begin before it
-	for i := from; i < to; {
+	for i := separator(m.src[:to], from); i < to; i = separator(m.src[:to], i) {
 		width := 0
 		switch m.src[i] {
 		case ':', '=':
+			if i > first && m.keys.notEnd[m.src[i-1]] {
+				if i++; m.src[i-1] == ':' && i < to && (m.src[i] == '/' || m.src[i] == '\\') {
+					i = m.url(i - 1)
+				}
+				continue
+			}
 			width = 1
 		case fullWidth:
 			if m.isOneOf(wideSeparators, i) {

@@ -29,6 +29,22 @@ func messageOf(t *testing.T, line []byte) string {
 	return v.Message
 }
 
+// redact returns the line also if Redact leaves it as it is.
+func redact(dst, line []byte, k *Keys) []byte { return orLine(Redact(dst, line, k), dst, line) }
+
+// duplicates is redact for Duplicates.
+func duplicates(dst, line []byte, p Policy, s *Scratch) []byte {
+	return orLine(Duplicates(dst, line, p, s), dst, line)
+}
+
+// orLine returns an edited line, or the line if nothing was appended to dst.
+func orLine(edited, dst, line []byte) []byte {
+	if len(edited) == len(dst) {
+		return append(dst, line...)
+	}
+	return edited
+}
+
 func TestRedactMembers(t *testing.T) {
 	tests := []struct{ name, line, want string }{
 		{"string", `{"password":"x","b":1}`, `{"password":"***","b":1}`},
@@ -59,9 +75,22 @@ func TestRedactMembers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, end := range []string{"", "\n"} {
-			if got := Redact([]byte("dst"), []byte(tt.line+end), testKeys); string(got) != "dst"+tt.want+end {
+			if got := redact([]byte("dst"), []byte(tt.line+end), testKeys); string(got) != "dst"+tt.want+end {
 				t.Errorf("%s\ngot  %s\nwant %s", tt.name, got, tt.want)
 			}
+		}
+	}
+}
+
+func TestEditsAppendNothingToALineThatStays(t *testing.T) {
+	line := []byte(`{"time":"09:26:53","a":"b:c=d http://x:80/","n":-1.5,"user":{"name":"x"}}` + "\n")
+	if got := Redact([]byte("dst"), line, testKeys); string(got) != "dst" {
+		t.Errorf("Redact: got %q", got)
+	}
+	var s Scratch
+	for p := KeepAll; p <= Rename; p++ {
+		if got := Duplicates([]byte("dst"), line, p, &s); string(got) != "dst" {
+			t.Errorf("Duplicates, policy %d: got %q", p, got)
 		}
 	}
 }
@@ -100,7 +129,7 @@ func TestRedactURLs(t *testing.T) {
 		{"http:/", "http:/"},
 	}
 	for _, tt := range tests {
-		if got := messageOf(t, Redact(nil, inLine(tt.in), nil)); got != tt.want {
+		if got := messageOf(t, redact(nil, inLine(tt.in), nil)); got != tt.want {
 			t.Errorf("in   %s\ngot  %s\nwant %s", tt.in, got, tt.want)
 		}
 	}
@@ -214,7 +243,7 @@ var textTests = []struct{ name, in, want string }{
 
 func TestRedactTexts(t *testing.T) {
 	for _, tt := range textTests {
-		if got := messageOf(t, Redact(nil, inLine(tt.in), testKeys)); got != tt.want {
+		if got := messageOf(t, redact(nil, inLine(tt.in), testKeys)); got != tt.want {
 			t.Errorf("%s\nin   %s\ngot  %s\nwant %s", tt.name, tt.in, got, tt.want)
 		}
 	}
@@ -230,11 +259,11 @@ func TestRedactTakesTimeInProportionToItsText(t *testing.T) {
 		{"x://a:b", ""},
 	}
 	for _, tt := range tests {
-		Redact(nil, inLine(strings.Repeat(tt.text, size/len(tt.text))+tt.behind), testKeys)
+		redact(nil, inLine(strings.Repeat(tt.text, size/len(tt.text))+tt.behind), testKeys)
 	}
-	Redact(nil, inLine("a:"+strings.Repeat(`\`, size)+`u003d`), testKeys)
-	Redact(nil, inLine("x://a:"+strings.Repeat("1", size)+"x"+strings.Repeat("/", size)), testKeys)
-	Redact(nil, []byte(`{"a":["`+strings.Repeat(`\u001b[0m","`, size/8)+`"]}`), testKeys)
+	redact(nil, inLine("a:"+strings.Repeat(`\`, size)+`u003d`), testKeys)
+	redact(nil, inLine("x://a:"+strings.Repeat("1", size)+"x"+strings.Repeat("/", size)), testKeys)
+	redact(nil, []byte(`{"a":["`+strings.Repeat(`\u001b[0m","`, size/8)+`"]}`), testKeys)
 }
 
 // A text must not be read beyond its end, and a mask must not extend beyond it.
@@ -243,7 +272,7 @@ func TestRedactKeepsWhatIsAroundAText(t *testing.T) {
 		for i := range len(tt.in) + 1 {
 			text := jsonenc.AppendString(nil, tt.in[:i])
 			line := []byte(`{"a":` + string(text) + `,"b":"c\" d","e":1}`)
-			got := Redact(nil, line, testKeys)
+			got := redact(nil, line, testKeys)
 			var v struct{ B string }
 			if err := json.Unmarshal(got, &v); err != nil || v.B != `c" d` {
 				t.Errorf("%s\nin  %s\ngot %s (%v)", tt.name, line, got, err)
@@ -254,7 +283,7 @@ func TestRedactKeepsWhatIsAroundAText(t *testing.T) {
 
 func TestRedactLeavesBrokenLinesAlone(t *testing.T) {
 	for _, line := range []string{``, `{`, `"`, `{"a`, `{"a\`, `{"password`, `{"password":`, `{"password":"`, `{"password":{`, `{"password":["`, `not: JSON`, "\n", `{"a":"\u"}`, `{"a":"\u12:"}`} {
-		if got := string(Redact(nil, []byte(line), testKeys)); got != line {
+		if got := string(redact(nil, []byte(line), testKeys)); got != line {
 			t.Errorf("got %q, want %q", got, line)
 		}
 	}
@@ -264,7 +293,7 @@ func TestKeysDoNotChangeWithTheirSource(t *testing.T) {
 	names := []string{"password"}
 	k := NewKeys(names)
 	names[0] = "user"
-	if got, want := string(Redact(nil, []byte(`{"password":1,"user":2}`), k)), `{"password":"***","user":2}`; got != want {
+	if got, want := string(redact(nil, []byte(`{"password":1,"user":2}`), k)), `{"password":"***","user":2}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -272,7 +301,7 @@ func TestKeysDoNotChangeWithTheirSource(t *testing.T) {
 func TestKeysThatAreNotUTF8(t *testing.T) {
 	k := NewKeys([]string{"a\xff", "b\xff c"})
 	line := append(jsonenc.AppendString([]byte(`{"a`+"\ufffd"+`":1,"m":`), "a\xff=1 b\xff c=2"), '}')
-	if got, want := string(Redact(nil, line, k)), `{"a`+"\ufffd"+`":"***","m":"a`+"\ufffd"+`=*** b`+"\ufffd"+` c=***"}`; got != want {
+	if got, want := string(redact(nil, line, k)), `{"a`+"\ufffd"+`":"***","m":"a`+"\ufffd"+`=*** b`+"\ufffd"+` c=***"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -17,7 +17,7 @@ type Scratch struct {
 
 // The size of an element of the larger slices, in words.
 const (
-	fieldWords = 9
+	fieldWords = 5
 	partWords  = 7
 )
 

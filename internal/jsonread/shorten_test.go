@@ -318,6 +318,7 @@ func FuzzShorten(f *testing.F) {
 	for i, line := range lineSeeds {
 		f.Add(line, 10*i%100)
 	}
+	f.Add([]byte(`{"a":,"b":"text"}`), 5) // no value
 	var s Scratch
 	f.Fuzz(func(t *testing.T, src []byte, limit int) {
 		Shorten(nil, src, limit, classOf, &s) // must not panic
