@@ -137,5 +137,12 @@ func (l *Logger) passesSlowly(level Level) bool {
 
 // isSampled reports whether the sampler, if any, lets a line pass.
 func (l *Logger) isSampled(level Level) bool {
-	return l.core.sampler == nil || l.sample(l.core.sampler, level)
+	c := l.core
+	switch {
+	case c.sampler == nil:
+		return true
+	case !c.guardsSampler:
+		return c.sampler.Sample(level)
+	}
+	return l.sample(c.sampler, level)
 }

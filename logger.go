@@ -55,6 +55,7 @@ type core struct {
 	stackFrom     Level            // set by WithStack; by default above all levels
 	hooks         []Hook
 	sampler       Sampler
+	guardsSampler bool // the sampler is code of the program
 	contextFields func(context.Context, *Event)
 	onError       func(error)
 	exit          func(int)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/jsonread"
 )
 
@@ -116,7 +117,10 @@ type Sampler interface {
 }
 
 // WithSampler sets the sampler; there is none by default, and nil removes it.
-func WithSampler(s Sampler) Option { return Option{func(l *Logger) { l.core.sampler = s }} }
+func WithSampler(s Sampler) Option {
+	guarded := contract.TraitsOf(s)&contract.NeverLogs == 0
+	return Option{func(l *Logger) { l.core.sampler, l.core.guardsSampler = s, guarded }}
+}
 
 // WithErrorHandler sets the function that is called when a line could not be
 // written or an event was misused. It runs on the goroutine that logs, may run

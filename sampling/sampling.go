@@ -21,30 +21,59 @@ package sampling
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/contract"
 )
+
+type traits = contract.TraitSet
+
+// own are the traits of samplers that call no code of the program.
+var own = contract.TraitsFor(nil, contract.NeverLogs)
 
 // Every returns a sampler that keeps the first event and then every n-th one.
 // It keeps all events if n is less than 2.
-func Every(n int) nib.Sampler { return &every{n: uint64(max(n, 1))} }
-
-type every struct {
-	n     uint64
-	count atomic.Uint64
+func Every(n int) nib.Sampler {
+	s := &every{traits: own, most: math.MaxUint64}
+	if n > 1 {
+		s.most /= uint64(n)
+		s.twos = bits.TrailingZeros64(uint64(n))
+		odd := uint64(n) >> s.twos
+		s.inverse = odd // modulo 8; each step doubles the number of correct bits
+		for range 5 {
+			s.inverse *= 2 - odd*s.inverse
+		}
+	}
+	return s
 }
 
-func (s *every) Sample(nib.Level) bool { return (s.count.Add(1)-1)%s.n == 0 }
+// An every does not divide, which takes longer than the rest. A number is a
+// multiple of n = odd<<twos if its product with the inverse of odd, modulo
+// 1<<64, rotated by twos, is at most most.
+type every struct {
+	traits
+	inverse, most uint64
+	twos          int
+	count         atomic.Uint64
+}
+
+func (s *every) Sample(nib.Level) bool {
+	return bits.RotateLeft64((s.count.Add(1)-1)*s.inverse, -s.twos) <= s.most
+}
 
 // Random returns a sampler that keeps each event with probability p.
-func Random(p float64) nib.Sampler { return random(p) }
+func Random(p float64) nib.Sampler { return random{own, p} }
 
-type random float64
+type random struct {
+	traits
+	p float64
+}
 
-func (p random) Sample(nib.Level) bool { return rand.Float64() < float64(p) }
+func (s random) Sample(nib.Level) bool { return rand.Float64() < s.p }
 
 // Burst returns a sampler that keeps the first n events of each period. It
 // passes the other events of a period to then, and drops them if then is nil.
@@ -54,10 +83,16 @@ func Burst(n int, period time.Duration, then nib.Sampler) nib.Sampler {
 	if period <= 0 {
 		panic("nib/sampling: Burst: the period must be positive, such as time.Second")
 	}
-	return &burst{n: min(uint64(max(n, 0)), math.MaxUint32), start: time.Now(), period: period, then: then}
+	s := &burst{start: time.Now(), period: period, then: then}
+	s.n = min(uint64(max(n, 0)), math.MaxUint32)
+	if then == nil || contract.TraitsOf(then)&contract.NeverLogs != 0 {
+		s.traits = own
+	}
+	return s
 }
 
 type burst struct {
+	traits
 	n      uint64
 	start  time.Time
 	period time.Duration

@@ -40,7 +40,7 @@ schema                      internal/* pool
 delivery                    . internal/stdio
 target                      . delivery internal/settings
 target/tlsfiles             target
-sampling                    .
+sampling                    . internal/contract
 layout                      . internal/callsite internal/level
 nibslog                     . layout metrics schema internal/*
 request                     . metrics sink internal/contract internal/jsonread internal/usercode

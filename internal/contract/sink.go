@@ -5,7 +5,7 @@
 // context key of loggers, the mask of secrets.
 package contract
 
-// Traits is a set of properties of a sink, for the loggers that write to it. A
+// Traits is a set of properties of a sink or a sampler, for the loggers that write to it. A
 // sink embeds a [TraitSet] under an unexported name, so that neither godoc nor
 // the compiler shows it to users:
 //
@@ -17,8 +17,8 @@ package contract
 type Traits uint8
 
 const (
-	// NeverLogs is set if WriteRecord cannot call back into a Logger, which
-	// then does not check for recursion.
+	// NeverLogs is set if WriteRecord, or Sample of a sampler, cannot call back
+	// into a Logger, which then does not check for recursion.
 	NeverLogs Traits = 1 << iota
 	// TextDurations is set if people read the lines: a logger without a Layout
 	// writes durations with their unit.

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
-	"slices"
 	"strconv"
 )
 
@@ -61,20 +60,24 @@ func (s *Scratch) findTwins(line []byte) (found bool) {
 	}
 	var seen [16]uint64 // one bit for each key, by its hash
 	for i := firstMember(line); i > 0; i = nextMember(line, int(s.fields[len(s.fields)-1].to)) {
-		m, ok := memberAt(line, i)
-		if !ok {
+		colon, hash, escaped := keyEnd(line, i)
+		if colon < 0 || colon >= len(line) || line[colon] != ':' {
+			return false
+		}
+		to := value(line, colon+1)
+		if to < 0 || to >= len(line) {
 			return false
 		}
 		n := len(s.fields)
-		s.fields = slices.Grow(s.fields, 1)[:n+1]
+		s.fields = append(s.fields, field{})
 		f := &s.fields[n] // set in place: a copy would wait for the stores to its parts
-		f.from, f.colon, f.to, f.name = int32(i), int32(m.colon), int32(m.to), -1
+		f.from, f.colon, f.to, f.name = int32(i), int32(colon), int32(to), -1
 		f.first, f.last, f.number = int32(n), int32(n), 1
-		name := m.key(line)
-		if m.escaped {
+		name := line[i+1 : colon-1]
+		if escaped {
 			name = s.decodeName(line, f)
+			hash = hashOf(name)
 		}
-		hash := hashOf(name)
 		f.hash = hash
 		word, bit := &seen[hash>>60], uint64(1)<<(hash>>54&63)
 		if *word&bit != 0 || len(s.table) > 0 {
@@ -99,22 +102,46 @@ func (s *Scratch) decodeName(line []byte, f *field) (name []byte) {
 	return s.names[f.name:]
 }
 
+// keyEnd is stringEnd for the key of a member, with its hash: 0 if the key has
+// an escape sequence, and colon -1 if there is no key at i.
+func keyEnd(b []byte, i int) (colon int, hash uint64, escaped bool) {
+	if i >= len(b) || b[i] != '"' {
+		return -1, 0, false
+	}
+	for at := i + 1; at+8 <= len(b); at += 8 {
+		w := binary.LittleEndian.Uint64(b[at:])
+		stop := zeros(w^quotes) | zeros(w^backslashes)
+		if stop == 0 {
+			hash = bits.RotateLeft64(hash, 23) ^ w
+			continue
+		}
+		n := bits.TrailingZeros64(stop) >> 3
+		if at += n; b[at] != '"' {
+			break
+		}
+		return at + 1, mix(hash, w&(1<<(8*n)-1), at-i-1), false
+	}
+	if colon, escaped = stringEnd(b, i); colon >= 0 && !escaped {
+		hash = hashOf(b[i+1 : colon-1])
+	}
+	return colon, hash, escaped
+}
+
 // hashOf distinguishes the keys of most lines. Its upper bits are the best.
-func hashOf(name []byte) (h uint64) {
+func hashOf(name []byte) (hash uint64) {
 	size := len(name)
 	for ; len(name) >= 8; name = name[8:] {
-		h = bits.RotateLeft64(h, 23) ^ binary.LittleEndian.Uint64(name)
+		hash = bits.RotateLeft64(hash, 23) ^ binary.LittleEndian.Uint64(name)
 	}
-	var last uint64
-	switch n := len(name); {
-	case n >= 4:
-		last = uint64(binary.LittleEndian.Uint32(name)) << 32
-		last |= uint64(binary.LittleEndian.Uint32(name[n-4:]))
-	case n > 0:
-		last = uint64(name[0]) | uint64(name[n/2])<<8 | uint64(name[n-1])<<16
-	}
-	h = bits.RotateLeft64(h, 23) ^ last
-	return (h + uint64(size)) * 0x9E3779B97F4A7C15 // the golden ratio
+	var last [8]byte
+	copy(last[:], name)
+	return mix(hash, binary.LittleEndian.Uint64(last[:]), size)
+}
+
+// mix adds the last bytes and the size, and spreads the bits by the golden
+// ratio.
+func mix(hash, last uint64, size int) uint64 {
+	return (bits.RotateLeft64(hash, 23) ^ last + uint64(size)) * 0x9E3779B97F4A7C15
 }
 
 // appendRenamed writes the line with a number after each repeated key.
