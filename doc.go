@@ -72,7 +72,7 @@
 // # The shape of a line
 //
 // A [Layout] has the keys and formats of the fields that nib itself writes:
-// time, level, message, error, call site. Package layout has those of other
+// time, level, message, error, call site. Package layout has layouts of other
 // loggers and of log services. A field with one of these keys is renamed to
 // "field." and the key, so that no field can be mistaken for the time or the
 // level of the line.

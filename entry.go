@@ -126,7 +126,7 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	var stack []uintptr
 	if level >= c.stackFrom {
 		stack = make([]uintptr, maxStack)
-		stack = stack[:runtime.Callers(1, stack)] // stack of this goroutine, not of the one that runs write
+		stack = stack[:runtime.Callers(1, stack)] // write may run on another goroutine
 	}
 	write := func() {
 		if final {

@@ -30,9 +30,10 @@ import (
 //
 // Loggers make Events. Another Event, such as new(nib.Event), must not be used.
 type Event struct {
-	// buf is the line so far. Its first byte and that of every object and array
-	// in it is written last: each member begins with a comma, and the first
-	// comma becomes the brace or bracket when the container is closed.
+	// buf is the line so far. The first byte of the line, and of every object
+	// and array in it, is written last: each member begins with a comma, and
+	// the first comma becomes the brace or bracket when the container is
+	// closed.
 	buf []byte
 
 	// reservedBits has bit keyBit(k) set for every key k that is reserved here;

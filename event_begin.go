@@ -27,9 +27,9 @@ type origin struct {
 // the bytes of its last line, and begin reuses their front.
 //
 // If of is not 0, buf[:end] is the front of a line of that logger, except for
-// its first byte (see Event.buf), and Event.groupsAt and, unless the front is
-// split, Event.fieldsAt are those of that line. Only newFront and Entry set of.
-// Fields are appended after the front, and calls on an idle event write
+// its first byte (see Event.buf). Event.groupsAt then belongs to that line, and
+// so does Event.fieldsAt unless the front is split. Only newFront and Entry set
+// of. Fields are appended after the front, and calls on an idle event write
 // nothing; all code that overwrites or cuts the front clears Event.front.
 type front struct {
 	of         uint64 // id of the logger, never used for another, or ^id after an Entry; 0: the front cannot be reused
@@ -89,10 +89,11 @@ func (l *Logger) begin(level Level, from *origin) *Event {
 	return e
 }
 
-// passSpecial takes both steps for Log, which has no level, and for Panic and
-// Fatal, which need an event even if there is no line: the event is muted then,
-// and that of a nil Logger belongs to idleLogger. Fatal exits even if a Leveler
-// or a sampler ends the goroutine. The Logger is nil if there is no event.
+// passSpecial applies the level and the sampler for Log, which has no level,
+// and for Panic and Fatal. If there is no line, Panic and Fatal get a muted
+// event; with a nil Logger the event belongs to idleLogger. Fatal exits even if
+// a Leveler or a sampler ends the goroutine. The Logger is nil if there is no
+// event.
 func (l *Logger) passSpecial(level Level, from *origin) *Logger {
 	switch {
 	case from.how == 0:

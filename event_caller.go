@@ -36,7 +36,7 @@ func (e *Event) leaveGroups(from int) {
 	}
 }
 
-// Timestamp adds the time to a line that has none: that of an [Entry] with the
+// Timestamp adds the time to a line that has none, because its [Entry] has the
 // zero Time. It belongs to the line, as do the fields of Caller,
 // CallerSkipFrame and Stack: these methods do nothing inside of a container, or
 // if the layout leaves the field out, and if groups of [Logger.WithGroup] are
@@ -159,8 +159,8 @@ const maxStack = 64
 
 // Stack adds the stack of the calling goroutine as one text: function, file and
 // line of each frame, the innermost first, as Go's own traces have it. At most
-// 64 frames are shown. While a panic is recovered from, the first is that of
-// the function that panicked.
+// 64 frames are shown. While a panic is recovered from, the first frame is the
+// function that panicked.
 func (e *Event) Stack() *Event {
 	if !e.acceptsOwnField(hasStack) {
 		return e

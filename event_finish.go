@@ -17,8 +17,8 @@ func (e *Event) Msg(msg string) {
 	}
 }
 
-// Send writes the line without a message, or with that of an [Entry]. The event
-// must not be used afterwards.
+// Send writes the line without a message, or with the message of its [Entry].
+// The event must not be used afterwards.
 func (e *Event) Send() {
 	if e == nil {
 		return

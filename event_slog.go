@@ -37,9 +37,9 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 }
 
 // addCarried adds the bound fields of l that the line does not have. Usually
-// one logger is derived from the other. If the fields of l begin with those of
-// e's logger, the rest is appended as bytes, unless keys may be equal or an
-// error renames some. Otherwise each field of l is looked up in the line.
+// one logger is derived from the other. If the fields of l begin with the
+// fields of e's logger, the rest is appended as bytes, unless keys may be equal
+// or an error renames some. Otherwise each field of l is looked up in the line.
 func (e *Event) addCarried(l *Logger) {
 	own, theirs := e.log, l.bound
 	if f := own.core.format; l.core.format == f {

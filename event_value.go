@@ -46,7 +46,8 @@ func Val[T any](e *Event, key string, v T) *Event {
 }
 
 // addValue appends a value whose type has no case of its own in Val. A plain
-// plan calls no methods; those of nib and of errors are called by addAny.
+// plan calls no methods; addAny calls the methods of nib's interfaces and of
+// errors.
 func addValue[T any](e *Event, v T) {
 	switch p := plan.ForIn[T](e.log.core.format.plans); {
 	case p.Plain() && !hasOwnText[T](p):
@@ -165,7 +166,7 @@ func NewSecret[T any](v T) Secret[T] {
 	return Secret[T]{value: &p}
 }
 
-// Reveal returns the value; that of the zero Secret is the zero T.
+// Reveal returns the value, the zero T for the zero Secret.
 func (s Secret[T]) Reveal() (v T) {
 	if s.value != nil {
 		v = **s.value

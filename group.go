@@ -4,9 +4,9 @@ package nib
 
 import "strings"
 
-// The groups of Logger.WithGroup: first those that a bound field is in, which
-// are part of Logger.bound, then those after the last bound field. The latter
-// are pending: a line without a field in them leaves them out.
+// The groups of Logger.WithGroup: first the groups that a bound field is in,
+// which are part of Logger.bound, then the pending groups after the last bound
+// field. A line without a field in pending groups leaves them out.
 type groups struct {
 	open         int    // groups that Logger.bound leaves open
 	pending      string // `,"a":{"b":`: the pending groups, without the last brace

@@ -71,7 +71,7 @@ func (v *LevelVar) String() string { return Level(v.v.Load()).String() }
 // MarshalText returns the text of the current level.
 func (v *LevelVar) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// UnmarshalText sets the level to the one that [ParseLevel] returns.
+// UnmarshalText sets the level that [ParseLevel] returns.
 func (v *LevelVar) UnmarshalText(text []byte) error {
 	l, err := ParseLevel(string(text))
 	if err == nil {

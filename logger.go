@@ -74,9 +74,9 @@ type Option struct{ apply func(*Logger) }
 // before the next one begins. A w that is also a [Sink] is used as a Sink, and
 // io.Discard is called without the lock. New panics if w is nil.
 //
-// A reader of os.Stdout or os.Stderr that has gone away does not end the
-// program; one that has stopped delays a call, on Linux, by 100 ms, or 200 ms
-// while others wait too, and then costs lines, which Stats counts as Failed.
+// If the reader of os.Stdout or os.Stderr goes away, the program does not end.
+// If the reader stops, on Linux a call waits 100 ms, or 200 ms while other
+// calls wait too, and then drops its line. Stats counts the line as Failed.
 func New(w io.Writer, opts ...Option) *Logger {
 	if w == nil {
 		panic("nib: New with a nil io.Writer")
@@ -297,8 +297,8 @@ func (l *Logger) WithGroup(name string) *Logger {
 	return n.seal()
 }
 
-// Named returns a Logger whose name is that of l, a dot, and name. Every line
-// contains the name. An empty name changes nothing.
+// Named returns a Logger whose name is the name of l, a dot, and name. Every
+// line contains the name. An empty name changes nothing.
 func (l *Logger) Named(name string) *Logger {
 	if l.discards() || name == "" {
 		return l

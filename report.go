@@ -42,8 +42,9 @@ func (l *Logger) Stats() Stats {
 }
 
 // Metrics implements [metrics.Source] for l and all loggers that share its
-// sink. It includes the metrics of the sink, if that is a Source. The names of
-// its own metrics begin with nib_logger_ and, without a Sink, nib_writer_.
+// sink. It includes the metrics of the sink, if the sink is a Source. Names of
+// the logger's own metrics begin with nib_logger_ and, without a Sink,
+// nib_writer_.
 func (l *Logger) Metrics() iter.Seq[metrics.Metric] {
 	var m metrics.Samples
 	s := l.Stats()
@@ -191,7 +192,7 @@ func (l *Logger) guardLeveler() {
 	}
 }
 
-// sample calls the sampler. If that panics, the event passes.
+// sample calls the sampler. If the sampler panics, the event passes.
 func (l *Logger) sample(s Sampler, level Level) (keep bool) {
 	keep = true
 	l.core.callReported("the sampler", l.core.state.lose, func() { keep = s.Sample(level) })

@@ -102,7 +102,7 @@ func (s lineSink) WriteRecord(r *Record) error {
 // An output is where a logger's lines go: either sink or discard is set, or
 // neither in the logger of idle events.
 type output struct {
-	lines   *linewriter.Writer // the Writer of sink, if that is a lineSink
+	lines   *linewriter.Writer // the Writer of sink, if sink is a lineSink
 	sink    Sink
 	discard io.Writer // io.Discard, which needs no lock
 
@@ -244,7 +244,8 @@ func (e *Event) time() (sec int64, nsec int32) {
 	return e.sec, e.nsec
 }
 
-// readClock reads the clock of WithClock, and the system's if that one fails.
+// readClock reads the clock of WithClock, and the system's clock if WithClock's
+// fails.
 func (e *Event) readClock() (t time.Time) {
 	c := e.log.core
 	if !c.callReported("the clock", e.abort, func() { t = c.now() }) {

@@ -74,7 +74,7 @@ type (
 		Level string `set:"level" is:"level" default:"all" doc:"the lowest level that this output gets, of those that are written"`
 	}
 	formatted struct {
-		Format string `set:"format" is:"json|console|logfmt" default:"that of the process" doc:"how lines look"`
+		Format string `set:"format" is:"json|console|logfmt" default:"format of the process" doc:"how lines look"`
 	}
 	spooled struct {
 		Spool  string   `set:"spool" default:"none" doc:"directory of a [spool](spool.md): a line is there when its call returns, and is delivered a little later, also after kill -9; processes may share it. Or memory"`

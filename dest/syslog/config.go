@@ -57,7 +57,7 @@ type Config struct {
 	// It must not exceed the receiver's limit: receivers truncate longer
 	// messages, which breaks the JSON, or split them. Defaults to 8096, the
 	// limit of rsyslog unless its maxMessageSize is set.
-	MaxSize int `set:"max_size" is:"size" default:"8096B" doc:"size of a message, at most that of the receiver"`
+	MaxSize int `set:"max_size" is:"size" default:"8096B" doc:"size of a message, at most the receiver's limit"`
 
 	// RejectLong rejects lines that are too long with delivery.ErrTooLarge. By
 	// default their long strings are truncated, and a field "truncated" has the

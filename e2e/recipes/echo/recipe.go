@@ -16,7 +16,7 @@ import (
 
 func Handler(log *nib.Logger) http.Handler {
 	e := echo.New()
-	e.Logger = slog.New(nibslog.NewHandler(log)) // echo's own lines, and those of c.Logger()
+	e.Logger = slog.New(nibslog.NewHandler(log)) // for echo's own lines and c.Logger()
 	answer := e.HTTPErrorHandler
 	e.HTTPErrorHandler = func(c *echo.Context, err error) {
 		request.Add(c.Request().Context(), func(ev *nib.Event) { ev.Err(err) })

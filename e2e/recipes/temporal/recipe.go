@@ -14,8 +14,8 @@ import (
 	tlog "go.temporal.io/sdk/log"
 )
 
-// Logger is for client.Options.Logger: the lines of the SDK and those of
-// workflow.GetLogger, which are not repeated when a workflow is replayed.
+// Logger is for client.Options.Logger: the lines of the SDK and of
+// workflow.GetLogger, whose lines are not repeated when a workflow is replayed.
 func Logger(log *nib.Logger) tlog.Logger {
 	return tlog.NewStructuredLogger(slog.New(nibslog.NewHandler(log.Named("temporal"))))
 }
