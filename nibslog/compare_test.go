@@ -88,7 +88,7 @@ func decodeValue(d *json.Decoder) (any, error) {
 // normalise applies the documented differences to slog's line: a reserved
 // top-level key has its prefix, errors have a blank, a panic in LogValue is a
 // panic, floats without a number are strings. It also removes objects without
-// members, since slog writes those of groups that turn out to be empty; nib's
+// members, since slog writes them for groups that turn out to be empty; nib's
 // line is normalised for that reason only.
 func normalise(object []member, builtin int, reserved []string) []member {
 	out := []member{}

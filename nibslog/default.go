@@ -33,9 +33,9 @@ func SetDefault(l *nib.Logger) {
 }
 
 // After slog.SetDefault, a writer of slog passes log's lines to Handle, with
-// log's lock held. They are written like those of SetDefault; otherwise a sink
-// that uses log would deadlock. A Record does not show its origin, but each
-// call site always has the same one.
+// log's lock held. They are written as by the handler of SetDefault; otherwise
+// a sink that uses log would deadlock. A Record does not show its origin, but
+// each call site always has the same one.
 var viaLog callsite.Table[bool]
 
 // fromLog reports whether a record was made by package log.
@@ -51,8 +51,8 @@ func fromLog(r *slog.Record) bool {
 }
 
 // logWriterOnStack reports whether slog's writer is among the callers. A
-// slog.Logger between it and this package is a handler's own, which logs a line
-// of its own while it handles that of package log.
+// slog.Logger in between belongs to a handler that itself logs while it handles
+// the line of package log.
 func logWriterOnStack() bool {
 	var pcs [32]uintptr
 	for _, pc := range pcs[:runtime.Callers(2, pcs[:])] {

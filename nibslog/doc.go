@@ -24,16 +24,16 @@
 //
 // A line that is logged with a context has the bound fields of the logger that
 // the context carries (see [nib.NewContext]), at its top level. Behind
-// nibhttp.Middleware that is the id of the request and those of its trace:
+// nibhttp.Middleware these are the ids of the request and its trace:
 //
 //	slog.InfoContext(r.Context(), "order placed") // … "request_id":"…","msg":"order placed"}
 //
 // # Differences from slog.JSONHandler
 //
 // Safety of lines:
-//   - A top-level attribute whose key is that of a built-in one (time, level,
-//     msg, and source with AddSource) is written as "field." and the key, so
-//     that no attribute can be taken for a field of the handler.
+//   - A top-level attribute with a built-in key (time, level, msg, and source
+//     with AddSource) is written as "field." and the key, so that no attribute
+//     can be taken for a field of the handler.
 //   - DEL, C1 controls, bidirectional controls, U+2028, U+2029 and U+FEFF are
 //     written as \uXXXX. Decoded, the strings are the same.
 //   - Containers are nested at most 32 deep; a deeper one becomes the text
@@ -68,8 +68,8 @@
 //   - WithGroup("") on the handler changes nothing, as the interface demands.
 //
 // Package log: lines of log.Panic and log.Fatal, and of the same methods of
-// [slog.NewLogLogger], have the level ERROR+4 or ERROR+8, in slog that of all
-// lines. With ReplaceAttr they have that, too.
+// [slog.NewLogLogger], have the level ERROR+4 or ERROR+8. In slog, and here
+// with ReplaceAttr, they have the level of all other lines.
 //
 // Errors: Handle returns nil. Errors of the writer are counted in
 // [Handler.Stats] and go to the error handler of the logger, by default to

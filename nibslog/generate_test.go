@@ -253,9 +253,9 @@ var others = []any{
 }
 
 // replaceBy returns one of many ReplaceAttr functions, which always does the
-// same with the same attribute. One that removes attributes ignores the groups
-// and vice versa: after all attributes of a group have been removed, slog still
-// passes its name with the next ones.
+// same with the same attribute. A function that removes attributes ignores the
+// groups and vice versa: after all attributes of a group have been removed,
+// slog still passes its name with the next ones.
 func replaceBy(choice byte) func([]string, slog.Attr) slog.Attr {
 	if choice&1 != 0 {
 		return func(groups []string, a slog.Attr) slog.Attr {

@@ -21,7 +21,7 @@ func (c *culprit) Error() string                { c.do(); return "text" }
 func (c *culprit) LogValue() slog.Value         { c.do(); return slog.StringValue("text") }
 func (c *culprit) MarshalJSON() ([]byte, error) { c.do(); return nil, c }
 
-// noMethod is a value of which only Error is called.
+// Only the method Error of a noMethod is called.
 type noMethod struct{ do func() }
 
 func (c *noMethod) Error() string { c.do(); return "text" }

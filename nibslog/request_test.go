@@ -12,7 +12,7 @@ import (
 	"github.com/nib-log/nib/nibslog"
 )
 
-// The context carries a logger, as that of nibhttp.Middleware does.
+// The context carries a logger, as behind nibhttp.Middleware.
 func TestLinesHaveTheFieldsOfTheContextsLogger(t *testing.T) {
 	var out bytes.Buffer
 	l := nib.New(&out)

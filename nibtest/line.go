@@ -71,7 +71,7 @@ func difference(got, want [][]byte) string {
 }
 
 // eachOnce checks the lines of all goroutines of a suite: each arrived once,
-// whole, and those of one goroutine in order. It describes the first fault, or
+// whole, and each goroutine's lines in order. It describes the first fault, or
 // returns "".
 func eachOnce(got [][]byte, size func(g, n int) int) string {
 	var next [writers]int

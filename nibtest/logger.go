@@ -56,8 +56,8 @@ const maxHeld = 1 << 20
 // it has started, are dropped.
 //
 // Wrong use of an event fails the test, as does Fatal, which ends its goroutine
-// and not the process. The logger starts no goroutine and reads no clock but
-// that of its lines, so it works in bubbles of testing/synctest.
+// and not the process. The logger starts no goroutine and reads the clock only
+// for its lines, so it works in bubbles of testing/synctest.
 func Logger(tb testing.TB, opts ...nib.Option) *Capture {
 	tb.Helper()
 	_, isBenchmark := tb.(*testing.B)
@@ -70,8 +70,8 @@ func Logger(tb testing.TB, opts ...nib.Option) *Capture {
 	return c
 }
 
-// A captureSink has no Flush: a Capture has that of its Logger, which would
-// call itself.
+// A captureSink has no Flush: Flush of a Capture is Flush of its Logger, which
+// would call itself.
 type captureSink struct{ to *Capture }
 
 // WriteRecord implements nib.Sink.

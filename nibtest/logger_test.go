@@ -85,7 +85,7 @@ func TestCaptureAssertsWhatWasLogged(t *testing.T) {
 }
 
 // TestCaptureComparesValues compares a value of each kind with itself and with
-// one that is nearly the same.
+// a value that is nearly the same.
 func TestCaptureComparesValues(t *testing.T) {
 	for _, x := range []struct{ logged, other slog.Value }{
 		{slog.Uint64Value(math.MaxUint64), slog.Uint64Value(math.MaxUint64 - 1)},

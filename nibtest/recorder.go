@@ -107,7 +107,7 @@ func (rec *Recorder) DeliverWith(answer func(ctx context.Context, batch []nib.Re
 }
 
 // WriteWith makes WriteRecord call write first, and keep the record only if
-// that returns nil. write may block or panic. nil restores the default.
+// write returns nil. write may block or panic. nil restores the default.
 func (rec *Recorder) WriteWith(write func(r *nib.Record) error) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()

@@ -29,7 +29,7 @@ const (
 
 // TestSink checks that a sink keeps the contract of [nib.Sink]:
 //
-//   - each line arrives once, unchanged, and those of one goroutine in order,
+//   - each line arrives once, unchanged, and each goroutine's lines in order,
 //     also when many call at once and when a line is megabytes long;
 //   - neither the record nor its bytes are changed by the sink, or kept by it
 //     after WriteRecord has returned;
@@ -128,7 +128,7 @@ func (s *sinkSuite) flush() {
 		s.t.Fatalf("%s: Flush with a cancelled context hangs", s.check)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		s.fault("Flush with a cancelled context: got error %v, want nil or one that wraps context.Canceled", err)
+		s.fault("Flush with a cancelled context: got error %v, want nil or context.Canceled wrapped", err)
 	}
 	s.wantLines([][]byte{want})
 }
@@ -151,7 +151,7 @@ func (s *sinkSuite) close() {
 	}
 	late := line(0, 1, 10)
 	if err := s.sink.WriteRecord(record(late)); !errors.Is(err, delivery.ErrClosed) {
-		s.fault("WriteRecord after Close: got error %v, want one that wraps delivery.ErrClosed", err)
+		s.fault("WriteRecord after Close: got error %v, want delivery.ErrClosed wrapped", err)
 	}
 	s.compare(s.read(), [][]byte{want})
 }

@@ -17,9 +17,9 @@
 //
 // # Encoding of values
 //
-// The bytes are those of encoding/json in Go 1.26 without HTML escaping: the
-// same tags, the same rules for embedded fields, the same methods at the same
-// places, the same order of keys. The only differences are:
+// The bytes are the output of encoding/json in Go 1.26 without HTML escaping:
+// the same tags, the same rules for embedded fields, the same methods at the
+// same places, the same order of keys. The only differences are:
 //
 //   - More characters are escaped, so that text cannot steer a terminal: DEL,
 //     the C1 controls, bidirectional controls and the byte order mark. Bytes

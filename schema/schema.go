@@ -21,9 +21,9 @@ type Codec[T any] struct{ plan *plan.Plan }
 // reflection, which is kept for the life of the program; later calls take a few
 // nanoseconds and allocate the Codec, which is one word.
 //
-// The error, an [*Error], is for types of which no value can be encoded,
-// because they have a channel, function or complex number in a field that is
-// always there, and for invalid tags of the key log, anywhere in T.
+// For returns an [*Error] if no value of T can be encoded, because a field that
+// is always there holds a channel, function or complex number, or if T has an
+// invalid tag with the key log.
 func For[T any]() (*Codec[T], error) {
 	p := plan.For[T]()
 	if err := p.Err(); err != nil {
@@ -46,8 +46,8 @@ func MustFor[T any]() *Codec[T] {
 // encoding/json does when it is given a pointer.
 //
 // It does not allocate, unless dst has to grow or methods of the values
-// allocate. v escapes: if that matters, keep it on the heap, or in a variable
-// that outlives the call.
+// allocate. v escapes to the heap: to avoid an allocation, keep it in a
+// variable that outlives the call.
 //
 // The error is an [*Error], also for a value of more than 64 MiB; dst is then
 // returned at its old length, but the bytes after it may have changed. A panic
@@ -57,7 +57,7 @@ func (c *Codec[T]) AppendJSON(dst []byte, v *T) ([]byte, error) {
 }
 
 // AppendMap appends m as an object with sorted keys, and its values as
-// AppendAny appends them. A nil map is null. Cost and errors are those of
+// AppendAny appends them. A nil map is null. Cost and errors are as for
 // [Codec.AppendJSON].
 func AppendMap(dst []byte, m map[string]any) ([]byte, error) {
 	return plan.AppendMap(dst, m, plan.Outermost(dst))
@@ -66,7 +66,7 @@ func AppendMap(dst []byte, m map[string]any) ([]byte, error) {
 // AppendAny appends v, a value of any type, by the plan of its type, which is
 // made when the type is first seen. A value in an interface has no address: as
 // in encoding/json, methods with a pointer receiver count only if v is a
-// pointer. Cost and errors are those of [Codec.AppendJSON].
+// pointer. Cost and errors are as for [Codec.AppendJSON].
 func AppendAny(dst []byte, v any) ([]byte, error) {
 	return plan.AppendAny(dst, v, plan.Outermost(dst))
 }

@@ -86,7 +86,7 @@ func TestFlushDoesNotWaitForABranchThatHangs(t *testing.T) {
 			})
 			err := s.(delivery.Flusher).Flush(ctx)
 			if !errors.Is(err, cause) || !strings.Contains(text(err), "branches are not flushed") {
-				t.Errorf("error %q, want one that says what is missing, and %q", text(err), cause)
+				t.Errorf("got error %q, want what is missing, and %q", text(err), cause)
 			}
 			if !reached {
 				t.Error("the other branch was not flushed")

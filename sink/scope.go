@@ -54,8 +54,8 @@ var _ nib.Sink = (*Scope)(nil)
 // Scope returns a new Scope.
 func (b *Backtracer) Scope() *Scope { return &Scope{of: b, traits: b.traits} }
 
-// WriteRecord writes r to the sink, holds it back or drops it. Neither of the
-// latter is an error.
+// WriteRecord writes r to the sink, holds it back or drops it. A held back or
+// dropped record is not an error.
 func (s *Scope) WriteRecord(r *nib.Record) error {
 	b := s.of
 	if r.Level < b.config.Level && s.hold(r) {

@@ -76,7 +76,7 @@ func TestTeeKeepsTheRecordUntilTheLastBranchHasReturned(t *testing.T) {
 		}
 		close(second.gate)
 		if err := <-returned; !errors.Is(err, errTwo) {
-			t.Errorf("got error %v, want the one that the helper met with", err)
+			t.Errorf("got error %v, want the helper's error", err)
 		}
 		wantLines(t, &first.Recorder, "first", "{}")
 		wantLines(t, &second.Recorder, "second", "{}")

@@ -29,7 +29,7 @@ type Config struct {
 	// Skip omits the events of methods for which it returns true, such as
 	// /grpc.health.v1.Health/Check, unless their handler panics.
 	Skip func(method string) bool
-	// OwnRequestIDs generates every request id and ignores that of the client.
+	// OwnRequestIDs generates every request id and ignores the client's.
 	OwnRequestIDs bool
 }
 
@@ -98,7 +98,7 @@ func (x *call) end(err *error) {
 
 // panicText returns the text of a panic's value, whose methods may panic.
 // Values without a method for their text are shown by their type: package fmt
-// would follow one that contains itself until the stack is full.
+// would follow a value that contains itself until the stack is full.
 func panicText(p any) (text string) {
 	text = fmt.Sprintf("%T", p)
 	defer func() { _ = recover() }()

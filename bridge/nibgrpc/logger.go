@@ -44,7 +44,7 @@ func (g *logger) V(n int) bool { return n <= g.verbosity }
 const callerDepth = 3
 
 // write writes a line with a message that is made only if its level is enabled.
-// The call site is depth callers above that of package grpclog.
+// The call site is depth callers above package grpclog's caller.
 func (g *logger) write(level nib.Level, depth int, component string, text func() string) {
 	if !g.log.Enabled(level) {
 		return

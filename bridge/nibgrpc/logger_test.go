@@ -24,7 +24,7 @@ func install(t *testing.T, verbosity int, opts ...nib.Option) (grpclog.LoggerV2,
 	return g, rec
 }
 
-// above returns the call site in the line above the one that calls it.
+// above returns the call site in the line above its call.
 func above() string {
 	_, file, line, _ := runtime.Caller(1)
 	return fmt.Sprintf("nibgrpc/%s:%d", file[strings.LastIndexByte(file, '/')+1:], line-1)

@@ -256,7 +256,7 @@ func echo(t *testing.T, stub pb.TestServiceClient, id string, messages int) {
 	}
 }
 
-// Middleware that keeps the fields of a stream in its context shows those of
+// Middleware that keeps the fields of a stream in its context shows fields of
 // one message in the line of another (go-grpc-middleware#319, #487).
 func TestFieldsOfOneMessageAreNotInLinesOfAnother(t *testing.T) {
 	const streams, messages = 64, 50

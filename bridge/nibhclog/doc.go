@@ -17,10 +17,10 @@
 //		raft.StandardLogger(nil).Print("a line of package log")
 //	}
 //
-// Names, joined by dots, are those of [nib.Rules]. SetLevel replaces the level
-// of the [nib.Logger] for the logger and all that share its origin, as in
-// hclog; SetLevel(hclog.NoLevel) returns to the level of the nib.Logger. trace
-// to error have the same names in both.
+// [nib.Rules] match the names, joined by dots. SetLevel replaces the level of
+// the [nib.Logger] for the logger and all that share its origin, as in hclog;
+// SetLevel(hclog.NoLevel) returns to the level of the nib.Logger. trace to
+// error have the same names in both.
 //
 // The hosts of plugins made with go-plugin read the standard error of their
 // plugins, in hclog's JSON format. With [Layout] a plugin writes that:
@@ -29,11 +29,11 @@
 //
 // # Differences from hclog's JSON output
 //
-// Keys are in the order of the call, after those of With, which are sorted;
-// hclog sorts all. Of equal keys among the arguments of one call, or of With
-// and a call, all are written, unless the nib.Logger has nib.WithDuplicateKeys.
-// A field whose key is one of the layout's is written as "field." and the key;
-// in hclog it replaces that one.
+// Keys are in the order of the call, after the sorted keys of With; hclog sorts
+// all. Of equal keys among the arguments of one call, or of With and a call,
+// all are written, unless the nib.Logger has nib.WithDuplicateKeys. A field
+// whose key is one of the layout's is written as "field." and the key; in hclog
+// it replaces that one.
 //
 // Arguments of With are encoded once, by With and Named; hclog encodes them for
 // each line, with the values that they have then.

@@ -44,8 +44,8 @@ type logger struct {
 	level   *atomic.Int32 // set by SetLevel, shared with the loggers of the same origin
 }
 
-// enabled compares level with that of SetLevel or, if it was not called, of the
-// nib.Logger.
+// enabled compares level with the level of SetLevel or, if it was not called,
+// of the nib.Logger.
 func (l *logger) enabled(level hclog.Level) bool {
 	if own := hclog.Level(l.level.Load()); own != hclog.NoLevel {
 		return level >= own

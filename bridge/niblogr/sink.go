@@ -48,8 +48,7 @@ func (s *sink) Enabled(v int) bool {
 
 // Info writes one line, without the newline that klog's Infof and similar
 // functions leave at the end of the message. Only the level of V(0) is checked
-// again: logr has called Enabled. For plain values, there are no allocs besides
-// those of logr's API.
+// again: logr has called Enabled. For plain values, only logr's API allocates.
 func (s *sink) Info(v int, msg string, keysAndValues ...any) {
 	if v <= 0 && !s.log.Enabled(nib.LevelInfo) {
 		return
@@ -75,7 +74,7 @@ func (s *sink) WithValues(keysAndValues ...any) logr.LogSink {
 	return s.with(s.log.With(func(e *nib.Event) { add(e, keysAndValues) }))
 }
 
-// WithName returns a sink whose name is that of s, a dot, and name.
+// WithName returns a sink whose name is the name of s, a dot, and name.
 func (s *sink) WithName(name string) logr.LogSink { return s.with(s.log.Named(name)) }
 
 // WithCallDepth returns a sink whose call sites are depth frames further up.

@@ -88,8 +88,8 @@ func TestHookDoesNotAllocate(t *testing.T) {
 	})
 }
 
-// TestInstallCostsLogrusNothing compares a whole call with one of a logger
-// whose formatter does nothing: the allocations left are those of logrus.
+// TestInstallCostsLogrusNothing compares a whole call with a call of a logger
+// whose formatter does nothing: only logrus itself allocates.
 func TestInstallCostsLogrusNothing(t *testing.T) {
 	if !alloctest.Enabled {
 		t.Skip("this build allocates of its own accord")

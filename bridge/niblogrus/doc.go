@@ -45,7 +45,7 @@
 //   - A key that nib.OmitKey leaves out is free for fields. With
 //     DisableTimestamp logrus still writes a field "time" as "fields.time".
 //
-// Text: only necessary escapes are written, not those of HTML, except for
+// Text: only necessary escapes are written, no HTML escapes, except for
 // characters that terminals and editors interpret: DEL, C1 controls,
 // bidirectional controls, U+2028, U+2029 and U+FEFF are written as \uXXXX.
 // Decoded, the strings are the same.

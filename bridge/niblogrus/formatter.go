@@ -31,8 +31,8 @@ type Formatter struct {
 	// [nib.DurationMillis], the zero value, is not available). nib.OmitKey as a
 	// key leaves that field out.
 	//
-	// TimeFormat, TimeZone and KeepZone are those of the entry's own time.
-	// Times among the fields are written as encoding/json does.
+	// TimeFormat, TimeZone and KeepZone apply to the entry's own time. Times
+	// among the fields are written as encoding/json does.
 	//
 	// With a CallerKey or Caller the call site is one field, not two. Fields of
 	// Static come before all others. LoggerKey, StackKey and MessageFirst have
@@ -61,9 +61,9 @@ type Formatter struct {
 	// call site if logrus reports it), and the text of an error of logrus.
 	Only []string
 
-	// FieldMap, DataKey and CallerPrettyfier are those of logrus.JSONFormatter. A
-	// key in Layout has precedence. With a DataKey, First, Always and Rename apply
-	// to the line, not to the fields within.
+	// FieldMap, DataKey and CallerPrettyfier are as in logrus.JSONFormatter. A
+	// key in Layout has precedence. With a DataKey, First, Always and Rename
+	// apply to the line, not to the fields within.
 	FieldMap         logrus.FieldMap
 	DataKey          string
 	CallerPrettyfier func(*runtime.Frame) (function, file string)

@@ -58,7 +58,7 @@ type point struct {
 type named string
 
 // TestFormatterWritesWhatLogrusWrites compares keys, values and the order of
-// keys with those of logrus.JSONFormatter.
+// keys with logrus.JSONFormatter.
 func TestFormatterWritesWhatLogrusWrites(t *testing.T) {
 	text := "text"
 	for name, data := range map[string]logrus.Fields{

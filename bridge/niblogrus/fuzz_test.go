@@ -48,7 +48,7 @@ func (s *source) uint64() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// key is often one that the formatter uses itself.
+// key often returns a key that the formatter uses itself.
 func (s *source) key() string {
 	used := []string{"msg", "level", "time", "fields.msg", "fields.fields.msg", "error", "task_id", "service", "logrus_error", "func"}
 	if b := s.byte(); int(b) < 2*len(used) {

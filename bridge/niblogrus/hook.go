@@ -21,9 +21,9 @@ var _ logrus.Hook = (*Hook)(nil)
 //
 // logrus filters by level: an entry that reaches the hook is written, whatever
 // the level of the nib.Logger. The other options of that Logger apply (layout,
-// bound fields, hooks, sampler, context fields). The call site is that of the
-// entry, if logrus reports it. Fields with a key that nib reserves are written
-// under "field." and the key.
+// bound fields, hooks, sampler, context fields). The call site is the entry's,
+// if logrus reports it. Fields with a key that nib reserves are written under
+// "field." and the key.
 //
 // A Hook must not be changed or copied once it has been added. It is safe for
 // concurrent use.
@@ -67,7 +67,7 @@ func (h *Hook) write(entry *logrus.Entry) {
 	en := nib.Entry{Time: entry.Time, Level: levelOf(entry.Level), Message: entry.Message}
 	caller := entry.Caller
 	if caller != nil && caller.PC != 0 {
-		en.PC = caller.PC + 1 // a frame has the address of the call, Callers that of the return
+		en.PC = caller.PC + 1 // a frame has the address of the call, Callers has the return address
 	}
 	e := h.log.Entry(en)
 	if e == nil {

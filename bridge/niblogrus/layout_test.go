@@ -78,7 +78,7 @@ func TestOnlyLeavesOtherFieldsOut(t *testing.T) {
 			`{"service":"billing","msg":"request handled","task_id":"7f3a","log_date":"2026-01-02 12:30:05.123","level":"info"}`},
 		{"fixed format, no field", fixed, logrus.Fields{"user": 7},
 			`{"service":"billing","msg":"request handled","task_id":"","log_date":"2026-01-02 12:30:05.123","level":"info"}`},
-		{"the key is that of the entry", renamed, logrus.Fields{"a": 1, "b": 2}, `{"b":1,` + rest + `}`},
+		{"the key is the entry's", renamed, logrus.Fields{"a": 1, "b": 2}, `{"b":1,` + rest + `}`},
 		{"an error", &niblogrus.Formatter{Layout: noTime(nib.Layout{ErrorKey: "err"}), Only: []string{"error"}},
 			logrus.Fields{"error": io.EOF, "b": 2}, `{"err":"EOF",` + rest + `}`},
 		{"within DataKey", data, logrus.Fields{"a": 1, "b": 2}, `{"data":{"a":1},` + rest + `}`},

@@ -118,8 +118,8 @@ func firstOf(keys ...string) string {
 	return ""
 }
 
-// unixUnits returns the number of units in a second for a format that is a
-// number, and 0 for one that is text.
+// unixUnits returns the number of units in a second for a numeric format, and 0
+// for a textual format.
 func unixUnits(format string) int64 {
 	switch format {
 	case nib.TimeUnix:

@@ -179,8 +179,8 @@ func (w *writer) pretty(f *runtime.Frame) (function, file string) {
 	return w.prettify(f)
 }
 
-// panicText returns the text of a panic's value, or its type if that needs a
-// method of the value.
+// panicText returns the text of a panic's value, or its type if the text needs
+// a method of the value.
 func panicText(r any) string {
 	switch v := r.(type) {
 	case string:

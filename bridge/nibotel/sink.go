@@ -104,7 +104,7 @@ func severityOf(l nib.Level) log.Severity {
 	return log.SeverityTrace + log.Severity(max(l-nib.LevelTrace, 0))
 }
 
-// A copied line is one string, of which all texts of a record are parts.
+// A copied line is one string. All texts of a record are parts of it.
 type copied struct {
 	line []byte
 	text string

@@ -111,7 +111,7 @@ func (p *program) run(root zapcore.Core, out *bytes.Buffer) (lines []string) {
 	return lines
 }
 
-// compare reports how the lines of nib's core differ from those of zap's.
+// compare reports how the lines of nib's core differ from zap's.
 func (p *program) compare() error {
 	var z bytes.Buffer
 	want := p.run(zapcore.NewCore(zapcore.NewJSONEncoder(zapConfig()), zapcore.AddSync(&z), p.level), &z)
@@ -199,7 +199,7 @@ func decodeValue(d *json.Decoder) (any, error) {
 }
 
 // normalise removes the documented differences between both lines. It sorts
-// members, since those of a namespace that a marshaler opens are sorted, and
+// members, since members of a namespace that a marshaler opens are sorted, and
 // keeps the order of equal keys.
 func normalise(object []member) []member {
 	out := []member{}

@@ -62,15 +62,14 @@ func (c *core) Check(ent zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.Check
 }
 
 // Write writes one line. It returns nil: errors of the sink go to the error
-// handler of the Logger. For plain values, there are no allocs besides those of
-// zap's API. Above nib.LevelError the sink is flushed, since zap may end the
-// process.
+// handler of the Logger. For plain values, only zap's API allocates. Above
+// nib.LevelError the sink is flushed, since zap may end the process.
 func (c *core) Write(ent zapcore.Entry, fields []zapcore.Field) error {
 	en := nib.Entry{
 		Time: ent.Time, Level: levelOf(ent.Level), Message: ent.Message, Stack: ent.Stack,
 	}
 	if ent.Caller.Defined && ent.Caller.PC != 0 {
-		en.PC = ent.Caller.PC + 1 // a frame has the address of the call, nib expects that of the return
+		en.PC = ent.Caller.PC + 1 // a frame has the address of the call, nib wants the return address
 	}
 	l := c.names.logger(ent.LoggerName)
 	if e := l.Entry(en); e != nil {

@@ -290,7 +290,7 @@ func TestSyncFlushes(t *testing.T) {
 func TestNilLoggerDiscards(t *testing.T) {
 	c := nibzap.NewCore(nil).With([]zapcore.Field{zap.Int("a", 1), zap.Namespace("n")})
 	if c.Enabled(zap.FatalLevel) || c.Write(zapcore.Entry{LoggerName: "n"}, []zapcore.Field{zap.Int("a", 1)}) != nil || c.Sync() != nil {
-		t.Error("got a core that does something, want one that discards")
+		t.Error("got a core that does something, want a core that discards")
 	}
 }
 

@@ -15,12 +15,11 @@
 //		db.Sugar().Errorw("failed", "err", errors.New("timeout"))
 //	}
 //
-// Time, message, name, fields, call site and stack are those of zap's entry;
-// keys, formats, sink, hooks and counters are those of the [nib.Logger]. With
-// layout.Zap the lines have zap's keys. The call site and the stack are shown
-// if zap takes them (zap.AddCaller, zap.AddStacktrace). Of a call site without
-// a program counter, which a program has set, the fields function and file are
-// shown.
+// Time, message, name, fields, call site and stack come from zap's entry; keys,
+// formats, sink, hooks and counters from the [nib.Logger]. With layout.Zap the
+// lines have zap's keys. The call site and the stack are shown if zap takes
+// them (zap.AddCaller, zap.AddStacktrace). Of a call site without a program
+// counter, which a program has set, the fields function and file are shown.
 //
 // # Levels
 //

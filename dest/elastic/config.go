@@ -25,9 +25,9 @@ type Config struct {
 	// Header is sent with each request, for example Authorization.
 	Header http.Header
 
-	// Pipeline is the ingest pipeline of the documents. Defaults to that of the
-	// index.
-	Pipeline string `set:"pipeline" default:"that of the index" doc:"ingest pipeline"`
+	// Pipeline is the ingest pipeline of the documents. Defaults to the index's
+	// pipeline.
+	Pipeline string `set:"pipeline" default:"pipeline of the index" doc:"ingest pipeline"`
 
 	// Compression is the codec of requests: "none" or "gzip". Defaults to none.
 	Compression string `set:"compression" is:"none|gzip" default:"none" doc:"how requests are compressed"`

@@ -107,7 +107,7 @@ func TestBatchesOfAResponse(t *testing.T) {
 		{"all but one byte", whole[:len(whole)-1], 0, ""},
 		{"a length of -12", length(-frameLeader), 0, ""},
 		{"a negative length", length(-1 << 31), 0, ""},
-		{"a length below that of a header", length(frameHead - frameLeader - 1), 0, ""},
+		{"a length below a header's", length(frameHead - frameLeader - 1), 0, ""},
 		{"another version", sealed(whole, func(b []byte) { b[frameMagic] = 1 }), 0, "not a record batch"},
 		{"a wrong checksum", func() []byte { b := slices.Clone(whole); b[frameCRC]++; return b }(), 0, "not a record batch"},
 		{"not compressed as it says", sealed(whole, func(b []byte) { b[frameAttributes+1] = 4 }), 13, "mismatch"},

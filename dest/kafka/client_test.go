@@ -168,7 +168,7 @@ func TestMetricsAreThoseOfStats(t *testing.T) {
 	}
 }
 
-// The times of a batch are those of its records, whatever was encoded before.
+// The times of a batch come from its records, whatever was encoded before.
 func TestTimesOfABatch(t *testing.T) {
 	var e encoder
 	for _, times := range [][]int64{{5000, 9000, 7000}, {3000}, {4000, 2000}} {

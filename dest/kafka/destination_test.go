@@ -18,8 +18,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Deliver returns the settled records before the first one that is not, with
-// the reasons for those that were rejected.
+// Deliver returns the settled records before the first unsettled one, and the
+// reasons for rejected records.
 func TestResultIsTheSettledBeginning(t *testing.T) {
 	d := &Destination{states: []state{{settled: true}, {settled: true, reason: errDenied}, {settled: true}, {sent: true}, {settled: true, reason: errDenied}}}
 	res := d.result()
@@ -32,8 +32,8 @@ func TestResultIsTheSettledBeginning(t *testing.T) {
 	}
 }
 
-// The states of a batch are those of no other one, and batches in flight are
-// matched with its records again.
+// No two batches share states, and batches in flight are matched with the
+// records of a new call.
 func TestStatesOfABatch(t *testing.T) {
 	d := testLanes(2, 0)
 	for _, n := range []int{3, 2, 3, 5} {
@@ -169,7 +169,8 @@ func TestMilliseconds(t *testing.T) {
 	}
 }
 
-// A batch names its codec, and is not compressed if that makes it larger.
+// A batch names its codec, and is not compressed if compression makes it
+// larger.
 func TestCodecOfABatch(t *testing.T) {
 	line := append(bytes.Repeat([]byte("abc"), 500), '\n')
 	for c, want := range map[Compression]kgo.CompressionCodecType{

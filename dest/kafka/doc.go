@@ -36,8 +36,8 @@
 // sequence number are stored with the cursor of the spool ([Destination.Mark]),
 // and the next process continues as the same producer. It reads the records
 // after the mark ([Destination.Resume]). If another request of its predecessor
-// arrives after that, either that request or the new one is out of sequence; in
-// the latter case the partition is read again. For this the package makes
+// arrives after that, either that request or the new one is out of sequence. If
+// the new request is, the partition is read again. For this the package makes
 // produce requests itself, and leaves connections, metadata and compression to
 // franz-go.
 //

@@ -129,7 +129,7 @@ func (p *params) Validate(t target.Target) error {
 func topic(t target.Target) string { return strings.TrimPrefix(t.Path, "/") }
 
 // Open implements [target.Params]. Unless the target has the parameter,
-// partitions are chosen like those of the service whose spool has the mark.
+// partitions are chosen as by the service whose spool has the mark.
 func (p *params) Open(t target.Target) (delivery.Destination, error) {
 	c, err := p.config()
 	if err != nil {

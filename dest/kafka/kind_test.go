@@ -59,7 +59,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 	}
 }
 
-// The defaults of the documentation are those of the Config.
+// The documented defaults are the Config's defaults.
 func TestDefaultsOfParameters(t *testing.T) {
 	var none, all params
 	list := settings.Of(&all)
@@ -213,6 +213,6 @@ func TestDocumentationHasEveryParameter(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if string(b) != want {
-		t.Error("the table is not that of the tags: go test -run Documentation -update")
+		t.Error("the table differs from the tags: go test -run Documentation -update")
 	}
 }

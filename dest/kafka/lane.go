@@ -38,7 +38,7 @@ type lane struct {
 
 	producer producer
 	known    bool      // the producer is known
-	adopted  bool      // the producer is that of an earlier process, and the broker has not confirmed it
+	adopted  bool      // the producer of an earlier process, which the broker has not confirmed
 	next     int32     // sequence of the next record that is encoded
 	taken    time.Time // time at which the partition last accepted a batch of the producer
 	offset   int64     // offset of the last record known to be in the partition, or -1
@@ -180,7 +180,7 @@ func (p *inFlight) await(ctx context.Context) {
 	p.underway = nil
 }
 
-// launch sends one batch, or several if that is known to be safe. Each is
+// launch sends one batch, or several if several are known to be safe. Each is
 // written before the next one.
 func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) {
 	if len(l.queue) == 0 {

@@ -106,7 +106,7 @@ func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (fi
 	return s.found, nil
 }
 
-// An origin is the place where a search begins: an offset or, if that is
+// An origin is the place where a search begins: an offset or, if offset is
 // negative, the first record of a time in Unix milliseconds.
 type origin struct{ offset, time int64 }
 

@@ -129,7 +129,8 @@ func (p *partition) fetch(at int64, bytesWanted int) (b []byte, aborted []kmsg.F
 	return b, aborted
 }
 
-// FuzzSearchInTransactions compares a search with one that checks each record.
+// FuzzSearchInTransactions compares a search with a search that checks each
+// record.
 func FuzzSearchInTransactions(f *testing.F) {
 	f.Add([]byte("\x00\x07\x01\x04\x54\x03\x08\x57\x09\x0c\x57\x20"), uint64(2), uint16(0), uint16(1))
 	f.Add([]byte{0x42, 0x57, 1, 0x02, 0x57, 5, 0x03, 0, 0, 0x02, 0x57, 9, 0x03, 0, 0}, uint64(0), uint16(4), uint16(400))

@@ -20,7 +20,7 @@
 // A line becomes a LogRecord: the time, the severity and its text, the message
 // as the body, and the remaining fields as attributes with their types. The
 // name of the logger is the scope. The fields trace_id, span_id and trace_flags
-// become those of the record, event.name its event name. Equal keys stay as
+// become fields of the record, event.name its event name. Equal keys stay as
 // they are in the line.
 //
 // # Repeated records

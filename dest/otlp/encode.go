@@ -56,8 +56,8 @@ type encoder struct {
 	name     string // name of the scope
 	records  int
 
-	// Room for the lengths of the long messages: that of the last request, so that
-	// they need not be moved.
+	// Room for the lengths of the long messages, as in the last request, so
+	// that the messages need not be moved.
 	resourceRoom, scopeRoom int
 }
 

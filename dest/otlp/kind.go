@@ -28,7 +28,7 @@ import (
 // errors and process lists.
 var Kind = target.Spec{
 	Forms:  []string{"otlp+http://HOST:PORT", "otlp+https://HOST:PORT", "otlp"},
-	Doc:    "an OpenTelemetry receiver (OTLP/HTTP); otlp alone is that of OTEL_EXPORTER_OTLP_ENDPOINT",
+	Doc:    "an OpenTelemetry receiver (OTLP/HTTP); otlp alone means OTEL_EXPORTER_OTLP_ENDPOINT",
 	Params: func() target.Params { return new(params) },
 }
 

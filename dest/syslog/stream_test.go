@@ -88,7 +88,7 @@ func TestIdleConnectionEnds(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", network, got, want)
 		}
 		if st := d.Stats(); st.Connects != 2 || st.Failures != 1 || st.Doubtful != 0 {
-			t.Errorf("%s: got %+v, want two connections, one of which failed", network, st)
+			t.Errorf("%s: got %+v, want two connections and one failure", network, st)
 		}
 	}
 }

@@ -180,7 +180,7 @@ func TestTLSReceiverRefusesTheClient(t *testing.T) {
 				d.grace = testTimeout // the refusal ends it
 				res, err := d.Deliver(context.Background(), batchOf(0, 3))
 				if err == nil || res.Accepted != 0 || !strings.Contains(err.Error(), "remote error: tls: ") {
-					t.Errorf("%s, %#x, certificate %s: got %+v and error %v, want that of the receiver", network, version, name, res, err)
+					t.Errorf("%s, %#x, certificate %s: got %+v and error %v, want the receiver's error", network, version, name, res, err)
 				}
 			}
 		}
@@ -209,11 +209,11 @@ func TestTLSCannotBeWeakened(t *testing.T) {
 		"MaxVersion":         {MaxVersion: tls.VersionTLS11},
 	} {
 		if _, err := New("tls", "logs.test:6514", Config{TLS: c}); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: got error %v, want one that names it", name, err)
+			t.Errorf("%s: got error %v, want an error that names it", name, err)
 		}
 	}
 	if _, err := New("tls", ":6514", Config{}); err == nil || !strings.Contains(err.Error(), "ServerName") {
-		t.Errorf("no host: got error %v, want one that names ServerName", err)
+		t.Errorf("no host: got error %v, want an error that names ServerName", err)
 	}
 	if _, err := New("tcp", "logs.test:6514", Config{TLS: &tls.Config{}}); err == nil {
 		t.Error("TLS without TLS: got no error")

@@ -48,8 +48,8 @@ func cutLine(text []byte) (line, rest []byte, more bool) {
 	return bytes.TrimSuffix(line, []byte{'\r'}), rest, more
 }
 
-// blocks writes the blocks that firstLine and takeBlock have left: that of the
-// message first, the stack last.
+// blocks writes the blocks that firstLine and takeBlock have left: the message
+// first, the stack last.
 func (p *painter) blocks() {
 	message, stack := p.at[asMessage], p.at[asStack]
 	if message > 0 && p.fields[message-1].role == inBlock {

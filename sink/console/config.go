@@ -35,10 +35,10 @@ type Config struct {
 	TimeZone *time.Location
 	// Width is the number of columns of the terminal. Fields that do not fit go
 	// to further rows, indented. If it is 0, the default, New reads the
-	// environment variable COLUMNS. If that is not set, each line queries the
-	// width of the terminal, so a resized window needs no signal; output that
-	// is not a terminal has no width, and each line is one row. With a negative
-	// Width each line is one row as well.
+	// environment variable COLUMNS. If COLUMNS is not set, each line queries
+	// the width of the terminal, so a resized window needs no signal; output
+	// that is not a terminal has no width, and each line is one row. With a
+	// negative Width each line is one row as well.
 	Width int
 	// MessageWidth is the number of columns for logger and message if fields
 	// follow, so that fields are aligned. A longer message takes more, as do

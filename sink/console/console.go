@@ -25,8 +25,8 @@ type Sink struct {
 	traits
 	view *view
 	out  nib.Sink
-	// The width of the terminal: fixed if it is not 0, otherwise that of
-	// terminal, if there is one.
+	// The width: fixed if it is not 0, otherwise the width of terminal, unless
+	// it is nil.
 	fixed    int
 	terminal syscall.RawConn
 }

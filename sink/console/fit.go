@@ -22,7 +22,7 @@ const (
 )
 
 // fixedWidth returns the width set by the configuration or the environment: 0
-// for that of the terminal, negative for none.
+// for the terminal's, negative for none.
 func fixedWidth(configured int, getenv func(string) string) int {
 	if configured != 0 {
 		return configured

@@ -56,7 +56,7 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
-// Times that do not show their zone are in that of the layout.
+// Times that do not show their zone are in the layout's zone.
 func TestZoneOfALayoutWithoutOne(t *testing.T) {
 	local := time.Local
 	t.Cleanup(func() { time.Local = local })

@@ -105,9 +105,9 @@ func (p *painter) split(line []byte) bool {
 	return &value[len(value)-1] == &before[len(before)-1]
 }
 
-// add adds a field. Each role is given once: that of the message to the last
-// one, because nib writes it after all fields unless the layout has it first,
-// and all others to the first field of their kind. There may be several errors.
+// add adds a field. Of duplicate keys the last message wins, because nib writes
+// it after all fields unless the layout has it first. For all other roles the
+// first field wins. There may be several errors.
 func (p *painter) add(f field) {
 	if f.role < asError {
 		switch earlier := p.at[f.role]; {

@@ -234,7 +234,7 @@ func TestEverythingAtOnce(t *testing.T) {
 }
 
 // checkEachOnce checks that the files of a directory, compressed or not, have
-// each line of each writer once, and those of one writer in order.
+// each line of each writer once, and each writer's lines in order.
 func checkEachOnce(t testing.TB, dir string, writers, each int) {
 	t.Helper()
 	lines, notices, torn := parse(allOf(t, dir))

@@ -440,14 +440,14 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// TestNoClaims checks that a closed sink, and one that does not know in which
-// run of the system it is, does not open the file of claims.
+// TestNoClaims checks that a closed sink does not open the file of claims, nor
+// does a sink that cannot identify the run of the system.
 func TestNoClaims(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{boot: 7})
 	s.Mark()
 	if s.dest.claims.Boot != 7 {
-		t.Errorf("got boot %d, want that of Config", s.dest.claims.Boot)
+		t.Errorf("got boot %d, want the Config's", s.dest.claims.Boot)
 	}
 	must(t, s.Close())
 	s.Mark()

@@ -37,7 +37,7 @@ type Config struct {
 
 	// At starts a new file each day at these wall clock times, such as "15:04",
 	// in Zone. A time that daylight saving skips is moved by the missing hour;
-	// one that occurs twice counts once.
+	// a time that occurs twice counts once.
 	At []string `set:"at" is:"time" default:"never" doc:"begin a file at this time of day: 00:00; may be given several times"`
 
 	// Zone is the time zone of At. Defaults to time.Local.
@@ -75,8 +75,8 @@ type Config struct {
 	// Buffer. Defaults to 10 ms.
 	Delay time.Duration `set:"delay" default:"10ms" doc:"how long a line may wait in the buffer"`
 
-	// Layout is the layout of the notices of dropped lines; it should be that
-	// of the logger. Defaults to nib's own.
+	// Layout is the layout of the notices of dropped lines; it should be the
+	// logger's layout. Defaults to nib's own.
 	Layout nib.Layout
 
 	// View appends a notice, which is a line of JSON, to dst in the form of the
@@ -166,7 +166,7 @@ func (c Config) Validate() error {
 }
 
 // checkPath returns an error for a path that ends with the name of a directory,
-// which filepath.Abs would take for that of a file.
+// which filepath.Abs would turn into the name of a file.
 func checkPath(path string) error {
 	if path == "" || os.IsPathSeparator(path[len(path)-1]) {
 		return fmt.Errorf("nib/file: %q is not the name of a file", path)

@@ -21,7 +21,7 @@ func eachOp(m *vfstest.Mem, f func()) {
 	}
 }
 
-// Deliveries are batches of lines, some of which rotate the file.
+// Deliveries are batches of lines. Some lines rotate the file.
 const (
 	deliveries = 12
 	perBatch   = 5

@@ -47,26 +47,26 @@
 // Deliver syncs lines to disk before it accepts them. The spool stores with
 // them the position where the file ended (Mark). After a crash Resume compares
 // the bytes after that position with the unsettled records: no record is
-// written twice, including one with several lines, as those of sink/console. A
-// line that the crash has cut off is completed. Rotation waits until the spool
-// has stored the position.
+// written twice, even if it has several lines, as with sink/console. A line
+// that the crash has cut off is completed. Rotation waits until the spool has
+// stored the position.
 //
 // Resume cannot determine which lines were delivered if the file was changed,
 // compressed or deleted before it looked, or if a sync failed, after which the
 // contents of the disk are unknown. Sinks behind spools take turns to write, by
 // a lock on the file .app.log.claims, and record there which part of the log
 // each has written, so that Resume does not mistake a line of another process
-// for that of a dead one. A line of a process without a spool may be mistaken
-// if all of its bytes are the same.
+// for a line of a dead process. A line of a process without a spool may be
+// mistaken if all of its bytes are the same.
 //
 // # Other processes
 //
 // Several processes may log to one path and rotate it concurrently. Each holds
 // a shared flock(2) on the file that it writes to. They take turns to rotate by
 // a lock on the file .app.log.lock, mode 0600, which stays next to the log, and
-// no process deletes or compresses a file while another one writes to it. On
-// file systems without such locks, and on Windows, only one process should log
-// to a path.
+// no process deletes or compresses a file while another process writes to it.
+// On file systems without such locks, and on Windows, only one process should
+// log to a path.
 //
 // Before writing, at most ten times a second, the sink checks whether the path
 // still refers to its file. If the file was renamed or removed, lines go to the

@@ -30,7 +30,7 @@ type deliverLife struct {
 	mark    []byte
 	settled int
 	taken   int  // by Resume
-	shared  bool // another spool has delivered a line identical to one that was not written
+	shared  bool // another spool has delivered a line identical to an unwritten one
 }
 
 // How the previous process has died.
@@ -82,7 +82,7 @@ func (l *deliverLife) die(how string) {
 	}
 }
 
-// attempt calls f until it succeeds, as a spool does. If that takes long, it
+// attempt calls f until it succeeds, as a spool does. After several failures it
 // removes the fault.
 func (l *deliverLife) attempt(f func() error) {
 	for n := 0; l.do(f()) != nil; n++ {

@@ -59,7 +59,7 @@ func newNaming(base string, c Compressor, lumberjack bool) naming {
 type backup struct {
 	name   string
 	time   time.Time // time of the rotation, to the microsecond
-	seq    int       // number among those of that microsecond
+	seq    int       // number among the rotations of that microsecond
 	packed string    // its extension, if the file is compressed
 	temp   bool      // output of a compression in progress
 	size   int64     // size when the directory was read

@@ -48,7 +48,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// foreign lists names that resemble those of app.log's old files.
+// foreign lists names that resemble app.log's old files.
 var foreign = []string{
 	"app.log", "app.audit.log", "app.log.1", "app.log.gz", "app.txt", "app-.log", "app-notes.log",
 	"app-2026-11-21T10-30-00.123.log", // of another library
@@ -173,8 +173,7 @@ func TestRotationsOfOneMillisecond(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that every name that parse recognizes is one that name
-// produces.
+// FuzzParse checks that parse recognizes only names that name produces.
 func FuzzParse(f *testing.F) {
 	for _, name := range append(foreign, "app-20261121T103000.123456Z-0000.log.gz.tmp") {
 		f.Add(name)

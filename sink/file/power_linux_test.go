@@ -20,7 +20,7 @@ import (
 )
 
 // ext4 mounts the file system in the file image at dir. It creates the image if
-// that does not exist.
+// there is none.
 func ext4(t *testing.T, image, dir string) {
 	t.Helper()
 	if !exists(image) {

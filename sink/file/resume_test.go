@@ -255,8 +255,8 @@ func firstMark(mark []byte) []byte {
 	return old
 }
 
-// TestResumeLeavesOthersAlone finds delivered lines among those of another
-// writer, and completes a torn one after them.
+// TestResumeLeavesOthersAlone finds delivered lines among another writer's
+// lines, and completes a torn one after them.
 func TestResumeLeavesOthersAlone(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})

@@ -79,8 +79,8 @@ func TestLimitsHoldWhenAFileIsOpened(t *testing.T) {
 	wantText(t, "left", numbers(memAll(t, m)), "")
 }
 
-// TestNothingForeignIsDeleted has a directory with names that resemble those of
-// old files, and with such names that are not regular files.
+// TestNothingForeignIsDeleted has a directory with names that resemble old
+// files, and with names of old files that are not regular files.
 func TestNothingForeignIsDeleted(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range foreign {
@@ -241,8 +241,8 @@ func TestLastLinesOfAnotherProcessAreCompressed(t *testing.T) {
 }
 
 // TestNameThatARotationHasTakenIsLeftAlone has another process apply its limits
-// between the two steps of a rotation, with the clock set back by an hour so
-// that the name is that of the oldest file.
+// between the two steps of a rotation, with the clock set back by an hour, so
+// that the name is the oldest file's.
 func TestNameThatARotationHasTakenIsLeftAlone(t *testing.T) {
 	for _, c := range []Config{{MaxBackups: 2}, {Compress: Gzip{}}, {MaxAge: time.Minute}} {
 		m, clock := newMem(t)

@@ -361,8 +361,8 @@ func TestOldFileThatStaysLockedIsReported(t *testing.T) {
 
 // TestRenameThatWasDoneAlthoughItFailed has a rename that returns an error
 // although it was done, as on a network file system that has lost the response
-// of its server: the file must not be taken for the empty one that reserved the
-// name.
+// of its server: the file must not be taken for the empty file that reserved
+// the name.
 func TestRenameThatWasDoneAlthoughItFailed(t *testing.T) {
 	for i, op := range []vfstest.Op{vfstest.OpRename, vfstest.OpRename, vfstest.OpNoReplace, vfstest.OpNoReplace} {
 		m, clock := newMem(t)

@@ -17,7 +17,7 @@ type Stats struct {
 	Lines   uint64          // written, or delivered
 	Bytes   uint64          // bytes of these lines
 	Pending uint64          // lines in the buffer
-	Notices uint64          // lines written by the sink itself, each of which reports a loss
+	Notices uint64          // lines written by the sink itself to report losses
 	Dropped []delivery.Drop // counts by reason and level, zero counts omitted
 
 	Rotations   uint64 // files that this sink has ended

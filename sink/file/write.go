@@ -82,7 +82,7 @@ func (w *writer) finish(r *nib.Record, n int, err error) error {
 	return w.account(r, err)
 }
 
-// tryAgain writes line once more after err. If that succeeds, no call returns
+// tryAgain writes line once more after err. If it succeeds, no call returns
 // err.
 func (w *writer) tryAgain(line []byte, err error) error {
 	again := w.tryWrite(line)

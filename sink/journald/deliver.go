@@ -10,12 +10,12 @@ import (
 // A port is the socket of journald.
 type port interface {
 	// send sends an entry as one datagram, without waiting. Its errors are
-	// errFull, errLarge, errGone, or those of the system.
+	// errFull, errLarge, errGone, or errors of the system.
 	send(entry []byte) error
-	// sendFile sends an entry in a file. Its errors are those of send.
+	// sendFile sends an entry in a file. It returns the same errors as send.
 	sendFile(entry []byte) error
 	// connect reconnects to the socket that is now at the path. Its errors are
-	// errGone, or those of the system.
+	// errGone, or errors of the system.
 	connect() error
 	close()
 }

@@ -148,7 +148,8 @@ func TestAFullQueueLosesAndRecovers(t *testing.T) {
 	}
 }
 
-// Calls wait while journald is restarted, and lose nothing if that is fast.
+// Calls wait while journald is restarted, and lose nothing if the restart is
+// fast.
 func TestARestartOfTheServer(t *testing.T) {
 	srv := listen(t)
 	s := srv.sink(Config{Stall: time.Millisecond})

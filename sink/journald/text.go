@@ -56,8 +56,8 @@ func appendRunes(dst, text []byte) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendRune appends a character, escaped if it is one that package nib escapes
-// and neither a line break nor a tab.
+// appendRune appends a character, escaped if package nib escapes it and it is
+// neither a line break nor a tab.
 func appendRune(dst []byte, r rune) []byte {
 	switch {
 	case r == '\n', r == '\t':

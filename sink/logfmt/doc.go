@@ -32,8 +32,8 @@
 //   - An array is written as compact JSON, quoted.
 //   - An object is flattened: each of its values becomes a field, whose key is
 //     the path of keys joined by dots. With KeepObjects it is written as
-//     compact JSON instead, quoted. So is an empty object, and one that is
-//     nested more than 32 objects deep or has a path of more than 256 bytes,
+//     compact JSON instead, quoted. So is an empty object, and an object that
+//     is nested more than 32 objects deep or has a path of more than 256 bytes,
 //     because each of its values would repeat the path.
 //
 // # Keys
@@ -43,8 +43,8 @@
 // are written as \uXXXX, a backslash is doubled, and an empty key is \_ .
 // Parsers take that literally, so no key can add a field, and different keys
 // remain different. Only dots are ambiguous: {"a":{"b":1}} and {"a.b":1} are
-// both a.b=1. If that matters, because a layout has keys with dots that fields
-// must not be mistaken for, use KeepObjects.
+// both a.b=1. If a layout has keys with dots that fields must not be mistaken
+// for, use KeepObjects.
 //
 // # Input that is not JSON
 //

@@ -54,7 +54,7 @@ func (e *encoder) object(dst, line []byte) ([]byte, bool) {
 		return dst, false
 	}
 	inside := bytes.TrimRight(line[:len(line)-1], space)
-	end := &inside[0] // the last byte read: the brace, then that of a value
+	end := &inside[0] // the last byte read: the brace, then the end of a value
 	for key, value := range jsonread.Fields(line) {
 		dst = e.field(dst, key, value)
 		end = &value[len(value)-1]
@@ -88,8 +88,8 @@ func (e *encoder) field(dst, key, value []byte) []byte {
 	return append(dst, value...)
 }
 
-// flattened appends the fields of an object. For one that is written as JSON it
-// appends nothing and returns false.
+// flattened appends the fields of an object. If the object is written as JSON
+// it appends nothing and returns false.
 func (e *encoder) flattened(dst, key, object []byte) ([]byte, bool) {
 	if e.depth == maxDepth || len(bytes.TrimLeft(object[1:], space)) == len("}") {
 		return dst, false

@@ -111,8 +111,8 @@ func running() bool {
 	return strings.Contains(text, "created by github.com/nib-log/nib/sink/stdout.New ")
 }
 
-// awaitEnd waits for the end of those goroutines: one that has closed its
-// channel must be scheduled once more.
+// awaitEnd waits for the end of the goroutines of New: a goroutine that has
+// closed its channel must be scheduled once more.
 func awaitEnd(t *testing.T) {
 	t.Helper()
 	await.Until(t, "the goroutines of New have ended", func() bool { return !running() })

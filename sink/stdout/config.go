@@ -29,8 +29,8 @@ type Config struct {
 	// Defaults to 100 ms.
 	Stall time.Duration
 
-	// Layout is the layout of the notices of dropped lines; it should be that
-	// of the logger. Defaults to nib's own.
+	// Layout is the layout of the notices of dropped lines; it should be the
+	// logger's layout. Defaults to nib's own.
 	Layout nib.Layout
 
 	// View appends a notice, which is a line of JSON, to dst in the form of the
@@ -39,9 +39,9 @@ type Config struct {
 	View func(dst, line []byte) []byte
 
 	// OnStall is called, with the current counts, each time the reader stalls,
-	// by the goroutine that detects it: usually one that is logging, which
-	// waits for OnStall, otherwise the sink's own. It is never called
-	// concurrently. A line that it logs to the same sink is most likely
+	// by the goroutine that detects it. Usually a call that logs detects it and
+	// waits for OnStall; otherwise the sink's own goroutine does. It is never
+	// called concurrently. A line that it logs to the same sink is most likely
 	// dropped. It must not call Close, which waits for it. Its panics are
 	// discarded.
 	OnStall func(Stats)

@@ -18,7 +18,7 @@ import (
 
 // scale returns how much the tests with processes do: little in an ordinary
 // run, more with NIB_E2E=short, everything with NIB_E2E=full. Times are checked
-// only in the latter two, and not with -short (under the race detector, say).
+// only with NIB_E2E, and not with -short (under the race detector, say).
 func scale(t *testing.T) (rounds int, stopped time.Duration, timed bool) {
 	mode := os.Getenv("NIB_E2E")
 	switch {
@@ -137,7 +137,7 @@ func TestE2EStoppedReaderDoesNotDelayCallers(t *testing.T) {
 					return
 				}
 				if try == tries {
-					t.Fatalf("a call took %v, want at most %v, of which the machine was late by %v", got.Longest, most, got.Late)
+					t.Fatalf("a call took %v, want at most %v, including %v by which the machine was late", got.Longest, most, got.Late)
 				}
 			}
 		})

@@ -17,9 +17,9 @@ import (
 )
 
 // TestStreamAndCountsAgreeWhereverAWriteStops enumerates the programs of a sink
-// and a reader: l logs a line of 35 bytes, L one that leaves cut bytes of the
-// pipe, f flushes, n writes a notice, r reads. Writes stop in each part of a
-// line, and the reader resumes between any two steps, also those of Flush and
+// and a reader: l logs a line of 35 bytes, L a line that leaves cut bytes of
+// the pipe, f flushes, n writes a notice, r reads. Writes stop in each part of
+// a line, and the reader resumes between any two steps, also within Flush and
 // Close.
 func TestStreamAndCountsAgreeWhereverAWriteStops(t *testing.T) {
 	const ops, programs = "lLfnr", 5 * 5 * 5 * 5

@@ -152,8 +152,8 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 // file. If the reader has stalled, it waits as long as ctx allows, or
 // Config.Stall if ctx has no deadline; lines that could not be written stay in
 // the buffer. It returns that error, or the first loss since the last Flush of
-// lines whose calls had returned nil. Without a buffer it only reports earlier
-// losses, if that is possible at once.
+// lines whose calls had returned nil. Without a buffer it only tries once to
+// report earlier losses.
 func (s *Sink) Flush(ctx context.Context) error {
 	s.mu.Lock()
 	idle := s.size == 0 && !s.hasHead()

@@ -241,7 +241,7 @@ type limit struct {
 	quit   <-chan struct{}
 }
 
-// acquire takes the turn. It returns false if that takes too long. 0 allocs.
+// acquire takes the turn. It returns false if l ends first. 0 allocs.
 func (s *Sink) acquire(l limit) bool {
 	select {
 	case s.turn <- struct{}{}:
@@ -298,9 +298,9 @@ func (s *Sink) callOnStall() {
 	s.onStall(st)
 }
 
-// wait waits for the reader. It returns false if that takes too long. Once
-// after l.until it returns true: if the process was stopped until then, the
-// reader may have made room after the last attempt.
+// wait waits for the reader. It returns false if l ends first. Once after
+// l.until it returns true: if the process was stopped until then, the reader
+// may have made room after the last attempt.
 func (s *Sink) wait(l *limit) bool {
 	for {
 		left := time.Until(l.until)

@@ -231,7 +231,7 @@ func TestErrorsNameTheCause(t *testing.T) {
 	err = s.WriteRecord(record(nib.LevelInfo, 0, 0))
 	var errno syscall.Errno
 	if !errors.As(err, &errno) || !strings.HasPrefix(err.Error(), "nib/stdio: write") {
-		t.Errorf("got %v, want one that says where and why", err)
+		t.Errorf("got %v, want an error that says where and why", err)
 	}
 	if st := s.Stats(); count(st, delivery.ReasonFailed, nib.LevelInfo) != 1 {
 		t.Errorf("got %+v", st)

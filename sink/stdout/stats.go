@@ -27,7 +27,7 @@ type Stats struct {
 	Lines   uint64          // written
 	Bytes   uint64          // bytes of these lines
 	Pending uint64          // lines in the buffer
-	Notices uint64          // lines written by the sink itself, each of which reports dropped lines
+	Notices uint64          // lines written by the sink itself to report dropped lines
 	Dropped []delivery.Drop // counts by reason and level, zero counts omitted
 }
 

@@ -76,7 +76,7 @@ func TestFirstTransaction(t *testing.T) {
 }
 
 // Nothing is sent before a transaction has begun. Deliver waits for the end of
-// the one before, and reports it if that takes long.
+// the transaction before, and reports a long wait.
 func TestBeginOfATransaction(t *testing.T) {
 	const tries, pause = 100, time.Millisecond // of a transaction, at least
 	for _, test := range []struct {

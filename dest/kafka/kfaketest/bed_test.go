@@ -70,7 +70,7 @@ func records(spool, first, last uint64) []nib.Record {
 	return batch
 }
 
-// deliver delivers all of batch, and fails if that is not possible.
+// deliver delivers all of batch, or fails the test.
 func deliver(t testing.TB, d delivery.Destination, batch []nib.Record) (rejected []delivery.Rejection) {
 	t.Helper()
 	done := 0

@@ -190,9 +190,9 @@ func TestMarkKeepsProducersUntilADelivery(t *testing.T) {
 	wantExactly(t, c, 1, 20)
 }
 
-// The sequence in a mark is that of an older batch, for which the broker takes
-// the new one. The new batch is searched for, not found, and sent by another
-// producer.
+// The mark has the sequence of an older batch, so the broker takes the new
+// batch for the older one. The new batch is searched for, not found, and sent
+// by another producer.
 func TestSequenceOfAnOlderBatch(t *testing.T) {
 	c := start(t, 1)
 	before := dial(t, c, Config{})
@@ -242,8 +242,8 @@ func TestLateRequestRoundRobin(t *testing.T) {
 	wantSpool(t, c, 7, 60, false)
 }
 
-// Records of another program with the headers of a spool do not count as those
-// of the spool, if the producer of the spool is known.
+// Records of another program with the headers of a spool do not count as
+// records of the spool, if the producer of the spool is known.
 func TestRecordsOfAnotherProducer(t *testing.T) {
 	c := start(t, 1)
 	before := dial(t, c, Config{})

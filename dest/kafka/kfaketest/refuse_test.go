@@ -209,8 +209,8 @@ func TestBatchLimitIsKept(t *testing.T) {
 }
 
 // A record is refused, and the context ends before the one after it is
-// acknowledged. If that happens in a later call, the refused record is not
-// settled: it is sent again, and rejected when another one is accepted.
+// acknowledged. If it is acknowledged in a later call, the refused record is
+// not settled: it is sent again, and rejected when another one is accepted.
 func TestRefusedBeforeOneInFlight(t *testing.T) {
 	c := start(t, 1)
 	refuse(c, true, 5)

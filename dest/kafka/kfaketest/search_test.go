@@ -134,7 +134,7 @@ func TestMarkAfterAFailedResume(t *testing.T) {
 }
 
 // A transactional process fences the one before it when it resumes, and needs
-// no delay; it fails if that is not possible. Others wait for requests of that
+// no delay; if it cannot fence, it fails. Others wait for requests of that
 // process.
 func TestTakeover(t *testing.T) {
 	c := start(t, 3)
@@ -174,8 +174,8 @@ func partitionsOf(t testing.TB, c *kfake.Cluster, from uint64) (list []int32) {
 }
 
 // A topic gets more partitions: the records of a spool stay in theirs, with or
-// without a mark. Without records in any partition, it is that of the spool's
-// id.
+// without a mark. Without records in any partition, the spool's id chooses the
+// partition.
 func TestPartitionOfASpoolIsKept(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		for spool := uint64(7); spool < 12; spool++ {
@@ -224,8 +224,8 @@ func addPartitions(t testing.TB, c *kfake.Cluster, n int32) {
 	}
 }
 
-// Retention has deleted all records, and the mark has no place or one that does
-// not exist. Delivery continues as a new producer.
+// Retention has deleted all records, and the mark has no place or a place that
+// does not exist. Delivery continues as a new producer.
 func TestPlaceThatIsGone(t *testing.T) {
 	for name, change := range map[string]func(*mark){
 		"no partition yet":    func(m *mark) { m.partition, m.offset = -1, -1 },

@@ -18,8 +18,8 @@ func Client(log *nib.Logger, options ...kgo.Opt) (*kgo.Client, error) {
 	return kgo.NewClient(append(options, kgo.WithLogger(kslog.New(own)))...)
 }
 
-// Consume handles records, each as a job with an event of its own. The event has
-// the ids of the request that produced the record.
+// Consume handles records, each as a job with an event of its own. The event
+// has the ids of the request that produced the record.
 func Consume(ctx context.Context, client *kgo.Client, policy *request.Policy, log *nib.Logger, handle func(context.Context, *kgo.Record) error) {
 	client.PollFetches(ctx).EachRecord(func(r *kgo.Record) {
 		ctx := request.WithIDs(ctx, header(r, "x-request-id"), header(r, "traceparent"))

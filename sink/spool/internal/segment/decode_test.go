@@ -13,7 +13,7 @@ import (
 )
 
 // TestSeedsDiffer changes one part of an identity after the other: each segment
-// needs a seed of its own, or its records would be taken for those of another.
+// needs a seed of its own, or its records would be accepted in another segment.
 func TestSeedsDiffer(t *testing.T) {
 	id := testID
 	for name, change := range map[string]func(id *Identity){
@@ -28,8 +28,8 @@ func TestSeedsDiffer(t *testing.T) {
 	}
 }
 
-// TestOnlyHeadersAreRead has headers with a valid checksum that are not those
-// of a segment.
+// TestOnlyHeadersAreRead has headers with a valid checksum that belong to no
+// segment.
 func TestOnlyHeadersAreRead(t *testing.T) {
 	header := func(change func(id *Identity, b []byte)) []byte {
 		id, b := testID, make([]byte, 64)
@@ -63,8 +63,8 @@ func TestOnlyHeadersAreRead(t *testing.T) {
 	}
 }
 
-// TestOnlyStartsAreRead has starts with a valid checksum, of which only the
-// first ones are possible.
+// TestOnlyStartsAreRead has starts with a valid checksum. Only the first ones
+// are possible.
 func TestOnlyStartsAreRead(t *testing.T) {
 	for _, c := range []struct {
 		s  Start
@@ -207,7 +207,8 @@ func TestInconsistentRecordsAreRejected(t *testing.T) {
 	}
 }
 
-// TestNamesAreBounded reads records of many loggers, and those of one again.
+// TestNamesAreBounded reads records of many loggers, and records of one logger
+// again.
 func TestNamesAreBounded(t *testing.T) {
 	names := map[string]string{}
 	for i := range 2 * maxNames {
@@ -239,7 +240,7 @@ func TestCountsOfEitherSection(t *testing.T) {
 }
 
 // TestUnreportedCounts adds the counts that the first record should report, if
-// that record does not exist or is damaged.
+// the record is missing or damaged.
 func TestUnreportedCounts(t *testing.T) {
 	g, offsets := filled(t, sample())
 	for _, s := range []section{SectionReported, SectionUnreported} {

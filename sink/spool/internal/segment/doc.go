@@ -14,7 +14,7 @@
 // are guarded: if a page of the file is missing or cannot be read, the segment
 // is broken, and the process continues.
 //
-// An [Old] segment is one that another process has left. A [Scanner] reads its
-// records, and determines which ones are missing between them. This package
-// does not open, name or delete files; its callers do.
+// An [Old] segment was left by another process. A [Scanner] reads its records,
+// and determines which ones are missing between them. This package does not
+// open, name or delete files; its callers do.
 package segment

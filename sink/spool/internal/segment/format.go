@@ -232,7 +232,7 @@ func recordAt(b []byte, at int, seed uint32) (rec []byte, seq uint64, ok bool) {
 // Decode returns the Record in rec, to which it refers. The checksum is right,
 // but Decode still rejects an inconsistent record. own reports whether the
 // record is of this process: program counters are meaningless in another one.
-// names interns the names of loggers, of which there are few.
+// names interns the names of loggers, since a process has few.
 func Decode(rec []byte, own bool, names map[string]string) (r nib.Record, ok bool) {
 	if !DecodeInto(&r, rec, own, names) {
 		return nib.Record{}, false

@@ -177,8 +177,7 @@ func TestBeginOfAGoneMapping(t *testing.T) {
 }
 
 // TestLineThatIsGone writes a line in a mapping of the caller whose file was
-// cut off: the panic is that of the caller, and the claim is marked with its
-// length.
+// cut off: the caller gets the panic, and the claim is marked with its length.
 func TestLineThatIsGone(t *testing.T) {
 	line, f := newMapped(t, MinSize)
 	truncated(t, f)
@@ -203,7 +202,7 @@ func TestLineThatIsGone(t *testing.T) {
 			}
 		}()
 		if foreign == nil || g.IsFault(foreign) {
-			t.Errorf("%s: got panic %v, want that of the caller", name, foreign)
+			t.Errorf("%s: got panic %v, want the caller's", name, foreign)
 		}
 		if got := g.State(at); got != uint64(uint32(-int32(size))) {
 			t.Errorf("%s: the claim has the state %#x, want its length", name, got)
@@ -216,8 +215,8 @@ type faultAt uintptr
 
 func (f faultAt) Addr() uintptr { return uintptr(f) }
 
-// TestFaultsOfOthersAreNotCaught checks panic values: only a fault in the
-// segment, and only that of a mapping, belongs to it.
+// TestFaultsOfOthersAreNotCaught checks panic values: a fault belongs to the
+// segment only if it is in the memory of a mapping.
 func TestFaultsOfOthersAreNotCaught(t *testing.T) {
 	g, _ := newMapped(t, MinSize)
 	first := address(g.b)
@@ -244,7 +243,7 @@ func TestFaultsOfOthersAreNotCaught(t *testing.T) {
 	func() {
 		defer func() {
 			if p := recover(); p != "text" {
-				t.Errorf("got panic %v, want that of the caller", p)
+				t.Errorf("got panic %v, want the caller's", p)
 			}
 		}()
 		defer g.EndGuard(debug.SetPanicOnFault(true))
@@ -369,8 +368,8 @@ func TestPrefault(t *testing.T) {
 	Prefault(g.b, func() { t.Error("pages that are gone are touched") })
 }
 
-// TestRenew clears a used mapping and makes a new segment of it: its header is
-// that of the new one, and everything after that is zeros.
+// TestRenew clears a used mapping and makes a new segment of it, with a new
+// header followed by zeros.
 func TestRenew(t *testing.T) {
 	g, f := newMapped(t, 2*Window+8192)
 	for i := range g.b {

@@ -126,7 +126,7 @@ func TestLinesIn(t *testing.T) {
 	}
 }
 
-// TestNeverGiven has numbers of which the last ones may never have been used.
+// TestNeverGiven has numbers whose last ones may never have been used.
 func TestNeverGiven(t *testing.T) {
 	g := Old{Start: Start{First: 100}, Sure: 110, End: 150}
 	for _, c := range []struct{ seq, missing, want uint64 }{
@@ -208,7 +208,7 @@ func TestRunToEnd(t *testing.T) {
 }
 
 // TestRunToEndOfExactWindows has records that end where a window or the segment
-// does, and one that is longer than a window.
+// does, and a record that is longer than a window.
 func TestRunToEndOfExactWindows(t *testing.T) {
 	for _, sizes := range [][]int{{Window}, {Window, Window}, {Window / 2, Window / 2, Window}, {Window / 2, Window / 2}} {
 		id := testID

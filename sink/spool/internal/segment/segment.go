@@ -64,8 +64,8 @@ func New(b []byte, id Identity, free func()) *Segment {
 }
 
 // NewHeader returns a segment without room for records, which is sealed. It
-// stands for one that could not be made: counts of dropped lines go to the
-// header of f, a segment of an earlier process, if that is not nil.
+// stands for a segment that could not be made. Counts of dropped lines go to
+// the header of f, a segment of an earlier process, unless f is nil.
 func NewHeader(id Identity, first Start, f vfs.File, free func()) *Segment {
 	g := &Segment{Identity: id, Start: first, b: make([]byte, HeaderSize), crc: id.Seed()}
 	if f != nil {
@@ -158,8 +158,8 @@ func (g *Segment) Abandon() { g.abandoned = true }
 // IsAbandoned reports whether Abandon was called. The spool's lock is held.
 func (g *Segment) IsAbandoned() bool { return g.abandoned }
 
-// IsReusable reports whether b can become that of another segment once all
-// holders have released it.
+// IsReusable reports whether another segment can use b once all holders have
+// released it.
 func (g *Segment) IsReusable() bool { return g.IsMapped() && !g.abandoned && !g.IsBroken() }
 
 // DoneFor is Done for a segment whose file is kept: once all holders have
@@ -241,10 +241,10 @@ func (g *Segment) put(at, size int, seq uint64, r *nib.Record, message int) {
 	setState(b, 0, PutRecord(b, r, message, seq, g.label, g.crc))
 }
 
-// aheadBytes is how far ahead of a record cache lines are prefetched. They are
-// in the cache of another processor: that of the goroutine that has cleared
-// them, or of a writer. A writer that had to wait for them could not reserve
-// its next record until its stores are done.
+// aheadBytes is how far ahead of a record cache lines are prefetched. The
+// processor that cleared them, or another writer's, has them in its cache. A
+// writer that had to wait for them could not reserve its next record until its
+// stores are done.
 const (
 	aheadBytes = 2048
 	aheadMost  = 1024 // maximum for each record

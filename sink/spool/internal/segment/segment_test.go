@@ -71,8 +71,8 @@ func TestNewHeader(t *testing.T) {
 	written.Done(nil)
 }
 
-// TestLastHolderReleases has a reader and a copier: the last one that leaves
-// gives the memory back, with the file that was deleted.
+// TestLastHolderReleases has a reader and a copier: whichever leaves last gives
+// the memory back, with the file that was deleted.
 func TestLastHolderReleases(t *testing.T) {
 	g, m := newWritten(t)
 	deleted, err := m.Open(writtenName, os.O_RDWR, 0)
@@ -90,7 +90,7 @@ func TestLastHolderReleases(t *testing.T) {
 	noError(t, err)
 	g.Abandon()
 	if g.Done(deleted); m.Opened() != 1 || !g.IsAbandoned() {
-		t.Errorf("got %d open files of an abandoned segment, want one that calls may still write to", m.Opened())
+		t.Errorf("got %d open files of an abandoned segment, want 1, since calls may still write to it", m.Opened())
 	}
 
 	inMemory := New(make([]byte, MinSize), testID, nil)
@@ -99,7 +99,7 @@ func TestLastHolderReleases(t *testing.T) {
 	inMemory.Retain()
 	inMemory.Release()
 	if inMemory.Done(deleted); m.Opened() != 1 {
-		t.Errorf("got %d open files, want that of the abandoned segment", m.Opened())
+		t.Errorf("got %d open files, want the file of the abandoned segment", m.Opened())
 	}
 }
 

@@ -47,8 +47,8 @@ func (t *Tally) Plus(u *Tally) Tally {
 	return sum
 }
 
-// Minus returns t minus u. A count of u may be higher than that of t, if a line
-// was reported as damaged and then got another number.
+// Minus returns t minus u. A count may be higher in u than in t, if a line was
+// reported as damaged and then got another number.
 func (t *Tally) Minus(u *Tally) Tally {
 	left := *t
 	for c := range left {

@@ -11,7 +11,7 @@ import (
 
 // A twin is the file of a segment where files are not mapped. Records are made
 // in memory, by the same code, and written to the same offset of the file
-// before the call returns. Then they are in the page cache, like those of a
+// before the call returns. Then they are in the page cache, like records of a
 // mapping.
 //
 // Between copy and commit a record is ready: its length is negative and its
@@ -69,8 +69,7 @@ func (t *twin) write(g *Segment, at, size int, seq uint64, r *nib.Record, messag
 	return true
 }
 
-// negated converts the first word of a committed record into that of a ready
-// one, and back.
+// negated converts the first word of a record between committed and ready.
 func negated(w uint64) uint64 { return w>>32<<32 | uint64(-uint32(w)) }
 
 // ready returns the offset of the first claim that is neither ready nor

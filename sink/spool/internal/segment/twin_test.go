@@ -178,7 +178,7 @@ func TestOneWriteForReadyRecords(t *testing.T) {
 }
 
 // TestChecksumZero writes a record whose checksum is 0, so that its first word
-// is like that of a claim: it is written by its own call.
+// looks like a claim: it is written by its own call.
 func TestChecksumZero(t *testing.T) {
 	g, m := newWritten(t)
 	r := nib.Record{Line: make([]byte, 16)}

@@ -74,9 +74,9 @@ func (d *Dir) IsRemoved(number uint64) bool {
 	return d.owned[number]
 }
 
-// Remove deletes a segment and its copy, in this order: a segment of which only
-// the copy exists is settled according to the cursor. g is the segment if it is
-// of this process.
+// Remove deletes a segment and its copy, in this order: if only the copy
+// exists, the segment is settled according to the cursor. g is the segment if
+// it is of this process.
 func (d *Dir) Remove(number uint64, g *segment.Segment) error {
 	f, err := d.unlink(SegmentName(number))
 	if g != nil {

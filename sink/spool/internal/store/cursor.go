@@ -224,8 +224,8 @@ func (l *Losses) End(complete bool) {
 	l.Drop = Drop{}
 }
 
-// Put writes a position, the mark, and the losses into the older slot. If that
-// fails, the next call writes the same slot: the other one is whole.
+// Put writes a position, the mark, and the losses into the older slot. If the
+// write fails, the next call writes the same slot: the other one is whole.
 func (c *Cursor) Put(p Position, l *Losses) error { return c.put(p, c.Mark, l) }
 
 // PutDrop records that a segment is going to be dropped, and leaves the

@@ -206,7 +206,7 @@ func (d *Dir) listOf(files map[uint64]found) (old []segment.Old, err error) {
 }
 
 // sortNames finds the segments and copies among names, and notes the highest
-// number, including those of quarantined files: a number is never reused.
+// number, also of quarantined files: a number is never reused.
 func (d *Dir) sortNames(names []string) map[uint64]found {
 	files := map[uint64]found{}
 	for _, name := range names {
@@ -232,9 +232,9 @@ func (d *Dir) sortNames(names []string) map[uint64]found {
 	return files
 }
 
-// lookAt reads the header of a segment, or that of its copy if the segment has
-// none. A file without a valid header will be quarantined. An error means that
-// a file cannot be read now, or has a later version.
+// lookAt reads the header of a segment, or of its copy if the segment has none.
+// A file without a valid header will be quarantined. An error means that a file
+// cannot be read now, or has a later version.
 func (d *Dir) lookAt(number uint64, exists, kept bool) (g segment.Old, used, ok bool, err error) {
 	fits := func(g segment.Old, err error) bool {
 		if err != nil || g.Number != number {

@@ -28,8 +28,8 @@ func opened(t *testing.T, m vfs.FS, boot uint64) (*Dir, []segment.Old) {
 	return d, old
 }
 
-// put makes a segment with records numbered from first on; with first 0, one
-// that was never used.
+// put makes a segment with records numbered from first on; with first 0, a
+// segment that was never used.
 func put(t *testing.T, d *Dir, number, first uint64, records int) segment.Identity {
 	t.Helper()
 	g, f, err := d.Make(number, segment.MinSize, 0)
@@ -222,7 +222,7 @@ func TestDamagedLastSegmentIsUnknown(t *testing.T) {
 	touch(t, m, SegmentName(2))
 	d, old := opened(t, m, 1)
 	if len(old) != 1 || !d.Unknown || d.Unused != segment.MaxSize/segment.RecordHead {
-		t.Errorf("got %d segments, unknown %v and %d numbers, want 1, true and those of the largest segment", len(old), d.Unknown, d.Unused)
+		t.Errorf("got %d segments, unknown %v and %d numbers, want 1, true and the numbers of the largest segment", len(old), d.Unknown, d.Unused)
 	}
 	put(t, d, 3, 50, 1)
 	noError(t, d.Unlock())

@@ -11,6 +11,6 @@
 // the memory and the disk space of deleted files in small parts.
 //
 // A read error never counts as damage: a file that cannot be read is left
-// unchanged. This package starts no goroutines, and is independent of which
-// records are settled and where they are delivered.
+// unchanged. This package starts no goroutines, and does not depend on
+// delivery.
 package store

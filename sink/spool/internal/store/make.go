@@ -147,8 +147,8 @@ func (d *Dir) rename(f vfs.File, name string) (vfs.File, error) {
 	return f, err
 }
 
-// unmake removes the segment that Make has made. If that fails, the next start
-// removes it.
+// unmake removes the segment that Make has made. If it cannot, the next start
+// removes the segment.
 func (d *Dir) unmake(g *segment.Segment, f vfs.File) {
 	d.closeMapped(g, f)
 	g.Done(nil)

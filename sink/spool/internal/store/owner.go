@@ -72,8 +72,8 @@ func sign(lock io.Closer) {
 	_, _ = f.WriteAt(text, 0)
 }
 
-// inUse returns errInUse with the process that has the spool open, if that can
-// be read.
+// inUse returns errInUse with the process that has the spool open, if the lock
+// file has it.
 func (d *Dir) inUse() error {
 	const advice = "give each process a directory of its own, or set Config.Shared"
 	f, err := d.FS.Open(d.Name("lock"), os.O_RDONLY, 0)

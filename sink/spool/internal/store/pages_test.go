@@ -55,7 +55,7 @@ func everyPage(err error) map[int64]error {
 	return bad
 }
 
-// TestBytesReadsAroundBadPages reads a file of which some pages fail.
+// TestBytesReadsAroundBadPages reads a file with pages that fail.
 func TestBytesReadsAroundBadPages(t *testing.T) {
 	const size = 5*segment.PageSize + 20
 	text := make([]byte, size)
@@ -176,7 +176,7 @@ func copiedSegment(t *testing.T, m vfs.FS, boot uint64, records int) (*Dir, []se
 	return d, old
 }
 
-// A readCase is a segment with a copy, of which something is missing.
+// A readCase is a segment with a copy. Something is missing in one of them.
 type readCase struct {
 	name   string
 	change func(m vfs.FS)
@@ -231,8 +231,8 @@ func readCases(t *testing.T) []readCase {
 	}
 }
 
-// TestReadIsCompletedFromTheCopy reads segments of which records, pages or the
-// whole file are only in the copy.
+// TestReadIsCompletedFromTheCopy reads segments whose records, pages or whole
+// file are only in the copy.
 func TestReadIsCompletedFromTheCopy(t *testing.T) {
 	const records = 200 // in three pages
 	kept := CopyName(1)

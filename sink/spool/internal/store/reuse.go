@@ -158,8 +158,8 @@ func (d *Dir) DropExpired() {
 	}
 }
 
-// Unfreed returns the number of files other than those of segments, after
-// Create has used a spare.
+// Unfreed returns the number of files besides segments, after Create has used a
+// spare.
 func (d *Dir) Unfreed() int {
 	d.mu.Lock()
 	n := len(d.spares)
@@ -213,8 +213,8 @@ func (d *Dir) FreeAll(keepOne bool) bool {
 	return d.Sweeper.All() || dropped
 }
 
-// recreate makes a segment of a spare. It returns nil if there is none, or if
-// that fails; then the spare is dropped.
+// recreate makes a segment of a spare. It returns nil if there is none. If it
+// fails, it drops the spare and returns nil.
 func (d *Dir) recreate(number uint64, size int64, rest func()) *segment.Segment {
 	x := d.firstSpare((*spare).isCleared)
 	if x == nil {

@@ -146,11 +146,11 @@ func TestSparesAreBounded(t *testing.T) {
 	settled(t, d, 1, 2, 3, 4, 5, 6)
 	wantFiles(t, d, "six settled segments", madeName(1), madeName(2), madeName(3), madeName(4))
 	if got := d.Unfreed(); got != mostSpares-1+2 {
-		t.Errorf("got %d files besides the one that is used next, want %d spares and 2 deleted ones", got, mostSpares-1)
+		t.Errorf("got %d files besides the next segment, want %d spares and 2 deleted ones", got, mostSpares-1)
 	}
 	d.Sweeper.All()
 	if got := d.Unfreed(); got != mostSpares-1 {
-		t.Errorf("got %d files besides the one that is used next, want %d", got, mostSpares-1)
+		t.Errorf("got %d files besides the next segment, want %d", got, mostSpares-1)
 	}
 	if !d.DropSpares(true) || d.DropSpares(true) {
 		t.Error("dropping all spares but one has to drop some, and then none")
@@ -203,7 +203,7 @@ func TestSpareIsUsedOnceAllHaveLeftIt(t *testing.T) {
 	noError(t, d.RemoveSettled(1, g))
 	wantFiles(t, d, "settled", madeName(1))
 	if d.Unfreed() != 1 {
-		t.Errorf("got %d files besides the one that is used next, want one that is not ready", d.Unfreed())
+		t.Errorf("got %d files besides the next segment, want 1, which is not ready", d.Unfreed())
 	}
 	second, reused := created(t, d, 2, madeName(1))
 	if reused {
@@ -217,14 +217,14 @@ func TestSpareIsUsedOnceAllHaveLeftIt(t *testing.T) {
 	third.Retain()
 	noError(t, d.RemoveSettled(3, third), d.RemoveSettled(2, second))
 	if d.DropSpares(true); d.Sweeper.Count() != 1 {
-		t.Errorf("got %d files to free, want the one that is not ready", d.Sweeper.Count())
+		t.Errorf("got %d files to free, want 1, which was not ready", d.Sweeper.Count())
 	}
 	wantFiles(t, d, "dropped while it is read", madeName(2))
 	d.FreeAll(false)
 	wantFiles(t, d, "all dropped")
 	copy(third.Bytes(), "still mapped")
 	if third.Release(); d.Sweeper.Count() != 1 {
-		t.Errorf("got %d mappings to free, want the one that was read", d.Sweeper.Count())
+		t.Errorf("got %d mappings to free, want 1, which was read", d.Sweeper.Count())
 	}
 }
 
@@ -257,9 +257,8 @@ func directorySyncs(d *Dir, fsys *vfstest.Faulty) *int {
 	return n
 }
 
-// TestOneDirectorySyncForEachSegment settles two segments ahead of each one
-// that is created: the sync for the new name is also the one for the temporary
-// names.
+// TestOneDirectorySyncForEachSegment settles two segments ahead of each
+// creation: one sync covers the new name and the temporary names.
 func TestOneDirectorySyncForEachSegment(t *testing.T) {
 	d, fsys := reusing(t)
 	settled(t, d, 1, 2)
@@ -557,7 +556,7 @@ func TestSpareIsGivenUpForItsSpace(t *testing.T) {
 		noError(t, err, f.Preallocate(segment.MinSize))
 		g, err := segment.NewMapped(f, segment.Identity{Number: 1, Size: segment.MinSize}, d.freeMapped)
 		noError(t, err, f.Close(), vfs.OS().Rename(d.Name(madeName(1)), d.Name(SegmentName(1))), d.RemoveSettled(1, g))
-		open, err := vfs.OS().Open(d.Name(madeName(1)), os.O_RDONLY, 0) // its inode must not become that of another file
+		open, err := vfs.OS().Open(d.Name(madeName(1)), os.O_RDONLY, 0) // no other file may get its inode
 		noError(t, err)
 		before, err := open.Stat()
 		noError(t, err)

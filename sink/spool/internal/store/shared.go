@@ -36,13 +36,13 @@ type Home struct {
 
 func SlotName(n int) string { return fmt.Sprintf("%s%04d", slotPrefix, n) }
 
-// IsSlot reports whether name is that of a slot.
+// IsSlot reports whether name is the name of a slot.
 func IsSlot(name string) bool {
 	n, _ := strconv.Atoi(strings.TrimPrefix(name, slotPrefix))
 	return n > 0 && SlotName(n) == name
 }
 
-// Check makes the home, and rejects one that other users may write to.
+// Check makes the home, and rejects a home that other users may write to.
 func (h *Home) Check() error {
 	if err := h.FS.MkdirAll(h.Path, 0o700); err != nil {
 		return err
@@ -54,9 +54,9 @@ func (h *Home) Check() error {
 // NewHome returns the home in a directory.
 func NewHome(fsys vfs.FS, path string) *Home { return &Home{FS: fsys, Path: path} }
 
-// Choose makes slot n that of this process, and returns its directory. missing
-// is the error of looking for that directory, fs.ErrNotExist if it does not
-// exist.
+// Choose makes slot n the slot of this process, and returns its directory.
+// missing is the error of looking for that directory, fs.ErrNotExist if it does
+// not exist.
 func (h *Home) Choose(n int) (path string, missing error) {
 	h.own = SlotName(n)
 	path = filepath.Join(h.Path, h.own)
@@ -87,9 +87,9 @@ func RefuseHome(fsys vfs.FS, path string) error {
 	return nil
 }
 
-// Slots returns the directories in the home that have segments, without that of
-// this process: slots, and the home itself if it was used unshared before.
-// empty lists those without any. The error joins those of single slots.
+// Slots returns the directories in the home that have segments, except this
+// process's: slots, and the home itself if it was used unshared before. empty
+// lists the slots without segments. The error joins the errors of single slots.
 func (h *Home) Slots() (paths, empty []string, err error) {
 	names, err := h.FS.ReadDir(h.Path)
 	if err != nil {

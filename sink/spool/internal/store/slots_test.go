@@ -15,7 +15,7 @@ import (
 )
 
 // homeWith returns the home memPath of a process in slot 1, with these files.
-// Those of slots have their name in front.
+// Files of a slot have the slot's name in front.
 func homeWith(t *testing.T, names ...string) (*vfstest.Mem, *Home) {
 	t.Helper()
 	m := vfstest.NewMem(nil)
@@ -48,8 +48,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestSlots lists the slots with segments, and those without any, except that
-// of this process.
+// TestSlots lists the slots with and without segments, except this process's
+// slot.
 func TestSlots(t *testing.T) {
 	home := filepath.Clean(memPath)
 	slot := func(n int) string { return filepath.Join(home, SlotName(n)) }
@@ -104,8 +104,8 @@ func TestSlotsThatCannotBeListed(t *testing.T) {
 	}
 }
 
-// TestBytesOfOthers adds the sizes of all segments, also of those that are
-// being made, except those of this process.
+// TestBytesOfOthers adds the sizes of all segments of other processes, also of
+// segments that are being made.
 func TestBytesOfOthers(t *testing.T) {
 	m, h := homeWith(t,
 		SegmentName(1), SegmentName(2)+MadeSuffix, // 4 bytes each
