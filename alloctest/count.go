@@ -21,7 +21,7 @@ const (
 // Count returns how often a call of f allocates on the heap, and how many
 // bytes, on average over runs calls: exactly, so a function that allocates in
 // every second call has 0.5 mallocs. f is called six times runs: once to warm
-// up, then in five windows of which the one with the fewest allocations counts.
+// up, then in five windows. The window with the fewest allocations counts.
 // Allocations that happen less than once in runs calls may therefore be missed.
 //
 // It sets GOMAXPROCS to 1 and stops the garbage collector during the call, so

@@ -15,9 +15,9 @@
 //	}
 //
 // [testing.AllocsPerRun] rounds down: a function that allocates in every second
-// call shows as 0, and so does one that allocates a buffer in every hundredth.
-// Here the allocations of many calls are counted one by one, and a failure
-// names the stacks that they came from.
+// call shows as 0, and so does a function that allocates a buffer in every
+// hundredth call. Here the allocations of many calls are counted one by one,
+// and a failure names the stacks that they came from.
 //
 // # Meaning of a count of 0
 //

@@ -122,7 +122,7 @@ func (s *stack) resolve() {
 	s.frames = text.String()
 }
 
-// String lists the stacks, most allocations first. Those of other goroutines
+// String lists the stacks, most allocations first. Stacks of other goroutines
 // are shown only if f has none, as the only hint.
 func (f findings) String() string {
 	shown := slices.DeleteFunc(slices.Clone(f.stacks), func(s stack) bool { return !s.own && f.own > 0 })

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// An Exception is a known difference between the line of a peer and that of the
-// scenario, which is permitted. The documentation lists them.
+// An Exception is a known and permitted difference between a peer's line and
+// the scenario's. The documentation lists exceptions.
 type Exception struct {
 	Peer, Scenario string
 	Key            string // the key that may differ, be missing or be extra; if empty, the whole line

@@ -97,7 +97,7 @@ type zapClock struct{}
 func (zapClock) Now() time.Time                       { return whole }
 func (zapClock) NewTicker(time.Duration) *time.Ticker { return nil } // nothing is buffered
 
-// A richError prints more with %+v, like those of github.com/pkg/errors.
+// A richError prints more with %+v, like errors of github.com/pkg/errors.
 type richError struct{}
 
 func (richError) Error() string { return "gone" }
@@ -109,7 +109,7 @@ func (richError) Format(s fmt.State, verb rune) {
 	}
 }
 
-// An errorGroup is several errors to zap, like those of go.uber.org/multierr.
+// An errorGroup is several errors to zap, like errors of go.uber.org/multierr.
 type errorGroup []error
 
 func (g errorGroup) Error() string   { return "several" }

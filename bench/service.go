@@ -16,8 +16,8 @@ import (
 // A Service is one way to log in the scenario of an HTTP service.
 type Service struct {
 	Name string
-	// Start returns a function that logs the five lines of the request with an
-	// id to w, the standard output, and one that ends logging.
+	// Start returns log, which logs the five lines of the request with an id to
+	// w, the standard output, and end, which ends logging.
 	Start func(w io.Writer) (log func(id uint64), end func() error, err error)
 }
 

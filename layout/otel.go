@@ -38,8 +38,8 @@ import (
 //	  - type: remove
 //	    field: attributes.SeverityText
 //
-// The remaining fields become the attributes of the record. The keys are those
-// of https://opentelemetry.io/docs/specs/otel/logs/data-model/ and of
+// The remaining fields become the attributes of the record. The keys come from
+// https://opentelemetry.io/docs/specs/otel/logs/data-model/ and
 // https://opentelemetry.io/docs/specs/semconv/ (version 1.43):
 //
 //   - Timestamp: UTC, with nanoseconds, as text: a JSON number would be read as

@@ -13,7 +13,7 @@
 //	defer s.Close()
 //	log := nib.NewSink(s)
 //	http.HandleFunc("/metrics", func(w http.ResponseWriter, r *http.Request) {
-//		// The metrics of log are followed by those of s and dest.
+//		// The metrics of log are followed by the metrics of s and dest.
 //		_ = metrics.WritePrometheus(w, log)
 //	})
 //

@@ -220,7 +220,7 @@ func TestErrorOfTheWriter(t *testing.T) {
 	}
 }
 
-// Prometheus treats an empty label as one that does not exist.
+// Prometheus ignores an empty label.
 func TestEmptyLabelsMakeNoOtherSeries(t *testing.T) {
 	var l metrics.Samples
 	l.Gauge("x", "X.", 1)

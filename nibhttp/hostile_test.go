@@ -91,7 +91,7 @@ func TestSaneRequestIDsAreTaken(t *testing.T) {
 	r.Header["X-Request-Id"] = []string{"a", "b"}
 	g.do(r)
 	if got, _ := g.rec.Find("request")["request_id"].(string); len(got) != 32 {
-		t.Errorf("of two ids got %q, want one that is made up", got)
+		t.Errorf("of two ids got %q, want a generated id", got)
 	}
 }
 

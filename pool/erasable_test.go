@@ -66,7 +66,7 @@ func TestValuesAreErasedByPut(t *testing.T) {
 		t.Errorf("got %q in the memory of an idle value", secret)
 	}
 	if got.head != "default" {
-		t.Errorf("got head %q, want that of the constructor", got.head)
+		t.Errorf("got head %q, want the constructor's", got.head)
 	}
 }
 

@@ -38,16 +38,16 @@ func TestPlacesAreThoseOfProcessorsIfGetsSearch(t *testing.T) {
 	p := New(func() int { return -1 })
 	p.begin()
 	if search(t, p, 300, 10); p.ofProcessors() {
-		t.Error("one Get in eleven searched: got places of processors, want those of stacks")
+		t.Error("one Get in eleven searched: got places of processors, want places of stacks")
 	}
 	if search(t, p, 300, 0); !p.ofProcessors() {
-		t.Error("each Get searched: got places of stacks, want those of processors")
+		t.Error("each Get searched: got places of stacks, want places of processors")
 	}
 	if search(t, p, 300, 0); p.ofProcessors() {
-		t.Error("each Get searched nevertheless: got places of processors, want those of stacks")
+		t.Error("each Get searched nevertheless: got places of processors, want places of stacks")
 	}
 	if search(t, p, 300, 0); p.ofProcessors() {
-		t.Error("places became those of processors again")
+		t.Error("got places of processors again")
 	}
 	if p.Fault() != "" {
 		t.Error(p.Fault())
@@ -64,6 +64,6 @@ func TestPlacesAreThoseOfStacksIfShardsAreShort(t *testing.T) {
 		table.meet()
 	}
 	if p.ofProcessors() {
-		t.Error("got places of processors, want those of stacks")
+		t.Error("got places of processors, want places of stacks")
 	}
 }

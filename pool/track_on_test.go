@@ -221,7 +221,7 @@ func TestMisuseOfBuffersPanics(t *testing.T) {
 			b.B = make([]byte, 1)
 			p.Get(100)
 		}},
-		{"second Put of one that is too large to be kept", "nib/pool: buffer put twice", func(p *pool.Buffers, _ *pool.Buffer) {
+		{"second Put of a buffer that is too large to be kept", "nib/pool: buffer put twice", func(p *pool.Buffers, _ *pool.Buffer) {
 			large := p.Get(10 << 20)
 			firstPutBuffer(p, large)
 			p.Put(large)

@@ -298,7 +298,7 @@ func TestWithIDs(t *testing.T) {
 	first.Start(ctx, nil, log, "", "")
 	second.Start(ctx, nil, log, "", "")
 	if len(first.ID()) != 32 || first.ID() != second.ID() {
-		t.Errorf("got the ids %q and %q, want one that is made up", first.ID(), second.ID())
+		t.Errorf("got the ids %q and %q, want one generated id", first.ID(), second.ID())
 	}
 }
 

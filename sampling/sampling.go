@@ -101,7 +101,7 @@ type burst struct {
 }
 
 // maxLag is the number of periods for which a goroutine may be suspended after
-// it has read the clock. A larger difference is another clock, that of a
+// it has read the clock. A larger difference means another clock, as in a
 // testing/synctest bubble.
 const maxLag = 1 << 16
 
@@ -126,8 +126,8 @@ func (s *burst) Sample(level nib.Level) bool {
 
 // ByLevel returns a sampler that calls the sampler of the event's level. A
 // level between two named ones that is not in samplers uses the sampler of the
-// lower one: LevelInfo+2 that of LevelInfo. All events of a level without a
-// sampler are kept. ByLevel copies the map.
+// lower one: LevelInfo+2 uses the sampler of LevelInfo. All events of a level
+// without a sampler are kept. ByLevel copies the map.
 func ByLevel(samplers map[nib.Level]nib.Sampler) nib.Sampler {
 	s := make(byLevel, len(samplers))
 	for level, sampler := range samplers {

@@ -352,7 +352,7 @@ func judge(l *defaultLogger, r lifeReport, delivered uint64, out, err *stream, d
 		}
 	}
 	if most := callLimit + r.Late + 50*time.Millisecond; r.Longest > most {
-		return fmt.Sprintf("a call took %v, want at most %v, of which the machine was late by %v", r.Longest, most, r.Late), true
+		return fmt.Sprintf("a call took %v, want at most %v, including %v by which the machine was late", r.Longest, most, r.Late), true
 	}
 	return "", false
 }
@@ -412,6 +412,6 @@ func TestKilledBySIGPIPEIsAFault(t *testing.T) {
 	l := &defaultLogger{name: "fmt"}
 	fault, _ := liveWith(t, l, newStream(t, gone, false), newStream(t, isRead, false))
 	if !strings.Contains(fault, syscall.SIGPIPE.String()) {
-		t.Errorf("got %q, want one that names %v", fault, syscall.SIGPIPE)
+		t.Errorf("got %q, want a fault that names %v", fault, syscall.SIGPIPE)
 	}
 }

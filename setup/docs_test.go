@@ -48,7 +48,7 @@ func TestDocumentationHasEverySetting(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if text != want {
-		t.Error("the tables are not those of the tags: go test ./setup -run Documentation -update")
+		t.Error("the tables differ from the tags: go test ./setup -run Documentation -update")
 	}
 }
 

@@ -513,7 +513,7 @@ func TestPanicWhoseTextEndsTheGoroutine(t *testing.T) {
 		}()
 		<-done
 		if got != (endsGoroutine{}) {
-			t.Errorf("%s: got panic %T, want that of the program", name, got)
+			t.Errorf("%s: got panic %T, want the program's", name, got)
 		}
 		if !strings.Contains(written(p), `"message":"panic: setup.endsGoroutine"`) {
 			t.Errorf("%s: got %q, want a line with the type of the panic", name, p.Lines())

@@ -43,7 +43,7 @@ type Target struct {
 	// among them. It is not part of the text.
 	Layout nib.Layout
 
-	// View appends such a notice to dst in the form of the lines, if that is
+	// View appends such a notice to dst in the form of the lines, if lines are
 	// not JSON. It is not part of the text.
 	View func(dst, line []byte) []byte
 }

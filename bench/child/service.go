@@ -29,7 +29,7 @@ type Load struct {
 
 // Service runs an HTTP service that logs as the named entry of bench.Services
 // does, five lines a request, to a standard output that is a pipe with a
-// reader, and sends it requests over conns connections. CPU is that of the
+// reader, and sends it requests over conns connections. CPU counts the
 // service's process alone, including its start and end.
 func Service(name string, conns, requests int) (Load, error) {
 	out, err := StartDrain()

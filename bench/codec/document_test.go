@@ -37,7 +37,7 @@ func document(t *testing.T) (text string, blocks []string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "schema.md"))
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the documents lie outside of this module, of which this is a copy")
+		t.Skip("the documents lie outside of this module, and are not next to this copy")
 	} else if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,8 @@ type (
 	item  struct{ Price json.Number }
 )
 
-// The schema of a typed line refers to that of its struct, and may be closed.
+// The schema of a typed line refers to the schema of its struct, and may be
+// closed.
 func TestSchemaOfATypedLine(t *testing.T) {
 	_, blocks := document(t)
 	compiler := jsonschema.NewCompiler()

@@ -18,8 +18,8 @@ type Family struct {
 	Key string // the directory of its results, Processor.Key
 }
 
-// Families has the families of one set, beginning with the one that measured
-// the newest commit. The documents show this one.
+// Families has the families of one set. The first one measured the newest
+// commit, and the documents show it.
 type Families []Family
 
 // FileName returns the path, below the directory of all results, of the file

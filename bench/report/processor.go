@@ -20,9 +20,9 @@ type Processor struct {
 // vendors maps the names of the vendors in /proc/cpuinfo to prefixes of keys.
 var vendors = map[string]string{"GenuineIntel": "intel", "AuthenticAMD": "amd", "0x41": "arm"}
 
-// ReadProcessor reads the text of /proc/cpuinfo, of which it needs the first
-// processor only. If the text lacks the fields that it looks for, it returns a
-// Processor of the architecture.
+// ReadProcessor reads the first processor in the text of /proc/cpuinfo. If the
+// text lacks the fields that it looks for, it returns a Processor of the
+// architecture.
 func ReadProcessor(cpuinfo io.Reader, goos, goarch string) Processor {
 	info := map[string]string{}
 	for s := bufio.NewScanner(cpuinfo); s.Scan(); {

@@ -15,8 +15,8 @@ import (
 	"github.com/nib-log/nib/bench/measure"
 )
 
-// The documents must match the stored results. One that is not there, as in a
-// copy of this module alone, is skipped.
+// The documents must match the stored results. A missing document, as in a copy
+// of this module alone, is skipped.
 func TestDocumentsAreUpToDate(t *testing.T) {
 	for _, d := range Documents() {
 		families, err := Load("../results", d.Set)

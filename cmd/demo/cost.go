@@ -60,8 +60,7 @@ func (a *away) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 	}
 }
 
-// empty accepts all lines of a spool, which then needs room for those of one
-// round only.
+// empty accepts all lines of a spool, which then needs room for one round only.
 func (a *away) empty(s *spool.Sink) error {
 	flushed := make(chan error, 1)
 	go func() { flushed <- s.Flush(context.Background()) }()

@@ -92,8 +92,8 @@ func (c Config) Validate() error {
 var ErrFile = errors.New("demo: what came back is not what was logged")
 
 // Run runs the demo. It returns an error when something could not be done, and
-// one that wraps ErrFile when a line is lost, doubled, out of order, invalid or
-// untrue.
+// an error that wraps ErrFile when a line is lost, doubled, out of order,
+// invalid or untrue.
 func Run(ctx context.Context, c Config) error {
 	if err := c.Validate(); err != nil {
 		return err

@@ -88,8 +88,8 @@ type drive struct {
 	at      func(done int64)
 }
 
-// run sends all requests of the plan, those of each connection one after the
-// other. It returns the first error, which stops all connections.
+// run sends all requests of the plan, on each connection one after the other.
+// It returns the first error, which stops all connections.
 func (d *drive) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -15,7 +15,7 @@ const (
 	serviceMessage = "no answer from stock"
 )
 
-// A plan defines the requests. Those of a connection are numbered from 0, and
+// A plan defines the requests. Each connection numbers its requests from 0, and
 // the number determines everything about a request, so the file can be checked
 // without a copy of the logged lines.
 type plan struct {

@@ -164,8 +164,8 @@ func (t table) heads() {
 	fmt.Fprintf(t.W, "  %-17s%s\n", "", t.S.Dim(b.String()))
 }
 
-// figures writes a line with a figure for each destination. Those of a verdict
-// should be 0.
+// figures writes a line with a figure for each destination. With verdict the
+// figures should be 0.
 func (t table) figures(name, meaning string, verdict bool, of func(placed) uint64) {
 	var b strings.Builder
 	for _, p := range t.places {

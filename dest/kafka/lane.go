@@ -38,7 +38,7 @@ type lane struct {
 
 	producer producer
 	known    bool      // the producer is known
-	adopted  bool      // the producer of an earlier process, which the broker has not confirmed
+	adopted  bool      // the producer is an earlier process's, and the broker has not confirmed it
 	next     int32     // sequence of the next record that is encoded
 	taken    time.Time // time at which the partition last accepted a batch of the producer
 	offset   int64     // offset of the last record known to be in the partition, or -1

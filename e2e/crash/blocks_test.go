@@ -98,8 +98,8 @@ func TestRecordsOfSeveralLines(t *testing.T) {
 	must(t, os.RemoveAll(p.base))
 }
 
-// blocksIn counts the records in a text, and those of them that do not have the
-// lines of their block.
+// blocksIn counts the records in a text, and the records without the lines of
+// their block.
 func blocksIn(text string) (there map[lineID]int, odd int) {
 	there = map[lineID]int{}
 	rows := strings.Split(text, "\n")

@@ -147,7 +147,7 @@ type service struct {
 	j      *job
 	board  *board
 	spool  *spool.Sink
-	sink   spoolSink // spool, or one that loses lines
+	sink   spoolSink // spool, or a sink that loses lines
 	clock  func() time.Time
 	file   *file.Sink
 	second *file.Sink // of a second destination, or nil
@@ -216,9 +216,8 @@ func (v *service) logAll() *sync.WaitGroup {
 	return &wg
 }
 
-// logLines is one goroutine. A line that is refused is logged again: so in the
-// end each number is in one line that was accepted, or in the one that was
-// being logged.
+// logLines is one goroutine. It logs a refused line again, so in the end each
+// number is in one accepted line, or in the line that was being logged.
 func (v *service) logLines(writer int) {
 	b, l := v.board, newLane(v.sink)
 	if v.clock != nil {
@@ -405,8 +404,8 @@ func (c *child) kill() {
 	c.ends(killedBy(syscall.SIGKILL))
 }
 
-// wait waits for the child and returns how it ended. One that hangs is ended
-// with the stacks of its goroutines on standard error.
+// wait waits for the child and returns how it ended. It ends a child that
+// hangs, with the stacks of its goroutines on standard error.
 func (c *child) wait() syscall.WaitStatus {
 	c.t.Helper()
 	select {

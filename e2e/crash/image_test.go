@@ -87,7 +87,7 @@ const (
 	imageSettled = 100 // of these lines
 )
 
-// The role of rows 5 and 6 logs some segments full of lines, of which the first
+// The role of rows 5 and 6 logs some segments full of lines. The first lines
 // are settled.
 func init() {
 	roles["image"] = func(j *job) error {

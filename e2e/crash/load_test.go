@@ -154,9 +154,8 @@ func logBesideGarbage(j *job) error {
 	return v.close()
 }
 
-// A memory is how many bytes a process has: its own, which are its heap and its
-// stacks, and those of files that it has mapped, as the segments of a spool
-// are.
+// A memory is how many bytes a process has: its own, in heap and stacks, and
+// the mapped bytes of files such as the segments of a spool.
 type memory struct{ Own, Mapped int64 }
 
 // look raises m to the present memory of the process.

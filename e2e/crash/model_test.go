@@ -75,8 +75,7 @@ func (m *model) step() {
 	s.do()
 }
 
-// log logs lines; one that is refused is logged again by the next step, if
-// there is any.
+// log logs lines. The next step, if there is any, logs a refused line again.
 func (m *model) log(n int) {
 	l := newLane(m.v.spool)
 	for range n {

@@ -151,8 +151,8 @@ func killBrokers(ctx context.Context, c *cluster.Cluster, n int) (kills int) {
 	}
 }
 
-// A service is killed repeatedly while it delivers to three brokers, of which
-// one is killed every few seconds. Every line whose call had returned is there
+// A service is killed repeatedly while it delivers to three brokers. One broker
+// is killed every few seconds. Every line whose call had returned is there
 // once, in order.
 func TestKill(t *testing.T) {
 	for _, mode := range []string{"default", "transactional"} {

@@ -76,7 +76,7 @@ func TestEverythingRefused(t *testing.T) {
 	}
 }
 
-// deliverAll delivers records, none of which may be rejected.
+// deliverAll delivers records, and fails the test if one is rejected.
 func deliverAll(t *testing.T, d *kafka.Destination, batch []nib.Record) {
 	t.Helper()
 	for late := time.Now().Add(5 * time.Minute); len(batch) > 0; {

@@ -72,7 +72,7 @@ func TestRetentionPassesTheMark(t *testing.T) {
 	}
 }
 
-// deleteRecords deletes all records of the topic logs, the last of which is
+// deleteRecords deletes all records of the topic logs. The last record is
 // another program's.
 func deleteRecords(t *testing.T, addrs []string) (deleted int) {
 	t.Helper()

@@ -35,8 +35,8 @@ func planOf(mode string) plan {
 	return plan{24_000, 3, 1}
 }
 
-// Run logs lines to a receiver through a spool: one service after the other,
-// each of which is killed, and the server is killed and started again. With
+// Run logs lines to a receiver through a spool: one service after the other.
+// Each service is killed, and the server is killed and started again. With
 // NIB_E2E=full there are 1,000,000 lines, 40 kills of services, and 10 of the
 // server. A record that arrives twice must have the same identity each time.
 func Run(t *testing.T, r receivers.Receiver) Result {

@@ -114,8 +114,8 @@ func (s *server) end(with syscall.Signal) {
 const unset = "runs a real server: set NIB_E2E to short or full"
 
 // cached returns a directory in the cache that has a file called name in it.
-// Without it, fill makes the directory. The test is skipped if that is
-// impossible, or if when does not have the value of NIB_E2E.
+// Without it, fill makes the directory. The test is skipped if the directory
+// cannot be made, or if when does not have the value of NIB_E2E.
 func cached(t testing.TB, dir, name, when string, fill func(dir string) error) string {
 	t.Helper()
 	switch mode := os.Getenv("NIB_E2E"); {

@@ -97,7 +97,7 @@ service:
 
 // NewCollector sets a Collector up in dir. Start starts it. The program is
 // built once, into the cache of the user, which takes 76 s; unless NIB_E2E is
-// set, one that is not there is an error.
+// set, a missing program is an error.
 func NewCollector(dir string) (*Collector, error) {
 	program, err := buildCollector()
 	if err != nil {

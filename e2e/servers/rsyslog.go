@@ -39,7 +39,7 @@ type RsyslogConfig struct {
 	// Head precedes the inputs. It may have modules and global settings.
 	Head string
 
-	// Actions replace the one that writes the lines to Out.
+	// Actions replace the action that writes the lines to Out.
 	Actions string
 
 	// RELP has further parameters of the RELP input, and TCP of the module
@@ -204,7 +204,7 @@ func (r *Rsyslog) Kill() error { return r.end(syscall.SIGKILL, stopTimeout) }
 // stopTimeout is long enough for an rsyslog whose destinations are up.
 const stopTimeout = 2 * time.Minute
 
-// Stop ends it by SIGTERM and waits; it uses SIGKILL if that takes too long.
+// Stop ends it by SIGTERM and waits; after stopTimeout it uses SIGKILL.
 func (r *Rsyslog) Stop() error { return r.end(syscall.SIGTERM, stopTimeout) }
 
 // StopWithin is like Stop with another timeout.

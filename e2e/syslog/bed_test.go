@@ -120,7 +120,8 @@ type tally struct {
 }
 
 // count reads the numbers of the lines that have arrived. A receiver that was
-// killed may have written a part of a line, before those of the next one.
+// killed may have written a part of a line, before the lines of the next
+// receiver.
 func count(t *testing.T, path string, sent, kills int) (c tally) {
 	t.Helper()
 	f, err := os.Open(path)

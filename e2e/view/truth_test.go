@@ -111,8 +111,8 @@ const counted = `(() => {
   };
 })()`
 
-// The range that the mouse selects is the one that it has shown, although new
-// lines have changed the bars since.
+// The mouse selects the range that it has shown, although new lines have
+// changed the bars since.
 func TestE2ENewLinesWhileARangeIsSelected(t *testing.T) {
 	needBrowser(t)
 	file := write(t, shop(500))

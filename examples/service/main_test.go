@@ -100,8 +100,8 @@ func send(t *testing.T, method string, to net.Listener, path, id, body, want str
 	}
 }
 
-// The middleware and the logger of the handler cost 3 mallocs per request
-// besides those of the service itself; the lines cost none.
+// The middleware and the logger of the handler add 3 mallocs per request to the
+// service's own; the lines add none.
 func TestMallocsOfLogging(t *testing.T) {
 	if !alloctest.Enabled {
 		t.Skip("mallocs mean nothing in this build")

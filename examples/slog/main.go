@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command slog shows nib behind log/slog: the one line that changes is the one
-// that makes the handler.
+// Command slog shows nib behind log/slog: only the line that makes the handler
+// changes.
 package main
 
 import (

@@ -15,8 +15,8 @@ import (
 // test, not a slow machine.
 const limit = 2 * time.Minute
 
-// Until waits until a condition holds, which it checks every millisecond. If
-// that takes two minutes, the test fails.
+// Until waits until a condition holds, which it checks every millisecond. After
+// two minutes the test fails.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for late := time.Now().Add(limit); !holds(); time.Sleep(time.Millisecond) {

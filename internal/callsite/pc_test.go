@@ -22,8 +22,8 @@ type place struct{ slow, fast uintptr }
 // here returns the line that it is called on.
 func here() string { return lineOf(callsite.PC(0)[0]) }
 
-// lineAbove returns the line above the one that it is called on, for a
-// statement that leaves no room for a second call.
+// lineAbove returns the line above its call, for a statement that leaves no
+// room for a second call.
 func lineAbove() string {
 	f, _ := runtime.CallersFrames([]uintptr{callsite.PC(0)[0]}).Next()
 	return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line-1)

@@ -31,9 +31,8 @@ const (
 )
 
 // A wallClock turns monotonic time into wall time by their difference. It is
-// safe for concurrent use once start has returned. All times are nanoseconds,
-// those of the wall since 1970 in UTC, those of the monotonic clock since any
-// fixed moment.
+// safe for concurrent use once start has returned. All times are nanoseconds:
+// wall time since 1970 in UTC, monotonic time since any fixed moment.
 //
 // offset and due need not be read as a pair: every offset that was ever stored
 // is a correct one, and due is only how long it stays so. It is stored after

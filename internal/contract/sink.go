@@ -44,7 +44,7 @@ func TraitsFor(owner any, t Traits) TraitSet { return TraitSet{owner, t} }
 // sinkTraits cannot be called or overridden outside of this package.
 func (s TraitSet) sinkTraits() TraitSet { return s }
 
-// TraitsOf returns the traits of a sink, 0 for one that has no TraitSet.
+// TraitsOf returns the traits of a sink, or 0 if it has no TraitSet.
 func TraitsOf(sink any) Traits {
 	s, ok := sink.(interface{ sinkTraits() TraitSet })
 	if !ok {

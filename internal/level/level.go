@@ -25,8 +25,8 @@ func Index(l int) (int, bool) {
 	return int(n >> 2), n&3 == 0 && n <= last-first
 }
 
-// String returns the name of l, or that of the next lower level that has one
-// and the difference: "info", "info+2", "trace-1".
+// String returns the name of l, or the name of the next lower named level and
+// the difference: "info", "info+2", "trace-1".
 func String(l int) string {
 	if i, ok := Index(l); ok {
 		return Names[i]
@@ -74,7 +74,7 @@ func Parse(s string) (int, error) {
 // Count is the number of named levels: the size of a table kept per level.
 const Count = len(Names)
 
-// Row returns the row that counts l in a table per level: that of the next
+// Row returns the row that counts l in a table per level: the row of the next
 // lower named level, or the first for all below.
 func Row(l int) int { return (min(max(l, first), last) - first) / 4 }
 

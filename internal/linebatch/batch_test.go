@@ -10,8 +10,8 @@ import (
 	"github.com/nib-log/nib/internal/loss"
 )
 
-// FuzzBatchInPieces writes a batch in pieces and compares its counts with those
-// of the newlines written.
+// FuzzBatchInPieces writes a batch in pieces and compares its counts with the
+// newlines written.
 func FuzzBatchInPieces(f *testing.F) {
 	f.Add([]byte{1, 2, 3}, []byte{1, 1, 1, 1, 1, 1})
 	f.Add([]byte{200, 0, 7}, []byte{201, 1, 0, 4})

@@ -20,7 +20,7 @@ import (
 )
 
 // ErrReentrant is returned for a line that the writer itself has logged while
-// it was writing, if that has happened too often in a row.
+// it was writing, after too many such lines in a row.
 var ErrReentrant = errors.New("nib: a sink logs to itself without end")
 
 // A Writer writes one line at a time to an io.Writer, under one lock. It is
@@ -165,7 +165,7 @@ func (w *Writer) Write(line []byte, level int) (lost int, err error) {
 }
 
 // keepOpen is the minimum time for which an unused stream stays open, and the
-// maximum for one that the program has closed or redirected.
+// maximum after the program has closed or redirected it.
 const keepOpen = time.Second
 
 // release lets the stream close its descriptor if it need not stay open. The

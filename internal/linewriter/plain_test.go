@@ -35,7 +35,7 @@ func TestPlainHasWriteAndFlushOnly(t *testing.T) {
 		}
 		_, flushes := w.(flusher)
 		if f, ok := p.(flusher); ok != flushes || ok && f.Flush(context.Background()) != errFlush {
-			t.Errorf("%T: Flush is that of the writer: %v", w, ok)
+			t.Errorf("%T: Flush calls the writer: %v", w, ok)
 		}
 	}
 }

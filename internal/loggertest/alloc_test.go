@@ -19,7 +19,7 @@ import (
 )
 
 // The arguments of the methods are made beforehand: the tests count the
-// allocations of nib, not those of the arguments.
+// allocations of nib, not of the arguments.
 var (
 	someMap       = map[string]any{"a": 1, "b": "two", "c": nil, "d": errAny, "e": []any{1, 2}}
 	someStringers = []fmt.Stringer{aStringer, nil, aStringer}
@@ -31,8 +31,8 @@ var (
 
 type ctxID struct{}
 
-// free returns the methods with ordinary arguments; those of keyed whose
-// arguments allocate are replaced.
+// free returns the methods with ordinary arguments. It replaces the methods of
+// keyed whose arguments allocate.
 func free() []method {
 	own := map[string]func(e *nib.Event, k string){
 		"RawJSON":   func(e *nib.Event, k string) { e.RawJSON(k, rawMap) },

@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib/internal/await"
 )
 
-// The clock is that of the synctest bubble, so seconds pass at once.
+// The test uses the clock of a synctest bubble, so seconds pass at once.
 func TestBuiltInClockAdvancesOverSeconds(t *testing.T) {
 	// The digits after the milliseconds are not compared: the clock may be a
 	// little off, and 450 µs keep that from reaching the millisecond.

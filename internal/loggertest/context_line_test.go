@@ -14,7 +14,7 @@ import (
 )
 
 // TestCtxAddsEachFieldOnceToRandomLines calls Ctx in random lines, with loggers
-// that are related in all ways to that of the line, and checks that a field is
+// that are related in all ways to the line's logger, and checks that a field is
 // there as often as the line or one of the loggers has it: once.
 func TestCtxAddsEachFieldOnceToRandomLines(t *testing.T) {
 	rounds := seed.Times(20_000, 4000, 800)

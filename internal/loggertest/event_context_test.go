@@ -29,7 +29,7 @@ func TestCtxAddsTheFieldsOfTheLoggerThatTheContextCarries(t *testing.T) {
 		{"a logger without fields", base, request, `"id":1,"own":0`},
 		{"the same logger", request, request, `"id":1,"own":0`},
 		{"one derived from it", request.With(num("a", 2)), request, `"id":1,"a":2,"own":0`},
-		{"one that it is derived from", base.With(num("a", 2)), base.With(num("a", 2)).With(num("id", 1)), `"a":2,"id":1,"own":0`},
+		{"its parent", base.With(num("a", 2)), base.With(num("a", 2)).With(num("id", 1)), `"a":2,"id":1,"own":0`},
 		{"a sibling", base.With(num("a", 2)).With(num("b", 3)), base.With(num("a", 2)).With(num("id", 1)), `"a":2,"b":3,"id":1,"own":0`},
 		{"another value of the same key", base.With(num("id", 12)), request, `"id":12,"id":1,"own":0`},
 		{"another value with the same beginning", base.With(num("id", 1)), base.With(num("id", 12)), `"id":1,"id":12,"own":0`},

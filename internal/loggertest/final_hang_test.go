@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// The clock is that of the synctest bubble, so the deadline passes at once.
+// The test uses the clock of a synctest bubble, so the deadline passes at once.
 func TestFatalExitsWhenTheFlushHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

@@ -69,7 +69,8 @@ func TestFloatsKeepEveryBit(t *testing.T) {
 	}
 }
 
-// floatText formats as encoding/json does, and as text if that refuses.
+// floatText formats as encoding/json does, and values that encoding/json
+// refuses as text.
 func floatText(f float64, bits int) string {
 	switch {
 	case f != f:

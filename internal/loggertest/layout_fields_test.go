@@ -23,8 +23,8 @@ type layoutValue struct {
 	set  func(*nib.Layout)
 }
 
-// layoutValues returns values for every field of a Layout; one that it does not
-// know fails the test.
+// layoutValues returns values for every field of a Layout; an unknown field
+// fails the test.
 func layoutValues(t *testing.T) (list []layoutValue) {
 	values := map[string][]any{
 		"TimeFormat":   {nib.TimeUnixNano, "2006"},
@@ -103,7 +103,7 @@ func everyWay() map[string]func(l *nib.Logger, add func(e *nib.Event)) {
 		"StdLog end": func(l *nib.Logger, add func(*nib.Event)) {
 			panicOf(func() { l.With(add).StdLog(nib.LevelError).Panic("m") })
 		},
-		"slog handler": func(l *nib.Logger, add func(*nib.Event)) { // as that of package nibslog
+		"slog handler": func(l *nib.Logger, add func(*nib.Event)) { // as in package nibslog
 			e := l.WithOptions(hook(add)).Entry(nib.Entry{Time: testTime, Level: nib.LevelError, PC: callsite(), Message: "m"})
 			e.Ctx(nib.NewContext(ctx, l)).Attrs(slog.Int("n", 1)).Send()
 		},
@@ -283,8 +283,7 @@ func (x *layoutTrial) check(line *node, way, adder, which string) error {
 	return nil
 }
 
-// origin counts the fields with a key, those of nib and those that imitate
-// them.
+// origin counts the fields with a key: nib's own, and imitations.
 func (v *node) origin(key string) (own, forgeries int) {
 	if v == nil {
 		return 0, 0

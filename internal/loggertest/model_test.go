@@ -25,7 +25,7 @@ type machine struct {
 	at     int
 	steps  int // calls made so far; ends a program that calls itself
 	layout nib.Layout
-	words  []string // likely keys and texts; nil for those of the default layout
+	words  []string // likely keys and texts; nil for the default layout's
 
 	replay []func(e *nib.Event) // the calls on the event that cost no allocation
 	live   *node                // the object that the event's own fields go to

@@ -55,8 +55,9 @@ func loggersWithGroups(l *nib.Logger) map[string]*nib.Logger {
 }
 
 // TestOwnFieldsAreAtTheTopOfRandomLines writes lines in which the fields of the
-// line itself and others alternate, to loggers with groups, and checks that the
-// former are at the top level and the latter in the innermost group, each once.
+// line itself and others alternate, to loggers with groups. It checks that the
+// line's own fields are at the top level and the others in the innermost group,
+// each once.
 func TestOwnFieldsAreAtTheTopOfRandomLines(t *testing.T) {
 	rounds := seed.Times(200, 40, 8)
 	r := rand.New(rand.NewPCG(seed.Of(t), 8))

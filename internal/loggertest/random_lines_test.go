@@ -24,7 +24,7 @@ type variant struct {
 	name   string
 	log    *nib.Logger
 	layout nib.Layout
-	own    []string // keys of a full line, apart from those of the error
+	own    []string // keys of a full line, without the error's
 	words  []string // keys of a full line
 	exact  bool     // nothing is redacted or cut
 	max    int

@@ -99,8 +99,8 @@ func TestManyGoroutinesInUserCodeAreNoRecursion(t *testing.T) {
 	}
 }
 
-// Goroutines that count their lines in the same place may miscount those of
-// each other, and each line that logs itself is limited nevertheless.
+// Goroutines that count their lines in the same place may miscount. Each line
+// that logs itself is limited nevertheless.
 func TestUserCodeThatLogsItselfIsLimitedOnManyGoroutines(t *testing.T) {
 	const goroutines, chains, most = 8, 50, 10_000
 	done := make(chan uint64)

@@ -349,7 +349,7 @@ func TestLayoutFunctionsWriteTheirKeysInEveryWay(t *testing.T) {
 			line := c.one()
 			for _, key := range keys {
 				if got := line.get(key); got == nil || got.text == "later" || got.text == "before" {
-					t.Errorf("%s: %s is not that of the layout\n got %s", name, key, line)
+					t.Errorf("%s: %s is not the layout's\n got %s", name, key, line)
 				}
 			}
 		}

@@ -123,7 +123,7 @@ func functions(x *trial, c *culprit) map[string][]func(l *nib.Logger) {
 	}
 }
 
-// lost logs a line that is lost before the one that is not.
+// lost logs a line that is lost, and then a line that is written.
 func lost(failing *nib.Logger) []func(l *nib.Logger) {
 	return []func(l *nib.Logger){func(l *nib.Logger) { failing.Info().Msg("lost"); l.Info().Msg("outer") }}
 }

@@ -18,8 +18,8 @@ type Levels [level.Count]uint64
 // maxReasons is the maximum number of reasons for which a sink drops lines.
 const maxReasons = 4
 
-// A Tally counts lines by reason and level. Each sink has an array of reasons,
-// whose indexes are those of its Tally.
+// A Tally counts lines by reason and level. Each sink has an array of reasons
+// with the same indexes as its Tally.
 type Tally [maxReasons]Levels
 
 // Minus returns the counts since u.

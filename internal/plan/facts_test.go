@@ -210,7 +210,7 @@ func TestSortingManyNames(t *testing.T) {
 		want := slices.Clone(o.names)
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
-			t.Errorf("%d names: got another order than that of package slices", n)
+			t.Errorf("%d names: got another order than package slices", n)
 		}
 	}
 }

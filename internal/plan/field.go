@@ -41,9 +41,9 @@ type embedded struct {
 }
 
 // fieldsOf returns the fields of struct t that become members, in the order in
-// which they are declared, by the rules of encoding/json: a field hides those
-// of the same name that are embedded deeper; of several on one level those with
-// a name from a tag come first; if more than one remains, none counts.
+// which they are declared, by the rules of encoding/json: a field hides deeper
+// embedded fields of the same name. Of several on one level, fields with a name
+// from a tag come first. If more than one remains, none counts.
 //
 // A field left out by log:"-" still hides others: a deeper field of the same
 // name must not take its place.

@@ -84,7 +84,7 @@ func TestMethodsThatPanic(t *testing.T) {
 			func() {
 				defer func() {
 					if r := recover(); r != "on purpose" {
-						t.Errorf("%T: got panic %v, want that of the method", bad[i], r)
+						t.Errorf("%T: got panic %v, want the method's", bad[i], r)
 					}
 				}()
 				_, err := AppendAny(nil, bad[i], top)

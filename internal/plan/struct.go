@@ -27,8 +27,8 @@ func (m *maker) fillStruct(p *Plan, addr bool) {
 	}
 }
 
-// maxInline is the maximum number of operations of a struct that includes those
-// of a nested struct.
+// maxInline is the maximum number of operations of a struct that inlines the
+// operations of a nested struct.
 const maxInline = 128
 
 // A weaver collects the operations of one struct. It holds constant text until

@@ -20,7 +20,7 @@ const pipeBuf = 4096
 type Port struct {
 	fd       int
 	kind     kind
-	borrowed bool // fd is that of the file
+	borrowed bool // fd belongs to the file
 
 	// Whole is the size in bytes up to which ErrFull never causes a partial
 	// write.

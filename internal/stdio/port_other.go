@@ -28,7 +28,7 @@ func Open(f *os.File) Port {
 	return Port{file: own, own: own != f, Whole: math.MaxInt}
 }
 
-// Write writes all of b unless it returns an error: ErrGone, or that of the
+// Write writes all of b unless it returns an error: ErrGone, or an error of the
 // system, for which it allocates.
 func (p *Port) Write(b []byte) (n int, err error) {
 	if len(b) == 0 {

@@ -27,8 +27,8 @@ func PanicText(v any) (text string) {
 	return text
 }
 
-// TakePanicText sets text to PanicText(v). If that ends the goroutine, text is
-// the type of v.
+// TakePanicText sets text to PanicText(v). If PanicText ends the goroutine,
+// text is the type of v.
 func TakePanicText(text *string, v any) {
 	*text = reflect.TypeOf(v).String()
 	*text = PanicText(v)

@@ -105,9 +105,9 @@ func enter(k Kind, owner uintptr) (e Entry, n int) {
 	return e, int(count)
 }
 
-// Correct replaces the count with that of calls that the caller has found on
-// its stack, excluding itself, and returns the latter. Goroutines that share a
-// slot may leave it with a count that is too large.
+// Correct sets the count to found, and returns it. The caller has found that
+// many calls on its stack, excluding itself. Goroutines that share a slot may
+// leave it with a count that is too large.
 func (e *Entry) Correct(found int) int {
 	e.before = uintptr(min(found, maxCount))
 	slot := &slots[e.slot]

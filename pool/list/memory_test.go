@@ -52,7 +52,7 @@ func TestValueIsCollected(t *testing.T) {
 		l.PushBack(new(large))
 		value := weak.Make(e.Value())
 		if runtime.GC(); value.Value() == nil {
-			t.Fatalf("%s: got a value that was collected before, want one that is not", c.name)
+			t.Fatalf("%s: the value was collected before the call", c.name)
 		}
 		c.f(l, e)
 		if !collected(value) {

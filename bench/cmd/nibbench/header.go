@@ -58,7 +58,7 @@ var processor = sync.OnceValue(func() report.Processor {
 	return report.ReadProcessor(f, runtime.GOOS, runtime.GOARCH)
 })
 
-// commit is the measured commit: the one that is checked out, whether code was
+// commit is the measured commit: the hash that is checked out, whether code was
 // changed since, and its time. It is empty in a copy without git.
 var commit = sync.OnceValue(func() []report.Field {
 	log := exec.Command("git", "log", "-1", "--abbrev=9", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", "--format=%h %cd")

@@ -279,8 +279,8 @@ func (s *sender) await(addrs []string, begin int, enough func(verdict) bool) ver
 	return v
 }
 
-// settle reads the topic until all lines are there, or nothing has come for
-// three seconds, or for two minutes if that is not enough.
+// settle reads the topic until all lines are there, or enough lines are and
+// nothing has come for three seconds, or nothing has come for two minutes.
 func (s *sender) settle(addrs []string, begin int, enough func(verdict) bool) verdict {
 	s.t.Helper()
 	for from, last := time.Now(), -1; ; time.Sleep(300 * time.Millisecond) {

@@ -158,7 +158,7 @@ func (s *shop) kill() {
 }
 
 // client makes a connection for each order: http.Server.Shutdown would wait
-// five seconds for one that was made in advance.
+// five seconds for a connection that was made in advance.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // order sends an order as a part of a trace.

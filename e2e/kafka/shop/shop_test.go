@@ -168,7 +168,7 @@ func checkSpans(t *testing.T, file string, requests ...[]line) {
 	}
 }
 
-// checkTopic compares the lines of the topic with those of the file.
+// checkTopic compares the lines of the topic with the lines of the file.
 func checkTopic(t *testing.T, b *bed) {
 	t.Helper()
 	file, topic := texts(b.inFile(t)), texts(b.inTopic(t))
@@ -190,8 +190,8 @@ var (
 	varying = regexp.MustCompile(`"(time|took|request_id|span_id|remote|peer|error|cause)":("[^"]*"|[0-9.e-]+)`)
 )
 
-// checkReadme compares the lines with those of the README of the example, in
-// which the database is in its usual place instead of dir.
+// checkReadme compares the lines with the README of the example, which has the
+// database in its usual place instead of dir.
 func checkReadme(t *testing.T, dir string, ordered, failed []line) {
 	t.Helper()
 	path := filepath.Join(source, "README.md")

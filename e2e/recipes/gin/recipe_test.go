@@ -36,6 +36,6 @@ func TestLinesOfGinItself(t *testing.T) {
 		}
 	}
 	if rec.Len() == 0 {
-		t.Error("got no lines, want those of gin's debug mode")
+		t.Error("got no lines, want the lines of gin's debug mode")
 	}
 }

@@ -65,8 +65,7 @@ func newLogger(out io.Writer, v int, _ string) logr.Logger {
 		nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, MessageKey: "msg", ErrorKey: "err", Duration: nib.DurationString})))
 }
 
-// differences maps lines of klog to those of niblogr, where these are not
-// equal:
+// differences maps lines of klog to lines of niblogr, where they differ:
 //   - a nil error or Stringer is null;
 //   - a logr.Marshaler is the result of MarshalLog, also where klog prefers the
 //     text;

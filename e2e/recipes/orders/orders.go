@@ -40,7 +40,7 @@ func Get(t *testing.T, url, id string, status int) {
 	}
 }
 
-// Test requests an order that exists and one that fails.
+// Test requests an order that exists and an order that fails.
 func Test(t *testing.T, url string, rec *nibtest.Recorder, route string, failure any) {
 	t.Helper()
 	for id, status := range map[string]int{"7": 200, "0": 503} {

@@ -35,7 +35,8 @@ import (
 
 // A Life is a scenario that runs once for each case.
 type Life struct {
-	// New returns a file system for one life: in memory, or that of the system.
+	// New returns a file system for one life: in memory, or the operating
+	// system's.
 	New func(t testing.TB) vfs.FS
 
 	// Run runs the life and checks the outcome. It makes the same calls each

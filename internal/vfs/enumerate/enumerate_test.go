@@ -26,7 +26,7 @@ func newMem(t testing.TB) vfs.FS {
 	return m
 }
 
-// copyLife writes three files, two of which belong to one class.
+// copyLife writes three files. Two belong to one class.
 func copyLife(w *World) (errs []error) {
 	note := func(err error) {
 		if err != nil {

@@ -200,7 +200,7 @@ func TestIdentity(t *testing.T) {
 		wantText(t, "content without a name", contentOf(t, f), "textmore")
 		other := open(t, fsys, a, appending)
 		if got, _ := other.Stat(); got.ID == info.ID {
-			t.Errorf("a new file has the identity %+v of one that is open", got.ID)
+			t.Errorf("a new file has the identity %+v of an open file", got.ID)
 		}
 	})
 }

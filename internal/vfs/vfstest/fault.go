@@ -88,7 +88,7 @@ type faults struct {
 	list []*fault
 }
 
-// Fail adds a fault until heal is called. The first one that matches a call
+// Fail adds a fault until heal is called. The first fault that matches a call
 // counts.
 func (l *faults) Fail(f Fault) (heal func()) {
 	l.mu.Lock()

@@ -2,7 +2,7 @@
 
 // Package vfstest has a file system in memory for tests ([NewMem]): its power
 // can be cut ([Mem.CrashClone]), and each of its operations can be made to
-// fail, stop halfway or hang ([Mem.Fail]). [NewFaulty] does the latter for any
+// fail, stop halfway or hang ([Mem.Fail]). [NewFaulty] adds such faults to any
 // file system.
 package vfstest
 
@@ -61,7 +61,7 @@ type node struct {
 const sector = 512
 
 // A change is one atomic change of names: afterwards each name refers to its
-// node, or to nothing if that is nil.
+// node, or to nothing if the node is nil.
 type change []entry
 
 type entry struct {
@@ -70,7 +70,7 @@ type entry struct {
 }
 
 // NewMem returns an empty file system with room for anything. Its files have
-// the time of now, or of time.Now if that is nil.
+// the time of now, or of time.Now if now is nil.
 func NewMem(now func() time.Time) *Mem {
 	if now == nil {
 		now = time.Now

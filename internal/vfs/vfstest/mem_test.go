@@ -121,8 +121,8 @@ func TestCrashTearsTheTail(t *testing.T) {
 	}
 }
 
-// TestCrashReordersNames collects the possible outcomes of three changes, the
-// last of which builds on the first.
+// TestCrashReordersNames collects the possible outcomes of three changes. The
+// last change builds on the first.
 func TestCrashReordersNames(t *testing.T) {
 	m := newMem(t)
 	open(t, m, "/a/x", appending)
@@ -180,7 +180,7 @@ func TestCrashCloneIsOnItsOwn(t *testing.T) {
 }
 
 // TestFailedSyncIsNotMadeUpFor checks that the pages of a failed sync count as
-// clean: the next one that succeeds does not write them.
+// clean: the next successful sync does not write them.
 func TestFailedSyncIsNotMadeUpFor(t *testing.T) {
 	m := newMem(t)
 	f := open(t, m, "/a/x", appending)
