@@ -180,7 +180,7 @@ func (p *inFlight) await(ctx context.Context) {
 	p.underway = nil
 }
 
-// launch sends one batch, or several if several are known to be safe. Each is
+// launch sends one batch, or several where it is known to be safe. Each is
 // written before the next one.
 func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) {
 	if len(l.queue) == 0 {

@@ -89,7 +89,8 @@ func RefuseHome(fsys vfs.FS, path string) error {
 
 // Slots returns the directories in the home that have segments, except this
 // process's: slots, and the home itself if it was used unshared before. empty
-// lists the slots without segments. The error joins the errors of single slots.
+// lists the directories without segments. The error joins the errors of single
+// slots.
 func (h *Home) Slots() (paths, empty []string, err error) {
 	names, err := h.FS.ReadDir(h.Path)
 	if err != nil {
