@@ -5,9 +5,9 @@
 // context key of loggers, the mask of secrets.
 package contract
 
-// Traits is a set of properties of a sink or a sampler, for the loggers that write to it. A
-// sink embeds a [TraitSet] under an unexported name, so that neither godoc nor
-// the compiler shows it to users:
+// Traits is a set of properties of a sink or a sampler, for the loggers that
+// have it. A sink embeds a [TraitSet] under an unexported name, so that neither
+// godoc nor the compiler shows it to users:
 //
 //	type traits = contract.TraitSet
 //

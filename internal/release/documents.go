@@ -133,7 +133,8 @@ func (u *user) examples() error {
 
 // program builds a program in a module, and perhaps runs it.
 func (u *user) program(module, text string, run bool) error {
-	if err := os.WriteFile(filepath.Join(u.home, module, "main.go"), []byte(text), 0o644); err != nil {
+	file := filepath.Join(u.home, module, "main.go")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return err
 	}
 	for _, args := range [][]string{{"mod", "tidy"}, {"vet", "."}, {"build", "-o", "program", "."}} {
@@ -157,7 +158,8 @@ func (u *user) settings() error {
 	return u.each("settings", func(b block) (n int, err error) {
 		for _, s := range settingsOf(b.text) {
 			n++
-			_, fault := u.runWith(append(slices.Clone(u.env), s), filepath.Join(u.home, name), filepath.Join(u.home, name, "program"))
+			dir := filepath.Join(u.home, name)
+			_, fault := u.runWith(append(slices.Clone(u.env), s), dir, filepath.Join(dir, "program"))
 			if fault != nil && !lacksFilesOnly(fault) {
 				err = errors.Join(err, fmt.Errorf("%s: %w", s, fault))
 			}
