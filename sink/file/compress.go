@@ -62,8 +62,9 @@ var (
 // the program ends, the lines are in at least one file; temporary files are
 // completed or deleted the next time.
 //
-// Names change during a turn, so that no rotation uses the name that is going
-// to be free: of two files with this name, the next compression would keep one.
+// The rename takes the turn of rotations: a rotation that has not seen the
+// compressed file could otherwise use the name of the old one, which is free
+// soon, and the next compression would replace the compressed file.
 func (r *retention) compress(b backup) error {
 	src, info, err := r.seize(b.name)
 	if src == nil {
@@ -85,8 +86,9 @@ func (r *retention) compress(b backup) error {
 		_ = r.fs.Remove(temp)
 		return err
 	}
-	defer turn.Close()
-	if err := r.fs.Rename(temp, packed); err != nil {
+	err = r.fs.Rename(temp, packed)
+	_ = turn.Close() // nothing was written
+	if err != nil {
 		return err
 	}
 	if err := r.fs.SyncDir(r.dir); err != nil {

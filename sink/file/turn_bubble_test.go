@@ -25,14 +25,16 @@ func TestDeathWhileANameIsUsedTwice(t *testing.T) {
 		must(t, s.Rotate(), s.Close())
 		s = openMem(t, m, clock, Config{}) // another process: it may use the name again
 		writeNumbers(t, s, 1, 2)
-		m.Fail(vfstest.Fault{Op: vfstest.OpNoReplace, Path: "app.log", Reached: r.apply})
 		var images []*vfstest.Mem
-		running := false
+		compressing := false
+		m.Fail(vfstest.Fault{Op: vfstest.OpNoReplace, Path: "app.log", Reached: func() {
+			compressing = true
+			r.apply()
+			compressing = false
+		}})
 		eachOp(m, func() {
-			if !running {
-				running = true
+			if !compressing {
 				images = append(images, m.CrashClone(vfstest.Everything))
-				running = false
 			}
 		})
 		must(t, s.Rotate(), s.Close())
