@@ -30,7 +30,7 @@ internal/linevalue          .
 internal/logread            . internal/jsonread internal/linevalue
 internal/deadletter         . internal/jsonenc internal/jsonread
 internal/loss               . delivery metrics internal/contract internal/level
-internal/httpsend           . delivery
+internal/httpsend           . delivery internal/retry
 internal/loggertest         . nibslog schema sink sink/console sink/logfmt
 internal/*                  metrics internal/*
 metrics
@@ -62,7 +62,8 @@ sink/journald               . delivery metrics internal/jsonenc internal/jsonrea
 sink/spool/internal/segment . delivery internal/level internal/loss internal/publish internal/vfs
 sink/spool/internal/store   sink/spool/internal/segment internal/vfs
 sink/spool/internal/deliver . delivery sink/spool/internal/segment sink/spool/internal/store \
-                            internal/deadletter internal/level internal/usercode internal/vfs
+                            internal/deadletter internal/level internal/retry internal/usercode \
+                            internal/vfs
 sink/spool                  . delivery metrics internal/*
 dest/syslog                 . delivery metrics target target/tlsfiles internal/jsonread \
                             internal/level

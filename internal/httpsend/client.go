@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/retry"
 )
 
 // The pauses between attempts without Retry-After, and the longest Retry-After
@@ -56,15 +56,15 @@ type Client struct {
 
 	conns connections
 
-	pause time.Duration // pause after the next failure
-	after time.Time     // no request before this time, as requested by the server
-	last  error         // error of the last attempt
+	pause retry.Pause
+	after time.Time // no request before this time, as requested by the server
+	last  error     // error of the last attempt
 
 	begun  bool // the server may have received a part of the last attempt of Post
 	status int  // status of its response, 0 if there was none
 
-	delay   time.Duration // result of the last Delay
-	delayed bool          // Delay was called since the last Post
+	delay   retry.Pause // pause after the last Delay
+	delayed bool        // Delay was called since the last Post
 
 	requests, retries, sent atomic.Uint64
 }
@@ -176,8 +176,11 @@ func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
 		} else if ctx.Err() != nil {
 			return Response{}, c.ended(ctx)
 		}
-		c.pause = longer(c.pause)
-		c.failed(err, c.pause, resp.after)
+		pause := c.pause.Next(firstPause, lastPause)
+		if resp.after > 0 {
+			pause = resp.after
+		}
+		c.failed(err, pause)
 	}
 }
 
@@ -185,25 +188,15 @@ func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
 // until a Post is not followed by Delay. It is for servers that accept a
 // request and refuse a part of it for now. err is the error of that part.
 func (c *Client) Delay(err error) {
-	c.delay, c.delayed = longer(c.delay), true
-	c.failed(err, c.delay, 0)
+	c.delayed = true
+	c.failed(err, c.delay.Next(firstPause, lastPause))
 }
 
-// longer returns the next longer pause.
-func longer(pause time.Duration) time.Duration {
-	return max(min(2*pause, lastPause), firstPause)
-}
-
-// failed counts a failed attempt, and determines when the next one follows:
-// after a pause, less a random part of up to half, or at the time that the
-// server requests.
-func (c *Client) failed(err error, pause, after time.Duration) {
+// failed counts a failed attempt. The next one follows after a pause.
+func (c *Client) failed(err error, pause time.Duration) {
 	c.retries.Add(1)
 	c.last = err
-	if after <= 0 {
-		after = pause/2 + rand.N(pause/2+1)
-	}
-	c.after = time.Now().Add(after)
+	c.after = time.Now().Add(pause)
 	if c.c.OnError != nil {
 		c.c.OnError(err)
 	}

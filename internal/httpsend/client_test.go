@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/retry"
 )
 
 func TestRetryAfter(t *testing.T) {
@@ -136,16 +137,17 @@ func TestDelayGrows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	var last time.Duration
+	const most = retry.Pause(lastPause)
+	var last retry.Pause
 	for i := range 10 {
 		c.Delay(io.EOF)
-		if c.delay < last || c.delay > lastPause || i > 0 && last < lastPause && c.delay == last {
+		if c.delay < last || c.delay > most || i > 0 && last < most && c.delay == last {
 			t.Errorf("%v follows %v", c.delay, last)
 		}
 		last = c.delay
 		_, _ = c.Post(context.Background(), nil)
 	}
-	if c.delay != lastPause {
+	if c.delay != most {
 		t.Errorf("got %v after ten, want %v", c.delay, lastPause)
 	}
 	_, _ = c.Post(context.Background(), nil)

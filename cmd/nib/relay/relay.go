@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib/cmd/nib/term"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/retry"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -66,11 +67,11 @@ type relay struct {
 
 // A known is the state of a spool that the relay has seen.
 type known struct {
-	free  time.Time     // time at which it lost its owner; zero if it has one
-	done  string        // the names in it after everything was delivered
-	retry time.Time     // time before which the spool is not taken
-	pause time.Duration // pause after the last failure
-	said  string        // why it is skipped
+	free  time.Time // time at which it lost its owner; zero if it has one
+	done  string    // the names in it after everything was delivered
+	retry time.Time // time before which the spool is not taken
+	pause retry.Pause
+	said  string // why it is skipped
 }
 
 // Run delivers until ctx ends, or with Once until nothing is left to do. It
@@ -160,8 +161,7 @@ func (r *relay) look(ctx context.Context, dir string) {
 		k.free = time.Time{} // the owner was faster
 	default:
 		r.Report(dir, "released: %v", err)
-		k.pause = min(max(2*k.pause, r.Grace), maxPause)
-		k.retry = time.Now().Add(k.pause)
+		k.retry = time.Now().Add(k.pause.Next(r.Grace, maxPause))
 	}
 }
 

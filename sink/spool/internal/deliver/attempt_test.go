@@ -17,6 +17,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/retry"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
@@ -101,9 +102,9 @@ func TestAttempts(t *testing.T) {
 				dest = &overlapping{plain: p}
 			}
 			d := newBed(t, vfstest.NewMem(nil), dest, 4, 1)
-			d.Options.Tick, d.Pause = tick, LongestPause
+			d.Options.Tick, d.Pause = tick, retry.Pause(LongestPause)
 			d.deliver()
-			if !slices.Equal(sizes, c.sizes) || d.Failures != c.failures || d.Attempts != uint64(len(sizes)) || d.Pause != c.pause {
+			if !slices.Equal(sizes, c.sizes) || d.Failures != c.failures || d.Attempts != uint64(len(sizes)) || d.Pause != retry.Pause(c.pause) {
 				t.Errorf("%s: got batches of %d records, %d failures, then a pause of %v, want %d, %d and %v", c.name, sizes, d.Failures, d.Pause, c.sizes, c.failures, c.pause)
 			}
 			if !slices.EqualFunc(d.reports, c.reports, errors.Is) || len(d.faults) != 0 {
@@ -320,11 +321,13 @@ func TestPauses(t *testing.T) {
 		} {
 			ctx, stop := context.WithCancel(t.Context())
 			d := newBed(t, vfstest.NewMem(nil), &answers{}, 0, 1)
-			d.Options.Tick, d.Options.Context, d.Pause = tick, ctx, LongestPause
+			d.Options.Tick, d.Options.Context = tick, ctx
+			d.Pause = retry.Pause(LongestPause)
 			c.prepare(d, stop)
 			begin := time.Now()
 			d.wait()
-			if took := time.Since(begin); took < c.from || took > c.to || d.Pause != LongestPause {
+			took := time.Since(begin)
+			if took < c.from || took > c.to || d.Pause != retry.Pause(LongestPause) {
 				t.Errorf("%s: waited %v, want %v to %v", c.name, took, c.from, c.to)
 			}
 			stop()
@@ -342,7 +345,8 @@ func TestInterruptedDeliveryGoesOn(t *testing.T) {
 		d.Since = time.Now()
 		begin := time.Now()
 		d.interrupted(errDown)
-		if took := time.Since(begin); took < time.Second/2 || d.Pause != time.Second {
+		took := time.Since(begin)
+		if took < time.Second/2 || d.Pause != retry.Pause(time.Second) {
 			t.Errorf("waited %v, want a pause", took)
 		}
 		if len(d.batch) != 2 || d.batch[0].Seq != 3 || d.Failures != 1 || !d.Since.IsZero() || fmt.Sprint(d.reports) == "[]" {

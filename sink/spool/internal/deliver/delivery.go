@@ -5,7 +5,6 @@ package deliver
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/retry"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -71,7 +71,7 @@ type Delivery struct {
 	urged  chan struct{} // signals that a call waits for the delivery
 	timer  *time.Timer   // timer of sleep; nil before the first
 	slept  uint64        // value of want during the last sleep
-	Pause  time.Duration
+	Pause  retry.Pause
 
 	finishing bool // deliverAll has returned
 }
@@ -341,11 +341,10 @@ func (d *Delivery) failed(settled int, err error) {
 	d.wait()
 }
 
-// wait waits before another attempt: twice as long as the last time, less a
-// random part of up to half, so that many processes do not retry at once. Flush
-// and Close end all but the first pause early.
+// wait waits before another attempt. Flush and Close end all but the first
+// pause early.
 func (d *Delivery) wait() {
-	d.Pause = min(max(2*d.Pause, d.Options.Tick), LongestPause)
+	pause := d.Pause.Next(d.Options.Tick, LongestPause)
 	least := d.Options.Tick / 2
 	timer := time.NewTimer(least)
 	defer timer.Stop()
@@ -354,7 +353,7 @@ func (d *Delivery) wait() {
 	case <-d.Options.Context.Done():
 		return
 	}
-	timer.Reset(d.Pause/2 + time.Duration(rand.Int64N(int64(d.Pause/2)+1)) - least)
+	timer.Reset(pause - least)
 	select {
 	case <-timer.C:
 	case <-d.urged:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/retry"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -145,7 +146,7 @@ func TestPausesGrowBetweenSyncs(t *testing.T) {
 		return delivery.Result{}, errDown
 	}
 	d.deliver()
-	if want := 32 * d.Options.Tick; longest != want {
+	if want := retry.Pause(32 * d.Options.Tick); longest != want {
 		t.Errorf("got a pause of %v after six failures, want %v", longest, want)
 	}
 	if d.Failures != 6 || synced != 8 {
@@ -188,7 +189,8 @@ func TestSyncThatADestinationRequires(t *testing.T) {
 				t.Errorf("%s: got mark %q and position %d in the cursor", c.name, markOf(t, m), storedPosition(t, m))
 			}
 		}
-		if pause := map[bool]time.Duration{true: 4 * d.Options.Tick}[c.times > 0]; d.Pause != pause {
+		pause := map[bool]time.Duration{true: 4 * d.Options.Tick}[c.times > 0]
+		if d.Pause != retry.Pause(pause) {
 			t.Errorf("%s: got a pause of %v after the last failure, want %v", c.name, d.Pause, pause)
 		}
 		if synced != want {

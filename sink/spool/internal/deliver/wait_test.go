@@ -6,6 +6,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/retry"
 )
 
 // TestPausesGrow makes a destination fail often: the pauses double, within
@@ -15,15 +17,15 @@ func TestPausesGrow(t *testing.T) {
 	want := time.Nanosecond
 	for range 12 {
 		d.wait()
-		if d.Pause != want {
+		if d.Pause != retry.Pause(want) {
 			t.Fatalf("got a pause of %v, want %v", d.Pause, want)
 		}
 		want *= 2
 	}
-	d.Pause = LongestPause
+	d.Pause = retry.Pause(LongestPause)
 	d.Urge()
 	d.wait()
-	if d.Pause != LongestPause {
+	if d.Pause != retry.Pause(LongestPause) {
 		t.Errorf("got a pause of %v, want %v from then on", d.Pause, LongestPause)
 	}
 }
