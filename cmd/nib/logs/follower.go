@@ -36,7 +36,9 @@ type follower struct {
 	offset int64
 	size   int64  // the most bytes that the file has had
 	last   byte   // the last byte read
+	head   []byte // the first bytes of the file
 	recent []byte // the last bytes read
+	isCopy bool   // the file is a copy, to which nothing is added
 	idle   int    // number of empty reads since another file took the name
 	opened bool
 	waited bool // there was no file
@@ -47,9 +49,11 @@ type follower struct {
 // A successor is a file that took the name later, opened before it is renamed
 // itself.
 type successor struct {
-	file *os.File
-	from int64
-	at   time.Time // when it was noticed
+	file   *os.File
+	from   int64
+	at     time.Time // when it was noticed
+	isCopy bool      // made of the file that has the name before it was truncated
+	again  bool      // the file that has the name, which was truncated
 }
 
 // A known file has been read, or was there before the first one. The system may
@@ -126,6 +130,9 @@ func (f *follower) read(p []byte) (int, error) {
 	}
 	n, err := f.file.Read(p)
 	if n > 0 {
+		if at := len(f.head); f.offset == int64(at) && at < sampleLen {
+			f.head = append(f.head, p[:min(n, sampleLen-at)]...)
+		}
 		f.offset += int64(n)
 		f.last, f.idle = p[n-1], 0
 		if info, err := f.file.Stat(); err == nil {
@@ -166,6 +173,9 @@ func (f *follower) open() (err error) {
 		f.notice() // it may have been renamed before it was seen
 	}
 	if len(f.next) > 0 {
+		if next = f.next[0]; next.again { // it may have been truncated again
+			f.next = slices.Concat(f.copies(f.rotated(), next.file), f.next)
+		}
 		next, f.next, f.waited = f.next[0], f.next[1:], false
 	} else if next.file != nil {
 		f.waited = false
@@ -176,8 +186,11 @@ func (f *follower) open() (err error) {
 	if err != nil {
 		return err
 	}
-	f.offset, f.size, f.recent = next.from, 0, f.recent[:0]
-	f.file, f.opened, f.idle = next.file, true, 0
+	f.offset, f.size, f.recent, f.head = next.from, 0, f.recent[:0], nil
+	f.file, f.opened, f.idle, f.isCopy = next.file, true, 0, next.isCopy
+	if f.offset > 0 {
+		f.head = knownFile(f.file).head
+	}
 	_, err = f.file.Seek(f.offset, io.SeekStart)
 	return err
 }
@@ -224,7 +237,7 @@ func (f *follower) atEnd() bool {
 	}
 	f.idle++
 	overtaken := len(f.next) > 1 && time.Since(f.next[0].at) > renamedPoll*filePoll
-	if f.idle <= renamedPoll && !overtaken {
+	if f.idle <= renamedPoll && !overtaken && !f.isCopy {
 		return false
 	}
 	f.leave()
@@ -238,19 +251,24 @@ func (f *follower) leave() {
 	f.file = nil
 }
 
-// truncated goes on with the copy that was made of a file before it was
-// truncated, if there is one, and then from the beginning of the file.
+// truncated goes on with the copies that were made of a file before it was
+// truncated, if there are any, and then from the beginning of the file.
 func (f *follower) truncated() bool {
-	now := time.Now()
-	for _, r := range slices.Backward(f.rotated()) {
+	set := f.rotated()
+	again := successor{file: f.file, at: time.Now(), again: true}
+	for i, r := range slices.Backward(set) {
 		file := f.openNew(r.path)
 		if file == nil {
 			continue
 		}
-		if f.isCopy(file) {
-			f.next = append(f.next, successor{file, f.offset, now},
-				successor{file: f.file, at: now})
-			f.known = append(f.known, knownFile(file))
+		if f.isCopied(file) {
+			f.next = append(f.next, successor{file, f.offset, again.at, true, false})
+			k := knownFile(file)
+			f.known = append(f.known, k)
+			if n := f.size - max(k.info.Size(), f.offset); n > 0 {
+				f.gone(n) // added behind the copy
+			}
+			f.next = append(append(f.next, f.copies(set[i+1:], f.file)...), again)
 			f.file = nil
 			return true
 		}
@@ -261,13 +279,44 @@ func (f *follower) truncated() bool {
 	} else {
 		f.lost("%s was truncated: what was added after %d bytes may be gone", f.path, f.offset)
 	}
-	f.offset, f.size, f.recent = 0, 0, f.recent[:0]
-	_, err := f.file.Seek(0, io.SeekStart)
-	return err == nil
+	f.next = append(append(f.next, f.copies(set, f.file)...), again)
+	f.file = nil
+	return true
 }
 
-// isCopy reports whether a file has the bytes that were read last.
-func (f *follower) isCopy(file *os.File) bool {
+// copies opens the copies that were made of a file before it was truncated, the
+// oldest first, but not the copy of what has been read of it, nor one of what
+// it has now.
+func (f *follower) copies(set []rotation, of *os.File) (list []successor) {
+	present := knownFile(of).head
+	for _, r := range set {
+		file := f.openNew(r.path)
+		if file == nil {
+			continue
+		}
+		k := knownFile(file)
+		switch {
+		case beginAlike(k.head, present): // it is about to be truncated
+			_ = file.Close() // only read
+			continue
+		case beginAlike(k.head, f.head):
+			_ = file.Close() // only read
+		default:
+			list = append(list, successor{file: file, at: time.Now(), isCopy: true})
+		}
+		f.known = append(f.known, k)
+	}
+	return list
+}
+
+// beginAlike reports whether two files have the same beginning.
+func beginAlike(a, b []byte) bool {
+	n := min(len(a), len(b))
+	return n > 0 && bytes.Equal(a[:n], b[:n])
+}
+
+// isCopied reports whether a file has the bytes that were read last.
+func (f *follower) isCopied(file *os.File) bool {
 	b := make([]byte, len(f.recent))
 	if len(b) == 0 || int64(len(b)) > f.offset {
 		return false

@@ -225,6 +225,36 @@ func TestTailReadsTheCopyOfATruncatedFile(t *testing.T) {
 	})
 }
 
+// Several copies are read in their order, also the one that is made while an
+// earlier one is read.
+func TestTailReadsEachCopyOfATruncatedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	put(t, path, "a\n")
+	copyAndTruncate := func(t *testing.T) {
+		for i := 3; i > 0; i-- {
+			_ = os.Rename(fmt.Sprint(path, ".", i), fmt.Sprint(path, ".", i+1)) // if it is there
+		}
+		text, err := os.ReadFile(path)
+		ok(t, err)
+		put(t, path+".1", string(text))
+		ok(t, os.Truncate(path, 0))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		f := followFile(t, path)
+		for _, text := range []string{"b\n", "c\n", "d\n"} {
+			put(t, path, text)
+			copyAndTruncate(t)
+		}
+		put(t, path, "e\n")
+		f.check(t, "a b c d e ", "")
+		put(t, path, "f\n")
+		text, err := os.ReadFile(path)
+		ok(t, err)
+		put(t, path+".0", string(text)) // and has not been truncated yet
+		f.check(t, "f ", "")
+	})
+}
+
 func TestTailWaitsForAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.log")
 	synctest.Test(t, func(t *testing.T) {
