@@ -19,13 +19,15 @@ import (
 // service makes a module of n handlers, each with a log call that is a root,
 // and the findings of three Go releases on it. Every tenth handler allocates,
 // every fifth does on the last of them, every hundredth is above its limit; all
-// share the sites of one package.
+// share the sites of one package. Benchmarks allocate on lines of the handlers.
 func service(t *testing.T, n int) (*findings.Document, *baseline.Outcome) {
 	t.Helper()
 	dir := t.TempDir()
 	d := &findings.Document{Format: 1, Module: "shop.example/orders", Dir: dir}
 	for _, name := range []string{"go1.24.13", "go1.26.8", "go1.27.4"} {
-		d.Toolchains = append(d.Toolchains, findings.Toolchain{Name: name, Line: name[:6], Runs: 12})
+		d.Toolchains = append(d.Toolchains, findings.Toolchain{
+			Name: name, Line: name[:6], Runs: 12, Leaves: leaves(),
+		})
 	}
 	const perFile = 20
 	for i := range n {
@@ -48,6 +50,32 @@ func service(t *testing.T, n int) (*findings.Document, *baseline.Outcome) {
 	}
 	d.Sum()
 	return d, o
+}
+
+// leaves returns 20 benchmarks, the lightest first; the fifth of them have no
+// allocations, and those that have any have 1 to 3 lines and a rest.
+func leaves() (all []findings.Leaf) {
+	for i := range 20 {
+		l := findings.Leaf{
+			Package: "shop.example/orders/internal/api", Name: fmt.Sprintf("BenchmarkHandle/%d_items", i),
+			N: 20000,
+		}
+		for k := range i / 4 % 4 {
+			l.Lines = append(l.Lines, findings.Line{
+				File: "internal/api/handlers000.go", Line: 8*k + 8, Source: "a.log.Info(…)",
+				PerOp: float64(i - k), Bytes: 16, Reasons: []findings.Reason{{
+					PerOp: float64(i - k), Pattern: "slog-pairs",
+					Reason: "`r.Method` and <i>others</i> are copied to the heap", Fix: "use LogAttrs",
+				}},
+			})
+			l.PerOp, l.Bytes = l.PerOp+float64(i-k), l.Bytes+16
+		}
+		if l.PerOp > 0 {
+			l.PerOp, l.Bytes = l.PerOp+0.5, l.Bytes+8
+		}
+		all = append(all, l)
+	}
+	return all
 }
 
 func handlers(t *testing.T, dir string, file, n int) {

@@ -56,7 +56,7 @@ func open(t *testing.T, file string, width, height int, dark bool) *tab {
 	call(x, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
 	call(x, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: int64(width), Height: int64(height), DeviceScaleFactor: 1})
-	x.run(chromedp.Navigate("file://"+file), chromedp.WaitReady("#list .root"))
+	x.run(chromedp.Navigate("file://"+file), chromedp.WaitReady(".leaf .hit"))
 	return x
 }
 
@@ -156,39 +156,40 @@ func needBrowser(t *testing.T) {
 	t.Skip("there is no chromium here (apt-get install chromium)")
 }
 
-func TestE2EFindTheLineThatAllocates(t *testing.T) {
+// names returns a script for the names of the leaves that are in sight.
+const names = "[...document.querySelectorAll('.leaf')].filter(e => e.checkVisibility())" +
+	".map(e => e.querySelector('.name').textContent.replace(/.*Handle./, ''))"
+
+func TestE2ELeavesHeaviestFirst(t *testing.T) {
 	needBrowser(t)
 	file, _ := pageFile(t, 200)
 	x := open(t, file, 1400, 1000, false)
 	x.picture("wide-light")
 	x.fits()
-	equal(x, "document.querySelectorAll('.group').length", 3)
-	equal(x, "document.querySelector('[data-group=\"3\"] .root') === null", true) // folded
+	equal(x, names+".slice(0, 3).join()", "15_items,14_items,13_items")
+	equal(x, "document.querySelector('.leaf .count').textContent", "×42.5")
+	equal(x, "document.querySelector('.leaves h2 span').textContent", "20 benchmarks, 12 with allocations")
 
-	// Search, unfold, and come to the worst line by a cell of the matrix.
-	x.run(chromedp.KeyEvent("/"))
-	equal(x, "document.activeElement.id", "q")
-	x.run(chromedp.Evaluate[chromedp.Void]("search.value = ''"), chromedp.SendKeys("#q", "handle155")) // the key is typed, too, by this driver
-	equal(x, "document.querySelectorAll('#list .root').length", 1)
-	equal(x, "document.querySelector('.count').textContent", "1 of 200 roots")
-	x.run(chromedp.Click("[data-cell='155-2']"), chromedp.WaitVisible("#root-155 .detail"))
-	equal(x, "document.querySelector('.site.here').id", "site-155-1")
-	equal(x, "document.querySelector('.site.here b').textContent", "counted ×1")
-	equal(x, "(r => r.top >= 0 && r.bottom <= innerHeight)(document.querySelector('.site.here').getBoundingClientRect())", true)
-	x.picture("wide-site")
+	// The bar of the heaviest is full, and its parts are its lines.
+	const parts = "[...document.querySelectorAll('.leaves:not([hidden]) .leaf')].map(e => " +
+		"[...e.querySelectorAll('rect')].reduce((sum, r) => sum + +r.getAttribute('width'), 0))"
+	equal(x, "Math.round("+parts+"[0])", 1000)
+	equal(x, parts+".every((w, i, all) => !i || w <= all[i - 1])", true)
+
+	// It is open, and each line is beside its source and its reason.
+	equal(x, "document.querySelectorAll('.leaves:not([hidden]) .leaf[open] .line').length", 4)
+	equal(x, "document.querySelector('.leaf .line .hit').textContent.includes('request')", true)
+	equal(x, "document.querySelector('.leaf .line dd.why').textContent",
+		"r.Method and <i>others</i> are copied to the heap")
+	equal(x, "document.querySelector('.leaf .line:last-child .source').textContent.includes('not put on a line')", true)
+
+	// Others unfold with their source.
+	x.run(chromedp.Evaluate[chromedp.Void]("document.querySelectorAll('.leaf summary')[2].click()"))
+	equal(x, "document.querySelectorAll('.leaf')[2].open", true)
+	x.run(chromedp.WaitVisible(".leaves:not([hidden]) .leaf:nth-of-type(3) .hit"))
+	x.picture("wide-open")
 	x.fits()
-
-	// The other release has another verdict: its cell leads to the call
-	// itself.
-	x.run(chromedp.Click("[data-cell='155-0']"))
-	equal(x, "document.querySelector('.site.here').id", "site-155-0")
-	equal(x, "document.querySelector('.site.here dd').textContent", "r.Method and <i>others</i> are copied to the heap to be stored in an interface")
-
-	// From the call tree too.
-	equal(x, "document.querySelector('#root-155 .tree .tag').textContent", "inlined")
-	x.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('#root-155 .tree .leaf.counted button').click()"))
-	equal(x, "document.querySelector('.site.here').id", "site-155-1")
-	equal(x, "location.hash.endsWith('handle155')", true)
+	equal(x, cutOff, "")
 	x.clean()
 }
 
@@ -196,41 +197,32 @@ func TestE2EKeysAlone(t *testing.T) {
 	needBrowser(t)
 	file, _ := pageFile(t, 200)
 	x := open(t, file, 1400, 1000, true)
-	equal(x, "getComputedStyle(document.body).backgroundColor", "rgb(15, 19, 24)")
-	x.run(chromedp.KeyEvent("j"), chromedp.KeyEvent("j"))
-	equal(x, "document.activeElement.className", "name")
-	second := eval[string](x, "document.activeElement.dataset.root")
-	x.run(chromedp.KeyEvent("\r"))
-	equal(x, "document.activeElement.getAttribute('aria-expanded')", "true")
-	equal(x, fmt.Sprintf("document.querySelector('#root-%s .detail') !== null", second), true)
+	equal(x, "getComputedStyle(document.body).backgroundColor", "rgb(16, 18, 20)")
 	x.picture("wide-dark")
-	x.run(chromedp.KeyEvent("\r"))
-	equal(x, fmt.Sprintf("document.querySelector('#root-%s .detail') === null", second), true)
-	x.run(chromedp.KeyEvent("/"), chromedp.SendKeys("#q", "nothing has this"))
-	equal(x, "document.querySelectorAll('#list .root').length", 0)
+	x.run(chromedp.KeyEvent("/"))
+	equal(x, "document.activeElement.id", "q")
+	x.run(chromedp.Evaluate[chromedp.Void]("q.value = ''"), chromedp.SendKeys("#q", "handle155")) // the key is typed, too, by this driver
+	equal(x, "document.querySelectorAll('.leaf:not([hidden])').length", 0)
+	equal(x, "document.querySelectorAll('.root:not([hidden])').length", 1)
 	x.run(chromedp.KeyEvent("\x1b"))
-	equal(x, "document.querySelector('#q').value", "")
-	x.run(chromedp.KeyEvent("t"))
-	equal(x, "getComputedStyle(document.body).backgroundColor", "rgb(255, 255, 255)")
-	x.run(chromedp.KeyEvent("?"), chromedp.WaitVisible("#help"))
-	x.picture("help")
+	equal(x, "document.querySelectorAll('.root:not([hidden])').length", 200)
+	x.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('.root summary').focus()"), chromedp.KeyEvent("t"))
+	equal(x, "getComputedStyle(document.body).backgroundColor", "rgb(251, 251, 250)")
 	x.clean()
 }
 
-func TestE2EFiltersAndChanges(t *testing.T) {
+func TestE2EReleasesFunctionsAndChanges(t *testing.T) {
 	needBrowser(t)
 	file, _ := pageFile(t, 200)
 	x := open(t, file, 1400, 1000, false)
-	x.run(chromedp.Click("[data-pattern='strconv-string']"))
-	equal(x, "document.querySelector('.count').textContent", "40 of 200 roots")
-	x.run(chromedp.Click(".chip.changed"), chromedp.Click(".chip.possible"))
-	equal(x, "document.querySelectorAll('#list .root').length", 0)
-	x.run(chromedp.KeyEvent("\x1b"))
-	equal(x, "document.querySelectorAll('#changes .change').length", 5)
-	x.run(chromedp.Click("#changes .more"))
-	equal(x, "document.querySelectorAll('#changes .change').length", 20)
-	x.run(chromedp.Click("#changes .change"))
-	equal(x, "document.querySelector('.site.here .badge.worse') !== null", true)
+	x.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('[data-release=\"2\"]').click()"))
+	equal(x, "[...document.querySelectorAll('.leaves:not([hidden])')].map(e => e.dataset.of).join()", "2")
+	equal(x, "document.querySelectorAll('#gate .change').length", 30)
+	equal(x, "document.querySelector('#roots h2 span').textContent", "2 above what is allowed, 38 counted, 160 possible")
+	equal(x, "document.querySelector('.root').open", true)
+	equal(x, "document.querySelector('.root .hit') !== null", true)
+	equal(x, "[...document.querySelectorAll('#possible summary')].map(e => e.textContent.trim()).join(', ')",
+		"beyond a size that no benchmark has: 219 lines")
 	x.clean()
 }
 
@@ -242,10 +234,10 @@ func TestE2ESmallScreen(t *testing.T) {
 		x.fits()
 		equal(x, cutOff, "")
 		x.picture(fmt.Sprintf("small-dark-%v", dark))
-		x.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('.cell.counted').click()"))
+		x.run(chromedp.Evaluate[chromedp.Void]("document.querySelectorAll('.root')[50].scrollIntoView()"),
+			chromedp.Evaluate[chromedp.Void]("document.querySelectorAll('.root')[1].open = true"))
 		x.fits()
 		equal(x, cutOff, "")
-		x.picture(fmt.Sprintf("small-site-dark-%v", dark))
 		x.clean()
 	}
 }
@@ -264,37 +256,6 @@ const cutOff = `(() => {
   return [...bad].join('; ');
 })()`
 
-// Whatever opens a root, its head is then in sight.
-func TestE2EAnOpenedRootScrollsIntoView(t *testing.T) {
-	needBrowser(t)
-	file, _ := pageFile(t, 200)
-	for _, width := range []int64{1400, 420} {
-		x := open(t, file, int(width), 900, false)
-		for _, i := range []int{100, 25, 1, 150} {
-			inSight := fmt.Sprintf("(e => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.top < innerHeight / 2 && e.contains(document.elementFromPoint(r.left + 30, r.top + 12)) })(document.querySelector('#root-%d'))", i)
-			x.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("openGroup(groupOf(roots[%d])); scrollTo(0, 0); document.querySelector('#root-%d .name').click()", i, i)))
-			equal(x, inSight, true)
-			equal(x, fmt.Sprintf("document.querySelector('#root-%d .detail') !== null", i), true)
-		}
-		// The address of a root leads to it, too.
-		x.run(chromedp.Evaluate[chromedp.Void]("location.hash = encodeURIComponent(roots[199].id); dispatchEvent(new HashChangeEvent('hashchange'))"))
-		equal(x, "(e => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.top < innerHeight / 2 })(document.querySelector('#root-199'))", true)
-		x.clean()
-	}
-}
-
-// The page starts with the numbers that the other reports have.
-func TestE2EResultsComeFirst(t *testing.T) {
-	needBrowser(t)
-	file, _ := pageFile(t, 200)
-	x := open(t, file, 1400, 1000, false)
-	x.picture("results")
-	equal(x, "[...document.querySelectorAll('.states .result')].map(e => e.innerText.replace(/\\s+/g, ' ')).join(', ')", "200 roots, 2 above what is allowed, 38 counted, 160 possible")
-	equal(x, "document.querySelector('.sites').textContent", "sites: 21 counted, 219 possible")
-	equal(x, "[...document.querySelectorAll('.group .title .soft')].map(e => +e.textContent).reduce((a, b) => a + b)", 200)
-	x.clean()
-}
-
 // contrasts is a script that returns the texts of the page whose colour has
 // less than 4.5 times the contrast to the background (WCAG 2, level AA).
 const contrasts = `(() => {
@@ -304,7 +265,7 @@ const contrasts = `(() => {
   const ground = e => { const c = rgba(getComputedStyle(e).backgroundColor); return c[3] === 1 ? c : over(c, e.parentElement ? ground(e.parentElement) : rgba('Canvas')); };
   const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
   const bad = new Set();
-  for (const e of document.querySelectorAll('header *, main *, dialog *')) {
+  for (const e of document.querySelectorAll('header *, main *')) {
     if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || !e.checkVisibility()) continue;
     const behind = ground(e), text = over(rgba(getComputedStyle(e).color), behind), a = light(text), b = light(behind);
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
@@ -318,9 +279,9 @@ func TestE2EContrast(t *testing.T) {
 	file, _ := pageFile(t, 200)
 	for _, dark := range []bool{false, true} {
 		x := open(t, file, 1400, 1000, dark)
-		x.run(chromedp.Evaluate[chromedp.Void]("[100, 1, 155, 120].forEach(i => go(i, {})); document.querySelectorAll('details').forEach(d => d.open = true); document.getElementById('help').show()"))
+		x.run(chromedp.Evaluate[chromedp.Void]("[...document.querySelectorAll('.leaf, .rest, .root')].slice(0, 80).forEach(d => d.open = true)"))
 		equal(x, contrasts, "")
-		x.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('.sites').style.color = 'var(--line)'"))
+		x.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('.soft').style.color = 'var(--line)'"))
 		if eval[string](x, contrasts) == "" {
 			t.Error("grey text is not noticed")
 		}
@@ -335,13 +296,12 @@ func TestE2EManyRoots(t *testing.T) {
 	file, size := pageFile(t, 1000)
 	x := open(t, file, 1400, 1000, false)
 	ready := eval[float64](x, "performance.timing.domContentLoadedEventEnd - performance.timing.navigationStart")
-	search := eval[float64](x, "(() => { const t = performance.now(); state.text = 'handle'; draw(); document.body.offsetHeight; return performance.now() - t })()")
-	unfold := eval[float64](x, "(() => { const t = performance.now(); go(990, {toolchain: 2}); document.body.offsetHeight; return performance.now() - t })()")
-	t.Logf("1000 roots, 41 sites each: %d kB; loaded and drawn in %.0f ms; a search that finds all in %.0f ms; a root unfolded in %.0f ms", size/1000, ready, search, unfold)
+	search := eval[float64](x, "(() => { const t = performance.now(); q.value = 'handle'; q.dispatchEvent(new Event('input')); document.body.offsetHeight; return performance.now() - t })()")
+	t.Logf("1000 roots, 41 sites each: %d kB; loaded and drawn in %.0f ms; a search in %.0f ms", size/1000, ready, search)
 	if size > 4<<20 {
 		t.Errorf("got %d bytes, want at most 4 MiB", size)
 	}
-	equal(x, "document.querySelectorAll('#list .root').length", 1000)
+	equal(x, "document.querySelectorAll('.root').length", 1000)
 	x.fits()
 	x.clean()
 }

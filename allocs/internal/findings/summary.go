@@ -23,6 +23,9 @@ const (
 	None     Status = "none"     // nothing below it can allocate
 )
 
+// States are all of them, the worst first.
+var States = []Status{Above, Counted, Unproven, Possible, None}
+
 // Summary has the numbers that every report shows.
 type Summary struct {
 	Roots map[Status]int `json:"roots"` // numbers of roots

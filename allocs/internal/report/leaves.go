@@ -41,11 +41,11 @@ func (t *tree) leaves() {
 
 func (t *tree) leaf(l *findings.Leaf) {
 	name := shorten(t.d, l.Package+"."+l.Name)
-	few := ""
-	if l.N < rareIn {
-		few = fmt.Sprintf("  (%s counted: what is rarer is not seen)", count(l.N, "operation"))
+	t.printf("  %s  %s", t.paint(bold, name), amount(l.PerOp, l.Bytes))
+	if few := few(l); few != "" {
+		t.printf("  %s", t.paint(faint, "("+few+")"))
 	}
-	t.printf("  %s  %s%s\n", t.paint(bold, name), amount(l.PerOp, l.Bytes), t.paint(faint, few))
+	t.printf("\n")
 	for i, x := range l.Lines {
 		if i == mostLines && !t.All {
 			perOp, bytes := 0.0, 0.0
@@ -66,9 +66,18 @@ func (t *tree) leaf(l *findings.Leaf) {
 		}
 	}
 	if perOp, bytes := l.Elsewhere(); perOp != 0 {
-		const text = "not put on a line of the module"
-		t.printf("    %s  %s\n", amount(perOp, bytes), t.paint(faint, text))
+		t.printf("    %s  %s\n", amount(perOp, bytes), t.paint(faint, elsewhere))
 	}
+}
+
+const elsewhere = "not put on a line of the module"
+
+// few says that too few operations were counted to see what is rare, or is "".
+func few(l *findings.Leaf) string {
+	if l.N >= rareIn {
+		return ""
+	}
+	return count(l.N, "operation") + " counted: what is rarer is not seen"
 }
 
 // amount formats a count and its bytes.

@@ -11,23 +11,30 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// missing describes, in a line for each, what would resolve the possible sites.
-func missing(d *findings.Document) (lines []string) {
+// lack is evidence that is missing, in words before a number of sites.
+type lack struct {
+	verdict.Missing
+	text string
+}
+
+func lacks(d *findings.Document) []lack {
 	benchmark := "no benchmark was run for"
 	if slices.ContainsFunc(d.Toolchains, func(t findings.Toolchain) bool { return t.Runs > 0 }) {
 		benchmark = "no benchmark reaches"
 	}
-	for _, m := range []struct {
-		verdict.Missing
-		text string
-	}{
+	return []lack{
 		{verdict.AnyRun, "on every path, and " + benchmark},
 		{verdict.Agreement, "on every path, and never in the runs:"},
 		{verdict.Benchmark, benchmark},
 		{verdict.Branch, "in a branch that no benchmark takes:"},
 		{verdict.Size, "beyond a size that no benchmark has:"},
 		{verdict.First, "in a panic, an error or a first use:"},
-	} {
+	}
+}
+
+// missing describes, in a line for each, what would resolve the possible sites.
+func missing(d *findings.Document) (lines []string) {
+	for _, m := range lacks(d) {
 		if n := d.Summary.Missing[m.Missing]; n > 0 {
 			lines = append(lines, m.text+" "+count(n, "site"))
 		}

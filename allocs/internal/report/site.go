@@ -5,7 +5,7 @@ package report
 import (
 	"fmt"
 	"maps"
-	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -123,8 +123,8 @@ func place(r *findings.Root, g group) (where, source string) {
 		return fmt.Sprintf("line %d", first.Line), first.Source
 	}
 	name := first.File
-	if path.Dir(name) == path.Dir(r.File) {
-		name = path.Base(name)
+	if filepath.Dir(name) == filepath.Dir(r.File) {
+		name = filepath.Base(name)
 	}
 	return fmt.Sprintf("%s:%d", name, first.Line), first.Source
 }
@@ -136,14 +136,14 @@ func (t *tree) facts(s *findings.Site, lead string) {
 		t.fact(lead, "when", "", because(s))
 	}
 	if len(s.Answers) > 1 && s.Differs() {
-		t.fact(lead, "on  ", "", t.matrix(s))
+		t.fact(lead, "on  ", "", onReleases(t.d, s, t.paint))
 	}
 	if t.All {
 		for _, step := range s.Flow {
 			t.fact(lead, "flow", "", step)
 		}
 	}
-	t.fact(lead, "path", "", t.path(s))
+	t.fact(lead, "path", "", path(s))
 	t.fact(lead, "but ", yellow, conflict(s))
 	if !explained {
 		t.fact(lead, "fix ", green, s.Fix)
@@ -185,9 +185,9 @@ func cut(text string) string {
 
 // path shows the calls between the root and the site when there are any, and
 // those from the site into the library that allocates.
-func (t *tree) path(s *findings.Site) string {
+func path(s *findings.Site) string {
 	var names []string
-	for _, f := range chain(s) {
+	for _, f := range s.Chain {
 		if name := why.ShortName(f.Func); len(names) == 0 || names[len(names)-1] != name {
 			names = append(names, name)
 		}
@@ -202,20 +202,20 @@ func (t *tree) path(s *findings.Site) string {
 	return strings.Join(names, " → ")
 }
 
-// matrix shows the verdict of each toolchain; adjacent toolchains that agree
-// share an entry.
-func (t *tree) matrix(s *findings.Site) string {
+// onReleases shows the verdict of each toolchain; adjacent toolchains that
+// agree share an entry.
+func onReleases(d *findings.Document, s *findings.Site, paint func(code, text string) string) string {
 	var parts []string
 	for i := 0; i < len(s.Answers); {
 		v, last := s.Answers[i].Verdict, i
 		for last+1 < len(s.Answers) && s.Answers[last+1].Verdict == v {
 			last++
 		}
-		name := t.d.Toolchains[i].Line
+		name := d.Toolchains[i].Line
 		if last > i {
-			name += " to " + t.d.Toolchains[last].Line
+			name += " to " + d.Toolchains[last].Line
 		}
-		parts = append(parts, name+" "+t.paint(shades[v], string(v)))
+		parts = append(parts, name+" "+paint(shades[v], string(v)))
 		i = last + 1
 	}
 	return strings.Join(parts, " · ")

@@ -144,20 +144,20 @@ func (t *tree) header() {
 	t.printf("%s %s\n", t.paint(bold, t.d.Module), t.paint(faint, on))
 }
 
-// mark returns the symbol of a root: above its limit, unproven, within its
-// limit, allocating without a comment, or neither.
-func (t *tree) mark(r *findings.Root) string {
+// mark returns the symbol of a root and its colour: above its limit, unproven,
+// within its limit, allocating without a comment, or neither.
+func mark(r *findings.Root) (symbol, color string) {
 	switch {
 	case r.Over():
-		return t.paint(red, "✗")
+		return "✗", red
 	case r.Status == findings.Unproven:
-		return t.paint(yellow, "?")
+		return "?", yellow
 	case r.Allowed != nil:
-		return t.paint(green, "✓")
+		return "✓", green
 	case r.Worst().Allocates():
-		return t.paint(yellow, "●")
+		return "●", yellow
 	}
-	return t.paint(green, "○")
+	return "○", green
 }
 
 func (t *tree) root(r *findings.Root) {
@@ -170,7 +170,8 @@ func (t *tree) root(r *findings.Root) {
 	} else if n := slices.Max(append(r.Allocs, 0)); n > 0 {
 		where += fmt.Sprintf("  ×%d", n)
 	}
-	t.printf("%s %s  %s\n", t.mark(r), t.paint(bold, cut(title(t.d, r))), t.paint(faint, where))
+	symbol, color := mark(r)
+	t.printf("%s %s  %s\n", t.paint(color, symbol), t.paint(bold, cut(title(t.d, r))), t.paint(faint, where))
 	groups, hidden := t.groups(r)
 	for i, g := range groups {
 		t.group(r, g, i == len(groups)-1 && hidden == 0)
@@ -219,25 +220,27 @@ func (t *tree) gate(g *baseline.Outcome) {
 	}
 }
 
+// states are the numbers of roots by their state.
+func states(s findings.Summary) (parts []string) {
+	for _, state := range findings.States {
+		text := string(state)
+		if state == findings.Above {
+			text = "above what is allowed"
+		}
+		if n := s.Roots[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, text))
+		}
+	}
+	return parts
+}
+
 // summary shows the numbers of the document.
 func (t *tree) summary() {
 	s := t.d.Summary
 	if len(t.d.Roots) == 0 {
 		return
 	}
-	var parts []string
-	for _, x := range []struct {
-		n           int
-		color, text string
-	}{
-		{s.Roots[findings.Above], red, "above what is allowed"}, {s.Roots[findings.Counted], yellow, "counted"},
-		{s.Roots[findings.Unproven], yellow, "unproven"}, {s.Roots[findings.Possible], yellow, "possible"}, {s.Roots[findings.None], green, "none"},
-	} {
-		if x.n > 0 {
-			parts = append(parts, t.paint(x.color, fmt.Sprintf("%d %s", x.n, x.text)))
-		}
-	}
-	t.printf("%s: %s\n", count(len(t.d.Roots), "root"), strings.Join(parts, ", "))
+	t.printf("%s: %s\n", count(len(t.d.Roots), "root"), strings.Join(states(s), ", "))
 	t.printf("sites: %d counted, %d possible\n", s.Sites[verdict.Counted], s.Sites[verdict.Possible])
 	for _, line := range missing(t.d) {
 		t.printf("  %s\n", t.paint(faint, line))
@@ -254,6 +257,19 @@ func (t *tree) end() {
 	if s := t.d.Summary.Roots; s[findings.Above]+s[findings.Counted] > 0 && !t.All {
 		t.printf("next: %s\n", t.paint(faint, "--html FILE makes a page to look around in, -v shows the rest"))
 	}
+}
+
+// title returns the name of a root in a context where its module is known.
+func title(d *findings.Document, r *findings.Root) string {
+	if r.Text != "" {
+		return r.Text
+	}
+	return shorten(d, r.ID)
+}
+
+// shorten removes the module's path from the name of a function.
+func shorten(d *findings.Document, id string) string {
+	return strings.TrimLeft(strings.TrimPrefix(id, d.Module), "./")
 }
 
 func count(n int, what string) string {

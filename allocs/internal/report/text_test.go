@@ -41,9 +41,7 @@ func shop() *findings.Document {
 			"use LogAttrs with slog.Int, slog.String and so on: it boxes nothing, also when the level is off", 1, f, f, f)
 	}
 	format := site("internal/money/format.go", 41, `return fmt.Sprintf("%d.%02d", cents/100, cents%100)`, "sprintf", "fmt formats into a new string and boxes its arguments", "append to a kept buffer with strconv.AppendInt and append", 1, counted, counted, counted)
-	for i := range format.Answers {
-		format.Answers[i].Chain = []findings.Frame{{Func: "shop.example/orders/internal/price.Line"}, {Func: "shop.example/orders/internal/money.Format"}, {Func: "fmt.Sprintf"}}
-	}
+	format.Chain = []findings.Frame{{Func: "shop.example/orders/internal/price.Line"}, {Func: "shop.example/orders/internal/money.Format"}, {Func: "fmt.Sprintf"}}
 	changed := site("internal/price/price.go", 35, "b := make([]byte, 0, n)", "make-variable", "the size is not known when compiling, so the slice is made on the heap", "make it with a constant size", 0.01, counted, none, none)
 	agreement := possible(verdict.Agreement)
 	disagree := site("internal/httpapi/api.go", 70, `a.log.Info("up")`, "slog-pairs", "key and value pairs are boxed", "use LogAttrs", 0, agreement, agreement, agreement)
