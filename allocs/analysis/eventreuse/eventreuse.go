@@ -18,13 +18,13 @@ var Analyzer = rule.New("eventreuse",
 	"report log events that are used after Msg or Send\n\nThe event is back in its pool by then.", run)
 
 func run(pass *rule.Pass) {
-	for _, b := range rule.Nodes[*ast.BlockStmt](pass) {
+	for b := range rule.Nodes[*ast.BlockStmt](pass) {
 		block(pass, b.List)
 	}
-	for _, c := range rule.Nodes[*ast.CaseClause](pass) {
+	for c := range rule.Nodes[*ast.CaseClause](pass) {
 		block(pass, c.Body)
 	}
-	for _, c := range rule.Nodes[*ast.CommClause](pass) {
+	for c := range rule.Nodes[*ast.CommClause](pass) {
 		block(pass, c.Body)
 	}
 }

@@ -19,13 +19,13 @@ var Analyzer = rule.New("eventsend",
 const message = "the event is never written: end it with Msg or Send"
 
 func run(pass *rule.Pass) {
-	for _, s := range rule.Nodes[*ast.ExprStmt](pass) {
+	for s := range rule.Nodes[*ast.ExprStmt](pass) {
 		call, ok := s.X.(*ast.CallExpr)
 		if ok && rule.IsEvent(pass.TypesInfo.TypeOf(call)) && !onVariable(pass.TypesInfo, call) && !dropped(pass.TypesInfo, call) {
 			pass.ReportRangef(call, message)
 		}
 	}
-	for _, a := range rule.Nodes[*ast.AssignStmt](pass) {
+	for a := range rule.Nodes[*ast.AssignStmt](pass) {
 		for i, l := range a.Lhs {
 			id, ok := l.(*ast.Ident)
 			if !ok || id.Name != "_" || len(a.Rhs) != len(a.Lhs) || !rule.IsEvent(pass.TypesInfo.TypeOf(a.Rhs[i])) {

@@ -101,7 +101,7 @@ func write(t *testing.T, name, text string) {
 
 func root(i int, file string, line int) *findings.Root {
 	name := fmt.Sprintf("shop.example/orders/internal/api.(*API).handle%d", i)
-	r := &findings.Root{ID: name, Kind: "annotated", Func: name, Package: "shop.example/orders/internal/api", File: file, Line: line, End: line + 6, Unfollowed: []int{3, 3, 3}}
+	r := &findings.Root{ID: name, Kind: "annotated", Func: name, Package: "shop.example/orders/internal/api", File: file, Line: line, End: line + 6}
 	chain := []findings.Frame{{Func: name, File: file, Line: line + 3}}
 	counted := verdict.Finding{Verdict: verdict.Counted}
 	size := verdict.Finding{Verdict: verdict.Possible, Missing: verdict.Size}
@@ -123,18 +123,14 @@ func root(i int, file string, line int) *findings.Root {
 		last = first
 	}
 	for t := range 3 {
-		worst, count := verdict.Finding{Verdict: verdict.None}, 0
+		count := 0
 		for _, s := range r.Sites {
-			if f := s.Answers[t].Finding; f.Rank() > worst.Rank() {
-				worst = f
-			}
 			if s.Answers[t].Allocates() {
 				count++
 			}
 		}
-		r.Verdicts, r.Allocs = append(r.Verdicts, string(worst.Verdict)), append(r.Allocs, count)
+		r.Allocs = append(r.Allocs, count)
 	}
-	r.Verdict = r.Worst().Verdict
 	if i%100 == 0 {
 		r.Allowed = new(int)
 	}
@@ -142,10 +138,10 @@ func root(i int, file string, line int) *findings.Root {
 }
 
 func site(key, file string, line int, pattern, reason string, chain []findings.Frame, all ...verdict.Finding) *findings.Site {
-	s := &findings.Site{Key: key, Func: chain[len(chain)-1].Func, File: file, Line: line, Kind: "box", Pattern: pattern, Reason: reason,
+	s := &findings.Site{Key: key, Chain: chain, Func: chain[len(chain)-1].Func, File: file, Line: line, Kind: "box", Pattern: pattern, Reason: reason,
 		Fix: "use LogAttrs with slog.Int, slog.String and so on", Flow: []string{"r.Method — spill (api.go:3)"}}
 	for _, f := range all {
-		a := findings.Answer{Finding: f, Because: "as measured", Chain: chain, Evidence: &findings.Evidence{Code: "on every path", Calls: 1, Compiler: "r.Method"}}
+		a := findings.Answer{Finding: f, Because: "as measured", Evidence: &findings.Evidence{Code: "on every path", Calls: 1, Compiler: "r.Method"}}
 		if f.Allocates() {
 			a.Evidence.Runs = []findings.Run{{Name: "BenchmarkHandle", PerOp: 1, Bytes: 16}}
 		}

@@ -105,7 +105,6 @@ const (
 	fieldLine    = 6
 	fieldPcdatas = 7
 	fieldUnit    = 8
-	fieldStart   = 9
 	fieldKinds   = 10 // funcID, flag, pad, number of funcdata
 	fieldTables  = 11
 )

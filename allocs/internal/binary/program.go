@@ -16,8 +16,7 @@ type Program struct {
 	lines  *lineTable
 	byName map[string][]int // normalised name → indexes of im.symbols
 
-	decoded    map[uint64]*Func
-	literalsAt map[string][]int // "file:line" → indexes of im.symbols of function literals; nil until asked for
+	decoded map[uint64]*Func
 }
 
 // Func is a compiled function.
@@ -130,31 +129,6 @@ func (p *Program) Lookup(name string) []*Func {
 	}
 	return out
 }
-
-// Literals returns the function literals that start on a line.
-func (p *Program) Literals(file string, line int) []*Func {
-	if p.literalsAt == nil {
-		p.literalsAt = map[string][]int{}
-		for i, s := range p.im.symbols {
-			if !literal.MatchString(s.name) {
-				continue
-			}
-			if r := p.lines.find(s.addr); r != nil && r.entry == s.addr {
-				key := fmt.Sprintf("%s:%d", p.lines.file(r, s.addr), p.lines.field(r, fieldStart))
-				p.literalsAt[key] = append(p.literalsAt[key], i)
-			}
-		}
-	}
-	var out []*Func
-	for _, i := range p.literalsAt[fmt.Sprintf("%s:%d", file, line)] {
-		out = append(out, p.decode(p.im.symbols[i]))
-	}
-	return out
-}
-
-// literal matches the names of function literals: F.func1, F.func1.2,
-// F.gowrap1, and the "-range1" bodies of loops over functions.
-var literal = regexp.MustCompile(`\.(func\d+|gowrap\d+|deferwrap\d+|\d+)$|-range\d+$`)
 
 // Names calls f with every normalised name of a function.
 func (p *Program) Names(f func(name string)) {

@@ -92,7 +92,6 @@ func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work stri
 		Programs: []*binary.Program{p},
 		Escapes:  compiler.NewIndex(escapes),
 		InModule: func(file string) bool { return strings.HasPrefix(file, dir) },
-		Resolve:  func(*binary.Program, binary.Frame) ([]*binary.Func, bool) { return nil, true },
 		Waived:   func(binary.Frame) bool { return false },
 	}, nil
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package check runs the stages one after the other: roots, compiler,
-// executables, call edges, runs, verdicts; for every requested toolchain.
-// Reports and the gate use its result.
+// executables, runs, verdicts; for every requested toolchain. Reports and the
+// gate use its result.
 package check
 
 import (
@@ -19,7 +19,6 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/compiler"
-	"github.com/nib-log/nib/allocs/internal/edges"
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/program"
 	"github.com/nib-log/nib/allocs/internal/roots"
@@ -161,11 +160,9 @@ func toolchains(ctx context.Context, o Options) ([]*toolchain.Toolchain, error) 
 // session is one run over several toolchains.
 type session struct {
 	Options
-	work    string
-	report  *Report
-	home    *load.Home
-	edges   *edges.Table // the callees of dynamic calls; nil until one is met
-	noEdges error        // why there is no table
+	work   string
+	report *Report
+	home   *load.Home
 }
 
 // toolchain gathers the evidence of one toolchain and decides.
@@ -201,7 +198,6 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Tool
 		Escapes:  compiler.NewIndex(escapes),
 		InModule: s.home.Holds,
 		Waived:   s.waived,
-		Resolve:  s.resolver(ctx, tc),
 	}
 	step("linking")
 	if in.Programs, err = s.programs(ctx, tc, b, work); err != nil {
@@ -211,7 +207,8 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Tool
 		return nil, err
 	}
 	step("deciding")
-	return out, s.decide(in, out)
+	s.decide(in, out)
+	return out, nil
 }
 
 // named records the path of the module.
@@ -222,18 +219,13 @@ func (s *session) named(own []*load.Package) {
 }
 
 // decide computes the lines of every leaf, and the result of every root.
-func (s *session) decide(in *verdict.Input, out *Toolchain) error {
+func (s *session) decide(in *verdict.Input, out *Toolchain) {
 	for i := range out.Runs {
 		out.Leaves = append(out.Leaves, in.Leaf(&out.Runs[i]))
 	}
 	for _, r := range s.report.Roots.Roots {
 		out.Results = append(out.Results, in.Root(r))
-		if s.noEdges != nil {
-			return s.noEdges
-		}
 	}
-	out.Trouble = append(out.Trouble, withoutCode(out.Results)...)
-	return nil
 }
 
 // list returns the packages that match the patterns, and the packages of the

@@ -4,14 +4,11 @@ package check
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/roots"
-	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
 // find searches for roots, in files that are no tests.
@@ -21,26 +18,6 @@ func find(ctx context.Context, o Options) (*roots.Set, error) {
 		return nil, err
 	}
 	return roots.Find(src, o.Roots, o.LogCalls)
-}
-
-// withoutCode returns the functions that no executable contains: nothing is
-// known about them, which must not look like a clean result.
-func withoutCode(results []verdict.Result) []string {
-	var names []string
-	for _, r := range results {
-		if r.Absent && r.Root.Kind != roots.LogCall {
-			names = append(names, r.Root.Func)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	const most = 5
-	more := ""
-	if n := len(names) - most; n > 0 {
-		names, more = names[:most], fmt.Sprintf(" and %d more", n)
-	}
-	return []string{"no code, so no verdict, for " + strings.Join(names, ", ") + more + ": generic with constraints whose types the source alone does not show, or a method with type parameters that is inlined wherever it is used"}
 }
 
 // intact returns the packages that build on every toolchain, and why the others

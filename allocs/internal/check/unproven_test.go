@@ -22,6 +22,8 @@ import (
 	"time"
 )
 
+var kept any
+
 //alloc:none
 func Sprint(n int) string { return fmt.Sprint(n) }
 
@@ -48,6 +50,9 @@ func Measured(b []byte) []byte { return append(b, 1) }
 
 //alloc:none
 func Called(f func()) { f() }
+
+//alloc:none
+func Deferred(s string) { defer func() { kept = s }() }
 
 //alloc:none
 func Free(n int) int { return n + 1 }
@@ -92,8 +97,8 @@ func TestCleanMeansShown(t *testing.T) {
 			t.Errorf("%s: unproven %q, above %v", name, unproven[r.ID], r.Over())
 		}
 	}
-	if len(d.Roots) != 13 {
-		t.Errorf("got %d functions, want 13", len(d.Roots))
+	if len(d.Roots) != 14 {
+		t.Errorf("got %d functions, want 14", len(d.Roots))
 	}
 }
 

@@ -39,33 +39,27 @@ func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[stri
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
+	overlay := filepath.Join(dir, "overlay.json")
+	original, err := c.rename(pkgs, overlay)
+	if err != nil {
+		return nil, err
+	}
 	for _, group := range apart(pkgs) {
-		if err := c.compile(ctx, group, dir); err != nil {
+		if err := c.compile(ctx, group, dir, overlay); err != nil {
 			return nil, err
 		}
 	}
 	for _, p := range pkgs {
-		escapes, err := c.answer(ctx, output(dir, p), p)
+		escapes, err := read(output(dir, p), p)
 		if err != nil {
 			return nil, err
+		}
+		for i := range escapes {
+			escapes[i].restore(original)
 		}
 		out[p.ImportPath] = escapes
 	}
 	return out, nil
-}
-
-// answer reads the diagnostics of a package.
-func (c *Collector) answer(ctx context.Context, dir string, p *load.Package) ([]Escape, error) {
-	escapes, err := read(dir, p)
-	if err != nil {
-		return nil, err
-	}
-	lost, err := overwritten(dir, p)
-	if err != nil || len(lost) == 0 {
-		return escapes, err
-	}
-	restored, err := c.restore(ctx, p, lost)
-	return append(escapes, restored...), err
 }
 
 // output returns the directory of a package's diagnostics. Each package has its
@@ -96,13 +90,10 @@ func apart(pkgs []*load.Package) [][]*load.Package {
 }
 
 // compile builds the packages, each with its diagnostics going to output.
-func (c *Collector) compile(ctx context.Context, pkgs []*load.Package, dir string) error {
+func (c *Collector) compile(ctx context.Context, pkgs []*load.Package, dir, overlay string) error {
 	// No program is written. With a directory for -o, go compiles only the imports
 	// of the programs among the packages.
-	args := []string{"build", "-o", os.DevNull}
-	if c.Overlay != "" {
-		args = append(args, "-overlay", c.Overlay)
-	}
+	args := []string{"build", "-o", os.DevNull, "-overlay", overlay}
 	var paths []string
 	for _, p := range pkgs {
 		args = append(args, "-gcflags="+p.ImportPath+"=-json=0,"+output(dir, p))

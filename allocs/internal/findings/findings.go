@@ -49,24 +49,20 @@ type Toolchain struct {
 
 // Root is a place that was checked.
 type Root struct {
-	ID       string          `json:"id"`
-	Kind     string          `json:"kind"`
-	Func     string          `json:"function"`
-	Package  string          `json:"package"`
-	File     string          `json:"file"` // relative to the module, with slashes
-	Line     int             `json:"line"`
-	End      int             `json:"end"`
-	Text     string          `json:"text,omitempty"`
-	Allowed  *int            `json:"allowed,omitempty"` // the limit set by //alloc:none or //alloc:max=N
-	Verdict  verdict.Verdict `json:"verdict"`           // the worst of all toolchains
-	Verdicts []string        `json:"verdicts"`          // the worst of each toolchain
-	Allocs   []int           `json:"allocs"`            // the count of an operation in the leaf with most
+	ID      string `json:"id"`
+	Kind    string `json:"kind"`
+	Func    string `json:"function"`
+	Package string `json:"package"`
+	File    string `json:"file"` // relative to the module, with slashes
+	Line    int    `json:"line"`
+	End     int    `json:"end"`
+	Text    string `json:"text,omitempty"`
+	Allowed *int   `json:"allowed,omitempty"` // the limit set by //alloc:none or //alloc:max=N
+	Allocs  []int  `json:"allocs"`            // the count of an operation in the leaf with most
 	Proof
-	// Unfollowed are the calls through interfaces and function values whose
-	// callee is not known, on each toolchain.
-	Unfollowed []int    `json:"unfollowed"`
-	Calls      []Call   `json:"unfollowed_calls,omitempty"` // the calls, on any toolchain
-	Runs       []string `json:"runs,omitempty"`             // benchmarks that allocated below it
+	// Calls are the calls through interfaces and function values, which are not
+	// followed, on any toolchain.
+	Calls []Call `json:"unfollowed_calls,omitempty"`
 	// Counts are the counts of each leaf.
 	Counts []Count `json:"counts,omitempty"`
 	Sites  []*Site `json:"sites"`
@@ -88,11 +84,10 @@ type Site struct {
 	Reason          string   `json:"reason"`
 	Flow            []string `json:"flow,omitempty"`
 	Fix             string   `json:"fix,omitempty"`
-	// Evidence and Chain are those of the first toolchain with the worst
-	// verdict.
-	Evidence *Evidence `json:"evidence,omitempty"`
-	Chain    []Frame   `json:"chain,omitempty"`
-	Answers  []Answer  `json:"versions"` // one for each toolchain
+	// Chain has the calls to the site, the root first, on a toolchain with the
+	// worst verdict.
+	Chain   []Frame  `json:"chain,omitempty"`
+	Answers []Answer `json:"versions"` // one for each toolchain
 }
 
 // Answer is the verdict on one toolchain.
@@ -100,9 +95,7 @@ type Answer struct {
 	Toolchain string `json:"toolchain"` // Toolchain.Name
 	verdict.Finding
 	Because  string    `json:"because,omitempty"`
-	Conflict string    `json:"conflict,omitempty"`
 	Evidence *Evidence `json:"evidence,omitempty"`
-	Chain    []Frame   `json:"chain,omitempty"` // the root first
 }
 
 // Evidence has the findings of each source.
@@ -182,17 +175,12 @@ type siteKey struct {
 func (b *builder) merge(root *Root, n int) {
 	r, d, files := b.r, b.d, b.files
 	sites := map[siteKey]*Site{}
-	runs := map[string]bool{}
 	for ti, t := range r.Toolchains {
 		res := t.Results[n]
 		// A log call that is not compiled is never executed.
 		root.NoCode = append(root.NoCode, res.Absent && res.Root.Kind != roots.LogCall)
-		root.Unfollowed = append(root.Unfollowed, len(res.Dynamic))
 		root.Reached = append(root.Reached, res.Reached)
 		root.addCalls(d, res.Dynamic, r.Holds)
-		for _, name := range res.Runs {
-			runs[name] = true
-		}
 		for _, s := range res.Sites {
 			key := siteKey{s.File, string(s.Kind), s.Callee, s.Line}
 			x := sites[key]
@@ -209,14 +197,11 @@ func (b *builder) merge(root *Root, n int) {
 			if s.Rank() >= x.Worst().Rank() || x.Reason == "" {
 				a := why.Explain(s, x.Source, files.Statement(s.File, s.Line), res.Root.Kind == roots.LogCall)
 				x.Pattern, x.Reason, x.Flow, x.Fix = a.Pattern, a.Reason, a.Flow, a.Fix
+				x.Chain = d.chain(s.Stack)
 			}
-			x.Answers[ti] = d.answer(s)
+			x.Answers[ti] = answer(s)
 		}
 	}
-	for name := range runs {
-		root.Runs = append(root.Runs, name)
-	}
-	sort.Strings(root.Runs)
 	root.order()
 	root.sum(d.Toolchains)
 	for ti, t := range r.Toolchains {
@@ -234,7 +219,7 @@ func kindAndCallee(s *verdict.Site) string {
 	return string(s.Kind)
 }
 
-func (d *Document) answer(s *verdict.Site) Answer {
+func answer(s *verdict.Site) Answer {
 	e := &Evidence{Visited: s.Evidence.Visited, Calls: s.Evidence.Calls}
 	if s.Evidence.Code {
 		e.Code = [...]string{"on every path", "behind a branch", "rare"}[s.Evidence.Reach]
@@ -245,9 +230,7 @@ func (d *Document) answer(s *verdict.Site) Answer {
 	for _, r := range s.Evidence.Runs {
 		e.Runs = append(e.Runs, Run{r.Name, r.PerOp, r.Bytes})
 	}
-	a := Answer{Finding: s.Finding, Because: s.Reason, Conflict: s.Conflict, Evidence: e}
-	a.Chain = d.chain(s.Stack)
-	return a
+	return Answer{Finding: s.Finding, Because: s.Reason, Evidence: e}
 }
 
 // chain reverses a stack, which has the allocation first. The function that
@@ -288,12 +271,8 @@ func (r *Root) order() {
 // sum fills in the fields for all toolchains.
 func (s *Site) sum(toolchains []Toolchain) {
 	s.Finding = s.Worst()
-	for i := len(s.Answers) - 1; i >= 0; i-- {
-		a := &s.Answers[i]
-		a.Toolchain = toolchains[i].Name
-		if a.Finding == s.Finding {
-			s.Evidence, s.Chain = a.Evidence, a.Chain
-		}
+	for i := range s.Answers {
+		s.Answers[i].Toolchain = toolchains[i].Name
 	}
 }
 

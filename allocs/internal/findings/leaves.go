@@ -75,14 +75,8 @@ func (b *builder) leaves(t *check.Toolchain) (out []Leaf, measured int) {
 // sum fills in the totals over the sites.
 func (r *Root) sum(toolchains []Toolchain) {
 	for t, tc := range toolchains {
-		worst := verdict.Finding{Verdict: verdict.None}
-		for _, s := range r.Sites {
-			worst = worst.Or(s.Answers[t].Finding)
-		}
-		r.Verdicts = append(r.Verdicts, string(worst.Verdict))
 		r.Allocs = append(r.Allocs, int(math.Ceil(r.count(t, tc.Name)-inexact)))
 	}
-	r.Verdict = r.Worst().Verdict
 }
 
 // inexact is the error that a sum of counts may have, since they are fractions.

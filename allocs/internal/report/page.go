@@ -256,7 +256,6 @@ func (p *page) site(s *findings.Site) pageLine {
 		l.fact("on", onReleases(p.document, s, func(_, text string) string { return text }))
 	}
 	l.fact("path", path(s))
-	l.fact("but", conflict(s))
 	l.fact("fix", s.Fix)
 	return l
 }

@@ -4,8 +4,6 @@ package report
 
 import (
 	"fmt"
-	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,119 +12,55 @@ import (
 	"github.com/nib-log/nib/allocs/internal/why"
 )
 
-// group is a set of sites with the same text, such as the lines of one log
-// call.
-type group []*findings.Site
-
-// groups returns the sites of a root that are shown, and the number of the
-// others: unless all are requested, only sites that allocate are shown.
-func (t *tree) groups(r *findings.Root) (shown []group, hidden int) {
+// sites shows those sites of a root that allocate, or all; sites of one line
+// with the same reason are one. The others are counted.
+func (t *tree) sites(r *findings.Root) {
+	var shown []*findings.Site
+	perOp := map[*findings.Site]float64{}
+	hidden := 0
 	for _, s := range r.Sites {
 		if !s.Worst().Allocates() && !t.All {
 			hidden++
 			continue
 		}
-		if n := len(shown); n > 0 && alike(r, shown[n-1][0], s) {
-			shown[n-1] = append(shown[n-1], s)
-		} else {
-			shown = append(shown, group{s})
+		if n := len(shown); n == 0 || !alike(shown[n-1], s) {
+			shown = append(shown, s)
 		}
+		perOp[shown[len(shown)-1]] += s.PerOp()
 	}
-	return shown, hidden
+	for i, s := range shown {
+		t.site(r, s, perOp[s], i == len(shown)-1 && hidden == 0)
+	}
+	if hidden > 0 {
+		t.printf("  └ %s\n", t.paint(faint, fmt.Sprintf("besides: %d possible (-v shows them)", hidden)))
+	}
 }
 
-func alike(r *findings.Root, a, b *findings.Site) bool {
-	if a.File != b.File || a.Fix != b.Fix || a.Reason != b.Reason || a.Callee != b.Callee || a.Line != b.Line && !(ofCall(r, a) && ofCall(r, b)) {
-		return false
-	}
-	for i := range a.Answers {
-		if a.Answers[i].Finding != b.Answers[i].Finding || a.Answers[i].Conflict != b.Answers[i].Conflict {
-			return false
-		}
-	}
-	return true
+func alike(a, b *findings.Site) bool {
+	return a.File == b.File && a.Line == b.Line && a.Reason == b.Reason && a.Fix == b.Fix &&
+		slices.EqualFunc(a.Answers, b.Answers, func(a, b findings.Answer) bool { return a.Finding == b.Finding })
 }
 
-// ofCall reports whether a site is on the lines of the log call that is the
-// root.
-func ofCall(r *findings.Root, s *findings.Site) bool {
-	return r.Text != "" && s.File == r.File && s.Line >= r.Line && s.Line <= r.End
-}
-
-// group shows the sites of a group.
-func (t *tree) group(r *findings.Root, g group, last bool) {
-	s := g[0]
+func (t *tree) site(r *findings.Root, s *findings.Site, perOp float64, last bool) {
 	branch, stem := "├", "│"
 	if last {
 		branch, stem = "└", " "
 	}
-	times, perOp := "", 0.0
-	for _, s := range g {
-		perOp += s.PerOp()
-	}
+	times := ""
 	if perOp > 0 {
 		times = " ×" + verdict.Number(perOp)
 		if perOp <= 0.75 {
 			times += ", " + verdict.Frequency(perOp)
 		}
 	}
-	worst := string(s.Worst().Verdict)
-	line := fmt.Sprintf("  %s %s%s", branch, t.paint(shades[verdict.Verdict(worst)], worst), times)
-	where, source := place(r, g)
-	if where != "" {
-		line += "  " + t.paint(faint, where)
+	where := fmt.Sprintf("%s:%d", s.File, s.Line)
+	if s.File == r.File {
+		where = fmt.Sprintf("line %d", s.Line)
 	}
-	if source != "" {
-		line += "  " + cut(source)
-	}
-	t.printf("%s\n", line)
-	lead := "  " + stem + "   "
-	t.facts(s, lead)
-	_, most := r.Most()
-	if leaf := leaf(g); leaf != "" && leaf != most {
-		t.printf("%s%s %s\n", lead, t.paint(faint, "in  "), leaf)
-	}
-}
-
-// leaf returns the benchmark or test that counted most at the sites of a group.
-func leaf(g group) string {
-	counts := map[string]float64{}
-	for _, s := range g {
-		for _, a := range s.Answers {
-			if a.Evidence == nil || a.Verdict != verdict.Counted {
-				continue
-			}
-			for _, r := range a.Evidence.Runs {
-				counts[r.Name] += r.PerOp
-			}
-		}
-	}
-	name, most := "", 0.0
-	for _, n := range slices.Sorted(maps.Keys(counts)) {
-		if counts[n] > most {
-			name, most = n, counts[n]
-		}
-	}
-	return name
-}
-
-// place returns the position of a group, unless the line of the root shows it,
-// and its source text.
-func place(r *findings.Root, g group) (where, source string) {
-	first, last := g[0], g[len(g)-1]
-	switch {
-	case ofCall(r, first) && first.Line == r.Line && last.Line == r.Line:
-		return "", "" // all of it is shown above
-	case ofCall(r, first) && first.Line != last.Line:
-		return fmt.Sprintf("lines %d to %d", first.Line, last.Line), ""
-	case first.File == r.File:
-		return fmt.Sprintf("line %d", first.Line), first.Source
-	}
-	name := first.File
-	if filepath.Dir(name) == filepath.Dir(r.File) {
-		name = filepath.Base(name)
-	}
-	return fmt.Sprintf("%s:%d", name, first.Line), first.Source
+	worst := s.Worst().Verdict
+	t.printf("  %s %s%s  %s  %s\n", branch, t.paint(shades[worst], string(worst)), times,
+		t.paint(faint, where), cut(s.Source))
+	t.facts(s, "  "+stem+"   ")
 }
 
 // facts shows the known facts about a site, each after the lead.
@@ -144,7 +78,6 @@ func (t *tree) facts(s *findings.Site, lead string) {
 		}
 	}
 	t.fact(lead, "path", "", path(s))
-	t.fact(lead, "but ", yellow, conflict(s))
 	if !explained {
 		t.fact(lead, "fix ", green, s.Fix)
 	}

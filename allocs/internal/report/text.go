@@ -72,7 +72,7 @@ func Text(w io.Writer, d *findings.Document, gate *baseline.Outcome, style Style
 	t.gate(gate)
 	t.leaves()
 	t.printf("\n")
-	over, rest, disagree := t.sorted()
+	over, rest := t.sorted()
 	for _, r := range over {
 		t.root(r)
 	}
@@ -86,9 +86,6 @@ func Text(w io.Writer, d *findings.Document, gate *baseline.Outcome, style Style
 	if n := len(rest) - len(few); n > 0 {
 		t.printf("%s %d more allocate (-v shows them)\n\n", t.paint(yellow, "●"), n)
 	}
-	if disagree > 0 {
-		t.printf("%s %s where the sources disagree on a line (-v shows them)\n\n", t.paint(green, "○"), count(disagree, "root"))
-	}
 	t.trouble()
 	t.end()
 	return t.err
@@ -98,38 +95,17 @@ func Text(w io.Writer, d *findings.Document, gate *baseline.Outcome, style Style
 // hundreds of log calls has few reasons.
 const mostRoots = 30
 
-// sorted returns the roots above their limit, the others that are shown, and
-// the number of roots that have something to show and are not shown.
-func (t *tree) sorted() (over, rest []*findings.Root, disagree int) {
+// sorted returns the roots above their limit, and the others that are shown.
+func (t *tree) sorted() (over, rest []*findings.Root) {
 	for _, r := range t.d.Roots {
 		switch {
 		case r.Over():
 			over = append(over, r)
 		case r.Worst().Allocates() || t.All && (len(r.Sites) > 0 || r.Allowed != nil):
 			rest = append(rest, r)
-		case conflicts(r):
-			disagree++
 		}
 	}
-	return over, rest, disagree
-}
-
-func conflicts(r *findings.Root) bool {
-	for _, s := range r.Sites {
-		if conflict(s) != "" {
-			return true
-		}
-	}
-	return false
-}
-
-func conflict(s *findings.Site) string {
-	for _, a := range s.Answers {
-		if a.Conflict != "" {
-			return a.Conflict
-		}
-	}
-	return ""
+	return over, rest
 }
 
 func (t *tree) header() {
@@ -172,13 +148,7 @@ func (t *tree) root(r *findings.Root) {
 	}
 	symbol, color := mark(r)
 	t.printf("%s %s  %s\n", t.paint(color, symbol), t.paint(bold, cut(title(t.d, r))), t.paint(faint, where))
-	groups, hidden := t.groups(r)
-	for i, g := range groups {
-		t.group(r, g, i == len(groups)-1 && hidden == 0)
-	}
-	if hidden > 0 {
-		t.printf("  └ %s\n", t.paint(faint, fmt.Sprintf("besides: %d possible (-v shows them)", hidden)))
-	}
+	t.sites(r)
 	t.printf("\n")
 }
 

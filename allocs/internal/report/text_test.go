@@ -45,7 +45,6 @@ func shop() *findings.Document {
 	changed := site("internal/price/price.go", 35, "b := make([]byte, 0, n)", "make-variable", "the size is not known when compiling, so the slice is made on the heap", "make it with a constant size", 0.01, counted, none, none)
 	agreement := possible(verdict.Agreement)
 	disagree := site("internal/httpapi/api.go", 70, `a.log.Info("up")`, "slog-pairs", "key and value pairs are boxed", "use LogAttrs", 0, agreement, agreement, agreement)
-	disagree.Answers[0].Conflict = "code: on every path; runs: only while warming up"
 	call := func(line, end int, text string, sites ...*findings.Site) *findings.Root {
 		return &findings.Root{ID: text, Kind: "log call", Text: text, File: "internal/httpapi/api.go", Line: line, End: end, Sites: sites}
 	}

@@ -18,7 +18,6 @@ type Input struct {
 	Programs []*binary.Program
 	Escapes  *compiler.Index
 	InModule func(file string) bool
-	Resolve  Resolve
 	Waived   func(f binary.Frame) bool
 	Runs     []runs.Result
 	Visited  []runs.Visited
@@ -39,7 +38,6 @@ type Result struct {
 	Sites   []*Site
 	Dynamic []Dynamic // calls that could not be followed
 	Absent  bool      // no executable has code for the root
-	Runs    []string  // benchmarks and tests that executed the root and allocated
 	Reached bool      // runs execute lines of the root in each operation
 }
 
@@ -48,8 +46,7 @@ func (in *Input) Root(r roots.Root) Result {
 	if in.targets == nil {
 		in.targets = targets{}
 	}
-	w := &walker{programs: in.Programs, resolve: in.Resolve, targets: in.targets, seen: map[*binary.Func]bool{}}
-	w.stop = in.Waived
+	w := &walker{stop: in.Waived, targets: in.targets, seen: map[*binary.Func]bool{}}
 	res := Result{Root: r, Absent: !in.start(w, r)}
 	w.walk()
 	res.Dynamic = w.dynamic
@@ -57,18 +54,11 @@ func (in *Input) Root(r roots.Root) Result {
 	for _, f := range w.found {
 		in.addFound(sites, f, r)
 	}
-	seen := map[string]bool{}
 	for i := range in.Runs {
 		for j := range in.Runs[i].Sites {
-			if in.addMeasured(sites, &in.Runs[i], &in.Runs[i].Sites[j], r) {
-				seen[in.Runs[i].Shown()] = true
-			}
+			in.addMeasured(sites, &in.Runs[i], &in.Runs[i].Sites[j], r)
 		}
 	}
-	for name := range seen {
-		res.Runs = append(res.Runs, name)
-	}
-	sort.Strings(res.Runs)
 	res.Reached = in.reached(r)
 	for _, s := range sites {
 		s.tellPlaces()
@@ -216,15 +206,15 @@ func (in *Input) addFound(sites map[key]*Site, f Found, r roots.Root) {
 	}
 }
 
-func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site, r roots.Root) bool {
+func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site, r roots.Root) {
 	all, kind, internal := trimRuntime(m.Stack)
 	st := cut(all, r)
 	if st == nil {
-		return false
+		return
 	}
 	for _, f := range st {
 		if in.Waived(f) {
-			return false
+			return
 		}
 	}
 	seen := Seen{run.Shown(), m.PerOp, m.Total, m.Bytes}
@@ -237,16 +227,16 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 				s.Evidence.Shared = len(same) > 1
 				s.Evidence.add(Seen{seen.Name, seen.PerOp / n, seen.Total / n, seen.Bytes / n})
 			}
-			return true
+			return
 		}
 		if m.PerOp <= 0 {
-			return false // no code allocates it, and it does not persist
+			return // no code allocates it, and it does not persist
 		}
 		kind = heapcalls.Object
 	}
 	k, at := place(st, kind, in.InModule)
 	if at < 0 {
-		return false
+		return
 	}
 	s := sites[k]
 	if s == nil {
@@ -256,7 +246,6 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 	}
 	s.Evidence.add(seen)
 	s.addPlace(st, kind, m.PerOp)
-	return true
 }
 
 // sameLine returns the sites of the code that a stack without a kind can be

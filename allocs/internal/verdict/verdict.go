@@ -81,7 +81,6 @@ type Site struct {
 	Reason   string         // the verdict in words
 	Stack    []binary.Frame // allocation first, root last
 	Evidence Evidence
-	Conflict string  // the point on which the sources disagree, or ""
 	Places   []Place // for Inside: the places where runs saw it allocating
 }
 
@@ -192,7 +191,6 @@ func (s *Site) decide() {
 		s.possible(Size, sizeRule(kind))
 	case e.Reach == Surely && e.Visited:
 		s.possible(Agreement, "the code allocates on every way through, yet no run shows it")
-		s.Conflict = "code: on every path; runs: never"
 	case e.Reach == Surely:
 		s.possible(AnyRun, "on every way through the function"+unreached)
 	case e.Came:
@@ -229,9 +227,6 @@ func (s *Site) measured(kind heapcalls.Kind, perOp float64) {
 	case perOp > 0:
 		s.Finding = Finding{Verdict: Counted}
 		s.Reason = fmt.Sprintf("seen in %s: %s per operation%s", where, Number(perOp), s.fraction(perOp, amortised))
-		if s.Evidence.Reach == Rarely {
-			s.Conflict = "code: " + s.Evidence.Why + "; runs: " + Frequency(perOp)
-		}
 	case amortised || s.Evidence.Rule == heapcalls.Sized:
 		s.possible(Size, fmt.Sprintf("%s; in %s only while warming up", sizeRule(kind), where))
 	case s.Evidence.SetUp && s.Evidence.Code && s.Evidence.Reach == Surely && s.Evidence.Rule == heapcalls.Each:
@@ -239,8 +234,7 @@ func (s *Site) measured(kind heapcalls.Kind, perOp float64) {
 	case s.Evidence.Unreached && s.Evidence.Reach == Maybe:
 		s.possible(Benchmark, fmt.Sprintf("behind a branch; %s executes it in its set-up only", where))
 	case s.Evidence.Code && s.Evidence.Reach == Surely:
-		s.possible(Agreement, fmt.Sprintf("in %s only while warming up", where))
-		s.Conflict = "code: on every path; runs: only while warming up"
+		s.possible(Agreement, fmt.Sprintf("on every way through the function, and in %s only while warming up", where))
 	default:
 		s.possible(First, fmt.Sprintf("in %s only while warming up", where))
 	}

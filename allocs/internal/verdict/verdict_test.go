@@ -17,50 +17,49 @@ func TestDecide(t *testing.T) {
 	first, size, benchmark := Finding{Possible, First}, Finding{Possible, Size}, Finding{Possible, Benchmark}
 	agreement, anyRun, counted := Finding{Possible, Agreement}, Finding{Possible, AnyRun}, Finding{Verdict: Counted}
 	for _, c := range []struct {
-		name     string
-		kind     heapcalls.Kind
-		e        Evidence
-		want     Finding
-		conflict bool
+		name string
+		kind heapcalls.Kind
+		e    Evidence
+		want Finding
 	}{
-		{"on every way", heapcalls.Object, Evidence{Code: true, Reach: Surely}, anyRun, false},
-		{"behind a branch", heapcalls.Object, Evidence{Code: true, Reach: Maybe}, benchmark, false},
-		{"behind an error", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error"}, first, false},
-		{"append", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth}, size, false},
-		{"append behind an error", heapcalls.Grow, Evidence{Code: true, Reach: Rarely, Rule: heapcalls.Growth}, first, false},
-		{"number in an interface", heapcalls.BoxSmall, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized}, size, false},
-		{"make with a stack buffer", heapcalls.Make, Evidence{Code: true, Reach: Maybe}, size, false},
-		{"make that escapes behind a branch", heapcalls.Make, Evidence{Code: true, Reach: Maybe, Escape: &compiler.Escape{}}, benchmark, false},
-		{"seen", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: hot}, counted, false},
-		{"seen, not in the code", heapcalls.Object, Evidence{Reach: Maybe, Runs: hot}, counted, false},
-		{"seen on what looks cold", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error", Runs: hot}, counted, true},
-		{"seen now and then where the pool is empty", heapcalls.Object, Evidence{Reach: Rarely, Why: "the pool is empty", Runs: slow}, counted, true},
-		{"seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm}, first, false},
-		{"sure, seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Surely, Runs: warm}, agreement, true},
-		{"append seen while warming up", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: warm}, size, false},
+		{"on every way", heapcalls.Object, Evidence{Code: true, Reach: Surely}, anyRun},
+		{"behind a branch", heapcalls.Object, Evidence{Code: true, Reach: Maybe}, benchmark},
+		{"behind an error", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error"}, first},
+		{"append", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth}, size},
+		{"append behind an error", heapcalls.Grow, Evidence{Code: true, Reach: Rarely, Rule: heapcalls.Growth}, first},
+		{"number in an interface", heapcalls.BoxSmall, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized}, size},
+		{"make with a stack buffer", heapcalls.Make, Evidence{Code: true, Reach: Maybe}, size},
+		{"make that escapes behind a branch", heapcalls.Make, Evidence{Code: true, Reach: Maybe, Escape: &compiler.Escape{}}, benchmark},
+		{"seen", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: hot}, counted},
+		{"seen, not in the code", heapcalls.Object, Evidence{Reach: Maybe, Runs: hot}, counted},
+		{"seen on what looks cold", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error", Runs: hot}, counted},
+		{"seen now and then where the pool is empty", heapcalls.Object, Evidence{Reach: Rarely, Why: "the pool is empty", Runs: slow}, counted},
+		{"seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm}, first},
+		{"sure, seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Surely, Runs: warm}, agreement},
+		{"append seen while warming up", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: warm}, size},
 		{
 			"append seen now and then", heapcalls.Grow,
-			Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: slow}, counted, false,
+			Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: slow}, counted,
 		},
-		{"append seen each time", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: hot}, counted, false},
-		{"a string that outlives the function", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun, false},
-		{"a concatenation that outlives the function", heapcalls.Concat, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun, false},
-		{"bytes that outlive the function", heapcalls.ToBytes, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun, false},
-		{"a string that outlives it, behind a branch", heapcalls.ToString, Evidence{Code: true, Reach: Maybe, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, size, false},
-		{"a string that outlives it, and was empty in the runs", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}, Visited: true}, size, false},
-		{"a local string", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized}, size, false},
-		{"sure, and only the set-up of a benchmark executes it", heapcalls.Object, Evidence{Code: true, Reach: Surely, Runs: warm, SetUp: true}, anyRun, false},
-		{"behind a branch that only set-up takes", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm, SetUp: true}, first, false},
-		{"behind a branch, and no run executes the function in each operation", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm, SetUp: true, Unreached: true}, benchmark, false},
-		{"what only appends show in set-up still grows", heapcalls.Grow, Evidence{Code: true, Reach: Maybe, Rule: heapcalls.Growth, Runs: warm, SetUp: true, Unreached: true}, size, false},
-		{"behind an error in set-up", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error", Runs: warm, SetUp: true, Unreached: true}, first, false},
-		{"behind a branch that the runs do not take", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Visited: true, Came: true}, Finding{Possible, Branch}, false},
-		{"sure, visited, never seen", heapcalls.Object, Evidence{Code: true, Reach: Surely, Visited: true}, agreement, true},
+		{"append seen each time", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: hot}, counted},
+		{"a string that outlives the function", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun},
+		{"a concatenation that outlives the function", heapcalls.Concat, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun},
+		{"bytes that outlive the function", heapcalls.ToBytes, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun},
+		{"a string that outlives it, behind a branch", heapcalls.ToString, Evidence{Code: true, Reach: Maybe, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, size},
+		{"a string that outlives it, and was empty in the runs", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}, Visited: true}, size},
+		{"a local string", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized}, size},
+		{"sure, and only the set-up of a benchmark executes it", heapcalls.Object, Evidence{Code: true, Reach: Surely, Runs: warm, SetUp: true}, anyRun},
+		{"behind a branch that only set-up takes", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm, SetUp: true}, first},
+		{"behind a branch, and no run executes the function in each operation", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm, SetUp: true, Unreached: true}, benchmark},
+		{"what only appends show in set-up still grows", heapcalls.Grow, Evidence{Code: true, Reach: Maybe, Rule: heapcalls.Growth, Runs: warm, SetUp: true, Unreached: true}, size},
+		{"behind an error in set-up", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error", Runs: warm, SetUp: true, Unreached: true}, first},
+		{"behind a branch that the runs do not take", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Visited: true, Came: true}, Finding{Possible, Branch}},
+		{"sure, visited, never seen", heapcalls.Object, Evidence{Code: true, Reach: Surely, Visited: true}, agreement},
 	} {
 		s := &Site{Kind: c.kind, Evidence: c.e}
 		s.decide()
-		if s.Finding != c.want || (s.Conflict != "") != c.conflict {
-			t.Errorf("%s: got %v, conflict %q, want %v, conflict %v", c.name, s.Finding, s.Conflict, c.want, c.conflict)
+		if s.Finding != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, s.Finding, c.want)
 		}
 		if s.Reason == "" && s.Missing != First {
 			t.Errorf("%s: got no reason", c.name)

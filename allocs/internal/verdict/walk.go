@@ -28,16 +28,13 @@ type Found struct {
 	Why   string // the reason for Rarely
 }
 
-// Dynamic is a call that is not followed: the code does not show its callee, or
-// the chain is too long.
+// Dynamic is a call that is not followed: it is through an interface or a
+// function value, so that the code does not show its callee, or the chain is
+// too long.
 type Dynamic struct {
 	Stack []binary.Frame
 	Reach Reach
 }
-
-// Resolve returns the functions of a program that a dynamic call may reach; ok
-// is false when that is not known, or when there are too many of them.
-type Resolve func(p *binary.Program, at binary.Frame) (fs []*binary.Func, ok bool)
 
 // target describes a callee by its name.
 type target struct {
@@ -53,7 +50,7 @@ type targets map[string]*target
 func (ts targets) of(symbol string) *target {
 	t := ts[symbol]
 	if t == nil {
-		t = &target{opaque: heapcalls.Opaque(symbol), cold: coldFunction(binary.Normalise(symbol))}
+		t = &target{opaque: heapcalls.Opaque(symbol), cold: coldFunctions[binary.Normalise(symbol)]}
 		t.kind, t.rule, t.allocates = heapcalls.Of(symbol)
 		ts[symbol] = t
 	}
@@ -64,14 +61,12 @@ func (ts targets) of(symbol string) *target {
 // function once for each reach, the most certain first, so each chain is the
 // most certain one, and the shortest of those.
 type walker struct {
-	programs []*binary.Program
-	resolve  Resolve
-	stop     func(f binary.Frame) bool // a waiver: do not continue below this line
-	targets  targets
-	seen     map[*binary.Func]bool
-	queues   [reaches][]step
-	found    []Found
-	dynamic  []Dynamic
+	stop    func(f binary.Frame) bool // a waiver: do not continue below this line
+	targets targets
+	seen    map[*binary.Func]bool
+	queues  [reaches][]step
+	found   []Found
+	dynamic []Dynamic
 }
 
 // step is a function to enter.
@@ -156,7 +151,7 @@ func (w *walker) call(s step, c *binary.Call) {
 		reach, why = Rarely, "the function ends in a panic or an exit here"
 	}
 	if c.Target == "" {
-		w.indirect(s, c, reach, why)
+		w.indirect(s, c, reach)
 		return
 	}
 	t := w.targets.of(c.Target)
@@ -175,9 +170,6 @@ func (w *walker) call(s step, c *binary.Call) {
 	}
 }
 
-// poolGet calls the New of its pool, and the call does not show which.
-const poolGet = "sync.(*Pool).Get"
-
 func (w *walker) descend(s step, c *binary.Call, f *binary.Func, reach Reach, why string) {
 	n := 1
 	if s.above != nil {
@@ -193,33 +185,13 @@ func (w *walker) descend(s step, c *binary.Call, f *binary.Func, reach Reach, wh
 	w.push(step{program: s.program, f: f, above: &link{c.Stack, s.above, n}, reach: reach, why: why})
 }
 
-// With more than tooMany callees the analysis knows only the type: following
-// all of them would report unrelated code.
-const tooMany = 8
-
-// indirect follows a call through an interface or a function value.
-func (w *walker) indirect(s step, c *binary.Call, reach Reach, why string) {
-	if c.Stack[0].Func == poolGet {
-		// It calls New when the pool is empty, and the analysis would name those
-		// of all pools.
-		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), Rarely})
-		return
+// indirect notes a call through an interface or a function value. sync.Pool.Get
+// makes one when the pool is empty.
+func (w *walker) indirect(s step, c *binary.Call, reach Reach) {
+	if c.Stack[0].Func == "sync.(*Pool).Get" {
+		reach = Rarely
 	}
-	fs, ok := w.resolve(s.program, c.Stack[0])
-	if !ok || len(fs) == 0 || len(fs) > tooMany { // none: its users have them
-		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach})
-		return
-	}
-	if len(fs) > 1 && reach < Maybe {
-		reach = Maybe // one of several callees
-	}
-	for _, f := range fs {
-		r, y := reach, why
-		if reason := coldFunction(f.Name); reason != "" && r < Rarely {
-			r, y = Rarely, reason
-		}
-		w.descend(s, c, f, r, y)
-	}
+	w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach})
 }
 
 // stack joins the frames of an allocation with those of the calls above it.
@@ -257,5 +229,3 @@ var coldFunctions = map[string]string{
 	"os.epipecheck":                        "the pipe is broken",
 	"os.NewSyscallError":                   "the system call failed",
 }
-
-func coldFunction(name string) string { return coldFunctions[name] }

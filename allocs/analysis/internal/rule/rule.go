@@ -17,7 +17,7 @@ import (
 // Pass is one run of a check over a package.
 type Pass struct {
 	*analysis.Pass
-	files []inspector.Cursor
+	inspector *inspector.Inspector
 }
 
 // New makes a check of all files that are not generated.
@@ -28,38 +28,24 @@ func New(name, doc string, run func(*Pass)) *analysis.Analyzer {
 		URL:      "https://github.com/nib-log/nib/blob/main/docs/zero-alloc.md#" + name,
 		Requires: []*analysis.Analyzer{inspect.Analyzer},
 		Run: func(pass *analysis.Pass) (any, error) {
-			p := &Pass{Pass: pass}
-			for file := range pass.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root().Children() {
-				if !ast.IsGenerated(file.Node().(*ast.File)) {
-					p.files = append(p.files, file)
-				}
-			}
-			run(p)
+			run(&Pass{pass, pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)})
 			return nil, nil
 		},
 	}
 }
 
-// Nodes iterates over the nodes of a type.
-func Nodes[N ast.Node](p *Pass) iter.Seq2[inspector.Cursor, N] {
-	return func(yield func(inspector.Cursor, N) bool) {
-		for _, file := range p.files {
-			for cur, n := range Below[N](file) {
-				if !yield(cur, n) {
+// Nodes iterates over the nodes of a type in files that are not generated.
+func Nodes[N ast.Node](p *Pass) iter.Seq[N] {
+	return func(yield func(N) bool) {
+		var none N
+		for file := range p.inspector.Root().Children() {
+			if ast.IsGenerated(file.Node().(*ast.File)) {
+				continue
+			}
+			for cur := range file.Preorder(none) {
+				if !yield(cur.Node().(N)) {
 					return
 				}
-			}
-		}
-	}
-}
-
-// Below iterates over the nodes of a type at and below a place.
-func Below[N ast.Node](c inspector.Cursor) iter.Seq2[inspector.Cursor, N] {
-	return func(yield func(inspector.Cursor, N) bool) {
-		var none N
-		for cur := range c.Preorder(none) {
-			if !yield(cur, cur.Node().(N)) {
-				return
 			}
 		}
 	}
