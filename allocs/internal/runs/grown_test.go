@@ -3,6 +3,7 @@
 package runs
 
 import (
+	"regexp"
 	"runtime"
 	"testing"
 	"time"
@@ -52,5 +53,46 @@ func TestSetUpIsNotTakenForIterations(t *testing.T) {
 	results := measure(t, o, growingBenchmark)
 	if got := leafCounts(t, results)["BenchmarkFills"]; got != "0" {
 		t.Errorf("got %s allocations per operation with %d operations, want 0", got, results[0].N)
+	}
+}
+
+const timedBenchmark = `package m
+
+import "testing"
+
+var made []*int
+
+func BenchmarkReset(b *testing.B) {
+	for range b.N {
+		made = append(made[:0], new(int))
+	}
+	b.ResetTimer()
+	for range b.N {
+		kept = new([2]int)
+	}
+}
+
+func BenchmarkStopped(b *testing.B) {
+	for range b.N {
+		b.StopTimer()
+		made = append(made[:0], new(int))
+		b.StartTimer()
+		kept = new([2]int)
+	}
+}
+`
+
+// As with go test, what is allocated counts while the timer runs.
+func TestTheTimerDecidesWhatCounts(t *testing.T) {
+	o := Options{Bench: regexp.MustCompile("."), Budget: 20 * time.Millisecond}
+	results := measure(t, o, timedBenchmark)
+	if len(results) != 2 {
+		t.Fatalf("got %+v, want two leaves", results)
+	}
+	for _, r := range results {
+		if r.Failed != "" || r.PerOp != 1 || r.Bytes != 16 {
+			t.Errorf("%s: got %v allocations with %v bytes, failed %q; want 1 with 16",
+				r.Name, r.PerOp, r.Bytes, r.Failed)
+		}
 	}
 }

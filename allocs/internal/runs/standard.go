@@ -91,8 +91,8 @@ func rewrite(text []byte, change func(*ast.File) []edit) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// hooked renames the two methods of testing.B that a file of the overlay
-// replaces. Both must exist.
+// hooked renames the methods of testing.B that a file of the overlay replaces.
+// All must exist.
 func hooked(f *ast.File) []edit {
 	var out []edit
 	for _, d := range f.Decls {
@@ -100,11 +100,12 @@ func hooked(f *ast.File) []edit {
 		if !ok || fn.Recv == nil {
 			continue
 		}
-		if name := fn.Name.Name; name == "run1" || name == "launch" {
+		switch name := fn.Name.Name; name {
+		case "run1", "launch", "StartTimer", "StopTimer", "ResetTimer":
 			out = append(out, edit{fn.Name.Pos(), fn.Name.End(), "allocs" + strings.ToUpper(name[:1]) + name[1:]})
 		}
 	}
-	if len(out) != 2 {
+	if len(out) != 5 {
 		return nil
 	}
 	return out
