@@ -70,12 +70,13 @@ func BenchmarkSetUp(b *testing.B) {
 	}
 }
 `
-	want := map[string]string{"Branch": "benchmark", "Lazy": "benchmark", "Handle": "any run", "Fresh": "any run"}
+	want := map[string]string{"Branch": "benchmark", "Lazy": "benchmark", "Handle": "none", "Fresh": "any run"}
 	d := examine(t, check.Options{Bench: regexp.MustCompile(".")}, map[string]string{"m.go": setUpSource, "m_test.go": bench})
 	for _, r := range d.Roots {
 		f := strings.TrimPrefix(r.Func, "example.com/m.")
-		if got := worst(r); got != want[f] {
-			t.Errorf("%s: got %s, want %s", f, got, want[f])
+		executed := f == "Lazy" // in each operation
+		if got := worst(r); got != want[f] || r.Proven() != executed {
+			t.Errorf("%s: got %s, proven %v, want %s, %v", f, got, r.Proven(), want[f], executed)
 		}
 	}
 }

@@ -5,13 +5,13 @@ package runs
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/nib-log/nib/allocs/internal/kept"
+	"time"
 )
 
 // Kept is what the runs of a test binary have shown. It is the result of the
@@ -39,7 +39,7 @@ func (b *Binary) Place(dir string, o Options, packages []string) string {
 
 // Load reads what was kept, and reports whether it is valid.
 func (b *Binary) Load(place string) (k Kept, ok bool) {
-	if !kept.Read(place, &k) || k.Visits == nil {
+	if !read(place, &k) || k.Visits == nil {
 		return k, false
 	}
 	for input, then := range k.Inputs {
@@ -62,7 +62,7 @@ func (b *Binary) Keep(place string, results []Result, visits *Visits) {
 		}
 	}
 	if place != "" && b.read != nil {
-		kept.Write(place, Kept{results, visits, b.read})
+		write(place, Kept{results, visits, b.read})
 	}
 }
 
@@ -111,4 +111,40 @@ func stateOf(input string) string {
 		return fmt.Sprint(info.ModTime().UnixNano())
 	}
 	return fmt.Sprint(info.Size(), info.ModTime().UnixNano(), info.Mode())
+}
+
+// keepAge is the time after which a result that no run has needed is removed.
+const keepAge = 5 * 24 * time.Hour
+
+// read reads the result at place into v, and reports whether there is one.
+func read(place string, v any) bool {
+	text, err := os.ReadFile(place)
+	if err != nil || json.Unmarshal(text, v) != nil {
+		return false
+	}
+	now := time.Now()
+	_ = os.Chtimes(place, now, now) // otherwise the result is found again after keepAge
+	return true
+}
+
+// write writes a result, and removes old ones beside it. An error only means
+// that the result must be found again.
+func write(place string, v any) {
+	dir := filepath.Dir(place)
+	text, err := json.Marshal(v)
+	if err != nil || os.MkdirAll(dir, 0o755) != nil {
+		return
+	}
+	if f, err := os.CreateTemp(dir, "new-"); err == nil {
+		_, err = f.Write(text)
+		if f.Close() != nil || err != nil || os.Rename(f.Name(), place) != nil {
+			_ = os.Remove(f.Name())
+		}
+	}
+	files, _ := os.ReadDir(dir)
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > keepAge {
+			_ = os.Remove(filepath.Join(dir, f.Name()))
+		}
+	}
 }

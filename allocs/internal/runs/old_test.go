@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kept
+package runs
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 func TestOldResultsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	for name, age := range map[string]time.Duration{
-		"old": Age + time.Hour, "young": Age - time.Hour, "used": Age + time.Hour,
+		"old": keepAge + time.Hour, "young": keepAge - time.Hour, "used": keepAge + time.Hour,
 	} {
 		place, at := filepath.Join(dir, name), time.Now().Add(-age)
 		if err := os.WriteFile(place, []byte(`"text"`), 0o600); err != nil {
@@ -23,17 +23,17 @@ func TestOldResultsAreRemoved(t *testing.T) {
 		}
 	}
 	var got string
-	if !Read(filepath.Join(dir, "used"), &got) || got != "text" {
+	if !read(filepath.Join(dir, "used"), &got) || got != "text" {
 		t.Errorf("got %q", got)
 	}
-	Write(filepath.Join(dir, "new"), "new text")
+	write(filepath.Join(dir, "new"), "new text")
 	for name, want := range map[string]string{
 		"old": "", "young": "text", "used": "text", "new": "new text",
 	} {
 		got = ""
-		if ok := Read(filepath.Join(dir, name), &got); ok != (want != "") || got != want {
+		if ok := read(filepath.Join(dir, name), &got); ok != (want != "") || got != want {
 			t.Errorf("%s: got %q, %v, want %q", name, got, ok, want)
 		}
 	}
-	Write(filepath.Join(dir, "cannot", "be\x00made", "x"), "text") // no panic
+	write(filepath.Join(dir, "cannot", "be\x00made", "x"), "text") // no panic
 }
