@@ -124,7 +124,7 @@ func TestOverlapErrors(t *testing.T) {
 			t.Fatalf("seed %d", from+n)
 		}
 	}
-	if partial < 5*int(seeds) {
+	if partial < 5*int(seeds) && !testing.Short() {
 		t.Errorf("Deliver returned %d times in between", partial)
 	}
 }
