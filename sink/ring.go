@@ -71,11 +71,11 @@ func (g *ring) put(r *nib.Record, mark string) (dropped int, fits bool) {
 	}
 	line := appendMarked(g.data[at:at], r.Line, mark)
 	from, ok := offset(r.Line, r.Message)
-	g.push(held{
-		time: r.Time, pc: r.PC, logger: r.Logger, spool: r.Spool, seq: r.Seq, level: r.Level,
-		at: uint32(at), end: uint32(at + len(line)),
-		from: uint32(from), to: uint32(from + len(r.Message)), noMessage: !ok,
-	})
+	h := g.push() // set in place: a copy would wait for the stores to its parts
+	h.time, h.pc, h.logger, h.level = r.Time, r.PC, r.Logger, r.Level
+	h.spool, h.seq = r.Spool, r.Seq
+	h.at, h.end = uint32(at), uint32(at+len(line))
+	h.from, h.to, h.noMessage = uint32(from), uint32(from+len(r.Message)), !ok
 	return dropped, true
 }
 
@@ -106,7 +106,8 @@ func (g *ring) drop() {
 	}
 }
 
-func (g *ring) push(h held) {
+// push returns the place of another record, the newest one.
+func (g *ring) push() *held {
 	if g.count == len(g.lines) {
 		grown := make([]held, min(max(2*g.count, 8), g.maxLines()))
 		for i := range g.count {
@@ -114,8 +115,8 @@ func (g *ring) push(h held) {
 		}
 		g.lines, g.first = grown, 0
 	}
-	g.lines[g.slot(g.count)] = h
 	g.count++
+	return &g.lines[g.slot(g.count-1)]
 }
 
 // slot returns the index of the i-th oldest record. It does not divide, which
@@ -132,10 +133,9 @@ func (g *ring) slot(i int) int {
 func (g *ring) record(i int) *nib.Record {
 	h := &g.lines[g.slot(i)]
 	r := &g.out
-	*r = nib.Record{
-		Time: h.time, Level: h.level, PC: h.pc, Logger: h.logger, Spool: h.spool, Seq: h.seq,
-		Line: g.data[h.at:h.end:h.end],
-	}
+	r.Time, r.Level, r.PC, r.Logger = h.time, h.level, h.pc, h.logger
+	r.Spool, r.Seq = h.spool, h.seq
+	r.Line, r.Message = g.data[h.at:h.end:h.end], nil
 	if !h.noMessage {
 		r.Message = r.Line[h.from:h.to]
 	}
