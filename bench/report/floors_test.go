@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/bench/bridges"
+	"github.com/nib-log/nib/bench/paths"
 )
 
 // A floor is a minimal result of a stored run: the time of one of nib's
@@ -36,6 +37,12 @@ func init() {
 			floors = append(floors, floor{"bridges", x.Name, own, x.Versus, 0.7})
 		}
 	}
+	for _, x := range paths.Set().Tables[0].Scenarios {
+		floors = append(floors, floor{"paths", x.Name, own, x.Versus, 1.5})
+	}
+	for name, most := range aboveTheirPrice {
+		shortfalls["amd-family25-model1: "+name+", 1.5 of price"] = most
+	}
 }
 
 // without lists the contests in which nib must not allocate at all.
@@ -58,6 +65,31 @@ var shortfalls = map[string]float64{
 	"intel-family6-model207: BytesParallel, 0.7 of zeropool":          0.87,
 	"intel-family6-model207: FileFields, 0.25 of zerolog+lumberjack":  0.31,
 	"intel-family6-model207: FileFields8, 0.25 of zerolog+lumberjack": 0.31,
+}
+
+// aboveTheirPrice are the paths above 1.5 of their price, and their multiples.
+// The decision 2026-11-28-paths-and-their-prices has the attempts.
+var aboveTheirPrice = map[string]float64{
+	"Access":              2.0,
+	"AccessEvent":         1.6,
+	"Console":             4.6,
+	"DuplicatesFirstWins": 1.9,
+	"DuplicatesLastWins":  2.0,
+	"DuplicatesNone":      1.8,
+	"DuplicatesRename":    2.1,
+	"EventAttrs":          1.6,
+	"EventDropped0":       1.6,
+	"EventKept0":          1.8,
+	"EventKept12":         1.7,
+	"EventKept6":          1.8,
+	"Logfmt":              3.8,
+	"MaxLineCut":          3.7,
+	"Redact":              1.9,
+	"RedactNone":          2.1,
+	"Sampler":             1.9,
+	"Scope":               2.1,
+	"ScopeDump":           2.5,
+	"Scrape":              4.1,
 }
 
 // missed returns the floors of a set that the results of a processor miss, and

@@ -6,7 +6,7 @@
 package contract
 
 // Traits is a set of properties of a sink or a sampler, for the loggers that
-// have it. A sink embeds a [TraitSet] under an unexported name, so that neither
+// use it. A sink embeds a [TraitSet] under an unexported name, so that neither
 // godoc nor the compiler shows it to users:
 //
 //	type traits = contract.TraitSet
