@@ -113,6 +113,7 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s.BoolVar(&f.LogCalls, "log-calls", true, "look at the log calls")
 	s.StringVar(&f.bench, "bench", ".", "benchmarks to measure; \"\" for none")
 	s.BoolVarP(&f.verbose, "verbose", "v", false, "also show what is possible")
+	s.BoolVar(&f.Strict, "strict", false, "call a function unproven if anything in it is possible")
 	s.BoolVar(&f.json, "json", false, "write JSON")
 	s.BoolVar(&f.plain, "plain", false, "no colours, no progress")
 	s.StringVar(&f.baseline, "baseline", "", "file of what is accepted (default: "+baseline.Name+" beside go.mod or go.work)")

@@ -34,6 +34,7 @@ type Options struct {
 	Releases []string // releases of Go; none means the one in use
 	Roots    []string // additional functions
 	LogCalls bool
+	Strict   bool              // what is possible in a function with a limit leaves it unproven
 	Bench    *regexp.Regexp    // nil runs no benchmarks
 	Cache    string            // directory for results of runs; "" keeps none
 	Progress func(step string) // called when a step begins; may be nil
@@ -53,6 +54,7 @@ type Report struct {
 	Modules    []string // the modules of a workspace
 	Patterns   []string // patterns of the packages; in a workspace not as the user gave them
 	Holds      func(file string) bool
+	Strict     bool // of the options
 	Scope      Scope
 	Roots      *roots.Set
 	Toolchains []*Toolchain
@@ -116,7 +118,8 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{ModuleDir: home.Dir, ModulePath: home.Name(), Patterns: o.Patterns, Holds: home.Holds, Roots: set}
+	r := &Report{ModuleDir: home.Dir, ModulePath: home.Name(), Patterns: o.Patterns,
+		Holds: home.Holds, Strict: o.Strict, Roots: set}
 	if len(home.Modules) > 1 {
 		for _, m := range home.Modules {
 			r.Modules = append(r.Modules, m.Path)

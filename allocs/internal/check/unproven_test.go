@@ -4,6 +4,7 @@ package check_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,5 +125,47 @@ func Grows(b []byte) []byte { return append(b, 1) }
 	}
 	if len(o.Worse) != 0 || len(o.Unproven) != 2 {
 		t.Errorf("got %d worse and %d unproven, want 0 and 2", len(o.Worse), len(o.Unproven))
+	}
+}
+
+// With Strict, a branch that no benchmark takes leaves a function unproven that
+// a benchmark executes.
+func TestStrictNeedsThatNothingIsPossible(t *testing.T) {
+	for _, strict := range []bool{false, true} {
+		o := check.Options{Bench: regexp.MustCompile("."), Strict: strict}
+		d := examine(t, o, map[string]string{
+			"m.go": `package m
+
+var kept *[3]int
+
+//alloc:none
+func Branch(n int) {
+	if n > 1 {
+		kept = new([3]int)
+	}
+}
+
+//alloc:none
+func Free(n int) int { return n + 1 }
+`,
+			"m_test.go": "package m\n\nimport \"testing\"\n\n" +
+				"func BenchmarkBranch(b *testing.B) {\n\tfor range b.N {\n" +
+				"\t\tBranch(1)\n\t\tFree(1)\n\t}\n}\n",
+		})
+		outcome, err := baseline.Compare(nil, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range outcome.Unproven {
+			got = append(got, c.Root)
+		}
+		want := []string(nil)
+		if strict {
+			want = []string{"example.com/m.Branch"}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("strict %v: unproven are %q, want %q", strict, got, want)
+		}
 	}
 }

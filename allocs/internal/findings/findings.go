@@ -205,7 +205,7 @@ func (b *builder) merge(root *Root, n int) {
 	root.order()
 	root.sum(d.Toolchains)
 	for ti, t := range r.Toolchains {
-		root.Unproven = append(root.Unproven, root.unproven(ti, t.Results[n].Dynamic))
+		root.Unproven = append(root.Unproven, root.unproven(ti, t.Results[n].Dynamic, r.Strict))
 	}
 	for _, s := range root.Sites {
 		s.sum(d.Toolchains)

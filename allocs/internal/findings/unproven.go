@@ -24,8 +24,9 @@ type Proof struct {
 // operation executes the root and counts nothing, unless the code allocates on
 // every path; and code in which no path can allocate. The code of a generic
 // function is for one of many types, and shows nothing about the others. With
-// //alloc:max, only what is on every path needs a run.
-func (r *Root) unproven(t int, calls []verdict.Dynamic) string {
+// //alloc:max, only what is on every path needs a run. If strict is set, both
+// need that nothing is possible.
+func (r *Root) unproven(t int, calls []verdict.Dynamic, strict bool) string {
 	if r.Allowed == nil || r.Allocs[t] > 0 || r.shownElsewhere(t) {
 		return ""
 	}
@@ -40,7 +41,7 @@ func (r *Root) unproven(t int, calls []verdict.Dynamic) string {
 		case needed && !reached:
 			const text = "no benchmark executes it in each operation, and %s:%d can allocate: %s"
 			return fmt.Sprintf(text, s.File, s.Line, a.Because)
-		case surely && none:
+		case surely && none, strict && a.Verdict == verdict.Possible:
 			return fmt.Sprintf("%s:%d: %s", s.File, s.Line, a.Because)
 		}
 	}
