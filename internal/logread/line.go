@@ -379,7 +379,25 @@ func (l *Line) readLevel() bool {
 		l.derived |= factLevel
 		return true
 	}
+	if level, ok := l.logrLevel(); ok {
+		l.level, l.keys[roleLevel] = level, ""
+		l.derived |= factLevel
+		return true
+	}
 	return false
+}
+
+// logrLevel reads the level of a line of logr in JSON, as the function
+// logrLevel does.
+func (l *Line) logrLevel() (nib.Level, bool) {
+	if l.format != FormatJSON || !bytes.HasPrefix(l.body, []byte(`{"logger":`)) {
+		return 0, false
+	}
+	if verbosity, ok := l.Lookup("level"); ok {
+		return levelOfVerbosity(verbosity)
+	}
+	_, ok := l.Lookup("error")
+	return nib.LevelError, ok
 }
 
 // isDerivedLevel reports whether only this package reads the value of a level.

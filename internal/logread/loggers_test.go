@@ -99,6 +99,37 @@ var loggers = []logged{
 		"it failed",
 	},
 	{
+		"logr, name",
+		`2026/11/26 10:00:00 api/pay: "level"=0 "msg"="boom" "n"=1`,
+		"2026-11-26T10:00:00Z", nib.LevelInfo,
+		"boom",
+	},
+	{
+		"logr, name and error",
+		`2026/11/26 10:00:00 a.go:10: api: "msg"="it failed: \"level\"=1" "error"="boom"`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		`it failed: \"level\"=1`,
+	},
+	{"logr, no time", `"level"=1 "msg"="boom" "n"=1`, "", nib.LevelDebug, "boom"},
+	{
+		"logr, no fields",
+		`2026/11/26 10:00:00 api: "message": boom`,
+		"2026-11-26T10:00:00Z", none,
+		`api: "message": boom`,
+	},
+	{
+		"logr, JSON",
+		`{"logger":"","ts":"2026-11-26 10:00:00.250000","level":0,"msg":"boom","n":1}`,
+		"2026-11-26T10:00:00.25Z", nib.LevelInfo,
+		"boom",
+	},
+	{
+		"logr, JSON, error",
+		`{"logger":"api","ts":"2026-11-26 10:00:00.250000","msg":"it failed","error":null}`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"it failed",
+	},
+	{
 		"zerolog",
 		`{"level":"error","time":1795687200,"message":"boom"}`,
 		"2026-11-26T10:00:00Z", nib.LevelError,

@@ -24,10 +24,10 @@ func (l *Line) readText() {
 	l.known |= factTime | factLevel | factMessage
 	l.time, l.level = time.Time{}, 0
 	h := l.clock.header(l.body)
-	l.message = messageOf(l.body, h)
 	if !h.hasLevel {
 		h.level, h.hasLevel = logrLevel(l.body[h.end:])
 	}
+	l.message = messageOf(l.body, h)
 	if !h.hasLevel {
 		h.level, h.hasLevel = leadingLevel(l.body)
 	}
@@ -144,21 +144,38 @@ func prefixEnd(text []byte) int {
 	return 0
 }
 
-// logrLevel reads the level of a line of logr's adapter for package log: it has
-// no level for errors, and the verbosity of others.
+// logrLevel reads the level of a line of logr: it has no level for errors, and
+// the verbosity of others.
 func logrLevel(text []byte) (nib.Level, bool) {
-	text = afterPlace(skipBetween(text))
-	if bytes.HasPrefix(text, []byte(`"msg"=`)) {
-		return nib.LevelError, bytes.Contains(text, []byte(` "error"=`))
-	}
-	rest, ok := bytes.CutPrefix(text, []byte(`"level"=`))
-	if !ok || len(rest) == 0 || rest[0]-'0' > 9 {
+	text, ok := logrFields(afterPlace(skipBetween(text)))
+	if !ok {
 		return 0, false
 	}
-	if rest[0] == '0' {
+	if verbosity, ok := bytes.CutPrefix(text, []byte(`"level"=`)); ok {
+		return levelOfVerbosity(verbosity)
+	}
+	return nib.LevelError, bytes.Contains(text, []byte(` "error"=`))
+}
+
+// levelOfVerbosity returns the level for a verbosity of logr.
+func levelOfVerbosity(digits []byte) (nib.Level, bool) {
+	switch {
+	case len(digits) == 0 || digits[0]-'0' > 9:
+		return 0, false
+	case digits[0] == '0':
 		return nib.LevelInfo, true
 	}
 	return nib.LevelDebug, true
+}
+
+// logrFields returns the fields of a line of logr, which may be behind the name
+// of a logger: `"msg"="text"` and `api: "level"=0 "msg"="text"`.
+func logrFields(text []byte) (fields []byte, ok bool) {
+	at := bytes.Index(text[:min(len(text), maxPrefix)], []byte(`: "`))
+	if at > 0 && text[0] != '"' {
+		text = text[at+len(": "):]
+	}
+	return text, bytes.HasPrefix(text, []byte(`"msg"=`)) || bytes.HasPrefix(text, []byte(`"level"=`))
 }
 
 // accessTime reads the time in brackets of a web server's line.
@@ -310,9 +327,9 @@ func messageOf(text []byte, h header) []byte {
 		rest = afterName(rest)
 	}
 	rest = afterPlace(rest)
-	if bytes.HasPrefix(rest, []byte(`"msg"=`)) || bytes.HasPrefix(rest, []byte(`"level"=`)) {
-		if at := bytes.Index(rest, []byte(`"msg"=`)); at >= 0 { // logr
-			rest = rest[at+len(`"msg"=`):]
+	if fields, ok := logrFields(rest); ok {
+		if _, value, ok := bytes.Cut(fields, []byte(`"msg"=`)); ok {
+			rest = value
 		}
 	}
 	if len(rest) > 1 && rest[0] == '"' { // klog and logr
