@@ -62,6 +62,9 @@ func (c *clock) header(text []byte) (h header) {
 		h.end = klogHeader
 		return h
 	}
+	if h, ok := c.redisHeader(text); ok {
+		return h
+	}
 	h.end = skipStyle(text)
 	at := h.end
 	for words := 0; words < maxHeader && at < len(text); words++ {
@@ -182,7 +185,7 @@ func logrFields(text []byte) (fields []byte, ok bool) {
 func (c *clock) accessTime(text []byte) (t time.Time, ok bool) {
 	at := bytes.IndexByte(text[:min(len(text), maxPrefix)], '[') + 1
 	if rest := text[at:]; at > 0 && len(rest) > 11 && rest[2] == '/' {
-		_, t, ok = c.webTime(rest)
+		_, t, ok = c.dayFirstTime(rest)
 	}
 	return t, ok
 }
@@ -303,6 +306,32 @@ func (c *clock) klogTime(text []byte) (time.Time, bool) {
 	return c.dayTime(text[1:], text[6:klogHeader])
 }
 
+// redisHeader reads 1:M 26 Nov 2026 10:00:00.250 # before a text of Redis.
+func (c *clock) redisHeader(text []byte) (h header, ok bool) {
+	const date, mark = len(":M "), len(" #")
+	rest := bytes.TrimLeft(text, "0123456789")
+	if len(rest) == len(text) || len(rest) < date || rest[0] != ':' || rest[2] != ' ' ||
+		bytes.IndexByte([]byte("MSXC"), rest[1]) < 0 {
+		return h, false
+	}
+	n, t, ok := c.dayFirstTime(rest[date:])
+	n += date
+	if !ok || len(rest) < n+mark || rest[n] != ' ' {
+		return h, false
+	}
+	i := bytes.IndexByte([]byte(".-*#"), rest[n+1])
+	if i < 0 {
+		return h, false
+	}
+	h = header{time: t, level: redisLevels[i], hasTime: true, hasLevel: true}
+	h.end = len(text) - len(rest) + n + mark
+	return h, true
+}
+
+var redisLevels = [...]nib.Level{
+	nib.LevelDebug, nib.LevelInfo, nib.LevelInfo + 2, nib.LevelWarn,
+}
+
 // messageOf returns the part of a line of text that is its message.
 func messageOf(text []byte, h header) []byte {
 	if !h.hasTime && !h.hasLevel {
@@ -333,7 +362,9 @@ func messageOf(text []byte, h header) []byte {
 		}
 	}
 	if len(rest) > 1 && rest[0] == '"' { // klog and logr
-		if n := logfmtValueLen(rest); n > 2 && (n == len(rest) || rest[n] == ' ') {
+		n := logfmtValueLen(rest)
+		hasFields := n < len(rest) && rest[n] == ' ' && bytes.IndexByte(rest[n:], '=') > 0
+		if n > 2 && (n == len(rest) || hasFields) {
 			rest = rest[1 : n-1]
 		}
 	}

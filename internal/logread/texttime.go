@@ -46,8 +46,8 @@ func (c *clock) leadingTime(text []byte) (n int, t time.Time, ok bool) {
 		t, ok = c.dayTime([]byte{text[0], text[1], text[3], text[4]}, text[6:n])
 		return n, t, ok
 	case len(text) < len("2026/11/26 10:00:00"):
-	case text[2] == '/':
-		return c.webTime(text)
+	case text[2] == text[6] && text[3] > '9':
+		return c.dayFirstTime(text)
 	case text[4] == '/' && text[7] == '/':
 		return c.slashTime(text)
 	case text[4] == '-':
@@ -104,24 +104,42 @@ func (c *clock) slashTime(text []byte) (n int, t time.Time, ok bool) {
 	return n, t, ok && text[10] == ' ' && year > 0
 }
 
-// webTime reads 26/Nov/2026:12:00:00 +0000 of web servers.
-func (c *clock) webTime(text []byte) (n int, t time.Time, ok bool) {
-	const layout = "26/Nov/2026:12:00:00 +0000"
-	if len(text) < len(layout) || text[11] != ':' {
+// dayFirstTime reads 26/Nov/2026:12:00:00 +0000 of web servers, which may lack
+// the zone, 26-Nov-2026 12:00:00.250 of Tomcat and 26 Nov 2026 12:00:00.250 of
+// Redis.
+func (c *clock) dayFirstTime(text []byte) (n int, t time.Time, ok bool) {
+	const least, most = len("26/Nov/2026:12:00:00"), len("26/Nov/2026:12:00:00.000000")
+	const date, zone = len("26/Nov/2026:"), len(" +0000")
+	if len(text) < least || text[6] != text[2] || text[date-1] != ':' && text[date-1] != ' ' {
 		return 0, t, false
 	}
+	n = date + wordLen(text[date:])
+	if n > most {
+		return 0, t, false
+	}
+	if rest := text[n:]; len(rest) >= zone && rest[0] == ' ' && rest[2]-'0' <= 9 &&
+		(rest[1] == '+' || rest[1] == '-') {
+		n += zone
+	}
 	m := month(text[3:6])
-	var buf [len(layout)]byte
+	var buf [most + zone]byte
 	iso := append(append(buf[:0], text[7:11]...), '-', '0'+byte(m/10), '0'+byte(m%10), '-')
-	iso = append(append(append(iso, text[:2]...), 'T'), text[12:len(layout)]...)
-	t, ok = linevalue.ParseText(iso, time.UTC)
-	return len(layout), t, ok
+	iso = append(append(append(iso, text[:2]...), 'T'), text[date:n]...)
+	t, ok = linevalue.ParseText(iso, c.location())
+	return n, t, ok
 }
 
-// syslogTime reads Nov 26 12:00:00, with the day padded by a space.
+// syslogTime reads Nov 26 12:00:00, with the day padded by a space, and
+// Nov 26, 2026 1:00:00 PM of Java.
 func (c *clock) syslogTime(text []byte) (n int, t time.Time, ok bool) {
 	const least = len("Nov 26 12:00:00")
-	if len(text) < least || text[3] != ' ' || text[6] != ' ' || month(text[:3]) == 0 {
+	if len(text) < least || text[3] != ' ' || month(text[:3]) == 0 {
+		return 0, t, false
+	}
+	if text[6] == ',' {
+		return c.javaTime(text)
+	}
+	if text[6] != ' ' {
 		return 0, t, false
 	}
 	day := number2(text[4:])
@@ -133,6 +151,45 @@ func (c *clock) syslogTime(text []byte) (n int, t time.Time, ok bool) {
 	return n, t, ok
 }
 
+// javaTime reads Nov 26, 2026 1:00:00 PM.
+func (c *clock) javaTime(text []byte) (n int, t time.Time, ok bool) {
+	const date, least = len("Nov 26, 2026 "), len("Nov 26, 2026 1:00:00 PM")
+	if len(text) < least || text[7] != ' ' || text[date-1] != ' ' {
+		return 0, t, false
+	}
+	n = date + wordLen(text[date:])
+	hour, rest, _ := bytes.Cut(text[date:n], []byte{':'})
+	if len(rest) != len("00:00") || len(text) < n+len(" PM") {
+		return 0, t, false
+	}
+	h, ok := hour12(hour, text[n+1:])
+	if !ok {
+		return 0, t, false
+	}
+	var buf [len("13:00:00")]byte
+	clock := append(append(buf[:0], '0'+byte(h/10), '0'+byte(h%10), ':'), rest...)
+	year := number2(text[8:])*100 + number2(text[10:])
+	t, ok = c.timeOf(year, month(text[:3]), number2(text[4:]), clock)
+	return n + len(" PM"), t, ok && year > 0
+}
+
+// hour12 returns the hour of one or two digits before AM or PM.
+func hour12(digits, half []byte) (hour int, ok bool) {
+	switch len(digits) {
+	case 1:
+		hour = int(digits[0] - '0')
+	case 2:
+		hour = number2(digits)
+	}
+	if hour < 1 || hour > 12 || half[1] != 'M' || half[0] != 'A' && half[0] != 'P' {
+		return 0, false
+	}
+	if hour %= 12; half[0] == 'P' {
+		hour += 12
+	}
+	return hour, true
+}
+
 // clockTime reads 10:00:00.123 and 3:04PM, the last such time before now.
 func (c *clock) clockTime(text []byte) (n int, t time.Time, ok bool) {
 	n = wordLen(text)
@@ -142,19 +199,13 @@ func (c *clock) clockTime(text []byte) (n int, t time.Time, ok bool) {
 		return n, t, ok
 	}
 	colon := bytes.IndexByte(word, ':')
-	if n != colon+5 || word[n-1] != 'M' || word[n-2] != 'A' && word[n-2] != 'P' {
+	if n != colon+5 {
 		return 0, t, false
 	}
-	hour := int(word[0] - '0')
-	if colon == 2 {
-		hour = number2(word)
-	}
+	hour, ok := hour12(word[:colon], word[n-2:])
 	minute := number2(word[colon+1:])
-	if hour < 1 || hour > 12 || minute < 0 || minute > 59 {
+	if !ok || minute < 0 || minute > 59 {
 		return 0, t, false
-	}
-	if hour %= 12; word[n-2] == 'P' {
-		hour += 12
 	}
 	t = c.before(0, 0, 0, hour, minute, 0, 0)
 	return n, t, true
