@@ -184,6 +184,7 @@ func TestLinesInEnvelopesAreShown(t *testing.T) {
 			"2026/11/26 12:00:00 ERROR boom", "2026/11/26 12:00:00 ERROR boom",
 			`{"time":"2026-11-26T12:00:00Z","level":"error","message":"boom"}`,
 		},
+		{"ERROR:root:boom", "ERROR:root:boom", `{"level":"error","message":"boom"}`},
 	} {
 		var l logread.Line
 		l.Reset([]byte(c.line))

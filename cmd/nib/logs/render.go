@@ -105,7 +105,9 @@ func appendJSON(dst []byte, l *logread.Line) []byte {
 			return out
 		}
 	case logread.FormatText:
-		if _, ok := l.Time(); ok || l.IsWrapped() {
+		_, hasTime := l.Time()
+		_, hasLevel := l.Level()
+		if hasTime || hasLevel || l.IsWrapped() {
 			return appendPlain(dst, l)
 		}
 	case logread.FormatLogfmt:
