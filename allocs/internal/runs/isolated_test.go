@@ -101,6 +101,10 @@ func TestOneFailureLosesOneLeaf(t *testing.T) {
 	results := run(t, b, o)
 	visitedBy(t, b, o, results)
 	got := leafCounts(t, results)
+	// The runtime finds no deadlock while its scavenger sleeps, and on a busy
+	// machine that is longer than a process may wait.
+	const hangs = "it hangs: it has waited for"
+	got["BenchmarkBlocks"] = strings.Replace(got["BenchmarkBlocks"], hangs, "deadlock", 1)
 	for name, want := range map[string]string{
 		"BenchmarkA": "1", "BenchmarkZ": "1", "BenchmarkTable/first": "1", "BenchmarkTable/last": "1",
 		"BenchmarkPanics": "panic: out of cheese", "BenchmarkPanicsLater": "panic: later", "BenchmarkFatal": "no server",
