@@ -107,6 +107,9 @@ func equalName(name []byte, key string) bool {
 	if len(name) <= len(key) {
 		return string(name) == key && bytes.IndexByte(name, '\\') < 0
 	}
+	if c := name[0]; c != '\\' && c < utf8.RuneSelf && (key == "" || c != key[0]) {
+		return false // most names end here
+	}
 	var buf [utf8.UTFMax]byte
 	for len(name) > 0 {
 		r, n := DecodeRune(name)
