@@ -232,7 +232,7 @@ func TestExportsOfTheJournal(t *testing.T) {
 	path := store(t, t.TempDir(), "j.export",
 		"__CURSOR=s=1", "__REALTIME_TIMESTAMP=1795168800000000", "PRIORITY=4", "MESSAGE", "\x08\x00\x00\x00\x00\x00\x00\x00two\nrows", "_PID=7", "",
 		"__CURSOR=s=2", `MESSAGE={"level":"error","message":"a line of JSON"}`, "", "")
-	if got := want(t, "cat", "-t", "{level} {message} {_PID}", path); got != "4 two\\nrows 7\nerror a line of JSON \n" {
+	if got := want(t, "cat", "-t", "{level} {message} {_PID}", path); got != "warn two\\nrows 7\nerror a line of JSON \n" {
 		t.Errorf("got %q", got)
 	}
 	if got := want(t, "cat", "-l", "error", "-t", "{message}", path); got != "a line of JSON\n" {
