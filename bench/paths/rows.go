@@ -98,8 +98,9 @@ func access(name, title string, fields func(*nib.Event), peer func(io.Writer) fu
 		},
 		parts: parts{readClock, duration, makeID, func(n int) {
 			for range n {
-				exchanged = &exchange{req: *arrived}
+				kept = &exchange{req: *arrived}
 			}
+			read(kept)
 		}, line(plain, func(e *nib.Event) {
 			e.Str("method", arrived.Method).Str("path", arrived.URL.Path).Int("status", status).
 				Int("bytes", size).Dur("took", took).Str("remote", arrived.RemoteAddr).
@@ -114,10 +115,7 @@ type exchange struct {
 	req http.Request
 }
 
-var (
-	arrived   = httptest.NewRequest("GET", "/v1/accounts/7361/orders", nil)
-	exchanged *exchange
-)
+var arrived = httptest.NewRequest("GET", "/v1/accounts/7361/orders", nil)
 
 // A response discards everything.
 type response struct{ header http.Header }
@@ -188,7 +186,7 @@ func fields() []row {
 				l := nib.New(w)
 				return func(n int) {
 					for range n {
-						served.Log(nil, l, value)
+						served.Log(context.Background(), l, value)
 					}
 				}
 			}, parts: parts{line(plain, six)}},

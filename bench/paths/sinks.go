@@ -113,12 +113,11 @@ func views() []row {
 	}
 }
 
-var scoped *sink.Scope
-
 func allocateScope(n int) {
 	for range n {
-		scoped = new(sink.Scope)
+		kept = new(sink.Scope)
 	}
+	read(kept)
 }
 
 // scope returns a path of scopes with four records.
