@@ -48,6 +48,13 @@ func (l *ledger) Deliver(_ context.Context, b []nib.Record) (delivery.Result, er
 	return res, nil
 }
 
+// setRefuse sets which records the ledger rejects; nil for none.
+func (l *ledger) setRefuse(refuse func(r *nib.Record) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refuse = refuse
+}
+
 func newLedger() *ledger { return &ledger{have: map[[2]uint64]string{}} }
 
 // clone returns a ledger with the same records, which accepts everything.
@@ -99,7 +106,7 @@ func lossySlot(t *testing.T, m *vfstest.Mem, first, second *ledger) (n int) {
 	empty := open(t, memDir, nil, heir(m, time.Hour))
 	c := heir(m, time.Hour)
 	c.RejectedSize, c.Drain = -1, 1
-	first.refuse = refuseEvery(t, 5)
+	first.setRefuse(refuseEvery(t, 5))
 	f := &far{do: down}
 	s := open(t, memDir, first, both(f, c))
 	for ; n < 30; n++ {
@@ -108,7 +115,7 @@ func lossySlot(t *testing.T, m *vfstest.Mem, first, second *ledger) (n int) {
 	for of(t, s.Stats(), "destination").Pending > 0 {
 		await.Sleep(time.Second)
 	}
-	second.refuse = refuseEvery(t, 7)
+	second.setRefuse(refuseEvery(t, 7))
 	closeDown(t, s)
 	c.Also, c.Shared = nil, false
 	path := filepath.Join(memDir, store.SlotName(2))
@@ -192,11 +199,11 @@ func TestNoticeOfASlotIsRepeated(t *testing.T) {
 			m := vfstest.NewMem(nil)
 			first, second := newLedger(), newLedger()
 			lines := lossySlot(t, m, first, second)
-			heal := func() { first.refuse = nil }
+			heal := func() { first.setRefuse(nil) }
 			if refused {
-				first.refuse = isOfRejected
+				first.setRefuse(isOfRejected)
 			} else {
-				first.refuse = nil
+				first.setRefuse(nil)
 				heal = m.Fail(vfstest.Fault{
 					Op: vfstest.OpCreate, Path: "*" + store.MadeSuffix, Skip: 1,
 					Err: syscall.ENOSPC,
