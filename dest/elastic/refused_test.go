@@ -221,17 +221,13 @@ func TestRefusedDocumentsAtEachPosition(t *testing.T) {
 	t.Logf("%d cases, requests at most: %v", cases, most)
 }
 
-// checkSet checks that the documents with the indexes bad are rejected. It
-// returns the number of requests.
-func checkSet(t *testing.T, code int, kind refusalKind, bad []int, n int) (requests int) {
+// refuse returns a server that refuses documents, a destination for it, and the
+// function that ends both.
+func refuse(t *testing.T, code int, kind refusalKind, isBad func([]byte) bool) (
+	s *server, d *Destination, stop func(),
+) {
 	t.Helper()
-	batch := batchOf(n)
-	isBad := func(text []byte) bool {
-		return slices.ContainsFunc(bad, func(i int) bool {
-			return bytes.Contains(text, fmt.Appendf(nil, `"n":%d,`, i+1))
-		})
-	}
-	s := &server{
+	s = &server{
 		answer: func(w http.ResponseWriter, q *request) bool {
 			refused := kind == ofRequest && isBad(q.body)
 			if refused {
@@ -243,13 +239,29 @@ func checkSet(t *testing.T, code int, kind refusalKind, bad []int, n int) (reque
 			return kind.item(code, q, id, line, isBad)
 		},
 	}
-	l, stop := serve(s)
-	defer stop()
+	l, end := serve(s)
 	d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close()
+	return s, d, func() {
+		d.Close()
+		end()
+	}
+}
+
+// checkSet checks that the documents with the indexes bad are rejected. It
+// returns the number of requests.
+func checkSet(t *testing.T, code int, kind refusalKind, bad []int, n int) (requests int) {
+	t.Helper()
+	batch := batchOf(n)
+	isBad := func(text []byte) bool {
+		return slices.ContainsFunc(bad, func(i int) bool {
+			return bytes.Contains(text, fmt.Appendf(nil, `"n":%d,`, i+1))
+		})
+	}
+	s, d, stop := refuse(t, code, kind, isBad)
+	defer stop()
 	name := fmt.Sprintf("status %d, kind %d, documents %d of %d", code, kind, bad, n)
 	more := 0
 	if n == 33 { // the server has accepted a document before
@@ -296,25 +308,8 @@ func TestRefusedBatch(t *testing.T) {
 	for _, kind := range []refusalKind{ofRequest, ofAllItems} {
 		synctest.Test(t, func(t *testing.T) {
 			batch := batchOf(first + n + 2)
-			s := &server{
-				answer: func(w http.ResponseWriter, q *request) bool {
-					refused := kind == ofRequest && isBad(q.body)
-					if refused {
-						refusal(w, code)
-					}
-					return refused
-				},
-				item: func(q *request, id string, line []byte) (int, string) {
-					return kind.item(code, q, id, line, isBad)
-				},
-			}
-			l, stop := serve(s)
+			s, d, stop := refuse(t, code, kind, isBad)
 			defer stop()
-			d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer d.Close()
 			d.Start(batch[0].Spool)
 			deliverAll(t, d, batch[:first])
 			rejected, _ := deliverAll(t, d, batch[first:first+n])
