@@ -119,7 +119,8 @@ func TestSeveritiesRiseWithTheLevel(t *testing.T) {
 			m := fields(t, line(p, func(l *nib.Logger) { l.At(level).Send() }, nib.WithLevel(level)))
 			at := slices.Index(s.Severities, fmt.Sprint(m[p.LevelKey]))
 			if at < last || at < 0 {
-				t.Errorf("%s: %v is %v, which is not above the level before", name, level, m[p.LevelKey])
+				t.Errorf("%s: %v is %v, which is not above the level before",
+					name, level, m[p.LevelKey])
 			}
 			last = at
 		}

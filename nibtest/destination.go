@@ -136,7 +136,8 @@ func (s *destinationSuite) close() {
 	}
 	res, err := s.deliver(context.Background(), [][]byte{line(0, 1, 10)})
 	if !errors.Is(err, delivery.ErrClosed) || res.Accepted != 0 {
-		s.fault("Deliver after Close: got %+v and error %v, want delivery.ErrClosed wrapped and nothing settled", res, err)
+		s.fault("Deliver after Close: got %+v and error %v, want delivery.ErrClosed wrapped and "+
+			"nothing settled", res, err)
 	}
 	if msg := difference(s.read(), want); msg != "" {
 		s.fault("%s", msg)

@@ -128,7 +128,8 @@ func (s *sinkSuite) flush() {
 		s.t.Fatalf("%s: Flush with a cancelled context hangs", s.check)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		s.fault("Flush with a cancelled context: got error %v, want nil or context.Canceled wrapped", err)
+		s.fault("Flush with a cancelled context: got error %v, want nil or context.Canceled "+
+			"wrapped", err)
 	}
 	s.wantLines([][]byte{want})
 }

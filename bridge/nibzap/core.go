@@ -69,7 +69,8 @@ func (c *core) Write(ent zapcore.Entry, fields []zapcore.Field) error {
 		Time: ent.Time, Level: levelOf(ent.Level), Message: ent.Message, Stack: ent.Stack,
 	}
 	if ent.Caller.Defined && ent.Caller.PC != 0 {
-		en.PC = ent.Caller.PC + 1 // a frame has the address of the call, nib wants the return address
+		// A frame has the address of the call, nib wants the return address.
+		en.PC = ent.Caller.PC + 1
 	}
 	l := c.names.logger(ent.LoggerName)
 	if e := l.Entry(en); e != nil {

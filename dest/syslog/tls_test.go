@@ -180,7 +180,8 @@ func TestTLSReceiverRefusesTheClient(t *testing.T) {
 				d.grace = testTimeout // the refusal ends it
 				res, err := d.Deliver(context.Background(), batchOf(0, 3))
 				if err == nil || res.Accepted != 0 || !strings.Contains(err.Error(), "remote error: tls: ") {
-					t.Errorf("%s, %#x, certificate %s: got %+v and error %v, want the receiver's error", network, version, name, res, err)
+					t.Errorf("%s, %#x, certificate %s: got %+v and error %v, want the "+
+						"receiver's error", network, version, name, res, err)
 				}
 			}
 		}

@@ -148,7 +148,8 @@ func TestNoCopyOfALockIsEncoded(t *testing.T) {
 		func() {
 			defer func() {
 				if text, _ := recover().(string); !strings.Contains(text, "lock") {
-					t.Errorf("NewTemplate, %s: got the panic %q, want a panic about the lock", name, text)
+					t.Errorf("NewTemplate, %s: got the panic %q, want a panic about the lock",
+						name, text)
 				}
 			}()
 			make()

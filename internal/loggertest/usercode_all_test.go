@@ -246,7 +246,8 @@ func TestUserCodeOfEveryKindInEveryPlace(t *testing.T) {
 		}
 		wantAllFunctions(t, table)
 	}
-	t.Logf("%d of %d cases: ways to hand user code to nib, times what it can do wrong", tried, cases)
+	t.Logf("%d of %d cases: ways to hand user code to nib, times what it can do wrong",
+		tried, cases)
 	if cases < 100_000 {
 		t.Errorf("got %d cases, want at least 100,000: something is not enumerated any more", cases)
 	}

@@ -178,7 +178,8 @@ func logrFields(text []byte) (fields []byte, ok bool) {
 	if at > 0 && text[0] != '"' {
 		text = text[at+len(": "):]
 	}
-	return text, bytes.HasPrefix(text, []byte(`"msg"=`)) || bytes.HasPrefix(text, []byte(`"level"=`))
+	return text, bytes.HasPrefix(text, []byte(`"msg"=`)) ||
+		bytes.HasPrefix(text, []byte(`"level"=`))
 }
 
 // accessTime reads the time in brackets of a web server's line.

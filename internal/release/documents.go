@@ -159,7 +159,8 @@ func (u *user) settings() error {
 		for _, s := range settingsOf(b.text) {
 			n++
 			dir := filepath.Join(u.home, name)
-			_, fault := u.runWith(append(slices.Clone(u.env), s), dir, filepath.Join(dir, "program"))
+			env := append(slices.Clone(u.env), s)
+			_, fault := u.runWith(env, dir, filepath.Join(dir, "program"))
 			if fault != nil && !lacksFilesOnly(fault) {
 				err = errors.Join(err, fmt.Errorf("%s: %w", s, fault))
 			}

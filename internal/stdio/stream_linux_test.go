@@ -115,7 +115,8 @@ func TestRedirectionIsNoticed(t *testing.T) {
 	}
 	in, out := bytes.Count(before, line), bytes.Count(after, line)
 	if in > 1+recheck || in+out != 1+lines+more {
-		t.Errorf("got %d lines in the pipe and %d in the file, want %d, at most %d in the pipe", in, out, 1+lines+more, 1+recheck)
+		t.Errorf("got %d lines in the pipe and %d in the file, want %d, at most %d in the pipe",
+			in, out, 1+lines+more, 1+recheck)
 	}
 }
 

@@ -166,7 +166,8 @@ func TestBatchAfterARotationStaysInItsFile(t *testing.T) {
 			before := s.Stats().Rotations
 			res, err := s.Deliver(context.Background(), batch[n:])
 			if must(t, err); s.Stats().Rotations > before && res.Accepted > 0 {
-				t.Fatalf("%d bytes: the file was ended in a batch with %d accepted records", size, res.Accepted)
+				t.Fatalf("%d bytes: the file was ended in a batch with %d accepted records",
+					size, res.Accepted)
 			}
 			if n += res.Accepted; s.SyncMark() {
 				s.Mark()

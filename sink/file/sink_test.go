@@ -215,6 +215,7 @@ func TestOpenErrorsNameThePathOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none", "app.log")
 	_, err := Open(path, Config{})
 	if !errors.Is(err, fs.ErrNotExist) || strings.Count(err.Error(), path) != 1 {
-		t.Errorf("got %v, want an error that says once that the directory of %s does not exist", err, path)
+		t.Errorf("got %v, want an error that says once that the directory of %s does not exist",
+			err, path)
 	}
 }

@@ -64,7 +64,8 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	l.Counter("nib_file_rotations_total", "Files ended by this process.", float64(st.Rotations), path)
 	l.Counter("nib_file_followed_total", "Times that another program renamed or removed the file.", float64(st.Followed), path)
 	l.Counter("nib_file_truncations_total", "Times that another program truncated the file.", float64(st.Truncations), path)
-	l.Counter("nib_file_errors_total", "Errors, also of operations that were repeated successfully.", float64(st.Errors), path)
+	l.Counter("nib_file_errors_total",
+		"Errors, also of operations that were repeated successfully.", float64(st.Errors), path)
 	return l.Metrics()
 }
 

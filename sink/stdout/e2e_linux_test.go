@@ -137,7 +137,8 @@ func TestE2EStoppedReaderDoesNotDelayCallers(t *testing.T) {
 					return
 				}
 				if try == tries {
-					t.Fatalf("a call took %v, want at most %v, including %v by which the machine was late", got.Longest, most, got.Late)
+					t.Fatalf("a call took %v, want at most %v, including %v by which the "+
+						"machine was late", got.Longest, most, got.Late)
 				}
 			}
 		})

@@ -297,7 +297,8 @@ func TestE2EManyRoots(t *testing.T) {
 	x := open(t, file, 1400, 1000, false)
 	ready := eval[float64](x, "performance.timing.domContentLoadedEventEnd - performance.timing.navigationStart")
 	search := eval[float64](x, "(() => { const t = performance.now(); q.value = 'handle'; q.dispatchEvent(new Event('input')); document.body.offsetHeight; return performance.now() - t })()")
-	t.Logf("1000 roots, 41 sites each: %d kB; loaded and drawn in %.0f ms; a search in %.0f ms", size/1000, ready, search)
+	t.Logf("1000 roots, 41 sites each: %d kB; loaded and drawn in %.0f ms; a search in %.0f ms",
+		size/1000, ready, search)
 	if size > 4<<20 {
 		t.Errorf("got %d bytes, want at most 4 MiB", size)
 	}

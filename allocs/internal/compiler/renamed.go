@@ -17,7 +17,9 @@ import (
 // The compiler names an answer by the base name of the file alone: when generic
 // code of the library's slices.go is compiled into a package that has a
 // slices.go itself, one answer would overwrite the other.
-func (c *Collector) rename(pkgs []*load.Package, overlay string) (original map[string]string, err error) {
+func (c *Collector) rename(pkgs []*load.Package, overlay string) (
+	original map[string]string, err error,
+) {
 	var files struct{ Replace map[string]string }
 	if c.Overlay != "" {
 		text, err := os.ReadFile(c.Overlay)

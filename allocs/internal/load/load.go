@@ -169,7 +169,9 @@ var ErrBroken = errors.New("the go command reports")
 func broken(err error) error { return fmt.Errorf("%w\n%s", ErrBroken, toolchain.Said(err)) }
 
 // cause returns the error for a package with errors.
-func cause(ctx context.Context, dir string, patterns []string, env []string, p *packages.Package) error {
+func cause(
+	ctx context.Context, dir string, patterns, env []string, p *packages.Package,
+) error {
 	args := []string{"list", "-export", "-deps", "--"}
 	if err := toolchain.Default(ctx, dir, env, append(args, patterns...)...); err != nil {
 		return broken(err)

@@ -32,7 +32,8 @@ func (t *tree) sites(r *findings.Root) {
 		t.site(r, s, perOp[s], i == len(shown)-1 && hidden == 0)
 	}
 	if hidden > 0 {
-		t.printf("  └ %s\n", t.paint(faint, fmt.Sprintf("besides: %d possible (-v shows them)", hidden)))
+		text := fmt.Sprintf("besides: %d possible (-v shows them)", hidden)
+		t.printf("  └ %s\n", t.paint(faint, text))
 	}
 }
 
@@ -137,7 +138,9 @@ func path(s *findings.Site) string {
 
 // onReleases shows the verdict of each toolchain; adjacent toolchains that
 // agree share an entry.
-func onReleases(d *findings.Document, s *findings.Site, paint func(code, text string) string) string {
+func onReleases(
+	d *findings.Document, s *findings.Site, paint func(code, text string) string,
+) string {
 	var parts []string
 	for i := 0; i < len(s.Answers); {
 		v, last := s.Answers[i].Verdict, i

@@ -147,7 +147,8 @@ func (t *tree) root(r *findings.Root) {
 		where += fmt.Sprintf("  ×%d", n)
 	}
 	symbol, color := mark(r)
-	t.printf("%s %s  %s\n", t.paint(color, symbol), t.paint(bold, cut(title(t.d, r))), t.paint(faint, where))
+	t.printf("%s %s  %s\n",
+		t.paint(color, symbol), t.paint(bold, cut(title(t.d, r))), t.paint(faint, where))
 	t.sites(r)
 	t.printf("\n")
 }

@@ -120,7 +120,8 @@ func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []
 
 // arguments make the test binary run the benchmarks whose name matches.
 func arguments(name string) []string {
-	return []string{"-test.run=^$", "-test.bench=^" + name + "$", "-test.benchtime=1x", "-test.cpu=1", "-test.count=1", "-test.timeout=0"}
+	return []string{"-test.run=^$", "-test.bench=^" + name + "$", "-test.benchtime=1x",
+		"-test.cpu=1", "-test.count=1", "-test.timeout=0"}
 }
 
 // execute runs a test binary, and ends it for the reasons of w.

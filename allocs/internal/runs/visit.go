@@ -50,7 +50,8 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 	if err != nil {
 		return nil, err
 	}
-	names := slices.DeleteFunc(slices.Clone(b.Names), func(name string) bool { return slices.Contains(leftOut, name) })
+	names := slices.DeleteFunc(slices.Clone(b.Names),
+		func(name string) bool { return slices.Contains(leftOut, name) })
 	if len(names) == 0 {
 		return v, nil
 	}
@@ -65,7 +66,8 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 		err := b.execute(ctx, exe, env, watching{out, o.give(), nil},
 			append(arguments("("+strings.Join(names, "|")+")"), "-test.coverprofile="+profile)...)
 		if counts[i], err = readProfile(profile, err); err != nil {
-			return nil, fmt.Errorf("%s: the run that notes which lines are executed: %w", b.Package.ImportPath, err)
+			const format = "%s: the run that notes which lines are executed: %w"
+			return nil, fmt.Errorf(format, b.Package.ImportPath, err)
 		}
 	}
 	v.Lines.compare(counts, packages, dirs)

@@ -234,7 +234,8 @@ func (s *Site) measured(kind heapcalls.Kind, perOp float64) {
 	case s.Evidence.Unreached && s.Evidence.Reach == Maybe:
 		s.possible(Benchmark, fmt.Sprintf("behind a branch; %s executes it in its set-up only", where))
 	case s.Evidence.Code && s.Evidence.Reach == Surely:
-		s.possible(Agreement, fmt.Sprintf("on every way through the function, and in %s only while warming up", where))
+		s.possible(Agreement,
+			fmt.Sprintf("on every way through the function, and in %s only while warming up", where))
 	default:
 		s.possible(First, fmt.Sprintf("in %s only while warming up", where))
 	}

@@ -225,8 +225,8 @@ func TestTailReadsTheCopyOfATruncatedFile(t *testing.T) {
 	})
 }
 
-// Several copies are read in their order. The last copy is made while an earlier
-// copy is read.
+// Several copies are read in their order. The last copy is made while an
+// earlier copy is read.
 func TestTailReadsEachCopyOfATruncatedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.log")
 	put(t, path, "a\n")

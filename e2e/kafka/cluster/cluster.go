@@ -102,7 +102,8 @@ func (c *Cluster) format(b *broker, id int) error {
 	defer formatted.Unlock()
 	data := filepath.Join(b.dir, "data")
 	if formatted.files == nil {
-		cmd := c.java(b, "64m", "kafka.tools.StorageTool", "format", "--cluster-id="+clusterID, "-c", b.properties())
+		cmd := c.java(b, "64m", "kafka.tools.StorageTool", "format",
+			"--cluster-id="+clusterID, "-c", b.properties())
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
 		}

@@ -22,7 +22,8 @@ func TestCountsAreChecked(t *testing.T) {
 			word(b, at).Store(was)
 		}
 		if whole, short := countsIn(b[:dropsEnd], 77, SectionUnreported), countsIn(b[:dropsEnd-1], 77, SectionUnreported); whole[CauseRejected][3] != n || short != (Tally{}) {
-			t.Errorf("got %v from a header that ends behind the counts, and %v from a header that ends before", whole, short)
+			t.Errorf("got %v from a header that ends behind the counts, and %v from a header "+
+				"that ends before", whole, short)
 		}
 		if other := countsIn(b, 78, SectionUnreported); other != (Tally{}) {
 			t.Errorf("the count of another segment is read: %v", other)

@@ -90,7 +90,8 @@ func TestLastHolderReleases(t *testing.T) {
 	noError(t, err)
 	g.Abandon()
 	if g.Done(deleted); m.Opened() != 1 || !g.IsAbandoned() {
-		t.Errorf("got %d open files of an abandoned segment, want 1, since calls may still write to it", m.Opened())
+		t.Errorf("got %d open files of an abandoned segment, want 1, since calls may still "+
+			"write to it", m.Opened())
 	}
 
 	inMemory := New(make([]byte, MinSize), testID, nil)

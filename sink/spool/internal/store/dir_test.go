@@ -222,7 +222,8 @@ func TestDamagedLastSegmentIsUnknown(t *testing.T) {
 	touch(t, m, SegmentName(2))
 	d, old := opened(t, m, 1)
 	if len(old) != 1 || !d.Unknown || d.Unused != segment.MaxSize/segment.RecordHead {
-		t.Errorf("got %d segments, unknown %v and %d numbers, want 1, true and the numbers of the largest segment", len(old), d.Unknown, d.Unused)
+		t.Errorf("got %d segments, unknown %v and %d numbers, want 1, true and the numbers of "+
+			"the largest segment", len(old), d.Unknown, d.Unused)
 	}
 	put(t, d, 3, 50, 1)
 	noError(t, d.Unlock())

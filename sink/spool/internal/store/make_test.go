@@ -168,7 +168,8 @@ func TestRoomIsLeft(t *testing.T) {
 		m.SetFree(c.free)
 		g, err := d.Create(2, segment.MinSize, noRest)
 		if c.fits != (err == nil) || !c.fits && !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("%d bytes free, %d to be kept: got %v, want that it fits: %v", c.free, c.minFree, err, c.fits)
+			t.Errorf("%d bytes free, %d to be kept: got %v, want that it fits: %v",
+				c.free, c.minFree, err, c.fits)
 		}
 		if err == nil {
 			noError(t, d.Remove(2, g))
@@ -176,7 +177,8 @@ func TestRoomIsLeft(t *testing.T) {
 		m.SetFree(c.free)
 		f, err := d.MakeCopy(first, segment.HeaderSize, segment.HeaderSize)
 		if c.fits != (err == nil) || !c.fits && !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("%d bytes free, %d to be kept: copy: got %v, want that it fits: %v", c.free, c.minFree, err, c.fits)
+			t.Errorf("%d bytes free, %d to be kept: copy: got %v, want that it fits: %v",
+				c.free, c.minFree, err, c.fits)
 		}
 		if err == nil {
 			noError(t, f.Close())

@@ -146,7 +146,8 @@ func TestSparesAreBounded(t *testing.T) {
 	settled(t, d, 1, 2, 3, 4, 5, 6)
 	wantFiles(t, d, "six settled segments", madeName(1), madeName(2), madeName(3), madeName(4))
 	if got := d.Unfreed(); got != mostSpares-1+2 {
-		t.Errorf("got %d files besides the next segment, want %d spares and 2 deleted ones", got, mostSpares-1)
+		t.Errorf("got %d files besides the next segment, want %d spares and 2 deleted ones",
+			got, mostSpares-1)
 	}
 	d.Sweeper.All()
 	if got := d.Unfreed(); got != mostSpares-1 {
