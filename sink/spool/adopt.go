@@ -250,7 +250,8 @@ func (a *sharedDir) announce(x *adopted) {
 }
 
 // makeNotices makes a segment with the notices that are due, and nothing else.
-// Then the segments that were held for their counts are deleted.
+// The segments that were held for their counts are deleted before this one can
+// be settled and deleted: on their own, they would be announced again.
 func (m *maker) makeNotices() error {
 	m.Lock()
 	number := m.number + 1 // no other goroutine makes a segment; see hasRoom
@@ -273,12 +274,8 @@ func (m *maker) makeNotices() error {
 	m.install()
 	g.Seal()
 	_, end, _ := g.Claimed()
-	last := segment.NewHeader(segment.Identity{}, segment.Start{First: end}, nil, nil)
-	m.AppendPlaceholder(last)
-	m.activate(last)
 	held := m.held
 	m.held = nil
-	m.poke()
 	m.Unlock()
 	for _, l := range held {
 		if err := m.delete(l); err != nil {
@@ -289,6 +286,12 @@ func (m *maker) makeNotices() error {
 		m.segments, m.bytes = m.segments-1, m.bytes-l.Size
 		m.Unlock()
 	}
+	last := segment.NewHeader(segment.Identity{}, segment.Start{First: end}, nil, nil)
+	m.Lock()
+	m.AppendPlaceholder(last)
+	m.activate(last)
+	m.poke()
+	m.Unlock()
 	return nil
 }
 

@@ -57,12 +57,9 @@ func (l *ledger) setRefuse(refuse func(r *nib.Record) bool) {
 
 func newLedger() *ledger { return &ledger{have: map[[2]uint64]string{}} }
 
-// clone returns a ledger with the same records, which accepts everything.
-func (l *ledger) clone() *ledger {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return &ledger{have: maps.Clone(l.have)}
-}
+// clone returns a ledger with the same records, which accepts everything. The
+// caller holds l.mu.
+func (l *ledger) clone() *ledger { return &ledger{have: maps.Clone(l.have)} }
 
 func isNotice(line []byte) bool { return bytes.Contains(line, []byte("lines lost: the spool")) }
 
@@ -171,8 +168,10 @@ func TestDeathDuringAnAdoption(t *testing.T) {
 			vfstest.OpTruncate,
 		} {
 			m.Fail(vfstest.Fault{Op: op, Path: "*", Reached: func() {
-				mu.Lock()
-				defer mu.Unlock()
+				for _, l := range []*sync.Mutex{&mu, &first.mu, &second.mu} {
+					l.Lock() // nothing arrives between the files and the ledgers
+					defer l.Unlock()
+				}
 				images = append(images, image{
 					m.CrashClone(vfstest.Everything), first.clone(), second.clone(),
 				})

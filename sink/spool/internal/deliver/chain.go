@@ -158,10 +158,10 @@ func (c *Chain) SettledIn(segment uint64) (settled uint64, at int, seq uint64) {
 }
 
 // SettledAll reports whether all destinations have settled the records before
-// number end. The lock is held.
+// number end, and the losses among them are in the cursors. The lock is held.
 func (c *Chain) SettledAll(end uint64) bool {
 	for _, d := range c.Deliveries {
-		if d.Settled < end {
+		if d.Settled < end || d.unwritten != (segment.Tally{}) {
 			return false
 		}
 	}

@@ -15,11 +15,14 @@ import (
 // this destination gets. The cursor has their count until such a notice is
 // settled: one write moves the position past the notice and subtracts what it
 // reports. So a notice that is dropped or rejected, or whose process died
-// before it was committed, is repeated, and no loss is reported twice.
+// before it was committed, is repeated, and no loss is reported twice. A notice
+// reports what the cursor has: after a death, the destination may accept the
+// records of a loss that the cursor does not have.
 
 // losses are the losses of a destination. The lock of the chain protects them.
 type losses struct {
 	Lost      store.Losses  // what no settled notice reports
+	unwritten segment.Tally // the part of Lost that is not yet in the cursor
 	announced []notice      // the notices in the spool that this destination has not settled
 	foreign   []uint64      // numbers of this process's unsettled notices for others
 	Notices   uint64        // of this process
@@ -37,6 +40,9 @@ type notice struct {
 func (d *account) lose(c segment.Cause, l nib.Level, n uint64) {
 	d.Dropped.Add(c, l, n)
 	d.Lost.Lines.Add(c, l, n)
+	if d.Cursor != nil {
+		d.unwritten.Add(c, l, n)
+	}
 }
 
 // unlose undoes lose for one damaged line.
@@ -48,10 +54,10 @@ func (d *account) unlose() {
 	}
 }
 
-// Unannounced returns the losses that no notice in the spool reports. The lock
-// of the chain is held.
+// Unannounced returns the losses in the cursor that no notice in the spool
+// reports. The lock of the chain is held.
 func (d *account) Unannounced() segment.Tally {
-	lost := d.Lost.Lines
+	lost := d.Lost.Lines.Minus(&d.unwritten)
 	d.announced = slices.DeleteFunc(d.announced, func(n notice) bool { return n.seq < d.Settled })
 	for _, n := range d.announced {
 		lost = lost.Minus(&n.lines)

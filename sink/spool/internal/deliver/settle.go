@@ -120,7 +120,7 @@ func (d *Delivery) count(batch []nib.Record, refused []refusal) {
 	}
 }
 
-// note writes the position into the cursor.
+// note writes the position and the losses into the cursor.
 func (d *account) note() {
 	if d.Cursor == nil {
 		return
@@ -136,10 +136,16 @@ func (d *account) put() error {
 	d.putting.Lock()
 	defer d.putting.Unlock()
 	d.chain.Lock()
-	p, lost := store.Position{Spool: d.dir.Spool, Seq: d.Settled}, d.Lost
+	p, lost, written := store.Position{Spool: d.dir.Spool, Seq: d.Settled}, d.Lost, d.unwritten
 	d.chain.Unlock()
 	err := d.Cursor.Put(p, &lost)
 	d.stale = err != nil
+	if written != (segment.Tally{}) {
+		d.chain.Lock()
+		d.unwritten = d.unwritten.Minus(&written) // a disk that fails delays no notice
+		d.chain.Broadcast()
+		d.chain.Unlock()
+	}
 	return err
 }
 
