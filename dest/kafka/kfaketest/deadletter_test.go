@@ -12,6 +12,7 @@ import (
 	. "github.com/nib-log/nib/dest/kafka"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -49,7 +50,8 @@ func TestDeadLetterIsSentAgain(t *testing.T) {
 				}
 				deliver(t, d, records(7, 15+batch, 30))
 				wantDead(t, c, 15)
-				if s := d.Stats(); len(reported) != 1 || s.DeadLettered != 1 || s.Failures != 1 || s.Records != 29 {
+				more := slices.DeleteFunc(reported[min(1, len(reported)):], kgo.IsRetryableBrokerErr) // see TestSearchFails
+				if s := d.Stats(); len(reported) == 0 || len(more) > 0 || s.DeadLettered != 1 || s.Records != 29 {
 					t.Errorf("got %+v and reports %v, want one failure", s, reported)
 				}
 			})
