@@ -3,6 +3,7 @@ module github.com/nib-log/nib/cmd/nib
 go 1.26.0
 
 require (
+	github.com/fsnotify/fsnotify v1.10.1
 	github.com/klauspost/compress v1.20.3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/nib-log/nib v0.1.0

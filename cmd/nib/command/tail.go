@@ -70,6 +70,7 @@ func runTail(
 		tail = logs.Last
 		sel.Limit.Newest = sel.Limit.Bytes > 0 && sel.Context == 0
 	} else {
+		sel.UseEvents(cmd.Context())
 		sel.More = logs.Watch(args, found, sel)
 	}
 	sources, err := tail(found, sel, lines)

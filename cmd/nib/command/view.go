@@ -81,12 +81,13 @@ func runView(
 	report := reporter(cmd.ErrOrStderr())
 	s := logs.Selection{Zone: time.Local, Keys: keys}
 	s.Report = func(format string, args ...any) { report("nib", format, args...) }
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	s.UseEvents(ctx)
 	sources, later, err := findForView(args, cmd.InOrStdin(), &s)
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(cmd.Context())
-	defer stop()
 	path, name := sources[0].Path, strings.Join(args, " ")
 	if len(later) > 0 || s.More != nil || path != args[0] {
 		var remove func() error
@@ -133,7 +134,7 @@ func findForView(
 	if err == nil && len(now) > 0 && !inPlace && (!isAlone || !now[0].Live) {
 		if now, err = logs.Find(args, stdin, false, time.Now()); err == nil {
 			s.More = logs.Watch(args, now, *s)
-			now, later, err = logs.Split(now, s.Report)
+			now, later, err = logs.Split(now, *s)
 		}
 	}
 	if err == nil && len(now) == 0 {

@@ -49,7 +49,7 @@ func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 			errs = append(errs, err)
 			continue
 		}
-		list = append(list, follow(source.Path, from, first, s.Report))
+		list = append(list, follow(source.Path, from, first, s))
 	}
 	return list, errors.Join(errs...)
 }
@@ -164,6 +164,13 @@ func (f *tailing) start(ctx context.Context, s Source) {
 	go f.read(ctx, s, len(f.keys)-1, f.selection.newWorker(nil, f.selection.Context > 0))
 }
 
+// startMore begins to read the sources that have come.
+func (f *tailing) startMore(ctx context.Context) {
+	for _, s := range f.selection.More() {
+		f.start(ctx, s)
+	}
+}
+
 // isSingle reports whether there has been one source only, whose lines need not
 // be merged.
 func (f *tailing) isSingle() bool { return len(f.keys) == 1 }
@@ -203,10 +210,11 @@ func (f *tailing) run(ctx context.Context) (Counts, error) {
 	window := time.NewTimer(0)
 	<-window.C
 	var look <-chan time.Time
+	var created <-chan struct{}
 	if f.selection.More != nil {
-		ticker := time.NewTicker(watchPoll)
+		ticker := time.NewTicker(morePolls * f.selection.poll())
 		defer ticker.Stop()
-		look = ticker.C
+		look, created = ticker.C, f.selection.events.Created()
 	}
 	for f.open > 0 || look != nil {
 		select {
@@ -217,9 +225,9 @@ func (f *tailing) run(ctx context.Context) (Counts, error) {
 				return f.counts, err
 			}
 		case <-look:
-			for _, s := range f.selection.More() {
-				f.start(ctx, s)
-			}
+			f.startMore(ctx)
+		case <-created:
+			f.startMore(ctx)
 		case b := <-f.blocks:
 			f.counts.add(b.counts)
 			if b.end {

@@ -283,7 +283,8 @@ func TestAFileIsPackedWhateverItsName(t *testing.T) {
 			t.Errorf("the last %d: got %q, %v", n, got, err)
 		}
 	}
-	if now, later, err := logs.Split(found, nil); err != nil || len(now) != 1 || len(later) != 0 {
+	now, later, err := logs.Split(found, logs.Selection{})
+	if err != nil || len(now) != 1 || len(later) != 0 {
 		t.Errorf("got %d sources, %d later ones, %v", len(now), len(later), err)
 	}
 }

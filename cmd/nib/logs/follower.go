@@ -12,11 +12,12 @@ import (
 	"time"
 )
 
-// The interval at which a file is checked, and the time for which a renamed
-// file is still read, since its writer may not have noticed the renaming.
+// The interval at which a file is looked at if nothing else is chosen, and the
+// time for which a renamed file is still read, since its writer may not have
+// noticed the renaming.
 const (
 	filePoll    = 100 * time.Millisecond
-	renamedPoll = 10
+	renamedTime = time.Second
 )
 
 // sampleLen is the number of bytes at the beginning of a file, and before the
@@ -27,19 +28,22 @@ const sampleLen = 128
 // that name, also those that have been renamed themselves between two looks. A
 // file that is truncated is read from its beginning.
 type follower struct {
-	ctx    context.Context
-	path   string
-	from   int64 // offset to begin at in the first file
-	first  known // the first file, which may have been renamed since; its info may be nil
-	report reportFunc
+	ctx   context.Context
+	path  string
+	from  int64 // offset to begin at in the first file
+	first known // the first file, which may have been renamed since; its info may be nil
+
+	selection Selection
+	changed   <-chan struct{} // receives after events, if there are any
+
 	file   *os.File // nil if there is no file
 	offset int64
-	size   int64  // the most bytes that the file has had
-	last   byte   // the last byte read
-	head   []byte // the first bytes of the file
-	recent []byte // the last bytes read
-	isCopy bool   // the file is a copy, to which nothing is added
-	idle   int    // number of empty reads since another file took the name
+	size   int64     // the most bytes that the file has had
+	last   byte      // the last byte read
+	head   []byte    // the first bytes of the file
+	recent []byte    // the last bytes read
+	isCopy bool      // the file is a copy, to which nothing is added
+	idle   time.Time // of the first empty read since another file took the name
 	opened bool
 	waited bool // there was no file
 	next   []successor
@@ -64,9 +68,9 @@ type known struct {
 }
 
 // follow returns the source for a plain file from an offset on, and for the
-// files that take its name from now on. What may be lost is reported unless
-// report is nil. The file is first, unless that has no info.
-func follow(path string, from int64, first known, report reportFunc) Source {
+// files that take its name from now on. The file is first, unless that has no
+// info.
+func follow(path string, from int64, first known, s Selection) Source {
 	var there follower
 	there.path = path
 	for _, r := range there.rotated() {
@@ -74,7 +78,8 @@ func follow(path string, from int64, first known, report reportFunc) Source {
 	}
 	return Source{Name: path, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
 		f := &follower{
-			ctx: ctx, path: path, from: from, first: first, report: report, known: there.known,
+			ctx: ctx, path: path, from: from, first: first, known: there.known,
+			selection: s, changed: s.events.Changed(path),
 		}
 		return &opened{joined(f), f}, nil
 	}}
@@ -82,9 +87,11 @@ func follow(path string, from int64, first known, report reportFunc) Source {
 
 // followNew returns the source for a plain file that has come, and for the
 // files of its set that are younger than old, which have been renamed since.
-func followNew(path string, old rotation, report reportFunc) Source {
+func followNew(path string, old rotation, s Selection) Source {
 	return Source{Name: path, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
-		f := &follower{ctx: ctx, path: path, report: report, waited: true}
+		f := &follower{
+			ctx: ctx, path: path, waited: true, selection: s, changed: s.events.Changed(path),
+		}
 		for _, r := range f.rotated() {
 			if old.set != "" && r.compare(old) <= 0 {
 				f.remember(r.path)
@@ -115,12 +122,27 @@ func (f *follower) Read(p []byte) (int, error) {
 				continue
 			}
 		}
-		select {
-		case <-f.ctx.Done():
-			return 0, f.ctx.Err()
-		case <-time.After(filePoll):
+		if err := f.wait(); err != nil {
+			return 0, err
 		}
 	}
+}
+
+// wait returns when the file is to be looked at, or the context ends.
+func (f *follower) wait() error {
+	poll := f.selection.poll()
+	if left := time.Until(f.idle.Add(renamedTime)); left > 0 {
+		poll = min(poll, left)
+	}
+	timer := time.NewTimer(poll)
+	defer timer.Stop()
+	select {
+	case <-f.ctx.Done():
+		return f.ctx.Err()
+	case <-timer.C:
+	case <-f.changed:
+	}
+	return nil
 }
 
 // read reads from the file, unless it was truncated and is longer again.
@@ -134,7 +156,7 @@ func (f *follower) read(p []byte) (int, error) {
 			f.head = append(f.head, p[:min(n, sampleLen-at)]...)
 		}
 		f.offset += int64(n)
-		f.last, f.idle = p[n-1], 0
+		f.last, f.idle = p[n-1], time.Time{}
 		if info, err := f.file.Stat(); err == nil {
 			f.size = max(f.size, info.Size())
 		}
@@ -187,7 +209,7 @@ func (f *follower) open() (err error) {
 		return err
 	}
 	f.offset, f.size, f.recent, f.head = next.from, 0, f.recent[:0], nil
-	f.file, f.opened, f.idle, f.isCopy = next.file, true, 0, next.isCopy
+	f.file, f.opened, f.idle, f.isCopy = next.file, true, time.Time{}, next.isCopy
 	if f.offset > 0 {
 		f.head = knownFile(f.file).head
 	}
@@ -232,12 +254,14 @@ func (f *follower) atEnd() bool {
 	}
 	f.notice()
 	if len(f.next) == 0 {
-		f.idle = 0
+		f.idle = time.Time{}
 		return false
 	}
-	f.idle++
-	overtaken := len(f.next) > 1 && time.Since(f.next[0].at) > renamedPoll*filePoll
-	if f.idle <= renamedPoll && !overtaken && !f.isCopy {
+	if f.idle.IsZero() {
+		f.idle = time.Now()
+	}
+	overtaken := len(f.next) > 1 && time.Since(f.next[0].at) > renamedTime
+	if time.Since(f.idle) < renamedTime && !overtaken && !f.isCopy {
 		return false
 	}
 	f.leave()

@@ -277,9 +277,10 @@ func TestTailFollowsTheFileThatItHasFound(t *testing.T) {
 			found, err := logs.Find([]string{path}, nil, false, time.Now())
 			ok(t, err)
 			f := &followed{path: path, out: new(screen)}
-			now, later, err := logs.Split(found, func(format string, args ...any) {
+			s := logs.Selection{Report: func(format string, args ...any) {
 				fmt.Fprintf(&f.reports, format+"\n", args...)
-			})
+			}}
+			now, later, err := logs.Split(found, s)
 			ok(t, err)
 			put(t, path, "c\n")
 			ok(t, os.Rename(path, path+".1"))

@@ -61,7 +61,7 @@ func kafkaSources(text string, follow bool, now time.Time) ([]Source, error) {
 		name := fmt.Sprintf("%s, partition %d", text, r.partition)
 		list = append(list, Source{
 			Name: name, Live: true, Open: r.open,
-			split: func(reportFunc) (Source, Source, error) { return r.split(name) },
+			split: func(Selection) (Source, Source, error) { return r.split(name) },
 		})
 	}
 	return list, nil

@@ -78,7 +78,7 @@ func TestATopicThatIsSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended, later, err := logs.Split(sources, nil)
+	ended, later, err := logs.Split(sources, logs.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}

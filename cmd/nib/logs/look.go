@@ -153,9 +153,7 @@ func (f *follower) gone(n int64) {
 }
 
 func (f *follower) lost(format string, args ...any) {
-	if f.report != nil {
-		f.report(format, args...)
-	}
+	f.selection.report(format, args...)
 }
 
 // rotated returns the plain files that belong to the path by their names, the

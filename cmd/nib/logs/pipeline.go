@@ -3,6 +3,7 @@
 package logs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nib-log/nib/cmd/nib/internal/dirwatch"
 	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
 	"github.com/nib-log/nib/internal/logread"
 )
@@ -32,6 +34,10 @@ type Selection struct {
 	// More returns sources for Follow that have come since its last call,
 	// unless it is nil; see Watch.
 	More func() []Source
+	// Poll is the interval at which live files are looked at, 0 for a tenth of
+	// a second. New files and spools are looked for in each tenth look.
+	Poll   time.Duration
+	events *dirwatch.Watcher // nil if there is only the poll
 
 	// Window has the range of times and levels that the query requires. Indexes
 	// is a directory of indexes, with which lines outside the window are
@@ -40,6 +46,15 @@ type Selection struct {
 	Window  lineindex.Window
 	Indexes string
 }
+
+// UseEvents makes Tail, Split, Watch and Follow look at files also when the
+// system reports a change, until ctx ends. It is called before them.
+func (s *Selection) UseEvents(ctx context.Context) {
+	s.events = dirwatch.New(ctx, func(path string) string { return rotationOf(path).set })
+}
+
+// poll returns the interval between two looks.
+func (s *Selection) poll() time.Duration { return cmp.Or(s.Poll, filePoll) }
 
 func (s *Selection) report(format string, args ...any) {
 	if s.Report != nil {

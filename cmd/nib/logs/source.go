@@ -32,14 +32,10 @@ type Source struct {
 
 	// split returns a source that ends where this one ends now, and another
 	// that continues there and never ends. It is nil if nothing can be added.
-	split func(reportFunc) (now, later Source, err error)
+	split func(Selection) (now, later Source, err error)
 	spool string   // directory of the spool, if it is one
 	files []string // the files that Open reads, for a reader that skips blocks by an index
 }
-
-// A reportFunc reports what the reader of a live source may have lost. It may
-// be nil.
-type reportFunc = func(format string, args ...any)
 
 // Find returns the sources that command-line arguments denote: "-" for standard
 // input, files, patterns of path.Match, spool directories and
@@ -112,8 +108,8 @@ func fileSource(paths []string) Source {
 	s := Source{Name: last, files: paths}
 	if packing(last) == "" && isPlain(last) {
 		s.Path = last
-		s.split = func(report reportFunc) (Source, Source, error) {
-			return splitFile(paths, report)
+		s.split = func(s Selection) (Source, Source, error) {
+			return splitFile(paths, s)
 		}
 	}
 	s.Open = func(context.Context) (io.ReadCloser, error) {
@@ -144,23 +140,23 @@ func isPlain(path string) bool {
 	return formatOf(first[:n]) == nil
 }
 
-// watchPoll is the interval at which new files and spools are looked for, and
-// maxWatched the number of them that are followed.
+// New files and spools are looked for once in a number of looks at files. The
+// number of them that are followed is limited.
 const (
-	watchPoll  = time.Second
+	morePolls  = 10
 	maxWatched = 1000
 )
 
 // A watch finds the files and spools that patterns and directories have since
 // the last look.
 type watch struct {
-	patterns []string
-	dirs     []string
-	spools   map[string]bool
-	youngest map[string]rotation // of the files of each set that are followed
-	seen     map[string]known    // the files of the last look, by path
-	report   func(format string, args ...any)
-	followed int
+	patterns  []string
+	dirs      []string
+	spools    map[string]bool
+	youngest  map[string]rotation // of the files of each set that are followed
+	seen      map[string]known    // the files of the last look, by path
+	selection Selection
+	followed  int
 }
 
 // Watch returns a function for Selection.More, which returns the files and
@@ -169,7 +165,7 @@ type watch struct {
 func Watch(args []string, sources []Source, s Selection) func() []Source {
 	w := &watch{
 		spools: map[string]bool{}, youngest: map[string]rotation{}, seen: map[string]known{},
-		report: s.report,
+		selection: s,
 	}
 	for _, arg := range args {
 		switch _, err := os.Stat(arg); {
@@ -177,8 +173,12 @@ func Watch(args []string, sources []Source, s Selection) func() []Source {
 			w.dirs = append(w.dirs, arg)
 		case err != nil && isPattern(arg) && !strings.HasPrefix(arg, "kafka://"):
 			w.patterns = append(w.patterns, arg)
-			if found, _ := filepath.Glob(arg); len(found) == 0 { // Find reports the error
-				w.report("waiting for %s", arg)
+			dirs, _ := filepath.Glob(filepath.Dir(arg)) // Find reports the error
+			for _, dir := range dirs {
+				s.events.Add(dir)
+			}
+			if found, _ := filepath.Glob(arg); len(found) == 0 {
+				s.report("waiting for %s", arg)
 			}
 		}
 	}
@@ -248,7 +248,7 @@ func (w *watch) more() (list []Source) {
 		w.youngest[r.set] = r
 	}
 	for _, set := range slices.Sorted(maps.Keys(sets)) {
-		list = append(list, followNew(w.youngest[set].path, sets[set], w.report))
+		list = append(list, followNew(w.youngest[set].path, sets[set], w.selection))
 	}
 	for _, dir := range w.dirs {
 		found, _ := spool.Find(dir) // a directory may be gone and come again
@@ -260,7 +260,8 @@ func (w *watch) more() (list []Source) {
 		}
 	}
 	if most := maxWatched - w.followed; len(list) > most {
-		w.report("%d new files or spools are not followed: %d are", len(list)-most, maxWatched)
+		w.selection.report("%d new files or spools are not followed: %d are",
+			len(list)-most, maxWatched)
 		list = list[:most]
 	}
 	w.followed += len(list)

@@ -17,14 +17,14 @@ import (
 // [Cat], and sources that continue there and never end, for [Follow]. The given
 // sources come from [Find] without follow. A source to which nothing can be
 // added has no second part. What Follow may have lost is reported.
-func Split(sources []Source, report reportFunc) (now, later []Source, err error) {
+func Split(sources []Source, s Selection) (now, later []Source, err error) {
 	var errs []error
-	for _, s := range sources {
-		if s.split == nil {
-			now = append(now, s)
+	for _, source := range sources {
+		if source.split == nil {
+			now = append(now, source)
 			continue
 		}
-		first, rest, err := s.split(report)
+		first, rest, err := source.split(s)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -39,7 +39,7 @@ func Split(sources []Source, report reportFunc) (now, later []Source, err error)
 const unfinished = 2 * time.Second
 
 // splitFile splits a set of files at the end of the last one, which is plain.
-func splitFile(paths []string, report reportFunc) (now, later Source, err error) {
+func splitFile(paths []string, s Selection) (now, later Source, err error) {
 	last := paths[len(paths)-1]
 	f, err := os.Open(last)
 	if err != nil {
@@ -64,7 +64,7 @@ func splitFile(paths []string, report reportFunc) (now, later Source, err error)
 	now = Source{Name: last, Open: func(context.Context) (io.ReadCloser, error) {
 		return &chain{paths: paths, end: end, limited: true, lastFile: first}, nil
 	}}
-	return now, follow(last, end, first, report), nil
+	return now, follow(last, end, first, s), nil
 }
 
 // splitSpool splits a spool after its last record.

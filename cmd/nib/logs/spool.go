@@ -26,7 +26,7 @@ func spoolSources(root string, follow bool) (list []Source, err error) {
 	}
 	for _, dir := range dirs {
 		s := spoolSource(dir, follow, place{}, place{})
-		s.split = func(reportFunc) (Source, Source, error) { return splitSpool(dir) }
+		s.split = func(Selection) (Source, Source, error) { return splitSpool(dir) }
 		list = append(list, s)
 	}
 	return list, err
