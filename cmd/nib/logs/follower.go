@@ -47,6 +47,7 @@ type follower struct {
 	opened bool
 	waited bool // there was no file
 	next   []successor
+	isFull bool    // there are more successors than next has
 	known  []known // files that have been read, or were there before
 }
 

@@ -16,7 +16,7 @@ import (
 // order.
 func (f *follower) notice() {
 	now, err := os.Stat(f.path)
-	if err != nil || f.isOpen(now) {
+	if err != nil || f.isOpen(now) || f.isFull && len(f.next) > 0 {
 		return
 	}
 	noticed := time.Now()
@@ -43,11 +43,16 @@ func (f *follower) notice() {
 }
 
 // maxLooks bounds the number of times that the files are listed again because
-// of renaming during the look.
-const maxLooks = 10
+// of renaming during the look. When maxNext files are open, the younger ones
+// wait until these are read: a process may open a limited number of files.
+const (
+	maxLooks = 10
+	maxNext  = 250
+)
 
 // look returns the files that belong to the path, the oldest first, and opens
-// the ones that are neither open nor known.
+// the ones that are neither open nor known. If these are too many, it returns
+// those up to the last one that it has opened.
 func (f *follower) look() (all []rotation, files []*os.File) {
 	for range maxLooks {
 		for _, file := range files {
@@ -55,21 +60,29 @@ func (f *follower) look() (all []rotation, files []*os.File) {
 		}
 		// A file that took the name before this one is listed after it.
 		last := f.openNew(f.path)
-		all = f.siblings()
+		all, f.isFull = f.siblings(), false
 		var isWhole bool
-		if files, isWhole = f.openAll(all, last); isWhole {
+		if all, files, isWhole = f.openAll(all, last); isWhole {
 			break
 		}
 	}
-	return append(all, rotationOf(f.path)), files
+	return all, files
 }
 
 // openAll opens files that are neither open nor known, and returns them with
-// last, which had the path, at its place. It reports false if names have
-// changed since.
-func (f *follower) openAll(all []rotation, last *os.File) (files []*os.File, isWhole bool) {
+// last, which had the path, at its place, and the names that it has come to. It
+// reports false if names have changed since.
+func (f *follower) openAll(
+	all []rotation, last *os.File,
+) (names []rotation, files []*os.File, isWhole bool) {
 	isWhole = true
-	for _, r := range all {
+	for i, r := range all {
+		if len(f.next)+len(files) == maxNext {
+			if f.isFull = true; last != nil {
+				_ = last.Close() // only read
+			}
+			return all[:i], files, isWhole
+		}
 		if packing(r.path) != "" {
 			continue
 		}
@@ -86,11 +99,12 @@ func (f *follower) openAll(all []rotation, last *os.File) (files []*os.File, isW
 			files = append(files, file)
 		}
 	}
+	all = append(all, rotationOf(f.path))
 	if last == nil {
-		return files, isWhole
+		return all, files, isWhole
 	}
 	info, err := os.Stat(f.path)
-	return append(files, last), isWhole && err == nil && isFile(last, info)
+	return all, append(files, last), isWhole && err == nil && isFile(last, info)
 }
 
 // indexOf returns the index of the name that a file has now, or else of its

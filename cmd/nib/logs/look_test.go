@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 // Files are found in their order and without a gap, also those that are renamed
@@ -49,4 +51,35 @@ func TestALookMissesNoFile(t *testing.T) {
 	if err := f.Close(); len(f.next) != files || err != nil {
 		t.Errorf("got %d files, %v, want %d", len(f.next), err, files)
 	}
+}
+
+// However many files have come, a limited number is open, and all are read.
+func TestALookOpensSoManyFiles(t *testing.T) {
+	const files = maxNext + 20
+	path := filepath.Join(t.TempDir(), "app")
+	var want strings.Builder
+	for n := range files {
+		name := fmt.Sprintf("%s-20261128T103000.%06dZ", path, n)
+		if n == files-1 {
+			name = path
+		}
+		if err := os.WriteFile(name, fmt.Appendln(nil, n), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&want, n)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		f := &follower{ctx: t.Context(), path: path, waited: true}
+		defer f.Close() // only read
+		got := make([]byte, want.Len())
+		for n := 0; n < len(got); {
+			more, err := f.Read(got[n:])
+			if n += more; err != nil || len(f.next) > maxNext {
+				t.Fatalf("%d files are open, %v", len(f.next), err)
+			}
+		}
+		if string(got) != want.String() {
+			t.Errorf("got %s, want %d lines in their order", got, files)
+		}
+	})
 }
