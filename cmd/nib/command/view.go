@@ -100,7 +100,7 @@ func runView(
 	for i, a := range args {
 		names[i] = filepath.Base(a)
 	}
-	v, err := view.Open(path, strings.Join(names, " "), keys)
+	v, err := view.Open(path, strings.Join(names, " "), keys, s.Report)
 	if err != nil {
 		return err
 	}

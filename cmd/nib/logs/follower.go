@@ -72,11 +72,7 @@ type known struct {
 // files that take its name from now on. The file is first, unless that has no
 // info.
 func follow(path string, from int64, first known, s Selection) Source {
-	var there follower
-	there.path = path
-	for _, r := range there.rotated() {
-		there.remember(r.path)
-	}
+	there := NewSuccessors(path, nil).f
 	return Source{Name: path, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
 		f := &follower{
 			ctx: ctx, path: path, from: from, first: first, known: there.known,

@@ -12,6 +12,35 @@ import (
 	"time"
 )
 
+// Successors finds the files that take the name of a file after it, for a
+// reader that reads files in place. It is for one goroutine.
+type Successors struct{ f follower }
+
+// NewSuccessors returns the Successors of the file that has a name now. The
+// files that belong to it by their names now are older. What may have been lost
+// is reported unless report is nil.
+func NewSuccessors(path string, report func(format string, args ...any)) *Successors {
+	s := &Successors{follower{path: path, selection: Selection{Report: report}}}
+	for _, r := range s.f.rotated() {
+		s.f.remember(r.path)
+	}
+	return s
+}
+
+// Of returns the files that took the name after a file, in their order. The
+// caller closes them. It calls Of with the last one next.
+func (s *Successors) Of(file *os.File) (list []*os.File) {
+	s.f.file = file
+	s.f.notice()
+	for _, next := range s.f.next {
+		s.f.known = append(s.f.known, knownFile(file))
+		file = next.file
+		list = append(list, file)
+	}
+	s.f.next = nil
+	return list
+}
+
 // notice opens the files that took the name since the last look, in their
 // order.
 func (f *follower) notice() {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
+	"github.com/nib-log/nib/cmd/nib/logs"
 	"github.com/nib-log/nib/internal/logread"
 )
 
@@ -45,6 +46,7 @@ type document struct {
 	path   string
 	keys   logread.Keys // of the program whose lines it has
 	origin int64        // the end when it was opened
+	later  *logs.Successors
 
 	mu    sync.Mutex
 	parts []part
@@ -54,19 +56,25 @@ type document struct {
 	grown chan struct{} // closed when end changes
 }
 
+type reportFunc = func(format string, args ...any)
+
 // A part is one file of a document.
 type part struct {
 	file *os.File
 	base int64 // offset of its first byte
 }
 
-// openDocument opens a regular file.
-func openDocument(path string, keys logread.Keys) (*document, error) {
+// openDocument opens a regular file. What may be lost in a rotation is reported
+// unless report is nil.
+func openDocument(path string, keys logread.Keys, report reportFunc) (*document, error) {
+	later := logs.NewSuccessors(path, report)
 	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
-	d := &document{path: path, keys: keys, parts: []part{{file: f}}, grown: make(chan struct{})}
+	d := &document{
+		path: path, keys: keys, later: later, parts: []part{{file: f}}, grown: make(chan struct{}),
+	}
 	for i := range 2 {
 		d.idle = i * maxIdle // the text after the last line break is a line, too
 		if _, err := d.extend(); err != nil {
@@ -180,7 +188,8 @@ func (d *document) setEnd(end int64) {
 	}
 }
 
-// rotate continues with another file if the path now leads to one.
+// rotate continues with the files that took the path since the last one was
+// opened, if there are any.
 func (d *document) rotate() error {
 	last := d.parts[len(d.parts)-1]
 	before, err := last.file.Stat()
@@ -188,27 +197,40 @@ func (d *document) rotate() error {
 		return nil // extend returns it
 	}
 	now, err := os.Stat(d.path)
-	if err != nil || os.SameFile(before, now) || now.Size() == 0 {
+	if err != nil || os.SameFile(before, now) || now.Size() == 0 || !now.Mode().IsRegular() {
 		return nil // the writer may still have the old file open
 	}
 	if more, err := d.extend(); more || err != nil {
 		return nil
 	}
-	if len(d.parts) == maxParts {
-		return errRotated
+	files := d.later.Of(last.file)
+	for i, f := range files {
+		if i > 0 {
+			_, err = d.extend() // nothing is added to the file before this one
+		}
+		if len(d.parts) == maxParts {
+			err = errRotated
+		}
+		if err != nil {
+			for _, f := range files[i:] {
+				_ = f.Close() // only read
+			}
+			return err
+		}
+		d.append(f)
 	}
-	f, err := openRegular(d.path)
-	if err != nil {
-		return nil // the next call tries again
-	}
+	return nil
+}
+
+// append adds a file behind the others.
+func (d *document) append(f *os.File) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	// The byte between the files reads as a line break.
-	base := last.base + d.size + 1
+	base := d.parts[len(d.parts)-1].base + d.size + 1
 	d.parts = append(d.parts, part{file: f, base: base})
 	d.size, d.idle = 0, 0
 	d.setEnd(base)
-	return nil
 }
 
 // ReadAt reads below the end.

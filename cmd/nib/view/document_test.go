@@ -4,8 +4,10 @@ package view
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/nib-log/nib/internal/logread"
@@ -37,7 +39,7 @@ func (d *document) extended(t *testing.T) int64 {
 func TestADocumentKeepsFewFilesOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.log")
 	appendTo(t, path, "0\n")
-	d, err := openDocument(path, logread.Keys{})
+	d, err := openDocument(path, logread.Keys{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +60,60 @@ func TestADocumentKeepsFewFilesOpen(t *testing.T) {
 	}
 }
 
+// Files that came and were renamed since the last look are in the document, and
+// a loss is reported.
+func TestADocumentHasFilesBetweenTwoLooks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	appendTo(t, path+".1", "older\n")
+	appendTo(t, path, "0\n")
+	var reports []string
+	d, err := openDocument(path, logread.Keys{}, func(format string, args ...any) {
+		reports = append(reports, fmt.Sprintf(format, args...))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	looks := func(want string) {
+		t.Helper()
+		if err := d.rotate(); err != nil {
+			t.Fatal(err)
+		}
+		text := make([]byte, d.extended(t))
+		if _, err := d.ReadAt(text, 0); string(text) != want || err != nil {
+			t.Errorf("got %q, %v, want %q", text, err, want)
+		}
+	}
+	rename := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(path+from, path+to); err != nil {
+			t.Skip(err) // some systems do not rename files that are open
+		}
+	}
+	rename(".1", ".4")
+	rename("", ".3")
+	appendTo(t, path+".2", "1\n2\n")
+	appendTo(t, path+".1", "3")
+	appendTo(t, path, "4\n")
+	looks("0\n\n1\n2\n\n3\n4\n")
+	looks("0\n\n1\n2\n\n3\n4\n")
+	if len(reports) > 0 {
+		t.Errorf("got the reports %q", reports)
+	}
+	rename("", ".0")
+	rename(".3", ".0") // in place of the last file of the document
+	appendTo(t, path, "5\n")
+	looks("0\n\n1\n2\n\n3\n4\n\n5\n")
+	if len(reports) != 1 || !strings.Contains(reports[0], "was removed or renamed") {
+		t.Errorf("got the reports %q", reports)
+	}
+}
+
 // The first line of an empty file may be written in parts, too.
 func TestTheFirstLineOfAnEmptyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.log")
 	appendTo(t, path, "")
-	d, err := openDocument(path, logread.Keys{})
+	d, err := openDocument(path, logread.Keys{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,12 +27,13 @@ var embedded embed.FS
 
 // A Server shows one file.
 type Server struct {
-	path  string
-	keys  logread.Keys
-	name  string
-	token string
-	pages http.Handler
-	files fs.FS
+	path   string
+	keys   logread.Keys
+	report reportFunc
+	name   string
+	token  string
+	pages  http.Handler
+	files  fs.FS
 
 	mu      sync.Mutex
 	current *session
@@ -44,9 +45,10 @@ type Server struct {
 const maxStreams = 32
 
 // Open opens a file, which the page shows under a name. Its lines may have keys
-// of their own. Run follows the file.
-func Open(path, name string, keys logread.Keys) (*Server, error) {
-	doc, err := openDocument(path, keys)
+// of their own. Run follows the file. What may be lost in a rotation is
+// reported unless report is nil.
+func Open(path, name string, keys logread.Keys, report reportFunc) (*Server, error) {
+	doc, err := openDocument(path, keys, report)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +56,10 @@ func Open(path, name string, keys logread.Keys) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, doc.Close())
 	}
-	s := &Server{path: path, keys: keys, name: visible([]byte(name)), token: rand.Text(), files: files, changed: make(chan struct{}), streams: make(chan struct{}, maxStreams)}
+	s := &Server{
+		path: path, keys: keys, report: report, name: visible([]byte(name)), token: rand.Text(),
+		files: files, changed: make(chan struct{}), streams: make(chan struct{}, maxStreams),
+	}
 	s.pages = s.routes()
 	s.current = newSession(context.Background(), 1, doc)
 	return s, nil
@@ -121,7 +126,7 @@ func (s *Server) follow(ctx context.Context) error {
 // when ctx has ended.
 func (s *Server) reopen(ctx context.Context) *document {
 	for {
-		if doc, err := openDocument(s.path, s.keys); err == nil {
+		if doc, err := openDocument(s.path, s.keys, s.report); err == nil {
 			return doc
 		}
 		select {

@@ -45,7 +45,7 @@ func serve(t *testing.T, path string) *server {
 func serveKeys(t *testing.T, path string, keys logread.Keys) *server {
 	t.Helper()
 	s := &server{T: t, file: path}
-	v, err := view.Open(path, path, keys)
+	v, err := view.Open(path, path, keys, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
