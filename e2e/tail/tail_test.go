@@ -150,15 +150,15 @@ func (f *tail) finish(t *testing.T, lines int) {
 	}
 }
 
-// write logs numbered lines at full speed.
-func write(t *testing.T, path string, c file.Config, lines int) {
+// write logs the lines with the numbers in [from, to) at full speed.
+func write(t *testing.T, path string, c file.Config, from, to int) {
 	t.Helper()
 	s, err := file.Open(path, c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := nib.NewSink(s)
-	for n := range lines {
+	for n := from; n < to; n++ {
 		log.Info().Str("path", "/api/orders").Int("status", 200).Int("n", n).Msg("request served")
 	}
 	if err := s.Close(); err != nil {
@@ -180,7 +180,7 @@ func TestE2ETailOfAFileThatRotates(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "app.log")
 				f := start(t, program, path, lines)
-				write(t, path, c, lines)
+				write(t, path, c, 0, lines)
 				f.finish(t, lines)
 				if c.MaxBackups == 0 && (len(f.numbers) < lines || len(f.reports) > 0) {
 					t.Errorf("got %d lines of %d, %q", len(f.numbers), lines, f.reports)
@@ -239,9 +239,10 @@ func truncate(t *testing.T, program, logrotate, size string, lines int) {
 			}
 		}
 	}()
-	write(t, path, file.Config{}, lines)
+	write(t, path, file.Config{}, 0, lines-1)
 	close(written)
 	<-rotated
+	write(t, path, file.Config{}, lines-1, lines) // which logrotate cannot lose
 	f.finish(t, lines)
 	kept, unseen := linesOf(t, path), 0
 	for _, n := range kept {
