@@ -99,14 +99,18 @@ func executable(importPath string) string {
 	return name + ".test"
 }
 
-// apart builds a group. After an error it builds each of the packages alone, so
-// that the others have their binaries.
+// apart builds a group. After an error it builds each package without a binary
+// alone: the error of the group does not say which package it is about, and the
+// go command may have stopped before the others.
 func apart(ctx context.Context, group map[string]*Binary, work string) error {
 	err := together(ctx, group, work)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	for name, b := range group {
+		if _, missing := os.Stat(b.Path); missing == nil {
+			continue
+		}
 		if len(group) > 1 {
 			err = together(ctx, map[string]*Binary{name: b}, work)
 		}
@@ -125,7 +129,7 @@ func together(ctx context.Context, group map[string]*Binary, work string) error 
 		return err
 	}
 	var first *Binary
-	args := []string{"test", "-c", "-vet=off", "-o", dir + string(filepath.Separator)}
+	args := []string{"test", "-c", "-vet=off", toolchain.NoDebug, "-o", dir + string(filepath.Separator)}
 	for name, b := range group {
 		if runtime.GOOS == "windows" {
 			name += ".exe"
@@ -134,7 +138,7 @@ func together(ctx context.Context, group map[string]*Binary, work string) error 
 		args = append(args, b.Package.ImportPath)
 		first = b
 	}
-	args = slices.Insert(args, 3, "-overlay", first.overlay)
+	args = slices.Insert(args, 4, "-overlay", first.overlay)
 	if _, err = first.tc.Go(ctx, first.dir, args...); err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
 // Visited are the lines that are executed in each operation: file → line. A
@@ -45,8 +47,9 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 	}
 	v := &Visits{Lines: Visited{}}
 	exe := b.Path + ".cover"
-	_, err = b.tc.Go(ctx, b.dir, "test", "-c", "-vet=off", "-overlay", b.overlay, "-cover", "-covermode=count",
-		"-coverpkg="+strings.Join(packages, ","), "-o", exe, b.Package.ImportPath)
+	_, err = b.tc.Go(ctx, b.dir, "test", "-c", "-vet=off", toolchain.NoDebug,
+		"-overlay", b.overlay, "-cover", "-covermode=count", "-coverpkg="+strings.Join(packages, ","),
+		"-o", exe, b.Package.ImportPath)
 	if err != nil {
 		return nil, err
 	}
