@@ -2,18 +2,11 @@
 
 package check_test
 
-import (
-	"regexp"
-	"strings"
-	"testing"
+import "testing"
 
-	"github.com/nib-log/nib/allocs/internal/check"
-)
-
-const setUpSource = `package m
+const setUpSource = `package small
 
 var (
-	named   *[3]int
 	state   struct{ lazy *[3]int }
 	handler func(n int)
 )
@@ -25,7 +18,7 @@ func init() {
 }
 
 //alloc:none
-func Branch(n int) {
+func Set(n int) {
 	if n > 3 {
 		named = &[3]int{n}
 	}
@@ -56,27 +49,29 @@ func Fresh(n int) {
 }
 `
 
-// A clean verdict takes evidence for each call: none comes from a run that
-// executes a function in its set-up, or from where a function literal is made.
-func TestCodeThatRunsOnceIsNotTakenForCodeThatIsMadeOnce(t *testing.T) {
-	bench := `package m
+const setUpTest = `package small
 
 import "testing"
 
 func BenchmarkSetUp(b *testing.B) {
-	Branch(4)
+	Set(4)
 	for i := 0; i < b.N; i++ {
 		Lazy()[0]++
 	}
 }
 `
-	want := map[string]string{"Branch": "benchmark", "Lazy": "benchmark", "Handle": "none", "Fresh": "any run"}
-	d := examine(t, check.Options{Bench: regexp.MustCompile(".")}, map[string]string{"m.go": setUpSource, "m_test.go": bench})
-	for _, r := range d.Roots {
-		f := strings.TrimPrefix(r.Func, "example.com/m.")
-		executed := f == "Lazy" // in each operation
-		if got := worst(r); got != want[f] || r.Proven() != executed {
-			t.Errorf("%s: got %s, proven %v, want %s, %v", f, got, r.Proven(), want[f], executed)
+
+// A clean verdict takes evidence for each call: none comes from a run that
+// executes a function in its set-up, or from where a function literal is made.
+func TestCodeThatRunsOnceIsNotTakenForCodeThatIsMadeOnce(t *testing.T) {
+	d := examine(t).runs
+	compareWorst(t, d, "small/setup.go", map[string]string{
+		"Set": "benchmark", "Lazy": "benchmark", "Handle": "none", "Fresh": "any run",
+	})
+	for name, r := range rootsOf(d, "small/setup.go") {
+		executed := name == "Lazy" // in each operation
+		if r.Proven() != executed {
+			t.Errorf("%s: got proven %v, want %v", name, r.Proven(), executed)
 		}
 	}
 }

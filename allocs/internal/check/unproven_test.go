@@ -3,16 +3,14 @@
 package check_test
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/nib-log/nib/allocs/internal/baseline"
-	"github.com/nib-log/nib/allocs/internal/check"
+	"github.com/nib-log/nib/allocs/internal/findings"
 )
 
-const unprovenSource = `package m
+const unprovenSource = `package small
 
 import (
 	"encoding/base64"
@@ -23,7 +21,7 @@ import (
 	"time"
 )
 
-var kept any
+var deferred any
 
 //alloc:none
 func Sprint(n int) string { return fmt.Sprint(n) }
@@ -53,7 +51,7 @@ func Measured(b []byte) []byte { return append(b, 1) }
 func Called(f func()) { f() }
 
 //alloc:none
-func Deferred(s string) { defer func() { kept = s }() }
+func Deferred(s string) { defer func() { deferred = s }() }
 
 //alloc:none
 func Free(n int) int { return n + 1 }
@@ -73,99 +71,98 @@ func Fails(n int) (int, error) {
 }
 `
 
-// A function is clean only if a benchmark executes it, or no path through its
-// code can allocate.
-func TestCleanMeansShown(t *testing.T) {
-	d := examine(t, check.Options{Bench: regexp.MustCompile(".")}, map[string]string{
-		"m.go": unprovenSource,
-		"m_test.go": "package m\n\nimport \"testing\"\n\n" +
-			"func BenchmarkMeasured(b *testing.B) {\n\tbuf := make([]byte, 0, 8)\n" +
-			"\tfor range b.N {\n\t\tMeasured(buf)\n\t\tFree(1)\n\t}\n}\n",
-	})
+const unprovenTest = "package small\n\nimport \"testing\"\n\n" +
+	"func BenchmarkMeasured(b *testing.B) {\n\tbuf := make([]byte, 0, 8)\n" +
+	"\tfor range b.N {\n\t\tMeasured(buf)\n\t\tFree(1)\n\t}\n}\n"
+
+// gate returns the functions of a file that are unproven, and those above their
+// limits.
+func gate(t *testing.T, d *findings.Document, file string) (unproven, worse []string) {
+	t.Helper()
 	o, err := baseline.Compare(nil, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	unproven := map[string]string{}
-	for _, c := range o.Unproven {
-		unproven[c.Root] = c.Text
+	of := func(changes []baseline.Change) (out []string) {
+		for name, r := range rootsOf(d, file) {
+			same := func(c baseline.Change) bool { return c.Root == r.ID }
+			if slices.ContainsFunc(changes, same) {
+				out = append(out, name)
+			}
+		}
+		slices.Sort(out)
+		return out
 	}
+	return of(o.Unproven), of(o.Worse)
+}
+
+// A function is clean only if a benchmark executes it, or no path through its
+// code can allocate.
+func TestCleanMeansShown(t *testing.T) {
+	d := examine(t).runs
+	unproven, _ := gate(t, d, "small/unproven.go")
 	clean := map[string]bool{"Measured": true, "Free": true, "Shown": true}
-	for _, r := range d.Roots {
-		name := strings.TrimPrefix(r.ID, "example.com/m.")
-		said := unproven[r.ID] != "" || r.Over()
-		if said == clean[name] {
-			t.Errorf("%s: unproven %q, above %v", name, unproven[r.ID], r.Over())
+	roots := rootsOf(d, "small/unproven.go")
+	for name, r := range roots {
+		if reported := slices.Contains(unproven, name) || r.Over(); reported == clean[name] {
+			t.Errorf("%s: unproven are %q, above %v", name, unproven, r.Over())
 		}
 	}
-	if len(d.Roots) != 14 {
-		t.Errorf("got %d functions, want 14", len(d.Roots))
+	if len(roots) != 14 {
+		t.Errorf("got %d functions, want 14", len(roots))
 	}
 }
+
+const everyPathSource = `package small
+
+//alloc:none
+func None() { named = new([3]int) }
+
+//alloc:max=1
+func Max() { named = new([3]int) }
+
+//alloc:max=1
+func Grows(b []byte) []byte { return append(b, 1) }
+`
 
 // What is on every path of a function fails no gate as above its limit while no
 // benchmark executes it: it is unproven, with //alloc:max as well.
 func TestOnEveryPathIsUnprovenWithoutALeaf(t *testing.T) {
-	d := examine(t, check.Options{}, map[string]string{"m.go": `package m
-
-var kept *[3]int
-
-//alloc:none
-func None() { kept = new([3]int) }
-
-//alloc:max=1
-func Max() { kept = new([3]int) }
-
-//alloc:max=1
-func Grows(b []byte) []byte { return append(b, 1) }
-`})
-	o, err := baseline.Compare(nil, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(o.Worse) != 0 || len(o.Unproven) != 2 {
-		t.Errorf("got %d worse and %d unproven, want 0 and 2", len(o.Worse), len(o.Unproven))
+	d := examine(t)
+	for name, d := range map[string]*findings.Document{"without runs": d.static, "with runs": d.runs} {
+		unproven, worse := gate(t, d, "small/everypath.go")
+		if len(worse) != 0 || !slices.Equal(unproven, []string{"Max", "None"}) {
+			t.Errorf("%s: got %q worse and %q unproven, want none, Max and None",
+				name, worse, unproven)
+		}
 	}
 }
 
-// With Strict, a branch that no benchmark takes leaves a function unproven that
-// a benchmark executes.
-func TestStrictNeedsThatNothingIsPossible(t *testing.T) {
-	for _, strict := range []bool{false, true} {
-		o := check.Options{Bench: regexp.MustCompile("."), Strict: strict}
-		d := examine(t, o, map[string]string{
-			"m.go": `package m
-
-var kept *[3]int
+const strictSource = `package small
 
 //alloc:none
 func Branch(n int) {
 	if n > 1 {
-		kept = new([3]int)
+		named = new([3]int)
 	}
 }
 
 //alloc:none
-func Free(n int) int { return n + 1 }
-`,
-			"m_test.go": "package m\n\nimport \"testing\"\n\n" +
-				"func BenchmarkBranch(b *testing.B) {\n\tfor range b.N {\n" +
-				"\t\tBranch(1)\n\t\tFree(1)\n\t}\n}\n",
-		})
-		outcome, err := baseline.Compare(nil, d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, c := range outcome.Unproven {
-			got = append(got, c.Root)
-		}
-		want := []string(nil)
-		if strict {
-			want = []string{"example.com/m.Branch"}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("strict %v: unproven are %q, want %q", strict, got, want)
-		}
+func Nothing(n int) int { return n + 1 }
+`
+
+const strictTest = "package small\n\nimport \"testing\"\n\n" +
+	"func BenchmarkBranch(b *testing.B) {\n\tfor range b.N {\n" +
+	"\t\tBranch(1)\n\t\tNothing(1)\n\t}\n}\n"
+
+// With Strict, a branch that no benchmark takes leaves a function unproven that
+// a benchmark executes.
+func TestStrictNeedsThatNothingIsPossible(t *testing.T) {
+	d := examine(t)
+	if got, _ := gate(t, d.runs, "small/strict.go"); len(got) > 0 {
+		t.Errorf("without Strict: unproven are %q, want none", got)
+	}
+	if got, _ := gate(t, d.strict, "small/strict.go"); !slices.Equal(got, []string{"Branch"}) {
+		t.Errorf("unproven are %q, want Branch", got)
 	}
 }
