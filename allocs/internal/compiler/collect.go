@@ -126,22 +126,17 @@ func generic(fn *ast.FuncDecl) bool {
 	if fn.Type.TypeParams != nil {
 		return true
 	}
-	if fn.Recv == nil || len(fn.Recv.List) == 0 {
-		return false
+	found := false
+	if fn.Recv != nil {
+		ast.Inspect(fn.Recv, func(n ast.Node) bool {
+			switch n.(type) {
+			case *ast.IndexExpr, *ast.IndexListExpr:
+				found = true
+			}
+			return !found
+		})
 	}
-	t := fn.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.ParenExpr:
-			t = x.X
-		case *ast.IndexExpr, *ast.IndexListExpr:
-			return true
-		default:
-			return false
-		}
-	}
+	return found
 }
 
 // read returns the diagnostics of a package. It is an error if there are none:
