@@ -22,9 +22,8 @@ import (
 const modulePath = "example.com/m"
 
 // cases are the files of a module that most tests share, because builds take
-// longer than runs. Package small has a file for each test. The go command
-// builds tests of packages with the same last element one after the other, so
-// that those in without are built with others, and by themselves.
+// longer than runs. Package small has a file for each test. The tests of broken
+// and unlinked do not build.
 var cases = map[string]map[string]string{
 	"small": {
 		"alone.go": aloneSource, "alone_test.go": aloneTest,
@@ -36,10 +35,10 @@ var cases = map[string]map[string]string{
 		"sure.go": sureSource, "sure_test.go": sureTest,
 		"unproven.go": unprovenSource, "unproven_test.go": unprovenTest,
 	},
-	"often":          oftenFiles(),
-	"without/broken": brokenFiles,
-	"without/often":  onlyTestFiles,
-	"without/small":  unlinkedFiles,
+	"broken":   brokenFiles,
+	"often":    oftenFiles(),
+	"only":     onlyTestFiles,
+	"unlinked": unlinkedFiles,
 }
 
 // documents are what the command says about the module.
@@ -147,8 +146,8 @@ func TestTroubleIsReported(t *testing.T) {
 		t.Errorf("without runs: got %q, want what matches nothing", got)
 	}
 	got = d.runs.Toolchains[0].Trouble
-	if len(got) != 2 || !strings.HasPrefix(got[0], "not measured: example.com/m/without/broken: ") ||
-		!strings.HasPrefix(got[1], "not measured: example.com/m/without/small: ") {
+	if len(got) != 2 || !strings.HasPrefix(got[0], "not measured: example.com/m/broken: ") ||
+		!strings.HasPrefix(got[1], "not measured: example.com/m/unlinked: ") {
 		t.Errorf("with runs: got %q, want the two packages that do not build", got)
 	}
 }

@@ -100,8 +100,8 @@ func executable(importPath string) string {
 }
 
 // apart builds a group. After an error it builds each package without a binary
-// alone: the error of the group does not say which package it is about, and the
-// go command may have stopped before the others.
+// alone: the error of the group is about all of them, and the go command may
+// have stopped before the others.
 func apart(ctx context.Context, group map[string]*Binary, work string) error {
 	err := together(ctx, group, work)
 	if err == nil || ctx.Err() != nil {
