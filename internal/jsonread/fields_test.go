@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -52,6 +53,7 @@ func checkFields(t *testing.T, obj []byte) {
 		got = append(got, fmt.Sprintf("%q=%s", text, value))
 		last[string(text)] = string(value)
 	}
+	checkMembers(t, obj)
 	if trimmed := bytes.TrimLeft(obj, " \t\r\n"); json.Valid(obj) && trimmed[0] == '{' {
 		if want := members(t, obj); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("Fields(%q)\ngot  %s\nwant %s", obj, got, want)
@@ -71,10 +73,59 @@ func checkFields(t *testing.T, obj []byte) {
 	}
 }
 
+// checkMembers checks the classes of texts, and that an object is complete if
+// it is valid.
+func checkMembers(t *testing.T, obj []byte) {
+	t.Helper()
+	check := func(text []byte, of Text) {
+		for _, c := range text {
+			if of >= ASCIIText && (c < ' ' || c > '~' || c == '"' || c == '\\') ||
+				of == PlainText && strings.IndexByte(" ={}[]", c) >= 0 {
+				t.Fatalf("Next(%q): text %q has class %d", obj, text, of)
+			}
+		}
+	}
+	m := MembersOf(obj)
+	for {
+		name, value, ofName, ofValue, ok := m.Next()
+		if !ok {
+			break
+		}
+		check(name, ofName)
+		if value[0] == '"' {
+			check(value[1:len(value)-1], ofValue)
+		} else if ofValue != AnyText {
+			t.Fatalf("Next(%q): %s has class %d", obj, value, ofValue)
+		}
+	}
+	object := bytes.HasPrefix(bytes.TrimLeft(obj, " \t\r\n"), []byte{'{'})
+	if got, want := m.Complete(), json.Valid(obj); object && got != want {
+		t.Fatalf("Complete(%q) = %v, want %v", obj, got, want)
+	}
+}
+
+func TestTextClasses(t *testing.T) {
+	m := MembersOf([]byte(`{"method":"GET","user_id":"Mozilla/5.0 (X11)",` +
+		`"a b":"x=y","é":"a\\n","q":"123456789012345["}`))
+	var got []Text
+	for {
+		_, _, ofName, ofValue, ok := m.Next()
+		if !ok {
+			break
+		}
+		got = append(got, ofName, ofValue)
+	}
+	want := []Text{PlainText, PlainText, PlainText, ASCIIText, ASCIIText, ASCIIText,
+		AnyText, AnyText, PlainText, ASCIIText}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %d, want %d", got, want)
+	}
+}
+
 var fieldSeeds = []string{
 	``, `{`, `{}`, "{}\n", `,`, `{"a":1}`, "{\"a\":1,\"b\":\"x\"}\n", `,"a":1,"b":[1,{"c":2}]`, `{"a":1,"a":2,"a":{"a":3}}`,
 	`{"a":1,"b":"cut`, `{"a":1,"b":[1,2`, `{"a":1,"b`, `{"a":1,"b"`, `{"a":1,"b":`, `{"a":1,`, `{"a":tru`, `{"a":-`, `{"a":12`,
-	`{ "a" : 1 , "b" : { } }`, `{"\u0061\"\n":1,"😀\ud83d\ude00":2,"":3}`, `["a"]`, `{"a" 1}`, `{"a":1 "b":2}`, `x`, "{\"\xff\":1}", `{"a\\":1}`,
+	`{ "a" : 1 , "b" : { } }`, `{"\u0061\"\n":1,"😀\ud83d\ude00":2,"":3}`, `["a"]`, `{"a" 1}`, `{"a":1 "b":2}`, `x`, "{\"\xff\":1}", "{\"a\n:1}", `{"a\\":1}`,
 }
 
 func TestFieldSeeds(t *testing.T) {

@@ -3,8 +3,14 @@
 package jsonread
 
 // IsScalar reports whether text is a number, true, false or null, without white
-// space around it.
-func IsScalar(text []byte) bool { return len(text) > 0 && scalarLen(text) == len(text) }
+// space around it. Its last byte rules out most texts.
+func IsScalar(text []byte) bool {
+	if len(text) == 0 {
+		return false
+	}
+	c := text[len(text)-1]
+	return (c-'0' <= 9 || c == 'e' || c == 'l') && scalarLen(text) == len(text)
+}
 
 // scalarLen returns the length of the number, true, false or null at the front
 // of b, or minus the offset where b stops being one.

@@ -47,6 +47,17 @@ func (c *compactor) skipSpace(i int) int {
 	return i
 }
 
+// TrimSpace returns text without the white space around it.
+func TrimSpace(text []byte) []byte {
+	for len(text) > 0 && isSpace(text[0]) {
+		text = text[1:]
+	}
+	for len(text) > 0 && isSpace(text[len(text)-1]) {
+		text = text[:len(text)-1]
+	}
+	return text
+}
+
 func isSpace(c byte) bool {
 	return c == ' ' || c == '\n' || c == '\t' || c == '\r'
 }

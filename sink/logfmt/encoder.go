@@ -17,7 +17,7 @@ const (
 	maxPath  = 256
 )
 
-// maxNesting is the maximum depth of JSON within a field. jsonread.Fields
+// maxNesting is the maximum depth of JSON within a field. jsonread.Members
 // returns nothing deeper.
 const maxNesting = 10000
 
@@ -38,7 +38,7 @@ type encoder struct {
 // line appends a line and its newline.
 func (e *encoder) line(dst, line []byte) []byte {
 	from := len(dst)
-	line = bytes.Trim(line, space)
+	line = jsonread.TrimSpace(line)
 	e.begun, e.depth, e.path = false, 0, e.path[:0]
 	dst, ok := e.object(dst, line)
 	if !ok {
@@ -50,23 +50,22 @@ func (e *encoder) line(dst, line []byte) []byte {
 // object appends the fields of line. It returns false unless line is a single
 // JSON object.
 func (e *encoder) object(dst, line []byte) ([]byte, bool) {
-	if len(line) < 2 || line[0] != '{' || line[len(line)-1] != '}' {
+	if len(line) < 2 || line[0] != '{' {
 		return dst, false
 	}
-	inside := bytes.TrimRight(line[:len(line)-1], space)
-	end := &inside[0] // the last byte read: the brace, then the end of a value
-	for key, value := range jsonread.Fields(line) {
-		dst = e.field(dst, key, value)
-		end = &value[len(value)-1]
+	members := jsonread.MembersOf(line)
+	for {
+		key, value, ofKey, ofValue, ok := members.Next()
+		if !ok {
+			return dst, members.Complete()
+		}
+		dst = e.field(dst, key, value, ofKey, ofValue)
 	}
-	// Fields ends without an error at invalid text. The text was valid to the end
-	// if only the brace is left.
-	return dst, end == &inside[len(inside)-1]
 }
 
 // field appends one field of the object whose path is e.path, or the fields of
 // an object.
-func (e *encoder) field(dst, key, value []byte) []byte {
+func (e *encoder) field(dst, key, value []byte, ofKey, ofValue jsonread.Text) []byte {
 	if value[0] == '{' && e.flatten {
 		if dst, ok := e.flattened(dst, key, value); ok {
 			return dst
@@ -76,12 +75,18 @@ func (e *encoder) field(dst, key, value []byte) []byte {
 		dst = append(dst, ' ')
 	}
 	e.begun = true
-	dst = append(dst, e.path...)
-	dst = e.appendKey(dst, key)
+	if e.depth > 0 {
+		dst = append(dst, e.path...)
+	}
+	if ofKey == jsonread.PlainText && len(key) > 0 {
+		dst = append(dst, key...)
+	} else {
+		dst = e.appendKey(dst, key)
+	}
 	dst = append(dst, '=')
-	switch value[0] {
+	switch c := value[0]; c {
 	case '"':
-		return appendString(dst, value)
+		return appendString(dst, value, ofValue)
 	case '{', '[':
 		return e.appendJSON(dst, value)
 	}
@@ -99,8 +104,13 @@ func (e *encoder) flattened(dst, key, object []byte) ([]byte, bool) {
 	ok := len(e.path) <= maxPath
 	if ok {
 		e.depth++
-		for key, value := range jsonread.Fields(object) {
-			dst = e.field(dst, key, value)
+		members := jsonread.MembersOf(object)
+		for {
+			key, value, ofKey, ofValue, ok := members.Next()
+			if !ok {
+				break
+			}
+			dst = e.field(dst, key, value, ofKey, ofValue)
 		}
 		e.depth--
 	}
