@@ -125,16 +125,13 @@ func ParseText(b []byte, zone *time.Location) (time.Time, bool) {
 	if len(b) < len(pattern) {
 		return time.Time{}, false
 	}
-	for i := range len(pattern) {
-		switch p := pattern[i]; {
-		case p == '0' && b[i]-'0' <= 9, p == b[i], p == 'T' && b[i] == ' ':
-		default:
-			return time.Time{}, false
-		}
-	}
 	month, day := digits(b[5:7]), digits(b[8:10])
 	hour, minute, sec := digits(b[11:13]), digits(b[14:16]), digits(b[17:19])
 	year := digits(b[:4])
+	if b[4] != '-' || b[7] != '-' || b[10] != 'T' && b[10] != ' ' || b[13] != ':' || b[16] != ':' ||
+		year|month|day|hour|minute|sec < 0 {
+		return time.Time{}, false
+	}
 	if day < 1 || day > DaysOf(year, month) || minute > 59 || sec > 60 ||
 		hour > 24 || hour == 24 && minute+sec > 0 {
 		return time.Time{}, false

@@ -2,7 +2,11 @@
 
 package console
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/nib-log/nib/internal/jsonread"
+)
 
 // blockMarker precedes each line of a block. No other line begins like it:
 // lines begin with a time or a level, and messages that begin with a space are
@@ -27,8 +31,8 @@ func (p *painter) takeBlock(f *field) bool {
 // firstLine writes the message, given as a JSON string without its quotes. If
 // the message has several lines, it writes the first and leaves the others to a
 // block. It omits line breaks at the end.
-func (p *painter) firstLine(body []byte) {
-	if bytes.IndexByte(body, '\\') < 0 {
+func (p *painter) firstLine(body []byte, of jsonread.Text) {
+	if of > jsonread.AnyText || bytes.IndexByte(body, '\\') < 0 {
 		p.plain(body, inMessage)
 		return
 	}

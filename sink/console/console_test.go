@@ -245,3 +245,12 @@ func TestNewPanicsWithoutAWriterOrWithAFault(t *testing.T) {
 		}()
 	}
 }
+
+func TestClockHasTheDefaultFormat(t *testing.T) {
+	for _, nanos := range []int64{0, 1_999_999, 36_610_010_000_000, 86_399_999_999_999} {
+		at := time.Unix(0, nanos).UTC()
+		if got, want := string(appendClock(nil, at)), at.Format(defaultTimeFormat); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

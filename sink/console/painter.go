@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/linevalue"
 )
 
@@ -23,6 +24,7 @@ type view struct {
 
 	keys         [roles]string
 	durations    []string
+	begins       [256]bool     // the first bytes of the keys of fields with a role
 	unit         time.Duration // unit of durations written as numbers
 	levels       []linevalue.LevelName
 	messageFirst bool
@@ -47,6 +49,11 @@ func newView(c Config, color bool) *view {
 	}
 	for _, key := range c.Durations {
 		v.durations = append(v.durations, escapedKey(key))
+	}
+	for _, key := range append(append([]string{panicKey}, v.keys[:]...), v.durations...) {
+		if key != "" {
+			v.begins[key[0]] = true
+		}
 	}
 	switch nib.OmitKey {
 	case c.TimeFormat, c.Layout.TimeKey:
@@ -165,14 +172,30 @@ func (p *painter) time(raw []byte, known *nib.Record) {
 	t, ok := linevalue.ParseTime(raw, p.lineFormat, p.lineZone)
 	if !ok {
 		if known == nil || known.Time == 0 || known.Time == math.MaxInt64 || known.Time == math.MinInt64 {
-			p.value(raw)
+			p.value(raw, jsonread.AnyText)
 			return
 		}
 		t = time.Unix(0, known.Time)
 	}
-	p.clock = t.In(p.timeZone).AppendFormat(p.clock[:0], p.timeFormat)
+	t = t.In(p.timeZone)
+	if p.timeFormat == defaultTimeFormat {
+		p.dst = appendClock(p.dst, t)
+		return
+	}
+	p.clock = t.AppendFormat(p.clock[:0], p.timeFormat)
 	p.dst = appendPlain(p.dst, p.clock)
 }
+
+// appendClock appends t in defaultTimeFormat.
+func appendClock(dst []byte, t time.Time) []byte {
+	hour, minute, second := t.Clock()
+	milli := t.Nanosecond() / 1e6
+	return append(dst, digit(hour/10), digit(hour%10), ':',
+		digit(minute/10), digit(minute%10), ':', digit(second/10), digit(second%10), '.',
+		digit(milli/100), digit(milli/10%10), digit(milli%10))
+}
+
+func digit(n int) byte { return '0' + byte(n) }
 
 // body writes logger, message, fields and call site.
 func (p *painter) body() {
@@ -193,7 +216,7 @@ func (p *painter) body() {
 	if raw := p.valueOf(asCaller); raw != nil {
 		from := len(p.dst)
 		p.begin(sgrDim)
-		p.value(raw)
+		p.value(raw, jsonread.AnyText)
 		p.end(sgrDim)
 		p.token(from)
 	}
@@ -210,7 +233,7 @@ func (p *painter) logger() int {
 	}
 	p.begin(sgrLogger)
 	from := len(p.dst)
-	p.value(raw)
+	p.value(raw, jsonread.AnyText)
 	p.dst = append(p.dst, ':')
 	columns := width(p.dst[from:])
 	p.end(sgrLogger)
@@ -231,9 +254,9 @@ func (p *painter) message() int {
 	p.begin(color)
 	from := len(p.dst)
 	if raw[0] == '"' {
-		p.firstLine(raw[1 : len(raw)-1])
+		p.firstLine(raw[1:len(raw)-1], p.fields[p.at[asMessage]-1].ofValue)
 	} else {
-		p.value(raw)
+		p.value(raw, jsonread.AnyText)
 	}
 	columns := width(p.dst[from:])
 	p.end(color)
@@ -245,7 +268,7 @@ func (p *painter) field(f *field) {
 	switch f.role {
 	case asField:
 	case asDuration:
-		p.key(f.key)
+		p.key(f.key, f.ofKey)
 		p.duration(f.value)
 		p.gap = 1
 		return
@@ -258,16 +281,16 @@ func (p *painter) field(f *field) {
 			return
 		}
 		p.begin(sgrError)
-		p.text(f.key, inKey)
+		p.text(f.key, f.ofKey, inKey)
 		p.dst = append(p.dst, '=')
-		p.value(f.value)
+		p.value(f.value, f.ofValue)
 		p.end(sgrError)
 		p.gap = 1
 		return
 	default:
 		return
 	}
-	p.key(f.key)
-	p.value(f.value)
+	p.key(f.key, f.ofKey)
+	p.value(f.value, f.ofValue)
 	p.gap = 1
 }

@@ -3,8 +3,6 @@
 package console
 
 import (
-	"bytes"
-
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
@@ -31,8 +29,9 @@ const (
 // A field is a member of a line: the key without its quotes and the value, both
 // as written in the line.
 type field struct {
-	key, value []byte
-	role       role
+	key, value     []byte
+	ofKey, ofValue jsonread.Text // their classes
+	role           role
 }
 
 // roleKeys returns the key of each role, escaped as nib writes it. A field that
@@ -65,6 +64,9 @@ func escapedKey(key string) string {
 // roleOf returns the role of a key. A key that is escaped unnecessarily is not
 // recognised: no log library writes its keys like that.
 func (v *view) roleOf(key []byte) role {
+	if len(key) > 0 && !v.begins[key[0]] {
+		return asField // most keys
+	}
 	for i := range v.keys {
 		if string(key) == v.keys[i] {
 			return role(i)
@@ -88,21 +90,18 @@ const panicKey = "panic"
 // false unless line is a JSON object with at least one field.
 func (p *painter) split(line []byte) bool {
 	p.fields, p.at = p.fields[:0], [roles]int{}
-	line = bytes.Trim(line, " \t\r\n")
-	if len(line) == 0 || line[0] != '{' || line[len(line)-1] != '}' {
+	line = jsonread.TrimSpace(line)
+	if len(line) == 0 || line[0] != '{' {
 		return false
 	}
-	for key, value := range jsonread.Fields(line) {
-		p.add(field{key, value, p.roleOf(key)})
+	members := jsonread.MembersOf(line)
+	for {
+		key, value, ofKey, ofValue, ok := members.Next()
+		if !ok {
+			return len(p.fields) > 0 && members.Complete()
+		}
+		p.add(field{key, value, ofKey, ofValue, p.roleOf(key)})
 	}
-	if len(p.fields) == 0 {
-		return false
-	}
-	// Fields ends without an error at invalid text. The text was valid to the
-	// end if only the brace follows the last value.
-	before := bytes.TrimRight(line[:len(line)-1], " \t\r\n")
-	value := p.fields[len(p.fields)-1].value
-	return &value[len(value)-1] == &before[len(before)-1]
 }
 
 // add adds a field. Of duplicate keys the last message wins, because nib writes

@@ -8,14 +8,15 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/linevalue"
 )
 
-// value writes a JSON value that is known to be valid.
-func (p *painter) value(raw []byte) {
+// value writes a JSON value that is known to be valid, and its class.
+func (p *painter) value(raw []byte, of jsonread.Text) {
 	switch raw[0] {
 	case '"':
-		p.text(raw[1:len(raw)-1], inValue)
+		p.text(raw[1:len(raw)-1], of, inValue)
 	case '{', '[':
 		p.nested(raw)
 	default:
@@ -37,9 +38,9 @@ func (p *painter) nested(raw []byte) {
 			end := stringEnd(raw, i)
 			body := raw[i+1 : end-1]
 			if i = end; isName(raw[end:]) {
-				p.key(body)
+				p.key(body, jsonread.AnyText)
 			} else {
-				p.text(body, inValue)
+				p.text(body, jsonread.AnyText, inValue)
 			}
 		default:
 			p.dst = append(p.dst, c)
@@ -72,9 +73,9 @@ func isName(rest []byte) bool {
 }
 
 // key writes the key of a field and its equals sign.
-func (p *painter) key(key []byte) {
+func (p *painter) key(key []byte, of jsonread.Text) {
 	p.begin(sgrKey)
-	p.text(key, inKey)
+	p.text(key, of, inKey)
 	p.dst = append(p.dst, '=')
 	p.end(sgrKey)
 }
@@ -84,7 +85,7 @@ func (p *painter) key(key []byte) {
 func (p *painter) duration(raw []byte) {
 	d, ok := parseDuration(raw, p.unit)
 	if !ok {
-		p.value(raw)
+		p.value(raw, jsonread.AnyText)
 		return
 	}
 	from := len(p.dst)
