@@ -13,24 +13,28 @@ import (
 // accepted values of obj; obj is UTF-8, as every line of nib is. It allocates
 // nothing.
 func Lookup(obj []byte, key string) (value []byte, ok bool) {
-	from, end, ok := Locate(obj, key)
-	if !ok {
-		return nil, false
+	c := compactor{src: obj}
+	for i := c.first(); i >= 0; {
+		var name, v []byte
+		if name, v, i = c.member(i); name != nil && equalName(name, key) {
+			value, ok = v, true
+		}
 	}
-	return obj[from:end:end], true
+	return value, ok
 }
 
 // Locate is Lookup for the place of the value: obj[from:end].
 func Locate(obj []byte, key string) (from, end int, ok bool) {
-	for m := MembersOf(obj); ; {
-		name, value, _, _, more := m.Next()
-		if !more {
-			return from, end, ok
+	c := compactor{src: obj}
+	for i := c.first(); i >= 0; {
+		name, v, next := c.member(i)
+		if name != nil && equalName(name, key) {
+			end = c.endOf(i)
+			from, ok = end-len(v), true
 		}
-		if equalName(name, key) {
-			from, end, ok = m.end-len(value), m.end, true
-		}
+		i = next
 	}
+	return from, end, ok
 }
 
 // Fields iterates over the top-level members of obj in their order: the name as
@@ -43,9 +47,11 @@ func Locate(obj []byte, key string) (from, end int, ok bool) {
 // cut off is left out, unless it is a number, which may look complete.
 func Fields(obj []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func([]byte, []byte) bool) {
-		for m := MembersOf(obj); ; {
-			name, value, _, _, ok := m.Next()
-			if !ok || !yield(name, value) {
+		c := compactor{src: obj}
+		for i := c.first(); i >= 0; {
+			var name, value []byte
+			name, value, i = c.member(i)
+			if name == nil || !yield(name, value) {
 				return
 			}
 		}
@@ -59,6 +65,40 @@ func (c *compactor) first() int {
 		return -1
 	}
 	return i + 1
+}
+
+// member reads the member at i. It returns the offset of the next one, or -1 if
+// there is none, and a nil name if there is no complete member at i.
+func (c *compactor) member(i int) (name, value []byte, next int) {
+	start := c.space(i)
+	if start >= len(c.src) || c.src[start] != '"' {
+		return nil, nil, -1
+	}
+	end, err := c.text(start)
+	if err != nil {
+		return nil, nil, -1
+	}
+	i = c.space(end)
+	if i >= len(c.src) || c.src[i] != ':' {
+		return nil, nil, -1
+	}
+	from := c.space(i + 1)
+	to, err := c.value(from, maxValidDepth)
+	if err != nil {
+		return nil, nil, -1
+	}
+	next = -1
+	if i = c.space(to); i < len(c.src) && c.src[i] == ',' {
+		next = i + 1
+	}
+	return c.src[start+1 : end-1 : end-1], c.src[from:to:to], next
+}
+
+// endOf returns the end of the complete member at i.
+func (c *compactor) endOf(i int) int {
+	end, _ := c.text(c.space(i))
+	end, _ = c.value(c.space(c.space(end)+1), maxValidDepth)
+	return end
 }
 
 // equalName reports whether the escaped name decodes to key. An escape is

@@ -73,8 +73,8 @@ func checkFields(t *testing.T, obj []byte) {
 	}
 }
 
-// checkMembers checks the classes of texts, and that an object is complete if
-// it is valid.
+// checkMembers compares Members with Fields, and checks the classes of texts,
+// and that an object is complete if it is valid.
 func checkMembers(t *testing.T, obj []byte) {
 	t.Helper()
 	check := func(text []byte, of Text) {
@@ -85,18 +85,26 @@ func checkMembers(t *testing.T, obj []byte) {
 			}
 		}
 	}
-	m := MembersOf(obj)
+	var want []string
+	for name, value := range Fields(obj) {
+		want = append(want, string(name), string(value))
+	}
+	m, got := MembersOf(obj), []string(nil)
 	for {
 		name, value, ofName, ofValue, ok := m.Next()
 		if !ok {
 			break
 		}
+		got = append(got, string(name), string(value))
 		check(name, ofName)
 		if value[0] == '"' {
 			check(value[1:len(value)-1], ofValue)
 		} else if ofValue != AnyText {
 			t.Fatalf("Next(%q): %s has class %d", obj, value, ofValue)
 		}
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("Next(%q)\ngot  %q\nwant %q", obj, got, want)
 	}
 	object := bytes.HasPrefix(bytes.TrimLeft(obj, " \t\r\n"), []byte{'{'})
 	if got, want := m.Complete(), json.Valid(obj); object && got != want {
