@@ -151,14 +151,14 @@ func Vars(sources ...Source) func() any {
 		vars := map[string]any{}
 		families, _ := collect(sources)
 		for _, f := range families {
-			for labels, v := range f.series {
+			for _, s := range f.series {
 				name := f.Name
-				if labels != "" {
-					name += "{" + labels + "}"
+				if s.labels != "" {
+					name += "{" + s.labels + "}"
 				}
-				vars[name] = v
-				if math.IsNaN(v) || math.IsInf(v, 0) {
-					vars[name] = number(v)
+				vars[name] = s.value
+				if math.IsNaN(s.value) || math.IsInf(s.value, 0) {
+					vars[name] = string(appendNumber(nil, s.value))
 				}
 			}
 		}

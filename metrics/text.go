@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // WritePrometheus writes the metrics of all sources in the text format of
@@ -27,18 +28,19 @@ func WritePrometheus(w io.Writer, sources ...Source) error { return write(w, fal
 func WriteOpenMetrics(w io.Writer, sources ...Source) error { return write(w, true, sources) }
 
 func write(w io.Writer, open bool, sources []Source) error {
-	var b strings.Builder
 	families, err := collect(sources)
 	if open {
 		families = separate(families)
 	}
+	const usual = 256 // bytes of a family
+	text := make([]byte, 0, usual*len(families))
 	for _, f := range families {
-		f.write(&b, open)
+		text = f.append(text, open)
 	}
 	if open {
-		b.WriteString("# EOF\n")
+		text = append(text, "# EOF\n"...)
 	}
-	_, writeErr := io.WriteString(w, b.String())
+	_, writeErr := w.Write(text)
 	return errors.Join(err, writeErr)
 }
 
@@ -63,7 +65,13 @@ func separate(families []*family) []*family {
 // A family is all series of one name.
 type family struct {
 	Metric // the metric of its first series
-	series map[string]float64
+	series []series
+}
+
+// A series is a value and its labels, as text.
+type series struct {
+	labels string
+	value  float64
 }
 
 // collect returns the families of all sources, sorted by name.
@@ -77,6 +85,7 @@ func collect(sources []Source) ([]*family, error) {
 	}
 	families := make([]*family, 0, len(byName))
 	for _, f := range byName {
+		f.merge()
 		families = append(families, f)
 	}
 	slices.SortFunc(families, func(a, b *family) int { return cmp.Compare(a.Name, b.Name) })
@@ -93,72 +102,95 @@ func collectFrom(s Source, byName map[string]*family) (err error) {
 		m.Name = validName(m.Name, m.Kind)
 		f := byName[m.Name]
 		if f == nil {
-			f = &family{Metric: m, series: map[string]float64{}}
+			f = &family{Metric: m}
 			byName[m.Name] = f
 		}
-		f.series[labelText(m.Labels)] += m.Value
+		f.series = append(f.series, series{labelText(m.Labels), m.Value})
 	}
 	return nil
 }
 
-// write writes one family. In OpenMetrics the family of a counter has no
+// merge sorts the series by their labels, and adds up those with the same.
+func (f *family) merge() {
+	slices.SortStableFunc(f.series, func(a, b series) int {
+		return cmp.Compare(a.labels, b.labels)
+	})
+	n := 0
+	for _, s := range f.series[1:] {
+		if last := &f.series[n]; s.labels == last.labels {
+			last.value += s.value
+			continue
+		}
+		n++
+		f.series[n] = s
+	}
+	f.series = f.series[:n+1]
+}
+
+// append appends one family to b. In OpenMetrics the family of a counter has no
 // _total.
-func (f *family) write(b *strings.Builder, open bool) {
+func (f *family) append(b []byte, open bool) []byte {
 	name := f.Name
 	if open {
 		name = strings.TrimSuffix(name, totalSuffix)
 	}
-	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", name, escape(f.Help, open), name, f.Kind)
+	b = append(append(append(b, "# HELP "...), name...), ' ')
+	b = append(appendEscaped(b, f.Help, open), "\n# TYPE "...)
+	b = append(append(append(append(b, name...), ' '), f.Kind.String()...), '\n')
 	if open && f.Unit != "" && strings.HasSuffix(name, "_"+f.Unit) {
-		fmt.Fprintf(b, "# UNIT %s %s\n", name, f.Unit)
+		b = append(append(append(b, "# UNIT "...), name...), ' ')
+		b = append(append(b, f.Unit...), '\n')
 	}
-	all := make([]string, 0, len(f.series))
-	for labels := range f.series {
-		all = append(all, labels)
-	}
-	slices.Sort(all)
-	for _, labels := range all {
-		b.WriteString(f.Name)
-		if labels != "" {
-			b.WriteString("{" + labels + "}")
+	for _, s := range f.series {
+		b = append(b, f.Name...)
+		if s.labels != "" {
+			b = append(append(append(b, '{'), s.labels...), '}')
 		}
-		b.WriteString(" " + number(f.series[labels]) + "\n")
+		b = append(appendNumber(append(b, ' '), s.value), '\n')
 	}
+	return b
 }
 
-// number formats whole numbers without an exponent, as far as a float64 is
-// exact.
-func number(v float64) string {
+// appendNumber formats whole numbers without an exponent, as far as a float64
+// is exact.
+func appendNumber(b []byte, v float64) []byte {
 	switch {
 	case math.IsInf(v, 1):
-		return "+Inf"
+		return append(b, "+Inf"...)
 	case math.IsInf(v, -1):
-		return "-Inf"
+		return append(b, "-Inf"...)
 	case v == math.Trunc(v) && math.Abs(v) < 1<<53:
-		return strconv.FormatInt(int64(v), 10)
+		return strconv.AppendInt(b, int64(v), 10)
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }
 
 // labelText returns `a="b",c="d"`, sorted by name. Of equal names the first
 // counts. A label without a value is left out, because to Prometheus that is
 // the same series: with both, it would get one sample twice.
 func labelText(labels []Label) string {
-	sorted := slices.Clone(labels)
+	if len(labels) == 0 {
+		return ""
+	}
+	var few [8]Label
+	sorted := append(few[:0], labels...)
 	for i := range sorted {
 		sorted[i].Name = clean(sorted[i].Name, "")
 	}
 	slices.SortStableFunc(sorted, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
 	sorted = slices.CompactFunc(sorted, func(a, b Label) bool { return a.Name == b.Name })
-	sorted = slices.DeleteFunc(sorted, func(l Label) bool { return l.Value == "" })
-	var b strings.Builder
-	for i, l := range sorted {
-		if i > 0 {
-			b.WriteByte(',')
+	var usual [128]byte
+	b := usual[:0]
+	for _, l := range sorted {
+		if l.Value == "" {
+			continue
 		}
-		b.WriteString(l.Name + `="` + escape(l.Value, true) + `"`)
+		if len(b) > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendEscaped(append(append(b, l.Name...), `="`...), l.Value, true), '"')
 	}
-	return b.String()
+	return string(b)
 }
 
 const totalSuffix = "_total"
@@ -168,6 +200,11 @@ const totalSuffix = "_total"
 // that is the name of a counter's family in OpenMetrics.
 func validName(name string, k Kind) string {
 	name = clean(name, ":")
+	base := strings.TrimSuffix(name, totalSuffix)
+	if base != "" && !strings.HasSuffix(base, totalSuffix) &&
+		(len(base) < len(name)) == (k == KindCounter) {
+		return name
+	}
 	for strings.HasSuffix(name, totalSuffix) {
 		name = strings.TrimSuffix(name, totalSuffix)
 	}
@@ -183,6 +220,9 @@ func validName(name string, k Kind) string {
 // clean replaces all characters but letters, digits, _ and those in allowed.
 // The result does not begin with a digit.
 func clean(name, allowed string) string {
+	if isClean(name, allowed) {
+		return name
+	}
 	name = strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || strings.ContainsRune(allowed, c) {
 			return c
@@ -195,16 +235,31 @@ func clean(name, allowed string) string {
 	return name
 }
 
+// isClean reports whether clean returns name unchanged.
+func isClean(name, allowed string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if c|0x20-'a' >= 26 && c-'0' >= 10 && c != '_' && strings.IndexByte(allowed, c) < 0 {
+			return false
+		}
+	}
+	return name != "" && name[0]-'0' >= 10
+}
+
 var (
 	helpEscapes  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
 	quoteEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 )
 
-// escape escapes a help text or, with quotes, the value of a label.
-func escape(s string, quotes bool) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if quotes {
-		return quoteEscapes.Replace(s)
+// appendEscaped appends a help text or, with quotes, the value of a label.
+func appendEscaped(b []byte, s string, quotes bool) []byte {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	return helpEscapes.Replace(s)
+	if quotes && strings.IndexByte(s, '"') >= 0 {
+		s = quoteEscapes.Replace(s)
+	} else if strings.IndexByte(s, '\\') >= 0 || strings.IndexByte(s, '\n') >= 0 {
+		s = helpEscapes.Replace(s)
+	}
+	return append(b, s...)
 }
