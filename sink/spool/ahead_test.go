@@ -267,7 +267,10 @@ func TestDeliverOnlyKeepsWhatACursorHasNotPassed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memBacklog(t, 900, 200, SyncNever) // four segments
 		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + store.CursorExt, Err: syscall.EIO})
-		s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, DeliverOnly: true, OnError: func(error) {}})
+		s := open(t, memDir, &far{}, Config{
+			SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, DeliverOnly: true,
+			OnError: func(error) {},
+		})
 		must(t, s.Flush(context.Background()))
 		await.Sleep(4 * makePause)
 		if n := countFiles(t, m); n != 4 {

@@ -133,7 +133,8 @@ func (b *Build) Link(ctx context.Context, tc *toolchain.Toolchain, moduleDir, wo
 	b.Executables = nil
 	for i, target := range b.Targets {
 		exe := filepath.Join(work, fmt.Sprintf("program-%d", i))
-		if _, err := tc.Go(ctx, moduleDir, "build", toolchain.NoDebug, "-overlay", b.Overlay, "-o", exe, target); err != nil {
+		if _, err := tc.Go(ctx, moduleDir, "build", toolchain.NoDebug,
+			"-overlay", b.Overlay, "-o", exe, target); err != nil {
 			return err
 		}
 		b.Executables = append(b.Executables, exe)

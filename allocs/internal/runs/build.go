@@ -129,7 +129,9 @@ func together(ctx context.Context, group map[string]*Binary, work string) error 
 		return err
 	}
 	var first *Binary
-	args := []string{"test", "-c", "-vet=off", toolchain.NoDebug, "-o", dir + string(filepath.Separator)}
+	args := []string{
+		"test", "-c", "-vet=off", toolchain.NoDebug, "-o", dir + string(filepath.Separator),
+	}
 	for name, b := range group {
 		if runtime.GOOS == "windows" {
 			name += ".exe"

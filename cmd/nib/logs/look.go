@@ -81,7 +81,7 @@ const (
 
 // look returns the files that belong to the path, the oldest first, and opens
 // the ones that are neither open nor known. If these are too many, it returns
-// those up to the last one that it has opened.
+// the files up to the last opened file.
 func (f *follower) look() (all []rotation, files []*os.File) {
 	for range maxLooks {
 		for _, file := range files {

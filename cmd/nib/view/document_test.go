@@ -46,7 +46,7 @@ func TestADocumentKeepsFewFilesOpen(t *testing.T) {
 	defer d.Close()
 	for i := range maxParts {
 		if err := os.Remove(path); err != nil {
-			t.Skip(err) // some systems do not delete files that are open
+			t.Skipf("the system does not delete an open file: %v", err)
 		}
 		appendTo(t, path, "1\n")
 		last := i == maxParts-1
@@ -87,7 +87,7 @@ func TestADocumentHasFilesBetweenTwoLooks(t *testing.T) {
 	rename := func(from, to string) {
 		t.Helper()
 		if err := os.Rename(path+from, path+to); err != nil {
-			t.Skip(err) // some systems do not rename files that are open
+			t.Skipf("the system does not rename an open file: %v", err)
 		}
 	}
 	rename(".1", ".4")

@@ -52,7 +52,8 @@ func TestDeadLetterIsSentAgain(t *testing.T) {
 				wantDead(t, c, 15)
 				more := reported[min(1, len(reported)):]
 				more = slices.DeleteFunc(more, kgo.IsRetryableBrokerErr) // see TestSearchFails
-				if s := d.Stats(); len(reported) == 0 || len(more) > 0 || s.DeadLettered != 1 || s.Records != 29 {
+				s := d.Stats()
+				if len(reported) == 0 || len(more) > 0 || s.DeadLettered != 1 || s.Records != 29 {
 					t.Errorf("got %+v and reports %v, want one failure", s, reported)
 				}
 			})
