@@ -10,9 +10,10 @@ RACED    := $(filter . bridge/% dest/% cmd/nib,$(TESTED))
 # Modules that require hundreds of others: to compile these is most of the work.
 LARGE    := $(filter allocs/e2e e2e/metrics e2e/kubernetes e2e/recipes examples/shop,$(MODULES))
 GO       ?= go
-# Beside other work, or with an empty build cache, a package may take longer
-# than the default of 10 minutes.
-TEST     := $(GO) test -vet=off -timeout 30m
+TESTER   ?= $(GO) test
+# Tables for debuggers are a third of the time to link a test. Beside other work,
+# or with an empty build cache, a package may take longer than 10 minutes.
+TEST     := $(TESTER) -vet=off -ldflags=-w -timeout 30m
 FUZZTIME ?= 10s
 # The releases on which the promises are checked: the root's go line to the newest.
 RELEASES ?= go1.24.13 go1.25.5 go1.26.8 go1.27.4
