@@ -190,7 +190,7 @@ func TestDeathDuringAnAdoption(t *testing.T) {
 }
 
 // TestNoticeOfASlotIsRepeated has a destination that refuses its notice of a
-// slot for an hour, or no room for it: the slot stays, and the losses are
+// slot for ten minutes, or no room for it: the slot stays, and the losses are
 // announced in the end. A refused notice is repeated once a minute.
 func TestNoticeOfASlotIsRepeated(t *testing.T) {
 	for _, refused := range []bool{true, false} {
@@ -211,13 +211,13 @@ func TestNoticeOfASlotIsRepeated(t *testing.T) {
 			c := heir(m, time.Second)
 			c.RejectedSize, c.Drain = -1, time.Second
 			s := open(t, memDir, first, both(second, c))
-			await.Sleep(time.Hour)
+			await.Sleep(10 * time.Minute)
 			st := s.Stats()
 			if names := slotsOf(t, m); len(names) != 2 {
 				t.Errorf("got the slots %q, want two", names)
 			}
-			if refused && (st.Lost() < 55 || st.Lost() > 70) || !refused && st.Errors == 0 {
-				t.Errorf("%d lines were lost, with %d errors; want about 60 notices, or errors",
+			if refused && (st.Lost() < 8 || st.Lost() > 14) || !refused && st.Errors == 0 {
+				t.Errorf("%d lines were lost, with %d errors; want about 10 notices, or errors",
 					st.Lost(), st.Errors)
 			}
 			heal()
