@@ -89,14 +89,14 @@ $(TESTED:%=test/%): test/%:
 	@.ci/step '$@' 'cd $* && $(GO) list ./... | grep -v internal/arch | xargs $(TEST)'
 
 # Races, and misuse that the tag invariants detects, in the packages that import
-# sync or sync/atomic, tests included.
+# sync or sync/atomic, tests included. Allocations are counted without -race.
 race: $(RACED:%=race/%) race-pool ## race detector and misuse checks, where memory is shared
 $(RACED:%=race/%): race/%:
-	@.ci/step '$@' 'cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | awk "/[[ ]sync(\/atomic)?[] ]/ && !/internal\/arch / { print \$$1 }" | xargs -r $(TEST) -race -tags invariants -short'
+	@.ci/step '$@' 'cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | awk "/[[ ]sync(\/atomic)?[] ]/ && !/internal\/arch / { print \$$1 }" | xargs -r $(TEST) -race -tags invariants -short -skip "(?i)alloc"'
 
 # The tag invariants replaces the fast path of pools.
 race-pool:
-	@.ci/step '$@' '$(TEST) -race -short ./pool/...'
+	@.ci/step '$@' '$(TEST) -race -short -skip "(?i)alloc" ./pool/...'
 
 # Allocations that one release makes and another one does not. The oldest release
 # keeps the fewest values on the stack.
