@@ -108,7 +108,8 @@ package nib
 //
 //	logger.go        a Logger; Info calls begin
 //	event.go         an Event: the line, and its state
-//	event_begin.go   begin: the level (belowMin, passes: level.go), call site, front
+//	event_begin.go   begin: the level (belowMin, passes: level.go), the call site, and
+//	                 the front of the line: time, level, name, bound fields
 //	event_scalar.go  Str and its siblings; reading one is enough
 //	event_field.go   the steps of a field: check its key (keySet: format.go), append
 //	event_finish.go  Msg calls finish: the message, the end, the sink

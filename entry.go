@@ -34,7 +34,7 @@ func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ..
 			pc = callsite.PC(0)[0]
 		}
 	}
-	e := l.begin(level, &origin{pc: pc, msg: &msg})
+	e := l.begin(level, &beginOptions{pc: pc, msg: &msg})
 	e.Ctx(ctx)
 	e.attrs(attrs)
 	e.finish(msg, plainMessage)
@@ -51,7 +51,7 @@ func (l *Logger) AtDepth(level Level, depth int) *Event {
 	if l.core.caller {
 		pc = callsite.PC(min(max(depth, 0), beyond))[0]
 	}
-	return l.begin(level, &origin{pc: pc})
+	return l.begin(level, &beginOptions{pc: pc})
 }
 
 // An Entry is a line that another front end (slog, logrus, a bridge) passes to
@@ -76,9 +76,7 @@ func (l *Logger) Entry(en Entry) *Event {
 	if !en.Time.IsZero() {
 		e.setTime(en.Time)
 	}
-	f, last := c.format, &e.front
-	reusable := e.sec > 0 && e.flags&hasTime != 0 && en.Stack == "" && (f.TimeZone != nil || en.Time.Location() == time.Local) &&
-		(f.fraction >= 0 || f.fraction == jsonenc.NineOrFewer && e.nsec%10 != 0)
+	f, last, reusable := c.format, &e.front, c.format.canReuseFront(e, &en)
 	if reusable && last.of == ^l.id && last.level == en.Level && last.sec == e.sec {
 		e.flags |= timeShown
 		e.buf = e.buf[:last.end]
@@ -87,9 +85,18 @@ func (l *Logger) Entry(en Entry) *Event {
 		last.of = ^l.id
 	}
 	if c.splitFront {
-		e.addRest(en.PC, &origin{msg: &en.Message})
+		e.addRest(en.PC, &beginOptions{msg: &en.Message})
 	}
 	return e
+}
+
+// canReuseFront reports whether fronts of Entry can differ from the front of en
+// only in the digits of the fraction: they have a time, in the zone of the
+// layout or in time.Local, all digits of its fraction, and no stack.
+func (f *format) canReuseFront(e *Event, en *Entry) bool {
+	return e.flags&hasTime != 0 && e.sec > 0 && en.Stack == "" &&
+		(f.TimeZone != nil || en.Time.Location() == time.Local) &&
+		(f.fraction >= 0 || f.fraction == jsonenc.NineOrFewer && e.nsec%10 != 0)
 }
 
 // StdLog returns a standard logger whose lines become lines of l at level, for
@@ -134,7 +141,7 @@ func (w stdWriter) Write(p []byte) (int, error) {
 		} else if !l.passes(level) {
 			return
 		}
-		e := l.begin(level, &origin{pc: pc, msg: &msg})
+		e := l.begin(level, &beginOptions{pc: pc, msg: &msg})
 		if stack != nil {
 			e.addStack(stack)
 		}
@@ -167,9 +174,10 @@ func (c *core) waitLimit(final bool) time.Duration {
 // log is made and written.
 func (l *Logger) mayLog(at Level, pc uintptr) bool {
 	c, f, o := l.core, l.core.format, &l.core.out
-	never := o.neverLogs || o.discard != nil || o.lines != nil && o.lines.IsFile()
-	_, asks := l.leveler.(*userLeveler)
-	_, named := level.Index(int(at))
-	return !never || asks || c.sampler != nil || c.now != nil || !named || c.caller && f.Caller != nil && f.callers.Get(pc) == nil ||
-		len(c.hooks) > 0 || c.onError != nil
+	sinkLogs := !o.neverLogs && o.discard == nil && (o.lines == nil || !o.lines.IsFile())
+	_, userLevel := l.leveler.(*userLeveler)
+	_, named := level.Index(int(at)) // otherwise Layout.LevelName may be called
+	callsCaller := c.caller && f.Caller != nil && f.callers.Get(pc) == nil
+	return sinkLogs || userLevel || !named || callsCaller ||
+		c.sampler != nil || c.now != nil || len(c.hooks) > 0 || c.onError != nil
 }

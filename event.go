@@ -47,10 +47,10 @@ type Event struct {
 	depth int32 // number of open containers and calls of user code; negative if idle
 	flags flags
 
-	tooDeep int32 // how far the limit of depth is lowered; see enter
+	tooDeep int32 // number of levels that enter has refused, each of which lowers its limit by one
 
-	carried []*Logger      // loggers of contexts; their fields are added when the groups end
-	user    usercode.Entry // guards the user code that runs against recursion
+	carried []*Logger      // loggers of contexts, whose bound fields are added when the groups end
+	user    usercode.Entry // while depth > 0: counts this line among those being built on this stack
 	front   front
 
 	fieldsAt, groupsAt    int // offsets in buf of the fields, and of the fields of pending groups

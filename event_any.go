@@ -160,17 +160,18 @@ func (e *Event) addAny(v any) {
 	}
 }
 
-// parts is an Event whose next value a plan encodes.
+// parts is an Event as plans see it: the Event of a plan.Line.
 type parts Event
 
-// state returns where that value stands.
+// state returns where a value stands that a plan encodes next.
 func (p *parts) state() plan.State {
 	p.line.Max = p.log.core.sizeLimit
 	return plan.State{Depth: maxDepth - int(p.depth), Line: &p.line}
 }
 
-// AppendPart implements plan.Line. The value is part of another one, for which
-// user code may be running that can add no fields.
+// AppendPart implements plan.Line. v is part of a value that a plan is
+// encoding. If the plan runs under guard, inValue forbids fields: AppendPart
+// allows them, in dst, until it returns.
 func (p *parts) AppendPart(dst []byte, v any, depth int) []byte {
 	e := (*Event)(p)
 	line, outer, reserved, place := e.buf, e.depth, e.reservedBits, e.flags&inPlace

@@ -12,13 +12,15 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// An origin has facts that begin cannot know. A how other than 0 is for
-// passSpecial; otherwise both steps of the decision have been taken, pc is 0 if
-// unknown or not shown, and msg is nil if the message is not known yet.
-type origin struct {
-	how flags
-	pc  uintptr
-	msg *string
+// beginOptions are the arguments of begin that Info and the other level methods
+// do not pass: either flags alone, or pc and msg.
+type beginOptions struct {
+	// flags are set by Panic, Fatal and Log, whose level and sampler passSpecial
+	// applies. If flags is 0, the caller of begin has applied them.
+	flags flags
+
+	pc  uintptr // the call site; 0 if it is unknown or not shown
+	msg *string // nil if the message is not known yet
 }
 
 // A front is the beginning of a logger's lines at one level: time, level, name,
@@ -26,13 +28,16 @@ type origin struct {
 // fronts of the same second differ only in its fraction. So an idle event keeps
 // the bytes of its last line, and begin reuses their front.
 //
-// If of is not 0, buf[:end] is the front of a line of that logger, except for
-// its first byte (see Event.buf). Event.groupsAt then belongs to that line, and
-// so does Event.fieldsAt unless the front is split. Only newFront and Entry set
-// of. Fields are appended after the front, and calls on an idle event write
-// nothing; all code that overwrites or cuts the front clears Event.front.
+// If of is not 0, these hold for the last line of that logger:
+//
+//   - buf[1:end] is its front; buf[0] is a brace, see Event.buf
+//   - Event.groupsAt is its offset
+//   - Event.fieldsAt is its offset, unless core.splitFront is set
+//
+// Only newFront and Entry set of. Code that overwrites or cuts the front clears
+// Event.front; fields are appended behind it.
 type front struct {
-	of         uint64 // id of the logger, never used for another, or ^id after an Entry; 0: the front cannot be reused
+	of         uint64 // Logger.id, or ^id if Entry has written it; 0: the front cannot be reused
 	level      Level
 	sec        int64 // the second of the time
 	fractionAt int   // where the digits of its fraction begin; 0 without a time
@@ -42,13 +47,13 @@ type front struct {
 // begin starts an event, for every way to log but Entry. There are three steps:
 // belowMin and passes decide whether there is a line, package callsite finds
 // the call site, and the rest writes the parts before fields. Level methods,
-// which have called belowMin and are inlined, have no origin: the call site is
+// which have called belowMin and are inlined, pass no options: the call site is
 // the return address. A further call costs 1 ns, as do two more arguments.
 //
 //go:noinline
-func (l *Logger) begin(level Level, from *origin) *Event {
-	if from != nil {
-		if l = l.passSpecial(level, from); l == nil {
+func (l *Logger) begin(level Level, o *beginOptions) *Event {
+	if o != nil {
+		if l = l.passSpecial(level, o); l == nil {
 			return nil
 		}
 	} else if !l.passes(level) {
@@ -56,8 +61,8 @@ func (l *Logger) begin(level Level, from *origin) *Event {
 	}
 	e, c := acquire(l), l.core
 	e.level, e.flags = level, 0
-	if from != nil {
-		if e.flags = from.how; e.flags&noLevelKey != 0 {
+	if o != nil {
+		if e.flags = o.flags; e.flags&noLevelKey != 0 {
 			level = noLevel
 		}
 	}
@@ -75,8 +80,8 @@ func (l *Logger) begin(level Level, from *origin) *Event {
 	}
 	if c.splitFront {
 		var site [1]uintptr
-		if from != nil && from.how == 0 {
-			site[0] = from.pc
+		if o != nil && o.flags == 0 {
+			site[0] = o.pc
 		} else if c.caller {
 			if callsite.HasFast() {
 				site[0] = callsite.Fast()
@@ -84,7 +89,7 @@ func (l *Logger) begin(level Level, from *origin) *Event {
 				runtime.Callers(2, site[:]) // 2 skips Callers and begin; PC would cost a frame more
 			}
 		}
-		e.addRest(site[0], from)
+		e.addRest(site[0], o)
 	}
 	return e
 }
@@ -94,20 +99,20 @@ func (l *Logger) begin(level Level, from *origin) *Event {
 // event; with a nil Logger the event belongs to idleLogger. Fatal exits even if
 // a Leveler or a sampler ends the goroutine. The Logger is nil if there is no
 // event.
-func (l *Logger) passSpecial(level Level, from *origin) *Logger {
+func (l *Logger) passSpecial(level Level, o *beginOptions) *Logger {
 	switch {
-	case from.how == 0:
-	case from.how&noLevelKey != 0:
+	case o.flags == 0:
+	case o.flags&noLevelKey != 0:
 		if l.discards() || !l.isSampled(level) {
 			return nil
 		}
 	case l.discards():
 		prepareIdle()
-		l, from.how = idleLogger, from.how|muted
+		l, o.flags = idleLogger, o.flags|muted
 	default:
-		orLost(func() { l.act(from.how&thenExit, "") }, func() {
+		orLost(func() { l.act(o.flags&thenExit, "") }, func() {
 			if l.belowMin(level) || !l.passes(level) {
-				from.how |= muted
+				o.flags |= muted
 			}
 		})
 	}
@@ -152,7 +157,8 @@ func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 		buf = append(buf, f.timeKey...)
 		buf = f.time.AppendCached(buf, &e.second, e.sec, int(e.nsec), f.zone(own))
 		e.flags |= timeShown
-		e.front.fractionAt = len(buf) - jsonenc.FractionTail(buf) - max(f.fraction, -f.fraction)
+		fractionEnd := len(buf) - jsonenc.FractionTail(buf) // a zone and a quote follow
+		e.front.fractionAt = fractionEnd - max(f.fraction, -f.fraction)
 	}
 	if e.flags&noLevelKey == 0 {
 		buf = append(buf, f.level(show, l.core)...)
@@ -173,13 +179,13 @@ func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 
 // addRest adds the parts after a front without the bound fields: the caller,
 // the message if it comes first and is known, and the bound fields (addBound).
-func (e *Event) addRest(pc uintptr, from *origin) {
+func (e *Event) addRest(pc uintptr, o *beginOptions) {
 	c := e.log.core
 	if pc != 0 && c.caller {
 		e.addCaller(pc)
 	}
-	if known := from != nil && from.msg != nil; c.format.MessageFirst && known {
-		e.addMessage(*from.msg)
+	if known := o != nil && o.msg != nil; c.format.MessageFirst && known {
+		e.addMessage(*o.msg)
 	} else if c.format.MessageFirst {
 		e.flags |= movesMessage
 	}

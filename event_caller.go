@@ -26,7 +26,7 @@ func (e *Event) leaveGroups(from int) {
 		return
 	}
 	at := e.fieldsAt
-	if at < e.front.end { // the first byte of a front is the brace of the last line
+	if at < e.front.end { // buf[0] of a reused front is a brace, and moves to the right
 		e.front, e.buf[0] = front{}, ','
 	}
 	size := e.moveToFields(from)
@@ -59,7 +59,7 @@ func (e *Event) Timestamp() *Event {
 type cachedText struct {
 	text string
 	site uintptr // the program counter of a caller field, unless methods of nib are inlined there
-	none bool    // the program counter determines no call site, or a stack cannot begin there
+	none bool    // a caller field: pc determines no call site; a line of a stack: the stack begins further out
 }
 
 // ownPrefix begins the names of this package's functions.

@@ -69,11 +69,11 @@ func (*edits) scratch(e *Event) *jsonread.Scratch {
 	return e.edited
 }
 
-// settleGroups applies the policy for duplicate keys to the groups at the end
-// of the line, which have just been closed, from the innermost one. Each group
-// is the last field of the object around it, which begins at from and ends
-// after depth more braces. Secrets are masked before their keys are renamed.
-func (x *edits) settleGroups(e *Event, from, depth, count int) {
+// editGroups applies the policy for duplicate keys to the groups that have just
+// been closed, count in number, from the innermost one. Group number depth is
+// the last field of the object around it, which is e.buf[from:], and depth
+// braces follow it. Secrets are masked first: the policy may rename their keys.
+func (x *edits) editGroups(e *Event, from, depth, count int) {
 	var group []byte
 	for _, v := range jsonread.Fields(e.buf[from:]) {
 		group = v
@@ -83,7 +83,7 @@ func (x *edits) settleGroups(e *Event, from, depth, count int) {
 		x.replaceFrom(e, from, x.redact(e.scratch[:0], e.buf[from:]))
 	}
 	if depth+1 < count {
-		x.settleGroups(e, from, depth+1, count)
+		x.editGroups(e, from, depth+1, count)
 	}
 	x.replaceFrom(e, from, x.duplicates(e.scratch[:0], e.buf[from:], x.scratch(e)))
 }

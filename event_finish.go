@@ -4,6 +4,7 @@ package nib
 
 import (
 	"fmt"
+
 	"github.com/nib-log/nib/internal/invariants"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/shortfmt"
@@ -92,8 +93,8 @@ func (e *Event) finishable() bool {
 const noMessage, plainMessage = false, true // whether finish adds its message
 
 // finish completes a line, writes it, and then panics or exits for Panic and
-// Fatal. For a plain line it repeats complete, write to io.Discard, and
-// release: these calls would cost a tenth of its time.
+// Fatal. For a plain line it contains the code of complete, write to
+// io.Discard, and release: calling them would cost a tenth of its time.
 func (e *Event) finish(msg string, message bool) {
 	l := e.log
 	if e.depth != 0 || e.flags&notPlain != 0 || !l.plain {
@@ -135,7 +136,8 @@ func (e *Event) finishRare(msg string, message bool) {
 	e.completeAndAct(msg)
 }
 
-// closeLine writes the outer braces and the newline.
+// closeLine writes the outer braces and the newline. The opening brace replaces
+// buf[0], which is the comma of the first field or the brace of a reused front.
 func closeLine(buf []byte) []byte {
 	buf = append(buf, "}\n"...)
 	buf[0] = '{'

@@ -47,7 +47,7 @@ func (e *Event) release() {
 		return
 	}
 	if cap(e.buf) > keepSize {
-		e.front, e.record = front{}, Record{}
+		e.front, e.record = front{}, Record{} // both refer to the old buffer
 		e.buf = make([]byte, 0, startCap)
 	}
 	e.message = "" // set if an Entry was not finished with Send
@@ -61,7 +61,7 @@ func (e *Event) keepScratch(b []byte) {
 	}
 }
 
-// recycle returns e to the pool.
+// recycle returns e to the pool, with its buffer and front for the next line.
 func (e *Event) recycle() {
 	e.depth, e.reservedBits, e.flags, e.log = idle, allReserved, 0, idleLogger
 	eventPool.Put(e)

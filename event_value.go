@@ -105,13 +105,13 @@ func Inline[T any](e *Event, v T) *Event {
 	}
 	if e.reservedBits != noneReserved {
 		if c := e.log.core.format.clashes(p.Pointee()); c != 0 {
-			e.settle(from, c)
+			e.renameReserved(from, c)
 		}
 	}
 	return e
 }
 
-// A clash is the set of keys of a struct that a layout reserves.
+// A clash says in which sets of reserved keys a struct has keys.
 type clash uint8
 
 const (
@@ -135,8 +135,9 @@ func (f *format) clashes(p *plan.Plan) (c clash) {
 	return *f.clashing.Put(p.ID(), c)
 }
 
-// settle renames the fields in buf[from:] that have reserved keys.
-func (e *Event) settle(from int, c clash) {
+// renameReserved renames the fields in buf[from:] that have reserved keys. c
+// has the sets in which there are such keys.
+func (e *Event) renameReserved(from int, c clash) {
 	f := e.log.core.format
 	if c&clashOwn != 0 {
 		e.buf = append(e.buf[:from], f.reserved.rename(string(e.buf[from:]), "")...)

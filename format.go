@@ -88,7 +88,7 @@ func (s *keySet) prefixed(key string) string {
 }
 
 // addFields adds the keys of fields that a function of the layout has written,
-// but not those that are prefixed, nor the key of its panic.
+// except keys with reservedPrefix, and panicKey, which stands for a result.
 func (s *keySet) addFields(fields string) {
 	for k := range jsonread.Fields([]byte(fields)) {
 		name, _ := jsonread.AppendUnquoted(nil, append(append([]byte{'"'}, k...), '"'))

@@ -40,8 +40,9 @@ func (g groups) bound(fields []byte) groups {
 	return groups{open: g.open + g.pendingCount}
 }
 
-// rename renames the outermost group if its key is reserved; an open one is in
-// Logger.bound. To be a field, pending lacks a value, such as 0, and braces.
+// rename renames the outermost group if its key is reserved and the group is
+// pending; an open one is part of Logger.bound. pending is not a whole field:
+// "0" and braces complete it, so that it can be parsed.
 func (g *groups) rename(reserved *keySet) {
 	if g.open == 0 && g.pendingCount > 0 {
 		g.pending = reserved.rename(g.pending, "0"+strings.Repeat("}", g.pendingCount-1))
@@ -80,7 +81,7 @@ func (e *Event) closeGroups() {
 	}
 	if open > 0 && l.core.edits.duplicates != nil {
 		e.front = front{} // it may end inside the groups
-		l.core.edits.settleGroups(e, 0, 0, open)
+		l.core.edits.editGroups(e, 0, 0, open)
 	}
 	e.reservedBits = l.core.format.reservedBits // the end of the line is at the top level
 }

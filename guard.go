@@ -76,13 +76,16 @@ type scope struct {
 	tooDeep      int32
 }
 
-// enter begins a level, which is a container or a call of user code, or returns
-// why it must not: e.depth has reached the limit. Each refusal lowers the limit
-// by one (e.tooDeep), until the end of the outermost container or, outside of
-// containers, of the outermost function: a value that contains itself twice
-// would otherwise be followed 2 to the 32 times. The first level counts the
-// lines that are being built on this stack. Fields are then added to place, or
-// to the same place as before if it is 0.
+// enter begins a level, which is a container or a call of user code. It returns
+// why it must not, if the line is full, e.depth has reached the limit, or, at
+// the first level, user code logs while its own line is built (see maxLines).
+//
+// place says what the level contains (nested, inArray, inValue); 0 keeps what
+// the outer level contains.
+//
+// Each refusal lowers the limit by one (e.tooDeep), until the outermost
+// container ends or, outside of containers, the outermost call: without this a
+// value with two references to itself would be expanded 2 to the 32 times.
 func (e *Event) enter(limit int32, place flags) (s scope, why string) {
 	if place&nested != 0 && (*parts)(e).isFull() {
 		return s, largeText
@@ -115,9 +118,9 @@ func (e *Event) enter(limit int32, place flags) (s scope, why string) {
 // largeText stands in the place of what does not fit into a line.
 const largeText = "!ERROR: too large"
 
-// isFull reports whether the line has reached its limit. What is left out then
-// is more than what would be cut anyway: a value in which much is shared may be
-// small in memory and without end as text.
+// isFull reports whether the line has reached core.sizeLimit, and lets edit
+// shorten it then. Without this limit, a value with many references to the same
+// parts, which is small in memory, would be expanded without end.
 func (p *parts) isFull() bool {
 	if len(p.buf) <= p.log.core.sizeLimit {
 		return false

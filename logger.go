@@ -25,7 +25,7 @@ type Logger struct {
 	leveler slog.Leveler // nil for a constant level
 
 	core         *core
-	id           uint64 // unique
+	id           uint64 // unique; see front
 	reservedBits uint64 // Event.reservedBits at the start: the reserved keys, or none in a group
 	direct       bool   // min alone decides: there is neither a leveler nor a sampler
 	plain        bool   // most lines have only to be closed: there are no hooks, open groups, stacks or edits
@@ -51,7 +51,7 @@ type core struct {
 	caller        bool             // set by WithCaller
 	edits         edits            // set by WithRedact, WithMaxLine and WithDuplicateKeys
 	sizeLimit     int              // no container or element begins beyond so many bytes of a line
-	splitFront    bool             // the call site or the message precedes the bound fields: see front
+	splitFront    bool             // the call site or the message precedes the bound fields: see addRest
 	stackFrom     Level            // set by WithStack; by default above all levels
 	hooks         []Hook
 	sampler       Sampler
@@ -97,7 +97,7 @@ func NewSink(s Sink, opts ...Option) *Logger {
 }
 
 func newLogger(out output, opts []Option) *Logger {
-	prepareIdle()
+	prepareIdle() // events of the pool belong to idleLogger
 	c := &core{format: out.format(), out: out, stackFrom: math.MaxInt, state: new(state)}
 	return (&Logger{core: c}).apply(opts)
 }
@@ -201,17 +201,17 @@ func (l *Logger) At(level Level) *Event {
 // Panic starts an event that panics with its message once the line is written
 // and the sink flushed. It is never nil, even on a nil Logger: level, sampler
 // and Discard suppress the line, never the panic.
-func (l *Logger) Panic() *Event { return l.begin(LevelPanic, &origin{how: thenPanic}) }
+func (l *Logger) Panic() *Event { return l.begin(LevelPanic, &beginOptions{flags: thenPanic}) }
 
 // Fatal starts an event that ends the process with status 1 (see WithExit) once
 // the line is written and the sink flushed, or five seconds have passed. It is
 // never nil, even on a nil Logger: level, sampler and Discard suppress the
 // line, never the exit.
-func (l *Logger) Fatal() *Event { return l.begin(LevelFatal, &origin{how: thenExit}) }
+func (l *Logger) Fatal() *Event { return l.begin(LevelFatal, &beginOptions{flags: thenExit}) }
 
 // Log starts an event without a level: its line has no level key, its Record
 // has LevelInfo, and no level switches it off.
-func (l *Logger) Log() *Event { return l.begin(LevelInfo, &origin{how: noLevelKey}) }
+func (l *Logger) Log() *Event { return l.begin(LevelInfo, &beginOptions{flags: noLevelKey}) }
 
 // With returns a Logger whose lines all have the fields that f adds. f runs at
 // once; it only adds fields and must not keep e. The fields are encoded once
@@ -333,11 +333,12 @@ func (l *Logger) Sink() Sink {
 // defaultLogger is nil until SetDefault is called.
 var (
 	defaultLogger  atomic.Pointer[Logger]
-	standardLogger func() *Logger
+	standardLogger = sync.OnceValue(func() *Logger { return New(os.Stderr) })
 )
 
+// init sets prepareIdle, which report.go declares: functions there do not call
+// functions of this file.
 func init() {
-	standardLogger = sync.OnceValue(func() *Logger { return New(os.Stderr) })
 	prepareIdle = sync.OnceFunc(func() {
 		idleLogger.core.format = defaultFormat()
 		idleLogger.apply(nil)
@@ -378,10 +379,10 @@ func Warn() *Event { return Default().At(LevelWarn) }
 func Error() *Event { return Default().At(LevelError) }
 
 // Panic starts an event that panics with its message; see [Logger.Panic].
-func Panic() *Event { return Default().begin(LevelPanic, &origin{how: thenPanic}) }
+func Panic() *Event { return Default().begin(LevelPanic, &beginOptions{flags: thenPanic}) }
 
 // Fatal starts an event that ends the process; see [Logger.Fatal].
-func Fatal() *Event { return Default().begin(LevelFatal, &origin{how: thenExit}) }
+func Fatal() *Event { return Default().begin(LevelFatal, &beginOptions{flags: thenExit}) }
 
 // NewContext returns a context that carries l.
 func NewContext(ctx context.Context, l *Logger) context.Context {

@@ -57,16 +57,21 @@ func WithLayout(layout Layout) Option {
 		l.core.format, l.nameField = f, f.encodeName(l.name)
 		l.bound = f.reserved.rename(l.bound, l.groups.closing())
 		l.groups.rename(&f.reserved)
-		hadError := l.boundFlags & hasError
-		l.boundFlags = 0                                                // learned again for the new keys
-		if f.errorKeys.rename(l.bound, l.groups.closing()) != l.bound { // a bound field has one of them
-			l.boundFlags = hadError | hasErrorKey
-		}
-		pending := l.groups
-		if pending.rename(&f.errorKeys); pending.pending != l.groups.pending {
-			l.boundFlags |= hasErrorKey
-		}
+		l.boundFlags = f.boundFlags(l)
 	}}
+}
+
+// boundFlags returns what Logger.boundFlags of l is with the keys of errors of
+// f. A bound field or pending group has such a key if rename would change it.
+func (f *format) boundFlags(l *Logger) (has flags) {
+	if f.errorKeys.rename(l.bound, l.groups.closing()) != l.bound {
+		has = l.boundFlags&hasError | hasErrorKey
+	}
+	g := l.groups
+	if g.rename(&f.errorKeys); g.pending != l.groups.pending {
+		has |= hasErrorKey
+	}
+	return has
 }
 
 // WithClock replaces the clock. now must be safe for concurrent use.
@@ -169,12 +174,12 @@ func WithDuplicateKeys(p DuplicateKeys) Option {
 // keys, ASCII letters in any case, anywhere in the line: bound, within objects,
 // structs, maps and RawJSON. It also looks through texts for passwords in URLs
 // and for values after such a key as a whole word: "token=…", `"token":"…"`,
-// "Token: Bearer …", and as %+v prints structs and maps; unless quoted, up to a
-// space or comma. A value on the line after "token:", and a key in coloured or
-// percent-encoded text, are not found. It happens before any byte leaves the
-// event, and reads the line again. The value with which Panic panics, and
-// Record.Logger, are not redacted. Keys accumulate. Use [Secret] for what must
-// never be seen.
+// "Token: Bearer …", and key:value as printed by %+v. A value that is not
+// quoted ends at a space or comma. A value on the line after "token:", and a
+// key in coloured or percent-encoded text, are not found. Redaction happens
+// before any byte leaves the event, and reads the line again. The value with
+// which Panic panics, and Record.Logger, are not redacted. Keys accumulate. Use
+// [Secret] for what must never be seen.
 func WithRedact(keys ...string) Option {
 	return Option{func(l *Logger) {
 		x := &l.core.edits

@@ -73,9 +73,10 @@ type state struct {
 // and of the events of a nil Logger.
 var idleLogger = &Logger{min: minLevel, core: &core{state: new(state), stackFrom: math.MaxInt}}
 
-// prepareIdle completes idleLogger. What may be the first to make a logger or
-// an event calls it; a program may import nib and not log.
-var prepareIdle func()
+// prepareIdle completes idleLogger, once: newLogger calls it, and passSpecial
+// for a nil Logger. A program that imports nib and does not log does not need
+// it.
+var prepareIdle func() // set by init in logger.go
 
 // discards reports whether l is nil or the zero Logger.
 func (l *Logger) discards() bool { return l == nil || l.core == nil }
@@ -164,11 +165,11 @@ func (c *core) callReported(what string, lost, f func()) (done bool) {
 	return done
 }
 
-// lose counts a line that is lost before it has an event.
+// lose counts a line that is lost because user code ended the goroutine.
 func (s *state) lose() { s.aborted.Add(1) }
 
-// A userLeveler guards a Leveler that is not one of nib's or slog's. While it
-// fails, every level is on.
+// A userLeveler recovers panics of a Leveler of the program. A Leveler that
+// panics enables every level.
 type userLeveler struct {
 	core *core
 	of   slog.Leveler

@@ -42,8 +42,7 @@ func (r *Record) Lookup(key string) (json []byte, ok bool) { return jsonread.Loo
 
 // Fields iterates over the top-level fields in the order of the line: the key
 // as in Line, escaped and without its quotes, and the value as raw JSON. Both
-// are parts of Line. A Line that is not a JSON object ends the iteration where
-// it stops being one.
+// are parts of Line. The iteration stops at the first syntax error.
 func (r *Record) Fields() iter.Seq2[[]byte, []byte] { return jsonread.Fields(r.Line) }
 
 // A Sink writes finished lines.
@@ -159,8 +158,8 @@ func (c *core) write(e *Event) {
 	}
 }
 
-// maxInside is the number of concurrent calls of a sink above which deliver
-// counts those on its own stack; it allows maxReentry of these.
+// While more than maxInside calls of a sink are active, deliver counts the
+// calls on its own stack, and fails if there are more than maxReentry.
 const (
 	maxInside  = 16
 	maxReentry = 8

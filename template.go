@@ -47,9 +47,9 @@ type templateForm struct {
 	message string     // `,"message":"…"`; "" without a message
 }
 
-// NewTemplate makes a Template. It panics if T is not a struct, or has a field
-// that cannot be encoded, or one with a lock and a method with a pointer
-// receiver that encodes it: such a field must be a pointer, as Log copies *v.
+// NewTemplate makes a Template. It panics if T is not a struct, if a field
+// cannot be encoded, or if a field holds a lock and is encoded by a method with
+// a pointer receiver: Log copies *v, so make such a field a pointer.
 func NewTemplate[T any](level Level, msg string) Template[T] {
 	p := plan.For[T]()
 	switch err := p.Err(); {
@@ -81,7 +81,7 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 			pc = callsite.PC(0)[0]
 		}
 	}
-	e := l.begin(t.level, &origin{pc: pc, msg: &t.msg})
+	e := l.begin(t.level, &beginOptions{pc: pc, msg: &t.msg})
 	e.Ctx(ctx)
 	from, form := len(e.buf), t.formFor(l.core.format)
 	if v == nil {
@@ -99,7 +99,7 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 		}))
 	}
 	if form.clash != 0 && e.reservedBits != noneReserved {
-		e.settle(from, form.clash)
+		e.renameReserved(from, form.clash)
 	}
 	if !e.log.plain || form.message == "" || e.flags&hasMessage != 0 {
 		e.finish(t.msg, plainMessage)
