@@ -103,8 +103,8 @@ func (s *Sink) flushBuffer(r *nib.Record) {
 	b.mu.Unlock()
 	if err := s.w.writeBatch(&s.w.out); err != nil {
 		s.w.errors.announce("write", err)
-		if s.late == nil {
-			s.late = err
+		if s.lateErr == nil {
+			s.lateErr = err
 		}
 	}
 }

@@ -30,8 +30,8 @@ type nameCheck struct {
 // to one file, even if the file is renamed in the meantime.
 const noCheck = math.MaxInt64
 
-// fastLines is from how many lines between two checks on a timer takes less
-// time than the clock.
+// fastLines is the number of lines between two checks from which a timer costs
+// less than reading the clock for each line.
 const fastLines = 1000
 
 // begin sets the timer if there were many lines since the last check.
@@ -49,9 +49,9 @@ func (w *writer) checkNow() {
 	w.check.notDue.Store(false)
 }
 
-// look checks the file against its name, the clock against the schedule and the
-// free space against MinFree.
-func (w *writer) look(now int64) error {
+// checkAll checks the file against its name, the clock against the schedule and
+// the free space against MinFree.
+func (w *writer) checkAll(now int64) error {
 	w.check.at = now + checkEvery
 	info, err := w.fs.Lstat(w.path)
 	switch {
@@ -74,7 +74,7 @@ func (w *writer) look(now int64) error {
 			return w.fail("write", errLow)
 		}
 	}
-	w.lookAtClock(now)
+	w.checkSchedule(now)
 	w.retention.retry(now)
 	w.check.begin(now)
 	return nil

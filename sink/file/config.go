@@ -16,9 +16,7 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-const (
-	maxBuffer = 1 << 30
-)
+const maxBuffer = 1 << 30
 
 // A Config configures a Sink. The zero value appends to a single file, writes
 // each line before the call returns, and neither rotates nor deletes anything.

@@ -21,7 +21,7 @@ func (d *destination) deliver(ctx context.Context, batch []nib.Record) (delivery
 		return delivery.Result{}, err
 	}
 	d.w.durable, d.w.undurable = true, nil
-	defer func() { d.w.durable, d.held = false, false }()
+	defer func() { d.w.durable, d.holdRotation = false, false }()
 
 	n, err := d.take(ctx, batch)
 	if n == 0 {
@@ -45,7 +45,9 @@ func (d *destination) deliver(ctx context.Context, batch []nib.Record) (delivery
 
 // take writes the lines of batch, and returns the number of them that are in a
 // file. If a spool stores the position, take writes to only one file, and may
-// return 0 without an error.
+// return 0 without an error. The order of its steps: other spools are kept out,
+// the end that a dead process has left is repaired, the part to be written is
+// claimed, and only then something is written.
 func (d *destination) take(ctx context.Context, batch []nib.Record) (n int, err error) {
 	if !d.marking {
 		return d.append(ctx, batch)
@@ -62,20 +64,20 @@ func (d *destination) take(ctx context.Context, batch []nib.Record) (n int, err 
 		d.claims.Lock()
 	}
 	defer d.claims.Unlock()
-	if !d.seeOthers() {
-		d.claims.Unlock() // otherwise claims would be ended at the wrong size
+	if !d.refreshSize() {
+		d.claims.Unlock() // Claim ends the claims of others at the size, if it has the lock
 	}
-	there, err := d.unfinished(batch)
+	there, err := d.repairEnd(batch)
 	if err != nil {
 		return 0, err
 	}
 	if d.mustSync = !d.claims.Claim(d.w.id, d.w.size-there, d.w.size); d.mustSync {
 		return 0, nil
 	}
-	if n, err = d.mend(batch[0].Line, there); err != nil || n == len(batch) {
+	if n, err = d.completeRecord(batch[0].Line, there); err != nil || n == len(batch) {
 		return n, err
 	}
-	if stop, err := d.barrier(int64(len(batch[n].Line))); stop {
+	if stop, err := d.prepare(int64(len(batch[n].Line))); stop {
 		return n, err
 	}
 	d.w.check.at = noCheck
@@ -112,9 +114,9 @@ func (d *destination) ensureFirst(ctx context.Context, r *nib.Record, from int64
 	return err
 }
 
-// seeOthers determines whether another process has written to the file, which
+// refreshSize determines whether another process has written to the file, which
 // may have died in the middle of a line. It reports whether the size is known.
-func (d *destination) seeOthers() bool {
+func (d *destination) refreshSize() bool {
 	if d.w.file == nil {
 		return false
 	}

@@ -18,21 +18,28 @@ type destination struct {
 	w      *writer
 	claims mark.Claims
 
-	marking  bool // a spool stores the position
-	position mark.Position
-	stored   bool // position is on disk, and covers everything settled
-	mustSync bool // the result of SyncMark
-	held     bool // do not rotate now, set mustSync instead
+	marking  bool          // a spool stores the position
+	position mark.Position // after the last settled line
+	stored   bool          // the spool has position on disk
+	mustSync bool          // the result of SyncMark: the spool must store position first
 
-	doubt bool  // the bytes after position were not delivered; see unfinished
-	from  int64 // the lowest offset at which they begin
-	until int64 // the size of the file if it ends with them; 0 if unknown
+	// holdRotation keeps the writer from ending the file: during the first check
+	// of a batch if position is not stored, and after it in any case. The writer
+	// sets mustSync instead, and the next Deliver may end the file.
+	holdRotation bool
+
+	// Resume sets these if the process that wrote the file died: the bytes after
+	// position may be a part of the next batch. repairEnd clears inDoubt when
+	// the end of the file is as it should be.
+	inDoubt   bool
+	doubtFrom int64 // the lowest offset at which they begin
+	doubtEnd  int64 // the size of the file if it ends with them; 0 if unknown
 }
 
 func newDestination(w *writer) destination {
 	return destination{w: w, claims: mark.Claims{
 		FS: w.fs, Path: w.pathOf(claimsName(filepath.Base(w.path))), Boot: w.c.boot,
-		Now: w.c.clock.mono, Check: fit,
+		Now: w.c.clock.mono, Check: validateFile,
 		Report: func(err error) { w.errors.report("claim a part of", err) },
 	}}
 }
@@ -155,12 +162,13 @@ func (d *destination) moveToEnd() {
 	d.moveTo(d.w.file, d.w.id, at)
 }
 
-// barrier prepares the file for n bytes of deliveries. stop reports that the
-// spool has to store the position first.
-func (d *destination) barrier(n int64) (stop bool, err error) {
-	d.held = !d.stored
+// prepare prepares the file for n bytes of deliveries, before anything of the
+// batch is written. stop reports that the spool has to store the position
+// first, because the file is full, or another one was started.
+func (d *destination) prepare(n int64) (stop bool, err error) {
+	d.holdRotation = !d.stored
 	err = d.w.ready(n)
-	d.held = true
+	d.holdRotation = true
 	if err != nil || d.mustSync {
 		return true, err
 	}
@@ -176,8 +184,8 @@ func (d *destination) barrier(n int64) (stop bool, err error) {
 // mayRotate reports whether the file may be ended now, and otherwise makes
 // SyncMark report true.
 func (d *destination) mayRotate() bool {
-	if d.held {
+	if d.holdRotation {
 		d.mustSync = true
 	}
-	return !d.held
+	return !d.holdRotation
 }

@@ -88,3 +88,19 @@
 // left. If rotation fails, lines go to the old file. If the file system hangs,
 // calls block.
 package file
+
+// To read the source, follow a line to its file first:
+//
+//	config.go       Config
+//	sink.go         a Sink: WriteRecord, its fast path, and the other methods
+//	write.go        a writer: the slow path of a line
+//	check.go        what is checked ten times a second
+//	live.go         the open file: write, sync, its end
+//	open.go         opening it, and who may own it
+//	location.go     its path, and the lock for rotations
+//	errors.go       the state after a failed write; reports to OnError
+//	buffer.go       lines that wait in the buffer
+//
+// Then rotation.go, name.go, retention.go and compress.go: old files. A
+// delivery from a spool is separate: destination.go, deliver.go, mend.go (the
+// end that a dead process has left), resume.go, and package mark.

@@ -62,10 +62,10 @@ func (l *liveFile) fail(op string, err error) error {
 	return f.err
 }
 
-// again reports whether to retry the operation that has just failed: only the
-// first time, and not if the disk is full. A file that another system has
+// mayRetry reports whether to retry the operation that has just failed: only
+// the first time, and not if the disk is full. A file that another system has
 // replaced, for example, works after it is reopened.
-func (l *liveFile) again() bool {
+func (l *liveFile) mayRetry() bool {
 	f := &l.failing
 	return f.cause == failed && f.pause == firstPause
 }
@@ -78,10 +78,10 @@ type reporter struct {
 	onError func(error)
 	count   atomic.Uint64 // all errors, including those after which a retry succeeded
 
-	mu      sync.Mutex          // protects the rest; acquired after all other locks
-	pending error               // to be passed to onError
-	again   map[reportKey]int64 // monotonic time from which each error is reported again
-	calling bool                // onError is running
+	mu        sync.Mutex          // protects the rest; acquired after all other locks
+	pending   error               // to be passed to onError
+	notBefore map[reportKey]int64 // monotonic time from which each error is reported again
+	calling   bool                // onError is running
 }
 
 // reportAgain is the minimum interval between reports of the same error.
@@ -159,13 +159,13 @@ func (r *reporter) announce(op string, err error) {
 		return
 	}
 	now, key := r.mono(), reportKey{op, root(err).Error()}
-	if now < r.again[key] {
+	if now < r.notBefore[key] {
 		return
 	}
-	if r.again == nil || len(r.again) >= maxReports {
-		r.again = map[reportKey]int64{}
+	if r.notBefore == nil || len(r.notBefore) >= maxReports {
+		r.notBefore = map[reportKey]int64{}
 	}
-	r.again[key] = now + reportAgain
+	r.notBefore[key] = now + reportAgain
 	r.pending = err
 }
 

@@ -466,7 +466,7 @@ func TestOnErrorOfReasonsThatAlternate(t *testing.T) {
 	most := 0
 	for n := range 10 * maxReports {
 		report(errors.New(strconv.Itoa(n)))
-		most = max(most, len(s.w.errors.again))
+		most = max(most, len(s.w.errors.notBefore))
 	}
 	if len(reported) != 10*maxReports || most > maxReports {
 		t.Errorf("got %d reports of %d new reasons, and %d in memory, want all and at most %d",

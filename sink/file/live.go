@@ -103,7 +103,7 @@ var errNoFile = errors.New("no file is open")
 // put appends p, continuing after short writes. It returns the number of bytes
 // of p that are in the file, synced as Config.Sync requires.
 func (l *liveFile) put(p []byte) (n int, err error) {
-	if l.file == nil { // see letGo
+	if l.file == nil { // see closeForRename
 		return 0, l.fail("open", errNoFile)
 	}
 	for n < len(p) {
@@ -198,9 +198,9 @@ func (l *liveFile) endLine() {
 
 var newline = []byte{'\n'}
 
-// letGo closes the file on systems that cannot rename an open file. If rotation
-// then fails, there may be none.
-func (l *liveFile) letGo() {
+// closeForRename closes the file on systems that cannot rename an open file. If
+// rotation then fails, there may be none.
+func (l *liveFile) closeForRename() {
 	if err := l.file.Close(); err != nil {
 		l.errors.report("close", err)
 	}

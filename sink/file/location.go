@@ -91,7 +91,7 @@ func (l *location) holdLock(f vfs.File, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := fit(info); err != nil {
+	if err := validateFile(info); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	named, err := l.fs.Lstat(path)
@@ -101,15 +101,15 @@ func (l *location) holdLock(f vfs.File, path string) error {
 	return err
 }
 
-// fitDir rejects a directory of another user, who could replace the log by any
-// file.
-func (l *location) fitDir() error {
+// validateDir rejects a directory of another user, who could replace the log by
+// any file.
+func (l *location) validateDir() error {
 	// The dot makes Lstat follow a link to the directory.
 	info, err := l.fs.Lstat(l.dir + string(filepath.Separator) + ".")
 	if err != nil {
 		return err
 	}
-	if err := fitOwner(info); err != nil {
+	if err := validateOwner(info); err != nil {
 		return fmt.Errorf("directory: %w", err)
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 )
 
 // A batch begins with the first line that is not in the file. Before it is
-// written, unfinished and mend handle the rest of a batch whose process died
-// while writing it.
+// written, repairEnd and completeRecord handle the rest of a batch whose
+// process died while writing it.
 //
 // A partial line that is the beginning of the first record is completed, if no
 // other process has the file open: then the file has the whole record,
@@ -24,64 +24,65 @@ import (
 // truncated. Anything else is left unchanged, and the next writer ends it with
 // a newline.
 
-// unfinished truncates the damaged end that a power failure may leave, and
+// repairEnd truncates the damaged end that a power failure may leave, and
 // returns the number of bytes of the first record of batch with which the file
 // then ends.
-func (d *destination) unfinished(batch []nib.Record) (there int64, err error) {
+func (d *destination) repairEnd(batch []nib.Record) (there int64, err error) {
 	if d.w.file == nil || d.w.tainted {
-		d.doubt = false
+		d.inDoubt = false
 		return 0, nil
 	}
 	if d.w.unseen {
 		d.w.seeEnd()
 	}
-	inDoubt := d.doubt && d.position.ID == d.w.id && (d.until == 0 || d.until == d.w.size)
-	if inDoubt {
-		if err := d.cut(batch); err != nil {
+	isDoubtful := d.inDoubt && d.position.ID == d.w.id &&
+		(d.doubtEnd == 0 || d.doubtEnd == d.w.size)
+	if isDoubtful {
+		if err := d.truncateHoled(batch); err != nil {
 			return 0, err
 		}
 	}
 	from := int64(0)
 	if !d.w.torn { // the file may still end after one of several lines
-		if !inDoubt {
-			d.doubt = false
+		if !isDoubtful {
+			d.inDoubt = false
 			return 0, nil
 		}
-		from = max(d.position.At, d.from)
+		from = max(d.position.At, d.doubtFrom)
 	}
-	there, err = d.begun(batch[0].Line, from)
-	d.doubt = there > 0 || err != nil
+	there, err = d.partialRecord(batch[0].Line, from)
+	d.inDoubt = there > 0 || err != nil
 	return there, err
 }
 
-// mend completes record, whose first there bytes are at the end of the file. It
-// returns the number of records that are then in the file.
-func (d *destination) mend(record []byte, there int64) (n int, err error) {
+// completeRecord completes record, whose first there bytes are at the end of
+// the file. It returns the number of records that are then in the file.
+func (d *destination) completeRecord(record []byte, there int64) (n int, err error) {
 	if there == 0 {
 		return 0, nil
 	}
 	defer d.share()
 	switch err := d.w.file.Lock(vfs.Exclusive); {
 	case err == vfs.ErrLocked:
-		d.doubt = false
+		d.inDoubt = false
 		return 0, nil // two processes could complete the line; it is ended with a newline
 	case err != nil && !errors.Is(err, errors.ErrUnsupported):
 		return 0, d.w.fail("lock", err)
 	}
-	if there, err = d.begun(record, d.w.size-there); there > 0 {
+	if there, err = d.partialRecord(record, d.w.size-there); there > 0 {
 		if _, err = d.w.put(record[there:]); err == nil {
 			n = 1
 		}
 	}
-	d.doubt = err != nil // if it fails, the next call checks again
+	d.inDoubt = err != nil // if it fails, the next call checks again
 	return n, err
 }
 
-// begun returns the number of bytes of record with which the file ends, from
-// offset from on: fewer than all, and starting at the beginning of a line.
-func (d *destination) begun(record []byte, from int64) (n int64, err error) {
+// partialRecord returns the number of bytes of record with which the file ends,
+// from offset from on: fewer than all, and starting at the beginning of a line.
+func (d *destination) partialRecord(record []byte, from int64) (n int64, err error) {
 	n, err = mark.Begun(d.w.file, record, from)
-	return n, d.unlessCut(err)
+	return n, d.readError(err)
 }
 
 // share takes the shared lock again. It fails only if another process takes the
@@ -92,38 +93,39 @@ func (d *destination) share() {
 	}
 }
 
-// unlessBusy notes an error of locking, unless it means that others hold the
-// lock, or that there are no locks.
-func (d *destination) unlessBusy(err error) error {
+// lockError records err as a failure of the file, unless it is ErrLocked or
+// ErrUnsupported: then the file stays as it is.
+func (d *destination) lockError(err error) error {
 	if err == vfs.ErrLocked || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
 	return d.w.fail("lock", err)
 }
 
-// unlessCut notes an error of reading, unless the file has just become shorter.
-func (d *destination) unlessCut(err error) error {
+// readError records err as a failure of the file, unless it is io.EOF: the file
+// has just become shorter.
+func (d *destination) readError(err error) error {
 	if err == nil || err == io.EOF {
 		return nil
 	}
 	return d.w.fail("read", err)
 }
 
-// cut truncates the file at the position if the bytes after it are batch with
-// holes. No other process may have the file open, since it might write at that
-// moment.
-func (d *destination) cut(batch []nib.Record) error {
+// truncateHoled truncates the file at the position if the bytes after it are
+// batch with holes. No other process may have the file open, since it might
+// write at that moment.
+func (d *destination) truncateHoled(batch []nib.Record) error {
 	at := d.position.At
 	info, err := d.w.file.Stat()
 	if err != nil {
 		return d.w.fail("read", err)
 	}
 	if holed, err := mark.Holed(d.w.file, batch, at, info.Size); !holed {
-		return d.unlessCut(err)
+		return d.readError(err)
 	}
 	defer d.share()
 	if err := d.w.file.Lock(vfs.Exclusive); err != nil {
-		return d.unlessBusy(err)
+		return d.lockError(err)
 	}
 	if now, err := d.w.file.Stat(); err != nil || now.Size != info.Size {
 		return nil

@@ -44,7 +44,7 @@ func TestHoled(t *testing.T) {
 		s.mu.Lock()
 		batch := []nib.Record{{Line: []byte("one\n")}, {Line: []byte("two\n")}, {Line: []byte(long + "\n")}}
 		got, err := mark.Holed(s.w.file, batch, 7, int64(7+len(c.text))+c.more)
-		err = s.dest.unlessCut(err)
+		err = s.dest.readError(err)
 		s.mu.Unlock()
 		if got != c.want || !errors.Is(err, c.fault) {
 			t.Errorf("%s: got %v, %v, want %v, %v", c.name, got, err, c.want, c.fault)
@@ -77,7 +77,7 @@ func TestBegun(t *testing.T) {
 		put(t, m, livePath, c.text)
 		s := openMem(t, m, clock, Config{})
 		s.mu.Lock()
-		got, err := s.dest.begun([]byte(c.record), c.from)
+		got, err := s.dest.partialRecord([]byte(c.record), c.from)
 		s.mu.Unlock()
 		if must(t, err); got != c.want {
 			t.Errorf("%q after %d, record %q: got %d, want %d", c.text, c.from, c.record, got, c.want)
@@ -94,8 +94,8 @@ type leftEnd struct {
 	want       string
 	wantErr    error
 	reported   error
-	there      int64 // result of unfinished, or argument of mend
-	doubt      bool  // whether a call of unfinished looks at the end again
+	there      int64 // result of repairEnd, or argument of completeRecord
+	doubt      bool  // whether a call of repairEnd looks at the end again
 }
 
 const leftRecord = "one\n two\n"
@@ -116,7 +116,7 @@ func openLeft(t *testing.T, c leftEnd, f func(s *Sink, batch []nib.Record)) {
 	s.mu.Lock()
 	s.w.seeEnd()
 	s.dest.moveTo(s.w.file, s.w.id, 4)
-	s.dest.doubt = true
+	s.dest.inDoubt = true
 	if c.set != nil {
 		c.set(s)
 	}
@@ -124,7 +124,7 @@ func openLeft(t *testing.T, c leftEnd, f func(s *Sink, batch []nib.Record)) {
 	heal := m.Fail(c.fault)
 	f(s, []nib.Record{{Line: []byte(leftRecord)}, {Line: []byte("three\n")}})
 	heal()
-	size, torn, doubt := s.w.size, s.w.torn, s.dest.doubt
+	size, torn, doubt := s.w.size, s.w.torn, s.dest.inDoubt
 	s.unlock()
 	text := memText(t, m, livePath)
 	wantText(t, c.name, text, "one\n"+c.want)
@@ -145,10 +145,10 @@ func TestUnfinished(t *testing.T) {
 	for _, c := range []leftEnd{
 		{name: "nothing"},
 		{name: "holes", left: holes},
-		{name: "holes before a size that is known", left: holes, set: func(s *Sink) { s.dest.until = s.w.size }},
-		{name: "holes before another line", left: holes, want: holes, set: func(s *Sink) { s.dest.until = s.w.size - 1 }},
+		{name: "holes before a size that is known", left: holes, set: func(s *Sink) { s.dest.doubtEnd = s.w.size }},
+		{name: "holes before another line", left: holes, want: holes, set: func(s *Sink) { s.dest.doubtEnd = s.w.size - 1 }},
 		{name: "holes in another file", left: holes, want: holes, set: func(s *Sink) { s.dest.position.ID.Inode++ }},
-		{name: "holes that are not in doubt", left: holes, want: holes, set: func(s *Sink) { s.dest.doubt = false }},
+		{name: "holes that are not in doubt", left: holes, want: holes, set: func(s *Sink) { s.dest.inDoubt = false }},
 		{name: "holes after a failed sync", left: holes, want: holes, set: func(s *Sink) { s.w.tainted = true }},
 		{name: "holes in a file that is shared", left: holes, want: holes, shared: true},
 		{name: "holes without locks", left: holes, want: holes, fault: vfstest.Fault{Op: vfstest.OpLock, Err: errors.ErrUnsupported}},
@@ -162,19 +162,19 @@ func TestUnfinished(t *testing.T) {
 		}},
 		{name: "lock that cannot be shared again", left: holes, reported: syscall.EIO, fault: vfstest.Fault{Op: vfstest.OpLock, Skip: 1, Err: syscall.EIO}},
 		{name: "beginning", left: "on", want: "on", there: 2, doubt: true},
-		{name: "beginning that is not in doubt", left: "on", want: "on", there: 2, doubt: true, set: func(s *Sink) { s.dest.doubt = false }},
+		{name: "beginning that is not in doubt", left: "on", want: "on", there: 2, doubt: true, set: func(s *Sink) { s.dest.inDoubt = false }},
 		{name: "beginning that is not seen", left: "on", want: "on", there: 2, doubt: true, set: func(s *Sink) {
-			s.dest.doubt, s.w.torn, s.w.unseen = false, false, true
+			s.dest.inDoubt, s.w.torn, s.w.unseen = false, false, true
 		}},
 		{name: "beginning after a failed sync", left: "on", want: "on", set: func(s *Sink) { s.w.tainted = true }},
 		{name: "beginning that cannot be read", left: "on", want: "on", doubt: true, wantErr: syscall.EIO, fault: vfstest.Fault{Op: vfstest.OpRead, Skip: 1, Err: syscall.EIO}},
 		{name: "first line", left: "one\n", want: "one\n", there: 4, doubt: true},
-		{name: "first line that is not in doubt", left: "one\n", want: "one\n", set: func(s *Sink) { s.dest.doubt = false }},
+		{name: "first line that is not in doubt", left: "one\n", want: "one\n", set: func(s *Sink) { s.dest.inDoubt = false }},
 		{name: "first line in another file", left: "one\n", want: "one\n", set: func(s *Sink) { s.dest.position.ID.Inode++ }},
-		{name: "first line before a later offset", left: "one\n", want: "one\n", set: func(s *Sink) { s.dest.from = s.w.size }},
+		{name: "first line before a later offset", left: "one\n", want: "one\n", set: func(s *Sink) { s.dest.doubtFrom = s.w.size }},
 	} {
 		openLeft(t, c, func(s *Sink, batch []nib.Record) {
-			there, err := s.dest.unfinished(batch)
+			there, err := s.dest.repairEnd(batch)
 			if there != c.there || !errors.Is(err, c.wantErr) {
 				t.Errorf("%s: got %d, %v, want %d, %v", c.name, there, err, c.there, c.wantErr)
 			}
@@ -201,7 +201,7 @@ func TestMend(t *testing.T) {
 		}},
 	} {
 		openLeft(t, c, func(s *Sink, batch []nib.Record) {
-			n, err := s.dest.mend(batch[0].Line, c.there)
+			n, err := s.dest.completeRecord(batch[0].Line, c.there)
 			want := 0
 			if c.want == leftRecord && c.set == nil {
 				want = 1

@@ -20,6 +20,11 @@ const stamp = "20060102T150405.000000Z"
 // lumberjack.
 const lumberjackStamp = "2006-01-02T15-04-05.000"
 
+// aheadAtMost is the maximum time by which a name may be ahead of the clock:
+// other machines on a network file system have other clocks, and the clock may
+// be set back slightly.
+const aheadAtMost = time.Minute
+
 // tempExtension is the extension of the output of a compression in progress.
 const tempExtension = ".tmp"
 
@@ -144,11 +149,6 @@ func (b backup) compare(o backup) int {
 	}
 	return strings.Compare(b.name, o.name)
 }
-
-// aheadAtMost is the maximum time by which a name may be ahead of the clock:
-// other machines on a network file system have other clocks, and the clock may
-// be set back slightly.
-const aheadAtMost = time.Minute
 
 // compareAt orders backups from the newest to the oldest, as seen at now. A
 // time in the future comes from a wrong clock. Such a file counts as older than

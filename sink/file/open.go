@@ -44,7 +44,7 @@ func (l *liveFile) tryOpen() (f vfs.File, info vfs.Info, err error) {
 	info, err = l.fs.Lstat(l.path)
 	switch {
 	case err == nil:
-		if err := fit(info); err != nil {
+		if err := validateFile(info); err != nil {
 			return nil, vfs.Info{}, err
 		}
 	case errors.Is(err, fs.ErrNotExist):
@@ -104,25 +104,25 @@ func (l *liveFile) hold(f vfs.File) (vfs.Info, error) {
 	case lockErr == vfs.ErrLocked: // not held for a compression: the file would have another name
 		return vfs.Info{}, ErrInUse
 	}
-	return info, fit(info)
+	return info, validateFile(info)
 }
 
-// fit rejects files that are not suitable for a log: a link, a FIFO, a device,
-// a file with a second name, or a file of another user, who can put one into a
-// directory like /tmp.
-func fit(info vfs.Info) error {
+// validateFile rejects files that are not suitable for a log: a link, a FIFO, a
+// device, a file with a second name, or a file of another user, who can put one
+// into a directory like /tmp.
+func validateFile(info vfs.Info) error {
 	if t := info.Mode.Type(); t != 0 {
 		return fmt.Errorf("%w but %s", ErrNotRegular, describe(t))
 	}
 	if info.Links > 1 {
 		return fmt.Errorf("%w: %d hard links", ErrLinked, info.Links)
 	}
-	return fitOwner(info)
+	return validateOwner(info)
 }
 
-// fitOwner rejects a file that is owned neither by root nor by the user of this
-// process.
-func fitOwner(info vfs.Info) error {
+// validateOwner rejects a file that is owned neither by root nor by the user of
+// this process.
+func validateOwner(info vfs.Info) error {
 	if info.Foreign() {
 		return fmt.Errorf("%w: %d, this process is user %d: chown it, or run as its owner", ErrOwner, info.Owner, os.Geteuid())
 	}

@@ -26,7 +26,7 @@ func (d *destination) resumeAfter(
 		d.moveToEnd()
 	}
 	if 0 < taken && taken < len(batch) {
-		d.claims.Settle() // everything claimed before is settled
+		d.claims.Settle() // the claimed part has no record for a further call of Resume
 	}
 	return taken, err
 }
@@ -81,7 +81,7 @@ func (d *destination) unsettledSections(p mark.Position) (sections []mark.Sectio
 	if sections, err = d.sectionsAfter(in); err != nil || len(sections) == 0 {
 		return sections, err
 	}
-	d.doubt, d.from, d.until = true, start, 0
+	d.inDoubt, d.doubtFrom, d.doubtEnd = true, start, 0
 	if !known {
 		return sections, nil
 	}
@@ -101,7 +101,7 @@ func (d *destination) unsettledSections(p mark.Position) (sections []mark.Sectio
 		return sections, err
 	}
 	t.At, t.End = start, min(end, info.Size)
-	d.doubt, d.until = end == mark.End, info.Size
+	d.inDoubt, d.doubtEnd = end == mark.End, info.Size
 	return sections, nil
 }
 

@@ -54,7 +54,7 @@ func (r *rotation) begin(t time.Time) {
 }
 
 // left returns the time that the schedule leaves the file.
-func (r *rotation) left(now time.Time, empty bool) int64 {
+func (r *rotation) untilDue(now time.Time, empty bool) int64 {
 	next := r.next(now)
 	if empty || next.Before(r.due) { // nothing to rotate, or the clock was set back
 		r.due = next
@@ -81,7 +81,7 @@ func (r *rotation) postpone(now int64, err error) bool {
 // response of its server.
 func (r *rotation) moveAway(id vfs.ID) (name string, err error) {
 	t, seq := r.naming.next(r.c.clock.wall(), r.lastName, r.lastSeq)
-	path, free := r.path, ""
+	path, free := r.path, "" // path is the name that the file has now
 	for ; seq < maxSeq; seq++ {
 		free = r.pathOf(r.naming.name(t, seq))
 		packed, err := r.wasPacked(free)
@@ -157,7 +157,7 @@ func (w *writer) tryRotate(now int64) {
 // rotate rotates. On an error the old file stays in use, under its old or its
 // new name.
 func (w *writer) rotate() error {
-	if w.file == nil { // the last rotation has let go of it; see letGo
+	if w.file == nil { // the last rotation has let go of it; see closeForRename
 		return w.reopen()
 	}
 	lock, err := w.takeTurn()
@@ -180,7 +180,7 @@ func (w *writer) rotate() error {
 	w.endLine()
 	w.syncOld()
 	if !vfs.CanRenameOpen {
-		w.letGo()
+		w.closeForRename()
 	}
 	name, err := w.rotation.moveAway(w.id)
 	if name == "" {
@@ -197,9 +197,9 @@ func (w *writer) rotate() error {
 	return w.reopen()
 }
 
-// lookAtClock rotates if the schedule requires it, and ensures that the next
+// checkSchedule rotates if the schedule requires it, and ensures that the next
 // check is not later than the schedule.
-func (w *writer) lookAtClock(now int64) {
+func (w *writer) checkSchedule(now int64) {
 	r := &w.rotation
 	if r.never() {
 		return
@@ -209,7 +209,7 @@ func (w *writer) lookAtClock(now int64) {
 		w.tryRotate(now)
 		w.check.at = now + checkEvery
 	}
-	if left := r.left(wall, w.size == 0); left > 0 {
+	if left := r.untilDue(wall, w.size == 0); left > 0 {
 		w.check.at = min(w.check.at, now+left)
 	}
 }

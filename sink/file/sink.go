@@ -36,11 +36,11 @@ type Sink struct {
 
 	// mu protects the rest, and is held during writes. A sink with a buffer
 	// collects lines under a separate lock.
-	mu      sync.Mutex
-	trouble bool // the next line must take the slow path
-	w       writer
-	buffer  *buffer // nil if lines are written at once
-	late    error   // first loss after a call has returned, for Flush or Close
+	mu       sync.Mutex
+	slowPath bool // the next line must take the slow path; see writer.needsSlowPath
+	w        writer
+	buffer   *buffer // nil if lines are written at once
+	lateErr  error   // first loss after a call has returned, for Flush or Close
 
 	dest destination
 }
@@ -68,7 +68,7 @@ func Open(path string, c Config) (*Sink, error) {
 	s := newSink(newLocation(path, c, given))
 	s.mu.Lock()
 	defer s.unlock()
-	err = s.w.fitDir()
+	err = s.w.validateDir()
 	if err == nil {
 		err = s.w.reopen()
 	}
@@ -122,7 +122,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	}
 	s.mu.Lock()
 	size := int64(len(r.Line))
-	if s.trouble || s.w.size+size > s.w.limit ||
+	if s.slowPath || s.w.size+size > s.w.limit ||
 		!s.w.check.notDue.Load() && s.w.c.clock.mono() >= s.w.check.at {
 		defer s.unlock()
 		return s.w.write(r)
@@ -163,12 +163,12 @@ func (s *Sink) flush() error {
 		_ = s.w.ready(0) // writes a notice; other calls return its errors
 	}
 	if s.w.c.Sync != SyncNever {
-		if err := s.w.sync(); s.late == nil {
-			s.late = err
+		if err := s.w.sync(); s.lateErr == nil {
+			s.lateErr = err
 		}
 	}
-	err := s.late
-	s.late = nil
+	err := s.lateErr
+	s.lateErr = nil
 	return err
 }
 
@@ -273,7 +273,7 @@ func (s *Sink) Close() error {
 // unlock releases mu and calls OnError with a pending error. The fast path of a
 // write does not use it.
 func (s *Sink) unlock() {
-	s.trouble = s.w.hasTrouble()
+	s.slowPath = s.w.needsSlowPath()
 	if s.buffer != nil {
 		s.buffer.setDirect(s.w.closed || s.w.failing.err != nil)
 	}

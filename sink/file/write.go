@@ -12,7 +12,7 @@ import (
 )
 
 // A writer writes lines to the live file. Before a line it checks the name, the
-// schedule and the size, and follows, rotates, or reports losses. Its methods
+// schedule and the size, and reopens, rotates, or reports losses. Its methods
 // run under the lock of the sink. A line takes one of two paths: the fast path
 // in WriteRecord, or write, which first prepares the file for the line.
 type writer struct {
@@ -32,8 +32,8 @@ type writer struct {
 	out      linebatch.Batch // lines of a buffer or a delivery that are being written
 }
 
-// hasTrouble reports whether the next line must take the slow path.
-func (w *writer) hasTrouble() bool {
+// needsSlowPath reports whether the next line must take the slow path.
+func (w *writer) needsSlowPath() bool {
 	return w.closed || w.file == nil || w.failing.err != nil || w.torn || w.unseen ||
 		w.dropped != w.reported || w.c.Sync == SyncAlways
 }
@@ -41,8 +41,8 @@ func (w *writer) hasTrouble() bool {
 // write writes the line of r, or drops it.
 func (w *writer) write(r *nib.Record) error {
 	err := w.tryWrite(r.Line)
-	if err != nil && w.again() {
-		err = w.tryAgain(r.Line, err)
+	if err != nil && w.mayRetry() {
+		err = w.retryLine(r.Line, err)
 	}
 	return w.account(r, err)
 }
@@ -76,15 +76,15 @@ func (w *writer) finish(r *nib.Record, n int, err error) error {
 	if isWhole(n, len(r.Line)) {
 		err = nil
 	}
-	if err != nil && w.again() {
-		err = w.tryAgain(r.Line, err)
+	if err != nil && w.mayRetry() {
+		err = w.retryLine(r.Line, err)
 	}
 	return w.account(r, err)
 }
 
-// tryAgain writes line once more after err. If it succeeds, no call returns
+// retryLine writes line once more after err. If it succeeds, no call returns
 // err.
-func (w *writer) tryAgain(line []byte, err error) error {
+func (w *writer) retryLine(line []byte, err error) error {
 	again := w.tryWrite(line)
 	if again == nil {
 		w.errors.announce("write", err)
@@ -115,7 +115,7 @@ func (w *writer) writeBatch(b *linebatch.Batch) error {
 		if err == nil {
 			continue
 		}
-		if !w.again() {
+		if !w.mayRetry() {
 			b.Drop(&w.dropped[w.causeOf(err)])
 			return err
 		}
@@ -142,12 +142,12 @@ func (w *writer) ready(n int64) error {
 		return errClosed
 	}
 	now := w.c.clock.mono()
-	if w.failing.err != nil && w.check.at != noCheck { // otherwise the file of a batch is checked
+	if w.failing.err != nil && w.check.at != noCheck { // a batch of a delivery stays in its file
 		if now < w.failing.retry {
 			return w.failing.err
 		}
 		// Unless the disk is full, the descriptor itself may no longer work. If
-		// reopening fails, look returns an error unless lines can be written to
+		// reopening fails, checkAll returns an error unless lines can be written to
 		// the open file.
 		if w.failing.cause != full || w.file == nil {
 			_ = w.reopen()
@@ -155,7 +155,7 @@ func (w *writer) ready(n int64) error {
 		w.check.at = now
 	}
 	if now >= w.check.at {
-		if err := w.look(now); err != nil {
+		if err := w.checkAll(now); err != nil {
 			return err
 		}
 	}

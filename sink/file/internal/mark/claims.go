@@ -99,11 +99,11 @@ type Claims struct {
 	Check  func(vfs.Info) error // rejects files that are not suitable
 	Report func(error)          // receives the reasons why there is no claim
 
-	writer uint32 // number of this sink; 0 if it has none yet
-	epoch  uint32
-	stored bool // the file has had a claim of the writer
-	marked bool // the last mark contains the writer
-	weak   bool // the file cannot be locked or written: marks do not contain the writer
+	writer   uint32 // number of this sink; 0 if it has none yet
+	epoch    uint32
+	stored   bool // the file has had a claim of the writer
+	marked   bool // the last mark contains the writer
+	unusable bool // the file cannot be locked or written: marks do not contain the writer
 
 	file   vfs.File // nil if not open
 	locked bool
@@ -118,7 +118,7 @@ func (c *Claims) Settle() { c.epoch++ }
 
 // Mark returns p with the writer and its epoch, if the claims have them.
 func (c *Claims) Mark(p Position) Position {
-	if c.marked = c.stored && !c.weak; c.marked {
+	if c.marked = c.stored && !c.unusable; c.marked {
 		p.Writer, p.Epoch = c.writer, c.epoch
 	}
 	return p
@@ -212,7 +212,7 @@ func (c *Claims) Close() {
 	c.file, c.locked = nil, false
 }
 
-// fail records that there is no claim, and delays the next attempt.
+// fail reports err, closes the file, and delays the next attempt.
 func (c *Claims) fail(err error) {
 	c.Close()
 	c.pause = min(max(2*c.pause, firstPause), longestPause)
@@ -298,9 +298,10 @@ func (c *Claims) write(at int, x claim) error {
 }
 
 // Claim claims the file from start to whatever is written, before anything is
-// written there; size is its size. It returns false if there is no claim and
-// the spool has to store another mark first. The claims stay locked if locking
-// succeeded.
+// written there; size is its size. If there can be no claim, the spool must not
+// write while its stored mark contains the writer, since Resume would trust an
+// old claim: Claim then returns false once, and the next mark has no writer.
+// The claims stay locked if locking succeeded.
 func (c *Claims) Claim(id vfs.ID, start, size int64) bool {
 	if c.locked {
 		err := c.endOthers(id, size)
@@ -308,13 +309,13 @@ func (c *Claims) Claim(id vfs.ID, start, size int64) bool {
 			err = c.store(claim{epoch: c.epoch, id: id, start: start, end: End})
 		}
 		if err == nil {
-			c.weak, c.pause = false, 0
+			c.unusable, c.pause = false, 0
 			return true
 		}
 		c.fail(err)
 	}
 	marked := c.marked
-	c.weak, c.marked = true, false // a spool that stores no marks is not stopped twice
+	c.unusable, c.marked = true, false // false only once, as the spool may not store marks
 	return !marked
 }
 
