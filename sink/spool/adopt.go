@@ -274,8 +274,8 @@ func (m *maker) makeNotices() error {
 	m.install()
 	g.Seal()
 	_, end, _ := g.Claimed()
-	held := m.held
-	m.held = nil
+	held := m.keptForCounts
+	m.keptForCounts = nil
 	m.Unlock()
 	for _, l := range held {
 		if err := m.delete(l); err != nil {

@@ -24,7 +24,7 @@ type chain struct {
 	idle    atomic.Bool                     // a delivering goroutine is asleep and must be woken
 	resting atomic.Bool                     // the copier is asleep and must be woken
 
-	origin
+	environment
 	deliver.Chain
 	space
 	counts
@@ -32,42 +32,47 @@ type chain struct {
 	unpatched []*segment.Segment // segments that are no longer read and have patches to write
 }
 
-// An origin is what does not change once a spool is open.
-type origin struct {
-	c       *Config
-	dir     *store.Dir // nil if the spool is in memory
-	stream  uint64     // of the records of this process
-	opened  uint64     // number of the first record of this process
-	keep    bool       // no destination: records are kept
-	copies  bool       // segments are copied
-	peers   peers
-	reports *reporter
-	more    chan struct{} // signals the maker that there may be a segment to make
+// An environment is the part of a chain that does not change once the spool is
+// open.
+type environment struct {
+	c             *Config
+	dir           *store.Dir // nil if the spool is in memory
+	stream        uint64     // of the records of this process
+	opened        uint64     // number of the first record of this process
+	noDestination bool       // records are kept for another process
+	copies        bool       // segments are copied
+	peers         peers
+	reports       *reporter
+	more          chan struct{} // signals the maker that there may be a segment to make
 }
 
 // space counts the segments, and holds the one that is ready.
 type space struct {
-	next      *segment.Segment // created in advance
-	making    bool             // next is being made
-	makeErr   error            // why that failed
-	number    uint64           // number of the last segment created
-	segments  int              // number of segments that exist: those in chain, next, and those that are being deleted
-	dropAsked bool             // a call waits for the oldest segment to be dropped
-	dropping  bool             // for a call that waits, a segment is being dropped, and then one made
-	settled   []*deliver.Link  // segments that left the chain and still have their files; see freeSettled
-	held      []*deliver.Link  // settled, and kept for its counts; see hold
-	bytes     int64            // bytes of the settled segments
-	limit     int64            // maximum of bytes: Config.Size, less what peers use
+	next          *segment.Segment // created in advance
+	making        bool             // next is being made
+	makeErr       error            // why that failed
+	number        uint64           // number of the last segment created
+	segments      int              // segments that exist: linked, next, or being deleted
+	dropRequested bool             // a call waits for the oldest segment to be dropped
+	dropping      bool             // a segment is being dropped for such a call
+	undeleted     []*deliver.Link  // left the chain, files kept; see freeUndeleted
+	keptForCounts []*deliver.Link  // settled, and kept for its counts; see keepForCounts
+	bytes         int64            // bytes of the segments that exist
+	limit         int64            // maximum of bytes: Config.Size, less what peers use
 }
 
-// counts are of dropped lines, except those that one destination has lost.
+// counts are of dropped lines, except lines that only one destination has lost.
+// Of dropped + inherited, a notice has reported some. The header of the active
+// segment has the rest, in one of two sections: carried in the reported
+// section, where a notice of a dead process was planned, and published in the
+// unreported one. So published = dropped + inherited - reported - carried.
 type counts struct {
-	dropped   segment.Tally // records dropped before they reached a destination
-	reported  segment.Tally // of dropped and inherited: those that a notice has reported
+	dropped   segment.Tally // dropped by this process before they reached a destination
 	inherited segment.Tally // dropped by earlier processes and never reported
-	carried   segment.Tally // of inherited: in the reported section of active, but in no notice
-	published segment.Tally // the counts in the header of active
-	unmapped  bool          // active may be unmapped
+	reported  segment.Tally
+	carried   segment.Tally
+	published segment.Tally
+	unmapped  bool // active may be unmapped
 	notices   *loss.Notices
 	stats     Stats // counts that are not of a destination; Logged counts dropped lines only
 }

@@ -46,12 +46,12 @@ type copier struct {
 
 // A copied is a segment of this process and its copy.
 type copied struct {
-	g    *segment.Segment
-	file vfs.File // nil if there is no file
-	at   int      // everything before this offset of g is in file and synced, or settled
-	next uint64   // number of the record at that offset
-	safe uint64   // highest value that next had
-	held bool     // g is in memory
+	g        *segment.Segment
+	file     vfs.File // nil if there is no file
+	at       int      // everything before this offset of g is in file and synced, or settled
+	next     uint64   // number of the record at that offset
+	safe     uint64   // highest value that next had
+	retained bool     // g is retained: its bytes are in memory
 
 	gone  bool // a page of g could not be read
 	again time.Time
@@ -127,9 +127,9 @@ func (c *copier) wait(d time.Duration, urged <-chan struct{}) {
 
 // rest sleeps until there are lines, and then lets more of them collect.
 func (c *copier) rest() {
-	if !c.behind() {
+	if !c.hasUnsynced() {
 		c.ch.resting.Store(true)
-		if !c.behind() { // after setting resting: a record precedes this check, or its writer sees resting
+		if !c.hasUnsynced() { // again: a record precedes this check, or its writer sees resting
 			select {
 			case <-c.wakeup:
 			case <-c.urged:
@@ -144,8 +144,8 @@ func (c *copier) rest() {
 	c.wait(c.ch.c.SyncDelay/2, c.urged)
 }
 
-// behind reports whether there are records that are not safe.
-func (c *copier) behind() bool {
+// hasUnsynced reports whether there are records that are not safe.
+func (c *copier) hasUnsynced() bool {
 	_, next, _ := c.ch.active.Load().Claimed()
 	return c.synced.Load() < next && c.ch.Position() < next
 }
@@ -189,7 +189,9 @@ func (c *copier) round() (worked bool, err error) {
 func (c *copier) take() {
 	c.ch.Lock()
 	for _, g := range c.ch.uncopied {
-		c.list = append(c.list, &copied{g: g, at: segment.HeaderSize, next: g.First, safe: g.First, held: true})
+		c.list = append(c.list, &copied{
+			g: g, at: segment.HeaderSize, next: g.First, safe: g.First, retained: true,
+		})
 	}
 	c.ch.uncopied = nil
 	c.ch.Unlock()
@@ -199,14 +201,16 @@ func (c *copier) take() {
 // copy copies the new records of a segment, except those that are settled by
 // now.
 func (c *copier) copy(x *copied) (worked bool, err error) {
-	if !x.held || time.Now().Before(x.again) {
+	if !x.retained || time.Now().Before(x.again) {
 		return false, nil
 	}
 	settled := x.skip(c.ch.SettledIn(x.g.Number))
-	voids := c.stepOver(x)
+	voids := c.skipVoids(x)
+	// A round copies nothing while only records from due on are unsettled: most
+	// of them are settled before the next round.
 	early := func(next uint64) bool { return settled >= c.due && settled < next }
 	if _, next, _ := x.g.Claimed(); early(next) {
-		return voids, nil // the rest will be settled soon, or due in the next round
+		return voids, nil
 	}
 	end, next, whole, ok := x.committed()
 	if early(next) {
@@ -248,9 +252,9 @@ func (x *copied) skip(settled uint64, at int, seq uint64) uint64 {
 	return settled
 }
 
-// stepOver moves past void claims, and reports whether there were any. The copy
-// has zeros there.
-func (c *copier) stepOver(x *copied) (moved bool) {
+// skipVoids moves past void claims, and reports whether there were any. The
+// copy has zeros there.
+func (c *copier) skipVoids(x *copied) (moved bool) {
 	if !x.g.IsBroken() {
 		return false
 	}
@@ -329,10 +333,10 @@ func (c *copier) close(x *copied) {
 }
 
 func (x *copied) release() {
-	if x.held {
+	if x.retained {
 		x.g.Release()
 	}
-	x.held = false
+	x.retained = false
 }
 
 // publish stores which lines are safe, and wakes the waiters.
@@ -340,7 +344,7 @@ func (c *copier) publish() {
 	var safe uint64
 	for _, x := range c.list {
 		safe = x.safe
-		if x.held {
+		if x.retained {
 			break
 		}
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// A delivered is the deliver.Spool of a chain.
-type delivered struct{ m *maker }
+// A deliverSpool is the deliver.Spool of a chain.
+type deliverSpool struct{ m *maker }
 
-func (d delivered) Remove(l *deliver.Link)      { d.m.remove(l) }
-func (d delivered) Leave(g *segment.Segment)    { d.m.leave(g) }
-func (d delivered) Fault(op string, err error)  { d.m.reports.Fault(op, err) }
-func (d delivered) Report(op string, err error) { d.m.reports.Report(op, err) }
-func (d delivered) ReportNoted()                { d.m.reportNoted() }
+func (d deliverSpool) Remove(l *deliver.Link)      { d.m.remove(l) }
+func (d deliverSpool) Leave(g *segment.Segment)    { d.m.leave(g) }
+func (d deliverSpool) Fault(op string, err error)  { d.m.reports.Fault(op, err) }
+func (d deliverSpool) Report(op string, err error) { d.m.reports.Report(op, err) }
+func (d deliverSpool) ReportNoted()                { d.m.reportNoted() }
 
 // newDelivery returns the delivery to a destination.
 func (s *Sink) newDelivery(name string, dest delivery.Destination) (d *deliver.Delivery, err error) {
@@ -32,7 +32,7 @@ func (s *Sink) newDelivery(name string, dest delivery.Destination) (d *deliver.D
 		Size: s.c.Size, SegmentSize: s.c.SegmentSize, RejectedSize: s.c.RejectedSize, Tick: s.c.tick,
 		Idle: &s.chain.idle, Safe: s.maker.safe,
 	}
-	err = apart(func() { d = deliver.New(&s.chain.Chain, delivered{&s.maker}, o, dest) })
+	err = apart(func() { d = deliver.New(&s.chain.Chain, deliverSpool{&s.maker}, o, dest) })
 	if err != nil {
 		err = fmt.Errorf("the destination %s (%T): %w", label, dest, err)
 	}
@@ -58,9 +58,9 @@ func apart(f func()) (err error) {
 	return err
 }
 
-// delivered is called when a delivery has ended. The last one to end releases
-// everything.
-func (s *Sink) delivered() {
+// deliveryEnded is called when a delivery has ended. The last one to end
+// releases everything.
+func (s *Sink) deliveryEnded() {
 	s.chain.Lock()
 	s.running--
 	last := s.running == 0

@@ -174,13 +174,17 @@
 //
 // # Limits
 //
-// A power failure may lose the lines of about the last 10 ms
-// ([Config.SyncDelay] plus the latency of the disk), those of a spool in
-// /dev/shm or another in-memory file system, which a container loses as well
-// when it is removed, and lines below the watermark if the disk acknowledges
-// writes that it has not made durable. The copies use as much disk space as the
-// segments while lines are not delivered. Counts of dropped lines that were not
-// reported yet do not survive a power failure.
+// A power failure may lose
+//
+//   - the lines of about the last 10 ms: [Config.SyncDelay] plus the latency of
+//     the disk
+//   - all lines of a spool in /dev/shm or another in-memory file system, which
+//     a container also loses when it is removed
+//   - older lines, if the disk acknowledges writes that it has not made durable
+//   - counts of dropped lines that were not reported yet
+//
+// The copies use as much disk space as the segments while lines are not
+// delivered.
 //
 // If the disk cannot keep up, calls wait or drop lines once no segment is
 // ready, depending on [Config.OnFull]. Before that no call waits for the disk
@@ -191,3 +195,21 @@
 // cursor is written, the next process delivers that one batch again, unless the
 // destination is a [delivery.Resumer], as sink/file is.
 package spool
+
+// To read the source, begin with a line of one process, and its segment:
+//
+//	config.go         Config
+//	sink.go           a Sink: Open, WriteRecord, Flush, Close
+//	internal/segment  the steps of a record: Reserve and Write in segment.go,
+//	                  PutRecord in format.go
+//	chain.go          what the goroutines of a Sink share, and its lock
+//	roll.go           a full segment: the next one, or drop the line
+//	maker.go          the goroutine that makes segments in advance and frees old ones
+//	internal/deliver  the goroutine of a destination; see its doc.go
+//	deliveries.go     what it calls here, and the end of the last delivery
+//	copier.go, sync.go the goroutine that syncs lines; calls that wait for it
+//
+// Then a start (recover.go, first.go, internal/store), dropped lines (drops.go,
+// notice.go, oldest.go), reports and counts (report.go, stats.go, metrics.go),
+// and readers of a directory (inspect.go, records.go). Only Config.Shared needs
+// peers.go, shared.go and adopt.go.

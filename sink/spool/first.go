@@ -61,7 +61,8 @@ func (ch *chain) fitsIn(limit int64) bool {
 	return ch.bytes <= limit
 }
 
-// isCrowded reports whether only segments of others prevent another one.
+// isCrowded reports whether there is no room for another segment, but would be
+// without the segments of other processes.
 func (ch *chain) isCrowded() bool {
 	ch.Lock()
 	defer ch.Unlock()
@@ -69,14 +70,14 @@ func (ch *chain) isCrowded() bool {
 	return full && !ch.c.DeliverOnly && ch.bytes+ch.c.SegmentSize <= ch.c.Size
 }
 
-// isFreeing reports whether a segment is about to be deleted, since all
-// destinations have settled it: the oldest one, if it is of the previous
-// process, or one that has left the chain. So is one whose file was kept. The
+// isFreeing reports whether there will be room for a segment soon: a segment
+// has left the chain and is being deleted, a kept file can be deleted, or all
+// destinations have settled the oldest segment, of the previous process. The
 // lock is held.
 func (ch *chain) isFreeing() bool {
 	l := ch.Links[0]
-	return ch.Unlinked > 0 || len(ch.settled) > 1 ||
-		!ch.keep && l.Live == nil && ch.SettledAll(l.End)
+	return ch.Unlinked > 0 || len(ch.undeleted) > 1 ||
+		!ch.noDestination && l.Live == nil && ch.SettledAll(l.End)
 }
 
 // continueLast continues the last segment of the previous process. If that is

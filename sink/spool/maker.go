@@ -15,14 +15,13 @@ import (
 )
 
 // A maker is the goroutine that makes the segments of a chain in advance, and
-// frees and drops others. It makes room for segments in the order of their
-// numbers, and touches files without the lock of the chain.
+// frees and drops others. It touches files without the lock of the chain.
 type maker struct {
 	*chain
 	spare  chan []byte   // in memory: the mapping of a segment that was delivered
 	made   chan struct{} // closed when the goroutine has ended
-	finish func() error  // completes the first segment; nil if nothing is left to do
-	safe   chan struct{} // closed when finish is done: then its records may be delivered
+	finish func() error  // syncs the first segment and its name; nil if that is not needed
+	safe   chan struct{} // closed when finish is done: only then are records delivered
 }
 
 // create makes a segment: on the heap, or in a file.
@@ -113,7 +112,7 @@ func (m *maker) makeSegments() {
 			m.freeDeleted()
 		default:
 			err := m.makeNext()
-			m.endDrop()
+			m.endDropRequest()
 			if err == nil && m.isCrowded() {
 				retry.Reset(makePause/2 + rand.N(makePause)) // other processes do not signal when they have made room
 			}
@@ -301,7 +300,7 @@ func (m *maker) patch() (left bool) {
 func (m *maker) remove(l *deliver.Link) (ok bool) {
 	var err error
 	switch {
-	case m.hold(l):
+	case m.keepForCounts(l):
 		return true
 	case !l.Placeholder && !l.KeepFile:
 		err = m.delete(l)
@@ -317,7 +316,7 @@ func (m *maker) remove(l *deliver.Link) (ok bool) {
 	case l.Placeholder:
 	case l.KeepFile || err != nil:
 		l.Keep()
-		m.settled = append(m.settled, l)
+		m.undeleted = append(m.undeleted, l)
 	default:
 		m.segments, m.bytes = m.segments-1, m.bytes-l.Size
 	}
@@ -326,10 +325,10 @@ func (m *maker) remove(l *deliver.Link) (ok bool) {
 	return err == nil
 }
 
-// hold keeps the file of the last segment of a spool that gets no lines, if
-// there are losses to announce: nothing else has the counts in its header, and
-// without any segment, the cursors belong to another spool.
-func (m *maker) hold(l *deliver.Link) bool {
+// keepForCounts keeps the file of the last segment of a spool that gets no
+// lines, if there are losses to announce: nothing else has the counts in its
+// header, and without any segment, the cursors belong to another spool.
+func (m *maker) keepForCounts(l *deliver.Link) bool {
 	if !m.c.DeliverOnly || l.Placeholder {
 		return false
 	}
@@ -344,16 +343,16 @@ func (m *maker) hold(l *deliver.Link) bool {
 	}
 	l.Keep()
 	m.Unlinked--
-	m.held = append(m.held, l)
+	m.keptForCounts = append(m.keptForCounts, l)
 	return true
 }
 
-// freeSettled deletes settled segments whose files were kept, while there is no
-// room for another segment: those that could not be deleted before, and those
-// behind which a cursor could not be synced. It keeps the newest one, unless
-// the spool is small: after a power failure, a start sees there which numbers
-// were used. The next start deletes all of them.
-func (m *maker) freeSettled(limit int64) (err error) {
+// freeUndeleted deletes settled segments whose files were kept, while there is
+// no room for another segment: those that could not be deleted before, and
+// those behind which a cursor could not be synced. It keeps the newest one,
+// unless the spool is small: after a power failure, a start sees there which
+// numbers were used. The next start deletes all of them.
+func (m *maker) freeUndeleted(limit int64) (err error) {
 	m.Lock()
 	defer m.Unlock()
 	m.limit = limit
@@ -361,8 +360,8 @@ func (m *maker) freeSettled(limit int64) (err error) {
 	if m.c.Size >= 4*m.c.SegmentSize {
 		kept = 1
 	}
-	for i := 0; i < len(m.settled)-kept && !m.c.DeliverOnly && m.next == nil && !m.hasRoom(); {
-		l := m.settled[i]
+	for i := 0; i < len(m.undeleted)-kept && !m.c.DeliverOnly && m.next == nil && !m.hasRoom(); {
+		l := m.undeleted[i]
 		m.Unlock()
 		e := m.delete(l)
 		m.Lock()
@@ -370,7 +369,7 @@ func (m *maker) freeSettled(limit int64) (err error) {
 			i, err = i+1, fmt.Errorf("delete a segment: %w", e)
 			continue
 		}
-		m.settled = slices.Delete(m.settled, i, i+1) // no other goroutine deletes from it
+		m.undeleted = slices.Delete(m.undeleted, i, i+1) // no other goroutine deletes from it
 		m.segments, m.bytes = m.segments-1, m.bytes-l.Size
 	}
 	if m.hasRoom() {

@@ -232,12 +232,12 @@ func TestKeptSegmentsMakeRoom(t *testing.T) {
 				s.chain.next = nil
 				s.chain.Unlock()
 				if roomy {
-					must(t, s.maker.freeSettled(s.c.Size))
+					must(t, s.maker.freeUndeleted(s.c.Size))
 				}
 				s.chain.Lock()
 				s.chain.next = next
 				s.chain.Unlock()
-				if n := len(s.chain.settled); n != int(c.settled) || countFiles(t, m) != n+2 {
+				if n := len(s.chain.undeleted); n != int(c.settled) || countFiles(t, m) != n+2 {
 					t.Errorf("%d settled segments are left with %d files, want %d, the active one and the next", n, countFiles(t, m), c.settled)
 				}
 				f.set(down)
@@ -245,7 +245,7 @@ func TestKeptSegmentsMakeRoom(t *testing.T) {
 					t.Errorf("got %v, want that the spool is full", err)
 				}
 				var left []uint64
-				for _, l := range s.chain.settled {
+				for _, l := range s.chain.undeleted {
 					left = append(left, l.Number)
 				}
 				if st := s.Stats(); !slices.Equal(left, c.left) || st.Segments != int(c.size) || countFiles(t, m) != int(c.size) {

@@ -45,7 +45,7 @@ func (s *Sink) metricsOf(
 	d *deliver.Delivery, l *metrics.Samples, st *DestinationStats, spool metrics.Label,
 ) {
 	age := st.more.age
-	if s.chain.keep && st.Pending > 0 {
+	if s.chain.noDestination && st.Pending > 0 {
 		age = s.keptAge(d, time.Now())
 	}
 	labels := []metrics.Label{spool, {Name: "destination", Value: d.Options.Label}}

@@ -13,7 +13,7 @@ import (
 
 // notice writes a line that reports a loss into a segment that no other
 // goroutine can see yet, for the destination called to, or for all if to is "".
-// the lock is held.
+// The lock is held.
 func (ch *chain) notice(g *segment.Segment, lost *segment.Tally, to string) (seq uint64, ok bool) {
 	now, message := time.Now(), -1
 	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: ch.notices.Append(nil, now, "lines lost: the spool dropped them", segment.Reasons[:], lost[:])}
@@ -38,7 +38,7 @@ func (ch *chain) notice(g *segment.Segment, lost *segment.Tally, to string) (seq
 func (ch *chain) announce(g *segment.Segment) {
 	for _, d := range ch.Deliveries {
 		lost := d.Unannounced()
-		if lost == (segment.Tally{}) || ch.keep {
+		if lost == (segment.Tally{}) || ch.noDestination {
 			continue
 		}
 		seq, ok := ch.notice(g, &lost, d.Options.Name)

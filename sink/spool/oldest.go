@@ -18,19 +18,30 @@ import (
 // for the oldest segment to be dropped, and waits for that as for any other
 // segment that is being made: no longer than Config.slow. The goroutine that
 // makes segments drops it, and reads, writes and deletes files without the
-// lock: a slow disk holds up that goroutine only.
+// lock: a slow disk holds up that goroutine only. The steps:
+//
+//	roll              requestDrop      a call asks, and waits
+//	serveDropRequest  dropOldest       until there is room
+//	                  readOldest       counts the lines of the segment
+//	                  storeDrop        stores in the cursors what they lose
+//	                  dropLink         counts the loss, and deletes the segment
+//	                  clearStoredDrop  the loss is final
+//	endDropRequest                     waiting calls continue
+//
+// After a death between storeDrop and clearStoredDrop, the next start counts
+// the loss if the segment is gone (deliver.Delivery.Recall).
 
-// askDrop asks for the oldest segment to be dropped, of this spool or of its
-// peers, and reports whether there is one. It does not ask if making
-// a segment failed for another reason than a full disk. The lock is held.
-func (ch *chain) askDrop() bool {
+// requestDrop asks for the oldest segment to be dropped, of this spool or of
+// its peers, and reports whether there is one. It does not ask if making a
+// segment failed for another reason than a full disk. The lock is held.
+func (ch *chain) requestDrop() bool {
 	if ch.makeErr != nil && !vfs.IsFull(ch.makeErr) {
 		return false
 	}
 	if ch.oldest() == nil {
-		return ch.peers.askDrop()
+		return ch.peers.requestDrop()
 	}
-	ch.dropAsked = true
+	ch.dropRequested = true
 	ch.wantMore()
 	return true
 }
@@ -38,28 +49,28 @@ func (ch *chain) askDrop() bool {
 // isDropping reports whether a segment is being dropped, or will be. The
 // lock is held.
 func (ch *chain) isDropping() bool {
-	return ch.dropAsked || ch.dropping || ch.peers.isDropping()
+	return ch.dropRequested || ch.dropping || ch.peers.isDropping()
 }
 
 // makeRoom makes room for another segment if there is none, and returns the
 // maximum size of all segments.
 func (m *maker) makeRoom() (limit int64, err error) {
 	if limit, err = m.peers.limit(); err == nil {
-		err = m.freeSettled(limit)
+		err = m.freeUndeleted(limit)
 	}
 	if err == nil {
-		m.dropAskedFor()
+		m.serveDropRequest()
 	}
 	return limit, err
 }
 
-// dropAskedFor drops the oldest segments if a call has asked for it, until
+// serveDropRequest drops the oldest segments if a call has asked for it, until
 // there is room for another one. It drops only one if the disk is full, or if
 // the room is not for this spool.
-func (m *maker) dropAskedFor() {
+func (m *maker) serveDropRequest() {
 	m.Lock()
 	defer m.Unlock()
-	m.dropping, m.dropAsked = m.dropAsked, false
+	m.dropping, m.dropRequested = m.dropRequested, false
 	one := vfs.IsFull(m.makeErr) || m.c.DeliverOnly
 	for m.dropping && !m.Closed && m.next == nil && (one || !m.hasRoom()) {
 		if !m.dropOldest() || one {
@@ -68,9 +79,9 @@ func (m *maker) dropAskedFor() {
 	}
 }
 
-// endDrop ends the operation that dropAskedFor has begun, and lets the waiting
-// calls continue.
-func (m *maker) endDrop() {
+// endDropRequest ends the operation that serveDropRequest has begun, and lets
+// the waiting calls continue.
+func (m *maker) endDropRequest() {
 	m.Lock()
 	was := m.dropping
 	m.dropping = false
@@ -120,23 +131,23 @@ func (m *maker) dropOldest() bool {
 		case err != nil:
 			l.Defer()
 			m.reports.Fault("read the oldest segment, to drop it", err)
-		case c.unfinished || !m.beginDrop(l, &c):
+		case c.unfinished || !m.storeDrop(l, &c):
 			return false
 		default:
 			ok := m.dropLink(l, &c)
-			m.endDrops(true)
+			m.clearStoredDrop(true)
 			return ok
 		}
 	}
 	return false
 }
 
-// beginDrop stores in the cursors which lines their destinations are going to
+// storeDrop stores in the cursors which lines their destinations are going to
 // lose with a segment. It returns false if a destination has reached the
 // segment by then. The lock is held, but not while files are accessed.
-func (m *maker) beginDrop(l *deliver.Link, c *content) bool {
+func (m *maker) storeDrop(l *deliver.Link, c *content) bool {
 	for _, d := range m.Deliveries {
-		if !m.keep {
+		if !m.noDestination {
 			_, d.Lost.Drop = c.shareOf(d, l, m.opened)
 		}
 	}
@@ -148,15 +159,15 @@ func (m *maker) beginDrop(l *deliver.Link, c *content) bool {
 	}
 	m.Lock()
 	if m.oldest() != l {
-		m.endDrops(false)
+		m.clearStoredDrop(false)
 		return false
 	}
 	return true
 }
 
-// endDrops ends what beginDrop has begun. The lock is held, but not while it
-// waits for cursors.
-func (m *maker) endDrops(complete bool) {
+// clearStoredDrop ends what storeDrop has begun. The lock is held, but not
+// while it waits for cursors.
+func (m *maker) clearStoredDrop(complete bool) {
 	m.Unlock()
 	defer m.Lock()
 	for _, d := range m.Deliveries {
@@ -174,7 +185,7 @@ func (m *maker) dropLink(l *deliver.Link, c *content) bool {
 	if next.Placeholder && i+2 < len(m.Links) {
 		next = m.Links[i+2]
 	}
-	write := m.noteDropped(next, next.First-(l.First-l.Skipped))
+	write := m.recordDropped(next, next.First-(l.First-l.Skipped))
 	old := next.Old
 	m.Drop(l)
 	m.Unlock()
@@ -241,9 +252,9 @@ func (m *maker) readOldest(l *deliver.Link) (c content, err error) {
 
 // A share is what a destination loses with a segment that is dropped.
 type share struct {
-	numbers    uint64 // that it has not settled and are not in Skipped
-	unfinished uint64
-	never      uint64 // that were never used, or are notices for others
+	numbers    uint64 // unsettled numbers that Delivery.Skipped does not have yet
+	unfinished uint64 // of numbers: claimed by calls that did not return
+	never      uint64 // of numbers: never used, or notices for others
 	lines      segment.Tally
 }
 
@@ -271,7 +282,7 @@ func (c *content) shareOf(
 			numbers--
 		}
 	}
-	given := numbers - min(c.never, numbers)
+	given := numbers - min(c.never, numbers) // numbers is now the count without a record
 	lost.never += numbers - given
 	if c.harmed {
 		lost.lines.Add(segment.CauseDamaged, segment.LevelUnknown, given)
@@ -294,10 +305,10 @@ func (m *maker) countOldest(l *deliver.Link, c *content) {
 		d.Recovered -= lost.never
 		d.Unfinished += lost.unfinished
 		switch {
-		case m.keep && c.own: // lost for whatever destination comes later
+		case m.noDestination && c.own: // lost for whatever destination comes later
 			m.dropped = m.dropped.Plus(&lost.lines)
 			m.reported = m.reported.Minus(&c.notice)
-		case m.keep:
+		case m.noDestination:
 			m.dropped = m.dropped.Plus(&lost.lines)
 			m.inherited = m.inherited.Plus(&c.notice)
 		default:
@@ -310,11 +321,11 @@ func (m *maker) countOldest(l *deliver.Link, c *content) {
 	}
 }
 
-// noteDropped records that the numbers before a link were in dropped segments,
-// and stores it in the header of the link. Otherwise the next start would count
-// them as damaged. It returns true if that is left to writeDropped. The lock is
-// held.
-func (ch *chain) noteDropped(l *deliver.Link, numbers uint64) (write bool) {
+// recordDropped records that the numbers before a link were in dropped
+// segments, and stores it in the header of the link. Otherwise the next start
+// would count them as damaged. It returns true if that is left to writeDropped.
+// The lock is held.
+func (ch *chain) recordDropped(l *deliver.Link, numbers uint64) (write bool) {
 	if ch.dir == nil {
 		return false
 	}
@@ -329,8 +340,8 @@ func (ch *chain) noteDropped(l *deliver.Link, numbers uint64) (write bool) {
 	return false
 }
 
-// writeDropped stores the numbers that noteDropped has recorded in the file of
-// the segment.
+// writeDropped stores the numbers that recordDropped has recorded in the file
+// of the segment.
 func (m *maker) writeDropped(g *segment.Old) {
 	f, err := m.dir.FS.Open(m.dir.Name(store.SegmentName(g.Number)), os.O_RDWR, 0)
 	if err == nil {

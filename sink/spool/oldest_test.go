@@ -148,8 +148,8 @@ func TestDropOldDeletesWhatACursorHasNotPassed(t *testing.T) {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 			await.Sleep(time.Second)
 		}
-		if st := checkIdentity(t, s); of(t, st, "other").Lost() != inSegment || len(s.chain.settled) > 0 || countFiles(t, m) > 5 {
-			t.Errorf("got %+v with %d settled segments and %d files, want one segment dropped", st, len(s.chain.settled), countFiles(t, m))
+		if st := checkIdentity(t, s); of(t, st, "other").Lost() != inSegment || len(s.chain.undeleted) > 0 || countFiles(t, m) > 5 {
+			t.Errorf("got %+v with %d settled segments and %d files, want one segment dropped", st, len(s.chain.undeleted), countFiles(t, m))
 		}
 		closeDown(t, s)
 	})
@@ -170,9 +170,9 @@ func TestDropOldIsAskedInVain(t *testing.T) {
 			want   int // segments
 		}{{true, nil, 4}, {false, ready, 4}, {false, nil, 3}} {
 			s.chain.Lock()
-			s.chain.Closed, s.chain.next, s.chain.dropAsked = c.closed, c.next, true
+			s.chain.Closed, s.chain.next, s.chain.dropRequested = c.closed, c.next, true
 			s.chain.Unlock()
-			s.maker.dropAskedFor()
+			s.maker.serveDropRequest()
 			s.chain.Lock()
 			s.chain.Closed, s.chain.next, s.chain.dropping = false, nil, false
 			s.chain.Unlock()

@@ -9,10 +9,10 @@ type peers interface {
 	// less what peers use.
 	limit() (bytes int64, err error)
 
-	// askDrop asks a peer to drop its oldest segment, and reports whether there
-	// is one; isDropping reports whether a peer drops one. The lock of the Sink
-	// is held.
-	askDrop() bool
+	// requestDrop asks a peer to drop its oldest segment, and reports whether
+	// there is one; isDropping reports whether a peer drops one. The lock of
+	// the Sink is held.
+	requestDrop() bool
 	isDropping() bool
 
 	// dropped is called when the Sink has dropped a segment for a call that
@@ -34,7 +34,7 @@ type peers interface {
 type alone int64
 
 func (size alone) limit() (int64, error) { return int64(size), nil }
-func (alone) askDrop() bool              { return false }
+func (alone) requestDrop() bool          { return false }
 func (alone) isDropping() bool           { return false }
 func (alone) dropped(int64)              {}
 func (alone) addStats(*Stats)            {}

@@ -31,7 +31,9 @@ func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 	s.chain.Lock()
 	defer s.chain.Unlock()
 	var timer *time.Timer
-	making, asked, late := false, false, false
+	making := false // a segment will be ready soon
+	asked := false  // for the oldest segment to be dropped
+	late := false   // the call has waited long enough
 	for {
 		switch {
 		case s.chain.Closed:
@@ -49,10 +51,10 @@ func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 			}
 			return s.dropFor(r, s.chain.makeErr)
 		}
-		making = s.chain.isMaking() // a segment will be ready soon
+		making = s.chain.isMaking()
 		rule := s.c.rule(r.Level)
 		if rule.Do == ActionDropOld && !making && !asked {
-			making, asked = s.chain.askDrop(), true
+			making, asked = s.chain.requestDrop(), true
 		}
 		if timer == nil {
 			wait := rule.Wait // 0 unless the call must block
@@ -102,7 +104,7 @@ func (ch *chain) install() {
 	}
 	ch.enqueue(g)
 	if last.Placeholder && last.Dropped {
-		ch.noteDropped(ch.Links[len(ch.Links)-1], last.Skipped)
+		ch.recordDropped(ch.Links[len(ch.Links)-1], last.Skipped)
 	}
 	ch.Unload()
 	ch.evict()

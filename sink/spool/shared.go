@@ -56,7 +56,7 @@ func openShared(s *Sink) error {
 	}
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	s.chain.peers = a
-	if !s.chain.keep {
+	if !s.chain.noDestination {
 		if err := a.checkForks(); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func openShared(s *Sink) error {
 	if err != nil {
 		return err
 	}
-	if s.chain.keep {
+	if s.chain.noDestination {
 		close(a.done)
 		s.start()
 		return nil
@@ -141,8 +141,8 @@ func (a *sharedDir) limit() (int64, error) {
 	return a.s.c.Size - others, err
 }
 
-// askDrop asks for the oldest segment of an adopted slot to be dropped.
-func (a *sharedDir) askDrop() bool { return a.anyOpen((*chain).askDrop) }
+// requestDrop asks for the oldest segment of an adopted slot to be dropped.
+func (a *sharedDir) requestDrop() bool { return a.anyOpen((*chain).requestDrop) }
 
 func (a *sharedDir) isDropping() bool { return a.anyOpen((*chain).isDropping) }
 

@@ -87,7 +87,7 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 		dir = path
 	}
 	s := newSink(c.withDefaults(dir))
-	s.path, s.chain.keep = dir, dest == nil && len(c.Also) == 0
+	s.path, s.chain.noDestination = dir, dest == nil && len(c.Also) == 0
 	err := s.addDestinations(dest)
 	switch {
 	case err != nil:
@@ -105,7 +105,7 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 // addDestinations makes the deliveries.
 func (s *Sink) addDestinations(dest delivery.Destination) error {
 	all := s.c.Also
-	if dest != nil || s.chain.keep {
+	if dest != nil || s.chain.noDestination {
 		all = slices.Insert(slices.Clone(all), 0, NamedDestination{s.c.Name, dest})
 	}
 	for _, x := range all {
@@ -179,7 +179,7 @@ func (s *Sink) start() {
 		d.Begin(s.chain.opened, s.chain.Links[0])
 	}
 	for _, d := range s.chain.Deliveries {
-		go d.Run(s.delivered)
+		go d.Run(s.deliveryEnded)
 	}
 }
 
@@ -232,7 +232,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 	defer s.chain.Unlock()
 	_, target, _ := s.chain.active.Load().Claimed()
 	for !s.chain.SettledAll(target) {
-		if s.chain.keep {
+		if s.chain.noDestination {
 			return nil
 		}
 		changed := s.chain.Change()

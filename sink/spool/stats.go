@@ -130,7 +130,7 @@ func (s *Sink) pending() error {
 			parts = append(parts, fmt.Sprintf("%d for %s", n, d.Options.Label))
 		}
 	}
-	if s.chain.keep || len(parts) == 0 {
+	if s.chain.noDestination || len(parts) == 0 {
 		return nil
 	}
 	counts := strings.Join(parts, ", ")

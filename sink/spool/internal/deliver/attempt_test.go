@@ -388,7 +388,7 @@ func TestCallsInTurn(t *testing.T) {
 			t.Errorf("got position %d after the call, and %d turns taken", first.Settled, len(turn))
 		}
 		second.Options.Context = t.Context()
-		_, _, err := second.hand(second.batch)
+		_, _, err := second.deliverOnce(second.batch)
 		if err == nil || len(turn) != 0 {
 			t.Errorf("got %v from a call that panics, and %d turns taken", err, len(turn))
 		}

@@ -69,7 +69,8 @@ func (c *Chain) Unload() {
 	}
 }
 
-// Drop removes a link that some deliveries have not left. The lock is held.
+// Drop removes a link that some deliveries have not left. Its file is deleted
+// to make room, even if a cursor could not be synced. The lock is held.
 func (c *Chain) Drop(l *Link) {
 	l.KeepFile = false
 	c.Unlink(l)

@@ -110,10 +110,10 @@ type Options struct {
 // progress is the progress of a destination. The lock of the chain protects it.
 type progress struct {
 	cur        *Link         // all links before cur are settled
-	reading    *Link         // cur, or one after it
-	Settled    uint64        // number of the first record that is not settled
+	reading    *Link         // the link that is read: cur or a later one
+	Settled    uint64        // the position: number of the first record that is not settled
 	checkpoint checkpoint    // at that record or an earlier one
-	Skipped    uint64        // numbers between settled and the next record that no record has
+	Skipped    uint64        // numbers from Settled on without a line for this destination
 	Dropped    segment.Tally // records dropped on the way to this destination
 	Recovered  uint64
 	Delivered  uint64
@@ -141,7 +141,7 @@ type reader struct {
 	scan    *segment.Scanner // reads the segment, if it is old or rescued
 	torn    bool             // if reading is old: the records missing at its end are damaged
 	again   rereading        // state of reading again, if reading is old or rescued
-	at      int              // the position in reading, if it is of this process
+	at      int              // offset of the next record in reading, if it is of this process
 	want    uint64           // number of the next record in reading
 	witness bool             // the word before at was not 0 when it was read
 	rescued bool             // reading is of this process and is rescued
@@ -255,7 +255,7 @@ func (d *Delivery) deliver() {
 	rest, more := d.batch, false
 	for len(rest) > 0 && !more && d.Options.Context.Err() == nil {
 		if rest[0].Line == nil {
-			d.settle(1, 1)
+			d.settleMissing(1, 1)
 			rest = rest[1:]
 			continue
 		}
@@ -263,7 +263,7 @@ func (d *Delivery) deliver() {
 		for whole < len(rest) && rest[whole].Line != nil && rest[whole].Spool == rest[0].Spool {
 			whole++
 		}
-		n, again, err := d.hand(rest[:whole])
+		n, again, err := d.deliverOnce(rest[:whole])
 		rest = rest[n:]
 		if n > 0 || err == nil && again {
 			d.endOutage()
@@ -283,9 +283,9 @@ func (d *Delivery) deliver() {
 	d.leaveSettled()
 }
 
-// hand makes one attempt and settles n records. If again is true, another
-// attempt follows whatever n is.
-func (d *Delivery) hand(batch []nib.Record) (n int, again bool, err error) {
+// deliverOnce makes one attempt and settles n records. If again is true,
+// another attempt follows whatever n is.
+func (d *Delivery) deliverOnce(batch []nib.Record) (n int, again bool, err error) {
 	if d.resumer != nil && batch[0].Seq < d.opened {
 		n, err = d.resume(batch)
 		return n, true, err

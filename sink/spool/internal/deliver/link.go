@@ -60,7 +60,7 @@ func (d *Delivery) IsAt(l *Link) bool {
 // returns false if there is no next link.
 func (d *Delivery) leave() bool {
 	d.chain.Lock()
-	next := d.behind(d.reading)
+	next := d.nextLink(d.reading)
 	if next == nil {
 		d.chain.Unlock()
 		return false
@@ -79,23 +79,23 @@ func (d *Delivery) leaveSettled() {
 		d.chain.Lock()
 		next := d.reading
 		if d.cur != next {
-			next = d.behind(d.cur)
+			next = d.nextLink(d.cur)
 		}
 		done := d.cur != next && (len(d.batch) == 0 || d.Settled >= next.First)
 		d.chain.Unlock()
 		if !done {
 			return
 		}
-		d.quit(next)
+		d.leaveLink(next)
 	}
 }
 
-// quit leaves cur for the next link. The cursor is synced first: otherwise a
-// start would count the records of a deleted segment as lost.
-func (d *Delivery) quit(next *Link) {
+// leaveLink leaves cur for the next link. The cursor is synced first: otherwise
+// a start would count the records of a deleted segment as lost.
+func (d *Delivery) leaveLink(next *Link) {
 	var err error
 	if d.Cursor != nil {
-		if err = d.sync(); err != nil {
+		if err = d.syncCursor(); err != nil {
 			d.spool.Fault("sync the cursor", err)
 		}
 	}
@@ -123,8 +123,8 @@ func (d *Delivery) quit(next *Link) {
 	}
 }
 
-// behind returns the link after l, or nil. The lock of the chain is held.
-func (d *Delivery) behind(l *Link) *Link {
+// nextLink returns the link after l, or nil. The lock of the chain is held.
+func (d *Delivery) nextLink(l *Link) *Link {
 	if links := d.chain.from(l); len(links) > 1 {
 		return links[1]
 	}

@@ -43,11 +43,11 @@ func TestSegmentStaysUntilAllHaveLeftIt(t *testing.T) {
 	s := twoLinks(t, &released)
 	l := s.Links[0]
 	first, second := newChain(t, s, &plain{}), newChain(t, s, &plain{})
-	first.quit(s.Links[1])
+	first.leaveLink(s.Links[1])
 	if released != 0 || l.Live == nil || l.Waiting != 1 || len(s.removed) != 0 || len(s.Links) != 2 {
 		t.Errorf("the first one has left: released %d times, removed %d, %d waiting", released, s.removed, l.Waiting)
 	}
-	second.quit(s.Links[1])
+	second.leaveLink(s.Links[1])
 	if !slices.Equal(s.removed, []uint64{1}) || len(s.Links) != 1 || released != 0 { // Remove releases it
 		t.Errorf("both have left: released %d times, removed %d", released, s.removed)
 	}
@@ -60,12 +60,12 @@ func TestSegmentWithoutADestinationIsReleased(t *testing.T) {
 	s := twoLinks(t, &released)
 	l := s.Links[0]
 	d := newChain(t, s, nil)
-	d.quit(s.Links[1])
+	d.leaveLink(s.Links[1])
 	if released != 0 || l.Live == nil {
 		t.Errorf("one is left: released %d times", released)
 	}
 	d.cur = l
-	d.quit(s.Links[1])
+	d.leaveLink(s.Links[1])
 	if released != 1 || l.Live != nil || l.End != 1 || len(s.Links) != 2 || len(s.removed) != 0 {
 		t.Errorf("none is left: released %d times, removed %d, %d lines", released, s.removed, l.End-1)
 	}
@@ -89,7 +89,7 @@ func TestFileStaysIfACursorIsNotSynced(t *testing.T) {
 			if fails {
 				m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + store.CursorExt, Err: syscall.EIO})
 			}
-			d.quit(s.Links[len(s.Links)-1])
+			d.leaveLink(s.Links[len(s.Links)-1])
 		}
 		if l.KeepFile != c.want || len(s.errors) > 0 != c.want {
 			t.Errorf("%+v: got that the file stays: %v, and errors %q", c, l.KeepFile, s.errors)

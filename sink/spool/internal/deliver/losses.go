@@ -145,7 +145,7 @@ func (d *account) passOwn(n uint64) {
 	d.foreign = slices.DeleteFunc(d.foreign, func(seq uint64) bool { return seq < d.Settled })
 	d.chain.Broadcast()
 	d.chain.Unlock()
-	d.note()
+	d.storePosition()
 }
 
 // Recall reads what the destination had lost under earlier processes, whose

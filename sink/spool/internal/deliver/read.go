@@ -28,7 +28,7 @@ func (d *Delivery) fillOne() (ended, busy bool) {
 	if !d.entered {
 		<-d.Options.Safe
 		d.entered, d.at, d.want, d.witness = true, segment.HeaderSize, l.First, false
-		d.skip(l.First)
+		d.skipUnused(l.First)
 		d.passSettled(l.Live)
 	}
 	if d.rescued {
@@ -65,7 +65,7 @@ func (d *Delivery) ahead() bool {
 	defer func() { segment.Prefetch(pages) }() // runs without the lock
 	d.chain.Lock()
 	defer d.chain.Unlock()
-	next := d.behind(d.reading)
+	next := d.nextLink(d.reading)
 	if next == nil || next.Live == nil || next.First != d.want ||
 		int64(next.Number-d.cur.Number+1)*d.Options.SegmentSize > d.Options.Size/2 {
 		return false
@@ -96,7 +96,7 @@ func (d *Delivery) fillLive(g *segment.Segment) (ended, busy bool) {
 				g.Probe()
 				return false, !ok
 			}
-			d.stepOver(v)
+			d.skipVoid(v)
 			continue
 		}
 		rec, seq, _ := g.Record(d.at, end)
@@ -105,7 +105,7 @@ func (d *Delivery) fillLive(g *segment.Segment) (ended, busy bool) {
 			if len(d.batch) > 0 {
 				return false, false // deliver the batch first
 			}
-			if !d.lost(g, end) {
+			if !d.skipDamaged(g, end) {
 				d.rescue(g, errChanged)
 				return false, false
 			}
@@ -135,12 +135,13 @@ func (d *Delivery) wiped(g *segment.Segment) bool {
 	return d.witness && d.at%segment.PageSize != 0 && g.IsFree(d.at) && g.IsFree(d.at-8)
 }
 
-// lost skips a damaged record, although only this process has the file open. It
-// returns false if the length of the record does not lead to the next one.
-func (d *Delivery) lost(g *segment.Segment, end int) bool {
+// skipDamaged skips a damaged record, although only this process has the file
+// open. It returns false if the length of the record does not lead to the next
+// one.
+func (d *Delivery) skipDamaged(g *segment.Segment, end int) bool {
 	if behind := g.Behind(d.at); d.leads(g, behind, end) {
 		if d.loseForeign(d.want, d.want+1) == 0 {
-			d.settle(1, 1)
+			d.settleMissing(1, 1)
 		}
 		d.at, d.want, d.witness = behind, d.want+1, false
 		return true
@@ -166,7 +167,7 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 			return false, true
 		}
 		d.scan, d.torn = segment.NewScanner(b, g.Identity, g.First), torn || g.Damaged
-		d.skip(g.First)
+		d.skipUnused(g.First)
 	}
 	sc, settled := d.scan, d.position()
 	for {
@@ -187,7 +188,7 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 			if never == missing && gap.Damaged {
 				never-- // the segment has at least one record
 			}
-			d.gap(missing-never, gap.Damaged || g.Whole || seq == g.End && d.torn)
+			d.settleGap(missing-never, gap.Damaged || g.Whole || seq == g.End && d.torn)
 			d.neverGiven(never)
 		}
 		if seq == g.End {
@@ -213,15 +214,15 @@ func (d *account) neverGiven(n uint64) {
 	d.Recovered -= n
 	d.chain.Broadcast()
 	d.chain.Unlock()
-	d.note()
+	d.storePosition()
 }
 
-// gap settles numbers without records.
-func (d *Delivery) gap(n uint64, isDamaged bool) {
+// settleGap settles numbers without records.
+func (d *Delivery) settleGap(n uint64, isDamaged bool) {
 	if isDamaged {
-		d.settle(n, n)
+		d.settleMissing(n, n)
 	} else {
-		d.settle(n, 0)
+		d.settleMissing(n, 0)
 	}
 }
 
@@ -288,9 +289,9 @@ func (d *Delivery) endGuard(g *segment.Segment, before bool) {
 	}
 }
 
-// stepOver skips a void claim of size bytes, whose line got another number. It
+// skipVoid skips a void claim of size bytes, whose line got another number. It
 // is counted in d.Skipped.
-func (d *Delivery) stepOver(size int) {
+func (d *Delivery) skipVoid(size int) {
 	d.at, d.want, d.witness = d.at+size, d.want+1, false
 	if d.Dest == nil {
 		return
@@ -300,7 +301,7 @@ func (d *Delivery) stepOver(size int) {
 	d.Skipped--
 	d.chain.Broadcast()
 	d.chain.Unlock()
-	d.note()
+	d.storePosition()
 }
 
 // voided returns the size of the claim at offset at of g if it is void.

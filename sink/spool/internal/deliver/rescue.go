@@ -91,7 +91,7 @@ func (d *Delivery) giveUp(g *segment.Segment, seq uint64) {
 	d.Skipped -= void
 	d.chain.Broadcast()
 	d.chain.Unlock()
-	d.note()
+	d.storePosition()
 }
 
 // readRescued returns the readable part of g. If records are missing that may

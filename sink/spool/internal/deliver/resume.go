@@ -50,8 +50,8 @@ func (d *Delivery) storeFirstMark() {
 		return
 	}
 	d.mark(false)
-	d.note()
-	if err := d.sync(); err != nil {
+	d.storePosition()
+	if err := d.syncCursor(); err != nil {
 		d.spool.Fault("sync the cursor", err) // without the sync, lines may be delivered twice
 	}
 }
@@ -92,9 +92,9 @@ func (d *Delivery) syncMark() (wanted bool) {
 	}
 	d.mark(false)
 	for d.Options.Context.Err() == nil {
-		err := d.put()
+		err := d.writeCursor()
 		if err == nil {
-			err = d.sync()
+			err = d.syncCursor()
 		}
 		if err == nil {
 			return true

@@ -39,9 +39,9 @@ func TestWhichMarkIsStored(t *testing.T) {
 			do   func(d *bed)
 			want string
 		}{
-			{"Resume", func(d *bed) { _, _, _ = d.hand(d.batch) }, c.want},
+			{"Resume", func(d *bed) { _, _, _ = d.deliverOnce(d.batch) }, c.want},
 			{"the first Deliver", func(d *bed) { d.storeFirstMark() }, c.want},
-			{"Deliver", func(d *bed) { d.resumer, d.begun = nil, true; _, _, _ = d.hand(d.batch) }, c.wantAfterDeliver},
+			{"Deliver", func(d *bed) { d.resumer, d.begun = nil, true; _, _, _ = d.deliverOnce(d.batch) }, c.wantAfterDeliver},
 			{"SyncMark", func(d *bed) { d.syncMark() }, c.want},
 		} {
 			m := vfstest.NewMem(nil)
@@ -51,7 +51,7 @@ func TestWhichMarkIsStored(t *testing.T) {
 				sync:   func() bool { return occasion.name == "SyncMark" },
 			}, 2, 10)
 			d.Cursor.Mark = []byte("old")
-			must(t, d.put())
+			must(t, d.writeCursor())
 			occasion.do(d)
 			if got := markOf(t, m); got != occasion.want || len(d.faults) != c.faults {
 				t.Errorf("%s at %s: got mark %q and errors %v, want %q and %d", c.answer, occasion.name, got, d.faults, occasion.want, c.faults)
@@ -98,7 +98,7 @@ func TestInvalidResultsOfResumeAreErrors(t *testing.T) {
 			}
 			return 0, nil
 		}}, 10, 11)
-		n, again, err := d.hand(d.batch)
+		n, again, err := d.deliverOnce(d.batch)
 		if n != 0 || !again || !errors.Is(err, c.want) || d.Settled != 1 {
 			t.Errorf("%s: got %d taken, again=%v, %v and %d settled, want none and %v", c.name, n, again, err, d.Settled-1, c.want)
 		}

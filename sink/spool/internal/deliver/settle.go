@@ -14,6 +14,21 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
+// The position (progress.Settled) moves past
+//
+//	settleBatch    records of a batch, counted as delivered or rejected
+//	settleMissing  numbers without a record, as unfinished or damaged
+//	giveUp         the same in a rescued segment, as damaged
+//	neverGiven     numbers that Open assumed and no call used: not recovered after all
+//	skipUnused     numbers before a segment that no record has
+//	skipVoid       a claim whose line got another number
+//	passForeign    a notice for another destination
+//	passOwn        notices of this process for other destinations
+//
+// Numbers of the last four are in progress.Skipped until then, except notices
+// of earlier processes. Each of these functions wakes the waiters of the chain,
+// and writes the cursor.
+
 var ErrNothing = errors.New("the destination settled nothing and returned no error")
 
 // position returns the number of the first record that is not settled.
@@ -23,10 +38,10 @@ func (d *account) position() uint64 {
 	return d.Settled
 }
 
-// skip moves the position past the numbers before a segment that were never
-// used or were in segments dropped by ActionDropOld, unless it is past them
-// already.
-func (d *Delivery) skip(first uint64) {
+// skipUnused moves the position past the numbers before a segment that were
+// never used or were in segments dropped by ActionDropOld, unless it is past
+// them already.
+func (d *Delivery) skipUnused(first uint64) {
 	if d.Dest == nil {
 		return
 	}
@@ -37,13 +52,13 @@ func (d *Delivery) skip(first uint64) {
 	d.chain.Broadcast()
 	d.chain.Unlock()
 	if gone != 0 {
-		d.note()
+		d.storePosition()
 	}
 }
 
-// settle moves the position past numbers without a record, some of which are
-// damaged.
-func (d *Delivery) settle(missing, damagedOnes uint64) {
+// settleMissing moves the position past numbers without a record, some of which
+// are damaged.
+func (d *Delivery) settleMissing(missing, damagedOnes uint64) {
 	if d.Dest == nil {
 		return
 	}
@@ -53,7 +68,7 @@ func (d *Delivery) settle(missing, damagedOnes uint64) {
 	d.Settled += missing
 	d.chain.Broadcast()
 	d.chain.Unlock()
-	d.note()
+	d.storePosition()
 }
 
 // settleBatch counts records as delivered or rejected, and moves the position
@@ -95,7 +110,7 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 	}
 	d.chain.Broadcast()
 	d.chain.Unlock()
-	d.note()
+	d.storePosition()
 }
 
 // settledIn returns the offset and the number of a record in a segment of this
@@ -120,19 +135,19 @@ func (d *Delivery) count(batch []nib.Record, refused []refusal) {
 	}
 }
 
-// note writes the position and the losses into the cursor.
-func (d *account) note() {
+// storePosition writes the position and the losses into the cursor.
+func (d *account) storePosition() {
 	if d.Cursor == nil {
 		return
 	}
-	if err := d.put(); err != nil {
+	if err := d.writeCursor(); err != nil {
 		d.spool.Fault("write the cursor", err)
 	}
 }
 
-// put writes the position into the cursor. If that fails, the cursor keeps an
-// older position.
-func (d *account) put() error {
+// writeCursor writes the position into the cursor. If that fails, the cursor
+// keeps an older position.
+func (d *account) writeCursor() error {
 	d.putting.Lock()
 	defer d.putting.Unlock()
 	d.chain.Lock()
@@ -149,10 +164,10 @@ func (d *account) put() error {
 	return err
 }
 
-// sync syncs the position to disk.
-func (d *account) sync() (err error) {
+// syncCursor syncs the position to disk.
+func (d *account) syncCursor() (err error) {
 	if d.stale {
-		err = d.put()
+		err = d.writeCursor()
 	}
 	if err == nil {
 		err = d.Cursor.File.SyncData()

@@ -28,9 +28,9 @@ func TestVoidClaimIsCountedOnce(t *testing.T) {
 	for _, passed := range []bool{false, true} {
 		d := newBed(t, vfstest.NewMem(nil), &answers{}, 0, 1)
 		want := uint64(1)
-		d.settle(seq-1, 0)
+		d.settleMissing(seq-1, 0)
 		if passed {
-			d.settle(1, 1)
+			d.settleMissing(1, 1)
 			want = 0
 		}
 		d.Void(seq)
@@ -63,14 +63,14 @@ func storedPosition(t *testing.T, m *vfstest.Mem) uint64 {
 func TestProgressIsStoredAndWakesCalls(t *testing.T) {
 	for name, move := range map[string]func(d *bed){
 		"a batch":                  func(d *bed) { d.settleBatch(d.batch, nil) },
-		"numbers without a record": func(d *bed) { d.settle(4, 2) },
+		"numbers without a record": func(d *bed) { d.settleMissing(4, 2) },
 		"unused numbers": func(d *bed) {
 			for range 4 {
-				d.stepOver(0)
+				d.skipVoid(0)
 			}
 		},
 		"numbers never given":      func(d *bed) { d.neverGiven(4) },
-		"numbers before a segment": func(d *bed) { d.skip(5) },
+		"numbers before a segment": func(d *bed) { d.skipUnused(5) },
 		"a segment given up": func(d *bed) {
 			d.giveUp(segment.New(make([]byte, segment.MinSize), segment.Identity{Size: segment.MinSize}, nil), 5)
 		},
@@ -100,13 +100,13 @@ func TestCursorIsWrittenAgain(t *testing.T) {
 	if len(d.faults) != 1 || !errors.Is(d.faults[0], syscall.ENOSPC) || d.Settled != 4 || storedPosition(t, m) != 2 {
 		t.Errorf("got errors %v and position %d, %d in the cursor", d.faults, d.Settled, storedPosition(t, m))
 	}
-	if err := d.sync(); !errors.Is(err, syscall.ENOSPC) {
+	if err := d.syncCursor(); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("sync: got %v while the cursor cannot be written", err)
 	}
 	heal()
 	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + store.CursorExt, Reached: func() { written++ }})
 	for range 3 {
-		must(t, d.sync())
+		must(t, d.syncCursor())
 	}
 	if written != 1 || storedPosition(t, m) != 4 {
 		t.Errorf("written %d times, got position %d, want once and 4", written, storedPosition(t, m))

@@ -138,8 +138,8 @@ func (VersionError) Is(target error) bool { return target == ErrVersion }
 type Start struct {
 	First   uint64 // number of its first record, at least 1
 	Skipped uint64 // how many numbers before First have no record
-	Dropped bool   // some of these were in dropped segments
-	Unsure  uint64 // how many of the numbers before these may never have been used
+	Dropped bool   // some of the skipped numbers were in dropped segments
+	Unsure  uint64 // how many numbers before the skipped ones may never have been used
 }
 
 func putStart(b []byte, seed uint32, s Start) {

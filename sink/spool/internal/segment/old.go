@@ -9,16 +9,6 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// NeverGiven returns the number of missing numbers before seq that were
-// probably never used: those after the last record, if a start could not read
-// that record and assumed the highest possible number for it.
-func (g *Old) NeverGiven(seq, missing uint64) uint64 {
-	if seq < g.End {
-		return 0
-	}
-	return min(missing, g.End-g.Sure)
-}
-
 // An Old is a segment that another process has left.
 type Old struct {
 	Identity
@@ -31,6 +21,16 @@ type Old struct {
 	Label   uint32   // of its last record, or of the process that made it, if Used is known
 	Streams []uint64 // of the processes that continued it; 0 where it is lost
 	Whole   bool     // every number had a record: a missing one is damaged
+}
+
+// NeverGiven returns the number of missing numbers before seq that were
+// probably never used: those after the last record, if a start could not read
+// that record and assumed the highest possible number for it.
+func (g *Old) NeverGiven(seq, missing uint64) uint64 {
+	if seq < g.End {
+		return 0
+	}
+	return min(missing, g.End-g.Sure)
 }
 
 // Complete copies the records of kept, the copy of the segment, into b where

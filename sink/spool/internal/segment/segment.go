@@ -27,10 +27,13 @@ type Segment struct {
 	Reported  Tally  // the counts that its notice reports
 	Continued bool   // another process made the segment
 
-	free    func()                           // releases b
+	// The last holder that calls Release frees b. The holders are the deliveries
+	// together, whose last one calls Done or DoneFor; the copier; and whoever
+	// accesses b for a moment, after Retain.
+	holders atomic.Int32
+	free    func()                           // releases b; nil in memory
 	reuse   func(pages []byte, unmap func()) // if not nil, gets b instead of free
 	file    vfs.File                         // the file once it is deleted, for free to release
-	holders atomic.Int32                     // the reader and the copier; the last one calls free
 	twin    *twin                            // writes b to the file; nil if b is the file, or there is none
 
 	evicted bool // the pages are discarded until the segment is read; protected by the spool's lock
@@ -191,8 +194,9 @@ func (g *Segment) Begin(s Start) (ok bool) {
 		return true
 	}
 	g.twin.err = err
-	g.twin.unclear = append(g.twin.unclear, patch{64, make([]byte, 24)}) // the header is not in use
-	_ = g.twin.clear()                                                   // retried until the process ends
+	empty := make([]byte, 24) // the segment counts as not in use
+	g.twin.patches = append(g.twin.patches, patch{64, empty})
+	_ = g.twin.writePatches() // retried until the process ends
 	return false
 }
 

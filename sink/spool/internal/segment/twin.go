@@ -23,10 +23,10 @@ type twin struct {
 	file vfs.File
 
 	mu      sync.Mutex
-	written int    // all records before this offset are in the file
-	buf     []byte // the bytes to write, as committed
-	err     error  // error of the first failed write, after which only patches are written
-	unclear []patch
+	written int     // all records before this offset are in the file
+	buf     []byte  // the bytes to write, as committed
+	err     error   // error of the first failed write, after which only patches are written
+	patches []patch // not written yet
 }
 
 // A patch overwrites bytes that a failed write may have left and that a start
@@ -60,7 +60,7 @@ func (t *twin) write(g *Segment, at, size int, seq uint64, r *nib.Record, messag
 		from, to = at, at+Align(size)
 	}
 	if t.err = t.commit(g, from, to); t.err != nil {
-		t.takeBack(g, from, to)
+		t.markUnwritten(g, from, to)
 		return false
 	}
 	if whole {
@@ -118,29 +118,29 @@ func (t *twin) commit(g *Segment, from, to int) error {
 	return nil
 }
 
-// takeBack writes marks where a failed write may have written records or parts
-// of them. Their lines get other numbers, so a start would find them twice. mu
-// is held.
-func (t *twin) takeBack(g *Segment, from, to int) {
+// markUnwritten writes marks where a failed write may have written records or
+// parts of them. Their lines get other numbers, so a start would find them
+// twice. mu is held.
+func (t *twin) markUnwritten(g *Segment, from, to int) {
 	for at := from; at < to; {
 		w := g.State(at)
 		n := int(int32(uint32(w)))
 		if n < 0 {
-			t.unclear = append(t.unclear, patch{at, le.AppendUint64(nil, uint64(uint32(n)))})
+			t.patches = append(t.patches, patch{at, le.AppendUint64(nil, uint64(uint32(n)))})
 		}
 		at += Align(max(n, -n))
 	}
-	_ = t.clear() // retried until the process ends
+	_ = t.writePatches() // retried until the process ends
 }
 
-// clear writes the patches that could not be written before. mu is held.
-func (t *twin) clear() error {
-	for len(t.unclear) > 0 {
-		p := t.unclear[0]
+// writePatches writes the patches that could not be written before. mu is held.
+func (t *twin) writePatches() error {
+	for len(t.patches) > 0 {
+		p := t.patches[0]
 		if _, err := t.file.WriteAt(p.b, int64(p.at)); err != nil {
 			return err
 		}
-		t.unclear = t.unclear[1:]
+		t.patches = t.patches[1:]
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func (g *Segment) header(from, to int) error {
 func (g *Segment) Patch() (left bool) {
 	g.twin.mu.Lock()
 	defer g.twin.mu.Unlock()
-	return g.twin.clear() != nil
+	return g.twin.writePatches() != nil
 }
 
 // SetFile sets the file that b is written to.

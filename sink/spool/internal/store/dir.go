@@ -45,10 +45,10 @@ type Dir struct {
 	Bad    int    // quarantined files
 
 	rules
-	untidy
+	tidyWork
 
 	Unused  uint64 // count of numbers that the segments after the last used one could have used
-	Unknown bool   // one of these was quarantined and may have been used
+	Unknown bool   // such a segment was quarantined: it may have been used
 	Sweeper *sweeper
 
 	mu      sync.Mutex
@@ -65,8 +65,8 @@ type rules struct {
 	minFree  int64 // bytes of the volume to keep free
 }
 
-// An untidy is the work of Tidy.
-type untidy struct {
+// tidyWork is what List leaves to Tidy.
+type tidyWork struct {
 	unfinished []string // files that a dead process was making, or that are not used any more
 	damaged    []string // files to be quarantined
 	empty      []uint64 // segments that were never used
@@ -235,7 +235,7 @@ func (d *Dir) sortNames(names []string) map[uint64]found {
 // lookAt reads the header of a segment, or of its copy if the segment has none.
 // A file without a valid header will be quarantined. An error means that a file
 // cannot be read now, or has a later version.
-func (d *Dir) lookAt(number uint64, exists, kept bool) (g segment.Old, used, ok bool, err error) {
+func (d *Dir) lookAt(number uint64, exists, copied bool) (g segment.Old, used, ok bool, err error) {
 	fits := func(g segment.Old, err error) bool {
 		if err != nil || g.Number != number {
 			return false
@@ -252,7 +252,7 @@ func (d *Dir) lookAt(number uint64, exists, kept bool) (g segment.Old, used, ok 
 			return g, false, false, err
 		}
 	}
-	if kept && !(ok && used) {
+	if copied && !(ok && used) {
 		k, usedToo, err := d.Look(CopyName(number))
 		switch {
 		case err != nil && !errors.Is(err, segment.ErrHeader):
@@ -274,7 +274,7 @@ func (d *Dir) lookAt(number uint64, exists, kept bool) (g segment.Old, used, ok 
 		d.Unused += segment.MaxSize / segment.RecordHead
 		d.Unknown = true
 	}
-	g.Copied = kept
+	g.Copied = copied
 	return g, used, ok, nil
 }
 
@@ -385,8 +385,8 @@ func NewID() (id uint64) {
 
 // Unlock releases the lock of the directory.
 func (d *Dir) Unlock() error {
-	d.holding.Lock()
-	defer d.holding.Unlock()
+	d.lockMu.Lock()
+	defer d.lockMu.Unlock()
 	d.id = vfs.ID{} // nothing makes the lock file again
 	return d.Lock.Close()
 }

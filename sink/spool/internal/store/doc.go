@@ -10,6 +10,10 @@
 // them has a slot in it, which is a directory like any other. A [Sweeper] frees
 // the memory and the disk space of deleted files in small parts.
 //
+// Read dir.go, owner.go and hold.go for the lock and a start, make.go,
+// copies.go and cursor.go for the files, and pages.go for damaged ones.
+// reuse.go and sweep.go only save time.
+//
 // A read error never counts as damage: a file that cannot be read is left
 // unchanged. This package starts no goroutines, and does not depend on
 // delivery.

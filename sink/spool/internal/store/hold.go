@@ -14,9 +14,9 @@ import (
 
 // A hold is the lock of a directory.
 type hold struct {
-	Lock    io.Closer
-	id      vfs.ID     // of the directory; none if the lock file is not made again
-	holding sync.Mutex // protects these
+	Lock   io.Closer
+	id     vfs.ID     // of the directory; none if the lock file is not made again
+	lockMu sync.Mutex // protects Lock and id
 }
 
 var ErrReplaced = errors.New("the directory or its lock file was removed")
@@ -28,8 +28,8 @@ var ErrReplaced = errors.New("the directory or its lock file was removed")
 // in the mapped segments, and are refused after that, until the process is
 // restarted.
 func (d *Dir) Held() error {
-	d.holding.Lock()
-	defer d.holding.Unlock()
+	d.lockMu.Lock()
+	defer d.lockMu.Unlock()
 	err := d.isNamed()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = d.lockAgain(); err == nil {
@@ -92,8 +92,8 @@ func (d *Dir) Touch() error {
 	if err := d.Held(); err != nil {
 		return err
 	}
-	d.holding.Lock()
-	defer d.holding.Unlock()
+	d.lockMu.Lock()
+	defer d.lockMu.Unlock()
 	sign(d.Lock)
 	if f, ok := d.Lock.(vfs.File); ok {
 		var b [1]byte

@@ -17,7 +17,7 @@ import (
 // Create makes a segment, of a spare if there is one, in the order given in
 // docs/spool-format.md. It calls rest between the steps of prefaulting.
 func (d *Dir) Create(number uint64, size int64, rest func()) (*segment.Segment, error) {
-	if g := d.recreate(number, size, rest); g != nil {
+	if g := d.createFromSpare(number, size, rest); g != nil {
 		return g, nil
 	}
 	g, f, err := d.Make(number, size, d.minFree)

@@ -17,16 +17,16 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// glances is the number of times that a lock held by another process is
+// lockTries is the number of times that a lock held by another process is
 // retried, at intervals of a millisecond: a process that checks whether the
 // lock is free holds it for microseconds, unless it is suspended.
-const glances = 100
+const lockTries = 100
 
 // take locks the directory, and writes the id of this process into the lock
 // file. It tries a slot of a shared directory only once, since there are
 // others.
 func (d *Dir) take(o *Options) (err error) {
-	tries := glances
+	tries := lockTries
 	if o.Shared {
 		tries = 1
 	}
@@ -72,7 +72,7 @@ func sign(lock io.Closer) {
 	_, _ = f.WriteAt(text, 0)
 }
 
-// inUse returns errInUse with the process that has the spool open, if the lock
+// inUse returns ErrInUse with the process that has the spool open, if the lock
 // file has it.
 func (d *Dir) inUse() error {
 	const advice = "give each process a directory of its own, or set Config.Shared"

@@ -34,7 +34,7 @@ func TestLockIsTriedAgain(t *testing.T) {
 	}{
 		{"free", false, 0, 0, nil},
 		{"held for a moment", false, 20*time.Millisecond - 1, 20 * time.Millisecond, nil},
-		{"held", false, time.Hour, glances * time.Millisecond, ErrInUse},
+		{"held", false, time.Hour, lockTries * time.Millisecond, ErrInUse},
 		{"free slot", true, 0, 0, nil},
 		{"slot that is held for a moment", true, 20 * time.Millisecond, 0, ErrInUse},
 	} {

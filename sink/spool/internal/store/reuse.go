@@ -213,9 +213,9 @@ func (d *Dir) FreeAll(keepOne bool) bool {
 	return d.Sweeper.All() || dropped
 }
 
-// recreate makes a segment of a spare. It returns nil if there is none. If it
-// fails, it drops the spare and returns nil.
-func (d *Dir) recreate(number uint64, size int64, rest func()) *segment.Segment {
+// createFromSpare makes a segment of a spare. It returns nil if there is none.
+// If it fails, it drops the spare and returns nil.
+func (d *Dir) createFromSpare(number uint64, size int64, rest func()) *segment.Segment {
 	x := d.firstSpare((*spare).isCleared)
 	if x == nil {
 		x = d.firstSpare((*spare).isReady)
@@ -223,7 +223,7 @@ func (d *Dir) recreate(number uint64, size int64, rest func()) *segment.Segment 
 	if x == nil {
 		return nil
 	}
-	g, err := d.remake(x, number, size, rest)
+	g, err := d.renewSpare(x, number, size, rest)
 	d.note("reuse a segment", Ignore(err, ErrReplaced))
 	if g == nil {
 		d.drop(x)
@@ -288,9 +288,11 @@ func (d *Dir) isUsable(x *spare, size int64) (bool, error) {
 	return info.Size == size && int64(len(x.pages)) == size && info.Links == 1 && !d.isTight(), nil
 }
 
-// remake takes the steps 1 to 3; see above. It returns neither a segment nor an
-// error if the file must not be used.
-func (d *Dir) remake(x *spare, number uint64, size int64, rest func()) (*segment.Segment, error) {
+// renewSpare takes the steps 1 to 3; see above. It returns neither a segment
+// nor an error if the file must not be used.
+func (d *Dir) renewSpare(
+	x *spare, number uint64, size int64, rest func(),
+) (*segment.Segment, error) {
 	ok, err := d.isUsable(x, size)
 	if err == nil && ok && !x.hidden {
 		err = d.syncSpares()
@@ -320,8 +322,8 @@ func (d *Dir) remake(x *spare, number uint64, size int64, rest func()) (*segment
 
 // isTight reports whether the volume has less free space than must be kept.
 func (d *Dir) isTight() bool {
-	d.holding.Lock()
-	defer d.holding.Unlock()
+	d.lockMu.Lock()
+	defer d.lockMu.Unlock()
 	f, ok := d.Lock.(vfs.File)
 	if !ok || d.minFree == 0 {
 		return false

@@ -213,9 +213,9 @@ func (d *Dir) Retire(isHome bool) error {
 	if err != nil || !isHome && slices.ContainsFunc(names, isKept) {
 		return err
 	}
-	d.holding.Lock()
+	d.lockMu.Lock()
 	d.id = vfs.ID{} // nothing makes the lock file again
-	d.holding.Unlock()
+	d.lockMu.Unlock()
 	err = Ignore(d.FS.Remove(d.Name("lock")), fs.ErrNotExist)
 	if err == nil && !isHome {
 		err = Ignore(d.FS.Remove(d.Path), fs.ErrNotExist, fs.ErrExist) // the directory may contain the lock of another process
