@@ -171,6 +171,45 @@ func TestStartThatCannotReadFails(t *testing.T) {
 	}
 }
 
+// TestStartThatCannotReadNoticesChangesNothing starts where a destination has
+// losses to be announced, a file is damaged, and the segment that may have the
+// notice cannot be read: Open fails, and the damaged file keeps its name.
+func TestStartThatCannotReadNoticesChangesNothing(t *testing.T) {
+	const lines = 300
+	m := memBacklog(t, lines, 200, SyncNever)
+	v, err := inspect(m, memDir)
+	must(t, err)
+	cursor, _, _, err := cursorOf(m, v.ID)
+	must(t, err)
+	var lost store.Losses
+	lost.Lines.Add(segment.CauseOldest, nib.LevelInfo, 5)
+	must(t, cursor.Put(store.Position{Spool: v.ID, Seq: 1}, &lost), cursor.File.Close())
+	name := filepath.Join(memDir, store.SegmentName(9))
+	damaged, err := m.Open(name, os.O_RDWR|os.O_CREATE, 0o600)
+	must(t, err)
+	_, err = damaged.WriteAt([]byte("no header"), 0)
+	must(t, err, damaged.Close())
+
+	before := memState(t, m)
+	heal := m.Fail(vfstest.Fault{
+		Op: vfstest.OpOpen, Path: store.SegmentName(1), Skip: 1, Err: syscall.EMFILE,
+	})
+	c := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever}
+	if _, err := Open(memDir, &far{}, c); !errors.Is(err, syscall.EMFILE) {
+		t.Fatalf("Open failed with %v, want %v", err, syscall.EMFILE)
+	}
+	heal()
+	if memState(t, m) != before {
+		t.Error("Open failed, and has changed a file")
+	}
+	f := &far{}
+	s := open(t, memDir, f, c)
+	must(t, s.Flush(context.Background()))
+	if st := s.Stats(); st.Bad != 1 || st.Delivered < lines {
+		t.Errorf("got %+v, want all lines, and one file quarantined", st)
+	}
+}
+
 // A badSector is a file system with a page of a file that cannot be read while
 // on is true.
 type badSector struct {

@@ -39,7 +39,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 		first.First = max(first.First, settled)
 	}
 	if len(old) == 0 {
-		first.First += dir.Unused // the segments before them were deleted, so the cursors are past those
+		first.First += dir.Unused // earlier segments are deleted: the cursors are past their numbers
 	}
 	if n := len(old); n > 0 && (old[n-1].Boot != dir.Boot || dir.Boot == 0 || dir.Unknown) {
 		// The machine was restarted, or a segment cannot be read. Delivered
@@ -49,10 +49,6 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	if n := len(old); n > 0 {
 		first.Skipped, first.Unsure = first.First-next, next-old[n-1].Sure
 	}
-	if err := dir.Tidy(); err != nil {
-		ch.reports.Fault("remove or quarantine a file", err) // the next start repeats it
-	}
-	ch.stats.Bad = dir.Bad
 	for _, d := range ch.Deliveries {
 		d.Expect(old, first.First)
 		if err := d.Recall(old); err != nil {
@@ -60,6 +56,12 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 			return segment.Start{}, err
 		}
 	}
+	// Nothing above may change a file: it may fail, and the next start has to find
+	// the same files.
+	if err := dir.Tidy(); err != nil {
+		ch.reports.Fault("remove or quarantine a file", err) // the next start repeats it
+	}
+	ch.stats.Bad = dir.Bad
 	for _, g := range old {
 		ch.segments, ch.bytes = ch.segments+1, ch.bytes+g.Size
 		ch.AppendOld(g)
