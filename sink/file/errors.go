@@ -71,7 +71,13 @@ func (l *liveFile) mayRetry() bool {
 }
 
 // A reporter counts errors, and passes those that no call returns to
-// Config.OnError.
+// Config.OnError:
+//
+//	returned    counts an error that a call returns
+//	report      counts an error that no call returns, and announces it
+//	announce    the same for an error that liveFile.fail has counted
+//	take, call  pass it to OnError: Sink.unlock takes it under the lock of the
+//	            sink, and calls without
 type reporter struct {
 	path    string
 	mono    func() int64

@@ -177,7 +177,7 @@ func (w *writer) ready(n int64) error {
 	if err := w.putHead(now); err != nil {
 		return err
 	}
-	w.makeRoom(n, now)
+	w.makeRoom(n, now) // again: the head has taken some
 	return nil
 }
 

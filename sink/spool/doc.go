@@ -198,7 +198,7 @@ package spool
 
 // To read the source, begin with a line of one process, and its segment:
 //
-//	config.go         Config
+//	config.go         Config; sizes.go: its default sizes
 //	sink.go           a Sink: Open, WriteRecord, Flush, Close
 //	internal/segment  the steps of a record: Reserve and Write in segment.go,
 //	                  PutRecord in format.go
@@ -207,7 +207,7 @@ package spool
 //	maker.go          the goroutine that makes segments in advance and frees old ones
 //	internal/deliver  the goroutine of a destination; see its doc.go
 //	deliveries.go     what it calls here, and the end of the last delivery
-//	copier.go, sync.go the goroutine that syncs lines; calls that wait for it
+//	copier.go         the goroutine that syncs lines; sync.go: calls that wait for it
 //
 // Then a start (recover.go, first.go, internal/store), dropped lines (drops.go,
 // notice.go, oldest.go), reports and counts (report.go, stats.go, metrics.go),
