@@ -59,9 +59,8 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	// Nothing above may change a file: it may fail, and the next start has to find
 	// the same files.
 	if err := dir.Tidy(); err != nil {
-		ch.reports.Fault("remove or quarantine a file", err) // the next start repeats it
+		ch.reports.Fault("remove a file", err) // the next start repeats it
 	}
-	ch.stats.Bad = dir.Bad
 	for _, g := range old {
 		ch.segments, ch.bytes = ch.segments+1, ch.bytes+g.Size
 		ch.AppendOld(g)

@@ -160,6 +160,12 @@ func (s *Sink) begin(first segment.Start) error {
 		s.release()
 		return err
 	}
+	if ch := &s.chain; ch.dir != nil {
+		if err := ch.dir.QuarantineDamaged(); err != nil {
+			ch.reports.Fault("quarantine a file", err) // the next start repeats it
+		}
+		ch.stats.Bad = ch.dir.Bad
+	}
 	return nil
 }
 

@@ -165,19 +165,15 @@ func SegmentName(number uint64) string { return hex(number) + SegmentExt }
 // A found reports which files of a segment exist.
 type found struct{ segment, copy bool }
 
-// List reads the headers of all segments. It leaves all changes to Tidy, so a
-// failed Open changes no file. A file that cannot be read is an error, not
-// damage: a later attempt may be able to read it.
+// List reads the headers of all segments. It leaves all changes to Tidy and
+// QuarantineDamaged. A file that cannot be read is an error, not damage: a
+// later attempt may be able to read it.
 func (d *Dir) List() (old []segment.Old, err error) {
 	names, err := d.FS.ReadDir(d.Path)
 	if err != nil {
 		return nil, err
 	}
-	return d.listOf(d.sortNames(names))
-}
-
-// listOf is List for the files of the directory.
-func (d *Dir) listOf(files map[uint64]found) (old []segment.Old, err error) {
+	files := d.sortNames(names)
 	for _, number := range slices.Sorted(maps.Keys(files)) {
 		f := files[number]
 		g, used, ok, err := d.lookAt(number, f.segment, f.copy)
@@ -332,20 +328,26 @@ func readHead(f vfs.File, name string) (g segment.Old, used bool, err error) {
 
 var ErrStart = fmt.Errorf("%w: its start is damaged, or is being written", segment.ErrHeader)
 
-// Tidy makes the changes that List found necessary: it removes the files that a
-// dead process was making and segments that were never used, and quarantines
-// damaged files. If a step fails, the next start repeats it.
+// Tidy makes room: it removes the files that a dead process was making and
+// segments that were never used. If a step fails, the next start repeats it.
 func (d *Dir) Tidy() (err error) {
 	note := func(e error) { err = errors.Join(err, Ignore(e, fs.ErrNotExist)) }
 	for _, name := range d.unfinished {
 		note(d.FS.Remove(d.Name(name)))
 	}
-	d.Bad = len(d.damaged)
-	for _, name := range d.damaged {
-		note(d.Quarantine(name))
-	}
 	for _, number := range d.empty {
 		note(d.Remove(number, nil))
+	}
+	return err
+}
+
+// QuarantineDamaged quarantines the damaged files that List has found, and sets
+// Bad. It is the last step of a start: a later start does not find them, and so
+// knows neither their number nor that they may have used numbers.
+func (d *Dir) QuarantineDamaged() (err error) {
+	d.Bad = len(d.damaged)
+	for _, name := range d.damaged {
+		err = errors.Join(err, Ignore(d.Quarantine(name), fs.ErrNotExist))
 	}
 	return err
 }

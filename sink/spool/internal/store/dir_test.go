@@ -197,7 +197,7 @@ func TestFilesOfASpool(t *testing.T) {
 		if len(old) != 0 || d.Last != c.last {
 			t.Errorf("%s: got %d segments up to number %d, want none up to %d", c.name, len(old), d.Last, c.last)
 		}
-		noError(t, d.Tidy(), d.Unlock())
+		noError(t, d.Tidy(), d.QuarantineDamaged(), d.Unlock())
 		want := []string{c.name, "lock"}
 		switch {
 		case c.removed:
@@ -246,7 +246,7 @@ func TestSegmentOfAnotherSpool(t *testing.T) {
 	put(t, d, 4, 4, 1)
 	noError(t, m.Rename(d.Name(SegmentName(3)), d.Name(SegmentName(5))), d.Unlock())
 	d, old := opened(t, m, 1)
-	noError(t, d.Tidy(), d.Unlock())
+	noError(t, d.QuarantineDamaged(), d.Unlock())
 	want := []string{SegmentName(1), SegmentName(2), SegmentName(4) + BadExt, SegmentName(5) + BadExt, "lock"}
 	if got := namesIn(t, m); len(old) != 2 || !slices.Equal(got, want) {
 		t.Errorf("got %d segments and %q, want 2 and %q", len(old), got, want)
@@ -329,15 +329,15 @@ func TestStrayDirectoryIsDamage(t *testing.T) {
 	dir := t.TempDir()
 	noError(t, os.Chmod(dir, 0o700), os.Mkdir(filepath.Join(dir, SegmentName(1)), 0o700))
 	d, old, err := OpenDir(dir, &Options{FS: vfs.OS(), Boot: 1})
-	noError(t, err, d.Tidy(), d.Unlock())
+	noError(t, err, d.QuarantineDamaged(), d.Unlock())
 	got, err := vfs.OS().ReadDir(dir)
 	if want := []string{SegmentName(1) + BadExt, "lock"}; err != nil || len(old) != 0 || !slices.Equal(got, want) {
 		t.Errorf("got %d segments, %q and %v, want none and %q", len(old), got, err, want)
 	}
 }
 
-// TestTidyReportsEveryError makes all changes of Tidy fail. Files that are gone
-// are no errors.
+// TestTidyReportsEveryError makes all changes to a directory fail. Files that
+// are gone are no errors.
 func TestTidyReportsEveryError(t *testing.T) {
 	for err, want := range map[error]error{syscall.EIO: syscall.EIO, fs.ErrNotExist: nil} {
 		m := vfstest.NewMem(nil)
@@ -349,7 +349,7 @@ func TestTidyReportsEveryError(t *testing.T) {
 		for _, op := range []vfstest.Op{vfstest.OpRemove, vfstest.OpRename} {
 			m.Fail(vfstest.Fault{Op: op, Err: err})
 		}
-		got := d.Tidy()
+		got := errors.Join(d.Tidy(), d.QuarantineDamaged())
 		if n := strings.Count(errorText(got), "\n"); !errors.Is(got, want) || want != nil && n != 2 {
 			t.Errorf("%v: got %v, want three of %v", err, got, want)
 		}
