@@ -3,72 +3,20 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"sync"
 	"time"
-
-	"github.com/nib-log/nib/dest/kafka/topic"
 )
 
-// A check is the result of comparing a destination with the ledger. Each wrong
-// line counts once, in the first kind that applies.
-type check struct {
-	lines     int // number of all lines
-	bytes     int64
-	delivered int // lines of the plan, each once
-	midCall   int // of delivered: lines whose call never returned
-
-	invalid    int // not one JSON object, or not of this run
-	untrue     int // differs from the client's record
-	duplicates int
-	reordered  int // lines after a later line of the same connection
-	lost       int
-
-	examples []string // descriptions of the first faults
-}
-
-func (c *check) ok() bool {
-	return c.invalid+c.untrue+c.duplicates+c.reordered+c.lost == 0
-}
-
-const maxExamples = 5
-
-func (c *check) fault(kind *int, format string, args ...any) {
-	*kind++
-	if len(c.examples) < maxExamples {
-		c.examples = append(c.examples, fmt.Sprintf(format, args...))
-	}
-}
-
-// A lineBody has the fields of a line that are checked.
-type lineBody struct {
-	Time      string   `json:"time"`
-	Level     string   `json:"level"`
-	Method    string   `json:"method"`
-	Path      string   `json:"path"`
-	Status    int      `json:"status"`
-	Bytes     int      `json:"bytes"`
-	Took      *float64 `json:"took"`
-	Remote    string   `json:"remote"`
-	RequestID string   `json:"request_id"`
-	Error     string   `json:"error"`
-	Item      int      `json:"item"`
-	Message   string   `json:"message"`
-}
-
-// A checker compares a destination with a ledger.
-type checker struct {
-	check
-	ledger *ledger
-	plan   plan
-	seen   [2][][]bool // per kind of line, connection, request
-	last   []int       // position of the latest line of a connection
+// A key identifies a line of a run.
+type key struct {
+	kind          int // serviceLine or accessLine
+	connection, n int
 }
 
 // Kinds of lines. For one request, the service's line comes first.
@@ -77,148 +25,181 @@ const (
 	accessLine
 )
 
-func newChecker(l *ledger) *checker {
-	p := l.plan
-	k := &checker{ledger: l, plan: p, last: make([]int, p.connections)}
-	for c := range p.connections {
-		k.last[c] = -1
-		for kind := range k.seen {
-			k.seen[kind] = append(k.seen[kind], make([]bool, p.of(c)))
-		}
+func (k key) String() string {
+	writer := [...]string{"handler", "middleware"}[k.kind]
+	return "the line of the " + writer + " for request " + requestID(k.connection, k.n)
+}
+
+// A ledger has what is known about the lines of a plan. The destinations are
+// compared with it.
+type ledger struct {
+	plan plan
+
+	mu      sync.Mutex
+	calls   map[key]bool // whether the call that writes the line has succeeded
+	cut     map[key]bool // access lines of requests that ended with the service
+	dropped int          // calls that returned an error
+}
+
+func newLedger(p plan) *ledger {
+	return &ledger{plan: p, calls: map[key]bool{}, cut: map[key]bool{}}
+}
+
+// note records that a call has returned.
+func (l *ledger) note(k key, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls[k] = ok
+	if !ok {
+		l.dropped++
 	}
-	return k
 }
 
-// checkFiles checks the files in order.
-func checkFiles(paths []string, l *ledger) (check, error) {
-	k := newChecker(l)
-	for _, path := range paths {
-		if err := k.file(path); err != nil {
-			return k.check, err
-		}
+func (l *ledger) cutOff(connection, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut[key{accessLine, connection, n}] = true
+}
+
+// must reports whether a line must be found: its call has returned, or its
+// request was answered, which happens later.
+func (l *ledger) must(k key) bool {
+	if k.kind == serviceLine && !expect(k.n).logs {
+		return false
 	}
-	k.findLost()
-	return k.check, nil
+	ok, returned := l.calls[k]
+	return ok || !returned && !l.cut[key{accessLine, k.connection, k.n}]
 }
 
-// checkTopic checks a topic, whose records are lines without a newline.
-func checkTopic(ctx context.Context, brokers []string, name string, l *ledger) (check, error) {
-	k := newChecker(l)
-	var line []byte
-	err := topic.Read(ctx, brokers, name, func(m topic.Message) bool {
-		line = append(append(line[:0], m.Value...), '\n')
-		k.line(line)
-		return true
-	})
-	k.findLost()
-	return k.check, err
+// A check compares a destination with the ledger. Each wrong line counts once,
+// in the first kind that applies.
+type check struct {
+	name         string
+	lines, bytes int
+	delivered    int // lines of the plan, each once
+	midCall      int // of delivered: lines whose call never returned
+
+	invalid    int // not one JSON object, or not of this run
+	untrue     int // differs from the client's record
+	duplicates int
+	reordered  int // lines after a later line of the same connection
+	lost       int
+
+	examples []string // descriptions of the first faults
+
+	ledger *ledger
+	seen   map[key]bool
+	last   map[int]int // position of the latest line of a connection
 }
 
-func (k *checker) file(path string) error {
-	f, err := os.Open(path)
+func newCheck(name string, l *ledger) *check {
+	return &check{name: name, ledger: l, seen: map[key]bool{}, last: map[int]int{}}
+}
+
+func (c *check) ok() bool {
+	return c.invalid+c.untrue+c.duplicates+c.reordered+c.lost == 0
+}
+
+func (c *check) fault(kind *int, format string, args ...any) {
+	*kind++
+	if len(c.examples) < 5 {
+		c.examples = append(c.examples, fmt.Sprintf(format, args...))
+	}
+}
+
+// A lineBody has the fields of a line that are checked.
+type lineBody struct {
+	Time      time.Time `json:"time"`
+	Level     string    `json:"level"`
+	Method    string    `json:"method"`
+	Path      string    `json:"path"`
+	Status    int       `json:"status"`
+	Bytes     int       `json:"bytes"`
+	Took      *float64  `json:"took"`
+	Remote    string    `json:"remote"`
+	RequestID string    `json:"request_id"`
+	Error     string    `json:"error"`
+	Item      int       `json:"item"`
+	Message   string    `json:"message"`
+}
+
+// files checks the log files of a directory, oldest first, and returns how many
+// there are: the names of rotated files begin with the time.
+func (c *check) files(dir string) (int, error) {
+	names, err := fs.Glob(os.DirFS(dir), "access-*.log")
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer f.Close()
-	r := bufio.NewReaderSize(f, 1<<16)
-	for {
-		line, err := r.ReadBytes('\n')
-		if len(line) > 0 {
-			k.line(line)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	names = append(names, logName)
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
-			return err
+			return 0, err
+		}
+		for line := range bytes.Lines(text) {
+			c.line(line)
 		}
 	}
+	c.findLost()
+	return len(names), nil
 }
 
 // line checks one line.
-func (k *checker) line(line []byte) {
-	k.lines++
-	k.bytes += int64(len(line))
-	body, err := decode(line)
-	if err != nil {
-		k.fault(&k.invalid, "line %d is invalid (%v): %.200q", k.lines, err, line)
+func (c *check) line(line []byte) {
+	c.lines++
+	c.bytes += len(line)
+	var body lineBody
+	if err := json.Unmarshal(line, &body); err != nil || !bytes.HasSuffix(line, []byte{'\n'}) {
+		c.fault(&c.invalid, "line %d is invalid (%v): %.200q", c.lines, err, line)
 		return
 	}
-	connection, n, ok := k.plan.parseID(body.RequestID)
-	kind := accessLine
-	if body.Message != accessMessage {
-		kind = serviceLine
-	}
-	if !ok || kind == serviceLine && (body.Message != serviceMessage || !expect(n).logs) {
-		k.fault(&k.invalid, "line %d is of no request: %.200q", k.lines, line)
+	k, ok := c.ledger.plan.keyOf(body.RequestID, body.Message)
+	if !ok || k.kind == serviceLine && (body.Message != serviceMessage || !expect(k.n).logs) {
+		c.fault(&c.invalid, "line %d is of no request: %.200q", c.lines, line)
 		return
 	}
-	if k.seen[kind][connection][n] {
-		k.fault(&k.duplicates, "line %d was there before: %.200q", k.lines, line)
+	if c.seen[k] {
+		c.fault(&c.duplicates, "line %d was there before: %.200q", c.lines, line)
 		return
 	}
-	k.seen[kind][connection][n] = true
-	position := 2*n + kind
-	if position < k.last[connection] {
-		k.fault(&k.reordered, "line %d comes after a later one: %.200q", k.lines, line)
+	c.seen[k] = true
+	position := 2*k.n + k.kind
+	if position < c.last[k.connection] {
+		c.fault(&c.reordered, "line %d comes after a later one: %.200q", c.lines, line)
 		return
 	}
-	k.last[connection] = position
-	if !body.truth(kind, n) {
-		k.fault(&k.untrue, "line %d does not say what the client saw: %.200q", k.lines, line)
+	c.last[k.connection] = position
+	if !body.truth(k) {
+		c.fault(&c.untrue, "line %d does not say what the client saw: %.200q", c.lines, line)
 	}
-}
-
-// decode reads a line that is one JSON object with known fields and a newline.
-func decode(line []byte) (body lineBody, err error) {
-	if !bytes.HasSuffix(line, []byte{'\n'}) {
-		return body, errors.New("it has no end")
-	}
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&body); err != nil {
-		return body, err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return body, errors.New("there is more than one value in it")
-	}
-	_, err = time.Parse(time.RFC3339Nano, body.Time)
-	return body, err
 }
 
 // truth compares a line with the answer to its request.
-func (b *lineBody) truth(kind, n int) bool {
-	want := expect(n)
-	if kind == serviceLine {
-		return b.Level == "error" && b.Error == errStock.Error() && b.Item == n
+func (b *lineBody) truth(k key) bool {
+	want := expect(k.n)
+	if k.kind == serviceLine {
+		return b.Level == "error" && b.Error == errStock.Error() && b.Item == k.n
 	}
-	return b.Level == want.level() && b.Method == want.method && b.Path == itemPath(n) && b.Status == want.status &&
-		b.Bytes == len(want.body) && b.Took != nil && *b.Took >= 0 && b.Remote != ""
+	return b.Level == want.level() && b.Method == want.method && b.Path == itemPath(k.n) &&
+		b.Status == want.status && b.Bytes == len(want.body) && b.Took != nil && *b.Took >= 0 &&
+		b.Remote != "" && !b.Time.IsZero()
 }
 
 // findLost counts the lines that are missing.
-func (k *checker) findLost() {
-	for kind := range k.seen {
-		for c := range k.plan.connections {
-			for n := range k.plan.of(c) {
-				key := lineKey{kind, c, n}
-				switch seen := k.seen[kind][c][n]; {
-				case seen && k.ledger.returned(key):
-					k.delivered++
-				case seen:
-					k.delivered++
-					k.midCall++
-				case k.ledger.must(key):
-					k.fault(&k.lost, "%s is lost", key)
+func (c *check) findLost() {
+	for connection := range c.ledger.plan.connections {
+		for n := range c.ledger.plan.of(connection) {
+			for kind := range 2 {
+				switch k := (key{kind, connection, n}); {
+				case c.seen[k]:
+					c.delivered++
+					if !c.ledger.calls[k] {
+						c.midCall++
+					}
+				case c.ledger.must(k):
+					c.fault(&c.lost, "%s is lost", k)
 				}
 			}
 		}
 	}
-}
-
-func (k lineKey) String() string {
-	if k.kind == accessLine {
-		return "the access line of request " + requestID(k.connection, k.n)
-	}
-	return "the line that the handler of request " + requestID(k.connection, k.n) + " wrote"
 }

@@ -18,10 +18,7 @@ const (
 // A plan defines the requests. Each connection numbers its requests from 0, and
 // the number determines everything about a request, so the file can be checked
 // without a copy of the logged lines.
-type plan struct {
-	requests    int
-	connections int
-}
+type plan struct{ requests, connections int }
 
 // of returns the number of requests of a connection.
 func (p plan) of(connection int) int {
@@ -70,15 +67,13 @@ func itemPath(n int) string { return "/items/" + strconv.Itoa(n) }
 // requestID names a request in its lines.
 func requestID(connection, n int) string { return fmt.Sprintf("c%d-%d", connection, n) }
 
-// parseID returns the inverse of requestID. It accepts nothing else.
-func (p plan) parseID(id string) (connection, n int, ok bool) {
-	c, rest, ok := strings.Cut(strings.TrimPrefix(id, "c"), "-")
-	if !ok {
-		return 0, 0, false
+// keyOf returns the key of a line with a request ID and a message. It accepts
+// nothing but what requestID returns.
+func (p plan) keyOf(id, message string) (k key, ok bool) {
+	n, _ := fmt.Sscanf(id, "c%d-%d", &k.connection, &k.n)
+	if message == accessMessage {
+		k.kind = accessLine
 	}
-	connection, errC := strconv.Atoi(c)
-	n, errN := strconv.Atoi(rest)
-	ok = errC == nil && errN == nil && connection >= 0 && connection < p.connections &&
-		n >= 0 && n < p.of(connection) && requestID(connection, n) == id
-	return connection, n, ok
+	return k, n == 2 && k.connection >= 0 && k.connection < p.connections && k.n >= 0 &&
+		k.n < p.of(k.connection) && requestID(k.connection, k.n) == id
 }

@@ -19,145 +19,97 @@ type process struct {
 	cmd    *exec.Cmd
 	stdin  io.Closer
 	stderr bytes.Buffer
-
-	up     chan up     // gets one value
-	caught chan caught // gets one value, if there was something to recover
-	ended  chan struct{}
+	up     chan up       // gets one value
+	ended  chan struct{} // closed when all reports are read
 
 	// Owned by the reading goroutine until ended is closed.
-	end   *end
-	fault string
+	finished bool
+	fault    string
 }
 
-var executable = os.Executable // replaced in a test
-
-// startWorker starts a worker. Its reports of lines go into the ledger, and
-// lines to be shown to show, until ended is closed.
-func startWorker(j job, l *ledger, show func(line []byte)) (*process, error) {
-	program, err := executable()
+// startWorker starts a worker and waits until the service answers. Its reports
+// of lines go into the ledger, and lines to be shown to show.
+func startWorker(j job, l *ledger, show func(line []byte)) (*process, up, error) {
+	program, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return nil, up{}, err
 	}
-	p := &process{
-		cmd: exec.Command(program, WorkerVerb), up: make(chan up, 1), caught: make(chan caught, 1), ended: make(chan struct{}),
-	}
+	p := &process{cmd: exec.Command(program, workerVerb), up: make(chan up, 1)}
+	p.ended = make(chan struct{})
 	p.cmd.Stderr = &p.stderr
-	stdin, err := p.cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	stdout, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
+	stdin, err1 := p.cmd.StdinPipe()
+	stdout, err2 := p.cmd.StdoutPipe()
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, up{}, err
 	}
 	if err := p.cmd.Start(); err != nil {
-		return nil, err
+		return nil, up{}, err
 	}
 	p.stdin = stdin
 	go p.read(stdout, l, show)
-	if err := json.NewEncoder(stdin).Encode(j); err != nil {
-		p.kill()
-		return nil, fmt.Errorf("demo: start a worker: %w", err)
+	_ = json.NewEncoder(stdin).Encode(j) // fails if the worker has ended
+	select {
+	case u := <-p.up:
+		return p, u, nil
+	case <-p.ended:
+	case <-time.After(time.Minute):
 	}
-	return p, nil
+	p.kill()
+	return nil, up{}, p.died("did not start")
 }
 
 // read records the reports of the worker, until its end of the pipe is closed.
+// It ignores a truncated report at the end.
 func (p *process) read(out io.Reader, l *ledger, show func([]byte)) {
 	defer close(p.ended)
-	in := bufio.NewReaderSize(out, 64<<10)
-	var buf [4096]byte
+	in := bufio.NewReader(out)
 	for {
-		kind, rest, err := readFrame(in, &buf)
+		text, err := in.ReadBytes('\n')
 		if err != nil {
 			return
 		}
+		kind, text := text[0], text[1:]
 		switch kind {
-		case frameLine, frameDropped:
-			if k, ok := readKey(rest); ok && kind == frameLine {
-				l.note(k, returned)
-			} else if ok {
-				l.note(k, refused)
+		case reportLine, reportDropped:
+			var k key
+			if _, err := fmt.Sscan(string(text), &k.kind, &k.connection, &k.n); err == nil {
+				l.note(k, kind == reportLine)
 			}
-		case frameText:
-			show(rest)
-		case frameUp:
-			sendOnce(p.up, rest)
-		case frameCaught:
-			sendOnce(p.caught, rest)
-		case frameEnd:
-			p.end = new(end)
-			_ = json.Unmarshal(rest, p.end) // written by this program
-		case frameFault:
-			p.fault = string(rest)
+		case reportText:
+			show(text)
+		case reportUp:
+			var u up
+			if json.Unmarshal(text, &u) == nil {
+				p.up <- u
+			}
+		case reportEnd:
+			p.finished = true
+		case reportFault:
+			p.fault = string(bytes.TrimSpace(text))
 		}
-	}
-}
-
-// sendOnce decodes JSON and sends it to a channel, the first time.
-func sendOnce[T any](to chan T, text []byte) {
-	var v T
-	if json.Unmarshal(text, &v) != nil {
-		return
-	}
-	select {
-	case to <- v:
-	default:
-	}
-}
-
-// startLimit is the time within which a worker must answer.
-const startLimit = time.Minute
-
-// await waits until the service answers.
-func (p *process) await() (up, error) {
-	timer := time.NewTimer(startLimit)
-	defer timer.Stop()
-	select {
-	case u := <-p.up:
-		return u, nil
-	case <-p.ended:
-		p.wait()
-		return up{}, p.died("did not start")
-	case <-timer.C:
-		p.kill()
-		return up{}, p.died("did not start in time")
 	}
 }
 
 // kill ends the worker with SIGKILL, and waits until it has ended.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // fails if the process has ended
-	p.wait()
+	_ = p.stop()
 }
 
-// wait returns when the worker has ended. It may be called again.
-func (p *process) wait() {
+// stop ends the service, and waits until everything is delivered. It may be
+// called again.
+func (p *process) stop() error {
 	_ = p.stdin.Close() // fails if the worker has ended
 	<-p.ended
 	_ = p.cmd.Wait() // its reports show how it ended
-}
-
-// stop ends the service, and waits until everything is delivered.
-func (p *process) stop() error {
-	p.wait()
-	if p.fault != "" || p.end == nil {
-		return p.died("did not come to its end")
+	if !p.finished || p.fault != "" {
+		return p.died("has failed")
 	}
 	return nil
 }
 
 // died returns an error with the reason, if it is known.
 func (p *process) died(what string) error {
-	text := "demo: the worker " + what
-	if p.cmd.ProcessState != nil {
-		text += " (" + p.cmd.ProcessState.String() + ")"
-	}
-	if p.fault != "" {
-		text += ": " + p.fault
-	}
-	if tail := bytes.TrimSpace(p.stderr.Bytes()); len(tail) > 0 {
-		text += "\n" + string(tail[max(0, len(tail)-2000):])
-	}
-	return errors.New(text)
+	return fmt.Errorf("the worker %s (%v): %s\n%s", what, p.cmd.ProcessState, p.fault,
+		bytes.TrimSpace(p.stderr.Bytes()))
 }

@@ -4,256 +4,211 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/dest/kafka/embedded"
+	"github.com/nib-log/nib/dest/kafka/topic"
 	"github.com/nib-log/nib/sink/spool"
 )
 
 // A result has everything that is reported.
 type result struct {
-	plan    plan
 	ledger  *ledger
-	took    time.Duration
-	dialled int
-	kills   []recovery
-	spooled map[string]uint64 // records that a destination had not settled at the end
-	settled map[string]uint64 // numbers that it has settled
-	refused map[string]uint64 // records that it rejected, as the last process reports
-	files   []string
-	places  []placed
-	cost    cost
+	took    time.Duration   // of the load
+	kills   []time.Duration // from each kill until the service answered
+	files   int
+	places  []*check
+	call    time.Duration // of a log call
+	mallocs float64       // in it
 }
 
-// A recovery describes the time after a kill.
-type recovery struct {
-	left    map[string]uint64 // records in the spool that a destination had not settled
-	serving time.Duration     // time from the kill until the service answered
-	opened  time.Duration     // of serving: time to open the spool
-	caught  time.Duration     // time from then until the remaining records were delivered
+// errLines is returned when a destination does not hold the expected lines.
+var errLines = errors.New("what came back is not what was logged")
+
+// verdict returns an error that wraps errLines when a line is lost, doubled,
+// out of order, invalid or untrue.
+func (r *result) verdict(dir string) error {
+	for _, c := range r.places {
+		if r.ledger.dropped > 0 || !c.ok() {
+			return fmt.Errorf("%w; the files are kept: %s", errLines, dir)
+		}
+	}
+	return nil
 }
 
-// A placed is the result for a destination. It has no check if the destination
-// cannot be read back.
-type placed struct {
-	name  string
-	check *check
+// demo runs the demo, and returns its verdict or what could not be done.
+func (c config) demo(ctx context.Context) error {
+	dir, err := c.dir, error(nil)
+	if dir == "" {
+		dir, err = os.MkdirTemp("", "nib-demo-")
+	} else {
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	r, err := c.run(ctx, dir)
+	if err == nil {
+		r.write(c.out, term.StyleFor(c.out))
+		err = r.verdict(dir)
+	}
+	if c.dir == "" && !errors.Is(err, errLines) {
+		_ = os.RemoveAll(dir)
+	}
+	return err
 }
 
-func (r *result) ok() bool {
-	return r.ledger.dropped == 0 && !slices.ContainsFunc(r.places, func(p placed) bool {
-		return r.spooled[p.name]+r.refused[p.name] > 0 || p.check != nil && !p.check.ok()
-	})
+// run does everything but the report. The broker does not run in the worker,
+// which is killed.
+func (c config) run(ctx context.Context, dir string) (*result, error) {
+	cluster, err := embedded.Start(embedded.Config{Topic: topicName})
+	if err != nil {
+		return nil, err
+	}
+	defer cluster.Close()
+	l := &load{
+		job: job{Dir: dir, Requests: c.requests, Connections: c.connections, Show: shown,
+			Brokers: cluster.Addrs()},
+		result: &result{ledger: newLedger(c.plan)},
+		screen: newScreen(c.out),
+	}
+	l.screen.print(l.screen.style.Dim(fmt.Sprintf(
+		"HTTP service on 127.0.0.1, %d keep-alive connections. Its access log goes\n"+
+			"through a spool to %s\nand to a Kafka topic, on a broker in this process.",
+		c.connections, filepath.Join(dir, logName))) + "\n\n")
+	if err := l.run(ctx, c.kills); err != nil {
+		return nil, err
+	}
+	if err := l.result.readBack(ctx, dir, cluster.Addrs()); err != nil {
+		return nil, err
+	}
+	l.result.call, l.result.mallocs, err = measure(filepath.Join(dir, "replay"))
+	return l.result, errors.Join(err, os.RemoveAll(filepath.Join(dir, "replay")))
 }
 
 // A load is the part of a run in which requests are sent.
 type load struct {
 	job    job
 	result *result
-	gate   *gate
-	bar    *bar
-	say    func(line string)
-	show   func(line []byte)
-	style  term.Style
+	screen *screen
 	worker *process
+	shift  *shift // of the worker
 }
 
-// load runs the service and the clients until each request is answered and each
+// run runs the service and the clients until each request is answered and each
 // line is delivered, and kills the service several times.
-func (c Config) load(ctx context.Context, dir string, t *logTopic, r *result) (err error) {
-	r.ledger = newLedger(r.plan)
-	style := term.StyleFor(c.Out)
-	window := newWindow(c.Out, c.Show, style)
-	l := &load{
-		job: job{
-			Dir: dir, Requests: c.Requests, Connections: c.Connections, Show: c.Show,
-			Brokers: t.brokers, Topic: t.name, RELP: c.RELP,
-		},
-		result: r, gate: newGate(), show: window.show, style: style,
-	}
-	u, err := l.start()
-	if err != nil {
-		return err
-	}
-	defer func() { l.worker.kill() }() // the worker has ended, unless something went wrong
-
-	kill := make(chan struct{}, c.Kills)
-	moments := killMoments(c.Requests, c.Kills)
-	d := &drive{plan: r.plan, gate: l.gate, ledger: r.ledger, at: func(done int64) {
+func (l *load) run(ctx context.Context, kills int) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	l.shift = newShift()
+	moments := killMoments(l.job.Requests, kills)
+	kill := make(chan struct{}, len(moments))
+	d := &drive{first: l.shift, ledger: l.result.ledger, at: func(done int) {
 		if slices.Contains(moments, done) {
 			kill <- struct{}{}
 		}
+		l.screen.progress(done, l.job.Requests)
 	}}
-	l.bar = startBar(c.Progress, int64(c.Requests), &d.done, window.full)
-	l.say = func(line string) { l.bar.say(c.Out, line) }
+	if _, err := l.start(); err != nil {
+		return err
+	}
+	defer func() { l.worker.kill() }() // the worker has ended, unless something went wrong
 	begin := time.Now()
-	l.gate.open(u.URL)
 	driven := make(chan error, 1)
-	go func() { driven <- d.run(ctx) }()
-	for replaced := 0; err == nil && replaced < len(moments); replaced++ {
-		select {
-		case <-kill:
-			err = l.replace(int(d.done.Load()))
-		case err = <-driven:
-			driven <- err
-			if err == nil {
-				<-kill // the last request caused the last kill
-				err = l.replace(int(d.done.Load()))
-			}
+	go func() {
+		driven <- d.run(ctx)
+		close(kill)
+	}()
+	for range kill {
+		if err := l.replace(int(d.done.Load())); err != nil {
+			cancel(err)
+			break
 		}
 	}
-	return l.finish(err, driven, begin, d)
+	err := <-driven
+	l.result.took = time.Since(begin)
+	l.screen.print("")
+	if err != nil {
+		l.worker.kill()
+		if l.worker.fault != "" {
+			err = l.worker.died("has failed")
+		}
+		return err
+	}
+	return l.worker.stop()
 }
 
 // killMoments returns numbers of requests after which the service is killed.
-func killMoments(requests, kills int) (moments []int64) {
+func killMoments(requests, kills int) (moments []int) {
 	for i := range kills {
-		if m := max(int64(requests)*int64(i+1)/int64(kills+1), 1); !slices.Contains(moments, m) {
+		if m := max(requests*(i+1)/(kills+1), 1); !slices.Contains(moments, m) {
 			moments = append(moments, m)
 		}
 	}
 	return moments
 }
 
-// finish waits for the clients, ends the service, and joins the errors.
-func (l *load) finish(err error, driven chan error, begin time.Time, d *drive) error {
+// start starts a worker, whose shift begins.
+func (l *load) start() (up, error) {
+	w, u, err := startWorker(l.job, l.result.ledger, l.screen.show)
 	if err != nil {
-		l.worker.kill()
-		if l.gate.isOpen() {
-			l.gate.close()
-		}
-		l.bar.stop()
-		if l.worker.fault != "" {
-			return l.worker.died("has failed")
-		}
-		return err
+		return u, err // the worker is the one before, which can be killed again
 	}
-	err = <-driven
-	l.result.took, l.result.dialled = time.Since(begin), int(d.dialled.Load())
-	l.bar.stop()
-	if err != nil {
-		l.worker.kill()
-		if l.worker.fault != "" {
-			return l.worker.died("has failed")
-		}
-		return err
-	}
-	if err := l.worker.stop(); err != nil {
-		return err
-	}
-	l.noteCaught()
-	l.result.refused = l.worker.end.Rejected
-	return nil
-}
-
-func (l *load) start() (u up, err error) {
-	w, err := startWorker(l.job, l.result.ledger, l.show)
-	if err != nil {
-		return u, err // worker is the one before, which can be killed again
-	}
-	l.worker = w
-	if u, err = w.await(); err != nil {
-		l.worker.kill()
-	}
-	return u, err
+	l.worker, l.job.Show = w, 0
+	l.shift.url = u.URL
+	close(l.shift.ready)
+	return u, nil
 }
 
 // replace kills the worker and starts another one.
 func (l *load) replace(done int) error {
-	pid := l.worker.cmd.Process.Pid
-	l.gate.close()
-	killed := time.Now()
+	pid, killed := l.worker.cmd.Process.Pid, time.Now()
+	l.shift.next = newShift()
+	close(l.shift.over)
+	l.shift = l.shift.next
 	l.worker.kill()
-	l.noteCaught()
-	left, err := l.pending()
+	v, err := spool.Inspect(filepath.Join(l.job.Dir, spoolName))
 	if err != nil {
 		return err
 	}
-	l.sayKill(l.style.Warn(fmt.Sprintf("kill -9 %d", pid)) + l.style.Dim(fmt.Sprintf("  after %s requests; lines in the spool: %s",
-		term.Count(done), describeLeft(left))))
+	left := "  after " + term.Count(done) + " requests; lines in the spool:"
+	for _, d := range v.Destinations {
+		left += fmt.Sprintf(" %s %s", d.Name, term.Count(d.Pending))
+	}
+	style := l.screen.style
+	l.screen.print(style.Warn(fmt.Sprintf("kill -9 %d", pid)) + style.Dim(left) + "\n")
 	u, err := l.start()
 	if err != nil {
 		return err
 	}
 	serving := time.Since(killed)
-	l.gate.open(u.URL)
-	l.result.kills = append(l.result.kills, recovery{left: left, serving: serving, opened: time.Duration(u.Opened)})
-	l.sayKill(l.style.Good(fmt.Sprintf("back as %d", l.worker.cmd.Process.Pid)) + l.style.Dim(fmt.Sprintf("  %s after the kill; %s lines recovered",
-		round(serving), term.Count(u.Recovered))))
+	l.result.kills = append(l.result.kills, serving)
+	l.screen.print(style.Good(fmt.Sprintf("back as %d", l.worker.cmd.Process.Pid)) +
+		style.Dim(fmt.Sprintf("  %s after the kill; %s lines recovered", round(serving),
+			term.Count(u.Recovered))) + "\n")
 	return nil
 }
 
-// maxSaid is the maximum number of kills that are reported.
-const maxSaid = 5
-
-// sayKill reports a kill, or the start after it, unless there are too many of
-// them.
-func (l *load) sayKill(line string) {
-	switch n := len(l.result.kills); {
-	case n < maxSaid, n == maxSaid && l.gate.isOpen():
-		l.say(line)
-	case n == maxSaid:
-		l.say(l.style.Dim("… and so on"))
-	}
-}
-
-// noteCaught records how long the worker took to deliver the backlog.
-func (l *load) noteCaught() {
-	n := len(l.result.kills)
-	select {
-	case c := <-l.worker.caught:
-		if n > 0 {
-			l.result.kills[n-1].caught = time.Duration(c.After)
-		}
-	default: // there was nothing to deliver, or the worker was killed before
-	}
-}
-
-// pending returns the number of pending records for each destination.
-func (l *load) pending() (map[string]uint64, error) {
-	v, err := spool.Inspect(filepath.Join(l.job.Dir, spoolName))
-	if err != nil {
-		return nil, err
-	}
-	left := map[string]uint64{}
-	for _, d := range v.Destinations {
-		left[d.Name] = d.Pending
-	}
-	return left, nil
-}
-
-// readBack reads all destinations that can be read.
-func (r *result) readBack(ctx context.Context, dir string, t *logTopic, relp bool) (err error) {
-	v, err := spool.Inspect(filepath.Join(dir, spoolName))
-	if err != nil {
+// readBack compares the destinations with the ledger.
+func (r *result) readBack(ctx context.Context, dir string, brokers []string) error {
+	inFile, inTopic := newCheck(toFile, r.ledger), newCheck(toTopic, r.ledger)
+	r.places = []*check{inFile, inTopic}
+	var err error
+	if r.files, err = inFile.files(dir); err != nil {
 		return err
 	}
-	r.spooled, r.settled = map[string]uint64{}, map[string]uint64{}
-	for _, d := range v.Destinations {
-		r.spooled[d.Name], r.settled[d.Name] = d.Pending, d.Settled-1
-	}
-	if r.files, err = files(dir); err != nil {
-		return err
-	}
-	c, err := checkFiles(r.files, r.ledger)
-	if err != nil {
-		return err
-	}
-	r.places = append(r.places, placed{toFile, &c})
-	if len(t.brokers) > 0 {
-		ctx, cancel := context.WithTimeout(ctx, kafkaLimit)
-		defer cancel()
-		c, err := checkTopic(ctx, t.brokers, t.name, r.ledger)
-		if err != nil {
-			return fmt.Errorf("demo: read the topic %s: %w", t.name, err)
-		}
-		r.places = append(r.places, placed{toTopic, &c})
-	}
-	if relp {
-		r.places = append(r.places, placed{toRELP, nil})
-	}
-	return nil
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	err = topic.Read(ctx, brokers, topicName, func(m topic.Message) bool {
+		inTopic.line(append(m.Value, '\n')) // a record is a line without its newline
+		return true
+	})
+	inTopic.findLost()
+	return err
 }
