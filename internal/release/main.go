@@ -23,7 +23,7 @@ import (
 )
 
 func main() {
-	root := flag.String("C", ".", "`directory` of the checkout")
+	root := flag.String("C", ".", "`directory` of the checkout, whose HEAD is used")
 	version := flag.String("version", "v0.1.0", "`version` to check")
 	flag.Parse()
 	if flag.Arg(0) == "modules" {
