@@ -93,8 +93,11 @@ func (r *result) writeRun(t term.Table) {
 	t.Row("bytes", term.Count(file.bytes), fmt.Sprintf("%d per line; %d files, rotated at 1 MiB",
 		file.bytes/max(file.lines, 1), r.files))
 	if n := len(r.kills); n > 0 {
-		t.Row("recovery", round(slices.Max(r.kills)),
-			fmt.Sprintf("from a kill to the first answer, slowest of %d", n))
+		from := "from the kill to the first answer"
+		if n > 1 {
+			from += fmt.Sprintf(", slowest of %d", n)
+		}
+		t.Row("recovery", round(slices.Max(r.kills)), from)
 	}
 	t.Row("log call", r.call.String(), "a line into the spool, fastest of 7 rounds")
 	t.Row("mallocs per line", strconv.FormatFloat(r.mallocs, 'f', -1, 64), "of the log call")
