@@ -5,15 +5,14 @@ package logs
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"slices"
 	"time"
 )
 
-// The interval at which a file is looked at if nothing else is chosen, and the
-// time for which a renamed file is still read, since its writer may not have
+// The interval at which a file is looked at if nothing else is chosen, and how
+// long the next file waits, since the writer of a renamed file may not have
 // noticed the renaming.
 const (
 	filePoll    = 100 * time.Millisecond
@@ -38,17 +37,19 @@ type follower struct {
 
 	file   *os.File // nil if there is no file
 	offset int64
-	size   int64     // the most bytes that the file has had
-	last   byte      // the last byte read
-	head   []byte    // the first bytes of the file
-	recent []byte    // the last bytes read
-	isCopy bool      // the file is a copy, to which nothing is added
-	idle   time.Time // of the first empty read since another file took the name
+	size   int64  // the most bytes that the file has had
+	last   byte   // the last byte read
+	head   []byte // the first bytes of the file
+	recent []byte // the last bytes read
+	isCopy bool   // the file is a copy, to which nothing is added
 	opened bool
 	waited bool // there was no file
 	next   []successor
 	isFull bool    // there are more successors than next has
 	known  []known // files that have been read, or were there before
+
+	late    lateLines
+	refused bool // it was reported that the path cannot be opened
 }
 
 // A successor is a file that took the name later, opened before it is renamed
@@ -56,7 +57,7 @@ type follower struct {
 type successor struct {
 	file   *os.File
 	from   int64
-	at     time.Time // when it was noticed
+	at     time.Time // when it was noticed, or had no line yet
 	isCopy bool      // made of the file that has the name before it was truncated
 	again  bool      // the file that has the name, which was truncated
 }
@@ -91,7 +92,7 @@ func followNew(path string, old rotation, s Selection) Source {
 		}
 		for _, r := range f.rotated() {
 			if old.set != "" && r.compare(old) <= 0 {
-				f.remember(r.path)
+				f.remember(knownAt(r.path))
 			}
 		}
 		return &opened{joined(f), f}, nil
@@ -100,6 +101,9 @@ func followNew(path string, old rotation, s Selection) Source {
 
 func (f *follower) Read(p []byte) (int, error) {
 	for {
+		if len(f.late.lines) > 0 {
+			return f.late.read(p), nil
+		}
 		if f.file == nil {
 			if err := f.open(); err != nil {
 				return 0, err
@@ -119,6 +123,11 @@ func (f *follower) Read(p []byte) (int, error) {
 				continue
 			}
 		}
+		if f.last == '\n' || f.last == 0 { // not within a line of the file
+			if f.late.look(); len(f.late.lines) > 0 {
+				continue
+			}
+		}
 		if err := f.wait(); err != nil {
 			return 0, err
 		}
@@ -128,8 +137,10 @@ func (f *follower) Read(p []byte) (int, error) {
 // wait returns when the file is to be looked at, or the context ends.
 func (f *follower) wait() error {
 	poll := f.selection.poll()
-	if left := time.Until(f.idle.Add(renamedTime)); left > 0 {
-		poll = min(poll, left)
+	if len(f.next) > 0 {
+		if left := time.Until(f.next[0].at.Add(renamedTime)); left > 0 {
+			poll = min(poll, left)
+		}
 	}
 	timer := time.NewTimer(poll)
 	defer timer.Stop()
@@ -142,8 +153,15 @@ func (f *follower) wait() error {
 	return nil
 }
 
-// read reads from the file, unless it was truncated and is longer again.
+// read reads from the file, unless it was truncated and is longer again. After
+// an event it opens the files that took the name: they may be deleted before
+// the end of this one is reached.
 func (f *follower) read(p []byte) (int, error) {
+	select {
+	case <-f.changed:
+		f.notice()
+	default:
+	}
 	if f.isRewritten() {
 		return 0, io.EOF
 	}
@@ -153,7 +171,7 @@ func (f *follower) read(p []byte) (int, error) {
 			f.head = append(f.head, p[:min(n, sampleLen-at)]...)
 		}
 		f.offset += int64(n)
-		f.last, f.idle = p[n-1], time.Time{}
+		f.last = p[n-1]
 		if info, err := f.file.Stat(); err == nil {
 			f.size = max(f.size, info.Size())
 		}
@@ -184,8 +202,7 @@ func (f *follower) open() (err error) {
 	} else if f.first.info != nil {
 		if next.file = f.openFirst(); next.file == nil {
 			next.from, f.waited = 0, true
-			f.lost("%s was removed or renamed: lines after %d bytes may be gone before they were "+
-				"read", f.path, f.from)
+			f.gone(f.first.info.Size()-f.from, "was removed or renamed")
 		}
 	}
 	if f.waited {
@@ -198,15 +215,13 @@ func (f *follower) open() (err error) {
 		next, f.next, f.waited = f.next[0], f.next[1:], false
 	} else if next.file != nil {
 		f.waited = false
-	} else if next.file, err = os.Open(f.path); errors.Is(err, os.ErrNotExist) {
+	} else if next.file, err = os.Open(f.path); err != nil {
 		f.waited = true
+		f.refuse(f.path, err)
 		return nil
 	}
-	if err != nil {
-		return err
-	}
 	f.offset, f.size, f.recent, f.head = next.from, 0, f.recent[:0], nil
-	f.file, f.opened, f.idle, f.isCopy = next.file, true, time.Time{}, next.isCopy
+	f.file, f.opened, f.isCopy, f.refused = next.file, true, next.isCopy, false
 	if f.offset > 0 {
 		f.head = knownFile(f.file).head
 	}
@@ -246,29 +261,39 @@ func (f *follower) atEnd() bool {
 		return f.truncated()
 	}
 	if n := f.size - f.offset; n > 0 && mine.Size() == f.offset {
-		f.gone(n)
+		f.gone(n, "was truncated")
 		f.size = f.offset
 	}
 	f.notice()
 	if len(f.next) == 0 {
-		f.idle = time.Time{}
 		return false
 	}
-	if f.idle.IsZero() {
-		f.idle = time.Now()
-	}
-	overtaken := len(f.next) > 1 && time.Since(f.next[0].at) > renamedTime
-	if time.Since(f.idle) < renamedTime && !overtaken && !f.isCopy {
-		return false
+	if !f.isCopy {
+		if !f.isFull && !slices.ContainsFunc(f.next, successor.hasLines) {
+			f.next[0].at = time.Now() // what writes may not have noticed the renaming
+		}
+		if time.Since(f.next[0].at) < renamedTime {
+			return false
+		}
 	}
 	f.leave()
 	return true
 }
 
-// leave closes the file.
+func (s successor) hasLines() bool {
+	info, err := s.file.Stat()
+	return err != nil || info.Size() > 0
+}
+
+// leave goes on to the next file, and keeps this one open for late lines. What
+// is added to a copy is in the file that it is made of.
 func (f *follower) leave() {
-	f.known = append(f.known, knownFile(f.file))
-	_ = f.file.Close() // only read
+	f.remember(knownFile(f.file))
+	if f.isCopy {
+		_ = f.file.Close() // only read
+	} else {
+		f.late.add(f.file, f.offset)
+	}
 	f.file = nil
 }
 
@@ -285,9 +310,9 @@ func (f *follower) truncated() bool {
 		if f.isCopied(file) {
 			f.next = append(f.next, successor{file, f.offset, again.at, true, false})
 			k := knownFile(file)
-			f.known = append(f.known, k)
+			f.remember(k)
 			if n := f.size - max(k.info.Size(), f.offset); n > 0 {
-				f.gone(n) // added behind the copy
+				f.gone(n, "was truncated") // added behind the copy
 			}
 			f.next = append(append(f.next, f.copies(set[i+1:], f.file)...), again)
 			f.file = nil
@@ -295,11 +320,7 @@ func (f *follower) truncated() bool {
 		}
 		_ = file.Close() // only read
 	}
-	if n := f.size - f.offset; n > 0 {
-		f.gone(n)
-	} else {
-		f.lost("%s was truncated: what was added after %d bytes may be gone", f.path, f.offset)
-	}
+	f.gone(f.size-f.offset, "was truncated")
 	f.next = append(append(f.next, f.copies(set, f.file)...), again)
 	f.file = nil
 	return true
@@ -325,7 +346,7 @@ func (f *follower) copies(set []rotation, of *os.File) (list []successor) {
 		default:
 			list = append(list, successor{file: file, at: time.Now(), isCopy: true})
 		}
-		f.known = append(f.known, k)
+		f.remember(k)
 	}
 	return list
 }
@@ -364,18 +385,20 @@ func isFile(file *os.File, info os.FileInfo) bool {
 const maxKnown = 10_000
 
 // remember makes a file known.
-func (f *follower) remember(path string) {
-	f.known = append(f.known, knownAt(path))
+func (f *follower) remember(k known) {
+	f.known = append(f.known, k)
 	if n := len(f.known) - maxKnown; n > 0 {
 		f.known = slices.Delete(f.known, 0, n)
 	}
 }
 
-// knownAt returns the identity of the file with a name.
-func knownAt(path string) known {
+// knownAt returns the identity of the file with a name, without its beginning
+// if it cannot be opened.
+func knownAt(path string) (k known) {
 	file, err := os.Open(path)
 	if err != nil {
-		return known{}
+		k.info, _ = os.Stat(path)
+		return k
 	}
 	defer file.Close() // only read
 	return knownFile(file)
@@ -405,6 +428,7 @@ func (f *follower) Close() error {
 	for _, next := range f.next {
 		_ = next.file.Close() // only read
 	}
+	f.late.close()
 	if f.file == nil {
 		return nil
 	}

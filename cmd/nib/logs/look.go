@@ -4,6 +4,8 @@ package logs
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -22,7 +24,7 @@ type Successors struct{ f follower }
 func NewSuccessors(path string, report func(format string, args ...any)) *Successors {
 	s := &Successors{follower{path: path, selection: Selection{Report: report}}}
 	for _, r := range s.f.rotated() {
-		s.f.remember(r.path)
+		s.f.remember(knownAt(r.path))
 	}
 	return s
 }
@@ -33,7 +35,7 @@ func (s *Successors) Of(file *os.File) (list []*os.File) {
 	s.f.file = file
 	s.f.notice()
 	for _, next := range s.f.next {
-		s.f.known = append(s.f.known, knownFile(file))
+		s.f.remember(knownFile(file))
 		file = next.file
 		list = append(list, file)
 	}
@@ -64,8 +66,7 @@ func (f *follower) notice() {
 	switch {
 	case newest == nil:
 	case at < 0:
-		f.lost("%s was removed or renamed: files after it may be gone before they were read",
-			f.path)
+		f.gone(0, "was removed or renamed")
 	default:
 		f.missed(all[at:])
 	}
@@ -156,22 +157,21 @@ func indexOf(list []rotation, file *os.File) int {
 	return at
 }
 
-// packedHead returns the beginning of what a compressed file has, as far as it
-// can be read.
+// packedHead returns the beginning of what a compressed file has.
 func packedHead(path string) []byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close() // only read
-	r, err := decompress(io.NopCloser(f))
-	if err != nil {
-		return nil
-	}
-	defer r.Close() // only read
-	buf := make([]byte, sampleLen)
-	n, _ := io.ReadFull(r, buf) // it may be short
-	return buf[:n]
+	c := &chain{paths: []string{path}}
+	defer c.Close()                                     // only read
+	head, _ := io.ReadAll(io.LimitReader(c, sampleLen)) // as far as it can be read
+	return head
+}
+
+// packedSize returns the number of bytes that a compressed file has, as far as
+// it can be read, and at most maxPart.
+func packedSize(path string) int64 {
+	c := &chain{paths: []string{path}}
+	defer c.Close() // only read
+	n, _ := io.CopyN(io.Discard, c, maxPart)
+	return n
 }
 
 // missed reports the files after the first one of a rotated set that can no
@@ -181,22 +181,55 @@ func (f *follower) missed(set []rotation) {
 		unpacked := strings.TrimSuffix(r.path, packing(r.path))
 		isThere := func(o rotation) bool { return o.path == unpacked }
 		if !slices.ContainsFunc(set, isThere) {
-			f.lost("%s was compressed before it was read", r.path)
+			f.selection.report("%s of %s were compressed before they were read",
+				amount(packedSize(r.path)), r.path)
 		}
 		// The file that is written has the age 0, the one before it 2.
 		for age := set[i].age - 1; age > max(r.age, 1); age-- {
-			f.lost("%s.%d was gone before it was read", r.set, age-1)
+			f.selection.report("%s of %s.%d were gone before they were read",
+				amount(0), r.set, age-1)
 		}
 	}
 }
 
-// gone reports bytes that were in the file and have not been read.
-func (f *follower) gone(n int64) {
-	f.lost("at least %d bytes of %s were gone before they were read", n, f.path)
+// gone reports bytes that were added and have not been read, at least n of
+// them, and why.
+func (f *follower) gone(n int64, why string) {
+	if n > 0 {
+		f.selection.report("%s of %s were gone before they were read", amount(n), f.path)
+		return
+	}
+	f.selection.report("%s %s: %s may be gone before they were read", f.path, why, amount(0))
 }
 
-func (f *follower) lost(format string, args ...any) {
-	f.selection.report(format, args...)
+// amount returns the text for at least n bytes.
+func amount(n int64) string {
+	if n > 0 {
+		return fmt.Sprintf("at least %d bytes", n)
+	}
+	return "an unknown number of bytes"
+}
+
+// refuse reports once that a file is there that cannot be opened. The file at
+// the path is waited for.
+func (f *follower) refuse(path string, err error) {
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	why := errors.Unwrap(err) // without the path
+	if path == f.path {
+		if !f.refused {
+			f.selection.report("waiting for %s: %v", path, why)
+		}
+		f.refused = true
+		return
+	}
+	k := knownAt(path)
+	if k.info == nil || f.isKnown(k) {
+		return
+	}
+	f.remember(k)
+	f.selection.report("%s of %s could not be read: %v", amount(k.info.Size()), path, why)
 }
 
 // rotated returns the plain files that belong to the path by their names, the
@@ -230,12 +263,17 @@ func (f *follower) siblings() (list []rotation) {
 func (f *follower) openNew(path string) *os.File {
 	file, err := os.Open(path)
 	if err != nil {
+		f.refuse(path, err)
 		return nil
 	}
 	k := knownFile(file)
-	if k.info != nil && !f.isOpen(k.info) && !slices.ContainsFunc(f.known, k.is) {
+	if k.info != nil && !f.isKnown(k) {
 		return file
 	}
 	_ = file.Close() // only read
 	return nil
+}
+
+func (f *follower) isKnown(k known) bool {
+	return f.isOpen(k.info) || slices.ContainsFunc(f.known, k.is)
 }

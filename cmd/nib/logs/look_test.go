@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // Files are found in their order and without a gap, also those that are renamed
@@ -82,4 +83,72 @@ func TestALookOpensSoManyFiles(t *testing.T) {
 			t.Errorf("got %s, want %d lines in their order", got, files)
 		}
 	})
+}
+
+// Files that come and are deleted while an earlier one is read are read, too,
+// if the system reports them.
+func TestAFileIsOpenedWhileAnotherIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app")
+	changed := make(chan struct{}, 1)
+	f := &follower{ctx: t.Context(), path: path, changed: changed}
+	defer f.Close() // only read
+	read := func(want string) {
+		t.Helper()
+		got := make([]byte, len(want))
+		if _, err := io.ReadFull(f, got); err != nil || string(got) != want {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a\nb\n")
+	read("a")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	write("c\n")
+	changed <- struct{}{}
+	read("\n")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	write("d\n")
+	f.next[0].at = time.Time{} // without waiting for the writer
+	read("b\nc\nd\n")
+}
+
+// A limited number of files stays open for late lines, and what was added to
+// the others is read before they are closed.
+func TestSoManyFilesStayOpenForLateLines(t *testing.T) {
+	const files = maxLeft + 3
+	var late lateLines
+	defer late.close()
+	dir := t.TempDir()
+	for n := range files {
+		path := filepath.Join(dir, fmt.Sprint(n))
+		if err := os.WriteFile(path, fmt.Append(nil, "read\n", n), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late.add(file, int64(len("read\n")))
+	}
+	late.look()
+	got := make([]byte, 10)
+	if n := late.read(got[:3]); string(got[:n]) != "0\n1" {
+		t.Errorf("got %q", got[:n])
+	}
+	if n := late.read(got); string(got[:n]) != "\n2\n" || len(late.files) != files {
+		t.Errorf("got %q, and %d files are open", got[:n], len(late.files))
+	}
+	late.look()
+	if len(late.lines) > 0 || len(late.files) != maxLeft {
+		t.Errorf("got %q, and %d files are open", late.lines, len(late.files))
+	}
 }

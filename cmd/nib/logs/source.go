@@ -260,8 +260,14 @@ func (w *watch) more() (list []Source) {
 		}
 	}
 	if most := maxWatched - w.followed; len(list) > most {
-		w.selection.report("%d new files or spools are not followed: %d are",
-			len(list)-most, maxWatched)
+		var size int64
+		for _, s := range list[most:] {
+			if info, err := os.Stat(s.Name); err == nil && info.Mode().IsRegular() {
+				size += info.Size()
+			}
+		}
+		w.selection.report("%d new files or spools with %s are not followed: %d are",
+			len(list)-most, amount(size), maxWatched)
 		list = list[:most]
 	}
 	w.followed += len(list)

@@ -97,11 +97,11 @@ func TestTailPicksUpSoManyFiles(t *testing.T) {
 		},
 	})
 	for i := range 1002 {
-		put(t, filepath.Join(dir, fmt.Sprintf("%04d.log", i)), "")
+		put(t, filepath.Join(dir, fmt.Sprintf("%04d.log", i)), "1\n")
 	}
 	list := more()
 	if len(list) != 1000 || list[999].Name != filepath.Join(dir, "0999.log") || len(reports) != 2 ||
-		reports[1] != "2 new files or spools are not followed: 1000 are" {
+		reports[1] != "2 new files or spools with at least 4 bytes are not followed: 1000 are" {
 		t.Errorf("got %d, %q", len(list), reports)
 	}
 	if list = more(); len(list) != 0 || len(reports) != 2 {
