@@ -324,6 +324,24 @@ var loggers = []logged{
 		"", none,
 		`Nov 26, 2026 0:00:00 PM com.shop.API main`,
 	},
+	{
+		"java.util.logging, joined",
+		`Nov 26, 2026 1:00:00 PM com.shop.API main SEVERE: boom - x`,
+		"2026-11-26T13:00:00Z", nib.LevelError,
+		`boom - x`,
+	},
+	{
+		"java.util.logging, joined, no method",
+		`Nov 26, 2026 1:00:00 AM com.shop.API FINEST: boom`,
+		"2026-11-26T01:00:00Z", nib.LevelTrace,
+		`boom`,
+	},
+	{
+		"java.util.logging, no level",
+		`Nov 26, 2026 1:00:00 PM com.shop.API main it is INFO: boom`,
+		"2026-11-26T13:00:00Z", none,
+		`com.shop.API main it is INFO: boom`,
+	},
 	{"java.util.logging, second line", `SEVERE: boom`, "", nib.LevelError, `boom`},
 	{
 		"Tomcat",

@@ -16,7 +16,8 @@ type header struct {
 	level    nib.Level
 	hasTime  bool
 	hasLevel bool
-	end      int // where the message begins
+	end      int  // where the message begins
+	isExact  bool // the message is all that follows
 }
 
 // readText reads the time, level and message of a line of text.
@@ -63,6 +64,9 @@ func (c *clock) header(text []byte) (h header) {
 		return h
 	}
 	if h, ok := c.redisHeader(text); ok {
+		return h
+	}
+	if h, ok := c.javaHeader(text); ok {
 		return h
 	}
 	h.end = skipStyle(text)
@@ -340,6 +344,8 @@ func messageOf(text []byte, h header) []byte {
 	}
 	rest := text[h.end:]
 	switch {
+	case h.isExact:
+		return rest
 	case bytes.HasPrefix(rest, []byte{':'}): // ERROR:root:text of Python
 		if name := rest[1:]; wordLen(name) > 1+bytes.IndexByte(name, ':') {
 			rest = name[1+bytes.IndexByte(name, ':'):]

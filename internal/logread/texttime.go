@@ -35,6 +35,8 @@ func (c *clock) location() *time.Location {
 func (c *clock) leadingTime(text []byte) (n int, t time.Time, ok bool) {
 	switch {
 	case len(text) < len("3:04PM"):
+	case text[0]-'0' > 9 && len(text) > 6 && text[6] == ',':
+		return c.javaTime(text)
 	case text[0]-'0' > 9:
 		return c.syslogTime(text)
 	case text[1] == ':' || text[2] == ':':
@@ -129,15 +131,11 @@ func (c *clock) dayFirstTime(text []byte) (n int, t time.Time, ok bool) {
 	return n, t, ok
 }
 
-// syslogTime reads Nov 26 12:00:00, with the day padded by a space, and
-// Nov 26, 2026 1:00:00 PM of Java.
+// syslogTime reads Nov 26 12:00:00, with the day padded by a space.
 func (c *clock) syslogTime(text []byte) (n int, t time.Time, ok bool) {
 	const least = len("Nov 26 12:00:00")
 	if len(text) < least || text[3] != ' ' || month(text[:3]) == 0 {
 		return 0, t, false
-	}
-	if text[6] == ',' {
-		return c.javaTime(text)
 	}
 	if text[6] != ' ' {
 		return 0, t, false
@@ -149,28 +147,6 @@ func (c *clock) syslogTime(text []byte) (n int, t time.Time, ok bool) {
 	n = 7 + wordLen(text[7:])
 	t, ok = c.timeOf(0, month(text[:3]), day, text[7:n])
 	return n, t, ok
-}
-
-// javaTime reads Nov 26, 2026 1:00:00 PM.
-func (c *clock) javaTime(text []byte) (n int, t time.Time, ok bool) {
-	const date, least = len("Nov 26, 2026 "), len("Nov 26, 2026 1:00:00 PM")
-	if len(text) < least || text[7] != ' ' || text[date-1] != ' ' {
-		return 0, t, false
-	}
-	n = date + wordLen(text[date:])
-	hour, rest, _ := bytes.Cut(text[date:n], []byte{':'})
-	if len(rest) != len("00:00") || len(text) < n+len(" PM") {
-		return 0, t, false
-	}
-	h, ok := hour12(hour, text[n+1:])
-	if !ok {
-		return 0, t, false
-	}
-	var buf [len("13:00:00")]byte
-	clock := append(append(buf[:0], '0'+byte(h/10), '0'+byte(h%10), ':'), rest...)
-	year := number2(text[8:])*100 + number2(text[10:])
-	t, ok = c.timeOf(year, month(text[:3]), number2(text[4:]), clock)
-	return n + len(" PM"), t, ok && year > 0
 }
 
 // hour12 returns the hour of one or two digits before AM or PM.

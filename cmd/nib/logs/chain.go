@@ -164,9 +164,9 @@ func (c *chain) indexed(f *os.File) io.Reader {
 	if c.indexes == "" {
 		return nil
 	}
-	var first [64]byte
+	var first [longestMagic]byte
 	n, err := f.ReadAt(first[:], 0)
-	if err != nil && err != io.EOF || formatOf(first[:n]) != nil || isPart(first[:n]) {
+	if err != nil && err != io.EOF || formatOf(first[:n]) != nil || hasParts(f) {
 		return nil
 	}
 	x, err := lineindex.Open(c.ctx, c.indexes, f)

@@ -67,7 +67,7 @@ func tailOffset(path string, s Selection, n int) (from int64, first known, err e
 	if first = knownFile(f); first.info == nil {
 		return 0, known{}, fmt.Errorf("%s: it cannot be examined", path)
 	}
-	if from, err = lastOffset(f, first.info.Size(), s, n); err == nil && isPart(first.head) {
+	if from, err = lastOffset(f, first.info.Size(), s, n); err == nil && hasParts(f) {
 		from, err = beforeParts(f, from)
 	}
 	return from, first, err
@@ -89,6 +89,9 @@ func lastOffset(f *os.File, end int64, s Selection, n int) (int64, error) {
 		start := 0
 		if from > 0 {
 			start = bytes.IndexByte(block, '\n') + 1
+			if logread.IsJavaLevel(block[start:]) { // the line before it belongs to it
+				start += logread.LineLen(block[start:])
+			}
 			if start == 0 || start == len(block) {
 				buf = make([]byte, 2*len(buf))
 				continue
@@ -96,10 +99,18 @@ func lastOffset(f *os.File, end int64, s Selection, n int) (int64, error) {
 		}
 		for at := len(block); at > start; {
 			line := start + bytes.LastIndexByte(block[start:at-1], '\n') + 1
-			w.line.Reset(block[line:at])
-			if _, goesOn := streamOf(block[line:at]); goesOn {
+			_, text, goesOn := textOf(block[line:at])
+			if goesOn {
 				at = line
 				continue
+			}
+			w.line.Reset(block[line:at])
+			if line > start && logread.IsJavaLevel(text) {
+				from := start + bytes.LastIndexByte(block[start:line-1], '\n') + 1
+				if record := joinedPair(block[from:at]); record != nil {
+					w.line.Reset(record)
+					line = from
+				}
 			}
 			if w.query.Match(&w.line) {
 				if n--; n == 0 {

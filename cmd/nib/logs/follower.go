@@ -73,13 +73,13 @@ type known struct {
 // files that take its name from now on. The file is first, unless that has no
 // info.
 func follow(path string, from int64, first known, s Selection) Source {
-	there := NewSuccessors(path, nil).f
+	there, isKnown := NewSuccessors(path, nil).f, HasParts(path)
 	return Source{Name: path, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
 		f := &follower{
 			ctx: ctx, path: path, from: from, first: first, known: there.known,
 			selection: s, changed: s.events.Changed(path),
 		}
-		return &opened{joined(f), f}, nil
+		return &opened{joinedFrom(f, isKnown), f}, nil
 	}}
 }
 

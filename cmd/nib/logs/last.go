@@ -48,7 +48,7 @@ func fileFrom(path string, from int64) Source {
 		if _, err := f.Seek(from, io.SeekStart); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
-		return &opened{joined(f), f}, nil
+		return &opened{joinedFrom(f, hasParts(f)), f}, nil
 	}}
 }
 

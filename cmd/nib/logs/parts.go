@@ -7,13 +7,15 @@ import (
 	"io"
 
 	"github.com/nib-log/nib/internal/jsonread"
+	"github.com/nib-log/nib/internal/logread"
 )
 
 // A joiner joins the lines that the runtimes of containers cut into parts: of
 // Kubernetes (TIME stdout P PART), which may be cut within a rune, and of
-// Docker ({"log":"PART","stream":…}, without a line break in it). A line of
-// OTLP with several records becomes one line for each. Other lines are
-// unchanged.
+// Docker ({"log":"PART","stream":…}, without a line break in it). It joins the
+// two lines of a record of java.util.logging with a space, also in lines of
+// these. A line of OTLP with several records becomes one line for each. Other
+// lines are unchanged.
 type joiner struct {
 	r     io.Reader
 	buf   []byte
@@ -21,26 +23,65 @@ type joiner struct {
 	out   []byte            // lines that have not been read
 	lines []byte            // the memory of out
 	parts map[string][]byte // the beginnings of lines, by their stream
+	heads map[string]head   // the first lines of records, by their stream
 	err   error
 	begun bool
 	plain bool // no line is a part
 }
 
-// mayHaveParts reports whether lines that begin like first may be parts.
-func mayHaveParts(first []byte) bool {
-	return len(first) > 0 && (first[0]-'0' <= 9 || bytes.HasPrefix(first, []byte(`{"log":`)) ||
-		bytes.HasPrefix(first, []byte(`{"resourceLogs"`)))
+// A head is the first line of a record, and the offset where its text ends.
+type head struct {
+	line []byte
+	end  int
 }
 
-// isPart reports whether a file that begins with first has lines that may be
-// parts, for a reader that skips some of them.
-func isPart(first []byte) bool {
-	return mayHaveParts(first) && (first[0] == '{' || bytes.Contains(first, []byte(" std")))
+// mayHaveParts reports whether lines may be parts, or records of several lines,
+// if a file begins with first. JSON and logfmt have none.
+func mayHaveParts(first []byte) bool {
+	if len(first) == 0 || first[0]-'a' < 26 {
+		return false
+	}
+	return first[0] != '{' || bytes.HasPrefix(first, []byte(`{"log":`)) ||
+		bytes.HasPrefix(first, []byte(`{"resourceLogs"`))
+}
+
+// firstLen is the number of bytes at the beginning of a file in which hasParts
+// looks for a record of several lines.
+const firstLen = 4 << 10
+
+// hasParts reports whether a file has lines that may be parts, for a reader
+// that skips some of them.
+func hasParts(file io.ReaderAt) bool {
+	var buf [firstLen]byte
+	n, _ := file.ReadAt(buf[:], 0) // a file may be short
+	first := buf[:n]
+	if !mayHaveParts(first) {
+		return false
+	}
+	if first[0] == '{' || bytes.Contains(first[:min(n, sampleLen)], []byte(" std")) {
+		return true
+	}
+	for line := range bytes.Lines(first) {
+		if logread.IsJavaHead(bytes.TrimRight(line, "\r\n")) {
+			return true
+		}
+	}
+	return false
 }
 
 // joined returns a reader of whole lines.
 func joined(r io.Reader) *joiner {
-	return &joiner{r: r, buf: make([]byte, 64<<10), parts: map[string][]byte{}}
+	return &joiner{
+		r: r, buf: make([]byte, 64<<10), parts: map[string][]byte{}, heads: map[string]head{},
+	}
+}
+
+// joinedFrom returns a reader of whole lines of a file, which begins anywhere
+// in the file. If isKnown is set, hasParts has returned true for it.
+func joinedFrom(r io.Reader, isKnown bool) *joiner {
+	j := joined(r)
+	j.begun = isKnown
+	return j
 }
 
 // Close closes the reader below.
@@ -80,9 +121,13 @@ func (j *joiner) Read(p []byte) (int, error) {
 		j.join(j.rest[:end])
 		if err != nil {
 			j.err = err
+			for _, head := range j.heads {
+				j.lines = append(j.lines, head.line...)
+			}
 			for _, part := range j.parts { // the end of the line is missing
 				j.lines = append(append(j.lines, part...), '\n')
 			}
+			clear(j.heads)
 			clear(j.parts)
 		}
 		j.rest = append(j.rest[:0], j.rest[end:]...)
@@ -95,7 +140,8 @@ func (j *joiner) Read(p []byte) (int, error) {
 
 // join appends the lines of a block.
 func (j *joiner) join(block []byte) {
-	if len(j.parts) == 0 && !bytes.Contains(block, []byte("stdout P ")) &&
+	if len(j.parts)+len(j.heads) == 0 && !bytes.Contains(block, []byte("stdout P ")) &&
+		!bytes.Contains(block, []byte(", 20")) && // Nov 26, 2026
 		!bytes.Contains(block, []byte("stderr P ")) &&
 		!bytes.Contains(block, []byte(`","stream":"std`)) &&
 		!bytes.Contains(block, []byte(`{"resourceLogs":`)) {
@@ -119,23 +165,66 @@ func (j *joiner) join(block []byte) {
 	}
 }
 
-// streamOf returns the stream of a line of a runtime of containers, and whether
-// the line goes on in the next one of that stream. The stream of other lines is
-// empty.
-func streamOf(line []byte) (stream string, goesOn bool) {
-	if bytes.HasPrefix(line, []byte(`{"log":`)) {
-		_, end, ok := jsonread.Locate(line, "log")
-		raw, hasStream := jsonread.Lookup(line, "stream")
-		if !ok || !hasStream || line[end-1] != '"' {
-			return "", false
+// add appends a line of a stream, whose text is line[from:end], or keeps it if
+// it may be the first one of a record.
+func (j *joiner) add(stream string, line []byte, from, end int) {
+	text := line[from:end]
+	if first, ok := j.heads[stream]; ok {
+		delete(j.heads, stream)
+		if logread.IsJavaLevel(text) {
+			j.lines = append(append(j.lines, first.line[:first.end]...), ' ')
+			j.lines = append(j.lines, line[from:]...)
+			return
 		}
-		return "docker" + string(raw), !bytes.HasSuffix(line[:end-1], []byte(`\n`))
+		j.lines = append(j.lines, first.line...)
 	}
-	at := textAt(line)
-	if at == 0 {
-		return "", false
+	if logread.IsJavaHead(text) {
+		j.heads[stream] = head{bytes.Clone(line), end}
+		return
 	}
-	return string(line[at-9 : at-3]), line[at-2] == 'P'
+	j.lines = append(j.lines, line...)
+}
+
+// joinedPair returns the record of two lines, or nil if they are no record.
+func joinedPair(lines []byte) []byte {
+	j := joiner{parts: map[string][]byte{}, heads: map[string]head{}}
+	if j.join(lines); logread.LineLen(j.lines) < len(j.lines) {
+		return nil
+	}
+	return j.lines
+}
+
+// textOf returns the stream of a line of a runtime of containers, its text, and
+// whether the line goes on in the next one of that stream. Other lines have an
+// empty stream.
+func textOf(line []byte) (stream string, text []byte, goesOn bool) {
+	if stream, from, end, isWhole := dockerText(line); stream != "" {
+		return stream, line[from:end], !isWhole
+	}
+	if at := textAt(line); at > 0 {
+		text = bytes.TrimSuffix(line[at:], []byte{'\n'})
+		return string(line[at-9 : at-3]), text, line[at-2] == 'P'
+	}
+	return "", bytes.TrimRight(line, "\r\n"), false
+}
+
+// dockerText returns the stream of a line of Docker, where its text begins and
+// ends, and whether a line break follows it. The stream of other lines is
+// empty.
+func dockerText(line []byte) (stream string, from, end int, isWhole bool) {
+	if !bytes.HasPrefix(line, []byte(`{"log":`)) {
+		return "", 0, 0, false
+	}
+	_, end, ok := jsonread.Locate(line, "log")
+	raw, hasStream := jsonread.Lookup(line, "stream")
+	if !ok || !hasStream || line[end-1] != '"' {
+		return "", 0, 0, false
+	}
+	from, end = len(`{"log":"`), end-1
+	if isWhole = bytes.HasSuffix(line[from:end], []byte(`\n`)); isWhole {
+		end -= len(`\n`)
+	}
+	return "docker" + string(raw), from, end, isWhole
 }
 
 // textAt returns the offset of the text of a line of the runtimes of Kubernetes
@@ -164,10 +253,12 @@ func beforeParts(f io.ReaderAt, from int64) (int64, error) {
 			if end := bytes.IndexByte(block[at:], '\n'); end >= 0 {
 				n = int64(end) + 1
 			}
-			stream, goesOn := streamOf(block[at : at+n])
-			if _, ok := cuts[stream]; goesOn && !ok {
+			stream, text, goesOn := textOf(block[at : at+n])
+			_, isCut := cuts[stream]
+			switch {
+			case logread.IsJavaHead(text), goesOn && !isCut:
 				cuts[stream] = begin + at
-			} else if !goesOn && stream != "" {
+			case !goesOn:
 				delete(cuts, stream)
 			}
 			at += n
@@ -184,49 +275,41 @@ func beforeParts(f io.ReaderAt, from int64) (int64, error) {
 
 // kubernetes appends a line, or keeps a part.
 func (j *joiner) kubernetes(line []byte) {
-	at := textAt(line)
-	if at == 0 {
-		j.lines = append(j.lines, line...)
-		return
-	}
-	stream, text, goesOn := string(line[at-9:at-3]), line[at:], line[at-2] == 'P'
-	part := j.parts[stream]
-	if part == nil && goesOn {
-		part = append(append(part, line[:at-2]...), "F "...)
-	}
-	switch {
+	stream, text, goesOn := textOf(line)
+	from := textAt(line)
+	end := from + len(text)
+	switch part := j.parts[stream]; {
+	case part == nil && !goesOn:
+		j.add(stream, line, from, end)
 	case part == nil:
-		j.lines = append(j.lines, line...)
+		j.parts[stream] = append(append(append(part, line[:from-2]...), "F "...), text...)
 	case goesOn && len(part) < maxPart:
-		j.parts[stream] = append(part, bytes.TrimSuffix(text, []byte{'\n'})...)
+		j.parts[stream] = append(part, text...)
 	default:
-		j.lines = append(append(j.lines, part...), text...)
 		delete(j.parts, stream)
+		part = append(part, text...)
+		j.add(stream, append(part, line[end:]...), textAt(part), len(part))
 	}
 }
 
 // docker appends a line, or keeps a part.
 func (j *joiner) docker(line []byte) {
-	_, end, ok := jsonread.Locate(line, "log")
-	stream, hasStream := jsonread.Lookup(line, "stream")
-	if !ok || !hasStream || line[end-1] != '"' {
+	stream, from, end, isWhole := dockerText(line)
+	part := j.parts[stream]
+	switch {
+	case stream == "":
 		j.lines = append(j.lines, line...)
-		return
-	}
-	from := len(`{"log":"`)
-	text := line[:end-1]
-	key := "docker" + string(stream)
-	part := j.parts[key]
-	switch isWhole := bytes.HasSuffix(text, []byte(`\n`)); {
 	case part == nil && isWhole:
-		j.lines = append(j.lines, line...)
-	case part == nil:
-		j.parts[key] = append(part, text...)
+		j.add(stream, line, from, end)
 	case !isWhole && len(part) < maxPart:
-		j.parts[key] = append(part, text[from:]...)
+		if part == nil {
+			part = append(part, line[:from]...)
+		}
+		j.parts[stream] = append(part, line[from:end]...)
 	default:
-		j.lines = append(append(append(j.lines, part...), text[from:]...), line[end-1:]...)
-		delete(j.parts, key)
+		delete(j.parts, stream)
+		part = append(part, line[from:end]...)
+		j.add(stream, append(part, line[end:]...), from, len(part))
 	}
 }
 

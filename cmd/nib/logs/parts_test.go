@@ -62,6 +62,97 @@ func TestPartsOfLinesAreJoined(t *testing.T) {
 	}
 }
 
+// The two lines of a record of java.util.logging are joined.
+func TestLinesOfJavaAreJoined(t *testing.T) {
+	const first, second = "Nov 26, 2026 1:00:00 PM a.B main", "SEVERE: boom"
+	const two, record = first + "\n" + second + "\n", first + " " + second + "\n"
+	noDay := strings.Replace(two, "26", "31", 1)
+	const at, docker = "2026-11-26T12:00:02.000000001Z", `"stream":"stdout","time":"1"}` + "\n"
+	for name, c := range map[string]struct{ in, want string }{
+		"two records": {
+			first + "\n" + second + "\n\tat a.B\n" + first + "\n" + second + "\n",
+			record + "\tat a.B\n" + record,
+		},
+		"behind others": {
+			"WARNING: a\n\n" + first + "\n" + second + "\n", "WARNING: a\n\n" + record,
+		},
+		"CR":             {first + "\r\n" + second + "\r\n", record[:len(record)-1] + "\r\n"},
+		"no line break":  {first + "\n" + second, record[:len(record)-1]},
+		"no second line": {first + "\n" + first + "\nx\n", first + "\n" + first + "\nx\n"},
+		"at the end":     {first + "\n", first + "\n"},
+		"three words":    {first + " x\n" + second + "\n", first + " x\n" + second + "\n"},
+		"no level":       {first + "\nINFO:x\n", first + "\nINFO:x\n"},
+		"no day":         {noDay, noDay},
+		"JSON":           {"{}\n" + two, "{}\n" + two},
+		"Kubernetes": {
+			at + " stdout F " + first + "\n" + at + " stderr F x\n" +
+				at + " stdout P SEVERE:\n" + at + " stdout F  boom\n",
+			at + " stderr F x\n" + at + " stdout F " + record,
+		},
+		"Docker": {
+			`{"log":"` + first + `\n",` + docker + `{"log":"SEVERE: ",` + docker +
+				`{"log":"boom\n",` + docker,
+			`{"log":"` + record[:len(record)-1] + `\n",` + docker,
+		},
+	} {
+		for how, r := range map[string]io.Reader{
+			"at once": strings.NewReader(c.in),
+			"bytes":   iotest.OneByteReader(strings.NewReader(c.in)),
+		} {
+			if got, err := io.ReadAll(joined(r)); err != nil || string(got) != c.want {
+				t.Errorf("%s, %s:\n got %q, %v\nwant %q", name, how, got, err, c.want)
+			}
+		}
+	}
+}
+
+// The last records of a file and the ones that follow are whole, wherever a
+// block of the file begins.
+func TestTheLastRecordsOfJavaAreWhole(t *testing.T) {
+	const record = "Nov 26, 2026 1:00:00 PM a.B main\nINFO: ok\n"
+	const before = record + "java.lang.Error\n"
+	path := filepath.Join(t.TempDir(), "jul.log")
+	for _, space := range []int{tailBlock, 60, 43, 30, 12, 10, -tailBlock} {
+		long := tailBlock - space
+		text := before + record + strings.Repeat("x", long) + "\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		q, err := logread.ParseQuery("level = info and time > 2000-01-01", time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, want := range []int{len(text), len(before), 0} {
+			from, _, err := tailOffset(path, Selection{Query: q}, n)
+			if from != int64(want) || err != nil {
+				t.Errorf("%d, with %d bytes behind: got %d, %v, want %d", n, long, from, err, want)
+			}
+		}
+		from, _, err := tailOffset(path, Selection{}, 2)
+		if from != int64(len(before)) || err != nil {
+			t.Errorf("got %d, %v, want %d", from, err, len(before))
+		}
+	}
+	// A file that is read from the middle has such records, too.
+	var out strings.Builder
+	text := before + record + record[:33]
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	from, _, err := tailOffset(path, Selection{}, 0)
+	if want := int64(len(before + record)); from != want || err != nil {
+		t.Errorf("got %d, %v, want %d: the last record may continue", from, err, want)
+	}
+	last, err := Last([]Source{{Path: path}}, Selection{}, 3)
+	if err == nil {
+		_, err = Cat(t.Context(), &out, last, Selection{}, newRawRenderer)
+	}
+	const want = "java.lang.Error\nNov 26, 2026 1:00:00 PM a.B main INFO: ok\nNov"
+	if err != nil || !strings.HasPrefix(out.String(), want) {
+		t.Errorf("got %.80q, %v, want %q", &out, err, want)
+	}
+}
+
 // The last lines of a file are whole, too, and so are the ones that follow.
 func TestTheLastLinesAreWhole(t *testing.T) {
 	const at = "2026-11-26T12:00:02.000000001Z "
@@ -116,6 +207,7 @@ func TestLogsOfOtherPrograms(t *testing.T) {
 		"stern":     "12:00:00 info ok|12:00:01 error bad|",
 		"klog":      "12:00:00 info Pod status updated|12:00:01 error Failed|",
 		"caddy":     "12:00:00 info handled request|12:00:01 error handled request|",
+		"java":      "12:00:00 info ok|12:00:01 error bad|00:00:00 info \tat com.shop.API.main|",
 		"ecs":       "12:00:01 error bad|12:00:01 error bad nested|",
 	} {
 		sources, err := Find([]string{filepath.Join("testdata", name+".log")}, nil, false, time.Now())

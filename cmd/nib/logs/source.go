@@ -118,9 +118,16 @@ func fileSource(paths []string) Source {
 	return s
 }
 
-// HasParts reports whether a file may have lines that are cut into parts, which
-// its readers join.
-func HasParts(path string) bool { return isPart(knownAt(path).head) }
+// HasParts reports whether a file may have lines or records that are cut into
+// parts, which its readers join.
+func HasParts(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // only read
+	return hasParts(f)
+}
 
 // isPlain reports whether the lines of a file can be read from any offset,
 // because it is neither a pipe nor compressed. A file that cannot be read now

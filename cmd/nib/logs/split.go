@@ -56,7 +56,7 @@ func splitFile(paths []string, s Selection) (now, later Source, err error) {
 			return now, later, err
 		}
 	}
-	if isPart(first.head) {
+	if hasParts(f) {
 		if end, err = beforeParts(f, end); err != nil {
 			return now, later, err
 		}
