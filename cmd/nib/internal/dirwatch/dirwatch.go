@@ -80,17 +80,14 @@ func (w *Watcher) run() {
 				return
 			}
 			w.wake(e)
-		case _, ok := <-w.events.Errors: // the poll finds what an overflow has lost
-			if !ok {
-				return
-			}
+		case <-w.events.Errors: // the poll finds what an overflow has lost
 		}
 	}
 }
 
 // wake wakes the readers that an event is for.
 func (w *Watcher) wake(e fsnotify.Event) {
-	if e.Op == 0 || e.Op == fsnotify.Chmod {
+	if e.Op == fsnotify.Chmod {
 		return
 	}
 	if e.Has(fsnotify.Create) {

@@ -3,12 +3,16 @@
 package dirwatch
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/nib-log/nib/internal/await"
 )
 
 // A reader is woken by the events of its set of files, and by no others.
@@ -30,6 +34,51 @@ func TestWatcherWakesTheReadersOfASet(t *testing.T) {
 	}
 	w.wake(fsnotify.Event{Name: filepath.Join(dir, "b.log"), Op: fsnotify.Write})
 	<-logs
+}
+
+// All readers of a file are woken, each once for several events that it has not
+// noticed, however its path is written.
+func TestWatcherWakesEachReaderOnce(t *testing.T) {
+	dir := t.TempDir()
+	w := New(t.Context(), func(path string) string { return path })
+	if w == nil {
+		t.Skip("the system reports no changes to one more program")
+	}
+	one, other := w.Changed(filepath.Join(dir, "a.log")), w.Changed(dir+"/./a.log")
+	w.wake(fsnotify.Event{Name: dir + "//a.log", Op: fsnotify.Create})
+	w.wake(fsnotify.Event{Name: dir + "//a.log", Op: fsnotify.Create})
+	if len(one) != 1 || len(other) != 1 || len(w.created) != 1 {
+		t.Errorf("got %d and %d events, and %d files, want one each",
+			len(one), len(other), len(w.created))
+	}
+	<-w.Created()
+	w.wake(fsnotify.Event{Name: dir + "//a.log", Op: fsnotify.Write})
+	if len(w.created) != 0 {
+		t.Error("a line in a file counts as a new file")
+	}
+}
+
+// An overflow of the events ends nothing, and no goroutine is left when the
+// context ends.
+func TestWatcherEndsWithItsContext(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w := New(ctx, filepath.Base)
+	if w == nil {
+		t.Skip("the system reports no changes to one more program")
+	}
+	w.events.Errors <- fsnotify.ErrEventOverflow
+	w.Add(dir)
+	if err := os.WriteFile(filepath.Join(dir, "a.log"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	<-w.Created()
+	cancel()
+	await.Until(t, "the goroutine has ended", func() bool {
+		stacks := make([]byte, 1<<20)
+		return !bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("(*Watcher).run"))
+	})
 }
 
 // Without events no channel receives, and there is no error.
