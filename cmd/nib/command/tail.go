@@ -26,7 +26,8 @@ is reported on standard error. A file that does not exist is waited for, and new
 files of a pattern in quotes and new spools of a directory are picked up. Lines
 of several logs that come within a tenth of a second are merged by time. Spools
 are followed over restarts of their processes, each record once; records that
-are delivered and deleted within a fifth of a second may be missed.
+are delivered and deleted within a fifth of a second may be missed, and are
+reported.
 
 ` + sourcesHelp + ` Compressed files are not followed.
 

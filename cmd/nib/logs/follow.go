@@ -30,7 +30,7 @@ func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 				errs = append(errs, err)
 				continue
 			}
-			list = append(list, spoolSource(source.spool, true, from, place{}))
+			list = append(list, spoolSource(source.spool, true, from, place{}, s))
 			continue
 		}
 		if source.Path == "" {

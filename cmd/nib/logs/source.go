@@ -262,7 +262,7 @@ func (w *watch) more() (list []Source) {
 		for _, dir := range found {
 			if !w.spools[dir] {
 				w.spools[dir] = true
-				list = append(list, spoolSource(dir, true, place{}, place{}))
+				list = append(list, spoolSource(dir, true, place{}, place{}, w.selection))
 			}
 		}
 	}

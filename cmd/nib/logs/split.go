@@ -68,12 +68,13 @@ func splitFile(paths []string, s Selection) (now, later Source, err error) {
 }
 
 // splitSpool splits a spool after its last record.
-func splitSpool(dir string) (now, later Source, err error) {
+func splitSpool(dir string, s Selection) (now, later Source, err error) {
 	end, err := tailPlace(dir, Selection{}, 0)
 	if err != nil {
 		return now, later, err
 	}
-	return spoolSource(dir, false, place{}, end), spoolSource(dir, true, end, place{}), nil
+	now = spoolSource(dir, false, place{}, end, s)
+	return now, spoolSource(dir, true, end, place{}, s), nil
 }
 
 // split splits a partition at its present end.

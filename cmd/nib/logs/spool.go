@@ -25,8 +25,8 @@ func spoolSources(root string, follow bool) (list []Source, err error) {
 		err = fmt.Errorf("%s is a directory without a spool; for the files in it, write %s/*", root, root)
 	}
 	for _, dir := range dirs {
-		s := spoolSource(dir, follow, place{}, place{})
-		s.split = func(Selection) (Source, Source, error) { return splitSpool(dir) }
+		s := spoolSource(dir, follow, place{}, place{}, Selection{})
+		s.split = func(s Selection) (Source, Source, error) { return splitSpool(dir, s) }
 		list = append(list, s)
 	}
 	return list, err
@@ -37,12 +37,15 @@ type place struct{ spool, number uint64 }
 
 // spoolSource returns a source that reads a spool from one place to another, or
 // to its end if the other has no spool.
-func spoolSource(dir string, follow bool, from, to place) Source {
-	return Source{Name: dir, Live: true, spool: dir, Open: func(ctx context.Context) (io.ReadCloser, error) {
+func spoolSource(dir string, follow bool, from, to place, s Selection) Source {
+	open := func(ctx context.Context) (io.ReadCloser, error) {
 		r, w := io.Pipe()
-		go func() { _ = w.CloseWithError(copySpool(ctx, w, dir, follow, from, to)) }() // the error arrives at r; a reader that is closed ends it
+		go func() { // a reader that is closed ends it
+			_ = w.CloseWithError(copySpool(ctx, w, dir, follow, from, to, &s)) // arrives at r
+		}()
 		return r, nil
-	}}
+	}
+	return Source{Name: dir, Live: true, spool: dir, Open: open}
 }
 
 // tailPlace returns the place of the last n selected records of a spool. It
@@ -84,10 +87,13 @@ func tailPlace(dir string, s Selection, n int) (place, error) {
 
 // copySpool writes the records of a spool between two places, and with follow
 // those that are added later, by whichever process has it. It waits for records
-// that another process is writing, so that none is left out.
-func copySpool(ctx context.Context, w io.Writer, dir string, follow bool, from, to place) error {
+// that another process is writing, so that none is left out. With follow, it
+// reports the records that were deleted before.
+func copySpool(
+	ctx context.Context, w io.Writer, dir string, follow bool, from, to place, s *Selection,
+) error {
 	next, id := from.number, from.spool
-	var unreadable uint64
+	var lost lostRecords
 	var buf []byte
 	for {
 		v, err := spool.Inspect(dir)
@@ -99,6 +105,8 @@ func copySpool(ctx context.Context, w io.Writer, dir string, follow bool, from, 
 		case v.ID != id && v.ID != 0:
 			next, id = 0, v.ID // another spool, with other numbers
 		}
+		lost.removed = removedBefore(v, next)
+		next += lost.removed
 		for r, g := range v.Records(next) {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -110,9 +118,7 @@ func copySpool(ctx context.Context, w io.Writer, dir string, follow bool, from, 
 				buf, next = appendRecord(buf, r), r.Seq+1
 			} else {
 				next = max(next, g.First+g.Numbers)
-				if g.Kind != spool.GapUnfinished && g.Kind != spool.GapRemoved {
-					unreadable += max(g.Numbers, 1)
-				}
+				lost.add(g)
 			}
 			if len(buf) >= 256<<10 {
 				if _, err := w.Write(buf); err != nil {
@@ -128,16 +134,50 @@ func copySpool(ctx context.Context, w io.Writer, dir string, follow bool, from, 
 		if !follow {
 			break
 		}
+		if lost.removed > 0 {
+			s.report("up to %d records of %s, %s, were gone before they were read",
+				lost.removed, dir, amount(0))
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(spoolPoll):
 		}
 	}
-	if unreadable > 0 {
-		return fmt.Errorf("%d records are damaged or missing; see nib spool verify", unreadable)
+	return lost.err()
+}
+
+// lostRecords counts records that cannot be read.
+type lostRecords struct {
+	removed    uint64 // deleted since the last look
+	unreadable uint64
+}
+
+func (l *lostRecords) err() error {
+	if l.unreadable == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%d records are damaged or missing; see nib spool verify", l.unreadable)
+}
+
+func (l *lostRecords) add(g spool.Gap) {
+	switch g.Kind {
+	case spool.GapUnfinished:
+	case spool.GapRemoved:
+		l.removed += g.Numbers
+	default:
+		l.unreadable += max(g.Numbers, 1)
+	}
+}
+
+// removedBefore returns how many numbers from next on were used by records that
+// have been deleted. A spool that has not been read yet has none of them.
+func removedBefore(v *spool.View, next uint64) uint64 {
+	if next == 0 || len(v.Segments) == 0 {
+		return 0
+	}
+	first := v.Segments[0].First - v.Segments[0].Skipped
+	return max(first, next) - next
 }
 
 // mayBeFinished reports whether the process that has begun to write a record

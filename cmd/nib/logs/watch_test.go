@@ -3,11 +3,15 @@
 package logs_test
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/cmd/nib/logs"
@@ -85,6 +89,57 @@ func TestTailPicksUpNewSpools(t *testing.T) {
 		ok(t, os.Rename(filepath.Join(elsewhere, "b"), filepath.Join(dir, "b")))
 		f.check(t, "b ", "")
 	})
+}
+
+// Records that are deleted before they are read are counted.
+func TestTailCountsTheRecordsThatItCannotHaveSeen(t *testing.T) {
+	const records, last = 700, 600
+	dir := filepath.Join(t.TempDir(), "spool")
+	s, err := spool.Open(dir, nil, spool.Config{
+		SegmentSize: 64 << 10, Sync: spool.SyncNever,
+		OnFull: []spool.FullRule{{Do: spool.ActionBlock, Wait: time.Minute}},
+	})
+	ok(t, err)
+	for range records {
+		ok(t, s.WriteRecord(&nib.Record{Line: []byte(strings.Repeat("x", 200))}))
+	}
+	ok(t, s.Close())
+	found, err := logs.Find([]string{dir}, nil, true, time.Now())
+	ok(t, err)
+	reports := make(chan string)
+	sources, err := logs.Tail(found, logs.Selection{Report: func(format string, args ...any) {
+		reports <- fmt.Sprintf(format, args...)
+	}}, last)
+	ok(t, err)
+
+	names, err := filepath.Glob(filepath.Join(dir, "*.seg")) // sorted
+	ok(t, err)
+	ok(t, os.Remove(names[0]))
+	v, err := spool.Inspect(dir)
+	ok(t, err)
+	gone := int(v.Segments[0].First) - (1 + records - last) // numbers begin with 1
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := sources[0].Open(ctx)
+	ok(t, err)
+	defer r.Close() // only read
+	rest := make(chan int)
+	go func() {
+		text, _ := io.ReadAll(r) // ends with the context
+		rest <- strings.Count(string(text), "\n")
+	}()
+	want := fmt.Sprintf("up to %d records of %s, an unknown number of bytes, were gone before "+
+		"they were read", gone, dir)
+	if gone <= 0 {
+		t.Fatalf("the first segment has the records up to %d", v.Segments[0].First)
+	}
+	if got := <-reports; got != want {
+		t.Errorf("got the report %q, want %q", got, want)
+	}
+	cancel()
+	if got := <-rest; got != last-gone {
+		t.Errorf("got %d records, want %d", got, last-gone)
+	}
 }
 
 // The number of files that are picked up has a limit, which is reported.
