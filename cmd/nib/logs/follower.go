@@ -330,15 +330,15 @@ func (f *follower) truncated() bool {
 // oldest first, but not the copy of what has been read of it, nor one of what
 // it has now.
 func (f *follower) copies(set []rotation, of *os.File) (list []successor) {
-	present := knownFile(of).head
 	for _, r := range set {
 		file := f.openNew(r.path)
 		if file == nil {
 			continue
 		}
 		k := knownFile(file)
+		present := knownFile(of).head // after the copy: a copy is whole when it is truncated
 		switch {
-		case beginAlike(k.head, present): // it is about to be truncated
+		case len(k.head) == 0, beginAlike(k.head, present): // it is about to be truncated
 			_ = file.Close() // only read
 			continue
 		case beginAlike(k.head, f.head):

@@ -152,3 +152,33 @@ func TestSoManyFilesStayOpenForLateLines(t *testing.T) {
 		t.Errorf("got %q, and %d files are open", late.lines, len(late.files))
 	}
 }
+
+// A copy is read when it is whole: until then, its lines are also in the file.
+func TestACopyThatIsBeingMadeIsNoCopy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(path, "a\nb\n")
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close() // only read
+	f := &follower{path: path}
+	for _, text := range []string{"", "a\n", "a\nb\n"} {
+		write(path+".1", text)
+		if list := f.copies(f.rotated(), file); len(list) > 0 {
+			t.Errorf("a copy with %q is read", text)
+		}
+	}
+	write(path, "c\n")
+	list := f.copies(f.rotated(), file)
+	if len(list) != 1 {
+		t.Fatalf("got %d copies, want one", len(list))
+	}
+	_ = list[0].file.Close() // only read
+}
