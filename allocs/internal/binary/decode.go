@@ -30,16 +30,12 @@ type inst struct {
 }
 
 // arch decodes the code of one function.
-type arch interface {
-	decode(code []byte, pc uint64) []inst
-}
+type arch func(code []byte, pc uint64) []inst
 
-type x86 struct{ bits int }
-
-func (a x86) decode(code []byte, pc uint64) []inst {
+func x86(code []byte, pc uint64) []inst {
 	var out []inst
 	for len(code) > 0 {
-		in, err := x86asm.Decode(code, a.bits)
+		in, err := x86asm.Decode(code, 64)
 		if err != nil || in.Len == 0 {
 			// An instruction that the decoder does not know (some vector ones): skip one
 			// byte; decoding finds calls again after it.
@@ -51,9 +47,6 @@ func (a x86) decode(code []byte, pc uint64) []inst {
 		rel, direct := in.Args[0].(x86asm.Rel)
 		if direct {
 			i.target = end + uint64(int64(rel))
-			if a.bits == 32 {
-				i.target &= 0xFFFFFFFF
-			}
 		}
 		switch op := in.Op; {
 		case op == x86asm.CALL && direct:
@@ -77,9 +70,7 @@ func (a x86) decode(code []byte, pc uint64) []inst {
 	return out
 }
 
-type arm64 struct{}
-
-func (arm64) decode(code []byte, pc uint64) []inst {
+func arm64(code []byte, pc uint64) []inst {
 	out := make([]inst, 0, len(code)/4)
 	for ; len(code) >= 4; code, pc = code[4:], pc+4 {
 		w := binary.LittleEndian.Uint32(code)

@@ -4,40 +4,26 @@ package binary
 
 import (
 	"bytes"
-	"encoding/binary"
+	"debug/elf"
+	"debug/macho"
+	"debug/pe"
 	"errors"
 	"fmt"
 	"io"
-	"sort"
-	"strings"
 )
 
-// image is an executable without its file format: code, the line table, and
-// the symbols that name and anchor them. Each format has one file that makes
-// it: elf.go, macho.go, pe.go.
+// image is an executable without its file format: what is loaded, and the
+// addresses that the linker's symbols give to the tables.
 type image struct {
 	arch    arch
-	order   binary.ByteOrder
-	ptrSize int
-	text    segment
 	data    []segment // every loaded part, for tables that move between releases
-	symbols []symbol  // functions, sorted by address
 	anchors map[string]uint64
-	main    string // import path of the main package; "" leaves its functions as they are
 }
 
 // segment is a part of the file and the address at which it is loaded.
 type segment struct {
 	addr  uint64
 	bytes []byte
-}
-
-// symbol is a function's name in the linker's spelling, with its shape-typed
-// type arguments.
-type symbol struct {
-	name string
-	addr uint64
-	end  uint64 // not below addr
 }
 
 // The linker's symbols for the tables. They have these names in all formats.
@@ -47,101 +33,54 @@ const (
 	anchorFuncs   = "go:func.*"
 )
 
-// errNoSymbols indicates that the executable was linked with -s or -w.
-var errNoSymbols = errors.New("no symbol table: the executable is stripped")
-
 // errFormat indicates that the format of a file is not supported.
-var errFormat = errors.New("neither an ELF, nor a Mach-O, nor a PE executable")
+var errFormat = errors.New("neither an ELF, nor a Mach-O, nor a PE executable for amd64 or arm64")
 
-// formats are the readers, by the first bytes of their files.
-var formats = []struct {
-	magic string
-	read  func(r io.ReaderAt) (*image, error)
-}{
-	{"\x7fELF", readELF},
-	{"\xcf\xfa\xed\xfe", readMachO}, // 64 bits, little-endian: the only form that Go writes
-	{"MZ", readPE},
-}
-
-// newImage reads an executable into memory.
+// newImage reads an executable into memory. It fails if something is missing,
+// so that a walk over an incomplete image does not seem clean.
 func newImage(r io.ReaderAt) (*image, error) {
+	im := &image{anchors: map[string]uint64{}}
 	head := make([]byte, 4)
 	if _, err := r.ReadAt(head, 0); err != nil {
 		return nil, errFormat
 	}
-	for _, f := range formats {
-		if !bytes.HasPrefix(head, []byte(f.magic)) {
-			continue
-		}
-		im, err := f.read(r)
-		if err != nil {
-			return nil, err
-		}
-		sort.SliceStable(im.symbols, func(i, j int) bool { return im.symbols[i].addr < im.symbols[j].addr })
-		return im, im.check()
+	read := im.readPE
+	switch {
+	case string(head) == elf.ELFMAG:
+		read = im.readELF
+	case string(head) == "\xcf\xfa\xed\xfe": // 64 bits, little-endian: what Go writes
+		read = im.readMachO
+	case !bytes.HasPrefix(head, []byte("MZ")):
+		return nil, errFormat
 	}
-	return nil, errFormat
-}
-
-// renamed returns the name that a function of the main package has in test
-// binaries, which is unique among all programs.
-func (im *image) renamed(name string) string {
-	if rest, ok := strings.CutPrefix(name, "main."); ok && im.main != "" {
-		return im.main + "." + rest
-	}
-	return name
-}
-
-// check returns an error if something is missing, so that a walk over an
-// incomplete image does not seem clean.
-func (im *image) check() error {
-	if len(im.symbols) == 0 {
-		return errNoSymbols
-	}
-	if len(im.text.bytes) == 0 {
-		return errors.New("no section with the code")
+	if err := read(r); err != nil {
+		return nil, err
 	}
 	for _, name := range []string{anchorText, anchorPclntab, anchorFuncs} {
 		if im.anchors[name] == 0 {
-			return fmt.Errorf("the linker's symbol %s is not there: the layout of this Go release is not known", name)
+			return nil, fmt.Errorf("the linker's symbol %s is not there: "+
+				"the executable is stripped, or the layout of this Go release is not known", name)
 		}
 	}
-	return nil
+	return im, nil
 }
 
 // anchor stores the address of a symbol that locates tables.
-func (im *image) anchor(name string, addr uint64) bool {
+func (im *image) anchor(name string, addr uint64) {
 	switch name {
 	case anchorText, anchorPclntab, anchorFuncs:
 		im.anchors[name] = addr
-		return true
-	}
-	return false
-}
-
-// close gives the functions of a format that does not store their sizes an end:
-// where the next one starts. The space between is filled with instructions that
-// nothing jumps to.
-func (im *image) close() {
-	sort.SliceStable(im.symbols, func(i, j int) bool { return im.symbols[i].addr < im.symbols[j].addr })
-	end := im.text.addr + uint64(len(im.text.bytes))
-	for i := len(im.symbols) - 1; i >= 0; i-- {
-		s := &im.symbols[i]
-		s.end = max(s.addr, end)
-		if i > 0 && im.symbols[i-1].addr != s.addr {
-			end = s.addr
-		}
 	}
 }
 
-// code returns the bytes of a function, or nil when it is not in the text
-// section: not Go code.
-func (im *image) code(s symbol) []byte {
-	size := uint64(len(im.text.bytes))
-	if s.addr < im.text.addr || s.end < s.addr || s.addr-im.text.addr > size || s.end-im.text.addr > size {
-		return nil
+// load adds a section.
+func (im *image) load(name string, addr uint64, data func() ([]byte, error)) error {
+	b, err := data()
+	if err != nil {
+		return fmt.Errorf("section %s: %w", name, err)
 	}
-	return im.text.bytes[s.addr-im.text.addr : s.end-im.text.addr]
+	im.data = append(im.data, segment{addr, b})
+	return nil
 }
 
 // at returns the bytes that are loaded at addr, to the end of their section,
@@ -155,11 +94,77 @@ func (im *image) at(addr uint64) []byte {
 	return nil
 }
 
-// named returns the function that holds addr.
-func (im *image) named(addr uint64) (symbol, bool) {
-	i := sort.Search(len(im.symbols), func(i int) bool { return im.symbols[i].addr > addr }) - 1
-	if i < 0 || addr >= im.symbols[i].end {
-		return symbol{}, false
+// readELF reads the executables of Linux and the BSDs.
+func (im *image) readELF(r io.ReaderAt) error {
+	f, err := elf.NewFile(r)
+	if err != nil {
+		return err
 	}
-	return im.symbols[i], true
+	if im.arch = map[elf.Machine]arch{elf.EM_X86_64: x86, elf.EM_AARCH64: arm64}[f.Machine]; im.arch == nil {
+		return fmt.Errorf("%w: %v", errFormat, f.Machine)
+	}
+	for _, s := range f.Sections {
+		if s.Type == elf.SHT_PROGBITS && s.Flags&elf.SHF_ALLOC != 0 {
+			if err := im.load(s.Name, s.Addr, s.Data); err != nil {
+				return err
+			}
+		}
+	}
+	symbols, err := f.Symbols()
+	for _, s := range symbols {
+		im.anchor(s.Name, s.Value)
+	}
+	return err
+}
+
+// readMachO reads the executables of macOS.
+func (im *image) readMachO(r io.ReaderAt) error {
+	f, err := macho.NewFile(r)
+	if err != nil {
+		return err
+	}
+	if im.arch = map[macho.Cpu]arch{macho.CpuAmd64: x86, macho.CpuArm64: arm64}[f.Cpu]; im.arch == nil {
+		return fmt.Errorf("%w: %v", errFormat, f.Cpu)
+	}
+	for _, s := range f.Sections {
+		const kind, zeroFilled = 0xFF, 1 // a section without bytes in the file
+		if s.Flags&kind != zeroFilled && s.Seg != "__DWARF" {
+			if err := im.load(s.Name, s.Addr, s.Data); err != nil {
+				return err
+			}
+		}
+	}
+	if f.Symtab != nil {
+		for _, s := range f.Symtab.Syms {
+			im.anchor(s.Name, s.Value)
+		}
+	}
+	return nil
+}
+
+// readPE reads the executables of Windows.
+func (im *image) readPE(r io.ReaderAt) error {
+	f, err := pe.NewFile(r)
+	if err != nil {
+		return err
+	}
+	im.arch = map[uint16]arch{pe.IMAGE_FILE_MACHINE_AMD64: x86, pe.IMAGE_FILE_MACHINE_ARM64: arm64}[f.Machine]
+	header, ok := f.OptionalHeader.(*pe.OptionalHeader64)
+	if im.arch == nil || !ok {
+		return fmt.Errorf("%w: machine %#x", errFormat, f.Machine)
+	}
+	for _, s := range f.Sections {
+		const loaded = pe.IMAGE_SCN_CNT_CODE | pe.IMAGE_SCN_CNT_INITIALIZED_DATA
+		if s.Characteristics&loaded != 0 && s.Characteristics&pe.IMAGE_SCN_MEM_DISCARDABLE == 0 {
+			if err := im.load(s.Name, header.ImageBase+uint64(s.VirtualAddress), s.Data); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range f.Symbols {
+		if n := int(s.SectionNumber); n >= 1 && n <= len(f.Sections) {
+			im.anchor(s.Name, header.ImageBase+uint64(f.Sections[n-1].VirtualAddress)+uint64(s.Value))
+		}
+	}
+	return nil
 }

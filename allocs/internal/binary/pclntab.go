@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 )
 
 // lineTable reads the runtime's own table of functions, lines and inlined
@@ -15,6 +16,7 @@ import (
 // table, but not the inlined calls.
 type lineTable struct {
 	im        *image
+	main      string // import path of package main; "" leaves its functions as they are
 	quantum   uint64
 	text      uint64
 	funcs     uint64 // address to which funcdata offsets are relative
@@ -44,25 +46,43 @@ type Frame struct {
 
 var errLayout = errors.New("the line table does not have the layout of Go 1.20 to 1.27")
 
-func newLineTable(im *image) (*lineTable, error) {
+func newLineTable(im *image, main string) (*lineTable, error) {
 	b := im.at(im.anchors[anchorPclntab])
-	if len(b) < 8+8*im.ptrSize {
+	if len(b) < 9*8 {
 		return nil, errLayout
 	}
-	if magic := im.order.Uint32(b); magic != 0xFFFFFFF1 && magic != 0xFFFFFFF0 {
+	if magic := u32(b); magic != 0xFFFFFFF1 && magic != 0xFFFFFFF0 {
 		return nil, fmt.Errorf("%w: magic %#x", errLayout, magic)
 	}
-	word := func(i int) uint64 {
-		if im.ptrSize == 4 {
-			return uint64(im.order.Uint32(b[8+4*i:]))
-		}
-		return im.order.Uint64(b[8+8*i:])
-	}
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8+8*i:]) }
 	return &lineTable{
-		im: im, quantum: uint64(b[6]), text: im.anchors[anchorText], funcs: im.anchors[anchorFuncs],
+		im: im, main: main, quantum: uint64(b[6]),
+		text: im.anchors[anchorText], funcs: im.anchors[anchorFuncs],
 		names: b[word(3):], cus: b[word(4):], files: b[word(5):], values: b[word(6):], index: b[word(7):],
 		functions: int(word(0)),
 	}, nil
+}
+
+var u32 = binary.LittleEndian.Uint32
+
+// function is a function of the executable.
+type function struct {
+	name       string
+	entry, end uint64
+	record     []byte // its fixed fields
+}
+
+// all returns all functions, by their addresses. The space after one is filled
+// with instructions that nothing jumps to.
+func (t *lineTable) all() []function {
+	out := make([]function, t.functions)
+	for i := range out {
+		f := &out[i]
+		f.entry, f.end = t.text+uint64(u32(t.index[8*i:])), t.text+uint64(u32(t.index[8*i+8:]))
+		f.record = t.index[u32(t.index[8*i+4:]):]
+		f.name = t.named(u32(f.record[4*fieldName:]))
+	}
+	return out
 }
 
 // record is one function's entry: the fixed fields at fn, its entry address,
@@ -81,22 +101,8 @@ type until struct {
 	val int32
 }
 
-// find returns the entry of the function that holds pc.
-func (t *lineTable) find(pc uint64) *record {
-	if pc < t.text {
-		return nil
-	}
-	off := uint32(pc - t.text)
-	u32 := t.im.order.Uint32
-	i := sort.Search(t.functions, func(i int) bool { return u32(t.index[8*i:]) > off }) - 1
-	if i < 0 {
-		return nil
-	}
-	return &record{fn: t.index[u32(t.index[8*i+4:]):], entry: t.text + uint64(u32(t.index[8*i:])), tables: map[uint32][]until{}}
-}
-
 // field reads the i-th 32-bit word of the entry.
-func (t *lineTable) field(r *record, i int) uint32 { return t.im.order.Uint32(r.fn[4*i:]) }
+func (t *lineTable) field(r *record, i int) uint32 { return u32(r.fn[4*i:]) }
 
 // The words of an entry.
 const (
@@ -128,14 +134,22 @@ func (t *lineTable) stack(r *record, pc uint64) []Frame {
 			return append(frames, frame)
 		}
 		call := tree[16*int64(ix):]
-		frame.Func, frame.Inlined = t.named(t.im.order.Uint32(call[4:])), true
+		frame.Func, frame.Inlined = t.named(u32(call[4:])), true
 		frames = append(frames, frame)
-		at = r.entry + uint64(t.im.order.Uint32(call[8:]))
+		at = r.entry + uint64(u32(call[8:]))
 	}
 }
 
-// named returns the name of a function at an offset in the table of names.
-func (t *lineTable) named(at uint32) string { return t.im.renamed(text(t.names[at:])) }
+// named returns the name of a function at an offset in the table of names. A
+// function of package main has the name that it has in test binaries, which is
+// unique among all programs.
+func (t *lineTable) named(at uint32) string {
+	name := text(t.names[at:])
+	if rest, ok := strings.CutPrefix(name, "main."); ok && t.main != "" {
+		return t.main + "." + rest
+	}
+	return name
+}
 
 // inlineTree returns the function's calls that were inlined, 16 bytes each, or
 // nil.
@@ -157,7 +171,7 @@ func (t *lineTable) file(r *record, pc uint64) string {
 	if no < 0 {
 		return ""
 	}
-	off := t.im.order.Uint32(t.cus[4*(uint64(t.field(r, fieldUnit))+uint64(no)):])
+	off := u32(t.cus[4*(uint64(t.field(r, fieldUnit))+uint64(no)):])
 	if off == noFuncdata {
 		return ""
 	}

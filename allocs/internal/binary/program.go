@@ -1,30 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package binary reads executables: which functions are in an executable, which
+// calls they make, and on which source lines, with every inlined frame.
+//
+// The machine code is the only place where inlining, devirtualisation and
+// escape analysis have all been decided. It lacks the reasons, which package
+// compiler provides; package verdict joins the two on the full inline stack.
+//
+// Functions are decoded on demand, because a walk from a few roots reaches a
+// small part of a program.
 package binary
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"regexp"
+	"sort"
 	"strings"
 )
 
 // Program is an executable whose functions can be looked up.
 type Program struct {
-	im     *image
-	lines  *lineTable
-	byName map[string][]int // normalised name → indexes of im.symbols
+	im        *image
+	lines     *lineTable
+	functions []function
+	byName    map[string][]int // normalised name → indexes of functions
 
 	decoded map[uint64]*Func
 }
 
 // Func is a compiled function.
 type Func struct {
-	Symbol string // the linker's name, with the shapes of type arguments
-	Name   string // Symbol with "[...]", as in stack traces
-	Entry  uint64
-	Calls  []Call
+	Name  string // as in stack traces, with "[...]" for type arguments
+	Entry uint64
+	Calls []Call
 
 	graph *graph
 	known map[int]bool
@@ -45,7 +54,7 @@ func (f *Func) Always(c *Call) bool {
 
 // Call is one call instruction, or a jump to another function.
 type Call struct {
-	Target string // symbol of the callee; "" if it is determined at run time
+	Target string // name of the callee; "" if it is determined at run time
 	Entry  uint64 // address of the callee, or 0
 	Stack  []Frame
 	Doomed bool // no path leads from here to a return: the function panics
@@ -62,39 +71,24 @@ func Open(path, main string) (*Program, error) {
 		return nil, err
 	}
 	defer f.Close()
-	p, err := Read(f, main)
+	p := &Program{byName: map[string][]int{}, decoded: map[uint64]*Func{}}
+	if p.im, err = newImage(f); err == nil {
+		p.lines, err = newLineTable(p.im, main)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return p, nil
-}
-
-// Read is like Open for an executable that is open already; r is no longer
-// needed when it returns.
-func Read(r io.ReaderAt, main string) (*Program, error) {
-	im, err := newImage(r)
-	if err != nil {
-		return nil, err
-	}
-	lines, err := newLineTable(im)
-	if err != nil {
-		return nil, err
-	}
-	p := &Program{im: im, lines: lines, byName: map[string][]int{}, decoded: map[uint64]*Func{}}
-	im.main = main
-	for i := range im.symbols {
-		s := &im.symbols[i]
-		s.name = im.renamed(s.name)
-		name := Normalise(s.name)
+	p.functions = p.lines.all()
+	for i := range p.functions {
+		name := Normalise(p.functions[i].name)
 		p.byName[name] = append(p.byName[name], i)
 	}
 	return p, nil
 }
 
-// Normalise converts a linker symbol to the spelling of run-time stacks: type
-// arguments are "[...]", escaped path elements are plain.
+// Normalise converts the name of a function in code to the spelling of run-time
+// stacks: type arguments are "[...]", escaped path elements are plain.
 func Normalise(symbol string) string {
-	symbol = strings.TrimSuffix(symbol, ".abi0")
 	if i := strings.IndexByte(symbol, '['); i >= 0 {
 		if j := strings.LastIndexByte(symbol, ']'); j > i {
 			symbol = symbol[:i] + "[...]" + symbol[j+1:]
@@ -125,7 +119,7 @@ func unhex(c byte) byte {
 func (p *Program) Lookup(name string) []*Func {
 	var out []*Func
 	for _, i := range p.byName[name] {
-		out = append(out, p.decode(p.im.symbols[i]))
+		out = append(out, p.decode(&p.functions[i]))
 	}
 	return out
 }
@@ -139,38 +133,47 @@ func (p *Program) Names(f func(name string)) {
 
 // At returns the function that starts at or holds addr, or nil.
 func (p *Program) At(addr uint64) *Func {
-	s, ok := p.im.named(addr)
-	if !ok {
+	if f := p.holding(addr); f != nil {
+		return p.decode(f)
+	}
+	return nil
+}
+
+// holding returns the function that holds addr, or nil: C has none.
+func (p *Program) holding(addr uint64) *function {
+	i := sort.Search(len(p.functions), func(i int) bool { return p.functions[i].entry > addr }) - 1
+	if i < 0 || addr >= p.functions[i].end {
 		return nil
 	}
-	return p.decode(s)
+	return &p.functions[i]
 }
 
 // decode reads the code of a function, once.
-func (p *Program) decode(s symbol) *Func {
-	if f := p.decoded[s.addr]; f != nil {
+func (p *Program) decode(from *function) *Func {
+	if f := p.decoded[from.entry]; f != nil {
 		return f
 	}
-	f := &Func{Symbol: s.name, Name: Normalise(s.name), Entry: s.addr}
-	p.decoded[s.addr] = f
-	r := p.lines.find(s.addr)
-	if r == nil {
-		return f
+	f := &Func{Name: Normalise(from.name), Entry: from.entry}
+	p.decoded[from.entry] = f
+	code := p.im.at(from.entry)
+	if size := from.end - from.entry; size <= uint64(len(code)) {
+		code = code[:size]
 	}
-	g := newGraph(p.im.arch.decode(p.im.code(s), s.addr), s.addr, s.end, p.ends)
+	r := &record{fn: from.record, entry: from.entry, tables: map[uint32][]until{}}
+	g := newGraph(p.im.arch(code, from.entry), from.entry, from.end, p.ends)
 	f.graph = g
 	for i, in := range g.insts {
-		out := (in.flow == jump || in.flow == branch) && (in.target < s.addr || in.target >= s.end)
+		out := (in.flow == jump || in.flow == branch) && (in.target < from.entry || in.target >= from.end)
 		if in.flow != call && in.flow != callAny && !out {
 			continue
 		}
 		c := Call{Doomed: g.doomed(i), at: i}
 		if in.flow != callAny {
-			to, ok := p.im.named(in.target)
-			if !ok {
+			to := p.holding(in.target)
+			if to == nil {
 				continue
 			}
-			c.Target, c.Entry = to.name, to.addr
+			c.Target, c.Entry = to.name, to.entry
 		}
 		c.Stack = p.lines.stack(r, in.pc)
 		f.Calls = append(f.Calls, c)
@@ -180,16 +183,17 @@ func (p *Program) decode(s symbol) *Func {
 
 // ends reports whether a call to the function at addr never returns.
 func (p *Program) ends(addr uint64) bool {
-	s, ok := p.im.named(addr)
-	return ok && neverReturns(s.name)
+	f := p.holding(addr)
+	return f != nil && neverReturns(f.name)
 }
 
-func neverReturns(symbol string) bool {
-	name, ok := strings.CutPrefix(symbol, "runtime.")
+func neverReturns(function string) bool {
+	name, ok := strings.CutPrefix(function, "runtime.")
 	if !ok {
-		return symbol == "os.Exit" || symbol == "log.Fatal" || symbol == "log.Fatalf" || symbol == "log.Panic" || symbol == "log.Panicf"
+		name, ok = strings.CutPrefix(function, "log.")
+		return ok && (name == "Fatal" || name == "Fatalf" || name == "Panic" || name == "Panicf") ||
+			function == "os.Exit"
 	}
-	name = strings.TrimSuffix(name, ".abi0")
 	switch name {
 	case "gopanic", "throw", "fatal", "Goexit", "goexit", "block", "sigpanic":
 		return true

@@ -5,10 +5,14 @@ package check
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/compiler"
+	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/roots"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
@@ -19,16 +23,29 @@ func TestCanary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out of short mode: it runs the go command")
 	}
-	work := t.TempDir()
-	ctx := context.Background()
-	tc, err := toolchain.Find(ctx, work, "")
+	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := canary(ctx, tc, work); err != nil {
+	for name, text := range map[string]string{
+		"go.mod": "module canary.invalid\n\ngo 1.17\n", "main.go": "package main\n\nfunc main() {}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := context.Background()
+	tc, err := toolchain.Find(ctx, dir, "")
+	if err != nil {
 		t.Fatal(err)
 	}
-	evidence, err := canaryEvidence(ctx, tc, work+"/canary", work)
+	s := &session{Options: Options{Dir: dir, Patterns: []string{"."}}}
+	s.home, s.report = &load.Home{Dir: dir}, &Report{ModuleDir: dir, Roots: &roots.Set{}}
+	own, near, err := s.list(ctx, tc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	evidence, err := s.static(ctx, tc, own, near, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +57,7 @@ func TestCanary(t *testing.T) {
 	} {
 		in := *evidence
 		kill(&in)
-		if err := judgeCanary(&in); !errors.Is(err, ErrCanary) {
+		if err := judgeCanary(&in, "canary.invalid/allocs_canary"); !errors.Is(err, ErrCanary) {
 			t.Errorf("%s: got %v, want %v", name, err, ErrCanary)
 		}
 	}

@@ -182,36 +182,39 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Tool
 	}
 	s.named(own)
 	s.matched(own)
-	step("trying the canary")
-	if err := canary(ctx, tc, work); err != nil {
+	in, err := s.static(ctx, tc, own, near, work)
+	if err != nil {
 		return nil, err
 	}
 	out := &Toolchain{Toolchain: tc}
-	step("asking the compiler")
-	b, err := program.Prepare(own, work)
-	if err != nil {
-		return nil, err
-	}
-	c := &compiler.Collector{Toolchain: tc, Work: work, Dir: s.report.ModuleDir, Overlay: b.Overlay}
-	escapes, err := c.Collect(ctx, near)
-	if err != nil {
-		return nil, err
-	}
-	in := &verdict.Input{
-		Escapes:  compiler.NewIndex(escapes),
-		InModule: s.home.Holds,
-		Waived:   s.waived,
-	}
-	step("linking")
-	if in.Programs, err = s.programs(ctx, tc, b, work); err != nil {
-		return nil, err
-	}
 	if err := s.measure(ctx, tc, own, work, in, out); err != nil {
 		return nil, err
 	}
 	step("deciding")
 	s.decide(in, out)
 	return out, nil
+}
+
+// static returns the evidence of the compiler and the code.
+func (s *session) static(
+	ctx context.Context, tc *toolchain.Toolchain, own, near []*load.Package, work string,
+) (*verdict.Input, error) {
+	s.step(tc.String() + "  asking the compiler")
+	b, err := program.Prepare(own, work)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler.Collector{Toolchain: tc, Work: work, Dir: s.report.ModuleDir, Overlay: b.Overlay}
+	escapes, err := c.Collect(ctx, append(slices.Clip(near), b.Canary))
+	if err != nil {
+		return nil, err
+	}
+	s.step(tc.String() + "  linking")
+	in := &verdict.Input{Escapes: compiler.NewIndex(escapes), InModule: s.home.Holds, Waived: s.waived}
+	if in.Programs, err = s.programs(ctx, tc, b, work); err != nil {
+		return nil, err
+	}
+	return in, judgeCanary(in, b.Canary.ImportPath)
 }
 
 // named records the path of the module.
@@ -239,8 +242,8 @@ func (s *session) list(ctx context.Context, tc *toolchain.Toolchain) (own, near 
 		return nil, nil, err
 	}
 	for _, p := range pkgs {
-		if !p.Main() || strings.Contains(p.ImportPath, " [") {
-			continue // a package is listed again if the profile of a program guides it
+		if !p.Main() {
+			continue
 		}
 		near = append(near, p)
 		if !p.DepOnly {

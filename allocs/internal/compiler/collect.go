@@ -44,10 +44,8 @@ func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	for _, group := range apart(pkgs) {
-		if err := c.compile(ctx, group, dir, overlay); err != nil {
-			return nil, err
-		}
+	if err := c.compile(ctx, pkgs, dir, overlay); err != nil {
+		return nil, err
 	}
 	for _, p := range pkgs {
 		escapes, err := read(output(dir, p), p)
@@ -67,26 +65,6 @@ func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[stri
 func output(dir string, p *load.Package) string {
 	sum := sha256.Sum256([]byte(p.ImportPath))
 	return filepath.Join(dir, "out-"+hex.EncodeToString(sum[:8]))
-}
-
-// apart puts each main package with its own profile into a separate build. The
-// go command also compiles the imports of such a package with the profile; in
-// one build with and without it, the diagnostics of the two would overwrite
-// each other.
-func apart(pkgs []*load.Package) [][]*load.Package {
-	var rest []*load.Package
-	var groups [][]*load.Package
-	for _, p := range pkgs {
-		if p.Profile() != "" {
-			groups = append(groups, []*load.Package{p})
-		} else {
-			rest = append(rest, p)
-		}
-	}
-	if len(rest) > 0 {
-		groups = append(groups, rest)
-	}
-	return groups
 }
 
 // compile builds the packages, each with its diagnostics going to output.

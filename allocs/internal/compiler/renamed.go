@@ -39,7 +39,7 @@ func (c *Collector) rename(pkgs []*load.Package, overlay string) (
 			// What follows an underscore would be a condition of the build.
 			name := filepath.Join(filepath.Dir(file), "allocs"+filepath.Base(file))
 			original[name] = file
-			files.Replace[name] = file
+			files.Replace[name] = cmp.Or(files.Replace[file], file)
 			files.Replace[file] = "" // as if it did not exist
 		}
 	}

@@ -72,18 +72,17 @@ type Root struct {
 
 // Site is a line of the module below which memory is taken.
 type Site struct {
-	Key             string   `json:"key"` // unchanged when lines move
-	Func            string   `json:"function"`
-	File            string   `json:"file"`
-	Line            int      `json:"line"`
-	Source          string   `json:"source"`
-	verdict.Finding          // the worst of all toolchains
-	Kind            string   `json:"kind"`
-	Callee          string   `json:"callee,omitempty"`
-	Pattern         string   `json:"pattern,omitempty"`
-	Reason          string   `json:"reason"`
-	Flow            []string `json:"flow,omitempty"`
-	Fix             string   `json:"fix,omitempty"`
+	Key             string `json:"key"` // unchanged when lines move
+	Func            string `json:"function"`
+	File            string `json:"file"`
+	Line            int    `json:"line"`
+	Source          string `json:"source"`
+	verdict.Finding        // the worst of all toolchains
+	Kind            string `json:"kind"`
+	Callee          string `json:"callee,omitempty"`
+	Pattern         string `json:"pattern,omitempty"`
+	Reason          string `json:"reason"`
+	Fix             string `json:"fix,omitempty"`
 	// Chain has the calls to the site, the root first, on a toolchain with the
 	// worst verdict.
 	Chain   []Frame  `json:"chain,omitempty"`
@@ -196,7 +195,7 @@ func (b *builder) merge(root *Root, n int) {
 			}
 			if s.Rank() >= x.Worst().Rank() || x.Reason == "" {
 				a := why.Explain(s, x.Source, files.Statement(s.File, s.Line), res.Root.Kind == roots.LogCall)
-				x.Pattern, x.Reason, x.Flow, x.Fix = a.Pattern, a.Reason, a.Flow, a.Fix
+				x.Pattern, x.Reason, x.Fix = a.Pattern, a.Reason, a.Fix
 				x.Chain = d.chain(s.Stack)
 			}
 			x.Answers[ti] = answer(s)

@@ -85,7 +85,6 @@ var linked = map[string]call{
 // Of returns the allocation of a call to the function named symbol; ok is false
 // when the function is not one of the runtime's allocating ones.
 func Of(symbol string) (kind Kind, rule Rule, ok bool) {
-	symbol = strings.TrimSuffix(symbol, ".abi0")
 	name, found := strings.CutPrefix(symbol, "runtime.")
 	if !found {
 		c, ok := linked[symbol]

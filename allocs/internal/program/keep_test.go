@@ -82,7 +82,7 @@ func TestImporter(t *testing.T) {
 			Main      bool
 		}{"m.org/m", "/m", true}}
 		dir := filepath.FromSlash("/m" + strings.TrimPrefix(want, "m.org/m"))
-		if got := importer(p); got != (relay{want, dir}) {
+		if got := importer(p); got != (tree{want, dir}) {
 			t.Errorf("%s: got %s, want %s in %s", path, got, want, dir)
 		}
 	}

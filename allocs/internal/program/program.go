@@ -5,24 +5,31 @@ package program
 import (
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
+//go:embed canary.go.txt
+var canarySource string
+
 // Build is a set of executables that together hold every function of the
 // packages.
 type Build struct {
-	Overlay     string   // file for go build -overlay
-	Targets     []string // packages to build: the main package of each module in the overlay, and the module's own
+	Overlay     string        // file for go build -overlay
+	Targets     []string      // main packages: the modules' own, and those in the overlay
+	Canary      *load.Package // functions with known answers; it exists only in the overlay
 	Executables []string
 }
 
@@ -35,97 +42,79 @@ func Prepare(pkgs []*load.Package, work string) (*Build, error) {
 		replace[path] = to
 		return os.WriteFile(to, []byte(text), 0o644)
 	}
-	b := &Build{}
-	relays := map[load.Module]map[relay][]string{} // the imports of each relay
+	b := &Build{Canary: canary(pkgs[0])}
+	err := add(b.Canary.Sources()[0], canarySource)
+	lists := map[tree][]string{ // the variables that a main package refers to
+		importer(b.Canary): {quoted(b.Canary.ImportPath, "All")},
+	}
 	for _, p := range pkgs {
-		if !p.Main() {
-			continue
-		}
 		if len(p.GoFiles)+len(p.CgoFiles) == 0 {
 			continue // nothing but tests: there is no program to build
 		}
 		text := keepFile(p)
 		if p.Name == "main" {
 			b.Targets = append(b.Targets, p.ImportPath)
-			text += "\nfunc init() {\n\tfor _, f := range " + keepName(p.ImportPath) + " {\n\t\tif f == nil {\n\t\t\tpanic(f)\n\t\t}\n\t}\n}\n"
+			text += "\nfunc init() {\n" + refer(keepName(p.ImportPath)) + "}\n"
 		} else {
-			m, at := load.Module{Path: p.Module.Path, Dir: p.Module.Dir}, importer(p)
-			if relays[m] == nil {
-				relays[m] = map[relay][]string{}
-			}
-			relays[m][at] = append(relays[m][at], p.ImportPath)
+			at := importer(p)
+			lists[at] = append(lists[at], quoted(p.ImportPath, keepName(p.ImportPath)))
 		}
-		if err := add(filepath.Join(p.Dir, "allocs_keeps_these.go"), text); err != nil {
-			return nil, err
-		}
+		err = errors.Join(err, add(filepath.Join(p.Dir, "allocs_keeps_these.go"), text))
 	}
-	for _, m := range slices.SortedFunc(maps.Keys(relays), func(a, b load.Module) int { return strings.Compare(a.Path, b.Path) }) {
-		if err := addMain(m, relays[m], add); err != nil {
-			return nil, err
-		}
-		b.Targets = append(b.Targets, m.Path+"/"+mainDir)
+	trees := slices.SortedFunc(maps.Keys(lists), func(a, b tree) int { return strings.Compare(a.path, b.path) })
+	for _, at := range trees {
+		err = errors.Join(err, add(filepath.Join(at.dir, mainDir, "main.go"), mainFile(lists[at])))
+		b.Targets = append(b.Targets, at.path+"/"+mainDir)
 	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return nil, err
-	}
+	text, failed := json.Marshal(map[string]any{"Replace": replace})
 	b.Overlay = filepath.Join(work, "overlay.json")
-	return b, os.WriteFile(b.Overlay, text, 0o644)
+	return b, errors.Join(err, failed, os.WriteFile(b.Overlay, text, 0o644))
 }
 
-// Names of the directories that exist only in the overlay.
-const (
-	mainDir  = "allocs_holds_all"
-	relayDir = "allocs_relays"
-)
+// mainDir is the directory of a main package that exists only in the overlay.
+const mainDir = "allocs_holds_all"
 
-// relay is a package that imports packages which only it may import.
-type relay struct{ path, dir string }
+// canary returns the package with known answers, beside another one.
+func canary(beside *load.Package) *load.Package {
+	const name = "allocs_canary"
+	m := beside.Module
+	return &load.Package{
+		ImportPath: m.Path + "/" + name, Name: name, Dir: filepath.Join(m.Dir, name),
+		GoFiles: []string{"canary.go"}, Module: m,
+	}
+}
 
-// importer returns the place that a package must be imported from: a package
-// below a directory "internal" may only be imported from the tree that holds
-// it.
-func importer(p *load.Package) relay {
+// tree is a directory that packages can be imported in.
+type tree struct{ path, dir string }
+
+// importer returns the tree that a package must be imported in: a package below
+// a directory "internal" may only be imported from the tree that holds it.
+func importer(p *load.Package) tree {
 	rest := strings.TrimPrefix(p.ImportPath, p.Module.Path)
 	i := strings.LastIndex(rest+"/", "/internal/")
 	if i < 0 {
-		return relay{p.Module.Path, p.Module.Dir}
+		return tree{p.Module.Path, p.Module.Dir}
 	}
-	return relay{p.Module.Path + rest[:i], filepath.Join(p.Module.Dir, filepath.FromSlash(rest[:i]))}
+	return tree{p.Module.Path + rest[:i], filepath.Join(p.Module.Dir, filepath.FromSlash(rest[:i]))}
 }
 
-// addMain writes the main package of a module, a relay that it imports, and one
-// for each tree with its own internal directory.
-func addMain(m load.Module, relays map[relay][]string, add func(path, text string) error) error {
-	at := slices.SortedFunc(maps.Keys(relays), func(a, b relay) int { return strings.Compare(a.path, b.path) })
-	var imports []string
-	for _, r := range at {
-		var b strings.Builder
-		b.WriteString("package allocs_relays\n\nimport (\n")
-		for i, p := range relays[r] {
-			fmt.Fprintf(&b, "\tp%d %q\n", i, p)
-		}
-		b.WriteString(")\n\nvar All = [][]interface{}{\n")
-		for i, p := range relays[r] {
-			fmt.Fprintf(&b, "\tp%d.%s,\n", i, keepName(p))
-		}
-		b.WriteString("}\n")
-		if err := add(filepath.Join(r.dir, relayDir, "relay.go"), b.String()); err != nil {
-			return err
-		}
-		imports = append(imports, r.path+"/"+relayDir)
+// quoted returns a variable of a package, in the form that mainFile takes.
+func quoted(path, variable string) string { return strconv.Quote(path) + " " + variable }
+
+// mainFile returns a main package that refers to variables of other packages.
+func mainFile(variables []string) string {
+	var imports, references strings.Builder
+	for i, v := range variables {
+		path, name, _ := strings.Cut(v, " ")
+		fmt.Fprintf(&imports, "import p%d %s\n", i, path)
+		references.WriteString(refer(fmt.Sprintf("p%d.%s", i, name)))
 	}
-	var b strings.Builder
-	b.WriteString("package main\n\nimport (\n")
-	for i, p := range imports {
-		fmt.Fprintf(&b, "\tr%d %q\n", i, p)
-	}
-	b.WriteString(")\n\nfunc main() {\n\tfor _, all := range [][][]interface{}{")
-	for i := range imports {
-		fmt.Fprintf(&b, "r%d.All, ", i)
-	}
-	b.WriteString("} {\n\t\tfor _, fs := range all {\n\t\t\tfor _, f := range fs {\n\t\t\t\tprintln(f)\n\t\t\t}\n\t\t}\n\t}\n}\n")
-	return add(filepath.Join(m.Dir, mainDir, "main.go"), b.String())
+	return "package main\n\n" + imports.String() + "\nfunc main() {\n" + references.String() + "}\n"
+}
+
+// refer returns a statement that the linker must keep a list of functions for.
+func refer(variable string) string {
+	return "\tfor _, f := range " + variable + " {\n\t\tif f == nil {\n\t\t\tpanic(f)\n\t\t}\n\t}\n"
 }
 
 // Link builds the executables, below work.

@@ -73,11 +73,6 @@ func (t *tree) facts(s *findings.Site, lead string) {
 	if len(s.Answers) > 1 && s.Differs() {
 		t.fact(lead, "on  ", "", onReleases(t.d, s, t.paint))
 	}
-	if t.All {
-		for _, step := range s.Flow {
-			t.fact(lead, "flow", "", step)
-		}
-	}
 	t.fact(lead, "path", "", path(s))
 	if !explained {
 		t.fact(lead, "fix ", green, s.Fix)

@@ -23,11 +23,11 @@ func TestMinor(t *testing.T) {
 
 func TestKeptFlags(t *testing.T) {
 	for flags, want := range map[string]string{
-		"":                                  "-buildvcs=false",
-		"-race -tags=x":                     "-buildvcs=false -tags=x",
-		"--tags=x --race --modfile=m.mod":   "-buildvcs=false --tags=x --modfile=m.mod",
-		"-mod=vendor":                       "-buildvcs=false -mod=vendor",
-		`'-tags=x y' '-gcflags=-N' -tags=z`: `-buildvcs=false '-tags=x y' -tags=z`,
+		"":                                  "-buildvcs=false -pgo=off",
+		"-race -tags=x":                     "-buildvcs=false -pgo=off -tags=x",
+		"--tags=x --race --modfile=m.mod":   "-buildvcs=false -pgo=off --tags=x --modfile=m.mod",
+		"-mod=vendor":                       "-buildvcs=false -pgo=off -mod=vendor",
+		`'-tags=x y' '-gcflags=-N' -tags=z`: `-buildvcs=false -pgo=off '-tags=x y' -tags=z`,
 	} {
 		if got := keptFlags(flags); got != want {
 			t.Errorf("%q: got %q, want %q", flags, got, want)
@@ -76,7 +76,8 @@ func TestKeptFlagsOfTheSettingsFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, err := tc.Go(t.Context(), t.TempDir(), "env", "GOFLAGS")
-		if got := strings.TrimSpace(string(out)); err != nil || got != "-buildvcs=false "+want {
+		want = "-buildvcs=false -pgo=off " + want
+		if got := strings.TrimSpace(string(out)); err != nil || got != want {
 			t.Errorf("GOFLAGS=%q: got %q, %v, want %q", flags, got, err, want)
 		}
 	}

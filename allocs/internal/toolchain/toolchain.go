@@ -21,7 +21,6 @@ type Toolchain struct {
 	command string
 	extra   []string // environment of builds that measure
 	flags   string   // GOFLAGS from the environment or go env -w
-	alone   bool     // commands ignore the user's flags and workspace
 }
 
 // ErrRelease means that a release is not available.
@@ -102,33 +101,18 @@ func (t *Toolchain) String() string { return t.Version }
 
 // Env is the environment of commands of this toolchain. Flags from outside that
 // change the compiler's work (GOFLAGS with -race, -N, -cover) would change the
-// findings, so GOFLAGS keeps only -mod, -modfile, -tags and -pgo.
+// findings, so GOFLAGS keeps only -mod, -modfile and -tags. Profiles guide no
+// build: the benchmarks of a library run without one.
 func (t *Toolchain) Env() []string {
-	flags := ""
-	if !t.alone {
-		flags = t.flags
-	}
-	env := append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOFLAGS="+keptFlags(flags))
-	env = append(env, t.extra...)
-	if t.alone {
-		env = append(env, "GOWORK=off")
-	}
-	return env
-}
-
-// Alone returns a toolchain for a module that is unrelated to the user's: it
-// ignores the workspace and the flags for modules and tags.
-func (t *Toolchain) Alone() *Toolchain {
-	free := *t
-	free.alone = true
-	return &free
+	env := append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOFLAGS="+keptFlags(t.flags))
+	return append(env, t.extra...)
 }
 
 func keptFlags(flags string) string {
-	kept := []string{"-buildvcs=false"}
+	kept := []string{"-buildvcs=false", "-pgo=off"}
 	for _, f := range split(flags) {
 		name := strings.TrimPrefix(strings.Trim(f, `'"`), "-")
-		if name = strings.TrimPrefix(name, "-"); strings.HasPrefix(name, "mod") || strings.HasPrefix(name, "tags") || strings.HasPrefix(name, "pgo") {
+		if name = strings.TrimPrefix(name, "-"); strings.HasPrefix(name, "mod") || strings.HasPrefix(name, "tags") {
 			kept = append(kept, f)
 		}
 	}

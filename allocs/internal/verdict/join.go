@@ -61,7 +61,6 @@ func (in *Input) Root(r roots.Root) Result {
 	}
 	res.Reached = in.reached(r)
 	for _, s := range sites {
-		s.tellPlaces()
 		in.explainEscape(s)
 		s.Evidence.Visited = in.visited(s, r)
 		s.Evidence.Came = in.came(roots.Place{File: s.File, Line: s.Line})
@@ -245,7 +244,9 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 		sites[k] = s
 	}
 	s.Evidence.add(seen)
-	s.addPlace(st, kind, m.PerOp)
+	if m.PerOp > 0 {
+		s.measuredAt(st, kind, m.PerOp)
+	}
 }
 
 // sameLine returns the sites of the code that a stack without a kind can be

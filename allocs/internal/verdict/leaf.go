@@ -37,10 +37,9 @@ func (in *Input) Leaf(run *runs.Result) []*Site {
 			out = append(out, s)
 		}
 		s.Evidence.add(Seen{run.Shown(), m.PerOp, m.Total, m.Bytes})
-		s.addPlace(stack, kind, m.PerOp)
+		s.measuredAt(stack, kind, m.PerOp)
 	}
 	for _, s := range out {
-		s.tellPlaces()
 		in.explainEscape(s)
 	}
 	return out

@@ -81,7 +81,8 @@ type Site struct {
 	Reason   string         // the verdict in words
 	Stack    []binary.Frame // allocation first, root last
 	Evidence Evidence
-	Places   []Place // for Inside: the places where runs saw it allocating
+
+	placed float64 // for Inside: the count of the place that Stack begins with
 }
 
 // Evidence has the findings of each source on a site.
@@ -141,6 +142,18 @@ func place(stack []binary.Frame, kind heapcalls.Kind, inModule func(file string)
 		k.kind, k.callee = heapcalls.Inside, binary.Normalise(stack[i-1].Func)
 	}
 	return k, i
+}
+
+// measuredAt makes a measured stack the one of the site, if the callee
+// allocates more there than at the place before. The choice is the same in each
+// run.
+func (s *Site) measuredAt(stack []binary.Frame, kind heapcalls.Kind, perOp float64) {
+	perOp = math.Round(2 * perOp)
+	if s.Kind != heapcalls.Inside || perOp < s.placed ||
+		perOp == s.placed && s.placed > 0 && fmt.Sprint(stack) >= fmt.Sprint(s.Stack) {
+		return
+	}
+	s.Stack, s.Inner, s.placed = stack, kind, perOp
 }
 
 // trimRuntime cuts the runtime's own frames from the stack of a run and returns

@@ -26,6 +26,11 @@ func TestCatalogue(t *testing.T) {
 		}
 		seen[p.Name] = true
 	}
+	for name := range conditions {
+		if !seen[name] {
+			t.Errorf("there is a condition for %s, which is no pattern", name)
+		}
+	}
 	if len(seen) < 20 {
 		t.Errorf("got %d patterns, want 20 or more", len(seen))
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
@@ -21,7 +20,6 @@ import (
 type Answer struct {
 	Pattern string // stable name of the catalogue's entry
 	Reason  string // one sentence
-	Flow    []string
 	Fix     string // "" if there is no known fix
 }
 
@@ -40,7 +38,6 @@ func Explain(s *verdict.Site, line, statement string, logCall bool) Answer {
 	}
 	a.Reason = q.withAll(a.Reason)
 	if e := s.Evidence.Escape; e != nil && s.Kind != heapcalls.Inside {
-		a.Flow = Flow(e)
 		if because := because(e); because != "" && general {
 			a.Reason += "; " + because
 		}
@@ -73,8 +70,8 @@ func newQuery(s *verdict.Site, line, statement string, logCall bool) query {
 // calls takes precedence over functions further below.
 func (q *query) find() *Pattern {
 	for range 2 {
-		for i := range catalogue {
-			if p := &catalogue[i]; p.match(*q) {
+		for _, p := range catalogue {
+			if p.match(*q) {
 				return p
 			}
 		}
@@ -83,21 +80,18 @@ func (q *query) find() *Pattern {
 		}
 		q.deep = true
 	}
-	if constructor.match(*q) {
-		return &constructor
-	}
 	return nil
 }
 
 // elsewhere names the place if it is not in the function that the line calls.
 func elsewhere(q query) string {
-	if q.Kind != heapcalls.Inside || len(q.Places) < 2 && (len(q.Stack) == 0 || binary.Normalise(q.Stack[0].Func) == q.Callee) {
+	if q.Kind != heapcalls.Inside || len(q.Stack) == 0 || binary.Normalise(q.Stack[0].Func) == q.Callee {
 		return ""
 	}
 	if q.deep {
-		return fmt.Sprintf(" (%s: %s)", ShortName(q.Callee), inside(q.Site))
+		return fmt.Sprintf(" (%s: %s)", ShortName(q.Callee), at(q))
 	}
-	return " (" + inside(q.Site) + ")"
+	return " (" + at(q) + ")"
 }
 
 // withAll names all values of the line that may be meant, where the code does
@@ -161,7 +155,7 @@ func mechanics(q query) string {
 	case heapcalls.Reflect:
 		return "a value is made by reflection"
 	case heapcalls.Inside:
-		return fmt.Sprintf("%s takes memory (%s)", ShortName(q.Callee), inside(q.Site))
+		return fmt.Sprintf("%s takes memory (%s)", ShortName(q.Callee), at(q))
 	}
 	if e := q.Evidence.Escape; e != nil && e.Moved {
 		return "the variable " + or("") + " is moved to the heap"
@@ -169,30 +163,17 @@ func mechanics(q query) string {
 	return or("a value") + " is made on the heap"
 }
 
-// inside names up to three places at which a callee allocates.
-func inside(s *verdict.Site) string {
-	if len(s.Places) == 0 {
-		return at(s.Inner, s.Stack, s.Callee)
-	}
-	var all []string
-	for _, p := range s.Places[:min(len(s.Places), 3)] {
-		if text := at(p.Kind, p.Stack, s.Callee); !slices.Contains(all, text) {
-			all = append(all, text)
-		}
-	}
-	return strings.Join(all, ", ")
-}
-
-// at describes the kind and the place of an allocation.
-func at(kind heapcalls.Kind, stack []binary.Frame, callee string) string {
-	noun := nouns[kind]
+// at describes the kind of an allocation inside a callee, and the function that
+// allocates if it is another.
+func at(q query) string {
+	noun := nouns[q.Inner]
 	if noun == "" {
 		noun = "an object"
 	}
-	if len(stack) == 0 || binary.Normalise(stack[0].Func) == callee {
+	if len(q.Stack) == 0 || binary.Normalise(q.Stack[0].Func) == q.Callee {
 		return noun
 	}
-	return noun + " in " + ShortName(binary.Normalise(stack[0].Func))
+	return noun + " in " + ShortName(binary.Normalise(q.Stack[0].Func))
 }
 
 var nouns = map[heapcalls.Kind]string{
@@ -267,19 +248,6 @@ func split(step string) (text, how string) {
 		return step, ""
 	}
 	return step[:i], strings.TrimSuffix(step[i+2:], ")")
-}
-
-// Flow returns the path of the value to the heap, one step per line.
-func Flow(e *compiler.Escape) []string {
-	var out []string
-	for _, s := range e.Reasons {
-		if !strings.HasPrefix(s.Text, "from ") {
-			continue
-		}
-		text, how := split(s.Text)
-		out = append(out, fmt.Sprintf("%s — %s (%s:%d)", short(text), how, filepath.Base(s.At.File), s.At.Line))
-	}
-	return out
 }
 
 func short(text string) string {
