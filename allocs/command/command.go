@@ -78,9 +78,9 @@ func ExitCode(err error) int {
 // flags are the options as given on the command line.
 type flags struct {
 	check.Options
-	dir, bench, baseline, html   string
-	json, verbose, accept, plain bool
-	noCache                      bool
+	dir, bench, baseline, html string
+	json, accept, plain        bool
+	noCache                    bool
 }
 
 // New returns the command. Its RunE returns ErrWorse when the gate fails.
@@ -112,7 +112,6 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s.StringArrayVar(&f.Roots, "root", nil, "function to look at, such as cache.Store.Get, (*Store[K, V]).Get, Get or example.com/m/cache.New*")
 	s.BoolVar(&f.LogCalls, "log-calls", true, "look at the log calls")
 	s.StringVar(&f.bench, "bench", ".", "benchmarks to measure; \"\" for none")
-	s.BoolVarP(&f.verbose, "verbose", "v", false, "also show what is possible")
 	s.BoolVar(&f.Strict, "strict", false, "call a function unproven if anything in it is possible")
 	s.BoolVar(&f.json, "json", false, "write JSON")
 	s.BoolVar(&f.plain, "plain", false, "no colours, no progress")
@@ -175,7 +174,7 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 		err = report.JSON(out, d)
 	} else {
 		color, _ := terminal(out)
-		err = report.Text(out, d, outcome, report.Style{Color: color && !f.plain && os.Getenv("NO_COLOR") == "", All: f.verbose})
+		err = report.Text(out, d, outcome, color && !f.plain && os.Getenv("NO_COLOR") == "")
 	}
 	if err != nil {
 		return err

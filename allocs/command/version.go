@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"runtime"
 	"runtime/debug"
 )
@@ -19,25 +20,13 @@ func Version(module string) string {
 	return versionIn(info, module) + " " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
 }
 
-// versionIn returns the version of a module. In a program without one, such as
-// one built from a checkout, it is the revision.
+// versionIn returns the version of a module. In a program that is built from a
+// checkout, the go command makes it of the revision.
 func versionIn(info *debug.BuildInfo, module string) string {
 	for _, dep := range info.Deps {
 		if dep.Path == module && dep.Replace == nil {
 			return dep.Version
 		}
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	version := "(devel)"
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			version = "(devel " + s.Value[:min(len(s.Value), 12)] + ")"
-		case s.Key == "vcs.modified" && s.Value == "true":
-			version += " with changes"
-		}
-	}
-	return version
+	return cmp.Or(info.Main.Version, "(devel)")
 }

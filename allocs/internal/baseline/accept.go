@@ -21,19 +21,18 @@ func undecided(f verdict.Finding) bool {
 func Of(d *findings.Document) *File {
 	f := &File{Format: format, Accepts: map[string]*Accepted{}}
 	for t, tc := range d.Toolchains {
-		a := &Accepted{Patterns: d.Scope.Patterns, Packages: d.Scope.Packages, Runs: map[string][]string{}, Roots: map[string]*Root{}, Waivers: d.Scope.Waivers}
+		a := &Accepted{Patterns: d.Scope.Patterns, Packages: d.Scope.Packages, Runs: map[string][]string{}, Roots: map[string]*Root{}, Waivers: maps.Collect(maps.All(d.Scope.Waivers))}
 		for _, l := range tc.Leaves {
 			if l.Failed == "" {
-				a.Runs[l.Package] = append(a.Runs[l.Package], l.Stable())
+				a.Runs[l.Package] = append(a.Runs[l.Package], l.Name)
 			}
 		}
 		for p, names := range a.Runs {
 			slices.Sort(names)
 			a.Runs[p] = slices.Compact(names)
 		}
-		stable := stable(tc.Leaves)
 		for _, r := range d.Roots {
-			if x := accepted(r, t, stable); x.Allowed != nil || len(x.Sites) > 0 {
+			if x := accepted(r, t); x.Allowed != nil || len(x.Sites) > 0 {
 				a.Roots[r.ID] = x
 			}
 		}
@@ -43,13 +42,13 @@ func Of(d *findings.Document) *File {
 }
 
 // accepted returns the part of a root that a baseline keeps.
-func accepted(r *findings.Root, t int, stable map[string]bool) *Root {
+func accepted(r *findings.Root, t int) *Root {
 	x := &Root{Package: r.Package, Allowed: r.Allowed, Reached: at(r.Reached, t), Absent: at(r.NoCode, t), Sites: map[string]*Site{}}
 	for _, s := range r.Sites {
 		a := &s.Answers[t]
 		if a.Allocates() {
 			n, leaf := a.Count()
-			x.Sites[s.Key] = &Site{Count: n, Leaf: leaf, Leaves: byLeaf(a, stable)}
+			x.Sites[s.Key] = &Site{Count: n, Leaf: leaf, Leaves: byLeaf(a)}
 		} else if undecided(a.Finding) {
 			x.Undecided++
 		}
@@ -57,26 +56,15 @@ func accepted(r *findings.Root, t int, stable map[string]bool) *Root {
 	return x
 }
 
-// stable returns the names of leaves that are the same in each run.
-func stable(leaves []findings.Leaf) map[string]bool {
-	out := map[string]bool{}
-	for _, l := range leaves {
-		out[l.Name] = out[l.Name] || !l.Unstable
-	}
-	return out
-}
-
 // byLeaf returns the counts of the leaves that showed a place, if there are
 // several.
-func byLeaf(a *findings.Answer, stable map[string]bool) map[string]float64 {
+func byLeaf(a *findings.Answer) map[string]float64 {
 	if a.Evidence == nil || len(a.Evidence.Runs) < 2 {
 		return nil
 	}
 	out := map[string]float64{}
 	for _, r := range a.Evidence.Runs {
-		if stable[r.Name] {
-			out[r.Name] = r.PerOp
-		}
+		out[r.Name] = r.PerOp
 	}
 	return out
 }
@@ -107,26 +95,19 @@ func (f *File) With(other *File, d *findings.Document) *File {
 
 // keep copies the entries of packages outside the scope of a run.
 func (a *Accepted) keep(before *Accepted, within func(pkg string) bool) {
-	outside := false
 	for _, p := range before.Packages {
 		if within(p) {
 			continue
 		}
-		outside = true
+		a.Patterns = before.Patterns
 		a.Packages = append(slices.Clip(a.Packages), p)
 		if w := before.Waivers[p]; len(w) > 0 {
-			waivers := map[string][]string{p: w}
-			maps.Copy(waivers, a.Waivers)
-			a.Waivers = waivers
+			a.Waivers[p] = w
 		}
 		if names := before.Runs[p]; len(names) > 0 {
 			a.Runs[p] = names
 		}
 	}
-	if !outside {
-		return
-	}
-	a.Patterns = before.Patterns
 	slices.Sort(a.Packages)
 	for id, r := range before.Roots {
 		if !within(r.Package) {

@@ -98,7 +98,7 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 	if before == nil {
 		before = &Root{}
 	}
-	now := accepted(r, c.t, stable(c.d.Toolchains[c.t].Leaves))
+	now := accepted(r, c.t)
 	over := r.Allowed != nil && r.Allocs[c.t] > *r.Allowed
 	lost := false // something that allocated no longer exists
 	present := map[string]bool{}

@@ -46,7 +46,7 @@ func (c *comparison) runs() {
 	measured, failed := map[string]bool{}, map[string]string{}
 	for _, l := range c.d.Toolchains[c.t].Leaves {
 		if l.Failed == "" {
-			measured[l.Package+" "+l.Stable()] = true
+			measured[l.Package+" "+l.Name] = true
 		} else {
 			failed[l.Package+" "+l.Name] = l.Failed
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/compiler"
 	"github.com/nib-log/nib/allocs/internal/load"
-	"github.com/nib-log/nib/allocs/internal/roots"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
@@ -40,12 +39,12 @@ func TestCanary(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &session{Options: Options{Dir: dir, Patterns: []string{"."}}}
-	s.home, s.report = &load.Home{Dir: dir}, &Report{ModuleDir: dir, Roots: &roots.Set{}}
-	own, near, err := s.list(ctx, tc)
-	if err != nil {
+	s.home, s.report = &load.Home{Dir: dir}, &Report{ModuleDir: dir}
+	s.report.Broken = map[string]string{}
+	if err := s.list(ctx, []*toolchain.Toolchain{tc}); err != nil {
 		t.Fatal(err)
 	}
-	evidence, err := s.static(ctx, tc, own, near, t.TempDir())
+	evidence, err := s.static(ctx, tc, s.near[0], s.near[0], t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,13 +52,12 @@ type Report struct {
 	ModuleDir  string   // directory of go.mod or go.work
 	ModulePath string   // in a workspace: the common prefix of its module paths
 	Modules    []string // the modules of a workspace
-	Patterns   []string // patterns of the packages; in a workspace not as the user gave them
 	Holds      func(file string) bool
 	Strict     bool // of the options
 	Scope      Scope
 	Roots      *roots.Set
 	Toolchains []*Toolchain
-	Broken     map[string]string // the packages that do not build, and why
+	Broken     map[string]string // the packages that do not build on some toolchain, and why
 }
 
 // Toolchain is the outcome for one toolchain.
@@ -77,28 +76,6 @@ var ErrNothing = errors.New("no benchmarks, no log calls, no //alloc: comments a
 // Run runs all stages. An error means that there is no reliable verdict. A
 // package that does not build has none; the others have theirs.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	r, err := run(ctx, o)
-	if !errors.Is(err, load.ErrBroken) {
-		return r, err
-	}
-	intact, broken := intact(ctx, o)
-	if len(intact) == 0 || len(broken) == 0 {
-		return nil, err
-	}
-	o.Patterns = intact
-	if r, err = run(ctx, o); err != nil {
-		return nil, err
-	}
-	r.Broken = broken
-	for _, t := range r.Toolchains {
-		for _, p := range slices.Sorted(maps.Keys(broken)) {
-			t.Trouble = append(t.Trouble, "not checked: "+p+" does not build: "+broken[p])
-		}
-	}
-	return r, nil
-}
-
-func run(ctx context.Context, o Options) (*Report, error) {
 	work, err := os.MkdirTemp("", "allocs-")
 	if err != nil {
 		return nil, err
@@ -114,30 +91,31 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	o.Patterns = home.Patterns(o.Patterns)
-	set, err := find(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	r := &Report{ModuleDir: home.Dir, ModulePath: home.Name(), Patterns: o.Patterns,
-		Holds: home.Holds, Strict: o.Strict, Roots: set}
+	r := &Report{ModuleDir: home.Dir, ModulePath: home.Name(),
+		Holds: home.Holds, Strict: o.Strict, Broken: map[string]string{}}
 	if len(home.Modules) > 1 {
 		for _, m := range home.Modules {
 			r.Modules = append(r.Modules, m.Path)
 		}
 	}
 	s := &session{Options: o, work: work, report: r, home: home}
-	s.scope()
-	for _, tc := range tcs {
+	if err := s.list(ctx, tcs); err != nil {
+		return nil, err
+	}
+	for i, tc := range tcs {
 		began := time.Now()
-		t, err := s.toolchain(ctx, tc)
+		t, err := s.toolchain(ctx, tc, s.near[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", tc, err)
 		}
 		t.Took = time.Since(began)
+		for _, p := range slices.Sorted(maps.Keys(r.Broken)) {
+			t.Trouble = append(t.Trouble, "not checked: "+p+" does not build: "+r.Broken[p])
+		}
 		r.Toolchains = append(r.Toolchains, t)
 	}
 	measured := func(t *Toolchain) bool { return len(t.Runs) > 0 }
-	if len(set.Roots) == 0 && !slices.ContainsFunc(r.Toolchains, measured) {
+	if len(r.Roots.Roots) == 0 && !slices.ContainsFunc(r.Toolchains, measured) {
 		return nil, ErrNothing
 	}
 	return r, nil
@@ -166,22 +144,20 @@ type session struct {
 	work   string
 	report *Report
 	home   *load.Home
+	near   [][]*load.Package // the packages of each toolchain, with those that they import
+	src    *load.Source
 }
 
 // toolchain gathers the evidence of one toolchain and decides.
-func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Toolchain, error) {
+func (s *session) toolchain(
+	ctx context.Context, tc *toolchain.Toolchain, near []*load.Package,
+) (*Toolchain, error) {
 	work := filepath.Join(s.work, tc.Version)
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return nil, err
 	}
 	step := func(text string) { s.step(tc.String() + "  " + text) }
-	step("compiling")
-	own, near, err := s.list(ctx, tc)
-	if err != nil {
-		return nil, err
-	}
-	s.named(own)
-	s.matched(own)
+	own := slices.DeleteFunc(slices.Clone(near), func(p *load.Package) bool { return p.DepOnly })
 	in, err := s.static(ctx, tc, own, near, work)
 	if err != nil {
 		return nil, err
@@ -200,7 +176,7 @@ func (s *session) static(
 	ctx context.Context, tc *toolchain.Toolchain, own, near []*load.Package, work string,
 ) (*verdict.Input, error) {
 	s.step(tc.String() + "  asking the compiler")
-	b, err := program.Prepare(own, work)
+	b, err := program.Prepare(own, s.src, work)
 	if err != nil {
 		return nil, err
 	}
@@ -217,13 +193,6 @@ func (s *session) static(
 	return in, judgeCanary(in, b.Canary.ImportPath)
 }
 
-// named records the path of the module.
-func (s *session) named(own []*load.Package) {
-	if len(s.home.Modules) == 0 {
-		s.report.ModulePath = own[0].Module.Path
-	}
-}
-
 // decide computes the lines of every leaf, and the result of every root.
 func (s *session) decide(in *verdict.Input, out *Toolchain) {
 	for i := range out.Runs {
@@ -234,26 +203,36 @@ func (s *session) decide(in *verdict.Input, out *Toolchain) {
 	}
 }
 
-// list returns the packages that match the patterns, and the packages of the
-// module that they import, because the sites in these need reasons, too.
-func (s *session) list(ctx context.Context, tc *toolchain.Toolchain) (own, near []*load.Package, err error) {
-	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-export", "-deps"}, s.Patterns)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, p := range pkgs {
-		if !p.Main() {
-			continue
+// list finds the packages that build on all toolchains, and the roots in them.
+// Packages of the module that they import are listed, too, because the sites in
+// these need reasons.
+func (s *session) list(ctx context.Context, tcs []*toolchain.Toolchain) (err error) {
+	for _, tc := range tcs {
+		s.step(tc.String() + "  compiling")
+		near, broken, err := load.List(ctx, tc, s.Dir, s.Patterns)
+		if err != nil {
+			return err
 		}
-		near = append(near, p)
-		if !p.DepOnly {
-			own = append(own, p)
-		}
+		s.near = append(s.near, near)
+		maps.Copy(s.report.Broken, broken)
 	}
-	if len(own) == 0 {
-		return nil, nil, fmt.Errorf("no package of the module matches %s", strings.Join(s.Patterns, " "))
+	s.scope()
+	intact := slices.Sorted(maps.Keys(s.report.Scope.Packages))
+	if len(intact) == 0 {
+		return errors.New("no package builds on all of the releases")
 	}
-	return own, near, nil
+	if len(s.home.Modules) == 0 {
+		s.report.ModulePath = s.near[0][0].Module.Path
+	}
+	patterns := s.Patterns
+	if len(s.report.Broken) > 0 {
+		patterns = intact
+	}
+	if s.src, err = load.Typed(ctx, s.Dir, patterns); err != nil {
+		return err
+	}
+	s.report.Roots, err = roots.Find(s.src, s.Options.Roots, s.LogCalls)
+	return err
 }
 
 // programs links the packages and reads the executables.

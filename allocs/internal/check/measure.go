@@ -5,7 +5,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -77,8 +76,7 @@ func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 	place := b.Place(m.s.Cache, m.o, m.paths)
 	if kept, ok := b.Load(place); ok {
 		m.in.Runs = append(m.in.Runs, m.out.took(kept.Results)...)
-		m.in.Visited = append(m.in.Visited, kept.Visits.Lines)
-		m.out.compare(p, kept.Visits)
+		m.in.Visited = append(m.in.Visited, kept.Visited)
 		return nil
 	}
 	results, err := b.Run(ctx, m.o)
@@ -96,8 +94,7 @@ func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 		return nil
 	}
 	b.Keep(place, results, visited)
-	m.in.Visited = append(m.in.Visited, visited.Lines)
-	m.out.compare(p, visited)
+	m.in.Visited = append(m.in.Visited, visited)
 	return nil
 }
 
@@ -128,16 +125,6 @@ func (t *Toolchain) took(results []runs.Result) []runs.Result {
 	}
 	t.Runs = append(t.Runs, results...)
 	return measured
-}
-
-// compare records the leaves of a package whose names changed in the second
-// run.
-func (t *Toolchain) compare(p *load.Package, again *runs.Visits) {
-	for i := range t.Runs {
-		if r := &t.Runs[i]; r.Package == p.ImportPath && r.Failed == "" {
-			r.Unstable = !slices.Contains(again.Names, r.Name)
-		}
-	}
 }
 
 // ordered sorts the results, and gives leaves of different packages different

@@ -6,7 +6,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/load"
@@ -18,28 +17,30 @@ type Scope struct {
 	Packages map[string]string // packages that match: import path → directory
 }
 
-// scope begins the scope of a run.
+// scope sets the scope of a run, without the packages that do not build.
 func (s *session) scope() {
-	below, err := filepath.Rel(s.report.ModuleDir, s.Dir)
+	r := s.report
+	below, err := filepath.Rel(r.ModuleDir, s.Dir)
 	if err != nil {
 		below = "."
 	}
-	s.report.Scope = Scope{Packages: map[string]string{}}
+	r.Scope = Scope{Packages: map[string]string{}}
 	for _, p := range s.Patterns {
 		if strings.HasPrefix(p, ".") {
 			if p = path.Join(filepath.ToSlash(below), p); p != "." {
 				p = "./" + p
 			}
 		}
-		s.report.Scope.Patterns = append(s.report.Scope.Patterns, p)
+		r.Scope.Patterns = append(r.Scope.Patterns, p)
 	}
-	sort.Strings(s.report.Scope.Patterns)
-	s.report.Scope.Patterns = slices.Compact(s.report.Scope.Patterns)
-}
-
-// matched records the packages that match on one toolchain.
-func (s *session) matched(own []*load.Package) {
-	for _, p := range own {
-		s.report.Scope.Packages[p.ImportPath] = p.Dir
+	slices.Sort(r.Scope.Patterns)
+	r.Scope.Patterns = slices.Compact(r.Scope.Patterns)
+	for i, all := range s.near {
+		s.near[i] = slices.DeleteFunc(all, func(p *load.Package) bool { return r.Broken[p.ImportPath] != "" })
+		for _, p := range s.near[i] {
+			if !p.DepOnly {
+				r.Scope.Packages[p.ImportPath] = p.Dir
+			}
+		}
 	}
 }

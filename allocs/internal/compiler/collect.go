@@ -11,9 +11,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
@@ -81,8 +83,9 @@ func (c *Collector) compile(ctx context.Context, pkgs []*load.Package, dir, over
 	return err
 }
 
-// hasFunctions reports whether the compiler prints anything about a package:
-// for each function it prints at least whether it can be inlined.
+// hasFunctions reports whether the compiler prints anything about a package: for
+// each function that is not generic it prints at least whether it can be
+// inlined.
 func hasFunctions(p *load.Package) bool {
 	for _, name := range p.Sources() {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
@@ -90,31 +93,14 @@ func hasFunctions(p *load.Package) bool {
 			return true
 		}
 		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil && !generic(fn) {
+			fn, ok := d.(*ast.FuncDecl)
+			if ok && fn.Body != nil && fn.Type.TypeParams == nil &&
+				(fn.Recv == nil || !strings.Contains(types.ExprString(fn.Recv.List[0].Type), "[")) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// generic reports whether a function is compiled only where it is used with
-// types.
-func generic(fn *ast.FuncDecl) bool {
-	if fn.Type.TypeParams != nil {
-		return true
-	}
-	found := false
-	if fn.Recv != nil {
-		ast.Inspect(fn.Recv, func(n ast.Node) bool {
-			switch n.(type) {
-			case *ast.IndexExpr, *ast.IndexListExpr:
-				found = true
-			}
-			return !found
-		})
-	}
-	return found
 }
 
 // read returns the diagnostics of a package. It is an error if there are none:

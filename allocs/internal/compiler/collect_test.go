@@ -39,7 +39,7 @@ func moduleOf(t *testing.T, files map[string]string) (*toolchain.Toolchain, stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	pkgs, err := load.List(ctx, tc, dir, []string{"-export"}, []string{"./..."})
+	pkgs, _, err := load.List(ctx, tc, dir, []string{"./..."})
 	if err != nil {
 		t.Fatal(err)
 	}

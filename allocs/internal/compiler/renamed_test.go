@@ -20,7 +20,7 @@ func TestCollectOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	pkgs, err := load.List(ctx, tc, dir, []string{"-export"}, []string{"."})
+	pkgs, _, err := load.List(ctx, tc, dir, []string{"."})
 	if err != nil {
 		t.Fatal(err)
 	}

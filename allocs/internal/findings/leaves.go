@@ -5,7 +5,6 @@ package findings
 import (
 	"maps"
 	"math"
-	"path"
 	"slices"
 
 	"github.com/nib-log/nib/allocs/internal/check"
@@ -23,20 +22,8 @@ type Leaf struct {
 	// Lines are the lines of the module that they are made on, the highest
 	// count first.
 	Lines []Line `json:"lines,omitempty"`
-	// Unstable is set if the name changes from run to run, as one with a
-	// time in it does.
-	Unstable bool `json:"unstable,omitempty"`
 	// Cut is the part of PerOp whose stacks are cut off.
 	Cut float64 `json:"cut,omitempty"`
-}
-
-// Stable returns the name without the parts that change from run to run.
-func (l *Leaf) Stable() string {
-	name := l.Name
-	if l.Unstable {
-		name = path.Dir(name) + "/*"
-	}
-	return name
 }
 
 // Count is the number of allocations of one leaf below a root, for one
@@ -66,7 +53,7 @@ func (b *builder) leaves(t *check.Toolchain) (out []Leaf, measured int) {
 		}
 		out = append(out, Leaf{
 			Package: r.Package, Name: r.Name, N: r.N, PerOp: r.PerOp, Bytes: r.Bytes,
-			Failed: r.Failed, Unstable: r.Unstable, Cut: r.Cut(), Lines: b.lines(t.Leaves[i]),
+			Failed: r.Failed, Cut: r.Cut(), Lines: b.lines(t.Leaves[i]),
 		})
 	}
 	return out, measured

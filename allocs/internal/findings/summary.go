@@ -31,8 +31,7 @@ type Summary struct {
 	Roots map[Status]int `json:"roots"` // numbers of roots
 	// Sites counts each line and kind once, however many roots are above
 	// it, with the worst verdict of any of them and of any toolchain.
-	Sites      SiteCounts   `json:"sites"`
-	Toolchains []SiteCounts `json:"toolchains"` // the same for each toolchain
+	Sites SiteCounts `json:"sites"`
 	// Missing counts the possible ones of Sites by the evidence they lack.
 	Missing map[verdict.Missing]int `json:"missing,omitempty"`
 	// Calls are the lines with calls that are not followed, each once.
@@ -87,9 +86,6 @@ func (d *Document) Same() [][]*Site {
 func (d *Document) Sum() {
 	s := &d.Summary
 	*s = Summary{Roots: map[Status]int{}, Sites: SiteCounts{}, Missing: map[verdict.Missing]int{}}
-	for range d.Toolchains {
-		s.Toolchains = append(s.Toolchains, SiteCounts{})
-	}
 	for _, r := range d.Roots {
 		r.Status = r.status()
 		s.Roots[r.Status]++
@@ -98,13 +94,8 @@ func (d *Document) Sum() {
 	s.Calls = once(s.Calls)
 	for _, same := range d.Same() {
 		all := verdict.Finding{Verdict: verdict.None}
-		for t := range d.Toolchains {
-			worst := verdict.Finding{Verdict: verdict.None}
-			for _, x := range same {
-				worst = worst.Or(x.Answers[t].Finding)
-			}
-			s.Toolchains[t][worst.Verdict]++
-			all = all.Or(worst)
+		for _, x := range same {
+			all = all.Or(x.Worst())
 		}
 		s.Sites[all.Verdict]++
 		if all.Verdict == verdict.Possible {

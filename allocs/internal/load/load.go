@@ -37,6 +37,7 @@ type Package struct {
 		Path, Dir string
 		Main      bool
 	}
+	Deps  []string
 	Error *struct{ Err string }
 }
 
@@ -55,77 +56,54 @@ func (p *Package) Sources() []string {
 	return out
 }
 
-// List returns the packages that match the patterns, as listed by the go
-// command with extra flags such as -deps, -export or -overlay.
-func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patterns []string) ([]*Package, error) {
-	const form = "-json=ImportPath,Name,DepOnly,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Module,Error"
-	args := append([]string{"list", form}, flags...)
-	out, err := tc.Go(ctx, dir, append(append(args, "--"), patterns...)...)
-	if err != nil {
-		return nil, broken(err)
+// List returns the packages of the module that match the patterns or are imported
+// by those, and that build, and for each other one that matches, why it does
+// not.
+func List(
+	ctx context.Context, tc *toolchain.Toolchain, dir string, patterns []string,
+) (pkgs []*Package, broken map[string]string, err error) {
+	const form = "-json=ImportPath,Name,DepOnly,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Module,Deps,Error"
+	list := func(flags ...string) ([]byte, error) {
+		return tc.Go(ctx, dir, append(append([]string{"list", "-export", "-deps"}, flags...), patterns...)...)
 	}
-	var pkgs []*Package
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+	out, err := list("-e", form, "--")
+	if err != nil {
+		return nil, nil, reported(err)
+	}
+	matching := false
+	broken = map[string]string{}
+	failed := map[string]string{}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; { // dependencies come first
 		p := new(Package)
 		if err := dec.Decode(p); errors.Is(err, io.EOF) {
 			break
-		} else if err != nil {
-			return nil, fmt.Errorf("go list: %w", err)
-		}
-		if p.Error != nil {
-			return nil, fmt.Errorf("%s: %s", p.ImportPath, p.Error.Err)
-		}
-		pkgs = append(pkgs, p)
-	}
-	if len(pkgs) == 0 {
-		return nil, fmt.Errorf("no packages match %s", strings.Join(patterns, " "))
-	}
-	return pkgs, nil
-}
-
-// Intact returns the packages that match the patterns and build, and why each
-// other one does not.
-func Intact(
-	ctx context.Context, tc *toolchain.Toolchain, dir string, patterns []string,
-) (intact []string, why map[string]string, err error) {
-	const form = "-json=ImportPath,DepOnly,Deps,Error"
-	args := append([]string{"list", "-e", "-export", "-deps", form, "--"}, patterns...)
-	out, err := tc.Go(ctx, dir, args...)
-	if err != nil {
-		return nil, nil, broken(err)
-	}
-	type listed struct {
-		ImportPath string
-		DepOnly    bool
-		Deps       []string
-		Error      *struct{ Err string }
-	}
-	why, failed := map[string]string{}, map[string]string{}
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; { // dependencies come first
-		var p listed
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return intact, why, nil
 		} else if err != nil {
 			return nil, nil, fmt.Errorf("go list: %w", err)
 		}
 		if p.Error != nil {
 			text := strings.TrimPrefix(p.Error.Err, "# "+p.ImportPath+"\n")
 			failed[p.ImportPath] = strings.TrimSpace(text)
-		}
-		i := slices.IndexFunc(p.Deps, func(d string) bool { return failed[d] != "" })
-		switch {
-		case p.DepOnly:
-		case failed[p.ImportPath] != "":
-			why[p.ImportPath] = failed[p.ImportPath]
-		case i >= 0:
-			why[p.ImportPath] = "it imports " + p.Deps[i]
-			if why[p.Deps[i]] == "" {
-				why[p.ImportPath] += ": " + failed[p.Deps[i]]
+		} else if i := slices.IndexFunc(p.Deps, func(d string) bool { return failed[d] != "" }); i >= 0 {
+			failed[p.ImportPath] = "it imports " + p.Deps[i]
+			if broken[p.Deps[i]] == "" {
+				failed[p.ImportPath] += ": " + failed[p.Deps[i]]
 			}
-		default:
-			intact = append(intact, p.ImportPath)
+		}
+		switch why := failed[p.ImportPath]; {
+		case why != "" && !p.DepOnly:
+			broken[p.ImportPath] = why
+		case why == "" && p.Main():
+			pkgs = append(pkgs, p)
+			matching = matching || !p.DepOnly
 		}
 	}
+	if !matching {
+		if _, err := list("--"); err != nil { // it states what to do
+			return nil, nil, reported(err)
+		}
+		return nil, nil, fmt.Errorf("no package of the module matches %s", strings.Join(patterns, " "))
+	}
+	return pkgs, broken, nil
 }
 
 // Source is the module with syntax and types. It is loaded with the current
@@ -156,29 +134,18 @@ func Typed(ctx context.Context, dir string, patterns []string) (*Source, error) 
 	}
 	for _, p := range pkgs {
 		if len(p.Errors) > 0 {
-			return nil, cause(ctx, dir, patterns, env, p)
+			var all []string
+			for _, e := range p.Errors {
+				all = append(all, e.Error())
+			}
+			return nil, fmt.Errorf("%s: %s", p.PkgPath, strings.Join(all, "\n"))
 		}
 	}
 	return &Source{Fset: fset, Packages: pkgs}, nil
 }
 
-// ErrBroken means that the packages cannot be found or built.
-var ErrBroken = errors.New("the go command reports")
-
-// broken returns the output of the go command, which also states what to do.
-func broken(err error) error { return fmt.Errorf("%w\n%s", ErrBroken, toolchain.Said(err)) }
-
-// cause returns the error for a package with errors.
-func cause(
-	ctx context.Context, dir string, patterns, env []string, p *packages.Package,
-) error {
-	args := []string{"list", "-export", "-deps", "--"}
-	if err := toolchain.Default(ctx, dir, env, append(args, patterns...)...); err != nil {
-		return broken(err)
-	}
-	var all []string
-	for _, e := range p.Errors {
-		all = append(all, e.Error())
-	}
-	return fmt.Errorf("%s: %s", p.PkgPath, strings.Join(all, "\n"))
+// reported returns an error with the output of the go command, which also states
+// what to do.
+func reported(err error) error {
+	return fmt.Errorf("the go command reports\n%s", toolchain.Said(err))
 }

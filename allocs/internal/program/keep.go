@@ -10,12 +10,11 @@
 package program
 
 import (
+	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
 	"go/token"
+	"go/types"
 	"hash/crc32"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,104 +28,95 @@ func keepName(importPath string) string {
 	return fmt.Sprintf("AllocsKeepsThese%08x", crc32.ChecksumIEEE([]byte(importPath)))
 }
 
-// keepFile returns the source of the file that is added to the package.
-func keepFile(p *load.Package) string {
+// keepFile returns the source of the file that is added to the package. It
+// refers to what the types show in the files that this toolchain builds.
+func keepFile(p *load.Package, fset *token.FileSet, typed *types.Package) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "package %s\n\nvar %s = []interface{}{\n", p.Name, keepName(p.ImportPath))
-	for _, ref := range References(p.Dir, slices.Concat(p.GoFiles, p.CgoFiles), nil) {
-		fmt.Fprintf(&b, "\t%s,\n", ref)
+	files := p.Sources()
+	for f, ref := range references(typed) {
+		if slices.Contains(files, fset.Position(f.Pos()).Filename) {
+			fmt.Fprintf(&b, "\t%s,\n", ref)
+		}
 	}
 	b.WriteString("}\n")
 	return b.String()
 }
 
-// References returns expressions for all functions and methods that the files
-// declare, in a directory and of one package. Types can also be declared in the
-// others: a test file adds methods to a type of its package.
-func References(dir string, names, others []string) []string {
-	var out []string
-	declared := &generics{map[string]*ast.FieldList{}, map[string]*ast.InterfaceType{}}
-	var files []*ast.File
-	for i, name := range slices.Concat(names, others) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			// The toolchain has compiled the file, so its language is newer than this
-			// program's parser: its functions are in the executable only if they are
-			// called.
-			continue
-		}
-		if i < len(names) {
-			files = append(files, f)
-		}
-		for _, d := range f.Decls {
-			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.TYPE {
-				for _, s := range g.Specs {
-					declared.add(s.(*ast.TypeSpec))
+// references yields expressions for the functions and methods of a package. A
+// generic function has no code until it is instantiated, so its reference has
+// type arguments.
+func references(pkg *types.Package) func(yield func(*types.Func, string) bool) {
+	return func(yield func(*types.Func, string) bool) {
+		for _, name := range pkg.Scope().Names() {
+			switch obj := pkg.Scope().Lookup(name).(type) {
+			case *types.Func:
+				sig := obj.Signature()
+				if args, ok := arguments(sig, sig.TypeParams()); ok && name != "main" && !yield(obj, name+args) {
+					return
+				}
+			case *types.TypeName:
+				t, ok := obj.Type().(*types.Named)
+				if !ok || obj.IsAlias() {
+					continue
+				}
+				args, ok := arguments(t, t.TypeParams())
+				for m := range t.Methods() {
+					sig := m.Signature()
+					own, okOwn := arguments(sig, sig.TypeParams()) // since Go 1.27
+					ref := name + args
+					if _, star := sig.Recv().Type().(*types.Pointer); star {
+						ref = "(*" + ref + ")"
+					}
+					if ok && okOwn && m.Name() != "_" && !yield(m, ref+"."+m.Name()+own) {
+						return
+					}
 				}
 			}
 		}
 	}
-	for _, f := range files {
-		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok {
-				if ref := reference(fn, declared); ref != "" {
-					out = append(out, ref)
-				}
-			}
-		}
+}
+
+// candidates are the types that generic functions are instantiated with. The
+// first is int: unlike a pointer, an int in an interface needs memory.
+var candidates = func() []types.Type {
+	out := []types.Type{types.Typ[types.Int], types.Typ[types.String]}
+	for _, t := range types.Typ[types.Bool:types.UnsafePointer] {
+		out = append(out, t)
+	}
+	basic := slices.Clone(out)
+	for _, t := range basic {
+		out = append(out, types.NewSlice(t))
+	}
+	for _, t := range basic {
+		out = append(out, types.NewMap(out[0], t), types.NewMap(out[1], t))
 	}
 	return out
-}
+}()
 
-// reference returns an expression for the function, or "" when there is none. A
-// generic function has no code until it is instantiated, so the reference has
-// type arguments.
-func reference(fn *ast.FuncDecl, declared *generics) string {
-	name := fn.Name.Name
-	if name == "_" {
-		return ""
+// arguments returns types that meet the constraints of the parameters of a
+// function or type, as "[int, string]". ok is false if no candidates do.
+func arguments(of types.Type, params *types.TypeParamList) (list string, ok bool) {
+	if params.Len() == 0 {
+		return "", true
 	}
-	if fn.Recv == nil {
-		args, ok := declared.arguments(fn.Type.TypeParams)
-		if !ok || name == "init" || name == "main" {
-			return ""
-		}
-		return name + args
-	}
-	t, star := receiver(fn.Recv.List[0].Type)
-	id, ok := t.(*ast.Ident)
-	if !ok {
-		return ""
-	}
-	args, ok := declared.arguments(declared.types[id.Name])
-	own, okOwn := declared.arguments(fn.Type.TypeParams) // methods have type parameters since Go 1.27
-	if !ok || !okOwn {
-		return ""
-	}
-	if star {
-		return "(*" + id.Name + args + ")." + name + own
-	}
-	return id.Name + args + "." + name + own
-}
-
-// receiver returns the type of a receiver without star, parentheses and type
-// parameters.
-func receiver(t ast.Expr) (named ast.Expr, star bool) {
+	chosen := make([]int, params.Len())
 	for {
-		switch e := t.(type) {
-		case *ast.ParenExpr:
-			t = e.X
-		case *ast.StarExpr:
-			t, star = e.X, true
-		case *ast.IndexExpr:
-			t = e.X
-		case *ast.IndexListExpr:
-			t = e.X
-		default:
-			return t, star
+		var args []types.Type
+		var names []string
+		for _, i := range chosen {
+			args, names = append(args, candidates[i]), append(names, candidates[i].String())
+		}
+		_, err := types.Instantiate(nil, of, args, true)
+		if err == nil {
+			return "[" + strings.Join(names, ", ") + "]", true
+		}
+		failed := new(types.ArgumentError)
+		if !errors.As(err, &failed) {
+			return "", false
+		}
+		if chosen[failed.Index]++; chosen[failed.Index] == len(candidates) {
+			return "", false
 		}
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/tools/go/packages"
+
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
@@ -33,8 +35,9 @@ type Build struct {
 	Executables []string
 }
 
-// Prepare writes the overlay for the packages below work.
-func Prepare(pkgs []*load.Package, work string) (*Build, error) {
+// Prepare writes the overlay for the packages below work. Packages that src does
+// not have keep the functions that are called.
+func Prepare(pkgs []*load.Package, src *load.Source, work string) (*Build, error) {
 	replace := map[string]string{}
 	add := func(path, text string) error {
 		sum := sha256.Sum256([]byte(path + "\x00" + text))
@@ -45,18 +48,22 @@ func Prepare(pkgs []*load.Package, work string) (*Build, error) {
 	b := &Build{Canary: canary(pkgs[0])}
 	err := add(b.Canary.Sources()[0], canarySource)
 	lists := map[tree][]string{ // the variables that a main package refers to
-		importer(b.Canary): {quoted(b.Canary.ImportPath, "All")},
+		treeOf(b.Canary): {quoted(b.Canary.ImportPath, "All")},
 	}
 	for _, p := range pkgs {
 		if len(p.GoFiles)+len(p.CgoFiles) == 0 {
 			continue // nothing but tests: there is no program to build
 		}
-		text := keepFile(p)
+		i := slices.IndexFunc(src.Packages, func(s *packages.Package) bool { return s.PkgPath == p.ImportPath })
+		if i < 0 {
+			continue
+		}
+		text := keepFile(p, src.Fset, src.Packages[i].Types)
 		if p.Name == "main" {
 			b.Targets = append(b.Targets, p.ImportPath)
 			text += "\nfunc init() {\n" + refer(keepName(p.ImportPath)) + "}\n"
 		} else {
-			at := importer(p)
+			at := treeOf(p)
 			lists[at] = append(lists[at], quoted(p.ImportPath, keepName(p.ImportPath)))
 		}
 		err = errors.Join(err, add(filepath.Join(p.Dir, "allocs_keeps_these.go"), text))
@@ -87,9 +94,9 @@ func canary(beside *load.Package) *load.Package {
 // tree is a directory that packages can be imported in.
 type tree struct{ path, dir string }
 
-// importer returns the tree that a package must be imported in: a package below
+// treeOf returns the tree that a package must be imported in: a package below
 // a directory "internal" may only be imported from the tree that holds it.
-func importer(p *load.Package) tree {
+func treeOf(p *load.Package) tree {
 	rest := strings.TrimPrefix(p.ImportPath, p.Module.Path)
 	i := strings.LastIndex(rest+"/", "/internal/")
 	if i < 0 {

@@ -65,7 +65,7 @@ func TestReportsAgree(t *testing.T) {
 				t.Errorf("got %d possible sites by what they lack, want %d", waiting, sites[verdict.Possible])
 			}
 			inPage(t, h.String(), states, sites[verdict.Possible])
-			inText(t, text(t, d, &baseline.Outcome{}, report.Style{}), states, sites)
+			inText(t, text(t, d, &baseline.Outcome{}, false), states, sites)
 		})
 	}
 }

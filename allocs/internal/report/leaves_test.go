@@ -7,7 +7,6 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/baseline"
 	"github.com/nib-log/nib/allocs/internal/findings"
-	"github.com/nib-log/nib/allocs/internal/report"
 )
 
 // The leaf with most comes first, and below each leaf is all that it has.
@@ -38,7 +37,7 @@ go1.26.8: allocations and bytes of one operation
 
 3 runs measured, 0.0 s
 `
-	if got := text(t, d, &baseline.Outcome{}, report.Style{}); got != want {
+	if got := text(t, d, &baseline.Outcome{}, false); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -57,7 +57,7 @@ func TestFormats(t *testing.T) {
 }
 
 func TestWriteErrorsAreReturned(t *testing.T) {
-	if err := report.Text(full{}, document(), &baseline.Outcome{}, report.Style{}); err == nil {
+	if err := report.Text(full{}, document(), &baseline.Outcome{}, false); err == nil {
 		t.Error("got no error from a writer that is full")
 	}
 }

@@ -33,7 +33,7 @@ func declarations(src *load.Source) []declaration {
 		for _, file := range p.Syntax {
 			for _, d := range file.Decls {
 				if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
-					full := FuncName(p.PkgPath, fn)
+					full := declared(src.Fset, p, fn).Func
 					out = append(out, declaration{full, p.PkgPath, p.Name, plain(strings.TrimPrefix(full, p.PkgPath+"."))})
 				}
 			}
@@ -63,23 +63,22 @@ func plain(name string) string {
 	return b.String()
 }
 
-// spellings returns the names of a function, the most specific first: with the
-// import path; with the end of it or the name of the package; without a
-// package; a method without its type.
-func (d declaration) spellings() [4][]string {
-	out := [4][]string{{d.path + "." + d.local}, {d.pkg + "." + d.local}, {d.local}, nil}
-	for rest := d.path; ; {
-		_, after, ok := strings.Cut(rest, "/")
-		if !ok {
-			break
+// fits returns how specific a name is that a function can be written as: 0 with
+// the import path; 1 with the end of it, or the name of the package; 2 without a
+// package; 3 a method without its type; -1 if it is another function. If several
+// is set, the name is the beginning of it.
+func (d declaration) fits(name string, several bool) int {
+	whole := d.path + "." + d.local
+	_, method, _ := strings.Cut(d.local, ".")
+	for i, form := range []string{whole, d.pkg + "." + d.local, d.local, method} {
+		switch {
+		case form != "" && form == name || several && strings.HasPrefix(form, name):
+			return i
+		case i == 1 && (strings.HasSuffix(whole, "/"+name) || several && strings.Contains(whole, "/"+name)):
+			return i
 		}
-		rest = after
-		out[1] = append(out[1], rest+"."+d.local)
 	}
-	if _, method, ok := strings.Cut(d.local, "."); ok {
-		out[3] = []string{method}
-	}
-	return out
+	return -1
 }
 
 // named returns the functions that match the names, by Root.Func. A name that
@@ -108,11 +107,8 @@ func lookUp(all []declaration, name string) ([]string, error) {
 	begin = plain(begin)
 	var found [4][]string
 	for _, d := range all {
-		for tier, forms := range d.spellings() {
-			if slices.ContainsFunc(forms, func(s string) bool { return s == begin || several && strings.HasPrefix(s, begin) }) {
-				found[tier] = append(found[tier], d.full)
-				break
-			}
+		if tier := d.fits(begin, several); tier >= 0 {
+			found[tier] = append(found[tier], d.full)
 		}
 	}
 	for _, fs := range found {

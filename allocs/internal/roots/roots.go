@@ -144,8 +144,11 @@ func (s *Set) file(fset *token.FileSet, p *packages.Package, file *ast.File, wan
 
 // declared returns a declaration as a root.
 func declared(fset *token.FileSet, p *packages.Package, fn *ast.FuncDecl) Root {
-	return Root{Func: FuncName(p.PkgPath, fn), Pkg: p.PkgPath, File: fset.Position(fn.Pos()).Filename, Max: Unlimited,
-		Line: fset.Position(fn.Pos()).Line, End: fset.Position(fn.End()).Line}
+	at := fset.Position(fn.Pos())
+	return Root{
+		Func: FuncName(p.PkgPath, p.TypesInfo.Defs[fn.Name].(*types.Func)), Pkg: p.PkgPath,
+		File: at.Filename, Line: at.Line, End: fset.Position(fn.End()).Line, Max: Unlimited,
+	}
 }
 
 // function adds the declaration if a comment or a flag makes it a root.
@@ -188,38 +191,25 @@ func directive(comment, name string) (rest string, ok bool) {
 // FuncName returns the name of a declared function as the runtime prints it,
 // except for package main: there it begins with the import path, as in test
 // binaries.
-func FuncName(path string, fn *ast.FuncDecl) string {
-	name := fn.Name.Name
-	if fn.Type.TypeParams != nil {
-		name += "[...]"
+func FuncName(path string, fn *types.Func) string {
+	generic := func(name string, params *types.TypeParamList) string {
+		if params.Len() > 0 {
+			return name + "[...]"
+		}
+		return name
 	}
-	if fn.Recv == nil || len(fn.Recv.List) == 0 {
+	sig := fn.Signature()
+	name := generic(fn.Name(), sig.TypeParams())
+	if sig.Recv() == nil {
 		return path + "." + name
 	}
-	t := fn.Recv.List[0].Type
-	star := false
-	for {
-		switch x := t.(type) {
-		case *ast.ParenExpr:
-			t = x.X
-			continue
-		case *ast.StarExpr:
-			t, star = x.X, true
-			continue
-		}
-		break
+	t, format := sig.Recv().Type(), "%s.%s.%s"
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t, format = p.Elem(), "%s.(*%s).%s"
 	}
 	recv := ""
-	switch x := t.(type) {
-	case *ast.Ident:
-		recv = x.Name
-	case *ast.IndexExpr:
-		recv = types.ExprString(x.X) + "[...]"
-	case *ast.IndexListExpr:
-		recv = types.ExprString(x.X) + "[...]"
+	if n, ok := types.Unalias(t).(*types.Named); ok {
+		recv = generic(n.Obj().Name(), n.TypeParams())
 	}
-	if star {
-		recv = "(*" + recv + ")"
-	}
-	return path + "." + recv + "." + name
+	return fmt.Sprintf(format, path, recv, name)
 }

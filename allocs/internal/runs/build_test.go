@@ -50,7 +50,7 @@ func TestPackagesAreBuiltTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pkgs, err := load.List(t.Context(), tc, dir, nil, []string{"./..."})
+		pkgs, _, err := load.List(t.Context(), tc, dir, []string{"./..."})
 		if err != nil {
 			t.Fatal(err)
 		}

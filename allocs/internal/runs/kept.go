@@ -20,7 +20,7 @@ import (
 // the cache of go test.
 type Kept struct {
 	Results []Result
-	Visits  *Visits
+	Visited Visited
 	Inputs  map[string]string // what was read, and its state then
 }
 
@@ -39,7 +39,7 @@ func (b *Binary) Place(dir string, o Options, packages []string) string {
 
 // Load reads what was kept, and reports whether it is valid.
 func (b *Binary) Load(place string) (k Kept, ok bool) {
-	if !read(place, &k) || k.Visits == nil {
+	if !read(place, &k) || k.Visited == nil {
 		return k, false
 	}
 	for input, then := range k.Inputs {
@@ -55,14 +55,14 @@ func (b *Binary) Load(place string) (k Kept, ok bool) {
 
 // Keep writes results that another run would show again: without a failure, and
 // read from nothing but what is noted.
-func (b *Binary) Keep(place string, results []Result, visits *Visits) {
+func (b *Binary) Keep(place string, results []Result, visited Visited) {
 	for _, r := range results {
-		if r.Failed != "" || r.Unstable {
+		if r.Failed != "" {
 			return
 		}
 	}
 	if place != "" && b.read != nil {
-		write(place, Kept{results, visits, b.read})
+		write(place, Kept{results, visited, b.read})
 	}
 }
 

@@ -72,9 +72,9 @@ func TestKeptResultsHoldForTheSameInputs(t *testing.T) {
 	isKept("before", false)
 	keep()
 	k := isKept("at once", true)
-	if len(k.Results) != 1 || k.Results[0].PerOp != 2 || len(k.Visits.Lines) == 0 ||
+	if len(k.Results) != 1 || k.Results[0].PerOp != 2 || len(k.Visited) == 0 ||
 		k.Results[0].Package != b.Package.ImportPath {
-		t.Errorf("got %v a call, %+v", k.Results[0].PerOp, k.Visits)
+		t.Errorf("got %v a call, %+v", k.Results[0].PerOp, k.Visited)
 	}
 	write(elsewhere, "a")
 	isKept("a file elsewhere", true)

@@ -20,17 +20,16 @@ import (
 
 // Result is the result of one leaf: a benchmark without sub-benchmarks.
 type Result struct {
-	Package  string  `json:"-"`
-	Name     string  // "BenchmarkX/sub"
-	Title    string  `json:"-"` // name with the package, where two packages have the same name; or ""
-	PerOp    float64 // all allocations of the process for one operation
-	Bytes    float64 // bytes of them
-	N        int     // operations that were counted
-	Unstable bool    `json:"-"` // another process gave the leaf another name
-	Failed   string  // why there is no count, or ""
-	Slow     bool    // the first iteration took too long
-	Inexact  bool    // objects below 16 bytes were not counted one by one
-	Sites    []Site
+	Package string  `json:"-"`
+	Name    string  // "BenchmarkX/sub"
+	Title   string  `json:"-"` // name with the package, where two packages have the same name; or ""
+	PerOp   float64 // all allocations of the process for one operation
+	Bytes   float64 // bytes of them
+	N       int     // operations that were counted
+	Failed  string  // why there is no count, or ""
+	Slow    bool    // the first iteration took too long
+	Inexact bool    // objects below 16 bytes were not counted one by one
+	Sites   []Site
 }
 
 // Shown returns the name in reports.

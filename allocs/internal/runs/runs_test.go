@@ -68,7 +68,7 @@ func visitedBy(t *testing.T, b *Binary, o Options, results []Result) Visited {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return visits.Lines
+	return visits
 }
 
 // build makes the test binary of a small package, and returns its directory.
@@ -95,7 +95,7 @@ func build(t *testing.T, release string, o Options, test string) (*Binary, strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	pkgs, err := load.List(ctx, tc, dir, nil, []string{"."})
+	pkgs, _, err := load.List(ctx, tc, dir, []string{"."})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func standard(tc *toolchain.Toolchain, work string) (map[string]string, error) {
 		}
 	}
 	for path, change := range map[string]func(*ast.File) []edit{
-		"testing/benchmark.go": hooked, "runtime/malloc.go": oneByOne,
+		"testing/benchmark.go": hooked, "runtime/malloc.go": oneByOne, "runtime/mprof.go": whole,
 	} {
 		text, err := os.ReadFile(filepath.Join(src, filepath.FromSlash(path)))
 		if err != nil {
@@ -130,6 +130,30 @@ func oneByOne(f *ast.File) []edit {
 			}
 			if b, ok := x.Y.(*ast.Ident); ok && b.Name == "maxTinySize" {
 				out = append(out, edit{x.Pos(), x.End(), "(false && size < maxTinySize)"})
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// whole makes the profile begin stacks at mallocgc, as it does since Go 1.26:
+// the function that calls it shows the kind of an allocation.
+func whole(f *ast.File) []edit {
+	var out []edit
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Name.Name != "mProf_Malloc" {
+			continue
+		}
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			if f, ok := call.Fun.(*ast.Ident); ok && f.Name == "callers" {
+				skip := call.Args[0]
+				out = append(out, edit{skip.Pos(), skip.End(), "3"})
 			}
 			return true
 		})

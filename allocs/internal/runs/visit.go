@@ -24,17 +24,11 @@ type Visited map[string]map[int]bool
 // iterations of the two runs whose counts are compared.
 var iterations = [2]int{2, 4}
 
-// Visits are the results of the runs with coverage.
-type Visits struct {
-	Lines Visited
-	Names []string // names of the leaves and of the benchmarks around them
-}
-
 // Visit runs the measured benchmarks again, with coverage, to
 // determine which lines are executed. Without it, a line that no run shows to
 // allocate could be one that no run reaches. Coverage changes the code, so
 // nothing is counted here.
-func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packages, dirs []string) (*Visits, error) {
+func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packages, dirs []string) (Visited, error) {
 	var leftOut []string
 	for _, r := range measured {
 		if r.Failed != "" {
@@ -45,7 +39,7 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 	if err != nil {
 		return nil, err
 	}
-	v := &Visits{Lines: Visited{}}
+	v := Visited{}
 	exe := b.Path + ".cover"
 	_, err = b.tc.Go(ctx, b.dir, "test", "-c", "-vet=off", toolchain.NoDebug,
 		"-overlay", b.overlay, "-cover", "-covermode=count", "-coverpkg="+strings.Join(packages, ","),
@@ -73,16 +67,7 @@ func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packag
 			return nil, fmt.Errorf(format, b.Package.ImportPath, err)
 		}
 	}
-	v.Lines.compare(counts, packages, dirs)
-	records, err := decode(out)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range records {
-		if r.Start != "" {
-			v.Names = append(v.Names, r.Start)
-		}
-	}
+	v.compare(counts, packages, dirs)
 	return v, nil
 }
 

@@ -144,13 +144,6 @@ func (t *Toolchain) Go(ctx context.Context, dir string, args ...string) ([]byte,
 	return run(ctx, dir, t.Env(), t.command, args...)
 }
 
-// Default runs the current go command in dir, with env appended to the
-// environment.
-func Default(ctx context.Context, dir string, env []string, args ...string) error {
-	_, err := run(ctx, dir, append(os.Environ(), env...), "go", args...)
-	return err
-}
-
 // commandError is a command that failed.
 type commandError struct {
 	line, text string // the command line, and its output

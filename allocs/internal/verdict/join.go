@@ -206,7 +206,7 @@ func (in *Input) addFound(sites map[key]*Site, f Found, r roots.Root) {
 }
 
 func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site, r roots.Root) {
-	all, kind, internal := trimRuntime(m.Stack)
+	all, kind := trimRuntime(m.Stack)
 	st := cut(all, r)
 	if st == nil {
 		return
@@ -217,17 +217,7 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 		}
 	}
 	seen := Seen{run.Shown(), m.PerOp, m.Total, m.Bytes}
-	if kind == "" {
-		if same := sameLine(sites, st, in.InModule); len(same) > 0 && !internal {
-			// The line has several such calls; the stack does not show which one
-			// allocated.
-			n := float64(len(same))
-			for _, s := range same {
-				s.Evidence.Shared = len(same) > 1
-				s.Evidence.add(Seen{seen.Name, seen.PerOp / n, seen.Total / n, seen.Bytes / n})
-			}
-			return
-		}
+	if kind == "" { // the runtime allocates for itself
 		if m.PerOp <= 0 {
 			return // no code allocates it, and it does not persist
 		}
@@ -247,36 +237,6 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 	if m.PerOp > 0 {
 		s.measuredAt(st, kind, m.PerOp)
 	}
-}
-
-// sameLine returns the sites of the code that a stack without a kind can be
-// about, in a fixed order.
-func sameLine(sites map[key]*Site, st []binary.Frame, inModule func(string) bool) []*Site {
-	k, at := place(st, "", inModule)
-	var out []*Site
-	for have, s := range sites {
-		if at >= 0 && have.file == k.file && have.line == k.line && have.callee == k.callee && (at > 0) == (s.Kind == heapcalls.Inside) && s.Evidence.Code {
-			out = append(out, s)
-		}
-	}
-	// Prefer sites that are certainly reached, and among them those that do not
-	// depend on whether something is full.
-	full := func(s *Site) bool { return s.Evidence.Rule == heapcalls.Growth }
-	sort.Slice(out, func(i, j int) bool {
-		if a, b := out[i].Evidence.Reach, out[j].Evidence.Reach; a != b {
-			return a < b
-		}
-		if a, b := full(out[i]), full(out[j]); a != b {
-			return b
-		}
-		return out[i].Kind < out[j].Kind
-	})
-	for i, s := range out {
-		if s.Evidence.Reach > out[0].Evidence.Reach || full(s) && !full(out[0]) {
-			return out[:i]
-		}
-	}
-	return out
 }
 
 // add adds a count to those of the same run.

@@ -17,10 +17,10 @@ func (in *Input) Leaf(run *runs.Result) []*Site {
 	sites := map[key]*Site{}
 	var out []*Site
 	for _, m := range run.Sites {
-		stack, kind, _ := trimRuntime(m.Stack)
+		stack, kind := trimRuntime(m.Stack)
 		stack = operation(stack)
 		if kind == "" {
-			kind = in.kindAt(stack)
+			kind = heapcalls.Object
 		}
 		k, at := place(stack, kind, in.InModule)
 		if at < 0 || m.PerOp <= 0 {
@@ -54,25 +54,4 @@ func operation(stack []binary.Frame) []binary.Frame {
 		return stack
 	}
 	return stack[:i]
-}
-
-// kindAt returns the kind of the allocating call that the code has at a stack:
-// before Go 1.26 the profile leaves out the function of the runtime.
-func (in *Input) kindAt(stack []binary.Frame) heapcalls.Kind {
-	i := slices.IndexFunc(stack, func(f binary.Frame) bool { return !f.Inlined })
-	if i < 0 {
-		return heapcalls.Object
-	}
-	same := func(a, b binary.Frame) bool { return a.File == b.File && a.Line == b.Line }
-	for _, p := range in.Programs {
-		for _, f := range p.Lookup(binary.Normalise(stack[i].Func)) {
-			for _, c := range f.Calls {
-				kind, _, ok := heapcalls.Of(c.Target)
-				if ok && slices.EqualFunc(c.Stack, stack[:i+1], same) {
-					return kind
-				}
-			}
-		}
-	}
-	return heapcalls.Object
 }

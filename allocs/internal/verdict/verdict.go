@@ -101,7 +101,6 @@ type Evidence struct {
 	// Unreached is set if SetUp is, and no run executes any line of the root in
 	// each operation.
 	Unreached bool
-	Shared    bool // the line has several such calls, and runs do not show which one allocated
 }
 
 // Seen is the result of one benchmark or test.
@@ -157,11 +156,9 @@ func (s *Site) measuredAt(stack []binary.Frame, kind heapcalls.Kind, perOp float
 }
 
 // trimRuntime cuts the runtime's own frames from the stack of a run and returns
-// what kind of allocation they make; before Go 1.26 the profile leaves them out
-// and the kind is "". internal reports whether the runtime allocated for
-// itself, as it sometimes does for the caches of type switches.
-func trimRuntime(stack []binary.Frame) (rest []binary.Frame, kind heapcalls.Kind, internal bool) {
-	n := len(stack)
+// what kind of allocation they make: "" if the runtime allocated for itself, as
+// it sometimes does for the caches of type switches.
+func trimRuntime(stack []binary.Frame) (rest []binary.Frame, kind heapcalls.Kind) {
 	for len(stack) > 0 {
 		k, _, ok := heapcalls.Of(stack[0].Func)
 		if !ok && !heapcalls.Opaque(stack[0].Func) {
@@ -170,7 +167,7 @@ func trimRuntime(stack []binary.Frame) (rest []binary.Frame, kind heapcalls.Kind
 		kind = k // the frame next to the caller decides
 		stack = stack[1:]
 	}
-	return stack, kind, kind == "" && len(stack) < n
+	return stack, kind
 }
 
 // decide gives the site its verdict from the evidence.
@@ -279,8 +276,6 @@ func (s *Site) fraction(perOp float64, amortised bool) string {
 		return ""
 	case amortised:
 		return often + ", as it grows now and then"
-	case s.Evidence.Shared:
-		return often + ", shared out among the calls of the line"
 	}
 	return often + ", as not all operations allocate the same"
 }

@@ -84,14 +84,20 @@ func TestPlace(t *testing.T) {
 }
 
 func TestTrimRuntime(t *testing.T) {
-	st, kind, internal := trimRuntime([]binary.Frame{{Func: "runtime.mallocgc"}, {Func: "runtime.convT64"}, {Func: "m.F"}})
-	if len(st) != 1 || kind != heapcalls.BoxSmall || internal {
-		t.Errorf("got %v, %s", st, kind)
-	}
-	if st, kind, internal = trimRuntime([]binary.Frame{{Func: "runtime.newobject"}, {Func: "runtime.typeAssert"}, {Func: "m.F"}}); len(st) != 1 || kind != "" || !internal {
-		t.Errorf("the runtime for itself: got %v, %q", st, kind)
-	}
-	if st, kind, internal = trimRuntime([]binary.Frame{{Func: "m.F"}}); len(st) != 1 || kind != "" || internal {
-		t.Errorf("without frames of the runtime: got %v, %q", st, kind)
+	for _, c := range []struct {
+		runtime []string
+		want    heapcalls.Kind
+	}{
+		{[]string{"runtime.mallocgc", "runtime.convT64"}, heapcalls.BoxSmall},
+		{[]string{"runtime.newobject", "runtime.typeAssert"}, ""}, // for itself
+		{nil, ""},
+	} {
+		var stack []binary.Frame
+		for _, name := range append(c.runtime, "m.F") {
+			stack = append(stack, binary.Frame{Func: name})
+		}
+		if rest, kind := trimRuntime(stack); len(rest) != 1 || kind != c.want {
+			t.Errorf("%q: got %v, %q, want %q", c.runtime, rest, kind, c.want)
+		}
 	}
 }
