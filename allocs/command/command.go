@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -149,11 +148,6 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	if err := f.prepare(args); err != nil {
 		return err
 	}
-	remove, err := temporary()
-	if err != nil {
-		return err
-	}
-	defer remove()
 	r, err := f.check(cmd.Context(), cmd.ErrOrStderr())
 	if cmd.Context().Err() != nil {
 		return errInterrupted
@@ -201,34 +195,6 @@ func broken(r *check.Report) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s", ErrBroken, strings.Join(slices.Sorted(maps.Keys(r.Broken)), ", "))
-}
-
-// temporary makes the go commands of this run keep their temporary files in a
-// directory of its own, since they leave them behind when they are ended. It
-// returns the function that removes the directory.
-func temporary() (remove func(), err error) {
-	const name = "GOTMPDIR"
-	before, set := os.LookupEnv(name)
-	dir, err := os.MkdirTemp(before, "allocs-")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Setenv(name, dir); err != nil {
-		return nil, err
-	}
-	return func() {
-		for range 20 { // a compiler whose go command was ended may still write
-			if os.RemoveAll(dir) == nil {
-				break
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-		if set {
-			_ = os.Setenv(name, before) // it was valid before
-		} else {
-			_ = os.Unsetenv(name)
-		}
-	}, nil
 }
 
 // check runs all stages, and shows their progress on w.

@@ -12,14 +12,15 @@ import (
 	"github.com/nib-log/nib/allocs/command"
 )
 
-// A go command that is ended leaves its temporary directory behind.
+// A go command removes its temporary directory if it is interrupted, not if it
+// is killed.
 func TestAnInterruptedRunLeavesNothingBehind(t *testing.T) {
 	bin, temp := t.TempDir(), t.TempDir()
 	ready := filepath.Join(bin, "ready")
 	if err := syscall.Mkfifo(ready, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const fake = "#!/bin/sh\nmkdir ${GOTMPDIR:-$TMPDIR}/go-build1\n: >$READY\nwhile :; do sleep 0.01; done\n"
+	const fake = "#!/bin/sh\nmkdir $TMPDIR/go-build1\ntrap 'rmdir $TMPDIR/go-build1; exit 1' INT\n: >$READY\nwhile :; do sleep 0.01; done\n"
 	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(fake), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -21,13 +21,8 @@ func (o *Outcome) Err() error {
 	if len(o.Missing) == 0 {
 		return nil
 	}
-	const most = 20
 	var b strings.Builder
-	for i, c := range o.Missing {
-		if i == most {
-			fmt.Fprintf(&b, "\n  and %d more", len(o.Missing)-most)
-			break
-		}
+	for _, c := range o.Missing {
 		fmt.Fprintf(&b, "\n  %s: %s", c.Toolchain, strings.ReplaceAll(c.Text, "\n", "\n    "))
 		if c.Where != "" {
 			fmt.Fprintf(&b, "\n    %s", c.Where)

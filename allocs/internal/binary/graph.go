@@ -10,13 +10,12 @@ type graph struct {
 	insts []inst
 	succ  [][2]int // successors; none is -1
 	exit  []bool   // returns from the function
-	lives []bool   // an exit can be reached from here
 }
 
 const none = -1
 
 func newGraph(insts []inst, start, end uint64, neverReturns func(addr uint64) bool) *graph {
-	g := &graph{insts: insts, succ: make([][2]int, len(insts)), exit: make([]bool, len(insts)), lives: make([]bool, len(insts))}
+	g := &graph{insts: insts, succ: make([][2]int, len(insts)), exit: make([]bool, len(insts))}
 	to := func(addr uint64) int {
 		i := sort.Search(len(insts), func(i int) bool { return insts[i].pc >= addr })
 		if i < len(insts) && insts[i].pc == addr {
@@ -58,57 +57,35 @@ func newGraph(insts []inst, start, end uint64, neverReturns func(addr uint64) bo
 		}
 		g.succ[i] = s
 	}
-	g.spread()
 	return g
-}
-
-// spread marks the instructions from which an exit can be reached, backwards
-// until nothing changes.
-func (g *graph) spread() {
-	copy(g.lives, g.exit)
-	for changed := true; changed; {
-		changed = false
-		for i := len(g.insts) - 1; i >= 0; i-- {
-			if g.lives[i] {
-				continue
-			}
-			for _, s := range g.succ[i] {
-				if s != none && g.lives[s] {
-					g.lives[i], changed = true, true
-				}
-			}
-		}
-	}
 }
 
 // doomed reports whether no exit can be reached from instruction i, in a
 // function that can return at all: an endless loop is not doomed.
-func (g *graph) doomed(i int) bool { return g.lives[0] && !g.lives[i] }
+func (g *graph) doomed(i int) bool { return g.leaves(0, none) && !g.leaves(i, none) }
 
 // always reports whether no exit can be reached without executing instruction
 // i.
-func (g *graph) always(i int) bool {
-	if len(g.insts) == 0 || !g.lives[i] {
-		return false
-	}
+func (g *graph) always(i int) bool { return !g.leaves(0, i) && g.leaves(i, none) }
+
+// leaves reports whether an exit can be reached from an instruction without
+// executing another one.
+func (g *graph) leaves(from, without int) bool {
 	seen := make([]bool, len(g.insts))
-	seen[i] = true
-	work := []int{0}
-	for len(work) > 0 {
+	if without != none {
+		seen[without] = true
+	}
+	for work := []int{from}; len(work) > 0; {
 		n := work[len(work)-1]
 		work = work[:len(work)-1]
-		if seen[n] {
+		if n == none || seen[n] {
 			continue
 		}
 		seen[n] = true
 		if g.exit[n] {
-			return false
+			return true
 		}
-		for _, s := range g.succ[n] {
-			if s != none {
-				work = append(work, s)
-			}
-		}
+		work = append(work, g.succ[n][:]...)
 	}
-	return true
+	return false
 }

@@ -91,8 +91,7 @@ type record struct {
 	fn     []byte
 	entry  uint64
 	tables map[uint32][]until
-	tree   []byte
-	hasIt  bool // tree was read
+	tree   []byte // its inlined calls
 }
 
 // until is a step of a table: the value up to an address.
@@ -119,21 +118,17 @@ const (
 // inlined ones, and last the function that contains the code.
 func (t *lineTable) stack(r *record, pc uint64) []Frame {
 	var frames []Frame
-	if !r.hasIt {
-		r.tree, r.hasIt = t.inlineTree(r), true
-	}
-	tree := r.tree
 	for at := pc; ; {
 		frame := Frame{File: t.file(r, at), Line: int(t.value(r, t.field(r, fieldLine), at))}
 		ix := int32(-1)
-		if tree != nil {
+		if r.tree != nil {
 			ix = t.value(r, t.field(r, fieldTables+pcdataInline), at)
 		}
 		if ix < 0 {
 			frame.Func = t.named(t.field(r, fieldName))
 			return append(frames, frame)
 		}
-		call := tree[16*int64(ix):]
+		call := r.tree[16*int64(ix):]
 		frame.Func, frame.Inlined = t.named(u32(call[4:])), true
 		frames = append(frames, frame)
 		at = r.entry + uint64(u32(call[8:]))

@@ -13,8 +13,8 @@ package binary
 
 import (
 	"fmt"
+	"net/url"
 	"os"
-	"regexp"
 	"sort"
 	"strings"
 )
@@ -95,23 +95,11 @@ func Normalise(symbol string) string {
 		}
 	}
 	if strings.Contains(symbol, "%") {
-		symbol = escaped.ReplaceAllStringFunc(symbol, func(s string) string {
-			return string(rune(unhex(s[1])<<4 | unhex(s[2])))
-		})
+		if plain, err := url.PathUnescape(symbol); err == nil {
+			return plain
+		}
 	}
 	return symbol
-}
-
-var escaped = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
-
-func unhex(c byte) byte {
-	switch {
-	case c >= 'a':
-		return c - 'a' + 10
-	case c >= 'A':
-		return c - 'A' + 10
-	}
-	return c - '0'
 }
 
 // Lookup returns the functions with a normalised name: none if all calls were
@@ -160,6 +148,7 @@ func (p *Program) decode(from *function) *Func {
 		code = code[:size]
 	}
 	r := &record{fn: from.record, entry: from.entry, tables: map[uint32][]until{}}
+	r.tree = p.lines.inlineTree(r)
 	g := newGraph(p.im.arch(code, from.entry), from.entry, from.end, p.ends)
 	f.graph = g
 	for i, in := range g.insts {

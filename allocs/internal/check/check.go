@@ -186,9 +186,19 @@ func (s *session) static(
 		return nil, err
 	}
 	s.step(tc.String() + "  linking")
-	in := &verdict.Input{Escapes: compiler.NewIndex(escapes), InModule: s.home.Holds, Waived: s.waived}
-	if in.Programs, err = s.programs(ctx, tc, b, work); err != nil {
-		return nil, err
+	in := &verdict.Input{
+		Escapes: compiler.NewIndex(escapes), InModule: s.home.Holds, Waived: s.waived,
+	}
+	for i, target := range b.Targets {
+		exe := filepath.Join(work, fmt.Sprint("program-", i))
+		if err := b.Link(ctx, tc, s.report.ModuleDir, target, exe); err != nil {
+			return nil, err
+		}
+		p, err := binary.Open(exe, target)
+		if err != nil {
+			return nil, err
+		}
+		in.Programs = append(in.Programs, p)
 	}
 	return in, judgeCanary(in, b.Canary.ImportPath)
 }
@@ -233,22 +243,6 @@ func (s *session) list(ctx context.Context, tcs []*toolchain.Toolchain) (err err
 	}
 	s.report.Roots, err = roots.Find(s.src, s.Options.Roots, s.LogCalls)
 	return err
-}
-
-// programs links the packages and reads the executables.
-func (s *session) programs(ctx context.Context, tc *toolchain.Toolchain, b *program.Build, work string) ([]*binary.Program, error) {
-	if err := b.Link(ctx, tc, s.report.ModuleDir, work); err != nil {
-		return nil, err
-	}
-	var out []*binary.Program
-	for i, exe := range b.Executables {
-		p, err := binary.Open(exe, b.Targets[i])
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, p)
-	}
-	return out, nil
 }
 
 func (s *session) waived(f binary.Frame) bool {

@@ -3,9 +3,10 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,11 +131,8 @@ func (t *Toolchain) took(results []runs.Result) []runs.Result {
 // ordered sorts the results, and gives leaves of different packages different
 // names.
 func ordered(all []runs.Result, modulePath string) {
-	sort.Slice(all, func(i, j int) bool {
-		if a, b := all[i], all[j]; a.Name != b.Name {
-			return a.Name < b.Name
-		}
-		return all[i].Package < all[j].Package
+	slices.SortFunc(all, func(a, b runs.Result) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Package, b.Package))
 	})
 	packages := map[string]map[string]bool{}
 	for _, r := range all {

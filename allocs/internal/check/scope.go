@@ -36,7 +36,8 @@ func (s *session) scope() {
 	slices.Sort(r.Scope.Patterns)
 	r.Scope.Patterns = slices.Compact(r.Scope.Patterns)
 	for i, all := range s.near {
-		s.near[i] = slices.DeleteFunc(all, func(p *load.Package) bool { return r.Broken[p.ImportPath] != "" })
+		broken := func(p *load.Package) bool { return r.Broken[p.ImportPath] != "" }
+		s.near[i] = slices.DeleteFunc(all, broken)
 		for _, p := range s.near[i] {
 			if !p.DepOnly {
 				r.Scope.Packages[p.ImportPath] = p.Dir

@@ -83,8 +83,8 @@ func (c *Collector) compile(ctx context.Context, pkgs []*load.Package, dir, over
 	return err
 }
 
-// hasFunctions reports whether the compiler prints anything about a package: for
-// each function that is not generic it prints at least whether it can be
+// hasFunctions reports whether the compiler prints anything about a package:
+// for each function that is not generic it prints at least whether it can be
 // inlined.
 func hasFunctions(p *load.Package) bool {
 	for _, name := range p.Sources() {

@@ -45,16 +45,11 @@ type Escape struct {
 // The compiler's records, in the form of the language server protocol but with
 // positions from 1.
 type lspRecord struct {
-	Version *int   `json:"version"`
-	File    string `json:"file"`
-	Range   struct {
-		Start struct {
-			Line      int `json:"line"`
-			Character int `json:"character"`
-		} `json:"start"`
-	} `json:"range"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	Version *int     `json:"version"`
+	File    string   `json:"file"`
+	Range   lspRange `json:"range"`
+	Code    string   `json:"code"`
+	Message string   `json:"message"`
 	Related []struct {
 		Location struct {
 			URI   string   `json:"uri"`
@@ -110,7 +105,7 @@ func (r *lspRecord) escape(file string) Escape {
 		what = what[:i]
 	}
 	e.What = what
-	outer := []Position{{file, r.Range.Start.Line, r.Range.Start.Character}}
+	outer := []Position{position(file, r.Range)}
 	related := r.Related
 	for len(related) > 0 && related[0].Message == "inlineLoc" {
 		outer = append(outer, position(related[0].Location.URI, related[0].Location.Range))

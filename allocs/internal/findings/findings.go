@@ -6,10 +6,10 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
@@ -164,16 +164,10 @@ func (d *Document) relative(file string) string {
 	return file
 }
 
-// siteKey identifies a site across toolchains.
-type siteKey struct {
-	file, kind, callee string
-	line               int
-}
-
 // merge joins the findings of the toolchains below a root.
 func (b *builder) merge(root *Root, n int) {
 	r, d, files := b.r, b.d, b.files
-	sites := map[siteKey]*Site{}
+	sites := map[place]*Site{}
 	for ti, t := range r.Toolchains {
 		res := t.Results[n]
 		// A log call that is not compiled is never executed.
@@ -181,7 +175,7 @@ func (b *builder) merge(root *Root, n int) {
 		root.Reached = append(root.Reached, res.Reached)
 		root.addCalls(d, res.Dynamic, r.Holds)
 		for _, s := range res.Sites {
-			key := siteKey{s.File, string(s.Kind), s.Callee, s.Line}
+			key := place{s.File, string(s.Kind), s.Callee, s.Line}
 			x := sites[key]
 			if x == nil {
 				x = &Site{Func: s.Func, File: d.relative(s.File), Line: s.Line, Kind: string(s.Kind), Callee: s.Callee,
@@ -247,15 +241,9 @@ func (d *Document) chain(stack []binary.Frame) []Frame {
 
 // order sorts the sites by place, and numbers equal keys.
 func (r *Root) order() {
-	sort.SliceStable(r.Sites, func(i, j int) bool {
-		a, b := r.Sites[i], r.Sites[j]
-		if a.File != b.File {
-			return a.File < b.File
-		}
-		if a.Line != b.Line {
-			return a.Line < b.Line
-		}
-		return a.Key < b.Key
+	slices.SortStableFunc(r.Sites, func(a, b *Site) int {
+		return cmp.Or(
+			cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Key, b.Key))
 	})
 	seen := map[string]int{}
 	for _, s := range r.Sites {

@@ -5,7 +5,6 @@ package findings
 import (
 	"cmp"
 	"slices"
-	"sort"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/verdict"
@@ -49,7 +48,7 @@ type Call struct {
 	Line int    `json:"line"`
 }
 
-// place identifies a site across roots.
+// place identifies a site across roots and toolchains.
 type place struct {
 	file, kind, callee string
 	line               int
@@ -72,12 +71,8 @@ func (d *Document) Same() [][]*Site {
 			out[i] = append(out[i], s)
 		}
 	}
-	sort.SliceStable(out, func(i, j int) bool {
-		a, b := out[i][0], out[j][0]
-		if a.File != b.File {
-			return a.File < b.File
-		}
-		return a.Line < b.Line
+	slices.SortStableFunc(out, func(a, b []*Site) int {
+		return cmp.Or(cmp.Compare(a[0].File, b[0].File), cmp.Compare(a[0].Line, b[0].Line))
 	})
 	return out
 }

@@ -56,15 +56,16 @@ func (p *Package) Sources() []string {
 	return out
 }
 
-// List returns the packages of the module that match the patterns or are imported
-// by those, and that build, and for each other one that matches, why it does
-// not.
+// List returns the packages of the module that build, of all that match the
+// patterns or are imported by such, and why the others that match do not.
 func List(
 	ctx context.Context, tc *toolchain.Toolchain, dir string, patterns []string,
 ) (pkgs []*Package, broken map[string]string, err error) {
-	const form = "-json=ImportPath,Name,DepOnly,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Module,Deps,Error"
+	const form = "-json=ImportPath,Name,DepOnly,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles," +
+		"Module,Deps,Error"
 	list := func(flags ...string) ([]byte, error) {
-		return tc.Go(ctx, dir, append(append([]string{"list", "-export", "-deps"}, flags...), patterns...)...)
+		all := slices.Concat([]string{"list", "-export", "-deps"}, flags, patterns)
+		return tc.Go(ctx, dir, all...)
 	}
 	out, err := list("-e", form, "--")
 	if err != nil {
@@ -101,7 +102,8 @@ func List(
 		if _, err := list("--"); err != nil { // it states what to do
 			return nil, nil, reported(err)
 		}
-		return nil, nil, fmt.Errorf("no package of the module matches %s", strings.Join(patterns, " "))
+		const text = "no package of the module matches %s"
+		return nil, nil, fmt.Errorf(text, strings.Join(patterns, " "))
 	}
 	return pkgs, broken, nil
 }
@@ -144,8 +146,8 @@ func Typed(ctx context.Context, dir string, patterns []string) (*Source, error) 
 	return &Source{Fset: fset, Packages: pkgs}, nil
 }
 
-// reported returns an error with the output of the go command, which also states
-// what to do.
+// reported returns an error with the output of the go command, which also
+// states what to do.
 func reported(err error) error {
 	return fmt.Errorf("the go command reports\n%s", toolchain.Said(err))
 }

@@ -52,7 +52,8 @@ func references(pkg *types.Package) func(yield func(*types.Func, string) bool) {
 			switch obj := pkg.Scope().Lookup(name).(type) {
 			case *types.Func:
 				sig := obj.Signature()
-				if args, ok := arguments(sig, sig.TypeParams()); ok && name != "main" && !yield(obj, name+args) {
+				args, ok := arguments(sig, sig.TypeParams())
+				if ok && name != "main" && !yield(obj, name+args) {
 					return
 				}
 			case *types.TypeName:

@@ -37,12 +37,16 @@ func typed(t *testing.T, fset *token.FileSet, texts map[string]string) *types.Pa
 func TestKeepFile(t *testing.T) {
 	fset := token.NewFileSet()
 	pkg := typed(t, fset, map[string]string{
-		filepath.FromSlash("/p/a.go"): "package p\n\ntype T struct{}\ntype G[X any] struct{}\n\nfunc F() {}\nfunc init() {}\nfunc _() {}\nfunc (T) Value() {}\nfunc (t *T) Pointer() {}\nfunc (T) _() {}\nfunc (g *G[X]) M() {}\nfunc H[X any]() {}\n",
+		filepath.FromSlash("/p/a.go"): "package p\n\ntype T struct{}\ntype G[X any] struct{}\n\n" +
+			"func F() {}\nfunc init() {}\nfunc _() {}\nfunc (T) Value() {}\n" +
+			"func (t *T) Pointer() {}\nfunc (T) _() {}\nfunc (g *G[X]) M() {}\nfunc H[X any]() {}\n",
 		// Another release has a file that this one does not build.
 		filepath.FromSlash("/p/b.go"): "package p\n\nfunc Newer() {}\n",
 	})
-	got := keepFile(&load.Package{Name: "p", Dir: filepath.FromSlash("/p"), GoFiles: []string{"a.go"}}, fset, pkg)
-	want := "package p\n\nvar AllocsKeepsThese00000000 = []interface{}{\n\tF,\n\t(*G[int]).M,\n\tH[int],\n\tT.Value,\n\t(*T).Pointer,\n}\n"
+	p := &load.Package{Name: "p", Dir: filepath.FromSlash("/p"), GoFiles: []string{"a.go"}}
+	got := keepFile(p, fset, pkg)
+	want := "package p\n\nvar AllocsKeepsThese00000000 = []interface{}{\n" +
+		"\tF,\n\t(*G[int]).M,\n\tH[int],\n\tT.Value,\n\t(*T).Pointer,\n}\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -64,7 +68,8 @@ func TestInstances(t *testing.T) {
 		{"func F[T ~[4]int]() {}", ""},
 	} {
 		var got []string
-		for _, ref := range references(typed(t, token.NewFileSet(), map[string]string{"a.go": "package p\n\n" + c.declaration + "\n"})) {
+		file := map[string]string{"a.go": "package p\n\n" + c.declaration + "\n"}
+		for _, ref := range references(typed(t, token.NewFileSet(), file)) {
 			got = append(got, ref)
 		}
 		if got := strings.Join(got, " "); got != c.want {

@@ -128,5 +128,6 @@ func (p *page) around(l line) (out []quote) {
 var between = regexp.MustCompile("`([^`]*)`")
 
 func code(text string) template.HTML {
-	return template.HTML(between.ReplaceAllString(template.HTMLEscapeString(text), "<code>$1</code>"))
+	text = template.HTMLEscapeString(text)
+	return template.HTML(between.ReplaceAllString(text, "<code>$1</code>"))
 }

@@ -99,7 +99,8 @@ func (t *terminal) header() {
 	}
 	t.printf("%s: %s\n", count(len(t.Roots), "root"), t.RootSum)
 	s := d.Summary
-	t.printf("sites: %d counted, %d possible\n", s.Sites[verdict.Counted], s.Sites[verdict.Possible])
+	t.printf("sites: %d counted, %d possible\n",
+		s.Sites[verdict.Counted], s.Sites[verdict.Possible])
 	for _, g := range t.Missing {
 		t.printf("  %s\n", t.paint(faint, g.Text))
 	}
@@ -114,7 +115,8 @@ func notFollowed(calls []findings.Call) string {
 	for _, c := range calls[:min(3, len(calls))] {
 		parts = append(parts, fmt.Sprintf("%s:%d", c.File, c.Line))
 	}
-	text := "calls through interfaces and function values that are not followed, at " + strings.Join(parts, ", ")
+	text := "calls through interfaces and function values that are not followed, at " +
+		strings.Join(parts, ", ")
 	if n := len(calls) - len(parts); n > 0 {
 		text += " and " + count(n, "more line")
 	}

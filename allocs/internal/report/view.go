@@ -126,9 +126,10 @@ func newView(d *findings.Document, o *baseline.Outcome) *view {
 	for i := range d.Toolchains {
 		v.Releases = append(v.Releases, v.release(&d.Toolchains[i]))
 	}
-	for _, r := range slices.SortedStableFunc(slices.Values(d.Roots), func(a, b *findings.Root) int {
+	worst := func(a, b *findings.Root) int {
 		return slices.Index(findings.States, a.Status) - slices.Index(findings.States, b.Status)
-	}) {
+	}
+	for _, r := range slices.SortedStableFunc(slices.Values(d.Roots), worst) {
 		v.Roots = append(v.Roots, v.root(r))
 	}
 	v.possible()
@@ -157,7 +158,8 @@ const rareIn = 10000
 func (v *view) release(tc *findings.Toolchain) release {
 	r := release{Name: tc.Name, Trouble: tc.Trouble}
 	for _, l := range tc.Heaviest() {
-		out := leaf{Name: shorten(v.document, l.Package+"."+l.Name), PerOp: l.PerOp, Size: l.Bytes}
+		name := shorten(v.document, l.Package+"."+l.Name)
+		out := leaf{Name: name, PerOp: l.PerOp, Size: l.Bytes}
 		if l.N < rareIn {
 			out.Few = count(l.N, "operation") + " counted: what is rarer is not seen"
 		}
@@ -240,12 +242,15 @@ func (v *view) root(r *findings.Root) root {
 // alike reports whether two sites of a line have the same reason.
 func alike(a, b *findings.Site) bool {
 	return a.File == b.File && a.Line == b.Line && a.Reason == b.Reason && a.Fix == b.Fix &&
-		slices.EqualFunc(a.Answers, b.Answers, func(a, b findings.Answer) bool { return a.Finding == b.Finding })
+		slices.EqualFunc(a.Answers, b.Answers,
+			func(a, b findings.Answer) bool { return a.Finding == b.Finding })
 }
 
 func (v *view) site(s *findings.Site) line {
 	worst := s.Worst()
-	l := line{PerOp: s.PerOp(), Verdict: worst.Verdict, File: s.File, Line: s.Line, Source: s.Source}
+	l := line{
+		PerOp: s.PerOp(), Verdict: worst.Verdict, File: s.File, Line: s.Line, Source: s.Source,
+	}
 	l.fact("why", s.Reason, s.Pattern)
 	i := slices.IndexFunc(s.Answers, func(a findings.Answer) bool { return a.Finding == worst })
 	if worst.Verdict == verdict.Possible && i >= 0 {
@@ -299,7 +304,8 @@ func onReleases(d *findings.Document, s *findings.Site) string {
 // possible groups the possible lines, each once, by the evidence they lack.
 func (v *view) possible() {
 	benchmark := "no benchmark was run for"
-	if slices.ContainsFunc(v.document.Toolchains, func(t findings.Toolchain) bool { return t.Runs > 0 }) {
+	ran := func(t findings.Toolchain) bool { return t.Runs > 0 }
+	if slices.ContainsFunc(v.document.Toolchains, ran) {
 		benchmark = "no benchmark reaches"
 	}
 	for _, lack := range []struct {

@@ -64,9 +64,9 @@ func plain(name string) string {
 }
 
 // fits returns how specific a name is that a function can be written as: 0 with
-// the import path; 1 with the end of it, or the name of the package; 2 without a
-// package; 3 a method without its type; -1 if it is another function. If several
-// is set, the name is the beginning of it.
+// the import path; 1 with the end of it, or the name of the package; 2 without
+// a package; 3 a method without its type; -1 if it is another function. If
+// several is set, the name is the beginning of it.
 func (d declaration) fits(name string, several bool) int {
 	whole := d.path + "." + d.local
 	_, method, _ := strings.Cut(d.local, ".")
@@ -124,7 +124,7 @@ func lookUp(all []declaration, name string) ([]string, error) {
 	if near := near(all, begin); len(near) > 0 {
 		return nil, fmt.Errorf("%w; did you mean %s?", ErrNoFunction, list(near))
 	}
-	return nil, fmt.Errorf("%w, which are %s", ErrNoFunction, list(paths(all)))
+	return nil, ErrNoFunction
 }
 
 // most bounds the names in a message.
@@ -135,15 +135,6 @@ func list(names []string) string {
 		names = append(names[:most:most], fmt.Sprintf("%d more", n))
 	}
 	return strings.Join(names, ", ")
-}
-
-func paths(all []declaration) []string {
-	var out []string
-	for _, d := range all {
-		out = append(out, d.path)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // near returns the functions with the same last name, apart from its case: the

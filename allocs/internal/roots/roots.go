@@ -6,12 +6,13 @@
 package roots
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -80,12 +81,8 @@ func Find(src *load.Source, names []string, logCalls bool) (*Set, error) {
 
 // order sorts the roots by place and numbers them.
 func (s *Set) order() {
-	sort.SliceStable(s.Roots, func(i, j int) bool {
-		a, b := s.Roots[i], s.Roots[j]
-		if a.File != b.File {
-			return a.File < b.File
-		}
-		return a.Line < b.Line
+	slices.SortStableFunc(s.Roots, func(a, b Root) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	s.number()
 }

@@ -39,9 +39,12 @@ func (b *Binary) Place(dir string, o Options, packages []string) string {
 
 // Load reads what was kept, and reports whether it is valid.
 func (b *Binary) Load(place string) (k Kept, ok bool) {
-	if !read(place, &k) || k.Visited == nil {
+	text, err := os.ReadFile(place)
+	if err != nil || json.Unmarshal(text, &k) != nil || k.Visited == nil {
 		return k, false
 	}
+	now := time.Now()
+	_ = os.Chtimes(place, now, now) // otherwise the result is found again after keepAge
 	for input, then := range k.Inputs {
 		if stateOf(input) != then {
 			return k, false
@@ -116,20 +119,9 @@ func stateOf(input string) string {
 // keepAge is the time after which a result that no run has needed is removed.
 const keepAge = 5 * 24 * time.Hour
 
-// read reads the result at place into v, and reports whether there is one.
-func read(place string, v any) bool {
-	text, err := os.ReadFile(place)
-	if err != nil || json.Unmarshal(text, v) != nil {
-		return false
-	}
-	now := time.Now()
-	_ = os.Chtimes(place, now, now) // otherwise the result is found again after keepAge
-	return true
-}
-
 // write writes a result, and removes old ones beside it. An error only means
 // that the result must be found again.
-func write(place string, v any) {
+func write(place string, v Kept) {
 	dir := filepath.Dir(place)
 	text, err := json.Marshal(v)
 	if err != nil || os.MkdirAll(dir, 0o755) != nil {

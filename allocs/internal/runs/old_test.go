@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/allocs/internal/load"
 )
 
 func TestOldResultsAreRemoved(t *testing.T) {
@@ -15,25 +17,24 @@ func TestOldResultsAreRemoved(t *testing.T) {
 		"old": keepAge + time.Hour, "young": keepAge - time.Hour, "used": keepAge + time.Hour,
 	} {
 		place, at := filepath.Join(dir, name), time.Now().Add(-age)
-		if err := os.WriteFile(place, []byte(`"text"`), 0o600); err != nil {
+		if err := os.WriteFile(place, []byte(`{"Visited":{}}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chtimes(place, at, at); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var got string
-	if !read(filepath.Join(dir, "used"), &got) || got != "text" {
-		t.Errorf("got %q", got)
+	b := &Binary{Package: new(load.Package)}
+	if _, ok := b.Load(filepath.Join(dir, "used")); !ok {
+		t.Error("the result is not valid")
 	}
-	write(filepath.Join(dir, "new"), "new text")
-	for name, want := range map[string]string{
-		"old": "", "young": "text", "used": "text", "new": "new text",
+	write(filepath.Join(dir, "new"), Kept{Visited: Visited{}})
+	for name, want := range map[string]bool{
+		"old": false, "young": true, "used": true, "new": true,
 	} {
-		got = ""
-		if ok := read(filepath.Join(dir, name), &got); ok != (want != "") || got != want {
-			t.Errorf("%s: got %q, %v, want %q", name, got, ok, want)
+		if _, ok := b.Load(filepath.Join(dir, name)); ok != want {
+			t.Errorf("%s: got %v, want %v", name, ok, want)
 		}
 	}
-	write(filepath.Join(dir, "cannot", "be\x00made", "x"), "text") // no panic
+	write(filepath.Join(dir, "cannot", "be\x00made", "x"), Kept{}) // no panic
 }

@@ -111,25 +111,18 @@ func hooked(f *ast.File) []edit {
 	return out
 }
 
-// oneByOne makes mallocgc allocate small objects without pointers like all
-// others: the condition under which it packs them is never true.
-func oneByOne(f *ast.File) []edit {
-	var out []edit
+// within returns the edits of expressions in the body of a function.
+func within(
+	f *ast.File, function string, change func(n ast.Node) (of ast.Node, text string),
+) (out []edit) {
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
-		if !ok || fn.Name.Name != "mallocgc" {
+		if !ok || fn.Name.Name != function {
 			continue
 		}
 		ast.Inspect(fn.Body, func(n ast.Node) bool {
-			x, ok := n.(*ast.BinaryExpr)
-			if !ok || x.Op != token.LSS {
-				return true
-			}
-			if a, ok := x.X.(*ast.Ident); !ok || a.Name != "size" {
-				return true
-			}
-			if b, ok := x.Y.(*ast.Ident); ok && b.Name == "maxTinySize" {
-				out = append(out, edit{x.Pos(), x.End(), "(false && size < maxTinySize)"})
+			if of, text := change(n); of != nil {
+				out = append(out, edit{of.Pos(), of.End(), text})
 			}
 			return true
 		})
@@ -137,26 +130,31 @@ func oneByOne(f *ast.File) []edit {
 	return out
 }
 
+// named reports whether an expression is a name.
+func named(e ast.Expr, name string) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == name
+}
+
+// oneByOne makes mallocgc allocate small objects without pointers like all
+// others: the condition under which it packs them is never true.
+func oneByOne(f *ast.File) []edit {
+	return within(f, "mallocgc", func(n ast.Node) (ast.Node, string) {
+		x, ok := n.(*ast.BinaryExpr)
+		if ok && x.Op == token.LSS && named(x.X, "size") && named(x.Y, "maxTinySize") {
+			return x, "(false && size < maxTinySize)"
+		}
+		return nil, ""
+	})
+}
+
 // whole makes the profile begin stacks at mallocgc, as it does since Go 1.26:
 // the function that calls it shows the kind of an allocation.
 func whole(f *ast.File) []edit {
-	var out []edit
-	for _, d := range f.Decls {
-		fn, ok := d.(*ast.FuncDecl)
-		if !ok || fn.Name.Name != "mProf_Malloc" {
-			continue
+	return within(f, "mProf_Malloc", func(n ast.Node) (ast.Node, string) {
+		if call, ok := n.(*ast.CallExpr); ok && named(call.Fun, "callers") {
+			return call.Args[0], "3"
 		}
-		ast.Inspect(fn.Body, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			if f, ok := call.Fun.(*ast.Ident); ok && f.Name == "callers" {
-				skip := call.Args[0]
-				out = append(out, edit{skip.Pos(), skip.End(), "3"})
-			}
-			return true
-		})
-	}
-	return out
+		return nil, ""
+	})
 }

@@ -3,6 +3,7 @@
 package runs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -32,12 +33,7 @@ func (e *tooSlow) Error() string {
 }
 
 // give returns the processor time after which a leaf is given up.
-func (o *Options) give() time.Duration {
-	if o.Hang == 0 {
-		return hang
-	}
-	return o.Hang
-}
+func (o *Options) give() time.Duration { return cmp.Or(o.Hang, hang) }
 
 // watching sets when to kill a process.
 type watching struct {

@@ -46,11 +46,7 @@ func (fs *Files) get(name string) *file {
 
 // Line returns the text of a line without the space around it, or "".
 func (fs *Files) Line(name string, line int) string {
-	f := fs.get(name)
-	if f == nil || line < 1 || line > len(f.text) {
-		return ""
-	}
-	return strings.TrimSpace(string(f.text[line-1]))
+	return strings.TrimSpace(strings.Join(fs.Lines(name, line, line), ""))
 }
 
 // Lines returns the lines from first to last.

@@ -3,6 +3,8 @@
 package verdict
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -22,9 +24,8 @@ type Input struct {
 	Runs     []runs.Result
 	Visited  []runs.Visited
 
-	bodies  map[string][]body // functions with code, by the declaration they are in
-	targets targets
-	active  map[roots.Place]bool // lines that any run saw allocating when warm
+	bodies map[string][]body    // functions with code, by the declaration they are in
+	active map[roots.Place]bool // lines that any run saw allocating when warm
 }
 
 type body struct {
@@ -43,10 +44,7 @@ type Result struct {
 
 // Root walks from one root and decides on every site below it.
 func (in *Input) Root(r roots.Root) Result {
-	if in.targets == nil {
-		in.targets = targets{}
-	}
-	w := &walker{stop: in.Waived, targets: in.targets, seen: map[*binary.Func]bool{}}
+	w := &walker{stop: in.Waived, seen: map[*binary.Func]bool{}}
 	res := Result{Root: r, Absent: !in.start(w, r)}
 	w.walk()
 	res.Dynamic = w.dynamic
@@ -75,18 +73,9 @@ func (in *Input) Root(r roots.Root) Result {
 
 // order sorts sites by place.
 func order(sites []*Site) {
-	sort.Slice(sites, func(i, j int) bool {
-		a, b := sites[i], sites[j]
-		if a.File != b.File {
-			return a.File < b.File
-		}
-		if a.Line != b.Line {
-			return a.Line < b.Line
-		}
-		if a.Kind != b.Kind {
-			return a.Kind < b.Kind
-		}
-		return a.Callee < b.Callee
+	slices.SortFunc(sites, func(a, b *Site) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Callee, b.Callee))
 	})
 }
 
@@ -190,7 +179,7 @@ func (in *Input) addFound(sites map[key]*Site, f Found, r roots.Root) {
 	reach := f.Reach
 	s := sites[k]
 	if s == nil {
-		s = &Site{Func: binary.Normalise(st[at].Func), File: k.file, Line: k.line, Kind: k.kind, Callee: k.callee, Inner: f.Kind, Stack: st}
+		s = newSite(k, st, at, f.Kind)
 		s.Evidence = Evidence{Code: true, Calls: 1, Reach: reach, Why: f.Why, Rule: f.Rule}
 		sites[k] = s
 		return
@@ -229,7 +218,7 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 	}
 	s := sites[k]
 	if s == nil {
-		s = &Site{Func: binary.Normalise(st[at].Func), File: k.file, Line: k.line, Kind: k.kind, Callee: k.callee, Inner: kind, Stack: st}
+		s = newSite(k, st, at, kind)
 		s.Evidence.Reach = Maybe
 		sites[k] = s
 	}

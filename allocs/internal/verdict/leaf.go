@@ -28,11 +28,8 @@ func (in *Input) Leaf(run *runs.Result) []*Site {
 		}
 		s := sites[k]
 		if s == nil {
-			s = &Site{
-				Func: binary.Normalise(stack[at].Func), File: k.file, Line: k.line,
-				Kind: k.kind, Callee: k.callee, Inner: kind, Stack: stack,
-				Finding: Finding{Verdict: Counted},
-			}
+			s = newSite(k, stack, at, kind)
+			s.Finding = Finding{Verdict: Counted}
 			sites[k] = s
 			out = append(out, s)
 		}

@@ -9,6 +9,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -143,6 +144,14 @@ func place(stack []binary.Frame, kind heapcalls.Kind, inModule func(file string)
 	return k, i
 }
 
+// newSite returns the site at frame i of a stack.
+func newSite(k key, stack []binary.Frame, i int, inner heapcalls.Kind) *Site {
+	return &Site{
+		Func: binary.Normalise(stack[i].Func), File: k.file, Line: k.line,
+		Kind: k.kind, Callee: k.callee, Inner: inner, Stack: stack,
+	}
+}
+
 // measuredAt makes a measured stack the one of the site, if the callee
 // allocates more there than at the place before. The choice is the same in each
 // run.
@@ -181,8 +190,8 @@ func (s *Site) decide() {
 	if s.Kind == heapcalls.Make && e.Reach == Maybe && e.Escape == nil {
 		grows = true // the branch is the compiler's own: small ones stay on the stack
 	}
-	if worst, total := e.most(); total > 0 {
-		s.measured(kind, worst)
+	if best, total := e.most(); total > 0 {
+		s.measured(kind, best.Name, best.PerOp)
 		return
 	}
 	unreached := "; no benchmark reaches it"
@@ -220,20 +229,23 @@ func addsNothing(expression string) bool {
 	return strings.Contains(expression, `+ ""`) || strings.Contains(expression, `"" +`)
 }
 
-// most returns the highest count of any run, when warm and in total.
-func (e *Evidence) most() (perOp, total float64) {
+// most returns the run with the highest count, and the highest total of any.
+func (e *Evidence) most() (best Seen, total float64) {
 	for _, r := range e.Runs {
-		perOp, total = max(perOp, r.PerOp), max(total, r.Total)
+		if r.PerOp > best.PerOp || best.Name == "" {
+			best = r
+		}
+		total = max(total, r.Total)
 	}
-	return perOp, total
+	return best, total
 }
 
 // measured decides on a site that was seen in a run. What the operations of a
 // run allocate counts, however rarely they do; that it grows, or looks cold, is
 // said with the count.
-func (s *Site) measured(kind heapcalls.Kind, perOp float64) {
+func (s *Site) measured(kind heapcalls.Kind, where string, perOp float64) {
 	amortised := s.Evidence.Rule == heapcalls.Growth || kind == heapcalls.Grow || kind == heapcalls.MapGrow
-	switch where := s.where(); {
+	switch {
 	case perOp > 0:
 		s.Finding = Finding{Verdict: Counted}
 		s.Reason = fmt.Sprintf("seen in %s: %s per operation%s", where, Number(perOp), s.fraction(perOp, amortised))
@@ -280,17 +292,6 @@ func (s *Site) fraction(perOp float64, amortised bool) string {
 	return often + ", as not all operations allocate the same"
 }
 
-// where names the run with the highest count.
-func (s *Site) where() string {
-	best := s.Evidence.Runs[0]
-	for _, r := range s.Evidence.Runs {
-		if r.PerOp > best.PerOp {
-			best = r
-		}
-	}
-	return best.Name
-}
-
 // Number formats a count, with two digits of a small one.
 func Number(x float64) string {
 	if x < 0.1 {
@@ -299,25 +300,18 @@ func Number(x float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", x), "0"), ".")
 }
 
-// sizeRule describes when a kind that does not always allocate does.
-func sizeRule(kind heapcalls.Kind) string {
-	switch kind {
-	case heapcalls.Grow:
-		return "when the slice is full"
-	case heapcalls.Move:
-		return "when the slice outlives the function"
-	case heapcalls.MapGrow:
-		return "when the map is full"
-	case heapcalls.BoxSmall:
-		return "for values above 255"
-	case heapcalls.Concat, heapcalls.ToString, heapcalls.ToBytes:
-		return "above 32 bytes, or when the result outlives the function"
-	case heapcalls.Make:
-		return "above 32 bytes; on Go 1.24 and before at any size"
-	case heapcalls.Goroutine:
-		return "when no finished goroutine is left to use again"
-	case heapcalls.Defer:
-		return "when the processor's free list is empty"
-	}
-	return "from some size on"
+// sizeRules describe when a kind that does not always allocate does.
+var sizeRules = map[heapcalls.Kind]string{
+	heapcalls.Grow:      "when the slice is full",
+	heapcalls.Move:      "when the slice outlives the function",
+	heapcalls.MapGrow:   "when the map is full",
+	heapcalls.BoxSmall:  "for values above 255",
+	heapcalls.Concat:    "above 32 bytes, or when the result outlives the function",
+	heapcalls.ToString:  "above 32 bytes, or when the result outlives the function",
+	heapcalls.ToBytes:   "above 32 bytes, or when the result outlives the function",
+	heapcalls.Make:      "above 32 bytes; on Go 1.24 and before at any size",
+	heapcalls.Goroutine: "when no finished goroutine is left to use again",
+	heapcalls.Defer:     "when the processor's free list is empty",
 }
+
+func sizeRule(kind heapcalls.Kind) string { return cmp.Or(sizeRules[kind], "from some size on") }

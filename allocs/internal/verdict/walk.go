@@ -36,33 +36,11 @@ type Dynamic struct {
 	Reach Reach
 }
 
-// target describes a callee by its name.
-type target struct {
-	allocates, opaque bool
-	kind              heapcalls.Kind
-	rule              heapcalls.Rule
-	cold              string
-}
-
-// targets caches targets by name: a walk meets the same names repeatedly.
-type targets map[string]*target
-
-func (ts targets) of(symbol string) *target {
-	t := ts[symbol]
-	if t == nil {
-		t = &target{opaque: heapcalls.Opaque(symbol), cold: coldFunctions[binary.Normalise(symbol)]}
-		t.kind, t.rule, t.allocates = heapcalls.Of(symbol)
-		ts[symbol] = t
-	}
-	return t
-}
-
 // walker walks the call graph of executables from one root. It enters every
 // function once for each reach, the most certain first, so each chain is the
 // most certain one, and the shortest of those.
 type walker struct {
 	stop    func(f binary.Frame) bool // a waiver: do not continue below this line
-	targets targets
 	seen    map[*binary.Func]bool
 	queues  [reaches][]step
 	found   []Found
@@ -154,15 +132,14 @@ func (w *walker) call(s step, c *binary.Call) {
 		w.indirect(s, c, reach)
 		return
 	}
-	t := w.targets.of(c.Target)
-	if t.allocates {
-		w.found = append(w.found, Found{Stack: stack(c.Stack, s.above), Kind: t.kind, Rule: t.rule, Reach: reach, Why: why})
+	if kind, rule, ok := heapcalls.Of(c.Target); ok {
+		w.found = append(w.found, Found{stack(c.Stack, s.above), kind, rule, reach, why})
 		return
 	}
-	if t.opaque {
+	if heapcalls.Opaque(c.Target) {
 		return
 	}
-	if reason := t.cold; reason != "" && reach < Rarely {
+	if reason := coldFunctions[c.Target]; reason != "" && reach < Rarely {
 		reach, why = Rarely, reason
 	}
 	if f := s.program.At(c.Entry); f != nil {

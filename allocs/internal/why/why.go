@@ -125,42 +125,36 @@ func mechanics(q query) string {
 		}
 		return "`" + short(what) + "`"
 	}
-	switch q.Kind {
-	case heapcalls.Box:
-		return or("a value") + " is copied to the heap to be stored in an interface" // except for empty strings and nil slices
-	case heapcalls.BoxSmall:
-		return or("a number") + " is copied to the heap to be stored in an interface (0 to 255 are free)"
-	case heapcalls.Make:
-		return or("a slice of variable size") + " is made on the heap"
-	case heapcalls.Grow:
-		return "append needs a larger array than the slice has"
-	case heapcalls.Move:
-		return "the slice was built on the stack and is copied to the heap because it outlives the function"
-	case heapcalls.Map:
-		return "a map is made"
-	case heapcalls.MapGrow:
-		return "the map takes memory for a new key"
-	case heapcalls.Chan:
-		return "a channel is made"
-	case heapcalls.Concat:
-		return "strings are joined into a new one"
-	case heapcalls.ToString:
-		return "bytes are copied into a new string"
-	case heapcalls.ToBytes:
-		return "a string is copied into a new []byte"
-	case heapcalls.Goroutine:
-		return "a goroutine is started"
-	case heapcalls.Defer:
-		return "defer in a loop keeps a record for each round"
-	case heapcalls.Reflect:
-		return "a value is made by reflection"
-	case heapcalls.Inside:
+	switch e := q.Evidence.Escape; {
+	case q.Kind == heapcalls.Inside:
 		return fmt.Sprintf("%s takes memory (%s)", ShortName(q.Callee), at(q))
-	}
-	if e := q.Evidence.Escape; e != nil && e.Moved {
+	case q.Kind == heapcalls.Make:
+		return or("a slice of variable size") + " is made on the heap"
+	case q.Kind == heapcalls.Box: // except for empty strings and nil slices
+		return or("a value") + " is copied to the heap to be stored in an interface"
+	case q.Kind == heapcalls.BoxSmall:
+		return or("a number") + " is copied to the heap to be stored in an interface (0 to 255 are free)"
+	case happens[q.Kind] != "":
+		return happens[q.Kind]
+	case e != nil && e.Moved:
 		return "the variable " + or("") + " is moved to the heap"
 	}
 	return or("a value") + " is made on the heap"
+}
+
+// happens are sentences about kinds of allocation.
+var happens = map[heapcalls.Kind]string{
+	heapcalls.Grow:      "append needs a larger array than the slice has",
+	heapcalls.Move:      "the slice was built on the stack and is copied to the heap because it outlives the function",
+	heapcalls.Map:       "a map is made",
+	heapcalls.MapGrow:   "the map takes memory for a new key",
+	heapcalls.Chan:      "a channel is made",
+	heapcalls.Concat:    "strings are joined into a new one",
+	heapcalls.ToString:  "bytes are copied into a new string",
+	heapcalls.ToBytes:   "a string is copied into a new []byte",
+	heapcalls.Goroutine: "a goroutine is started",
+	heapcalls.Defer:     "defer in a loop keeps a record for each round",
+	heapcalls.Reflect:   "a value is made by reflection",
 }
 
 // at describes the kind of an allocation inside a callee, and the function that
@@ -204,29 +198,30 @@ func because(e *compiler.Escape) string {
 	if last.At.File != e.Stack[len(e.Stack)-1].File || last.At.Line != e.Stack[len(e.Stack)-1].Line {
 		at = fmt.Sprintf(" (%s:%d)", filepath.Base(last.At.File), last.At.Line)
 	}
-	switch how {
-	case "call parameter":
-		return "it is passed to " + text + at + ", and the compiler cannot see that the callee does not keep it"
-	case "return":
-		return "it outlives the function through " + text + at
-	case "assign", "assign-pair", "star-assign", "assign-pair-func-call":
-		return text + at + " stores it in something that lives longer"
-	case "captured by a closure":
-		return "a function literal keeps it: " + text + at
-	case "interface-converted":
-		return "it becomes the interface value " + text + at
-	case "too large for stack":
-		return "it is too large for the stack"
-	case "non-constant size":
-		return "its size is not a constant"
-	case "address-of":
-		return "its address is taken: " + text + at
-	case "slice-literal-element":
-		return "it becomes an element of " + strings.Replace(text, "`... argument`", "the argument list", 1) + at
-	case "send":
-		return "it is sent over a channel: " + text + at
+	if how == "slice-literal-element" {
+		text = strings.Replace(text, "`... argument`", "the argument list", 1)
+	}
+	if before, ok := ways[how]; ok {
+		return fmt.Sprintf(before, text+at)
 	}
 	return "it reaches the heap through " + text + " (" + how + ")" + at
+}
+
+// ways are sentences about the last assignments before the heap.
+var ways = map[string]string{
+	"call parameter":        "it is passed to %s, and the compiler cannot see that the callee does not keep it",
+	"return":                "it outlives the function through %s",
+	"assign":                "%s stores it in something that lives longer",
+	"assign-pair":           "%s stores it in something that lives longer",
+	"star-assign":           "%s stores it in something that lives longer",
+	"assign-pair-func-call": "%s stores it in something that lives longer",
+	"captured by a closure": "a function literal keeps it: %s",
+	"interface-converted":   "it becomes the interface value %s",
+	"too large for stack":   "it is too large for the stack%.0s",
+	"non-constant size":     "its size is not a constant%.0s",
+	"address-of":            "its address is taken: %s",
+	"slice-literal-element": "it becomes an element of %s",
+	"send":                  "it is sent over a channel: %s",
 }
 
 // last returns the step of the flow that ends at the heap.
