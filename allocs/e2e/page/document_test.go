@@ -139,7 +139,7 @@ func root(i int, file string, line int) *findings.Root {
 
 func site(key, file string, line int, pattern, reason string, chain []findings.Frame, all ...verdict.Finding) *findings.Site {
 	s := &findings.Site{Key: key, Chain: chain, Func: chain[len(chain)-1].Func, File: file, Line: line, Kind: "box", Pattern: pattern, Reason: reason,
-		Fix: "use LogAttrs with slog.Int, slog.String and so on", Flow: []string{"r.Method — spill (api.go:3)"}}
+		Fix: "use LogAttrs with slog.Int, slog.String and so on"}
 	for _, f := range all {
 		a := findings.Answer{Finding: f, Because: "as measured", Evidence: &findings.Evidence{Code: "on every path", Calls: 1, Compiler: "r.Method"}}
 		if f.Allocates() {

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -25,7 +26,7 @@ var loggers = map[string][]string{
 	"github.com/charmbracelet/log": {"Debug", "Info", "Warn", "Error", "Print", "Fatal", "Log"},
 }
 
-var variants = []string{"f", "ln", "w", "Context", "Func", "Fn"}
+var variants = []string{"", "f", "ln", "w", "Context", "Func", "Fn"}
 
 // endsLogCall reports whether fn is a function that writes a log event.
 func endsLogCall(fn *types.Func) bool {
@@ -41,13 +42,8 @@ func endsLogCall(fn *types.Func) bool {
 		if !ok {
 			continue
 		}
-		if rest == "" {
+		if slices.Contains(variants, rest) {
 			return receiverLogs(fn)
-		}
-		for _, v := range variants {
-			if rest == v {
-				return receiverLogs(fn)
-			}
 		}
 	}
 	return false

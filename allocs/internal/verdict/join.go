@@ -142,12 +142,9 @@ func (in *Input) bodiesOf(name string) []body {
 // inRegion returns the index of the frame that is in the lines of the root, or
 // -1.
 func inRegion(stack []binary.Frame, r roots.Root) int {
-	for i, f := range stack {
-		if f.File == r.File && f.Line >= r.Line && f.Line <= r.End {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(stack, func(f binary.Frame) bool {
+		return f.File == r.File && f.Line >= r.Line && f.Line <= r.End
+	})
 }
 
 // cut returns the part of a stack from the allocation to the root, or nil when
@@ -200,10 +197,8 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 	if st == nil {
 		return
 	}
-	for _, f := range st {
-		if in.Waived(f) {
-			return
-		}
+	if slices.ContainsFunc(st, in.Waived) {
+		return
 	}
 	seen := Seen{run.Shown(), m.PerOp, m.Total, m.Bytes}
 	if kind == "" { // the runtime allocates for itself
@@ -259,15 +254,8 @@ func (in *Input) visited(s *Site, r roots.Root) bool {
 			}
 		}
 	}
-	if in.active[roots.Place{File: s.File, Line: s.Line}] {
-		return false
-	}
-	for _, v := range in.Visited {
-		if v[s.File][s.Line] {
-			return true
-		}
-	}
-	return false
+	at := roots.Place{File: s.File, Line: s.Line}
+	return !in.active[at] && in.came(at)
 }
 
 // setUp reports whether it is known that no run executes the line of the site
@@ -278,12 +266,7 @@ func (in *Input) setUp(s *Site) bool {
 
 // came reports whether a run executed the line.
 func (in *Input) came(p roots.Place) bool {
-	for _, v := range in.Visited {
-		if v[p.File][p.Line] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.Visited, func(v runs.Visited) bool { return v[p.File][p.Line] })
 }
 
 // reached reports whether runs execute a line of the root in each operation.

@@ -122,12 +122,7 @@ type key struct {
 
 // home returns the index of the innermost frame that is in the module, or -1.
 func home(stack []binary.Frame, inModule func(file string) bool) int {
-	for i, f := range stack {
-		if inModule(f.File) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(stack, func(f binary.Frame) bool { return inModule(f.File) })
 }
 
 // place returns the key of a stack. Stacks of runs begin with the functions of

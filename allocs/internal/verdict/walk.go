@@ -3,6 +3,8 @@
 package verdict
 
 import (
+	"slices"
+
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
 )
@@ -104,20 +106,11 @@ func (w *walker) enter(s step) {
 		if s.only != nil && !s.only(c) {
 			continue
 		}
-		if len(c.Stack) == 0 || w.stops(c.Stack) {
+		if len(c.Stack) == 0 || slices.ContainsFunc(c.Stack, w.stop) {
 			continue
 		}
 		w.call(s, c)
 	}
-}
-
-func (w *walker) stops(stack []binary.Frame) bool {
-	for _, f := range stack {
-		if w.stop(f) {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *walker) call(s step, c *binary.Call) {

@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/types"
 	"iter"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
@@ -76,9 +77,5 @@ func EventOf(t types.Type) string {
 // EndsEvent reports whether a method writes the event, which then belongs to
 // the logger again.
 func EndsEvent(name string) bool {
-	switch name {
-	case "Msg", "Msgf", "Msgs", "MsgFunc", "Send":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"Msg", "Msgf", "Msgs", "MsgFunc", "Send"}, name)
 }
