@@ -192,6 +192,21 @@ func TestDynamicCallAndLiteral(t *testing.T) {
 	}
 }
 
+// Programs have their functions under the names that test binaries give them.
+func TestNamesOfMain(t *testing.T) {
+	p, err := binary.Open(build(t, target{"linux", "amd64"}, source, "-w"), "m.org/cmd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, calls := heap(t, p, "m.org/cmd.outer")
+	if len(calls) != 1 || calls[0].Stack[0].Func != "m.org/cmd.inner" {
+		t.Errorf("got %+v, want a call in m.org/cmd.inner", calls)
+	}
+	if len(p.Lookup("main.outer")) > 0 {
+		t.Error("main.outer is found")
+	}
+}
+
 func TestOpenRefusesWhatItCannotRead(t *testing.T) {
 	if _, err := binary.Open(build(t, target{"linux", "amd64"}, source, "-s"), ""); err == nil {
 		t.Error("stripped: got no error")

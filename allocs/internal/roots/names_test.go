@@ -22,6 +22,8 @@ type Entry struct{}
 
 func (e Entry) Get() {}
 func (e *Entry) Close() {}
+func (e *Entry) Reset() {}
+func Reset()            {}
 
 func New() {}
 func Newest() {}
@@ -52,6 +54,7 @@ func TestRootTakesTheSpellingsThatPeopleUse(t *testing.T) {
 		"Set":                              {set},
 		"New":                              {"example.com/m.New"},
 		"m.New":                            {"example.com/m.New"},
+		"Reset":                            {"example.com/m.Reset"},
 		"Map":                              {"example.com/m.Map[...]"},
 		"Map[string]":                      {"example.com/m.Map[...]"},
 		"cache.init":                       {"example.com/m.init", "example.com/m.init #2"},

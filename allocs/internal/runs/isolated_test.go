@@ -212,7 +212,7 @@ func BenchmarkSleeps(b *testing.B) {
 		some = &[4]int{i}
 	}
 }
-func BenchmarkTooSlow(b *testing.B) { slow(b, 1500*time.Millisecond, 1) }
+func BenchmarkTooSlow(b *testing.B) { slow(b, 600*time.Millisecond, 1) }
 func BenchmarkNeverEnds(b *testing.B) {
 	b.Run("never", func(b *testing.B) { slow(b, 1000*time.Second, 1) })
 	b.Run("after", func(b *testing.B) { slow(b, 0, 2) })
