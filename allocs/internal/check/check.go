@@ -85,6 +85,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, tc := range tcs {
+		tc.KeepIn(work)
+	}
 	o.step("reading the source")
 	home, err := load.Find(ctx, tcs[0], o.Dir)
 	if err != nil {
@@ -238,7 +241,7 @@ func (s *session) list(ctx context.Context, tcs []*toolchain.Toolchain) (err err
 	if len(s.report.Broken) > 0 {
 		patterns = intact
 	}
-	if s.src, err = load.Typed(ctx, s.Dir, patterns); err != nil {
+	if s.src, err = load.Typed(ctx, s.Dir, patterns, "GOTMPDIR="+s.work); err != nil {
 		return err
 	}
 	s.report.Roots, err = roots.Find(s.src, s.Options.Roots, s.LogCalls)

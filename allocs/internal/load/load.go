@@ -120,11 +120,12 @@ type Source struct {
 //
 // With -trimpath in GOFLAGS, the go command would compile all that is imported
 // once more: builds of a toolchain do not have it.
-func Typed(ctx context.Context, dir string, patterns []string) (*Source, error) {
+func Typed(
+	ctx context.Context, dir string, patterns []string, env ...string,
+) (*Source, error) {
 	fset := token.NewFileSet()
-	var env []string
 	if flags := os.Getenv("GOFLAGS"); strings.Contains(flags, "-trimpath") {
-		env = []string{"GOFLAGS=" + flags + " -trimpath=false"}
+		env = append(env, "GOFLAGS="+flags+" -trimpath=false")
 	}
 	pkgs, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: dir, Fset: fset, Env: append(os.Environ(), env...),

@@ -140,6 +140,10 @@ func split(flags string) (out []string) {
 // of its time. The symbols and the table of lines stay.
 const NoDebug = "-ldflags=-w"
 
+// KeepIn makes go commands have their temporary files in dir: those that are
+// killed leave them behind.
+func (t *Toolchain) KeepIn(dir string) { t.extra = append(t.extra, "GOTMPDIR="+dir) }
+
 // Go runs the go command in dir and returns its standard output.
 func (t *Toolchain) Go(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	return run(ctx, dir, t.Env(), t.command, args...)
@@ -169,7 +173,7 @@ func Said(err error) string {
 func run(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, env
-	// A go command that is killed leaves its temporary directory behind.
+	// A go command that is interrupted ends those that it has started.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	var out, errs bytes.Buffer
