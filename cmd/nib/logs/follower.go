@@ -124,7 +124,8 @@ func (f *follower) Read(p []byte) (int, error) {
 			}
 		}
 		if f.last == '\n' || f.last == 0 { // not within a line of the file
-			if f.late.look(); len(f.late.lines) > 0 {
+			f.late.look(func(file *os.File) { f.remember(knownFile(file)) })
+			if len(f.late.lines) > 0 {
 				continue
 			}
 		}
@@ -288,8 +289,8 @@ func (s successor) hasLines() bool {
 // leave goes on to the next file, and keeps this one open for late lines. What
 // is added to a copy is in the file that it is made of.
 func (f *follower) leave() {
-	f.remember(knownFile(f.file))
 	if f.isCopy {
+		f.remember(knownFile(f.file))
 		_ = f.file.Close() // only read
 	} else {
 		f.late.add(f.file, f.offset)

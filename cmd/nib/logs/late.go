@@ -5,6 +5,7 @@ package logs
 import (
 	"bytes"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -42,8 +43,8 @@ func (r *lateLines) read(p []byte) int {
 }
 
 // look reads what was added to the files, and closes the ones to which nothing
-// has been added for a while.
-func (r *lateLines) look() {
+// has been added for a while, after calling left with each.
+func (r *lateLines) look(left func(*os.File)) {
 	r.lines = nil
 	var open []leftFile
 	for i, l := range r.files {
@@ -52,6 +53,7 @@ func (r *lateLines) look() {
 		case len(lines) > 0:
 			r.lines, l.at = append(r.lines, lines...), time.Now()
 		case isOver:
+			left(l.file)
 			_ = l.file.Close() // only read
 			continue
 		}
@@ -78,6 +80,11 @@ func (l *leftFile) added(all bool) []byte {
 		lines = append(lines, '\n')
 	}
 	return lines
+}
+
+// has reports whether a file is among them.
+func (r *lateLines) has(info os.FileInfo) bool {
+	return slices.ContainsFunc(r.files, func(l leftFile) bool { return isFile(l.file, info) })
 }
 
 func (r *lateLines) close() {

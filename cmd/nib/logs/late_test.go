@@ -80,3 +80,42 @@ func TestTailReadsTheNextFileWhileTheOldOneGrows(t *testing.T) {
 		f.check(t, want[:12]+"new "+want[12:], "")
 	})
 }
+
+// A file that was empty when it was known, whose identity a later file of the
+// set has: the lines are new.
+func TestTailReadsAFileThatWasKnownWithoutLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	put(t, path, "a\n")
+	put(t, path+".1", "")
+	synctest.Test(t, func(t *testing.T) {
+		f := followFile(t, path)
+		f.check(t, "a ", "")
+		ok(t, os.Rename(path, path+".2"))
+		put(t, path+".1", "b\n")
+		put(t, path, "c\n")
+		f.check(t, "b c ", "")
+	})
+}
+
+// A file that is left without a line has one later, and is renamed: each line
+// is shown once.
+func TestTailReadsLateLinesOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	put(t, path, "")
+	synctest.Test(t, func(t *testing.T) {
+		f := followFile(t, path)
+		ok(t, os.Rename(path, path+".1"))
+		put(t, path, "b\n")
+		f.check(t, "b ", "")
+		put(t, path+".1", "late\n")
+		f.check(t, "late ", "")
+		for i, wait := range []time.Duration{0, 2 * time.Minute} {
+			await.Sleep(wait)
+			ok(t, os.Rename(path+"."+[]string{"1", "2"}[i], path+"."+[]string{"2", "3"}[i]))
+			ok(t, os.Rename(path, path+".1"))
+			put(t, path, "c\n")
+			f.check(t, "c ", "")
+			ok(t, os.Rename(path+".1", path+".old"))
+		}
+	})
+}

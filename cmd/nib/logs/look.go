@@ -274,6 +274,9 @@ func (f *follower) openNew(path string) *os.File {
 	return nil
 }
 
+// isKnown reports whether a file is open or was read. A file that was empty is
+// new when it has lines: the system gives its identity to another one.
 func (f *follower) isKnown(k known) bool {
-	return f.isOpen(k.info) || slices.ContainsFunc(f.known, k.is)
+	was := func(old known) bool { return k.is(old) && (len(old.head) > 0 || len(k.head) == 0) }
+	return f.isOpen(k.info) || f.late.has(k.info) || slices.ContainsFunc(f.known, was)
 }

@@ -139,7 +139,7 @@ func TestSoManyFilesStayOpenForLateLines(t *testing.T) {
 		}
 		late.add(file, int64(len("read\n")))
 	}
-	late.look()
+	late.look(func(*os.File) {})
 	got := make([]byte, 10)
 	if n := late.read(got[:3]); string(got[:n]) != "0\n1" {
 		t.Errorf("got %q", got[:n])
@@ -147,7 +147,7 @@ func TestSoManyFilesStayOpenForLateLines(t *testing.T) {
 	if n := late.read(got); string(got[:n]) != "\n2\n" || len(late.files) != files {
 		t.Errorf("got %q, and %d files are open", got[:n], len(late.files))
 	}
-	late.look()
+	late.look(func(*os.File) {})
 	if len(late.lines) > 0 || len(late.files) != maxLeft {
 		t.Errorf("got %q, and %d files are open", late.lines, len(late.files))
 	}
