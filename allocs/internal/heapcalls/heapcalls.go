@@ -24,6 +24,8 @@ const (
 	Concat    Kind = "concat"  // a + b of strings
 	ToString  Kind = "string"  // string(bytes)
 	ToBytes   Kind = "bytes"   // []byte(string)
+	FromRunes Kind = "text"    // string(rune), string([]rune)
+	ToRunes   Kind = "runes"   // []rune(string)
 	Goroutine Kind = "go"      // a go statement
 	Defer     Kind = "defer"   // a defer statement in a loop
 	Reflect   Kind = "reflect" // reflect.New and similar functions
@@ -55,9 +57,9 @@ var exact = map[string]call{
 	"moveSlice": {Move, Sized}, "moveSliceNoScan": {Move, Sized}, "moveSliceNoCap": {Move, Sized}, "moveSliceNoCapNoScan": {Move, Sized},
 	"makemap": {Map, Each}, "makemap64": {Map, Each}, "makemap_small": {Map, Each},
 	"makechan": {Chan, Each}, "makechan64": {Chan, Each},
-	"intstring": {ToString, Sized}, "slicebytetostring": {ToString, Sized}, "slicerunetostring": {ToString, Sized},
-	"stringtoslicebyte": {ToBytes, Sized}, "stringtoslicerune": {ToBytes, Sized},
-	"rawstring": {ToString, Each}, "rawbyteslice": {ToBytes, Each}, "rawruneslice": {ToBytes, Each},
+	"intstring": {FromRunes, Sized}, "slicebytetostring": {ToString, Sized}, "slicerunetostring": {FromRunes, Sized},
+	"stringtoslicebyte": {ToBytes, Sized}, "stringtoslicerune": {ToRunes, Sized},
+	"rawstring": {ToString, Each}, "rawbyteslice": {ToBytes, Each}, "rawruneslice": {ToRunes, Each},
 	"newproc": {Goroutine, Growth}, "deferproc": {Defer, Growth}, "deferprocat": {Defer, Growth},
 }
 

@@ -70,11 +70,11 @@ func fit(e *compiler.Escape, s *Site) int {
 		return fitObject(e)
 	case heapcalls.Concat:
 		return is(strings.Contains(e.What, " + "))
-	case heapcalls.ToString:
+	case heapcalls.ToString, heapcalls.FromRunes:
 		return is(strings.HasPrefix(e.What, "string("))
 	case heapcalls.Box, heapcalls.BoxSmall:
 		return is(!e.Moved && e.What != "... argument" && !strings.HasPrefix(e.What, "&") && !strings.HasPrefix(e.What, "func literal") && !strings.HasPrefix(e.What, "\"") && !constant(e.What))
-	case heapcalls.ToBytes:
+	case heapcalls.ToBytes, heapcalls.ToRunes:
 		return is(bytesOfText(e.What))
 	}
 	return 1

@@ -193,7 +193,9 @@ func (s *Site) decide() {
 	if e.Came {
 		unreached = "; no run shows it"
 	}
-	outlives := e.Escape != nil && s.Kind == kind && (kind == heapcalls.Concat && !addsNothing(e.Escape.What) || kind == heapcalls.ToString || kind == heapcalls.ToBytes)
+	outlives := e.Escape != nil && s.Kind == kind &&
+		sizeRules[kind] == sizeRules[heapcalls.Concat] &&
+		(kind != heapcalls.Concat || !addsNothing(e.Escape.What))
 	switch {
 	case outlives && e.Reach == Surely && !e.Visited:
 		s.possible(AnyRun, "on every way through the function, and the result outlives it"+unreached)
@@ -304,6 +306,8 @@ var sizeRules = map[heapcalls.Kind]string{
 	heapcalls.Concat:    "above 32 bytes, or when the result outlives the function",
 	heapcalls.ToString:  "above 32 bytes, or when the result outlives the function",
 	heapcalls.ToBytes:   "above 32 bytes, or when the result outlives the function",
+	heapcalls.FromRunes: "above 32 bytes, or when the result outlives the function",
+	heapcalls.ToRunes:   "above 32 bytes, or when the result outlives the function",
 	heapcalls.Make:      "above 32 bytes; on Go 1.24 and before at any size",
 	heapcalls.Goroutine: "when no finished goroutine is left to use again",
 	heapcalls.Defer:     "when the processor's free list is empty",

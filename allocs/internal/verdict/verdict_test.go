@@ -45,6 +45,7 @@ func TestDecide(t *testing.T) {
 		{"a string that outlives the function", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun},
 		{"a concatenation that outlives the function", heapcalls.Concat, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun},
 		{"bytes that outlive the function", heapcalls.ToBytes, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun},
+		{"a string of runes that outlives it", heapcalls.FromRunes, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun},
 		{"a string that outlives it, behind a branch", heapcalls.ToString, Evidence{Code: true, Reach: Maybe, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, size},
 		{"a string that outlives it, and was empty in the runs", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}, Visited: true}, size},
 		{"a local string", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized}, size},

@@ -150,11 +150,8 @@ var happens = map[heapcalls.Kind]string{
 	heapcalls.MapGrow:   "the map takes memory for a new key",
 	heapcalls.Chan:      "a channel is made",
 	heapcalls.Concat:    "strings are joined into a new one",
-	heapcalls.ToString:  "bytes are copied into a new string",
-	heapcalls.ToBytes:   "a string is copied into a new []byte",
 	heapcalls.Goroutine: "a goroutine is started",
 	heapcalls.Defer:     "defer in a loop keeps a record for each round",
-	heapcalls.Reflect:   "a value is made by reflection",
 }
 
 // at describes the kind of an allocation inside a callee, and the function that
@@ -174,6 +171,7 @@ var nouns = map[heapcalls.Kind]string{
 	heapcalls.Object: "an object", heapcalls.Box: "a boxed value", heapcalls.BoxSmall: "a boxed number", heapcalls.Make: "a slice",
 	heapcalls.Grow: "a growing slice", heapcalls.Move: "a slice", heapcalls.Map: "a map", heapcalls.MapGrow: "a growing map",
 	heapcalls.Chan: "a channel", heapcalls.Concat: "a joined string", heapcalls.ToString: "a string", heapcalls.ToBytes: "a []byte",
+	heapcalls.FromRunes: "a string", heapcalls.ToRunes: "a []rune",
 	heapcalls.Goroutine: "a goroutine", heapcalls.Reflect: "a reflected value",
 }
 

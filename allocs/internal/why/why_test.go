@@ -12,6 +12,20 @@ import (
 	"github.com/nib-log/nib/allocs/internal/why"
 )
 
+// TestExplainRunes keeps the reasons for bytes away from conversions of runes.
+func TestExplainRunes(t *testing.T) {
+	for function, want := range map[string]string{
+		"intstring": "string-of-runes", "slicerunetostring": "string-of-runes",
+		"stringtoslicerune": "runes-of-string", "rawruneslice": "runes-of-string",
+		"slicebytetostring": "string-of-bytes", "stringtoslicebyte": "bytes-of-string",
+	} {
+		kind, _, _ := heapcalls.Of("runtime." + function)
+		if a := why.Explain(&verdict.Site{Kind: kind}, "", "", false); a.Pattern != want {
+			t.Errorf("%s: the reason is %q (%s), want %q", function, a.Pattern, a.Reason, want)
+		}
+	}
+}
+
 func TestExplain(t *testing.T) {
 	escape := func(what string, moved bool, steps ...string) verdict.Evidence {
 		e := &compiler.Escape{What: what, Moved: moved, Stack: []compiler.Position{{File: "f.go", Line: 1}}}

@@ -131,7 +131,7 @@ func E20BufioReset() {
 
 //alloc:none
 func E21Runes() {
-	runesOut = []rune(small) // why: bytes-of-string
+	runesOut = []rune(small) // why: runes-of-string
 }
 
 //alloc:none
@@ -142,7 +142,7 @@ func E22RunesLocal() {
 
 //alloc:none
 func E23StringOfRune() {
-	textOut = string(rune(n1000)) // why: string-of-bytes
+	textOut = string(rune(n1000)) // why: string-of-runes
 }
 
 //alloc:none
