@@ -233,6 +233,9 @@ func TestE2ESmallScreen(t *testing.T) {
 		x := open(t, file, 420, 850, dark)
 		x.fits()
 		equal(x, cutOff, "")
+		// All bars have the same place, so that their lengths can be compared.
+		equal(x, "new Set([...document.querySelectorAll('.leaf > summary svg')].filter("+
+			"e => e.checkVisibility()).map(e => e.getBoundingClientRect().width)).size", 1)
 		x.picture(fmt.Sprintf("small-dark-%v", dark))
 		x.run(chromedp.Evaluate[chromedp.Void]("document.querySelectorAll('.root')[50].scrollIntoView()"),
 			chromedp.Evaluate[chromedp.Void]("document.querySelectorAll('.root')[1].open = true"))
