@@ -222,7 +222,7 @@ func TestE2EReleasesFunctionsAndChanges(t *testing.T) {
 	equal(x, "document.querySelector('.root').open", true)
 	equal(x, "document.querySelector('.root .hit') !== null", true)
 	equal(x, "[...document.querySelectorAll('#possible summary')].map(e => e.textContent.trim()).join(', ')",
-		"beyond a size that no benchmark has: 219 lines")
+		"beyond a size that no benchmark has: 219 sites")
 	x.clean()
 }
 
@@ -237,6 +237,15 @@ func TestE2ESmallScreen(t *testing.T) {
 		equal(x, "new Set([...document.querySelectorAll('.leaf > summary svg')].filter("+
 			"e => e.checkVisibility()).map(e => e.getBoundingClientRect().width)).size", 1)
 		x.picture(fmt.Sprintf("small-dark-%v", dark))
+		// Long names leave the button and the arrow their places.
+		const long = "document.querySelector('h1').textContent = 'github.com/' + 'm'.repeat(20);" +
+			"document.querySelector('.leaf .name').textContent = 'Benchmark' + 'n'.repeat(40)"
+		const lines = "(e => Math.round(e.getBoundingClientRect().height /" +
+			" parseFloat(getComputedStyle(e).lineHeight)))"
+		x.run(chromedp.Evaluate[chromedp.Void](long))
+		equal(x, "document.querySelector('#theme').getBoundingClientRect().height < 40", true)
+		equal(x, lines+"(document.querySelector('.leaf .name')) <= 2", true)
+		x.fits()
 		x.run(chromedp.Evaluate[chromedp.Void]("document.querySelectorAll('.root')[50].scrollIntoView()"),
 			chromedp.Evaluate[chromedp.Void]("document.querySelectorAll('.root')[1].open = true"))
 		x.fits()
