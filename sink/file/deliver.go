@@ -74,7 +74,11 @@ func (d *destination) take(ctx context.Context, batch []nib.Record) (n int, err 
 	if d.mustSync = !d.claims.Claim(d.w.id, d.w.size-there, d.w.size); d.mustSync {
 		return 0, nil
 	}
-	if n, err = d.completeRecord(batch[0].Line, there); err != nil || n == len(batch) {
+	n, err = d.completeRecord(batch[0].Line, there)
+	if n > 0 {
+		d.settledIn, d.settledEnd = d.w.id, d.w.size
+	}
+	if err != nil || n == len(batch) {
 		return n, err
 	}
 	if stop, err := d.prepare(int64(len(batch[n].Line))); stop {
@@ -84,6 +88,10 @@ func (d *destination) take(ctx context.Context, batch []nib.Record) (n int, err 
 	from := d.w.size
 	m, err := d.append(ctx, batch[n:])
 	d.w.checkNow()
+	d.settledIn, d.settledEnd = d.w.id, from // others may have written between
+	for i := range m {
+		d.settledEnd += int64(len(batch[n+i].Line))
+	}
 	if m > 0 {
 		if err := d.ensureFirst(ctx, &batch[n], from); err != nil {
 			return n, err

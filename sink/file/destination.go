@@ -34,6 +34,11 @@ type destination struct {
 	inDoubt   bool
 	doubtFrom int64 // the lowest offset at which they begin
 	doubtEnd  int64 // the size of the file if it ends with them; 0 if unknown
+
+	// All settled records are before offset settledEnd of the file settledIn, so
+	// no byte before it is a part of the next record.
+	settledIn  vfs.ID
+	settledEnd int64
 }
 
 func newDestination(w *writer) destination {

@@ -43,12 +43,15 @@ func (d *destination) repairEnd(batch []nib.Record) (there int64, err error) {
 		}
 	}
 	from := int64(0)
-	if !d.w.torn { // the file may still end after one of several lines
-		if !isDoubtful {
-			d.inDoubt = false
-			return 0, nil
-		}
+	switch {
+	case d.w.torn && d.settledIn == d.w.id:
+		from = d.settledEnd
+	case d.w.torn:
+	case isDoubtful: // the file may still end after one of several lines
 		from = max(d.position.At, d.doubtFrom)
+	default:
+		d.inDoubt = false
+		return 0, nil
 	}
 	there, err = d.partialRecord(batch[0].Line, from)
 	d.inDoubt = there > 0 || err != nil

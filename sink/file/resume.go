@@ -58,6 +58,7 @@ func (d *destination) resume(
 		}
 		if taken += n; n > 0 {
 			d.moveTo(t.File, t.ID, end)
+			d.settledIn, d.settledEnd = t.ID, end
 		}
 	}
 	if taken > 0 {

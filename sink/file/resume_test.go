@@ -248,6 +248,33 @@ func (c *deskCrash) resume(t *testing.T, compressed bool) {
 	c.desk.check(t, memAll(t, c.image))
 }
 
+// TestPartOfARecordBeginsAfterTheSettledOnes has a write stop within a record
+// whose first line is the record before it: the bytes of that one are not a
+// part of it.
+func TestPartOfARecordBeginsAfterTheSettledOnes(t *testing.T) {
+	first, second := blockRecord(8), blockRecord(9)
+	both := string(first.Line) + string(second.Line)
+	for written := len(first.Line) + 1; written < len(both)-1; written++ {
+		if both[written-1] == '\n' || both[written] == '\n' {
+			continue // whole lines are not completed, but written again
+		}
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{})
+		s.Mark()
+		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Times: 1, Short: written})
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Err: syscall.ENOSPC})
+		res, err := s.Deliver(context.Background(), []nib.Record{*first, *second})
+		if res.Accepted != 1 || !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("%d bytes: got %+v and %v, want 1 accepted and ENOSPC", written, res, err)
+		}
+		heal()
+		deliverAll(t, s, *second)
+		must(t, s.Close())
+		got := strings.ReplaceAll(memAll(t, m), "\n\n", "\n")
+		wantText(t, fmt.Sprint(written, " bytes"), got, both)
+	}
+}
+
 // firstMark returns mark in the format of version 1, which had no claim.
 func firstMark(mark []byte) []byte {
 	old := bytes.Clone(mark[:firstMarkSize])

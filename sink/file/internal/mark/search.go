@@ -104,7 +104,7 @@ func Begun(f vfs.File, record []byte, from int64) (n int64, err error) {
 	if n, err := f.ReadAt(b, at); n < len(b) {
 		return 0, err
 	}
-	if at > from {
+	if at > from || len(b) == len(record) {
 		b = afterLine(b)
 	}
 	for !bytes.HasPrefix(record, b) {
