@@ -35,8 +35,8 @@ type destination struct {
 	doubtFrom int64 // the lowest offset at which they begin
 	doubtEnd  int64 // the size of the file if it ends with them; 0 if unknown
 
-	// All settled records are before offset settledEnd of the file settledIn, so
-	// no byte before it is a part of the next record.
+	// The settled records end at offset settledEnd of the file settledIn, or later
+	// if others have written between: no byte before it is a part of the next one.
 	settledIn  vfs.ID
 	settledEnd int64
 }
