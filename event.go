@@ -47,10 +47,10 @@ type Event struct {
 	depth int32 // number of open containers and calls of user code; negative if idle
 	flags flags
 
-	tooDeep int32 // number of levels that enter has refused, each of which lowers its limit by one
+	tooDeep int32 // number of levels that enter has refused; each lowers its limit by one
 
 	carried []*Logger      // loggers of contexts, whose bound fields are added when the groups end
-	user    usercode.Entry // while depth > 0: counts this line among those being built on this stack
+	user    usercode.Entry // while depth > 0: counts this line among the lines on this stack
 	front   front
 
 	fieldsAt, groupsAt    int // offsets in buf of the fields, and of the fields of pending groups

@@ -59,7 +59,7 @@ func (e *Event) Timestamp() *Event {
 type cachedText struct {
 	text string
 	site uintptr // the program counter of a caller field, unless methods of nib are inlined there
-	none bool    // a caller field: pc determines no call site; a line of a stack: the stack begins further out
+	none bool    // pc determines no call site; in a line of a stack: the stack begins further out
 }
 
 // ownPrefix begins the names of this package's functions.

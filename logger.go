@@ -51,7 +51,7 @@ type core struct {
 	caller        bool             // set by WithCaller
 	edits         edits            // set by WithRedact, WithMaxLine and WithDuplicateKeys
 	sizeLimit     int              // no container or element begins beyond so many bytes of a line
-	splitFront    bool             // the call site or the message precedes the bound fields: see addRest
+	splitFront    bool             // call site or message precede the bound fields: see addRest
 	stackFrom     Level            // set by WithStack; by default above all levels
 	hooks         []Hook
 	sampler       Sampler

@@ -20,7 +20,7 @@ type maker struct {
 	*chain
 	spare  chan []byte   // in memory: the mapping of a segment that was delivered
 	made   chan struct{} // closed when the goroutine has ended
-	finish func() error  // syncs the first segment and its name; nil if that is not needed
+	finish func() error  // syncs the first segment and its name; nil if both are on the disk
 	safe   chan struct{} // closed when finish is done: only then are records delivered
 }
 

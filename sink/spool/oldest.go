@@ -323,8 +323,8 @@ func (m *maker) countOldest(l *deliver.Link, c *content) {
 
 // recordDropped records that the numbers before a link were in dropped
 // segments, and stores it in the header of the link. Otherwise the next start
-// would count them as damaged. It returns true if that is left to writeDropped.
-// The lock is held.
+// would count them as damaged. It returns true if the caller must call
+// writeDropped. The lock is held.
 func (ch *chain) recordDropped(l *deliver.Link, numbers uint64) (write bool) {
 	if ch.dir == nil {
 		return false

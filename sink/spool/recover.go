@@ -39,7 +39,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 		first.First = max(first.First, settled)
 	}
 	if len(old) == 0 {
-		first.First += dir.Unused // earlier segments are deleted: the cursors are past their numbers
+		first.First += dir.Unused // segments before are deleted: the cursors are past their numbers
 	}
 	if n := len(old); n > 0 && (old[n-1].Boot != dir.Boot || dir.Boot == 0 || dir.Unknown) {
 		// The machine was restarted, or a segment cannot be read. Delivered

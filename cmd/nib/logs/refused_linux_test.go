@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// unprivileged makes the present thread one that permissions are checked for.
+// unprivileged has the system check the permissions of the present thread.
 // The thread ends with the test.
 func unprivileged(t *testing.T) {
 	t.Helper()

@@ -20,7 +20,7 @@ func TestWatcherWakesTheReadersOfASet(t *testing.T) {
 	dir := t.TempDir()
 	w := New(t.Context(), filepath.Ext)
 	if w == nil {
-		t.Skip("the system reports no changes to one more program")
+		t.Skip("New returned nil: too many programs of this user watch files")
 	}
 	logs, texts := w.Changed(filepath.Join(dir, "a.log")), w.Changed(filepath.Join(dir, "a.txt"))
 	if err := os.WriteFile(filepath.Join(dir, "b.txt"), nil, 0o600); err != nil {
@@ -42,7 +42,7 @@ func TestWatcherWakesEachReaderOnce(t *testing.T) {
 	dir := t.TempDir()
 	w := New(t.Context(), func(path string) string { return path })
 	if w == nil {
-		t.Skip("the system reports no changes to one more program")
+		t.Skip("New returned nil: too many programs of this user watch files")
 	}
 	one, other := w.Changed(filepath.Join(dir, "a.log")), w.Changed(dir+"/./a.log")
 	w.wake(fsnotify.Event{Name: dir + "//a.log", Op: fsnotify.Create})
@@ -66,7 +66,7 @@ func TestWatcherEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	w := New(ctx, filepath.Base)
 	if w == nil {
-		t.Skip("the system reports no changes to one more program")
+		t.Skip("New returned nil: too many programs of this user watch files")
 	}
 	w.events.Errors <- fsnotify.ErrEventOverflow
 	w.Add(dir)
@@ -91,7 +91,7 @@ func TestWatcherWithoutEvents(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := New(ctx, filepath.Base)
 	if w == nil {
-		t.Skip("the system reports no changes to one more program")
+		t.Skip("New returned nil: too many programs of this user watch files")
 	}
 	c := w.Changed(filepath.Join(t.TempDir(), "missing", "app.log"))
 	cancel()

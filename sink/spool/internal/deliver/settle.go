@@ -56,8 +56,8 @@ func (d *Delivery) skipUnused(first uint64) {
 	}
 }
 
-// settleMissing moves the position past numbers without a record, some of which
-// are damaged.
+// settleMissing moves the position past numbers without a record, with
+// damagedOnes damaged records among them.
 func (d *Delivery) settleMissing(missing, damagedOnes uint64) {
 	if d.Dest == nil {
 		return
