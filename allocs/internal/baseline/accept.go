@@ -21,7 +21,11 @@ func undecided(f verdict.Finding) bool {
 func Of(d *findings.Document) *File {
 	f := &File{Format: format, Accepts: map[string]*Accepted{}}
 	for t, tc := range d.Toolchains {
-		a := &Accepted{Patterns: d.Scope.Patterns, Packages: d.Scope.Packages, Runs: map[string][]string{}, Roots: map[string]*Root{}, Waivers: maps.Collect(maps.All(d.Scope.Waivers))}
+		a := &Accepted{
+			Patterns: d.Scope.Patterns, Packages: d.Scope.Packages,
+			Runs: map[string][]string{}, Roots: map[string]*Root{},
+			Waivers: maps.Collect(maps.All(d.Scope.Waivers)),
+		}
 		for _, l := range tc.Leaves {
 			if l.Failed == "" {
 				a.Runs[l.Package] = append(a.Runs[l.Package], l.Name)

@@ -100,7 +100,8 @@ func (im *image) readELF(r io.ReaderAt) error {
 	if err != nil {
 		return err
 	}
-	if im.arch = map[elf.Machine]arch{elf.EM_X86_64: x86, elf.EM_AARCH64: arm64}[f.Machine]; im.arch == nil {
+	im.arch = map[elf.Machine]arch{elf.EM_X86_64: x86, elf.EM_AARCH64: arm64}[f.Machine]
+	if im.arch == nil {
 		return fmt.Errorf("%w: %v", errFormat, f.Machine)
 	}
 	for _, s := range f.Sections {
@@ -123,7 +124,8 @@ func (im *image) readMachO(r io.ReaderAt) error {
 	if err != nil {
 		return err
 	}
-	if im.arch = map[macho.Cpu]arch{macho.CpuAmd64: x86, macho.CpuArm64: arm64}[f.Cpu]; im.arch == nil {
+	im.arch = map[macho.Cpu]arch{macho.CpuAmd64: x86, macho.CpuArm64: arm64}[f.Cpu]
+	if im.arch == nil {
 		return fmt.Errorf("%w: %v", errFormat, f.Cpu)
 	}
 	for _, s := range f.Sections {
@@ -148,7 +150,9 @@ func (im *image) readPE(r io.ReaderAt) error {
 	if err != nil {
 		return err
 	}
-	im.arch = map[uint16]arch{pe.IMAGE_FILE_MACHINE_AMD64: x86, pe.IMAGE_FILE_MACHINE_ARM64: arm64}[f.Machine]
+	im.arch = map[uint16]arch{
+		pe.IMAGE_FILE_MACHINE_AMD64: x86, pe.IMAGE_FILE_MACHINE_ARM64: arm64,
+	}[f.Machine]
 	header, ok := f.OptionalHeader.(*pe.OptionalHeader64)
 	if im.arch == nil || !ok {
 		return fmt.Errorf("%w: machine %#x", errFormat, f.Machine)
@@ -156,14 +160,16 @@ func (im *image) readPE(r io.ReaderAt) error {
 	for _, s := range f.Sections {
 		const loaded = pe.IMAGE_SCN_CNT_CODE | pe.IMAGE_SCN_CNT_INITIALIZED_DATA
 		if s.Characteristics&loaded != 0 && s.Characteristics&pe.IMAGE_SCN_MEM_DISCARDABLE == 0 {
-			if err := im.load(s.Name, header.ImageBase+uint64(s.VirtualAddress), s.Data); err != nil {
+			at := header.ImageBase + uint64(s.VirtualAddress)
+			if err := im.load(s.Name, at, s.Data); err != nil {
 				return err
 			}
 		}
 	}
 	for _, s := range f.Symbols {
 		if n := int(s.SectionNumber); n >= 1 && n <= len(f.Sections) {
-			im.anchor(s.Name, header.ImageBase+uint64(f.Sections[n-1].VirtualAddress)+uint64(s.Value))
+			at := header.ImageBase + uint64(f.Sections[n-1].VirtualAddress)
+			im.anchor(s.Name, at+uint64(s.Value))
 		}
 	}
 	return nil

@@ -74,7 +74,8 @@ func (d declaration) fits(name string, several bool) int {
 		switch {
 		case form != "" && form == name || several && strings.HasPrefix(form, name):
 			return i
-		case i == 1 && (strings.HasSuffix(whole, "/"+name) || several && strings.Contains(whole, "/"+name)):
+		case i == 1 && strings.HasSuffix(whole, "/"+name),
+			i == 1 && several && strings.Contains(whole, "/"+name):
 			return i
 		}
 	}

@@ -22,7 +22,7 @@ import (
 type Result struct {
 	Package string  `json:"-"`
 	Name    string  // "BenchmarkX/sub"
-	Title   string  `json:"-"` // name with the package, where two packages have the same name; or ""
+	Title   string  `json:"-"` // name with the package, if two packages have the same name
 	PerOp   float64 // all allocations of the process for one operation
 	Bytes   float64 // bytes of them
 	N       int     // operations that were counted

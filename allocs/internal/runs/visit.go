@@ -28,7 +28,9 @@ var iterations = [2]int{2, 4}
 // determine which lines are executed. Without it, a line that no run shows to
 // allocate could be one that no run reaches. Coverage changes the code, so
 // nothing is counted here.
-func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packages, dirs []string) (Visited, error) {
+func (b *Binary) Visit(
+	ctx context.Context, o Options, measured []Result, packages, dirs []string,
+) (Visited, error) {
 	var leftOut []string
 	for _, r := range measured {
 		if r.Failed != "" {

@@ -85,7 +85,8 @@ func (q *query) find() *Pattern {
 
 // elsewhere names the place if it is not in the function that the line calls.
 func elsewhere(q query) string {
-	if q.Kind != heapcalls.Inside || len(q.Stack) == 0 || binary.Normalise(q.Stack[0].Func) == q.Callee {
+	if q.Kind != heapcalls.Inside || len(q.Stack) == 0 ||
+		binary.Normalise(q.Stack[0].Func) == q.Callee {
 		return ""
 	}
 	if q.deep {
