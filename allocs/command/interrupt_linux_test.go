@@ -20,7 +20,8 @@ func TestAnInterruptedRunLeavesNothingBehind(t *testing.T) {
 	if err := syscall.Mkfifo(ready, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const fake = "#!/bin/sh\nmkdir $TMPDIR/go-build1\ntrap 'rmdir $TMPDIR/go-build1; exit 1' INT\n: >$READY\nwhile :; do sleep 0.01; done\n"
+	const fake = "#!/bin/sh\nmkdir $TMPDIR/go-build1\n" +
+		"trap 'rmdir $TMPDIR/go-build1; exit 1' INT\n: >$READY\nwhile :; do sleep 0.01; done\n"
 	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(fake), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -141,7 +141,8 @@ func listing(t testing.TB, p *binary.Program, keep func(target string) bool) []s
 				if !keep(target) {
 					continue
 				}
-				line := fmt.Sprintf("%s → %s always=%v doomed=%v", f.Name, target, f.Always(c), c.Doomed)
+				line := fmt.Sprintf("%s → %s always=%v doomed=%v",
+					f.Name, target, f.Always(c), c.Doomed)
 				for _, fr := range c.Stack {
 					line += fmt.Sprintf(" %s:%d", fr.Func, fr.Line)
 				}

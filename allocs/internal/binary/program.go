@@ -152,7 +152,8 @@ func (p *Program) decode(from *function) *Func {
 	g := newGraph(p.im.arch(code, from.entry), from.entry, from.end, p.ends)
 	f.graph = g
 	for i, in := range g.insts {
-		out := (in.flow == jump || in.flow == branch) && (in.target < from.entry || in.target >= from.end)
+		out := (in.flow == jump || in.flow == branch) &&
+			(in.target < from.entry || in.target >= from.end)
 		if in.flow != call && in.flow != callAny && !out {
 			continue
 		}

@@ -74,6 +74,7 @@ func List(
 	matching := false
 	broken = map[string]string{}
 	failed := map[string]string{}
+	hasFailed := func(p string) bool { return failed[p] != "" }
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; { // dependencies come first
 		p := new(Package)
 		if err := dec.Decode(p); errors.Is(err, io.EOF) {
@@ -84,7 +85,7 @@ func List(
 		if p.Error != nil {
 			text := strings.TrimPrefix(p.Error.Err, "# "+p.ImportPath+"\n")
 			failed[p.ImportPath] = strings.TrimSpace(text)
-		} else if i := slices.IndexFunc(p.Deps, func(d string) bool { return failed[d] != "" }); i >= 0 {
+		} else if i := slices.IndexFunc(p.Deps, hasFailed); i >= 0 {
 			failed[p.ImportPath] = "it imports " + p.Deps[i]
 			if broken[p.Deps[i]] == "" {
 				failed[p.ImportPath] += ": " + failed[p.Deps[i]]

@@ -103,7 +103,9 @@ func TestAbsentIsUnproven(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := text(t, d, &baseline.Outcome{}, false) + page.String()
-	for _, want := range []string{`title="none">✓<`, `title="unproven">?<`, "2 roots: 1 unproven, 1 none"} {
+	for _, want := range []string{
+		`title="none">✓<`, `title="unproven">?<`, "2 roots: 1 unproven, 1 none",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %q, want %q in it", got, want)
 		}
@@ -127,7 +129,8 @@ func TestTextGolden(t *testing.T) {
 		if got != string(want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
 		}
-		if colored := text(t, shop(), o, true); escape.ReplaceAllString(colored, "") != got || colored == got {
+		colored := text(t, shop(), o, true)
+		if escape.ReplaceAllString(colored, "") != got || colored == got {
 			t.Errorf("%s: got\n%s\nwith colours, want the same text", name, colored)
 		}
 	}
@@ -140,7 +143,9 @@ func TestTextShowsFewOfMany(t *testing.T) {
 	}
 	d.Sum()
 	got := text(t, d, &baseline.Outcome{}, false)
-	if n := strings.Count(got, "a.log.Info("); n != 30 || !strings.Contains(got, "● 72 more allocate\n") || !strings.Contains(got, "✗ internal/price.Line") {
+	n := strings.Count(got, "a.log.Info(")
+	if n != 30 || !strings.Contains(got, "● 72 more allocate\n") ||
+		!strings.Contains(got, "✗ internal/price.Line") {
 		t.Errorf("got %d\n%s", n, got)
 	}
 }

@@ -164,7 +164,9 @@ func (v *view) release(tc *findings.Toolchain) release {
 			out.Few = count(l.N, "operation") + " counted: what is rarer is not seen"
 		}
 		for _, x := range l.Lines {
-			shown := line{PerOp: x.PerOp, Size: x.Bytes, File: x.File, Line: x.Line, Source: x.Source}
+			shown := line{
+				PerOp: x.PerOp, Size: x.Bytes, File: x.File, Line: x.Line, Source: x.Source,
+			}
 			for _, r := range x.Reasons {
 				shown.fact("why", r.Reason, r.Pattern)
 				shown.fact("fix", r.Fix, r.Pattern)
@@ -325,7 +327,8 @@ func (v *view) possible() {
 			worst := slices.MaxFunc(same, func(a, b *findings.Site) int {
 				return a.Worst().Rank() - b.Worst().Rank()
 			})
-			if worst.Worst() == (verdict.Finding{Verdict: verdict.Possible, Missing: lack.Missing}) {
+			f := verdict.Finding{Verdict: verdict.Possible, Missing: lack.Missing}
+			if worst.Worst() == f {
 				g.Lines = append(g.Lines, v.site(worst))
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -109,11 +110,12 @@ func (t *Toolchain) Env() []string {
 	return append(env, t.extra...)
 }
 
+var keptFlag = regexp.MustCompile(`^['"]?--?(mod|tags)`)
+
 func keptFlags(flags string) string {
 	kept := []string{"-buildvcs=false", "-pgo=off"}
 	for _, f := range split(flags) {
-		name := strings.TrimPrefix(strings.Trim(f, `'"`), "-")
-		if name = strings.TrimPrefix(name, "-"); strings.HasPrefix(name, "mod") || strings.HasPrefix(name, "tags") {
+		if keptFlag.MatchString(f) {
 			kept = append(kept, f)
 		}
 	}

@@ -134,7 +134,8 @@ func mechanics(q query) string {
 	case q.Kind == heapcalls.Box: // except for empty strings and nil slices
 		return or("a value") + " is copied to the heap to be stored in an interface"
 	case q.Kind == heapcalls.BoxSmall:
-		return or("a number") + " is copied to the heap to be stored in an interface (0 to 255 are free)"
+		return or("a number") +
+			" is copied to the heap to be stored in an interface (0 to 255 are free)"
 	case happens[q.Kind] != "":
 		return happens[q.Kind]
 	case e != nil && e.Moved:

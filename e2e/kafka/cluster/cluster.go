@@ -307,7 +307,8 @@ func (b *broker) properties() string { return filepath.Join(b.dir, "server.prope
 
 func (c *Cluster) java(b *broker, heap string, args ...string) *exec.Cmd {
 	all := []string{
-		"-cp", filepath.Join(c.jars, "*"), "-Xmx" + heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+		"-cp", filepath.Join(c.jars, "*"), "-Xmx" + heap,
+		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 	}
 	all = append(all, c.sharing(len(c.brokers) == 1 && args[0] == kafkaServer)...)
 	all = append(all, args...)
