@@ -41,11 +41,12 @@ func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 			continue
 		}
 		from, first, err := tailOffset(source.Path, s, n)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil // it is waited for
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it is waited for
 			s.report("waiting for %s", source.Path)
-		}
-		if err != nil {
+		case errors.Is(err, fs.ErrPermission) && len(sources) > 1:
+			// It is waited for, too, and reported by the follower.
+		case err != nil:
 			errs = append(errs, err)
 			continue
 		}

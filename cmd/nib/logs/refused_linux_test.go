@@ -83,3 +83,35 @@ func TestAFileThatMayNotBeOpenedIsWaitedFor(t *testing.T) {
 		}
 	})
 }
+
+// One of several files that may not be opened keeps no other one from being
+// read; a single one is an error.
+func TestTailOfSeveralFilesWaitsForTheOneThatMayNotBeOpened(t *testing.T) {
+	dir := t.TempDir()
+	mine, secret := filepath.Join(dir, "a.log"), filepath.Join(dir, "b.log")
+	err := errors.Join(os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755),
+		os.WriteFile(mine, []byte("a\n"), 0o644), os.WriteFile(secret, []byte("b\n"), 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type result struct {
+		sources []Source
+		err     error
+	}
+	for _, paths := range [][]string{{mine, secret}, {secret}} {
+		got := make(chan result)
+		go func() {
+			unprivileged(t)
+			var sources []Source
+			for _, path := range paths {
+				sources = append(sources, Source{Name: path, Path: path})
+			}
+			list, err := Tail(sources, Selection{}, 10)
+			got <- result{list, err}
+		}()
+		r, several := <-got, len(paths) > 1
+		if several != (r.err == nil) || several && len(r.sources) != 2 {
+			t.Errorf("%q: got %d sources and %v", paths, len(r.sources), r.err)
+		}
+	}
+}
