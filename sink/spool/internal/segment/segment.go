@@ -30,11 +30,11 @@ type Segment struct {
 	// The last holder that calls Release frees b. The holders are the deliveries
 	// together, whose last one calls Done or DoneFor; the copier; and whoever
 	// accesses b for a moment, after Retain.
-	holders atomic.Int32
 	free    func()                           // releases b; nil in memory
 	reuse   func(pages []byte, unmap func()) // if not nil, gets b instead of free
 	file    vfs.File                         // the file once it is deleted, for free to release
-	twin    *twin                            // writes b to the file; nil if b is the file, or there is none
+	holders atomic.Int32
+	twin    *twin // writes b to the file; nil if b is the file, or there is none
 
 	evicted bool // the pages are discarded until the segment is read; protected by the spool's lock
 
