@@ -79,37 +79,31 @@ const depthLimit = 40
 
 func (w *walker) push(s step) { w.queues[s.reach] = append(w.queues[s.reach], s) }
 
+// walk enters all functions. A step queues none that is more certain than it is
+// itself.
 func (w *walker) walk() {
-	for {
-		r := Surely
-		for r < reaches && len(w.queues[r]) == 0 {
-			r++
-		}
-		if r == reaches {
-			return
-		}
-		s := w.queues[r][0]
-		w.queues[r] = w.queues[r][1:]
-		if s.only == nil {
-			if w.seen[s.f] {
-				continue
+	for r := range w.queues {
+		for len(w.queues[r]) > 0 {
+			s := w.queues[r][0]
+			w.queues[r] = w.queues[r][1:]
+			if s.only == nil {
+				if w.seen[s.f] {
+					continue
+				}
+				w.seen[s.f] = true
 			}
-			w.seen[s.f] = true
+			w.enter(s)
 		}
-		w.enter(s)
 	}
 }
 
 func (w *walker) enter(s step) {
 	for i := range s.f.Calls {
 		c := &s.f.Calls[i]
-		if s.only != nil && !s.only(c) {
-			continue
+		ignored := len(c.Stack) == 0 || s.only != nil && !s.only(c)
+		if !ignored && !slices.ContainsFunc(c.Stack, w.stop) {
+			w.call(s, c)
 		}
-		if len(c.Stack) == 0 || slices.ContainsFunc(c.Stack, w.stop) {
-			continue
-		}
-		w.call(s, c)
 	}
 }
 
@@ -121,8 +115,11 @@ func (w *walker) call(s step, c *binary.Call) {
 	if c.Doomed {
 		reach, why = Rarely, "the function ends in a panic or an exit here"
 	}
-	if c.Target == "" {
-		w.indirect(s, c, reach)
+	if c.Target == "" { // through an interface or a function value
+		if c.Stack[0].Func == "sync.(*Pool).Get" { // it calls New when it is empty
+			reach = Rarely
+		}
+		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach})
 		return
 	}
 	if kind, rule, ok := heapcalls.Of(c.Target); ok {
@@ -135,7 +132,7 @@ func (w *walker) call(s step, c *binary.Call) {
 	if reason := coldFunctions[c.Target]; reason != "" && reach < Rarely {
 		reach, why = Rarely, reason
 	}
-	if f := s.program.At(c.Entry); f != nil {
+	if f := s.program.At(c.Entry); f != nil && !w.seen[f] {
 		w.descend(s, c, f, reach, why)
 	}
 }
@@ -145,9 +142,6 @@ func (w *walker) descend(s step, c *binary.Call, f *binary.Func, reach Reach, wh
 	if s.above != nil {
 		n = s.above.n + 1
 	}
-	if w.seen[f] {
-		return
-	}
 	if n > depthLimit {
 		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach})
 		return
@@ -155,18 +149,9 @@ func (w *walker) descend(s step, c *binary.Call, f *binary.Func, reach Reach, wh
 	w.push(step{program: s.program, f: f, above: &link{c.Stack, s.above, n}, reach: reach, why: why})
 }
 
-// indirect notes a call through an interface or a function value. sync.Pool.Get
-// makes one when the pool is empty.
-func (w *walker) indirect(s step, c *binary.Call, reach Reach) {
-	if c.Stack[0].Func == "sync.(*Pool).Get" {
-		reach = Rarely
-	}
-	w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach})
-}
-
 // stack joins the frames of an allocation with those of the calls above it.
 func stack(frames []binary.Frame, above *link) []binary.Frame {
-	out := append([]binary.Frame(nil), frames...)
+	out := slices.Clone(frames)
 	for ; above != nil; above = above.above {
 		out = append(out, above.frames...)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
@@ -226,13 +227,12 @@ var ways = map[string]string{
 
 // last returns the step of the flow that ends at the heap.
 func last(e *compiler.Escape) compiler.Step {
-	var last compiler.Step
-	for _, s := range e.Reasons {
+	for _, s := range slices.Backward(e.Reasons) {
 		if strings.HasPrefix(s.Text, "from ") && !strings.HasSuffix(s.Text, "(spill)") {
-			last = s
+			return s
 		}
 	}
-	return last
+	return compiler.Step{}
 }
 
 // split splits "from x (how)".
