@@ -46,7 +46,7 @@ func (e *Event) addCarried(l *Logger) {
 		if extends(own.bound, theirs) {
 			return
 		}
-		if l.groups.open == 0 && !own.groups.any() && extends(theirs, own.bound) {
+		if l.groups.closing == "" && !own.groups.any() && extends(theirs, own.bound) {
 			theirs = theirs[len(own.bound):]
 			if (e.flags|own.boundFlags|l.boundFlags)&(building|hasError|hasErrorKey) == 0 && !jsonread.MayShareKey(e.buf[e.fieldsAt+len(f.static)+len(own.bound):], theirs) {
 				e.buf = append(e.buf, theirs...)
@@ -59,7 +59,7 @@ func (e *Event) addCarried(l *Logger) {
 		e.claimErrorKeys()
 		e.flags |= inError // the keys of l's error are not renamed
 	}
-	e.scratch = append(append(e.scratch[:0], theirs...), l.groups.closing()...)
+	e.scratch = append(append(e.scratch[:0], theirs...), l.groups.closing...)
 	for key, value := range jsonread.Missing(e.buf, e.scratch) {
 		if e.beginField(string(key)) {
 			e.buf = append(e.buf, value...)

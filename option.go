@@ -55,7 +55,7 @@ func WithLayout(layout Layout) Option {
 		}
 		f := newFormat(layout, l.core)
 		l.core.format, l.nameField = f, f.encodeName(l.name)
-		l.bound = f.reserved.rename(l.bound, l.groups.closing())
+		l.bound = f.reserved.rename(l.bound, l.groups.closing)
 		l.groups.rename(&f.reserved)
 		l.boundFlags = f.boundFlags(l)
 	}}
@@ -64,7 +64,7 @@ func WithLayout(layout Layout) Option {
 // boundFlags returns what Logger.boundFlags of l is with the keys of errors of
 // f. A bound field or pending group has such a key if rename would change it.
 func (f *format) boundFlags(l *Logger) (has flags) {
-	if f.errorKeys.rename(l.bound, l.groups.closing()) != l.bound {
+	if f.errorKeys.rename(l.bound, l.groups.closing) != l.bound {
 		has = l.boundFlags&hasError | hasErrorKey
 	}
 	g := l.groups

@@ -16,7 +16,7 @@ import (
 
 // maxBinary is how many bytes larger the hello program with nib may be than the
 // one with log/slog.
-const maxBinary = 230_000
+const maxBinary = 200_000
 
 // checkout is the folder of the repository.
 func checkout(t *testing.T) string {
@@ -101,7 +101,7 @@ func sizeOf(t *testing.T, program string) (size int64) {
 }
 
 func TestBinarySize(t *testing.T) {
-	mustFind(t, checkBinary(2_290_001, 2_060_000), "230001 more")
+	mustFind(t, checkBinary(2_260_001, 2_060_000), "200001 more")
 	if testing.Short() {
 		t.Skip("builds two programs")
 	}

@@ -68,8 +68,8 @@ func (f *TimeFormat) compileFraction(s string) {
 	case s == "":
 	case n > 9 || s[0] != '.' || n == 0:
 		return
-	case strings.Trim(s[1:], "0") == "":
-	case strings.Trim(s[1:], "9") == "":
+	case s[1:] == "000000000"[:n]:
+	case s[1:] == "999999999"[:n]:
 		f.trim = true
 	default:
 		return

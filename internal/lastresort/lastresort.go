@@ -196,9 +196,9 @@ const maxText = 4000
 // printable returns text with a newline at its end, cut off after maxText
 // bytes, and without control characters that a terminal interprets.
 func printable(text string) []byte {
-	text = strings.ToValidUTF8(strings.TrimSuffix(text, "\n"), "\uFFFD")
+	text = strings.TrimSuffix(text, "\n")
 	b := make([]byte, 0, len(text)+1)
-	for _, c := range text {
+	for _, c := range text { // U+FFFD for a byte that is not UTF-8
 		if len(b) > maxText {
 			b = append(b, "…"...)
 			break

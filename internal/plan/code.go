@@ -48,7 +48,7 @@ const (
 	codeMapBool
 	codeJSON    // MarshalJSON
 	codeText    // MarshalText
-	codeAddress // MarshalText of a type in addresses, without a copy
+	codeAddress // MarshalText of an address (see isAddress), without a copy
 	codeLine    // written by the line, see Line
 	codeMask
 

@@ -7,8 +7,6 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
-	"net"
-	"net/netip"
 	"reflect"
 	"time"
 
@@ -47,14 +45,21 @@ func appendRaw(dst, text []byte, st State) ([]byte, *Error) {
 	return out, nil
 }
 
-// addresses are types of the standard library whose text can be appended: that
-// saves the copy that MarshalText returns, and runs no user code.
-var addresses = map[reflect.Type]bool{
-	reflect.TypeFor[netip.Addr](): true, reflect.TypeFor[netip.AddrPort](): true, reflect.TypeFor[netip.Prefix](): true,
-	reflect.TypeFor[net.IP](): true,
+// isAddress reports whether t is a type of the standard library whose text can
+// be appended: that saves the copy that MarshalText returns, and runs no user
+// code. The name of a type, unlike the type itself, does not keep its methods
+// in each program.
+func isAddress(t reflect.Type) bool {
+	switch t.PkgPath() {
+	case "net":
+		return t.Name() == "IP"
+	case "net/netip":
+		return t.Name() == "Addr" || t.Name() == "AddrPort" || t.Name() == "Prefix"
+	}
+	return false
 }
 
-// address appends the text of the value at v, which is of a type in addresses.
+// address appends the text of the value at v, which is one (see isAddress).
 func (p *Plan) address(dst []byte, v pointer) ([]byte, *Error) {
 	start := len(dst)
 	dst, err := pack(p.toSelf, v).(encoding.TextAppender).AppendText(append(dst, '"'))

@@ -88,7 +88,7 @@ func (m *maker) fill(p *Plan, addr bool) {
 		p.code = codeNumber
 	case t == typeRaw:
 		p.code = codeRaw
-	case addresses[t]:
+	case isAddress(t):
 		p.code = codeAddress
 	case p.kind == reflect.Pointer && known(t.Elem()):
 		m.fillKind(p, addr)
@@ -115,7 +115,7 @@ func (m *maker) fill(p *Plan, addr bool) {
 // known reports whether this package encodes values of t itself although they
 // have methods.
 func known(t reflect.Type) bool {
-	return t == typeTime || t == typeRaw || addresses[t] || secret(t)
+	return t == typeTime || t == typeRaw || isAddress(t) || secret(t)
 }
 
 // secret reports whether values of t are hidden because t, or a pointer to it,

@@ -55,7 +55,7 @@ func (g *generator) fill(v reflect.Value, depth int) {
 		v.SetBytes([]byte(pick(g, `null`, `{"a": [1, 2 ]}`, ` "x" `, `17`, `[]`)))
 		return
 	}
-	if addresses[v.Type()] {
+	if isAddress(v.Type()) {
 		v.Set(reflect.ValueOf(g.address(v.Type())))
 		return
 	}
