@@ -68,34 +68,43 @@ type Entry struct {
 // checked the level; only the sampler is still consulted. Finish it with Send,
 // which writes en.Message. It never exits or panics. 0 allocs.
 func (l *Logger) Entry(en Entry) *Event {
-	if l.discards() || !l.isSampled(en.Level) {
+	return beginEntry(l, en.Time, en.Level, en.PC, en.Message, en.Stack)
+}
+
+// beginEntry is Entry. Its arguments are passed in registers: a copied Entry
+// would be read in wider pieces than it was written in, for which the processor
+// waits.
+func beginEntry(
+	l *Logger, t time.Time, level Level, pc uintptr, message, stack string,
+) *Event {
+	if l.discards() || !l.isSampled(level) {
 		return nil
 	}
 	e, c := acquire(l), l.core
-	e.level, e.message, e.flags = en.Level, en.Message, isEntry
-	if !en.Time.IsZero() {
-		e.setTime(en.Time)
+	e.level, e.message, e.flags = level, message, isEntry
+	if !t.IsZero() {
+		e.setTime(t)
 	}
-	f, last, reusable := c.format, &e.front, c.format.canReuseFront(e, &en)
-	if reusable && last.of == ^l.id && last.level == en.Level && last.sec == e.sec {
+	zone := t.Location()
+	f, last, reusable := c.format, &e.front, stack == "" && c.format.canReuseFront(e, zone)
+	if reusable && last.of == ^l.id && last.level == level && last.sec == e.sec {
 		e.flags |= timeShown
 		e.buf = e.buf[:last.end]
 		jsonenc.PutFraction(e.buf[last.fractionAt:], uint32(e.nsec), max(f.fraction, -f.fraction))
-	} else if e.writeFront(en.Level, en.Time.Location(), en.Stack); reusable && last.fractionAt != 0 {
+	} else if e.writeFront(level, zone, stack); reusable && last.fractionAt != 0 {
 		last.of = ^l.id
 	}
 	if c.splitFront {
-		e.addRest(en.PC, &beginOptions{msg: &en.Message})
+		e.addRest(pc, &beginOptions{msg: &message})
 	}
 	return e
 }
 
-// canReuseFront reports whether fronts of Entry can differ from the front of en
-// only in the digits of the fraction: they have a time, in the zone of the
-// layout or in time.Local, all digits of its fraction, and no stack.
-func (f *format) canReuseFront(e *Event, en *Entry) bool {
-	return e.flags&hasTime != 0 && e.sec > 0 && en.Stack == "" &&
-		(f.TimeZone != nil || en.Time.Location() == time.Local) &&
+// canReuseFront reports whether fronts of Entry without a stack can differ from
+// the front of e only in the digits of the fraction: they have a time, in the
+// zone of the layout or in time.Local, and all digits of its fraction.
+func (f *format) canReuseFront(e *Event, zone *time.Location) bool {
+	return e.flags&hasTime != 0 && e.sec > 0 && (f.TimeZone != nil || zone == time.Local) &&
 		(f.fraction >= 0 || f.fraction == jsonenc.NineOrFewer && e.nsec%10 != 0)
 }
 
