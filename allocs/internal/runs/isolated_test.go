@@ -223,7 +223,15 @@ func BenchmarkNeverEnds(b *testing.B) {
 func TestSlowIterations(t *testing.T) {
 	o := quick
 	o.Budget, o.Hang = 20*time.Millisecond, 30*time.Second
-	got := leafCounts(t, measure(t, o, slowBenchmarks))
+	b, _ := build(t, "", o, slowBenchmarks)
+	results := run(t, b, o)
+	place := b.Place(t.TempDir(), o, nil)
+	b.Keep(place, results, Visited{})
+	if k, ok := b.Load(place); !ok || len(k.Results) != len(results) {
+		const text = "kept: %v, %d results; want all, as another run is too slow, too"
+		t.Errorf(text, ok, len(k.Results))
+	}
+	got := leafCounts(t, results)
 	for name, want := range map[string]string{
 		"Benchmark25": "3", "Benchmark50": "0", "BenchmarkMany": "50000",
 		"BenchmarkSetUp": "1", "BenchmarkSleeps": "1",

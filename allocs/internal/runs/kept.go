@@ -56,11 +56,11 @@ func (b *Binary) Load(place string) (k Kept, ok bool) {
 	return k, true
 }
 
-// Keep writes results that another run would show again: without a failure, and
-// read from nothing but what is noted.
+// Keep writes results that another run would show again: without a failure but
+// that it is too slow, and read from nothing but what is noted.
 func (b *Binary) Keep(place string, results []Result, visited Visited) {
 	for _, r := range results {
-		if r.Failed != "" {
+		if r.Failed != "" && !r.Slow {
 			return
 		}
 	}

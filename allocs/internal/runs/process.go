@@ -76,7 +76,8 @@ func (b *Binary) unit(ctx context.Context, o Options, name string) []Result {
 		if len(records) == 0 {
 			why = "it was not run: " + why
 		}
-		out = append(out, Result{Name: open, Failed: why})
+		slow := errors.As(ended, new(*tooSlow))
+		out = append(out, Result{Name: open, Failed: why, Slow: slow})
 		leftOut = append(leftOut, open)
 		if open == name || ctx.Err() != nil {
 			break
