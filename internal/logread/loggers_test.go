@@ -350,6 +350,25 @@ var loggers = []logged{
 		`[main] org.shop.API.start boom`,
 	},
 	{
+		"Tomcat, fine",
+		`26-Nov-2026 10:00:00.250 FINE [main] org.shop.API.start boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelDebug,
+		`[main] org.shop.API.start boom`,
+	},
+	{
+		"Tomcat, finest",
+		`26-Nov-2026 10:00:00.250 FINEST [main] org.shop.API.start boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelTrace,
+		`[main] org.shop.API.start boom`,
+	},
+	{
+		"Tomcat, configuration",
+		`26-Nov-2026 10:00:00.250 CONFIG [main] org.shop.API.start boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelDebug,
+		`[main] org.shop.API.start boom`,
+	},
+	{"java.util.logging as JSON", `{"level":"FINER","message":"boom"}`, "", nib.LevelTrace, `boom`},
+	{
 		"Redis",
 		`1:M 26 Nov 2026 10:00:00.250 # boom`,
 		"2026-11-26T10:00:00.25Z", nib.LevelWarn,

@@ -283,7 +283,7 @@ func levelWord(word []byte, afterTime, delimited bool) (level nib.Level, n int, 
 }
 
 // shortLevels are the names of the consoles of zerolog, .NET, Serilog, log15,
-// PostgreSQL and others.
+// PostgreSQL, java.util.logging and others.
 var shortLevels = [...]struct {
 	name  string
 	level nib.Level
@@ -292,7 +292,8 @@ var shortLevels = [...]struct {
 	{"verbose", nib.LevelTrace}, {"dbg", nib.LevelDebug}, {"dbug", nib.LevelDebug},
 	{"inf", nib.LevelInfo}, {"information", nib.LevelInfo}, {"log", nib.LevelInfo},
 	{"wrn", nib.LevelWarn}, {"fail", nib.LevelError}, {"severe", nib.LevelError},
-	{"eror", nib.LevelError},
+	{"eror", nib.LevelError}, {"config", nib.LevelDebug}, {"fine", nib.LevelDebug},
+	{"finer", nib.LevelTrace}, {"finest", nib.LevelTrace},
 	{"ftl", nib.LevelFatal}, {"pnc", nib.LevelPanic},
 }
 

@@ -69,3 +69,14 @@ func TestOwnKeysOfALog(t *testing.T) {
 		}
 	}
 }
+
+func TestOwnKeysWhereTheHomeCannotBeRead(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("HOME", os.DevNull)
+	if err := os.WriteFile("app.log", []byte("started\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := run("cat", "app.log"); code != 0 || stdout != "started\n" {
+		t.Errorf("got %d, %q and %s, want the line", code, stdout, stderr)
+	}
+}
