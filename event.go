@@ -71,7 +71,7 @@ type Event struct {
 // memory is kept for the next line.
 type memory struct {
 	second, fieldSecond jsonenc.SecondCache // caches for the line's time and for time fields
-	scratch             []byte              // holds formatted messages; also the second buffer of edit
+	scratch             []byte              // formatted messages; the second buffer of edit
 	edited              *jsonread.Scratch   // memory of edit
 	line                plan.Line           // writes parts of the values that plans encode
 	keys                []string            // keys being sorted; used as a stack by nested maps
@@ -83,7 +83,7 @@ type flags uint32
 const (
 	// The kind of the line, set when it begins; Discard also sets muted.
 	muted      flags = 1 << iota // fields are added, but the line is not written
-	building                     // there is no line: the fields are for a logger, a layout or a call site
+	building                     // the fields are for a logger, a layout or a call site, not a line
 	isEntry                      // Send writes message
 	noLevelKey                   // the line shows no level
 	thenPanic                    // panic once the line is written
@@ -101,7 +101,7 @@ const (
 	hasCaller
 	hasStack
 	hasMessage
-	movesMessage // the message belongs in front of the fields, but was not known when the line began
+	movesMessage // the message belongs before the fields, but was not known then
 	hasError     // a field of Err; from then on format.errorKeys are reserved
 	tooLarge     // values were cut because the line had reached core.sizeLimit
 	hasErrorKey  // a field not added by Err has one of format.errorKeys

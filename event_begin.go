@@ -70,7 +70,8 @@ func (l *Logger) begin(level Level, o *beginOptions) *Event {
 		e.newFront(level)
 	} else if last.fractionAt == 0 {
 		e.buf = e.buf[:last.end]
-	} else if since := uint64(clock.Now() - last.sec*1e9); since < 1e9 { // false if the clock went back
+	} else if since := uint64(clock.Now() - last.sec*1e9); since < 1e9 {
+		// false if the clock went back
 		e.sec, e.nsec = last.sec, int32(since)
 		e.flags |= hasTime | timeShown
 		e.buf = e.buf[:last.end]

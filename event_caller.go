@@ -199,7 +199,8 @@ func (e *Event) addStack(pcs []uintptr) {
 func isOwn(function string) bool {
 	own, ok := strings.CutPrefix(function, "github.com/nib-log/nib")
 	return ok && own != "" && (own[0] == '.' || strings.HasPrefix(own, "/nibhttp.(*exchange).") ||
-		strings.HasPrefix(own, "/bridge/nibgrpc.(*call).") || strings.HasPrefix(own, "/request.(*run)."))
+		strings.HasPrefix(own, "/bridge/nibgrpc.(*call).") ||
+		strings.HasPrefix(own, "/request.(*run)."))
 }
 
 // frontEnds begin the names of functions between the code that logs and nib:
@@ -230,6 +231,7 @@ func encodeFrame(pc uintptr) cachedText {
 	if isOwn(frame.Function) {
 		return cachedText{}
 	}
-	s := jsonenc.AppendString(nil, frame.Function+"\n\t"+frame.File+":"+strconv.Itoa(frame.Line)+"\n")
+	line := strconv.Itoa(frame.Line)
+	s := jsonenc.AppendString(nil, frame.Function+"\n\t"+frame.File+":"+line+"\n")
 	return cachedText{text: string(s[1 : len(s)-1]), none: isFrontEnd(frame.Function)}
 }

@@ -187,7 +187,9 @@ func (e *Event) splice(from, end int, text string) {
 	}
 	shift := len(text) - (end - from)
 	e.buf = jsonenc.Splice(e.buf, from, end, text)
-	for _, at := range []*int{&e.fieldsAt, &e.groupsAt, &e.callerAt, &e.callerEnd, &e.messageAt, &e.messageEnd} {
+	for _, at := range []*int{
+		&e.fieldsAt, &e.groupsAt, &e.callerAt, &e.callerEnd, &e.messageAt, &e.messageEnd,
+	} {
 		if *at >= end {
 			*at += shift
 		}

@@ -159,7 +159,8 @@ func (e *Event) null() { e.buf = append(e.buf, "null"...) }
 // second, whose text the event keeps.
 func (e *Event) addTime(t time.Time) {
 	f := e.log.core.format
-	e.buf = f.time.AppendCached(e.buf, &e.fieldSecond, t.Unix(), t.Nanosecond(), f.zone(t.Location()))
+	zone := f.zone(t.Location())
+	e.buf = f.time.AppendCached(e.buf, &e.fieldSecond, t.Unix(), t.Nanosecond(), zone)
 }
 
 // setValue makes buf, which ends in a value, the line. If err is not nil, its

@@ -55,7 +55,8 @@ func (e *Event) Msgf(format string, args ...any) {
 		text = e.callFormat(text, format, args)
 	}
 	msg := ""
-	if e.flags&(thenPanic|thenExit) != 0 || len(e.log.core.hooks) > 0 { // a panic value or a hook may keep the message
+	if e.flags&(thenPanic|thenExit) != 0 || len(e.log.core.hooks) > 0 {
+		// A panic value or a hook may keep the message.
 		msg = string(text)
 	}
 	e.addEpilogue(msg)

@@ -156,7 +156,9 @@ func (e *Event) Errs(key string, errs []error) *Event {
 	return each(e, key, errs, (*Event).addError)
 }
 
-func ints[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](e *Event, key string, vals []T) *Event {
+func ints[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](
+	e *Event, key string, vals []T,
+) *Event {
 	if from := e.beginList(key, vals == nil); from >= 0 {
 		e.buf = jsonenc.AppendInts(e.buf, vals)
 		e.enclose(from, "[]")

@@ -48,14 +48,18 @@ func (e *Event) addCarried(l *Logger) {
 		}
 		if l.groups.closing == "" && !own.groups.any() && extends(theirs, own.bound) {
 			theirs = theirs[len(own.bound):]
-			if (e.flags|own.boundFlags|l.boundFlags)&(building|hasError|hasErrorKey) == 0 && !jsonread.MayShareKey(e.buf[e.fieldsAt+len(f.static)+len(own.bound):], theirs) {
+			flags := e.flags | own.boundFlags | l.boundFlags
+			added := e.fieldsAt + len(f.static) + len(own.bound)
+			if flags&(building|hasError|hasErrorKey) == 0 &&
+				!jsonread.MayShareKey(e.buf[added:], theirs) {
 				e.buf = append(e.buf, theirs...)
 				return
 			}
 		}
 	}
 	place := e.flags & inError
-	if l.boundFlags&hasError != 0 && !e.hasError() && l.core.format.ErrorKey == own.core.format.ErrorKey {
+	if l.boundFlags&hasError != 0 && !e.hasError() &&
+		l.core.format.ErrorKey == own.core.format.ErrorKey {
 		e.claimErrorKeys()
 		e.flags |= inError // the keys of l's error are not renamed
 	}
@@ -71,7 +75,8 @@ func (e *Event) addCarried(l *Logger) {
 
 // extends reports whether encoded fields begin with the fields prefix.
 func extends(fields, prefix string) bool {
-	return strings.HasPrefix(fields, prefix) && (len(fields) == len(prefix) || fields[len(prefix)] == ',')
+	return strings.HasPrefix(fields, prefix) &&
+		(len(fields) == len(prefix) || fields[len(prefix)] == ',')
 }
 
 // Attrs adds slog's attributes with slog's semantics: a LogValuer is resolved,

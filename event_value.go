@@ -66,7 +66,8 @@ func addValue[T any](e *Event, v T) {
 
 // lockedError refuses a value of a type whose copies must not be encoded.
 func lockedError(p *plan.Plan) error {
-	return userError("!ERROR: " + p.Type().String() + " has a lock, which its copy shares: use Object, or a pointer")
+	const hint = " has a lock, which its copy shares: use Object, or a pointer"
+	return userError("!ERROR: " + p.Type().String() + hint)
 }
 
 // hasOwnText reports whether T may have methods of nib or an error's, which its

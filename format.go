@@ -37,7 +37,7 @@ type format struct {
 	callers     callsite.Table[cachedText]
 	frames      callsite.Table[cachedText] // a line of a stack trace, by pc
 	clashing    callsite.Table[clash]      // keyed by plan
-	plans       *plan.Set                  // encode structs, maps and slices, with the layout's times and durations
+	plans       *plan.Set                  // of structs, maps and slices, with the layout's times
 }
 
 // A messageField is the beginning of the message in every line.

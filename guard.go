@@ -36,7 +36,7 @@ const (
 
 const (
 	maxDepth      = 32           // nested containers and calls of user code
-	maxValueDepth = maxDepth + 1 // the innermost container may contain a value that user code returns
+	maxValueDepth = maxDepth + 1 // the innermost container may have a value of user code
 
 	// maxLines limits how many lines are built on one stack because user code logs
 	// while its own line is built. A Stringer that logs itself would otherwise do
@@ -98,7 +98,8 @@ func (e *Event) enter(limit int32, place flags) (s scope, why string) {
 		e.tooDeep = 0
 		var n int
 		e.user, n = usercode.EnterFor(usercode.Fields, e)
-		if n > maxLines && e.user.Correct(usercode.FramesNamed(ownPrefix+"(*Event).", "guard")) >= maxLines {
+		const method = ownPrefix + "(*Event)."
+		if n > maxLines && e.user.Correct(usercode.FramesNamed(method, "guard")) >= maxLines {
 			e.user.Leave()
 			e.log.core.state.reentrant.Add(1)
 			return s, "!ERROR: logging leads to itself"
@@ -266,7 +267,7 @@ func (e *Event) marshal(encode func(dst []byte) ([]byte, error)) (buf []byte, er
 			if errors.Is(err, plan.ErrDepth) {
 				e.tooDeep++ // as enter does
 			}
-			err = userError(errorText(err)) // here, since it may call a method of the returned value
+			err = userError(errorText(err)) // here, since it may call a method of the error
 		}
 	})
 	if instead != "" {

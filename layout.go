@@ -97,8 +97,9 @@ const defaultTimeFormat = "2006-01-02T15:04:05.000Z07:00"
 // keys returns the keys of l, with the names of their fields and defaults.
 func (l *Layout) keys() [7]layoutKey {
 	return [...]layoutKey{
-		{"TimeKey", &l.TimeKey, "time"}, {"LevelKey", &l.LevelKey, "level"}, {"MessageKey", &l.MessageKey, "message"},
-		{"ErrorKey", &l.ErrorKey, "error"}, {"CallerKey", &l.CallerKey, "caller"}, {"StackKey", &l.StackKey, "stack"},
+		{"TimeKey", &l.TimeKey, "time"}, {"LevelKey", &l.LevelKey, "level"},
+		{"MessageKey", &l.MessageKey, "message"}, {"ErrorKey", &l.ErrorKey, "error"},
+		{"CallerKey", &l.CallerKey, "caller"}, {"StackKey", &l.StackKey, "stack"},
 		{"LoggerKey", &l.LoggerKey, "logger"},
 	}
 }
@@ -149,19 +150,23 @@ func (l Layout) Validate() error {
 	l.setDefaults()
 	var faults []error
 	if !jsonenc.CompileTime(l.TimeFormat).Varies() {
-		faults = append(faults, fmt.Errorf(`nib: Layout.TimeFormat is %q, which has no field of a time: `+
-			`write the reference time of package time instead, such as "2006-01-02 15:04:05.000", or nib.TimeUnixMilli`, l.TimeFormat))
+		const text = `nib: Layout.TimeFormat is %q, which has no field of a time: ` +
+			`write the reference time of package time instead, ` +
+			`such as "2006-01-02 15:04:05.000", or nib.TimeUnixMilli`
+		faults = append(faults, fmt.Errorf(text, l.TimeFormat))
 	}
 	keys := l.keys()
 	for i, k := range keys {
 		if strings.HasPrefix(*k.key, reservedPrefix) {
-			faults = append(faults, fmt.Errorf("nib: Layout.%s is %q: write a key without the prefix %q, "+
-				"which marks fields whose key is reserved", k.field, *k.key, reservedPrefix))
+			const text = "nib: Layout.%s is %q: write a key without the prefix %q, " +
+				"which marks fields whose key is reserved"
+			faults = append(faults, fmt.Errorf(text, k.field, *k.key, reservedPrefix))
 		}
 		for _, before := range keys[:i] {
 			if *k.key == *before.key && *k.key != OmitKey {
-				faults = append(faults, fmt.Errorf("nib: Layout.%s and Layout.%s are both %q: "+
-					"give one of them another key, or nib.OmitKey to leave it out", before.field, k.field, *k.key))
+				const text = "nib: Layout.%s and Layout.%s are both %q: " +
+					"give one of them another key, or nib.OmitKey to leave it out"
+				faults = append(faults, fmt.Errorf(text, before.field, k.field, *k.key))
 			}
 		}
 	}
@@ -301,7 +306,8 @@ func (f *format) learnStatic() {
 func (f *format) frozen() *format {
 	return &format{
 		Layout: f.Layout, time: f.time, plans: f.plans, errorField: f.errorField,
-		reserved: f.reserved, errorKeys: f.errorKeys, reservedBits: f.reserved.bits | f.errorKeys.bits,
+		reserved: f.reserved, errorKeys: f.errorKeys,
+		reservedBits: f.reserved.bits | f.errorKeys.bits,
 	}
 }
 
@@ -332,8 +338,10 @@ func (f *format) probe(name string, also flags, add func(*Event)) (fields string
 		fields = own.build(also, add)
 	}()
 	if fields, ok = usercode.Receive(done, time.Second); !ok {
-		lastresort.Report(fmt.Errorf("nib: Layout.%s, called when the logger is made, did not return within a second: "+
-			"the keys that it writes are not reserved; it must not take a lock that the caller of New holds", name))
+		const text = "nib: Layout.%s, called when the logger is made, " +
+			"did not return within a second: the keys that it writes are not reserved; " +
+			"it must not take a lock that the caller of New holds"
+		lastresort.Report(fmt.Errorf(text, name))
 	}
 	return fields, ok
 }

@@ -28,7 +28,7 @@ type Logger struct {
 	id           uint64 // unique; see front
 	reservedBits uint64 // Event.reservedBits at the start: the reserved keys, or none in a group
 	direct       bool   // min alone decides: there is neither a leveler nor a sampler
-	plain        bool   // most lines have only to be closed: there are no hooks, open groups, stacks or edits
+	plain        bool   // no hooks, open groups, stacks or edits: most lines have only to be closed
 
 	name       string
 	nameField  string // `,"logger":"name"`
@@ -128,7 +128,8 @@ func (l *Logger) seal() *Logger {
 		l.min, l.leveler = minLevel, r.table.Of(l.name, l.leveler)
 	}
 	l.direct = l.leveler == nil && l.core.sampler == nil
-	l.plain = len(l.core.hooks) == 0 && !l.groups.any() && l.core.stackFrom == math.MaxInt && !l.core.edits.any()
+	l.plain = len(l.core.hooks) == 0 && !l.groups.any() && l.core.stackFrom == math.MaxInt &&
+		!l.core.edits.any()
 	l.reservedBits = noneReserved
 	if !l.groups.any() {
 		l.reservedBits = l.core.format.reservedBits

@@ -16,7 +16,8 @@ import (
 // [LevelVar] or [slog.LevelVar] can be changed while the logger is in use; a
 // plain [Level] makes a disabled call one comparison.
 func WithLevel(level slog.Leveler) Option {
-	if level == nil || level == slog.Leveler((*LevelVar)(nil)) || level == slog.Leveler((*slog.LevelVar)(nil)) {
+	if level == nil || level == slog.Leveler((*LevelVar)(nil)) ||
+		level == slog.Leveler((*slog.LevelVar)(nil)) {
 		panic("nib: WithLevel(nil)")
 	}
 	return Option{func(l *Logger) {
@@ -131,7 +132,9 @@ func WithSampler(s Sampler) Option {
 // written or an event was misused. It runs on the goroutine that logs, may run
 // concurrently, and may log: errors during such a call are only counted. The
 // default writes to standard error and waits for it for 100 ms at most.
-func WithErrorHandler(h func(error)) Option { return Option{func(l *Logger) { l.core.onError = h }} }
+func WithErrorHandler(h func(error)) Option {
+	return Option{func(l *Logger) { l.core.onError = h }}
+}
 
 // WithExit replaces os.Exit as the last act of Fatal.
 func WithExit(exit func(code int)) Option { return Option{func(l *Logger) { l.core.exit = exit }} }

@@ -48,9 +48,12 @@ func (l *Logger) Stats() Stats {
 func (l *Logger) Metrics() iter.Seq[metrics.Metric] {
 	var m metrics.Samples
 	s := l.Stats()
-	m.Counter("nib_logger_failed_lines_total", "Lines that the sink or writer returned an error for.", float64(s.Failed))
-	m.Counter("nib_logger_reentrant_lines_total", "Lines dropped because their own sink logged them without end.", float64(s.Reentrant))
-	m.Counter("nib_logger_aborted_lines_total", "Lines dropped because user code ended the goroutine.", float64(s.Aborted))
+	m.Counter("nib_logger_failed_lines_total",
+		"Lines that the sink or writer returned an error for.", float64(s.Failed))
+	m.Counter("nib_logger_reentrant_lines_total",
+		"Lines dropped because their own sink logged them without end.", float64(s.Reentrant))
+	m.Counter("nib_logger_aborted_lines_total",
+		"Lines dropped because user code ended the goroutine.", float64(s.Aborted))
 	m.Counter("nib_logger_misused_events_total", "Calls on finished events.", float64(s.Misused))
 	if l.discards() {
 		return m.Metrics()

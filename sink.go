@@ -24,7 +24,7 @@ import (
 // A Record is one finished line, with the properties that a sink may need
 // without parsing it. Build Records with keyed literals; fields may be added.
 type Record struct {
-	Time    int64   // Unix nanoseconds, saturated outside 1678 to 2262; set also when the line does not show it
+	Time    int64   // Unix nanoseconds, saturated outside 1678 to 2262; also for a line without one
 	Level   Level   // LevelInfo for lines of Logger.Log, which show no level
 	PC      uintptr // call site, 0 if not recorded
 	Logger  string  // the name given by Named, or ""
@@ -185,7 +185,9 @@ func (c *core) callSink(r *Record) (err error) {
 	defer func() {
 		if !done {
 			if p := recover(); p != nil {
-				orLost(c.state.lose, func() { err = fmt.Errorf("nib: the sink panicked: %s", usercode.PanicText(p)) })
+				orLost(c.state.lose, func() {
+					err = fmt.Errorf("nib: the sink panicked: %s", usercode.PanicText(p))
+				})
 			} else {
 				c.state.aborted.Add(1)
 			}
