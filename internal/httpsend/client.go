@@ -76,7 +76,7 @@ type Stats struct {
 	Bytes    uint64 // bytes of the bodies of all attempts, compressed
 }
 
-// New returns a Client. It does not connect; errors are those of
+// New returns a Client. It does not connect; errors come from
 // [Config.Validate].
 func New(c Config) (*Client, error) {
 	if err := c.Validate(); err != nil {
@@ -123,7 +123,7 @@ func (c *Client) Ping(ctx context.Context, body []byte) (Response, error) {
 	return c.once(ctx, body)
 }
 
-// pack returns body, compressed to dst if that is configured.
+// pack returns body, compressed to dst if Config.Compress is set.
 func (c *Client) pack(dst, body []byte) ([]byte, error) {
 	if c.c.Compress == nil {
 		return body, nil

@@ -24,8 +24,8 @@
 // Requests that fail before a response is complete, and those answered with
 // 429, 502, 503 or 504, are sent again: these are the rules of OTLP/HTTP
 // (https://opentelemetry.io/docs/specs/otlp/#otlphttp-throttling). Everything
-// else is returned. A [Sender] also finds a record because of which a server
-// refuses requests.
+// else is returned. A [Sender] also finds a record that makes a server refuse
+// requests.
 //
 // A request whose response is lost may have been executed, so a destination
 // needs a way to recognize records that arrive twice. [nib.Record.Spool] and

@@ -43,8 +43,8 @@ func (r Response) OK() bool {
 // Err returns an error with the status and the beginning of the body.
 func (r Response) Err() error { return r.Error(string(r.Body[:min(len(r.Body), 4*maxExcerpt)])) }
 
-// Error returns an error with the status and a message of the server, of which
-// it quotes the beginning without control characters.
+// Error returns an error with the status and the beginning of a message of the
+// server, without control characters.
 func (r Response) Error(message string) error {
 	text := r.prefix + ": " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status)
 	if to := r.Header.Get("Location"); r.Status/100 == 3 {

@@ -52,8 +52,8 @@ func slotsOf(t testing.TB, m *vfstest.Mem) []string {
 }
 
 // TestSlotsAreDeliveredFourAtATime has a slow destination. If it can be forked
-// it gets the lines of four slots at a time, otherwise those of one. The
-// waiting slots follow at once.
+// it gets the lines of four slots at a time, otherwise of one. The waiting
+// slots follow at once.
 func TestSlotsAreDeliveredFourAtATime(t *testing.T) {
 	const slots = 6
 	for _, want := range []int32{1, mostSlots + 1} { // and the lines of its own slot
@@ -148,7 +148,7 @@ func TestSlotSettledByCloseIsDeleted(t *testing.T) {
 				dead := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 				must(t, dead.WriteRecord(record(nib.LevelInfo, 0, 200)), dead.Close())
 			} else {
-				deadSlots(t, m, 2) // the first one becomes that of s
+				deadSlots(t, m, 2) // s takes the first one
 			}
 			f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 				<-end

@@ -46,7 +46,7 @@ type environment struct {
 	more          chan struct{} // signals the maker that there may be a segment to make
 }
 
-// space counts the segments, and holds the one that is ready.
+// space counts the segments, and holds the next one.
 type space struct {
 	next          *segment.Segment // created in advance
 	making        bool             // next is being made

@@ -62,9 +62,9 @@ type Config struct {
 
 	// SegmentSize is the size of a segment in bytes, a multiple of 4096. A
 	// record larger than that, less the header of 4 KiB, is dropped as
-	// [delivery.ReasonTooLarge]. Defaults to 8 MiB, or less if that is more
-	// than 1 % of the memory limit: of the cgroup, GOMEMLIMIT, or the memory of
-	// the machine. A call waits up to 100 ms for a segment that is being made; a
+	// [delivery.ReasonTooLarge]. Defaults to 8 MiB, or to 1 % of the memory
+	// limit if this is less: of the cgroup, GOMEMLIMIT, or the memory of the
+	// machine. A call waits up to 100 ms for a segment that is being made; a
 	// larger one takes longer, and under heavy load on a slow disk more lines are
 	// dropped as [delivery.ReasonFailed], from about 16 MiB on.
 	SegmentSize int64
@@ -109,8 +109,8 @@ type Config struct {
 	// none.
 	RejectedSize int64
 
-	// Shared lets several processes use the directory, such as those of a
-	// rolling restart. Each takes a free slot, which is a subdirectory,
+	// Shared lets several processes use the directory, as in a rolling
+	// restart. Each takes a free slot, which is a subdirectory,
 	// continues with the lines that a dead process has left there, and delivers
 	// the lines that dead processes have left in other slots. Size applies to
 	// all of them together. A destination with Mark, Resume or Overlap must be
@@ -195,8 +195,8 @@ const (
 	ActionBlock                 // the call waits up to Wait for room, then drops the line
 
 	// ActionDropOld reads, counts and drops the oldest segment that is not
-	// being delivered and can be read. The new line is dropped if there is
-	// none, or if that takes longer than 100 ms.
+	// being delivered and can be read. The new line is dropped if there is no
+	// such segment, or if this takes longer than 100 ms.
 	ActionDropOld
 )
 

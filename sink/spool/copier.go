@@ -269,9 +269,10 @@ func (c *copier) skipVoids(x *copied) (moved bool) {
 	}
 }
 
-// unreadable seals a segment of which a page cannot be read, so that lines
-// continue in one that can be copied. The page is read again, with growing
-// pauses: it may become readable, and until then its lines are not safe.
+// unreadable seals a segment that has an unreadable page, so that lines
+// continue in a segment that can be copied. The page is read again, with
+// growing pauses: it may become readable, and until then its lines are not
+// safe.
 func (c *copier) unreadable(x *copied) {
 	x.g.Seal()
 	x.gone, x.pause = true, min(max(2*x.pause, c.ch.c.tick), deliver.LongestPause)

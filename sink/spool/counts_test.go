@@ -34,7 +34,7 @@ func dropLines(t testing.TB, s *Sink, n int) {
 }
 
 // TestCountsOfAllFormerProcesses has three processes that drop lines of the
-// same kind, each of which dies before it can report them. The second one dies
+// same kind, and die before they can report them. The second one dies
 // after or before its notice of the first one's is written, and the third one
 // may write one or not: no line is reported twice or not at all.
 func TestCountsOfAllFormerProcesses(t *testing.T) {

@@ -115,7 +115,7 @@ func TestRejectedRecordsAreSettled(t *testing.T) {
 }
 
 // TestHangingDestination has a destination that returns only when its context
-// ends, and one that does not return even then.
+// ends, and another that does not return even then.
 func TestHangingDestination(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f := &far{}

@@ -65,9 +65,9 @@
 // recovery does no harm. The new process continues the last segment after its
 // last record if the system has not been restarted since, no record in the
 // segment is unfinished, and fewer than 129 processes have written to it.
-// Otherwise it starts a new segment. If that would exceed [Config.Size], it
-// starts without one, as a spool that has become full. So disk use is bounded
-// over any number of restarts.
+// Otherwise it starts a new segment. If this segment would exceed
+// [Config.Size], it starts without one, as a spool that has become full. So
+// disk use is bounded over any number of restarts.
 //
 // Creating and freeing 8 MiB takes milliseconds in the kernel, during which the
 // processor runs nothing else. No call of this package waits for that, but any

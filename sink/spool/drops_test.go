@@ -332,8 +332,8 @@ func TestDropOldCountsItsFaults(t *testing.T) {
 }
 
 // TestDropOldCountsWhatCouldNotBeReadBefore drops a segment with a page that
-// could not be read at the start and has the last records, one of which is
-// damaged: no line had the other numbers that might have been there.
+// could not be read at the start and has the last records, a damaged one among
+// them: no line had the other numbers that might have been there.
 func TestDropOldCountsWhatCouldNotBeReadBefore(t *testing.T) {
 	const lines, first = 300, 247 // in the first segment
 	b := badSector{memBacklog(t, lines, 200, SyncNever), store.SegmentName(2), segment.HeaderSize + 3*segment.PageSize, new(atomic.Bool)}

@@ -51,8 +51,8 @@ var shownInView = map[string]string{
 
 const held = "other" // the destination that the relay does not have
 
-// memRelay returns a file system with a spool of which the first destination
-// has settled a part, and the second one none.
+// memRelay returns a file system with a spool: the first destination has
+// settled a part of it, and the second one nothing.
 func memRelay(t testing.TB) *vfstest.Mem {
 	t.Helper()
 	m := memSpool(t)

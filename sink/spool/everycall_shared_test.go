@@ -123,7 +123,7 @@ func writeTree(t testing.TB, m *vfstest.Mem, from, to string) {
 func shareThrough(t *testing.T, w *enumerate.World, dir string) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLife(w, dir)
-		l.backlog(0, 3*lifeBacklog/5) // and those of the empty slot
+		l.backlog(0, 3*lifeBacklog/5) // and the lines of the empty slot
 		l.logged += lifeBacklog / 5
 		l.c.Shared, l.c.poll, l.c.Size = true, time.Minute, 64*segment.MinSize
 

@@ -69,8 +69,8 @@ func TestEveryCallMayFail(t *testing.T) {
 	})
 }
 
-// classOf maps the names of all segments to one name, and those of all copies
-// to another.
+// classOf maps the names of all segments to one name, and the names of all
+// copies to another.
 func classOf(base string) string {
 	if digits, ext, ok := strings.Cut(base, "."); ok && len(digits) == 16 {
 		return "N." + ext
@@ -217,7 +217,7 @@ func (l *life) open(t *testing.T) *Sink {
 	return s
 }
 
-// mayFail checks that a returned error is that of the case.
+// mayFail checks that a returned error is the error of the case.
 func (l *life) mayFail(t *testing.T, err error) {
 	l.returned++
 	if c, ok := l.w.Case(); !ok || !errors.Is(err, c.Err) && !errors.Is(err, ErrInUse) {

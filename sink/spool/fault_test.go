@@ -159,7 +159,7 @@ func TestDamageInLiveSegment(t *testing.T) {
 	}
 }
 
-// TestLostCursor starts without a cursor, and with one that has a torn slot:
+// TestLostCursor starts without a cursor, and with a torn slot in a cursor:
 // lines may be delivered again, and none is missing.
 func TestLostCursor(t *testing.T) {
 	for _, c := range []struct {

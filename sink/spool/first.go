@@ -80,9 +80,9 @@ func (ch *chain) isFreeing() bool {
 		!ch.noDestination && l.Live == nil && ch.SettledAll(l.End)
 }
 
-// continueLast continues the last segment of the previous process. If that is
-// not possible, it changes nothing. It does not continue a segment from before
-// a restart of the system, since numbers were skipped after it.
+// continueLast continues the last segment of the previous process. If it
+// cannot, it changes nothing. It does not continue a segment from before a
+// restart of the system, since numbers were skipped after it.
 func (m *maker) continueLast(first segment.Start) bool {
 	n := len(m.Links)
 	if n == 0 || m.c.DeliverOnly {

@@ -80,7 +80,7 @@ func TestWhichSegmentAStartContinues(t *testing.T) {
 	}
 }
 
-// TestFirstLinesSurvivePowerLoss syncs lines of a new spool, of one that a
+// TestFirstLinesSurvivePowerLoss syncs lines of a new spool, of a spool that a
 // process continues, and of a new slot, and loses everything that was not
 // synced, including names.
 func TestFirstLinesSurvivePowerLoss(t *testing.T) {

@@ -84,8 +84,8 @@ type DestinationInfo struct {
 // date by the time it returns. It reads the headers of all segments, the last
 // segment, and as much as is needed to find the oldest record. It briefly takes
 // a shared lock to check whether a process has the spool open: a concurrent
-// Open can fail with [ErrInUse]. The error is that of the system, or
-// [fs.ErrNotExist] if dir is not a spool.
+// Open can fail with [ErrInUse]. It returns the error of the system,
+// or [fs.ErrNotExist] if dir is not a spool.
 func Inspect(dir string) (*View, error) { return inspect(vfs.OS(), dir) }
 
 // A file that a process changes concurrently is read up to attempts times, and
@@ -160,8 +160,8 @@ func (v *View) list(d *store.Dir) error {
 	return nil
 }
 
-// add reads the header of a segment, or that of its copy if there is none, as a
-// start does. gone reports that one of them was deleted.
+// add reads the header of a segment, or of its copy if there is no segment, as
+// a start does. gone reports that one of the two was deleted.
 func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool) {
 	var s SegmentInfo
 	var used, ok bool
@@ -332,7 +332,7 @@ func (v *View) settled(name string) uint64 {
 }
 
 // settledByAll returns the number of the first record that some destination has
-// not settled, 0 if that is not known.
+// not settled, or 0 if the cursors do not say.
 func (v *View) settledByAll() (seq uint64) {
 	for i, d := range v.Destinations {
 		if i == 0 {

@@ -181,8 +181,8 @@ func TestSyncWithAnUnreadablePage(t *testing.T) {
 	})
 }
 
-// TestUnreadableLivePageForSeveral has two destinations, one of which has
-// already read the segment.
+// TestUnreadableLivePageForSeveral has two destinations. One has already read
+// the segment.
 func TestUnreadableLivePageForSeveral(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		second := &far{}

@@ -35,9 +35,9 @@ func (m *maker) create(number uint64) (*segment.Segment, error) {
 	return m.dir.Create(number, m.c.SegmentSize, m.rest)
 }
 
-// zeros returns memory for a segment. It reuses that of a delivered segment if
-// there is one, because new memory costs a page fault every 4096 bytes and
-// additional garbage collections.
+// zeros returns memory for a segment. It reuses the memory of a delivered
+// segment if there is one, because new memory costs a page fault every 4096
+// bytes and additional garbage collections.
 func (m *maker) zeros() []byte {
 	select {
 	case b := <-m.spare:

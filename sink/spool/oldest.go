@@ -115,10 +115,10 @@ func (ch *chain) oldest() *deliver.Link {
 }
 
 // dropOldest drops the oldest segment that no destination is reading, and
-// counts its lines for the destinations that have not settled them. One that
-// cannot be read stays, and the next one is dropped. It returns false if there
-// is none, or if it cannot be deleted or is still being written to. The lock is
-// held, but not while files are accessed.
+// counts its lines for the destinations that have not settled them. A segment
+// that cannot be read stays, and the next one is dropped. It returns false if
+// there is none, or if it cannot be deleted or is still being written to. The
+// lock is held, but not while files are accessed.
 func (m *maker) dropOldest() bool {
 	for range len(m.Links) {
 		l := m.oldest()

@@ -22,7 +22,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// childPause makes the child one that measures pauses.
+// childPause makes the child measure pauses.
 const childPause = "NIB_SPOOL_PAUSE"
 
 // A pauses holds the measurements of a child.

@@ -54,7 +54,7 @@ func logUntilCut() error {
 }
 
 // loopFS mounts the file system in the file image at dir. It creates the image
-// if that does not exist.
+// if there is none.
 func loopFS(t *testing.T, image, dir string) {
 	t.Helper()
 	if _, err := os.Stat(image); err != nil {

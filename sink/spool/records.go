@@ -46,9 +46,9 @@ func (v *View) Unsettled(name string) iter.Seq2[nib.Record, Gap] {
 	return v.records(v.settled(name), name)
 }
 
-// Records returns the records starting at number from, up to the last one that
-// Inspect saw, and the gaps between them. For a record the Gap has Kind 0; for
-// a gap the record has no Line. Records reads one segment at a time into
+// Records returns the records starting at number from, up to the last record
+// that Inspect saw, and the gaps between them. For a record the Gap has Kind 0;
+// for a gap the record has no Line. Records reads one segment at a time into
 // memory. The bytes of a record belong to the caller. It does not disturb a
 // process that has the spool open: a record that is being written is read again
 // before it counts as damaged, and nothing is reported after the last record.

@@ -57,7 +57,7 @@ type mishap struct {
 }
 
 // mishaps returns the mishaps of a spool whose last segment has records, and is
-// followed by one that was created in advance.
+// followed by a segment that was created in advance.
 func mishaps(last, beforehand uint64) []mishap {
 	remove := func(numbers ...uint64) func(t testing.TB, m *vfstest.Mem) {
 		return func(t testing.TB, m *vfstest.Mem) {

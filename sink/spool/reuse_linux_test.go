@@ -310,8 +310,8 @@ func createAfter(t *testing.T, d *store.Dir, made string) (id vfs.ID) {
 }
 
 // TestFilesThatAreNotReused has settled segments whose files must not change:
-// one with another name, one that was cut off, one on a volume with little
-// space, and one that is not used within a second.
+// a file with another name, a file that was cut off, a file on a volume with
+// little space, and a file that is not used within a second.
 func TestFilesThatAreNotReused(t *testing.T) {
 	t.Run("none of these", func(t *testing.T) {
 		d, made := settleOne(t, 0)

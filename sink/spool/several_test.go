@@ -38,8 +38,8 @@ func of(t testing.TB, st Stats, name string) DestinationStats {
 	return DestinationStats{}
 }
 
-// TestDeadDestinationDoesNotDelayOthers has two destinations, one of which is
-// down: the other one gets everything. The first gets the pending lines after
+// TestDeadDestinationDoesNotDelayOthers has two destinations. One is down: the
+// other one gets everything. The first gets the pending lines after
 // the next start, and the second gets nothing twice.
 func TestDeadDestinationDoesNotDelayOthers(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
@@ -81,7 +81,7 @@ func TestDeadDestinationDoesNotDelayOthers(t *testing.T) {
 
 // TestRemovedDestinationDoesNotKeepSegments removes a destination with pending
 // lines from the configuration, and then adds it again: its lines are gone by
-// then, except those of the last segment.
+// then, except in the last segment.
 func TestRemovedDestinationDoesNotKeepSegments(t *testing.T) {
 	dir := spoolDir(t)
 	f, dead := &far{}, &far{do: down}

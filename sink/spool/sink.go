@@ -231,8 +231,8 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 
 // Flush waits until all destinations have settled every line logged before.
 // Without a destination it returns at once. If an attempt has failed, it is
-// retried at once. The error is that of ctx, or delivery.ErrClosed after Close
-// if lines are pending.
+// retried at once. It returns the error of ctx, or delivery.ErrClosed
+// after Close if lines are pending.
 func (s *Sink) Flush(ctx context.Context) error {
 	s.chain.Lock()
 	defer s.chain.Unlock()
@@ -281,7 +281,7 @@ func (s *Sink) Close() error {
 	return s.pending()
 }
 
-// refuseLines ends the acceptance of lines. It returns false if that was done
+// refuseLines ends the acceptance of lines. It returns false if it was called
 // before.
 func (s *Sink) refuseLines() bool {
 	s.chain.Lock()

@@ -169,7 +169,7 @@ func TestBroadcastAllocatesOnlyForWaiters(t *testing.T) {
 }
 
 // TestCloseNamesWhoHasLinesLeft closes a spool with a destination that has
-// everything and one that has nothing.
+// everything and a destination that has nothing.
 func TestCloseNamesWhoHasLinesLeft(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))

@@ -87,7 +87,7 @@ func limitIn(text string) int64 {
 }
 
 // groupLimits returns the files that may contain the memory limits of a control
-// group and of its ancestors, for versions 2 and 1. The text is that of
+// group and of its ancestors, for versions 2 and 1. The text is from
 // /proc/self/cgroup. In a container the group of the process is the root.
 func groupLimits(text string) (names []string) {
 	for line := range strings.Lines(text) {

@@ -237,7 +237,7 @@ func TestCloseWaitsForAdoptedSlots(t *testing.T) {
 }
 
 // TestDropsOfASlotThatFailsCountOnce starts a process beside the slot of a dead
-// one that has dropped lines. The slot cannot be taken at first, and is
+// process, which has dropped lines. The slot cannot be taken at first, and is
 // delivered later: its drops are inherited once.
 func TestDropsOfASlotThatFailsCountOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

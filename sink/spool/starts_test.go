@@ -212,7 +212,7 @@ func TestOpenWhenFullDropsOldest(t *testing.T) {
 		if st := checkIdentity(t, s); st.Lost() != 0 || st.Unfinished != 0 {
 			t.Errorf("lines that were dropped by a process before are counted again: %+v", st)
 		}
-		last := 30 // those of this test
+		last := 30 // lines of this test
 		for i, line := range got[len(got)-last:] {
 			if want := record(nib.LevelInfo, accepted-last+i, 2000).Line; string(line) != string(want) {
 				t.Fatalf("line %d from the end: got %.12s, want %.12s", last-i, line, want)

@@ -33,7 +33,7 @@ type Stats struct {
 	// destination, without a notice. They are in no equation.
 	Inherited []delivery.Drop
 
-	Notices  uint64 // lines written by the spool itself, each of which reports dropped lines
+	Notices  uint64 // lines of the spool itself: each reports dropped lines
 	Attempts uint64 // calls of Deliver
 	Failures uint64 // of Attempts: those that did not settle the whole batch
 	Segments int    // existing segments

@@ -39,8 +39,8 @@ func (s *Sink) await(ctx context.Context, seq uint64) error {
 }
 
 // Sync waits until every line logged before would survive a power failure, or
-// its destination has settled it. The error is that of ctx, or of a
-// sync that fails, which is retried, and errors.ErrUnsupported if [Config.Sync]
+// its destination has settled it. It returns the error of ctx, or of a sync
+// that fails, which is retried, and errors.ErrUnsupported if [Config.Sync]
 // is SyncNever or the spool is in memory. Sync does not cover the lines of
 // other processes: the system has had them since those processes ended.
 func (s *Sink) Sync(ctx context.Context) error {

@@ -97,7 +97,7 @@ func TestWrittenTogether(t *testing.T) {
 
 // TestOnlyWholeSegmentsAreUnloaded has a writer that is suspended in the second
 // segment while others fill later ones: the memory of the later ones is freed,
-// but not that of the second, whose lines would be lost.
+// but not of the second, whose lines would be lost.
 func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 	f := &far{do: down}
 	m := vfstest.NewMem(nil)

@@ -52,8 +52,8 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 }
 
 // TestStrayFilesStayOutOfSight puts files and directories whose names have
-// control characters next to those of a spool: nothing fails, and none of them
-// is shown, reported or removed.
+// control characters next to the files of a spool: nothing fails, and none of
+// them is shown, reported or removed.
 func TestStrayFilesStayOutOfSight(t *testing.T) {
 	const evil = "\x1b]0;x\a"
 	dir := spoolDir(t)

@@ -39,7 +39,7 @@ func namesakes(t *testing.T) string {
 }
 
 // The go command names test binaries by the last element of the import path,
-// or by the one before it if that is a version.
+// or by the element before it if the last one is a version.
 func TestPackagesAreBuiltTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out of short mode: it runs the go command")

@@ -11,8 +11,8 @@
 // The runtime allocates the smallest objects one by one instead of packing them
 // into blocks, so that its profile has all of them.
 //
-// Each benchmark runs in a separate process. One that panics, hangs or ends the
-// process loses only its own count.
+// Each benchmark runs in a separate process. A benchmark that panics, hangs or
+// ends the process loses only its own count.
 package runs
 
 import (

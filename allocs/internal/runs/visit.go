@@ -24,10 +24,10 @@ type Visited map[string]map[int]bool
 // iterations of the two runs whose counts are compared.
 var iterations = [2]int{2, 4}
 
-// Visit runs the measured benchmarks again, with coverage, to
-// determine which lines are executed. Without it, a line that no run shows to
-// allocate could be one that no run reaches. Coverage changes the code, so
-// nothing is counted here.
+// Visit runs the measured benchmarks again, with coverage, to determine which
+// lines are executed. Without it, a line that no run shows to allocate could be
+// a line that no run reaches. Coverage changes the code, so nothing is counted
+// here.
 func (b *Binary) Visit(
 	ctx context.Context, o Options, measured []Result, packages, dirs []string,
 ) (Visited, error) {
@@ -106,8 +106,7 @@ func readProfile(profile string, failed error) (map[block]int, error) {
 }
 
 // compare adds the lines that the longer run executed more often. A line counts
-// only if that is so for every block on it, because its allocation can be in
-// any of them.
+// only if every block on it was, because its allocation can be in any of them.
 func (v Visited) compare(counts [2]map[block]int, packages, dirs []string) {
 	where := map[string]string{}
 	for i, p := range packages {

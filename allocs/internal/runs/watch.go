@@ -117,7 +117,7 @@ func processorTime(pid int) (usage, bool) {
 		return usage{}, false
 	}
 	var u usage
-	for i, ticks := range f[11:15] { // user and system, and those of programs
+	for i, ticks := range f[11:15] { // user and system, and of programs
 		n, err := strconv.Atoi(ticks)
 		if err != nil {
 			return usage{}, false

@@ -194,8 +194,8 @@ func TestRunDeliversEverythingInOrder(t *testing.T) {
 }
 
 // TestOverlapReadsAhead has a destination that holds back the last record of
-// each batch: it gets those of the next segment after it, and the segment of
-// the record stays. At most half of the spool is read ahead.
+// each batch: it gets the records of the next segment after it, and the segment
+// of the record stays. At most half of the spool is read ahead.
 func TestOverlapReadsAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &chainSpool{}

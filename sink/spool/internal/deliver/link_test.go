@@ -18,8 +18,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// twoLinks returns a chain of two segments, the first of which two destinations
-// need. released counts how often its memory was given back.
+// twoLinks returns a chain of two segments. Two destinations need the first
+// one. released counts how often its memory was given back.
 func twoLinks(t *testing.T, released *int) *chainSpool {
 	t.Helper()
 	f, err := vfstest.NewMem(nil).Open("/segment", os.O_RDWR|os.O_CREATE, 0o600)
@@ -54,7 +54,7 @@ func TestSegmentStaysUntilAllHaveLeftIt(t *testing.T) {
 }
 
 // TestSegmentWithoutADestinationIsReleased has nothing to deliver to: the last
-// one that leaves gives the memory back, and the segment stays.
+// delivery that leaves gives the memory back, and the segment stays.
 func TestSegmentWithoutADestinationIsReleased(t *testing.T) {
 	released := 0
 	s := twoLinks(t, &released)
@@ -72,8 +72,8 @@ func TestSegmentWithoutADestinationIsReleased(t *testing.T) {
 }
 
 // TestFileStaysIfACursorIsNotSynced cannot sync the cursor of one of two
-// destinations, the first or the second one that leaves a segment: the next
-// start would count the records as lost if the file were gone.
+// destinations, the first or the second to leave a segment: the next start
+// would count the records as lost if the file were gone.
 func TestFileStaysIfACursorIsNotSynced(t *testing.T) {
 	for _, c := range []struct{ first, second, want bool }{
 		{false, false, false}, {true, false, true}, {false, true, true}, {true, true, true},

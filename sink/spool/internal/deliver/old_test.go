@@ -102,8 +102,8 @@ func (s *oldChain) breakPage(name string, page int) (heal func()) {
 	}})
 }
 
-// deliveryOf returns a delivery of the chain, the first records of which are
-// settled already.
+// deliveryOf returns a delivery of the chain, which has settled the first
+// records already.
 func (s *oldChain) deliveryOf(t *testing.T, dest delivery.Destination, settled uint64) *Delivery {
 	t.Helper()
 	d := newChain(t, &s.chainSpool, dest)
@@ -160,8 +160,8 @@ var lacks = []lack{
 	{"everything, settled already", []edit{func([]byte) []byte { return nil }}, 10, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 0, 0},
 }
 
-// TestWhatIsMissingInOldSegments delivers two segments of ten lines, the first
-// of which lacks something. Committed records count as damaged, and others as
+// TestWhatIsMissingInOldSegments delivers two segments of ten lines. The first
+// one lacks something. Committed records count as damaged, and others as
 // unfinished; everything else arrives.
 func TestWhatIsMissingInOldSegments(t *testing.T) {
 	for _, c := range lacks {
@@ -312,8 +312,8 @@ func TestOldSegmentsWithoutADestination(t *testing.T) {
 }
 
 // TestReadingAheadStopsAtOldSegments has a segment that an Overlapper reads and
-// a next one that is not in memory any more and cannot be read: the records of
-// the first one do not wait for it.
+// a next one, which is not in memory any more and cannot be read: the records
+// of the first one do not wait for it.
 func TestReadingAheadStopsAtOldSegments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOldChain(t)

@@ -32,7 +32,7 @@ type outage struct {
 
 var ErrNoAnswer = errors.New("no answer")
 
-// beginAttempt notes an attempt to deliver records, the first of which has time
+// beginAttempt notes an attempt to deliver records. The first one has time
 // oldest. The lock of the chain is held.
 func (d *Delivery) beginAttempt(oldest int64) {
 	o := &d.outage
@@ -148,7 +148,7 @@ func (d *Delivery) Pending(now time.Time) (bytes int64, age time.Duration) {
 	return d.pendingBytes(), d.age(now)
 }
 
-// AgeOf returns how old a record of some Time is, 0 if that is not known.
+// AgeOf returns how old a record of some Time is, or 0 if the time is unknown.
 func AgeOf(now time.Time, oldest int64) time.Duration {
 	if oldest == 0 {
 		return 0

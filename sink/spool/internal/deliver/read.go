@@ -242,7 +242,7 @@ func (d *Delivery) add(rec []byte, own bool) bool {
 	return true
 }
 
-// swap switches to the other buffer for size bytes, if that is no longer in
+// swap switches to the other buffer for size bytes, unless it is still in
 // use. A long record gets a batch to itself.
 func (d *Delivery) swap(size int) bool {
 	if !d.Overlaps || d.early > 0 || max(size, len(d.buf)) > d.bufSize {

@@ -22,7 +22,7 @@ type rereading struct {
 	tries int
 }
 
-// readOld reads an old segment. If that fails, it waits and returns ok false,
+// readOld reads an old segment. If it cannot, it waits and returns ok false,
 // and the caller reads again. given reports that pages have failed for so long
 // that they count as damaged.
 func (d *Delivery) readOld(g *segment.Old) (b []byte, given, ok bool) {

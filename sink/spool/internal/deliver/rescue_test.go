@@ -36,7 +36,7 @@ func claim(g *segment.Segment) (at, size int, seq uint64) {
 	return at, size, seq
 }
 
-// lengthen makes the length of a record one that does not lead to the next one.
+// lengthen gives a record a length that does not lead to the next one.
 func lengthen(g *segment.Segment, i int) { g.Bytes()[recordAt(i)] += 16 }
 
 var damages = []damage{

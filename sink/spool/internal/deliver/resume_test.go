@@ -155,8 +155,8 @@ func TestPausesGrowBetweenSyncs(t *testing.T) {
 }
 
 // TestSyncThatADestinationRequires fails in each way: it is repeated until the
-// cursor is synced or the spool is closed, and its failures are not those of an
-// attempt.
+// cursor is synced or the spool is closed, and its failures are no failures of
+// an attempt.
 func TestSyncThatADestinationRequires(t *testing.T) {
 	const failures = 3
 	for _, c := range []struct {

@@ -145,7 +145,7 @@ func (d *account) storePosition() {
 	}
 }
 
-// writeCursor writes the position into the cursor. If that fails, the cursor
+// writeCursor writes the position into the cursor. If it cannot, the cursor
 // keeps an older position.
 func (d *account) writeCursor() error {
 	d.putting.Lock()
