@@ -38,11 +38,12 @@ type head struct {
 // mayHaveParts reports whether lines may be parts, or records of several lines,
 // if a file begins with first. JSON and logfmt have none.
 func mayHaveParts(first []byte) bool {
-	if len(first) == 0 || first[0]-'a' < 26 {
-		return false
+	if bytes.HasPrefix(first, []byte{'{'}) {
+		return bytes.HasPrefix(first, []byte(`{"log":`)) ||
+			bytes.HasPrefix(first, []byte(`{"resourceLogs"`))
 	}
-	return first[0] != '{' || bytes.HasPrefix(first, []byte(`{"log":`)) ||
-		bytes.HasPrefix(first, []byte(`{"resourceLogs"`))
+	word, _, _ := bytes.Cut(first, []byte{' '})
+	return len(first) > 0 && bytes.IndexByte(word, '=') < 0
 }
 
 // firstLen is the number of bytes at the beginning of a file in which hasParts

@@ -48,7 +48,7 @@ func TestPartsOfLinesAreJoined(t *testing.T) {
 				`{"logRecords":[{"a":3}]}]},{}]}` + "\n" + `{"resourceLogs":1}` + "\n",
 			"{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n" + `{"resourceLogs":1}` + "\n",
 		},
-		"others": {"text\n" + at + " stdout P a\n", "text\n" + at + " stdout P a\n"},
+		"others": {"key=text\n" + at + " stdout P a\n", "key=text\n" + at + " stdout P a\n"},
 		"none":   {"", ""},
 	} {
 		for how, r := range map[string]io.Reader{
@@ -84,6 +84,8 @@ func TestLinesOfJavaAreJoined(t *testing.T) {
 		"no level":       {first + "\nINFO:x\n", first + "\nINFO:x\n"},
 		"no day":         {noDay, noDay},
 		"JSON":           {"{}\n" + two, "{}\n" + two},
+		"logfmt":         {"a=b\n" + two, "a=b\n" + two},
+		"text before it": {"nohup: ignoring input\n" + two, "nohup: ignoring input\n" + record},
 		"Kubernetes": {
 			at + " stdout F " + first + "\n" + at + " stderr F x\n" +
 				at + " stdout P SEVERE:\n" + at + " stdout F  boom\n",
