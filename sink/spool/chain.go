@@ -97,10 +97,14 @@ func (ch *chain) evict() {
 		if soon >= 0 || i >= len(ch.Links)-2 || g == nil || !g.IsMapped() {
 			continue // the last one is active, and the one before is being copied
 		}
-		if ch.dir.Sweeper.Count() == store.MostSpent {
+		full := ch.dir.Sweeper.Count() == store.MostSpent
+		switch {
+		case !g.Evict():
+		case full: // one at once, or a fast writer would leave the sweeper behind
+			segment.DiscardPages(g.Bytes())
+			g.Release()
 			return // the next call evicts the rest
-		}
-		if g.Evict() {
+		default:
 			ch.dir.Sweeper.Add(&store.Spent{Pages: g.Bytes(), Unmap: g.Release})
 		}
 	}
