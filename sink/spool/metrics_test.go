@@ -135,7 +135,8 @@ func TestMetricsOfASpoolWithoutADestination(t *testing.T) {
 		r.Time = time.Now().Add(-time.Hour).UnixNano()
 		_ = s.WriteRecord(r) // some are dropped for lack of space
 	}
-	got, _ := valueOf(s, "nib_spool_oldest_line_age_seconds") // of a notice, if a line was dropped first
+	// It is the age of a notice if a line was dropped first.
+	got, _ := valueOf(s, "nib_spool_oldest_line_age_seconds")
 	if got <= 0 || got > (90*time.Minute).Seconds() {
 		t.Errorf("after the oldest made room: the oldest line is %v s old, want 3600 at most", got)
 	}
