@@ -15,13 +15,21 @@ import (
 	"github.com/nib-log/nib/internal/await"
 )
 
-// A reader is woken by the events of its set of files, and by no others.
-func TestWatcherWakesTheReadersOfASet(t *testing.T) {
-	dir := t.TempDir()
-	w := New(t.Context(), filepath.Ext)
+// watch returns a Watcher. The test is skipped where the system has none left:
+// each user may have a number of them, for all programs together.
+func watch(t *testing.T, ctx context.Context, setOf func(path string) string) *Watcher {
+	t.Helper()
+	w := New(ctx, setOf)
 	if w == nil {
 		t.Skip("New returned nil: too many programs of this user watch files")
 	}
+	return w
+}
+
+// A reader is woken by the events of its set of files, and by no others.
+func TestWatcherWakesTheReadersOfASet(t *testing.T) {
+	dir := t.TempDir()
+	w := watch(t, t.Context(), filepath.Ext)
 	logs, texts := w.Changed(filepath.Join(dir, "a.log")), w.Changed(filepath.Join(dir, "a.txt"))
 	if err := os.WriteFile(filepath.Join(dir, "b.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -40,10 +48,7 @@ func TestWatcherWakesTheReadersOfASet(t *testing.T) {
 // noticed, however its path is written.
 func TestWatcherWakesEachReaderOnce(t *testing.T) {
 	dir := t.TempDir()
-	w := New(t.Context(), func(path string) string { return path })
-	if w == nil {
-		t.Skip("New returned nil: too many programs of this user watch files")
-	}
+	w := watch(t, t.Context(), func(path string) string { return path })
 	one, other := w.Changed(filepath.Join(dir, "a.log")), w.Changed(dir+"/./a.log")
 	w.wake(fsnotify.Event{Name: dir + "//a.log", Op: fsnotify.Create})
 	w.wake(fsnotify.Event{Name: dir + "//a.log", Op: fsnotify.Create})
@@ -64,10 +69,7 @@ func TestWatcherEndsWithItsContext(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w := New(ctx, filepath.Base)
-	if w == nil {
-		t.Skip("New returned nil: too many programs of this user watch files")
-	}
+	w := watch(t, ctx, filepath.Base)
 	w.events.Errors <- fsnotify.ErrEventOverflow
 	w.Add(dir)
 	if err := os.WriteFile(filepath.Join(dir, "a.log"), nil, 0o600); err != nil {
@@ -89,10 +91,7 @@ func TestWatcherWithoutEvents(t *testing.T) {
 		t.Error("a nil Watcher wakes a reader")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	w := New(ctx, filepath.Base)
-	if w == nil {
-		t.Skip("New returned nil: too many programs of this user watch files")
-	}
+	w := watch(t, ctx, filepath.Base)
 	c := w.Changed(filepath.Join(t.TempDir(), "missing", "app.log"))
 	cancel()
 	for range w.events.Events { // until the goroutines have ended
