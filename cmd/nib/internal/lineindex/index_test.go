@@ -227,7 +227,7 @@ func newStored(t *testing.T) *stored {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed.Of(t), 1))
 	s := &stored{T: t, r: r, dir: filepath.Join(t.TempDir(), "index")}
-	s.text = text(s.r, logSize)
+	s.text = text(s.r, logSize+1) // so that s.text[:logSize] is truncated
 	s.f = file(t, s.text)
 	s.index = s.open()
 	list, _ := filepath.Glob(filepath.Join(s.dir, "*"))
