@@ -41,7 +41,7 @@ func literal(b []byte, i int) (end int, found marks) {
 	for i+8 <= len(b) {
 		w := binary.LittleEndian.Uint64(b[i:])
 		stop := zeros(w^quotes) | zeros(w^backslashes)
-		separators := zeros(w^colons) | zeros(w^equals) | zeros(w^fullWidths)
+		separators := maySeparate(w)
 		if stop == 0 {
 			if separators != 0 {
 				found |= hasSeparator
@@ -73,6 +73,13 @@ func literal(b []byte, i int) (end int, found marks) {
 		i++
 	}
 	return -1, found
+}
+
+// maySeparate sets the top bit of each byte of w from ':' to '=' and beyond
+// ASCII.
+func maySeparate(w uint64) uint64 {
+	high := w | all80 // so there are no borrows
+	return ((high-colons)&^(high-equals-all01) | w) & all80
 }
 
 // separator returns the offset of the next byte of b from i on that may begin a
@@ -109,7 +116,8 @@ func stringEnd(b []byte, i int) (end int, escaped bool) {
 	i++
 	for i+8 <= len(b) {
 		w := binary.LittleEndian.Uint64(b[i:])
-		stop := zeros(w^quotes) | zeros(w^backslashes)
+		q, s := w^quotes, w^backslashes
+		stop := ((q-all01)&^q | (s-all01)&^s) & all80
 		if stop == 0 {
 			i += 8
 			continue

@@ -49,30 +49,28 @@ func Redact(dst, line []byte, k *Keys) []byte {
 			i++
 			continue
 		}
-		end, found := literal(line, i)
+		end, escaped := stringEnd(line, i)
 		if end < 0 {
 			break
 		}
-		switch {
-		case end < len(line) && line[end] == ':':
-			if m.isSecret(i, end, found) {
-				to := value(line, end+1)
-				if to < 0 {
-					return m.rest()
-				}
-				m.replace(end+1, to, `"`+contract.SecretText+`"`)
-				end = to
-			} else if end+1 < len(line) && line[end+1]-'-' <= '9'-'-' {
-				if to := scalarEnd(line, end+1); to > 0 {
-					end = to
-				}
-			}
-		case found&hasForeign != 0:
-			m.foreign(i+1, end-1)
-		case found&hasSeparator != 0:
-			m.text(i+1, end-1)
+		if end == len(line) || line[end] != ':' {
+			i = m.literal(i)
+			continue
 		}
-		i = end
+		from := i
+		i = end + 1
+		switch {
+		case m.isSecret(from, end, escaped):
+			if i = value(line, i); i < 0 {
+				return m.rest()
+			}
+			m.replace(end+1, i, `"`+contract.SecretText+`"`)
+		case i == len(line):
+		case line[i] == '"':
+			i = m.literal(i)
+		case line[i]-'-' <= '9'-'-':
+			i = max(i, scalarEnd(line, i))
+		}
 	}
 	return m.rest()
 }
@@ -107,9 +105,26 @@ func (m *masker) replace(from, to int, text string) {
 	m.from = to
 }
 
+// literal masks the secrets in the string at i, unless it is a key, and returns
+// where to continue.
+func (m *masker) literal(i int) int {
+	end, found := literal(m.src, i)
+	switch {
+	case end < 0:
+		return len(m.src)
+	case end < len(m.src) && m.src[end] == ':':
+		return i
+	case found&hasForeign != 0:
+		m.foreign(i+1, end-1)
+	case found&hasSeparator != 0:
+		m.text(i+1, end-1)
+	}
+	return end
+}
+
 // isSecret reports whether the key, the literal src[from:to], is secret.
-func (m *masker) isSecret(from, to int, found marks) bool {
-	if found&hasEscape == 0 {
+func (m *masker) isSecret(from, to int, escaped bool) bool {
+	if !escaped {
 		return m.keys.has(m.src[from+1 : to-1])
 	}
 	n := len(m.dst) // the end of m.dst serves as scratch space
