@@ -118,15 +118,12 @@ func (e *Event) findMessage() {
 }
 
 // class returns the truncation priority of a top-level field.
-func (f *format) class(key []byte) jsonread.Class {
-	switch string(key) {
-	case OmitKey: // none of nib's own fields has this key
-	case f.TimeKey, f.LevelKey, f.LoggerKey, f.CallerKey:
-		return jsonread.Never
-	case f.MessageKey:
+func (f *format) class(key string) jsonread.Class {
+	switch {
+	case !f.reserved.has(key): // all of nib's own fields are in this set
+	case key == f.MessageKey:
 		return jsonread.Late
-	}
-	if f.siteKeys.has(string(key)) {
+	case key == f.TimeKey, key == f.LevelKey, key == f.LoggerKey, f.siteKeys.has(key):
 		return jsonread.Never
 	}
 	return jsonread.Free

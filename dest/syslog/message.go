@@ -79,8 +79,8 @@ var newline = []byte{'\n'}
 
 // classOf returns the truncation priority of a field: it protects the essential
 // fields of a line, by the keys that layouts use.
-func classOf(key []byte) jsonread.Class {
-	switch string(key) {
+func classOf(key string) jsonread.Class {
+	switch key {
 	case "time", "timestamp", "@timestamp", "ts", "level", "severity":
 		return jsonread.Never
 	case "message", "msg":

@@ -24,10 +24,11 @@ func (p *part) bare() int { return p.to - p.from - p.texts }
 // split reads the members of line into s.parts. The number is 1, or if the line
 // already has a key truncated, the number of that key. ok is false if line is
 // not an object.
-func (s *Scratch) split(line []byte, class func(key []byte) Class) (number int, ok bool) {
+func (s *Scratch) split(line []byte, class func(key string) Class) (number int, ok bool) {
 	s.parts, s.order, s.end = s.parts[:0], s.order[:0], 1
 	for i := firstMember(line); i > 0; i = nextMember(line, s.end) {
-		p := part{}
+		s.parts = append(s.parts, part{})
+		p := &s.parts[len(s.parts)-1] // set in place: a copy would wait for the stores to its parts
 		if p.member, ok = memberAt(line, i); !ok {
 			return 0, false
 		}
@@ -40,12 +41,11 @@ func (s *Scratch) split(line []byte, class func(key []byte) Class) (number int, 
 			s.order = append(s.order, n)
 		}
 		if class != nil {
-			p.class = class(name)
+			p.class = class(text(name))
 		}
 		if p.class < Never {
 			eachText(line[p.colon+1:p.to], func(n int) { p.texts += n })
 		}
-		s.parts = append(s.parts, p)
 		s.end = p.to
 	}
 	slices.Sort(s.order)

@@ -41,7 +41,7 @@ const truncated = "truncated"
 // class returns the class of each top-level member by its decoded key, which is
 // valid during the call only; nil makes all of them free. s must not be used by
 // concurrent calls. 0 allocs, except to grow dst and s.
-func Shorten(dst, line []byte, limit int, class func(key []byte) Class, s *Scratch) []byte {
+func Shorten(dst, line []byte, limit int, class func(key string) Class, s *Scratch) []byte {
 	if len(line) <= limit {
 		return append(dst, line...)
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 // classOf returns the class of a key in these tests.
-func classOf(key []byte) Class {
-	switch string(key) {
+func classOf(key string) Class {
+	switch key {
 	case "time", "level", "n\n":
 		return Never
 	case "message":
@@ -126,7 +126,7 @@ func checkShorten(t *testing.T, line []byte, limit int, s *Scratch) {
 	c.compare(src, out)
 	if len(got) > limit {
 		for _, m := range out {
-			if classOf([]byte(m.key)) != Never {
+			if classOf(m.key) != Never {
 				fail("it is too long, and %q is still there", m.key)
 			}
 		}
@@ -153,7 +153,7 @@ const slack = 11
 
 func (c *cut) compare(src, out object) {
 	for i, m := range src {
-		class := classOf([]byte(m.key))
+		class := classOf(m.key)
 		if len(out) == 0 || !c.same(class, m, out[0], len(src)-i == len(out)) {
 			if class == Never {
 				c.fail("%q is gone", m.key)
