@@ -218,9 +218,6 @@ func decode(b []byte) *Index {
 	return x
 }
 
-// Covered returns the length of the part of the log that is covered.
-func (x *Index) Covered() int64 { return x.covered }
-
 // fits reports whether the index belongs to a log with a size and a time of
 // modification.
 func (x *Index) fits(log io.ReaderAt, size int64, modified time.Time) bool {
