@@ -169,40 +169,55 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 		d.scan, d.torn = segment.NewScanner(b, g.Identity, g.First), torn || g.Damaged
 		d.skipUnused(g.First)
 	}
+	return d.fillScanned(g.End, func(seq, missing uint64, gap segment.Gap) {
+		if missing -= d.loseForeign(seq-missing, seq); missing == 0 {
+			return
+		}
+		never := g.NeverGiven(seq, missing)
+		if never == missing && gap.Damaged {
+			never-- // the segment has at least one record
+		}
+		damaged := uint64(0)
+		if gap.Damaged || g.Whole || seq == g.End && d.torn {
+			damaged = missing - never
+		}
+		d.settleMissing(missing-never, damaged)
+		d.neverGiven(never)
+	}), false
+}
+
+// fillScanned reads from d.scan the records before number end. miss settles the
+// missing numbers before number seq, whose records are gone.
+func (d *Delivery) fillScanned(
+	end uint64, miss func(seq, missing uint64, gap segment.Gap),
+) (ended bool) {
 	sc, settled := d.scan, d.position()
 	for {
 		before := *sc
 		rec, gap, ok := sc.Next()
 		seq := sc.Want - 1 // number of rec
-		if !ok || seq >= g.End {
-			seq = g.End
+		if !ok || seq >= end {
+			seq = end
 		}
-		missing := seq - min(max(before.Want, settled), seq)
-		if missing > 0 && len(d.batch) > 0 {
-			*sc = before // records are settled in order
-			return false, false
-		}
-		missing -= d.loseForeign(seq-missing, seq)
-		if missing > 0 {
-			never := g.NeverGiven(seq, missing)
-			if never == missing && gap.Damaged {
-				never-- // the segment has at least one record
+		if missing := seq - min(max(before.Want, settled), seq); missing > 0 {
+			if len(d.batch) > 0 {
+				*sc = before // records are settled in order
+				return false
 			}
-			d.settleGap(missing-never, gap.Damaged || g.Whole || seq == g.End && d.torn)
-			d.neverGiven(never)
+			miss(seq, missing, gap)
 		}
-		if seq == g.End {
-			return len(d.batch) == 0, false
+		if seq == end {
+			return len(d.batch) == 0
 		}
 		if seq < settled {
-			continue // settled by the other process
+			continue // settled by another process, or read again
 		}
 		foreign := !segment.IsFor(rec, d.Options.Name)
 		if foreign && len(d.batch) == 0 {
 			d.passForeign(seq)
-		} else if foreign || !d.add(rec, false) {
+		} else if foreign || !d.add(rec, d.reading.Live != nil && seq >= d.opened) {
 			*sc = before
-			return false, false
+			return false
 		}
 	}
 }
@@ -215,15 +230,6 @@ func (d *account) neverGiven(n uint64) {
 	d.chain.Broadcast()
 	d.chain.Unlock()
 	d.storePosition()
-}
-
-// settleGap settles numbers without records.
-func (d *Delivery) settleGap(n uint64, isDamaged bool) {
-	if isDamaged {
-		d.settleMissing(n, n)
-	} else {
-		d.settleMissing(n, 0)
-	}
 }
 
 // add appends a copy of rec to the batch, if there is room.

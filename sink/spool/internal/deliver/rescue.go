@@ -50,35 +50,7 @@ func (d *Delivery) fillRescued(g *segment.Segment) (ended, busy bool) {
 		}
 		d.scan = segment.NewScanner(b, g.Identity, g.First)
 	}
-	for {
-		before, settled := *d.scan, d.position()
-		rec, _, ok := d.scan.Next()
-		seq := d.scan.Want - 1
-		if !ok {
-			seq = end
-		}
-		missing := max(before.Want, settled) < seq
-		if missing && len(d.batch) > 0 {
-			*d.scan = before // records are settled in order
-			return false, false
-		}
-		if missing {
-			d.giveUp(g, seq)
-		}
-		if seq == end {
-			return len(d.batch) == 0, false
-		}
-		if seq < settled {
-			continue
-		}
-		foreign := !segment.IsFor(rec, d.Options.Name)
-		if foreign && len(d.batch) == 0 {
-			d.passForeign(seq)
-		} else if foreign || !d.add(rec, seq >= d.opened) {
-			*d.scan = before
-			return false, false
-		}
-	}
+	return d.fillScanned(end, func(seq, _ uint64, _ segment.Gap) { d.giveUp(g, seq) }), false
 }
 
 // giveUp settles the numbers from the first unsettled one to seq. They count as
