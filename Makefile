@@ -90,14 +90,15 @@ $(TESTED:%=test/%): test/%:
 	@.ci/step '$@' 'cd $* && $(GO) list ./... | grep -v internal/arch | xargs $(TEST)'
 
 # Races, and misuse that the tag invariants detects, in the packages that import
-# sync or sync/atomic, tests included. Allocations are counted without -race.
+# sync or sync/atomic, tests included. Allocations are counted without -race. All
+# cases of NIB_E2E=full, some of which limit the memory, run in test.
 race: $(RACED:%=race/%) race-pool ## race detector and misuse checks, where memory is shared
 $(RACED:%=race/%): race/%:
-	@.ci/step '$@' 'cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | awk "/[[ ]sync(\/atomic)?[] ]/ && !/internal\/arch / { print \$$1 }" | xargs -r $(TEST) -race -tags invariants -short -skip "(?i)alloc"'
+	@.ci/step '$@' 'cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | awk "/[[ ]sync(\/atomic)?[] ]/ && !/internal\/arch / { print \$$1 }" | NIB_E2E= xargs -r $(TEST) -race -tags invariants -short -skip "(?i)alloc"'
 
 # The tag invariants replaces the fast path of pools.
 race-pool:
-	@.ci/step '$@' '$(TEST) -race -short -skip "(?i)alloc" ./pool/...'
+	@.ci/step '$@' 'NIB_E2E= $(TEST) -race -short -skip "(?i)alloc" ./pool/...'
 
 # Allocations that one release makes and another one does not. The oldest release
 # keeps the fewest values on the stack.
@@ -115,14 +116,14 @@ $(RELEASES:%=alloc/%): alloc/%:
 # Code that depends on the size of int, on alignment or on the order of bytes.
 cross: cross/386 cross/arm64 cross/s390x ## unit tests on 386, and on arm64 and s390x where qemu-user is installed
 cross/386:
-	@.ci/step '$@' 'GOARCH=386 CGO_ENABLED=0 $(TEST) -short . ./internal/loggertest ./schema ./pool/... $(EMULATED)'
+	@.ci/step '$@' 'GOARCH=386 CGO_ENABLED=0 NIB_E2E= $(TEST) -short . ./internal/loggertest ./schema ./pool/... $(EMULATED)'
 cross/arm64: emulator := qemu-aarch64-static
 cross/arm64: emulated := $(ON_ARM64)
 cross/s390x: emulator := qemu-s390x-static
 cross/s390x: emulated := $(EMULATED)
 cross/arm64 cross/s390x: cross/%:
 	@.ci/step '$@' 'command -v $(emulator) >/dev/null || { echo "skipped, there is no $(emulator)"; exit 0; }; \
-		GOARCH=$* CGO_ENABLED=0 $(TEST) -short -exec "$(CURDIR)/.ci/emulate $(emulator)" $(emulated)'
+		GOARCH=$* CGO_ENABLED=0 NIB_E2E= $(TEST) -short -exec "$(CURDIR)/.ci/emulate $(emulator)" $(emulated)'
 
 fuzz: ## every fuzz target, FUZZTIME each
 	@.ci/step '$@' '.ci/fuzz $(FUZZTIME) . $(wildcard bridge/*) dest/kafka dest/otlp/otlptest'
