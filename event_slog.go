@@ -8,32 +8,61 @@ import (
 	"strings"
 
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // Ctx adds the bound fields of the Logger that ctx carries (see [NewContext]),
-// except those that the line already has, and the fields that
-// [WithContextFields] takes from ctx. The former are added at the top level of
-// the line, even if groups are open: With and AppendFields omit them then.
+// and the fields that [WithContextFields] takes from ctx. If ctx carries a
+// Logger, fields that the line already has are left out. Bound fields are added
+// at the top level of the line, even if groups are open: With and AppendFields
+// omit them then.
 func (e *Event) Ctx(ctx context.Context) *Event {
 	if ctx == nil || !e.isActive() {
 		return e
 	}
+	bound := false // ctx carries bound fields, which the line has now
 	if ctx != context.Background() && e.flags&(nested|inValue) == 0 {
 		var carried *Logger
 		e.run(func(*Event) { carried, _ = ctx.Value(contract.LoggerKey{}).(*Logger) })
 		switch {
-		case carried == nil || carried == e.log || carried.bound == "":
+		case carried == nil || carried.bound == "":
 		case !e.log.groups.any():
-			e.addCarried(carried)
-		case e.flags&building == 0:
+			bound = true
+			if carried != e.log {
+				e.addCarried(carried)
+			}
+		case carried != e.log && e.flags&building == 0:
 			e.carried = append(e.carried, carried) // until the groups end
 		}
 	}
 	if f := e.log.core.contextFields; f != nil {
+		from, before, callerEnd := len(e.buf), e.flags, e.callerEnd
 		e.run(func(e *Event) { f(ctx, e) })
+		// f may have added nib's own fields, too: then buf[from:] is not only fields.
+		if bound && len(e.buf) > from && e.flags == before && e.callerEnd == callerEnd {
+			keepMissing(e, from)
+		}
 	}
 	return e
+}
+
+// keepMissing removes those of the fields buf[from:] that the line has in front
+// of them, with the same value.
+func keepMissing(e *Event, from int) {
+	line, added := e.buf[:from], e.buf[from:]
+	if from > 0 {
+		line[0] = ',' // a brace if the front is reused, and in the end
+	}
+	if !jsonread.MayShareKey(line, jsonenc.View(added)) {
+		return
+	}
+	e.scratch = append(e.scratch[:0], added...)
+	e.buf = line
+	for key, value := range jsonread.Missing(line, e.scratch) {
+		e.buf = append(jsonenc.AppendKey(e.buf, jsonenc.View(key)), value...)
+	}
+	e.keepScratch(e.scratch)
 }
 
 // addCarried adds the bound fields of l that the line does not have. Usually

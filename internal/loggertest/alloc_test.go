@@ -109,7 +109,9 @@ func TestMethodsDoNotAllocate(t *testing.T) {
 			t.Run(m.name+"/"+name, func(t *testing.T) {
 				add := m.add
 				if m.name == "Ctx" {
-					add = func(e *nib.Event, _ string) { e.Ctx(ctxWithID) }
+					bound := l.With(func(e *nib.Event) { e.Ctx(ctxWithID).Str("request", "r") })
+					carries := nib.NewContext(ctxWithID, bound)
+					add = func(e *nib.Event, _ string) { e.Ctx(ctxWithID).Ctx(carries) }
 				}
 				log := func() {
 					e := l.Info()

@@ -198,3 +198,47 @@ func TestContextFields(t *testing.T) {
 		}
 	}
 }
+
+// The logger of a request has bound what the function takes from the context.
+func TestContextFieldsOfACarriedLoggerAreWrittenOnce(t *testing.T) {
+	type key struct{}
+	fields := func(ctx context.Context, e *nib.Event) {
+		if e.Str("tenant", ctx.Value(key{}).(string)); ctx.Value(key{}) != "alone" {
+			e.Int("n", 1)
+		}
+	}
+	// No beginning of a line is reused with a clock of the program.
+	l, c := newCapture(t, bare, nib.WithClock(nil), nib.WithContextFields(fields))
+	ctx := context.WithValue(context.Background(), key{}, "a")
+	inner := l.With(func(e *nib.Event) { e.Str("id", "r").Ctx(ctx) })
+	ctx = nib.NewContext(ctx, inner)
+	other := context.WithValue(ctx, key{}, "b")
+	alone := context.WithValue(context.Background(), key{}, "alone")
+	first := l.With(func(e *nib.Event) { e.Ctx(alone) })
+	for _, x := range []struct {
+		name string
+		log  func()
+		want string
+	}{
+		{"another logger", func() { l.Info().Ctx(ctx).Send() }, `{"id":"r","tenant":"a","n":1}`},
+		{"the logger itself", func() { inner.Info().Ctx(ctx).Send() }, `{"id":"r","tenant":"a","n":1}`},
+		{"attributes", func() { inner.LogAttrs(ctx, nib.LevelInfo, "m", slog.Bool("b", true)) },
+			`{"id":"r","tenant":"a","n":1,"b":true,"message":"m"}`},
+		{"bound again", func() { inner.With(func(e *nib.Event) { e.Ctx(ctx) }).Info().Send() },
+			`{"id":"r","tenant":"a","n":1}`},
+		{"another value", func() { l.Info().Ctx(other).Send() }, `{"id":"r","tenant":"a","n":1,"tenant":"b"}`},
+		{"a field of the event", func() { inner.Info().Int("m", 1).Ctx(other).Bool("b", true).Send() },
+			`{"id":"r","tenant":"a","n":1,"m":1,"tenant":"b","b":true}`},
+		{"the first field", func() { first.Info().Ctx(nib.NewContext(alone, first)).Send() },
+			`{"tenant":"alone"}`},
+		{"in a group", func() { l.WithGroup("g").Info().Ctx(ctx).Send() },
+			`{"g":{"tenant":"a","n":1},"id":"r","tenant":"a","n":1}`},
+	} {
+		for range 2 { // the second line reuses the beginning of the first
+			x.log()
+			if got := c.one().String(); got != x.want {
+				t.Errorf("%s\n got %s\nwant %s", x.name, got, x.want)
+			}
+		}
+	}
+}
