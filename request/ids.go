@@ -28,19 +28,26 @@ type ids struct {
 	trace, span string
 }
 
-// set takes ids from, in order: the client, outer (may be nil), a generator.
-func (x *ids) set(id, traceparent string, outer *ids) {
-	if isClientID(id) {
+// set takes ids from, in order: the client, the request that ctx belongs to, a
+// generator.
+func (x *ids) set(ctx context.Context, id, traceparent string) {
+	var traced bool
+	if x.trace, x.span, traced = parseTraceparent(traceparent); traced {
+		x.header = version00(traceparent)
+	}
+	var outer *ids
+	named := isClientID(id)
+	if !named || !traced {
+		outer = idsFrom(ctx)
+	}
+	if named {
 		x.client = id
 	} else if outer != nil {
 		x.client, x.made = outer.client, outer.made
 	} else {
 		makeID(&x.made)
 	}
-	var ok bool
-	if x.trace, x.span, ok = parseTraceparent(traceparent); ok {
-		x.header = version00(traceparent)
-	} else if outer != nil {
+	if !traced && outer != nil {
 		x.header, x.trace, x.span = outer.header, outer.trace, outer.span
 	}
 }
@@ -68,7 +75,7 @@ func idsFrom(ctx context.Context) *ids {
 // made up.
 func WithIDs(ctx context.Context, id, traceparent string) context.Context {
 	x := new(ids)
-	x.set(id, traceparent, idsFrom(ctx))
+	x.set(ctx, id, traceparent)
 	return context.WithValue(ctx, idsKey{}, x)
 }
 

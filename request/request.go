@@ -92,11 +92,7 @@ func (r *Request) Start(ctx context.Context, p *Policy, l *nib.Logger, id, trace
 		p = everything
 	}
 	r.Context, r.policy, r.base = ctx, p, l
-	var outer *ids
-	if !isClientID(id) || traceparent == "" {
-		outer = idsFrom(ctx)
-	}
-	r.ids.set(id, traceparent, outer)
+	r.ids.set(ctx, id, traceparent)
 }
 
 // Value implements context.Context. Its values include the logger of the

@@ -245,16 +245,21 @@ func TestBacktraceHoldsLinesBackWhateverTheLevelOfTheLogger(t *testing.T) {
 }
 
 func TestIDsOfARequestWithinAnother(t *testing.T) {
-	var outer, inner, own request.Request
+	var outer, inner, own, bad request.Request
 	log := nib.NewSink(new(nibtest.Recorder))
 	outer.Start(context.Background(), nil, log, "bad id", traceparent)
 	inner.Start(&outer, nil, log, "", "")
 	own.Start(&outer, nil, log, "own", "")
+	bad.Start(&outer, nil, log, "own", "not a traceparent")
 	if len(outer.ID()) != 32 || inner.ID() != outer.ID() || inner.Traceparent() != traceparent {
 		t.Errorf("got %q and %q, want the id of the outer request in both", outer.ID(), inner.ID())
 	}
 	if own.ID() != "own" || own.Traceparent() != traceparent {
 		t.Errorf("got %q with %q, want the id of the client with the trace of the outer request", own.ID(), own.Traceparent())
+	}
+	if bad.ID() != "own" || bad.Traceparent() != traceparent {
+		t.Errorf("got %q with %q, want the trace of the outer request in place of the invalid one",
+			bad.ID(), bad.Traceparent())
 	}
 	if request.FromContext(&inner) != &inner {
 		t.Error("the context belongs to the outer request")
