@@ -92,9 +92,14 @@ func (r *Request) ID() string {
 }
 
 // Traceparent returns the valid traceparent header of the request, for a
-// request to another service, or "". One of a later version is converted to
-// version 00.
-func (r *Request) Traceparent() string { return r.ids.header }
+// request to another service, or "", also for a nil Request. One of a later
+// version is converted to version 00.
+func (r *Request) Traceparent() string {
+	if r == nil {
+		return ""
+	}
+	return r.ids.header
+}
 
 // AddIDs adds request_id, the fields of the context that the request began with
 // (see [nib.Event.Ctx]) and, unless these have the id of a trace, the ids of
