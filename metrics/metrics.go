@@ -20,9 +20,9 @@
 // Names and units follow the conventions of Prometheus and OpenTelemetry: base
 // units, the unit at the end of the name, and _total after the name of a
 // counter. Labels have few values, which are fixed by the configuration: names,
-// paths, levels and reasons, never texts, numbers or times. So the set of
-// series does not change while a program runs, except for reasons and levels
-// that occur for the first time.
+// paths, levels and reasons, never texts, numbers or times. Series of reasons
+// and levels that have not occurred are 0, so the set of series does not change
+// while a program runs.
 package metrics
 
 import (

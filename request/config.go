@@ -190,7 +190,7 @@ type Stats struct {
 	Written    uint64 // of Ended: those with an event
 	SampledOut uint64 // of Ended: those without an event because of Sample
 	Suppressed uint64 // of Ended: those without an event because it was skipped or its level was off
-	Late       uint64 // additions that were dropped because their request had ended
+	Late       uint64 // calls of Add and Keep without effect because their request had ended
 	TooLarge   uint64 // additions that were dropped because of MaxBytes
 }
 
@@ -229,7 +229,7 @@ func (p *Policy) Metrics() iter.Seq[metrics.Metric] {
 		reason string
 		n      uint64
 	}{{"late", s.Late}, {"too_large", s.TooLarge}} {
-		l.Counter("nib_request_dropped_additions_total", "Calls of Add whose fields are in no event, by reason.", float64(c.n), label("reason", c.reason))
+		l.Counter("nib_request_dropped_additions_total", "Calls of Add whose fields are in no event, and of Keep after the end, by reason.", float64(c.n), label("reason", c.reason))
 	}
 	return l.Metrics()
 }
