@@ -199,6 +199,33 @@ func attributesOf(r log.Record) (list []string) {
 	return list
 }
 
+// A message without text has no bytes by which it could be found in the line.
+func TestEmptyMessageIsTheBody(t *testing.T) {
+	empty := func(l *nib.Logger) { l.Info().Msg("") }
+	field := func(l *nib.Logger) { l.Info().Str("message", "").Send() }
+	for _, c := range []struct {
+		name string
+		key  string
+		log  func(*nib.Logger)
+		body attribute.Type
+		want []string
+	}{
+		{"nib's own key", "", empty, attribute.STRING, nil},
+		{"another key", "msg", empty, attribute.STRING, nil},
+		{"a field with nib's key", "msg", field, attribute.EMPTY, []string{"message= STRING"}},
+		{"no key", nib.OmitKey, field, attribute.EMPTY, []string{"message= STRING"}},
+	} {
+		var to fakeLogger
+		layout := nib.Layout{MessageKey: c.key}
+		c.log(nib.NewSink(nibotel.NewSink(&to, layout), nib.WithLayout(layout)))
+		r := to.records[0]
+		if got := attributesOf(r); r.Body().Type() != c.body || !slices.Equal(got, c.want) {
+			t.Errorf("%s: got a body of type %v and %q, want %v and %q",
+				c.name, r.Body().Type(), got, c.body, c.want)
+		}
+	}
+}
+
 // Whatever fields the layout has, nib's own are no attributes, and fields of
 // the program are.
 func TestNoFieldOfALineIsLost(t *testing.T) {

@@ -18,7 +18,8 @@ import (
 type sink struct {
 	to log.Logger
 
-	timeKey, levelKey, traceKey, spanKey string // "" if the layout leaves the field out
+	// The keys are "" if the layout leaves the field out.
+	timeKey, levelKey, messageKey, traceKey, spanKey string
 }
 
 // NewSink returns a sink that emits lines as records of an OpenTelemetry
@@ -34,14 +35,16 @@ type sink struct {
 // SDK is responsible for the record. The sink is safe for concurrent use.
 //
 // layout is the Layout of the loggers that write to the sink, by default nib's
-// own: its keys show which fields are nib's time and level and the ids of a
-// trace.
+// own: its keys show which fields are nib's time, level and message and the ids
+// of a trace.
 func NewSink(l log.Logger, layout ...nib.Layout) nib.Sink {
 	s := &sink{
-		to: l, timeKey: "time", levelKey: "level", traceKey: "trace_id", spanKey: "span_id",
+		to: l, timeKey: "time", levelKey: "level", messageKey: "message",
+		traceKey: "trace_id", spanKey: "span_id",
 	}
 	for _, x := range layout {
 		s.timeKey, s.levelKey = keyOf(x.TimeKey, s.timeKey), keyOf(x.LevelKey, s.levelKey)
+		s.messageKey = keyOf(x.MessageKey, s.messageKey)
 		s.traceKey, s.spanKey = keyOf(x.TraceKey, s.traceKey), keyOf(x.SpanKey, s.spanKey)
 	}
 	return s
@@ -77,7 +80,7 @@ func (s *sink) WriteRecord(r *nib.Record) error {
 		switch {
 		case len(r.Message) > 0 && len(rawValue) > 2 && &rawValue[1] == &r.Message[0]:
 			out.SetBody(attribute.StringValue(unquote(raw[1 : len(raw)-1])))
-		case len(r.Message) == 0 && key == "message" && raw == `""`:
+		case len(r.Message) == 0 && isKey(key, s.messageKey) && raw == `""`:
 			out.SetBody(attribute.StringValue(""))
 		case isKey(key, s.timeKey), isKey(key, s.levelKey): // fields of the program have others
 		case isKey(key, s.traceKey) && span.TraceID == trace.TraceID{} && setTrace(&span, raw):
