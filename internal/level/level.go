@@ -46,7 +46,7 @@ func Parse(s string) (int, error) {
 	if i := strings.IndexAny(s, "+-"); i >= 0 {
 		n, err := strconv.Atoi(s[i:])
 		if err != nil {
-			return 0, fmt.Errorf("nib: level %q: %w", s, err)
+			return 0, unknown(s)
 		}
 		if i == 0 {
 			return n, nil
@@ -68,7 +68,13 @@ func Parse(s string) (int, error) {
 			break
 		}
 	}
-	return 0, fmt.Errorf("nib: unknown level %q (want trace, debug, info, warn, error, panic or fatal, as in \"info+2\")", s)
+	return 0, unknown(s)
+}
+
+// unknown returns the error for a text that is not a level.
+func unknown(s string) error {
+	const want = `trace, debug, info, warn, error, panic or fatal, as in "info+2"`
+	return fmt.Errorf("nib: unknown level %q (want %s)", s, want)
 }
 
 // Count is the number of named levels: the size of a table kept per level.

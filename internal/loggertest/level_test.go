@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
@@ -63,8 +64,9 @@ func TestParseLevelReadsLevelsOfNibAndSlog(t *testing.T) {
 	}
 	for _, text := range []string{"", "inof", " info", "info ", "info+", "info-", "+", "-", "info+x", "info+2+2", "info2", "1e3", "0x10", "1_0", "info+99999999999999999999",
 		"99999999999999999999", "info\n", "İnfo", "none", "off", "nil", "4.0", "info++2", "fatal+9223372036854775807", "trace-9223372036854775808"} {
-		if got, err := nib.ParseLevel(text); err == nil || !strings.HasPrefix(err.Error(), "nib: ") {
-			t.Errorf("%q\n got %v, %v, want an error", text, got, err)
+		want := fmt.Sprintf("nib: unknown level %q (want trace, debug, ", text)
+		if got, err := nib.ParseLevel(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q\n got %v, %v, want the error %s…", text, got, err, want)
 		}
 	}
 }
