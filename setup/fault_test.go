@@ -30,7 +30,7 @@ func TestFaultsOfTheEnvironment(t *testing.T) {
 		`NIB_OUTPUT[0].bufer: there is no such setting (did you mean buffer?) (want buffer, delay, stall, level, format)`,
 		`NIB_OUTPUT[0].buffer: "many" is not a size (want a number with a unit: 100MB (1000²), 64KiB (1024), 512B)`,
 		`NIB_OUTPUT[1]: "" is not a target (want a scheme such as stdout or file:PATH)`,
-		`NIB_OUTPUT[2].backups: "-1" is not a count (want a whole number)`,
+		`NIB_OUTPUT[2].backups: "-1" is not a count (want a whole number, at most 2147483647)`,
 		`NIB_OUTPUT[2]: want file:PATH, got file`,
 		`NIB_OUTPUT[3]: there is no kind of target "fiel" (did you mean file?) (want stdout, stderr, journald, discard, spool:PATH, file:PATH, syslog+tcp://HOST:PORT, `,
 		`NIB_OUTPUT[4].max_size: there is no such setting (want identifier, `,

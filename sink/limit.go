@@ -55,16 +55,17 @@ func (c LimitConfig) Validate() error {
 func (r Rate) validate(of string) error {
 	switch {
 	case r.PerSecond < 0 || math.IsNaN(r.PerSecond):
-		return fmt.Errorf("nib/sink: %s: PerSecond is %v", of, r.PerSecond)
+		return fmt.Errorf("nib/sink: %s: PerSecond is %v, want 0 or more", of, r.PerSecond)
 	case r.Burst < 0:
-		return fmt.Errorf("nib/sink: %s: Burst is %d", of, r.Burst)
+		return fmt.Errorf("nib/sink: %s: Burst is %d, want 0 or more", of, r.Burst)
 	}
 	return nil
 }
 
 func validLevel(of string, l nib.Level) error {
 	if levelAt(levelIndex(l)) != l {
-		return fmt.Errorf("nib/sink: %s: level %s is not a named one", of, l)
+		const text = "nib/sink: %s: level %s has no name of its own, want %s or another named level"
+		return fmt.Errorf(text, of, l, levelAt(levelIndex(l)))
 	}
 	return nil
 }

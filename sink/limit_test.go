@@ -429,12 +429,12 @@ func TestLimitConfigIsValidated(t *testing.T) {
 	}{
 		{"zero", sink.LimitConfig{}, ""},
 		{"no limit", sink.LimitConfig{PerSite: sink.Rate{PerSecond: math.Inf(1)}}, ""},
-		{"negative rate", sink.LimitConfig{PerSite: sink.Rate{PerSecond: -1}}, "PerSite: PerSecond is -1"},
-		{"not a number", sink.LimitConfig{PerSite: sink.Rate{PerSecond: math.NaN()}}, "PerSecond is NaN"},
-		{"negative burst", sink.LimitConfig{PerLevel: map[nib.Level]sink.Rate{nib.LevelInfo: {Burst: -1}}}, "PerLevel info: Burst is -1"},
-		{"unnamed level", sink.LimitConfig{PerSiteAt: map[nib.Level]sink.Rate{1: {Burst: 1}}}, "PerSiteAt: level info+1 is not a named one"},
+		{"negative rate", sink.LimitConfig{PerSite: sink.Rate{PerSecond: -1}}, "PerSite: PerSecond is -1, want 0 or more"},
+		{"not a number", sink.LimitConfig{PerSite: sink.Rate{PerSecond: math.NaN()}}, "PerSecond is NaN, want 0 or more"},
+		{"negative burst", sink.LimitConfig{PerLevel: map[nib.Level]sink.Rate{nib.LevelInfo: {Burst: -1}}}, "PerLevel info: Burst is -1, want 0 or more"},
+		{"unnamed level", sink.LimitConfig{PerSiteAt: map[nib.Level]sink.Rate{1: {Burst: 1}}}, "PerSiteAt: level info+1 has no name of its own, want info or"},
 		{"size", sink.LimitConfig{MaxSites: -1}, "MaxSites is -1"},
-		{"two faults", sink.LimitConfig{MaxSites: 1 << 30, PerSite: sink.Rate{Burst: -1}}, "PerSite: Burst is -1\nnib/sink: MaxSites is 1073741824"},
+		{"two faults", sink.LimitConfig{MaxSites: 1 << 30, PerSite: sink.Rate{Burst: -1}}, "PerSite: Burst is -1, want 0 or more\nnib/sink: MaxSites is 1073741824"},
 	} {
 		if got := text(tt.c.Validate()); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)

@@ -39,14 +39,14 @@ func (c SampleConfig) Validate() error {
 		errs = append(errs, s.validate("KeepAt "+l.String()), validLevel("KeepAt", l))
 	}
 	if c.Tick < 0 {
-		errs = append(errs, fmt.Errorf("nib/sink: Tick is %v", c.Tick))
+		errs = append(errs, fmt.Errorf("nib/sink: Tick is %v, want 0 or more", c.Tick))
 	}
 	return errors.Join(append(errs, validSize("MaxMessages", c.MaxMessages))...)
 }
 
 func (s Share) validate(of string) error {
 	if s.First < 0 || s.Every < 0 {
-		return fmt.Errorf("nib/sink: %s is %+v", of, s)
+		return fmt.Errorf("nib/sink: %s is %+v, want 0 or more in both", of, s)
 	}
 	return nil
 }

@@ -206,10 +206,10 @@ func TestSampleConfigIsValidated(t *testing.T) {
 		want string
 	}{
 		{"zero", sink.SampleConfig{}, ""},
-		{"first", sink.SampleConfig{Keep: sink.Share{First: -1}}, "Keep is {First:-1 Every:0}"},
+		{"first", sink.SampleConfig{Keep: sink.Share{First: -1}}, "Keep is {First:-1 Every:0}, want 0 or more"},
 		{"every", sink.SampleConfig{KeepAt: map[nib.Level]sink.Share{0: {Every: -1}}}, "KeepAt info is"},
-		{"level", sink.SampleConfig{KeepAt: map[nib.Level]sink.Share{-9: {}}}, "level trace-1"},
-		{"tick", sink.SampleConfig{Tick: -1}, "Tick is -1ns"},
+		{"level", sink.SampleConfig{KeepAt: map[nib.Level]sink.Share{-9: {}}}, "level trace-1 has no name of its own, want trace or"},
+		{"tick", sink.SampleConfig{Tick: -1}, "Tick is -1ns, want 0 or more"},
 		{"size", sink.SampleConfig{MaxMessages: -1}, "MaxMessages is -1"},
 	} {
 		if got := text(tt.c.Validate()); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {

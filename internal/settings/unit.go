@@ -65,7 +65,8 @@ func unitOf(f reflect.StructField) unit {
 	case t.Kind() == reflect.Map:
 		return unit{name: "list of fields", want: "keys and texts: service=shop,region=eu", set: setFields, text: textOfFields}
 	case t.Kind() == reflect.Int:
-		return unit{name: "count", want: "a whole number", set: setCount, text: textOfInt}
+		const most = "a whole number, at most 2147483647"
+		return unit{name: "count", want: most, set: setCount, text: textOfInt}
 	}
 	return text("text", "anything but nothing", func(string) error { return nil })
 }
