@@ -38,7 +38,8 @@ func (e *Event) leaveGroups(from int) {
 
 // Timestamp adds the time to a line that has none, because its [Entry] has the
 // zero Time. It belongs to the line, as do the fields of Caller,
-// CallerSkipFrame and Stack: these methods do nothing inside of a container, or
+// CallerSkipFrame and Stack: these methods do nothing inside of a container,
+// where there is no line yet (With, AppendFields, Add of package request), or
 // if the layout leaves the field out, and if groups of [Logger.WithGroup] are
 // open, they add the field in front of the fields, at the top level.
 func (e *Event) Timestamp() *Event {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 
 	"github.com/gin-gonic/gin"
 	"github.com/nib-log/nib"
@@ -37,7 +38,7 @@ func event(c *gin.Context) {
 
 // recovered answers after a panic.
 func recovered(c *gin.Context, p any) {
-	request.Add(c, func(e *nib.Event) { e.Any("panic", p).Stack() })
+	request.Add(c, func(e *nib.Event) { e.Any("panic", p).Bytes("panic_stack", debug.Stack()) })
 	c.AbortWithStatus(http.StatusInternalServerError)
 }
 

@@ -24,7 +24,11 @@ func TestPanicIsAnswered(t *testing.T) {
 	server := httptest.NewServer(Handler(nib.NewSink(&rec)))
 	defer server.Close()
 	orders.Get(t, server.URL, "-1", 500)
-	orders.Check(t, rec.Find("request"), map[string]any{"level": "error", "panic": "negative", "route": "/orders/:id"})
+	line := rec.Find("request")
+	orders.Check(t, line, map[string]any{"level": "error", "panic": "negative", "route": "/orders/:id"})
+	if stack, _ := line["panic_stack"].(string); !strings.Contains(stack, "gin.order(") {
+		t.Errorf("got the stack %q, want the function that panicked in it", stack)
+	}
 }
 
 func TestLinesOfGinItself(t *testing.T) {
