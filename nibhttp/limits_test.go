@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -59,6 +61,85 @@ func TestReadFromSendsTheHeader(t *testing.T) {
 			t.Errorf("%q: got status %v, want %d", body, got, want)
 		}
 	}
+}
+
+// A counting copier counts the calls of its ReadFrom, which may be a sendfile.
+type counting struct {
+	copier
+	calls *int
+}
+
+func (c counting) ReadFrom(r io.Reader) (int64, error) {
+	*c.calls++
+	return c.copier.ReadFrom(r)
+}
+
+// However a file or connection is copied, net/http gets it and not its bytes.
+func TestFilesAndConnectionsAreCopiedByNetHTTP(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("five!"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open := func() io.ReadCloser {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	dial := func() io.ReadCloser { return connection(t, "five!") }
+	text := func() io.ReadCloser { return io.NopCloser(strings.NewReader("five!")) }
+	for _, c := range []struct {
+		name string
+		from func() io.ReadCloser
+		copy func(io.Writer, io.Reader) (int64, error)
+		want int
+	}{
+		{"io.Copy of a file", open, io.Copy, 1},
+		{"io.CopyN of a file", open, copyFive, 1},
+		{"io.Copy of a connection", dial, io.Copy, 1},
+		{"io.CopyN of a connection", dial, copyFive, 1},
+		{"io.Copy of a text", text, io.Copy, 0},
+	} {
+		calls := 0
+		g := newRig(func(w http.ResponseWriter, _ *http.Request) {
+			r := c.from()
+			defer r.Close()
+			if n, err := c.copy(w, r); n != 5 || err != nil {
+				t.Errorf("%s: got %d bytes, %v", c.name, n, err)
+			}
+		})
+		g.ServeHTTP(counting{copier{httptest.NewRecorder()}, &calls}, newRequest("/"))
+		if got := g.rec.Find("request")["bytes"]; calls != c.want || got != 5.0 {
+			t.Errorf("%s: got %d calls of ReadFrom and %v bytes, want %d and 5",
+				c.name, calls, got, c.want)
+		}
+	}
+}
+
+func copyFive(w io.Writer, r io.Reader) (int64, error) { return io.CopyN(w, r, 5) }
+
+// connection returns a connection from which text can be read.
+func connection(t *testing.T, text string) net.Conn {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := io.WriteString(s, text); err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // A crumbling source panics after its text.

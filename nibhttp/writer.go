@@ -8,7 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
+	"syscall"
 )
 
 // A writer counts the bytes written to a ResponseWriter. As with any
@@ -175,16 +175,15 @@ func (w hijackWriter) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// inKernel reports whether the system can copy from r without the program.
+// inKernel reports whether the system can copy from r without the program: a
+// file or connection, or the types in which their WriteTo, and so io.Copy,
+// wraps them.
 func inKernel(r io.Reader) bool {
 	if l, ok := r.(*io.LimitedReader); ok {
 		r = l.R
 	}
-	switch r.(type) {
-	case *os.File, *net.TCPConn, *net.UnixConn:
-		return true
-	}
-	return false
+	_, ok := r.(syscall.Conn)
+	return ok
 }
 
 // A justWriter hides ReadFrom from io.Copy.
