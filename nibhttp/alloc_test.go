@@ -3,7 +3,9 @@
 package nibhttp_test
 
 import (
+	"bufio"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -61,5 +63,40 @@ func TestMallocsOfARequest(t *testing.T) {
 		if got, _ := alloctest.Count(func() { h.ServeHTTP(w, r) }, 1000); got != c.want {
 			t.Errorf("%s: got %v mallocs a request, want %v", c.name, got, c.want)
 		}
+	}
+}
+
+// A nullHTTP1 has the abilities of a writer of HTTP/1.
+type nullHTTP1 struct{ nullWriter }
+
+func (nullHTTP1) Hijack() (net.Conn, *bufio.ReadWriter, error) { return nil, nil, nil }
+func (w nullHTTP1) ReadFrom(r io.Reader) (n int64, err error)  { return io.Copy(w.nullWriter, r) }
+
+// A body is a reader with no other methods, like the body of a response.
+type body struct{ left int }
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, io.EOF
+	}
+	n := min(len(p), b.left)
+	b.left -= n
+	return n, nil
+}
+
+func TestMallocsOfACopy(t *testing.T) {
+	if !alloctest.Enabled {
+		t.Skip("mallocs mean nothing in this build")
+	}
+	var b body
+	copies := func(w http.ResponseWriter, _ *http.Request) {
+		b.left = 100 << 10
+		_, _ = io.Copy(w, &b)
+	}
+	h := nibhttp.Middleware(nib.New(io.Discard))(http.HandlerFunc(copies))
+	r := httptest.NewRequest("GET", "/some/path", nil)
+	var w http.ResponseWriter = nullHTTP1{nullWriter{http.Header{}}}
+	if got, _ := alloctest.Count(func() { h.ServeHTTP(w, r) }, 1000); got != 1 {
+		t.Errorf("got %v mallocs a request, want 1", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"syscall"
 )
 
@@ -165,7 +166,10 @@ func (w hijackWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 func (w hijackWriter) ReadFrom(r io.Reader) (int64, error) {
 	to, ok := w.ResponseWriter.(io.ReaderFrom)
 	if !ok || !inKernel(r) {
-		return io.Copy(justWriter{w.writer}, r)
+		buf := copyBuffers.Get().(*[copySize]byte)
+		n, err := io.CopyBuffer(w.writer, r, buf[:]) // *writer has no ReadFrom
+		copyBuffers.Put(buf)                         // not after a panic: r may still use it
+		return n, err
 	}
 	n, err := to.ReadFrom(r)
 	if n > 0 {
@@ -186,5 +190,8 @@ func inKernel(r io.Reader) bool {
 	return ok
 }
 
-// A justWriter hides ReadFrom from io.Copy.
-type justWriter struct{ io.Writer }
+// copyBuffers are for copies to responses, for which net/http keeps buffers of
+// this size, too.
+var copyBuffers = sync.Pool{New: func() any { return new([copySize]byte) }}
+
+const copySize = 32 << 10
