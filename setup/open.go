@@ -53,9 +53,9 @@ type output struct {
 }
 
 // errOpen is the error of Open while another Log handles the end of the
-// process: each would end it before the other has flushed. One of them needs
-// Config.Signals and Reopen Off, and no Crash.
-var errOpen = errors.New("nib/setup: another Log handles the end of the process")
+// process: each would end it before the other has flushed.
+var errOpen = errors.New("nib/setup: another Log handles the end of the process: " +
+	"close it first, or switch off Signals, Reopen and Crash in one of them")
 
 // Open merges the configurations of sources as [Read] does, opens the outputs
 // and returns the logger. It starts goroutines and processes only if the

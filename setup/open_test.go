@@ -198,8 +198,9 @@ func TestOneLogTakesCareOfTheProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(Config{}); !errors.Is(err, errOpen) {
-		t.Errorf("the second: got %v, want errOpen", err)
+	_, err = Open(Config{})
+	if !errors.Is(err, errOpen) || !strings.Contains(err.Error(), "switch off Signals") {
+		t.Errorf("the second: got %v, want errOpen, with the settings that allow two", err)
 	}
 	_ = mustOpen(t, Config{}).Close()
 	if _, err := Open(Config{}); !errors.Is(err, errOpen) {
