@@ -43,9 +43,9 @@
 // The fields of [Config.Fields] and of package request follow these.
 //
 // A client cannot make lines arbitrarily long: of method, path, remote and the
-// text of a panic at most 4 KiB are written, and a cut text is
-// followed by its length, as path_length. A request_id of the client is used
-// only if it has at most 128 characters.
+// text of a panic at most 4 KiB are written, and a cut text is followed by its
+// length, as path_length. A request_id of the client is used only if it has at
+// most 128 characters, all of them ASCII letters, digits or one of -_.~:/+=@.
 //
 // The status is 200 when the handler set none, as in net/http, and 500 when it
 // panicked before it set one, although net/http then closes the connection. It

@@ -70,9 +70,9 @@ func idsFrom(ctx context.Context) *ids {
 //	ctx = request.WithIDs(ctx, invocation.AwsRequestID, "")
 //	err := policy.Run(ctx, log, "resize", f)
 //
-// id is the request id and traceparent a header of W3C Trace Context. If one is
-// missing or invalid, ctx keeps its own; without either, the request id is
-// made up.
+// id is the request id, at most 128 ASCII letters, digits and characters of
+// -_.~:/+=@, and traceparent a header of W3C Trace Context. If one is missing
+// or invalid, ctx keeps its own; without either, the request id is made up.
 func WithIDs(ctx context.Context, id, traceparent string) context.Context {
 	x := new(ids)
 	x.set(ctx, id, traceparent)
@@ -133,9 +133,9 @@ func makeID(dst *[idLen]byte) {
 	hex.Encode(dst[:], b[:])
 }
 
-// isClientID reports whether the id of a client is 1 to 128 characters of
-// visible ASCII without quotes, backslash, comma, semicolon and angle brackets:
-// nothing that a reader of logs, a shell or a web page could interpret.
+// isClientID reports whether the id of a client is 1 to 128 ASCII letters,
+// digits and characters of -_.~:/+=@, which no reader of logs, shell or web
+// page interprets.
 func isClientID(id string) bool {
 	for i := range len(id) {
 		switch c := id[i]; {
