@@ -50,9 +50,9 @@
 // A field at the top level whose key is one of the layout's is written as
 // "field." and the key; zap writes the key twice.
 //
-// Namespaces without fields are left out, and zap.Namespace("") given to With
-// changes nothing. In a namespace that a marshaler opens, fields are sorted,
-// and of several with one key the last is written.
+// A namespace that is given to With and gets no fields is left out, and
+// zap.Namespace("") given to With changes nothing. In a namespace that a
+// marshaler opens, fields are sorted.
 //
 // Values that are added by reflection are written as [nib.Event.Any] does.
 package nibzap
