@@ -162,7 +162,7 @@ func (m *masker) text(from, to int) {
 		width := 0
 		switch m.src[i] {
 		case ':', '=':
-			if i > first && m.keys.notEnd[m.src[i-1]] {
+			if !m.mayEndKey(first, i) {
 				if i++; m.src[i-1] == ':' && i < to && (m.src[i] == '/' || m.src[i] == '\\') {
 					i = m.url(i - 1)
 				}
@@ -198,6 +198,15 @@ func (m *masker) text(from, to int) {
 			i += width
 		}
 	}
+}
+
+// mayEndKey reports whether the byte before a separator, at i, can be the last
+// of a key, or the letter of an escaped tab or line end after one.
+func (m *masker) mayEndKey(first, i int) bool {
+	if i == first || !m.keys.notEnd[m.src[i-1]] {
+		return true
+	}
+	return i-1 > first && m.src[i-2] == '\\' && isBlank(m.src[i-1], true)
 }
 
 // invalidPort masks the text, with the colon at i, that package url quotes in

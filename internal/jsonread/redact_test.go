@@ -3,6 +3,7 @@
 package jsonread
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -285,6 +286,25 @@ func TestRedactLeavesBrokenLinesAlone(t *testing.T) {
 	for _, line := range []string{``, `{`, `"`, `{"a`, `{"a\`, `{"password`, `{"password":`, `{"password":"`, `{"password":{`, `{"password":["`, `not: JSON`, "\n", `{"a":"\u"}`, `{"a":"\u12:"}`} {
 		if got := string(redact(nil, []byte(line), testKeys)); got != line {
 			t.Errorf("got %q, want %q", got, line)
+		}
+	}
+}
+
+// A key is found in the same places whatever the last letters of other keys
+// are.
+func TestRedactFindsAKeyWithoutHelpOfOthers(t *testing.T) {
+	for _, key := range []string{"password", "token", "cookie", "authorization"} {
+		names := []string{key}
+		for _, last := range "abcdefghijklmnopqrstuvwxyz0123456789_-" {
+			names = append(names, strings.Repeat("q", len(key)-1)+string(last))
+		}
+		alone, all := NewKeys(names[:1]), NewKeys(names)
+		for _, tt := range textTests {
+			line := inLine(tt.in)
+			got, want := redact(nil, line, alone), redact(nil, line, all)
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s, %s alone\ngot  %s\nwant %s", tt.name, key, got, want)
+			}
 		}
 	}
 }
