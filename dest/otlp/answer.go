@@ -53,11 +53,11 @@ func (d *Destination) accepted(resp httpsend.Response, n int) (reason, err error
 // JSON of a receiver, whatever its Content-Type is; an empty one, and the word
 // ok, are a success.
 func partialSuccess(resp httpsend.Response) (rejected uint64, message string, ok bool) {
-	text := bytes.TrimSpace(resp.Body)
+	text := bytes.TrimSpace(resp.Body) // protobuf of 125 bytes begins with "\n{"
 	switch {
 	case len(text) == 0 || bytes.EqualFold(text, []byte("ok")):
 		return 0, "", true
-	case text[0] == '{':
+	case text[0] == '{' && (resp.Body[0] == '{' || !isProtobuf(resp)):
 		return partialJSON(text)
 	}
 	kind := strings.ToLower(resp.Header.Get("Content-Type"))

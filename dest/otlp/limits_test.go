@@ -158,6 +158,7 @@ func TestPartialSuccess(t *testing.T) {
 		{0, 0, "", false, 0, 0}, {1, 0, "", false, 0, 0}, {1, 1, "", true, 0, 0}, {1, 2, "", true, 0, 0},
 		{3, 1, "", false, 1, 1}, {3, 2, "", false, 2, 1}, {3, 3, "", true, 0, 0}, {3, 4, "", true, 0, 0},
 		{3, 0, "slow", false, 0, 1},
+		{3, 1, strings.Repeat("m", '{'-4), false, 1, 1}, // the body begins with "\n{"
 	} {
 		reported := 0
 		d := &Destination{c: Config{OnError: func(error) { reported++ }}}
