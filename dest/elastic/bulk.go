@@ -80,7 +80,7 @@ func (b *bulk) Read(resp httpsend.Response, statuses []httpsend.RecordStatus) er
 	}
 	items, ok := (&nib.Record{Line: resp.Body}).Lookup("items")
 	if !ok {
-		return fmt.Errorf("%w: %s", errResponse, httpsend.Excerpt(string(resp.Body), maxKind))
+		return fmt.Errorf("%w: %w", errResponse, resp.Err())
 	}
 	n, created, present := 0, uint64(0), uint64(0)
 	for item := range rawjson.Elements(items) {
@@ -159,6 +159,9 @@ func statusOf(status int, fault []byte) int {
 // itemError converts the error of an item to an error.
 func itemError(status int, fault []byte) error {
 	kind, reason := readFault(fault)
+	if kind+reason == "" { // the fault has another form
+		kind, reason = http.StatusText(status), string(fault)
+	}
 	return fmt.Errorf("nib/elastic: %d %s: %s", status, httpsend.Excerpt(kind, maxKind), httpsend.Excerpt(reason, maxReason))
 }
 

@@ -188,7 +188,7 @@ func refusing() []failure {
 		{name: "401, 404 and a redirect", answer: first(3, func(w http.ResponseWriter, q *request) bool {
 			return status([]int{401, 404, 302}[q.number-1], "Location", "/login")(w, q)
 		}), after: [2]time.Duration{3 * second, 6 * second}, requests: 4, failures: `a redirect to "/login"`},
-		{name: "not JSON", answer: first(1, func(w http.ResponseWriter, _ *request) bool { _, _ = io.WriteString(w, "hello"); return true }), requests: 2, failures: "cannot be read"},
+		{name: "not JSON", answer: first(1, func(w http.ResponseWriter, _ *request) bool { _, _ = io.WriteString(w, "hello"); return true }), requests: 2, failures: "cannot be read: nib/elastic: POST http://opensearch:9200/logs/_bulk: 200 OK: hello"},
 	}
 }
 
@@ -344,5 +344,9 @@ func TestReasonsOfTheServerAreHarmless(t *testing.T) {
 	got := itemError(400, []byte(fault)).Error()
 	if want := "nib/elastic: 400 x[2J: line twoäää"; !strings.HasPrefix(got, want) || len(got) > 1100 || !utf8.ValidString(got) {
 		t.Errorf("got %d bytes, %.60q", len(got), got)
+	}
+	want := `nib/elastic: 400 Bad Request: "no number"`
+	if got := itemError(400, []byte(`"no number"`)).Error(); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
