@@ -89,7 +89,8 @@ type Config struct {
 
 	// Key returns the key of a record, for PartitioningKeyed. If it returns nil
 	// or panics, the record has no key and goes to the partition of its spool.
-	// The result may alias the record, and must be the same on each call.
+	// The result may alias the record, and must be the same on each call. Key is
+	// called by several goroutines, one for each partition.
 	Key func(*nib.Record) []byte
 
 	// Compression defaults to CompressionLZ4.
