@@ -128,6 +128,10 @@ func runRelay(ctx context.Context, w io.Writer, to []string, c relay.Config, run
 		if t.Name == "" && len(to) > 1 {
 			return errors.New("--to: with several targets each needs a name: --to NAME=TARGET")
 		}
+		same := func(o relay.Target) bool { return strings.EqualFold(o.Name, t.Name) }
+		if slices.ContainsFunc(c.Targets, same) {
+			return fmt.Errorf("--to: two targets have the name %q; each needs its own", t.Name)
+		}
 		c.Targets = append(c.Targets, t)
 	}
 	n, err := run(ctx, c)

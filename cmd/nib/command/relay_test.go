@@ -165,6 +165,7 @@ func TestRelayExitCodes(t *testing.T) {
 	}{
 		{"no target", []string{dir}, 1, `required flag(s) "to"`},
 		{"names are missing", []string{dir, "--to", "file:x", "--to", "file=file:y"}, 1, "each needs a name"},
+		{"one name", []string{dir, "--to", "a=file:x", "--to", "A=file:y", "--once"}, 1, `have the name "A"`},
 		{"bad name", []string{dir, "--to", "a b=file:x"}, 1, `"a b" is not the name`},
 		{"unknown target", []string{dir, "--to", "carrier:pigeon", "--once"}, 1, "want file:PATH, syslog+tcp://HOST:PORT"},
 		{"no spool", []string{filepath.Join(dir, "x"), "--to", "file:x", "--once"}, 1, "no such file"},
