@@ -35,8 +35,9 @@ import (
 //
 // Calls of Deliver do not overlap. All records of a call have the same Spool, a
 // random number of the process that has accepted them; the records of earlier
-// processes come first. The records belong to the destination for the duration
-// of the call; it must not change their bytes or keep them.
+// processes come first, and the Seq of a Spool ascends. The records belong to
+// the destination for the duration of the call; it must not change their bytes
+// or keep them.
 type Destination interface {
 	// Deliver writes batch in order. Result reports how many leading records
 	// are settled: durably accepted, or rejected permanently. The spool

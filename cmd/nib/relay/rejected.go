@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -116,14 +115,8 @@ func (r *relay) retry(ctx context.Context, base string, to *Target) error {
 		return err
 	}
 	defer unlock()
-	dest, err := to.Open(nil)
-	if err == nil {
-		if c, ok := dest.(io.Closer); ok {
-			defer c.Close() // accepted records are safe
-		}
-	} else {
-		dest = failing{err}
-	}
+	dest := &ascending{open: to.Open}
+	defer dest.Close() // accepted records are safe
 	delivered := r.Delivered
 	r.room = 0
 	left, deliverErr := r.retryAll(ctx, dest, text, base+rejectedExt, m)
@@ -170,11 +163,46 @@ func (r *relay) readAlone(ctx context.Context, name string) (text []byte, unlock
 	return text, unlock, err
 }
 
-// failing is a destination that cannot be opened.
-type failing struct{ err error }
+// An ascending destination gets the records of a spool in the order of their
+// numbers, as from the spool itself: for another record it is opened again,
+// since it may take a number below the last one for a record that it has
+// already. Records that were put back follow newer ones in their file.
+type ascending struct {
+	open func(mark []byte) (delivery.Destination, error)
+	to   delivery.Destination // nil if it is not open
+	last map[uint64]uint64    // the last settled number, by Spool
+}
 
-func (f failing) Deliver(context.Context, []nib.Record) (delivery.Result, error) {
-	return delivery.Result{}, f.err
+// Deliver delivers the first records of batch, as far as they have the same
+// Spool and ascend.
+func (a *ascending) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
+	n, spool := 1, batch[0].Spool
+	for n < len(batch) && batch[n].Spool == spool && batch[n].Seq >= batch[n-1].Seq {
+		n++
+	}
+	if batch[0].Seq < a.last[spool] {
+		a.Close()
+	}
+	if a.to == nil {
+		to, err := a.open(nil)
+		if err != nil {
+			return delivery.Result{}, err
+		}
+		a.to, a.last = to, map[uint64]uint64{}
+	}
+	res, err := a.to.Deliver(ctx, batch[:n])
+	if res.Accepted > 0 {
+		a.last[spool] = batch[res.Accepted-1].Seq
+	}
+	return res, err
+}
+
+// Close closes the destination, if it is open.
+func (a *ascending) Close() {
+	if c, ok := a.to.(io.Closer); ok {
+		_ = c.Close()
+	}
+	a.to = nil
 }
 
 // retryAll delivers the lines of a file from the mark on. It appends those that
@@ -219,20 +247,11 @@ func (r *relay) retryAll(ctx context.Context, dest delivery.Destination, text []
 // file that is delivered.
 var errPutBack = errors.New("records cannot be put back")
 
-// ofOneSpool returns the first records of batch, which have the same Spool.
-func ofOneSpool(batch []nib.Record) []nib.Record {
-	other := func(r nib.Record) bool { return r.Spool != batch[0].Spool }
-	if n := slices.IndexFunc(batch, other); n > 0 {
-		return batch[:n]
-	}
-	return batch
-}
-
 // retryBatch delivers records until they are settled, or the destination has
 // accepted none for DeliverTimeout.
 func (r *relay) retryBatch(ctx context.Context, dest delivery.Destination, batch []nib.Record, lines []refusal, left []byte) ([]byte, error) {
 	for moved := time.Now(); len(batch) > 0; {
-		res, err := dest.Deliver(ctx, ofOneSpool(batch))
+		res, err := dest.Deliver(ctx, batch)
 		for i := range lines[:res.Accepted] {
 			r.room += len(lines[i].text)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/deadletter"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool"
 )
@@ -148,6 +149,47 @@ func TestRejectedAgainGoesBack(t *testing.T) {
 	if n, err = Rejected(context.Background(), rejectedConfig(dir, c)); err != nil ||
 		n != (Counts{Delivered: 1, Damaged: 1}) {
 		t.Errorf("at last: got %+v and %v", n, err)
+	}
+}
+
+// A rising destination has all records with numbers up to its last one.
+type rising struct {
+	to   *catcher
+	last map[uint64]uint64 // by Spool
+}
+
+func (c rising) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
+	for _, r := range batch {
+		if r.Seq < c.last[r.Spool] || r.Spool != batch[0].Spool {
+			return delivery.Result{Accepted: len(batch)}, nil
+		}
+		c.last[r.Spool] = r.Seq
+	}
+	return c.to.Deliver(ctx, batch)
+}
+
+// Records that were put back are below newer ones in the file.
+func TestRejectedOutOfOrder(t *testing.T) {
+	dir, file := withRejected(t, 10)
+	var text []byte
+	places := []struct{ spool, seq uint64 }{
+		{1, 7}, {1, 9}, {1, 3}, {1, 5}, {2, 1}, {1, 6}, {1, 1}, {2, 1},
+	}
+	for _, p := range places {
+		r := nib.Record{Spool: p.spool, Seq: p.seq, Line: []byte("{}\n")}
+		text = deadletter.Append(text, &deadletter.Entry{Record: r})
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := &catcher{}
+	config := rejectedConfig(dir, c)
+	config.Targets[0].Open = func([]byte) (delivery.Destination, error) {
+		return rising{c, map[uint64]uint64{}}, nil
+	}
+	n, err := Rejected(context.Background(), config)
+	if want := len(places); err != nil || n.Delivered != uint64(want) || len(c.records) != want {
+		t.Errorf("got %+v, %d of %d records and %v", n, len(c.records), want, err)
 	}
 }
 
