@@ -115,7 +115,11 @@ func (r *relay) retry(ctx context.Context, base string, to *Target) error {
 		return err
 	}
 	defer unlock()
-	dest := &ascending{open: to.Open}
+	var mark []byte
+	if v, err := spool.Inspect(filepath.Dir(base)); err == nil { // otherwise as without a mark
+		mark = markOf(v, filepath.Base(base))
+	}
+	dest := &ascending{open: func() (delivery.Destination, error) { return to.Open(mark) }}
 	defer dest.Close() // accepted records are safe
 	delivered := r.Delivered
 	r.room = 0
@@ -168,7 +172,7 @@ func (r *relay) readAlone(ctx context.Context, name string) (text []byte, unlock
 // since it may take a number below the last one for a record that it has
 // already. Records that were put back follow newer ones in their file.
 type ascending struct {
-	open func(mark []byte) (delivery.Destination, error)
+	open func() (delivery.Destination, error)
 	to   delivery.Destination // nil if it is not open
 	last map[uint64]uint64    // the last settled number, by Spool
 }
@@ -184,7 +188,7 @@ func (a *ascending) Deliver(ctx context.Context, batch []nib.Record) (delivery.R
 		a.Close()
 	}
 	if a.to == nil {
-		to, err := a.open(nil)
+		to, err := a.open()
 		if err != nil {
 			return delivery.Result{}, err
 		}

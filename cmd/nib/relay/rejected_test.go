@@ -193,6 +193,41 @@ func TestRejectedOutOfOrder(t *testing.T) {
 	}
 }
 
+// A marking destination has a mark.
+type marking struct{ *place }
+
+func (marking) Mark() []byte { return []byte("round robin") }
+
+func (marking) Resume(context.Context, []byte, []nib.Record) (int, error) { return 0, nil }
+
+func TestRejectedAreOpenedWithTheMark(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	p := refusing(func([]nib.Record) (delivery.Result, error) {
+		return delivery.Result{Accepted: 1, Rejected: []delivery.Rejection{{Reason: errAway}}}, nil
+	})
+	s, err := spool.Open(dir, marking{p}, spool.Config{Name: "es"})
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	nib.NewSink(s).Info().Msg("m")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := rejectedConfig(dir, &catcher{})
+	open, mark := c.Targets[0].Open, ""
+	c.Targets[0].Open = func(m []byte) (delivery.Destination, error) {
+		mark = string(m)
+		return open(m)
+	}
+	n, err := Rejected(context.Background(), c)
+	if err != nil || n.Delivered != 1 || mark != "round robin" {
+		t.Errorf("got %+v, %v and the mark %q", n, err, mark)
+	}
+}
+
 // A run that was killed has left the file under its other name; the service has
 // written a new one since.
 func TestRejectedAfterAKilledRun(t *testing.T) {
