@@ -78,10 +78,16 @@ const (
 // connection on a request of more than 100 MiB.
 const maxFrame = 100<<20 - 4096
 
+// The limits of the client.
+const (
+	maxTimeout  = 15 * time.Minute
+	maxClientID = 256
+)
+
 // A Config configures a Destination. The zero value is usable.
 type Config struct {
 	// ClientID identifies this client in the logs, metrics and quotas of
-	// brokers. Defaults to "nib".
+	// brokers, with at most 256 bytes. Defaults to "nib".
 	ClientID string `set:"client_id" default:"nib" doc:"name of the client in logs, metrics and quotas of brokers"`
 
 	// Partitioning defaults to PartitioningPerSpool.
@@ -132,8 +138,8 @@ type Config struct {
 	// topic as an error and waits for it, since its name may be mistyped.
 	CreateTopic bool `set:"create_topic" default:"off" doc:"brokers may create the topic"`
 
-	// Timeout is the maximum time for the response of a broker. Defaults to 10
-	// s.
+	// Timeout is the maximum time for the response of a broker, at most 15 min.
+	// Defaults to 10 s.
 	Timeout time.Duration `set:"timeout" default:"10s" doc:"time for an answer of a broker"`
 
 	// DeliverTimeout is the time for which one call of Deliver retries before it
@@ -165,7 +171,9 @@ func (c Config) Validate() error {
 	fault((c.Key != nil) != (c.Partitioning == PartitioningKeyed), "Key without Keyed, or Keyed without Key")
 	fault(c.Compression < CompressionLZ4 || c.Compression > CompressionGzip, "Compression is unknown: %d", c.Compression)
 	fault(c.MaxBatch < 0 || c.MaxBatch > maxFrame, "MaxBatch is not from 0 to %d: %d", maxFrame, c.MaxBatch)
-	fault(c.Timeout < 0, "Timeout is negative: %v", c.Timeout)
+	fault(c.Timeout < 0 || c.Timeout > maxTimeout, "Timeout is not from 0 to %v: %v",
+		maxTimeout, c.Timeout)
+	fault(len(c.ClientID) > maxClientID, "ClientID is longer than %d bytes", maxClientID)
 	fault(c.TakeoverDelay < 0, "TakeoverDelay is negative: %v", c.TakeoverDelay)
 	fault(c.TransactionalID != "" && c.Partitioning != PartitioningPerSpool, "TransactionalID needs PerSpool")
 	if s := c.SASL; s != nil {

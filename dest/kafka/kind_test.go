@@ -116,6 +116,8 @@ func TestFaultsOfParameters(t *testing.T) {
 		"kafka://a:9092,b/logs":                                            `want kafka://HOST:PORT,HOST:PORT/TOPIC: "b" has no port`,
 		"kafka://a:9092/logs?acks=1":                                       "acks: there is no such setting",
 		"kafka://a:9/l?max_batch=1TB":                                      "nib/kafka: MaxBatch is not from 0",
+		"kafka://a:9/l?timeout=901s":                                       "nib/kafka: Timeout is not from 0 to 15m0s: 15m1s",
+		"kafka://a:9/l?client_id=" + strings.Repeat("x", 257):              "nib/kafka: ClientID is longer than 256 bytes",
 		"kafka://a:9/l?transactional_id=x&key=y":                           "transactional_id: needs partitioning=per_spool",
 	} {
 		_, _, err := readTarget(text)
@@ -141,6 +143,12 @@ func TestFaultsOfParameters(t *testing.T) {
 			t.Errorf("%s: got %v, %v", text, d, err)
 		}
 	}
+	most := Config{Timeout: maxTimeout, ClientID: strings.Repeat("x", maxClientID)}
+	d, err := New([]string{"a:9"}, "l", most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
 }
 
 // The relay chooses partitions like the service, or returns an error that names
