@@ -53,6 +53,7 @@ func TestParseFaults(t *testing.T) {
 		"k://u:hunter2@h:1/t":      {`a user or password does not belong in a target`},
 		"kk://u:hun/hunter2@h:1/t": {`a user or password does not belong in a target`},
 		"kk://u:hun?hunter2@h:1/t": {`a user or password does not belong in a target`},
+		"kk:u:hunter2@h:1/t":       {`a user or password does not belong in a target`},
 		"kk://u:/hunter2@h:1/t":    {`a user or password does not belong in a target`},
 		"kk://a:1,u:h/unter2@h:1":  {`a user or password does not belong in a target`},
 		"k://h:1/t?a=b&token=hu2":  {`a user or password does not belong in a target`},

@@ -190,6 +190,7 @@ func TestSecretsInTargets(t *testing.T) {
 		"a://u:p@h:1": true, "a://h:1/x?PassWord=p": true, "a://h:1/x?b=c&token=p": true, "a?passwd=": true,
 		"a://:p/w@h:1": true, "a://h:p/w@h:1": true, "a:///w@h:1": false, "a://h:1/w@h": false,
 		"file:///a@b": false, "file:a@b": false, "a://h:1/x?password_file=p": false, "a://h:1?u=p@h": false,
+		`file:C:\a@b`: false, "a:b?c=d:e@f": false, "a:b,c:d@e": false,
 	} {
 		if got := HasSecret(text); got != want {
 			t.Errorf("%s: got %v, want %v", text, got, want)

@@ -9,8 +9,9 @@ import (
 )
 
 // secret finds passwords in a target or a list of them; errors do not quote
-// them.
-var secret = regexp.MustCompile(`(?i)://[^/?]*@|[?&](pass|passwd|password|secret|token|access_token|api[_-]?key|auth|authorization)=`)
+// them. The slashes before a user may be missing.
+var secret = regexp.MustCompile(`(?i)://[^/?]*@|^[^:/?]+:[^/\\?,@]+:[^/\\?,@]*@|` +
+	`[?&](pass|passwd|password|secret|token|access_token|api[_-]?key|auth|authorization)=`)
 
 // HasSecret reports whether a target or a list of them has a password.
 func HasSecret(text string) bool { return secret.MatchString(text) || hasCutPassword(text) }
