@@ -43,6 +43,8 @@ func TestEnvironment(t *testing.T) {
 	}{
 		{"nothing", env{}, Config{}},
 		{"empty", env{"NIB_LEVEL": "", "NIB_OUTPUT": ""}, Config{}},
+		{"white space", env{"NIB_OUTPUT": "file:/var/log/app.log\n", "NIB_LEVEL": " warn", "NIB_STACK": "\r\n"},
+			Config{Level: "warn", Output: []string{"file:/var/log/app.log"}}},
 		{"others' names", env{"NIB_PORT": "tcp://10.0.0.1:80", "NIB_COLOR": "x", "LEVEL": "x"}, Config{}},
 		{"level", env{"NIB_LEVEL": "warn"}, Config{Level: "warn"}},
 		{"levels", env{"NIB_LEVEL": "warn,db=debug,http.*=error"}, Config{Level: "warn,db=debug,http.*=error"}},

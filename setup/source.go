@@ -150,15 +150,16 @@ func (f sourceFunc) furtherKinds() []target.Spec { return nil }
 
 // FromEnv reads the environment: variables whose names are prefix, an
 // underscore, and the name of a setting in upper case (NIB_LEVEL). An empty
-// prefix means NIB. A variable that is empty counts as not set. Other names are
-// ignored, since other programs may use them (Kubernetes derives some from the
-// names of services), unless they are similar to a setting's: NIB_LVL is a
-// fault. prefix_CONFIG is the path of a JSON file that is read first, so the
-// other variables override it. It is read when Open or Read is called. In a
-// program with set-uid, set-gid or file capabilities FromEnv sets nothing,
-// since its caller must not be able to choose the files that it writes, and
-// reports the variables to standard error. On Linux it does the same without
-// /proc, and in a program that has changed its user before, which look alike.
+// prefix means NIB. White space around a value is ignored, and a variable that
+// is empty counts as not set. Other names are ignored, since other programs may
+// use them (Kubernetes derives some from the names of services), unless they
+// are similar to a setting's: NIB_LVL is a fault. prefix_CONFIG is the path of
+// a JSON file that is read first, so the other variables override it. It is
+// read when Open or Read is called. In a program with set-uid, set-gid or file
+// capabilities FromEnv sets nothing, since its caller must not be able to
+// choose the files that it writes, and reports the variables to standard error.
+// On Linux it does the same without /proc, and in a program that has changed
+// its user before, which look alike.
 func FromEnv(prefix string) ConfigSource {
 	if prefix == "" {
 		prefix = "NIB"
@@ -200,12 +201,13 @@ func FromLambda() ConfigSource {
 	})
 }
 
-// variablesOf returns the variables with a prefix from a list of NAME=VALUE.
+// variablesOf returns the variables with a prefix from a list of NAME=VALUE,
+// without the line break that a block of YAML or a file leaves at the end.
 func variablesOf(prefix string, environ []string) map[string]string {
 	variables := map[string]string{}
 	for _, v := range environ {
 		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, prefix) {
-			variables[name] = value
+			variables[name] = strings.TrimSpace(value)
 		}
 	}
 	return variables
