@@ -54,7 +54,7 @@ func (p *params) config(t target.Target) (Config, error) {
 		}
 	}
 	if p.User != "" && err == nil {
-		password := os.Getenv(passwordVariable)
+		password := strings.TrimRight(os.Getenv(passwordVariable), "\r\n")
 		if password == "" {
 			faults = append(faults, target.Fault("user", fmt.Errorf("has no password: set %s", passwordVariable)))
 		}

@@ -101,9 +101,9 @@ func (p *params) sasl() (*SASL, error) {
 		if err != nil {
 			return nil, target.Fault("password_file", err)
 		}
-		password = strings.TrimRight(string(text), "\r\n")
+		password = string(text)
 	}
-	if password == "" {
+	if password = strings.TrimRight(password, "\r\n"); password == "" {
 		return nil, target.Fault("user", fmt.Errorf("has no password: set %s or password_file", passwordVariable))
 	}
 	return &SASL{

@@ -80,7 +80,7 @@ func TestDefaultsOfParameters(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got.withDefaults(), want.withDefaults())
 	}
 	all = params{User: "me", Mechanism: find(t, list, "mechanism").Default}
-	t.Setenv(passwordVariable, "hunter2")
+	t.Setenv(passwordVariable, "hunter2\n")
 	if s, err := all.sasl(); err != nil || s.Mechanism != SASLScramSHA512 || s.Password != "hunter2" {
 		t.Errorf("got %+v, %v", s, err)
 	}
