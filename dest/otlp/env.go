@@ -116,7 +116,8 @@ func commonFromEnv() (c Config, err error) {
 	if err != nil {
 		fault("OTEL_RESOURCE_ATTRIBUTES", "%w", err)
 	}
-	name := cmp.Or(os.Getenv("OTEL_SERVICE_NAME"), c.Resource[serviceName], "unknown_service:"+filepath.Base(os.Args[0]))
+	name := cmp.Or(strings.TrimSpace(os.Getenv("OTEL_SERVICE_NAME")), c.Resource[serviceName],
+		"unknown_service:"+filepath.Base(os.Args[0]))
 	if c.Resource == nil {
 		c.Resource = map[string]string{}
 	}

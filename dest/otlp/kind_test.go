@@ -96,7 +96,7 @@ func TestEnvironment(t *testing.T) {
 			Header:  map[string][]string{"Authorization": {"Bearer a,b"}, "X-Y": {"z"}},
 			Timeout: 2500 * time.Millisecond, Compression: "gzip", Resource: map[string]string{"service.name": "a", "team": "b c"},
 		}},
-		{"service", map[string]string{"OTEL_RESOURCE_ATTRIBUTES": "service.name=a", "OTEL_SERVICE_NAME": "b"}, "http://localhost:4318/v1/logs", Config{Resource: map[string]string{"service.name": "b"}}},
+		{"service", map[string]string{"OTEL_RESOURCE_ATTRIBUTES": "service.name=a", "OTEL_SERVICE_NAME": "b\n"}, "http://localhost:4318/v1/logs", Config{Resource: map[string]string{"service.name": "b"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			clear(t)
