@@ -141,7 +141,11 @@ func (t Target) String() string {
 	case t.Path != "":
 		text += ":"
 	}
-	text += settings.Escape(t.Path)
+	path := settings.Escape(t.Path)
+	if settings.HasSecret(text + path) { // it only looks like one
+		path = strings.ReplaceAll(path, "@", "%40")
+	}
+	text += path
 	mark := "?"
 	for _, p := range t.Params {
 		text += mark + p[0] + "=" + settings.Escape(p[1])

@@ -165,7 +165,7 @@ func ExampleParse() {
 // quotes no password.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
-		"stdout", "file:a%2Cb?x=%26&y=", "kafka://a:1,b:2/t?k=v", "x://u:p@h:1", "a://", "a:////", "a:%", "a?b", "a?path=//x", "a?=", "C:\\x", "é:x", "a://b,c:1,d:2?x=,", "a:?path=",
+		"stdout", "file:a%2Cb?x=%26&y=", "kafka://a:1,b:2/t?k=v", "x://u:p@h:1", "a://", "a:////", "a:%", "a?b", "a?path=//x", "aa?path=b:c@d", "a?=", "C:\\x", "é:x", "a://b,c:1,d:2?x=,", "a:?path=",
 	} {
 		f.Add(text)
 	}
