@@ -376,6 +376,35 @@ func TestMemoryOfAnotherBatch(t *testing.T) {
 	})
 }
 
+// Records of another spool that are delivered between two calls do not make the
+// Sender forget which records the server has accepted.
+func TestMemoryOfSeveralSpools(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := true
+		s := &lineServer{perItem: true, refuse: func(line string) int {
+			if refused && line == "r2" {
+				return http.StatusInternalServerError
+			}
+			return http.StatusOK
+		}}
+		d, own, other := s.sender(t, nil), recordsOf(10), recordsOf(10)
+		for i := range other {
+			other[i].Spool = 7
+		}
+		deliverFor(d, time.Second, own)
+		deliverFor(d, time.Second, other)
+		refused = false
+		deliverFor(d, time.Minute, own[2:])
+		deliverFor(d, time.Minute, other[2:])
+		if len(s.got) != 20 {
+			t.Errorf("got %q, want each of 20 records once", s.got)
+		}
+		if n := len(d.memory.lists); n > 0 {
+			t.Errorf("the records of %d spools are remembered at the end", n)
+		}
+	})
+}
+
 // A server that refuses everything for a long time, accepts a few records and
 // refuses everything again has no bad record.
 func TestOutagesAreNoReasonToReject(t *testing.T) {

@@ -175,7 +175,9 @@ func (s *Sender) result(batch []nib.Record) (res delivery.Result, reason error) 
 			res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: st.reason})
 		}
 	}
-	s.memory.store(batch[res.Accepted:], s.states[res.Accepted:])
+	if len(batch) > 0 {
+		s.memory.store(batch[0].Spool, batch[res.Accepted:], s.states[res.Accepted:])
+	}
 	for i := res.Accepted; i < len(batch) && reason == nil; i++ {
 		if !s.states[i].settled {
 			reason = s.states[i].reason
@@ -184,42 +186,51 @@ func (s *Sender) result(batch []nib.Record) (res delivery.Result, reason error) 
 	return res, reason
 }
 
-// A memory has the states of records that wait. The next batch begins with
-// them, in the same order.
+// A memory has the states of records that wait. The next batch of their spool
+// begins with them, in the same order; batches of other spools may come before.
 type memory struct {
-	seed maphash.Seed
-	list []remembered
+	seed  maphash.Seed
+	lists map[uint64][]remembered // by Spool, not empty
 }
 
 // remembered is a record, identified by its number and a hash of its line.
 type remembered struct {
-	spool, seq, hash uint64
-	state            state
+	seq, hash uint64
+	state     state
 }
 
-// store replaces the memory. Nothing is stored if all states are zero.
-func (m *memory) store(batch []nib.Record, states []state) {
-	clear(m.list)
-	m.list = m.list[:0]
+// store replaces the memory of a spool. Nothing is stored if all states are
+// zero.
+func (m *memory) store(spool uint64, batch []nib.Record, states []state) {
 	last := len(states) - 1
 	for last >= 0 && states[last] == (state{}) {
 		last--
 	}
-	if last >= 0 && m.seed == (maphash.Seed{}) {
-		m.seed = maphash.MakeSeed()
+	if last < 0 {
+		delete(m.lists, spool)
+		return
 	}
+	if m.lists == nil {
+		m.seed, m.lists = maphash.MakeSeed(), map[uint64][]remembered{}
+	}
+	list := m.lists[spool]
+	clear(list)
+	list = list[:0]
 	for i := range last + 1 {
 		r := &batch[i]
-		m.list = append(m.list, remembered{r.Spool, r.Seq, maphash.Bytes(m.seed, r.Line),
-			states[i]})
+		list = append(list, remembered{r.Seq, maphash.Bytes(m.seed, r.Line), states[i]})
 	}
+	m.lists[spool] = list
 }
 
 // restore sets the states of the records in memory. Records before the first
 // one of the batch are forgotten; so is everything from a difference on.
 func (m *memory) restore(batch []nib.Record, states []state) {
-	list := m.list
-	for len(list) > 0 && len(batch) > 0 && !list[0].is(m, &batch[0]) {
+	if len(batch) == 0 {
+		return
+	}
+	list := m.lists[batch[0].Spool]
+	for len(list) > 0 && !list[0].is(m, &batch[0]) {
 		list = list[1:]
 	}
 	for i := range min(len(list), len(batch)) {
@@ -232,5 +243,5 @@ func (m *memory) restore(batch []nib.Record, states []state) {
 }
 
 func (e *remembered) is(m *memory, r *nib.Record) bool {
-	return e.spool == r.Spool && e.seq == r.Seq && e.hash == maphash.Bytes(m.seed, r.Line)
+	return e.seq == r.Seq && e.hash == maphash.Bytes(m.seed, r.Line)
 }
