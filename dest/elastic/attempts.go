@@ -22,7 +22,7 @@ type attempts struct {
 	mu  sync.Mutex
 	own map[uint64]bool // the spools of this process
 
-	sent  []identity // the records of the request that has no response yet
+	sent  []identity // the own records of the request that has no response yet
 	known []bool     // for each of them: whether it may be in the index by another request
 	maybe map[identity]struct{}
 }
@@ -52,7 +52,7 @@ func (a *attempts) begin(batch []nib.Record) {
 	a.sent, a.known = a.sent[:0], a.known[:0]
 	if len(a.maybe) > 2*len(batch) { // most are settled
 		maps.DeleteFunc(a.maybe, func(id identity, _ struct{}) bool {
-			return id.spool != batch[0].Spool || id.seq < batch[0].Seq
+			return id.spool == batch[0].Spool && id.seq < batch[0].Seq
 		})
 	}
 }
@@ -64,7 +64,10 @@ func (a *attempts) add(r *nib.Record) {
 	own := a.own[r.Spool]
 	a.mu.Unlock()
 	_, maybe := a.maybe[id]
-	a.sent, a.known = append(a.sent, id), append(a.known, !own || maybe)
+	a.known = append(a.known, !own || maybe)
+	if own {
+		a.sent = append(a.sent, id)
+	}
 }
 
 // end ends the request, whose response was read.

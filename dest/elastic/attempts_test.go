@@ -85,6 +85,51 @@ func another(t *testing.T, own, most bool, answer func(s **server) handler) {
 	}
 }
 
+// TestAttemptsOfSeveralSpools loses the items of a response, or refuses one
+// record for now, and delivers a record of another spool before the others
+// again: none of them is taken for a record with the _id of another one.
+func TestAttemptsOfSeveralSpools(t *testing.T) {
+	for name, s := range map[string]*server{
+		"a lost response": {},
+		"a refused record": {item: func(q *request, id string, _ []byte) (int, string) {
+			if q.number == 1 && strings.HasSuffix(id, "-1") {
+				return 429, busy
+			}
+			return 201, ""
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s.answer = func(w http.ResponseWriter, q *request) bool {
+					lost := s.item == nil && q.number == 1
+					if lost {
+						s.bulk(q, q.body)
+						_, _ = io.WriteString(w, `{"items":[]}`)
+					}
+					return lost
+				}
+				l, stop := serve(s)
+				defer stop()
+				c := Config{Dial: l.dial, DeliverTimeout: 1}
+				d, err := New("http://opensearch:9200", "logs", c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer d.Close()
+				d.Start(7)
+				own, other := batchOf(100), batchOf(1)
+				other[0].Spool = 9
+				_, left := deliverSome(d, own, 1)
+				deliverAll(t, d, other)
+				rejected, _ := deliverAll(t, d, own)
+				if left != 100 || len(rejected) > 0 || len(s.order) != 101 {
+					t.Errorf("%d left, rejected %q, got %d documents", left, rejected, len(s.order))
+				}
+			})
+		})
+	}
+}
+
 // TestAttemptsAreForgotten loses the items of each second response, and
 // delivers many batches: what is remembered is bounded by the batch.
 func TestAttemptsAreForgotten(t *testing.T) {
