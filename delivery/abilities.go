@@ -82,8 +82,9 @@ type Starter interface {
 // progress that a destination stores belongs to one spool, so a spool that
 // several processes share delivers the records of dead processes to
 // destinations that Fork returns. It closes those that have a Close method.
-// Fork may be called during Deliver. A destination without Fork is called for
-// one spool at a time; it must be neither a [Resumer] nor an [Overlapper].
+// Fork may be called during Deliver. A destination without Fork gets the
+// records of all spools: its calls do not overlap, but calls for different
+// spools alternate. It must be neither a [Resumer] nor an [Overlapper].
 type Forker interface {
 	Fork() (Destination, error)
 }

@@ -154,8 +154,8 @@ type Config struct {
 	TakeoverDelay time.Duration `set:"takeover_delay" default:"1s" doc:"how long requests of a dead process are waited for, where that is needed"`
 
 	// OnError is called with the error of each failed attempt, by the goroutine
-	// that called Deliver or Resume. It must not call Close, which waits for
-	// it.
+	// that called Deliver or Resume. A result of Fork calls it, too, possibly
+	// at the same time. It must not call Close, which waits for it.
 	OnError func(error)
 }
 
