@@ -26,7 +26,8 @@ var errRefused = errors.New("the receiver refused the record")
 // receiver may also end the connection because of a record.
 func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Record) (res delivery.Result, err error) {
 	head := identityOf(&batch[0])
-	if d.refusals.cut.n >= maxCuts && len(batch) > 1 && d.refusals.cut.first == head {
+	cut := d.refusals.cuts[head.spool]
+	if cut.n >= maxCuts && len(batch) > 1 && cut.first == head {
 		return d.probe(ctx, l, batch)
 	}
 	d.order = d.order[:0]
@@ -36,19 +37,20 @@ func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Reco
 	res, err = d.sendOrder(ctx, l, batch)
 	switch {
 	case err == nil || res.Accepted > 0 || !l.isEnded():
-		d.refusals.cut = cuts{}
-	case d.refusals.cut.first != head:
-		d.refusals.cut = cuts{first: head, n: 1}
+		delete(d.refusals.cuts, head.spool)
+	case cut.first != head:
+		d.refusals.cuts[head.spool] = cuts{first: head, n: 1}
 	default:
-		d.refusals.cut.n++
+		cut.n++
+		d.refusals.cuts[head.spool] = cut
 	}
 	return res, err
 }
 
 // refusals is what is known about the records that the receiver refuses.
 type refusals struct {
-	credit bool // a record was accepted, and none was rejected on the credit of it
-	cut    cuts // connections that ended at the same record
+	credit bool            // a record was accepted, and none was rejected on the credit of it
+	cuts   map[uint64]cuts // by Spool: connections that ended at the same record
 }
 
 // maxCuts is the number of connections in a row that the receiver ends at the
@@ -81,8 +83,10 @@ func identityOf(r *nib.Record) identity { return identity{r.Spool, r.Seq} }
 // later calls a later one, which arrives twice.
 func (d *Destination) probe(ctx context.Context, l *link, batch []nib.Record) (delivery.Result,
 	error) {
-	other := 1 + d.refusals.cut.tries%(len(batch)-1)
-	d.refusals.cut.tries, d.refusals.cut.n = d.refusals.cut.tries+1, 0
+	cut := d.refusals.cuts[batch[0].Spool]
+	other := 1 + cut.tries%(len(batch)-1)
+	cut.tries, cut.n = cut.tries+1, 0
+	d.refusals.cuts[batch[0].Spool] = cut
 	d.order = append(d.order[:0], other)
 	if res, err := d.sendOrder(ctx, l, batch); err != nil || len(res.Rejected) > 0 {
 		return delivery.Result{}, err

@@ -101,7 +101,7 @@ func New(network, addr string, c Config) (*Destination, error) {
 	} else if c.TLS != nil {
 		return nil, fmt.Errorf("nib/syslog: Config.TLS is set, but network %s does not use TLS", network)
 	}
-	d.encoder = *newEncoder(&d.config)
+	d.encoder, d.refusals.cuts = *newEncoder(&d.config), map[uint64]cuts{}
 	d.base, d.end = context.WithCancel(context.Background())
 	d.timer = time.NewTimer(time.Hour)
 	return d, nil

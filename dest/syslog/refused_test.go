@@ -85,8 +85,8 @@ func TestOneRefusedOrAll(t *testing.T) {
 }
 
 // A receiver that ends the connection because of a record does not stop the
-// others: the record is rejected. If it ends every connection, all of them
-// wait.
+// others: the record is rejected, also if a record of another spool is accepted
+// after each attempt. If it ends every connection, all of them wait.
 func TestConnectionEndsBecauseOfARecord(t *testing.T) {
 	for n := 2; n <= 4; n++ {
 		for bad := range n + 1 {
@@ -112,6 +112,10 @@ func TestConnectionEndsBecauseOfARecord(t *testing.T) {
 					}
 				}
 				done += res.Accepted
+				if other := batchOf(n+1, n+2); n == 3 {
+					other[0].Spool = 9
+					_, _ = d.Deliver(t.Context(), other)
+				}
 			}
 			if bad == n && (done > 0 || len(rejected) > 0) || bad < n &&
 				(done < n || !slices.Equal(rejected, []int{bad})) {
