@@ -85,22 +85,33 @@ type Sender struct {
 
 	request  uint64 // number of the last request
 	accepted uint64 // number of the last request with an accepted record
-	suspects int    // one of this many records is refused: those next in line
-	failures int    // requests that failed in a row
-	probe    int    // offset of the next record that is sent alone; -1 if requests are not probes
-	holds    bool   // every probe was refused
 	sole     uint64 // since accepted: begun of the first refused record without a strong proof
 	others   bool   // since accepted: there are others than sole
 	unproven int    // since accepted: records that were rejected without a strong proof
 	credit   bool   // a record was accepted, and none was rejected on the credit of it
 
+	search                     // in the spool of the batch
+	searches map[uint64]search // by Spool
+
 	comparison
 }
+
+// A search finds the record of a spool because of which requests are refused.
+// Records of other spools may be accepted in the meantime.
+type search struct {
+	suspects int  // one of this many records is refused: those next in line
+	failures int  // requests that failed in a row
+	probe    int  // offset of the next record that is sent alone; -1 if requests are not probes
+	holds    bool // every probe was refused
+}
+
+var noSearch = search{probe: -1}
 
 // NewSender returns a Sender whose requests have at most maxRequest bytes, but
 // at least one record.
 func NewSender(client *Client, proto Protocol, maxRequest int) *Sender {
-	return &Sender{client: client, proto: proto, max: maxRequest, limit: maxRequest, probe: -1}
+	return &Sender{client: client, proto: proto, max: maxRequest, limit: maxRequest,
+		search: noSearch, searches: map[uint64]search{}}
 }
 
 // finalError is an error after which Deliver returns.
@@ -114,6 +125,10 @@ func (e finalError) Unwrap() error { return e.error }
 // all records accepted comes from Config.ReloadTLS. Calls must not overlap.
 func (s *Sender) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	s.begin(batch)
+	if len(batch) > 0 {
+		s.beginSearch(batch[0].Spool)
+		defer s.endSearch(batch[0].Spool)
+	}
 	begin := time.Now()
 	var err error
 	for s.next() {
@@ -140,6 +155,23 @@ func (s *Sender) Deliver(ctx context.Context, batch []nib.Record) (delivery.Resu
 		err = errors.Join(err, fault)
 	}
 	return res, err
+}
+
+// beginSearch continues the search in a spool, or begins one.
+func (s *Sender) beginSearch(spool uint64) {
+	var ok bool
+	if s.search, ok = s.searches[spool]; !ok {
+		s.search = noSearch
+	}
+}
+
+// endSearch keeps the search in a spool for the next batch of it.
+func (s *Sender) endSearch(spool uint64) {
+	if s.search == noSearch {
+		delete(s.searches, spool)
+	} else {
+		s.searches[spool] = s.search
+	}
 }
 
 // late reports whether Deliver has tried for long enough.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -403,6 +404,37 @@ func TestMemoryOfSeveralSpools(t *testing.T) {
 			t.Errorf("the records of %d spools are remembered at the end", n)
 		}
 	})
+}
+
+// A record that is refused is found although records of another spool are
+// accepted all the time.
+func TestSearchesOfSeveralSpools(t *testing.T) {
+	for _, status := range []int{400, 403, 500, 503} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &lineServer{refuse: func(line string) int {
+				if line == "r23" {
+					return status
+				}
+				return http.StatusOK
+			}}
+			d, batch, own := s.sender(t, nil), recordsOf(30), recordsOf(1)
+			own[0].Spool = 7
+			rejected, left := map[string]string{}, 0
+			for range 1000 {
+				if len(batch) == 0 {
+					break
+				}
+				deliverFor(d, time.Second, own)
+				var now map[string]string
+				now, left = deliverFor(d, time.Second, batch)
+				batch = batch[len(batch)-left:]
+				maps.Copy(rejected, now)
+			}
+			if left > 0 || len(rejected) != 1 || rejected["r23"] == "" {
+				t.Errorf("status %d: %d left, rejected %q", status, left, rejected)
+			}
+		})
+	}
 }
 
 // A server that refuses everything for a long time, accepts a few records and
