@@ -31,10 +31,10 @@ type Destination struct {
 
 	turn chan struct{} // full while Deliver, Ping or the end of Close uses the rest
 	encoder
-	buf      []byte // frames to be written
-	ends     []end  // ends of the frames in buf
-	sizes    []size // of the records of the batch
-	most     int    // maximum number of records sent to a stream at a time; 0 if there is no limit
+	buf      []byte         // frames to be written
+	ends     []end          // ends of the frames in buf
+	sizes    []size         // of the records of the batch
+	most     map[uint64]int // by Spool: records sent to a stream at a time, if limited
 	session  *session
 	order    []int // indexes of the records to send with RELP
 	certs    certificates
@@ -101,7 +101,8 @@ func New(network, addr string, c Config) (*Destination, error) {
 	} else if c.TLS != nil {
 		return nil, fmt.Errorf("nib/syslog: Config.TLS is set, but network %s does not use TLS", network)
 	}
-	d.encoder, d.refusals.cuts = *newEncoder(&d.config), map[uint64]cuts{}
+	d.encoder = *newEncoder(&d.config)
+	d.most, d.refusals.cuts = map[uint64]int{}, map[uint64]cuts{}
 	d.base, d.end = context.WithCancel(context.Background())
 	d.timer = time.NewTimer(time.Hour)
 	return d, nil

@@ -306,7 +306,7 @@ func (e *ending) Write(b []byte) (int, error) {
 }
 
 // Each time the receiver ends the connection, less is sent, and nothing is
-// settled.
+// settled, whatever it accepts of another spool.
 func TestStreamSendsLessAfterEachEnd(t *testing.T) {
 	d := dial(t, "tcp", "127.0.0.1:1", Config{})
 	for _, want := range []int{8, 4, 2, 1, 1} {
@@ -317,6 +317,14 @@ func TestStreamSendsLessAfterEachEnd(t *testing.T) {
 		res, err := d.Deliver(t.Context(), batchOf(0, 8))
 		if got := strings.Count(string(e.written), "hello"); got != want || err == nil || res.Accepted != 0 {
 			t.Errorf("got %d sent, %+v and error %v, want %d sent and none accepted", got, res, err, want)
+		}
+		other := batchOf(0, 8)
+		for i := range other {
+			other[i].Spool = 9
+		}
+		d.use(scripted(&script{}, Config{}))
+		if res, err := d.Deliver(t.Context(), other); res.Accepted != 8 || err != nil {
+			t.Errorf("another spool: got %+v and error %v, want all accepted", res, err)
 		}
 	}
 	for _, want := range []int{1, 2, 4, 8} {

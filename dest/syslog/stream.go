@@ -30,8 +30,9 @@ type end struct {
 // After repeated failures, perhaps because of one of the records, each call
 // sends fewer of them, so that records before it are not sent again and again.
 func (d *Destination) deliverStream(l *link, batch []nib.Record) (res delivery.Result, err error) {
-	if d.most > 0 {
-		batch = batch[:min(d.most, len(batch))]
+	spool := batch[0].Spool
+	if most := d.most[spool]; most > 0 {
+		batch = batch[:min(most, len(batch))]
 	}
 	for i := 0; i < len(batch); {
 		first := i
@@ -47,16 +48,17 @@ func (d *Destination) deliverStream(l *link, batch []nib.Record) (res delivery.R
 		}
 		n, err := l.stream.Write(d.buf)
 		if err != nil {
-			return d.broken(l, err, res, first, n)
+			return d.broken(l, err, res, spool, first, n)
 		}
 		res.Accepted = i
 	}
 	if err := l.err(); err != nil {
-		return d.broken(l, err, res, len(batch), 0)
+		return d.broken(l, err, res, spool, len(batch), 0)
 	}
-	d.most *= 2 // reaches 0, no limit, after some calls
-	if d.most > maxWindow {
-		d.most = 0
+	if most := 2 * d.most[spool]; most > maxWindow {
+		delete(d.most, spool)
+	} else if most > 0 {
+		d.most[spool] = most
 	}
 	return res, nil
 }
@@ -67,7 +69,8 @@ func (d *Destination) deliverStream(l *link, batch []nib.Record) (res delivery.R
 // If the Destination gave up, the system continues to send the bytes it has
 // accepted. If the receiver ended the connection, the system has discarded an
 // unknown part of the batch: none of it is settled.
-func (d *Destination) broken(l *link, err error, res delivery.Result, first, n int) (delivery.Result, error) {
+func (d *Destination) broken(l *link, err error, res delivery.Result, spool uint64,
+	first, n int) (delivery.Result, error) {
 	l.fail(err)
 	err = l.err()
 	sent := first
@@ -81,7 +84,7 @@ func (d *Destination) broken(l *link, err error, res delivery.Result, first, n i
 		res.Accepted = sent
 	} else {
 		d.counters.doubtful.Add(uint64(sent - refusedBelow(res.Rejected, sent)))
-		d.most = max(sent/2, 1)
+		d.most[spool] = max(sent/2, 1)
 		res.Accepted = 0
 	}
 	res.Rejected = res.Rejected[:refusedBelow(res.Rejected, res.Accepted)]
