@@ -23,7 +23,7 @@ type attempts struct {
 	own map[uint64]bool // the spools of this process
 
 	sent  []identity // the own records of the request that has no response yet
-	known []bool     // for each of them: whether it may be in the index by another request
+	known []bool     // for each record of the request: whether it may be in the index by another
 	maybe map[identity]struct{}
 }
 
