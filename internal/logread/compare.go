@@ -50,10 +50,7 @@ func (o operand) text(l *Line) (text []byte, ok bool) {
 		return l.Text(raw), raw != nil
 	case operandMessage:
 		raw := l.Message()
-		if l.format == FormatText {
-			return raw, true
-		}
-		return l.Text(raw), raw != nil
+		return l.Text(raw), raw != nil || l.format == FormatText
 	case operandTime:
 		key := l.Key("time")
 		raw, _ := l.Lookup(key)

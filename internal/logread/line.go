@@ -188,10 +188,11 @@ func lookupPath(object []byte, path string) (raw []byte, ok bool) {
 }
 
 // Text returns the text of a raw value: a string without its quotes and escape
-// sequences, anything else unchanged. It is valid until the next call.
+// sequences, anything else unchanged, as is all of a line of text. It is valid
+// until the next call.
 func (l *Line) Text(raw []byte) []byte {
 	n := len(raw)
-	if n < 2 || raw[0] != '"' || raw[n-1] != '"' {
+	if n < 2 || raw[0] != '"' || raw[n-1] != '"' || l.format == FormatText {
 		return raw
 	}
 	if bytes.IndexByte(raw, '\\') < 0 {

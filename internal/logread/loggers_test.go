@@ -295,6 +295,12 @@ var loggers = []logged{
 		`127.0.0.1 - - [26/Nov/2026:11:00:00 +0100] "GET / HTTP/1.1" 200 612`,
 	},
 	{
+		"Envoy",
+		`[2026-11-26T10:00:00.250Z] "GET / HTTP/1.1" 200 - "-" "10.0.0.1:80"`,
+		"2026-11-26T10:00:00.25Z", none,
+		`"GET / HTTP/1.1" 200 - "-" "10.0.0.1:80"`,
+	},
+	{
 		"werkzeug",
 		`127.0.0.1 - - [26/Nov/2026 10:00:00] "GET / HTTP/1.1" 200 -`,
 		"2026-11-26T10:00:00Z", none,
@@ -539,10 +545,7 @@ func record(l *logread.Line, text string) string {
 	if !ok {
 		level = none
 	}
-	message := l.Message()
-	if l.Format() != logread.FormatText {
-		message = l.Text(message)
-	}
+	message := l.Text(l.Message())
 	at := ""
 	if t, ok := l.Time(); ok {
 		at = t.UTC().Format(time.RFC3339Nano)

@@ -169,11 +169,7 @@ func (c *collector) Append(dst []byte, l *logread.Line) []byte {
 		}
 	}
 	if raw := l.Message(); raw != nil {
-		text := raw
-		if l.Format() != logread.FormatText {
-			text = l.Text(raw)
-		}
-		c.key = appendPattern(c.key[:0], text)
+		c.key = appendPattern(c.key[:0], l.Text(raw))
 		if c.patterns[string(c.key)] == nil {
 			c.join()
 		}
