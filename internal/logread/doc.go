@@ -51,7 +51,7 @@
 // duration (250ms, 1h30m), or a text, in quotes if it has spaces or operators
 // in it. A number is compared with numbers, and with texts that are numbers. A
 // duration is compared with texts like 1.5s, and with numbers in the unit that
-// the key (took_ms, wait_seconds) or the format of the line implies: seconds
+// the key (took_ms, waitSeconds) or the format of the line implies: seconds
 // for zap and OpenTelemetry, nanoseconds for log/slog, logrus, ECS and Datadog,
 // milliseconds for all others. A text is compared with the text of the value. A
 // line without the field, or with a value that cannot be compared, does not

@@ -171,8 +171,8 @@ func parseDuration(text []byte) (time.Duration, bool) {
 	return time.Duration(math.Round(sum)), true
 }
 
-// unitOfKey returns the unit of durations at the end of a key, 0 if it has
-// none.
+// unitOfKey returns the unit of durations at the end of a key (took_ms,
+// tookMs), 0 if it has none.
 func unitOfKey(key string) time.Duration {
 	for _, u := range []struct {
 		suffixes string
@@ -184,7 +184,8 @@ func unitOfKey(key string) time.Duration {
 		{"_s _sec _secs _seconds", time.Second},
 	} {
 		for _, s := range strings.Fields(u.suffixes) {
-			if strings.HasSuffix(key, s) {
+			camel := strings.ToUpper(s[1:2]) + s[2:]
+			if strings.HasSuffix(key, s) || len(camel) > 1 && strings.HasSuffix(key, camel) {
 				return u.unit
 			}
 		}
@@ -196,6 +197,10 @@ func unitOfKey(key string) time.Duration {
 // durations. It is recognised by its keys.
 func (l *Line) durationUnit() time.Duration {
 	switch l.Key("level") {
+	case "level":
+		if l.derived&factLevel != 0 { // a number
+			return time.Millisecond // pino, bunyan
+		}
 	case "log.level":
 		return time.Nanosecond // ECS
 	case "SeverityText":

@@ -23,7 +23,7 @@ func parse(t testing.TB, query string) *logread.Query {
 }
 
 const served = `{"time":"2026-11-21T11:30:00Z","level":"warn","method":"GET","path":"/api/v1","status":503,"took":312.5,` +
-	`"wait_seconds":0.25,"id":9007199254740993,"size":"4096","ok":true,"none":null,"user":{"id":"u-1"},"tags":["a"],"text":"say \"hi\"","message":"served slowly"}`
+	`"wait_seconds":0.25,"waitSeconds":1,"waitMicros":2000,"id":9007199254740993,"size":"4096","ok":true,"none":null,"user":{"id":"u-1"},"tags":["a"],"text":"say \"hi\"","message":"served slowly"}`
 
 func TestQueries(t *testing.T) {
 	for _, c := range []struct {
@@ -36,7 +36,7 @@ func TestQueries(t *testing.T) {
 		{"status = 503", true}, {"status = 503.0", true}, {`status = "503"`, true}, {`status = "503.0"`, false}, {"status >= 5e2", true}, {"status < 500", false},
 		{"status in (500,502,503)", true}, {"status in (1)", false}, {"status != 200", true},
 		{"took > 250ms", true}, {"took > 312.5", false}, {"took >= 312.5", true}, {"took < 1s", true}, {"took = 312500us", true},
-		{"wait_seconds = 250ms", true}, {"wait_seconds > 1s", false},
+		{"wait_seconds = 250ms", true}, {"wait_seconds > 1s", false}, {"waitSeconds = 1s", true}, {"waitMicros = 2ms", true},
 		{"id = 9007199254740993", true}, {"id = 9007199254740992", false}, {"id > 9007199254740992", true},
 		{"size = 4KiB", true}, {"size > 4KB", true}, {"size > 1MB", false},
 		{`path ~ "^/api"`, true}, {`path ~ ^/v1`, false}, {`path !~ "v[2-9]$"`, true}, {`path ~ "v\d$"`, true}, {`path ~ 'API'`, false}, {`path ~ "(?i)API"`, true},
@@ -63,6 +63,8 @@ func TestUnitsOfDurationsFollowTheLogger(t *testing.T) {
 		`{"time":"2026-11-21T11:30:00Z","level":"info","took":1500,"message":"nib, zerolog"}`,
 		`{"level":"info","ts":1795262400,"msg":"zap","took":1.5}`,
 		`{"time":"2026-11-21T11:30:00Z","level":"INFO","msg":"slog","took":1500000000}`,
+		`{"level":30,"time":1795262400000,"pid":1,"msg":"pino","took":1500}`,
+		`{"name":"bunyan","level":30,"msg":"x","time":"2026-11-21T11:30:00Z","took":1500,"v":0}`,
 		`{"level":"info","message":"text","took":"1.5s"}`,
 		`level=info msg=x took=1.5s`,
 		"level=info took=1500",
