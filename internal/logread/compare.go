@@ -52,13 +52,20 @@ func (o operand) text(l *Line) (text []byte, ok bool) {
 		raw := l.Message()
 		return l.Text(raw), raw != nil || l.format == FormatText
 	case operandTime:
-		key := l.Key("time")
-		raw, _ := l.Lookup(key)
-		return l.Text(raw), raw != nil
+		if raw, _ := l.Lookup(l.Key("time")); raw != nil {
+			return l.Text(raw), true
+		}
+		at, ok := l.Time()
+		l.scratch = at.AppendFormat(l.scratch[:0], time.RFC3339Nano)
+		return l.scratch, ok
 	case operandLevel:
-		key := l.Key("level")
-		raw, _ := l.Lookup(key)
-		return l.Text(raw), raw != nil
+		raw, _ := l.Lookup(l.Key("level"))
+		if text := l.Text(raw); len(text) > 0 && text[0]-'0' > 9 {
+			return text, true
+		}
+		level, ok := l.Level() // of text, or a number
+		l.scratch = append(l.scratch[:0], level.String()...)
+		return l.scratch, ok
 	}
 	return l.text, true
 }

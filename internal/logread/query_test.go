@@ -57,6 +57,27 @@ func TestQueries(t *testing.T) {
 	}
 }
 
+// A time and a level that are no text of a field have the text that is shown.
+func TestTextsOfTimesAndLevels(t *testing.T) {
+	q := parse(t, `level ~ "^err" and level contains rr and time ~ "^2026-11-2.T10"`)
+	for _, line := range []string{
+		`E1121 10:00:00.000000       1 a.go:10] klog`,
+		`2026-11-26 10:00:00,250 ERROR [main] com.shop.API - log4j`,
+		`{"level":50,"time":"2026-11-26T10:00:00.000Z","msg":"bunyan"}`,
+		`{"level":"error","time":"2026-11-26T10:00:00Z","message":"nib"}`,
+		`<11>1 2026-11-26T10:00:00Z h app 1 - - {"n":1}`,
+	} {
+		l := read(line)
+		l.SetNow(evening)
+		if !q.Match(l) {
+			t.Errorf("no match: %s", line)
+		}
+	}
+	if q := parse(t, "level ~ . or time ~ ."); q.Match(read("a line")) {
+		t.Error("a line of text without a time and a level matches")
+	}
+}
+
 func TestUnitsOfDurationsFollowTheLogger(t *testing.T) {
 	q := parse(t, "took = 1500ms")
 	for _, line := range []string{
