@@ -108,7 +108,7 @@ func TestE2EQueriesAndFacets(t *testing.T) {
 
 	// An invalid query shows where it is wrong.
 	x.run(chromedp.SendKeys("#q", "level >= nonsense and x\r"), chromedp.WaitVisible(".failure"))
-	becomes(x, "document.querySelector('.failure pre').textContent", "level >= nonsense and x\n         ^ \"nonsense\" is not a level")
+	becomes(x, "document.querySelector('.failure pre').textContent", "level >= nonsense and x\n         ^ \"nonsense\" is not a level: write trace, debug, info, warn, error, panic or fatal")
 	becomes(x, "document.activeElement.id + document.querySelector('#q').selectionStart", "q9")
 	x.query("level = error", errors20k)
 	becomes(x, "document.querySelector('.failure') === null", true)

@@ -51,12 +51,27 @@ func FindLevel(name []byte) *LevelName {
 	return nil
 }
 
-// LevelNamed reads a level as a person writes it.
+// LevelNamed reads a level as a person writes it, also as a number of pino.
 func LevelNamed(text string) (nib.Level, error) {
 	if n := FindLevel([]byte(text)); n != nil {
 		return n.Level, nil
 	}
+	if level, ok := LevelNumbered([]byte(text)); ok {
+		return level, nil
+	}
 	return nib.ParseLevel(text)
+}
+
+var pinoLevels = [...]nib.Level{
+	nib.LevelTrace, nib.LevelDebug, nib.LevelInfo, nib.LevelWarn, nib.LevelError, nib.LevelFatal,
+}
+
+// LevelNumbered reads a level of pino and bunyan: 10, 20, to 60.
+func LevelNumbered(digits []byte) (level nib.Level, ok bool) {
+	if len(digits) != 2 || digits[1] != '0' || digits[0] < '1' || digits[0] > '6' {
+		return 0, false
+	}
+	return pinoLevels[digits[0]-'1'], true
 }
 
 // SplitOffset parses "info+2" into a name, "+2" and 2. Without such an offset

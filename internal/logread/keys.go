@@ -239,11 +239,11 @@ func parseLevel(key string, raw []byte) (nib.Level, bool) {
 	if n := len(raw); n >= 2 && raw[0] == '"' {
 		name = raw[1 : n-1]
 	}
-	switch {
-	case key == "PRIORITY" && len(name) == 1 && name[0]-'0' <= 7:
+	if key == "PRIORITY" && len(name) == 1 && name[0]-'0' <= 7 {
 		return syslogLevels[name[0]-'0'], true
-	case key == "level" && len(name) == 2 && name[1] == '0' && name[0] >= '1' && name[0] <= '6' && name[0] == raw[0]:
-		return pinoLevels[name[0]-'1'], true // pino and bunyan
+	}
+	if level, ok := linevalue.LevelNumbered(raw); ok && key == "level" {
+		return level, true
 	}
 	if key == "severityNumber" && len(name) > 0 { // OTLP
 		n, _, ok := linevalue.ParseNumber(name)
@@ -266,8 +266,4 @@ func parseLevel(key string, raw []byte) (nib.Level, bool) {
 var syslogLevels = [...]nib.Level{
 	nib.LevelFatal, nib.LevelPanic, nib.LevelError + 2, nib.LevelError,
 	nib.LevelWarn, nib.LevelInfo + 2, nib.LevelInfo, nib.LevelDebug,
-}
-
-var pinoLevels = [...]nib.Level{
-	nib.LevelTrace, nib.LevelDebug, nib.LevelInfo, nib.LevelWarn, nib.LevelError, nib.LevelFatal,
 }

@@ -262,13 +262,14 @@ func (p *parser) compare(o operand, op string, t token) (predicate, error) {
 	case operandLevel:
 		level, err := linevalue.LevelNamed(t.text)
 		if err != nil {
-			return nil, p.errorAt(t.offset, "%q is not a level", t.text)
+			return nil, p.errorAt(t.offset, "%q is not a level: write %s", t.text,
+				"trace, debug, info, warn, error, panic or fatal")
 		}
 		return compareLevel(op, level), nil
 	case operandTime:
 		at, err := ParseMoment(t.text, p.now)
 		if err != nil {
-			return nil, p.errorAt(t.offset, "%q is not a time", t.text)
+			return nil, p.errorAt(t.offset, "%v", err)
 		}
 		return compareTime(op, at), nil
 	}

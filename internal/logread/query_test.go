@@ -73,6 +73,9 @@ func TestTextsOfTimesAndLevels(t *testing.T) {
 			t.Errorf("no match: %s", line)
 		}
 	}
+	if l := read(`{"level":50,"msg":"pino"}`); !parse(t, "level = 50 and level > 40").Match(l) {
+		t.Error("the number of a level is another level")
+	}
 	if q := parse(t, "level ~ . or time ~ ."); q.Match(read("a line")) {
 		t.Error("a line of text without a time and a level matches")
 	}
@@ -125,8 +128,8 @@ func TestQueryErrors(t *testing.T) {
 		{"level >> warn", "want a value", 7},
 		{"level", "want a comparison", 5},
 		{"user.id exists", "want a comparison", 8},
-		{"level = loud", `"loud" is not a level`, 8},
-		{"time > soon", `"soon" is not a time`, 7},
+		{"level = loud", `"loud" is not a level: write trace, debug`, 8},
+		{"time > soon", `"soon" is not a time: write 2026`, 7},
 		{"a = 1 b = 2", "want and, or, or the end", 6},
 		{"(a = 1", "want a closing parenthesis, not the end", 6},
 		{"a = 1)", "want and, or", 5},

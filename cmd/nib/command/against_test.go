@@ -84,8 +84,9 @@ func TestStatAgainst(t *testing.T) {
 			t.Errorf("%q: got %d and %s", args, code, stderr)
 		}
 	}
-	const bad = "nib: --against: --since: \"soon\" is not a time\n" +
-		"nib: --against: --until: \"later\" is not a time\n"
+	const instead = ": write 2026-11-21T09:30:00Z, 14:30, yesterday or -3h\n"
+	const bad = "nib: --against: --since: \"soon\" is not a time" + instead +
+		"nib: --against: --until: \"later\" is not a time" + instead
 	if _, _, stderr := run("stat", "--against", "soon..later", log); stderr != bad {
 		t.Errorf("got %s, want %s", stderr, bad)
 	}

@@ -69,11 +69,11 @@ func TestCat(t *testing.T) {
 		{"template", []string{"-s", "-l", "warn", "--utc", "-t", `{{{time:15:04}}} {level}\t{message}`}, 0, "{10:00} warn\tslow\n{10:00} error\tzap failed\n{10:00} ERROR\tslog says\n", ""},
 		{"context", []string{"-C", "1", "-q", "level = error and exists n"}, 0, third + "\n" + fourth + "\npanic: no log line\n", ""},
 		{"around", []string{"--around", "slog says"}, 0, first + "\n" + second + "\n" + third + "\n" + fourth + "\npanic: no log line\n", ""},
-		{"wrong query", []string{"-q", "level >= loud"}, 2, "", "nib: --query: \"loud\" is not a level\nnib:   level >= loud\nnib:            ^\n"},
+		{"wrong query", []string{"-q", "level >= loud"}, 2, "", "nib: --query: \"loud\" is not a level: write trace, debug, info, warn, error, panic or fatal\nnib:   level >= loud\nnib:            ^\n"},
 		{"wrong flag", []string{"--nonsense"}, 2, "", "nib: unknown flag: --nonsense\n"},
 		{"wrong output", []string{"-o", "xml"}, 2, "", "nib: --output: \"xml\" is none of console, json, logfmt, csv, raw\n"},
 		{"wrong template", []string{"-t", "{"}, 2, "", "nib: --template: there is no field in the brace at character 1; {{ is a brace\n"},
-		{"wrong time", []string{"--since", "soon"}, 2, "", "nib: --since: \"soon\" is not a time\n"},
+		{"wrong time", []string{"--since", "soon"}, 2, "", "nib: --since: \"soon\" is not a time: write 2026-11-21T09:30:00Z, 14:30, yesterday or -3h\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("NO_COLOR", "")
