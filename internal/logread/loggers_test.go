@@ -406,6 +406,42 @@ var loggers = []logged{
 		"boom",
 	},
 	{
+		"PostgreSQL of Debian",
+		`2026-11-26 10:00:00.250 UTC [1] user@shop ERROR:  boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"PostgreSQL, fields",
+		`2026-11-26 10:00:00 UTC [1]: [5-1] user=u,db=d,app=[unknown],client=10.0.0.1 FATAL:  boom`,
+		"2026-11-26T10:00:00Z", nib.LevelFatal,
+		"boom",
+	},
+	{
+		"Elixir",
+		`10:00:00.250 request_id=FxZk [error] boom`,
+		"2026-11-27T10:00:00.25Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"Monolog",
+		`[2026-11-26T10:00:00.250000+00:00] app.ERROR: boom {"n":1} []`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		`boom {"n":1} []`,
+	},
+	{
+		"Celery",
+		`[2026-11-26 10:00:00,250: ERROR/ForkPoolWorker-1] boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"a name before a colon",
+		`2026-11-26 10:00:00 shop.Orders: boom`,
+		"2026-11-26T10:00:00Z", none,
+		"shop.Orders: boom",
+	},
+	{
 		"log, brackets",
 		`[app] 2026/11/26 10:00:00 boom`,
 		"2026-11-26T10:00:00Z", none,

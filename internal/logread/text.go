@@ -81,11 +81,16 @@ func (c *clock) header(text []byte) (h header) {
 			continue
 		}
 		end := at + wordLen(rest)
-		level, n, ok := levelWord(text[at:end], h.hasTime, isDelimited(text, at, end))
+		isDelimited := isDelimited(text, at, end)
+		from := at
+		if h.hasTime {
+			from += ownerLen(text[at:end], isDelimited)
+		}
+		level, n, ok := levelWord(text[from:end], h.hasTime, isDelimited)
 		switch {
 		case ok && !h.hasLevel:
 			h.level, h.hasLevel = level, true
-			at += n
+			at = from + n
 			if at < end && text[at] == '[' {
 				at = c.afterLevel(&h, text, at)
 			}
@@ -110,11 +115,29 @@ func (c *clock) header(text []byte) (h header) {
 
 // isBetween reports whether a word between the time and the level is the name
 // of a thread or logger, or a number: in brackets, or with a separator behind.
+// So are user@database of PostgreSQL, and key=value of it and of Elixir.
 func isBetween(text []byte, from, end int) bool {
 	rest := bytes.TrimLeft(text[end:], " ")
 	return from > 0 && (text[from-1] == '[' || text[from-1] == '(') ||
 		bytes.HasPrefix(rest, []byte("- ")) || bytes.HasPrefix(rest, []byte{'|'}) ||
-		bytes.HasPrefix(rest, []byte{'\t'}) || len(bytes.Trim(text[from:end], "0123456789")) == 0
+		bytes.HasPrefix(rest, []byte{'\t'}) || bytes.ContainsAny(text[from:end], "@=") ||
+		len(bytes.Trim(text[from:end], "#0123456789")) == 0
+}
+
+// ownerLen returns the length of the name before a level in a word, as in
+// [core:error] of Apache and app.ERROR: of Monolog.
+func ownerLen(word []byte, delimited bool) int {
+	separator := byte('.')
+	if delimited {
+		separator = ':'
+	} else if !bytes.HasSuffix(word, []byte{':'}) {
+		return 0
+	}
+	n := bytes.LastIndexByte(word, separator) + 1
+	if n == len(word) || !delimited && word[n]-'A' >= 26 {
+		return 0
+	}
+	return n
 }
 
 // afterLevel returns the offset behind the brackets at offset at, which follow
@@ -238,6 +261,9 @@ func isDelimited(text []byte, from, end int) bool {
 	if from > 0 && text[from-1] == '\t' {
 		return end < len(text) && text[end] == '\t'
 	}
+	if from > 0 && text[from-1] == ':' { // [:error] of Apache
+		from--
+	}
 	if from == 0 || text[from-1] != '[' {
 		return false
 	}
@@ -262,7 +288,8 @@ func levelWord(word []byte, afterTime, delimited bool) (level nib.Level, n int, 
 	}
 	colon := len(rest) > 0 && rest[0] == ':'
 	switch {
-	case n < 3, len(rest) > 0 && !colon && rest[0] != '[' && rest[0] != ')' && rest[0] != '>':
+	case n < 3, len(rest) > 0 && !colon && bytes.IndexByte([]byte("[)>"), rest[0]) < 0 &&
+		!(afterTime && rest[0] == '/'): // INFO/MainProcess of Celery
 		return 0, 0, false
 	case name[0] >= 'a':
 		if !delimited && !(colon && len(rest) == 1 && (afterTime || n == 4)) {
