@@ -71,6 +71,9 @@ func (c *clock) header(text []byte) (h header) {
 	}
 	h.end = skipStyle(text)
 	at := h.end
+	if len(text) > 4 && text[0]-'A' < 26 && string(text[1:4]) == ", [" {
+		at += len("E, ") // Ruby
+	}
 	for words := 0; words < maxHeader && at < len(text); words++ {
 		at = skipSeparators(text, at)
 		rest := text[at:]

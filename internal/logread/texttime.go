@@ -13,6 +13,9 @@ import (
 type clock struct {
 	zone *time.Location // of times that have none; nil is UTC
 	now  time.Time      // zero is the present time
+
+	place     string // the name of the zone of an earlier line, as in the zone database
+	placeZone *time.Location
 }
 
 // SetNow sets the time at which times without a year or a day are read: they
@@ -53,17 +56,22 @@ func (c *clock) leadingTime(text []byte) (n int, t time.Time, ok bool) {
 	case text[4] == '/' && text[7] == '/':
 		return c.slashTime(text)
 	case text[4] == '-':
-		return isoTime(text, c.location())
+		return c.isoTime(text)
 	}
 	return 0, t, false
 }
 
 // isoTime reads the time of ISO 8601, also with a space for the T and before
-// the zone.
-func isoTime(text []byte, zone *time.Location) (n int, t time.Time, ok bool) {
+// the zone, or with the name of the zone. A colon or comma may end it, as in
+// "10:00:00,250:ERROR:" of Python.
+func (c *clock) isoTime(text []byte) (n int, t time.Time, ok bool) {
 	const least, most = len("2006-01-02T15:04:05"), len("2006-01-02T15:04:05.000000000 +07:00")
+	zone := c.location()
 	n = least
 	for n < len(text) && n < most && bytes.IndexByte([]byte(" \t]|"), text[n]) < 0 {
+		if (text[n] == ':' || text[n] == ',') && n+1 < len(text) && text[n+1]-'0' > 9 {
+			break
+		}
 		n++
 	}
 	if rest := text[n:]; len(rest) > 5 && rest[0] == ' ' && (rest[1] == '+' || rest[1] == '-') {
@@ -72,13 +80,72 @@ func isoTime(text []byte, zone *time.Location) (n int, t time.Time, ok bool) {
 			return n + m, t, true
 		}
 	}
-	if name := text[n:]; bytes.HasPrefix(name, []byte(" UTC ")) ||
-		bytes.HasPrefix(name, []byte(" GMT ")) {
-		t, ok = linevalue.ParseText(text[:n], time.UTC)
-		return n + len(" UTC"), t, ok
-	}
 	t, ok = linevalue.ParseText(bytes.TrimRight(text[:n], ":"), zone)
+	if ok && bytes.IndexAny(text[least:n], "Z+-") < 0 {
+		n, t = c.inNamedZone(text, n, t)
+	}
 	return n, t, ok
+}
+
+// inNamedZone moves t, a time of length n at the beginning of text, to the zone
+// whose name follows, and returns the length of both. Abbreviations of several
+// zones, and the abbreviation of the local zone, are the local zone.
+func (c *clock) inNamedZone(text []byte, n int, t time.Time) (int, time.Time) {
+	if n >= len(text) || text[n] != ' ' {
+		return n, t
+	}
+	name := text[n+1:]
+	name = name[:wordLen(name)]
+	end := n + 1 + len(name)
+	hours, ok := zoneHours(name)
+	local, seconds := t.Zone()
+	switch {
+	case end == len(text):
+		return n, t
+	case string(name) == local || string(name) == "CST" || string(name) == "IST":
+		return end, t
+	case ok:
+		return end, t.Add(time.Duration(seconds-hours*3600) * time.Second).UTC()
+	case text[end] != ']' || bytes.IndexByte(name, '/') < 0: // [… Europe/Paris] of PHP
+		return n, t
+	}
+	if c.place != string(name) {
+		c.place = string(name)
+		c.placeZone, _ = time.LoadLocation(c.place) // perhaps nil
+	}
+	if c.placeZone == nil {
+		return n, t
+	}
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	return end, time.Date(year, month, day, hour, minute, second, t.Nanosecond(), c.placeZone)
+}
+
+// zoneHours returns the hours east of UTC of the name of a zone.
+func zoneHours(name []byte) (hours int, ok bool) {
+	switch string(name) {
+	case "UTC", "GMT", "WET":
+		return 0, true
+	case "CET", "BST", "WEST":
+		return 1, true
+	case "CEST", "EET":
+		return 2, true
+	case "EEST", "MSK":
+		return 3, true
+	case "JST", "KST":
+		return 9, true
+	case "EDT":
+		return -4, true
+	case "EST", "CDT":
+		return -5, true
+	case "MDT":
+		return -6, true
+	case "MST", "PDT":
+		return -7, true
+	case "PST":
+		return -8, true
+	}
+	return 0, false
 }
 
 // epochTime reads 1.7956872e+09 before a tab, as zap's console has it.
@@ -107,8 +174,8 @@ func (c *clock) slashTime(text []byte) (n int, t time.Time, ok bool) {
 }
 
 // dayFirstTime reads 26/Nov/2026:12:00:00 +0000 of web servers, which may lack
-// the zone, 26-Nov-2026 12:00:00.250 of Tomcat and 26 Nov 2026 12:00:00.250 of
-// Redis.
+// the zone, 26-Nov-2026 12:00:00.250 of Tomcat, 26 Nov 2026 12:00:00.250 of
+// Redis, and 26-Nov-2026 12:00:00 UTC of PHP.
 func (c *clock) dayFirstTime(text []byte) (n int, t time.Time, ok bool) {
 	const least, most = len("26/Nov/2026:12:00:00"), len("26/Nov/2026:12:00:00.000000")
 	const date, zone = len("26/Nov/2026:"), len(" +0000")
@@ -119,25 +186,33 @@ func (c *clock) dayFirstTime(text []byte) (n int, t time.Time, ok bool) {
 	if n > most {
 		return 0, t, false
 	}
-	if rest := text[n:]; len(rest) >= zone && rest[0] == ' ' && rest[2]-'0' <= 9 &&
-		(rest[1] == '+' || rest[1] == '-') {
+	rest := text[n:]
+	hasZone := len(rest) >= zone && rest[0] == ' ' && rest[2]-'0' <= 9 &&
+		(rest[1] == '+' || rest[1] == '-')
+	if hasZone {
 		n += zone
 	}
 	m := month(text[3:6])
 	var buf [most + zone]byte
 	iso := append(append(buf[:0], text[7:11]...), '-', '0'+byte(m/10), '0'+byte(m%10), '-')
 	iso = append(append(append(iso, text[:2]...), 'T'), text[date:n]...)
-	t, ok = linevalue.ParseText(iso, c.location())
+	if t, ok = linevalue.ParseText(iso, c.location()); ok && !hasZone {
+		n, t = c.inNamedZone(text, n, t)
+	}
 	return n, t, ok
 }
 
-// syslogTime reads Nov 26 12:00:00, with the day padded by a space.
+// syslogTime reads Nov 26 12:00:00, with the day padded by a space, and Thu Nov
+// 26 12:00:00 2026 of Apache.
 func (c *clock) syslogTime(text []byte) (n int, t time.Time, ok bool) {
-	const least = len("Nov 26 12:00:00")
-	if len(text) < least || text[3] != ' ' || month(text[:3]) == 0 {
-		return 0, t, false
+	const least, weekday, withYear = len("Nov 26 12:00:00"), len("Thu "), len(" 2026")
+	from := 0
+	if len(text) > least+weekday && text[3] == ' ' &&
+		bytes.Contains([]byte("Sun Mon Tue Wed Thu Fri Sat "), text[:weekday]) {
+		from = weekday
 	}
-	if text[6] != ' ' {
+	text = text[from:]
+	if len(text) < least || text[3] != ' ' || text[6] != ' ' || month(text[:3]) == 0 {
 		return 0, t, false
 	}
 	day := number2(text[4:])
@@ -145,8 +220,19 @@ func (c *clock) syslogTime(text []byte) (n int, t time.Time, ok bool) {
 		day = int(text[5] - '0')
 	}
 	n = 7 + wordLen(text[7:])
-	t, ok = c.timeOf(0, month(text[:3]), day, text[7:n])
-	return n, t, ok
+	clock, year := text[7:n], 0
+	if from > 0 {
+		rest := text[n:]
+		if len(rest) < withYear || rest[0] != ' ' {
+			return 0, t, false
+		}
+		if year = number2(rest[1:])*100 + number2(rest[3:]); year <= 0 {
+			return 0, t, false
+		}
+		n += withYear
+	}
+	t, ok = c.timeOf(year, month(text[:3]), day, clock)
+	return from + n, t, ok
 }
 
 // hour12 returns the hour of one or two digits before AM or PM.
