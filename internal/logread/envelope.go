@@ -244,9 +244,16 @@ func dataLen(text []byte) int {
 }
 
 // tagged reads HOST TAG: MESSAGE behind a time. The tag needs a process id if
-// strict is set, since a level and a name look like a host and a tag.
+// strict is set, since a level and a name look like a host and a tag. The host
+// may be missing before such a tag, as on the local socket and from Heroku.
 func (l *Line) tagged(text []byte, t time.Time, strict bool) (inner []byte, ok bool) {
-	host, rest, ok := bytes.Cut(bytes.TrimPrefix(text, []byte{' '}), []byte{' '})
+	text = bytes.TrimPrefix(text, []byte{' '})
+	host, rest, ok := bytes.Cut(text, []byte{' '})
+	if at := bytes.IndexByte(host, '['); at > 0 && isHost(host[:at]) &&
+		bytes.HasSuffix(host, []byte("]:")) {
+		l.outer.time, l.outer.hasTime = t, true
+		return rest, ok
+	}
 	tag := rest[:wordEnd(rest)]
 	if !ok || !isHost(host) || len(tag) < 2 || tag[len(tag)-1] != ':' ||
 		strict && !bytes.HasSuffix(tag, []byte("]:")) {

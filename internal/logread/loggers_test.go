@@ -714,6 +714,12 @@ var envelopes = []envelope{
 	{"compose", func(line string) string { return "web-1  | " + line }},
 	{"RFC 3164", func(line string) string { return "Nov 26 12:00:00 h app[1]: " + line }},
 	{"RFC 3164, priority", func(line string) string { return "<14>Nov 26 12:00:00 h app: " + line }},
+	{"RFC 3164, no host", func(line string) string {
+		return "<14>Nov 26 12:00:00 app[1]: " + line
+	}},
+	{"Heroku", func(line string) string {
+		return "1999-11-26T12:00:00.000003+00:00 app[web.1]: " + line
+	}},
 	{"rsyslog", func(line string) string {
 		return "1999-11-26T12:00:00.000003+00:00 h app[1]: " + line
 	}},
