@@ -52,7 +52,7 @@ func (o operand) text(l *Line) (text []byte, ok bool) {
 		raw := l.Message()
 		return l.Text(raw), raw != nil || l.format == FormatText
 	case operandTime:
-		if raw, _ := l.Lookup(l.Key("time")); raw != nil {
+		if raw, _ := l.Lookup(l.Key("time")); raw != nil && raw[0] != '{' {
 			return l.Text(raw), true
 		}
 		at, ok := l.Time()

@@ -316,8 +316,14 @@ func (l *Line) readTime() bool {
 		if name == "" {
 			continue
 		}
-		if t, ok := parseTime(name, value, zone); ok {
-			if name == "__REALTIME_TIMESTAMP" || name == "instant" {
+		t, ok := parseTime(name, value, zone)
+		isDerived := name == "__REALTIME_TIMESTAMP" || name == "instant"
+		if !ok {
+			t, ok = l.clock.valueTime(value)
+			isDerived = true
+		}
+		if ok {
+			if isDerived {
 				l.derived |= factTime
 			}
 			l.time, l.keys[roleTime] = t, name
@@ -380,7 +386,11 @@ func (l *Line) readLevel() bool {
 		l.derived |= factLevel
 		return true
 	}
-	if level, ok := l.logrLevel(); ok {
+	level, ok := l.logrLevel()
+	if !ok {
+		level, ok = mongoLevel(l.body)
+	}
+	if ok {
 		l.level, l.keys[roleLevel] = level, ""
 		l.derived |= factLevel
 		return true
@@ -399,6 +409,22 @@ func (l *Line) logrLevel() (nib.Level, bool) {
 	}
 	_, ok := l.Lookup("error")
 	return nib.LevelError, ok
+}
+
+// mongoLevel reads the level of a line of MongoDB: F, E, W, I, or D with a
+// digit.
+func mongoLevel(object []byte) (nib.Level, bool) {
+	if !bytes.HasPrefix(object, []byte(`{"t":{"$date":`)) {
+		return 0, false
+	}
+	raw, ok := jsonread.Lookup(object, "s")
+	if !ok || len(raw) < len(`"I"`) {
+		return 0, false
+	}
+	if i := bytes.IndexByte([]byte("IWEF"), raw[1]); i >= 0 {
+		return klogLevels[i], true
+	}
+	return nib.LevelDebug, raw[1] == 'D'
 }
 
 // isDerivedLevel reports whether only this package reads the value of a level.

@@ -301,6 +301,30 @@ var loggers = []logged{
 		`"GET / HTTP/1.1" 200 - "-" "10.0.0.1:80"`,
 	},
 	{
+		"nginx, JSON",
+		`{"time":"26/Nov/2026:11:00:00 +0100","status":"200"}`,
+		"2026-11-26T10:00:00Z", none,
+		"",
+	},
+	{
+		"Ruby, JSON",
+		`{"severity":"ERROR","time":"2026-11-26 10:00:00 UTC","message":"boom"}`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"MongoDB",
+		`{"t":{"$date":"2026-11-26T11:00:00.250+01:00"},"s":"E",  "c":"STORAGE",  "id":1,"msg":"boom"}`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"MongoDB, debug",
+		`{"t":{"$date":"2026-11-26T10:00:00.250Z"},"s":"D2", "c":"STORAGE",  "id":1,"msg":"boom"}`,
+		"2026-11-26T10:00:00.25Z", nib.LevelDebug,
+		"boom",
+	},
+	{
 		"werkzeug",
 		`127.0.0.1 - - [26/Nov/2026 10:00:00] "GET / HTTP/1.1" 200 -`,
 		"2026-11-26T10:00:00Z", none,

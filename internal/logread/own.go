@@ -37,6 +37,9 @@ func (k *Keys) readTime(l *Line) bool {
 		return false
 	}
 	t, ok := parseTime(k.Time, raw, l.clock.location())
+	if !ok {
+		t, ok = l.clock.valueTime(raw)
+	}
 	if ok {
 		l.time, l.keys[roleTime] = t, k.Time
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"time"
 
+	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/linevalue"
 )
 
@@ -31,6 +32,21 @@ func (c *clock) location() *time.Location {
 		return time.UTC
 	}
 	return c.zone
+}
+
+// valueTime reads the time in a raw value: a text as at the beginning of a line
+// of text, or an object of MongoDB.
+func (c *clock) valueTime(raw []byte) (t time.Time, ok bool) {
+	if raw[0] == '{' {
+		date, ok := jsonread.Lookup(raw, "$date")
+		if !ok {
+			return t, false
+		}
+		return linevalue.ParseTime(date, "", c.location())
+	}
+	text := bytes.Trim(raw, `"[]`)
+	n, t, ok := c.leadingTime(text)
+	return t, ok && n == len(text)
 }
 
 // leadingTime reads the time at the beginning of a text, and returns its
@@ -100,13 +116,11 @@ func (c *clock) inNamedZone(text []byte, n int, t time.Time) (int, time.Time) {
 	hours, ok := zoneHours(name)
 	local, seconds := t.Zone()
 	switch {
-	case end == len(text):
-		return n, t
 	case string(name) == local || string(name) == "CST" || string(name) == "IST":
 		return end, t
 	case ok:
 		return end, t.Add(time.Duration(seconds-hours*3600) * time.Second).UTC()
-	case text[end] != ']' || bytes.IndexByte(name, '/') < 0: // [… Europe/Paris] of PHP
+	case end == len(text) || text[end] != ']' || bytes.IndexByte(name, '/') < 0: // not of PHP
 		return n, t
 	}
 	if c.place != string(name) {

@@ -340,8 +340,8 @@ func valueOf(l *logread.Line, name string) (raw []byte, ok bool) {
 	case name == "message":
 		raw = l.Message()
 		return raw, raw != nil
-	case key != "" && key != "instant":
-		if raw, ok = l.Lookup(key); ok && (name != "level" || !isNumber(raw)) {
+	case key != "":
+		if raw, ok = l.Lookup(key); ok && raw[0] != '{' && (name != "level" || !isNumber(raw)) {
 			return raw, true
 		}
 	}
