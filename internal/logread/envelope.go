@@ -178,7 +178,8 @@ func (l *Line) bytesText(raw []byte) []byte {
 	return l.filled
 }
 
-// syslog reads a priority, and RFC 5424 or RFC 3164 behind it.
+// syslog reads a priority, and RFC 5424 or RFC 3164 behind it, or the line of a
+// service of systemd.
 func (l *Line) syslog(text []byte) (inner []byte, ok bool) {
 	end := bytes.IndexByte(text[:min(len(text), 5)], '>')
 	if end < 2 {
@@ -186,13 +187,15 @@ func (l *Line) syslog(text []byte) (inner []byte, ok bool) {
 	}
 	priority, _, ok := linevalue.ParseNumber(text[1:end])
 	rest := text[end+1:]
-	if !ok || priority > 191 || len(rest) < 20 {
+	if !ok || priority > 191 || len(rest) == 0 || rest[0] == ' ' {
 		return nil, false
 	}
 	if bytes.HasPrefix(rest, []byte("1 ")) {
 		inner, ok = l.syslog5424(rest[2:])
 	} else if n, t, isTime := l.clock.leadingTime(rest); isTime {
 		inner, ok = l.tagged(rest[n:], t, false)
+	} else {
+		inner = rest
 	}
 	if ok {
 		l.outer.level, l.outer.hasLevel = syslogLevels[priority%8], true

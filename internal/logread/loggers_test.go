@@ -520,6 +520,16 @@ var loggers = []logged{
 		"PHP Warning:  boom",
 	},
 	{
+		"Cassandra",
+		`ERROR [Native-Transport-Requests 1] 2026-11-26 10:00:00,250 Message.java:10 - boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"boom",
+	},
+	{"level, brackets", `ERROR [main] 2 of 3 failed`, "", nib.LevelError, "[main] 2 of 3 failed"},
+	{"systemd", `<3>it is on fire`, "", nib.LevelError, "it is on fire"},
+	{"kernel", `<4>[    0.250000] Linux version 6`, "", nib.LevelWarn, "[    0.250000] Linux version 6"},
+	{"no priority", `<3> are left`, "", none, "<3> are left"},
+	{
 		"a name before a colon",
 		`2026-11-26 10:00:00 shop.Orders: boom`,
 		"2026-11-26T10:00:00Z", none,

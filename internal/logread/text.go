@@ -57,16 +57,7 @@ const maxHeader = 8
 // header reads words from the beginning of text until one is neither a time nor
 // a level nor a part of what loggers put between these.
 func (c *clock) header(text []byte) (h header) {
-	if t, ok := c.klogTime(text); ok {
-		h.time, h.hasTime = t, true
-		h.level, h.hasLevel = klogLevels[bytes.IndexByte([]byte("IWEF"), text[0])], true
-		h.end = klogHeader
-		return h
-	}
-	if h, ok := c.redisHeader(text); ok {
-		return h
-	}
-	if h, ok := c.javaHeader(text); ok {
+	if h, ok := c.fixedHeader(text); ok {
 		return h
 	}
 	h.end = skipStyle(text)
@@ -102,7 +93,11 @@ func (c *clock) header(text []byte) (h header) {
 				return h
 			}
 			continue
-		case h.hasTime && !isBetween(text, at, end), h.hasLevel && !h.hasTime:
+		case h.hasLevel && !h.hasTime:
+			if end = timeBehind(text, at); end == 0 {
+				return h
+			}
+		case h.hasTime && !isBetween(text, at, end):
 			return h // what follows is the message
 		case !h.hasTime:
 			n := prefixEnd(text[at:])
@@ -114,6 +109,20 @@ func (c *clock) header(text []byte) (h header) {
 		at = end
 	}
 	return h
+}
+
+// timeBehind returns the offset of what may be a time behind a word in brackets
+// at offset from, as in "INFO  [main] 2026-11-26" of Cassandra, or 0.
+func timeBehind(text []byte, from int) int {
+	n := bytes.Index(text[from:], []byte("] "))
+	if from == 0 || text[from-1] != '[' || n < 0 {
+		return 0
+	}
+	end := from + n + len("] ")
+	if end == len(text) || text[end]-'0' > 9 {
+		return 0
+	}
+	return end
 }
 
 // isBetween reports whether a word between the time and the level is the name
@@ -325,47 +334,6 @@ var shortLevels = [...]struct {
 	{"eror", nib.LevelError}, {"config", nib.LevelDebug}, {"fine", nib.LevelDebug},
 	{"finer", nib.LevelTrace}, {"finest", nib.LevelTrace},
 	{"ftl", nib.LevelFatal}, {"pnc", nib.LevelPanic},
-}
-
-var klogLevels = [...]nib.Level{nib.LevelInfo, nib.LevelWarn, nib.LevelError, nib.LevelFatal}
-
-// klogHeader is the length of the level and the time of klog and glog.
-const klogHeader = len("I1126 10:00:00.123456")
-
-// klogTime reads the time of a line of klog or glog, whose year is not in the
-// line.
-func (c *clock) klogTime(text []byte) (time.Time, bool) {
-	if len(text) < klogHeader+4 || bytes.IndexByte([]byte("IWEF"), text[0]) < 0 ||
-		text[5] != ' ' || text[klogHeader] != ' ' || text[14] != '.' {
-		return time.Time{}, false
-	}
-	return c.dayTime(text[1:], text[6:klogHeader])
-}
-
-// redisHeader reads 1:M 26 Nov 2026 10:00:00.250 # before a text of Redis.
-func (c *clock) redisHeader(text []byte) (h header, ok bool) {
-	const date, mark = len(":M "), len(" #")
-	rest := bytes.TrimLeft(text, "0123456789")
-	if len(rest) == len(text) || len(rest) < date || rest[0] != ':' || rest[2] != ' ' ||
-		bytes.IndexByte([]byte("MSXC"), rest[1]) < 0 {
-		return h, false
-	}
-	n, t, ok := c.dayFirstTime(rest[date:])
-	n += date
-	if !ok || len(rest) < n+mark || rest[n] != ' ' {
-		return h, false
-	}
-	i := bytes.IndexByte([]byte(".-*#"), rest[n+1])
-	if i < 0 {
-		return h, false
-	}
-	h = header{time: t, level: redisLevels[i], hasTime: true, hasLevel: true}
-	h.end = len(text) - len(rest) + n + mark
-	return h, true
-}
-
-var redisLevels = [...]nib.Level{
-	nib.LevelDebug, nib.LevelInfo, nib.LevelInfo + 2, nib.LevelWarn,
 }
 
 // messageOf returns the part of a line of text that is its message.
