@@ -6,7 +6,7 @@
 //
 // An index is a file of little-endian integers:
 //
-//	"nibidx3\n"
+//	"nibidx4\n"
 //	entries of blocks, in the order of the log:
 //	  uint32  length  in bytes
 //	  uint32  lines
@@ -16,7 +16,7 @@
 //	  int64   to      the latest or after it
 //	  uint32  sample  CRC-32C of the first and the last 256 bytes of the block
 //	  uint32  check   CRC-32C of the entry up to here, continued from the check
-//	                  of the entry before, at first from the CRC-32C of "nibidx3\n"
+//	                  of the entry before, at first from the CRC-32C of "nibidx4\n"
 //
 // The lengths add up to the part of the log that is covered, which ends with a
 // line break. In a block without times, from is greater than to. A block that
@@ -25,6 +25,9 @@
 //
 // An entry of length 0 is the last one. It has the time of modification of the
 // log in from, and its size in to, as they were when the index was completed.
+//
+// The number in the first line is another one whenever package logread reads a
+// time or a level that it did not read before.
 //
 // An index contains nothing of the lines, and is used only to skip blocks.
 // Readers ignore everything after an entry with a wrong check. They also ignore
@@ -48,7 +51,7 @@ import (
 const BlockSize = 256 << 10
 
 const (
-	magic     = "nibidx3\n"
+	magic     = "nibidx4\n"
 	entryLen  = 4*4 + 2*8 + 2*4
 	sampleLen = 256
 	samples   = 16            // number of blocks of an index whose samples are compared
