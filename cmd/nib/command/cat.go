@@ -244,7 +244,8 @@ func fieldQuery(text string) (query string, ok bool) {
 		if key == "level" || key == "time" || key == "message" || key == "line" {
 			name = key
 		}
-		if strings.ContainsAny(op, "<>") {
+		isWord := !strings.ContainsAny(strings.TrimSpace(value), " \t\n(),\"'`=<>~!&|")
+		if strings.ContainsAny(op, "<>") && isWord { // a number, or a duration
 			return name + " " + op + " " + value, !strings.Contains(key, "`")
 		}
 		return name + " " + op + " " + quoteValue(value), !strings.Contains(key, "`")

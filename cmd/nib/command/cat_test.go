@@ -54,6 +54,8 @@ func TestCat(t *testing.T) {
 		{"query", []string{"-sq", `took > 250ms and level < error`}, 0, second + "\n", ""},
 		{"duration as text", []string{"-sq", `took = 1500ms`}, 0, fourth + "\n", ""},
 		{"field", []string{"-s", "-f", "user.id=7", "-f", "path~^/api"}, 0, second + "\n", ""},
+		{"field, text", []string{"-s", "-f", "time>2026-11-20 10:00:02.5+00:00", "-f", "msg<t or exists n"}, 0, fourth + "\n", ""},
+		{"field, number", []string{"-s", "-f", "took> 250"}, 0, second + "\n", ""},
 		{"since and until", []string{"-s", "--since", "2026-11-20T10:00:01Z", "--until", "2026-11-20T10:00:03Z"}, 0, second + "\n" + third + "\n", ""},
 		{"nothing", []string{"-s", "-f", "path=none"}, 1, "", ""},
 		{"console", []string{"-s", "-l", "warn", "-o", "console", "--utc"}, 0,
