@@ -132,6 +132,8 @@ func levelKey(key []byte) string {
 		return "LogLevel"
 	case "levelname":
 		return "levelname"
+	case "level_name":
+		return "level_name"
 	case "log":
 		return "log.level"
 	case "PRIORITY":

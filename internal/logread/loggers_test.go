@@ -454,6 +454,13 @@ var loggers = []logged{
 		`boom {"n":1} []`,
 	},
 	{
+		"Monolog, JSON",
+		`{"message":"boom","level":400,"level_name":"ERROR","channel":"app","datetime":"` +
+			`2026-11-26T10:00:00.250000+00:00","extra":{}}`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		"boom",
+	},
+	{
 		"Celery",
 		`[2026-11-26 10:00:00,250: ERROR/ForkPoolWorker-1] boom`,
 		"2026-11-26T10:00:00.25Z", nib.LevelError,
@@ -623,7 +630,7 @@ var loggers = []logged{
 	},
 	{
 		".NET, JSON",
-		`{"Timestamp":"2026-11-26T10:00:00Z","EventId":14,"LogLevel":"Error",` +
+		`{"Timestamp":"2026-11-26 10:00:00Z ","EventId":14,"LogLevel":"Error",` +
 			`"Category":"Shop.API","Message":"boom"}`,
 		"2026-11-26T10:00:00Z", nib.LevelError,
 		`boom`,

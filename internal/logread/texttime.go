@@ -44,7 +44,7 @@ func (c *clock) valueTime(raw []byte) (t time.Time, ok bool) {
 		}
 		return linevalue.ParseTime(date, "", c.location())
 	}
-	text := bytes.Trim(raw, `"[]`)
+	text := bytes.Trim(raw, `"[] `)
 	n, t, ok := c.leadingTime(text)
 	return t, ok && n == len(text)
 }
