@@ -21,6 +21,25 @@ func (c *clock) fixedHeader(text []byte) (h header, ok bool) {
 
 var klogLevels = [...]nib.Level{nib.LevelInfo, nib.LevelWarn, nib.LevelError, nib.LevelFatal}
 
+// phpLevels are the beginnings of messages of PHP.
+var phpLevels = [...]struct {
+	prefix string
+	level  nib.Level
+}{
+	{"PHP Fatal error:", nib.LevelError}, {"PHP Parse error:", nib.LevelError},
+	{"PHP Warning:", nib.LevelWarn}, {"PHP Notice:", nib.LevelInfo + 2},
+	{"PHP Deprecated:", nib.LevelInfo + 2},
+}
+
+func phpLevel(text []byte) (nib.Level, bool) {
+	for _, l := range phpLevels {
+		if bytes.HasPrefix(text, []byte(l.prefix)) {
+			return l.level, true
+		}
+	}
+	return 0, false
+}
+
 // klogHeader reads the level and the time of klog and glog. Their year is not
 // in the line.
 func (c *clock) klogHeader(text []byte) (h header, ok bool) {

@@ -517,14 +517,14 @@ var loggers = []logged{
 	{
 		"PHP",
 		`[26-Nov-2026 05:00:00 America/New_York] PHP Warning:  boom`,
-		"2026-11-26T10:00:00Z", none,
+		"2026-11-26T10:00:00Z", nib.LevelWarn,
 		"PHP Warning:  boom",
 	},
 	{
 		"PHP, UTC",
-		`[26-Nov-2026 10:00:00 UTC] PHP Warning:  boom`,
-		"2026-11-26T10:00:00Z", none,
-		"PHP Warning:  boom",
+		`[26-Nov-2026 10:00:00 UTC] PHP Fatal error:  boom`,
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"PHP Fatal error:  boom",
 	},
 	{
 		"Cassandra",

@@ -28,6 +28,9 @@ func (l *Line) readText() {
 	if !h.hasLevel {
 		h.level, h.hasLevel = logrLevel(l.body[h.end:])
 	}
+	if !h.hasLevel {
+		h.level, h.hasLevel = phpLevel(skipBetween(l.body[h.end:]))
+	}
 	l.message = messageOf(l.body, h)
 	if !h.hasLevel {
 		h.level, h.hasLevel = leadingLevel(l.body)
