@@ -537,6 +537,18 @@ var loggers = []logged{
 	{"kernel", `<4>[    0.250000] Linux version 6`, "", nib.LevelWarn, "[    0.250000] Linux version 6"},
 	{"no priority", `<3> are left`, "", none, "<3> are left"},
 	{
+		"a word of java.util.logging",
+		`2026/11/26 10:00:00 config: boom`,
+		"2026-11-26T10:00:00Z", none,
+		"config: boom",
+	},
+	{
+		"a word of PostgreSQL",
+		`2026-11-26 10:00:00 [log] Fine: boom`,
+		"2026-11-26T10:00:00Z", none,
+		"[log] Fine: boom",
+	},
+	{
 		"a name before a colon",
 		`2026-11-26 10:00:00 shop.Orders: boom`,
 		"2026-11-26T10:00:00Z", none,

@@ -316,9 +316,10 @@ func levelWord(word []byte, afterTime, delimited bool) (level nib.Level, n int, 
 	if f := linevalue.FindLevel(name); f != nil {
 		return f.Level, n, true
 	}
-	for i, short := range shortLevels {
-		if bytes.EqualFold(name, []byte(short.name)) {
-			return shortLevels[i].level, n, true
+	for _, short := range shortLevels {
+		if string(name) == short.name ||
+			!short.isWord && bytes.EqualFold(name, []byte(short.name)) {
+			return short.level, n, true
 		}
 	}
 	return 0, 0, false
@@ -327,16 +328,20 @@ func levelWord(word []byte, afterTime, delimited bool) (level nib.Level, n int, 
 // shortLevels are the names of the consoles of zerolog, .NET, Serilog, log15,
 // PostgreSQL, java.util.logging and others.
 var shortLevels = [...]struct {
-	name  string
-	level nib.Level
+	name   string
+	level  nib.Level
+	isWord bool // in a line of text, it is a level only in capitals
 }{
-	{"trc", nib.LevelTrace}, {"vrb", nib.LevelTrace}, {"trce", nib.LevelTrace},
-	{"verbose", nib.LevelTrace}, {"dbg", nib.LevelDebug}, {"dbug", nib.LevelDebug},
-	{"inf", nib.LevelInfo}, {"information", nib.LevelInfo}, {"log", nib.LevelInfo},
-	{"wrn", nib.LevelWarn}, {"fail", nib.LevelError}, {"severe", nib.LevelError},
-	{"eror", nib.LevelError}, {"config", nib.LevelDebug}, {"fine", nib.LevelDebug},
-	{"finer", nib.LevelTrace}, {"finest", nib.LevelTrace},
-	{"ftl", nib.LevelFatal}, {"pnc", nib.LevelPanic},
+	{"TRC", nib.LevelTrace, false}, {"VRB", nib.LevelTrace, false},
+	{"TRCE", nib.LevelTrace, false}, {"VERBOSE", nib.LevelTrace, false},
+	{"DBG", nib.LevelDebug, false}, {"DBUG", nib.LevelDebug, false},
+	{"INF", nib.LevelInfo, false}, {"INFORMATION", nib.LevelInfo, false},
+	{"WRN", nib.LevelWarn, false}, {"FAIL", nib.LevelError, false},
+	{"EROR", nib.LevelError, false}, {"FTL", nib.LevelFatal, false},
+	{"PNC", nib.LevelPanic, false}, {"LOG", nib.LevelInfo, true},
+	{"SEVERE", nib.LevelError, true}, {"CONFIG", nib.LevelDebug, true},
+	{"FINE", nib.LevelDebug, true}, {"FINER", nib.LevelTrace, true},
+	{"FINEST", nib.LevelTrace, true},
 }
 
 // messageOf returns the part of a line of text that is its message.
