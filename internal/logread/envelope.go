@@ -358,12 +358,44 @@ func (l *Line) prefixed(text []byte) (inner []byte, ok bool) {
 		n = l.clock.podLen(text, l.layers)
 	}
 	if n == 0 {
-		if n = prefixLen(text); n == 0 || !isRecord(text[n:]) {
+		n = prefixLen(text)
+		if n == 0 || !isRecord(text[n:]) || !l.outer.takes(text[:n], text[n:], &l.clock) {
 			return nil, false
 		}
 	}
 	l.outer.name = bytes.TrimSpace(text[:n])
 	return text[n:], true
+}
+
+// takes adds the time and the level in the text before an object. It reports
+// false if the object is not a line, but the fields of a line of text: "ERROR
+// it failed {…}".
+func (o *outer) takes(text, object []byte, c *clock) bool {
+	h := c.header(text)
+	rest := bytes.TrimRight(skipBetween(text[h.end:]), " ")
+	isMessage := h.hasLevel && len(rest) > 0 || h.hasTime && bytes.IndexByte(rest, ' ') > 0
+	if isMessage && !hasTime(object) {
+		return false
+	}
+	if h.hasTime {
+		o.time, o.hasTime = h.time, true
+	}
+	if h.hasLevel {
+		o.level, o.hasLevel = h.level, true
+	}
+	return true
+}
+
+// hasTime reports whether an object has the time of a line.
+func hasTime(object []byte) bool {
+	for key, value := range jsonread.Fields(object) {
+		if name := timeKey(key); name != "" {
+			if _, ok := parseTime(name, value, time.UTC); ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // nameLen returns the length of "web-1  | " and of "[pod/web/app] ", or 0.

@@ -4,7 +4,6 @@ package logread_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"log"
 	"strings"
@@ -537,6 +536,25 @@ var loggers = []logged{
 	{"kernel", `<4>[    0.250000] Linux version 6`, "", nib.LevelWarn, "[    0.250000] Linux version 6"},
 	{"no priority", `<3> are left`, "", none, "<3> are left"},
 	{
+		"log4j, fields",
+		`2026-11-26 10:00:00,250 [main] ERROR com.shop.API - boom {"message":"x","status":"ok"}`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		`boom {"message":"x","status":"ok"}`,
+	},
+	{
+		"klog, fields",
+		`E1126 10:00:00.250000       1 a.go:10] boom: {"level":"info","a":1} {"b":2}`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		`boom: {"level":"info","a":1} {"b":2}`,
+	},
+	{
+		"log, fields",
+		`2026/11/26 10:00:00 it failed {"message":"x","status":"error"}`,
+		"2026-11-26T10:00:00Z", none,
+		`it failed {"message":"x","status":"error"}`,
+	},
+	{"logging, JSON", `ERROR: {"message":"boom"}`, "", nib.LevelError, "boom"},
+	{
 		"a word of java.util.logging",
 		`2026/11/26 10:00:00 config: boom`,
 		"2026-11-26T10:00:00Z", none,
@@ -731,142 +749,6 @@ func TestLinesOfPackageLog(t *testing.T) {
 				isTimed && (at.Before(before) || at.After(time.Now())) ||
 				!strings.HasSuffix(message, "boom") || isTimed && len(message) > len("app: boom") {
 				t.Errorf("flags %b: got %v, %v, %q of %q", flags, at, hasTime, message, &out)
-			}
-		}
-	}
-}
-
-// An envelope carries a line.
-type envelope struct {
-	name string
-	wrap func(line string) string
-}
-
-func quoted(line string) string {
-	text, _ := json.Marshal(line) // a string cannot fail to encode
-	return string(text)
-}
-
-var envelopes = []envelope{
-	{"journal", func(line string) string {
-		return `{"__CURSOR":"c","MESSAGE":` + quoted(line) +
-			`,"PRIORITY":"6","_HOSTNAME":"h","__REALTIME_TIMESTAMP":"1"}`
-	}},
-	{"journal, bytes", func(line string) string {
-		list := strings.Join(strings.Fields(strings.Trim(fmt.Sprint([]byte(line)), "[]")), ",")
-		return `{"_HOSTNAME":"h","MESSAGE":[` + list + `],"__REALTIME_TIMESTAMP":"1"}`
-	}},
-	{"Docker", func(line string) string {
-		return `{"log":` + quoted(line+"\n") +
-			`,"stream":"stdout","time":"1999-11-26T12:00:00.000000001Z"}`
-	}},
-	{"CRI", func(line string) string { return "1999-11-26T12:00:00.000000001Z stdout F " + line }},
-	{"kubectl", func(line string) string { return "1999-11-26T12:00:00.000000001Z " + line }},
-	{"kubectl, prefix", func(line string) string { return "[pod/shop-6f7c-abcde/shop] " + line }},
-	{"stern", func(line string) string { return "shop-6f7c-abcde shop " + line }},
-	{"compose", func(line string) string { return "web-1  | " + line }},
-	{"RFC 3164", func(line string) string { return "Nov 26 12:00:00 h app[1]: " + line }},
-	{"RFC 3164, priority", func(line string) string { return "<14>Nov 26 12:00:00 h app: " + line }},
-	{"RFC 3164, no host", func(line string) string {
-		return "<14>Nov 26 12:00:00 app[1]: " + line
-	}},
-	{"Heroku", func(line string) string {
-		return "1999-11-26T12:00:00.000003+00:00 app[web.1]: " + line
-	}},
-	{"rsyslog", func(line string) string {
-		return "1999-11-26T12:00:00.000003+00:00 h app[1]: " + line
-	}},
-	{"rsyslog, no process", func(line string) string {
-		return "1999-11-26T12:00:00.000003+00:00 h kernel: " + line
-	}},
-	{"RFC 5424", func(line string) string {
-		return `<165>1 1999-11-26T12:00:00.003Z h app 1 - [a@1 k="v]"][b x="\""] ` + line
-	}},
-}
-
-// A line in envelopes is the same as alone.
-func TestLinesInEnvelopes(t *testing.T) {
-	l := new(logread.Line)
-	check := func(names string, c logged, text string) {
-		if got := record(l, text); got != c.want() {
-			t.Errorf("%s in %s: %s\n got %s\nwant %s", c.logger, names, text, got, c.want())
-		}
-	}
-	for _, c := range loggers {
-		if c.time == "" || c.level == none {
-			continue // the envelope gives what it has not
-		}
-		for _, e := range envelopes {
-			one := e.wrap(c.line)
-			check(e.name, c, one)
-			for _, f := range envelopes {
-				two := f.wrap(one)
-				check(e.name+" in "+f.name, c, two)
-				for _, g := range envelopes {
-					check(e.name+" in "+f.name+" in "+g.name, c, g.wrap(two))
-				}
-			}
-			if t.Failed() {
-				return
-			}
-		}
-	}
-}
-
-// Up to the limit, a line is the same in any number of envelopes of two kinds.
-// What is in more than that is a line, too.
-func TestLinesInManyEnvelopes(t *testing.T) {
-	const limit = 4
-	l := new(logread.Line)
-	for _, c := range loggers {
-		if c.time == "" || c.level == none {
-			continue
-		}
-		for _, e := range envelopes {
-			for _, f := range envelopes {
-				text, inner, other := c.line, e, f
-				for n := 1; n <= limit+2 && len(text) < 1<<13; n++ {
-					text = inner.wrap(text)
-					inner, other = other, inner
-					got := record(l, text)
-					if n <= limit && got != c.want() {
-						t.Fatalf("%s in %d of %s and %s: %s\n got %s\nwant %s",
-							c.logger, n, e.name, f.name, text, got, c.want())
-					}
-				}
-			}
-		}
-	}
-}
-
-// An entry of the journal that is no envelope has its host, and a line of a
-// logger is not from one.
-func TestHostsOfLines(t *testing.T) {
-	var l logread.Line
-	for text, want := range map[string]string{
-		`{"__CURSOR":"c","MESSAGE":"plain text","_HOSTNAME":"h"}`: "h",
-		`{"message":"m"}`: "",
-		`2026-11-26T12:00:00.123456+00:00 h sudo: root : TTY=x ; USER=y`: "h",
-		`2026-11-26T12:00:00.123456+00:00 ERROR shop: it failed`:         "",
-		`2026-11-26T12:00:00.123456+00:00 [main] shop: it failed`:        "",
-		`2026-11-26T12:00:00.123456Z shop api: it failed`:                "",
-	} {
-		l.Reset([]byte(text))
-		if got, _ := l.Lookup("host"); string(got) != want {
-			t.Errorf("%s: got %q, want %q", text, got, want)
-		}
-	}
-}
-
-// An envelope without its end is a line.
-func TestUnfinishedEnvelopes(t *testing.T) {
-	l := new(logread.Line)
-	for _, e := range envelopes {
-		text := e.wrap(`{"level":"warn","message":"m"}`)
-		for n := range len(text) {
-			record(l, text[:n])
-			if name := l.Prefix(); len(name) == 1 {
-				t.Errorf("%s: the prefix %q of %q", e.name, name, text[:n])
 			}
 		}
 	}
