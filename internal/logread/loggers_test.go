@@ -490,6 +490,12 @@ var loggers = []logged{
 		"[pid 1] boom",
 	},
 	{
+		"Fluent Bit",
+		`[2026/11/26 10:00:00.250000000] [ warn] [output:es:0] boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelWarn,
+		"[output:es:0] boom",
+	},
+	{
 		"ctime, no year",
 		`Thu Nov 26 10:00:00 boom`,
 		"", none,

@@ -276,8 +276,8 @@ func isDelimited(text []byte, from, end int) bool {
 	if from > 0 && text[from-1] == '\t' {
 		return end < len(text) && text[end] == '\t'
 	}
-	if from > 0 && text[from-1] == ':' { // [:error] of Apache
-		from--
+	for from > 1 && (text[from-1] == ':' || text[from-1] == ' ') {
+		from-- // [:error] of Apache, [ warn] of Fluent Bit
 	}
 	if from == 0 || text[from-1] != '[' {
 		return false
