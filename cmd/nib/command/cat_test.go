@@ -68,6 +68,7 @@ func TestCat(t *testing.T) {
 		{"csv", []string{"-s", "-l", "warn", "-o", "csv", "--fields", "level,message,took,user.id"}, 0, "level,message,took,user.id\nwarn,slow,300,7\nerror,zap failed,,\nERROR,slog says,1.5s,\n", ""},
 		{"fields", []string{"-s", "-l", "warn", "-o", "json", "--fields", "message,user.id"}, 0,
 			`{"message":"slow","user.id":7}` + "\n" + `{"msg":"zap failed"}` + "\n" + `{"msg":"slog says"}` + "\n", ""},
+		{"fields of raw lines", []string{"-sq", "took = 300", "--fields", "took,user.id"}, 0, `{"took":300,"user.id":7}` + "\n", ""},
 		{"template", []string{"-s", "-l", "warn", "--utc", "-t", `{{{time:15:04}}} {level}\t{message}`}, 0, "{10:00} warn\tslow\n{10:00} error\tzap failed\n{10:00} ERROR\tslog says\n", ""},
 		{"context", []string{"-C", "1", "-q", "level = error and exists n"}, 0, third + "\n" + fourth + "\npanic: no log line\n", ""},
 		{"around", []string{"--around", "slog says"}, 0, first + "\n" + second + "\n" + third + "\n" + fourth + "\npanic: no log line\n", ""},

@@ -48,7 +48,7 @@ func (f Form) NewRenderer() (newRenderer func() Renderer, header string, err err
 		return func() Renderer { return &csvRenderer{fields: f.Fields} }, string(header), nil
 	case "raw":
 		if !f.Terminal {
-			return func() Renderer { return rawRenderer{} }, "", nil
+			return f.maker(func() Renderer { return rawRenderer{} }), "", nil
 		}
 		return f.maker(func() Renderer { return &safeRenderer{text: newPainters(f.Console)} }), "", nil
 	case "json":
