@@ -12,6 +12,22 @@ import (
 	"github.com/nib-log/nib/internal/logread"
 )
 
+// A line may be cut anywhere, at its end or by a reader that begins within it.
+func TestLinesThatAreCut(t *testing.T) {
+	l := new(logread.Line)
+	for _, c := range loggers {
+		for n := range len(c.line) {
+			for _, text := range []string{c.line[:n], c.line[n:]} {
+				record(l, text)
+				message := string(l.Message())
+				if l.Format() == logread.FormatText && !strings.Contains(text, message) {
+					t.Errorf("%s: got the message %q of %q", c.logger, message, text)
+				}
+			}
+		}
+	}
+}
+
 // The time of package log is the time of an object that it prints, which is an
 // envelope of its own.
 func TestTimesBeforeObjects(t *testing.T) {

@@ -548,6 +548,12 @@ var loggers = []logged{
 		`boom {"message":"x","status":"ok"}`,
 	},
 	{
+		"klog, cut",
+		`E1126 10:00:00.250000       1 a.go:10] "it fai`,
+		"2026-11-26T10:00:00.25Z", nib.LevelError,
+		`"it fai`,
+	},
+	{
 		"klog, fields",
 		`E1126 10:00:00.250000       1 a.go:10] boom: {"level":"info","a":1} {"b":2}`,
 		"2026-11-26T10:00:00.25Z", nib.LevelError,

@@ -377,8 +377,7 @@ func messageOf(text []byte, h header) []byte {
 	}
 	if len(rest) > 1 && rest[0] == '"' { // klog and logr
 		n := logfmtValueLen(rest)
-		hasFields := n < len(rest) && rest[n] == ' ' && bytes.IndexByte(rest[n:], '=') > 0
-		if n > 2 && (n == len(rest) || hasFields) {
+		if n > 2 && (n == len(rest) || rest[n] == ' ' && bytes.IndexByte(rest[n:], '=') > 0) {
 			rest = rest[1 : n-1]
 		}
 	}
