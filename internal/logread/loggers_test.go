@@ -164,7 +164,31 @@ var loggers = []logged{
 		"2026-11-26T10:00:00Z", nib.LevelError,
 		"boom",
 	},
-	{"logrus, terminal", `ERRO[0001] boom`, "", none, "ERRO[0001] boom"},
+	{"logrus, terminal", `ERRO[0001] boom`, "", nib.LevelError, "boom"},
+	{
+		"logrus, colours",
+		"\x1b[31mFATA\x1b[0m[2026-11-26T10:00:00Z] boom",
+		"2026-11-26T10:00:00Z", nib.LevelFatal,
+		"boom",
+	},
+	{
+		"tracing, colours",
+		"\x1b[2m2026-11-26T10:00:00.000000Z\x1b[0m \x1b[31mERROR\x1b[0m boom",
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"zap, colours",
+		"2026-11-26T10:00:00.000Z\t\x1b[31mERROR\x1b[0m\ta/b.go:10\tboom\t{\"n\": 1}",
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
+	{
+		"structlog, colours",
+		"\x1b[2m2026-11-26 10:00:00\x1b[0m [\x1b[31m\x1b[1merror    \x1b[0m] boom",
+		"2026-11-26T10:00:00Z", nib.LevelError,
+		"boom",
+	},
 	{"logrus, terminal", `INFO[0001] boom`, "", nib.LevelInfo, "boom"},
 	{
 		"tracing",

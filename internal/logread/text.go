@@ -88,8 +88,8 @@ func (c *clock) header(text []byte) (h header) {
 		case ok && !h.hasLevel:
 			h.level, h.hasLevel = level, true
 			at = from + n
-			if at < end && text[at] == '[' {
-				at = c.afterLevel(&h, text, at)
+			if n := at + skipStyle(text[at:]); n < len(text) && text[n] == '[' {
+				at = c.afterLevel(&h, text, n)
 			}
 			h.end = at
 			if h.hasTime {
@@ -245,6 +245,18 @@ func skipStyle(text []byte) (n int) {
 	return n
 }
 
+// styleBefore returns the length of escape sequences that colour a terminal, at
+// the end of text.
+func styleBefore(text []byte) (n int) {
+	for {
+		at := bytes.LastIndexByte(text[:len(text)-n], 0x1b)
+		if at < 0 || at+skipStyle(text[at:]) < len(text) {
+			return n
+		}
+		n = len(text) - at
+	}
+}
+
 // skipSeparators returns the offset of the next word.
 func skipSeparators(text []byte, at int) int {
 	for at < len(text) {
@@ -276,6 +288,7 @@ func isDelimited(text []byte, from, end int) bool {
 	if from > 0 && text[from-1] == '\t' {
 		return end < len(text) && text[end] == '\t'
 	}
+	from -= styleBefore(text[:from])
 	for from > 1 && (text[from-1] == ':' || text[from-1] == ' ') {
 		from-- // [:error] of Apache, [ warn] of Fluent Bit
 	}
@@ -285,6 +298,7 @@ func isDelimited(text []byte, from, end int) bool {
 	for end < len(text) && text[end] == ' ' { // structlog pads its levels
 		end++
 	}
+	end += skipStyle(text[end:])
 	return end < len(text) && text[end] == ']'
 }
 
@@ -326,7 +340,7 @@ func levelWord(word []byte, afterTime, delimited bool) (level nib.Level, n int, 
 }
 
 // shortLevels are the names of the consoles of zerolog, .NET, Serilog, log15,
-// PostgreSQL, java.util.logging and others.
+// PostgreSQL, java.util.logging, logrus and others.
 var shortLevels = [...]struct {
 	name   string
 	level  nib.Level
@@ -341,7 +355,9 @@ var shortLevels = [...]struct {
 	{"PNC", nib.LevelPanic, false}, {"LOG", nib.LevelInfo, true},
 	{"SEVERE", nib.LevelError, true}, {"CONFIG", nib.LevelDebug, true},
 	{"FINE", nib.LevelDebug, true}, {"FINER", nib.LevelTrace, true},
-	{"FINEST", nib.LevelTrace, true},
+	{"FINEST", nib.LevelTrace, true}, {"ERRO", nib.LevelError, true},
+	{"DEBU", nib.LevelDebug, true}, {"FATA", nib.LevelFatal, true},
+	{"PANI", nib.LevelPanic, true}, {"TRAC", nib.LevelTrace, true},
 }
 
 // messageOf returns the part of a line of text that is its message.
@@ -361,7 +377,7 @@ func messageOf(text []byte, h header) []byte {
 		bytes.IndexByte(text[:h.end], ']') < 0: // [TIME LEVEL name] text
 		rest = rest[1+bytes.IndexByte(rest, ']'):]
 	}
-	isZap := bytes.HasPrefix(rest, []byte{'\t'})
+	isZap := bytes.HasPrefix(rest[skipStyle(rest):], []byte{'\t'})
 	rest = skipBetween(rest)
 	switch {
 	case isZap && h.hasTime && h.hasLevel:

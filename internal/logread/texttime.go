@@ -84,7 +84,7 @@ func (c *clock) isoTime(text []byte) (n int, t time.Time, ok bool) {
 	const least, most = len("2006-01-02T15:04:05"), len("2006-01-02T15:04:05.000000000 +07:00")
 	zone := c.location()
 	n = least
-	for n < len(text) && n < most && bytes.IndexByte([]byte(" \t]|"), text[n]) < 0 {
+	for n < len(text) && n < most && bytes.IndexByte([]byte(" \t]|\x1b"), text[n]) < 0 {
 		if (text[n] == ':' || text[n] == ',') && n+1 < len(text) && text[n+1]-'0' > 9 {
 			break
 		}
