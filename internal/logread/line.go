@@ -346,14 +346,20 @@ func (l *Line) readLevel() bool {
 	if l.Own.readLevel(l) {
 		return true
 	}
-	var number []byte // of OTLP, for a record without a text
+	// A number of OTLP, or a status that is not of Datadog, is the last choice.
+	var number, status, before []byte
 	for key, value := range l.each {
 		name := levelKey(key)
-		if name == "severityNumber" {
+		isDatadog := string(before) == "timestamp"
+		before = key
+		switch {
+		case name == "severityNumber":
 			number = value
 			continue
-		}
-		if name == "" {
+		case name == "status" && !isDatadog:
+			status = value
+			continue
+		case name == "":
 			continue
 		}
 		if name == "log.level" && len(key) == len("log") {
@@ -376,21 +382,16 @@ func (l *Line) readLevel() bool {
 			return true
 		}
 	}
+	if level, ok := parseLevel("status", status); ok {
+		l.level, l.keys[roleLevel] = level, "status"
+		return true
+	}
 	if level, ok := parseLevel("severityNumber", number); ok && number != nil {
 		l.level, l.keys[roleLevel] = level, "severityNumber"
 		l.derived |= factLevel
 		return true
 	}
-	if _, ok := l.Time(); ok && l.keys[roleTime] == "@t" && l.format == FormatJSON {
-		l.level, l.keys[roleLevel] = nib.LevelInfo, "" // Serilog leaves it out
-		l.derived |= factLevel
-		return true
-	}
-	level, ok := l.logrLevel()
-	if !ok {
-		level, ok = mongoLevel(l.body)
-	}
-	if ok {
+	if level, ok := l.impliedLevel(); ok {
 		l.level, l.keys[roleLevel] = level, ""
 		l.derived |= factLevel
 		return true
@@ -398,25 +399,28 @@ func (l *Line) readLevel() bool {
 	return false
 }
 
-// logrLevel reads the level of a line of logr in JSON, as the function
-// logrLevel does.
-func (l *Line) logrLevel() (nib.Level, bool) {
-	if l.format != FormatJSON || !bytes.HasPrefix(l.body, []byte(`{"logger":`)) {
+// impliedLevel reads the level of a line of Serilog, logr or MongoDB in JSON.
+func (l *Line) impliedLevel() (nib.Level, bool) {
+	if l.format != FormatJSON {
 		return 0, false
 	}
-	if verbosity, ok := l.Lookup("level"); ok {
-		return levelOfVerbosity(verbosity)
+	switch {
+	case bytes.HasPrefix(l.body, []byte(`{"logger":`)): // as the function logrLevel
+		if verbosity, ok := l.Lookup("level"); ok {
+			return levelOfVerbosity(verbosity)
+		}
+		_, ok := l.Lookup("error")
+		return nib.LevelError, ok
+	case bytes.HasPrefix(l.body, []byte(`{"t":{"$date":`)):
+		return mongoLevel(l.body)
 	}
-	_, ok := l.Lookup("error")
-	return nib.LevelError, ok
+	_, ok := l.Time()
+	return nib.LevelInfo, ok && l.keys[roleTime] == "@t" // Serilog leaves it out
 }
 
 // mongoLevel reads the level of a line of MongoDB: F, E, W, I, or D with a
 // digit.
 func mongoLevel(object []byte) (nib.Level, bool) {
-	if !bytes.HasPrefix(object, []byte(`{"t":{"$date":`)) {
-		return 0, false
-	}
 	raw, ok := jsonread.Lookup(object, "s")
 	if !ok || len(raw) < len(`"I"`) {
 		return 0, false

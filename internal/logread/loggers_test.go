@@ -330,6 +330,13 @@ var loggers = []logged{
 		"",
 	},
 	{
+		"a status and a time that are fields",
+		`{"status":"error","time":"11:00:00","msg":"boom","level":"info","ts":1795687200}`,
+		"2026-11-26T10:00:00Z", nib.LevelInfo,
+		"boom",
+	},
+	{"a status", `{"status":"error","msg":"boom"}`, "", nib.LevelError, "boom"},
+	{
 		"Ruby, JSON",
 		`{"severity":"ERROR","time":"2026-11-26 10:00:00 UTC","message":"boom"}`,
 		"2026-11-26T10:00:00Z", nib.LevelError,

@@ -45,6 +45,9 @@ func (c *clock) valueTime(raw []byte) (t time.Time, ok bool) {
 		return linevalue.ParseTime(date, "", c.location())
 	}
 	text := bytes.Trim(raw, `"[] `)
+	if len(text) < 3 || text[1] == ':' || text[2] == ':' { // a time of day is a field
+		return t, false
+	}
 	n, t, ok := c.leadingTime(text)
 	return t, ok && n == len(text)
 }

@@ -83,6 +83,9 @@ var beginnings = []string{
 	`{"time":"%sZ","time":"2027-01-01T00:00:00Z","level":"%s","level":"fatal"}`,
 	`{"time":"none","time":"%sZ","level":"none","level":"%s"}`,
 	`{"severity":"%[2]s","timestamp":"%[1]sZ","level":"debug"}`,
+	`{"time":"%sZ","status":"%s","a":1}`,
+	`{"time":"%sZ","status":"info","level":"%s"}`,
+	`{"timestamp":"%sZ","status":"%s","level":"fatal"}`,
 	`{"time" : "%sZ", "level" : "%s" }`,
 	`{"time":"%sZ","level":"%s`,
 	`{"time":"%sZ","level`,
@@ -148,6 +151,16 @@ func TestALineWithoutDecimalsAfterOneThatIsNoTime(t *testing.T) {
 		lines += `{"time":"2026-11-22T09:00:` + first + `Z",` +
 			`"time":"2027-01-01T00:00:00Z","level":"error"}` + "\n"
 	}
+	b := newBlock()
+	b.add([]byte(lines))
+	wantEntry(t, []byte(lines), b.entry)
+}
+
+// The status of a request is the level of a line only without a level.
+func TestALevelBehindAStatus(t *testing.T) {
+	const line = `{"time":"2026-11-22T09:00:00Z","status":"info",`
+	const rest = `"message":"a line without a level is info"}` + "\n"
+	const lines = line + rest + line + `"level":"error",` + rest
 	b := newBlock()
 	b.add([]byte(lines))
 	wantEntry(t, []byte(lines), b.entry)

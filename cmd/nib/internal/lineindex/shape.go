@@ -133,6 +133,14 @@ func (s *shapes) learn(text []byte, l *logread.Line) {
 	if after >= end || !s.reads(text[:end], t.Unix(), level) {
 		return
 	}
+	other := `"level":"fatal"}` // a level behind a status of a request matters
+	if level == nib.LevelFatal {
+		other = `"level":"trace"}`
+	}
+	s.plain = append(append(s.plain[:0], text[:end]...), other...)
+	if text[end-1] == ',' && !s.reads(s.plain, t.Unix(), level) {
+		return
+	}
 	s.plain = append(append(s.plain[:0], text[:at+digits]...), text[after:end]...)
 	if !s.reads(s.plain, t.Unix(), level) {
 		return
