@@ -32,8 +32,8 @@ type stack struct {
 // is not an allocation of the code that calls them. It caches type assertions
 // at random, about one in a thousand that are not cached yet. It keeps records
 // of waiting goroutines, and makes one if more wait than before: a call that
-// never waits does so when it meets another goroutine at a lock. It keeps a list
-// of running timers, which grows if more run than before.
+// never waits does so when it meets another goroutine at a lock. It keeps a
+// list of running timers, which grows if more run than before.
 var caches = []string{
 	"runtime.typeAssert", "runtime.interfaceSwitch",
 	"runtime.acquireSudog", "runtime.(*timers).addHeap",
