@@ -10,7 +10,7 @@ import "github.com/nib-log/nib"
 //
 // The keys are the reserved attributes of logs and the standard attributes
 // (https://docs.datadoghq.com/standard-attributes/). A path may be written as
-// one key with dots, as Datadog's own tracers do with dd.trace_id:
+// one key with dots:
 //
 //   - timestamp: UTC, with milliseconds, one of the default dates
 //     (https://docs.datadoghq.com/logs/log_configuration/processors/log_date_remapper/)
@@ -25,9 +25,10 @@ import "github.com/nib-log/nib"
 //
 // Durations are integer nanoseconds, as in the attribute duration. Datadog has
 // no attribute for a call site; with nib.WithCaller it is "caller", as in the
-// default layout. The ids that middleware and bridges add are dd.trace_id and
-// dd.span_id, in hexadecimal. The service is the field service: bind it with
-// Logger.With.
+// default layout. The ids that middleware and bridges add are trace_id and
+// span_id, in hexadecimal as in OpenTelemetry
+// (https://docs.datadoghq.com/opentelemetry/correlate/logs_and_traces/). The
+// service is the field service: bind it with Logger.With.
 func Datadog() nib.Layout {
 	return nib.Layout{
 		TimeKey:    "timestamp",
@@ -36,8 +37,6 @@ func Datadog() nib.Layout {
 		ErrorKey:   "error.message",
 		StackKey:   "error.stack",
 		LoggerKey:  "logger.name",
-		TraceKey:   "dd.trace_id",
-		SpanKey:    "dd.span_id",
 		Duration:   nib.DurationNanos,
 		LevelName:  func(l nib.Level) string { return datadogStatus[stepOf(l)] },
 		Error:      errorAndType("error.kind"),
