@@ -53,11 +53,13 @@ func (d *Destination) accepted(resp httpsend.Response, n int) (reason, err error
 // JSON of a receiver, whatever its Content-Type is; an empty one, and the word
 // ok, are a success.
 func partialSuccess(resp httpsend.Response) (rejected uint64, message string, ok bool) {
-	text := bytes.TrimSpace(resp.Body) // protobuf of 125 bytes begins with "\n{"
+	text := bytes.TrimSpace(resp.Body)
+	// As protobuf, 2 bytes and a message of 123 begin with a line feed and {.
+	alike := bytes.HasPrefix(resp.Body, []byte("\n{")) && len(resp.Body) == 2+'{'
 	switch {
 	case len(text) == 0 || bytes.EqualFold(text, []byte("ok")):
 		return 0, "", true
-	case text[0] == '{' && (resp.Body[0] == '{' || !isProtobuf(resp)):
+	case text[0] == '{' && !(alike && isProtobuf(resp)):
 		return partialJSON(text)
 	}
 	kind := strings.ToLower(resp.Header.Get("Content-Type"))
