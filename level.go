@@ -90,8 +90,10 @@ type Rules struct{ table level.Table }
 // names below it (db.pool), "http.*" only to those below it. Of the rules that
 // match a name the longest wins; the default is LevelInfo. The logger that
 // Named("*") returns has the lowest level of any name, for front ends that
-// compare a level before they know the name. The error joins one error per
-// mistake.
+// compare a level before they know the name. A name in a rule has no white
+// space, semicolon or empty part, so that typing errors such as "info;db=debug"
+// are found; a logger whose name has one takes the level of the names above it.
+// The error joins one error per mistake.
 func ParseRules(s string) (*Rules, error) {
 	r := new(Rules)
 	if err := r.Set(s); err != nil {

@@ -5,7 +5,9 @@ package level
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // A Rule sets the level of the loggers whose name it matches.
@@ -18,7 +20,9 @@ type Rule struct {
 // ParseRules reads rules separated by commas: a level alone is for all names,
 // "db=debug" for db and all names below it (db.pool), "http.*=error" for those
 // below http only, "*=warn" is a level alone. Space around names and levels is
-// ignored, as are empty rules. The error joins one error per mistake.
+// ignored, as are empty rules. A name with white space, a semicolon or an empty
+// part is a mistake, as in "info;db=debug" or "db.=debug": it would change no
+// level. The error joins one error per mistake.
 func ParseRules(s string) ([]Rule, error) {
 	var rules []Rule
 	var faults []error
@@ -54,6 +58,12 @@ func newRule(name, text string) (r Rule, err error) {
 		return r, errors.New("nib: a name is missing before the =")
 	case strings.Contains(r.Name, "*"):
 		return r, errors.New("nib: a * may only stand alone or at the end, after a dot")
+	case strings.Contains(r.Name, ";") || strings.ContainsFunc(r.Name, unicode.IsSpace):
+		return r, errors.New("nib: a name has no white space or semicolon: " +
+			`write commas between rules, as in "info,db=debug"`)
+	case slices.Contains(strings.Split(r.Name, "."), ""):
+		return r, errors.New("nib: a part of the name is empty: " +
+			`write "db" for db and the names below it, or "db.*" for those below it only`)
 	}
 	return r, nil
 }

@@ -61,6 +61,31 @@ func TestParseRulesNamesAllFaults(t *testing.T) {
 	}
 }
 
+// A rule for a name that results from a typing error changes no level.
+func TestParseRulesRefusesNamesOfTypingErrors(t *testing.T) {
+	const separator, part = "commas between rules", "a part of the name is empty"
+	for rules, want := range map[string]string{
+		"info;db=debug":         separator,
+		"info db=debug":         separator,
+		"info\tdb.*=debug":      separator,
+		"info\u00a0db=debug":    separator,
+		"db.=debug":             part,
+		".db=debug":             part,
+		"db..pool=debug":        part,
+		"db..*=debug":           part,
+		"info,. = debug,a=warn": part,
+	} {
+		if _, err := level.ParseRules(rules); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q in it", rules, err, want)
+		}
+	}
+	for _, rules := range []string{"db-2/pool_x:y@[::1]=debug", "größe.日本=debug"} {
+		if _, err := level.ParseRules(rules); err != nil {
+			t.Errorf("%q: %v", rules, err)
+		}
+	}
+}
+
 func FuzzRulesComeBack(f *testing.F) {
 	f.Add("warn,db=debug,http.*=error", "http.client")
 	f.Add("*=info+2,a.b=-4", "a.b.c")
