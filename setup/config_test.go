@@ -79,7 +79,9 @@ func TestEnvironment(t *testing.T) {
 func TestPrefix(t *testing.T) {
 	t.Setenv("SHOP_LEVEL", "error")
 	t.Setenv("NIB_LEVEL", "debug")
-	for prefix, want := range map[string]string{"SHOP": "error", "NIB": "debug", "": "debug", "ELSE": ""} {
+	for prefix, want := range map[string]string{
+		"SHOP": "error", "SHOP_": "error", "NIB": "debug", "NIB_": "debug", "": "debug", "ELSE": "",
+	} {
 		if c, err := Read(FromEnv(prefix)); err != nil || c.Level != want {
 			t.Errorf("prefix %q: got level %q, %v, want %q", prefix, c.Level, err, want)
 		}

@@ -3,6 +3,7 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -149,27 +150,25 @@ func (f sourceFunc) read(r *reading) Config      { return f(r) }
 func (f sourceFunc) furtherKinds() []target.Spec { return nil }
 
 // FromEnv reads the environment: variables whose names are prefix, an
-// underscore, and the name of a setting in upper case (NIB_LEVEL). An empty
-// prefix means NIB. White space around a value is ignored, and a variable that
-// is empty counts as not set. Other names are ignored, since other programs may
-// use them (Kubernetes derives some from the names of services), unless they
-// are similar to a setting's: NIB_LVL is a fault. prefix_CONFIG is the path of
-// a JSON file that is read first, so the other variables override it. It is
-// read when Open or Read is called. In a program with set-uid, set-gid or file
-// capabilities FromEnv sets nothing, since its caller must not be able to
-// choose the files that it writes, and reports the variables to standard error.
-// On Linux it does the same without /proc, and in a program that has changed
-// its user before, which look alike.
+// underscore, and the name of a setting in upper case (NIB_LEVEL). The
+// underscore may also end the prefix. An empty prefix means NIB. A variable
+// that is empty counts as not set. Other names are ignored, since other
+// programs may use them (Kubernetes derives some from the names of services),
+// unless they are similar to a setting's: NIB_LVL is a fault. prefix_CONFIG is
+// the path of a JSON file that is read first, so the other variables override
+// it. It is read when Open or Read is called. In a program with set-uid,
+// set-gid or file capabilities FromEnv sets nothing, since its caller must not
+// be able to choose the files that it writes, and reports the variables to
+// standard error. On Linux it does the same without /proc, and in a program
+// that has changed its user before, which look alike.
 func FromEnv(prefix string) ConfigSource {
-	if prefix == "" {
-		prefix = "NIB"
-	}
+	prefix = cmp.Or(strings.TrimSuffix(prefix, "_"), "NIB") + "_"
 	return sourceFunc(func(r *reading) Config {
 		if hasOtherRights() {
-			reportIgnored(prefix+"_", os.Environ())
+			reportIgnored(prefix, os.Environ())
 			return Config{}
 		}
-		return readEnv(prefix+"_", os.Environ(), r)
+		return readEnv(prefix, os.Environ(), r)
 	})
 }
 
