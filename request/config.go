@@ -3,6 +3,7 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/sink"
 )
@@ -51,8 +53,9 @@ type Config struct {
 	Backtrace *sink.Backtracer
 
 	// BacktraceLevel is the lowest level of the lines that Backtrace holds
-	// back, for all names, whatever the level of the logger. Defaults to
-	// LevelDebug, if it is the zero Level.
+	// back, for all names, whatever the level of the logger. It must not be
+	// above the Level of Backtrace: the lines between the two would be missing.
+	// Defaults to LevelDebug, if it is the zero Level.
 	BacktraceLevel nib.Level
 
 	// OnFailure runs when a request has failed or was slow, before its event is
@@ -80,8 +83,17 @@ func (c Config) Validate() error {
 	if c.MaxBytes < 0 || c.MaxBytes > maxMaxBytes {
 		errs = append(errs, fmt.Errorf("nib/request: MaxBytes is %d, want 0 to %d", c.MaxBytes, maxMaxBytes))
 	}
+	if b := c.Backtrace; b != nil {
+		own, level := nib.Level(contract.ThresholdOf(b)), c.backtraceLevel()
+		if level > own {
+			errs = append(errs, fmt.Errorf("nib/request: BacktraceLevel is %s, want %s, "+
+				"the Level of Backtrace, or less", level, own))
+		}
+	}
 	return errors.Join(errs...)
 }
+
+func (c Config) backtraceLevel() nib.Level { return cmp.Or(c.BacktraceLevel, nib.LevelDebug) }
 
 // A Policy decides which requests have an event, and counts them. Several front
 // ends can share one: HTTP and gRPC servers, jobs. It is safe for concurrent
@@ -106,9 +118,7 @@ func New(c Config) *Policy {
 	if c.MaxBytes == 0 {
 		c.MaxBytes = defaultMaxBytes
 	}
-	if c.BacktraceLevel == 0 {
-		c.BacktraceLevel = nib.LevelDebug
-	}
+	c.BacktraceLevel = c.backtraceLevel()
 	return &Policy{config: c, seed: rand.Uint64()}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/sink"
 )
 
 const (
@@ -41,6 +42,12 @@ func TestLengthOfClientIDs(t *testing.T) {
 	}
 }
 
+// backtrace returns a Config with a Backtracer of a level.
+func backtrace(of, level nib.Level) Config {
+	b := sink.Backtrace(new(nibtest.Recorder), sink.BacktraceConfig{Level: of})
+	return Config{Backtrace: b, BacktraceLevel: level}
+}
+
 func TestLimitsOfAConfig(t *testing.T) {
 	for _, c := range []struct {
 		config Config
@@ -50,6 +57,9 @@ func TestLimitsOfAConfig(t *testing.T) {
 		{Config{Sample: -1}, false}, {Config{Sample: math.MaxInt}, true},
 		{Config{MaxBytes: -1}, false}, {Config{MaxBytes: maxMaxBytes}, true},
 		{Config{MaxBytes: maxMaxBytes + 1}, false},
+		{backtrace(0, 0), true}, {backtrace(0, nib.LevelTrace), true},
+		{backtrace(nib.LevelWarn, nib.LevelWarn), true}, {backtrace(0, 1), false},
+		{backtrace(nib.LevelTrace, 0), false}, {backtrace(nib.LevelDebug, nib.LevelWarn), false},
 	} {
 		if err := c.config.Validate(); (err == nil) != c.valid {
 			t.Errorf("%+v: got %v, want valid: %v", c.config, err, c.valid)

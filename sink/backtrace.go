@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/pool"
@@ -71,6 +72,7 @@ const maxRing = 1 << 30
 // A Backtracer is the sink returned by [Backtrace].
 type Backtracer struct {
 	branches
+	threshold
 	sink   nib.Sink
 	config BacktraceConfig
 	mark   string
@@ -87,6 +89,8 @@ type Backtracer struct {
 	passed, held, dumped                   atomic.Uint64
 	overwritten, tooLarge, discarded, gone atomic.Uint64
 }
+
+type threshold = contract.Threshold
 
 var (
 	_ nib.Sink       = (*Backtracer)(nil)
@@ -118,11 +122,12 @@ func Backtrace(s nib.Sink, c BacktraceConfig) *Backtracer {
 	}
 	c = c.withDefaults()
 	return &Backtracer{
-		branches: newBranches("Backtrace", s),
-		sink:     s,
-		config:   c,
-		mark:     markField(c.Mark),
-		rings:    pool.New(func() *ring { return &ring{limit: c.Bytes} }, pool.WithLimit(idleRings), pool.WithGCShrink()),
+		branches:  newBranches("Backtrace", s),
+		threshold: contract.ThresholdAt(int(c.Level)),
+		sink:      s,
+		config:    c,
+		mark:      markField(c.Mark),
+		rings:     pool.New(func() *ring { return &ring{limit: c.Bytes} }, pool.WithLimit(idleRings), pool.WithGCShrink()),
 	}
 }
 

@@ -56,3 +56,16 @@ func TraitsOf(sink any) Traits {
 	}
 	return set.traits
 }
+
+// A Threshold is the lowest level that a sink does not hold back, for packages
+// that configure the level of its lines. The sink embeds it under an unexported
+// name, as a [TraitSet].
+type Threshold struct{ level int }
+
+// ThresholdAt returns the Threshold of a level.
+func ThresholdAt(level int) Threshold { return Threshold{level} }
+
+func (t Threshold) threshold() int { return t.level }
+
+// ThresholdOf returns the level of the Threshold that a sink embeds.
+func ThresholdOf(sink interface{ threshold() int }) int { return sink.threshold() }
