@@ -37,7 +37,7 @@ func begin(m *middleware, w http.ResponseWriter, r *http.Request) *exchange {
 		id = only(r.Header["X-Request-Id"])
 	}
 	x.Start(r.Context(), m.Policy, m.log, id, only(r.Header["Traceparent"]))
-	x.w.ResponseWriter = w
+	x.w.ResponseWriter, x.w.switches = w, r.ProtoMajor < 2
 	x.req = *r.WithContext(&x.Request) // WithContext is inlined, so this is the only copy
 	if m.RequestIDHeader {
 		w.Header()["X-Request-Id"] = []string{x.ID()}

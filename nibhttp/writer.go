@@ -24,6 +24,7 @@ type writer struct {
 	ignored  int // a status that was set after the header was written
 	bytes    int64
 	hijacked bool
+	switches bool // status 101 ends the response, as in HTTP/1
 }
 
 type (
@@ -82,17 +83,17 @@ func canHijack(w http.ResponseWriter) bool {
 // Unwrap is for http.ResponseController.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader implements http.ResponseWriter. An informational status (except
-// 101) is sent and is not the status of the response. A status that is set too
-// late is recorded for the access line; the server would only log it with the
-// name of this function.
+// WriteHeader implements http.ResponseWriter. An informational status, such as
+// 101 in HTTP/2, is sent and is not the status of the response. A status that
+// is set too late is recorded for the access line; the server would only log it
+// with the name of this function.
 func (w *writer) WriteHeader(status int) {
 	if w.status != 0 && !w.hijacked {
 		w.ignored = status
 		return
 	}
 	w.ResponseWriter.WriteHeader(status) // panics if there is no such status
-	if !w.hijacked && (status >= 200 || status == http.StatusSwitchingProtocols) {
+	if !w.hijacked && (status >= 200 || w.switches && status == http.StatusSwitchingProtocols) {
 		w.status = status
 	}
 }

@@ -316,6 +316,19 @@ func TestHijack(t *testing.T) {
 	}
 }
 
+// HTTP/2 cannot switch protocols: net/http takes 101 for informational there.
+func TestStatus101IsInformationalInHTTP2(t *testing.T) {
+	g := newRig(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusSwitchingProtocols)
+		w.WriteHeader(http.StatusTeapot)
+	})
+	resp, _ := g.get(t, serve(t, g, true), "/")
+	f := g.rec.Find("request")
+	if resp.StatusCode != 418 || f["status"] != 418.0 || f["status_ignored"] != nil {
+		t.Errorf("got status %d; the line has %v", resp.StatusCode, f)
+	}
+}
+
 func TestInformationalStatusIsNotTheResponses(t *testing.T) {
 	g := newRig(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Link", "</style.css>; rel=preload")
