@@ -5,6 +5,7 @@ package jsonread
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/nib-log/nib/internal/contract"
 )
@@ -17,7 +18,7 @@ const (
 	word        // ASCII letters and digits, _ and -
 	stop        // ends a value
 	opener      // ( [ {
-	closer      // ends a value unless a word follows it
+	closer      // ends a value unless a letter or digit follows it
 	escape      // the backslash
 	wide        // first byte of a character that may be punctuation
 )
@@ -203,7 +204,7 @@ func (m *masker) quoteEnd(i int, quote byte, width int) int {
 				// escaped
 			case m.isQuote(i+1, quote, width):
 				i += width // doubled
-			case i+1 >= m.end || kinds[m.src[i+1]] != word:
+			case !m.isLetter(i + 1):
 				return at
 			}
 		}
@@ -236,8 +237,21 @@ func (m *masker) isQuote(i int, quote byte, width int) bool {
 	return true
 }
 
+// isLetter reports whether the character at i is in a word, or has two bytes,
+// as the letters of Latin, Greek, Cyrillic, Hebrew and Arabic that are not
+// ASCII. A Chinese one may follow a closing bracket without a space.
+func (m *masker) isLetter(i int) bool {
+	return i < m.end && (inWord(m.src[i]) || m.src[i]-0xc3 <= 0xdf-0xc3)
+}
+
+// isForeign reports whether the character at i is not ASCII and ends no value.
+func (m *masker) isForeign(i int) bool {
+	return i < m.end && m.src[i] >= utf8.RuneSelf && !m.isOneOf(wideStops, i)
+}
+
 // tokenEnd returns where the token at i ends. It continues after brackets.
 func (m *masker) tokenEnd(i int) int {
+	from := i
 	if i+1 < m.end && m.src[i] == '&' && kinds[m.src[i+1]] == opener { // a pointer to a struct
 		i++
 	}
@@ -246,7 +260,7 @@ func (m *masker) tokenEnd(i int) int {
 		case stop:
 			return i
 		case closer:
-			if i+1 >= m.end || kinds[m.src[i+1]] != word {
+			if !m.isLetter(i+1) && (i > from || !m.isForeign(i+1)) {
 				return i
 			}
 		case opener:
@@ -264,7 +278,7 @@ func (m *masker) tokenEnd(i int) int {
 			}
 			c := m.src[next]
 			switch {
-			case c == '"' && (next+1 >= m.end || kinds[m.src[next+1]] != word):
+			case c == '"' && !m.isLetter(next+1):
 				return next + 1 - quoteWidth(run)
 			case run%2 == 0:
 				i = next
@@ -322,7 +336,7 @@ func (m *masker) lineEnd(i int) int {
 	for i < m.end {
 		switch c := m.src[i]; c {
 		case '\'', '`':
-			if i+1 >= m.end || kinds[m.src[i+1]] != word {
+			if !m.isLetter(i + 1) {
 				return i
 			}
 		case '\\':
