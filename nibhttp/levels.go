@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -172,8 +173,8 @@ func (s *setting) show(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Vary", "Accept")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if wantsJSON(r) {
-		w.Header().Set("Content-Type", "application/json")
+	if accepts(r, typeJSON) {
+		w.Header().Set("Content-Type", typeJSON)
 		text, _ := json.Marshal(map[string]string{s.key: value}) // a string cannot fail
 		fmt.Fprintf(w, "%s\n", text)
 		return
@@ -182,11 +183,16 @@ func (s *setting) show(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, value)
 }
 
-// wantsJSON reports whether Accept names JSON, at any position.
-func wantsJSON(r *http.Request) bool {
+// accepts reports whether Accept names a media type, at any position, with a
+// quality above 0.
+func accepts(r *http.Request, mediaType string) bool {
 	for _, accept := range r.Header["Accept"] {
 		for a := range strings.SplitSeq(accept, ",") {
-			if isJSON(a) {
+			t, params, err := mime.ParseMediaType(a)
+			if err != nil || t != mediaType {
+				continue
+			}
+			if q, err := strconv.ParseFloat(params["q"], 64); err != nil || q > 0 {
 				return true
 			}
 		}
@@ -194,9 +200,11 @@ func wantsJSON(r *http.Request) bool {
 	return false
 }
 
+const typeJSON = "application/json"
+
 func isJSON(mediaType string) bool {
 	t, _, err := mime.ParseMediaType(mediaType)
-	return err == nil && t == "application/json"
+	return err == nil && t == typeJSON
 }
 
 // crossSite reports whether a browser makes the request for a page of another

@@ -23,6 +23,8 @@ func TestLevelHandler(t *testing.T) {
 	}{
 		{name: "get text", method: "GET", status: 200, want: "warn\n", wantType: text, level: nib.LevelWarn},
 		{name: "get JSON", method: "GET", accept: "text/html, application/json;q=0.9", status: 200, want: `{"level":"warn"}` + "\n", wantType: object, level: nib.LevelWarn},
+		{name: "get anything but JSON", method: "GET", accept: "application/json;q=0.0, */*",
+			status: 200, want: "warn\n", wantType: text, level: nib.LevelWarn},
 		{name: "head", method: "HEAD", status: 200, want: "warn\n", wantType: text, level: nib.LevelWarn},
 		{name: "put text", method: "PUT", body: "debug\n", status: 200, want: "debug\n", wantType: text, level: nib.LevelDebug},
 		{name: "put text, answer in JSON", method: "PUT", body: "INFO+2", accept: object, status: 200, want: `{"level":"info+2"}` + "\n", wantType: object, level: nib.LevelInfo + 2},

@@ -3,9 +3,7 @@
 package nibhttp
 
 import (
-	"mime"
 	"net/http"
-	"strings"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/metrics"
@@ -25,24 +23,11 @@ func MetricsHandler(l *nib.Logger, more ...metrics.Source) http.Handler {
 			return
 		}
 		write, contentType := metrics.WritePrometheus, "text/plain; version=0.0.4; charset=utf-8"
-		if wantsOpenMetrics(r) {
+		if accepts(r, "application/openmetrics-text") {
 			write, contentType = metrics.WriteOpenMetrics, "application/openmetrics-text; version=1.0.0; charset=utf-8"
 		}
 		w.Header().Set("Content-Type", contentType)
 		w.Header().Set("Vary", "Accept")
 		_ = write(w, sources...) // the client went away, or a source panicked
 	})
-}
-
-// wantsOpenMetrics reports whether Accept names OpenMetrics.
-func wantsOpenMetrics(r *http.Request) bool {
-	for _, accept := range r.Header["Accept"] {
-		for a := range strings.SplitSeq(accept, ",") {
-			t, params, err := mime.ParseMediaType(a)
-			if err == nil && t == "application/openmetrics-text" && params["q"] != "0" {
-				return true
-			}
-		}
-	}
-	return false
 }

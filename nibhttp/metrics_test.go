@@ -52,8 +52,10 @@ func TestMetricsHandlerAnswersInOpenMetrics(t *testing.T) {
 	if typ := w.Header().Get("Content-Type"); typ != "application/openmetrics-text; version=1.0.0; charset=utf-8" {
 		t.Errorf("Content-Type: got %q", typ)
 	}
-	w = ask(h, "GET", "/metrics", "", "Accept", "application/openmetrics-text;q=0, text/plain")
-	if strings.Contains(w.Body.String(), "# EOF") {
-		t.Error("OpenMetrics was refused by the client and sent")
+	for _, q := range []string{"q=0", "q=0.0", "q=0.000"} {
+		w = ask(h, "GET", "/metrics", "", "Accept", "application/openmetrics-text;"+q+", */*")
+		if strings.Contains(w.Body.String(), "# EOF") {
+			t.Errorf("%s: OpenMetrics was refused by the client and sent", q)
+		}
 	}
 }

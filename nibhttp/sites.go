@@ -41,8 +41,8 @@ func SitesHandler(s interface {
 			}
 		}
 		contentType, write := "text/plain; charset=utf-8", s.WriteText
-		if wantsJSON(r) {
-			contentType, write = "application/json", s.WriteJSON
+		if accepts(r, typeJSON) {
+			contentType, write = typeJSON, s.WriteJSON
 		}
 		var page bytes.Buffer // buffered so that an error can still be reported
 		if err := write(&page, n); err != nil {

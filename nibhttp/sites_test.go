@@ -36,7 +36,7 @@ func TestSitesHandler(t *testing.T) {
 		{"GET", "/?n=5", "", 200, "text of 5", "text/plain; charset=utf-8"},
 		{"HEAD", "/?n=", "text/html", 200, "text of 20", "text/plain; charset=utf-8"},
 		{"GET", "/?n=1000", "application/json", 200, `{"n":1000}`, "application/json"},
-		{"GET", "/?n=1", "", 200, "text of 1", "text/plain; charset=utf-8"},
+		{"GET", "/?n=1", "application/json;q=0", 200, "text of 1", "text/plain; charset=utf-8"},
 		{"GET", "/?n=0", "", 400, "want 1 to 1000", "text/plain; charset=utf-8"},
 		{"GET", "/?n=1001", "", 400, "want 1 to 1000", "text/plain; charset=utf-8"},
 		{"GET", "/?n=x", "", 400, "want 1 to 1000", "text/plain; charset=utf-8"},
