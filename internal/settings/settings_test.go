@@ -45,6 +45,8 @@ func TestSetAndTexts(t *testing.T) {
 		{"count", "5", "5", 5}, {"on", "ON", "on", true}, {"on", "0", "off", false}, {"on", "true", "on", true}, {"on", "1", "on", true}, {"on", "false", "off", false}, {"three", "true", "on", int8(1)}, {"three", "off", "off", int8(-1)},
 		{"mode", "640", "0640", fs.FileMode(0o640)}, {"word", "B", "b", "b"}, {"at", "00:00", "00:00", []string{"00:00"}},
 		{"fields", "b=2,a=x%2Cy", "a=x%2Cy,b=2", map[string]string{"a": "x,y", "b": "2"}},
+		{"fields", "a=x, b = y z\n", "a=x,b=y z", map[string]string{"a": "x", "b": "y z"}},
+		{"fields", "%20a=%0Ax y%09,b=", "%20a=%0Ax%20y%09,b=", map[string]string{" a": "\nx y\t", "b": ""}},
 		{"level", "info+2", "info+2", "info+2"}, {"levels", "warn,db=debug", "warn,db=debug", "warn,db=debug"}, {"text", "x y", "x y", "x y"}, {"zone", "UTC", "UTC", "UTC"},
 	} {
 		var v sample

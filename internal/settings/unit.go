@@ -219,6 +219,7 @@ func setFields(v reflect.Value, text string) error {
 	fields := map[string]string{}
 	for pair := range strings.SplitSeq(text, ",") {
 		key, value, ok := strings.Cut(pair, "=")
+		key, value = strings.Trim(key, blanks), strings.Trim(value, blanks)
 		if !ok || key == "" {
 			return errWant
 		}
@@ -243,7 +244,19 @@ func textOfFields(v reflect.Value) string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(Escape(key) + "=" + Escape(fields[key]))
+		b.WriteString(escapeEnds(key) + "=" + escapeEnds(fields[key]))
 	}
 	return b.String()
+}
+
+// blanks are ignored around the keys and texts of fields.
+const blanks = " \t\r\n"
+
+// escapeEnds is Escape, also for a text that begins or ends with blanks.
+func escapeEnds(text string) string {
+	escaped := Escape(text)
+	if strings.Trim(text, blanks) == text {
+		return escaped
+	}
+	return strings.NewReplacer(" ", "%20", "\t", "%09", "\r", "%0D", "\n", "%0A").Replace(escaped)
 }
