@@ -90,3 +90,17 @@ func SplitOffset(name []byte) (base *LevelName, offset []byte, by int) {
 	}
 	return base, name[i:], by
 }
+
+// SplitNumber parses "INFO3" of OpenTelemetry into a name, "3" and 2: each name
+// has four levels, and the first has no number. Without such a number it
+// returns nil.
+func SplitNumber(name []byte) (base *LevelName, number []byte, by int) {
+	last := len(name) - 1
+	if last < 1 || name[last]-'2' > '4'-'2' {
+		return nil, nil, 0
+	}
+	if base = FindLevel(name[:last]); base == nil {
+		return nil, nil, 0
+	}
+	return base, name[last:], int(name[last] - '1')
+}

@@ -262,6 +262,9 @@ func parseLevel(key string, raw []byte) (nib.Level, bool) {
 	if n, _, by := linevalue.SplitOffset(name); n != nil {
 		return n.Level + nib.Level(by), true
 	}
+	if n, _, by := linevalue.SplitNumber(name); n != nil { // OpenTelemetry
+		return min(n.Level+nib.Level(by), nib.LevelFatal), true
+	}
 	return 0, false
 }
 

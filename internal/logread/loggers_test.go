@@ -312,6 +312,18 @@ var loggers = []logged{
 		"boom",
 	},
 	{
+		"OpenTelemetry, second name of a level",
+		`{"Timestamp":"2026-11-26T10:00:00Z","SeverityText":"INFO3","Body":"boom"}`,
+		"2026-11-26T10:00:00Z", nib.LevelInfo + 2,
+		"boom",
+	},
+	{
+		"OpenTelemetry, last name of a level",
+		`{"Timestamp":"2026-11-26T10:00:00Z","SeverityText":"FATAL4","Body":"boom"}`,
+		"2026-11-26T10:00:00Z", nib.LevelFatal,
+		"boom",
+	},
+	{
 		"nginx",
 		`127.0.0.1 - - [26/Nov/2026:11:00:00 +0100] "GET / HTTP/1.1" 200 612`,
 		"2026-11-26T10:00:00Z", none,

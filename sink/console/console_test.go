@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/layout"
 )
 
 var tokyo = time.FixedZone("JST", 9*3600)
@@ -159,6 +160,11 @@ func TestLevels(t *testing.T) {
 		{`"trace-1"`, nil, "TRA-1", nib.LevelTrace - 1},
 		{`"fatal+9999"`, nil, "FATA…", fallback},
 		{`"info+x"`, nil, "INFO…", fallback},
+		{`"INFO3"`, nil, "INFO3", nib.LevelInfo + 2},
+		{`"ERROR2"`, nil, "ERRO2", nib.LevelError + 1},
+		{`"INFO1"`, nil, "INFO1", fallback},
+		{`"audit2"`, nil, "AUDI…", fallback},
+		{`"FATAL4"`, layout.OTel().LevelName, "FATAL", nib.LevelFatal},
 		{`"audit"`, nil, "AUDIT", fallback},
 		{`"backup-start"`, nil, "BACK…", fallback},
 		{`"数据库错误"`, nil, "数据…", fallback},

@@ -21,7 +21,11 @@ func compileLevels(name func(nib.Level) string) []linevalue.LevelName {
 		text := nameOf(l, name)
 		escaped := string(jsonenc.AppendString(nil, text))
 		n := linevalue.LevelName{Name: escaped[1 : len(escaped)-1], Level: l}
-		if known := linevalue.FindLevel([]byte(text)); known != nil {
+		known := linevalue.FindLevel([]byte(text))
+		if known == nil {
+			known, _, _ = linevalue.SplitNumber([]byte(text)) // FATAL4 of layout.OTel
+		}
+		if known != nil {
 			n.Tag = known.Tag
 		} else {
 			n.Tag = string(fitTag(appendPlain(nil, []byte(strings.ToUpper(text)))))
@@ -60,7 +64,11 @@ func (p *painter) tagOf(raw []byte, fallback nib.Level) (tag []byte, level nib.L
 		p.tag = append(p.tag, n.Tag...)
 		return p.tag, n.Level
 	}
-	if n, offset, by := linevalue.SplitOffset(body); n != nil {
+	n, offset, by := linevalue.SplitOffset(body)
+	if n == nil {
+		n, offset, by = linevalue.SplitNumber(body)
+	}
+	if n != nil {
 		keep := min(len(n.Tag), tagWidth-len(offset))
 		p.tag = append(append(p.tag, n.Tag[:keep]...), offset...)
 		return p.tag, n.Level + nib.Level(by)
