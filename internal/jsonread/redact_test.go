@@ -153,6 +153,7 @@ var textTests = []struct{ name, in, want string }{
 	{"colons within", "token=a:b:c d", "token=*** d"},
 	{"not ASCII", "password=пароль bob", "password=*** bob"},
 	{"letter beyond ASCII behind a closer", "password=]éx b password=a)éx ключ=]密x b ключ='l'été' Cookie: l'été; b", "password=*** b password=*** ключ=*** b ключ='***' Cookie: ***"},
+	{"closer in front", "password=]!x b token=)]$x (password=) {[token=]}, [token:]", "password=*** b token=*** (password=) {[token=]}, [token:]"},
 	{"closer before Chinese", "(password=a)密x [密码=]。", "(password=***)密x [密码=]。"},
 	{"control characters", "password=a\x01b\x7fc d", "password=*** d"},
 

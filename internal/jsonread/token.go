@@ -5,7 +5,6 @@ package jsonread
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/nib-log/nib/internal/contract"
 )
@@ -244,14 +243,18 @@ func (m *masker) isLetter(i int) bool {
 	return i < m.end && (inWord(m.src[i]) || m.src[i]-0xc3 <= 0xdf-0xc3)
 }
 
-// isForeign reports whether the character at i is not ASCII and ends no value.
-func (m *masker) isForeign(i int) bool {
-	return i < m.end && m.src[i] >= utf8.RuneSelf && !m.isOneOf(wideStops, i)
-}
-
 // tokenEnd returns where the token at i ends. It continues after brackets.
+// Closers in front belong to it, unless they are all that is left of the text
+// around a pair without a value.
 func (m *masker) tokenEnd(i int) int {
 	from := i
+	for i < m.end && kinds[m.src[i]] == closer {
+		i++
+	}
+	if i > from && (i == m.end || kinds[m.src[i]] == stop || kinds[m.src[i]] == escape ||
+		m.isOneOf(wideStops, i)) {
+		return from
+	}
 	if i+1 < m.end && m.src[i] == '&' && kinds[m.src[i+1]] == opener { // a pointer to a struct
 		i++
 	}
@@ -260,7 +263,7 @@ func (m *masker) tokenEnd(i int) int {
 		case stop:
 			return i
 		case closer:
-			if !m.isLetter(i+1) && (i > from || !m.isForeign(i+1)) {
+			if !m.isLetter(i + 1) {
 				return i
 			}
 		case opener:
