@@ -21,15 +21,11 @@ func compileLevels(name func(nib.Level) string) []linevalue.LevelName {
 		text := nameOf(l, name)
 		escaped := string(jsonenc.AppendString(nil, text))
 		n := linevalue.LevelName{Name: escaped[1 : len(escaped)-1], Level: l}
-		known := linevalue.FindLevel([]byte(text))
-		if known == nil {
-			known, _, _ = linevalue.SplitNumber([]byte(text)) // FATAL4 of layout.OTel
+		tag, _, known := appendTag(nil, []byte(text))
+		if !known {
+			tag = fitTag(appendPlain(nil, []byte(strings.ToUpper(text))))
 		}
-		if known != nil {
-			n.Tag = known.Tag
-		} else {
-			n.Tag = string(fitTag(appendPlain(nil, []byte(strings.ToUpper(text)))))
-		}
+		n.Tag = string(tag)
 		list = append(list, n)
 	}
 	return list
@@ -60,18 +56,9 @@ func (p *painter) tagOf(raw []byte, fallback nib.Level) (tag []byte, level nib.L
 			return p.tag, n.Level
 		}
 	}
-	if n := linevalue.FindLevel(body); n != nil {
-		p.tag = append(p.tag, n.Tag...)
-		return p.tag, n.Level
-	}
-	n, offset, by := linevalue.SplitOffset(body)
-	if n == nil {
-		n, offset, by = linevalue.SplitNumber(body)
-	}
-	if n != nil {
-		keep := min(len(n.Tag), tagWidth-len(offset))
-		p.tag = append(append(p.tag, n.Tag[:keep]...), offset...)
-		return p.tag, n.Level + nib.Level(by)
+	if tag, level, known := appendTag(p.tag, body); known {
+		p.tag = tag
+		return tag, level
 	}
 	if raw[0] == '"' {
 		body = p.decode(body)
@@ -83,6 +70,23 @@ func (p *painter) tagOf(raw []byte, fallback nib.Level) (tag []byte, level nib.L
 		}
 	}
 	return p.tag, fallback
+}
+
+// appendTag appends the tag of a level that is known by its name, also with an
+// offset, such as "DEBUG-4", or a number, such as "INFO3".
+func appendTag(dst, name []byte) (tag []byte, level nib.Level, known bool) {
+	if n := linevalue.FindLevel(name); n != nil {
+		return append(dst, n.Tag...), n.Level, true
+	}
+	n, offset, by := linevalue.SplitOffset(name)
+	if n == nil {
+		n, offset, by = linevalue.SplitNumber(name)
+	}
+	if n == nil {
+		return dst, 0, false
+	}
+	keep := min(len(n.Tag), tagWidth-len(offset))
+	return append(append(dst, n.Tag[:keep]...), offset...), n.Level + nib.Level(by), true
 }
 
 // fitTag cuts text, in place, to the width of the column of levels.
