@@ -56,7 +56,7 @@ func LevelNamed(text string) (nib.Level, error) {
 	if n := FindLevel([]byte(text)); n != nil {
 		return n.Level, nil
 	}
-	if level, ok := LevelNumbered([]byte(text)); ok {
+	if level, ok := FindNumbered([]byte(text)); ok {
 		return level, nil
 	}
 	return nib.ParseLevel(text)
@@ -103,4 +103,14 @@ func SplitNumber(name []byte) (base *LevelName, number []byte, by int) {
 		return nil, nil, 0
 	}
 	return base, name[last:], int(name[last] - '1')
+}
+
+// FindNumbered returns the level of a name with a number, as SplitNumber parses
+// it, at most LevelFatal.
+func FindNumbered(name []byte) (level nib.Level, ok bool) {
+	n, _, by := SplitNumber(name)
+	if n == nil {
+		return 0, false
+	}
+	return min(n.Level+nib.Level(by), nib.LevelFatal), true
 }

@@ -262,10 +262,7 @@ func parseLevel(key string, raw []byte) (nib.Level, bool) {
 	if n, _, by := linevalue.SplitOffset(name); n != nil {
 		return n.Level + nib.Level(by), true
 	}
-	if n, _, by := linevalue.SplitNumber(name); n != nil { // OpenTelemetry
-		return min(n.Level+nib.Level(by), nib.LevelFatal), true
-	}
-	return 0, false
+	return linevalue.FindNumbered(name) // OpenTelemetry
 }
 
 var syslogLevels = [...]nib.Level{

@@ -33,6 +33,7 @@ func TestQueries(t *testing.T) {
 		{"", true}, {"  ", true},
 		{"level = warn", true}, {"level == WARNING", true}, {"level >= info", true}, {"level > warn", false}, {"level < error", true},
 		{"level != error", true}, {"level in (info, warn)", true}, {"level >= info+2", true}, {"level ~ ^wa", true},
+		{"level >= INFO3", true}, {"level < warn2", true}, {"level in (info, WARN2)", false},
 		{"status = 503", true}, {"status = 503.0", true}, {`status = "503"`, true}, {`status = "503.0"`, false}, {"status >= 5e2", true}, {"status < 500", false},
 		{"status in (500,502,503)", true}, {"status in (1)", false}, {"status != 200", true},
 		{"took > 250ms", true}, {"took > 312.5", false}, {"took >= 312.5", true}, {"took < 1s", true}, {"took = 312500us", true},
