@@ -16,6 +16,7 @@ func TestNothingIsAllocatedPerLine(t *testing.T) {
 		[]byte(served),
 		[]byte(`time="2026-11-21T12:00:00Z" level=warning msg="a \"b\"" took=1.5s path=/api/v2`),
 		[]byte(`2026-11-21 12:00:00 ERROR it failed`),
+		[]byte(`{"message":"neither a level nor a time"}`),
 		[]byte(`web-1  | {"time":1795262400.25,"level":"info","message":"m","user":{"id":"\u0061"},"took":"250ms","path":"/api/v7"}`),
 	}
 	for _, query := range []string{
@@ -32,6 +33,7 @@ func TestNothingIsAllocatedPerLine(t *testing.T) {
 				for _, text := range lines {
 					l.Reset(text)
 					q.Match(l)
+					q.Lacks(l)
 				}
 			})
 		})

@@ -31,6 +31,36 @@ type operand struct {
 	unit  time.Duration // unit of durations, from the key; 0 if the key has none
 }
 
+// fact returns the fact that the operand stands for, 0 if there is none.
+func (o operand) fact() fact {
+	switch o.kind {
+	case operandTime:
+		return factTime
+	case operandLevel:
+		return factLevel
+	}
+	return 0
+}
+
+// isPassed reports, in a call of Query.Lacks, that a comparison with a missing
+// fact is true.
+func (m *matching) isPassed(f fact) bool {
+	if m.missing <= 0 {
+		return false
+	}
+	m.lacks |= f
+	return true
+}
+
+// orMissing returns match, which is a comparison of text.
+func (o operand) orMissing(match predicate) predicate {
+	f := o.fact()
+	if f == 0 {
+		return match
+	}
+	return func(l *Line) bool { return match(l) || l.known&^l.found&f != 0 && l.isPassed(f) }
+}
+
 // raw returns the raw value, nil if the line has none.
 func (o operand) raw(l *Line) []byte {
 	switch o.kind {
@@ -105,7 +135,10 @@ func compareLevel(op string, level nib.Level) predicate {
 	result := outcomes(op)
 	return func(l *Line) bool {
 		got, ok := l.Level()
-		return ok && result[cmp.Compare(got, level)+1]
+		if !ok {
+			return l.isPassed(factLevel)
+		}
+		return result[cmp.Compare(got, level)+1]
 	}
 }
 
@@ -113,7 +146,10 @@ func compareTime(op string, at time.Time) predicate {
 	result := outcomes(op)
 	return func(l *Line) bool {
 		got, ok := l.Time()
-		return ok && result[got.Compare(at)+1]
+		if !ok {
+			return l.isPassed(factTime)
+		}
+		return result[got.Compare(at)+1]
 	}
 }
 

@@ -57,9 +57,19 @@ type Line struct {
 	layers int // the number of envelopes
 	outer  outer
 
+	matching
+}
+
+// A matching is the state of a query that looks at a line.
+type matching struct {
 	query  *Query
 	asked  uint64 // the fields of the query that have been looked up
 	values [maxFields][]byte
+	// In Query.Lacks, missing is 1, or -1 inside a not, and a comparison with a
+	// missing time or level is true if missing is 1. lacks has the facts for which
+	// one was.
+	missing int8
+	lacks   fact
 }
 
 // A fact is a set of properties of a line.

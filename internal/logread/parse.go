@@ -129,7 +129,14 @@ func (p *parser) not() (predicate, error) {
 	return p.comparison()
 }
 
-func negate(match predicate) predicate { return func(l *Line) bool { return !match(l) } }
+func negate(match predicate) predicate {
+	return func(l *Line) bool {
+		l.missing = -l.missing
+		matched := match(l)
+		l.missing = -l.missing
+		return !matched
+	}
+}
 
 // keywords cannot be names of fields without backquotes.
 var keywords = []string{"and", "or", "not", "in", "contains", "exists"}
@@ -170,6 +177,7 @@ func (p *parser) comparison() (predicate, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.query.asks |= o.fact()
 	op := p.token
 	switch {
 	case op.is("in"):
@@ -181,7 +189,7 @@ func (p *parser) comparison() (predicate, error) {
 		if err != nil {
 			return nil, err
 		}
-		return o.contains(t.text), nil
+		return o.orMissing(o.contains(t.text)), nil
 	case op.kind != tokenOp || op.text == "!":
 		return nil, p.errorf("want a comparison such as = or <, not %s", op)
 	}
@@ -242,7 +250,7 @@ func (p *parser) matches(o operand, not bool) (predicate, error) {
 	if err != nil {
 		return nil, p.errorAt(t.offset, "not a regular expression: %v", err)
 	}
-	match := o.matches(re, t.text)
+	match := o.orMissing(o.matches(re, t.text))
 	if not {
 		return negate(match), nil
 	}

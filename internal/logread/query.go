@@ -16,6 +16,7 @@ type Query struct {
 	text  string
 	match predicate
 	paths []string // paths of the fields, indexed like Line.values
+	asks  fact     // the facts that it compares
 }
 
 // A predicate decides about a line.
@@ -57,13 +58,29 @@ func (q *Query) Match(l *Line) bool {
 	return q.match(l)
 }
 
+// Lacks reports whether l, which q has not selected, only lacks a level or a
+// time: with one that q compares it would be selected. An empty line lacks
+// nothing.
+func (q *Query) Lacks(l *Line) (level, time bool) {
+	if q == nil || q.asks&l.known&^l.found == 0 || len(l.text) == 0 {
+		return false, false
+	}
+	l.missing, l.lacks = 1, 0
+	if !q.Match(l) {
+		l.lacks = 0
+	}
+	l.missing = 0
+	return l.lacks&factLevel != 0, l.lacks&factTime != 0
+}
+
 // And returns a query that selects the lines that all of queries select.
 func And(queries ...*Query) *Query {
 	var all []*Query
 	var texts []string
+	var asks fact
 	for _, q := range queries {
 		if q != nil && q.match != nil {
-			all = append(all, q)
+			all, asks = append(all, q), asks|q.asks
 			texts = append(texts, "("+q.text+")")
 		}
 	}
@@ -73,7 +90,7 @@ func And(queries ...*Query) *Query {
 	case 1:
 		return all[0]
 	}
-	return &Query{text: strings.Join(texts, " and "), match: func(l *Line) bool {
+	return &Query{text: strings.Join(texts, " and "), asks: asks, match: func(l *Line) bool {
 		for _, q := range all {
 			if !q.Match(l) {
 				return false

@@ -40,6 +40,7 @@ func (l *Line) readText() {
 	}
 	if !h.hasTime && l.outer.hasTime {
 		h.time, h.hasTime = l.outer.time, true
+		l.derived |= factTime
 	}
 	if !h.hasLevel && l.outer.hasLevel {
 		h.level, h.hasLevel = l.outer.level, true

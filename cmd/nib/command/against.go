@@ -44,6 +44,7 @@ func (o *statFlags) compare(
 		return nil, errors.New("--against: standard input cannot be read twice")
 	}
 	s.since, s.until = from, until
+	s.silent = true // what is left out of the other lines is not reported
 	sel, err := s.selection(time.Now())
 	if err != nil {
 		return nil, each("--against", err)

@@ -188,6 +188,7 @@ func (s *selectionFlags) selection(now time.Time) (sel logs.Selection, err error
 			*t.at, _ = logread.ParseMoment(t.text, now) // add returns the error
 		}
 	}
+	w.Exact = !s.silent && (w.HasLevel || len(s.fields) > 0 || s.query != "")
 	sel.Keys, err = ownKeys(s.keys)
 	errs = append(errs, err)                        // perhaps nil
 	if !s.noIndex && sel.Keys == (logread.Keys{}) { // indexes have the times of the known keys
@@ -369,6 +370,15 @@ func matchExit(c logs.Counts, err error) error {
 func reportCounts(w io.Writer, c logs.Counts, sel logs.Selection) {
 	if c.Foreign > 0 && sel.Context == 0 {
 		fmt.Fprintf(w, "nib: %s lines that are not of a log were left out\n", term.Count(c.Foreign))
+	}
+	for _, lack := range []struct {
+		n    uint64
+		name string
+	}{{c.NoLevel, "level"}, {c.NoTime, "time"}} {
+		if lack.n > 0 && sel.Context == 0 {
+			fmt.Fprintf(w, "nib: %s lines without a %s were left out: "+
+				"-q 'not exists %[2]s' selects such lines\n", term.Count(lack.n), lack.name)
+		}
 	}
 	if c.Beyond > 0 {
 		fmt.Fprintf(w, "nib: %s of %s selected lines were left out\n",

@@ -5,6 +5,7 @@ package command_test
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -102,6 +103,43 @@ func TestFieldsOfText(t *testing.T) {
 	} {
 		if got := want(t, append(strings.Fields(c.args), log)...); !strings.Contains(got, c.want) {
 			t.Errorf("nib %s: got\n%swant\n%s", c.args, got, c.want)
+		}
+	}
+}
+
+// Lines that could be of interest, but lack what decides about it, are counted
+// behind the output.
+func TestLinesWithoutALevelOrATimeAreReported(t *testing.T) {
+	log := store(t, t.TempDir(), "app.log", first, `{"n":1}`, `{"level":"error"}`,
+		`{"time":"2026-11-20T10:00:00Z"}`, "goroutine 1 [running]:", "WARN slow", "")
+	const foreign = "nib: 1 lines that are not of a log were left out\n"
+	level := func(n int) string {
+		return fmt.Sprintf("nib: %d lines without a level were left out: "+
+			"-q 'not exists level' selects such lines\n", n)
+	}
+	noTime := strings.NewReplacer("level", "time")
+	for args, want := range map[string]string{
+		"-l error":              foreign + level(2),
+		"--since 2026-11-19":    foreign + noTime.Replace(level(3)),
+		"--until 2026-11-19":    foreign + noTime.Replace(level(3)),
+		"-l error --since 12s":  foreign + level(1) + noTime.Replace(level(1)),
+		"-l error -f x=y":       foreign,
+		"-f x=y":                foreign,
+		"-l error -C 1":         "",
+		"-l error -s":           "",
+		"-q level!=error -n 9":  "",
+		"-q level=error -n 9":   foreign + level(2),
+		"-l error --since 900d": foreign + level(2) + noTime.Replace(level(1)),
+	} {
+		for _, verb := range []string{"cat", "tail --no-follow", "stat"} {
+			isOther := strings.Contains(args, "-C") || strings.Contains(args, "-n 9")
+			if verb == "stat" && isOther {
+				continue
+			}
+			_, _, stderr := run(append(strings.Fields(verb+" "+args), log)...)
+			if stderr != want {
+				t.Errorf("%s %s: got\n%swant\n%s", verb, args, stderr, want)
+			}
 		}
 	}
 }

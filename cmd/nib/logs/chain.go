@@ -184,9 +184,13 @@ func (c *chain) indexed(f *os.File) io.Reader {
 		}
 		list = append(list, io.NewSectionReader(f, r.From, r.To-r.From))
 	}
-	c.skipped.add(Counts{Lines: skipped.Lines, Foreign: skipped.Foreign})
+	c.skipped.add(Counts{
+		Lines: skipped.Lines, Foreign: skipped.Foreign, NoTime: skipped.NoTime,
+	})
 	return io.MultiReader(list...)
 }
+
+func (c *chain) leftOut() Counts { return c.skipped }
 
 func (c *chain) Close() error {
 	if c.file != nil {

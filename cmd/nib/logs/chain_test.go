@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
 	"github.com/nib-log/nib/cmd/nib/logs"
 	"github.com/nib-log/nib/internal/seed"
@@ -28,7 +29,8 @@ func timed(t *testing.T, dir string, begin time.Time) (paths []string) {
 			at = at.Add(time.Duration(50+n%3) * time.Millisecond)
 			fmt.Fprintf(&b, `{"time":%q,"level":"info","message":"request served","n":%d,"pad":"%0150d"}`+"\n", at.Format(time.RFC3339Nano), n, n)
 			if n%1000 == 0 {
-				b.WriteString("panic: not a line of a log\n")
+				b.WriteString("panic: not a line of a log\n" + `{"level":"warn","a":1}` + "\n")
+				fmt.Fprintf(&b, `{"time":%q,"message":"no level"}`+"\n", at.Format(time.RFC3339Nano))
 			}
 		}
 		path := filepath.Join(dir, name)
@@ -47,7 +49,11 @@ func catWindow(t *testing.T, args []string, w lineindex.Window, indexes string, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := query(t, fmt.Sprintf("time >= %q and time < %q", w.Since.Format(time.RFC3339Nano), w.Until.Format(time.RFC3339Nano)))
+	text := fmt.Sprintf("time >= %q and time < %q", w.Since.Format(time.RFC3339Nano), w.Until.Format(time.RFC3339Nano))
+	if w.HasLevel {
+		text = "level >= " + w.Least.String() + " and " + text
+	}
+	q := query(t, text)
 	var out bytes.Buffer
 	counts, err := logs.Cat(t.Context(), &out, sources, logs.Selection{
 		Query: q, Zone: time.UTC, Context: context, Indexes: indexes, Window: w,
@@ -69,14 +75,18 @@ func TestCatWithIndexes(t *testing.T) {
 		args         []string
 		since, until time.Duration
 		context      int
+		level        nib.Level
 	}{
-		{"nothing", paths, -2 * time.Hour, -time.Hour, 0},
-		{"one file", paths[:1], time.Minute, 2 * time.Minute, 0},
-		{"both files of a set", paths[:2], time.Minute, 2*time.Hour + time.Minute, 0},
-		{"two logs", paths, time.Minute, 2 * time.Minute, 0},
-		{"with context", paths[:1], time.Minute, time.Minute + time.Second, 2},
+		{"nothing", paths, -2 * time.Hour, -time.Hour, 0, 0},
+		{"one file", paths[:1], time.Minute, 2 * time.Minute, 0, 0},
+		{"both files of a set", paths[:2], time.Minute, 2*time.Hour + time.Minute, 0, 0},
+		{"two logs", paths, time.Minute, 2 * time.Minute, 0, 0},
+		{"two logs with a level", paths, time.Minute, 2 * time.Minute, 0, nib.LevelDebug},
+		{"nothing", paths[:1], time.Minute, 2 * time.Minute, 0, nib.LevelError},
+		{"with context", paths[:1], time.Minute, time.Minute + time.Second, 2, 0},
 	}) {
 		w := lineindex.Window{Since: begin.Add(c.since), Until: begin.Add(c.until)}
+		w.Least, w.HasLevel, w.Exact = c.level, c.level != 0, c.level != 0
 		want, wantCounts := catWindow(t, c.args, w, "", c.context)
 		got, counts := catWindow(t, c.args, w, indexes, c.context)
 		if got != want || counts != wantCounts {

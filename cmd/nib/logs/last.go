@@ -66,11 +66,14 @@ func lastLines(source Source, s Selection, n int) Source {
 // A lastReader reads all lines and returns the last n selected ones.
 type lastReader struct {
 	io.ReadCloser
-	worker *worker
-	n      int
-	lines  bytes.Reader
-	err    error // after the lines; nil before they are read
+	worker  *worker
+	n       int
+	lines   bytes.Reader
+	err     error // after the lines; nil before they are read
+	skipped Counts
 }
+
+func (r *lastReader) leftOut() Counts { return r.skipped }
 
 func (r *lastReader) Read(p []byte) (int, error) {
 	if r.err == nil {
@@ -96,6 +99,8 @@ func (r *lastReader) find() error {
 		}
 		line := &r.worker.line
 		if line.Reset(l.Bytes()); !r.worker.query.Match(line) {
+			r.skipped.Lines++
+			r.skipped.leaveOut(line, r.worker.query)
 			continue
 		}
 		if len(ring) < r.n {

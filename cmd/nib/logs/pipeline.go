@@ -79,7 +79,9 @@ func (l Limit) isReached(lines uint64, bytes int) bool {
 type Counts struct {
 	Lines   uint64
 	Matched uint64
-	Foreign uint64 // lines of text that the query did not select
+	Foreign uint64 // lines of text without a level and a time that the query did not select
+	NoLevel uint64 // other lines that the query did not select only as they have no level
+	NoTime  uint64 // the same for the time; a line without both counts as one without a level
 	Late    uint64 // lines older than the one before them in the same source, where sources are merged
 	Beyond  uint64 // selected lines that a limit left out
 	Around  uint64 // lines around selected ones that a limit left out
@@ -90,10 +92,28 @@ func (c *Counts) add(d Counts) {
 	c.Lines += d.Lines
 	c.Matched += d.Matched
 	c.Foreign += d.Foreign
+	c.NoLevel += d.NoLevel
+	c.NoTime += d.NoTime
 	c.Late += d.Late
 	c.Beyond += d.Beyond
 	c.Around += d.Around
 	c.Holes += d.Holes
+}
+
+// leaveOut counts a line that the query did not select.
+func (c *Counts) leaveOut(l *logread.Line, q *logread.Query) {
+	level, time := q.Lacks(l)
+	isText := l.Format() == logread.FormatText
+	switch {
+	case isText && l.IsForeign():
+		c.Foreign++
+	case isText && level && l.IsDerived(): // the time is of the envelope
+		c.Foreign++
+	case level:
+		c.NoLevel++
+	case time:
+		c.NoTime++
+	}
 }
 
 // The size of blocks. Sources that are merged share memory.
@@ -159,11 +179,10 @@ func (w *worker) process(b *block) {
 		b.counts.Lines++
 		b.counts.Holes += uint64(w.line.Holes())
 		matched := w.query.Match(&w.line)
-		switch {
-		case matched:
+		if matched {
 			b.counts.Matched++
-		case w.line.Format() == logread.FormatText && w.line.IsForeign():
-			b.counts.Foreign++
+		} else {
+			b.counts.leaveOut(&w.line, w.query)
 		}
 		switch {
 		case w.renderer != nil && matched:
@@ -178,6 +197,9 @@ func (w *worker) process(b *block) {
 		from += n
 	}
 }
+
+// A skipper is a reader that leaves out lines.
+type skipper interface{ leftOut() Counts }
 
 // A pipeline reads sources with several goroutines.
 type pipeline struct {
@@ -243,8 +265,8 @@ func (p *pipeline) read(ctx context.Context, open func(context.Context) (io.Read
 				return
 			}
 		}
-		if c, ok := r.(*chain); ok && c.skipped != (Counts{}) {
-			b := &block{counts: c.skipped, done: make(chan struct{}, 1)}
+		if s, ok := r.(skipper); ok && s.leftOut() != (Counts{}) {
+			b := &block{counts: s.leftOut(), done: make(chan struct{}, 1)}
 			b.done <- struct{}{}
 			select {
 			case order <- b:

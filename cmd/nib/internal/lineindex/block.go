@@ -75,18 +75,20 @@ func (b *block) addLine(text []byte) {
 	}
 	b.lines++
 	b.line.Reset(text)
-	if b.line.IsForeign() {
-		b.foreign++
-	}
 	level := LevelBit(b.line.Level())
-	b.levels |= level
 	t, ok := b.line.Time()
 	switch {
+	case b.line.IsForeign():
+		b.foreign++
+	case !ok && len(b.line.Bytes()) == 0:
 	case !ok:
+		b.noTime++
+		b.levels |= level << timeless
 	case t.Location() == zoneless || !isOrdinary(t):
 		b.readAlways()
 	default:
 		n := t.UnixNano()
+		b.levels |= level
 		b.from, b.to = min(b.from, n), max(b.to, n)
 		if !b.line.IsWrapped() {
 			b.shapes.learn(text, &b.line)

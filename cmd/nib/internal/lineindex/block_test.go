@@ -26,11 +26,18 @@ func slow(text []byte) entry {
 	for line := range bytes.Lines(text) {
 		l.Reset(line)
 		e.lines++
-		if l.IsForeign() {
+		level := LevelBit(l.Level())
+		t, ok := l.Time()
+		switch {
+		case ok:
+			e.levels |= level
+		case l.IsForeign():
 			e.foreign++
+		case len(l.Bytes()) > 0:
+			e.noTime++
+			e.levels |= level << timeless
 		}
-		e.levels |= LevelBit(l.Level())
-		switch t, ok := l.Time(); {
+		switch {
 		case !ok || e.from == always:
 		case t.Location() == zoneless || !isOrdinary(t):
 			e.from, e.to = always, math.MaxInt64
@@ -55,7 +62,8 @@ func wantEntry(t testing.TB, text []byte, got entry) {
 	}
 	near := got.from == want.from && got.to == want.to ||
 		got.from <= want.from && want.from-got.from < second && got.to >= want.to && got.to-want.to < second
-	if got.length != want.length || got.lines != want.lines || got.foreign != want.foreign || got.levels != want.levels || !near {
+	if got.length != want.length || got.lines != want.lines || got.foreign != want.foreign ||
+		got.noTime != want.noTime || got.levels != want.levels || !near {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -11,7 +11,10 @@
 //	  uint32  length  in bytes
 //	  uint32  lines
 //	  uint32  foreign the lines of text that are not of a log
-//	  uint32  levels  a bit for each class of level, see LevelBit
+//	  uint32  no time the other lines without a time, except empty ones
+//	  uint32  levels  a bit for each class of level of the lines with a time, see
+//	                  LevelBit, and the same shifted by 8 for the other lines that
+//	                  are of a log
 //	  int64   from    the earliest time of a line or before it, Unix nanoseconds
 //	  int64   to      the latest or after it
 //	  uint32  sample  CRC-32C of the first and the last 256 bytes of the block
@@ -52,10 +55,11 @@ const BlockSize = 256 << 10
 
 const (
 	magic     = "nibidx4\n"
-	entryLen  = 4*4 + 2*8 + 2*4
+	entryLen  = 5*4 + 2*8 + 2*4
 	sampleLen = 256
 	samples   = 16            // number of blocks of an index whose samples are compared
 	always    = math.MinInt64 // from of a block that must always be read
+	timeless  = 8             // shift of the levels of lines without a time
 )
 
 // Least is the minimum size of a log for which an index is made.
@@ -77,9 +81,10 @@ type Index struct {
 
 // An entry describes a block.
 type entry struct {
-	length, lines, foreign, levels uint32
-	from, to                       int64
-	sample                         uint32
+	length, lines, foreign, noTime, levels uint32
+
+	from, to int64
+	sample   uint32
 }
 
 // A Window selects the lines that a reader wants.
@@ -87,13 +92,16 @@ type Window struct {
 	Since, Until time.Time // no bound if zero
 	Least        nib.Level // the lowest level, if HasLevel is set
 	HasLevel     bool
+	// Exact is set if the reader counts the lines that lack a time or a level, and
+	// decides which by more than the times. Blocks with such lines are then read.
+	Exact bool
 }
 
 // A Range is a part of a log: [From, To).
 type Range struct{ From, To int64 }
 
 // Skipped counts the lines outside of the ranges.
-type Skipped struct{ Lines, Foreign uint64 }
+type Skipped struct{ Lines, Foreign, NoTime uint64 }
 
 // Classes of levels: no level, and from each of these levels to the next.
 var classes = [...]nib.Level{math.MinInt8, nib.LevelDebug, nib.LevelInfo, nib.LevelWarn, nib.LevelError, nib.LevelFatal}
@@ -131,7 +139,10 @@ func (w Window) bounds() (since, until int64, levels uint32, ok bool) {
 		until = w.Until.UnixNano()
 	}
 	if w.HasLevel {
-		levels = -LevelBit(w.Least, true) // bits of this class and above
+		levels = -LevelBit(w.Least, true) & (1<<timeless - 1) // this class and above
+		if w.Exact {
+			levels |= LevelBit(0, false)
+		}
 	}
 	return since, until, levels, true
 }
@@ -152,10 +163,14 @@ func (x *Index) Ranges(w Window) (list []Range, skipped Skipped) {
 	at := int64(0)
 	for _, e := range x.blocks {
 		end := at + int64(e.length)
+		isOutside := e.to < since || e.from >= until || e.from > e.to || e.levels&levels == 0
 		switch {
-		case ok && e.from != always && (e.to < since || e.from >= until || e.from > e.to || e.levels&levels == 0):
+		case ok && e.from != always && isOutside && !(w.Exact && e.levels>>timeless&levels != 0):
 			skipped.Lines += uint64(e.lines)
 			skipped.Foreign += uint64(e.foreign)
+			if !w.Exact {
+				skipped.NoTime += uint64(e.noTime)
+			}
 		case len(list) > 0 && list[len(list)-1].To == at:
 			list[len(list)-1].To = end
 		default:
@@ -173,7 +188,7 @@ func (x *Index) Ranges(w Window) (list []Range, skipped Skipped) {
 // append appends an entry to an index whose last check is given.
 func (e *entry) append(dst []byte, check uint32) ([]byte, uint32) {
 	from, le := len(dst), binary.LittleEndian
-	for _, n := range [...]uint32{e.length, e.lines, e.foreign, e.levels} {
+	for _, n := range [...]uint32{e.length, e.lines, e.foreign, e.noTime, e.levels} {
 		dst = le.AppendUint32(dst, n)
 	}
 	dst = le.AppendUint64(le.AppendUint64(dst, uint64(e.from)), uint64(e.to))
@@ -207,8 +222,8 @@ func decode(b []byte) *Index {
 			break
 		}
 		e := entry{
-			le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:]),
-			int64(le.Uint64(b[16:])), int64(le.Uint64(b[24:])), le.Uint32(b[32:]),
+			le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:]), le.Uint32(b[16:]),
+			int64(le.Uint64(b[20:])), int64(le.Uint64(b[28:])), le.Uint32(b[36:]),
 		}
 		if e.length == 0 {
 			if x.modified, x.size = e.from, e.to; x.size < x.covered {

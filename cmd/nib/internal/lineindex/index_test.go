@@ -42,15 +42,28 @@ func text(r *rand.Rand, n int) []byte {
 			t = t.Add(-time.Duration(r.IntN(5000)) * time.Millisecond)
 		}
 		level := []string{"debug", "info", "info", "warn", "error"}[r.IntN(5)]
+		bare := b.Len()>>18%8 == 1 && r.IntN(20) == 0
 		switch pad := strings.Repeat("x", r.IntN(400)); r.IntN(20) {
+		case 3, 4, 5:
+			if bare {
+				fmt.Fprintf(&b, `{"level":%q,"message":"no time"}`+"\n{\"a\":1}\n", level)
+				continue
+			}
+			fallthrough
+		case 6, 7, 8:
+			if bare {
+				fmt.Fprintf(&b, `{"time":%q,"message":"no level"}`+"\n", t.Format(time.RFC3339Nano))
+				continue
+			}
+			fallthrough
+		default:
+			fmt.Fprintf(&b, `{"time":%q,"level":%q,"message":%q}`+"\n", t.Format(time.RFC3339Nano), level, pad)
 		case 0:
 			fmt.Fprintf(&b, "goroutine %d [running]:\n\n", r.IntN(100))
 		case 1:
 			fmt.Fprintf(&b, "time=%s level=%s msg=%q\n", t.Format(time.RFC3339Nano), level, pad)
 		case 2:
 			fmt.Fprintf(&b, `{"level":%q,"ts":%d.%03d,"msg":%q}`+"\n", level, t.Unix(), t.Nanosecond()/1e6, pad)
-		default:
-			fmt.Fprintf(&b, `{"time":%q,"level":%q,"message":%q}`+"\n", t.Format(time.RFC3339Nano), level, pad)
 		}
 	}
 	return b.Bytes()
@@ -93,16 +106,23 @@ func index(t *testing.T, f *os.File) *Index {
 	return x
 }
 
-// in reports whether a window has a line, and counts it if not.
+// in reports whether a window has a line, and counts it if not. Lines of a log
+// that only lack a time or a level count as lines without a time.
 func in(w Window, l *logread.Line, s *Skipped) bool {
 	at, ok := l.Time()
 	level, hasLevel := l.Level()
-	if ok && (w.Since.IsZero() || !at.Before(w.Since)) && (w.Until.IsZero() || at.Before(w.Until)) && (!w.HasLevel || hasLevel && level >= w.Least) {
+	isEarly := ok && !w.Since.IsZero() && at.Before(w.Since)
+	isLate := ok && !w.Until.IsZero() && !at.Before(w.Until)
+	isLow := hasLevel && w.HasLevel && level < w.Least
+	isInside := !isEarly && !isLate && !isLow
+	if isInside && ok && (hasLevel || !w.HasLevel) {
 		return true
 	}
 	s.Lines++
 	if l.IsForeign() {
 		s.Foreign++
+	} else if isInside && len(l.Bytes()) > 0 {
+		s.NoTime++
 	}
 	return false
 }
@@ -133,8 +153,14 @@ func check(t *testing.T, x *Index, w Window, b []byte) {
 	if !bytes.Equal(got, want) {
 		t.Errorf("%v to %v, level %v: got %d bytes, want %d", w.Since, w.Until, w.Least, len(got), len(want))
 	}
-	if rest.Lines += skipped.Lines; rest.Lines != wantSkipped.Lines || rest.Foreign+skipped.Foreign != wantSkipped.Foreign {
-		t.Errorf("%v to %v: got %d lines and %d foreign left out, want %+v", w.Since, w.Until, rest.Lines, rest.Foreign+skipped.Foreign, wantSkipped)
+	rest.Lines += skipped.Lines
+	rest.Foreign += skipped.Foreign
+	rest.NoTime += skipped.NoTime
+	if w.HasLevel && !w.Exact {
+		rest.NoTime = wantSkipped.NoTime // nothing reports them
+	}
+	if rest != wantSkipped {
+		t.Errorf("%+v: got %+v left out, want %+v", w, rest, wantSkipped)
 	}
 }
 
@@ -153,6 +179,7 @@ func windows(r *rand.Rand, n int) (list []Window) {
 		if r.IntN(3) == 0 {
 			w.Least, w.HasLevel = []nib.Level{nib.LevelDebug, nib.LevelWarn, nib.LevelError + 1, nib.LevelFatal}[r.IntN(4)], true
 		}
+		w.Exact = r.IntN(2) == 0
 		list = append(list, w)
 	}
 	return list
