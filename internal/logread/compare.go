@@ -82,15 +82,14 @@ func (o operand) text(l *Line) (text []byte, ok bool) {
 		raw := l.Message()
 		return l.Text(raw), raw != nil || l.format == FormatText
 	case operandTime:
-		if raw, _ := l.Lookup(l.Key("time")); raw != nil && raw[0] != '{' {
+		if raw := RawOf(l, "time"); raw != nil && raw[0] != '{' {
 			return l.Text(raw), true
 		}
 		at, ok := l.Time()
 		l.scratch = at.AppendFormat(l.scratch[:0], time.RFC3339Nano)
 		return l.scratch, ok
 	case operandLevel:
-		raw, _ := l.Lookup(l.Key("level"))
-		if text := l.Text(raw); len(text) > 0 && text[0]-'0' > 9 {
+		if text := l.Text(RawOf(l, "level")); len(text) > 0 && text[0]-'0' > 9 {
 			return text, true
 		}
 		level, ok := l.Level() // of text, or a number

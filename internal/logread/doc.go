@@ -45,7 +45,8 @@
 // other characters is written in backquotes. If a line has the key several
 // times, the last one counts. Four names are not keys: time, level and message
 // are the fields with that meaning, whatever key the format of the line uses,
-// and line is its whole text.
+// and line is its whole text. Of several times or levels, the first readable
+// value counts, as loggers write their own before the fields of a program.
 //
 // A value is a number (10, 1.5e3, also with a unit of size: 10KB, 4MiB), a
 // duration (250ms, 1h30m), or a text, in quotes if it has spaces or operators

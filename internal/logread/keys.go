@@ -41,6 +41,20 @@ func (l *Line) Key(name string) string {
 	return ""
 }
 
+// RawOf returns the raw value of the field that has the time or the level of a
+// line, or nil. name is "time" or "level".
+func RawOf(l *Line, name string) []byte {
+	switch name {
+	case "time":
+		l.Time()
+		return l.raws[roleTime]
+	case "level":
+		l.Level()
+		return l.raws[roleLevel]
+	}
+	return nil
+}
+
 // IsDerived reports whether the time or the level is not as in the field of its
 // key: it has no such field, as behind a template or in an envelope, or a value
 // that only this package reads.

@@ -44,6 +44,7 @@ type Line struct {
 	level   nib.Level
 	message []byte
 	keys    [roles]string // keys of time, level and message
+	raws    [2][]byte     // values of the fields of time and level
 
 	last struct { // the text of the level of an earlier line, and its value
 		text  []byte
@@ -95,6 +96,7 @@ func (l *Line) Reset(text []byte) {
 	}
 	l.text, l.body = text, text
 	l.known, l.found, l.derived, l.query = 0, 0, 0, nil
+	l.raws = [2][]byte{}
 	if cap(l.scratch) > maxScratch || cap(l.filled) > maxScratch {
 		l.scratch, l.filled = nil, nil
 	}
@@ -336,13 +338,13 @@ func (l *Line) readTime() bool {
 			if isDerived {
 				l.derived |= factTime
 			}
-			l.time, l.keys[roleTime] = t, name
+			l.time, l.keys[roleTime], l.raws[roleTime] = t, name, value
 			return true
 		}
 	}
 	if observed != nil {
 		t, ok := parseTime("observedTimeUnixNano", observed, zone)
-		l.time, l.keys[roleTime] = t, "observedTimeUnixNano"
+		l.time, l.keys[roleTime], l.raws[roleTime] = t, "observedTimeUnixNano", observed
 		return ok
 	}
 	return false
@@ -383,21 +385,21 @@ func (l *Line) readLevel() bool {
 			l.derived |= factLevel
 		}
 		if l.last.text != nil && bytes.Equal(value, l.last.text) && name == l.keys[roleLevel] {
-			l.level = l.last.level
+			l.level, l.raws[roleLevel] = l.last.level, value
 			return true
 		}
 		if level, ok := parseLevel(name, value); ok {
-			l.level, l.keys[roleLevel] = level, name
+			l.level, l.keys[roleLevel], l.raws[roleLevel] = level, name, value
 			l.last.text, l.last.level = append(l.last.text[:0], value...), level
 			return true
 		}
 	}
 	if level, ok := parseLevel("status", status); ok {
-		l.level, l.keys[roleLevel] = level, "status"
+		l.level, l.keys[roleLevel], l.raws[roleLevel] = level, "status", status
 		return true
 	}
 	if level, ok := parseLevel("severityNumber", number); ok && number != nil {
-		l.level, l.keys[roleLevel] = level, "severityNumber"
+		l.level, l.keys[roleLevel], l.raws[roleLevel] = level, "severityNumber", number
 		l.derived |= factLevel
 		return true
 	}

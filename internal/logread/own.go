@@ -41,7 +41,7 @@ func (k *Keys) readTime(l *Line) bool {
 		t, ok = l.clock.valueTime(raw)
 	}
 	if ok {
-		l.time, l.keys[roleTime] = t, k.Time
+		l.time, l.keys[roleTime], l.raws[roleTime] = t, k.Time, raw
 	}
 	return ok
 }
@@ -53,7 +53,7 @@ func (k *Keys) readLevel(l *Line) bool {
 	}
 	level, ok := parseLevel("level", raw)
 	if ok {
-		l.level, l.keys[roleLevel] = level, k.Level
+		l.level, l.keys[roleLevel], l.raws[roleLevel] = level, k.Level, raw
 	}
 	return ok
 }

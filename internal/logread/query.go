@@ -59,8 +59,8 @@ func (q *Query) Match(l *Line) bool {
 }
 
 // Lacks reports whether l, which q has not selected, only lacks a level or a
-// time: with one that q compares it would be selected. An empty line lacks
-// nothing.
+// time: q would select it if they were there and compared as q wants. An empty
+// line lacks nothing.
 func (q *Query) Lacks(l *Line) (level, time bool) {
 	if q == nil || q.asks&l.known&^l.found == 0 || len(l.text) == 0 {
 		return false, false

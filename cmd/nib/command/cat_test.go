@@ -144,6 +144,42 @@ func TestLinesWithoutALevelOrATimeAreReported(t *testing.T) {
 	}
 }
 
+// Of several times and levels, each verb and form takes the first readable
+// value; of other equal keys, the last one.
+func TestLinesWithAKeyTwice(t *testing.T) {
+	log := store(t, t.TempDir(), "app.log",
+		`{"time":"2026-11-20T10:00:01Z","level":"error","a":1,"level":"info","a":2,`+
+			`"time":"2026-01-01T00:00:00Z","message":"x","message":"m"}`,
+		`{"time":"2026-11-20T10:00:02Z","level":"loud","level":"error","level":"info","a":2,"msg":"m"}`,
+		`{"time":"2026-11-20T10:00:03Z","severity":"error","level":"info","a":2,"msg":"x","message":"m"}`,
+		`time=2026-11-20T10:00:04Z level=error level=info a=1 a=2 msg=m`, "")
+	for _, q := range []string{"level >= error", "level ~ ^error", "a = 2", "message = m",
+		"time > 2026-11-20", "time ~ ^2026-11", "not level = info", "not time < 2026-11-20"} {
+		if got := want(t, "cat", "-s", "-q", q, log); strings.Count(got, "\n") != 4 {
+			t.Errorf("%s: got\n%s", q, got)
+		}
+	}
+	for args, line := range map[string]string{
+		"cat --utc -t {time:15:04},{level},{a},{message}":            "10:00,error,2,m",
+		"cat -o csv --fields level,a,message":                        "error,2,m",
+		"cat -o json --fields level":                                 `:"error"}`,
+		"cat --utc -o console --fields time,level":                   " ERROR",
+		"stat --utc --by level,a,message --top 1 --percentiles none": "      4  error  2  m        -         -    -    -",
+	} {
+		got := want(t, append(strings.Fields(args), log)...)
+		n := 4
+		if strings.HasPrefix(args, "stat") {
+			n = 1
+		}
+		if strings.Count(got, line+"\n") != n {
+			t.Errorf("%s: got\n%s", args, got)
+		}
+	}
+	if got := want(t, "cat", "-t", "{time}", log); strings.Contains(got, "2026-01") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // NUL bytes before a line are skipped and counted, and a level that is a number
 // is shown by its name.
 func TestHolesAndNumbersOfLevels(t *testing.T) {

@@ -330,33 +330,26 @@ func (c *chooser) Append(dst []byte, l *logread.Line) []byte {
 // valueOf returns the raw value of a field. For time, level and message, it
 // finds the field under any key.
 func valueOf(l *logread.Line, name string) (raw []byte, ok bool) {
-	if raw, ok = l.Lookup(name); ok && name != "level" {
-		return raw, true
-	}
-	key := l.Key(name)
-	switch {
-	case name == "level" && ok && !isNumber(raw):
-		return raw, true
-	case name == "message":
+	switch raw = logread.RawOf(l, name); name {
+	case "message":
 		raw = l.Message()
 		return raw, raw != nil
-	case key != "":
-		if raw, ok = l.Lookup(key); ok && raw[0] != '{' && (name != "level" || !isNumber(raw)) {
+	case "level":
+		if raw != nil && !isNumber(raw) {
 			return raw, true
 		}
-	}
-	switch name {
-	case "level":
 		if level, ok := l.Level(); ok {
 			return []byte(level.String()), true
 		}
-		return raw, ok
 	case "time":
+		if raw != nil && raw[0] != '{' {
+			return raw, true
+		}
 		if t, ok := l.Time(); ok {
 			return t.AppendFormat(nil, time.RFC3339Nano), true
 		}
 	}
-	return nil, false
+	return l.Lookup(name)
 }
 
 // isNumber reports whether a level is a number, as of pino and the journal,
