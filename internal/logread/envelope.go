@@ -76,7 +76,7 @@ func (l *Line) envelope(text []byte) (inner []byte, ok bool) {
 		return l.jsonEnvelope(text)
 	case c == '<':
 		return l.syslog(text)
-	case c-'0' <= 9:
+	case c-'0' <= 9, isWeekday(text):
 		if inner, ok = l.timed(text); ok {
 			return inner, true
 		}
@@ -257,13 +257,33 @@ func (l *Line) tagged(text []byte, t time.Time, strict bool) (inner []byte, ok b
 		l.outer.time, l.outer.hasTime = t, true
 		return rest, ok
 	}
+	level, hasLevel := priorityLevel(rest[:wordEnd(rest)])
+	if hasLevel {
+		rest = bytes.TrimLeft(rest[wordEnd(rest):], " ")
+	}
 	tag := rest[:wordEnd(rest)]
 	if !ok || !isHost(host) || len(tag) < 2 || tag[len(tag)-1] != ':' ||
 		strict && !bytes.HasSuffix(tag, []byte("]:")) {
 		return nil, false
 	}
 	l.outer.time, l.outer.hasTime, l.outer.host = t, true, host
+	if hasLevel {
+		l.outer.level, l.outer.hasLevel = level, true
+	}
 	return bytes.TrimPrefix(rest[len(tag):], []byte{' '}), true
+}
+
+// priorityLevel returns the level in a word such as daemon.err, which BusyBox
+// writes behind the host.
+func priorityLevel(word []byte) (nib.Level, bool) {
+	facility, name, _ := bytes.Cut(word, []byte{'.'})
+	switch string(bytes.TrimRight(facility, "01234567")) {
+	case "kern", "user", "mail", "daemon", "auth", "authpriv", "syslog", "cron", "ftp", "local":
+		if n := linevalue.FindLevel(name); n != nil {
+			return n.Level, true
+		}
+	}
+	return 0, false
 }
 
 // isHost reports whether a word may be the name or address of a host, and is no

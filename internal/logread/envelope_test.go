@@ -83,6 +83,10 @@ var envelopes = []envelope{
 	{"rsyslog, no process", func(line string) string {
 		return "1999-11-26T12:00:00.000003+00:00 h kernel: " + line
 	}},
+	{"journalctl, full", func(line string) string {
+		return "Fri 1999-11-26 12:00:00 UTC h app[1]: " + line
+	}},
+	{"BusyBox", func(line string) string { return "Nov 26 12:00:00 h user.err app[1]: " + line }},
 	{"RFC 5424", func(line string) string {
 		return `<165>1 1999-11-26T12:00:00.003Z h app 1 - [a@1 k="v]"][b x="\""] ` + line
 	}},
@@ -158,6 +162,21 @@ func TestHostsOfLines(t *testing.T) {
 		l.Reset([]byte(text))
 		if got, _ := l.Lookup("host"); string(got) != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A line without a level has the level of its envelope.
+func TestLevelsOfBusyBox(t *testing.T) {
+	for word, level := range map[string]nib.Level{
+		"daemon.err": nib.LevelError, "local7.warn": nib.LevelWarn, "kern.notice": nib.LevelInfo + 2,
+	} {
+		c := logged{
+			"BusyBox", "Nov 26 10:00:00 h " + word + " app[1]: boom",
+			"2026-11-26T10:00:00Z", level, "boom",
+		}
+		if got := record(new(logread.Line), c.line); got != c.want() {
+			t.Errorf("%s: got %s", c.line, got)
 		}
 	}
 }

@@ -269,6 +269,9 @@ func parseLevel(key string, raw []byte) (nib.Level, bool) {
 		return n.Level, true
 	}
 	for _, n := range shortLevels { // Information and Verbose of Serilog
+		if n.isWord && key == "status" { // fine or success, of a request
+			continue
+		}
 		if bytes.EqualFold(name, []byte(n.name)) {
 			return n.level, true
 		}

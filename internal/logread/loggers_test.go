@@ -610,6 +610,48 @@ var loggers = []logged{
 	},
 	{"logging, JSON", `ERROR: {"message":"boom"}`, "", nib.LevelError, "boom"},
 	{
+		"MySQL",
+		`2026-11-26T10:00:00.250000Z 0 [Note] [MY-010747] [Server] boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelInfo,
+		"[MY-010747] [Server] boom",
+	},
+	{
+		"MySQL, system",
+		`2026-11-26T10:00:00.250000Z 0 [System] [MY-010931] [Server] boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelInfo,
+		"[MY-010931] [Server] boom",
+	},
+	{
+		"loguru, success",
+		`2026-11-26 10:00:00.250 | SUCCESS  | shop.api:main:12 - boom`,
+		"2026-11-26T10:00:00.25Z", nib.LevelInfo + 2,
+		"boom",
+	},
+	{
+		"a name with a dot",
+		`Nov 26 10:00:00 h daemon.api app[1]: boom`,
+		"2026-11-26T10:00:00Z", none,
+		"h daemon.api app[1]: boom",
+	},
+	{
+		"journalctl, full",
+		`Thu 2026-11-26 10:00:00 UTC h app[1]: boom`,
+		"2026-11-26T10:00:00Z", none,
+		"boom",
+	},
+	{
+		"a word of MySQL",
+		`2026/11/26 10:00:00 Note: boom`,
+		"2026-11-26T10:00:00Z", none,
+		"Note: boom",
+	},
+	{
+		"a status that is a word",
+		`{"time":"2026-11-26T10:00:00Z","status":"success","message":"boom"}`,
+		"2026-11-26T10:00:00Z", none,
+		"boom",
+	},
+	{
 		"a word of java.util.logging",
 		`2026/11/26 10:00:00 config: boom`,
 		"2026-11-26T10:00:00Z", none,

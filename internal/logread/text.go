@@ -332,7 +332,7 @@ func levelWord(word []byte, afterTime, delimited bool) (level nib.Level, n int, 
 		return f.Level, n, true
 	}
 	for _, short := range shortLevels {
-		if string(name) == short.name ||
+		if string(name) == short.name && (delimited || name[1] < 'a') ||
 			!short.isWord && bytes.EqualFold(name, []byte(short.name)) {
 			return short.level, n, true
 		}
@@ -341,11 +341,11 @@ func levelWord(word []byte, afterTime, delimited bool) (level nib.Level, n int, 
 }
 
 // shortLevels are the names of the consoles of zerolog, .NET, Serilog, log15,
-// PostgreSQL, java.util.logging, logrus and others.
+// PostgreSQL, java.util.logging, logrus, loguru, MySQL and others.
 var shortLevels = [...]struct {
 	name   string
 	level  nib.Level
-	isWord bool // in a line of text, it is a level only in capitals
+	isWord bool // in a line of text, a level only as written; Note and System in brackets
 }{
 	{"TRC", nib.LevelTrace, false}, {"VRB", nib.LevelTrace, false},
 	{"TRCE", nib.LevelTrace, false}, {"VERBOSE", nib.LevelTrace, false},
@@ -359,6 +359,8 @@ var shortLevels = [...]struct {
 	{"FINEST", nib.LevelTrace, true}, {"ERRO", nib.LevelError, true},
 	{"DEBU", nib.LevelDebug, true}, {"FATA", nib.LevelFatal, true},
 	{"PANI", nib.LevelPanic, true}, {"TRAC", nib.LevelTrace, true},
+	{"SUCCESS", nib.LevelInfo + 2, true}, {"Note", nib.LevelInfo, true},
+	{"System", nib.LevelInfo, true},
 }
 
 // messageOf returns the part of a line of text that is its message.

@@ -59,6 +59,10 @@ func (c *clock) leadingTime(text []byte) (n int, t time.Time, ok bool) {
 	case len(text) < len("3:04PM"):
 	case text[0]-'0' > 9 && len(text) > 6 && text[6] == ',':
 		return c.javaTime(text)
+	case text[0]-'0' > 9 && len(text) > len("Thu 2006-01-02T15:04:05") && text[8] == '-' &&
+		isWeekday(text): // journalctl -o short-full
+		n, t, ok = c.isoTime(text[len("Thu "):])
+		return len("Thu ") + n, t, ok
 	case text[0]-'0' > 9:
 		return c.syslogTime(text)
 	case text[1] == ':' || text[2] == ':':
@@ -224,8 +228,7 @@ func (c *clock) dayFirstTime(text []byte) (n int, t time.Time, ok bool) {
 func (c *clock) syslogTime(text []byte) (n int, t time.Time, ok bool) {
 	const least, weekday, withYear = len("Nov 26 12:00:00"), len("Thu "), len(" 2026")
 	from := 0
-	if len(text) > least+weekday && text[3] == ' ' &&
-		bytes.Contains([]byte("Sun Mon Tue Wed Thu Fri Sat "), text[:weekday]) {
+	if len(text) > least+weekday && isWeekday(text) {
 		from = weekday
 	}
 	text = text[from:]
@@ -250,6 +253,12 @@ func (c *clock) syslogTime(text []byte) (n int, t time.Time, ok bool) {
 	}
 	t, ok = c.timeOf(year, month(text[:3]), day, clock)
 	return from + n, t, ok
+}
+
+// isWeekday reports whether a text begins with a day of the week and a space.
+func isWeekday(text []byte) bool {
+	const n = len("Thu ")
+	return text[n-1] == ' ' && bytes.Contains([]byte("Sun Mon Tue Wed Thu Fri Sat "), text[:n])
 }
 
 // hour12 returns the hour of one or two digits before AM or PM.
