@@ -59,6 +59,9 @@ func LevelNamed(text string) (nib.Level, error) {
 	if level, ok := FindNumbered([]byte(text)); ok {
 		return level, nil
 	}
+	if level, ok := LevelNumbered([]byte(text)); ok {
+		return level, nil
+	}
 	return nib.ParseLevel(text)
 }
 
