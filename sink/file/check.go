@@ -92,6 +92,23 @@ func (w *writer) reopen() error {
 	return nil
 }
 
+// openFirst is reopen for a new sink, which has no file to continue with. The
+// file is locked exclusively for a moment while another process completes a
+// line that a killed one has begun; see completeRecord.
+func (w *writer) openFirst() (err error) {
+	for range lockTries {
+		if err = w.reopen(); !errors.Is(err, ErrInUse) {
+			break
+		}
+		time.Sleep(rotateStep)
+	}
+	return err
+}
+
+// lockTries is the number of attempts of openFirst, rotateStep apart: a tenth
+// of a second.
+const lockTries = 100
+
 // resize records the current size of the file. It has shrunk if the file was
 // truncated, as by copytruncate; lines still go to its end.
 func (w *writer) resize(size int64) {

@@ -213,6 +213,16 @@ func TestMend(t *testing.T) {
 	}
 }
 
+// TestOpenWhileALineIsCompleted opens a file that another process locks
+// exclusively for a moment, as it completes a line.
+func TestOpenWhileALineIsCompleted(t *testing.T) {
+	m, clock := newMem(t)
+	m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: "app.log", Times: 3, Err: vfs.ErrLocked})
+	s := openMem(t, m, clock, Config{})
+	writeNumbers(t, s, 0, 1)
+	checkNumbers(t, memText(t, m, livePath), 1)
+}
+
 // TestRotatedAfter lists the files that were rotated after another one.
 func TestRotatedAfter(t *testing.T) {
 	m, clock := newMem(t)

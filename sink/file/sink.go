@@ -70,7 +70,7 @@ func Open(path string, c Config) (*Sink, error) {
 	defer s.unlock()
 	err = s.w.validateDir()
 	if err == nil {
-		err = s.w.reopen()
+		err = s.w.openFirst()
 	}
 	if err != nil {
 		return nil, s.w.errors.wrap("open", err)
