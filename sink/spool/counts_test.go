@@ -116,6 +116,47 @@ func TestSettledSegmentMakesRoomAtOnce(t *testing.T) {
 	}
 }
 
+// TestCopiesOfDroppedSegments drops two segments while the copier waits for the
+// disk, and dies before it has deleted their copies: the next process takes
+// neither of them for a segment, and counts no line as damaged.
+func TestCopiesOfDroppedSegments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, f, hold := vfstest.NewMem(nil), &far{do: down}, make(chan struct{})
+		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+		conf := Config{
+			SegmentSize: segment.MinSize, Size: 5 * segment.MinSize, fs: m, Drain: 1,
+			SyncDelay: time.Second, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}},
+			OnError: func(error) {},
+		}
+		s, n := open(t, memDir, f, conf), 0
+		for ; s.Stats().Lost() == 0; n++ {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+			await.Sleep(time.Second)
+		}
+		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + store.CopyExt + "*", Hold: hold})
+		for one := s.Stats().Lost(); s.Stats().Lost() < 3*one; n++ {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+			await.Sleep(conf.SyncDelay)
+		}
+		conf.fs = m.CrashClone(vfstest.Everything)
+		lost := s.Stats().Lost()
+		close(hold)
+		closeDown(t, s)
+		v, err := inspect(conf.fs, memDir)
+		must(t, err)
+		f.set(nil)
+		s = open(t, memDir, f, conf)
+		must(t, s.Flush(context.Background()))
+		st, arrived := checkIdentity(t, s), len(f.take())
+		if st.Lost() > 0 || uint64(arrived)+lost != uint64(n) {
+			t.Errorf("%d of %d lines were dropped; %d have arrived, %+v", lost, n, arrived, st)
+		}
+		if got, want := v.Destinations[0].Pending, st.Recovered; got != want {
+			t.Errorf("Inspect: %d lines are pending, want %d", got, want)
+		}
+	})
+}
+
 // TestSlowWriterInReusedMemory has a call that has claimed its record, but not
 // written it, in memory that had other records there before: delivery waits for
 // it.

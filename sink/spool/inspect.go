@@ -232,18 +232,19 @@ func (v *View) look(d *store.Dir, name string) (s SegmentInfo, used bool, err er
 // old returns the segment as Open would see it.
 func (s *SegmentInfo) old() *segment.Old {
 	return &segment.Old{
-		Identity: s.id, Start: segment.Start{First: s.First, Skipped: s.Skipped},
-		End: s.End, Sure: s.End, Copied: s.copied, Streams: s.streams,
+		Identity: s.id,
+		Start:    segment.Start{First: s.First, Skipped: s.Skipped, Dropped: s.dropped},
+		End:      s.End, Sure: s.End, Copied: s.copied, Streams: s.streams,
 	}
 }
 
 // measure determines where segments end, as a start would, and the times of the
 // oldest and the newest record.
 func (v *View) measure(d *store.Dir) {
-	for i := range len(v.Segments) - 1 {
-		s, next := &v.Segments[i], &v.Segments[i+1]
-		s.End = max(next.First-next.Skipped, s.First)
-		s.Absent = next.Number != s.Number+1 && !next.dropped
+	for i := len(v.Segments) - 2; i >= 0; i-- {
+		s, g, next := &v.Segments[i], v.Segments[i].old(), v.Segments[i+1].old()
+		g.EndBefore(next)
+		s.Skipped, s.dropped, s.End, s.Absent = g.Skipped, g.Dropped, g.End, g.Damaged
 	}
 	for i := len(v.Segments) - 1; i >= 0 && v.Last.IsZero(); i-- {
 		s := &v.Segments[i]

@@ -71,21 +71,17 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 // ends determines where the segments end, and returns the number after all of
 // them.
 func (s *Sink) ends(old []segment.Old) (next uint64, err error) {
-	for i := range old {
-		g := &old[i]
-		if i+1 < len(old) {
-			next := &old[i+1]
-			g.End = max(next.First-next.Skipped, g.First)
-			g.Sure = max(g.End-min(next.Unsure, g.End), g.First)
-			g.Damaged = next.Number != g.Number+1 && !next.Dropped
-			continue
-		}
-		if g.Sure, g.End, err = s.lastNumber(g); err != nil {
-			return 0, err
-		}
-		return g.End, nil
+	if len(old) == 0 {
+		return 1, nil
 	}
-	return 1, nil
+	last := &old[len(old)-1]
+	if last.Sure, last.End, err = s.lastNumber(last); err != nil {
+		return 0, err
+	}
+	for i := len(old) - 2; i >= 0; i-- {
+		old[i].EndBefore(&old[i+1])
+	}
+	return last.End, nil
 }
 
 // lastNumber returns the number after the last record of the last segment.

@@ -23,6 +23,19 @@ type Old struct {
 	Whole   bool     // every number had a record: a missing one is damaged
 }
 
+// EndBefore determines the end of g from the start of the next segment. If g
+// was dropped, it is the copy of a segment, which a dead process had no time to
+// delete: the header of a copy does not have what was dropped before it.
+func (g *Old) EndBefore(next *Old) {
+	end := next.First - next.Skipped
+	if next.Dropped && g.First > end {
+		g.Skipped, g.Dropped = g.First-end, true
+	}
+	g.End = max(end, g.First)
+	g.Sure = max(g.End-min(next.Unsure, g.End), g.First)
+	g.Damaged = next.Number != g.Number+1 && !next.Dropped
+}
+
 // NeverGiven returns the number of missing numbers before seq that were
 // probably never used: those after the last record, if a start could not read
 // that record and assumed the highest possible number for it.
