@@ -355,3 +355,38 @@ func TestFullStartAfterAReboot(t *testing.T) {
 		})
 	}
 }
+
+// TestCountsOfAFullStart opens a full spool with counts of dropped lines, and
+// delivers all of it without logging a line. The next process reports the
+// counts, whether this one has died or was closed.
+func TestCountsOfAFullStart(t *testing.T) {
+	for _, dies := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			m, f := vfstest.NewMem(nil), &far{}
+			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+			conf := Config{
+				SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, Sync: SyncNever, fs: m,
+			}
+			s := open(t, memDir, nil, conf)
+			for range 2 {
+				if err := fill(s); err != errFull {
+					t.Fatal(err)
+				}
+			}
+			must(t, s.Close())
+			s = open(t, memDir, f, conf)
+			must(t, s.Flush(context.Background()))
+			await.Sleep(time.Second) // the segments are deleted
+			if conf.fs = m.CrashClone(vfstest.Everything); !dies {
+				conf.fs = m
+			}
+			must(t, s.Close())
+			s = open(t, memDir, f, conf)
+			must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)), s.Flush(context.Background()))
+			if n := linesReported(t, f); n != 2 {
+				t.Errorf("dies: %v: %d lines are reported, want 2", dies, n)
+			}
+			must(t, s.Close())
+		})
+	}
+}

@@ -197,14 +197,16 @@ func (m *maker) makeNext() error {
 	m.Lock()
 	defer m.Unlock()
 	m.making, m.makeErr, m.next, m.limit = false, m.unmade(err), g, limit
-	if g == nil && err == nil {
+	if g == nil {
 		m.segments, m.bytes = m.segments-1, m.bytes-m.c.SegmentSize
 		m.number--
 	}
 	if err != nil {
-		m.segments, m.bytes = m.segments-1, m.bytes-m.c.SegmentSize
-		m.number--
 		m.reports.Fault("make a segment", err)
+	}
+	n := len(m.Links)
+	if g != nil && !m.Closed && n > 0 && m.Links[n-1].Placeholder && m.hasLosses() {
+		m.install() // its notices have the counts from now on
 	}
 	m.Broadcast()
 	return err
@@ -299,6 +301,7 @@ func (m *maker) patch() (left bool) {
 // another. It returns false if the file could not be deleted.
 func (m *maker) remove(l *deliver.Link) (ok bool) {
 	var err error
+	m.keepHeader(l)
 	switch {
 	case m.keepForCounts(l):
 		return true
@@ -323,6 +326,18 @@ func (m *maker) remove(l *deliver.Link) (ok bool) {
 	m.wantMore()
 	m.Unlock()
 	return err == nil
+}
+
+// keepHeader keeps the file of the last segment of the previous process if its
+// header still has counts, since there was no room for another segment (see
+// beginFull), and there is room for one now. The next segment will have them.
+func (m *maker) keepHeader(l *deliver.Link) {
+	m.Lock()
+	defer m.Unlock()
+	room := m.Closed || m.next != nil || m.making || m.hasRoom()
+	if room && len(m.Links) == 1 && m.Links[0].Placeholder && m.hasLosses() {
+		l.KeepFile = true
+	}
 }
 
 // keepForCounts keeps the file of the last segment of a spool that gets no
