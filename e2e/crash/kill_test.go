@@ -54,9 +54,6 @@ func TestKillAtRandom(t *testing.T) {
 	}
 	slices.Sort(opens)
 	r.found("%d rounds: %v; start takes %.1f ms (median), %.1f ms at most", rounds, sum, ms(opens[len(opens)/2]), ms(opens[len(opens)-1]))
-	if full && opens[len(opens)/2] > 50*time.Millisecond { // CI runs other tests at the same time
-		t.Errorf("a start takes %v", opens[len(opens)/2])
-	}
 }
 
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
