@@ -233,11 +233,16 @@ func normalise(object []member) []member {
 func normaliseValue(v any) any {
 	switch v := v.(type) {
 	case []member:
-		// A namespace that a marshaler opens has each key once: two that fail there
-		// leave one error.
-		return slices.CompactFunc(normalise(v), func(a, b member) bool {
-			return a.key == b.key && reflect.DeepEqual(a.value, b.value)
+		// A namespace that a marshaler opens has each key once: of two that fail
+		// there, the last one leaves its error.
+		v = normalise(v)
+		slices.Reverse(v)
+		v = slices.CompactFunc(v, func(a, b member) bool {
+			isError := strings.HasSuffix(a.key, "Error")
+			return a.key == b.key && (isError || reflect.DeepEqual(a.value, b.value))
 		})
+		slices.Reverse(v)
+		return v
 	case []any:
 		for i := range v {
 			v[i] = normaliseValue(v[i])
