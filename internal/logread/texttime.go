@@ -104,7 +104,7 @@ func (c *clock) isoTime(text []byte) (n int, t time.Time, ok bool) {
 		}
 	}
 	t, ok = linevalue.ParseText(bytes.TrimRight(text[:n], ":"), zone)
-	if ok && bytes.IndexAny(text[least:n], "Z+-") < 0 {
+	if ok && !bytes.ContainsAny(text[least:n], "Z+-") {
 		n, t = c.inNamedZone(text, n, t)
 	}
 	return n, t, ok
