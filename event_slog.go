@@ -47,8 +47,8 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 	return e
 }
 
-// keepMissing removes those of the fields buf[from:] that the line has in front
-// of them, with the same value.
+// keepMissing removes each field of buf[from:] that also precedes it in the
+// line, with the same value.
 func keepMissing(e *Event, from int) {
 	line, added := e.buf[:from], e.buf[from:]
 	if from > 0 {

@@ -96,8 +96,8 @@ type Sender struct {
 	comparison
 }
 
-// A search finds the record of a spool because of which requests are refused.
-// Records of other spools may be accepted in the meantime.
+// A search finds the record of a spool that makes requests fail. Records of
+// other spools may be accepted in the meantime.
 type search struct {
 	suspects int  // one of this many records is refused: those next in line
 	failures int  // requests that failed in a row
