@@ -239,7 +239,9 @@ func (p *Policy) Metrics() iter.Seq[metrics.Metric] {
 		reason string
 		n      uint64
 	}{{"late", s.Late}, {"too_large", s.TooLarge}} {
-		l.Counter("nib_request_dropped_additions_total", "Calls of Add whose fields are in no event, and of Keep after the end, by reason.", float64(c.n), label("reason", c.reason))
+		l.Counter("nib_request_dropped_additions_total",
+			"Calls of Add whose fields are in no event, and of Keep after the end, by reason.",
+			float64(c.n), label("reason", c.reason))
 	}
 	return l.Metrics()
 }

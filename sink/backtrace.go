@@ -127,7 +127,8 @@ func Backtrace(s nib.Sink, c BacktraceConfig) *Backtracer {
 		sink:      s,
 		config:    c,
 		mark:      markField(c.Mark),
-		rings:     pool.New(func() *ring { return &ring{limit: c.Bytes} }, pool.WithLimit(idleRings), pool.WithGCShrink()),
+		rings: pool.New(func() *ring { return &ring{limit: c.Bytes} },
+			pool.WithLimit(idleRings), pool.WithGCShrink()),
 	}
 }
 

@@ -73,7 +73,7 @@ func TestE2ELiveTail(t *testing.T) {
 	x.run(chromedp.Evaluate[chromedp.Void](frames))
 	<-time.After(seconds)
 	longest, count := eval[float64](x, "longest"), eval[float64](x, "frames_")
-	t.Logf("%d lines a second for %v: %.0f frames, the longest took %.0f ms (100 on a quiet machine)",
+	t.Logf("%d lines a second for %v: %.0f frames, the longest took %.0f ms, at most 100 if quiet",
 		rate, seconds, count, longest)
 	x.picture("live")
 
