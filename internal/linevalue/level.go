@@ -21,7 +21,8 @@ type LevelName struct {
 }
 
 // knownNames are the names of nib and slog, of zap, of syslog (RFC 5424) and of
-// cloud services. Case does not matter.
+// cloud services. Case does not matter. A name that a layout or a severity of
+// nib has for a level is read as that level.
 var knownNames = []LevelName{
 	{"trace", "TRACE", nib.LevelTrace},
 	{"debug", "DEBUG", nib.LevelDebug},
@@ -31,11 +32,11 @@ var knownNames = []LevelName{
 	{"warning", "WARN", nib.LevelWarn},
 	{"error", "ERROR", nib.LevelError},
 	{"err", "ERROR", nib.LevelError},
-	{"critical", "CRIT", nib.LevelError + 2},
-	{"crit", "CRIT", nib.LevelError + 2},
+	{"critical", "CRIT", nib.LevelPanic},
+	{"crit", "CRIT", nib.LevelPanic},
 	{"panic", "PANIC", nib.LevelPanic},
 	{"dpanic", "PANIC", nib.LevelPanic},
-	{"alert", "ALERT", nib.LevelPanic},
+	{"alert", "ALERT", nib.LevelFatal},
 	{"fatal", "FATAL", nib.LevelFatal},
 	{"emergency", "EMERG", nib.LevelFatal},
 	{"emerg", "EMERG", nib.LevelFatal},

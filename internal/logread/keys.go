@@ -283,6 +283,6 @@ func parseLevel(key string, raw []byte) (nib.Level, bool) {
 }
 
 var syslogLevels = [...]nib.Level{
-	nib.LevelFatal, nib.LevelPanic, nib.LevelError + 2, nib.LevelError,
+	nib.LevelFatal, nib.LevelFatal, nib.LevelPanic, nib.LevelError,
 	nib.LevelWarn, nib.LevelInfo + 2, nib.LevelInfo, nib.LevelDebug,
 }

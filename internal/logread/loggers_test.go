@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/logread"
+	"github.com/nib-log/nib/layout"
 )
 
 // none is the level of a line that has none.
@@ -824,6 +826,34 @@ func TestLinesOfCommonLoggers(t *testing.T) {
 	for _, c := range loggers {
 		if got := record(l, c.line); got != c.want() {
 			t.Errorf("%s: %s\n got %s\nwant %s", c.logger, c.line, got, c.want())
+		}
+	}
+}
+
+// A level that nib writes, as any layout names it or as a severity of syslog and
+// the journal, is read as a level of the same severity. OpenTelemetry has the
+// names FATAL to FATAL4 for panic, too.
+func TestLevelsThatNibWrites(t *testing.T) {
+	read := new(logread.Line)
+	for name, layout := range map[string]nib.Layout{
+		"nib": {}, "ECS": layout.ECS(), "GCP": layout.GCP(), "Datadog": layout.Datadog(),
+		"Zap": layout.Zap(), "Zerolog": layout.Zerolog(), "Slog": layout.Slog(), "Logrus": layout.Logrus(),
+	} {
+		var out bytes.Buffer
+		l := nib.New(&out, nib.WithLayout(layout), nib.WithLevel(nib.LevelTrace))
+		for want := nib.LevelTrace; want <= nib.LevelFatal; want++ {
+			out.Reset()
+			l.At(want).Msg("m")
+			severity := level.Severity(int(want))
+			for _, line := range []string{
+				out.String(), fmt.Sprintf(`{"PRIORITY":"%d","MESSAGE":"m"}`, severity),
+				fmt.Sprintf("<%d>1 2026-11-26T10:00:00Z host app 7 - - m", 8+severity),
+			} {
+				read.Reset([]byte(line))
+				if got, ok := read.Level(); !ok || level.Severity(int(got)) != severity {
+					t.Errorf("%s: %v is read as %v, %v: %s", name, want, got, ok, line)
+				}
+			}
 		}
 	}
 }

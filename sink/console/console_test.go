@@ -153,7 +153,7 @@ func TestLevels(t *testing.T) {
 		{`"trace"`, nil, "TRACE", nib.LevelTrace},
 		{`"INFO"`, nil, "INFO", nib.LevelInfo},
 		{`"warning"`, nil, "WARN", nib.LevelWarn},
-		{`"CRITICAL"`, nil, "CRIT", nib.LevelError + 2},
+		{`"CRITICAL"`, nil, "CRIT", nib.LevelPanic},
 		{`"info+2"`, nil, "INF+2", nib.LevelInfo + 2},
 		{`"ERROR+12"`, nil, "ER+12", nib.LevelError + 12},
 		{`"fatal+984"`, nil, "F+984", nib.LevelFatal + 984},

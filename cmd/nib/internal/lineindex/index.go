@@ -6,7 +6,7 @@
 //
 // An index is a file of little-endian integers:
 //
-//	"nibidx4\n"
+//	"nibidx5\n"
 //	entries of blocks, in the order of the log:
 //	  uint32  length  in bytes
 //	  uint32  lines
@@ -19,7 +19,7 @@
 //	  int64   to      the latest or after it
 //	  uint32  sample  CRC-32C of the first and the last 256 bytes of the block
 //	  uint32  check   CRC-32C of the entry up to here, continued from the check
-//	                  of the entry before, at first from the CRC-32C of "nibidx4\n"
+//	                  of the entry before, at first from the CRC-32C of "nibidx5\n"
 //
 // The lengths add up to the part of the log that is covered, which ends with a
 // line break. In a block without times, from is greater than to. A block that
@@ -54,7 +54,7 @@ import (
 const BlockSize = 256 << 10
 
 const (
-	magic     = "nibidx4\n"
+	magic     = "nibidx5\n"
 	entryLen  = 5*4 + 2*8 + 2*4
 	sampleLen = 256
 	samples   = 16            // number of blocks of an index whose samples are compared
