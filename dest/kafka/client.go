@@ -4,6 +4,7 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -98,23 +99,27 @@ type layout struct {
 // request sends a request to any broker, or to the one responsible for that
 // kind of request.
 func request[R kmsg.Response](ctx context.Context, d *Destination, req kmsg.Request) (R, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.c.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, d.c.Timeout, errTimeout)
 	defer cancel()
 	resp, err := d.client.Request(ctx, req)
-	return typed[R](resp, req, err)
+	return typed[R](ctx, resp, req, err)
 }
 
 // ask sends a request to one broker.
 func ask[R kmsg.Response](ctx context.Context, d *Destination, broker int32, req kmsg.Request) (R, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.c.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, d.c.Timeout, errTimeout)
 	defer cancel()
 	resp, err := d.client.Broker(int(broker)).Request(ctx, req)
-	return typed[R](resp, req, err)
+	return typed[R](ctx, resp, req, err)
 }
 
-func typed[R kmsg.Response](resp kmsg.Response, req kmsg.Request, err error) (R, error) {
+func typed[R kmsg.Response](
+	ctx context.Context, resp kmsg.Response, req kmsg.Request, err error,
+) (R, error) {
 	r, ok := resp.(R)
-	if err == nil && !ok {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = context.Cause(ctx)
+	} else if err == nil && !ok {
 		err = fmt.Errorf("the answer is a %T", resp)
 	}
 	if err != nil {

@@ -91,13 +91,16 @@ func TestErrorAtTheEndOfTheContext(t *testing.T) {
 // request.
 func TestTypeOfAResponse(t *testing.T) {
 	req, resp := kmsg.NewPtrProduceRequest(), kmsg.NewPtrProduceResponse()
-	if got, err := typed[*kmsg.ProduceResponse](resp, req, nil); got != resp || err != nil {
+	ctx := t.Context()
+	if got, err := typed[*kmsg.ProduceResponse](ctx, resp, req, nil); got != resp || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if _, err := typed[*kmsg.ProduceResponse](nil, req, errDenied); !errors.Is(err, errDenied) || !strings.Contains(err.Error(), "Produce: ") {
+	_, err := typed[*kmsg.ProduceResponse](ctx, nil, req, errDenied)
+	if !errors.Is(err, errDenied) || !strings.Contains(err.Error(), "Produce: ") {
 		t.Errorf("an error: got %v", err)
 	}
-	if _, err := typed[*kmsg.FetchResponse](resp, req, nil); err == nil || !strings.HasSuffix(err.Error(), "Produce: the answer is a *kmsg.ProduceResponse") {
+	_, err = typed[*kmsg.FetchResponse](ctx, resp, req, nil)
+	if want := "Produce: the answer is a *kmsg.ProduceResponse"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("another response: got %v", err)
 	}
 }

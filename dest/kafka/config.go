@@ -142,11 +142,6 @@ type Config struct {
 	// Defaults to 10 s.
 	Timeout time.Duration `set:"timeout" default:"10s" doc:"time for an answer of a broker"`
 
-	// DeliverTimeout is the time for which one call of Deliver retries before it
-	// returns the error. No record is lost: a spool calls again. If it is
-	// negative, Deliver retries until its context ends. Defaults to 10 s.
-	DeliverTimeout time.Duration `set:"deliver_timeout" default:"10s" doc:"how long one delivery is tried before it is reported; nothing is given up"`
-
 	// TakeoverDelay is the delay before a process that takes over the records
 	// of another one checks whether they are in the topic already, if it
 	// cannot continue as the same producer: requests of the dead process may

@@ -8,14 +8,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/dest/kafka/internal/backoff"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -137,13 +134,12 @@ func New(brokers []string, topic string, c Config) (*Destination, error) {
 }
 
 // Ping looks up the topic, which connects to a broker if necessary, and returns
-// nil if the topic exists and has partitions. It tries once, for
-// Config.DeliverTimeout at most.
+// nil if the topic exists and has partitions.
 func (d *Destination) Ping(ctx context.Context) error {
 	if d.ctx.Err() != nil {
 		return errClosed
 	}
-	ctx, end := d.within(ctx, d.c.DeliverTimeout)
+	ctx, end := d.within(ctx)
 	defer end()
 	_, err := d.lookup(ctx, d.topic)
 	if err != nil && ctx.Err() != nil {
@@ -180,10 +176,9 @@ func (d *Destination) Close() error {
 }
 
 // Deliver sends batch, and returns when all of it is acknowledged by all
-// in-sync replicas or permanently refused, when Config.DeliverTimeout is over,
-// or when ctx ends. It retries failures with pauses of up to 2 s, and reports
-// each to Config.OnError. If part of the batch is settled before a failure, it
-// returns that part and no error.
+// in-sync replicas or permanently refused, after the first failure, or when ctx
+// ends. It reports a failure to Config.OnError. If part of the batch is settled
+// before a failure, it returns that part and no error.
 //
 // Records that are in flight when ctx ends are kept, as they were sent, until
 // the brokers have responded. If they are delivered again, as identified by
@@ -194,7 +189,7 @@ func (d *Destination) Close() error {
 func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	d.work.Lock()
 	defer d.work.Unlock()
-	ctx, end := d.within(ctx, d.c.DeliverTimeout)
+	ctx, end := d.within(ctx)
 	defer end()
 	if d.ctx.Err() != nil {
 		return delivery.Result{}, errClosed
@@ -203,7 +198,8 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 		return delivery.Result{}, nil
 	}
 	d.begin(batch)
-	res, err := d.repeat(ctx, batch)
+	res, err := d.attempt(ctx, batch)
+	d.count(func(s *Stats) { s.Rejected += uint64(len(res.Rejected)) })
 	d.reported(batch[:res.Accepted])
 	if fault := d.c.certificates.takeFault(); fault != nil {
 		err = errors.Join(err, fmt.Errorf("nib/kafka: %w", fault))
@@ -225,69 +221,38 @@ func (d *Destination) reported(settled []nib.Record) {
 	}
 }
 
-// within returns a context that ends with ctx, with Close and, if timeout is
-// positive, after timeout.
-func (d *Destination) within(ctx context.Context, timeout time.Duration) (context.Context, func()) {
+// within returns a context that ends with ctx and with Close.
+func (d *Destination) within(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	release := context.AfterFunc(d.ctx, func() { cancel(errClosed) })
-	var timer *time.Timer
-	if timeout > 0 {
-		timer = time.AfterFunc(timeout, func() { cancel(errDeliverTimeout) })
-	}
 	return ctx, func() {
 		release()
-		if timer != nil {
-			timer.Stop()
-		}
 		cancel(nil)
 	}
 }
 
-// repeat tries until there is something to return.
-func (d *Destination) repeat(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
-	pause := backoff.First
-	var last error
-	for {
-		var err error
-		if ctx.Err() == nil {
-			err = d.try(ctx, batch)
-		}
-		res := d.result()
-		if res.Accepted == len(batch) {
-			return res, nil
-		}
-		if errors.Is(err, errUnstored) {
-			return res, nil
-		}
-		if err != nil && (ctx.Err() == nil || errors.As(err, new(*kerr.Error))) {
-			d.failed(err)
-			last = err
-		}
-		switch {
-		case res.Accepted > 0:
-			return res, nil
-		case ctx.Err() != nil && last != nil:
-			return res, last
-		case ctx.Err() != nil:
-			return res, fmt.Errorf("nib/kafka: deliver: %w", context.Cause(ctx))
-		}
-		wait(ctx, pause)
-		pause = min(2*pause, 2*time.Second)
+// attempt tries once, and reports the error unless it is the caller's.
+func (d *Destination) attempt(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
+	err := d.try(ctx, batch)
+	res := d.result()
+	if res.Accepted == len(batch) || err == nil || errors.Is(err, errUnstored) {
+		return res, nil
 	}
+	if ctx.Err() == nil || errors.As(err, new(*kerr.Error)) {
+		d.failed(err)
+	} else {
+		err = fmt.Errorf("nib/kafka: deliver: %w", context.Cause(ctx))
+	}
+	if res.Accepted > 0 {
+		err = nil
+	}
+	return res, err
 }
 
 func (d *Destination) failed(err error) {
 	d.count(func(s *Stats) { s.Failures++ })
 	if d.c.OnError != nil {
 		d.c.OnError(err)
-	}
-}
-
-// wait waits for d, less a random part of up to half, or until ctx ends.
-func wait(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d/2 + rand.N(d/2+1)):
-	case <-ctx.Done():
 	}
 }
 

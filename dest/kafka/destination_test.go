@@ -9,12 +9,8 @@ import (
 	"errors"
 	"math"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/dest/kafka/internal/backoff"
-	"github.com/nib-log/nib/internal/await"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -64,88 +60,46 @@ func TestStatesOfABatch(t *testing.T) {
 	}
 }
 
-// A call ends with its context, with Close, and after its time if it has one.
+// A call ends with its context and with Close.
 func TestEndOfACall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &Destination{}
-		d.ctx, d.stop = context.WithCancel(context.Background())
-		for _, timeout := range []time.Duration{0, -1} {
-			ctx, end := d.within(t.Context(), timeout)
-			await.Sleep(time.Hour)
-			if ctx.Err() != nil {
-				t.Errorf("%v: %v", timeout, context.Cause(ctx))
-			}
-			end()
-			if ctx.Err() == nil {
-				t.Error("the context goes on after the call")
-			}
-		}
-		ctx, end := d.within(t.Context(), time.Minute)
-		defer end()
-		await.Sleep(time.Minute - time.Nanosecond)
-		if ctx.Err() != nil {
-			t.Errorf("after a minute less 1 ns: %v", context.Cause(ctx))
-		}
-		await.Sleep(time.Nanosecond)
-		if context.Cause(ctx) != errDeliverTimeout {
-			t.Errorf("after a minute: %v", context.Cause(ctx))
-		}
-		ctx, end = d.within(t.Context(), time.Minute)
-		defer end()
-		d.stop()
-		synctest.Wait()
-		if context.Cause(ctx) != errClosed {
-			t.Errorf("after Close: %v", context.Cause(ctx))
-		}
-	})
+	d := &Destination{}
+	d.ctx, d.stop = context.WithCancel(context.Background())
+	ctx, end := d.within(t.Context())
+	if ctx.Err() != nil {
+		t.Errorf("before the end: %v", context.Cause(ctx))
+	}
+	if end(); ctx.Err() == nil {
+		t.Error("the context goes on after the call")
+	}
+	outer, cancel := context.WithCancelCause(t.Context())
+	ctx, end = d.within(outer)
+	defer end()
+	if cancel(errors.ErrUnsupported); context.Cause(ctx) != errors.ErrUnsupported {
+		t.Errorf("after the end of the caller's context: %v", context.Cause(ctx))
+	}
+	ctx, end = d.within(t.Context())
+	defer end()
+	d.stop()
+	if <-ctx.Done(); context.Cause(ctx) != errClosed {
+		t.Errorf("after Close: %v", context.Cause(ctx))
+	}
 }
 
-// A pause is half of its length at least, and ends with the context.
-func TestPauses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for range 1000 {
-			began := time.Now()
-			wait(t.Context(), time.Second)
-			if got := time.Since(began); got < time.Second/2 || got > time.Second {
-				t.Fatalf("got %v", got)
-			}
+// Deliver tries once: the caller repeats.
+func TestOneAttempt(t *testing.T) {
+	failed := 0
+	d, err := New([]string{"127.0.0.1:1"}, "logs", Config{OnError: func(error) { failed++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	d.client.Close() // so that each request fails at once
+	for n := range 3 {
+		res, err := d.Deliver(t.Context(), records(7, 1, 1))
+		if err == nil || res.Accepted > 0 || failed != n+1 {
+			t.Fatalf("got %+v, %v, %d failures; want %d", res, err, failed, n+1)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		began := time.Now()
-		if wait(ctx, time.Hour); time.Since(began) > 0 {
-			t.Errorf("context over: got %v", time.Since(began))
-		}
-	})
-}
-
-// The pauses between attempts double up to two seconds.
-func TestPausesDouble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var failed []time.Time
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		d, err := New([]string{"127.0.0.1:1"}, "logs", Config{DeliverTimeout: -1, OnError: func(error) {
-			if failed = append(failed, time.Now()); len(failed) == 10 {
-				cancel()
-			}
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
-		d.client.Close() // so that each request fails at once
-		if _, err := d.Deliver(ctx, records(7, 1, 1)); err == nil || len(failed) != 10 {
-			t.Fatalf("got %v, %d failures", err, len(failed))
-		}
-		want := backoff.First
-		for i := range len(failed) - 1 {
-			if got := failed[i+1].Sub(failed[i]); got < want/2 || got > want {
-				t.Errorf("pause %d: got %v, want %v to %v", i, got, want/2, want)
-			}
-			want = min(2*want, 2*time.Second)
-		}
-	})
+	}
 }
 
 // Failures are counted with and without OnError.

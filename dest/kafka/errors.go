@@ -25,8 +25,8 @@ var (
 // producer: its records of the spool must be searched before anything is sent.
 var errUnsure = errors.New("nib/kafka: the broker does not know what this producer has sent")
 
-// errDeliverTimeout means that Deliver has exceeded its timeout.
-var errDeliverTimeout = fmt.Errorf("no answer within Config.DeliverTimeout: %w", delivery.ErrStalled)
+// errTimeout means that a broker has not responded within Config.Timeout.
+var errTimeout = fmt.Errorf("no answer within Config.Timeout: %w", delivery.ErrStalled)
 
 // errUnstored means that the mark must be stored before anything is sent.
 var errUnstored = errors.New("nib/kafka: the mark is not stored")

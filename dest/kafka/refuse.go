@@ -231,6 +231,5 @@ func (d *Destination) isDeadLettered(r *nib.Record) bool {
 
 // reject settles a record of the batch as refused permanently.
 func (d *Destination) reject(i int, why error) {
-	d.count(func(s *Stats) { s.Rejected++ })
 	d.states[i] = state{settled: true, reason: why}
 }

@@ -42,7 +42,7 @@ func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Recor
 	if d.ctx.Err() != nil {
 		return 0, errClosed
 	}
-	ctx, end := d.within(ctx, 0)
+	ctx, end := d.within(ctx)
 	defer end()
 	if len(batch) == 0 {
 		return 0, nil

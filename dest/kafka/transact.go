@@ -127,7 +127,10 @@ func (d *Destination) join(ctx context.Context, l *lane) error {
 		if code != kerr.ConcurrentTransactions.Code || tries == concurrentTries {
 			return brokerError("begin a transaction on", l.topic, code, nil)
 		}
-		wait(ctx, concurrentPause)
+		select {
+		case <-time.After(concurrentPause):
+		case <-ctx.Done():
+		}
 	}
 }
 

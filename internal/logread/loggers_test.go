@@ -830,9 +830,9 @@ func TestLinesOfCommonLoggers(t *testing.T) {
 	}
 }
 
-// A level that nib writes, as any layout names it or as a severity of syslog and
-// the journal, is read as a level of the same severity. OpenTelemetry has the
-// names FATAL to FATAL4 for panic, too.
+// A level that nib writes, as any layout names it or as a severity of syslog
+// and the journal, is read as a level of the same severity. OpenTelemetry has
+// the names FATAL to FATAL4 for panic, too.
 func TestLevelsThatNibWrites(t *testing.T) {
 	read := new(logread.Line)
 	for name, layout := range map[string]nib.Layout{

@@ -3,14 +3,12 @@
 package kfaketest
 
 import (
-	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	. "github.com/nib-log/nib/dest/kafka"
-	"github.com/nib-log/nib/dest/kafka/internal/backoff"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -37,22 +35,6 @@ func TestLeaderIsLookedUpAgain(t *testing.T) {
 	}
 	deliver(t, d, records(7, 11, 20))
 	wantExactly(t, c, 1, 20)
-}
-
-// There is a pause between two attempts.
-func TestPauseBetweenAttempts(t *testing.T) {
-	first := backoff.First
-	defer func() { backoff.First = first }()
-	backoff.First = time.Hour
-	c := start(t, 1)
-	attempts := 0
-	d := dial(t, c, Config{OnError: func(error) { attempts++ }})
-	c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Err: kerr.TopicAuthorizationFailed, Count: -1})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if res, err := d.Deliver(ctx, records(7, 1, 5)); res.Accepted != 0 || err == nil || attempts > 1 {
-		t.Errorf("got %+v, %v, %d attempts; want one", res, err, attempts)
-	}
 }
 
 // The first transaction of a process succeeds at once.
@@ -91,7 +73,7 @@ func TestBeginOfATransaction(t *testing.T) {
 	} {
 		c := start(t, 1)
 		sent := c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Observe: true, Count: -1})
-		d := dial(t, c, Config{TransactionalID: "tx", DeliverTimeout: -1, OnError: func(err error) {
+		d := dial(t, c, Config{TransactionalID: "tx", OnError: func(err error) {
 			if n := sent.Hits(); n > 0 || test.err != nil && !errors.Is(err, test.err) {
 				t.Errorf("%v: got %v, %d requests", test.err, err, n)
 			}
@@ -133,13 +115,7 @@ func TestOverlapWithOtherPartitions(t *testing.T) {
 func TestCommitWithoutAResponse(t *testing.T) {
 	c := start(t, 1)
 	refuse(c, true, 21)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	d := dial(t, c, Config{TransactionalID: "tx", OnError: func(err error) {
-		if errors.Is(err, kerr.InvalidRecord) {
-			cancel()
-		}
-	}})
+	d := dial(t, c, Config{TransactionalID: "tx"})
 	deliver(t, d, records(7, 1, 10))
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
 	if err != nil {
@@ -169,8 +145,8 @@ func TestCommitWithoutAResponse(t *testing.T) {
 		t.Errorf("got %+v, want a failed commit, a failed search and another one", s)
 	}
 	requests.Store(0)
-	if res, err := d.Deliver(ctx, records(7, 21, 30)); res.Accepted != 0 || !errors.Is(err, kerr.InvalidRecord) {
-		t.Errorf("got %+v, %v; want that number 21 waits", res, err)
+	if res := deliverUntil(t, d, records(7, 21, 30), kerr.InvalidRecord); res.Accepted != 0 {
+		t.Errorf("got %+v, want that number 21 waits", res)
 	}
 	if got := deliver(t, d, records(7, 21, 40)); len(got) != 1 || got[0].Index != 0 {
 		t.Errorf("rejected: got %v, want number 21", got)

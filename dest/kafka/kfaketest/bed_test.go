@@ -5,6 +5,7 @@ package kfaketest
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,7 +15,6 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	. "github.com/nib-log/nib/dest/kafka"
-	"github.com/nib-log/nib/dest/kafka/internal/backoff"
 	"github.com/nib-log/nib/dest/kafka/topic"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -39,12 +39,7 @@ func start(t testing.TB, partitions int32, opts ...kfake.Opt) *kfake.Cluster {
 	return c
 }
 
-func TestMain(m *testing.M) {
-	backoff.First = time.Millisecond
-	m.Run()
-}
-
-// dial makes a destination with short pauses.
+// dial makes a destination that takes over without a pause.
 func dial(t testing.TB, c *kfake.Cluster, conf Config) *Destination {
 	t.Helper()
 	if conf.TakeoverDelay == 0 {
@@ -70,15 +65,27 @@ func records(spool, first, last uint64) []nib.Record {
 	return batch
 }
 
+// deliverUntil repeats Deliver, as a spool does, until its error is want.
+func deliverUntil(
+	t testing.TB, d delivery.Destination, batch []nib.Record, want error,
+) (res delivery.Result) {
+	t.Helper()
+	for late := time.Now().Add(testTimeout); ; {
+		res, err := d.Deliver(t.Context(), batch)
+		switch {
+		case errors.Is(err, want):
+			return res
+		case res.Accepted > 0 || time.Now().After(late):
+			t.Fatalf("Deliver: got %+v, %v; want %v", res, err, want)
+		}
+	}
+}
+
 // deliver delivers all of batch, or fails the test.
 func deliver(t testing.TB, d delivery.Destination, batch []nib.Record) (rejected []delivery.Rejection) {
 	t.Helper()
-	done := 0
-	for done < len(batch) {
-		res, err := d.Deliver(t.Context(), batch[done:])
-		if err != nil {
-			t.Fatalf("Deliver: %v", err)
-		}
+	for done := 0; done < len(batch); {
+		res := deliverUntil(t, d, batch[done:], nil)
 		for _, r := range res.Rejected {
 			rejected = append(rejected, delivery.Rejection{Index: r.Index + done, Reason: r.Reason})
 		}

@@ -96,37 +96,22 @@ func (r *refusal) arm(c *kfake.Cluster) (heal func(), failed func() int) {
 // run makes a destination and calls work. It heals the fault when that was
 // reported twice, or when work has returned.
 func (r *refusal) run(t *testing.T, c *kfake.Cluster, work func(d *Destination)) *Destination {
-	conf, reported := r.conf, make(chan struct{}, 100)
+	conf := r.conf
+	var heal func()
+	var reports atomic.Int64
 	conf.OnError = func(error) {
-		select {
-		case reported <- struct{}{}:
-		default:
+		if reports.Add(1) == 2 {
+			heal()
 		}
 	}
 	conf.Timeout = 2 * time.Second
 	d := dial(t, c, conf)
-	heal, failed := r.arm(c)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		work(d)
-	}()
-	reports := 0
-	for finished := false; !finished; {
-		select {
-		case <-reported:
-			if reports++; reports == 2 {
-				heal()
-			}
-		case <-done:
-			finished = true
-		case <-time.After(testTimeout):
-			t.Fatalf("nothing happens; %d requests have failed, %d reports", failed(), reports)
-		}
-	}
+	var failed func() int
+	heal, failed = r.arm(c)
+	work(d)
 	heal()
-	if r.lasting && failed() > 2 && reports < 2 { // franz-go repeats some requests once
-		t.Errorf("%d requests have failed, and there were %d reports", failed(), reports)
+	if r.lasting && failed() > 2 && reports.Load() < 2 { // franz-go repeats some requests once
+		t.Errorf("%d requests have failed, and there were %d reports", failed(), reports.Load())
 	}
 	return d
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -275,19 +274,23 @@ func contextEndsInFlight(t *testing.T, size int) {
 
 func TestCloseEndsDeliver(t *testing.T) {
 	c := start(t, 1)
-	reported := make(chan struct{})
-	var once sync.Once
-	d := dial(t, c, Config{DeliverTimeout: -1, OnError: func(error) { once.Do(func() { close(reported) }) }})
-	c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Err: kerr.NotEnoughReplicas, Count: -1})
+	d := dial(t, c, Config{})
+	arrived, gate := make(chan struct{}), make(chan struct{})
+	defer close(gate)
+	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		close(arrived)
+		c.SleepControl(func() { <-gate })
+		return nil, nil, false
+	})
 	done := make(chan error)
 	go func() {
 		_, err := d.Deliver(context.Background(), records(7, 1, 10))
 		done <- err
 	}()
-	<-reported
+	<-arrived
 	_ = d.Close()
-	if err := <-done; err == nil {
-		t.Error("Deliver: got no error")
+	if err := <-done; !errors.Is(err, delivery.ErrClosed) {
+		t.Errorf("Deliver: got %v", err)
 	}
 	if res, err := d.Deliver(context.Background(), []nib.Record{}); !errors.Is(err, delivery.ErrClosed) || res.Accepted != 0 {
 		t.Errorf("after Close: got %+v, %v", res, err)

@@ -179,7 +179,7 @@ func TestPartitioningChanges(t *testing.T) {
 				if rng.IntN(3) == 0 {
 					conf = modes[rng.IntN(3)]
 				}
-				conf.MaxBatch, conf.DeliverTimeout, conf.TakeoverDelay = 300+rng.IntN(3000), 5*time.Millisecond, 10*time.Millisecond
+				conf.MaxBatch, conf.TakeoverDelay = 300+rng.IntN(3000), 10*time.Millisecond
 				heal := func() {}
 				if rng.IntN(3) > 0 {
 					heal = c.Fault(kfake.Fault{
@@ -196,7 +196,7 @@ func TestPartitioningChanges(t *testing.T) {
 				steps := 1 + rng.IntN(8)
 				if n == 0 {
 					heal()
-					steps, conf.DeliverTimeout = 10000, time.Minute
+					steps = 10000
 				}
 				p := life{h, t, dial(t, c, conf), rng, &stored}
 				p.run(opened, last, steps)

@@ -39,10 +39,8 @@ func stream(t testing.TB, d *Destination, all []nib.Record, window int, step fun
 	for done := 0; done < len(all); {
 		step()
 		batch := all[done:min(done+window, len(all))]
-		res, err := d.Deliver(t.Context(), batch)
+		res := deliverUntil(t, d, batch, nil)
 		switch {
-		case err != nil:
-			t.Fatalf("Deliver: %v", err)
 		case res.Accepted == 0 || len(res.Rejected) > 0:
 			t.Fatalf("Deliver: got %+v", res)
 		case res.Accepted < len(batch):

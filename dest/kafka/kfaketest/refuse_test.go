@@ -3,7 +3,6 @@
 package kfaketest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -122,11 +121,10 @@ func TestFixedWithinAnAttempt(t *testing.T) {
 func TestLastRecordRefused(t *testing.T) {
 	c := start(t, 1)
 	refuse(c, false, 10)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	d := dial(t, c, Config{DeliverTimeout: -1, OnError: func(error) { cancel() }})
+	d := dial(t, c, Config{})
 	deliver(t, d, records(7, 1, 9))
-	if res, err := d.Deliver(ctx, records(7, 10, 10)); res.Accepted != 0 || !errors.Is(err, kerr.InvalidRecord) {
+	res, err := d.Deliver(t.Context(), records(7, 10, 10))
+	if res.Accepted != 0 || !errors.Is(err, kerr.InvalidRecord) {
 		t.Errorf("alone: got %+v, %v", res, err)
 	}
 	if got := deliver(t, d, records(7, 10, 11)); len(got) != 1 || got[0].Index != 0 {
@@ -169,10 +167,8 @@ func TestDeadLetterOnce(t *testing.T) {
 	refuse(c, true, 9)
 	fault := c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Partitions: []int32{0}, Err: kerr.NotEnoughReplicas, Count: -1})
 	d := dial(t, c, Config{Partitioning: PartitioningRoundRobin, DeadLetter: "dead"}) // 9 is in partition 1
-	for limit := 50 * time.Millisecond; d.Stats().DeadLettered == 0; limit *= 2 {     // which a slow machine needs
-		ctx, cancel := context.WithTimeout(t.Context(), limit)
-		_, _ = d.Deliver(ctx, records(7, 1, 10)) // partition 0 accepts nothing
-		cancel()
+	for d.Stats().DeadLettered == 0 {
+		_, _ = d.Deliver(t.Context(), records(7, 1, 10)) // partition 0 accepts nothing
 	}
 	fault.Remove()
 	deliver(t, d, records(7, 1, 20))
@@ -181,6 +177,29 @@ func TestDeadLetterOnce(t *testing.T) {
 	}
 	if seqs := numbers(t, read(t, c, logs)); len(seqs) != 19 {
 		t.Errorf("got %v", seqs)
+	}
+}
+
+// A record that is rejected in several attempts counts when it is reported.
+func TestRejectedCountsOnce(t *testing.T) {
+	c := start(t, 2)
+	refuse(c, true, 9)
+	fault := c.Fault(kfake.Fault{
+		Keys: produce(), Topic: logs, Partitions: []int32{0},
+		Err: kerr.NotEnoughReplicas, Count: -1,
+	})
+	d := dial(t, c, Config{Partitioning: PartitioningRoundRobin})
+	for range 3 {
+		// 9 is in partition 1, 2 is in partition 0.
+		res, err := d.Deliver(t.Context(), records(7, 1, 10))
+		if res.Accepted > 1 || res.Accepted == 0 && err == nil || d.Stats().Rejected > 0 {
+			t.Fatalf("got %+v, %v, %+v", res, err, d.Stats())
+		}
+	}
+	fault.Remove()
+	rejected := deliver(t, d, records(7, 1, 20))
+	if len(rejected) != 1 || d.Stats().Rejected != 1 {
+		t.Errorf("got %v, %+v; want one", rejected, d.Stats())
 	}
 }
 
@@ -208,23 +227,20 @@ func TestBatchLimitIsKept(t *testing.T) {
 	}
 }
 
-// A record is refused, and the context ends before the one after it is
+// A record is refused, and the attempt ends before the one after it is
 // acknowledged. If it is acknowledged in a later call, the refused record is
 // not settled: it is sent again, and rejected when another one is accepted.
 func TestRefusedBeforeOneInFlight(t *testing.T) {
 	c := start(t, 1)
 	refuse(c, true, 5)
-	var end context.CancelFunc
-	d := dial(t, c, Config{MaxBatch: 1, OnError: func(error) { end() }})
+	d := dial(t, c, Config{MaxBatch: 1})
 	deliver(t, d, records(7, 1, 4))
 	fault := c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Err: kerr.NotEnoughReplicas, Count: -1, When: func(req kmsg.Request) bool {
 		return len(find(req.(*kmsg.ProduceRequest).Topics[0].Partitions[0].Records, []uint64{6})) > 0
 	}})
 	for _, want := range []*kerr.Error{kerr.NotEnoughReplicas, kerr.InvalidRecord} {
-		var ctx context.Context
-		ctx, end = context.WithCancel(t.Context())
-		defer end()
-		if res, err := d.Deliver(ctx, records(7, 5, 6)); res.Accepted != 0 || !errors.Is(err, want) {
+		res, err := d.Deliver(t.Context(), records(7, 5, 6))
+		if res.Accepted != 0 || !errors.Is(err, want) {
 			t.Errorf("got %+v, %v; want %v", res, err, want)
 		}
 		fault.Remove()

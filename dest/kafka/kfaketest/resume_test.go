@@ -392,13 +392,7 @@ func TestResumeFails(t *testing.T) {
 // permanently.
 func TestShutOut(t *testing.T) {
 	cluster := start(t, 1)
-	conf := Config{TransactionalID: "tx", DeliverTimeout: 20 * time.Second}
-	var cancel atomic.Pointer[context.CancelFunc]
-	conf.OnError = func(err error) {
-		if errors.Is(err, ErrFenced) {
-			(*cancel.Load())() // it has got the error
-		}
-	}
+	conf := Config{TransactionalID: "tx"}
 	before := dial(t, cluster, conf)
 	deliver(t, before, records(7, 1, 10))
 	after := dial(t, cluster, conf)
@@ -412,12 +406,9 @@ func TestShutOut(t *testing.T) {
 		},
 	})
 	for range 2 {
-		ctx, end := context.WithTimeout(t.Context(), testTimeout)
-		cancel.Store(&end)
-		if res, err := before.Deliver(ctx, records(7, 21, 30)); res.Accepted != 0 || !errors.Is(err, ErrFenced) {
-			t.Errorf("got %+v, %v; want ErrFenced", res, err)
+		if res := deliverUntil(t, before, records(7, 21, 30), ErrFenced); res.Accepted != 0 {
+			t.Errorf("got %+v", res)
 		}
-		end()
 	}
 	deliver(t, after, records(7, 21, 30))
 	wantExactly(t, cluster, 1, 30)

@@ -82,7 +82,6 @@ func TestRefusedConnections(t *testing.T) {
 	} {
 		var reported []string
 		ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
-		c.conf.DeliverTimeout = -1
 		c.conf.OnError = func(err error) {
 			if reported = append(reported, err.Error()); strings.Contains(err.Error(), c.want) {
 				cancel()
