@@ -62,10 +62,8 @@ func (l *lane) acknowledge(p *inFlight, base int64) {
 	if base >= 0 {
 		l.offset = base + int64(n) - 1
 	}
-	if l.spool != p.spool {
-		l.present, l.through, l.exactFrom, l.exactTo = nil, 0, 0, 0
-	}
-	l.spool, l.through = p.spool, max(l.through, p.numbers[n-1])
+	l.serve(p.spool)
+	l.through = max(l.through, p.numbers[n-1])
 	if l.exactTo > 0 && p.numbers[0] <= l.exactTo {
 		for _, seq := range p.numbers {
 			l.present[seq] = struct{}{}
@@ -79,7 +77,7 @@ func (l *lane) acknowledge(p *inFlight, base int64) {
 			l.d.states[i].settled = true
 		}
 	}
-	l.d.count(func(s *Stats) {
+	l.d.counters.add(func(s *Stats) {
 		s.Records += uint64(n)
 		s.Batches++
 		s.Bytes += uint64(len(p.frame))

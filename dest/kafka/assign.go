@@ -25,18 +25,18 @@ func (d *Destination) ready(ctx context.Context) error {
 	if d.lanes != nil && !d.stale {
 		return nil
 	}
-	l, err := d.lookup(ctx, d.topic)
+	l, err := d.cluster.lookup(ctx, d.cluster.topic)
 	if err != nil {
 		return err
 	}
-	if len(l.leaders) < len(d.lanes) || l.id != d.topicID {
+	if len(l.leaders) < len(d.lanes) || l.id != d.id {
 		d.forget(ctx) // a different topic with the same name
 	}
-	d.topicID = l.id
+	d.id = l.id
 	if d.lanes == nil {
 		d.lanes = make([]*lane, len(l.leaders))
 		for i := range d.lanes {
-			d.lanes[i] = newLane(d, d.topic, int32(i))
+			d.lanes[i] = newLane(d, d.cluster.topic, int32(i))
 			d.lanes[i].enc.transactional = d.c.TransactionalID != ""
 		}
 	}
@@ -56,13 +56,13 @@ func serve(ctx context.Context, d *Destination, spool uint64) {
 	if before == 0 {
 		return
 	}
-	d.homeSpool, d.home = spool, d.homeLane(before).partition
-	d.spread, d.highest = d.c.Partitioning != PartitioningPerSpool, 0
-	d.fence, d.unstored = true, true // a transaction begins with a mark, too
+	d.searches.spool, d.searches.partition = spool, d.homeLane(before).partition
+	d.mark.spread, d.searches.highest = d.c.Partitioning != PartitioningPerSpool, 0
+	d.tx.fence, d.storing.needed = true, true // a transaction begins with a mark, too
 	if d.c.TransactionalID != "" {
 		return
 	}
-	d.shared, d.senders = noProducer, senders{current: noProducer, previous: -1}
+	d.shared, d.mark.senders = noProducer, senders{current: noProducer, previous: -1}
 	for _, l := range d.lanes {
 		l.await(ctx) // only of records that the caller has given up
 		l.queue, l.spare = nil, nil
@@ -78,7 +78,7 @@ func (d *Destination) forget(ctx context.Context) {
 	for i := range d.states {
 		d.states[i].sent = false
 	}
-	d.lanes, d.place = nil, nowhere
+	d.lanes, d.mark.place = nil, nowhere
 }
 
 // assign determines which records of the batch are settled, and distributes the
@@ -93,7 +93,7 @@ func (d *Destination) assign(batch []nib.Record) {
 		}
 		r := &batch[i]
 		l := d.laneOf(r)
-		if d.isSettled(r) || d.isDeadLettered(r) {
+		if d.isSettled(r) || d.dead.has(r) {
 			d.states[i].settled = true
 			continue
 		}
@@ -110,7 +110,7 @@ func (d *Destination) laneOf(r *nib.Record) *lane {
 	n := uint64(len(d.lanes))
 	switch d.c.Partitioning {
 	case PartitioningKeyed:
-		if key := d.key(r); key != nil {
+		if key := d.c.key(r); key != nil {
 			return d.lanes[uint64(murmur2(key)&0x7fffffff)%n]
 		}
 	case PartitioningRoundRobin:
@@ -125,8 +125,8 @@ func (d *Destination) laneOf(r *nib.Record) *lane {
 
 // homeLane returns the lane of the partition of a spool.
 func (d *Destination) homeLane(spool uint64) *lane {
-	if d.homeSpool == spool && int(d.home) < len(d.lanes) {
-		return d.lanes[d.home]
+	if d.searches.spool == spool && int(d.searches.partition) < len(d.lanes) {
+		return d.lanes[d.searches.partition]
 	}
 	return d.lanes[homeOf(spool, uint64(len(d.lanes)))]
 }
@@ -136,12 +136,12 @@ func homeOf(spool, n uint64) uint64 { return spool * 0x9e3779b97f4a7c15 >> 32 % 
 
 // key returns the key of a record, nil if Config.Key panics: otherwise no
 // record after this one would be delivered.
-func (d *Destination) key(r *nib.Record) (key []byte) {
-	if d.c.Key == nil {
+func (c *Config) key(r *nib.Record) (key []byte) {
+	if c.Key == nil {
 		return nil
 	}
 	defer func() { _ = recover() }() // after a panic, the record has no key
-	return d.c.Key(r)
+	return c.Key(r)
 }
 
 // isSettled reports whether a record is known to have been settled before.
@@ -149,7 +149,7 @@ func (d *Destination) isSettled(r *nib.Record) bool {
 	if d.laneOf(r).settled(r) {
 		return true
 	}
-	if r.Seq > d.highest {
+	if r.Seq > d.searches.highest {
 		return false
 	}
 	for _, l := range d.lanes { // partitions were chosen in another way

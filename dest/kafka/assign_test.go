@@ -65,7 +65,7 @@ func TestRecordOfABatch(t *testing.T) {
 // another way.
 func TestFoundInAnotherPartition(t *testing.T) {
 	d := testLanes(3, 0)
-	d.c.Partitioning, d.highest = PartitioningRoundRobin, 8
+	d.c.Partitioning, d.searches.highest = PartitioningRoundRobin, 8
 	d.lanes[2].spool, d.lanes[2].present = 7, map[uint64]struct{}{6: {}, 9: {}}
 	for number, want := range map[uint64]bool{5: false, 6: true, 7: false, 8: false, 9: false} {
 		if got := d.isSettled(&nib.Record{Spool: 7, Seq: number}); got != want {
@@ -75,7 +75,7 @@ func TestFoundInAnotherPartition(t *testing.T) {
 	if d.isSettled(&nib.Record{Spool: 8, Seq: 6}) {
 		t.Error("a record of another spool is settled")
 	}
-	d.highest = 6
+	d.searches.highest = 6
 	if !d.isSettled(&nib.Record{Spool: 7, Seq: 6}) {
 		t.Error("the highest number is not settled")
 	}
@@ -100,9 +100,9 @@ func TestLaneOfARecord(t *testing.T) {
 	}
 	home := func(spool uint64) int32 { return d.homeLane(spool).partition }
 	usual := home(7)
-	d.homeSpool, d.home = 7, (usual+1)%3
-	if got := home(7); got != d.home {
-		t.Errorf("a partition that was found: got %d, want %d", got, d.home)
+	d.searches.spool, d.searches.partition = 7, (usual+1)%3
+	if got := home(7); got != d.searches.partition {
+		t.Errorf("a partition that was found: got %d, want %d", got, d.searches.partition)
 	}
 	for spool := range uint64(7) {
 		if got, want := home(spool), int32(homeOf(spool, 3)); got != want {
@@ -110,14 +110,14 @@ func TestLaneOfARecord(t *testing.T) {
 		}
 	}
 	for _, missing := range []int32{3, 4} { // partitions that the topic has no more
-		d.home = missing
+		d.searches.partition = missing
 		if got := home(7); got != usual {
 			t.Errorf("partition %d: got %d, want %d", missing, got, usual)
 		}
 	}
-	d.home, d.c.Partitioning = (usual+1)%3, PartitioningKeyed
-	if got := d.laneOf(&nib.Record{Spool: 7, Seq: 1}).partition; got != d.home {
-		t.Errorf("without a key: got partition %d, want %d", got, d.home)
+	d.searches.partition, d.c.Partitioning = (usual+1)%3, PartitioningKeyed
+	if got := d.laneOf(&nib.Record{Spool: 7, Seq: 1}).partition; got != d.searches.partition {
+		t.Errorf("without a key: got partition %d, want %d", got, d.searches.partition)
 	}
 }
 
@@ -129,12 +129,12 @@ func TestForgetWaitsForRequests(t *testing.T) {
 	cancel()
 	canceled, ended := false, make(chan struct{})
 	p := &inFlight{underway: ended, cancel: func() { canceled = true; close(ended) }}
-	d.lanes[0].queue, d.place = []*inFlight{p}, place{0, 1, 2}
+	d.lanes[0].queue, d.mark.place = []*inFlight{p}, place{0, 1, 2}
 	d.forget(ctx)
 	if p.underway != nil || !canceled {
 		t.Error("the request is in flight")
 	}
-	if d.lanes != nil || d.place != nowhere {
-		t.Errorf("got %d lanes, %+v", len(d.lanes), d.place)
+	if d.lanes != nil || d.mark.place != nowhere {
+		t.Errorf("got %d lanes, %+v", len(d.lanes), d.mark.place)
 	}
 }

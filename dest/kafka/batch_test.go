@@ -18,7 +18,7 @@ import (
 
 // newSearcher returns a searcher for records of spool 7 of any producer.
 func newSearcher() *searcher {
-	s := &searcher{l: &lane{d: &Destination{senders: anySender}}, spool: 7, decompress: kgo.DefaultDecompressor(), dropping: map[int64]bool{}}
+	s := testSearcher(anySender, kgo.DefaultDecompressor())
 	s.found.spool, s.found.offset = 7, -1
 	return s
 }
@@ -55,9 +55,9 @@ func TestSearchOfRandomPartitions(t *testing.T) {
 		p := makePartition(data)
 		aborted += len(p.aborted)
 		s := newSearcher()
-		s.l.d.senders = senders{current: producer{5, 1}, previous: 6}
+		s.l.d.mark.senders = senders{current: producer{5, 1}, previous: 6}
 		s.at, s.found.from = rng.Int64N(p.end+1), uint64(rng.IntN(300))
-		want := p.find(s.l.d.senders, s.found.from, s.at)
+		want := p.find(s.l.d.mark.senders, s.found.from, s.at)
 		for s.at < p.end {
 			before := s.at
 			var b []byte

@@ -73,7 +73,7 @@ func TestAnotherTopicOfTheSameNameHasLanesOfItsOwn(t *testing.T) {
 	d := dialBroker(t)
 	deliverAll(t, d, 1, 5)
 	before := d.lanes[0]
-	d.topicID[0]++ // as if it were the id of the previous topic
+	d.id[0]++ // as if it were the id of the previous topic
 	d.stale = true
 	deliverAll(t, d, 6, 10)
 	if d.lanes[0] == before {
@@ -96,7 +96,7 @@ func TestTopicWithFewerPartitions(t *testing.T) {
 	if len(d.lanes) != n {
 		t.Errorf("got %d lanes for %d partitions", len(d.lanes), n)
 	}
-	if err := d.Close(); err != nil || d.client.Ping(t.Context()) == nil {
+	if err := d.Close(); err != nil || d.cluster.client.Ping(t.Context()) == nil {
 		t.Errorf("Close: got %v, or the client goes on", err)
 	}
 }

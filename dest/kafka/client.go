@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -30,7 +31,32 @@ func versions() *kversion.Versions {
 	return v
 }
 
-// newClient makes the client, which connects when it is first used.
+// A cluster is the connection to the brokers that have the topic.
+type cluster struct {
+	c          *Config
+	brokers    []string
+	topic      string
+	client     *kgo.Client
+	compressor kgo.Compressor
+	decompress kgo.Decompressor // bounded
+	wrote      chan struct{}    // receives a value when a produce request was written
+}
+
+// newCluster does not connect: the client does when it is first used.
+func newCluster(brokers []string, topic string, c *Config) (k cluster, err error) {
+	k = cluster{c: c, brokers: slices.Clone(brokers), topic: topic, wrote: make(chan struct{}, 1)}
+	if k.compressor, err = compressor(c.Compression); err != nil {
+		return k, err
+	}
+	if k.client, err = newClient(brokers, c, writeHook(k.wrote)); err != nil {
+		return k, err
+	}
+	// The decompressor of the client has the bound.
+	k.decompress, _ = k.client.OptValue(kgo.WithDecompressor).(kgo.Decompressor)
+	return k, nil
+}
+
+// newClient makes a client with the options of c.
 func newClient(brokers []string, c *Config, hook kgo.Hook) (*kgo.Client, error) {
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(brokers...),
@@ -98,18 +124,20 @@ type layout struct {
 
 // request sends a request to any broker, or to the one responsible for that
 // kind of request.
-func request[R kmsg.Response](ctx context.Context, d *Destination, req kmsg.Request) (R, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, d.c.Timeout, errTimeout)
+func request[R kmsg.Response](ctx context.Context, k *cluster, req kmsg.Request) (R, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, k.c.Timeout, errTimeout)
 	defer cancel()
-	resp, err := d.client.Request(ctx, req)
+	resp, err := k.client.Request(ctx, req)
 	return typed[R](ctx, resp, req, err)
 }
 
 // ask sends a request to one broker.
-func ask[R kmsg.Response](ctx context.Context, d *Destination, broker int32, req kmsg.Request) (R, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, d.c.Timeout, errTimeout)
+func ask[R kmsg.Response](
+	ctx context.Context, k *cluster, broker int32, req kmsg.Request,
+) (R, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, k.c.Timeout, errTimeout)
 	defer cancel()
-	resp, err := d.client.Broker(int(broker)).Request(ctx, req)
+	resp, err := k.client.Broker(int(broker)).Request(ctx, req)
 	return typed[R](ctx, resp, req, err)
 }
 
@@ -129,17 +157,17 @@ func typed[R kmsg.Response](
 }
 
 // lookup requests the leaders of the partitions of a topic.
-func (d *Destination) lookup(ctx context.Context, topic string) (layout, error) {
+func (k *cluster) lookup(ctx context.Context, topic string) (layout, error) {
 	req := kmsg.NewPtrMetadataRequest()
 	t := kmsg.NewMetadataRequestTopic()
 	t.Topic = kmsg.StringPtr(topic)
 	req.Topics = append(req.Topics, t)
-	req.AllowAutoTopicCreation = d.c.CreateTopic
-	resp, err := request[*kmsg.MetadataResponse](ctx, d, req)
+	req.AllowAutoTopicCreation = k.c.CreateTopic
+	resp, err := request[*kmsg.MetadataResponse](ctx, k, req)
 	if err != nil {
 		return layout{}, err
 	}
-	return layoutOf(resp, topic, d.c.CreateTopic)
+	return layoutOf(resp, topic, k.c.CreateTopic)
 }
 
 // layoutOf returns the layout of a topic from a response, which may have other
@@ -185,16 +213,18 @@ var noProducer = producer{-1, -1}
 // newProducer gets a producer id. For a transactional id it is always the same,
 // with an epoch that fences earlier processes; their transactions have ended
 // when newProducer returns.
-func (d *Destination) newProducer(ctx context.Context, transactional *string, before producer) (producer, error) {
+func (k *cluster) newProducer(
+	ctx context.Context, transactional *string, before producer,
+) (producer, error) {
 	req := kmsg.NewPtrInitProducerIDRequest()
 	req.ProducerID, req.ProducerEpoch = before.id, before.epoch
 	req.TransactionalID = transactional
 	req.TransactionTimeoutMillis = int32(defaultTxTimeout.Milliseconds())
-	resp, err := request[*kmsg.InitProducerIDResponse](ctx, d, req)
+	resp, err := request[*kmsg.InitProducerIDResponse](ctx, k, req)
 	if err != nil {
 		return producer{}, err
 	}
-	if err := brokerError("get a producer id for topic", d.topic, resp.ErrorCode, nil); err != nil {
+	if err := brokerError("get a producer id for topic", k.topic, resp.ErrorCode, nil); err != nil {
 		return producer{}, err
 	}
 	return producer{resp.ProducerID, resp.ProducerEpoch}, nil

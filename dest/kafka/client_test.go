@@ -51,7 +51,7 @@ func TestCauseOfTheEnd(t *testing.T) {
 	if err := d.Close(); err != nil || p.underway != nil {
 		t.Errorf("Close: got %v, in flight %v", err, p.underway != nil)
 	}
-	if err := d.client.Ping(t.Context()); err == nil || errors.As(err, new(*net.OpError)) {
+	if err := d.cluster.client.Ping(t.Context()); err == nil || errors.As(err, new(*net.OpError)) {
 		t.Errorf("after Close: got %v", err)
 	}
 }
@@ -156,7 +156,10 @@ func TestLayoutOfATopic(t *testing.T) {
 
 // Each count is a metric.
 func TestMetricsAreThoseOfStats(t *testing.T) {
-	d := &Destination{topic: "logs", stats: Stats{1, 2, 3, 4, 5, 6, 7, 8}}
+	d := &Destination{
+		cluster:  cluster{topic: "logs"},
+		counters: counters{stats: Stats{1, 2, 3, 4, 5, 6, 7, 8}},
+	}
 	got := map[string]float64{}
 	for m := range d.Metrics() {
 		got[m.Name] = m.Value

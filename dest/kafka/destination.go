@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // A Destination writes records to a topic. It is created by [New]. Deliver and
@@ -25,51 +23,30 @@ import (
 // with the same Spool. When it gets records of another one, it discards its
 // state of the one before, and begins as another producer.
 type Destination struct {
-	c          Config
-	brokers    []string
-	topic      string
-	client     *kgo.Client
-	compressor kgo.Compressor
-	decompress kgo.Decompressor // bounded
-	wrote      chan struct{}    // receives a value when a produce request was written
-	ctx        context.Context  // ends with Close
-	stop       context.CancelFunc
+	c       Config
+	cluster cluster
+	ctx     context.Context // ends with Close
+	stop    context.CancelFunc
 
-	work         sync.Mutex // held by Deliver and Resume, and by Close at the end
-	lanes        []*lane    // indexed by partition; nil before the topic is known
-	stale        bool       // the leaders may have changed
-	states       []state    // states of the records of the batch
-	turn         uint64     // counter of RoundRobin, for records without a number
-	deadLetterMu sync.Mutex // protects dead
-	dead         *lane      // the lane of the dead letter topic
+	work   sync.Mutex // held by Deliver and Resume, and by Close at the end
+	id     [16]byte   // of the topic
+	lanes  []*lane    // indexed by partition; nil before the topic is known
+	stale  bool       // the leaders may have changed
+	states []state    // states of the records of the batch
+	turn   uint64     // counter of RoundRobin, for records without a number
+	dead   deadLetters
+	tx     transaction
 
 	overlaps bool // Deliver may return while requests are in flight
 
-	taken  producer // the producer of the transactional id
-	fence  bool     // the transactional id must be taken again
-	doubt  bool     // the result of the last transaction is unknown
-	fenced bool     // a later process has the transactional id
-
-	reached identity // identity of the last record that was reported as settled
-
-	topicID  [16]byte
-	spool    uint64 // the spool of the latest records
-	spread   bool   // records may be in any partition; see mark
-	place    place
-	senders  senders
+	spool    uint64   // the spool of the latest records
+	reached  identity // identity of the last record that was reported as settled
+	mark     mark
+	storing  storing
 	shared   producer // the producer of lanes without their own
-	marks    bool     // the caller stores marks
-	unstored bool     // the caller must store the mark before anything is sent
-	unsynced bool     // SyncMark must report true
+	searches searches
 
-	searched  int64 // records since that time, in Unix milliseconds, were searched for; at first math.MaxInt64
-	homeSpool uint64
-	home      int32  // partition of homeSpool, found by a search
-	highest   uint64 // highest number found when all partitions were searched
-
-	mu           sync.Mutex
-	stats        Stats
-	deadLettered map[identity]struct{} // records in the dead letter topic that were not yet reported to the caller
+	counters counters
 }
 
 // An identity is the number of a record, in its spool.
@@ -105,6 +82,24 @@ type Stats struct {
 	Searches     uint64 // searches of a partition for delivered records
 }
 
+// counters holds the counts for Stats.
+type counters struct {
+	mu    sync.Mutex
+	stats Stats
+}
+
+func (c *counters) add(f func(*Stats)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f(&c.stats)
+}
+
+func (c *counters) get() Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stats
+}
+
 // New returns a Destination for a topic. brokers are the addresses, host:port,
 // of some of the cluster's brokers. New does not connect, and fails only if the
 // configuration is invalid. Deliver waits for brokers that do not respond and
@@ -116,19 +111,18 @@ func New(brokers []string, topic string, c Config) (*Destination, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Destination{c: c.withDefaults(), brokers: slices.Clone(brokers), topic: topic, wrote: make(chan struct{}, 1), taken: noProducer, fence: true,
-		shared: noProducer, place: nowhere, senders: senders{current: noProducer, previous: -1},
-		deadLettered: map[identity]struct{}{}, searched: math.MaxInt64,
+	d := &Destination{
+		c: c.withDefaults(), shared: noProducer, tx: transaction{taken: noProducer, fence: true},
+		mark: mark{
+			mode: c.Partitioning, spread: c.Partitioning != PartitioningPerSpool, place: nowhere,
+			senders: senders{current: noProducer, previous: -1},
+		},
+		searches: searches{since: math.MaxInt64},
 	}
-	d.spread = d.c.Partitioning != PartitioningPerSpool
 	var err error
-	if d.compressor, err = compressor(d.c.Compression); err != nil {
+	if d.cluster, err = newCluster(brokers, topic, &d.c); err != nil {
 		return nil, fmt.Errorf("nib/kafka: %w", err)
 	}
-	if d.client, err = newClient(brokers, &d.c, writeHook(d.wrote)); err != nil {
-		return nil, fmt.Errorf("nib/kafka: %w", err)
-	}
-	d.decompress, _ = d.client.OptValue(kgo.WithDecompressor).(kgo.Decompressor) // the client's decompressor has the bound
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	return d, nil
 }
@@ -141,7 +135,7 @@ func (d *Destination) Ping(ctx context.Context) error {
 	}
 	ctx, end := d.within(ctx)
 	defer end()
-	_, err := d.lookup(ctx, d.topic)
+	_, err := d.cluster.lookup(ctx, d.cluster.topic)
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("nib/kafka: ping: %w", context.Cause(ctx))
 	}
@@ -150,15 +144,7 @@ func (d *Destination) Ping(ctx context.Context) error {
 
 // Stats returns the counts so far. It is safe for concurrent use.
 func (d *Destination) Stats() Stats {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.stats
-}
-
-func (d *Destination) count(f func(*Stats)) {
-	d.mu.Lock()
-	f(&d.stats)
-	d.mu.Unlock()
+	return d.counters.get()
 }
 
 // Close interrupts a running call of Deliver, and closes the connections. There
@@ -171,7 +157,7 @@ func (d *Destination) Close() error {
 	for _, l := range d.lanes {
 		l.await(d.ctx)
 	}
-	d.client.Close()
+	d.cluster.client.Close()
 	return nil
 }
 
@@ -199,7 +185,7 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	}
 	d.begin(batch)
 	res, err := d.attempt(ctx, batch)
-	d.count(func(s *Stats) { s.Rejected += uint64(len(res.Rejected)) })
+	d.counters.add(func(s *Stats) { s.Rejected += uint64(len(res.Rejected)) })
 	d.reported(batch[:res.Accepted])
 	if fault := d.c.certificates.takeFault(); fault != nil {
 		err = errors.Join(err, fmt.Errorf("nib/kafka: %w", fault))
@@ -214,7 +200,7 @@ func (d *Destination) reported(settled []nib.Record) {
 		passed := func(b identity, _ struct{}) bool {
 			return b.spool != d.reached.spool || b.seq <= d.reached.seq
 		}
-		maps.DeleteFunc(d.deadLettered, passed)
+		d.dead.forget(passed)
 		for _, l := range d.lanes {
 			maps.DeleteFunc(l.refused, passed)
 		}
@@ -250,7 +236,7 @@ func (d *Destination) attempt(ctx context.Context, batch []nib.Record) (delivery
 }
 
 func (d *Destination) failed(err error) {
-	d.count(func(s *Stats) { s.Failures++ })
+	d.counters.add(func(s *Stats) { s.Failures++ })
 	if d.c.OnError != nil {
 		d.c.OnError(err)
 	}

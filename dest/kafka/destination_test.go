@@ -93,7 +93,7 @@ func TestOneAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	d.client.Close() // so that each request fails at once
+	d.cluster.client.Close() // so that each request fails at once
 	for n := range 3 {
 		res, err := d.Deliver(t.Context(), records(7, 1, 1))
 		if err == nil || res.Accepted > 0 || failed != n+1 {

@@ -18,5 +18,5 @@ func (d *Destination) Fork() (delivery.Destination, error) {
 	if d.c.TransactionalID != "" {
 		return nil, errTransactionalFork
 	}
-	return New(d.brokers, d.topic, d.c)
+	return New(d.cluster.brokers, d.cluster.topic, d.c)
 }

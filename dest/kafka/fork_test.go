@@ -20,7 +20,8 @@ func TestFork(t *testing.T) {
 	}
 	other := f.(*Destination)
 	defer other.Close()
-	if other.topic != d.topic || other.c.ClientID != "shop" || other.c.MaxBatch != 10_000 || other.client == d.client {
+	if other.cluster.topic != d.cluster.topic || other.cluster.client == d.cluster.client ||
+		other.c.ClientID != "shop" || other.c.MaxBatch != 10_000 {
 		t.Errorf("got %+v, want %+v", other.c, d.c)
 	}
 }

@@ -127,7 +127,7 @@ func FuzzSearch(f *testing.F) {
 			b[frameMagic] = 2
 			binary.BigEndian.PutUint32(b[frameCRC:], crc32.Checksum(b[frameAttributes:], castagnoli))
 		}
-		s := searcher{l: &lane{d: &Destination{senders: anySender}}, spool: 7, decompress: kgo.DefaultDecompressor(), dropping: map[int64]bool{}}
+		s := testSearcher(anySender, kgo.DefaultDecompressor())
 		if err := s.batches(b); err == nil && s.found.records != len(s.found.numbers) {
 			t.Errorf("got %+v", s.found)
 		}
@@ -170,7 +170,7 @@ func TestDecompressionIsBounded(t *testing.T) {
 	defer d.Close()
 	e := encoder{compressor: bomb{}, plain: make([]byte, 1<<20), count: 1}
 	frame := e.frame(nil, producer{3, 4}, 5)
-	s := searcher{l: &lane{d: &Destination{senders: anySender}}, spool: 7, decompress: d.decompress, dropping: map[int64]bool{}}
+	s := testSearcher(anySender, d.cluster.decompress)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if err := s.batch(frame); err != nil || s.found.records > 0 || s.at != 1 {

@@ -34,7 +34,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _, err := readTarget("kafka://a:1,b:2/logs?client_id=c&partitioning=keyed&key=user&compression=zstd&max_batch=1kB&dead_letter=d&create_topic=on" +
-		"&timeout=1s&deliver_timeout=2s&takeover_delay=3s&user=me&mechanism=plain&allow_clear_text=on&tls=on&tls_name=n&password_file=" + settings.Escape(file))
+		"&timeout=1s&takeover_delay=3s&user=me&mechanism=plain&allow_clear_text=on&tls=on&tls_name=n&password_file=" + settings.Escape(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestDefaultsOfParameters(t *testing.T) {
 	list := settings.Of(&all)
 	for i := range list {
 		switch list[i].Name {
-		case "client_id", "compression", "max_batch", "timeout", "deliver_timeout", "takeover_delay", "create_topic":
+		case "client_id", "compression", "max_batch", "timeout", "takeover_delay", "create_topic":
 			if err := list[i].Set(list[i].Default); err != nil {
 				t.Error(err)
 			}

@@ -43,12 +43,7 @@ type lane struct {
 	taken    time.Time // time at which the partition last accepted a batch of the producer
 	offset   int64     // offset of the last record known to be in the partition, or -1
 
-	spool, through uint64 // records of spool up to this number are settled, if they belong here
-	// Of the numbers from exactFrom to exactTo, which a search has covered,
-	// only the present ones are settled: those in between were refused, which
-	// the caller may not know.
-	exactFrom, exactTo uint64
-	present            map[uint64]struct{}
+	delivered
 
 	enc     encoder
 	limit   int         // bytes of a batch before compression
@@ -57,6 +52,33 @@ type lane struct {
 	queue   []*inFlight // batches in flight, or about to be sent
 	careful bool        // send one by one until the queue is empty
 	spare   []*inFlight
+}
+
+// delivered are the records of a spool that are known to be settled, if they
+// belong to the partition.
+type delivered struct {
+	spool, through uint64 // those up to this number
+	// Of the numbers from exactFrom to exactTo, which a search has covered,
+	// only the present ones are settled: those in between were refused, which
+	// the caller may not know.
+	exactFrom, exactTo uint64
+	present            map[uint64]struct{}
+}
+
+// serve begins with another spool.
+func (s *delivered) serve(spool uint64) {
+	if s.spool != spool {
+		*s = delivered{spool: spool}
+	}
+}
+
+// has reports whether a search has found a record of the spool.
+func (s *delivered) has(r *nib.Record) bool {
+	if r.Spool != s.spool {
+		return false
+	}
+	_, ok := s.present[r.Seq]
+	return ok
 }
 
 // An inFlight is an encoded batch, in flight or about to be sent. It does not
@@ -80,7 +102,7 @@ type inFlight struct {
 func newLane(d *Destination, topic string, partition int32) *lane {
 	l := &lane{
 		d: d, topic: topic, partition: partition, leader: -1, offset: -1, limit: d.c.MaxBatch, producer: noProducer,
-		enc: encoder{compressor: d.compressor}, blame: blame{probes: firstProbes},
+		enc: encoder{compressor: d.cluster.compressor}, blame: blame{probes: firstProbes},
 	}
 	return l
 }
@@ -92,15 +114,6 @@ func (l *lane) settled(r *nib.Record) bool {
 	}
 	_, refused := l.refused[identity{r.Spool, r.Seq}]
 	return l.has(r) || !refused && r.Seq <= l.through && (r.Seq < l.exactFrom || r.Seq > l.exactTo)
-}
-
-// has reports whether a search has found a record of the lane's spool.
-func (l *lane) has(r *nib.Record) bool {
-	if r.Spool != l.spool {
-		return false
-	}
-	_, ok := l.present[r.Seq]
-	return ok
 }
 
 // match returns the index of a record in the pending batch, or -1.
@@ -214,7 +227,7 @@ func (l *lane) start(ctx context.Context, p *inFlight, others bool) {
 	request, cancel := context.WithCancel(l.d.ctx)
 	p.underway, p.cancel = done, cancel
 	select {
-	case <-l.d.wrote: // the result of an earlier request
+	case <-l.d.cluster.wrote: // the result of an earlier request
 	default:
 	}
 	go func() {
@@ -224,7 +237,7 @@ func (l *lane) start(ctx context.Context, p *inFlight, others bool) {
 	}()
 	if others {
 		select {
-		case <-l.d.wrote:
+		case <-l.d.cluster.wrote:
 		case <-done:
 		case <-ctx.Done():
 		}
@@ -239,7 +252,7 @@ func (l *lane) encode(batch []nib.Record) {
 	n, spool := 0, batch[l.todo[0]].Spool
 	for ; n < len(l.todo); n++ {
 		r := &batch[l.todo[n]]
-		key := l.d.key(r)
+		key := l.d.c.key(r)
 		size := l.enc.size() + len(r.Line) + len(key) + len(r.Logger) + recordOverhead
 		if n > 0 && (size > l.limit || r.Spool != spool) {
 			break
@@ -289,7 +302,7 @@ func (l *lane) produce(ctx context.Context, p *inFlight) (*kmsg.ProduceResponseT
 		Topic:      l.topic,
 		Partitions: []kmsg.ProduceRequestTopicPartition{{Partition: l.partition, Records: p.frame}},
 	}}
-	resp, err := ask[*kmsg.ProduceResponse](ctx, l.d, l.leader, req)
+	resp, err := ask[*kmsg.ProduceResponse](ctx, &l.d.cluster, l.leader, req)
 	if err != nil {
 		return nil, err
 	}

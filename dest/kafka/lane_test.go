@@ -99,7 +99,7 @@ func TestFoundRecordsAreSettled(t *testing.T) {
 
 	for _, mode := range []string{"spread", "round robin"} {
 		l := testLane(0)
-		l.d.spread = mode == "spread"
+		l.d.mark.spread = mode == "spread"
 		if mode == "round robin" {
 			l.d.c.Partitioning = PartitioningRoundRobin
 		}

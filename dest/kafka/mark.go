@@ -113,7 +113,7 @@ func partitioningOf(mark []byte) (p Partitioning, ok bool) {
 // sum identifies the topic, which is a different one after it was recreated,
 // and the spool: a copy of its directory is another producer.
 func (d *Destination) sum(spool uint64) uint32 {
-	b := append([]byte(d.topic), d.topicID[:]...)
+	b := append([]byte(d.cluster.topic), d.id[:]...)
 	return crc32.Checksum(binary.BigEndian.AppendUint64(b, spool), castagnoli)
 }
 
@@ -128,10 +128,9 @@ func (d *Destination) sum(spool uint64) uint32 {
 func (d *Destination) Mark() []byte {
 	d.work.Lock()
 	defer d.work.Unlock()
-	d.marks = true
+	d.storing.enabled = true
 	d.advance()
-	m := mark{d.c.Partitioning, d.spread, d.place, d.senders}
-	return m.append(make([]byte, 0, markSize), d.sum(d.spool))
+	return d.mark.append(make([]byte, 0, markSize), d.sum(d.spool))
 }
 
 // SyncMark reports whether the result of Mark must be on disk before Deliver is
@@ -139,8 +138,8 @@ func (d *Destination) Mark() []byte {
 func (d *Destination) SyncMark() bool {
 	d.work.Lock()
 	defer d.work.Unlock()
-	wanted := d.unsynced
-	d.unsynced = false
+	wanted := d.storing.due
+	d.storing.due = false
 	return wanted
 }
 
@@ -148,22 +147,23 @@ func (d *Destination) SyncMark() bool {
 // in the partition were reported to the caller. Otherwise a search must find
 // the rest again from the previous place.
 func (d *Destination) advance() {
-	if d.c.Partitioning != PartitioningPerSpool || len(d.lanes) == 0 || d.spread && d.reached.seq < d.highest {
+	unreported := d.mark.spread && d.reached.seq < d.searches.highest
+	if d.c.Partitioning != PartitioningPerSpool || len(d.lanes) == 0 || unreported {
 		return
 	}
 	l := d.homeLane(d.spool)
-	if d.spread {
-		d.spread, d.place = false, place{l.partition, -1, 0}
+	if d.mark.spread {
+		d.mark.spread, d.mark.place = false, place{l.partition, -1, 0}
 	}
 	if l.spool == 0 || l.spool != d.reached.spool || l.through > d.reached.seq {
 		return
 	}
-	d.place = place{l.partition, l.offset, l.next}
+	d.mark.place = place{l.partition, l.offset, l.next}
 	if len(l.queue) > 0 {
-		d.place.sequence = l.queue[0].first
+		d.mark.place.sequence = l.queue[0].first
 	}
 	if !l.taken.IsZero() { // records after the place are sent by this producer
-		d.senders = senders{current: l.producer, previous: -1}
+		d.mark.senders = senders{current: l.producer, previous: -1}
 	}
 }
 
@@ -176,7 +176,7 @@ func (d *Destination) introduce(ctx context.Context) error {
 			continue
 		}
 		if d.shared == noProducer || l.producer == d.shared {
-			p, err := d.newProducer(ctx, nil, noProducer)
+			p, err := d.cluster.newProducer(ctx, nil, noProducer)
 			if err != nil {
 				return err
 			}
@@ -185,34 +185,42 @@ func (d *Destination) introduce(ctx context.Context) error {
 		}
 		l.begin(d.shared)
 	}
-	return d.stored()
+	return d.storing.check()
 }
 
 // begin lets the lane send as p.
 func (l *lane) begin(p producer) {
 	l.producer, l.known, l.next, l.taken = p, true, 0, time.Time{}
-	if l.d.place.partition < 0 {
-		l.d.place.partition = l.partition
+	if l.d.mark.place.partition < 0 {
+		l.d.mark.place.partition = l.partition
 	}
 }
 
 // sendAs adds p to the senders.
 func (d *Destination) sendAs(p producer) {
-	if d.senders.current.id == p.id {
-		d.senders.current.epoch = p.epoch
+	if d.mark.senders.current.id == p.id {
+		d.mark.senders.current.epoch = p.epoch
 		return
 	}
-	d.senders.add(p)
-	d.place.sequence = 0
-	d.unstored = true
+	d.mark.senders.add(p)
+	d.mark.place.sequence = 0
+	d.storing.needed = true
 }
 
-// stored returns an error, once, if the mark must be stored first.
-func (d *Destination) stored() error {
-	wanted := d.unstored && d.marks
-	d.unstored = false
+// A storing is how far the caller has stored the mark: a producer that is not
+// in the stored mark must not send.
+type storing struct {
+	enabled bool // the caller stores marks
+	needed  bool // the mark must be stored before anything is sent
+	due     bool // SyncMark must report true
+}
+
+// check returns an error, once, if the mark must be stored first.
+func (s *storing) check() error {
+	wanted := s.needed && s.enabled
+	s.needed = false
 	if wanted {
-		d.unsynced = true
+		s.due = true
 		return errUnstored
 	}
 	return nil

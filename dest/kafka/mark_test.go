@@ -112,16 +112,21 @@ func TestPlaceFollowsReportedRecords(t *testing.T) {
 		"nothing sent":          {func(_ *Destination, l *lane) { l.taken = time.Time{} }, place{0, 9, 10}, false},
 		"another mode":          {func(d *Destination, _ *lane) { d.c.Partitioning = PartitioningRoundRobin }, before, false},
 		"not looked up":         {func(d *Destination, _ *lane) { d.lanes = nil }, before, false},
-		"spread":                {func(d *Destination, _ *lane) { d.spread, d.highest = true, 11 }, before, false},
-		"spread, all reported":  {func(d *Destination, _ *lane) { d.spread, d.highest = true, 10 }, place{0, 9, 10}, true},
-		"spread before":         {func(d *Destination, _ *lane) { d.highest = 11 }, place{0, 9, 10}, true},
+		"spread":                {func(d *Destination, _ *lane) { d.mark.spread, d.searches.highest = true, 11 }, before, false},
+		"spread, all reported":  {func(d *Destination, _ *lane) { d.mark.spread, d.searches.highest = true, 10 }, place{0, 9, 10}, true},
+		"spread before":         {func(d *Destination, _ *lane) { d.searches.highest = 11 }, place{0, 9, 10}, true},
 		"spread, nothing sent": {func(d *Destination, l *lane) {
-			d.spread, d.highest = true, 10
+			d.mark.spread, d.searches.highest = true, 10
 			*l = lane{offset: -1}
 		}, place{0, -1, 0}, false},
 	} {
-		d := &Destination{spool: 7, reached: identity{7, 10}, place: before, senders: old}
-		l := &lane{d: d, producer: producer{5, 0}, known: true, next: 10, taken: time.Unix(1, 0), offset: 9, spool: 7, through: 10}
+		d := &Destination{
+			spool: 7, reached: identity{7, 10}, mark: mark{place: before, senders: old},
+		}
+		l := &lane{
+			d: d, producer: producer{5, 0}, known: true, next: 10, taken: time.Unix(1, 0),
+			offset: 9, delivered: delivered{spool: 7, through: 10},
+		}
 		d.lanes = []*lane{l}
 		c.change(d, l)
 		d.advance()
@@ -129,11 +134,11 @@ func TestPlaceFollowsReportedRecords(t *testing.T) {
 		if c.reset {
 			want = senders{current: producer{5, 0}, previous: -1}
 		}
-		if d.place != c.want || d.senders != want {
-			t.Errorf("%s: got %+v, %+v; want %+v, %+v", name, d.place, d.senders, c.want, want)
+		if d.mark.place != c.want || d.mark.senders != want {
+			t.Errorf("%s: got %+v, %+v; want %+v, %+v", name, d.mark.place, d.mark.senders, c.want, want)
 		}
-		if spread := name == "spread"; d.spread != spread {
-			t.Errorf("%s: got spread %v", name, d.spread)
+		if spread := name == "spread"; d.mark.spread != spread {
+			t.Errorf("%s: got spread %v", name, d.mark.spread)
 		}
 	}
 }
@@ -142,7 +147,11 @@ func TestPlaceFollowsReportedRecords(t *testing.T) {
 // partition of the first one.
 func TestProducerOfALane(t *testing.T) {
 	newDestination := func() *Destination {
-		d := &Destination{shared: producer{5, 1}, place: nowhere, senders: senders{current: producer{5, 1}, previous: -1}}
+		five := producer{5, 1}
+		d := &Destination{
+			shared: five,
+			mark:   mark{place: nowhere, senders: senders{current: five, previous: -1}},
+		}
 		d.lanes = []*lane{newLane(d, "logs", 0), newLane(d, "logs", 1)}
 		d.lanes[1].todo = []int{0}
 		return d
@@ -155,34 +164,37 @@ func TestProducerOfALane(t *testing.T) {
 	if l := d.lanes[1]; d.lanes[0].known || !l.known || l.producer != d.shared || l.next != 0 || !l.taken.IsZero() {
 		t.Errorf("got %+v and %+v, want that the second one begins as producer 5", d.lanes[0], l)
 	}
-	if d.place != (place{1, -1, 0}) {
-		t.Errorf("place: got %+v, want partition 1", d.place)
+	if d.mark.place != (place{1, -1, 0}) {
+		t.Errorf("place: got %+v, want partition 1", d.mark.place)
 	}
 	d = newDestination()
-	d.place = place{0, 6, 7}
-	if err := d.introduce(t.Context()); err != nil || d.place != (place{0, 6, 7}) {
-		t.Errorf("got %+v, %v; want the place in partition 0 as before", d.place, err)
+	d.mark.place = place{0, 6, 7}
+	if err := d.introduce(t.Context()); err != nil || d.mark.place != (place{0, 6, 7}) {
+		t.Errorf("got %+v, %v; want the place in partition 0 as before", d.mark.place, err)
 	}
 }
 
 // A new producer must be in the mark before it sends, from its first sequence
 // on. A new epoch of the same one need not.
 func TestNewProducerIsUnstored(t *testing.T) {
-	d := &Destination{place: place{0, 6, 7}, senders: senders{current: producer{4, 0}, previous: -1}, marks: true}
+	four := senders{current: producer{4, 0}, previous: -1}
+	d := &Destination{
+		mark: mark{place: place{0, 6, 7}, senders: four}, storing: storing{enabled: true},
+	}
 	d.sendAs(producer{4, 1})
-	if d.senders != (senders{producer{4, 1}, -1, false}) || d.place.sequence != 7 || d.stored() != nil || d.unsynced {
-		t.Errorf("another epoch: got %+v, %+v, unsynced %v", d.senders, d.place, d.unsynced)
+	if d.mark.senders != (senders{producer{4, 1}, -1, false}) || d.mark.place.sequence != 7 || d.storing.check() != nil || d.storing.due {
+		t.Errorf("another epoch: got %+v, %+v, unsynced %v", d.mark.senders, d.mark.place, d.storing.due)
 	}
 	d.sendAs(producer{5, 0})
-	if d.senders != (senders{producer{5, 0}, 4, false}) || d.place != (place{0, 6, 0}) {
-		t.Errorf("another producer: got %+v, %+v", d.senders, d.place)
+	if d.mark.senders != (senders{producer{5, 0}, 4, false}) || d.mark.place != (place{0, 6, 0}) {
+		t.Errorf("another producer: got %+v, %+v", d.mark.senders, d.mark.place)
 	}
-	if err := d.stored(); err != errUnstored || !d.SyncMark() || d.stored() != nil || d.SyncMark() {
+	if err := d.storing.check(); err != errUnstored || !d.SyncMark() || d.storing.check() != nil || d.SyncMark() {
 		t.Errorf("got %v, want once that the mark must be stored", err)
 	}
-	d.marks = false
+	d.storing.enabled = false
 	d.sendAs(producer{6, 0})
-	if err := d.stored(); err != nil || d.SyncMark() {
+	if err := d.storing.check(); err != nil || d.SyncMark() {
 		t.Errorf("without marks: got %v", err)
 	}
 }

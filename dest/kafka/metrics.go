@@ -15,7 +15,7 @@ var _ metrics.Source = (*Destination)(nil)
 func (d *Destination) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	st := d.Stats()
-	topic := metrics.Label{Name: "topic", Value: d.topic}
+	topic := metrics.Label{Name: "topic", Value: d.cluster.topic}
 	l.Counter("nib_kafka_acknowledged_records_total", "Records that the brokers acknowledged.", float64(st.Records), topic)
 	l.Counter("nib_kafka_batches_total", "Batches that the brokers acknowledged.", float64(st.Batches), topic)
 	l.Counter("nib_kafka_batch_bytes_total", "Bytes of acknowledged batches, compressed.", float64(st.Bytes), topic)

@@ -125,7 +125,7 @@ func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) err
 		return nil // the record will be delivered and refused again
 	}
 	l.d.states[i].sent = false
-	why, err := l.d.deadLetter(ctx, &batch[i], why)
+	why, err := l.d.dead.add(ctx, l.d, &batch[i], why)
 	switch {
 	case err != nil:
 		return err
@@ -159,7 +159,8 @@ func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.Produ
 		}
 		i := p.index[n]
 		l.refuse(p.spool, p.numbers[n])
-		reason, err := l.d.deadLetter(ctx, &batch[i], brokerError("produce to", l.topic, a.ErrorCode, r.ErrorMessage))
+		why := brokerError("produce to", l.topic, a.ErrorCode, r.ErrorMessage)
+		reason, err := l.d.dead.add(ctx, l.d, &batch[i], why)
 		switch {
 		case err != nil:
 			return err // the same batch is refused again
@@ -195,38 +196,6 @@ func (l *lane) hold() error {
 	l.held = l.held[:0]
 	l.blamed()
 	return err
-}
-
-// deadLetter sends a permanently refused record to the dead letter topic.
-// refused is nil if the record is there, or the reason why that topic refuses
-// it.
-func (d *Destination) deadLetter(ctx context.Context, r *nib.Record, why error) (refused, err error) {
-	if d.c.DeadLetter == "" {
-		return why, nil
-	}
-	refused, err = d.produceDeadLetter(ctx, r, why)
-	if err != nil {
-		return nil, err
-	}
-	if refused != nil {
-		return fmt.Errorf("%w; %w", why, refused), nil
-	}
-	d.count(func(s *Stats) {
-		s.DeadLettered++
-		if r.Seq != 0 {
-			d.deadLettered[identity{r.Spool, r.Seq}] = struct{}{}
-		}
-	})
-	return nil, nil
-}
-
-// isDeadLettered reports whether a record is already in the dead letter topic.
-func (d *Destination) isDeadLettered(r *nib.Record) bool {
-	if len(d.deadLettered) == 0 {
-		return false
-	}
-	_, ok := d.deadLettered[identity{r.Spool, r.Seq}]
-	return ok
 }
 
 // reject settles a record of the batch as refused permanently.

@@ -129,7 +129,7 @@ func TestSingleRecordIsRefused(t *testing.T) {
 	}
 	l, batch = refusedLane(1)
 	l.queue[0].index[0] = -1
-	if err := l.refuseAll(t.Context(), batch, errDenied); err != nil || len(l.held) > 0 || l.d.Stats().Rejected > 0 || !slices.Equal(l.todo, []int{1}) {
+	if err := l.refuseAll(t.Context(), batch, errDenied); err != nil || len(l.held) > 0 || rejected(l.d) > 0 || !slices.Equal(l.todo, []int{1}) {
 		t.Errorf("not passed again: got %v, %+v", err, l.held)
 	}
 	l, batch = refusedLane(1)
@@ -137,6 +137,16 @@ func TestSingleRecordIsRefused(t *testing.T) {
 	if err := l.refuseAll(t.Context(), batch, errDenied); !errors.Is(err, errDenied) {
 		t.Errorf("too many: got %v", err)
 	}
+}
+
+// rejected returns how many records of the batch are rejected.
+func rejected(d *Destination) (n int) {
+	for _, s := range d.states {
+		if s.reason != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // Of the records that the broker names, those in the batch of this call are
@@ -160,15 +170,15 @@ func TestNamedRecordsAreRefused(t *testing.T) {
 			t.Errorf("record %d: got %+v", i, s)
 		}
 	}
-	if !slices.Equal(l.todo, []int{1, 4}) || l.d.Stats().Rejected != 2 || len(l.held) > 0 {
-		t.Errorf("to be sent: got %v, want 1 and 4; %+v", l.todo, l.d.Stats())
+	if !slices.Equal(l.todo, []int{1, 4}) || rejected(l.d) != 2 || len(l.held) > 0 {
+		t.Errorf("to be sent: got %v, want 1 and 4; %d are rejected", l.todo, rejected(l.d))
 	}
 	if l.spool, l.through = 7, 4; l.settled(&batch[0]) || l.settled(&batch[2]) {
 		t.Error("a refused record is settled by the one after it")
 	}
 
 	l, batch = refusedLane(4)
-	if err := l.refuseSome(t.Context(), batch, response(0, 1, 2, 3), errDenied); !errors.Is(err, kerr.InvalidRecord) || len(l.held) > 0 || l.d.Stats().Rejected > 0 {
+	if err := l.refuseSome(t.Context(), batch, response(0, 1, 2, 3), errDenied); !errors.Is(err, kerr.InvalidRecord) || len(l.held) > 0 || rejected(l.d) > 0 {
 		t.Errorf("all: got %v, %d held", err, len(l.held))
 	}
 	if !slices.Equal(l.todo, []int{0, 1, 2, 3, 4}) {
@@ -202,24 +212,26 @@ func TestNamedRecordsAreRefused(t *testing.T) {
 // with all records before it; one without a number cannot be recognized.
 func TestDeadLetteredRecordsAreSettled(t *testing.T) {
 	d := testLanes(1, 0)
-	if d.isDeadLettered(&nib.Record{Spool: 7, Seq: 5}) {
+	if d.dead.has(&nib.Record{Spool: 7, Seq: 5}) {
 		t.Error("nothing was dead-lettered")
 	}
-	d.deadLettered = map[identity]struct{}{{7, 5}: {}, {7, 9}: {}, {8, 6}: {}}
+	d.dead.sent = map[identity]struct{}{{7, 5}: {}, {7, 9}: {}, {8, 6}: {}}
 	for number, want := range map[uint64]bool{4: false, 5: true, 6: false, 9: true} {
-		if got := d.isDeadLettered(&nib.Record{Spool: 7, Seq: number}); got != want {
+		if got := d.dead.has(&nib.Record{Spool: 7, Seq: number}); got != want {
 			t.Errorf("number %d: got %v", number, got)
 		}
 	}
 	d.reported(nil)
-	if len(d.deadLettered) != 3 || d.reached != (identity{}) {
-		t.Errorf("nothing was reported: got %v, %+v", d.deadLettered, d.reached)
+	if len(d.dead.sent) != 3 || d.reached != (identity{}) {
+		t.Errorf("nothing was reported: got %v, %+v", d.dead.sent, d.reached)
 	}
 	d.reported(records(7, 4, 5))
-	if len(d.deadLettered) != 1 || !d.isDeadLettered(&nib.Record{Spool: 7, Seq: 9}) || d.reached != (identity{7, 5}) {
-		t.Errorf("reported to 5: got %v, %+v", d.deadLettered, d.reached)
+	has := d.dead.has(&nib.Record{Spool: 7, Seq: 9})
+	if len(d.dead.sent) != 1 || !has || d.reached != (identity{7, 5}) {
+		t.Errorf("reported to 5: got %v, %+v", d.dead.sent, d.reached)
 	}
-	if why, err := d.deadLetter(t.Context(), &nib.Record{}, errDenied); why != errDenied || err != nil {
+	why, err := d.dead.add(t.Context(), d, &nib.Record{}, errDenied)
+	if why != errDenied || err != nil {
 		t.Errorf("without a dead letter topic: got %v, %v", why, err)
 	}
 }

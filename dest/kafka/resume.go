@@ -47,7 +47,8 @@ func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Recor
 	if len(batch) == 0 {
 		return 0, nil
 	}
-	if earliest(batch)+margin.Milliseconds() < d.searched { // a clock that was set back may have dated a later batch earlier
+	// A clock that was set back may have dated a later batch earlier.
+	if earliest(batch)+margin.Milliseconds() < d.searches.since {
 		if err := d.resume(ctx, mark, batch); err != nil {
 			d.stale = true
 			d.failed(err)
@@ -68,16 +69,17 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 	}
 	d.spool = batch[0].Spool
 	m, _ := readMark(b, d.sum(d.spool)) // without a mark, records may be anywhere
-	d.spread, d.place, d.senders = m.spread, m.place, m.senders
+	m.mode = d.c.Partitioning
+	d.mark = m
 	if d.c.TransactionalID != "" {
 		if err := d.takeID(ctx); err != nil {
 			return err
 		}
 	}
 	if d.c.Partitioning != PartitioningPerSpool || m.place.partition < 0 || int(m.place.partition) >= len(d.lanes) {
-		d.spread = true
+		d.mark.spread = true
 	}
-	if d.spread {
+	if d.mark.spread {
 		return d.searchAll(ctx, batch)
 	}
 	l := d.lanes[m.place.partition]
@@ -86,7 +88,7 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 	if err != nil {
 		return err
 	}
-	d.homeSpool, d.home = d.spool, l.partition
+	d.searches.spool, d.searches.partition = d.spool, l.partition
 	switch {
 	case f.end <= m.place.offset: // it is a different partition
 		l.offset = -1
@@ -94,7 +96,7 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 		l.adopt(m.senders.current, m.place.sequence)
 	}
 	l.pass(f)
-	d.searched = 0
+	d.searches.since = 0
 	return nil
 }
 
@@ -103,7 +105,7 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 // of a dead process in flight may concern any partition, so it waits for them.
 func (d *Destination) searchAll(ctx context.Context, batch []nib.Record) error {
 	if d.c.TransactionalID == "" {
-		if err := d.awaitTakeover(ctx); err != nil {
+		if err := d.c.awaitTakeover(ctx); err != nil {
 			return err
 		}
 	}
@@ -115,24 +117,35 @@ func (d *Destination) searchAll(ctx context.Context, batch []nib.Record) error {
 		}
 		found[i] = f
 	}
-	d.searched = from
+	d.searches.since = from
 	for i, l := range d.lanes {
 		l.pass(found[i])
-		if through := found[i].through; through > d.highest {
-			d.highest = through
+		if through := found[i].through; through > d.searches.highest {
+			d.searches.highest = through
 			if d.c.Partitioning == PartitioningPerSpool {
-				d.homeSpool, d.home = d.spool, l.partition
+				d.searches.spool, d.searches.partition = d.spool, l.partition
 			}
 		}
 	}
 	return nil
 }
 
+// searches are the results of the searches for records of earlier processes.
+type searches struct {
+	// Records since that time, in Unix milliseconds, were searched for. It is
+	// math.MaxInt64 at first.
+	since int64
+
+	spool     uint64 // a spool, and its partition if it is not the one of homeOf
+	partition int32
+	highest   uint64 // highest number found when all partitions were searched
+}
+
 // awaitTakeover waits until requests of a dead process should have been
 // executed.
-func (d *Destination) awaitTakeover(ctx context.Context) error {
+func (c *Config) awaitTakeover(ctx context.Context) error {
 	select {
-	case <-time.After(d.c.TakeoverDelay):
+	case <-time.After(c.TakeoverDelay):
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("nib/kafka: wait for requests of an earlier process: %w", context.Cause(ctx))
@@ -166,11 +179,8 @@ func (l *lane) pass(f finding) {
 	if f.records == 0 {
 		return
 	}
-	if l.present == nil || l.spool != f.spool {
+	if l.serve(f.spool); l.present == nil {
 		l.present = make(map[uint64]struct{}, f.records)
-	}
-	if l.spool != f.spool {
-		l.spool, l.through, l.exactFrom, l.exactTo = f.spool, 0, 0, 0
 	}
 	found := uint64(0)
 	for _, n := range f.numbers {
@@ -179,8 +189,8 @@ func (l *lane) pass(f finding) {
 		}
 		l.present[n] = struct{}{}
 	}
-	l.d.count(func(s *Stats) { s.Present += found })
-	if l.d.c.Partitioning == PartitioningPerSpool && !l.d.spread { // the records are in order
+	l.d.counters.add(func(s *Stats) { s.Present += found })
+	if l.d.c.Partitioning == PartitioningPerSpool && !l.d.mark.spread { // the records are in order
 		l.through = max(l.through, f.through)
 		l.exactFrom, l.exactTo = f.from, f.through
 		if f.deleted { // those before the first one found were sent
@@ -206,7 +216,7 @@ func (l *lane) recover(ctx context.Context, batch []nib.Record, why error) error
 		return why
 	}
 	spool := batch[l.todo[0]].Spool
-	for _, pause := range []func(context.Context) error{nil, l.d.awaitTakeover} {
+	for _, pause := range []func(context.Context) error{nil, l.d.c.awaitTakeover} {
 		if pause != nil {
 			if err := pause(ctx); err != nil {
 				return why

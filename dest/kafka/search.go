@@ -52,20 +52,19 @@ type searcher struct {
 	at    int64
 	found finding
 
-	decompress kgo.Decompressor
-	aborted    []kmsg.FetchResponseTopicPartitionAbortedTransaction
-	dropping   map[int64]bool // producers whose batches belong to an aborted transaction
+	aborted  []kmsg.FetchResponseTopicPartitionAbortedTransaction
+	dropping map[int64]bool // producers whose batches belong to an aborted transaction
 }
 
 // search searches for records of spool with numbers from from on, between start
 // and the current end of the partition. It ignores records of transactions that
 // were not committed.
 func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (finding, error) {
-	l.d.count(func(s *Stats) { s.Searches++ })
+	l.d.counters.add(func(s *Stats) { s.Searches++ })
 	if l.leader < 0 {
 		return finding{}, errNoLeader
 	}
-	s := &searcher{l: l, spool: spool, decompress: l.d.decompress, dropping: map[int64]bool{}}
+	s := &searcher{l: l, spool: spool, dropping: map[int64]bool{}}
 	// Records that the leader has and other replicas do not have yet cannot be
 	// read. A search that stopped before them would miss records that become
 	// visible later.
@@ -74,8 +73,8 @@ func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (fi
 		return finding{}, err
 	}
 	s.at = start.offset
-	elsewhere := s.at < 0 || s.at > end         // beyond the end: the topic was truncated, or is another one
-	if elsewhere || l.d.topicID == [16]byte{} { // without an id, it may be another one as well
+	elsewhere := s.at < 0 || s.at > end    // beyond the end: the topic was truncated, or is another one
+	if elsewhere || l.d.id == [16]byte{} { // without an id, it may be another one as well
 		at, err := l.offsetAt(ctx, start.time, asConsumer)
 		if err != nil {
 			return finding{}, err
@@ -118,7 +117,7 @@ func (l *lane) offsetAt(ctx context.Context, ms int64, replica int32) (int64, er
 	t.Topic, p.Partition, p.Timestamp = l.topic, l.partition, ms
 	t.Partitions = append(t.Partitions, p)
 	req.Topics = append(req.Topics, t)
-	resp, err := ask[*kmsg.ListOffsetsResponse](ctx, l.d, l.leader, req)
+	resp, err := ask[*kmsg.ListOffsetsResponse](ctx, &l.d.cluster, l.leader, req)
 	if err != nil {
 		return 0, err
 	}
@@ -147,7 +146,7 @@ func (s *searcher) fetch(ctx context.Context) error {
 	t.Topic, p.Partition, p.FetchOffset, p.PartitionMaxBytes = l.topic, l.partition, s.at, fetchBytes
 	t.Partitions = append(t.Partitions, p)
 	req.Topics = append(req.Topics, t)
-	resp, err := ask[*kmsg.FetchResponse](ctx, l.d, l.leader, req)
+	resp, err := ask[*kmsg.FetchResponse](ctx, &l.d.cluster, l.leader, req)
 	if err != nil {
 		return err
 	}
@@ -223,10 +222,10 @@ func (s *searcher) batch(b []byte) error {
 	if aborted {
 		return nil
 	}
-	if !s.l.d.senders.has(p.id) {
+	if !s.l.d.mark.senders.has(p.id) {
 		return nil // a batch of another producer, regardless of its headers
 	}
-	records, err := s.decompress.Decompress(b[frameHead:], kgo.CompressionCodecType(attributes&7))
+	records, err := s.l.d.cluster.decompress.Decompress(b[frameHead:], kgo.CompressionCodecType(attributes&7))
 	if errors.Is(err, kgo.ErrMaxDecompress) {
 		return nil
 	}

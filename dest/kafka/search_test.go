@@ -32,6 +32,12 @@ type searched struct {
 	records    []nib.Record
 }
 
+// testSearcher returns a searcher for records of spool 7 by some producers.
+func testSearcher(of senders, by kgo.Decompressor) *searcher {
+	d := &Destination{mark: mark{senders: of}, cluster: cluster{decompress: by}}
+	return &searcher{l: &lane{d: d}, spool: 7, dropping: map[int64]bool{}}
+}
+
 // makePartition turns every three bytes into a batch of one of three producers:
 // plain, transactional, or the end of a transaction.
 func makePartition(data []byte) *partition {
@@ -137,10 +143,11 @@ func FuzzSearchInTransactions(f *testing.F) {
 	f.Add([]byte{0x42, 0x57, 1, 0x03, 0, 0, 0x00, 0x57, 9, 0x42, 0x57, 20, 0x46, 4, 3, 0x07, 0, 0, 0x03, 0, 0}, uint64(0), uint16(0), uint16(90))
 	f.Fuzz(func(t *testing.T, data []byte, from uint64, start, portion uint16) {
 		p := makePartition(data[:min(len(data), 300)])
-		d := &Destination{senders: senders{current: producer{5, 1}, previous: 6}}
 		at := int64(start) % (p.end + 1)
-		want := p.find(d.senders, from, at)
-		s := &searcher{l: &lane{d: d}, spool: 7, at: at, decompress: kgo.DefaultDecompressor(), dropping: map[int64]bool{}}
+		two := senders{current: producer{5, 1}, previous: 6}
+		want := p.find(two, from, at)
+		s := testSearcher(two, kgo.DefaultDecompressor())
+		s.at = at
 		s.found.spool, s.found.from, s.found.offset = 7, from, -1
 		for s.at < p.end {
 			before := s.at

@@ -19,7 +19,7 @@ import (
 // with n records to be sent, each in a batch by itself.
 func sendingLane(n int) (*lane, []nib.Record) {
 	l := testLane(n)
-	l.d.ctx, l.d.wrote = context.Background(), make(chan struct{}, 1)
+	l.d.ctx, l.d.cluster.wrote = context.Background(), make(chan struct{}, 1)
 	l.known, l.taken, l.limit = true, time.Now(), 1
 	for i := range n {
 		l.todo = append(l.todo, i)
@@ -180,8 +180,9 @@ func TestRecordLargerThanARequest(t *testing.T) {
 	}
 	batch[0].Line = batch[0].Line[:maxFrame-recordOverhead-len(batch[0].Logger)+1]
 	l.todo = []int{0}
-	if l.encode(batch); len(l.queue) > 0 || l.d.Stats().Rejected != 2 {
-		t.Errorf("a record with one byte too many: got %+v", l.d.Stats())
+	l.d.states[0] = state{}
+	if l.encode(batch); len(l.queue) > 0 || len(l.d.result().Rejected) != 1 {
+		t.Errorf("a record with one byte too many: got %+v", l.d.result())
 	}
 }
 

@@ -19,6 +19,14 @@ const (
 	concurrentTries = 100 // attempts before it is reported
 )
 
+// A transaction is the state of Config.TransactionalID.
+type transaction struct {
+	taken  producer // the producer of the id, noProducer at first
+	fence  bool     // the id must be taken again
+	doubt  bool     // the result of the last transaction is unknown
+	fenced bool     // a later process has the id
+}
+
 // transact sends the records as one transaction. After any error, the next
 // attempt initializes the transactional id again, which ends the transaction
 // and fences its requests in flight. If the commit got no response, a search of
@@ -28,24 +36,24 @@ func (d *Destination) transact(ctx context.Context, batch []nib.Record) error {
 	if l == nil {
 		return nil
 	}
-	if d.fence {
+	if d.tx.fence {
 		if err := d.enter(ctx, l, batch); err != nil {
 			return err
 		}
 	}
-	d.fence = true
+	d.tx.fence = true
 	before, offset, index := l.through, l.offset, append([]int(nil), l.todo...)
 	spool := l.spool
-	err := d.join(ctx, l)
+	err := l.join(ctx)
 	if err == nil {
 		err = l.drain(ctx, batch, depth, 0)
 	}
 	if err == nil {
-		d.doubt = true
-		err = d.commit(ctx, l)
+		d.tx.doubt = true
+		err = l.commit(ctx)
 	}
 	if err == nil {
-		d.fence, d.doubt = false, false
+		d.tx.fence, d.tx.doubt = false, false
 		return nil
 	}
 	l.spool, l.through, l.offset = spool, before, offset
@@ -74,8 +82,8 @@ func (d *Destination) enter(ctx context.Context, l *lane, batch []nib.Record) er
 	if err := d.takeID(ctx); err != nil {
 		return err
 	}
-	l.begin(d.taken)
-	if d.doubt {
+	l.begin(d.tx.taken)
+	if d.tx.doubt {
 		f, err := l.search(ctx, batch[l.todo[0]].Spool, batch[l.todo[0]].Seq, l.origin(batch))
 		if err != nil {
 			return err
@@ -83,38 +91,39 @@ func (d *Destination) enter(ctx context.Context, l *lane, batch []nib.Record) er
 		l.pass(f)
 		d.assign(batch)
 	}
-	d.fence = false
-	return d.stored()
+	d.tx.fence = false
+	return d.storing.check()
 }
 
 // takeID fences the process that had the transactional id before, unless that
 // was a later process than this one.
 func (d *Destination) takeID(ctx context.Context) error {
-	if d.fenced {
+	if d.tx.fenced {
 		return ErrFenced
 	}
-	p, err := d.newProducer(ctx, &d.c.TransactionalID, d.taken)
-	if d.taken != noProducer && (errors.Is(err, kerr.ProducerFenced) || errors.Is(err, kerr.InvalidProducerEpoch)) {
-		d.fenced = true
+	p, err := d.cluster.newProducer(ctx, &d.c.TransactionalID, d.tx.taken)
+	late := errors.Is(err, kerr.ProducerFenced) || errors.Is(err, kerr.InvalidProducerEpoch)
+	if d.tx.taken != noProducer && late {
+		d.tx.fenced = true
 		return ErrFenced
 	}
 	if err == nil {
-		d.taken = p
+		d.tx.taken = p
 		d.sendAs(p)
 	}
 	return err
 }
 
 // join adds the partition to the transaction.
-func (d *Destination) join(ctx context.Context, l *lane) error {
+func (l *lane) join(ctx context.Context) error {
 	for tries := 0; ; tries++ {
 		req := kmsg.NewPtrAddPartitionsToTxnRequest()
-		req.TransactionalID = d.c.TransactionalID
+		req.TransactionalID = l.d.c.TransactionalID
 		req.ProducerID, req.ProducerEpoch = l.producer.id, l.producer.epoch
 		t := kmsg.NewAddPartitionsToTxnRequestTopic()
 		t.Topic, t.Partitions = l.topic, []int32{l.partition}
 		req.Topics = append(req.Topics, t)
-		resp, err := request[*kmsg.AddPartitionsToTxnResponse](ctx, d, req)
+		resp, err := request[*kmsg.AddPartitionsToTxnResponse](ctx, &l.d.cluster, req)
 		if err != nil {
 			return err
 		}
@@ -135,11 +144,11 @@ func (d *Destination) join(ctx context.Context, l *lane) error {
 }
 
 // commit ends the transaction.
-func (d *Destination) commit(ctx context.Context, l *lane) error {
+func (l *lane) commit(ctx context.Context) error {
 	req := kmsg.NewPtrEndTxnRequest()
-	req.TransactionalID, req.Commit = d.c.TransactionalID, true
+	req.TransactionalID, req.Commit = l.d.c.TransactionalID, true
 	req.ProducerID, req.ProducerEpoch = l.producer.id, l.producer.epoch
-	resp, err := request[*kmsg.EndTxnResponse](ctx, d, req)
+	resp, err := request[*kmsg.EndTxnResponse](ctx, &l.d.cluster, req)
 	if err != nil {
 		return err
 	}

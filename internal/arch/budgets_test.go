@@ -29,8 +29,6 @@ var exceptions = []exception{
 
 	{"internal/jsonenc", "source files of a package", 27, "not divided yet: a file for each kind of value"},
 
-	{"dest/kafka Destination", "fields of a struct", 38, "not divided yet: connection, lanes and counts"},
-	{"dest/kafka lane", "fields of a struct", 22, "not divided yet: batches in flight, and the producer's state"},
 	{". Event", "fields of a struct", 28, "one object from a pool: fields used together are together"},
 	{"internal/plan Plan", "fields of a struct", 22, "not divided yet: the tag, and the functions chosen for it"},
 	{"sink/spool Config", "fields of a struct", 27, "one field for each option"},
@@ -38,7 +36,6 @@ var exceptions = []exception{
 
 	{". Event", "methods of a type", 157, "one method for each type of value"},
 	{". Logger", "methods of a type", 41, "one method for each level, and each way to log"},
-	{"dest/kafka Destination", "methods of a type", 48, "not divided yet: connection, lanes and counts"},
 	{"sink/spool/internal/deliver Delivery", "methods of a type", 74, "not divided yet: batches, cursor, and rejections"},
 	{"sink/spool/internal/segment Segment", "methods of a type", 46, "not divided yet: commits, and scans"},
 	{"sink/spool/internal/store Dir", "methods of a type", 66, "not divided yet: locks, recovery, and space"},
