@@ -192,6 +192,7 @@ var textTests = []struct{ name, in, want string }{
 	{"URL as a value", "token=http://bob:x@h/ b", "token=*** b"},
 	{"URL whose password begins with the mask", "http://bob:***x@h http://bob:***,http://bob:x@h", "http://bob:***@h http://bob:***@h"},
 	{"key as the user of a URL", "a://password:x@h a://token:///&@>", "a://password:***@h a://token:***&@>"},
+	{"a key behind the port of a URL", "0://:0,token:#&@", "0://:0,token:***&@"},
 	{"connection string", "Server=h;Password=x;User=bob", "Server=h;Password=***;User=bob"},
 
 	{"map", "map[password:x user:bob]", "map[password:*** user:bob]"},
