@@ -177,7 +177,7 @@ func (s *Sink) writeOut() (n int, err error) {
 func (s *Sink) dropOut(err error) error {
 	s.torn = s.torn || s.out.IsTorn()
 	s.out.Drop(&s.dropped[causeOf(err)])
-	s.broken, s.trouble = true, true
+	s.broken, s.stalled, s.trouble = true, false, true
 	if s.late == nil {
 		s.late = err
 	}

@@ -62,6 +62,21 @@ func TestStalledBufferKeepsWhatItHas(t *testing.T) {
 	}
 }
 
+func TestStalledReaderThatWentAway(t *testing.T) {
+	r, w := stdiotest.Pipe(t)
+	s := buffered(t, Config{File: w, Stall: time.Millisecond})
+	logged := full(t, s, nib.LevelInfo)
+	r.Close()
+	if err := s.Flush(context.Background()); err != ErrGone {
+		t.Errorf("Flush: got %v, want ErrGone", err)
+	}
+	if err := s.WriteRecord(record(nib.LevelInfo, 0, 0)); err != ErrGone {
+		t.Errorf("WriteRecord: got %v, want ErrGone", err)
+	}
+	s.Close()
+	checkIdentity(t, s, logged+1)
+}
+
 func TestCloseDropsWhatAStalledReaderDoesNotTake(t *testing.T) {
 	_, w := stdiotest.Pipe(t)
 	s := buffered(t, Config{File: w, Stall: time.Millisecond})
