@@ -32,7 +32,6 @@ var exceptions = []exception{
 	{". Event", "fields of a struct", 28, "one object from a pool: fields used together are together"},
 	{"internal/plan Plan", "fields of a struct", 22, "not divided yet: the tag, and the functions chosen for it"},
 	{"sink/spool Config", "fields of a struct", 27, "one field for each option"},
-	{"sink/stdout Sink", "fields of a struct", 32, "not divided yet: the buffer, its deadline, and counts"},
 
 	{". Event", "methods of a type", 157, "one method for each type of value"},
 	{". Logger", "methods of a type", 41, "one method for each level, and each way to log"},

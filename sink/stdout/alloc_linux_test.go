@@ -104,11 +104,11 @@ func writeWithoutAllocs(t *testing.T, s *Sink, r *nib.Record, want error) {
 // isFull reports whether neither the pipe nor a buffer has room for r, after a
 // call has returned errStalled.
 func isFull(s *Sink, r *nib.Record) bool {
-	s.turn <- struct{}{}
+	s.turn.taken <- struct{}{}
 	defer s.release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.size == 0 {
+	if s.buffer.size == 0 {
 		return true
 	}
 	_, err := s.flush(limit{until: time.Now()}, nil)

@@ -6,15 +6,59 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/linebatch"
 	"github.com/nib-log/nib/internal/stdio"
 )
 
-// A sink with a buffer has two batches. Callers append to fill under mu. The
-// holder of the turn swaps the two and writes out, without mu. When fill is
-// full, the caller that finds it full writes; when the delay is over, the
-// goroutine writes. It sleeps until a line wakes it, then enforces the delay
-// until there is nothing to write, so there is no timer and no wake-up per
-// line.
+// A buffer holds lines in two batches. Callers append to fill; the holder of
+// the turn swaps the two and writes out, without Sink.mu. When fill is full,
+// the caller that finds it full writes; when the delay is over, the flusher
+// writes. Sink.mu protects the buffer, except that the bytes of out belong to
+// the holder of the turn.
+type buffer struct {
+	size    int             // 0 if there is no buffer
+	fill    linebatch.Batch // lines that are being collected
+	out     linebatch.Batch // lines that are being written
+	late    error           // first loss of lines whose calls had returned, until takeLate
+	flusher flusher
+}
+
+func newBuffer(c Config) buffer {
+	return buffer{
+		size: c.Buffer,
+		fill: linebatch.New(c.Buffer),
+		out:  linebatch.New(c.Buffer),
+		flusher: flusher{
+			delay: c.Delay,
+			wake:  make(chan struct{}, 1),
+			quit:  make(chan struct{}),
+			done:  make(chan struct{}),
+		},
+	}
+}
+
+// lines returns the number of lines in the buffer.
+func (b *buffer) lines() int { return b.out.Lines() + b.fill.Lines() }
+
+// add adds r to fill, where it fits.
+func (b *buffer) add(r *nib.Record) {
+	b.fill.Add(r.Line, int(r.Level))
+	b.flusher.start()
+}
+
+// lose records that lines of the buffer are dropped because of err.
+func (b *buffer) lose(err error) {
+	if b.late == nil {
+		b.late = err
+	}
+}
+
+// takeLate returns the first loss since the previous call.
+func (b *buffer) takeLate() error {
+	err := b.late
+	b.late = nil
+	return err
+}
 
 // collect puts the line of r into the buffer, or writes or drops it.
 func (s *Sink) collect(r *nib.Record) error {
@@ -24,15 +68,15 @@ func (s *Sink) collect(r *nib.Record) error {
 		defer s.mu.Unlock()
 		return s.drop(r, closed, errClosed)
 	case s.fits(r):
-		s.add(r)
-		flush := r.Level >= nib.LevelError && !s.stalled
+		s.buffer.add(r)
+		flush := r.Level >= nib.LevelError && !s.reader.stalled
 		s.mu.Unlock()
 		if flush {
 			_ = s.flushFor(limit{until: time.Now().Add(s.stall)}) // r is in the buffer anyway
 		}
 		return nil
-	case s.stalled && len(r.Line) <= s.size:
-		before := s.moved
+	case s.reader.stalled && len(r.Line) <= s.buffer.size:
+		before := s.reader.moved
 		s.mu.Unlock()
 		return s.dropStalled(r, before)
 	}
@@ -44,20 +88,11 @@ func (s *Sink) collect(r *nib.Record) error {
 // last eighth is reserved for errors. While writing fails no line may be added,
 // so that calls return the error. mu is held.
 func (s *Sink) fits(r *nib.Record) bool {
-	room := s.size - s.fill.Size()
-	if s.stalled && r.Level < nib.LevelError {
-		room -= s.size / 8
+	room := s.buffer.size - s.buffer.fill.Size()
+	if s.reader.stalled && r.Level < nib.LevelError {
+		room -= s.buffer.size / 8
 	}
 	return len(r.Line) <= room && !s.broken
-}
-
-// add adds r to fill. mu is held.
-func (s *Sink) add(r *nib.Record) {
-	s.fill.Add(r.Line, int(r.Level))
-	if !s.awake {
-		s.awake = true
-		s.wake <- struct{}{} // never blocks: the channel is empty while the goroutine sleeps
-	}
 }
 
 // collectSlowly makes room for r or, if r is too long or writing fails, writes
@@ -75,7 +110,7 @@ func (s *Sink) collectSlowly(r *nib.Record) error {
 	case s.closed:
 		return s.drop(r, closed, errClosed)
 	case s.fits(r): // another call has made room in the meantime
-		s.add(r)
+		s.buffer.add(r)
 	default:
 		added, err := s.flush(l, r)
 		switch {
@@ -86,7 +121,7 @@ func (s *Sink) collectSlowly(r *nib.Record) error {
 			return s.await(r, from)
 		}
 	}
-	if r.Level >= nib.LevelError && !s.stalled {
+	if r.Level >= nib.LevelError && !s.reader.stalled {
 		_, _ = s.flush(l, nil)
 	}
 	return nil
@@ -95,7 +130,7 @@ func (s *Sink) collectSlowly(r *nib.Record) error {
 // flushFor takes the turn and flushes. Lines that cannot be written stay in the
 // buffer.
 func (s *Sink) flushFor(l limit) error {
-	if !s.acquire(l) {
+	if !s.turn.acquire(l) {
 		return errStalled
 	}
 	defer s.release()
@@ -111,41 +146,37 @@ func (s *Sink) flushFor(l limit) error {
 // to the buffer as soon as it fits, before any other call can. The turn and mu
 // are held; mu is released while it writes or waits.
 func (s *Sink) flush(l limit, r *nib.Record) (added bool, err error) {
-	swapped, waited := false, false
+	b, swapped, waited := &s.buffer, false, false
 	var before uint64
 	for {
-		if s.out.Lines() == 0 {
-			s.out.Reset()
-			if swapped || s.fill.Lines() == 0 {
+		if b.out.Lines() == 0 {
+			b.out.Reset()
+			if swapped || b.fill.Lines() == 0 {
 				return added, nil
 			}
-			s.fill, s.out = s.out, s.fill
+			b.fill, b.out = b.out, b.fill
 			swapped = true
 			if r != nil && s.fits(r) {
-				s.add(r)
+				b.add(r)
 				added = true
 			}
 		}
-		n, err := s.writeOut()
-		switch {
+		switch err := s.writeOut(); {
 		case err == nil:
 			s.settle()
 			continue
 		case err != stdio.ErrFull:
 			return added, s.dropOut(err)
 		}
-		if n > 0 {
-			s.stalled = false
-		}
 		if !waited {
-			before, waited = s.moved, true
+			before, waited = s.reader.moved, true
 		}
 		s.mu.Unlock()
 		ready := s.wait(&l)
 		s.mu.Lock()
 		if !ready {
-			if s.moved == before && !time.Now().Before(l.until) {
-				s.setStalled()
+			if !time.Now().Before(l.until) {
+				s.reader.timedOut(before)
 			}
 			return added, errStalled
 		}
@@ -154,95 +185,60 @@ func (s *Sink) flush(l limit, r *nib.Record) (added bool, err error) {
 
 // writeOut writes the buffer. mu and the turn are held; mu is released during
 // the write.
-func (s *Sink) writeOut() (n int, err error) {
+func (s *Sink) writeOut() error {
 	if s.broken {
 		if err := s.port.State(); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	if !s.out.Begun() {
-		s.prepare()
+	out := &s.buffer.out
+	if !out.Begun() {
+		s.head.prepare()
 	}
 	s.mu.Unlock()
-	n, err = s.send(s.out.Rest())
+	n, err := s.send(out.Rest())
 	s.mu.Lock()
-	s.confirm()
-	s.moved += uint64(n)
-	s.out.Advance(n, &s.written)
-	return n, err
+	s.confirm(n)
+	out.Advance(n, &s.written)
+	return err
 }
 
 // dropOut counts the rest of out as lost because of err. mu and the turn are
 // held.
 func (s *Sink) dropOut(err error) error {
-	s.torn = s.torn || s.out.IsTorn()
-	s.out.Drop(&s.dropped[causeOf(err)])
-	s.broken, s.stalled, s.trouble = true, false, true
-	if s.late == nil {
-		s.late = err
-	}
+	out := &s.buffer.out
+	s.head.torn = s.head.torn || out.IsTorn()
+	out.Drop(&s.head.dropped[causeOf(err)])
+	s.broken, s.reader.stalled = true, false
+	s.buffer.lose(err)
 	return err
 }
 
 // dropHeld counts all lines in the buffer as lost because of a stalled reader,
 // when the sink closes. It returns the first error that lost lines. mu is held.
 func (s *Sink) dropHeld() error {
-	if s.late == nil && s.out.Lines()+s.fill.Lines() > 0 {
-		s.late = errStalled
+	b := &s.buffer
+	if b.lines() > 0 {
+		b.lose(errStalled)
 	}
-	if s.out.IsTorn() {
-		s.torn = true
-		if s.out.Next() == len("\n") {
-			s.out.Advance(len("\n"), &s.written) // as in giveUp
+	if b.out.IsTorn() {
+		s.head.torn = true
+		if b.out.Next() == len("\n") {
+			b.out.Advance(len("\n"), &s.written) // as in giveUp
 		}
 	}
-	s.out.Drop(&s.dropped[stalled])
-	s.fill.Drop(&s.dropped[stalled])
-	err := s.late
-	s.late = nil
-	return err
+	b.out.Drop(&s.head.dropped[stalled])
+	b.fill.Drop(&s.head.dropped[stalled])
+	return b.takeLate()
 }
 
-// run enforces the delay until Close. awake reports that it does so already.
-func (s *Sink) run(awake bool) {
-	ended := false
-	defer func() {
-		if !ended { // OnStall has called runtime.Goexit
-			go s.run(true)
-			return
-		}
-		close(s.done)
-	}()
-	delay := time.NewTimer(0)
-	<-delay.C
-	defer delay.Stop()
-	for {
-		if !awake {
-			select {
-			case <-s.wake:
-			case <-s.quit:
-				ended = true
-				return
-			}
-		}
-		for awake = true; awake; awake = s.held() {
-			delay.Reset(s.delay)
-			select {
-			case <-delay.C:
-			case <-s.quit:
-				ended = true
-				return
-			}
-			_ = s.flushFor(limit{until: time.Now().Add(s.stall), quit: s.quit})
-		}
-	}
-}
-
-// held reports whether there is anything in the buffer. If not, the goroutine
-// goes to sleep.
-func (s *Sink) held() bool {
+// flushHeld flushes for the flusher. It reports whether there is anything in
+// the buffer. If not, the flusher goes to sleep.
+func (s *Sink) flushHeld() bool {
+	f := &s.buffer.flusher
+	_ = s.flushFor(limit{until: time.Now().Add(s.stall), quit: f.quit})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.awake = s.out.Lines()+s.fill.Lines() > 0
-	return s.awake
+	f.awake = s.buffer.lines() > 0
+	return f.awake
 }

@@ -7,16 +7,15 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/internal/counttest"
-	"github.com/nib-log/nib/internal/linebatch"
 )
 
 func TestCountersAreShownUnderTheirNames(t *testing.T) {
-	s := &Sink{name: "/dev/stdout", notices: 1, fill: linebatch.New(100), out: linebatch.New(100)}
-	s.fill.Add([]byte("a\n"), 0)
-	s.out.Add([]byte("b\n"), 0)
+	s := &Sink{name: "/dev/stdout", head: head{written: 1}}
+	s.buffer.fill.Add([]byte("a\n"), 0)
+	s.buffer.out.Add([]byte("b\n"), 0)
 	s.written[0].Lines, s.written[1].Lines, s.written[1].Bytes = 3, 4, 5
 	for i, cause := range []cause{stalled, gone, closed, failed} {
-		s.dropped[cause][i] = uint64(11 + i)
+		s.head.dropped[cause][i] = uint64(11 + i)
 	}
 	got, want := s.Stats(), Stats{Lines: 7, Bytes: 5, Pending: 2, Notices: 1}
 	if got.Lost() != 50 {

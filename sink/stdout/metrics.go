@@ -16,7 +16,7 @@ var _ metrics.Source = (*Sink)(nil)
 // progress.
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	s.mu.Lock()
-	st, written, dropped := s.stats(), s.written, s.dropped
+	st, written, dropped := s.stats(), s.written, s.head.dropped
 	s.mu.Unlock()
 	var l metrics.Samples
 	stream := metrics.Label{Name: "stream", Value: s.name}

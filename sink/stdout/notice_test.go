@@ -66,7 +66,7 @@ func dropsThree(t *testing.T, c Config) string {
 	c.File = w
 	s := New(c)
 	s.mu.Lock()
-	s.dropped[stalled][level.Row(int(nib.LevelInfo))] = 3
+	s.head.dropped[stalled][level.Row(int(nib.LevelInfo))] = 3
 	s.trouble = true
 	s.mu.Unlock()
 	mustWrite(t, s, record(nib.LevelInfo, 1, 0))

@@ -11,8 +11,6 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/level"
-	"github.com/nib-log/nib/internal/linebatch"
-	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/stdio"
 )
 
@@ -27,49 +25,23 @@ type Sink struct {
 	// free during them.
 
 	traits
-	port    stdio.Port
-	name    string // name of Config.File, for metrics
-	stall   time.Duration
-	delay   time.Duration
-	onStall func(Stats)
-
-	turn   chan struct{} // full while it is taken
-	timers timers
-
-	mu        sync.Mutex
-	trouble   bool // one of the next six, an unreported loss, or a partly written head
-	closed    bool
-	stalled   bool // a call has timed out waiting for the reader, and nothing was read since
-	broken    bool // the last write failed, but not for lack of room
-	overdue   bool // a call has waited for a while: no overtaking
-	busy      bool // a line is partly written, and its caller is writing it
-	torn      bool // the last line has no end
-	stalls    bool // OnStall must be called
-	reporting bool // OnStall is running
-
-	waiting  int // calls in the queue for the turn
-	written  level.Traffic
-	notices  uint64
-	moved    uint64 // bytes written, of complete lines or not
-	dropped  loss.Tally
-	reported loss.Tally // counts that a notice has reported
-	head     head       // belongs to the owner of the stream; see send
-
-	// The rest is for a sink with a buffer.
-	size  int             // 0 if there is no buffer
-	fill  linebatch.Batch // lines that are being collected
-	out   linebatch.Batch // lines that are being written; their bytes belong to the holder of the turn
-	late  error           // first loss of lines whose calls had returned, until Flush or Close returns it
-	awake bool            // the goroutine is enforcing the delay
-	wake  chan struct{}
-	closing
-}
-
-// closing has the channels of Close. Without a buffer only ended is set.
-type closing struct {
-	quit  chan struct{} // closed by Close
-	done  chan struct{} // closed by the goroutine
+	port  stdio.Port
+	name  string // name of Config.File, for metrics
+	stall time.Duration
+	turn  turn
 	ended chan struct{} // closed when Close has ended
+
+	mu sync.Mutex
+	// Without a buffer, trouble is set if closed, broken, busy, reader.stalled,
+	// turn.overdue or head.isDue() is: WriteRecord must take the turn.
+	trouble bool
+	closed  bool
+	broken  bool // the last write failed, but not for lack of room
+	busy    bool // a line is partly written, and its caller is writing it
+	written level.Traffic
+	reader  reader
+	head    head
+	buffer  buffer
 }
 
 type traits = contract.TraitSet
@@ -86,23 +58,19 @@ func New(c Config) *Sink {
 	}
 	c = c.withDefaults()
 	s := &Sink{
-		port:    stdio.Open(c.File),
-		name:    nameOf(c.File),
-		stall:   c.Stall,
-		delay:   c.Delay,
-		onStall: c.OnStall,
-		turn:    make(chan struct{}, 1),
-		closing: closing{ended: make(chan struct{})},
-		head:    head{text: make([]byte, 0, loss.NoticeSize), notices: loss.NewNotices(c.Layout), view: c.View, line: make([]byte, 0, loss.NoticeSize)},
+		port:   stdio.Open(c.File),
+		name:   nameOf(c.File),
+		stall:  c.Stall,
+		turn:   turn{taken: make(chan struct{}, 1)},
+		ended:  make(chan struct{}),
+		reader: reader{onStall: c.OnStall},
+		head:   newHead(c),
 	}
 	// OnStall may log; the recursion ends because it never runs concurrently.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs|contract.IgnoresTime)
 	if c.Buffer > 0 {
-		s.size = c.Buffer
-		s.fill, s.out = linebatch.New(c.Buffer), linebatch.New(c.Buffer)
-		s.wake = make(chan struct{}, 1)
-		s.quit, s.done = make(chan struct{}), make(chan struct{})
-		go s.run(false)
+		s.buffer = newBuffer(c)
+		go s.buffer.flusher.run(false, s.flushHeld)
 	}
 	return s
 }
@@ -121,7 +89,7 @@ func nameOf(f *os.File) string {
 // buffer at least in the buffer. It waits at most Config.Stall for the reader.
 // It does not retain r and does not allocate.
 func (s *Sink) WriteRecord(r *nib.Record) error {
-	if s.size > 0 {
+	if s.buffer.size > 0 {
 		return s.collect(r)
 	}
 	if len(r.Line) > s.port.Whole {
@@ -135,7 +103,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	n, err := s.port.Write(r.Line)
 	if err == nil {
 		s.written.Add(int(r.Level), n)
-		s.moved += uint64(n)
+		s.reader.took(n)
 		s.mu.Unlock()
 		return nil
 	}
@@ -156,17 +124,17 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 // report earlier losses.
 func (s *Sink) Flush(ctx context.Context) error {
 	s.mu.Lock()
-	idle := s.size == 0 && !s.hasHead()
+	idle := s.buffer.size == 0 && !s.head.isDue()
 	s.mu.Unlock()
 	if idle {
 		return nil
 	}
-	l := limit{cancel: ctx.Done(), quit: s.quit}
+	l := limit{cancel: ctx.Done(), quit: s.buffer.flusher.quit}
 	var ok bool
 	if l.until, ok = ctx.Deadline(); !ok {
 		l.until = time.Now().Add(s.stall)
 	}
-	if !s.acquire(l) {
+	if !s.turn.acquire(l) {
 		return flushError(ctx, errStalled)
 	}
 	defer s.release()
@@ -174,8 +142,8 @@ func (s *Sink) Flush(ctx context.Context) error {
 	defer s.mu.Unlock()
 	_, err := s.flush(l, nil)
 	s.writeHead(limit{})
-	if s.late != nil {
-		err, s.late = s.late, nil
+	if late := s.buffer.takeLate(); late != nil {
+		err = late
 	}
 	return flushError(ctx, err)
 }
@@ -203,13 +171,12 @@ func (s *Sink) Close() error {
 	defer close(s.ended)
 	s.closed, s.trouble = true, true
 	s.mu.Unlock()
-	if s.size > 0 {
-		close(s.quit)
-		<-s.done
+	if s.buffer.size > 0 {
+		s.buffer.flusher.stop()
 	}
 	// Calls hold the turn for at most Config.Stall, and a Flush gives up when
-	// quit is closed.
-	s.turn <- struct{}{}
+	// the flusher has stopped.
+	s.turn.taken <- struct{}{}
 	defer s.release()
 	s.mu.Lock()
 	defer s.mu.Unlock()

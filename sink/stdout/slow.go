@@ -48,17 +48,17 @@ func (s *Sink) queue(r *nib.Record, from time.Time) error {
 		return s.drop(r, closed, errClosed)
 	}
 	l := limit{until: from.Add(s.stall)}
-	if s.stalled {
+	if s.reader.stalled {
 		l.until = from.Add(min(turnTimeout, s.stall))
 	}
-	before := s.moved
-	s.waiting++
+	before := s.reader.moved
+	s.turn.waiting++
 	s.mu.Unlock()
 
-	got := s.acquire(l)
+	got := s.turn.acquire(l)
 
 	s.mu.Lock()
-	s.waiting--
+	s.turn.waiting--
 	if got {
 		s.setOverdue(time.Since(from) > s.stall/overdueFraction)
 		s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *Sink) queue(r *nib.Record, from time.Time) error {
 // already, while the holder must be woken. (sync.Mutex does the same.) mu is
 // held.
 func (s *Sink) setOverdue(is bool) {
-	s.overdue = is
+	s.turn.overdue = is
 	s.trouble = s.trouble || is
 }
 
@@ -82,9 +82,7 @@ func (s *Sink) setOverdue(is bool) {
 // stalled. No lock is held.
 func (s *Sink) dropStalled(r *nib.Record, before uint64) error {
 	s.mu.Lock()
-	if s.moved == before {
-		s.setStalled()
-	}
+	s.reader.timedOut(before)
 	err := s.drop(r, stalled, errStalled)
 	s.mu.Unlock()
 	s.callOnStall()
@@ -105,31 +103,29 @@ func (s *Sink) await(r *nib.Record, from time.Time) error {
 		case err == nil:
 			s.written.Add(int(r.Level), len(r.Line))
 			s.busy = false
-			s.overdue = s.overdue && s.waiting > 0
+			s.turn.overdue = s.turn.overdue && s.turn.waiting > 0
 			s.settle()
 			return nil
 		case err != stdio.ErrFull:
 			return s.giveUp(r, out, err)
-		case s.stalled:
+		case s.reader.stalled:
 			return s.giveUp(r, out, stdio.ErrFull)
 		}
 		if !waited {
-			before, waited = s.moved, true
+			before, waited = s.reader.moved, true
 		}
 		if taken >= pace {
 			l.until, taken = time.Now().Add(s.stall), 0
-			before = s.moved
+			before = s.reader.moved
 		}
 		s.busy = out > 0
 		s.trouble = s.trouble || s.busy
-		s.setOverdue(s.overdue || time.Since(from) > s.stall/overdueFraction)
+		s.setOverdue(s.turn.overdue || time.Since(from) > s.stall/overdueFraction)
 		s.mu.Unlock()
 		ready := s.wait(&l)
 		s.mu.Lock()
 		if !ready {
-			if s.moved == before {
-				s.setStalled()
-			}
+			s.reader.timedOut(before)
 			return s.giveUp(r, out, stdio.ErrFull)
 		}
 	}
@@ -141,7 +137,7 @@ func (s *Sink) try(rest []byte, begun bool) (n int, err error) {
 	if s.closed && !begun {
 		return 0, errClosed
 	}
-	if s.stalled || s.broken {
+	if s.reader.stalled || s.broken {
 		// This check costs less than making a notice that cannot be written, and does
 		// not raise SIGPIPE, for which the program may have a handler.
 		if err := s.port.State(); err != nil {
@@ -149,27 +145,36 @@ func (s *Sink) try(rest []byte, begun bool) (n int, err error) {
 		}
 	}
 	if !begun {
-		s.prepare()
+		s.head.prepare()
 	}
 	n, err = s.send(rest)
-	s.confirm()
-	if n > 0 {
-		s.moved += uint64(n)
-		s.stalled = false
-	}
+	s.confirm(n)
 	return n, err
 }
+
+// send writes the head, then p. It returns the number of bytes of p that are
+// written. It is called by the goroutine that owns the stream: the holder of mu
+// in a sink without a buffer, the holder of the turn in one with a buffer.
+func (s *Sink) send(p []byte) (n int, err error) {
+	if err := s.head.send(&s.port); err != nil {
+		return 0, err
+	}
+	return s.port.Write(p)
+}
+
+// confirm records that send has written n bytes, after the head. mu is held.
+func (s *Sink) confirm(n int) { s.reader.took(s.head.confirm() + n) }
 
 // writeHead writes notices of all losses, unless a line of the buffer is half
 // written. It waits for the reader if l allows it. The turn and mu are held; mu
 // is released while it waits.
 func (s *Sink) writeHead(l limit) {
-	for s.hasHead() && !s.out.IsTorn() {
+	for s.head.isDue() && !s.buffer.out.IsTorn() {
 		err := s.port.State()
 		if err == nil {
-			s.prepare()
+			s.head.prepare()
 			_, err = s.send(nil)
-			s.confirm()
+			s.confirm(0)
 		}
 		if err == nil {
 			s.settle()
@@ -187,21 +192,17 @@ func (s *Sink) writeHead(l limit) {
 	}
 }
 
-// hasHead reports whether a head must be written, because there are losses to
-// report or a line to end. mu is held.
-func (s *Sink) hasHead() bool { return s.torn || s.dropped != s.reported }
-
 // settle notes a successful write. mu is held.
 func (s *Sink) settle() {
-	s.stalled, s.broken = false, false
-	s.trouble = s.closed || s.busy || s.overdue || s.hasHead()
+	s.reader.stalled, s.broken = false, false
+	s.trouble = s.closed || s.busy || s.turn.overdue || s.head.isDue()
 }
 
 // giveUp drops the line of r, whose first out bytes are already written. mu is
 // held.
 func (s *Sink) giveUp(r *nib.Record, out int, err error) error {
 	s.busy = false
-	s.torn = s.torn || out > 0
+	s.head.torn = s.head.torn || out > 0
 	switch err {
 	case stdio.ErrFull:
 		if out > 0 && out == len(r.Line)-1 {
@@ -221,81 +222,15 @@ func (s *Sink) giveUp(r *nib.Record, out int, err error) error {
 
 // drop counts the line of r as dropped. mu is held.
 func (s *Sink) drop(r *nib.Record, c cause, err error) error {
-	s.dropped[c][level.Row(int(r.Level))]++
+	s.head.dropped[c][level.Row(int(r.Level))]++
 	s.trouble = true
 	return err
 }
 
-// setStalled records that the reader has stopped. mu is held.
-func (s *Sink) setStalled() {
-	if !s.stalled {
-		s.stalled, s.trouble, s.stalls = true, true, !s.reporting
-	}
-}
-
-// A limit bounds a wait. The channels may be nil.
-type limit struct {
-	until  time.Time
-	over   bool // the attempt after until is made, or is the next one
-	cancel <-chan struct{}
-	quit   <-chan struct{}
-}
-
-// acquire takes the turn. It returns false if l ends first. 0 allocs.
-func (s *Sink) acquire(l limit) bool {
-	select {
-	case s.turn <- struct{}{}:
-		return true
-	default:
-	}
-	left := time.Until(l.until)
-	if left <= 0 {
-		return false
-	}
-	t := s.timers.get(left)
-	got := false
-	select {
-	case s.turn <- struct{}{}:
-		got = true
-	case <-t.C:
-		select { // both may be ready if the process was stopped
-		case s.turn <- struct{}{}:
-			got = true
-		default:
-		}
-	case <-l.cancel:
-	case <-l.quit:
-	}
-	s.timers.put(t)
-	return got
-}
-
 // release releases the turn.
 func (s *Sink) release() {
-	<-s.turn
+	s.turn.release()
 	s.callOnStall()
-}
-
-// callOnStall calls OnStall if a stall was detected. No lock is held.
-func (s *Sink) callOnStall() {
-	if s.onStall == nil {
-		return
-	}
-	s.mu.Lock()
-	if !s.stalls {
-		s.mu.Unlock()
-		return
-	}
-	s.stalls, s.reporting = false, true
-	st := s.stats()
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		s.reporting = false
-		s.mu.Unlock()
-		_ = recover() // a panic of the callback must not end the log call
-	}()
-	s.onStall(st)
 }
 
 // wait waits for the reader. It returns false if l ends first. Once after

@@ -115,7 +115,7 @@ func TestCallsDoNotOvertakeOneThatHasWaitedLong(t *testing.T) {
 	_, w := stdiotest.Pipe(t)
 	s := New(Config{File: w, Stall: time.Millisecond})
 	write := func() error { return s.WriteRecord(record(nib.LevelInfo, 0, 0)) }
-	s.acquire(limit{}) // like a call that waits for the reader
+	s.turn.acquire(limit{}) // like a call that waits for the reader
 	if err := write(); err != nil {
 		t.Errorf("others may write: got %v", err)
 	}
@@ -126,8 +126,8 @@ func TestCallsDoNotOvertakeOneThatHasWaitedLong(t *testing.T) {
 		t.Errorf("others may not overtake: got %v, want errStalled", err)
 	}
 	s.release()
-	if err := write(); err != nil || s.overdue || s.trouble {
-		t.Errorf("afterwards: got %v, overdue %v, trouble %v", err, s.overdue, s.trouble)
+	if err := write(); err != nil || s.turn.overdue || s.trouble {
+		t.Errorf("afterwards: got %v, overdue %v, trouble %v", err, s.turn.overdue, s.trouble)
 	}
 }
 

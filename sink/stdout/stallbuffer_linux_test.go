@@ -22,7 +22,7 @@ func TestStalledBufferKeepsRoomForErrors(t *testing.T) {
 	full(t, New(Config{File: w, Stall: time.Millisecond}), nib.LevelInfo)
 	s := buffered(t, Config{File: w, Stall: time.Millisecond})
 	s.mu.Lock()
-	s.setStalled()
+	s.reader.timedOut(0)
 	s.mu.Unlock()
 	logged := full(t, s, nib.LevelInfo)
 	for _, c := range []struct {
@@ -142,7 +142,7 @@ func TestCloseCallsOffAFlush(t *testing.T) {
 		defer cancel()
 		flushed <- s.Flush(ctx)
 	}()
-	await.Until(t, "Flush waits", func() bool { return len(s.turn) > 0 })
+	await.Until(t, "Flush waits", func() bool { return len(s.turn.taken) > 0 })
 	s.Close()
 	if err := <-flushed; err == nil {
 		t.Error("got nil, want an error")
@@ -153,7 +153,7 @@ func TestCloseCallsOffAFlush(t *testing.T) {
 func TestSecondCloseWaitsForTheFirst(t *testing.T) {
 	s := buffered(t, Config{File: tempFile(t)})
 	mustWrite(t, s, record(nib.LevelInfo, 1, 0))
-	s.acquire(limit{}) // like a call that waits for the reader
+	s.turn.acquire(limit{}) // like a call that waits for the reader
 	go s.Close()
 	await.Until(t, "the first Close waits", func() bool {
 		s.mu.Lock()

@@ -44,9 +44,9 @@ func (s *Sink) Stats() Stats {
 
 // stats is Stats under mu.
 func (s *Sink) stats() Stats {
-	st := Stats{Notices: s.notices, Pending: uint64(s.fill.Lines() + s.out.Lines())}
+	st := Stats{Notices: s.head.written, Pending: uint64(s.buffer.lines())}
 	st.Lines, st.Bytes = s.written.Total()
-	st.Dropped = s.dropped.Drops(reasons[:])
+	st.Dropped = s.head.dropped.Drops(reasons[:])
 	return st
 }
 
