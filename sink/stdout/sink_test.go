@@ -35,7 +35,7 @@ func TestLineIsOutWhenTheCallReturns(t *testing.T) {
 
 func TestLinesOfALoggerArriveInOrder(t *testing.T) {
 	r, w := stdiotest.Pipe(t)
-	s := New(Config{File: w})
+	s := New(Config{File: w, Stall: never})
 	l := nib.NewSink(s)
 	go func() {
 		for i := range 1000 {
