@@ -216,7 +216,7 @@ func (s *Sink) giveUp(r *nib.Record, out int, err error) error {
 	case errClosed:
 		return s.drop(r, closed, err)
 	}
-	s.broken = true
+	s.broken, s.reader.stalled = true, false
 	return s.drop(r, causeOf(err), err)
 }
 

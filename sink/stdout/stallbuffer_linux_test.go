@@ -63,18 +63,26 @@ func TestStalledBufferKeepsWhatItHas(t *testing.T) {
 }
 
 func TestStalledReaderThatWentAway(t *testing.T) {
-	r, w := stdiotest.Pipe(t)
-	s := buffered(t, Config{File: w, Stall: time.Millisecond})
-	logged := full(t, s, nib.LevelInfo)
-	r.Close()
-	if err := s.Flush(context.Background()); err != ErrGone {
-		t.Errorf("Flush: got %v, want ErrGone", err)
+	for _, size := range []int{0, 2000} { // the buffer has 1000 bytes
+		r, w := stdiotest.Pipe(t)
+		full(t, New(Config{File: w, Stall: time.Millisecond}), nib.LevelInfo)
+		s := buffered(t, Config{File: w, Stall: time.Millisecond})
+		logged := full(t, s, nib.LevelInfo)
+		s.mu.Lock()
+		_ = s.dropHeld()
+		s.mu.Unlock()
+		line := record(nib.LevelInfo, 0, size)
+		_ = s.WriteRecord(line)
+		r.Close()
+		_ = s.Flush(context.Background())
+		for _, r := range []*nib.Record{line, record(nib.LevelInfo, 0, 0)} {
+			if err := s.WriteRecord(r); err != ErrGone {
+				t.Errorf("%d bytes, then %d: got %v, want ErrGone", size, len(r.Line), err)
+			}
+		}
+		s.Close()
+		checkIdentity(t, s, logged+3)
 	}
-	if err := s.WriteRecord(record(nib.LevelInfo, 0, 0)); err != ErrGone {
-		t.Errorf("WriteRecord: got %v, want ErrGone", err)
-	}
-	s.Close()
-	checkIdentity(t, s, logged+1)
 }
 
 func TestCloseDropsWhatAStalledReaderDoesNotTake(t *testing.T) {
