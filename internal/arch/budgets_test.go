@@ -30,7 +30,6 @@ var exceptions = []exception{
 	{"internal/jsonenc", "source files of a package", 27, "not divided yet: a file for each kind of value"},
 
 	{". Event", "fields of a struct", 28, "one object from a pool: fields used together are together"},
-	{"internal/plan Plan", "fields of a struct", 22, "not divided yet: the tag, and the functions chosen for it"},
 	{"sink/spool Config", "fields of a struct", 27, "one field for each option"},
 
 	{". Event", "methods of a type", 157, "one method for each type of value"},

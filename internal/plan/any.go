@@ -48,10 +48,10 @@ func (s *Set) appendAny(dst []byte, v any, st State) ([]byte, *Error) {
 	if p.err != nil {
 		return dst, p.fault()
 	}
-	if !p.direct {
+	if !p.typ.direct {
 		return p.value(dst, word, st)
 	}
-	if p.shows {
+	if p.props.shows {
 		kept := new(pointer)
 		*kept = word
 		return p.value(dst, pointer(kept), st)

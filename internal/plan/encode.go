@@ -180,7 +180,7 @@ func (p *Plan) value(dst []byte, v pointer, st State) ([]byte, *Error) {
 	case codeNumber:
 		return appendNumber(dst, load[string](v))
 	case codeNone:
-		return dst, failure(p.bad.Err)
+		return dst, failure(p.props.bad.Err)
 	}
 	return p.scalar(dst, v), nil
 }

@@ -72,4 +72,4 @@ func typeName(t reflect.Type) string {
 
 // fault returns the error for the type of p, with a path that callers may
 // extend.
-func (p *Plan) fault() *Error { return &Error{Path: p.bad.Path, Err: p.bad.Err} }
+func (p *Plan) fault() *Error { return &Error{Path: p.props.bad.Path, Err: p.props.bad.Err} }

@@ -45,7 +45,7 @@ func (p *Plan) Form() Form {
 	case codeRaw, codeJSON:
 		return FormAny
 	}
-	switch p.kind {
+	switch p.typ.kind {
 	case reflect.String:
 		return FormString
 	case reflect.Bool:
@@ -75,9 +75,9 @@ func (p *Plan) Elem() *Plan { return p.elem }
 // Member returns the plan of f, one of p's Fields, without the effect of its
 // tags, and reports whether every value of p has that member.
 func (p *Plan) Member(f *Field) (value *Plan, always bool) {
-	addr := p.set.addressed.find(uintptr(p.self)) == p
+	addr := p.set.addressed.find(uintptr(p.typ.self)) == p
 	always = !f.OmitZero && !(f.OmitEmpty && canBeEmpty(f.Type))
-	t := p.typ
+	t := p.typ.Type
 	for _, i := range f.Index[:len(f.Index)-1] {
 		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
 			t, addr, always = t.Elem(), true, false

@@ -62,9 +62,9 @@ func isAddress(t reflect.Type) bool {
 // address appends the text of the value at v, which is one (see isAddress).
 func (p *Plan) address(dst []byte, v pointer) ([]byte, *Error) {
 	start := len(dst)
-	dst, err := pack(p.toSelf, v).(encoding.TextAppender).AppendText(append(dst, '"'))
+	dst, err := pack(p.typ.toSelf, v).(encoding.TextAppender).AppendText(append(dst, '"'))
 	if err != nil {
-		return dst, failure(&textError{p.typ, err})
+		return dst, failure(&textError{p.typ.Type, err})
 	}
 	if text := dst[start+1:]; jsonenc.CleanLen(text) < len(text) { // a zone may hold any text
 		return jsonenc.AppendBytes(dst[:start], bytes.Clone(text)), nil

@@ -52,11 +52,10 @@ func (m *maker) plan(t reflect.Type, addr bool) *Plan {
 	if p := m.plans[node{t, addr}]; p != nil {
 		return p
 	}
-	p := &Plan{set: m.set, typ: t, kind: t.Kind(), self: identity(t), toSelf: identity(reflect.PointerTo(t)), direct: direct(t)}
-	p.method = t.NumMethod() > 0 || reflect.PointerTo(t).NumMethod() > 0
+	p := &Plan{set: m.set, typ: goTypeOf(t)}
 	m.plans[node{t, addr}] = p
 	m.made[i] = append(m.made[i], p)
-	if p.kind == reflect.Pointer {
+	if p.typ.kind == reflect.Pointer {
 		p.elem = m.plan(t.Elem(), true)
 	}
 	m.fill(p, addr)
@@ -68,10 +67,10 @@ func (m *maker) plan(t reflect.Type, addr bool) *Plan {
 // methods themselves. The types that lines write come where the method Any of
 // an event has them.
 func (m *maker) fill(p *Plan, addr bool) {
-	t := p.typ
+	t := p.typ.Type
 	lines := m.set.marshaler != nil
 	valuer, fault := reflect.TypeFor[slog.LogValuer](), reflect.TypeFor[error]()
-	byPointer := p.kind != reflect.Pointer && p.kind != reflect.Interface
+	byPointer := p.typ.kind != reflect.Pointer && p.typ.kind != reflect.Interface
 	has := func(method reflect.Type) bool {
 		return t.Implements(method) || byPointer && addr && reflect.PointerTo(t).Implements(method)
 	}
@@ -90,10 +89,10 @@ func (m *maker) fill(p *Plan, addr bool) {
 		p.code = codeRaw
 	case isAddress(t):
 		p.code = codeAddress
-	case p.kind == reflect.Pointer && known(t.Elem()):
+	case p.typ.kind == reflect.Pointer && known(t.Elem()):
 		m.fillKind(p, addr)
 	case lines && slogType(t):
-		p.code, p.calls, p.shows = codeLine, true, true
+		p.code, p.props.calls, p.props.shows = codeLine, true, true
 	case lines && has(m.set.marshaler):
 		m.fillMethod(p, codeLine, m.set.marshaler, byPointer)
 	case lines && has(valuer):
@@ -107,7 +106,7 @@ func (m *maker) fill(p *Plan, addr bool) {
 	default:
 		m.fillKind(p, addr)
 	}
-	if p.code == codeLine && p.kind == reflect.Struct {
+	if p.code == codeLine && p.typ.kind == reflect.Struct {
 		m.fillMembers(p, addr)
 	}
 }
@@ -127,8 +126,8 @@ func secret(t reflect.Type) bool {
 
 // fillMethod is fill for types that write themselves.
 func (m *maker) fillMethod(p *Plan, c code, method reflect.Type, byPointer bool) {
-	p.code, p.calls, p.shows = c, true, byPointer
-	p.locked = !p.typ.Implements(method) && holdsLock(p.typ)
+	p.code, p.props.calls, p.props.shows = c, true, byPointer
+	p.props.locked = !p.typ.Type.Implements(method) && holdsLock(p.typ.Type)
 }
 
 // holdsLock reports whether copying a value of t copies the state of a lock.
@@ -150,7 +149,7 @@ func holdsLock(t reflect.Type) bool {
 
 // fillKind is fill for types without relevant methods.
 func (m *maker) fillKind(p *Plan, addr bool) {
-	t := p.typ
+	t := p.typ.Type
 	p.code = codeOf(t)
 	switch p.code {
 	case codeStruct:
@@ -159,7 +158,7 @@ func (m *maker) fillKind(p *Plan, addr bool) {
 		k := t.Elem().Kind()
 		p.link = k == reflect.Pointer || k == reflect.Interface
 	case codeAny, codeInterface:
-		p.calls = true
+		p.props.calls = true
 	case codeSlice:
 		p.elem, p.size = m.plan(t.Elem(), true), t.Elem().Size()
 		switch p.elem.code {
@@ -173,82 +172,25 @@ func (m *maker) fillKind(p *Plan, addr bool) {
 	case codeMap:
 		m.fillMap(p)
 	case codeNone:
-		p.bad = failure(&json.UnsupportedTypeError{Type: t})
+		p.props.bad = failure(&json.UnsupportedTypeError{Type: t})
 	}
 }
 
-// direct reports whether an interface holds a value of t itself, not its
-// address: t is a pointer, or has the size of one and consists of just that.
-// The exact rule differs between releases of Go, so direct makes an interface
-// and inspects it: the address of a value is never nil.
-func direct(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
-		return true
-	case reflect.Struct, reflect.Array:
-		if t.Size() == wordSize {
-			_, word := unpack(reflect.Zero(t).Interface())
-			return word == nil
-		}
-	}
-	return false
-}
-
-// finish completes plans that refer to each other: it propagates each fact from
-// plan to plan until nothing changes.
+// finish completes plans that refer to each other: it propagates properties
+// from plan to plan until nothing changes.
 func (m *maker) finish() {
 	all := append(append(m.made[0][:len(m.made[0]):len(m.made[0])], m.made[1]...), m.parts...)
 	for changed := true; changed; {
 		changed = false
 		for _, p := range all {
-			before := *p
-			p.learn()
-			changed = changed || p.calls != before.calls || p.shows != before.shows ||
-				p.locked != before.locked || (p.bad == nil) != (before.bad == nil)
+			before := p.props
+			p.addParts()
+			changed = changed || p.props != before
 		}
 	}
 	for _, p := range all {
-		if p.bad != nil {
-			p.err = (&Error{Path: p.bad.Path, Err: p.bad.Err}).of(p.typ)
+		if p.props.bad != nil {
+			p.err = p.fault().of(p.typ.Type)
 		}
-	}
-}
-
-// learn sets the facts of p that follow from the plans that p uses.
-func (p *Plan) learn() {
-	switch p.code {
-	case codeStruct:
-		for i := range p.ops {
-			p.learnOp(i)
-		}
-	case codeArray, codeQuoted:
-		p.learnFrom(p.elem, "[]", p.n > 0 || p.code == codeQuoted, true)
-	case codePointer:
-		p.learnFrom(p.elem, "", false, false)
-	case codeSlice, codeMap, codeMapAny:
-		p.learnFrom(p.elem, "[]", false, false)
-	}
-}
-
-func (p *Plan) learnOp(i int) {
-	f := &p.ops[i]
-	if f.sub == nil {
-		return
-	}
-	if f.code == codeEmbed {
-		p.learnFrom(f.sub, "", false, false)
-	} else if f.code != codeConst {
-		p.learnFrom(f.sub, p.steps[i], f.omit == omitNever, true)
-	}
-}
-
-// learnFrom adds the facts of part. always means that each value of p has one,
-// within that it is inside the value itself.
-func (p *Plan) learnFrom(part *Plan, step string, always, within bool) {
-	p.calls = p.calls || part.calls
-	p.shows = p.shows || within && part.shows
-	p.locked = p.locked || within && part.locked
-	if p.bad == nil && part.bad != nil && (always || part.bad.tag) {
-		p.bad = &Error{Path: step + part.bad.Path, Err: part.bad.Err, tag: part.bad.tag}
 	}
 }

@@ -36,7 +36,7 @@ const keepEntries = 1 << 10
 
 // fillMap is fillKind for maps.
 func (m *maker) fillMap(p *Plan) {
-	t := p.typ
+	t := p.typ.Type
 	name := m.plan(t.Key(), false)
 	switch {
 	case name.Pointee().code == codeMask:
@@ -45,14 +45,14 @@ func (m *maker) fillMap(p *Plan) {
 		name = m.variant(name, codeString, nil)
 	case t.Key().Implements(typeText):
 		name = m.variant(name, codeText, nil)
-		p.calls = true
+		p.props.calls = true
 	case scalar(t.Key().Kind()) && codeOf(t.Key()) <= codeUint8:
 		name = m.variant(name, codeOf(t.Key()), nil)
 	default:
 		name = nil
 	}
 	if name == nil {
-		p.code, p.bad = codeNone, failure(&json.UnsupportedTypeError{Type: t})
+		p.code, p.props.bad = codeNone, failure(&json.UnsupportedTypeError{Type: t})
 		return
 	}
 	p.elem, p.size = m.plan(t.Elem(), false), t.Elem().Size()
@@ -71,7 +71,7 @@ func (p *Plan) mapping(dst []byte, m pointer, st State) ([]byte, *Error) {
 	if st.Depth <= 0 {
 		return dst, failure(ErrDepth)
 	}
-	r := reflect.ValueOf(pack(p.self, m))
+	r := reflect.ValueOf(pack(p.typ.self, m))
 	n := r.Len()
 	if n == 0 {
 		return append(dst, "{}"...), nil
@@ -111,7 +111,7 @@ func (p *Plan) mapping(dst []byte, m pointer, st State) ([]byte, *Error) {
 func (k *mapping) take(n int) *gathered {
 	g, _ := k.spares.Get().(*gathered)
 	if g == nil {
-		g = &gathered{key: reflect.New(k.key.typ).Elem(), elems: reflect.New(k.elems).Elem()}
+		g = &gathered{key: reflect.New(k.key.typ.Type).Elem(), elems: reflect.New(k.elems).Elem()}
 	}
 	if g.elems.Cap() < n {
 		g.elems.Set(reflect.MakeSlice(k.elems, n+n/2, n+n/2))
@@ -165,16 +165,16 @@ func (p *Plan) nameOf(g *gathered) (string, *Error) {
 	at := g.key.Addr().UnsafePointer()
 	if k.code != codeText {
 		g.text = k.scalar(g.text, at)
-	} else if r := k.receiver(at); r != nil {
+	} else if r := k.typ.receiver(at); r != nil {
 		if k.hides(r) {
 			return "", failure(&json.UnsupportedTypeError{Type: reflect.TypeOf(r)})
 		}
 		text, err := r.(encoding.TextMarshaler).MarshalText()
 		if err != nil {
-			return "", failure(&keyError{p.typ, err})
+			return "", failure(&keyError{p.typ.Type, err})
 		}
 		g.text = append(g.text, text...)
-	} else if k.kind == reflect.Interface {
+	} else if k.typ.kind == reflect.Interface {
 		return "", failure(errNilKey)
 	}
 	// When text grows, earlier names keep referring to the old array.

@@ -11,20 +11,10 @@ import (
 	"github.com/nib-log/nib/internal/jsonread"
 )
 
-// receiver returns the value at v as the interface that has its methods, nil if
-// it is a nil pointer or interface. For other values it is their address, which
-// also has the methods with a value receiver and saves a copy.
-func (p *Plan) receiver(v pointer) any {
-	if p.kind == reflect.Pointer || p.kind == reflect.Interface {
-		return p.held(v)
-	}
-	return pack(p.toSelf, v)
-}
-
 // hides reports whether r, which receiver has returned, is a secret in an
 // interface or a pointer to one: its type is not known before.
 func (p *Plan) hides(r any) bool {
-	if p.kind != reflect.Interface {
+	if p.typ.kind != reflect.Interface {
 		return false
 	}
 	typ, _ := unpack(r)
@@ -33,7 +23,7 @@ func (p *Plan) hides(r any) bool {
 
 // callJSON appends the result of MarshalJSON, checked and on one line.
 func (p *Plan) callJSON(dst []byte, v pointer, st State) ([]byte, *Error) {
-	r := p.receiver(v)
+	r := p.typ.receiver(v)
 	if r == nil {
 		return append(dst, "null"...), nil
 	}
@@ -47,12 +37,12 @@ func (p *Plan) callJSON(dst []byte, v pointer, st State) ([]byte, *Error) {
 			return out, nil
 		}
 	}
-	return dst, failure(&json.MarshalerError{Type: p.typ, Err: err})
+	return dst, failure(&json.MarshalerError{Type: p.typ.Type, Err: err})
 }
 
 // callText appends the result of MarshalText as a string.
 func (p *Plan) callText(dst []byte, v pointer, st State) ([]byte, *Error) {
-	r := p.receiver(v)
+	r := p.typ.receiver(v)
 	if r == nil {
 		return append(dst, "null"...), nil
 	}
@@ -61,7 +51,7 @@ func (p *Plan) callText(dst []byte, v pointer, st State) ([]byte, *Error) {
 	}
 	text, err := r.(encoding.TextMarshaler).MarshalText()
 	if err != nil {
-		return dst, failure(&textError{p.typ, err})
+		return dst, failure(&textError{p.typ.Type, err})
 	}
 	return jsonenc.AppendBytes(dst, text), nil
 }

@@ -57,8 +57,8 @@ func (p *Plan) setOmission(o *op, f Field, addr bool) (always bool) {
 		zero = whenZero(f.Type, addr)
 	}
 	if zero >= omitCall && f.Type != typeTimePointer {
-		p.calls = true
-		p.shows = p.shows || zero != omitCallPtr
+		p.props.calls = true
+		p.props.shows = p.props.shows || zero != omitCallPtr
 	}
 	switch {
 	case empty == omitNever || empty == zero:
@@ -116,14 +116,15 @@ func whenZero(t reflect.Type, addr bool) omission {
 
 // skips reports whether the value at v is left out.
 func (o *op) skips(v pointer) bool {
+	t := &o.sub.typ
 	if o.omit == omitEither {
-		return omission(o.either>>4).holds(o.sub, v) || omission(o.either&15).holds(o.sub, v)
+		return omission(o.either>>4).holds(t, v) || omission(o.either&15).holds(t, v)
 	}
-	return o.omit.holds(o.sub, v)
+	return o.omit.holds(t, v)
 }
 
-// holds reports whether the condition is met by the value at v, of p's type.
-func (c omission) holds(p *Plan, v pointer) bool {
+// holds reports whether the condition is met by the value at v, of type t.
+func (c omission) holds(t *goType, v pointer) bool {
 	switch c {
 	case omitZero8:
 		return load[uint8](v) == 0
@@ -142,71 +143,27 @@ func (c omission) holds(p *Plan, v pointer) bool {
 	case omitLen:
 		return len(load[string](v)) == 0
 	}
-	return c.holdsRarely(p, v)
+	return c.holdsRarely(t, v)
 }
 
 //go:noinline
-func (c omission) holdsRarely(p *Plan, v pointer) bool {
+func (c omission) holdsRarely(t *goType, v pointer) bool {
 	switch c {
 	case omitMapLen:
 		m := load[pointer](v)
-		return m == nil || reflect.ValueOf(pack(p.self, m)).Len() == 0
+		return m == nil || reflect.ValueOf(pack(t.self, m)).Len() == 0
 	case omitZero:
-		return p.isZero(v)
+		return t.isZero(v)
 	case omitTime:
 		return load[time.Time](v).IsZero()
 	case omitCall:
-		return pack(p.toSelf, v).(interface{ IsZero() bool }).IsZero()
+		return pack(t.toSelf, v).(interface{ IsZero() bool }).IsZero()
 	case omitCallOfCopy:
-		c := reflect.New(p.typ)
-		c.Elem().Set(reflect.ValueOf(p.boxed(v)))
+		c := reflect.New(t.Type)
+		c.Elem().Set(reflect.ValueOf(t.boxed(v)))
 		return c.Interface().(interface{ IsZero() bool }).IsZero()
 	case omitCallPtr:
-		return callIsZero(p, v)
+		return t.callIsZero(v)
 	}
 	return false
-}
-
-// isZero reports whether the value at v is the zero value of its type, exactly
-// as reflect does.
-func (p *Plan) isZero(v pointer) bool {
-	return reflect.ValueOf(p.boxed(v)).IsZero()
-}
-
-// boxed returns the value at v as an interface, without a copy. It is for
-// reading, while v is valid.
-func (p *Plan) boxed(v pointer) any {
-	if p.direct {
-		v = load[pointer](v)
-	}
-	return pack(p.self, v)
-}
-
-// callIsZero calls IsZero of the pointer or interface at v, unless that is nil.
-func callIsZero(p *Plan, v pointer) bool {
-	x := p.held(v)
-	if x == nil {
-		return true
-	}
-	if p.kind == reflect.Interface {
-		if r := reflect.ValueOf(x); r.Kind() == reflect.Pointer && r.IsNil() {
-			return true
-		}
-	}
-	return x.(interface{ IsZero() bool }).IsZero()
-}
-
-// held returns the pointer or the value of the interface at v; nil if it is
-// nil.
-func (p *Plan) held(v pointer) any {
-	if p.kind == reflect.Interface {
-		if p.code == codeAny {
-			return load[any](v)
-		}
-		return loadInterface(v)
-	}
-	if word := load[pointer](v); word != nil {
-		return pack(p.self, word)
-	}
-	return nil
 }

@@ -20,31 +20,23 @@ const MaxSize = 64 << 20
 // immutable and kept for the life of the program; they are safe for concurrent
 // use.
 type Plan struct {
-	code   code
-	kind   reflect.Kind
-	direct bool // an interface holds the value itself where others hold its address
-	link   bool // the pointer is to a pointer or an interface, so it counts as a container
-	calls  bool // user code may run
-	method bool // the type, or a pointer to it, has methods
-	shows  bool // user code may get the address of the value or a part of it
-	inner  int  // maximum nesting of structs in the operations of this one
+	// Encoding uses the fields in about their order.
+	code  code
+	link  bool    // the pointer is to a pointer or an interface, so it counts as a container
+	inner int     // maximum nesting of structs in ops
+	elem  *Plan   // plan of the element, the quoted value, or the fields of a codeLine
+	size  uintptr // size of an element
+	n     int     // length of an array
+	ops   []op    // operations of a struct
 
-	elem *Plan   // plan of the element, the quoted value, or the fields of a codeLine
-	size uintptr // size of an element
-	n    int     // length of an array
+	set   *Set
+	typ   goType
+	props properties
+	err   error // why no value of the type can be encoded: props.bad with its whole path
 
-	ops   []op     // operations of a struct
 	steps []string // the path that belongs to each operation
 	keyed *mapping // encodes the entries of a map
 	table []Field  // fields of a struct
-
-	set    *Set
-	self   pointer // type word of the type
-	toSelf pointer // type word of a pointer to it
-	typ    reflect.Type
-	err    error  // why no value of the type can be encoded
-	bad    *Error // the same, before its path is complete
-	locked bool   // see Locked
 }
 
 // An op is one step of writing a struct: text that is always the same, and the
@@ -91,14 +83,14 @@ func (s *Set) makePlan(t reflect.Type, addr bool) *Plan {
 	m := maker{set: s, plans: map[node]*Plan{}}
 	p := m.plan(t, addr) // perhaps made by another goroutine before the lock
 	m.finish()
-	s.addressed.add(m.made[1], func(p *Plan) uintptr { return uintptr(p.self) })
-	s.targets.add(m.made[1], func(p *Plan) uintptr { return uintptr(p.toSelf) })
-	s.values.add(m.made[0], func(p *Plan) uintptr { return uintptr(p.self) })
+	s.addressed.add(m.made[1], func(p *Plan) uintptr { return uintptr(p.typ.self) })
+	s.targets.add(m.made[1], func(p *Plan) uintptr { return uintptr(p.typ.toSelf) })
+	s.values.add(m.made[0], func(p *Plan) uintptr { return uintptr(p.typ.self) })
 	return p
 }
 
 // Type returns the type that the plan is for.
-func (p *Plan) Type() reflect.Type { return p.typ }
+func (p *Plan) Type() reflect.Type { return p.typ.Type }
 
 // Err returns why no value of the type can be encoded: a channel, function or
 // complex number in a field that is always there, or an invalid tag anywhere.
@@ -109,26 +101,26 @@ func (p *Plan) Err() error { return p.err }
 // Plain reports whether encoding a value runs no user code: no method of the
 // value or of any value that it refers to, and no interface whose value might
 // have one.
-func (p *Plan) Plain() bool { return !p.calls }
+func (p *Plan) Plain() bool { return !p.props.calls }
 
 // ID returns a number that no other plan has.
-func (p *Plan) ID() uintptr { return uintptr(p.self) }
+func (p *Plan) ID() uintptr { return uintptr(p.typ.self) }
 
 // Methods reports whether the type, or a pointer to it, has methods: it may
 // implement an interface that this package does not know.
-func (p *Plan) Methods() bool { return p.method }
+func (p *Plan) Methods() bool { return p.typ.methods }
 
 // Hideable reports whether encoding keeps no copy of the value's address: it is
 // passed to no method and is only on the stack. That does not apply to data
 // that the value points to. Plain values are hideable, as are those with
 // interfaces, and with pointers to types that have methods.
-func (p *Plan) Hideable() bool { return !p.shows }
+func (p *Plan) Hideable() bool { return !p.props.shows }
 
 // Locked reports whether a copy of a value must not be encoded: the value, or
 // one within it, has a method Lock and is encoded by a method, either one with
 // a pointer receiver. The method may lock, and a copy of the value may contain
 // a locked lock.
-func (p *Plan) Locked() bool { return p.locked }
+func (p *Plan) Locked() bool { return p.props.locked }
 
 // IsStruct reports whether AppendFields can be used.
 func (p *Plan) IsStruct() bool { return p.code == codeStruct }
@@ -136,7 +128,7 @@ func (p *Plan) IsStruct() bool { return p.code == codeStruct }
 // Pointee returns the plan of the target of a pointer, and any other plan
 // unchanged.
 func (p *Plan) Pointee() *Plan {
-	if p.kind == reflect.Pointer && p.elem != nil {
+	if p.typ.kind == reflect.Pointer && p.elem != nil {
 		return p.elem
 	}
 	return p

@@ -69,7 +69,7 @@ func slogType(t reflect.Type) bool {
 // fillMembers gives p, whose values are written by the line, the plan of its
 // fields, for those who add the fields alone.
 func (m *maker) fillMembers(p *Plan, addr bool) {
-	p.elem = &Plan{set: p.set, typ: p.typ, kind: p.kind, code: codeStruct}
+	p.elem = &Plan{set: p.set, typ: p.typ, code: codeStruct}
 	m.parts = append(m.parts, p.elem)
 	m.fillStruct(p.elem, addr)
 	p.table = p.elem.table
@@ -77,9 +77,9 @@ func (m *maker) fillMembers(p *Plan, addr bool) {
 
 // appendPart appends the value at v, which the line writes.
 func (st State) appendPart(dst []byte, p *Plan, v pointer) ([]byte, *Error) {
-	r := p.receiver(v)
-	if slogType(p.typ) {
-		r = pack(p.self, v)
+	r := p.typ.receiver(v)
+	if slogType(p.typ.Type) {
+		r = pack(p.typ.self, v)
 	}
 	switch {
 	case r == nil:

@@ -17,12 +17,12 @@ const masked = `"***"`
 // fillStruct makes the operations of a struct.
 func (m *maker) fillStruct(p *Plan, addr bool) {
 	p.ops = []op{{code: codeEnd}} // used if there is a fault
-	if p.typ.Size() > math.MaxUint32 {
-		p.bad = &Error{Err: errors.New("a struct of more than 4 GiB"), tag: true}
+	if p.typ.Type.Size() > math.MaxUint32 {
+		p.props.bad = &Error{Err: errors.New("a struct of more than 4 GiB"), tag: true}
 		return
 	}
-	p.table, p.bad = fieldsOf(p.typ)
-	if p.bad == nil {
+	p.table, p.props.bad = fieldsOf(p.typ.Type)
+	if p.props.bad == nil {
 		m.operations(p, p.table, 0, addr)
 	}
 }
@@ -43,9 +43,9 @@ type weaver struct {
 func (m *maker) operations(p *Plan, fields []Field, at int, addr bool) {
 	w := weaver{Plan: p}
 	p.ops, p.steps = nil, nil
-	for len(fields) > 0 && p.bad == nil {
+	for len(fields) > 0 && p.props.bad == nil {
 		f := fields[0]
-		t, off := p.typ, uintptr(0)
+		t, off := p.typ.Type, uintptr(0)
 		// Walk to the field, or to an embedded pointer on the way to it.
 		i := at
 		for ; ; i++ {
@@ -65,12 +65,12 @@ func (m *maker) operations(p *Plan, fields []Field, at int, addr bool) {
 		for n < len(fields) && len(fields[n].Index) > i && slices.Equal(fields[n].Index[:i+1], f.Index[:i+1]) {
 			n++
 		}
-		part := &Plan{set: p.set, code: codeStruct, typ: t.Elem(), kind: reflect.Struct}
+		part := &Plan{set: p.set, code: codeStruct, typ: goTypeOf(t.Elem())}
 		m.parts = append(m.parts, part)
 		m.operations(part, fields[:n], i+1, true)
 		w.flush()
 		w.add(op{code: codeEmbed, sub: part, off: uint32(off)}, "")
-		p.bad = part.bad
+		p.props.bad = part.props.bad
 		fields = fields[n:]
 	}
 	w.flush()
@@ -83,7 +83,7 @@ func (m *maker) field(w *weaver, f Field, off uint32, addr bool) {
 	sub := m.plan(f.Type, addr)
 	if f.Unit != "" {
 		if sub = m.inUnit(sub, units[f.Unit]); sub == nil {
-			w.bad = badTag(errUnit(f.Unit, f.Type), f.Path)
+			w.props.bad = badTag(errUnit(f.Unit, f.Type), f.Path)
 			return
 		}
 	}
@@ -101,7 +101,8 @@ func (m *maker) field(w *weaver, f Field, off uint32, addr bool) {
 	case f.Masked || sub.code == codeMask:
 		w.text = append(append(w.text, key...), masked...)
 		return
-	case sub.code == codeStruct && sub.bad == nil && sub.begins() && len(w.ops)+len(sub.ops) <= maxInline:
+	case sub.code == codeStruct && sub.props.bad == nil && sub.begins() &&
+		len(w.ops)+len(sub.ops) <= maxInline:
 		w.inline(sub, key, step, off)
 		return
 	}
@@ -133,7 +134,7 @@ func (p *Plan) begins() bool {
 // inline adds the operations of a struct within this one, with its braces as
 // parts of texts.
 func (w *weaver) inline(sub *Plan, key []byte, step string, off uint32) {
-	w.calls, w.shows = w.calls || sub.calls, w.shows || sub.shows // omissions may run code
+	w.props.add(sub, "", false, true) // omissions may run code
 	w.text = append(append(w.text, key...), '{')
 	for i, o := range sub.ops[:len(sub.ops)-1] {
 		text := o.text.String()
@@ -175,9 +176,9 @@ func (w *weaver) flush() {
 // unit; nil for any other type.
 func (m *maker) inUnit(p *Plan, c code) *Plan {
 	switch {
-	case p.typ == typeDuration:
+	case p.typ.Type == typeDuration:
 		return m.variant(p, c, nil)
-	case p.code == codePointer && p.elem.typ == typeDuration:
+	case p.code == codePointer && p.elem.typ.Type == typeDuration:
 		return m.variant(p, codePointer, m.variant(p.elem, c, nil))
 	}
 	return nil
@@ -189,7 +190,7 @@ func (m *maker) inQuotes(p *Plan) *Plan {
 	switch {
 	case p.code >= codeString && p.code <= codeSpan:
 		return m.variant(p, codeQuoted, p)
-	case p.code == codePointer && p.typ.Name() == "":
+	case p.code == codePointer && p.typ.Type.Name() == "":
 		if elem := m.inQuotes(p.elem); elem != p.elem {
 			return m.variant(p, codePointer, elem)
 		}

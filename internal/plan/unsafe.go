@@ -30,7 +30,7 @@ func loadSlice(p pointer) (data pointer, n int) {
 
 // An eface is the layout of an interface without methods. Its second word,
 // which interfaces with methods have as well, is a pointer to the value, or the
-// value itself if the value is a pointer (see Plan.direct).
+// value itself if the value is a pointer (see goType.direct).
 type eface struct{ typ, word unsafe.Pointer }
 
 // unpack returns the words of v.
@@ -100,7 +100,7 @@ func (p *Plan) Append(dst []byte, v unsafe.Pointer, st State) ([]byte, error) {
 		out, err = p.value(dst, v, st)
 	}
 	if err != nil {
-		return dst, err.of(p.typ)
+		return dst, err.of(p.typ.Type)
 	}
 	return out, nil
 }
@@ -112,19 +112,19 @@ func (p *Plan) AppendFields(dst []byte, v unsafe.Pointer, st State) ([]byte, err
 	if p.err != nil {
 		return dst, p.err
 	}
-	if p.code == codeLine && p.kind == reflect.Struct {
+	if p.code == codeLine && p.typ.kind == reflect.Struct {
 		p = p.elem
 	}
 	if p.code != codeStruct {
-		return dst, failure(errNotStruct).of(p.typ)
+		return dst, failure(errNotStruct).of(p.typ.Type)
 	}
 	if st.Depth < p.inner {
-		return dst, failure(ErrDepth).of(p.typ)
+		return dst, failure(ErrDepth).of(p.typ.Type)
 	}
 	if out, err := p.members(dst, v, st); err == nil {
 		return out, nil
 	} else {
-		return dst, err.of(p.typ)
+		return dst, err.of(p.typ.Type)
 	}
 }
 
@@ -154,7 +154,7 @@ func hideWord(word *pointer) pointer { return hide(unsafe.Pointer(word)) }
 // AppendFieldsOf is AppendFields for v, a struct or a pointer to one, with p,
 // the plan of T; nil has no members. It allocates as much as AppendValue.
 func AppendFieldsOf[T any](p *Plan, dst []byte, v T, st State) ([]byte, error) {
-	if p.kind != reflect.Pointer {
+	if p.typ.kind != reflect.Pointer {
 		return AppendFieldsAt(p, dst, &v, st)
 	}
 	if to := *(*unsafe.Pointer)(unsafe.Pointer(&v)); to != nil { // a T is a pointer
