@@ -27,8 +27,6 @@ var exceptions = []exception{
 		"one loop: the calls that would shorten it cost more than copying a short text"},
 	{"internal/jsonenc/unicode.go appendUnicode", "lines of a function", 66, "the same"},
 
-	{"internal/jsonenc", "source files of a package", 27, "not divided yet: a file for each kind of value"},
-
 	{". Event", "fields of a struct", 28, "one object from a pool: fields used together are together"},
 	{"sink/spool Config", "fields of a struct", 27, "one field for each option"},
 

@@ -4,6 +4,12 @@ package jsonenc
 
 import "time"
 
+// AppendMicros appends d in microseconds as an exact decimal number without
+// trailing zeros.
+func AppendMicros(dst []byte, d time.Duration) []byte {
+	return appendScaled(dst, d, 3)
+}
+
 // AppendMillis appends d in milliseconds as an exact decimal number without
 // trailing zeros.
 func AppendMillis(dst []byte, d time.Duration) []byte {
