@@ -178,7 +178,7 @@ func refusing() []failure {
 				w.WriteHeader(413)
 			}
 			return large
-		}, rejected: []string{"0000000000000007-100: nib/elastic: POST http://opensearch:9200/logs/_bulk"}},
+		}, present: 2, rejected: []string{"0000000000000007-100: nib/elastic: POST http://opensearch:9200/logs/_bulk"}},
 		{name: "no response", answer: func(w http.ResponseWriter, q *request) bool {
 			if q.number == 1 {
 				<-q.Context().Done()

@@ -57,19 +57,20 @@ type RecordStatus struct {
 // shorter requests, and rejects it.
 //
 // A status alone does not show whether the server refuses a record or every
-// request, so a record is rejected for the status of a request only if the
-// server accepts another record between two requests with this one, and does
-// not refuse all others in this time. It is rejected at once after 400, 413 and
-// 422, which concern the record. After other statuses it must be refused
-// repeatedly, on its own, for 2 minutes, and for 10 minutes after those that
-// are temporary or faults of the configuration. Records that the server accepts
-// while another one waits are not sent again. If the server accepts no record,
-// all of them wait.
+// request. So a refusal of a single record counts only if the server has
+// accepted another one just before. A record is rejected after two such
+// refusals, if the server then accepts another record again. No outage explains
+// that, whatever its duration: two would have to begin just after a success.
+// The second refusal follows at once after 400, 413 and 422, which concern the
+// record, and otherwise after 2 minutes, or 10 minutes if the status is
+// temporary or concerns the configuration. In this time the others are
+// delivered. If the server accepts no record, all of them wait.
 //
-// If the server refuses all records of a batch with 400, 413 or 422, there is
-// none to compare them with. Then the Sender sends the record again that the
-// server has accepted last: if it accepts it once more, or has it, the others
-// are rejected.
+// If there is no other record, the Sender sends the last accepted one again,
+// which the server accepts once more, or has. It does so for a single record,
+// for the second refusal, and after 400, 413 and 422. Several records that are
+// refused with other statuses wait, if the server has accepted none of their
+// batch.
 type Sender struct {
 	client *Client
 	proto  Protocol
@@ -85,24 +86,22 @@ type Sender struct {
 
 	request  uint64 // number of the last request
 	accepted uint64 // number of the last request with an accepted record
-	sole     uint64 // since accepted: begun of the first refused record without a strong proof
-	others   bool   // since accepted: there are others than sole
-	unproven int    // since accepted: records that were rejected without a strong proof
-	credit   bool   // a record was accepted, and none was rejected on the credit of it
+	credit   int    // how many more refusals count because of that request; 0 after a pause
 
 	search                     // in the spool of the batch
 	searches map[uint64]search // by Spool
 
-	comparison
+	witness nib.Record // a record of the request accepted last; its Line is nil if there is none
 }
 
 // A search finds the record of a spool that makes requests fail. Records of
 // other spools may be accepted in the meantime.
 type search struct {
-	suspects int  // one of this many records is refused: those next in line
-	failures int  // requests that failed in a row
-	probe    int  // offset of the next record that is sent alone; -1 if requests are not probes
-	holds    bool // every probe was refused
+	suspects int   // one of this many records is refused: those next in line
+	failures int   // requests that failed in a row
+	probe    int   // offset of the next record that is sent alone; -1 if requests are not probes
+	holds    bool  // every probe was refused
+	doubt    error // why a record was refused; the witness is sent next to compare
 }
 
 var noSearch = search{probe: -1}
@@ -132,12 +131,12 @@ func (s *Sender) Deliver(ctx context.Context, batch []nib.Record) (delivery.Resu
 	begin := time.Now()
 	var err error
 	for s.next() {
-		err = s.send(ctx, batch)
 		if s.doubt != nil {
 			err = s.compare(ctx, batch)
+		} else {
+			err = s.send(ctx, batch)
 		}
-		s.settle()
-		if ctx.Err() != nil || s.late(begin) || errors.As(err, new(finalError)) {
+		if ctx.Err() != nil || errors.As(err, new(finalError)) || s.late(begin) {
 			break
 		}
 	}
@@ -174,40 +173,46 @@ func (s *Sender) endSearch(spool uint64) {
 	}
 }
 
-// late reports whether Deliver has tried for long enough.
+// late reports whether Deliver has tried for long enough. A request whose
+// refusal would count follows just after the accepted one.
 func (s *Sender) late(begin time.Time) bool {
 	limit := s.client.c.DeliverTimeout
-	return limit > 0 && time.Since(begin) >= limit
+	return limit > 0 && time.Since(begin) >= limit && (s.credit < maxCredit || !s.again())
 }
 
 // next selects the records to send, and reports whether there are any: first
-// each record alone that the server refused before it accepted another one, if
-// the status concerns records, then those that were never refused, then each
-// record alone with which a request was refused, once in a call, then the
-// others. A probe is a single record.
+// each record alone whose refusal would count, then those that were never
+// refused, then the witness, if it is needed, then each record alone with which
+// a request was refused, once in a call, then the others. A probe is a single
+// record.
 func (s *Sender) next() bool {
-	s.want = s.want[:0]
+	if s.doubt != nil {
+		return true
+	}
 	if s.probe >= 0 {
-		if i := s.target(); i >= 0 {
-			s.want = append(s.want, i)
-		}
-		return len(s.want) > 0
+		i := s.target()
+		s.want = append(s.want[:0], i)
+		return i >= 0
 	}
 	most := len(s.states)
 	if s.suspects > 0 {
 		most = max(s.suspects/2, 1)
 	}
-	again := func(st *state) bool {
-		return st.alone && ofRecord(st.status) && st.last < s.accepted
-	}
-	return s.pick(1, again) ||
+	return s.again() ||
 		s.pick(most, func(st *state) bool { return st.refusals == 0 }) ||
+		s.needsWitness() ||
 		s.pick(1, func(st *state) bool { return st.alone && !st.passed }) ||
 		s.pick(len(s.states), func(st *state) bool { return st.refusals > 0 && !st.alone })
 }
 
+// again selects a record alone whose refusal would count.
+func (s *Sender) again() bool {
+	return s.pick(1, func(st *state) bool { return st.alone && st.due() && s.counts(st) })
+}
+
 // pick selects the first records that are not settled and have the property.
 func (s *Sender) pick(most int, has func(*state) bool) bool {
+	s.want = s.want[:0]
 	for i := range s.states {
 		if st := &s.states[i]; !st.settled && has(st) {
 			if s.want = append(s.want, i); len(s.want) == most {
@@ -247,6 +252,7 @@ func (s *Sender) send(ctx context.Context, batch []nib.Record) error {
 	resp, err := s.client.Post(ctx, body)
 	switch {
 	case err != nil && (ctx.Err() != nil || !s.client.begun || errors.Is(err, delivery.ErrClosed)):
+		s.void()
 		return finalError{err} // this is not about the records
 	case err != nil:
 		if n > 1 && errors.Is(err, os.ErrDeadlineExceeded) {
@@ -257,7 +263,6 @@ func (s *Sender) send(ctx context.Context, batch []nib.Record) error {
 		return s.read(resp, batch, len(body))
 	case resp.Status == http.StatusRequestEntityTooLarge && n > 1:
 		s.shorten(len(body) / 2)
-		s.suspect(resp.Status)
 		return nil
 	case resp.Status == http.StatusRequestEntityTooLarge:
 		return s.refused(resp.Status, fmt.Errorf("%w: %w", s.proto.Error(resp),
@@ -270,20 +275,9 @@ func (s *Sender) send(ctx context.Context, batch []nib.Record) error {
 // or has not responded to it in time.
 func (s *Sender) shorten(limit int) { s.limit, s.limited = min(s.limit, limit), time.Now() }
 
-// suspect records that the request was refused.
-func (s *Sender) suspect(status int) {
-	s.others = s.others || len(s.want) > 1
-	for _, i := range s.want {
-		if st := &s.states[i]; st.first == 0 || st.status != status {
-			st.first, st.status = s.request, status
-		}
-	}
-}
-
 // refused handles a request that was refused as a whole, and returns an error
 // if the records must wait.
 func (s *Sender) refused(status int, err error) error {
-	s.suspect(status)
 	if s.failures++; !ofRecord(status) && s.suspects == 0 && s.probe < 0 &&
 		s.failures < tolerance && !s.states[s.want[0]].alone {
 		return s.pause(err)
@@ -302,16 +296,16 @@ func (s *Sender) refused(status int, err error) error {
 	if st.refusals == 0 {
 		s.suspects = max(s.suspects-1, 0)
 	}
-	s.refuse(st, err, true)
-	if s.probe < 0 && (s.proven(st) || s.lone(st)) {
+	s.refuse(st, status, err, true)
+	s.credit = max(s.credit-1, 0)
+	if s.probe < 0 && (s.credit > 0 || !st.since.IsZero()) {
 		return nil
 	}
 	s.suspects = 0
 	switch last := s.probe >= s.unsettled()-1; {
 	case s.probe < 0:
 		s.probe = 1
-	case last && ofRecord(status) && s.witness.Line != nil:
-		s.doubt = err
+	case last && s.needsWitness():
 		return nil
 	case last:
 		s.probe, s.holds = 0, true
@@ -335,6 +329,7 @@ func (s *Sender) hold(err error) error {
 
 // pause reports an error, and makes the next request wait.
 func (s *Sender) pause(err error) error {
+	s.void()
 	if s.client.last == nil { // Post has not failed
 		s.client.Delay(err)
 	}
@@ -378,26 +373,31 @@ func (s *Sender) read(resp Response, batch []nib.Record, size int) error {
 		return s.refused(s.statuses[0].Status, s.statuses[0].Err)
 	}
 	if ofRecords == n && n >= maxUnproven && s.accepted == 0 {
-		return s.pause(fmt.Errorf("%s: every record is refused, and none was ever accepted; they wait: %w", s.client.c.Name, s.statuses[0].Err))
+		return s.pause(fmt.Errorf("%s: every record is refused, and none was ever accepted; "+
+			"they wait: %w", s.client.c.Name, s.statuses[0].Err))
 	}
 	if accepted > 0 {
-		s.proceed(accepted)
+		if s.states[s.want[0]].refusals == 0 {
+			s.suspects = max(s.suspects-accepted, 0)
+		}
+		s.proceed()
 		s.remember(batch)
 	}
 	var waiting error
 	for k, i := range s.want {
 		o, st := &s.statuses[k], &s.states[i]
-		switch {
-		case o.Err == nil || o.Status == 0 || ofRecord(o.Status):
+		if o.Err == nil || o.Status == 0 || ofRecord(o.Status) {
 			*st = state{settled: true, reason: o.Err}
-			continue
-		case st.first == 0 || st.status != o.Status:
-			st.first, st.status = s.request, o.Status
+		} else {
+			s.refuse(st, o.Status, o.Err, false)
+			waiting = o.Err
 		}
-		s.refuse(st, o.Err, false)
-		waiting = o.Err
+	}
+	if accepted > 0 {
+		s.settle()
 	}
 	if waiting != nil {
+		s.credit = 0
 		s.client.Delay(waiting)
 	}
 	return waiting
@@ -423,17 +423,14 @@ func (s *Sender) mayBeOther(st *state) bool {
 	return s.suspects > 0 || s.probe >= 0 || st.alone || len(s.want) > 1 && st.refusals == 0
 }
 
-// proceed ends the search in a range of records that the server has accepted.
-func (s *Sender) proceed(accepted int) {
+// proceed records that the server accepts records.
+func (s *Sender) proceed() {
 	if s.holds {
 		s.limit = s.max
 	}
 	if s.probe >= 0 {
 		s.suspects = 0
-		s.forgive()
-	} else if s.states[s.want[0]].refusals == 0 {
-		s.suspects = max(s.suspects-accepted, 0)
 	}
-	s.accepted, s.failures, s.probe, s.holds, s.credit = s.request, 0, -1, false, true
-	s.sole, s.others, s.unproven = 0, false, 0
+	s.search = search{suspects: s.suspects, probe: -1}
+	s.accepted, s.credit = s.request, maxCredit
 }

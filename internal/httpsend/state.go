@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	minRefusals = 8 // of a record, before it is rejected for a status that does not concern records
-
 	// The time for which a record must be refused, if the status does not
 	// concern records.
 	lastingTime   = 2 * time.Minute
 	temporaryTime = 10 * time.Minute
+
+	maxCredit = 32 // the number of refusals that count because of one accepted request
 )
 
 // A state is the state of a record of the batch.
@@ -25,12 +25,11 @@ type state struct {
 	settled bool
 	reason  error // why it was rejected, if it is settled; otherwise the last refusal
 
-	status   int       // status of the last refusal, of the record or of a request with it
-	first    uint64    // number of the first request that was refused with this status
-	begun    uint64    // number of the first request that was refused because of this record alone
+	refusals int       // number of requests that were refused because of this record alone
 	last     uint64    // number of the last one
-	refusals int       // number of these requests
-	since    time.Time // time of the first one
+	status   int       // its status
+	since    time.Time // time of the first refusal that counted
+	twice    bool      // a second refusal counted, long enough after it
 	alone    bool      // the record must be sent alone: with it, the request is refused
 	passed   bool      // refused alone in this call
 }
@@ -60,57 +59,58 @@ func patience(status int) time.Duration {
 
 // refuse records that the server has refused a record, and no other one with
 // it.
-func (s *Sender) refuse(st *state, err error, alone bool) {
-	if st.refusals == 0 {
+func (s *Sender) refuse(st *state, status int, err error, alone bool) {
+	st.status, st.reason, st.alone, st.passed = status, err, alone, alone
+	switch counts := s.counts(st); {
+	case counts && st.since.IsZero():
 		st.since = time.Now()
+	case counts && st.due():
+		st.twice = true
 	}
-	if st.begun == 0 {
-		st.begun = s.request
-	}
-	st.last, st.reason, st.alone, st.passed = s.request, err, alone, alone
 	st.refusals++
-	switch {
-	case s.strong(st):
-	case s.sole == 0:
-		s.sole = st.begun
-	case s.sole != st.begun:
-		s.others = true
-	}
+	st.last = s.request
 }
 
-// strong reports whether the server has accepted another record between two
-// refusals of this one, or in the same request.
-func (s *Sender) strong(st *state) bool {
-	return st.begun > 0 && st.begun <= s.accepted && s.accepted <= st.last
+// counts reports whether the next refusal of a record counts: whether the
+// server has accepted another one just now, and after the last refusal.
+func (s *Sender) counts(st *state) bool { return s.credit > 0 && st.last < s.accepted }
+
+// due reports whether another refusal may be a reason to reject the record.
+func (st *state) due() bool {
+	return st.since.IsZero() || time.Since(st.since) >= patience(st.status)
 }
 
-// proven reports whether the record is the reason why it is refused. If the
-// proof is not strong, the server has accepted another record between refusals
-// of a request with this one and of this one. This may also mean that the
-// server works no longer, so it is no proof if other records are refused, too,
-// and for a status that concerns records only for some of them.
-func (s *Sender) proven(st *state) bool {
-	weak := st.first > 0 && st.first <= s.accepted && s.accepted <= st.last
-	if ofRecord(st.status) {
-		return s.strong(st) || weak && s.unproven < maxUnproven
-	}
-	return !s.others && (s.strong(st) || weak && s.sole == st.begun)
-}
-
-// forgive makes the refusals of records count from now on: until now the server
-// has refused every record.
-func (s *Sender) forgive() {
+// needsWitness reports whether the witness must be sent, before a refusal or
+// after it.
+func (s *Sender) needsWitness() bool {
+	single := s.unsettled() == 1
 	for i := range s.states {
-		if st := &s.states[i]; !st.settled && st.refusals > 0 {
-			st.refusals, st.since = 1, time.Now()
+		st := &s.states[i]
+		if !st.settled && st.refusals > 0 && st.due() && !s.counts(st) && s.witness.Line != nil &&
+			(single || ofRecord(st.status) || !st.since.IsZero()) {
+			s.doubt = st.reason
+			return true
+		}
+	}
+	return false
+}
+
+// settle rejects the records that were refused twice, after the server has
+// accepted another one.
+func (s *Sender) settle() {
+	for i := range s.states {
+		if st := &s.states[i]; st.twice {
+			*st = state{settled: true, reason: st.reason}
 		}
 	}
 }
 
-// lone reports whether a record can be rejected although there is no other one
-// to compare it with, because the server accepted the previous request.
-func (s *Sender) lone(st *state) bool {
-	return s.credit && s.accepted < st.last && ofRecord(st.status) && s.unsettled() == 1
+// void makes refusals no longer count: the server may refuse every record.
+func (s *Sender) void() {
+	s.credit = 0
+	for i := range s.states {
+		s.states[i].twice = false
+	}
 }
 
 // unsettled returns the number of records that are not settled.
@@ -123,28 +123,6 @@ func (s *Sender) unsettled() (n int) {
 	return n
 }
 
-// settle rejects the records that the server will not accept.
-func (s *Sender) settle() {
-	for i := range s.states {
-		st := &s.states[i]
-		if st.settled || st.refusals == 0 {
-			continue
-		}
-		lone := s.lone(st)
-		wait := patience(st.status)
-		if !s.proven(st) && !lone || wait > 0 &&
-			(st.refusals < minRefusals || time.Since(st.since) < wait) {
-			continue
-		}
-		if lone {
-			s.credit = false
-		} else if !s.strong(st) {
-			s.unproven++
-		}
-		*st = state{settled: true, reason: st.reason}
-	}
-}
-
 // begin sets the states of the records of a batch.
 func (s *Sender) begin(batch []nib.Record) {
 	if cap(s.states) < len(batch) {
@@ -153,6 +131,7 @@ func (s *Sender) begin(batch []nib.Record) {
 	s.states = s.states[:len(batch)]
 	clear(s.states)
 	s.memory.restore(batch, s.states)
+	s.credit = 0
 	for i := range batch {
 		if st := &s.states[i]; !st.settled {
 			if err := s.proto.Check(&batch[i]); err != nil {
