@@ -260,3 +260,59 @@ func checkAnnounced(t *testing.T, name string, f *far, n int) {
 			name, len(f.lines), len(seen), n, reported)
 	}
 }
+
+// TestRejectedNoticeIsRepeated has a destination that rejects the first notice,
+// which is for all destinations: it gets the counts again, and the others do
+// not. Then the notice is of an earlier process.
+func TestRejectedNoticeIsRepeated(t *testing.T) {
+	dirs(t, func(t *testing.T, dir string) {
+		for _, earlier := range []bool{false, true} {
+			if dir == "" && earlier {
+				continue // nothing is left in memory
+			}
+			first, second, rejected := &far{do: down}, &far{do: down}, 0
+			c := both(second, Config{Drain: 1, OnError: func(error) {}})
+			s := open(t, dir, first, c)
+			for range 5 {
+				err := s.WriteRecord(record(nib.LevelError, 0, 2*segment.MinSize))
+				if !errors.Is(err, errTooLarge) {
+					t.Fatal(err)
+				}
+			}
+			n := 0
+			write := func() {
+				for end := n + 100; n < end; n++ {
+					must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+				}
+			}
+			write() // the second segment begins with the notice
+			if earlier {
+				closeDown(t, s)
+				s = open(t, dir, first, c)
+			}
+			second.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+				res := delivery.Result{Accepted: len(batch)}
+				for i, r := range batch {
+					if r.Level == nib.LevelWarn && rejected == 0 {
+						rejected++
+						res.Rejected = []delivery.Rejection{{Index: i, Reason: errPicky}}
+					}
+				}
+				return res, nil, false
+			})
+			first.set(nil)
+			must(t, s.Flush(context.Background()))
+			for range 2 {
+				write()
+				must(t, s.Flush(context.Background()))
+			}
+			// 5, and then with the notice that was rejected, which far keeps, too
+			got := [2]uint64{linesReported(t, first), linesReported(t, second)}
+			if want := [2]uint64{5, 5 + 5 + 1}; got != want || rejected != 1 {
+				t.Errorf("earlier process %v: notices report %v lines, want %v; %d rejected",
+					earlier, got, want, rejected)
+			}
+			must(t, s.Close())
+		}
+	})
+}

@@ -167,10 +167,11 @@
 //     has settled the notice, in the same write as its position.
 //
 // So the counts survive the death of the process, and the next process reports
-// them ([Stats.Inherited]). A destination whose notice was in a dropped segment
-// gets another one. A process that only delivers keeps the last segment while
-// counts are left. With Config.Shared it adds a segment with the notices to the
-// slot of a dead process, so no count moves between two directories.
+// them ([Stats.Inherited]). A destination that rejects a notice, or whose
+// notice was in a dropped segment, gets another one. A process that only
+// delivers keeps the last segment while counts are left. With Config.Shared it
+// adds a segment with the notices to the slot of a dead process, so no count
+// moves between two directories.
 //
 // # Limits
 //

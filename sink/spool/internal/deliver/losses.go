@@ -91,6 +91,35 @@ func (d *account) reported(batch []nib.Record, refused []refusal) {
 	}
 }
 
+// repeat makes the next notice for this destination report what the record with
+// number seq does, which it has rejected, if that is a notice for all.
+func (d *account) repeat(seq uint64) {
+	d.chain.Lock()
+	defer d.chain.Unlock()
+	for _, l := range d.chain.Links {
+		if l.First != seq {
+			continue
+		}
+		lines := l.Reported
+		switch {
+		case l.Live != nil:
+			lines = l.Live.Reported
+		case d.dir != nil && l.Gen != d.dir.Gen:
+			b, err := d.dir.Beginning(&l.Old)
+			if err != nil {
+				d.spool.Fault("read a notice", err)
+			} else if l.HasNotice(b) {
+				lines = l.Counts(b, segment.SectionReported)
+			}
+			d.Inherited = d.Inherited.Plus(&lines)
+		}
+		d.Lost.Lines = d.Lost.Lines.Plus(&lines)
+		if d.Cursor != nil {
+			d.unwritten = d.unwritten.Plus(&lines)
+		}
+	}
+}
+
 // Foreign returns how many of the numbers from first to end belong to notices
 // of this process for other destinations. They are in Skipped. The lock of the
 // chain is held.

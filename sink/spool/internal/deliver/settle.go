@@ -97,6 +97,9 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 	if len(refused) > 0 {
 		d.putRejected(refused)
 	}
+	for _, x := range refused {
+		d.repeat(x.r.Seq)
+	}
 	d.chain.Lock()
 	for _, x := range refused {
 		d.lose(segment.CauseRejected, x.r.Level, 1)
