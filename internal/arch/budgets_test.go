@@ -34,7 +34,6 @@ var exceptions = []exception{
 	{". Logger", "methods of a type", 41, "one method for each level, and each way to log"},
 	{"sink/spool/internal/deliver Delivery", "methods of a type", 74, "not divided yet: batches, cursor, and rejections"},
 	{"sink/spool/internal/segment Segment", "methods of a type", 46, "not divided yet: commits, and scans"},
-	{"sink/spool/internal/store Dir", "methods of a type", 66, "not divided yet: locks, recovery, and space"},
 }
 
 type exception struct {

@@ -277,7 +277,7 @@ func (c *copier) unreadable(x *copied) {
 	x.g.Seal()
 	x.gone, x.pause = true, min(max(2*x.pause, c.ch.c.tick), deliver.LongestPause)
 	x.again = time.Now().Add(x.pause)
-	if !c.ch.dir.IsRemoved(x.g.Number) { // the file of a removed segment may be being freed
+	if !c.ch.dir.Copies.IsRemoved(x.g.Number) { // the file of a removed segment may be being freed
 		c.ch.reports.Fault("sync lines", segment.ErrGone)
 	}
 }
@@ -304,7 +304,7 @@ func (x *copied) committed() (end int, next uint64, whole, ok bool) {
 // write writes the bytes up to end, and syncs them.
 func (c *copier) write(x *copied, end int) (err error) {
 	if x.file == nil {
-		x.file, err = c.ch.dir.MakeCopy(x.g, x.at, end)
+		x.file, err = c.ch.dir.Copies.Make(x.g, x.at, end)
 		return err
 	}
 	if _, err = x.file.WriteAt(x.g.Bytes()[x.at:end], int64(x.at)); err == nil {
@@ -315,12 +315,12 @@ func (c *copier) write(x *copied, end int) (err error) {
 
 // discard ends a copy whose segment was removed, and reports whether it was.
 func (c *copier) discard(x *copied) bool {
-	if !c.ch.dir.IsRemoved(x.g.Number) {
+	if !c.ch.dir.Copies.IsRemoved(x.g.Number) {
 		return false
 	}
 	c.close(x)
 	x.release()
-	if err := c.ch.dir.RemoveCopy(x.g.Number); err != nil {
+	if err := c.ch.dir.Copies.Remove(x.g.Number); err != nil {
 		c.ch.reports.Fault("delete a copy", err) // the next start deletes it
 	}
 	return true

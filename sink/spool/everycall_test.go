@@ -353,7 +353,7 @@ var noConsequence = map[string]string{
 	"stat store.(*Spent).part":        "as above",
 	"truncate store.(*Spent).part":    "as above",
 	"remove store.(*Dir).Make":        "a file that is left in the way makes creating the next one fail, which is reported",
-	"remove store.(*Dir).MakeCopy":    "as above",
+	"remove store.(*Copies).Make":     "as above",
 	"remove store.(*Dir).unmake":      "as above, and the failure to make it is reported",
 	"close store.(*Spent).close":      "the file is deleted",
 	"close store.(*Dir).Unlock":       "the lock: what is in the file is for people only",
@@ -372,7 +372,7 @@ var noConsequence = map[string]string{
 	"close store.OpenCursor":          "as above, and the failure to read is reported",
 	"close store.(*Dir).Reopen":       "as above",
 	"close store.(*Dir).Make":         "the failure to make the file is reported",
-	"close store.(*Dir).MakeCopy":     "as above",
+	"close store.(*Copies).Make":      "as above",
 }
 
 // silent reports whether the error of a case need not be reported.

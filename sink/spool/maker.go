@@ -94,7 +94,7 @@ func (m *maker) makeSegments() {
 		m.dir.Sweeper.Start()
 		defer m.dir.Sweeper.Stop()
 		spent = m.dir.Sweeper.Due
-		m.dir.AllowReuse(true)
+		m.dir.Spares.Allow(true)
 	}
 	retry := time.NewTimer(makePause)
 	defer retry.Stop()
@@ -105,7 +105,7 @@ func (m *maker) makeSegments() {
 			m.patch()
 			m.discardNext()
 			if m.dir != nil {
-				m.dir.AllowReuse(false)
+				m.dir.Spares.Allow(false)
 			}
 			return
 		case !wanted:
@@ -120,7 +120,7 @@ func (m *maker) makeSegments() {
 				retry.Reset(makePause)
 			}
 			if m.dir != nil {
-				m.dir.ClearSpare(m.c.SegmentSize, m.rest)
+				m.dir.Spares.Clear(m.c.SegmentSize, m.rest)
 			}
 		}
 	}
@@ -173,14 +173,14 @@ func (m *maker) makeNext() error {
 	m.number++
 	number := m.number
 	m.segments, m.bytes = m.segments+1, m.bytes+m.c.SegmentSize
-	tight := m.dir != nil && m.bytes+int64(m.dir.Unfreed())*m.c.SegmentSize > m.c.Size
+	tight := m.dir != nil && m.bytes+int64(m.dir.Spares.Unfreed())*m.c.SegmentSize > m.c.Size
 	m.Unlock()
 
 	if tight {
-		m.dir.FreeAll(true)
+		m.dir.Spares.FreeAll(true)
 	}
 	g, err := m.create(number)
-	if vfs.IsFull(err) && m.dir.FreeAll(false) {
+	if vfs.IsFull(err) && m.dir.Spares.FreeAll(false) {
 		g, err = m.create(number) // now there is more room
 	}
 
@@ -227,7 +227,7 @@ func (m *maker) unmade(err error) error {
 
 // freeDeleted frees a part of the deleted segments.
 func (m *maker) freeDeleted() {
-	m.dir.DropExpired()
+	m.dir.Spares.DropExpired()
 	left := m.dir.Sweeper.Part()
 	if left == 0 {
 		return
@@ -399,7 +399,7 @@ func (m *maker) delete(l *deliver.Link) error {
 		if err := m.dir.Quarantine(store.SegmentName(l.Number)); err != nil {
 			return err
 		}
-		return m.dir.RemoveItsCopy(l.Number)
+		return m.dir.Copies.RemoveOf(l.Number)
 	}
 	if m.dir != nil {
 		return m.dir.RemoveSettled(l.Number, l.Live)

@@ -21,7 +21,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	if s.c.Sync != SyncNever {
 		s.copier, s.waits = newCopier(ch), s.c.Sync == SyncErrors
 		ch.copies = true
-		dir.OnRemoved(func() { poke(s.copier.removed) })
+		dir.Copies.OnRemoved(func() { poke(s.copier.removed) })
 	}
 	ch.stream = dir.Stream
 	next, err := s.ends(old)

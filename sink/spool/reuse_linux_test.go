@@ -272,8 +272,8 @@ func settle(t *testing.T, c Config, segments uint64) (d *store.Dir, made []strin
 	t.Cleanup(func() { must(t, d.Unlock()) })
 	d.Sweeper.Start()
 	t.Cleanup(d.Sweeper.Stop)
-	d.AllowReuse(true)
-	t.Cleanup(func() { d.AllowReuse(false) })
+	d.Spares.Allow(true)
+	t.Cleanup(func() { d.Spares.Allow(false) })
 	for n := range segments {
 		g, f, err := d.Make(n+1, segment.MinSize, 0)
 		must(t, err)
@@ -346,13 +346,13 @@ func TestFilesThatAreNotReused(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d, made := settleOne(t, 0)
 			await.Sleep(store.SpareTime - 1)
-			d.DropExpired()
+			d.Spares.DropExpired()
 			if _, err := os.Lstat(made); err != nil {
 				t.Errorf("it was dropped early: %v", err)
 			}
 			await.Sleep(time.Nanosecond)
 			<-d.Sweeper.Due // the goroutine that makes segments drops it
-			d.DropExpired()
+			d.Spares.DropExpired()
 			wantDeleted(t, d, made)
 		})
 	})
@@ -384,7 +384,7 @@ func TestDeletedSegmentsAreFreedForTheNextOne(t *testing.T) {
 			if !c.reused {
 				must(t, os.Truncate(made[0], segment.HeaderSize), os.Truncate(made[1], segment.HeaderSize)) // no longer usable
 				fsys.Fail(vfstest.Fault{Fits: func(op vfstest.Op, _ string) bool {
-					return op == vfstest.OpPreallocate && d.Unfreed() > 0
+					return op == vfstest.OpPreallocate && d.Spares.Unfreed() > 0
 				}, Err: syscall.ENOSPC})
 			}
 			s := newSink(Config{SegmentSize: size, Size: c.size})

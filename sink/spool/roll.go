@@ -127,7 +127,7 @@ func (ch *chain) copyLater(g *segment.Segment) {
 	if ch.copies {
 		g.Retain()
 		ch.uncopied = append(ch.uncopied, g)
-		ch.dir.OwnCopy(g.Number) // otherwise a copy could be made of a segment that is deleted
+		ch.dir.Copies.Own(g.Number) // otherwise a copy could be made of a segment that is deleted
 	}
 }
 

@@ -4,6 +4,7 @@ package store
 
 import (
 	"os"
+	"sync"
 
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -16,9 +17,24 @@ const CopyExt = ".copy"
 
 func CopyName(number uint64) string { return hex(number) + CopyExt }
 
-// MakeCopy makes the copy of g, with its header and the bytes in [from, to). It
+// Copies are the copies of the segments of a directory. Methods may be called
+// concurrently, for different segments.
+type Copies struct {
+	dir *Dir
+
+	mu      sync.Mutex
+	owned   map[uint64]bool // segments whose copies the copier owns, and whether they are removed
+	removed func()          // notifies the copier
+}
+
+// OnRemoved sets f to be called when a segment is removed whose copy the copier
+// owns.
+func (c *Copies) OnRemoved(f func()) { c.removed = f }
+
+// Make makes the copy of g, with its header and the bytes in [from, to). It
 // replaces an existing copy once it is synced.
-func (d *Dir) MakeCopy(g *segment.Segment, from, to int) (f vfs.File, err error) {
+func (c *Copies) Make(g *segment.Segment, from, to int) (f vfs.File, err error) {
+	d := c.dir
 	if err := d.Held(); err != nil {
 		return nil, err
 	}
@@ -59,19 +75,19 @@ func (d *Dir) MakeCopy(g *segment.Segment, from, to int) (f vfs.File, err error)
 	return f, nil
 }
 
-// OwnCopy records that the copier owns the copy of a segment: only the copier
+// Own records that the copier owns the copy of a segment: only the copier
 // removes it.
-func (d *Dir) OwnCopy(number uint64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.owned[number] = false
+func (c *Copies) Own(number uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.owned[number] = false
 }
 
 // IsRemoved reports whether a segment whose copy the copier owns is removed.
-func (d *Dir) IsRemoved(number uint64) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.owned[number]
+func (c *Copies) IsRemoved(number uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.owned[number]
 }
 
 // Remove deletes a segment and its copy, in this order: if only the copy
@@ -87,30 +103,31 @@ func (d *Dir) Remove(number uint64, g *segment.Segment) error {
 	if err != nil {
 		return err
 	}
-	return d.RemoveItsCopy(number)
+	return d.Copies.RemoveOf(number)
 }
 
-// RemoveItsCopy deletes the copy of a segment, or notifies the copier if it
+// RemoveOf deletes the copy of a segment, or notifies the copier if it
 // owns the copy.
-func (d *Dir) RemoveItsCopy(number uint64) error {
-	d.mu.Lock()
-	_, owned := d.owned[number]
+func (c *Copies) RemoveOf(number uint64) error {
+	c.mu.Lock()
+	_, owned := c.owned[number]
 	if owned {
-		d.owned[number] = true
+		c.owned[number] = true
 	}
-	d.mu.Unlock()
+	c.mu.Unlock()
 	if owned {
-		d.removed()
+		c.removed()
 		return nil
 	}
-	return d.RemoveCopy(number)
+	return c.Remove(number)
 }
 
-func (d *Dir) RemoveCopy(number uint64) error {
-	d.mu.Lock()
-	delete(d.owned, number)
-	d.mu.Unlock()
-	f, err := d.unlink(CopyName(number))
-	d.Sweeper.Add(&Spent{file: f})
+// Remove deletes the copy of a segment.
+func (c *Copies) Remove(number uint64) error {
+	c.mu.Lock()
+	delete(c.owned, number)
+	c.mu.Unlock()
+	f, err := c.dir.unlink(CopyName(number))
+	c.dir.Sweeper.Add(&Spent{file: f})
 	return err
 }

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -51,11 +50,9 @@ type Dir struct {
 	Unknown bool   // such a segment was quarantined: it may have been used
 	Sweeper *sweeper
 
-	mu      sync.Mutex
-	owned   map[uint64]bool // segments whose copies the copier owns, and whether they are removed
-	removed func()          // notifies the copier
-	noted   []Noted         // errors to be reported later
-	spareList
+	Copies Copies
+	Spares Spares
+	notes
 }
 
 // rules say how a process uses a directory.
@@ -78,9 +75,10 @@ func OpenDir(path string, o *Options) (d *Dir, old []segment.Old, err error) {
 	fsys := o.FS
 	d = &Dir{
 		FS: fsys, Path: path, Stream: NewID(), Boot: o.Boot,
-		rules: rules{strict: true, minFree: o.MinFree},
-		owned: map[uint64]bool{}, Sweeper: newSweeper(),
+		rules:  rules{strict: true, minFree: o.MinFree},
+		Copies: Copies{owned: map[uint64]bool{}}, Sweeper: newSweeper(),
 	}
+	d.Copies.dir, d.Spares.dir = d, d
 	if err := fsys.MkdirAll(path, 0o700); err != nil {
 		return nil, nil, err
 	}
@@ -392,10 +390,6 @@ func (d *Dir) Unlock() error {
 	d.id = vfs.ID{} // nothing makes the lock file again
 	return d.Lock.Close()
 }
-
-// OnRemoved sets f to be called when a segment is removed whose copy the copier
-// owns.
-func (d *Dir) OnRemoved(f func()) { d.removed = f }
 
 // LookInto returns a Dir of a spool that this process does not have open.
 func LookInto(fsys vfs.FS, path string) *Dir {

@@ -102,6 +102,18 @@ func (d *Dir) Touch() error {
 	return nil
 }
 
+// isTight reports whether the volume has less free space than least.
+func (h *hold) isTight(least int64) bool {
+	h.lockMu.Lock()
+	defer h.lockMu.Unlock()
+	f, ok := h.Lock.(vfs.File)
+	if !ok || least == 0 {
+		return false
+	}
+	free, err := f.Free()
+	return err == nil && free < least
+}
+
 // unlink removes a file of the spool, if it exists and does not belong to
 // another spool. It returns the file if the sweeper is to free its space.
 func (d *Dir) unlink(name string) (vfs.File, error) {

@@ -167,7 +167,7 @@ func TestReplacedDirectoryIsLeftAlone(t *testing.T) {
 		}
 		_, _, err := d.Make(2, 64<<10, 0)
 		check("Make", err, want)
-		_, err = d.MakeCopy(g, 4096, 4096)
+		_, err = d.Copies.Make(g, 4096, 4096)
 		check("MakeCopy", err, want)
 		_, _, err = d.Reopen(&old[0])
 		check("Reopen", err, want)
@@ -175,7 +175,7 @@ func TestReplacedDirectoryIsLeftAlone(t *testing.T) {
 			want = nil // there is nothing to remove
 		}
 		check("Remove", d.Remove(1, g), want)
-		check("RemoveCopy", d.RemoveCopy(1), want)
+		check("RemoveCopy", d.Copies.Remove(1), want)
 		if got := namesIn(t, m); !slices.Equal(got, before) {
 			t.Errorf("%s: got %q, want %q", name, got, before)
 		}
@@ -200,7 +200,7 @@ func TestRemovedFilesAreFreedInParts(t *testing.T) {
 	if err := d.Remove(1, nil); !errors.Is(err, syscall.EACCES) || len(namesIn(t, m)) != 3 {
 		t.Errorf("Remove: got %v and %q, want %v, and the copy stays", err, namesIn(t, m), syscall.EACCES)
 	}
-	if err := d.RemoveCopy(1); !errors.Is(err, syscall.EACCES) {
+	if err := d.Copies.Remove(1); !errors.Is(err, syscall.EACCES) {
 		t.Errorf("RemoveCopy: got %v, want %v", err, syscall.EACCES)
 	}
 	d.Sweeper.All()
@@ -213,7 +213,7 @@ func TestRemovedFilesAreFreedInParts(t *testing.T) {
 		t.Errorf("got %d files to free and %q, want 2 without a name", n, namesIn(t, m))
 	}
 	d.Sweeper.Stop()
-	noError(t, d.Remove(1, nil), d.RemoveCopy(1), d.Unlock()) // they are gone
+	noError(t, d.Remove(1, nil), d.Copies.Remove(1), d.Unlock()) // they are gone
 	if n := m.Opened(); n != 0 {
 		t.Errorf("%d files are open", n)
 	}
@@ -225,18 +225,20 @@ func TestCopyOfTheCopier(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	d, _ := opened(t, m, 1)
 	notified := 0
-	d.OnRemoved(func() { notified++ })
+	d.Copies.OnRemoved(func() { notified++ })
 	touch(t, m, CopyName(1), CopyName(2))
-	d.OwnCopy(1)
-	noError(t, d.RemoveItsCopy(1), d.RemoveItsCopy(2))
-	if got := namesIn(t, m); notified != 1 || !d.IsRemoved(1) || d.IsRemoved(2) || !slices.Equal(got, []string{CopyName(1), "lock"}) {
+	d.Copies.Own(1)
+	noError(t, d.Copies.RemoveOf(1), d.Copies.RemoveOf(2))
+	got, copies := namesIn(t, m), &d.Copies
+	if notified != 1 || !copies.IsRemoved(1) || copies.IsRemoved(2) ||
+		!slices.Equal(got, []string{CopyName(1), "lock"}) {
 		t.Errorf("got %q after %d notifications, want copy 1 after one", got, notified)
 	}
-	noError(t, d.RemoveCopy(1))
-	if d.IsRemoved(1) {
+	noError(t, d.Copies.Remove(1))
+	if d.Copies.IsRemoved(1) {
 		t.Error("a copy that is gone still has an owner")
 	}
-	noError(t, d.RemoveItsCopy(1))
+	noError(t, d.Copies.RemoveOf(1))
 	if got := namesIn(t, m); notified != 1 || len(got) != 1 {
 		t.Errorf("got %q after %d notifications, want no copy after one", got, notified)
 	}
@@ -259,7 +261,7 @@ func TestMakeCopy(t *testing.T) {
 		vfstest.OpCreate, vfstest.OpPreallocate, vfstest.OpWrite, vfstest.OpSync, vfstest.OpRename,
 	} {
 		heal := m.Fail(vfstest.Fault{Op: op, Path: CopyName(1) + "*", Err: syscall.EIO})
-		f, err := d.MakeCopy(g, 4096, end)
+		f, err := d.Copies.Make(g, 4096, end)
 		if f != nil || !errors.Is(err, syscall.EIO) || m.Opened() != open {
 			t.Errorf("%s fails: got %v and %d open files, want %v and %d", op, err, m.Opened(), syscall.EIO, open)
 		}
@@ -272,7 +274,7 @@ func TestMakeCopy(t *testing.T) {
 		t.Errorf("got %q, want no rest of an attempt", got)
 	}
 	touch(t, m, CopyName(1)+MadeSuffix)
-	f, err := d.MakeCopy(g, 4096, end)
+	f, err := d.Copies.Make(g, 4096, end)
 	noError(t, err, f.Close())
 	if b, err := d.Bytes(CopyName(1), g.Size); err != nil || int64(len(b)) != g.Size || !old[0].HasAll(b) {
 		t.Errorf("got %d bytes and %v, want a copy of %d", len(b), err, g.Size)

@@ -17,7 +17,7 @@ import (
 // Create makes a segment, of a spare if there is one, in the order given in
 // docs/spool-format.md. It calls rest between the steps of prefaulting.
 func (d *Dir) Create(number uint64, size int64, rest func()) (*segment.Segment, error) {
-	if g := d.createFromSpare(number, size, rest); g != nil {
+	if g := d.Spares.create(number, size, rest); g != nil {
 		return g, nil
 	}
 	g, f, err := d.Make(number, size, d.minFree)
@@ -32,7 +32,7 @@ func (d *Dir) Create(number uint64, size int64, rest func()) (*segment.Segment, 
 		f, err = d.Publish(g, f)
 	}
 	if err == nil {
-		err = d.syncSpares()
+		err = d.Spares.sync()
 	}
 	if err != nil {
 		d.unmake(g, f)
@@ -122,7 +122,7 @@ func (d *Dir) attach(f vfs.File, id segment.Identity) (*segment.Segment, error) 
 			d.Sweeper.Add(&Spent{file: deleted})
 		}), nil
 	}
-	return segment.NewMapped(f, id, d.freeMapped)
+	return segment.NewMapped(f, id, d.Sweeper.freeMapped)
 }
 
 // Publish gives the file of a segment its name, and returns it.

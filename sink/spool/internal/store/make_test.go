@@ -175,7 +175,7 @@ func TestRoomIsLeft(t *testing.T) {
 			noError(t, d.Remove(2, g))
 		}
 		m.SetFree(c.free)
-		f, err := d.MakeCopy(first, segment.HeaderSize, segment.HeaderSize)
+		f, err := d.Copies.Make(first, segment.HeaderSize, segment.HeaderSize)
 		if c.fits != (err == nil) || !c.fits && !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%d bytes free, %d to be kept: copy: got %v, want that it fits: %v",
 				c.free, c.minFree, err, c.fits)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 	"syscall"
 
 	"github.com/nib-log/nib/internal/vfs"
@@ -181,30 +182,36 @@ type Noted struct {
 	Err error
 }
 
+// notes are the noted errors.
+type notes struct {
+	notesMu sync.Mutex
+	noted   []Noted
+}
+
 // TakeNoted returns the errors that were noted since the last call.
-func (d *Dir) TakeNoted() []Noted {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	list := d.noted
-	d.noted = nil
+func (n *notes) TakeNoted() []Noted {
+	n.notesMu.Lock()
+	defer n.notesMu.Unlock()
+	list := n.noted
+	n.noted = nil
 	return list
 }
 
 // note notes an error, unless it is nil, for TakeNoted.
-func (d *Dir) note(op string, err error) {
+func (n *notes) note(op string, err error) {
 	if err == nil {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.noted = append(d.noted, Noted{op, err})
+	n.notesMu.Lock()
+	defer n.notesMu.Unlock()
+	n.noted = append(n.noted, Noted{op, err})
 }
 
 // Close closes a file that was written to and notes the error: some systems
 // report failed writes only then.
-func (d *Dir) Close(what string, f vfs.File) {
+func (n *notes) Close(what string, f vfs.File) {
 	if err := f.Close(); err != nil {
-		d.note("close "+what, err)
+		n.note("close "+what, err)
 	}
 }
 

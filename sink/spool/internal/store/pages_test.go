@@ -167,7 +167,7 @@ func copiedSegment(t *testing.T, m vfs.FS, boot uint64, records int) (*Dir, []se
 	d, old := opened(t, m, boot)
 	g := reopened(t, d, &old[0])
 	end, _, _ := g.Claimed()
-	f, err := d.MakeCopy(g, segment.HeaderSize, end)
+	f, err := d.Copies.Make(g, segment.HeaderSize, end)
 	noError(t, err, f.Close())
 	g.Done(nil)
 	noError(t, d.Unlock())

@@ -5,9 +5,9 @@ package store
 import (
 	"io/fs"
 	"slices"
+	"sync"
 	"time"
 
-	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
@@ -41,11 +41,15 @@ type spare struct {
 
 const mostSpares = 4
 
-// A spareList holds the spares. Dir.mu protects it.
-type spareList struct {
-	reuse    bool // settled segments become spares
+// Spares are the spares of a directory. Methods may be called concurrently,
+// except Clear and Create.
+type Spares struct {
+	dir *Dir
+
+	mu       sync.Mutex
+	allowed  bool // settled segments become spares
 	renaming int  // number of settled segments that are being renamed
-	spares   []*spare
+	list     []*spare
 	expiry   *time.Timer // calls expire
 	expired  bool        // no spare was added for SpareTime
 }
@@ -57,218 +61,218 @@ const SpareTime = time.Second
 // RemoveSettled is Remove for a segment that is settled. Create may use its
 // file again.
 func (d *Dir) RemoveSettled(number uint64, g *segment.Segment) error {
-	if g != nil && g.IsReusable() && d.setAside(number, g) {
-		return d.RemoveItsCopy(number)
+	if g != nil && g.IsReusable() && d.Spares.add(number, g) {
+		return d.Copies.RemoveOf(number)
 	}
 	return d.Remove(number, g)
 }
 
-// setAside makes the file of a segment a spare. If it returns false, the caller
+// add makes the file of a segment a spare. If it returns false, the caller
 // must remove the file.
-func (d *Dir) setAside(number uint64, g *segment.Segment) bool {
-	d.mu.Lock()
-	ok := d.reuse && len(d.spares)+d.renaming < mostSpares
+func (s *Spares) add(number uint64, g *segment.Segment) bool {
+	s.mu.Lock()
+	ok := s.allowed && len(s.list)+s.renaming < mostSpares
 	if ok {
-		d.renaming++
+		s.renaming++
 	}
-	d.mu.Unlock()
+	s.mu.Unlock()
 	if !ok {
 		return false
 	}
 	x := &spare{name: SegmentName(number) + MadeSuffix}
-	err := d.Held()
+	err := s.dir.Held()
 	if err == nil {
-		err = d.FS.Rename(d.Name(SegmentName(number)), d.Name(x.name))
+		err = s.dir.FS.Rename(s.dir.Name(SegmentName(number)), s.dir.Name(x.name))
 	}
-	d.mu.Lock()
-	d.renaming--
+	s.mu.Lock()
+	s.renaming--
 	if err == nil {
-		d.spares = append(d.spares, x)
+		s.list = append(s.list, x)
 	}
-	ok = d.reuse
-	d.mu.Unlock()
+	ok = s.allowed
+	s.mu.Unlock()
 	if err != nil {
-		d.note("keep a segment for reuse", Ignore(err, ErrReplaced, fs.ErrNotExist))
+		s.dir.note("keep a segment for reuse", Ignore(err, ErrReplaced, fs.ErrNotExist))
 		return false
 	}
 	g.DoneFor(func(pages []byte, unmap func()) {
-		d.mu.Lock()
+		s.mu.Lock()
 		x.pages, x.unmap = pages, unmap
-		kept := slices.Contains(d.spares, x)
+		kept := slices.Contains(s.list, x)
 		if kept {
-			d.expired = false
-			d.expiry.Reset(SpareTime)
+			s.expired = false
+			s.expiry.Reset(SpareTime)
 		}
-		d.mu.Unlock()
+		s.mu.Unlock()
 		if !kept {
-			d.Sweeper.Add(&Spent{Pages: pages, Unmap: unmap})
+			s.dir.Sweeper.Add(&Spent{Pages: pages, Unmap: unmap})
 		}
 	})
 	if !ok { // the goroutine that would use the spare has ended
-		d.DropSpares(false)
+		s.Drop(false)
 	}
 	return true
 }
 
-// forget removes x from the list, and returns its pages if no goroutine uses
+// remove removes x from the list, and returns its pages if no goroutine uses
 // them any longer. ok is false if it was not there.
-func (d *Dir) forget(x *spare) (pages []byte, ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	i := slices.Index(d.spares, x)
+func (s *Spares) remove(x *spare) (pages []byte, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.list, x)
 	if i < 0 {
 		return nil, false
 	}
-	d.spares = slices.Delete(d.spares, i, i+1)
+	s.list = slices.Delete(s.list, i, i+1)
 	return x.pages, true
 }
 
-// AllowReuse lets settled segments become spares, or drops all spares.
-func (d *Dir) AllowReuse(allowed bool) {
-	d.mu.Lock()
-	d.reuse = allowed
-	if d.expiry == nil {
-		d.expiry = time.AfterFunc(SpareTime, d.expire)
+// Allow lets settled segments become spares, or drops all spares.
+func (s *Spares) Allow(allowed bool) {
+	s.mu.Lock()
+	s.allowed = allowed
+	if s.expiry == nil {
+		s.expiry = time.AfterFunc(SpareTime, s.expire)
 	}
 	if !allowed {
-		d.expiry.Stop()
+		s.expiry.Stop()
 	}
-	d.mu.Unlock()
+	s.mu.Unlock()
 	if !allowed {
-		d.DropSpares(false)
+		s.Drop(false)
 	}
 }
 
 // expire signals that DropExpired must be called.
-func (d *Dir) expire() {
-	d.mu.Lock()
-	d.expired = true
-	d.mu.Unlock()
-	d.Sweeper.Signal()
+func (s *Spares) expire() {
+	s.mu.Lock()
+	s.expired = true
+	s.mu.Unlock()
+	s.dir.Sweeper.Signal()
 }
 
 // DropExpired deletes the spares if none was added for SpareTime.
-func (d *Dir) DropExpired() {
-	d.mu.Lock()
-	expired := d.expired
-	d.expired = false
-	d.mu.Unlock()
+func (s *Spares) DropExpired() {
+	s.mu.Lock()
+	expired := s.expired
+	s.expired = false
+	s.mu.Unlock()
 	if expired {
-		d.DropSpares(false)
+		s.Drop(false)
 	}
 }
 
 // Unfreed returns the number of files besides segments, after Create has used a
 // spare.
-func (d *Dir) Unfreed() int {
-	d.mu.Lock()
-	n := len(d.spares)
-	if slices.ContainsFunc(d.spares, (*spare).isReady) {
+func (s *Spares) Unfreed() int {
+	s.mu.Lock()
+	n := len(s.list)
+	if slices.ContainsFunc(s.list, (*spare).isReady) {
 		n--
 	}
-	d.mu.Unlock()
-	return n + d.Sweeper.Count()
+	s.mu.Unlock()
+	return n + s.dir.Sweeper.Count()
 }
 
 func (x *spare) isReady() bool { return x.pages != nil }
 
 func (x *spare) isCleared() bool { return x.cleared }
 
-// DropSpares deletes the spares, except one for Create if keepOne is set. It
+// Drop deletes the spares, except one for Create if keepOne is set. It
 // reports whether it has deleted any.
-func (d *Dir) DropSpares(keepOne bool) (dropped bool) {
-	d.mu.Lock()
-	all := slices.Clone(d.spares)
-	d.mu.Unlock()
+func (s *Spares) Drop(keepOne bool) (dropped bool) {
+	s.mu.Lock()
+	all := slices.Clone(s.list)
+	s.mu.Unlock()
 	for _, x := range all {
 		if keepOne && x.isReady() {
 			keepOne = false
 			continue
 		}
-		d.drop(x)
+		s.drop(x)
 		dropped = true
 	}
 	return dropped
 }
 
 // drop deletes a spare.
-func (d *Dir) drop(x *spare) {
-	pages, ok := d.forget(x)
+func (s *Spares) drop(x *spare) {
+	pages, ok := s.remove(x)
 	if !ok {
 		return // another goroutine deletes it
 	}
-	f, err := d.unlink(x.name)
-	d.note("delete a segment", err) // the next start deletes it
+	f, err := s.dir.unlink(x.name)
+	s.dir.note("delete a segment", err) // the next start deletes it
 	if pages == nil {
-		d.Sweeper.Add(&Spent{file: f})
+		s.dir.Sweeper.Add(&Spent{file: f})
 		return
 	}
-	d.Sweeper.Add(&Spent{Pages: pages, Unmap: x.unmap, file: f})
+	s.dir.Sweeper.Add(&Spent{Pages: pages, Unmap: x.unmap, file: f})
 }
 
 // FreeAll frees all disk space that deleted segments still take, except one
 // spare for Create if keepOne is set. It reports whether there was any.
-func (d *Dir) FreeAll(keepOne bool) bool {
-	dropped := d.DropSpares(keepOne)
-	return d.Sweeper.All() || dropped
+func (s *Spares) FreeAll(keepOne bool) bool {
+	dropped := s.Drop(keepOne)
+	return s.dir.Sweeper.All() || dropped
 }
 
-// createFromSpare makes a segment of a spare. It returns nil if there is none.
+// create makes a segment of a spare. It returns nil if there is none.
 // If it fails, it drops the spare and returns nil.
-func (d *Dir) createFromSpare(number uint64, size int64, rest func()) *segment.Segment {
-	x := d.firstSpare((*spare).isCleared)
+func (s *Spares) create(number uint64, size int64, rest func()) *segment.Segment {
+	x := s.first((*spare).isCleared)
 	if x == nil {
-		x = d.firstSpare((*spare).isReady)
+		x = s.first((*spare).isReady)
 	}
 	if x == nil {
 		return nil
 	}
-	g, err := d.renewSpare(x, number, size, rest)
-	d.note("reuse a segment", Ignore(err, ErrReplaced))
+	g, err := s.renew(x, number, size, rest)
+	s.dir.note("reuse a segment", Ignore(err, ErrReplaced))
 	if g == nil {
-		d.drop(x)
+		s.drop(x)
 	} else {
-		d.forget(x)
+		s.remove(x)
 	}
 	return g
 }
 
-// ClearSpare clears the spare that Create uses next, if its temporary name is
+// Clear clears the spare that Dir.Create uses next, if its temporary name is
 // on the disk already. It is called by the goroutine that calls Create. If the
 // file must not be used, Create will find that out.
-func (d *Dir) ClearSpare(size int64, rest func()) {
-	x := d.firstSpare(func(x *spare) bool { return x.isReady() && x.hidden })
-	if x == nil || d.firstSpare((*spare).isCleared) != nil {
+func (s *Spares) Clear(size int64, rest func()) {
+	x := s.first(func(x *spare) bool { return x.isReady() && x.hidden })
+	if x == nil || s.first((*spare).isCleared) != nil {
 		return
 	}
-	ok, err := d.isUsable(x, size)
-	d.note("reuse a segment", Ignore(err, ErrReplaced))
+	ok, err := s.isUsable(x, size)
+	s.dir.note("reuse a segment", Ignore(err, ErrReplaced))
 	if ok && err == nil {
 		x.cleared = segment.Clear(x.pages, rest) == nil
 	}
 }
 
-// firstSpare returns the oldest spare for which is reports true, or nil.
-func (d *Dir) firstSpare(is func(*spare) bool) *spare {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if i := slices.IndexFunc(d.spares, is); i >= 0 {
-		return d.spares[i]
+// first returns the oldest spare for which is reports true, or nil.
+func (s *Spares) first(is func(*spare) bool) *spare {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.IndexFunc(s.list, is); i >= 0 {
+		return s.list[i]
 	}
 	return nil
 }
 
-// syncSpares syncs the directory. The temporary names of the spares that exist
+// sync syncs the directory. The temporary names of the spares that exist
 // when it begins are on disk when it returns.
-func (d *Dir) syncSpares() error {
-	d.mu.Lock()
-	all := slices.Clone(d.spares)
-	d.mu.Unlock()
-	if err := d.FS.SyncDir(d.Path); err != nil {
+func (s *Spares) sync() error {
+	s.mu.Lock()
+	all := slices.Clone(s.list)
+	s.mu.Unlock()
+	if err := s.dir.FS.SyncDir(s.dir.Path); err != nil {
 		return err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, x := range all {
 		x.hidden = true
 	}
@@ -277,25 +281,26 @@ func (d *Dir) syncSpares() error {
 
 // isUsable reports whether the file of a spare may become a segment: it was not
 // changed, has no other name, and its space is not needed.
-func (d *Dir) isUsable(x *spare, size int64) (bool, error) {
-	if err := d.Held(); err != nil {
+func (s *Spares) isUsable(x *spare, size int64) (bool, error) {
+	if err := s.dir.Held(); err != nil {
 		return false, err
 	}
-	info, err := d.FS.Lstat(d.Name(x.name))
+	info, err := s.dir.FS.Lstat(s.dir.Name(x.name))
 	if err != nil {
 		return false, err
 	}
-	return info.Size == size && int64(len(x.pages)) == size && info.Links == 1 && !d.isTight(), nil
+	isOwn := info.Size == size && int64(len(x.pages)) == size && info.Links == 1
+	return isOwn && !s.dir.isTight(s.dir.minFree), nil
 }
 
-// renewSpare takes the steps 1 to 3; see above. It returns neither a segment
+// renew takes the steps 1 to 3; see above. It returns neither a segment
 // nor an error if the file must not be used.
-func (d *Dir) renewSpare(
+func (s *Spares) renew(
 	x *spare, number uint64, size int64, rest func(),
 ) (*segment.Segment, error) {
-	ok, err := d.isUsable(x, size)
+	ok, err := s.isUsable(x, size)
 	if err == nil && ok && !x.hidden {
-		err = d.syncSpares()
+		err = s.sync()
 	}
 	if err == nil && ok && !x.cleared {
 		err = segment.Clear(x.pages, rest)
@@ -303,37 +308,19 @@ func (d *Dir) renewSpare(
 	if err != nil || !ok {
 		return nil, err
 	}
-	id := d.identity(number, size)
-	g, err := segment.Renew(x.pages, x.unmap, id, d.freeMapped)
+	id := s.dir.identity(number, size)
+	g, err := segment.Renew(x.pages, x.unmap, id, s.dir.Sweeper.freeMapped)
 	if err != nil {
 		return nil, err
 	}
 	made := x.name
 	x.name = SegmentName(number)
-	if err := d.FS.Rename(d.Name(made), d.Name(x.name)); err != nil {
+	if err := s.dir.FS.Rename(s.dir.Name(made), s.dir.Name(x.name)); err != nil {
 		x.name = made
 		return nil, err
 	}
-	if err := d.syncSpares(); err != nil {
+	if err := s.sync(); err != nil {
 		return nil, err // drop removes it under its new name
 	}
 	return g, nil
-}
-
-// isTight reports whether the volume has less free space than must be kept.
-func (d *Dir) isTight() bool {
-	d.lockMu.Lock()
-	defer d.lockMu.Unlock()
-	f, ok := d.Lock.(vfs.File)
-	if !ok || d.minFree == 0 {
-		return false
-	}
-	free, err := f.Free()
-	return err == nil && free < d.minFree
-}
-
-// freeMapped frees the memory of a mapped segment, and its file if it was
-// deleted.
-func (d *Dir) freeMapped(pages []byte, unmap func(), deleted vfs.File) {
-	d.Sweeper.Add(&Spent{Pages: pages, Unmap: unmap, file: deleted})
 }

@@ -31,9 +31,9 @@ func reusing(t *testing.T) (*Dir, *vfstest.Faulty) {
 	d, _, err := OpenDir(filepath.Join(t.TempDir(), "spool"), &Options{FS: fsys, Boot: 1})
 	noError(t, err)
 	d.Sweeper.Start()
-	d.AllowReuse(true)
+	d.Spares.Allow(true)
 	t.Cleanup(func() {
-		d.AllowReuse(false)
+		d.Spares.Allow(false)
 		d.Sweeper.Stop()
 		noError(t, d.Unlock())
 	})
@@ -145,23 +145,23 @@ func TestSparesAreBounded(t *testing.T) {
 	d, _ := reusing(t)
 	settled(t, d, 1, 2, 3, 4, 5, 6)
 	wantFiles(t, d, "six settled segments", madeName(1), madeName(2), madeName(3), madeName(4))
-	if got := d.Unfreed(); got != mostSpares-1+2 {
+	if got := d.Spares.Unfreed(); got != mostSpares-1+2 {
 		t.Errorf("got %d files besides the next segment, want %d spares and 2 deleted ones",
 			got, mostSpares-1)
 	}
 	d.Sweeper.All()
-	if got := d.Unfreed(); got != mostSpares-1 {
+	if got := d.Spares.Unfreed(); got != mostSpares-1 {
 		t.Errorf("got %d files besides the next segment, want %d", got, mostSpares-1)
 	}
-	if !d.DropSpares(true) || d.DropSpares(true) {
+	if !d.Spares.Drop(true) || d.Spares.Drop(true) {
 		t.Error("dropping all spares but one has to drop some, and then none")
 	}
 	wantFiles(t, d, "all but one dropped", madeName(1))
-	if !d.FreeAll(true) || d.FreeAll(true) {
+	if !d.Spares.FreeAll(true) || d.Spares.FreeAll(true) {
 		t.Error("the dropped files have to be freed, and then none")
 	}
-	if !d.FreeAll(false) || d.FreeAll(false) || d.Unfreed() != 0 {
-		t.Errorf("the last spare has to be freed, and then none: %d left", d.Unfreed())
+	if !d.Spares.FreeAll(false) || d.Spares.FreeAll(false) || d.Spares.Unfreed() != 0 {
+		t.Errorf("the last spare has to be freed, and then none: %d left", d.Spares.Unfreed())
 	}
 	wantFiles(t, d, "all dropped")
 }
@@ -184,14 +184,14 @@ func TestSegmentsThatMayBeWrittenToAreNotReused(t *testing.T) {
 	noError(t, d.RemoveSettled(1, nil))
 	wantFiles(t, d, "of an earlier process")
 
-	d.AllowReuse(false)
+	d.Spares.Allow(false)
 	settled(t, d, 2)
 	wantFiles(t, d, "reuse is not allowed")
-	d.AllowReuse(true)
+	d.Spares.Allow(true)
 	settled(t, d, 3)
-	d.AllowReuse(true)
+	d.Spares.Allow(true)
 	wantFiles(t, d, "reuse is allowed again", madeName(3))
-	d.AllowReuse(false)
+	d.Spares.Allow(false)
 	wantFiles(t, d, "reuse has ended")
 }
 
@@ -203,8 +203,8 @@ func TestSpareIsUsedOnceAllHaveLeftIt(t *testing.T) {
 	g.Retain()
 	noError(t, d.RemoveSettled(1, g))
 	wantFiles(t, d, "settled", madeName(1))
-	if d.Unfreed() != 1 {
-		t.Errorf("got %d files besides the next segment, want 1, which is not ready", d.Unfreed())
+	if d.Spares.Unfreed() != 1 {
+		t.Errorf("got %d files besides the next segment, want 1, not ready", d.Spares.Unfreed())
 	}
 	second, reused := created(t, d, 2, madeName(1))
 	if reused {
@@ -217,11 +217,11 @@ func TestSpareIsUsedOnceAllHaveLeftIt(t *testing.T) {
 	}
 	third.Retain()
 	noError(t, d.RemoveSettled(3, third), d.RemoveSettled(2, second))
-	if d.DropSpares(true); d.Sweeper.Count() != 1 {
+	if d.Spares.Drop(true); d.Sweeper.Count() != 1 {
 		t.Errorf("got %d files to free, want 1, which was not ready", d.Sweeper.Count())
 	}
 	wantFiles(t, d, "dropped while it is read", madeName(2))
-	d.FreeAll(false)
+	d.Spares.FreeAll(false)
 	wantFiles(t, d, "all dropped")
 	copy(third.Bytes(), "still mapped")
 	if third.Release(); d.Sweeper.Count() != 1 {
@@ -274,7 +274,7 @@ func TestOneDirectorySyncForEachSegment(t *testing.T) {
 
 	syncs = directorySyncs(d, fsys)
 	fsys.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: SegmentName(20) + MadeSuffix, Times: 1, Reached: func() { settled(t, d, 11) }})
-	d.DropSpares(false)
+	d.Spares.Drop(false)
 	g, err := d.Create(20, segment.MinSize, noRest)
 	noError(t, err)
 	if _, reused := created(t, d, 21, madeName(11)); !reused || *syncs != 2 {
@@ -301,7 +301,7 @@ func TestSpareIsClearedAhead(t *testing.T) {
 	settled(t, d, 1)
 	second, third := filled(t, d, 2), filled(t, d, 3)
 	rests := 0
-	clearSpare := func() { d.ClearSpare(segment.MinSize, func() { rests++ }) }
+	clearSpare := func() { d.Spares.Clear(segment.MinSize, func() { rests++ }) }
 	if clearSpare(); rests > 0 || isEmpty(second) || isEmpty(third) {
 		t.Error("a spare whose temporary name may not be on the disk was cleared")
 	}
@@ -335,7 +335,7 @@ func TestSpareThatIsNotClearedAhead(t *testing.T) {
 		second := filled(t, d, 2)
 		created(t, d, 3, madeName(1))
 		change(d, fsys)
-		if d.ClearSpare(segment.MinSize, noRest); isEmpty(second) {
+		if d.Spares.Clear(segment.MinSize, noRest); isEmpty(second) {
 			t.Errorf("%s: it was cleared", name)
 		}
 		if noted := d.TakeNoted(); len(noted) > 0 != (name == "cannot be looked at") {
@@ -356,7 +356,9 @@ func TestRenamingCounts(t *testing.T) {
 	wantFiles(t, d, "two at a time", madeName(1), madeName(2), madeName(3), madeName(4))
 
 	d, fsys = reusing(t)
-	fsys.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: SegmentName(2), Reached: func() { d.AllowReuse(false) }})
+	fsys.Fail(vfstest.Fault{
+		Op: vfstest.OpRename, Path: SegmentName(2), Reached: func() { d.Spares.Allow(false) },
+	})
 	settled(t, d, 1)
 	noError(t, d.RemoveSettled(2, published(t, d, 2)))
 	wantFiles(t, d, "reuse has ended")
@@ -374,7 +376,7 @@ func TestSettledSegmentThatCannotBeRenamed(t *testing.T) {
 		if noted := d.TakeNoted(); len(noted) != reports || reports > 0 && !errors.Is(noted[0].Err, err) {
 			t.Errorf("%v: got reports %v, want %d", err, noted, reports)
 		}
-		if d.DropSpares(false) {
+		if d.Spares.Drop(false) {
 			t.Errorf("%v: there is a spare", err)
 		}
 	}
@@ -408,13 +410,13 @@ func TestSparesExpire(t *testing.T) {
 			t.Error("spares do not expire")
 		}
 		settled(t, d, 3) // before they are dropped
-		d.DropExpired()
+		d.Spares.DropExpired()
 		wantFiles(t, d, "one was added", madeName(1), madeName(2), madeName(3))
 		await.Sleep(SpareTime)
 		if !isDue() {
 			t.Error("spares do not expire again")
 		}
-		d.DropExpired()
+		d.Spares.DropExpired()
 		wantFiles(t, d, "expired")
 		d.Sweeper.All()
 	})
@@ -429,24 +431,24 @@ func TestSparesExpireOnce(t *testing.T) {
 		settled(t, d, 4)
 		await.Sleep(SpareTime)
 		isDue()
-		d.DropExpired()
+		d.Spares.DropExpired()
 		settled(t, d, 5)
-		d.DropExpired()
+		d.Spares.DropExpired()
 		wantFiles(t, d, "expired once", madeName(5))
-		d.DropSpares(false)
+		d.Spares.Drop(false)
 
 		await.Sleep(SpareTime)
 		if !isDue() {
 			t.Error("spares do not expire once there are none")
 		}
-		d.DropExpired()
+		d.Spares.DropExpired()
 		g := published(t, d, 6)
 		g.Retain()
 		noError(t, d.RemoveSettled(6, g))
-		d.DropExpired()
+		d.Spares.DropExpired()
 		wantFiles(t, d, "not ready yet", madeName(6))
 		g.Release()
-		d.AllowReuse(false)
+		d.Spares.Allow(false)
 		d.Sweeper.All()
 		isDue()
 		await.Sleep(SpareTime)
@@ -552,10 +554,11 @@ func TestSpareIsGivenUpForItsSpace(t *testing.T) {
 		v := volumeWith{vfs.OS(), c.free, c.err}
 		d, _, err := OpenDir(filepath.Join(t.TempDir(), "spool"), &Options{FS: v, Boot: 1, MinFree: minFree})
 		noError(t, err)
-		d.AllowReuse(true)
+		d.Spares.Allow(true)
 		f, err := vfs.OS().Open(d.Name(madeName(1)), os.O_RDWR|os.O_CREATE, 0o600)
 		noError(t, err, f.Preallocate(segment.MinSize))
-		g, err := segment.NewMapped(f, segment.Identity{Number: 1, Size: segment.MinSize}, d.freeMapped)
+		id := segment.Identity{Number: 1, Size: segment.MinSize}
+		g, err := segment.NewMapped(f, id, d.Sweeper.freeMapped)
 		noError(t, err, f.Close(), vfs.OS().Rename(d.Name(madeName(1)), d.Name(SegmentName(1))), d.RemoveSettled(1, g))
 		open, err := vfs.OS().Open(d.Name(madeName(1)), os.O_RDONLY, 0) // no other file may get its inode
 		noError(t, err)
@@ -571,7 +574,7 @@ func TestSpareIsGivenUpForItsSpace(t *testing.T) {
 		}
 		noError(t, open.Close())
 		wantFiles(t, d, "in the end")
-		d.AllowReuse(false)
+		d.Spares.Allow(false)
 		noError(t, d.Unlock())
 	}
 }
@@ -582,7 +585,7 @@ func TestFreeAllCountsSpares(t *testing.T) {
 	d, _ := reusing(t)
 	d.Sweeper.Stop()
 	settled(t, d, 1)
-	if !d.FreeAll(false) || d.FreeAll(false) {
+	if !d.Spares.FreeAll(false) || d.Spares.FreeAll(false) {
 		t.Error("a spare has to be freed, and then none")
 	}
 }
@@ -592,7 +595,7 @@ func TestSpareThatCannotBeDeleted(t *testing.T) {
 	d, fsys := reusing(t)
 	settled(t, d, 1)
 	fsys.Fail(vfstest.Fault{Op: vfstest.OpRemove, Err: syscall.EACCES})
-	d.DropSpares(false)
+	d.Spares.Drop(false)
 	if noted := d.TakeNoted(); len(noted) != 1 || noted[0].Op != "delete a segment" || !errors.Is(noted[0].Err, syscall.EACCES) {
 		t.Errorf("got reports %v, want one", noted)
 	}

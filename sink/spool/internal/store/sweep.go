@@ -57,6 +57,12 @@ func (w *sweeper) Add(x *Spent) {
 	x.freeAll()
 }
 
+// freeMapped frees the memory of a mapped segment, and its file if it was
+// deleted.
+func (w *sweeper) freeMapped(pages []byte, unmap func(), deleted vfs.File) {
+	w.Add(&Spent{Pages: pages, Unmap: unmap, file: deleted})
+}
+
 // Start makes Add queue its arguments for Part, until Stop.
 func (w *sweeper) Start() {
 	w.mu.Lock()
