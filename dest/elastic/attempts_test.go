@@ -110,8 +110,7 @@ func TestAttemptsOfSeveralSpools(t *testing.T) {
 				}
 				l, stop := serve(s)
 				defer stop()
-				c := Config{Dial: l.dial, DeliverTimeout: 1}
-				d, err := New("http://opensearch:9200", "logs", c)
+				d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -90,7 +90,7 @@ func (b *bulk) Read(resp httpsend.Response, statuses []httpsend.RecordStatus) er
 		switch status, fault := readItem(item); {
 		case status == http.StatusCreated || status == http.StatusOK:
 			created++
-		case status == http.StatusConflict && (resp.Repeated || b.known[n-1]):
+		case status == http.StatusConflict && b.known[n-1]:
 			present++
 		case status == http.StatusConflict:
 			statuses[n-1] = httpsend.RecordStatus{Err: errTaken}

@@ -47,11 +47,6 @@ type Config struct {
 	// Timeout is the maximum time for one request. Defaults to 30 s.
 	Timeout time.Duration `set:"timeout" default:"30s" doc:"time for one request"`
 
-	// DeliverTimeout is the time for which one call of Deliver retries before it
-	// returns the error. No record is lost: a spool calls again. If it is
-	// negative, Deliver retries until its context ends. Defaults to 10 s.
-	DeliverTimeout time.Duration `set:"deliver_timeout" default:"10s" doc:"how long one delivery is tried before it is reported; nothing is given up"`
-
 	// OnError is called with the error of each failed attempt, by the goroutine
 	// that called Deliver.
 	OnError func(error)

@@ -78,8 +78,7 @@ func New(server, index string, c Config) (*Destination, error) {
 	config := httpsend.Config{
 		Name: "nib/elastic", URL: server + "/" + url.PathEscape(index) + "/_bulk?" + query.Encode(),
 		Header: header, TLS: c.TLS, ReloadTLS: c.reload, Timeout: c.Timeout,
-		DeliverTimeout: c.DeliverTimeout, MaxResponse: maxResponse, OnError: c.OnError,
-		Dial: c.Dial,
+		MaxResponse: maxResponse, OnError: c.OnError, Dial: c.Dial,
 	}
 	if c.Compression == "gzip" {
 		config.Encoding, config.Compress = "gzip", httpsend.Gzip()
@@ -121,7 +120,7 @@ func (d *Destination) Stats() Stats {
 	st := d.client.Stats()
 	return Stats{
 		Records: d.bulk.created.Load(), Present: d.bulk.present.Load(), Rejected: d.rejected.Load(),
-		Requests: st.Requests, Failures: st.Retries, Bytes: st.Bytes,
+		Requests: st.Requests, Failures: st.Failures, Bytes: st.Bytes,
 	}
 }
 
@@ -130,12 +129,13 @@ func (d *Destination) Stats() Stats {
 func (d *Destination) Close() error { return d.client.Close() }
 
 // Deliver creates a document for each record of batch, and returns when all of
-// them exist or are rejected, when Config.DeliverTimeout is over, or when ctx
-// ends. Only the records that the server cannot accept now are sent again. A
-// record is rejected if the server refuses it because of its contents, for
-// example because of the mapping, or if a request is refused because of it; see
-// [httpsend.Sender]. Other refusals, such as a missing permission or a closed
-// index, are errors of the configuration, and the records wait.
+// them exist or are rejected, after the first failure, after Config.Timeout, or
+// when ctx ends. Only the records that the server could not accept are sent
+// again by another call. A record is rejected if the server refuses it because
+// of its contents, for example because of the mapping, or if a request is
+// refused because of it; see [httpsend.Sender]. Other refusals, such as a
+// missing permission or a closed index, are errors of the configuration, and
+// the records wait.
 //
 // Deliver does not retain batch. It allocates per request, not per record.
 func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {

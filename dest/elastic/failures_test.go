@@ -101,7 +101,7 @@ func passing(s **server) []failure {
 	return []failure{
 		{name: "no failure", requests: 1},
 		{name: "429 with Retry-After", answer: first(1, status(429, "Retry-After", "30")), after: [2]time.Duration{30 * second, 40 * second}, requests: 2, failures: "429 Too Many Requests, retry after 30s"},
-		{name: "503", answer: first(4, status(503)), after: [2]time.Duration{750 * time.Millisecond, 2 * second}, requests: 5},
+		{name: "503", answer: first(4, status(503)), after: [2]time.Duration{4 * second, 4 * second}, requests: 5},
 		{name: "slow, one request per second", answer: func(http.ResponseWriter, *request) bool { time.Sleep(second); return false }, after: [2]time.Duration{second, second}, requests: 1},
 		{name: "half a response", answer: first(1, cut(s, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"items\":[")), requests: 2, present: 100},
 		{name: "half of the items", answer: first(1, cut(s, "HTTP/1.1 200 OK\r\nContent-Length: 36\r\n\r\n{\"items\":[{\"create\":{\"status\":201}}]")), requests: 2, present: 100, failures: "1 items for 100 records"},
@@ -113,7 +113,7 @@ func passing(s **server) []failure {
 				return 429, busy
 			}
 			return 201, ""
-		}, sizes: []int{100, 10, 10, 10}, after: [2]time.Duration{300 * time.Millisecond, 2 * second}, failures: "429 es_rejected_execution_exception: queue is full"},
+		}, sizes: []int{100, 10, 10, 10}, after: [2]time.Duration{3 * second, 3 * second}, failures: "429 es_rejected_execution_exception: queue is full"},
 		{name: "429 for an item for a minute", item: func() func(q *request, id string, _ []byte) (int, string) {
 			var begin time.Time
 			return func(q *request, id string, _ []byte) (int, string) {
@@ -324,7 +324,7 @@ func TestCertificateOfAnotherName(t *testing.T) {
 	config := h.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 	for name, want := range map[string]int{"opensearch.test": 0, "example.com": 10} { // the certificate has the second one
 		config.ServerName = name
-		d, err := New(h.URL, "logs", Config{TLS: config.Clone(), DeliverTimeout: 300 * time.Millisecond})
+		d, err := New(h.URL, "logs", Config{TLS: config.Clone()})
 		if err != nil {
 			t.Fatal(err)
 		}

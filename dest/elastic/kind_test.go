@@ -41,7 +41,7 @@ func ExampleNew() {
 
 func TestEveryParameterReachesTheConfig(t *testing.T) {
 	t.Setenv(passwordVariable, "geheim\n")
-	to, params_, err := target.Parse("elastic+https://es:9200/logs?user=me&pipeline=p&compression=gzip&max_request=1MB&timeout=2s&deliver_timeout=3s&tls_name=n", []target.Spec{Kind})
+	to, params_, err := target.Parse("elastic+https://es:9200/logs?user=me&pipeline=p&compression=gzip&max_request=1MB&timeout=2s&tls_name=n", []target.Spec{Kind})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func New(url string, c Config) (*Destination, error) {
 	}
 	config := httpsend.Config{
 		Name: "nib/otlp", URL: url, Header: header, TLS: c.TLS, ReloadTLS: c.reload,
-		Timeout: c.Timeout, DeliverTimeout: c.DeliverTimeout, MaxResponse: maxResponse, OnError: c.OnError, Dial: c.Dial,
+		Timeout: c.Timeout, MaxResponse: maxResponse, OnError: c.OnError, Dial: c.Dial,
 	}
 	if c.Compression == "gzip" {
 		config.Encoding, config.Compress = "gzip", httpsend.Gzip()
@@ -108,7 +108,7 @@ func (d *Destination) Stats() Stats {
 	st := d.client.Stats()
 	return Stats{
 		Records: d.records.Load(), Rejected: d.rejected.Load(), PartialRejected: d.partial.Load(),
-		Requests: st.Requests, Failures: st.Retries, Bytes: st.Bytes,
+		Requests: st.Requests, Failures: st.Failures, Bytes: st.Bytes,
 	}
 }
 
@@ -117,14 +117,15 @@ func (d *Destination) Stats() Stats {
 func (d *Destination) Close() error { return d.client.Close() }
 
 // Deliver sends batch in one request, or in several if it is too long for one,
-// and returns when the receiver has accepted or rejected all of it, when
-// Config.DeliverTimeout is over, or when ctx ends.
+// and returns when the receiver has accepted or rejected all of it, after the
+// first failure, after Config.Timeout, or when ctx ends.
 //
-// A request that fails before its response is complete, or gets status 429,
-// 502, 503 or 504, is sent again, after the pause that the server requests. If
-// the receiver refuses a request because of one record, this record is found
-// and rejected; see [httpsend.Sender]. If it accepts none, that is an error of
-// the configuration, such as a wrong password, and the records wait.
+// If a request fails before its response is complete, or gets a status such as
+// 503, its records are sent again by another call, after the pause that the
+// server requests. If the receiver refuses a request because of one record,
+// this record is found and rejected; see [httpsend.Sender]. If it accepts none,
+// that is an error of the configuration, such as a wrong password, and the
+// records wait.
 //
 // Deliver does not retain batch. It allocates per request, not per record.
 func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {

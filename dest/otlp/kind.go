@@ -78,7 +78,7 @@ func (p *params) config(t target.Target) (string, Config, error) {
 			faults = append(faults, target.Fault("headers_file", err))
 		}
 	}
-	c.MaxRequest, c.DeliverTimeout = p.MaxRequest, p.DeliverTimeout
+	c.MaxRequest = p.MaxRequest
 	if p.Timeout != 0 {
 		c.Timeout = p.Timeout
 	}

@@ -54,7 +54,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 	if err := os.WriteFile(headers, []byte("Authorization: Bearer a:b\n\nX-Scope-OrgID:tenant\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	text := "otlp+https://logs:4318?url_path=/otlp/v1/logs&service=orders&layout=ecs&compression=gzip&max_request=1MB&headers_file=" + headers + "&timeout=2s&deliver_timeout=3s&tls_name=n"
+	text := "otlp+https://logs:4318?url_path=/otlp/v1/logs&service=orders&layout=ecs&compression=gzip&max_request=1MB&headers_file=" + headers + "&timeout=2s&tls_name=n"
 	_, p, err := target.Parse(text, []target.Spec{Kind})
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 	}
 	if url != "https://logs:4318/otlp/v1/logs" || c.Resource["service.name"] != "orders" || c.Layout.TimeKey != "@timestamp" || c.Compression != "gzip" ||
 		c.MaxRequest != 1000000 || c.Header.Get("Authorization") != "Bearer a:b" || c.Header.Get("X-Scope-OrgID") != "tenant" ||
-		c.Timeout != 2*time.Second || c.DeliverTimeout != 3*time.Second || c.TLS.ServerName != "n" {
+		c.Timeout != 2*time.Second || c.TLS.ServerName != "n" {
 		t.Errorf("got %s and %+v", url, c)
 	}
 }

@@ -30,7 +30,7 @@ internal/linevalue          .
 internal/logread            . internal/jsonread internal/linevalue
 internal/deadletter         . internal/jsonenc internal/jsonread
 internal/loss               . delivery metrics internal/contract internal/level
-internal/httpsend           . delivery internal/retry
+internal/httpsend           . delivery
 internal/loggertest         . nibslog schema sink sink/console sink/logfmt
 internal/*                  metrics internal/*
 metrics

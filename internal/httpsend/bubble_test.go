@@ -22,7 +22,7 @@ func TestCompressIsNotCalledConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		running := 0
 		c, err := New(Config{
-			URL: "http://127.0.0.1:1", DeliverTimeout: 1, Encoding: "x",
+			URL: "http://127.0.0.1:1", Encoding: "x",
 			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, io.EOF },
 			Compress: func(dst, src []byte) ([]byte, error) {
 				if running++; running > 1 {

@@ -15,22 +15,12 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/retry"
 )
 
-// The pauses between attempts without Retry-After, and the longest Retry-After
-// that is honoured.
-const (
-	firstPause = 100 * time.Millisecond
-	lastPause  = 5 * time.Second
-	maxAfter   = 10 * time.Minute
-)
+// maxAfter is the longest Retry-After that is honoured.
+const maxAfter = 10 * time.Minute
 
-var (
-	errTimeout = errors.New("no response within Timeout")
-	errDeliver = errors.New("no success within DeliverTimeout")
-	endless    = time.Duration(1<<63 - 1)
-)
+var errTimeout = errors.New("no response within Timeout")
 
 // A sentError is an error after the server may have received a part of the
 // request.
@@ -56,23 +46,15 @@ type Client struct {
 
 	conns connections
 
-	pause retry.Pause
 	after time.Time // no request before this time, as requested by the server
-	last  error     // error of the last attempt
 
-	begun  bool // the server may have received a part of the last attempt of Post
-	status int  // status of its response, 0 if there was none
-
-	delay   retry.Pause // pause after the last Delay
-	delayed bool        // Delay was called since the last Post
-
-	requests, retries, sent atomic.Uint64
+	requests, failures, sent atomic.Uint64
 }
 
 // Stats counts the requests of a Client.
 type Stats struct {
 	Requests uint64 // requests that were attempted
-	Retries  uint64 // attempts that failed and were repeated
+	Failures uint64 // attempts that failed
 	Bytes    uint64 // bytes of the bodies of all attempts, compressed
 }
 
@@ -101,7 +83,7 @@ func New(c Config) (*Client, error) {
 
 // Stats returns the counts so far.
 func (c *Client) Stats() Stats {
-	return Stats{Requests: c.requests.Load(), Retries: c.retries.Load(), Bytes: c.sent.Load()}
+	return Stats{Requests: c.requests.Load(), Failures: c.failures.Load(), Bytes: c.sent.Load()}
 }
 
 // Close interrupts running requests and closes the connections. Closing again
@@ -137,13 +119,11 @@ func (c *Client) pack(dst, body []byte) ([]byte, error) {
 	return body, nil
 }
 
-// Post sends body, repeats failed attempts with pauses, and returns the first
-// response that needs no repetition. It returns the error of the last attempt
-// if it fails after Config.DeliverTimeout, or when ctx ends. If the server
-// requests a longer pause than that, the next call waits for the rest of it.
-// The error wraps os.ErrDeadlineExceeded if there was a connection and no
-// response within Config.Timeout: a shorter body may succeed. body is not used
-// after Post has returned.
+// Post sends body once, and returns the response. It waits first if the server
+// has requested that with Retry-After, for Config.Timeout at most. The error
+// wraps os.ErrDeadlineExceeded if there was a connection and no response within
+// Config.Timeout: a shorter body may succeed. body is not used after Post has
+// returned.
 func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
 	ctx, end := c.within(ctx)
 	defer end()
@@ -154,64 +134,29 @@ func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
 	if c.c.Compress != nil {
 		c.packed = body
 	}
-	if !c.delayed {
-		c.delay = 0
+	if err := c.wait(ctx); err != nil {
+		return Response{}, err
 	}
-	c.delayed = false
-	c.begun, c.status = false, 0
-	begin, repeated := time.Now(), false
-	for {
-		if err := c.wait(ctx, begin); err != nil {
-			return Response{}, err
-		}
-		resp, err := c.once(ctx, body)
-		c.begun, c.status = err == nil || errors.As(err, new(sentError)), resp.Status
-		if err == nil && !resp.again() {
-			c.pause, c.last, resp.Repeated = 0, nil, repeated
-			return resp, nil
-		}
-		repeated = repeated || c.begun
-		if err == nil {
-			err = resp.Err()
-		} else if ctx.Err() != nil {
-			return Response{}, c.ended(ctx)
-		}
-		pause := c.pause.Next(firstPause, lastPause)
-		if resp.after > 0 {
-			pause = resp.after
-		}
-		c.failed(err, pause)
+	resp, err := c.once(ctx, body)
+	if resp.after > 0 {
+		c.after = time.Now().Add(resp.after)
 	}
+	return resp, err
 }
 
-// Delay makes the next Post wait as after a failed attempt, longer each time
-// until a Post is not followed by Delay. It is for servers that accept a
-// request and refuse a part of it for now. err is the error of that part.
-func (c *Client) Delay(err error) {
-	c.delayed = true
-	c.failed(err, c.delay.Next(firstPause, lastPause))
-}
-
-// failed counts a failed attempt. The next one follows after a pause.
-func (c *Client) failed(err error, pause time.Duration) {
-	c.retries.Add(1)
-	c.last = err
-	c.after = time.Now().Add(pause)
+// failed counts and reports a failed attempt.
+func (c *Client) failed(err error) {
+	c.failures.Add(1)
 	if c.c.OnError != nil {
 		c.c.OnError(err)
 	}
 }
 
-// wait waits until the next attempt may be made. A call of Post that began
-// DeliverTimeout ago makes no further attempt.
-func (c *Client) wait(ctx context.Context, begin time.Time) error {
-	left := endless
-	if c.c.DeliverTimeout > 0 {
-		left = c.c.DeliverTimeout - time.Since(begin)
-	}
+// wait waits until the time that the server has requested.
+func (c *Client) wait(ctx context.Context) error {
 	pause := time.Until(c.after)
-	if d := min(pause, left); d > 0 {
-		timer := time.NewTimer(d)
+	if pause > 0 {
+		timer := time.NewTimer(min(pause, c.c.Timeout))
 		defer timer.Stop()
 		select {
 		case <-timer.C:
@@ -220,22 +165,12 @@ func (c *Client) wait(ctx context.Context, begin time.Time) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return c.ended(ctx)
-	case pause < left:
-		return nil
-	case c.last != nil:
-		return c.last
+		return fmt.Errorf("%s: %w", c.c.Name, context.Cause(ctx))
+	case pause > c.c.Timeout:
+		return fmt.Errorf("%s: the server has requested no further request for %v", c.prefix(),
+			time.Until(c.after).Round(time.Second))
 	}
-	return fmt.Errorf("%s: %w", c.c.Name, errDeliver)
-}
-
-// ended returns the error if there is no time for another attempt.
-func (c *Client) ended(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	if c.last != nil && !errors.Is(cause, delivery.ErrClosed) {
-		return c.last
-	}
-	return fmt.Errorf("%s: %w", c.c.Name, cause)
+	return nil
 }
 
 // within returns a context that ends with ctx and with Close.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/retry"
 )
 
 func TestRetryAfter(t *testing.T) {
@@ -89,30 +87,6 @@ func TestBodyIsNotReadAfterPost(t *testing.T) {
 	}
 }
 
-// No attempt follows after DeliverTimeout, but it does not interrupt an attempt
-// in progress.
-func TestDeliverTimeoutDoesNotInterruptARequest(t *testing.T) {
-	requests, status := 0, http.StatusServiceUnavailable
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests++
-		_, _ = io.Copy(io.Discard, r.Body)
-		w.WriteHeader(status)
-	}))
-	defer server.Close()
-	c, err := New(Config{URL: server.URL, DeliverTimeout: time.Nanosecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := c.Post(context.Background(), []byte("x")); err == nil || requests != 1 || !strings.Contains(err.Error(), "503") {
-		t.Errorf("got %v after %d requests, want the 503 of the only one", err, requests)
-	}
-	c.after, status = time.Time{}, http.StatusOK
-	if resp, err := c.Post(context.Background(), []byte("x")); err != nil || !resp.OK() || requests != 2 {
-		t.Errorf("got %v and %v after %d requests", resp, err, requests)
-	}
-}
-
 func TestClosed(t *testing.T) {
 	c, err := New(Config{URL: "http://127.0.0.1:1"})
 	if err != nil {
@@ -127,32 +101,6 @@ func TestClosed(t *testing.T) {
 		if !errors.Is(err, delivery.ErrClosed) {
 			t.Errorf("%d: got %v, want ErrClosed", i, err)
 		}
-	}
-}
-
-// Delay makes pauses longer until a Post is not followed by it.
-func TestDelayGrows(t *testing.T) {
-	c, err := New(Config{URL: "http://127.0.0.1:1", DeliverTimeout: time.Nanosecond, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, io.EOF }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	const most = retry.Pause(lastPause)
-	var last retry.Pause
-	for i := range 10 {
-		c.Delay(io.EOF)
-		if c.delay < last || c.delay > most || i > 0 && last < most && c.delay == last {
-			t.Errorf("%v follows %v", c.delay, last)
-		}
-		last = c.delay
-		_, _ = c.Post(context.Background(), nil)
-	}
-	if c.delay != most {
-		t.Errorf("got %v after ten, want %v", c.delay, lastPause)
-	}
-	_, _ = c.Post(context.Background(), nil)
-	if c.delay != 0 {
-		t.Errorf("got %v after a Post without a Delay, want 0", c.delay)
 	}
 }
 

@@ -16,9 +16,8 @@ import (
 )
 
 const (
-	defaultTimeout        = 10 * time.Second
-	defaultDeliverTimeout = 10 * time.Second
-	defaultMaxResponse    = 1 << 20
+	defaultTimeout     = 10 * time.Second
+	defaultMaxResponse = 1 << 20
 )
 
 // A Config configures a Client. URL is required.
@@ -48,20 +47,16 @@ type Config struct {
 	Compress func(dst, src []byte) ([]byte, error)
 
 	// Timeout is the maximum time for one request, from connecting to the end
-	// of the response. Defaults to 10 s.
+	// of the response. A Sender begins no further request of a batch after this
+	// time. Defaults to 10 s.
 	Timeout time.Duration
-
-	// DeliverTimeout is the time for which Post repeats a request before it
-	// returns the error. A spool calls again. If it is negative, Post repeats
-	// until its context ends. Defaults to 10 s.
-	DeliverTimeout time.Duration
 
 	// MaxResponse is the maximum size of a response body in bytes; the rest is
 	// discarded. Defaults to 1 MiB.
 	MaxResponse int
 
 	// OnError is called with the error of each failed attempt, by the goroutine
-	// that called Post.
+	// that called [Sender.Deliver].
 	OnError func(error)
 
 	// Dial opens connections. Defaults to net.Dialer.DialContext.
@@ -107,9 +102,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Timeout == 0 {
 		c.Timeout = defaultTimeout
-	}
-	if c.DeliverTimeout == 0 {
-		c.DeliverTimeout = defaultDeliverTimeout
 	}
 	if c.MaxResponse == 0 {
 		c.MaxResponse = defaultMaxResponse

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package httpsend is the HTTP client of destinations that deliver a batch as
-// one POST request. It repeats requests that may succeed later, honours
-// Retry-After, and bounds every wait and every response:
+// one POST request. It makes one attempt, honours Retry-After, and bounds every
+// wait and every response:
 //
 //	type webhook struct{ client *httpsend.Client }
 //
@@ -21,11 +21,8 @@
 //		return delivery.Result{Accepted: len(batch)}, nil
 //	}
 //
-// Requests that fail before a response is complete, and those answered with
-// 429, 502, 503 or 504, are sent again: these are the rules of OTLP/HTTP
-// (https://opentelemetry.io/docs/specs/otlp/#otlphttp-throttling). Everything
-// else is returned. A [Sender] also finds a record that makes a server refuse
-// requests.
+// The caller, a spool, sends the records again that a [Sender] has not settled.
+// The Sender also finds a record that makes a server refuse requests.
 //
 // A request whose response is lost may have been executed, so a destination
 // needs a way to recognize records that arrive twice. [nib.Record.Spool] and

@@ -64,7 +64,7 @@ func TestResponsesThatNeverEnd(t *testing.T) {
 						read := 0
 						c, err := New(Config{URL: "http://server/",
 							Dial: endlessServer(status, silent, &read), Timeout: timeout,
-							DeliverTimeout: 1, MaxResponse: most})
+							MaxResponse: most})
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -6,8 +6,11 @@ package httpsend
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,7 +44,6 @@ func TestEachOfManyIsRefused(t *testing.T) {
 				n++
 			}
 			d := s.sender(t, nil)
-			d.client.c.DeliverTimeout = 1
 			res, err := d.Deliver(context.Background(), recordsOf(n))
 			want := c.refused
 			if c.all {
@@ -80,17 +82,48 @@ func TestTimeLimits(t *testing.T) {
 			}
 		}
 		now := time.Now()
-		for _, c := range []struct {
-			limit, since time.Duration
-			want         bool
-		}{
-			{time.Second, time.Second - 1, false}, {time.Second, time.Second, true},
-			{1, 0, false}, {1, 1, true}, {-1, time.Hour, false},
-		} {
-			s := &Sender{client: &Client{c: Config{DeliverTimeout: c.limit}}}
-			if got := s.late(now.Add(-c.since)); got != c.want {
-				t.Errorf("%v of %v: got late %v, want %v", c.since, c.limit, got, c.want)
+		s := &Sender{client: &Client{c: Config{Timeout: time.Second}}}
+		for since, want := range map[time.Duration]bool{time.Second - 1: false, time.Second: true} {
+			if got := s.late(now.Add(-since)); got != want {
+				t.Errorf("%v: got late %v, want %v", since, got, want)
 			}
+		}
+	})
+}
+
+// Post makes one attempt, and waits before it only if the server has requested
+// that.
+func TestPostWaitsIfRequested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lineServer{refuse: func(string) int { return http.StatusServiceUnavailable }}
+		c, err := New(Config{URL: "http://server/", Dial: l.dial, Timeout: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		for _, after := range []time.Duration{-time.Second, 0, time.Second, 10 * time.Second} {
+			c.after = time.Now().Add(after)
+			begin, before := time.Now(), l.requests
+			resp, err := c.Post(t.Context(), []byte("x\n"))
+			took := time.Since(begin)
+			if err != nil || resp.Status != 503 || l.requests != before+1 || took != max(after, 0) {
+				t.Errorf("%v: got %v, %v after %v, %d requests",
+					after, resp.Status, err, took, l.requests-before)
+			}
+		}
+		c.after = time.Now().Add(time.Minute)
+		for left := 50; left >= 0; left -= 10 {
+			_, err = c.Post(t.Context(), []byte("x\n"))
+			want := fmt.Sprintf("no further request for %ds", left)
+			if sent := left == 0; (err == nil) != sent || !sent && !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		}
+		c.after = time.Now().Add(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := c.Post(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want the end of the context", err)
 		}
 	})
 }
@@ -101,7 +134,7 @@ func TestTimeoutsShortenRequestsOfSeveralRecords(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			read := 0
 			c, err := New(Config{
-				URL: "http://server/", Timeout: time.Second, DeliverTimeout: 1,
+				URL: "http://server/", Timeout: time.Second,
 				Dial: endlessServer(http.StatusOK, true, &read),
 			})
 			if err != nil {

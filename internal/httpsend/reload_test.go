@@ -35,7 +35,7 @@ func TestTLSIsReloaded(t *testing.T) {
 	c, err := New(Config{
 		URL: server.URL, TLS: distrusts, ReloadTLS: func() (*tls.Config, error) {
 			return config, fault
-		}, DeliverTimeout: 1,
+		},
 		OnError: func(err error) { reported = append(reported, err.Error()) },
 	})
 	if err != nil {

@@ -24,7 +24,6 @@ type Response struct {
 	Header    http.Header
 	Body      []byte
 	Truncated bool // Body is longer than Config.MaxResponse
-	Repeated  bool // the server may have executed an earlier attempt of the same Post
 
 	prefix string        // prefix of errors
 	after  time.Duration // the delay requested by Retry-After
@@ -75,15 +74,6 @@ func (c *Client) readable(r *Response) {
 		}
 	}
 	c.mask.mask(r.Body)
-}
-
-// again reports whether the request must be repeated.
-func (r Response) again() bool {
-	switch r.Status {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
 }
 
 // retryAfter returns the duration in Retry-After, which is in seconds or a

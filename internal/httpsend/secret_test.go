@@ -66,7 +66,7 @@ func TestSecretsStandInNoError(t *testing.T) {
 		"an end": func(*http.Request) string { return "" },
 	} {
 		c, err := New(Config{URL: "http://server/v1?api_key=k%2Fgeheim-4&x=1", Header: header,
-			Dial: echo(answer), DeliverTimeout: 1})
+			Dial: echo(answer)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -119,9 +119,10 @@ type finalError struct{ error }
 func (e finalError) Unwrap() error { return e.error }
 
 // Deliver implements [delivery.Destination]. It returns when all records are
-// accepted or rejected, when Config.DeliverTimeout is over, when the server
-// refuses a request for a reason that may last, or when ctx ends. An error with
-// all records accepted comes from Config.ReloadTLS. Calls must not overlap.
+// accepted or rejected, when a request fails or is refused for a reason that
+// may last, after Config.Timeout, or when ctx ends. It sends a record again
+// only to find out whether the record is the reason. An error with all records
+// accepted comes from Config.ReloadTLS. Calls must not overlap.
 func (s *Sender) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	s.begin(batch)
 	if len(batch) > 0 {
@@ -145,10 +146,10 @@ func (s *Sender) Deliver(ctx context.Context, batch []nib.Record) (delivery.Resu
 	case res.Accepted == len(batch):
 		err = nil
 	case err == nil && reason != nil:
-		s.client.Delay(reason)
+		s.client.failed(reason)
 		err = reason
 	case err == nil && res.Accepted == 0:
-		err = fmt.Errorf("%s: %w", s.client.c.Name, errDeliver)
+		err = fmt.Errorf("%s: no success within Timeout", s.client.c.Name)
 	}
 	if fault := s.client.conns.takeFault(); fault != nil {
 		err = errors.Join(err, fault)
@@ -176,15 +177,14 @@ func (s *Sender) endSearch(spool uint64) {
 // late reports whether Deliver has tried for long enough. A request whose
 // refusal would count follows just after the accepted one.
 func (s *Sender) late(begin time.Time) bool {
-	limit := s.client.c.DeliverTimeout
-	return limit > 0 && time.Since(begin) >= limit && (s.credit < maxCredit || !s.again())
+	return time.Since(begin) >= s.client.c.Timeout && (s.credit < maxCredit || !s.again())
 }
 
 // next selects the records to send, and reports whether there are any: first
 // each record alone whose refusal would count, then those that were never
 // refused, then the witness, if it is needed, then each record alone with which
-// a request was refused, once in a call, then the others. A probe is a single
-// record.
+// a request was refused, then the others, each once in a call. A probe is a
+// single record.
 func (s *Sender) next() bool {
 	if s.doubt != nil {
 		return true
@@ -202,7 +202,7 @@ func (s *Sender) next() bool {
 		s.pick(most, func(st *state) bool { return st.refusals == 0 }) ||
 		s.needsWitness() ||
 		s.pick(1, func(st *state) bool { return st.alone && !st.passed }) ||
-		s.pick(len(s.states), func(st *state) bool { return st.refusals > 0 && !st.alone })
+		s.pick(len(s.states), func(st *state) bool { return st.refusals > 0 && !st.alone && !st.passed })
 }
 
 // again selects a record alone whose refusal would count.
@@ -251,14 +251,16 @@ func (s *Sender) send(ctx context.Context, batch []nib.Record) error {
 	s.request++
 	resp, err := s.client.Post(ctx, body)
 	switch {
-	case err != nil && (ctx.Err() != nil || !s.client.begun || errors.Is(err, delivery.ErrClosed)):
+	case errors.Is(err, delivery.ErrClosed) || err != nil && ctx.Err() != nil:
 		s.void()
-		return finalError{err} // this is not about the records
+		return finalError{err}
+	case err != nil && !errors.As(err, new(sentError)):
+		return s.pause(err) // this is not about the records
 	case err != nil:
 		if n > 1 && errors.Is(err, os.ErrDeadlineExceeded) {
 			s.shorten(max(len(body)/2, minSlow))
 		}
-		return s.refused(s.client.status, err)
+		return s.refused(0, err)
 	case resp.OK():
 		return s.read(resp, batch, len(body))
 	case resp.Status == http.StatusRequestEntityTooLarge && n > 1:
@@ -327,12 +329,10 @@ func (s *Sender) hold(err error) error {
 	return s.pause(err)
 }
 
-// pause reports an error, and makes the next request wait.
+// pause reports an error, after which the caller pauses.
 func (s *Sender) pause(err error) error {
 	s.void()
-	if s.client.last == nil { // Post has not failed
-		s.client.Delay(err)
-	}
+	s.client.failed(err)
 	return finalError{err}
 }
 
@@ -354,12 +354,7 @@ func (s *Sender) read(resp Response, batch []nib.Record, size int) error {
 		s.shorten(size / 2)
 		return nil
 	case err != nil:
-		err = s.refused(resp.Status, err)
-		var final finalError
-		if errors.As(err, &final) && !s.holds {
-			err = final.error // the next request follows soon
-		}
-		return err
+		return s.refused(resp.Status, err)
 	}
 	accepted, ofRecords := 0, 0
 	for _, o := range s.statuses {
@@ -398,7 +393,7 @@ func (s *Sender) read(resp Response, batch []nib.Record, size int) error {
 	}
 	if waiting != nil {
 		s.credit = 0
-		s.client.Delay(waiting)
+		s.client.failed(waiting)
 	}
 	return waiting
 }

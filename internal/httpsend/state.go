@@ -31,7 +31,7 @@ type state struct {
 	since    time.Time // time of the first refusal that counted
 	twice    bool      // a second refusal counted, long enough after it
 	alone    bool      // the record must be sent alone: with it, the request is refused
-	passed   bool      // refused alone in this call
+	passed   bool      // refused in this call
 }
 
 // ofRecord reports whether a status concerns the contents of a request, and not
@@ -60,7 +60,7 @@ func patience(status int) time.Duration {
 // refuse records that the server has refused a record, and no other one with
 // it.
 func (s *Sender) refuse(st *state, status int, err error, alone bool) {
-	st.status, st.reason, st.alone, st.passed = status, err, alone, alone
+	st.status, st.reason, st.alone, st.passed = status, err, alone, true
 	switch counts := s.counts(st); {
 	case counts && st.since.IsZero():
 		st.since = time.Now()

@@ -98,8 +98,8 @@ func passing() []failure {
 		{name: "no failure", answer: ok, requests: 1},
 		{name: "429 with Retry-After in seconds", answer: first(1, status(429, "Retry-After", "30")), after: [2]time.Duration{30 * time.Second, 40 * time.Second}, requests: 2, failures: "429 Too Many Requests, retry after 30s"},
 		{name: "503 with Retry-After as a date", answer: first(2, date), after: [2]time.Duration{38 * time.Second, 42 * time.Second}, requests: 3, failures: "503 Service Unavailable, retry after"},
-		{name: "503 without Retry-After", answer: first(4, status(503)), after: [2]time.Duration{750 * time.Millisecond, 1500 * time.Millisecond}, requests: 5},
-		{name: "502 and 504", answer: first(2, func(w http.ResponseWriter, q *request) { w.WriteHeader(500 + 2*q.number) }), after: [2]time.Duration{100 * time.Millisecond, time.Second}, requests: 3},
+		{name: "503 without Retry-After", answer: first(4, status(503)), after: [2]time.Duration{4 * time.Second, 4 * time.Second}, requests: 5},
+		{name: "502 and 504", answer: first(2, func(w http.ResponseWriter, q *request) { w.WriteHeader(500 + 2*q.number) }), after: [2]time.Duration{2 * time.Second, 2 * time.Second}, requests: 3},
 		{name: "Retry-After without end", answer: first(1, status(503, "Retry-After", "4000000000")), after: [2]time.Duration{10 * time.Minute, 11 * time.Minute}, requests: 2, failures: "503"},
 		{name: "slow, one request per second", answer: func(w http.ResponseWriter, q *request) { time.Sleep(time.Second); ok(w, q) }, after: [2]time.Duration{time.Second, time.Second}, requests: 1},
 		{name: "no response", answer: first(1, func(_ http.ResponseWriter, q *request) { q.accept(); <-q.Context().Done() }), after: [2]time.Duration{10 * time.Second, 15 * time.Second}, requests: 2, twice: 100, failures: "no response within Timeout"},
@@ -238,7 +238,11 @@ func checkArrival(t *testing.T, got, want, rejected, wantRejected []string, twic
 		}
 		repeated += max(count[uid]-1, 0)
 	}
-	if len(rejected) != len(wantRejected) || repeated != twice {
+	compared := 0 // how often an accepted record may arrive again to be compared with refused ones
+	if len(rejected) > 0 {
+		compared = 3
+	}
+	if len(rejected) != len(wantRejected) || repeated < twice || repeated > twice+compared {
 		t.Errorf("%d records are there twice, want %d; rejected %q", repeated, twice, rejected)
 	}
 }
@@ -266,10 +270,10 @@ func TestServerIsDownForAMinute(t *testing.T) {
 			t.Errorf("delivered after %v", took)
 		}
 		if len(errs) < 4 || !strings.Contains(errs[0].Error(), "nib/otlp: POST http://collector:4318/v1/logs: ") || !strings.Contains(errs[0].Error(), "connection refused") {
-			t.Errorf("got %q, want an error every 11 s", errs)
+			t.Errorf("got %q, want an error of each attempt", errs)
 		}
-		if n := d.Stats().Requests; n > 60 {
-			t.Errorf("%d attempts in a minute", n)
+		if n := d.Stats().Requests; n != uint64(len(errs)+1) {
+			t.Errorf("%d requests and %d errors", n, len(errs))
 		}
 		checkArrival(t, s.uids(), uidsOf(batch), nil, nil, 0)
 	})
@@ -331,7 +335,7 @@ func TestCertificateOfAnotherName(t *testing.T) {
 	defer server.Close()
 	config := server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 	config.ServerName = "collector.test"
-	d, err := otlp.New(server.URL+"/v1/logs", otlp.Config{TLS: config, DeliverTimeout: 300 * time.Millisecond})
+	d, err := otlp.New(server.URL+"/v1/logs", otlp.Config{TLS: config})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,9 +362,12 @@ func TestCloseInterruptsDeliver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, stop := serve(&receiver{answer: status(503, "Retry-After", "300")})
 		defer stop()
-		d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial, DeliverTimeout: -1})
+		d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if _, err := d.Deliver(context.Background(), batchOf(1, 1)); err == nil {
+			t.Fatal("got no error")
 		}
 		time.AfterFunc(time.Second, func() { _ = d.Close() })
 		begin := time.Now()

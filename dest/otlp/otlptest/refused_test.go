@@ -28,7 +28,8 @@ func refusal(w http.ResponseWriter, code int) {
 }
 
 // One record is the reason why a request gets a status, at any position: it is
-// rejected, and the others arrive once. If all of them are, they wait.
+// rejected, and the others arrive, one of them up to three times more to be
+// compared with it. If all of them are, they wait.
 func TestOneRefusedRecordStopsNothing(t *testing.T) {
 	const n = 3
 	cases := 0
@@ -79,7 +80,8 @@ func checkRefused(t *testing.T, code, bad, n int) {
 		uidsOf(batch)[bad]+": ")) || bad == n && len(rejected) > 0 {
 		t.Errorf("%s: rejected %q", name, rejected)
 	}
-	if len(s.arrived) != n-len(rejected) || s.requests > 1000 {
+	repeats := len(s.arrived) - (n - len(rejected))
+	if repeats < 0 || repeats > 3*len(rejected) || s.requests > 1000 {
 		t.Errorf("%s: %d arrived, %d rejected, %d requests", name, len(s.arrived), len(rejected),
 			s.requests)
 	}
