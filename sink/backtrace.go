@@ -3,6 +3,7 @@
 package sink
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -140,8 +141,8 @@ const idleRings = 256
 func (b *Backtracer) WriteRecord(r *nib.Record) error {
 	if r.Level < b.config.Level {
 		b.mu.Lock()
-		defer b.mu.Unlock()
 		b.hold(&b.ring, r)
+		b.mu.Unlock()
 		return nil
 	}
 	var err error
@@ -195,36 +196,44 @@ func (b *Backtracer) dump(g *ring) (err error) {
 	if g == nil {
 		return nil
 	}
-	done, lost := 0, 0
+	next, done := 0, 0
 	defer func() { // also when the sink ends the goroutine
 		b.dumped.Add(uint64(done))
-		b.gone.Add(uint64(g.count - done))
+		if done < g.count {
+			b.gone.Add(uint64(g.count - done))
+		}
 		g.reset()
 		b.rings.Put(g)
 	}()
-	for i := range g.count {
-		if e := b.write(g.record(i)); e != nil {
-			lost++
-			err = e
-		} else {
-			done++
-		}
+	for next < g.count {
+		err = cmp.Or(b.writeFrom(g, &next, &done), err)
 	}
-	if lost > 0 {
-		err = fmt.Errorf("nib/sink: Backtrace: %d of %d lines held back are lost: %w", lost, g.count, err)
+	if done < g.count {
+		err = fmt.Errorf("nib/sink: Backtrace: %d of %d lines held back are lost: %w",
+			g.count-done, g.count, err)
 	}
 	return err
 }
 
-// write writes a held line. If it makes the sink panic, it is lost alone, not
-// with the lines after it and the trigger.
-func (b *Backtracer) write(r *nib.Record) (err error) {
+// writeFrom writes the lines of g from *next on, and counts them in *done. It
+// returns after a line that makes the sink panic, which is lost alone, not with
+// the lines after it and the trigger.
+func (b *Backtracer) writeFrom(g *ring, next, done *int) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = errors.New("the sink panicked: " + usercode.PanicText(p))
 		}
 	}()
-	return b.sink.WriteRecord(r)
+	for *next < g.count {
+		r := g.record(*next)
+		*next++
+		if e := b.sink.WriteRecord(r); e != nil {
+			err = e
+		} else {
+			*done++
+		}
+	}
+	return err
 }
 
 // forget drops the lines of a ring that is not shared.

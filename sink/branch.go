@@ -67,7 +67,7 @@ func (b *branches) mayLog() {
 }
 
 // neverLogs reports whether no branch can call back into a logger.
-func (b *branches) neverLogs() bool { return contract.TraitsOf(b)&contract.NeverLogs != 0 }
+func (b *branches) neverLogs() bool { return contract.Has(b.traits, contract.NeverLogs) }
 
 // A combinator is a Source with metrics of its own and sources behind it.
 type combinator interface {

@@ -49,11 +49,11 @@ const bytesPerLine = 64
 // maxLines is the maximum number of lines in g.
 func (g *ring) maxLines() int { return max(g.limit/bytesPerLine, 1) }
 
-// put adds a copy of r, with mark as its last field, and drops the oldest
-// records to make room. It returns the number of dropped records, and whether r
-// fits at all.
+// put adds a copy of r, with mark as its end, and drops the oldest records to
+// make room. It returns the number of dropped records, and whether r fits at
+// all.
 func (g *ring) put(r *nib.Record, mark string) (dropped int, fits bool) {
-	size := len(r.Line) + len(mark)
+	size := len(r.Line) + max(len(mark)-len("}\n"), 0)
 	if size > g.limit {
 		return 0, false
 	}
@@ -142,29 +142,26 @@ func (g *ring) record(i int) *nib.Record {
 	return r
 }
 
-// reset drops all lines and keeps the memory.
+// reset drops all lines and keeps the memory of g, but not the names of loggers.
 func (g *ring) reset() {
-	if end := g.first + g.count; end <= len(g.lines) {
-		clear(g.lines[g.first:end])
-	} else {
-		clear(g.lines)
+	for i := range g.count {
+		g.lines[g.slot(i)].logger = ""
 	}
 	g.first, g.count, g.head, g.round = 0, 0, 0, false
-	g.out = nib.Record{}
+	g.out.Logger = ""
 }
 
-// markField returns a field with the value true, as put needs it, or "" if
-// there is no key.
+// markField returns the end of a line whose last field is key with the value
+// true, as put needs it, or "" if there is no key.
 func markField(key string) string {
 	if key == nib.OmitKey {
 		return ""
 	}
-	return "," + strconv.Quote(key) + ":true"
+	return "," + strconv.Quote(key) + ":true}\n"
 }
 
-// appendMarked appends line with an additional field at its end, so that
-// offsets into the line do not change. A line that is not an object is appended
-// unchanged.
+// appendMarked appends line with mark as its end, so that offsets into the line
+// do not change. A line that is not an object is appended unchanged.
 func appendMarked(dst, line []byte, mark string) []byte {
 	n := len(line) - len("}\n")
 	if mark == "" || n < 1 || line[0] != '{' || line[n] != '}' {
@@ -173,18 +170,19 @@ func appendMarked(dst, line []byte, mark string) []byte {
 	if n == 1 {
 		mark = mark[1:] // the only field has no comma before it
 	}
-	return append(append(append(dst, line[:n]...), mark...), "}\n"...)
+	return append(append(dst, line[:n]...), mark...)
 }
 
-// offset returns the offset of message in line. If both share a buffer it
-// compares their capacities, otherwise their text.
+// offset returns the offset of message in line. Usually both share a buffer;
+// otherwise it looks for the text.
 func offset(line, message []byte) (at int, ok bool) {
 	if message == nil {
 		return 0, false
 	}
 	at = cap(line) - cap(message)
-	if at < 0 || at+len(message) > len(line) || !bytes.Equal(line[at:at+len(message)], message) {
-		at = bytes.LastIndex(line, message)
+	if at >= 0 && at+len(message) < len(line) && &line[at] == &message[:1][0] {
+		return at, true
 	}
+	at = bytes.LastIndex(line, message)
 	return at, at >= 0
 }

@@ -72,17 +72,16 @@ func (s *Scope) WriteRecord(r *nib.Record) error {
 // hold holds back or drops r, and returns false if r must be written.
 func (s *Scope) hold(r *nib.Record) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch s.state {
-	case open:
-		return false
-	case forgetful:
-		s.of.held.Add(1)
-		s.of.discarded.Add(1)
-	default:
+	state := s.state
+	if state == holding {
 		s.of.hold(&s.ring, r)
 	}
-	return true
+	s.mu.Unlock()
+	if state == forgetful {
+		s.of.held.Add(1)
+		s.of.discarded.Add(1)
+	}
+	return state != open
 }
 
 // Dump writes the held lines, and later lines are not held back. The error
@@ -106,8 +105,9 @@ func (s *Scope) Dump() error {
 // Discard drops the held lines. It does nothing after Dump or a trigger.
 func (s *Scope) Discard() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.of.forget(s.end(forgetful))
+	g := s.end(forgetful)
+	s.mu.Unlock()
+	s.of.forget(g)
 }
 
 // end detaches the ring. mu is held.

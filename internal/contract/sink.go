@@ -57,6 +57,9 @@ func TraitsOf(sink any) Traits {
 	return set.traits
 }
 
+// Has reports whether s has the traits t.
+func Has(s TraitSet, t Traits) bool { return s.traits&t == t }
+
 // A Threshold is the lowest level that a sink does not hold back, for packages
 // that configure the level of its lines. The sink embeds it under an unexported
 // name, as a [TraitSet].
