@@ -142,7 +142,8 @@ func (g *ring) record(i int) *nib.Record {
 	return r
 }
 
-// reset drops all lines and keeps the memory of g, but not the names of loggers.
+// reset drops all lines and keeps the memory of g, but not the names of
+// loggers.
 func (g *ring) reset() {
 	for i := range g.count {
 		g.lines[g.slot(i)].logger = ""

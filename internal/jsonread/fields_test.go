@@ -90,17 +90,14 @@ func checkMembers(t *testing.T, obj []byte) {
 		want = append(want, string(name), string(value))
 	}
 	m, got := MembersOf(obj), []string(nil)
-	for {
-		name, value, ofName, ofValue, ok := m.Next()
-		if !ok {
-			break
-		}
-		got = append(got, string(name), string(value))
-		check(name, ofName)
+	for s := new(Span); m.Next(s); {
+		value := s.Value(obj)
+		got = append(got, string(s.Key(obj)), string(value))
+		check(s.Key(obj), s.OfKey)
 		if value[0] == '"' {
-			check(value[1:len(value)-1], ofValue)
-		} else if ofValue != AnyText {
-			t.Fatalf("Next(%q): %s has class %d", obj, value, ofValue)
+			check(value[1:len(value)-1], s.OfValue)
+		} else if s.OfValue != AnyText {
+			t.Fatalf("Next(%q): %s has class %d", obj, value, s.OfValue)
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -116,12 +113,8 @@ func TestTextClasses(t *testing.T) {
 	m := MembersOf([]byte(`{"method":"GET","user_id":"Mozilla/5.0 (X11)",` +
 		`"a b":"x=y","é":"a\\n","q":"123456789012345["}`))
 	var got []Text
-	for {
-		_, _, ofName, ofValue, ok := m.Next()
-		if !ok {
-			break
-		}
-		got = append(got, ofName, ofValue)
+	for s := new(Span); m.Next(s); {
+		got = append(got, s.OfKey, s.OfValue)
 	}
 	want := []Text{PlainText, PlainText, PlainText, ASCIIText, ASCIIText, ASCIIText,
 		AnyText, AnyText, PlainText, ASCIIText}

@@ -24,6 +24,20 @@ func MembersOf(obj []byte) Members {
 	return m
 }
 
+// A Span is the place of a member in its object, and the classes of its texts.
+// The class of a value that is not a string is AnyText.
+type Span struct {
+	OfKey, OfValue  Text
+	key, keyEnd     int // bounds of the key, without its quotes
+	value, valueEnd int
+}
+
+// Key returns the key, escaped and without its quotes: a part of obj.
+func (s *Span) Key(obj []byte) []byte { return obj[s.key:s.keyEnd] }
+
+// Value returns the value as raw JSON, a part of obj.
+func (s *Span) Value(obj []byte) []byte { return obj[s.value:s.valueEnd] }
+
 // A Text describes the characters of a string literal. The classes may be too
 // low.
 type Text uint8
@@ -35,69 +49,64 @@ const (
 	PlainText             // ASCIIText without spaces and = { } [ ]
 )
 
-// Next returns the next member: its name without quotes, and its value, with
-// the classes of both. The class of a value that is not a string is AnyText. ok
-// is false if there is no complete member.
-func (m *Members) Next() (name, value []byte, ofName, ofValue Text, ok bool) {
-	src, start := m.c.src, m.next
+// Next sets s to the next member. It returns false if there is no complete one.
+func (m *Members) Next(s *Span) bool {
+	c, i := &m.c, m.next
 	m.next = -1
-	if start < 0 {
-		return nil, nil, 0, 0, false
+	if i < 0 {
+		return false
 	}
-	if start = m.c.space(start); start >= len(src) || src[start] != '"' {
-		return nil, nil, 0, 0, false
+	if i = c.space(i); i >= len(c.src) || c.src[i] != '"' {
+		return false
 	}
-	colon, ofName := asciiText(src, start)
-	if ofName == AnyText {
-		var err error
-		if colon, err = m.c.text(start); err != nil {
-			return nil, nil, 0, 0, false
+	s.key = i + 1
+	if i, s.OfKey = c.classify(i); i < 0 {
+		return false
+	}
+	s.keyEnd = i - 1
+	if i = c.space(i); i >= len(c.src) || c.src[i] != ':' {
+		return false
+	}
+	if i = c.space(i + 1); i >= len(c.src) {
+		return false
+	}
+	s.value, s.OfValue = i, AnyText
+	switch c.src[i] {
+	case '"':
+		if i, s.OfValue = c.classify(i); i < 0 {
+			return false
 		}
-	}
-	end := colon - 1
-	if colon = m.c.space(colon); colon >= len(src) || src[colon] != ':' {
-		return nil, nil, 0, 0, false
-	}
-	from := m.c.space(colon + 1)
-	if from >= len(src) {
-		return nil, nil, 0, 0, false
-	}
-	to := from
-	switch b := src[from]; {
-	case b == '"':
-		if to, ofValue = asciiText(src, from); ofValue > AnyText {
-			break
-		}
-		fallthrough
-	case b == '{', b == '[':
+	case '{', '[':
 		var err error
-		if to, err = m.c.value(from, maxValidDepth); err != nil {
-			return nil, nil, 0, 0, false
+		if i, err = c.value(i, maxValidDepth); err != nil {
+			return false
 		}
 	default:
-		to += scalarLen(src[from:])
+		n := scalarLen(c.src[i:])
+		if n <= 0 {
+			return false
+		}
+		i += n
 	}
-	if to <= from {
-		return nil, nil, 0, 0, false
-	}
-	m.end = to
-	if i := m.c.space(to); i < len(src) && src[i] == ',' {
+	s.valueEnd, m.end = i, i
+	if i = c.space(i); i < len(c.src) && c.src[i] == ',' {
 		m.next = i + 1
 	}
-	return src[start+1 : end : end], src[from:to:to], ofName, ofValue, true
+	return true
 }
 
 // Complete reports whether only a closing brace, and white space, follow the
-// last member that Next returned.
+// last member that Next has found.
 func (m *Members) Complete() bool {
 	i := m.c.space(max(m.end, 0))
 	return m.end > 0 && i < len(m.c.src) && m.c.src[i] == '}' && m.c.space(i+1) == len(m.c.src)
 }
 
-// asciiText reads the string literal at i. It returns the offset after it and
-// its class, which is AnyText if it has to be read by other means.
-func asciiText(b []byte, i int) (end int, of Text) {
+// classify reads the string literal at i. It returns the offset after it, or -1
+// if there is none, and its class.
+func (c *compactor) classify(i int) (end int, of Text) {
 	const size = 8
+	b := c.src
 	var special uint64
 	for at := i + 1; at < len(b) && len(b) >= size; at += size {
 		// The zeros that are shifted in at the end of b are control bytes.
@@ -113,19 +122,27 @@ func asciiText(b []byte, i int) (end int, of Text) {
 		at += bits.TrailingZeros64(stop) >> 3
 		switch {
 		case at >= len(b) || b[at] != '"':
-			return 0, AnyText
+			return c.anyText(i)
 		case special&all80 != 0:
 			return at + 1, ASCIIText
 		}
 		return at + 1, PlainText
 	}
-	return 0, AnyText
+	return c.anyText(i)
+}
+
+// anyText is classify for a literal that has to be read by other means.
+func (c *compactor) anyText(i int) (end int, of Text) {
+	end, err := c.text(i)
+	if err != nil {
+		return -1, AnyText
+	}
+	return end, AnyText
 }
 
 // specials sets the top bit of each ASCII byte of w that is a space or one of =
 // { } [ ]. The lowest such bit is correct.
 func specials(w uint64) uint64 {
-	folded := w | 0x20*all01 // [ and ] become { and }
-	return ((w ^ 0x20*all01) - all01) | ((w ^ equals) - all01) |
-		((folded ^ braces) - all01) | ((folded ^ opening) - all01)
+	folded := w | 0x60*all01 // = and ] become }; [ and ; become {
+	return ((w ^ 0x20*all01) - all01) | ((folded ^ braces) - all01) | ((folded ^ opening) - all01)
 }

@@ -15,10 +15,11 @@ const blockMarker = "    │ "
 
 // takeBlock leaves a text of several lines, or a stack of any size, to blocks.
 func (p *painter) takeBlock(f *field) bool {
-	if f.value[0] != '"' || len(f.value) == len(`""`) {
+	value := f.Value(p.src)
+	if value[0] != '"' || len(value) == len(`""`) {
 		return false
 	}
-	body := f.value[1 : len(f.value)-1]
+	body := value[1 : len(value)-1]
 	if f.role == asError {
 		if bytes.IndexByte(body, '\\') < 0 || bytes.IndexByte(p.decode(body), '\n') < 0 {
 			return false
@@ -33,7 +34,7 @@ func (p *painter) takeBlock(f *field) bool {
 // block. It omits line breaks at the end.
 func (p *painter) firstLine(body []byte, of jsonread.Text) {
 	if of > jsonread.AnyText || bytes.IndexByte(body, '\\') < 0 {
-		p.plain(body, inMessage)
+		p.text(body, of, inMessage)
 		return
 	}
 	first, _, more := cutLine(bytes.TrimRight(p.decode(body), "\r\n"))
@@ -72,7 +73,7 @@ func (p *painter) blocks() {
 
 // blockText returns the text of field i without the line breaks at its end.
 func (p *painter) blockText(i int) []byte {
-	value := p.fields[i].value
+	value := p.fields[i].Value(p.src)
 	return bytes.TrimRight(p.decode(value[1:len(value)-1]), "\r\n")
 }
 
@@ -81,7 +82,7 @@ func (p *painter) errorBlock(i int) {
 	first, rest, more := cutLine(p.blockText(i))
 	p.marker(sgrError)
 	p.begin(sgrError)
-	p.dst = appendPlain(p.dst, p.fields[i].key)
+	p.dst = appendPlain(p.dst, p.fields[i].Key(p.src))
 	p.dst = append(p.dst, ": "...)
 	p.dst = appendPlain(p.dst, first)
 	p.end(sgrError)

@@ -24,7 +24,7 @@ type view struct {
 
 	keys         [roles]string
 	durations    []string
-	begins       [256]bool     // the first bytes of the keys of fields with a role
+	special      [256]bool     // the marks of the keys of fields with a role
 	unit         time.Duration // unit of durations written as numbers
 	levels       []linevalue.LevelName
 	messageFirst bool
@@ -51,9 +51,7 @@ func newView(c Config, color bool) *view {
 		v.durations = append(v.durations, escapedKey(key))
 	}
 	for _, key := range append(append([]string{panicKey}, v.keys[:]...), v.durations...) {
-		if key != "" {
-			v.begins[key[0]] = true
-		}
+		v.special[keyMark([]byte(key))] = true
 	}
 	switch nib.OmitKey {
 	case c.TimeFormat, c.Layout.TimeKey:
@@ -84,6 +82,7 @@ type painter struct {
 	width    int // columns of the terminal; 0 or less: there is none
 	askWidth func(fd uintptr)
 
+	src    []byte     // the line
 	fields []field    // the fields of the line
 	at     [roles]int // the index of a role in fields, plus 1
 
@@ -108,9 +107,7 @@ func (p *painter) line(dst, line []byte, known *nib.Record) []byte {
 	p.dst = append(p.dst, '\n')
 	p.gap = 0 // nothing followed
 	p.blocks()
-	clear(p.fields) // the bytes belong to the caller
-	p.fields = p.fields[:0]
-	dst, p.dst = p.dst, nil
+	dst, p.dst, p.src = p.dst, nil, nil // the bytes belong to the caller
 	return dst
 }
 
@@ -166,16 +163,17 @@ func (p *painter) head(known *nib.Record) {
 	}
 }
 
-// time writes the time of the line. A time that cannot be parsed is shown
-// unchanged, unless the record has the instant.
+// time writes the time of the record, if it has one, or else of the line. A
+// time that cannot be parsed is shown unchanged.
 func (p *painter) time(raw []byte, known *nib.Record) {
-	t, ok := linevalue.ParseTime(raw, p.lineFormat, p.lineZone)
-	if !ok {
-		if known == nil || known.Time == 0 || known.Time == math.MaxInt64 || known.Time == math.MinInt64 {
-			p.value(raw, jsonread.AnyText)
-			return
-		}
+	var t time.Time
+	if known != nil && known.Time != 0 && known.Time != math.MaxInt64 && known.Time != math.MinInt64 {
 		t = time.Unix(0, known.Time)
+	} else if parsed, ok := linevalue.ParseTime(raw, p.lineFormat, p.lineZone); ok {
+		t = parsed
+	} else {
+		p.value(raw, jsonread.AnyText)
+		return
 	}
 	t = t.In(p.timeZone)
 	if p.timeFormat == defaultTimeFormat {
@@ -253,12 +251,16 @@ func (p *painter) message() int {
 	}
 	p.begin(color)
 	from := len(p.dst)
+	of := p.fields[p.at[asMessage]-1].OfValue
 	if raw[0] == '"' {
-		p.firstLine(raw[1:len(raw)-1], p.fields[p.at[asMessage]-1].ofValue)
+		p.firstLine(raw[1:len(raw)-1], of)
 	} else {
 		p.value(raw, jsonread.AnyText)
 	}
-	columns := width(p.dst[from:])
+	columns := len(p.dst) - from
+	if of == jsonread.AnyText {
+		columns = width(p.dst[from:])
+	}
 	p.end(color)
 	return columns
 }
@@ -268,8 +270,8 @@ func (p *painter) field(f *field) {
 	switch f.role {
 	case asField:
 	case asDuration:
-		p.key(f.key, f.ofKey)
-		p.duration(f.value)
+		p.key(f.Key(p.src), f.OfKey)
+		p.duration(f.Value(p.src))
 		p.gap = 1
 		return
 	case asStack:
@@ -281,16 +283,16 @@ func (p *painter) field(f *field) {
 			return
 		}
 		p.begin(sgrError)
-		p.text(f.key, f.ofKey, inKey)
+		p.text(f.Key(p.src), f.OfKey, inKey)
 		p.dst = append(p.dst, '=')
-		p.value(f.value, f.ofValue)
+		p.value(f.Value(p.src), f.OfValue)
 		p.end(sgrError)
 		p.gap = 1
 		return
 	default:
 		return
 	}
-	p.key(f.key, f.ofKey)
-	p.value(f.value, f.ofValue)
+	p.key(f.Key(p.src), f.OfKey)
+	p.value(f.Value(p.src), f.OfValue)
 	p.gap = 1
 }

@@ -26,12 +26,10 @@ const (
 	roles = int(asField) // the number of roles with a key
 )
 
-// A field is a member of a line: the key without its quotes and the value, both
-// as written in the line.
+// A field is a member of a line.
 type field struct {
-	key, value     []byte
-	ofKey, ofValue jsonread.Text // their classes
-	role           role
+	jsonread.Span
+	role role
 }
 
 // roleKeys returns the key of each role, escaped as nib writes it. A field that
@@ -64,7 +62,7 @@ func escapedKey(key string) string {
 // roleOf returns the role of a key. A key that is escaped unnecessarily is not
 // recognised: no log library writes its keys like that.
 func (v *view) roleOf(key []byte) role {
-	if len(key) > 0 && !v.begins[key[0]] {
+	if !v.special[keyMark(key)] {
 		return asField // most keys
 	}
 	for i := range v.keys {
@@ -83,49 +81,61 @@ func (v *view) roleOf(key []byte) role {
 	return asField
 }
 
+// keyMark is a hash of the ends and the length of a key.
+func keyMark(key []byte) byte {
+	n := byte(len(key))
+	if n == 0 {
+		return 0
+	}
+	return key[0] + key[len(key)-1]<<2 + n<<4
+}
+
 // panicKey is the key with which nib and nibhttp write the text of a panic.
 const panicKey = "panic"
 
 // split splits line into p.fields and gives each field its role. It returns
 // false unless line is a JSON object with at least one field.
 func (p *painter) split(line []byte) bool {
-	p.fields, p.at = p.fields[:0], [roles]int{}
-	line = jsonread.TrimSpace(line)
-	if len(line) == 0 || line[0] != '{' {
+	p.src, p.fields, p.at = jsonread.TrimSpace(line), p.fields[:0], [roles]int{}
+	if len(p.src) == 0 || p.src[0] != '{' {
 		return false
 	}
-	members := jsonread.MembersOf(line)
+	members := jsonread.MembersOf(p.src)
 	for {
-		key, value, ofKey, ofValue, ok := members.Next()
-		if !ok {
-			return len(p.fields) > 0 && members.Complete()
+		n := len(p.fields)
+		p.fields = append(p.fields, field{})
+		f := &p.fields[n] // set in place: a copy would wait for the stores to its parts
+		if !members.Next(&f.Span) {
+			p.fields = p.fields[:n]
+			return n > 0 && members.Complete()
 		}
-		p.add(field{key, value, ofKey, ofValue, p.roleOf(key)})
+		f.role = p.roleOf(f.Key(p.src))
+		if f.role < asError {
+			p.place(f, n+1)
+		}
 	}
 }
 
-// add adds a field. Of duplicate keys the last message wins, because nib writes
-// it after all fields unless the layout has it first. For all other roles the
-// first field wins. There may be several errors.
-func (p *painter) add(f field) {
-	if f.role < asError {
-		switch earlier := p.at[f.role]; {
-		case earlier == 0:
-			p.at[f.role] = len(p.fields) + 1
-		case f.role == asMessage && !p.messageFirst:
-			p.fields[earlier-1].role = asField
-			p.at[f.role] = len(p.fields) + 1
-		default:
-			f.role = asField
-		}
+// place sets p.at for f, field number n, unless another field has its role. Of
+// duplicate keys the last message wins, because nib writes it after all fields
+// unless the layout has it first. For all other roles the first field wins.
+// There may be several errors.
+func (p *painter) place(f *field, n int) {
+	switch earlier := p.at[f.role]; {
+	case earlier == 0:
+		p.at[f.role] = n
+	case f.role == asMessage && !p.messageFirst:
+		p.fields[earlier-1].role = asField
+		p.at[f.role] = n
+	default:
+		f.role = asField
 	}
-	p.fields = append(p.fields, f)
 }
 
 // valueOf returns the value of the field with a role, or nil.
 func (p *painter) valueOf(r role) []byte {
 	if i := p.at[r]; i > 0 {
-		return p.fields[i-1].value
+		return p.fields[i-1].Value(p.src)
 	}
 	return nil
 }

@@ -54,18 +54,16 @@ func (e *encoder) object(dst, line []byte) ([]byte, bool) {
 		return dst, false
 	}
 	members := jsonread.MembersOf(line)
-	for {
-		key, value, ofKey, ofValue, ok := members.Next()
-		if !ok {
-			return dst, members.Complete()
-		}
-		dst = e.field(dst, key, value, ofKey, ofValue)
+	for s := new(jsonread.Span); members.Next(s); {
+		dst = e.field(dst, line, s)
 	}
+	return dst, members.Complete()
 }
 
-// field appends one field of the object whose path is e.path, or the fields of
-// an object.
-func (e *encoder) field(dst, key, value []byte, ofKey, ofValue jsonread.Text) []byte {
+// field appends one field of obj, the object whose path is e.path, or the
+// fields of an object.
+func (e *encoder) field(dst, obj []byte, s *jsonread.Span) []byte {
+	key, value := s.Key(obj), s.Value(obj)
 	if value[0] == '{' && e.flatten {
 		if dst, ok := e.flattened(dst, key, value); ok {
 			return dst
@@ -78,7 +76,7 @@ func (e *encoder) field(dst, key, value []byte, ofKey, ofValue jsonread.Text) []
 	if e.depth > 0 {
 		dst = append(dst, e.path...)
 	}
-	if ofKey == jsonread.PlainText && len(key) > 0 {
+	if s.OfKey == jsonread.PlainText && len(key) > 0 {
 		dst = append(dst, key...)
 	} else {
 		dst = e.appendKey(dst, key)
@@ -86,7 +84,7 @@ func (e *encoder) field(dst, key, value []byte, ofKey, ofValue jsonread.Text) []
 	dst = append(dst, '=')
 	switch c := value[0]; c {
 	case '"':
-		return appendString(dst, value, ofValue)
+		return appendString(dst, value, s.OfValue)
 	case '{', '[':
 		return e.appendJSON(dst, value)
 	}
@@ -105,12 +103,8 @@ func (e *encoder) flattened(dst, key, object []byte) ([]byte, bool) {
 	if ok {
 		e.depth++
 		members := jsonread.MembersOf(object)
-		for {
-			key, value, ofKey, ofValue, ok := members.Next()
-			if !ok {
-				break
-			}
-			dst = e.field(dst, key, value, ofKey, ofValue)
+		for s := new(jsonread.Span); members.Next(s); {
+			dst = e.field(dst, object, s)
 		}
 		e.depth--
 	}
