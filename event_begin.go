@@ -41,6 +41,7 @@ type front struct {
 	level      Level
 	sec        int64 // the second of the time
 	fractionAt int   // where the digits of its fraction begin; 0 without a time
+	fixed      int   // the end of time and level, if edits skip them
 	end        int
 }
 
@@ -163,6 +164,9 @@ func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 	}
 	if e.flags&noLevelKey == 0 {
 		buf = append(buf, f.level(show, l.core)...)
+	}
+	if l.core.edits.skipsFront {
+		e.front.fixed = len(buf)
 	}
 	if stack != "" && f.StackKey != OmitKey {
 		buf = jsonenc.AppendKeyString(buf, f.StackKey, stack)

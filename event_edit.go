@@ -3,6 +3,9 @@
 package nib
 
 import (
+	"strings"
+	"time"
+
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
 )
@@ -16,9 +19,34 @@ type edits struct {
 	redact     func(dst, line []byte) []byte // made from keys
 	keys       []string
 	max        int
+	skipsFront bool // no edit changes time and level, whatever follows them
 }
 
 func (x *edits) any() bool { return x.duplicates != nil || x.redact != nil || x.max > 0 }
+
+// leavesFront reports whether no edit changes the time and the level of a line
+// of f. No field has the key of either; the number of bytes that Shorten has
+// left out may have it.
+func (x *edits) leavesFront(f *format) bool {
+	const cut = `,"truncated`
+	if strings.HasPrefix(f.timeKey, cut) || strings.HasPrefix(f.levelKey, cut) {
+		return false
+	}
+	if x.redact == nil {
+		return true
+	}
+	var second jsonenc.SecondCache
+	for _, level := range f.levels {
+		line := []byte(f.timeKey)
+		if f.timeKey != "" {
+			line = f.time.AppendCached(line, &second, 0, 0, time.UTC)
+		}
+		if line = append(line, level...); len(x.redact(nil, line)) > 0 {
+			return false
+		}
+	}
+	return true
+}
 
 // writeEdited edits the finished line and writes it. The next line can reuse
 // the front of this one if its bytes before the edit are still there.
@@ -44,19 +72,21 @@ func (e *Event) writeEdited() {
 // edit edits the finished line and returns the number of changes; each step
 // writes from one of the event's two buffers into the other.
 func (x *edits) edit(e *Event) (changes int) {
+	from := e.front.fixed
 	if x.redact != nil {
-		changes += e.replace(x.redact(e.scratch[:0], e.buf))
+		changes += e.replace(from, x.redact(x.copyFront(e, from), e.buf[from:]))
 	}
 	if x.duplicates != nil {
-		changes += e.replace(x.duplicates(e.scratch[:0], e.buf, x.scratch(e)))
+		changes += e.replace(from, x.duplicates(x.copyFront(e, from), e.buf[from:], x.scratch(e)))
 	}
 	max := x.max
 	if e.flags&tooLarge != 0 && max <= 0 {
 		max = e.log.core.sizeLimit
 	}
 	if max > 0 && len(e.buf) > max {
-		short := jsonread.Shorten(e.scratch[:0], e.buf, max, e.log.core.format.class, x.scratch(e))
-		changes += e.replace(short)
+		short := jsonread.Shorten(x.copyFront(e, from), e.buf[from:], max-from,
+			e.log.core.format.class, x.scratch(e))
+		changes += e.replace(from, short)
 	}
 	return changes
 }
@@ -96,10 +126,14 @@ func (*edits) replaceFrom(e *Event, from int, edited []byte) {
 	}
 }
 
-// replace swaps the buffers, unless line is empty: line, written into scratch,
-// becomes the line. It returns the number of changes.
-func (e *Event) replace(line []byte) (changes int) {
-	if len(line) == 0 {
+// copyFront returns the scratch buffer with a copy of e.buf[:from].
+func (*edits) copyFront(e *Event, from int) []byte { return append(e.scratch[:0], e.buf[:from]...) }
+
+// replace swaps the buffers, unless nothing was added to the scratch buffer
+// after copyFront: line, written into it, becomes the line. It returns the
+// number of changes.
+func (e *Event) replace(from int, line []byte) (changes int) {
+	if len(line) == from {
 		e.scratch = line
 		return 0
 	}

@@ -115,6 +115,7 @@ func (l *Logger) apply(opts []Option) *Logger {
 		c.sizeLimit = c.edits.max + beyondMaxLine
 	}
 	c.splitFront = c.caller || c.format.MessageFirst
+	c.edits.skipsFront = c.edits.any() && c.edits.leavesFront(c.format)
 	l.guardLeveler()
 	return l.seal()
 }

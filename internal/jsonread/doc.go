@@ -19,11 +19,13 @@
 // removed duplicate needs no cutting.
 //
 // The line is one JSON object as package jsonenc writes it: without white space
-// outside of strings, in UTF-8, with or without a newline at its end. So these
-// functions scan it without validating it; see line.go. Each appends the edited
-// line to dst, with the newline if there was one, and returns the extended
-// slice. dst and line must not overlap. A line that is not such an object makes
-// no function panic; the result is then no more valid than the line.
+// outside of strings, in UTF-8, with or without a newline at its end. Members
+// that need no edit may be left out in front of it, so that it begins with a
+// comma. These functions scan it without validating it; see line.go. Each
+// appends the edited line to dst, with the newline if there was one, and
+// returns the extended slice. dst and line must not overlap. A line that is not
+// such an object makes no function panic; the result is then no more valid than
+// the line.
 //
 // These functions keep no state except in a [Scratch], so any number of
 // goroutines may call them with different slices and Scratches. They allocate

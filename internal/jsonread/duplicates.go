@@ -47,7 +47,7 @@ func Duplicates(dst, line []byte, p Policy, s *Scratch) []byte {
 		from = int(f.to)
 	}
 	dst = append(dst, line[from:]...)
-	dst[start] = '{' // the first member may be gone
+	dst[start] = line[0] // the first member may be gone
 	return dst
 }
 

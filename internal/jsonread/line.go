@@ -220,9 +220,9 @@ func memberAt(b []byte, i int) (m member, ok bool) {
 }
 
 // firstMember returns the offset of the first member of line, or -1 if there is
-// none.
+// none. A line without its first members begins with a comma.
 func firstMember(line []byte) int {
-	if len(line) < 2 || line[0] != '{' || line[1] != '"' {
+	if len(line) < 2 || line[0] != '{' && line[0] != ',' || line[1] != '"' {
 		return -1
 	}
 	return 1

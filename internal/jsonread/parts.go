@@ -55,7 +55,8 @@ func (s *Scratch) split(line []byte, class func(key string) Class) (number int, 
 			number++
 		}
 	}
-	return number, len(line) > 1 && line[0] == '{' && s.end < len(line) && line[s.end] == '}'
+	begins := len(line) > 1 && (line[0] == '{' || line[0] == ',')
+	return number, begins && s.end < len(line) && line[s.end] == '}'
 }
 
 // truncatedNumber returns 1 for the key truncated, n for truncated#n, and 0 for
@@ -179,10 +180,10 @@ func (s *Scratch) limit(line []byte, class Class, excess int) (limit, rest int) 
 	return 0, excess - sum
 }
 
-// appendParts appends a brace and the members that are not gone, with the
-// strings of free and late ones cut to so many bytes.
+// appendParts appends the brace or comma before the members, and those that are
+// not gone, with the strings of free and late ones cut to so many bytes.
 func (s *Scratch) appendParts(dst, line []byte, free, late int) []byte {
-	dst = append(dst, '{')
+	dst = append(dst, line[0])
 	first := len(dst)
 	for i := range s.parts {
 		p := &s.parts[i]

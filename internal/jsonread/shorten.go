@@ -62,7 +62,11 @@ func Shorten(dst, line []byte, limit int, class func(key string) Class, s *Scrat
 
 	start := len(dst)
 	dst = s.appendParts(dst, line, free, late)
-	if len(dst) == start+1 {
+	switch {
+	case len(dst) > start+1:
+	case line[0] == ',':
+		dst = dst[:start] // it is left out, too
+	default:
 		added = added[1:]
 	}
 	tail := line[s.end:]

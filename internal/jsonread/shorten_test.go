@@ -343,3 +343,43 @@ func TestShortenTakesTimeInProportionToItsLine(t *testing.T) {
 		}
 	}
 }
+
+// The first members may be left out of a line, if they need no edit.
+func TestEditsWithoutTheFirstMembers(t *testing.T) {
+	const first = `{"t":1`
+	var s Scratch
+	keys := NewKeys([]string{"key"})
+	class := func(key string) Class {
+		if key == "t" {
+			return Never
+		}
+		return Free
+	}
+	edits := map[string]func(line []byte, less int) []byte{
+		"redact":     func(line []byte, _ int) []byte { return Redact(nil, line, keys) },
+		"last wins":  func(line []byte, _ int) []byte { return Duplicates(nil, line, LastWins, &s) },
+		"first wins": func(line []byte, _ int) []byte { return Duplicates(nil, line, FirstWins, &s) },
+		"rename":     func(line []byte, _ int) []byte { return Duplicates(nil, line, Rename, &s) },
+	}
+	for limit := range 50 {
+		edits[fmt.Sprint("shorten to ", limit)] = func(line []byte, less int) []byte {
+			return Shorten(nil, line, limit-less, class, &s)
+		}
+	}
+	for name, edit := range edits {
+		for _, rest := range []string{
+			`,"a":1}`, `,"key":"k"}`, `,"a":1,"a":2}`, `,"a":1,"key":"k","a":"x"}`,
+			`,"truncated":1,"a":{"b":"long text"}}`,
+		} {
+			rest += "\n"
+			want := string(edit([]byte(first+rest), 0))
+			got := edit([]byte(rest), len(first))
+			if len(got) > 0 {
+				got = append([]byte(first), got...)
+			}
+			if string(got) != want {
+				t.Errorf("%s, %s\n got %s\nwant %s", name, rest, got, want)
+			}
+		}
+	}
+}

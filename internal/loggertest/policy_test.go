@@ -175,6 +175,38 @@ func TestRedactWhereverTheKeyStands(t *testing.T) {
 	}
 }
 
+// Edits skip time and level, unless they may change them.
+func TestTimeAndLevelAreEdited(t *testing.T) {
+	name := func(nib.Level) string { return "token=hunter2" }
+	for _, tt := range []struct {
+		name   string
+		layout nib.Layout
+		option nib.Option
+		want   string
+	}{
+		{"key of the time", nib.Layout{LevelKey: nib.OmitKey}, nib.WithRedact("time"),
+			`{"time":"***","a":1,"a":1`},
+		{"key of the level", nib.Layout{TimeKey: nib.OmitKey}, nib.WithRedact("level"),
+			`{"level":"***","a":1,"a":1`},
+		{"secret in the level", nib.Layout{TimeKey: nib.OmitKey, LevelName: name},
+			nib.WithRedact("token"), `{"level":"token=***","a":1,"a":1`},
+		{"nothing but the level", nib.Layout{TimeKey: nib.OmitKey},
+			nib.WithMaxLine(35), `{"level":"info","truncated":34}`},
+		{"key of cut bytes", nib.Layout{TimeKey: nib.OmitKey, LevelKey: "truncated"},
+			nib.WithMaxLine(45), `{"truncated":"info","truncated#2":34}`},
+	} {
+		var buf bytes.Buffer
+		l := nib.New(&buf, nib.WithLayout(tt.layout), tt.option)
+		for range 2 {
+			buf.Reset()
+			l.Info().Int("a", 1).Int("a", 1).Msg("a message")
+			if got := buf.String(); !strings.HasPrefix(got, tt.want) {
+				t.Errorf("%s\n got %s\nwant %s", tt.name, got, tt.want)
+			}
+		}
+	}
+}
+
 func TestRedactedMessageIsWhatSinksSee(t *testing.T) {
 	var got string
 	l := nib.NewSink(sinkFunc(func(r *nib.Record) error { got = string(r.Message); return nil }), nib.WithRedact("token"))
