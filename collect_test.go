@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,25 @@ func TestAppendFields(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// The lines before and after AppendFields may share an event with it.
+func TestLinesAroundAppendFields(t *testing.T) {
+	var buf bytes.Buffer
+	log := nib.New(&buf)
+	group := log.WithGroup("g")
+	want := regexp.MustCompile(
+		`^{"time":"[^"]+","level":"info","g":{"a":1},"message":"m"}\n$`)
+	for n := range 200 {
+		group.Info().Int("a", 1).Msg("m")
+		log.AppendFields(nil, func(e *nib.Event) {
+			e.Str("pad", strings.Repeat("x", n)).Str("error", "x").Err(errors.New("e"))
+		})
+		buf.Reset()
+		if group.Info().Int("a", 1).Msg("m"); !want.Match(buf.Bytes()) {
+			t.Fatalf("%d: got %s", n, buf.Bytes())
+		}
 	}
 }
 

@@ -211,9 +211,10 @@ func (e *Event) claimErrorKeys() {
 }
 
 // splice replaces buf[from:end] with text and shifts the offsets after it. An
-// offset equal to end is shifted, too: a field begins there.
+// offset equal to end is shifted, too: a field begins there. The offsets of a
+// front do not belong to the buffer of AppendFields.
 func (e *Event) splice(from, end int, text string) {
-	if from < e.front.end {
+	if from < e.front.end || e.flags&building != 0 {
 		e.front = front{}
 	}
 	shift := len(text) - (end - from)

@@ -259,9 +259,13 @@ func (l *Logger) AppendFields(dst []byte, f func(e *Event)) []byte {
 	if l.discards() || f == nil {
 		return dst
 	}
-	e := l.builder()
+	e := acquire(l)
+	line := e.buf // has the front of the next line
+	e.buf, e.scratch, e.flags = e.scratch[:0], nil, building
 	e.run(f)
 	dst = append(dst, e.buf...)
+	e.keepScratch(e.buf)
+	e.buf = line
 	e.release()
 	return dst
 }
