@@ -250,8 +250,8 @@ func (a *sharedDir) announce(x *adopted) {
 }
 
 // makeNotices makes a segment with the notices that are due, and nothing else.
-// The segments that were held for their counts are deleted before this one can
-// be settled and deleted: on their own, they would be announced again.
+// A header that was kept is deleted before this one can be settled and deleted:
+// on its own, its counts would be announced again.
 func (m *maker) makeNotices() error {
 	m.Lock()
 	number := m.number + 1 // no other goroutine makes a segment; see hasRoom
@@ -261,6 +261,8 @@ func (m *maker) makeNotices() error {
 		return err
 	}
 	err = finish()
+	m.replacing.Lock()
+	defer m.replacing.Unlock()
 	m.Lock()
 	if err == nil && m.Closed {
 		err = errClosed
@@ -274,22 +276,10 @@ func (m *maker) makeNotices() error {
 	m.install()
 	g.Seal()
 	_, end, _ := g.Claimed()
-	held := m.keptForCounts
-	m.keptForCounts = nil
 	m.Unlock()
-	for _, l := range held {
-		if err := m.delete(l); err != nil {
-			m.reports.Fault("delete a segment", err)
-			continue
-		}
-		m.Lock()
-		m.segments, m.bytes = m.segments-1, m.bytes-l.Size
-		m.Unlock()
-	}
-	last := segment.NewHeader(segment.Identity{}, segment.Start{First: end}, nil, nil)
+	m.deleteHeaders()
 	m.Lock()
-	m.AppendPlaceholder(last)
-	m.activate(last)
+	m.beginHeader(g.Identity, segment.Start{First: end}, nil)
 	m.poke()
 	m.Unlock()
 	return nil

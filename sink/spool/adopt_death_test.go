@@ -76,7 +76,17 @@ func refuseEvery(t *testing.T, k int) func(*nib.Record) bool {
 // check compares the lines that are missing of n with what the notices report.
 func (l *ledger) check(t *testing.T, name string, n int) {
 	t.Helper()
-	var reported, lines int
+	reported, lines, seen := l.count(t)
+	if missing := n - seen; reported != missing || lines != seen {
+		t.Errorf("%s: %d lines, %d of them once, of %d; notices report %d, want %d",
+			name, lines, seen, n, reported, missing)
+	}
+}
+
+// count returns how many lines the notices report, and how many lines there
+// are, twice or once.
+func (l *ledger) count(t *testing.T) (reported, lines, once int) {
+	t.Helper()
 	seen := map[int]bool{}
 	for _, line := range l.have {
 		if isNotice([]byte(line)) {
@@ -88,10 +98,7 @@ func (l *ledger) check(t *testing.T, name string, n int) {
 		seen[numberOf(t, []byte(line))] = true
 		lines++
 	}
-	if missing := n - len(seen); reported != missing || lines != len(seen) {
-		t.Errorf("%s: %d lines, %d of them once, of %d; notices report %d, want %d",
-			name, lines, len(seen), n, reported, missing)
-	}
+	return reported, lines, len(seen)
 }
 
 // lossySlot leaves in memDir the slots of two dead processes. The second one
@@ -163,10 +170,7 @@ func TestDeathDuringAnAdoption(t *testing.T) {
 		first, second := newLedger(), newLedger()
 		lines = lossySlot(t, m, first, second)
 		var mu sync.Mutex
-		for _, op := range []vfstest.Op{
-			vfstest.OpWrite, vfstest.OpRemove, vfstest.OpRename, vfstest.OpCreate,
-			vfstest.OpTruncate,
-		} {
+		for _, op := range changes {
 			m.Fail(vfstest.Fault{Op: op, Path: "*", Reached: func() {
 				for _, l := range []*sync.Mutex{&mu, &first.mu, &second.mu} {
 					l.Lock() // nothing arrives between the files and the ledgers

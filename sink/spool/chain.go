@@ -56,7 +56,7 @@ type space struct {
 	dropRequested bool             // a call waits for the oldest segment to be dropped
 	dropping      bool             // a segment is being dropped for such a call
 	undeleted     []*deliver.Link  // left the chain, files kept; see freeUndeleted
-	keptForCounts []*deliver.Link  // settled, and kept for its counts; see keepForCounts
+	headers       []*deliver.Link  // left the chain, headers kept; see keepHeader
 	bytes         int64            // bytes of the segments that exist
 	limit         int64            // maximum of bytes: Config.Size, less what peers use
 }

@@ -13,13 +13,14 @@ import (
 )
 
 // A deliverSpool is the deliver.Spool of a chain.
-type deliverSpool struct{ m *maker }
+type deliverSpool struct {
+	m *maker
+	*reporter
+}
 
-func (d deliverSpool) Remove(l *deliver.Link)      { d.m.remove(l) }
-func (d deliverSpool) Leave(g *segment.Segment)    { d.m.leave(g) }
-func (d deliverSpool) Fault(op string, err error)  { d.m.reports.Fault(op, err) }
-func (d deliverSpool) Report(op string, err error) { d.m.reports.Report(op, err) }
-func (d deliverSpool) ReportNoted()                { d.m.reportNoted() }
+func (d deliverSpool) Remove(l *deliver.Link)   { d.m.remove(l) }
+func (d deliverSpool) Leave(g *segment.Segment) { d.m.leave(g) }
+func (d deliverSpool) ReportNoted()             { d.m.reportNoted() }
 
 // newDelivery returns the delivery to a destination.
 func (s *Sink) newDelivery(name string, dest delivery.Destination) (d *deliver.Delivery, err error) {
@@ -32,7 +33,8 @@ func (s *Sink) newDelivery(name string, dest delivery.Destination) (d *deliver.D
 		Size: s.c.Size, SegmentSize: s.c.SegmentSize, RejectedSize: s.c.RejectedSize, Tick: s.c.tick,
 		Idle: &s.chain.idle, Safe: s.maker.safe,
 	}
-	err = apart(func() { d = deliver.New(&s.chain.Chain, deliverSpool{&s.maker}, o, dest) })
+	from := deliverSpool{&s.maker, s.chain.reports}
+	err = apart(func() { d = deliver.New(&s.chain.Chain, from, o, dest) })
 	if err != nil {
 		err = fmt.Errorf("the destination %s (%T): %w", label, dest, err)
 	}

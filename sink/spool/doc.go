@@ -169,7 +169,7 @@
 // So the counts survive the death of the process, and the next process reports
 // them ([Stats.Inherited]). A destination that rejects a notice, or whose
 // notice was in a dropped segment, gets another one. A process that only
-// delivers keeps the last segment while counts are left. With Config.Shared it
+// delivers keeps the last header while counts are left. With Config.Shared it
 // adds a segment with the notices to the slot of a dead process, so no count
 // moves between two directories.
 //
@@ -211,6 +211,6 @@ package spool
 //	copier.go         the goroutine that syncs lines; sync.go: calls that wait for it
 //
 // Then a start (recover.go, first.go, internal/store), dropped lines (drops.go,
-// notice.go, oldest.go), reports and counts (report.go, stats.go, metrics.go),
+// oldest.go), reports and counts (report.go, stats.go, metrics.go),
 // and readers of a directory (inspect.go, records.go). Only Config.Shared needs
 // peers.go, shared.go and adopt.go.

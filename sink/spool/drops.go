@@ -2,7 +2,15 @@
 
 package spool
 
-import "github.com/nib-log/nib/sink/spool/internal/segment"
+import (
+	"slices"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+)
 
 // inherit adds the drops of the process that wrote b, its last segment, that no
 // notice has reported.
@@ -27,16 +35,10 @@ func (ch *chain) publish() {
 	if ch.dir == nil || ch.unmapped {
 		return
 	}
-	losses, g := ch.losses(), ch.active.Load()
-	for c := range losses {
-		for l := range losses[c] {
-			n := losses[c][l] - min(losses[c][l], ch.reported[c][l]+ch.carried[c][l])
-			if n != ch.published[c][l] {
-				ch.published[c][l] = n
-				ch.counted(g.SetCount(segment.SectionUnreported, segment.Cause(c), l, n))
-			}
-		}
-	}
+	losses, stored := ch.losses(), ch.reported.Plus(&ch.carried)
+	left, before := losses.Minus(&stored), ch.published
+	ch.published = left
+	ch.counted(ch.active.Load().SetCounts(segment.SectionUnreported, &left, &before))
 }
 
 // commission prepares a segment that no other goroutine can see yet, and writes
@@ -46,26 +48,18 @@ func (ch *chain) publish() {
 func (ch *chain) commission(g *segment.Segment, first segment.Start) bool {
 	losses := ch.losses()
 	lost := losses.Minus(&ch.reported)
-	ch.carried = segment.Tally{} // the header of g has them
-	carry := func(t *segment.Tally) {
-		for c := range t {
-			for l := range t[c] {
-				if lost[c][l] != 0 {
-					ch.counted(g.SetCount(segment.SectionReported, segment.Cause(c), l, t[c][l]))
-				}
-			}
-		}
-	}
-	carry(&lost)
+	none := segment.Tally{}
+	ch.carried = none // the header of g has them
+	ch.counted(g.SetCounts(segment.SectionReported, &lost, &none))
 	ch.counted(g.SetUnsure(first.Unsure))
 	if !g.Begin(first) {
 		return false
 	}
-	if lost != (segment.Tally{}) {
+	if lost != none {
 		if _, ok := ch.notice(g, &lost, ""); ok {
 			ch.reported, g.Reported = losses, lost
 		} else {
-			carry(&segment.Tally{})
+			ch.counted(g.SetCounts(segment.SectionReported, &none, &lost))
 		}
 	}
 	ch.announce(g)
@@ -78,4 +72,121 @@ func (ch *chain) activate(g *segment.Segment) {
 	ch.active.Store(g)
 	ch.published = segment.Tally{}
 	ch.publish()
+}
+
+// bears reports whether the header of l, which has left the chain, must stay:
+// it has the counts, since there is no other segment yet. The lock is held.
+func (ch *chain) bears(l *deliver.Link) bool {
+	return ch.HasPlaceholder() && !l.Placeholder && l.Number == ch.active.Load().Number &&
+		(!ch.c.DeliverOnly || len(ch.Links) > 1 || ch.hasLosses())
+}
+
+// keepHeader replaces the file of l by its header, with the counts, if it bears
+// them. A start after a death finds one file or the other. Without, it would
+// find no counts, or those of an earlier segment, which were reported; and
+// without any segment, the cursors belong to another spool. If the file cannot
+// be replaced, it stays if no room is needed.
+func (m *maker) keepHeader(l *deliver.Link) (kept bool) {
+	m.replacing.Lock()
+	defer m.replacing.Unlock()
+	m.Lock()
+	defer m.Unlock()
+	if !m.bears(l) {
+		return false
+	}
+	h, dropped := m.active.Load(), m.Links[len(m.Links)-1].Skipped
+	h.Retain()
+	defer h.Release()
+	m.Unlock()
+	err := m.dir.KeepHeader(l.Number, l.HeaderOnly(h.Start, dropped), func(f vfs.File) vfs.File {
+		m.Lock()
+		defer m.Unlock()
+		before := h.SetFile(f)
+		m.carried, m.published = segment.Tally{}, segment.Tally{}
+		m.publish()
+		return before
+	})
+	m.Lock()
+	if err != nil {
+		m.reports.Fault("keep counts of dropped lines", err)
+	}
+	if kept = err == nil || m.c.DeliverOnly; kept {
+		m.headers = append(m.headers, l)
+		if l.Live != nil {
+			l.Live.Done(nil)
+		}
+	}
+	return kept
+}
+
+// deleteHeaders deletes the headers that keepHeader has left, if there is a
+// segment with their counts.
+func (m *maker) deleteHeaders() {
+	m.Lock()
+	var list []*deliver.Link
+	if !m.HasPlaceholder() {
+		list, m.headers = m.headers, nil
+	}
+	m.Unlock()
+	for _, l := range list {
+		if err := m.dir.Remove(l.Number, nil); err != nil {
+			m.reports.Fault("delete a segment", err) // the next start deletes it
+		}
+	}
+}
+
+// notice writes a line that reports a loss into a segment that no other
+// goroutine can see yet, for the destination called to, or for all if to is "".
+// The lock is held.
+func (ch *chain) notice(g *segment.Segment, lost *segment.Tally, to string) (seq uint64, ok bool) {
+	now, message := time.Now(), -1
+	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: ch.notices.Append(nil, now, "lines lost: the spool dropped them", segment.Reasons[:], lost[:])}
+	if to != "" {
+		message, r.Logger, r.Message = segment.Addressed, to, segment.AppendCounts(nil, lost)
+	}
+	size := segment.RecordSize(&r, message)
+	at, seq, ok := g.Reserve(size)
+	if !ok {
+		return 0, false
+	}
+	if ok, _ = g.Write(at, size, seq, &r, message); ok {
+		ch.stats.Notices++
+	} else {
+		ch.retireLocked(g, at, size, seq) // the next segment reports the loss
+	}
+	return seq, ok
+}
+
+// announce writes a notice for each destination that has lost lines which
+// others may have got. The lock is held.
+func (ch *chain) announce(g *segment.Segment) {
+	for _, d := range ch.Deliveries {
+		lost := d.Unannounced()
+		if lost == (segment.Tally{}) || ch.noDestination {
+			continue
+		}
+		seq, ok := ch.notice(g, &lost, d.Options.Name)
+		if !ok {
+			return
+		}
+		ch.stats.Logged-- // it is not for all destinations
+		for _, other := range ch.Deliveries {
+			other.Announce(seq, d.Options.Name, lost)
+		}
+	}
+}
+
+// losses returns the counts of lines dropped for all destinations, and of those
+// that earlier processes have not reported. The lock is held.
+func (c *counts) losses() segment.Tally { return c.dropped.Plus(&c.inherited) }
+
+// hasLosses reports whether a destination has lost lines that no notice which
+// it has settled reports, or a notice for all destinations is due. The lock is
+// held.
+func (ch *chain) hasLosses() bool {
+	lost := ch.losses()
+	return lost.Minus(&ch.reported) != (segment.Tally{}) ||
+		slices.ContainsFunc(ch.Deliveries, func(d *deliver.Delivery) bool {
+			return d.Lost.Lines != (segment.Tally{})
+		})
 }

@@ -373,6 +373,8 @@ var noConsequence = map[string]string{
 	"close store.(*Dir).Reopen":       "as above",
 	"close store.(*Dir).Make":         "the failure to make the file is reported",
 	"close store.(*Copies).Make":      "as above",
+	"close store.(*Dir).KeepHeader":   "as above",
+	"remove store.(*Dir).KeepHeader":  "as above",
 }
 
 // silent reports whether the error of a case need not be reported.

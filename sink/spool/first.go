@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 
+	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -99,7 +100,7 @@ func (m *maker) continueLast(first segment.Start) bool {
 		}
 		return false
 	}
-	l.Continue(g, m.copies)
+	l.Live, l.Copied = g, l.Copied || m.copies
 	m.finish = finish
 	m.activate(g)
 	m.copyLater(g)
@@ -110,21 +111,32 @@ func (m *maker) continueLast(first segment.Start) bool {
 // lines are stored in the header of the last segment of the previous process,
 // if any.
 func (m *maker) beginFull(first segment.Start) {
-	var g *segment.Segment
+	var last segment.Identity
+	var f vfs.File
 	if n := len(m.Links); n > 0 {
-		last := &m.Links[n-1].Old
-		if f, err := m.dir.FS.Open(m.dir.Name(store.SegmentName(last.Number)), os.O_RDWR, 0); err == nil {
-			g = segment.NewHeader(last.Identity, first, f, func() { m.dir.Close("a segment", f) })
-		} else {
-			g = segment.NewHeader(last.Identity, first, nil, nil)
+		last = m.Links[n-1].Identity
+		var err error
+		f, err = m.dir.FS.Open(m.dir.Name(store.SegmentName(last.Number)), os.O_RDWR, 0)
+		if err != nil {
+			f = nil
 			m.reports.Fault("open a segment for counts", err)
 		}
-	} else {
-		g = segment.NewHeader(segment.Identity{}, first, nil, nil)
 	}
 	if err := m.dir.SyncNames(); err != nil {
 		m.reports.Fault("sync the directory", err)
 	}
-	m.activate(g)
+	m.beginHeader(last, first, f)
+}
+
+// beginHeader makes a segment without room the active one, and the last of the
+// chain. Its counts are stored in f, the file of the segment last, unless f is
+// nil. The lock is held, or no other goroutine is running yet.
+func (m *maker) beginHeader(last segment.Identity, first segment.Start, f vfs.File) {
+	g := segment.NewHeader(last, first, f, func(f vfs.File) {
+		if f != nil {
+			m.dir.Close("a segment", f)
+		}
+	})
 	m.AppendPlaceholder(g)
+	m.activate(g)
 }

@@ -128,7 +128,7 @@ func TestStartWithASmallerSize(t *testing.T) {
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()), s.Close())
 
 	hold := make(chan struct{})
-	m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: "*" + store.SegmentExt, Hold: hold})
+	m.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: "*" + store.MadeExt, Hold: hold})
 	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m})
 	written := make(chan error, 1)
 	go func() { written <- s.WriteRecord(record(nib.LevelInfo, 1, 100)) }()
@@ -140,7 +140,7 @@ func TestStartWithASmallerSize(t *testing.T) {
 }
 
 // TestCallWaitsForADeletionInProgress fills a spool whose only other segment is
-// settled and being deleted.
+// settled and being replaced by its header.
 func TestCallWaitsForADeletionInProgress(t *testing.T) {
 	m, f := vfstest.NewMem(nil), &far{}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
@@ -148,7 +148,7 @@ func TestCallWaitsForADeletionInProgress(t *testing.T) {
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()), s.Close())
 
 	deleting, hold := make(chan struct{}, 1), make(chan struct{})
-	m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: "*" + store.SegmentExt, Hold: hold, Reached: func() { poke(deleting) }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: "*" + store.MadeExt, Hold: hold, Reached: func() { poke(deleting) }})
 	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m})
 	<-deleting
 	written := make(chan error, 1)

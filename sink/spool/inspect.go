@@ -57,17 +57,14 @@ func ownerOf(d *store.Dir) Owner {
 // A SegmentInfo describes a segment.
 type SegmentInfo struct {
 	Number     uint64
-	Generation uint32 // counts the processes that had the spool open; this one created the segment
-	Size       int64  // nominal size in bytes
-	Bytes      int64  // disk usage in bytes, including its copy
-	First      uint64 // number of its first record
-	Skipped    uint64 // count of numbers before First that have no record
-	End        uint64 // number after its last record
-	Absent     bool   // the next segment is missing: the numbers up to End may have been there
-	id         segment.Identity
-	streams    []uint64 // of the processes that continued it
-	copied     bool
-	dropped    bool // the records between the previous segment and this one were dropped
+	Generation uint32      // counts the processes that had the spool open, up to its creator
+	Size       int64       // nominal size in bytes
+	Bytes      int64       // disk usage in bytes, including its copy
+	First      uint64      // number of its first record
+	Skipped    uint64      // count of numbers before First that have no record
+	End        uint64      // number after its last record
+	Absent     bool        // the next segment is missing: the numbers up to End may have been there
+	old        segment.Old // as Open would see it
 }
 
 // A DestinationInfo describes the progress of a destination.
@@ -176,7 +173,7 @@ func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool)
 		}
 		s.Bytes += info.Size
 		if used {
-			s.copied = true
+			s.old.Copied = true
 			continue // read only where the segment needs it
 		}
 		k, usedToo, err := v.look(d, name)
@@ -187,10 +184,10 @@ func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool)
 			v.Unread = append(v.Unread, name)
 		case err != nil || k.Number != number:
 			bad = append(bad, name)
-		case v.ID != 0 && k.id.Spool != v.ID:
+		case v.ID != 0 && k.old.Spool != v.ID:
 			bad = append(bad, name)
-		case !ok || k.id == s.id:
-			k.Bytes, k.copied = s.Bytes, name == store.CopyName(number)
+		case !ok || k.old.Identity == s.old.Identity:
+			k.Bytes, k.old.Copied = s.Bytes, name == store.CopyName(number)
 			s, used, ok = k, usedToo, true
 		}
 	}
@@ -205,7 +202,7 @@ func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool)
 		v.Spare += s.Bytes
 	}
 	if ok {
-		v.ID = s.id.Spool
+		v.ID = s.old.Spool
 	}
 	return false
 }
@@ -223,36 +220,28 @@ func (v *View) look(d *store.Dir, name string) (s SegmentInfo, used bool, err er
 	if v.Owner == OwnerAlive && errors.Is(err, store.ErrStart) {
 		err = nil // the owner is activating it
 	}
+	g.End = g.First
 	return SegmentInfo{
-		Number: g.Number, Generation: g.Gen, Size: g.Size, First: g.First, Skipped: g.Skipped, End: g.First, dropped: g.Dropped,
-		id: g.Identity, streams: g.Streams,
+		Number: g.Number, Generation: g.Gen, Size: g.Size, First: g.First, Skipped: g.Skipped,
+		End: g.End, old: g,
 	}, used, err
-}
-
-// old returns the segment as Open would see it.
-func (s *SegmentInfo) old() *segment.Old {
-	return &segment.Old{
-		Identity: s.id,
-		Start:    segment.Start{First: s.First, Skipped: s.Skipped, Dropped: s.dropped},
-		End:      s.End, Sure: s.End, Copied: s.copied, Streams: s.streams,
-	}
 }
 
 // measure determines where segments end, as a start would, and the times of the
 // oldest and the newest record.
 func (v *View) measure(d *store.Dir) {
 	for i := len(v.Segments) - 2; i >= 0; i-- {
-		s, g, next := &v.Segments[i], v.Segments[i].old(), v.Segments[i+1].old()
-		g.EndBefore(next)
-		s.Skipped, s.dropped, s.End, s.Absent = g.Skipped, g.Dropped, g.End, g.Damaged
+		s := &v.Segments[i]
+		s.old.EndBefore(&v.Segments[i+1].old)
+		s.Skipped, s.End, s.Absent = s.old.Skipped, s.old.End, s.old.Damaged
 	}
 	for i := len(v.Segments) - 1; i >= 0 && v.Last.IsZero(); i-- {
 		s := &v.Segments[i]
-		b, err := d.Read(s.old()) // an unreadable segment has no end
+		b, err := d.Read(&s.old) // an unreadable segment has no end
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			v.Unread = append(v.Unread, store.SegmentName(s.Number))
 		}
-		sc := segment.NewScanner(b, s.id, s.First)
+		sc := segment.NewScanner(b, s.old.Identity, s.First)
 		for {
 			rec, _, ok := sc.Next()
 			if !ok {
@@ -261,7 +250,7 @@ func (v *View) measure(d *store.Dir) {
 			v.Last = segment.TimeOf(rec)
 		}
 		if i == len(v.Segments)-1 {
-			s.End = sc.Want
+			s.End, s.old.End = sc.Want, sc.Want
 		}
 	}
 	for r, g := range v.Records(0) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
@@ -22,6 +23,8 @@ type maker struct {
 	made   chan struct{} // closed when the goroutine has ended
 	finish func() error  // syncs the first segment and its name; nil if both are on the disk
 	safe   chan struct{} // closed when finish is done: only then are records delivered
+
+	replacing sync.Mutex // held by keepHeader; taken before the lock of the chain
 }
 
 // create makes a segment: on the heap, or in a file.
@@ -176,6 +179,7 @@ func (m *maker) makeNext() error {
 	tight := m.dir != nil && m.bytes+int64(m.dir.Spares.Unfreed())*m.c.SegmentSize > m.c.Size
 	m.Unlock()
 
+	m.deleteHeaders()
 	if tight {
 		m.dir.Spares.FreeAll(true)
 	}
@@ -204,8 +208,7 @@ func (m *maker) makeNext() error {
 	if err != nil {
 		m.reports.Fault("make a segment", err)
 	}
-	n := len(m.Links)
-	if g != nil && !m.Closed && n > 0 && m.Links[n-1].Placeholder && m.hasLosses() {
+	if g != nil && !m.Closed && m.HasPlaceholder() && m.hasLosses() {
 		m.install() // its notices have the counts from now on
 	}
 	m.Broadcast()
@@ -301,11 +304,11 @@ func (m *maker) patch() (left bool) {
 // another. It returns false if the file could not be deleted.
 func (m *maker) remove(l *deliver.Link) (ok bool) {
 	var err error
-	m.keepHeader(l)
+	m.Lock()
+	keep := l.KeepFile && !(m.c.DeliverOnly && m.bears(l)) // makeNotices must be able to delete it
+	m.Unlock()
 	switch {
-	case m.keepForCounts(l):
-		return true
-	case !l.Placeholder && !l.KeepFile:
+	case !l.Placeholder && !keep:
 		err = m.delete(l)
 	case l.Live != nil:
 		l.Live.Done(nil)
@@ -317,8 +320,8 @@ func (m *maker) remove(l *deliver.Link) (ok bool) {
 	m.Unlinked--
 	switch {
 	case l.Placeholder:
-	case l.KeepFile || err != nil:
-		l.Keep()
+	case keep || err != nil:
+		l.Live = nil // it is read no more
 		m.undeleted = append(m.undeleted, l)
 	default:
 		m.segments, m.bytes = m.segments-1, m.bytes-l.Size
@@ -326,40 +329,6 @@ func (m *maker) remove(l *deliver.Link) (ok bool) {
 	m.wantMore()
 	m.Unlock()
 	return err == nil
-}
-
-// keepHeader keeps the file of the last segment of the previous process if its
-// header still has counts, since there was no room for another segment (see
-// beginFull), and there is room for one now. The next segment will have them.
-func (m *maker) keepHeader(l *deliver.Link) {
-	m.Lock()
-	defer m.Unlock()
-	room := m.Closed || m.next != nil || m.making || m.hasRoom()
-	if room && len(m.Links) == 1 && m.Links[0].Placeholder && m.hasLosses() {
-		l.KeepFile = true
-	}
-}
-
-// keepForCounts keeps the file of the last segment of a spool that gets no
-// lines, if there are losses to announce: nothing else has the counts in its
-// header, and without any segment, the cursors belong to another spool.
-func (m *maker) keepForCounts(l *deliver.Link) bool {
-	if !m.c.DeliverOnly || l.Placeholder {
-		return false
-	}
-	m.Lock()
-	defer m.Unlock()
-	isLast := !slices.ContainsFunc(m.Links, func(l *deliver.Link) bool { return !l.Placeholder })
-	if !isLast || !m.hasLosses() {
-		return false
-	}
-	if l.Live != nil {
-		l.Live.Done(nil)
-	}
-	l.Keep()
-	m.Unlinked--
-	m.keptForCounts = append(m.keptForCounts, l)
-	return true
 }
 
 // freeUndeleted deletes settled segments whose files were kept, while there is
@@ -399,12 +368,15 @@ func (m *maker) delete(l *deliver.Link) error {
 		if err := m.dir.Quarantine(store.SegmentName(l.Number)); err != nil {
 			return err
 		}
+	}
+	switch {
+	case m.dir != nil && m.keepHeader(l):
+		return nil
+	case l.Quarantine:
 		return m.dir.Copies.RemoveOf(l.Number)
-	}
-	if m.dir != nil {
+	case m.dir != nil:
 		return m.dir.RemoveSettled(l.Number, l.Live)
-	}
-	if l.Live.IsAbandoned() {
+	case l.Live.IsAbandoned():
 		return nil
 	}
 	select {

@@ -21,15 +21,8 @@ import (
 // lock: a slow disk holds up that goroutine only. The steps:
 //
 //	roll              requestDrop      a call asks, and waits
-//	serveDropRequest  dropOldest       until there is room
-//	                  readOldest       counts the lines of the segment
-//	                  storeDrop        stores in the cursors what they lose
-//	                  dropLink         counts the loss, and deletes the segment
-//	                  clearStoredDrop  the loss is final
+//	serveDropRequest  dropOldest       until there is room: the steps of deliver.Drop
 //	endDropRequest                     waiting calls continue
-//
-// After a death between storeDrop and clearStoredDrop, the next start counts
-// the loss if the segment is gone (deliver.Delivery.Recall).
 
 // requestDrop asks for the oldest segment to be dropped, of this spool or of
 // its peers, and reports whether there is one. It does not ask if making a
@@ -114,8 +107,7 @@ func (ch *chain) oldest() *deliver.Link {
 	return ch.Links[i]
 }
 
-// dropOldest drops the oldest segment that no destination is reading, and
-// counts its lines for the destinations that have not settled them. A segment
+// dropOldest drops the oldest segment that no destination is reading. A segment
 // that cannot be read stays, and the next one is dropped. It returns false if
 // there is none, or if it cannot be deleted or is still being written to. The
 // lock is held, but not while files are accessed.
@@ -125,61 +117,37 @@ func (m *maker) dropOldest() bool {
 		if l == nil {
 			return false
 		}
-		c, err := m.readOldest(l)
+		x, err := m.ReadDrop(l, m.dir)
 		switch {
 		case m.oldest() != l: // a destination has reached it
 		case err != nil:
-			l.Defer()
+			l.UnreadSince = time.Now()
 			m.reports.Fault("read the oldest segment, to drop it", err)
-		case c.unfinished || !m.storeDrop(l, &c):
+		case x.Unfinished:
 			return false
 		default:
-			ok := m.dropLink(l, &c)
-			m.clearStoredDrop(true)
-			return ok
+			x.Store()
+			ok := m.oldest() == l
+			gone := ok && m.dropLink(x)
+			x.End(ok)
+			return gone
 		}
 	}
 	return false
 }
 
-// storeDrop stores in the cursors which lines their destinations are going to
-// lose with a segment. It returns false if a destination has reached the
-// segment by then. The lock is held, but not while files are accessed.
-func (m *maker) storeDrop(l *deliver.Link, c *content) bool {
-	for _, d := range m.Deliveries {
-		if !m.noDestination {
-			_, d.Lost.Drop = c.shareOf(d, l, m.opened)
-		}
+// dropLink deletes a segment that is dropped, and counts its lines. The lock is
+// held, but not while files are accessed.
+func (m *maker) dropLink(x *deliver.Drop) bool {
+	lines := x.Count()
+	switch {
+	case m.noDestination && x.Own: // lost for whatever destination comes later
+		m.dropped, m.reported = m.dropped.Plus(&lines), m.reported.Minus(&x.Notice)
+	case m.noDestination:
+		m.dropped, m.inherited = m.dropped.Plus(&lines), m.inherited.Plus(&x.Notice)
 	}
-	m.Unlock()
-	for _, d := range m.Deliveries {
-		if x := d.Lost.Drop; x.Segment != 0 { // only this goroutine writes it
-			d.PutDrop(x)
-		}
-	}
-	m.Lock()
-	if m.oldest() != l {
-		m.clearStoredDrop(false)
-		return false
-	}
-	return true
-}
-
-// clearStoredDrop ends what storeDrop has begun. The lock is held, but not
-// while it waits for cursors.
-func (m *maker) clearStoredDrop(complete bool) {
-	m.Unlock()
-	defer m.Lock()
-	for _, d := range m.Deliveries {
-		d.EndDrop(complete)
-	}
-}
-
-// dropLink drops a segment with the content c. The lock is held, but not while
-// files are accessed.
-func (m *maker) dropLink(l *deliver.Link, c *content) bool {
-	m.countOldest(l, c)
 	m.publish()
+	l := x.Link
 	i := slices.Index(m.Links, l)
 	next := m.Links[i+1]
 	if next.Placeholder && i+2 < len(m.Links) {
@@ -187,7 +155,8 @@ func (m *maker) dropLink(l *deliver.Link, c *content) bool {
 	}
 	write := m.recordDropped(next, next.First-(l.First-l.Skipped))
 	old := next.Old
-	m.Drop(l)
+	l.KeepFile = false // even if a cursor could not be synced
+	m.Unlink(l)
 	m.Unlock()
 	defer m.Lock()
 	if write {
@@ -200,127 +169,6 @@ func (m *maker) dropLink(l *deliver.Link, c *content) bool {
 	return ok
 }
 
-// A content has the properties of a segment that countOldest needs.
-type content struct {
-	lines      []segment.Line
-	end        uint64 // number after the last record
-	never      uint64 // how many numbers before end were never used
-	voids      uint64 // how many numbers before end have void claims
-	harmed     bool
-	unfinished bool          // a call still writes to it
-	own        bool          // this process made it
-	notice     segment.Tally // the losses that its notice for all destinations reports
-}
-
-// readOldest reads a segment before it is dropped. The lock is held, but not
-// while it reads.
-func (m *maker) readOldest(l *deliver.Link) (c content, err error) {
-	if g := l.Live; g != nil {
-		g.Retain()
-		defer g.Release()
-		m.Unlock()
-		lines, whole := g.Lines()
-		m.Lock()
-		if !whole {
-			return c, segment.ErrGone
-		}
-		_, c.end, _ = g.Claimed()
-		c.lines, c.voids = lines, g.VoidsIn(l.First, c.end)
-		c.unfinished = uint64(len(lines))+c.voids != c.end-l.First
-		c.own, c.notice = true, g.Reported
-		return c, nil
-	}
-	old := l.Old
-	c.voids, c.notice = l.Voids, l.Reported
-	m.Unlock()
-	defer m.Lock()
-	b, err := m.dir.Read(&old)
-	if err != nil {
-		return c, err
-	}
-	c.end, c.never = old.End, old.End-old.Sure
-	c.lines, c.harmed = old.LinesIn(b, c.end)
-	c.harmed = c.harmed || old.Whole
-	if n := len(c.lines); n > 0 {
-		c.never = min(c.never, c.end-1-c.lines[n-1].Seq)
-	}
-	if c.own = old.Gen == m.dir.Gen; !c.own && old.HasNotice(b) {
-		c.notice = old.Counts(b, segment.SectionReported)
-	}
-	return c, nil
-}
-
-// A share is what a destination loses with a segment that is dropped.
-type share struct {
-	numbers    uint64 // unsettled numbers that Delivery.Skipped does not have yet
-	unfinished uint64 // of numbers: claimed by calls that did not return
-	never      uint64 // of numbers: never used, or notices for others
-	lines      segment.Tally
-}
-
-// shareOf returns what a destination loses with a link: its lines, and the
-// notice for all destinations, which has to be repeated for this one. opened is
-// the number of the first record of this process. The lock is held.
-func (c *content) shareOf(
-	d *deliver.Delivery, l *deliver.Link, opened uint64,
-) (lost share, x store.Drop) {
-	first := max(l.First, d.Settled)
-	if first >= c.end {
-		return share{}, store.Drop{} // it has left the link
-	}
-	numbers := c.end - first
-	numbers -= min(c.voids+d.Foreign(first, c.end), numbers) // these are counted in Skipped already
-	lost.numbers = numbers
-	for _, x := range c.lines {
-		switch isForeign := x.To != "" && x.To != d.Options.Name; {
-		case x.Seq < d.Settled || isForeign && x.Seq >= opened:
-		case isForeign:
-			lost.never++
-			numbers--
-		default:
-			lost.lines.Add(segment.CauseOldest, x.Level, 1)
-			numbers--
-		}
-	}
-	given := numbers - min(c.never, numbers) // numbers is now the count without a record
-	lost.never += numbers - given
-	if c.harmed {
-		lost.lines.Add(segment.CauseDamaged, segment.LevelUnknown, given)
-	} else {
-		lost.unfinished = given
-	}
-	x = store.Drop{Segment: l.Number, End: c.end, Lines: lost.lines}
-	if d.Settled <= l.First {
-		x.Lines = x.Lines.Plus(&c.notice)
-	}
-	return lost, x
-}
-
-// countOldest counts the lines of a link that is dropped, for each destination
-// that has not left it. The lock is held.
-func (m *maker) countOldest(l *deliver.Link, c *content) {
-	for _, d := range m.Deliveries {
-		lost, x := c.shareOf(d, l, m.opened)
-		d.Skipped += lost.numbers
-		d.Recovered -= lost.never
-		d.Unfinished += lost.unfinished
-		switch {
-		case m.noDestination && c.own: // lost for whatever destination comes later
-			m.dropped = m.dropped.Plus(&lost.lines)
-			m.reported = m.reported.Minus(&c.notice)
-		case m.noDestination:
-			m.dropped = m.dropped.Plus(&lost.lines)
-			m.inherited = m.inherited.Plus(&c.notice)
-		default:
-			d.Dropped = d.Dropped.Plus(&lost.lines)
-			d.Drop(x, l.First)
-			if repeated := x.Lines.Minus(&lost.lines); !c.own {
-				d.Inherited = d.Inherited.Plus(&repeated)
-			}
-		}
-	}
-}
-
 // recordDropped records that the numbers before a link were in dropped
 // segments, and stores it in the header of the link. Otherwise the next start
 // would count them as damaged. It returns true if the caller must call
@@ -329,7 +177,7 @@ func (ch *chain) recordDropped(l *deliver.Link, numbers uint64) (write bool) {
 	if ch.dir == nil {
 		return false
 	}
-	l.Passed(numbers)
+	l.Skipped, l.Dropped = numbers, true
 	switch {
 	case l.Placeholder: // the next segment stores the number
 	case l.Live != nil:

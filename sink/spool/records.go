@@ -85,11 +85,11 @@ type walk struct {
 func (w *walk) run() bool {
 	s := w.s
 	b, err := w.read()
-	sc := segment.NewScanner(b, s.id, s.First)
+	sc := segment.NewScanner(b, s.old.Identity, s.First)
 	for tries, at := 0, uint64(0); ; {
 		before := *sc
 		if w.v.Owner == OwnerAlive && before.Want >= s.End { // the following records are being written
-			return w.end(before.Want, int64(len(b)) < s.Size&^7, err)
+			return w.end(before.Want, w.isCut(b), err)
 		}
 		rec, gap, ok := sc.Next()
 		if before.Want > at {
@@ -104,7 +104,7 @@ func (w *walk) run() bool {
 		}
 		seq := sc.Want - 1 // number of rec
 		if !ok || seq >= s.End {
-			return w.end(before.Want, gap.Damaged && !ok || int64(len(b)) < s.Size&^7, err)
+			return w.end(before.Want, gap.Damaged && !ok || w.isCut(b), err)
 		}
 		if !w.gap(before.Want, seq, w.kind(gap.Damaged, pagesOf(gap, err))) {
 			return false
@@ -117,7 +117,12 @@ func (w *walk) run() bool {
 
 // read returns a copy of the segment.
 func (w *walk) read() ([]byte, error) {
-	return store.LookInto(w.v.fs, w.v.Dir).Read(w.s.old())
+	return store.LookInto(w.v.fs, w.v.Dir).Read(&w.s.old)
+}
+
+// isCut reports whether the file with the bytes b was cut off.
+func (w *walk) isCut(b []byte) bool {
+	return len(b) != segment.EmptySize && int64(len(b)) < w.s.Size&^7
 }
 
 // record yields rec, or a gap in its place if it is damaged. It reports whether
@@ -127,7 +132,7 @@ func (w *walk) record(rec []byte, seq uint64) bool {
 	if !ok {
 		return w.gap(seq, seq+1, Gap{Kind: GapDamaged})
 	}
-	r.Spool = w.s.old().StreamOf(rec)
+	r.Spool = w.s.old.StreamOf(rec)
 	return w.yield(r, Gap{})
 }
 

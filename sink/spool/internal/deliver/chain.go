@@ -48,6 +48,13 @@ func (c *Chain) AppendOld(g segment.Old) *Link {
 // there is none.
 func (c *Chain) AppendPlaceholder(g *segment.Segment) { c.Append(g, false).Placeholder = true }
 
+// HasPlaceholder reports whether the last link stands for a segment that does
+// not exist. The lock is held.
+func (c *Chain) HasPlaceholder() bool {
+	n := len(c.Links)
+	return n > 0 && c.Links[n-1].Placeholder
+}
+
 // IsRead reports whether a delivery reads l, or has read from it records that
 // are not settled. The lock is held.
 func (c *Chain) IsRead(l *Link) bool {
@@ -67,13 +74,6 @@ func (c *Chain) Unload() {
 			g.Release()
 		}
 	}
-}
-
-// Drop removes a link that some deliveries have not left. Its file is deleted
-// to make room, even if a cursor could not be synced. The lock is held.
-func (c *Chain) Drop(l *Link) {
-	l.KeepFile = false
-	c.Unlink(l)
 }
 
 // Unlink removes a link, whose segment is going to be deleted. The lock is
@@ -167,4 +167,14 @@ func (c *Chain) SettledAll(end uint64) bool {
 		}
 	}
 	return true
+}
+
+// A Spool is the spool that lines are delivered from. Its methods are called
+// without the lock of the chain.
+type Spool interface {
+	Remove(l *Link)           // deletes the segment of a link that was unlinked
+	Leave(g *segment.Segment) // g stays, and is no longer read
+	Fault(op string, err error)
+	Report(op string, err error)
+	ReportNoted() // reports the errors that the directory has noted
 }

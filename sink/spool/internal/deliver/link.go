@@ -11,8 +11,7 @@ import (
 // A Link is a segment in the chain of those that exist, oldest first. The last
 // one is active. Each destination is at one link; it has settled all links
 // before that one and nothing after it. A link that all destinations have left
-// is deleted. The lock of the chain protects the fields. Only this package sets
-// them.
+// is deleted. The lock of the chain protects the fields.
 type Link struct {
 	segment.Old                  // End is not known while Live is set
 	Live        *segment.Segment // the segment, if it is of this process; nil if it is read from its file
@@ -24,22 +23,6 @@ type Link struct {
 	Voids       uint64           // claims without a record, once Live is nil
 	Quarantine  bool             // pages of the file were unreadable and count as damaged: it is quarantined
 }
-
-// Continue makes g, in which this process continues the segment, its memory.
-func (l *Link) Continue(g *segment.Segment, copied bool) {
-	l.Live, l.Copied = g, l.Copied || copied
-}
-
-// Keep records that the file stays, and is read no more.
-func (l *Link) Keep() { l.Live = nil }
-
-// Passed records that the segments before l, with so many numbers, are dropped.
-// The lock of the chain is held.
-func (l *Link) Passed(numbers uint64) { l.Skipped, l.Dropped = numbers, true }
-
-// Defer records that reading l, in order to drop it, failed. The lock of the
-// chain is held.
-func (l *Link) Defer() { l.UnreadSince = time.Now() }
 
 // evictedPages returns the pages of a segment that were evicted, for Prefetch.
 // The lock of the chain is held.

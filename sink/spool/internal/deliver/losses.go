@@ -120,10 +120,10 @@ func (d *account) repeat(seq uint64) {
 	}
 }
 
-// Foreign returns how many of the numbers from first to end belong to notices
+// foreignIn returns how many of the numbers from first to end belong to notices
 // of this process for other destinations. They are in Skipped. The lock of the
 // chain is held.
-func (d *account) Foreign(first, end uint64) (n uint64) {
+func (d *account) foreignIn(first, end uint64) (n uint64) {
 	for _, seq := range d.foreign {
 		if seq >= first && seq < end {
 			n++
@@ -132,23 +132,13 @@ func (d *account) Foreign(first, end uint64) (n uint64) {
 	return n
 }
 
-// Drop replaces what the destination loses with the segment that is being
-// dropped, whose numbers begin with first, and forgets the notices there. The
-// lock of the chain is held.
-func (d *account) Drop(x store.Drop, first uint64) {
-	d.Lost.Drop = x
-	d.announced = slices.DeleteFunc(d.announced, func(n notice) bool {
-		return n.seq >= first && n.seq < x.End
-	})
-}
-
 // passForeign moves the position past the notice with number seq, which is for
 // another destination.
 func (d *account) passForeign(seq uint64) {
 	if seq < d.opened {
 		d.neverGiven(1) // it counts as recovered
 	} else {
-		d.passOwn(1)
+		d.skip(1)
 	}
 }
 
@@ -157,24 +147,12 @@ func (d *account) passForeign(seq uint64) {
 // gone, and returns how many there are.
 func (d *account) loseForeign(first, end uint64) (n uint64) {
 	d.chain.Lock()
-	n = d.Foreign(first, end)
+	n = d.foreignIn(first, end)
 	d.chain.Unlock()
 	if n > 0 {
-		d.passOwn(n)
+		d.skip(n)
 	}
 	return n
-}
-
-// passOwn moves the position past n notices of this process for other
-// destinations.
-func (d *account) passOwn(n uint64) {
-	d.chain.Lock()
-	d.Settled += n
-	d.Skipped -= n
-	d.foreign = slices.DeleteFunc(d.foreign, func(seq uint64) bool { return seq < d.Settled })
-	d.chain.Broadcast()
-	d.chain.Unlock()
-	d.storePosition()
 }
 
 // Recall reads what the destination had lost under earlier processes, whose
@@ -200,29 +178,4 @@ func (d *account) Recall(old []segment.Old) error {
 	}
 	d.Inherited = d.Unannounced()
 	return nil
-}
-
-// PutDrop stores in the cursor that a segment is going to be dropped.
-func (d *account) PutDrop(x store.Drop) {
-	if d.Cursor == nil {
-		return
-	}
-	d.putting.Lock()
-	err := d.Cursor.PutDrop(&x)
-	d.putting.Unlock()
-	if err != nil {
-		d.spool.Fault("write the cursor", err)
-	}
-}
-
-// EndDrop ends what PutDrop has begun. If it is complete, the lines are lost.
-func (d *account) EndDrop(complete bool) {
-	d.putting.Lock()
-	defer d.putting.Unlock()
-	d.chain.Lock()
-	d.Lost.End(complete)
-	d.chain.Unlock()
-	if d.Cursor != nil {
-		d.Cursor.Losses().End(complete)
-	}
 }

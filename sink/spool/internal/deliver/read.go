@@ -227,9 +227,7 @@ func (d *account) neverGiven(n uint64) {
 	d.chain.Lock()
 	d.Settled += n
 	d.Recovered -= n
-	d.chain.Broadcast()
-	d.chain.Unlock()
-	d.storePosition()
+	d.moved()
 }
 
 // add appends a copy of rec to the batch, if there is room.
@@ -299,15 +297,9 @@ func (d *Delivery) endGuard(g *segment.Segment, before bool) {
 // is counted in d.Skipped.
 func (d *Delivery) skipVoid(size int) {
 	d.at, d.want, d.witness = d.at+size, d.want+1, false
-	if d.Dest == nil {
-		return
+	if d.Dest != nil {
+		d.skip(1)
 	}
-	d.chain.Lock()
-	d.Settled++
-	d.Skipped--
-	d.chain.Broadcast()
-	d.chain.Unlock()
-	d.storePosition()
 }
 
 // voided returns the size of the claim at offset at of g if it is void.

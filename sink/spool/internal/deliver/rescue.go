@@ -17,7 +17,7 @@ import (
 // copy in memory, which is searched for records like the segment of a dead
 // process. Missing records are taken from the copier's file. Delivery reads
 // again, with growing pauses, while numbers are missing that may still appear:
-// in pages that may become readable, as for old segments (see reread.go), and
+// in pages that may become readable, as for old segments (readOld), and
 // from calls in progress. After that they count as damaged.
 
 // rescueTries is the number of times that a segment is read after it can get no
@@ -57,13 +57,11 @@ func (d *Delivery) fillRescued(g *segment.Segment) (ended, busy bool) {
 // damaged, except for void claims and notices for other destinations.
 func (d *Delivery) giveUp(g *segment.Segment, seq uint64) {
 	d.chain.Lock()
-	void := g.VoidsIn(d.Settled, seq) + d.Foreign(d.Settled, seq)
+	void := g.VoidsIn(d.Settled, seq) + d.foreignIn(d.Settled, seq)
 	d.lose(segment.CauseDamaged, segment.LevelUnknown, seq-d.Settled-void)
 	d.Settled = seq
 	d.Skipped -= void
-	d.chain.Broadcast()
-	d.chain.Unlock()
-	d.storePosition()
+	d.moved()
 }
 
 // readRescued returns the readable part of g. If records are missing that may
@@ -75,14 +73,11 @@ func (d *Delivery) readRescued(g *segment.Segment) (b []byte, ok bool) {
 		b = d.withCopy(g, b)
 		complete = d.missing(g, b) == 0
 	}
-	if d.again.tries == 0 {
-		d.again.since = time.Now()
-	}
-	d.again.tries++
-	hopeless := unread == 0 || d.dir.IsCutOff(g)
+	hopeless := d.again.isHopeless()
+	final := unread == 0 || d.dir.IsCutOff(g)
 	switch {
-	case complete, hopeless && d.again.tries >= rescueTries:
-	case d.again.tries >= giveUpTries && time.Since(d.again.since) >= GiveUpTime:
+	case complete, final && d.again.tries >= rescueTries:
+	case hopeless:
 		d.spool.Fault("give up pages of a segment that could not be read for "+GiveUpTime.String(), segment.ErrGone)
 		d.quarantine()
 	default:
@@ -124,4 +119,65 @@ func (d *Delivery) missing(g *segment.Segment, b []byte) uint64 {
 	d.chain.Lock()
 	defer d.chain.Unlock()
 	return end - min(settled, end) - g.VoidsIn(settled, end) - found
+}
+
+const (
+	GiveUpTime  = 30 * time.Second
+	giveUpTries = 10
+)
+
+// A rereading is the state of a delivery that cannot read a segment.
+type rereading struct {
+	since time.Time
+	tries int
+}
+
+// isHopeless counts an attempt, and reports whether there were enough of them.
+func (r *rereading) isHopeless() bool {
+	if r.tries == 0 {
+		r.since = time.Now()
+	}
+	r.tries++
+	return r.tries >= giveUpTries && time.Since(r.since) >= GiveUpTime
+}
+
+// readOld reads an old segment. If it cannot, it waits and returns ok false,
+// and the caller reads again. given reports that pages have failed for so long
+// that they count as damaged.
+func (d *Delivery) readOld(g *segment.Old) (b []byte, given, ok bool) {
+	b, err := d.dir.Read(g)
+	d.spool.ReportNoted()
+	if errors.Is(err, fs.ErrNotExist) {
+		if e := d.dir.Held(); e != nil {
+			err = e // the directory was replaced, or that cannot be determined
+		} else {
+			d.spool.Fault("read a segment", err)
+			d.again, d.Pause = rereading{}, 0
+			return nil, true, true
+		}
+	}
+	if err == nil {
+		d.again, d.Pause = rereading{}, 0
+		return b, int64(len(b)) < g.Size&^7, true
+	}
+	if d.again.isHopeless() && store.IsPartial(err) {
+		d.spool.Fault("give up pages of a segment that could not be read for "+GiveUpTime.String(), err)
+		d.again, d.Pause = rereading{}, 0
+		d.quarantine()
+		return b, true, true
+	}
+	d.spool.Fault("read a segment", err)
+	d.wait()
+	return nil, false, false
+}
+
+// quarantine marks the file to be quarantined instead of deleted when it is
+// settled.
+func (d *Delivery) quarantine() {
+	d.chain.Lock()
+	defer d.chain.Unlock()
+	if !d.reading.Quarantine {
+		d.reading.Quarantine = true
+		d.chain.Quarantined++
+	}
 }

@@ -23,11 +23,10 @@ import (
 //	skipUnused     numbers before a segment that no record has
 //	skipVoid       a claim whose line got another number
 //	passForeign    a notice for another destination
-//	passOwn        notices of this process for other destinations
+//	loseForeign    such notices of this process, whose records are gone
 //
 // Numbers of the last four are in progress.Skipped until then, except notices
-// of earlier processes. Each of these functions wakes the waiters of the chain,
-// and writes the cursor.
+// of earlier processes. Each of these functions ends with moved.
 
 var ErrNothing = errors.New("the destination settled nothing and returned no error")
 
@@ -45,15 +44,26 @@ func (d *Delivery) skipUnused(first uint64) {
 	if d.Dest == nil {
 		return
 	}
+	if gone := first - min(d.position(), first); gone > 0 {
+		d.skip(gone)
+	}
+}
+
+// skip moves the position past n numbers without a line for this destination.
+func (d *account) skip(n uint64) {
 	d.chain.Lock()
-	gone := first - min(d.Settled, first)
-	d.Settled += gone
-	d.Skipped -= gone
+	d.Settled += n
+	d.Skipped -= n
+	d.foreign = slices.DeleteFunc(d.foreign, func(seq uint64) bool { return seq < d.Settled })
+	d.moved()
+}
+
+// moved is called when the position has moved. It wakes the waiters of the
+// chain, unlocks it, and writes the cursor.
+func (d *account) moved() {
 	d.chain.Broadcast()
 	d.chain.Unlock()
-	if gone != 0 {
-		d.storePosition()
-	}
+	d.storePosition()
 }
 
 // settleMissing moves the position past numbers without a record, with
@@ -66,9 +76,7 @@ func (d *Delivery) settleMissing(missing, damagedOnes uint64) {
 	d.lose(segment.CauseDamaged, segment.LevelUnknown, damagedOnes)
 	d.Unfinished += missing - damagedOnes
 	d.Settled += missing
-	d.chain.Broadcast()
-	d.chain.Unlock()
-	d.storePosition()
+	d.moved()
 }
 
 // settleBatch counts records as delivered or rejected, and moves the position
@@ -111,9 +119,7 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 	if d.Settled == d.want { // everything read from a segment of this process is settled
 		d.checkpoint = checkpoint{d.reading.Number, d.at, d.want}
 	}
-	d.chain.Broadcast()
-	d.chain.Unlock()
-	d.storePosition()
+	d.moved()
 }
 
 // settledIn returns the offset and the number of a record in a segment of this

@@ -6,7 +6,10 @@ import (
 	"hash/crc32"
 	"io"
 
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/loss"
 )
 
 // The counts of dropped lines must survive the death of the process. So the
@@ -76,10 +79,21 @@ func countsIn(b []byte, seed uint32, s section) (t Tally) {
 // Counts reads a section of a header.
 func (id Identity) Counts(b []byte, s section) Tally { return countsIn(b, id.Seed(), s) }
 
-// SetCount stores a count in the header. It must not be called concurrently.
-func (g *Segment) SetCount(s section, c Cause, level int, n uint64) error {
-	at := dropAt(s, c, level)
-	return g.setWord(at, checked(n, at, g.crc))
+// SetCounts stores the counts of t in a section of the header, which has the
+// counts of before. It must not be called concurrently.
+func (g *Segment) SetCounts(s section, t, before *Tally) (err error) {
+	for c := range t {
+		for l, n := range t[c] {
+			if n == before[c][l] {
+				continue
+			}
+			at := dropAt(s, Cause(c), l)
+			if e := g.setWord(at, checked(n, at, g.crc)); e != nil {
+				err = e
+			}
+		}
+	}
+	return err
 }
 
 // SetUnsure stores Start.Unsure, unless it is 0, as in a new segment.
@@ -131,6 +145,22 @@ func dropped(numbers uint64, seed uint32) uint64 {
 	return uint64(n) | uint64(crc32.Update(seed, castagnoli, le.AppendUint32(nil, n)))<<32
 }
 
+// EmptySize is the size of the file of a segment of which only the header is
+// left, with its counts.
+const EmptySize = StreamsAt
+
+// HeaderOnly returns such a header. The segments before it that were dropped
+// have so many numbers.
+func (id Identity) HeaderOnly(s Start, numbers uint64) []byte {
+	b, seed := make([]byte, EmptySize), id.Seed()
+	id.Size = MinSize
+	PutHeader(b, id)
+	putStart(b, seed, s)
+	le.PutUint64(b[droppedAt:], dropped(numbers, seed))
+	le.PutUint64(b[unsureAt:], checked(s.Unsure, unsureAt, seed))
+	return b
+}
+
 // withDropped adds to s the numbers that were dropped before the segment with
 // header b.
 func (s Start) withDropped(b []byte, seed uint32) Start {
@@ -142,4 +172,65 @@ func (s Start) withDropped(b []byte, seed uint32) Start {
 		s.Skipped, s.Dropped, s.Unsure = n, true, 0
 	}
 	return s
+}
+
+// A Cause is a delivery.Reason as an index.
+type Cause int
+
+const (
+	CauseFull Cause = iota
+	CauseFailed
+	CauseOldest
+	CauseTooLarge
+	CauseClosed
+	CauseRejected
+	CauseDamaged
+	Causes
+)
+
+var Reasons = [Causes]delivery.Reason{delivery.ReasonFull, delivery.ReasonFailed, delivery.ReasonOldest, delivery.ReasonTooLarge, delivery.ReasonClosed, delivery.ReasonRejected, delivery.ReasonDamaged}
+
+// A Tally counts lines by cause and level.
+type Tally [Causes]loss.Levels
+
+// LevelUnknown is the level under which lines of unknown level are counted.
+const LevelUnknown = nib.LevelInfo
+
+// Add counts n lines.
+func (t *Tally) Add(c Cause, l nib.Level, n uint64) {
+	t[c][level.Row(int(l))] += n
+}
+
+// Plus returns the sum.
+func (t *Tally) Plus(u *Tally) Tally {
+	sum := *t
+	for c := range sum {
+		for l := range sum[c] {
+			sum[c][l] += u[c][l]
+		}
+	}
+	return sum
+}
+
+// Minus returns t minus u. A count may be higher in u than in t, if a line was
+// reported as damaged and then got another number.
+func (t *Tally) Minus(u *Tally) Tally {
+	left := *t
+	for c := range left {
+		for l := range left[c] {
+			left[c][l] -= min(left[c][l], u[c][l])
+		}
+	}
+	return left
+}
+
+func (t *Tally) List() (drops []delivery.Drop) {
+	for c := range t {
+		for l, n := range t[c] {
+			if n > 0 {
+				drops = append(drops, delivery.Drop{Reason: Reasons[c], Level: nib.Level(level.At(l)), Lines: n})
+			}
+		}
+	}
+	return drops
 }

@@ -83,3 +83,10 @@ func TestDroppedNumbersAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// setFull stores n lines that a full spool has dropped as unreported.
+func setFull(g *Segment, n uint64) error {
+	var t Tally
+	t[CauseFull][1] = n
+	return g.SetCounts(SectionUnreported, &t, &Tally{})
+}

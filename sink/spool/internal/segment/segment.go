@@ -68,13 +68,13 @@ func New(b []byte, id Identity, free func()) *Segment {
 
 // NewHeader returns a segment without room for records, which is sealed. It
 // stands for a segment that could not be made. Counts of dropped lines go to
-// the header of f, a segment of an earlier process, unless f is nil.
-func NewHeader(id Identity, first Start, f vfs.File, free func()) *Segment {
+// the header of f, a segment of an earlier process, unless f is nil. free
+// releases the file, or nil.
+func NewHeader(id Identity, first Start, f vfs.File, free func(vfs.File)) *Segment {
 	g := &Segment{Identity: id, Start: first, b: make([]byte, HeaderSize), crc: id.Seed()}
-	if f != nil {
-		g.free, g.twin = free, &twin{file: f}
-		g.Retain()
-	}
+	g.twin = &twin{file: f}
+	g.free = func() { free(g.twin.file) }
+	g.Retain()
 	g.Size = 0
 	g.tail.Store(HeaderSize/8 | sealed)
 	return g

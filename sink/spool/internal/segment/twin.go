@@ -168,7 +168,7 @@ func (g *Segment) Whole() (next uint64, whole bool) {
 // header writes bytes of the segment's header to its file. A mapping needs no
 // write.
 func (g *Segment) header(from, to int) error {
-	if g.twin == nil {
+	if g.twin == nil || g.twin.file == nil {
 		return nil
 	}
 	_, err := g.twin.file.WriteAt(g.b[from:to], int64(from))
@@ -182,5 +182,8 @@ func (g *Segment) Patch() (left bool) {
 	return g.twin.writePatches() != nil
 }
 
-// SetFile sets the file that b is written to.
-func (g *Segment) SetFile(f vfs.File) { g.twin.file = f }
+// SetFile sets the file that b is written to, and returns the previous one.
+func (g *Segment) SetFile(f vfs.File) (before vfs.File) {
+	before, g.twin.file = g.twin.file, f
+	return before
+}

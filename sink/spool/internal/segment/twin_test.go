@@ -322,7 +322,7 @@ func TestBeginIsTakenBack(t *testing.T) {
 // the file, and in memory there are none.
 func TestCountsAreInTheFile(t *testing.T) {
 	g, m := newWritten(t)
-	noError(t, g.SetCount(SectionUnreported, CauseFull, 1, 7), g.SetUnsure(0), g.SetDropped(98))
+	noError(t, setFull(g, 7), g.SetUnsure(0), g.SetDropped(98))
 	b := fileOf(t, m)
 	if got := testID.Counts(b, SectionUnreported); got[CauseFull][1] != 7 {
 		t.Errorf("got counts %v, want 7", got.List())
@@ -349,12 +349,12 @@ func TestCountsAreInTheFile(t *testing.T) {
 	if err := testID.WriteDropped(f, 96); !errors.Is(err, syscall.EIO) {
 		t.Errorf("got %v, want %v", err, syscall.EIO)
 	}
-	if err := g.SetCount(SectionUnreported, CauseFull, 1, 8); !errors.Is(err, syscall.EIO) {
+	if err := setFull(g, 8); !errors.Is(err, syscall.EIO) {
 		t.Errorf("got %v, want %v", err, syscall.EIO)
 	}
 	noError(t, f.Close())
 	inMemory := New(make([]byte, MinSize), testID, nil)
-	noError(t, inMemory.SetCount(SectionUnreported, CauseFull, 1, 7))
+	noError(t, setFull(inMemory, 7))
 	if testID.HasCounts(inMemory.b) {
 		t.Error("a segment in memory has counts in its header")
 	}

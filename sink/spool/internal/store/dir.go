@@ -143,8 +143,8 @@ func (d *Dir) IsFile(base string) bool {
 
 // checkFile is CheckOwner for an open file, in processes that deliver or write:
 // inspecting a spool of another user is allowed.
-func (d *Dir) checkFile(f vfs.File, name string) error {
-	if !d.strict {
+func (r rules) checkFile(f vfs.File, name string) error {
+	if !r.strict {
 		return nil
 	}
 	info, err := f.Stat()

@@ -94,6 +94,38 @@ func (d *Dir) Make(number uint64, size, minFree int64) (g *segment.Segment, f vf
 	return g, f, nil
 }
 
+// KeepHeader replaces the file of an old segment by its header, and deletes its
+// copy. move makes a file the one in which the counts of dropped lines are
+// stored, stores them there, and returns the previous one. The new file does
+// not count towards the size of a spool.
+func (d *Dir) KeepHeader(number uint64, head []byte, move func(vfs.File) vfs.File) error {
+	if err := d.Held(); err != nil {
+		return err
+	}
+	name := d.Name(SegmentName(number))
+	_ = d.FS.Remove(name + MadeSuffix)
+	f, err := d.FS.Open(name+MadeSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = f.WriteAt(head, 0); err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		before := move(f)
+		if f, err = d.rename(f, name); err == nil {
+			move(f) // the system may have opened it again
+			d.Sweeper.Add(&Spent{file: before})
+			d.note("delete a copy", d.Copies.RemoveOf(number)) // the next start deletes it
+			return nil
+		}
+		move(before)
+	}
+	_ = f.Close() // it is not needed
+	_ = d.FS.Remove(name + MadeSuffix)
+	return err
+}
+
 // identity returns the identity of a segment of this process.
 func (d *Dir) identity(number uint64, size int64) segment.Identity {
 	return segment.Identity{

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // With Config.Shared several processes share a directory, the home. Each has a
@@ -149,8 +150,8 @@ func hasSegments(names []string) bool {
 }
 
 // BytesOfOthers returns the size in bytes of the segments in the home, without
-// those in the slot of this process. It includes segments that are being
-// created, but not those deleted while it runs.
+// those in the slot of this process and those with only a header. It includes
+// segments that are being created, but not those deleted while it runs.
 func (h *Home) BytesOfOthers() (bytes int64, err error) {
 	names, err := h.FS.ReadDir(h.Path)
 	if err != nil {
@@ -166,7 +167,9 @@ func (h *Home) BytesOfOthers() (bytes int64, err error) {
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
-			bytes += info.Size
+			if info.Size != segment.EmptySize {
+				bytes += info.Size
+			}
 		}
 		return nil
 	}
