@@ -4,6 +4,7 @@ package nibhttp_test
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -60,6 +61,35 @@ func TestReadFromSendsTheHeader(t *testing.T) {
 		if got := g.rec.Find("request")["status"]; got != float64(want) {
 			t.Errorf("%q: got status %v, want %d", body, got, want)
 		}
+	}
+}
+
+// Of a file that is longer than the Content-Length net/http sends the header,
+// but no byte.
+func TestReadFromOfAFileThatIsTooLongSendsTheHeader(t *testing.T) {
+	g := newRig(func(w http.ResponseWriter, _ *http.Request) {
+		f, err := os.Open("limits_test.go")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer f.Close()
+		w.Header().Set("Content-Length", "1")
+		if n, err := io.Copy(w, f); n != 0 || !errors.Is(err, http.ErrContentLength) {
+			t.Errorf("got %d bytes, %v, want 0, %v", n, err, http.ErrContentLength)
+		}
+		http.Error(w, "too long", http.StatusInternalServerError)
+	})
+	server := httptest.NewServer(g)
+	defer server.Close()
+	res, err := server.Client().Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	<-g.ended
+	if got := g.rec.Find("request")["status"]; got != 200.0 || res.StatusCode != 200 {
+		t.Errorf("got status %v in the line and %d over HTTP, want 200", got, res.StatusCode)
 	}
 }
 

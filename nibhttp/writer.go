@@ -173,7 +173,7 @@ func (w hijackWriter) ReadFrom(r io.Reader) (int64, error) {
 		return n, err
 	}
 	n, err := to.ReadFrom(r)
-	if n > 0 {
+	if n > 0 || errors.Is(err, http.ErrContentLength) { // the first part was too long
 		w.headerSent()
 	}
 	w.bytes += n
