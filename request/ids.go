@@ -3,6 +3,8 @@
 package request
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -10,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // idLen is the length of a generated request id: 128 random bits in
@@ -104,17 +107,25 @@ func (r *Request) Traceparent() string {
 // AddIDs adds request_id, the fields of the context that the request began with
 // (see [nib.Event.Ctx]) and, unless these have the id of a trace, the ids of
 // the traceparent header, under the keys of the layout: trace_id and span_id.
+// The ids of another request that the context belongs to are left out.
 func (r *Request) AddIDs(e *nib.Event) {
-	if r.ids.client != "" {
-		e.Str("request_id", r.ids.client)
-	} else {
-		e.Bytes("request_id", r.ids.made[:])
+	outer := from(r.Context) // lines of its logger have ids
+	if outer == nil || !r.ids.isIn(e) {
+		if r.ids.client != "" {
+			e.Str(requestID, r.ids.client)
+		} else {
+			e.Bytes(requestID, r.ids.made[:])
+		}
 	}
-	e.Ctx(r.Context)
+	trace, span := nib.TraceKeys(e)
+	if outer == nil || outer.ids == r.ids {
+		e.Ctx(r.Context)
+	} else {
+		r.addContext(e, &outer.ids, trace, span)
+	}
 	if r.ids.trace == "" {
 		return
 	}
-	trace, span := nib.TraceKeys(e)
 	if _, ok := e.Lookup(trace); ok && trace != "" {
 		return
 	}
@@ -123,6 +134,36 @@ func (r *Request) AddIDs(e *nib.Event) {
 	}
 	if span != "" {
 		e.Str(span, r.ids.span)
+	}
+}
+
+const requestID = "request_id"
+
+// isIn reports whether the line has the request id: a job may have the logger
+// of the request that starts it.
+func (x *ids) isIn(e *nib.Event) bool {
+	value, ok := e.Lookup(requestID)
+	return ok && x.isID(string(value))
+}
+
+// isID reports whether an encoded value is the request id.
+func (x *ids) isID(value string) bool {
+	return strings.Trim(value, `"`) == cmp.Or(x.client, string(x.made[:]))
+}
+
+// addContext adds the fields of the context without the ids of the request that
+// it belongs to.
+func (r *Request) addContext(e *nib.Event, outer *ids, trace, span string) {
+	fields := r.base.AppendFields(nil, func(e *nib.Event) { e.Ctx(r.Context) })
+	for name, value := range jsonread.Fields(fields) {
+		switch key, id := string(name), string(value); {
+		case key == requestID && outer.isID(id):
+		case key == trace && id == `"`+outer.trace+`"`, key == span && id == `"`+outer.span+`"`:
+		default:
+			if had, ok := e.Lookup(key); !ok || !bytes.Equal(had, value) {
+				addField(e, name, value)
+			}
+		}
 	}
 }
 

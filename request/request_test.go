@@ -267,6 +267,51 @@ func TestIDsOfARequestWithinAnother(t *testing.T) {
 	}
 }
 
+// Each line of a request within another one has the ids of that request, each
+// once, and the other fields of the context.
+func TestLinesOfARequestWithinAnotherHaveItsIDsOnce(t *testing.T) {
+	const otherTrace = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	const other = "00-" + otherTrace + "-bbbbbbbbbbbbbbbb-01"
+	for _, tt := range []struct {
+		id, traceparent     string
+		ownLogger           bool
+		want, trace, spanID string
+	}{
+		{"", "", false, "outer", traceID, "00f067aa0ba902b7"},
+		{"", "", true, "outer", traceID, "00f067aa0ba902b7"},
+		{"inner", "", false, "inner", traceID, "00f067aa0ba902b7"},
+		{"inner", other, false, "inner", otherTrace, "bbbbbbbbbbbbbbbb"},
+		{"", other, false, "outer", otherTrace, "bbbbbbbbbbbbbbbb"},
+	} {
+		var rec nibtest.Recorder
+		log := nib.NewSink(&rec).With(func(e *nib.Event) { e.Str("service", "shop") })
+		var outer, inner request.Request
+		outer.Start(t.Context(), nil, log, "outer", traceparent)
+		ctx := nib.NewContext(&outer, nib.FromContext(&outer).With(func(e *nib.Event) {
+			e.Str("tenant", "t1")
+		}))
+		if tt.ownLogger {
+			log = nib.FromContext(ctx)
+		}
+		inner.Start(request.WithIDs(ctx, tt.id, tt.traceparent), nil, log, "", "")
+		nib.FromContext(&inner).Info().Msg("line")
+		e := inner.End(request.Outcome{})
+		inner.AddIDs(e)
+		e.Msg("request")
+		for _, line := range rec.Lines() {
+			for key, want := range map[string]string{
+				"request_id": tt.want, "trace_id": tt.trace, "span_id": tt.spanID,
+				"tenant": "t1", "service": "shop",
+			} {
+				if strings.Count(line, `"`+key+`":`) != 1 ||
+					!strings.Contains(line, `"`+key+`":"`+want+`"`) {
+					t.Errorf("%+v: got %s, want %s once, %s", tt, line, key, want)
+				}
+			}
+		}
+	}
+}
+
 func TestWithIDs(t *testing.T) {
 	var rec nibtest.Recorder
 	log := nib.NewSink(&rec)
