@@ -226,6 +226,33 @@ func TestEmptyMessageIsTheBody(t *testing.T) {
 	}
 }
 
+// Other loggers write text, and JSON that nothing else checks.
+func TestALineThatIsNoObjectIsTheBody(t *testing.T) {
+	for line, want := range map[string]string{
+		"plain text\n":               "plain text",
+		"{\"a\":1} and text\n":       "{\"a\":1} and text",
+		"{\"msg\":\"cut off\n":       "{\"msg\":\"cut off",
+		"[1,2]\n":                    "[1,2]",
+		"\xff\n":                     "\uFFFD",
+		" {\"msg\":\"an object\"}\n": "",
+	} {
+		var to fakeLogger
+		r := nib.Record{Level: nib.LevelWarn, Line: []byte(line)}
+		if err := nibotel.NewSink(&to).WriteRecord(&r); err != nil {
+			t.Fatal(err)
+		}
+		got := to.records[0]
+		attributes := 0
+		if want == "" {
+			attributes = 1
+		}
+		if got.Body().AsString() != want || got.AttributesLen() != attributes {
+			t.Errorf("%q: got the body %q and %d attributes, want %q and %d",
+				line, got.Body().AsString(), got.AttributesLen(), want, attributes)
+		}
+	}
+}
+
 // Whatever fields the layout has, nib's own are no attributes, and fields of
 // the program are.
 func TestNoFieldOfALineIsLost(t *testing.T) {

@@ -3,6 +3,7 @@
 package nibotel
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -31,8 +32,9 @@ type sink struct {
 // except nib's own time and level; trace_id and span_id, or the keys of the
 // Layout for these, become the ids of the record. A number without fraction and
 // exponent is an int64, or a string if it is too large for one, and durations
-// are in the format of the Layout. Emit allocates, and reports no error: the
-// SDK is responsible for the record. The sink is safe for concurrent use.
+// are in the format of the Layout. A line that is not a JSON object is the
+// body. Emit allocates, and reports no error: the SDK is responsible for the
+// record. The sink is safe for concurrent use.
 //
 // layout is the Layout of the loggers that write to the sink, by default nib's
 // own: its keys show which fields are nib's time, level and message and the ids
@@ -71,6 +73,12 @@ func (s *sink) WriteRecord(r *nib.Record) error {
 	out.SetTimestamp(time.Unix(0, r.Time))
 	out.SetSeverity(severityOf(r.Level))
 	out.SetSeverityText(r.Level.String())
+	if r.Message == nil && !isObject(r.Line) { // a line of another logger, by sink.Writer
+		text := strings.ToValidUTF8(strings.TrimSuffix(string(r.Line), "\n"), "\uFFFD")
+		out.SetBody(attribute.StringValue(text))
+		s.to.Emit(context.Background(), out)
+		return nil
+	}
 	var span trace.SpanContextConfig
 	line := copied{line: r.Line, text: string(r.Line)}
 	var some [12]attribute.KeyValue
@@ -96,6 +104,11 @@ func (s *sink) WriteRecord(r *nib.Record) error {
 	}
 	s.to.Emit(ctx, out)
 	return nil
+}
+
+// isObject reports whether line is a JSON object.
+func isObject(line []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(line, " \t\r\n"), []byte{'{'}) && json.Valid(line)
 }
 
 // severityOf is the inverse of levelOf, except for levels between panic and
