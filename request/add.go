@@ -76,10 +76,10 @@ func (r *Request) collect(s *fields) *fields {
 	case len(s.buf) == 0:
 	case r.over: // AddFields has the fields, without the lock
 		r.policy.late.Add(1)
-	case r.fields == nil && len(s.buf) <= r.policy.config.MaxBytes:
+	case r.fields == nil && len(s.buf) <= r.policy.config.maxBytes():
 		r.fields = s
 		return nil
-	case r.fields != nil && len(r.fields.buf)+len(s.buf) <= r.policy.config.MaxBytes:
+	case r.fields != nil && len(r.fields.buf)+len(s.buf) <= r.policy.config.maxBytes():
 		r.fields.buf = append(r.fields.buf, s.buf...)
 		r.fields.errorKeys = r.fields.errorKeys || s.errorKeys
 	default:

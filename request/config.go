@@ -93,11 +93,13 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (c Config) backtraceLevel() nib.Level { return cmp.Or(c.BacktraceLevel, nib.LevelDebug) }
+func (c *Config) maxBytes() int { return cmp.Or(c.MaxBytes, defaultMaxBytes) }
+
+func (c *Config) backtraceLevel() nib.Level { return cmp.Or(c.BacktraceLevel, nib.LevelDebug) }
 
 // A Policy decides which requests have an event, and counts them. Several front
 // ends can share one: HTTP and gRPC servers, jobs. It is safe for concurrent
-// use. A nil *Policy is the Policy of the zero Config.
+// use. The zero Policy, and a nil *Policy, are the Policy of the zero Config.
 type Policy struct {
 	config Config
 	seed   uint64
@@ -115,15 +117,11 @@ func New(c Config) *Policy {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
-	if c.MaxBytes == 0 {
-		c.MaxBytes = defaultMaxBytes
-	}
-	c.BacktraceLevel = c.backtraceLevel()
 	return &Policy{config: c, seed: rand.Uint64()}
 }
 
 // everything is the nil Policy.
-var everything = New(Config{})
+var everything = new(Policy)
 
 // sample decides about the event of an ordinary request: of each n in a row it
 // chooses one, at a random position. The weights of these add up to the number

@@ -119,7 +119,7 @@ func (r *Request) logger() *nib.Logger {
 	var scope *sink.Scope
 	if b := r.policy.config.Backtrace; b != nil && l.Sink() != nil {
 		scope = b.Scope()
-		l = l.WithOptions(nib.WithSink(scope), nib.WithLevel(r.policy.config.BacktraceLevel))
+		l = l.WithOptions(nib.WithSink(scope), nib.WithLevel(r.policy.config.backtraceLevel()))
 	}
 	l = l.With(r.AddIDs)
 	r.mu.Lock()

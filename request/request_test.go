@@ -470,6 +470,19 @@ func TestRunWritesOneEvent(t *testing.T) {
 	}
 }
 
+func TestTheZeroPolicyCollectsFields(t *testing.T) {
+	for name, p := range map[string]*request.Policy{"nil": nil, "zero": new(request.Policy)} {
+		var rec nibtest.Recorder
+		_ = p.Run(t.Context(), nib.NewSink(&rec), "job", func(ctx context.Context) error {
+			request.AddAttrs(ctx, slog.Int("a", 1))
+			return nil
+		})
+		if got := rec.Find("job"); got["a"] != 1.0 {
+			t.Errorf("%s: got %v, want the field a", name, got)
+		}
+	}
+}
+
 func TestANilPolicyAndANilLogger(t *testing.T) {
 	var p *request.Policy
 	var rec nibtest.Recorder
