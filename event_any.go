@@ -220,10 +220,6 @@ func (e *Event) addOther(v any) {
 		e.setValue(buf, err)
 		return
 	}
-	if usercode.IsNil(v) {
-		e.null()
-		return
-	}
 	e.setValue(e.marshal(func(dst []byte) ([]byte, error) { return plans.AppendAny(dst, v, st) }))
 }
 

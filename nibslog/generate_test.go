@@ -232,6 +232,12 @@ type textMarshaler struct{ text string }
 
 func (m textMarshaler) MarshalText() ([]byte, error) { return []byte(m.text), nil }
 
+type listMarshaler []int
+
+func (l listMarshaler) MarshalJSON() ([]byte, error) {
+	return strconv.AppendInt(nil, int64(len(l)), 10), nil
+}
+
 type record struct {
 	A int               `json:"a"`
 	B *record           `json:"b,omitempty"`
@@ -249,7 +255,7 @@ var others = []any{
 	marshaler{`[1, 2]`}, marshaler{""}, marshaler{"panic"}, errorMarshaler{marshaler{`"shown"`}}, textMarshaler{"text\n"},
 	panicValuer{}, endlessValuer{}, sliceValuer(nil), sliceValuer{"a"}, &slog.Source{Function: "f", File: "g", Line: 3}, &slog.Source{Line: 1},
 	struct{}{}, [2]bool{true, false}, new(int), time.Duration(5),
-	[]any{slog.LevelInfo}, []slog.Attr{slog.Int("a", 1)},
+	[]any{slog.LevelInfo}, []slog.Attr{slog.Int("a", 1)}, listMarshaler(nil), (*listMarshaler)(nil),
 }
 
 // replaceBy returns one of many ReplaceAttr functions, which always does the

@@ -105,6 +105,42 @@ func TestEmptyIsNotNull(t *testing.T) {
 	}
 }
 
+type (
+	emptyIfNil []string
+	textOfMap  map[string]int
+)
+
+func (l emptyIfNil) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, `["%d strings"]`, len(l)), nil
+}
+func (m textOfMap) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%d keys", len(m)), nil }
+
+// A nil slice or map that writes itself is what its method returns, as in
+// encoding/json.
+func TestNilMarshalersThatAreNoPointers(t *testing.T) {
+	const list, text = `["0 strings"]`, `"0 keys"`
+	type both struct {
+		L emptyIfNil
+		M textOfMap
+	}
+	for name, x := range map[string]struct {
+		add  func(e *nib.Event)
+		want string
+	}{
+		"JSON":         {func(e *nib.Event) { e.Any("k", emptyIfNil(nil)) }, list},
+		"text":         {func(e *nib.Event) { e.Any("k", textOfMap(nil)) }, text},
+		"Val":          {func(e *nib.Event) { nib.Val(e, "k", emptyIfNil(nil)) }, list},
+		"Attrs":        {func(e *nib.Event) { e.Attrs(slog.Any("k", emptyIfNil(nil))) }, list},
+		"[]any":        {func(e *nib.Event) { e.Any("k", []any{textOfMap(nil)}) }, "[" + text + "]"},
+		"field":        {func(e *nib.Event) { e.Any("k", both{}) }, `{"L":` + list + `,"M":` + text + `}`},
+		"JSON pointer": {func(e *nib.Event) { e.Any("k", (*emptyIfNil)(nil)) }, "null"},
+	} {
+		if got := value(t, x.add); got.String() != x.want {
+			t.Errorf("%s\n got %s\nwant %s", name, got, x.want)
+		}
+	}
+}
+
 func TestNilArgumentsAddNothing(t *testing.T) {
 	l, c := newCapture(t, nib.WithHook(nib.HookFunc(func(*nib.Event, nib.Level, string) {})), nib.Option{})
 	var noCtx context.Context
