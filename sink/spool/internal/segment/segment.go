@@ -27,21 +27,12 @@ type Segment struct {
 	Reported  Tally  // the counts that its notice reports
 	Continued bool   // another process made the segment
 
-	// The last holder that calls Release frees b. The holders are the deliveries
-	// together, whose last one calls Done or DoneFor; the copier; and whoever
-	// accesses b for a moment, after Retain.
-	free    func()                           // releases b; nil in memory
-	reuse   func(pages []byte, unmap func()) // if not nil, gets b instead of free
-	file    vfs.File                         // the file once it is deleted, for free to release
-	holders atomic.Int32
-	twin    *twin // writes b to the file; nil if b is the file, or there is none
+	lifetime
+	twin *twin // writes b to the file; nil if b is the file, or there is none
 
 	evicted bool // the pages are discarded until the segment is read; protected by the spool's lock
 
-	broken atomic.Bool  // b or its file failed: see VoidClaim
-	voids  map[int]void // claims whose lines got other numbers, by offset; protected by the spool's lock
-
-	abandoned bool // a reader has left without waiting for all writers: b is never released; protected by the spool's lock
+	voids
 
 	_    [64]byte // tail changes with each record, the fields above rarely
 	tail atomic.Uint64
@@ -56,7 +47,10 @@ const (
 // New makes a segment of b, which is all zeros, except for the header if it is
 // a file. free releases b; it is nil in memory.
 func New(b []byte, id Identity, free func()) *Segment {
-	g := &Segment{Identity: id, b: b, crc: id.Seed(), label: labelOf(id.Stream), free: free}
+	g := &Segment{
+		Identity: id, b: b, crc: id.Seed(), label: labelOf(id.Stream),
+		lifetime: lifetime{free: free},
+	}
 	if free == nil {
 		PutHeader(b, id)
 	} else {
@@ -121,18 +115,6 @@ func (g *Segment) ContinueBehind(old *Old, stream uint64) error {
 	return old.continueIn(g, stream)
 }
 
-// Retain keeps b until a matching call of Release. A new segment has one
-// holder.
-func (g *Segment) Retain() { g.holders.Add(1) }
-
-// Release frees b when the last holder is gone. In memory it has nothing to
-// free.
-func (g *Segment) Release() {
-	if g.holders.Add(-1) == 0 && g.free != nil {
-		g.free()
-	}
-}
-
 // Evict reports whether to evict the pages of a mapping that is not read soon,
 // and retains the mapping until that is done. The spool's lock is held.
 func (g *Segment) Evict() bool {
@@ -154,34 +136,9 @@ func (g *Segment) EvictedPages() (pages []byte) {
 	return g.b
 }
 
-// Abandon lets the reader leave while calls may still be writing: b is never
-// released. The spool's lock is held.
-func (g *Segment) Abandon() { g.abandoned = true }
-
-// IsAbandoned reports whether Abandon was called. The spool's lock is held.
-func (g *Segment) IsAbandoned() bool { return g.abandoned }
-
 // IsReusable reports whether another segment can use b once all holders have
 // released it.
 func (g *Segment) IsReusable() bool { return g.IsMapped() && !g.abandoned && !g.IsBroken() }
-
-// DoneFor is Done for a segment whose file is kept: once all holders have
-// released b, reuse gets it instead of the function that frees it.
-func (g *Segment) DoneFor(reuse func(pages []byte, unmap func())) {
-	g.reuse = reuse
-	g.Release()
-}
-
-// Done is called when the reader no longer needs b, with the file if it is
-// deleted. An abandoned mapping stays.
-func (g *Segment) Done(file vfs.File) {
-	if g.free != nil && !g.abandoned {
-		g.file = file
-		g.Release()
-	} else if file != nil {
-		_ = file.Close() // nothing was written
-	}
-}
 
 // Begin activates the segment. No other goroutine can see it yet. If Begin
 // returns false the segment is broken, and accepts no records.

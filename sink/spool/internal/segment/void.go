@@ -2,7 +2,10 @@
 
 package segment
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"sync/atomic"
+)
 
 // A void is a claim without a record.
 type void struct {
@@ -10,32 +13,38 @@ type void struct {
 	seq  uint64
 }
 
+// voids are the claims whose lines got other numbers.
+type voids struct {
+	broken atomic.Bool  // the memory or its file failed: there are void claims
+	claims map[int]void // by offset; protected by the spool's lock
+}
+
 // VoidClaim records that the claim at offset at, with number seq, has no
 // record: its line gets another number. The first void claim breaks the
 // segment.
-func (g *Segment) VoidClaim(at, size int, seq uint64) (first bool) {
-	if first = !g.broken.Load(); first {
-		g.voids = map[int]void{}
-		g.broken.Store(true)
+func (v *voids) VoidClaim(at, size int, seq uint64) (first bool) {
+	if first = !v.broken.Load(); first {
+		v.claims = map[int]void{}
+		v.broken.Store(true)
 	}
-	g.voids[at] = void{Align(size), seq}
+	v.claims[at] = void{Align(size), seq}
 	return first
 }
 
 // IsBroken reports whether the segment has void claims.
-func (g *Segment) IsBroken() bool { return g.broken.Load() }
+func (v *voids) IsBroken() bool { return v.broken.Load() }
 
 // VoidAt returns the size of the claim at offset at if it is void.
-func (g *Segment) VoidAt(at int) (size int, ok bool) {
-	v, ok := g.voids[at]
-	return v.size, ok
+func (v *voids) VoidAt(at int) (size int, ok bool) {
+	claim, ok := v.claims[at]
+	return claim.size, ok
 }
 
 // VoidsIn returns the number of void claims with numbers in [from, to). The
 // spool's lock is held.
-func (g *Segment) VoidsIn(from, to uint64) (n uint64) {
-	for _, v := range g.voids {
-		if v.seq >= from && v.seq < to {
+func (v *voids) VoidsIn(from, to uint64) (n uint64) {
+	for _, c := range v.claims {
+		if c.seq >= from && c.seq < to {
 			n++
 		}
 	}
