@@ -32,7 +32,6 @@ var exceptions = []exception{
 
 	{". Event", "methods of a type", 157, "one method for each type of value"},
 	{". Logger", "methods of a type", 41, "one method for each level, and each way to log"},
-	{"sink/spool/internal/deliver Delivery", "methods of a type", 74, "not divided yet: batches, cursor, and rejections"},
 }
 
 type exception struct {

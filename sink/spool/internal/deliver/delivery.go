@@ -67,11 +67,10 @@ type Delivery struct {
 	buffers
 	marks
 
-	wakeup chan struct{} // signals that there may be something to do
-	urged  chan struct{} // signals that a call waits for the delivery
-	timer  *time.Timer   // timer of sleep; nil before the first
-	slept  uint64        // value of want during the last sleep
-	Pause  retry.Pause
+	signals
+	timer *time.Timer // timer of sleep; nil before the first
+	slept uint64      // value of want during the last sleep
+	Pause retry.Pause
 
 	finishing bool // deliverAll has returned
 }
@@ -194,8 +193,7 @@ func New(chain *Chain, s Spool, c Options, dest delivery.Destination) *Delivery 
 			batch: make([]nib.Record, 0, records), names: map[string]string{},
 			buf: make([]byte, 0, bytes), bufSize: bytes, Overlaps: overlaps, other: other,
 		},
-		wakeup: make(chan struct{}, 1),
-		urged:  make(chan struct{}, 1),
+		signals: signals{make(chan struct{}, 1), make(chan struct{}, 1)},
 	}
 	chain.Deliveries = append(chain.Deliveries, d)
 	return d
@@ -219,24 +217,30 @@ func (d *Delivery) OpenCursor(dir *store.Dir, copied bool) (settled uint64, err 
 }
 
 // CloseCursor undoes OpenCursor.
-func (d *Delivery) CloseCursor() {
+func (d *account) CloseCursor() {
 	d.Cursor, d.dir = nil, nil
 	d.Settled, d.Recovered, d.Skipped, d.losses = 1, 0, 0, losses{}
 }
 
 // Begin prepares a delivery that starts with link first. The records of this
 // process start with number opened.
-func (d *Delivery) Begin(opened uint64, first *Link) {
+func (d *account) Begin(opened uint64, first *Link) {
 	d.opened, d.cur, d.reading = opened, first, first
 }
 
+// signals are what other goroutines send to a delivery.
+type signals struct {
+	wakeup chan struct{} // there may be something to do
+	urged  chan struct{} // a call waits for the delivery
+}
+
 // Wake wakes the delivery if it is asleep.
-func (d *Delivery) Wake() { signal(d.wakeup) }
+func (s *signals) Wake() { signal(s.wakeup) }
 
 // Urge wakes the delivery, whether it is asleep or between two attempts.
-func (d *Delivery) Urge() {
-	signal(d.wakeup)
-	signal(d.urged)
+func (s *signals) Urge() {
+	signal(s.wakeup)
+	signal(s.urged)
 }
 
 // signal signals a goroutine, unless a signal is pending.

@@ -35,7 +35,7 @@ func (l *Link) evictedPages() (pages []byte) {
 
 // IsAt reports whether the delivery reads l, or has read from it records that
 // are not settled. The lock of the chain is held.
-func (d *Delivery) IsAt(l *Link) bool {
+func (d *account) IsAt(l *Link) bool {
 	return l.Number >= d.cur.Number && l.Number <= d.reading.Number
 }
 
@@ -107,7 +107,7 @@ func (d *Delivery) leaveLink(next *Link) {
 }
 
 // nextLink returns the link after l, or nil. The lock of the chain is held.
-func (d *Delivery) nextLink(l *Link) *Link {
+func (d *account) nextLink(l *Link) *Link {
 	if links := d.chain.from(l); len(links) > 1 {
 		return links[1]
 	}

@@ -34,7 +34,7 @@ var ErrNoAnswer = errors.New("no answer")
 
 // beginAttempt notes an attempt to deliver records. The first one has time
 // oldest. The lock of the chain is held.
-func (d *Delivery) beginAttempt(oldest int64) {
+func (d *account) beginAttempt(oldest int64) {
 	o := &d.outage
 	o.oldest = oldest
 	if !o.since.IsZero() {
@@ -51,7 +51,7 @@ func (d *Delivery) beginAttempt(oldest int64) {
 
 // endOutage records that the destination has accepted something, or that there
 // will be no more attempts.
-func (d *Delivery) endOutage() {
+func (d *account) endOutage() {
 	d.chain.Lock()
 	defer d.chain.Unlock()
 	d.outage.since, d.outage.err = time.Time{}, nil
@@ -61,7 +61,7 @@ func (d *Delivery) endOutage() {
 }
 
 // attemptFailed reports err, unless there was a report within the last minute.
-func (d *Delivery) attemptFailed(err error) {
+func (d *account) attemptFailed(err error) {
 	d.chain.Lock()
 	d.outage.err = err
 	d.reportOutage()
@@ -69,7 +69,7 @@ func (d *Delivery) attemptFailed(err error) {
 
 // watch reports an outage that has lasted for OutageDelay, and then once a
 // minute.
-func (d *Delivery) watch() {
+func (d *account) watch() {
 	d.chain.Lock()
 	if d.outage.since.IsZero() || d.Options.Context.Err() != nil {
 		d.chain.Unlock()
@@ -81,7 +81,7 @@ func (d *Delivery) watch() {
 
 // reportOutage reports an outage and the size of the backlog, and unlocks the
 // spool.
-func (d *Delivery) reportOutage() {
+func (d *account) reportOutage() {
 	o, now := &d.outage, time.Now()
 	if now.Sub(o.reported) < outagePause {
 		d.chain.Unlock()
@@ -110,7 +110,7 @@ func (e *outageError) Unwrap() error { return e.err }
 
 // backlog describes the backlog of the destination. The lock of the chain is
 // held.
-func (d *Delivery) backlog(now time.Time) string {
+func (d *account) backlog(now time.Time) string {
 	next := d.chain.nextNumber()
 	text := fmt.Sprintf("%d lines wait, of up to %d bytes", next-d.Settled-d.Skipped, d.pendingBytes())
 	if d.outage.oldest != 0 {
@@ -121,13 +121,13 @@ func (d *Delivery) backlog(now time.Time) string {
 
 // age returns the time for which the first record of the last attempt has been
 // waiting, 0 if its time is not known. The lock of the chain is held.
-func (d *Delivery) age(now time.Time) time.Duration {
+func (d *account) age(now time.Time) time.Duration {
 	return AgeOf(now, d.outage.oldest)
 }
 
 // pendingBytes returns an upper bound of the pending bytes. It reads no files.
 // The lock of the chain is held.
-func (d *Delivery) pendingBytes() (bytes int64) {
+func (d *account) pendingBytes() (bytes int64) {
 	for _, l := range d.chain.from(d.cur) {
 		size := l.Size
 		if l.Live != nil {
@@ -141,7 +141,7 @@ func (d *Delivery) pendingBytes() (bytes int64) {
 
 // Pending returns an upper bound of the bytes that are not delivered, and the
 // age of the oldest line. The lock of the chain is held.
-func (d *Delivery) Pending(now time.Time) (bytes int64, age time.Duration) {
+func (d *account) Pending(now time.Time) (bytes int64, age time.Duration) {
 	if d.chain.nextNumber() == d.Settled+d.Skipped {
 		return 0, 0
 	}

@@ -131,8 +131,8 @@ func (d *Delivery) fillLive(g *segment.Segment) (ended, busy bool) {
 // same page, which was there when that record was read. Without it, as at the
 // beginning of a page, the cases cannot be distinguished, because a writer may
 // be suspended for any length of time.
-func (d *Delivery) wiped(g *segment.Segment) bool {
-	return d.witness && d.at%segment.PageSize != 0 && g.IsFree(d.at) && g.IsFree(d.at-8)
+func (r *reader) wiped(g *segment.Segment) bool {
+	return r.witness && r.at%segment.PageSize != 0 && g.IsFree(r.at) && g.IsFree(r.at-8)
 }
 
 // skipDamaged skips a damaged record, although only this process has the file
@@ -150,9 +150,9 @@ func (d *Delivery) skipDamaged(g *segment.Segment, end int) bool {
 }
 
 // leads reports whether the record after a damaged one is at offset at.
-func (d *Delivery) leads(g *segment.Segment, at, end int) bool {
+func (r *reader) leads(g *segment.Segment, at, end int) bool {
 	_, seq, _ := g.Record(at, end)
-	return at == end || seq == d.want+1
+	return at == end || seq == r.want+1
 }
 
 // fillOld reads from a segment that another process has left. busy reports that
@@ -248,30 +248,30 @@ func (d *Delivery) add(rec []byte, own bool) bool {
 
 // swap switches to the other buffer for size bytes, unless it is still in
 // use. A long record gets a batch to itself.
-func (d *Delivery) swap(size int) bool {
-	if !d.Overlaps || d.early > 0 || max(size, len(d.buf)) > d.bufSize {
+func (b *buffers) swap(size int) bool {
+	if !b.Overlaps || b.early > 0 || max(size, len(b.buf)) > b.bufSize {
 		return false
 	}
-	d.buf, d.other, d.early = d.emptied(d.other), d.buf, len(d.batch)
+	b.buf, b.other, b.early = b.emptied(b.other), b.buf, len(b.batch)
 	return true
 }
 
 // retain reduces the batch to rest, its last records.
-func (d *Delivery) retain(rest []nib.Record) {
-	d.early -= min(d.early, len(d.batch)-len(rest))
-	d.batch = d.batch[:copy(d.batch, rest)]
+func (b *buffers) retain(rest []nib.Record) {
+	b.early -= min(b.early, len(b.batch)-len(rest))
+	b.batch = b.batch[:copy(b.batch, rest)]
 	if len(rest) == 0 {
-		d.buf = d.emptied(d.buf)
+		b.buf = b.emptied(b.buf)
 	}
 }
 
-// emptied returns b for reuse, or a new buffer if b was grown for a long
+// emptied returns a buffer for reuse, or a new one if it was grown for a long
 // record.
-func (d *Delivery) emptied(b []byte) []byte {
-	if cap(b) > d.bufSize {
-		return make([]byte, 0, d.bufSize)
+func (b *buffers) emptied(buf []byte) []byte {
+	if cap(buf) > b.bufSize {
+		return make([]byte, 0, b.bufSize)
 	}
-	return b[:0]
+	return buf[:0]
 }
 
 // fillGuarded is fillLive for a mapping that may be gone. Records read before a
@@ -303,7 +303,7 @@ func (d *Delivery) skipVoid(size int) {
 }
 
 // voided returns the size of the claim at offset at of g if it is void.
-func (d *Delivery) voided(g *segment.Segment, at int) (size int, ok bool) {
+func (d *account) voided(g *segment.Segment, at int) (size int, ok bool) {
 	if !g.IsBroken() {
 		return 0, false
 	}

@@ -28,10 +28,11 @@ type refusal struct {
 // which nib relay --rejected can deliver them again. Records that do not fit or
 // cannot be written are counted, and delivery continues. After a crash, records
 // may be in the file twice.
-func (d *Delivery) putRejected(list []refusal) {
+func (d *account) putRejected(list []refusal) {
 	kept, err := 0, error(nil)
 	if d.dir != nil {
-		if kept, err = d.appendRejected(list); err != nil {
+		file := rejectedFile{d.dir, d.Options.Name, d.Options.RejectedSize}
+		if kept, err = file.append(list); err != nil {
 			d.spool.Fault("keep rejected lines", err)
 		}
 	}
@@ -40,11 +41,19 @@ func (d *Delivery) putRejected(list []refusal) {
 	d.chain.Unlock()
 }
 
-func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
-	if d.Options.RejectedSize < 0 {
+// A rejectedFile is the file NAME.rejected of a destination.
+type rejectedFile struct {
+	dir  *store.Dir
+	name string // of the destination
+	most int64  // maximum size, with the file that nib relay delivers now; negative: no file
+}
+
+// append appends the records that fit.
+func (x *rejectedFile) append(list []refusal) (kept int, err error) {
+	if x.most < 0 {
 		return 0, nil
 	}
-	f, info, err := d.openRejected()
+	f, info, err := x.open()
 	if err != nil {
 		return 0, err
 	}
@@ -53,18 +62,19 @@ func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
 			err = e
 		}
 	}()
-	if err := store.CheckOwner(info, d.Options.Name+RejectedExt); err != nil {
+	if err := store.CheckOwner(info, x.name+RejectedExt); err != nil {
 		return 0, err
 	}
-	retried, err := retriedSize(d.dir, d.Options.Name)
+	retried, err := x.retriedSize()
 	if err != nil {
 		return 0, err
 	}
 	text := endLine(f, info.Size)
-	for _, x := range list {
+	for _, refused := range list {
 		n := len(text)
-		text = deadletter.Append(text, &deadletter.Entry{Record: *x.r, Reason: x.reason})
-		if retried+info.Size+int64(len(text)) > d.Options.RejectedSize {
+		entry := deadletter.Entry{Record: *refused.r, Reason: refused.reason}
+		text = deadletter.Append(text, &entry)
+		if retried+info.Size+int64(len(text)) > x.most {
 			text = text[:n] // a shorter one may fit
 			continue
 		}
@@ -85,8 +95,8 @@ func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
 
 // retriedSize returns the size of the file that nib relay --rejected delivers
 // now: what is rejected again comes back.
-func retriedSize(dir *store.Dir, name string) (int64, error) {
-	info, err := dir.FS.Lstat(dir.Name(name + deadletter.RetryExt))
+func (x *rejectedFile) retriedSize() (int64, error) {
+	info, err := x.dir.FS.Lstat(x.dir.Name(x.name + deadletter.RetryExt))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -96,17 +106,16 @@ func retriedSize(dir *store.Dir, name string) (int64, error) {
 // errMoved indicates that a file has another name by now, or is locked.
 var errMoved = errors.New("another process moves or locks the file of rejected records")
 
-// openRejected opens the file of rejected records, and locks it where files can
-// be locked. It is opened for each batch, so that it can be moved away at any
-// time: a process that moves it and then locks it exclusively has all of its
-// lines.
-func (d *Delivery) openRejected() (f vfs.File, info vfs.Info, err error) {
-	name := d.dir.Name(d.Options.Name + RejectedExt)
+// open opens the file, and locks it where files can be locked. It is opened for
+// each batch, so that it can be moved away at any time: a process that moves it
+// and then locks it exclusively has all of its lines.
+func (x *rejectedFile) open() (f vfs.File, info vfs.Info, err error) {
+	name := x.dir.Name(x.name + RejectedExt)
 	for range maxOpens {
-		if f, err = d.dir.FS.Open(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+		if f, err = x.dir.FS.Open(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
 			return nil, info, err
 		}
-		if info, err = d.lockNamed(f, name); err == nil {
+		if info, err = x.lockNamed(f, name); err == nil {
 			return f, info, nil
 		}
 		_ = f.Close() // nothing was written
@@ -118,7 +127,7 @@ func (d *Delivery) openRejected() (f vfs.File, info vfs.Info, err error) {
 }
 
 // lockNamed locks f and ensures that it has the name.
-func (d *Delivery) lockNamed(f vfs.File, name string) (vfs.Info, error) {
+func (x *rejectedFile) lockNamed(f vfs.File, name string) (vfs.Info, error) {
 	err := f.Lock(vfs.Shared)
 	if errors.Is(err, vfs.ErrLocked) {
 		return vfs.Info{}, errMoved // it is locked after it was moved
@@ -130,7 +139,7 @@ func (d *Delivery) lockNamed(f vfs.File, name string) (vfs.Info, error) {
 	if err != nil {
 		return vfs.Info{}, err
 	}
-	named, err := d.dir.FS.Lstat(name)
+	named, err := x.dir.FS.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && named.ID != info.ID {
 		err = errMoved
 	}

@@ -55,7 +55,7 @@ func (d *Delivery) fillRescued(g *segment.Segment) (ended, busy bool) {
 
 // giveUp settles the numbers from the first unsettled one to seq. They count as
 // damaged, except for void claims and notices for other destinations.
-func (d *Delivery) giveUp(g *segment.Segment, seq uint64) {
+func (d *account) giveUp(g *segment.Segment, seq uint64) {
 	d.chain.Lock()
 	void := g.VoidsIn(d.Settled, seq) + d.foreignIn(d.Settled, seq)
 	d.lose(segment.CauseDamaged, segment.LevelUnknown, seq-d.Settled-void)
@@ -92,7 +92,7 @@ func (d *Delivery) readRescued(g *segment.Segment) (b []byte, ok bool) {
 }
 
 // withCopy returns b with the records that only the copier's file has.
-func (d *Delivery) withCopy(g *segment.Segment, b []byte) []byte {
+func (d *account) withCopy(g *segment.Segment, b []byte) []byte {
 	kept, err := d.dir.Bytes(store.CopyName(g.Number), g.Size)
 	if err != nil && !store.IsPartial(err) {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -105,7 +105,7 @@ func (d *Delivery) withCopy(g *segment.Segment, b []byte) []byte {
 
 // missing returns the number of unsettled records that b lacks, of those that
 // exist or may still appear.
-func (d *Delivery) missing(g *segment.Segment, b []byte) uint64 {
+func (d *account) missing(g *segment.Segment, b []byte) uint64 {
 	_, end, _ := g.Claimed()
 	settled, found := d.position(), uint64(0)
 	for sc := segment.NewScanner(b, g.Identity, g.First); ; {
@@ -173,7 +173,7 @@ func (d *Delivery) readOld(g *segment.Old) (b []byte, given, ok bool) {
 
 // quarantine marks the file to be quarantined instead of deleted when it is
 // settled.
-func (d *Delivery) quarantine() {
+func (d *account) quarantine() {
 	d.chain.Lock()
 	defer d.chain.Unlock()
 	if !d.reading.Quarantine {

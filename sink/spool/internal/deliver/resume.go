@@ -63,7 +63,7 @@ func (d *Delivery) mark(mayBeNil bool) {
 		return
 	}
 	var m []byte
-	err := d.guard(func() error {
+	err := guard(func() error {
 		m = d.marker.Mark()
 		return nil
 	})
@@ -80,7 +80,7 @@ func (d *Delivery) mark(mayBeNil bool) {
 
 // syncMark syncs the cursor if the destination requires it.
 func (d *Delivery) syncMark() (wanted bool) {
-	err := d.guard(func() error {
+	err := guard(func() error {
 		wanted = d.syncer.SyncMark()
 		return nil
 	})
@@ -114,29 +114,32 @@ func (d *Delivery) try(batch []nib.Record, attempt func(context.Context) error) 
 	d.Since = time.Now()
 	d.beginAttempt(batch[0].Time)
 	d.chain.Unlock()
-	err := d.guard(func() error { return d.inTurn(attempt) })
+	err := guard(func() error { return inTurn(d.Options.Context, d.Turn, attempt) })
 	d.chain.Lock()
 	d.Since = time.Time{}
 	d.chain.Unlock()
 	return err
 }
 
-// inTurn makes an attempt when the destination serves no other spool.
-func (d *Delivery) inTurn(attempt func(context.Context) error) error {
-	if d.Turn == nil {
-		return attempt(d.Options.Context)
+// inTurn makes an attempt when the destination serves no other spool. turn is
+// nil if it serves only one.
+func inTurn(
+	ctx context.Context, turn chan struct{}, attempt func(context.Context) error,
+) error {
+	if turn == nil {
+		return attempt(ctx)
 	}
 	select {
-	case d.Turn <- struct{}{}:
-	case <-d.Options.Context.Done():
-		return context.Cause(d.Options.Context)
+	case turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	defer func() { <-d.Turn }()
-	return attempt(d.Options.Context)
+	defer func() { <-turn }()
+	return attempt(ctx)
 }
 
 // guard recovers panics of a destination.
-func (d *Delivery) guard(call func() error) (err error) {
+func guard(call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = interruption(p)

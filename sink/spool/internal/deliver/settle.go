@@ -125,7 +125,7 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 // settledIn returns the offset and the number of a record in a segment of this
 // process, before which every record is settled, or 0. It need not be the last
 // such record. The lock of the chain is held.
-func (d *Delivery) settledIn(number uint64) (at int, seq uint64) {
+func (d *account) settledIn(number uint64) (at int, seq uint64) {
 	if d.checkpoint.segment != number {
 		return 0, 0
 	}
@@ -134,7 +134,7 @@ func (d *Delivery) settledIn(number uint64) (at int, seq uint64) {
 
 // count counts the delivered records by level. refused is in the order of
 // batch. The lock of the chain is held.
-func (d *Delivery) count(batch []nib.Record, refused []refusal) {
+func (d *account) count(batch []nib.Record, refused []refusal) {
 	for i := range batch {
 		if len(refused) > 0 && refused[0].r == &batch[i] {
 			refused = refused[1:]
@@ -186,7 +186,7 @@ func (d *account) syncCursor() (err error) {
 
 // Expect counts the records of the old segments to deliver. All other numbers
 // before first have no record.
-func (d *Delivery) Expect(old []segment.Old, first uint64) {
+func (d *account) Expect(old []segment.Old, first uint64) {
 	for _, g := range old {
 		d.Recovered += g.End - min(max(g.First, d.Settled), g.End)
 	}
@@ -206,7 +206,7 @@ func TextOf(err error) (text string) {
 // Void records that the claim with number seq is void, in a segment that this
 // destination has not left: its line gets another number. If the number was
 // counted as damaged, that is undone. The lock of the chain is held.
-func (d *Delivery) Void(seq uint64) {
+func (d *account) Void(seq uint64) {
 	if d.Settled > seq {
 		d.unlose()
 	} else {
