@@ -60,9 +60,26 @@ func newGraph(insts []inst, start, end uint64, neverReturns func(addr uint64) bo
 	return g
 }
 
-// doomed reports whether no exit can be reached from instruction i, in a
-// function that can return at all: an endless loop is not doomed.
-func (g *graph) doomed(i int) bool { return g.leaves(0, none) && !g.leaves(i, none) }
+// doomed returns the instructions from which every path ends in a panic, in a
+// function that can do otherwise. No path from an endless loop ends.
+func (g *graph) doomed() []bool {
+	out := make([]bool, len(g.insts))
+	all := func(next [2]int) bool {
+		return (next[0] == none || out[next[0]]) && (next[1] == none || out[next[1]])
+	}
+	for again := true; again; {
+		again = false
+		for i := len(out) - 1; i >= 0; i-- {
+			if !out[i] && !g.exit[i] && all(g.succ[i]) {
+				out[i], again = true, true
+			}
+		}
+	}
+	if len(out) > 0 && out[0] {
+		clear(out)
+	}
+	return out
+}
 
 // always reports whether no exit can be reached without executing instruction
 // i.

@@ -57,7 +57,7 @@ type Call struct {
 	Target string // name of the callee; "" if it is determined at run time
 	Entry  uint64 // address of the callee, or 0
 	Stack  []Frame
-	Doomed bool // no path leads from here to a return: the function panics
+	Doomed bool // every path from here ends in a panic, or an exit of the program
 
 	at int
 }
@@ -151,13 +151,14 @@ func (p *Program) decode(from *function) *Func {
 	r.tree = p.lines.inlineTree(r)
 	g := newGraph(p.im.arch(code, from.entry), from.entry, from.end, p.ends)
 	f.graph = g
+	doomed := g.doomed()
 	for i, in := range g.insts {
 		out := (in.flow == jump || in.flow == branch) &&
 			(in.target < from.entry || in.target >= from.end)
 		if in.flow != call && in.flow != callAny && !out {
 			continue
 		}
-		c := Call{Doomed: g.doomed(i), at: i}
+		c := Call{Doomed: doomed[i], at: i}
 		if in.flow != callAny {
 			to := p.holding(in.target)
 			if to == nil {

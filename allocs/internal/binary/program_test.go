@@ -64,6 +64,17 @@ func main() {
 	loop(func(i int) { box = [2]int{i, n} }) // line 46
 	generic(n)
 	generic("x")
+	serve(n)
+}
+
+//go:noinline
+func serve(n int) {
+	if n > 500 {
+		return
+	}
+	for {
+		kept = &object{[4]int{n}}
+	}
 }
 `
 
@@ -167,6 +178,9 @@ func TestProgram(t *testing.T) {
 			}
 			if f, calls = heap(t, p, "main.panics"); len(calls) != 1 || f.Always(calls[0]) || !calls[0].Doomed {
 				t.Errorf("panics: got %d calls, want one that is doomed", len(calls))
+			}
+			if _, calls = heap(t, p, "main.serve"); len(calls) != 1 || calls[0].Doomed {
+				t.Errorf("serve: got %d calls, want one that is not doomed", len(calls))
 			}
 			if got := len(p.Lookup("main.generic[...]")); got != 2 {
 				t.Errorf("generic: got %d instances, want 2", got)
