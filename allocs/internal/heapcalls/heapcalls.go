@@ -62,6 +62,10 @@ var exact = map[string]call{
 	"stringtoslicebyte": {ToBytes, Sized}, "stringtoslicerune": {ToRunes, Sized},
 	"rawstring": {ToString, Each}, "rawbyteslice": {ToBytes, Each}, "rawruneslice": {ToRunes, Each},
 	"newproc": {Goroutine, Growth}, "deferproc": {Defer, Growth}, "deferprocat": {Defer, Growth},
+	"deferrangefunc": {Defer, Each},
+	// Other packages and cgo have these under names of their own.
+	"gostring": {ToString, Each}, "gostringn": {ToString, Each}, "gobytes": {ToBytes, Each},
+	"getOrAddWeakHandle": {Object, Each},
 }
 
 var prefixes = []struct {
@@ -103,6 +107,10 @@ func Of(symbol string) (kind Kind, rule Rule, ok bool) {
 	}
 	return "", 0, false
 }
+
+// Defers reports whether the function with this symbol notes a call for the end
+// of its caller.
+func Defers(symbol string) bool { return strings.HasPrefix(symbol, "runtime.deferproc") }
 
 // Opaque reports whether a walk ends at the function: the runtime's own inner
 // functions allocate outside of the heap, or their allocations count for the

@@ -23,6 +23,8 @@ func TestOf(t *testing.T) {
 		{"runtime.mapassign_faststr", heapcalls.MapGrow, heapcalls.Growth, true},
 		{"runtime.concatstring2", heapcalls.Concat, heapcalls.Sized, true},
 		{"internal/bytealg.MakeNoZero", heapcalls.Make, heapcalls.Each, true},
+		{"runtime.gostring", heapcalls.ToString, heapcalls.Each, true}, // C.GoString
+		{"runtime.gobytes", heapcalls.ToBytes, heapcalls.Each, true},   // C.GoBytes
 		{"runtime.gcWriteBarrier2", "", 0, false},
 		{"example.com/runtime.newobject", "", 0, false},
 	} {

@@ -31,8 +31,8 @@ type Found struct {
 }
 
 // Dynamic is a call that is not followed: it is through an interface or a
-// function value, so that the code does not show its callee, or the chain is
-// too long.
+// function value or deferred, so that the code does not show its callee, or the
+// chain is too long.
 type Dynamic struct {
 	Stack []binary.Frame
 	Reach Reach
@@ -121,6 +121,9 @@ func (w *walker) call(s step, c *binary.Call) {
 		}
 		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach})
 		return
+	}
+	if heapcalls.Defers(c.Target) { // the callee is a function value
+		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach})
 	}
 	if kind, rule, ok := heapcalls.Of(c.Target); ok {
 		w.found = append(w.found, Found{stack(c.Stack, s.above), kind, rule, reach, why})
