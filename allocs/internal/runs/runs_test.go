@@ -144,10 +144,10 @@ func BenchmarkNone(b *testing.B) {
 	if len(want) > 0 {
 		t.Errorf("not run: %v", want)
 	}
-	lines := visitedBy(t, b, o, results)[filepath.Join(dir, "m.go")]
+	visited, file := visitedBy(t, b, o, results), filepath.Join(dir, "m.go")
 	for line, want := range map[int]bool{9: true, 15: false, 17: true} {
-		if lines[line] != want {
-			t.Errorf("line %d: got visited %v, want %v", line, lines[line], want)
+		if got := visited.Line(file, line); got != want {
+			t.Errorf("line %d: got visited %v, want %v", line, got, want)
 		}
 	}
 }

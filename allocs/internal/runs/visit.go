@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,9 +18,37 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// Visited are the lines that are executed in each operation: file → line. A
-// line that only the set-up of a benchmark executes is not among them.
-type Visited map[string]map[int]bool
+// Visited has what each operation executes, by file. What only the set-up of a
+// benchmark executes is not in it, nor what it executes while its timer is
+// stopped.
+type Visited map[string]*Executed
+
+// Executed has what each operation executes of a file.
+type Executed struct {
+	Lines map[int]bool // the lines on which each block is executed
+	// Begins has the lines on which blocks begin, and whether the first block on
+	// the line is executed.
+	Begins map[int]bool
+}
+
+// Line reports whether each operation executes all of a line.
+func (v Visited) Line(file string, line int) bool {
+	f := v[file]
+	return f != nil && f.Lines[line]
+}
+
+// Function reports whether each operation executes the function on the lines
+// from first to last: the first block on them is the beginning of its body, and
+// others can be in function literals.
+func (v Visited) Function(file string, first, last int) bool {
+	f := v[file]
+	for line := first; f != nil && line <= last; line++ {
+		if executed, begins := f.Begins[line]; begins {
+			return executed
+		}
+	}
+	return false
+}
 
 // iterations of the two runs whose counts are compared.
 var iterations = [2]int{2, 4}
@@ -105,39 +134,39 @@ func readProfile(profile string, failed error) (map[block]int, error) {
 	return out, sc.Err()
 }
 
-// compare adds the lines that the longer run executed more often. A line counts
-// only if every block on it was, because its allocation can be in any of them.
+// compare adds what the longer run executed more often. A line counts only if
+// every block on it was, because its allocation can be in any of them.
 func (v Visited) compare(counts [2]map[block]int, packages, dirs []string) {
 	where := map[string]string{}
 	for i, p := range packages {
 		where[p] = dirs[i]
 	}
-	missed, hit := Visited{}, Visited{}
+	type beginning struct {
+		file string
+		line int
+	}
+	columns := map[beginning]int{}
+	idle := map[string]bool{} // files in which nothing is executed
 	for b, n := range counts[1] {
 		dir, ok := where[path.Dir(b.file)]
 		if !ok {
 			continue
 		}
-		into := missed
-		if n > counts[0][b] {
-			into = hit
+		name, executed := filepath.Join(dir, path.Base(b.file)), n > counts[0][b]
+		f := v[name]
+		if f == nil {
+			f = &Executed{map[int]bool{}, map[int]bool{}}
+			v[name], idle[name] = f, true
 		}
-		into.add(filepath.Join(dir, path.Base(b.file)), b.from, b.to)
-	}
-	for file, lines := range hit {
-		for line := range lines {
-			if !missed[file][line] {
-				v.add(file, line, line)
-			}
+		idle[name] = idle[name] && !executed
+		for line := b.from; line <= b.to; line++ {
+			was, known := f.Lines[line]
+			f.Lines[line] = executed && (was || !known)
+		}
+		at := beginning{name, b.from}
+		if column, ok := columns[at]; !ok || b.columns[0] < column {
+			columns[at], f.Begins[b.from] = b.columns[0], executed
 		}
 	}
-}
-
-func (v Visited) add(file string, from, to int) {
-	if v[file] == nil {
-		v[file] = map[int]bool{}
-	}
-	for n := from; n <= to; n++ {
-		v[file][n] = true
-	}
+	maps.DeleteFunc(v, func(file string, _ *Executed) bool { return idle[file] })
 }

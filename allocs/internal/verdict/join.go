@@ -266,15 +266,16 @@ func (in *Input) setUp(s *Site) bool {
 
 // came reports whether a run executed the line.
 func (in *Input) came(p roots.Place) bool {
-	return slices.ContainsFunc(in.Visited, func(v runs.Visited) bool { return v[p.File][p.Line] })
+	return slices.ContainsFunc(in.Visited,
+		func(v runs.Visited) bool { return v.Line(p.File, p.Line) })
 }
 
-// reached reports whether runs execute a line of the root in each operation.
+// reached reports whether runs execute the root in each operation.
 func (in *Input) reached(r roots.Root) bool {
-	for line := r.Line; line <= r.End; line++ {
-		if in.came(roots.Place{File: r.File, Line: line}) {
-			return true
+	return slices.ContainsFunc(in.Visited, func(v runs.Visited) bool {
+		if r.Kind == roots.LogCall {
+			return v.Line(r.File, r.Line)
 		}
-	}
-	return false
+		return v.Function(r.File, r.Line, r.End)
+	})
 }
