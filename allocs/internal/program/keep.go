@@ -34,8 +34,11 @@ func keepFile(p *load.Package, fset *token.FileSet, typed *types.Package) string
 	var b strings.Builder
 	fmt.Fprintf(&b, "package %s\n\nvar %s = []interface{}{\n", p.Name, keepName(p.ImportPath))
 	files := p.Sources()
+	in := func(f *types.Func, adjusted bool) bool { // by comments //line, as cgo writes them
+		return slices.Contains(files, fset.PositionFor(f.Pos(), adjusted).Filename)
+	}
 	for f, ref := range references(typed) {
-		if slices.Contains(files, fset.Position(f.Pos()).Filename) {
+		if in(f, true) || in(f, false) {
 			fmt.Fprintf(&b, "\t%s,\n", ref)
 		}
 	}

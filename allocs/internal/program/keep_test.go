@@ -37,14 +37,15 @@ func TestKeepFile(t *testing.T) {
 	pkg := typed(t, fset, map[string]string{
 		filepath.FromSlash("/p/a.go"): "package p\n\ntype T struct{}\ntype G[X any] struct{}\n\n" +
 			"func F() {}\nfunc init() {}\nfunc _() {}\nfunc (T) Value() {}\n" +
-			"func (t *T) Pointer() {}\nfunc (T) _() {}\nfunc (g *G[X]) M() {}\nfunc H[X any]() {}\n",
+			"func (t *T) Pointer() {}\nfunc (T) _() {}\nfunc (g *G[X]) M() {}\nfunc H[X any]() {}\n" +
+			"//line grammar.y:1\nfunc Generated() {}\n",
 		// Another release has a file that this one does not build.
 		filepath.FromSlash("/p/b.go"): "package p\n\nfunc Newer() {}\n",
 	})
 	p := &load.Package{Name: "p", Dir: filepath.FromSlash("/p"), GoFiles: []string{"a.go"}}
 	got := keepFile(p, fset, pkg)
 	want := "package p\n\nvar AllocsKeepsThese00000000 = []interface{}{\n" +
-		"\tF,\n\t(*G[int]).M,\n\tH[int],\n\tT.Value,\n\t(*T).Pointer,\n}\n"
+		"\tF,\n\t(*G[int]).M,\n\tGenerated,\n\tH[int],\n\tT.Value,\n\t(*T).Pointer,\n}\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -39,7 +39,7 @@ type Result struct {
 	Sites   []*Site
 	Dynamic []Dynamic // calls that could not be followed
 	Absent  bool      // no executable has code for the root
-	Reached bool      // runs execute lines of the root in each operation
+	Reached bool      // runs execute the root in each operation
 }
 
 // Root walks from one root and decides on every site below it.
@@ -164,15 +164,20 @@ func cut(stack []binary.Frame, r roots.Root) []binary.Frame {
 	return nil
 }
 
+// holds returns InModule for a stack that ends with the root. The file of the
+// root is in the module whatever its name is: in generated code, a comment
+// //line can name another one.
+func (in *Input) holds(stack []binary.Frame) func(file string) bool {
+	own := stack[len(stack)-1].File
+	return func(file string) bool { return file == own || in.InModule(file) }
+}
+
 func (in *Input) addFound(sites map[key]*Site, f Found, r roots.Root) {
 	st := cut(f.Stack, r)
 	if st == nil {
 		st = f.Stack
 	}
-	k, at := place(st, f.Kind, in.InModule)
-	if at < 0 {
-		return
-	}
+	k, at := place(st, f.Kind, in.holds(st))
 	reach := f.Reach
 	s := sites[k]
 	if s == nil {
@@ -207,10 +212,7 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 		}
 		kind = heapcalls.Object
 	}
-	k, at := place(st, kind, in.InModule)
-	if at < 0 {
-		return
-	}
+	k, at := place(st, kind, in.holds(st))
 	s := sites[k]
 	if s == nil {
 		s = newSite(k, st, at, kind)
