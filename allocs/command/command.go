@@ -40,7 +40,7 @@ var ErrWorse = errors.New("more is allocated than is accepted")
 
 // ErrUnproven is the error of a run with functions that must not allocate, and
 // that nothing shows to keep to it. Its exit code is Failure.
-var ErrUnproven = errors.New("unproven: a benchmark has to execute these functions")
+var ErrUnproven = errors.New("unproven: nothing shows that these functions keep to their limits")
 
 // ErrBroken is the error of a run in which some packages do not build. The
 // others have their verdicts. Its exit code is Failure.

@@ -22,13 +22,14 @@ import (
 const modulePath = "example.com/m"
 
 // cases are the files of a module that most tests share, because builds take
-// longer than runs. Package small has a file for each test. The tests of broken
-// and unlinked do not build.
+// longer than runs. Package small has a file for each test. The tests of
+// broken, unlinked and unread do not build.
 var cases = map[string]map[string]string{
 	"small": {
 		"alone.go": aloneSource, "alone_test.go": aloneTest,
-		"everypath.go": everyPathSource,
-		"inlined.go":   inlinedSource, "inlined_test.go": inlinedTest,
+		"conflict.go": conflictSource, "conflict_test.go": conflictTest,
+		"everypath.go": everyPathSource, "generated.go": conflictGenerated,
+		"inlined.go": inlinedSource, "inlined_test.go": inlinedTest,
 		"leaves.go": leavesSource, "leaves_test.go": leavesTest,
 		"setup.go": setUpSource, "setup_test.go": setUpTest,
 		"strict.go": strictSource, "strict_test.go": strictTest,

@@ -48,6 +48,8 @@ func (r *Root) unproven(t int, calls []verdict.Dynamic, strict bool) string {
 	switch {
 	case reached || !possible || !none:
 		return ""
+	case r.NoCode[t]:
+		return "it has no code: call it in a test, with the types that you use"
 	case len(calls) > 0:
 		return "no benchmark executes it in each operation, and some calls are not followed"
 	}

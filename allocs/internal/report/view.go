@@ -315,7 +315,7 @@ func (v *view) possible() {
 		text string
 	}{
 		{verdict.AnyRun, "on every path, and " + benchmark},
-		{verdict.Agreement, "on every path, and never in the runs:"},
+		{verdict.Agreement, "on lines that the runs execute without it:"},
 		{verdict.Benchmark, benchmark},
 		{verdict.Branch, "in a branch that no benchmark takes:"},
 		{verdict.Size, "beyond a size that no benchmark has:"},

@@ -40,7 +40,7 @@ const (
 	Size      Missing = "size"      // a run beyond a size
 	Branch    Missing = "branch"    // a run that takes the branch: runs execute the line
 	Benchmark Missing = "benchmark" // a run that executes the line
-	Agreement Missing = "agreement" // the code allocates on every path, and runs do not
+	Agreement Missing = "agreement" // the code allocates where it executes the line, and runs do not
 	AnyRun    Missing = "any run"   // any run: the line allocates on every path
 )
 
@@ -99,8 +99,8 @@ type Evidence struct {
 	Visited bool // runs execute the line in each operation, and did not see it allocate
 	Came    bool // runs execute the line in each operation
 	SetUp   bool // it is known that no run executes the line in each operation
-	// Unreached is set if SetUp is, and no run executes any line of the root in
-	// each operation.
+	// Unreached is set if SetUp is, and no run executes the root in each
+	// operation.
 	Unreached bool
 }
 
@@ -185,35 +185,41 @@ func (s *Site) decide() {
 	if s.Kind == heapcalls.Make && e.Reach == Maybe && e.Escape == nil {
 		grows = true // the branch is the compiler's own: small ones stay on the stack
 	}
-	if best, total := e.most(); total > 0 {
-		s.measured(kind, best.Name, best.PerOp)
-		return
-	}
+	outlives := e.Escape != nil && s.Kind == kind &&
+		sizeRules[kind] == sizeRules[heapcalls.Concat] &&
+		(kind != heapcalls.Concat || !addsNothing(e.Escape.What))
+	each := !grows || outlives // each time that the line is executed
+	best, total := e.most()
 	unreached := "; no benchmark reaches it"
 	if e.Came {
 		unreached = "; no run shows it"
 	}
-	outlives := e.Escape != nil && s.Kind == kind &&
-		sizeRules[kind] == sizeRules[heapcalls.Concat] &&
-		(kind != heapcalls.Concat || !addsNothing(e.Escape.What))
 	switch {
-	case outlives && e.Reach == Surely && !e.Visited:
-		s.possible(AnyRun, "on every way through the function, and the result outlives it"+unreached)
+	case each && e.Visited && e.Code && best.PerOp == 0 && s.executed(kind):
+		s.possible(Agreement, "the runs execute the line and do not allocate there, "+
+			"perhaps as it is inlined: let a benchmark keep the result")
+	case total > 0:
+		s.measured(kind, best.Name, best.PerOp)
 	case e.Reach == Rarely:
 		s.possible(First, e.Why)
+	case each && e.Reach == Surely:
+		s.possible(AnyRun, "on every way through the function"+unreached)
 	case grows && e.Visited && e.Reach == Surely:
 		s.possible(Size, sizeRule(kind)+"; not in the runs")
 	case grows:
 		s.possible(Size, sizeRule(kind))
-	case e.Reach == Surely && e.Visited:
-		s.possible(Agreement, "the code allocates on every way through, yet no run shows it")
-	case e.Reach == Surely:
-		s.possible(AnyRun, "on every way through the function"+unreached)
 	case e.Came:
 		s.possible(Branch, "behind a branch that the runs did not take")
 	default:
 		s.possible(Benchmark, "behind a branch"+unreached)
 	}
+}
+
+// executed reports whether what executes the line of the site, and each block
+// on it, executes the call that allocates. In a function of another module
+// there can be branches that are not on the line.
+func (s *Site) executed(kind heapcalls.Kind) bool {
+	return s.Evidence.Reach == Surely || s.Evidence.Reach == Maybe && s.Kind == kind
 }
 
 func (s *Site) possible(m Missing, reason string) {
