@@ -26,6 +26,12 @@ var brokenFiles = map[string]string{
 	"b_test.go": "package broken\n\nimport \"testing\"\n\nfunc BenchmarkBad" + aloneBenchmark,
 }
 
+// The tests cannot be read.
+var unreadFiles = map[string]string{
+	"m.go":      "package unread\n\nvar Kept *int\n",
+	"m_test.go": "package unread\n\nimport \"testing\"\n\nfunc BenchmarkBad" + aloneBenchmark + "\nvar x = (\n",
+}
+
 // A main package has nothing but tests.
 var onlyTestFiles = map[string]string{
 	"m_test.go": "package main\n\nimport \"testing\"\n\n" +
@@ -47,6 +53,7 @@ func TestPackageFailsAlone(t *testing.T) {
 	for _, c := range []struct{ pkg, leaf, why, other string }{
 		{"small", "BenchmarkGood", "", ""},
 		{"only", "BenchmarkOnly", "", ""},
+		{"unread", "BenchmarkBad", "expected operand", "cannot use"},
 		{"broken", "BenchmarkBad", "cannot use \"\"", "missing not defined"},
 		{"unlinked", "BenchmarkX", "unlinked.missing not defined", "cannot use"},
 	} {

@@ -5,6 +5,7 @@ package runs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -30,20 +31,24 @@ func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package
 	if err != nil {
 		return nil, err
 	}
-	var all []*Binary
+	var all, broken []*Binary
 	added := maps.Clone(std)
 	for _, p := range pkgs {
 		b := &Binary{Package: p, tc: tc, dir: moduleDir, added: map[string]string{}}
 		if err := b.prepare(o, work); err != nil {
 			return nil, err
 		}
-		if len(b.Names) > 0 {
+		switch {
+		case len(b.Names) == 0:
+		case b.Broken != nil:
+			broken = append(broken, b)
+		default:
 			all = append(all, b)
 			maps.Copy(added, b.added)
 		}
 	}
 	if len(all) == 0 {
-		return nil, nil
+		return broken, nil
 	}
 	common, err := overlay(filepath.Join(work, "measure"), added)
 	if err != nil {
@@ -57,7 +62,7 @@ func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package
 			return nil, err
 		}
 	}
-	return all, nil
+	return append(all, broken...), nil
 }
 
 // overlay writes the file for -overlay.
@@ -165,9 +170,7 @@ func (b *Binary) prepare(o Options, work string) error {
 	} {
 		for _, name := range set.files {
 			names, err := benchmarks(filepath.Join(p.Dir, name), o.Bench)
-			if err != nil {
-				return err
-			}
+			b.Broken = errors.Join(b.Broken, err)
 			b.Names = append(b.Names, names...)
 		}
 		if len(set.files) == 0 || len(b.added) > 0 {

@@ -100,9 +100,10 @@ func (b *Binary) Run(ctx context.Context, o Options) ([]Result, error) {
 }
 
 // benchmarks lists the benchmarks that a file declares and whose name matches.
+// With an error it lists the benchmarks of the part that can be read.
 func benchmarks(name string, match *regexp.Regexp) (out []string, err error) {
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-	if err != nil {
+	if f == nil {
 		return nil, err
 	}
 	for _, d := range f.Decls {
@@ -117,5 +118,5 @@ func benchmarks(name string, match *regexp.Regexp) (out []string, err error) {
 			out = append(out, fn.Name.Name)
 		}
 	}
-	return out, nil
+	return out, err
 }
