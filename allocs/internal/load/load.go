@@ -71,21 +71,22 @@ func List(
 	if err != nil {
 		return nil, nil, reported(err)
 	}
+	listed, err := decode(out)
+	if err != nil {
+		return nil, nil, err
+	}
 	matching := false
 	broken = map[string]string{}
 	failed := map[string]string{}
 	hasFailed := func(p string) bool { return failed[p] != "" }
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; { // dependencies come first
-		p := new(Package)
-		if err := dec.Decode(p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, nil, fmt.Errorf("go list: %w", err)
-		}
+	for _, p := range listed { // first, as packages that import each other have no order
 		if p.Error != nil {
 			text := strings.TrimPrefix(p.Error.Err, "# "+p.ImportPath+"\n")
 			failed[p.ImportPath] = strings.TrimSpace(text)
-		} else if i := slices.IndexFunc(p.Deps, hasFailed); i >= 0 {
+		}
+	}
+	for _, p := range listed { // dependencies come first
+		if i := slices.IndexFunc(p.Deps, hasFailed); i >= 0 && p.Error == nil {
 			failed[p.ImportPath] = "it imports " + p.Deps[i]
 			if broken[p.Deps[i]] == "" {
 				failed[p.ImportPath] += ": " + failed[p.Deps[i]]
@@ -107,6 +108,19 @@ func List(
 		return nil, nil, fmt.Errorf(text, strings.Join(patterns, " "))
 	}
 	return pkgs, broken, nil
+}
+
+// decode reads the packages that the go command lists.
+func decode(out []byte) (all []*Package, err error) {
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		p := new(Package)
+		if err := dec.Decode(p); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		all = append(all, p)
+	}
 }
 
 // Source is the module with syntax and types. It is loaded with the current

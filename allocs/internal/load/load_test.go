@@ -11,7 +11,44 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
+
+// Packages that import each other do not build; the others do.
+func TestListLeavesOutACycle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out of short mode: it runs the go command")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/m\n\ngo 1.24\n",
+		"a/a.go": "package a\n\nimport _ \"example.com/m/b\"\n",
+		"b/b.go": "package b\n\nimport _ \"example.com/m/a\"\n",
+		"c/c.go": "package c\n",
+	} {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tc, err := toolchain.Find(t.Context(), dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	intact, broken, err := load.List(t.Context(), tc, dir, []string{"./..."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(intact) != 1 || intact[0].ImportPath != "example.com/m/c" {
+		t.Errorf("got %v, want only c", intact)
+	}
+	if len(broken) != 2 || broken["example.com/m/a"] == "" || broken["example.com/m/b"] == "" {
+		t.Errorf("got %q, want reasons for a and b", broken)
+	}
+}
 
 // With -trimpath, the go command would compile what the module imports once
 // more, for no other build of a check.
