@@ -112,22 +112,29 @@ func (s *Set) file(fset *token.FileSet, p *packages.Package, file *ast.File, wan
 			return nil // there is none
 		}
 	}
+	var functions []*ast.FuncDecl
+	docs := map[*ast.CommentGroup]bool{}
+	for _, d := range file.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+			functions, docs[fn.Doc] = append(functions, fn), true
+		}
+	}
 	for _, g := range file.Comments {
 		for _, c := range g.List {
-			if reason, ok := directive(c.Text, "ok"); ok {
-				line := fset.Position(c.Slash).Line
-				if reason == "" {
-					return fmt.Errorf("%s:%d: //alloc:ok needs a reason", name, line)
-				}
+			line := fset.Position(c.Slash).Line
+			reason, ok := directive(c.Text, "ok")
+			switch {
+			case ok && reason == "":
+				return fmt.Errorf("%s:%d: //alloc:ok needs a reason", name, line)
+			case ok:
 				s.Waivers[Place{name, line}] = reason
+			case strings.HasPrefix(c.Text, "//alloc:") && !docs[g]:
+				const text = "%s:%d: %s is above no function with a body"
+				return fmt.Errorf(text, name, line, c.Text)
 			}
 		}
 	}
-	for _, d := range file.Decls {
-		fn, ok := d.(*ast.FuncDecl)
-		if !ok || fn.Body == nil {
-			continue
-		}
+	for _, fn := range functions {
 		r := declared(fset, p, fn)
 		if err := s.function(&r, fn, fset, wanted); err != nil {
 			return err
@@ -165,7 +172,7 @@ func (s *Set) function(r *Root, fn *ast.FuncDecl, fset *token.FileSet, wanted ma
 					return fmt.Errorf("%s: //alloc:max=%s: want a number", at, n)
 				}
 				r.Kind = Annotated
-			} else if strings.HasPrefix(c.Text, "//alloc:") && !strings.HasPrefix(c.Text, "//alloc:ok") {
+			} else if _, ok := directive(c.Text, "ok"); !ok && strings.HasPrefix(c.Text, "//alloc:") {
 				return fmt.Errorf("%s: %s: no such directive; there are none, max=N, ok and cold", at, c.Text)
 			}
 		}

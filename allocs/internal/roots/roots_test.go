@@ -93,9 +93,13 @@ func L(l *slog.Logger, h handler) {
 
 func TestFindRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"//alloc:max=x\nfunc F() {}":        "want a number",
-		"//alloc:nothing\nfunc F() {}":      "no such directive",
-		"func F() {\n\tF() //alloc:ok\n}\n": "needs a reason",
+		"//alloc:max=x\nfunc F() {}":           "want a number",
+		"//alloc:nothing\nfunc F() {}":         "no such directive",
+		"//alloc:okay\nfunc F() {}":            "no such directive",
+		"func F() {\n\tF() //alloc:ok\n}\n":    "needs a reason",
+		"//alloc:none\n\nfunc F() {}":          "above no function",
+		"//alloc:none\nvar F = func() {}":      "above no function",
+		"func F() {\n\t//alloc:none\n\tF()\n}": "above no function",
 	} {
 		if _, _, err := find(t, "package m\n\n"+text+"\n"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
