@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -42,5 +43,16 @@ func TestOtherTargetsAreAnError(t *testing.T) {
 	t.Setenv("GOOS", "plan9")
 	if tc, err := Find(t.Context(), t.TempDir(), ""); !errors.Is(err, ErrRelease) {
 		t.Errorf("got %v, %v, want %v", tc, err, ErrRelease)
+	}
+}
+
+// The error has what the go command says about a release, and not the command.
+func TestReleaseThatIsNone(t *testing.T) {
+	_, err := Find(t.Context(), t.TempDir(), "none")
+	if !errors.Is(err, ErrRelease) {
+		t.Fatalf("got %v, want %v", err, ErrRelease)
+	}
+	if text := err.Error(); strings.Contains(text, "go env") || !strings.Contains(text, "gonone") {
+		t.Errorf("got %q, want what the go command says about gonone", text)
 	}
 }

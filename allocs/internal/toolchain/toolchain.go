@@ -42,7 +42,7 @@ func Find(ctx context.Context, dir, release string) (*Toolchain, error) {
 	}
 	out, err := run(ctx, dir, env, "go", "env", "GOVERSION", "GOROOT", "GOARCH", "GOOS", "GOHOSTARCH", "GOHOSTOS", "GOFLAGS")
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrRelease, release, err)
+		return nil, fmt.Errorf("%w: %s: %s", ErrRelease, release, Said(err))
 	}
 	f := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if len(f) != 7 {
@@ -78,7 +78,7 @@ func resolve(ctx context.Context, dir, release string) (string, error) {
 	// In a module with a directory vendor, the default cannot ask.
 	out, err := run(ctx, dir, os.Environ(), "go", "list", "-mod=readonly", "-m", "-f", "{{.Version}}", "go@"+release)
 	if err != nil {
-		return "", fmt.Errorf("%w: %s: %w", ErrRelease, release, err)
+		return "", fmt.Errorf("%w: %s: %s", ErrRelease, release, Said(err))
 	}
 	return "go" + strings.TrimSpace(string(out)), nil
 }
