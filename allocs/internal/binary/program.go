@@ -13,6 +13,7 @@ package binary
 
 import (
 	"fmt"
+	"iter"
 	"net/url"
 	"os"
 	"sort"
@@ -116,6 +117,19 @@ func (p *Program) Lookup(name string) []*Func {
 func (p *Program) Names(f func(name string)) {
 	for name := range p.byName {
 		f(name)
+	}
+}
+
+// Within yields the functions that begin in files that holds accepts.
+func (p *Program) Within(holds func(file string) bool) iter.Seq[*Func] {
+	return func(yield func(*Func) bool) {
+		for i := range p.functions {
+			from := &p.functions[i]
+			r := &record{fn: from.record, entry: from.entry, tables: map[uint32][]until{}}
+			if holds(p.lines.file(r, from.entry)) && !yield(p.decode(from)) {
+				return
+			}
+		}
 	}
 }
 

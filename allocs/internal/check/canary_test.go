@@ -52,7 +52,6 @@ func TestCanary(t *testing.T) {
 		"the compiler is silent":      func(in *verdict.Input) { in.Escapes = compiler.NewIndex(nil) },
 		"the executable is not there": func(in *verdict.Input) { in.Programs = nil },
 		"everything is waived":        func(in *verdict.Input) { in.Waived = func(binary.Frame) bool { return true } },
-		"no line is in the module":    func(in *verdict.Input) { in.InModule = func(string) bool { return false } },
 	} {
 		in := *evidence
 		kill(&in)

@@ -77,7 +77,7 @@ func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 	place := b.Place(m.s.Cache, m.o, m.paths)
 	if kept, ok := b.Load(place); ok {
 		m.in.Runs = append(m.in.Runs, m.out.took(kept.Results)...)
-		m.in.Visited = append(m.in.Visited, kept.Visited)
+		m.in.Visits = append(m.in.Visits, &verdict.Visit{Visited: kept.Visited, Program: code})
 		return nil
 	}
 	results, err := b.Run(ctx, m.o)
@@ -95,7 +95,7 @@ func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 		return nil
 	}
 	b.Keep(place, results, visited)
-	m.in.Visited = append(m.in.Visited, visited)
+	m.in.Visits = append(m.in.Visits, &verdict.Visit{Visited: visited, Program: code})
 	return nil
 }
 

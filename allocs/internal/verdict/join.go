@@ -22,10 +22,18 @@ type Input struct {
 	InModule func(file string) bool
 	Waived   func(f binary.Frame) bool
 	Runs     []runs.Result
-	Visited  []runs.Visited
+	Visits   []*Visit
 
 	bodies map[string][]body    // functions with code, by the declaration they are in
 	active map[roots.Place]bool // lines that any run saw allocating when warm
+}
+
+// Visit has the lines that the runs of a program execute in each operation.
+type Visit struct {
+	runs.Visited
+	Program *binary.Program
+
+	calls map[key]bool
 }
 
 type body struct {
@@ -62,6 +70,7 @@ func (in *Input) Root(r roots.Root) Result {
 		in.explainEscape(s)
 		s.Evidence.Visited = in.visited(s, r)
 		s.Evidence.Came = in.came(roots.Place{File: s.File, Line: s.Line})
+		s.Evidence.Gone = s.Evidence.Visited && in.gone(s)
 		s.Evidence.SetUp = in.setUp(s)
 		s.Evidence.Unreached = s.Evidence.SetUp && !res.Reached
 		s.decide()
@@ -263,18 +272,56 @@ func (in *Input) visited(s *Site, r roots.Root) bool {
 // setUp reports whether it is known that no run executes the line of the site
 // in each operation. For test files it is not.
 func (in *Input) setUp(s *Site) bool {
-	return len(in.Visited) > 0 && !strings.HasSuffix(s.File, "_test.go") && !s.Evidence.Came
+	return len(in.Visits) > 0 && !strings.HasSuffix(s.File, "_test.go") && !s.Evidence.Came
 }
 
 // came reports whether a run executed the line.
 func (in *Input) came(p roots.Place) bool {
-	return slices.ContainsFunc(in.Visited,
-		func(v runs.Visited) bool { return v.Line(p.File, p.Line) })
+	return slices.ContainsFunc(in.Visits,
+		func(v *Visit) bool { return v.Line(p.File, p.Line) })
+}
+
+// gone reports whether no program whose runs execute the line of the site has
+// its call there, because of what it is inlined into. The calls of a generic
+// function depend on the types.
+func (in *Input) gone(s *Site) bool {
+	if strings.Contains(s.Func, "[...]") {
+		return false
+	}
+	at := key{s.File, s.Line, s.Kind, s.Callee}
+	return !slices.ContainsFunc(in.Visits, func(v *Visit) bool {
+		return v.Line(s.File, s.Line) && v.has(at, in.InModule)
+	})
+}
+
+// has reports whether the program has a call for a site.
+func (v *Visit) has(at key, inModule func(file string) bool) bool {
+	if v.calls == nil {
+		v.calls = map[key]bool{}
+		for f := range v.Program.Within(inModule) {
+			for i := range f.Calls {
+				c := &f.Calls[i]
+				kind, _, ok := heapcalls.Of(c.Target)
+				st := c.Stack
+				switch {
+				case ok:
+				case c.Target != "" && heapcalls.Opaque(c.Target):
+					continue
+				default: // the callee may allocate
+					st = append([]binary.Frame{{Func: c.Target}}, st...)
+				}
+				if k, at := place(st, kind, inModule); at >= 0 {
+					v.calls[k] = true
+				}
+			}
+		}
+	}
+	return v.calls[at]
 }
 
 // reached reports whether runs execute the root in each operation.
 func (in *Input) reached(r roots.Root) bool {
-	return slices.ContainsFunc(in.Visited, func(v runs.Visited) bool {
+	return slices.ContainsFunc(in.Visits, func(v *Visit) bool {
 		if r.Kind == roots.LogCall {
 			return v.Line(r.File, r.Line)
 		}

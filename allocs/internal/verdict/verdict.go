@@ -98,6 +98,7 @@ type Evidence struct {
 	Runs    []Seen
 	Visited bool // runs execute the line in each operation, and did not see it allocate
 	Came    bool // runs execute the line in each operation
+	Gone    bool // runs execute the line in code that has no such call there
 	SetUp   bool // it is known that no run executes the line in each operation
 	// Unreached is set if SetUp is, and no run executes the root in each
 	// operation.
@@ -194,8 +195,9 @@ func (s *Site) decide() {
 	if e.Came {
 		unreached = "; no run shows it"
 	}
+	gone := e.Gone && (each || e.Rule == heapcalls.Sized) // a full slice is another matter
 	switch {
-	case each && e.Visited && e.Code && best.PerOp == 0 && s.executed(kind):
+	case e.Visited && e.Code && best.PerOp == 0 && (gone || each && s.executed(kind)):
 		s.possible(Agreement, "the runs execute the line and do not allocate there, "+
 			"perhaps as it is inlined: let a benchmark keep the result")
 	case total > 0:

@@ -47,17 +47,12 @@ func TestDecide(t *testing.T) {
 		{"bytes that outlive the function", heapcalls.ToBytes, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun},
 		{"a string of runes that outlives it", heapcalls.FromRunes, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, anyRun},
 		{"a string that outlives it, behind a branch", heapcalls.ToString, Evidence{Code: true, Reach: Maybe, Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, size},
-		{"a string that outlives it, and does not in the runs", heapcalls.ToString, Evidence{Code: true, Reach: Maybe, Rule: heapcalls.Sized, Escape: &compiler.Escape{}, Visited: true}, agreement},
 		{"a local string", heapcalls.ToString, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized}, size},
 		{"sure, and only the set-up of a benchmark executes it", heapcalls.Object, Evidence{Code: true, Reach: Surely, Runs: warm, SetUp: true}, anyRun},
 		{"behind a branch that only set-up takes", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm, SetUp: true}, first},
 		{"behind a branch, and no run executes the function in each operation", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm, SetUp: true, Unreached: true}, benchmark},
 		{"what only appends show in set-up still grows", heapcalls.Grow, Evidence{Code: true, Reach: Maybe, Rule: heapcalls.Growth, Runs: warm, SetUp: true, Unreached: true}, size},
 		{"behind an error in set-up", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error", Runs: warm, SetUp: true, Unreached: true}, first},
-		{"behind a branch that the runs take", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Visited: true, Came: true}, agreement},
-		{"behind a branch that they take, seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Visited: true, Came: true, Runs: warm}, agreement},
-		{"behind an error that they have", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error", Visited: true, Came: true}, first},
-		{"behind a branch of a function of another module", heapcalls.Inside, Evidence{Code: true, Reach: Maybe, Visited: true, Came: true}, Finding{Possible, Branch}},
 		{"sure, visited, never seen", heapcalls.Object, Evidence{Code: true, Reach: Surely, Visited: true}, agreement},
 	} {
 		s := &Site{Kind: c.kind, Evidence: c.e}
@@ -67,6 +62,43 @@ func TestDecide(t *testing.T) {
 		}
 		if s.Reason == "" && s.Missing != First {
 			t.Errorf("%s: got no reason", c.name)
+		}
+	}
+}
+
+// Runs that execute a line, and do not allocate where its code does, show
+// neither that the code does not allocate nor what they lack.
+func TestRunsThatContradictTheCode(t *testing.T) {
+	agreement := Finding{Possible, Agreement}
+	for _, c := range []struct {
+		name string
+		kind heapcalls.Kind
+		e    Evidence
+		want Finding
+	}{
+		{"behind a branch", heapcalls.Object, Evidence{}, agreement},
+		{"while warming up", heapcalls.Object, Evidence{Runs: []Seen{{Name: "B", Total: 1}}}, agreement},
+		{
+			"a string that outlives it", heapcalls.ToString,
+			Evidence{Rule: heapcalls.Sized, Escape: &compiler.Escape{}}, agreement,
+		},
+		{"a number", heapcalls.BoxSmall, Evidence{Rule: heapcalls.Sized}, Finding{Possible, Size}},
+		{
+			"a number, in code without it", heapcalls.BoxSmall,
+			Evidence{Rule: heapcalls.Sized, Gone: true}, agreement,
+		},
+		{
+			"a slice that is never full", heapcalls.Grow,
+			Evidence{Rule: heapcalls.Growth, Gone: true}, Finding{Possible, Size},
+		},
+		{"in a library", heapcalls.Inside, Evidence{}, Finding{Possible, Branch}},
+		{"in a library, in code without it", heapcalls.Inside, Evidence{Gone: true}, agreement},
+	} {
+		c.e.Code, c.e.Reach, c.e.Visited, c.e.Came = true, Maybe, true, true
+		s := &Site{Kind: c.kind, Evidence: c.e}
+		s.decide()
+		if s.Finding != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, s.Finding, c.want)
 		}
 	}
 }
