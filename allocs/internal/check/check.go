@@ -203,7 +203,8 @@ func (s *session) static(
 		}
 		in.Programs = append(in.Programs, p)
 	}
-	return in, judgeCanary(in, b.Canary.ImportPath)
+	canary := *in // what a copy has found out is about the evidence until now
+	return in, judgeCanary(&canary, b.Canary.ImportPath)
 }
 
 // decide computes the lines of every leaf, and the result of every root.
