@@ -10,17 +10,21 @@ import (
 	"github.com/nib-log/nib/internal/jsonread"
 )
 
-// edits are the changes that a logger makes to a finished line. Each function
-// appends the changed line to dst, or nothing if there is no change. It is nil
-// without its option: a program without the option does not contain what it
+// edits are the changes that a logger makes to a finished line. A function is
+// nil without its option: a program without the option does not contain what it
 // calls.
 type edits struct {
-	duplicates func(dst, line []byte, s *jsonread.Scratch) []byte
-	redact     func(dst, line []byte) []byte // made from keys
+	duplicates edit
+	groups     func(x *edits, e *Event, from, depth, count int) // editGroups, with duplicates
+	redact     edit                                             // made from keys
+	masks      func(x *edits, f *format) bool                   // masksFront, with redact
 	keys       []string
 	max        int
 	skipsFront bool // no edit changes time and level, whatever follows them
 }
+
+// An edit appends a line of e to dst, changed, or nothing if it has no change.
+type edit func(e *Event, dst, line []byte) []byte
 
 func (x *edits) any() bool { return x.duplicates != nil || x.redact != nil || x.max > 0 }
 
@@ -29,29 +33,29 @@ func (x *edits) any() bool { return x.duplicates != nil || x.redact != nil || x.
 // left out may have it.
 func (x *edits) leavesFront(f *format) bool {
 	const cut = `,"truncated`
-	if strings.HasPrefix(f.timeKey, cut) || strings.HasPrefix(f.levelKey, cut) {
-		return false
-	}
-	if x.redact == nil {
-		return true
-	}
+	return !strings.HasPrefix(f.timeKey, cut) && !strings.HasPrefix(f.levelKey, cut) &&
+		(x.masks == nil || !x.masks(x, f))
+}
+
+// masksFront reports whether the time or the level of a line of f is masked.
+func (x *edits) masksFront(f *format) bool {
 	var second jsonenc.SecondCache
 	for _, level := range f.levels {
 		line := []byte(f.timeKey)
 		if f.timeKey != "" {
 			line = f.time.AppendCached(line, &second, 0, 0, time.UTC)
 		}
-		if line = append(line, level...); len(x.redact(nil, line)) > 0 {
-			return false
+		if line = append(line, level...); len(x.redact(nil, nil, line)) > 0 {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // writeEdited edits the finished line and writes it. The next line can reuse
 // the front of this one if its bytes before the edit are still there.
 func (e *Event) writeEdited() {
-	changes := e.log.core.edits.edit(e)
+	changes := e.log.core.edits.apply(e)
 	if changes > 0 && e.flags&hasMessage != 0 && e.log.core.out.makesRecords() {
 		e.findMessage()
 	}
@@ -69,30 +73,40 @@ func (e *Event) writeEdited() {
 	}
 }
 
-// edit edits the finished line and returns the number of changes; each step
+// apply edits the finished line and returns the number of changes; each edit
 // writes from one of the event's two buffers into the other.
-func (x *edits) edit(e *Event) (changes int) {
+func (x *edits) apply(e *Event) (changes int) {
 	from := e.front.fixed
 	if x.redact != nil {
-		changes += e.replace(from, x.redact(x.copyFront(e, from), e.buf[from:]))
+		changes += e.replace(from, x.redact)
 	}
 	if x.duplicates != nil {
-		changes += e.replace(from, x.duplicates(x.copyFront(e, from), e.buf[from:], x.scratch(e)))
+		changes += e.replace(from, x.duplicates)
 	}
-	max := x.max
-	if e.flags&tooLarge != 0 && max <= 0 {
-		max = e.log.core.sizeLimit
-	}
-	if max > 0 && len(e.buf) > max {
-		short := jsonread.Shorten(x.copyFront(e, from), e.buf[from:], max-from,
-			e.log.core.format.class, x.scratch(e))
-		changes += e.replace(from, short)
+	if max := maxLineOf(e); max > 0 && len(e.buf) > max {
+		changes += e.replace(from, shorten)
 	}
 	return changes
 }
 
-// scratch returns the event's scratch space for edits.
-func (*edits) scratch(e *Event) *jsonread.Scratch {
+// maxLineOf returns the maximum length of the line of e, 0 if there is none.
+func maxLineOf(e *Event) int {
+	c := e.log.core
+	if e.flags&tooLarge != 0 && c.edits.max <= 0 {
+		return c.sizeLimit
+	}
+	return c.edits.max
+}
+
+// shorten is the edit of a line that is too long. The bytes in dst are part of
+// the line.
+func shorten(e *Event, dst, line []byte) []byte {
+	max := maxLineOf(e) - len(dst)
+	return jsonread.Shorten(dst, line, max, e.log.core.format.class, editSpace(e))
+}
+
+// editSpace returns the scratch space of an event for edits.
+func editSpace(e *Event) *jsonread.Scratch {
 	if e.edited == nil {
 		e.edited = new(jsonread.Scratch)
 	}
@@ -110,12 +124,12 @@ func (x *edits) editGroups(e *Event, from, depth, count int) {
 	}
 	from = len(e.buf) - depth - len(group)
 	if depth == 0 && x.redact != nil {
-		x.replaceFrom(e, from, x.redact(e.scratch[:0], e.buf[from:]))
+		x.replaceFrom(e, from, x.redact(e, e.scratch[:0], e.buf[from:]))
 	}
 	if depth+1 < count {
 		x.editGroups(e, from, depth+1, count)
 	}
-	x.replaceFrom(e, from, x.duplicates(e.scratch[:0], e.buf[from:], x.scratch(e)))
+	x.replaceFrom(e, from, x.duplicates(e, e.scratch[:0], e.buf[from:]))
 }
 
 // replaceFrom replaces e.buf[from:] with what was written into scratch, unless
@@ -126,13 +140,13 @@ func (*edits) replaceFrom(e *Event, from int, edited []byte) {
 	}
 }
 
-// copyFront returns the scratch buffer with a copy of e.buf[:from].
-func (*edits) copyFront(e *Event, from int) []byte { return append(e.scratch[:0], e.buf[:from]...) }
-
-// replace swaps the buffers, unless nothing was added to the scratch buffer
-// after copyFront: line, written into it, becomes the line. It returns the
-// number of changes.
-func (e *Event) replace(from int, line []byte) (changes int) {
+// replace makes one edit of the line behind its first bytes: a copy of them,
+// and what by appends, becomes the line, unless by appends nothing. It returns
+// the number of changes. Three copies of it would be longer than apply.
+//
+//go:noinline
+func (e *Event) replace(from int, by edit) (changes int) {
+	line := by(e, append(e.scratch[:0], e.buf[:from]...), e.buf[from:])
 	if len(line) == from {
 		e.scratch = line
 		return 0

@@ -76,7 +76,8 @@ func (e *Event) closeGroups() {
 	e.buf = append(e.buf, l.groups.closing...)
 	if open > 0 && l.core.edits.duplicates != nil {
 		e.front = front{} // it may end inside the groups
-		l.core.edits.editGroups(e, 0, 0, open)
+		x := &l.core.edits
+		x.groups(x, e, 0, 0, open)
 	}
 	e.reservedBits = l.core.format.reservedBits // the end of the line is at the top level
 }

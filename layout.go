@@ -173,24 +173,27 @@ func (l Layout) Validate() error {
 	return errors.Join(faults...)
 }
 
-// defaultFormat serves every logger that was given no layout, and
-// textDurationsFormat those among them that show units on durations. They are
-// made when the first logger is, because a program may import nib and not log.
-var (
-	defaultFormat = sync.OnceValue(func() *format {
-		return newFormat(Layout{}, new(core))
-	})
-	textDurationsFormat = sync.OnceValue(func() *format {
-		return newFormat(Layout{Duration: DurationString}, new(core))
-	})
-)
+// A sharedFormat serves every logger that was given no layout. It is made when
+// the first logger is, because a program may import nib and not log.
+type sharedFormat struct {
+	once   sync.Once
+	format *format
+}
 
-// format returns the format of a logger without a layout.
+var defaultFormat, textDurationsFormat sharedFormat
+
+func (s *sharedFormat) get(d DurationFormat) *format {
+	s.once.Do(func() { s.format = newFormat(Layout{Duration: d}, new(core)) })
+	return s.format
+}
+
+// format returns the format of a logger without a layout, whose durations may
+// have units.
 func (o *output) format() *format {
 	if o.textDurations {
-		return textDurationsFormat()
+		return textDurationsFormat.get(DurationString)
 	}
-	return defaultFormat()
+	return defaultFormat.get(DurationMillis)
 }
 
 func newFormat(l Layout, c *core) *format {

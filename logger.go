@@ -346,7 +346,7 @@ var (
 // functions of this file.
 func init() {
 	prepareIdle = sync.OnceFunc(func() {
-		idleLogger.core.format = defaultFormat()
+		idleLogger.core.format = defaultFormat.get(DurationMillis)
 		idleLogger.apply(nil)
 	})
 }

@@ -164,10 +164,11 @@ const (
 // WithDuplicateKeys sets the policy for fields with the same key.
 func WithDuplicateKeys(p DuplicateKeys) Option {
 	return Option{func(l *Logger) {
-		l.core.edits.duplicates = nil
-		if p != DuplicatesKeep {
-			l.core.edits.duplicates = func(dst, line []byte, s *jsonread.Scratch) []byte {
-				return jsonread.Duplicates(dst, line, jsonread.Policy(p), s)
+		x := &l.core.edits
+		if x.duplicates = nil; p != DuplicatesKeep {
+			x.groups = (*edits).editGroups
+			x.duplicates = func(e *Event, dst, line []byte) []byte {
+				return jsonread.Duplicates(dst, line, jsonread.Policy(p), editSpace(e))
 			}
 		}
 	}}
@@ -188,7 +189,10 @@ func WithRedact(keys ...string) Option {
 		x := &l.core.edits
 		x.keys = slices.Concat(x.keys, keys)
 		all := jsonread.NewKeys(x.keys)
-		x.redact = func(dst, line []byte) []byte { return jsonread.Redact(dst, line, all) }
+		x.masks = (*edits).masksFront
+		x.redact = func(_ *Event, dst, line []byte) []byte {
+			return jsonread.Redact(dst, line, all)
+		}
 	}}
 }
 
