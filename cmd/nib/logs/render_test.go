@@ -50,7 +50,7 @@ func TestTheConsoleViewAllocatesNothingPerLine(t *testing.T) {
 func TestTheConsoleNamesNumericLevels(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"__REALTIME_TIMESTAMP":"1795176000250000","PRIORITY":"4","MESSAGE":"m","_PID":"7"}`: `12:00:00.250 WARN m _PID="7"`,
-		`{"PRIORITY":"2","MESSAGE":"m"}`:                                                                "ERR+2 m",
+		`{"PRIORITY":"2","MESSAGE":"m"}`:                                                                "PANIC m",
 		`{"level":30,"time":1795176000250,"pid":7,"msg":"m"}`:                                           "12:00:00.250 INFO m pid=7",
 		`{"name":"x","pid":7,"level":50,"msg":"a \"level\":20","time":"2026-11-20T12:00:00.25Z","v":0}`: "ERROR",
 		`{"a":"\"level\":2","level":"WARNING","time":"2026-11-20T12:00:00.25Z","msg":"m"}`:              `12:00:00.250 WARN m a="\"level\":2"`,
