@@ -225,7 +225,8 @@ func (s *searcher) batch(b []byte) error {
 	if !s.l.d.mark.senders.has(p.id) {
 		return nil // a batch of another producer, regardless of its headers
 	}
-	records, err := s.l.d.cluster.decompress.Decompress(b[frameHead:], kgo.CompressionCodecType(attributes&7))
+	codec := kgo.CompressionCodecType(attributes & 7)
+	records, err := s.l.d.cluster.decompress.Decompress(b[frameHead:], codec)
 	if errors.Is(err, kgo.ErrMaxDecompress) {
 		return nil
 	}

@@ -202,7 +202,9 @@ func (s *Sender) next() bool {
 		s.pick(most, func(st *state) bool { return st.refusals == 0 }) ||
 		s.needsWitness() ||
 		s.pick(1, func(st *state) bool { return st.alone && !st.passed }) ||
-		s.pick(len(s.states), func(st *state) bool { return st.refusals > 0 && !st.alone && !st.passed })
+		s.pick(len(s.states), func(st *state) bool {
+			return st.refusals > 0 && !st.alone && !st.passed
+		})
 }
 
 // again selects a record alone whose refusal would count.

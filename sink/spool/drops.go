@@ -83,7 +83,7 @@ func (ch *chain) bears(l *deliver.Link) bool {
 
 // keepHeader replaces the file of l by its header, with the counts, if it bears
 // them. A start after a death finds one file or the other. Without, it would
-// find no counts, or those of an earlier segment, which were reported; and
+// find no counts, or counts of an earlier segment, which were reported; and
 // without any segment, the cursors belong to another spool. If the file cannot
 // be replaced, it stays if no room is needed.
 func (m *maker) keepHeader(l *deliver.Link) (kept bool) {

@@ -85,7 +85,8 @@ func (x *Drop) shareOf(d *Delivery) (s share) {
 		return s // it has left the link
 	}
 	numbers := x.end - first
-	numbers -= min(x.voids+d.foreignIn(first, x.end), numbers) // these are counted in Skipped already
+	counted := x.voids + d.foreignIn(first, x.end) // in Skipped already
+	numbers -= min(counted, numbers)
 	s.numbers = numbers
 	for _, line := range x.lines {
 		switch isForeign := line.To != "" && line.To != d.Options.Name; {

@@ -92,7 +92,7 @@ func (d *account) reported(batch []nib.Record, refused []refusal) {
 }
 
 // repeat makes the next notice for this destination report what the record with
-// number seq does, which it has rejected, if that is a notice for all.
+// number seq does, which it has rejected, if the record is a notice for all.
 func (d *account) repeat(seq uint64) {
 	d.chain.Lock()
 	defer d.chain.Unlock()

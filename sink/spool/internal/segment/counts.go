@@ -145,7 +145,7 @@ func dropped(numbers uint64, seed uint32) uint64 {
 	return uint64(n) | uint64(crc32.Update(seed, castagnoli, le.AppendUint32(nil, n)))<<32
 }
 
-// EmptySize is the size of the file of a segment of which only the header is
+// EmptySize is the size of the file of a segment whose header alone is
 // left, with its counts.
 const EmptySize = StreamsAt
 
