@@ -245,6 +245,13 @@ func (f *follower) siblings() (list []rotation) {
 	if err != nil {
 		return nil
 	}
+	// One listing may lack files that exist while it is made, if the file system
+	// divides the directory at that time, as ext4 does when it has become longer.
+	again, _ := os.ReadDir(filepath.Dir(f.path))
+	entries = append(entries, again...)
+	byName := func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) }
+	slices.SortFunc(entries, byName)
+	entries = slices.CompactFunc(entries, func(a, b os.DirEntry) bool { return byName(a, b) == 0 })
 	set := rotationOf(f.path)
 	for _, e := range entries {
 		r := rotationOf(filepath.Join(filepath.Dir(f.path), e.Name()))
