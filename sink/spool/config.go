@@ -21,7 +21,6 @@ import (
 )
 
 const (
-	defaultName     = DefaultName
 	defaultSegment  = 8 << 20
 	defaultMemory   = 64 << 20
 	defaultDisk     = 1 << 30
@@ -209,7 +208,7 @@ func (c Config) Validate() error {
 		}
 	}
 	fault(!isName(c.Name), "Name has other characters than letters, digits, - and _: %q", c.Name)
-	names := map[string]bool{strings.ToLower(cmp.Or(c.Name, defaultName)): true} // compared as by some file systems
+	names := map[string]bool{strings.ToLower(cmp.Or(c.Name, DefaultName)): true} // compared as by some file systems
 	for _, also := range c.Also {
 		fault(!isName(also.Name) || also.Name == "", "Also has a Name that is empty or has other characters than letters, digits, - and _: %q", also.Name)
 		fault(names[strings.ToLower(also.Name)], "two destinations have the Name %q; upper and lower case count as the same", also.Name)
@@ -258,12 +257,8 @@ func isName(name string) bool {
 
 // withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults(dir string) Config {
-	if c.Name == "" {
-		c.Name = defaultName
-	}
-	if c.Label == "" {
-		c.Label = c.Name
-	}
+	c.Name = cmp.Or(c.Name, DefaultName)
+	c.Label = cmp.Or(c.Label, c.Name)
 	if c.fs == nil && dir != "" && c.volume == (store.Volume{}) {
 		c.volume = store.VolumeOf(nearest(dir))
 	}
@@ -274,28 +269,14 @@ func (c Config) withDefaults(dir string) Config {
 		c.Access = AccessWritten
 	}
 	c = c.sizes(dir, c.volume, memoryLimit())
-	if c.SyncDelay == 0 {
-		c.SyncDelay = defaultSyncDelay
-	}
-	if c.SyncWait == 0 {
-		c.SyncWait = defaultSyncWait
-	}
-	if c.RejectedSize == 0 {
-		c.RejectedSize = defaultRejected
-	}
-	if c.Drain == 0 {
-		c.Drain = defaultDrain
-	}
-	if c.slow == 0 {
-		c.slow = slowDisk
-	}
+	c.SyncDelay = cmp.Or(c.SyncDelay, defaultSyncDelay)
+	c.SyncWait = cmp.Or(c.SyncWait, defaultSyncWait)
+	c.RejectedSize = cmp.Or(c.RejectedSize, defaultRejected)
+	c.Drain = cmp.Or(c.Drain, defaultDrain)
+	c.slow = cmp.Or(c.slow, slowDisk)
 	c.hang = cmp.Or(c.hang, hangs)
-	if c.tick == 0 {
-		c.tick = firstPause
-	}
-	if c.poll == 0 {
-		c.poll = adoptPause
-	}
+	c.tick = cmp.Or(c.tick, firstPause)
+	c.poll = cmp.Or(c.poll, adoptPause)
 	if c.boot == 0 {
 		c.boot = vfs.Boot()
 	}

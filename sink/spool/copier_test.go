@@ -291,3 +291,13 @@ func TestCopierStopsAtADamagedLength(t *testing.T) {
 		}
 	}
 }
+
+// synced returns the number of the first record of this process that a power
+// failure may lose: all earlier ones are on disk or settled. It is 0 if lines
+// are not synced.
+func (s *Sink) synced() uint64 {
+	if s.copier == nil {
+		return 0
+	}
+	return max(s.copier.synced.Load(), s.chain.opened, s.chain.Position())
+}

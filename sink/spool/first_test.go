@@ -46,7 +46,7 @@ func TestWhichSegmentAStartContinues(t *testing.T) {
 			d := store.LookInto(m, memDir)
 			_, err := d.List()
 			must(t, err)
-			cur, _, _, err := store.OpenCursor(d, defaultName)
+			cur, _, _, err := store.OpenCursor(d, DefaultName)
 			must(t, err, cur.Put(store.Position{Spool: d.Spool, Seq: 21}, &store.Losses{}))
 			must(t, cur.File.Close())
 		}, false, 0},

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
@@ -50,7 +48,8 @@ func (s *Sink) metricsOf(
 	}
 	labels := []metrics.Label{spool, {Name: "destination", Value: d.Options.Label}}
 	st.more.traffic.Metrics(l, "nib_spool_delivered", "delivered", labels...)
-	loss.Metrics(l, "nib_spool", segment.Reasons[:], levelsOf(st.Dropped), labels...)
+	dropped := tallyOf(st.Dropped)
+	loss.Metrics(l, "nib_spool", segment.Reasons[:], dropped[:], labels...)
 	l.Gauge("nib_spool_pending_lines", "Lines in the spool that are not delivered.", float64(st.Pending), labels...)
 	l.Gauge("nib_spool_pending_bytes", "Bytes of these lines, an upper bound.",
 		float64(st.more.bytes), labels...)
@@ -97,19 +96,6 @@ func oldestIn(d *store.Dir, settled uint64) int64 {
 		}
 	}
 	return 0
-}
-
-// levelsOf returns drops as a table by level.
-func levelsOf(drops []delivery.Drop) []loss.Levels {
-	table := make([]loss.Levels, segment.Causes)
-	for _, d := range drops {
-		for c, reason := range segment.Reasons {
-			if d.Reason == reason {
-				table[c][level.Row(int(d.Level))] += d.Lines
-			}
-		}
-	}
-	return table
 }
 
 // diskUse returns the bytes of all segments, and of those that others have.

@@ -175,9 +175,14 @@ func addDrops(a, b []delivery.Drop) []delivery.Drop {
 	if len(b) == 0 {
 		return a
 	}
-	var t segment.Tally
-	for _, d := range slices.Concat(a, b) {
+	t := tallyOf(slices.Concat(a, b))
+	return t.List()
+}
+
+// tallyOf returns drops as a table.
+func tallyOf(drops []delivery.Drop) (t segment.Tally) {
+	for _, d := range drops {
 		t.Add(segment.Cause(slices.Index(segment.Reasons[:], d.Reason)), d.Level, d.Lines)
 	}
-	return t.List()
+	return t
 }

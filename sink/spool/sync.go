@@ -57,16 +57,6 @@ func (s *Sink) Sync(ctx context.Context) error {
 	return nil
 }
 
-// synced returns the number of the first record of this process that a power
-// failure may lose: all earlier ones are on disk or settled. It is 0 if lines
-// are not synced.
-func (s *Sink) synced() uint64 {
-	if s.copier == nil {
-		return 0
-	}
-	return max(s.copier.synced.Load(), s.chain.opened, s.chain.Position())
-}
-
 // waitSynced blocks a call until its line is safe. The line is in the spool
 // either way: a timeout is counted, but is not an error.
 func (s *Sink) waitSynced(seq uint64) {

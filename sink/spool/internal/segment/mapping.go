@@ -13,7 +13,7 @@ import (
 // Clear makes the mapping of a settled segment zeros, in memory only. No other
 // goroutine may use it.
 func Clear(b []byte, rest func()) (err error) {
-	defer endClear(debug.SetPanicOnFault(true), &err)
+	defer endAccess(debug.SetPanicOnFault(true), &err)
 	for part := range slices.Chunk(b, Window) {
 		populate(part) // otherwise the stores below fault the pages in
 		clear(part)
@@ -22,11 +22,11 @@ func Clear(b []byte, rest func()) (err error) {
 	return nil
 }
 
-// endClear is deferred with the result of SetPanicOnFault.
-func endClear(before bool, err *error) {
+// endAccess is deferred with the result of SetPanicOnFault.
+func endAccess(before bool, err *error) {
 	debug.SetPanicOnFault(before)
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("clear a mapping: %v", p)
+		*err = fmt.Errorf("access a mapping: %v", p)
 	}
 }
 
@@ -34,7 +34,7 @@ func endClear(before bool, err *error) {
 // disk when it returns, and the page after it is zeros there: a start must be
 // able to see that no record was written.
 func Renew(b []byte, unmap func(), id Identity, free func(pages []byte, unmap func(), deleted vfs.File)) (g *Segment, err error) {
-	defer endClear(debug.SetPanicOnFault(true), &err)
+	defer endAccess(debug.SetPanicOnFault(true), &err)
 	PutHeader(b, id)
 	first := b[:HeaderSize+PageSize]
 	if err := syncPages(first); err != nil {
@@ -51,12 +51,7 @@ func Renew(b []byte, unmap func(), id Identity, free func(pages []byte, unmap fu
 // large pages where the file system supports them. That takes a third of the
 // time of touching them one by one, and less when they are freed.
 func PrefaultNew(g *Segment, f vfs.File, rest func()) (err error) {
-	defer func(before bool) {
-		debug.SetPanicOnFault(before)
-		if p := recover(); p != nil {
-			err = fmt.Errorf("touch a mapping: %v", p)
-		}
-	}(debug.SetPanicOnFault(true))
+	defer endAccess(debug.SetPanicOnFault(true), &err)
 	if g.twin != nil {
 		return nil
 	}
