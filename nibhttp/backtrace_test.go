@@ -146,7 +146,9 @@ func TestBacktraceEndsTheScopeOfAGoroutineLeftBehind(t *testing.T) {
 
 func TestBacktraceSurvivesASinkThatPanics(t *testing.T) {
 	var rec nibtest.Recorder
-	bt := sink.Backtrace(panicking{}, sink.BacktraceConfig{})
+	var broken nibtest.Recorder
+	broken.WriteWith(func(*nib.Record) error { panic("sink") })
+	bt := sink.Backtrace(&broken, sink.BacktraceConfig{})
 	c := nibhttp.Config{Policy: request.New(request.Config{Backtrace: bt})}
 	h := nibhttp.Middleware(nib.NewSink(&rec), c)(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -158,11 +160,6 @@ func TestBacktraceSurvivesASinkThatPanics(t *testing.T) {
 		t.Errorf("got %d lines, want the access line", got)
 	}
 }
-
-// A panicking sink is broken.
-type panicking struct{}
-
-func (panicking) WriteRecord(*nib.Record) error { panic("sink") }
 
 func TestMallocsOfARequestWithBacktrace(t *testing.T) {
 	if !alloctest.Enabled {

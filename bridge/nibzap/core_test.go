@@ -4,7 +4,6 @@ package nibzap_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -263,27 +262,19 @@ func TestStackHasTheKeyOfTheLayout(t *testing.T) {
 	}
 }
 
-// A flusher counts flushes, and fails.
-type flusher struct {
-	nib.Sink
-	flushed int
-}
-
-func (f *flusher) WriteRecord(*nib.Record) error { return errors.New("full") }
-func (f *flusher) Flush(context.Context) error   { f.flushed++; return errors.New("gone") }
-
 func TestSyncFlushes(t *testing.T) {
-	var f flusher
+	var f nibtest.Recorder
+	f.FailWith(errors.New("full"))
 	failed := 0
 	c := nibzap.NewCore(nib.NewSink(&f, nib.WithErrorHandler(func(error) { failed++ })))
-	if err := c.Sync(); err == nil || f.flushed != 1 {
-		t.Errorf("got %v and %d flushes, want an error and 1", err, f.flushed)
+	if err := c.Sync(); err == nil || f.Flushes() != 1 {
+		t.Errorf("got %v and %d flushes, want an error and 1", err, f.Flushes())
 	}
 	z := zap.New(c)
 	z.Error("m")
 	z.DPanic("m")
-	if f.flushed != 2 || failed != 2 {
-		t.Errorf("got %d flushes and %d errors, want 2, for the line above error, and 2", f.flushed, failed)
+	if f.Flushes() != 2 || failed != 2 {
+		t.Errorf("got %d flushes and %d errors, want 2, for the line above error, and 2", f.Flushes(), failed)
 	}
 }
 

@@ -137,6 +137,7 @@ func TestCtxDoesNotAllocate(t *testing.T) {
 	})
 }
 
+// discardWriter is a writer that nib does not know, unlike io.Discard.
 type discardWriter struct{}
 
 func (discardWriter) Write(p []byte) (int, error) { return len(p), nil }

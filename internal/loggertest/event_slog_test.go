@@ -196,7 +196,7 @@ type slogGoexit struct{}
 func (slogGoexit) LogValue() slog.Value { runtime.Goexit(); return slog.Value{} }
 
 func TestAttributesOfPlainValuesDoNotAllocate(t *testing.T) {
-	l := nib.New(new(nullWriter))
+	l := nib.New(discardWriter{})
 	ctx, now := context.Background(), time.Now()
 	alloctest.Zero(t, func() {
 		l.LogAttrs(ctx, nib.LevelInfo, "request handled", slog.String("a", "b"), slog.Int("n", 1), slog.Uint64("u", 2),
@@ -207,11 +207,6 @@ func TestAttributesOfPlainValuesDoNotAllocate(t *testing.T) {
 	})
 	alloctest.Zero(t, func() { l.LogAttrs(ctx, nib.LevelDebug, "off", slog.String("a", "b")) })
 }
-
-// nullWriter is a writer that nib does not know, unlike io.Discard.
-type nullWriter struct{}
-
-func (*nullWriter) Write(p []byte) (int, error) { return len(p), nil }
 
 func TestAnInlineLogValuerOfAFinishedEventIsNotCalled(t *testing.T) {
 	var b bytes.Buffer

@@ -112,15 +112,13 @@ func TestALineAndItsBlocksAreOneWrite(t *testing.T) {
 
 func TestErrorsOfTheWriterComeBack(t *testing.T) {
 	want := errors.New("full")
-	s := New(failingWriter{want}, Config{})
+	r, w := io.Pipe()
+	_ = r.CloseWithError(want)
+	s := New(w, Config{})
 	if err := s.WriteRecord(&nib.Record{Line: []byte("{}\n")}); !errors.Is(err, want) {
 		t.Errorf("got %v, want %v", err, want)
 	}
 }
-
-type failingWriter struct{ err error }
-
-func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
 // A writerAndSink must be used as a writer: its WriteRecord is for JSON lines.
 type writerAndSink struct {

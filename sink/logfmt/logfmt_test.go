@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -239,13 +240,11 @@ func TestAShortWriteIsGoneOnWith(t *testing.T) {
 	}
 }
 
-type failingWriter struct{ err error }
-
-func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
-
 func TestErrorsOfTheWriterComeBack(t *testing.T) {
 	want := errors.New("full")
-	s := New(failingWriter{want}, Config{})
+	r, w := io.Pipe()
+	_ = r.CloseWithError(want)
+	s := New(w, Config{})
 	if err := s.WriteRecord(&nib.Record{Line: []byte("{}\n")}); !errors.Is(err, want) {
 		t.Errorf("got %v, want %v", err, want)
 	}
