@@ -12,6 +12,34 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
+// The count of a dropped line goes through these steps. After a death, Open
+// finds it where the last step has left it (inherit, deliver's Recall).
+//
+// A line that is dropped for all destinations, since the spool is full or
+// closed, or the line too large:
+//
+//	dropped    in counts.dropped, and in the header of the active segment, as
+//	           unreported (publish)
+//	reported   in a notice, the first record of the next segment, whose header
+//	           has the count as reported: it counts if there is no notice
+//	           (commission); if all records before are settled, there is no next
+//	           segment, and a header stays without records (keepHeader)
+//	settled    the segment with the notice is deleted; a destination that has
+//	           rejected the notice is one that has lost the lines (repeat)
+//
+// A line that one destination has lost, since it was rejected or damaged:
+//
+//	lost       in losses.Lost, then in the cursor
+//	announced  in a notice for this destination alone, after the one for all
+//	reported   one write of the cursor moves its position past the notice, and
+//	           subtracts the count
+//
+// A segment that is dropped to make room, whose lines some destinations have:
+//
+//	stored     in the cursors, as a loss that is none while the segment exists
+//	lost       when the segment is deleted, by deliver.Drop; without a
+//	           destination, in counts.dropped
+
 // inherit adds the drops of the process that wrote b, its last segment, that no
 // notice has reported.
 func (ch *chain) inherit(b []byte, g *segment.Old) {
