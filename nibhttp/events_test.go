@@ -171,7 +171,7 @@ func TestEventsOfManyRequests(t *testing.T) {
 	}
 	l := &ledger{events: make([]uint8, count)}
 	policy := request.New(request.Config{Sample: sampleOf})
-	kind := func(n int) string { return kinds[n*7919%len(kinds)] }
+	kind := func(n int) string { return kinds[n%len(kinds)*7919%len(kinds)] }
 	var lateAdded atomic.Int64
 	serve := func(w http.ResponseWriter, r *http.Request) {
 		ctx, id := r.Context(), r.Header.Get("X-Request-Id")
