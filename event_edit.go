@@ -29,12 +29,17 @@ type edit func(e *Event, dst, line []byte) []byte
 func (x *edits) any() bool { return x.duplicates != nil || x.redact != nil || x.max > 0 }
 
 // leavesFront reports whether no edit changes the time and the level of a line
-// of f. No field has the key of either; the number of bytes that Shorten has
-// left out may have it.
+// of f, or has to know their keys. No field has the key of either, but one may
+// get it by a number behind its key, or by the character that replaces invalid
+// UTF-8, and the number of bytes that Shorten has left out may have it.
 func (x *edits) leavesFront(f *format) bool {
-	const cut = `,"truncated`
-	return !strings.HasPrefix(f.timeKey, cut) && !strings.HasPrefix(f.levelKey, cut) &&
-		(x.masks == nil || !x.masks(x, f))
+	keys := f.timeKey + f.levelKey
+	for _, part := range []string{"#", "\ufffd", `,"truncated":`} {
+		if strings.Contains(keys, part) {
+			return false
+		}
+	}
+	return x.masks == nil || !x.masks(x, f)
 }
 
 // masksFront reports whether the time or the level of a line of f is masked.

@@ -178,6 +178,7 @@ func TestRedactWhereverTheKeyStands(t *testing.T) {
 // Edits skip time and level, unless they may change them.
 func TestTimeAndLevelAreEdited(t *testing.T) {
 	name := func(nib.Level) string { return "token=hunter2" }
+	notUTF8 := func(e *nib.Event) { e.Int("\xff", 1) }
 	for _, tt := range []struct {
 		name   string
 		layout nib.Layout
@@ -194,6 +195,11 @@ func TestTimeAndLevelAreEdited(t *testing.T) {
 			nib.WithMaxLine(35), `{"level":"info","truncated":34}`},
 		{"key of cut bytes", nib.Layout{TimeKey: nib.OmitKey, LevelKey: "truncated"},
 			nib.WithMaxLine(45), `{"truncated":"info","truncated#2":34}`},
+		{"key of a renamed field", nib.Layout{TimeKey: nib.OmitKey, LevelKey: "a#2"},
+			nib.WithDuplicateKeys(nib.DuplicatesRename), `{"a#2":"info","a":1,"a#3":1`},
+		{"key of a field that is not UTF-8",
+			nib.Layout{TimeKey: nib.OmitKey, LevelKey: "\ufffd", Static: notUTF8},
+			nib.WithDuplicateKeys(nib.DuplicatesFirstWins), "{\"\ufffd\":\"info\",\"a\":1,\"m"},
 	} {
 		var buf bytes.Buffer
 		l := nib.New(&buf, nib.WithLayout(tt.layout), tt.option)
