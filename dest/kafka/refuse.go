@@ -140,21 +140,24 @@ func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) err
 }
 
 // refuseSome determines which records of the first batch are refused. If the
-// broker does not identify them, it splits the batch until it has one record.
-// If all are, the attempt ends.
+// broker does not identify them, or names records that are not in the batch, it
+// splits the batch until it has one record. If all are, the attempt ends.
 func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.ProduceResponseTopicPartition, why error) error {
 	p := l.queue[0]
 	if len(p.index) == 1 {
 		return l.refuseAll(ctx, batch, why)
 	}
-	if len(a.ErrorRecords) == 0 {
+	isBeyond := func(r kmsg.ProduceResponseTopicPartitionErrorRecord) bool {
+		return r.RelativeOffset < 0 || int(r.RelativeOffset) >= len(p.index)
+	}
+	if len(a.ErrorRecords) == 0 || slices.ContainsFunc(a.ErrorRecords, isBeyond) {
 		l.split()
 		return nil
 	}
 	all := len(a.ErrorRecords) >= len(p.index)
 	for _, r := range a.ErrorRecords {
 		n := int(r.RelativeOffset)
-		if n < 0 || n >= len(p.index) || p.index[n] < 0 {
+		if p.index[n] < 0 {
 			continue
 		}
 		i := p.index[n]

@@ -151,7 +151,7 @@ func rejected(d *Destination) (n int) {
 
 // Of the records that the broker names, those in the batch of this call are
 // rejected, and the others sent again. If it names all of them, the attempt
-// ends, and if it names none, the batch is halved.
+// ends, and if it names none, or others, the batch is halved.
 func TestNamedRecordsAreRefused(t *testing.T) {
 	response := func(named ...int32) *kmsg.ProduceResponseTopicPartition {
 		a := &kmsg.ProduceResponseTopicPartition{ErrorCode: kerr.InvalidRecord.Code}
@@ -194,9 +194,13 @@ func TestNamedRecordsAreRefused(t *testing.T) {
 	if err := l.refuseSome(t.Context(), batch, response(0, 1), errDenied); err == nil || l.d.states[0].settled || l.d.states[1].reason == nil {
 		t.Errorf("all, one again: got %v, %+v", err, l.d.states)
 	}
-	l, batch = refusedLane(3)
-	if err := l.refuseSome(t.Context(), batch, response(1, 3, -1, 9), errDenied); !errors.Is(err, kerr.InvalidRecord) || len(l.held) > 0 {
-		t.Errorf("beyond the batch: got %v, %d held", err, len(l.held))
+	for _, named := range [][]int32{{4}, {-1}, {1, 4, -1, 9}, {7, 8, 9, 10, 11}} {
+		l, batch = refusedLane(4)
+		err := l.refuseSome(t.Context(), batch, response(named...), errDenied)
+		if err != nil || l.limit != 50 || len(l.held) > 0 || rejected(l.d) > 0 {
+			t.Errorf("%d, beyond the batch: got %v, a limit of %d, %d held and %d rejected",
+				named, err, l.limit, len(l.held), rejected(l.d))
+		}
 	}
 	l, batch = refusedLane(4)
 	if err := l.refuseSome(t.Context(), batch, response(), errDenied); err != nil || l.limit != 50 || len(l.held) > 0 {
