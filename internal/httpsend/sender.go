@@ -3,6 +3,7 @@
 package httpsend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,9 +134,9 @@ func (s *Sender) Deliver(ctx context.Context, batch []nib.Record) (delivery.Resu
 	var err error
 	for s.next() {
 		if s.doubt != nil {
-			err = s.compare(ctx, batch)
+			err = cmp.Or(s.compare(ctx, batch), err)
 		} else {
-			err = s.send(ctx, batch)
+			err = cmp.Or(s.send(ctx, batch), err)
 		}
 		if ctx.Err() != nil || errors.As(err, new(finalError)) || s.late(begin) {
 			break

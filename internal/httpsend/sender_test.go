@@ -483,3 +483,26 @@ func TestOutagesAreNoReasonToReject(t *testing.T) {
 		})
 	}
 }
+
+// A request with a record that must wait is one failure, also if a request
+// after it succeeds.
+func TestFailureIsCountedAndReportedOnce(t *testing.T) {
+	for _, last := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &lineServer{perItem: true, refuse: func(line string) int {
+				if (line == "r0") != last {
+					return http.StatusTooManyRequests
+				}
+				return http.StatusOK
+			}}
+			reported := 0
+			d := s.sender(t, func(error) { reported++ })
+			d.limit = 1 // a request for each record
+			_, err := d.Deliver(context.Background(), recordsOf(2))
+			st := d.client.Stats()
+			if err == nil || st.Failures != 1 || reported != 1 || s.requests != 2 {
+				t.Errorf("last %v: got %v, %+v, %d reports", last, err, st, reported)
+			}
+		})
+	}
+}
