@@ -163,15 +163,23 @@ func (p *painter) head(known *nib.Record) {
 	}
 }
 
-// time writes the time of the record, if it has one, or else of the line. A
-// time that cannot be parsed is shown unchanged.
+// time writes the time of the record of a message, or else of the line: a line
+// without a message may be one of another logger, whose record has the time of
+// the call that passed it on. A time that cannot be parsed is shown unchanged,
+// unless the record has the instant.
 func (p *painter) time(raw []byte, known *nib.Record) {
 	var t time.Time
-	if known != nil && known.Time != 0 && known.Time != math.MaxInt64 && known.Time != math.MinInt64 {
+	isTimed := known != nil && known.Time != 0 &&
+		known.Time != math.MaxInt64 && known.Time != math.MinInt64
+	parsed := false
+	if !isTimed || known.Message == nil {
+		t, parsed = linevalue.ParseTime(raw, p.lineFormat, p.lineZone)
+	}
+	switch {
+	case parsed:
+	case isTimed:
 		t = time.Unix(0, known.Time)
-	} else if parsed, ok := linevalue.ParseTime(raw, p.lineFormat, p.lineZone); ok {
-		t = parsed
-	} else {
+	default:
 		p.value(raw, jsonread.AnyText)
 		return
 	}

@@ -45,20 +45,28 @@ func TestTheRecordHelpsWhereTheLineIsNotUnderstood(t *testing.T) {
 	}
 }
 
+// The record of a line that another logger has written has a later time.
 func TestTheTimeOfTheRecordIsShown(t *testing.T) {
 	layout := nib.Layout{TimeFormat: nib.TimeUnix}
 	var out bytes.Buffer
 	s := New(&out, Config{Color: ColorNever, TimeZone: time.UTC, Layout: layout})
 	for _, tt := range []struct {
-		time int64
-		want string
+		time    int64
+		message string
+		want    string
 	}{
-		{1767366245678e6, "15:04:05.678 INFO\n"},
-		{0, "15:04:05.000 INFO\n"},
+		{1767366245678e6, `,"message":"m"`, "15:04:05.678 INFO  m\n"},
+		{0, `,"message":"m"`, "15:04:05.000 INFO  m\n"},
+		{1767366299678e6, "", "15:04:05.000 INFO\n"},
 	} {
 		out.Reset()
-		line := []byte(`{"time":1767366245,"level":"info"}` + "\n")
-		if err := s.WriteRecord(&nib.Record{Time: tt.time, Line: line}); err != nil {
+		r := nib.Record{
+			Time: tt.time, Line: []byte(`{"time":1767366245,"level":"info"` + tt.message + "}\n"),
+		}
+		if at := bytes.Index(r.Line, []byte(`m"}`)); at >= 0 {
+			r.Message = r.Line[at : at+1]
+		}
+		if err := s.WriteRecord(&r); err != nil {
 			t.Fatal(err)
 		}
 		if got := out.String(); got != tt.want {
