@@ -16,14 +16,15 @@ import (
 const attempts = 3
 
 // errRefused is wrapped by the Reason of a record that a RELP receiver has
-// refused, and by the error of Deliver if it refuses every record.
+// refused, and by the error of Deliver if refused records wait.
 var errRefused = errors.New("the receiver refused the record")
 
 // deliverRELP sends the batch and waits for all responses. It sends only
 // refused records again: those after them have been accepted and must not be
-// duplicated. If the receiver accepts none, the cause is not a record, and all
-// of them wait; a single one is rejected if the one before it was accepted. A
-// receiver may also end the connection because of a record.
+// duplicated. Each time it sends an accepted one after them, the witness: if
+// the receiver refuses this one as well, or all of several records, the cause
+// is not a record, and they wait. A receiver may also end the connection
+// because of a record.
 func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Record) (res delivery.Result, err error) {
 	head := identityOf(&batch[0])
 	cut := d.refusals.cuts[head.spool]
@@ -49,8 +50,8 @@ func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Reco
 
 // refusals is what is known about the records that the receiver refuses.
 type refusals struct {
-	credit bool            // a record was accepted, and none was rejected on the credit of it
-	cuts   map[uint64]cuts // by Spool: connections that ended at the same record
+	witness nib.Record      // an accepted record; Line is nil if there is none
+	cuts    map[uint64]cuts // by Spool: connections that ended at the same record
 }
 
 // maxCuts is the number of connections in a row that the receiver ends at the
@@ -115,29 +116,53 @@ func (d *Destination) probe(ctx context.Context, l *link, batch []nib.Record) (d
 func (d *Destination) sendOrder(ctx context.Context, l *link,
 	batch []nib.Record) (res delivery.Result, err error) {
 	refused, open, err := d.sendCommands(ctx, l, batch, &res)
-	sent := len(d.ends)
-	for n := 1; n < attempts && err == nil && len(refused) > 0; n++ {
+	sent, extra := len(d.ends), len(batch) // the index of the witness
+	if err == nil {
+		d.remember(batch, refused)
+	}
+	works := d.refusals.witness.Line != nil && (len(refused) < sent || sent == 1)
+	for n := 1; n < attempts && err == nil && works && len(refused) > 0; n++ {
 		d.order = d.order[:0]
 		for _, r := range refused {
 			d.order = append(d.order, r.Index)
 		}
-		refused, open, err = d.sendCommands(ctx, l, batch, &res)
-	}
-	res.Accepted = open
-	if err == nil && sent > 0 {
-		if len(refused) == sent && (sent > 1 || !d.refusals.credit) {
-			err = fmt.Errorf("every record is refused; they wait: %w",
-				errors.Unwrap(refused[0].Reason))
+		d.order = append(d.order, extra)
+		all := append(batch[:extra:extra], d.refusals.witness)
+		refused, open, err = d.sendCommands(ctx, l, all, &res)
+		if last := len(refused) - 1; last >= 0 && refused[last].Index == extra {
+			refused, works = refused[:last], false
 		}
-		d.refusals.credit = len(refused) < sent
+	}
+	res.Accepted = min(open, extra)
+	if err == nil && len(refused) > 0 && !works {
+		err = fmt.Errorf("no other record is accepted, so they wait: %w",
+			errors.Unwrap(refused[0].Reason))
 	}
 	if err != nil && len(refused) > 0 {
-		res.Accepted = min(open, refused[0].Index)
+		res.Accepted = min(res.Accepted, refused[0].Index)
 	}
 	res.Rejected = append(res.Rejected, refused...)
 	slices.SortFunc(res.Rejected, func(a, b delivery.Rejection) int { return a.Index - b.Index })
 	res.Rejected = res.Rejected[:refusedBelow(res.Rejected, res.Accepted)]
 	return res, err
+}
+
+// remember keeps the shortest of the records that the receiver has accepted.
+func (d *Destination) remember(batch []nib.Record, refused []delivery.Rejection) {
+	var r *nib.Record
+	for _, e := range d.ends {
+		if len(refused) > 0 && refused[0].Index == e.record {
+			refused = refused[1:]
+		} else if b := &batch[e.record]; r == nil || len(b.Line) < len(r.Line) {
+			r = b
+		}
+	}
+	if r != nil {
+		w := &d.refusals.witness
+		line := append(w.Line[:0], r.Line...)
+		*w = *r
+		w.Line, w.Message = line, nil
+	}
 }
 
 // sendCommands sends the records whose indexes are in d.order, and waits for

@@ -146,13 +146,14 @@ const maxSocketPath = 107
 // connection or stops responding during the call, no record of the batch counts
 // as settled: records are duplicated rather than lost.
 //
-// Records that are too long, or that the receiver has refused three times, are
-// rejected. After an error the next call uses a new connection. Deliver does
-// not pause between attempts; the spool does. Errors wrap [delivery.ErrClosed],
-// [delivery.ErrStalled] and the errors of packages net, syscall and tls, with
-// the network and the address in front. [delivery.ErrTooLarge] is the Reason of
-// a rejected record whose line exceeds Config.MaxSize and was not or could not
-// be truncated, or exceeds the system's limit for a datagram.
+// Records that are too long, or that the receiver has refused three times while
+// it accepts others, are rejected. After an error the next call uses a new
+// connection. Deliver does not pause between attempts; the spool does. Errors
+// wrap [delivery.ErrClosed], [delivery.ErrStalled] and the errors of packages
+// net, syscall and tls, with the network and the address in front.
+// [delivery.ErrTooLarge] is the Reason of a rejected record whose line exceeds
+// Config.MaxSize and was not or could not be truncated, or exceeds the system's
+// limit for a datagram.
 //
 // Deliver returns an error within a twelfth of Config.Timeout after ctx ends or
 // Close is called. It does not retain batch. It does not allocate per record
@@ -180,7 +181,7 @@ func (d *Destination) deliver(ctx context.Context, batch []nib.Record) (delivery
 		return delivery.Result{}, d.wrap(err)
 	}
 	l.ctx.Store(&ctx)
-	d.sizes = append(d.sizes[:0], make([]size, len(batch))...)
+	d.sizes = append(d.sizes[:0], make([]size, len(batch)+1)...) // and the witness
 	var res delivery.Result
 	switch l.way {
 	case datagrams:
