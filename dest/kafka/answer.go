@@ -16,7 +16,7 @@ import (
 func (l *lane) receive(ctx context.Context, p *inFlight, batch []nib.Record) error {
 	answer := p.answer
 	if p.err != nil {
-		p.abandoned = true
+		p.abandoned, l.others = true, false
 		return p.err
 	}
 	failure := brokerError("produce to", l.topic, answer.ErrorCode, answer.ErrorMessage)
@@ -52,6 +52,7 @@ func (l *lane) receive(ctx context.Context, p *inFlight, batch []nib.Record) err
 		}
 		return l.refuseSome(ctx, batch, answer, failure)
 	default:
+		l.others = false
 		return failure
 	}
 }

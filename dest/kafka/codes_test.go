@@ -5,6 +5,8 @@ package kafka
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/nib-log/nib"
@@ -16,7 +18,19 @@ import (
 // code for every batch with a bad record. It returns the number of requests,
 // and stops at most.
 func answered(ctx context.Context, l *lane, batch []nib.Record, code int16, bad map[uint64]bool,
-	most int) (n int) {
+	most int) int {
+	return answeredBy(ctx, l, batch, most, func(_ int, numbers []uint64) int16 {
+		if slices.ContainsFunc(numbers, func(seq uint64) bool { return bad[seq] }) {
+			return code
+		}
+		return 0
+	})
+}
+
+// answeredBy is answered for a broker whose code depends on the number of
+// requests before this one and the numbers of the batch.
+func answeredBy(ctx context.Context, l *lane, batch []nib.Record, most int,
+	code func(n int, numbers []uint64) int16) (n int) {
 	for n < most {
 		if len(l.queue) == 0 && len(l.todo) == 0 {
 			for i := range l.d.states {
@@ -34,11 +48,7 @@ func answered(ctx context.Context, l *lane, batch []nib.Record, code int16, bad 
 		}
 		p := l.queue[0]
 		p.answer = &kmsg.ProduceResponseTopicPartition{BaseOffset: -1}
-		for _, seq := range p.numbers {
-			if bad[seq] {
-				p.answer.ErrorCode = code
-			}
-		}
+		p.answer.ErrorCode = code(n, p.numbers)
 		n++
 		_ = l.receive(ctx, p, batch) // the records are sent again
 	}
@@ -94,5 +104,51 @@ func TestUnclearCodeThatPasses(t *testing.T) {
 				t.Errorf("after %d requests: record %d: got %+v", most, i+1, st)
 			}
 		}
+	}
+}
+
+// A batch is too large, or is split because of an outage. An outage that begins
+// while its parts are sent, after one was accepted, is no reason to reject a
+// record.
+func TestOutageWhileABatchIsSplit(t *testing.T) {
+	const n, most = 4, 100
+	down := kerr.UnknownServerError.Code
+	check := func(what string, code func(n int, numbers []uint64) int16) {
+		l := testLane(n)
+		requests := answeredBy(t.Context(), l, records(7, 1, n), most, code)
+		for i, st := range l.d.states {
+			if !st.settled || st.reason != nil {
+				t.Errorf("%s: record %d: got %+v after %d requests", what, i+1, st, requests)
+			}
+		}
+	}
+	for size := range n {
+		for begin := range 2 * n {
+			for end := range most / 2 {
+				check(fmt.Sprintf("up to %d records, requests %d to %d fail", size+1, begin, end),
+					func(n int, numbers []uint64) int16 {
+						switch {
+						case begin <= n && n < end:
+							return down
+						case len(numbers) > size+1:
+							return kerr.MessageTooLarge.Code
+						}
+						return 0
+					})
+			}
+		}
+	}
+	for end := range most / 2 {
+		check(fmt.Sprintf("a second outage until request %d", end), func(n int, _ []uint64) int16 {
+			switch {
+			case n == tolerance: // the first half
+				return 0
+			case n == tolerance+1 && n < end: // the broker starts again
+				return kerr.NotLeaderForPartition.Code
+			case n < max(tolerance, end):
+				return down
+			}
+			return 0
+		})
 	}
 }

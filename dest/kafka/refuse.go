@@ -33,7 +33,7 @@ type blame struct {
 	probes  int          // maximum number of held records
 	suspect int          // bytes of the batch being split whose outcome is unknown
 	before  int          // the limit before the split
-	others  bool         // a part of the batch was accepted
+	others  bool         // a part of the batch was accepted, and the broker has not failed since
 	limited time.Time    // time at which a batch was last too large
 	unclear int          // codes in a row that may be about the broker or a record
 
@@ -61,8 +61,10 @@ func (l *lane) refuse(spool, seq uint64) {
 const tolerance = 5
 
 // lasts counts an unclear code for the first batch, which has n records, and
-// reports whether it has lasted long enough to be about a record.
+// reports whether it has lasted long enough to be about a record. What was
+// accepted before the first of the codes shows nothing about their cause.
 func (l *lane) lasts(n int) bool {
+	l.others = l.others && l.unclear > 0
 	l.unclear++
 	if n > 1 && l.unclear >= tolerance {
 		l.unclear = tolerance
