@@ -3,12 +3,15 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 )
@@ -44,9 +47,9 @@ expanded for each call.
 			if utc {
 				t.flags = append(t.flags, "--utc")
 			}
-			return catExit(cmd, t.server().Run(cmd.Context(), &mcp.IOTransport{
+			return catExit(cmd, t.server().Run(cmd.Context(), answering{&mcp.IOTransport{
 				Reader: io.NopCloser(cmd.InOrStdin()), Writer: unclosed{cmd.OutOrStdout()},
-			}))
+			}}))
 		},
 	}
 	cmd.Flags().StringVar(&keys, "keys", "", keysHelp)
@@ -59,6 +62,68 @@ type unclosed struct{ io.Writer }
 
 // Close implements io.Closer.
 func (unclosed) Close() error { return nil }
+
+// answering is a Transport that reports the end of its input when all requests
+// before it are answered: a server gives up those that it has not answered
+// then.
+type answering struct{ mcp.Transport }
+
+// Connect implements mcp.Transport.
+func (t answering) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := t.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &answers{
+		Connection: c, ctx: ctx, open: map[jsonrpc.ID]bool{}, written: make(chan struct{}, 1),
+	}, nil
+}
+
+// answers is the Connection of answering.
+type answers struct {
+	mcp.Connection
+	ctx     context.Context
+	mu      sync.Mutex
+	open    map[jsonrpc.ID]bool // requests without an answer
+	written chan struct{}
+}
+
+// Read implements mcp.Connection.
+func (a *answers) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := a.Connection.Read(ctx)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+		a.open[r.ID] = true
+	}
+	for err != nil && len(a.open) > 0 && a.ctx.Err() == nil {
+		a.mu.Unlock()
+		select {
+		case <-a.written:
+		case <-a.ctx.Done():
+		}
+		a.mu.Lock()
+	}
+	return m, err
+}
+
+// Write implements mcp.Connection. After an error no answer is expected.
+func (a *answers) Write(ctx context.Context, m jsonrpc.Message) error {
+	err := a.Connection.Write(ctx, m)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r, ok := m.(*jsonrpc.Response); ok {
+		delete(a.open, r.ID)
+	}
+	if err != nil {
+		clear(a.open)
+	}
+	select {
+	case a.written <- struct{}{}:
+	default:
+	}
+	return err
+}
 
 // server returns the server with its tools.
 func (t *logTools) server() *mcp.Server {

@@ -195,6 +195,38 @@ func TestMCPAnswersAreBounded(t *testing.T) {
 	}
 }
 
+// A client may write all requests, close standard input, and then read.
+func TestMCPAnswersWhatIsBeforeTheEnd(t *testing.T) {
+	const calls = 20
+	in := `{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":` +
+		`"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	want := map[string]bool{`"first"`: true}
+	for i := range calls {
+		in += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":`+
+			`{"name":"stat","arguments":{}}}`+"\n", i)
+		want[fmt.Sprint(i)] = true
+	}
+	c := child("mcp", store(t, t.TempDir(), "app.log", first, ""))
+	c.Stdin = strings.NewReader(in)
+	out, err := c.Output()
+	must(t, err)
+	for line := range strings.Lines(string(out)) {
+		var r struct {
+			ID     json.RawMessage
+			Result json.RawMessage
+		}
+		must(t, json.Unmarshal([]byte(line), &r))
+		if !want[string(r.ID)] || r.Result == nil {
+			t.Errorf("got %s", line)
+		}
+		delete(want, string(r.ID))
+	}
+	if len(want) > 0 {
+		t.Errorf("%d of %d requests have no answer", len(want), calls+1)
+	}
+}
+
 func TestMCPNeedsFiles(t *testing.T) {
 	for _, args := range [][]string{
 		{"mcp"}, {"mcp", "-"}, {"mcp", "a.log", "-"}, {"mcp", "--keys", "when", "a.log"},
