@@ -11,8 +11,9 @@ const maxDepth = 32
 
 // ErrorCauses is for the field Error of a [nib.Layout]. It writes the text of
 // an error under key and, if the error wraps or joins others, their texts under
-// key+"_causes", outermost first. That is no dotted key, because Elasticsearch
-// rejects a line in which the part before the dot is a text.
+// key+"_causes", outermost first: 64 at most, and those that are up to 32 deep.
+// That is no dotted key, because Elasticsearch rejects a line in which the part
+// before the dot is a text.
 func ErrorCauses(e *nib.Event, key string, err error) {
 	e.AnErr(key, err).Func(func(e *nib.Event) {
 		if causes := appendCauses(nil, err, maxDepth); len(causes) > 0 {
@@ -21,7 +22,7 @@ func ErrorCauses(e *nib.Event, key string, err error) {
 	})
 }
 
-// maxCauses ends a list of causes that contain each other.
+// maxCauses ends a list of many causes, or of some that contain each other.
 const maxCauses = 64
 
 // appendCauses appends the errors that err wraps or joins, outermost first,
@@ -37,7 +38,7 @@ func appendCauses(dst []error, err error, depth int) []error {
 		}
 	case interface{ Unwrap() []error }:
 		for _, c := range w.Unwrap() {
-			if c != nil {
+			if c != nil && len(dst) < maxCauses {
 				dst = appendCauses(append(dst, c), c, depth-1)
 			}
 		}
