@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/netip"
 	"reflect"
@@ -22,100 +23,41 @@ import (
 // The types that the contract is tested with. A public validator checks that
 // the output of the encoder conforms to the schema, and that damaged output
 // does not.
-var contracts = []struct {
-	name  string
-	check func(t *testing.T, name string)
-}{
-	{"line", contract[Line]},
-	{"scalars", contract[scalars]}, {"quoted", contract[quoted]}, {"pointers", contract[pointers]}, {"lists", contract[lists1]},
-	{"maps", contract[maps1]}, {"omitted", contract[omitted]}, {"embedding", contract[embedding]}, {"tagged", contract[tagged]},
-	{"methods", contract[methods]}, {"tree", contract[tree]}, {"forest", contract[[]tree]}, {"labels", contract[labels]},
-	{"mutual", contract[ping]}, {"generic", contract[page[User]]}, {"nested generic", contract[page[page[map[string]int8]]]},
-	{"shared", contract[shared]}, {"copies", contract[map[string]held]}, {"nested", contract[nested]}, {"empty", contract[struct{}]},
-	{"pointer", contract[*User]}, {"slice", contract[[]float64]}, {"map", contract[map[uint8]*bool]}, {"string", contract[string]},
-	{"array", contract[[3]User]}, {"names", contract[names]}, {"time", contract[time.Time]}, {"bytes", contract[[]byte]},
+var contracts = []func(t *testing.T){
+	contract[Line],
+	contract[places[string]], contract[places[bool]], contract[places[int]],
+	contract[places[int8]], contract[places[int16]], contract[places[int32]],
+	contract[places[int64]], contract[places[uint]], contract[places[uint8]],
+	contract[places[uint16]], contract[places[uint32]], contract[places[uint64]],
+	contract[places[float32]], contract[places[float64]], contract[places[json.Number]],
+	contract[places[time.Duration]], contract[places[time.Time]], contract[places[[]byte]],
+	contract[places[User]], contract[places[*User]], contract[places[[]User]],
+	contract[places[[0]bool]], contract[places[[]int]], contract[places[any]],
+	contract[places[map[int8]float64]], contract[places[map[uint]User]],
+	contract[places[map[color][]byte]], contract[places[map[string]*int]],
+	contract[places[netip.Addr]], contract[places[color]], contract[places[raw]],
+	contract[places[byPtr]], contract[places[fmt.Stringer]], contract[places[json.RawMessage]],
+	contract[places[held]], contract[places[hidden]], contract[places[*hidden]],
+	contract[embedding], contract[tagged], contract[tree], contract[[]tree], contract[labels],
+	contract[ping], contract[page[User]], contract[page[page[map[string]int8]]],
+	contract[shared], contract[map[string]held], contract[nested], contract[struct{}],
+	contract[*User], contract[[]float64], contract[map[uint8]*bool], contract[string],
+	contract[[3]User], contract[names], contract[time.Time], contract[[]byte],
 }
 
 type (
-	scalars struct {
-		A string
-		B bool
-		C int
-		D int8
-		E int16
-		F int32
-		G int64
-		H uint
-		I uint8
-		J uint16
-		K uint32
-		L uint64
-		M float32
-		N float64
-		O json.Number
-		P time.Duration
-		Q time.Time
-		R []byte
-	}
-	quoted struct {
-		A string         `json:",string"`
-		B bool           `json:",string"`
-		C int            `json:",string"`
-		D uint8          `json:",string"`
-		E float32        `json:",string"`
-		F *float64       `json:",string"`
-		G json.Number    `json:",string"`
-		H time.Duration  `json:",string" log:"unit=ms"`
-		I *time.Duration `json:",string" log:"unit=ns"`
-		J color          `json:",string"`
-	}
-	pointers struct {
-		A *string
-		B **int8
-		C *[]int
-		D *map[string]*float64
-		E *User
-		F *[2]*bool
-		G *time.Time
-		H *netip.Addr
-		I *hidden
-		J *color
-	}
-	lists1 struct {
-		A []string
-		B []int
-		C [3]uint8
-		D [][]User
-		E []*User
-		F [2][0]bool
-		G []any
-		H [4]map[string]int
-		I []hidden
-		J []time.Time
-	}
-	maps1 struct {
-		A map[string]string
-		B map[string]any
-		C map[int8]float64
-		D map[uint]User
-		E map[color][]byte
-		F map[string]map[string]*int
-		G map[string]bool
-		H map[string]int64
-	}
-	omitted struct {
-		A string           `json:"a,omitempty"`
-		B int              `json:"b,omitempty"`
-		C *int             `json:"c,omitempty"`
-		D []int            `json:"d,omitempty"`
-		E map[string]int   `json:"e,omitempty"`
-		F time.Time        `json:"f,omitempty"`
-		G time.Time        `json:"g,omitzero"`
-		H User             `json:"h,omitzero"`
-		I [1]int           `json:"i,omitempty"`
-		J [0]int           `json:"j,omitempty"`
-		K any              `json:"k,omitempty"`
-		L struct{ A int8 } `json:"l,omitempty"`
+	// A places has a type in each place in which a struct may have it.
+	places[T any] struct {
+		Plain   T
+		Quoted  T  `json:",string"`
+		Empty   T  `json:",omitempty"`
+		Zero    T  `json:"zero,omitzero"`
+		Pointer *T `json:",string"`
+		Twice   **T
+		List    []T
+		Array   [2]T
+		Map     map[string]T
+		Deep    *map[string][][2]*T
 	}
 	Base   struct{ ID int64 }
 	Other  struct{ Zone, Shard string }
@@ -136,27 +78,15 @@ type (
 		E *User          `log:"mask" json:",omitempty"`
 		F string         `log:"-"`
 		G string         `json:"-"`
-		H hidden
-		I *hidden
+		H time.Duration  `json:",string" log:"unit=ms"`
+		I *time.Duration `json:",string" log:"unit=ns"`
 	}
-	hidden  struct{ Word string }
-	color   int
-	raw     struct{ N int }
-	byPtr   struct{ N int }
-	held    struct{ P byPtr }
-	methods struct {
-		A netip.Addr
-		B color
-		C []color
-		D raw
-		E *raw
-		F byPtr
-		G any
-		H fmt.Stringer
-		I json.RawMessage
-		J held
-	}
-	tree struct {
+	hidden struct{ Word string }
+	color  int
+	raw    struct{ N int }
+	byPtr  struct{ N int }
+	held   struct{ P byPtr }
+	tree   struct {
 		Value    int16            `json:"value"`
 		Children []tree           `json:"children"`
 		By       map[string]*tree `json:"by,omitempty"`
@@ -210,60 +140,66 @@ func (p *byPtr) MarshalJSON() ([]byte, error) { return json.Marshal(fmt.Sprint(p
 const values = 40
 
 func TestEncoderKeepsToItsSchema(t *testing.T) {
-	for _, c := range contracts {
-		t.Run(c.name, func(t *testing.T) { c.check(t, c.name) })
+	for _, check := range contracts {
+		check(t)
 	}
 }
 
 // contract encodes random values of T and validates them; then it damages each
 // of the texts in every way that the schema must reject.
-func contract[T any](t *testing.T, name string) {
-	codec, err := schema.For[T]()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := codec.JSONSchema()
-	compiled := compile(t, text)
-	random := rand.New(rand.NewPCG(seed.Of(t), uint64(len(name))))
-	damaged := 0
-	for i := range values {
-		v := new(T)
-		if i > 0 {
-			fill(reflect.ValueOf(v).Elem(), random, 4)
-		}
-		line, err := codec.AppendJSON(nil, v)
+func contract[T any](t *testing.T) {
+	name := reflect.TypeFor[T]().String()
+	t.Run(name, func(t *testing.T) {
+		codec, err := schema.For[T]()
 		if err != nil {
-			t.Fatalf("%+v: %v", v, err)
+			t.Fatal(err)
 		}
-		if err := validate(compiled, line); err != nil {
-			t.Fatalf("%s\nis not valid: %v\nschema: %s", line, err, text)
-		}
-		for _, bad := range damage(t, compiled, line) {
-			damaged++
-			if err := validate(compiled, bad.line); err == nil {
-				t.Fatalf("%s: %s\nis valid\nschema: %s", bad.how, bad.line, text)
+		text := codec.JSONSchema()
+		compiled := compile(t, map[string]string{"schema.json": string(text)}, "schema.json")
+		random := rand.New(rand.NewPCG(seed.Of(t), uint64(len(name))))
+		damaged := 0
+		for i := range values {
+			v := new(T)
+			if i > 0 {
+				fill(reflect.ValueOf(v).Elem(), random, 4)
+			}
+			line, err := codec.AppendJSON(nil, v)
+			if err != nil {
+				t.Fatalf("%+v: %v", v, err)
+			}
+			if err := validate(compiled, line); err != nil {
+				t.Fatalf("%s\nis not valid: %v\nschema: %s", line, err, text)
+			}
+			for _, bad := range damage(t, compiled, line) {
+				damaged++
+				if err := validate(compiled, bad.line); err == nil {
+					t.Fatalf("%s: %s\nis valid\nschema: %s", bad.how, bad.line, text)
+				}
 			}
 		}
-	}
-	if damaged < values {
-		t.Errorf("only %d damaged lines", damaged)
-	}
+		if damaged < values {
+			t.Errorf("only %d damaged lines", damaged)
+		}
+	})
 }
 
-func compile(t *testing.T, text []byte) *jsonschema.Schema {
+// compile compiles the named schema of several texts.
+func compile(t *testing.T, texts map[string]string, name string) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource("schema.json", doc); err != nil {
-		t.Fatal(err)
+	for name, text := range texts {
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		if err == nil {
+			err = c.AddResource(name, doc)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	compiled, err := c.Compile("schema.json") // checks it against the metaschema
+	compiled, err := c.Compile(name) // checks it against the metaschema
 	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
+		t.Fatalf("%v\n%s", err, texts)
 	}
 	if compiled.DraftVersion != 2020 {
 		t.Errorf("draft %d", compiled.DraftVersion)
@@ -311,7 +247,7 @@ func fillKind(v reflect.Value, r *rand.Rand, depth int) {
 	case reflect.String:
 		v.SetString([]string{"", "x", "\"quoted\"\n", "日本\u2028", "\xff\x00", strings.Repeat("long ", 30)}[r.IntN(6)])
 	case reflect.Float32, reflect.Float64:
-		v.SetFloat([]float64{0, 1.5, -1e30, 1e-7, 12345.678, inf(1), inf(-1), nan()}[r.IntN(8)])
+		v.SetFloat([]float64{0, 1.5, -1e30, 1e-7, 12345.678, math.Inf(1), math.Inf(-1), math.NaN()}[r.IntN(8)])
 	case reflect.Pointer:
 		if v.SetZero(); depth > 0 && r.IntN(4) > 0 {
 			v.Set(reflect.New(v.Type().Elem()))

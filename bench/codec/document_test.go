@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/schema"
 )
@@ -77,21 +75,8 @@ type (
 // closed.
 func TestSchemaOfATypedLine(t *testing.T) {
 	_, blocks := document(t)
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	for name, text := range map[string]string{"payment.json": string(schema.MustFor[payment]().JSONSchema()), "line.json": blocks[1]} {
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := compiler.AddResource(name, doc); err != nil {
-			t.Fatal(err)
-		}
-	}
-	compiled, err := compiler.Compile("line.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	compiled := compile(t, map[string]string{"line.json": blocks[1],
+		"payment.json": string(schema.MustFor[payment]().JSONSchema())}, "line.json")
 	var out bytes.Buffer
 	paidLine := nib.NewTemplate[payment](nib.LevelInfo, "paid")
 	paidLine.Log(context.Background(), nib.New(&out), &paid)
