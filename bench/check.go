@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/nib-log/nib/bench/measure"
 )
 
 // An Exception is a known and permitted difference between a peer's line and
@@ -35,7 +37,8 @@ var Exceptions = []Exception{
 }
 
 // aliases gives the canonical name of a key.
-var aliases = map[string]string{"time": "time", "ts": "time", "msg": "message", "source": "caller", "file": "caller"}
+var aliases = map[string]string{"ts": "time", "@timestamp": "time", "msg": "message",
+	"@message": "message", "@level": "level", "source": "caller", "file": "caller"}
 
 // exceptedKeys returns the keys that may differ. If "" is among them, the peer
 // is timed and shown, but the others are not compared with it.
@@ -49,14 +52,24 @@ func exceptedKeys(scenario, peer string) map[string]bool {
 	return keys
 }
 
+// Same returns a function that compares a text with the wanted JSON object, as
+// it is compared in the calls. A contestant that stands aside must write
+// nothing.
+func Same(want string) func(c *measure.Contestant, text []byte) error {
+	return func(c *measure.Contestant, text []byte) error {
+		if c.Aside {
+			return measure.Only(nil)(c, text)
+		}
+		line := append(bytes.TrimSuffix(text, []byte{'\n'}), '\n')
+		return compare(want, "", &Peer{DurationUnit: time.Nanosecond}, line)
+	}
+}
+
 // compare returns an error if the line of p in a scenario is not the wanted
 // line.
 func compare(wanted, scenario string, p *Peer, line []byte) error {
 	if wanted == "" {
-		if len(line) > 0 {
-			return fmt.Errorf("prints %q, want no line", line)
-		}
-		return nil
+		return measure.Only(nil)(nil, line)
 	}
 	except := exceptedKeys(scenario, p.Name)
 	want, err := canonical([]byte(wanted), "", time.Nanosecond)
@@ -77,8 +90,14 @@ func compare(wanted, scenario string, p *Peer, line []byte) error {
 		}
 		return fmt.Errorf("line %q: %w", line, err)
 	}
+	return differences(got, want, except)
+}
+
+// differences returns an error that names the keys whose values differ, or an
+// exception that is not needed.
+func differences(got, want map[string]any, except map[string]bool) error {
 	used := map[string]bool{}
-	var diffs []string
+	var errs []error
 	all := maps.Clone(got)
 	maps.Copy(all, want)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
@@ -87,16 +106,13 @@ func compare(wanted, scenario string, p *Peer, line []byte) error {
 		case except[key], except[""]:
 			used[key] = true
 		default:
-			diffs = append(diffs, fmt.Sprintf("%s: got %v, want %v", key, got[key], want[key]))
+			errs = append(errs, fmt.Errorf("%s: got %#v, want %#v", key, got[key], want[key]))
 		}
 	}
 	if len(used) < len(except) {
-		diffs = append(diffs, "an exception is in the table that is not needed")
+		errs = append(errs, errors.New("an exception is in the table that is not needed"))
 	}
-	if len(diffs) > 0 {
-		return errors.New(strings.Join(diffs, "; "))
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // canonical parses one line and removes the differences that peers may choose:
@@ -104,12 +120,8 @@ func compare(wanted, scenario string, p *Peer, line []byte) error {
 // of times, shape of the call site (which must be in the adapter's own file),
 // notation of numbers.
 func canonical(line []byte, file string, unit time.Duration) (map[string]any, error) {
-	fields, err := decode(line)
-	if err != nil {
-		return nil, err
-	}
 	out := map[string]any{}
-	for key, v := range fields {
+	err := decode(line, func(key string, v any) error {
 		name := key
 		if a, ok := aliases[key]; ok && !isField(key, v) {
 			name = a
@@ -118,45 +130,42 @@ func canonical(line []byte, file string, unit time.Duration) (map[string]any, er
 			v = flattenSource(v, out)
 		}
 		if _, twice := out[name]; twice {
-			return nil, fmt.Errorf("key %q stands twice", name)
+			return fmt.Errorf("key %q stands twice", name)
 		}
 		out[name] = canonicalValue(name, v, file, unit)
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
-// decode parses one object key by key: a map would hide a duplicate key.
-func decode(line []byte) (map[string]any, error) {
+// decode parses one object, and calls add for each of its members: a map would
+// hide a duplicate key.
+func decode(line []byte, add func(key string, v any) error) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
-	if open, err := d.Token(); err != nil {
-		return nil, err
-	} else if open != json.Delim('{') {
-		return nil, fmt.Errorf("begins with %v", open)
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return fmt.Errorf("begins with %v, %v", open, err)
 	}
-	fields := map[string]any{}
 	for d.More() {
-		token, err := d.Token()
+		key, err := d.Token()
 		if err != nil {
-			return nil, err
-		}
-		key := token.(string) // the decoder accepts only strings as keys
-		if _, twice := fields[key]; twice {
-			return nil, fmt.Errorf("key %q stands twice", key)
+			return err
 		}
 		var v any
 		if err := d.Decode(&v); err != nil {
-			return nil, err
+			return err
 		}
-		fields[key] = v
+		if err := add(key.(string), v); err != nil { // the decoder accepts only strings as keys
+			return err
+		}
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, err
+		return err
 	}
 	if d.More() {
-		return nil, errors.New("more than one line")
+		return errors.New("more than one line")
 	}
-	return fields, nil
+	return nil
 }
 
 // isField distinguishes a user's field from a reserved key of the same name:
@@ -186,7 +195,7 @@ var callSite = regexp.MustCompile(`([a-z]+\.go):[0-9]+$`)
 
 func canonicalValue(key string, v any, file string, unit time.Duration) any {
 	text, isText := v.(string)
-	number, isNumber := v.(json.Number)
+	took, isNumber := v.(json.Number)
 	switch {
 	case key == "time" && isText:
 		if t, err := time.Parse(time.RFC3339, text); err == nil && time.Since(t).Abs() < time.Hour {
@@ -203,13 +212,35 @@ func canonicalValue(key string, v any, file string, unit time.Duration) any {
 			return t.UTC().Truncate(time.Second)
 		}
 	case key == "took" && isNumber:
-		if r, ok := new(big.Rat).SetString(number.String()); ok {
-			return r.Mul(r, new(big.Rat).SetInt64(int64(unit))).RatString()
+		return fraction(took, int64(unit))
+	}
+	return plain(v)
+}
+
+// A number is the value of a number, however it is written.
+type number string
+
+func fraction(v json.Number, times int64) any {
+	r, ok := new(big.Rat).SetString(v.String())
+	if !ok {
+		return v
+	}
+	return number(r.Mul(r, new(big.Rat).SetInt64(times)).RatString())
+}
+
+// plain replaces the numbers in a value.
+func plain(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, member := range v {
+			v[key] = plain(member)
 		}
-	case isNumber:
-		if r, ok := new(big.Rat).SetString(number.String()); ok {
-			return r.RatString()
+	case []any:
+		for i := range v {
+			v[i] = plain(v[i])
 		}
+	case json.Number:
+		return fraction(v, 1)
 	}
 	return v
 }

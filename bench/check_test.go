@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/bench/measure"
 )
 
 func TestPeersPrintEquivalentLines(t *testing.T) {
@@ -36,44 +38,40 @@ func TestEveryExceptionNamesAPeerAndAScenario(t *testing.T) {
 
 // The check itself must be able to fail.
 func TestCheckRefuses(t *testing.T) {
-	const good = `{"time":"now","level":"info","message":"m","took":2000000}`
-	for _, test := range []struct{ name, line string }{
-		{"missing field", `{"time":"2026-03-14T09:26:53Z","level":"info","message":"m"}`},
-		{"extra field", `{"time":"NOW","level":"info","message":"m","took":2,"x":1}`},
-		{"wrong value", `{"time":"NOW","level":"info","message":"other","took":2}`},
-		{"wrong level", `{"time":"NOW","level":"warn","message":"m","took":2}`},
-		{"wrong duration unit", `{"time":"NOW","level":"info","message":"m","took":2000000}`},
-		{"key twice", `{"time":"NOW","level":"info","message":"m","took":2,"took":2}`},
-		{"reserved key twice", `{"time":"NOW","level":"info","message":"m","msg":"m","took":2}`},
-		{"array", `[1]`},
-		{"empty line more", `{"time":"NOW","level":"info","message":"m","took":2}` + "\n"},
-		{"cut", `{"time":"NOW","level":"info","message":"m","took":2`},
-		{"no time", `{"level":"info","message":"m","took":2}`},
-		{"old time", `{"time":"2001-03-14T09:26:53Z","level":"info","message":"m","took":2}`},
-		{"no JSON", `{"time":"NOW","level":"info","message":"` + "\x1b" + `"}`},
-		{"two lines", `{"time":"NOW","level":"info","message":"m","took":2}` + "\n{}"},
-		{"nothing", ""},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if check(good, test.line+"\n") == nil {
-				t.Errorf("line %s passes", test.line)
-			}
-		})
+	const good = `{"time":"now","level":"info","message":"m","took":2000000,"n":[15e-1]}`
+	const line = `{"ts":"NOW","level":"INFO","msg":"m","took":2.0,"n":[1.50]}` + "\n"
+	check := func(want, line string) error {
+		line = strings.ReplaceAll(line, "NOW", time.Now().UTC().Format(time.RFC3339))
+		p := Peer{Name: "p", File: "check.go", DurationUnit: time.Millisecond}
+		return compare(want, "x", &p, []byte(line))
 	}
-	t.Run("but not the good line", func(t *testing.T) {
-		line := `{"ts":"NOW","level":"INFO","msg":"m","took":2.0}`
-		if err := check(good, line+"\n"); err != nil {
-			t.Error(err)
+	if err := check(good, line); err != nil {
+		t.Errorf("the good line: %v", err)
+	}
+	for name, change := range map[string][2]string{
+		"missing field":       {`,"took":2.0`, ``},
+		"extra field":         {`2.0,`, `2.0,"x":1,`},
+		"wrong value":         {`"m"`, `"other"`},
+		"wrong level":         {`INFO`, `WARN`},
+		"wrong type":          {`1.50`, `"1.50"`},
+		"wrong duration unit": {`2.0`, `2000000`},
+		"key twice":           {`2.0`, `2.0,"took":2.0`},
+		"reserved key twice":  {`"m"`, `"m","message":"m"`},
+		"array":               {line, "[1]\n"},
+		"empty line more":     {"\n", "\n\n"},
+		"cut":                 {"}", ""},
+		"no time":             {`"ts":"NOW",`, ``},
+		"old time":            {`NOW`, `2001-03-14T09:26:53Z`},
+		"no JSON":             {`"m"`, "\"\x1b\""},
+		"two lines":           {"\n", "\n{}\n"},
+		"two objects":         {"\n", "{}\n"},
+		"nothing":             {line, ""},
+	} {
+		if bad := strings.Replace(line, change[0], change[1], 1); bad == line || check(good, bad) == nil {
+			t.Errorf("%s passes: %s", name, bad)
 		}
-	})
-	t.Run("a line where none is wanted", func(t *testing.T) {
-		if check("", "{}\n") == nil {
-			t.Error("passes")
-		}
-	})
-}
-
-func check(want, line string) error {
-	line = strings.ReplaceAll(line, "NOW", time.Now().UTC().Format(time.RFC3339))
-	return compare(want, "x", &Peer{Name: "p", File: "check.go", DurationUnit: time.Millisecond}, []byte(line))
+	}
+	if check("", "{}\n") == nil || Same(good)(&measure.Contestant{Aside: true}, []byte("{}")) == nil {
+		t.Error("a line where none is wanted passes")
+	}
 }

@@ -5,12 +5,10 @@ package bench
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -33,51 +31,35 @@ const layoutTook = 1500 * time.Microsecond
 
 var errGone = errors.New("gone")
 
-// decodeLine reads a line as a map and keeps numbers as they are written.
+// decodeLine reads a line as a map.
 func decodeLine(t *testing.T, line string) map[string]any {
 	t.Helper()
-	dec := json.NewDecoder(strings.NewReader(line))
-	dec.UseNumber()
 	m := map[string]any{}
-	if err := dec.Decode(&m); err != nil {
+	err := decode([]byte(line), func(key string, v any) error {
+		m[key] = plain(v)
+		return nil
+	})
+	if err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
 	return m
 }
 
-// compareLines reports which keys of two logs differ, line by line. The log is
-// one of the peer's and one of nib's under the peer's layout.
+// compareLines compares two logs line by line: a peer's, and nib's under the
+// peer's layout.
 func compareLines(t *testing.T, peer, nib string) {
 	t.Helper()
-	theirs, ours := strings.Split(strings.TrimSpace(peer), "\n"), strings.Split(strings.TrimSpace(nib), "\n")
+	theirs := strings.Split(strings.TrimSpace(peer), "\n")
+	ours := strings.Split(strings.TrimSpace(nib), "\n")
 	if len(theirs) != len(ours) || peer == "" {
 		t.Fatalf("peer has %d lines, nib %d\n%s\n%s", len(theirs), len(ours), peer, nib)
 	}
 	for i := range theirs {
-		want, got := decodeLine(t, theirs[i]), decodeLine(t, ours[i])
-		for key, w := range want {
-			if g, ok := got[key]; !ok || !sameValue(g, w) {
-				t.Errorf("%q: got %v, want %v\nnib  %s\npeer %s", key, g, w, ours[i], theirs[i])
-			}
-		}
-		for key := range got {
-			if _, ok := want[key]; !ok {
-				t.Errorf("%q: the peer has no such key\nnib  %s\npeer %s", key, ours[i], theirs[i])
-			}
+		err := differences(decodeLine(t, ours[i]), decodeLine(t, theirs[i]), nil)
+		if err != nil {
+			t.Errorf("%v\nnib  %s\npeer %s", err, ours[i], theirs[i])
 		}
 	}
-}
-
-// sameValue compares numbers by value: 1e-3 is 0.001.
-func sameValue(a, b any) bool {
-	x, ok1 := a.(json.Number)
-	y, ok2 := b.(json.Number)
-	if ok1 && ok2 {
-		f, _ := x.Float64()
-		g, _ := y.Float64()
-		return f == g
-	}
-	return reflect.DeepEqual(a, b)
 }
 
 func nibUnder(w io.Writer, l nib.Layout) *nib.Logger {
@@ -89,6 +71,11 @@ func nibUnder(w io.Writer, l nib.Layout) *nib.Logger {
 func quiet(f func()) {
 	defer func() { _ = recover() }()
 	f()
+}
+
+func zapProduction(w io.Writer, options ...zap.Option) *zap.Logger {
+	encoder := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig())
+	return zap.New(zapcore.NewCore(encoder, zapcore.AddSync(w), zap.DebugLevel), options...)
 }
 
 // zapClock always returns the same time.
@@ -117,21 +104,21 @@ func (g errorGroup) Errors() []error { return g }
 
 func TestLayoutZap(t *testing.T) {
 	var peer, own bytes.Buffer
-	z := zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(&peer), zap.DebugLevel),
-		zap.AddCaller(), zap.WithClock(zapClock{}), zap.WithPanicHook(zapcore.WriteThenPanic)).Named("db")
+	z := zapProduction(&peer, zap.AddCaller(), zap.WithClock(zapClock{})).Named("db")
 	n := nibUnder(&own, layout.Zap()).Named("db")
 	group := errorGroup{errGone, richError{}}
 
-	// Both are on one line, so that the call site is the same.
-	both := func(peer, own func()) { peer(); own() }
-	both(func() { z.Debug("m") }, func() { n.Debug().Msg("m") })
-	both(func() { z.Info("m", zap.String("s", "x"), zap.Int("i", -1)) }, func() { n.Info().Str("s", "x").Int("i", -1).Msg("m") })
-	both(func() { z.Info("m", zap.Duration("d", layoutTook)) }, func() { n.Info().Dur("d", layoutTook).Msg("m") })
-	both(func() { z.Warn("m", zap.Time("t", whole), zap.Float64("f", 0.1)) }, func() { n.Warn().Time("t", whole).Float64("f", 0.1).Msg("m") })
-	both(func() { z.Error("m", zap.Error(errGone)) }, func() { n.Error().Err(errGone).Msg("m") })
-	both(func() { z.Error("m", zap.Error(richError{})) }, func() { n.Error().Err(richError{}).Msg("m") })
-	both(func() { z.Error("m", zap.Error(group)) }, func() { n.Error().Err(group).Msg("m") })
-	both(func() { quiet(func() { z.Panic("m") }) }, func() { quiet(func() { n.Panic().Msg("m") }) })
+	// Both calls are on one line, so that the call site is the same.
+	func() { z.Debug("m"); n.Debug().Msg("m") }()
+	func() { z.Info("m", zap.String("s", "x")); n.Info().Str("s", "x").Msg("m") }()
+	func() { z.Info("m", zap.Int("i", -1)); n.Info().Int("i", -1).Msg("m") }()
+	func() { z.Info("m", zap.Duration("d", layoutTook)); n.Info().Dur("d", layoutTook).Msg("m") }()
+	func() { z.Warn("m", zap.Time("t", whole)); n.Warn().Time("t", whole).Msg("m") }()
+	func() { z.Warn("m", zap.Float64("f", 0.1)); n.Warn().Float64("f", 0.1).Msg("m") }()
+	func() { z.Error("m", zap.Error(errGone)); n.Error().Err(errGone).Msg("m") }()
+	func() { z.Error("m", zap.Error(richError{})); n.Error().Err(richError{}).Msg("m") }()
+	func() { z.Error("m", zap.Error(group)); n.Error().Err(group).Msg("m") }()
+	func() { quiet(func() { z.Panic("m") }); quiet(func() { n.Panic().Msg("m") }) }()
 	compareLines(t, peer.String(), own.String())
 }
 
@@ -139,7 +126,7 @@ func TestLayoutZap(t *testing.T) {
 // newline.
 func TestLayoutZapStack(t *testing.T) {
 	var peer, own bytes.Buffer
-	z := zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(&peer), zap.DebugLevel), zap.AddStacktrace(zap.ErrorLevel))
+	z := zapProduction(&peer, zap.AddStacktrace(zap.ErrorLevel))
 	n := nib.New(&own, nib.WithLayout(layout.Zap()), nib.WithStack(nib.LevelError))
 	func() { z.Error("m"); n.Error().Msg("m") }()
 	want, got := decodeLine(t, peer.String())["stacktrace"], decodeLine(t, own.String())["stacktrace"]
@@ -155,17 +142,18 @@ func TestLayoutZerolog(t *testing.T) {
 	var peer, own bytes.Buffer
 	z := zerolog.New(&peer).With().Timestamp().Caller().Logger()
 	n := nibUnder(&own, layout.Zerolog())
-	both := func(peer, own func()) { peer(); own() }
-	both(func() { z.Trace().Msg("m") }, func() { n.Trace().Msg("m") })
-	both(func() { z.Debug().Msg("m") }, func() { n.Debug().Msg("m") })
-	both(func() { z.Info().Str("s", "x").Int("i", -1).Msg("m") }, func() { n.Info().Str("s", "x").Int("i", -1).Msg("m") })
-	both(func() { z.Info().Dur("d", layoutTook).Msg("m") }, func() { n.Info().Dur("d", layoutTook).Msg("m") })
-	both(func() { z.Warn().Time("t", whole).Float64("f", 0.1).Msg("m") }, func() { n.Warn().Time("t", whole).Float64("f", 0.1).Msg("m") })
-	both(func() { z.Error().Err(errGone).Msg("m") }, func() { n.Error().Err(errGone).Msg("m") })
-	both(func() { quiet(func() { z.Panic().Msg("m") }) }, func() { quiet(func() { n.Panic().Msg("m") }) })
-	both(func() { z.WithLevel(zerolog.FatalLevel).Msg("m") }, func() { n.Fatal().Msg("m") })
-	both(func() { z.Log().Msg("m") }, func() { n.Log().Msg("m") })
-	both(func() { z.Info().Send() }, func() { n.Info().Send() })
+	func() { z.Trace().Msg("m"); n.Trace().Msg("m") }()
+	func() { z.Debug().Msg("m"); n.Debug().Msg("m") }()
+	func() { z.Info().Str("s", "x").Msg("m"); n.Info().Str("s", "x").Msg("m") }()
+	func() { z.Info().Int("i", -1).Msg("m"); n.Info().Int("i", -1).Msg("m") }()
+	func() { z.Info().Dur("d", layoutTook).Msg("m"); n.Info().Dur("d", layoutTook).Msg("m") }()
+	func() { z.Warn().Time("t", whole).Msg("m"); n.Warn().Time("t", whole).Msg("m") }()
+	func() { z.Warn().Float64("f", 0.1).Msg("m"); n.Warn().Float64("f", 0.1).Msg("m") }()
+	func() { z.Error().Err(errGone).Msg("m"); n.Error().Err(errGone).Msg("m") }()
+	func() { quiet(func() { z.Panic().Msg("m") }); quiet(func() { n.Panic().Msg("m") }) }()
+	func() { z.WithLevel(zerolog.FatalLevel).Msg("m"); n.Fatal().Msg("m") }()
+	func() { z.Log().Msg("m"); n.Log().Msg("m") }()
+	func() { z.Info().Send(); n.Info().Send() }()
 	compareLines(t, peer.String(), own.String())
 }
 
@@ -196,7 +184,8 @@ func TestLayoutLogrus(t *testing.T) {
 func TestLayoutSlog(t *testing.T) {
 	var peer, own bytes.Buffer
 	// slog reads its own clock; a handler in between sets the time.
-	s := slog.New(stopped{slog.NewJSONHandler(&peer, &slog.HandlerOptions{AddSource: true, Level: slog.LevelDebug})})
+	options := &slog.HandlerOptions{AddSource: true, Level: slog.LevelDebug}
+	s := slog.New(stopped{slog.NewJSONHandler(&peer, options)})
 	n := nibUnder(&own, layout.Slog())
 	func() { s.Debug("m"); n.Debug().Msg("m") }()
 	func() { s.Info("m", "s", "x", "i", -1); n.Info().Str("s", "x").Int("i", -1).Msg("m") }()

@@ -88,7 +88,7 @@ func Set() measure.Set {
 			if setup := p.Rows[row]; setup != nil {
 				x.Contestants = append(x.Contestants, measure.Contestant{Name: p.Name,
 					Aside: exceptedKeys(x.Name, p.Name)[""],
-					New:   func(at measure.Place) (measure.Run, error) { return setup(at.W), nil }})
+					New:   func(at measure.Place) measure.Run { return setup(at.W) }})
 			}
 		}
 		x.Same = func(c *measure.Contestant, text []byte) error {

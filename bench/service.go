@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/bench/measure"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool"
 )
@@ -18,12 +19,8 @@ type Service struct {
 	Name string
 	// Start returns log, which logs the five lines of the request with an id to
 	// w, the standard output, and end, which ends logging.
-	Start func(w io.Writer) (log func(id uint64), end func() error, err error)
+	Start func(w io.Writer) (log func(id uint64), end func() error)
 }
-
-// SpoolService is the Service in which nib logs into a spool, which delivers to
-// the standard output.
-const SpoolService = "nib-spool"
 
 // Services lists all services: one without logging, every peer that has a
 // Service, the peers that can buffer lines, and nib with a spool.
@@ -39,26 +36,20 @@ func Services() []Service {
 			services = append(services, service(p.Name+"-buffered", p.BufferedService))
 		}
 	}
-	return append(services, Service{Name: SpoolService, Start: spoolService})
+	return append(services, Service{Name: "nib-spool", Start: spoolService})
 }
 
 func service(name string, start func(io.Writer) func(uint64)) Service {
-	return Service{name, func(w io.Writer) (func(uint64), func() error, error) {
-		return start(w), func() error { return nil }, nil
+	return Service{name, func(w io.Writer) (func(uint64), func() error) {
+		return start(w), func() error { return nil }
 	}}
 }
 
-// spoolService runs with the defaults of a spool.
-func spoolService(w io.Writer) (func(uint64), func() error, error) {
-	dir, err := os.MkdirTemp("", "nibbench")
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := spool.Open(dir, &joined{w: w}, spool.Config{})
-	if err != nil {
-		return nil, nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return nibFive(nib.NewSink(s)), func() error { return errors.Join(s.Close(), os.RemoveAll(dir)) }, nil
+// spoolService logs into a spool with its defaults, which delivers to w.
+func spoolService(w io.Writer) (func(uint64), func() error) {
+	dir := measure.Must(os.MkdirTemp("", "nibbench"))
+	s := measure.Must(spool.Open(dir, &joined{w: w}, spool.Config{}))
+	return nibFive(nib.NewSink(s)), func() error { return errors.Join(s.Close(), os.RemoveAll(dir)) }
 }
 
 // joined writes each batch with one write.

@@ -31,7 +31,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/bench/codec"
+	"github.com/nib-log/nib/bench"
 	"github.com/nib-log/nib/bench/measure"
 	"github.com/nib-log/nib/bridge/nibgrpc"
 	"github.com/nib-log/nib/bridge/nibhclog"
@@ -77,14 +77,14 @@ func Set() measure.Set {
 
 func scenarios() []measure.Scenario {
 	return []measure.Scenario{
-		contest("BridgeZap", "zap", codec.Same(wantZap), callZap,
+		contest("BridgeZap", "zap", bench.Same(wantZap), callZap,
 			func(w io.Writer) *zap.Logger { return zap.New(nibzap.NewCore(logger(w))) }, "zap", newZap),
-		contest("BridgeLogr", "logr", codec.Same(wantZap), callLogr,
+		contest("BridgeLogr", "logr", bench.Same(wantZap), callLogr,
 			func(w io.Writer) logr.Logger { return niblogr.New(logger(w)) }, "zapr",
 			func(w io.Writer) logr.Logger {
 				return zapr.NewLoggerWithOptions(newZap(w), zapr.LogInfoLevel(""))
 			}),
-		contest("BridgeHclog", "hclog", codec.Same(wantHclog), callHclog,
+		contest("BridgeHclog", "hclog", bench.Same(wantHclog), callHclog,
 			func(w io.Writer) hclog.Logger {
 				return nibhclog.New(nib.New(w, nib.WithLayout(nibhclog.Layout())))
 			}, "hclog",
@@ -105,10 +105,7 @@ func scenarios() []measure.Scenario {
 		contest("BridgeOTelIn", "OpenTelemetry to lines", with(path), callOTel,
 			func(w io.Writer) log.Logger { return nibotel.NewLoggerProvider(logger(w)).Logger("shop") },
 			"otelsdk", func(w io.Writer) log.Logger {
-				out, err := stdoutlog.New(stdoutlog.WithWriter(w))
-				if err != nil {
-					panic(err)
-				}
+				out := measure.Must(stdoutlog.New(stdoutlog.WithWriter(w)))
 				processor := sdk.WithProcessor(sdk.NewSimpleProcessor(out))
 				return sdk.NewLoggerProvider(processor).Logger("shop")
 			}),
@@ -129,9 +126,9 @@ func contest[L any](name, title string, same same, call func(l L, n int), own fu
 	peer string, other func(io.Writer) L) measure.Scenario {
 	x := measure.Scenario{Name: name, Title: title, Versus: peer, Same: same}
 	contestant := func(name string, open func(io.Writer) L) measure.Contestant {
-		return measure.Contestant{Name: name, New: func(p measure.Place) (measure.Run, error) {
+		return measure.Contestant{Name: name, New: func(p measure.Place) measure.Run {
 			l := open(p.W)
-			return measure.Run{Do: func(n int) { call(l, n) }}, nil
+			return measure.Run{Do: func(n int) { call(l, n) }}
 		}}
 	}
 	x.Contestants = []measure.Contestant{contestant("nib", own), contestant(peer, other)}

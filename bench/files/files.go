@@ -7,6 +7,7 @@ package files
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,11 +28,9 @@ const (
 	bufferSize = 64 << 10
 	lines      = 10_000 // in a round
 
-	phuslu     = "phuslu"
-	lumberjk   = "lumberjack"
-	zerologJk  = "zerolog+lumberjack"
-	osFile     = "os.File" // never rotated: the time of the system itself
-	phusluWait = "phuslu-async"
+	phuslu    = "phuslu"
+	lumberjk  = "lumberjack"
+	zerologJk = "zerolog+lumberjack"
 )
 
 // Set returns the set of the files.
@@ -77,42 +76,39 @@ func sameFields(c *measure.Contestant, text []byte) error {
 // loggers write the ten fields, each with its own loop over them, which package
 // bench has.
 var loggers = []measure.Contestant{
-	{Name: "nib", New: func(p measure.Place) (measure.Run, error) { return nibFields(p, 0) }},
-	{Name: "nib-buffered", New: func(p measure.Place) (measure.Run, error) { return nibFields(p, bufferSize) }},
-	onLumberjack("zerolog", "TenFields", zerologJk),
-	onLumberjack("zap", "TenFields", "zap+lumberjack"),
-	onLumberjack("zap", "Buffered", "zap-buffered+lumberjack"),
-	{Name: phuslu, New: func(p measure.Place) (measure.Run, error) {
+	{Name: "nib", New: func(p measure.Place) measure.Run { return nibFields(p, 0) }},
+	{Name: "nib-buffered", New: func(p measure.Place) measure.Run { return nibFields(p, bufferSize) }},
+	calls("zerolog", "TenFields", zerologJk),
+	calls("zap", "TenFields", "zap+lumberjack"),
+	calls("zap", "Buffered", "zap-buffered+lumberjack"),
+	{Name: phuslu, New: func(p measure.Place) measure.Run {
 		w := phusluFile(p, 16)
 		l := &log.Logger{Level: log.InfoLevel, Writer: w}
-		return measure.Run{Do: func(n int) { bench.PhusluTen(l, n) }, Close: w.Close}, nil
+		return measure.Run{Do: func(n int) { bench.PhusluTen(l, n) }, Close: w.Close}
 	}},
-	{Name: phusluWait, New: phusluAsync},
-	{Name: "slog", New: func(p measure.Place) (measure.Run, error) {
-		f, err := openFile(p)
-		if err != nil {
-			return measure.Run{}, err
-		}
-		r := bench.PeerOf("slog").Rows["TenFields"](f)
-		r.Close = f.Close
-		return r, nil
-	}},
-	onLumberjack("logrus", "TenFields", "logrus+lumberjack"),
+	{Name: "phuslu-async", New: phusluAsync},
+	calls("slog", "TenFields", "slog"),
+	calls("logrus", "TenFields", "logrus+lumberjack"),
 }
 
-func onLumberjack(library, row, name string) measure.Contestant {
-	return measure.Contestant{Name: name, New: func(p measure.Place) (measure.Run, error) {
-		w := newLumberjack(p, 16)
+// calls returns a contestant that logs into lumberjack's writer, or into a file
+// that is never rotated if it has the name of the library alone.
+func calls(library, row, name string) measure.Contestant {
+	return measure.Contestant{Name: name, New: func(p measure.Place) measure.Run {
+		var w io.WriteCloser = newLumberjack(p, 16)
+		if name == library {
+			w = openFile(p)
+		}
 		r := bench.PeerOf(library).Rows[row](w)
 		r.Close = w.Close
-		return r, nil
+		return r
 	}}
 }
 
 // phusluAsync is phuslu with the writer that its documentation recommends for
 // speed, and the size of its channel there. Only Close flushes it, so each
 // round has a new writer, whose file is opened before the round.
-func phusluAsync(p measure.Place) (measure.Run, error) {
+func phusluAsync(p measure.Place) measure.Run {
 	l := &log.Logger{Level: log.InfoLevel}
 	var w *log.AsyncWriter
 	var f *log.FileWriter
@@ -131,7 +127,7 @@ func phusluAsync(p measure.Place) (measure.Run, error) {
 		Flush:   func() { _ = w.Close() },
 		Prepare: renew,
 		Close:   func() error { return f.Close() },
-	}, nil
+	}
 }
 
 func path(p measure.Place) string { return filepath.Join(p.Dir, "app.log") }
@@ -147,26 +143,22 @@ func phusluFile(p measure.Place, size int64) *log.FileWriter {
 		FileMode: 0o600, TimeFormat: log.TimeFormatUnixMs}
 }
 
-func openFile(p measure.Place) (*os.File, error) {
-	return os.OpenFile(path(p), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+func openFile(p measure.Place) *os.File {
+	return measure.Must(os.OpenFile(path(p), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600))
 }
 
-func nibFields(p measure.Place, buffer int) (measure.Run, error) {
-	r, s, err := sinkRun(p, 16, buffer)
-	if err == nil {
-		l := nib.NewSink(s)
-		r.Do = func(n int) { bench.NibTen(l, n) }
-	}
-	return r, err
+func nibFields(p measure.Place, buffer int) measure.Run {
+	r, s := sinkRun(p, 16, buffer)
+	l := nib.NewSink(s)
+	r.Do = func(n int) { bench.NibTen(l, n) }
+	return r
 }
 
 // sinkRun opens nib's sink. Its check is for lost lines, which the sink counts
 // because a logger returns no errors to its callers.
-func sinkRun(p measure.Place, size int64, buffer int) (measure.Run, *file.Sink, error) {
-	s, err := file.Open(path(p), file.Config{MaxSize: size * mebibyte, MaxBackups: keep, Buffer: buffer})
-	if err != nil {
-		return measure.Run{}, nil, err
-	}
+func sinkRun(p measure.Place, size int64, buffer int) (measure.Run, *file.Sink) {
+	s := measure.Must(file.Open(path(p),
+		file.Config{MaxSize: size * mebibyte, MaxBackups: keep, Buffer: buffer}))
 	r := measure.Run{Close: s.Close, Check: func() error {
 		if st := s.Stats(); st.Lost() > 0 || st.Errors > 0 {
 			return fmt.Errorf("%d lines lost, %d errors", st.Lost(), st.Errors)
@@ -176,7 +168,7 @@ func sinkRun(p measure.Place, size int64, buffer int) (measure.Run, *file.Sink, 
 	if buffer > 0 {
 		r.Flush = func() { _ = s.Flush(context.Background()) } // losses are counted
 	}
-	return r, s, nil
+	return r, s
 }
 
 // usualLine is the line that nib writes in the contest of loggers.
@@ -199,37 +191,33 @@ func writers(size int64, line []byte) []measure.Contestant {
 			}
 		}
 	}
-	sink := func(buffer int) func(p measure.Place) (measure.Run, error) {
-		return func(p measure.Place) (measure.Run, error) {
-			r, s, err := sinkRun(p, size, buffer)
+	sink := func(buffer int) func(p measure.Place) measure.Run {
+		return func(p measure.Place) measure.Run {
+			r, s := sinkRun(p, size, buffer)
 			record := nib.Record{Level: nib.LevelInfo, Line: line}
 			r.Do = loop(func([]byte) (int, error) { return 0, s.WriteRecord(&record) })
-			return r, err
+			return r
+		}
+	}
+	plain := func(open func(p measure.Place) io.WriteCloser) func(p measure.Place) measure.Run {
+		return func(p measure.Place) measure.Run {
+			w := open(p)
+			return measure.Run{Do: loop(w.Write), Close: w.Close}
 		}
 	}
 	return []measure.Contestant{
 		{Name: "nib", New: sink(0)},
 		{Name: "nib-buffered", New: sink(bufferSize)},
-		{Name: lumberjk, New: func(p measure.Place) (measure.Run, error) {
-			w := newLumberjack(p, int(size))
-			return measure.Run{Do: loop(w.Write), Close: w.Close}, nil
-		}},
-		{Name: phuslu, New: func(p measure.Place) (measure.Run, error) {
-			w := phusluFile(p, size)
-			return measure.Run{Do: loop(w.Write), Close: w.Close}, nil
-		}},
-		{Name: "zap-buffer+lumberjack", New: func(p measure.Place) (measure.Run, error) {
+		{Name: lumberjk, New: plain(func(p measure.Place) io.WriteCloser {
+			return newLumberjack(p, int(size))
+		})},
+		{Name: phuslu, New: plain(func(p measure.Place) io.WriteCloser { return phusluFile(p, size) })},
+		{Name: "zap-buffer+lumberjack", New: func(p measure.Place) measure.Run {
 			w := newLumberjack(p, int(size))
 			b := &zapcore.BufferedWriteSyncer{WS: zapcore.AddSync(w), Size: bufferSize}
 			return measure.Run{Do: loop(b.Write), Flush: func() { _ = b.Sync() },
-				Close: func() error { _ = b.Stop(); return w.Close() }}, nil
+				Close: func() error { _ = b.Stop(); return w.Close() }}
 		}},
-		{Name: osFile, New: func(p measure.Place) (measure.Run, error) {
-			f, err := openFile(p)
-			if err != nil {
-				return measure.Run{}, err
-			}
-			return measure.Run{Do: loop(f.Write), Close: f.Close}, nil
-		}},
+		{Name: "os.File", New: plain(func(p measure.Place) io.WriteCloser { return openFile(p) })},
 	}
 }

@@ -25,14 +25,6 @@ func TestAlternateCountsTheRoundsAndOperations(t *testing.T) {
 	}
 }
 
-func TestAlternateTakesTheOperationsItIsGiven(t *testing.T) {
-	var ops int
-	got := Alternate([]Run{{Do: func(n int) { ops += n }}}, Config{Rounds: 3, Ops: 7})
-	if ops != 21 || got[0].N != 7 {
-		t.Errorf("%d operations, %+v, want 3 rounds of 7", ops, got)
-	}
-}
-
 var sink atomic.Int64
 
 func burn(n int) {
@@ -118,10 +110,10 @@ func TestCrewSharesEveryOperation(t *testing.T) {
 // The comparison itself must be able to fail.
 func TestVerifyRefuses(t *testing.T) {
 	contestant := func(lost error, text string) Contestant {
-		return Contestant{Name: "nib", New: func(p Place) (Run, error) {
+		return Contestant{Name: "nib", New: func(p Place) Run {
 			name := filepath.Join(p.Dir, "app.log")
 			do := func(int) { _ = os.WriteFile(name, []byte(text), 0o600) }
-			return Run{Do: do, Check: func() error { return lost }}, nil
+			return Run{Do: do, Check: func() error { return lost }}
 		}}
 	}
 	for _, c := range []struct {

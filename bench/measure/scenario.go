@@ -60,11 +60,12 @@ type Scenario struct {
 	Contestants []Contestant
 }
 
-// A Contestant is one way to perform the operation of a scenario.
+// A Contestant is one way to perform the operation of a scenario. New panics if
+// the contestant cannot be prepared.
 type Contestant struct {
 	Name  string
 	Aside bool // shown, but ratios never refer to it
-	New   func(p Place) (Run, error)
+	New   func(p Place) Run
 }
 
 // A Place is where a contestant may write: W is io.Discard, a pipe or a file,
@@ -92,27 +93,35 @@ type Run struct {
 	Close func() error
 }
 
-// Plain returns the New of a contestant that needs nothing but a loop.
-func Plain(do func(n int)) func(Place) (Run, error) {
-	return func(Place) (Run, error) { return Run{Do: do}, nil }
+// Ready returns a contestant that needs no place.
+func Ready(name string, r Run) Contestant {
+	return Contestant{Name: name, New: func(Place) Run { return r }}
+}
+
+// Must returns v. It panics if err is not nil.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // Own reports whether a contestant is one of nib's.
 func Own(name string) bool { return strings.HasPrefix(name, "nib") }
 
 // Start prepares a contestant in a new directory, which Close removes, and adds
-// the goroutines.
-func (s *Scenario) Start(c *Contestant, w io.Writer) (Run, string, error) {
-	dir, err := os.MkdirTemp("", "nibbench")
-	if err != nil {
-		return Run{}, "", err
+// the goroutines. Without a w, lines go to a file in the directory.
+func (s *Scenario) Start(c *Contestant, w io.Writer) (started Run, dir string) {
+	dir = Must(os.MkdirTemp("", "nibbench"))
+	closeFile := func() error { return nil }
+	if w == nil {
+		f := Must(os.Create(filepath.Join(dir, "lines")))
+		w, closeFile = f, f.Close
 	}
-	run, err := c.New(Place{W: w, Dir: dir})
-	if err != nil {
-		return Run{}, "", errors.Join(fmt.Errorf("%s: %w", c.Name, err), os.RemoveAll(dir))
-	}
-	run.Name = c.Name
-	do, end, dismiss := run.Do, run.Close, func() {}
+	run := c.New(Place{W: w, Dir: dir})
+	started = run
+	started.Name = c.Name
+	do, dismiss := run.Do, func() {}
 	if s.Turns {
 		do = func(n int) {
 			for range n {
@@ -124,20 +133,18 @@ func (s *Scenario) Start(c *Contestant, w io.Writer) (Run, string, error) {
 	if s.Goroutines > 1 {
 		do, dismiss = crew(s.Goroutines, do)
 	}
-	if flush := run.Flush; flush != nil {
-		timed := do
-		do = func(n int) { timed(n); flush() }
-	}
-	started := run
 	started.Do = do
+	if run.Flush != nil {
+		started.Do = func(n int) { do(n); run.Flush() }
+	}
 	started.Close = func() (err error) {
 		dismiss()
-		if end != nil {
-			err = end()
+		if run.Close != nil {
+			err = run.Close()
 		}
-		return errors.Join(err, removeAll(dir))
+		return errors.Join(err, closeFile(), removeAll(dir))
 	}
-	return started, dir, nil
+	return started, dir
 }
 
 // removeAll removes dir, even while phuslu/log creates a link in it on a
@@ -182,21 +189,17 @@ func crew(size int, do func(n int)) (shared func(n int), dismiss func()) {
 }
 
 // StartAll starts all contestants, and returns a function that closes them.
-func (s *Scenario) StartAll(w io.Writer) (runs []Run, end func() error, err error) {
-	end = func() (err error) {
+func (s *Scenario) StartAll(w io.Writer) (runs []Run, end func() error) {
+	for i := range s.Contestants {
+		r, _ := s.Start(&s.Contestants[i], w)
+		runs = append(runs, r)
+	}
+	return runs, func() (err error) {
 		for _, r := range runs {
 			err = errors.Join(err, r.Close())
 		}
 		return err
 	}
-	for i := range s.Contestants {
-		r, _, err := s.Start(&s.Contestants[i], w)
-		if err != nil {
-			return nil, nil, errors.Join(err, end())
-		}
-		runs = append(runs, r)
-	}
-	return runs, end, nil
 }
 
 // Verify lets each contestant perform one operation, and compares what it
@@ -212,56 +215,23 @@ func (s *Scenario) Verify() error {
 }
 
 func (s *Scenario) verify(c *Contestant) (err error) {
-	f, err := os.CreateTemp("", "nibbench")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
-	run, dir, err := s.Start(c, f)
-	if err != nil {
-		return err
-	}
+	run, dir := s.Start(c, nil)
 	defer func() { err = errors.Join(err, run.Close()) }()
-	if run.Prepare != nil {
-		run.Prepare(1)
-	}
+	run.prepare(1)
 	run.Do(1)
 	if run.Check != nil {
-		if err := run.Check(); err != nil {
-			return err
-		}
+		err = run.Check()
 	}
-	if s.Same == nil {
-		return nil
-	}
-	text, err := contents(f.Name(), dir)
-	if err != nil {
+	if err != nil || s.Same == nil {
 		return err
 	}
-	return s.Same(c, text)
-}
-
-// contents returns the contents of a file and of those in a directory.
-func contents(file, dir string) ([]byte, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	names := []string{file}
-	for _, e := range entries {
+	var text []byte
+	for _, e := range Must(os.ReadDir(dir)) {
 		if e.Type().IsRegular() {
-			names = append(names, filepath.Join(dir, e.Name()))
+			text = append(text, Must(os.ReadFile(filepath.Join(dir, e.Name())))...)
 		}
 	}
-	var all []byte
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, text...)
-	}
-	return all, nil
+	return s.Same(c, text)
 }
 
 // Only returns a Same for contestants that all write the same bytes.

@@ -57,9 +57,7 @@ func (r *row) scenario() measure.Scenario {
 	}
 	add := func(name string, open func(w io.Writer) func(n int)) {
 		x.Contestants = append(x.Contestants, measure.Contestant{Name: name,
-			New: func(p measure.Place) (measure.Run, error) {
-				return measure.Run{Do: open(p.W)}, nil
-			}})
+			New: func(p measure.Place) measure.Run { return measure.Run{Do: open(p.W)} }})
 	}
 	add("nib", r.path)
 	add(Price, func(io.Writer) func(n int) {

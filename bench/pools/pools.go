@@ -9,14 +9,18 @@
 package pools
 
 import (
+	stdlist "container/list"
 	"fmt"
 	"runtime"
 	"sync"
 
+	"github.com/bytedance/gopkg/lang/mcache"
 	"github.com/colega/zeropool"
+	"github.com/valyala/bytebufferpool"
 
 	"github.com/nib-log/nib/bench/measure"
 	"github.com/nib-log/nib/pool"
+	"github.com/nib-log/nib/pool/list"
 )
 
 // Names of the contestants. The part after a hyphen is the way in which it is
@@ -125,7 +129,7 @@ func balance(stats func() pool.Stats) func() error {
 
 // plain returns a contestant that has nothing to check.
 func plain(name string, do func(n int)) measure.Contestant {
-	return measure.Contestant{Name: name, New: measure.Plain(do)}
+	return measure.Ready(name, measure.Run{Do: do})
 }
 
 // slices returns pools of buffers.
@@ -134,15 +138,13 @@ func slices(steps int) []measure.Contestant {
 	value := sync.Pool{New: func() any { return newBytes() }}
 	pointer := sync.Pool{New: func() any { b := newBytes(); return &b }}
 	return []measure.Contestant{
-		{Name: "nib", New: func(measure.Place) (measure.Run, error) {
-			return measure.Run{Check: balance(own.Stats), Do: func(n int) {
-				for range n {
-					b := own.Get()
-					work(b, steps)
-					own.Put(b)
-				}
-			}}, nil
-		}},
+		measure.Ready("nib", measure.Run{Check: balance(own.Stats), Do: func(n int) {
+			for range n {
+				b := own.Get()
+				work(b, steps)
+				own.Put(b)
+			}
+		}}),
 		plain(zeropoolName, func(n int) {
 			for range n {
 				b := zero.Get()
@@ -180,15 +182,13 @@ func pages(steps int) []measure.Contestant {
 	own, zero, guarded := pool.New(newPage), zeropool.New(newPage), &guarded[*page]{create: newPage}
 	pointer := sync.Pool{New: func() any { return newPage() }}
 	return []measure.Contestant{
-		{Name: "nib", New: func(measure.Place) (measure.Run, error) {
-			return measure.Run{Check: balance(own.Stats), Do: func(n int) {
-				for range n {
-					v := own.Get()
-					work(v.content[:], steps)
-					own.Put(v)
-				}
-			}}, nil
-		}},
+		measure.Ready("nib", measure.Run{Check: balance(own.Stats), Do: func(n int) {
+			for range n {
+				v := own.Get()
+				work(v.content[:], steps)
+				own.Put(v)
+			}
+		}}),
 		plain(zeropoolName, func(n int) {
 			for range n {
 				v := zero.Get()
@@ -218,55 +218,43 @@ func pages(steps int) []measure.Contestant {
 // A pool's functions take many times as long as the calls, since the values are
 // not in the caches, so that all contestants share one loop.
 func many(drain bool) []measure.Contestant {
-	var all []measure.Contestant
-	for _, c := range []struct {
-		name string
-		open func() (get func() []byte, put func([]byte))
-	}{
-		{"nib", func() (func() []byte, func([]byte)) {
-			p := pool.New(newSmall)
-			return p.Get, p.Put
-		}},
-		{zeropoolName, func() (func() []byte, func([]byte)) {
-			p := zeropool.New(newSmall)
-			return p.Get, p.Put
-		}},
-		{mutexName, func() (func() []byte, func([]byte)) {
-			p := &guarded[[]byte]{create: newSmall}
-			return p.Get, p.Put
-		}},
-	} {
-		all = append(all, measure.Contestant{Name: c.name, New: func(measure.Place) (measure.Run, error) {
-			var values [][]byte
-			var get func() []byte
-			var put func([]byte)
-			return measure.Run{Prepare: func(n int) {
-				if len(values) != n {
-					values = make([][]byte, n)
-					for i := range values {
-						values[i] = newSmall()
-					}
-				}
-				get, put = c.open()
-				if drain {
-					for _, v := range values {
-						put(v)
-					}
-				}
-				runtime.GC() // collects the values that the last round left
-			}, Do: func(int) {
-				if drain {
-					for i := range values {
-						values[i] = get()
-					}
-				}
+	contestant := func(name string, open func() keeper) measure.Contestant {
+		var values [][]byte
+		var pool keeper
+		return measure.Ready(name, measure.Run{Prepare: func(n int) {
+			for len(values) < n {
+				values = append(values, newSmall())
+			}
+			values = values[:n]
+			pool = open()
+			if drain {
 				for _, v := range values {
-					put(v)
+					pool.Put(v)
 				}
-			}}, nil
+			}
+			runtime.GC() // collects the values that the last round left
+		}, Do: func(int) {
+			if drain {
+				for i := range values {
+					values[i] = pool.Get()
+				}
+			}
+			for _, v := range values {
+				pool.Put(v)
+			}
 		}})
 	}
-	return all
+	return []measure.Contestant{
+		contestant("nib", func() keeper { return pool.New(newSmall) }),
+		contestant(zeropoolName, func() keeper { p := zeropool.New(newSmall); return &p }),
+		contestant(mutexName, func() keeper { return &guarded[[]byte]{create: newSmall} }),
+	}
+}
+
+// A keeper is a pool of slices.
+type keeper interface {
+	Get() []byte
+	Put(v []byte)
 }
 
 func newSmall() []byte { return make([]byte, 8) }
@@ -289,14 +277,12 @@ func limited(excess bool) []measure.Contestant {
 		if excess {
 			do = put
 		}
-		return measure.Contestant{Name: name, New: func(measure.Place) (measure.Run, error) {
-			return measure.Run{Do: do, Check: func() error {
-				if n := idle(); n != idleLimit {
-					return fmt.Errorf("%d values idle, want %d", n, idleLimit)
-				}
-				return nil
-			}}, nil
-		}}
+		return measure.Ready(name, measure.Run{Do: do, Check: func() error {
+			if n := idle(); n != idleLimit {
+				return fmt.Errorf("%d values idle, want %d", n, idleLimit)
+			}
+			return nil
+		}})
 	}
 	b := newBytes()
 	return []measure.Contestant{
@@ -376,5 +362,87 @@ func (c channel) Put(v []byte) {
 	select {
 	case c <- v:
 	default:
+	}
+}
+
+const pageSize = 4096
+
+// touch writes to both ends of a buffer, which must have the full size.
+func touch(b []byte) { b[0], b[pageSize-1] = 1, 1 }
+
+// sized returns pools for buffers of any size.
+func sized() []measure.Contestant {
+	pointer := sync.Pool{New: func() any { b := make([]byte, pageSize); return &b }}
+	var own pool.Buffers
+	var other bytebufferpool.Pool
+	return []measure.Contestant{
+		measure.Ready("nib", measure.Run{Check: func() error {
+			return healthy(own.Stats())
+		}, Do: func(n int) {
+			for range n {
+				b := own.Get(pageSize)
+				b.B = b.B[:pageSize]
+				touch(b.B)
+				own.Put(b)
+			}
+		}}),
+		plain("mcache", func(n int) {
+			for range n {
+				b := mcache.Malloc(pageSize)
+				touch(b)
+				mcache.Free(b)
+			}
+		}),
+		plain("bytebufferpool", func(n int) {
+			for range n {
+				b := other.Get()
+				if cap(b.B) < pageSize { // the pool learns the size
+					b.B = make([]byte, pageSize)
+				}
+				b.B = b.B[:pageSize]
+				touch(b.B)
+				other.Put(b)
+			}
+		}),
+		plain(syncPointer, func(n int) {
+			for range n {
+				b := pointer.Get().(*[]byte)
+				touch(*b)
+				pointer.Put(b)
+			}
+		}),
+	}
+}
+
+// healthy checks that no buffer got lost or was refused.
+func healthy(s pool.BuffersStats) error {
+	if s.Puts != s.Hits+s.Dropped+s.Trimmed+uint64(s.Len) || s.Dropped+s.Misused+s.Outgrown > 0 {
+		return fmt.Errorf("buffers got lost: %+v", s)
+	}
+	return nil
+}
+
+// firstElement is the first number in a list: Go has preallocated interface
+// values for smaller ones, which would save container/list an allocation.
+const firstElement = 256
+
+// lists returns the list that recycles its nodes, and the one of the standard
+// library.
+func lists() []measure.Contestant {
+	var own list.List[int]
+	var std stdlist.List
+	return []measure.Contestant{
+		plain("nib", func(n int) {
+			for i := range n {
+				own.PushBack(firstElement + i)
+				own.Remove(own.Front())
+			}
+		}),
+		plain("container/list", func(n int) {
+			for i := range n {
+				std.PushBack(firstElement + i)
+				std.Remove(std.Front())
+			}
+		}),
 	}
 }

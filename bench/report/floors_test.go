@@ -127,13 +127,18 @@ func missed(processor, set string, r *Results) (all []string) {
 
 func TestStoredResultsMeetTheFloors(t *testing.T) {
 	for _, s := range Sets() {
-		families, err := Load("../results", s.Name)
+		results, err := Load("../results", s.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range families {
-			for _, m := range missed(f.Key, s.Name, f.Results) {
+		for _, r := range results {
+			for _, m := range missed(r.Key, s.Name, r) {
 				t.Error(m)
+			}
+			for _, key := range []string{"cpu", "cpus", "date", "commit", "committed"} {
+				if r.Head(key) == "" {
+					t.Errorf("%s, %s: the results have no %s", r.Key, s.Name, key)
+				}
 			}
 		}
 	}

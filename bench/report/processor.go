@@ -3,9 +3,8 @@
 package report
 
 import (
-	"bufio"
+	"cmp"
 	"fmt"
-	"io"
 	"strings"
 )
 
@@ -21,38 +20,25 @@ type Processor struct {
 var vendors = map[string]string{"GenuineIntel": "intel", "AuthenticAMD": "amd", "0x41": "arm"}
 
 // ReadProcessor reads the first processor in the text of /proc/cpuinfo. If the
-// text lacks the fields that it looks for, it returns a Processor of the
-// architecture.
-func ReadProcessor(cpuinfo io.Reader, goos, goarch string) Processor {
+// text lacks the fields that it looks for, or the vendor is unknown, it returns
+// a Processor of the architecture.
+func ReadProcessor(cpuinfo, goos, goarch string) Processor {
 	info := map[string]string{}
-	for s := bufio.NewScanner(cpuinfo); s.Scan(); {
-		key, value, ok := strings.Cut(s.Text(), ":")
-		if key = strings.TrimSpace(key); ok && info[key] == "" {
+	for line := range strings.Lines(cpuinfo) {
+		key, value, _ := strings.Cut(line, ":")
+		if key = strings.TrimSpace(key); info[key] == "" {
 			info[key] = strings.Join(strings.Fields(value), " ")
 		}
 	}
 	p := Processor{Key: goos + "-" + goarch, Name: info["model name"]}
-	if vendor, family := info["vendor_id"], info["cpu family"]; vendor != "" && family != "" {
-		p.Key = fmt.Sprintf("%s-family%s-model%s", known(vendor), family, info["model"])
-		p.Model = fmt.Sprintf("family %s, model %s, stepping %s", family, info["model"], info["stepping"])
-	} else if implementer, part := info["CPU implementer"], info["CPU part"]; implementer != "" && part != "" {
-		p.Key = known(implementer) + "-part" + part
-		p.Model = "implementer " + implementer + ", part " + part
+	family, model, part := info["cpu family"], info["model"], info["CPU part"]
+	if vendor := vendors[info["vendor_id"]]; vendor != "" && family != "" {
+		p.Key = fmt.Sprintf("%s-family%s-model%s", vendor, family, model)
+		p.Model = fmt.Sprintf("family %s, model %s, stepping %s", family, model, info["stepping"])
+	} else if vendor := vendors[info["CPU implementer"]]; vendor != "" && part != "" {
+		p.Key = vendor + "-part" + part
+		p.Model = "implementer " + info["CPU implementer"] + ", part " + part
 	}
-	if p.Name == "" {
-		p.Name = p.Key
-	}
+	p.Name = cmp.Or(p.Name, p.Key)
 	return p
-}
-
-func known(vendor string) string {
-	if name, ok := vendors[vendor]; ok {
-		return name
-	}
-	return "vendor-" + strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, strings.ToLower(vendor))
 }

@@ -19,7 +19,7 @@ import (
 // of this module alone, is skipped.
 func TestDocumentsAreUpToDate(t *testing.T) {
 	for _, d := range Documents() {
-		families, err := Load("../results", d.Set)
+		results, err := Load("../results", d.Set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func TestDocumentsAreUpToDate(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if want, err := d.Render(families, string(present)); err != nil || want != string(present) {
+		if want, err := d.Render(results[0], string(present)); err != nil || want != string(present) {
 			t.Errorf("%s is out of date (%v); run go run ./cmd/table in bench", d.Path, err)
 		}
 	}
@@ -65,9 +65,9 @@ BenchmarkService/off      9    50000 req/s  20.10 cpu-us/req
 BenchmarkService/nib      9    45000 req/s  22.20 cpu-us/req
 `
 
-// storedFamilies writes the sample, and the results of another processor at an
-// earlier commit, which has no pools.
-func storedFamilies(t *testing.T) string {
+// stored writes the sample, and the results of another processor at an earlier
+// commit, which has no pools.
+func stored(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	older := strings.NewReplacer("A(R) Processor", "B", "model: family 6, model 1\n", "", "2026-02", "2026-01",
@@ -87,13 +87,13 @@ func storedFamilies(t *testing.T) string {
 	return dir
 }
 
-func load(t *testing.T, dir string) Families {
+func load(t *testing.T, dir string) []*Results {
 	t.Helper()
-	families, err := Load(dir, "calls")
+	results, err := Load(dir, "calls")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return families
+	return results
 }
 
 func mustContain(t *testing.T, text string, parts ...string) {
@@ -106,32 +106,28 @@ func mustContain(t *testing.T, text string, parts ...string) {
 }
 
 func TestResultsComeBackAsWritten(t *testing.T) {
-	want, err := Read(strings.NewReader(sample))
+	want, err := Parse([]byte(sample))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var text strings.Builder
-	if err := want.Write(&text); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := Read(strings.NewReader(text.String())); err != nil || !reflect.DeepEqual(got, want) {
+	if got, err := Parse(want.Text()); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestParseRefuses(t *testing.T) {
 	for _, text := range []string{
 		"no header and no result", "BenchmarkX/nib 1 2 ns/op 3", "BenchmarkX 1 2 ns/op",
 		"BenchmarkX/nib one 2 ns/op", "BenchmarkX/nib 1 two ns/op", "BenchmarkX/nib 1",
 	} {
-		if _, err := Read(strings.NewReader(text)); err == nil {
+		if _, err := Parse([]byte(text)); err == nil {
 			t.Errorf("%q passes", text)
 		}
 	}
 }
 
 func TestTables(t *testing.T) {
-	set, dir := bench.Set(), storedFamilies(t)
+	set, dir := bench.Set(), stored(t)
 	mustContain(t, load(t, dir)[0].full(&set),
 		"Go 1.26.8, linux/amd64, A(R) Processor, family 6, model 1, 2 CPUs, 2026-02-01 at commit c-1. "+
 			"zerolog v1, zap v2. Rounds: 40.\n",
@@ -150,15 +146,12 @@ func TestTables(t *testing.T) {
 }
 
 func TestRowsInWhichNoneIsFaster(t *testing.T) {
-	set, dir := bench.Set(), t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "a-1"), 0o755); err != nil {
+	set := bench.Set()
+	r, err := Parse([]byte("BenchmarkError/nib 9 60.0 ns/op\nBenchmarkError/zap 9 62.0 ns/op\n"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	text := "BenchmarkError/nib 9 60.0 ns/op\nBenchmarkError/zap 9 62.0 ns/op\n"
-	if err := os.WriteFile(filepath.Join(dir, "a-1", "calls.txt"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	mustContain(t, load(t, dir)[0].full(&set), "None in any row.\n")
+	mustContain(t, r.full(&set), "None in any row.\n")
 }
 
 func TestRowsWithAPriceAreSortedByTheRatio(t *testing.T) {
@@ -168,12 +161,12 @@ func TestRowsWithAPriceAreSortedByTheRatio(t *testing.T) {
 	}
 	rows := []measure.Scenario{price("low"), price("high")}
 	s := measure.Set{Tables: []measure.Table{{Scenarios: rows}}}
-	f := Family{Results: new(Results)}
+	r := new(Results)
 	for name, ns := range map[string]float64{"low": 90, "high": 250} {
-		f.Add(name, own, 1, Value{Number: ns, Unit: UnitTime})
-		f.Add(name, "price", 1, Value{Number: 100, Unit: UnitTime})
+		r.Add(name, own, 1, Value{Number: ns, Unit: UnitTime})
+		r.Add(name, "price", 1, Value{Number: 100, Unit: UnitTime})
 	}
-	text := f.full(&s)
+	text := r.full(&s)
 	mustContain(t, text, "|  | **nib** | price | nib ÷ price | the price is |\n"+
 		"|---|---:|---:|---:|---|\n| a high | **250** | 100 | 2.50× | work of high |\n"+
 		"| a low | **90** | 100 | 0.90× | work of low |\n")
@@ -182,8 +175,8 @@ func TestRowsWithAPriceAreSortedByTheRatio(t *testing.T) {
 	}
 }
 
-func TestLoadReturnsTheFamiliesThatHaveTheSetTheNewestCodeFirst(t *testing.T) {
-	dir := storedFamilies(t)
+func TestLoadReturnsTheNewestCodeFirst(t *testing.T) {
+	dir := stored(t)
 	calls := load(t, dir)
 	if len(calls) != 2 || calls[0].Key != "a-1" || calls[1].Key != "b-2" {
 		t.Errorf("got %+v; want a-1, and then b-2", calls)
@@ -202,62 +195,39 @@ func TestLoadReturnsTheFamiliesThatHaveTheSetTheNewestCodeFirst(t *testing.T) {
 	}
 }
 
-// Every stored result names the measured code.
-func TestStoredResultsNameTheirCommit(t *testing.T) {
-	files, err := filepath.Glob("../results/*/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("got %v, %v; want stored results", files, err)
-	}
-	for _, path := range files {
-		r, err := loadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, key := range []string{"cpu", "cpus", "date", "commit", "committed"} {
-			if len(r.Head(key)) != 1 {
-				t.Errorf("%s: %d values of %s, want 1", path, len(r.Head(key)), key)
-			}
-		}
-	}
-}
-
 func TestRenderReplacesTheRegionOnly(t *testing.T) {
-	d := Document{Path: "x.md", Set: "bench", text: func(*Family) string { return "new\n" }}
+	d := Document{Path: "x.md", Set: "bench", text: func(*Results) string { return "new\n" }}
 	for _, test := range []struct{ present, want string }{
 		{"a\n<!-- bench:start -->\nold\n<!-- bench:end -->\nb\n", "a\n<!-- bench:start -->\nnew\n<!-- bench:end -->\nb\n"},
 		{"<!-- bench:start --><!-- bench:end -->", "<!-- bench:start -->\nnew\n<!-- bench:end -->"},
 		{"a <!-- bench:end -->", ""},
 		{"a <!-- bench:start -->", ""},
 	} {
-		got, err := d.Render(make(Families, 1), test.present)
+		got, err := d.Render(nil, test.present)
 		if got != test.want || (err != nil) != (test.want == "") {
 			t.Errorf("%q: got %q, %v, want %q", test.present, got, err, test.want)
 		}
 	}
 }
 
-// The Go code in documents must be in examples, which are compiled and run.
-func TestCodeOfDocumentsIsInExamples(t *testing.T) {
-	for name, least := range map[string]int{"pools": 5, "files": 10} {
-		document, err := os.ReadFile("../../docs/" + name + ".md")
-		if errors.Is(err, fs.ErrNotExist) {
-			t.Skip("the documents lie outside of this module, and this is a copy")
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		examples, err := os.ReadFile("../" + name + "/example_test.go")
-		if err != nil {
-			t.Fatal(err)
-		}
-		blocks := strings.Split(string(document), "```go\n")[1:]
-		if len(blocks) < least {
-			t.Errorf("%s: %d blocks of Go code, want at least %d", name, len(blocks), least)
-		}
-		for _, b := range blocks {
-			code, _, ok := strings.Cut(b, "```")
-			if !ok || !strings.Contains(string(examples), code) {
-				t.Errorf("%s: not among the examples:\n%s", name, code)
-			}
+// The Go code in docs/files.md must be in its tests, which compile and run it.
+func TestCodeOfDocumentIsTested(t *testing.T) {
+	document, err := os.ReadFile("../../docs/files.md")
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("the documents lie outside of this module, and this is a copy")
+	}
+	tests, err1 := os.ReadFile("../files/document_test.go")
+	if err := errors.Join(err, err1); err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(document), "```go\n")[1:]
+	if len(blocks) < 10 {
+		t.Errorf("%d blocks of Go code, want at least 10", len(blocks))
+	}
+	for _, b := range blocks {
+		code, _, ok := strings.Cut(b, "```")
+		if !ok || !strings.Contains(string(tests), code) {
+			t.Errorf("not in the tests:\n%s", code)
 		}
 	}
 }

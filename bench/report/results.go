@@ -5,9 +5,14 @@
 package report
 
 import (
-	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -27,6 +32,9 @@ const (
 	UnitCPU      = "cpu-us/req"
 )
 
+// decimals are how many decimals of the values of a unit are stored, if any.
+var decimals = map[string]int{UnitTime: 1, UnitMedian: 1, UnitMallocs: 3, UnitBytes: 1, UnitCPU: 2}
+
 // Names of the result lines that are not scenarios.
 const (
 	ServiceName   = "Service"
@@ -37,12 +45,10 @@ const (
 // benchmark format, which benchstat reads too: "key: value" lines, then one
 // line per scenario and contestant.
 type Results struct {
-	Header []Field
+	Key    string   // the model of processor, if they were stored: Processor.Key
+	Header []string // "key: value"; keys may repeat
 	Lines  []Line
 }
-
-// A Field is one line of the header. Keys may repeat.
-type Field struct{ Key, Value string }
 
 // A Line is the result of one contestant in one scenario.
 type Line struct {
@@ -51,11 +57,10 @@ type Line struct {
 	Values               []Value
 }
 
-// A Value is a number with its unit and the number of decimals that are stored.
+// A Value is a number with its unit.
 type Value struct {
-	Number   float64
-	Decimals int
-	Unit     string
+	Number float64
+	Unit   string
 }
 
 // Add appends a line.
@@ -65,9 +70,6 @@ func (r *Results) Add(scenario, contestant string, n int, values ...Value) {
 
 // Get returns a value; ok is false if the contestant did not take part.
 func (r *Results) Get(scenario, contestant, unit string) (number float64, ok bool) {
-	if r == nil {
-		return 0, false
-	}
 	for _, l := range r.Lines {
 		if l.Scenario == scenario && l.Contestant == contestant {
 			for _, v := range l.Values {
@@ -80,83 +82,94 @@ func (r *Results) Get(scenario, contestant, unit string) (number float64, ok boo
 	return 0, false
 }
 
-// Head returns the values of a header key.
-func (r *Results) Head(key string) []string {
+// Head returns the values of a key in the header, joined.
+func (r *Results) Head(key string) string {
 	var values []string
-	for _, f := range r.Header {
-		if f.Key == key {
-			values = append(values, f.Value)
+	for _, line := range r.Header {
+		if value, ok := strings.CutPrefix(line, key+": "); ok {
+			values = append(values, value)
 		}
 	}
-	return values
+	return strings.Join(values, ", ")
 }
 
-// Write writes the text form, aligned.
-func (r *Results) Write(w io.Writer) error {
-	for _, f := range r.Header {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", f.Key, f.Value); err != nil {
-			return err
-		}
+// Text returns the text form, aligned.
+func (r *Results) Text() []byte {
+	var text bytes.Buffer
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, line := range r.Header {
+		fmt.Fprintln(w, line)
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, l := range r.Lines {
 		if i == 0 || l.Scenario != r.Lines[i-1].Scenario {
-			if err := tw.Flush(); err != nil {
-				return err
-			}
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(tw, "Benchmark%s/%s\t%d", l.Scenario, l.Contestant, l.N)
+		fmt.Fprintf(w, "Benchmark%s/%s\t%d", l.Scenario, l.Contestant, l.N)
 		for _, v := range l.Values {
-			fmt.Fprintf(tw, "\t%s %s", strconv.FormatFloat(v.Number, 'f', v.Decimals, 64), v.Unit)
+			fmt.Fprintf(w, "\t%.*f %s", decimals[v.Unit], v.Number, v.Unit)
 		}
-		fmt.Fprintln(tw)
+		fmt.Fprintln(w)
 	}
-	return tw.Flush()
+	_ = w.Flush() // a bytes.Buffer takes everything
+	return text.Bytes()
 }
 
-// Read reads the text form.
-func Read(r io.Reader) (*Results, error) {
-	results := &Results{}
-	scanner := bufio.NewScanner(r)
-	for number := 1; scanner.Scan(); number++ {
-		line := scanner.Text()
-		if name, ok := strings.CutPrefix(line, "Benchmark"); ok {
-			l, err := parseLine(name)
+// Parse reads the text form.
+func Parse(text []byte) (*Results, error) {
+	r := &Results{}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if result, ok := strings.CutPrefix(line, "Benchmark"); ok {
+			l, err := parseLine(strings.Fields(result))
 			if err != nil {
-				return nil, fmt.Errorf("results line %d: %w", number, err)
+				return nil, fmt.Errorf("%q: %w", line, err)
 			}
-			results.Lines = append(results.Lines, l)
-		} else if key, value, ok := strings.Cut(line, ": "); ok {
-			results.Header = append(results.Header, Field{Key: key, Value: value})
+			r.Lines = append(r.Lines, l)
+		} else if strings.Contains(line, ": ") {
+			r.Header = append(r.Header, line)
 		} else if line != "" {
-			return nil, fmt.Errorf("results line %d: %q is neither a header nor a result", number, line)
+			return nil, fmt.Errorf("%q is neither a header nor a result", line)
 		}
 	}
-	return results, scanner.Err()
+	return r, nil
 }
 
-func parseLine(text string) (Line, error) {
-	words := strings.Fields(text)
-	if len(words) < 4 || len(words)%2 != 0 {
-		return Line{}, fmt.Errorf("%q: want name, count and pairs of value and unit", text)
+func parseLine(words []string) (l Line, err error) {
+	if len(words) < 4 || len(words)%2 != 0 || !strings.Contains(words[0], "/") {
+		return l, errors.New("want scenario/contestant, a count, and pairs of value and unit")
 	}
-	scenario, contestant, ok := strings.Cut(words[0], "/")
-	if !ok {
-		return Line{}, fmt.Errorf("%q: no contestant", words[0])
-	}
-	n, err := strconv.Atoi(words[1])
-	if err != nil {
-		return Line{}, err
-	}
-	l := Line{Scenario: scenario, Contestant: contestant, N: n}
+	l.Scenario, l.Contestant, _ = strings.Cut(words[0], "/")
+	l.N, err = strconv.Atoi(words[1])
 	for i := 2; i < len(words); i += 2 {
-		number, err := strconv.ParseFloat(words[i], 64)
-		if err != nil {
-			return Line{}, err
-		}
-		_, decimals, _ := strings.Cut(words[i], ".")
-		l.Values = append(l.Values, Value{Number: number, Decimals: len(decimals), Unit: words[i+1]})
+		number, wrong := strconv.ParseFloat(words[i], 64)
+		err = cmp.Or(err, wrong)
+		l.Values = append(l.Values, Value{Number: number, Unit: words[i+1]})
 	}
-	return l, nil
+	return l, err
+}
+
+// Load reads the stored results of a set below dir, which has a directory for
+// each model of processor. The first ones measured the newest commit, and the
+// documents show them. Without any results the error is fs.ErrNotExist.
+func Load(dir, set string) (all []*Results, err error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*", set+".txt"))
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("%s, set %q: %w", dir, set, cmp.Or(err, fs.ErrNotExist))
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		r, err := Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		r.Key = filepath.Base(filepath.Dir(path))
+		all = append(all, r)
+	}
+	slices.SortStableFunc(all, func(a, b *Results) int {
+		return strings.Compare(b.Head("committed"), a.Head("committed"))
+	})
+	return all, nil
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/nib-log/nib/bench/codec"
 	"github.com/nib-log/nib/bench/files"
 	"github.com/nib-log/nib/bench/measure"
-	"github.com/nib-log/nib/bench/otlps"
 	"github.com/nib-log/nib/bench/paths"
 	"github.com/nib-log/nib/bench/pools"
 	"github.com/nib-log/nib/bench/spools"
@@ -24,38 +23,38 @@ import (
 // Sets returns the sets in the order in which they are measured.
 func Sets() []measure.Set {
 	return []measure.Set{bench.Set(), codec.Set(), pools.Set(), files.Set(), spools.Set(),
-		bridges.Set(), otlps.Set(), paths.Set()}
+		bridges.Set(), spools.OTLP(), paths.Set()}
 }
 
 // A Document is a file with a generated region.
 type Document struct {
 	Path string // below the root of the repository
 	Set  string // the set of results that it shows
-	text func(f *Family) string
+	text func(r *Results) string
 }
 
 // Documents returns all documents: the README, and the document of each set.
 func Documents() []Document {
 	sets := Sets()
-	all := []Document{{"README.md", sets[0].Name, func(f *Family) string { return f.short(&sets[0]) }}}
+	all := []Document{{"README.md", sets[0].Name, func(r *Results) string { return r.short(&sets[0]) }}}
 	for i := range sets {
 		s := &sets[i]
-		all = append(all, Document{s.Path, s.Name, func(f *Family) string { return f.full(s) }})
+		all = append(all, Document{s.Path, s.Name, func(r *Results) string { return r.full(s) }})
 	}
 	return all
 }
 
-// Render returns the content that the document should have with the results of
-// the first family, given its present content. Markers with the name of the set
-// are around the part that is generated.
-func (d *Document) Render(f Families, present string) (string, error) {
+// Render returns the content that the document should have, given its present
+// content. Markers with the name of the set are around the part that is
+// generated.
+func (d *Document) Render(r *Results, present string) (string, error) {
 	start, end := "<!-- "+d.Set+":start -->", "<!-- "+d.Set+":end -->"
 	before, rest, started := strings.Cut(present, start)
 	_, after, ended := strings.Cut(rest, end)
 	if !started || !ended {
 		return "", fmt.Errorf("%s: no %s, or no %s after it", d.Path, start, end)
 	}
-	return before + start + "\n" + d.text(&f[0]) + end + after, nil
+	return before + start + "\n" + d.text(r) + end + after, nil
 }
 
 // own is the contestant that the tables put first and set in bold.
@@ -65,7 +64,7 @@ const own = "nib"
 var headline = []string{"Disabled", "Message", "TenFields", "Bound", "Error", "Unicode", "SlogFront", "Pipe8"}
 
 // short returns the table of the README.
-func (f *Family) short(s *measure.Set) string {
+func (r *Results) short(s *measure.Set) string {
 	var t strings.Builder
 	t.WriteString("One call in nanoseconds, the minimum of many rounds in which all take turns;\n" +
 		"in brackets the heap allocations of a call.\n\n")
@@ -73,18 +72,18 @@ func (f *Family) short(s *measure.Set) string {
 	table.Scenarios = slices.DeleteFunc(slices.Clone(table.Scenarios), func(x measure.Scenario) bool {
 		return !slices.Contains(headline, x.Name)
 	})
-	f.table(&t, &table)
+	r.table(&t, &table)
 	t.WriteString("\n")
-	f.machine(&t)
+	r.machine(&t)
 	t.WriteString("*nib ÷ best* is nib's time divided by the time of the fastest other library.\n" +
 		"A dash: the library cannot do that.\n")
 	return t.String()
 }
 
 // full returns all tables of a set.
-func (f *Family) full(s *measure.Set) string {
+func (r *Results) full(s *measure.Set) string {
 	var t strings.Builder
-	f.machine(&t)
+	r.machine(&t)
 	t.WriteString("The minimum of many rounds in one process; the contestants take turns. In brackets " +
 		"the heap allocations, where there are any.")
 	if s.Note != "" {
@@ -93,46 +92,43 @@ func (f *Family) full(s *measure.Set) string {
 	t.WriteString("\n\n")
 	for i := range s.Tables {
 		table := &s.Tables[i]
-		if len(f.columns(table)) == 0 {
+		if len(r.columns(table)) == 0 {
 			continue
 		}
 		t.WriteString("### " + table.Title + "\n\n")
 		if table.Note != "" {
 			t.WriteString(table.Note + "\n\n")
 		}
-		f.table(&t, table)
+		r.table(&t, table)
 		t.WriteString("\n")
 	}
 	if s.Name == "calls" {
-		f.calls(&t, s)
+		r.calls(&t, s)
 	}
 	if s.Tables[0].Scenarios[0].Price == "" {
-		f.faster(&t, s)
+		r.faster(&t, s)
 	}
 	return strings.TrimRight(t.String(), "\n") + "\n"
 }
 
 // machine writes the conditions of the measurement.
-func (f *Family) machine(t *strings.Builder) {
-	processor := f.head("cpu")
-	if model := f.head("model"); model != "" {
+func (r *Results) machine(t *strings.Builder) {
+	processor := r.Head("cpu")
+	if model := r.Head("model"); model != "" {
 		processor += ", " + model
 	}
 	fmt.Fprintf(t, "%s, %s/%s, %s, %s CPUs, %s at commit %s. %s. Rounds: %s.\n\n",
-		strings.Replace(f.head("go"), "go", "Go ", 1), f.head("goos"), f.head("goarch"), processor,
-		f.head("cpus"), f.head("date"), f.head("commit"), f.head("peer"), f.head("rounds"))
+		strings.Replace(r.Head("go"), "go", "Go ", 1), r.Head("goos"), r.Head("goarch"), processor,
+		r.Head("cpus"), r.Head("date"), r.Head("commit"), r.Head("peer"), r.Head("rounds"))
 }
-
-// head returns the values of a key in the header.
-func (f *Family) head(key string) string { return strings.Join(f.Head(key), ", ") }
 
 // columns returns the contestants with results in any row of a table, nib
 // first.
-func (f *Family) columns(table *measure.Table) []string {
+func (r *Results) columns(table *measure.Table) []string {
 	var names []string
 	for _, x := range table.Scenarios {
 		for _, c := range x.Contestants {
-			if _, ok := f.Get(x.Name, c.Name, UnitTime); ok && !slices.Contains(names, c.Name) {
+			if _, ok := r.Get(x.Name, c.Name, UnitTime); ok && !slices.Contains(names, c.Name) {
 				names = append(names, c.Name)
 			}
 		}
@@ -143,13 +139,13 @@ func (f *Family) columns(table *measure.Table) []string {
 // table writes a table with a row for each scenario that was measured, a column
 // for each contestant, and nib's ratios. Rows with a price are sorted by the
 // ratio.
-func (f *Family) table(t *strings.Builder, table *measure.Table) {
-	columns, versus := f.columns(table), "best"
+func (r *Results) table(t *strings.Builder, table *measure.Table) {
+	columns := r.columns(table)
 	scenarios, priced := slices.Clone(table.Scenarios), table.Scenarios[0].Price != ""
 	if priced {
 		slices.SortStableFunc(scenarios, func(a, b measure.Scenario) int {
-			ratio, _ := f.ratio(&a)
-			other, _ := f.ratio(&b)
+			ratio, _ := r.ratio(&a)
+			other, _ := r.ratio(&b)
 			return cmp.Compare(other, ratio)
 		})
 	}
@@ -157,9 +153,7 @@ func (f *Family) table(t *strings.Builder, table *measure.Table) {
 	for _, c := range columns {
 		head = append(head, bold(c))
 	}
-	if v := table.Scenarios[0].Versus; v != "" {
-		versus = v
-	}
+	versus := cmp.Or(table.Scenarios[0].Versus, "best")
 	for _, x := range table.Scenarios {
 		if x.Versus != table.Scenarios[0].Versus {
 			versus = "other"
@@ -172,18 +166,18 @@ func (f *Family) table(t *strings.Builder, table *measure.Table) {
 	row(t, head)
 	t.WriteString(rule + "\n")
 	for _, x := range scenarios {
-		if _, ok := f.Get(x.Name, own, UnitTime); !ok {
+		if _, ok := r.Get(x.Name, own, UnitTime); !ok {
 			continue
 		}
 		cells := []string{x.Title}
 		for _, c := range columns {
-			cell := f.cell(&x, c)
+			cell := r.cell(&x, c)
 			if c == own {
 				cell = "**" + cell + "**"
 			}
 			cells = append(cells, cell)
 		}
-		cells = append(cells, f.ratioCell(&x))
+		cells = append(cells, r.ratioCell(&x))
 		if priced {
 			cells = append(cells, x.Price)
 		}
@@ -193,13 +187,13 @@ func (f *Family) table(t *strings.Builder, table *measure.Table) {
 
 // cell returns the time of a contestant, and its allocations in brackets. A
 // star marks a contestant that the others are not compared with.
-func (f *Family) cell(x *measure.Scenario, contestant string) string {
-	ns, ok := f.Get(x.Name, contestant, UnitTime)
+func (r *Results) cell(x *measure.Scenario, contestant string) string {
+	ns, ok := r.Get(x.Name, contestant, UnitTime)
 	if !ok {
 		return "–"
 	}
 	text := nanoseconds(ns)
-	if m, _ := f.Get(x.Name, contestant, UnitMallocs); m >= 0.005 {
+	if m, _ := r.Get(x.Name, contestant, UnitMallocs); m >= 0.005 {
 		text += " (" + strconv.FormatFloat(math.Round(m*100)/100, 'f', -1, 64) + ")"
 	}
 	for _, c := range x.Contestants {
@@ -212,21 +206,21 @@ func (f *Family) cell(x *measure.Scenario, contestant string) string {
 
 // ratio returns nib's time as a multiple of the contestant's that the scenario
 // is compared with, or the fastest one.
-func (f *Family) ratio(x *measure.Scenario) (ratio float64, ok bool) {
+func (r *Results) ratio(x *measure.Scenario) (ratio float64, ok bool) {
 	least := math.Inf(1)
 	for _, c := range x.Contestants {
 		if x.Versus == c.Name || x.Versus == "" && !measure.Own(c.Name) && !c.Aside {
-			if ns, ok := f.Get(x.Name, c.Name, UnitTime); ok {
+			if ns, ok := r.Get(x.Name, c.Name, UnitTime); ok {
 				least = min(least, ns)
 			}
 		}
 	}
-	ns, ok := f.Get(x.Name, own, UnitTime)
+	ns, ok := r.Get(x.Name, own, UnitTime)
 	return ns / least, ok && !math.IsInf(least, 1)
 }
 
-func (f *Family) ratioCell(x *measure.Scenario) string {
-	if ratio, ok := f.ratio(x); ok {
+func (r *Results) ratioCell(x *measure.Scenario) string {
+	if ratio, ok := r.ratio(x); ok {
 		return strconv.FormatFloat(ratio, 'f', 2, 64) + "×"
 	}
 	return "–"
@@ -234,7 +228,7 @@ func (f *Family) ratioCell(x *measure.Scenario) string {
 
 // faster names the contestants that take at most 0.95 of nib's time. If they
 // hold lines back, so does nib.
-func (f *Family) faster(t *strings.Builder, s *measure.Set) {
+func (r *Results) faster(t *strings.Builder, s *measure.Set) {
 	t.WriteString("### Where another one is faster\n\n" +
 		"nib's time as a multiple of theirs, from 1.05 up; those that hold lines back are compared with " +
 		"*nib-buffered*, where it takes part.\n\n")
@@ -243,9 +237,9 @@ func (f *Family) faster(t *strings.Builder, s *measure.Set) {
 		for _, x := range table.Scenarios {
 			var who []string
 			for _, c := range x.Contestants {
-				ns, _ := f.Get(x.Name, c.Name, UnitTime)
-				nib, _ := f.Get(x.Name, own, UnitTime)
-				buffered, ok := f.Get(x.Name, own+"-buffered", UnitTime)
+				ns, _ := r.Get(x.Name, c.Name, UnitTime)
+				nib, _ := r.Get(x.Name, own, UnitTime)
+				buffered, ok := r.Get(x.Name, own+"-buffered", UnitTime)
 				if ok && (strings.Contains(c.Name, "buffer") || strings.Contains(c.Name, "async")) {
 					nib = buffered
 				}
@@ -265,19 +259,20 @@ func (f *Family) faster(t *strings.Builder, s *measure.Set) {
 }
 
 // calls writes the tables that only the log calls have.
-func (f *Family) calls(t *strings.Builder, s *measure.Set) {
-	fmt.Fprintf(t, "### Single calls, ns\n\nEach call by itself, with the two readings of the clock around it (%s).\n\n", f.head("clock"))
+func (r *Results) calls(t *strings.Builder, s *measure.Set) {
+	t.WriteString("### Single calls, ns\n\nEach call by itself, with the two readings of the clock " +
+		"around it (" + r.Head("clock") + ").\n\n")
 	row(t, []string{"", "", "p50", "p99", "p99.9", "max"})
 	t.WriteString("|---|---|---:|---:|---:|---:|\n")
 	for _, x := range s.Tables[0].Scenarios {
 		if x.Latency {
-			f.list(t, x.Name+LatencySuffix, []string{x.Title}, UnitP50, UnitP99, UnitP999, UnitMax)
+			r.list(t, x.Name+LatencySuffix, []string{x.Title}, UnitP50, UnitP99, UnitP999, UnitMax)
 		}
 	}
 	t.WriteString("\n### An HTTP service, five lines a request, standard output a pipe\n\n")
 	row(t, []string{"", "requests/s", "CPU per request, µs"})
 	t.WriteString("|---|---:|---:|\n")
-	f.list(t, ServiceName, nil, UnitRequests, UnitCPU)
+	r.list(t, ServiceName, nil, UnitRequests, UnitCPU)
 	t.WriteString("\n### Known differences between the lines\n\n")
 	for _, e := range bench.Exceptions {
 		fmt.Fprintf(t, "- %s, %s: %s.\n", e.Peer, e.Scenario, e.Reason)
@@ -286,14 +281,14 @@ func (f *Family) calls(t *strings.Builder, s *measure.Set) {
 }
 
 // list writes a row for each contestant of a scenario.
-func (f *Family) list(t *strings.Builder, scenario string, before []string, units ...string) {
-	for _, l := range f.Lines {
+func (r *Results) list(t *strings.Builder, scenario string, before []string, units ...string) {
+	for _, l := range r.Lines {
 		if l.Scenario != scenario {
 			continue
 		}
 		cells := append(slices.Clone(before), bold(l.Contestant))
 		for _, unit := range units {
-			v, _ := f.Get(scenario, l.Contestant, unit)
+			v, _ := r.Get(scenario, l.Contestant, unit)
 			cell := thousands(v)
 			if unit == UnitCPU {
 				cell = strconv.FormatFloat(v, 'f', 1, 64)

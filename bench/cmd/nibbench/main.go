@@ -20,8 +20,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/nib-log/nib/bench"
@@ -76,7 +81,7 @@ func benchmark() error {
 		}
 		path := *out
 		if path == "" && *run == "" && !*quick {
-			path = filepath.Join("results", report.FileName(processor().Key, s.Name))
+			path = filepath.Join("results", processor().Key, s.Name+".txt")
 		}
 		results, err := p.measure(&s)
 		if err != nil {
@@ -143,17 +148,11 @@ func (p *plan) measure(s *measure.Set) (*report.Results, error) {
 func (p *plan) contest(results *report.Results, x *measure.Scenario) (err error) {
 	var w io.Writer = io.Discard
 	if x.Pipe {
-		drain, err := child.StartDrain()
-		if err != nil {
-			return err
-		}
+		drain := child.StartDrain()
 		defer drain.Close()
 		w = drain.W
 	}
-	runs, end, err := x.StartAll(w)
-	if err != nil {
-		return err
-	}
+	runs, end := x.StartAll(w)
 	defer func() { err = errors.Join(err, end()) }()
 	timing, allocs, windows := p.timing, p.allocs, 5
 	if x.Ops > 0 {
@@ -172,10 +171,10 @@ func (p *plan) contest(results *report.Results, x *measure.Scenario) (err error)
 			}
 		}
 		results.Add(x.Name, runs[i].Name, t.N,
-			report.Value{Number: t.Least, Decimals: 1, Unit: report.UnitTime},
-			report.Value{Number: t.Median, Decimals: 1, Unit: report.UnitMedian},
-			report.Value{Number: mallocs, Decimals: 3, Unit: report.UnitMallocs},
-			report.Value{Number: bytes, Decimals: 1, Unit: report.UnitBytes})
+			report.Value{Number: t.Least, Unit: report.UnitTime},
+			report.Value{Number: t.Median, Unit: report.UnitMedian},
+			report.Value{Number: mallocs, Unit: report.UnitMallocs},
+			report.Value{Number: bytes, Unit: report.UnitBytes})
 	}
 	if !x.Latency {
 		return nil
@@ -212,21 +211,68 @@ func (p *plan) service(results *report.Results) error {
 	for i, s := range services {
 		results.Add(report.ServiceName, s.Name, p.requests,
 			report.Value{Number: best[i].PerSecond, Unit: report.UnitRequests},
-			report.Value{Number: float64(best[i].CPU.Nanoseconds()) / 1000, Decimals: 2, Unit: report.UnitCPU})
+			report.Value{Number: float64(best[i].CPU.Nanoseconds()) / 1000, Unit: report.UnitCPU})
 	}
 	return nil
 }
 
 func store(results *report.Results, path string) error {
 	if path == "" {
-		return results.Write(os.Stdout)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		_, err := os.Stdout.Write(results.Text())
 		return err
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(results.Write(f), f.Close())
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+		os.WriteFile(path, results.Text(), 0o644))
 }
+
+// header returns the conditions of the measurement. The only part of the
+// machine that it names is the processor.
+func header(s *measure.Set, p *plan) []string {
+	lines := []string{"go: " + runtime.Version(), "goos: " + runtime.GOOS, "goarch: " + runtime.GOARCH,
+		"cpu: " + processor().Name, fmt.Sprint("cpus: ", runtime.NumCPU()),
+		"date: " + time.Now().UTC().Format(time.DateOnly),
+		fmt.Sprintf("rounds: %d of about %v, or fewer of a fixed number of operations",
+			p.timing.Rounds, p.timing.Round)}
+	if processor().Model != "" {
+		lines = append(lines, "model: "+processor().Model)
+	}
+	lines = append(lines, commit()...)
+	if s.Name == "calls" {
+		lines = append(lines, fmt.Sprintf("clock: %.0f ns in each call of the latency lines",
+			measure.ClockCost()))
+	}
+	versions := map[string]string{}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			versions[m.Path] = m.Version
+		}
+	}
+	for _, peer := range s.Modules {
+		lines = append(lines, "peer: "+peer.Name+" "+versions[peer.Path])
+	}
+	return lines
+}
+
+// processor is the processor of this machine.
+var processor = sync.OnceValue(func() report.Processor {
+	cpuinfo, _ := os.ReadFile("/proc/cpuinfo") // only Linux has it
+	return report.ReadProcessor(string(cpuinfo), runtime.GOOS, runtime.GOARCH)
+})
+
+// commit is the measured commit: the hash that is checked out, whether code was
+// changed since, and its time. It is empty in a copy without git.
+var commit = sync.OnceValue(func() []string {
+	log := exec.Command("git", "log", "-1", "--abbrev=9", "--date=format-local:%Y-%m-%dT%H:%M:%SZ",
+		"--format=%h %cd")
+	log.Env = append(os.Environ(), "TZ=UTC")
+	out, err := log.Output()
+	hash, date, ok := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if err != nil || !ok {
+		return nil
+	}
+	status := exec.Command("git", "status", "--porcelain", "--", ":/*.go", ":/*.s", ":/*go.mod")
+	if changed, err := status.Output(); err != nil || len(changed) > 0 {
+		hash += " with changes"
+	}
+	return []string{"commit: " + hash, "committed: " + date}
+})

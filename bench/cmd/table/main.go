@@ -20,24 +20,24 @@ func main() {
 	}
 }
 
-func generate(results, root string) error {
+func generate(dir, root string) error {
 	var errs []error
 	for _, d := range report.Documents() {
-		families, err := report.Load(results, d.Set)
+		results, err := report.Load(dir, d.Set)
 		if err == nil {
-			err = update(&d, families, filepath.Join(root, filepath.FromSlash(d.Path)))
+			err = update(&d, results[0], filepath.Join(root, filepath.FromSlash(d.Path)))
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-func update(d *report.Document, families report.Families, path string) error {
+func update(d *report.Document, results *report.Results, path string) error {
 	present, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	want, err := d.Render(families, string(present))
+	want, err := d.Render(results, string(present))
 	if err != nil || want == string(present) {
 		return err
 	}

@@ -3,7 +3,7 @@
 package files_test
 
 import (
-	"fmt"
+	"errors"
 	"log"
 	"os"
 	"os/signal"
@@ -111,69 +111,39 @@ func newLogger(path string) (*nib.Logger, *file.Sink, error) {
 	return nib.NewSink(out), out, nil
 }
 
-// Loggers of both write to the same place.
-func Example_migration() {
-	dir, err := os.MkdirTemp("", "nib")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "app.log")
-
-	before, oldOut := oldLogger(path)
-	before.Info().Int("port", 8080).Msg("ready")
-	if err := oldOut.Close(); err != nil {
-		fmt.Println(err)
-	}
-	after, out, err := newLogger(path)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	after.Info().Int("port", 8080).Msg("ready")
-	if err := out.Close(); err != nil {
-		fmt.Println(err)
-	}
-	text, _ := os.ReadFile(path)
-	for line := range strings.Lines(string(text)) {
-		fmt.Println(strings.Contains(line, `"port":8080`))
-	}
-	// Output:
-	// true
-	// true
-}
-
 func TestConfigsOfTheDocumentAreValid(t *testing.T) {
 	for i, c := range []file.Config{bySize, byTime, atMidnight, retention, buffered, careful} {
 		out, err := file.Open(filepath.Join(t.TempDir(), "app.log"), c)
-		if err != nil {
-			t.Errorf("config %d: %v", i, err)
-			continue
+		if err == nil {
+			err = out.Close()
 		}
-		if err := out.Close(); err != nil {
+		if err != nil {
 			t.Errorf("config %d: %v", i, err)
 		}
 	}
 }
 
-func TestLoggersOfTheDocumentOpen(t *testing.T) {
-	log, out, err := open(filepath.Join(t.TempDir(), "app.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	reopenOnHangup(out)
+// Loggers of the document write to the same place.
+func TestLoggersOfTheDocument(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	before, oldOut := oldLogger(path)
+	before.Info().Msg("started")
+	errs := []error{oldOut.Close()}
 	defer signal.Reset(syscall.SIGHUP)
-	log.Info().Msg("ready")
-	if err := out.Close(); err != nil {
-		t.Error(err)
+	for _, open := range []func(string) (*nib.Logger, *file.Sink, error){newLogger, open} {
+		log, out, err := open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reopenOnHangup(out)
+		log.Info().Msg("started")
+		errs = append(errs, out.Close())
 	}
-	path := filepath.Join(t.TempDir(), "service.log")
 	t.Setenv("NIB_OUTPUT", "file:"+path+"?max_size=100MB&backups=7&compress=gzip")
-	if err := service(); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "started") {
-		t.Errorf("%q, %v, want the line of the service", text, err)
+	errs = append(errs, service())
+	text, err := os.ReadFile(path)
+	errs = append(errs, err)
+	if err := errors.Join(errs...); err != nil || strings.Count(string(text), "started") != 4 {
+		t.Errorf("%q, %v, want a line of each logger", text, err)
 	}
 }
