@@ -49,6 +49,7 @@ var given = map[string]string{
 		err error
 		mux http.Handler
 	)`,
+	"docs/pools.md": "type session struct{}",
 	"alloctest": `type request struct{}
 		func newRequest() *request { return nil }
 		func handle(*request) {}
@@ -65,8 +66,8 @@ var given = map[string]string{
 
 // foreign are the packages of the standard library and of other repositories
 // that snippets use.
-var foreign = strings.Fields(`context errors encoding/json expvar fmt io log log/slog net net/http os runtime
-	sync/atomic testing time github.com/sirupsen/logrus go.uber.org/zap go.uber.org/zap/zapcore
+var foreign = strings.Fields(`bytes context errors encoding/json expvar fmt io log log/slog net net/http os runtime
+	sync sync/atomic testing time github.com/colega/zeropool github.com/sirupsen/logrus go.uber.org/zap go.uber.org/zap/zapcore
 	github.com/hashicorp/go-hclog go.opentelemetry.io/otel google.golang.org/grpc google.golang.org/grpc/grpclog`)
 
 // A page is a text with snippets, each a block of Go.
@@ -75,7 +76,7 @@ type page struct {
 	blocks    []string
 }
 
-// pages are the comments of public packages, the README and SKILL.md.
+// pages are the comments of public packages, and documents.
 func pages(t *testing.T, tree *tree) (list []page) {
 	for _, s := range tree.library() {
 		if s.syntax.Doc != nil {
@@ -88,8 +89,9 @@ func pages(t *testing.T, tree *tree) (list []page) {
 	}
 	program := regexp.MustCompile(`(?s)^package main.*?\n\)\n`)
 	block := regexp.MustCompile("(?s)```go\n(.*?)```")
-	for _, name := range []string{"README.md", "SKILL.md"} {
-		p := page{name: name, dir: filepath.Join(checkout(t), "bridge/niblogrus")}
+	for name, dir := range map[string]string{"README.md": "bridge/niblogrus",
+		"SKILL.md": "bridge/niblogrus", "docs/pools.md": "bench"} {
+		p := page{name: name, dir: filepath.Join(checkout(t), dir)}
 		for _, m := range block.FindAllStringSubmatch(tree.other[name], -1) {
 			code := strings.ReplaceAll(m[1], "{ … }", "{}")
 			p.blocks = append(p.blocks, program.ReplaceAllString(code, ""))
