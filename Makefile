@@ -139,7 +139,7 @@ $(MODULES:%=lint/%): lint/%:
 	@.ci/step '$@' 'cd $* && $(GO) run $(STATICCHECK) ./...'
 
 exported: ## every name that the public packages export, and how many there are
-	@$(GO) test -count=1 -v -run TestExportedNames ./internal/arch/ | sed -n "s/^ *exports_test.go:[0-9]*: //p"
+	@$(GO) test -count=1 -v -run TestExportedNames ./internal/arch/ | sed -n "s/^ *rules_test.go:[0-9]*: //p"
 
 mutate: ## what the tests of a package do not notice: make mutate PKG=./sampling (MODULE=cmd/nib FLAGS="--invert-logical")
 	cd $(or $(MODULE),.) && $(GO) run $(GREMLINS) unleash --output-statuses lt $(FLAGS) $(PKG)

@@ -52,10 +52,13 @@ func ExampleLogger_WithGroup() {
 }
 
 func ExampleLogger_Named() {
-	log := nib.New(os.Stdout, noTime).Named("db").Named("pool")
-	log.Info().Msg("connected")
+	log := nib.New(os.Stdout, noTime)
+	db := log.Named("db").With(func(e *nib.Event) { e.Str("host", "10.0.0.7") })
+	db.Warn().Int("waiting", 9).Msg("slow query")
+	db.Named("pool").Info().Msg("connected")
 	// Output:
-	// {"level":"info","logger":"db.pool","message":"connected"}
+	// {"level":"warn","logger":"db","host":"10.0.0.7","waiting":9,"message":"slow query"}
+	// {"level":"info","logger":"db.pool","host":"10.0.0.7","message":"connected"}
 }
 
 func ExampleLogger_LogAttrs() {
