@@ -214,9 +214,8 @@ var given string
 // that snippets use.
 var foreign = strings.Fields(`bytes context errors encoding/json expvar fmt io log log/slog net
 	net/http os runtime sync sync/atomic testing time github.com/colega/zeropool
-	github.com/sirupsen/logrus go.uber.org/zap go.uber.org/zap/zapcore
-	github.com/hashicorp/go-hclog go.opentelemetry.io/otel google.golang.org/grpc
-	google.golang.org/grpc/grpclog`)
+	github.com/sirupsen/logrus go.uber.org/zap go.uber.org/zap/zapcore google.golang.org/grpc
+	github.com/hashicorp/go-hclog go.opentelemetry.io/otel google.golang.org/grpc/grpclog`)
 
 // A page is a text with snippets, each a block of Go.
 type page struct {
@@ -284,10 +283,8 @@ func declarations(code string) string {
 	return ""
 }
 
-var (
-	qualifier = regexp.MustCompile(`(?:^|[^.\w])(\w+)\.`)
-	harmless  = regexp.MustCompile(`^# |(declared|imported( as \w+)?) and not used`)
-)
+var qualifier = regexp.MustCompile(`(?:^|[^.\w])(\w+)\.`)
+var harmless = regexp.MustCompile(`^# |(declared|imported( as \w+)?) and not used`)
 
 // program returns a file with the snippets of a page, and what they need.
 func (p *page) program(imports map[string]string) string {
