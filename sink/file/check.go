@@ -97,7 +97,7 @@ func (w *writer) reopen() error {
 // line that a killed one has begun; see completeRecord.
 func (w *writer) openFirst() (err error) {
 	for range lockTries {
-		if err = w.reopen(); !errors.Is(err, ErrInUse) {
+		if err = w.reopen(); !errors.Is(err, errInUse) {
 			break
 		}
 		time.Sleep(rotateStep)

@@ -178,8 +178,8 @@ func TestClaimsOfAnotherUserAreReported(t *testing.T) {
 	if hasClaim(s.Mark()) {
 		t.Error("the mark has a claim")
 	}
-	if len(reported) != 1 || !errors.Is(reported[0], ErrOwner) || s.Stats().Errors == 0 {
-		t.Errorf("got %v and %d errors, want %v once", reported, s.Stats().Errors, ErrOwner)
+	if len(reported) != 1 || !errors.Is(reported[0], errOwner) || s.Stats().Errors == 0 {
+		t.Errorf("got %v and %d errors, want %v once", reported, s.Stats().Errors, errOwner)
 	}
 	m.Chown(claimsPath, os.Geteuid())
 	clock.advance(time.Minute)

@@ -192,7 +192,7 @@ func (l *deliverLife) checkDelivered() {
 	}
 	if struck > 0 && !c.Half && !l.harmless(c) && c.Err != vfs.ErrLocked { // a file that stays locked is reported later
 		if !slices.ContainsFunc(l.errs, func(err error) bool {
-			return errors.Is(err, c.Err) || c.Err == vfs.ErrLocked && errors.Is(err, ErrInUse)
+			return errors.Is(err, c.Err) || c.Err == vfs.ErrLocked && errors.Is(err, errInUse)
 		}) {
 			t.Errorf("the error was not reported, but %v", l.errs)
 		}

@@ -159,7 +159,7 @@ func (l *fileLife) check() {
 	struck := l.w.Struck()
 	if struck > 0 && !c.Half && !l.harmless(c) {
 		if !slices.ContainsFunc(l.errs, func(err error) bool {
-			return errors.Is(err, c.Err) || c.Err == vfs.ErrLocked && errors.Is(err, ErrInUse)
+			return errors.Is(err, c.Err) || c.Err == vfs.ErrLocked && errors.Is(err, errInUse)
 		}) {
 			t.Errorf("the error was not reported, but %v", l.errs)
 		}

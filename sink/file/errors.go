@@ -14,13 +14,13 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// Open and the methods of a Sink wrap these, [delivery.ErrClosed],
-// [delivery.ErrFull] for a full disk, and the errors of the system.
+// Open and the methods of a Sink wrap these, delivery.ErrClosed,
+// delivery.ErrFull for a full disk, and the errors of the system.
 var (
-	ErrNotRegular = errors.New("not a regular file")        // the path is a link, FIFO, device, socket or directory
-	ErrLinked     = errors.New("the file has another name") // a hard link, perhaps to redirect writes
-	ErrOwner      = errors.New("owned by another user")     // the file or its directory is owned neither by the user of this process nor by root
-	ErrInUse      = errors.New("locked by another program") // another program holds an exclusive lock on the file or its directory
+	errNotRegular = errors.New("not a regular file")        // the path is a link, FIFO, device, socket or directory
+	errLinked     = errors.New("the file has another name") // a hard link, perhaps to redirect writes
+	errOwner      = errors.New("owned by another user")     // the file or its directory is owned neither by the user of this process nor by root
+	errInUse      = errors.New("locked by another program") // another program holds an exclusive lock on the file or its directory
 )
 
 var (

@@ -102,7 +102,7 @@ func (l *liveFile) hold(f vfs.File) (vfs.Info, error) {
 	case err != nil:
 		return vfs.Info{}, err
 	case lockErr == vfs.ErrLocked: // not held for a compression: the file would have another name
-		return vfs.Info{}, ErrInUse
+		return vfs.Info{}, errInUse
 	}
 	return info, validateFile(info)
 }
@@ -112,10 +112,10 @@ func (l *liveFile) hold(f vfs.File) (vfs.Info, error) {
 // into a directory like /tmp.
 func validateFile(info vfs.Info) error {
 	if t := info.Mode.Type(); t != 0 {
-		return fmt.Errorf("%w but %s", ErrNotRegular, describe(t))
+		return fmt.Errorf("%w but %s", errNotRegular, describe(t))
 	}
 	if info.Links > 1 {
-		return fmt.Errorf("%w: %d hard links", ErrLinked, info.Links)
+		return fmt.Errorf("%w: %d hard links", errLinked, info.Links)
 	}
 	return validateOwner(info)
 }
@@ -124,7 +124,7 @@ func validateFile(info vfs.Info) error {
 // this process.
 func validateOwner(info vfs.Info) error {
 	if info.Foreign() {
-		return fmt.Errorf("%w: %d, this process is user %d: chown it, or run as its owner", ErrOwner, info.Owner, os.Geteuid())
+		return fmt.Errorf("%w: %d, this process is user %d: chown it, or run as its owner", errOwner, info.Owner, os.Geteuid())
 	}
 	return nil
 }

@@ -108,21 +108,21 @@ var plants = []struct {
 	want  error
 	says  string
 }{
-	{"symbolic link", func(t *testing.T, path, victim string) { must(t, os.Symlink(victim, path)) }, ErrNotRegular, "a symbolic link"},
-	{"dangling link", func(t *testing.T, path, victim string) { must(t, os.Symlink(victim+"x", path)) }, ErrNotRegular, "a symbolic link"},
-	{"hard link", func(t *testing.T, path, victim string) { must(t, os.Link(victim, path)) }, ErrLinked, "2 hard links"},
-	{"FIFO", func(t *testing.T, path, victim string) { must(t, syscall.Mkfifo(path, 0o600)) }, ErrNotRegular, "a FIFO"},
-	{"directory", func(t *testing.T, path, victim string) { must(t, os.Mkdir(path, 0o700)) }, ErrNotRegular, "a directory"},
+	{"symbolic link", func(t *testing.T, path, victim string) { must(t, os.Symlink(victim, path)) }, errNotRegular, "a symbolic link"},
+	{"dangling link", func(t *testing.T, path, victim string) { must(t, os.Symlink(victim+"x", path)) }, errNotRegular, "a symbolic link"},
+	{"hard link", func(t *testing.T, path, victim string) { must(t, os.Link(victim, path)) }, errLinked, "2 hard links"},
+	{"FIFO", func(t *testing.T, path, victim string) { must(t, syscall.Mkfifo(path, 0o600)) }, errNotRegular, "a FIFO"},
+	{"directory", func(t *testing.T, path, victim string) { must(t, os.Mkdir(path, 0o700)) }, errNotRegular, "a directory"},
 	{"socket", func(t *testing.T, path, victim string) {
 		l, err := net.Listen("unix", path)
 		must(t, err)
 		t.Cleanup(func() { l.Close() })
-	}, ErrNotRegular, "a socket"},
+	}, errNotRegular, "a socket"},
 	{"device", func(t *testing.T, path, victim string) {
 		if err := syscall.Mknod(path, syscall.S_IFCHR|0o600, 1<<8|3); err != nil {
 			t.Skipf("cannot make a device: %v", err)
 		}
-	}, ErrNotRegular, "a device"},
+	}, errNotRegular, "a device"},
 }
 
 // TestOpenRefusesWhatIsNotAFileOfItsOwn checks that Open fails instead of
@@ -301,8 +301,8 @@ func TestLockedByAnotherProgram(t *testing.T) {
 	must(t, err)
 	defer f.Close()
 	must(t, f.Lock(vfs.Exclusive))
-	if _, err := Open(path, Config{}); !errors.Is(err, ErrInUse) {
-		t.Errorf("got %v, want ErrInUse", err)
+	if _, err := Open(path, Config{}); !errors.Is(err, errInUse) {
+		t.Errorf("got %v, want errInUse", err)
 	}
 	must(t, f.Lock(vfs.Shared))
 	open(t, path, Config{})
@@ -344,8 +344,8 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	}{
 		{"own", map[string]int{logDir: os.Geteuid(), livePath: os.Geteuid()}, nil},
 		{"root's", map[string]int{logDir: 0, livePath: 0}, nil},
-		{"another user's file", map[string]int{logDir: 0, livePath: other}, ErrOwner},
-		{"another user's directory", map[string]int{logDir: other, livePath: os.Geteuid()}, ErrOwner},
+		{"another user's file", map[string]int{logDir: 0, livePath: other}, errOwner},
+		{"another user's directory", map[string]int{logDir: other, livePath: os.Geteuid()}, errOwner},
 	} {
 		m, clock := newMem(t)
 		f, err := m.Open(livePath, os.O_WRONLY|os.O_CREATE, 0o600)
@@ -375,21 +375,21 @@ func TestFileOfAnotherUserIsRefusedOnDisk(t *testing.T) {
 	must(t, os.Chmod(dir, 0o1777))
 	path := filepath.Join(dir, "app.log")
 	must(t, os.WriteFile(path, nil, 0o666), os.Chown(path, 65534, 65534))
-	if s, err := Open(path, Config{}); !errors.Is(err, ErrOwner) {
-		t.Errorf("got %v, %v, want ErrOwner", s, err)
+	if s, err := Open(path, Config{}); !errors.Is(err, errOwner) {
+		t.Errorf("got %v, %v, want errOwner", s, err)
 	}
 	must(t, os.Remove(path))
 	s := open(t, path, Config{})
 	lock := filepath.Join(dir, lockName("app.log"))
 	must(t, os.WriteFile(lock, nil, 0o666), os.Chown(lock, 65534, 65534))
 	writeNumbers(t, s, 0, 1)
-	if err := s.Rotate(); !errors.Is(err, ErrOwner) {
-		t.Errorf("with the lock of another user: got %v, want ErrOwner", err)
+	if err := s.Rotate(); !errors.Is(err, errOwner) {
+		t.Errorf("with the lock of another user: got %v, want errOwner", err)
 	}
 	must(t, os.Chmod(dir, 0o700))
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(dir, link), os.Chown(dir, 65534, 65534))
-	if s, err := Open(filepath.Join(link, "other.log"), Config{}); !errors.Is(err, ErrOwner) {
-		t.Errorf("behind a link: got %v, %v, want ErrOwner", s, err)
+	if s, err := Open(filepath.Join(link, "other.log"), Config{}); !errors.Is(err, errOwner) {
+		t.Errorf("behind a link: got %v, %v, want errOwner", s, err)
 	}
 }

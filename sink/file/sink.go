@@ -49,10 +49,9 @@ type traits = contract.TraitSet
 
 // Open opens the file at path for appending, creating it if necessary. Its
 // directory must exist. Open refuses anything but a regular file with a single
-// name ([ErrNotRegular], [ErrLinked]), and a file or directory that is owned
-// neither by root nor by the user of this process ([ErrOwner]). It starts a
-// goroutine only if c limits or compresses old files and there are any; that
-// goroutine ends when it is done.
+// name, and a file or directory that is owned neither by root nor by the user
+// of this process. It starts a goroutine only if c limits or compresses old
+// files and there are any; that goroutine ends when it is done.
 func Open(path string, c Config) (*Sink, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

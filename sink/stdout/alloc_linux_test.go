@@ -59,7 +59,7 @@ func TestAllocWriteRecord(t *testing.T) {
 			r, w := stdiotest.Pipe(t)
 			r.Close()
 			return New(Config{File: w})
-		}, 300, ErrGone},
+		}, 300, stdio.ErrGone},
 		{"failed", func(t *testing.T) *Sink { return New(Config{File: open(t, "/dev/full")}) }, 300, stdio.WriteError(28)},
 		{"closed", func(t *testing.T) *Sink {
 			s := New(Config{File: tempFile(t)})

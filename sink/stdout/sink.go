@@ -84,10 +84,10 @@ func nameOf(f *os.File) string {
 }
 
 // WriteRecord writes the line of r, or drops and counts it and returns the
-// reason: [delivery.ErrStalled], [ErrGone], [delivery.ErrClosed] or an error of
-// the system. If it returns nil, the line is in the pipe or file, or with a
-// buffer at least in the buffer. It waits at most Config.Stall for the reader.
-// It does not retain r and does not allocate.
+// reason: [delivery.ErrStalled], [delivery.ErrClosed], that there is no reader,
+// or an error of the system. If it returns nil, the line is in the pipe or
+// file, or with a buffer at least in the buffer. It waits at most Config.Stall
+// for the reader. It does not retain r and does not allocate.
 func (s *Sink) WriteRecord(r *nib.Record) error {
 	if s.buffer.size > 0 {
 		return s.collect(r)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/stdio"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
@@ -208,7 +209,7 @@ func TestAReaderThatWentAway(t *testing.T) {
 		mustWrite(t, s, record(nib.LevelInfo, 0, 0))
 		r.Close()
 		for i := range 3 {
-			if err := s.WriteRecord(record(nib.LevelInfo, i, 0)); err != ErrGone {
+			if err := s.WriteRecord(record(nib.LevelInfo, i, 0)); err != stdio.ErrGone {
 				t.Errorf("buffer %d: got %v, want ErrGone", buffer, err)
 			}
 		}
@@ -256,7 +257,7 @@ func TestANamedPipeGetsANewReader(t *testing.T) {
 	s := New(Config{File: w, Stall: never})
 	first.Close()
 	for range 2 {
-		if err := s.WriteRecord(record(nib.LevelInfo, 0, 0)); err != ErrGone {
+		if err := s.WriteRecord(record(nib.LevelInfo, 0, 0)); err != stdio.ErrGone {
 			t.Fatalf("got %v, want ErrGone", err)
 		}
 	}

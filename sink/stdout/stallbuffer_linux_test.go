@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/stdio"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
@@ -76,7 +77,7 @@ func TestStalledReaderThatWentAway(t *testing.T) {
 		r.Close()
 		_ = s.Flush(context.Background())
 		for _, r := range []*nib.Record{line, record(nib.LevelInfo, 0, 0)} {
-			if err := s.WriteRecord(r); err != ErrGone {
+			if err := s.WriteRecord(r); err != stdio.ErrGone {
 				t.Errorf("%d bytes, then %d: got %v, want ErrGone", size, len(r.Line), err)
 			}
 		}
@@ -181,14 +182,14 @@ func TestFlushReportsALossOnce(t *testing.T) {
 	mustWrite(t, s, record(nib.LevelInfo, 1, 0))
 	r.Close()
 	_ = s.flushFor(limit{until: time.Now().Add(never)}) // like the goroutine
-	if err := s.Flush(context.Background()); !errors.Is(err, ErrGone) {
+	if err := s.Flush(context.Background()); !errors.Is(err, stdio.ErrGone) {
 		t.Errorf("got %v, want ErrGone", err)
 	}
 	if err := s.Flush(context.Background()); err != nil {
 		t.Errorf("again: got %v", err)
 	}
 	// Writing fails, so the call returns the error.
-	if err := s.WriteRecord(record(nib.LevelInfo, 2, 0)); err != ErrGone {
+	if err := s.WriteRecord(record(nib.LevelInfo, 2, 0)); err != stdio.ErrGone {
 		t.Errorf("got %v, want ErrGone", err)
 	}
 	checkIdentity(t, s, 2)

@@ -10,12 +10,6 @@ import (
 	"github.com/nib-log/nib/internal/stdio"
 )
 
-// ErrGone means that the pipe or socket no longer has a reader. WriteRecord,
-// Flush and Close return it, [delivery.ErrStalled], [delivery.ErrClosed] or an
-// error of the system. A logger made by nib.New(os.Stdout) reports the same
-// errors.
-var ErrGone = stdio.ErrGone
-
 var (
 	errStalled = stdio.ErrStalled
 	errClosed  = fmt.Errorf("nib/stdout: %w", delivery.ErrClosed)
@@ -65,7 +59,7 @@ var reasons = [causes]delivery.Reason{delivery.ReasonStalled, delivery.ReasonGon
 
 // causeOf returns the cause of an error of a write.
 func causeOf(err error) cause {
-	if err == ErrGone {
+	if err == stdio.ErrGone {
 		return gone
 	}
 	return failed
