@@ -19,9 +19,6 @@
 //		return http.ListenAndServe("127.0.0.1:8080", handler)
 //	}
 //
-// Some of these need sinks of package sink, or any others with the same
-// methods: nibhttp does not import them.
-//
 // An access line has, in this order:
 //
 //	method      of the request

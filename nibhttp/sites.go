@@ -3,11 +3,12 @@
 package nibhttp
 
 import (
-	"bytes"
+	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
+
+	"github.com/nib-log/nib/sink"
 )
 
 // The default and the maximum number of sites that SitesHandler shows.
@@ -19,13 +20,10 @@ const (
 // SitesHandler serves a report of the call sites that write the most bytes to
 // the log, with the largest first: as a text table or, if Accept names
 // application/json, as an object. The parameter n, as in ?n=50, is the number
-// of call sites; the default is 20. s is a *sink.SiteCounter. The report has
-// names of functions and, without call sites, messages: do not serve it to the
-// public. It is safe for concurrent use.
-func SitesHandler(s interface {
-	WriteText(w io.Writer, n int) error
-	WriteJSON(w io.Writer, n int) error
-}) http.Handler {
+// of call sites; the default is 20. The report has names of functions and,
+// without call sites, messages: do not serve it to the public. It is safe for
+// concurrent use.
+func SitesHandler(s *sink.SiteCounter) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
@@ -40,19 +38,15 @@ func SitesHandler(s interface {
 				return
 			}
 		}
-		contentType, write := "text/plain; charset=utf-8", s.WriteText
-		if accepts(r, typeJSON) {
-			contentType, write = typeJSON, s.WriteJSON
-		}
-		var page bytes.Buffer // buffered so that an error can still be reported
-		if err := write(&page, n); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", contentType)
 		w.Header().Set("Vary", "Accept")
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(page.Bytes()) // otherwise the client went away
+		if accepts(r, typeJSON) {
+			w.Header().Set("Content-Type", typeJSON)
+			_ = json.NewEncoder(w).Encode(s.Report(n)) // otherwise the client went away
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = fmt.Fprint(w, s.Report(n))
 	})
 }

@@ -178,9 +178,6 @@ func (b *Backtracer) Dump() error {
 	return b.dump(b.swap())
 }
 
-// Discard drops the held lines. Later lines are held back as before.
-func (b *Backtracer) Discard() { b.forget(b.swap()) }
-
 func (b *Backtracer) swap() *ring {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -250,7 +247,7 @@ func (b *Backtracer) forget(g *ring) {
 func (b *Backtracer) Metrics() iter.Seq[metrics.Metric] { return metricsOf(b) }
 
 func (b *Backtracer) own(l *metrics.Samples) {
-	s := b.Stats()
+	s := b.stats()
 	l.Counter("nib_backtrace_passed_lines_total", "Lines written at once.", float64(s.Passed))
 	l.Counter("nib_backtrace_held_lines_total", "Lines held back.", float64(s.Held))
 	l.Counter("nib_backtrace_dumped_lines_total", "Lines held back and written later.", float64(s.Dumped))
@@ -263,10 +260,10 @@ func (b *Backtracer) own(l *metrics.Samples) {
 	l.Gauge("nib_backtrace_pending_lines", "Lines held back now.", float64(s.Pending))
 }
 
-// BacktraceStats counts the lines of a [Backtracer] and its scopes. While no
-// call is in progress, Held = Dumped + Discarded + Overwritten + TooLarge +
-// Failed + Pending.
-type BacktraceStats struct {
+// backtraceStats counts the lines of a Backtracer and its scopes. While no call
+// is in progress, Held = Dumped + Discarded + Overwritten + TooLarge + Failed +
+// Pending.
+type backtraceStats struct {
 	Passed      uint64 // written at once
 	Held        uint64 // held back
 	Dumped      uint64 // of Held: written later
@@ -277,9 +274,8 @@ type BacktraceStats struct {
 	Pending     uint64 // of Held: held back now
 }
 
-// Stats returns the current counts. It may be called at any time.
-func (b *Backtracer) Stats() BacktraceStats {
-	s := BacktraceStats{
+func (b *Backtracer) stats() backtraceStats {
+	s := backtraceStats{
 		Dumped:      b.dumped.Load(),
 		Discarded:   b.discarded.Load(),
 		Overwritten: b.overwritten.Load(),

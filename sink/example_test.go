@@ -124,7 +124,7 @@ func ExampleSites() {
 		log.Info().Str("body", "some hundred bytes").Msg("request")
 	}
 	log.Info().Msg("started")
-	_ = s.WriteText(os.Stdout, 10)
+	fmt.Print(s.Report(10))
 	// Output:
 	//          bytes  share        lines  call site
 	//            297  80.7%            3  "request"
@@ -150,9 +150,9 @@ func Example_metrics() {
 // to another writer.
 func ExampleRoute() {
 	var alarms bytes.Buffer
-	log := nib.NewSink(sink.Route(nib.WriterSink(&alarms),
-		sink.Below(nib.LevelInfo, sink.Discard()),
-		sink.Between(nib.LevelInfo, nib.LevelWarn, nib.WriterSink(os.Stdout)),
+	log := nib.NewSink(sink.Route(sink.Discard(),
+		sink.AtLeast(nib.LevelError, nib.WriterSink(&alarms)),
+		sink.AtLeast(nib.LevelInfo, nib.WriterSink(os.Stdout)),
 	), noTime, nib.WithLevel(nib.LevelTrace))
 	log.Debug().Msg("dropped")
 	log.Info().Msg("ready")

@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// A RouteRule routes the levels From to To, inclusive, to Sink. [AtLeast],
-// [Below] and [Between] return the usual rules.
+// A RouteRule routes the levels From to To, inclusive, to Sink. [AtLeast]
+// returns the usual rule.
 type RouteRule struct {
 	From, To nib.Level
 	Sink     nib.Sink
@@ -22,20 +22,6 @@ type RouteRule struct {
 // AtLeast returns a rule for level from and all levels above it.
 func AtLeast(from nib.Level, s nib.Sink) RouteRule {
 	return RouteRule{From: from, To: math.MaxInt, Sink: s}
-}
-
-// Below returns a rule for all levels below end, including custom ones such as
-// "info+2".
-func Below(end nib.Level, s nib.Sink) RouteRule {
-	if end == math.MinInt {
-		panic("nib/sink: Below the lowest level there is none")
-	}
-	return RouteRule{From: math.MinInt, To: end - 1, Sink: s}
-}
-
-// Between returns a rule for the levels from through to, inclusive.
-func Between(from, to nib.Level, s nib.Sink) RouteRule {
-	return RouteRule{From: from, To: to, Sink: s}
 }
 
 // Route returns a sink that writes each record to one sink: the sink of the

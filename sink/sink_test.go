@@ -155,9 +155,9 @@ func TestRouteChoosesByLevel(t *testing.T) {
 			branches := map[string]*nibtest.Recorder{"low": {}, "middle": {}, "high": {}, "otherwise": {}, "shadowed": {}}
 			s := sink.Route(branches["otherwise"],
 				sink.AtLeast(nib.LevelError, branches["high"]),
-				sink.Below(nib.LevelInfo, branches["low"]),
-				sink.Between(nib.LevelInfo, nib.LevelWarn, branches["middle"]),
-				sink.Between(nib.LevelInfo, nib.LevelWarn, branches["shadowed"]),
+				sink.RouteRule{From: nib.LevelTrace - 1000, To: nib.LevelInfo - 1, Sink: branches["low"]},
+				sink.RouteRule{From: nib.LevelInfo, To: nib.LevelWarn, Sink: branches["middle"]},
+				sink.RouteRule{From: nib.LevelInfo, To: nib.LevelWarn, Sink: branches["shadowed"]},
 			)
 			if err := s.WriteRecord(record(tt.level, "{}")); err != nil {
 				t.Fatal(err)
@@ -243,8 +243,7 @@ func TestWrongUsePanics(t *testing.T) {
 		"Tee with nil":            func() { sink.Tee(newQuiet(), nil) },
 		"Route otherwise nil":     func() { sink.Route(nil) },
 		"Route to nil":            func() { sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, nil)) },
-		"Route upside down":       func() { sink.Route(newQuiet(), sink.Between(nib.LevelWarn, nib.LevelInfo, newQuiet())) },
-		"Below the lowest level":  func() { sink.Below(-1<<(intBits-1), newQuiet()) },
+		"Route upside down":       func() { sink.Route(newQuiet(), sink.RouteRule{From: nib.LevelWarn, Sink: newQuiet()}) },
 		"Filter of nil":           func() { sink.Filter(nil, keep) },
 		"Filter without function": func() { sink.Filter(newQuiet(), nil) },
 	} {
@@ -259,14 +258,12 @@ func TestWrongUsePanics(t *testing.T) {
 	}
 }
 
-const intBits = 32 << (^uint(0) >> 63)
-
 func TestWriteRecordDoesNotAllocate(t *testing.T) {
 	keep := func(r *nib.Record) bool { return r.Level >= nib.LevelInfo }
 	r := record(nib.LevelWarn, `{"level":"warn"}`)
 	for name, s := range map[string]nib.Sink{
 		"Tee":                  sink.Tee(newQuiet(), accept{}, sink.Tee(newQuiet(), newQuiet())),
-		"Route":                sink.Route(accept{}, sink.Below(nib.LevelInfo, newQuiet()), sink.AtLeast(nib.LevelWarn, newQuiet())),
+		"Route":                sink.Route(accept{}, sink.AtLeast(nib.LevelError, newQuiet()), sink.AtLeast(nib.LevelWarn, newQuiet())),
 		"Filter":               sink.Filter(accept{}, keep),
 		"Discard":              sink.Discard(),
 		"Tee with one failing": sink.Tee(newQuiet(), newFailing()),

@@ -5,26 +5,13 @@ package sink
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"path"
 	"strconv"
 	"strings"
 )
 
-// WriteJSON writes [SiteCounter.Report] of n sites as a JSON object and a
-// newline.
-func (c *SiteCounter) WriteJSON(w io.Writer, n int) error {
-	text, err := json.Marshal(c.Report(n))
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(text, '\n'))
-	return err
-}
-
-// WriteText writes [SiteCounter.Report] of n sites as a human-readable table.
-func (c *SiteCounter) WriteText(w io.Writer, n int) error {
-	r := c.Report(n)
+// String returns the report as a table.
+func (r SiteReport) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%14s %6s %12s  call site\n", "bytes", "share", "lines")
 	row := func(s SiteCount, what string) {
@@ -37,8 +24,7 @@ func (c *SiteCounter) WriteText(w io.Writer, n int) error {
 		row(r.Other, "(all others)")
 	}
 	row(SiteCount{Bytes: r.Bytes, Lines: r.Lines, Share: share(r.Bytes, r.Bytes)}, "(all)")
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // describe returns a description of a site in one line.
