@@ -82,6 +82,7 @@ func TestBacktraceOfRecordsThatNibHasNotMade(t *testing.T) {
 	for _, tt := range []struct{ line, message, want, wantMessage string }{
 		{"{}\n", "", `{"backtrace":true}`, ""},
 		{`{"message":"x"}` + "\n", "x", `{"message":"x","backtrace":true}`, "x"},
+		{`{"message":"1}","a":1}` + "\n", "1}", `{"message":"1}","a":1,"backtrace":true}`, "1}"},
 		{`{"message":"x"}` + "\n", "elsewhere", `{"message":"x","backtrace":true}`, ""},
 		{"not JSON\n", "", "not JSON", ""},
 		{"\n", "", "", ""},

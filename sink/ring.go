@@ -175,7 +175,8 @@ func appendMarked(dst, line []byte, mark string) []byte {
 }
 
 // offset returns the offset of message in line. Usually both share a buffer;
-// otherwise it looks for the text.
+// otherwise it looks for the text before the closing brace, which a mark
+// replaces.
 func offset(line, message []byte) (at int, ok bool) {
 	if message == nil {
 		return 0, false
@@ -184,6 +185,6 @@ func offset(line, message []byte) (at int, ok bool) {
 	if at >= 0 && at+len(message) < len(line) && &line[at] == &message[:1][0] {
 		return at, true
 	}
-	at = bytes.LastIndex(line, message)
+	at = bytes.LastIndex(bytes.TrimSuffix(line, []byte("}\n")), message)
 	return at, at >= 0
 }
