@@ -172,6 +172,7 @@ type Cursor struct {
 	Count uint64 // counter of the newer slot
 	Mark  []byte // mark of the destination
 	slot  [SlotSize]byte
+	torn  bool // the file may have losses of the next count, without their slot
 
 	// The contents of the newer slot, for PutDrop.
 	last   Position
@@ -201,6 +202,8 @@ func OpenCursor(d *Dir, name string) (c *Cursor, seq uint64, ok bool, err error)
 	}
 	c = &Cursor{File: f, Count: count} // the counter of another spool's slot, too: the next write goes to the older slot
 	c.last = Position{d.Spool, 1}
+	next, err := readLosses(f, count+1)
+	c.torn = err != nil || next != (Losses{})
 	if ok = slot != nil && p.Spool == d.Spool; ok {
 		c.Mark, c.marked = MarkIn(slot), MarkIn(slot)
 		c.last = p
@@ -237,7 +240,8 @@ func (c *Cursor) PutDrop(x *Drop) error {
 
 func (c *Cursor) put(p Position, mark []byte, l *Losses) (err error) {
 	count := c.Count + 1
-	if *l != (Losses{}) { // written first: without their slot they have no meaning
+	c.torn = c.torn || *l != (Losses{})
+	if c.torn { // losses are written first: without their slot they have no meaning
 		b := l.append(make([]byte, 0, lossesSize), count)
 		_, err = c.File.WriteAt(b, lossesAt+int64(count%2)*lossesGap)
 	}
@@ -246,7 +250,7 @@ func (c *Cursor) put(p Position, mark []byte, l *Losses) (err error) {
 		_, err = c.File.WriteAt(c.slot[:], int64(count%2)*SlotGap)
 	}
 	if err == nil {
-		c.Count, c.last, c.losses = count, p, *l
+		c.Count, c.last, c.losses, c.torn = count, p, *l, false
 		c.marked = append(c.marked[:0], mark...)
 	}
 	return err

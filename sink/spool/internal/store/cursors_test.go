@@ -229,3 +229,37 @@ func TestLossesBelongToTheirSlot(t *testing.T) {
 	}
 	noError(t, c.File.Close())
 }
+
+// TestLossesOfAFailedWriteDoNotCount writes losses, but not the slot that they
+// belong to, and then a slot without losses, in the same process or in the next
+// one.
+func TestLossesOfAFailedWriteDoNotCount(t *testing.T) {
+	for _, dies := range []bool{false, true} {
+		m := vfstest.NewMem(nil)
+		d := &Dir{FS: m, Path: "/", Spool: 5}
+		reopen := func() (c *Cursor, seq uint64) {
+			c, seq, _, err := OpenCursor(d, "d")
+			noError(t, err)
+			return c, seq
+		}
+		c, _ := reopen()
+		noError(t, c.Put(Position{5, 4}, &Losses{}))
+		var lost Losses
+		lost.Lines.Add(segment.CauseRejected, 0, 7)
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Skip: 1, Err: syscall.EIO})
+		if err := c.Put(Position{5, 9}, &lost); !errors.Is(err, syscall.EIO) {
+			t.Fatalf("got %v, want that the second write fails", err)
+		}
+		heal()
+		if dies {
+			noError(t, c.File.Close())
+			c, _ = reopen()
+		}
+		noError(t, c.Put(Position{5, 9}, &Losses{}), c.File.Close())
+		c, seq := reopen()
+		if *c.Losses() != (Losses{}) || seq != 9 {
+			t.Errorf("dies=%v: got position %d and %+v, want 9 and none", dies, seq, *c.Losses())
+		}
+		noError(t, c.File.Close())
+	}
+}
