@@ -126,11 +126,11 @@ func (m *maker) dropOldest() bool {
 		case x.Unfinished:
 			return false
 		default:
-			x.Store()
-			ok := m.oldest() == l
+			ok := x.Store() && m.oldest() == l
 			gone := ok && m.dropLink(x)
-			x.End(ok)
-			return gone
+			if x.End(ok); ok {
+				return gone
+			}
 		}
 	}
 	return false

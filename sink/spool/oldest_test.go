@@ -6,6 +6,7 @@ package spool
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -281,4 +283,47 @@ func dropsOthers(t *testing.T, s *Sink, f *far, n int, heal func()) {
 	checkLines(t, f.take()[:2*inSegment], 0, 2*inSegment, 200)
 	checkIdentity(t, s)
 	must(t, s.Close())
+}
+
+// TestDropOldWhileADestinationPasses has a destination that settles a segment
+// and leaves it after another one's cursor says that the segment is dropped:
+// only the other one loses it.
+func TestDropOldWhileADestinationPasses(t *testing.T) {
+	const lines, more, inSegment = 900, 400, 247
+	synctest.Test(t, func(t *testing.T) {
+		m := memBacklog(t, lines, 200, SyncNever) // four segments
+		pass, hold, written := make(chan struct{}), make(chan struct{}), make(chan error)
+		passing := &far{}
+		passing.set(func(_ context.Context, b []nib.Record) (delivery.Result, error, bool) {
+			<-pass
+			return delivery.Result{Accepted: len(b)}, nil, false
+		})
+		s := open(t, memDir, &far{do: down}, both(passing, Config{
+			Size: 5 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
+			OnError: func(error) {}, OnFull: []FullRule{{Do: ActionDropOld}}, slow: time.Minute,
+		}))
+		synctest.Wait()
+		m.Fail(vfstest.Fault{
+			Op: vfstest.OpWrite, Path: defaultName + store.CursorExt, Times: 1, Hold: hold,
+		})
+		go func() {
+			var err error
+			for n := range more {
+				err = errors.Join(err, s.WriteRecord(record(nib.LevelInfo, lines+n, 200)))
+			}
+			written <- err
+		}()
+		synctest.Wait()
+		close(pass)
+		await.Sleep(time.Second)
+		close(hold)
+		must(t, <-written)
+		await.Sleep(time.Second)
+		checkLines(t, passing.take(), 0, lines+more, 200)
+		st := checkIdentity(t, s)
+		if d := of(t, st, "other"); d.Lost() > 0 || d.Pending > 0 || st.Lost() != inSegment {
+			t.Errorf("got %+v and %d lost, want none and %d", d, st.Lost(), inSegment)
+		}
+		closeDown(t, s)
+	})
 }

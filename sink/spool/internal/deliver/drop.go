@@ -113,8 +113,11 @@ func (x *Drop) shareOf(d *Delivery) (s share) {
 	return s
 }
 
-// Store stores in the cursors what their destinations are going to lose.
-func (x *Drop) Store() {
+// Store stores in the cursors what their destinations are going to lose. It
+// returns false if a destination has left the link since: it has settled what
+// Store says it loses.
+func (x *Drop) Store() (ok bool) {
+	waiting := x.Waiting
 	for _, d := range x.chain.Deliveries {
 		s := x.shareOf(d)
 		x.shares = append(x.shares, s)
@@ -123,7 +126,6 @@ func (x *Drop) Store() {
 		}
 	}
 	x.chain.Unlock()
-	defer x.chain.Lock()
 	for _, d := range x.chain.Deliveries {
 		if d.Cursor == nil || d.Lost.Drop.Segment == 0 { // only this goroutine writes it
 			continue
@@ -135,6 +137,8 @@ func (x *Drop) Store() {
 			d.spool.Fault("write the cursor", err)
 		}
 	}
+	x.chain.Lock()
+	return x.Waiting == waiting
 }
 
 // Count counts the loss for each destination that has not left the link. If
