@@ -327,3 +327,75 @@ func TestDropOldWhileADestinationPasses(t *testing.T) {
 		closeDown(t, s)
 	})
 }
+
+// TestDeathWhileASegmentIsDropped kills a process while it drops a segment:
+// before the file is deleted or after, and before the destination has passed
+// the gap or after. Each line arrives, or the next process counts it, not both.
+func TestDeathWhileASegmentIsDropped(t *testing.T) {
+	const lines, inSegment = 900, 247
+	for _, c := range []struct{ passed, deleted bool }{
+		{false, false}, {false, true}, {true, false}, {true, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m := memBacklog(t, lines, 200, SyncNever) // four segments
+			pass, hold, full := make(chan struct{}), make(chan struct{}), make(chan struct{})
+			f := &far{}
+			f.set(func(ctx context.Context, b []nib.Record) (delivery.Result, error, bool) {
+				<-pass
+				if b[0].Seq > inSegment {
+					<-ctx.Done()
+					return delivery.Result{}, ctx.Err(), true
+				}
+				return delivery.Result{Accepted: len(b)}, nil, false
+			})
+			conf := Config{
+				SegmentSize: segment.MinSize, Size: 5 * segment.MinSize, fs: m, Sync: SyncNever,
+				Drain: 1, OnError: func(error) {}, OnFull: []FullRule{{Do: ActionDropOld}},
+				slow: time.Minute,
+			}
+			s := open(t, memDir, f, conf)
+			synctest.Wait()
+			m.Fail(vfstest.Fault{
+				Op: vfstest.OpRemove, Path: store.SegmentName(2), Times: 1, Hold: hold,
+			})
+			logged := lines
+			go func() {
+				defer close(full)
+				for range 2 * inSegment {
+					if s.WriteRecord(record(nib.LevelInfo, logged, 200)) == nil {
+						logged++
+					}
+				}
+			}()
+			synctest.Wait()
+			if c.passed {
+				close(pass)
+				await.Sleep(time.Second)
+			}
+			image, want := m.CrashClone(vfstest.Everything), uint64(logged-len(f.take()))
+			close(hold)
+			if !c.passed {
+				close(pass)
+			}
+			<-full
+			closeDown(t, s)
+			if c.deleted {
+				must(t, image.Remove(filepath.Join(memDir, store.SegmentName(2))))
+			}
+
+			next := &far{}
+			conf.fs, conf.Drain, conf.OnFull = image, eventTimeout, nil
+			s = open(t, memDir, next, conf)
+			must(t, s.Flush(context.Background()))
+			st, lost := checkIdentity(t, s), uint64(0)
+			for _, x := range st.Inherited {
+				lost += x.Lines
+			}
+			must(t, s.Close())
+			got := uint64(len(next.take()))
+			if got+lost != want || lost != inSegment || st.Lost() > 0 {
+				t.Errorf("%+v: of %d lines, %d arrived and %d were counted", c, want, got, lost)
+			}
+		})
+	}
+}

@@ -12,9 +12,10 @@ import (
 // A Drop is the segment of a link that is dropped to make room, although not
 // all destinations have settled it. First Store stores in the cursors what they
 // lose; then Count counts that, and the segment is deleted; then End makes the
-// loss final. After a death in between, the next start counts the loss if the
-// segment is gone (account.Recall). The lock of the chain is held, but not
-// while files are accessed.
+// loss final, unless the destination has passed the gap before (skipUnused).
+// After a death in between, the next start counts the loss if the segment is
+// gone (account.Recall). The lock of the chain is held, but not while files are
+// accessed.
 type Drop struct {
 	*Link
 	Own        bool          // this process made the segment
@@ -127,7 +128,8 @@ func (x *Drop) Store() (ok bool) {
 	}
 	x.chain.Unlock()
 	for _, d := range x.chain.Deliveries {
-		if d.Cursor == nil || d.Lost.Drop.Segment == 0 { // only this goroutine writes it
+		// Until the link is gone, only this goroutine writes Lost.Drop.
+		if d.Cursor == nil || d.Lost.Drop.Segment == 0 {
 			continue
 		}
 		d.putting.Lock()

@@ -91,6 +91,15 @@ func (d *account) reported(batch []nib.Record, refused []refusal) {
 	}
 }
 
+// owe makes a notice report lines to this destination, once they are in the
+// cursor. The lock of the chain is held.
+func (d *account) owe(lines *segment.Tally) {
+	d.Lost.Lines = d.Lost.Lines.Plus(lines)
+	if d.Cursor != nil {
+		d.unwritten = d.unwritten.Plus(lines)
+	}
+}
+
 // repeat makes the next notice for this destination report what the record with
 // number seq does, which it has rejected, if the record is a notice for all.
 func (d *account) repeat(seq uint64) {
@@ -113,10 +122,7 @@ func (d *account) repeat(seq uint64) {
 			}
 			d.Inherited = d.Inherited.Plus(&lines)
 		}
-		d.Lost.Lines = d.Lost.Lines.Plus(&lines)
-		if d.Cursor != nil {
-			d.unwritten = d.unwritten.Plus(&lines)
-		}
+		d.owe(&lines)
 	}
 }
 

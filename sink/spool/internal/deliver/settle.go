@@ -39,12 +39,21 @@ func (d *account) position() uint64 {
 
 // skipUnused moves the position past the numbers before a segment that were
 // never used or were in segments dropped by ActionDropOld, unless it is past
-// them already.
+// them already. The lines of a segment that is still being dropped get into the
+// cursor as losses by the same write: a start that finds the position behind
+// the segment takes the segment for settled.
 func (d *Delivery) skipUnused(first uint64) {
 	if d.Dest == nil {
 		return
 	}
-	if gone := first - min(d.position(), first); gone > 0 {
+	d.chain.Lock()
+	gone := first - min(d.Settled, first)
+	if x := &d.Lost.Drop; d.Settled < x.End && x.End <= first {
+		d.owe(&x.Lines)
+		*x = store.Drop{}
+	}
+	d.chain.Unlock()
+	if gone > 0 {
 		d.skip(gone)
 	}
 }
