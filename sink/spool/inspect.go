@@ -220,10 +220,9 @@ func (v *View) look(d *store.Dir, name string) (s SegmentInfo, used bool, err er
 	if v.Owner == OwnerAlive && errors.Is(err, store.ErrStart) {
 		err = nil // the owner is activating it
 	}
-	g.End = g.First
 	return SegmentInfo{
 		Number: g.Number, Generation: g.Gen, Size: g.Size, First: g.First, Skipped: g.Skipped,
-		End: g.End, old: g,
+		End: g.First, old: g,
 	}, used, err
 }
 
@@ -250,7 +249,10 @@ func (v *View) measure(d *store.Dir) {
 			v.Last = segment.TimeOf(rec)
 		}
 		if i == len(v.Segments)-1 {
-			s.End, s.old.End = sc.Want, sc.Want
+			s.End = sc.Want
+			if err == nil {
+				s.old.End = sc.Want // otherwise it stays unknown: there may be more
+			}
 		}
 	}
 	for r, g := range v.Records(0) {

@@ -494,3 +494,28 @@ func TestInspectCursors(t *testing.T) {
 		t.Errorf("%d files are open", n)
 	}
 }
+
+// TestInspectFindsAnUnreadableEnd has a page of the last segment that cannot be
+// read, with lines that are not in the copy, if there is one: as many lines may
+// be pending as fit there.
+func TestInspectFindsAnUnreadableEnd(t *testing.T) {
+	const last = segment.HeaderSize + 3*segment.PageSize
+	for _, sync := range []SyncPolicy{SyncNever, SyncSoon} {
+		m := memBacklog(t, 300, 200, sync)
+		if sync == SyncSoon { // the last lines were not copied yet
+			edit(t, m, store.CopyName(2), func(b []byte) { clear(b[last:]) })
+		}
+		b := badSector{m, store.SegmentName(2), last, new(atomic.Bool)}
+		b.on.Store(true)
+		v, err := inspect(b, memDir)
+		must(t, err)
+		if !slices.Equal(v.Unread, []string{b.name}) {
+			t.Errorf("sync=%d: got that %q is unread, want %s", sync, v.Unread, b.name)
+		}
+		found := walkAll(v, 0)
+		if v.Numbers() != uint64(len(found.lines)) || found.kinds[GapUnreadable] != 1 {
+			t.Errorf("sync=%d: got %d numbers, %d lines and the gaps %v, want an unreadable end",
+				sync, v.Numbers(), len(found.lines), found.kinds)
+		}
+	}
+}
