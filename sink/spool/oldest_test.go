@@ -399,3 +399,25 @@ func TestDeathWhileASegmentIsDropped(t *testing.T) {
 		})
 	}
 }
+
+// TestPlaceholderKeepsNoSegment has a destination that waits at the placeholder
+// of a full start: the segment before can be dropped, which another destination
+// has not read.
+func TestPlaceholderKeepsNoSegment(t *testing.T) {
+	const lines, inSegment = 2 * 247, 247
+	synctest.Test(t, func(t *testing.T) {
+		m, f := memBacklog(t, lines, 200, SyncNever), &far{} // two segments
+		s := open(t, memDir, &far{do: down}, both(f, Config{
+			Size: 2 * segment.MinSize, fs: m, Sync: SyncNever, boot: 7, Drain: 1,
+			OnError: func(error) {}, OnFull: []FullRule{{Do: ActionDropOld}}, slow: time.Minute,
+		}))
+		await.Sleep(time.Second)
+		must(t, s.WriteRecord(record(nib.LevelInfo, lines, 200)))
+		await.Sleep(time.Second)
+		checkLines(t, f.take(), 0, lines+1, 200)
+		if st := checkIdentity(t, s); st.Lost() != inSegment || of(t, st, "other").Lost() > 0 {
+			t.Errorf("got %+v, want one segment dropped for the first destination", st)
+		}
+		closeDown(t, s)
+	})
+}

@@ -34,9 +34,12 @@ func (l *Link) evictedPages() (pages []byte) {
 }
 
 // IsAt reports whether the delivery reads l, or has read from it records that
-// are not settled. The lock of the chain is held.
+// are not settled. A placeholder has the Number of the link before, and a link
+// without records the First of the link after it. The lock of the chain is
+// held.
 func (d *account) IsAt(l *Link) bool {
-	return l.Number >= d.cur.Number && l.Number <= d.reading.Number
+	return l.Number >= d.cur.Number && l.Number <= d.reading.Number &&
+		l.First >= d.cur.First && l.First <= d.reading.First
 }
 
 // leave moves on to the next link when all records read are settled, and
