@@ -371,3 +371,38 @@ func TestLockFileStaysYoung(t *testing.T) {
 		must(t, s.Close())
 	})
 }
+
+// TestPlaceholderIsNotUnloaded makes a segment while the placeholder of a full
+// start is not read yet: it has no file to be read from.
+func TestPlaceholderIsNotUnloaded(t *testing.T) {
+	const lines, inSegment = 900, 247
+	synctest.Test(t, func(t *testing.T) {
+		m, pass := memBacklog(t, lines, 200, SyncNever), make(chan struct{}) // four segments
+		f := &far{do: func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+			if batch[0].Seq > inSegment {
+				<-pass
+			}
+			return delivery.Result{Accepted: len(batch)}, nil, false
+		}}
+		s := open(t, memDir, f, Config{
+			SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, fs: m, boot: 7,
+			Sync: SyncNever, slow: time.Minute,
+		})
+		await.Sleep(time.Second)
+		must(t, s.WriteRecord(record(nib.LevelInfo, lines, 200)))
+		s.chain.Lock()
+		for _, l := range s.chain.Links {
+			if l.Placeholder && l.Live == nil {
+				t.Error("the placeholder is read from a file")
+			}
+		}
+		s.chain.Unlock()
+		close(pass)
+		must(t, s.Flush(context.Background()))
+		checkLines(t, f.take(), 0, lines+1, 200)
+		if st := checkIdentity(t, s); st.Errors > 0 || st.Lost() > 0 {
+			t.Errorf("got %+v, want no errors and no losses", st)
+		}
+		must(t, s.Close())
+	})
+}

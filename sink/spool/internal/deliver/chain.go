@@ -66,7 +66,7 @@ func (c *Chain) IsRead(l *Link) bool {
 func (c *Chain) Unload() {
 	for _, l := range c.Links[:len(c.Links)-1] {
 		g := l.Live
-		if g == nil || !g.IsWritten() || c.IsRead(l) {
+		if g == nil || l.Placeholder || !g.IsWritten() || c.IsRead(l) {
 			continue
 		}
 		if next, whole := g.Whole(); whole {
