@@ -255,11 +255,6 @@ func (x *copied) skip(settled uint64, at int, seq uint64) uint64 {
 // skipVoids moves past void claims, and reports whether there were any. The
 // copy has zeros there.
 func (c *copier) skipVoids(x *copied) (moved bool) {
-	if !x.g.IsBroken() {
-		return false
-	}
-	c.ch.Lock()
-	defer c.ch.Unlock()
 	for {
 		size, void := x.g.VoidAt(x.at)
 		if !void {

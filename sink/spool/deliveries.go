@@ -75,7 +75,7 @@ func (s *Sink) deliveryEnded() {
 	s.chain.unmapped = true
 	s.chain.Unlock()
 	for _, l := range s.chain.Links {
-		if g := l.Live; g != nil && s.hasNoWriters(g) {
+		if g := l.Live; g != nil && g.HasNoWriters() {
 			g.Done(nil)
 		}
 	}
@@ -84,13 +84,4 @@ func (s *Sink) deliveryEnded() {
 	}
 	s.release()
 	close(s.done)
-}
-
-// hasNoWriters reports whether a segment has no more writers.
-func (s *Sink) hasNoWriters(g *segment.Segment) bool {
-	if g.IsBroken() { // voids change under the lock
-		s.chain.Lock()
-		defer s.chain.Unlock()
-	}
-	return g.HasNoWriters()
 }

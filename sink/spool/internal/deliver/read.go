@@ -87,7 +87,7 @@ func (d *Delivery) fillLive(g *segment.Segment) (ended, busy bool) {
 			}
 		}
 		if !g.Committed(d.at) {
-			v, ok := d.voided(g, d.at)
+			v, ok := g.VoidAt(d.at)
 			if !ok && len(d.batch) == 0 && d.wiped(g) {
 				d.rescue(g, errChanged)
 				return false, false
@@ -300,14 +300,4 @@ func (d *Delivery) skipVoid(size int) {
 	if d.Dest != nil {
 		d.skip(1)
 	}
-}
-
-// voided returns the size of the claim at offset at of g if it is void.
-func (d *account) voided(g *segment.Segment, at int) (size int, ok bool) {
-	if !g.IsBroken() {
-		return 0, false
-	}
-	d.chain.Lock()
-	defer d.chain.Unlock()
-	return g.VoidAt(at)
 }

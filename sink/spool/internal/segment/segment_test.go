@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"runtime"
 	"testing"
 
 	"github.com/nib-log/nib"
@@ -223,6 +224,34 @@ func TestVoidClaims(t *testing.T) {
 		if got := g.VoidsIn(c.from, c.to); got != c.want {
 			t.Errorf("got %d void claims in [%d, %d), want %d", got, c.from, c.to, c.want)
 		}
+	}
+}
+
+// TestVoidClaimsAtAnyTime looks for writers while claims become void, as Close
+// does while calls are in progress.
+func TestVoidClaimsAtAnyTime(t *testing.T) {
+	const claims, size = 1000, 64
+	g := New(make([]byte, HeaderSize+claims*size), testID, nil)
+	g.Begin(Start{First: 1})
+	for range claims {
+		g.Reserve(size)
+	}
+	g.Seal()
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		for !g.HasNoWriters() {
+			runtime.Gosched()
+		}
+	}()
+	for i := range claims {
+		if at := HeaderSize + i*size; g.VoidClaim(at, size, uint64(i+1)) != (i == 0) {
+			t.Errorf("claim %d: it broke the segment: %v", i, i > 0)
+		}
+	}
+	<-left
+	if n := g.VoidsIn(1, claims+1); n != claims {
+		t.Errorf("got %d void claims, want %d", n, claims)
 	}
 }
 

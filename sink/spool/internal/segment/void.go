@@ -4,6 +4,7 @@ package segment
 
 import (
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 )
 
@@ -15,14 +16,18 @@ type void struct {
 
 // voids are the claims whose lines got other numbers.
 type voids struct {
-	broken atomic.Bool  // the memory or its file failed: there are void claims
-	claims map[int]void // by offset; protected by the spool's lock
+	broken atomic.Bool // the memory or its file failed: there are void claims
+
+	mu     sync.Mutex
+	claims map[int]void // by offset
 }
 
 // VoidClaim records that the claim at offset at, with number seq, has no
 // record: its line gets another number. The first void claim breaks the
-// segment.
+// segment. The spool's lock is held, as the counts change with the claims.
 func (v *voids) VoidClaim(at, size int, seq uint64) (first bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if first = !v.broken.Load(); first {
 		v.claims = map[int]void{}
 		v.broken.Store(true)
@@ -36,6 +41,11 @@ func (v *voids) IsBroken() bool { return v.broken.Load() }
 
 // VoidAt returns the size of the claim at offset at if it is void.
 func (v *voids) VoidAt(at int) (size int, ok bool) {
+	if !v.IsBroken() {
+		return 0, false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	claim, ok := v.claims[at]
 	return claim.size, ok
 }
@@ -43,6 +53,8 @@ func (v *voids) VoidAt(at int) (size int, ok bool) {
 // VoidsIn returns the number of void claims with numbers in [from, to). The
 // spool's lock is held.
 func (v *voids) VoidsIn(from, to uint64) (n uint64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	for _, c := range v.claims {
 		if c.seq >= from && c.seq < to {
 			n++
@@ -52,8 +64,7 @@ func (v *voids) VoidsIn(from, to uint64) (n uint64) {
 }
 
 // HasNoWriters reports whether g has no more writers: it is sealed, and all
-// claims are committed or void. It is false if its mapping is gone. The spool's
-// lock is held if g is broken.
+// claims are committed or void. It is false if its mapping is gone.
 func (g *Segment) HasNoWriters() (is bool) {
 	defer g.EndGuard(debug.SetPanicOnFault(true))
 	end, _, final := g.Claimed()
