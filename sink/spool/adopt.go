@@ -233,13 +233,7 @@ func (a *sharedDir) announce(x *adopted) {
 	if !x.sink.hasLosses() {
 		return
 	}
-	for _, d := range m.Deliveries {
-		if to, ok := d.Dest.(delivery.Starter); ok {
-			if err := apart(func() { to.Start(m.stream) }); err != nil {
-				m.reports.Fault("start the destination "+d.Options.Label, err)
-			}
-		}
-	}
+	m.startDestinations()
 	if err := m.makeNotices(); err != nil {
 		m.reports.Fault("make a segment in the slot "+x.path, err)
 		return

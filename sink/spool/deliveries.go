@@ -60,6 +60,17 @@ func apart(f func()) (err error) {
 	return err
 }
 
+// startDestinations tells the destinations which records are new.
+func (ch *chain) startDestinations() {
+	for _, d := range ch.Deliveries {
+		if to, ok := d.Dest.(delivery.Starter); ok {
+			if err := apart(func() { to.Start(ch.stream) }); err != nil {
+				ch.reports.Fault("start the destination "+d.Options.Label, err)
+			}
+		}
+	}
+}
+
 // deliveryEnded is called when a delivery has ended. The last one to end
 // releases everything.
 func (s *Sink) deliveryEnded() {

@@ -304,3 +304,24 @@ func countFiles(t *testing.T, m *vfstest.Mem) (n int) {
 	}
 	return n
 }
+
+// A failing starter is a destination whose Start panics.
+type failingStarter struct{ far }
+
+func (*failingStarter) Start(uint64) { panic("odd") }
+
+// TestPanicInStartIsReported opens a spool for a destination whose Start
+// panics.
+func TestPanicInStartIsReported(t *testing.T) {
+	m, d, reported := vfstest.NewMem(nil), &failingStarter{}, make(chan error, 1)
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	s := open(t, memDir, d, Config{
+		SegmentSize: segment.MinSize, fs: m, OnError: func(err error) { reported <- err },
+	})
+	want := "start the destination " + defaultName + ": panic: odd"
+	if err := <-reported; !strings.Contains(err.Error(), want) {
+		t.Errorf("reported %v, want the panic", err)
+	}
+	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()), s.Close())
+	checkLines(t, d.take(), 0, 1, 100)
+}

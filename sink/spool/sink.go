@@ -178,10 +178,10 @@ func (s *Sink) start() {
 	s.chain.more <- struct{}{}
 	go s.maker.makeSegments()
 	s.running = len(s.chain.Deliveries)
+	if !s.c.DeliverOnly {
+		s.chain.startDestinations()
+	}
 	for _, d := range s.chain.Deliveries {
-		if x, ok := d.Dest.(delivery.Starter); ok && !s.c.DeliverOnly {
-			x.Start(s.chain.stream)
-		}
 		d.Begin(s.chain.opened, s.chain.Links[0])
 	}
 	for _, d := range s.chain.Deliveries {
