@@ -77,7 +77,7 @@ func (ch *chain) isCrowded() bool {
 // lock is held.
 func (ch *chain) isFreeing() bool {
 	l := ch.Links[0]
-	return ch.Unlinked > 0 || len(ch.undeleted) > 1 ||
+	return ch.Unlinked > 0 || len(ch.undeleted) > ch.kept() ||
 		!ch.noDestination && l.Live == nil && ch.SettledAll(l.End)
 }
 

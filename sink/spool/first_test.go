@@ -210,3 +210,43 @@ func TestFirstSegmentThatCannotBeMade(t *testing.T) {
 		}
 	}
 }
+
+// TestCallWaitsForAKeptFileToBeDeleted fills a spool of two segments. The first
+// one is settled, but its file was kept, since the cursor could not be synced,
+// and is going to be deleted.
+func TestCallWaitsForAKeptFileToBeDeleted(t *testing.T) {
+	m, f := vfstest.NewMem(nil), &far{}
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	s := open(t, memDir, f, Config{
+		SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m, Sync: SyncNever,
+		OnError: func(error) {},
+	})
+	deleting, hold := make(chan struct{}, 1), make(chan struct{})
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: defaultName + store.CursorExt, Err: syscall.EIO})
+	m.Fail(vfstest.Fault{
+		Op: vfstest.OpRemove, Path: store.SegmentName(1), Times: 1, Hold: hold,
+		Reached: func() { poke(deleting) },
+	})
+	n := 0
+	for ; s.chain.active.Load().Number == 1; n++ {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 2000)))
+	}
+	<-deleting
+	written := make(chan error, 1)
+	go func() {
+		for first := s.chain.active.Load(); s.chain.active.Load() == first; n++ {
+			if err := s.WriteRecord(record(nib.LevelInfo, n, 2000)); err != nil {
+				written <- err
+				return
+			}
+		}
+		written <- nil
+	}()
+	await.Until(t, "the call waits or returns", func() bool {
+		return s.chain.IsAwaited() || len(written) > 0
+	})
+	close(hold)
+	must(t, <-written)
+	must(t, s.Flush(context.Background()), s.Close())
+	checkLines(t, f.take(), 0, n, 2000)
+}

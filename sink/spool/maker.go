@@ -333,18 +333,13 @@ func (m *maker) remove(l *deliver.Link) (ok bool) {
 
 // freeUndeleted deletes settled segments whose files were kept, while there is
 // no room for another segment: those that could not be deleted before, and
-// those behind which a cursor could not be synced. It keeps the newest one,
-// unless the spool is small: after a power failure, a start sees there which
-// numbers were used. The next start deletes all of them.
+// those behind which a cursor could not be synced. The next start deletes all
+// of them.
 func (m *maker) freeUndeleted(limit int64) (err error) {
 	m.Lock()
 	defer m.Unlock()
 	m.limit = limit
-	kept := 0
-	if m.c.Size >= 4*m.c.SegmentSize {
-		kept = 1
-	}
-	for i := 0; i < len(m.undeleted)-kept && !m.c.DeliverOnly && m.next == nil && !m.hasRoom(); {
+	for i := 0; i < len(m.undeleted)-m.kept() && !m.c.DeliverOnly && m.next == nil && !m.hasRoom(); {
 		l := m.undeleted[i]
 		m.Unlock()
 		e := m.delete(l)
@@ -360,6 +355,16 @@ func (m *maker) freeUndeleted(limit int64) (err error) {
 		return nil
 	}
 	return err
+}
+
+// kept returns how many settled segments freeUndeleted keeps: the newest one,
+// unless the spool is small. After a power failure, a start sees there which
+// numbers were used.
+func (ch *chain) kept() int {
+	if ch.c.Size >= 4*ch.c.SegmentSize {
+		return 1
+	}
+	return 0
 }
 
 // delete deletes the file of a link, or reuses the memory of one in memory.
