@@ -15,7 +15,7 @@ import (
 // that protects them. The last segment is active: lines are written to it. Each
 // delivery reads the chain from its oldest segment on.
 //
-// The lock is taken when a segment is full, and once per batch by each
+// The lock is taken when a segment is full, and a few times per batch by each
 // delivering goroutine. Lock order: chain, then the locks of peers, then a lock
 // of package store or segment, then the lock of the reporter. OnError and
 // destinations are called without any.

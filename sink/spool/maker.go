@@ -64,7 +64,7 @@ func (m *maker) rest() {
 }
 
 // completeFirst does the work on the first segment that Open does not wait for.
-// Then lines may be delivered.
+// Lines may be delivered once the segment is synced.
 func (m *maker) completeFirst() {
 	if m.finish == nil {
 		close(m.safe)

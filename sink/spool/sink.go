@@ -64,8 +64,7 @@ var _ nib.Sink = (*Sink)(nil)
 // to the directory, if a file has a newer format version, and if the system
 // refuses an operation that it needs (no space, permissions, locks or
 // descriptors). If it fails it has not changed any segment, copy or cursor, and
-// a later attempt may succeed. Open starts one goroutine, and one for each
-// destination; Close stops them.
+// a later attempt may succeed. Open starts goroutines, which Close stops.
 func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -24,9 +24,11 @@ import (
 //	skipVoid       a claim whose line got another number
 //	passForeign    a notice for another destination
 //	loseForeign    such notices of this process, whose records are gone
+//	abandon        records in memory that are left when the sink closes
 //
-// Numbers of the last four are in progress.Skipped until then, except notices
-// of earlier processes. Each of these functions ends with moved.
+// Numbers of skipUnused to loseForeign are in progress.Skipped until then,
+// except notices of earlier processes. Each of these functions but the last one
+// ends with moved.
 
 var ErrNothing = errors.New("the destination settled nothing and returned no error")
 
