@@ -222,7 +222,7 @@ func TestCallWaitsForAKeptFileToBeDeleted(t *testing.T) {
 		OnError: func(error) {},
 	})
 	deleting, hold := make(chan struct{}, 1), make(chan struct{})
-	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: defaultName + store.CursorExt, Err: syscall.EIO})
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: DefaultName + store.CursorExt, Err: syscall.EIO})
 	m.Fail(vfstest.Fault{
 		Op: vfstest.OpRemove, Path: store.SegmentName(1), Times: 1, Hold: hold,
 		Reached: func() { poke(deleting) },

@@ -304,7 +304,7 @@ func TestDropOldWhileADestinationPasses(t *testing.T) {
 		}))
 		synctest.Wait()
 		m.Fail(vfstest.Fault{
-			Op: vfstest.OpWrite, Path: defaultName + store.CursorExt, Times: 1, Hold: hold,
+			Op: vfstest.OpWrite, Path: DefaultName + store.CursorExt, Times: 1, Hold: hold,
 		})
 		go func() {
 			var err error
