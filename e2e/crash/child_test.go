@@ -36,7 +36,7 @@ type job struct {
 	Log     string // "": there is no destination, lines are kept
 	Second  string // another log, of a second destination
 	Shared  bool   // other processes have the spool as well
-	Access  spool.Access
+	Written bool
 	Round   int
 	Writers int
 	Lines   int // of each; 0: until the parent ends it
@@ -182,7 +182,7 @@ func open(j *job) (*service, error) {
 		}
 		dest = &gate{v.file, b}
 	}
-	c := spool.Config{SegmentSize: j.Segment, Size: j.Size, Access: j.Access, OnError: onError, Drain: j.Wait, Shared: j.Shared}
+	c := spool.Config{SegmentSize: j.Segment, Size: j.Size, Written: j.Written, OnError: onError, Drain: j.Wait, Shared: j.Shared}
 	if j.Blocks {
 		c.OnFull = blocks
 	}

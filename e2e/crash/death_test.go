@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/nib-log/nib/sink/spool"
 )
 
 // A death is a way to die: an action of the child, or of the test on it, and
@@ -130,10 +128,10 @@ func TestWaysToDie(t *testing.T) {
 	var sum verdict
 	died := 0
 	for round := range 2 * len(deaths) {
-		d, access := deaths[round/2], []spool.Access{spool.AccessAuto, spool.AccessWritten}[round%2]
+		d, written := deaths[round/2], round%2 == 1
 		t.Run(d.name, func(t *testing.T) {
 			p, l := newPlace(t, t.TempDir()), newLedger()
-			j := job{Role: "die", Death: d.name, Spool: p.spool, Log: p.log, Round: round, Writers: writers, Pad: 500, Access: access,
+			j := job{Role: "die", Death: d.name, Spool: p.spool, Log: p.log, Round: round, Writers: writers, Pad: 500, Written: written,
 				Segment: segment, Size: 64 << 20, Seed: r.seed}
 			if d.name == "out of memory" {
 				var why string

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/nib-log/nib/sink/spool"
 )
 
 const segment = 64 << 10
@@ -25,7 +23,7 @@ func TestKillAtRandom(t *testing.T) {
 	var sum verdict
 	var opens []time.Duration
 	for group := 0; group*of < rounds; group++ {
-		dir, maxFile, access := t.TempDir(), int64(0), spool.AccessAuto
+		dir, maxFile, written := t.TempDir(), int64(0), false
 		if group%2 == 1 {
 			dir = shmDir(t)
 		}
@@ -33,14 +31,14 @@ func TestKillAtRandom(t *testing.T) {
 			maxFile = 256 << 10
 		}
 		if group%3 == 2 {
-			access = spool.AccessWritten
+			written = true
 		}
 		p, l := newPlace(t, dir), newLedger()
 		if group%5 == 3 {
 			p.second = filepath.Join(p.base, "second.log")
 		}
 		for done := group * of; l.rounds < of && done < rounds; done++ {
-			c := start(t, job{Role: "log", Spool: p.spool, Log: p.log, Second: p.second, Access: access, Round: done,
+			c := start(t, job{Role: "log", Spool: p.spool, Log: p.log, Second: p.second, Written: written, Round: done,
 				Writers: []int{1, 8, 1000}[done%3], Pad: 2000, Segment: segment, Size: 64 << 20, MaxFile: maxFile, Seed: r.seed}, b)
 			c.awaitLogging()
 			time.Sleep(time.Duration(r.rng.IntN(10_000)) * time.Microsecond)

@@ -36,7 +36,7 @@ type model struct {
 // open starts a process in place n.
 func (m *model) open(p place) {
 	c := spool.Config{SegmentSize: segment, Size: int64(3+m.rng.IntN(4)) * segment, Drain: 10 * time.Second,
-		Access: []spool.Access{spool.AccessAuto, spool.AccessWritten}[m.rng.IntN(2)]}
+		Written: m.rng.IntN(2) == 1}
 	m.v = newLocal(m, p, 1, 3000, c)
 }
 

@@ -145,9 +145,9 @@ func (r *run) killAtAll(points []point, late bool) (reached []point, sum verdict
 	b := newBoard(r, 4)
 	dir := shmDir(r)
 	for len(points) > 0 {
-		p, l, access := newPlace(r, dir), newLedger(), []spool.Access{spool.AccessAuto, spool.AccessWritten}[len(points)/20%2]
+		p, l, written := newPlace(r, dir), newLedger(), len(points)/20%2 == 1
 		for ; l.rounds < 20 && len(points) > 0; points = points[1:] {
-			if killedAt(r, p, l, b, points[0], late, access) {
+			if killedAt(r, p, l, b, points[0], late, written) {
 				reached = append(reached, points[0])
 			}
 		}
@@ -160,10 +160,10 @@ func (r *run) killAtAll(points []point, late bool) (reached []point, sum verdict
 
 // killedAt runs one child and reports whether it died at the point; otherwise
 // it ended by itself.
-func killedAt(r *run, p place, l *ledger, b *board, at point, late bool, access spool.Access) bool {
+func killedAt(r *run, p place, l *ledger, b *board, at point, late, written bool) bool {
 	r.Helper()
 	round := l.rounds
-	c := start(r, job{Role: "log", Trap: true, Spool: p.spool, Log: p.log, Round: round, Writers: 4, Lines: 120, Pad: 1200, Access: access,
+	c := start(r, job{Role: "log", Trap: true, Spool: p.spool, Log: p.log, Round: round, Writers: 4, Lines: 120, Pad: 1200, Written: written,
 		Segment: segment, Size: 64 << 20, MaxFile: 96 << 10, Seed: r.seed}, b)
 	c.await("its trap", func() bool { return b.words[atAddress].Load() != 0 })
 	if b.words[atAddress].Load() != uint64(address()) {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
-	"github.com/nib-log/nib/sink/spool"
 )
 
 // The role of row 4 logs until it is killed, and records for each goroutine how
@@ -127,7 +126,7 @@ func TestPowerCut(t *testing.T) {
 			must(t, err, f.Sync(), f.Close())
 		}
 		if done/of%4 >= 2 {
-			j.Access = spool.AccessWritten
+			j.Written = true
 		}
 		if j.Spool = p.spool; kind == 1 {
 			j.Log, j.MaxFile = p.log, 1<<20

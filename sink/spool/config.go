@@ -84,9 +84,11 @@ type Config struct {
 	// ended. Without it Open fails. It has no effect on local file systems.
 	Adopt bool
 
-	// Access selects how segments are written to their files. Defaults to
-	// AccessAuto.
-	Access Access
+	// Written makes calls copy lines into memory and write them with pwrite(2),
+	// which concurrent calls share. Otherwise, on Linux and a local file system,
+	// lines are copied into a mapping of the file, in tens of nanoseconds. The
+	// bytes are the same. It has no effect in memory.
+	Written bool
 
 	// Sync selects when lines survive a power failure. Defaults to SyncSoon. It
 	// has no effect in memory.
@@ -148,17 +150,6 @@ type Config struct {
 	hang time.Duration // how long Close waits for a call of Deliver whose context has ended, and for OnError
 	tick time.Duration // first pause between two attempts
 }
-
-// An Access selects how lines are written to the file of a segment. The bytes
-// are the same in either case. It has no effect in memory.
-type Access int
-
-// The access modes.
-const (
-	AccessAuto    Access = iota // AccessMapped on Linux and a local file system, otherwise AccessWritten
-	AccessMapped                // lines are copied into a mapping of the file, Linux only: tens of nanoseconds
-	AccessWritten               // lines are copied into memory and written with pwrite(2), which concurrent calls share
-)
 
 // A SyncPolicy selects when lines are synced to disk. Calls do not pay for it:
 // a goroutine copies the lines to a second file and syncs that.
@@ -222,8 +213,6 @@ func (c Config) Validate() error {
 	fault(size < segment.MinSize || size > segment.MaxSize || size%segment.HeaderSize != 0,
 		"SegmentSize is not a multiple of 4096 from 64 KiB to 1 GiB: %d", size)
 	fault(c.Size != 0 && c.Size < 2*size, "Size is less than two segments: %d", c.Size)
-	fault(c.Access < AccessAuto || c.Access > AccessWritten, "Access is none of the kinds: %d", c.Access)
-	fault(c.Access == AccessMapped && !segment.CanMap, "Access is Mapped, which needs Linux")
 	fault(c.Sync < SyncSoon || c.Sync > SyncNever, "Sync is not one of the policies: %d", c.Sync)
 	fault(c.SyncDelay < 0, "SyncDelay is negative: %v", c.SyncDelay)
 	fault(c.SyncDelay > 0 && c.Sync == SyncNever, "SyncDelay of %v with SyncNever", c.SyncDelay)
@@ -265,9 +254,7 @@ func (c Config) withDefaults(dir string) Config {
 	if c.volume.Memory {
 		c.Sync = SyncNever // a copy would be memory as well
 	}
-	if c.volume.Remote && c.Access == AccessAuto {
-		c.Access = AccessWritten
-	}
+	c.Written = c.Written || c.volume.Remote
 	c = c.sizes(dir, c.volume, memoryLimit())
 	c.SyncDelay = cmp.Or(c.SyncDelay, defaultSyncDelay)
 	c.SyncWait = cmp.Or(c.SyncWait, defaultSyncWait)
@@ -315,7 +302,7 @@ func (c *Config) rule(l nib.Level) FullRule {
 // options returns the options of the directory.
 func (c *Config) options() *store.Options {
 	return &store.Options{
-		FS: c.fs, Shared: c.Shared, Adopt: c.Adopt, Written: c.Access == AccessWritten, MinFree: c.MinFree,
+		FS: c.fs, Shared: c.Shared, Adopt: c.Adopt, Written: c.Written, MinFree: c.MinFree,
 		Volume: c.volume, Boot: c.boot,
 	}
 }

@@ -43,10 +43,6 @@ func TestValidate(t *testing.T) {
 		{Config{Size: 2 * most, SegmentSize: most}, ""},
 		{Config{Size: 2*most - 1, SegmentSize: most}, "Size is less than two segments"},
 		{Config{Size: -1}, "Size is less than two segments: -1"},
-		{Config{Access: AccessAuto - 1}, "Access is none of the kinds: -1"},
-		{Config{Access: AccessWritten + 1}, "Access is none of the kinds: 3"},
-		{Config{Access: AccessWritten}, ""},
-		{Config{Access: AccessMapped}, map[bool]string{false: "Access is Mapped, which needs Linux"}[segment.CanMap]},
 		{Config{Sync: SyncSoon - 1}, "Sync is not one of the policies: -1"},
 		{Config{Sync: SyncNever + 1}, "Sync is not one of the policies: 3"},
 		{Config{Sync: SyncNever}, ""},
@@ -119,21 +115,21 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-func TestAccessAndSyncFollowTheVolume(t *testing.T) {
+func TestWrittenAndSyncFollowTheVolume(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		config Config
-		access Access
-		sync   SyncPolicy
+		name    string
+		config  Config
+		written bool
+		sync    SyncPolicy
 	}{
-		{"a disk", Config{}, AccessAuto, SyncSoon},
-		{"a remote volume", Config{volume: store.Volume{Remote: true}}, AccessWritten, SyncSoon},
-		{"a remote volume, mapped", Config{volume: store.Volume{Remote: true}, Access: AccessMapped}, AccessMapped, SyncSoon},
-		{"memory", Config{volume: store.Volume{Memory: true}}, AccessAuto, SyncNever},
+		{"a disk", Config{}, false, SyncSoon},
+		{"a disk, written", Config{Written: true}, true, SyncSoon},
+		{"a remote volume", Config{volume: store.Volume{Remote: true}}, true, SyncSoon},
+		{"memory", Config{volume: store.Volume{Memory: true}}, false, SyncNever},
 	} {
 		c.config.fs = vfstest.NewMem(nil)
-		if got := c.config.withDefaults(memDir); got.Access != c.access || got.Sync != c.sync {
-			t.Errorf("%s: got access %v and sync %v, want %v and %v", c.name, got.Access, got.Sync, c.access, c.sync)
+		if got := c.config.withDefaults(memDir); got.Written != c.written || got.Sync != c.sync {
+			t.Errorf("%s: got written %v and sync %v, want %v and %v", c.name, got.Written, got.Sync, c.written, c.sync)
 		}
 	}
 }

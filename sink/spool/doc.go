@@ -110,8 +110,8 @@
 // # Unmapped files
 //
 // On systems other than Linux, on network file systems, and with
-// [AccessWritten], the same code builds the same bytes in memory and writes
-// them to the file before the call returns. A failed write may have written a
+// Config.Written, the same code builds the same bytes in memory and writes them
+// to the file before the call returns. A failed write may have written a
 // complete record. It is overwritten with the mark of a claim as soon as the
 // file can be written, because its line gets another number.
 //

@@ -23,15 +23,6 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// accesses runs f for both ways in which lines reach files.
-func accesses(t *testing.T, f func(t *testing.T, a Access)) {
-	t.Run("mapped", func(t *testing.T) {
-		spoolDir(t) // skips where there are no mappings
-		f(t, AccessMapped)
-	})
-	t.Run("written", func(t *testing.T) { f(t, AccessWritten) })
-}
-
 // dead copies the files of an open spool, as the death of the process would
 // leave them.
 func dead(t testing.TB, dir string) string {
@@ -62,8 +53,8 @@ func linesReported(t testing.TB, f *far) (n uint64) {
 // TestDropsSurviveDeath kills a process whose spool is full, and the next one
 // at its start: the dropped lines are reported once.
 func TestDropsSurviveDeath(t *testing.T) {
-	accesses(t, func(t *testing.T, a Access) {
-		c := Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, Drain: time.Millisecond, Access: a, Sync: SyncNever}
+	bothWays(t, func(t *testing.T, written bool) {
+		c := Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, Drain: time.Millisecond, Written: written, Sync: SyncNever}
 		dir := filepath.Join(t.TempDir(), "spool")
 		s := open(t, dir, &far{do: down}, c)
 		n := 0
@@ -128,8 +119,8 @@ func eraseFirst(t testing.TB, dir string) {
 // TestDroppedSegmentsAreNotDamage kills a process that has dropped its oldest
 // segments except the first: the next process counts them as dropped.
 func TestDroppedSegmentsAreNotDamage(t *testing.T) {
-	accesses(t, func(t *testing.T, a Access) {
-		c := Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Drain: time.Millisecond, Access: a, Sync: SyncNever,
+	bothWays(t, func(t *testing.T, written bool) {
+		c := Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Drain: time.Millisecond, Written: written, Sync: SyncNever,
 			OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
 		dir := filepath.Join(t.TempDir(), "spool")
 		s := open(t, dir, &far{do: down}, c)
@@ -142,7 +133,7 @@ func TestDroppedSegmentsAreNotDamage(t *testing.T) {
 			t.Fatalf("got %+v, want most lines dropped", st)
 		}
 		f := &far{}
-		next := open(t, dead(t, dir), f, Config{SegmentSize: segment.MinSize, Access: a})
+		next := open(t, dead(t, dir), f, Config{SegmentSize: segment.MinSize, Written: written})
 		must(t, next.Flush(context.Background()))
 		got := checkIdentity(t, next)
 		if got.Lost() != 0 || got.Unfinished != 0 || got.Recovered != st.Logged-st.Lost() {
@@ -198,8 +189,8 @@ func TestDroppedLastSegmentIsNotDamage(t *testing.T) {
 // TestDropOldWithoutDestination drops segments of earlier processes and of this
 // one.
 func TestDropOldWithoutDestination(t *testing.T) {
-	accesses(t, func(t *testing.T, a Access) {
-		c := Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Access: a, Sync: SyncNever, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
+	bothWays(t, func(t *testing.T, written bool) {
+		c := Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Written: written, Sync: SyncNever, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
 		dir := filepath.Join(t.TempDir(), "spool")
 		logged, lost, notices := 0, uint64(0), uint64(0)
 		for round := range 3 {

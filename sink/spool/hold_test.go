@@ -19,16 +19,16 @@ import (
 // creates a spool there. The first process no longer writes or removes anything
 // there.
 func TestReplacedDirectory(t *testing.T) {
-	for _, access := range []Access{AccessMapped, AccessWritten} {
+	for _, written := range []bool{false, true} {
 		dir := spoolDir(t)
 		f := &far{}
-		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Access: access})
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Written: written})
 		awaitNext(s)
 		must(t, os.RemoveAll(dir))
 
 		f2 := &far{}
 		f2.set(down)
-		s2 := open(t, dir, f2, Config{SegmentSize: segment.MinSize, Access: access, Drain: time.Millisecond})
+		s2 := open(t, dir, f2, Config{SegmentSize: segment.MinSize, Written: written, Drain: time.Millisecond})
 		for n := range 200 {
 			must(t, s2.WriteRecord(record(nib.LevelInfo, n, 1000)))
 			awaitNext(s2)
@@ -73,9 +73,9 @@ func TestRelativeDirectory(t *testing.T) {
 // TestLockFileThatIsRemoved removes the lock file again and again, as a cleaner
 // of old files: no line is refused, and no other process gets the directory.
 func TestLockFileThatIsRemoved(t *testing.T) {
-	for _, access := range []Access{AccessMapped, AccessWritten} {
+	for _, written := range []bool{false, true} {
 		dir, f := spoolDir(t), &far{}
-		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Access: access})
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Written: written})
 		const rounds, lines = 4, 100
 		for round := range rounds {
 			awaitNext(s)

@@ -32,6 +32,8 @@ type View struct {
 	Unread       []string  // files that cannot be read now or have a later format version; their pending lines are unknown
 	Quarantined  []string  // files that were quarantined
 	First, Last  time.Time // times of the oldest and the newest record; zero if there is none
+	Numbers      uint64    // record numbers in the segments, including those without a record
+	Bytes        int64     // disk usage of the segments, including Spare
 
 	fs vfs.FS
 }
@@ -102,6 +104,7 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 		v.Owner = ownerOf(d)
 		if err = v.list(d); err == nil {
 			v.measure(d)
+			v.Numbers = v.numbers(0)
 			err = v.readCursors(d) // after the segments: an earlier position might be in a segment deleted since
 		}
 		if err == nil {
@@ -203,6 +206,7 @@ func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool)
 	}
 	if ok {
 		v.ID = s.old.Spool
+		v.Bytes += s.Bytes
 	}
 	return false
 }
@@ -256,7 +260,7 @@ func (v *View) measure(d *store.Dir) {
 		}
 	}
 	for r, g := range v.Records(0) {
-		if g.Kind == 0 {
+		if g.Kind == "" {
 			v.First = time.Unix(0, r.Time)
 			break
 		}
@@ -333,19 +337,6 @@ func (v *View) settledByAll() (seq uint64) {
 		seq = min(seq, d.Settled)
 	}
 	return seq
-}
-
-// Numbers returns the number of record numbers in the segments, including those
-// without a record.
-func (v *View) Numbers() uint64 { return v.numbers(0) }
-
-// Bytes returns the disk usage of the segments in bytes.
-func (v *View) Bytes() int64 {
-	n := v.Spare
-	for i := range v.Segments {
-		n += v.Segments[i].Bytes
-	}
-	return n
 }
 
 // Find returns the spool directories among root, its subdirectories, and their

@@ -40,7 +40,7 @@ func ExampleInspect() {
 	}
 	fmt.Printf("owner %v, %d pending\n", v.Owner, v.Pending("file"))
 	for r, gap := range v.Unsettled("file") {
-		if gap.Kind != 0 {
+		if gap.Kind != "" {
 			fmt.Printf("%d numbers from %d on are %v\n", gap.Numbers, gap.First, gap.Kind)
 			continue
 		}

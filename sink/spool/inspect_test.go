@@ -36,7 +36,7 @@ type finding struct {
 func walkAll(v *View, from uint64) finding {
 	f := finding{gaps: map[GapKind]uint64{}, kinds: map[GapKind]int{}}
 	for r, g := range v.Records(from) {
-		if g.Kind != 0 {
+		if g.Kind != "" {
 			f.gaps[g.Kind] += g.Numbers
 			f.kinds[g.Kind]++
 			continue
@@ -90,8 +90,8 @@ func TestInspectShowsTheOwner(t *testing.T) {
 		awaitNext(s)
 	}
 	v := inspected(t, dir)
-	if v.Owner != OwnerAlive || v.Numbers() != 10 {
-		t.Errorf("open: got owner %v and %d numbers, want alive and 10", v.Owner, v.Numbers())
+	if v.Owner != OwnerAlive || v.Numbers != 10 {
+		t.Errorf("open: got owner %v and %d numbers, want alive and 10", v.Owner, v.Numbers)
 	}
 	if err := s.Close(); !errors.Is(err, ErrPending) {
 		t.Errorf("got %v, want ErrPending", err)
@@ -99,7 +99,7 @@ func TestInspectShowsTheOwner(t *testing.T) {
 	before := stateOf(t, dir)
 	v = inspected(t, dir)
 	want := []DestinationInfo{{Name: "far", Known: true, Settled: 4, Pending: 7}}
-	if v.Owner != OwnerNone || v.Numbers() != 10 || !slices.Equal(v.Destinations, want) || v.ID != s.chain.dir.Spool {
+	if v.Owner != OwnerNone || v.Numbers != 10 || !slices.Equal(v.Destinations, want) || v.ID != s.chain.dir.Spool {
 		t.Errorf("closed: got %+v", v)
 	}
 	if v.First.UnixNano() != begin.UnixNano() || v.Last.Sub(v.First) != 9*time.Second {
@@ -278,14 +278,12 @@ func TestRecordsOfASegmentRemovedAfterInspect(t *testing.T) {
 // TestInspectWhileWritten inspects a spool while it is written, delivered and
 // deleted: nothing is damaged or absent, and the records are contiguous.
 func TestInspectWhileWritten(t *testing.T) {
-	for access, name := range map[Access]string{AccessAuto: "mapped", AccessWritten: "written"} {
-		t.Run(name, func(t *testing.T) { inspectWhileWritten(t, access) })
-	}
+	bothWays(t, inspectWhileWritten)
 }
 
-func inspectWhileWritten(t *testing.T, access Access) {
+func inspectWhileWritten(t *testing.T, written bool) {
 	dir := spoolDir(t)
-	s := open(t, dir, &far{}, Config{SegmentSize: segment.MinSize, Size: 1 << 20, Access: access,
+	s := open(t, dir, &far{}, Config{SegmentSize: segment.MinSize, Size: 1 << 20, Written: written,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	var stop atomic.Bool
 	ended := make(chan error, 4)

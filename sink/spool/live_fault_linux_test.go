@@ -46,7 +46,7 @@ func breakPage(t *testing.T, c Config) *brokenPage {
 		t.Skip("its runtime does atomic operations itself, outside of Go, where a page that is gone ends the process")
 	}
 	x := &brokenPage{f: &far{do: down}, dir: spoolDir(t)}
-	c.SegmentSize, c.Access, c.Drain = segment.MinSize, AccessMapped, time.Second
+	c.SegmentSize, c.Drain = segment.MinSize, time.Second
 	c.OnError = func(err error) {
 		if !errors.Is(err, errDown) {
 			x.reports.Add(1)
@@ -262,7 +262,7 @@ func TestDropOldPassesAnUnreadableLiveSegment(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		f, n, pages := &far{do: down}, 0, []byte(nil)
-		s := open(t, spoolDir(t), f, Config{SegmentSize: segment.MinSize, Size: 5 * segment.MinSize, Access: AccessMapped, Sync: SyncNever, Drain: 1,
+		s := open(t, spoolDir(t), f, Config{SegmentSize: segment.MinSize, Size: 5 * segment.MinSize, Sync: SyncNever, Drain: 1,
 			OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}, slow: slowDisk})
 		for ; s.chain.active.Load().Number < 4; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))

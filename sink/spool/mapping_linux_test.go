@@ -45,7 +45,7 @@ func TestTruncatedSegment(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := spoolDir(t)
 			f := &far{do: down}
-			s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Access: AccessMapped, tick: time.Microsecond, Sync: SyncNever})
+			s := open(t, dir, f, Config{SegmentSize: segment.MinSize, tick: time.Microsecond, Sync: SyncNever})
 			for n := range 100 { // 58 fit into a segment
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 			}
@@ -84,7 +84,7 @@ func TestTruncatedUnderLoad(t *testing.T) {
 
 func truncatedUnderLoad(t *testing.T, f *far, dest delivery.Destination, policy SyncPolicy) {
 	dir := spoolDir(t)
-	s := open(t, dir, dest, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, Access: AccessMapped, Sync: policy,
+	s := open(t, dir, dest, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, Sync: policy,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	var stop atomic.Bool
 	var wg sync.WaitGroup
@@ -136,7 +136,7 @@ func truncatedUnderLoad(t *testing.T, f *far, dest delivery.Destination, policy 
 func TestDeletedDirectoryAndFiles(t *testing.T) {
 	dir := spoolDir(t)
 	f := &far{}
-	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Access: AccessMapped, tick: time.Microsecond})
+	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, tick: time.Microsecond})
 	awaitNext(s)
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	must(t, err)
@@ -163,7 +163,7 @@ func TestDeletedDirectoryAndFiles(t *testing.T) {
 // TestCallInProgressAtClose closes a spool while a call writes to its segment:
 // the mapping stays.
 func TestCallInProgressAtClose(t *testing.T) {
-	s := open(t, spoolDir(t), &far{}, Config{SegmentSize: segment.MinSize, Access: AccessMapped, Drain: time.Nanosecond})
+	s := open(t, spoolDir(t), &far{}, Config{SegmentSize: segment.MinSize, Drain: time.Nanosecond})
 	r := record(nib.LevelInfo, 0, 100)
 	g, size := s.chain.active.Load(), segment.RecordSize(r, -1)
 	at, seq, _ := g.Reserve(size)
@@ -182,7 +182,7 @@ func TestForeignFaultIsNotCaught(t *testing.T) {
 	must(t, err, f.Truncate(0), f.Close())
 	defer syscall.Munmap(b)
 	far := &far{}
-	s := open(t, spoolDir(t), far, Config{SegmentSize: segment.MinSize, Access: AccessMapped})
+	s := open(t, spoolDir(t), far, Config{SegmentSize: segment.MinSize})
 	func() {
 		defer func() {
 			if recover() == nil {
@@ -199,7 +199,7 @@ func TestForeignFaultIsNotCaught(t *testing.T) {
 // holder, such as the copier: no byte of it is freed.
 func TestDeletedSegmentIsKeptForItsReaders(t *testing.T) {
 	path := spoolDir(t)
-	c := Config{Access: AccessMapped}.withDefaults(path)
+	c := Config{}.withDefaults(path)
 	d, _, err := store.OpenDir(path, c.options())
 	must(t, err)
 	defer d.Lock.Close()
@@ -244,7 +244,7 @@ func (c cannotSync) Open(name string, flag int, perm fs.FileMode) (vfs.File, err
 // could not be made does not trigger another attempt.
 func TestFailureIsNotTriedAgainAtOnce(t *testing.T) {
 	c := cannotSync{unsynced{vfs.OS()}, make(chan time.Time, 1000)}
-	open(t, spoolDir(t), &far{}, Config{SegmentSize: segment.MinSize, Access: AccessMapped, Sync: SyncNever, fs: c})
+	open(t, spoolDir(t), &far{}, Config{SegmentSize: segment.MinSize, Sync: SyncNever, fs: c})
 	<-c.opened // the first segment, which is used without a sync
 	if from, again := <-c.opened, <-c.opened; again.Sub(from) < makePause {
 		t.Errorf("tried again after %v, want %v at least", again.Sub(from), makePause)
@@ -273,7 +273,7 @@ func resident(t *testing.T, dir string) (bytes int) {
 func TestBacklogIsNotResident(t *testing.T) {
 	const segment, segments, size = 1 << 20, 24, 10_000
 	dir, f := spoolDir(t), &far{do: down}
-	s := open(t, dir, f, Config{SegmentSize: segment, Size: 3 * segments * segment, Access: AccessMapped, Sync: SyncNever, tick: time.Microsecond,
+	s := open(t, dir, f, Config{SegmentSize: segment, Size: 3 * segments * segment, Sync: SyncNever, tick: time.Microsecond,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	for n := range segments * segment / size {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, size)))
@@ -319,7 +319,7 @@ func TestWhichSegmentsAreEvicted(t *testing.T) {
 		{"r----------", 2, "..xxxxxx..."},
 		{"r----------", 4, "..xxxxxxx.."},
 	} {
-		conf := Config{Access: AccessMapped, fs: unsynced{vfs.OS()}}.withDefaults("")
+		conf := Config{fs: unsynced{vfs.OS()}}.withDefaults("")
 		dir, _, err := store.OpenDir(spoolDir(t), conf.options())
 		must(t, err)
 		dir.Sweeper.Start()
@@ -362,7 +362,7 @@ func TestWhichSegmentsAreEvicted(t *testing.T) {
 // TestNothingIsMappedAfterClose closes a spool whose lines could not be copied.
 func TestNothingIsMappedAfterClose(t *testing.T) {
 	dir, faulty := spoolDir(t), vfstest.NewFaulty(unsynced{vfs.OS()})
-	s := open(t, dir, &far{do: down}, Config{SegmentSize: segment.MinSize, Access: AccessMapped, fs: faulty, Drain: 1, OnError: func(error) {}})
+	s := open(t, dir, &far{do: down}, Config{SegmentSize: segment.MinSize, fs: faulty, Drain: 1, OnError: func(error) {}})
 	faulty.Fail(vfstest.Fault{Op: vfstest.OpCreate, Path: "*" + store.CopyExt + "*", Err: syscall.EIO})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 	_ = s.Close() // a line is left

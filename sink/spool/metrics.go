@@ -91,7 +91,7 @@ func oldestIn(d *store.Dir, settled uint64) int64 {
 		return 0
 	}
 	for r, gap := range v.Records(settled) {
-		if gap.Kind == 0 {
+		if gap.Kind == "" {
 			return r.Time
 		}
 	}

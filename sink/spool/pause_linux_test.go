@@ -35,15 +35,18 @@ type pauses struct {
 
 const stopping = "/sched/pauses/stopping/gc:seconds"
 
+// ways are how a child of this test keeps lines.
+var ways = [...]string{"in memory", "mapped", "written"}
+
 // logUnderGC logs with two goroutines at the rate of a busy service while the
 // garbage collector runs, and prints the pauses of both.
 func logUnderGC() error {
-	access, _ := strconv.Atoi(os.Getenv(childPause))
+	way := os.Getenv(childPause)
 	dir, dest := os.Getenv(childDir), delivery.Destination(nil)
-	if Access(access) == AccessAuto {
+	if way == ways[0] {
 		dir, dest = "", sinkhole{} // for comparison, without files
 	}
-	s, err := Open(dir, dest, Config{Access: Access(access), Size: 2 << 30, MinFree: 1,
+	s, err := Open(dir, dest, Config{Written: way == ways[2], Size: 2 << 30, MinFree: 1,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	if err != nil {
 		return err
@@ -116,11 +119,11 @@ func quantiles(h *metrics.Float64Histogram) (n uint64, late, most float64) {
 }
 
 // pausesOf runs a child that measures in dir, in the given control groups.
-func pausesOf(t *testing.T, dir string, access Access, groups ...string) pauses {
+func pausesOf(t *testing.T, dir, way string, groups ...string) pauses {
 	t.Helper()
 	script := `for g in "$@"; do echo $$ > "$g/cgroup.procs" || exit 9; done; exec "$0"`
 	cmd := exec.Command("sh", append([]string{"-c", script, os.Args[0]}, groups...)...)
-	cmd.Env = append(os.Environ(), childDir+"="+filepath.Join(dir, "spool"), childPause+"="+strconv.Itoa(int(access)))
+	cmd.Env = append(os.Environ(), childDir+"="+filepath.Join(dir, "spool"), childPause+"="+way)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -186,19 +189,19 @@ func TestE2EPauses(t *testing.T) {
 			if c.groups != nil {
 				groups = c.groups(t)
 			}
-			var all [3][]pauses // by access; AccessAuto stands for memory
+			var all [len(ways)][]pauses
 			for range pauseRounds {
-				for access := range all {
+				for way := range all {
 					dir, err := os.MkdirTemp(c.dir, "nib")
 					must(t, err)
-					all[access] = append(all[access], pausesOf(t, dir, Access(access), groups...))
+					all[way] = append(all[way], pausesOf(t, dir, ways[way], groups...))
 					must(t, os.RemoveAll(dir))
 				}
 			}
-			for access, rounds := range all {
+			for way, rounds := range all {
 				slices.SortFunc(rounds, func(a, b pauses) int { return int(1e9 * (a.most - b.most)) })
 				p := rounds[pauseRounds/2]
-				t.Logf("| %s | %s | %v | %v | %v, %v, %v | %v | %v | %v | %.4f |", c.name, []string{"in memory", "mapped", "written"}[access],
+				t.Logf("| %s | %s | %v | %v | %v, %v, %v | %v | %v | %v | %.4f |", c.name, ways[way],
 					p.gcs, seconds(p.late), seconds(rounds[0].most), seconds(p.most), seconds(rounds[pauseRounds-1].most), p.p50, p.p999, p.worst, p.faults)
 			}
 		})

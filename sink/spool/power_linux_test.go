@@ -35,8 +35,7 @@ func logUntilCut() error {
 	if err != nil {
 		return err
 	}
-	access := []Access{AccessMapped, AccessWritten}[boot%2]
-	s, err := Open(os.Getenv(childDir), nil, Config{SegmentSize: segment.MinSize, Size: 8 << 20, Access: access, boot: boot,
+	s, err := Open(os.Getenv(childDir), nil, Config{SegmentSize: segment.MinSize, Size: 8 << 20, Written: boot%2 == 1, boot: boot,
 		SyncDelay: time.Duration(1+boot%10) * time.Millisecond})
 	if err != nil {
 		return err

@@ -21,23 +21,16 @@ type Gap struct {
 }
 
 // A GapKind is the reason why numbers have no record.
-type GapKind int
+type GapKind string
 
 // The kinds of gaps.
 const (
-	GapUnfinished GapKind = iota + 1 // the calls did not return, or not yet if a process has the spool open
-	GapDamaged                       // the file no longer contains the record
-	GapAbsent                        // the segment is missing
-	GapRemoved                       // the segment was deleted after Inspect
-	GapUnreadable                    // the segment cannot be read
+	GapUnfinished GapKind = "unfinished" // the calls did not return, or not yet if a process has the spool open
+	GapDamaged    GapKind = "damaged"    // the file no longer contains the record
+	GapAbsent     GapKind = "absent"     // the segment is missing
+	GapRemoved    GapKind = "removed"    // the segment was deleted after Inspect
+	GapUnreadable GapKind = "unreadable" // the segment cannot be read
 )
-
-func (k GapKind) String() string {
-	if k < GapUnfinished || k > GapUnreadable {
-		return "none"
-	}
-	return [...]string{"unfinished", "damaged", "absent", "removed", "unreadable"}[k-GapUnfinished]
-}
 
 // Unsettled returns the records and gaps that the destination called name has
 // not settled, or all of them if it has no cursor, without notices for others.
@@ -47,11 +40,12 @@ func (v *View) Unsettled(name string) iter.Seq2[nib.Record, Gap] {
 }
 
 // Records returns the records starting at number from, up to the last record
-// that Inspect saw, and the gaps between them. For a record the Gap has Kind 0;
-// for a gap the record has no Line. Records reads one segment at a time into
-// memory. The bytes of a record belong to the caller. It does not disturb a
-// process that has the spool open: a record that is being written is read again
-// before it counts as damaged, and nothing is reported after the last record.
+// that Inspect saw, and the gaps between them. For a record the Gap has Kind
+// ""; for a gap the record has no Line. Records reads one segment at a time
+// into memory. The bytes of a record belong to the caller. It does not disturb
+// a process that has the spool open: a record that is being written is read
+// again before it counts as damaged, and nothing is reported after the last
+// record.
 func (v *View) Records(from uint64) iter.Seq2[nib.Record, Gap] { return v.records(from, "") }
 
 // records is Records without the notices for destinations other than to, unless

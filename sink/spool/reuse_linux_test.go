@@ -77,7 +77,7 @@ func TestSettledSegmentsAreReused(t *testing.T) {
 			dir := spoolDir(t)
 			const files, lines = 6, 4000
 			f := &far{}
-			s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: files * segment.MinSize, Access: AccessMapped, Sync: policy})
+			s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: files * segment.MinSize, Sync: policy})
 			k := track(dir)
 			for n := range lines {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
@@ -119,7 +119,7 @@ func reuse(t *testing.T) (r reused) {
 	t.Helper()
 	f := &far{}
 	dir := spoolDir(t)
-	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: 1 << 20, Access: AccessMapped, Sync: SyncNever, Drain: time.Nanosecond,
+	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: 1 << 20, Sync: SyncNever, Drain: time.Nanosecond,
 		OnError: func(error) {}})
 	defer s.Close()
 	k := track(dir)
@@ -265,7 +265,6 @@ func settleOne(t *testing.T, minFree int64) (d *store.Dir, made string) {
 // settle is settleOne for several segments.
 func settle(t *testing.T, c Config, segments uint64) (d *store.Dir, made []string) {
 	t.Helper()
-	c.Access = AccessMapped
 	c = c.withDefaults(spoolDir(t))
 	d, _, err := store.OpenDir(spoolDir(t), c.options())
 	must(t, err)
@@ -405,7 +404,7 @@ func TestDeletedSegmentsAreFreedForTheNextOne(t *testing.T) {
 func TestSparesAreDeletedAfterAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := spoolDir(t)
-		s := open(t, dir, &far{}, Config{SegmentSize: segment.MinSize, Access: AccessMapped, Sync: SyncNever})
+		s := open(t, dir, &far{}, Config{SegmentSize: segment.MinSize, Sync: SyncNever})
 		spares := func() []string {
 			names, err := filepath.Glob(filepath.Join(dir, "*"+store.MadeSuffix))
 			must(t, err)
@@ -446,7 +445,7 @@ func TestInspectBesideReuse(t *testing.T) {
 	prepare := func(t *testing.T) (dir string, m *meddler) {
 		f := &far{do: down}
 		dir = spoolDir(t)
-		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: 1 << 20, Access: AccessMapped, Sync: SyncNever, OnError: func(error) {}})
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: 1 << 20, Sync: SyncNever, OnError: func(error) {}})
 		n := 0
 		log := func() {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, reusedSize)))

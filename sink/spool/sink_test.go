@@ -95,20 +95,26 @@ func must(t testing.TB, errs ...error) {
 // that are mapped, or written.
 func dirs(t *testing.T, f func(t *testing.T, dir string)) {
 	t.Run("memory", func(t *testing.T) { f(t, "") })
-	for _, access := range []Access{AccessMapped, AccessWritten} {
-		t.Run([]string{AccessMapped: "mapped", AccessWritten: "written"}[access], func(t *testing.T) {
-			if access == AccessMapped && !segment.CanMap {
-				t.Skip("files are mapped on Linux only")
-			}
-			testAccess = access
-			defer func() { testAccess = AccessAuto }()
-			f(t, spoolDir(t))
-		})
-	}
+	bothWays(t, func(t *testing.T, written bool) {
+		testWritten = written
+		defer func() { testWritten = false }()
+		f(t, spoolDir(t))
+	})
 }
 
-// testAccess is the Access that open sets in a Config without one.
-var testAccess Access
+// bothWays runs f for both ways in which lines reach files.
+func bothWays(t *testing.T, f func(t *testing.T, written bool)) {
+	t.Run("mapped", func(t *testing.T) {
+		if !segment.CanMap {
+			t.Skip("files are mapped on Linux only")
+		}
+		f(t, false)
+	})
+	t.Run("written", func(t *testing.T) { f(t, true) })
+}
+
+// testWritten makes open set Config.Written.
+var testWritten bool
 
 func spoolDir(t testing.TB) string {
 	t.Helper()
@@ -137,9 +143,7 @@ func open(t testing.TB, dir string, dest delivery.Destination, c Config) *Sink {
 	if c.Drain == 0 {
 		c.Drain = eventTimeout
 	}
-	if c.Access == AccessAuto {
-		c.Access = testAccess
-	}
+	c.Written = c.Written || testWritten
 	s, err := Open(dir, dest, c)
 	must(t, err)
 	t.Cleanup(func() {

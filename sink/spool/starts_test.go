@@ -307,9 +307,9 @@ func TestDeliverOnly(t *testing.T) {
 // others are rejected: the last segment stays, and the next process reports
 // them.
 func TestDeliverOnlyKeepsCounts(t *testing.T) {
-	accesses(t, func(t *testing.T, a Access) {
+	bothWays(t, func(t *testing.T, written bool) {
 		dir := filepath.Join(t.TempDir(), "spool")
-		c := Config{SegmentSize: segment.MinSize, Access: a}
+		c := Config{SegmentSize: segment.MinSize, Written: written}
 		s := open(t, dir, nil, c)
 		for n := range 1000 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))

@@ -17,14 +17,14 @@ import (
 // makes room: calls return and dropped lines are counted while it is full, and
 // then lines are accepted again.
 func TestE2EDiskFull(t *testing.T) {
-	for _, access := range []Access{AccessMapped, AccessWritten} {
+	for _, written := range []bool{false, true} {
 		dir := t.TempDir()
 		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
 			t.Skipf("cannot mount a file system: %v", err)
 		}
 		t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // if the test fails
 		f := &far{}
-		s := open(t, filepath.Join(dir, "spool"), f, Config{SegmentSize: 256 << 10, Size: 64 << 20, MinFree: 1, Access: access})
+		s := open(t, filepath.Join(dir, "spool"), f, Config{SegmentSize: 256 << 10, Size: 64 << 20, MinFree: 1, Written: written})
 		ballast, logged := filepath.Join(dir, "ballast"), 0
 		log := func() error {
 			logged++

@@ -90,7 +90,7 @@ func hold(t *testing.T, m *vfstest.Mem) {
 func gapsOf(t *testing.T, v *View, from uint64) (gaps []Gap, seqs []uint64) {
 	t.Helper()
 	for r, g := range v.Records(from) {
-		if g.Kind == 0 {
+		if g.Kind == "" {
 			seqs = append(seqs, r.Seq)
 			continue
 		}
@@ -273,7 +273,7 @@ func TestRecordsHaveNoProgramCounter(t *testing.T) {
 	must(t, s.WriteRecord(r), s.Close())
 	n := 0
 	for r, g := range viewOf(t, m).Records(0) {
-		if n++; r.PC != 0 || g.Kind != 0 {
+		if n++; r.PC != 0 || g.Kind != "" {
 			t.Errorf("got the program counter %d and the gap %v", r.PC, g)
 		}
 	}
@@ -308,8 +308,8 @@ func TestInspectCountsFiles(t *testing.T) {
 	if len(memNames(t, m, store.CopyExt)) == 0 {
 		t.Error("there is no copy")
 	}
-	if len(v.Segments) != 3 || v.Spare != segment.MinSize || v.Bytes() != bytes {
-		t.Errorf("got %d segments, %d bytes created in advance and %d in total, want 3, %d and %d", len(v.Segments), v.Spare, v.Bytes(), segment.MinSize, bytes)
+	if len(v.Segments) != 3 || v.Spare != segment.MinSize || v.Bytes != bytes {
+		t.Errorf("got %d segments, %d bytes created in advance and %d in total, want 3, %d and %d", len(v.Segments), v.Spare, v.Bytes, segment.MinSize, bytes)
 	}
 	if want := []string{"0000000000000009.seg.bad"}; !slices.Equal(v.Quarantined, want) || len(v.Bad) > 0 || len(v.Unread) > 0 {
 		t.Errorf("got the quarantined files %q, want %q; bad %q, unread %q", v.Quarantined, want, v.Bad, v.Unread)
@@ -422,12 +422,12 @@ func TestInspectChoosesLikeAStart(t *testing.T) {
 				t.Errorf("got %d segments, %d bytes created in advance, and the bad files %q; want %d, %d and %q", len(v.Segments), v.Spare, v.Bad, c.segments, c.spare, c.bad)
 			}
 			if v.Owner == OwnerNone {
-				if got, n := walkAll(v, 0), v.Numbers(); len(got.lines) == 0 || uint64(len(got.lines)) != n || len(got.gaps) > 0 {
+				if got, n := walkAll(v, 0), v.Numbers; len(got.lines) == 0 || uint64(len(got.lines)) != n || len(got.gaps) > 0 {
 					t.Errorf("got %d records of %d and the gaps %v", len(got.lines), n, got.gaps)
 				}
 				st := statsOfStart(t, m)
-				if st.Bad != len(c.bad) || st.Recovered != v.Numbers() {
-					t.Errorf("a start has found %d lines and quarantined %d files, Inspect saw %d and %q", st.Recovered, st.Bad, v.Numbers(), v.Bad)
+				if st.Bad != len(c.bad) || st.Recovered != v.Numbers {
+					t.Errorf("a start has found %d lines and quarantined %d files, Inspect saw %d and %q", st.Recovered, st.Bad, v.Numbers, v.Bad)
 				}
 			}
 		})
@@ -513,9 +513,9 @@ func TestInspectFindsAnUnreadableEnd(t *testing.T) {
 			t.Errorf("sync=%d: got that %q is unread, want %s", sync, v.Unread, b.name)
 		}
 		found := walkAll(v, 0)
-		if v.Numbers() != uint64(len(found.lines)) || found.kinds[GapUnreadable] != 1 {
+		if v.Numbers != uint64(len(found.lines)) || found.kinds[GapUnreadable] != 1 {
 			t.Errorf("sync=%d: got %d numbers, %d lines and the gaps %v, want an unreadable end",
-				sync, v.Numbers(), len(found.lines), found.kinds)
+				sync, v.Numbers, len(found.lines), found.kinds)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func TestWipedPage(t *testing.T) {
 		<-release
 		return delivery.Result{Accepted: len(batch)}, nil, false
 	})
-	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Access: AccessMapped, Sync: SyncNever})
+	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Sync: SyncNever})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 	<-reached
 	for n := 1; n <= 20; n++ {
@@ -60,7 +60,7 @@ func TestWipedPage(t *testing.T) {
 // if the previous page was erased.
 func TestSlowWriterIsWaitedFor(t *testing.T) {
 	dir, f := spoolDir(t), &far{}
-	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Access: AccessMapped})
+	s := open(t, dir, f, Config{SegmentSize: segment.MinSize})
 	const lines = 40
 	for n := range lines {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))

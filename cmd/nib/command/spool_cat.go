@@ -139,16 +139,17 @@ func (c *selection) write(ctx context.Context, w io.Writer, views []*spool.View)
 			switch {
 			case ctx.Err() != nil:
 				return errors.Join(quiet(out.Flush()), context.Cause(ctx))
-			case g.Kind == 0 && r.Seq > c.last:
-			case g.Kind == 0 && c.has(&r):
+			case g.Kind == "" && r.Seq > c.last:
+			case g.Kind == "" && c.has(&r):
 				if _, err := out.Write(shown(r.Line)); err != nil {
 					return quiet(err)
 				}
 				continue
-			case g.Kind > spool.GapUnfinished && g.Kind != spool.GapRemoved && g.First <= c.last:
-				unreadable += max(g.Numbers, 1)
+			case g.Kind == "", g.First > c.last,
+				g.Kind == spool.GapUnfinished, g.Kind == spool.GapRemoved:
 				continue
 			default:
+				unreadable += max(g.Numbers, 1)
 				continue
 			}
 			break // past the last requested number

@@ -89,7 +89,7 @@ func verifyOne(v *spool.View) verdict {
 	d := verdict{Dir: v.Dir, Owner: v.Owner, Bad: append([]string{}, v.Bad...), Unread: v.Unread, Places: []place{}}
 	for r, g := range v.Records(0) {
 		switch g.Kind {
-		case 0:
+		case "":
 			d.Good++
 			d.Bytes += uint64(len(r.Line))
 			continue
@@ -105,7 +105,7 @@ func verifyOne(v *spool.View) verdict {
 			d.Missing += max(g.Numbers, 1)
 		}
 		if len(d.Places) < maxPlaces {
-			p := place{First: g.First, Numbers: g.Numbers, Kind: g.Kind.String()}
+			p := place{First: g.First, Numbers: g.Numbers, Kind: string(g.Kind)}
 			if g.Err != nil {
 				p.Error = g.Err.Error()
 			}
@@ -127,7 +127,7 @@ func before(v *spool.View) place {
 	for _, d := range v.Destinations {
 		settled = max(settled, d.Settled)
 	}
-	p := place{First: settled, Kind: spool.GapAbsent.String()}
+	p := place{First: settled, Kind: string(spool.GapAbsent)}
 	if len(v.Segments) > 0 && settled > 0 {
 		first := v.Segments[0].First - v.Segments[0].Skipped
 		p.Numbers = first - min(settled, first)

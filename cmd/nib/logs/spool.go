@@ -66,7 +66,7 @@ func tailPlace(dir string, s Selection, n int) (place, error) {
 		}
 		var found []uint64
 		for r, gap := range v.Records(g.First) {
-			if gap.Kind != 0 {
+			if gap.Kind != "" {
 				continue
 			}
 			if r.Seq >= end {
@@ -114,7 +114,7 @@ func copySpool(
 			if follow && mayBeFinished(v, g) || v.ID == to.spool && max(r.Seq, g.First) >= to.number {
 				break
 			}
-			if g.Kind == 0 {
+			if g.Kind == "" {
 				buf, next = appendRecord(buf, r), r.Seq+1
 			} else {
 				next = max(next, g.First+g.Numbers)

@@ -244,7 +244,7 @@ func (r *relay) countPending(dirs []string) {
 		}
 		names, err := r.namesIn(v)
 		if err != nil {
-			r.Pending += v.Numbers()
+			r.Pending += v.Numbers
 			continue
 		}
 		r.Pending += pendingFor(v, names)

@@ -61,7 +61,7 @@ func TestServiceByEnvironment(t *testing.T) {
 		t.Fatalf("got spools %q, %v", slots, err)
 	}
 	for _, slot := range slots {
-		if v, err := spool.Inspect(slot); err != nil || v.Pending(spool.DefaultName) != 0 {
+		if v, err := spool.Inspect(slot); err != nil || v.Pending("destination") != 0 {
 			t.Errorf("got %+v, %v, want nothing pending", v, err)
 		}
 	}
