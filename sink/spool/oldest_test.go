@@ -328,6 +328,21 @@ func TestDropOldWhileADestinationPasses(t *testing.T) {
 	})
 }
 
+// upTo returns a destination that accepts batches up to a number, and waits for
+// pass before each, and that hangs afterwards.
+func upTo(last uint64, pass <-chan struct{}) *far {
+	f := &far{}
+	f.set(func(ctx context.Context, b []nib.Record) (delivery.Result, error, bool) {
+		<-pass
+		if b[0].Seq > last {
+			<-ctx.Done()
+			return delivery.Result{}, ctx.Err(), true
+		}
+		return delivery.Result{Accepted: len(b)}, nil, false
+	})
+	return f
+}
+
 // TestDeathWhileASegmentIsDropped kills a process while it drops a segment:
 // before the file is deleted or after, and before the destination has passed
 // the gap or after. Each line arrives, or the next process counts it, not both.
@@ -339,15 +354,7 @@ func TestDeathWhileASegmentIsDropped(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := memBacklog(t, lines, 200, SyncNever) // four segments
 			pass, hold, full := make(chan struct{}), make(chan struct{}), make(chan struct{})
-			f := &far{}
-			f.set(func(ctx context.Context, b []nib.Record) (delivery.Result, error, bool) {
-				<-pass
-				if b[0].Seq > inSegment {
-					<-ctx.Done()
-					return delivery.Result{}, ctx.Err(), true
-				}
-				return delivery.Result{Accepted: len(b)}, nil, false
-			})
+			f := upTo(inSegment, pass)
 			conf := Config{
 				SegmentSize: segment.MinSize, Size: 5 * segment.MinSize, fs: m, Sync: SyncNever,
 				Drain: 1, OnError: func(error) {}, OnFull: []FullRule{{Do: ActionDropOld}},
