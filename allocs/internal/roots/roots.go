@@ -12,6 +12,7 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -128,6 +129,9 @@ func (s *Set) file(fset *token.FileSet, p *packages.Package, file *ast.File, wan
 				return fmt.Errorf("%s:%d: //alloc:ok needs a reason", name, line)
 			case ok:
 				s.Waivers[Place{name, line}] = reason
+			case spaced.MatchString(c.Text):
+				const text = "%s:%d: write //%s, without a space"
+				return fmt.Errorf(text, name, line, spaced.FindStringSubmatch(c.Text)[1])
 			case strings.HasPrefix(c.Text, "//alloc:") && !docs[g]:
 				const text = "%s:%d: %s is above no function with a body"
 				return fmt.Errorf(text, name, line, c.Text)
@@ -145,6 +149,9 @@ func (s *Set) file(fset *token.FileSet, p *packages.Package, file *ast.File, wan
 	}
 	return nil
 }
+
+// spaced matches a comment that is not a directive because of a space.
+var spaced = regexp.MustCompile(`^//[ \t]+(alloc:(?:none|cold|ok|max=\d+))(?:\s|$)`)
 
 // declared returns a declaration as a root.
 func declared(fset *token.FileSet, p *packages.Package, fn *ast.FuncDecl) Root {

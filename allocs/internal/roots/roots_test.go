@@ -100,6 +100,9 @@ func TestFindRefuses(t *testing.T) {
 		"//alloc:none\n\nfunc F() {}":          "above no function",
 		"//alloc:none\nvar F = func() {}":      "above no function",
 		"func F() {\n\t//alloc:none\n\tF()\n}": "above no function",
+		"// alloc:none\nfunc F() {}":           "m.go:3: write //alloc:none, without",
+		"//\talloc:max=2\nfunc F() {}":         "write //alloc:max=2, without",
+		"func F() {\n\tF() // alloc:ok all\n}": "write //alloc:ok, without",
 	} {
 		if _, _, err := find(t, "package m\n\n"+text+"\n"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
