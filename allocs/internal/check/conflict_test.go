@@ -11,7 +11,9 @@ import (
 var conflictSource = `package small
 
 import (
+	iobytes "bytes"
 	"slices"
+	"strings"
 	"weak"
 )
 
@@ -27,6 +29,12 @@ func InBranch(n int) *[3]int {
 
 //alloc:none
 func Text(b []byte) string { return string(b) }
+
+//alloc:none
+func Copied(s string) string { return strings.Clone(s) }
+
+//alloc:none
+func Buffered(b *iobytes.Buffer) string { return b.String() }
 
 //alloc:none
 func Boxed(n int) any {
@@ -95,12 +103,16 @@ func Generated(n int) { named = &[3]int{n} }
 
 const conflictTest = `package small
 
-import "testing"
+import (
+	iobytes "bytes"
+	"testing"
+)
 
 func BenchmarkConflict(b *testing.B) {
 	n, text, one, less := 0, []byte("text"), []int{1}, Order("name")
+	buffer := iobytes.NewBuffer(text)
 	for i := range b.N {
-		n += InBranch(1)[0] + len(Text(text))
+		n += InBranch(1)[0] + len(Text(text)) + len(Copied("text")) + len(Buffered(buffer))
 		b.StopTimer()
 		Paused(1)
 		b.StartTimer()
@@ -126,8 +138,8 @@ func TestEvidenceThatConflictsProvesNothing(t *testing.T) {
 	d := examine(t).runs
 	roots := rootsOf(d, "small/conflict.go")
 	maps.Copy(roots, rootsOf(d, "small/generated.go"))
-	if len(roots) != 11 {
-		t.Errorf("got %d functions, want 11", len(roots))
+	if len(roots) != 13 {
+		t.Errorf("got %d functions, want 13", len(roots))
 	}
 	for name, r := range roots {
 		if want := name == "OneLine" || name == "InOthers"; r.Proven() != want {

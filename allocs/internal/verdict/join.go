@@ -33,7 +33,7 @@ type Visit struct {
 	runs.Visited
 	Program *binary.Program
 
-	calls map[key]bool
+	calls map[key]bool // whether a function has one because another is inlined into it
 }
 
 type body struct {
@@ -282,20 +282,31 @@ func (in *Input) came(p roots.Place) bool {
 }
 
 // gone reports whether no program whose runs execute the line of the site has
-// its call there, because of what it is inlined into. The calls of a generic
-// function depend on the types.
+// its call there, because of what it is inlined into. If small results may stay
+// on the stack there, the call may be for larger ones only, and does not count.
+// The calls of a generic function depend on the types.
 func (in *Input) gone(s *Site) bool {
 	if strings.Contains(s.Func, "[...]") {
 		return false
 	}
 	at := key{s.File, s.Line, s.Kind, s.Callee}
 	return !slices.ContainsFunc(in.Visits, func(v *Visit) bool {
-		return v.Line(s.File, s.Line) && v.has(at, in.InModule)
+		inlined, ok := v.has(at, in.InModule)
+		return v.Line(s.File, s.Line) && ok && !(inlined && s.mayStay())
 	})
 }
 
-// has reports whether the program has a call for a site.
-func (v *Visit) has(at key, inModule func(file string) bool) bool {
+// mayStay reports whether the site is of a kind for which small results stay on
+// the stack, unless they outlive the function, as this one does.
+func (s *Site) mayStay() bool {
+	return s.Kind == heapcalls.Inside && s.Evidence.Escape != nil &&
+		(strings.HasPrefix(s.Evidence.Escape.What, "make(") ||
+			sizeRules[s.Inner] == sizeRules[heapcalls.Concat])
+}
+
+// has reports whether the program has a call for a site, and one in a function
+// into which the one of the site is inlined.
+func (v *Visit) has(at key, inModule func(file string) bool) (inlined, ok bool) {
 	if v.calls == nil {
 		v.calls = map[key]bool{}
 		for f := range v.Program.Within(inModule) {
@@ -311,12 +322,13 @@ func (v *Visit) has(at key, inModule func(file string) bool) bool {
 					st = append([]binary.Frame{{Func: c.Target}}, st...)
 				}
 				if k, at := place(st, kind, inModule); at >= 0 {
-					v.calls[k] = true
+					v.calls[k] = v.calls[k] || at < len(st)-1
 				}
 			}
 		}
 	}
-	return v.calls[at]
+	inlined, ok = v.calls[at]
+	return inlined, ok
 }
 
 // reached reports whether runs execute the root in each operation.
