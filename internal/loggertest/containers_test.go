@@ -211,3 +211,50 @@ func TestFieldsOfStructsAreLeft(t *testing.T) {
 		}
 	}
 }
+
+// A mixedFault is an error, and its address is also a json.Marshaler.
+type mixedFault struct{ N int }
+
+func (mixedFault) Error() string                 { return "text" }
+func (*mixedFault) MarshalJSON() ([]byte, error) { return []byte(`{"json":1}`), nil }
+
+// A valued one is a slog.LogValuer, and its address is also a Marshaler.
+type valued struct{ N int }
+
+func (valued) LogValue() slog.Value     { return slog.StringValue("text") }
+func (*valued) MarshalNib(e *nib.Event) { e.Int("json", 1) }
+
+// The methods of an address count where encoding/json has one.
+func TestMethodsOfAddressesNeedAnAddress(t *testing.T) {
+	checkAddresses[mixedFault](t)
+	checkAddresses[valued](t)
+}
+
+func checkAddresses[T any](t *testing.T) {
+	t.Helper()
+	type in struct{ F T }
+	type to struct{ F *T }
+	v := new(T)
+	for _, c := range []struct {
+		v    any
+		want string
+	}{
+		{*v, `"text"`},
+		{in{}, `{"F":"text"}`},
+		{[1]T{}, `["text"]`},
+		{map[string]T{"k": *v}, `{"k":"text"}`},
+		{[]any{*v, v}, `["text",{"json":1}]`},
+		{v, `{"json":1}`},
+		{&in{}, `{"F":{"json":1}}`},
+		{to{v}, `{"F":{"json":1}}`},
+		{[]T{*v}, `[{"json":1}]`},
+		{&[1]T{}, `[{"json":1}]`},
+	} {
+		var out bytes.Buffer
+		layout := nib.Layout{TimeKey: nib.OmitKey, LevelKey: nib.OmitKey}
+		nib.New(&out, nib.WithLayout(layout)).Info().Any("v", c.v).Send()
+		if got, want := out.String(), `{"v":`+c.want+"}\n"; got != want {
+			t.Errorf("%T: got %swant %s", c.v, got, want)
+		}
+	}
+}

@@ -92,7 +92,7 @@ func (m *maker) fill(p *Plan, addr bool) {
 	case p.typ.kind == reflect.Pointer && known(t.Elem()):
 		m.fillKind(p, addr)
 	case lines && slogType(t):
-		p.code, p.props.calls, p.props.shows = codeLine, true, true
+		p.code, p.boxes, p.props.calls, p.props.shows = codeLine, true, true, true
 	case lines && has(m.set.marshaler):
 		m.fillMethod(p, codeLine, m.set.marshaler, byPointer)
 	case lines && has(valuer):
@@ -127,6 +127,7 @@ func secret(t reflect.Type) bool {
 // fillMethod is fill for types that write themselves.
 func (m *maker) fillMethod(p *Plan, c code, method reflect.Type, byPointer bool) {
 	p.code, p.props.calls, p.props.shows = c, true, byPointer
+	p.boxes = byPointer && p.typ.Type.Implements(method)
 	p.props.locked = !p.typ.Type.Implements(method) && holdsLock(p.typ.Type)
 }
 

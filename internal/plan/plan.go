@@ -23,6 +23,7 @@ type Plan struct {
 	// Encoding uses the fields in about their order.
 	code  code
 	link  bool    // the pointer is to a pointer or an interface, so it counts as a container
+	boxes bool    // of codeLine: the line gets the value, not its address, which has more methods
 	inner int     // maximum nesting of structs in ops
 	elem  *Plan   // plan of the element, the quoted value, or the fields of a codeLine
 	size  uintptr // size of an element

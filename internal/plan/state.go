@@ -78,8 +78,8 @@ func (m *maker) fillMembers(p *Plan, addr bool) {
 // appendPart appends the value at v, which the line writes.
 func (st State) appendPart(dst []byte, p *Plan, v pointer) ([]byte, *Error) {
 	r := p.typ.receiver(v)
-	if slogType(p.typ.Type) {
-		r = pack(p.typ.self, v)
+	if p.boxes {
+		r = p.typ.boxed(v)
 	}
 	switch {
 	case r == nil:
