@@ -4,6 +4,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -202,15 +203,17 @@ func OpenCursor(d *Dir, name string) (c *Cursor, seq uint64, ok bool, err error)
 	}
 	c = &Cursor{File: f, Count: count} // the counter of another spool's slot, too: the next write goes to the older slot
 	c.last = Position{d.Spool, 1}
-	c.torn = true // perhaps
 	if ok = slot != nil && p.Spool == d.Spool; ok {
 		c.Mark, c.marked = MarkIn(slot), MarkIn(slot)
 		c.last = p
-		if c.losses, err = readLosses(f, count); err != nil {
-			_ = f.Close() // nothing was written
-			return nil, 0, false, fmt.Errorf("%s: %w", base, err)
-		}
+		c.losses, err = readLosses(f, count)
 	}
+	next, e := readLosses(f, count+1)
+	if err = cmp.Or(err, e); err != nil {
+		_ = f.Close() // nothing was written
+		return nil, 0, false, fmt.Errorf("%s: %w", base, err)
+	}
+	c.torn = next != (Losses{})
 	return c, p.Seq, ok, nil
 }
 
