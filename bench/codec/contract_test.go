@@ -48,7 +48,8 @@ var contracts = []func(t *testing.T){
 type (
 	// A places has a type in each place in which a struct may have it.
 	places[T any] struct {
-		Plain   T
+		Plain T
+		//lint:ignore SA5008 encoding/json ignores the option for other types
 		Quoted  T  `json:",string"`
 		Empty   T  `json:",omitempty"`
 		Zero    T  `json:"zero,omitzero"`
