@@ -241,17 +241,10 @@ func (f *follower) rotated() []rotation {
 // siblings returns the files that belong to the path by their names, the oldest
 // first.
 func (f *follower) siblings() (list []rotation) {
-	entries, err := os.ReadDir(filepath.Dir(f.path))
+	entries, err := listed(filepath.Dir(f.path))
 	if err != nil {
 		return nil
 	}
-	// One listing may lack files that exist while it is made, if the file system
-	// divides the directory at that time, as ext4 does when it has become longer.
-	again, _ := os.ReadDir(filepath.Dir(f.path))
-	entries = append(entries, again...)
-	byName := func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) }
-	slices.SortFunc(entries, byName)
-	entries = slices.CompactFunc(entries, func(a, b os.DirEntry) bool { return byName(a, b) == 0 })
 	set := rotationOf(f.path)
 	for _, e := range entries {
 		r := rotationOf(filepath.Join(filepath.Dir(f.path), e.Name()))
@@ -264,6 +257,26 @@ func (f *follower) siblings() (list []rotation) {
 	}
 	slices.SortStableFunc(list, rotation.compare)
 	return list
+}
+
+// listed returns the entries of a directory. A listing may lack a file that is
+// renamed while it is made, and have one that is renamed after that. So it is
+// made again until there are no more files: then all of them, and those before,
+// were there when the last listing began.
+func listed(dir string) (entries []os.DirEntry, err error) {
+	byName := func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) }
+	for n := -1; n < len(entries); {
+		n = len(entries)
+		list, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, list...)
+		slices.SortFunc(entries, byName)
+		isSame := func(a, b os.DirEntry) bool { return byName(a, b) == 0 }
+		entries = slices.CompactFunc(entries, isSame)
+	}
+	return entries, nil
 }
 
 // openNew opens a file unless it is open, or known.
