@@ -303,7 +303,8 @@ func TestBacklog(t *testing.T) {
 	size := count(128<<20, 1<<30)
 	dir := t.TempDir()
 	p := newPlace(t, dir)
-	s, err := spool.Open(p.spool, nil, spool.Config{Size: 2 << 30})
+	c := spool.Config{Size: 2 << 30, Drain: time.Minute} // Close waits for a slow disk
+	s, err := spool.Open(p.spool, nil, c)
 	must(t, err)
 	line := append(bytes.Repeat([]byte("x"), 999), '\n')
 	lines := 0
@@ -316,8 +317,9 @@ func TestBacklog(t *testing.T) {
 	var firsts []time.Duration
 	for late := time.Now().Add(patience); len(firsts) < 9 || slices.Min(firsts) > atOnce && time.Now().Before(late); {
 		from := time.Now()
-		s, err := spool.Open(p.spool, nil, spool.Config{Size: 2 << 30})
-		must(t, err, s.WriteRecord(&nib.Record{Line: line}))
+		s, err := spool.Open(p.spool, nil, c)
+		must(t, err)
+		must(t, s.WriteRecord(&nib.Record{Line: line}))
 		firsts = append(firsts, time.Since(from))
 		must(t, s.Close())
 		lines++
@@ -325,8 +327,9 @@ func TestBacklog(t *testing.T) {
 	slices.Sort(firsts)
 	d := &collector{}
 	from := time.Now()
-	s, err = spool.Open(p.spool, d, spool.Config{Size: 2 << 30})
-	must(t, err, s.Flush(context.Background()))
+	s, err = spool.Open(p.spool, d, c)
+	must(t, err)
+	must(t, s.Flush(context.Background()))
 	took := time.Since(from)
 	must(t, s.Close())
 	checkAccounts(t, s.Stats())
