@@ -35,7 +35,7 @@ func document(t *testing.T) (text string, blocks []string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "schema.md"))
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the documents lie outside of this module, and are not next to this copy")
+		t.Skip("the documents are not in the module, so its copy in a cache has none")
 	} else if err != nil {
 		t.Fatal(err)
 	}

@@ -214,7 +214,7 @@ func TestRenderReplacesTheRegionOnly(t *testing.T) {
 func TestCodeOfDocumentIsTested(t *testing.T) {
 	document, err := os.ReadFile("../../docs/files.md")
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the documents lie outside of this module, and this is a copy")
+		t.Skip("the documents are not in the module, so its copy in a cache has none")
 	}
 	tests, err1 := os.ReadFile("../files/document_test.go")
 	if err := errors.Join(err, err1); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // A receiver refuses everything for some time, which begins and ends anywhere:
 // within a batch, or between the attempts to send it. The outage is no reason
-// to reject a record, and does not save one that is always refused.
+// to reject a record. The record that is always refused is rejected.
 func TestNoOutageRejectsARecord(t *testing.T) {
 	const n = 3
 	commands, from, to, bad := 0, 0, 0, 0

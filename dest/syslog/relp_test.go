@@ -210,7 +210,7 @@ func TestRELPOpenFails(t *testing.T) {
 }
 
 // A refused record is sent three times in total, and those around it once,
-// except for the one that shows whether the receiver works.
+// except for the witness, which shows whether the receiver works.
 func TestRELPRefusesRecords(t *testing.T) {
 	bad := map[string]int{lineOf(3): 1, lineOf(7): 2, lineOf(9): 99}
 	r := newRELP(t, &relpServer{syslog: func(c command) (string, error) {

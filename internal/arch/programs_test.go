@@ -63,7 +63,7 @@ func checkBinary(own, slog uint64) (v faults) {
 func sizeOf(t *testing.T, program string) (n uint64) {
 	f, err := elf.Open(program)
 	if err != nil {
-		t.Skip(err) // of another system
+		t.Skipf("only sections of ELF are counted: %v", err)
 	}
 	defer f.Close()
 	for _, s := range f.Sections {
@@ -89,7 +89,7 @@ func TestBinarySize(t *testing.T) {
 // all public packages of the root module, and again when it has started one.
 func TestImportStartsNoGoroutine(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a program")
+		t.Skip("short mode does not build programs")
 	}
 	text := "package main\nimport \"fmt\"\nimport \"runtime\"\n"
 	for _, s := range repository().library() {
@@ -196,7 +196,7 @@ func TestLockedInstructions(t *testing.T) {
 	most := map[string]int{"main.get": 1, "main.put": 0}
 	mustFind(t, checkLocked(bad.text["code"], most, []string{"runtime.", "sync."}), want...)
 	if testing.Short() || runtime.GOARCH != "amd64" {
-		t.Skip("builds a program and reads its machine code of amd64")
+		t.Skip("short mode does not build programs, and only amd64 has the lock prefix")
 	}
 	program := build(t, "./testdata/locked", "-ldflags=-w") // objdump needs the symbols
 	code := run(t, "go", "tool", "objdump", "-s", `^main\.|^sync|^internal/sync|`+root, program)
@@ -339,7 +339,7 @@ func checkSnippets(t *testing.T, list []page, imports map[string]string) (v faul
 
 func TestSnippetsCompile(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the go command compiles what they import")
+		t.Skip("short mode does not compile what snippets import")
 	}
 	imports := importable(repository())
 	bad := page{".", ".", []string{"log.Info().Nothing()", "db := log.Named(host)"}}

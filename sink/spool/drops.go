@@ -25,7 +25,7 @@ import (
 //	           (commission); if all records before are settled, there is no next
 //	           segment, and a header stays without records (keepHeader)
 //	settled    the segment with the notice is deleted; a destination that has
-//	           rejected the notice is one that has lost the lines (repeat)
+//	           rejected the notice has lost the lines itself (repeat)
 //
 // A line that one destination has lost, since it was rejected or damaged:
 //

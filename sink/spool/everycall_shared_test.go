@@ -40,7 +40,7 @@ func TestEveryCallOfASharedDirectoryMayFail(t *testing.T) {
 	})
 	t.Run("mapped", func(t *testing.T) {
 		if !segment.CanMap {
-			t.Skip("files are mapped on Linux only")
+			t.Skip("segments are mapped on Linux only, and written elsewhere")
 		}
 		image, dir := memHome(t), filepath.Join(t.TempDir(), "spool")
 		enumerate.Life{

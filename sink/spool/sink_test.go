@@ -106,7 +106,7 @@ func dirs(t *testing.T, f func(t *testing.T, dir string)) {
 func bothWays(t *testing.T, f func(t *testing.T, written bool)) {
 	t.Run("mapped", func(t *testing.T) {
 		if !segment.CanMap {
-			t.Skip("files are mapped on Linux only")
+			t.Skip("segments are mapped on Linux only, and written elsewhere")
 		}
 		f(t, false)
 	})

@@ -260,9 +260,9 @@ func (f *follower) siblings() (list []rotation) {
 }
 
 // listed returns the entries of a directory. A listing may lack a file that is
-// renamed while it is made, and have one that is renamed after that. So it is
-// made again until there are no more files: then all of them, and those before,
-// were there when the last listing began.
+// renamed while it is made, and have a file that is renamed later. So it is
+// made again until there are no more files: then all of them, and the files
+// before them, were there when the last listing began.
 func listed(dir string) (entries []os.DirEntry, err error) {
 	byName := func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) }
 	for n := -1; n < len(entries); {
