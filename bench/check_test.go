@@ -67,11 +67,13 @@ func TestCheckRefuses(t *testing.T) {
 		"two objects":         {"\n", "{}\n"},
 		"nothing":             {line, ""},
 	} {
-		if bad := strings.Replace(line, change[0], change[1], 1); bad == line || check(good, bad) == nil {
+		if bad := strings.Replace(line, change[0], change[1], 1); bad == line ||
+			check(good, bad) == nil {
 			t.Errorf("%s passes: %s", name, bad)
 		}
 	}
-	if check("", "{}\n") == nil || Same(good)(&measure.Contestant{Aside: true}, []byte("{}")) == nil {
+	aside := &measure.Contestant{Aside: true}
+	if check("", "{}\n") == nil || Same(good)(aside, []byte("{}")) == nil {
 		t.Error("a line where none is wanted passes")
 	}
 }

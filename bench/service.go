@@ -49,7 +49,9 @@ func service(name string, start func(io.Writer) func(uint64)) Service {
 func spoolService(w io.Writer) (func(uint64), func() error) {
 	dir := measure.Must(os.MkdirTemp("", "nibbench"))
 	s := measure.Must(spool.Open(dir, &joined{w: w}, spool.Config{}))
-	return nibFive(nib.NewSink(s)), func() error { return errors.Join(s.Close(), os.RemoveAll(dir)) }
+	return nibFive(nib.NewSink(s)), func() error {
+		return errors.Join(s.Close(), os.RemoveAll(dir))
+	}
 }
 
 // joined writes each batch with one write.

@@ -155,7 +155,8 @@ func TestRouteChoosesByLevel(t *testing.T) {
 			branches := map[string]*nibtest.Recorder{"low": {}, "middle": {}, "high": {}, "otherwise": {}, "shadowed": {}}
 			s := sink.Route(branches["otherwise"],
 				sink.AtLeast(nib.LevelError, branches["high"]),
-				sink.RouteRule{From: nib.LevelTrace - 1000, To: nib.LevelInfo - 1, Sink: branches["low"]},
+				sink.RouteRule{From: nib.LevelTrace - 1000, To: nib.LevelInfo - 1,
+					Sink: branches["low"]},
 				sink.RouteRule{From: nib.LevelInfo, To: nib.LevelWarn, Sink: branches["middle"]},
 				sink.RouteRule{From: nib.LevelInfo, To: nib.LevelWarn, Sink: branches["shadowed"]},
 			)
@@ -240,10 +241,12 @@ func TestMarkNeverLogs(t *testing.T) {
 func TestWrongUsePanics(t *testing.T) {
 	keep := func(*nib.Record) bool { return true }
 	for name, f := range map[string]func(){
-		"Tee with nil":            func() { sink.Tee(newQuiet(), nil) },
-		"Route otherwise nil":     func() { sink.Route(nil) },
-		"Route to nil":            func() { sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, nil)) },
-		"Route upside down":       func() { sink.Route(newQuiet(), sink.RouteRule{From: nib.LevelWarn, Sink: newQuiet()}) },
+		"Tee with nil":        func() { sink.Tee(newQuiet(), nil) },
+		"Route otherwise nil": func() { sink.Route(nil) },
+		"Route to nil":        func() { sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, nil)) },
+		"Route upside down": func() {
+			sink.Route(newQuiet(), sink.RouteRule{From: nib.LevelWarn, Sink: newQuiet()})
+		},
 		"Filter of nil":           func() { sink.Filter(nil, keep) },
 		"Filter without function": func() { sink.Filter(newQuiet(), nil) },
 	} {
@@ -262,8 +265,9 @@ func TestWriteRecordDoesNotAllocate(t *testing.T) {
 	keep := func(r *nib.Record) bool { return r.Level >= nib.LevelInfo }
 	r := record(nib.LevelWarn, `{"level":"warn"}`)
 	for name, s := range map[string]nib.Sink{
-		"Tee":                  sink.Tee(newQuiet(), accept{}, sink.Tee(newQuiet(), newQuiet())),
-		"Route":                sink.Route(accept{}, sink.AtLeast(nib.LevelError, newQuiet()), sink.AtLeast(nib.LevelWarn, newQuiet())),
+		"Tee": sink.Tee(newQuiet(), accept{}, sink.Tee(newQuiet(), newQuiet())),
+		"Route": sink.Route(accept{}, sink.AtLeast(nib.LevelError, newQuiet()),
+			sink.AtLeast(nib.LevelWarn, newQuiet())),
 		"Filter":               sink.Filter(accept{}, keep),
 		"Discard":              sink.Discard(),
 		"Tee with one failing": sink.Tee(newQuiet(), newFailing()),

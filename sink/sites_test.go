@@ -92,7 +92,8 @@ func TestSitesPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := string(b), `{"lines":137,"bytes":1200,"sites":[{"message":"\u001b[2J`+"\u202e"+`","lines":6,"bytes":600,"share":0.5}],`+
+	if got, want := string(b), `{"lines":137,"bytes":1200,"sites":[{"message":"\u001b[2J`+"\u202e"+
+		`","lines":6,"bytes":600,"share":0.5}],`+
 		`"other":{"lines":131,"bytes":600,"share":0.5}}`; got != want {
 		t.Errorf("JSON:\n got %s\nwant %s", got, want)
 	}

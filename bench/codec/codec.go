@@ -41,21 +41,24 @@ func Set() measure.Set {
 			{Title: "Encoders", Note: "The struct has four strings, int, int64, uint8, float64, bool, " +
 				"time, a slice of three strings, a pointer to a struct, an empty map.",
 				Scenarios: []measure.Scenario{
-					{Name: "JSONStruct", Title: "a struct of 12 fields", Same: bench.Same(wantServed),
+					{Name: "JSONStruct", Title: "a struct of 12 fields",
+						Same:        bench.Same(wantServed),
 						Contestants: encoders(&served, schema.MustFor[Line]().AppendJSON)},
-					{Name: "JSONMap", Title: "a map[string]any of 6 entries, sorted", Same: bench.Same(wantSix),
+					{Name: "JSONMap", Title: "a map[string]any of 6 entries, sorted",
+						Same:        bench.Same(wantSix),
 						Contestants: encoders(six, schema.AppendMap)},
 				}},
 			{Title: "logrus: a whole call", Note: "`WithFields(logrus.Fields{…}).Info(…)` to `io.Discard`. " +
 				"*logrus-formats-nothing* is the share of logrus itself.",
 				Scenarios: []measure.Scenario{
 					{Name: "Call", Title: "WithFields and Info, 1 field", Versus: "logrus",
-						Same: bench.Same(`{` + entry + `}`), Contestants: calls(func() logrus.Fields {
+						Same: bench.Same(`{` + entry + `}`),
+						Contestants: calls(func() logrus.Fields {
 							return logrus.Fields{"task_id": "7f3a-19"}
 						})},
 					{Name: "CallEight", Title: "WithFields and Info, 8 fields", Versus: "logrus",
-						Same: bench.Same(`{` + entry + `,"method":"GET","path":"/v1/orders/8731","status":200,
-							"size":48231,"cached":true,"load":0.75,"request":"3f2a9c1e-7d55-4c0e-9b1f"}`),
+						Same: bench.Same(`{` + entry + `,"method":"GET","path":"/v1/orders/8731",
+							"status":200,"size":48231,"cached":true,"load":0.75,"request":"3f2a9c1e-7d55-4c0e-9b1f"}`),
 						Contestants: calls(func() logrus.Fields {
 							return logrus.Fields{"task_id": "7f3a-19", "method": "GET",
 								"path": "/v1/orders/8731", "status": 200, "size": int64(48231), "cached": true,
@@ -188,14 +191,14 @@ var (
 		Tags: []string{"web", "eu-west-1", "canary"}, User: &User{8123, "Ada Lovelace"},
 		Labels: map[string]string{},
 	}
-	six = map[string]any{"status": 201, "method": "POST", "path": "/api/v1/orders/4711", "ratio": 0.25,
-		"cached": true, "attempt": 2}
+	six = map[string]any{"status": 201, "method": "POST", "path": "/api/v1/orders/4711",
+		"ratio": 0.25, "cached": true, "attempt": 2}
 )
 
 const (
 	wantServed = `{"service":"checkout","method":"POST","path":"/api/v1/orders/4711","status":201,
-	"bytes":48213,"attempt":2,"duration_ms":12.75,"cached":true,"time":"2026-11-21T06:30:15.123456789Z",
-	"tags":["web","eu-west-1","canary"],"user":{"id":8123,"name":"Ada Lovelace"},"labels":{}}`
+	"bytes":48213,"attempt":2,"duration_ms":12.75,"cached":true,
+	"time":"2026-11-21T06:30:15.123456789Z","tags":["web","eu-west-1","canary"],"user":{"id":8123,"name":"Ada Lovelace"},"labels":{}}`
 	wantSix = `{"attempt":2,"cached":true,"method":"POST","path":"/api/v1/orders/4711","ratio":0.25,
 	"status":201}`
 )

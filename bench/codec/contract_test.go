@@ -248,7 +248,8 @@ func fillKind(v reflect.Value, r *rand.Rand, depth int) {
 	case reflect.String:
 		v.SetString([]string{"", "x", "\"quoted\"\n", "日本\u2028", "\xff\x00", strings.Repeat("long ", 30)}[r.IntN(6)])
 	case reflect.Float32, reflect.Float64:
-		v.SetFloat([]float64{0, 1.5, -1e30, 1e-7, 12345.678, math.Inf(1), math.Inf(-1), math.NaN()}[r.IntN(8)])
+		v.SetFloat([]float64{0, 1.5, -1e30, 1e-7, 12345.678, math.Inf(1), math.Inf(-1),
+			math.NaN()}[r.IntN(8)])
 	case reflect.Pointer:
 		if v.SetZero(); depth > 0 && r.IntN(4) > 0 {
 			v.Set(reflect.New(v.Type().Elem()))

@@ -77,7 +77,9 @@ func sameFields(c *measure.Contestant, text []byte) error {
 // bench has.
 var loggers = []measure.Contestant{
 	{Name: "nib", New: func(p measure.Place) measure.Run { return nibFields(p, 0) }},
-	{Name: "nib-buffered", New: func(p measure.Place) measure.Run { return nibFields(p, bufferSize) }},
+	{Name: "nib-buffered", New: func(p measure.Place) measure.Run {
+		return nibFields(p, bufferSize)
+	}},
 	calls("zerolog", "TenFields", zerologJk),
 	calls("zap", "TenFields", "zap+lumberjack"),
 	calls("zap", "Buffered", "zap-buffered+lumberjack"),
@@ -211,7 +213,9 @@ func writers(size int64, line []byte) []measure.Contestant {
 		{Name: lumberjk, New: plain(func(p measure.Place) io.WriteCloser {
 			return newLumberjack(p, int(size))
 		})},
-		{Name: phuslu, New: plain(func(p measure.Place) io.WriteCloser { return phusluFile(p, size) })},
+		{Name: phuslu, New: plain(func(p measure.Place) io.WriteCloser {
+			return phusluFile(p, size)
+		})},
 		{Name: "zap-buffer+lumberjack", New: func(p measure.Place) measure.Run {
 			w := newLumberjack(p, int(size))
 			b := &zapcore.BufferedWriteSyncer{WS: zapcore.AddSync(w), Size: bufferSize}

@@ -29,7 +29,8 @@ func TestDocumentsAreUpToDate(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if want, err := d.Render(results[0], string(present)); err != nil || want != string(present) {
+		if want, err := d.Render(results[0], string(present)); err != nil ||
+			want != string(present) {
 			t.Errorf("%s is out of date (%v); run go run ./cmd/table in bench", d.Path, err)
 		}
 	}

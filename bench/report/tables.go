@@ -36,7 +36,8 @@ type Document struct {
 // Documents returns all documents: the README, and the document of each set.
 func Documents() []Document {
 	sets := Sets()
-	all := []Document{{"README.md", sets[0].Name, func(r *Results) string { return r.short(&sets[0]) }}}
+	all := []Document{{"README.md", sets[0].Name,
+		func(r *Results) string { return r.short(&sets[0]) }}}
 	for i := range sets {
 		s := &sets[i]
 		all = append(all, Document{s.Path, s.Name, func(r *Results) string { return r.full(s) }})
@@ -260,8 +261,8 @@ func (r *Results) faster(t *strings.Builder, s *measure.Set) {
 
 // calls writes the tables that only the log calls have.
 func (r *Results) calls(t *strings.Builder, s *measure.Set) {
-	t.WriteString("### Single calls, ns\n\nEach call by itself, with the two readings of the clock " +
-		"around it (" + r.Head("clock") + ").\n\n")
+	t.WriteString("### Single calls, ns\n\nEach call by itself, with the two readings of the " +
+		"clock around it (" + r.Head("clock") + ").\n\n")
 	row(t, []string{"", "", "p50", "p99", "p99.9", "max"})
 	t.WriteString("|---|---|---:|---:|---:|---:|\n")
 	for _, x := range s.Tables[0].Scenarios {

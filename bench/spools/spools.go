@@ -90,7 +90,8 @@ func calls() []measure.Contestant {
 	all := []measure.Contestant{{Name: "nib", New: func(p measure.Place) measure.Run {
 		s := open(directory(p))
 		l := nib.NewSink(s)
-		return measure.Run{Do: func(n int) { bench.NibTen(l, n) }, Check: noneLost(s), Close: s.Close}
+		return measure.Run{Do: func(n int) { bench.NibTen(l, n) }, Check: noneLost(s),
+			Close: s.Close}
 	}}}
 	for _, p := range bench.Peers() {
 		if setup := p.Rows["TenFields"]; setup != nil && p.Name != "nib" {
@@ -154,12 +155,13 @@ const burst = 50_000
 func OTLP() measure.Set {
 	return measure.Set{
 		Name: "otlp", Path: "docs/otlp.md",
-		Note: "50,000 records with six fields, logged by one goroutine and delivered to a receiver in " +
-			"another process on the same machine: nanoseconds of a record in the quickest burst until " +
-			"the receiver has accepted all of it. *nib* is a spool in a directory, *nib-never* a spool " +
-			"with `SyncNever`: its lines survive the process, but not a loss of power. The others are " +
-			"log/slog, otelslog, and the SDK's batch processor and OTLP/HTTP exporter, with requests of " +
-			"512 records, the default, and of 8192, and a queue that holds a burst; its lines survive " +
+		Note: "50,000 records with six fields, logged by one goroutine and delivered to a " +
+			"receiver in another process on the same machine: nanoseconds of a record in " +
+			"the quickest burst until the receiver has accepted all of it. *nib* is a spool " +
+			"in a directory, *nib-never* a spool with `SyncNever`: its lines survive the " +
+			"process, but not a loss of power. The others are log/slog, otelslog, and the " +
+			"SDK's batch processor and OTLP/HTTP exporter, with requests of 512 records, " +
+			"the default, and of 8192, and a queue that holds a burst; its lines survive " +
 			"neither.",
 		Modules: []measure.Module{
 			{Name: "otelslog", Path: "go.opentelemetry.io/contrib/bridges/otelslog"},
@@ -172,7 +174,8 @@ func OTLP() measure.Set {
 					{Name: "nib", New: through(openNib(spool.SyncSoon))},
 					{Name: "nib-never", New: through(openNib(spool.SyncNever))},
 					{Name: "otelslog", New: through(openSDK(512))},
-					{Name: "otelslog-8192", New: through(openSDK(8192))}, // as many as in nib's requests
+					// As many as in nib's requests.
+					{Name: "otelslog-8192", New: through(openSDK(8192))},
 				}},
 		}}},
 	}
@@ -215,7 +218,7 @@ func openNib(sync spool.SyncPolicy) opener {
 					Bool("cached", true).Dur("took", 1234567*time.Nanosecond).Err(errRefused).
 					Msg("request handled")
 			}
-		}, Flush: func() { _ = s.Flush(context.Background()) }, Close: s.Close} // Check finds losses
+		}, Flush: func() { _ = s.Flush(context.Background()) }, Close: s.Close}
 	}
 }
 

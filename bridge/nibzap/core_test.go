@@ -274,7 +274,8 @@ func TestSyncFlushes(t *testing.T) {
 	z.Error("m")
 	z.DPanic("m")
 	if f.Flushes() != 2 || failed != 2 {
-		t.Errorf("got %d flushes and %d errors, want 2, for the line above error, and 2", f.Flushes(), failed)
+		t.Errorf("got %d flushes and %d errors, want 2, for the line above error, and 2",
+			f.Flushes(), failed)
 	}
 }
 

@@ -182,7 +182,8 @@ func open(j *job) (*service, error) {
 		}
 		dest = &gate{v.file, b}
 	}
-	c := spool.Config{SegmentSize: j.Segment, Size: j.Size, Written: j.Written, OnError: onError, Drain: j.Wait, Shared: j.Shared}
+	c := spool.Config{SegmentSize: j.Segment, Size: j.Size, Written: j.Written, OnError: onError,
+		Drain: j.Wait, Shared: j.Shared}
 	if j.Blocks {
 		c.OnFull = blocks
 	}

@@ -131,7 +131,8 @@ func TestWaysToDie(t *testing.T) {
 		d, written := deaths[round/2], round%2 == 1
 		t.Run(d.name, func(t *testing.T) {
 			p, l := newPlace(t, t.TempDir()), newLedger()
-			j := job{Role: "die", Death: d.name, Spool: p.spool, Log: p.log, Round: round, Writers: writers, Pad: 500, Written: written,
+			j := job{Role: "die", Death: d.name, Spool: p.spool, Log: p.log, Round: round,
+				Writers: writers, Pad: 500, Written: written,
 				Segment: segment, Size: 64 << 20, Seed: r.seed}
 			if d.name == "out of memory" {
 				var why string

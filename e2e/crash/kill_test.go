@@ -38,7 +38,8 @@ func TestKillAtRandom(t *testing.T) {
 			p.second = filepath.Join(p.base, "second.log")
 		}
 		for done := group * of; l.rounds < of && done < rounds; done++ {
-			c := start(t, job{Role: "log", Spool: p.spool, Log: p.log, Second: p.second, Written: written, Round: done,
+			c := start(t, job{Role: "log", Spool: p.spool, Log: p.log, Second: p.second,
+				Written: written, Round: done,
 				Writers: []int{1, 8, 1000}[done%3], Pad: 2000, Segment: segment, Size: 64 << 20, MaxFile: maxFile, Seed: r.seed}, b)
 			c.awaitLogging()
 			time.Sleep(time.Duration(r.rng.IntN(10_000)) * time.Microsecond)

@@ -163,7 +163,8 @@ func (r *run) killAtAll(points []point, late bool) (reached []point, sum verdict
 func killedAt(r *run, p place, l *ledger, b *board, at point, late, written bool) bool {
 	r.Helper()
 	round := l.rounds
-	c := start(r, job{Role: "log", Trap: true, Spool: p.spool, Log: p.log, Round: round, Writers: 4, Lines: 120, Pad: 1200, Written: written,
+	c := start(r, job{Role: "log", Trap: true, Spool: p.spool, Log: p.log, Round: round, Writers: 4,
+		Lines: 120, Pad: 1200, Written: written,
 		Segment: segment, Size: 64 << 20, MaxFile: 96 << 10, Seed: r.seed}, b)
 	c.await("its trap", func() bool { return b.words[atAddress].Load() != 0 })
 	if b.words[atAddress].Load() != uint64(address()) {

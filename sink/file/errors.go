@@ -17,10 +17,15 @@ import (
 // Open and the methods of a Sink wrap these, delivery.ErrClosed,
 // delivery.ErrFull for a full disk, and the errors of the system.
 var (
-	errNotRegular = errors.New("not a regular file")        // the path is a link, FIFO, device, socket or directory
-	errLinked     = errors.New("the file has another name") // a hard link, perhaps to redirect writes
-	errOwner      = errors.New("owned by another user")     // the file or its directory is owned neither by the user of this process nor by root
-	errInUse      = errors.New("locked by another program") // another program holds an exclusive lock on the file or its directory
+	// The path is a link, FIFO, device, socket or directory.
+	errNotRegular = errors.New("not a regular file")
+	// A hard link, perhaps to redirect writes.
+	errLinked = errors.New("the file has another name")
+	// The file or its directory is owned neither by the user of this process nor
+	// by root.
+	errOwner = errors.New("owned by another user")
+	// Another program holds an exclusive lock on the file or its directory.
+	errInUse = errors.New("locked by another program")
 )
 
 var (

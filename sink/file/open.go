@@ -124,7 +124,8 @@ func validateFile(info vfs.Info) error {
 // this process.
 func validateOwner(info vfs.Info) error {
 	if info.Foreign() {
-		return fmt.Errorf("%w: %d, this process is user %d: chown it, or run as its owner", errOwner, info.Owner, os.Geteuid())
+		return fmt.Errorf("%w: %d, this process is user %d: chown it, or run as its owner",
+			errOwner, info.Owner, os.Geteuid())
 	}
 	return nil
 }

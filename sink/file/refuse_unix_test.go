@@ -108,11 +108,17 @@ var plants = []struct {
 	want  error
 	says  string
 }{
-	{"symbolic link", func(t *testing.T, path, victim string) { must(t, os.Symlink(victim, path)) }, errNotRegular, "a symbolic link"},
-	{"dangling link", func(t *testing.T, path, victim string) { must(t, os.Symlink(victim+"x", path)) }, errNotRegular, "a symbolic link"},
-	{"hard link", func(t *testing.T, path, victim string) { must(t, os.Link(victim, path)) }, errLinked, "2 hard links"},
-	{"FIFO", func(t *testing.T, path, victim string) { must(t, syscall.Mkfifo(path, 0o600)) }, errNotRegular, "a FIFO"},
-	{"directory", func(t *testing.T, path, victim string) { must(t, os.Mkdir(path, 0o700)) }, errNotRegular, "a directory"},
+	{"symbolic link", func(t *testing.T, path, victim string) { must(t, os.Symlink(victim, path)) },
+		errNotRegular, "a symbolic link"},
+	{"dangling link", func(t *testing.T, path, victim string) {
+		must(t, os.Symlink(victim+"x", path))
+	}, errNotRegular, "a symbolic link"},
+	{"hard link", func(t *testing.T, path, victim string) { must(t, os.Link(victim, path)) },
+		errLinked, "2 hard links"},
+	{"FIFO", func(t *testing.T, path, victim string) { must(t, syscall.Mkfifo(path, 0o600)) },
+		errNotRegular, "a FIFO"},
+	{"directory", func(t *testing.T, path, victim string) { must(t, os.Mkdir(path, 0o700)) },
+		errNotRegular, "a directory"},
 	{"socket", func(t *testing.T, path, victim string) {
 		l, err := net.Listen("unix", path)
 		must(t, err)
@@ -345,7 +351,8 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 		{"own", map[string]int{logDir: os.Geteuid(), livePath: os.Geteuid()}, nil},
 		{"root's", map[string]int{logDir: 0, livePath: 0}, nil},
 		{"another user's file", map[string]int{logDir: 0, livePath: other}, errOwner},
-		{"another user's directory", map[string]int{logDir: other, livePath: os.Geteuid()}, errOwner},
+		{"another user's directory", map[string]int{logDir: other, livePath: os.Geteuid()},
+			errOwner},
 	} {
 		m, clock := newMem(t)
 		f, err := m.Open(livePath, os.O_WRONLY|os.O_CREATE, 0o600)

@@ -199,7 +199,8 @@ func (c Config) Validate() error {
 		}
 	}
 	fault(!isName(c.Name), "Name has other characters than letters, digits, - and _: %q", c.Name)
-	names := map[string]bool{strings.ToLower(cmp.Or(c.Name, DefaultName)): true} // compared as by some file systems
+	// Names are compared as by some file systems.
+	names := map[string]bool{strings.ToLower(cmp.Or(c.Name, DefaultName)): true}
 	for _, also := range c.Also {
 		fault(!isName(also.Name) || also.Name == "", "Also has a Name that is empty or has other characters than letters, digits, - and _: %q", also.Name)
 		fault(names[strings.ToLower(also.Name)], "two destinations have the Name %q; upper and lower case count as the same", also.Name)

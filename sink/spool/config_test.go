@@ -129,7 +129,8 @@ func TestWrittenAndSyncFollowTheVolume(t *testing.T) {
 	} {
 		c.config.fs = vfstest.NewMem(nil)
 		if got := c.config.withDefaults(memDir); got.Written != c.written || got.Sync != c.sync {
-			t.Errorf("%s: got written %v and sync %v, want %v and %v", c.name, got.Written, got.Sync, c.written, c.sync)
+			t.Errorf("%s: got written %v and sync %v, want %v and %v", c.name, got.Written,
+				got.Sync, c.written, c.sync)
 		}
 	}
 }

@@ -54,7 +54,8 @@ func linesReported(t testing.TB, f *far) (n uint64) {
 // at its start: the dropped lines are reported once.
 func TestDropsSurviveDeath(t *testing.T) {
 	bothWays(t, func(t *testing.T, written bool) {
-		c := Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, Drain: time.Millisecond, Written: written, Sync: SyncNever}
+		c := Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize,
+			Drain: time.Millisecond, Written: written, Sync: SyncNever}
 		dir := filepath.Join(t.TempDir(), "spool")
 		s := open(t, dir, &far{do: down}, c)
 		n := 0
@@ -120,7 +121,8 @@ func eraseFirst(t testing.TB, dir string) {
 // segments except the first: the next process counts them as dropped.
 func TestDroppedSegmentsAreNotDamage(t *testing.T) {
 	bothWays(t, func(t *testing.T, written bool) {
-		c := Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Drain: time.Millisecond, Written: written, Sync: SyncNever,
+		c := Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize,
+			Drain: time.Millisecond, Written: written, Sync: SyncNever,
 			OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
 		dir := filepath.Join(t.TempDir(), "spool")
 		s := open(t, dir, &far{do: down}, c)
@@ -190,7 +192,8 @@ func TestDroppedLastSegmentIsNotDamage(t *testing.T) {
 // one.
 func TestDropOldWithoutDestination(t *testing.T) {
 	bothWays(t, func(t *testing.T, written bool) {
-		c := Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Written: written, Sync: SyncNever, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
+		c := Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Written: written,
+			Sync: SyncNever, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
 		dir := filepath.Join(t.TempDir(), "spool")
 		logged, lost, notices := 0, uint64(0), uint64(0)
 		for round := range 3 {

@@ -141,7 +141,8 @@ func (l *life) relay(t *testing.T) (done bool) {
 		l.mayFail(t, err)
 		return false
 	}
-	for begin := time.Now(); of(t, s.Stats(), DefaultName).Pending > 0 && time.Since(begin) < 5*time.Second; {
+	for begin := time.Now(); of(t, s.Stats(), DefaultName).Pending > 0 &&
+		time.Since(begin) < 5*time.Second; {
 		time.Sleep(10 * time.Millisecond)
 	}
 	l.close(t, s)

@@ -28,7 +28,8 @@ func TestReplacedDirectory(t *testing.T) {
 
 		f2 := &far{}
 		f2.set(down)
-		s2 := open(t, dir, f2, Config{SegmentSize: segment.MinSize, Written: written, Drain: time.Millisecond})
+		s2 := open(t, dir, f2, Config{SegmentSize: segment.MinSize, Written: written,
+			Drain: time.Millisecond})
 		for n := range 200 {
 			must(t, s2.WriteRecord(record(nib.LevelInfo, n, 1000)))
 			awaitNext(s2)

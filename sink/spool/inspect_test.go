@@ -99,7 +99,8 @@ func TestInspectShowsTheOwner(t *testing.T) {
 	before := stateOf(t, dir)
 	v = inspected(t, dir)
 	want := []DestinationInfo{{Name: "far", Known: true, Settled: 4, Pending: 7}}
-	if v.Owner != OwnerNone || v.Numbers != 10 || !slices.Equal(v.Destinations, want) || v.ID != s.chain.dir.Spool {
+	if v.Owner != OwnerNone || v.Numbers != 10 || !slices.Equal(v.Destinations, want) ||
+		v.ID != s.chain.dir.Spool {
 		t.Errorf("closed: got %+v", v)
 	}
 	if v.First.UnixNano() != begin.UnixNano() || v.Last.Sub(v.First) != 9*time.Second {

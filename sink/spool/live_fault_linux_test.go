@@ -262,7 +262,8 @@ func TestDropOldPassesAnUnreadableLiveSegment(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		f, n, pages := &far{do: down}, 0, []byte(nil)
-		s := open(t, spoolDir(t), f, Config{SegmentSize: segment.MinSize, Size: 5 * segment.MinSize, Sync: SyncNever, Drain: 1,
+		s := open(t, spoolDir(t), f, Config{SegmentSize: segment.MinSize, Size: 5 * segment.MinSize,
+			Sync: SyncNever, Drain: 1,
 			OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}, slow: slowDisk})
 		for ; s.chain.active.Load().Number < 4; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))

@@ -339,7 +339,8 @@ func (m *maker) freeUndeleted(limit int64) (err error) {
 	m.Lock()
 	defer m.Unlock()
 	m.limit = limit
-	for i := 0; i < len(m.undeleted)-m.kept() && !m.c.DeliverOnly && m.next == nil && !m.hasRoom(); {
+	for i := 0; i < len(m.undeleted)-m.kept() && !m.c.DeliverOnly && m.next == nil &&
+		!m.hasRoom(); {
 		l := m.undeleted[i]
 		m.Unlock()
 		e := m.delete(l)

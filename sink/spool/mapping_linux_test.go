@@ -45,7 +45,8 @@ func TestTruncatedSegment(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := spoolDir(t)
 			f := &far{do: down}
-			s := open(t, dir, f, Config{SegmentSize: segment.MinSize, tick: time.Microsecond, Sync: SyncNever})
+			s := open(t, dir, f, Config{SegmentSize: segment.MinSize, tick: time.Microsecond,
+				Sync: SyncNever})
 			for n := range 100 { // 58 fit into a segment
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 			}
@@ -84,7 +85,8 @@ func TestTruncatedUnderLoad(t *testing.T) {
 
 func truncatedUnderLoad(t *testing.T, f *far, dest delivery.Destination, policy SyncPolicy) {
 	dir := spoolDir(t)
-	s := open(t, dir, dest, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, Sync: policy,
+	s := open(t, dir, dest, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize,
+		Sync:   policy,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	var stop atomic.Bool
 	var wg sync.WaitGroup
@@ -273,7 +275,8 @@ func resident(t *testing.T, dir string) (bytes int) {
 func TestBacklogIsNotResident(t *testing.T) {
 	const segment, segments, size = 1 << 20, 24, 10_000
 	dir, f := spoolDir(t), &far{do: down}
-	s := open(t, dir, f, Config{SegmentSize: segment, Size: 3 * segments * segment, Sync: SyncNever, tick: time.Microsecond,
+	s := open(t, dir, f, Config{SegmentSize: segment, Size: 3 * segments * segment, Sync: SyncNever,
+		tick:   time.Microsecond,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	for n := range segments * segment / size {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, size)))
@@ -362,7 +365,8 @@ func TestWhichSegmentsAreEvicted(t *testing.T) {
 // TestNothingIsMappedAfterClose closes a spool whose lines could not be copied.
 func TestNothingIsMappedAfterClose(t *testing.T) {
 	dir, faulty := spoolDir(t), vfstest.NewFaulty(unsynced{vfs.OS()})
-	s := open(t, dir, &far{do: down}, Config{SegmentSize: segment.MinSize, fs: faulty, Drain: 1, OnError: func(error) {}})
+	s := open(t, dir, &far{do: down}, Config{SegmentSize: segment.MinSize, fs: faulty, Drain: 1,
+		OnError: func(error) {}})
 	faulty.Fail(vfstest.Fault{Op: vfstest.OpCreate, Path: "*" + store.CopyExt + "*", Err: syscall.EIO})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 	_ = s.Close() // a line is left

@@ -145,7 +145,8 @@ func TestDropOldDeletesWhatACursorHasNotPassed(t *testing.T) {
 		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 		s := open(t, memDir, &far{}, both(&far{do: down}, Config{Size: 5 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
 			OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}))
-		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: DefaultName + store.CursorExt, Err: syscall.EIO})
+		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: DefaultName + store.CursorExt,
+			Err: syscall.EIO})
 		for n := 0; of(t, s.Stats(), "other").Lost() == 0; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 			await.Sleep(time.Second)

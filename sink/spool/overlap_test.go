@@ -161,7 +161,8 @@ func TestOverlappingBatchesArriveOnceAndInOrder(t *testing.T) {
 		if testing.Short() {
 			return // a few seeds may have neither
 		}
-		if behind < 100 || spans == 0 && !testWritten { // if they are written, the later segments are read as files
+		// If they are written, the later segments are read as files.
+		if behind < 100 || spans == 0 && !testWritten {
 			t.Errorf("at most %d records came behind a rest, and %d spools had batches of more than a segment", behind, spans)
 		}
 	})

@@ -201,7 +201,8 @@ func TestE2EPauses(t *testing.T) {
 			for way, rounds := range all {
 				slices.SortFunc(rounds, func(a, b pauses) int { return int(1e9 * (a.most - b.most)) })
 				p := rounds[pauseRounds/2]
-				t.Logf("| %s | %s | %v | %v | %v, %v, %v | %v | %v | %v | %.4f |", c.name, ways[way],
+				t.Logf("| %s | %s | %v | %v | %v, %v, %v | %v | %v | %v | %.4f |", c.name,
+					ways[way],
 					p.gcs, seconds(p.late), seconds(rounds[0].most), seconds(p.most), seconds(rounds[pauseRounds-1].most), p.p50, p.p999, p.worst, p.faults)
 			}
 		})

@@ -35,7 +35,8 @@ func logUntilCut() error {
 	if err != nil {
 		return err
 	}
-	s, err := Open(os.Getenv(childDir), nil, Config{SegmentSize: segment.MinSize, Size: 8 << 20, Written: boot%2 == 1, boot: boot,
+	s, err := Open(os.Getenv(childDir), nil, Config{SegmentSize: segment.MinSize, Size: 8 << 20,
+		Written: boot%2 == 1, boot: boot,
 		SyncDelay: time.Duration(1+boot%10) * time.Millisecond})
 	if err != nil {
 		return err

@@ -25,7 +25,8 @@ type GapKind string
 
 // The kinds of gaps.
 const (
-	GapUnfinished GapKind = "unfinished" // the calls did not return, or not yet if a process has the spool open
+	// The calls did not return, or not yet if a process has the spool open.
+	GapUnfinished GapKind = "unfinished"
 	GapDamaged    GapKind = "damaged"    // the file no longer contains the record
 	GapAbsent     GapKind = "absent"     // the segment is missing
 	GapRemoved    GapKind = "removed"    // the segment was deleted after Inspect

@@ -77,7 +77,8 @@ func TestSettledSegmentsAreReused(t *testing.T) {
 			dir := spoolDir(t)
 			const files, lines = 6, 4000
 			f := &far{}
-			s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: files * segment.MinSize, Sync: policy})
+			s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: files * segment.MinSize,
+				Sync: policy})
 			k := track(dir)
 			for n := range lines {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
@@ -119,7 +120,8 @@ func reuse(t *testing.T) (r reused) {
 	t.Helper()
 	f := &far{}
 	dir := spoolDir(t)
-	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: 1 << 20, Sync: SyncNever, Drain: time.Nanosecond,
+	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: 1 << 20, Sync: SyncNever,
+		Drain:   time.Nanosecond,
 		OnError: func(error) {}})
 	defer s.Close()
 	k := track(dir)
@@ -445,7 +447,8 @@ func TestInspectBesideReuse(t *testing.T) {
 	prepare := func(t *testing.T) (dir string, m *meddler) {
 		f := &far{do: down}
 		dir = spoolDir(t)
-		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: 1 << 20, Sync: SyncNever, OnError: func(error) {}})
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: 1 << 20, Sync: SyncNever,
+			OnError: func(error) {}})
 		n := 0
 		log := func() {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, reusedSize)))

@@ -251,7 +251,8 @@ func TestDropsOfASlotThatFailsCountOnce(t *testing.T) {
 		}
 		must(t, s.Close())
 		<-s.done
-		m.Fail(vfstest.Fault{Op: vfstest.OpCreate, Path: DefaultName + store.CursorExt, Times: 1, Err: syscall.EIO})
+		m.Fail(vfstest.Fault{Op: vfstest.OpCreate, Path: DefaultName + store.CursorExt, Times: 1,
+			Err: syscall.EIO})
 		s = open(t, memDir, f, shared(Config{fs: m, Sync: SyncNever, OnError: func(error) {}}))
 		if got := memSlots(t, m); len(got) != 2 {
 			t.Errorf("got the slots %q, want two", got)

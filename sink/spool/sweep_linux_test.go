@@ -92,7 +92,8 @@ func TestSizeHoldsForWhatIsGivenBack(t *testing.T) {
 		}
 		return delivery.Result{Accepted: len(batch)}, nil, false
 	})
-	s := open(t, spoolDir(t), f, Config{SegmentSize: segment, Size: 3 * segment, MinFree: 1, Sync: SyncNever, fs: c,
+	s := open(t, spoolDir(t), f, Config{SegmentSize: segment, Size: 3 * segment, MinFree: 1,
+		Sync: SyncNever, fs: c,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	for n := range 20 * segment / 10_000 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 10_000)))

@@ -24,7 +24,8 @@ func TestE2EDiskFull(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // if the test fails
 		f := &far{}
-		s := open(t, filepath.Join(dir, "spool"), f, Config{SegmentSize: 256 << 10, Size: 64 << 20, MinFree: 1, Written: written})
+		s := open(t, filepath.Join(dir, "spool"), f,
+			Config{SegmentSize: 256 << 10, Size: 64 << 20, MinFree: 1, Written: written})
 		ballast, logged := filepath.Join(dir, "ballast"), 0
 		log := func() error {
 			logged++

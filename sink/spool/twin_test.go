@@ -101,7 +101,8 @@ func TestWrittenTogether(t *testing.T) {
 func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 	f := &far{do: down}
 	m := vfstest.NewMem(nil)
-	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m, Written: true, Sync: SyncNever})
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m,
+		Written: true, Sync: SyncNever})
 	n := 0
 	fill := func(number uint64) {
 		for s.chain.active.Load().Number < number {
@@ -140,7 +141,8 @@ func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 func TestFullWrittenSpoolGivesUpItsOldest(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	c := Config{
-		SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, fs: m, Written: true, Sync: SyncNever, Drain: 1,
+		SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, fs: m, Written: true,
+		Sync: SyncNever, Drain: 1,
 		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}},
 	}
 	f := &far{do: down}

@@ -32,7 +32,8 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 		if name == store.CopyName(1) {
 			must(t, m.Remove(filepath.Join(memDir, store.SegmentName(1))))
 		}
-		cursor, err := m.Open(filepath.Join(memDir, DefaultName+store.CursorExt), os.O_RDWR|os.O_CREATE, 0o600)
+		cursor, err := m.Open(filepath.Join(memDir, DefaultName+store.CursorExt),
+			os.O_RDWR|os.O_CREATE, 0o600)
 		must(t, err, cursor.Close())
 		before := memState(t, m)
 		m.Chown(filepath.Join(memDir, name), 4242)

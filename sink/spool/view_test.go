@@ -309,7 +309,8 @@ func TestInspectCountsFiles(t *testing.T) {
 		t.Error("there is no copy")
 	}
 	if len(v.Segments) != 3 || v.Spare != segment.MinSize || v.Bytes != bytes {
-		t.Errorf("got %d segments, %d bytes created in advance and %d in total, want 3, %d and %d", len(v.Segments), v.Spare, v.Bytes, segment.MinSize, bytes)
+		t.Errorf("got %d segments, %d bytes created in advance and %d in total, want 3, %d and %d",
+			len(v.Segments), v.Spare, v.Bytes, segment.MinSize, bytes)
 	}
 	if want := []string{"0000000000000009.seg.bad"}; !slices.Equal(v.Quarantined, want) || len(v.Bad) > 0 || len(v.Unread) > 0 {
 		t.Errorf("got the quarantined files %q, want %q; bad %q, unread %q", v.Quarantined, want, v.Bad, v.Unread)
@@ -422,12 +423,14 @@ func TestInspectChoosesLikeAStart(t *testing.T) {
 				t.Errorf("got %d segments, %d bytes created in advance, and the bad files %q; want %d, %d and %q", len(v.Segments), v.Spare, v.Bad, c.segments, c.spare, c.bad)
 			}
 			if v.Owner == OwnerNone {
-				if got, n := walkAll(v, 0), v.Numbers; len(got.lines) == 0 || uint64(len(got.lines)) != n || len(got.gaps) > 0 {
+				if got, n := walkAll(v, 0), v.Numbers; len(got.lines) == 0 ||
+					uint64(len(got.lines)) != n || len(got.gaps) > 0 {
 					t.Errorf("got %d records of %d and the gaps %v", len(got.lines), n, got.gaps)
 				}
 				st := statsOfStart(t, m)
 				if st.Bad != len(c.bad) || st.Recovered != v.Numbers {
-					t.Errorf("a start has found %d lines and quarantined %d files, Inspect saw %d and %q", st.Recovered, st.Bad, v.Numbers, v.Bad)
+					t.Errorf("a start has found %d lines and quarantined %d files, Inspect saw %d "+
+						"and %q", st.Recovered, st.Bad, v.Numbers, v.Bad)
 				}
 			}
 		})

@@ -228,7 +228,8 @@ func store(results *report.Results, path string) error {
 // header returns the conditions of the measurement. The only part of the
 // machine that it names is the processor.
 func header(s *measure.Set, p *plan) []string {
-	lines := []string{"go: " + runtime.Version(), "goos: " + runtime.GOOS, "goarch: " + runtime.GOARCH,
+	lines := []string{"go: " + runtime.Version(), "goos: " + runtime.GOOS,
+		"goarch: " + runtime.GOARCH,
 		"cpu: " + processor().Name, fmt.Sprint("cpus: ", runtime.NumCPU()),
 		"date: " + time.Now().UTC().Format(time.DateOnly),
 		fmt.Sprintf("rounds: %d of about %v, or fewer of a fixed number of operations",

@@ -74,7 +74,8 @@ func TestAContestantThatLosesItsWorkIsNotMeasured(t *testing.T) {
 		r.Do = func(int) {}
 		x := measure.Scenario{Name: "x", Ops: 1,
 			Contestants: []measure.Contestant{measure.Ready("nib", r)}}
-		if err := p.contest(&report.Results{}, &x); err == nil || !strings.Contains(err.Error(), "lost") {
+		if err := p.contest(&report.Results{}, &x); err == nil ||
+			!strings.Contains(err.Error(), "lost") {
 			t.Errorf("got %v, want the error of the contestant", err)
 		}
 	}

@@ -46,7 +46,8 @@ func list(w io.Writer, views []*spool.View) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "SPOOL\tOWNER\tSEGMENTS\tBYTES\tRECORDS\tFIRST\tLAST\tPENDING")
 	for _, v := range views {
-		fmt.Fprintf(t, "%s\t%v\t%d\t%s\t%s\t%s\t%s\t%s\n", term.Name(v.Dir), v.Owner, len(v.Segments), size(v.Bytes),
+		fmt.Fprintf(t, "%s\t%v\t%d\t%s\t%s\t%s\t%s\t%s\n", term.Name(v.Dir), v.Owner,
+			len(v.Segments), size(v.Bytes),
 			term.Count(v.Numbers), moment(v.First), moment(v.Last), pending(v))
 	}
 	return t.Flush()
@@ -120,8 +121,9 @@ type listedDestination struct {
 func listJSON(w io.Writer, views []*spool.View) error {
 	for _, v := range views {
 		l := listed{
-			Dir: v.Dir, Owner: v.Owner, Segments: len(v.Segments), Bytes: v.Bytes, Records: v.Numbers,
-			Bad: v.Bad, Unread: v.Unread, Quarantined: v.Quarantined, Destinations: []listedDestination{},
+			Dir: v.Dir, Owner: v.Owner, Segments: len(v.Segments), Bytes: v.Bytes,
+			Records: v.Numbers, Bad: v.Bad, Unread: v.Unread, Quarantined: v.Quarantined,
+			Destinations: []listedDestination{},
 		}
 		if v.ID != 0 {
 			l.Spool = fmt.Sprintf("%016x", v.ID)

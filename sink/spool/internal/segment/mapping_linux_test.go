@@ -322,7 +322,8 @@ func TestPrefaultNew(t *testing.T) {
 		t.Errorf("a single part: got %v after %d rests, want one", err, rests)
 	}
 	truncated(t, f)
-	if err := PrefaultNew(g, lazyFile{f}, func() {}); err == nil || !strings.Contains(err.Error(), "access a mapping") {
+	if err := PrefaultNew(g, lazyFile{f}, func() {}); err == nil ||
+		!strings.Contains(err.Error(), "access a mapping") {
 		t.Errorf("without the file: got %v, want that it cannot be touched", err)
 	}
 	written := NewWritten(f, testID, func(vfs.File, vfs.File) {})
@@ -402,13 +403,15 @@ func TestRenew(t *testing.T) {
 	}
 	truncated(t, f)
 	before := debug.SetPanicOnFault(false)
-	if err := Clear(g.b, func() {}); err == nil || !strings.Contains(err.Error(), "access a mapping") {
+	if err := Clear(g.b, func() {}); err == nil ||
+		!strings.Contains(err.Error(), "access a mapping") {
 		t.Errorf("without the file: got %v, want that it cannot be cleared", err)
 	}
 	if err := f.Truncate(0); err != nil {
 		t.Fatal(err)
 	}
-	if g, err := Renew(g.b, unmap, id, nil); g != nil || err == nil || !strings.Contains(err.Error(), "access a mapping") {
+	if g, err := Renew(g.b, unmap, id, nil); g != nil || err == nil ||
+		!strings.Contains(err.Error(), "access a mapping") {
 		t.Errorf("without the file: got %v and %v, want no segment", g, err)
 	}
 	if debug.SetPanicOnFault(before) {
