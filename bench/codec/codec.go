@@ -58,7 +58,8 @@ func Set() measure.Set {
 						})},
 					{Name: "CallEight", Title: "WithFields and Info, 8 fields", Versus: "logrus",
 						Same: bench.Same(`{` + entry + `,"method":"GET","path":"/v1/orders/8731",
-							"status":200,"size":48231,"cached":true,"load":0.75,"request":"3f2a9c1e-7d55-4c0e-9b1f"}`),
+							"status":200,"size":48231,"cached":true,"load":0.75,
+							"request":"3f2a9c1e-7d55-4c0e-9b1f"}`),
 						Contestants: calls(func() logrus.Fields {
 							return logrus.Fields{"task_id": "7f3a-19", "method": "GET",
 								"path": "/v1/orders/8731", "status": 200, "size": int64(48231), "cached": true,
@@ -198,7 +199,8 @@ var (
 const (
 	wantServed = `{"service":"checkout","method":"POST","path":"/api/v1/orders/4711","status":201,
 	"bytes":48213,"attempt":2,"duration_ms":12.75,"cached":true,
-	"time":"2026-11-21T06:30:15.123456789Z","tags":["web","eu-west-1","canary"],"user":{"id":8123,"name":"Ada Lovelace"},"labels":{}}`
+	"time":"2026-11-21T06:30:15.123456789Z","tags":["web","eu-west-1","canary"],
+	"user":{"id":8123,"name":"Ada Lovelace"},"labels":{}}`
 	wantSix = `{"attempt":2,"cached":true,"method":"POST","path":"/api/v1/orders/4711","ratio":0.25,
 	"status":201}`
 )
