@@ -9,12 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A location is where a log is, and what all parts of a sink share. It does not
-// change, except for the reporter, which has a lock.
+// A location is where a log is, and what all parts of a sink share. Only its
+// reporter changes, which has a lock, and isTaken.
 type location struct {
 	c, given Config // with and without defaults
 	fs       vfs.FS
@@ -22,6 +23,7 @@ type location struct {
 	dir      string
 	naming   naming
 	errors   reporter
+	isTaken  atomic.Bool // a goroutine has the turn
 }
 
 // newLocation makes the location of an absolute path. c is given with defaults.
@@ -53,15 +55,40 @@ func lockName(base string) string { return "." + base + ".lock" }
 // claimsName returns the name of its file of claims; see package mark.
 func claimsName(base string) string { return "." + base + ".claims" }
 
-type nothing struct{}
+// A turn is the right to rename files of the log.
+type turn struct {
+	*location
+	file vfs.File // nil on a system without locks
+}
 
-func (nothing) Close() error { return nil }
+// Close ends the turn.
+func (t turn) Close() (err error) {
+	if t.file != nil {
+		err = t.file.Close()
+	}
+	t.isTaken.Store(false)
+	return err
+}
 
-// takeTurn takes the lock until the result is closed. vfs.ErrLocked means that
-// another process holds it. On a system without locks it takes none.
+// takeTurn takes the turn until the result is closed. vfs.ErrLocked means that
+// another process has it, or another goroutine. Where files cannot be locked,
+// only goroutines take turns.
 func (l *location) takeTurn() (io.Closer, error) {
+	if !l.isTaken.CompareAndSwap(false, true) {
+		return nil, vfs.ErrLocked
+	}
+	file, err := l.lock()
+	if err != nil {
+		l.isTaken.Store(false)
+		return nil, err
+	}
+	return turn{l, file}, nil
+}
+
+// lock opens and locks the lock file. On a system without locks it returns nil.
+func (l *location) lock() (vfs.File, error) {
 	if !vfs.CanRenameOpen {
-		return nothing{}, nil
+		return nil, nil
 	}
 	path := l.pathOf(lockName(filepath.Base(l.path)))
 	for range openTries {

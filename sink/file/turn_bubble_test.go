@@ -5,6 +5,7 @@
 package file
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -49,6 +50,35 @@ func TestDeathWhileANameIsUsedTwice(t *testing.T) {
 				t.Fatalf("death before call %d: got %q, then %q", i, files, memFiles(t, image))
 			}
 		}
+	})
+}
+
+// Where files cannot be locked, the file that a rotation has just renamed is
+// not compressed before the rotation has ended, which looks for it again.
+func TestRotationWithoutLocksEndsBeforeCompression(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, clock := newMem(t)
+		m.Fail(vfstest.Fault{Op: vfstest.OpLock, Err: errors.ErrUnsupported})
+		s := openMem(t, m, clock, Config{
+			Compress: Gzip{}, OnError: func(err error) { t.Errorf("OnError: %v", err) },
+		})
+		compressions := 0
+		m.Fail(vfstest.Fault{
+			Op: vfstest.OpLstat, Path: "app-*-0000.log.gz", Skip: 1, Times: 1,
+			Reached: func() { // after the renaming
+				s.w.retention.compressAll()
+				compressions++
+			},
+		})
+		writeNumbers(t, s, 0, 1)
+		must(t, s.Rotate())
+		cleaned(s)
+		must(t, s.Close())
+		if names := memFiles(t, m); compressions != 1 || len(names) != 2 {
+			t.Errorf("got %d compressions, %q, want one, and one file beside the log",
+				compressions, names)
+		}
+		wantText(t, "lines", numbers(memAll(t, m)), "0")
 	})
 }
 
