@@ -90,11 +90,7 @@ func followNew(path string, old rotation, s Selection) Source {
 		f := &follower{
 			ctx: ctx, path: path, waited: true, selection: s, changed: s.events.Changed(path),
 		}
-		for _, r := range f.rotated() {
-			if old.set != "" && r.compare(old) <= 0 {
-				f.remember(knownAt(r.path))
-			}
-		}
+		f.rememberRotated(func(r rotation) bool { return old.set != "" && r.compare(old) <= 0 })
 		return &opened{joined(f), f}, nil
 	}}
 }
@@ -114,7 +110,7 @@ func (f *follower) Read(p []byte) (int, error) {
 			if n > 0 || err != io.EOF {
 				return n, err
 			}
-			if f.atEnd() && f.last != '\n' && f.last != 0 {
+			if f.file != nil && f.atEnd() && f.last != '\n' && f.last != 0 {
 				f.last = '\n' // the next file begins a line
 				p[0] = '\n'
 				return 1, nil
@@ -168,6 +164,9 @@ func (f *follower) read(p []byte) (int, error) {
 	}
 	n, err := f.file.Read(p)
 	if n > 0 {
+		if f.offset == 0 && !f.isCopy && !f.isFull && f.hasCopies() {
+			return 0, io.EOF
+		}
 		if at := len(f.head); f.offset == int64(at) && at < sampleLen {
 			f.head = append(f.head, p[:min(n, sampleLen-at)]...)
 		}
@@ -181,6 +180,25 @@ func (f *follower) read(p []byte) (int, error) {
 		return n, nil
 	}
 	return n, err
+}
+
+// hasCopies reports whether there are copies of the file that are older than
+// its first bytes: it may have been truncated again before these were read.
+// Then the copies are read first.
+func (f *follower) hasCopies() bool {
+	set := f.openRotated()
+	if at := indexFile(set, knownFile(f.file).info); at >= 0 { // renamed since
+		closeFiles(set[at:])
+		set = set[:at]
+	}
+	list := f.copies(set, f.file)
+	if len(list) == 0 {
+		return false
+	}
+	again := successor{file: f.file, at: time.Now(), again: true}
+	f.next = slices.Concat(list, []successor{again}, f.next)
+	f.file = nil
+	return true
 }
 
 // isRewritten reports whether the bytes before the place of the reader are not
@@ -211,7 +229,7 @@ func (f *follower) open() (err error) {
 	}
 	if len(f.next) > 0 {
 		if next = f.next[0]; next.again { // it may have been truncated again
-			f.next = slices.Concat(f.copies(f.rotated(), next.file), f.next)
+			f.next = slices.Concat(f.copies(f.openRotated(), next.file), f.next)
 		}
 		next, f.next, f.waited = f.next[0], f.next[1:], false
 	} else if next.file != nil {
@@ -233,20 +251,13 @@ func (f *follower) open() (err error) {
 // openFirst opens the first file under the name that it has now, or returns
 // nil.
 func (f *follower) openFirst() *os.File {
-	return openKnown(append(f.rotated(), rotationOf(f.path)), f.first)
-}
-
-// openKnown opens a file under one of several names, or returns nil.
-func openKnown(names []rotation, k known) *os.File {
-	for _, r := range slices.Backward(names) {
-		file, err := os.Open(r.path)
-		if err != nil {
-			continue
+	set := f.look(func(m *rotatedFile, err error) (keep bool) {
+		return err == nil && packing(m.path) == "" && knownFile(m.file).is(f.first)
+	})
+	for _, m := range set {
+		if m.file != nil {
+			return m.file
 		}
-		if knownFile(file).is(k) {
-			return file
-		}
-		_ = file.Close() // only read
 	}
 	return nil
 }
@@ -301,51 +312,59 @@ func (f *follower) leave() {
 // truncated goes on with the copies that were made of a file before it was
 // truncated, if there are any, and then from the beginning of the file.
 func (f *follower) truncated() bool {
-	set := f.rotated()
+	set := f.openRotated()
 	again := successor{file: f.file, at: time.Now(), again: true}
-	for i, r := range slices.Backward(set) {
-		file := f.openNew(r.path)
-		if file == nil {
-			continue
-		}
-		if f.isCopied(file) {
-			f.next = append(f.next, successor{file, f.offset, again.at, true, false})
-			k := knownFile(file)
-			f.remember(k)
-			if n := f.size - max(k.info.Size(), f.offset); n > 0 {
-				f.gone(n, "was truncated") // added behind the copy
-			}
-			f.next = append(append(f.next, f.copies(set[i+1:], f.file)...), again)
-			f.file = nil
-			return true
-		}
-		_ = file.Close() // only read
+	isCopied := func(m rotatedFile) bool { return m.file != nil && f.isCopied(m.file) }
+	at := len(set) - 1
+	for at >= 0 && !isCopied(set[at]) {
+		at--
 	}
-	f.gone(f.size-f.offset, "was truncated")
-	f.next = append(append(f.next, f.copies(set, f.file)...), again)
+	if at < 0 {
+		f.gone(f.size-f.offset, "was truncated")
+	} else {
+		closeFiles(set[:at])
+		file := set[at].file
+		f.next = append(f.next, successor{file, f.offset, again.at, true, false})
+		k := knownFile(file)
+		f.remember(k)
+		if n := f.size - max(k.info.Size(), f.offset); n > 0 {
+			f.gone(n, "was truncated") // added behind the copy
+		}
+	}
+	f.next = append(append(f.next, f.copies(set[at+1:], f.file)...), again)
 	f.file = nil
 	return true
 }
 
-// copies opens the copies that were made of a file before it was truncated, the
-// oldest first, but not the copy of what has been read of it, nor one of what
-// it has now.
-func (f *follower) copies(set []rotation, of *os.File) (list []successor) {
-	for _, r := range set {
-		file := f.openNew(r.path)
-		if file == nil {
+// openRotated returns the files that belong to the path by other names, the
+// oldest first, and opens the ones that are neither open nor known.
+func (f *follower) openRotated() []rotatedFile {
+	set := f.openNew()
+	if n := len(set) - 1; n >= 0 && set[n].path == f.path {
+		closeFiles(set[n:])
+		return set[:n]
+	}
+	return set
+}
+
+// copies returns the opened files of a set that are copies made of a file
+// before it was truncated, the oldest first, but neither the copy of what has
+// been read of it, nor one of what it has now.
+func (f *follower) copies(set []rotatedFile, of *os.File) (list []successor) {
+	for _, m := range set {
+		if m.file == nil {
 			continue
 		}
-		k := knownFile(file)
+		k := knownFile(m.file)
 		present := knownFile(of).head // after the copy: a copy is whole when it is truncated
 		switch {
 		case len(k.head) == 0, beginAlike(k.head, present): // it is about to be truncated
-			_ = file.Close() // only read
+			_ = m.file.Close() // only read
 			continue
 		case beginAlike(k.head, f.head):
-			_ = file.Close() // only read
+			_ = m.file.Close() // only read
 		default:
-			list = append(list, successor{file: file, at: time.Now(), isCopy: true})
+			list = append(list, successor{file: m.file, at: time.Now(), isCopy: true})
 		}
 		f.remember(k)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,9 +24,7 @@ type Successors struct{ f follower }
 // is reported unless report is nil.
 func NewSuccessors(path string, report func(format string, args ...any)) *Successors {
 	s := &Successors{follower{path: path, selection: Selection{Report: report}}}
-	for _, r := range s.f.rotated() {
-		s.f.remember(knownAt(r.path))
-	}
+	s.f.rememberRotated(func(rotation) bool { return true })
 	return s
 }
 
@@ -55,106 +54,184 @@ func (f *follower) notice() {
 	if n := len(f.next); n > 0 {
 		newest = f.next[n-1].file
 	}
-	all, files := f.look()
-	if len(files) == 0 {
+	set, n := f.openNew(), len(f.next)
+	for _, m := range set {
+		if m.file != nil {
+			f.next = append(f.next, successor{file: m.file, at: noticed})
+		}
+	}
+	if newest == nil || len(f.next) == n {
 		return
 	}
-	at := indexOf(all, newest)
-	for _, file := range files {
-		f.next = append(f.next, successor{file: file, at: noticed})
-	}
-	switch {
-	case newest == nil:
-	case at < 0:
+	if at := indexOf(set, newest); at >= 0 {
+		f.missed(set[at:])
+	} else {
 		f.gone(0, "was removed or renamed")
-	default:
-		f.missed(all[at:])
 	}
 }
 
-// maxLooks bounds the number of times that the files are listed again because
-// of renaming during the look. When maxNext files are open, the younger ones
+// maxLooks bounds the number of times that a set is looked at because of files
+// that are renamed during a look. When maxNext files are open, the younger ones
 // wait until these are read: a process may open a limited number of files.
 const (
 	maxLooks = 10
 	maxNext  = 250
 )
 
-// look returns the files that belong to the path, the oldest first, and opens
-// the ones that are neither open nor known. If these are too many, it returns
-// the files up to the last opened file.
-func (f *follower) look() (all []rotation, files []*os.File) {
-	for range maxLooks {
-		for _, file := range files {
-			_ = file.Close() // only read
-		}
-		// A file that took the name before this one is listed after it.
-		last := f.openNew(f.path)
-		all, f.isFull = f.siblings(), false
-		var isWhole bool
-		if all, files, isWhole = f.openAll(all, last); isWhole {
-			break
-		}
-	}
-	return all, files
+// A rotatedFile is a file of a rotated set.
+type rotatedFile struct {
+	rotation
+	info  os.FileInfo
+	file  *os.File // nil if it was not opened, or is closed
+	waits bool     // too many files are open
 }
 
-// openAll opens files that are neither open nor known, and returns them with
-// last, which had the path, at its place, and the names that it has come to. It
-// reports false if names have changed since.
-func (f *follower) openAll(
-	all []rotation, last *os.File,
-) (names []rotation, files []*os.File, isWhole bool) {
-	isWhole = true
-	for i, r := range all {
-		if len(f.next)+len(files) == maxNext {
-			if f.isFull = true; last != nil {
-				_ = last.Close() // only read
-			}
-			return all[:i], files, isWhole
+// A visitor looks at a file, and reports whether it is to stay open.
+type visitor func(m *rotatedFile, err error) (keep bool)
+
+// openNew returns the files that belong to the path, the oldest first, and
+// opens the ones that are neither open nor known. If these are too many, it
+// returns the files up to the last opened file.
+func (f *follower) openNew() []rotatedFile {
+	n := len(f.next)
+	set := f.look(func(m *rotatedFile, err error) (keep bool) {
+		if m.waits = n >= maxNext; m.waits || packing(m.path) != "" {
+			return false
 		}
-		if packing(r.path) != "" {
+		if err != nil {
+			f.refuse(m.path, err)
+			return false
+		}
+		if keep = f.isNew(m.file); keep {
+			n++
+		}
+		return keep
+	})
+	at := slices.IndexFunc(set, func(m rotatedFile) bool { return m.waits })
+	if f.isFull = at >= 0; f.isFull {
+		closeFiles(set[at:])
+		return set[:at]
+	}
+	return set
+}
+
+// look returns the files that belong to the path, the oldest first. It opens
+// each and calls visit once for it, with the error if it cannot be opened, and
+// closes the ones that are not kept.
+//
+// A file that is renamed during a look may not be seen. So the set is looked at
+// until it has not changed between two looks. Files get older names only, and a
+// look goes from the oldest name to the path: the files that it sees are in
+// their order, whatever is renamed. If the set changes all the time, look
+// returns the files that were there before most of the looks, of which at least
+// one has seen each.
+func (f *follower) look(visit visitor) (set []rotatedFile) {
+	var last []rotatedFile
+	var youngest os.FileInfo // of the first look
+	for n := range maxLooks {
+		now := f.lookOnce(set, visit)
+		if slices.EqualFunc(now, last, rotatedFile.isUnchanged) {
+			return set
+		}
+		if set, last = joinLooks(set, now), slices.Clone(now); n == 0 {
+			youngest = now[len(now)-1].info
+		}
+	}
+	at := indexFile(set, youngest) + 1
+	closeFiles(set[at:])
+	return set[:at]
+}
+
+func (m rotatedFile) isUnchanged(old rotatedFile) bool {
+	return m.path == old.path && os.SameFile(m.info, old.info)
+}
+
+// lookOnce looks at each name once. It visits the files that the earlier looks
+// have not seen.
+func (f *follower) lookOnce(earlier []rotatedFile, visit visitor) (now []rotatedFile) {
+	for _, r := range append(f.siblings(), rotationOf(f.path)) {
+		info, err := os.Stat(r.path)
+		if err != nil || indexFile(now, info) >= 0 {
 			continue
 		}
-		file := f.openNew(r.path)
-		info, err := os.Stat(r.path)
-		switch {
-		case file != nil && isFile(last, info):
-			_ = file.Close() // it is open
-			file, last = last, nil
-		case err != nil, file != nil && !isFile(file, info):
-			isWhole = false
+		m := rotatedFile{rotation: r, info: info}
+		if at := indexFile(earlier, info); at >= 0 {
+			m.file, m.waits = earlier[at].file, earlier[at].waits
+			now = append(now, m)
+			continue
 		}
-		if file != nil {
-			files = append(files, file)
+		m.file, err = os.Open(r.path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !isFile(m.file, info) {
+			closeFiles([]rotatedFile{m}) // renamed since: the next look sees it
+			continue
 		}
+		if !visit(&m, err) {
+			closeFiles([]rotatedFile{m})
+			m.file = nil
+		}
+		now = append(now, m)
 	}
-	all = append(all, rotationOf(f.path))
-	if last == nil {
-		return all, files, isWhole
-	}
-	info, err := os.Stat(f.path)
-	return all, append(files, last), isWhole && err == nil && isFile(last, info)
+	return now
 }
 
-// indexOf returns the index of the name that a file has now, or else of its
-// compressed copy, or -1.
-func indexOf(list []rotation, file *os.File) int {
-	if file == nil {
-		return -1
+// joinLooks returns the files of earlier looks and of the last one. A file that
+// this one has not seen comes behind the file that it came behind before.
+func joinLooks(earlier, last []rotatedFile) []rotatedFile {
+	for i, m := range earlier {
+		if indexFile(last, m.info) >= 0 {
+			continue
+		}
+		at := 0
+		if i > 0 {
+			at = indexFile(last, earlier[i-1].info) + 1
+		}
+		last = slices.Insert(last, at, m)
 	}
-	at := slices.IndexFunc(list, func(r rotation) bool {
-		info, err := os.Stat(r.path)
-		return err == nil && isFile(file, info)
-	})
-	if head := knownFile(file).head; at < 0 && len(head) > 0 {
-		for i, r := range slices.Backward(list) {
-			if packing(r.path) != "" && bytes.Equal(packedHead(r.path), head) {
+	return last
+}
+
+// indexFile returns the index of a file in a set, or -1.
+func indexFile(set []rotatedFile, info os.FileInfo) int {
+	return slices.IndexFunc(set, func(m rotatedFile) bool { return os.SameFile(m.info, info) })
+}
+
+// indexOf returns the index of a file in a set, or else of its compressed copy,
+// or -1.
+func indexOf(set []rotatedFile, file *os.File) int {
+	k := knownFile(file)
+	at := indexFile(set, k.info)
+	if at < 0 && len(k.head) > 0 {
+		for i, m := range slices.Backward(set) {
+			if packing(m.path) != "" && bytes.Equal(packedHead(m.path), k.head) {
 				return i
 			}
 		}
 	}
 	return at
+}
+
+// closeFiles closes the opened files of a set.
+func closeFiles(set []rotatedFile) {
+	for _, m := range set {
+		if m.file != nil {
+			_ = m.file.Close() // only read
+		}
+	}
+}
+
+// rememberRotated makes the files known that belong to the path by their names
+// and match.
+func (f *follower) rememberRotated(match func(rotation) bool) {
+	f.look(func(m *rotatedFile, err error) (keep bool) {
+		switch {
+		case m.path == f.path || packing(m.path) != "" || !match(m.rotation):
+		case err != nil:
+			f.remember(known{info: m.info})
+		default:
+			f.remember(knownFile(m.file))
+		}
+		return false
+	})
 }
 
 // packedHead returns the beginning of what a compressed file has.
@@ -176,10 +253,10 @@ func packedSize(path string) int64 {
 
 // missed reports the files after the first one of a rotated set that can no
 // longer be read.
-func (f *follower) missed(set []rotation) {
+func (f *follower) missed(set []rotatedFile) {
 	for i, r := range set[1:] {
 		unpacked := strings.TrimSuffix(r.path, packing(r.path))
-		isThere := func(o rotation) bool { return o.path == unpacked }
+		isThere := func(m rotatedFile) bool { return m.path == unpacked }
 		if !slices.ContainsFunc(set, isThere) {
 			f.selection.report("%s of %s were compressed before they were read",
 				amount(packedSize(r.path)), r.path)
@@ -213,7 +290,7 @@ func amount(n int64) string {
 // refuse reports once that a file is there that cannot be opened. The file at
 // the path is waited for.
 func (f *follower) refuse(path string, err error) {
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
 	why := errors.Unwrap(err) // without the path
@@ -232,16 +309,10 @@ func (f *follower) refuse(path string, err error) {
 	f.selection.report("%s of %s could not be read: %v", amount(k.info.Size()), path, why)
 }
 
-// rotated returns the plain files that belong to the path by their names, the
-// oldest first.
-func (f *follower) rotated() []rotation {
-	return slices.DeleteFunc(f.siblings(), func(r rotation) bool { return packing(r.path) != "" })
-}
-
-// siblings returns the files that belong to the path by their names, the oldest
+// siblings returns the names of other files that belong to the path, the oldest
 // first.
 func (f *follower) siblings() (list []rotation) {
-	entries, err := listed(filepath.Dir(f.path))
+	entries, err := os.ReadDir(filepath.Dir(f.path))
 	if err != nil {
 		return nil
 	}
@@ -259,39 +330,10 @@ func (f *follower) siblings() (list []rotation) {
 	return list
 }
 
-// listed returns the entries of a directory. A listing may lack a file that is
-// renamed while it is made, and have a file that is renamed later. So it is
-// made again until there are no more files: then all of them, and the files
-// before them, were there when the last listing began.
-func listed(dir string) (entries []os.DirEntry, err error) {
-	byName := func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) }
-	for n := -1; n < len(entries); {
-		n = len(entries)
-		list, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, list...)
-		slices.SortFunc(entries, byName)
-		isSame := func(a, b os.DirEntry) bool { return byName(a, b) == 0 }
-		entries = slices.CompactFunc(entries, isSame)
-	}
-	return entries, nil
-}
-
-// openNew opens a file unless it is open, or known.
-func (f *follower) openNew(path string) *os.File {
-	file, err := os.Open(path)
-	if err != nil {
-		f.refuse(path, err)
-		return nil
-	}
+// isNew reports whether a file is neither open nor known.
+func (f *follower) isNew(file *os.File) bool {
 	k := knownFile(file)
-	if k.info != nil && !f.isKnown(k) {
-		return file
-	}
-	_ = file.Close() // only read
-	return nil
+	return k.info != nil && !f.isKnown(k)
 }
 
 // isKnown reports whether a file is open or was read. A file that was empty is

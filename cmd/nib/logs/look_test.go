@@ -3,6 +3,7 @@
 package logs
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -171,14 +172,57 @@ func TestACopyThatIsBeingMadeIsNoCopy(t *testing.T) {
 	f := &follower{path: path}
 	for _, text := range []string{"", "a\n", "a\nb\n"} {
 		write(path+".1", text)
-		if list := f.copies(f.rotated(), file); len(list) > 0 {
+		if list := f.copies(f.openRotated(), file); len(list) > 0 {
 			t.Errorf("a copy with %q is read", text)
 		}
 	}
 	write(path, "c\n")
-	list := f.copies(f.rotated(), file)
+	list := f.copies(f.openRotated(), file)
 	if len(list) != 1 {
 		t.Fatalf("got %d copies, want one", len(list))
 	}
 	_ = list[0].file.Close() // only read
+}
+
+// Copies are read in their order and without a gap, also when they are renamed
+// while the directory is read, and the file is truncated again and again.
+func TestNoCopyIsMissed(t *testing.T) {
+	const copies = 60
+	path := filepath.Join(t.TempDir(), "app.log")
+	written := make(chan error, 1)
+	go func() { written <- truncateOften(path, copies) }()
+	f := &follower{
+		ctx: t.Context(), path: path, waited: true,
+		selection: Selection{Poll: time.Microsecond, Report: t.Errorf},
+	}
+	defer f.Close() // only read
+	lines := bufio.NewScanner(f)
+	for want := range 10*copies + 1 {
+		if lines.Scan(); lines.Text() != fmt.Sprint("line ", want) {
+			t.Fatalf("got %q, %v, want line %d", lines.Text(), lines.Err(), want)
+		}
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+}
+
+// truncateOften writes ten lines to a file, renames the copies, makes another
+// one, and truncates the file, again and again. The last line stays in it.
+func truncateOften(path string, copies int) error {
+	name := func(n int) string { return fmt.Sprint(path, ".", n) }
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	for n := range copies {
+		for line := range 10 {
+			_, bad := fmt.Fprintln(file, "line", 10*n+line)
+			err = errors.Join(err, bad)
+		}
+		for old := n; old > 0; old-- {
+			err = errors.Join(err, os.Rename(name(old), name(old+1)))
+		}
+		text, bad := os.ReadFile(path)
+		err = errors.Join(err, bad, os.WriteFile(name(1), text, 0o600), os.Truncate(path, 0))
+	}
+	_, bad := fmt.Fprintln(file, "line", 10*copies)
+	return errors.Join(err, bad, file.Close())
 }
