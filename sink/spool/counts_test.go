@@ -72,6 +72,35 @@ func TestCountsOfAllFormerProcesses(t *testing.T) {
 	}
 }
 
+// TestCountThatCouldNotBeStored cannot write the count of a dropped line into a
+// header. It is stored with the next one, of another level, before the process
+// dies.
+func TestCountThatCouldNotBeStored(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {}}
+	s := open(t, memDir, nil, conf)
+	long := func(l nib.Level) {
+		if err := s.WriteRecord(record(l, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) {
+			t.Fatal(err)
+		}
+	}
+	m.Fail(vfstest.Fault{
+		Op: vfstest.OpWrite, Path: store.SegmentName(1) + store.MadeSuffix, Times: 1, Err: syscall.EIO,
+	})
+	long(nib.LevelError)
+	if errs := s.Stats().Errors; errs != 1 {
+		t.Errorf("got %d errors, want 1", errs)
+	}
+	long(nib.LevelInfo)
+	conf.fs = m.CrashClone(vfstest.Everything)
+	must(t, s.Close())
+	s = open(t, memDir, nil, conf)
+	if got := s.Stats().Inherited; len(got) != 2 || loss.Sum(got) != 2 {
+		t.Errorf("inherited %+v, want one line of each level", got)
+	}
+}
+
 // TestSettledSegmentMakesRoomAtOnce blocks a call in a full spool, begun or
 // found so, until the destination is up again.
 func TestSettledSegmentMakesRoomAtOnce(t *testing.T) {

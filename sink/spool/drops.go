@@ -49,8 +49,9 @@ func (ch *chain) inherit(b []byte, g *segment.Old) {
 	ch.inherited = g.Unreported(b)
 }
 
-// counted reports err if a count could not be stored in a header. The next
-// start then uses the previous count. The lock is held.
+// counted reports err if a count could not be stored in a header. If the process
+// dies before it is stored, the next start uses the previous count. The lock is
+// held.
 func (ch *chain) counted(err error) {
 	if err != nil {
 		ch.reports.Fault("count dropped lines in a segment", err)
@@ -64,9 +65,8 @@ func (ch *chain) publish() {
 		return
 	}
 	losses, stored := ch.losses(), ch.reported.Plus(&ch.carried)
-	left, before := losses.Minus(&stored), ch.published
-	ch.published = left
-	ch.counted(ch.active.Load().SetCounts(segment.SectionUnreported, &left, &before))
+	left := losses.Minus(&stored)
+	ch.counted(ch.active.Load().SetCounts(segment.SectionUnreported, &left, &ch.published))
 }
 
 // commission prepares a segment that no other goroutine can see yet, and writes
@@ -76,9 +76,9 @@ func (ch *chain) publish() {
 func (ch *chain) commission(g *segment.Segment, first segment.Start) bool {
 	losses := ch.losses()
 	lost := losses.Minus(&ch.reported)
-	none := segment.Tally{}
+	var none, stored segment.Tally
 	ch.carried = none // the header of g has them
-	ch.counted(g.SetCounts(segment.SectionReported, &lost, &none))
+	ch.counted(g.SetCounts(segment.SectionReported, &lost, &stored))
 	ch.counted(g.SetUnsure(first.Unsure))
 	if !g.Begin(first) {
 		return false
@@ -87,7 +87,7 @@ func (ch *chain) commission(g *segment.Segment, first segment.Start) bool {
 		if _, ok := ch.notice(g, &lost, ""); ok {
 			ch.reported, g.Reported = losses, lost
 		} else {
-			ch.counted(g.SetCounts(segment.SectionReported, &none, &lost))
+			ch.counted(g.SetCounts(segment.SectionReported, &none, &stored))
 		}
 	}
 	ch.announce(g)

@@ -5,6 +5,7 @@ package segment
 import (
 	"hash/crc32"
 	"io"
+	"math"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
@@ -79,17 +80,23 @@ func countsIn(b []byte, seed uint32, s section) (t Tally) {
 // Counts reads a section of a header.
 func (id Identity) Counts(b []byte, s section) Tally { return countsIn(b, id.Seed(), s) }
 
-// SetCounts stores the counts of t in a section of the header, which has the
-// counts of before. It must not be called concurrently.
-func (g *Segment) SetCounts(s section, t, before *Tally) (err error) {
+// unknown stands for a count that could not be stored: it is stored again by
+// the next call of SetCounts. No count in a header is as high.
+const unknown = math.MaxUint64
+
+// SetCounts stores the counts of t in a section of the header. stored are the
+// counts that the section has, before the call and after it. It must not be
+// called concurrently.
+func (g *Segment) SetCounts(s section, t, stored *Tally) (err error) {
 	for c := range t {
 		for l, n := range t[c] {
-			if n == before[c][l] {
+			if n == stored[c][l] {
 				continue
 			}
 			at := dropAt(s, Cause(c), l)
+			stored[c][l] = n
 			if e := g.setWord(at, checked(n, at, g.crc)); e != nil {
-				err = e
+				stored[c][l], err = unknown, e
 			}
 		}
 	}

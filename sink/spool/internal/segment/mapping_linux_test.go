@@ -168,8 +168,16 @@ func TestBeginOfAGoneMapping(t *testing.T) {
 	if g.Begin(Start{First: 1}) {
 		t.Error("the segment is in use")
 	}
-	if err := g.SetDropped(1); err != nil {
-		t.Errorf("got %v, want that the fault is found by the next write", err)
+	for name, err := range map[string]error{
+		"SetUnsure":  g.SetUnsure(1),
+		"SetDropped": g.SetDropped(1),
+		"SetCounts":  g.SetCounts(SectionUnreported, &Tally{{1}}, &Tally{}),
+		"ContinueBehind": g.ContinueBehind(
+			&Old{Identity: g.Identity, Used: HeaderSize, End: 1}, testID.Stream+1),
+	} {
+		if err != ErrGone {
+			t.Errorf("%s: got %v, want %v", name, err, ErrGone)
+		}
 	}
 	if err := g.Fault(); err != ErrGone {
 		t.Errorf("got %v, want %v", err, ErrGone)
