@@ -9,6 +9,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -233,7 +236,7 @@ func TestVoidClaimInUnreadableSegment(t *testing.T) {
 			g, size := x.s.chain.active.Load(), segment.RecordSize(r, -1)
 			at, seq, _ := g.Reserve(size)
 			void := func() {
-				x.s.retire(g, at, size, seq)
+				x.s.retire(g, at, size, seq, segment.ErrGone)
 				must(t, x.s.WriteRecord(r))
 			}
 			if !late {
@@ -295,4 +298,49 @@ func TestCutOffLiveSegmentIsNotWaitedFor(t *testing.T) {
 		checkIdentity(t, x.s)
 		must(t, x.s.Close())
 	})
+}
+
+// TestLineThatCannotBeRead logs a line from a mapping of the test whose file is
+// gone: the caller panics, and the next line is delivered.
+func TestLineThatCannotBeRead(t *testing.T) {
+	f, err := vfs.OS().Open(filepath.Join(t.TempDir(), "line"), os.O_RDWR|os.O_CREATE, 0o600)
+	must(t, err, f.Truncate(segment.PageSize))
+	b, err := syscall.Mmap(int(f.Fd()), 0, segment.PageSize, syscall.PROT_READ, syscall.MAP_SHARED)
+	must(t, err, f.Truncate(0), f.Close())
+	defer syscall.Munmap(b)
+	for name, c := range map[string]Config{
+		"memory": {}, "mapped": {Sync: SyncNever}, "written": {Sync: SyncNever, Written: true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			dir, far, reports := spoolDir(t), &far{}, []string(nil)
+			if name == "memory" {
+				dir = ""
+			}
+			c.SegmentSize = segment.MinSize
+			c.OnError = func(err error) { reports = append(reports, err.Error()) }
+			s := open(t, dir, far, c)
+			func() {
+				defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s: got no panic", name)
+					}
+				}()
+				_ = s.WriteRecord(&nib.Record{Line: b[:100]})
+			}()
+			must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			must(t, s.Flush(ctx))
+			checkLines(t, far.take(), 0, 1, 100)
+			st := checkIdentity(t, s)
+			if st.Logged != 1 || st.Delivered != 1 || st.Errors > 0 {
+				t.Errorf("%s: got %+v, want one line logged and delivered", name, st)
+			}
+			must(t, s.Close())
+			if len(reports) != 1 || !strings.Contains(reports[0], "the line cannot be read: ") {
+				t.Errorf("%s: reported %q, want that the line cannot be read", name, reports)
+			}
+		})
+	}
 }

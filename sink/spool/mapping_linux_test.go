@@ -175,28 +175,6 @@ func TestCallInProgressAtClose(t *testing.T) {
 	}
 }
 
-// TestForeignFaultIsNotCaught logs a line from a mapping of the test whose file
-// is gone: the caller panics, and the next line is delivered.
-func TestForeignFaultIsNotCaught(t *testing.T) {
-	f, err := vfs.OS().Open(filepath.Join(t.TempDir(), "line"), os.O_RDWR|os.O_CREATE, 0o600)
-	must(t, err, f.Truncate(4096))
-	b, err := syscall.Mmap(int(f.Fd()), 0, 4096, syscall.PROT_READ, syscall.MAP_SHARED)
-	must(t, err, f.Truncate(0), f.Close())
-	defer syscall.Munmap(b)
-	far := &far{}
-	s := open(t, spoolDir(t), far, Config{SegmentSize: segment.MinSize})
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("got no panic")
-			}
-		}()
-		_ = s.WriteRecord(&nib.Record{Line: b[:100]})
-	}()
-	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()))
-	checkLines(t, far.take(), 0, 1, 100)
-}
-
 // TestDeletedSegmentIsKeptForItsReaders deletes a segment that still has a
 // holder, such as the copier: no byte of it is freed.
 func TestDeletedSegmentIsKeptForItsReaders(t *testing.T) {

@@ -169,12 +169,12 @@ func (s *Sink) refuse(r *nib.Record, g *segment.Segment) error {
 
 // retire takes a segment out of use because the claim at offset at, with number
 // seq, could not become a record, and voids the claim: its line gets another
-// number.
-func (s *Sink) retire(g *segment.Segment, at, size int, seq uint64) {
+// number, unless it cannot be read. why is the reason.
+func (s *Sink) retire(g *segment.Segment, at, size int, seq uint64, why error) {
 	s.chain.Lock()
 	s.chain.retireLocked(g, at, size, seq)
 	s.chain.Unlock()
-	s.chain.reports.Report("write to a segment", g.Fault())
+	s.chain.reports.Report("write to a segment", why)
 }
 
 // retireLocked is retire under the lock. If a reader has given up on the number

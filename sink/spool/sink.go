@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/loss"
+	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -202,10 +203,12 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 		g := s.chain.active.Load()
 		if at, seq, ok := g.Reserve(size); ok {
 			if ok, foreign := g.Write(at, size, seq, r, message); !ok {
-				s.retire(g, at, size, seq)
 				if foreign != nil {
+					text := usercode.PanicText(foreign)
+					s.retire(g, at, size, seq, errors.New("the line cannot be read: "+text))
 					panic(foreign)
 				}
+				s.retire(g, at, size, seq, g.Fault())
 				if tries++; tries > writeTries {
 					return s.refuse(r, g)
 				}

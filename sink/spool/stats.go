@@ -39,7 +39,7 @@ type Stats struct {
 	Segments int    // existing segments
 	Bad      int    // quarantined files
 	Unsynced uint64 // calls whose SyncWait ended before their line was synced
-	Retired  int    // segments whose files failed while in use; their undelivered lines count as Damaged
+	Retired  int    // segments taken out of use early, because their files failed, whose undelivered lines count as Damaged, or a line could not be read
 	Errors   uint64 // failed file operations
 
 	Destinations []DestinationStats // in the order of Open and [Config.Also]

@@ -5,31 +5,14 @@ package segment
 import (
 	"errors"
 	"runtime/debug"
-
-	"github.com/nib-log/nib"
 )
 
 // If a page of a mapping is no longer backed by the file, because the file was
 // truncated or the disk cannot be read, the system sends SIGBUS, which
 // terminates a Go program. debug.SetPanicOnFault turns it into a panic of the
 // goroutine that caused it, for a few nanoseconds per access. Every access to a
-// mapping, and no other, is guarded in this way.
-
-// writeMapped is Write for a mapping. The bytes of the line may be in a mapping
-// of user code: if an access to them panics, foreign is the panic value.
-func (g *Segment) writeMapped(at, size int, seq uint64, r *nib.Record, message int) (ok bool, foreign any) {
-	defer func(before bool) {
-		debug.SetPanicOnFault(before)
-		if ok {
-			return
-		}
-		if p := recover(); !g.IsFault(p) {
-			foreign = p
-		}
-	}(debug.SetPanicOnFault(true))
-	g.put(at, size, seq, r, message)
-	return true, nil
-}
+// mapping is guarded in this way, and so is the copying of a line, which may be
+// in a mapping of user code: a claim must not stay without a record.
 
 // EndGuard is deferred with the result of SetPanicOnFault. It recovers a panic
 // that was caused by an access to the segment, and no other.

@@ -183,16 +183,23 @@ func (g *Segment) Reserve(size int) (at int, seq uint64, ok bool) {
 //
 // Write returns false if b is a mapping that is gone, or if the file of a twin
 // failed: then the record does not exist and never will. The same holds if r
-// cannot be read: then the caller panics with foreign.
+// cannot be read, as from a mapping of user code whose file is gone: then
+// foreign is the panic value of the access.
 func (g *Segment) Write(at, size int, seq uint64, r *nib.Record, message int) (ok bool, foreign any) {
-	switch {
-	case g.free == nil:
-		g.put(at, size, seq, r, message)
-		return true, nil
-	case g.twin != nil:
+	defer func(before bool) {
+		debug.SetPanicOnFault(before)
+		if ok {
+			return
+		}
+		if p := recover(); !g.IsFault(p) {
+			foreign = p
+		}
+	}(debug.SetPanicOnFault(true))
+	if g.twin != nil {
 		return g.twin.write(g, at, size, seq, r, message), nil
 	}
-	return g.writeMapped(at, size, seq, r, message)
+	g.put(at, size, seq, r, message)
+	return true, nil
 }
 
 func (g *Segment) put(at, size int, seq uint64, r *nib.Record, message int) {
@@ -306,11 +313,12 @@ func (g *Segment) Record(at, end int) (rec []byte, seq uint64, ok bool) {
 }
 
 // setWord stores a word of the header, also in the file. A segment in memory is
-// never recovered and has none.
-func (g *Segment) setWord(at int, w uint64) error {
+// never recovered and has none. If it fails, the file may have the word or not.
+func (g *Segment) setWord(at int, w uint64) (err error) {
 	if g.free == nil {
 		return nil
 	}
+	err = ErrGone // if the store faults
 	defer g.EndGuard(debug.SetPanicOnFault(true))
 	word(g.b, at).Store(stored(w))
 	return g.header(at, at+8)
