@@ -376,33 +376,32 @@ func TestDropOldCountsCallsThatDidNotReturn(t *testing.T) {
 }
 
 // TestDropOldLeavesASegmentThatIsWrittenTo fills a spool while a call still
-// writes to the oldest segment that could be dropped: its line is not lost
-// unless the call has returned.
+// writes to the oldest segment that could be dropped: the next one is dropped,
+// and the line of the call is delivered.
 func TestDropOldLeavesASegmentThatIsWrittenTo(t *testing.T) {
+	const inSegment = 247
 	f := &far{do: down}
-	s := open(t, "", f, Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Drain: 1, OnError: func(error) {},
-		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
-	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
-	first, n := s.chain.active.Load(), 1
-	for ; s.chain.active.Load() == first; n++ {
-		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+	s, n := open(t, "", f, Config{
+		SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, OnError: func(error) {},
+		OnFull: []FullRule{{Do: ActionDropOld}}, slow: time.Minute,
+	}), 0
+	for ; s.chain.active.Load().Number < 2; n++ {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 	}
-	r, g := record(nib.LevelInfo, n, 1000), s.chain.active.Load()
+	r, g := record(nib.LevelInfo, n, 200), s.chain.active.Load()
 	size := segment.RecordSize(r, -1)
 	at, seq, _ := g.Reserve(size)
-	for n++; ; n++ {
-		if err := s.WriteRecord(record(nib.LevelInfo, n, 1000)); errors.Is(err, errFull) {
-			break
-		} else if n > 1000 {
-			t.Fatal("the segment was dropped")
-		}
+	for n++; s.Stats().Lost() == 0; n++ {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 	}
 	g.Write(at, size, seq, r, -1)
-	must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
-	if st := checkIdentity(t, s); st.Unfinished != 0 || st.Lost() < 50 {
-		t.Errorf("got %+v, want the lines of the segment dropped", st)
+	f.set(nil)
+	must(t, s.Flush(context.Background()))
+	if st := checkIdentity(t, s); st.Unfinished != 0 || st.Lost() != inSegment {
+		t.Errorf("got %+v, want the lines of another segment dropped", st)
 	}
-	closeDown(t, s)
+	checkLines(t, f.take()[:2*inSegment], 0, 2*inSegment, 200)
+	must(t, s.Close())
 }
 
 // TestDropOldCountsWhatTheFileHasLost damages the file of a segment of this

@@ -95,8 +95,9 @@ func (ch *chain) retry(freed int64) {
 	ch.Broadcast()
 }
 
-// oldest returns the oldest segment that no destination is reading and that
-// could be read a moment ago, or nil if there is none. The lock is held.
+// oldest returns the oldest segment that no destination is reading, without
+// those that could not be read or dropped a moment ago, or nil if there is none.
+// The lock is held.
 func (ch *chain) oldest() *deliver.Link {
 	i := slices.IndexFunc(ch.Links, func(l *deliver.Link) bool {
 		return !l.Placeholder && time.Since(l.UnreadSince) >= makePause && !ch.IsRead(l)
@@ -108,9 +109,10 @@ func (ch *chain) oldest() *deliver.Link {
 }
 
 // dropOldest drops the oldest segment that no destination is reading. A segment
-// that cannot be read stays, and the next one is dropped. It returns false if
-// there is none, or if it cannot be deleted or is still being written to. The
-// lock is held, but not while files are accessed.
+// stays, and the next one is dropped, if it cannot be read, or if it lacks a
+// record that a call may still be writing, since a damaged length hides which
+// calls have ended. It returns false if there is none, or if it cannot be
+// deleted. The lock is held, but not while files are accessed.
 func (m *maker) dropOldest() bool {
 	for range len(m.Links) {
 		l := m.oldest()
@@ -124,7 +126,7 @@ func (m *maker) dropOldest() bool {
 			l.UnreadSince = time.Now()
 			m.reports.Fault("read the oldest segment, to drop it", err)
 		case x.Unfinished:
-			return false
+			l.UnreadSince = time.Now()
 		default:
 			ok := x.Store() && m.oldest() == l
 			gone := ok && m.dropLink(x)

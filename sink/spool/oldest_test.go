@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -284,6 +285,51 @@ func dropsOthers(t *testing.T, s *Sink, f *far, n int, heal func()) {
 	checkLines(t, f.take()[:2*inSegment], 0, 2*inSegment, 200)
 	checkIdentity(t, s)
 	must(t, s.Close())
+}
+
+// TestDropOldWithADamagedRecord damages a record in the oldest segment that
+// could be dropped. The segment is dropped, with one line counted as damaged. If
+// the length is damaged, as if a call were still writing, the next one is.
+func TestDropOldWithADamagedRecord(t *testing.T) {
+	const inSegment = 247
+	for _, c := range []struct {
+		at      int // offset in the record
+		damaged uint64
+	}{{segment.RecordHead + 3, 1}, {0, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			f := &far{do: down}
+			s, n := open(t, "", f, Config{
+				SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Drain: 1,
+				OnError: func(error) {}, OnFull: []FullRule{{Do: ActionDropOld}}, slow: slowDisk,
+			}), 0
+			for ; s.chain.active.Load().Number < 4; n++ {
+				must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+			}
+			b := s.chain.Links[1].Live.Bytes()
+			b[segment.HeaderSize+10*segment.Align(segment.RecordHead+200)+c.at] ^= 0x40
+			for range inSegment {
+				must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+				n++
+			}
+			want := []delivery.Drop{
+				{Reason: delivery.ReasonOldest, Level: nib.LevelInfo, Lines: inSegment - c.damaged},
+			}
+			if c.damaged > 0 {
+				want = append(want, delivery.Drop{
+					Reason: delivery.ReasonDamaged, Level: segment.LevelUnknown, Lines: c.damaged,
+				})
+			}
+			if st := checkIdentity(t, s); !slices.Equal(st.Dropped, want) {
+				t.Errorf("offset %d: dropped %+v, want %+v", c.at, st.Dropped, want)
+			}
+			f.set(nil)
+			must(t, s.Flush(context.Background()))
+			if st := checkIdentity(t, s); st.Lost() != inSegment+1-c.damaged {
+				t.Errorf("offset %d: got %+v, want one segment dropped and the damaged line", c.at, st)
+			}
+			must(t, s.Close())
+		})
+	}
 }
 
 // TestDropOldWhileADestinationPasses has a destination that settles a segment

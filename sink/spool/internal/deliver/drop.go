@@ -19,15 +19,15 @@ import (
 type Drop struct {
 	*Link
 	Own        bool          // this process made the segment
-	Unfinished bool          // a call still writes to it
+	Unfinished bool          // a call may still write to it
 	Notice     segment.Tally // the losses that its notice for all destinations reports
 
 	chain  *Chain
 	lines  []segment.Line
-	end    uint64 // number after the last record
-	never  uint64 // how many numbers before end were never used
-	voids  uint64 // how many numbers before end have void claims
-	harmed bool
+	end    uint64  // number after the last record
+	never  uint64  // how many numbers before end were never used
+	voids  uint64  // how many numbers before end have void claims
+	harmed bool    // missing records are damaged
 	shares []share // by delivery
 }
 
@@ -47,6 +47,7 @@ func (c *Chain) ReadDrop(l *Link, dir *store.Dir) (*Drop, error) {
 		g.Retain()
 		defer g.Release()
 		c.Unlock()
+		final := g.HasNoWriters() // checked first: after it no record is added
 		lines, whole := g.Lines()
 		c.Lock()
 		if !whole {
@@ -54,7 +55,8 @@ func (c *Chain) ReadDrop(l *Link, dir *store.Dir) (*Drop, error) {
 		}
 		_, x.end, _ = g.Claimed()
 		x.lines, x.voids = lines, g.VoidsIn(l.First, x.end)
-		x.Unfinished = uint64(len(lines))+x.voids != x.end-l.First
+		x.harmed = uint64(len(lines))+x.voids != x.end-l.First
+		x.Unfinished = x.harmed && !final
 		x.Own, x.Notice = true, g.Reported
 		return x, nil
 	}

@@ -19,7 +19,7 @@ type Link struct {
 	Reported    segment.Tally    // the counts that its notice reports, once Live is nil
 	KeepFile    bool             // a cursor could not be synced: the file stays while there is room
 	Placeholder bool             // stands for the active segment if there is none; see beginFull
-	UnreadSince time.Time        // time at which reading it, in order to drop it, failed
+	UnreadSince time.Time        // time at which it could not be read or dropped
 	Voids       uint64           // claims without a record, once Live is nil
 	Quarantine  bool             // pages of the file were unreadable and count as damaged: it is quarantined
 }
