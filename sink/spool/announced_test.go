@@ -14,9 +14,11 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // streams are four destinations of one spool that settle lines at different
@@ -315,4 +317,56 @@ func TestRejectedNoticeIsRepeated(t *testing.T) {
 			must(t, s.Close())
 		}
 	})
+}
+
+// TestRejectedNoticeIsReadWithoutTheLock has a destination that rejects the
+// notice of an earlier process, and a disk that does not return from reading it:
+// calls do not wait for the disk.
+func TestRejectedNoticeIsReadWithoutTheLock(t *testing.T) {
+	m, f := vfstest.NewMem(nil), &far{}
+	reached, hold := make(chan struct{}, 1), make(chan struct{})
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, slow: eventTimeout}
+	s := open(t, memDir, nil, conf)
+	if err := s.WriteRecord(record(nib.LevelError, 0, 2*segment.MinSize)); err == nil {
+		t.Fatal("got no error for a line that is too large")
+	}
+	for n := range 100 { // the second segment begins with the notice
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+	}
+	must(t, s.Close())
+	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+		res := delivery.Result{Accepted: len(batch)}
+		for i, r := range batch {
+			if r.Level == nib.LevelWarn {
+				f.set(nil)
+				res.Rejected = []delivery.Rejection{{Index: i, Reason: errPicky}}
+				m.Fail(vfstest.Fault{
+					Op: vfstest.OpRead, Path: store.SegmentName(2), Times: 1, Hold: hold,
+					Reached: func() { poke(reached) },
+				})
+			}
+		}
+		return res, nil, false
+	})
+	conf.OnError = func(error) {}
+	s = open(t, memDir, f, conf)
+	release := sync.OnceFunc(func() { close(hold) })
+	t.Cleanup(release)
+	<-reached
+	await.Until(t, "the lock is free while the file is read", s.chain.TryLock)
+	s.chain.Unlock()
+	release()
+	for range 2 {
+		must(t, s.Flush(context.Background()))
+		for n := range 100 {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+		}
+	}
+	must(t, s.Flush(context.Background()))
+	// 1, and then with the notice that was rejected, which far keeps, too
+	if got := linesReported(t, f); got != 1+1+1 {
+		t.Errorf("notices report %d lines, want %d", got, 1+1+1)
+	}
+	must(t, s.Close())
 }

@@ -101,29 +101,38 @@ func (d *account) owe(lines *segment.Tally) {
 }
 
 // repeat makes the next notice for this destination report what the record with
-// number seq does, which it has rejected, if the record is a notice for all.
+// number seq does, which it has rejected, if the record is a notice for all. The
+// segment stays while its file is read, since this destination is at its link.
 func (d *account) repeat(seq uint64) {
+	var lines, inherited segment.Tally
+	var old []segment.Old
+	d.chain.Lock()
+	for _, l := range d.chain.Links {
+		switch {
+		case l.First != seq:
+		case l.Live != nil:
+			lines = lines.Plus(&l.Live.Reported)
+		case d.dir != nil && l.Gen != d.dir.Gen:
+			old = append(old, l.Old)
+		default:
+			lines = lines.Plus(&l.Reported)
+		}
+	}
+	d.chain.Unlock()
+	for i := range old {
+		b, err := d.dir.Beginning(&old[i])
+		if err != nil {
+			d.spool.Fault("read a notice", err)
+		} else if old[i].HasNotice(b) {
+			counts := old[i].Counts(b, segment.SectionReported)
+			inherited = inherited.Plus(&counts)
+		}
+	}
+	lines = lines.Plus(&inherited)
 	d.chain.Lock()
 	defer d.chain.Unlock()
-	for _, l := range d.chain.Links {
-		if l.First != seq {
-			continue
-		}
-		lines := l.Reported
-		switch {
-		case l.Live != nil:
-			lines = l.Live.Reported
-		case d.dir != nil && l.Gen != d.dir.Gen:
-			b, err := d.dir.Beginning(&l.Old)
-			if err != nil {
-				d.spool.Fault("read a notice", err)
-			} else if l.HasNotice(b) {
-				lines = l.Counts(b, segment.SectionReported)
-			}
-			d.Inherited = d.Inherited.Plus(&lines)
-		}
-		d.owe(&lines)
-	}
+	d.Inherited = d.Inherited.Plus(&inherited)
+	d.owe(&lines)
 }
 
 // foreignIn returns how many of the numbers from first to end belong to notices
