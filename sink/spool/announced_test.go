@@ -75,7 +75,7 @@ func (x *streams) write(t *testing.T, s *Sink, n, lines int) int {
 	for end := n + lines; n < end; n++ {
 		_ = s.WriteRecord(record(nib.LevelInfo, n, 1000)) // dropped lines are announced
 		if n%3 == 0 {
-			poke(x.turn)
+			store.Signal(x.turn)
 		}
 		isBehind := func(name string) bool { return of(t, s.Stats(), name).Pending > 0 }
 		for n%10 == 0 && (isBehind("live") || isBehind("picky")) {
@@ -343,7 +343,7 @@ func TestRejectedNoticeIsReadWithoutTheLock(t *testing.T) {
 				res.Rejected = []delivery.Rejection{{Index: i, Reason: errPicky}}
 				m.Fail(vfstest.Fault{
 					Op: vfstest.OpRead, Path: store.SegmentName(2), Times: 1, Hold: hold,
-					Reached: func() { poke(reached) },
+					Reached: func() { store.Signal(reached) },
 				})
 			}
 		}

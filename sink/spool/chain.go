@@ -40,7 +40,7 @@ type environment struct {
 	stream        uint64     // of the records of this process
 	opened        uint64     // number of the first record of this process
 	noDestination bool       // records are kept for another process
-	copies        bool       // segments are copied
+	copier        *copier    // nil if lines are not synced, and segments not copied
 	peers         peers
 	reports       *reporter
 	more          chan struct{} // signals the maker that there may be a segment to make

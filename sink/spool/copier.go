@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // A copier is the goroutine that makes lines survive a power failure. A mapping
@@ -133,9 +134,9 @@ func (c *copier) rest() {
 			select {
 			case <-c.wakeup:
 			case <-c.urged:
-				poke(c.urged) // wait returns at once
+				store.Signal(c.urged) // wait returns at once
 			case <-c.removed:
-				poke(c.removed)
+				store.Signal(c.removed)
 			case <-c.stop:
 			}
 		}
@@ -153,15 +154,7 @@ func (c *copier) hasUnsynced() bool {
 // wake wakes the copier if it is resting.
 func (c *copier) wake() {
 	if c.ch.resting.CompareAndSwap(true, false) {
-		poke(c.wakeup)
-	}
-}
-
-// poke signals a goroutine, unless a signal is pending.
-func poke(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
+		store.Signal(c.wakeup)
 	}
 }
 

@@ -318,7 +318,7 @@ func TestDamagedRecordThatIsSettled(t *testing.T) {
 		f.set(nil)
 		must(t, s.Flush(context.Background()))
 		pass(deliver.LongestPause + time.Second)
-		if s.copier.failing.Load() {
+		if s.chain.copier.failing.Load() {
 			t.Error("the copier fails, and nothing is left to copy")
 		}
 	})
@@ -466,7 +466,7 @@ func TestCopiesAreClosed(t *testing.T) {
 		logLines(t, s, 620, 1000) // ends that segment
 		must(t, s.Flush(context.Background()))
 		pass(time.Minute)
-		if n := len(s.copier.list); n != 1 {
+		if n := len(s.chain.copier.list); n != 1 {
 			t.Errorf("the copier has %d segments, want 1", n)
 		}
 		if n := len(memNames(t, m, store.CopyExt)); n > 1 || s.Stats().Errors > 0 {

@@ -296,8 +296,8 @@ func TestCopierStopsAtADamagedLength(t *testing.T) {
 // failure may lose: all earlier ones are on disk or settled. It is 0 if lines
 // are not synced.
 func (s *Sink) synced() uint64 {
-	if s.copier == nil {
+	if s.chain.copier == nil {
 		return 0
 	}
-	return max(s.copier.synced.Load(), s.chain.opened, s.chain.Position())
+	return max(s.chain.copier.synced.Load(), s.chain.opened, s.chain.Position())
 }

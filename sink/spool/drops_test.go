@@ -163,7 +163,7 @@ func TestDroppedLastSegmentIsNotDamage(t *testing.T) {
 		m, f := memBacklog(t, c.segments*first-10, 200, SyncNever), &far{}
 		hanging, end := make(chan struct{}, 1), make(chan struct{})
 		f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
-			poke(hanging)
+			store.Signal(hanging)
 			<-end
 			return delivery.Result{}, errDown, true
 		})
@@ -334,7 +334,7 @@ func TestDropOldCountsWhatCouldNotBeReadBefore(t *testing.T) {
 	b.on.Store(true)
 	f, hanging, end := &far{}, make(chan struct{}, 1), make(chan struct{})
 	f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
-		poke(hanging)
+		store.Signal(hanging)
 		<-end
 		return delivery.Result{}, errDown, true
 	})

@@ -100,7 +100,7 @@ func (m *maker) continueLast(first segment.Start) bool {
 		}
 		return false
 	}
-	l.Live, l.Copied = g, l.Copied || m.copies
+	l.Live, l.Copied = g, l.Copied || m.copier != nil
 	m.finish = finish
 	m.activate(g)
 	m.copyLater(g)

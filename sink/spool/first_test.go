@@ -148,7 +148,7 @@ func TestCallWaitsForADeletionInProgress(t *testing.T) {
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()), s.Close())
 
 	deleting, hold := make(chan struct{}, 1), make(chan struct{})
-	m.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: "*" + store.MadeExt, Hold: hold, Reached: func() { poke(deleting) }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: "*" + store.MadeExt, Hold: hold, Reached: func() { store.Signal(deleting) }})
 	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m})
 	<-deleting
 	written := make(chan error, 1)
@@ -225,7 +225,7 @@ func TestCallWaitsForAKeptFileToBeDeleted(t *testing.T) {
 	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: DefaultName + store.CursorExt, Err: syscall.EIO})
 	m.Fail(vfstest.Fault{
 		Op: vfstest.OpRemove, Path: store.SegmentName(1), Times: 1, Hold: hold,
-		Reached: func() { poke(deleting) },
+		Reached: func() { store.Signal(deleting) },
 	})
 	n := 0
 	for ; s.chain.active.Load().Number == 1; n++ {

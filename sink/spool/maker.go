@@ -238,7 +238,7 @@ func (m *maker) freeDeleted() {
 	if left < store.ManySpent {
 		m.rest()
 	}
-	m.dir.Sweeper.Signal()
+	store.Signal(m.dir.Sweeper.Due)
 }
 
 // discardNext removes the segment that was created in advance and is no longer

@@ -67,7 +67,7 @@ func TestMethodsOfForkedDestinations(t *testing.T) {
 				called := make(chan struct{}, 1)
 				call := func() {
 					if later.Load() {
-						poke(called)
+						store.Signal(called)
 						do()
 					}
 				}

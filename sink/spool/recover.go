@@ -19,9 +19,8 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	}
 	ch.dir, ch.number = dir, dir.Last
 	if s.c.Sync != SyncNever {
-		s.copier, s.waits = newCopier(ch), s.c.Sync == SyncErrors
-		ch.copies = true
-		dir.Copies.OnRemoved(func() { poke(s.copier.removed) })
+		ch.copier, s.waits = newCopier(ch), s.c.Sync == SyncErrors
+		dir.Copies.OnRemoved(func() { store.Signal(ch.copier.removed) })
 	}
 	ch.stream = dir.Stream
 	next, err := s.ends(old)
@@ -31,7 +30,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	}
 	first = segment.Start{First: next}
 	for _, d := range ch.Deliveries {
-		settled, err := d.OpenCursor(dir, ch.copies)
+		settled, err := d.OpenCursor(dir)
 		if err != nil {
 			s.release()
 			return segment.Start{}, err
@@ -135,9 +134,9 @@ func (s *Sink) removeUnused() bool {
 // release releases the resources that recover has acquired.
 func (s *Sink) release() {
 	ch := &s.chain
-	if s.copier != nil && ch.active.Load() != nil {
-		close(s.copier.stop)
-		<-s.copier.done
+	if ch.copier != nil && ch.active.Load() != nil {
+		close(ch.copier.stop)
+		<-ch.copier.done
 	}
 	for _, d := range ch.Deliveries {
 		if d.Cursor != nil {
@@ -161,7 +160,7 @@ func (s *Sink) retireDir(isHome bool) {
 // forget undoes the effects of a failed recover.
 func (s *Sink) forget() {
 	ch := &s.chain
-	ch.dir, s.copier, ch.stats = nil, nil, Stats{}
+	ch.dir, ch.copier, ch.stats = nil, nil, Stats{}
 	ch.inherited, ch.carried = segment.Tally{}, segment.Tally{}
 	for _, d := range ch.Deliveries {
 		d.CloseCursor()

@@ -9,6 +9,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 const (
@@ -117,14 +118,14 @@ func (ch *chain) install() {
 // enqueue gives a segment to its readers. The lock is held, or no other
 // goroutine is running yet.
 func (ch *chain) enqueue(g *segment.Segment) {
-	ch.Append(g, ch.copies)
+	ch.Append(g, ch.copier != nil)
 	ch.copyLater(g)
 }
 
 // copyLater gives a segment to the copier. The lock is held, or no other
 // goroutine is running yet.
 func (ch *chain) copyLater(g *segment.Segment) {
-	if ch.copies {
+	if ch.copier != nil {
 		g.Retain()
 		ch.uncopied = append(ch.uncopied, g)
 		ch.dir.Copies.Own(g.Number) // otherwise a copy could be made of a segment that is deleted
@@ -133,12 +134,8 @@ func (ch *chain) copyLater(g *segment.Segment) {
 
 // wantMore wakes the goroutine that makes segments. The lock is held.
 func (ch *chain) wantMore() {
-	if ch.Closed {
-		return
-	}
-	select {
-	case ch.more <- struct{}{}:
-	default: // a signal is pending
+	if !ch.Closed { // otherwise more is closed
+		store.Signal(ch.more)
 	}
 }
 

@@ -91,7 +91,7 @@ func TestDamageIsCountedByOneProcess(t *testing.T) {
 		if batch[0].Seq == 1 {
 			return delivery.Result{Accepted: len(batch)}, nil, false
 		}
-		poke(failed)
+		store.Signal(failed)
 		return down(ctx, batch)
 	})
 	conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}}

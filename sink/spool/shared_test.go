@@ -417,7 +417,7 @@ func TestSharedDestinationThatHangs(t *testing.T) {
 	closeDown(t, old)
 	hangs := make(chan struct{}, 1)
 	f.set(func(ctx context.Context, _ []nib.Record) (delivery.Result, error, bool) {
-		poke(hangs)
+		store.Signal(hangs)
 		<-ctx.Done()
 		return delivery.Result{}, ctx.Err(), true
 	})

@@ -39,9 +39,8 @@ type Sink struct {
 	path    string // passed to Open
 	chain   chain
 	maker   maker
-	copier  *copier // nil if lines are not synced
-	waits   bool    // a call at LevelError or above waits until its line is synced
-	running int     // delivering goroutines; the lock of the chain protects it
+	waits   bool // a call at LevelError or above waits until its line is synced
+	running int  // delivering goroutines; the lock of the chain protects it
 	kept    keptLine
 
 	ctx   context.Context
@@ -171,9 +170,9 @@ func (s *Sink) begin(first segment.Start) error {
 
 // start starts the goroutines.
 func (s *Sink) start() {
-	if s.copier != nil {
-		s.copier.synced.Store(s.chain.opened)
-		go s.copier.run()
+	if s.chain.copier != nil {
+		s.chain.copier.synced.Store(s.chain.opened)
+		go s.chain.copier.run()
 	}
 	s.chain.more <- struct{}{}
 	go s.maker.makeSegments()
@@ -218,7 +217,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 				s.chain.wake()
 			}
 			if s.chain.resting.Load() {
-				s.copier.wake()
+				s.chain.copier.wake()
 			}
 			if s.waits && r.Level >= nib.LevelError {
 				s.waitSynced(seq)

@@ -106,7 +106,7 @@ func startOften(t *testing.T, dir string, boots bool, lines, bytes int) {
 		if lines == 1 && !boots && len(accepted) != n+1 {
 			t.Fatalf("start %d: the line was dropped, although there is room for it", n)
 		}
-		if lines > 0 && s.copier != nil {
+		if lines > 0 && s.chain.copier != nil {
 			must(t, s.Sync(context.Background()))
 		}
 		closeDown(t, s)

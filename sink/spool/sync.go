@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 var errUnsynced = errors.New("lines cannot be synced to disk")
@@ -13,7 +15,7 @@ var errUnsynced = errors.New("lines cannot be synced to disk")
 // await waits until record seq is synced or settled. It returns an error if the
 // sync fails, ctx ends, or the copier has ended.
 func (s *Sink) await(ctx context.Context, seq uint64) error {
-	c := s.copier
+	c := s.chain.copier
 	for {
 		s.chain.Lock()
 		changed, settled := s.chain.Change(), s.chain.Lowest()
@@ -24,7 +26,7 @@ func (s *Sink) await(ctx context.Context, seq uint64) error {
 		case c.failing.Load():
 			return errUnsynced
 		}
-		poke(c.urged)
+		store.Signal(c.urged)
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -44,7 +46,7 @@ func (s *Sink) await(ctx context.Context, seq uint64) error {
 // is SyncNever or the spool is in memory. Sync does not cover the lines of
 // other processes: the system has had them since those processes ended.
 func (s *Sink) Sync(ctx context.Context) error {
-	if s.copier == nil {
+	if s.chain.copier == nil {
 		return errors.ErrUnsupported
 	}
 	_, next, _ := s.chain.active.Load().Claimed()

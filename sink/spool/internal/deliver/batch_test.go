@@ -89,7 +89,7 @@ func newBed(t *testing.T, fsys vfs.FS, dest delivery.Destination, lines int, ope
 		fault:  func(err error) { b.faults = append(b.faults, err) },
 	}
 	b.Delivery = New(emptyChain(), s, Options{Context: t.Context(), Name: nameOfTest, RejectedSize: 1 << 20, Tick: time.Nanosecond}, dest)
-	_, err := b.OpenCursor(store.LookInto(fsys, dirOfTest), false)
+	_, err := b.OpenCursor(store.LookInto(fsys, dirOfTest))
 	must(t, err)
 	b.Begin(opened, nil)
 	for n := range lines {

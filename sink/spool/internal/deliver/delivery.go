@@ -59,9 +59,8 @@ const (
 // may be some segments ahead of settling.
 type Delivery struct {
 	account
-	Dest   delivery.Destination // if nil, segments are unmapped and kept
-	Turn   chan struct{}        // taken during a call if dest serves several spools; nil if it serves one
-	copied bool                 // copies of segments may exist
+	Dest delivery.Destination // if nil, segments are unmapped and kept
+	Turn chan struct{}        // taken during a call if dest serves several spools; nil if it serves one
 
 	reader
 	buffers
@@ -201,12 +200,12 @@ func New(chain *Chain, s Spool, c Options, dest delivery.Destination) *Delivery 
 
 // OpenCursor opens the cursor in a directory, and returns the position in it.
 // If there is none, delivery begins with the oldest record.
-func (d *Delivery) OpenCursor(dir *store.Dir, copied bool) (settled uint64, err error) {
+func (d *Delivery) OpenCursor(dir *store.Dir) (settled uint64, err error) {
 	var ok bool
 	if d.Cursor, d.Settled, ok, err = store.OpenCursor(dir, d.Options.Name); err != nil {
 		return 0, err
 	}
-	d.dir, d.copied = dir, copied
+	d.dir = dir
 	d.marker, _ = d.Dest.(delivery.Resumer)
 	d.resumer, _ = d.Dest.(delivery.Resumer)
 	d.syncer, _ = d.Dest.(delivery.MarkSyncer)
@@ -235,20 +234,12 @@ type signals struct {
 }
 
 // Wake wakes the delivery if it is asleep.
-func (s *signals) Wake() { signal(s.wakeup) }
+func (s *signals) Wake() { store.Signal(s.wakeup) }
 
 // Urge wakes the delivery, whether it is asleep or between two attempts.
 func (s *signals) Urge() {
-	signal(s.wakeup)
-	signal(s.urged)
-}
-
-// signal signals a goroutine, unless a signal is pending.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
+	store.Signal(s.wakeup)
+	store.Signal(s.urged)
 }
 
 // deliver delivers the batch until all of it is settled, or the sink stops. A

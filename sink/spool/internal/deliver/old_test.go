@@ -108,11 +108,12 @@ func (s *oldChain) deliveryOf(t *testing.T, dest delivery.Destination, settled u
 	t.Helper()
 	d := newChain(t, &s.chainSpool, dest)
 	d.Options.Name = nameOfTest
-	_, err := d.OpenCursor(store.LookInto(s.fs, dirOfTest), true)
+	_, err := d.OpenCursor(store.LookInto(s.fs, dirOfTest))
 	must(t, err)
 	d.opened, d.Settled, d.Recovered, d.Skipped = s.next, settled+1, 0, 0
 	var old []segment.Old
 	for _, l := range s.Links {
+		l.Copied = l.Copied || l.Live != nil
 		old = append(old, l.Old)
 	}
 	d.Expect(old, s.next)

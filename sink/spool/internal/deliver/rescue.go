@@ -69,7 +69,7 @@ func (d *account) giveUp(g *segment.Segment, seq uint64) {
 func (d *Delivery) readRescued(g *segment.Segment) (b []byte, ok bool) {
 	b, unread := g.Snapshot()
 	complete := d.missing(g, b) == 0
-	if !complete && d.copied {
+	if !complete && d.reading.Copied {
 		b = d.withCopy(g, b)
 		complete = d.missing(g, b) == 0
 	}

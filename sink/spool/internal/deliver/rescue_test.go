@@ -187,7 +187,8 @@ func TestSearchedSegmentIsCompletedFromItsCopy(t *testing.T) {
 			}
 			p := scripted(nil, func([]nib.Record) {})
 			d := s.deliveryOf(t, &p, 0)
-			d.opened, d.copied, d.Recovered = 1, c.copied, 0
+			l.Copied = c.copied
+			d.opened, d.Recovered = 1, 0
 			begin := time.Now()
 			run(t, d)
 			damaged := d.Dropped[segment.CauseDamaged][level.Row(int(segment.LevelUnknown))]

@@ -225,7 +225,7 @@ func TestCursorThatCannotBeOpened(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	d := newBed(t, m, &answers{}, 0, 1)
 	m.Fail(vfstest.Fault{Path: "*" + store.CursorExt, Err: syscall.EMFILE})
-	if _, err := d.OpenCursor(store.LookInto(m, dirOfTest), false); !errors.Is(err, syscall.EMFILE) {
+	if _, err := d.OpenCursor(store.LookInto(m, dirOfTest)); !errors.Is(err, syscall.EMFILE) {
 		t.Errorf("got %v", err)
 	}
 }

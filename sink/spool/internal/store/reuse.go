@@ -148,7 +148,7 @@ func (s *Spares) expire() {
 	s.mu.Lock()
 	s.expired = true
 	s.mu.Unlock()
-	s.dir.Sweeper.Signal()
+	Signal(s.dir.Sweeper.Due)
 }
 
 // DropExpired deletes the spares if none was added for SpareTime.

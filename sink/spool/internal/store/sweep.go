@@ -50,7 +50,7 @@ func (w *sweeper) Add(x *Spent) {
 	if w.running && len(w.list) < MostSpent {
 		w.list = append(w.list, x)
 		w.mu.Unlock()
-		w.Signal()
+		Signal(w.Due)
 		return
 	}
 	w.mu.Unlock()
@@ -156,10 +156,10 @@ func (x *Spent) close() (last bool) {
 	return true
 }
 
-// Signal signals Due, unless a signal is pending.
-func (w *sweeper) Signal() {
+// Signal signals the goroutine that receives from c, unless a signal is pending.
+func Signal(c chan<- struct{}) {
 	select {
-	case w.Due <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
