@@ -98,8 +98,8 @@ const (
 var errMoved = errors.New("nib/spool: segments come and go too fast to be listed")
 
 func inspect(fsys vfs.FS, path string) (v *View, err error) {
-	d := store.LookInto(fsys, path)
 	for range listings {
+		d := store.LookInto(fsys, path)
 		v = &View{Dir: path, fs: fsys}
 		v.Owner = ownerOf(d)
 		if err = v.list(d); err == nil {
@@ -129,10 +129,8 @@ func (v *View) list(d *store.Dir) error {
 	if err != nil {
 		return err
 	}
-	found := false
-	var numbers []uint64
+	isSpool := slices.Contains(names, "lock")
 	var slots []string
-	has := map[string]bool{}
 	for _, name := range names { // sorted
 		if base, ok := strings.CutSuffix(name, store.BadExt); ok && store.IsSegmentName(base) {
 			v.Quarantined = append(v.Quarantined, name)
@@ -140,80 +138,57 @@ func (v *View) list(d *store.Dir) error {
 		if store.IsSlot(name) {
 			slots = append(slots, name)
 		}
-		number, ok := store.SegmentNumber(name)
-		found = found || ok || name == "lock"
-		if has[name] = ok; ok {
-			numbers = append(numbers, number)
-		}
 	}
-	for _, number := range slices.Compact(numbers) { // a copy has the number of its segment
-		if v.add(d, number, has) {
+	look := func(name string) (segment.Old, bool, error) { return v.look(d, name) }
+	for h := range d.Heads(names, look) {
+		isSpool = true
+		if v.add(d, &h) {
 			return errMoved
 		}
 	}
+	v.ID = d.Spool
 	switch {
-	case !found && len(slots) > 0:
+	case !isSpool && len(slots) > 0:
 		return fmt.Errorf("several processes share the directory (Config.Shared), inspect their slots: %s: %w", strings.Join(slots, ", "), fs.ErrNotExist)
-	case !found:
+	case !isSpool:
 		return fs.ErrNotExist
 	}
 	return nil
 }
 
-// add reads the header of a segment, or of its copy if there is no segment, as
-// a start does. gone reports that one of the two was deleted.
-func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool) {
-	var s SegmentInfo
-	var used, ok bool
-	var bad []string
-	for _, name := range []string{store.SegmentName(number), store.CopyName(number)} {
-		if !has[name] {
-			continue
-		}
+// add adds a segment. gone reports that it or its copy was deleted.
+func (v *View) add(d *store.Dir, h *store.Head) (gone bool) {
+	s := SegmentInfo{
+		Number: h.Number, Generation: h.Gen, Size: h.Size, First: h.First, Skipped: h.Skipped,
+		End: h.First, old: h.Old,
+	}
+	for _, name := range h.Files() {
 		info, err := d.FS.Lstat(d.Name(name))
 		if errors.Is(err, fs.ErrNotExist) {
 			return true
 		}
 		s.Bytes += info.Size
-		if used {
-			s.old.Copied = true
-			continue // read only where the segment needs it
-		}
-		k, usedToo, err := v.look(d, name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+	}
+	for _, u := range h.Unread {
+		if errors.Is(u.Err, fs.ErrNotExist) {
 			return true
-		case err != nil && !errors.Is(err, segment.ErrHeader):
-			v.Unread = append(v.Unread, name)
-		case err != nil || k.Number != number:
-			bad = append(bad, name)
-		case v.ID != 0 && k.old.Spool != v.ID:
-			bad = append(bad, name)
-		case !ok || k.old.Identity == s.old.Identity:
-			k.Bytes, k.old.Copied = s.Bytes, name == store.CopyName(number)
-			s, used, ok = k, usedToo, true
 		}
+		v.Unread = append(v.Unread, u.Op)
 	}
-	if ok {
-		bad = slices.DeleteFunc(bad, func(name string) bool { return name == store.SegmentName(number) }) // its copy replaces it
-	}
-	v.Bad = append(v.Bad, bad...)
+	v.Bad = append(v.Bad, h.Bad...)
 	switch {
-	case used:
+	case h.Used:
 		v.Segments = append(v.Segments, s)
-	case ok:
+		v.Bytes += s.Bytes
+	case h.OK:
 		v.Spare += s.Bytes
-	}
-	if ok {
-		v.ID = s.old.Spool
 		v.Bytes += s.Bytes
 	}
 	return false
 }
 
 // look reads a header, repeatedly if it may be being written.
-func (v *View) look(d *store.Dir, name string) (s SegmentInfo, used bool, err error) {
-	var g segment.Old
+func (v *View) look(d *store.Dir, name string) (g segment.Old, used bool, err error) {
 	for range attempts {
 		g, used, err = d.Look(name)
 		if v.Owner == OwnerNone || !errors.Is(err, segment.ErrHeader) {
@@ -224,10 +199,7 @@ func (v *View) look(d *store.Dir, name string) (s SegmentInfo, used bool, err er
 	if v.Owner == OwnerAlive && errors.Is(err, store.ErrStart) {
 		err = nil // the owner is activating it
 	}
-	return SegmentInfo{
-		Number: g.Number, Generation: g.Gen, Size: g.Size, First: g.First, Skipped: g.Skipped,
-		End: g.First, old: g,
-	}, used, err
+	return g, used, err
 }
 
 // measure determines where segments end, as a start would, and the times of the

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -171,32 +172,92 @@ func (d *Dir) List() (old []segment.Old, err error) {
 	if err != nil {
 		return nil, err
 	}
-	files := d.sortNames(names)
-	for _, number := range slices.Sorted(maps.Keys(files)) {
-		f := files[number]
-		g, used, ok, err := d.lookAt(number, f.segment, f.copy)
-		if err != nil {
-			return nil, err
+	for h := range d.Heads(names, d.Look) {
+		for _, u := range h.Unread {
+			if !h.OK || u.Op != SegmentName(h.Number) || !IsPageError(u.Err) {
+				return nil, u.Err
+			}
+			d.note(readInstead, u.Err)
 		}
-		if !ok {
-			continue
-		}
-		d.Spool, d.Gen = g.Spool, max(d.Gen, g.Gen)
-		if used {
-			old = append(old, g)
+		d.damaged = append(d.damaged, h.Bad...)
+		d.Gen = max(d.Gen, h.Gen)
+		switch {
+		case h.Used:
+			old = append(old, h.Old)
 			d.Unused, d.Unknown = 0, false
-			continue
+		case h.OK:
+			if h.Boot != d.Boot || d.Boot == 0 { // otherwise the segment is unchanged since the process died
+				d.Unused += uint64(h.Size / segment.RecordHead)
+			}
+			d.empty = append(d.empty, h.Number)
+		case h.segment:
+			d.Unused += segment.MaxSize / segment.RecordHead
+			d.Unknown = true
 		}
-		if g.Boot != d.Boot || d.Boot == 0 { // otherwise the segment is unchanged since the process died
-			d.Unused += uint64(g.Size / segment.RecordHead)
-		}
-		d.empty = append(d.empty, number)
 	}
 	d.Gen++
 	if d.Spool == 0 {
 		d.Spool, d.Unused = NewID(), 0
 	}
 	return old, nil
+}
+
+// A Head is the header of a segment, or of its copy if the segment has none.
+type Head struct {
+	segment.Old // has only Number and Copied unless OK
+	found
+	OK     bool     // there is a header
+	Used   bool     // the segment was activated
+	Bad    []string // files without a valid header of this spool that no copy replaces
+	Unread []Noted  // files that cannot be read now, or have a later version, in Op
+}
+
+// Files returns the names of the files of the segment.
+func (h *Head) Files() (names []string) {
+	if h.segment {
+		names = append(names, SegmentName(h.Number))
+	}
+	if h.copy {
+		names = append(names, CopyName(h.Number))
+	}
+	return names
+}
+
+// Heads reads the headers of the segments among names, oldest first, by look. It
+// sets Spool. A copy is read only if its segment is not in use.
+func (d *Dir) Heads(
+	names []string, look func(name string) (g segment.Old, used bool, err error),
+) iter.Seq[Head] {
+	return func(yield func(Head) bool) {
+		files := d.sortNames(names)
+		for _, number := range slices.Sorted(maps.Keys(files)) {
+			h := Head{found: files[number]}
+			h.Number = number
+			for _, name := range h.Files() {
+				if h.Used {
+					break
+				}
+				g, used, err := look(name)
+				switch isCopy := name == CopyName(number); {
+				case err != nil && !errors.Is(err, segment.ErrHeader):
+					h.Unread = append(h.Unread, Noted{name, err})
+				case err != nil || g.Number != number || d.Spool != 0 && g.Spool != d.Spool:
+					h.Bad = append(h.Bad, name)
+				case !isCopy || used && (!h.OK || g.Identity == h.Identity): // a copy is of a segment in use
+					h.Old, h.Used, h.OK = g, used, true
+				}
+			}
+			if h.Copied = h.copy; h.OK {
+				d.Spool = h.Spool
+				h.Bad = slices.DeleteFunc(h.Bad, func(name string) bool {
+					return name == SegmentName(number) // its copy replaces it
+				})
+			}
+			if !yield(h) {
+				return
+			}
+		}
+	}
 }
 
 // sortNames finds the segments and copies among names, and notes the highest
@@ -224,52 +285,6 @@ func (d *Dir) sortNames(names []string) map[uint64]found {
 		}
 	}
 	return files
-}
-
-// lookAt reads the header of a segment, or of its copy if the segment has none.
-// A file without a valid header will be quarantined. An error means that a file
-// cannot be read now, or has a later version.
-func (d *Dir) lookAt(number uint64, exists, copied bool) (g segment.Old, used, ok bool, err error) {
-	fits := func(g segment.Old, err error) bool {
-		if err != nil || g.Number != number {
-			return false
-		}
-		return d.Spool == 0 || g.Spool == d.Spool
-	}
-	var unread error
-	if exists {
-		g, used, err = d.Look(SegmentName(number))
-		switch ok = fits(g, err); {
-		case IsPageError(err): // the copy may have the header
-			unread = err
-		case err != nil && !errors.Is(err, segment.ErrHeader):
-			return g, false, false, err
-		}
-	}
-	if copied && !(ok && used) {
-		k, usedToo, err := d.Look(CopyName(number))
-		switch {
-		case err != nil && !errors.Is(err, segment.ErrHeader):
-			return g, false, false, err
-		case !fits(k, err):
-			d.damaged = append(d.damaged, CopyName(number))
-		case usedToo && (!ok || k.Identity == g.Identity):
-			g, used, ok = k, true, true
-		}
-	}
-	if unread != nil && !ok {
-		return g, false, false, unread
-	}
-	if unread != nil {
-		d.note(readInstead, unread)
-	}
-	if exists && !ok {
-		d.damaged = append(d.damaged, SegmentName(number))
-		d.Unused += segment.MaxSize / segment.RecordHead
-		d.Unknown = true
-	}
-	g.Copied = copied
-	return g, used, ok, nil
 }
 
 // Look reads the header of a segment. The error is ErrHeader if the header was

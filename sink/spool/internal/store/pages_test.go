@@ -513,8 +513,11 @@ func TestUnreadableFileIsNoSegment(t *testing.T) {
 	for op, want := range map[vfstest.Op]error{vfstest.OpOpen: syscall.ENOMEM, vfstest.OpRead: syscall.EIO} {
 		for _, name := range []string{SegmentName(2), CopyName(2)} {
 			heal := m.Fail(vfstest.Fault{Op: op, Path: name, Err: want})
-			if _, used, ok, err := d.lookAt(2, name == SegmentName(2), name == CopyName(2)); used || ok || !errors.Is(err, want) {
-				t.Errorf("%s of %s fails: got used %v, %v and %v, want %v", op, name, used, ok, err, want)
+			for h := range d.Heads([]string{name}, d.Look) {
+				if h.Used || h.OK || h.Number != 2 || len(h.Bad) > 0 || len(h.Unread) != 1 ||
+					h.Unread[0].Op != name || !errors.Is(h.Unread[0].Err, want) {
+					t.Errorf("%s of %s fails: got %+v, want it unread: %v", op, name, h, want)
+				}
 			}
 			heal()
 		}
