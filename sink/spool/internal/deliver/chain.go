@@ -69,8 +69,9 @@ func (c *Chain) Unload() {
 		if g == nil || l.Placeholder || !g.IsWritten() || c.IsRead(l) {
 			continue
 		}
-		if next, whole := g.Whole(); whole {
-			l.Live, l.End, l.Sure, l.Whole, l.Reported = nil, next, next, true, g.Reported
+		if g.Whole() {
+			l.detach()
+			l.Whole = true
 			g.Release()
 		}
 	}

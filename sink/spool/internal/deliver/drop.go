@@ -42,7 +42,7 @@ type share struct {
 
 // ReadDrop reads the segment of a link that is going to be dropped.
 func (c *Chain) ReadDrop(l *Link, dir *store.Dir) (*Drop, error) {
-	x := &Drop{Link: l, chain: c}
+	x := &Drop{Link: l, Notice: l.Reported, chain: c}
 	if g := l.Live; g != nil {
 		g.Retain()
 		defer g.Release()
@@ -57,11 +57,11 @@ func (c *Chain) ReadDrop(l *Link, dir *store.Dir) (*Drop, error) {
 		x.lines, x.voids = lines, g.VoidsIn(l.First, x.end)
 		x.harmed = uint64(len(lines))+x.voids != x.end-l.First
 		x.Unfinished = x.harmed && !final
-		x.Own, x.Notice = true, g.Reported
+		x.Own = true
 		return x, nil
 	}
 	old := l.Old
-	x.voids, x.Notice = l.Voids, l.Reported
+	x.voids = l.Voids
 	c.Unlock()
 	defer c.Lock()
 	b, err := dir.Read(&old)

@@ -16,12 +16,19 @@ type Link struct {
 	segment.Old                  // End is not known while Live is set
 	Live        *segment.Segment // the segment, if it is of this process; nil if it is read from its file
 	Waiting     int              // destinations that have not left it
-	Reported    segment.Tally    // the counts that its notice reports, once Live is nil
 	KeepFile    bool             // a cursor could not be synced: the file stays while there is room
 	Placeholder bool             // stands for the active segment if there is none; see beginFull
 	UnreadSince time.Time        // time at which it could not be read or dropped
 	Voids       uint64           // claims without a record, once Live is nil
 	Quarantine  bool             // pages of the file were unreadable and count as damaged: it is quarantined
+}
+
+// detach makes a link whose claims are final one that is read from its file. The
+// lock of the chain is held.
+func (l *Link) detach() {
+	_, l.End, _ = l.Live.Claimed()
+	l.Sure, l.Voids = l.End, l.Live.VoidsIn(l.First, l.End)
+	l.Live = nil
 }
 
 // evictedPages returns the pages of a segment that were evicted, for Prefetch.
@@ -93,9 +100,7 @@ func (d *Delivery) leaveLink(next *Link) {
 	left := l.Waiting == 0
 	g := l.Live
 	if left && g != nil && d.Dest == nil {
-		_, l.End, _ = g.Claimed()
-		l.Sure, l.Voids = l.End, g.VoidsIn(l.First, l.End)
-		l.Live, l.Reported = nil, g.Reported
+		l.detach()
 	}
 	if left && d.Dest != nil {
 		d.chain.Unlink(l)

@@ -110,9 +110,7 @@ func (d *account) repeat(seq uint64) {
 	for _, l := range d.chain.Links {
 		switch {
 		case l.First != seq:
-		case l.Live != nil:
-			lines = lines.Plus(&l.Live.Reported)
-		case d.dir != nil && l.Gen != d.dir.Gen:
+		case l.Live == nil && d.dir != nil && l.Gen != d.dir.Gen:
 			old = append(old, l.Old)
 		default:
 			lines = lines.Plus(&l.Reported)

@@ -140,6 +140,8 @@ type Start struct {
 	Skipped uint64 // how many numbers before First have no record
 	Dropped bool   // some of the skipped numbers were in dropped segments
 	Unsure  uint64 // how many numbers before the skipped ones may never have been used
+
+	Reported Tally // the counts that its notice reports, if this process has written it
 }
 
 func putStart(b []byte, seed uint32, s Start) {

@@ -24,7 +24,6 @@ type Segment struct {
 	b         []byte
 	crc       uint32 // seed of the checksums
 	label     uint32 // of the records
-	Reported  Tally  // the counts that its notice reports
 	Continued bool   // another process made the segment
 
 	lifetime

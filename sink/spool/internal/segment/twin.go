@@ -145,24 +145,23 @@ func (t *twin) writePatches() error {
 	return nil
 }
 
-// Whole reports whether all claims of a sealed segment are in its file, and
-// which number follows them. Then writers no longer use its bytes, except to
-// check that.
-func (g *Segment) Whole() (next uint64, whole bool) {
+// Whole reports whether all claims of a sealed segment are in its file. Then
+// writers no longer use its bytes, except to check that.
+func (g *Segment) Whole() bool {
 	t := g.twin
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	end, next, final := g.Claimed()
+	end, _, final := g.Claimed()
 	if t.err != nil || !final {
-		return 0, false
+		return false
 	}
 	for at := HeaderSize; at < end; {
 		if !g.Committed(at) {
-			return 0, false
+			return false
 		}
 		at = g.Behind(at)
 	}
-	return next, true
+	return true
 }
 
 // header writes bytes of the segment's header to its file. A mapping needs no
