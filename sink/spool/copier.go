@@ -308,7 +308,7 @@ func (c *copier) discard(x *copied) bool {
 	}
 	c.close(x)
 	x.release()
-	if err := c.ch.dir.Copies.Remove(x.g.Number); err != nil {
+	if err := c.ch.dir.Copies.RemoveOwned(x.g.Number); err != nil {
 		c.ch.reports.Fault("delete a copy", err) // the next start deletes it
 	}
 	return true

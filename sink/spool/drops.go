@@ -157,9 +157,7 @@ func (m *maker) deleteHeaders() {
 	}
 	m.Unlock()
 	for _, l := range list {
-		if err := m.dir.Remove(l.Number, nil); err != nil {
-			m.reports.Fault("delete a segment", err) // the next start deletes it
-		}
+		m.deleteEmpty(l.Number, nil)
 	}
 }
 

@@ -191,9 +191,7 @@ func (m *maker) makeNext() error {
 	if err == nil {
 		limit, err = m.peers.limit()
 		if err != nil || !m.fitsIn(limit) { // another process has made a segment at the same time
-			if e := m.dir.Remove(number, g); e != nil {
-				m.reports.Fault("delete a segment", e) // the next start removes it
-			}
+			m.deleteEmpty(number, g)
 			g = nil
 		}
 	}
@@ -252,9 +250,7 @@ func (m *maker) discardNext() {
 	}
 	m.Unlock()
 	if g != nil && m.dir != nil {
-		if err := m.dir.Remove(g.Number, g); err != nil {
-			m.reports.Fault("delete a segment", err) // the next start deletes it
-		}
+		m.deleteEmpty(g.Number, g)
 	}
 }
 
@@ -298,6 +294,39 @@ func (m *maker) patch() (left bool) {
 	m.unpatched = append(m.unpatched, still...)
 	m.Unlock()
 	return left
+}
+
+// Who deletes a segment, why, and by which function:
+//
+//	leaveLink, dropLink        settled, or dropped to make room  remove, delete
+//	freeUndeleted              kept, and its room is needed      delete
+//	makeNext, discardNext      made, and not needed              deleteEmpty
+//	deleteHeaders              another segment has its counts    deleteEmpty
+//	removeUnused               no line was logged                deleteEmpty
+//	firstSegment, makeNotices  it could not be taken into use    Dir.Remove
+//	Dir.Tidy                   a dead process had not used it    Dir.Remove
+//
+// All of them end in Dir.Remove, except that delete may keep the file: as the
+// next segment (Spares), as a header (keepHeader), or under another name
+// (Quarantine). The process may die between any two of these steps:
+//
+//  1. The cursors that are past the segment are synced. If it is dropped, the
+//     others have it as a loss.
+//  2. If it is dropped, the header of the next segment has its numbers. If its
+//     header has counts that no other segment has, a header without records
+//     takes its place.
+//  3. Its file is deleted.
+//  4. Its copy is deleted, by the copier if the copier owns it. A start takes a
+//     copy without a segment for settled if the cursors are past it.
+//  5. Its memory is freed when the last holder has released it, and then the
+//     space of its file, both by the sweeper.
+
+// deleteEmpty deletes a segment without records. If it fails, the next start
+// deletes it.
+func (ch *chain) deleteEmpty(number uint64, g *segment.Segment) {
+	if err := ch.dir.Remove(number, g); err != nil {
+		ch.reports.Fault("delete a segment", err)
+	}
 }
 
 // remove deletes a link that is no longer in the chain, and makes room for
@@ -370,24 +399,25 @@ func (ch *chain) kept() int {
 
 // delete deletes the file of a link, or reuses the memory of one in memory.
 func (m *maker) delete(l *deliver.Link) error {
+	if m.dir == nil {
+		if !l.Live.IsAbandoned() {
+			select {
+			case m.spare <- l.Live.Bytes(): // no writer has anything left to do there
+			default: // there is a spare already
+			}
+		}
+		return nil
+	}
 	if l.Quarantine {
 		if err := m.dir.Quarantine(store.SegmentName(l.Number)); err != nil {
 			return err
 		}
 	}
 	switch {
-	case m.dir != nil && m.keepHeader(l):
+	case m.keepHeader(l):
 		return nil
 	case l.Quarantine:
-		return m.dir.Copies.RemoveOf(l.Number)
-	case m.dir != nil:
-		return m.dir.RemoveSettled(l.Number, l.Live)
-	case l.Live.IsAbandoned():
-		return nil
+		return m.dir.Copies.Remove(l.Number)
 	}
-	select {
-	case m.spare <- l.Live.Bytes(): // no writer has anything left to do there
-	default: // there is a spare already
-	}
-	return nil
+	return m.dir.RemoveSettled(l.Number, l.Live)
 }

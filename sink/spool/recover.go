@@ -125,9 +125,7 @@ func (s *Sink) removeUnused() bool {
 	if len(ch.Links) > 1 || next != ch.opened || l.Placeholder || ch.dropped != (segment.Tally{}) {
 		return false
 	}
-	if err := ch.dir.Remove(l.Number, nil); err != nil {
-		ch.reports.Fault("delete a segment", err)
-	}
+	ch.deleteEmpty(l.Number, nil)
 	return true
 }
 

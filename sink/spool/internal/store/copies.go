@@ -103,12 +103,12 @@ func (d *Dir) Remove(number uint64, g *segment.Segment) error {
 	if err != nil {
 		return err
 	}
-	return d.Copies.RemoveOf(number)
+	return d.Copies.Remove(number)
 }
 
-// RemoveOf deletes the copy of a segment, or notifies the copier if it
-// owns the copy.
-func (c *Copies) RemoveOf(number uint64) error {
+// Remove deletes the copy of a segment that was deleted, or notifies the copier
+// if it owns the copy.
+func (c *Copies) Remove(number uint64) error {
 	c.mu.Lock()
 	_, owned := c.owned[number]
 	if owned {
@@ -119,11 +119,11 @@ func (c *Copies) RemoveOf(number uint64) error {
 		c.removed()
 		return nil
 	}
-	return c.Remove(number)
+	return c.RemoveOwned(number)
 }
 
-// Remove deletes the copy of a segment.
-func (c *Copies) Remove(number uint64) error {
+// RemoveOwned deletes the copy of a segment. The copier does not own it any more.
+func (c *Copies) RemoveOwned(number uint64) error {
 	c.mu.Lock()
 	delete(c.owned, number)
 	c.mu.Unlock()

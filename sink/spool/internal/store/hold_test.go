@@ -175,7 +175,7 @@ func TestReplacedDirectoryIsLeftAlone(t *testing.T) {
 			want = nil // there is nothing to remove
 		}
 		check("Remove", d.Remove(1, g), want)
-		check("RemoveCopy", d.Copies.Remove(1), want)
+		check("RemoveCopy", d.Copies.RemoveOwned(1), want)
 		if got := namesIn(t, m); !slices.Equal(got, before) {
 			t.Errorf("%s: got %q, want %q", name, got, before)
 		}
@@ -200,7 +200,7 @@ func TestRemovedFilesAreFreedInParts(t *testing.T) {
 	if err := d.Remove(1, nil); !errors.Is(err, syscall.EACCES) || len(namesIn(t, m)) != 3 {
 		t.Errorf("Remove: got %v and %q, want %v, and the copy stays", err, namesIn(t, m), syscall.EACCES)
 	}
-	if err := d.Copies.Remove(1); !errors.Is(err, syscall.EACCES) {
+	if err := d.Copies.RemoveOwned(1); !errors.Is(err, syscall.EACCES) {
 		t.Errorf("RemoveCopy: got %v, want %v", err, syscall.EACCES)
 	}
 	d.Sweeper.All()
@@ -213,7 +213,7 @@ func TestRemovedFilesAreFreedInParts(t *testing.T) {
 		t.Errorf("got %d files to free and %q, want 2 without a name", n, namesIn(t, m))
 	}
 	d.Sweeper.Stop()
-	noError(t, d.Remove(1, nil), d.Copies.Remove(1), d.Unlock()) // they are gone
+	noError(t, d.Remove(1, nil), d.Copies.RemoveOwned(1), d.Unlock()) // they are gone
 	if n := m.Opened(); n != 0 {
 		t.Errorf("%d files are open", n)
 	}
@@ -228,17 +228,17 @@ func TestCopyOfTheCopier(t *testing.T) {
 	d.Copies.OnRemoved(func() { notified++ })
 	touch(t, m, CopyName(1), CopyName(2))
 	d.Copies.Own(1)
-	noError(t, d.Copies.RemoveOf(1), d.Copies.RemoveOf(2))
+	noError(t, d.Copies.Remove(1), d.Copies.Remove(2))
 	got, copies := namesIn(t, m), &d.Copies
 	if notified != 1 || !copies.IsRemoved(1) || copies.IsRemoved(2) ||
 		!slices.Equal(got, []string{CopyName(1), "lock"}) {
 		t.Errorf("got %q after %d notifications, want copy 1 after one", got, notified)
 	}
-	noError(t, d.Copies.Remove(1))
+	noError(t, d.Copies.RemoveOwned(1))
 	if d.Copies.IsRemoved(1) {
 		t.Error("a copy that is gone still has an owner")
 	}
-	noError(t, d.Copies.RemoveOf(1))
+	noError(t, d.Copies.Remove(1))
 	if got := namesIn(t, m); notified != 1 || len(got) != 1 {
 		t.Errorf("got %q after %d notifications, want no copy after one", got, notified)
 	}

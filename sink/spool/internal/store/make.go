@@ -116,7 +116,7 @@ func (d *Dir) KeepHeader(number uint64, head []byte, move func(vfs.File) vfs.Fil
 		if f, err = d.rename(f, name); err == nil {
 			move(f) // the system may have opened it again
 			d.Sweeper.Add(&Spent{file: before})
-			d.note("delete a copy", d.Copies.RemoveOf(number)) // the next start deletes it
+			d.note("delete a copy", d.Copies.Remove(number)) // the next start deletes it
 			return nil
 		}
 		move(before)

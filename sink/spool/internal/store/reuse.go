@@ -62,7 +62,7 @@ const SpareTime = time.Second
 // file again.
 func (d *Dir) RemoveSettled(number uint64, g *segment.Segment) error {
 	if g != nil && g.IsReusable() && d.Spares.add(number, g) {
-		return d.Copies.RemoveOf(number)
+		return d.Copies.Remove(number)
 	}
 	return d.Remove(number, g)
 }
