@@ -4,6 +4,7 @@ package spool
 
 import (
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -409,7 +410,8 @@ func (m *maker) delete(l *deliver.Link) error {
 		return nil
 	}
 	if l.Quarantine {
-		if err := m.dir.Quarantine(store.SegmentName(l.Number)); err != nil {
+		err := m.dir.Quarantine(store.SegmentName(l.Number))
+		if store.Ignore(err, fs.ErrNotExist) != nil { // it is gone if the copy could not be deleted before
 			return err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +22,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -277,6 +280,31 @@ func TestDeliverOnlyKeepsWhatACursorHasNotPassed(t *testing.T) {
 			t.Errorf("%d files are left, want 4", n)
 		}
 	})
+}
+
+// TestCopyOfAQuarantinedSegmentIsDeletedAgain cannot delete the copy of a
+// segment whose file is quarantined. The next attempt can.
+func TestCopyOfAQuarantinedSegmentIsDeletedAgain(t *testing.T) {
+	m := memBacklog(t, 900, 200, SyncNever) // four segments
+	s := open(t, memDir, nil, Config{
+		SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {},
+	})
+	kept := filepath.Join(memDir, store.CopyName(2))
+	f, err := m.Open(kept, os.O_RDWR|os.O_CREATE, 0o600)
+	must(t, err, f.Close())
+	l := &deliver.Link{Quarantine: true}
+	l.Number = 2
+	m.Fail(vfstest.Fault{
+		Op: vfstest.OpRemove, Path: store.CopyName(2), Times: 1, Err: syscall.EIO,
+	})
+	for _, want := range []error{syscall.EIO, nil} {
+		if err := s.maker.delete(l); !errors.Is(err, want) || want == nil && err != nil {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+	if _, err := m.Lstat(kept); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the copy is left: %v", err)
+	}
 }
 
 // TestFailedOperationsOnSegmentsAreReported has one operation on the file of a
