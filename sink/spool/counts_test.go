@@ -101,6 +101,42 @@ func TestCountThatCouldNotBeStored(t *testing.T) {
 	}
 }
 
+// TestHeaderThatCannotBeReplaced has a process that only delivers, inherits a
+// count whose notice was not written, and cannot rename the header that is to
+// replace the last segment. After its death the count is inherited once.
+func TestHeaderThatCannotBeReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := vfstest.NewMem(nil)
+		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+		conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {}}
+		for range 2 {
+			s := open(t, memDir, nil, conf)
+			dropLines(t, s, 5*int(s.chain.active.Load().Number%2)) // only the first process
+			must(t, s.Close())
+		}
+		edit(t, m, store.SegmentName(2), func(b []byte) {
+			clear(b[segment.HeaderSize : segment.HeaderSize+8])
+		})
+		heal := m.Fail(vfstest.Fault{
+			Op: vfstest.OpRename, Path: store.SegmentName(2) + store.MadeSuffix, Err: syscall.EIO,
+		})
+		conf.DeliverOnly = true
+		s := open(t, memDir, &far{}, conf)
+		await.Sleep(time.Second)
+		if n := loss.Sum(s.Stats().Inherited); n != 5 || s.Stats().Errors != 1 {
+			t.Errorf("inherited %d lines, with %d errors, want 5 and 1", n, s.Stats().Errors)
+		}
+		conf.fs, conf.DeliverOnly = m.CrashClone(vfstest.Everything), false
+		heal()
+		must(t, s.Close())
+		s = open(t, memDir, nil, conf)
+		if n := loss.Sum(s.Stats().Inherited); n != 5 {
+			t.Errorf("the next process inherits %d lines, want 5", n)
+		}
+		must(t, s.Close())
+	})
+}
+
 // TestSettledSegmentMakesRoomAtOnce blocks a call in a full spool, begun or
 // found so, until the destination is up again.
 func TestSettledSegmentMakesRoomAtOnce(t *testing.T) {

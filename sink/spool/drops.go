@@ -122,7 +122,7 @@ func (m *maker) keepHeader(l *deliver.Link) (kept bool) {
 	if !m.bears(l) {
 		return false
 	}
-	h, dropped := m.active.Load(), m.Links[len(m.Links)-1].Skipped
+	h, dropped, carried := m.active.Load(), m.Links[len(m.Links)-1].Skipped, m.carried
 	h.Retain()
 	defer h.Release()
 	m.Unlock()
@@ -137,6 +137,10 @@ func (m *maker) keepHeader(l *deliver.Link) (kept bool) {
 	m.Lock()
 	if err != nil {
 		m.reports.Fault("keep counts of dropped lines", err)
+		if m.active.Load() == h {
+			m.carried = carried // the previous file still has them
+			m.publish()
+		}
 	}
 	if kept = err == nil || m.c.DeliverOnly; kept {
 		m.headers = append(m.headers, l)
