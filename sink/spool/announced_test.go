@@ -320,8 +320,8 @@ func TestRejectedNoticeIsRepeated(t *testing.T) {
 }
 
 // TestRejectedNoticeIsReadWithoutTheLock has a destination that rejects the
-// notice of an earlier process, and a disk that does not return from reading it:
-// calls do not wait for the disk.
+// notice of an earlier process, and a disk that does not return from reading
+// it: calls do not wait for the disk.
 func TestRejectedNoticeIsReadWithoutTheLock(t *testing.T) {
 	m, f := vfstest.NewMem(nil), &far{}
 	reached, hold := make(chan struct{}, 1), make(chan struct{})

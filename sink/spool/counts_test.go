@@ -86,7 +86,8 @@ func TestCountThatCouldNotBeStored(t *testing.T) {
 		}
 	}
 	m.Fail(vfstest.Fault{
-		Op: vfstest.OpWrite, Path: store.SegmentName(1) + store.MadeSuffix, Times: 1, Err: syscall.EIO,
+		Op: vfstest.OpWrite, Path: store.SegmentName(1) + store.MadeSuffix,
+		Times: 1, Err: syscall.EIO,
 	})
 	long(nib.LevelError)
 	if errs := s.Stats().Errors; errs != 1 {
@@ -108,7 +109,9 @@ func TestHeaderThatCannotBeReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := vfstest.NewMem(nil)
 		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-		conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {}}
+		conf := Config{
+			SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {},
+		}
 		for range 2 {
 			s := open(t, memDir, nil, conf)
 			dropLines(t, s, 5*int(s.chain.active.Load().Number%2)) // only the first process

@@ -49,9 +49,9 @@ func (ch *chain) inherit(b []byte, g *segment.Old) {
 	ch.inherited = g.Unreported(b)
 }
 
-// counted reports err if a count could not be stored in a header. If the process
-// dies before it is stored, the next start uses the previous count. The lock is
-// held.
+// counted reports err if a count could not be stored in a header. If the
+// process dies before it is stored, the next start uses the previous count. The
+// lock is held.
 func (ch *chain) counted(err error) {
 	if err != nil {
 		ch.reports.Fault("count dropped lines in a segment", err)

@@ -411,7 +411,7 @@ func (m *maker) delete(l *deliver.Link) error {
 	}
 	if l.Quarantine {
 		err := m.dir.Quarantine(store.SegmentName(l.Number))
-		if store.Ignore(err, fs.ErrNotExist) != nil { // it is gone if the copy could not be deleted before
+		if store.Ignore(err, fs.ErrNotExist) != nil { // gone: its copy could not be deleted before
 			return err
 		}
 	}

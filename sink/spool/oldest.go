@@ -96,8 +96,8 @@ func (ch *chain) retry(freed int64) {
 }
 
 // oldest returns the oldest segment that no destination is reading, without
-// those that could not be read or dropped a moment ago, or nil if there is none.
-// The lock is held.
+// those that could not be read or dropped a moment ago, or nil if there is
+// none. The lock is held.
 func (ch *chain) oldest() *deliver.Link {
 	i := slices.IndexFunc(ch.Links, func(l *deliver.Link) bool {
 		return !l.Placeholder && time.Since(l.UnreadSince) >= makePause && !ch.IsRead(l)

@@ -288,8 +288,8 @@ func dropsOthers(t *testing.T, s *Sink, f *far, n int, heal func()) {
 }
 
 // TestDropOldWithADamagedRecord damages a record in the oldest segment that
-// could be dropped. The segment is dropped, with one line counted as damaged. If
-// the length is damaged, as if a call were still writing, the next one is.
+// could be dropped. The segment is dropped, with one line counted as damaged.
+// If the length is damaged, as if a call were still writing, the next one is.
 func TestDropOldWithADamagedRecord(t *testing.T) {
 	const inSegment = 247
 	for _, c := range []struct {
@@ -325,7 +325,7 @@ func TestDropOldWithADamagedRecord(t *testing.T) {
 			f.set(nil)
 			must(t, s.Flush(context.Background()))
 			if st := checkIdentity(t, s); st.Lost() != inSegment+1-c.damaged {
-				t.Errorf("offset %d: got %+v, want one segment dropped and the damaged line", c.at, st)
+				t.Errorf("offset %d: got %+v, want one segment and the damaged line lost", c.at, st)
 			}
 			must(t, s.Close())
 		})

@@ -101,8 +101,9 @@ func (d *account) owe(lines *segment.Tally) {
 }
 
 // repeat makes the next notice for this destination report what the record with
-// number seq does, which it has rejected, if the record is a notice for all. The
-// segment stays while its file is read, since this destination is at its link.
+// number seq does, which it has rejected, if the record is a notice for all.
+// The segment stays while its file is read, since this destination is at its
+// link.
 func (d *account) repeat(seq uint64) {
 	var lines, inherited segment.Tally
 	var old []segment.Old

@@ -122,7 +122,8 @@ func (c *Copies) Remove(number uint64) error {
 	return c.RemoveOwned(number)
 }
 
-// RemoveOwned deletes the copy of a segment. The copier does not own it any more.
+// RemoveOwned deletes the copy of a segment. The copier does not own it any
+// more.
 func (c *Copies) RemoveOwned(number uint64) error {
 	c.mu.Lock()
 	delete(c.owned, number)

@@ -223,8 +223,8 @@ func (h *Head) Files() (names []string) {
 	return names
 }
 
-// Heads reads the headers of the segments among names, oldest first, by look. It
-// sets Spool. A copy is read only if its segment is not in use.
+// Heads reads the headers of the segments among names, oldest first, by look.
+// It sets Spool. A copy is read only if its segment is not in use.
 func (d *Dir) Heads(
 	names []string, look func(name string) (g segment.Old, used bool, err error),
 ) iter.Seq[Head] {
@@ -243,7 +243,7 @@ func (d *Dir) Heads(
 					h.Unread = append(h.Unread, Noted{name, err})
 				case err != nil || g.Number != number || d.Spool != 0 && g.Spool != d.Spool:
 					h.Bad = append(h.Bad, name)
-				case !isCopy || used && (!h.OK || g.Identity == h.Identity): // a copy is of a segment in use
+				case !isCopy || used && (!h.OK || g.Identity == h.Identity):
 					h.Old, h.Used, h.OK = g, used, true
 				}
 			}

@@ -156,7 +156,8 @@ func (x *Spent) close() (last bool) {
 	return true
 }
 
-// Signal signals the goroutine that receives from c, unless a signal is pending.
+// Signal signals the goroutine that receives from c, unless a signal is
+// pending.
 func Signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
