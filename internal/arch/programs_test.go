@@ -213,8 +213,9 @@ var given string
 // foreign are the packages of the standard library and of other repositories
 // that snippets use.
 var foreign = strings.Fields(`bytes context errors encoding/json expvar fmt io log log/slog net
-	net/http os runtime sync sync/atomic testing time github.com/colega/zeropool
-	github.com/sirupsen/logrus go.uber.org/zap go.uber.org/zap/zapcore google.golang.org/grpc
+	net/http os os/signal runtime sync sync/atomic syscall testing time
+	github.com/colega/zeropool github.com/rs/zerolog github.com/sirupsen/logrus
+	go.uber.org/zap go.uber.org/zap/zapcore google.golang.org/grpc
 	github.com/hashicorp/go-hclog go.opentelemetry.io/otel google.golang.org/grpc/grpclog`)
 
 // A page is a text with snippets, each a block of Go.
@@ -243,7 +244,7 @@ func pages(t *tree) (list []page) {
 	program := regexp.MustCompile(`(?s)^package main.*?\n\)\n`)
 	block := regexp.MustCompile("(?s)```go\n(.*?)```")
 	for name, module := range map[string]string{"README.md": "bridge/niblogrus",
-		"SKILL.md": "bridge/niblogrus", "docs/pools.md": "bench"} {
+		"SKILL.md": "bridge/niblogrus", "docs/files.md": "bench", "docs/pools.md": "bench"} {
 		p := page{name: name, module: module}
 		for _, m := range block.FindAllStringSubmatch(t.text[name], -1) {
 			code := strings.ReplaceAll(m[1], "{ … }", "{}")
@@ -302,7 +303,8 @@ func (p *page) program(imports map[string]string) string {
 
 // importable are the packages that snippets import, by name.
 func importable(t *tree) map[string]string {
-	imports := map[string]string{"hclog": "github.com/hashicorp/go-hclog"}
+	imports := map[string]string{"hclog": "github.com/hashicorp/go-hclog",
+		"lumberjack": "gopkg.in/natefinch/lumberjack.v2"}
 	for _, p := range foreign {
 		imports[path.Base(p)] = p
 	}
