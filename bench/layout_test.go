@@ -4,11 +4,9 @@ package bench
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -179,37 +177,4 @@ func TestLayoutLogrus(t *testing.T) {
 	func() { r.WithField("t", whole).Info("m"); n.Info().Time("t", whole).Msg("m") }()
 	func() { r.Fatal("m"); n.Fatal().Msg("m") }()
 	compareLines(t, peer.String(), own.String())
-}
-
-func TestLayoutSlog(t *testing.T) {
-	var peer, own bytes.Buffer
-	// slog reads its own clock; a handler in between sets the time.
-	options := &slog.HandlerOptions{AddSource: true, Level: slog.LevelDebug}
-	s := slog.New(stopped{slog.NewJSONHandler(&peer, options)})
-	n := nibUnder(&own, layout.Slog())
-	func() { s.Debug("m"); n.Debug().Msg("m") }()
-	func() { s.Info("m", "s", "x", "i", -1); n.Info().Str("s", "x").Int("i", -1).Msg("m") }()
-	func() { s.Info("m", "d", layoutTook); n.Info().Dur("d", layoutTook).Msg("m") }()
-	func() { s.Warn("m", "t", whole); n.Warn().Time("t", whole).Msg("m") }()
-	func() { s.Error("m", "error", errGone); n.Error().Err(errGone).Msg("m") }()
-	compareLines(t, peer.String(), own.String())
-}
-
-// stopped gives every record the same time.
-type stopped struct{ slog.Handler }
-
-func (h stopped) Handle(ctx context.Context, r slog.Record) error {
-	r.Time = whole
-	return h.Handler.Handle(ctx, r)
-}
-
-// The comparison itself must be able to fail.
-func TestCompareLinesCanFail(t *testing.T) {
-	for _, own := range []string{`{}`, `{"a":2}`, `{"a":1,"b":1}`, `{"a":"1"}`} {
-		probe := new(testing.T)
-		compareLines(probe, `{"a":1}`, own)
-		if !probe.Failed() {
-			t.Errorf("%s passes for %s", own, `{"a":1}`)
-		}
-	}
 }

@@ -5,6 +5,7 @@ package layout_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"runtime"
 	"testing"
@@ -93,9 +94,11 @@ func TestSlogHoldsForEveryFrontEnd(t *testing.T) {
 	l.Warn().Dur("took", time.Second).Msg("slow")
 	l.Named("db").Warn().Str("msg", "mine").Msg("slow")
 	l.LogAttrs(context.Background(), nib.LevelWarn, "slow", slog.Int("n", 1))
+	l.Error().Err(errors.New("gone")).Msg("slow")
 	want := `{"time":"2026-01-02T15:04:05.12+01:00","level":"WARN","msg":"slow","took":1000000000}
 {"time":"2026-01-02T15:04:05.12+01:00","level":"WARN","logger":"db","msg":"slow","field.msg":"mine"}
 {"time":"2026-01-02T15:04:05.12+01:00","level":"WARN","msg":"slow","n":1}
+{"time":"2026-01-02T15:04:05.12+01:00","level":"ERROR","msg":"slow","error":"gone"}
 `
 	if got := b.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
