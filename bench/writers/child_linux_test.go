@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -89,33 +90,28 @@ func (s *service) logUntilAnnounced() {
 }
 
 func newService(name, path string) (*service, error) {
-	for _, l := range libraries {
-		if l.Name != name {
-			continue
+	at := slices.IndexFunc(libraries, func(l library) bool { return l.Name == name })
+	l, s := &libraries[at], new(service)
+	if path == "" {
+		// A call that waits for the reader can end only by this time.
+		out := stdout.New(stdout.Config{Stall: time.Millisecond, Layout: l.Layout})
+		s.out, s.stats = out, func() counts {
+			st := out.Stats()
+			return counts{s.logged, st.Lines, st.Lost(), st.Notices, reason(st.Dropped)}
 		}
-		s := new(service)
-		if path == "" {
-			// A call that waits for the reader can end only by this time.
-			out := stdout.New(stdout.Config{Stall: time.Millisecond, Layout: l.Layout})
-			s.out, s.stats = out, func() counts {
-				st := out.Stats()
-				return counts{s.logged, st.Lines, st.Lost(), st.Notices, reason(st.Dropped)}
-			}
-		} else {
-			out, err := file.Open(path, file.Config{Layout: l.Layout})
-			if err != nil {
-				return nil, err
-			}
-			s.out, s.stats = out, func() counts {
-				st := out.Stats()
-				return counts{s.logged, st.Lines, st.Lost(), st.Notices, reason(st.Dropped)}
-			}
+	} else {
+		out, err := file.Open(path, file.Config{Layout: l.Layout})
+		if err != nil {
+			return nil, err
 		}
-		s.w = sink.NewWriter(s.out, sink.WriterConfig{})
-		s.write = l.New(s.w)
-		return s, nil
+		s.out, s.stats = out, func() counts {
+			st := out.Stats()
+			return counts{s.logged, st.Lines, st.Lost(), st.Notices, reason(st.Dropped)}
+		}
 	}
-	return nil, fmt.Errorf("no logger %q", name)
+	s.w = sink.NewWriter(s.out, sink.WriterConfig{})
+	s.write = l.New(s.w)
+	return s, nil
 }
 
 func reason(dropped []delivery.Drop) delivery.Reason {

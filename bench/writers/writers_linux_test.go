@@ -75,102 +75,99 @@ func (c *process) finish(t *testing.T) (got counts) {
 	return got
 }
 
+// each runs a test with each library.
+func each(t *testing.T, test func(t *testing.T, l library)) {
+	for _, l := range libraries {
+		t.Run(l.Name, func(t *testing.T) { test(t, l) })
+	}
+}
+
 // The reader of standard output and standard error stops, and reads on when
 // lines were lost.
 func TestReaderStops(t *testing.T) {
-	for _, l := range libraries {
-		t.Run(l.Name, func(t *testing.T) {
-			c := start(t, l, "stopped", "")
-			c.expect(t, "lost")
-			text := readAll(t, c.out)
-			check(t, l, c.finish(t), text, delivery.ReasonStalled)
-		})
-	}
+	each(t, func(t *testing.T, l library) {
+		c := start(t, l, "stopped", "")
+		c.expect(t, "lost")
+		text := readAll(t, c.out)
+		check(t, l, c.finish(t), text, delivery.ReasonStalled)
+	})
 }
 
 // The reader of standard output takes less than is logged; nothing reads
 // standard error.
 func TestReaderIsSlow(t *testing.T) {
-	for _, l := range libraries {
-		t.Run(l.Name, func(t *testing.T) {
-			c := start(t, l, "slow", "")
-			c.expect(t, "ready")
-			if _, err := c.proceed.Write([]byte{'\n'}); err != nil {
+	each(t, func(t *testing.T, l library) {
+		c := start(t, l, "slow", "")
+		c.expect(t, "ready")
+		if _, err := c.proceed.Write([]byte{'\n'}); err != nil {
+			t.Fatal(err)
+		}
+		var text []byte
+		for chunk := make([]byte, 4<<10); ; {
+			report, err := c.reports.ReadString('\n')
+			if err != nil {
 				t.Fatal(err)
 			}
-			var text []byte
-			for chunk := make([]byte, 4<<10); ; {
-				report, err := c.reports.ReadString('\n')
-				if err != nil {
-					t.Fatal(err)
-				}
-				if report != "tick\n" {
-					break
-				}
-				n, err := c.out.Read(chunk)
-				if err != nil && err != io.EOF { // the service may have ended
-					t.Fatal(err)
-				}
-				text = append(text, chunk[:n]...)
+			if report != "tick\n" {
+				break
 			}
-			text = append(text, readAll(t, c.out)...)
-			check(t, l, c.finish(t), text, delivery.ReasonStalled)
-		})
-	}
+			n, err := c.out.Read(chunk)
+			if err != nil && err != io.EOF { // the service may have ended
+				t.Fatal(err)
+			}
+			text = append(text, chunk[:n]...)
+		}
+		text = append(text, readAll(t, c.out)...)
+		check(t, l, c.finish(t), text, delivery.ReasonStalled)
+	})
 }
 
 // The reader of standard output and standard error ends.
 func TestReaderIsGone(t *testing.T) {
-	for _, l := range libraries {
-		t.Run(l.Name, func(t *testing.T) {
-			c := start(t, l, "gone", "")
-			c.expect(t, "ready")
-			c.out.Close()
-			c.errs.Close()
-			if _, err := c.proceed.Write([]byte{'\n'}); err != nil {
-				t.Fatal(err)
-			}
-			c.expect(t, "lost")
-			got := c.finish(t)
-			want := counts{someLost + 1, 1, someLost, 0, delivery.ReasonGone}
-			if got != want {
-				t.Errorf("got %+v, want %+v", got, want)
-			}
-		})
-	}
+	each(t, func(t *testing.T, l library) {
+		c := start(t, l, "gone", "")
+		c.expect(t, "ready")
+		c.out.Close()
+		c.errs.Close()
+		if _, err := c.proceed.Write([]byte{'\n'}); err != nil {
+			t.Fatal(err)
+		}
+		c.expect(t, "lost")
+		got := c.finish(t)
+		want := counts{someLost + 1, 1, someLost, 0, delivery.ReasonGone}
+		if got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	})
 }
 
 // The log file must not grow until lines were lost; nothing reads standard
 // error.
 func TestFileIsLimited(t *testing.T) {
-	for _, l := range libraries {
-		t.Run(l.Name, func(t *testing.T) {
-			toFile(t, l, "limited", t.TempDir(), delivery.ReasonFailed)
-		})
-	}
+	each(t, func(t *testing.T, l library) {
+		toFile(t, l, "limited", t.TempDir(), delivery.ReasonFailed)
+	})
 }
 
 // No space is left on the disk until lines were lost; nothing reads standard
 // error.
 func TestDiskIsFull(t *testing.T) {
-	for _, l := range libraries {
-		t.Run(l.Name, func(t *testing.T) {
-			dir := t.TempDir()
-			if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
-				t.Skipf("cannot mount a tmpfs: %v", err)
+	each(t, func(t *testing.T, l library) {
+		dir := t.TempDir()
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+			t.Skipf("cannot mount a tmpfs: %v", err)
+		}
+		t.Cleanup(func() {
+			if err := syscall.Unmount(dir, 0); err != nil {
+				t.Error(err)
 			}
-			t.Cleanup(func() {
-				if err := syscall.Unmount(dir, 0); err != nil {
-					t.Error(err)
-				}
-			})
-			err := os.WriteFile(filepath.Join(dir, ballast), make([]byte, 1000<<10), 0o600)
-			if err != nil {
-				t.Fatal(err)
-			}
-			toFile(t, l, "full", dir, delivery.ReasonFull)
 		})
-	}
+		err := os.WriteFile(filepath.Join(dir, ballast), make([]byte, 1000<<10), 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		toFile(t, l, "full", dir, delivery.ReasonFull)
+	})
 }
 
 // toFile runs a service that logs to a file in dir.
