@@ -10,18 +10,6 @@ import (
 	"github.com/nib-log/nib/bench/measure"
 )
 
-func TestPeersPrintEquivalentLines(t *testing.T) {
-	set := Set()
-	for _, x := range set.Tables[0].Scenarios {
-		if err := x.Verify(); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := set.Complete(); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestEveryExceptionNamesAPeerAndAScenario(t *testing.T) {
 	for _, e := range Exceptions {
 		found := false

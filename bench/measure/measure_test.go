@@ -11,28 +11,6 @@ import (
 	"time"
 )
 
-func TestAlternateCountsTheRoundsAndOperations(t *testing.T) {
-	var a, b int
-	timings := Alternate([]Run{
-		{Name: "a", Do: func(n int) { a += n; burn(n) }},
-		{Name: "b", Do: func(n int) { b += n; burn(3 * n) }},
-	}, Config{Rounds: 4, Round: 200 * time.Microsecond})
-	for i, ops := range []int{a, b} {
-		got := timings[i]
-		if got.N < 1 || ops < 4*got.N || got.Least <= 0 || got.Median < got.Least {
-			t.Errorf("contestant %d: %+v after %d operations", i, got, ops)
-		}
-	}
-}
-
-var sink atomic.Int64
-
-func burn(n int) {
-	for range 100 * n {
-		sink.Add(1)
-	}
-}
-
 var kept []byte
 
 func TestAllocsIsExactInFractions(t *testing.T) {
