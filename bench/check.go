@@ -83,7 +83,7 @@ func compare(wanted, scenario string, p *Peer, line []byte) error {
 	if i := bytes.IndexByte(line, '\n'); i < 0 || i != len(line)-1 {
 		return fmt.Errorf("prints %q, want one line", line)
 	}
-	got, err := canonical(line, p.File, unit)
+	got, err := canonical(line, p.Name+".go", unit)
 	if err != nil {
 		if except[""] {
 			return nil

@@ -30,7 +30,7 @@ func TestCheckRefuses(t *testing.T) {
 	const line = `{"ts":"NOW","level":"INFO","msg":"m","took":2.0,"n":[1.50]}` + "\n"
 	check := func(want, line string) error {
 		line = strings.ReplaceAll(line, "NOW", time.Now().UTC().Format(time.RFC3339))
-		p := Peer{Name: "p", File: "check.go", DurationUnit: time.Millisecond}
+		p := Peer{Name: "p", DurationUnit: time.Millisecond}
 		return compare(want, "x", &p, []byte(line))
 	}
 	if err := check(good, line); err != nil {

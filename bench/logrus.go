@@ -17,65 +17,65 @@ import (
 // It has no row Attrs, because it has maps only, no Bare, because it cannot
 // leave out the level, and no Buffered, because it has no buffering writer.
 var logrusPeer = Peer{
-	Name: "logrus", Module: "github.com/sirupsen/logrus", File: "logrus.go", DurationUnit: time.Nanosecond,
+	Name: "logrus", Module: "github.com/sirupsen/logrus", DurationUnit: time.Nanosecond,
 	Rows: map[string]Setup{
-		"Disabled": row(newLogrus, func(l *logrus.Logger, n int) {
+		"Disabled": Row(newLogrus, func(l *logrus.Logger, n int) {
 			for range n {
 				l.WithFields(logrus.Fields{"method": method, "status": status, "took": took}).Debug(message)
 			}
 		}),
-		"Message": row(newLogrus, logrusMessage),
-		"TenFields": row(newLogrus, func(l *logrus.Logger, n int) {
+		"Message": Row(newLogrus, logrusMessage),
+		"TenFields": Row(newLogrus, func(l *logrus.Logger, n int) {
 			for range n {
 				l.WithFields(logrusTen()).Info(message)
 			}
 		}),
-		"Bound": row(func(w io.Writer) *logrus.Entry { return newLogrus(w).WithFields(logrusTen()) },
+		"Bound": Row(func(w io.Writer) *logrus.Entry { return newLogrus(w).WithFields(logrusTen()) },
 			func(l *logrus.Entry, n int) {
 				for range n {
 					l.Info(message)
 				}
 			}),
-		"Caller": row(func(w io.Writer) *logrus.Logger {
+		"Caller": Row(func(w io.Writer) *logrus.Logger {
 			l := newLogrus(w)
 			l.SetReportCaller(true)
 			return l
 		}, logrusMessage),
-		"Error": row(newLogrus, func(l *logrus.Logger, n int) {
+		"Error": Row(newLogrus, func(l *logrus.Logger, n int) {
 			for range n {
 				l.WithError(errRefused).Error(message)
 			}
 		}),
-		"Formatted": row(newLogrus, func(l *logrus.Logger, n int) {
+		"Formatted": Row(newLogrus, func(l *logrus.Logger, n int) {
 			for range n {
 				l.Infof(format, path, status)
 			}
 		}),
-		"StructValue": row(newLogrus, func(l *logrus.Logger, n int) {
+		"StructValue": Row(newLogrus, func(l *logrus.Logger, n int) {
 			for range n {
 				l.WithField("account", customerAccount).Info(message)
 			}
 		}),
-		"ArrayDict": row(newLogrus, func(l *logrus.Logger, n int) {
+		"ArrayDict": Row(newLogrus, func(l *logrus.Logger, n int) {
 			for range n {
 				l.WithFields(logrus.Fields{"shards": shards, "peer": map[string]any{
 					"method": method, "request": request, "status": status, "cached": cached, "load": load,
 				}}).Info(message)
 			}
 		}),
-		"Unicode": row(newLogrus, func(l *logrus.Logger, n int) {
+		"Unicode": Row(newLogrus, func(l *logrus.Logger, n int) {
 			for range n {
 				l.WithFields(logrus.Fields{"city": city, "customer": customer, "mood": mood}).
 					Info(messageUnicode)
 			}
 		}),
-		"Escapes": row(newLogrus, func(l *logrus.Logger, n int) {
+		"Escapes": Row(newLogrus, func(l *logrus.Logger, n int) {
 			for range n {
 				l.WithFields(logrus.Fields{"file": file, "query": query, "terminal": terminal}).
 					Info(messageEscapes)
 			}
 		}),
-		"SlogFront": row(func(w io.Writer) slog.Handler {
+		"SlogFront": Row(func(w io.Writer) slog.Handler {
 			return logrusslog.NewHandler(newLogrus(w), nil)
 		}, slogFront),
 	},

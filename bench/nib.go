@@ -17,16 +17,16 @@ import (
 
 // nib runs with its defaults.
 var nibPeer = Peer{
-	Name: "nib", File: "nib.go", DurationUnit: time.Millisecond, SlogUnit: time.Nanosecond,
+	Name: "nib", DurationUnit: time.Millisecond, SlogUnit: time.Nanosecond,
 	Rows: map[string]Setup{
-		"Disabled": row(newNib(), func(l *nib.Logger, n int) {
+		"Disabled": Row(newNib(), func(l *nib.Logger, n int) {
 			for range n {
 				l.Debug().Str("method", method).Int("status", status).Dur("took", took).Msg(message)
 			}
 		}),
-		"Message":   row(newNib(), nibMessage),
-		"TenFields": row(newNib(), NibTen),
-		"Bound": row(func(w io.Writer) *nib.Logger {
+		"Message":   Row(newNib(), nibMessage),
+		"TenFields": Row(newNib(), NibTen),
+		"Bound": Row(func(w io.Writer) *nib.Logger {
 			return nib.New(w).With(func(e *nib.Event) {
 				e.Str("method", method).Str("path", path).Str("request", request).
 					Int("status", status).Int64("size", size).Uint64("trace", trace).
@@ -34,23 +34,23 @@ var nibPeer = Peer{
 					Dur("took", took).Time("started", started)
 			})
 		}, nibMessage),
-		"Caller": row(newNib(nib.WithCaller()), nibMessage),
-		"Error": row(newNib(), func(l *nib.Logger, n int) {
+		"Caller": Row(newNib(nib.WithCaller()), nibMessage),
+		"Error": Row(newNib(), func(l *nib.Logger, n int) {
 			for range n {
 				l.Error().Err(errRefused).Msg(message)
 			}
 		}),
-		"Formatted": row(newNib(), func(l *nib.Logger, n int) {
+		"Formatted": Row(newNib(), func(l *nib.Logger, n int) {
 			for range n {
 				l.Info().Msgf(format, path, status)
 			}
 		}),
-		"StructValue": row(newNib(), func(l *nib.Logger, n int) {
+		"StructValue": Row(newNib(), func(l *nib.Logger, n int) {
 			for range n {
 				l.Info().Any("account", customerAccount).Msg(message)
 			}
 		}),
-		"ArrayDict": row(newNib(), func(l *nib.Logger, n int) {
+		"ArrayDict": Row(newNib(), func(l *nib.Logger, n int) {
 			for range n {
 				l.Info().Ints("shards", shards).
 					Dict("peer", func(e *nib.Event) {
@@ -60,19 +60,19 @@ var nibPeer = Peer{
 					Msg(message)
 			}
 		}),
-		"Unicode": row(newNib(), func(l *nib.Logger, n int) {
+		"Unicode": Row(newNib(), func(l *nib.Logger, n int) {
 			for range n {
 				l.Info().Str("city", city).Str("customer", customer).Str("mood", mood).
 					Msg(messageUnicode)
 			}
 		}),
-		"Escapes": row(newNib(), func(l *nib.Logger, n int) {
+		"Escapes": Row(newNib(), func(l *nib.Logger, n int) {
 			for range n {
 				l.Info().Str("file", file).Str("query", query).Str("terminal", terminal).
 					Msg(messageEscapes)
 			}
 		}),
-		"Attrs": row(newNib(), func(l *nib.Logger, n int) {
+		"Attrs": Row(newNib(), func(l *nib.Logger, n int) {
 			for range n {
 				l.LogAttrs(background, nib.LevelInfo, message,
 					slog.String("method", method), slog.String("path", path),
@@ -82,10 +82,10 @@ var nibPeer = Peer{
 					slog.Duration("took", took), slog.Time("started", started))
 			}
 		}),
-		"SlogFront": row(func(w io.Writer) slog.Handler {
+		"SlogFront": Row(func(w io.Writer) slog.Handler {
 			return nibslog.NewJSONHandler(w, &slog.HandlerOptions{Level: slog.LevelInfo})
 		}, slogFront),
-		"Bare": row(newNib(nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, LevelKey: nib.OmitKey})),
+		"Bare": Row(newNib(nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, LevelKey: nib.OmitKey})),
 			nibMessage),
 		"Buffered": nibBuffered,
 	},
@@ -123,8 +123,8 @@ func newNibBuffered(w io.Writer) (*nib.Logger, *stdout.Sink) {
 	return nib.NewSink(s), s
 }
 
-func nibBuffered(w io.Writer) measure.Run {
-	l, s := newNibBuffered(w)
+func nibBuffered(p measure.Place) measure.Run {
+	l, s := newNibBuffered(p.W)
 	return measure.Run{
 		Do:    func(n int) { NibTen(l, n) },
 		Flush: func() { _ = s.Flush(background) },

@@ -15,15 +15,15 @@ import (
 	"github.com/nib-log/nib/bench/measure"
 )
 
-// A Setup prepares a Run that writes its lines to w.
-type Setup func(w io.Writer) measure.Run
+// A Setup prepares a Run that writes its lines to p.W.
+type Setup = func(p measure.Place) measure.Run
 
 // A Peer is one library, configured as its own documentation recommends for
 // speed.
 type Peer struct {
+	// Name is also the name of the adapter's file, which Caller must print.
 	Name   string
 	Module string // path for the version in the results; "" is the standard library or this module
-	File   string // the adapter's file name, which Caller must print
 	// DurationUnit is the unit of durations in its lines.
 	DurationUnit time.Duration
 	// SlogUnit is the same for SlogFront, where it differs.
@@ -51,10 +51,10 @@ func PeerOf(name string) *Peer {
 	panic("bench: no library " + name)
 }
 
-// row returns the Setup of a logger and a loop over its calls.
-func row[L any](open func(w io.Writer) L, do func(l L, n int)) Setup {
-	return func(w io.Writer) measure.Run {
-		l := open(w)
+// Row returns the Setup of a logger and a loop over its calls.
+func Row[L any](open func(w io.Writer) L, do func(l L, n int)) Setup {
+	return func(p measure.Place) measure.Run {
+		l := open(p.W)
 		return measure.Run{Do: func(n int) { do(l, n) }}
 	}
 }

@@ -16,17 +16,17 @@ import (
 // because it cannot leave out the time, and no Buffered: AsyncWriter joins
 // lines for its own files only, and flushes only when closed.
 var phusluPeer = Peer{
-	Name: "phuslu", Module: "github.com/phuslu/log", File: "phuslu.go",
+	Name: "phuslu", Module: "github.com/phuslu/log",
 	DurationUnit: time.Millisecond, SlogUnit: time.Nanosecond,
 	Rows: map[string]Setup{
-		"Disabled": row(newPhuslu, func(l *log.Logger, n int) {
+		"Disabled": Row(newPhuslu, func(l *log.Logger, n int) {
 			for range n {
 				l.Debug().Str("method", method).Int("status", status).Dur("took", took).Msg(message)
 			}
 		}),
-		"Message":   row(newPhuslu, phusluMessage),
-		"TenFields": row(newPhuslu, PhusluTen),
-		"Bound": row(func(w io.Writer) *log.Logger {
+		"Message":   Row(newPhuslu, phusluMessage),
+		"TenFields": Row(newPhuslu, PhusluTen),
+		"Bound": Row(func(w io.Writer) *log.Logger {
 			l := newPhuslu(w)
 			l.Context = log.NewContext(nil).
 				Str("method", method).Str("path", path).Str("request", request).
@@ -36,27 +36,27 @@ var phusluPeer = Peer{
 				Value()
 			return l
 		}, phusluMessage),
-		"Caller": row(func(w io.Writer) *log.Logger {
+		"Caller": Row(func(w io.Writer) *log.Logger {
 			l := newPhuslu(w)
 			l.Caller = 1
 			return l
 		}, phusluMessage),
-		"Error": row(newPhuslu, func(l *log.Logger, n int) {
+		"Error": Row(newPhuslu, func(l *log.Logger, n int) {
 			for range n {
 				l.Error().Err(errRefused).Msg(message)
 			}
 		}),
-		"Formatted": row(newPhuslu, func(l *log.Logger, n int) {
+		"Formatted": Row(newPhuslu, func(l *log.Logger, n int) {
 			for range n {
 				l.Info().Msgf(format, path, status)
 			}
 		}),
-		"StructValue": row(newPhuslu, func(l *log.Logger, n int) {
+		"StructValue": Row(newPhuslu, func(l *log.Logger, n int) {
 			for range n {
 				l.Info().Any("account", customerAccount).Msg(message)
 			}
 		}),
-		"ArrayDict": row(newPhuslu, func(l *log.Logger, n int) {
+		"ArrayDict": Row(newPhuslu, func(l *log.Logger, n int) {
 			// One context buffer per goroutine, reused: NewContext(nil) would grow a
 			// new one for every line.
 			buf := make([]byte, 0, 256)
@@ -68,18 +68,18 @@ var phusluPeer = Peer{
 					Msg(message)
 			}
 		}),
-		"Unicode": row(newPhuslu, func(l *log.Logger, n int) {
+		"Unicode": Row(newPhuslu, func(l *log.Logger, n int) {
 			for range n {
 				l.Info().Str("city", city).Str("customer", customer).Str("mood", mood).Msg(messageUnicode)
 			}
 		}),
-		"Escapes": row(newPhuslu, func(l *log.Logger, n int) {
+		"Escapes": Row(newPhuslu, func(l *log.Logger, n int) {
 			for range n {
 				l.Info().Str("file", file).Str("query", query).Str("terminal", terminal).
 					Msg(messageEscapes)
 			}
 		}),
-		"SlogFront": row(func(w io.Writer) slog.Handler {
+		"SlogFront": Row(func(w io.Writer) slog.Handler {
 			return log.SlogNewJSONHandler(w, &slog.HandlerOptions{Level: slog.LevelInfo})
 		}, slogFront),
 	},

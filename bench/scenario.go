@@ -87,8 +87,7 @@ func Set() measure.Set {
 		for _, p := range Peers() {
 			if setup := p.Rows[row]; setup != nil {
 				x.Contestants = append(x.Contestants, measure.Contestant{Name: p.Name,
-					Aside: exceptedKeys(x.Name, p.Name)[""],
-					New:   func(at measure.Place) measure.Run { return setup(at.W) }})
+					Aside: exceptedKeys(x.Name, p.Name)[""], New: setup})
 			}
 		}
 		x.Same = func(c *measure.Contestant, text []byte) error {

@@ -10,8 +10,8 @@ import (
 // The seed is a minimal logger: it copies a message into a pooled buffer of 500
 // bytes and writes it, without time, level or escaping. Comparison with it
 // shows the cost of everything else.
-var seedPeer = Peer{Name: "seed", File: "seed.go", Rows: map[string]Setup{
-	"Bare": row(func(w io.Writer) seed { return seed{w} }, func(s seed, n int) {
+var seedPeer = Peer{Name: "seed", Rows: map[string]Setup{
+	"Bare": Row(func(w io.Writer) seed { return seed{w} }, func(s seed, n int) {
 		for range n {
 			s.log(message)
 		}

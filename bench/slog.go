@@ -15,17 +15,17 @@ import (
 // It has no row Bare, because only ReplaceAttr, its slow path, can leave out
 // keys, and no Buffered, because it has no buffering writer.
 var slogPeer = Peer{
-	Name: "slog", File: "slog.go", DurationUnit: time.Nanosecond,
+	Name: "slog", DurationUnit: time.Nanosecond,
 	Rows: map[string]Setup{
-		"Disabled": row(newSlog, func(l *slog.Logger, n int) {
+		"Disabled": Row(newSlog, func(l *slog.Logger, n int) {
 			for range n {
 				l.LogAttrs(background, slog.LevelDebug, message,
 					slog.String("method", method), slog.Int("status", status), slog.Duration("took", took))
 			}
 		}),
-		"Message":   row(newSlog, slogMessage),
-		"TenFields": row(newSlog, slogTen),
-		"Bound": row(func(w io.Writer) *slog.Logger {
+		"Message":   Row(newSlog, slogMessage),
+		"TenFields": Row(newSlog, slogTen),
+		"Bound": Row(func(w io.Writer) *slog.Logger {
 			return newSlog(w).With(
 				slog.String("method", method), slog.String("path", path),
 				slog.String("request", request), slog.Int("status", status),
@@ -33,46 +33,46 @@ var slogPeer = Peer{
 				slog.Bool("cached", cached), slog.Float64("load", load),
 				slog.Duration("took", took), slog.Time("started", started))
 		}, slogMessage),
-		"Caller": row(func(w io.Writer) *slog.Logger {
+		"Caller": Row(func(w io.Writer) *slog.Logger {
 			return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{AddSource: true}))
 		}, slogMessage),
-		"Error": row(newSlog, func(l *slog.Logger, n int) {
+		"Error": Row(newSlog, func(l *slog.Logger, n int) {
 			for range n {
 				l.LogAttrs(background, slog.LevelError, message, slog.Any("error", errRefused))
 			}
 		}),
 		// It has no call that formats.
-		"Formatted": row(newSlog, func(l *slog.Logger, n int) {
+		"Formatted": Row(newSlog, func(l *slog.Logger, n int) {
 			for range n {
 				l.LogAttrs(background, slog.LevelInfo, fmt.Sprintf(format, path, status))
 			}
 		}),
-		"StructValue": row(newSlog, func(l *slog.Logger, n int) {
+		"StructValue": Row(newSlog, func(l *slog.Logger, n int) {
 			for range n {
 				l.LogAttrs(background, slog.LevelInfo, message, slog.Any("account", customerAccount))
 			}
 		}),
-		"ArrayDict": row(newSlog, func(l *slog.Logger, n int) {
+		"ArrayDict": Row(newSlog, func(l *slog.Logger, n int) {
 			for range n {
 				l.LogAttrs(background, slog.LevelInfo, message, slog.Any("shards", shards),
 					slog.GroupAttrs("peer", slog.String("method", method), slog.String("request", request),
 						slog.Int("status", status), slog.Bool("cached", cached), slog.Float64("load", load)))
 			}
 		}),
-		"Unicode": row(newSlog, func(l *slog.Logger, n int) {
+		"Unicode": Row(newSlog, func(l *slog.Logger, n int) {
 			for range n {
 				l.LogAttrs(background, slog.LevelInfo, messageUnicode,
 					slog.String("city", city), slog.String("customer", customer), slog.String("mood", mood))
 			}
 		}),
-		"Escapes": row(newSlog, func(l *slog.Logger, n int) {
+		"Escapes": Row(newSlog, func(l *slog.Logger, n int) {
 			for range n {
 				l.LogAttrs(background, slog.LevelInfo, messageEscapes, slog.String("file", file),
 					slog.String("query", query), slog.String("terminal", terminal))
 			}
 		}),
-		"Attrs":     row(newSlog, slogTen),
-		"SlogFront": row(slogHandler, slogFront),
+		"Attrs":     Row(newSlog, slogTen),
+		"SlogFront": Row(slogHandler, slogFront),
 	},
 	Service: func(w io.Writer) func(id uint64) {
 		l := newSlog(w)

@@ -19,66 +19,66 @@ import (
 // as RFC 3339 in seconds: both are its fastest options. Milliseconds would
 // leave the fast path of time.AppendFormat.
 var zapPeer = Peer{
-	Name: "zap", Module: "go.uber.org/zap", File: "zap.go", DurationUnit: time.Nanosecond,
+	Name: "zap", Module: "go.uber.org/zap", DurationUnit: time.Nanosecond,
 	Rows: map[string]Setup{
 		// A check before the call with Check would save the slice of fields, but
 		// every library here has a similar function.
-		"Disabled": row(newZap(), func(l *zap.Logger, n int) {
+		"Disabled": Row(newZap(), func(l *zap.Logger, n int) {
 			for range n {
 				l.Debug(message, zap.String("method", method), zap.Int("status", status),
 					zap.Duration("took", took))
 			}
 		}),
-		"Message":   row(newZap(), zapMessage),
-		"TenFields": row(newZap(), zapTen),
-		"Bound": row(func(w io.Writer) *zap.Logger {
+		"Message":   Row(newZap(), zapMessage),
+		"TenFields": Row(newZap(), zapTen),
+		"Bound": Row(func(w io.Writer) *zap.Logger {
 			return newZap()(w).With(
 				zap.String("method", method), zap.String("path", path), zap.String("request", request),
 				zap.Int("status", status), zap.Int64("size", size), zap.Uint64("trace", trace),
 				zap.Bool("cached", cached), zap.Float64("load", load),
 				zap.Duration("took", took), zap.Time("started", started))
 		}, zapMessage),
-		"Caller": row(newZap(zap.AddCaller()), zapMessage),
-		"Error": row(newZap(), func(l *zap.Logger, n int) {
+		"Caller": Row(newZap(zap.AddCaller()), zapMessage),
+		"Error": Row(newZap(), func(l *zap.Logger, n int) {
 			for range n {
 				l.Error(message, zap.Error(errRefused))
 			}
 		}),
-		"Formatted": row(newZap(), func(l *zap.Logger, n int) {
+		"Formatted": Row(newZap(), func(l *zap.Logger, n int) {
 			sugar := l.Sugar()
 			for range n {
 				sugar.Infof(format, path, status)
 			}
 		}),
-		"StructValue": row(newZap(), func(l *zap.Logger, n int) {
+		"StructValue": Row(newZap(), func(l *zap.Logger, n int) {
 			for range n {
 				l.Info(message, zap.Any("account", customerAccount))
 			}
 		}),
-		"ArrayDict": row(newZap(), func(l *zap.Logger, n int) {
+		"ArrayDict": Row(newZap(), func(l *zap.Logger, n int) {
 			for range n {
 				l.Info(message, zap.Ints("shards", shards),
 					zap.Dict("peer", zap.String("method", method), zap.String("request", request),
 						zap.Int("status", status), zap.Bool("cached", cached), zap.Float64("load", load)))
 			}
 		}),
-		"Unicode": row(newZap(), func(l *zap.Logger, n int) {
+		"Unicode": Row(newZap(), func(l *zap.Logger, n int) {
 			for range n {
 				l.Info(messageUnicode, zap.String("city", city), zap.String("customer", customer),
 					zap.String("mood", mood))
 			}
 		}),
-		"Escapes": row(newZap(), func(l *zap.Logger, n int) {
+		"Escapes": Row(newZap(), func(l *zap.Logger, n int) {
 			for range n {
 				l.Info(messageEscapes, zap.String("file", file), zap.String("query", query),
 					zap.String("terminal", terminal))
 			}
 		}),
-		"Attrs": row(newZap(), zapTen), // the fields are attributes of one call
-		"SlogFront": row(func(w io.Writer) slog.Handler {
+		"Attrs": Row(newZap(), zapTen), // the fields are attributes of one call
+		"SlogFront": Row(func(w io.Writer) slog.Handler {
 			return zapslog.NewHandler(newZap()(w).Core())
 		}, slogFront),
-		"Bare": row(func(w io.Writer) *zap.Logger {
+		"Bare": Row(func(w io.Writer) *zap.Logger {
 			c := zapConfig()
 			c.TimeKey, c.LevelKey = zapcore.OmitKey, zapcore.OmitKey
 			return zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(c), zapSyncer(w), zap.InfoLevel))
@@ -135,8 +135,8 @@ func newZapBuffered(w io.Writer) (*zap.Logger, *zapcore.BufferedWriteSyncer) {
 	return zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zapConfig()), b, zap.InfoLevel)), b
 }
 
-func zapBuffered(w io.Writer) measure.Run {
-	l, b := newZapBuffered(w)
+func zapBuffered(p measure.Place) measure.Run {
+	l, b := newZapBuffered(p.W)
 	return measure.Run{
 		Do:    func(n int) { zapTen(l, n) },
 		Flush: func() { _ = b.Sync() }, // a pipe cannot be synced, but the lines are in it by then

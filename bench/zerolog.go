@@ -19,15 +19,15 @@ import (
 // because the diode writer drops lines when the pipe is slower than the
 // callers.
 var zerologPeer = Peer{
-	Name: "zerolog", Module: "github.com/rs/zerolog", File: "zerolog.go", DurationUnit: time.Millisecond,
+	Name: "zerolog", Module: "github.com/rs/zerolog", DurationUnit: time.Millisecond,
 	Rows: map[string]Setup{
-		"Disabled": row(newZerolog, func(l zerolog.Logger, n int) {
+		"Disabled": Row(newZerolog, func(l zerolog.Logger, n int) {
 			for range n {
 				l.Debug().Str("method", method).Int("status", status).Dur("took", took).Msg(message)
 			}
 		}),
-		"Message": row(newZerolog, zerologMessage),
-		"TenFields": row(newZerolog, func(l zerolog.Logger, n int) {
+		"Message": Row(newZerolog, zerologMessage),
+		"TenFields": Row(newZerolog, func(l zerolog.Logger, n int) {
 			for range n {
 				l.Info().
 					Str("method", method).Str("path", path).Str("request", request).
@@ -37,7 +37,7 @@ var zerologPeer = Peer{
 					Msg(message)
 			}
 		}),
-		"Bound": row(func(w io.Writer) zerolog.Logger {
+		"Bound": Row(func(w io.Writer) zerolog.Logger {
 			return newZerolog(w).With().
 				Str("method", method).Str("path", path).Str("request", request).
 				Int("status", status).Int64("size", size).Uint64("trace", trace).
@@ -45,24 +45,24 @@ var zerologPeer = Peer{
 				Dur("took", took).Time("started", started).
 				Logger()
 		}, zerologMessage),
-		"Caller": row(func(w io.Writer) zerolog.Logger { return newZerolog(w).With().Caller().Logger() },
+		"Caller": Row(func(w io.Writer) zerolog.Logger { return newZerolog(w).With().Caller().Logger() },
 			zerologMessage),
-		"Error": row(newZerolog, func(l zerolog.Logger, n int) {
+		"Error": Row(newZerolog, func(l zerolog.Logger, n int) {
 			for range n {
 				l.Error().Err(errRefused).Msg(message)
 			}
 		}),
-		"Formatted": row(newZerolog, func(l zerolog.Logger, n int) {
+		"Formatted": Row(newZerolog, func(l zerolog.Logger, n int) {
 			for range n {
 				l.Info().Msgf(format, path, status)
 			}
 		}),
-		"StructValue": row(newZerolog, func(l zerolog.Logger, n int) {
+		"StructValue": Row(newZerolog, func(l zerolog.Logger, n int) {
 			for range n {
 				l.Info().Any("account", customerAccount).Msg(message)
 			}
 		}),
-		"ArrayDict": row(newZerolog, func(l zerolog.Logger, n int) {
+		"ArrayDict": Row(newZerolog, func(l zerolog.Logger, n int) {
 			for range n {
 				e := l.Info()
 				e.Ints("shards", shards).
@@ -72,21 +72,21 @@ var zerologPeer = Peer{
 					Msg(message)
 			}
 		}),
-		"Unicode": row(newZerolog, func(l zerolog.Logger, n int) {
+		"Unicode": Row(newZerolog, func(l zerolog.Logger, n int) {
 			for range n {
 				l.Info().Str("city", city).Str("customer", customer).Str("mood", mood).Msg(messageUnicode)
 			}
 		}),
-		"Escapes": row(newZerolog, func(l zerolog.Logger, n int) {
+		"Escapes": Row(newZerolog, func(l zerolog.Logger, n int) {
 			for range n {
 				l.Info().Str("file", file).Str("query", query).Str("terminal", terminal).
 					Msg(messageEscapes)
 			}
 		}),
-		"SlogFront": row(func(w io.Writer) slog.Handler { // which writes the record's own time
+		"SlogFront": Row(func(w io.Writer) slog.Handler { // which writes the record's own time
 			return zerolog.NewSlogHandler(zerolog.New(w).Level(zerolog.InfoLevel))
 		}, slogFront),
-		"Bare": row(func(w io.Writer) zerolog.Logger { return zerolog.New(w) },
+		"Bare": Row(func(w io.Writer) zerolog.Logger { return zerolog.New(w) },
 			func(l zerolog.Logger, n int) {
 				for range n {
 					l.Log().Msg(message)

@@ -9,10 +9,8 @@ package bridges
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -91,7 +89,8 @@ func scenarios() []measure.Scenario {
 			func(w io.Writer) hclog.Logger {
 				return hclog.New(&hclog.LoggerOptions{Output: w, JSONFormat: true})
 			}),
-		contest("BridgeRPC", "an RPC, with two fields", with(`"cart":"c7","items":3`), callRPC,
+		contest("BridgeRPC", "an RPC, with two fields",
+			measure.Part(`"cart":"c7","items":3`), callRPC,
 			func(w io.Writer) rpc {
 				return rpc{nibgrpc.UnaryServer(logger(w), nibgrpc.Config{}), func(ctx context.Context) {
 					request.AddAttrs(ctx, slog.String("cart", "c7"), slog.Int("items", 3))
@@ -102,7 +101,7 @@ func scenarios() []measure.Scenario {
 					ctxzap.AddFields(ctx, zap.String("cart", "c7"), zap.Int("items", 3))
 				}}
 			}),
-		contest("BridgeOTelIn", "OpenTelemetry to lines", with(path), callOTel,
+		contest("BridgeOTelIn", "OpenTelemetry to lines", measure.Part(path), callOTel,
 			func(w io.Writer) log.Logger { return nibotel.NewLoggerProvider(logger(w)).Logger("shop") },
 			"otelsdk", func(w io.Writer) log.Logger {
 				out := measure.Must(stdoutlog.New(stdoutlog.WithWriter(w)))
@@ -124,26 +123,11 @@ type same = func(*measure.Contestant, []byte) error
 
 func contest[L any](name, title string, same same, call func(l L, n int), own func(io.Writer) L,
 	peer string, other func(io.Writer) L) measure.Scenario {
-	x := measure.Scenario{Name: name, Title: title, Versus: peer, Same: same}
-	contestant := func(name string, open func(io.Writer) L) measure.Contestant {
-		return measure.Contestant{Name: name, New: func(p measure.Place) measure.Run {
-			l := open(p.W)
-			return measure.Run{Do: func(n int) { call(l, n) }}
+	return measure.Scenario{Name: name, Title: title, Versus: peer, Same: same,
+		Contestants: []measure.Contestant{
+			{Name: "nib", New: bench.Row(own, call)},
+			{Name: peer, New: bench.Row(other, call)},
 		}}
-	}
-	x.Contestants = []measure.Contestant{contestant("nib", own), contestant(peer, other)}
-	return x
-}
-
-// with returns a function that looks for a part of the text: the forms of lines
-// differ.
-func with(part string) same {
-	return func(_ *measure.Contestant, text []byte) error {
-		if !strings.Contains(string(text), part) {
-			return fmt.Errorf("got %s, want a line with %s", text, part)
-		}
-		return nil
-	}
 }
 
 // logger writes the lines of newZap.

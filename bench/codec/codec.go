@@ -125,33 +125,31 @@ const entry = `"time":"now","level":"info","msg":"request handled","task_id":"7f
 
 // calls returns loggers of logrus with several formatters.
 func calls(fields func() logrus.Fields) []measure.Contestant {
-	with := func(f logrus.Formatter) func(io.Writer, *logrus.Logger) {
-		return func(w io.Writer, l *logrus.Logger) {
-			l.SetOutput(w)
-			l.SetFormatter(f)
+	call := func(l *logrus.Logger, n int) {
+		for range n {
+			l.WithFields(fields()).Info("request handled")
 		}
 	}
-	contestant := func(name string, setup func(io.Writer, *logrus.Logger)) measure.Contestant {
-		return measure.Contestant{Name: name, New: func(p measure.Place) measure.Run {
+	with := func(f logrus.Formatter) bench.Setup {
+		return bench.Row(func(w io.Writer) *logrus.Logger {
 			l := logrus.New()
-			setup(p.W, l)
+			l.SetOutput(w)
+			l.SetFormatter(f)
 			l.SetNoLock() // io.Discard needs none
-			return measure.Run{Do: func(n int) {
-				for range n {
-					l.WithFields(fields()).Info("request handled")
-				}
-			}}
-		}}
+			return l
+		}, call)
 	}
-	idle := contestant("logrus-formats-nothing", with(nothing{}))
-	idle.Aside = true
+	installed := bench.Row(func(w io.Writer) *logrus.Logger {
+		l := logrus.New()
+		niblogrus.Install(l, nib.New(w, nib.WithLayout(layout.Logrus())))
+		l.SetNoLock()
+		return l
+	}, call)
 	return []measure.Contestant{
-		contestant("nib", with(&niblogrus.Formatter{})),
-		contestant("nib-installed", func(w io.Writer, l *logrus.Logger) {
-			niblogrus.Install(l, nib.New(w, nib.WithLayout(layout.Logrus())))
-		}),
-		contestant("logrus", with(&logrus.JSONFormatter{})),
-		idle,
+		{Name: "nib", New: with(&niblogrus.Formatter{})},
+		{Name: "nib-installed", New: installed},
+		{Name: "logrus", New: with(&logrus.JSONFormatter{})},
+		{Name: "logrus-formats-nothing", New: with(nothing{}), Aside: true},
 	}
 }
 

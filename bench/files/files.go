@@ -101,7 +101,7 @@ func calls(library, row, name string) measure.Contestant {
 		if name == library {
 			w = openFile(p)
 		}
-		r := bench.PeerOf(library).Rows[row](w)
+		r := bench.PeerOf(library).Rows[row](measure.Place{W: w})
 		r.Close = w.Close
 		return r
 	}}

@@ -77,7 +77,6 @@ type Place struct {
 
 // A Run is a contestant that is ready. All functions but Do may be nil.
 type Run struct {
-	Name string
 	// Do performs n operations. The loop is the contestant's own, so that the cost
 	// of the indirect call is paid once per round. Several goroutines may call it
 	// at once if the scenario has several.
@@ -120,7 +119,6 @@ func (s *Scenario) Start(c *Contestant, w io.Writer) (started Run, dir string) {
 	}
 	run := c.New(Place{W: w, Dir: dir})
 	started = run
-	started.Name = c.Name
 	do, dismiss := run.Do, func() {}
 	if s.Turns {
 		do = func(n int) {
@@ -239,6 +237,17 @@ func Only(want []byte) func(*Contestant, []byte) error {
 	return func(_ *Contestant, text []byte) error {
 		if !bytes.Equal(text, want) {
 			return fmt.Errorf("writes %q, want %q", text, want)
+		}
+		return nil
+	}
+}
+
+// Part returns a Same for contestants that all write a text with a part. If the
+// part is "", they write nothing.
+func Part(want string) func(*Contestant, []byte) error {
+	return func(_ *Contestant, text []byte) error {
+		if !strings.Contains(string(text), want) || want == "" && len(text) > 0 {
+			return fmt.Errorf("writes %q, want a text with %q", text, want)
 		}
 		return nil
 	}

@@ -164,13 +164,14 @@ func (p *plan) contest(results *report.Results, x *measure.Scenario) (err error)
 	}
 	timings := measure.Alternate(runs, timing)
 	for i, t := range timings {
+		name := x.Contestants[i].Name
 		mallocs, bytes := runs[i].Allocs(allocs, windows)
 		if check := runs[i].Check; check != nil {
 			if err := check(); err != nil {
-				return fmt.Errorf("%s: %w", runs[i].Name, err)
+				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
-		results.Add(x.Name, runs[i].Name, t.N,
+		results.Add(x.Name, name, t.N,
 			report.Value{Number: t.Least, Unit: report.UnitTime},
 			report.Value{Number: t.Median, Unit: report.UnitMedian},
 			report.Value{Number: mallocs, Unit: report.UnitMallocs},
@@ -180,7 +181,7 @@ func (p *plan) contest(results *report.Results, x *measure.Scenario) (err error)
 		return nil
 	}
 	for i, l := range measure.Latencies(runs, p.calls) {
-		results.Add(x.Name+report.LatencySuffix, runs[i].Name, l.N,
+		results.Add(x.Name+report.LatencySuffix, x.Contestants[i].Name, l.N,
 			report.Value{Number: l.P50, Unit: report.UnitP50},
 			report.Value{Number: l.P99, Unit: report.UnitP99},
 			report.Value{Number: l.P999, Unit: report.UnitP999},
