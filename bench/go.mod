@@ -9,7 +9,6 @@ require (
 	github.com/go-logr/stdr v1.2.2
 	github.com/goccy/go-json v0.12.0
 	github.com/grpc-ecosystem/go-grpc-middleware v1.4.0
-	github.com/json-iterator/go v1.1.12
 	github.com/nib-log/nib v0.1.0
 	github.com/phuslu/log v1.0.121
 	github.com/rs/zerolog v1.35.1
@@ -42,8 +41,6 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.31.0 // indirect
 	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
-	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
-	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
 	github.com/rs/xid v1.6.0 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect

@@ -13,7 +13,6 @@ import (
 
 	"github.com/bytedance/sonic/encoder"
 	goccy "github.com/goccy/go-json"
-	jsoniter "github.com/json-iterator/go"
 	segmentio "github.com/segmentio/encoding/json"
 	"github.com/sirupsen/logrus"
 
@@ -31,7 +30,6 @@ func Set() measure.Set {
 		Name: "codec", Path: "docs/schema.md",
 		Note: "Nanoseconds of one operation.",
 		Modules: []measure.Module{
-			{Name: "json-iterator", Path: "github.com/json-iterator/go"},
 			{Name: "go-json", Path: "github.com/goccy/go-json"},
 			{Name: "sonic", Path: "github.com/bytedance/sonic"},
 			{Name: "segmentio", Path: "github.com/segmentio/encoding"},
@@ -72,12 +70,8 @@ func Set() measure.Set {
 
 // encoders returns the JSON encoders. Each is used as its documentation
 // recommends for speed, writes into memory that it keeps, and does no HTML
-// escaping. sonic does not check that strings are UTF-8, which is its default;
-// json-iterator writes floats with at most six digits.
+// escaping. sonic does not check that strings are UTF-8, which is its default.
 func encoders[T any](v T, own func(dst []byte, v T) ([]byte, error)) []measure.Contestant {
-	fast := jsoniter.Config{SortMapKeys: true, MarshalFloatWith6Digits: true,
-		ObjectFieldMustBeSimpleString: true}.Froze()
-	stream := jsoniter.NewStream(fast, nil, 512)
 	var text bytes.Buffer
 	std, other := json.NewEncoder(&text), goccy.NewEncoder(&text)
 	std.SetEscapeHTML(false)
@@ -90,11 +84,6 @@ func encoders[T any](v T, own func(dst []byte, v T) ([]byte, error)) []measure.C
 	return []measure.Contestant{
 		encoding("nib", func(buf []byte) ([]byte, error) { return own(buf, v) }),
 		encoding("encoding/json", func([]byte) ([]byte, error) { return encode(std) }),
-		encoding("json-iterator", func([]byte) ([]byte, error) {
-			stream.Reset(nil)
-			stream.WriteVal(v)
-			return stream.Buffer(), stream.Error
-		}),
 		encoding("go-json", func([]byte) ([]byte, error) { return encode(other) }),
 		encoding("sonic", func(buf []byte) ([]byte, error) {
 			err := encoder.EncodeInto(&buf, v, encoder.SortMapKeys)

@@ -175,8 +175,8 @@ func contract[T any](t *testing.T) {
 
 // The validator must reject lines that the encoder would not write.
 func TestDamagedLinesAreNotValid(t *testing.T) {
-	schema := string(schema.MustFor[Line]().JSONSchema())
-	compiled := compile(t, map[string]string{"schema.json": schema}, "schema.json")
+	text := string(schema.MustFor[Line]().JSONSchema())
+	compiled := compile(t, map[string]string{"schema.json": text}, "schema.json")
 	if err := validate(compiled, []byte(wantServed)); err != nil {
 		t.Fatalf("%s: %v", wantServed, err)
 	}
