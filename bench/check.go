@@ -4,6 +4,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -122,10 +123,7 @@ func differences(got, want map[string]any, except map[string]bool) error {
 func canonical(line []byte, file string, unit time.Duration) (map[string]any, error) {
 	out := map[string]any{}
 	err := decode(line, func(key string, v any) error {
-		name := key
-		if a, ok := aliases[key]; ok && !isField(key, v) {
-			name = a
-		}
+		name := cmp.Or(aliases[key], key)
 		if name == "caller" {
 			v = flattenSource(v, out)
 		}
@@ -166,14 +164,6 @@ func decode(line []byte, add func(key string, v any) error) error {
 		return errors.New("more than one line")
 	}
 	return nil
-}
-
-// isField distinguishes a user's field from a reserved key of the same name:
-// the scenario Escapes has a field "file", which is also the key of logrus's
-// caller.
-func isField(key string, v any) bool {
-	text, _ := v.(string)
-	return key == "file" && !callSite.MatchString(text)
 }
 
 // flattenSource turns slog's source object into "file:line" and moves its other

@@ -71,7 +71,7 @@ var logrusPeer = Peer{
 		}),
 		"Escapes": Row(newLogrus, func(l *logrus.Logger, n int) {
 			for range n {
-				l.WithFields(logrus.Fields{"file": file, "query": query, "terminal": terminal}).
+				l.WithFields(logrus.Fields{"conf": conf, "query": query, "terminal": terminal}).
 					Info(messageEscapes)
 			}
 		}),

@@ -68,7 +68,7 @@ var nibPeer = Peer{
 		}),
 		"Escapes": Row(newNib(), func(l *nib.Logger, n int) {
 			for range n {
-				l.Info().Str("file", file).Str("query", query).Str("terminal", terminal).
+				l.Info().Str("conf", conf).Str("query", query).Str("terminal", terminal).
 					Msg(messageEscapes)
 			}
 		}),

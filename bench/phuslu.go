@@ -75,7 +75,7 @@ var phusluPeer = Peer{
 		}),
 		"Escapes": Row(newPhuslu, func(l *log.Logger, n int) {
 			for range n {
-				l.Info().Str("file", file).Str("query", query).Str("terminal", terminal).
+				l.Info().Str("conf", conf).Str("query", query).Str("terminal", terminal).
 					Msg(messageEscapes)
 			}
 		}),

@@ -44,7 +44,7 @@ var rows = []struct {
 		"city":"上海市浦东新区","customer":"佐藤 花子さん","mood":"🚀 très bien 👍🏽"}`},
 	{measure.Scenario{Name: "Escapes", Title: "text to escape"}, "",
 		`{"time":"now","level":"info","message":"parse error near \"limit\"\nexpected: number",
-		"file":"C:\\srv\\app\\conf\\\"prod\".ini",
+		"conf":"C:\\srv\\app\\conf\\\"prod\".ini",
 		"query":"SELECT *\n\tFROM \"orders\"\n\tWHERE note = 'a\\b'",
 		"terminal":"\u001b[31mfailed\u001b[0m\r\n"}`},
 	{measure.Scenario{Name: "Attrs", Title: "10 attributes in one call"}, "", wantFields},

@@ -67,7 +67,7 @@ var slogPeer = Peer{
 		}),
 		"Escapes": Row(newSlog, func(l *slog.Logger, n int) {
 			for range n {
-				l.LogAttrs(background, slog.LevelInfo, messageEscapes, slog.String("file", file),
+				l.LogAttrs(background, slog.LevelInfo, messageEscapes, slog.String("conf", conf),
 					slog.String("query", query), slog.String("terminal", terminal))
 			}
 		}),

@@ -41,7 +41,7 @@ var (
 	// Text that must be escaped in JSON: quotes, newlines, backslashes,
 	// tabs and control characters.
 	messageEscapes = "parse error near \"limit\"\nexpected: number"
-	file           = `C:\srv\app\conf\"prod".ini`
+	conf           = `C:\srv\app\conf\"prod".ini`
 	query          = "SELECT *\n\tFROM \"orders\"\n\tWHERE note = 'a\\b'"
 	terminal       = "\x1b[31mfailed\x1b[0m\r\n"
 )

@@ -70,7 +70,7 @@ var zapPeer = Peer{
 		}),
 		"Escapes": Row(newZap(), func(l *zap.Logger, n int) {
 			for range n {
-				l.Info(messageEscapes, zap.String("file", file), zap.String("query", query),
+				l.Info(messageEscapes, zap.String("conf", conf), zap.String("query", query),
 					zap.String("terminal", terminal))
 			}
 		}),

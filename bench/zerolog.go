@@ -79,7 +79,7 @@ var zerologPeer = Peer{
 		}),
 		"Escapes": Row(newZerolog, func(l zerolog.Logger, n int) {
 			for range n {
-				l.Info().Str("file", file).Str("query", query).Str("terminal", terminal).
+				l.Info().Str("conf", conf).Str("query", query).Str("terminal", terminal).
 					Msg(messageEscapes)
 			}
 		}),
