@@ -14,7 +14,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/httpsend"
-	"github.com/nib-log/nib/internal/rawjson"
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 var (
@@ -83,7 +83,7 @@ func (b *bulk) Read(resp httpsend.Response, statuses []httpsend.RecordStatus) er
 		return fmt.Errorf("%w: %w", errResponse, resp.Err())
 	}
 	n, created, present := 0, uint64(0), uint64(0)
-	for item := range rawjson.Elements(items) {
+	for item := range jsonread.Elements(items) {
 		if n++; n > len(statuses) {
 			continue
 		}
@@ -114,8 +114,8 @@ func (*bulk) Error(resp httpsend.Response) error { return resp.Err() }
 // readItem returns the status and the error of an item,
 // {"create":{"status":400,"error":…}}.
 func readItem(item []byte) (status int, fault []byte) {
-	for _, result := range rawjson.Fields(item) {
-		for key, value := range rawjson.Fields(result) {
+	for _, result := range jsonread.Fields(item) {
+		for key, value := range jsonread.Fields(result) {
 			switch string(key) {
 			case "status":
 				status, _ = strconv.Atoi(string(value))
@@ -167,11 +167,12 @@ func itemError(status int, fault []byte) error {
 
 // readFault reads the error of an item, {"type":"…","reason":"…"}.
 func readFault(fault []byte) (kind, reason string) {
-	for key, value := range rawjson.Fields(fault) {
-		if len(value) < 2 || value[0] != '"' {
+	for key, value := range jsonread.Fields(fault) {
+		text, ok := jsonread.AppendUnquoted(nil, value)
+		if !ok {
 			continue
 		}
-		switch text := rawjson.AppendText(nil, value[1:len(value)-1]); string(key) {
+		switch string(key) {
 		case "type":
 			kind = string(text)
 		case "reason":

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/nib-log/nib/internal/httpsend"
-	"github.com/nib-log/nib/internal/rawjson"
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // The fields of ExportLogsServiceResponse and of google.rpc.Status.
@@ -101,15 +101,15 @@ func partialProtobuf(body []byte, cut, text bool) (rejected uint64, message stri
 // a string or a number. An object with an error is not one.
 func partialJSON(text []byte) (rejected uint64, message string, ok bool) {
 	ok = text[len(text)-1] == '}'
-	for key, value := range rawjson.Fields(text) {
+	for key, value := range jsonread.Fields(text) {
 		switch string(key) {
 		case "error", "errors":
 			ok = ok && isEmpty(value)
 		case "partialSuccess":
-			for key, value := range rawjson.Fields(value) {
+			for key, value := range jsonread.Fields(value) {
 				plain := value
-				if value[0] == '"' {
-					plain = rawjson.AppendText(nil, value[1:len(value)-1])
+				if text, ok := jsonread.AppendUnquoted(nil, value); ok {
+					plain = text
 				}
 				switch string(key) {
 				case "rejectedLogRecords":

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/nib-log/nib/internal/rawjson"
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // The fields of AnyValue, and of the messages in it.
@@ -66,8 +66,12 @@ func (e *encoder) text(escaped []byte) []byte {
 	if isPlain(escaped) || bytes.IndexByte(escaped, '\\') < 0 && isValid(escaped) {
 		return escaped
 	}
-	e.plain = rawjson.AppendText(e.plain[:0], escaped)
-	return e.plain
+	text, ok := jsonread.AppendText(e.plain[:0], escaped)
+	if !ok {
+		text = append(text, escaped...)
+	}
+	e.plain = text
+	return text
 }
 
 // isPlain reports whether text is short ASCII without escapes, as most keys and
@@ -110,14 +114,14 @@ func (e *encoder) appendNested(value []byte, depth int) {
 	var at int
 	if value[0] == '{' {
 		e.b, at = open(e.b, anyList, 2)
-		for k, v := range rawjson.Fields(value) {
+		for k, v := range jsonread.Fields(value) {
 			e.appendKeyValue(listValues, k, v, depth)
 		}
 		e.b = shut(e.b, at, 2)
 		return
 	}
 	e.b, at = open(e.b, anyArray, 2)
-	for v := range rawjson.Elements(value) {
+	for v := range jsonread.Elements(value) {
 		var in int
 		e.b, in = open(e.b, listValues, 1)
 		e.appendValue(v, depth)
