@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build darwin || freebsd || dragonfly
+//go:build linux || darwin || freebsd || dragonfly
 
 package vfs
 

@@ -5,38 +5,16 @@ package vfs
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"syscall"
 	"time"
 )
 
-// CanRenameOpen reports whether a file may be renamed while it is open. Package
-// os opens files so that no process can rename or remove them while they are
-// open: this replaces the protection of locks on other systems.
-const CanRenameOpen = false
-
-// openFlags are the flags that Open adds.
-const openFlags = 0
-
 // errDiskFull is ERROR_DISK_FULL.
 const errDiskFull = syscall.Errno(112)
-
-// An osFile is an os.File without its Stat.
-type osFile struct{ *os.File }
-
-func newFile(f *os.File) File { return &osFile{f} }
 
 func (f *osFile) Stat() (Info, error) {
 	return stat(syscall.Handle(f.Fd()), f.Name())
 }
-
-func (f *osFile) SetRights(perm fs.FileMode, _ int) error { return f.Chmod(perm) }
-
-func (f *osFile) SyncData() error              { return f.Sync() }
-func (f *osFile) Preallocate(size int64) error { return fill(f.File, size) }
-func (f *osFile) Free() (int64, error)         { return 0, errors.ErrUnsupported }
-func (f *osFile) Lock(LockMode) error          { return errors.ErrUnsupported }
-func (f *osFile) Unlock() error                { return nil }
 
 // Lstat describes a name; see [FS].
 func (osFS) Lstat(name string) (Info, error) {
@@ -79,9 +57,6 @@ func stat(h syscall.Handle, name string) (Info, error) {
 		ModTime: time.Unix(0, d.LastWriteTime.Nanoseconds()),
 	}, nil
 }
-
-// SyncDir does nothing: the system keeps names in a journal.
-func (osFS) SyncDir(string) error { return nil }
 
 // IsFull reports whether err means that there is no room left on the file
 // system.
