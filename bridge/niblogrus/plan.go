@@ -3,6 +3,7 @@
 package niblogrus
 
 import (
+	"cmp"
 	"runtime"
 	"slices"
 	"sync"
@@ -46,16 +47,16 @@ type rule struct {
 
 func newPlan(f *Formatter) *plan {
 	l, names := f.Layout, f.FieldMap
-	l.ErrorKey = firstOf(l.ErrorKey, logrus.ErrorKey)
+	l.ErrorKey = cmp.Or(l.ErrorKey, logrus.ErrorKey)
 	p := &plan{
 		layout:     l,
-		timeFormat: firstOf(l.TimeFormat, time.RFC3339),
+		timeFormat: cmp.Or(l.TimeFormat, time.RFC3339),
 		first:      slices.Clone(f.First),
 		dataKey:    f.DataKey,
-		faultKey:   firstOf(names[logrus.FieldKeyLogrusError], logrus.FieldKeyLogrusError),
+		faultKey:   cmp.Or(names[logrus.FieldKeyLogrusError], logrus.FieldKeyLogrusError),
 		callerKey:  l.CallerKey,
-		funcKey:    firstOf(names[logrus.FieldKeyFunc], logrus.FieldKeyFunc),
-		fileKey:    firstOf(names[logrus.FieldKeyFile], logrus.FieldKeyFile),
+		funcKey:    cmp.Or(names[logrus.FieldKeyFunc], logrus.FieldKeyFunc),
+		fileKey:    cmp.Or(names[logrus.FieldKeyFile], logrus.FieldKeyFile),
 		caller:     l.Caller,
 		prettify:   f.CallerPrettyfier,
 	}
@@ -64,14 +65,14 @@ func newPlan(f *Formatter) *plan {
 	}
 	p.units = unixUnits(p.timeFormat)
 	if p.caller != nil {
-		p.callerKey = firstOf(p.callerKey, "caller")
+		p.callerKey = cmp.Or(p.callerKey, "caller")
 	}
 	for i := range p.levels {
 		p.levels[i] = p.levelName(logrus.Level(i))
 	}
-	p.keep(firstOf(l.TimeKey, names[logrus.FieldKeyTime], logrus.FieldKeyTime), item{kind: stamp})
-	p.levelAt = p.keep(firstOf(l.LevelKey, names[logrus.FieldKeyLevel], logrus.FieldKeyLevel), item{kind: text})
-	p.messageAt = p.keep(firstOf(l.MessageKey, names[logrus.FieldKeyMsg], logrus.FieldKeyMsg), item{kind: text})
+	p.keep(cmp.Or(l.TimeKey, names[logrus.FieldKeyTime], logrus.FieldKeyTime), item{kind: stamp})
+	p.levelAt = p.keep(cmp.Or(l.LevelKey, names[logrus.FieldKeyLevel], logrus.FieldKeyLevel), item{kind: text})
+	p.messageAt = p.keep(cmp.Or(l.MessageKey, names[logrus.FieldKeyMsg], logrus.FieldKeyMsg), item{kind: text})
 	if f.Service != "" {
 		p.keep("service", item{kind: text, text: f.Service})
 	}
@@ -106,16 +107,6 @@ func quiet(l nib.Layout) nib.Layout {
 	}
 	l.ErrorKey = ""
 	return l
-}
-
-// firstOf returns the first of keys that is not empty.
-func firstOf(keys ...string) string {
-	for _, k := range keys {
-		if k != "" {
-			return k
-		}
-	}
-	return ""
 }
 
 // unixUnits returns the number of units in a second for a numeric format, and 0
