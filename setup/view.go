@@ -32,25 +32,16 @@ func (c *Config) layout() nib.Layout {
 	return *contract.LayoutOf(nib.New(io.Discard, options...)).(*nib.Layout)
 }
 
+// layouts are the layouts by Format.
+var layouts = map[string]func() nib.Layout{
+	"ecs": layout.ECS, "gcp": layout.GCP, "datadog": layout.Datadog, "otel": layout.OTel,
+	"zap": layout.Zap, "zerolog": layout.Zerolog, "slog": layout.Slog, "logrus": layout.Logrus,
+}
+
 // formatLayout returns the layout of the Format.
 func (c *Config) formatLayout() nib.Layout {
-	switch c.Format {
-	case "ecs":
-		return layout.ECS()
-	case "gcp":
-		return layout.GCP()
-	case "datadog":
-		return layout.Datadog()
-	case "otel":
-		return layout.OTel()
-	case "zap":
-		return layout.Zap()
-	case "zerolog":
-		return layout.Zerolog()
-	case "slog":
-		return layout.Slog()
-	case "logrus":
-		return layout.Logrus()
+	if l := layouts[c.Format]; l != nil {
+		return l()
 	}
 	if c.lambda {
 		return nib.Layout{TimeKey: "timestamp", LevelName: lambdaLevel}
