@@ -20,18 +20,12 @@ func (t Table) Row(name, figure, meaning string) {
 }
 
 // Verdict writes a figure that should be 0.
-func (t Table) Verdict(name string, n uint64) { t.VerdictWith(name, n, "") }
-
-// VerdictWith writes a figure that should be 0, and its meaning.
-func (t Table) VerdictWith(name string, n uint64, meaning string) {
+func (t Table) Verdict(name string, n uint64) {
 	figure := fmt.Sprintf("%11s", Count(n))
 	if n == 0 {
 		figure = t.S.Good(figure)
 	} else {
 		figure = t.S.Bad(figure)
 	}
-	if meaning != "" {
-		meaning = "  " + t.S.Dim(meaning)
-	}
-	fmt.Fprintf(t.W, "  %s %s%s\n", t.S.Dim(fmt.Sprintf("%-17s", name)), figure, meaning)
+	fmt.Fprintf(t.W, "  %s %s\n", t.S.Dim(fmt.Sprintf("%-17s", name)), figure)
 }
