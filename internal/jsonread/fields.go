@@ -13,26 +13,22 @@ import (
 // accepted values of obj; obj is UTF-8, as every line of nib is. It allocates
 // nothing.
 func Lookup(obj []byte, key string) (value []byte, ok bool) {
-	c := compactor{src: obj}
-	for i := c.first(); i >= 0; {
-		var name, v []byte
-		if name, v, i = c.member(i); name != nil && equalName(name, key) {
-			value, ok = v, true
-		}
+	from, end, ok := Locate(obj, key)
+	if !ok {
+		return nil, false
 	}
-	return value, ok
+	return obj[from:end:end], true
 }
 
 // Locate is Lookup for the place of the value: obj[from:end].
 func Locate(obj []byte, key string) (from, end int, ok bool) {
 	c := compactor{src: obj}
 	for i := c.first(); i >= 0; {
-		name, v, next := c.member(i)
-		if name != nil && equalName(name, key) {
-			end = c.endOf(i)
-			from, ok = end-len(v), true
+		var name []byte
+		var v, to int
+		if name, v, to, i = c.member(i); name != nil && equalName(name, key) {
+			from, end, ok = v, to, true
 		}
-		i = next
 	}
 	return from, end, ok
 }
@@ -49,9 +45,10 @@ func Fields(obj []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func([]byte, []byte) bool) {
 		c := compactor{src: obj}
 		for i := c.first(); i >= 0; {
-			var name, value []byte
-			name, value, i = c.member(i)
-			if name == nil || !yield(name, value) {
+			var name []byte
+			var from, to int
+			name, from, to, i = c.member(i)
+			if name == nil || !yield(name, obj[from:to:to]) {
 				return
 			}
 		}
@@ -67,38 +64,31 @@ func (c *compactor) first() int {
 	return i + 1
 }
 
-// member reads the member at i. It returns the offset of the next one, or -1 if
-// there is none, and a nil name if there is no complete member at i.
-func (c *compactor) member(i int) (name, value []byte, next int) {
+// member reads the member at i, whose value is src[from:to]. It returns the
+// offset of the next one, or -1 if there is none, and a nil name if there is no
+// complete member at i.
+func (c *compactor) member(i int) (name []byte, from, to, next int) {
 	start := c.space(i)
 	if start >= len(c.src) || c.src[start] != '"' {
-		return nil, nil, -1
+		return nil, 0, 0, -1
 	}
 	end, err := c.text(start)
 	if err != nil {
-		return nil, nil, -1
+		return nil, 0, 0, -1
 	}
 	i = c.space(end)
 	if i >= len(c.src) || c.src[i] != ':' {
-		return nil, nil, -1
+		return nil, 0, 0, -1
 	}
-	from := c.space(i + 1)
-	to, err := c.value(from, maxValidDepth)
-	if err != nil {
-		return nil, nil, -1
+	from = c.space(i + 1)
+	if to, err = c.value(from, maxValidDepth); err != nil {
+		return nil, 0, 0, -1
 	}
 	next = -1
 	if i = c.space(to); i < len(c.src) && c.src[i] == ',' {
 		next = i + 1
 	}
-	return c.src[start+1 : end-1 : end-1], c.src[from:to:to], next
-}
-
-// endOf returns the end of the complete member at i.
-func (c *compactor) endOf(i int) int {
-	end, _ := c.text(c.space(i))
-	end, _ = c.value(c.space(c.space(end)+1), maxValidDepth)
-	return end
+	return c.src[start+1 : end-1 : end-1], from, to, next
 }
 
 // equalName reports whether the escaped name decodes to key. An escape is
