@@ -185,9 +185,9 @@ func (l *Line) syslog(text []byte) (inner []byte, ok bool) {
 	if end < 2 {
 		return nil, false
 	}
-	priority, _, ok := linevalue.ParseNumber(text[1:end])
+	priority, decimals, ok := linevalue.ParseNumber(text[1:end])
 	rest := text[end+1:]
-	if !ok || priority > 191 || len(rest) == 0 || rest[0] == ' ' {
+	if !ok || uint64(priority) > 191 || decimals != 0 || len(rest) == 0 || rest[0] == ' ' {
 		return nil, false
 	}
 	if bytes.HasPrefix(rest, []byte("1 ")) {

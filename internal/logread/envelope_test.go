@@ -181,6 +181,19 @@ func TestLevelsOfBusyBox(t *testing.T) {
 	}
 }
 
+// The priority of syslog is a whole number from 0 to 191.
+func TestPrioritiesOfSyslog(t *testing.T) {
+	for text, isPriority := range map[string]bool{
+		"0": true, "14": true, "191": true, "192": false, "-1": false, "-4": false,
+		"4.5": false, "-.5": false, "-0.5": false, "": false, "-": false,
+	} {
+		l := read("<" + text + ">Nov 26 12:00:00 h app: " + served)
+		if l.IsWrapped() != isPriority {
+			t.Errorf("<%s>: wrapped is %v, want %v", text, l.IsWrapped(), isPriority)
+		}
+	}
+}
+
 // An envelope without its end is a line.
 func TestUnfinishedEnvelopes(t *testing.T) {
 	l := new(logread.Line)
