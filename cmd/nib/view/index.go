@@ -143,17 +143,12 @@ func (x *index) scanForward(s *scanner, f *found, end int64) bool {
 	s.scan(x, block{start: from, end: min(end, from+blockSize)}, true, f)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	before := int64(0)
-	if n := len(x.forward); n > 0 {
+	if n := len(x.forward); n > 0 && x.forward[n-1].end-x.forward[n-1].start < blockSize {
 		last := &x.forward[n-1]
-		before = last.rows
-		if last.end-last.start < blockSize {
-			last.end, last.rows, last.errors = f.end, before+f.rows, last.errors+f.errors
-			x.publish(f)
-			return true
-		}
+		last.end, last.rows, last.errors = f.end, last.rows+f.rows, last.errors+f.errors
+	} else {
+		x.forward = append(x.forward, f.after(rowsOf(x.forward)))
 	}
-	x.forward = append(x.forward, f.after(before))
 	x.publish(f)
 	return true
 }
@@ -187,13 +182,8 @@ func (x *index) scanBack(scanners []*scanner, results []found) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i := range results[:n] {
-		f := &results[i]
-		before := int64(0)
-		if n := len(x.back); n > 0 {
-			before = x.back[n-1].rows
-		}
-		x.back = append(x.back, f.after(before))
-		x.publish(f)
+		x.back = append(x.back, results[i].after(rowsOf(x.back)))
+		x.publish(&results[i])
 	}
 	return true
 }
@@ -203,11 +193,7 @@ func (x *index) leaveOut(start, end int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	f := found{block: block{start: start, end: end}}
-	before := int64(0)
-	if n := len(x.back); n > 0 {
-		before = x.back[n-1].rows
-	}
-	x.back = append(x.back, f.after(before))
+	x.back = append(x.back, f.after(rowsOf(x.back)))
 	x.publish(&f)
 }
 
@@ -240,14 +226,15 @@ func (f *facets) count() (keys int, lines int64) {
 }
 
 // bounds returns the number of the first row, and the number after the last.
-func (x *index) bounds() (low, high int64) {
-	if n := len(x.back); n > 0 {
-		low = -x.back[n-1].rows
+func (x *index) bounds() (low, high int64) { return -rowsOf(x.back), rowsOf(x.forward) }
+
+// rowsOf returns the number of rows between the origin and the end of a list of
+// blocks.
+func rowsOf(list []block) int64 {
+	if len(list) == 0 {
+		return 0
 	}
-	if n := len(x.forward); n > 0 {
-		high = x.forward[n-1].rows
-	}
-	return low, high
+	return list[len(list)-1].rows
 }
 
 // A stretch is a block with the number of its first row.
@@ -269,16 +256,18 @@ func (x *index) stretch(row int64) (s stretch, ok bool) {
 		list, k = x.back, -row
 	}
 	i := sort.Search(len(list), func(i int) bool { return list[i].rows >= k })
+	return newStretch(list, i, row < 0)
+}
+
+// newStretch returns list[i] with its rows, which are negative before the
+// origin. It reports false if there is no such block.
+func newStretch(list []block, i int, isBack bool) (s stretch, ok bool) {
 	if i == len(list) {
 		return s, false
 	}
-	before := int64(0)
-	if i > 0 {
-		before = list[i-1].rows
-	}
-	s.block = list[i]
-	if s.first, s.last = before, list[i].rows; row < 0 {
-		s.first, s.last = -list[i].rows, -before
+	s = stretch{list[i], rowsOf(list[:i]), list[i].rows}
+	if isBack {
+		s.first, s.last = -s.last, -s.first
 	}
 	return s, true
 }

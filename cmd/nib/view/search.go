@@ -93,16 +93,5 @@ func (x *index) stretchAt(offset int64) (s stretch, ok bool) {
 	} else {
 		i = sort.Search(len(list), func(i int) bool { return list[i].end > offset })
 	}
-	if i == len(list) {
-		return s, false
-	}
-	before := int64(0)
-	if i > 0 {
-		before = list[i-1].rows
-	}
-	s.block = list[i]
-	if s.first, s.last = before, list[i].rows; offset < x.doc.origin {
-		s.first, s.last = -list[i].rows, -before
-	}
-	return s, true
+	return newStretch(list, i, offset < x.doc.origin)
 }
