@@ -74,7 +74,7 @@ func TestRecordsAreNotAllocatedFor(t *testing.T) {
 			l := newLink(conn, &c) // acceptAll does not support open
 			l.failures = &d.counters.failures
 			d.session = &session{settled: make([]bool, c.Window), wake: make(chan struct{}, 1), base: 1, next: 1}
-			d.session.frames.r = l
+			d.session.frames = newFrames(l)
 			d.use(l)
 			go d.session.read(l)
 		}

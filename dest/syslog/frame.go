@@ -3,6 +3,7 @@
 package syslog
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,7 @@ const (
 	maxNumber   = 999_999_999 // TXNR and DATALEN have nine digits at most
 	maxCommand  = 32          // letters
 	maxResponse = 64 << 10    // maximum data of a response
+	maxFrame    = maxResponse + 64
 )
 
 var errFrame = errors.New("the receiver's answer is not RELP")
@@ -114,44 +116,23 @@ func appendCommand(dst []byte, number int, command string, length int) []byte {
 	return strconv.AppendInt(dst, int64(length), 10)
 }
 
-// A frameReader reads frames from a stream.
-type frameReader struct {
-	r        io.Reader
-	buf      []byte
-	from, to int // bounds of the bytes that were read and not parsed
-}
+// newFrames returns a reader of a stream for readFrame.
+func newFrames(stream io.Reader) *bufio.Reader { return bufio.NewReaderSize(stream, maxFrame) }
 
-// next returns the next frame, which is valid until the following call.
-func (f *frameReader) next() (frame, error) {
+// readFrame reads the next frame, which is valid until the following call.
+func readFrame(r *bufio.Reader) (frame, error) {
 	for {
-		got, size, err := parseFrame(f.buf[f.from:f.to])
+		b, _ := r.Peek(r.Buffered())
+		f, size, err := parseFrame(b)
 		if err != nil {
-			return frame{}, fmt.Errorf("%w: %.40q", err, f.buf[f.from:f.to])
+			return frame{}, fmt.Errorf("%w: %.40q", err, b)
 		}
 		if size > 0 {
-			f.from += size
-			return got, nil
+			_, err = r.Discard(size) // does not fail: the frame is in the buffer
+			return f, err
 		}
-		if err := f.fill(); err != nil {
+		if _, err := r.Peek(len(b) + 1); err != nil {
 			return frame{}, err
 		}
 	}
-}
-
-// buffered reports whether any bytes are buffered.
-func (f *frameReader) buffered() bool { return f.from < f.to }
-
-// fill reads more.
-func (f *frameReader) fill() error {
-	f.to = copy(f.buf, f.buf[f.from:f.to])
-	f.from = 0
-	if f.to == len(f.buf) {
-		f.buf = append(f.buf, make([]byte, max(4096, len(f.buf)))...) // parseFrame limits the size
-	}
-	n, err := f.r.Read(f.buf[f.to:])
-	f.to += n
-	if n > 0 {
-		return nil
-	}
-	return err
 }

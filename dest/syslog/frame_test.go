@@ -82,9 +82,9 @@ func (p *portions) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), 
 
 // readFrames reads all frames, up to an error.
 func readFrames(r io.Reader) (list []string) {
-	frames := frameReader{r: r}
+	frames := newFrames(r)
 	for {
-		f, err := frames.next()
+		f, err := readFrame(frames)
 		if err != nil {
 			return append(list, strconv.FormatBool(errors.Is(err, errFrame)))
 		}

@@ -298,12 +298,12 @@ func TestWaitingAcknowledgesAtOnce(t *testing.T) {
 		s.start()
 	}
 	portions := []string{respond(2, "200 OK") + "3 rs", "p 6 200 OK\n", respond(4, "200 OK")}
-	s.frames.r = readerFunc(func(b []byte) (int, error) {
+	s.frames = newFrames(readerFunc(func(b []byte) (int, error) {
 		if read++; read > len(portions) {
 			return 0, net.ErrClosed
 		}
 		return copy(b, portions[read-1]), nil
-	})
+	}))
 	l = scripted(&script{}, Config{})
 	l.done, l.quickAck = make(chan struct{}), func() { asked = append(asked, read) }
 	s.read(l)

@@ -3,6 +3,7 @@
 package syslog
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"runtime/debug"
@@ -17,7 +18,7 @@ import (
 // The reading goroutine settles commands; the writing goroutine starts them and
 // waits. Both hold mu for that.
 type session struct {
-	frames frameReader
+	frames *bufio.Reader
 	wake   chan struct{} // has room for one: base has reached want, or the link has failed
 
 	mu      sync.Mutex
@@ -52,15 +53,17 @@ func version(info *debug.BuildInfo, ok bool) string {
 
 // openSession sends the command open and reads the response to it.
 func openSession(l *link, window int) (*session, error) {
-	s := &session{wake: make(chan struct{}, 1), settled: make([]bool, window), base: 1, next: 1}
-	s.frames.r = l.stream
+	s := &session{
+		frames: newFrames(l.stream), wake: make(chan struct{}, 1),
+		settled: make([]bool, window), base: 1, next: 1,
+	}
 	b := appendCommand(nil, 1, "open", len(offers))
 	b = append(append(append(b, ' '), offers...), '\n')
 	if _, err := l.stream.Write(b); err != nil {
 		return nil, err
 	}
 	for {
-		f, err := s.frames.next()
+		f, err := readFrame(s.frames)
 		if err != nil {
 			return nil, err
 		}
@@ -129,10 +132,10 @@ func responseCode(data []byte) (code int, why string) {
 func (s *session) read(l *link) {
 	defer close(l.done)
 	for {
-		if l.quickAck != nil && !s.frames.buffered() {
+		if l.quickAck != nil && s.frames.Buffered() == 0 {
 			l.quickAck()
 		}
-		f, err := s.frames.next()
+		f, err := readFrame(s.frames)
 		if err == nil {
 			err = s.take(f)
 		}
