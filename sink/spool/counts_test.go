@@ -102,42 +102,72 @@ func TestCountThatCouldNotBeStored(t *testing.T) {
 	}
 }
 
-// TestHeaderThatCannotBeReplaced has a process that only delivers, inherits a
-// count whose notice was not written, and cannot rename the header that is to
-// replace the last segment. After its death the count is inherited once.
+// TestHeaderThatCannotBeReplaced has a process that only delivers, and inherits
+// a count whose notice was not written. The header that is to replace the last
+// segment cannot be renamed, or the count cannot be stored there. After a death
+// at any time after that, the count is inherited once.
 func TestHeaderThatCannotBeReplaced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := vfstest.NewMem(nil)
-		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-		conf := Config{
-			SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {},
-		}
-		for range 2 {
-			s := open(t, memDir, nil, conf)
-			dropLines(t, s, 5*int(s.chain.active.Load().Number%2)) // only the first process
+	made := store.SegmentName(2) + store.MadeSuffix
+	for _, fault := range []vfstest.Fault{
+		{Op: vfstest.OpRename, Path: made, Err: syscall.EIO},
+		{Op: vfstest.OpWrite, Path: made, Skip: 1, Err: syscall.EIO},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m := memUnreported(t, 5)
+			var dead []*vfstest.Mem
+			fault.Fits = func(op vfstest.Op, base string) bool {
+				if base == made && op == fault.Op {
+					fault.Skip--
+				}
+				if fault.Skip < 0 {
+					dead = append(dead, m.CrashClone(vfstest.Everything))
+				}
+				return base == made && op == fault.Op && fault.Skip < 0
+			}
+			heal := m.Fail(fault)
+			conf := Config{
+				SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {},
+				DeliverOnly: true,
+			}
+			s := open(t, memDir, &far{}, conf)
+			await.Sleep(time.Second)
+			if n := loss.Sum(s.Stats().Inherited); n != 5 || s.Stats().Errors == 0 {
+				t.Errorf("inherited %d lines, with %d errors, want 5 and some", n, s.Stats().Errors)
+			}
+			heal()
+			dead = append(dead, m.CrashClone(vfstest.Everything))
 			must(t, s.Close())
-		}
-		edit(t, m, store.SegmentName(2), func(b []byte) {
-			clear(b[segment.HeaderSize : segment.HeaderSize+8])
+			conf.DeliverOnly = false
+			for i, m := range dead {
+				conf.fs = m
+				s := open(t, memDir, nil, conf)
+				if n := loss.Sum(s.Stats().Inherited); n != 5 {
+					t.Errorf("%s fails: after death %d of %d, %d lines are inherited, want 5",
+						fault.Op, i, len(dead), n)
+				}
+				must(t, s.Close())
+			}
 		})
-		heal := m.Fail(vfstest.Fault{
-			Op: vfstest.OpRename, Path: store.SegmentName(2) + store.MadeSuffix, Err: syscall.EIO,
-		})
-		conf.DeliverOnly = true
-		s := open(t, memDir, &far{}, conf)
-		await.Sleep(time.Second)
-		if n := loss.Sum(s.Stats().Inherited); n != 5 || s.Stats().Errors != 1 {
-			t.Errorf("inherited %d lines, with %d errors, want 5 and 1", n, s.Stats().Errors)
-		}
-		conf.fs, conf.DeliverOnly = m.CrashClone(vfstest.Everything), false
-		heal()
-		must(t, s.Close())
-		s = open(t, memDir, nil, conf)
-		if n := loss.Sum(s.Stats().Inherited); n != 5 {
-			t.Errorf("the next process inherits %d lines, want 5", n)
+	}
+}
+
+// memUnreported returns a spool whose last segment has a count of n lines, and
+// lacks the notice that was to report it.
+func memUnreported(t *testing.T, n int) *vfstest.Mem {
+	t.Helper()
+	m := vfstest.NewMem(nil)
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	for range 2 {
+		s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
+		if s.chain.active.Load().Number == 1 {
+			dropLines(t, s, n)
 		}
 		must(t, s.Close())
+	}
+	edit(t, m, store.SegmentName(2), func(b []byte) {
+		clear(b[segment.HeaderSize : segment.HeaderSize+8])
 	})
+	return m
 }
 
 // TestSettledSegmentMakesRoomAtOnce blocks a call in a full spool, begun or

@@ -59,14 +59,17 @@ func (ch *chain) counted(err error) {
 }
 
 // publish stores the counts that no notice has reported. It is called when any
-// of them has changed. The lock is held.
-func (ch *chain) publish() {
+// of them has changed. It returns the error that it has reported. The lock is
+// held.
+func (ch *chain) publish() error {
 	if ch.dir == nil || ch.unmapped {
-		return
+		return nil
 	}
 	losses, stored := ch.losses(), ch.reported.Plus(&ch.carried)
 	left := losses.Minus(&stored)
-	ch.counted(ch.active.Load().SetCounts(segment.SectionUnreported, &left, &ch.published))
+	err := ch.active.Load().SetCounts(segment.SectionUnreported, &left, &ch.published)
+	ch.counted(err)
+	return err
 }
 
 // commission prepares a segment that no other goroutine can see yet, and writes
@@ -99,7 +102,7 @@ func (ch *chain) commission(g *segment.Segment, first segment.Start) bool {
 func (ch *chain) activate(g *segment.Segment) {
 	ch.active.Store(g)
 	ch.published = segment.Tally{}
-	ch.publish()
+	_ = ch.publish()
 }
 
 // bears reports whether the header of l, which has left the chain, must stay:
@@ -113,7 +116,7 @@ func (ch *chain) bears(l *deliver.Link) bool {
 // them. A start after a death finds one file or the other. Without, it would
 // find no counts, or counts of an earlier segment, which were reported; and
 // without any segment, the cursors belong to another spool. If the file cannot
-// be replaced, it stays if no room is needed.
+// be replaced, it stays if no room is needed, and still has the counts.
 func (m *maker) keepHeader(l *deliver.Link) (kept bool) {
 	m.replacing.Lock()
 	defer m.replacing.Unlock()
@@ -126,21 +129,26 @@ func (m *maker) keepHeader(l *deliver.Link) (kept bool) {
 	h.Retain()
 	defer h.Release()
 	m.Unlock()
-	err := m.dir.KeepHeader(l.Number, l.HeaderOnly(h.Start, dropped), func(f vfs.File) vfs.File {
+	move := func(f vfs.File, isNew bool) (before vfs.File, err error) {
 		m.Lock()
 		defer m.Unlock()
-		before := h.SetFile(f)
-		m.carried, m.published = segment.Tally{}, segment.Tally{}
-		m.publish()
-		return before
-	})
+		before = h.SetFile(f)
+		if m.active.Load() != h {
+			return before, nil // another segment has the counts
+		}
+		m.carried, m.published = carried, segment.Tally{}
+		if isNew {
+			m.carried = segment.Tally{}
+		}
+		if err = m.publish(); !m.c.DeliverOnly {
+			err = nil // without the new file there would be none
+		}
+		return before, err
+	}
+	err := m.dir.KeepHeader(l.Number, l.HeaderOnly(h.Start, dropped), move)
 	m.Lock()
 	if err != nil {
 		m.reports.Fault("keep counts of dropped lines", err)
-		if m.active.Load() == h {
-			m.carried = carried // the previous file still has them
-			m.publish()
-		}
 	}
 	if kept = err == nil || m.c.DeliverOnly; kept {
 		m.headers = append(m.headers, l)

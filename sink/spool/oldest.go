@@ -148,7 +148,7 @@ func (m *maker) dropLink(x *deliver.Drop) bool {
 	case m.noDestination:
 		m.dropped, m.inherited = m.dropped.Plus(&lines), m.inherited.Plus(&x.Notice)
 	}
-	m.publish()
+	_ = m.publish()
 	l := x.Link
 	i := slices.Index(m.Links, l)
 	next := m.Links[i+1]

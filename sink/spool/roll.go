@@ -143,7 +143,7 @@ func (ch *chain) wantMore() {
 func (s *Sink) drop(r *nib.Record, c segment.Cause, err error) error {
 	s.chain.stats.Logged++
 	s.chain.dropped.Add(c, r.Level, 1)
-	s.chain.publish()
+	_ = s.chain.publish()
 	return err
 }
 

@@ -96,9 +96,12 @@ func (d *Dir) Make(number uint64, size, minFree int64) (g *segment.Segment, f vf
 
 // KeepHeader replaces the file of an old segment by its header, and deletes its
 // copy. move makes a file the one in which the counts of dropped lines are
-// stored, stores them there, and returns the previous one. The new file does
-// not count towards the size of a spool.
-func (d *Dir) KeepHeader(number uint64, head []byte, move func(vfs.File) vfs.File) error {
+// stored, stores them there, and returns the previous one: first the new file,
+// and again the previous one if they cannot be stored, or if the new file
+// cannot be renamed. The new file does not count towards the size of a spool.
+func (d *Dir) KeepHeader(
+	number uint64, head []byte, move func(f vfs.File, isNew bool) (before vfs.File, err error),
+) error {
 	if err := d.Held(); err != nil {
 		return err
 	}
@@ -112,16 +115,21 @@ func (d *Dir) KeepHeader(number uint64, head []byte, move func(vfs.File) vfs.Fil
 		err = f.Sync()
 	}
 	if err == nil {
-		before := move(f)
-		if f, err = d.rename(f, name); err == nil {
-			move(f) // the system may have opened it again
+		var before vfs.File
+		if before, err = move(f, true); err == nil {
+			f, err = d.rename(f, name)
+		}
+		if err == nil {
+			_, _ = move(f, true) // the system may have opened it again
 			d.Sweeper.Add(&Spent{file: before})
 			d.note("delete a copy", d.Copies.Remove(number)) // the next start deletes it
 			return nil
 		}
-		move(before)
+		_, _ = move(before, false)
 	}
-	_ = f.Close() // it is not needed
+	if f != nil {
+		_ = f.Close() // it is not needed
+	}
 	_ = d.FS.Remove(name + MadeSuffix)
 	return err
 }
