@@ -47,17 +47,18 @@ func (c *Chain) ReadDrop(l *Link, dir *store.Dir) (*Drop, error) {
 		g.Retain()
 		defer g.Release()
 		c.Unlock()
-		final := g.HasNoWriters() // checked first: after it no record is added
-		lines, whole := g.Lines()
+		final, readable := g.CheckWriters()
+		if final { // otherwise a call may be writing the bytes
+			x.lines, readable = g.Lines()
+		}
 		c.Lock()
-		if !whole {
+		if !readable {
 			return nil, segment.ErrGone
 		}
 		_, x.end, _ = g.Claimed()
-		x.lines, x.voids = lines, g.VoidsIn(l.First, x.end)
-		x.harmed = uint64(len(lines))+x.voids != x.end-l.First
-		x.Unfinished = x.harmed && !final
-		x.Own = true
+		x.voids = g.VoidsIn(l.First, x.end)
+		x.harmed = uint64(len(x.lines))+x.voids != x.end-l.First
+		x.Own, x.Unfinished = true, !final
 		return x, nil
 	}
 	old := l.Old

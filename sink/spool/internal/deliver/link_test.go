@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -161,5 +162,36 @@ func TestSegmentsAreLeftWhenTheyAreSettled(t *testing.T) {
 		if d.leaveSettled(); !slices.Equal(s.removed, c.left) || d.cur != s.Links[0] {
 			t.Errorf("%d settled: got segments %d left, want %d", c.settled-1, s.removed, c.left)
 		}
+	}
+}
+
+// TestDropReadsNoBytesThatAreWritten reads a segment that is going to be
+// dropped while a call writes to it. Its lines are read once the call has
+// returned.
+func TestDropReadsNoBytesThatAreWritten(t *testing.T) {
+	s := &chainSpool{}
+	l := s.grow(t, 3, 100)
+	r := nib.Record{Line: make([]byte, 10000)}
+	size := segment.RecordSize(&r, -1)
+	at, seq, _ := l.Live.Reserve(size)
+	s.next++
+	s.grow(t, 1, 100)
+	read := func() *Drop {
+		s.Lock()
+		defer s.Unlock()
+		x, err := s.ReadDrop(l, nil)
+		must(t, err)
+		return x
+	}
+	x := read()
+	if !x.Unfinished || len(x.lines) > 0 {
+		t.Errorf("got %d lines, unfinished %v, want none, unfinished", len(x.lines), x.Unfinished)
+	}
+	go l.Live.Write(at, size, seq, &r, -1)
+	for x.Unfinished {
+		x = read()
+	}
+	if len(x.lines) != 4 || x.harmed || x.end != 5 {
+		t.Errorf("got %d lines up to %d, harmed %v, want 4", len(x.lines), x.end, x.harmed)
 	}
 }

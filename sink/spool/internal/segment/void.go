@@ -66,6 +66,12 @@ func (v *voids) VoidsIn(from, to uint64) (n uint64) {
 // HasNoWriters reports whether g has no more writers: it is sealed, and all
 // claims are committed or void. It is false if its mapping is gone.
 func (g *Segment) HasNoWriters() (is bool) {
+	is, _ = g.CheckWriters()
+	return is
+}
+
+// CheckWriters is HasNoWriters. readable is false if a page could not be read.
+func (g *Segment) CheckWriters() (none, readable bool) {
 	defer g.EndGuard(debug.SetPanicOnFault(true))
 	end, _, final := g.Claimed()
 	at := HeaderSize
@@ -75,8 +81,9 @@ func (g *Segment) HasNoWriters() (is bool) {
 		} else if g.Committed(at) {
 			at = g.Behind(at)
 		} else {
-			return false
+			g.Probe()
+			return false, true
 		}
 	}
-	return final && at == end
+	return final && at == end, true
 }
