@@ -6,6 +6,7 @@ package spool
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"path/filepath"
 	"sync/atomic"
@@ -151,6 +152,48 @@ func TestHeaderThatCannotBeReplaced(t *testing.T) {
 	}
 }
 
+// TestHeaderOfAQuarantinedSegment has a process that only delivers, and
+// inherits a count whose notice was not written. The file of the last segment
+// is quarantined, and replaced by its header. After a death at any time, the
+// count is inherited once.
+func TestHeaderOfAQuarantinedSegment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, f := memUnreported(t, 5), &far{do: down}
+		conf := Config{
+			SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {},
+			DeliverOnly: true,
+		}
+		s := open(t, memDir, f, conf)
+		synctest.Wait()
+		s.chain.Lock()
+		s.chain.Links[1].Quarantine = true
+		s.chain.Unlock()
+		var dead []*vfstest.Mem
+		heal := m.Fail(vfstest.Fault{Fits: func(vfstest.Op, string) bool {
+			dead = append(dead, m.CrashClone(vfstest.Everything))
+			return false
+		}})
+		f.set(nil)
+		must(t, s.Flush(context.Background()))
+		await.Sleep(time.Second)
+		heal()
+		must(t, s.Close())
+		bad := store.SegmentName(2) + store.BadExt
+		if _, err := m.Lstat(filepath.Join(memDir, bad)); err != nil {
+			t.Error(err)
+		}
+		conf.DeliverOnly = false
+		for i, m := range dead {
+			conf.fs = m
+			s := open(t, memDir, nil, conf)
+			if n := loss.Sum(s.Stats().Inherited); n != 5 {
+				t.Errorf("after death %d of %d, %d lines are inherited, want 5", i, len(dead), n)
+			}
+			must(t, s.Close())
+		}
+	})
+}
+
 // memUnreported returns a spool whose last segment has a count of n lines, and
 // lacks the notice that was to report it.
 func memUnreported(t *testing.T, n int) *vfstest.Mem {
@@ -162,10 +205,12 @@ func memUnreported(t *testing.T, n int) *vfstest.Mem {
 		if s.chain.active.Load().Number == 1 {
 			dropLines(t, s, n)
 		}
+		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 		must(t, s.Close())
 	}
 	edit(t, m, store.SegmentName(2), func(b []byte) {
-		clear(b[segment.HeaderSize : segment.HeaderSize+8])
+		notice := b[segment.HeaderSize:]
+		clear(notice[:segment.Align(int(binary.LittleEndian.Uint32(notice)))])
 	})
 	return m
 }

@@ -410,7 +410,10 @@ func (m *maker) delete(l *deliver.Link) error {
 		return nil
 	}
 	if l.Quarantine {
-		err := m.dir.Quarantine(store.SegmentName(l.Number))
+		m.Lock()
+		bears := m.bears(l)
+		m.Unlock()
+		err := m.dir.Quarantine(store.SegmentName(l.Number), bears)
 		if store.Ignore(err, fs.ErrNotExist) != nil { // gone: its copy could not be deleted before
 			return err
 		}
@@ -419,7 +422,7 @@ func (m *maker) delete(l *deliver.Link) error {
 	case m.keepHeader(l):
 		return nil
 	case l.Quarantine:
-		return m.dir.Copies.Remove(l.Number)
+		return m.dir.Remove(l.Number, nil) // its name may be left
 	}
 	return m.dir.RemoveSettled(l.Number, l.Live)
 }

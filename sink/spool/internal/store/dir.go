@@ -360,14 +360,23 @@ func (d *Dir) Tidy() (err error) {
 func (d *Dir) QuarantineDamaged() (err error) {
 	d.Bad = len(d.damaged)
 	for _, name := range d.damaged {
-		err = errors.Join(err, Ignore(d.Quarantine(name), fs.ErrNotExist))
+		err = errors.Join(err, Ignore(d.Quarantine(name, false), fs.ErrNotExist))
 	}
 	return err
 }
 
-// Quarantine renames a file so that no reader finds it.
-func (d *Dir) Quarantine(name string) error {
-	return d.FS.Rename(d.Name(name), d.Name(name+BadExt))
+// Quarantine renames a file so that no reader finds it. With keep, the file
+// keeps its name as well until another file replaces it, where the file system
+// has links.
+func (d *Dir) Quarantine(name string, keep bool) error {
+	path, bad := d.Name(name), d.Name(name+BadExt)
+	if keep {
+		err := d.FS.Link(path, bad)
+		if err == nil || errors.Is(err, fs.ErrExist) { // it exists if a later step failed before
+			return nil
+		}
+	}
+	return d.FS.Rename(path, bad)
 }
 
 // SegmentNumber returns the number in the name of a segment or of its copy.

@@ -336,6 +336,33 @@ func TestStrayDirectoryIsDamage(t *testing.T) {
 	}
 }
 
+// TestQuarantineOfAFileThatKeepsItsName quarantines a file twice. It loses its
+// name if the file system has no links.
+func TestQuarantineOfAFileThatKeepsItsName(t *testing.T) {
+	for _, c := range []struct {
+		link, again error
+		want        []string
+	}{
+		{nil, nil, []string{SegmentName(1), SegmentName(1) + BadExt, "lock"}},
+		{syscall.EPERM, fs.ErrNotExist, []string{SegmentName(1) + BadExt, "lock"}},
+	} {
+		m := vfstest.NewMem(nil)
+		d, _ := opened(t, m, 1)
+		touch(t, m, SegmentName(1))
+		if c.link != nil {
+			m.Fail(vfstest.Fault{Op: vfstest.OpLink, Err: c.link})
+		}
+		noError(t, d.Quarantine(SegmentName(1), true))
+		if err := d.Quarantine(SegmentName(1), true); !errors.Is(err, c.again) {
+			t.Errorf("again: got %v, want %v", err, c.again)
+		}
+		if got := namesIn(t, m); !slices.Equal(got, c.want) {
+			t.Errorf("links fail with %v: got %q, want %q", c.link, got, c.want)
+		}
+		noError(t, d.Unlock())
+	}
+}
+
 // TestTidyReportsEveryError makes all changes to a directory fail. Files that
 // are gone are no errors.
 func TestTidyReportsEveryError(t *testing.T) {
