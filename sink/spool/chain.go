@@ -73,6 +73,7 @@ type counts struct {
 	carried   segment.Tally
 	published segment.Tally
 	unmapped  bool // active may be unmapped
+	unbegun   bool // active could not be taken into use: a start ignores its header
 	notices   *loss.Notices
 	stats     Stats // counts that are not of a destination; Logged counts dropped lines only
 }

@@ -194,6 +194,38 @@ func TestHeaderOfAQuarantinedSegment(t *testing.T) {
 	})
 }
 
+// TestNoticesThatCannotBeMade has a process that only delivers, and inherits a
+// count whose notice was not written. The segment for a new notice cannot be
+// taken into use. After a death, the count is inherited.
+func TestNoticesThatCannotBeMade(t *testing.T) {
+	for skip := range 4 { // the header of the segment, its count, its start, the notice
+		synctest.Test(t, func(t *testing.T) {
+			m := memUnreported(t, 5)
+			conf := Config{
+				SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {},
+				DeliverOnly: true,
+			}
+			s := open(t, memDir, &far{}, conf)
+			await.Sleep(time.Second)
+			heal := m.Fail(vfstest.Fault{
+				Op: vfstest.OpWrite, Path: store.SegmentName(3) + store.MadeSuffix, Skip: skip,
+				Err: syscall.EIO,
+			})
+			if err := s.maker.makeNotices(); err == nil && s.Stats().Errors == 0 {
+				t.Error("no write has failed")
+			}
+			conf.fs, conf.DeliverOnly = m.CrashClone(vfstest.Everything), false
+			heal()
+			must(t, s.Close())
+			s = open(t, memDir, nil, conf)
+			if n := loss.Sum(s.Stats().Inherited); n != 5 {
+				t.Errorf("write %d fails: %d lines are inherited, want 5", skip, n)
+			}
+			must(t, s.Close())
+		})
+	}
+}
+
 // memUnreported returns a spool whose last segment has a count of n lines, and
 // lacks the notice that was to report it.
 func memUnreported(t *testing.T, n int) *vfstest.Mem {

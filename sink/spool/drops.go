@@ -164,7 +164,7 @@ func (m *maker) keepHeader(l *deliver.Link) (kept bool) {
 func (m *maker) deleteHeaders() {
 	m.Lock()
 	var list []*deliver.Link
-	if !m.HasPlaceholder() {
+	if !m.HasPlaceholder() && !m.unbegun {
 		list, m.headers = m.headers, nil
 	}
 	m.Unlock()

@@ -98,7 +98,7 @@ func (ch *chain) install() {
 	if last.Placeholder {
 		st.Skipped, st.Unsure = old.Skipped, old.Unsure
 	}
-	if !ch.commission(g, st) {
+	if ch.unbegun = !ch.commission(g, st); ch.unbegun {
 		g.Seal() // the caller will find it full and call roll again
 		ch.stats.Retired++
 		ch.reports.Report("take a segment into use", g.Fault())
