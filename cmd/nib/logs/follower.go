@@ -110,7 +110,7 @@ func (f *follower) Read(p []byte) (int, error) {
 			if n > 0 || err != io.EOF {
 				return n, err
 			}
-			if f.file != nil && f.atEnd() && f.last != '\n' && f.last != 0 {
+			if f.file != nil && f.atEnd() && f.last != '\n' && f.last != 0 && !f.continues() {
 				f.last = '\n' // the next file begins a line
 				p[0] = '\n'
 				return 1, nil
@@ -308,6 +308,10 @@ func (f *follower) leave() {
 	}
 	f.file = nil
 }
+
+// continues reports whether the next file is a copy of what has been read, and
+// has the rest of the last line.
+func (f *follower) continues() bool { return f.next[0].from > 0 }
 
 // truncated goes on with the copies that were made of a file before it was
 // truncated, if there are any, and then from the beginning of the file.

@@ -184,6 +184,22 @@ func TestACopyThatIsBeingMadeIsNoCopy(t *testing.T) {
 	_ = list[0].file.Close() // only read
 }
 
+// A line whose end is only in the copy stays one line.
+func TestALineGoesOnInTheCopy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	const text, next = "first\nlonger line\n", "next\n"
+	err := os.WriteFile(path, []byte(text), 0o600)
+	f := &follower{ctx: t.Context(), path: path, selection: Selection{Report: t.Errorf}}
+	defer f.Close() // only read
+	got := make([]byte, len(text+next))
+	n, bad := f.Read(got[:len("first\nlong")])
+	err = errors.Join(err, bad, os.WriteFile(path+".1", []byte(text), 0o600),
+		os.WriteFile(path, []byte(next), 0o600))
+	if _, bad := io.ReadFull(f, got[n:]); err != nil || bad != nil || string(got) != text+next {
+		t.Errorf("got %q, %v, %v, want %q", got, err, bad, text+next)
+	}
+}
+
 // Copies are read in their order and without a gap, also when they are renamed
 // while the directory is read, and the file is truncated again and again.
 func TestNoCopyIsMissed(t *testing.T) {
