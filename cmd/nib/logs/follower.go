@@ -186,12 +186,7 @@ func (f *follower) read(p []byte) (int, error) {
 // its first bytes: it may have been truncated again before these were read.
 // Then the copies are read first.
 func (f *follower) hasCopies() bool {
-	set := f.openRotated()
-	if at := indexFile(set, knownFile(f.file).info); at >= 0 { // renamed since
-		closeFiles(set[at:])
-		set = set[:at]
-	}
-	list := f.copies(set, f.file)
+	list := f.copies(f.openOlder(f.file), f.file)
 	if len(list) == 0 {
 		return false
 	}
@@ -229,7 +224,7 @@ func (f *follower) open() (err error) {
 	}
 	if len(f.next) > 0 {
 		if next = f.next[0]; next.again { // it may have been truncated again
-			f.next = slices.Concat(f.copies(f.openRotated(), next.file), f.next)
+			f.next = slices.Concat(f.copies(f.openOlder(next.file), next.file), f.next)
 		}
 		next, f.next, f.waited = f.next[0], f.next[1:], false
 	} else if next.file != nil {
@@ -316,7 +311,7 @@ func (f *follower) continues() bool { return f.next[0].from > 0 }
 // truncated goes on with the copies that were made of a file before it was
 // truncated, if there are any, and then from the beginning of the file.
 func (f *follower) truncated() bool {
-	set := f.openRotated()
+	set := f.openOlder(f.file)
 	again := successor{file: f.file, at: time.Now(), again: true}
 	isCopied := func(m rotatedFile) bool { return m.file != nil && f.isCopied(m.file) }
 	at := len(set) - 1
@@ -340,13 +335,17 @@ func (f *follower) truncated() bool {
 	return true
 }
 
-// openRotated returns the files that belong to the path by other names, the
-// oldest first, and opens the ones that are neither open nor known.
-func (f *follower) openRotated() []rotatedFile {
+// openOlder returns the files that belong to the path and are older than one of
+// them, the oldest first, and opens the ones that are neither open nor known.
+func (f *follower) openOlder(than *os.File) []rotatedFile {
 	set := f.openNew()
-	if n := len(set) - 1; n >= 0 && set[n].path == f.path {
-		closeFiles(set[n:])
-		return set[:n]
+	at := indexFile(set, knownFile(than).info) // it may have been renamed
+	if n := len(set) - 1; at < 0 && n >= 0 && set[n].path == f.path {
+		at = n
+	}
+	if at >= 0 {
+		closeFiles(set[at:])
+		return set[:at]
 	}
 	return set
 }

@@ -172,12 +172,12 @@ func TestACopyThatIsBeingMadeIsNoCopy(t *testing.T) {
 	f := &follower{path: path}
 	for _, text := range []string{"", "a\n", "a\nb\n"} {
 		write(path+".1", text)
-		if list := f.copies(f.openRotated(), file); len(list) > 0 {
+		if list := f.copies(f.openOlder(file), file); len(list) > 0 {
 			t.Errorf("a copy with %q is read", text)
 		}
 	}
 	write(path, "c\n")
-	list := f.copies(f.openRotated(), file)
+	list := f.copies(f.openOlder(file), file)
 	if len(list) != 1 {
 		t.Fatalf("got %d copies, want one", len(list))
 	}
@@ -198,6 +198,28 @@ func TestALineGoesOnInTheCopy(t *testing.T) {
 	if _, bad := io.ReadFull(f, got[n:]); err != nil || bad != nil || string(got) != text+next {
 		t.Errorf("got %q, %v, %v, want %q", got, err, bad, text+next)
 	}
+}
+
+// A file that took the name after a truncated one is no copy of it.
+func TestAFileIsReadBeforeTheNextOneAlsoIfItWasTruncated(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	put := func(name, text string) error { return os.WriteFile(name, []byte(text), 0o600) }
+	err := put(path, "a\n")
+	synctest.Test(t, func(t *testing.T) {
+		f := &follower{ctx: t.Context(), path: path, selection: Selection{Report: t.Errorf}}
+		defer f.Close() // only read
+		got := make([]byte, len("a\nlonger b\nc\nd\n"))
+		n, bad := f.Read(got)
+		err = errors.Join(err, bad,
+			put(path+".3", "a\n"), put(path, "longer b\n"), os.Rename(path, path+".2"),
+			put(path+".1", "c\n"), put(path, "d\n"))
+		if _, bad = io.ReadFull(f, got[n:]); err != nil || bad != nil {
+			t.Error(err, bad)
+		}
+		if want := "a\nlonger b\nc\nd\n"; string(got) != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
 }
 
 // Copies are read in their order and without a gap, also when they are renamed
