@@ -127,13 +127,14 @@ func (f *follower) openNew() []rotatedFile {
 // one has seen each.
 func (f *follower) look(visit visitor) (set []rotatedFile) {
 	var last []rotatedFile
-	var youngest os.FileInfo // of the first look
+	var youngest os.FileInfo // of the first look that sees a file
 	for n := range maxLooks {
 		now := f.lookOnce(set, visit)
-		if slices.EqualFunc(now, last, rotatedFile.isUnchanged) {
+		if n > 0 && slices.EqualFunc(now, last, rotatedFile.isUnchanged) {
 			return set
 		}
-		if set, last = joinLooks(set, now), slices.Clone(now); n == 0 {
+		set, last = joinLooks(set, now), slices.Clone(now)
+		if youngest == nil && len(now) > 0 {
 			youngest = now[len(now)-1].info
 		}
 	}

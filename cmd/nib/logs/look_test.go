@@ -55,6 +55,28 @@ func TestALookMissesNoFile(t *testing.T) {
 	}
 }
 
+// The only file of a set is found, also while it gets another name.
+func TestALookFindsTheFileThatIsRenamed(t *testing.T) {
+	dir := t.TempDir()
+	for n := range 1000 {
+		path := filepath.Join(dir, fmt.Sprint("app", n))
+		if err := os.WriteFile(path, []byte("a\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f := &follower{path: path, first: knownAt(path)}
+		renamed := make(chan error, 1)
+		go func() { renamed <- os.Rename(path, path+"-20261128T103000Z") }()
+		file := f.openFirst()
+		if err := <-renamed; err != nil || file == nil {
+			t.Fatalf("look %d: the file was not found, %v", n, err)
+		}
+		err := errors.Join(file.Close(), os.Remove(path+"-20261128T103000Z"))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // However many files have come, a limited number is open, and all are read.
 func TestALookOpensSoManyFiles(t *testing.T) {
 	const files = maxNext + 20
