@@ -102,7 +102,7 @@ func (f *follower) openNew() []rotatedFile {
 			f.refuse(m.path, err)
 			return false
 		}
-		if keep = f.isNew(m.file); keep {
+		if keep = f.isNew(m); keep {
 			n++
 		}
 		return keep
@@ -331,15 +331,24 @@ func (f *follower) siblings() (list []rotation) {
 	return list
 }
 
-// isNew reports whether a file is neither open nor known.
-func (f *follower) isNew(file *os.File) bool {
-	k := knownFile(file)
+// isNew reports whether a file is neither open nor known. Files get older names
+// only, so the file at the path is new unless it is open, also if it has the
+// identity and beginning of a file that was deleted.
+func (f *follower) isNew(m *rotatedFile) bool {
+	k := knownFile(m.file)
+	if m.path == f.path {
+		return k.info != nil && !f.isOpen(k.info) && !f.late.has(k.info)
+	}
 	return k.info != nil && !f.isKnown(k)
 }
 
 // isKnown reports whether a file is open or was read. A file that was empty is
-// new when it has lines: the system gives its identity to another one.
+// new when it has lines, and so is a shorter one: the system gives the identity
+// of a deleted file to another one.
 func (f *follower) isKnown(k known) bool {
-	was := func(old known) bool { return k.is(old) && (len(old.head) > 0 || len(k.head) == 0) }
+	was := func(old known) bool {
+		return k.is(old) && (len(old.head) > 0 || len(k.head) == 0) &&
+			k.info.Size() >= old.info.Size()
+	}
 	return f.isOpen(k.info) || f.late.has(k.info) || slices.ContainsFunc(f.known, was)
 }

@@ -77,6 +77,30 @@ func TestALookFindsTheFileThatIsRenamed(t *testing.T) {
 	}
 }
 
+// A file that has the number and the first line of a deleted one is read.
+func TestAFileWithTheIdentityOfADeletedOneIsNew(t *testing.T) {
+	for _, name := range []string{"", ".1"} {
+		path := filepath.Join(t.TempDir(), "app.log")
+		f := &follower{path: path}
+		put := func(name, text string) {
+			t.Helper()
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(path+name, "start\nold\n")
+		f.remember(knownAt(path + name))
+		put(path+name, "start\n") // the same number: it is the same file to the system
+		if name != "" {
+			put(path, "new\n")
+		}
+		if f.notice(); len(f.next) == 0 || !isFile(f.next[0].file, knownAt(path+name).info) {
+			t.Errorf("app.log%s was not opened", name)
+		}
+		_ = f.Close() // only read
+	}
+}
+
 // However many files have come, a limited number is open, and all are read.
 func TestALookOpensSoManyFiles(t *testing.T) {
 	const files = maxNext + 20
