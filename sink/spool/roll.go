@@ -166,11 +166,15 @@ func (s *Sink) refuse(r *nib.Record, g *segment.Segment) error {
 
 // retire takes a segment out of use because the claim at offset at, with number
 // seq, could not become a record, and voids the claim: its line gets another
-// number, unless it cannot be read. why is the reason.
+// number, unless it cannot be read. why is the reason; if it is nil, the fault
+// of the segment is.
 func (s *Sink) retire(g *segment.Segment, at, size int, seq uint64, why error) {
 	s.chain.Lock()
 	s.chain.retireLocked(g, at, size, seq)
 	s.chain.Unlock()
+	if why == nil {
+		why = g.Fault()
+	}
 	s.chain.reports.Report("write to a segment", why)
 }
 

@@ -207,7 +207,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 					s.retire(g, at, size, seq, errors.New("the line cannot be read: "+text))
 					panic(foreign)
 				}
-				s.retire(g, at, size, seq, g.Fault())
+				s.retire(g, at, size, seq, nil)
 				if tries++; tries > writeTries {
 					return s.refuse(r, g)
 				}
