@@ -123,8 +123,8 @@ func (f *follower) openNew() []rotatedFile {
 // until it has not changed between two looks. Files get older names only, and a
 // look goes from the oldest name to the path: the files that it sees are in
 // their order, whatever is renamed. If the set changes all the time, look
-// returns the files that were there before most of the looks, of which at least
-// one has seen each.
+// returns the files that were there before most of the looks: at least one look
+// has seen each.
 func (f *follower) look(visit visitor) (set []rotatedFile) {
 	var last []rotatedFile
 	var youngest os.FileInfo // of the first look that sees a file

@@ -23,8 +23,8 @@ type Link struct {
 	Quarantine  bool             // pages of the file were unreadable and count as damaged: it is quarantined
 }
 
-// detach makes a link whose claims are final one that is read from its file.
-// The lock of the chain is held.
+// detach lets go of the segment, whose claims are final: from now on the link
+// is read from its file. The lock of the chain is held.
 func (l *Link) detach() {
 	_, l.End, _ = l.Live.Claimed()
 	l.Sure, l.Voids = l.End, l.Live.VoidsIn(l.First, l.End)
