@@ -30,7 +30,8 @@ var logrusPeer = Peer{
 				l.WithFields(logrusTen()).Info(message)
 			}
 		}),
-		"Bound": Row(func(w io.Writer) *logrus.Entry { return newLogrus(w).WithFields(logrusTen()) },
+		"Bound": Row(
+			func(w io.Writer) *logrus.Entry { return newLogrus(w).WithFields(logrusTen()) },
 			func(l *logrus.Entry, n int) {
 				for range n {
 					l.Info(message)

@@ -45,7 +45,8 @@ var zerologPeer = Peer{
 				Dur("took", took).Time("started", started).
 				Logger()
 		}, zerologMessage),
-		"Caller": Row(func(w io.Writer) zerolog.Logger { return newZerolog(w).With().Caller().Logger() },
+		"Caller": Row(
+			func(w io.Writer) zerolog.Logger { return newZerolog(w).With().Caller().Logger() },
 			zerologMessage),
 		"Error": Row(newZerolog, func(l zerolog.Logger, n int) {
 			for range n {

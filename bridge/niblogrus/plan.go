@@ -71,8 +71,10 @@ func newPlan(f *Formatter) *plan {
 		p.levels[i] = p.levelName(logrus.Level(i))
 	}
 	p.keep(cmp.Or(l.TimeKey, names[logrus.FieldKeyTime], logrus.FieldKeyTime), item{kind: stamp})
-	p.levelAt = p.keep(cmp.Or(l.LevelKey, names[logrus.FieldKeyLevel], logrus.FieldKeyLevel), item{kind: text})
-	p.messageAt = p.keep(cmp.Or(l.MessageKey, names[logrus.FieldKeyMsg], logrus.FieldKeyMsg), item{kind: text})
+	levelKey := cmp.Or(l.LevelKey, names[logrus.FieldKeyLevel], logrus.FieldKeyLevel)
+	p.levelAt = p.keep(levelKey, item{kind: text})
+	messageKey := cmp.Or(l.MessageKey, names[logrus.FieldKeyMsg], logrus.FieldKeyMsg)
+	p.messageAt = p.keep(messageKey, item{kind: text})
 	if f.Service != "" {
 		p.keep("service", item{kind: text, text: f.Service})
 	}

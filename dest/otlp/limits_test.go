@@ -94,7 +94,9 @@ func TestShortestTexts(t *testing.T) {
 			t.Errorf("event.name %s: got %v, want %v", value, got, want)
 		}
 	}
-	for escaped, want := range map[string]string{`\n`: "\n", "\x7f": "\x7f", "": "", "ä": "ä", `not \x`: `not \x`} {
+	for escaped, want := range map[string]string{
+		`\n`: "\n", "\x7f": "\x7f", "": "", "ä": "ä", `not \x`: `not \x`,
+	} {
 		if got := new(encoder).text([]byte(escaped)); string(got) != want {
 			t.Errorf("%q: got %q, want %q", escaped, got, want)
 		}

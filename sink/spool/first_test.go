@@ -148,7 +148,10 @@ func TestCallWaitsForADeletionInProgress(t *testing.T) {
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()), s.Close())
 
 	deleting, hold := make(chan struct{}, 1), make(chan struct{})
-	m.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: "*" + store.MadeExt, Hold: hold, Reached: func() { store.Signal(deleting) }})
+	m.Fail(vfstest.Fault{
+		Op: vfstest.OpRename, Path: "*" + store.MadeExt, Hold: hold,
+		Reached: func() { store.Signal(deleting) },
+	})
 	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m})
 	<-deleting
 	written := make(chan error, 1)

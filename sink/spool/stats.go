@@ -39,8 +39,12 @@ type Stats struct {
 	Segments int    // existing segments
 	Bad      int    // quarantined files
 	Unsynced uint64 // calls whose SyncWait ended before their line was synced
-	Retired  int    // segments taken out of use early, because their files failed, whose undelivered lines count as Damaged, or a line could not be read
 	Errors   uint64 // failed file operations
+
+	// Retired are segments that were taken out of use early: their files
+	// failed, and the undelivered lines count as Damaged, or a line could not
+	// be read.
+	Retired int
 
 	Destinations []DestinationStats // in the order of Open and [Config.Also]
 }

@@ -60,7 +60,7 @@ const (
 type Delivery struct {
 	account
 	Dest delivery.Destination // if nil, segments are unmapped and kept
-	Turn chan struct{}        // taken during a call if dest serves several spools; nil if it serves one
+	Turn chan struct{}        // taken during a call if dest serves several spools, or nil
 
 	reader
 	buffers

@@ -186,7 +186,8 @@ func (d *Dir) List() (old []segment.Old, err error) {
 			old = append(old, h.Old)
 			d.Unused, d.Unknown = 0, false
 		case h.OK:
-			if h.Boot != d.Boot || d.Boot == 0 { // otherwise the segment is unchanged since the process died
+			// In the same boot, the segment is unchanged since the process died.
+			if h.Boot != d.Boot || d.Boot == 0 {
 				d.Unused += uint64(h.Size / segment.RecordHead)
 			}
 			d.empty = append(d.empty, h.Number)
