@@ -184,9 +184,9 @@ const (
 	ActionDropNew Action = iota // the line is dropped
 	ActionBlock                 // the call waits up to Wait for room, then drops the line
 
-	// ActionDropOld reads, counts and drops the oldest segment that is not
-	// being delivered and can be read. The new line is dropped if there is no
-	// such segment, or if this takes longer than 100 ms.
+	// ActionDropOld reads, counts and drops the oldest segment that is neither
+	// being delivered nor being written to, and can be read. The new line is
+	// dropped if there is no such segment, or if this takes longer than 100 ms.
 	ActionDropOld
 )
 
