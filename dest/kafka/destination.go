@@ -136,8 +136,8 @@ func (d *Destination) Ping(ctx context.Context) error {
 	ctx, end := d.within(ctx)
 	defer end()
 	_, err := d.cluster.lookup(ctx, d.cluster.topic)
-	if err != nil && ctx.Err() != nil {
-		err = fmt.Errorf("nib/kafka: ping: %w", context.Cause(ctx))
+	if why := d.ended(ctx); err != nil && why != nil {
+		err = fmt.Errorf("nib/kafka: ping: %w", why)
 	}
 	return err
 }
@@ -217,6 +217,15 @@ func (d *Destination) within(ctx context.Context) (context.Context, func()) {
 	}
 }
 
+// ended returns why a context of within has ended, or nil. It ends a moment
+// after Close has ended the requests, which have a context of their own.
+func (d *Destination) ended(ctx context.Context) error {
+	if d.ctx.Err() != nil {
+		return errClosed
+	}
+	return context.Cause(ctx)
+}
+
 // attempt tries once, and reports the error unless it is the caller's.
 func (d *Destination) attempt(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	err := d.try(ctx, batch)
@@ -224,10 +233,10 @@ func (d *Destination) attempt(ctx context.Context, batch []nib.Record) (delivery
 	if res.Accepted == len(batch) || err == nil || errors.Is(err, errUnstored) {
 		return res, nil
 	}
-	if ctx.Err() == nil || errors.As(err, new(*kerr.Error)) {
+	if why := d.ended(ctx); why == nil || errors.As(err, new(*kerr.Error)) {
 		d.failed(err)
 	} else {
-		err = fmt.Errorf("nib/kafka: deliver: %w", context.Cause(ctx))
+		err = fmt.Errorf("nib/kafka: deliver: %w", why)
 	}
 	if res.Accepted > 0 {
 		err = nil

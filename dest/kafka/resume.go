@@ -50,8 +50,9 @@ func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Recor
 	// A clock that was set back may have dated a later batch earlier.
 	if earliest(batch)+margin.Milliseconds() < d.searches.since {
 		if err := d.resume(ctx, mark, batch); err != nil {
-			d.stale = true
-			d.failed(err)
+			if d.stale = true; d.ended(ctx) == nil {
+				d.failed(err)
+			}
 			return 0, err
 		}
 	}

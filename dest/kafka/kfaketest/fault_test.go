@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	. "github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/internal/seed"
@@ -272,27 +271,43 @@ func contextEndsInFlight(t *testing.T, size int) {
 	wantExactly(t, c, 1, 30)
 }
 
-func TestCloseEndsDeliver(t *testing.T) {
-	c := start(t, 1)
-	d := dial(t, c, Config{})
-	arrived, gate := make(chan struct{}), make(chan struct{})
-	defer close(gate)
-	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
-		close(arrived)
-		c.SleepControl(func() { <-gate })
-		return nil, nil, false
-	})
-	done := make(chan error)
-	go func() {
-		_, err := d.Deliver(context.Background(), records(7, 1, 10))
-		done <- err
-	}()
-	<-arrived
-	_ = d.Close()
-	if err := <-done; !errors.Is(err, delivery.ErrClosed) {
-		t.Errorf("Deliver: got %v", err)
-	}
-	if res, err := d.Deliver(context.Background(), []nib.Record{}); !errors.Is(err, delivery.ErrClosed) || res.Accepted != 0 {
-		t.Errorf("after Close: got %+v, %v", res, err)
+// Close ends a call of Deliver or Resume with ErrClosed, which is no failure of
+// a broker.
+func TestCloseEndsACall(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		key  kmsg.Key
+		call func(d *Destination) error
+	}{
+		{"Deliver", kmsg.Produce, func(d *Destination) error {
+			_, err := d.Deliver(context.Background(), records(7, 1, 10))
+			return err
+		}},
+		{"Resume", kmsg.ListOffsets, func(d *Destination) error {
+			_, err := d.Resume(context.Background(), nil, records(7, 1, 10))
+			return err
+		}},
+	} {
+		c := start(t, 1)
+		d := dial(t, c, Config{
+			OnError: func(err error) { t.Errorf("%s: OnError: %v", x.name, err) },
+		})
+		arrived, gate := make(chan struct{}), make(chan struct{})
+		c.ControlKey(int16(x.key), func(kmsg.Request) (kmsg.Response, error, bool) {
+			close(arrived)
+			c.SleepControl(func() { <-gate })
+			return nil, nil, false
+		})
+		done := make(chan error)
+		go func() { done <- x.call(d) }()
+		<-arrived
+		_ = d.Close()
+		if err := <-done; !errors.Is(err, delivery.ErrClosed) {
+			t.Errorf("%s: got %v, want %v", x.name, err, delivery.ErrClosed)
+		}
+		if err := x.call(d); !errors.Is(err, delivery.ErrClosed) {
+			t.Errorf("%s after Close: got %v, want %v", x.name, err, delivery.ErrClosed)
+		}
+		close(gate)
 	}
 }
