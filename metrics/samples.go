@@ -14,12 +14,16 @@ type Samples []Metric
 
 // Counter adds a counter, whose name ends in _total.
 func (s *Samples) Counter(name, help string, value float64, labels ...Label) {
-	*s = append(*s, Metric{Name: name, Help: help, Unit: unitOf(name), Kind: KindCounter, Labels: labels, Value: value})
+	s.add(KindCounter, name, help, value, labels)
 }
 
 // Gauge adds a gauge.
 func (s *Samples) Gauge(name, help string, value float64, labels ...Label) {
-	*s = append(*s, Metric{Name: name, Help: help, Unit: unitOf(name), Kind: KindGauge, Labels: labels, Value: value})
+	s.add(KindGauge, name, help, value, labels)
+}
+
+func (s *Samples) add(k Kind, name, help string, value float64, labels []Label) {
+	*s = append(*s, Metric{name, help, unitOf(name), k, labels, value})
 }
 
 // Metrics yields the metrics in the order in which they were added.
