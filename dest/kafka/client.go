@@ -122,28 +122,14 @@ type layout struct {
 	leaders []int32  // node ids by partition; -1 for a partition without a leader
 }
 
-// request sends a request to any broker, or to the one responsible for that
-// kind of request.
-func request[R kmsg.Response](ctx context.Context, k *cluster, req kmsg.Request) (R, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, k.c.Timeout, errTimeout)
-	defer cancel()
-	resp, err := k.client.Request(ctx, req)
-	return typed[R](ctx, resp, req, err)
-}
-
-// ask sends a request to one broker.
+// ask sends a request to a broker. If to is the client, that is any broker, or
+// the one responsible for that kind of request.
 func ask[R kmsg.Response](
-	ctx context.Context, k *cluster, broker int32, req kmsg.Request,
+	ctx context.Context, c *Config, to kmsg.Requestor, req kmsg.Request,
 ) (R, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, k.c.Timeout, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
 	defer cancel()
-	resp, err := k.client.Broker(int(broker)).Request(ctx, req)
-	return typed[R](ctx, resp, req, err)
-}
-
-func typed[R kmsg.Response](
-	ctx context.Context, resp kmsg.Response, req kmsg.Request, err error,
-) (R, error) {
+	resp, err := to.Request(ctx, req)
 	r, ok := resp.(R)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = context.Cause(ctx)
@@ -163,7 +149,7 @@ func (k *cluster) lookup(ctx context.Context, topic string) (layout, error) {
 	t.Topic = kmsg.StringPtr(topic)
 	req.Topics = append(req.Topics, t)
 	req.AllowAutoTopicCreation = k.c.CreateTopic
-	resp, err := request[*kmsg.MetadataResponse](ctx, k, req)
+	resp, err := ask[*kmsg.MetadataResponse](ctx, k.c, k.client, req)
 	if err != nil {
 		return layout{}, err
 	}
@@ -220,7 +206,7 @@ func (k *cluster) newProducer(
 	req.ProducerID, req.ProducerEpoch = before.id, before.epoch
 	req.TransactionalID = transactional
 	req.TransactionTimeoutMillis = int32(defaultTxTimeout.Milliseconds())
-	resp, err := request[*kmsg.InitProducerIDResponse](ctx, k, req)
+	resp, err := ask[*kmsg.InitProducerIDResponse](ctx, k.c, k.client, req)
 	if err != nil {
 		return producer{}, err
 	}

@@ -87,19 +87,30 @@ func TestErrorAtTheEndOfTheContext(t *testing.T) {
 	}
 }
 
+// A responder is a broker with one response to any request.
+type responder struct {
+	resp kmsg.Response
+	err  error
+}
+
+func (r responder) Request(context.Context, kmsg.Request) (kmsg.Response, error) {
+	return r.resp, r.err
+}
+
 // Responses that are not what was requested are errors with the name of the
 // request.
 func TestTypeOfAResponse(t *testing.T) {
 	req, resp := kmsg.NewPtrProduceRequest(), kmsg.NewPtrProduceResponse()
-	ctx := t.Context()
-	if got, err := typed[*kmsg.ProduceResponse](ctx, resp, req, nil); got != resp || err != nil {
+	ctx, c := t.Context(), (Config{}).withDefaults()
+	got, err := ask[*kmsg.ProduceResponse](ctx, &c, responder{resp, nil}, req)
+	if got != resp || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
-	_, err := typed[*kmsg.ProduceResponse](ctx, nil, req, errDenied)
+	_, err = ask[*kmsg.ProduceResponse](ctx, &c, responder{nil, errDenied}, req)
 	if !errors.Is(err, errDenied) || !strings.Contains(err.Error(), "Produce: ") {
 		t.Errorf("an error: got %v", err)
 	}
-	_, err = typed[*kmsg.FetchResponse](ctx, resp, req, nil)
+	_, err = ask[*kmsg.FetchResponse](ctx, &c, responder{resp, nil}, req)
 	if want := "Produce: the answer is a *kmsg.ProduceResponse"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("another response: got %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -288,6 +289,9 @@ func (l *lane) take(batch []nib.Record, index []int) {
 	l.queue = append(l.queue, p)
 }
 
+// broker returns the leader.
+func (l *lane) broker() *kgo.Broker { return l.d.cluster.client.Broker(int(l.leader)) }
+
 // produce sends the frame to the leader.
 func (l *lane) produce(ctx context.Context, p *inFlight) (*kmsg.ProduceResponseTopicPartition, error) {
 	if l.leader < 0 {
@@ -302,7 +306,7 @@ func (l *lane) produce(ctx context.Context, p *inFlight) (*kmsg.ProduceResponseT
 		Topic:      l.topic,
 		Partitions: []kmsg.ProduceRequestTopicPartition{{Partition: l.partition, Records: p.frame}},
 	}}
-	resp, err := ask[*kmsg.ProduceResponse](ctx, &l.d.cluster, l.leader, req)
+	resp, err := ask[*kmsg.ProduceResponse](ctx, &l.d.c, l.broker(), req)
 	if err != nil {
 		return nil, err
 	}

@@ -117,7 +117,7 @@ func (l *lane) offsetAt(ctx context.Context, ms int64, replica int32) (int64, er
 	t.Topic, p.Partition, p.Timestamp = l.topic, l.partition, ms
 	t.Partitions = append(t.Partitions, p)
 	req.Topics = append(req.Topics, t)
-	resp, err := ask[*kmsg.ListOffsetsResponse](ctx, &l.d.cluster, l.leader, req)
+	resp, err := ask[*kmsg.ListOffsetsResponse](ctx, &l.d.c, l.broker(), req)
 	if err != nil {
 		return 0, err
 	}
@@ -146,7 +146,7 @@ func (s *searcher) fetch(ctx context.Context) error {
 	t.Topic, p.Partition, p.FetchOffset, p.PartitionMaxBytes = l.topic, l.partition, s.at, fetchBytes
 	t.Partitions = append(t.Partitions, p)
 	req.Topics = append(req.Topics, t)
-	resp, err := ask[*kmsg.FetchResponse](ctx, &l.d.cluster, l.leader, req)
+	resp, err := ask[*kmsg.FetchResponse](ctx, &l.d.c, l.broker(), req)
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (l *lane) join(ctx context.Context) error {
 		t := kmsg.NewAddPartitionsToTxnRequestTopic()
 		t.Topic, t.Partitions = l.topic, []int32{l.partition}
 		req.Topics = append(req.Topics, t)
-		resp, err := request[*kmsg.AddPartitionsToTxnResponse](ctx, &l.d.cluster, req)
+		resp, err := ask[*kmsg.AddPartitionsToTxnResponse](ctx, &l.d.c, l.d.cluster.client, req)
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (l *lane) commit(ctx context.Context) error {
 	req := kmsg.NewPtrEndTxnRequest()
 	req.TransactionalID, req.Commit = l.d.c.TransactionalID, true
 	req.ProducerID, req.ProducerEpoch = l.producer.id, l.producer.epoch
-	resp, err := request[*kmsg.EndTxnResponse](ctx, &l.d.cluster, req)
+	resp, err := ask[*kmsg.EndTxnResponse](ctx, &l.d.c, l.d.cluster.client, req)
 	if err != nil {
 		return err
 	}
