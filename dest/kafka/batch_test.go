@@ -129,7 +129,8 @@ func TestBatchesOfAResponse(t *testing.T) {
 		if s.at != c.at {
 			t.Errorf("%s: got to offset %d, want %d", c.name, s.at, c.at)
 		}
-		if n := s.found.records; err == nil && n != 3 && c.at >= 13 && c.name != "without records" {
+		if n := len(s.found.numbers); err == nil && n != 3 && c.at >= 13 &&
+			c.name != "without records" {
 			t.Errorf("%s: got %d records", c.name, n)
 		}
 	}
@@ -165,7 +166,8 @@ func TestIdentityOfARecord(t *testing.T) {
 	}
 	e := encoder{plain: slices.Concat(record(spool), record(spool, seq)), count: 2}
 	s := newSearcher()
-	if err := s.batches(e.frame(nil, producer{3, 4}, 5)); err != nil || s.found.records != 1 {
+	err := s.batches(e.frame(nil, producer{3, 4}, 5))
+	if err != nil || len(s.found.numbers) != 1 {
 		t.Errorf("got %+v, %v; want one record", s.found, err)
 	}
 	s = newSearcher()

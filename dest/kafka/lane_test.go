@@ -72,7 +72,8 @@ func TestOrigin(t *testing.T) {
 // before the ones that it looks for, and deleted ones, but not those in
 // between, which were refused.
 func TestFoundRecordsAreSettled(t *testing.T) {
-	found := finding{spool: 7, from: 11, records: 3, through: 15, numbers: []uint64{12, 13, 15}, producer: producer{5, 1}, next: 15, offset: 0}
+	found := finding{spool: 7, from: 11, through: 15, numbers: []uint64{12, 13, 15},
+		producer: producer{5, 1}, next: 15, offset: 0}
 
 	l := testLane(0)
 	l.taken = time.Unix(1, 0)
@@ -84,7 +85,7 @@ func TestFoundRecordsAreSettled(t *testing.T) {
 	if l.pass(found); l.d.Stats().Present != 3 {
 		t.Errorf("got %+v, want that each record is counted once", l.d.Stats())
 	}
-	found.from, found.records, found.through, found.numbers, found.offset = 16, 1, 17, []uint64{17}, 9
+	found.from, found.through, found.numbers, found.offset = 16, 17, []uint64{17}, 9
 	l.pass(found)
 	wantSettled(t, l, 10, 18, 10, 11, 12, 13, 14, 15, 17)
 	found.spool, found.numbers = 8, []uint64{16}
@@ -94,7 +95,7 @@ func TestFoundRecordsAreSettled(t *testing.T) {
 		t.Error("number 17 of the spool before is one of the next spool")
 	}
 	l = testLane(0)
-	l.pass(finding{spool: 7, from: 11, deleted: true, records: 2, through: 15, numbers: []uint64{15, 13}})
+	l.pass(finding{spool: 7, from: 11, deleted: true, through: 15, numbers: []uint64{15, 13}})
 	wantSettled(t, l, 10, 17, 10, 11, 12, 13, 15)
 
 	for _, mode := range []string{"spread", "round robin"} {
@@ -103,13 +104,13 @@ func TestFoundRecordsAreSettled(t *testing.T) {
 		if mode == "round robin" {
 			l.d.c.Partitioning = PartitioningRoundRobin
 		}
-		l.pass(finding{spool: 7, from: 12, records: 2, through: 15, numbers: []uint64{12, 15}})
+		l.pass(finding{spool: 7, from: 12, through: 15, numbers: []uint64{12, 15}})
 		wantSettled(t, l, 10, 17, 12, 15)
 	}
 
 	l = testLane(0)
 	l.spool, l.through = 7, 11 // acknowledged before
-	l.pass(finding{spool: 7, from: 12, records: 1, through: 12, numbers: []uint64{12}})
+	l.pass(finding{spool: 7, from: 12, through: 12, numbers: []uint64{12}})
 	wantSettled(t, l, 11, 14, 11, 12)
 
 	l = testLane(0)
@@ -129,7 +130,7 @@ func TestFoundRecordsAreSettled(t *testing.T) {
 // A record in between, which was refused, is not.
 func TestAcknowledgedRecordsAreSettled(t *testing.T) {
 	l := testLane(2)
-	l.pass(finding{spool: 7, from: 12, records: 2, through: 15, numbers: []uint64{12, 15}})
+	l.pass(finding{spool: 7, from: 12, through: 15, numbers: []uint64{12, 15}})
 	l.queue = []*inFlight{queued(14, 14, 1), queued(16, 17, -1)}
 	for _, n := range []uint64{10, 13, 14} {
 		l.refuse(7, n) // 14 is accepted below

@@ -177,11 +177,11 @@ func (l *lane) pass(f finding) {
 	}
 	l.offset = f.offset
 	l.adopt(f.producer, f.next)
-	if f.records == 0 {
+	if len(f.numbers) == 0 {
 		return
 	}
 	if l.serve(f.spool); l.present == nil {
-		l.present = make(map[uint64]struct{}, f.records)
+		l.present = make(map[uint64]struct{}, len(f.numbers))
 	}
 	found := uint64(0)
 	for _, n := range f.numbers {
@@ -227,7 +227,7 @@ func (l *lane) recover(ctx context.Context, batch []nib.Record, why error) error
 		if err != nil {
 			return err
 		}
-		if f.records > 0 {
+		if len(f.numbers) > 0 {
 			l.pass(f)
 			return why
 		}

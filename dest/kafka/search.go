@@ -34,11 +34,10 @@ const (
 // A finding is the result of a search for records of a spool.
 type finding struct {
 	spool    uint64
-	from     uint64 // lower numbers are ignored
-	deleted  bool   // a part was deleted before it was read
-	records  int
+	from     uint64   // lower numbers are ignored
+	deleted  bool     // a part was deleted before it was read
+	numbers  []uint64 // of the records, in the order of the partition
 	through  uint64   // the highest number
-	numbers  []uint64 // all numbers, in the order of the partition
 	producer producer // producer of the last batch
 	next     int32    // sequence after that batch
 	offset   int64    // offset of the last record
@@ -255,7 +254,6 @@ func (s *searcher) batch(b []byte) error {
 		if number < f.from {
 			continue
 		}
-		f.records++
 		f.through = max(f.through, number)
 		f.numbers = append(f.numbers, number)
 	}

@@ -111,7 +111,7 @@ func (p *partition) find(known senders, from uint64, at int64) finding {
 			}
 			f.producer, f.next, f.offset = b.producer, advance(b.sequence, len(b.records)), b.base+int64(k)
 			if r.Seq >= from {
-				f.records, f.through, f.numbers = f.records+1, max(f.through, r.Seq), append(f.numbers, r.Seq)
+				f.through, f.numbers = max(f.through, r.Seq), append(f.numbers, r.Seq)
 			}
 		}
 	}
