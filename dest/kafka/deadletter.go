@@ -5,7 +5,6 @@ package kafka
 import (
 	"context"
 	"fmt"
-	"maps"
 	"sync"
 
 	"github.com/nib-log/nib"
@@ -49,17 +48,8 @@ func (x *deadLetters) add(
 // has reports whether a record is already in the dead letter topic. It is
 // called while no lane sends.
 func (x *deadLetters) has(r *nib.Record) bool {
-	if len(x.sent) == 0 {
-		return false
-	}
 	_, ok := x.sent[identity{r.Spool, r.Seq}]
 	return ok
-}
-
-// forget forgets the records that were reported. It is called while no lane
-// sends.
-func (x *deadLetters) forget(reported func(identity, struct{}) bool) {
-	maps.DeleteFunc(x.sent, reported)
 }
 
 // produce sends a record, and waits until it is acknowledged. refused is the

@@ -200,7 +200,7 @@ func (d *Destination) reported(settled []nib.Record) {
 		passed := func(b identity, _ struct{}) bool {
 			return b.spool != d.reached.spool || b.seq <= d.reached.seq
 		}
-		d.dead.forget(passed)
+		maps.DeleteFunc(d.dead.sent, passed)
 		for _, l := range d.lanes {
 			maps.DeleteFunc(l.refused, passed)
 		}

@@ -127,18 +127,30 @@ func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) err
 		return nil // the record will be delivered and refused again
 	}
 	l.d.states[i].sent = false
-	why, err := l.d.dead.add(ctx, l.d, &batch[i], why)
+	if _, err := l.settleRefused(ctx, batch, i, why, others); err != nil {
+		return err
+	}
+	return l.holdMany()
+}
+
+// settleRefused settles a refused record of the batch, or holds it if no others
+// were accepted.
+func (l *lane) settleRefused(
+	ctx context.Context, batch []nib.Record, i int, why error, others bool,
+) (settled bool, err error) {
+	why, err = l.d.dead.add(ctx, l.d, &batch[i], why)
 	switch {
 	case err != nil:
-		return err
+		return false, err
 	case why == nil:
 		l.d.states[i].settled = true
 	case others || l.d.states[i].retried:
 		l.d.reject(i, why)
 	default:
 		l.held = append(l.held, heldRecord{i, why})
+		return false, nil
 	}
-	return l.holdMany()
+	return true, nil
 }
 
 // refuseSome determines which records of the first batch are refused. If the
@@ -165,19 +177,13 @@ func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.Produ
 		i := p.index[n]
 		l.refuse(p.spool, p.numbers[n])
 		why := brokerError("produce to", l.topic, a.ErrorCode, r.ErrorMessage)
-		reason, err := l.d.dead.add(ctx, l.d, &batch[i], why)
-		switch {
-		case err != nil:
+		settled, err := l.settleRefused(ctx, batch, i, why, !all)
+		if err != nil {
 			return err // the same batch is refused again
-		case reason == nil:
-			l.d.states[i].settled = true
-		case all && !l.d.states[i].retried:
-			l.held = append(l.held, heldRecord{i, reason})
-			continue
-		default:
-			l.d.reject(i, reason)
 		}
-		p.index[n] = -1
+		if settled {
+			p.index[n] = -1
+		}
 	}
 	l.unsend()
 	if all && len(l.held) > 0 {
