@@ -6,33 +6,29 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // certificates are read from files again when these change; see package
 // tlsfiles.
 type certificates struct {
-	load func() (*tls.Config, error)
-
-	mu    sync.Mutex
-	fault error // of load, not yet returned by takeFault
+	load  func() (*tls.Config, error)
+	fault atomic.Pointer[error] // of load, not yet returned by takeFault
 }
 
 // dialer returns a function that opens connections with the current
 // certificates.
-func (c *certificates) dialer(timeout time.Duration) func(ctx context.Context, network,
-	addr string) (net.Conn, error) {
+func (c *certificates) dialer(
+	timeout time.Duration,
+) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		ctx, cancel := context.WithTimeout(ctx, timeout)
-		defer cancel()
 		config, err := c.load()
 		if err != nil {
-			c.mu.Lock()
-			c.fault = err
-			c.mu.Unlock()
+			c.fault.Store(&err)
 		}
-		return (&tls.Dialer{Config: config}).DialContext(ctx, network, addr)
+		d := tls.Dialer{NetDialer: &net.Dialer{Timeout: timeout}, Config: config}
+		return d.DialContext(ctx, network, addr)
 	}
 }
 
@@ -41,9 +37,8 @@ func (c *certificates) takeFault() error {
 	if c == nil {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	err := c.fault
-	c.fault = nil
-	return err
+	if err := c.fault.Swap(nil); err != nil {
+		return *err
+	}
+	return nil
 }
