@@ -72,21 +72,17 @@ func Read(ctx context.Context, brokers []string, name string, f func(Message) bo
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("nib/kafka/topic: read %s: %w", name, err)
 		}
-		goOn := true
-		fetches.EachRecord(func(r *kgo.Record) {
+		for r := range fetches.RecordsAll() {
 			end, ok := left[r.Partition]
-			if !goOn || !ok || r.Offset >= end {
-				return
+			if !ok || r.Offset >= end {
+				continue
 			}
 			if r.Offset == end-1 {
 				delete(left, r.Partition)
 			}
-			if !r.Attrs.IsControl() {
-				goOn = f(message(r))
+			if !r.Attrs.IsControl() && !f(message(r)) {
+				return nil
 			}
-		})
-		if !goOn {
-			return nil
 		}
 	}
 	return nil
