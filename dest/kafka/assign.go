@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // BatchSize returns the preferred maximum number of records and bytes of a
@@ -111,7 +112,7 @@ func (d *Destination) laneOf(r *nib.Record) *lane {
 	switch d.c.Partitioning {
 	case PartitioningKeyed:
 		if key := d.c.key(r); key != nil {
-			return d.lanes[uint64(murmur2(key)&0x7fffffff)%n]
+			return d.lanes[d.partitionOf(key)]
 		}
 	case PartitioningRoundRobin:
 		if r.Seq == 0 {
@@ -121,6 +122,16 @@ func (d *Destination) laneOf(r *nib.Record) *lane {
 		return d.lanes[r.Seq%n]
 	}
 	return d.homeLane(r.Spool)
+}
+
+// clientPartitioner chooses partitions as Kafka's clients do.
+var clientPartitioner = kgo.StickyKeyPartitioner(nil).ForTopic("")
+
+// partitionOf returns the partition of a key, which is not nil.
+func (d *Destination) partitionOf(key []byte) int {
+	d.keyed.Key = key
+	defer func() { d.keyed.Key = nil }()
+	return clientPartitioner.Partition(&d.keyed, len(d.lanes))
 }
 
 // homeLane returns the lane of the partition of a spool.

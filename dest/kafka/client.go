@@ -45,7 +45,7 @@ type cluster struct {
 // newCluster does not connect: the client does when it is first used.
 func newCluster(brokers []string, topic string, c *Config) (k cluster, err error) {
 	k = cluster{c: c, brokers: slices.Clone(brokers), topic: topic, wrote: make(chan struct{}, 1)}
-	if k.compressor, err = compressor(c.Compression); err != nil {
+	if k.compressor, err = kgo.DefaultCompressor(codecs[c.Compression]); err != nil {
 		return k, err
 	}
 	if k.client, err = newClient(brokers, c, writeHook(k.wrote)); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // A Destination writes records to a topic. It is created by [New]. Deliver and
@@ -34,6 +35,7 @@ type Destination struct {
 	stale  bool       // the leaders may have changed
 	states []state    // states of the records of the batch
 	turn   uint64     // counter of RoundRobin, for records without a number
+	keyed  kgo.Record // has the key whose partition is chosen; here to allocate none
 	dead   deadLetters
 	tx     transaction
 

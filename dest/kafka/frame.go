@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // The names of headers.
@@ -24,22 +25,15 @@ const (
 	headerReason = "reason"
 )
 
-// The header of a record batch, version 2. The checksum covers everything from
-// frameCRC+4 on.
+// Offsets in the header of a record batch, version 2, and its length. The
+// checksum covers everything from frameAttributes on, and the length from
+// frameLeader on.
 const (
-	frameHead       = 61
 	frameLength     = 8
 	frameLeader     = 12
-	frameMagic      = 16
 	frameCRC        = 17
 	frameAttributes = 21
-	frameLastDelta  = 23
-	frameFirstTime  = 27
-	frameMaxTime    = 35
-	frameProducer   = 43
-	frameEpoch      = 51
-	frameSequence   = 53
-	frameCount      = 57
+	frameHead       = 61
 
 	attributeTransactional = 1 << 4
 	attributeControl       = 1 << 5
@@ -160,32 +154,34 @@ func appendHeader[T string | []byte](b []byte, name string, value T) []byte {
 // frame appends the batch to dst, which is empty, with the given producer and
 // sequence. The checksum is computed last.
 func (e *encoder) frame(dst []byte, p producer, sequence int32) []byte {
-	records, attributes := e.plain, uint16(0)
+	records, attributes := e.plain, int16(0)
 	if e.compressor != nil {
 		e.packed.Reset()
 		packed, codec := e.compressor.Compress(&e.packed, e.plain)
 		if len(packed) < len(records) {
-			records, attributes = packed, uint16(codec)
+			records, attributes = packed, int16(codec)
 		}
 	}
 	if e.transactional {
 		attributes |= attributeTransactional
 	}
-	var h [frameHead]byte
-	be := binary.BigEndian
-	be.PutUint32(h[frameLength:], uint32(frameHead-frameLeader+len(records)))
-	be.PutUint32(h[frameLeader:], 1<<32-1)
-	h[frameMagic] = 2
-	be.PutUint16(h[frameAttributes:], attributes)
-	be.PutUint32(h[frameLastDelta:], uint32(e.count-1))
-	be.PutUint64(h[frameFirstTime:], uint64(e.first))
-	be.PutUint64(h[frameMaxTime:], uint64(e.latest))
-	be.PutUint64(h[frameProducer:], uint64(p.id))
-	be.PutUint16(h[frameEpoch:], uint16(p.epoch))
-	be.PutUint32(h[frameSequence:], uint32(sequence))
-	be.PutUint32(h[frameCount:], uint32(e.count))
-	dst = append(append(dst, h[:]...), records...)
-	be.PutUint32(dst[frameCRC:], crc32.Checksum(dst[frameAttributes:], castagnoli))
+	b := kmsg.RecordBatch{
+		Length:               int32(frameHead - frameLeader + len(records)),
+		PartitionLeaderEpoch: -1,
+		Magic:                2,
+		Attributes:           attributes,
+		LastOffsetDelta:      e.count - 1,
+		FirstTimestamp:       e.first,
+		MaxTimestamp:         e.latest,
+		ProducerID:           p.id,
+		ProducerEpoch:        p.epoch,
+		FirstSequence:        sequence,
+		NumRecords:           e.count,
+		Records:              records,
+	}
+	dst = b.AppendTo(dst)
+	sum := crc32.Checksum(dst[frameAttributes:], castagnoli)
+	binary.BigEndian.PutUint32(dst[frameCRC:], sum)
 	return dst
 }
 
@@ -194,42 +190,11 @@ func floorMilli(ns int64) int64 {
 	return max(ns/1e6, 0) // Kafka has no times before 1970: a negative one means none
 }
 
-// compressor returns the compressor for c.
-func compressor(c Compression) (kgo.Compressor, error) {
-	switch c {
-	case CompressionNone:
-		return nil, nil
-	case CompressionSnappy:
-		return kgo.DefaultCompressor(kgo.SnappyCompression())
-	case CompressionZstd:
-		return kgo.DefaultCompressor(kgo.ZstdCompression())
-	case CompressionGzip:
-		return kgo.DefaultCompressor(kgo.GzipCompression())
-	default:
-		return kgo.DefaultCompressor(kgo.Lz4Compression())
-	}
-}
-
-// murmur2 is the hash by which Kafka's clients choose the partition of a key.
-func murmur2(b []byte) uint32 {
-	const m, r = 0x5bd1e995, 24
-	h := uint32(0x9747b28c) ^ uint32(len(b))
-	for len(b) >= 4 {
-		k := binary.LittleEndian.Uint32(b) * m
-		k = (k ^ k>>r) * m
-		h = h*m ^ k
-		b = b[4:]
-	}
-	switch len(b) {
-	case 3:
-		h ^= uint32(b[2]) << 16
-		fallthrough
-	case 2:
-		h ^= uint32(b[1]) << 8
-		fallthrough
-	case 1:
-		h = (h ^ uint32(b[0])) * m
-	}
-	h = (h ^ h>>13) * m
-	return h ^ h>>15
+// codecs are the codecs of batches.
+var codecs = [...]kgo.CompressionCodec{
+	CompressionLZ4:    kgo.Lz4Compression(),
+	CompressionNone:   kgo.NoCompression(),
+	CompressionSnappy: kgo.SnappyCompression(),
+	CompressionZstd:   kgo.ZstdCompression(),
+	CompressionGzip:   kgo.GzipCompression(),
 }

@@ -18,6 +18,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
+// Offsets in the header of a record batch that only tests need.
+const frameMagic, frameCount = 16, 57
+
 // franz-go decodes the encoder's batches.
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte(`{"message":"m"}`+"\n"), []byte("key"), "db", int64(1_700_000_000_123_456_789), int16(0), uint64(7), uint64(1), "")
@@ -25,7 +28,7 @@ func FuzzFrame(f *testing.F) {
 	f.Add(bytes.Repeat([]byte("x"), 70_000), []byte{}, "", int64(1<<62), int16(99), uint64(1<<63), uint64(1<<64-1), "")
 	f.Fuzz(func(t *testing.T, line, key []byte, logger string, at int64, level int16, spool, seq uint64, reason string) {
 		for _, c := range []Compression{CompressionNone, CompressionLZ4} {
-			compress, err := compressor(c)
+			compress, err := kgo.DefaultCompressor(codecs[c])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,15 +139,18 @@ func FuzzSearch(f *testing.F) {
 	})
 }
 
-// Kafka's clients choose partitions by this hash; the values are from Kafka's
-// test.
-func TestMurmur2(t *testing.T) {
-	for text, want := range map[string]int32{
+// Kafka's clients choose partitions by the hash Murmur2; the values are from
+// Kafka's test.
+func TestPartitionOfAKey(t *testing.T) {
+	d := testLanes(12, 0)
+	for text, hash := range map[string]int32{
 		"21": -973932308, "foobar": -790332482, "a-little-bit-long-string": -985981536,
-		"a-little-bit-longer-string": -1486304829, "lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8": -58897971,
+		"a-little-bit-longer-string":                       -1486304829,
+		"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8": -58897971,
 	} {
-		if got := int32(murmur2([]byte(text))); got != want {
-			t.Errorf("%s: got %d, want %d", text, got, want)
+		want := int(uint32(hash) & 0x7fffffff % 12)
+		if got := d.partitionOf([]byte(text)); got != want || d.keyed.Key != nil {
+			t.Errorf("%s: got %d, key %q kept; want %d", text, got, d.keyed.Key, want)
 		}
 	}
 }

@@ -202,19 +202,19 @@ func (s *searcher) batches(b []byte) error {
 
 // batch reads one record batch.
 func (s *searcher) batch(b []byte) error {
-	be := binary.BigEndian
-	if b[frameMagic] != 2 || be.Uint32(b[frameCRC:]) != crc32.Checksum(b[frameAttributes:], castagnoli) {
+	var head kmsg.RecordBatch
+	if err := head.UnsafeReadFrom(b); err != nil || head.Magic != 2 ||
+		uint32(head.CRC) != crc32.Checksum(b[frameAttributes:], castagnoli) {
 		return errors.New("not a record batch")
 	}
-	base, last := int64(be.Uint64(b)), int64(int32(be.Uint32(b[frameLastDelta:])))
+	base, last := head.FirstOffset, int64(head.LastOffsetDelta)
 	if base+last < s.at {
 		return nil
 	}
 	s.at = base + last + 1
-	p := producer{int64(be.Uint64(b[frameProducer:])), int16(be.Uint16(b[frameEpoch:]))}
-	attributes := be.Uint16(b[frameAttributes:])
+	p := producer{head.ProducerID, head.ProducerEpoch}
 	aborted := s.isAborted(p.id, base)
-	if attributes&attributeControl != 0 {
+	if head.Attributes&attributeControl != 0 {
 		delete(s.dropping, p.id) // the batch ends its transaction
 		return nil
 	}
@@ -224,17 +224,16 @@ func (s *searcher) batch(b []byte) error {
 	if !s.l.d.mark.senders.has(p.id) {
 		return nil // a batch of another producer, regardless of its headers
 	}
-	codec := kgo.CompressionCodecType(attributes & 7)
-	records, err := s.l.d.cluster.decompress.Decompress(b[frameHead:], codec)
+	codec := kgo.CompressionCodecType(head.Attributes & 7)
+	records, err := s.l.d.cluster.decompress.Decompress(head.Records, codec)
 	if errors.Is(err, kgo.ErrMaxDecompress) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	count := int(int32(be.Uint32(b[frameCount:])))
 	var r kmsg.Record
-	for range count {
+	for range head.NumRecords {
 		n, k := binary.Varint(records)
 		if k <= 0 || n < 0 || n > int64(len(records)-k) {
 			return errors.New("a record is cut off")
@@ -249,7 +248,7 @@ func (s *searcher) batch(b []byte) error {
 			continue
 		}
 		f := &s.found
-		f.producer, f.next = p, advance(int32(be.Uint32(b[frameSequence:])), int(last)+1)
+		f.producer, f.next = p, advance(head.FirstSequence, int(last)+1)
 		f.offset = max(f.offset, base+int64(r.OffsetDelta))
 		if number < f.from {
 			continue
