@@ -66,10 +66,13 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 		return nil
 	}
 	asked := false
-	if d.certs.config != nil {
-		c := noteRequest(d.currentTLS(), &asked)
+	if d.config.TLS != nil {
+		c, err := d.currentTLS()
+		if err != nil {
+			return err
+		}
 		began := time.Now()
-		t := tls.Client(l, c)
+		t := tls.Client(l, noteRequest(c, &asked))
 		if err := opened("TLS handshake", t.HandshakeContext(ctx)); err != nil {
 			return err
 		}
@@ -113,31 +116,18 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 	return nil
 }
 
-// certificates are the configuration of TLS, and its files.
-type certificates struct {
-	config *tls.Config // nil if the network does not use TLS
-	loaded *tls.Config // what config was made from
-	fault  error       // of reading the files again, until Deliver returns it
-}
-
 // currentTLS returns the configuration for a new connection. If its files have
 // changed and cannot be used, it is the previous one, and Deliver returns the
 // error.
-func (d *Destination) currentTLS() *tls.Config {
-	if d.config.reload == nil {
-		return d.certs.config
-	}
+func (d *Destination) currentTLS() (*tls.Config, error) {
 	c := d.config
-	var err error
-	if c.TLS, err = c.reload(); err != nil {
-		d.certs.fault = err
-	}
-	if c.TLS != d.certs.loaded {
-		if changed, err := c.tlsConfig(d.addr); err == nil { // as when the Destination was made
-			d.certs.config, d.certs.loaded = changed, c.TLS
+	if c.reload != nil {
+		var err error
+		if c.TLS, err = c.reload(); err != nil {
+			d.tlsFault = err
 		}
 	}
-	return d.certs.config
+	return c.tlsConfig(d.addr)
 }
 
 // datagramBuffer is the number of unread bytes that the socket may hold.

@@ -37,7 +37,7 @@ type Destination struct {
 	most     map[uint64]int // by Spool: records sent to a stream at a time, if limited
 	session  *session
 	order    []int // indexes of the records to send with RELP
-	certs    certificates
+	tlsFault error // of reading the files of TLS again, until Deliver returns it
 	refusals refusals
 	timer    *time.Timer
 }
@@ -94,10 +94,9 @@ func New(network, addr string, c Config) (*Destination, error) {
 		return nil, err
 	}
 	if n.tls {
-		if d.certs.config, err = c.tlsConfig(addr); err != nil {
+		if d.config.TLS, err = c.tlsConfig(addr); err != nil {
 			return nil, err
 		}
-		d.certs.loaded = c.TLS
 	} else if c.TLS != nil {
 		return nil, fmt.Errorf("nib/syslog: Config.TLS is set, but network %s does not use TLS", network)
 	}
@@ -167,9 +166,9 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	}
 	defer d.release()
 	res, err := d.deliver(ctx, batch)
-	if d.certs.fault != nil {
-		err = errors.Join(err, d.wrap(d.certs.fault))
-		d.certs.fault = nil
+	if d.tlsFault != nil {
+		err = errors.Join(err, d.wrap(d.tlsFault))
+		d.tlsFault = nil
 	}
 	return res, err
 }
