@@ -14,7 +14,6 @@ import (
 const (
 	maxHostname = 255
 	maxAppName  = 48
-	maxProcID   = 128
 	maxMsgID    = 32
 	maxSDName   = 32
 )

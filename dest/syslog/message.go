@@ -4,11 +4,14 @@ package syslog
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"os"
 	"strconv"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/level"
 )
@@ -29,8 +32,7 @@ type encoder struct {
 	limit      int       // maximum size of a message in bytes
 	reject     bool      // longer messages are rejected, not truncated
 
-	second  int64 // the second in prefix
-	prefix  []byte
+	second  jsonenc.SecondCache
 	head    []byte
 	short   []byte
 	scratch jsonread.Scratch
@@ -44,8 +46,8 @@ func newEncoder(c *Config) *encoder {
 	}
 	b := append(appendField([]byte{' '}, c.Hostname, maxHostname), ' ')
 	b = append(appendField(b, c.AppName, maxAppName), ' ')
-	b = append(appendField(b, strconv.Itoa(os.Getpid()), maxProcID), ' ')
-	e.names = string(b)
+	b = strconv.AppendInt(b, int64(os.Getpid()), 10)
+	e.names = string(append(b, ' '))
 	e.data = string(appendElements(nil, c.StructuredData))
 	if c.SequenceID != "" {
 		e.sequence = "[" + c.SequenceID + ` spool="`
@@ -105,8 +107,10 @@ func (e *encoder) header(r *nib.Record) []byte {
 	}
 	b = append(b, e.data...)
 	if e.sequence != "" {
+		var spool [8]byte
+		binary.BigEndian.PutUint64(spool[:], r.Spool)
 		b = append(b, e.sequence...)
-		b = appendHex(b, r.Spool)
+		b = hex.AppendEncode(b, spool[:])
 		b = append(b, `" seq="`...)
 		b = strconv.AppendUint(b, r.Seq, 10)
 		b = append(b, `"]`...)
@@ -115,37 +119,18 @@ func (e *encoder) header(r *nib.Record) []byte {
 	return e.head
 }
 
-// appendTime appends a TIMESTAMP in UTC with six digits of the fraction, as
-// many as RFC 5424 allows, and - for a record without time. Most records have
-// the same second as the previous one.
+// timestamp is the form of a TIMESTAMP, with six digits of the fraction, as many
+// as RFC 5424 allows.
+var timestamp = jsonenc.CompileTime("2006-01-02T15:04:05.000000Z07:00")
+
+// appendTime appends a TIMESTAMP in UTC, and - for a record without time.
 func (e *encoder) appendTime(dst []byte, ns int64) []byte {
 	if ns == 0 {
 		return append(dst, '-')
 	}
-	second, fraction := ns/1e9, ns%1e9
-	if fraction < 0 {
-		second, fraction = second-1, fraction+1e9
-	}
-	if e.prefix == nil || second != e.second {
-		e.second = second
-		e.prefix = time.Unix(second, 0).UTC().AppendFormat(e.prefix[:0], "2006-01-02T15:04:05.")
-	}
-	dst = append(dst, e.prefix...)
-	micros, digits := fraction/1000, len(dst)
-	dst = append(dst, "000000Z"...)
-	for i := 5; i >= 0; i-- {
-		dst[digits+i] = '0' + byte(micros%10)
-		micros /= 10
-	}
-	return dst
-}
-
-// appendHex appends 16 digits.
-func appendHex(dst []byte, v uint64) []byte {
-	for shift := 60; shift >= 0; shift -= 4 {
-		dst = append(dst, "0123456789abcdef"[v>>shift&15])
-	}
-	return dst
+	t, at := time.Unix(0, ns), len(dst)
+	dst = timestamp.AppendCached(dst, &e.second, t.Unix(), t.Nanosecond(), time.UTC)
+	return append(dst[:at], dst[at+1:len(dst)-1]...) // without the quotes
 }
 
 // longestHeader returns the maximum size of a header.
