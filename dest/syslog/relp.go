@@ -82,7 +82,7 @@ func openSession(l *link, window int) (*session, error) {
 
 // checkOffers checks the features of the receiver.
 func checkOffers(data []byte) error {
-	if code, why := responseCode(data); code != 200 {
+	if ok, why := readResponse(data); !ok {
 		return fmt.Errorf("the receiver refused: %s", why)
 	}
 	lines := bytes.Split(data, []byte{'\n'})
@@ -106,22 +106,14 @@ func checkOffers(data []byte) error {
 	return nil
 }
 
-// responseCode returns the code at the beginning of the data of a response, 0
-// if it is invalid, and the first line as text.
-func responseCode(data []byte) (code int, why string) {
-	line, _, _ := bytes.Cut(data, []byte{'\n'})
-	if len(line) >= 3 && (len(line) == 3 || line[3] == ' ') {
-		for _, c := range line[:3] {
-			if c < '0' || c > '9' {
-				return 0, strconv.QuoteToASCII(string(line[:min(len(line), 200)]))
-			}
-			code = code*10 + int(c-'0')
-		}
-		if code == 200 {
-			return code, ""
-		}
+// readResponse reports whether the code at the beginning of the data of a
+// response is 200. If it is not, why is the first line as text.
+func readResponse(data []byte) (ok bool, why string) {
+	line, _, _ := bytes.Cut(data, newline)
+	if code, _, _ := bytes.Cut(line, []byte{' '}); string(code) == "200" {
+		return true, ""
 	}
-	return code, strconv.QuoteToASCII(string(line[:min(len(line), 200)]))
+	return false, strconv.QuoteToASCII(string(line[:min(len(line), 200)]))
 }
 
 // read reads the responses, on its own goroutine.
@@ -158,7 +150,7 @@ func (s *session) take(f frame) error {
 	if string(f.command) != "rsp" {
 		return fmt.Errorf("%w: command %s", errFrame, f.command)
 	}
-	code, why := responseCode(f.data)
+	accepted, why := readResponse(f.data)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, ok := s.commandOf(f.number)
@@ -168,7 +160,7 @@ func (s *session) take(f frame) error {
 	}
 	s.settled[n%window] = true
 	s.answers++
-	if code != 200 {
+	if !accepted {
 		s.refused = append(s.refused, refusal{n, why})
 	}
 	for s.base < s.next && s.settled[s.base%window] {

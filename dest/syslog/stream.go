@@ -19,7 +19,7 @@ const chunk = 64 << 10
 
 // An end is the offset in the buffer at which the frame of a record ends.
 type end struct {
-	at     int // 0 if the record was rejected
+	at     int
 	record int // index in the batch
 }
 
