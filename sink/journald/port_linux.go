@@ -77,13 +77,13 @@ func (s *socket) send(entry []byte) error {
 }
 
 func (s *socket) sendFile(entry []byte) error {
-	fd, err := sealedFile(entry)
+	f, err := newFile(entry)
 	if err != nil {
 		return fmt.Errorf("nib/journald: %d bytes: %w", len(entry), err)
 	}
-	defer syscall.Close(fd)
+	defer f.Close()
 	for {
-		err := syscall.Sendmsg(s.fd, nil, syscall.UnixRights(fd), nil, 0)
+		err := syscall.Sendmsg(s.fd, nil, syscall.UnixRights(int(f.Fd())), nil, 0)
 		switch err {
 		case nil:
 			return nil
@@ -116,60 +116,47 @@ const (
 	allSeals  = 0x1 | 0x2 | 0x4 | 0x8 // no further seals, no shrinking, growing, writing
 )
 
-// sealedFile makes a file of data that journald accepts and that exists only as
-// a descriptor: a sealed memory file, or a file in /dev/shm without a name.
-func sealedFile(data []byte) (fd int, err error) {
-	fd, err = memfdCreate(mfdCloexec | mfdAllowSealing)
-	if err == nil {
-		if err = writeAll(fd, data); err == nil {
-			_, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), fAddSeals, allSeals)
-			if errno == 0 {
-				return fd, nil
-			}
-			err = os.NewSyscallError("fcntl", errno)
-		}
-		_ = syscall.Close(fd)
-		return -1, err
+// newFile makes a file of data that journald accepts and that exists only as a
+// descriptor: a sealed memory file, or a file in /dev/shm without a name.
+func newFile(data []byte) (*os.File, error) {
+	fd, err := memfdCreate(mfdCloexec | mfdAllowSealing)
+	if err != nil {
+		return unlinkedFile("/dev/shm", data)
 	}
-	return unlinkedFile("/dev/shm", data)
+	f := os.NewFile(uintptr(fd), "memory file")
+	_, err = f.Write(data)
+	if err == nil {
+		err = seal(fd)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// seal makes a memory file one that cannot be changed.
+func seal(fd int) error {
+	_, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), fAddSeals, allSeals)
+	if errno != 0 {
+		return os.NewSyscallError("fcntl", errno)
+	}
+	return nil
 }
 
 // unlinkedFile makes a file in dir and removes its name.
-func unlinkedFile(dir string, data []byte) (fd int, err error) {
+func unlinkedFile(dir string, data []byte) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "nib-journal-"+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
-		return -1, err
+		return nil, err
 	}
-	defer f.Close()
-	if err := os.Remove(f.Name()); err != nil {
-		return -1, err
+	err = os.Remove(f.Name())
+	if err == nil {
+		_, err = f.Write(data)
 	}
-	if _, err := f.Write(data); err != nil {
-		return -1, err
+	if err != nil {
+		_ = f.Close()
+		return nil, err
 	}
-	fd, err = dupCloexec(int(f.Fd()))
-	return fd, os.NewSyscallError("fcntl", err)
-}
-
-// dupCloexec duplicates a descriptor, with close-on-exec set.
-func dupCloexec(fd int) (int, error) {
-	n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, 0)
-	if errno != 0 {
-		return -1, errno
-	}
-	return int(n), nil
-}
-
-func writeAll(fd int, data []byte) error {
-	for len(data) > 0 {
-		n, err := syscall.Write(fd, data)
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil {
-			return os.NewSyscallError("write", err)
-		}
-		data = data[n:]
-	}
-	return nil
+	return f, nil
 }

@@ -111,16 +111,16 @@ func (s *server) receive() (data []byte, file bool, err error) {
 	if err != nil || len(fds) != 1 {
 		return nil, true, fmt.Errorf("%d files (%v)", len(fds), err)
 	}
-	data, err = readFile(fds[0])
+	data, err = readFile(os.NewFile(uintptr(fds[0]), "entry"))
 	return data, true, err
 }
 
 // readFile reads a file that journald would accept: sealed, or without a name.
-func readFile(fd int) ([]byte, error) {
-	f := os.NewFile(uintptr(fd), "entry")
+func readFile(f *os.File) ([]byte, error) {
 	defer f.Close()
+	fd := f.Fd()
 	const getSeals = 1034
-	seals, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), getSeals, 0)
+	seals, _, errno := syscall.Syscall(syscall.SYS_FCNTL, fd, getSeals, 0)
 	link, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 	if err != nil {
 		return nil, err

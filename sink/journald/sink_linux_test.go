@@ -95,12 +95,12 @@ func TestWithoutMemoryFilesItIsOneWithoutAName(t *testing.T) {
 		t.Skipf("this system has no /dev/shm: %v", err)
 	}
 	want := bytes.Repeat([]byte("A=1\n"), 1000)
-	fd, err := unlinkedFile("/dev/shm", want)
+	f, err := unlinkedFile("/dev/shm", want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	flags, _, _ := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_GETFD, 0)
-	if got, err := readFile(fd); err != nil || !bytes.Equal(got, want) || flags&syscall.FD_CLOEXEC == 0 {
+	flags, _, _ := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), syscall.F_GETFD, 0)
+	if got, err := readFile(f); err != nil || !bytes.Equal(got, want) || flags&syscall.FD_CLOEXEC == 0 {
 		t.Errorf("got %d bytes, error %v, flags %#x, want %d bytes, closed on exec", len(got), err, flags, len(want))
 	}
 }
@@ -109,14 +109,14 @@ func TestMemoryFilesExistHere(t *testing.T) {
 	if _, err := memfdCreate(mfdCloexec); err != nil {
 		t.Skipf("this system does not let us make memory files: %v", err)
 	}
-	fd, err := sealedFile([]byte("A=1\n"))
+	f, err := newFile([]byte("A=1\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := syscall.Write(fd, []byte("B=2\n")); err != syscall.EPERM {
+	if _, err := f.Write([]byte("B=2\n")); !errors.Is(err, syscall.EPERM) {
 		t.Errorf("the file can be written to after it was sealed: %v", err)
 	}
-	if got, err := readFile(fd); err != nil || string(got) != "A=1\n" {
+	if got, err := readFile(f); err != nil || string(got) != "A=1\n" {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
