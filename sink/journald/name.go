@@ -4,6 +4,7 @@ package journald
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -57,7 +58,6 @@ const fieldPrefix = "FIELD_"
 // A usedName is a name that is already in an entry.
 type usedName struct {
 	from, to int // bounds of the name in the entry
-	hash     uint32
 	count    int // number of other keys with this name
 }
 
@@ -107,7 +107,7 @@ func (e *encoder) claim(dst []byte, from int) []byte {
 			}
 		}
 	}
-	e.names = append(e.names, usedName{from: from, to: len(dst), hash: hash(dst[from:])})
+	e.names = append(e.names, usedName{from: from, to: len(dst)})
 	return dst
 }
 
@@ -115,20 +115,7 @@ func (e *encoder) claim(dst []byte, from int) []byte {
 // dst, or -1.
 func (e *encoder) find(dst []byte, from int) int {
 	name := dst[from:]
-	h := hash(name)
-	for i := range e.names {
-		if n := &e.names[i]; n.hash == h && bytes.Equal(dst[n.from:n.to], name) {
-			return i
-		}
-	}
-	return -1
-}
-
-// hash returns the FNV-1a hash of b.
-func hash(b []byte) uint32 {
-	h := uint32(2166136261)
-	for _, c := range b {
-		h = (h ^ uint32(c)) * 16777619
-	}
-	return h
+	return slices.IndexFunc(e.names, func(n usedName) bool {
+		return bytes.Equal(dst[n.from:n.to], name)
+	})
 }
