@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/level"
 )
@@ -17,7 +18,7 @@ type Sink struct {
 	traits
 	config   Config
 	head     string
-	sites    sites
+	sites    callsite.Table[string] // the fields of each call site
 	encoders sync.Pool
 	counters counters
 
@@ -68,7 +69,7 @@ func newSink(c Config, p port) *Sink {
 // retain r, and does not allocate except for entries too large for a datagram.
 func (s *Sink) WriteRecord(r *nib.Record) error {
 	e := s.encoders.Get().(*encoder)
-	entry := e.entry(r, s.sites.fields(r.PC))
+	entry := e.entry(r, s.siteFields(r.PC))
 	err := s.deliver(entry)
 	if err == nil {
 		c := &s.counters.written[level.Row(int(r.Level))]
