@@ -4,6 +4,8 @@ package elastic
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -64,10 +66,9 @@ func appendAction(dst []byte, r *nib.Record) []byte {
 	if r.Spool == 0 {
 		return append(dst, `{"create":{}}`+"\n"...)
 	}
-	dst = append(dst, `{"create":{"_id":"`...)
-	for shift := 60; shift >= 0; shift -= 4 {
-		dst = append(dst, "0123456789abcdef"[r.Spool>>shift&15])
-	}
+	var spool [8]byte
+	binary.BigEndian.PutUint64(spool[:], r.Spool)
+	dst = hex.AppendEncode(append(dst, `{"create":{"_id":"`...), spool[:])
 	dst = strconv.AppendUint(append(dst, '-'), r.Seq, 10)
 	return append(dst, `"}}`+"\n"...)
 }
