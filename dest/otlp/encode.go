@@ -101,7 +101,6 @@ func (e *encoder) begin() {
 
 // end completes the request and returns it, in memory of the encoder.
 func (e *encoder) end() []byte {
-	e.endScope()
 	room := e.resourceRoom
 	e.resourceRoom = sizeVarint(uint64(len(e.b) - e.resource - room))
 	e.b = shut(e.b, e.resource, room)
@@ -132,33 +131,23 @@ func (e *encoder) beginScope(name string) {
 // add appends a record, unless the request would become longer than limit; the
 // first record is appended in any case.
 func (e *encoder) add(r *nib.Record, limit int) bool {
-	before, scope, name := len(e.b), e.scope, e.name
-	if e.scope == 0 {
-		e.beginScope(r.Logger)
-	}
 	if e.name != r.Logger {
-		e.beginScope(r.Logger) // shut has not moved anything before it
+		e.endScope() // this may move records, so it is not undone
+	}
+	before, scope := len(e.b), e.scope
+	if scope == 0 {
+		e.beginScope(r.Logger)
 	}
 	var at int
 	e.b, at = open(e.b, scopeLogsRecords, recordRoom)
 	e.record(r)
 	e.b = shut(e.b, at, recordRoom)
 	if e.records > 0 && len(e.b) > limit-2*binary.MaxVarintLen32 {
-		e.undo(before, scope, name)
+		e.b, e.scope = e.b[:before], scope
 		return false
 	}
 	e.records++
 	return true
-}
-
-// undo removes the record that was appended last.
-func (e *encoder) undo(before, scope int, name string) {
-	if scope != e.scope && scope > 0 { // the scope has ended: writing its length may have moved its records
-		n, size := binary.Uvarint(e.b[scope:])
-		e.b, e.scope = e.b[:scope+size+int(n)], 0
-		return
-	}
-	e.b, e.scope, e.name = e.b[:before], scope, name
 }
 
 // record appends the fields of a LogRecord.
