@@ -4,7 +4,9 @@ package otlp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
+	"encoding/hex"
 	"maps"
 	"slices"
 	"strconv"
@@ -49,8 +51,6 @@ type encoder struct {
 
 	b        []byte
 	plain    []byte // text without its escapes
-	uid      []byte // the KeyValue of uidAttribute with its tag, but without the number
-	spool    uint64 // the spool that uid is for
 	resource int    // offset of the length of the ResourceLogs
 	scope    int    // offset of the length of the ScopeLogs
 	name     string // name of the scope
@@ -66,27 +66,18 @@ const recordRoom = 2
 
 // newEncoder makes an encoder for a complete Config.
 func newEncoder(c *Config) *encoder {
-	key := func(set, standard string) string {
-		if set == "" {
-			return standard
-		}
-		return set
-	}
 	e := &encoder{
-		timeKey: key(c.Layout.TimeKey, "time"), levelKey: key(c.Layout.LevelKey, "level"),
-		messageKey: key(c.Layout.MessageKey, "message"), nameKey: key(c.Layout.LoggerKey, "logger"),
+		timeKey:    cmp.Or(c.Layout.TimeKey, "time"),
+		levelKey:   cmp.Or(c.Layout.LevelKey, "level"),
+		messageKey: cmp.Or(c.Layout.MessageKey, "message"),
+		nameKey:    cmp.Or(c.Layout.LoggerKey, "logger"),
+
 		resourceRoom: 3, scopeRoom: 3,
 	}
 	var at int
 	e.b, at = open(nil, resourceLogsOne, 1)
 	for _, k := range slices.Sorted(maps.Keys(c.Resource)) {
-		var kv, value int
-		e.b, kv = open(e.b, resourceAttributes, 1)
-		e.b = appendBytes(e.b, keyField, validText(k))
-		e.b, value = open(e.b, valueField, 1)
-		e.b = appendBytes(e.b, anyString, validText(c.Resource[k]))
-		e.b = shut(e.b, value, 1)
-		e.b = shut(e.b, kv, 1)
+		e.b = appendTextValue(e.b, resourceAttributes, validText(k), validText(c.Resource[k]))
 	}
 	e.head, e.b = string(shut(e.b, at, 1)), nil
 	return e
@@ -101,6 +92,7 @@ func (e *encoder) begin() {
 
 // end completes the request and returns it, in memory of the encoder.
 func (e *encoder) end() []byte {
+	e.endScope()
 	room := e.resourceRoom
 	e.resourceRoom = sizeVarint(uint64(len(e.b) - e.resource - room))
 	e.b = shut(e.b, e.resource, room)
@@ -118,7 +110,6 @@ func (e *encoder) endScope() {
 
 // beginScope starts the records of a logger.
 func (e *encoder) beginScope(name string) {
-	e.endScope()
 	e.b, e.scope = open(e.b, resourceLogsScopes, e.scopeRoom)
 	if e.name = name; name != "" {
 		var at int
@@ -229,29 +220,26 @@ func (e *encoder) severityText(r *nib.Record, level []byte) {
 // body appends the body: the message of the line, a value under its key, or the
 // text of a line that is not an object.
 func (e *encoder) body(r *nib.Record, value, line []byte) {
-	var at int
-	switch {
-	case value == nil && line == nil && r.Message == nil:
+	if value == nil && line == nil && r.Message == nil {
 		return
+	}
+	var at int
+	e.b, at = open(e.b, recordBody, 2)
+	switch {
 	case line != nil:
-		e.b, at = open(e.b, recordBody, 2)
 		e.b = appendBytes(e.b, anyString, validBytes(line))
 	case value != nil:
-		e.b, at = open(e.b, recordBody, 2)
 		e.appendValue(value, 0)
 	default:
-		e.b, at = open(e.b, recordBody, 2)
 		e.b = appendBytes(e.b, anyString, e.text(r.Message))
 	}
 	e.b = shut(e.b, at, 2)
 }
 
-// isValid reports whether b is UTF-8, as protobuf requires for strings:
-// receivers refuse a request that has another one.
-func isValid(b []byte) bool { return utf8.Valid(b) }
-
+// validBytes returns b as UTF-8, as protobuf requires for strings: receivers
+// refuse a request that has another one.
 func validBytes(b []byte) []byte {
-	if isValid(b) {
+	if utf8.Valid(b) {
 		return b
 	}
 	return bytes.ToValidUTF8(b, []byte("\ufffd"))
@@ -264,34 +252,13 @@ func (e *encoder) appendUID(r *nib.Record) {
 	if r.Spool == 0 {
 		return
 	}
-	if e.spool != r.Spool {
-		e.setSpool(r.Spool)
-	}
-	at := len(e.b) + 1
-	e.b = strconv.AppendUint(append(e.b, e.uid...), r.Seq, 10)
-	n := len(e.b) - at - 1
-	e.b[at] = byte(n)                     // length of the KeyValue
-	e.b[at+uidValue] = byte(n - uidValue) // length of the AnyValue
-	e.b[at+uidText] = byte(n - uidText)   // length of its string
+	var spool [8]byte
+	binary.BigEndian.PutUint64(spool[:], r.Spool)
+	var room [2*len(spool) + 1 + 20]byte
+	uid := append(hex.AppendEncode(room[:0], spool[:]), '-')
+	uid = strconv.AppendUint(uid, r.Seq, 10)
+	e.b = appendTextValue(e.b, recordAttributes, uidAttribute, uid)
 }
-
-// setSpool makes the part of the attribute that is the same for all records of
-// a spool. All lengths are below 128.
-func (e *encoder) setSpool(id uint64) {
-	b := append(e.uid[:0], tag(recordAttributes, bytesType), 0)
-	b = appendBytes(b, keyField, uidAttribute)
-	b = append(b, tag(valueField, bytesType), 0, tag(anyString, bytesType), 0)
-	for shift := 60; shift >= 0; shift -= 4 {
-		b = append(b, "0123456789abcdef"[id>>shift&15])
-	}
-	e.uid, e.spool = append(b, '-'), id
-}
-
-// Distances from the length of the attribute to the other lengths in it.
-const (
-	uidValue = 1 + 1 + len(uidAttribute) + 1 + 1
-	uidText  = uidValue + 1 + 1
-)
 
 // context appends a field that links the line to a trace, or names the event,
 // as the corresponding field of the record. It reports whether it did.
@@ -330,21 +297,11 @@ func (e *encoder) traceID(number byte, text []byte, size int) bool {
 	return true
 }
 
-// unhex decodes text, which must consist of hexadecimal digits.
+// unhex decodes text, which must be hexadecimal digits for all of dst.
 func unhex(dst, text []byte) bool {
 	if len(text) != 2*len(dst) {
 		return false
 	}
-	for i, c := range text {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
-		default:
-			return false
-		}
-		dst[i/2] = dst[i/2]<<4 | c
-	}
-	return true
+	_, err := hex.Decode(dst, text)
+	return err == nil
 }

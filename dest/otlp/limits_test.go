@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -120,20 +121,26 @@ func TestHexadecimalDigits(t *testing.T) {
 		}
 	}
 	e := newEncoder(&Config{})
-	if e.setSpool(0x123456789abcdef0); !bytes.HasSuffix(e.uid, []byte("123456789abcdef0-")) {
-		t.Errorf("got %q", e.uid)
+	e.appendUID(&nib.Record{Spool: 0x0123456789abcdef, Seq: math.MaxUint64})
+	if want := "0123456789abcdef-18446744073709551615"; !bytes.HasSuffix(e.b, []byte(want)) {
+		t.Errorf("got %q, want %q at the end", e.b, want)
 	}
 }
 
 func TestIntegersAtTheLimits(t *testing.T) {
-	for text, want := range map[string]int64{
-		"9223372036854775807": math.MaxInt64, "-9223372036854775808": math.MinInt64, "0": 0, "9": 9,
-		"9223372036854775808": -1, "-9223372036854775809": -1, "10000000000000000000": -1,
-		"18446744073709551617": -1, "-0": -1, "-": -1, "1/": -1, "1:": -1,
+	for text, want := range map[string]byte{
+		"9223372036854775807": anyInt, "-9223372036854775808": anyInt, "0": anyInt, "-9": anyInt,
+		"9223372036854775808": anyString, "-9223372036854775809": anyString,
+		"10000000000000000000": anyString, "18446744073709551617": anyString, "-0": anyDouble,
 	} {
-		got, ok := parseInt([]byte(text))
-		if ok != (want != -1) || ok && got != want {
-			t.Errorf("%s: got %d, %v, want %d", text, got, ok, want)
+		got := reader{b: appendNumber(nil, []byte(text))}
+		number, value, digits, ok := got.next()
+		if !ok || number != uint64(want) {
+			t.Errorf("%s: got field %d, want %d", text, number, want)
+		}
+		if n, _ := strconv.ParseInt(text, 10, 64); want == anyInt && int64(value) != n ||
+			want == anyString && string(digits) != text {
+			t.Errorf("%s: got %d and %q", text, int64(value), digits)
 		}
 	}
 }

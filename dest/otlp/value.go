@@ -34,36 +34,32 @@ const maxDepth = 24
 // appendKeyValue appends a field that is a KeyValue. key is escaped, value raw
 // JSON.
 func (e *encoder) appendKeyValue(number byte, key, value []byte, depth int) {
-	key = e.text(key)
-	if value[0] != '{' && value[0] != '[' { // the sizes are known
-		e.appendScalarKeyValue(number, key, value)
-		return
+	room := 1 // a short scalar is copied only once
+	if value[0] == '{' || value[0] == '[' {
+		room = 2
 	}
 	var at, in int
-	e.b, at = open(e.b, number, 2)
-	e.b = appendBytes(e.b, keyField, key)
-	e.b, in = open(e.b, valueField, 2)
+	e.b, at = open(e.b, number, room)
+	e.b = appendBytes(e.b, keyField, e.text(key))
+	e.b, in = open(e.b, valueField, room)
 	e.appendValue(value, depth)
-	e.b = shut(e.b, in, 2)
-	e.b = shut(e.b, at, 2)
+	e.b = shut(e.b, in, room)
+	e.b = shut(e.b, at, room)
 }
 
-// appendScalarKeyValue appends a KeyValue whose value is neither an object nor
-// an array. A short string is copied only once.
-func (e *encoder) appendScalarKeyValue(number byte, key, value []byte) {
-	var at, in int
-	e.b, at = open(e.b, number, 1)
-	e.b = appendBytes(e.b, keyField, key)
-	e.b, in = open(e.b, valueField, 1)
-	e.appendValue(value, 0)
-	e.b = shut(e.b, in, 1)
-	e.b = shut(e.b, at, 1)
+// appendTextValue appends a field that is a KeyValue with a text.
+func appendTextValue[T []byte | string](dst []byte, number byte, key string, text T) []byte {
+	dst, at := open(dst, number, 1)
+	dst = appendBytes(dst, keyField, key)
+	dst, in := open(dst, valueField, 1)
+	dst = appendBytes(dst, anyString, text)
+	return shut(shut(dst, in, 1), at, 1)
 }
 
 // text returns the decoded contents of a JSON string, valid until the next
 // call.
 func (e *encoder) text(escaped []byte) []byte {
-	if isPlain(escaped) || bytes.IndexByte(escaped, '\\') < 0 && isValid(escaped) {
+	if isPlain(escaped) || bytes.IndexByte(escaped, '\\') < 0 && utf8.Valid(escaped) {
 		return escaped
 	}
 	text, ok := jsonread.AppendText(e.plain[:0], escaped)
@@ -135,40 +131,12 @@ func (e *encoder) appendNested(value []byte, depth int) {
 // represent becomes a string of its digits, as the specification requires
 // (https://opentelemetry.io/docs/specs/otel/common/attribute-type-mapping/).
 func appendNumber(dst, text []byte) []byte {
-	if v, ok := parseInt(text); ok {
-		return binary.AppendUvarint(append(dst, tag(anyInt, varintType)), uint64(v))
-	}
-	if !isInteger(text) || string(text) == "-0" {
+	if bytes.ContainsAny(text, ".eE") || string(text) == "-0" {
 		if v, err := strconv.ParseFloat(string(text), 64); err == nil {
 			return appendFixed64(dst, anyDouble, math.Float64bits(v))
 		}
+	} else if v, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return binary.AppendUvarint(append(dst, tag(anyInt, varintType)), uint64(v))
 	}
 	return appendBytes(dst, anyString, text)
-}
-
-func isInteger(text []byte) bool { return !bytes.ContainsAny(text, ".eE") }
-
-// parseInt returns the integer in text.
-func parseInt(text []byte) (int64, bool) {
-	digits, negative := text, text[0] == '-'
-	if negative {
-		digits = text[1:]
-	}
-	if len(digits) > 19 || len(digits) == 0 {
-		return 0, false
-	}
-	var v uint64
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		v = 10*v + uint64(c-'0')
-	}
-	switch {
-	case negative && v == 0:
-		return 0, false // -0 is a float64
-	case negative:
-		return -int64(v), v <= 1<<63
-	}
-	return int64(v), v < 1<<63
 }
