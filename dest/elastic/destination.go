@@ -75,16 +75,13 @@ func New(server, index string, c Config) (*Destination, error) {
 		header = http.Header{}
 	}
 	header.Set("Content-Type", "application/x-ndjson")
-	config := httpsend.Config{
+	var err error
+	d.client, err = httpsend.New(httpsend.Config{
 		Name: "nib/elastic", URL: server + "/" + url.PathEscape(index) + "/_bulk?" + query.Encode(),
 		Header: header, TLS: c.TLS, ReloadTLS: c.reload, Timeout: c.Timeout,
 		MaxResponse: maxResponse, OnError: c.OnError, Dial: c.Dial,
-	}
-	if c.Compression == "gzip" {
-		config.Encoding, config.Compress = "gzip", httpsend.Gzip()
-	}
-	var err error
-	d.client, err = httpsend.New(config)
+		Gzip: c.Compression == "gzip",
+	})
 	if err != nil {
 		return nil, err
 	}

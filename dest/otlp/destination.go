@@ -63,15 +63,12 @@ func New(url string, c Config) (*Destination, error) {
 	if header.Get("User-Agent") == "" {
 		header.Set("User-Agent", "nib-otlp")
 	}
-	config := httpsend.Config{
+	var err error
+	d.client, err = httpsend.New(httpsend.Config{
 		Name: "nib/otlp", URL: url, Header: header, TLS: c.TLS, ReloadTLS: c.reload,
 		Timeout: c.Timeout, MaxResponse: maxResponse, OnError: c.OnError, Dial: c.Dial,
-	}
-	if c.Compression == "gzip" {
-		config.Encoding, config.Compress = "gzip", httpsend.Gzip()
-	}
-	var err error
-	d.client, err = httpsend.New(config)
+		Gzip: c.Compression == "gzip",
+	})
 	if err != nil {
 		return nil, err
 	}

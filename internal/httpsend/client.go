@@ -3,7 +3,9 @@
 package httpsend
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -41,10 +44,8 @@ type Client struct {
 	ctx  context.Context // ends with Close
 	stop context.CancelCauseFunc
 
-	packing chan struct{} // taken during Compress, which Ping and Post may need at the same time
-	packed  []byte        // a compressed body
-
-	conns connections
+	packed []byte // the last compressed body of Post
+	conns  connections
 
 	after time.Time // no request before this time, as requested by the server
 
@@ -75,7 +76,7 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	cl := &Client{c: c, url: u, mask: secretsOf(c.Header, u), packing: make(chan struct{}, 1)}
+	cl := &Client{c: c, url: u, mask: secretsOf(c.Header, u)}
 	cl.conns = connections{c: &cl.c, http: newHTTP(&c, c.TLS), tls: c.TLS}
 	cl.ctx, cl.stop = context.WithCancelCause(context.Background())
 	return cl, nil
@@ -98,25 +99,27 @@ func (c *Client) Close() error {
 func (c *Client) Ping(ctx context.Context, body []byte) (Response, error) {
 	ctx, end := c.within(ctx)
 	defer end()
-	body, err := c.pack(nil, body)
-	if err != nil {
-		return Response{}, err
+	if c.c.Gzip {
+		body = appendGzip(nil, body)
 	}
 	return c.once(ctx, body)
 }
 
-// pack returns body, compressed to dst if Config.Compress is set.
-func (c *Client) pack(dst, body []byte) ([]byte, error) {
-	if c.c.Compress == nil {
-		return body, nil
-	}
-	c.packing <- struct{}{}
-	defer func() { <-c.packing }()
-	body, err := c.c.Compress(dst, body)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.c.Name, err)
-	}
-	return body, nil
+// gzipWriters are used by any Client: Ping and Post may need one at a time.
+var gzipWriters = sync.Pool{New: func() any {
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
+	return w
+}}
+
+// appendGzip appends body, compressed, to dst.
+func appendGzip(dst, body []byte) []byte {
+	w := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(w)
+	out := bytes.NewBuffer(dst)
+	w.Reset(out)
+	_, _ = w.Write(body) // a Buffer has no errors
+	_ = w.Close()
+	return out.Bytes()
 }
 
 // Post sends body once, and returns the response. It waits first if the server
@@ -127,12 +130,9 @@ func (c *Client) pack(dst, body []byte) ([]byte, error) {
 func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
 	ctx, end := c.within(ctx)
 	defer end()
-	body, err := c.pack(c.packed[:0], body)
-	if err != nil {
-		return Response{}, err
-	}
-	if c.c.Compress != nil {
-		c.packed = body
+	if c.c.Gzip {
+		c.packed = appendGzip(c.packed[:0], body)
+		body = c.packed
 	}
 	if err := c.wait(ctx); err != nil {
 		return Response{}, err
@@ -200,8 +200,8 @@ func (c *Client) once(ctx context.Context, body []byte) (Response, error) {
 	}).WithContext(ctx)
 	if len(body) == 0 {
 		req.Body, req.GetBody = http.NoBody, nil
-	} else if c.c.Encoding != "" {
-		req.Header.Set("Content-Encoding", c.c.Encoding)
+	} else if c.c.Gzip {
+		req.Header.Set("Content-Encoding", "gzip")
 	}
 	c.requests.Add(1)
 	c.sent.Add(uint64(len(body)))

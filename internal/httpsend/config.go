@@ -41,10 +41,8 @@ type Config struct {
 	// called by several goroutines. Defaults to TLS for all requests.
 	ReloadTLS func() (*tls.Config, error)
 
-	// Encoding and Compress set the Content-Encoding of request bodies.
-	// Compress appends src, compressed, to dst. Defaults to no compression.
-	Encoding string
-	Compress func(dst, src []byte) ([]byte, error)
+	// Gzip compresses the bodies of requests. By default they are not.
+	Gzip bool
 
 	// Timeout is the maximum time for one request, from connecting to the end
 	// of the response. A Sender begins no further request of a batch after this
@@ -91,7 +89,6 @@ func (c Config) Validate() error {
 			fault(true, "Header has a line break or another control character in the value of %s", name)
 		}
 	}
-	fault((c.Encoding == "") != (c.Compress == nil), "Encoding without Compress, or Compress without Encoding")
 	return errors.Join(faults...)
 }
 

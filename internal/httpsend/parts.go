@@ -3,28 +3,11 @@
 package httpsend
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
 	"net/http"
 	"os"
 	"strings"
 )
-
-// Gzip returns a [Config].Compress for the Encoding "gzip". The function reuses
-// its memory, so each Client needs its own.
-func Gzip() func(dst, src []byte) ([]byte, error) {
-	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
-	return func(dst, src []byte) ([]byte, error) {
-		out := bytes.NewBuffer(dst)
-		w.Reset(out)
-		_, err := w.Write(src)
-		if closeErr := w.Close(); err == nil {
-			err = closeErr
-		}
-		return out.Bytes(), err
-	}
-}
 
 // ReadHeaders reads headers with passwords or tokens from a file, with a line
 // NAME: VALUE for each. Its errors do not quote them.

@@ -41,7 +41,7 @@ func TestPingHasTheEncoding(t *testing.T) {
 	var encoding string
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { encoding = r.Header.Get("Content-Encoding") }))
 	defer server.Close()
-	c, err := New(Config{URL: server.URL, Encoding: "gzip", Compress: Gzip()})
+	c, err := New(Config{URL: server.URL, Gzip: true})
 	if err != nil {
 		t.Fatal(err)
 	}
