@@ -83,7 +83,7 @@ type Sender struct {
 	states   []state // states of the records of the batch
 	want     []int   // indices of the records to send
 	statuses []RecordStatus
-	memory   memory // states of the records that wait for the next call
+	waiting  map[identity]state // states of the records that wait for the next call
 
 	request  uint64 // number of the last request
 	accepted uint64 // number of the last request with an accepted record
@@ -100,18 +100,17 @@ type Sender struct {
 type search struct {
 	suspects int   // one of this many records is refused: those next in line
 	failures int   // requests that failed in a row
-	probe    int   // offset of the next record that is sent alone; -1 if requests are not probes
+	probing  bool  // records are sent alone, to find one that is accepted
+	probe    int   // offset of the next one
 	holds    bool  // every probe was refused
 	doubt    error // why a record was refused; the witness is sent next to compare
 }
-
-var noSearch = search{probe: -1}
 
 // NewSender returns a Sender whose requests have at most maxRequest bytes, but
 // at least one record.
 func NewSender(client *Client, proto Protocol, maxRequest int) *Sender {
 	return &Sender{client: client, proto: proto, max: maxRequest, limit: maxRequest,
-		search: noSearch, searches: map[uint64]search{}}
+		waiting: map[identity]state{}, searches: map[uint64]search{}}
 }
 
 // finalError is an error after which Deliver returns.
@@ -125,11 +124,11 @@ func (e finalError) Unwrap() error { return e.error }
 // only to find out whether the record is the reason. An error with all records
 // accepted comes from Config.ReloadTLS. Calls must not overlap.
 func (s *Sender) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
-	s.begin(batch)
-	if len(batch) > 0 {
-		s.beginSearch(batch[0].Spool)
-		defer s.endSearch(batch[0].Spool)
+	if len(batch) == 0 {
+		return delivery.Result{}, nil
 	}
+	s.begin(batch)
+	defer s.keep(batch)
 	begin := time.Now()
 	var err error
 	for s.next() {
@@ -142,7 +141,7 @@ func (s *Sender) Deliver(ctx context.Context, batch []nib.Record) (delivery.Resu
 			break
 		}
 	}
-	res, reason := s.result(batch)
+	res, reason := s.result()
 	switch {
 	case res.Accepted == len(batch):
 		err = nil
@@ -156,23 +155,6 @@ func (s *Sender) Deliver(ctx context.Context, batch []nib.Record) (delivery.Resu
 		err = errors.Join(err, fault)
 	}
 	return res, err
-}
-
-// beginSearch continues the search in a spool, or begins one.
-func (s *Sender) beginSearch(spool uint64) {
-	var ok bool
-	if s.search, ok = s.searches[spool]; !ok {
-		s.search = noSearch
-	}
-}
-
-// endSearch keeps the search in a spool for the next batch of it.
-func (s *Sender) endSearch(spool uint64) {
-	if s.search == noSearch {
-		delete(s.searches, spool)
-	} else {
-		s.searches[spool] = s.search
-	}
 }
 
 // late reports whether Deliver has tried for long enough. A request whose
@@ -190,7 +172,7 @@ func (s *Sender) next() bool {
 	if s.doubt != nil {
 		return true
 	}
-	if s.probe >= 0 {
+	if s.probing {
 		i := s.target()
 		s.want = append(s.want[:0], i)
 		return i >= 0
@@ -283,7 +265,7 @@ func (s *Sender) shorten(limit int) { s.limit, s.limited = min(s.limit, limit), 
 // refused handles a request that was refused as a whole, and returns an error
 // if the records must wait.
 func (s *Sender) refused(status int, err error) error {
-	if s.failures++; !ofRecord(status) && s.suspects == 0 && s.probe < 0 &&
+	if s.failures++; !ofRecord(status) && s.suspects == 0 && !s.probing &&
 		s.failures < tolerance && !s.states[s.want[0]].alone {
 		return s.pause(err)
 	}
@@ -303,13 +285,13 @@ func (s *Sender) refused(status int, err error) error {
 	}
 	s.refuse(st, status, err, true)
 	s.credit = max(s.credit-1, 0)
-	if s.probe < 0 && (s.credit > 0 || !st.since.IsZero()) {
+	if !s.probing && (s.credit > 0 || !st.since.IsZero()) {
 		return nil
 	}
 	s.suspects = 0
 	switch last := s.probe >= s.unsettled()-1; {
-	case s.probe < 0:
-		s.probe = 1
+	case !s.probing:
+		s.probing, s.probe = true, 1
 	case last && s.needsWitness():
 		return nil
 	case last:
@@ -418,7 +400,7 @@ func (s *Sender) isOneReason() bool {
 // mayBeOther reports whether a record may be refused because of another one in
 // its request, or is sent alone to find that out.
 func (s *Sender) mayBeOther(st *state) bool {
-	return s.suspects > 0 || s.probe >= 0 || st.alone || len(s.want) > 1 && st.refusals == 0
+	return s.suspects > 0 || s.probing || st.alone || len(s.want) > 1 && st.refusals == 0
 }
 
 // proceed records that the server accepts records.
@@ -426,9 +408,9 @@ func (s *Sender) proceed() {
 	if s.holds {
 		s.limit = s.max
 	}
-	if s.probe >= 0 {
+	if s.probing {
 		s.suspects = 0
 	}
-	s.search = search{suspects: s.suspects, probe: -1}
+	s.search = search{suspects: s.suspects}
 	s.accepted, s.credit = s.request, maxCredit
 }

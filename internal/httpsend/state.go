@@ -3,7 +3,7 @@
 package httpsend
 
 import (
-	"hash/maphash"
+	"maps"
 	"net/http"
 	"time"
 
@@ -123,27 +123,62 @@ func (s *Sender) unsettled() (n int) {
 	return n
 }
 
-// begin sets the states of the records of a batch.
+// An identity is the number of a record in its spool.
+type identity struct{ spool, seq uint64 }
+
+func identityOf(r *nib.Record) identity { return identity{r.Spool, r.Seq} }
+
+// begin continues with the states of the records of a batch that wait, and with
+// the search in their spool. Records of the spool before the batch will not come
+// again.
 func (s *Sender) begin(batch []nib.Record) {
+	first := identityOf(&batch[0])
+	s.search = s.searches[first.spool]
+	maps.DeleteFunc(s.waiting, func(id identity, _ state) bool {
+		return id.spool == first.spool && id.seq < first.seq
+	})
 	if cap(s.states) < len(batch) {
 		s.states = make([]state, len(batch))
 	}
 	s.states = s.states[:len(batch)]
-	clear(s.states)
-	s.memory.restore(batch, s.states)
 	s.credit = 0
 	for i := range batch {
-		if st := &s.states[i]; !st.settled {
-			if err := s.proto.Check(&batch[i]); err != nil {
-				*st = state{settled: true, reason: err}
-			}
+		st := &s.states[i]
+		*st = s.waiting[identityOf(&batch[i])]
+		st.passed = false
+		if st.settled {
+			continue
+		}
+		if err := s.proto.Check(&batch[i]); err != nil {
+			*st = state{settled: true, reason: err}
+		}
+	}
+}
+
+// keep keeps what the next call must know: the search, and the states of the
+// records that wait. Batches of other spools may come before. Records without a
+// number cannot be recognized.
+func (s *Sender) keep(batch []nib.Record) {
+	spool := batch[0].Spool
+	if s.search == (search{}) {
+		delete(s.searches, spool)
+	} else {
+		s.searches[spool] = s.search
+	}
+	waits := false
+	for i := range batch {
+		st, id := &s.states[i], identityOf(&batch[i])
+		if waits = waits || !st.settled; waits && *st != (state{}) && id.seq != 0 {
+			s.waiting[id] = *st
+		} else {
+			delete(s.waiting, id)
 		}
 	}
 }
 
 // result returns the settled part of the batch, in order, and the reason why
 // others wait, nil if it is only the lack of time.
-func (s *Sender) result(batch []nib.Record) (res delivery.Result, reason error) {
+func (s *Sender) result() (res delivery.Result, reason error) {
 	for i := range s.states {
 		st := &s.states[i]
 		if !st.settled {
@@ -154,73 +189,10 @@ func (s *Sender) result(batch []nib.Record) (res delivery.Result, reason error) 
 			res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: st.reason})
 		}
 	}
-	if len(batch) > 0 {
-		s.memory.store(batch[0].Spool, batch[res.Accepted:], s.states[res.Accepted:])
-	}
-	for i := res.Accepted; i < len(batch) && reason == nil; i++ {
-		if !s.states[i].settled {
-			reason = s.states[i].reason
+	for _, st := range s.states[res.Accepted:] {
+		if !st.settled && reason == nil {
+			reason = st.reason
 		}
 	}
 	return res, reason
-}
-
-// A memory has the states of records that wait. The next batch of their spool
-// begins with them, in the same order; batches of other spools may come before.
-type memory struct {
-	seed  maphash.Seed
-	lists map[uint64][]remembered // by Spool, not empty
-}
-
-// remembered is a record, identified by its number and a hash of its line.
-type remembered struct {
-	seq, hash uint64
-	state     state
-}
-
-// store replaces the memory of a spool. Nothing is stored if all states are
-// zero.
-func (m *memory) store(spool uint64, batch []nib.Record, states []state) {
-	last := len(states) - 1
-	for last >= 0 && states[last] == (state{}) {
-		last--
-	}
-	if last < 0 {
-		delete(m.lists, spool)
-		return
-	}
-	if m.lists == nil {
-		m.seed, m.lists = maphash.MakeSeed(), map[uint64][]remembered{}
-	}
-	list := m.lists[spool]
-	clear(list)
-	list = list[:0]
-	for i := range last + 1 {
-		r := &batch[i]
-		list = append(list, remembered{r.Seq, maphash.Bytes(m.seed, r.Line), states[i]})
-	}
-	m.lists[spool] = list
-}
-
-// restore sets the states of the records in memory. Records before the first
-// one of the batch are forgotten; so is everything from a difference on.
-func (m *memory) restore(batch []nib.Record, states []state) {
-	if len(batch) == 0 {
-		return
-	}
-	list := m.lists[batch[0].Spool]
-	for len(list) > 0 && !list[0].is(m, &batch[0]) {
-		list = list[1:]
-	}
-	for i := range min(len(list), len(batch)) {
-		if !list[i].is(m, &batch[i]) {
-			return
-		}
-		states[i] = list[i].state
-		states[i].passed = false
-	}
-}
-
-func (e *remembered) is(m *memory, r *nib.Record) bool {
-	return e.seq == r.Seq && e.hash == maphash.Bytes(m.seed, r.Line)
 }

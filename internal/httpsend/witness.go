@@ -39,7 +39,7 @@ func (s *Sender) compare(ctx context.Context, batch []nib.Record) error {
 		s.settle()
 		return nil
 	}
-	s.probe, s.holds = 0, true
+	s.probing, s.probe, s.holds = true, 0, true
 	return s.hold(err)
 }
 
