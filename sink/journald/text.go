@@ -14,16 +14,16 @@ import (
 // characters that control a terminal or reorder text stay, or become, \uXXXX.
 func appendText(dst, body []byte) []byte {
 	for i := 0; i < len(body); {
-		c := body[i]
-		if c != '\\' && c < utf8.RuneSelf {
-			from := i
-			for i++; i < len(body) && body[i] != '\\' && body[i] < utf8.RuneSelf; i++ {
-			}
-			dst = appendASCII(dst, body[from:i])
-			continue
+		from := i
+		for i < len(body) && body[i] != '\\' && body[i] < del {
+			i++
+		}
+		dst = append(dst, body[from:i]...)
+		if i == len(body) {
+			break
 		}
 		r, size := utf8.DecodeRune(body[i:])
-		if c == '\\' {
+		if r == '\\' {
 			if r, size = jsonread.DecodeRune(body[i:]); size == 0 {
 				r, size = utf8.RuneError, 1 // body is not from a JSON string
 			}
@@ -34,25 +34,9 @@ func appendText(dst, body []byte) []byte {
 	return dst
 }
 
-// appendASCII appends text that is ASCII. DEL is the only character in it that
-// JSON allows but that must not be printed.
-func appendASCII(dst, text []byte) []byte {
-	from := len(dst)
-	dst = append(dst, text...)
-	for i, c := range text {
-		if c == 0x7f {
-			return appendRunes(dst[:from+i], text[i:])
-		}
-	}
-	return dst
-}
-
-func appendRunes(dst, text []byte) []byte {
-	for _, c := range text {
-		dst = appendRune(dst, rune(c))
-	}
-	return dst
-}
+// del is the only ASCII character that a string in JSON may have, but that must
+// not be printed.
+const del = 0x7f
 
 const hexDigits = "0123456789abcdef"
 
