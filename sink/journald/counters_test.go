@@ -17,8 +17,8 @@ func TestCountersAreShownUnderTheirNames(t *testing.T) {
 	c.written[0].lines.Store(3)
 	c.written[1].lines.Store(4)
 	c.written[1].bytes.Store(5)
-	for i, cause := range []cause{stalled, gone, closed, failed} {
-		c.dropped[cause][i].Store(uint64(11 + i))
+	for i := range reasons {
+		c.dropped[i][i].Store(uint64(11 + i))
 	}
 	got, want := s.Stats(), Stats{Lines: 7, Bytes: 5, Large: 1, Reconnects: 2}
 	if got.Lost() != 50 {

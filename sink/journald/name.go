@@ -45,12 +45,7 @@ var reserved = []string{
 }
 
 func isReserved(name []byte) bool {
-	for _, r := range reserved {
-		if string(name) == r {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(reserved, func(r string) bool { return string(name) == r })
 }
 
 const fieldPrefix = "FIELD_"

@@ -5,6 +5,7 @@ package journald
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
@@ -37,38 +38,24 @@ type counters struct {
 	large, reconnects atomic.Uint64
 
 	written [level.Count]struct{ lines, bytes atomic.Uint64 }
-	dropped [causes][level.Count]atomic.Uint64
+	dropped [len(reasons)][level.Count]atomic.Uint64
 }
 
-// A cause is a delivery.Reason as an index.
-type cause int
+// causes are the errors whose reason is not ReasonFailed, in the order of
+// reasons.
+var causes = []error{errStalled, errGone, errClosed}
 
-const (
-	stalled cause = iota
-	gone
-	closed
-	failed
-	causes
-)
-
-var reasons = [causes]delivery.Reason{delivery.ReasonStalled, delivery.ReasonGone, delivery.ReasonClosed, delivery.ReasonFailed}
-
-// causeOf returns the cause of an error.
-func causeOf(err error) cause {
-	switch err {
-	case errStalled:
-		return stalled
-	case errGone:
-		return gone
-	case errClosed:
-		return closed
-	}
-	return failed
+var reasons = [...]delivery.Reason{
+	delivery.ReasonStalled, delivery.ReasonGone, delivery.ReasonClosed, delivery.ReasonFailed,
 }
 
 // drop counts a line.
 func (c *counters) drop(l nib.Level, err error) {
-	c.dropped[causeOf(err)][level.Row(int(l))].Add(1)
+	cause := slices.Index(causes, err)
+	if cause < 0 {
+		cause = len(causes)
+	}
+	c.dropped[cause][level.Row(int(l))].Add(1)
 }
 
 // traffic returns the counts of written lines by level.
