@@ -73,18 +73,14 @@ func (r *reader) next() (number, value uint64, text []byte, ok bool) {
 	case varintType:
 		value, ok = r.varint()
 	case fixed64Type:
-		ok = r.skip(8)
+		_, ok = r.take(8)
 	case fixed32Type:
-		ok = r.skip(4)
+		_, ok = r.take(4)
 	case bytesType:
 		var n uint64
-		if n, ok = r.varint(); n > uint64(len(r.b)) {
-			if !r.cut {
-				return 0, 0, nil, false
-			}
-			n = uint64(len(r.b))
+		if n, ok = r.varint(); ok {
+			text, ok = r.take(n)
 		}
-		text, r.b = r.b[:n], r.b[n:]
 	default:
 		ok = false
 	}
@@ -100,10 +96,14 @@ func (r *reader) varint() (uint64, bool) {
 	return v, true
 }
 
-func (r *reader) skip(n int) bool {
-	if len(r.b) < n {
-		return false
+// take returns the next n bytes, or fewer if the rest may be missing.
+func (r *reader) take(n uint64) (b []byte, ok bool) {
+	if r.cut {
+		n = min(n, uint64(len(r.b)))
 	}
-	r.b = r.b[n:]
-	return true
+	if n > uint64(len(r.b)) {
+		return nil, false
+	}
+	b, r.b = r.b[:n], r.b[n:]
+	return b, true
 }
