@@ -69,14 +69,8 @@ func secretsOf(h http.Header, u *url.URL) (list secrets) {
 // lengths in a binary format stay valid.
 func (s secrets) mask(text []byte) {
 	for _, secret := range s {
-		for at := 0; ; {
-			i := bytes.Index(text[at:], []byte(secret))
-			if i < 0 {
-				break
-			}
-			at += i
-			copy(text[at:], strings.Repeat("*", len(secret)))
-		}
+		asterisks := bytes.Repeat([]byte("*"), len(secret))
+		copy(text, bytes.ReplaceAll(text, []byte(secret), asterisks))
 	}
 }
 

@@ -102,3 +102,12 @@ func TestMaskKeepsTheRest(t *testing.T) {
 		t.Errorf("got %s, want %s", text, want)
 	}
 }
+
+// A secret may consist of asterisks, for example as a placeholder.
+func TestMaskOfAsterisks(t *testing.T) {
+	s := secretsOf(http.Header{"X-Token": {"****"}}, &url.URL{})
+	text := []byte("no such token: ******")
+	if s.mask(text); string(text) != "no such token: ******" {
+		t.Errorf("got %s", text)
+	}
+}
