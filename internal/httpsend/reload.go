@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,10 +16,11 @@ import (
 type connections struct {
 	c *Config
 
-	mu    sync.Mutex
-	http  *http.Client
-	tls   *tls.Config // of http
-	fault error       // of ReloadTLS, not yet returned by takeFault
+	mu   sync.Mutex
+	http *http.Client
+	tls  *tls.Config // of http
+
+	fault atomic.Pointer[error] // of ReloadTLS, not yet returned by takeFault
 }
 
 // newHTTP returns a client with connections of its own.
@@ -47,7 +49,7 @@ func (c *connections) current() (client *http.Client, fault error) {
 	config, err := c.c.ReloadTLS()
 	if err != nil {
 		fault = fmt.Errorf("%s: %w", c.c.Name, err)
-		c.fault = fault
+		c.fault.Store(&fault)
 	}
 	if config != c.tls {
 		c.http.CloseIdleConnections()
@@ -58,11 +60,10 @@ func (c *connections) current() (client *http.Client, fault error) {
 
 // takeFault returns the last fault of reloading, once.
 func (c *connections) takeFault() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	err := c.fault
-	c.fault = nil
-	return err
+	if fault := c.fault.Swap(nil); fault != nil {
+		return *fault
+	}
+	return nil
 }
 
 // closeIdle closes the connections without a request.
