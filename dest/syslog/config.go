@@ -114,9 +114,7 @@ func (c Config) Validate() error {
 	for _, e := range c.StructuredData {
 		fault(e.ID == c.SequenceID && e.ID != "", "StructuredData has an element %q, which is SequenceID", e.ID)
 	}
-	if err := validateElements(c.StructuredData); err != nil {
-		faults = append(faults, err)
-	}
+	validateElements(c.StructuredData, fault)
 	fault(c.MaxSize != 0 && c.MaxSize < minMaxSize, "MaxSize is less than 480: %d", c.MaxSize)
 	fault(c.Timeout != 0 && c.Timeout < minTimeout, "Timeout is less than 1 ms: %v", c.Timeout)
 	fault(c.Stall < 0, "Stall is negative: %v", c.Stall)

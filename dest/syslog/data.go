@@ -3,7 +3,6 @@
 package syslog
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -31,31 +30,23 @@ type DataElement struct {
 // control characters; a Name may occur more than once.
 type Param struct{ Name, Value string }
 
-// validateElements returns every error in elements, joined, or nil.
-func validateElements(elements []DataElement) error {
-	var faults []error
-	fault := func(format string, values ...any) {
-		faults = append(faults, fmt.Errorf("nib/syslog: StructuredData: "+format, values...))
-	}
+// validateElements calls fault for every rule that elements may break.
+func validateElements(
+	elements []DataElement, fault func(wrong bool, format string, values ...any),
+) {
+	const name = "(1 to 32 characters of printable ASCII without =, ], quote and space)"
 	seen := map[string]bool{}
 	for _, e := range elements {
-		if !isSDName(e.ID) {
-			fault("%q is not an ID (1 to 32 characters of printable ASCII without =, ], quote and space)", e.ID)
-		}
-		if seen[e.ID] {
-			fault("%q occurs twice", e.ID)
-		}
+		fault(!isSDName(e.ID), "StructuredData: %q is not an ID "+name, e.ID)
+		fault(seen[e.ID], "StructuredData: %q occurs twice", e.ID)
 		seen[e.ID] = true
 		for _, p := range e.Params {
-			if !isSDName(p.Name) {
-				fault("%q in %s is not a name (1 to 32 characters of printable ASCII without =, ], quote and space)", p.Name, e.ID)
-			}
-			if !utf8.ValidString(p.Value) || strings.ContainsFunc(p.Value, isControl) {
-				fault("the value %q of %s in %s has control characters or is not UTF-8", p.Value, p.Name, e.ID)
-			}
+			fault(!isSDName(p.Name), "StructuredData: %q in %s is not a name "+name, p.Name, e.ID)
+			fault(!utf8.ValidString(p.Value) || strings.ContainsFunc(p.Value, isControl),
+				"StructuredData: the value %q of %s in %s has control characters or is not UTF-8",
+				p.Value, p.Name, e.ID)
 		}
 	}
-	return errors.Join(faults...)
 }
 
 func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r <= 0x9f }
@@ -76,6 +67,12 @@ func isField(s string, limit int) bool {
 	return s != "" && len(s) <= limit
 }
 
+// A PARAM-VALUE has three escapes.
+var (
+	escaper   = strings.NewReplacer(`"`, `\"`, `\`, `\\`, `]`, `\]`)
+	unescaper = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\]`, `]`)
+)
+
 // parseElements parses structured data in the form of messages. It does not
 // check names and values; see validateElements.
 func parseElements(text string) (list []DataElement, err error) {
@@ -85,7 +82,6 @@ func parseElements(text string) (list []DataElement, err error) {
 	const param = ` ([^ "\]=]+)="((?:[^"\\\]]|\\.)*)"`
 	params := regexp.MustCompile(`(?s)` + param)
 	element := regexp.MustCompile(`(?s)^\[([^ "\]=]+)((?:` + param + `)*)\]`)
-	unescape := strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\]`, `]`)
 	for rest := text; rest != ""; {
 		m := element.FindStringSubmatch(rest)
 		if m == nil {
@@ -93,7 +89,7 @@ func parseElements(text string) (list []DataElement, err error) {
 		}
 		e := DataElement{ID: m[1]}
 		for _, p := range params.FindAllStringSubmatch(m[2], -1) {
-			e.Params = append(e.Params, Param{p[1], unescape.Replace(p[2])})
+			e.Params = append(e.Params, Param{p[1], unescaper.Replace(p[2])})
 		}
 		list, rest = append(list, e), rest[len(m[0]):]
 	}
@@ -107,20 +103,9 @@ func appendElements(dst []byte, elements []DataElement) []byte {
 		dst = append(append(dst, '['), e.ID...)
 		for _, p := range e.Params {
 			dst = append(append(append(dst, ' '), p.Name...), `="`...)
-			dst = append(appendValue(dst, p.Value), '"')
+			dst = append(append(dst, escaper.Replace(p.Value)...), '"')
 		}
 		dst = append(dst, ']')
-	}
-	return dst
-}
-
-// appendValue appends a PARAM-VALUE, with its three possible escapes.
-func appendValue(dst []byte, value string) []byte {
-	for i := range len(value) {
-		if c := value[i]; c == '"' || c == '\\' || c == ']' {
-			dst = append(dst, '\\')
-		}
-		dst = append(dst, value[i])
 	}
 	return dst
 }

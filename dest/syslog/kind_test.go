@@ -159,7 +159,7 @@ func TestStructuredDataIsReadAsItIsWritten(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"x", "[", "[]", "[a", "[a b]", "[a b=]", `[a b="]`, `[a b="c]`, `[a b="c"`, `[a b="c"d="e"]`, `[a b="c" ]`, "[a] [b]", `[a =""]`, `[a b="c\`} {
-		if got, err := parseElements(text); err == nil && validateElements(got) == nil {
+		if got, err := parseElements(text); err == nil && (Config{StructuredData: got}).Validate() == nil {
 			t.Errorf("%s: got %+v, want an error", text, got)
 		}
 	}
