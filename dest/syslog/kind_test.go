@@ -159,7 +159,8 @@ func TestStructuredDataIsReadAsItIsWritten(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"x", "[", "[]", "[a", "[a b]", "[a b=]", `[a b="]`, `[a b="c]`, `[a b="c"`, `[a b="c"d="e"]`, `[a b="c" ]`, "[a] [b]", `[a =""]`, `[a b="c\`} {
-		if got, err := parseElements(text); err == nil && (Config{StructuredData: got}).Validate() == nil {
+		got, err := parseElements(text)
+		if err == nil && (Config{StructuredData: got}).Validate() == nil {
 			t.Errorf("%s: got %+v, want an error", text, got)
 		}
 	}
