@@ -100,7 +100,8 @@ func TestWithoutMemoryFilesItIsOneWithoutAName(t *testing.T) {
 		t.Fatal(err)
 	}
 	flags, _, _ := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), syscall.F_GETFD, 0)
-	if got, err := readFile(f); err != nil || !bytes.Equal(got, want) || flags&syscall.FD_CLOEXEC == 0 {
+	got, err := readFile(f)
+	if err != nil || !bytes.Equal(got, want) || flags&syscall.FD_CLOEXEC == 0 {
 		t.Errorf("got %d bytes, error %v, flags %#x, want %d bytes, closed on exec", len(got), err, flags, len(want))
 	}
 }
