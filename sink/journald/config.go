@@ -67,7 +67,9 @@ func (c Config) withDefaults() Config {
 	if c.Identifier == "" {
 		c.Identifier = "nib"
 		if len(os.Args) > 0 {
-			c.Identifier = strings.Map(oneLine, filepath.Base(os.Args[0]))
+			// without the characters that Validate rejects
+			oneLine := strings.NewReplacer("\n", "_", "\x00", "_")
+			c.Identifier = oneLine.Replace(filepath.Base(os.Args[0]))
 		}
 	}
 	if c.Stall == 0 {
@@ -77,12 +79,4 @@ func (c Config) withDefaults() Config {
 		c.Socket = defaultSocket
 	}
 	return c
-}
-
-// oneLine replaces characters that Validate rejects.
-func oneLine(r rune) rune {
-	if r == '\n' || r == 0 {
-		return '_'
-	}
-	return r
 }
