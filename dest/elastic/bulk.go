@@ -79,7 +79,7 @@ func (b *bulk) Read(resp httpsend.Response, statuses []httpsend.RecordStatus) er
 	if resp.Truncated {
 		return fmt.Errorf("%w: %w", errResponse, delivery.ErrTooLarge)
 	}
-	items, ok := (&nib.Record{Line: resp.Body}).Lookup("items")
+	items, ok := jsonread.Lookup(resp.Body, "items")
 	if !ok {
 		return fmt.Errorf("%w: %w", errResponse, resp.Err())
 	}
@@ -131,7 +131,7 @@ func readItem(item []byte) (status int, fault []byte) {
 // isEmptyRequest reports whether the server has refused a request because it
 // has no actions, which it checks after the user.
 func isEmptyRequest(resp httpsend.Response) bool {
-	fault, _ := (&nib.Record{Line: resp.Body}).Lookup("error")
+	fault, _ := jsonread.Lookup(resp.Body, "error")
 	_, reason := readFault(fault)
 	return resp.Status == http.StatusBadRequest &&
 		(strings.Contains(reason, "body is required") ||
@@ -168,19 +168,14 @@ func itemError(status int, fault []byte) error {
 
 // readFault reads the error of an item, {"type":"…","reason":"…"}.
 func readFault(fault []byte) (kind, reason string) {
-	for key, value := range jsonread.Fields(fault) {
-		text, ok := jsonread.AppendUnquoted(nil, value)
-		if !ok {
-			continue
-		}
-		switch string(key) {
-		case "type":
-			kind = string(text)
-		case "reason":
-			reason = string(text)
-		}
-	}
-	return kind, reason
+	return textOf(fault, "type"), textOf(fault, "reason")
+}
+
+// textOf returns the text of a field of an object, "" if it has none.
+func textOf(object []byte, key string) string {
+	value, _ := jsonread.Lookup(object, key)
+	text, _ := jsonread.AppendUnquoted(nil, value)
+	return string(text)
 }
 
 // The maximum lengths of the parts of an item that an error quotes. In these,
