@@ -196,11 +196,13 @@ func (c *Client) once(ctx context.Context, body []byte) (Response, error) {
 		Method: http.MethodPost, URL: c.url, Host: cmp.Or(c.c.Header.Get("Host"), c.url.Host),
 		Header: c.c.Header.Clone(),
 		Proto:  "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Body: b, ContentLength: int64(len(body)), GetBody: b.again,
+		Body: http.NoBody, ContentLength: int64(len(body)),
 	}).WithContext(ctx)
-	if len(body) == 0 {
-		req.Body, req.GetBody = http.NoBody, nil
-	} else if c.c.Gzip {
+	if len(body) > 0 {
+		req.Body, _ = b.reader()
+		req.GetBody = b.reader
+	}
+	if c.c.Gzip {
 		req.Header.Set("Content-Encoding", "gzip")
 	}
 	c.requests.Add(1)
@@ -243,7 +245,7 @@ func (c *Client) fault(ctx context.Context, b *requestBody, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	if b.begun() {
+	if b.hasBegun() {
 		err = sentError{err}
 	}
 	return fmt.Errorf("%s: %w", c.prefix(), c.mask.maskError(err))
