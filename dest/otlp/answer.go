@@ -33,10 +33,7 @@ func (d *Destination) accepted(resp httpsend.Response, n int) (reason, err error
 	if !ok {
 		return nil, fmt.Errorf("%w: %w", errNotOTLP, resp.Err())
 	}
-	if rejected > uint64(n) {
-		rejected = uint64(n)
-	}
-	if n > 0 && rejected == uint64(n) {
+	if rejected = min(rejected, uint64(n)); n > 0 && rejected == uint64(n) {
 		return resp.Error("partial success, all records of the request were rejected: " + message),
 			nil
 	}
