@@ -109,29 +109,17 @@ func (o operand) exists() predicate {
 	return func(l *Line) bool { return o.raw(l) != nil }
 }
 
-// holds reports whether a comparison with the result c, as of cmp.Compare, is
-// true.
-func holds(op string, c int) bool {
-	switch op {
-	case "=":
-		return c == 0
-	case "<":
-		return c < 0
-	case "<=":
-		return c <= 0
-	case ">":
-		return c > 0
-	}
-	return c >= 0
-}
-
-// outcomes returns the results of holds for -1, 0 and 1, at c+1.
-func outcomes(op string) [3]bool {
-	return [3]bool{holds(op, -1), holds(op, 0), holds(op, 1)}
+// outcomes has the results of comparisons for -1, 0 and 1 of cmp.Compare.
+var outcomes = map[string][3]bool{
+	"=":  {false, true, false},
+	"<":  {true, false, false},
+	"<=": {true, true, false},
+	">":  {false, false, true},
+	">=": {false, true, true},
 }
 
 func compareLevel(op string, level nib.Level) predicate {
-	result := outcomes(op)
+	result := outcomes[op]
 	return func(l *Line) bool {
 		got, ok := l.Level()
 		if !ok {
@@ -142,7 +130,7 @@ func compareLevel(op string, level nib.Level) predicate {
 }
 
 func compareTime(op string, at time.Time) predicate {
-	result := outcomes(op)
+	result := outcomes[op]
 	return func(l *Line) bool {
 		got, ok := l.Time()
 		if !ok {
@@ -153,7 +141,7 @@ func compareTime(op string, at time.Time) predicate {
 }
 
 func (o operand) compareNumber(op string, n number) predicate {
-	result := outcomes(op)
+	result := outcomes[op]
 	return func(l *Line) bool {
 		got, ok := parseNumber(l.Text(o.raw(l)))
 		return ok && result[got.compare(n)+1]
@@ -161,7 +149,7 @@ func (o operand) compareNumber(op string, n number) predicate {
 }
 
 func (o operand) compareDuration(op string, d time.Duration) predicate {
-	result := outcomes(op)
+	result := outcomes[op]
 	return func(l *Line) bool {
 		text := l.Text(o.raw(l))
 		if n, ok := parseNumber(text); ok {
@@ -183,7 +171,7 @@ func (o operand) compareText(op, want string) predicate {
 			return ok && string(text) == want
 		}
 	}
-	result := outcomes(op)
+	result := outcomes[op]
 	value := []byte(want)
 	return func(l *Line) bool {
 		text, ok := o.text(l)
@@ -236,10 +224,12 @@ func literal(source string) (text string, anchored, ok bool) {
 		return "", false, false
 	}
 	parsed = parsed.Simplify()
-	if parsed.Op == syntax.OpConcat && len(parsed.Sub) == 2 && parsed.Sub[0].Op == syntax.OpBeginText {
+	if parsed.Op == syntax.OpConcat && len(parsed.Sub) == 2 &&
+		parsed.Sub[0].Op == syntax.OpBeginText {
 		parsed, anchored = parsed.Sub[1], true
 	}
-	if parsed.Op != syntax.OpLiteral || parsed.Flags&syntax.FoldCase != 0 || strings.ContainsRune(string(parsed.Rune), '\uFFFD') {
+	if parsed.Op != syntax.OpLiteral || parsed.Flags&syntax.FoldCase != 0 ||
+		strings.ContainsRune(string(parsed.Rune), '\uFFFD') {
 		return "", false, false
 	}
 	return string(parsed.Rune), anchored, true
