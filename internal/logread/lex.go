@@ -35,9 +35,10 @@ func (t token) String() string {
 	return strconv.Quote(t.text)
 }
 
-// is reports whether the token is a keyword, in lower or upper case.
-func (t token) is(word string) bool {
-	return t.kind == tokenWord && strings.EqualFold(t.text, word)
+// is reports whether the token is a keyword, in lower or upper case, or an
+// operator.
+func (t token) is(text string) bool {
+	return t.kind != tokenKey && t.kind != tokenString && strings.EqualFold(t.text, text)
 }
 
 // A lexer splits a query into tokens.

@@ -11,26 +11,42 @@ import (
 	"github.com/nib-log/nib/internal/linevalue"
 )
 
-// A parser compiles a query by recursive descent.
+// A parser compiles a query by recursive descent. After an error the query seems
+// to end, so that the functions return soon, with a predicate of no use.
 type parser struct {
 	lexer
 	now   time.Time
 	query *Query
 	depth int
+	err   error // the first one
 }
 
 // maxNesting limits the parentheses and nots around a comparison.
 const maxNesting = 200
 
-func (p *parser) errorf(format string, values ...any) error {
+// fail reports an error at the token.
+func (p *parser) fail(format string, values ...any) {
 	if p.token.kind == tokenBad {
-		return p.errorAt(p.token.offset, "%s", p.token.text)
+		format, values = "%s", []any{p.token.text}
 	}
-	return p.errorAt(p.token.offset, format, values...)
+	p.failAt(p.token.offset, format, values...)
 }
 
-func (p *parser) errorAt(offset int, format string, values ...any) error {
-	return &QueryError{Query: p.text, Offset: offset, Problem: fmt.Sprintf(format, values...)}
+func (p *parser) failAt(offset int, format string, values ...any) {
+	if p.err == nil {
+		problem := fmt.Sprintf(format, values...)
+		p.err = &QueryError{Query: p.text, Offset: offset, Problem: problem}
+	}
+	p.token, p.at = token{kind: tokenEnd}, len(p.text)
+}
+
+// accept goes on if the token is a keyword or an operator.
+func (p *parser) accept(text string) bool {
+	if !p.token.is(text) {
+		return false
+	}
+	p.next()
+	return true
 }
 
 // anyOf returns a predicate that holds if one of list holds.
@@ -45,23 +61,8 @@ func anyOf(list []predicate) predicate {
 	}
 }
 
-func (p *parser) or() (predicate, error) {
-	list, err := p.list("or", p.and)
-	if err != nil || len(list) == 1 {
-		return first(list), err
-	}
-	return anyOf(list), nil
-}
-
-func (p *parser) and() (predicate, error) {
-	list, err := p.list("and", p.not)
-	switch {
-	case err != nil || len(list) == 1:
-		return first(list), err
-	case len(list) == 2:
-		a, b := list[0], list[1]
-		return func(l *Line) bool { return a(l) && b(l) }, nil
-	}
+// allOf returns a predicate that holds if all of list hold.
+func allOf(list []predicate) predicate {
 	return func(l *Line) bool {
 		for _, match := range list {
 			if !match(l) {
@@ -69,62 +70,43 @@ func (p *parser) and() (predicate, error) {
 			}
 		}
 		return true
-	}, nil
-}
-
-func first(list []predicate) predicate {
-	if len(list) == 0 {
-		return nil
-	}
-	return list[0]
-}
-
-// list parses parts that are joined by a keyword.
-func (p *parser) list(word string, part func() (predicate, error)) (list []predicate, err error) {
-	for {
-		match, err := part()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, match)
-		if !p.token.is(word) {
-			return list, nil
-		}
-		p.next()
 	}
 }
 
-func (p *parser) not() (predicate, error) {
+func (p *parser) or() predicate { return p.list("or", p.and, anyOf) }
+
+func (p *parser) and() predicate { return p.list("and", p.not, allOf) }
+
+// list parses parts with a keyword between them.
+func (p *parser) list(
+	word string, part func() predicate, join func([]predicate) predicate,
+) predicate {
+	list := []predicate{part()}
+	for p.accept(word) {
+		list = append(list, part())
+	}
+	if len(list) == 1 {
+		return list[0]
+	}
+	return join(list)
+}
+
+func (p *parser) not() predicate {
 	if p.depth++; p.depth > maxNesting {
-		return nil, p.errorf("more than %d parentheses and nots", maxNesting)
+		p.fail("more than %d parentheses and nots", maxNesting)
 	}
 	defer func() { p.depth-- }()
 	switch {
-	case p.token.is("not"), p.token.kind == tokenOp && p.token.text == "!":
-		p.next()
-		match, err := p.not()
-		if err != nil {
-			return nil, err
+	case p.accept("not"), p.accept("!"):
+		return negate(p.not())
+	case p.accept("("):
+		match := p.or()
+		if !p.accept(")") {
+			p.fail("want a closing parenthesis, not %s", p.token)
 		}
-		return negate(match), nil
-	case p.token.kind == tokenPunct && p.token.text == "(":
-		p.next()
-		match, err := p.or()
-		if err != nil {
-			return nil, err
-		}
-		if p.token.kind != tokenPunct || p.token.text != ")" {
-			return nil, p.errorf("want a closing parenthesis, not %s", p.token)
-		}
-		p.next()
-		return match, nil
-	case p.token.is("exists"):
-		p.next()
-		o, err := p.operand()
-		if err != nil {
-			return nil, err
-		}
-		return o.exists(), nil
+		return match
+	case p.accept("exists"):
+		return p.operand().exists()
 	}
 	return p.comparison()
 }
@@ -142,155 +124,119 @@ func negate(match predicate) predicate {
 var keywords = []string{"and", "or", "not", "in", "contains", "exists"}
 
 // operand parses the name of a field.
-func (p *parser) operand() (o operand, err error) {
+func (p *parser) operand() operand {
 	t := p.token
 	isKeyword := slices.ContainsFunc(keywords, t.is)
 	if t.kind != tokenWord && t.kind != tokenKey || isKeyword || t.text == "" {
-		return o, p.errorf("want the name of a field, not %s", t)
+		p.fail("want the name of a field, not %s", t)
+		return operand{}
 	}
 	p.next()
 	if t.kind == tokenWord {
 		switch t.text {
 		case "time":
-			return operand{kind: operandTime}, nil
+			return operand{kind: operandTime}
 		case "level":
-			return operand{kind: operandLevel}, nil
+			return operand{kind: operandLevel}
 		case "message", "msg":
-			return operand{kind: operandMessage}, nil
+			return operand{kind: operandMessage}
 		case "line":
-			return operand{kind: operandLine}, nil
+			return operand{kind: operandLine}
 		}
 	}
 	i := slices.Index(p.query.paths, t.text)
 	if i < 0 {
-		if len(p.query.paths) == maxFields {
-			return o, p.errorAt(t.offset, "more than %d fields", maxFields)
+		if i = len(p.query.paths); i == maxFields {
+			p.failAt(t.offset, "more than %d fields", maxFields)
+			return operand{}
 		}
-		i = len(p.query.paths)
 		p.query.paths = append(p.query.paths, t.text)
 	}
-	return operand{kind: operandField, index: i, unit: unitOfKey(t.text)}, nil
+	return operand{kind: operandField, index: i, unit: unitOfKey(t.text)}
 }
 
-func (p *parser) comparison() (predicate, error) {
-	o, err := p.operand()
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) comparison() predicate {
+	o := p.operand()
 	p.query.asks |= o.fact()
 	op := p.token
 	switch {
-	case op.is("in"):
-		p.next()
+	case p.accept("in"):
 		return p.in(o)
-	case op.is("contains"):
-		p.next()
-		t, err := p.value()
-		if err != nil {
-			return nil, err
-		}
-		return o.orMissing(o.contains(t.text)), nil
+	case p.accept("contains"):
+		return o.orMissing(o.contains(p.value().text))
+	case p.accept("~"):
+		return p.matches(o)
+	case p.accept("!~"):
+		return negate(p.matches(o))
+	case p.accept("!="):
+		return negate(p.compare(o, "=", p.value()))
 	case op.kind != tokenOp || op.text == "!":
-		return nil, p.errorf("want a comparison such as = or <, not %s", op)
+		p.fail("want a comparison such as = or <, not %s", op)
 	}
 	p.next()
-	if op.text == "~" || op.text == "!~" {
-		return p.matches(o, op.text == "!~")
-	}
-	t, err := p.value()
-	if err != nil {
-		return nil, err
-	}
-	return p.compare(o, op.text, t)
+	return p.compare(o, op.text, p.value())
 }
 
 // in parses the list of values after the keyword.
-func (p *parser) in(o operand) (predicate, error) {
-	if p.token.kind != tokenPunct || p.token.text != "(" {
-		return nil, p.errorf("want an opening parenthesis and a list of values, not %s", p.token)
+func (p *parser) in(o operand) predicate {
+	if !p.accept("(") {
+		p.fail("want an opening parenthesis and a list of values, not %s", p.token)
 	}
-	var list []predicate
-	for {
-		p.next()
-		t, err := p.value()
-		if err != nil {
-			return nil, err
-		}
-		match, err := p.compare(o, "=", t)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, match)
-		if p.token.kind != tokenPunct || p.token.text == "(" {
-			return nil, p.errorf("want a comma or a closing parenthesis, not %s", p.token)
-		}
-		if p.token.text == ")" {
-			p.next()
-			return anyOf(list), nil
-		}
+	list := []predicate{p.compare(o, "=", p.value())}
+	for p.accept(",") {
+		list = append(list, p.compare(o, "=", p.value()))
 	}
+	if !p.accept(")") {
+		p.fail("want a comma or a closing parenthesis, not %s", p.token)
+	}
+	return anyOf(list)
 }
 
-// value parses a value.
-func (p *parser) value() (token, error) {
+func (p *parser) value() token {
 	t := p.token
 	if t.kind != tokenWord && t.kind != tokenString {
-		return t, p.errorf("want a value, not %s", t)
+		p.fail("want a value, not %s", t)
 	}
 	p.next()
-	return t, nil
+	return t
 }
 
-func (p *parser) matches(o operand, not bool) (predicate, error) {
-	t, err := p.value()
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) matches(o operand) predicate {
+	t := p.value()
 	re, err := regexp.Compile(t.text)
 	if err != nil {
-		return nil, p.errorAt(t.offset, "not a regular expression: %v", err)
+		p.failAt(t.offset, "not a regular expression: %v", err)
 	}
-	match := o.orMissing(o.matches(re, t.text))
-	if not {
-		return negate(match), nil
-	}
-	return match, nil
+	return o.orMissing(o.matches(re, t.text))
 }
 
 // compare compiles a comparison with one value.
-func (p *parser) compare(o operand, op string, t token) (predicate, error) {
-	if op == "!=" {
-		match, err := p.compare(o, "=", t)
-		if err != nil {
-			return nil, err
-		}
-		return negate(match), nil
-	}
+func (p *parser) compare(o operand, op string, t token) predicate {
 	switch o.kind {
 	case operandLevel:
 		level, err := linevalue.LevelNamed(t.text)
 		if err != nil {
-			return nil, p.errorAt(t.offset, "%q is not a level: write %s", t.text,
+			p.failAt(t.offset, "%q is not a level: write %s", t.text,
 				"trace, debug, info, warn, error, panic or fatal")
 		}
-		return compareLevel(op, level), nil
+		return compareLevel(op, level)
 	case operandTime:
 		at, err := ParseMoment(t.text, p.now)
 		if err != nil {
-			return nil, p.errorAt(t.offset, "%v", err)
+			p.failAt(t.offset, "%v", err)
 		}
-		return compareTime(op, at), nil
+		return compareTime(op, at)
 	}
 	if t.kind == tokenWord {
 		if n, ok := parseNumber([]byte(t.text)); ok {
-			return o.compareNumber(op, n), nil
+			return o.compareNumber(op, n)
 		}
 		if n, ok := parseSize(t.text); ok {
-			return o.orEqual(o.compareNumber(op, n), op, t.text), nil
+			return o.orEqual(o.compareNumber(op, n), op, t.text)
 		}
 		if d, err := time.ParseDuration(t.text); err == nil {
-			return o.orEqual(o.compareDuration(op, d), op, t.text), nil
+			return o.orEqual(o.compareDuration(op, d), op, t.text)
 		}
 	}
-	return o.compareText(op, t.text), nil
+	return o.compareText(op, t.text)
 }

@@ -33,14 +33,13 @@ func ParseQuery(text string, now time.Time) (*Query, error) {
 		return p.query, nil
 	}
 	p.next()
-	match, err := p.or()
-	if err == nil && p.token.kind != tokenEnd {
-		err = p.errorf("want and, or, or the end of the query, not %s", p.token)
+	p.query.match = p.or()
+	if p.token.kind != tokenEnd {
+		p.fail("want and, or, or the end of the query, not %s", p.token)
 	}
-	if err != nil {
-		return nil, err
+	if p.err != nil {
+		return nil, p.err
 	}
-	p.query.match = match
 	return p.query, nil
 }
 
@@ -76,11 +75,12 @@ func (q *Query) Lacks(l *Line) (level, time bool) {
 // And returns a query that selects the lines that all of queries select.
 func And(queries ...*Query) *Query {
 	var all []*Query
+	var matches []predicate
 	var texts []string
 	var asks fact
 	for _, q := range queries {
 		if q != nil && q.match != nil {
-			all, asks = append(all, q), asks|q.asks
+			all, matches, asks = append(all, q), append(matches, q.Match), asks|q.asks
 			texts = append(texts, "("+q.text+")")
 		}
 	}
@@ -90,14 +90,7 @@ func And(queries ...*Query) *Query {
 	case 1:
 		return all[0]
 	}
-	return &Query{text: strings.Join(texts, " and "), asks: asks, match: func(l *Line) bool {
-		for _, q := range all {
-			if !q.Match(l) {
-				return false
-			}
-		}
-		return true
-	}}
+	return &Query{text: strings.Join(texts, " and "), asks: asks, match: allOf(matches)}
 }
 
 // field returns the raw value of a field of the query, looked up once per line.
