@@ -353,7 +353,7 @@ func (c *clock) isLine(text []byte, layers int) bool {
 		return true
 	case isLogfmt(text):
 		for key := range logfmtFields(text) {
-			if timeKey(key) != "" || levelKey(key) != "" || messageKey(key) != "" {
+			if isKnownKey(key) {
 				return true
 			}
 		}

@@ -16,7 +16,7 @@ func isLogfmt(text []byte) bool {
 	}
 	fields := 0
 	for key := range logfmtFields(text) {
-		if fields++; fields > 1 || timeKey(key) != "" || levelKey(key) != "" || messageKey(key) != "" {
+		if fields++; fields > 1 || isKnownKey(key) {
 			return true
 		}
 	}
