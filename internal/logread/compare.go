@@ -64,6 +64,10 @@ func (o operand) orMissing(match predicate) predicate {
 // raw returns the raw value, nil if the line has none.
 func (o operand) raw(l *Line) []byte {
 	switch o.kind {
+	case operandTime:
+		return RawOf(l, "time")
+	case operandLevel:
+		return RawOf(l, "level")
 	case operandMessage:
 		return l.Message()
 	case operandLine:
@@ -74,38 +78,14 @@ func (o operand) raw(l *Line) []byte {
 
 // text returns the text of the value.
 func (o operand) text(l *Line) (text []byte, ok bool) {
-	switch o.kind {
-	case operandField:
-		raw := l.field(o.index)
-		return l.Text(raw), raw != nil
-	case operandMessage:
-		raw := l.Message()
-		return l.Text(raw), raw != nil || l.format == FormatText
-	case operandTime:
-		if raw := RawOf(l, "time"); raw != nil && raw[0] != '{' {
-			return l.Text(raw), true
-		}
-		at, ok := l.Time()
-		l.scratch = at.AppendFormat(l.scratch[:0], time.RFC3339Nano)
-		return l.scratch, ok
-	case operandLevel:
-		if text := l.Text(RawOf(l, "level")); len(text) > 0 && text[0]-'0' > 9 {
-			return text, true
-		}
-		level, ok := l.Level() // of text, or a number
-		l.scratch = append(l.scratch[:0], level.String()...)
-		return l.scratch, ok
+	if o.kind == operandLine {
+		return l.text, true
 	}
-	return l.text, true
+	raw := o.raw(l)
+	return l.Text(raw), raw != nil || o.kind == operandMessage && l.format == FormatText
 }
 
 func (o operand) exists() predicate {
-	switch o.kind {
-	case operandTime:
-		return func(l *Line) bool { _, ok := l.Time(); return ok }
-	case operandLevel:
-		return func(l *Line) bool { _, ok := l.Level(); return ok }
-	}
 	return func(l *Line) bool { return o.raw(l) != nil }
 }
 

@@ -41,18 +41,36 @@ func (l *Line) Key(name string) string {
 	return ""
 }
 
-// RawOf returns the raw value of the field that has the time or the level of a
-// line, or nil. name is "time" or "level".
+// RawOf returns the raw value of the field that has the time, level or message
+// of a line, or nil. name is "time", "level" or "message". A time that is an
+// object, a level that is a number, and those outside of a field are given as
+// text, which is valid until the next call.
 func RawOf(l *Line, name string) []byte {
 	switch name {
 	case "time":
-		l.Time()
-		return l.raws[roleTime]
+		at, ok := l.Time()
+		if raw := l.raws[roleTime]; !ok || raw != nil && raw[0] != '{' {
+			return raw
+		}
+		l.scratch = at.AppendFormat(l.scratch[:0], time.RFC3339Nano)
+		return l.scratch
 	case "level":
-		l.Level()
-		return l.raws[roleLevel]
+		level, ok := l.Level()
+		if raw := l.raws[roleLevel]; !ok || raw != nil && !isNumber(raw) {
+			return raw
+		}
+		l.scratch = append(l.scratch[:0], level.String()...)
+		return l.scratch
+	case "message":
+		return l.Message()
 	}
 	return nil
+}
+
+// isNumber reports whether a level is a number, as of pino and the journal.
+func isNumber(raw []byte) bool {
+	raw = bytes.Trim(raw, `"`)
+	return len(raw) > 0 && raw[0]-'0' <= 9
 }
 
 // IsDerived reports whether the time or the level is not as in the field of its

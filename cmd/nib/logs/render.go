@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
@@ -330,33 +329,10 @@ func (c *chooser) Append(dst []byte, l *logread.Line) []byte {
 // valueOf returns the raw value of a field. For time, level and message, it
 // finds the field under any key.
 func valueOf(l *logread.Line, name string) (raw []byte, ok bool) {
-	switch raw = logread.RawOf(l, name); name {
-	case "message":
-		raw = l.Message()
+	if raw = logread.RawOf(l, name); raw != nil || name == "message" {
 		return raw, raw != nil
-	case "level":
-		if raw != nil && !isNumber(raw) {
-			return raw, true
-		}
-		if level, ok := l.Level(); ok {
-			return []byte(level.String()), true
-		}
-	case "time":
-		if raw != nil && raw[0] != '{' {
-			return raw, true
-		}
-		if t, ok := l.Time(); ok {
-			return t.AppendFormat(nil, time.RFC3339Nano), true
-		}
 	}
 	return l.Lookup(name)
-}
-
-// isNumber reports whether a level is a number, as of pino and the journal,
-// which is shown by its name.
-func isNumber(raw []byte) bool {
-	raw = bytes.Trim(raw, `"`)
-	return len(raw) > 0 && raw[0]-'0' <= 9
 }
 
 // csvRenderer writes RFC 4180.
