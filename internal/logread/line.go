@@ -80,6 +80,7 @@ const (
 	factTime fact = 1 << iota
 	factLevel
 	factMessage
+	factText // all that a line of text says
 )
 
 // maxScratch bounds the memory that a Line keeps after a huge one.
@@ -255,13 +256,13 @@ func (l *Line) Level() (level nib.Level, ok bool) {
 // Message returns the raw value of the message, or nil. In a line of text it is
 // the text behind the time and the level.
 func (l *Line) Message() []byte {
+	if l.format == FormatText {
+		l.readText()
+		return l.message
+	}
 	if l.known&factMessage == 0 {
 		l.known |= factMessage
 		l.message = nil
-		if l.format == FormatText {
-			l.readText()
-			return l.message
-		}
 		if l.Own.readMessage(l) {
 			return l.message
 		}

@@ -22,8 +22,10 @@ type header struct {
 
 // readText reads the time, level and message of a line of text.
 func (l *Line) readText() {
-	l.known |= factTime | factLevel | factMessage
-	l.time, l.level = time.Time{}, 0
+	if l.known&factText != 0 {
+		return
+	}
+	l.known |= factText
 	h := l.clock.header(l.body)
 	if !h.hasLevel {
 		h.level, h.hasLevel = logrLevel(l.body[h.end:])
@@ -38,20 +40,11 @@ func (l *Line) readText() {
 	if !h.hasTime {
 		h.time, h.hasTime = l.clock.accessTime(l.body)
 	}
-	if !h.hasTime && l.outer.hasTime {
-		h.time, h.hasTime = l.outer.time, true
-		l.derived |= factTime
-	}
-	if !h.hasLevel && l.outer.hasLevel {
-		h.level, h.hasLevel = l.outer.level, true
-	}
 	if h.hasTime {
-		l.time = h.time
-		l.found |= factTime
+		l.time, l.found = h.time, l.found|factTime
 	}
 	if h.hasLevel {
-		l.level = h.level
-		l.found |= factLevel
+		l.level, l.found = h.level, l.found|factLevel
 	}
 }
 
