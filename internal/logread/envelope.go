@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/linevalue"
 )
@@ -174,7 +175,7 @@ func (l *Line) bytesText(raw []byte) []byte {
 	if !ok {
 		return raw
 	}
-	l.filled = append(appendEscaped(append(l.filled[:0], '"'), text), '"')
+	l.filled = jsonenc.AppendBytes(l.filled[:0], text)
 	return l.filled
 }
 

@@ -4,8 +4,8 @@ package logread
 
 import (
 	"bytes"
-	"unicode/utf8"
 
+	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
 )
 
@@ -45,8 +45,8 @@ func (l *Line) fill(template []byte) []byte {
 		if cut := bytes.IndexAny(name, ":,"); cut >= 0 {
 			name = name[:cut]
 		}
-		value := property(l, name)
-		if value == nil {
+		value, ok := l.property(string(name))
+		if !ok {
 			value = hole
 		}
 		out = appendWithin(out, value)
@@ -57,25 +57,12 @@ func (l *Line) fill(template []byte) []byte {
 
 // property returns the value of a hole: a field, or one of the object
 // Properties.
-func property(l *Line, name []byte) (value []byte) {
-	var object []byte
-	for key, v := range l.each {
-		switch {
-		case bytes.Equal(key, name):
-			value = v
-		case string(key) == "Properties" && v[0] == '{':
-			object = v
-		}
+func (l *Line) property(name string) (value []byte, ok bool) {
+	if value, ok = l.Lookup(name); ok {
+		return value, true
 	}
-	if value != nil {
-		return value
-	}
-	for key, v := range jsonread.Fields(object) {
-		if bytes.Equal(key, name) {
-			value = v
-		}
-	}
-	return value
+	object, _ := l.Lookup("Properties")
+	return jsonread.Lookup(object, name)
 }
 
 // appendWithin appends a raw value to a raw text, without its own quotes.
@@ -83,25 +70,7 @@ func appendWithin(dst, raw []byte) []byte {
 	if n := len(raw); n > 1 && raw[0] == '"' && raw[n-1] == '"' {
 		return append(dst, raw[1:n-1]...)
 	}
-	if bytes.IndexByte(raw, '"') < 0 {
-		return append(dst, raw...)
-	}
-	return appendEscaped(dst, raw)
-}
-
-// appendEscaped appends a text as it is between the quotes of JSON.
-func appendEscaped(dst, text []byte) []byte {
-	for len(text) > 0 {
-		r, n := utf8.DecodeRune(text)
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', '0'+byte(r>>4), "0123456789abcdef"[r&15])
-		default:
-			dst = utf8.AppendRune(dst, r)
-		}
-		text = text[n:]
-	}
-	return dst
+	n := len(dst)
+	dst = jsonenc.AppendBytes(dst, raw)
+	return append(dst[:n], dst[n+1:len(dst)-1]...)
 }
