@@ -120,7 +120,7 @@ func (c *clock) inNamedZone(text []byte, n int, t time.Time) (int, time.Time) {
 	name := text[n+1:]
 	name = name[:wordLen(name)]
 	end := n + 1 + len(name)
-	hours, ok := zoneHours(name)
+	hours, ok := zoneHours[string(name)]
 	local, seconds := t.Zone()
 	switch {
 	case string(name) == local || string(name) == "CST" || string(name) == "IST":
@@ -142,31 +142,11 @@ func (c *clock) inNamedZone(text []byte, n int, t time.Time) (int, time.Time) {
 	return end, time.Date(year, month, day, hour, minute, second, t.Nanosecond(), c.placeZone)
 }
 
-// zoneHours returns the hours east of UTC of the name of a zone.
-func zoneHours(name []byte) (hours int, ok bool) {
-	switch string(name) {
-	case "UTC", "GMT", "WET":
-		return 0, true
-	case "CET", "BST", "WEST":
-		return 1, true
-	case "CEST", "EET":
-		return 2, true
-	case "EEST", "MSK":
-		return 3, true
-	case "JST", "KST":
-		return 9, true
-	case "EDT":
-		return -4, true
-	case "EST", "CDT":
-		return -5, true
-	case "MDT":
-		return -6, true
-	case "MST", "PDT":
-		return -7, true
-	case "PST":
-		return -8, true
-	}
-	return 0, false
+// zoneHours has the hours east of UTC of zones.
+var zoneHours = map[string]int{
+	"UTC": 0, "GMT": 0, "WET": 0, "CET": 1, "BST": 1, "WEST": 1, "CEST": 2, "EET": 2, "EEST": 3,
+	"MSK": 3, "JST": 9, "KST": 9, "EDT": -4, "EST": -5, "CDT": -5, "MDT": -6, "MST": -7,
+	"PDT": -7, "PST": -8,
 }
 
 // epochTime reads 1.7956872e+09 before a tab, as zap's console has it.
