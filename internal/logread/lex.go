@@ -48,8 +48,19 @@ type lexer struct {
 	token token
 }
 
-// operators, the longer ones first.
-var operators = []string{"==", "!=", "<=", ">=", "!~", "=~", "&&", "||", "=", "<", ">", "~", "!"}
+// operators are the signs of the language, the longer ones first, and the tokens
+// that they are.
+var operators = []struct {
+	sign string
+	kind tokenKind
+	text string
+}{
+	{"==", tokenOp, "="}, {"!=", tokenOp, "!="}, {"<=", tokenOp, "<="}, {">=", tokenOp, ">="},
+	{"!~", tokenOp, "!~"}, {"=~", tokenOp, "~"}, {"&&", tokenWord, "and"},
+	{"||", tokenWord, "or"}, {"=", tokenOp, "="}, {"<", tokenOp, "<"}, {">", tokenOp, ">"},
+	{"~", tokenOp, "~"}, {"!", tokenOp, "!"}, {"(", tokenPunct, "("}, {")", tokenPunct, ")"},
+	{",", tokenPunct, ","},
+}
 
 // next reads the next token.
 func (x *lexer) next() {
@@ -62,9 +73,6 @@ func (x *lexer) next() {
 	}
 	rest := x.text[x.at:]
 	switch c := rest[0]; c {
-	case '(', ')', ',':
-		x.take(tokenPunct, rest[:1], 1)
-		return
 	case '"', '\'':
 		x.quoted(c)
 		return
@@ -77,8 +85,8 @@ func (x *lexer) next() {
 		return
 	}
 	for _, op := range operators {
-		if strings.HasPrefix(rest, op) {
-			x.operator(op)
+		if strings.HasPrefix(rest, op.sign) {
+			x.take(op.kind, op.text, len(op.sign))
 			return
 		}
 	}
@@ -92,21 +100,6 @@ func (x *lexer) next() {
 		return
 	}
 	x.take(tokenWord, rest[:end], end)
-}
-
-func (x *lexer) operator(op string) {
-	switch op {
-	case "&&":
-		x.take(tokenWord, "and", 2)
-	case "||":
-		x.take(tokenWord, "or", 2)
-	case "==":
-		x.take(tokenOp, "=", 2)
-	case "=~":
-		x.take(tokenOp, "~", 2)
-	default:
-		x.take(tokenOp, op, len(op))
-	}
 }
 
 func (x *lexer) take(kind tokenKind, text string, n int) {
