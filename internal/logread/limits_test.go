@@ -4,7 +4,6 @@ package logread
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,16 +14,16 @@ import (
 
 func TestNumbersAtTheLimitsOfAnInt64(t *testing.T) {
 	for text, want := range map[string]number{
-		"9223372036854775807":  {float: 1 << 63, whole: math.MaxInt64, exact: true},
-		"-9223372036854775807": {float: -1 << 63, whole: -math.MaxInt64, exact: true},
+		"9223372036854775807":  {float: 1 << 63, digits: []byte("9223372036854775807")},
+		"-9223372036854775807": {float: -1 << 63, digits: []byte("9223372036854775807")},
 		"9223372036854775808":  {float: 1 << 63, digits: []byte("9223372036854775808")},
 		"9999999999999999999":  {float: 1e19, digits: []byte("9999999999999999999")},
 		"18446744073709551617": {float: 1 << 64, digits: []byte("18446744073709551617")}, // 1 in 64 bits
 		"9007199254740991.5":   {float: 9007199254740991.5},
 		"900719925474099.3":    {float: 900719925474099.3},
 		"0.5":                  {float: 0.5},
-		"5":                    {float: 5, whole: 5, exact: true},
-		"+5":                   {float: 5, whole: 5, exact: true},
+		"5":                    {float: 5, digits: []byte("5")},
+		"+5":                   {float: 5, digits: []byte("5")},
 	} {
 		if got, ok := parseNumber([]byte(text)); !ok || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v, want %+v", text, got, ok, want)
@@ -34,7 +33,7 @@ func TestNumbersAtTheLimitsOfAnInt64(t *testing.T) {
 		text := []byte{'1', byte(c)}
 		n, ok := parseNumber(text)
 		digit := '0' <= c && c <= '9'
-		if ok != (digit || c == '.') || digit && n.whole != int64(10+c-'0') {
+		if ok != (digit || c == '.') || digit && n.float != float64(10+c-'0') {
 			t.Errorf("%q: got %+v, %v", text, n, ok)
 		}
 	}

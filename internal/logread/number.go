@@ -11,39 +11,28 @@ import (
 	"time"
 )
 
-// A number is exact if it is an integer of up to 63 bits. Of other integers it
-// has the digits, which are a part of the parsed text.
+// A number has the digits of the magnitude of an integer, without leading zeros,
+// since float64 does not have all integers. They are a part of the parsed text.
 type number struct {
 	float  float64
-	whole  int64
-	exact  bool
-	digits []byte // of the magnitude, without leading zeros
+	digits []byte
 }
 
 func (n number) compare(m number) int {
-	switch {
-	case n.exact && m.exact:
-		return cmp.Compare(n.whole, m.whole)
-	case n.digits != nil && m.digits != nil && (n.float < 0) == (m.float < 0):
-		c := cmp.Compare(len(n.digits), len(m.digits))
-		if c == 0 {
-			c = bytes.Compare(n.digits, m.digits)
-		}
-		if n.float < 0 {
-			c = -c
-		}
-		return c
-	case n.digits != nil && m.exact: // the magnitude is above every int64
-		return cmp.Compare(n.float, 0)
-	case n.exact && m.digits != nil:
-		return cmp.Compare(0, m.float)
+	if n.float != m.float || n.digits == nil || m.digits == nil {
+		return cmp.Compare(n.float, m.float)
 	}
-	return cmp.Compare(n.float, m.float)
+	c := cmp.Or(cmp.Compare(len(n.digits), len(m.digits)), bytes.Compare(n.digits, m.digits))
+	if n.float < 0 {
+		c = -c
+	}
+	return c
 }
 
 // powers are exact in float64.
 var powers = [...]float64{
-	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+	1e18,
 }
 
 // parseNumber reads a decimal number.
@@ -69,20 +58,17 @@ func parseNumber(text []byte) (n number, ok bool) {
 		sum = sum*10 + uint64(c-'0')
 	}
 	switch {
-	case i < len(digits), sum > math.MaxInt64, sum >= 1<<53 && point >= 0:
+	case i < len(digits), sum >= 1<<53 && point >= 0:
 		return parseAnyNumber(text)
 	case point >= 0:
-		f := float64(sum) / powers[i-1-point] // both are exact, so the quotient is right
-		if negative {
-			f = -f
-		}
-		return number{float: f}, true
+		n.float = float64(sum) / powers[i-1-point] // both are exact, so the quotient is right
+	default:
+		n = number{float64(sum), bytes.TrimLeft(digits, "0")}
 	}
-	n.whole = int64(sum)
 	if negative {
-		n.whole = -n.whole
+		n.float = -n.float
 	}
-	return number{float: float64(n.whole), whole: n.whole, exact: true}, true
+	return n, true
 }
 
 // parseAnyNumber reads the numbers that are rare in logs. It rejects numbers
@@ -97,12 +83,8 @@ func parseAnyNumber(text []byte) (n number, ok bool) {
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
 	n = number{float: f}
-	if err == nil && !bytes.ContainsAny(text, ".eE") {
-		if whole, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-			n.whole, n.exact = whole, true
-		} else {
-			n.digits = bytes.TrimLeft(bytes.TrimLeft(text, "+-"), "0")
-		}
+	if !bytes.ContainsAny(text, ".eE") {
+		n.digits = bytes.TrimLeft(text, "+-0")
 	}
 	return n, err == nil
 }
@@ -131,8 +113,8 @@ var units = []struct {
 	name string
 	unit time.Duration
 }{
-	{"ns", time.Nanosecond}, {"us", time.Microsecond}, {"µs", time.Microsecond}, {"μs", time.Microsecond},
-	{"ms", time.Millisecond}, {"s", time.Second}, {"m", time.Minute}, {"h", time.Hour},
+	{"ns", time.Nanosecond}, {"us", time.Microsecond}, {"µs", time.Microsecond},
+	{"μs", time.Microsecond}, {"ms", time.Millisecond}, {"s", time.Second}, {"m", time.Minute}, {"h", time.Hour},
 }
 
 // parseDuration reads a duration as time.ParseDuration does, without
