@@ -100,12 +100,13 @@ func lastOffset(f *os.File, end int64, s Selection, n int) (int64, error) {
 		}
 		for at := len(block); at > start; {
 			line := start + bytes.LastIndexByte(block[start:at-1], '\n') + 1
-			_, text, goesOn := textOf(block[line:at])
+			_, textFrom, textEnd, goesOn := textOf(block[line:at])
 			if goesOn {
 				at = line
 				continue
 			}
 			w.line.Reset(block[line:at])
+			text := block[line:at][textFrom:textEnd]
 			if line > start && logread.IsJavaLevel(text) {
 				from := start + bytes.LastIndexByte(block[start:line-1], '\n') + 1
 				if record := joinedPair(block[from:at]); record != nil {

@@ -155,15 +155,34 @@ func (j *joiner) join(block []byte) {
 			line = block[:n+1]
 		}
 		block = block[len(line):]
-		switch {
-		case bytes.HasPrefix(line, []byte(`{"log":`)):
-			j.docker(line)
-		case bytes.HasPrefix(line, []byte(`{"resourceLogs":`)):
+		if bytes.HasPrefix(line, []byte(`{"resourceLogs":`)) {
 			j.records(line)
-		default:
-			j.kubernetes(line)
+		} else {
+			j.part(line)
 		}
 	}
+}
+
+// part appends a line, or keeps it if it goes on.
+func (j *joiner) part(line []byte) {
+	stream, from, end, goesOn := textOf(line)
+	part := j.parts[stream]
+	if goesOn && len(part) < maxPart {
+		if part == nil {
+			part = bytes.Clone(line[:from])
+			if line[0] != '{' {
+				part[from-len("P ")] = 'F' // the whole line does not go on
+			}
+		}
+		j.parts[stream] = append(part, line[from:end]...)
+		return
+	}
+	if part != nil {
+		delete(j.parts, stream)
+		line = append(part, line[from:]...)
+		_, from, end, _ = textOf(line)
+	}
+	j.add(stream, line, from, end)
 }
 
 // add appends a line of a stream, whose text is line[from:end], or keeps it if
@@ -195,24 +214,23 @@ func joinedPair(lines []byte) []byte {
 	return j.lines
 }
 
-// textOf returns the stream of a line of a runtime of containers, its text, and
-// whether the line goes on in the next one of that stream. Other lines have an
-// empty stream.
-func textOf(line []byte) (stream string, text []byte, goesOn bool) {
-	if stream, from, end, isWhole := dockerText(line); stream != "" {
-		return stream, line[from:end], !isWhole
+// textOf returns the stream of a line of a runtime of containers, the place of
+// its text, line[from:end], and whether the line goes on in the next one of that
+// stream. Other lines have an empty stream.
+func textOf(line []byte) (stream string, from, end int, goesOn bool) {
+	if stream, from, end, goesOn = dockerText(line); stream != "" {
+		return stream, from, end, goesOn
 	}
-	if at := textAt(line); at > 0 {
-		text = bytes.TrimSuffix(line[at:], []byte{'\n'})
-		return string(line[at-9 : at-3]), text, line[at-2] == 'P'
+	if from = textAt(line); from > 0 {
+		end = len(bytes.TrimSuffix(line, []byte{'\n'}))
+		return string(line[from-9 : from-3]), from, end, line[from-2] == 'P'
 	}
-	return "", bytes.TrimRight(line, "\r\n"), false
+	return "", 0, len(bytes.TrimRight(line, "\r\n")), false
 }
 
-// dockerText returns the stream of a line of Docker, where its text begins and
-// ends, and whether a line break follows it. The stream of other lines is
-// empty.
-func dockerText(line []byte) (stream string, from, end int, isWhole bool) {
+// dockerText is textOf for the lines of Docker, in which a line without a line
+// break goes on.
+func dockerText(line []byte) (stream string, from, end int, goesOn bool) {
 	if !bytes.HasPrefix(line, []byte(`{"log":`)) {
 		return "", 0, 0, false
 	}
@@ -222,10 +240,8 @@ func dockerText(line []byte) (stream string, from, end int, isWhole bool) {
 		return "", 0, 0, false
 	}
 	from, end = len(`{"log":"`), end-1
-	if isWhole = bytes.HasSuffix(line[from:end], []byte(`\n`)); isWhole {
-		end -= len(`\n`)
-	}
-	return "docker" + string(raw), from, end, isWhole
+	text, isWhole := bytes.CutSuffix(line[from:end], []byte(`\n`))
+	return "docker" + string(raw), from, from + len(text), !isWhole
 }
 
 // textAt returns the offset of the text of a line of the runtimes of Kubernetes
@@ -254,10 +270,11 @@ func beforeParts(f io.ReaderAt, from int64) (int64, error) {
 			if end := bytes.IndexByte(block[at:], '\n'); end >= 0 {
 				n = int64(end) + 1
 			}
-			stream, text, goesOn := textOf(block[at : at+n])
+			line := block[at : at+n]
+			stream, from, end, goesOn := textOf(line)
 			_, isCut := cuts[stream]
 			switch {
-			case logread.IsJavaHead(text), goesOn && !isCut:
+			case logread.IsJavaHead(line[from:end]), goesOn && !isCut:
 				cuts[stream] = begin + at
 			case !goesOn:
 				delete(cuts, stream)
@@ -274,55 +291,15 @@ func beforeParts(f io.ReaderAt, from int64) (int64, error) {
 	return from, nil
 }
 
-// kubernetes appends a line, or keeps a part.
-func (j *joiner) kubernetes(line []byte) {
-	stream, text, goesOn := textOf(line)
-	from := textAt(line)
-	end := from + len(text)
-	switch part := j.parts[stream]; {
-	case part == nil && !goesOn:
-		j.add(stream, line, from, end)
-	case part == nil:
-		j.parts[stream] = append(append(append(part, line[:from-2]...), "F "...), text...)
-	case goesOn && len(part) < maxPart:
-		j.parts[stream] = append(part, text...)
-	default:
-		delete(j.parts, stream)
-		part = append(part, text...)
-		j.add(stream, append(part, line[end:]...), textAt(part), len(part))
-	}
-}
-
-// docker appends a line, or keeps a part.
-func (j *joiner) docker(line []byte) {
-	stream, from, end, isWhole := dockerText(line)
-	part := j.parts[stream]
-	switch {
-	case stream == "":
-		j.lines = append(j.lines, line...)
-	case part == nil && isWhole:
-		j.add(stream, line, from, end)
-	case !isWhole && len(part) < maxPart:
-		if part == nil {
-			part = append(part, line[:from]...)
-		}
-		j.parts[stream] = append(part, line[from:end]...)
-	default:
-		delete(j.parts, stream)
-		part = append(part, line[from:end]...)
-		j.add(stream, append(part, line[end:]...), from, len(part))
-	}
-}
-
 // records appends a line for each record of a line of OTLP.
 func (j *joiner) records(line []byte) {
 	from := len(j.lines)
 	list, _ := jsonread.Lookup(line, "resourceLogs")
-	for resource := range elements(list) {
+	for resource := range jsonread.Elements(list) {
 		scopes, _ := jsonread.Lookup(resource, "scopeLogs")
-		for scope := range elements(scopes) {
+		for scope := range jsonread.Elements(scopes) {
 			records, _ := jsonread.Lookup(scope, "logRecords")
-			for record := range elements(records) {
+			for record := range jsonread.Elements(records) {
 				j.lines = append(append(j.lines, record...), '\n')
 			}
 		}
@@ -330,13 +307,4 @@ func (j *joiner) records(line []byte) {
 	if len(j.lines) == from {
 		j.lines = append(j.lines, line...)
 	}
-}
-
-// elements iterates over the elements of an array, and over none of another
-// value.
-func elements(raw []byte) func(func([]byte) bool) {
-	if len(raw) == 0 || raw[0] != '[' {
-		return func(func([]byte) bool) {}
-	}
-	return jsonread.Elements(raw)
 }

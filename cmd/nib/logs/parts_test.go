@@ -83,6 +83,7 @@ func TestLinesOfJavaAreJoined(t *testing.T) {
 		"three words":    {first + " x\n" + second + "\n", first + " x\n" + second + "\n"},
 		"no level":       {first + "\nINFO:x\n", first + "\nINFO:x\n"},
 		"no day":         {noDay, noDay},
+		"an object":      {first + "\n{\"log\":1}\nx\n", first + "\n{\"log\":1}\nx\n"},
 		"JSON":           {"{}\n" + two, "{}\n" + two},
 		"logfmt":         {"a=b\n" + two, "a=b\n" + two},
 		"text before it": {"nohup: ignoring input\n" + two, "nohup: ignoring input\n" + record},
