@@ -161,12 +161,7 @@ func (c *chain) interrupt() {
 // indexed returns a reader of the parts of a plain file that may have lines of
 // the window, or nil if there is no index for it.
 func (c *chain) indexed(f *os.File) io.Reader {
-	if c.indexes == "" {
-		return nil
-	}
-	var first [longestMagic]byte
-	n, err := f.ReadAt(first[:], 0)
-	if err != nil && err != io.EOF || formatOf(first[:n]) != nil || hasParts(f) {
+	if c.indexes == "" || isCompressed(f) || hasParts(f) {
 		return nil
 	}
 	x, err := lineindex.Open(c.ctx, c.indexes, f)

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"compress/bzip2"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -85,29 +86,30 @@ func (m *members) Read(p []byte) (int, error) {
 // recognises the format by the first bytes, since the name of a file may be
 // wrong.
 func decompress(r io.ReadCloser) (io.ReadCloser, error) {
-	var first [longestMagic]byte
-	n, err := io.ReadAtLeast(r, first[:], 1)
-	for n < 6 && n > 0 && err == nil { // a pipe may have a part of it; a line is longer
-		if first[n-1] == '\n' || !isBeginning(first[:n]) {
-			break
-		}
-		var m int
-		m, err = io.ReadAtLeast(r, first[n:], 1)
-		n += m
+	in := bufio.NewReaderSize(r, 64<<10)
+	first, err := in.Peek(1)
+	for err == nil && formatOf(first) == nil && isBeginning(first) {
+		first, err = in.Peek(len(first) + 1)
 	}
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	all := io.MultiReader(bytes.NewReader(first[:n]), r)
-	open := formatOf(first[:n])
+	open := formatOf(first)
 	if open == nil {
-		return &opened{joined(all), r}, nil
+		return &opened{joined(in), r}, nil
 	}
-	d, err := open(bufio.NewReaderSize(all, 64<<10))
+	d, err := open(in)
 	if err != nil {
 		return nil, err
 	}
 	return &opened{joined(d), r}, nil
+}
+
+// isCompressed reports whether a file is in one of the formats.
+func isCompressed(f io.ReaderAt) bool {
+	var first [longestMagic]byte
+	n, _ := f.ReadAt(first[:], 0) // a file may be short
+	return formatOf(first[:n]) != nil
 }
 
 // formatOf returns the function that decompresses a file that begins with b, or
@@ -124,7 +126,7 @@ func formatOf(b []byte) func(*bufio.Reader) (io.Reader, error) {
 // isBeginning reports whether a format begins with b.
 func isBeginning(b []byte) bool {
 	for _, f := range formats {
-		if n := min(len(b), len(f.magic)); string(b[:n]) == f.magic[:n] {
+		if strings.HasPrefix(f.magic, string(b)) {
 			return true
 		}
 	}

@@ -142,9 +142,7 @@ func isPlain(path string) bool {
 		return true
 	}
 	defer f.Close() // only read
-	var first [longestMagic]byte
-	n, _ := f.ReadAt(first[:], 0) // a short file is plain
-	return formatOf(first[:n]) == nil
+	return !isCompressed(f)
 }
 
 // New files and spools are looked for once in a number of looks at files. The
