@@ -36,7 +36,7 @@ type Form struct {
 func (f Form) NewRenderer() (newRenderer func() Renderer, header string, err error) {
 	if f.Template != "" {
 		t, err := parseTemplate(f.Template, f.Console.TimeZone)
-		return func() Renderer { return t.renderer() }, "", err
+		return func() Renderer { return t }, "", err
 	}
 	switch f.Output {
 	case "csv":

@@ -54,11 +54,7 @@ func parseTemplate(text string, zone *time.Location) (*template, error) {
 	return t, nil
 }
 
-func (t *template) renderer() Renderer { return templateRenderer{t} }
-
-type templateRenderer struct{ *template }
-
-func (t templateRenderer) Append(dst []byte, l *logread.Line) []byte {
+func (t *template) Append(dst []byte, l *logread.Line) []byte {
 	for _, p := range t.parts {
 		dst = append(dst, p.text...)
 		if p.field == "" {
