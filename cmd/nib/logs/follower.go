@@ -199,13 +199,20 @@ func (f *follower) hasCopies() bool {
 // isRewritten reports whether the bytes before the place of the reader are not
 // the ones that it read.
 func (f *follower) isRewritten() bool {
+	isRecent, ok := f.hasRecent(f.file)
+	return ok && !isRecent
+}
+
+// hasRecent reports whether a file has the bytes that were read last, before the
+// place of the reader. ok is false if it has none there.
+func (f *follower) hasRecent(file *os.File) (isRecent, ok bool) {
 	var buf [sampleLen]byte
 	b := buf[:len(f.recent)]
 	if len(b) == 0 || int64(len(b)) > f.offset {
-		return false
+		return false, false
 	}
-	_, err := f.file.ReadAt(b, f.offset-int64(len(b)))
-	return err == nil && !bytes.Equal(b, f.recent)
+	_, err := file.ReadAt(b, f.offset-int64(len(b)))
+	return bytes.Equal(b, f.recent), err == nil
 }
 
 // open opens the next file, if there is one.
@@ -313,9 +320,8 @@ func (f *follower) continues() bool { return f.next[0].from > 0 }
 func (f *follower) truncated() bool {
 	set := f.openOlder(f.file)
 	again := successor{file: f.file, at: time.Now(), again: true}
-	isCopied := func(m rotatedFile) bool { return m.file != nil && f.isCopied(m.file) }
 	at := len(set) - 1
-	for at >= 0 && !isCopied(set[at]) {
+	for at >= 0 && !f.isCopied(set[at].file) {
 		at--
 	}
 	if at < 0 {
@@ -380,14 +386,13 @@ func beginAlike(a, b []byte) bool {
 	return n > 0 && bytes.Equal(a[:n], b[:n])
 }
 
-// isCopied reports whether a file has the bytes that were read last.
+// isCopied reports whether a file, which may be nil, is a copy of what was read.
 func (f *follower) isCopied(file *os.File) bool {
-	b := make([]byte, len(f.recent))
-	if len(b) == 0 || int64(len(b)) > f.offset {
+	if file == nil {
 		return false
 	}
-	_, err := file.ReadAt(b, f.offset-int64(len(b)))
-	return err == nil && bytes.Equal(b, f.recent)
+	isRecent, ok := f.hasRecent(file)
+	return ok && isRecent
 }
 
 // isOpen reports whether a file is being read, or will be.
