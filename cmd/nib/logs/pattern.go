@@ -61,20 +61,17 @@ func appendPattern(dst, text []byte) []byte {
 // two colons such as a time, at the beginning of text, or 0.
 func colonsLen(text []byte) int {
 	n, colons, digits := 0, 0, 0
-	for ; n < len(text); n++ {
-		switch c := text[n]; {
-		case c == ':':
+	isPart := func(c byte) bool {
+		return c == ':' || c-'0' <= 9 || c|0x20 >= 'a' && c|0x20 <= 'f'
+	}
+	for ; n < len(text) && isPart(text[n]); n++ {
+		if c := text[n]; c == ':' {
 			colons++
-		case c-'0' <= 9:
+		} else if c <= '9' {
 			digits++
-		case c|0x20 < 'a' || c|0x20 > 'f':
-			if colons < 2 || digits == 0 || isWordByte(c) {
-				return 0
-			}
-			return len(bytes.TrimRight(text[:n], ":"))
 		}
 	}
-	if colons < 2 || digits == 0 {
+	if colons < 2 || digits == 0 || n < len(text) && isWordByte(text[n]) {
 		return 0
 	}
 	return len(bytes.TrimRight(text[:n], ":"))
