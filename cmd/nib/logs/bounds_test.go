@@ -36,7 +36,7 @@ func TestFirstAndLastYear(t *testing.T) {
 }
 
 func TestLevelsOfAHistogram(t *testing.T) {
-	for level, want := range map[nib.Level]rate{
+	for level, want := range map[nib.Level]Rate{
 		nib.LevelWarn - 1: {1, 0, 0}, nib.LevelWarn: {1, 1, 0},
 		nib.LevelError - 1: {1, 1, 0}, nib.LevelError: {1, 0, 1},
 	} {
@@ -52,17 +52,17 @@ func TestBucketsOfAHistogram(t *testing.T) {
 	h := newHistogram()
 	width := h.width
 	for i := range int64(maxBuckets) {
-		h.addRate(i*width, i*width, rate{all: 1})
+		h.addRate(i*width, Rate{All: 1})
 	}
 	last := (maxBuckets - 1) * width
 	if len(h.buckets) != maxBuckets || h.width != width || h.first != 0 || h.last != last {
 		t.Errorf("full: got %d buckets of %d up to %d", len(h.buckets), h.width, h.last)
 	}
-	h.addRate(-1, -1, rate{all: 1})
+	h.addRate(-1, Rate{All: 1})
 	if len(h.buckets) != maxBuckets/2+1 || h.width != 2*width || h.first != -1 {
 		t.Errorf("one more: got %d buckets of %d from %d", len(h.buckets), h.width, h.first)
 	}
-	h.addRate(h.last+1, h.last+1, rate{all: 1})
+	h.addRate(h.last+1, Rate{All: 1})
 	if h.last != last+1 {
 		t.Errorf("a nanosecond later: got the last time %d, want %d", h.last, last+1)
 	}

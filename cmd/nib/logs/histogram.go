@@ -11,43 +11,47 @@ import (
 // maxBuckets bounds the memory for a histogram.
 const maxBuckets = 8192
 
-// A rate has the numbers of lines in a time bucket.
-type rate struct{ all, warn, failed uint64 }
+// A Rate has the numbers of lines in a part of the time.
+type Rate struct{ All, Warn, Error uint64 }
+
+func (r *Rate) add(s Rate) {
+	r.All, r.Warn, r.Error = r.All+s.All, r.Warn+s.Warn, r.Error+s.Error
+}
 
 // A histogram counts lines over time. Its buckets become wider as the range of
 // times grows.
 type histogram struct {
 	width   int64 // nanoseconds
-	buckets map[int64]rate
+	buckets map[int64]Rate
 	first   int64
 	last    int64
 }
 
 func newHistogram() histogram {
-	return histogram{width: int64(time.Millisecond), buckets: map[int64]rate{}}
+	return histogram{width: int64(time.Millisecond), buckets: map[int64]Rate{}}
 }
 
 func (h *histogram) add(at int64, level nib.Level) {
-	r := rate{all: 1}
+	r := Rate{All: 1}
 	switch {
 	case level >= nib.LevelError:
-		r.failed = 1
+		r.Error = 1
 	case level >= nib.LevelWarn:
-		r.warn = 1
+		r.Warn = 1
 	}
-	h.addRate(at, at, r)
+	h.addRate(at, r)
 }
 
-func (h *histogram) addRate(first, last int64, r rate) {
-	if len(h.buckets) == 0 || first < h.first {
-		h.first = first
+func (h *histogram) addRate(at int64, r Rate) {
+	if len(h.buckets) == 0 || at < h.first {
+		h.first = at
 	}
-	if len(h.buckets) == 0 || last > h.last {
-		h.last = last
+	if len(h.buckets) == 0 || at > h.last {
+		h.last = at
 	}
-	b := h.buckets[floorDiv(first, h.width)]
-	b.all, b.warn, b.failed = b.all+r.all, b.warn+r.warn, b.failed+r.failed
-	h.buckets[floorDiv(first, h.width)] = b
+	b := h.buckets[floorDiv(at, h.width)]
+	b.add(r)
+	h.buckets[floorDiv(at, h.width)] = b
 	for len(h.buckets) > maxBuckets {
 		h.widen()
 	}
@@ -56,10 +60,11 @@ func (h *histogram) addRate(first, last int64, r rate) {
 // widen makes one bucket of two.
 func (h *histogram) widen() {
 	h.width *= 2
-	wide := map[int64]rate{}
+	wide := map[int64]Rate{}
 	for k, r := range h.buckets {
 		b := wide[floorDiv(k, 2)]
-		wide[floorDiv(k, 2)] = rate{b.all + r.all, b.warn + r.warn, b.failed + r.failed}
+		b.add(r)
+		wide[floorDiv(k, 2)] = b
 	}
 	h.buckets = wide
 }
@@ -76,20 +81,19 @@ func (h *histogram) merge(o *histogram) {
 		first, last = min(first, h.first), max(last, h.last)
 	}
 	for k, r := range o.buckets {
-		h.addRate(k*o.width, k*o.width, r)
+		h.addRate(k*o.width, r)
 	}
 	h.first, h.last = first, last
 }
 
 // columns divides the whole time into n parts and returns their rates.
-func (h *histogram) columns(n int) []rate {
-	list := make([]rate, n)
+func (h *histogram) columns(n int) []Rate {
+	list := make([]Rate, n)
 	span := h.last - h.first + 1
 	for k, r := range h.buckets {
 		at := min(max(k*h.width+h.width/2, h.first), h.last)
 		i := int(float64(at-h.first) / float64(span) * float64(n))
-		b := &list[min(i, n-1)]
-		b.all, b.warn, b.failed = b.all+r.all, b.warn+r.warn, b.failed+r.failed
+		list[min(i, n-1)].add(r)
 	}
 	return list
 }
@@ -105,7 +109,7 @@ func floorDiv(a, b int64) int64 {
 var bars = []rune(" ▁▂▃▄▅▆▇█")
 
 // sparkline draws one of the numbers of rates.
-func sparkline(rates []rate, number func(rate) uint64) string {
+func sparkline(rates []Rate, number func(Rate) uint64) string {
 	var most uint64
 	for _, r := range rates {
 		most = max(most, number(r))

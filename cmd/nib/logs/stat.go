@@ -71,23 +71,16 @@ type Percentiles struct {
 	Sum                float64
 }
 
-// A Rate has the numbers of lines in a part of the time.
-type Rate struct{ All, Warn, Error uint64 }
-
 // Over divides the time from First to Last into equal parts.
-func (s *Summary) Over(parts int) (list []Rate) {
-	for _, r := range s.over.columns(parts) {
-		list = append(list, Rate{r.all, r.warn, r.failed})
-	}
-	return list
-}
+func (s *Summary) Over(parts int) []Rate { return s.over.columns(parts) }
 
 // Sparklines draws the rates of lines over time in some columns: of all lines,
 // of warnings, and of errors.
 func (s *Summary) Sparklines(columns int) (all, warn, failed string) {
 	rates := s.over.columns(columns)
-	return sparkline(rates, func(r rate) uint64 { return r.all }), sparkline(rates, func(r rate) uint64 { return r.warn }),
-		sparkline(rates, func(r rate) uint64 { return r.failed })
+	return sparkline(rates, func(r Rate) uint64 { return r.All }),
+		sparkline(rates, func(r Rate) uint64 { return r.Warn }),
+		sparkline(rates, func(r Rate) uint64 { return r.Error })
 }
 
 // A group is a Group that is being counted.

@@ -86,15 +86,15 @@ func TestHistogramsKeepAllLines(t *testing.T) {
 	}
 	var all, failed uint64
 	for _, r := range a.columns(60) {
-		all, failed = all+r.all, failed+r.failed
+		all, failed = all+r.All, failed+r.Error
 	}
 	if all != 40_000 || failed != 20_000 {
 		t.Errorf("got %d lines, %d errors", all, failed)
 	}
-	if got := sparkline([]rate{{}, {all: 1}, {all: 50}, {all: 100}}, func(r rate) uint64 { return r.all }); got != " ▁▅█" {
+	if got := sparkline([]Rate{{}, {All: 1}, {All: 50}, {All: 100}}, func(r Rate) uint64 { return r.All }); got != " ▁▅█" {
 		t.Errorf("got %q", got)
 	}
-	if got := sparkline(make([]rate, 2), func(r rate) uint64 { return r.all }); got != "  " {
+	if got := sparkline(make([]Rate, 2), func(r Rate) uint64 { return r.All }); got != "  " {
 		t.Errorf("without lines: got %q", got)
 	}
 }
