@@ -46,15 +46,16 @@ type closeNotifier interface{ CloseNotify() <-chan bool }
 // way is one here, because it would otherwise be used without notice.
 func (w *writer) abilities() http.ResponseWriter {
 	f := flushWriter{w}
-	_, notifies := w.ResponseWriter.(closeNotifier)
+	if canHijack(w.ResponseWriter) {
+		if w.notifies() {
+			return notifyHijackWriter{hijackWriter{f}}
+		}
+		return hijackWriter{f}
+	}
 	_, flushes := w.ResponseWriter.(http.Flusher)
 	_, pushes := w.ResponseWriter.(http.Pusher)
 	switch {
-	case canHijack(w.ResponseWriter) && notifies:
-		return notifyHijackWriter{hijackWriter{f}}
-	case canHijack(w.ResponseWriter):
-		return hijackWriter{f}
-	case flushes && pushes && notifies:
+	case flushes && pushes && w.notifies():
 		return notifyPushWriter{pushWriter{f}}
 	case flushes && pushes:
 		return pushWriter{f}
@@ -64,6 +65,12 @@ func (w *writer) abilities() http.ResponseWriter {
 		return timeoutWriter{w}
 	}
 	return w
+}
+
+// notifies reports whether the wrapped writer is a closeNotifier.
+func (w *writer) notifies() bool {
+	_, ok := w.ResponseWriter.(closeNotifier)
+	return ok
 }
 
 // canHijack reports whether http.ResponseController can hijack w.

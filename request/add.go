@@ -64,7 +64,10 @@ func (r *Request) add(f func(e *nib.Event)) {
 		f(e)
 		s.errorKeys = contract.HasErrorKeys(e)
 	})
-	r.collect(s).free()
+	if len(s.buf) > 0 {
+		s = r.collect(s)
+	}
+	s.free()
 }
 
 // collect adopts the fields, if it can. It returns the buffer that is then
@@ -73,7 +76,6 @@ func (r *Request) collect(s *fields) *fields {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case len(s.buf) == 0:
 	case r.over: // AddFields has the fields, without the lock
 		r.policy.late.Add(1)
 	case r.fields == nil && len(s.buf) <= r.policy.config.maxBytes():

@@ -104,10 +104,10 @@ type Policy struct {
 	config Config
 	seed   uint64
 
-	candidates                             counters // requests that were sampled, by the rate
-	ended, written, sampledOut, suppressed atomic.Uint64
-	failed, slow, marked, late, tooLarge   atomic.Uint64
-	inFailure                              atomic.Bool // OnFailure runs
+	candidates                           counters // requests that were sampled, by the rate
+	written, sampledOut, suppressed      atomic.Uint64
+	failed, slow, marked, late, tooLarge atomic.Uint64
+	inFailure                            atomic.Bool // OnFailure runs
 }
 
 var _ metrics.Source = (*Policy)(nil)
@@ -188,8 +188,8 @@ func (p *Policy) onFailure(ctx context.Context) {
 	<-done
 }
 
-// Stats counts requests, and the fields added to their events. While no request
-// is in progress, Ended = Written + SampledOut + Suppressed.
+// Stats counts requests, and the fields added to their events. Ended = Written +
+// SampledOut + Suppressed.
 type Stats struct {
 	Ended      uint64 // requests that have ended
 	Failed     uint64 // of Ended: those that failed
@@ -212,7 +212,7 @@ func (p *Policy) Stats() Stats {
 		Written: p.written.Load(), SampledOut: p.sampledOut.Load(), Suppressed: p.suppressed.Load(),
 		Late: p.late.Load(), TooLarge: p.tooLarge.Load(),
 	}
-	s.Ended = p.ended.Load()
+	s.Ended = s.Written + s.SampledOut + s.Suppressed
 	return s
 }
 

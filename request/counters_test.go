@@ -10,7 +10,6 @@ import (
 
 func TestCountersAreShownUnderTheirNames(t *testing.T) {
 	var p Policy
-	p.ended.Store(1)
 	p.failed.Store(2)
 	p.slow.Store(3)
 	p.marked.Store(4)
@@ -20,7 +19,7 @@ func TestCountersAreShownUnderTheirNames(t *testing.T) {
 	p.late.Store(8)
 	p.tooLarge.Store(9)
 	want := Stats{
-		Ended: 1, Failed: 2, Slow: 3, Marked: 4, Written: 5, SampledOut: 6, Suppressed: 7,
+		Ended: 18, Failed: 2, Slow: 3, Marked: 4, Written: 5, SampledOut: 6, Suppressed: 7,
 		Late: 8, TooLarge: 9,
 	}
 	if got := p.Stats(); got != want {

@@ -35,8 +35,10 @@ type ids struct {
 // generator.
 func (x *ids) set(ctx context.Context, id, traceparent string) {
 	var traced bool
-	if x.trace, x.span, traced = parseTraceparent(traceparent); traced {
-		x.header = version00(traceparent)
+	if traceparent != "" {
+		if x.trace, x.span, traced = parseTraceparent(traceparent); traced {
+			x.header = version00(traceparent)
+		}
 	}
 	var outer *ids
 	named := isClientID(id)
@@ -117,15 +119,15 @@ func (r *Request) AddIDs(e *nib.Event) {
 			e.Bytes(requestID, r.ids.made[:])
 		}
 	}
-	trace, span := nib.TraceKeys(e)
 	if outer == nil || outer.ids == r.ids {
 		e.Ctx(r.Context)
 	} else {
-		r.addContext(e, &outer.ids, trace, span)
+		r.addContext(e, &outer.ids)
 	}
 	if r.ids.trace == "" {
 		return
 	}
+	trace, span := nib.TraceKeys(e)
 	if _, ok := e.Lookup(trace); ok && trace != "" {
 		return
 	}
@@ -153,7 +155,8 @@ func (x *ids) isID(value string) bool {
 
 // addContext adds the fields of the context without the ids of the request that
 // it belongs to.
-func (r *Request) addContext(e *nib.Event, outer *ids, trace, span string) {
+func (r *Request) addContext(e *nib.Event, outer *ids) {
+	trace, span := nib.TraceKeys(e)
 	fields := r.base.AppendFields(nil, func(e *nib.Event) { e.Ctx(r.Context) })
 	for name, value := range jsonread.Fields(fields) {
 		switch key, id := string(name), string(value); {

@@ -75,6 +75,9 @@ func from(ctx context.Context) *Request {
 	if ctx == nil {
 		return nil
 	}
+	if r, ok := ctx.(*Request); ok { // as handlers and jobs have it: without a search
+		return r
+	}
 	r, _ := ctx.Value(key{}).(*Request)
 	return r
 }
@@ -225,7 +228,6 @@ func (r *Request) event(o Outcome, oneIn int) *nib.Event {
 const beyond = 1 << 20
 
 func (p *Policy) count(failed, slow, marked bool) {
-	p.ended.Add(1)
 	if failed {
 		p.failed.Add(1)
 	}

@@ -39,7 +39,7 @@ func (p *Policy) Run(ctx context.Context, l *nib.Logger, job string, f func(ctx 
 	x := &run{job: job, start: time.Now()}
 	x.Start(ctx, p, l, "", "")
 	defer x.end()
-	x.err = f(x)
+	x.err = f(&x.Request)
 	x.returned = true
 	return x.err
 }
