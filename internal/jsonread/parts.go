@@ -157,27 +157,34 @@ func (s *Scratch) limit(line []byte, class Class, excess int) (limit, rest int) 
 	if excess <= 0 {
 		return math.MaxInt, 0
 	}
-	s.sizes = s.sizes[:0]
+	sizes, sum := s.sizes[:0], 0
 	for i := range s.parts {
-		if p := &s.parts[i]; p.class == class && !p.gone {
-			eachText(line[p.colon+1:p.to], func(n int) { s.sizes = append(s.sizes, uint64(n)) })
+		if p := &s.parts[i]; p.class == class && !p.gone && p.texts > 0 {
+			sum += p.texts
+			eachText(line[p.colon+1:p.to], func(n int) { sizes = append(sizes, n) })
 		}
 	}
-	slices.Sort(s.sizes)
-	sum := 0
-	for i := len(s.sizes) - 1; i >= 0; i-- {
-		sum += int(s.sizes[i])
-		next := 0
-		if i > 0 {
-			next = int(s.sizes[i-1])
-		}
-		// The longest n strings, cut to the same length, save enough; they need not
-		// become shorter than the next one.
-		if n := len(s.sizes) - i; sum-n*next >= excess {
-			return (sum - excess) / n, 0
-		}
+	s.sizes = sizes
+	if sum <= excess {
+		return 0, excess - sum
 	}
-	return 0, excess - sum
+	// Strings that are not longer than the limit save nothing: the others alone
+	// are cut, to a limit that is not lower. A round removes a third of the
+	// strings, or raises the limit by half as much as the round before.
+	for {
+		longer := sizes[:0]
+		limit, sum = (sum-excess)/len(sizes), 0
+		for _, n := range sizes {
+			if n > limit {
+				longer = append(longer, n)
+				sum += n
+			}
+		}
+		if len(longer) == len(sizes) {
+			return limit, 0
+		}
+		sizes = longer
+	}
 }
 
 // appendParts appends the brace or comma before the members, and those that are

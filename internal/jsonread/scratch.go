@@ -11,7 +11,7 @@ type Scratch struct {
 
 	parts []part
 	order []uint64 // parts ordered by size, with the index
-	sizes []uint64 // sizes of strings; of the same type, since sorting each type needs separate code
+	sizes []int    // sizes of strings
 	end   int      // end of the last member
 }
 
