@@ -48,8 +48,8 @@ func (l *Logger) AtDepth(level Level, depth int) *Event {
 		return nil
 	}
 	var pc uintptr
-	if l.core.caller {
-		pc = callsite.PC(min(max(depth, 0), beyond))[0]
+	if l.core.caller && depth < beyond {
+		pc = callsite.PC(max(depth, 0))[0]
 	}
 	return l.begin(level, &beginOptions{pc: pc})
 }

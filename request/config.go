@@ -188,8 +188,8 @@ func (p *Policy) onFailure(ctx context.Context) {
 	<-done
 }
 
-// Stats counts requests, and the fields added to their events. Ended = Written +
-// SampledOut + Suppressed.
+// Stats counts requests, and the fields added to their events. Ended is the sum
+// of Written, SampledOut and Suppressed.
 type Stats struct {
 	Ended      uint64 // requests that have ended
 	Failed     uint64 // of Ended: those that failed

@@ -223,9 +223,9 @@ func (r *Request) event(o Outcome, oneIn int) *nib.Event {
 	return e
 }
 
-// beyond is a depth above every stack: an event has no call site, which would
-// be in this package.
-const beyond = 1 << 20
+// beyond is a depth above every stack, for which no stack is read: an event has
+// no call site, which would be in this package.
+const beyond = 1 << 30
 
 func (p *Policy) count(failed, slow, marked bool) {
 	if failed {
