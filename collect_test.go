@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -80,7 +81,7 @@ func TestAppendFieldsAllocatesNothing(t *testing.T) {
 }
 
 func TestWithSinkReplacesTheSinkOnly(t *testing.T) {
-	var first, second nibtest.Recorder
+	var first, second recordtest.Recorder
 	var clock nibtest.Clock
 	log := nib.NewSink(&first, nib.WithClock(clock.Now), nib.WithLevel(nib.LevelDebug)).Named("n").With(func(e *nib.Event) { e.Int("a", 1) })
 	other := log.WithOptions(nib.WithSink(&second))
@@ -102,7 +103,7 @@ func TestWithSinkReplacesTheSinkOnly(t *testing.T) {
 
 func TestSinkOfALogger(t *testing.T) {
 	var out bytes.Buffer
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	front := nib.NewSink(nib.New(&out).Named("a").Sink())
 	front.Info().Msg("through")
 	if !strings.Contains(out.String(), `"through"`) {

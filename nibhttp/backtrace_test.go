@@ -14,8 +14,8 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibhttp"
-	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/request"
 	"github.com/nib-log/nib/sink"
 )
@@ -39,7 +39,7 @@ func newTraced(h http.HandlerFunc, slow time.Duration) *traced {
 func (g *traced) messages() string {
 	var all []string
 	for _, r := range g.rec.Records() {
-		f, err := nibtest.Decode(r.Line)
+		f, err := recordtest.Decode(r.Line)
 		if err != nil || f["request_id"] != "r1" {
 			all = append(all, "?")
 		}
@@ -157,8 +157,8 @@ func TestBacktraceEndsTheScopeOfAGoroutineLeftBehind(t *testing.T) {
 }
 
 func TestBacktraceSurvivesASinkThatPanics(t *testing.T) {
-	var rec nibtest.Recorder
-	var broken nibtest.Recorder
+	var rec recordtest.Recorder
+	var broken recordtest.Recorder
 	broken.WriteWith(func(*nib.Record) error { panic("sink") })
 	bt := sink.Backtrace(&broken, sink.BacktraceConfig{})
 	c := nibhttp.Config{Policy: request.New(request.Config{Backtrace: bt})}

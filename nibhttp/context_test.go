@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibhttp"
-	"github.com/nib-log/nib/nibtest"
 )
 
 func TestLinesWithARequestsContextHaveItsIDs(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	base := nib.NewSink(&rec)
 	h := nibhttp.Middleware(base)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		base.Info().Ctx(r.Context()).Msg("Event.Ctx")

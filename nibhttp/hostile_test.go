@@ -14,14 +14,14 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 )
 
 // wantHarmless checks that a line is one JSON object on one line, printable
 // ASCII or harmless Unicode only.
 func wantHarmless(t *testing.T, r nib.Record) map[string]any {
 	t.Helper()
-	f, err := nibtest.Decode(r.Line)
+	f, err := recordtest.Decode(r.Line)
 	if err != nil {
 		t.Errorf("%v: %.300q", err, r.Line)
 	}

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/nibhttp"
-	"github.com/nib-log/nib/nibtest"
 )
 
 func failedOnce() *nib.Logger {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	log := nib.NewSink(&rec, nib.WithErrorHandler(func(error) {}))
 	rec.FailWith(errors.New("full"))
 	log.Info().Msg("lost")

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibhttp"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/request"
@@ -24,7 +25,7 @@ import (
 
 // A rig is a handler behind the middleware, with the lines it writes.
 type rig struct {
-	rec   nibtest.Recorder
+	rec   recordtest.Recorder
 	clock nibtest.Clock
 	ended chan struct{} // has one for each request whose line is written
 	h     http.Handler
@@ -152,7 +153,7 @@ func TestRouteIsThePatternOfTheMux(t *testing.T) {
 func TestRouteIsInTheRequestOfAnOuterMiddleware(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /items/{id}", func(http.ResponseWriter, *http.Request) { panic("boom") })
-	twice := new(nibtest.Recorder)
+	twice := new(recordtest.Recorder)
 	outer := nibhttp.Middleware(nib.NewSink(twice))
 	g := newRig(mux.ServeHTTP)
 	r := newRequest("/items/7")

@@ -16,9 +16,9 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/nibslog"
-	"github.com/nib-log/nib/nibtest"
 )
 
 // childVar makes the test binary end the process in one of ways instead.
@@ -114,7 +114,7 @@ func TestSetDefaultTakesTheLinesOfLogAndSlog(t *testing.T) {
 	keepDefaults(t)
 	log.SetFlags(log.LstdFlags | log.Lshortfile)
 	log.SetPrefix("app: ")
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	var level nib.LevelVar
 	nibslog.SetDefault(nib.NewSink(&rec, nib.WithLayout(bareLayout), nib.WithLevel(&level)))
 	slog.Info("from slog", "n", 1)
@@ -153,7 +153,7 @@ func TestSetDefaultShowsTheCallSiteOfLog(t *testing.T) {
 		"SetDefault":      nibslog.SetDefault,
 		"slog.SetDefault": func(l *nib.Logger) { slog.SetDefault(slog.New(nibslog.NewHandler(l))) },
 	} {
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		set(nib.NewSink(&rec, nib.WithLayout(bareLayout), nib.WithCaller()))
 		log.Print("m")
 		usercode.Idle()
@@ -187,7 +187,7 @@ func (m middle) Handle(ctx context.Context, r slog.Record) error {
 func TestAttributesThatAHandlerAddsToALineOfLog(t *testing.T) {
 	for _, flags := range []int{0, log.Lshortfile} {
 		keepDefaults(t)
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		h := middle{nibslog.NewHandler(nib.NewSink(&rec, nib.WithLayout(bareLayout))), func(r *slog.Record) { r.AddAttrs(slog.Int("n", 1)) }}
 		log.SetFlags(flags) // with a file, the record has a call site
 		slog.SetDefault(slog.New(h))
@@ -207,7 +207,7 @@ func TestAttributesThatAHandlerAddsToALineOfLog(t *testing.T) {
 // of package log.
 func TestALineThatAHandlerLogsMeanwhileIsAnOrdinaryOne(t *testing.T) {
 	keepDefaults(t)
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	l := nib.NewSink(&rec, nib.WithLayout(bareLayout))
 	ctx := nib.NewContext(t.Context(), l.With(func(e *nib.Event) { e.Str("id", "r1") }))
 	audit := slog.New(nibslog.NewHandler(l))
@@ -223,7 +223,7 @@ func TestALineThatAHandlerLogsMeanwhileIsAnOrdinaryOne(t *testing.T) {
 
 // A stack begins where the program logs, not in slog or package log.
 func TestStacksBeginInTheCaller(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	l := nib.NewSink(&rec, nib.WithStack(nib.LevelInfo))
 	defer func(l *slog.Logger, flags int) {
 		slog.SetDefault(l)

@@ -3,20 +3,20 @@
 package nibtest_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"testing"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibtest"
 )
 
 // An able destination has every ability, each with one function that a test may
 // replace with a faulty one.
 type able struct {
-	nibtest.Recorder
+	recordtest.Recorder
 	ping   func(d *able) error
 	size   func() (records, bytes int)
 	mark   func() []byte
@@ -60,7 +60,7 @@ func (d *able) lines() [][]byte {
 func TestRecorderIsADestination(t *testing.T) {
 	nibtest.TestDestination(t, func(testing.TB) (delivery.Destination, func() [][]byte) {
 		d := new(able)
-		return &d.Recorder, d.lines
+		return &d.Recorder.Recorder, d.lines
 	})
 }
 
@@ -98,27 +98,5 @@ func TestDestinationFindsFaultyAbilities(t *testing.T) {
 				})
 			}), tt.want)
 		})
-	}
-}
-
-func TestRecorderDeliverWith(t *testing.T) {
-	var rec nibtest.Recorder
-	batch := []nib.Record{{Line: []byte("{\"n\":0}\n")}, {Line: []byte("{\"n\":1}\n")}, {Line: []byte("{\"n\":2}\n")}}
-	rec.DeliverWith(func(context.Context, []nib.Record) (delivery.Result, error) {
-		return delivery.Result{Accepted: 2, Rejected: []delivery.Rejection{{Index: 0, Reason: delivery.ErrTooLarge}}}, nil
-	})
-	if res, err := rec.Deliver(t.Context(), batch); res.Accepted != 2 || len(res.Rejected) != 1 || err != nil {
-		t.Errorf("got %+v, %v", res, err)
-	}
-	if got := rec.Records(); len(got) != 1 || !bytes.Equal(got[0].Line, batch[1].Line) {
-		t.Errorf("got %q, want the record that was accepted", got)
-	}
-	failed := errors.New("no")
-	rec.FailWith(failed)
-	if _, err := rec.Deliver(t.Context(), batch); err != failed {
-		t.Errorf("got %v, want %v", err, failed)
-	}
-	if err := rec.Ping(t.Context()); err != failed {
-		t.Errorf("Ping: got %v, want %v", err, failed)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Epoch is the time of a zero [Clock].
-var Epoch = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
+// epoch is the time of a zero Clock.
+var epoch = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 
 // A Clock stands still until Advance or Set moves it, so that the time of each
 // line is predictable:
@@ -16,8 +16,8 @@ var Epoch = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 //	var clock nibtest.Clock
 //	log := nib.New(w, nib.WithClock(clock.Now))
 //
-// The time of the zero Clock is [Epoch]. It is safe for concurrent use and must
-// not be copied.
+// The time of the zero Clock is 2026-01-02 15:04:05 UTC. It is safe for
+// concurrent use and must not be copied.
 type Clock struct {
 	mu  sync.Mutex // protects set and t
 	set bool
@@ -47,7 +47,7 @@ func (c *Clock) Advance(d time.Duration) {
 
 func (c *Clock) now() time.Time {
 	if !c.set {
-		return Epoch
+		return epoch
 	}
 	return c.t
 }

@@ -20,8 +20,7 @@
 //   - [Logger] is a logger whose lines are in the output of their test, with
 //     assertions on the lines.
 //   - [Recorder] is a sink, and a destination of a spool, that keeps every
-//     line, with lookups that make a test short. It can be made to fail, to
-//     reject records and to accept a part of a batch.
+//     line, with lookups that make a test short. It can be made to fail.
 //   - [Clock] is a clock that moves only when a test moves it.
 //   - [TestSink] and [TestDestination] check an implementation of nib.Sink or
 //     delivery.Destination against the rules that nib relies on.

@@ -28,7 +28,7 @@ func line(g, n, size int) []byte {
 func record(line []byte) *nib.Record {
 	at := bytes.LastIndex(line, []byte(messageText))
 	return &nib.Record{
-		Time:    Epoch.UnixNano(),
+		Time:    epoch.UnixNano(),
 		Level:   nib.LevelInfo,
 		Message: line[at : at+len(messageText)],
 		Line:    line,

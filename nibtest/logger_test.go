@@ -170,20 +170,6 @@ func TestFatalAndMisuseFailTheTest(t *testing.T) {
 	}
 }
 
-// A function of WriteWith may use the logger that it writes for.
-func TestWriteWithMayLog(t *testing.T) {
-	log := nibtest.Logger(t)
-	log.Rec.WriteWith(func(r *nib.Record) error {
-		if string(r.Message) == "outer" {
-			log.Info().Msg("inner")
-			log.Want("inner")
-		}
-		return nil
-	})
-	log.Info().Msg("outer")
-	log.Want("outer")
-}
-
 func TestFlushOfACapture(t *testing.T) {
 	if err := nibtest.Logger(t).Flush(t.Context()); err != nil {
 		t.Error(err)

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -36,28 +35,18 @@ var (
 type Recorder struct {
 	mu      sync.Mutex // protects the fields below
 	records []nib.Record
-	flushes int
 	err     error
 	closed  bool
-	write   func(r *nib.Record) error
-	flush   func(ctx context.Context) error
-	answer  func(ctx context.Context, batch []nib.Record) (delivery.Result, error)
 }
 
-// WriteRecord keeps a copy of r, or returns the error of [Recorder.FailWith] or
-// of the function of [Recorder.WriteWith]. It allocates the copy.
+// WriteRecord keeps a copy of r, or returns the error of [Recorder.FailWith].
+// It allocates the copy.
 func (rec *Recorder) WriteRecord(r *nib.Record) error {
 	rec.mu.Lock()
-	write, err := rec.write, rec.fault()
-	rec.mu.Unlock()
-	if err == nil && write != nil {
-		err = write(r)
-	}
-	if err != nil {
+	defer rec.mu.Unlock()
+	if err := rec.fault(); err != nil {
 		return err
 	}
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
 	rec.records = append(rec.records, clone(r))
 	return nil
 }
@@ -71,55 +60,21 @@ func (rec *Recorder) fault() error {
 }
 
 // Deliver keeps a copy of each record of batch, or returns the error of
-// [Recorder.FailWith]. After [Recorder.DeliverWith] it keeps the records that
-// the function accepts.
-func (rec *Recorder) Deliver(ctx context.Context, batch []nib.Record) (res delivery.Result, err error) {
+// [Recorder.FailWith] or of ctx.
+func (rec *Recorder) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	rec.mu.Lock()
-	answer, err := rec.answer, rec.fault()
-	rec.mu.Unlock()
-	switch {
-	case err != nil:
-		return res, err
-	case answer != nil:
-		res, err = answer(ctx, batch)
-	case ctx.Err() != nil:
-		return res, context.Cause(ctx)
-	default:
-		res.Accepted = len(batch)
+	defer rec.mu.Unlock()
+	err := rec.fault()
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
 	}
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	for i := range batch[:min(max(res.Accepted, 0), len(batch))] {
-		if !slices.ContainsFunc(res.Rejected, func(r delivery.Rejection) bool { return r.Index == i }) {
-			rec.records = append(rec.records, clone(&batch[i]))
-		}
+	if err != nil {
+		return delivery.Result{}, err
 	}
-	return res, err
-}
-
-// DeliverWith makes Deliver return the result of answer: a part of the batch, a
-// rejection, an error, or nothing until its context is done. nil restores the
-// default.
-func (rec *Recorder) DeliverWith(answer func(ctx context.Context, batch []nib.Record) (delivery.Result, error)) {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	rec.answer = answer
-}
-
-// WriteWith makes WriteRecord call write first, and keep the record only if
-// write returns nil. write may block or panic. nil restores the default.
-func (rec *Recorder) WriteWith(write func(r *nib.Record) error) {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	rec.write = write
-}
-
-// FlushWith makes Flush return the result of flush, which may block. nil
-// restores the default.
-func (rec *Recorder) FlushWith(flush func(ctx context.Context) error) {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	rec.flush = flush
+	for i := range batch {
+		rec.records = append(rec.records, clone(&batch[i]))
+	}
+	return delivery.Result{Accepted: len(batch)}, nil
 }
 
 // Ping returns the error of FailWith.
@@ -138,17 +93,11 @@ func (rec *Recorder) Close() error {
 	return nil
 }
 
-// Flush counts the call, for [Recorder.Flushes], and returns the error of
-// FailWith or of the function of [Recorder.FlushWith].
-func (rec *Recorder) Flush(ctx context.Context) error {
+// Flush returns the error of FailWith.
+func (rec *Recorder) Flush(context.Context) error {
 	rec.mu.Lock()
-	rec.flushes++
-	flush, err := rec.flush, rec.err
-	rec.mu.Unlock()
-	if err == nil && flush != nil {
-		err = flush(ctx)
-	}
-	return err
+	defer rec.mu.Unlock()
+	return rec.err
 }
 
 // FailWith makes WriteRecord, Deliver, Ping and Flush fail with err and keep
@@ -159,13 +108,11 @@ func (rec *Recorder) FailWith(err error) {
 	rec.err = err
 }
 
-// Reset clears records, flushes, the error and the functions of WriteWith,
-// FlushWith and DeliverWith.
+// Reset clears the records and the error, and opens the Recorder again.
 func (rec *Recorder) Reset() {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	rec.records, rec.flushes, rec.err, rec.closed = nil, 0, nil, false
-	rec.write, rec.flush, rec.answer = nil, nil, nil
+	rec.records, rec.err, rec.closed = nil, nil, false
 }
 
 // Len returns the number of records.
@@ -173,13 +120,6 @@ func (rec *Recorder) Len() int {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	return len(rec.records)
-}
-
-// Flushes returns the number of calls of Flush.
-func (rec *Recorder) Flushes() int {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	return rec.flushes
 }
 
 // Records returns copies of all records in the order of their arrival.
@@ -203,16 +143,6 @@ func (rec *Recorder) Lines() []string {
 		out[i] = text(&rec.records[i])
 	}
 	return out
-}
-
-// Last returns the line that arrived last, without its newline, or "".
-func (rec *Recorder) Last() string {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	if len(rec.records) == 0 {
-		return ""
-	}
-	return text(&rec.records[len(rec.records)-1])
 }
 
 // Find returns the fields of the first line whose message is msg, or nil.
@@ -244,11 +174,9 @@ func (rec *Recorder) findAll(msg string, exact bool) (found []map[string]any) {
 	return found
 }
 
-// Decode reads a line: exactly one JSON object followed by one newline. Of
-// several fields with one key it keeps the last.
-func Decode(line []byte) (map[string]any, error) { return decode(line, false) }
-
-// decode is Decode; numbers are json.Number if exact.
+// decode reads a line: exactly one JSON object followed by one newline. Of
+// several fields with one key it keeps the last. If exact, numbers are
+// json.Number.
 func decode(line []byte, exact bool) (map[string]any, error) {
 	body, ended := bytes.CutSuffix(line, []byte{'\n'})
 	if !ended {

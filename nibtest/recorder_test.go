@@ -3,13 +3,13 @@
 package nibtest_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/nibtest"
@@ -32,9 +32,6 @@ func TestRecorderKeepsLinesInOrder(t *testing.T) {
 	if got := rec.Lines(); !reflect.DeepEqual(got, want) {
 		t.Errorf("Lines:\n got %q\nwant %q", got, want)
 	}
-	if got := rec.Last(); got != want[1] {
-		t.Errorf("Last:\n got %s\nwant %s", got, want[1])
-	}
 	if got := rec.Len(); got != 2 {
 		t.Errorf("Len: got %d, want 2", got)
 	}
@@ -45,7 +42,7 @@ func TestRecorderCopiesRecords(t *testing.T) {
 	log.Named("db").Error().Msg("a \"b\"")
 	log.Named("db").Error().Msg("overwrites the buffer of the line before")
 	r := rec.Records()[0]
-	if r.Level != nib.LevelError || r.Logger != "db" || r.Time != nibtest.Epoch.UnixNano() {
+	if r.Level != nib.LevelError || r.Logger != "db" || r.Time != epoch.UnixNano() {
 		t.Errorf("got level %v, logger %q, time %d", r.Level, r.Logger, r.Time)
 	}
 	if got, want := string(r.Message), `a \"b\"`; got != want {
@@ -86,13 +83,9 @@ func TestRecorderFindsNumbersOutOfRange(t *testing.T) {
 func TestRecorderIsEmptyAfterReset(t *testing.T) {
 	rec, log := recorded()
 	log.Info().Msg("x")
-	_ = log.Flush(context.Background())
-	if got := rec.Flushes(); got != 1 {
-		t.Errorf("Flushes: got %d, want 1", got)
-	}
 	rec.Reset()
-	if rec.Len() != 0 || rec.Flushes() != 0 || rec.Last() != "" || len(rec.Records()) != 0 {
-		t.Errorf("after Reset: %d lines, %d flushes, last %q", rec.Len(), rec.Flushes(), rec.Last())
+	if rec.Len() != 0 || len(rec.Records()) != 0 {
+		t.Errorf("after Reset: %d lines", rec.Len())
 	}
 }
 
@@ -110,34 +103,6 @@ func TestRecorderFailsOnRequest(t *testing.T) {
 	}
 }
 
-func TestRecorderCallsItsFunctions(t *testing.T) {
-	var rec nibtest.Recorder
-	full := errors.New("disk full")
-	rec.WriteWith(func(r *nib.Record) error {
-		if rec.Len() > 0 { // it may use the Recorder
-			return full
-		}
-		return nil
-	})
-	rec.FlushWith(func(ctx context.Context) error { return ctx.Err() })
-	first, second := nib.Record{Line: []byte("{}\n")}, nib.Record{Line: []byte("{}\n")}
-	if err := rec.WriteRecord(&first); err != nil {
-		t.Errorf("first record: got error %v, want none", err)
-	}
-	if err := rec.WriteRecord(&second); !errors.Is(err, full) || rec.Len() != 1 {
-		t.Errorf("second record: got error %v and %d records, want %v and 1", err, rec.Len(), full)
-	}
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := rec.Flush(ended); !errors.Is(err, context.Canceled) || rec.Flushes() != 1 {
-		t.Errorf("Flush: got error %v and %d calls, want %v and 1", err, rec.Flushes(), context.Canceled)
-	}
-	rec.Reset()
-	if err := errors.Join(rec.WriteRecord(&first), rec.WriteRecord(&second), rec.Flush(ended)); err != nil || rec.Len() != 2 {
-		t.Errorf("after Reset: got error %v and %d records, want none and 2", err, rec.Len())
-	}
-}
-
 func TestRecorderTakesLinesOfManyGoroutines(t *testing.T) {
 	rec, log := recorded()
 	var wg sync.WaitGroup
@@ -147,7 +112,7 @@ func TestRecorderTakesLinesOfManyGoroutines(t *testing.T) {
 			defer wg.Done()
 			for range 100 {
 				log.Info().Int("g", g).Msg("x")
-				_ = rec.Len() + len(rec.Last())
+				_ = rec.Len() + len(rec.Lines())
 			}
 		}()
 	}
@@ -157,43 +122,20 @@ func TestRecorderTakesLinesOfManyGoroutines(t *testing.T) {
 	}
 }
 
-func TestDecode(t *testing.T) {
-	for _, c := range []struct {
-		line string
-		want map[string]any
-		ok   bool
-	}{
-		{"{}\n", map[string]any{}, true},
-		{`{"a":1,"b":"x","a":2}` + "\n", map[string]any{"a": 2.0, "b": "x"}, true},
-		{"{}", nil, false},
-		{"{}\n\n", nil, false},
-		{"{\n}\n", nil, false},
-		{"{}{}\n", nil, false},
-		{"{} x\n", nil, false},
-		{"[]\n", nil, false},
-		{"null\n", nil, false},
-		{`{"a":}` + "\n", nil, false},
-		{"", nil, false},
-	} {
-		got, err := nibtest.Decode([]byte(c.line))
-		if (err == nil) != c.ok || c.ok && !reflect.DeepEqual(got, c.want) {
-			t.Errorf("Decode(%q): got %v, %v; want %v, ok %v", c.line, got, err, c.want, c.ok)
-		}
-	}
-}
+var epoch = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 
 func TestClockMovesOnlyByItsMethods(t *testing.T) {
 	var c nibtest.Clock
-	if got := c.Now(); !got.Equal(nibtest.Epoch) || !c.Now().Equal(got) {
-		t.Errorf("zero Clock: got %v, want %v twice", got, nibtest.Epoch)
+	if got := c.Now(); !got.Equal(epoch) || !c.Now().Equal(got) {
+		t.Errorf("zero Clock: got %v, want %v twice", got, epoch)
 	}
 	c.Advance(1500)
-	if got, want := c.Now(), nibtest.Epoch.Add(1500); !got.Equal(want) {
+	if got, want := c.Now(), epoch.Add(1500); !got.Equal(want) {
 		t.Errorf("after Advance: got %v, want %v", got, want)
 	}
-	c.Set(nibtest.Epoch.AddDate(-1, 0, 0))
+	c.Set(epoch.AddDate(-1, 0, 0))
 	c.Advance(-1)
-	if got, want := c.Now(), nibtest.Epoch.AddDate(-1, 0, 0).Add(-1); !got.Equal(want) {
+	if got, want := c.Now(), epoch.AddDate(-1, 0, 0).Add(-1); !got.Equal(want) {
 		t.Errorf("after Set and Advance: got %v, want %v", got, want)
 	}
 }

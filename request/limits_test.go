@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink"
 )
 
@@ -44,7 +44,7 @@ func TestLengthOfClientIDs(t *testing.T) {
 
 // backtrace returns a Config with a Backtracer of a level.
 func backtrace(of, level nib.Level) Config {
-	b := sink.Backtrace(new(nibtest.Recorder), sink.BacktraceConfig{Level: of})
+	b := sink.Backtrace(new(recordtest.Recorder), sink.BacktraceConfig{Level: of})
 	return Config{Backtrace: b, BacktraceLevel: level}
 }
 
@@ -70,11 +70,11 @@ func TestLimitsOfAConfig(t *testing.T) {
 // MaxBytes is the size of the encoded fields, of one or several additions.
 func TestAdditionsOfMaxBytes(t *testing.T) {
 	added := []slog.Attr{slog.Int("a", 1), slog.Int("b", 2)}
-	log := nib.NewSink(new(nibtest.Recorder))
+	log := nib.NewSink(new(recordtest.Recorder))
 	size := len(log.AppendFields(nil, func(e *nib.Event) { e.Attrs(added[0]) }))
 	for limit, dropped := range map[int]uint64{size - 1: 2, size: 1, 2*size - 1: 1, 2 * size: 0} {
 		p := New(Config{MaxBytes: limit})
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		var r Request
 		r.Start(t.Context(), p, nib.NewSink(&rec), "", "")
 		for _, a := range added {
@@ -108,7 +108,7 @@ func TestLeastSlowAndSample(t *testing.T) {
 		{Config{Sample: 2, Slow: 1}, 1, 1, 1.0},
 	} {
 		p := New(c.config)
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		var r Request
 		r.Start(t.Context(), p, nib.NewSink(&rec), "", "")
 		e := r.End(Outcome{Took: c.took})

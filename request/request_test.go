@@ -14,8 +14,8 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/metrics"
-	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/request"
 	"github.com/nib-log/nib/sink"
 )
@@ -27,7 +27,7 @@ const (
 
 // event runs f as a request and returns its event, nil if there is none.
 func event(c request.Config, o request.Outcome, f func(ctx context.Context), opts ...nib.Option) map[string]any {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	var r request.Request
 	r.Start(context.Background(), request.New(c), nib.NewSink(&rec, opts...), "r1", "")
 	f(&r)
@@ -110,7 +110,7 @@ func TestAddKeepsNothingOfItsArguments(t *testing.T) {
 
 func TestAdditionsAreBounded(t *testing.T) {
 	p := request.New(request.Config{MaxBytes: 100})
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	var r request.Request
 	r.Start(context.Background(), p, nib.NewSink(&rec), "", "")
 	request.AddAttrs(&r, slog.String("big", strings.Repeat("x", 1<<20)))
@@ -131,7 +131,7 @@ func TestAdditionsAreBounded(t *testing.T) {
 
 func TestAdditionsAfterTheEndAreDroppedAndCounted(t *testing.T) {
 	p := request.New(request.Config{})
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	var r request.Request
 	r.Start(context.Background(), p, nib.NewSink(&rec), "", "")
 	r.End(request.Outcome{}).Msg("request")
@@ -188,7 +188,7 @@ func TestWhichRequestsHaveAnEvent(t *testing.T) {
 func TestSampleChoosesOneOfEachNInARow(t *testing.T) {
 	const n, rows = 7, 1000
 	p := request.New(request.Config{Sample: n})
-	log := nib.NewSink(new(nibtest.Recorder))
+	log := nib.NewSink(new(recordtest.Recorder))
 	var places [n]int
 	for row := range rows {
 		chosen := 0
@@ -218,7 +218,7 @@ func TestBacktraceHoldsLinesBackWhateverTheLevelOfTheLogger(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, failed := range []bool{false, true} {
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		log := nib.NewSink(&rec, nib.WithRules(rules))
 		bt := sink.Backtrace(log.Sink(), sink.BacktraceConfig{})
 		var r request.Request
@@ -247,7 +247,7 @@ func TestBacktraceHoldsLinesBackWhateverTheLevelOfTheLogger(t *testing.T) {
 
 func TestIDsOfARequestWithinAnother(t *testing.T) {
 	var outer, inner, own, bad request.Request
-	log := nib.NewSink(new(nibtest.Recorder))
+	log := nib.NewSink(new(recordtest.Recorder))
 	outer.Start(context.Background(), nil, log, "bad id", traceparent)
 	inner.Start(&outer, nil, log, "", "")
 	own.Start(&outer, nil, log, "own", "")
@@ -283,7 +283,7 @@ func TestLinesOfARequestWithinAnotherHaveItsIDsOnce(t *testing.T) {
 		{"inner", other, false, "inner", otherTrace, "bbbbbbbbbbbbbbbb"},
 		{"", other, false, "outer", otherTrace, "bbbbbbbbbbbbbbbb"},
 	} {
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		log := nib.NewSink(&rec).With(func(e *nib.Event) { e.Str("service", "shop") })
 		var outer, inner request.Request
 		outer.Start(t.Context(), nil, log, "outer", traceparent)
@@ -313,7 +313,7 @@ func TestLinesOfARequestWithinAnotherHaveItsIDsOnce(t *testing.T) {
 }
 
 func TestWithIDs(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	log := nib.NewSink(&rec)
 	var outer request.Request
 	outer.Start(t.Context(), nil, log, "outer", traceparent)
@@ -355,7 +355,7 @@ func TestWithIDs(t *testing.T) {
 
 func TestContextFieldsStandInPlaceOfTheTraceparent(t *testing.T) {
 	for _, trace := range []string{"", "from the context"} {
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		log := nib.NewSink(&rec, nib.WithContextFields(func(ctx context.Context, e *nib.Event) {
 			if trace != "" {
 				e.Str("trace_id", trace)
@@ -391,7 +391,7 @@ func TestOnFailureRunsOnceForARequest(t *testing.T) {
 	runs := 0
 	var r request.Request
 	p := request.New(request.Config{OnFailure: func(context.Context) { runs++ }})
-	r.Start(context.Background(), p, nib.NewSink(new(nibtest.Recorder)), "r1", "")
+	r.Start(context.Background(), p, nib.NewSink(new(recordtest.Recorder)), "r1", "")
 	for n := range 3 {
 		if e := r.End(request.Outcome{Failed: true}); e != nil {
 			if n > 0 {
@@ -437,7 +437,7 @@ func TestRunWritesOneEvent(t *testing.T) {
 		{"that ends its goroutine", func(context.Context) error { runtime.Goexit(); return nil }, map[string]any{"level": "error", "aborted": true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var rec nibtest.Recorder
+			var rec recordtest.Recorder
 			var err, panicked any
 			done := make(chan struct{})
 			go func() {
@@ -472,7 +472,7 @@ func TestRunWritesOneEvent(t *testing.T) {
 
 func TestTheZeroPolicyCollectsFields(t *testing.T) {
 	for name, p := range map[string]*request.Policy{"nil": nil, "zero": new(request.Policy)} {
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		_ = p.Run(t.Context(), nib.NewSink(&rec), "job", func(ctx context.Context) error {
 			request.AddAttrs(ctx, slog.Int("a", 1))
 			return nil
@@ -485,7 +485,7 @@ func TestTheZeroPolicyCollectsFields(t *testing.T) {
 
 func TestANilPolicyAndANilLogger(t *testing.T) {
 	var p *request.Policy
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	_ = p.Run(t.Context(), nib.NewSink(&rec), "job", func(context.Context) error { return nil })
 	_ = p.Run(t.Context(), nil, "job", func(ctx context.Context) error {
 		request.AddAttrs(ctx, slog.Int("a", 1))
@@ -538,7 +538,7 @@ func TestOnFailure(t *testing.T) {
 }
 
 func TestOnFailureBelongsToTheRequest(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	var r request.Request
 	r.Start(t.Context(), request.New(request.Config{OnFailure: func(ctx context.Context) {
 		request.AddAttrs(ctx, slog.String("snapshot", "1.trace"))
@@ -586,7 +586,7 @@ func TestMetrics(t *testing.T) {
 	p := request.New(request.Config{Sample: 2})
 	for i := range 4 {
 		var r request.Request
-		r.Start(t.Context(), p, nib.NewSink(new(nibtest.Recorder)), "", "")
+		r.Start(t.Context(), p, nib.NewSink(new(recordtest.Recorder)), "", "")
 		if e := r.End(request.Outcome{Failed: i == 0}); e != nil {
 			e.Discard().Send()
 		}
@@ -633,7 +633,7 @@ func TestIDsOfATraceHaveTheKeysOfTheLayout(t *testing.T) {
 		{nib.Layout{TraceKey: "t", SpanKey: nib.OmitKey}, "t", ""},
 		{nib.Layout{TraceKey: nib.OmitKey, SpanKey: nib.OmitKey}, "", ""},
 	} {
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		log := nib.NewSink(&rec, nib.WithLayout(tt.layout))
 		var r request.Request
 		r.Start(t.Context(), nil, log, "r1", traceparent)

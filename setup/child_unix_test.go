@@ -24,8 +24,8 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/internal/settings"
-	"github.com/nib-log/nib/nibtest"
 )
 
 // Tests start this binary again as a process that dies in some way. The
@@ -206,7 +206,7 @@ func (p *child) monitorPID(t *testing.T) (pid int) {
 
 // hanging returns a sink whose Flush does not return.
 func hanging() nib.Sink {
-	rec := new(nibtest.Recorder)
+	rec := new(recordtest.Recorder)
 	rec.FlushWith(func(context.Context) error {
 		fmt.Fprintln(os.Stderr, "flushing")
 		select {}

@@ -21,10 +21,10 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 	"github.com/nib-log/nib/nibslog"
-	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink/stdout"
 )
 
@@ -139,7 +139,7 @@ func liveOn(Config) {
 	}
 	i := slices.IndexFunc(defaultLoggers, func(l defaultLogger) bool { return l.name == os.Getenv(loggerVar) })
 	log, dropped, end := defaultLoggers[i].open(os.Getenv("TMPDIR"))
-	var broken nibtest.Recorder
+	var broken recordtest.Recorder
 	broken.FailWith(errors.New("it fails always"))
 	failing := nib.NewSink(&broken)
 	var logged, longest, late atomic.Int64

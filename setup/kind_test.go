@@ -16,9 +16,9 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/internal/settings"
 	"github.com/nib-log/nib/layout"
-	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink/spool"
 	"github.com/nib-log/nib/target"
 )
@@ -72,7 +72,7 @@ type fake struct {
 	to     target.Target
 	params fakeParams
 
-	nibtest.Recorder
+	recordtest.Recorder
 }
 
 // Kinds hold for the outputs of all sources, also of those before them.

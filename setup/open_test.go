@@ -21,21 +21,22 @@ import (
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibtest"
 )
 
 // flushingWith returns a sink of the program whose Flush calls flush.
-func flushingWith(flush func() error) *nibtest.Recorder {
-	rec := new(nibtest.Recorder)
+func flushingWith(flush func() error) *recordtest.Recorder {
+	rec := new(recordtest.Recorder)
 	rec.FlushWith(func(context.Context) error { return flush() })
 	return rec
 }
 
 // written returns the lines of p.
-func written(p *nibtest.Recorder) string { return strings.Join(p.Lines(), "\n") }
+func written(p *recordtest.Recorder) string { return strings.Join(p.Lines(), "\n") }
 
 // wantFlushed checks that p was flushed once and not closed.
-func wantFlushed(t *testing.T, p *nibtest.Recorder) {
+func wantFlushed(t *testing.T, p *recordtest.Recorder) {
 	t.Helper()
 	if n, err := p.Flushes(), p.Ping(context.Background()); n != 1 || err != nil {
 		t.Errorf("got %d calls of Flush, and then %v, want one and no Close", n, err)
@@ -128,7 +129,7 @@ func TestEachOutputHasItsOwnFormatAndLevel(t *testing.T) {
 
 func TestLevelsCallerStackFieldsOptions(t *testing.T) {
 	var rules nib.Rules
-	p := new(nibtest.Recorder)
+	p := new(recordtest.Recorder)
 	l := mustOpen(t, Config{
 		Level: "warn,db=debug", Rules: &rules, Caller: SwitchOn, Stack: "error", Fields: map[string]string{"b": "2", "a": "1"},
 		Sinks: []nib.Sink{p}, Options: []nib.Option{nib.WithClock(func() time.Time { return time.Unix(0, 0) })},
@@ -160,7 +161,7 @@ func TestRulesOfTheProgramHoldWhereNoLevelIsSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := new(nibtest.Recorder)
+	p := new(recordtest.Recorder)
 	mustOpen(t, Config{Rules: rules, Sinks: []nib.Sink{p}}).Debug().Msg("yes")
 	if rules.String() != "debug" || p.Len() == 0 {
 		t.Errorf("got rules %q and %q", rules, p.Lines())
@@ -168,7 +169,7 @@ func TestRulesOfTheProgramHoldWhereNoLevelIsSet(t *testing.T) {
 }
 
 func TestRulesWithoutOnesOfTheProgram(t *testing.T) {
-	p := new(nibtest.Recorder)
+	p := new(recordtest.Recorder)
 	l := mustOpen(t, Config{Level: "error,db=debug", Sinks: []nib.Sink{p}})
 	l.Info().Msg("no")
 	l.Named("db").Debug().Msg("yes")
@@ -217,7 +218,7 @@ func TestOneLogTakesCareOfTheProcess(t *testing.T) {
 
 func TestDefaultLoggers(t *testing.T) {
 	oldNib, oldSlog, oldFlags, oldWriter := nib.Default(), slog.Default(), log.Flags(), log.Writer()
-	p := new(nibtest.Recorder)
+	p := new(recordtest.Recorder)
 	l, err := Open(Config{Default: SwitchOn, Signals: SwitchOff, Timeout: testTimeout, Sinks: []nib.Sink{p}})
 	if err != nil {
 		t.Fatal(err)
@@ -282,7 +283,7 @@ func TestCloseDoesNotWaitForLinesOfPackageLog(t *testing.T) {
 }
 
 func TestCloseFlushesSinksOfTheProgramAndLeavesThemOpen(t *testing.T) {
-	p := new(nibtest.Recorder)
+	p := new(recordtest.Recorder)
 	l := mustOpen(t, Config{Sinks: []nib.Sink{p}})
 	for range 2 {
 		if err := l.Close(); err != nil {
@@ -430,7 +431,7 @@ func TestContextWithoutSignals(t *testing.T) {
 }
 
 func TestPanicThatIsRecoveredOutside(t *testing.T) {
-	p := new(nibtest.Recorder)
+	p := new(recordtest.Recorder)
 	defer func() {
 		if got := recover(); got != "boom" {
 			t.Errorf("got panic %v, want boom", got)
@@ -468,7 +469,7 @@ func TestOpenAfterAPanicThatIsRecoveredOutside(t *testing.T) {
 }
 
 func TestGuardLeavesTheLogOpen(t *testing.T) {
-	p := new(nibtest.Recorder)
+	p := new(recordtest.Recorder)
 	l := mustOpen(t, Config{Sinks: []nib.Sink{p}})
 	func() {
 		defer func() {
@@ -503,7 +504,7 @@ func (endsGoroutine) Error() string {
 // flush, and panic again, even if they cannot get the text of the panic.
 func TestPanicWhoseTextEndsTheGoroutine(t *testing.T) {
 	for name, handle := range map[string]func(*Log){"Close": endWithClose, "Guard": endWithGuard} {
-		p := new(nibtest.Recorder)
+		p := new(recordtest.Recorder)
 		l := mustOpen(t, Config{Sinks: []nib.Sink{p}})
 		var got any
 		done := make(chan struct{})

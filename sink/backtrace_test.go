@@ -15,7 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/contract"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink"
 )
 
@@ -64,7 +64,7 @@ func TestBacktraceKeepsRecordsWhole(t *testing.T) {
 	}
 	all := b.rec.Records()
 	r := all[0]
-	if r.Level != nib.LevelDebug || r.Logger != "db" || r.PC == 0 || r.Time != nibtest.Epoch.Add(time.Second).UnixNano() || string(r.Message) != `a \"b\"` {
+	if r.Level != nib.LevelDebug || r.Logger != "db" || r.PC == 0 || r.Time != recordtest.Epoch.Add(time.Second).UnixNano() || string(r.Message) != `a \"b\"` {
 		t.Errorf("got %+v with the message %q", r, r.Message)
 	}
 	if v, ok := r.Lookup("backtrace"); !ok || string(v) != "true" {
@@ -88,7 +88,7 @@ func TestBacktraceOfRecordsThatNibHasNotMade(t *testing.T) {
 		{"\n", "", "", ""},
 		{"}\n", "", "}", ""},
 	} {
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		bt := sink.Backtrace(&rec, sink.BacktraceConfig{})
 		if err := bt.WriteRecord(&nib.Record{Level: nib.LevelDebug, Line: []byte(tt.line), Message: []byte(tt.message)}); err != nil {
 			t.Fatal(err)
@@ -140,7 +140,7 @@ func TestBacktraceKeepsTheNewestLinesInOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for round := range 300 {
 		limit := 64 + rnd.IntN(2000)
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		bt := sink.Backtrace(&rec, sink.BacktraceConfig{Bytes: limit, Mark: nib.OmitKey})
 		var all []string
 		largest := 0
@@ -270,7 +270,7 @@ func TestBacktraceHoldsNoLockThatItsSinkNeeds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s nib.Sink
-			p := new(nibtest.Recorder)
+			p := new(recordtest.Recorder)
 			p.WriteWith(func(r *nib.Record) error {
 				if r.Level == nib.LevelDebug {
 					_ = s.WriteRecord(record(nib.LevelTrace, "{}"))
@@ -292,7 +292,7 @@ func TestBacktraceHoldsNoLockThatItsSinkNeeds(t *testing.T) {
 func TestScopeKeepsLinesInOrderDuringADump(t *testing.T) {
 	var s *sink.Scope
 	done := make(chan struct{})
-	p := new(nibtest.Recorder)
+	p := new(recordtest.Recorder)
 	p.WriteWith(func(r *nib.Record) error {
 		if strings.Contains(string(r.Line), `"n":0`) {
 			go func() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
@@ -51,7 +52,7 @@ func TestConformance(t *testing.T) {
 	for _, c := range combinators {
 		t.Run(c.name, func(t *testing.T) {
 			nibtest.TestSink(t, func(testing.TB) (nib.Sink, func() [][]byte) {
-				var rec nibtest.Recorder
+				var rec recordtest.Recorder
 				return c.wrap(&rec), func() (lines [][]byte) {
 					for _, r := range rec.Records() {
 						lines = append(lines, r.Line)
@@ -67,7 +68,7 @@ func TestConformance(t *testing.T) {
 // Lines that a Backtrace writes late must conform like those that it forwards.
 func TestConformanceOfLinesHeldBack(t *testing.T) {
 	nibtest.TestSink(t, func(testing.TB) (nib.Sink, func() [][]byte) {
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		bt := sink.Backtrace(&rec, sink.BacktraceConfig{Level: nib.LevelWarn, Bytes: 16 << 20, Mark: nib.OmitKey})
 		return bt, func() (lines [][]byte) {
 			if err := bt.Dump(); err != nil {
@@ -87,7 +88,7 @@ func TestCombinatorsForwardNeverLogs(t *testing.T) {
 		if got, want := neverLogs(c.wrap(newQuiet())), c.name != "Filter"; got != want {
 			t.Errorf("%s of a quiet sink: never logs %v, want %v", c.name, got, want)
 		}
-		if neverLogs(c.wrap(new(nibtest.Recorder))) {
+		if neverLogs(c.wrap(new(recordtest.Recorder))) {
 			t.Errorf("%s of a loud sink never logs", c.name)
 		}
 	}
@@ -114,7 +115,7 @@ func TestCombinatorsRefuseNil(t *testing.T) {
 	}
 }
 
-// accept accepts every record and keeps nothing; a nibtest.Recorder would
+// accept accepts every record and keeps nothing; a recordtest.Recorder would
 // allocate.
 type accept struct{}
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink"
 )
 
@@ -73,7 +73,7 @@ func TestFlushDoesNotWaitForABranchThatHangs(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
 	hang := flushingWith(func(context.Context) error { <-never; return nil })
-	other := new(nibtest.Recorder)
+	other := new(recordtest.Recorder)
 	cause := errors.New("out of time")
 	for name, s := range combinations(hang, other) {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
@@ -21,7 +22,7 @@ import (
 // A bench is a combinator that writes to a recorder, with a logger and a fake
 // clock.
 type bench struct {
-	rec   nibtest.Recorder
+	rec   recordtest.Recorder
 	clock nibtest.Clock
 	log   *nib.Logger
 }
@@ -36,7 +37,7 @@ func (b *bench) want(t *testing.T, want ...string) {
 	got := b.rec.Lines()
 	b.rec.Reset()
 	for i := range got {
-		if f, err := nibtest.Decode([]byte(got[i] + "\n")); err != nil || f["time"] == nil || f["level"] == nil {
+		if f, err := recordtest.Decode([]byte(got[i] + "\n")); err != nil || f["time"] == nil || f["level"] == nil {
 			t.Errorf("not a line of nib's: %v: %s", err, got[i])
 		}
 		got[i] = "{" + got[i][strings.Index(got[i], `"level"`):]
@@ -277,7 +278,7 @@ func TestLimitAllowsForReadingsOutOfOrder(t *testing.T) {
 			at     time.Duration
 			passed uint64
 		}{{0, 1}, {-50 * time.Millisecond, 1}, {960 * time.Millisecond, 1}, {time.Second, 2}} {
-			b.clock.Set(nibtest.Epoch.Add(x.at))
+			b.clock.Set(recordtest.Epoch.Add(x.at))
 			b.log.Info().Msg("x")
 			if got := l.Stats().Passed; got != x.passed {
 				t.Errorf("%s: at %v %d lines have passed, want %d", name, x.at, got, x.passed)

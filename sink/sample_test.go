@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink"
 )
 
@@ -110,7 +110,7 @@ func TestSampleWithATickThatNeverEnds(t *testing.T) {
 func TestSampleAllowsForReadingsOutOfOrder(t *testing.T) {
 	b, s := sampled(sink.SampleConfig{Keep: sink.Share{First: 1}})
 	for _, at := range []time.Duration{0, -50 * time.Millisecond, 999 * time.Millisecond} {
-		b.clock.Set(nibtest.Epoch.Add(at))
+		b.clock.Set(recordtest.Epoch.Add(at))
 		b.log.Info().Msg("x")
 	}
 	if got := s.Stats().Passed; got != 1 {
@@ -137,7 +137,7 @@ func TestSampleNamesLongAndOddMessages(t *testing.T) {
 		if err := s.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		got, err := nibtest.Decode([]byte(b.rec.Last() + "\n"))
+		got, err := recordtest.Decode([]byte(b.rec.Last() + "\n"))
 		if err != nil || got["of"] != tt.of {
 			t.Errorf("%q: got %q, error %v, want %q", tt.msg, got["of"], err, tt.of)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/contract"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink"
 )
 
@@ -148,7 +148,7 @@ func TestDumpsDoNotMix(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var two nib.Sink
-			rec := new(nibtest.Recorder)
+			rec := new(recordtest.Recorder)
 			done := make(chan struct{})
 			rec.WriteWith(func(r *nib.Record) error {
 				if strings.Contains(string(r.Line), `"one":0`) {

@@ -14,26 +14,26 @@ import (
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/linewriter"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink"
 )
 
 // writingWith returns a branch whose WriteRecord calls write, and keeps the
 // record if write returns nil.
-func writingWith(write func(*nib.Record) error) *nibtest.Recorder {
-	rec := new(nibtest.Recorder)
+func writingWith(write func(*nib.Record) error) *recordtest.Recorder {
+	rec := new(recordtest.Recorder)
 	rec.WriteWith(write)
 	return rec
 }
 
 // flushingWith returns a branch whose Flush calls flush.
-func flushingWith(flush func(context.Context) error) *nibtest.Recorder {
-	rec := new(nibtest.Recorder)
+func flushingWith(flush func(context.Context) error) *recordtest.Recorder {
+	rec := new(recordtest.Recorder)
 	rec.FlushWith(flush)
 	return rec
 }
 
-func wantLines(t *testing.T, rec *nibtest.Recorder, name string, want ...string) {
+func wantLines(t *testing.T, rec *recordtest.Recorder, name string, want ...string) {
 	t.Helper()
 	if got := rec.Lines(); !slices.Equal(got, want) {
 		t.Errorf("%s got %q, want %q", name, got, want)
@@ -62,7 +62,7 @@ var (
 )
 
 func TestTeeGivesEveryBranchEveryRecord(t *testing.T) {
-	var a, b nibtest.Recorder
+	var a, b recordtest.Recorder
 	s := sink.Tee(&a, &b)
 	for _, line := range []string{`{"n":1}`, `{"n":2}`} {
 		if err := s.WriteRecord(record(nib.LevelInfo, line)); err != nil {
@@ -86,7 +86,7 @@ func TestTeeGoesOnAfterABranchThat(t *testing.T) {
 		{"panics with an error that ends the goroutine", func(*nib.Record) error { panic(endingError{}) }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var first, last nibtest.Recorder
+			var first, last recordtest.Recorder
 			s := sink.Tee(&first, writingWith(tt.write), &last)
 			var err error
 			done := make(chan struct{})
@@ -126,7 +126,7 @@ func TestTeeJoinsErrors(t *testing.T) {
 }
 
 func TestTeeKeepsItsOwnListOfBranches(t *testing.T) {
-	var a, b nibtest.Recorder
+	var a, b recordtest.Recorder
 	list := []nib.Sink{&a}
 	s := sink.Tee(list...)
 	list[0] = &b
@@ -152,7 +152,7 @@ func TestRouteChoosesByLevel(t *testing.T) {
 		{nib.LevelFatal + 1000, "high"},
 	} {
 		t.Run(tt.level.String(), func(t *testing.T) {
-			branches := map[string]*nibtest.Recorder{"low": {}, "middle": {}, "high": {}, "otherwise": {}, "shadowed": {}}
+			branches := map[string]*recordtest.Recorder{"low": {}, "middle": {}, "high": {}, "otherwise": {}, "shadowed": {}}
 			s := sink.Route(branches["otherwise"],
 				sink.AtLeast(nib.LevelError, branches["high"]),
 				sink.RouteRule{From: nib.LevelTrace - 1000, To: nib.LevelInfo - 1,
@@ -173,7 +173,7 @@ func TestRouteChoosesByLevel(t *testing.T) {
 }
 
 func TestFilterForwardsSelectedRecords(t *testing.T) {
-	var p nibtest.Recorder
+	var p recordtest.Recorder
 	s := sink.Filter(&p, func(r *nib.Record) bool { return r.Level >= nib.LevelWarn })
 	_ = s.WriteRecord(record(nib.LevelInfo, `{"n":1}`))
 	_ = s.WriteRecord(record(nib.LevelError, `{"n":2}`))
@@ -186,7 +186,7 @@ func TestFilterLetsTheRecordThroughWhenKeep(t *testing.T) {
 		"ends the goroutine": func(*nib.Record) bool { runtime.Goexit(); return false },
 	} {
 		t.Run(name, func(t *testing.T) {
-			var p nibtest.Recorder
+			var p recordtest.Recorder
 			s := sink.Filter(&p, keep)
 			var err error
 			done := make(chan struct{})
@@ -225,10 +225,10 @@ func TestMarkNeverLogs(t *testing.T) {
 		{"Discard", sink.Discard(), true},
 		{"Tee of none", sink.Tee(), true},
 		{"Tee of quiet", sink.Tee(newQuiet(), newQuiet()), true},
-		{"Tee of quiet and loud", sink.Tee(newQuiet(), new(nibtest.Recorder)), false},
+		{"Tee of quiet and loud", sink.Tee(newQuiet(), new(recordtest.Recorder)), false},
 		{"Route of quiet", sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, newQuiet())), true},
-		{"Route otherwise loud", sink.Route(new(nibtest.Recorder), sink.AtLeast(nib.LevelWarn, newQuiet())), false},
-		{"Route with a loud rule", sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, new(nibtest.Recorder))), false},
+		{"Route otherwise loud", sink.Route(new(recordtest.Recorder), sink.AtLeast(nib.LevelWarn, newQuiet())), false},
+		{"Route with a loud rule", sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, new(recordtest.Recorder))), false},
 		{"Filter of quiet", sink.Filter(newQuiet(), keep), false},
 		{"Tee of a Tee of quiet", sink.Tee(sink.Tee(newQuiet()), sink.Discard()), true},
 	} {
@@ -279,14 +279,14 @@ func TestWriteRecordDoesNotAllocate(t *testing.T) {
 }
 
 // newFailing returns a sink that writes nothing.
-func newFailing() *nibtest.Recorder {
-	var rec nibtest.Recorder
+func newFailing() *recordtest.Recorder {
+	var rec recordtest.Recorder
 	rec.FailWith(errOne)
 	return &rec
 }
 
 func TestManyGoroutines(t *testing.T) {
-	var a, b, c nibtest.Recorder
+	var a, b, c recordtest.Recorder
 	s := sink.Tee(&a, sink.Route(&b, sink.AtLeast(nib.LevelError, sink.Filter(&c, func(r *nib.Record) bool {
 		return r.Level != nib.LevelPanic
 	}))))

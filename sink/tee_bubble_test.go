@@ -13,14 +13,14 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink"
 )
 
 func TestTeePassesOverABranchThatHasStalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := newGated()
-		var good nibtest.Recorder
+		var good recordtest.Recorder
 		s := sink.Tee(hang, &good)
 		held := make(chan error, 1)
 		go func() { held <- s.WriteRecord(record(nib.LevelInfo, `{"n":0}`)) }()
@@ -108,7 +108,7 @@ func TestTeeGivesTheLineToTheOthersWithinTwoTicks(t *testing.T) {
 func TestTeeLosesNothingToASlowBranch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := writingWith(func(*nib.Record) error { time.Sleep(900 * time.Millisecond); return nil })
-		var good nibtest.Recorder
+		var good recordtest.Recorder
 		s := sink.Tee(slow, &good)
 		for range 5 {
 			if err := s.WriteRecord(record(nib.LevelInfo, "{}")); err != nil {

@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/metrics"
-	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
 
 // A gatedSink is a branch whose calls return when the gate opens.
 type gatedSink struct {
-	nibtest.Recorder
+	recordtest.Recorder
 	entered chan struct{} // receives a value for each call that has begun
 	gate    chan struct{}
 }
@@ -158,7 +158,7 @@ func TestTeeCountsPerBranch(t *testing.T) {
 
 func TestTeeCountsExactlyWithManyGoroutines(t *testing.T) {
 	const goroutines, lines = 16, 500
-	var a, c nibtest.Recorder
+	var a, c recordtest.Recorder
 	s := sink.Tee(&a, newFailing(), &c)
 	var wg sync.WaitGroup
 	for range goroutines {

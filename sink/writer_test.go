@@ -16,7 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink"
 )
 
@@ -35,7 +35,7 @@ func TestWriterKeepsLines(t *testing.T) {
 		"a\n" + long + "\nb":     {"a\n", long + "\n", "b\n"},
 		"carriage\r\nreturn\x00": {"carriage\r\n", "return\x00\n"},
 	} {
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		n, err := io.WriteString(sink.NewWriter(&rec, sink.WriterConfig{}), text)
 		var got []string
 		for _, r := range rec.Records() {
@@ -69,7 +69,7 @@ func TestWriterFindsLevels(t *testing.T) {
 		`{"level":"warning","msg":"logrus"`:                        nib.LevelWarn,
 		`{"level":"error`:                                          nib.LevelInfo,
 	} {
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		w := sink.NewWriter(&rec, sink.WriterConfig{})
 		_, _ = io.WriteString(w, `{"level":"fatal"}`+"\n") // has no effect on the next line
 		_, _ = io.WriteString(w, line+"\n")
@@ -77,7 +77,7 @@ func TestWriterFindsLevels(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", line, got, want)
 		}
 	}
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	loud := func(line []byte) nib.Level { return nib.Level(len(line)) }
 	_, _ = io.WriteString(sink.NewWriter(&rec, sink.WriterConfig{Level: loud}), "1234\n12")
 	if a, b := rec.Records()[0].Level, rec.Records()[1].Level; a != 5 || b != 3 {
@@ -88,7 +88,7 @@ func TestWriterFindsLevels(t *testing.T) {
 // A refused line does not take the others with it. The logger gets no error,
 // which it would print.
 func TestWriterReportsErrors(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	rec.WriteWith(func(r *nib.Record) error {
 		if r.Line[0] == '!' {
 			return errors.New(string(r.Line[:2]))
@@ -106,7 +106,7 @@ func TestWriterReportsErrors(t *testing.T) {
 }
 
 func TestLoggersWriteThroughAWriter(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	w := sink.NewWriter(&rec, sink.WriterConfig{})
 	var group sync.WaitGroup
 	const each = 100

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibgrpc"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	pb "google.golang.org/grpc/interop/grpc_testing"
@@ -36,7 +36,7 @@ func (counter) StreamingInputCall(s pb.TestService_StreamingInputCallServer) err
 // gRPC reports the end of such an RPC before the call that receives the only
 // message returns.
 func TestTheOnlyMessageThatAClientReceivesIsCounted(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	server := grpc.NewServer()
 	pb.RegisterTestServiceServer(server, counter{})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -95,7 +95,7 @@ func TestAnRPCThatEndsInAPanicOfTheClientIsAnError(t *testing.T) {
 		}
 		for kind, call := range map[string]func(*nib.Logger){"unary": unary, "stream": stream} {
 			t.Run(tt.name+" "+kind, func(t *testing.T) {
-				var rec nibtest.Recorder
+				var rec recordtest.Recorder
 				var p any
 				done := make(chan struct{})
 				go func() {
@@ -118,7 +118,7 @@ func TestAnRPCThatEndsInAPanicOfTheClientIsAnError(t *testing.T) {
 
 // An inner interceptor may open a stream and then panic: the RPC has one event.
 func TestAnRPCThatHasEndedTwiceHasOneEvent(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	defer func() {
 		if p := recover(); p != "boom" || rec.Len() != 1 || rec.Find("client rpc")["code"] != "OK" {
 			t.Errorf("recovered %v, got %q", p, rec.Lines())

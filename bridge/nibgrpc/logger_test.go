@@ -10,15 +10,15 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibgrpc"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"google.golang.org/grpc/grpclog"
 )
 
 // install sets the logger of gRPC. Its lines have their call sites.
 // It is for tests during which gRPC does not log otherwise.
-func install(t *testing.T, verbosity int, opts ...nib.Option) (grpclog.LoggerV2, *nibtest.Recorder) {
+func install(t *testing.T, verbosity int, opts ...nib.Option) (grpclog.LoggerV2, *recordtest.Recorder) {
 	t.Helper()
-	rec := new(nibtest.Recorder)
+	rec := new(recordtest.Recorder)
 	g := nibgrpc.NewLoggerV2(nib.NewSink(rec, append(opts, nib.WithCaller())...), verbosity)
 	grpclog.SetLoggerV2(g)
 	return g, rec
@@ -60,7 +60,7 @@ func TestCallSitesAtEveryDepth(t *testing.T) {
 	component.Errorf("%d", 7)
 	add(above())
 	for i, r := range rec.Records() {
-		f, err := nibtest.Decode(r.Line)
+		f, err := recordtest.Decode(r.Line)
 		if err != nil || f["caller"] != want[i] {
 			t.Errorf("line %d: got %v, want %s", i, f["caller"], want[i])
 		}
@@ -103,7 +103,7 @@ func TestMessagesAreThoseOfGRPC(t *testing.T) {
 	for i, want := range []struct{ level, message, component string }{
 		{"info", "a1 2", ""}, {"info", "a 1", ""}, {"warn", "7%", ""}, {"error", "a 1", ""}, {"warn", "conn 3", "part"}, {"info", "[alone]", ""},
 	} {
-		f, err := nibtest.Decode(rec.Records()[i].Line)
+		f, err := recordtest.Decode(rec.Records()[i].Line)
 		if c, _ := f["component"].(string); err != nil || f["level"] != want.level || f["message"] != want.message || c != want.component {
 			t.Errorf("line %d: got %v, want %v", i, f, want)
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibgrpc"
 	"github.com/nib-log/nib/internal/await"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/request"
 	"github.com/nib-log/nib/sink"
 	"google.golang.org/grpc"
@@ -49,7 +49,7 @@ func (s *service) FullDuplexCall(stream pb.TestService_FullDuplexCallServer) err
 
 // A rig is a server and a client on loopback, with the lines of each.
 type rig struct {
-	server, client nibtest.Recorder
+	server, client recordtest.Recorder
 	stub           pb.TestServiceClient
 	stop           func() // waits for the handlers
 }
@@ -173,7 +173,7 @@ func (brokenAddr) String() string  { panic("in String") }
 // Package fmt would follow a value that contains itself until the stack is
 // full.
 func TestValuesOfTheProgramDoNotEndTheProcess(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	loop := map[string]any{}
 	loop["loop"] = loop
 	ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: brokenAddr{}})
@@ -215,7 +215,7 @@ func TestEventIsWrittenIfUserCodeEndsTheGoroutine(t *testing.T) {
 			nibgrpc.Config{Level: func(codes.Code) nib.Level { runtime.Goexit(); return 0 }}, "Internal", "boom", "boom"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var rec nibtest.Recorder
+			var rec recordtest.Recorder
 			var p any
 			done := make(chan struct{})
 			go func() {
@@ -390,7 +390,7 @@ func TestSkipAndLevel(t *testing.T) {
 }
 
 func TestDebugLinesOfFailedRPCs(t *testing.T) {
-	var out nibtest.Recorder
+	var out recordtest.Recorder
 	bt := sink.Backtrace(&out, sink.BacktraceConfig{})
 	g := newRig(t, &service{unary: func(ctx context.Context, in *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 		nib.FromContext(ctx).Debug().Bool("fails", in.GetFillUsername()).Msg("step")
@@ -429,7 +429,7 @@ func TestErrorOfAnEventDoesNotRepeatTheCode(t *testing.T) {
 		{fmt.Errorf("lookup: %w", status.Error(codes.NotFound, "gone")), "lookup: rpc error: code = NotFound desc = gone"},
 		{errors.New("plain"), "plain"},
 	} {
-		var rec nibtest.Recorder
+		var rec recordtest.Recorder
 		_, _ = nibgrpc.UnaryServer(nib.NewSink(&rec), nibgrpc.Config{})(t.Context(), nil, &grpc.UnaryServerInfo{},
 			func(context.Context, any) (any, error) { return nil, tt.err })
 		if got := rec.Find("rpc")["error"]; got != tt.want {

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/bridge/niblogrus"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/sirupsen/logrus"
 )
 
@@ -44,7 +44,7 @@ func format(t testing.TB, f logrus.Formatter, entry *logrus.Entry) (line string,
 	if entry.Buffer != nil {
 		entry.Buffer.Reset()
 	}
-	if fields, err = nibtest.Decode([]byte(line)); err != nil {
+	if fields, err = recordtest.Decode([]byte(line)); err != nil {
 		t.Fatalf("got %q: %v", line, err)
 	}
 	return line, fields
@@ -81,7 +81,7 @@ func TestFormatterWritesWhatLogrusWrites(t *testing.T) {
 		"slices of maps":   {"f": []logrus.Fields{{"b": 1, "a": 2}, nil}, "m": []map[string]any{{"x": time.Second}}, "nil": []logrus.Fields(nil)},
 		"pointers":         {"s": &text, "nil": (*string)(nil)},
 		"text marshalers":  {"ip": net.ParseIP("192.0.2.7"), "level": logrus.WarnLevel},
-		"named types":      {"n": named("x"), "l": nibtest.Epoch.Weekday()},
+		"named types":      {"n": named("x"), "l": recordtest.Epoch.Weekday()},
 		"taken keys":       {"time": 1, "level": 2, "msg": 3, "logrus_error": 4},
 		"func without use": {"func": "f", "file": "g"},
 		"odd keys":         {"": 1, " ": 2, "a.b": 3, `"`: 4, "\n": 5},

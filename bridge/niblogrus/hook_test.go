@@ -15,14 +15,14 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/niblogrus"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/layout"
-	"github.com/nib-log/nib/nibtest"
 	"github.com/sirupsen/logrus"
 )
 
 // installed makes a logrus.Logger that writes to a recorder.
-func installed(opts ...nib.Option) (*logrus.Logger, *nibtest.Recorder) {
-	rec := new(nibtest.Recorder)
+func installed(opts ...nib.Option) (*logrus.Logger, *recordtest.Recorder) {
+	rec := new(recordtest.Recorder)
 	l := logrus.New()
 	l.SetLevel(logrus.TraceLevel)
 	niblogrus.Install(l, nib.NewSink(rec, opts...))
@@ -31,7 +31,7 @@ func installed(opts ...nib.Option) (*logrus.Logger, *nibtest.Recorder) {
 
 func withoutTime() nib.Option { return nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}) }
 
-func checkLast(t *testing.T, rec *nibtest.Recorder, want string) {
+func checkLast(t *testing.T, rec *recordtest.Recorder, want string) {
 	t.Helper()
 	if got := rec.Last(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -82,7 +82,7 @@ func TestLogrusDecidesAboutLevels(t *testing.T) {
 }
 
 func TestHookForTheLevelsItIsGiven(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	l := logrus.New()
 	l.SetOutput(io.Discard)
 	h := &niblogrus.Hook{Logger: nib.NewSink(&rec), LogLevels: []logrus.Level{logrus.ErrorLevel}}
@@ -122,7 +122,7 @@ func TestHookShowsTheCallSiteThatLogrusReports(t *testing.T) {
 	rec.Reset()
 	_, _, line, _ := runtime.Caller(0)
 	l.Info("m")
-	want, _ := nibtest.Decode([]byte(rec.Last() + "\n"))
+	want, _ := recordtest.Decode([]byte(rec.Last() + "\n"))
 	if got := want["caller"]; got != fmt.Sprintf("niblogrus/hook_test.go:%d", line+1) {
 		t.Errorf("got caller %v, want line %d", got, line+1)
 	}
@@ -242,7 +242,7 @@ func TestHostileValuesThroughTheHook(t *testing.T) {
 
 // A stack begins where the program logs, not in logrus.
 func TestStacksBeginInTheCaller(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	l := logrus.New()
 	niblogrus.Install(l, nib.NewSink(&rec, nib.WithStack(nib.LevelInfo)))
 	l.Error("m1")

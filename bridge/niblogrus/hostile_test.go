@@ -16,7 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/niblogrus"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/sirupsen/logrus"
 )
 
@@ -196,7 +196,7 @@ func (w *lineWriter) count(t *testing.T) map[string]int {
 	t.Helper()
 	n := make(map[string]int)
 	for _, line := range w.lines {
-		fields, err := nibtest.Decode(line)
+		fields, err := recordtest.Decode(line)
 		if err != nil {
 			t.Fatalf("got %q: %v", line, err)
 		}
@@ -251,7 +251,7 @@ func TestFormatterIsSafeForConcurrentUse(t *testing.T) {
 		t.Errorf("got %d lines, want %d", got, goroutines*each)
 	}
 	for _, line := range lines.lines {
-		fields, _ := nibtest.Decode(line)
+		fields, _ := recordtest.Decode(line)
 		g, n, _ := strings.Cut(fields["msg"].(string), " ")
 		if fields["task_id"] != g || fmt.Sprint(fields["n"]) != n || fmt.Sprint(fields["nested"]) != "map[g:"+g+"]" ||
 			fields["fields.msg"] != 2.0 || fields["fields.fields.msg"] != 1.0 {

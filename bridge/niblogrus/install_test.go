@@ -10,13 +10,13 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/niblogrus"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/sirupsen/logrus"
 )
 
 func TestInstallStandsBehindAllHooks(t *testing.T) {
 	var before bytes.Buffer
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	l := logrus.New()
 	l.SetOutput(&before)
 	l.SetFormatter(&logrus.JSONFormatter{DisableTimestamp: true})
@@ -54,7 +54,7 @@ func TestInstallWritesEntriesThatAHookHasFailedOn(t *testing.T) {
 }
 
 func TestInstallOnALoggerWithoutAnything(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	l := &logrus.Logger{Level: logrus.InfoLevel}
 	niblogrus.Install(l, nib.NewSink(&rec, withoutTime()))
 	l.Info("m")

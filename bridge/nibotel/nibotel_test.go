@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/bridge/nibotel"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibtest"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/log"
@@ -36,7 +37,7 @@ func withSpan(ctx context.Context, span string) context.Context {
 }
 
 func TestIDsOfTheActiveSpan(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	l := nib.NewSink(&rec, nib.WithContextFields(nibotel.ContextFields))
 	ctx := withSpan(t.Context(), spanID)
 	bound := l.With(func(e *nib.Event) { e.Ctx(ctx) })
@@ -91,7 +92,7 @@ var attributes = []struct {
 
 // record returns a record with all attributes.
 func record(severity log.Severity) (r log.Record) {
-	r.SetTimestamp(nibtest.Epoch)
+	r.SetTimestamp(recordtest.Epoch)
 	r.SetSeverity(severity)
 	r.SetBody(attribute.StringValue("order \"placed\""))
 	for _, a := range attributes {
@@ -101,7 +102,7 @@ func record(severity log.Severity) (r log.Record) {
 }
 
 func TestRecordsOfOpenTelemetryBecomeLines(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	l := nib.NewSink(&rec, nib.WithContextFields(nibotel.ContextFields))
 	scope := nibotel.NewLoggerProvider(l).Logger("shop", log.WithInstrumentationVersion("v1"),
 		log.WithInstrumentationAttributes(attribute.String("zone", "z")))
@@ -116,7 +117,7 @@ func TestRecordsOfOpenTelemetryBecomeLines(t *testing.T) {
 	}
 
 	var r log.Record
-	r.SetObservedTimestamp(nibtest.Epoch.Add(time.Hour))
+	r.SetObservedTimestamp(recordtest.Epoch.Add(time.Hour))
 	r.SetEventName("paid")
 	r.SetBody(attribute.Int64Value(5))
 	r.SetErr(errors.New("broken"))
@@ -128,7 +129,7 @@ func TestRecordsOfOpenTelemetryBecomeLines(t *testing.T) {
 }
 
 func TestSeveritiesAreLevels(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	out := nib.NewSink(nibotel.NewSink(nibotel.NewLoggerProvider(nib.NewSink(&rec, nib.WithLevel(nib.LevelTrace))).Logger("")), nib.WithLevel(nib.LevelTrace))
 	for _, level := range []nib.Level{nib.LevelTrace, nib.LevelDebug, nib.LevelInfo, nib.LevelInfo + 2, nib.LevelWarn, nib.LevelError, nib.LevelError + 3, nib.LevelFatal} {
 		out.At(level).Msg("m")
@@ -171,7 +172,7 @@ func TestLinesBecomeRecordsOfOpenTelemetry(t *testing.T) {
 	l.Info().Str("trace_id", "no id").Msg("")
 
 	got := to.records[0]
-	if !got.Timestamp().Equal(nibtest.Epoch) || got.Severity() != log.SeverityWarn || got.SeverityText() != "warn" || got.Body().AsString() != "order \"placed\"" {
+	if !got.Timestamp().Equal(recordtest.Epoch) || got.Severity() != log.SeverityWarn || got.SeverityText() != "warn" || got.Body().AsString() != "order \"placed\"" {
 		t.Errorf("got %v %v %v %v", got.Timestamp(), got.Severity(), got.SeverityText(), got.Body())
 	}
 	i := 0
@@ -297,7 +298,7 @@ func TestNumbersOfAttributes(t *testing.T) {
 
 // A record without a timestamp becomes a line of the time at which it came.
 func TestRecordWithoutATimestamp(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	before := time.Now().Truncate(time.Millisecond)
 	var r log.Record
 	r.SetBody(attribute.StringValue("m"))

@@ -17,7 +17,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibzap"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 )
@@ -263,7 +263,7 @@ func TestStackHasTheKeyOfTheLayout(t *testing.T) {
 }
 
 func TestSyncFlushes(t *testing.T) {
-	var f nibtest.Recorder
+	var f recordtest.Recorder
 	f.FailWith(errors.New("full"))
 	failed := 0
 	c := nibzap.NewCore(nib.NewSink(&f, nib.WithErrorHandler(func(error) { failed++ })))
@@ -380,7 +380,7 @@ func TestNilInFields(t *testing.T) {
 
 // A stack begins where the program logs, not in zap.
 func TestStacksBeginInTheCaller(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	l := zap.New(nibzap.NewCore(nib.NewSink(&rec, nib.WithStack(nib.LevelInfo))))
 	l.Error("m1")
 	l.Sugar().Errorw("m2", "a", 1)

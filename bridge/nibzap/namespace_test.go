@@ -10,7 +10,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibzap"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 )
@@ -26,7 +26,7 @@ func (n inNamespace) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 // Values of the program are not changed, which would also be a data race
 // between goroutines that log the same one.
 func TestValuesInNamespacesAreNotChanged(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	log := zap.New(nibzap.NewCore(nib.NewSink(&rec)))
 	shared := map[string]any{"number": complex(1, 2), "list": []any{complex(3, 4)}}
 	var wg sync.WaitGroup
@@ -49,7 +49,7 @@ func TestValuesInNamespacesAreNotChanged(t *testing.T) {
 }
 
 func TestValuesInNamespacesMayContainThemselves(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	log := zap.New(nibzap.NewCore(nib.NewSink(&rec)))
 	loop := map[string]any{}
 	loop["a"], loop["b"] = loop, []any{loop, loop}

@@ -21,8 +21,8 @@ import (
 	"github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/dest/otlp"
 	"github.com/nib-log/nib/dest/syslog"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/metrics"
-	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/pool"
 	"github.com/nib-log/nib/request"
 	"github.com/nib-log/nib/sink"
@@ -43,8 +43,8 @@ type service struct {
 }
 
 // sometimes returns a destination that fails in every third call.
-func sometimes() *nibtest.Recorder {
-	calls, rec := 0, new(nibtest.Recorder)
+func sometimes() *recordtest.Recorder {
+	calls, rec := 0, new(recordtest.Recorder)
 	rec.DeliverWith(func(_ context.Context, batch []nib.Record) (delivery.Result, error) {
 		if calls++; calls%3 == 0 {
 			return delivery.Result{}, errors.New("busy")

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 )
 
 // child derives a logger with n bytes of context and a name in it.
@@ -55,7 +55,7 @@ func TestSiblingsDoNotShareBytes(t *testing.T) {
 }
 
 func TestSiblingsMayBeDerivedConcurrently(t *testing.T) {
-	s := new(nibtest.Recorder)
+	s := new(recordtest.Recorder)
 	parent := nib.NewSink(s, bare)
 	for n := 0; n <= 4096; n += 256 {
 		p := child(parent, n, "parent").WithGroup("g")

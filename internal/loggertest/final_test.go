@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 )
 
 // panicOf returns the panic value of f as text, or "(none)".
@@ -110,7 +110,7 @@ func TestAtNeitherPanicsNorExits(t *testing.T) {
 
 // A flushSink records the order of its calls.
 type flushSink struct {
-	nibtest.Recorder
+	recordtest.Recorder
 	calls []string
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 )
 
 func TestHooksRunInOrderAndAddFields(t *testing.T) {
@@ -116,7 +116,7 @@ func TestLookup(t *testing.T) {
 
 func TestEntry(t *testing.T) {
 	pc, _, _, _ := runtime.Caller(0)
-	s := new(nibtest.Recorder)
+	s := new(recordtest.Recorder)
 	for _, opts := range [][]nib.Option{{}, {nib.WithCaller()}, {nib.WithLayout(nib.Layout{MessageFirst: true})}} {
 		l := nib.NewSink(s, append(opts, nib.WithLevel(nib.LevelFatal))...)
 		l.Entry(nib.Entry{Time: aTime, Level: 3, PC: pc, Message: "m"}).Int("a", 1).Send()

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 )
 
 // zone loads a zone, or skips the test where the machine has no zone data.
@@ -178,7 +178,7 @@ func TestBuiltInClockShowsTheSystemTime(t *testing.T) {
 
 func TestRecordTimeSaturates(t *testing.T) {
 	var now time.Time
-	s := new(nibtest.Recorder)
+	s := new(recordtest.Recorder)
 	l := nib.NewSink(s, nib.WithClock(func() time.Time { return now }))
 	for _, x := range []struct {
 		now  time.Time

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 )
 
 // last returns the record that arrived last.
-func last(rec *nibtest.Recorder) nib.Record {
+func last(rec *recordtest.Recorder) nib.Record {
 	all := rec.Records()
 	if len(all) == 0 {
 		return nib.Record{}
@@ -23,7 +23,7 @@ func last(rec *nibtest.Recorder) nib.Record {
 
 func TestRecordDescribesItsLine(t *testing.T) {
 	for _, layout := range []nib.Layout{{}, {MessageFirst: true}} {
-		s := new(nibtest.Recorder)
+		s := new(recordtest.Recorder)
 		l := nib.NewSink(s, nib.WithLayout(layout), nib.WithCaller()).Named("a").Named("b").WithGroup("g")
 		l.Warn().Str("k", "v").Msg("a \"quoted\" text")
 		r := last(s)
@@ -45,7 +45,7 @@ func TestRecordDescribesItsLine(t *testing.T) {
 }
 
 func TestRecordWithoutMessage(t *testing.T) {
-	s := new(nibtest.Recorder)
+	s := new(recordtest.Recorder)
 	l := nib.NewSink(s)
 	l.Log().Send()
 	if r := last(s); r.Message != nil || r.Level != nib.LevelInfo || r.PC != 0 {
@@ -58,7 +58,7 @@ func TestRecordWithoutMessage(t *testing.T) {
 }
 
 func TestRecordFieldsInOrder(t *testing.T) {
-	s := new(nibtest.Recorder)
+	s := new(recordtest.Recorder)
 	nib.NewSink(s, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey})).Info().Str(`a"b`, "c").Dict("d", func(e *nib.Event) { e.Int("x", 1) }).Ints("i", []int{1, 2}).Msg("m")
 	var got []string
 	r := last(s)
@@ -79,7 +79,7 @@ func TestWriterThatIsASinkIsUsedAsOne(t *testing.T) {
 }
 
 type writerSink struct {
-	nibtest.Recorder
+	recordtest.Recorder
 	bytes.Buffer
 }
 

@@ -21,19 +21,19 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/await"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 )
 
 // linesOf waits for n lines: under load, package log continues without a line
 // that is being written.
-func linesOf(t *testing.T, rec *nibtest.Recorder, n int) string {
+func linesOf(t *testing.T, rec *recordtest.Recorder, n int) string {
 	t.Helper()
 	await.Until(t, fmt.Sprintf("%d lines are written", n), func() bool { return rec.Len() >= n })
 	return strings.Join(rec.Lines(), "\n") + "\n"
 }
 
 func TestStdLogMakesEachMessageALine(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	l := nib.NewSink(&rec, nib.WithLayout(slogLayout)).With(func(e *nib.Event) { e.Int("n", 1) })
 	s := l.StdLog(nib.LevelWarn)
 	for i, print := range []func(){
@@ -109,7 +109,7 @@ func TestStdLogWritesAndFlushesThePanicWhateverTheLevel(t *testing.T) {
 
 func TestStdLogReportsAFlushThatFails(t *testing.T) {
 	var got error
-	var unflushable nibtest.Recorder
+	var unflushable recordtest.Recorder
 	unflushable.FlushWith(func(context.Context) error { return errFlush })
 	s := nib.NewSink(&unflushable, nib.WithErrorHandler(func(err error) { got = err })).StdLog(nib.LevelInfo)
 	panicText(func() { s.Panic("why") })
@@ -121,7 +121,7 @@ func TestStdLogReportsAFlushThatFails(t *testing.T) {
 var errFlush = errors.New("cannot flush")
 
 func TestStdLogShowsTheCallSiteOfLog(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	s := nib.NewSink(&rec, nib.WithLayout(slogLayout), nib.WithCaller()).StdLog(nib.LevelInfo)
 	_, file, line, _ := runtime.Caller(0)
 	s.Print("m")
@@ -138,7 +138,7 @@ func TestStdLogShowsTheCallSiteOfLog(t *testing.T) {
 }
 
 func TestStdLogShowsTheStackOfTheCaller(t *testing.T) {
-	var rec nibtest.Recorder
+	var rec recordtest.Recorder
 	nib.NewSink(&rec, nib.WithStack(nib.LevelError)).StdLog(nib.LevelError).Print("m")
 	if got, want := linesOf(t, &rec, 1), "TestStdLogShowsTheStackOfTheCaller"; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
@@ -230,7 +230,7 @@ func TestStdLogPanicsWhenUserCodeEndsTheGoroutine(t *testing.T) {
 		}
 	}) {
 		var flushes atomic.Int32
-		var sink nibtest.Recorder
+		var sink recordtest.Recorder
 		sink.FlushWith(func(context.Context) error { flushes.Add(1); return nil })
 		l := nib.NewSink(&sink, opts...)
 		on = true

@@ -14,7 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 )
 
 var clock = nib.WithClock(func() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 678e6, time.UTC) })
@@ -131,7 +131,7 @@ func TestErrorsOfTheWriterComeBack(t *testing.T) {
 // A writerAndSink must be used as a writer: its WriteRecord is for JSON lines.
 type writerAndSink struct {
 	bytes.Buffer
-	nibtest.Recorder
+	recordtest.Recorder
 }
 
 func TestAWriterThatIsASinkIsUsedAsAWriter(t *testing.T) {

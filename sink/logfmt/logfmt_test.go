@@ -18,7 +18,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/internal/contract"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 )
 
 var (
@@ -253,7 +253,7 @@ func TestErrorsOfTheWriterComeBack(t *testing.T) {
 // A writerAndSink must be used as a writer: its WriteRecord is for JSON lines.
 type writerAndSink struct {
 	bytes.Buffer
-	nibtest.Recorder
+	recordtest.Recorder
 }
 
 func TestAWriterThatIsASinkIsUsedAsAWriter(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -275,7 +275,7 @@ func TestSpoolVerifyOfAnAbsentSegment(t *testing.T) {
 // record is settled.
 func TestSpoolVerifyOfAnAbsentBeginning(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "spool")
-	var dest nibtest.Recorder
+	var dest recordtest.Recorder
 	dest.DeliverWith(func(ctx context.Context, _ []nib.Record) (delivery.Result, error) {
 		if dest.Len() == 0 {
 			return delivery.Result{Accepted: 1}, nil

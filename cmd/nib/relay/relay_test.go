@@ -18,14 +18,14 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink/spool"
 )
 
 // A place is where records arrive, over all destinations that are opened for
 // it.
 type place struct {
-	nibtest.Recorder
+	recordtest.Recorder
 	mu   sync.Mutex
 	open int
 }
