@@ -170,19 +170,6 @@ func BenchmarkAll(b *testing.B) {
 	}
 }
 
-func BenchmarkValues(b *testing.B) {
-	p := newPair(10_000)
-	compare(b, 10_000, func(int) {
-		for v := range p.here.Values() {
-			total += v
-		}
-	}, func(int) {
-		for e := p.there.Front(); e != nil; e = e.Next() {
-			total += e.Value.(int)
-		}
-	})
-}
-
 func BenchmarkFill(b *testing.B) {
 	for _, size := range sizes {
 		b.Run(size.name, func(b *testing.B) {

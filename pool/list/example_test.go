@@ -14,7 +14,7 @@ func Example() {
 	l.PushFront("a")
 	l.InsertAfter("d", b)
 	l.InsertAfter("c", b)
-	for v := range l.Values() {
+	for _, v := range l.All() {
 		fmt.Print(v, " ")
 	}
 	fmt.Println(l.Len())

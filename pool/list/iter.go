@@ -68,15 +68,3 @@ func (l *List[T]) Backward() iter.Seq2[Element[T], T] {
 		}
 	}
 }
-
-// Values returns an iterator over the values, from the first to the last. The
-// rules of [List.All] apply.
-func (l *List[T]) Values() iter.Seq[T] {
-	return func(yield func(T) bool) {
-		for _, v := range l.All() {
-			if !yield(v) {
-				return
-			}
-		}
-	}
-}

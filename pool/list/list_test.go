@@ -332,13 +332,6 @@ func TestSteadyLoadDoesNotAllocate(t *testing.T) {
 				e.SetValue("g")
 			}
 		}},
-		{"Values", func() {
-			for v := range l.Values() {
-				if v == "" {
-					panic("an empty value")
-				}
-			}
-		}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { alloctest.Zero(t, c.f) })
@@ -358,10 +351,10 @@ func TestInitMakesACopyAListOfItsOwn(t *testing.T) {
 	for i := range 5 {
 		b.PushBack(10 + i)
 	}
-	if got, want := slices.Collect(a.Values()), []int{1, 2, 3, 4}; !slices.Equal(got, want) {
+	if got, want := valuesOf(a), []int{1, 2, 3, 4}; !slices.Equal(got, want) {
 		t.Errorf("the list has %d, want %d", got, want)
 	}
-	if got, want := slices.Collect(b.Values()), []int{10, 11, 12, 13, 14}; !slices.Equal(got, want) {
+	if got, want := valuesOf(b), []int{10, 11, 12, 13, 14}; !slices.Equal(got, want) {
 		t.Errorf("the copy has %d, want %d", got, want)
 	}
 }
