@@ -5,8 +5,7 @@
 // logger with the ids of the request; with [Config.Policy] lines are sampled,
 // and the debug lines of failed requests are written; [LevelHandler] and
 // [RulesHandler] change levels while the server runs, [MetricsHandler] serves
-// metrics to Prometheus, [SitesHandler] shows which lines of the program fill
-// the log.
+// metrics to Prometheus.
 //
 //	func serve(log *nib.Logger, level *nib.LevelVar) error {
 //		mux := http.NewServeMux()

@@ -40,10 +40,9 @@ var combinators = []struct {
 		_ = scope.Dump()
 		return scope
 	}},
-	{"Sites", func(s nib.Sink) nib.Sink { return sink.Sites(s, sink.SitesConfig{}) }},
 	{"all", func(s nib.Sink) nib.Sink {
-		s = sink.Sites(sink.Backtrace(s, sink.BacktraceConfig{}), sink.SitesConfig{})
-		s = sink.Sample(sink.Limit(sink.Tee(s), sink.LimitConfig{}), sink.SampleConfig{})
+		s = sink.Tee(sink.Backtrace(s, sink.BacktraceConfig{}))
+		s = sink.Sample(sink.Limit(s, sink.LimitConfig{}), sink.SampleConfig{})
 		return sink.Route(sink.Discard(), sink.AtLeast(nib.LevelInfo, sink.Named("x", s)))
 	}},
 }

@@ -15,9 +15,8 @@
 //	Sample     the first ones of those with the same message, and then each nth
 //	Backtrace  those below a level only once something has gone wrong
 //
-// and some only observe:
+// and one only observes:
 //
-//	Sites      counts lines and bytes per call site
 //	Named      gives a sink a name, for errors and counters
 //
 // A combinator is a [nib.Sink] and keeps its contract: it is safe for
@@ -49,11 +48,9 @@
 //
 // The order of combinators matters. In
 //
-//	sites := sink.Sites(file, sink.SitesConfig{})
-//	limit := sink.Limit(sites, sink.LimitConfig{PerSite: sink.Rate{PerSecond: 100}})
+//	limit := sink.Limit(file, sink.LimitConfig{PerSite: sink.Rate{PerSecond: 100}})
 //	trace := sink.Backtrace(limit, sink.BacktraceConfig{})
 //
-// the lines of a backtrace are limited like all others, and only lines that
-// pass are counted by call site. Call sites are known if the logger has
-// [nib.WithCaller].
+// the lines of a backtrace are limited like all others. Call sites are known if
+// the logger has [nib.WithCaller].
 package sink

@@ -117,21 +117,6 @@ func ExampleBacktracer_Scope() {
 	// {"time":"2026-01-02T15:04:05.000Z","level":"error","error":"no such file","message":"job failed"}
 }
 
-func ExampleSites() {
-	s := sink.Sites(sink.Discard(), sink.SitesConfig{})
-	log := nib.NewSink(s, noTime)
-	for range 3 {
-		log.Info().Str("body", "some hundred bytes").Msg("request")
-	}
-	log.Info().Msg("started")
-	fmt.Print(s.Report(10))
-	// Output:
-	//          bytes  share        lines  call site
-	//            297  80.7%            3  "request"
-	//             71  19.3%            1  "started"
-	//            368 100.0%            4  (all)
-}
-
 func Example_metrics() {
 	s := sink.Tee(sink.Named("audit", sink.Discard()), sink.Discard())
 	log := nib.NewSink(s)

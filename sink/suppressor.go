@@ -60,7 +60,7 @@ type suppressor struct {
 	clock func() time.Time // if nil, the system clock
 	base  time.Time
 
-	sites     table[account]
+	sites     table
 	notices   notices
 	rest      byLevel      // pending counts of evicted sites, and of lines suppressed for their level
 	owing     atomic.Int64 // lines not reported, including those being reported
@@ -77,7 +77,7 @@ func (g *suppressor) start(combinator, name string, s nib.Sink, r rule, sites in
 		g.mayLog()
 	}
 	g.name, g.sink, g.rule, g.clock, g.base = name, s, r, clock, time.Now()
-	g.sites = newTable[account](sites)
+	g.sites = newTable(sites)
 	g.notices.start(s, layout)
 	g.nextSweep.Store(math.MinInt64)
 	inner, _ := s.(delivery.Flusher)
@@ -146,7 +146,7 @@ func (g *suppressor) decide(r *nib.Record, level int, now int64) (v decision, d 
 	w, known := s.find(k)
 	if !known {
 		g.forget(w)
-		*w = slot[account]{key: k, value: account{at: math.MinInt64, last: now}}
+		*w = slot{key: k, value: account{at: math.MinInt64, last: now}}
 		if k.pc == 0 {
 			w.value.text.set(r.Message)
 		}
@@ -181,14 +181,14 @@ func steady(last *int64, now int64) int64 {
 }
 
 // takePending takes the pending count of the account in w. The set is locked.
-func takePending(w *slot[account]) pendingCount {
+func takePending(w *slot) pendingCount {
 	d := pendingCount{key: w.key, lines: w.value.owed, text: w.value.text}
 	w.value.owed = 0
 	return d
 }
 
 // forget moves the pending count of a site that is being evicted to its level.
-func (g *suppressor) forget(w *slot[account]) {
+func (g *suppressor) forget(w *slot) {
 	if w.key.used {
 		g.rest[w.key.level].Add(w.value.owed)
 		g.forgotten.Add(1)
@@ -248,7 +248,7 @@ func (g *suppressor) announceAll() error {
 }
 
 // pendingIn takes the pending count in one slot.
-func pendingIn(s *set[account], slot int) (d pendingCount) {
+func pendingIn(s *set, slot int) (d pendingCount) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w := &s.slots[slot]; w.value.owed > 0 {

@@ -21,40 +21,40 @@ type key struct {
 	used    bool // false in a slot that was never used
 }
 
-// A table is a set-associative cache with a value for each of a bounded number
-// of keys. A key belongs to one of many small sets; when the set is full, the
-// key with the lowest rank in it is evicted. So nothing is ever moved, a lookup
-// compares at most waysPerSet keys, and goroutines contend only if they use the
-// same set.
-type table[V any] struct {
-	sets  []set[V] // a power of two
+// A table is a set-associative cache with an account for each of a bounded
+// number of keys. A key belongs to one of many small sets; when the set is
+// full, the key with the lowest rank in it is evicted. So nothing is ever
+// moved, a lookup compares at most waysPerSet keys, and goroutines contend only
+// if they use the same set.
+type table struct {
+	sets  []set // a power of two
 	shift uint
 	seed  maphash.Seed
 }
 
 const waysPerSet = 8
 
-type set[V any] struct {
+type set struct {
 	mu    sync.Mutex // protects the fields below
-	uses  uint64     // counter for owners that rank by use
-	slots [waysPerSet]slot[V]
+	uses  uint64     // counter, by which slots are ranked
+	slots [waysPerSet]slot
 }
 
-type slot[V any] struct {
+type slot struct {
 	key   key
 	rank  uint64
-	value V
+	value account
 }
 
 // newTable makes a table for at least n keys.
-func newTable[V any](n int) table[V] {
+func newTable(n int) table {
 	b := bits.Len(uint(max(n-1, 0) / waysPerSet))
-	return table[V]{sets: make([]set[V], 1<<b), shift: uint(64 - b), seed: maphash.MakeSeed()}
+	return table{sets: make([]set, 1<<b), shift: uint(64 - b), seed: maphash.MakeSeed()}
 }
 
 // site returns the key of a line by its call site, or by its message if the
 // call site is unknown.
-func (t *table[V]) site(r *nib.Record) key {
+func (t *table) site(r *nib.Record) key {
 	if r.PC != 0 {
 		return key{pc: r.PC, used: true}
 	}
@@ -62,22 +62,19 @@ func (t *table[V]) site(r *nib.Record) key {
 }
 
 // message returns the key of a line by its message.
-func (t *table[V]) message(r *nib.Record) key {
+func (t *table) message(r *nib.Record) key {
 	return key{message: maphash.Bytes(t.seed, r.Message), used: true}
 }
 
 // set returns the set of a key.
-func (t *table[V]) set(k key) *set[V] { return &t.sets[t.index(k)] }
-
-// index returns the index of the set of a key.
-func (t *table[V]) index(k key) uint64 {
+func (t *table) set(k key) *set {
 	h := (uint64(k.pc) ^ k.message + uint64(k.level)) * 0x9E3779B97F4A7C15 // the golden ratio mixes the upper bits well
-	return h >> t.shift
+	return &t.sets[h>>t.shift]
 }
 
 // find returns the slot of k or, if k is not known, the slot to overwrite. The
 // set is locked.
-func (s *set[V]) find(k key) (found *slot[V], known bool) {
+func (s *set) find(k key) (found *slot, known bool) {
 	for i := range s.slots {
 		w := &s.slots[i]
 		switch {

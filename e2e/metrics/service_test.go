@@ -82,7 +82,7 @@ func newService(t *testing.T) *service {
 	out := stdout.New(stdout.Config{File: null, Buffer: 4 << 10})
 	many := sink.Tee(sink.Named("file", f), sink.Named("out", out), sink.Named("spool", s), sink.Named("memory", memory),
 		sink.Named("errors", sink.Route(sink.Discard(), sink.AtLeast(nib.LevelError, sink.Discard()))),
-		sink.Named("some", sink.Filter(sink.Limit(sink.Sample(sink.Sites(sink.Discard(), sink.SitesConfig{}), sink.SampleConfig{}), sink.LimitConfig{}), func(*nib.Record) bool { return true })),
+		sink.Named("some", sink.Filter(sink.Limit(sink.Sample(sink.Discard(), sink.SampleConfig{}), sink.LimitConfig{}), func(*nib.Record) bool { return true })),
 		sink.Named("held", sink.Backtrace(sink.Discard(), sink.BacktraceConfig{})))
 	j := openJournal(t, dir)
 	t.Cleanup(func() {

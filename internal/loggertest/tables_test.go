@@ -88,10 +88,6 @@ var textTables = map[string]func(t *testing.T) func(text string){
 		l := nib.NewSink(b, nib.WithLevel(nib.LevelTrace))
 		return func(text string) { l.Info().Msg(text) }
 	},
-	"sites": func(*testing.T) func(string) {
-		l := nib.NewSink(sink.Sites(taken, sink.SitesConfig{}), nib.WithCaller())
-		return func(text string) { l.Info().Msg(text) }
-	},
 	"zones": func(*testing.T) func(string) {
 		l := nib.New(io.Discard)
 		return func(text string) {
