@@ -43,7 +43,7 @@ func TestLinesOfADestinationThatIsDownStay(t *testing.T) {
 		if err != nil || len(views) != 1 {
 			t.Fatalf("got %q, %v", views, err)
 		}
-		if v, err := spool.Inspect(views[0]); err != nil || v.Pending(spool.DefaultName) != 1 {
+		if v, err := spool.Inspect(views[0]); err != nil || v.Pending("destination") != 1 {
 			t.Errorf("got %+v, %v, want one line", v, err)
 		}
 	})

@@ -49,7 +49,7 @@ func TestSyslogByEnvironment(t *testing.T) {
 	if err != nil || len(slots) != 1 {
 		t.Fatalf("got spools %q, %v", slots, err)
 	}
-	if v, err := spool.Inspect(slots[0]); err != nil || v.Pending(spool.DefaultName) != 0 {
+	if v, err := spool.Inspect(slots[0]); err != nil || v.Pending("destination") != 0 {
 		t.Errorf("got %+v, %v, want nothing pending", v, err)
 	}
 }

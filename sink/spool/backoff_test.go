@@ -33,7 +33,7 @@ func TestNothingShortensBackoff(t *testing.T) {
 		s.chain.poke()
 	}
 	checkLines(t, alive.take(), 0, 2000, 200)
-	if d := of(t, s.Stats(), DefaultName); d.Attempts > 1 || d.Failures > 1 {
+	if d := of(t, s.Stats(), defaultName); d.Attempts > 1 || d.Failures > 1 {
 		t.Errorf("got %+v, want one attempt", d)
 	}
 }

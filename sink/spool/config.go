@@ -200,7 +200,7 @@ func (c Config) Validate() error {
 	}
 	fault(!isName(c.Name), "Name has other characters than letters, digits, - and _: %q", c.Name)
 	// Names are compared as by some file systems.
-	names := map[string]bool{strings.ToLower(cmp.Or(c.Name, DefaultName)): true}
+	names := map[string]bool{strings.ToLower(cmp.Or(c.Name, defaultName)): true}
 	for _, also := range c.Also {
 		fault(!isName(also.Name) || also.Name == "", "Also has a Name that is empty or has other characters than letters, digits, - and _: %q", also.Name)
 		fault(names[strings.ToLower(also.Name)], "two destinations have the Name %q; upper and lower case count as the same", also.Name)
@@ -247,7 +247,7 @@ func isName(name string) bool {
 
 // withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults(dir string) Config {
-	c.Name = cmp.Or(c.Name, DefaultName)
+	c.Name = cmp.Or(c.Name, defaultName)
 	c.Label = cmp.Or(c.Label, c.Name)
 	if c.fs == nil && dir != "" && c.volume == (store.Volume{}) {
 		c.volume = store.VolumeOf(nearest(dir))

@@ -126,13 +126,13 @@ func (l *life) relay(t *testing.T) (done bool) {
 	if slices.ContainsFunc(v.Unread, func(name string) bool { return strings.HasSuffix(name, store.CursorExt) }) {
 		return false
 	}
-	if v.Pending(DefaultName) == 0 && len(v.Bad) == 0 && len(v.Unread) == 0 {
+	if v.Pending(defaultName) == 0 && len(v.Bad) == 0 && len(v.Unread) == 0 {
 		return true
 	}
 	c := l.c
 	c.Also, c.DeliverOnly, c.Sync = nil, true, SyncNever
 	for _, d := range v.Destinations {
-		if d.Name != DefaultName {
+		if d.Name != defaultName {
 			c.Also = append(c.Also, NamedDestination{d.Name, &far{do: holds}})
 		}
 	}
@@ -141,7 +141,7 @@ func (l *life) relay(t *testing.T) (done bool) {
 		l.mayFail(t, err)
 		return false
 	}
-	for begin := time.Now(); of(t, s.Stats(), DefaultName).Pending > 0 &&
+	for begin := time.Now(); of(t, s.Stats(), defaultName).Pending > 0 &&
 		time.Since(begin) < 5*time.Second; {
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -184,7 +184,7 @@ func TestLostCursor(t *testing.T) {
 				must(t, s.WriteRecord(record(nib.LevelInfo, 50+n, 100)))
 			}
 			_ = s.Close() // lines are left
-			name := filepath.Join(dir, DefaultName+".cursor")
+			name := filepath.Join(dir, defaultName+".cursor")
 			b, err := os.ReadFile(name)
 			must(t, err, os.WriteFile(name, c.harm(b), 0o600))
 			f.set(nil)

@@ -46,7 +46,7 @@ func TestWhichSegmentAStartContinues(t *testing.T) {
 			d := store.LookInto(m, memDir)
 			_, err := d.List()
 			must(t, err)
-			cur, _, _, err := store.OpenCursor(d, DefaultName)
+			cur, _, _, err := store.OpenCursor(d, defaultName)
 			must(t, err, cur.Put(store.Position{Spool: d.Spool, Seq: 21}, &store.Losses{}))
 			must(t, cur.File.Close())
 		}, false, 0},
@@ -225,7 +225,7 @@ func TestCallWaitsForAKeptFileToBeDeleted(t *testing.T) {
 		OnError: func(error) {},
 	})
 	deleting, hold := make(chan struct{}, 1), make(chan struct{})
-	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: DefaultName + store.CursorExt, Err: syscall.EIO})
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: defaultName + store.CursorExt, Err: syscall.EIO})
 	m.Fail(vfstest.Fault{
 		Op: vfstest.OpRemove, Path: store.SegmentName(1), Times: 1, Hold: hold,
 		Reached: func() { store.Signal(deleting) },

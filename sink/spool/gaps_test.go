@@ -27,7 +27,7 @@ func TestSyncWaitsForTheSlowestDestination(t *testing.T) {
 	for n := range lines {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 	}
-	for of(t, s.Stats(), DefaultName).Pending > 0 {
+	for of(t, s.Stats(), defaultName).Pending > 0 {
 		s.chain.poke()
 	}
 	must(t, s.Sync(context.Background()))
@@ -122,5 +122,5 @@ func TestWriteThatFailedIsTakenBack(t *testing.T) {
 func cursorOf(m *vfstest.Mem, spool uint64) (c *store.Cursor, seq uint64, ok bool, err error) {
 	d := store.LookInto(m, memDir)
 	d.Spool = spool
-	return store.OpenCursor(d, DefaultName)
+	return store.OpenCursor(d, defaultName)
 }

@@ -263,7 +263,7 @@ func damageOnce(t testing.TB, root string, seed uint64) {
 	cursor := make([]byte, store.SlotGap+store.SlotSize)
 	store.PutSlot(cursor, 4, store.Position{Spool: 0xabc, Seq: 1 + rng.Uint64N(1+uint64(len(want)))}, nil)
 	store.PutSlot(cursor[store.SlotGap:], 5, store.Position{Spool: 0xabc, Seq: 1 + rng.Uint64N(1+uint64(len(want)))}, nil)
-	must(t, os.WriteFile(filepath.Join(root, DefaultName+".cursor"), cursor, 0o600))
+	must(t, os.WriteFile(filepath.Join(root, defaultName+".cursor"), cursor, 0o600))
 	files, err := os.ReadDir(root)
 	must(t, err)
 	for range 1 + rng.IntN(3) {

@@ -16,8 +16,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// DefaultName is the default of [Config.Name].
-const DefaultName = "destination"
+// defaultName is the default of [Config.Name].
+const defaultName = "destination"
 
 // A View is a snapshot of the directory of a spool, made by [Inspect]. It does
 // not change and holds no files open.

@@ -318,7 +318,7 @@ func TestPanicInStartIsReported(t *testing.T) {
 	s := open(t, memDir, d, Config{
 		SegmentSize: segment.MinSize, fs: m, OnError: func(err error) { reported <- err },
 	})
-	want := "start the destination " + DefaultName + ": panic: odd"
+	want := "start the destination " + defaultName + ": panic: odd"
 	if err := <-reported; !strings.Contains(err.Error(), want) {
 		t.Errorf("reported %v, want the panic", err)
 	}

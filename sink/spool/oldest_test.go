@@ -146,7 +146,7 @@ func TestDropOldDeletesWhatACursorHasNotPassed(t *testing.T) {
 		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 		s := open(t, memDir, &far{}, both(&far{do: down}, Config{Size: 5 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
 			OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}))
-		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: DefaultName + store.CursorExt,
+		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: defaultName + store.CursorExt,
 			Err: syscall.EIO})
 		for n := 0; of(t, s.Stats(), "other").Lost() == 0; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
@@ -351,7 +351,7 @@ func TestDropOldWhileADestinationPasses(t *testing.T) {
 		}))
 		synctest.Wait()
 		m.Fail(vfstest.Fault{
-			Op: vfstest.OpWrite, Path: DefaultName + store.CursorExt, Times: 1, Hold: hold,
+			Op: vfstest.OpWrite, Path: defaultName + store.CursorExt, Times: 1, Hold: hold,
 		})
 		go func() {
 			var err error

@@ -328,7 +328,7 @@ func TestCopyStandsInForABadSector(t *testing.T) {
 // TestLaterVersionIsLeftAlone opens a spool with a file of a future version.
 func TestLaterVersionIsLeftAlone(t *testing.T) {
 	for _, name := range []string{store.SegmentName(1), store.SegmentName(2), store.CopyName(2),
-		DefaultName + ".cursor"} {
+		defaultName + ".cursor"} {
 		t.Run(name, func(t *testing.T) {
 			m := memBacklog(t, 300, 200, SyncSoon)
 			if name == store.CopyName(2) {

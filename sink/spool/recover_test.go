@@ -160,13 +160,13 @@ func TestNumbersAfterAnUnreadableLastSegment(t *testing.T) {
 	for n := range lines {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 	}
-	for of(t, s.Stats(), DefaultName).Pending > 0 {
+	for of(t, s.Stats(), defaultName).Pending > 0 {
 		s.chain.poke()
 	}
 	highest := f.seqs[lines-1]
 	m = m.CrashClone(vfstest.Everything)
 	edit(t, m, store.SegmentName(2), func(b []byte) { clear(b[:segment.HeaderSize]) })
-	must(t, m.Remove(filepath.Join(memDir, DefaultName+store.CursorExt)))
+	must(t, m.Remove(filepath.Join(memDir, defaultName+store.CursorExt)))
 	f = &far{}
 	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	must(t, s.WriteRecord(record(nib.LevelInfo, lines, 200)), s.Flush(context.Background()))
@@ -192,7 +192,7 @@ func TestUnknownBootCountsAsAnother(t *testing.T) {
 	c := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever}.withDefaults(memDir)
 	c.boot = 0 // as on a system without one
 	s := newSink(c)
-	_, err := s.newDelivery(DefaultName, f)
+	_, err := s.newDelivery(defaultName, f)
 	must(t, err)
 	s.path = memDir
 	must(t, s.open(), s.Flush(context.Background()), s.Close())
@@ -230,7 +230,7 @@ func TestDeliverOnlyLeavesAnEmptyDirectoryEmpty(t *testing.T) {
 		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, DeliverOnly: true})
 		must(t, s.Flush(context.Background()), s.Close())
 		checkLines(t, f.take(), 0, lines, 200)
-		want := []string{DefaultName + store.CursorExt, "lock"}
+		want := []string{defaultName + store.CursorExt, "lock"}
 		if got := memNames(t, m, ""); !slices.Equal(got, want) {
 			t.Errorf("%d lines: got the files %q, want %q", lines, got, want)
 		}

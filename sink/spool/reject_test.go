@@ -99,11 +99,11 @@ func TestRejectedAreBounded(t *testing.T) {
 		}
 		must(t, s.Flush(context.Background()))
 		st := checkIdentity(t, s)
-		if d := of(t, st, DefaultName); d.Unsaved != c.unsaved || d.Delivered != 20 ||
+		if d := of(t, st, defaultName); d.Unsaved != c.unsaved || d.Delivered != 20 ||
 			(st.Errors > 0) != (c.fail != nil) {
 			t.Errorf("%s: got %+v, want %d unsaved and 20 delivered", c.name, d, c.unsaved)
 		}
-		if info, err := m.Lstat(filepath.Join(memDir, DefaultName+deliver.RejectedExt)); err == nil && c.size > 0 && info.Size > c.size {
+		if info, err := m.Lstat(filepath.Join(memDir, defaultName+deliver.RejectedExt)); err == nil && c.size > 0 && info.Size > c.size {
 			t.Errorf("%s: got %d bytes, want %d at most", c.name, info.Size, c.size)
 		}
 		must(t, s.Close())

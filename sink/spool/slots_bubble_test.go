@@ -95,7 +95,7 @@ func TestSlotThatFailsIsLeft(t *testing.T) {
 // dead ones: the first fails after a cursor was opened, the second before.
 func TestCursorOfASlotThatFailsIsClosedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, cursor := vfstest.NewMem(nil), DefaultName+store.CursorExt
+		m, cursor := vfstest.NewMem(nil), defaultName+store.CursorExt
 		var dead [2]*Sink
 		for i := range dead {
 			dead[i] = open(t, memDir, nil, shared(Config{fs: m, Sync: SyncNever}))
@@ -251,7 +251,7 @@ func TestDropsOfASlotThatFailsCountOnce(t *testing.T) {
 		}
 		must(t, s.Close())
 		<-s.done
-		m.Fail(vfstest.Fault{Op: vfstest.OpCreate, Path: DefaultName + store.CursorExt, Times: 1,
+		m.Fail(vfstest.Fault{Op: vfstest.OpCreate, Path: defaultName + store.CursorExt, Times: 1,
 			Err: syscall.EIO})
 		s = open(t, memDir, f, shared(Config{fs: m, Sync: SyncNever, OnError: func(error) {}}))
 		if got := memSlots(t, m); len(got) != 2 {

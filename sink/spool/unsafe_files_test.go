@@ -27,12 +27,12 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 		t.Skip("this system has no user IDs")
 	}
 	for _, name := range seed.Some(t, 1, []string{"", "lock", store.SegmentName(1), store.SegmentName(2),
-		store.CopyName(1), DefaultName + store.CursorExt}) {
+		store.CopyName(1), defaultName + store.CursorExt}) {
 		m := memBacklog(t, lines, 200, SyncSoon)
 		if name == store.CopyName(1) {
 			must(t, m.Remove(filepath.Join(memDir, store.SegmentName(1))))
 		}
-		cursor, err := m.Open(filepath.Join(memDir, DefaultName+store.CursorExt),
+		cursor, err := m.Open(filepath.Join(memDir, defaultName+store.CursorExt),
 			os.O_RDWR|os.O_CREATE, 0o600)
 		must(t, err, cursor.Close())
 		before := memState(t, m)

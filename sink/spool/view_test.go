@@ -151,7 +151,7 @@ func TestGapsHaveTheRightNumbers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := memBacklog(t, viewed, 200, SyncNever)
-			must(t, m.Remove(filepath.Join(memDir, DefaultName+store.CursorExt)))
+			must(t, m.Remove(filepath.Join(memDir, defaultName+store.CursorExt)))
 			c.harm(t, m)
 			gaps, seqs := gapsOf(t, viewOf(t, m), c.from)
 			if !slices.Equal(gaps, c.want) {
@@ -471,7 +471,7 @@ func TestHeaderThatIsBeingWritten(t *testing.T) {
 func TestInspectCursors(t *testing.T) {
 	m := memBacklog(t, viewed, 200, SyncNever)
 	id := viewOf(t, m).ID
-	must(t, m.Remove(filepath.Join(memDir, DefaultName+store.CursorExt)))
+	must(t, m.Remove(filepath.Join(memDir, defaultName+store.CursorExt)))
 	putCursor(t, m, "a", id, 300)
 	putCursor(t, m, "b", id+1, 300)
 	putCursor(t, m, "c", id, 300)

@@ -215,7 +215,7 @@ func (r *relay) namesIn(v *spool.View) (names []string, err error) {
 	}
 	switch len(known) {
 	case 0:
-		return []string{spool.DefaultName}, nil
+		return []string{"destination"}, nil // the default of spool.Config.Name
 	case 1:
 		return known, nil
 	}
