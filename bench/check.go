@@ -23,17 +23,21 @@ import (
 // the scenario's. The documentation lists exceptions.
 type Exception struct {
 	Peer, Scenario string
-	Key            string // the key that may differ, be missing or be extra; if empty, the whole line
-	Reason         string
+	// The key that may differ, be missing or be extra; if empty, the whole
+	// line.
+	Key    string
+	Reason string
 }
 
 // Exceptions is the table of all exceptions. The test fails if one of them is
 // no longer needed.
 var Exceptions = []Exception{
 	{Peer: "slog", Scenario: "Caller", Key: "function", Reason: "also writes the function's name"},
-	{Peer: "phuslu", Scenario: "Caller", Key: "callerfunc", Reason: "also writes the function's name"},
+	{Peer: "phuslu", Scenario: "Caller", Key: "callerfunc",
+		Reason: "also writes the function's name"},
 	{Peer: "phuslu", Scenario: "Caller", Key: "goid", Reason: "also writes the goroutine's number"},
-	{Peer: "phuslu", Scenario: "Escapes", Reason: "is not JSON: control characters go out as they are"},
+	{Peer: "phuslu", Scenario: "Escapes",
+		Reason: "is not JSON: control characters go out as they are"},
 	{Peer: "logrus", Scenario: "Caller", Key: "func", Reason: "also writes the function's name"},
 }
 

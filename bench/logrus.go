@@ -21,7 +21,8 @@ var logrusPeer = Peer{
 	Rows: map[string]Setup{
 		"Disabled": Row(newLogrus, func(l *logrus.Logger, n int) {
 			for range n {
-				l.WithFields(logrus.Fields{"method": method, "status": status, "took": took}).Debug(message)
+				l.WithFields(logrus.Fields{"method": method, "status": status, "took": took}).
+					Debug(message)
 			}
 		}),
 		"Message": Row(newLogrus, logrusMessage),
@@ -83,10 +84,13 @@ var logrusPeer = Peer{
 	Service: func(w io.Writer) func(id uint64) {
 		l := newLogrus(w)
 		return func(id uint64) {
-			l.WithFields(logrus.Fields{"id": id, "method": method, "path": path}).Info("request received")
-			l.WithFields(logrus.Fields{"id": id, "key": request, "hit": cached}).Info("session looked up")
+			l.WithFields(logrus.Fields{"id": id, "method": method, "path": path}).
+				Info("request received")
+			l.WithFields(logrus.Fields{"id": id, "key": request, "hit": cached}).
+				Info("session looked up")
 			l.WithFields(logrus.Fields{"id": id, "rows": status, "took": took}).Info("query done")
-			l.WithFields(logrus.Fields{"id": id, "load": load, "started": started}).Info("page rendered")
+			l.WithFields(logrus.Fields{"id": id, "load": load, "started": started}).
+				Info("page rendered")
 			l.WithFields(logrus.Fields{"id": id, "status": status, "size": size, "took": took}).
 				Info(message)
 		}

@@ -144,7 +144,9 @@ func nibFive(l *nib.Logger) func(id uint64) {
 		l.Info().Uint64("id", id).Str("method", method).Str("path", path).Msg("request received")
 		l.Info().Uint64("id", id).Str("key", request).Bool("hit", cached).Msg("session looked up")
 		l.Info().Uint64("id", id).Int("rows", status).Dur("took", took).Msg("query done")
-		l.Info().Uint64("id", id).Float64("load", load).Time("started", started).Msg("page rendered")
-		l.Info().Uint64("id", id).Int("status", status).Int64("size", size).Dur("took", took).Msg(message)
+		l.Info().Uint64("id", id).Float64("load", load).Time("started", started).
+			Msg("page rendered")
+		l.Info().Uint64("id", id).Int("status", status).Int64("size", size).Dur("took", took).
+			Msg(message)
 	}
 }

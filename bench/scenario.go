@@ -70,7 +70,8 @@ const piped = 8000
 // Set returns the set of log calls.
 func Set() measure.Set {
 	s := measure.Set{Name: "calls", Path: "docs/benchmarks.md",
-		Note: "*seed* is no library: it copies a message into a pooled buffer and writes it, without " +
+		Note: "*seed* is no library: it copies a message into a pooled buffer and writes it, " +
+			"without " +
 			"escaping. A star marks a line that differs from the others, which are not compared with it."}
 	for _, p := range Peers() {
 		if p.Module != "" {

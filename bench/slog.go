@@ -20,7 +20,8 @@ var slogPeer = Peer{
 		"Disabled": Row(newSlog, func(l *slog.Logger, n int) {
 			for range n {
 				l.LogAttrs(background, slog.LevelDebug, message,
-					slog.String("method", method), slog.Int("status", status), slog.Duration("took", took))
+					slog.String("method", method), slog.Int("status", status),
+					slog.Duration("took", took))
 			}
 		}),
 		"Message":   Row(newSlog, slogMessage),
@@ -49,20 +50,24 @@ var slogPeer = Peer{
 		}),
 		"StructValue": Row(newSlog, func(l *slog.Logger, n int) {
 			for range n {
-				l.LogAttrs(background, slog.LevelInfo, message, slog.Any("account", customerAccount))
+				l.LogAttrs(background, slog.LevelInfo, message,
+					slog.Any("account", customerAccount))
 			}
 		}),
 		"ArrayDict": Row(newSlog, func(l *slog.Logger, n int) {
 			for range n {
 				l.LogAttrs(background, slog.LevelInfo, message, slog.Any("shards", shards),
-					slog.GroupAttrs("peer", slog.String("method", method), slog.String("request", request),
-						slog.Int("status", status), slog.Bool("cached", cached), slog.Float64("load", load)))
+					slog.GroupAttrs("peer", slog.String("method", method),
+						slog.String("request", request),
+						slog.Int("status", status), slog.Bool("cached", cached),
+						slog.Float64("load", load)))
 			}
 		}),
 		"Unicode": Row(newSlog, func(l *slog.Logger, n int) {
 			for range n {
 				l.LogAttrs(background, slog.LevelInfo, messageUnicode,
-					slog.String("city", city), slog.String("customer", customer), slog.String("mood", mood))
+					slog.String("city", city), slog.String("customer", customer),
+					slog.String("mood", mood))
 			}
 		}),
 		"Escapes": Row(newSlog, func(l *slog.Logger, n int) {
@@ -106,7 +111,8 @@ func slogMessage(l *slog.Logger, n int) {
 func slogTen(l *slog.Logger, n int) {
 	for range n {
 		l.LogAttrs(background, slog.LevelInfo, message,
-			slog.String("method", method), slog.String("path", path), slog.String("request", request),
+			slog.String("method", method), slog.String("path", path),
+			slog.String("request", request),
 			slog.Int("status", status), slog.Int64("size", size), slog.Uint64("trace", trace),
 			slog.Bool("cached", cached), slog.Float64("load", load),
 			slog.Duration("took", took), slog.Time("started", started))

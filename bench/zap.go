@@ -33,7 +33,8 @@ var zapPeer = Peer{
 		"TenFields": Row(newZap(), zapTen),
 		"Bound": Row(func(w io.Writer) *zap.Logger {
 			return newZap()(w).With(
-				zap.String("method", method), zap.String("path", path), zap.String("request", request),
+				zap.String("method", method), zap.String("path", path),
+				zap.String("request", request),
 				zap.Int("status", status), zap.Int64("size", size), zap.Uint64("trace", trace),
 				zap.Bool("cached", cached), zap.Float64("load", load),
 				zap.Duration("took", took), zap.Time("started", started))
@@ -59,7 +60,8 @@ var zapPeer = Peer{
 			for range n {
 				l.Info(message, zap.Ints("shards", shards),
 					zap.Dict("peer", zap.String("method", method), zap.String("request", request),
-						zap.Int("status", status), zap.Bool("cached", cached), zap.Float64("load", load)))
+						zap.Int("status", status), zap.Bool("cached", cached),
+						zap.Float64("load", load)))
 			}
 		}),
 		"Unicode": Row(newZap(), func(l *zap.Logger, n int) {
@@ -154,7 +156,8 @@ func zapFive(l *zap.Logger) func(id uint64) {
 			zap.String("path", path))
 		l.Info("session looked up", zap.Uint64("id", id), zap.String("key", request),
 			zap.Bool("hit", cached))
-		l.Info("query done", zap.Uint64("id", id), zap.Int("rows", status), zap.Duration("took", took))
+		l.Info("query done", zap.Uint64("id", id), zap.Int("rows", status),
+			zap.Duration("took", took))
 		l.Info("page rendered", zap.Uint64("id", id), zap.Float64("load", load),
 			zap.Time("started", started))
 		l.Info(message, zap.Uint64("id", id), zap.Int("status", status), zap.Int64("size", size),

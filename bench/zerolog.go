@@ -75,7 +75,8 @@ var zerologPeer = Peer{
 		}),
 		"Unicode": Row(newZerolog, func(l zerolog.Logger, n int) {
 			for range n {
-				l.Info().Str("city", city).Str("customer", customer).Str("mood", mood).Msg(messageUnicode)
+				l.Info().Str("city", city).Str("customer", customer).Str("mood", mood).
+					Msg(messageUnicode)
 			}
 		}),
 		"Escapes": Row(newZerolog, func(l zerolog.Logger, n int) {
@@ -97,10 +98,13 @@ var zerologPeer = Peer{
 	Service: func(w io.Writer) func(id uint64) {
 		l := newZerolog(w)
 		return func(id uint64) {
-			l.Info().Uint64("id", id).Str("method", method).Str("path", path).Msg("request received")
-			l.Info().Uint64("id", id).Str("key", request).Bool("hit", cached).Msg("session looked up")
+			l.Info().Uint64("id", id).Str("method", method).Str("path", path).
+				Msg("request received")
+			l.Info().Uint64("id", id).Str("key", request).Bool("hit", cached).
+				Msg("session looked up")
 			l.Info().Uint64("id", id).Int("rows", status).Dur("took", took).Msg("query done")
-			l.Info().Uint64("id", id).Float64("load", load).Time("started", started).Msg("page rendered")
+			l.Info().Uint64("id", id).Float64("load", load).Time("started", started).
+				Msg("page rendered")
 			l.Info().Uint64("id", id).Int("status", status).Int64("size", size).Dur("took", took).
 				Msg(message)
 		}

@@ -59,6 +59,7 @@ func ECS() nib.Layout {
 // all of it.
 func ecsOrigin(e *nib.Event, key string, f runtime.Frame) {
 	e.Dict(key, func(e *nib.Event) {
-		e.Str("function", f.Function).Str("file.name", callsite.ShortFile(f.File)).Int("file.line", f.Line)
+		e.Str("function", f.Function).Str("file.name", callsite.ShortFile(f.File)).
+			Int("file.line", f.Line)
 	})
 }

@@ -106,7 +106,8 @@ func (h *Handler) handleLog(r *slog.Record) {
 	}
 	// Not only the sink: ReplaceAttr may print, too.
 	rec := *r // a copy in this function lets other records stay on the stack
-	if !usercode.Run(func() { h.replace.event(context.Background(), h.log, &rec).Send() }, maxWait) {
+	if !usercode.Run(func() { h.replace.event(context.Background(), h.log, &rec).Send() },
+		maxWait) {
 		h.replace.tooDeep.Add(1)
 	}
 }

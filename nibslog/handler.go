@@ -86,12 +86,15 @@ func (h *Handler) Stats() nib.Stats {
 // handle takes the record by reference: it is large, and each method called on
 // it copies it.
 func (h *Handler) handle(ctx context.Context, r *slog.Record) {
-	e := h.log.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level), PC: r.PC, Message: r.Message})
+	e := h.log.Entry(
+		nib.Entry{Time: r.Time, Level: nib.Level(r.Level), PC: r.PC, Message: r.Message})
 	if e == nil {
 		return
 	}
 	e.Ctx(ctx)
-	var one [1]slog.Attr // filled word by word: reading words that were just copied in wider pieces stalls the processor
+	// Filled word by word: reading words that were just copied in wider pieces
+	// stalls the processor.
+	var one [1]slog.Attr
 	r.Attrs(func(a slog.Attr) bool {
 		one[0].Key, one[0].Value = a.Key, a.Value
 		e.Attrs(one[:]...)
@@ -105,7 +108,8 @@ func (h *Handler) handle(ctx context.Context, r *slog.Record) {
 func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	if h.replace != nil {
 		replace := h.replace
-		h.log.With(func(*nib.Event) { replace = h.replace.withAttrs(attrs) }) // counts user code that ends the goroutine
+		// Counts user code that ends the goroutine.
+		h.log.With(func(*nib.Event) { replace = h.replace.withAttrs(attrs) })
 		return &Handler{log: h.log, replace: replace}
 	}
 	return &Handler{log: h.log.WithAttrs(attrs...)}

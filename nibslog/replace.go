@@ -40,7 +40,8 @@ type scope struct {
 }
 
 func newReplacer(opts *slog.HandlerOptions) *replacer {
-	return &replacer{replace: opts.ReplaceAttr, addSource: opts.AddSource, tooDeep: new(atomic.Uint64), scopes: make([]scope, 1)}
+	return &replacer{replace: opts.ReplaceAttr, addSource: opts.AddSource,
+		tooDeep: new(atomic.Uint64), scopes: make([]scope, 1)}
 }
 
 // groups returns the names of the open groups, in a new slice.
@@ -179,7 +180,9 @@ func (t *tree) addGroup(dst []slog.Attr, a slog.Attr) []slog.Attr {
 	if t.depth == 0 {
 		t.tooDeep = 0
 	}
-	if t.depth+t.tooDeep >= maxDepth { // lowered, since a value that contains itself twice has 2 to the 32 paths down
+	// Lowered, since a value that contains itself twice has 2 to the 32 paths
+	// down.
+	if t.depth+t.tooDeep >= maxDepth {
 		t.tooDeep++
 		return append(dst, slog.String(cmp.Or(a.Key, "depth"), "!ERROR: nested deeper than 32"))
 	}
@@ -250,7 +253,8 @@ func (f *freezer) WriteRecord(r *nib.Record) error {
 // bare returns slog's layout without any keys.
 func bare() nib.Layout {
 	l := layout.Slog()
-	for _, key := range []*string{&l.TimeKey, &l.LevelKey, &l.MessageKey, &l.CallerKey, &l.StackKey, &l.LoggerKey} {
+	for _, key := range []*string{&l.TimeKey, &l.LevelKey, &l.MessageKey, &l.CallerKey, &l.StackKey,
+		&l.LoggerKey} {
 		*key = nib.OmitKey
 	}
 	return l

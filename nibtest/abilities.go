@@ -78,7 +78,8 @@ func (s *destinationSuite) resume() {
 		return taken, err
 	}
 	if taken, err := resume(nil); taken != 0 || err != nil {
-		s.fault("Resume of records that were never delivered: got %d and error %v, want 0 and nil", taken, err)
+		s.fault("Resume of records that were never delivered: got %d and error %v, want 0 and nil",
+			taken, err)
 	}
 	mark("before")
 	s.deliverAll(want)
@@ -87,7 +88,9 @@ func (s *destinationSuite) resume() {
 	if c, ok := s.dest.(io.Closer); ok {
 		_ = c.Close()
 		if taken, err := resume(last); !errors.Is(err, delivery.ErrClosed) {
-			s.fault("Resume after Close: got %d and error %v, want an error that wraps delivery.ErrClosed", taken, err)
+			s.fault(
+				"Resume after Close: got %d and error %v, want an error that wraps "+
+					"delivery.ErrClosed", taken, err)
 		}
 	}
 }

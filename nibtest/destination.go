@@ -37,7 +37,9 @@ const maxAttempts = 100
 // lines that have arrived since, each with its newline; it is called after
 // Flush (if there is one) or Close. The first fault of each kind is reported to
 // t.
-func TestDestination(t testing.TB, newDestination func(t testing.TB) (d delivery.Destination, read func() [][]byte)) {
+func TestDestination(
+	t testing.TB, newDestination func(t testing.TB) (d delivery.Destination, read func() [][]byte),
+) {
 	t.Helper()
 	for _, c := range []struct {
 		name string
@@ -112,7 +114,8 @@ func (s *destinationSuite) cancelled() {
 	cancel()
 	res, err := s.deliver(ctx, batch)
 	if err == nil && res.Accepted < len(batch) {
-		s.fault("Deliver with a cancelled context settled %d of %d records and gave no error", res.Accepted, len(batch))
+		s.fault("Deliver with a cancelled context settled %d of %d records and gave no error",
+			res.Accepted, len(batch))
 	}
 	s.deliverAll(batch[res.Accepted:])
 	s.compare(batch)
@@ -166,7 +169,9 @@ func (s *destinationSuite) deliverAll(lines [][]byte) {
 
 // deliver passes copies, checks that the Result is plausible, and overwrites
 // the copies.
-func (s *destinationSuite) deliver(ctx context.Context, lines [][]byte) (res delivery.Result, err error) {
+func (s *destinationSuite) deliver(
+	ctx context.Context, lines [][]byte,
+) (res delivery.Result, err error) {
 	batch := s.records(lines)
 	if !within(func() { res, err = s.dest.Deliver(ctx, batch) }) {
 		s.t.Fatalf("%s: Deliver of %d records hangs", s.check, len(lines))

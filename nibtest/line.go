@@ -39,7 +39,8 @@ func record(line []byte) *nib.Record {
 // the bytes.
 func sameRecord(a, b *nib.Record) bool {
 	return a.Time == b.Time && a.Level == b.Level && a.PC == b.PC && a.Logger == b.Logger &&
-		a.Spool == b.Spool && a.Seq == b.Seq && sameSlice(a.Line, b.Line) && sameSlice(a.Message, b.Message)
+		a.Spool == b.Spool && a.Seq == b.Seq && sameSlice(a.Line, b.Line) &&
+		sameSlice(a.Message, b.Message)
 }
 
 func sameSlice(a, b []byte) bool {
@@ -77,7 +78,8 @@ func eachOnce(got [][]byte, size func(g, n int) int) string {
 	var next [writers]int
 	for i, l := range got {
 		var g, n int
-		if _, err := fmt.Sscanf(string(l[:min(len(l), 64)]), `{"level":"info","g":%d,"n":%d`, &g, &n); err != nil ||
+		if _, err := fmt.Sscanf(string(l[:min(len(l), 64)]), `{"level":"info","g":%d,"n":%d`, &g,
+			&n); err != nil ||
 			g < 0 || g >= writers || n < 0 || n >= linesPerWriter {
 			return fmt.Sprintf("line %d was never written: %s", i, short(l))
 		}
@@ -85,7 +87,9 @@ func eachOnce(got [][]byte, size func(g, n int) int) string {
 			return fmt.Sprintf("line %d:\n got %s\nwant %s", i, short(l), short(want))
 		}
 		if n != next[g] {
-			return fmt.Sprintf("goroutine %d: got its line %d, want %d (lost, twice, or out of order)", g, n, next[g])
+			return fmt.Sprintf(
+				"goroutine %d: got its line %d, want %d (lost, twice, or out of order)", g, n,
+				next[g])
 		}
 		next[g]++
 	}

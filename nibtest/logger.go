@@ -169,7 +169,8 @@ func (c *Capture) WantNone(level nib.Level) {
 	c.tb.Helper()
 	for _, r := range c.Rec.Records() {
 		if r.Level >= level {
-			c.tb.Errorf("got a line of level %v, want none of %v or above: %s", r.Level, level, text(&r))
+			c.tb.Errorf("got a line of level %v, want none of %v or above: %s", r.Level, level,
+				text(&r))
 		}
 	}
 }

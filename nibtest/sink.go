@@ -89,7 +89,8 @@ func (s *sinkSuite) inOrder() {
 
 func (s *sinkSuite) sizes() {
 	var want [][]byte
-	for n, size := range []int{0, 1, 100, 511, 512, 4095, 4096, 4097, 1<<16 - 1, 1 << 16, 1<<16 + 1, bigLine, 3} {
+	for n, size := range []int{0, 1, 100, 511, 512, 4095, 4096, 4097, 1<<16 - 1, 1 << 16, 1<<16 + 1,
+		bigLine, 3} {
 		want = append(want, line(0, n, size))
 		s.write(want[n])
 	}

@@ -19,7 +19,8 @@ func addBuild(e *nib.Event) {
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
-	of := map[string]string{"path": info.Main.Path, "version": info.Main.Version, "go": info.GoVersion, "id": buildID()}
+	of := map[string]string{"path": info.Main.Path, "version": info.Main.Version,
+		"go": info.GoVersion, "id": buildID()}
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":

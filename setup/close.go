@@ -103,7 +103,8 @@ func closeAll(ctx context.Context, outputs []*output, timeout time.Duration) err
 		of  int
 		err error
 	}
-	results := make(chan result, len(outputs)) // room for all: no goroutine blocks after the timeout
+	// Room for all: no goroutine blocks after the timeout.
+	results := make(chan result, len(outputs))
 	for i, o := range outputs {
 		go func() {
 			r := result{i, fmt.Errorf("nib/setup: output %s: Flush ended its goroutine", o.name)}

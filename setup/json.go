@@ -143,7 +143,9 @@ func (r *reading) texts(raw json.RawMessage, where string, orList bool) (list []
 }
 
 // members calls f for each member of the object raw that is not null.
-func (r *reading) members(raw json.RawMessage, where string, f func(name string, raw json.RawMessage, at string)) {
+func (r *reading) members(
+	raw json.RawMessage, where string, f func(name string, raw json.RawMessage, at string),
+) {
 	seen := map[string]bool{}
 	err := eachMember(raw, func(name string, raw json.RawMessage) {
 		switch {
@@ -192,7 +194,8 @@ func eachMember(raw []byte, f func(name string, raw json.RawMessage)) error {
 func syntax(err error) error {
 	var at *json.SyntaxError
 	if errors.As(err, &at) {
-		return errors.New("is not JSON at byte " + strconv.FormatInt(at.Offset, 10) + ": " + err.Error())
+		return errors.New(
+			"is not JSON at byte " + strconv.FormatInt(at.Offset, 10) + ": " + err.Error())
 	}
 	return errors.New("is not JSON: " + err.Error())
 }

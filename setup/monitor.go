@@ -53,7 +53,9 @@ func startMonitor(c *Config) (*monitor, error) {
 	return m, nil
 }
 
-var errOtherRights = errors.New("a program with set-uid or file capabilities, or without /proc, does not start itself again: leave Crash off")
+var errOtherRights = errors.New(
+	"a program with set-uid or file capabilities, or without /proc, does not start itself again: " +
+		"leave Crash off")
 
 func tryMonitor(c *Config) (*monitor, error) {
 	if hasOtherRights() {
@@ -148,7 +150,8 @@ func awaitCrash(r *os.File, timeout time.Duration, write func(*crashtext.Text), 
 		n, err := r.Read(buf)
 		if n > 0 && !begun {
 			defer time.AfterFunc(timeout, finish).Stop()
-			defer time.AfterFunc(max(timeout, 2*timeout), giveUp).Stop() // twice the longest overflows
+			// Twice the longest overflows.
+			defer time.AfterFunc(max(timeout, 2*timeout), giveUp).Stop()
 		}
 		mu.Lock()
 		complete := n > 0 && !written && text.Add(buf[:n])

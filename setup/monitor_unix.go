@@ -36,7 +36,8 @@ func startAndAwait(cmd *exec.Cmd, timeout time.Duration) error {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	return fmt.Errorf("%s was started once more and did not report within %v (%w; %v)", cmd.Path, timeout, err, cmd.ProcessState)
+	return fmt.Errorf("%s was started once more and did not report within %v (%w; %v)", cmd.Path,
+		timeout, err, cmd.ProcessState)
 }
 
 // sayReady reports to startAndAwait that the monitor is ready.

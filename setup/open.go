@@ -185,7 +185,8 @@ func openOutput(c *Config, w *wanted) (*output, error) {
 		return nil, err
 	}
 	if c.apart && sharesStandardError(w.Scheme) {
-		out.sink = &view{next: out.sink, render: func(dst, line []byte) []byte { return append(append(dst, '\n'), line...) }}
+		out.sink = &view{next: out.sink,
+			render: func(dst, line []byte) []byte { return append(append(dst, '\n'), line...) }}
 	}
 	out.sink = newView(c.viewOf(w), out.sink, streamOf(w.Scheme), c.layout())
 	if w.Level != "" {

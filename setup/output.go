@@ -37,12 +37,17 @@ const (
 // builtin returns the kinds that need no Config.Kinds.
 func builtin() []target.Spec {
 	return []target.Spec{
-		{Forms: []string{toStdout, toStderr}, Doc: "neither hangs nor kills the service, whatever becomes of the reader",
+		{Forms: []string{toStdout, toStderr},
+			Doc:    "neither hangs nor kills the service, whatever becomes of the reader",
 			Params: func() target.Params { return new(stdoutParams) }},
-		{Forms: []string{toJournald}, Doc: "the journal of systemd by its own protocol, with all fields",
+		{Forms: []string{toJournald},
+			Doc:    "the journal of systemd by its own protocol, with all fields",
 			Params: func() target.Params { return new(journaldParams) }},
-		{Forms: []string{toDiscard}, Doc: "nothing at all", Params: func() target.Params { return new(discardParams) }},
-		{Forms: []string{toSpool + ":PATH"}, Doc: "the directory of a [spool](spool.md) that nib relay, or another process with the directory, delivers",
+		{Forms: []string{toDiscard}, Doc: "nothing at all",
+			Params: func() target.Params { return new(discardParams) }},
+		{Forms: []string{toSpool + ":PATH"},
+			Doc: "the directory of a [spool](spool.md) that nib relay, or another process with " +
+				"the directory, delivers",
 			Params: func() target.Params { return new(spoolParams) }},
 		file.Kind, syslog.Kind,
 	}
@@ -107,7 +112,9 @@ func readOutput(text string, kinds []target.Spec) (*wanted, error) {
 	case err == nil:
 		err = w.checkSpool()
 	case w.params == nil && slices.Contains(elsewhere, kind) && !hasKind(kinds, kind):
-		err = fmt.Errorf("%s is a kind of another package: import %q and pass setup.Kinds(%[1]s.Kind) to setup.Open", kind, "github.com/nib-log/nib/dest/"+kind)
+		err = fmt.Errorf(
+			"%s is a kind of another package: import %q and pass setup.Kinds(%[1]s.Kind) to "+
+				"setup.Open", kind, "github.com/nib-log/nib/dest/"+kind)
 	}
 	return w, err
 }
@@ -115,7 +122,9 @@ func readOutput(text string, kinds []target.Spec) (*wanted, error) {
 // hasKind reports whether a target of a kind has any of the forms of kinds.
 func hasKind(kinds []target.Spec, kind string) bool {
 	return slices.ContainsFunc(kinds, func(k target.Spec) bool {
-		return slices.ContainsFunc(k.Forms, func(form string) bool { return strings.HasPrefix(form, kind) })
+		return slices.ContainsFunc(k.Forms, func(form string) bool {
+			return strings.HasPrefix(form, kind)
+		})
 	})
 }
 
@@ -133,7 +142,9 @@ func (w *wanted) checkSpool() error {
 		return target.Fault("spool", fmt.Errorf("%s is not replaced: write %s or %s",
 			unknownMark(w.Spool), hostMark, pidMark))
 	case w.Spool == "" && w.isNetwork():
-		return target.Fault("spool", errors.New("is missing: write spool=/var/spool/app, a directory in which lines survive the death of the process, or spool=memory"))
+		return target.Fault("spool", errors.New(
+			"is missing: write spool=/var/spool/app, a directory in which lines survive the "+
+				"death of the process, or spool=memory"))
 	case w.Spool == "" && w.Size != 0:
 		return target.Fault("spool_size", errors.New("there is no spool"))
 	case w.Spool == "" && len(w.OnFull) > 0:
@@ -161,7 +172,8 @@ func (w *wanted) spoolDir() (place, dir string) {
 
 // isNetwork reports whether the output is a destination that needs a spool.
 func (w *wanted) isNetwork() bool {
-	return !slices.Contains([]string{toStdout, toStderr, toFile, toJournald, toDiscard, toSpool}, w.Scheme)
+	return !slices.Contains([]string{toStdout, toStderr, toFile, toJournald, toDiscard, toSpool},
+		w.Scheme)
 }
 
 // spoolConfig returns the configuration of a directory that several processes
@@ -172,7 +184,10 @@ func (w *wanted) spoolConfig() (spool.Config, error) {
 	for _, text := range w.OnFull {
 		rule, ok := fullRule(text)
 		if !ok {
-			errs = append(errs, target.Fault("on_full", fmt.Errorf("%q is not a rule (want drop_new, drop_old or block:100ms, or for a level and above error:block:1s)", text)))
+			errs = append(errs,
+				target.Fault("on_full", fmt.Errorf(
+					"%q is not a rule (want drop_new, drop_old or block:100ms, or for a level and "+
+						"above error:block:1s)", text)))
 		}
 		for i, before := range c.OnFull {
 			if ok && before.From == rule.From && before != rule {
@@ -245,7 +260,8 @@ func (w *wanted) holdsBack() bool {
 func (w *wanted) forMonitor() (text string, ok bool) {
 	if w.isNetwork() {
 		path, err := filepath.Abs(w.Spool)
-		return target.Target{Scheme: toSpool, Path: path}.String(), err == nil && w.Spool != inMemory
+		return target.Target{Scheme: toSpool, Path: path}.String(), err == nil &&
+			w.Spool != inMemory
 	}
 	if path, err := filepath.Abs(w.Path); err == nil && w.Scheme == toFile {
 		w.Path = path
@@ -292,7 +308,8 @@ func expandPath(path string, hostname func() (string, error)) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("%s in a path: %w", hostMark, err)
 	case host == "" || host == "." || host == ".." || strings.ContainsAny(host, `/\`+"\x00"):
-		return "", fmt.Errorf("%s in a path: the machine has the name %q, which no file can have", hostMark, host)
+		return "", fmt.Errorf("%s in a path: the machine has the name %q, which no file can have",
+			hostMark, host)
 	}
 	return strings.ReplaceAll(path, hostMark, host), nil
 }
@@ -320,11 +337,14 @@ type stdoutParams struct {
 }
 
 func (p *stdoutParams) config(t target.Target) stdout.Config {
-	return stdout.Config{File: streamOf(t.Scheme), Layout: t.Layout, View: t.View, Stall: p.Stall, Buffer: p.Buffer, Delay: p.Delay}
+	return stdout.Config{File: streamOf(t.Scheme), Layout: t.Layout, View: t.View, Stall: p.Stall,
+		Buffer: p.Buffer, Delay: p.Delay}
 }
 
-func (p *stdoutParams) Validate(t target.Target) error         { return p.config(t).Validate() }
-func (p *stdoutParams) sink(t target.Target) (nib.Sink, error) { return stdout.New(p.config(t)), nil }
+func (p *stdoutParams) Validate(t target.Target) error { return p.config(t).Validate() }
+func (p *stdoutParams) sink(t target.Target) (nib.Sink, error) {
+	return stdout.New(p.config(t)), nil
+}
 
 // streamOf returns the standard stream of a scheme, or nil for another scheme.
 func streamOf(scheme string) *os.File {
@@ -347,7 +367,8 @@ type journaldParams struct {
 }
 
 func (p *journaldParams) config() journald.Config {
-	return journald.Config{Identifier: p.Identifier, Prefix: p.Prefix, Line: p.Line, Stall: p.Stall, Socket: p.Socket}
+	return journald.Config{Identifier: p.Identifier, Prefix: p.Prefix, Line: p.Line, Stall: p.Stall,
+		Socket: p.Socket}
 }
 
 func (p *journaldParams) Validate(target.Target) error         { return p.config().Validate() }

@@ -96,7 +96,9 @@ func (s *signals) run(notify <-chan os.Signal) {
 			s.handle(sig, notify)
 		case <-s.quit:
 			select {
-			case sig := <-notify: // arrived before stop: otherwise the program might continue without it
+			// Arrived before stop: otherwise the program might continue without
+			// it.
+			case sig := <-notify:
 				s.handle(sig, notify)
 			default:
 				return

@@ -27,7 +27,9 @@ func raise(sig os.Signal) {
 	if os.Getpid() != 1 {
 		signal.Reset(n)
 		if syscall.Kill(os.Getpid(), n) == nil {
-			time.Sleep(10 * time.Second) // another thread may get the signal first, and may have to wait for a processor
+			// Another thread may get the signal first, and may have to wait for
+			// a processor.
+			time.Sleep(10 * time.Second)
 		}
 	}
 	os.Exit(128 + int(n))

@@ -34,7 +34,9 @@ type ConfigSource interface {
 func Read(sources ...ConfigSource) (Config, error) {
 	var c Config
 	var r reading
-	sources = slices.DeleteFunc(slices.Clone(sources), func(s ConfigSource) bool { return s == nil })
+	sources = slices.DeleteFunc(slices.Clone(sources), func(s ConfigSource) bool {
+		return s == nil
+	})
 	for _, s := range sources {
 		r.kinds = append(r.kinds, s.furtherKinds()...)
 	}
@@ -79,7 +81,8 @@ func (r *reading) checkOutputs(list []string, at func(i int) string) []string {
 			continue
 		}
 		if first, twice := spools.add(i, dir); twice {
-			r.add(at(i)+param, "%s has this directory already: each output needs its own", at(first))
+			r.add(at(i)+param, "%s has this directory already: each output needs its own",
+				at(first))
 		}
 	}
 	return list
@@ -226,8 +229,11 @@ func reportIgnored(prefix string, environ []string) {
 		}
 	}
 	if len(ignored) > 0 {
-		writeError(fmt.Errorf("nib/setup: ignored %s: a program with set-uid, set-gid or file capabilities, without /proc, "+
-			"or that has changed its user takes no settings from the environment: write setup.Load or a setup.Config", strings.Join(ignored, ", ")))
+		writeError(fmt.Errorf(
+			"nib/setup: ignored %s: a program with set-uid, set-gid or file capabilities, "+
+				"without /proc, or that has changed its user takes no settings from the "+
+				"environment: write setup.Load or a setup.Config",
+			strings.Join(ignored, ", ")))
 	}
 }
 
@@ -261,11 +267,13 @@ func findUnknown(prefix string, variables map[string]string, r *reading) {
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		own := strings.ToLower(strings.TrimPrefix(name, prefix))
 		known := name == prefix+strings.ToUpper(own) && slices.Contains(names, own)
-		if known || own == "port" || strings.HasPrefix(own, "port_") || strings.HasPrefix(own, "service_") {
+		if known || own == "port" || strings.HasPrefix(own, "port_") ||
+			strings.HasPrefix(own, "service_") {
 			continue
 		}
 		if like := settings.Nearest(own, names); like != "" {
-			r.add(name, "there is no such setting (did you mean %s%s?)", prefix, strings.ToUpper(like))
+			r.add(name, "there is no such setting (did you mean %s%s?)", prefix,
+				strings.ToUpper(like))
 		}
 	}
 }

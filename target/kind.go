@@ -117,7 +117,8 @@ func unknown(scheme string, kinds []Spec) error {
 	if like == "" {
 		like = settings.Suggest(scheme, names)
 	}
-	return fmt.Errorf("there is no kind of target %q%s (want %s)", settings.Shorten(scheme), like, settings.Either(forms))
+	return fmt.Errorf("there is no kind of target %q%s (want %s)", settings.Shorten(scheme), like,
+		settings.Either(forms))
 }
 
 // checkForm compares the address of t with the form of its kind.
@@ -127,7 +128,8 @@ func checkForm(t Target, form string) error {
 		return fmt.Errorf("the kind has the form %q: %w", form, err)
 	}
 	switch {
-	case (t.Host == "") != (want.Host == ""), t.Path == "" && want.Path != "", t.Path != "" && want.Path == "":
+	case (t.Host == "") != (want.Host == ""), t.Path == "" && want.Path != "",
+		t.Path != "" && want.Path == "":
 		return fmt.Errorf("want %s, got %s", form, t.address())
 	case t.Host == "":
 		return nil

@@ -116,9 +116,11 @@ func (t *Target) parseAddress(text string) (err error) {
 	name, rest, ok := strings.Cut(text, ":")
 	switch {
 	case strings.ContainsAny(name, `/\`) || len(name) == 1 && ok:
-		return fmt.Errorf("%q is a path: write file:%s", settings.Shorten(text), settings.Shorten(text))
+		return fmt.Errorf("%q is a path: write file:%s", settings.Shorten(text),
+			settings.Shorten(text))
 	case !scheme.MatchString(name):
-		return fmt.Errorf("%q is not a target (want a scheme such as stdout or file:PATH)", settings.Shorten(text))
+		return fmt.Errorf("%q is not a target (want a scheme such as stdout or file:PATH)",
+			settings.Shorten(text))
 	}
 	t.Scheme = strings.ToLower(name)
 	if after, ok := strings.CutPrefix(rest, "//"); ok {

@@ -107,14 +107,18 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	cmd.SetVersionTemplate("allocs {{.Version}}\n")
 	s := cmd.Flags()
 	s.StringVarP(&f.dir, "dir", "C", ".", "directory of the module, or of a workspace")
-	s.StringSliceVar(&f.Releases, "go", nil, "Go releases, such as 1.24,1.27 (default: the one in use)")
-	s.StringArrayVar(&f.Roots, "root", nil, "function to look at, such as cache.Store.Get, (*Store[K, V]).Get, Get or example.com/m/cache.New*")
+	s.StringSliceVar(&f.Releases, "go", nil,
+		"Go releases, such as 1.24,1.27 (default: the one in use)")
+	s.StringArrayVar(&f.Roots, "root", nil,
+		"function to look at, such as cache.Store.Get, (*Store[K, V]).Get, Get or "+
+			"example.com/m/cache.New*")
 	s.BoolVar(&f.LogCalls, "log-calls", true, "look at the log calls")
 	s.StringVar(&f.bench, "bench", ".", "benchmarks to measure; \"\" for none")
 	s.BoolVar(&f.Strict, "strict", false, "call a function unproven if anything in it is possible")
 	s.BoolVar(&f.json, "json", false, "write JSON")
 	s.BoolVar(&f.plain, "plain", false, "no colours, no progress")
-	s.StringVar(&f.baseline, "baseline", "", "file of what is accepted (default: "+baseline.Name+" beside go.mod or go.work)")
+	s.StringVar(&f.baseline, "baseline", "",
+		"file of what is accepted (default: "+baseline.Name+" beside go.mod or go.work)")
 	s.BoolVar(&f.accept, "accept", false, "write the baseline: accept everything as it is")
 	s.BoolVar(&f.noCache, "no-cache", false, "measure again what is known from an earlier run")
 	s.StringVar(&f.html, "html", "", "also write a page to look at")

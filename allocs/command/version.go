@@ -17,7 +17,8 @@ func Version(module string) string {
 	if !ok {
 		info = new(debug.BuildInfo)
 	}
-	return versionIn(info, module) + " " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
+	return versionIn(info, module) + " " + runtime.Version() + " " + runtime.GOOS + "/" +
+		runtime.GOARCH
 }
 
 // versionIn returns the version of a module. In a program that is built from a

@@ -44,7 +44,8 @@ import (
 const (
 	fields    = `"method":"GET","path":"/v1/orders/8731","status":200,"cached":true,"err":"connection refused"}`
 	wantZap   = `{"level":"info","time":"now","msg":"request handled","took":0.001234567,` + fields
-	wantHclog = `{"@level":"info","@timestamp":"now","@message":"request handled","took":1234567,` + fields
+	wantHclog = `{"@level":"info","@timestamp":"now","@message":"request handled","took":1234567,` +
+		fields
 
 	message = "request handled"
 	path    = "/v1/orders/8731"
@@ -57,7 +58,8 @@ var errRefused = errors.New("connection refused")
 func Set() measure.Set {
 	return measure.Set{
 		Name: "bridges", Path: "docs/bridges.md",
-		Note: "Nanoseconds of one call with six fields to `io.Discard`. The aim is at most 0.7 of the " +
+		Note: "Nanoseconds of one call with six fields to `io.Discard`. The aim is at most 0.7 " +
+			"of the " +
 			"other's time, and no allocations but the API's own: zap's fields, and the slice of " +
 			"arguments of logr and hclog. Slower is slog to OpenTelemetry: a line is written and read " +
 			"again, while otelslog converts attributes.",
@@ -76,7 +78,8 @@ func Set() measure.Set {
 func scenarios() []measure.Scenario {
 	return []measure.Scenario{
 		contest("BridgeZap", "zap", bench.Same(wantZap), callZap,
-			func(w io.Writer) *zap.Logger { return zap.New(nibzap.NewCore(logger(w))) }, "zap", newZap),
+			func(w io.Writer) *zap.Logger { return zap.New(nibzap.NewCore(logger(w))) }, "zap",
+			newZap),
 		contest("BridgeLogr", "logr", bench.Same(wantZap), callLogr,
 			func(w io.Writer) logr.Logger { return niblogr.New(logger(w)) }, "zapr",
 			func(w io.Writer) logr.Logger {
@@ -92,9 +95,10 @@ func scenarios() []measure.Scenario {
 		contest("BridgeRPC", "an RPC, with two fields",
 			measure.Part(`"cart":"c7","items":3`), callRPC,
 			func(w io.Writer) rpc {
-				return rpc{nibgrpc.UnaryServer(logger(w), nibgrpc.Config{}), func(ctx context.Context) {
-					request.AddAttrs(ctx, slog.String("cart", "c7"), slog.Int("items", 3))
-				}}
+				return rpc{nibgrpc.UnaryServer(logger(w), nibgrpc.Config{}),
+					func(ctx context.Context) {
+						request.AddAttrs(ctx, slog.String("cart", "c7"), slog.Int("items", 3))
+					}}
 			}, "grpc_zap",
 			func(w io.Writer) rpc {
 				return rpc{grpczap.UnaryServerInterceptor(newZap(w)), func(ctx context.Context) {
@@ -102,7 +106,9 @@ func scenarios() []measure.Scenario {
 				}}
 			}),
 		contest("BridgeOTelIn", "OpenTelemetry to lines", measure.Part(path), callOTel,
-			func(w io.Writer) log.Logger { return nibotel.NewLoggerProvider(logger(w)).Logger("shop") },
+			func(w io.Writer) log.Logger {
+				return nibotel.NewLoggerProvider(logger(w)).Logger("shop")
+			},
 			"otelsdk", func(w io.Writer) log.Logger {
 				out := measure.Must(stdoutlog.New(stdoutlog.WithWriter(w)))
 				processor := sdk.WithProcessor(sdk.NewSimpleProcessor(out))
@@ -114,7 +120,8 @@ func scenarios() []measure.Scenario {
 				sink := nibotel.NewSink(discarding{}.Logger("shop"))
 				return slog.New(nibslog.NewHandler(nib.NewSink(sink)))
 			}, "otelslog", func(io.Writer) *slog.Logger {
-				return slog.New(otelslog.NewHandler("shop", otelslog.WithLoggerProvider(discarding{})))
+				return slog.New(
+					otelslog.NewHandler("shop", otelslog.WithLoggerProvider(discarding{})))
 			}),
 	}
 }
@@ -145,7 +152,8 @@ func newZap(w io.Writer) *zap.Logger {
 
 func callZap(l *zap.Logger, n int) {
 	for range n {
-		l.Info(message, zap.String("method", "GET"), zap.String("path", path), zap.Int("status", 200),
+		l.Info(message, zap.String("method", "GET"), zap.String("path", path),
+			zap.Int("status", 200),
 			zap.Duration("took", took), zap.Bool("cached", true), zap.NamedError("err", errRefused))
 	}
 }
@@ -197,7 +205,8 @@ func callOTel(l log.Logger, n int) {
 func callSlog(l *slog.Logger, n int) {
 	ctx := context.Background()
 	for range n {
-		l.LogAttrs(ctx, slog.LevelInfo, message, slog.String("method", "GET"), slog.String("path", path),
+		l.LogAttrs(ctx, slog.LevelInfo, message, slog.String("method", "GET"),
+			slog.String("path", path),
 			slog.Int("status", 200), slog.Duration("took", took), slog.Bool("cached", true))
 	}
 }

@@ -36,8 +36,9 @@ func Set() measure.Set {
 			{Name: "logrus", Path: "github.com/sirupsen/logrus"},
 		},
 		Tables: []measure.Table{
-			{Title: "Encoders", Note: "The struct has four strings, int, int64, uint8, float64, bool, " +
-				"time, a slice of three strings, a pointer to a struct, an empty map.",
+			{Title: "Encoders",
+				Note: "The struct has four strings, int, int64, uint8, float64, bool, " +
+					"time, a slice of three strings, a pointer to a struct, an empty map.",
 				Scenarios: []measure.Scenario{
 					{Name: "JSONStruct", Title: "a struct of 12 fields",
 						Same:        bench.Same(wantServed),
@@ -46,8 +47,9 @@ func Set() measure.Set {
 						Same:        bench.Same(wantSix),
 						Contestants: encoders(six, schema.AppendMap)},
 				}},
-			{Title: "logrus: a whole call", Note: "`WithFields(logrus.Fields{…}).Info(…)` to `io.Discard`. " +
-				"*logrus-formats-nothing* is the share of logrus itself.",
+			{Title: "logrus: a whole call",
+				Note: "`WithFields(logrus.Fields{…}).Info(…)` to `io.Discard`. " +
+					"*logrus-formats-nothing* is the share of logrus itself.",
 				Scenarios: []measure.Scenario{
 					{Name: "Call", Title: "WithFields and Info, 1 field", Versus: "logrus",
 						Same: bench.Same(`{` + entry + `}`),

@@ -39,9 +39,11 @@ func Set() measure.Set {
 	usual, large := writers(16, usualLine), writers(1, thousandth)
 	return measure.Set{
 		Name: "files", Path: "docs/files.md",
-		Note: "Nanoseconds of one line; what is held back is written within the round. Files are rotated " +
+		Note: "Nanoseconds of one line; what is held back is written within the round. Files are " +
+			"rotated " +
 			"at the same size by all who can.",
-		Modules: append(calls.Modules, measure.Module{Name: lumberjk, Path: "gopkg.in/natefinch/lumberjack.v2"}),
+		Modules: append(calls.Modules,
+			measure.Module{Name: lumberjk, Path: "gopkg.in/natefinch/lumberjack.v2"}),
 		Tables: []measure.Table{
 			{Title: "A logger with ten fields", Scenarios: []measure.Scenario{
 				{Name: "FileFields", Title: "loggers, one goroutine", Versus: zerologJk, Ops: lines,
@@ -49,19 +51,23 @@ func Set() measure.Set {
 				{Name: "FileFields8", Title: "loggers, 8 goroutines", Versus: zerologJk, Ops: lines,
 					Goroutines: 8, Same: sameFields, Contestants: loggers},
 			}},
-			{Title: "The writers alone", Note: "All are given the same bytes, so that nothing but writing is " +
-				"timed. *os.File* is what the system itself takes: it is never rotated. phuslu's async writer " +
-				"is not among them, since it keeps the bytes that it is given.",
+			{Title: "The writers alone",
+				Note: "All are given the same bytes, so that nothing but writing is " +
+					"timed. *os.File* is what the system itself takes: it is never rotated. phuslu's async writer " +
+					"is not among them, since it keeps the bytes that it is given.",
 				Scenarios: []measure.Scenario{
-					{Name: "FileWrite", Title: "writers, one goroutine", Versus: lumberjk, Ops: lines,
+					{Name: "FileWrite", Title: "writers, one goroutine", Versus: lumberjk,
+						Ops:  lines,
 						Same: measure.Only(usualLine), Contestants: usual},
-					{Name: "FileWrite8", Title: "writers, 8 goroutines", Versus: lumberjk, Ops: lines,
+					{Name: "FileWrite8", Title: "writers, 8 goroutines", Versus: lumberjk,
+						Ops:        lines,
 						Goroutines: 8, Same: measure.Only(usualLine), Contestants: usual},
 					// zap's buffer gives lumberjack so many lines at once that several
 					// rotations occur within a millisecond. Lumberjack gives these files the
 					// same name, so it would be timed for lines that it loses.
-					{Name: "FileRotate", Title: "writers, a new file every 1,000 lines", Versus: lumberjk,
-						Ops: lines, Same: measure.Only(thousandth), Contestants: large[:4]},
+					{Name: "FileRotate", Title: "writers, a new file every 1,000 lines",
+						Versus: lumberjk,
+						Ops:    lines, Same: measure.Only(thousandth), Contestants: large[:4]},
 				}},
 		},
 	}

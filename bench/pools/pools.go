@@ -45,27 +45,34 @@ func Set() measure.Set {
 		},
 		Tables: []measure.Table{
 			{Title: "Get and Put", Note: parallel, Scenarios: []measure.Scenario{
-				{Name: "Bytes", Title: "[]byte, one goroutine", Versus: zeropoolName, Contestants: slices(0)},
-				{Name: "Pointer", Title: "pointer, one goroutine", Versus: zeropoolName, Contestants: pages(0)},
-				{Name: "BytesParallel", Title: "[]byte, a goroutine for each processor", Versus: zeropoolName,
+				{Name: "Bytes", Title: "[]byte, one goroutine", Versus: zeropoolName,
+					Contestants: slices(0)},
+				{Name: "Pointer", Title: "pointer, one goroutine", Versus: zeropoolName,
+					Contestants: pages(0)},
+				{Name: "BytesParallel", Title: "[]byte, a goroutine for each processor",
+					Versus:     zeropoolName,
 					Goroutines: cpus, Contestants: slices(0)},
 				{Name: "PointerParallel", Title: "pointer, a goroutine for each processor",
 					Versus: zeropoolName, Goroutines: cpus, Contestants: pages(0)},
 			}},
-			{Title: "Get, work, Put by goroutines that take turns", Note: "The work goes through the value " +
-				"and takes about 150 ns if the value is in the processor's cache. After each Put the " +
-				"goroutine gives way to the next one. " + parallel, Scenarios: []measure.Scenario{
-				turns("BytesTurns64", "[]byte, 64 goroutines", 64, slices(steps)),
-				turns("PointerTurns64", "pointer, 64 goroutines", 64, pages(steps)),
-				turns("BytesTurns1000", "[]byte, 1,000 goroutines", 1000, slices(steps)),
-				turns("PointerTurns1000", "pointer, 1,000 goroutines", 1000, pages(steps)),
-			}},
-			{Title: "Many values", Note: "Nanoseconds of each value.", Scenarios: []measure.Scenario{
-				{Name: "FirstFill", Title: "Put of a million values into a new pool", Versus: zeropoolName,
-					Ops: 1_000_000, Rounds: 5, Contestants: many(false)},
-				{Name: "DrainRefill", Title: "Get of 10,000 values, then Put of all", Versus: zeropoolName,
-					Ops: 10_000, Contestants: many(true)},
-			}},
+			{Title: "Get, work, Put by goroutines that take turns",
+				Note: "The work goes through the value " +
+					"and takes about 150 ns if the value is in the processor's cache. After each Put the " +
+					"goroutine gives way to the next one. " + parallel, Scenarios: []measure.Scenario{
+					turns("BytesTurns64", "[]byte, 64 goroutines", 64, slices(steps)),
+					turns("PointerTurns64", "pointer, 64 goroutines", 64, pages(steps)),
+					turns("BytesTurns1000", "[]byte, 1,000 goroutines", 1000, slices(steps)),
+					turns("PointerTurns1000", "pointer, 1,000 goroutines", 1000, pages(steps)),
+				}},
+			{Title: "Many values", Note: "Nanoseconds of each value.",
+				Scenarios: []measure.Scenario{
+					{Name: "FirstFill", Title: "Put of a million values into a new pool",
+						Versus: zeropoolName,
+						Ops:    1_000_000, Rounds: 5, Contestants: many(false)},
+					{Name: "DrainRefill", Title: "Get of 10,000 values, then Put of all",
+						Versus: zeropoolName,
+						Ops:    10_000, Contestants: many(true)},
+				}},
 			{Title: "A limit of 1,000 idle values", Scenarios: []measure.Scenario{
 				{Name: "LimitAt", Title: "Get and Put, as many idle as allowed", Versus: mutexName,
 					Contestants: limited(false)},
@@ -73,7 +80,8 @@ func Set() measure.Set {
 					Contestants: limited(true)},
 			}},
 			{Title: "Buffers of 4 KiB", Note: parallel, Scenarios: []measure.Scenario{
-				{Name: "Buffers", Title: "buffers, one goroutine", Versus: "mcache", Contestants: sized()},
+				{Name: "Buffers", Title: "buffers, one goroutine", Versus: "mcache",
+					Contestants: sized()},
 				{Name: "BuffersParallel", Title: "buffers, a goroutine for each processor",
 					Versus: "mcache", Goroutines: cpus, Contestants: sized()},
 			}},
@@ -86,7 +94,8 @@ func Set() measure.Set {
 }
 
 func turns(name, title string, goroutines int, contestants []measure.Contestant) measure.Scenario {
-	return measure.Scenario{Name: name, Title: "in turns, " + title, Versus: zeropoolName, Ops: 32_000,
+	return measure.Scenario{Name: name, Title: "in turns, " + title, Versus: zeropoolName,
+		Ops:    32_000,
 		Rounds: 20, Goroutines: goroutines, Turns: true, Contestants: contestants}
 }
 
@@ -134,7 +143,8 @@ func plain(name string, do func(n int)) measure.Contestant {
 
 // slices returns pools of buffers.
 func slices(steps int) []measure.Contestant {
-	own, zero, guarded := pool.New(newBytes), zeropool.New(newBytes), &guarded[[]byte]{create: newBytes}
+	own, zero, guarded := pool.New(newBytes), zeropool.New(
+		newBytes), &guarded[[]byte]{create: newBytes}
 	value := sync.Pool{New: func() any { return newBytes() }}
 	pointer := sync.Pool{New: func() any { b := newBytes(); return &b }}
 	return []measure.Contestant{

@@ -65,7 +65,8 @@ type Value struct {
 
 // Add appends a line.
 func (r *Results) Add(scenario, contestant string, n int, values ...Value) {
-	r.Lines = append(r.Lines, Line{Scenario: scenario, Contestant: contestant, N: n, Values: values})
+	r.Lines = append(r.Lines,
+		Line{Scenario: scenario, Contestant: contestant, N: n, Values: values})
 }
 
 // Get returns a value; ok is false if the contestant did not take part.

@@ -62,7 +62,8 @@ func (d *Document) Render(r *Results, present string) (string, error) {
 const own = "nib"
 
 // headline lists the scenarios of the short table, in the README.
-var headline = []string{"Disabled", "Message", "TenFields", "Bound", "Error", "Unicode", "SlogFront", "Pipe8"}
+var headline = []string{"Disabled", "Message", "TenFields", "Bound", "Error", "Unicode",
+	"SlogFront", "Pipe8"}
 
 // short returns the table of the README.
 func (r *Results) short(s *measure.Set) string {
@@ -70,9 +71,10 @@ func (r *Results) short(s *measure.Set) string {
 	t.WriteString("One call in nanoseconds, the minimum of many rounds in which all take turns;\n" +
 		"in brackets the heap allocations of a call.\n\n")
 	table := s.Tables[0]
-	table.Scenarios = slices.DeleteFunc(slices.Clone(table.Scenarios), func(x measure.Scenario) bool {
-		return !slices.Contains(headline, x.Name)
-	})
+	table.Scenarios = slices.DeleteFunc(slices.Clone(table.Scenarios),
+		func(x measure.Scenario) bool {
+			return !slices.Contains(headline, x.Name)
+		})
 	r.table(&t, &table)
 	t.WriteString("\n")
 	r.machine(&t)
@@ -85,8 +87,9 @@ func (r *Results) short(s *measure.Set) string {
 func (r *Results) full(s *measure.Set) string {
 	var t strings.Builder
 	r.machine(&t)
-	t.WriteString("The minimum of many rounds in one process; the contestants take turns. In brackets " +
-		"the heap allocations, where there are any.")
+	t.WriteString(
+		"The minimum of many rounds in one process; the contestants take turns. In brackets " +
+			"the heap allocations, where there are any.")
 	if s.Note != "" {
 		t.WriteString(" " + s.Note)
 	}

@@ -32,7 +32,8 @@ import (
 )
 
 // line is 200 bytes long.
-var line = []byte(`{"time":"2026-03-14T09:26:53.589Z","level":"info","message":"` + strings.Repeat("x", 136) + `"}` + "\n")
+var line = []byte(`{"time":"2026-03-14T09:26:53.589Z","level":"info","message":"` +
+	strings.Repeat("x", 136) + `"}` + "\n")
 
 // Set returns the set of the spool.
 func Set() measure.Set {
@@ -41,21 +42,25 @@ func Set() measure.Set {
 		Name: "spool", Path: "docs/spool.md", Note: "Nanoseconds of one line.",
 		Modules: bench.Set().Modules,
 		Tables: []measure.Table{
-			{Title: "A record", Note: "A line of 200 bytes. *nib* is a spool in a directory, *nib-memory* " +
-				"one without, which ends with the process; lines are delivered from both while the calls " +
-				"are measured. *os.File* is a write(2) per line, which survives the process too.",
+			{Title: "A record",
+				Note: "A line of 200 bytes. *nib* is a spool in a directory, *nib-memory* " +
+					"one without, which ends with the process; lines are delivered from both while the calls " +
+					"are measured. *os.File* is a write(2) per line, which survives the process too.",
 				Scenarios: []measure.Scenario{
-					{Name: "SpoolRecord", Title: "a record, 1 goroutine", Versus: osFile, Ops: lines,
+					{Name: "SpoolRecord", Title: "a record, 1 goroutine", Versus: osFile,
+						Ops:         lines,
 						Contestants: records},
-					{Name: "SpoolRecord8", Title: "a record, 8 goroutines", Versus: osFile, Ops: lines,
+					{Name: "SpoolRecord8", Title: "a record, 8 goroutines", Versus: osFile,
+						Ops:        lines,
 						Goroutines: 8, Contestants: records},
 					{Name: "SpoolRecordSustained", Title: "a record, sustained", Versus: osFile,
 						Ops: 1000 * lines, Rounds: 5, Contestants: records},
 				}},
-			{Title: "A whole log call", Note: "nib's into the spool, the calls of the others into a writer " +
-				"that does nothing.", Scenarios: []measure.Scenario{
-				{Name: "SpoolFields", Title: "10 fields", Ops: lines, Contestants: calls()},
-			}},
+			{Title: "A whole log call",
+				Note: "nib's into the spool, the calls of the others into a writer " +
+					"that does nothing.", Scenarios: []measure.Scenario{
+					{Name: "SpoolFields", Title: "10 fields", Ops: lines, Contestants: calls()},
+				}},
 		},
 	}
 }
@@ -140,7 +145,8 @@ func noneLost(s *spool.Sink) func() error {
 		if err := s.Flush(context.Background()); err != nil {
 			return err
 		}
-		if st := s.Stats(); st.Lost() > 0 || st.Errors > 0 || st.Pending > 0 || st.Delivered != st.Logged {
+		if st := s.Stats(); st.Lost() > 0 || st.Errors > 0 || st.Pending > 0 ||
+			st.Delivered != st.Logged {
 			return fmt.Errorf("lines lost or errors: %+v", st)
 		}
 		return nil

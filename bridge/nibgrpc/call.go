@@ -40,7 +40,8 @@ func LevelOf(code codes.Code) nib.Level {
 	switch code {
 	case codes.OK:
 		return nib.LevelInfo
-	case codes.Unknown, codes.DeadlineExceeded, codes.Unimplemented, codes.Internal, codes.Unavailable, codes.DataLoss:
+	case codes.Unknown, codes.DeadlineExceeded, codes.Unimplemented, codes.Internal,
+		codes.Unavailable, codes.DataLoss:
 		return nib.LevelError
 	}
 	return nib.LevelWarn

@@ -15,7 +15,10 @@ import (
 // UnaryClient returns an interceptor that writes an event to l for each unary
 // RPC that the program makes, and passes the ids of the request on.
 func UnaryClient(l *nib.Logger, c Config) grpc.UnaryClientInterceptor {
-	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) (err error) {
+	return func(
+		ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+		invoker grpc.UnaryInvoker, opts ...grpc.CallOption,
+	) (err error) {
 		x := beginClient(ctx, l, &c, method)
 		defer x.end(&err)
 		err = invoker(withIDs(ctx), method, req, reply, cc, opts...)
@@ -28,7 +31,10 @@ func UnaryClient(l *nib.Logger, c Config) grpc.UnaryClientInterceptor {
 // streaming RPC that the program makes, when gRPC has finished it: after the
 // last message was received, on an error, or when the context is done.
 func StreamClient(l *nib.Logger, c Config) grpc.StreamClientInterceptor {
-	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (s grpc.ClientStream, err error) {
+	return func(
+		ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
+		streamer grpc.Streamer, opts ...grpc.CallOption,
+	) (s grpc.ClientStream, err error) {
 		x := beginClient(ctx, l, &c, method)
 		x.stream = true
 		defer x.end(&err)
@@ -38,9 +44,12 @@ func StreamClient(l *nib.Logger, c Config) grpc.StreamClientInterceptor {
 			}
 			x.finish(err)
 		}
-		s, err = streamer(withIDs(ctx), desc, cc, method, append(opts[:len(opts):len(opts)], grpc.OnFinish(finish))...)
+		s, err = streamer(withIDs(ctx), desc, cc, method,
+			append(opts[:len(opts):len(opts)], grpc.OnFinish(finish))...)
 		if err != nil {
-			x.finish(err) // an error of an interceptor; lines with errors of gRPC are written already
+			// An error of an interceptor; lines with errors of gRPC are written
+			// already.
+			x.finish(err)
 			return nil, err
 		}
 		x.open = true

@@ -20,7 +20,9 @@ const (
 // UnaryServer returns an interceptor that writes an event to l for each unary
 // RPC.
 func UnaryServer(l *nib.Logger, c Config) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
+	return func(
+		ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler,
+	) (resp any, err error) {
 		x := begin(ctx, l, &c, info.FullMethod)
 		defer x.end(&err)
 		resp, err = handler(&x.Request, req)
@@ -32,7 +34,9 @@ func UnaryServer(l *nib.Logger, c Config) grpc.UnaryServerInterceptor {
 // StreamServer returns an interceptor that writes an event to l for each
 // streaming RPC, when its handler has ended.
 func StreamServer(l *nib.Logger, c Config) grpc.StreamServerInterceptor {
-	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+	return func(
+		srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler,
+	) (err error) {
 		x := begin(ss.Context(), l, &c, info.FullMethod)
 		x.stream = true
 		defer x.end(&err)

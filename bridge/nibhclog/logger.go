@@ -25,8 +25,9 @@ func New(l *nib.Logger) hclog.Logger {
 // Layout returns the shape of hclog's JSON output.
 func Layout() nib.Layout {
 	return nib.Layout{
-		TimeKey: "@timestamp", LevelKey: "@level", MessageKey: "@message", LoggerKey: "@module", CallerKey: "@caller",
-		StackKey: nib.OmitKey, TimeFormat: hclog.TimeFormatJSON, Duration: nib.DurationNanos,
+		TimeKey: "@timestamp", LevelKey: "@level", MessageKey: "@message", LoggerKey: "@module",
+		CallerKey: "@caller",
+		StackKey:  nib.OmitKey, TimeFormat: hclog.TimeFormatJSON, Duration: nib.DurationNanos,
 	}
 }
 
@@ -130,7 +131,8 @@ func (l *logger) StandardWriter(opts *hclog.StandardLoggerOptions) io.Writer {
 	w := &writer{
 		l:     l,
 		lines: l.log.WithOptions(nib.WithLevel(levelOf(hclog.NoLevel))),
-		final: l.log.WithOptions(nib.WithLevel(nib.Level(math.MaxInt))).StdLog(nib.LevelInfo).Writer(),
+		final: l.log.WithOptions(nib.WithLevel(nib.Level(math.MaxInt))).StdLog(nib.LevelInfo).
+			Writer(),
 	}
 	if opts != nil {
 		w.opts = *opts
@@ -152,7 +154,8 @@ var prefixes = []struct {
 	text  string
 	level hclog.Level
 }{
-	{"[TRACE]", hclog.Trace}, {"[DEBUG]", hclog.Debug}, {"[INFO]", hclog.Info}, {"[WARN]", hclog.Warn},
+	{"[TRACE]", hclog.Trace}, {"[DEBUG]", hclog.Debug}, {"[INFO]", hclog.Info},
+	{"[WARN]", hclog.Warn},
 	{"[ERROR]", hclog.Error}, {"[ERR]", hclog.Error},
 }
 

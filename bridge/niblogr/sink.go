@@ -89,7 +89,8 @@ func (s *sink) Handle(ctx context.Context, r slog.Record) error {
 	if level := nib.Level(r.Level); level < nib.LevelError && !s.log.Enabled(level) {
 		return nil
 	}
-	e := s.log.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level), PC: r.PC, Message: r.Message}).Ctx(ctx)
+	e := s.log.Entry(
+		nib.Entry{Time: r.Time, Level: nib.Level(r.Level), PC: r.PC, Message: r.Message}).Ctx(ctx)
 	r.Attrs(func(a slog.Attr) bool {
 		e.Attrs(a)
 		return true
@@ -99,7 +100,9 @@ func (s *sink) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs is WithValues for slog.
-func (s *sink) WithAttrs(attrs []slog.Attr) logr.SlogSink { return s.with(s.log.WithAttrs(attrs...)) }
+func (s *sink) WithAttrs(attrs []slog.Attr) logr.SlogSink {
+	return s.with(s.log.WithAttrs(attrs...))
+}
 
 // WithGroup returns a sink that puts all further fields into an object.
 func (s *sink) WithGroup(name string) logr.SlogSink { return s.with(s.log.WithGroup(name)) }

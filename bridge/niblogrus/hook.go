@@ -55,7 +55,8 @@ func (h *Hook) Fire(entry *logrus.Entry) error {
 	if entry == nil || h.Logger == nil {
 		return nil
 	}
-	h.once.Do(func() { h.log = h.Logger.WithOptions(nib.WithCaller()) }) // the call site is shown if the entry has one
+	// The call site is shown if the entry has one.
+	h.once.Do(func() { h.log = h.Logger.WithOptions(nib.WithCaller()) })
 	h.write(entry)
 	if entry.Level <= logrus.FatalLevel {
 		h.flush()
@@ -74,7 +75,8 @@ func (h *Hook) write(entry *logrus.Entry) {
 		return
 	}
 	if caller != nil && caller.PC == 0 { // not from the stack, but set by the program
-		e.Str(logrus.FieldKeyFunc, caller.Function).Str(logrus.FieldKeyFile, fmt.Sprintf("%s:%d", caller.File, caller.Line))
+		e.Str(logrus.FieldKeyFunc, caller.Function).
+			Str(logrus.FieldKeyFile, fmt.Sprintf("%s:%d", caller.File, caller.Line))
 	}
 	e.Ctx(entry.Context)
 	l := lists.Get().(*list)
@@ -109,6 +111,7 @@ func (h *Hook) flush() {
 	if err := h.log.Flush(ctx); err != nil {
 		text := fmt.Sprintf("nib/logrus: flush before the end: %v\n", err)
 		// Not through package fmt: standard error may be stopped or gone.
-		_ = nib.WriterSink(os.Stderr).WriteRecord(&nib.Record{Level: nib.LevelError, Line: []byte(text)})
+		_ = nib.WriterSink(os.Stderr).
+			WriteRecord(&nib.Record{Level: nib.LevelError, Line: []byte(text)})
 	}
 }

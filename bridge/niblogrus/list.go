@@ -135,7 +135,8 @@ func (l *list) sort() {
 	for i := 1; i < len(l.order); i++ {
 		p := l.order[i]
 		j := i
-		for j > 0 && (p.sort < l.order[j-1].sort || p.sort == l.order[j-1].sort && l.compare(p, l.order[j-1]) < 0) {
+		for j > 0 && (p.sort < l.order[j-1].sort ||
+			p.sort == l.order[j-1].sort && l.compare(p, l.order[j-1]) < 0) {
 			l.order[j] = l.order[j-1]
 			j--
 		}

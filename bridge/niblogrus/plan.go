@@ -104,7 +104,8 @@ func quiet(l nib.Layout) nib.Layout {
 	if l.Duration == nib.DurationMillis {
 		l.Duration = nib.DurationNanos
 	}
-	for _, key := range []*string{&l.TimeKey, &l.LevelKey, &l.MessageKey, &l.CallerKey, &l.StackKey, &l.LoggerKey} {
+	for _, key := range []*string{&l.TimeKey, &l.LevelKey, &l.MessageKey, &l.CallerKey, &l.StackKey,
+		&l.LoggerKey} {
 		*key = nib.OmitKey
 	}
 	l.ErrorKey = ""

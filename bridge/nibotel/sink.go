@@ -94,7 +94,8 @@ func (s *sink) WriteRecord(r *nib.Record) error {
 		case isKey(key, s.traceKey) && span.TraceID == trace.TraceID{} && setTrace(&span, raw):
 		case isKey(key, s.spanKey) && setSpan(&span, raw):
 		default:
-			attributes = append(attributes, attribute.KeyValue{Key: attribute.Key(key), Value: valueOf(raw)})
+			attributes = append(attributes,
+				attribute.KeyValue{Key: attribute.Key(key), Value: valueOf(raw)})
 		}
 	}
 	out.AddAttributes(attributes...)
@@ -202,7 +203,8 @@ func containerOf(raw string) attribute.Value {
 		var members []attribute.KeyValue
 		r := nib.Record{Line: []byte(raw)}
 		for key, value := range r.Fields() {
-			members = append(members, attribute.KeyValue{Key: attribute.Key(unquote(string(key))), Value: valueOf(string(value))})
+			members = append(members, attribute.KeyValue{Key: attribute.Key(unquote(string(key))),
+				Value: valueOf(string(value))})
 		}
 		return attribute.MapValue(members...)
 	}

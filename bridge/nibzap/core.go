@@ -75,7 +75,8 @@ func (c *core) Write(ent zapcore.Entry, fields []zapcore.Field) error {
 	l := c.names.logger(ent.LoggerName)
 	if e := l.Entry(en); e != nil {
 		if ent.Caller.Defined && ent.Caller.PC == 0 { // set by the program
-			e.Str("function", ent.Caller.Function).Str("file", fmt.Sprintf("%s:%d", ent.Caller.File, ent.Caller.Line))
+			e.Str("function", ent.Caller.Function).
+				Str("file", fmt.Sprintf("%s:%d", ent.Caller.File, ent.Caller.Line))
 		}
 		addFields(e, fields)
 		e.Send()

@@ -16,8 +16,10 @@ import (
 
 // An object is the zapcore.ObjectEncoder for the ObjectMarshaler of a field.
 type object struct {
-	e      *nib.Event
-	spaces []space // objects and namespaces that the marshaler has opened, each within the one before
+	e *nib.Event
+	// Objects and namespaces that the marshaler has opened, each within the one
+	// before.
+	spaces []space
 }
 
 // A space is a namespace that a marshaler has opened. nib has no object without
@@ -230,16 +232,18 @@ func (o *object) AddUint64(key string, v uint64) {
 }
 
 func (o *object) AddComplex128(k string, v complex128) { o.AddString(k, complexText(v, 64)) }
-func (o *object) AddComplex64(k string, v complex64)   { o.AddString(k, complexText(complex128(v), 32)) }
-func (o *object) AddInt(k string, v int)               { o.AddInt64(k, int64(v)) }
-func (o *object) AddInt32(k string, v int32)           { o.AddInt64(k, int64(v)) }
-func (o *object) AddInt16(k string, v int16)           { o.AddInt64(k, int64(v)) }
-func (o *object) AddInt8(k string, v int8)             { o.AddInt64(k, int64(v)) }
-func (o *object) AddUint(k string, v uint)             { o.AddUint64(k, uint64(v)) }
-func (o *object) AddUint32(k string, v uint32)         { o.AddUint64(k, uint64(v)) }
-func (o *object) AddUint16(k string, v uint16)         { o.AddUint64(k, uint64(v)) }
-func (o *object) AddUint8(k string, v uint8)           { o.AddUint64(k, uint64(v)) }
-func (o *object) AddUintptr(k string, v uintptr)       { o.AddUint64(k, uint64(v)) }
+func (o *object) AddComplex64(k string, v complex64) {
+	o.AddString(k, complexText(complex128(v), 32))
+}
+func (o *object) AddInt(k string, v int)         { o.AddInt64(k, int64(v)) }
+func (o *object) AddInt32(k string, v int32)     { o.AddInt64(k, int64(v)) }
+func (o *object) AddInt16(k string, v int16)     { o.AddInt64(k, int64(v)) }
+func (o *object) AddInt8(k string, v int8)       { o.AddInt64(k, int64(v)) }
+func (o *object) AddUint(k string, v uint)       { o.AddUint64(k, uint64(v)) }
+func (o *object) AddUint32(k string, v uint32)   { o.AddUint64(k, uint64(v)) }
+func (o *object) AddUint16(k string, v uint16)   { o.AddUint64(k, uint64(v)) }
+func (o *object) AddUint8(k string, v uint8)     { o.AddUint64(k, uint64(v)) }
+func (o *object) AddUintptr(k string, v uintptr) { o.AddUint64(k, uint64(v)) }
 
 // An array is the zapcore.ArrayEncoder for an ArrayMarshaler. It is the Array
 // of nib.

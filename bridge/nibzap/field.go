@@ -90,7 +90,8 @@ func addField(e *nib.Event, f *zapcore.Field) {
 		e.Float64(f.Key, math.Float64frombits(uint64(f.Integer)))
 	case zapcore.Float32Type:
 		e.Float32(f.Key, math.Float32frombits(uint32(f.Integer)))
-	case zapcore.Uint64Type, zapcore.Uint32Type, zapcore.Uint16Type, zapcore.Uint8Type, zapcore.UintptrType:
+	case zapcore.Uint64Type, zapcore.Uint32Type, zapcore.Uint16Type, zapcore.Uint8Type,
+		zapcore.UintptrType:
 		e.Uint64(f.Key, uint64(f.Integer))
 	case zapcore.TimeType:
 		t := time.Unix(0, f.Integer)

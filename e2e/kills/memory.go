@@ -58,7 +58,9 @@ func Memory(t *testing.T, d delivery.Destination) {
 		t.Errorf("%d of %d lines wait, %d are lost", st.Pending, all, st.Lost())
 	}
 	if after.heap > before.heap+4<<20 || after.resident > before.resident+mapped {
-		t.Errorf("with a spool of %d MiB, the heap has grown by %d KiB, the resident size by %d KiB", size>>20, (after.heap-before.heap)>>10, (after.resident-before.resident)>>10)
+		t.Errorf(
+			"with a spool of %d MiB, the heap has grown by %d KiB, the resident size by %d KiB",
+			size>>20, (after.heap-before.heap)>>10, (after.resident-before.resident)>>10)
 	}
 }
 

@@ -64,7 +64,8 @@ func Run(t *testing.T, r receivers.Receiver) Result {
 		}
 		round := strconv.Itoa(res.Services)
 		mean := p.lines / p.services
-		returned[round] = killService(t, dir, r.URL(), round, mean/2+rand.N(mean+mean/10), rand.N(20*time.Millisecond))
+		returned[round] = killService(t, dir, r.URL(), round, mean/2+rand.N(mean+mean/10),
+			rand.N(20*time.Millisecond))
 		res.Lines += returned[round]
 		res.Services++
 	}
@@ -77,8 +78,11 @@ func Run(t *testing.T, r receivers.Receiver) Result {
 	}
 	res.Draining = time.Since(begin) - logged
 	res.count(t, r, returned)
-	t.Logf("%d lines, %d kills of the service, %d of the server: %d not there, %d there twice; logged in %v, the rest delivered in %v",
-		res.Lines, res.Services, res.Servers, len(res.Lost), res.Repeated, logged.Round(time.Second), res.Draining.Round(time.Second))
+	t.Logf(
+		"%d lines, %d kills of the service, %d of the server: %d not there, %d there twice; "+
+			"logged in %v, the rest delivered in %v",
+		res.Lines, res.Services, res.Servers, len(res.Lost), res.Repeated,
+		logged.Round(time.Second), res.Draining.Round(time.Second))
 	return res
 }
 

@@ -41,7 +41,8 @@ func Main(m *testing.M, open func(url string) (delivery.Destination, error)) {
 
 // patient makes calls wait if the disk is busy or the spool is full, instead of
 // dropping lines.
-var patient = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: 10 * time.Minute}}
+var patient = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock,
+	Wait: 10 * time.Minute}}
 
 // serve logs until it is killed, up to forty thousand lines per second, and
 // writes the number of calls that have returned to standard output.
@@ -66,7 +67,8 @@ func serve(open func(url string) (delivery.Destination, error)) error {
 	var message []byte
 	for n := 0; ; {
 		for range 100 {
-			message = strconv.AppendInt(append(append(append(message[:0], messagePrefix...), round...), '-'), int64(n), 10)
+			message = strconv.AppendInt(
+				append(append(append(message[:0], messagePrefix...), round...), '-'), int64(n), 10)
 			log.Info().Str("customer", "c-17").Int("n", n).Dur("took", 1234567).Msg(string(message))
 			n++
 		}
@@ -91,7 +93,9 @@ func service(dir, url, round string) *exec.Cmd {
 
 // killService runs a service until it has logged a number of lines and some
 // time has passed, kills it, and returns the number of calls that had returned.
-func killService(t *testing.T, dir, url, round string, lines int, after time.Duration) (returned int) {
+func killService(
+	t *testing.T, dir, url, round string, lines int, after time.Duration,
+) (returned int) {
 	t.Helper()
 	cmd := service(dir, url, round)
 	out, err := cmd.StdoutPipe()

@@ -56,10 +56,13 @@ func StartLoki(t testing.TB) *Loki {
 	dir := cached(t, "loki-"+lokiVersion, "loki", "full", buildLoki)
 	s, port, other := newServer(t)
 	l := &Loki{s}
-	if err := write(l.dir, map[string]string{"config.yaml": fmt.Sprintf(lokiConfig, port, other)}); err != nil {
+	if err := write(l.dir,
+		map[string]string{"config.yaml": fmt.Sprintf(lokiConfig, port, other)}); err != nil {
 		t.Fatal(err)
 	}
-	l.command = func() *exec.Cmd { return exec.Command(filepath.Join(dir, "loki"), "-config.file=config.yaml") }
+	l.command = func() *exec.Cmd {
+		return exec.Command(filepath.Join(dir, "loki"), "-config.file=config.yaml")
+	}
 	begin(t, l)
 	return l
 }
@@ -91,10 +94,12 @@ func buildLoki(dir string) error {
 		}
 	}
 	lines = append(lines, "require "+module+" "+lokiVersion+"\n")
-	if err := write(dir, map[string]string{"go.mod": strings.Join(lines, ""), "go.sum": string(sums)}); err != nil {
+	if err := write(dir,
+		map[string]string{"go.mod": strings.Join(lines, ""), "go.sum": string(sums)}); err != nil {
 		return err
 	}
-	return run(dir, []string{"GOFLAGS=-mod=mod", "GOWORK=off"}, "go", "build", "-o", "loki", module+"/cmd/loki")
+	return run(dir, []string{"GOFLAGS=-mod=mod", "GOWORK=off"}, "go", "build", "-o", "loki",
+		module+"/cmd/loki")
 }
 
 // URL implements Receiver.
@@ -144,7 +149,8 @@ func (l *Loki) page(t testing.TB, from, end int64) (page []lokiEntry) {
 		"query": {`{service_name=~".+"}`}, "direction": {"forward"}, "limit": {strconv.Itoa(lokiPage)},
 		"start": {strconv.FormatInt(from, 10)}, "end": {strconv.FormatInt(end, 10)},
 	}
-	req, err := http.NewRequest(http.MethodGet, "http://"+l.addr+"/loki/api/v1/query_range?"+query.Encode(), nil)
+	req, err := http.NewRequest(http.MethodGet,
+		"http://"+l.addr+"/loki/api/v1/query_range?"+query.Encode(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +166,8 @@ func (l *Loki) page(t testing.TB, from, end int64) (page []lokiEntry) {
 			Result []struct{ Values [][3]json.RawMessage }
 		}
 	}
-	if err := errors.Join(err, json.Unmarshal(text, &m)); err != nil || resp.StatusCode != http.StatusOK {
+	if err := errors.Join(err, json.Unmarshal(text, &m)); err != nil ||
+		resp.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %v\n%.1000s", resp.Status, err, text)
 	}
 	for _, stream := range m.Data.Result {
@@ -168,7 +175,8 @@ func (l *Loki) page(t testing.TB, from, end int64) (page []lokiEntry) {
 			var e lokiEntry
 			var at string
 			var meta struct{ StructuredMetadata map[string]string }
-			if err := errors.Join(json.Unmarshal(v[0], &at), json.Unmarshal(v[1], &e.Message), json.Unmarshal(v[2], &meta)); err != nil {
+			if err := errors.Join(json.Unmarshal(v[0], &at), json.Unmarshal(v[1], &e.Message),
+				json.Unmarshal(v[2], &meta)); err != nil {
 				t.Fatal(err)
 			}
 			if e.at, err = strconv.ParseInt(at, 10, 64); err != nil {

@@ -74,23 +74,27 @@ func StartOpenSearch(t testing.TB) *OpenSearch {
 	if _, err := exec.LookPath("java"); err != nil {
 		t.Skip("needs java, 17 or later, to run OpenSearch")
 	}
-	dir := cached(t, "opensearch-ingest-"+openSearchVersion, "Server.class", "short full", func(dir string) error {
-		if _, err := exec.LookPath("mvn"); err != nil {
-			return errors.New("needs mvn")
-		}
-		err := write(dir, map[string]string{"pom.xml": openSearchProject, "Server.java": openSearchProgram})
-		if err == nil {
-			err = run(dir, nil, "mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib", "-DincludeScope=runtime")
-		}
-		if err == nil {
-			err = run(dir, nil, "javac", "-cp", "lib/*", "-d", ".", "Server.java")
-		}
-		return err
-	})
+	dir := cached(t, "opensearch-ingest-"+openSearchVersion, "Server.class", "short full",
+		func(dir string) error {
+			if _, err := exec.LookPath("mvn"); err != nil {
+				return errors.New("needs mvn")
+			}
+			err := write(dir,
+				map[string]string{"pom.xml": openSearchProject, "Server.java": openSearchProgram})
+			if err == nil {
+				err = run(dir, nil, "mvn", "-q", "-B", "dependency:copy-dependencies",
+					"-DoutputDirectory=lib", "-DincludeScope=runtime")
+			}
+			if err == nil {
+				err = run(dir, nil, "javac", "-cp", "lib/*", "-d", ".", "Server.java")
+			}
+			return err
+		})
 	base, port, other := newServer(t)
 	s := &OpenSearch{base}
 	s.command = func() *exec.Cmd {
-		return exec.Command("java", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", filepath.Join(dir, "lib", "*")+":"+dir, "Server", port, other)
+		return exec.Command("java", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+			"-cp", filepath.Join(dir, "lib", "*")+":"+dir, "Server", port, other)
 	}
 	begin(t, s)
 	return s
@@ -113,7 +117,8 @@ func (s *OpenSearch) Arrivals(t testing.TB) iter.Seq[Arrival] {
 			}
 		}
 		var p page
-		s.call(t, "/"+Index+"/_search?scroll=5m", `{"size":10000,"sort":["_doc"],"_source":["message"]}`, &p)
+		s.call(t, "/"+Index+"/_search?scroll=5m",
+			`{"size":10000,"sort":["_doc"],"_source":["message"]}`, &p)
 		for len(p.Hits.Hits) > 0 {
 			for _, h := range p.Hits.Hits {
 				if !yield(Arrival{Message: h.Source.Message, UID: h.ID}) {

@@ -76,7 +76,8 @@ func begin(t testing.TB, r Receiver) {
 
 // Start implements Receiver.
 func (s *server) Start() error {
-	out, err := os.OpenFile(filepath.Join(s.dir, "output"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	out, err := os.OpenFile(filepath.Join(s.dir, "output"), os.O_CREATE|os.O_APPEND|os.O_WRONLY,
+		0o600)
 	if err != nil {
 		return err
 	}
@@ -88,14 +89,16 @@ func (s *server) Start() error {
 		return err
 	}
 	s.cmd = cmd
-	for end := time.Now().Add(startTimeout); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	end := time.Now().Add(startTimeout)
+	for ; time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if conn, err := net.Dial("tcp", s.addr); err == nil {
 			return conn.Close()
 		}
 	}
 	s.Kill()
 	text, _ := os.ReadFile(out.Name()) // for the error message
-	return fmt.Errorf("%s does not listen after %v\n%s", cmd.Path, startTimeout, text[max(0, len(text)-4000):])
+	return fmt.Errorf("%s does not listen after %v\n%s", cmd.Path, startTimeout,
+		text[max(0, len(text)-4000):])
 }
 
 // Kill implements Receiver.

@@ -42,19 +42,23 @@ func StartVictoriaLogs(t testing.TB) *VictoriaLogs {
 	const program = "victoria-logs"
 	dir := cached(t, program+"-"+victoriaVersion, program, "full", func(dir string) error {
 		const module = "github.com/VictoriaMetrics/VictoriaMetrics"
-		err := write(dir, map[string]string{"go.mod": "module victorialogs\n\ngo 1.24\n\nrequire " + module + " " + victoriaVersion + "\n"})
+		err := write(dir, map[string]string{"go.mod": "module victorialogs\n\ngo 1.24\n\nrequire " +
+			module + " " + victoriaVersion + "\n"})
 		env := []string{"GOFLAGS=-mod=mod", "GOWORK=off", "GOTOOLCHAIN=" + victoriaGo}
 		return errors.Join(err, run(dir, env, "go", "build", "-o", program, module+"/app/"+program))
 	})
 	s, _, _ := newServer(t)
 	v := &VictoriaLogs{server: s}
 	v.command = func() *exec.Cmd {
-		return exec.Command(filepath.Join(dir, program), "-httpListenAddr="+v.addr, "-storageDataPath=data",
+		return exec.Command(filepath.Join(dir, program), "-httpListenAddr="+v.addr,
+			"-storageDataPath=data",
 			"-inmemoryDataFlushInterval=1s", "-search.maxQueryDuration=10m", "-retentionPeriod=100y")
 	}
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: v.addr})
 	proxy.ModifyResponse = func(*http.Response) error { return v.awaitDisk() }
-	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) {
+		w.WriteHeader(http.StatusBadGateway)
+	}
 	v.proxy = httptest.NewServer(proxy)
 	t.Cleanup(v.proxy.Close)
 	begin(t, v)
@@ -91,7 +95,8 @@ func (v *VictoriaLogs) Arrivals(t testing.TB) iter.Seq[Arrival] {
 		t.Fatal(err)
 	}
 	return func(yield func(Arrival) bool) {
-		resp, err := http.PostForm("http://"+v.addr+"/select/logsql/query", url.Values{"query": {`* | fields _msg, "` + uidAttribute + `"`}})
+		resp, err := http.PostForm("http://"+v.addr+"/select/logsql/query",
+			url.Values{"query": {`* | fields _msg, "` + uidAttribute + `"`}})
 		if err != nil {
 			t.Fatal(err)
 		}

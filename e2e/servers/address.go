@@ -17,7 +17,8 @@ const startTimeout = 5 * time.Minute
 // connections, so that a server can listen again after it was killed.
 func UnusedAddresses(n int) (addrs []string, err error) {
 	for failures := 0; len(addrs) < n; {
-		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(10_000+rand.IntN(20_000))))
+		l, err := net.Listen("tcp",
+			net.JoinHostPort("127.0.0.1", strconv.Itoa(10_000+rand.IntN(20_000))))
 		if err != nil {
 			if failures++; failures > 1000 {
 				return nil, err

@@ -108,10 +108,12 @@ func NewCollector(dir string) (*Collector, error) {
 		return nil, err
 	}
 	c := &Collector{
-		Addr: addrs[0], Logs: filepath.Join(dir, "logs.json"), Traces: filepath.Join(dir, "traces.json"),
+		Addr: addrs[0], Logs: filepath.Join(dir, "logs.json"),
+		Traces:  filepath.Join(dir, "traces.json"),
 		program: program, config: filepath.Join(dir, "collector.yaml"),
 	}
-	return c, os.WriteFile(c.config, fmt.Appendf(nil, collectorConfig, c.Addr, c.Logs, c.Traces), 0o600)
+	return c, os.WriteFile(c.config, fmt.Appendf(nil, collectorConfig, c.Addr, c.Logs, c.Traces),
+		0o600)
 }
 
 // buildCollector returns the path of the program.
@@ -136,7 +138,8 @@ func buildCollector() (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(tmp)
-	for name, text := range map[string]string{"go.mod": collectorModule, "main.go": collectorProgram} {
+	for name, text := range map[string]string{"go.mod": collectorModule,
+		"main.go": collectorProgram} {
 		if err := os.WriteFile(filepath.Join(tmp, name), []byte(text), 0o600); err != nil {
 			return "", err
 		}

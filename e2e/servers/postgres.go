@@ -54,7 +54,8 @@ func NewPostgres(dir string) (*Postgres, error) {
 		}
 	}
 	p.URL = "postgres://" + postgresUser + "@/postgres?host=" + url.QueryEscape(p.dir)
-	init := p.command("initdb", "-U", postgresUser, "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8")
+	init := p.command("initdb", "-U", postgresUser, "-A", "trust", "--no-sync", "--locale=C", "-E",
+		"UTF8")
 	if out, err := init.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
@@ -76,7 +77,8 @@ func unprivileged() (*syscall.Credential, error) {
 }
 
 func (p *Postgres) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(p.bin, name), append([]string{"-D", filepath.Join(p.dir, "data")}, args...)...)
+	cmd := exec.Command(filepath.Join(p.bin, name),
+		append([]string{"-D", filepath.Join(p.dir, "data")}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.owner}
 	cmd.Dir = p.dir
 	return cmd
@@ -85,7 +87,8 @@ func (p *Postgres) command(name string, args ...string) *exec.Cmd {
 // Start starts the server, again after Kill, and waits until it accepts
 // connections. The system ends it with the test.
 func (p *Postgres) Start() error {
-	p.cmd = p.command("postgres", "-c", "fsync=off", "-c", "listen_addresses=", "-c", "unix_socket_directories="+p.dir,
+	p.cmd = p.command("postgres", "-c", "fsync=off", "-c", "listen_addresses=", "-c",
+		"unix_socket_directories="+p.dir,
 		"-c", "shared_buffers=16MB", "-c", "max_connections=50")
 	p.cmd.SysProcAttr.Pdeathsig = syscall.SIGQUIT
 	p.output.Reset()

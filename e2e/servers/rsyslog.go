@@ -18,7 +18,8 @@ import (
 )
 
 // ErrNoRsyslog indicates that rsyslogd is not installed, or lacks a module.
-var ErrNoRsyslog = errors.New("needs rsyslogd (apt-get install rsyslog rsyslog-relp, rsyslog-gnutls for TLS)")
+var ErrNoRsyslog = errors.New(
+	"needs rsyslogd (apt-get install rsyslog rsyslog-relp, rsyslog-gnutls for TLS)")
 
 // An RsyslogConfig configures an rsyslog. The zero value is usable.
 type RsyslogConfig struct {
@@ -95,7 +96,8 @@ func NewRsyslog(dir string, c RsyslogConfig) (*Rsyslog, error) {
 	if err := os.WriteFile(filepath.Join(dir, "rsyslog.conf"), []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	if out, err := exec.Command("rsyslogd", "-N1", "-f", filepath.Join(dir, "rsyslog.conf")).CombinedOutput(); err != nil {
+	if out, err := exec.Command("rsyslogd", "-N1", "-f", filepath.Join(dir, "rsyslog.conf")).
+		CombinedOutput(); err != nil {
 		if strings.Contains(string(out), "could not load module") {
 			err = ErrNoRsyslog
 		}

@@ -32,7 +32,8 @@ import (
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "address of the service")
-	adminAddr := flag.String("admin", "127.0.0.1:8081", "address of level and metrics: not for the public")
+	adminAddr := flag.String("admin", "127.0.0.1:8081",
+		"address of level and metrics: not for the public")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -63,7 +64,9 @@ func newSink() (s nib.Sink, closeSink func() error) {
 }
 
 // serve listens and runs until ctx ends.
-func serve(ctx context.Context, log *nib.Logger, level *nib.LevelVar, addr, adminAddr string) error {
+func serve(
+	ctx context.Context, log *nib.Logger, level *nib.LevelVar, addr, adminAddr string,
+) error {
 	public, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
@@ -87,7 +90,8 @@ func run(ctx context.Context, log *nib.Logger, handlers map[net.Listener]http.Ha
 	defer cancel(nil)
 	servers := make([]*http.Server, 0, len(handlers))
 	for l, h := range handlers {
-		srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.StdLog(nib.LevelWarn)}
+		srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second,
+			ErrorLog: log.StdLog(nib.LevelWarn)}
 		servers = append(servers, srv)
 		go func() { cancel(srv.Serve(l)) }()
 	}

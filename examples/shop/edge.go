@@ -43,8 +43,11 @@ func routes(stock stockpb.StockClient) http.Handler {
 const centsEach = 250
 
 // order orders n of an item and returns the number left.
-func order(ctx context.Context, stock stockpb.StockClient, item string, n int64) (left int64, err error) {
-	request.AddAttrs(ctx, slog.String("item", item), slog.Int64("n", n)) // shown in the event of the request
+func order(
+	ctx context.Context, stock stockpb.StockClient, item string, n int64,
+) (left int64, err error) {
+	// Shown in the event of the request.
+	request.AddAttrs(ctx, slog.String("item", item), slog.Int64("n", n))
 	nib.FromContext(ctx).Debug().Str("item", item).Msg("order received")
 
 	cents := tax.Gross(withLogr(ctx), "DE", n*centsEach)

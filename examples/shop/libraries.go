@@ -27,7 +27,9 @@ func useForLibraries(log *nib.Logger) {
 	grpclog.SetLoggerV2(nibgrpc.NewLoggerV2(log.Named("grpc"), 0))
 	otelLog := log.Named("otel")
 	otel.SetLogger(niblogr.New(otelLog))
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { otelLog.Error().Err(err).Msg("cannot trace") }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		otelLog.Error().Err(err).Msg("cannot trace")
+	}))
 }
 
 // withLogr returns ctx with a logr.Logger whose lines have the ids of the

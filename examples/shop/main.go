@@ -69,8 +69,9 @@ func run(ctx context.Context, log *nib.Logger) error {
 	defer db.Close()
 
 	policy := request.New(request.Config{
-		Slow:      time.Second,
-		Backtrace: sink.Backtrace(log.Sink(), sink.BacktraceConfig{}), // debug lines of those that fail
+		Slow: time.Second,
+		// Debug lines of those that fail.
+		Backtrace: sink.Backtrace(log.Sink(), sink.BacktraceConfig{}),
 	})
 	rpcs, addr, err := serveRPCs(log, policy, db)
 	if err != nil {
@@ -80,7 +81,8 @@ func run(ctx context.Context, log *nib.Logger) error {
 	conn, err := grpc.NewClient(addr,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithStatsHandler(otelgrpc.NewClientHandler()),
-		grpc.WithChainUnaryInterceptor(nibgrpc.UnaryClient(log.Named("edge"), nibgrpc.Config{Policy: policy})),
+		grpc.WithChainUnaryInterceptor(
+			nibgrpc.UnaryClient(log.Named("edge"), nibgrpc.Config{Policy: policy})),
 	)
 	if err != nil {
 		return err
@@ -93,7 +95,8 @@ func run(ctx context.Context, log *nib.Logger) error {
 	}
 	events := nibhttp.Middleware(log.Named("edge"), nibhttp.Config{Policy: policy})
 	server := &http.Server{
-		Handler:           otelhttp.NewHandler(events(routes(stockpb.NewStockClient(conn))), "http"),
+		Handler: otelhttp.NewHandler(events(routes(stockpb.NewStockClient(conn))),
+			"http"),
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          log.StdLog(nib.LevelWarn),
 	}
@@ -111,14 +114,17 @@ func run(ctx context.Context, log *nib.Logger) error {
 }
 
 // serveRPCs serves the gRPC service until the server is stopped.
-func serveRPCs(log *nib.Logger, policy *request.Policy, db *store) (s *grpc.Server, addr string, err error) {
+func serveRPCs(
+	log *nib.Logger, policy *request.Policy, db *store,
+) (s *grpc.Server, addr string, err error) {
 	listener, err := net.Listen("tcp", cmp.Or(os.Getenv("GRPC_ADDR"), "127.0.0.1:0"))
 	if err != nil {
 		return nil, "", err
 	}
 	s = grpc.NewServer(
 		grpc.StatsHandler(otelgrpc.NewServerHandler()),
-		grpc.ChainUnaryInterceptor(nibgrpc.UnaryServer(log.Named("stock"), nibgrpc.Config{Policy: policy})),
+		grpc.ChainUnaryInterceptor(
+			nibgrpc.UnaryServer(log.Named("stock"), nibgrpc.Config{Policy: policy})),
 	)
 	stockpb.RegisterStockServer(s, &stock{db: db})
 	go func() {

@@ -21,7 +21,9 @@ type stock struct {
 }
 
 // Reserve implements stockpb.StockServer.
-func (s *stock) Reserve(ctx context.Context, r *stockpb.ReserveRequest) (*stockpb.ReserveResponse, error) {
+func (s *stock) Reserve(
+	ctx context.Context, r *stockpb.ReserveRequest,
+) (*stockpb.ReserveResponse, error) {
 	log := nib.FromContext(ctx)
 	log.Debug().Str("item", r.Item).Int64("n", r.N).Msg("reserving")
 	left, err := s.db.reserve(ctx, r.Item, r.N)

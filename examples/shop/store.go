@@ -71,7 +71,9 @@ type query struct {
 type queryKey struct{}
 
 // TraceQueryStart implements pgx.QueryTracer.
-func (queryTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+func (queryTracer) TraceQueryStart(
+	ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData,
+) context.Context {
 	q := &query{sql: data.SQL, start: time.Now(), site: outside("github.com/jackc/pgx/")}
 	ctx, _ = otel.Tracer("shop").Start(ctx, "query", trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithAttributes(attribute.String("db.query.text", q.sql)))
@@ -94,7 +96,8 @@ func (queryTracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, data pgx.Trac
 	q := ctx.Value(queryKey{}).(*query)
 	now := time.Now()
 	e := log.Entry(nib.Entry{Time: now, Level: level, PC: q.site, Message: "query"})
-	e.Ctx(ctx).Str("sql", q.sql).Int64("rows", data.CommandTag.RowsAffected()).Dur("took", now.Sub(q.start))
+	e.Ctx(ctx).Str("sql", q.sql).Int64("rows", data.CommandTag.RowsAffected()).
+		Dur("took", now.Sub(q.start))
 	if data.Err != nil {
 		e.Err(data.Err)
 	}

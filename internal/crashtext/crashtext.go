@@ -59,7 +59,8 @@ func (t *Text) line(line []byte) bool {
 	case t.outermost, t.inside && len(line) == 0:
 		return true
 	case t.inside:
-		t.outermost = bytes.HasPrefix(line, []byte("created by ")) || bytes.HasPrefix(line, []byte("main.main("))
+		t.outermost = bytes.HasPrefix(line, []byte("created by ")) ||
+			bytes.HasPrefix(line, []byte("main.main("))
 	default:
 		t.inside = isGoroutine(line)
 	}
@@ -95,7 +96,8 @@ func (t *Text) IsPanic() bool { return bytes.HasPrefix(t.text, []byte("panic: ")
 // the reason is then derived from the stack.
 func (t *Text) Message() string {
 	first, _, _ := strings.Cut(t.String(), "\n")
-	for _, recovered := range []string{" [recovered, repanicked]", " [recovered]"} { // removed by Close
+	// Removed by Close.
+	for _, recovered := range []string{" [recovered, repanicked]", " [recovered]"} {
 		first = strings.TrimSuffix(first, recovered)
 	}
 	if first != "runtime stack:" && !isGoroutine([]byte(first)) {
@@ -121,7 +123,8 @@ func (t *Text) reason(first string) string {
 			}
 		}
 	}
-	if _, state, _ := strings.Cut(first, " ["); state != "" && !strings.HasPrefix(state, "running") {
+	if _, state, _ := strings.Cut(first, " ["); state != "" &&
+		!strings.HasPrefix(state, "running") {
 		return ": all goroutines are asleep"
 	}
 	for _, call := range calls {

@@ -49,7 +49,9 @@ func AppendStrings(dst []byte, list []string) []byte {
 // AppendInts appends the elements of an array, each after a comma. Elements of
 // up to four digits are written as in appendTextNumber; room for a part of them
 // is reserved at once.
-func AppendInts[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](dst []byte, list []T) []byte {
+func AppendInts[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](
+	dst []byte, list []T,
+) []byte {
 	for len(list) > 0 {
 		part := list[:min(len(list), 1024)]
 		list = list[len(part):]

@@ -16,7 +16,9 @@ const rfc3339Room = headLen + 10 + 8
 // zone, with as many digits of the fraction as it takes. It returns dst
 // unchanged and false if the year does not have four digits or the zone is a
 // day or more away from UTC, for which MarshalJSON returns an error.
-func AppendRFC3339(dst []byte, t *time.Time) ([]byte, bool) { return AppendTextRFC3339(dst, &none, t) }
+func AppendRFC3339(dst []byte, t *time.Time) ([]byte, bool) {
+	return AppendTextRFC3339(dst, &none, t)
+}
 
 // AppendTextRFC3339 appends text and t as AppendRFC3339 does. If t has no such
 // form, it appends nothing and returns false.
@@ -47,7 +49,8 @@ func AppendTextRFC3339(dst []byte, text *Text, t *time.Time) ([]byte, bool) {
 	ofDay := uint32(sec - days*86400)
 	minutes := ofDay / 60
 	hours := ofDay / 3600
-	store64(b, j+12, pair(hours)|':'<<16|pair(minutes-hours*60)<<24|':'<<40|pair(ofDay-minutes*60)<<48)
+	store64(b, j+12,
+		pair(hours)|':'<<16|pair(minutes-hours*60)<<24|':'<<40|pair(ofDay-minutes*60)<<48)
 	store64(b, j, date)
 	store32(b, j+8, day)
 	j += headLen
@@ -99,7 +102,8 @@ func dateText(days uint64) (date, day uint64) {
 
 func dateWords(year, month, day uint32) (date, rest uint64) {
 	century := year * 5243 >> 19
-	return '"' | pair(century)<<8 | pair(year-century*100)<<24 | '-'<<40 | pair(month)<<48, '-' | pair(day)<<8 | 'T'<<24
+	date = '"' | pair(century)<<8 | pair(year-century*100)<<24 | '-'<<40 | pair(month)<<48
+	return date, '-' | pair(day)<<8 | 'T'<<24
 }
 
 // pair is twoDigits for a uint32, whose divisions are cheaper.

@@ -14,7 +14,8 @@ const nearFEFF = 0xbbef
 // twoPlain3 reports whether w begins with two characters of three bytes that
 // are copied unchanged: Chinese, Japanese, Korean and their punctuation.
 func twoPlain3(w uint64) bool {
-	return w&0x0000c0c0f0c0c0f0 == 0x00008080e08080e0 && plainLeads>>(w&15)&(plainLeads>>(w>>24&15))&1 != 0 &&
+	return w&0x0000c0c0f0c0c0f0 == 0x00008080e08080e0 &&
+		plainLeads>>(w&15)&(plainLeads>>(w>>24&15))&1 != 0 &&
 		w&0xffff != nearFEFF && w>>24&0xffff != nearFEFF
 }
 
@@ -94,7 +95,8 @@ func escaped3(r uint64) bool {
 // Escaped reports whether r could steer a terminal, break a line or reorder
 // text, and is therefore written as an escape.
 func Escaped(r rune) bool {
-	return r < 0x20 || r >= 0x7f && r <= 0x9f || r == arabicLetterMark || r >= 0x2000 && escaped3(uint64(r))
+	return r < 0x20 || r >= 0x7f && r <= 0x9f || r == arabicLetterMark ||
+		r >= 0x2000 && escaped3(uint64(r))
 }
 
 // rewrite returns the text that replaces the character at the front of w, for

@@ -200,5 +200,6 @@ func FractionTail(text []byte) int {
 	case text[n-2] == 'Z':
 		return len(`Z"`)
 	}
-	return n - max(bytes.LastIndexByte(text, '+'), bytes.LastIndexByte(text, '-')) // usually seven bytes
+	// Usually seven bytes.
+	return n - max(bytes.LastIndexByte(text, '+'), bytes.LastIndexByte(text, '-'))
 }

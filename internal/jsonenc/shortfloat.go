@@ -73,7 +73,8 @@ func sixDecimals(v float64) (whole, millionths uint32, ok bool) {
 // maxFloatLen bytes. It returns the end.
 func putSix(b []byte, j int, whole, millionths uint32) int {
 	digits := eightDigits(whole)
-	zeros := bits.TrailingZeros64(digits|1<<56) &^ 7 // trailing zeros of the eight digits, except the last
+	// Trailing zeros of the eight digits, except the last.
+	zeros := bits.TrailingZeros64(digits|1<<56) &^ 7
 	store64(b, j, (digits|'0'*all01)>>(zeros&63))
 	j += 8 - zeros>>3
 	if millionths == 0 {

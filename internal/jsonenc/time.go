@@ -131,7 +131,9 @@ func (f TimeFormat) Append(dst []byte, t time.Time) []byte {
 // writing another instant of the same second costs about as much as copying it.
 // c may be used with any formats and locations in turn, but by one goroutine at
 // a time.
-func (f TimeFormat) AppendCached(dst []byte, c *SecondCache, sec int64, nsec int, loc *time.Location) []byte {
+func (f TimeFormat) AppendCached(
+	dst []byte, c *SecondCache, sec int64, nsec int, loc *time.Location,
+) []byte {
 	if loc == nil {
 		loc = time.UTC
 	}

@@ -19,7 +19,8 @@ func load64(s string, i int) uint64 {
 	if checked {
 		_ = s[i : i+8]
 	}
-	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))[:])
+	return binary.LittleEndian.Uint64(
+		(*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))[:])
 }
 
 // load32 returns s[i:i+4] as a little-endian word. In bounds because the caller
@@ -28,7 +29,8 @@ func load32(s string, i int) uint64 {
 	if checked {
 		_ = s[i : i+4]
 	}
-	return uint64(binary.LittleEndian.Uint32((*[4]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))[:]))
+	return uint64(binary.LittleEndian.Uint32(
+		(*[4]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))[:]))
 }
 
 // load16 returns s[i:i+2] as a little-endian word. In bounds because the caller
@@ -37,7 +39,8 @@ func load16(s string, i int) uint64 {
 	if checked {
 		_ = s[i : i+2]
 	}
-	return uint64(binary.LittleEndian.Uint16((*[2]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))[:]))
+	return uint64(binary.LittleEndian.Uint16(
+		(*[2]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))[:]))
 }
 
 // load8 returns s[i]. In bounds because the caller has 0 <= i and i < len(s).
@@ -54,7 +57,8 @@ func store64(b []byte, i int, w uint64) {
 	if checked {
 		_ = b[i : i+8 : len(b)]
 	}
-	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i))[:], w)
+	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i))[:],
+		w)
 }
 
 // store32 writes the low half of w to b[i:i+4]. In bounds because the caller
@@ -63,7 +67,8 @@ func store32(b []byte, i int, w uint64) {
 	if checked {
 		_ = b[i : i+4 : len(b)]
 	}
-	binary.LittleEndian.PutUint32((*[4]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i))[:], uint32(w))
+	binary.LittleEndian.PutUint32((*[4]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i))[:],
+		uint32(w))
 }
 
 // store16 writes the low two bytes of w to b[i:i+2]. In bounds because the
@@ -72,7 +77,8 @@ func store16(b []byte, i int, w uint64) {
 	if checked {
 		_ = b[i : i+2 : len(b)]
 	}
-	binary.LittleEndian.PutUint16((*[2]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i))[:], uint16(w))
+	binary.LittleEndian.PutUint16((*[2]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i))[:],
+		uint16(w))
 }
 
 // store8 writes the low byte of w to b[i]. In bounds because the caller has

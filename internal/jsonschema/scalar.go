@@ -50,7 +50,8 @@ func isScalar(p *plan.Plan) bool {
 	return false
 }
 
-var units = map[string]string{"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+var units = map[string]string{"s": "seconds", "ms": "milliseconds", "us": "microseconds",
+	"ns": "nanoseconds"}
 
 // Patterns of scalars that are written as strings, and of the names that
 // integers as keys become. String is JSON within JSON.
@@ -78,7 +79,8 @@ func scalar(p *plan.Plan, unit string, quoted bool) object {
 	case p.Form() == plan.FormInteger:
 		o, pattern = integer(t), integerPattern(t)
 	case p.Form() == plan.FormFloat:
-		o, pattern = object{{"anyOf", list{object{{"type", "number"}}, object{{"enum", list{"NaN", "+Inf", "-Inf"}}}}}}, patternFloat
+		o, pattern = object{{"anyOf", list{object{{"type", "number"}},
+			object{{"enum", list{"NaN", "+Inf", "-Inf"}}}}}}, patternFloat
 	case p.Form() == plan.FormBool:
 		o, pattern = object{{"type", "boolean"}}, patternBool
 	default:
@@ -105,7 +107,8 @@ func integer(t reflect.Type) object {
 	case k == reflect.Uint || k == reflect.Uintptr:
 		return append(o, member{"minimum", uint64(0)})
 	}
-	return append(o, member{"minimum", uint64(0)}, member{"maximum", uint64(math.MaxUint64) >> (64 - t.Bits())})
+	return append(o, member{"minimum", uint64(0)},
+		member{"maximum", uint64(math.MaxUint64) >> (64 - t.Bits())})
 }
 
 func integerPattern(t reflect.Type) string {

@@ -62,7 +62,8 @@ func Parse(s string) (int, error) {
 	for i, known := range Names {
 		if strings.EqualFold(name, known) {
 			base := first + 4*i
-			if l := base + offset; (l >= base) == (offset >= 0) { // otherwise the sum has overflowed
+			// Otherwise the sum has overflowed.
+			if l := base + offset; (l >= base) == (offset >= 0) {
 				return l, nil
 			}
 			break

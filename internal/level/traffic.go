@@ -39,8 +39,10 @@ func (t *Traffic) Total() (lines, bytes uint64) {
 func (t *Traffic) Metrics(l *metrics.Samples, prefix, what string, labels ...metrics.Label) {
 	for row := range t {
 		labels := Label(row, labels)
-		l.Counter(prefix+"_lines_total", "Lines "+what+", by level.", float64(t[row].Lines), labels...)
-		l.Counter(prefix+"_bytes_total", "Bytes of lines "+what+", by level.", float64(t[row].Bytes), labels...)
+		l.Counter(prefix+"_lines_total", "Lines "+what+", by level.", float64(t[row].Lines),
+			labels...)
+		l.Counter(prefix+"_bytes_total", "Bytes of lines "+what+", by level.",
+			float64(t[row].Bytes), labels...)
 	}
 }
 

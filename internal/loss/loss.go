@@ -43,7 +43,8 @@ func (t *Tally) Drops(reasons []delivery.Reason) (drops []delivery.Drop) {
 	for c, reason := range reasons {
 		for row, n := range t[c] {
 			if n > 0 {
-				drops = append(drops, delivery.Drop{Reason: reason, Level: nib.Level(level.At(row)), Lines: n})
+				drops = append(drops,
+					delivery.Drop{Reason: reason, Level: nib.Level(level.At(row)), Lines: n})
 			}
 		}
 	}
@@ -61,11 +62,15 @@ func Sum(drops []delivery.Drop) (n uint64) {
 // Metrics adds PREFIX_dropped_lines_total for each reason and level, including
 // zeros, because an alert on an increase does not see a series that begins with
 // 1.
-func Metrics[R ~string](l *metrics.Samples, prefix string, reasons []R, lost []Levels, labels ...metrics.Label) {
+func Metrics[R ~string](
+	l *metrics.Samples, prefix string, reasons []R, lost []Levels, labels ...metrics.Label,
+) {
 	for c := range lost {
-		with := append(labels[:len(labels):len(labels)], metrics.Label{Name: "reason", Value: string(reasons[c])})
+		with := append(labels[:len(labels):len(labels)],
+			metrics.Label{Name: "reason", Value: string(reasons[c])})
 		for row, n := range lost[c] {
-			l.Counter(prefix+"_dropped_lines_total", "Lines dropped, by reason and level.", float64(n), level.Label(row, with)...)
+			l.Counter(prefix+"_dropped_lines_total", "Lines dropped, by reason and level.",
+				float64(n), level.Label(row, with)...)
 		}
 	}
 }

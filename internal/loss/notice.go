@@ -28,7 +28,8 @@ type Notices struct {
 
 // NewNotices returns a Notices. It panics if the layout is invalid.
 func NewNotices(l nib.Layout) *Notices {
-	n := &Notices{TraitSet: contract.TraitsFor(nil, contract.NeverLogs), counts: make([]byte, 0, 512)}
+	n := &Notices{TraitSet: contract.TraitsFor(nil, contract.NeverLogs),
+		counts: make([]byte, 0, 512)}
 	n.log = nib.NewSink(n, nib.WithLayout(l))
 	return n
 }
@@ -41,7 +42,9 @@ func (n *Notices) WriteRecord(r *nib.Record) error {
 
 // Append appends the line that reports losses, by cause, with a message. 0
 // allocs if dst has room.
-func (n *Notices) Append(dst []byte, now time.Time, message string, reasons []delivery.Reason, lost []Levels) []byte {
+func (n *Notices) Append(
+	dst []byte, now time.Time, message string, reasons []delivery.Reason, lost []Levels,
+) []byte {
 	var byLevel Levels
 	var total uint64
 	counts := append(n.counts[:0], '{')
@@ -63,7 +66,8 @@ func (n *Notices) Append(dst []byte, now time.Time, message string, reasons []de
 	counts = append(counts, '}')
 	n.dst, n.counts = dst, counts
 	n.log.Entry(nib.Entry{Time: now, Level: nib.LevelWarn, Message: message}).
-		Uint64("dropped", total).RawJSON("levels", counts[end:]).RawJSON("reasons", counts[:end]).Send()
+		Uint64("dropped", total).RawJSON("levels", counts[end:]).RawJSON("reasons", counts[:end]).
+		Send()
 	dst, n.dst = n.dst, nil
 	return dst
 }

@@ -61,7 +61,8 @@ const (
 
 // strMaps are the maps from strings that need no reflection, by their elements.
 var strMaps = map[code]code{
-	codeAny: codeMapAny, codeString: codeMapString, codeInt64: codeMapInt64, codeFloat64: codeMapFloat64, codeBool: codeMapBool,
+	codeAny: codeMapAny, codeString: codeMapString, codeInt64: codeMapInt64,
+	codeFloat64: codeMapFloat64, codeBool: codeMapBool,
 }
 
 // codeOf returns how kinds without methods are written.
@@ -73,7 +74,8 @@ func codeOf(t reflect.Type) code {
 		return codeBool
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return [...]code{1: codeInt8, 2: codeInt16, 4: codeInt32, 8: codeInt64}[t.Size()]
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+		reflect.Uintptr:
 		return [...]code{1: codeUint8, 2: codeUint16, 4: codeUint32, 8: codeUint64}[t.Size()]
 	case reflect.Float32:
 		return codeFloat32

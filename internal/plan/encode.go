@@ -11,7 +11,8 @@ import (
 // hot reports whether an operation has its own case in members.
 func (c code) hot() bool {
 	switch c {
-	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeMillis, codeStrings, codeTime:
+	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeMillis,
+		codeStrings, codeTime:
 		return true
 	}
 	return false
@@ -23,7 +24,8 @@ func (p *Plan) members(dst []byte, v pointer, st State) ([]byte, *Error) {
 	for o := &p.ops[0]; ; o = o.next() {
 		at := add(v, uintptr(o.off))
 		if o.omit != omitNever {
-			if o.omit == omitLen && len(load[string](at)) == 0 || o.omit == omitNil && load[pointer](at) == nil {
+			if o.omit == omitLen && len(load[string](at)) == 0 ||
+				o.omit == omitNil && load[pointer](at) == nil {
 				continue // the most frequent reasons; a slice begins like a string
 			}
 			if o.skips(at) {

@@ -88,7 +88,8 @@ func addEmbedded(level []*embedded, e *embedded) []*embedded {
 	for _, other := range level {
 		if other.typ == e.typ {
 			other.copies++
-			other.log.skip, other.log.mask = other.log.skip || e.log.skip, other.log.mask || e.log.mask
+			other.log.skip, other.log.mask = other.log.skip || e.log.skip, other.log.mask ||
+				e.log.mask
 			return level
 		}
 	}
@@ -130,7 +131,8 @@ func (e *embedded) look(i int) (*candidate, *embedded, *Error) {
 	c := &candidate{
 		Field: Field{
 			Name: tag.name, Path: path, Index: index, Type: f.Type,
-			OmitEmpty: tag.omitEmpty, OmitZero: tag.omitZero, Quoted: tag.quoted && scalar(target.Kind()),
+			OmitEmpty: tag.omitEmpty, OmitZero: tag.omitZero,
+			Quoted: tag.quoted && scalar(target.Kind()),
 			Masked: log.mask, Unit: log.unit,
 		},
 		tagged: tag.name != "", hidden: log.skip, twice: e.copies > 1,
@@ -166,7 +168,8 @@ func scalar(k reflect.Kind) bool {
 }
 
 func errUnit(unit string, t reflect.Type) error {
-	return fmt.Errorf("the tag log:\"unit=%s\" is for a time.Duration or a pointer to one, not for %s", unit, t)
+	return fmt.Errorf(
+		"the tag log:\"unit=%s\" is for a time.Duration or a pointer to one, not for %s", unit, t)
 }
 
 func badTag(err error, path string) *Error {

@@ -121,7 +121,8 @@ func known(t reflect.Type) bool {
 // has a method IsSecret. Whether the value in an interface is hidden depends on
 // that value.
 func secret(t reflect.Type) bool {
-	return t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(typeSecret)
+	return t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface &&
+		reflect.PointerTo(t).Implements(typeSecret)
 }
 
 // fillMethod is fill for types that write themselves.

@@ -108,7 +108,8 @@ func whenZero(t reflect.Type, addr bool) omission {
 		return omitLen
 	case scalar(k):
 		return whenBits(t)
-	case k == reflect.Struct || k == reflect.Array || k == reflect.Complex64 || k == reflect.Complex128:
+	case k == reflect.Struct || k == reflect.Array || k == reflect.Complex64 ||
+		k == reflect.Complex128:
 		return omitZero
 	}
 	return omitNil

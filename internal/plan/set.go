@@ -33,7 +33,8 @@ const (
 	Text // "1.5s"
 )
 
-var durationCodes = [...]code{Nanoseconds: codeInt64, Milliseconds: codeMillis, Seconds: codeSeconds, Text: codeSpan}
+var durationCodes = [...]code{Nanoseconds: codeInt64, Milliseconds: codeMillis,
+	Seconds: codeSeconds, Text: codeSpan}
 
 // A Set has the plans of all types for one Style.
 type Set struct {

@@ -30,7 +30,8 @@ func frontOf(s string) uint64 {
 	case n >= 8:
 		return binary.BigEndian.Uint64(b)
 	case n >= 4: // bytes that are read twice end up in the same position
-		return uint64(binary.BigEndian.Uint32(b))<<32 | uint64(binary.BigEndian.Uint32(b[n-4:]))<<(64-8*n)
+		first, last := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[n-4:])
+		return uint64(first)<<32 | uint64(last)<<(64-8*n)
 	case n > 0:
 		return uint64(b[0])<<56 | uint64(b[n>>1])<<(56-n>>1*8) | uint64(b[n-1])<<(64-8*n)
 	}
@@ -47,15 +48,19 @@ func sortFew(p *[few]place, n int, nameOf func(int) string) {
 		p[i] = math.MaxUint64
 	}
 	a, b, c, d, e, f, g, h := p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]
-	a, c, b, d, e, g, f, h = min(a, c), max(a, c), min(b, d), max(b, d), min(e, g), max(e, g), min(f, h), max(f, h)
-	a, e, b, f, c, g, d, h = min(a, e), max(a, e), min(b, f), max(b, f), min(c, g), max(c, g), min(d, h), max(d, h)
-	a, b, c, d, e, f, g, h = min(a, b), max(a, b), min(c, d), max(c, d), min(e, f), max(e, f), min(g, h), max(g, h)
+	a, c, b, d, e, g, f, h = min(a, c), max(a, c), min(b, d), max(b, d), min(e, g), max(e,
+		g), min(f, h), max(f, h)
+	a, e, b, f, c, g, d, h = min(a, e), max(a, e), min(b, f), max(b, f), min(c, g), max(c,
+		g), min(d, h), max(d, h)
+	a, b, c, d, e, f, g, h = min(a, b), max(a, b), min(c, d), max(c, d), min(e, f), max(e,
+		f), min(g, h), max(g, h)
 	c, e, d, f = min(c, e), max(c, e), min(d, f), max(d, f)
 	b, e, d, g = min(b, e), max(b, e), min(d, g), max(d, g)
 	b, c, d, e, f, g = min(b, c), max(b, c), min(d, e), max(d, e), min(f, g), max(f, g)
 	p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7] = a, b, c, d, e, f, g, h
 	for i := 1; i < n; i++ {
-		for j := i; j > 0 && p[j]^p[j-1] <= indexBits && nameOf(p[j].index()) < nameOf(p[j-1].index()); j-- {
+		for j := i; j > 0 && p[j]^p[j-1] <= indexBits &&
+			nameOf(p[j].index()) < nameOf(p[j-1].index()); j-- {
 			p[j], p[j-1] = p[j-1], p[j]
 		}
 	}
@@ -85,7 +90,9 @@ func (o *order) sort() {
 			end++
 		}
 		if end > i+1 {
-			slices.SortFunc(o.places[i:end], func(a, b place) int { return strings.Compare(o.name(a), o.name(b)) })
+			slices.SortFunc(o.places[i:end], func(a, b place) int {
+				return strings.Compare(o.name(a), o.name(b))
+			})
 		}
 		i = end
 	}

@@ -62,7 +62,8 @@ func (m *maker) operations(p *Plan, fields []Field, at int, addr bool) {
 		}
 		// Fields behind the same pointer are adjacent.
 		n := 1
-		for n < len(fields) && len(fields[n].Index) > i && slices.Equal(fields[n].Index[:i+1], f.Index[:i+1]) {
+		for n < len(fields) && len(fields[n].Index) > i &&
+			slices.Equal(fields[n].Index[:i+1], f.Index[:i+1]) {
 			n++
 		}
 		part := &Plan{set: p.set, code: codeStruct, typ: goTypeOf(t.Elem())}

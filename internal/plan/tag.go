@@ -44,7 +44,8 @@ func parseJSONTag(tag reflect.StructTag) jsonTag {
 // comma.
 func allowedName(name string) bool {
 	for _, r := range name {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) &&
+			!strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) {
 			return false
 		}
 	}
@@ -75,7 +76,9 @@ func parseLogTag(tag reflect.StructTag) (t logTag, err error) {
 		case isUnit && units[unit] != codeNone:
 			t.unit = unit
 		default:
-			return t, fmt.Errorf("the tag log:%q has an unknown option %q; there are -, mask, unit=s, unit=ms, unit=us, unit=ns", text, option)
+			return t, fmt.Errorf(
+				"the tag log:%q has an unknown option %q; there are -, mask, unit=s, unit=ms, "+
+					"unit=us, unit=ns", text, option)
 		}
 	}
 	return t, nil

@@ -180,5 +180,6 @@ func (o *op) next() *op { return (*op)(unsafe.Add(unsafe.Pointer(o), unsafe.Size
 
 // stepOf returns the path of o, one of p's operations.
 func (p *Plan) stepOf(o *op) string {
-	return p.steps[(uintptr(unsafe.Pointer(o))-uintptr(unsafe.Pointer(&p.ops[0])))/unsafe.Sizeof(op{})]
+	return p.steps[(uintptr(unsafe.Pointer(o))-uintptr(unsafe.Pointer(&p.ops[0])))/unsafe.Sizeof(
+		op{})]
 }

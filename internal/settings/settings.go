@@ -177,7 +177,8 @@ func Names(list []Setting) (names []string) {
 // Unknown returns the error for a name that no setting has.
 func Unknown(name string, list []Setting) error {
 	names := Names(list)
-	return fmt.Errorf("there is no such setting%s (want %s)", Suggest(name, names), strings.Join(names, ", "))
+	return fmt.Errorf("there is no such setting%s (want %s)", Suggest(name, names),
+		strings.Join(names, ", "))
 }
 
 // Help returns the setting as a line of the help of a command.

@@ -30,7 +30,8 @@ func hasCutPassword(text string) bool {
 			continue
 		}
 		for host := range strings.SplitSeq(text[:end], ",") {
-			if i := strings.LastIndexByte(host, ':'); i >= 0 && !isPort(host[i+1:]) && !strings.HasSuffix(host, "]") {
+			if i := strings.LastIndexByte(host, ':'); i >= 0 && !isPort(host[i+1:]) &&
+				!strings.HasSuffix(host, "]") {
 				return true
 			}
 		}
@@ -40,8 +41,9 @@ func hasCutPassword(text string) bool {
 func isPort(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // ErrSecret is the error for a target with a password.
-var ErrSecret = errors.New("a user or password does not belong in a target, which is shown in errors and process lists: " +
-	"write user=NAME where the kind has it, and password_file=PATH or the variable of the kind")
+var ErrSecret = errors.New(
+	"a user or password does not belong in a target, which is shown in errors and process lists: " +
+		"write user=NAME where the kind has it, and password_file=PATH or the variable of the kind")
 
 // hostPort matches a host with a port, which neither a path nor the beginning
 // of another target matches.

@@ -25,8 +25,9 @@ type unit struct {
 	name  string // "is not a …"
 	want  string // describes the allowed values
 	words []string
-	set   func(v reflect.Value, text string) error // returns errWant if the text is not one of the values
-	text  func(v reflect.Value) string
+	// Returns errWant if the text is not one of the values.
+	set  func(v reflect.Value, text string) error
+	text func(v reflect.Value) string
 }
 
 // The errors of Set that do not quote the text.
@@ -57,13 +58,18 @@ func unitOf(f reflect.StructField) unit {
 	}
 	switch t := f.Type; {
 	case t == reflect.TypeFor[time.Duration]():
-		return unit{name: "duration", want: "a number with a unit: 100ms, 5s, 1h30m, 7d", set: setDuration, text: textOfDuration}
+		return unit{name: "duration", want: "a number with a unit: 100ms, 5s, 1h30m, 7d",
+			set: setDuration, text: textOfDuration}
 	case t == reflect.TypeFor[fs.FileMode]():
-		return unit{name: "file mode", want: "octal permissions, at least for the owner to read and write: 0640", set: setMode, text: textOfMode}
+		return unit{name: "file mode",
+			want: "octal permissions, at least for the owner to read and write: 0640", set: setMode,
+			text: textOfMode}
 	case t.Kind() == reflect.Bool, t.Kind() == reflect.Int8:
-		return unit{name: "switch", want: "on or off, true or false, 1 or 0", set: setSwitch, text: textOfSwitch}
+		return unit{name: "switch", want: "on or off, true or false, 1 or 0", set: setSwitch,
+			text: textOfSwitch}
 	case t.Kind() == reflect.Map:
-		return unit{name: "list of fields", want: "keys and texts: service=shop,region=eu", set: setFields, text: textOfFields}
+		return unit{name: "list of fields", want: "keys and texts: service=shop,region=eu",
+			set: setFields, text: textOfFields}
 	case t.Kind() == reflect.Int:
 		const most = "a whole number, at most 2147483647"
 		return unit{name: "count", want: most, set: setCount, text: textOfInt}
@@ -123,7 +129,8 @@ func choice(name string, words []string) unit {
 
 // setSwitch sets a bool, or an int8 that is 1, -1 or, if it is not set, 0.
 func setSwitch(v reflect.Value, text string) error {
-	on, known := map[string]bool{"on": true, "true": true, "1": true, "off": false, "false": false, "0": false}[strings.ToLower(text)]
+	on, known := map[string]bool{"on": true, "true": true, "1": true, "off": false, "false": false,
+		"0": false}[strings.ToLower(text)]
 	switch {
 	case !known:
 		return errWant

@@ -20,7 +20,8 @@ func Either(words []string) string {
 // Escape replaces the characters with a meaning in lists of fields and in
 // targets by %XX.
 func Escape(text string) string {
-	return strings.NewReplacer("%", "%25", ",", "%2C", "=", "%3D", "?", "%3F", "&", "%26").Replace(text)
+	return strings.NewReplacer("%", "%25", ",", "%2C", "=", "%3D", "?", "%3F", "&", "%26").
+		Replace(text)
 }
 
 // Shorten shortens text for errors, so that they stay readable.

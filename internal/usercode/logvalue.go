@@ -27,7 +27,8 @@ func IsNil(v any) bool {
 		return true
 	}
 	switch r := reflect.ValueOf(v); r.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Func, reflect.Chan, reflect.UnsafePointer:
+	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Func, reflect.Chan,
+		reflect.UnsafePointer:
 		return r.IsNil()
 	}
 	return false

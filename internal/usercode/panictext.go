@@ -20,7 +20,8 @@ func PanicText(v any) (text string) {
 	case fmt.Stringer:
 		text = v.String()
 	default:
-		if k := reflect.TypeOf(v).Kind(); k >= reflect.Bool && k <= reflect.Complex128 || k == reflect.String {
+		if k := reflect.TypeOf(v).Kind(); k >= reflect.Bool && k <= reflect.Complex128 ||
+			k == reflect.String {
 			text = fmt.Sprint(v)
 		}
 	}

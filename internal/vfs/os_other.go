@@ -29,7 +29,8 @@ func (osFS) Lstat(name string) (Info, error) {
 }
 
 func infoOf(info fs.FileInfo) Info {
-	return Info{Owner: NoOwner, Group: NoOwner, Links: 1, Size: info.Size(), Mode: info.Mode(), ModTime: info.ModTime()}
+	return Info{Owner: NoOwner, Group: NoOwner, Links: 1, Size: info.Size(), Mode: info.Mode(),
+		ModTime: info.ModTime()}
 }
 
 // IsFull reports whether err means that there is no room left on the file

@@ -90,7 +90,8 @@ func flock(f *os.File, how int) error {
 	}
 	// EBADF comes from a network file system that turns flock into another kind
 	// of lock, which needs a file that is open for writing.
-	for _, none := range []error{errors.ErrUnsupported, syscall.ENOLCK, syscall.EINVAL, syscall.EBADF} {
+	for _, none := range []error{errors.ErrUnsupported, syscall.ENOLCK, syscall.EINVAL,
+		syscall.EBADF} {
 		if errors.Is(err, none) {
 			return fmt.Errorf("nib/vfs: lock %s: %v: %w", f.Name(), err, errors.ErrUnsupported)
 		}

@@ -24,7 +24,8 @@ func (osFS) Lstat(name string) (Info, error) {
 	}
 	h, err := syscall.CreateFile(text, 0,
 		syscall.FILE_SHARE_READ|syscall.FILE_SHARE_WRITE|syscall.FILE_SHARE_DELETE, nil,
-		syscall.OPEN_EXISTING, syscall.FILE_FLAG_BACKUP_SEMANTICS|syscall.FILE_FLAG_OPEN_REPARSE_POINT, 0)
+		syscall.OPEN_EXISTING,
+		syscall.FILE_FLAG_BACKUP_SEMANTICS|syscall.FILE_FLAG_OPEN_REPARSE_POINT, 0)
 	if err != nil {
 		return Info{}, &fs.PathError{Op: "lstat", Path: name, Err: err}
 	}
@@ -48,7 +49,8 @@ func stat(h syscall.Handle, name string) (Info, error) {
 		mode |= fs.ModeDir
 	}
 	return Info{
-		ID:      ID{uint64(d.VolumeSerialNumber), uint64(d.FileIndexHigh)<<32 | uint64(d.FileIndexLow)},
+		ID: ID{uint64(d.VolumeSerialNumber),
+			uint64(d.FileIndexHigh)<<32 | uint64(d.FileIndexLow)},
 		Owner:   NoOwner,
 		Group:   NoOwner,
 		Links:   uint64(d.NumberOfLinks),

@@ -13,22 +13,25 @@ import (
 // readable on its background, but never white, black or grey, which either
 // light or dark themes hide. Less important text is dim.
 const (
-	sgrReset    = "\x1b[0m"
-	sgrDim      = "\x1b[2m"
-	sgrBold     = "\x1b[1m"
-	sgrKey      = "\x1b[36m"
-	sgrLogger   = "\x1b[35m"
-	sgrError    = "\x1b[31m"
-	sgrTrace    = "\x1b[2m"
-	sgrDebug    = "\x1b[36m"
-	sgrInfo     = "\x1b[32m"
-	sgrWarn     = "\x1b[33m" // not bold: some terminals show bold as bright yellow, which is invisible on white
+	sgrReset  = "\x1b[0m"
+	sgrDim    = "\x1b[2m"
+	sgrBold   = "\x1b[1m"
+	sgrKey    = "\x1b[36m"
+	sgrLogger = "\x1b[35m"
+	sgrError  = "\x1b[31m"
+	sgrTrace  = "\x1b[2m"
+	sgrDebug  = "\x1b[36m"
+	sgrInfo   = "\x1b[32m"
+	// Not bold: some terminals show bold as bright yellow, which is invisible
+	// on white.
+	sgrWarn     = "\x1b[33m"
 	sgrErrorTag = "\x1b[1;31m"
 	sgrFatal    = "\x1b[1;7;31m" // reversed: text in the background colour on the theme's red
 )
 
 // levelColors are the colours of the tags of the named levels.
-var levelColors = [level.Count]string{sgrTrace, sgrDebug, sgrInfo, sgrWarn, sgrErrorTag, sgrFatal, sgrFatal}
+var levelColors = [level.Count]string{sgrTrace, sgrDebug, sgrInfo, sgrWarn, sgrErrorTag, sgrFatal,
+	sgrFatal}
 
 // levelColor returns the colour of the tag of a level.
 func levelColor(l nib.Level) string { return levelColors[level.Row(int(l))] }

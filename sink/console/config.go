@@ -67,20 +67,24 @@ const (
 func (c Config) Validate() error {
 	var errs []error
 	if c.Color > ColorNever {
-		errs = append(errs, fmt.Errorf("nib/console: Color %d is none of Auto, Always, Never", c.Color))
+		errs = append(errs,
+			fmt.Errorf("nib/console: Color %d is none of Auto, Always, Never", c.Color))
 	}
 	switch c.TimeFormat {
 	case nib.TimeUnix, nib.TimeUnixMilli, nib.TimeUnixMicro, nib.TimeUnixNano:
-		errs = append(errs, fmt.Errorf("nib/console: TimeFormat %q is not for people", c.TimeFormat))
+		errs = append(errs,
+			fmt.Errorf("nib/console: TimeFormat %q is not for people", c.TimeFormat))
 	}
 	for _, r := range c.TimeFormat {
 		if !visible(r) {
-			errs = append(errs, fmt.Errorf("nib/console: TimeFormat %q has control characters", c.TimeFormat))
+			errs = append(errs,
+				fmt.Errorf("nib/console: TimeFormat %q has control characters", c.TimeFormat))
 			break
 		}
 	}
 	if c.MessageWidth > maxMessageWidth {
-		errs = append(errs, fmt.Errorf("nib/console: MessageWidth %d is above %d", c.MessageWidth, maxMessageWidth))
+		errs = append(errs,
+			fmt.Errorf("nib/console: MessageWidth %d is above %d", c.MessageWidth, maxMessageWidth))
 	}
 	if c.Width > maxWidth {
 		errs = append(errs, fmt.Errorf("nib/console: Width %d is above %d", c.Width, maxWidth))
@@ -100,8 +104,10 @@ func (c Config) withDefaults() Config {
 		key  *string
 		name string
 	}{
-		{&c.Layout.TimeKey, "time"}, {&c.Layout.LevelKey, "level"}, {&c.Layout.MessageKey, "message"},
-		{&c.Layout.ErrorKey, "error"}, {&c.Layout.CallerKey, "caller"}, {&c.Layout.StackKey, "stack"},
+		{&c.Layout.TimeKey, "time"}, {&c.Layout.LevelKey, "level"},
+		{&c.Layout.MessageKey, "message"},
+		{&c.Layout.ErrorKey, "error"}, {&c.Layout.CallerKey, "caller"},
+		{&c.Layout.StackKey, "stack"},
 		{&c.Layout.LoggerKey, "logger"},
 	} {
 		if *k.key == "" {

@@ -123,7 +123,8 @@ const (
 )
 
 func (p *painter) release() {
-	if cap(p.buf) > keepSize || cap(p.decoded) > keepSize || cap(p.tag) > keepSize || cap(p.fields) > keepFields {
+	if cap(p.buf) > keepSize || cap(p.decoded) > keepSize || cap(p.tag) > keepSize ||
+		cap(p.fields) > keepFields {
 		return
 	}
 	p.view, p.record = nil, nib.Record{}

@@ -16,9 +16,12 @@ const (
 	widestMessages    = 40
 	narrowestMessages = 16
 	alignStep         = 8
-	rowIndent         = 2  // indent of further rows from the start of messages: no line begins there
-	leastRow          = 24 // minimum columns of further rows; in a narrower terminal the indent is narrowIndent
-	narrowIndent      = 4
+	// Indent of further rows from the start of messages: no line begins there.
+	rowIndent = 2
+	// Minimum columns of further rows; in a narrower terminal the indent is
+	// narrowIndent.
+	leastRow     = 24
+	narrowIndent = 4
 )
 
 // fixedWidth returns the width set by the configuration or the environment: 0
@@ -42,7 +45,8 @@ func (p *painter) messageColumns() int {
 		return widestMessages
 	}
 	beyond := max(p.width-narrowTerminal, 0)
-	return narrowestMessages + beyond*(widestMessages-narrowestMessages)/(wideTerminal-narrowTerminal)
+	return narrowestMessages +
+		beyond*(widestMessages-narrowestMessages)/(wideTerminal-narrowTerminal)
 }
 
 // token records that a field or the call site begins at from, including the

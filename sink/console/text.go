@@ -130,7 +130,8 @@ func appendPlain(dst, text []byte) []byte {
 		case r == '\r':
 			dst = append(dst, `\r`...)
 		default:
-			dst = append(dst, '\\', 'u', hexDigits[r>>12], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+			dst = append(dst, '\\', 'u', hexDigits[r>>12], hexDigits[r>>8&15], hexDigits[r>>4&15],
+				hexDigits[r&15])
 		}
 	}
 	return dst

@@ -111,9 +111,10 @@ type SyncPolicy int
 
 // The policies.
 const (
-	SyncNever  SyncPolicy = iota // synced when the system sees fit, usually within 30 s
-	SyncFlush                    // synced by Flush and Close, and at the end of a file
-	SyncAlways                   // synced with each write before the call returns; takes milliseconds
+	SyncNever SyncPolicy = iota // synced when the system sees fit, usually within 30 s
+	SyncFlush                   // synced by Flush and Close, and at the end of a file
+	// Synced with each write before the call returns; takes milliseconds.
+	SyncAlways
 )
 
 // A clock is the time source of a sink.
@@ -142,16 +143,20 @@ func (c Config) Validate() error {
 	fault(c.MaxBackups < 0, "MaxBackups is negative: %d", c.MaxBackups)
 	fault(c.MaxAge < 0, "MaxAge is negative: %v", c.MaxAge)
 	fault(c.MaxTotal < 0, "MaxTotal is negative: %d", c.MaxTotal)
-	fault(c.MaxTotal > 0 && c.MaxTotal < c.MaxSize, "MaxTotal of %d is less than MaxSize, %d", c.MaxTotal, c.MaxSize)
+	fault(c.MaxTotal > 0 && c.MaxTotal < c.MaxSize, "MaxTotal of %d is less than MaxSize, %d",
+		c.MaxTotal, c.MaxSize)
 	if c.Compress != nil {
 		ext := c.Compress.Extension()
-		fault(!validExtension(ext), "Compress: the extension %q is not a dot and letters or digits", ext)
+		fault(!validExtension(ext), "Compress: the extension %q is not a dot and letters or digits",
+			ext)
 	}
 	if g, ok := c.Compress.(Gzip); ok {
-		fault(g.Level < 0 || g.Level > gzip.BestCompression, "Compress: the level of Gzip is not from 1 to 9: %d", g.Level)
+		fault(g.Level < 0 || g.Level > gzip.BestCompression,
+			"Compress: the level of Gzip is not from 1 to 9: %d", g.Level)
 	}
 	fault(c.Mode&^fs.ModePerm != 0, "Mode has other bits than permissions: %v", c.Mode)
-	fault(c.Mode != 0 && c.Mode&0o600 != 0o600, "Mode does not let the owner read and write: %v", c.Mode)
+	fault(c.Mode != 0 && c.Mode&0o600 != 0o600, "Mode does not let the owner read and write: %v",
+		c.Mode)
 	fault(c.Buffer < 0, "Buffer is negative: %d", c.Buffer)
 	fault(c.Buffer > maxBuffer, "Buffer is more than 1 GiB: %d", c.Buffer)
 	fault(c.Delay < 0, "Delay is negative: %v", c.Delay)
@@ -186,7 +191,8 @@ func (c Config) withDefaults() Config {
 	}
 	if c.clock.mono == nil {
 		start := time.Now()
-		c.clock = clock{mono: func() int64 { return int64(time.Since(start)) }, wall: time.Now, timers: true}
+		c.clock = clock{mono: func() int64 { return int64(time.Since(start)) }, wall: time.Now,
+			timers: true}
 	}
 	return c
 }

@@ -108,7 +108,8 @@ func (b backup) plain() string {
 // parse parses a name, and reports whether it is one of this log's old files.
 func (n *naming) parse(name string) (b backup, ok bool) {
 	b.name = name
-	if b.time, b.seq, ok = n.parsePlain(name); ok { // the log itself may be called app.gz or app.tmp
+	// The log itself may be called app.gz or app.tmp.
+	if b.time, b.seq, ok = n.parsePlain(name); ok {
 		return b, true
 	}
 	rest, temp := strings.CutSuffix(name, tempExtension)

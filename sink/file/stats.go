@@ -60,10 +60,14 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	loss.Metrics(&l, "nib_file", reasons[:], dropped[:causes], path)
 	l.Gauge("nib_file_buffered_lines", "Lines in the buffer.", float64(st.Pending), path)
 	l.Gauge("nib_file_size_bytes", "Size of the file that is being written.", float64(size), path)
-	l.Counter("nib_file_notices_total", "Lines of the sink's own that report dropped lines.", float64(st.Notices), path)
-	l.Counter("nib_file_rotations_total", "Files ended by this process.", float64(st.Rotations), path)
-	l.Counter("nib_file_followed_total", "Times that another program renamed or removed the file.", float64(st.Followed), path)
-	l.Counter("nib_file_truncations_total", "Times that another program truncated the file.", float64(st.Truncations), path)
+	l.Counter("nib_file_notices_total", "Lines of the sink's own that report dropped lines.",
+		float64(st.Notices), path)
+	l.Counter("nib_file_rotations_total", "Files ended by this process.", float64(st.Rotations),
+		path)
+	l.Counter("nib_file_followed_total", "Times that another program renamed or removed the file.",
+		float64(st.Followed), path)
+	l.Counter("nib_file_truncations_total", "Times that another program truncated the file.",
+		float64(st.Truncations), path)
 	l.Counter("nib_file_errors_total",
 		"Errors, also of operations that were repeated successfully.", float64(st.Errors), path)
 	return l.Metrics()
@@ -79,4 +83,5 @@ const (
 	causes
 )
 
-var reasons = [causes]delivery.Reason{delivery.ReasonFull, delivery.ReasonFailed, delivery.ReasonClosed}
+var reasons = [causes]delivery.Reason{delivery.ReasonFull, delivery.ReasonFailed,
+	delivery.ReasonClosed}

@@ -92,7 +92,8 @@ func (r *reader) current() (*tls.Config, error) {
 	if !changed && before.Error() == err.Error() {
 		return r.config, nil
 	}
-	return r.config, fmt.Errorf("the files of TLS have changed and cannot be used, so the previous ones are: %w", err)
+	return r.config, fmt.Errorf(
+		"the files of TLS have changed and cannot be used, so the previous ones are: %w", err)
 }
 
 // stat returns the state of the files, nil for those that do not exist.
@@ -136,7 +137,8 @@ func (p Files) read() (*tls.Config, error) {
 	}
 	switch {
 	case (p.Cert == "") != (p.Key == ""):
-		errs = append(errs, target.Fault("tls_cert", errors.New("tls_cert and tls_key must be set together")))
+		errs = append(errs,
+			target.Fault("tls_cert", errors.New("tls_cert and tls_key must be set together")))
 	case p.Cert != "":
 		pair, err := tls.LoadX509KeyPair(p.Cert, p.Key)
 		if err != nil {

@@ -37,7 +37,8 @@ func block(pass *rule.Pass, list []ast.Stmt) {
 		}
 		for _, later := range list[i+1:] {
 			if use := uses(pass.TypesInfo, later, v); use != nil {
-				pass.ReportRangef(use, "%s is used after it was written: it is back in its pool", v.Name())
+				pass.ReportRangef(use, "%s is used after it was written: it is back in its pool",
+					v.Name())
 				break
 			}
 			if assigns(pass.TypesInfo, later, v) {

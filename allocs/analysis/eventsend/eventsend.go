@@ -21,17 +21,20 @@ const message = "the event is never written: end it with Msg or Send"
 func run(pass *rule.Pass) {
 	for s := range rule.Nodes[*ast.ExprStmt](pass) {
 		call, ok := s.X.(*ast.CallExpr)
-		if ok && rule.IsEvent(pass.TypesInfo.TypeOf(call)) && !onVariable(pass.TypesInfo, call) && !dropped(pass.TypesInfo, call) {
+		if ok && rule.IsEvent(pass.TypesInfo.TypeOf(call)) && !onVariable(pass.TypesInfo, call) &&
+			!dropped(pass.TypesInfo, call) {
 			pass.ReportRangef(call, message)
 		}
 	}
 	for a := range rule.Nodes[*ast.AssignStmt](pass) {
 		for i, l := range a.Lhs {
 			id, ok := l.(*ast.Ident)
-			if !ok || id.Name != "_" || len(a.Rhs) != len(a.Lhs) || !rule.IsEvent(pass.TypesInfo.TypeOf(a.Rhs[i])) {
+			if !ok || id.Name != "_" || len(a.Rhs) != len(a.Lhs) ||
+				!rule.IsEvent(pass.TypesInfo.TypeOf(a.Rhs[i])) {
 				continue
 			}
-			if call, ok := ast.Unparen(a.Rhs[i]).(*ast.CallExpr); ok && !onVariable(pass.TypesInfo, call) {
+			if call, ok := ast.Unparen(a.Rhs[i]).(*ast.CallExpr); ok &&
+				!onVariable(pass.TypesInfo, call) {
 				pass.ReportRangef(a.Rhs[i], message)
 			}
 		}
@@ -42,7 +45,8 @@ func run(pass *rule.Pass) {
 // phuslu need no other call; an event of nib must still be finished.
 func dropped(info *types.Info, call *ast.CallExpr) bool {
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	return ok && sel.Sel.Name == "Discard" && rule.EventOf(info.TypeOf(call)) != "github.com/nib-log/nib"
+	return ok && sel.Sel.Name == "Discard" &&
+		rule.EventOf(info.TypeOf(call)) != "github.com/nib-log/nib"
 }
 
 // onVariable reports whether the chain of calls starts at an event that has a

@@ -47,7 +47,8 @@ func Of(d *findings.Document) *File {
 
 // accepted returns the part of a root that a baseline keeps.
 func accepted(r *findings.Root, t int) *Root {
-	x := &Root{Package: r.Package, Allowed: r.Allowed, Reached: at(r.Reached, t), Absent: at(r.NoCode, t), Sites: map[string]*Site{}}
+	x := &Root{Package: r.Package, Allowed: r.Allowed, Reached: at(r.Reached, t),
+		Absent: at(r.NoCode, t), Sites: map[string]*Site{}}
 	for _, s := range r.Sites {
 		a := &s.Answers[t]
 		if a.Allocates() {

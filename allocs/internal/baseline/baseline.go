@@ -120,14 +120,18 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 	}
 	switch {
 	case before.Reached && !now.Reached:
-		c.missing(r.ID, r.ID+" was executed by the runs, and no run executes it in each operation any more")
+		c.missing(r.ID,
+			r.ID+" was executed by the runs, and no run executes it in each operation any more")
 	case before.Allowed != nil && now.Absent && !before.Absent:
 		c.missing(r.ID, "there is no code for "+r.ID+" any more")
 	case lost && now.Undecided > before.Undecided:
-		c.missing(r.ID, fmt.Sprintf("%s has places that no run decides: %d more than before, in place of what allocated", r.ID, now.Undecided-before.Undecided))
+		c.missing(r.ID, fmt.Sprintf(
+			"%s has places that no run decides: %d more than before, in place of what allocated",
+			r.ID, now.Undecided-before.Undecided))
 	}
 	if before.Allowed != nil && r.Allowed != nil && *r.Allowed > *before.Allowed {
-		c.Worse = append(c.Worse, c.change("worse", r.ID, fmt.Sprintf("%s was allowed %d, and is allowed %d", r.ID, *before.Allowed, *r.Allowed)))
+		c.Worse = append(c.Worse, c.change("worse", r.ID,
+			fmt.Sprintf("%s was allowed %d, and is allowed %d", r.ID, *before.Allowed, *r.Allowed)))
 	}
 	if before.Allowed != nil && r.Allowed == nil {
 		c.missing(r.ID, r.ID+" had a comment that says what it may allocate, and has none any more")
@@ -149,13 +153,18 @@ func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bo
 	case was != nil && now.Allocates():
 		c.count(x, a, was, r.ID)
 	case was != nil && undecided(now):
-		x.Kind, x.Text = "missing", fmt.Sprintf("%s allocated ×%s, and no run shows whether it still does: %s", r.ID, verdict.Number(was.Count), a.Because)
+		x.Kind, x.Text = "missing", fmt.Sprintf(
+			"%s allocated ×%s, and no run shows whether it still does: %s", r.ID,
+			verdict.Number(was.Count), a.Because)
 		if now.Missing == verdict.Agreement {
-			x.Text = fmt.Sprintf("%s allocated ×%s, and no run shows it any more, although every way through the code does: the runs may end early", r.ID, verdict.Number(was.Count))
+			x.Text = fmt.Sprintf(
+				"%s allocated ×%s, and no run shows it any more, although every way through the "+
+					"code does: the runs may end early", r.ID, verdict.Number(was.Count))
 		}
 		c.Missing = append(c.Missing, x)
 	case was != nil:
-		x.Kind, x.Text = "better", fmt.Sprintf("%s allocated ×%s, and no longer does: %s", r.ID, verdict.Number(was.Count), s.Reason)
+		x.Kind, x.Text = "better", fmt.Sprintf("%s allocated ×%s, and no longer does: %s", r.ID,
+			verdict.Number(was.Count), s.Reason)
 		c.Better = append(c.Better, x)
 		return true
 	case !now.Allocates():
@@ -164,7 +173,8 @@ func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bo
 		x.Kind = "new"
 		c.Worse = append(c.Worse, x)
 	case over:
-		x.Text = fmt.Sprintf("%s allows %d and has %d: %s", r.ID, *r.Allowed, r.Allocs[c.t], s.Reason)
+		x.Text = fmt.Sprintf("%s allows %d and has %d: %s", r.ID, *r.Allowed, r.Allocs[c.t],
+			s.Reason)
 		c.Worse = append(c.Worse, x)
 	}
 	return false
@@ -207,7 +217,8 @@ func (c *comparison) leaves(x Change, a *findings.Answer, was *Site, root string
 	}
 	for _, r := range a.Evidence.Runs {
 		if n, ok := was.Leaves[r.Name]; ok && r.PerOp >= n+rise {
-			x.Text = fmt.Sprintf("%s was ×%s, is ×%s in %s", root, verdict.Number(n), verdict.Number(r.PerOp), r.Name)
+			x.Text = fmt.Sprintf("%s was ×%s, is ×%s in %s", root, verdict.Number(n),
+				verdict.Number(r.PerOp), r.Name)
 			c.Worse = append(c.Worse, x)
 		}
 	}

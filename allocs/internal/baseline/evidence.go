@@ -28,7 +28,8 @@ func (o *Outcome) Err() error {
 			fmt.Fprintf(&b, "\n    %s", c.Where)
 		}
 	}
-	return fmt.Errorf("%w that there was when the baseline was accepted (--accept accepts that):%s", ErrEvidence, b.String())
+	return fmt.Errorf("%w that there was when the baseline was accepted (--accept accepts that):%s",
+		ErrEvidence, b.String())
 }
 
 func (c *comparison) missing(root, text string) {
@@ -52,7 +53,8 @@ func (c *comparison) runs() {
 		}
 		for _, run := range c.accepted.Runs[p] {
 			if !measured[p+" "+run] {
-				c.missing("", p+"."+run+" was measured, and is not any more: "+failure(p, run, failed))
+				c.missing("",
+					p+"."+run+" was measured, and is not any more: "+failure(p, run, failed))
 			}
 		}
 	}
@@ -92,10 +94,14 @@ func (c *comparison) waivers() {
 // cutOff refuses to judge by counts that may lack allocations far below the
 // root.
 func (c *comparison) cutOff() {
-	judged := slices.ContainsFunc(c.d.Roots, func(r *findings.Root) bool { return r.Allowed != nil || c.accepted.Roots[r.ID] != nil })
+	judged := slices.ContainsFunc(c.d.Roots, func(r *findings.Root) bool {
+		return r.Allowed != nil || c.accepted.Roots[r.ID] != nil
+	})
 	for _, l := range c.d.Toolchains[c.t].Leaves {
 		if judged && l.Cut > 0 {
-			c.missing("", fmt.Sprintf("%s.%s cannot be counted exactly: %.4g allocations per operation have a deeper stack than this release notes", l.Package, l.Name, l.Cut))
+			c.missing("", fmt.Sprintf(
+				"%s.%s cannot be counted exactly: %.4g allocations per operation have a deeper "+
+					"stack than this release notes", l.Package, l.Name, l.Cut))
 		}
 	}
 }

@@ -83,14 +83,16 @@ func parse(text []byte) (*File, error) {
 		return nil, fmt.Errorf("%w: %w: --accept rewrites it", ErrDamaged, err)
 	}
 	if f.Format != format {
-		return nil, fmt.Errorf("%w: format %d is not known: --accept rewrites it", ErrDamaged, f.Format)
+		return nil, fmt.Errorf("%w: format %d is not known: --accept rewrites it", ErrDamaged,
+			f.Format)
 	}
 	sum, err := f.sum()
 	if err != nil {
 		return nil, err
 	}
 	if sum != f.Sum || len(f.Accepts) == 0 {
-		return nil, fmt.Errorf("%w: its checksum is not that of its content: --accept rewrites it", ErrDamaged)
+		return nil, fmt.Errorf("%w: its checksum is not that of its content: --accept rewrites it",
+			ErrDamaged)
 	}
 	return f, nil
 }

@@ -58,7 +58,8 @@ func newLineTable(im *image, main string) (*lineTable, error) {
 	return &lineTable{
 		im: im, main: main, quantum: uint64(b[6]),
 		text: im.anchors[anchorText], funcs: im.anchors[anchorFuncs],
-		names: b[word(3):], cus: b[word(4):], files: b[word(5):], values: b[word(6):], index: b[word(7):],
+		names: b[word(3):], cus: b[word(4):], files: b[word(5):], values: b[word(6):],
+		index:     b[word(7):],
 		functions: int(word(0)),
 	}, nil
 }

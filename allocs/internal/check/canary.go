@@ -40,7 +40,8 @@ func judgeCanary(in *verdict.Input, path string) error {
 			escape = escape || s.Evidence.Escape != nil
 		}
 		if got != want.Finding || want.escape && !escape {
-			return fmt.Errorf("%w: %s: got %v (compiler: %v), want %v (compiler: %v)", ErrCanary, name, got, escape, want.Finding, want.escape)
+			return fmt.Errorf("%w: %s: got %v (compiler: %v), want %v (compiler: %v)", ErrCanary,
+				name, got, escape, want.Finding, want.escape)
 		}
 	}
 	return nil

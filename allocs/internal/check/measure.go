@@ -19,7 +19,10 @@ import (
 
 // measure builds and runs the test binaries. Their code is also evidence:
 // generic functions have code only where they are used.
-func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string, in *verdict.Input, out *Toolchain) error {
+func (s *session) measure(
+	ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string,
+	in *verdict.Input, out *Toolchain,
+) error {
 	if s.Bench == nil {
 		return nil
 	}
@@ -120,7 +123,10 @@ func (t *Toolchain) took(results []runs.Result) []runs.Result {
 			continue
 		}
 		if n := r.Cut(); n > 0 {
-			t.Trouble = append(t.Trouble, fmt.Sprintf("not exact: %s.%s: %.4g allocations per operation have a deeper stack than this release notes, and count for no function that is further up", r.Package, r.Name, n))
+			t.Trouble = append(t.Trouble, fmt.Sprintf(
+				"not exact: %s.%s: %.4g allocations per operation have a deeper stack than this "+
+					"release notes, and count for no function that is further up", r.Package,
+				r.Name, n))
 		}
 		measured = append(measured, r)
 	}
@@ -143,7 +149,8 @@ func ordered(all []runs.Result, modulePath string) {
 	}
 	for i := range all {
 		if r := &all[i]; len(packages[r.Name]) > 1 {
-			r.Title = strings.TrimPrefix(strings.TrimPrefix(r.Package, modulePath), "/") + "." + r.Name
+			r.Title = strings.TrimPrefix(strings.TrimPrefix(r.Package, modulePath), "/") + "." +
+				r.Name
 		}
 	}
 }

@@ -33,9 +33,13 @@ type Collector struct {
 }
 
 // Collect compiles the packages and returns their escapes, by import path.
-func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[string][]Escape, error) {
+func (c *Collector) Collect(
+	ctx context.Context, pkgs []*load.Package,
+) (map[string][]Escape, error) {
 	out := map[string][]Escape{}
-	pkgs = slices.DeleteFunc(slices.Clone(pkgs), func(p *load.Package) bool { return len(p.Sources()) == 0 })
+	pkgs = slices.DeleteFunc(slices.Clone(pkgs), func(p *load.Package) bool {
+		return len(p.Sources()) == 0
+	})
 	dir, err := os.MkdirTemp(c.Work, "diagnostics-")
 	if err != nil {
 		return nil, err

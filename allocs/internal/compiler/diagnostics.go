@@ -36,10 +36,11 @@ type Escape struct {
 	// Stack is the place in the code that the decision was made for: the
 	// innermost inlined position first, the position in the function that
 	// was compiled last.
-	Stack   []Position `json:"s"`
-	What    string     `json:"w"`           // source text of the value; "" when the compiler gives none
-	Moved   bool       `json:"m,omitempty"` // a variable that is moved to the heap
-	Reasons []Step     `json:"r,omitempty"`
+	Stack []Position `json:"s"`
+	// Source text of the value; "" when the compiler gives none.
+	What    string `json:"w"`
+	Moved   bool   `json:"m,omitempty"` // a variable that is moved to the heap
+	Reasons []Step `json:"r,omitempty"`
 }
 
 // The compiler's records, in the form of the language server protocol but with
@@ -82,7 +83,8 @@ func parse(text []byte) ([]Escape, error) {
 		}
 		if n == 0 {
 			if r.Version == nil || *r.Version != formatVersion {
-				return nil, fmt.Errorf("compiler diagnostics: not version %d of the format", formatVersion)
+				return nil, fmt.Errorf("compiler diagnostics: not version %d of the format",
+					formatVersion)
 			}
 			file = r.File
 			continue

@@ -16,7 +16,8 @@ type Index struct {
 
 // NewIndex makes an index of escapes.
 func NewIndex(all map[string][]Escape) *Index {
-	x := &Index{byStack: map[string][]*Escape{}, byLine: map[string][]*Escape{}, byOuter: map[string][]*Escape{}}
+	x := &Index{byStack: map[string][]*Escape{}, byLine: map[string][]*Escape{},
+		byOuter: map[string][]*Escape{}}
 	for _, escapes := range all {
 		for i := range escapes {
 			e := &escapes[i]

@@ -26,8 +26,9 @@ const Format = 1
 
 // Document is everything that one run found.
 type Document struct {
-	Format     int         `json:"format"`
-	Module     string      `json:"module"`            // in a workspace: the common prefix of its module paths
+	Format int `json:"format"`
+	// In a workspace: the common prefix of its module paths.
+	Module     string      `json:"module"`
 	Modules    []string    `json:"modules,omitempty"` // the modules of a workspace
 	Dir        string      `json:"dir"`
 	Toolchains []Toolchain `json:"toolchains"`
@@ -136,7 +137,9 @@ func New(r *check.Report) *Document {
 	b := &builder{r, d, source.New()}
 	d.Scope = scope(r, b.files)
 	for i, root := range r.Roots.Roots {
-		x := &Root{ID: root.ID, Kind: string(root.Kind), Func: root.Func, Package: root.Pkg, File: d.relative(root.File), Line: root.Line, End: root.End, Text: root.Text, Sites: []*Site{}}
+		x := &Root{ID: root.ID, Kind: string(root.Kind), Func: root.Func, Package: root.Pkg,
+			File: d.relative(root.File), Line: root.Line, End: root.End, Text: root.Text,
+			Sites: []*Site{}}
 		if root.Max != roots.Unlimited {
 			x.Allowed = &r.Roots.Roots[i].Max
 		}
@@ -148,7 +151,8 @@ func New(r *check.Report) *Document {
 			line = f[0] + "." + f[1]
 		}
 		all, measured := b.leaves(t)
-		d.Toolchains = append(d.Toolchains, Toolchain{t.Toolchain.String(), line, t.Took.Seconds(), measured, t.Trouble, all})
+		d.Toolchains = append(d.Toolchains,
+			Toolchain{t.Toolchain.String(), line, t.Took.Seconds(), measured, t.Trouble, all})
 	}
 	for i, root := range d.Roots {
 		b.merge(root, i)
@@ -178,17 +182,20 @@ func (b *builder) merge(root *Root, n int) {
 			key := place{s.File, string(s.Kind), s.Callee, s.Line}
 			x := sites[key]
 			if x == nil {
-				x = &Site{Func: s.Func, File: d.relative(s.File), Line: s.Line, Kind: string(s.Kind), Callee: s.Callee,
+				x = &Site{Func: s.Func, File: d.relative(s.File), Line: s.Line,
+					Kind: string(s.Kind), Callee: s.Callee,
 					Source: files.Line(s.File, s.Line), Answers: make([]Answer, len(r.Toolchains))}
 				for i := range x.Answers {
 					x.Answers[i].Verdict = verdict.None
 				}
-				x.Key = fmt.Sprintf("%s › %s › %s", x.Func, kindAndCallee(s), files.Statement(s.File, s.Line))
+				x.Key = fmt.Sprintf("%s › %s › %s", x.Func, kindAndCallee(s),
+					files.Statement(s.File, s.Line))
 				sites[key] = x
 				root.Sites = append(root.Sites, x)
 			}
 			if s.Rank() >= x.Worst().Rank() || x.Reason == "" {
-				a := why.Explain(s, x.Source, files.Statement(s.File, s.Line), res.Root.Kind == roots.LogCall)
+				a := why.Explain(s, x.Source, files.Statement(s.File, s.Line),
+					res.Root.Kind == roots.LogCall)
 				x.Pattern, x.Reason, x.Fix = a.Pattern, a.Reason, a.Fix
 				x.Chain = d.chain(s.Stack)
 			}
@@ -234,7 +241,8 @@ func (d *Document) chain(stack []binary.Frame) []Frame {
 		if strings.Contains(f.Func, ".allocsStart.") {
 			continue
 		}
-		out = append(out, Frame{Func: f.Func, File: d.relative(f.File), Line: f.Line, Inlined: f.Inlined})
+		out = append(out,
+			Frame{Func: f.Func, File: d.relative(f.File), Line: f.Line, Inlined: f.Inlined})
 	}
 	return out
 }
@@ -283,7 +291,9 @@ func (s *Site) PerOp() float64 {
 
 // Differs reports whether the toolchains disagree on the site.
 func (s *Site) Differs() bool {
-	return slices.ContainsFunc(s.Answers, func(a Answer) bool { return a.Verdict != s.Answers[0].Verdict })
+	return slices.ContainsFunc(s.Answers, func(a Answer) bool {
+		return a.Verdict != s.Answers[0].Verdict
+	})
 }
 
 // Worst returns the worst finding of any site and toolchain.

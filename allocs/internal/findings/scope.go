@@ -22,7 +22,8 @@ type Scope struct {
 }
 
 func scope(r *check.Report, files *source.Files) Scope {
-	s := Scope{Patterns: r.Scope.Patterns, Packages: slices.Sorted(maps.Keys(r.Scope.Packages)), Waivers: map[string][]string{}}
+	s := Scope{Patterns: r.Scope.Patterns, Packages: slices.Sorted(maps.Keys(r.Scope.Packages)),
+		Waivers: map[string][]string{}}
 	dirs := map[string]string{}
 	for p, dir := range r.Scope.Packages {
 		dirs[dir] = p
@@ -32,7 +33,8 @@ func scope(r *check.Report, files *source.Files) Scope {
 	}
 	for at := range r.Roots.Waivers {
 		if p, ok := dirs[filepath.Dir(at.File)]; ok {
-			s.Waivers[p] = append(s.Waivers[p], path.Base(filepath.ToSlash(at.File))+" › "+files.Line(at.File, at.Line))
+			s.Waivers[p] = append(s.Waivers[p],
+				path.Base(filepath.ToSlash(at.File))+" › "+files.Line(at.File, at.Line))
 		}
 	}
 	for f := range r.Roots.Cold {

@@ -119,7 +119,8 @@ func (r *Root) addCalls(d *Document, dynamic []verdict.Dynamic, holds func(file 
 	for _, x := range dynamic {
 		for _, f := range x.Stack {
 			if holds(f.File) && x.Reach < verdict.Rarely {
-				r.Calls = append(r.Calls, Call{binary.Normalise(f.Func), d.relative(f.File), f.Line})
+				r.Calls = append(r.Calls,
+					Call{binary.Normalise(f.Func), d.relative(f.File), f.Line})
 				break
 			}
 		}
@@ -132,5 +133,7 @@ func once(calls []Call) []Call {
 	slices.SortFunc(calls, func(a, b Call) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
-	return slices.CompactFunc(calls, func(a, b Call) bool { return a.File == b.File && a.Line == b.Line })
+	return slices.CompactFunc(calls, func(a, b Call) bool {
+		return a.File == b.File && a.Line == b.Line
+	})
 }

@@ -118,7 +118,8 @@ func Defers(symbol string) bool { return strings.HasPrefix(symbol, "runtime.defe
 func Opaque(symbol string) bool {
 	name, found := strings.CutPrefix(symbol, "runtime.")
 	if !found {
-		return strings.HasPrefix(symbol, "internal/runtime/") || strings.HasPrefix(symbol, "runtime/internal/") ||
+		return strings.HasPrefix(symbol, "internal/runtime/") ||
+			strings.HasPrefix(symbol, "runtime/internal/") ||
 			strings.HasPrefix(symbol, "type:") || strings.HasPrefix(symbol, "go:")
 	}
 	name = strings.TrimPrefix(name, "(*")

@@ -56,7 +56,8 @@ func Find(ctx context.Context, tc *toolchain.Toolchain, dir string) (*Home, erro
 		}
 	}
 	if len(h.Modules) == 0 {
-		return nil, fmt.Errorf("%s: %w; those of %s are in %s", dir, ErrNoModule, work, strings.Join(elsewhere, ", "))
+		return nil, fmt.Errorf("%s: %w; those of %s are in %s", dir, ErrNoModule, work,
+			strings.Join(elsewhere, ", "))
 	}
 	return h, nil
 }

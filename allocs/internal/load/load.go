@@ -144,8 +144,9 @@ func Typed(
 	}
 	pkgs, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: dir, Fset: fset, Env: append(os.Environ(), env...),
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedSyntax |
-			packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedModule,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles |
+			packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo |
+			packages.NeedImports | packages.NeedModule,
 	}, patterns...)
 	if err != nil {
 		return nil, err

@@ -65,7 +65,8 @@ func receiverLogs(fn *types.Func) bool {
 		return false
 	}
 	switch name := n.Obj().Name(); name {
-	case "Logger", "SugaredLogger", "Event", "Entry", "CheckedEntry", "FieldLogger", "StdLogger", "Ext1FieldLogger":
+	case "Logger", "SugaredLogger", "Event", "Entry", "CheckedEntry", "FieldLogger", "StdLogger",
+		"Ext1FieldLogger":
 		return true
 	}
 	return false

@@ -34,7 +34,8 @@ func declarations(src *load.Source) []declaration {
 			for _, d := range file.Decls {
 				if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
 					full := declared(src.Fset, p, fn).Func
-					out = append(out, declaration{full, p.PkgPath, p.Name, plain(strings.TrimPrefix(full, p.PkgPath+"."))})
+					out = append(out, declaration{full, p.PkgPath, p.Name,
+						plain(strings.TrimPrefix(full, p.PkgPath+"."))})
 				}
 			}
 		}

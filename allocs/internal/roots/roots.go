@@ -105,9 +105,12 @@ func (s *Set) number() {
 	}
 }
 
-func (s *Set) file(fset *token.FileSet, p *packages.Package, file *ast.File, wanted map[string]bool, logCalls bool) error {
+func (s *Set) file(
+	fset *token.FileSet, p *packages.Package, file *ast.File, wanted map[string]bool, logCalls bool,
+) error {
 	name := fset.Position(file.FileStart).Filename
-	if !strings.HasSuffix(name, ".go") { // made by cgo, with the name of its source before the package clause
+	// Made by cgo, with the name of its source before the package clause.
+	if !strings.HasSuffix(name, ".go") {
 		name = fset.Position(file.Package).Filename
 		if !filepath.IsAbs(name) || !strings.HasSuffix(name, ".go") {
 			return nil // there is none
@@ -163,7 +166,9 @@ func declared(fset *token.FileSet, p *packages.Package, fn *ast.FuncDecl) Root {
 }
 
 // function adds the declaration if a comment or a flag makes it a root.
-func (s *Set) function(r *Root, fn *ast.FuncDecl, fset *token.FileSet, wanted map[string]bool) error {
+func (s *Set) function(
+	r *Root, fn *ast.FuncDecl, fset *token.FileSet, wanted map[string]bool,
+) error {
 	if wanted[r.Func] {
 		r.Kind = Named
 	}
@@ -179,8 +184,10 @@ func (s *Set) function(r *Root, fn *ast.FuncDecl, fset *token.FileSet, wanted ma
 					return fmt.Errorf("%s: //alloc:max=%s: want a number", at, n)
 				}
 				r.Kind = Annotated
-			} else if _, ok := directive(c.Text, "ok"); !ok && strings.HasPrefix(c.Text, "//alloc:") {
-				return fmt.Errorf("%s: %s: no such directive; there are none, max=N, ok and cold", at, c.Text)
+			} else if _,
+				ok := directive(c.Text, "ok"); !ok && strings.HasPrefix(c.Text, "//alloc:") {
+				return fmt.Errorf("%s: %s: no such directive; there are none, max=N, ok and cold",
+					at, c.Text)
 			}
 		}
 	}

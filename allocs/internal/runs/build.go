@@ -22,7 +22,10 @@ import (
 
 // BuildAll makes the test binaries of packages, below work, in as few builds as
 // possible. Packages without requested benchmarks have none.
-func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package, o Options, moduleDir, work string) ([]*Binary, error) {
+func BuildAll(
+	ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package, o Options, moduleDir,
+	work string,
+) ([]*Binary, error) {
 	tc, err := tc.Measuring()
 	if err != nil {
 		return nil, err

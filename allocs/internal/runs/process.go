@@ -88,11 +88,14 @@ func (b *Binary) unit(ctx context.Context, o Options, name string) []Result {
 
 // errEnded indicates that a process has ended before its work was done, without
 // an error.
-var errEnded = errors.New("the process ended before the benchmark did (os.Exit, or a TestMain that does not call m.Run)")
+var errEnded = errors.New(
+	"the process ended before the benchmark did (os.Exit, or a TestMain that does not call m.Run)")
 
 // process runs a benchmark in a separate process. The error describes
 // how the process ended.
-func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []string) ([]record, error) {
+func (b *Binary) process(
+	ctx context.Context, o Options, name string, leftOut []string,
+) ([]record, error) {
 	out := b.Path + ".out"
 	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -126,7 +129,9 @@ func arguments(name string) []string {
 }
 
 // execute runs a test binary, and ends it for the reasons of w.
-func (b *Binary) execute(ctx context.Context, path string, env []string, w watching, args ...string) error {
+func (b *Binary) execute(
+	ctx context.Context, path string, env []string, w watching, args ...string,
+) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	log := path + ".inputs"

@@ -62,7 +62,9 @@ func (r *Result) Cut() (perOp float64) {
 type Options struct {
 	Bench  *regexp.Regexp // names of benchmarks
 	Budget time.Duration  // target processor time of one benchmark
-	Hang   time.Duration  // processor time, or time without progress, at which one is given up; 0 is two minutes
+	// Processor time, or time without progress, at which one is given up; 0 is
+	// two minutes.
+	Hang time.Duration
 }
 
 // hang is the default of Options.Hang.

@@ -102,7 +102,8 @@ func hooked(f *ast.File) []edit {
 		}
 		switch name := fn.Name.Name; name {
 		case "run1", "launch", "StartTimer", "StopTimer", "ResetTimer":
-			out = append(out, edit{fn.Name.Pos(), fn.Name.End(), "allocs" + strings.ToUpper(name[:1]) + name[1:]})
+			out = append(out,
+				edit{fn.Name.Pos(), fn.Name.End(), "allocs" + strings.ToUpper(name[:1]) + name[1:]})
 		}
 	}
 	if len(out) != 5 {

@@ -126,7 +126,8 @@ func readProfile(profile string, failed error) (map[block]int, error) {
 		}
 		b := block{file: name + ".go"}
 		var statements, count int
-		if _, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &b.from, &b.columns[0], &b.to, &b.columns[1], &statements, &count); err != nil {
+		if _, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &b.from, &b.columns[0], &b.to,
+			&b.columns[1], &statements, &count); err != nil {
 			return nil, fmt.Errorf("coverage profile: %q: %w", sc.Text(), err)
 		}
 		out[b] += count

@@ -29,7 +29,9 @@ type tooSlow struct{ limit time.Duration }
 func (o *Options) tooSlow() *tooSlow { return &tooSlow{slow * o.Budget} }
 
 func (e *tooSlow) Error() string {
-	return fmt.Sprintf("too slow to measure: the first iteration takes more than %g s of processor time, with what it sets up", e.limit.Seconds())
+	return fmt.Sprintf(
+		"too slow to measure: the first iteration takes more than %g s of processor time, with "+
+			"what it sets up", e.limit.Seconds())
 }
 
 // give returns the processor time after which a leaf is given up.
@@ -87,7 +89,8 @@ func (w watching) watch(pid int, ended <-chan struct{}, stop func(error)) {
 		case time.Since(moved) > limit:
 			why = fmt.Errorf("%w: it has waited for %s", ErrHang, limit)
 		case time.Since(grew) > slack*w.give && spent < w.give/2:
-			why = fmt.Errorf("%w: it has used %s of processor time in %s", ErrHang, spent, slack*w.give)
+			why = fmt.Errorf("%w: it has used %s of processor time in %s", ErrHang, spent,
+				slack*w.give)
 		default:
 			continue
 		}
@@ -103,7 +106,8 @@ func begins(out string) bool {
 }
 
 // usage is processor time.
-type usage struct{ own, all time.Duration } // processor time of the process alone, and with the programs that it has run
+// Processor time of the process alone, and with the programs that it has run.
+type usage struct{ own, all time.Duration }
 
 // processorTime returns the processor time of a process, on systems with /proc.
 func processorTime(pid int) (usage, bool) {

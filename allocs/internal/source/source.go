@@ -37,7 +37,8 @@ func (fs *Files) get(name string) *file {
 		return nil
 	}
 	f := &file{fset: token.NewFileSet(), text: bytes.Split(text, []byte("\n"))}
-	if f.ast, err = parser.ParseFile(f.fset, name, text, parser.SkipObjectResolution|parser.ParseComments); err != nil {
+	if f.ast, err = parser.ParseFile(f.fset, name, text,
+		parser.SkipObjectResolution|parser.ParseComments); err != nil {
 		return nil
 	}
 	fs.files[name] = f
@@ -76,10 +77,12 @@ func (fs *Files) Statement(name string, line int) string {
 			return false
 		}
 		switch n.(type) {
-		case *ast.AssignStmt, *ast.ExprStmt, *ast.ReturnStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SendStmt, *ast.IncDecStmt, *ast.ValueSpec, *ast.CallExpr:
+		case *ast.AssignStmt, *ast.ExprStmt, *ast.ReturnStmt, *ast.GoStmt, *ast.DeferStmt,
+			*ast.SendStmt, *ast.IncDecStmt, *ast.ValueSpec, *ast.CallExpr:
 			// In a statement of several lines, the call that starts
 			// on this one.
-			if _, call := n.(*ast.CallExpr); !call || best == nil || f.line(best.Pos()) < line && f.line(n.Pos()) == line {
+			if _, call := n.(*ast.CallExpr); !call || best == nil ||
+				f.line(best.Pos()) < line && f.line(n.Pos()) == line {
 				best = n
 			}
 		}

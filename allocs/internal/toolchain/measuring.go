@@ -36,8 +36,10 @@ func (t *Toolchain) Measuring() (*Toolchain, error) {
 		}
 	}
 	const off = "nosizespecializedmalloc"
-	if _, err := os.Stat(filepath.Join(t.GOROOT, "src", "internal", "goexperiment", "exp_sizespecializedmalloc_off.go")); err == nil {
-		m.extra = append(m.extra, "GOEXPERIMENT="+strings.TrimPrefix(os.Getenv("GOEXPERIMENT")+","+off, ","))
+	if _, err := os.Stat(filepath.Join(t.GOROOT, "src", "internal", "goexperiment",
+		"exp_sizespecializedmalloc_off.go")); err == nil {
+		m.extra = append(m.extra,
+			"GOEXPERIMENT="+strings.TrimPrefix(os.Getenv("GOEXPERIMENT")+","+off, ","))
 	}
 	return &m, nil
 }

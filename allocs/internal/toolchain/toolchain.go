@@ -40,7 +40,8 @@ func Find(ctx context.Context, dir, release string) (*Toolchain, error) {
 		}
 		env = append(env, "GOTOOLCHAIN="+exact)
 	}
-	out, err := run(ctx, dir, env, "go", "env", "GOVERSION", "GOROOT", "GOARCH", "GOOS", "GOHOSTARCH", "GOHOSTOS", "GOFLAGS")
+	out, err := run(ctx, dir, env, "go", "env", "GOVERSION", "GOROOT", "GOARCH", "GOOS",
+		"GOHOSTARCH", "GOHOSTOS", "GOFLAGS")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %s", ErrRelease, release, Said(err))
 	}
@@ -52,7 +53,9 @@ func Find(ctx context.Context, dir, release string) (*Toolchain, error) {
 		return nil, fmt.Errorf("%w: %s is older than Go 1.%d", ErrRelease, f[0], oldest)
 	}
 	if f[2] != f[4] || f[3] != f[5] {
-		return nil, fmt.Errorf("%w for %s/%s here: unset GOOS and GOARCH, as benchmarks run on this machine", ErrRelease, f[3], f[2])
+		return nil, fmt.Errorf(
+			"%w for %s/%s here: unset GOOS and GOARCH, as benchmarks run on this machine",
+			ErrRelease, f[3], f[2])
 	}
 	return &Toolchain{Version: f[0], GOROOT: f[1], flags: f[6], command: "go"}, nil
 }
@@ -76,7 +79,8 @@ func resolve(ctx context.Context, dir, release string) (string, error) {
 		}
 	}
 	// In a module with a directory vendor, the default cannot ask.
-	out, err := run(ctx, dir, os.Environ(), "go", "list", "-mod=readonly", "-m", "-f", "{{.Version}}", "go@"+release)
+	out, err := run(ctx, dir, os.Environ(), "go", "list", "-mod=readonly", "-m", "-f",
+		"{{.Version}}", "go@"+release)
 	if err != nil {
 		return "", fmt.Errorf("%w: %s: %s", ErrRelease, release, Said(err))
 	}
@@ -91,7 +95,8 @@ func installed(cache, line string) string {
 	for _, d := range dirs {
 		v, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(d), "toolchain@v0.0.1-"), "-")
 		var n int
-		if _, err := fmt.Sscanf(v, "go"+line+".%d", &n); err == nil && n > best && fmt.Sprintf("go%s.%d", line, n) == v {
+		if _, err := fmt.Sscanf(v, "go"+line+".%d", &n); err == nil && n > best &&
+			fmt.Sprintf("go%s.%d", line, n) == v {
 			best, name = n, v
 		}
 	}
@@ -172,7 +177,9 @@ func Said(err error) string {
 
 // run runs a command and returns its standard output. The error contains its
 // standard error.
-func run(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
+func run(
+	ctx context.Context, dir string, env []string, name string, args ...string,
+) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, env
 	// A go command that is interrupted ends those that it has started.

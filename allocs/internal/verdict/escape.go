@@ -20,7 +20,8 @@ func (in *Input) explainEscape(s *Site) {
 	for _, f := range s.Stack {
 		stack = append(stack, compiler.Position{File: f.File, Line: f.Line})
 	}
-	for _, candidates := range [][]*compiler.Escape{in.Escapes.At(stack), in.Escapes.Inlined(stack)} {
+	for _, candidates := range [][]*compiler.Escape{in.Escapes.At(stack),
+		in.Escapes.Inlined(stack)} {
 		if s.choose(candidates); s.Evidence.Escape != nil {
 			return
 		}
@@ -73,7 +74,10 @@ func fit(e *compiler.Escape, s *Site) int {
 	case heapcalls.ToString, heapcalls.FromRunes:
 		return is(strings.HasPrefix(e.What, "string("))
 	case heapcalls.Box, heapcalls.BoxSmall:
-		return is(!e.Moved && e.What != "... argument" && !strings.HasPrefix(e.What, "&") && !strings.HasPrefix(e.What, "func literal") && !strings.HasPrefix(e.What, "\"") && !constant(e.What))
+		return is(
+			!e.Moved && e.What != "... argument" && !strings.HasPrefix(e.What, "&") &&
+				!strings.HasPrefix(e.What, "func literal") && !strings.HasPrefix(e.What, "\"") &&
+				!constant(e.What))
 	case heapcalls.ToBytes, heapcalls.ToRunes:
 		return is(bytesOfText(e.What))
 	}
@@ -84,17 +88,20 @@ func fit(e *compiler.Escape, s *Site) int {
 // method values are also objects.
 func fitObject(e *compiler.Escape) int {
 	switch {
-	case e.Moved || strings.HasPrefix(e.What, "&") || strings.HasPrefix(e.What, "new(") || strings.HasPrefix(e.What, "func literal") ||
+	case e.Moved || strings.HasPrefix(e.What, "&") || strings.HasPrefix(e.What, "new(") ||
+		strings.HasPrefix(e.What, "func literal") ||
 		strings.HasPrefix(e.What, "... argument") || strings.HasSuffix(e.What, "{...}"):
 		return 2
-	case strings.HasPrefix(e.What, "make(") || bytesOfText(e.What) || strings.Contains(e.What, ".") && !strings.ContainsAny(e.What, " ()[]{}\"+*"):
+	case strings.HasPrefix(e.What, "make(") || bytesOfText(e.What) ||
+		strings.Contains(e.What, ".") && !strings.ContainsAny(e.What, " ()[]{}\"+*"):
 		return 1
 	}
 	return 0
 }
 
 func bytesOfText(text string) bool {
-	return strings.HasPrefix(text, "([]byte)") || strings.HasPrefix(text, "[]byte(") || strings.HasPrefix(text, "([]rune)") || strings.HasPrefix(text, "[]rune(")
+	return strings.HasPrefix(text, "([]byte)") || strings.HasPrefix(text, "[]byte(") ||
+		strings.HasPrefix(text, "([]rune)") || strings.HasPrefix(text, "[]rune(")
 }
 
 // constant reports whether the source text is a number: its box is in the

@@ -40,8 +40,9 @@ const (
 	Size      Missing = "size"      // a run beyond a size
 	Branch    Missing = "branch"    // a run that takes the branch: runs execute the line
 	Benchmark Missing = "benchmark" // a run that executes the line
-	Agreement Missing = "agreement" // the code allocates where it executes the line, and runs do not
-	AnyRun    Missing = "any run"   // any run: the line allocates on every path
+	// The code allocates where it executes the line, and runs do not.
+	Agreement Missing = "agreement"
+	AnyRun    Missing = "any run" // any run: the line allocates on every path
 )
 
 var missings = []Missing{Nothing, First, Size, Branch, Benchmark, Agreement, AnyRun}
@@ -249,20 +250,26 @@ func (e *Evidence) most() (best Seen, total float64) {
 // run allocate counts, however rarely they do; that it grows, or looks cold, is
 // said with the count.
 func (s *Site) measured(kind heapcalls.Kind, where string, perOp float64) {
-	amortised := s.Evidence.Rule == heapcalls.Growth || kind == heapcalls.Grow || kind == heapcalls.MapGrow
+	amortised := s.Evidence.Rule == heapcalls.Growth || kind == heapcalls.Grow ||
+		kind == heapcalls.MapGrow
 	switch {
 	case perOp > 0:
 		s.Finding = Finding{Verdict: Counted}
-		s.Reason = fmt.Sprintf("seen in %s: %s per operation%s", where, Number(perOp), s.fraction(perOp, amortised))
+		s.Reason = fmt.Sprintf("seen in %s: %s per operation%s", where, Number(perOp),
+			s.fraction(perOp, amortised))
 	case amortised || s.Evidence.Rule == heapcalls.Sized:
 		s.possible(Size, fmt.Sprintf("%s; in %s only while warming up", sizeRule(kind), where))
-	case s.Evidence.SetUp && s.Evidence.Code && s.Evidence.Reach == Surely && s.Evidence.Rule == heapcalls.Each:
-		s.possible(AnyRun, fmt.Sprintf("on every way through the function, which %s calls in its set-up only", where))
+	case s.Evidence.SetUp && s.Evidence.Code && s.Evidence.Reach == Surely &&
+		s.Evidence.Rule == heapcalls.Each:
+		s.possible(AnyRun, fmt.Sprintf(
+			"on every way through the function, which %s calls in its set-up only", where))
 	case s.Evidence.Unreached && s.Evidence.Reach == Maybe:
-		s.possible(Benchmark, fmt.Sprintf("behind a branch; %s executes it in its set-up only", where))
+		s.possible(Benchmark,
+			fmt.Sprintf("behind a branch; %s executes it in its set-up only", where))
 	case s.Evidence.Code && s.Evidence.Reach == Surely:
 		s.possible(Agreement,
-			fmt.Sprintf("on every way through the function, and in %s only while warming up", where))
+			fmt.Sprintf("on every way through the function, and in %s only while warming up",
+				where))
 	default:
 		s.possible(First, fmt.Sprintf("in %s only while warming up", where))
 	}

@@ -57,7 +57,8 @@ type step struct {
 	reach   Reach
 	why     string
 	only    func(c *binary.Call) bool // which calls of f count; nil for all
-	own     func(f binary.Frame) bool // if only is set: whether the frame is in the lines of the root
+	// If only is set: whether the frame is in the lines of the root.
+	own func(f binary.Frame) bool
 }
 
 // direct reports whether the call is written in the lines of a log call itself.
@@ -149,7 +150,8 @@ func (w *walker) descend(s step, c *binary.Call, f *binary.Func, reach Reach, wh
 		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach})
 		return
 	}
-	w.push(step{program: s.program, f: f, above: &link{c.Stack, s.above, n}, reach: reach, why: why})
+	w.push(step{program: s.program, f: f, above: &link{c.Stack, s.above, n}, reach: reach,
+		why: why})
 }
 
 // stack joins the frames of an allocation with those of the calls above it.

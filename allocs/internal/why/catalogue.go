@@ -122,7 +122,8 @@ func matches(pattern, name string) bool {
 		return name == pattern
 	}
 	start, end := pattern[:i], pattern[i+1:]
-	return len(name) >= len(start)+len(end) && strings.HasPrefix(name, start) && strings.HasSuffix(name, end)
+	return len(name) >= len(start)+len(end) && strings.HasPrefix(name, start) &&
+		strings.HasSuffix(name, end)
 }
 
 func (q query) has(parts ...string) bool {

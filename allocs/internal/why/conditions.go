@@ -17,7 +17,8 @@ var (
 	// cutToLength is an append to a slice expression with a capacity.
 	cutToLength = regexp.MustCompile(`\bappend\([^,]*\[[^\[\]]*:[^\[\]]*:[^\[\]]*\],`)
 	slogCall    = regexp.MustCompile(`\b((Debug|Info|Warn|Error)(Context)?|Log)\(`)
-	slogAttr    = regexp.MustCompile(`slog\.(Int|String|Any|Bool|Duration|Time|Float64|Uint64|Group)`)
+	slogAttr    = regexp.MustCompile(
+		`slog\.(Int|String|Any|Bool|Duration|Time|Float64|Uint64|Group)`)
 )
 
 // conditions are what must hold for a pattern besides its kinds and functions,

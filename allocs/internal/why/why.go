@@ -147,8 +147,9 @@ func mechanics(q query) string {
 
 // happens are sentences about kinds of allocation.
 var happens = map[heapcalls.Kind]string{
-	heapcalls.Grow:      "append needs a larger array than the slice has",
-	heapcalls.Move:      "the slice was built on the stack and is copied to the heap because it outlives the function",
+	heapcalls.Grow: "append needs a larger array than the slice has",
+	heapcalls.Move: "the slice was built on the stack and is copied to the heap because it " +
+		"outlives the function",
 	heapcalls.Map:       "a map is made",
 	heapcalls.MapGrow:   "the map takes memory for a new key",
 	heapcalls.Chan:      "a channel is made",
@@ -171,9 +172,12 @@ func at(q query) string {
 }
 
 var nouns = map[heapcalls.Kind]string{
-	heapcalls.Object: "an object", heapcalls.Box: "a boxed value", heapcalls.BoxSmall: "a boxed number", heapcalls.Make: "a slice",
-	heapcalls.Grow: "a growing slice", heapcalls.Move: "a slice", heapcalls.Map: "a map", heapcalls.MapGrow: "a growing map",
-	heapcalls.Chan: "a channel", heapcalls.Concat: "a joined string", heapcalls.ToString: "a string", heapcalls.ToBytes: "a []byte",
+	heapcalls.Object: "an object", heapcalls.Box: "a boxed value",
+	heapcalls.BoxSmall: "a boxed number", heapcalls.Make: "a slice",
+	heapcalls.Grow: "a growing slice", heapcalls.Move: "a slice", heapcalls.Map: "a map",
+	heapcalls.MapGrow: "a growing map",
+	heapcalls.Chan:    "a channel", heapcalls.Concat: "a joined string",
+	heapcalls.ToString: "a string", heapcalls.ToBytes: "a []byte",
 	heapcalls.FromRunes: "a string", heapcalls.ToRunes: "a []rune",
 	heapcalls.Goroutine: "a goroutine", heapcalls.Reflect: "a reflected value",
 }
@@ -196,7 +200,8 @@ func because(e *compiler.Escape) string {
 	text, how := split(last.Text)
 	text = "`" + short(text) + "`"
 	at := ""
-	if last.At.File != e.Stack[len(e.Stack)-1].File || last.At.Line != e.Stack[len(e.Stack)-1].Line {
+	if last.At.File != e.Stack[len(e.Stack)-1].File ||
+		last.At.Line != e.Stack[len(e.Stack)-1].Line {
 		at = fmt.Sprintf(" (%s:%d)", filepath.Base(last.At.File), last.At.Line)
 	}
 	if how == "slice-literal-element" {

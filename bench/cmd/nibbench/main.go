@@ -55,11 +55,14 @@ type plan struct {
 }
 
 func benchmark() error {
-	run := flag.String("run", "", "measure only scenarios whose `name` matches this expression (Service too)")
+	run := flag.String("run", "",
+		"measure only scenarios whose `name` matches this expression (Service too)")
 	name := flag.String("set", "", "measure only this `set`")
 	rounds := flag.Int("rounds", 40, "rounds per contestant")
 	quick := flag.Bool("quick", false, "few and short rounds, for a look or for CI")
-	out := flag.String("o", "", "result `file`, with -set; default results/<processor>/<set>.txt, or stdout with -run or -quick")
+	out := flag.String("o", "",
+		"result `file`, with -set; default results/<processor>/<set>.txt, or stdout with -run or "+
+			"-quick")
 	list := flag.Bool("list", false, "list the sets and scenarios and end")
 	flag.Parse()
 	if *out != "" && *name == "" {
@@ -125,7 +128,8 @@ func (p *plan) measure(s *measure.Set) (*report.Results, error) {
 	results := &report.Results{Header: header(s, p)}
 	for _, t := range s.Tables {
 		for _, x := range t.Scenarios {
-			if !p.only.MatchString(x.Name) && !(x.Latency && p.only.MatchString(x.Name+report.LatencySuffix)) {
+			if !p.only.MatchString(x.Name) &&
+				!(x.Latency && p.only.MatchString(x.Name+report.LatencySuffix)) {
 				continue
 			}
 			fmt.Fprintln(os.Stderr, x.Name)

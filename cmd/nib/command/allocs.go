@@ -21,7 +21,9 @@ func newAllocs() *cobra.Command {
 		}
 		return nil
 	}
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit{allocs.ExitCode(err), err} })
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return exit{allocs.ExitCode(err), err}
+	})
 	return c
 }
 

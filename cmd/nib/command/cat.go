@@ -84,7 +84,8 @@ interrupted.`,
 		"show at most this `number` of selected lines")
 	cmd.Flags().BoolVar(&s.limit.Newest, "newest", false,
 		"with --lines or --max-bytes, show the last lines, not the first ones")
-	cmd.Flags().IntVarP(&s.context, "context", "C", 0, "show this `number` of lines around each, too")
+	cmd.Flags().
+		IntVarP(&s.context, "context", "C", 0, "show this `number` of lines around each, too")
 	cmd.Flags().BoolVar(&s.noIndex, "no-index", false,
 		"read all of a file for --since and --until; else files of 16 MiB and more "+
 			"get an index in the cache directory")
@@ -126,12 +127,16 @@ func (s *selectionFlags) add(cmd *cobra.Command) {
 	f.StringVarP(&s.level, "level", "l", "", "only lines of this `level` and above")
 	f.StringVar(&s.since, "since", "", "only lines from this `time` on")
 	f.StringVar(&s.until, "until", "", "only lines before this `time`")
-	f.StringArrayVarP(&s.fields, "field", "f", nil, "only lines with this field: `KEY=VALUE`, or with != < <= > >= ~ !~ in place of =; may be given several times")
+	f.StringArrayVarP(&s.fields, "field", "f", nil,
+		"only lines with this field: `KEY=VALUE`, or with != < <= > >= ~ !~ in place of =; may "+
+			"be given several times")
 	f.StringVarP(&s.query, "query", "q", "", "only lines that this `query` selects")
-	f.StringVar(&s.around, "around", "", "lines that have this `ID` anywhere, and the lines around them (--context 3)")
+	f.StringVar(&s.around, "around", "",
+		"lines that have this `ID` anywhere, and the lines around them (--context 3)")
 	f.StringVar(&s.keys, "keys", "", keysHelp)
 	f.BoolVar(&s.utc, "utc", false, "times are shown and read in UTC, not in the local zone")
-	f.BoolVarP(&s.silent, "silent", "s", false, "do not report lines that were left out on standard error")
+	f.BoolVarP(&s.silent, "silent", "s", false,
+		"do not report lines that were left out on standard error")
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit{2, err} })
 	completeFields(cmd)
 }
@@ -145,7 +150,9 @@ func (s *selectionFlags) zone() *time.Location {
 
 // find returns the selection of the flags and the sources of the arguments.
 // With an error, it still returns the sources that were found.
-func (s *selectionFlags) find(cmd *cobra.Command, args []string, follow bool) (logs.Selection, []logs.Source, error) {
+func (s *selectionFlags) find(
+	cmd *cobra.Command, args []string, follow bool,
+) (logs.Selection, []logs.Source, error) {
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
@@ -269,7 +276,8 @@ func queryError(flag string, err error) error {
 		return fmt.Errorf("%s: %s", flag, e.Problem)
 	}
 	query, caret := e.Caret()
-	return errors.Join(fmt.Errorf("%s: %s", flag, e.Problem), errors.New("  "+query), errors.New("  "+caret))
+	return errors.Join(fmt.Errorf("%s: %s", flag, e.Problem), errors.New("  "+query),
+		errors.New("  "+caret))
 }
 
 // formFlags are the flags that set how lines are written.
@@ -281,12 +289,18 @@ type formFlags struct {
 
 func (o *formFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.output, "output", "o", "", "`form` of the lines: "+strings.Join(logs.Outputs, ", ")+" (default console on a terminal, else raw)")
+	f.StringVarP(&o.output, "output", "o", "", "`form` of the lines: "+strings.Join(logs.Outputs,
+		", ")+" (default console on a terminal, else raw)")
 	f.StringSliceVar(&o.fields, "fields", nil, "only these `fields`, in this order")
-	f.StringVarP(&o.template, "template", "t", "", "`text` with fields in braces in place of --output: '{time} {level} {user.id}: {message}'; {time:15:04:05} has a layout of package time")
-	f.StringVar(&o.color, "color", "auto", "auto, always or never; auto follows NO_COLOR and CLICOLOR_FORCE")
+	f.StringVarP(&o.template, "template", "t", "",
+		"`text` with fields in braces in place of --output: '{time} {level} {user.id}: "+
+			"{message}'; {time:15:04:05} has a layout of package time")
+	f.StringVar(&o.color, "color", "auto",
+		"auto, always or never; auto follows NO_COLOR and CLICOLOR_FORCE")
 	f.BoolVar(&o.noPager, "no-pager", false, "write to the terminal without a pager")
-	fixed := func(list ...string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	fixed := func(list ...string) func(
+		*cobra.Command, []string, string,
+	) ([]string, cobra.ShellCompDirective) {
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return list, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -299,7 +313,8 @@ func (o *formFlags) add(cmd *cobra.Command) {
 func (o *formFlags) form(w io.Writer, zone *time.Location) (f logs.Form, err error) {
 	fd, isTerminal := term.Terminal(w)
 	f = logs.Form{Output: o.output, Fields: o.fields, Template: o.template, Terminal: isTerminal}
-	f.Console = console.Config{Color: console.ColorNever, TimeFormat: "01-02 15:04:05.000", TimeZone: zone, Width: -1}
+	f.Console = console.Config{Color: console.ColorNever, TimeFormat: "01-02 15:04:05.000",
+		TimeZone: zone, Width: -1}
 	if f.Output == "" {
 		f.Output = "raw"
 		if isTerminal || len(o.fields) > 0 && o.color == "always" {
@@ -349,7 +364,10 @@ func runCat(cmd *cobra.Command, args []string, s *selectionFlags, o *formFlags) 
 }
 
 // write writes the header and the lines.
-func write(ctx context.Context, w io.Writer, header string, sources []logs.Source, sel logs.Selection, newRenderer func() logs.Renderer) (logs.Counts, error) {
+func write(
+	ctx context.Context, w io.Writer, header string, sources []logs.Source, sel logs.Selection,
+	newRenderer func() logs.Renderer,
+) (logs.Counts, error) {
 	if header != "" {
 		if _, err := io.WriteString(w, header); err != nil {
 			return logs.Counts{}, err
@@ -391,7 +409,8 @@ func reportCounts(w io.Writer, c logs.Counts, sel logs.Selection) {
 		fmt.Fprintf(w, "nib: %s NUL bytes before lines were skipped\n", term.Count(c.Holes))
 	}
 	if c.Late > 0 {
-		fmt.Fprintf(w, "nib: %s lines are older than the line before them in the same source\n", term.Count(c.Late))
+		fmt.Fprintf(w, "nib: %s lines are older than the line before them in the same source\n",
+			term.Count(c.Late))
 	}
 }
 

@@ -20,11 +20,14 @@ import (
 // completeFields completes the names and values of fields from the first lines
 // of the files on the command line.
 func completeFields(cmd *cobra.Command) {
-	field := func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	field := func(
+		_ *cobra.Command, args []string, typed string,
+	) ([]string, cobra.ShellCompDirective) {
 		name, value, ok := strings.Cut(typed, "=")
 		seen := sampleFields(args)
 		if !ok {
-			return suffixed(slices.Sorted(maps.Keys(seen)), name, "="), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+			return suffixed(slices.Sorted(maps.Keys(seen)), name,
+				"="), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		}
 		var list []string
 		for _, v := range slices.Sorted(maps.Keys(seen[name])) {
@@ -34,7 +37,9 @@ func completeFields(cmd *cobra.Command) {
 		}
 		return list, cobra.ShellCompDirectiveNoFileComp
 	}
-	names := func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	names := func(
+		_ *cobra.Command, args []string, typed string,
+	) ([]string, cobra.ShellCompDirective) {
 		before, last := "", typed
 		if i := strings.LastIndexAny(typed, ", "); i >= 0 {
 			before, last = typed[:i+1], typed[i+1:]
@@ -46,9 +51,12 @@ func completeFields(cmd *cobra.Command) {
 		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 	levels := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return []string{"trace", "debug", "info", "warn", "error", "panic", "fatal"}, cobra.ShellCompDirectiveNoFileComp
+		return []string{"trace", "debug", "info", "warn", "error", "panic",
+			"fatal"}, cobra.ShellCompDirectiveNoFileComp
 	}
-	for name, complete := range map[string]func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective){
+	for name, complete := range map[string]func(
+		*cobra.Command, []string, string,
+	) ([]string, cobra.ShellCompDirective){
 		"field": field, "query": names, "fields": names, "by": names, "level": levels,
 	} {
 		_ = cmd.RegisterFlagCompletionFunc(name, complete) // a command need not have all of them
@@ -73,7 +81,10 @@ const (
 // sampleFields returns the values of the fields in the first lines.
 func sampleFields(args []string) map[string]map[string]bool {
 	seen := map[string]map[string]bool{"time": {}, "level": {}, "message": {}}
-	sources, _ := logs.Find(slices.DeleteFunc(args, func(a string) bool { return a == "-" || strings.Contains(a, "://") }), nil, false, time.Now())
+	sources, _ := logs.Find(slices.DeleteFunc(args, func(a string) bool {
+		return a == "-" ||
+			strings.Contains(a, "://")
+	}), nil, false, time.Now())
 	for _, s := range sources {
 		sampleSource(s, seen)
 	}
@@ -98,7 +109,8 @@ func sampleSource(s logs.Source, seen map[string]map[string]bool) {
 			if seen[name] == nil {
 				seen[name] = map[string]bool{}
 			}
-			if text := l.Text(value); len(seen[name]) < sampleValues && len(text) < 100 && isOffered(string(text)) {
+			if text := l.Text(value); len(seen[name]) < sampleValues && len(text) < 100 &&
+				isOffered(string(text)) {
 				seen[name][string(text)] = true
 			}
 		}

@@ -35,7 +35,8 @@ expanded for each call.
   nib mcp '/var/log/shop/*.log*' /var/spool/shop`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exit{2, errors.New("mcp: no FILE is given; the tools read only what is given")}
+				return exit{2,
+					errors.New("mcp: no FILE is given; the tools read only what is given")}
 			}
 			if slices.Contains(args, "-") {
 				return exit{2, errors.New("mcp: standard input has the protocol; give a file")}

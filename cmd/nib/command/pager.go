@@ -27,7 +27,9 @@ func page(ctx context.Context, w io.Writer, off bool) (io.Writer, func() error) 
 	cmd.Stdout, cmd.Stderr = w, os.Stderr
 	cmd.Env = os.Environ()
 	if os.Getenv("LESS") == "" {
-		cmd.Env = append(cmd.Env, "LESS=FRX") // quit if one screen suffices, pass colours through, do not clear the screen
+		// Quit if one screen suffices, pass colours through, do not clear the
+		// screen.
+		cmd.Env = append(cmd.Env, "LESS=FRX")
 	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -44,7 +46,9 @@ func page(ctx context.Context, w io.Writer, off bool) (io.Writer, func() error) 
 }
 
 // pagerCommand returns the command of the pager, if there is one.
-func pagerCommand(getenv func(string) string, lookPath func(string) (string, error)) (command string, ok bool) {
+func pagerCommand(
+	getenv func(string) string, lookPath func(string) (string, error),
+) (command string, ok bool) {
 	for _, name := range []string{"NIB_PAGER", "PAGER"} {
 		if command = getenv(name); command != "" {
 			return command, command != "cat"

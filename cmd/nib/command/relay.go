@@ -48,7 +48,8 @@ func targetHelp() string {
 // isFileOnly reports whether a parameter has no meaning for a file behind a
 // spool, which is synced after each delivery.
 func isFileOnly(target, param string) bool {
-	return strings.HasPrefix(target, "file") && slices.Contains([]string{"buffer", "delay", "sync"}, param)
+	return strings.HasPrefix(target, "file") &&
+		slices.Contains([]string{"buffer", "delay", "sync"}, param)
 }
 
 func newRelay() *cobra.Command {
@@ -95,13 +96,22 @@ or damaged, 3 lines are still pending.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&to, "to", nil, "`target` to deliver to, or NAME=TARGET with the name of the destination in the spools (default: the only one there is); may be given several times")
-	f.BoolVar(&c.Adopt, "adopt", false, "also take spools on network volumes, where locks cannot show whether their processes have ended; use it only if they have")
-	f.BoolVar(&rejected, "rejected", false, "deliver the records that the destination has rejected, from NAME.rejected, once; services may have the spools open")
+	f.StringArrayVar(&to, "to", nil,
+		"`target` to deliver to, or NAME=TARGET with the name of the destination in the spools "+
+			"(default: the only one there is); may be given several times")
+	f.BoolVar(&c.Adopt, "adopt", false,
+		"also take spools on network volumes, where locks cannot show whether their processes "+
+			"have ended; use it only if they have")
+	f.BoolVar(&rejected, "rejected", false,
+		"deliver the records that the destination has rejected, from NAME.rejected, once; "+
+			"services may have the spools open")
 	f.BoolVar(&c.Once, "once", false, "exit when all spools are delivered")
-	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a spool must have no owner before it is taken")
-	f.DurationVar(&c.DeliverTimeout, "deliver-timeout", 30*time.Second, "how long the destination may accept nothing before a spool is released")
-	f.DurationVar(&c.Progress, "progress", 10*time.Second, "how often to report the progress of a long delivery")
+	f.DurationVar(&c.Grace, "grace", 5*time.Second,
+		"how long a spool must have no owner before it is taken")
+	f.DurationVar(&c.DeliverTimeout, "deliver-timeout", 30*time.Second,
+		"how long the destination may accept nothing before a spool is released")
+	f.DurationVar(&c.Progress, "progress", 10*time.Second,
+		"how often to report the progress of a long delivery")
 	_ = cmd.MarkFlagRequired("to") // the flag exists
 	return cmd
 }
@@ -116,9 +126,14 @@ func reporter(w io.Writer) func(dir, format string, values ...any) {
 	}
 }
 
-func runRelay(ctx context.Context, w io.Writer, to []string, c relay.Config, run func(context.Context, relay.Config) (relay.Counts, error)) error {
+func runRelay(
+	ctx context.Context, w io.Writer, to []string, c relay.Config,
+	run func(context.Context, relay.Config) (relay.Counts, error),
+) error {
 	if c.Grace < 0 || c.DeliverTimeout <= 0 || c.Progress <= 0 {
-		return errors.New("--grace, --deliver-timeout and --progress must not be negative, and the last two not 0")
+		return errors.New(
+			"--grace, --deliver-timeout and --progress must not be negative, and the last two " +
+				"not 0")
 	}
 	for _, text := range to {
 		t, err := relayTarget(text)
@@ -142,7 +157,8 @@ func runRelay(ctx context.Context, w io.Writer, to []string, c relay.Config, run
 	case n.Pending > 0:
 		return exit{3, fmt.Errorf("%s lines are still pending", term.Count(n.Pending))}
 	case n.Rejected+n.Damaged > 0:
-		return exit{2, fmt.Errorf("%s lines were rejected and %s are damaged", term.Count(n.Rejected), term.Count(n.Damaged))}
+		return exit{2, fmt.Errorf("%s lines were rejected and %s are damaged",
+			term.Count(n.Rejected), term.Count(n.Damaged))}
 	}
 	return nil
 }

@@ -51,9 +51,11 @@ readable lines are written.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.pending, "pending", "", "only what the destination of this `name` has not settled")
+	f.StringVar(&c.pending, "pending", "",
+		"only what the destination of this `name` has not settled")
 	f.StringVar(&level, "level", "", "only lines of this `level` and above")
-	f.StringVar(&since, "since", "", "only lines from this `time` on: 2026-11-21T09:30:00Z, 14:30, yesterday, or ago: 10m, 2d")
+	f.StringVar(&since, "since", "",
+		"only lines from this `time` on: 2026-11-21T09:30:00Z, 14:30, yesterday, or ago: 10m, 2d")
 	f.StringVar(&until, "until", "", "only lines before this `time`")
 	f.StringVar(&numbers, "seq", "", "only these `numbers`: 7, 7-, -7 or 7-9")
 	return cmd
@@ -68,7 +70,8 @@ type selection struct {
 }
 
 func (c *selection) parse(level, since, until, numbers string, now time.Time) (err error) {
-	c.level, c.since, c.until, c.first, c.last = math.MinInt, time.Time{}, time.Time{}, 0, math.MaxUint64
+	c.level, c.since, c.until, c.first, c.last = math.MinInt, time.Time{}, time.Time{}, 0,
+		math.MaxUint64
 	if level != "" {
 		if c.level, err = nib.ParseLevel(level); err != nil {
 			return fmt.Errorf("--level: %w", err)
@@ -114,7 +117,8 @@ func parseNumbers(text string) (first, last uint64, err error) {
 
 func (c *selection) has(r *nib.Record) bool {
 	at := time.Unix(0, r.Time)
-	return r.Level >= c.level && !at.Before(c.since) && (c.until.IsZero() || at.Before(c.until)) && r.Seq >= c.first && r.Seq <= c.last
+	return r.Level >= c.level && !at.Before(c.since) && (c.until.IsZero() || at.Before(c.until)) &&
+		r.Seq >= c.first && r.Seq <= c.last
 }
 
 // records returns the records that may be selected.
@@ -159,7 +163,8 @@ func (c *selection) write(ctx context.Context, w io.Writer, views []*spool.View)
 		return quiet(err)
 	}
 	if unreadable > 0 {
-		errs = append(errs, fmt.Errorf("%d lines are damaged or missing; see nib spool verify", unreadable))
+		errs = append(errs,
+			fmt.Errorf("%d lines are damaged or missing; see nib spool verify", unreadable))
 	}
 	return errors.Join(errs...)
 }
@@ -171,7 +176,8 @@ func shownOn(w io.Writer) func(line []byte) []byte {
 	if _, ok := term.Terminal(w); !ok {
 		return func(line []byte) []byte { return line }
 	}
-	form := logs.Form{Output: "raw", Terminal: true, Console: console.Config{Color: console.ColorNever, Width: -1}}
+	form := logs.Form{Output: "raw", Terminal: true,
+		Console: console.Config{Color: console.ColorNever, Width: -1}}
 	newRenderer, _, _ := form.NewRenderer() // the form is valid
 	var l logread.Line
 	var buf []byte

@@ -35,7 +35,9 @@ could not be read.`,
   nib spool verify --json /var/spool | jq .damaged`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
-			return withSpools(dirs, func(views []*spool.View) error { return verify(cmd.OutOrStdout(), views, asJSON) })
+			return withSpools(dirs, func(views []*spool.View) error {
+				return verify(cmd.OutOrStdout(), views, asJSON)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per spool")
@@ -86,7 +88,8 @@ func verify(w io.Writer, views []*spool.View, asJSON bool) error {
 }
 
 func verifyOne(v *spool.View) verdict {
-	d := verdict{Dir: v.Dir, Owner: v.Owner, Bad: append([]string{}, v.Bad...), Unread: v.Unread, Places: []place{}}
+	d := verdict{Dir: v.Dir, Owner: v.Owner, Bad: append([]string{}, v.Bad...), Unread: v.Unread,
+		Places: []place{}}
 	for r, g := range v.Records(0) {
 		switch g.Kind {
 		case "":
@@ -151,7 +154,8 @@ func writeVerdicts(w io.Writer, verdicts []verdict, asJSON bool) error {
 		if !d.OK {
 			word = "damaged"
 		}
-		fmt.Fprintf(t, "%s\t%v\t%s\t%s\t%s\t%s\t%d\t%s\n", term.Name(d.Dir), d.Owner, term.Count(d.Good), term.Count(d.Unfinished),
+		fmt.Fprintf(t, "%s\t%v\t%s\t%s\t%s\t%s\t%d\t%s\n", term.Name(d.Dir), d.Owner,
+			term.Count(d.Good), term.Count(d.Unfinished),
 			term.Count(d.Damaged), term.Count(d.Missing), len(d.Bad), word)
 	}
 	if err := t.Flush(); err != nil {
@@ -166,7 +170,8 @@ func writeVerdicts(w io.Writer, verdicts []verdict, asJSON bool) error {
 			fmt.Fprintf(w, "%s: %s is not a segment\n", dir, term.Name(name))
 		}
 		for _, name := range d.Unread {
-			fmt.Fprintf(w, "%s: %s cannot be read now, or has a later format version\n", dir, term.Name(name))
+			fmt.Fprintf(w, "%s: %s cannot be read now, or has a later format version\n", dir,
+				term.Name(name))
 		}
 	}
 	return nil

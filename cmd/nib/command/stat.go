@@ -147,9 +147,11 @@ func (o *statFlags) write(
 	if !sum.First.IsZero() {
 		const layout = "2006-01-02 15:04:05"
 		all, warn, failed := sum.Sparklines(statColumns)
-		fmt.Fprintf(w, "\n%s to %s, %s a column\n", sum.First.In(zone).Format(layout), sum.Last.In(zone).Format(layout),
+		fmt.Fprintf(w, "\n%s to %s, %s a column\n", sum.First.In(zone).Format(layout),
+			sum.Last.In(zone).Format(layout),
 			(sum.Last.Sub(sum.First) / statColumns).Round(time.Millisecond))
-		for _, row := range []struct{ name, line string }{{"all", all}, {"warn", s.Warn(warn)}, {"error", s.Bad(failed)}} {
+		for _, row := range []struct{ name, line string }{{"all", all}, {"warn", s.Warn(warn)},
+			{"error", s.Bad(failed)}} {
 			fmt.Fprintf(w, "  %-6s|%s|\n", row.name, row.line)
 		}
 		fmt.Fprintf(w, "         %s\n", timeAxis(sum.First.In(zone), sum.Last.In(zone)))

@@ -52,8 +52,10 @@ wrong, 130 interrupted.`,
 	s.addLimit(cmd)
 	cmd.Flags().BoolVar(&noFollow, "no-follow", false, "end after the last lines")
 	_ = cmd.Flags().MarkHidden("no-pager") // tail has no pager
-	cmd.Flags().IntVarP(&s.context, "context", "C", 0, "show this `number` of lines around each, too")
-	cmd.Flags().IntVarP(&lines, "lines", "n", 10, "begin with the last `number` of lines of each file and spool")
+	cmd.Flags().
+		IntVarP(&s.context, "context", "C", 0, "show this `number` of lines around each, too")
+	cmd.Flags().IntVarP(&lines, "lines", "n", 10,
+		"begin with the last `number` of lines of each file and spool")
 	return cmd
 }
 

@@ -104,14 +104,16 @@ func runView(
 	if err != nil {
 		return err
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
+	l, err := new(net.ListenConfig).
+		Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
 	if err != nil {
 		return errors.Join(err, v.Close())
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s is at\n  %s\nEnd with Ctrl-C.\n", term.Line(name), v.URL(l))
 	if open {
 		if err := openBrowser(ctx, v.URL(l)); err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "nib: no browser could be started: %s\n", term.Line(err.Error()))
+			fmt.Fprintf(cmd.ErrOrStderr(), "nib: no browser could be started: %s\n",
+				term.Line(err.Error()))
 		}
 	}
 	return v.Run(ctx, l)

@@ -83,12 +83,15 @@ func rejectedFiles(dir, name string) ([]string, error) {
 		if !ok {
 			base, ok = strings.CutSuffix(e.Name(), retryExt)
 		}
-		if path := filepath.Join(dir, base); ok && (name == "" || base == name) && (len(files) == 0 || files[len(files)-1] != path) {
+		if path := filepath.Join(dir, base); ok && (name == "" || base == name) &&
+			(len(files) == 0 || files[len(files)-1] != path) {
 			files = append(files, path)
 		}
 	}
 	if len(files) > 1 && name == "" {
-		return nil, fmt.Errorf("%s has rejected records of several destinations; say which one this is: --to NAME=TARGET", dir)
+		return nil, fmt.Errorf(
+			"%s has rejected records of several destinations; say which one this is: --to "+
+				"NAME=TARGET", dir)
 	}
 	return files, err
 }
@@ -99,8 +102,9 @@ func (r *relay) retry(ctx context.Context, base string, to *Target) error {
 	if err != nil {
 		return err
 	}
-	defer m.Close()                                                          // m has no buffer
-	if _, err := os.Lstat(base + retryExt); errors.Is(err, fs.ErrNotExist) { // no file is left from a run that was killed
+	defer m.Close() // m has no buffer
+	// No file is left from a run that was killed.
+	if _, err := os.Lstat(base + retryExt); errors.Is(err, fs.ErrNotExist) {
 		if err := m.set(0); err != nil {
 			return err
 		}
@@ -130,7 +134,8 @@ func (r *relay) retry(ctx context.Context, base string, to *Target) error {
 	if err := errors.Join(os.Remove(base+retryExt), m.remove()); err != nil {
 		return errors.Join(deliverErr, err)
 	}
-	r.Report(filepath.Dir(base), "%s rejected records delivered to %s, %d are in %s", term.Count(r.Delivered-delivered), to.Text,
+	r.Report(filepath.Dir(base), "%s rejected records delivered to %s, %d are in %s",
+		term.Count(r.Delivered-delivered), to.Text,
 		left, filepath.Base(base)+rejectedExt)
 	return deliverErr
 }
@@ -139,7 +144,9 @@ func (r *relay) retry(ctx context.Context, base string, to *Target) error {
 // records, and locks it: a service that has opened it, and not yet locked it,
 // opens the file that has its name now. Where files cannot be locked, such a
 // service may append to the file until it is deleted.
-func (r *relay) readAlone(ctx context.Context, name string) (text []byte, unlock func(), err error) {
+func (r *relay) readAlone(
+	ctx context.Context, name string,
+) (text []byte, unlock func(), err error) {
 	f, err := vfs.OS().Open(name, os.O_RDWR, 0)
 	if err != nil {
 		return nil, nil, err
@@ -156,7 +163,8 @@ func (r *relay) readAlone(ctx context.Context, name string) (text []byte, unlock
 		}
 	}
 	if errors.Is(err, vfs.ErrLocked) {
-		err = fmt.Errorf("a service appends to %s; is it stopped? The next run continues with it", filepath.Base(name))
+		err = fmt.Errorf("a service appends to %s; is it stopped? The next run continues with it",
+			filepath.Base(name))
 	}
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
 		text, err = os.ReadFile(name)
@@ -211,7 +219,9 @@ func (a *ascending) Close() {
 
 // retryAll delivers the lines of a file from the mark on. It appends those that
 // remain to the file called rejected, and returns their number.
-func (r *relay) retryAll(ctx context.Context, dest delivery.Destination, text []byte, rejected string, m *mark) (left int, err error) {
+func (r *relay) retryAll(
+	ctx context.Context, dest delivery.Destination, text []byte, rejected string, m *mark,
+) (left int, err error) {
 	var batch []nib.Record
 	var lines []refusal
 	var stay []byte
@@ -253,7 +263,10 @@ var errPutBack = errors.New("records cannot be put back")
 
 // retryBatch delivers records until they are settled, or the destination has
 // accepted none for DeliverTimeout.
-func (r *relay) retryBatch(ctx context.Context, dest delivery.Destination, batch []nib.Record, lines []refusal, left []byte) ([]byte, error) {
+func (r *relay) retryBatch(
+	ctx context.Context, dest delivery.Destination, batch []nib.Record, lines []refusal,
+	left []byte,
+) ([]byte, error) {
 	for moved := time.Now(); len(batch) > 0; {
 		res, err := dest.Deliver(ctx, batch)
 		for i := range lines[:res.Accepted] {

@@ -22,12 +22,15 @@ import (
 
 // A Config sets the spools, the destinations and the limits of a run.
 type Config struct {
-	Root           string        // directory of a spool, or of several
-	Targets        []Target      // the destinations
-	Adopt          bool          // also take over spools whose use cannot be determined
-	Once           bool          // end when everything is delivered, or cannot be
-	Grace          time.Duration // how long a spool must be without an owner before it is taken over, unless Once
-	DeliverTimeout time.Duration // how long the destinations may accept nothing before a spool is released
+	Root    string   // directory of a spool, or of several
+	Targets []Target // the destinations
+	Adopt   bool     // also take over spools whose use cannot be determined
+	Once    bool     // end when everything is delivered, or cannot be
+	// How long a spool must be without an owner before it is taken over, unless
+	// Once.
+	Grace time.Duration
+	// How long the destinations may accept nothing before a spool is released.
+	DeliverTimeout time.Duration
 	Poll           time.Duration // interval between two searches
 	Progress       time.Duration // interval between two progress reports of a long delivery
 
@@ -119,7 +122,9 @@ func (r *relay) look(ctx context.Context, dir string) {
 	if o := spool.OwnerOf(dir); o == spool.OwnerAlive || o == spool.OwnerUnknown && !r.Adopt {
 		k.free = time.Time{}
 		if o == spool.OwnerUnknown {
-			r.sayOnce(k, dir, "left alone: locks do not hold here, so it may be in use; if its process has ended, use --adopt")
+			r.sayOnce(k, dir,
+				"left alone: locks do not hold here, so it may be in use; if its process has "+
+					"ended, use --adopt")
 		}
 		return
 	}
@@ -127,7 +132,8 @@ func (r *relay) look(ctx context.Context, dir string) {
 	if k.free.IsZero() {
 		k.free = now
 	}
-	if !r.Once && (now.Sub(k.free) < r.Grace || now.Before(k.retry)) || k.done != "" && k.done == listing(dir) {
+	if !r.Once && (now.Sub(k.free) < r.Grace || now.Before(k.retry)) ||
+		k.done != "" && k.done == listing(dir) {
 		return
 	}
 	v, err := spool.Inspect(dir)
@@ -137,8 +143,10 @@ func (r *relay) look(ctx context.Context, dir string) {
 		}
 		return
 	}
-	if i := slices.IndexFunc(v.Unread, isCursor); i >= 0 { // the cursor has the mark that the destination needs
-		r.sayOnce(k, dir, "left alone: "+v.Unread[i]+" cannot be read now, or is of a later version")
+	// The cursor has the mark that the destination needs.
+	if i := slices.IndexFunc(v.Unread, isCursor); i >= 0 {
+		r.sayOnce(k, dir,
+			"left alone: "+v.Unread[i]+" cannot be read now, or is of a later version")
 		return
 	}
 	names, err := r.namesIn(v)
@@ -151,7 +159,8 @@ func (r *relay) look(ctx context.Context, dir string) {
 		return
 	}
 	for i, name := range names {
-		r.Report(dir, "taken, %s records that %s has not settled go to %s", term.Count(v.Pending(name)), name, r.Targets[i].Text)
+		r.Report(dir, "taken, %s records that %s has not settled go to %s",
+			term.Count(v.Pending(name)), name, r.Targets[i].Text)
 	}
 	err = r.take(ctx, v, names)
 	switch {
@@ -219,7 +228,9 @@ func (r *relay) namesIn(v *spool.View) (names []string, err error) {
 	case 1:
 		return known, nil
 	}
-	return nil, fmt.Errorf("left alone: it has several destinations, %s; say which one this is: --to NAME=TARGET", strings.Join(known, ", "))
+	return nil, fmt.Errorf(
+		"left alone: it has several destinations, %s; say which one this is: --to NAME=TARGET",
+		strings.Join(known, ", "))
 }
 
 // pendingFor returns the number of records that are pending for some

@@ -66,7 +66,8 @@ func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
 	r.Spools++
 	begin := time.Now()
 	err = r.await(ctx, v.Dir, s)
-	if closeErr := s.Close(); err == nil && !errors.Is(closeErr, spool.ErrPending) { // records of a holder may be pending
+	// Records of a holder may be pending.
+	if closeErr := s.Close(); err == nil && !errors.Is(closeErr, spool.ErrPending) {
 		err = closeErr
 	}
 	for i, d := range r.own(s) {
@@ -75,8 +76,10 @@ func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
 		r.Rejected += rejected
 		r.Damaged += damaged
 		r.Unfinished += d.Unfinished
-		r.Report(v.Dir, "%s delivered to %s, %s rejected, %s damaged, %s pending in %s", term.Count(d.Delivered), r.Targets[i].Text,
-			term.Count(rejected), term.Count(damaged), term.Count(d.Pending), time.Since(begin).Round(time.Millisecond))
+		r.Report(v.Dir, "%s delivered to %s, %s rejected, %s damaged, %s pending in %s",
+			term.Count(d.Delivered), r.Targets[i].Text,
+			term.Count(rejected), term.Count(damaged), term.Count(d.Pending),
+			time.Since(begin).Round(time.Millisecond))
 	}
 	return err
 }

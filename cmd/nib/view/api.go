@@ -94,7 +94,8 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 // A failure is an error as the page receives it.
 type failure struct {
 	Problem string `json:"problem"`
-	Offset  *int   `json:"offset,omitempty"` // offset in the query, in UTF-16 code units as scripts count
+	// Offset in the query, in UTF-16 code units as scripts count.
+	Offset *int `json:"offset,omitempty"`
 }
 
 func problem(err error) (int, failure) {
@@ -133,11 +134,12 @@ func getRows(r request) (any, error) {
 		return a, nil
 	}
 	read := 0
-	err := r.index.rows(r.Context(), newScanner(), a.First, func(_, at int64, l *logread.Line) bool {
+	add := func(_, at int64, l *logread.Line) bool {
 		a.Rows = append(a.Rows, newRow(at, l))
 		read += len(l.Bytes())
 		return int64(len(a.Rows)) < n && read < maxRowsBytes
-	})
+	}
+	err := r.index.rows(r.Context(), newScanner(), a.First, add)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrClosed) {
 		err = nil // the file was truncated; the stream says so
 	}
@@ -185,7 +187,8 @@ func getError(r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	row, found, err := r.index.nextError(r.Context(), newScanner(), from, r.values.Get("back") != "")
+	row, found, err := r.index.nextError(r.Context(), newScanner(), from,
+		r.values.Get("back") != "")
 	return r.rowAnswer(row, found), err
 }
 

@@ -268,7 +268,9 @@ func (d *document) ReadAt(p []byte, at int64) (n int, err error) {
 // lines calls yield for each line that begins in [from, to), until yield
 // returns false. The line is valid during the call. lines reads into buf and
 // returns it, or a larger buffer.
-func (d *document) lines(buf []byte, from, to int64, yield func(at int64, line []byte) bool) ([]byte, error) {
+func (d *document) lines(
+	buf []byte, from, to int64, yield func(at int64, line []byte) bool,
+) ([]byte, error) {
 	end, _ := d.state()
 	at := max(from-1, 0)
 	if to = min(to, end); at >= to {

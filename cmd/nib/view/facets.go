@@ -148,14 +148,16 @@ func (k *facetKey) measure(raw, text []byte) {
 // identifies reports whether the numbers of a key are names of things.
 func identifies(key string) bool {
 	name := strings.ToLower(key)
-	return name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, ".id") || strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "ID") || name == "pid"
+	return name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, ".id") ||
+		strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "ID") || name == "pid"
 }
 
 // A facet is a key for the page.
 type facet struct {
-	Key     string       `json:"key"`            // the key as written in a query
-	Role    string       `json:"role,omitempty"` // "message" if queries name the field so, whatever its key
-	Shown   string       `json:"shown"`          // the value without invisible characters
+	Key string `json:"key"` // the key as written in a query
+	// "message" if queries name the field so, whatever its key.
+	Role    string       `json:"role,omitempty"`
+	Shown   string       `json:"shown"` // the value without invisible characters
 	Lines   int64        `json:"lines"`
 	Kinds   int          `json:"kinds"` // number of different values
 	Values  []facetValue `json:"values"`
@@ -182,7 +184,8 @@ const manyKinds = 20
 
 // facet returns the key for the page, if it groups or measures lines.
 func (k *facetKey) facet() (c facet, ok bool) {
-	c = facet{Key: k.name, Role: k.role, Shown: visible([]byte(k.name)), Lines: k.lines, Kinds: len(k.values), Values: []facetValue{}}
+	c = facet{Key: k.name, Role: k.role, Shown: visible([]byte(k.name)), Lines: k.lines,
+		Kinds: len(k.values), Values: []facetValue{}}
 	many := k.values == nil || len(k.values) > manyKinds
 	switch {
 	case many && k.numeric*100 > k.lines*95:
@@ -191,7 +194,8 @@ func (k *facetKey) facet() (c facet, ok bool) {
 			c.Numbers.Unit = "ms"
 		}
 		for _, percent := range []float64{50, 90, 99} {
-			c.Numbers.At = append(c.Numbers.At, [2]float64{percent, k.numbers.Quantile(percent / 100)})
+			c.Numbers.At = append(c.Numbers.At,
+				[2]float64{percent, k.numbers.Quantile(percent / 100)})
 		}
 		c.Numbers.At = append(c.Numbers.At, [2]float64{100, k.numbers.Max()})
 		return c, true
@@ -202,9 +206,12 @@ func (k *facetKey) facet() (c facet, ok bool) {
 		if !utf8.ValidString(text) {
 			continue // no query can have it
 		}
-		c.Values = append(c.Values, facetValue{text, visible([]byte(text)), n.lines, n.errors, n.standsOut(k.valueCount)})
+		c.Values = append(c.Values,
+			facetValue{text, visible([]byte(text)), n.lines, n.errors, n.standsOut(k.valueCount)})
 	}
-	slices.SortFunc(c.Values, func(a, b facetValue) int { return cmp.Or(cmp.Compare(b.Lines, a.Lines), cmp.Compare(a.Text, b.Text)) })
+	slices.SortFunc(c.Values, func(a, b facetValue) int {
+		return cmp.Or(cmp.Compare(b.Lines, a.Lines), cmp.Compare(a.Text, b.Text))
+	})
 	c.Values = most(c.Values)
 	return c, len(c.Values) > 0
 }
@@ -241,7 +248,8 @@ func (f *facets) top() (list []facet, lines int64) {
 		}
 	}
 	slices.SortFunc(list, func(a, b facet) int {
-		return cmp.Or(cmp.Compare(b.Role, a.Role), cmp.Compare(b.Lines, a.Lines), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(b.Role, a.Role), cmp.Compare(b.Lines, a.Lines),
+			cmp.Compare(a.Key, b.Key))
 	})
 	return list[:min(len(list), 40)], f.lines
 }

@@ -42,7 +42,8 @@ type histogram struct {
 }
 
 // steps are the widths of buckets, in nanoseconds. Each divides the next.
-var steps = []int64{1e6, 1e7, 1e8, 1e9, 1e10, 60e9, 600e9, 3600e9, 6 * 3600e9, 24 * 3600e9, 240 * 3600e9, 2400 * 3600e9}
+var steps = []int64{1e6, 1e7, 1e8, 1e9, 1e10, 60e9, 600e9, 3600e9, 6 * 3600e9, 24 * 3600e9,
+	240 * 3600e9, 2400 * 3600e9}
 
 const maxBuckets = 20_000
 
@@ -93,12 +94,16 @@ type bars struct {
 
 // barSteps are widths of bars that people can read.
 var barSteps = []time.Duration{
-	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
+	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond,
+	20 * time.Millisecond, 50 * time.Millisecond,
 	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
-	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
-	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second,
+	30 * time.Second,
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute,
+	30 * time.Minute,
 	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
-	24 * time.Hour, 48 * time.Hour, 168 * time.Hour, 720 * time.Hour, 2160 * time.Hour, 8760 * time.Hour, 87600 * time.Hour, 876000 * time.Hour,
+	24 * time.Hour, 48 * time.Hour, 168 * time.Hour, 720 * time.Hour, 2160 * time.Hour,
+	8760 * time.Hour, 87600 * time.Hour, 876000 * time.Hour,
 }
 
 // bars returns at most n bars.
@@ -123,7 +128,8 @@ func (h *histogram) bars(n int) *bars {
 	})
 	step := int64(barSteps[min(i, len(barSteps)-1)])
 	start := floor(first, step)
-	b := &bars{Start: start / 1e6, Step: step / 1e6, Counts: make([]counts, min(int64(n), last/step-start/step+1))}
+	b := &bars{Start: start / 1e6, Step: step / 1e6,
+		Counts: make([]counts, min(int64(n), last/step-start/step+1))}
 	for at, c := range h.buckets {
 		i := at/step - start/step
 		b.Counts[max(0, min(i, int64(len(b.Counts)-1)))].add(c)

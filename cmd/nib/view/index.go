@@ -273,7 +273,9 @@ func newStretch(list []block, i int, isBack bool) (s stretch, ok bool) {
 }
 
 // rows calls yield for the rows beginning with from, until yield returns false.
-func (x *index) rows(ctx context.Context, s *scanner, from int64, yield func(row, at int64, l *logread.Line) bool) error {
+func (x *index) rows(
+	ctx context.Context, s *scanner, from int64, yield func(row, at int64, l *logread.Line) bool,
+) error {
 	for more := true; more; {
 		part, ok := x.stretchOf(from)
 		if !ok {

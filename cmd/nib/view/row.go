@@ -125,7 +125,8 @@ func newDetail(at int64, l *logread.Line) detail {
 	d.Fields = nil
 	for key, raw := range otherFields(l) {
 		text := l.Text(raw)
-		p := property{Key: string(key), Shown: visible(key), Text: string(text), Value: visible(text), Kind: kindOf(raw)}
+		p := property{Key: string(key), Shown: visible(key), Text: string(text),
+			Value: visible(text), Kind: kindOf(raw)}
 		switch {
 		case p.Kind == "object" || p.Kind == "array":
 			p.Block = pretty(raw)
@@ -137,7 +138,8 @@ func newDetail(at int64, l *logread.Line) detail {
 	for _, path := range idPaths {
 		if raw, ok := l.Lookup(path); ok && kindOf(raw) != "object" && kindOf(raw) != "null" {
 			text := l.Text(raw)
-			d.IDs = append(d.IDs, property{Key: path, Shown: path, Text: string(text), Value: visible(text)})
+			d.IDs = append(d.IDs,
+				property{Key: path, Shown: path, Text: string(text), Value: visible(text)})
 		}
 	}
 	if l.Format() == logread.FormatJSON {

@@ -11,7 +11,9 @@ import (
 
 // nextError returns the row of the next line at level error or above, after row
 // or, if back is set, before it. It reads only blocks that have such a line.
-func (x *index) nextError(ctx context.Context, s *scanner, row int64, back bool) (int64, bool, error) {
+func (x *index) nextError(
+	ctx context.Context, s *scanner, row int64, back bool,
+) (int64, bool, error) {
 	step := int64(1)
 	if back {
 		step = -1

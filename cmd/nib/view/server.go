@@ -169,7 +169,8 @@ func (s *Server) URL(l net.Listener) string {
 
 // policy allows the page to load from its own server only, and no scripts or
 // styles in the page itself.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+	"connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html"
 
 // ServeHTTP refuses requests that do not come from the page: other programs
@@ -194,7 +195,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		http.Error(w, "Only GET is served.", http.StatusMethodNotAllowed)
 	case subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 || !ok:
-		http.Error(w, "The address has no valid token. Open the one that nib view has printed.", http.StatusForbidden)
+		http.Error(w, "The address has no valid token. Open the one that nib view has printed.",
+			http.StatusForbidden)
 	default:
 		r.URL.Path = "/" + rest
 		s.pages.ServeHTTP(w, r)
@@ -210,7 +212,8 @@ func isLoopback(host string) bool {
 
 func isOwnOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
-	return (origin == "" || origin == "http://"+r.Host) && r.Header.Get("Sec-Fetch-Site") != "cross-site"
+	return (origin == "" || origin == "http://"+r.Host) &&
+		r.Header.Get("Sec-Fetch-Site") != "cross-site"
 }
 
 func (s *Server) routes() http.Handler {

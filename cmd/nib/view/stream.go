@@ -109,7 +109,9 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	s.watch(r, e, now, h, other, int(min(max(n, 10), maxBars)))
 }
 
-func (s *Server) watch(r *http.Request, e events, now *session, h *held, other <-chan struct{}, bars int) {
+func (s *Server) watch(
+	r *http.Request, e events, now *session, h *held, other <-chan struct{}, bars int,
+) {
 	var counted time.Time
 	for {
 		nbars := 0

@@ -14,9 +14,10 @@ import (
 // A window is a range of time that a page shows, with the parts of the document
 // that may have its lines. The rest is not read.
 type window struct {
-	from, to int64             // Unix nanoseconds: [from, to)
-	parts    []lineindex.Range // parts that may have lines of the window, from the index of the file
-	all      *index            // index of all lines, nil if there is none
+	from, to int64 // Unix nanoseconds: [from, to)
+	// Parts that may have lines of the window, from the index of the file.
+	parts []lineindex.Range
+	all   *index // index of all lines, nil if there is none
 }
 
 // window returns the window of a selection, or nil.
@@ -25,7 +26,8 @@ func (c selection) window(all *held) *window {
 		return nil
 	}
 	const most = math.MaxInt64 / int64(time.Millisecond)
-	w := &window{from: min(c.from, most) * int64(time.Millisecond), to: min(c.to, most) * int64(time.Millisecond)}
+	w := &window{from: min(c.from, most) * int64(time.Millisecond),
+		to: min(c.to, most) * int64(time.Millisecond)}
 	if all != nil {
 		w.all = all.index
 	}
@@ -41,7 +43,8 @@ func (w *window) find(doc *document) {
 	f := doc.parts[0].file
 	doc.mu.Unlock()
 	if x := lineindex.Find(lineindex.DefaultDir(), f); x != nil {
-		w.parts, _ = x.Ranges(lineindex.Window{Since: time.Unix(0, w.from), Until: time.Unix(0, w.to)})
+		w.parts, _ = x.Ranges(
+			lineindex.Window{Since: time.Unix(0, w.from), Until: time.Unix(0, w.to)})
 	}
 }
 
@@ -79,7 +82,8 @@ func (x *index) behind(w *window, at int64) int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	i := sort.Search(len(x.back), func(i int) bool { return x.back[i].start < at })
-	for ; i < len(x.back) && at <= x.back[i].end && (x.back[i].last < w.from || x.back[i].first >= w.to); i++ {
+	for ; i < len(x.back) && at <= x.back[i].end &&
+		(x.back[i].last < w.from || x.back[i].first >= w.to); i++ {
 		at = x.back[i].start
 	}
 	return at

@@ -259,7 +259,9 @@ func (c *Cluster) Leader(name string) (broker int) {
 }
 
 // metadata asks for the partitions of a topic.
-func metadata(ctx context.Context, cl *kgo.Client, name string) []kmsg.MetadataResponseTopicPartition {
+func metadata(
+	ctx context.Context, cl *kgo.Client, name string,
+) []kmsg.MetadataResponseTopicPartition {
 	req := kmsg.NewPtrMetadataRequest()
 	t := kmsg.NewMetadataRequestTopic()
 	t.Topic = kmsg.StringPtr(name)

@@ -57,10 +57,12 @@ func fetch(dir string) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	if err := os.WriteFile(filepath.Join(tmp, "pom.xml"), fmt.Appendf(nil, project, version), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(tmp, "pom.xml"), fmt.Appendf(nil, project, version),
+		0o600); err != nil {
 		return err
 	}
-	mvn := exec.Command("mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib", "-DincludeScope=runtime")
+	mvn := exec.Command("mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib",
+		"-DincludeScope=runtime")
 	mvn.Dir = tmp
 	if out, err := mvn.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)

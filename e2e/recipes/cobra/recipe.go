@@ -18,13 +18,18 @@ import (
 func Command(open setup.ConfigSource) *cobra.Command {
 	var level string
 	root := &cobra.Command{Use: "shop", SilenceErrors: true, SilenceUsage: true}
-	root.PersistentFlags().StringVar(&level, "log-level", "", "the lowest level that is written, as in warn,db=debug")
-	root.AddCommand(run(&cobra.Command{Use: "import FILE", Args: cobra.ExactArgs(1)}, open, &level, imports))
+	root.PersistentFlags().
+		StringVar(&level, "log-level", "", "the lowest level that is written, as in warn,db=debug")
+	root.AddCommand(
+		run(&cobra.Command{Use: "import FILE", Args: cobra.ExactArgs(1)}, open, &level, imports))
 	return root
 }
 
 // run makes c call f with a logger, and write its event.
-func run(c *cobra.Command, open setup.ConfigSource, level *string, f func(ctx context.Context, args []string) error) *cobra.Command {
+func run(
+	c *cobra.Command, open setup.ConfigSource, level *string,
+	f func(ctx context.Context, args []string) error,
+) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		log, err := setup.Open(open, setup.FromEnv("NIB"), setup.Config{Level: *level})
 		if err != nil {
@@ -32,7 +37,8 @@ func run(c *cobra.Command, open setup.ConfigSource, level *string, f func(ctx co
 		}
 		defer log.Close()
 		var policy *request.Policy
-		return policy.Run(c.Context(), log.Logger, c.CommandPath(), func(ctx context.Context) error { return f(ctx, args) })
+		return policy.Run(c.Context(), log.Logger, c.CommandPath(),
+			func(ctx context.Context) error { return f(ctx, args) })
 	}
 	return c
 }

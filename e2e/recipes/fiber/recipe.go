@@ -27,7 +27,8 @@ func App(log *nib.Logger, policy *request.Policy) *fiber.App {
 func events(log *nib.Logger, policy *request.Policy) fiber.Handler {
 	return func(c fiber.Ctx) error {
 		start, r := time.Now(), new(request.Request)
-		r.Start(c.Context(), policy, log, strings.Clone(c.Get("X-Request-Id")), strings.Clone(c.Get("Traceparent")))
+		r.Start(c.Context(), policy, log, strings.Clone(c.Get("X-Request-Id")),
+			strings.Clone(c.Get("Traceparent")))
 		c.SetContext(r)
 		err := c.Next()
 		if err != nil { // answered here, so that the status is known
@@ -36,11 +37,13 @@ func events(log *nib.Logger, policy *request.Policy) fiber.Handler {
 			}
 		}
 		took, status := time.Since(start), c.Response().StatusCode()
-		e := r.End(request.Outcome{Took: took, Level: nibhttp.LevelOf(status), Failed: status >= 500})
+		e := r.End(request.Outcome{Took: took, Level: nibhttp.LevelOf(status),
+			Failed: status >= 500})
 		if e == nil {
 			return nil
 		}
-		e.Str("method", c.Method()).Str("path", c.Path()).Str("route", c.FullPath()).Int("status", status)
+		e.Str("method", c.Method()).Str("path", c.Path()).Str("route", c.FullPath()).
+			Int("status", status)
 		e.Int("bytes", len(c.Response().Body())).Dur("took", took).Str("remote", c.IP())
 		r.AddIDs(e)
 		if err != nil {

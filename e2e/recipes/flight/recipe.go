@@ -16,7 +16,8 @@ import (
 // Policy saves the execution trace before a request failed or was slow, at most
 // once a minute: the event has the name of the file, for go tool trace.
 func Policy(dir string, slow time.Duration) (*request.Policy, error) {
-	recorder := trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: 10 * time.Second, MaxBytes: 16 << 20})
+	recorder := trace.NewFlightRecorder(
+		trace.FlightRecorderConfig{MinAge: 10 * time.Second, MaxBytes: 16 << 20})
 	if err := recorder.Start(); err != nil {
 		return nil, err
 	}

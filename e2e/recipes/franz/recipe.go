@@ -20,11 +20,16 @@ func Client(log *nib.Logger, options ...kgo.Opt) (*kgo.Client, error) {
 
 // Consume handles records, each as a job with an event of its own. The event
 // has the ids of the request that produced the record.
-func Consume(ctx context.Context, client *kgo.Client, policy *request.Policy, log *nib.Logger, handle func(context.Context, *kgo.Record) error) {
+func Consume(
+	ctx context.Context, client *kgo.Client, policy *request.Policy, log *nib.Logger,
+	handle func(context.Context, *kgo.Record) error,
+) {
 	client.PollFetches(ctx).EachRecord(func(r *kgo.Record) {
 		ctx := request.WithIDs(ctx, header(r, "x-request-id"), header(r, "traceparent"))
-		_ = policy.Run(ctx, log, r.Topic, func(ctx context.Context) error { // the error is in the event
-			request.AddAttrs(ctx, slog.Int("partition", int(r.Partition)), slog.Int64("offset", r.Offset))
+		// The error is in the event.
+		_ = policy.Run(ctx, log, r.Topic, func(ctx context.Context) error {
+			request.AddAttrs(ctx, slog.Int("partition", int(r.Partition)),
+				slog.Int64("offset", r.Offset))
 			return handle(ctx, r)
 		})
 	})

@@ -13,7 +13,8 @@ import (
 )
 
 func Open(dialect gorm.Dialector, log *nib.Logger) (*gorm.DB, error) {
-	own := slog.New(nibslog.NewHandler(log.Named("gorm"))) // NIB_LEVEL=info,gorm=warn: only slow statements and errors
+	// NIB_LEVEL=info,gorm=warn: only slow statements and errors.
+	own := slog.New(nibslog.NewHandler(log.Named("gorm")))
 	return gorm.Open(dialect, &gorm.Config{Logger: logger.NewSlogLogger(own, logger.Config{
 		LogLevel:                  logger.Info, // the level of log decides
 		SlowThreshold:             200 * time.Millisecond,

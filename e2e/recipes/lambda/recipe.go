@@ -28,7 +28,9 @@ func Main() {
 // WithEvents writes an event for each invocation, which has the request id that
 // Lambda shows. Standard output has each line before the function returns and
 // the process is frozen: configure neither buffers nor spools.
-func WithEvents[In, Out any](log *nib.Logger, policy *request.Policy, handle func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
+func WithEvents[In, Out any](
+	log *nib.Logger, policy *request.Policy, handle func(context.Context, In) (Out, error),
+) func(context.Context, In) (Out, error) {
 	return func(ctx context.Context, in In) (out Out, err error) {
 		if c, ok := lambdacontext.FromContext(ctx); ok {
 			ctx = request.WithIDs(ctx, c.AwsRequestID, "")

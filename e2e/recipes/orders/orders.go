@@ -46,9 +46,12 @@ func Test(t *testing.T, url string, rec *nibtest.Recorder, route string, failure
 	for id, status := range map[string]int{"7": 200, "0": 503} {
 		rec.Reset()
 		Get(t, url, id, status)
-		ids := map[string]any{"request_id": "r" + id, "trace_id": traceID, "span_id": "00f067aa0ba902b7"}
-		Check(t, rec.Find("looking"), ids, map[string]any{"level": "info", "caller": Caller(t, "recipe.go", `"looking"`)})
-		want := map[string]any{"level": "info", "method": "GET", "path": "/orders/" + id, "route": route, "status": float64(status), "order": id, "bytes": 3.0, "error": nil}
+		ids := map[string]any{"request_id": "r" + id, "trace_id": traceID,
+			"span_id": "00f067aa0ba902b7"}
+		Check(t, rec.Find("looking"), ids,
+			map[string]any{"level": "info", "caller": Caller(t, "recipe.go", `"looking"`)})
+		want := map[string]any{"level": "info", "method": "GET", "path": "/orders/" + id,
+			"route": route, "status": float64(status), "order": id, "bytes": 3.0, "error": nil}
 		if status == 503 {
 			want["level"], want["error"] = "error", failure
 			delete(want, "bytes")

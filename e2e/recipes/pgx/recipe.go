@@ -38,7 +38,9 @@ func (s *statement) Value(key any) any {
 type statementKey struct{}
 
 // TraceQueryStart implements pgx.QueryTracer.
-func (t *Tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+func (t *Tracer) TraceQueryStart(
+	ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData,
+) context.Context {
 	return &statement{ctx, q.SQL, time.Now()}
 }
 
@@ -67,7 +69,8 @@ func (t *Tracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, q pgx.TraceQuer
 func Config(address string, log *nib.Logger) (*pgx.ConnConfig, error) {
 	c, err := pgx.ParseConfig(address)
 	if err == nil {
-		c.Tracer = &Tracer{Log: log.Named("pgx"), Slow: 200 * time.Millisecond} // pgxpool: ConnConfig.Tracer
+		// Pgxpool: ConnConfig.Tracer.
+		c.Tracer = &Tracer{Log: log.Named("pgx"), Slow: 200 * time.Millisecond}
 	}
 	return c, err
 }

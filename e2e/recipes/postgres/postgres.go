@@ -48,7 +48,8 @@ func Start(t *testing.T) string {
 		if err := os.Chown(dir, uid, gid); err != nil {
 			t.Fatal(err)
 		}
-		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid),
+			Gid: uint32(gid)}}
 	}
 	run := func(name string, args ...string) *exec.Cmd {
 		c := exec.Command(binary(t, name), args...)
@@ -56,12 +57,14 @@ func Start(t *testing.T) string {
 		return c
 	}
 	data := filepath.Join(dir, "data")
-	if out, err := run("initdb", "-D", data, "-U", "shop", "-A", "trust", "--no-sync", "--locale=C").CombinedOutput(); err != nil {
+	if out, err := run("initdb", "-D", data, "-U", "shop", "-A", "trust", "--no-sync",
+		"--locale=C").CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
 	// pg_ctl waits until the server accepts connections.
 	options := "-k " + dir + " -c listen_addresses='' -c fsync=off"
-	start := run("pg_ctl", "-D", data, "-l", filepath.Join(dir, "log"), "-o", options, "-w", "start")
+	start := run("pg_ctl", "-D", data, "-l", filepath.Join(dir, "log"), "-o", options, "-w",
+		"start")
 	if err := start.Run(); err != nil {
 		text, _ := os.ReadFile(filepath.Join(dir, "log"))
 		t.Fatalf("pg_ctl: %v\n%s", err, bytes.TrimSpace(text))

@@ -29,7 +29,9 @@ type Events struct {
 }
 
 // InterceptActivity implements interceptor.WorkerInterceptor.
-func (v *Events) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+func (v *Events) InterceptActivity(
+	_ context.Context, next interceptor.ActivityInboundInterceptor,
+) interceptor.ActivityInboundInterceptor {
 	a := &activityEvents{events: v}
 	a.Next = next
 	return a
@@ -41,13 +43,17 @@ type activityEvents struct {
 }
 
 // ExecuteActivity implements interceptor.ActivityInboundInterceptor.
-func (a *activityEvents) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (out any, err error) {
+func (a *activityEvents) ExecuteActivity(
+	ctx context.Context, in *interceptor.ExecuteActivityInput,
+) (out any, err error) {
 	info := activity.GetInfo(ctx)
 	ctx = request.WithIDs(ctx, info.WorkflowExecution.RunID, "")
-	err = a.events.Policy.Run(ctx, a.events.Log, info.ActivityType.Name, func(ctx context.Context) (err error) {
-		request.AddAttrs(ctx, slog.String("workflow", info.WorkflowExecution.ID), slog.Int("attempt", int(info.Attempt)))
-		out, err = a.Next.ExecuteActivity(ctx, in)
-		return err
-	})
+	err = a.events.Policy.Run(ctx, a.events.Log, info.ActivityType.Name,
+		func(ctx context.Context) (err error) {
+			request.AddAttrs(ctx, slog.String("workflow", info.WorkflowExecution.ID),
+				slog.Int("attempt", int(info.Attempt)))
+			out, err = a.Next.ExecuteActivity(ctx, in)
+			return err
+		})
 	return out, err
 }

@@ -194,7 +194,8 @@ func (w *World) goesOn(op vfstest.Op, base string) bool {
 
 // world returns a new World with the fault c, or without a fault if c is nil.
 func (l Life) world(t testing.TB, c *Case) *World {
-	w := &World{Sound: l.New(t), class: l.Class, c: c, seen: map[Call]int{}, callers: map[string]bool{}}
+	w := &World{Sound: l.New(t), class: l.Class, c: c, seen: map[Call]int{},
+		callers: map[string]bool{}}
 	if w.class == nil {
 		w.class = func(base string) string { return base }
 	}
@@ -230,10 +231,12 @@ func (l Life) Enumerate(t *testing.T) {
 			struck += min(w.Struck(), 1)
 		})
 	}
-	t.Logf("%d calls, %d cases, %d of them run, %d with a fault", len(calls), len(cases), len(chosen), struck)
+	t.Logf("%d calls, %d cases, %d of them run, %d with a fault", len(calls), len(cases),
+		len(chosen), struck)
 	// On a busy machine some miss theirs: three of 25 are no sign of a fault.
 	if !single() && len(chosen) >= 25 && struck*3 < len(chosen)*2 {
-		t.Errorf("only %d of %d cases met their call: the life does not repeat itself", struck, len(chosen))
+		t.Errorf("only %d of %d cases met their call: the life does not repeat itself", struck,
+			len(chosen))
 	}
 }
 

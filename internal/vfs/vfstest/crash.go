@@ -109,7 +109,8 @@ func (m *memory) crashClone(pick func(n int) int) *memory {
 		}
 	}
 	clones := map[*node]*node{}
-	for _, name := range slices.Sorted(maps.Keys(kept)) { // sorted, so that a seed means one outcome
+	// Sorted, so that a seed means one outcome.
+	for _, name := range slices.Sorted(maps.Keys(kept)) {
 		n := kept[name]
 		if clones[n] == nil {
 			clones[n] = n.crash(pick)

@@ -37,7 +37,8 @@ const (
 
 // Ops lists all operations.
 var Ops = []Op{
-	OpOpen, OpCreate, OpLstat, OpRename, OpNoReplace, OpLink, OpRemove, OpMkdir, OpReadDir, OpSyncDir,
+	OpOpen, OpCreate, OpLstat, OpRename, OpNoReplace, OpLink, OpRemove, OpMkdir, OpReadDir,
+	OpSyncDir,
 	OpWrite, OpRead, OpSync, OpTruncate, OpPreallocate, OpRights, OpStat, OpFree, OpLock, OpClose,
 }
 

@@ -48,7 +48,9 @@ func pathError(op, name string) func(error) error {
 }
 
 func linkError(op, oldname, newname string) func(error) error {
-	return func(err error) error { return &os.LinkError{Op: op, Old: oldname, New: newname, Err: err} }
+	return func(err error) error {
+		return &os.LinkError{Op: op, Old: oldname, New: newname, Err: err}
+	}
 }
 
 // Open opens a file; see [vfs.FS].
@@ -83,27 +85,32 @@ func (f *Faulty) Lstat(name string) (info vfs.Info, err error) {
 
 // Rename gives a file a new name; see [vfs.FS].
 func (f *Faulty) Rename(oldname, newname string) error {
-	return f.do(OpRename, oldname, func() error { return f.fs.Rename(oldname, newname) }, linkError("rename", oldname, newname))
+	return f.do(OpRename, oldname, func() error { return f.fs.Rename(oldname, newname) },
+		linkError("rename", oldname, newname))
 }
 
 // RenameNoReplace gives a file a name that is free; see [vfs.FS].
 func (f *Faulty) RenameNoReplace(oldname, newname string) error {
-	return f.do(OpNoReplace, oldname, func() error { return f.fs.RenameNoReplace(oldname, newname) }, linkError("rename", oldname, newname))
+	rename := func() error { return f.fs.RenameNoReplace(oldname, newname) }
+	return f.do(OpNoReplace, oldname, rename, linkError("rename", oldname, newname))
 }
 
 // Link gives a file another name; see [vfs.FS].
 func (f *Faulty) Link(oldname, newname string) error {
-	return f.do(OpLink, oldname, func() error { return f.fs.Link(oldname, newname) }, linkError("link", oldname, newname))
+	return f.do(OpLink, oldname, func() error { return f.fs.Link(oldname, newname) },
+		linkError("link", oldname, newname))
 }
 
 // Remove removes a file or an empty directory.
 func (f *Faulty) Remove(name string) error {
-	return f.do(OpRemove, name, func() error { return f.fs.Remove(name) }, pathError("remove", name))
+	return f.do(OpRemove, name, func() error { return f.fs.Remove(name) },
+		pathError("remove", name))
 }
 
 // MkdirAll makes dir and its parents.
 func (f *Faulty) MkdirAll(dir string, perm fs.FileMode) error {
-	return f.do(OpMkdir, dir, func() error { return f.fs.MkdirAll(dir, perm) }, pathError("mkdir", dir))
+	return f.do(OpMkdir, dir, func() error { return f.fs.MkdirAll(dir, perm) },
+		pathError("mkdir", dir))
 }
 
 // ReadDir returns the sorted names in dir.

@@ -175,7 +175,8 @@ func (m *memory) newNode(mode fs.FileMode) *node {
 }
 
 func (m *memory) info(n *node) vfs.Info {
-	return vfs.Info{ID: vfs.ID{Device: 1, Inode: n.inode}, Owner: n.owner, Group: n.group, Links: n.links, Size: int64(len(n.data)), Mode: n.mode, ModTime: n.modTime}
+	return vfs.Info{ID: vfs.ID{Device: 1, Inode: n.inode}, Owner: n.owner, Group: n.group,
+		Links: n.links, Size: int64(len(n.data)), Mode: n.mode, ModTime: n.modTime}
 }
 
 // Open opens a file; see [vfs.FS].

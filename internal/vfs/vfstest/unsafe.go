@@ -25,7 +25,8 @@ func CutPower(dir string) error {
 	how := uint32(noLogFlush)
 	// how has the 4 bytes that the kernel reads, and stays alive until the call
 	// returns.
-	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), shutdown, uintptr(unsafe.Pointer(&how)))
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), shutdown,
+		uintptr(unsafe.Pointer(&how)))
 	if errno != 0 {
 		return errno
 	}

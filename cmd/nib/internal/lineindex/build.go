@@ -139,7 +139,8 @@ func (s *scanner) read(f io.ReaderAt, from, to, end int64) error {
 	if i := bytes.IndexByte(s.buf[whole-1:want], '\n'); i >= 0 {
 		b.add(s.buf[:whole+i])
 		part := min(b.length, sampleLen)
-		b.sample = crc32.Update(crc32.Checksum(s.buf[:part], castagnoli), castagnoli, s.buf[b.length-part:b.length])
+		b.sample = crc32.Update(crc32.Checksum(s.buf[:part], castagnoli), castagnoli,
+			s.buf[b.length-part:b.length])
 		return nil
 	}
 	next, err := lineAt(f, from+want, end) // a very long line

@@ -156,7 +156,9 @@ func prune(dir string) {
 			_ = os.Remove(filepath.Join(dir, e.Name())) // a failure is retried
 		}
 	}
-	slices.SortFunc(kept, func(a, b os.FileInfo) int { return cmp.Compare(b.ModTime().UnixNano(), a.ModTime().UnixNano()) })
+	slices.SortFunc(kept, func(a, b os.FileInfo) int {
+		return cmp.Compare(b.ModTime().UnixNano(), a.ModTime().UnixNano())
+	})
 	for _, info := range kept[min(len(kept), maxKept):] {
 		_ = os.Remove(filepath.Join(dir, info.Name())) // a failure is retried
 	}

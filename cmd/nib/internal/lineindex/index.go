@@ -74,8 +74,10 @@ var (
 
 // An Index is the index of a log.
 type Index struct {
-	covered        int64
-	size, modified int64 // size and time of the log when the index was completed; size 0: it was not
+	covered int64
+	// Size and time of the log when the index was completed; size 0: it was
+	// not.
+	size, modified int64
 	blocks         []entry
 }
 
@@ -104,7 +106,8 @@ type Range struct{ From, To int64 }
 type Skipped struct{ Lines, Foreign, NoTime uint64 }
 
 // Classes of levels: no level, and from each of these levels to the next.
-var classes = [...]nib.Level{math.MinInt8, nib.LevelDebug, nib.LevelInfo, nib.LevelWarn, nib.LevelError, nib.LevelFatal}
+var classes = [...]nib.Level{math.MinInt8, nib.LevelDebug, nib.LevelInfo, nib.LevelWarn,
+	nib.LevelError, nib.LevelFatal}
 
 // LevelBit returns the bit of the class of a level: 1<<0 for lines without one,
 // 1<<1 below debug, 1<<2 from debug on, and so on for info, warn, error and

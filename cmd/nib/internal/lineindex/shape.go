@@ -54,7 +54,8 @@ func (s *shapes) find(text []byte) *shape {
 // match returns the length of the shape at the beginning of a line, or 0.
 func (s *shape) match(text []byte) int {
 	n := len(s.before)
-	if n == 0 || len(text) < n+longestDecimals+len(s.after) || string(text[:n]) != string(s.before) {
+	if n == 0 || len(text) < n+longestDecimals+len(s.after) ||
+		string(text[:n]) != string(s.before) {
 		return 0
 	}
 	if s.digits > 0 {
