@@ -126,7 +126,9 @@ func (s *stack) resolve() {
 // String lists the stacks, most allocations first. Stacks of other goroutines
 // are shown only if f has none, as the only hint.
 func (f findings) String() string {
-	shown := slices.DeleteFunc(slices.Clone(f.stacks), func(s stack) bool { return !s.own && f.own > 0 })
+	shown := slices.DeleteFunc(slices.Clone(f.stacks), func(s stack) bool {
+		return !s.own && f.own > 0
+	})
 	slices.SortFunc(shown, func(a, b stack) int {
 		if a.count != b.count {
 			return int(b.count - a.count)
@@ -136,9 +138,12 @@ func (f findings) String() string {
 	var text strings.Builder
 	switch {
 	case len(shown) == 0:
-		fmt.Fprintf(&text, "a profile of %d more calls saw no stack: either these did not allocate, or only objects too small for it\n", f.calls)
+		fmt.Fprintf(&text,
+			"a profile of %d more calls saw no stack: either these did not allocate, or only "+
+				"objects too small for it\n", f.calls)
 	case f.own == 0:
-		fmt.Fprintf(&text, "a profile of %d more calls saw none below f, but these in the process:\n", f.calls)
+		fmt.Fprintf(&text,
+			"a profile of %d more calls saw none below f, but these in the process:\n", f.calls)
 	default:
 		fmt.Fprintf(&text, "a profile of %d more calls saw:\n", f.calls)
 	}

@@ -26,7 +26,9 @@ func Zero(tb testing.TB, f func()) {
 	tb.Helper()
 	if !Enabled {
 		repeat(f, 10)
-		tb.Logf("alloctest: allocations were not counted: this build (-race, -msan, -asan or -tags invariants) adds its own; nothing is proved")
+		tb.Logf(
+			"alloctest: allocations were not counted: this build (-race, -msan, -asan or -tags " +
+				"invariants) adds its own; nothing is proved")
 		return
 	}
 	lowest, sum := total{mallocs: ^uint64(0)}, total{}
@@ -45,7 +47,8 @@ func Zero(tb testing.TB, f func()) {
 	case lowest.mallocs > 0:
 		tb.Errorf("alloctest: got %s, want none\n%s", perCall(lowest, runs), found)
 	case found.own > 0:
-		tb.Errorf("alloctest: got %s occasionally, want none\n%s", perCall(sum, windows*runs), found)
+		tb.Errorf("alloctest: got %s occasionally, want none\n%s", perCall(sum, windows*runs),
+			found)
 	}
 }
 

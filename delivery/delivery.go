@@ -48,8 +48,10 @@ type Destination interface {
 
 // A Result reports which records of a batch must not be delivered again.
 type Result struct {
-	Accepted int         // number of leading records that are settled
-	Rejected []Rejection // of the settled records: those that were rejected permanently, in any order
+	Accepted int // number of leading records that are settled
+	// Of the settled records: those that were rejected permanently, in any
+	// order.
+	Rejected []Rejection
 }
 
 // A Rejection identifies a record that a destination will never accept.

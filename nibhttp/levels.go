@@ -28,7 +28,8 @@ import (
 // not serve it to the public. It is safe for concurrent use.
 func LevelHandler(v *nib.LevelVar) http.Handler {
 	return settingHandler(func(*http.Request) (setting, error) {
-		return setting{key: "level", get: v.String, set: func(s string) error { return v.UnmarshalText([]byte(s)) }}, nil
+		return setting{key: "level", get: v.String,
+			set: func(s string) error { return v.UnmarshalText([]byte(s)) }}, nil
 	})
 }
 
@@ -63,8 +64,11 @@ func RulesHandler(r *nib.Rules) http.Handler {
 		case !ok:
 			return setting{key: "rules", get: r.String, set: e.setAll}, nil
 		case len(names[0]) > maxRuleName:
-			return setting{}, fmt.Errorf("nib/http: the name of a logger has %d bytes, want at most %d", len(names[0]), maxRuleName)
-		case len(names) > 1 || names[0] == "" || strings.ContainsAny(names[0], ",= \t\r\n") || strings.TrimSpace(names[0]) != names[0]:
+			return setting{}, fmt.Errorf(
+				"nib/http: the name of a logger has %d bytes, want at most %d", len(names[0]),
+				maxRuleName)
+		case len(names) > 1 || names[0] == "" || strings.ContainsAny(names[0], ",= \t\r\n") ||
+			strings.TrimSpace(names[0]) != names[0]:
 			return setting{}, fmt.Errorf("nib/http: %q is not the name of a logger", names)
 		}
 		name := names[0]
@@ -104,7 +108,8 @@ func settingHandler(find func(*http.Request) (setting, error)) http.Handler {
 		}
 		switch {
 		case r.Method == http.MethodGet, r.Method == http.MethodHead:
-		case r.Method != http.MethodPut && r.Method != http.MethodPost && (r.Method != http.MethodDelete || s.remove == nil):
+		case r.Method != http.MethodPut && r.Method != http.MethodPost &&
+			(r.Method != http.MethodDelete || s.remove == nil):
 			allow := "GET, HEAD, PUT, POST"
 			if s.remove != nil {
 				allow += ", DELETE"
@@ -113,7 +118,8 @@ func settingHandler(find func(*http.Request) (setting, error)) http.Handler {
 			http.Error(w, "want one of "+allow, http.StatusMethodNotAllowed)
 			return
 		case crossSite(r):
-			http.Error(w, "nib/http: a page of another site may not change this", http.StatusForbidden)
+			http.Error(w, "nib/http: a page of another site may not change this",
+				http.StatusForbidden)
 			return
 		case r.Method == http.MethodDelete:
 			if err := s.remove(); err != nil {
@@ -277,7 +283,8 @@ func (e *ruleEditor) store(rules string) error {
 		return fmt.Errorf("nib/http: %d rules, want at most %d", n, maxRules)
 	}
 	if len(rules) > maxSettingBody {
-		return fmt.Errorf("nib/http: rules of %d bytes, want at most %d", len(rules), maxSettingBody)
+		return fmt.Errorf("nib/http: rules of %d bytes, want at most %d", len(rules),
+			maxSettingBody)
 	}
 	return e.rules.Set(rules)
 }

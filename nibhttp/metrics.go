@@ -24,7 +24,8 @@ func MetricsHandler(l *nib.Logger, more ...metrics.Source) http.Handler {
 		}
 		write, contentType := metrics.WritePrometheus, "text/plain; version=0.0.4; charset=utf-8"
 		if accepts(r, "application/openmetrics-text") {
-			write, contentType = metrics.WriteOpenMetrics, "application/openmetrics-text; version=1.0.0; charset=utf-8"
+			write, contentType = metrics.WriteOpenMetrics,
+				"application/openmetrics-text; version=1.0.0; charset=utf-8"
 		}
 		w.Header().Set("Content-Type", contentType)
 		w.Header().Set("Vary", "Accept")

@@ -142,10 +142,14 @@ func (w *writer) FlushError() error {
 func (w flushWriter) Flush() { _ = w.FlushError() }
 
 // Push implements http.Pusher.
-func (w pushWriter) Push(target string, opts *http.PushOptions) error { return w.push(target, opts) }
+func (w pushWriter) Push(target string, opts *http.PushOptions) error {
+	return w.push(target, opts)
+}
 
 // Push implements http.Pusher.
-func (w timeoutWriter) Push(target string, opts *http.PushOptions) error { return w.push(target, opts) }
+func (w timeoutWriter) Push(target string, opts *http.PushOptions) error {
+	return w.push(target, opts)
+}
 
 func (w *writer) push(target string, opts *http.PushOptions) error {
 	return w.ResponseWriter.(http.Pusher).Push(target, opts)

@@ -81,7 +81,8 @@ func (c Config) Validate() error {
 		errs = append(errs, fmt.Errorf("nib/request: Sample is %d, want 0 or more", c.Sample))
 	}
 	if c.MaxBytes < 0 || c.MaxBytes > maxMaxBytes {
-		errs = append(errs, fmt.Errorf("nib/request: MaxBytes is %d, want 0 to %d", c.MaxBytes, maxMaxBytes))
+		errs = append(errs,
+			fmt.Errorf("nib/request: MaxBytes is %d, want 0 to %d", c.MaxBytes, maxMaxBytes))
 	}
 	if b := c.Backtrace; b != nil {
 		own, level := nib.Level(contract.ThresholdOf(b)), c.backtraceLevel()
@@ -197,7 +198,9 @@ type Stats struct {
 	Marked     uint64 // of Ended: those that were marked with Keep
 	Written    uint64 // of Ended: those with an event
 	SampledOut uint64 // of Ended: those without an event because of Sample
-	Suppressed uint64 // of Ended: those without an event because it was skipped or its level was off
+	// Of Ended: those without an event because it was skipped or its level was
+	// off.
+	Suppressed uint64
 	Late       uint64 // calls of Add and Keep without effect because their request had ended
 	TooLarge   uint64 // additions that were dropped because of MaxBytes
 }
@@ -220,18 +223,24 @@ func (p *Policy) Stats() Stats {
 func (p *Policy) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	s := p.Stats()
-	label := func(name, value string) metrics.Label { return metrics.Label{Name: name, Value: value} }
+	label := func(name, value string) metrics.Label {
+		return metrics.Label{Name: name, Value: value}
+	}
 	for _, c := range []struct {
 		outcome string
 		n       uint64
 	}{{"written", s.Written}, {"sampled_out", s.SampledOut}, {"suppressed", s.Suppressed}} {
-		l.Counter("nib_request_events_total", "Requests that have ended, by what became of their event.", float64(c.n), label("outcome", c.outcome))
+		l.Counter("nib_request_events_total",
+			"Requests that have ended, by what became of their event.", float64(c.n),
+			label("outcome", c.outcome))
 	}
 	for _, c := range []struct {
 		reason string
 		n      uint64
 	}{{"failed", s.Failed}, {"slow", s.Slow}, {"marked", s.Marked}} {
-		l.Counter("nib_request_kept_total", "Requests that Sample does not apply to, by reason; one may have several.", float64(c.n), label("reason", c.reason))
+		l.Counter("nib_request_kept_total",
+			"Requests that Sample does not apply to, by reason; one may have several.",
+			float64(c.n), label("reason", c.reason))
 	}
 	for _, c := range []struct {
 		reason string

@@ -184,7 +184,8 @@ func isClientID(id string) bool {
 	for i := range len(id) {
 		switch c := id[i]; {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		case c == '-', c == '_', c == '.', c == '~', c == ':', c == '/', c == '+', c == '=', c == '@':
+		case c == '-', c == '_', c == '.', c == '~', c == ':', c == '/', c == '+', c == '=',
+			c == '@':
 		default:
 			return false
 		}

@@ -35,7 +35,9 @@ type run struct {
 //
 // The job has failed, and its event LevelError, unless f returned nil. The
 // panic continues. Run returns the error of f.
-func (p *Policy) Run(ctx context.Context, l *nib.Logger, job string, f func(ctx context.Context) error) error {
+func (p *Policy) Run(
+	ctx context.Context, l *nib.Logger, job string, f func(ctx context.Context) error,
+) error {
 	x := &run{job: job, start: time.Now()}
 	x.Start(ctx, p, l, "", "")
 	defer x.end()

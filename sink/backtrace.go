@@ -40,7 +40,8 @@ func (c BacktraceConfig) Validate() error {
 	c = c.withDefaults()
 	var errs []error
 	if c.Trigger <= c.Level {
-		errs = append(errs, fmt.Errorf("nib/sink: Trigger %s is not above Level %s", c.Trigger, c.Level))
+		errs = append(errs,
+			fmt.Errorf("nib/sink: Trigger %s is not above Level %s", c.Trigger, c.Level))
 	}
 	if c.Bytes < 0 || c.Bytes > maxRing {
 		errs = append(errs, fmt.Errorf("nib/sink: Bytes is %d, want 0 to %d", c.Bytes, maxRing))
@@ -250,12 +251,16 @@ func (b *Backtracer) own(l *metrics.Samples) {
 	s := b.stats()
 	l.Counter("nib_backtrace_passed_lines_total", "Lines written at once.", float64(s.Passed))
 	l.Counter("nib_backtrace_held_lines_total", "Lines held back.", float64(s.Held))
-	l.Counter("nib_backtrace_dumped_lines_total", "Lines held back and written later.", float64(s.Dumped))
+	l.Counter("nib_backtrace_dumped_lines_total", "Lines held back and written later.",
+		float64(s.Dumped))
 	for _, d := range []struct {
 		reason string
 		lines  uint64
-	}{{"discarded", s.Discarded}, {"overwritten", s.Overwritten}, {"too_large", s.TooLarge}, {"failed", s.Failed}} {
-		l.Counter("nib_backtrace_dropped_lines_total", "Lines held back and never written, by reason.", float64(d.lines), metrics.Label{Name: "reason", Value: d.reason})
+	}{{"discarded", s.Discarded}, {"overwritten", s.Overwritten}, {"too_large", s.TooLarge},
+		{"failed", s.Failed}} {
+		l.Counter("nib_backtrace_dropped_lines_total",
+			"Lines held back and never written, by reason.", float64(d.lines),
+			metrics.Label{Name: "reason", Value: d.reason})
 	}
 	l.Gauge("nib_backtrace_pending_lines", "Lines held back now.", float64(s.Pending))
 }

@@ -132,7 +132,9 @@ type branchError struct {
 	err    error
 }
 
-func (e *branchError) Error() string { return "nib/sink: branch " + e.branch + ": " + e.err.Error() }
+func (e *branchError) Error() string {
+	return "nib/sink: branch " + e.branch + ": " + e.err.Error()
+}
 
 // Unwrap returns the error of the branch.
 func (e *branchError) Unwrap() error { return e.err }
@@ -149,7 +151,8 @@ func inBranch(name string, err error) error {
 // or hangs does not affect the others. It waits no longer than ctx allows, and
 // joins the errors, each with the name of its branch.
 func (b *branches) Flush(ctx context.Context) error {
-	results := make(chan flushed, len(b.flushers)) // room for all: no goroutine blocks after Flush has returned
+	// Room for all: no goroutine blocks after Flush has returned.
+	results := make(chan flushed, len(b.flushers))
 	for i := range b.flushers {
 		go b.flush(ctx, i, results)
 	}
@@ -171,8 +174,9 @@ func (b *branches) Flush(ctx context.Context) error {
 			take(f)
 		case <-ctx.Done():
 			late := len(b.flushers) - len(errs)
-			return errors.Join(append(errs, fmt.Errorf("nib/sink: %s: %d of %d branches are not flushed%s: %w",
-				b.combinator, late, len(b.flushers), list(missing), context.Cause(ctx)))...)
+			return errors.Join(
+				append(errs, fmt.Errorf("nib/sink: %s: %d of %d branches are not flushed%s: %w",
+					b.combinator, late, len(b.flushers), list(missing), context.Cause(ctx)))...)
 		}
 	}
 	return errors.Join(errs...)

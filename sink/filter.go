@@ -63,7 +63,10 @@ func (f *filter) WriteRecord(r *nib.Record) (err error) {
 func (f *filter) Metrics() iter.Seq[metrics.Metric] { return metricsOf(f) }
 
 func (f *filter) own(l *metrics.Samples) {
-	l.Counter("nib_filter_passed_lines_total", "Lines that a Filter passed.", float64(f.passed.Load()))
-	l.Counter("nib_filter_dropped_lines_total", "Lines that a Filter dropped.", float64(f.dropped.Load()))
-	l.Counter("nib_filter_faults_total", "Lines passed because the function of a Filter panicked.", float64(f.faults.Load()))
+	l.Counter("nib_filter_passed_lines_total", "Lines that a Filter passed.",
+		float64(f.passed.Load()))
+	l.Counter("nib_filter_dropped_lines_total", "Lines that a Filter dropped.",
+		float64(f.dropped.Load()))
+	l.Counter("nib_filter_faults_total", "Lines passed because the function of a Filter panicked.",
+		float64(f.faults.Load()))
 }

@@ -62,7 +62,8 @@ func (s *notices) newNotice() *notice {
 // send writes the line for d.
 func (s *notices) send(d *pendingCount, now time.Time) error {
 	n := s.idle.Get()
-	e := n.log.Entry(nib.Entry{Time: now, Level: levelAt(int(d.key.level)), PC: d.key.pc, Message: suppressedMessage})
+	e := n.log.Entry(nib.Entry{Time: now, Level: levelAt(int(d.key.level)), PC: d.key.pc,
+		Message: suppressedMessage})
 	if d.text.size > 0 {
 		n.quoted = append(append(append(n.quoted[:0], '"'), d.text.get()...), '"')
 		e.RawJSON(ofKey, n.quoted)

@@ -36,7 +36,8 @@ func Route(otherwise nib.Sink, rules ...RouteRule) nib.Sink {
 	sinks := []nib.Sink{otherwise}
 	for i, rule := range rules {
 		if rule.From > rule.To {
-			panic(fmt.Sprintf("nib/sink: Route: rule %d holds for no level: %s to %s", i, rule.From, rule.To))
+			panic(fmt.Sprintf("nib/sink: Route: rule %d holds for no level: %s to %s", i, rule.From,
+				rule.To))
 		}
 		sinks = append(sinks, rule.Sink)
 	}
@@ -80,6 +81,7 @@ func (t *route) own(l *metrics.Samples) {
 		if name == "" {
 			name = "0"
 		}
-		l.Counter("nib_route_lines_total", "Lines that a Route wrote to a branch.", float64(t.lines[i].Load()), metrics.Label{Name: branchLabel, Value: name})
+		l.Counter("nib_route_lines_total", "Lines that a Route wrote to a branch.",
+			float64(t.lines[i].Load()), metrics.Label{Name: branchLabel, Value: name})
 	}
 }

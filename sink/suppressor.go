@@ -60,9 +60,10 @@ type suppressor struct {
 	clock func() time.Time // if nil, the system clock
 	base  time.Time
 
-	sites     table
-	notices   notices
-	rest      byLevel      // pending counts of evicted sites, and of lines suppressed for their level
+	sites   table
+	notices notices
+	// Pending counts of evicted sites, and of lines suppressed for their level.
+	rest      byLevel
 	owing     atomic.Int64 // lines not reported, including those being reported
 	nextSweep atomic.Int64
 	closed    atomic.Bool
@@ -71,7 +72,10 @@ type suppressor struct {
 	announced, forgotten atomic.Uint64
 }
 
-func (g *suppressor) start(combinator, name string, s nib.Sink, r rule, sites int, layout nib.Layout, clock func() time.Time) {
+func (g *suppressor) start(
+	combinator, name string, s nib.Sink, r rule, sites int, layout nib.Layout,
+	clock func() time.Time,
+) {
 	g.branches = newBranches(combinator, s)
 	if clock != nil {
 		g.mayLog()
@@ -287,6 +291,8 @@ func (g *suppressor) own(l *metrics.Samples) {
 	name := "nib_" + g.name
 	g.passed.metrics(l, name+"_passed_lines_total", "Lines passed, by level.")
 	g.suppressed.metrics(l, name+"_suppressed_lines_total", "Lines suppressed, by level.")
-	l.Counter(name+"_announced_lines_total", "Suppressed lines that a summary line has reported.", float64(g.announced.Load()))
-	l.Counter(name+"_forgotten_total", "Call sites or messages evicted to make room for others.", float64(g.forgotten.Load()))
+	l.Counter(name+"_announced_lines_total", "Suppressed lines that a summary line has reported.",
+		float64(g.announced.Load()))
+	l.Counter(name+"_forgotten_total", "Call sites or messages evicted to make room for others.",
+		float64(g.forgotten.Load()))
 }

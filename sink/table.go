@@ -68,7 +68,8 @@ func (t *table) message(r *nib.Record) key {
 
 // set returns the set of a key.
 func (t *table) set(k key) *set {
-	h := (uint64(k.pc) ^ k.message + uint64(k.level)) * 0x9E3779B97F4A7C15 // the golden ratio mixes the upper bits well
+	// The golden ratio mixes the upper bits well.
+	h := (uint64(k.pc) ^ k.message + uint64(k.level)) * 0x9E3779B97F4A7C15
 	return &t.sets[h>>t.shift]
 }
 

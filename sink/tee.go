@@ -65,7 +65,8 @@ type teeBranch struct {
 	stalled error
 
 	lines, failed, panicked, skipped atomic.Uint64
-	last                             atomic.Pointer[branchError] // error of the last failure; the next one may be equal
+	// Error of the last failure; the next one may be equal.
+	last atomic.Pointer[branchError]
 
 	late      atomic.Int32  // overdue calls that have not returned
 	lateSince atomic.Uint32 // tick at which the first of them was found
@@ -149,12 +150,15 @@ func (t *tee) own(l *metrics.Samples) {
 	for i := range t.to {
 		b := &t.to[i]
 		branch := metrics.Label{Name: branchLabel, Value: b.name}
-		l.Counter("nib_tee_lines_total", "Lines that a branch of a Tee accepted.", float64(b.lines.Load()), branch)
+		l.Counter("nib_tee_lines_total", "Lines that a branch of a Tee accepted.",
+			float64(b.lines.Load()), branch)
 		for _, c := range []struct {
 			reason string
 			lines  uint64
 		}{{"error", b.failed.Load()}, {"panic", b.panicked.Load()}, {"stalled", b.skipped.Load()}} {
-			l.Counter("nib_tee_dropped_lines_total", "Lines that a branch of a Tee did not accept, by reason.", float64(c.lines), branch, metrics.Label{Name: "reason", Value: c.reason})
+			l.Counter("nib_tee_dropped_lines_total",
+				"Lines that a branch of a Tee did not accept, by reason.", float64(c.lines), branch,
+				metrics.Label{Name: "reason", Value: c.reason})
 		}
 	}
 }

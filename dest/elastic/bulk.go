@@ -144,7 +144,8 @@ func isEmptyRequest(resp httpsend.Response) bool {
 func statusOf(status int, fault []byte) int {
 	ofIndex := false
 	switch kind, reason := readFault(fault); kind {
-	case "index_closed_exception", "invalid_index_name_exception", "validation_exception": // the last one: too many shards
+	// The last one: too many shards.
+	case "index_closed_exception", "invalid_index_name_exception", "validation_exception":
 		ofIndex = true
 	case "illegal_argument_exception":
 		ofIndex = strings.HasPrefix(reason, "Validation Failed: ") ||
@@ -163,7 +164,8 @@ func itemError(status int, fault []byte) error {
 	if kind+reason == "" { // the fault has another form
 		kind, reason = http.StatusText(status), string(fault)
 	}
-	return fmt.Errorf("nib/elastic: %d %s: %s", status, httpsend.Excerpt(kind, maxKind), httpsend.Excerpt(reason, maxReason))
+	return fmt.Errorf("nib/elastic: %d %s: %s", status, httpsend.Excerpt(kind, maxKind),
+		httpsend.Excerpt(reason, maxReason))
 }
 
 // readFault reads the error of an item, {"type":"…","reason":"…"}.

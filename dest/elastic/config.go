@@ -63,8 +63,10 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("nib/elastic: "+format, values...))
 		}
 	}
-	fault(!slices.Contains([]string{"", "none", "gzip"}, c.Compression), "Compression is unknown: %q", c.Compression)
-	fault(c.MaxRequest < 0 || c.MaxRequest > maxRequest, "MaxRequest is not from 0 to %d: %d", maxRequest, c.MaxRequest)
+	fault(!slices.Contains([]string{"", "none", "gzip"}, c.Compression),
+		"Compression is unknown: %q", c.Compression)
+	fault(c.MaxRequest < 0 || c.MaxRequest > maxRequest, "MaxRequest is not from 0 to %d: %d",
+		maxRequest, c.MaxRequest)
 	fault(c.Timeout < 0, "Timeout is negative: %v", c.Timeout)
 	return errors.Join(faults...)
 }

@@ -58,10 +58,13 @@ func New(server, index string, c Config) (*Destination, error) {
 		return nil, err
 	}
 	if index == "" || strings.ContainsAny(index, "/\\*?\"<>| ,#") {
-		return nil, fmt.Errorf("nib/elastic: %q is not the name of an index or a data stream", index)
+		return nil, fmt.Errorf("nib/elastic: %q is not the name of an index or a data stream",
+			index)
 	}
 	if strings.ContainsAny(server, "?#") {
-		return nil, errors.New("nib/elastic: the URL of the server has a query or a fragment; want http://HOST:PORT or http://HOST:PORT/PATH")
+		return nil, errors.New(
+			"nib/elastic: the URL of the server has a query or a fragment; want http://HOST:PORT " +
+				"or http://HOST:PORT/PATH")
 	}
 	server = strings.TrimSuffix(server, "/")
 	c = c.withDefaults()

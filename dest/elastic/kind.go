@@ -26,8 +26,9 @@ import (
 // and an API key in headers_file, because targets are shown in errors and
 // process lists.
 var Kind = target.Spec{
-	Forms:  []string{"elastic+http://HOST:PORT/INDEX", "elastic+https://HOST:PORT/INDEX"},
-	Doc:    "an index or data stream of OpenSearch or Elasticsearch; the password of a user in NIB_ELASTIC_PASSWORD",
+	Forms: []string{"elastic+http://HOST:PORT/INDEX", "elastic+https://HOST:PORT/INDEX"},
+	Doc: "an index or data stream of OpenSearch or Elasticsearch; the password of a user in " +
+		"NIB_ELASTIC_PASSWORD",
 	Params: func() target.Params { return new(params) },
 }
 
@@ -56,9 +57,11 @@ func (p *params) config(t target.Target) (Config, error) {
 	if p.User != "" && err == nil {
 		password := strings.TrimRight(os.Getenv(passwordVariable), "\r\n")
 		if password == "" {
-			faults = append(faults, target.Fault("user", fmt.Errorf("has no password: set %s", passwordVariable)))
+			faults = append(faults,
+				target.Fault("user", fmt.Errorf("has no password: set %s", passwordVariable)))
 		}
-		c.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(p.User+":"+password)))
+		c.Header.Set("Authorization",
+			"Basic "+base64.StdEncoding.EncodeToString([]byte(p.User+":"+password)))
 	}
 	if c.reload, err = p.Load(); err != nil {
 		faults = append(faults, err)
@@ -66,7 +69,8 @@ func (p *params) config(t target.Target) (Config, error) {
 		c.TLS, _ = c.reload()
 	}
 	if c.TLS != nil && t.Scheme == "elastic+http" {
-		faults = append(faults, target.Fault("", errors.New("the parameters tls_ are for elastic+https")))
+		faults = append(faults,
+			target.Fault("", errors.New("the parameters tls_ are for elastic+https")))
 	}
 	return c, errors.Join(faults...)
 }

@@ -93,7 +93,9 @@ func mostPlain(c *Config) int { return 16 * max(c.MaxBatch, defaultMaxBatch) }
 type writeHook chan<- struct{}
 
 // OnBrokerWrite is called by franz-go.
-func (h writeHook) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, _ error) {
+func (h writeHook) OnBrokerWrite(
+	_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, _ error,
+) {
 	if key != kmsg.Produce.Int16() {
 		return
 	}

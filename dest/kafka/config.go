@@ -65,7 +65,9 @@ const (
 type SASL struct {
 	Mechanism      string // SASLPlain, SASLScramSHA256 or SASLScramSHA512
 	User, Password string
-	AllowClearText bool // allows SASLPlain without TLS: anyone who can read the packets learns the password
+	// Allows SASLPlain without TLS: anyone who can read the packets learns the
+	// password.
+	AllowClearText bool
 }
 
 const (
@@ -162,17 +164,23 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("nib/kafka: "+format, values...))
 		}
 	}
-	fault(c.Partitioning < PartitioningPerSpool || c.Partitioning > PartitioningRoundRobin, "Partitioning is unknown: %d", c.Partitioning)
-	fault((c.Key != nil) != (c.Partitioning == PartitioningKeyed), "Key without Keyed, or Keyed without Key")
-	fault(c.Compression < CompressionLZ4 || c.Compression > CompressionGzip, "Compression is unknown: %d", c.Compression)
-	fault(c.MaxBatch < 0 || c.MaxBatch > maxFrame, "MaxBatch is not from 0 to %d: %d", maxFrame, c.MaxBatch)
+	fault(c.Partitioning < PartitioningPerSpool || c.Partitioning > PartitioningRoundRobin,
+		"Partitioning is unknown: %d", c.Partitioning)
+	fault((c.Key != nil) != (c.Partitioning == PartitioningKeyed),
+		"Key without Keyed, or Keyed without Key")
+	fault(c.Compression < CompressionLZ4 || c.Compression > CompressionGzip,
+		"Compression is unknown: %d", c.Compression)
+	fault(c.MaxBatch < 0 || c.MaxBatch > maxFrame, "MaxBatch is not from 0 to %d: %d", maxFrame,
+		c.MaxBatch)
 	fault(c.Timeout < 0 || c.Timeout > maxTimeout, "Timeout is not from 0 to %v: %v",
 		maxTimeout, c.Timeout)
 	fault(len(c.ClientID) > maxClientID, "ClientID is longer than %d bytes", maxClientID)
 	fault(c.TakeoverDelay < 0, "TakeoverDelay is negative: %v", c.TakeoverDelay)
-	fault(c.TransactionalID != "" && c.Partitioning != PartitioningPerSpool, "TransactionalID needs PerSpool")
+	fault(c.TransactionalID != "" && c.Partitioning != PartitioningPerSpool,
+		"TransactionalID needs PerSpool")
 	if s := c.SASL; s != nil {
-		fault(s.Mechanism != SASLPlain && s.Mechanism != SASLScramSHA256 && s.Mechanism != SASLScramSHA512,
+		fault(s.Mechanism != SASLPlain && s.Mechanism != SASLScramSHA256 &&
+			s.Mechanism != SASLScramSHA512,
 			"SASL has an unknown mechanism: %q", s.Mechanism)
 		fault(s.Mechanism == SASLPlain && c.TLS == nil && !s.AllowClearText,
 			"SASL with PLAIN would send the password in clear text: set TLS, use SCRAM-SHA-512, or set SASL.AllowClearText")

@@ -77,7 +77,8 @@ func (x *deadLetters) produce(
 	}
 	l.leader = where.leaders[l.partition]
 	if p, _ := l.pending(r); p == nil && len(l.queue) > 0 {
-		l.queue, l.known = nil, false // the outcome remains unknown, so the sequence is not used again
+		// The outcome remains unknown, so the sequence is not used again.
+		l.queue, l.known = nil, false
 	}
 	if !l.known {
 		if l.producer, err = d.cluster.newProducer(ctx, nil, noProducer); err != nil {

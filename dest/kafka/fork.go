@@ -8,7 +8,9 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-var errTransactionalFork = errors.New("nib/kafka: processes that share a spool cannot use one TransactionalID: omit it, or give each process its own spool and TransactionalID")
+var errTransactionalFork = errors.New(
+	"nib/kafka: processes that share a spool cannot use one TransactionalID: omit it, or give " +
+		"each process its own spool and TransactionalID")
 
 // Fork returns a destination for another spool, with the same topic and
 // configuration, since the producer in Mark belongs to a single spool. A spool

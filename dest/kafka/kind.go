@@ -52,7 +52,8 @@ var (
 	compressions = map[string]Compression{
 		"none": CompressionNone, "snappy": CompressionSnappy, "zstd": CompressionZstd, "gzip": CompressionGzip,
 	}
-	partitionings = map[string]Partitioning{"keyed": PartitioningKeyed, "round_robin": PartitioningRoundRobin}
+	partitionings = map[string]Partitioning{"keyed": PartitioningKeyed,
+		"round_robin": PartitioningRoundRobin}
 )
 
 // config returns the Config.
@@ -66,7 +67,8 @@ func (p *params) config() (Config, error) {
 	c.Partitioning = partitionings[how]
 	var errs []error
 	if (c.Partitioning == PartitioningKeyed) != (p.Key != "") {
-		errs = append(errs, target.Fault("partitioning", errors.New("keyed needs key=FIELD, the field of a line that is its key, and only keyed has one")))
+		errs = append(errs, target.Fault("partitioning", errors.New(
+			"keyed needs key=FIELD, the field of a line that is its key, and only keyed has one")))
 	}
 	var err error
 	if load, err := p.Files.Load(); err != nil {
@@ -82,7 +84,10 @@ func (p *params) config() (Config, error) {
 		errs = append(errs, err)
 	}
 	if p.User != "" && p.Mechanism == "plain" && c.TLS == nil && !p.AllowClearText {
-		errs = append(errs, target.Fault("mechanism", errors.New("plain would send the password in clear text: write tls=on, mechanism=scram-sha-512, or allow_clear_text=on")))
+		errs = append(errs,
+			target.Fault("mechanism", errors.New(
+				"plain would send the password in clear text: write tls=on, mechanism=scram-sha-512, "+
+					"or allow_clear_text=on")))
 	}
 	return c, errors.Join(errs...)
 }
@@ -91,7 +96,8 @@ func (p *params) config() (Config, error) {
 func (p *params) sasl() (*SASL, error) {
 	if p.User == "" {
 		if p.Mechanism != "" || p.PasswordFile != "" || p.AllowClearText {
-			return nil, target.Fault("user", errors.New("is missing: mechanism, password_file and allow_clear_text need one"))
+			return nil, target.Fault("user",
+				errors.New("is missing: mechanism, password_file and allow_clear_text need one"))
 		}
 		return nil, nil
 	}
@@ -104,10 +110,12 @@ func (p *params) sasl() (*SASL, error) {
 		password = string(text)
 	}
 	if password = strings.TrimRight(password, "\r\n"); password == "" {
-		return nil, target.Fault("user", fmt.Errorf("has no password: set %s or password_file", passwordVariable))
+		return nil, target.Fault("user",
+			fmt.Errorf("has no password: set %s or password_file", passwordVariable))
 	}
 	return &SASL{
-		Mechanism: strings.ToUpper(cmp.Or(p.Mechanism, SASLScramSHA512)), User: p.User, Password: password, AllowClearText: p.AllowClearText,
+		Mechanism: strings.ToUpper(cmp.Or(p.Mechanism, SASLScramSHA512)), User: p.User,
+		Password: password, AllowClearText: p.AllowClearText,
 	}, nil
 }
 
@@ -121,7 +129,8 @@ func (p *params) Validate(t target.Target) error {
 		return fmt.Errorf("want %s, and the topic has a slash or is empty", Kind.Forms[0])
 	}
 	if p.TransactionalID != "" && c.Partitioning != PartitioningPerSpool {
-		return target.Fault("transactional_id", errors.New("needs partitioning=per_spool, without a key"))
+		return target.Fault("transactional_id",
+			errors.New("needs partitioning=per_spool, without a key"))
 	}
 	return c.Validate()
 }
@@ -139,10 +148,14 @@ func (p *params) Open(t target.Target) (delivery.Destination, error) {
 	if known && p.Partitioning == "" && service != c.Partitioning {
 		switch {
 		case service == PartitioningKeyed:
-			return nil, errors.New("its service chooses partitions by a key: add key=FIELD with the field that is the key, " +
-				"or partitioning=per_spool to put what is left into one partition without keys")
+			return nil, errors.New(
+				"its service chooses partitions by a key: add key=FIELD with the field that is " +
+					"the key, or partitioning=per_spool to put what is left into one partition " +
+					"without keys")
 		case c.Partitioning == PartitioningKeyed:
-			return nil, errors.New("its service does not choose partitions by a key: leave out key, or add partitioning=keyed to do so")
+			return nil, errors.New(
+				"its service does not choose partitions by a key: leave out key, or add " +
+					"partitioning=keyed to do so")
 		}
 		c.Partitioning = service
 	}

@@ -102,8 +102,9 @@ type inFlight struct {
 
 func newLane(d *Destination, topic string, partition int32) *lane {
 	l := &lane{
-		d: d, topic: topic, partition: partition, leader: -1, offset: -1, limit: d.c.MaxBatch, producer: noProducer,
-		enc: encoder{compressor: d.cluster.compressor}, blame: blame{probes: firstProbes},
+		d: d, topic: topic, partition: partition, leader: -1, offset: -1, limit: d.c.MaxBatch,
+		producer: noProducer,
+		enc:      encoder{compressor: d.cluster.compressor}, blame: blame{probes: firstProbes},
 	}
 	return l
 }
@@ -293,7 +294,9 @@ func (l *lane) take(batch []nib.Record, index []int) {
 func (l *lane) broker() *kgo.Broker { return l.d.cluster.client.Broker(int(l.leader)) }
 
 // produce sends the frame to the leader.
-func (l *lane) produce(ctx context.Context, p *inFlight) (*kmsg.ProduceResponseTopicPartition, error) {
+func (l *lane) produce(
+	ctx context.Context, p *inFlight,
+) (*kmsg.ProduceResponseTopicPartition, error) {
 	if l.leader < 0 {
 		return nil, errNoLeader
 	}

@@ -91,7 +91,8 @@ func readMark(b []byte, sum uint32) (m mark, ok bool) {
 	if _, valid := partitioningOf(b); !valid || be.Uint32(b[2:]) != sum {
 		return mark{spread: true, place: nowhere, senders: anySender}, false
 	}
-	m.mode, m.spread, m.senders.any = Partitioning(b[1]&^(markSpread|markAny)), b[1]&markSpread != 0, b[1]&markAny != 0
+	m.mode, m.spread, m.senders.any = Partitioning(
+		b[1]&^(markSpread|markAny)), b[1]&markSpread != 0, b[1]&markAny != 0
 	m.place = place{int32(be.Uint32(b[6:])), int64(be.Uint64(b[10:])), int32(be.Uint32(b[18:]))}
 	m.senders.current = producer{int64(be.Uint64(b[22:])), int16(be.Uint16(b[30:]))}
 	m.senders.previous = int64(be.Uint64(b[32:]))

@@ -156,7 +156,9 @@ func (l *lane) settleRefused(
 // refuseSome determines which records of the first batch are refused. If the
 // broker does not identify them, or names records that are not in the batch, it
 // splits the batch until it has one record. If all are, the attempt ends.
-func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.ProduceResponseTopicPartition, why error) error {
+func (l *lane) refuseSome(
+	ctx context.Context, batch []nib.Record, a *kmsg.ProduceResponseTopicPartition, why error,
+) error {
 	p := l.queue[0]
 	if len(p.index) == 1 {
 		return l.refuseAll(ctx, batch, why)
@@ -203,7 +205,9 @@ func (l *lane) holdMany() error {
 
 // hold ends an attempt in which nothing was accepted after the held records.
 func (l *lane) hold() error {
-	err := fmt.Errorf("%w; no other record is accepted either, so the records wait until the topic or the clock is fixed", l.held[0].why)
+	err := fmt.Errorf(
+		"%w; no other record is accepted either, so the records wait until the topic or the "+
+			"clock is fixed", l.held[0].why)
 	l.held = l.held[:0]
 	l.blamed()
 	return err

@@ -36,7 +36,9 @@ const margin = time.Minute
 // Its duration depends on how much all producers have written since the mark,
 // or, where it reads all partitions, since a minute before the oldest record of
 // batch. ctx and Close interrupt it.
-func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Record) (taken int, err error) {
+func (d *Destination) Resume(
+	ctx context.Context, mark []byte, batch []nib.Record,
+) (taken int, err error) {
 	d.work.Lock()
 	defer d.work.Unlock()
 	if d.ctx.Err() != nil {
@@ -77,7 +79,8 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 			return err
 		}
 	}
-	if d.c.Partitioning != PartitioningPerSpool || m.place.partition < 0 || int(m.place.partition) >= len(d.lanes) {
+	if d.c.Partitioning != PartitioningPerSpool || m.place.partition < 0 ||
+		int(m.place.partition) >= len(d.lanes) {
 		d.mark.spread = true
 	}
 	if d.mark.spread {
@@ -149,7 +152,8 @@ func (c *Config) awaitTakeover(ctx context.Context) error {
 	case <-time.After(c.TakeoverDelay):
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("nib/kafka: wait for requests of an earlier process: %w", context.Cause(ctx))
+		return fmt.Errorf("nib/kafka: wait for requests of an earlier process: %w",
+			context.Cause(ctx))
 	}
 }
 

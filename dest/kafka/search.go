@@ -72,7 +72,8 @@ func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (fi
 		return finding{}, err
 	}
 	s.at = start.offset
-	elsewhere := s.at < 0 || s.at > end    // beyond the end: the topic was truncated, or is another one
+	// Beyond the end: the topic was truncated, or is another one.
+	elsewhere := s.at < 0 || s.at > end
 	if elsewhere || l.d.id == [16]byte{} { // without an id, it may be another one as well
 		at, err := l.offsetAt(ctx, start.time, asConsumer)
 		if err != nil {
@@ -139,10 +140,12 @@ func (l *lane) isolation() int8 {
 func (s *searcher) fetch(ctx context.Context) error {
 	l := s.l
 	req := kmsg.NewPtrFetchRequest()
-	req.ReplicaID, req.MaxWaitMillis, req.MinBytes, req.MaxBytes = asConsumer, fetchWait, 1, fetchBytes
+	req.ReplicaID, req.MaxWaitMillis, req.MinBytes, req.MaxBytes = asConsumer, fetchWait, 1,
+		fetchBytes
 	req.IsolationLevel, req.SessionEpoch = l.isolation(), -1
 	t, p := kmsg.NewFetchRequestTopic(), kmsg.NewFetchRequestTopicPartition()
-	t.Topic, p.Partition, p.FetchOffset, p.PartitionMaxBytes = l.topic, l.partition, s.at, fetchBytes
+	t.Topic, p.Partition, p.FetchOffset, p.PartitionMaxBytes = l.topic, l.partition, s.at,
+		fetchBytes
 	t.Partitions = append(t.Partitions, p)
 	req.Topics = append(req.Topics, t)
 	resp, err := ask[*kmsg.FetchResponse](ctx, &l.d.c, l.broker(), req)
@@ -193,7 +196,8 @@ func (s *searcher) batches(b []byte) error {
 			break
 		}
 		if err := s.batch(b[:n]); err != nil {
-			return fmt.Errorf("nib/kafka: read %s, partition %d, offset %d: %w", s.l.topic, s.l.partition, s.at, err)
+			return fmt.Errorf("nib/kafka: read %s, partition %d, offset %d: %w", s.l.topic,
+				s.l.partition, s.at, err)
 		}
 		b = b[n:]
 	}
@@ -264,7 +268,9 @@ func (s *searcher) batch(b []byte) error {
 // missing. Each entry is used once: the producer's next transaction is another
 // one.
 func (s *searcher) isAborted(producer, offset int64) bool {
-	s.aborted = slices.DeleteFunc(s.aborted, func(a kmsg.FetchResponseTopicPartitionAbortedTransaction) bool {
+	s.aborted = slices.DeleteFunc(s.aborted, func(
+		a kmsg.FetchResponseTopicPartitionAbortedTransaction,
+	) bool {
 		if a.ProducerID != producer || a.FirstOffset > offset {
 			return false
 		}

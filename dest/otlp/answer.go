@@ -40,7 +40,10 @@ func (d *Destination) accepted(resp httpsend.Response, n int) (reason, err error
 	d.records.Add(uint64(n))
 	d.partial.Add(rejected)
 	if (rejected > 0 || message != "") && d.c.OnError != nil {
-		d.c.OnError(resp.Error(fmt.Sprintf("partial success: the server rejected %d of %d records, and does not say which: %s", rejected, n, message)))
+		d.c.OnError(
+			resp.Error(fmt.Sprintf(
+				"partial success: the server rejected %d of %d records, and does not say which: %s",
+				rejected, n, message)))
 	}
 	return nil, nil
 }

@@ -70,8 +70,10 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("nib/otlp: "+format, values...))
 		}
 	}
-	fault(!slices.Contains(compressions, c.Compression), "Compression is unknown: %q", c.Compression)
-	fault(c.MaxRequest < 0 || c.MaxRequest > maxRequest, "MaxRequest is not from 0 to %d: %d", maxRequest, c.MaxRequest)
+	fault(!slices.Contains(compressions, c.Compression), "Compression is unknown: %q",
+		c.Compression)
+	fault(c.MaxRequest < 0 || c.MaxRequest > maxRequest, "MaxRequest is not from 0 to %d: %d",
+		maxRequest, c.MaxRequest)
 	fault(c.Timeout < 0, "Timeout is negative: %v", c.Timeout)
 	return errors.Join(faults...)
 }

@@ -38,9 +38,11 @@ var (
 
 // Stats counts the records and requests of a Destination.
 type Stats struct {
-	Records         uint64 // accepted by the server, including PartialRejected
-	Rejected        uint64 // rejected records, with the reason
-	PartialRejected uint64 // records that the server counted as rejected in a partial success, without identifying them
+	Records  uint64 // accepted by the server, including PartialRejected
+	Rejected uint64 // rejected records, with the reason
+	// Records that the server counted as rejected in a partial success, without
+	// identifying them.
+	PartialRejected uint64
 	Requests        uint64 // attempts
 	Failures        uint64 // failed attempts, which were repeated
 	Bytes           uint64 // size of the requests, compressed

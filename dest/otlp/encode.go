@@ -198,7 +198,8 @@ const space = " \t\r\n"
 // isMessage reports whether value, a string with its quotes, is the message of
 // its line: the same bytes, not just equal ones.
 func isMessage(value, message []byte) bool {
-	return len(value) > 1 && len(value) == len(message)+2 && cap(message) > 0 && &value[1] == &message[:1][0]
+	return len(value) > 1 && len(value) == len(message)+2 && cap(message) > 0 &&
+		&value[1] == &message[:1][0]
 }
 
 var newline = []byte{'\n'}
@@ -277,7 +278,8 @@ func (e *encoder) context(key, value []byte) bool {
 		if !unhex(flags[:], text) {
 			return false
 		}
-		e.b = binary.LittleEndian.AppendUint32(append(e.b, tag(recordFlags, fixed32Type)), uint32(flags[0]))
+		e.b = binary.LittleEndian.AppendUint32(append(e.b, tag(recordFlags, fixed32Type)),
+			uint32(flags[0]))
 		return true
 	case "event.name", "event_name":
 		e.b = appendBytes(e.b, recordEvent, e.text(text))

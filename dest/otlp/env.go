@@ -129,7 +129,8 @@ func commonFromEnv() (c Config, err error) {
 func tlsFromEnv() (func() (*tls.Config, error), error) {
 	var f tlsfiles.Files
 	var last string
-	for name, to := range map[string]*string{"CERTIFICATE": &f.CA, "CLIENT_CERTIFICATE": &f.Cert, "CLIENT_KEY": &f.Key} {
+	for name, to := range map[string]*string{"CERTIFICATE": &f.CA, "CLIENT_CERTIFICATE": &f.Cert,
+		"CLIENT_KEY": &f.Key} {
 		var variable string
 		if *to, variable = lookup(name); *to != "" {
 			last = max(last, variable)

@@ -58,7 +58,8 @@ func (p *params) config(t target.Target) (string, Config, error) {
 			faults = append(faults, err)
 		}
 		if p.URLPath != "" {
-			faults = append(faults, target.Fault("url_path", errors.New("is for a target with a host")))
+			faults = append(faults,
+				target.Fault("url_path", errors.New("is for a target with a host")))
 		}
 	}
 	if p.URLPath != "" && !strings.HasPrefix(p.URLPath, "/") {
@@ -91,7 +92,8 @@ func (p *params) config(t target.Target) (string, Config, error) {
 	}
 	if !strings.HasPrefix(url, "https:") {
 		if files != nil {
-			faults = append(faults, target.Fault("", errors.New("the parameters tls_ are for otlp+https")))
+			faults = append(faults,
+				target.Fault("", errors.New("the parameters tls_ are for otlp+https")))
 		}
 		c.TLS, c.reload = nil, nil // the variables may be for other signals
 	}

@@ -103,16 +103,20 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("nib/syslog: "+format, values...))
 		}
 	}
-	fault(c.Facility != "" && facilityOf(c.Facility) < 0, "Facility is not one of RFC 5424: %q", c.Facility)
+	fault(c.Facility != "" && facilityOf(c.Facility) < 0, "Facility is not one of RFC 5424: %q",
+		c.Facility)
 	field := func(name, value string, limit int) {
-		fault(value != "" && !isField(value, limit), "%s %q is not 1 to %d characters of printable ASCII without spaces", name, value, limit)
+		fault(value != "" && !isField(value, limit),
+			"%s %q is not 1 to %d characters of printable ASCII without spaces", name, value, limit)
 	}
 	field("AppName", c.AppName, maxAppName)
 	field("Hostname", c.Hostname, maxHostname)
 	field("MsgID", c.MsgID, maxMsgID)
-	fault(c.SequenceID != "" && !isSDName(c.SequenceID), "SequenceID %q is not the ID of an element", c.SequenceID)
+	fault(c.SequenceID != "" && !isSDName(c.SequenceID),
+		"SequenceID %q is not the ID of an element", c.SequenceID)
 	for _, e := range c.StructuredData {
-		fault(e.ID == c.SequenceID && e.ID != "", "StructuredData has an element %q, which is SequenceID", e.ID)
+		fault(e.ID == c.SequenceID && e.ID != "",
+			"StructuredData has an element %q, which is SequenceID", e.ID)
 	}
 	validateElements(c.StructuredData, fault)
 	fault(c.MaxSize != 0 && c.MaxSize < minMaxSize, "MaxSize is less than 480: %d", c.MaxSize)
@@ -123,7 +127,9 @@ func (c Config) Validate() error {
 	if len(faults) == 0 {
 		full := c.withDefaults()
 		longest := newEncoder(&full).longestHeader()
-		fault(longest+minLine > full.MaxSize, "the header has up to %d bytes, which leaves no room for a line in MaxSize %d", longest, full.MaxSize)
+		fault(longest+minLine > full.MaxSize,
+			"the header has up to %d bytes, which leaves no room for a line in MaxSize %d", longest,
+			full.MaxSize)
 	}
 	return errors.Join(faults...)
 }
@@ -153,7 +159,9 @@ func (c Config) tlsConfig(addr string) (*tls.Config, error) {
 		t = c.TLS.Clone()
 	}
 	if t.InsecureSkipVerify {
-		return nil, errors.New("nib/syslog: TLS has InsecureSkipVerify; trust a certificate by RootCAs, and give the name in it as ServerName")
+		return nil, errors.New(
+			"nib/syslog: TLS has InsecureSkipVerify; trust a certificate by RootCAs, and give " +
+				"the name in it as ServerName")
 	}
 	if v := t.MinVersion; v != 0 && v < tls.VersionTLS12 {
 		return nil, errors.New("nib/syslog: TLS has a MinVersion below 1.2")
@@ -165,7 +173,8 @@ func (c Config) tlsConfig(addr string) (*tls.Config, error) {
 	if t.ServerName == "" {
 		host, _, _ := net.SplitHostPort(addr) // "" with an error
 		if host == "" {
-			return nil, fmt.Errorf("nib/syslog: address %q has no host, and TLS no ServerName to check", addr)
+			return nil, fmt.Errorf(
+				"nib/syslog: address %q has no host, and TLS no ServerName to check", addr)
 		}
 		t.ServerName = host
 	}

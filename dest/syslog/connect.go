@@ -54,7 +54,8 @@ func (d *Destination) dial(ctx context.Context) (net.Conn, way, error) {
 // open does the handshakes that precede the first message, and publishes the
 // link.
 func (d *Destination) open(ctx context.Context, l *link) error {
-	stop := context.AfterFunc(ctx, func() { _ = l.Conn.Close() }) // ends every wait on the connection
+	// Ends every wait on the connection.
+	stop := context.AfterFunc(ctx, func() { _ = l.Conn.Close() })
 	defer stop()
 	opened := func(what string, err error) error {
 		if err != nil && ctx.Err() != nil {
@@ -84,7 +85,8 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 	case datagrams:
 		l.writeTimeout = d.config.Timeout
 		if u, ok := l.Conn.(*net.UnixConn); ok {
-			_ = u.SetWriteBuffer(max(4*d.config.MaxSize, datagramBuffer)) // a smaller buffer is acceptable
+			// A smaller buffer is acceptable.
+			_ = u.SetWriteBuffer(max(4*d.config.MaxSize, datagramBuffer))
 		}
 	case relp:
 		l.discard = true

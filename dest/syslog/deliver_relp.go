@@ -25,7 +25,9 @@ var errRefused = errors.New("the receiver refused the record")
 // the receiver refuses this one as well, or all of several records, the cause
 // is not a record, and they wait. A receiver may also end the connection
 // because of a record.
-func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Record) (res delivery.Result, err error) {
+func (d *Destination) deliverRELP(
+	ctx context.Context, l *link, batch []nib.Record,
+) (res delivery.Result, err error) {
 	head := identityOf(&batch[0])
 	cut := d.refusals.cuts[head.spool]
 	if cut.n >= maxCuts && len(batch) > 1 && cut.first == head {
@@ -170,7 +172,9 @@ func (d *Destination) remember(batch []nib.Record, refused []delivery.Rejection)
 // the batch if all have one; refused has the refused records, in order. The
 // window is filled again when half of it is free: waking up for each response
 // would need a write for each frame.
-func (d *Destination) sendCommands(ctx context.Context, l *link, batch []nib.Record, res *delivery.Result) (refused []delivery.Rejection, open int, err error) {
+func (d *Destination) sendCommands(
+	ctx context.Context, l *link, batch []nib.Record, res *delivery.Result,
+) (refused []delivery.Rejection, open int, err error) {
 	s := d.session
 	first := s.next
 	d.ends = d.ends[:0]

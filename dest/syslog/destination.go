@@ -80,7 +80,8 @@ var networks = map[string]struct {
 func New(network, addr string, c Config) (*Destination, error) {
 	n, ok := networks[network]
 	if !ok {
-		return nil, fmt.Errorf("nib/syslog: unknown network %q (unixgram, unix, tcp, tls, relp, relp+tls)", network)
+		return nil, fmt.Errorf(
+			"nib/syslog: unknown network %q (unixgram, unix, tcp, tls, relp, relp+tls)", network)
 	}
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -89,7 +90,8 @@ func New(network, addr string, c Config) (*Destination, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Destination{config: c.withDefaults(), network: network, addr: addr, grace: minGrace, turn: make(chan struct{}, 1)}
+	d := &Destination{config: c.withDefaults(), network: network, addr: addr, grace: minGrace,
+		turn: make(chan struct{}, 1)}
 	if err := checkAddress(n.socket, addr); err != nil {
 		return nil, err
 	}
@@ -98,7 +100,8 @@ func New(network, addr string, c Config) (*Destination, error) {
 			return nil, err
 		}
 	} else if c.TLS != nil {
-		return nil, fmt.Errorf("nib/syslog: Config.TLS is set, but network %s does not use TLS", network)
+		return nil, fmt.Errorf("nib/syslog: Config.TLS is set, but network %s does not use TLS",
+			network)
 	}
 	d.encoder = *newEncoder(&d.config)
 	d.most, d.refusals.cuts = map[uint64]int{}, map[uint64]cuts{}
@@ -330,5 +333,6 @@ func (d *Destination) endSession(l *link) {
 // network.
 func (l *link) isOurs(err error) bool {
 	cause := l.cancelled()
-	return errors.Is(err, delivery.ErrStalled) || errors.Is(err, delivery.ErrClosed) || cause != nil && errors.Is(err, cause)
+	return errors.Is(err, delivery.ErrStalled) || errors.Is(err, delivery.ErrClosed) ||
+		cause != nil && errors.Is(err, cause)
 }

@@ -18,7 +18,8 @@ var Kind = target.Spec{
 		"syslog+tcp://HOST:PORT", "syslog+tls://HOST:PORT", "syslog+relp://HOST:PORT", "syslog+relp+tls://HOST:PORT",
 		"syslog+unix:PATH", "syslog+unixgram:PATH",
 	},
-	Doc:    "a syslog receiver (RFC 5424); relp acknowledges, unix is for sockets of either kind, such as /dev/log",
+	Doc: "a syslog receiver (RFC 5424); relp acknowledges, unix is for sockets of either " +
+		"kind, such as /dev/log",
 	Params: func() target.Params { return new(params) },
 }
 

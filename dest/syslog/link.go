@@ -37,7 +37,8 @@ type link struct {
 	timeout      time.Duration // Timeout of Config
 	tick         time.Duration // how long one Write or Read waits
 	writeTimeout time.Duration // how long Write waits for room in total
-	discard      bool          // unacknowledged data will be sent again, so the system may discard it
+	// Unacknowledged data will be sent again, so the system may discard it.
+	discard bool
 
 	// probe returns what the system knows about the receiver. It is nil if the
 	// system does not provide that.
@@ -64,7 +65,8 @@ type peerState struct {
 
 // newLink makes a link of a new connection.
 func newLink(conn net.Conn, c *Config) *link {
-	l := &link{Conn: conn, done: make(chan struct{}), timeout: c.Timeout, writeTimeout: c.Stall, tick: c.Timeout / ticks}
+	l := &link{Conn: conn, done: make(chan struct{}), timeout: c.Timeout, writeTimeout: c.Stall,
+		tick: c.Timeout / ticks}
 	l.stream = l
 	if conn, ok := conn.(*net.TCPConn); ok {
 		if l.probe, l.quickAck = control(conn); l.probe == nil {
@@ -86,7 +88,8 @@ func keepAlive(timeout time.Duration) net.KeepAliveConfig {
 	if pause*(1+count) >= seconds {
 		count = 1
 	}
-	return net.KeepAliveConfig{Enable: true, Idle: time.Duration(pause) * time.Second, Interval: time.Duration(pause) * time.Second, Count: count}
+	return net.KeepAliveConfig{Enable: true, Idle: time.Duration(pause) * time.Second,
+		Interval: time.Duration(pause) * time.Second, Count: count}
 }
 
 // fail marks the link as failed with the error err, unless it has failed
@@ -173,7 +176,8 @@ func (l *link) Read(b []byte) (int, error) {
 // acknowledged.
 func (l *link) expectAnswer() {
 	if l.probe != nil && l.watching.CompareAndSwap(false, true) {
-		_ = l.SetReadDeadline(time.Now().Add(l.tick)) // fails only for a closed socket: then Read ends anyway
+		// Fails only for a closed socket: then Read ends anyway.
+		_ = l.SetReadDeadline(time.Now().Add(l.tick))
 	}
 }
 

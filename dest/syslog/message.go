@@ -135,6 +135,7 @@ func (e *encoder) appendTime(dst []byte, ns int64) []byte {
 
 // longestHeader returns the maximum size of a header.
 func (e *encoder) longestHeader() int {
-	r := nib.Record{Time: 1, Logger: "12345678901234567890123456789012", Spool: 1<<64 - 1, Seq: 1<<64 - 1}
+	r := nib.Record{Time: 1, Logger: "12345678901234567890123456789012", Spool: 1<<64 - 1,
+		Seq: 1<<64 - 1}
 	return len(e.header(&r))
 }

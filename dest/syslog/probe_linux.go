@@ -15,7 +15,9 @@ func control(conn *net.TCPConn) (probe func() peerState, quickAck func()) {
 	if err != nil {
 		return nil, nil
 	}
-	set := func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1) }
+	set := func(fd uintptr) {
+		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1)
+	}
 	quickAck = func() { _ = raw.Control(set) }
 	ask := func() (info tcpInfo, err error) {
 		if ctl := raw.Control(func(fd uintptr) { err = getTCPInfo(fd, &info) }); ctl != nil {

@@ -37,7 +37,8 @@ type refusal struct {
 }
 
 // offers are the features of this client (RELP, section 4.4).
-var offers = []byte("relp_version=0\nrelp_software=nib," + version(debug.ReadBuildInfo()) + ",https://github.com/nib-log/nib\ncommands=syslog")
+var offers = []byte("relp_version=0\nrelp_software=nib," + version(debug.ReadBuildInfo()) +
+	",https://github.com/nib-log/nib\ncommands=syslog")
 
 // version returns the version of the module, if it is known.
 func version(info *debug.BuildInfo, ok bool) string {
@@ -74,7 +75,8 @@ func openSession(l *link, window int) (*session, error) {
 			continue // the frame is only a hint
 		}
 		if f.number != 1 || string(f.command) != "rsp" {
-			return nil, fmt.Errorf("%w: %d %s instead of a response to open", errFrame, f.number, f.command)
+			return nil, fmt.Errorf("%w: %d %s instead of a response to open", errFrame, f.number,
+				f.command)
 		}
 		return s, checkOffers(f.data)
 	}

@@ -34,7 +34,8 @@ func (d *Destination) Stats() Stats {
 	c := &d.counters
 	l := d.link.Load()
 	return Stats{
-		Accepted: c.accepted.Load(), Bytes: c.bytes.Load(), Shortened: c.shortened.Load(), Rejected: c.rejected.Load(),
+		Accepted: c.accepted.Load(), Bytes: c.bytes.Load(), Shortened: c.shortened.Load(),
+		Rejected: c.rejected.Load(),
 		Doubtful: c.doubtful.Load(),
 		Connects: c.connects.Load(), Refused: c.refused.Load(), Failures: c.failures.Load(),
 		Connected: l != nil && l.err() == nil,

@@ -101,11 +101,14 @@ func refusedBelow(refused []delivery.Rejection, index int) (n int) {
 
 // prepare returns the message of r, record i of the batch, or rejects the
 // record.
-func (d *Destination) prepare(r *nib.Record, i int, res *delivery.Result) (head, line []byte, ok bool) {
+func (d *Destination) prepare(
+	r *nib.Record, i int, res *delivery.Result,
+) (head, line []byte, ok bool) {
 	head, line, cut, ok := d.message(r)
 	if !ok {
 		res.Rejected = append(res.Rejected, delivery.Rejection{Index: i,
-			Reason: d.wrap(fmt.Errorf("%w: %d bytes, MaxSize is %d", delivery.ErrTooLarge, len(r.Line), d.config.MaxSize))})
+			Reason: d.wrap(fmt.Errorf("%w: %d bytes, MaxSize is %d", delivery.ErrTooLarge,
+				len(r.Line), d.config.MaxSize))})
 		return nil, nil, false
 	}
 	d.sizes[i] = size{len(head) + len(line), cut}
@@ -114,7 +117,9 @@ func (d *Destination) prepare(r *nib.Record, i int, res *delivery.Result) (head,
 
 // deliverDatagrams sends each message as a datagram. A datagram is in the
 // receiver's queue or not sent at all.
-func (d *Destination) deliverDatagrams(l *link, batch []nib.Record) (res delivery.Result, err error) {
+func (d *Destination) deliverDatagrams(
+	l *link, batch []nib.Record,
+) (res delivery.Result, err error) {
 	if err := l.SetWriteDeadline(time.Now().Add(l.tick)); err != nil {
 		return res, err
 	}
@@ -126,7 +131,8 @@ func (d *Destination) deliverDatagrams(l *link, batch []nib.Record) (res deliver
 		}
 		if errors.Is(err, syscall.EMSGSIZE) {
 			res.Rejected = append(res.Rejected, delivery.Rejection{Index: i,
-				Reason: d.wrap(fmt.Errorf("%w for a datagram: %d bytes", delivery.ErrTooLarge, len(d.buf)))})
+				Reason: d.wrap(
+					fmt.Errorf("%w for a datagram: %d bytes", delivery.ErrTooLarge, len(d.buf)))})
 			err = nil
 		}
 		if err != nil {

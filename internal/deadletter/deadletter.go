@@ -97,7 +97,8 @@ var members = []struct {
 	name     string
 	optional bool
 }{
-	{"seq", false}, {"spool", true}, {"time", false}, {"level", false}, {"logger", true}, {"reason", false}, {"message", true},
+	{"seq", false}, {"spool", true}, {"time", false}, {"level", false}, {"logger", true},
+	{"reason", false}, {"message", true},
 	{"line", false}, // or base64
 }
 

@@ -222,7 +222,8 @@ func (c *Client) once(ctx context.Context, body []byte) (Response, error) {
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		text, err = io.ReadAll(io.LimitReader(resp.Body, max(most, most+1))) // the sum may overflow
 	}
-	r := Response{Status: resp.StatusCode, Header: resp.Header, after: retryAfter(resp.Header, time.Now())}
+	r := Response{Status: resp.StatusCode, Header: resp.Header,
+		after: retryAfter(resp.Header, time.Now())}
 	r.prefix = c.prefix()
 	if r.Truncated = len(text) > c.c.MaxResponse; r.Truncated {
 		text, err = text[:c.c.MaxResponse], nil

@@ -84,9 +84,12 @@ func (c Config) Validate() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Header)) {
 		switch { // the text of an error must not contain a password
 		case !isName(name):
-			fault(true, "Header has a name with characters that are not allowed in one; want the name alone, without a colon")
+			fault(true,
+				"Header has a name with characters that are not allowed in one; want the name "+
+					"alone, without a colon")
 		case slices.ContainsFunc(c.Header[name], hasControl):
-			fault(true, "Header has a line break or another control character in the value of %s", name)
+			fault(true, "Header has a line break or another control character in the value of %s",
+				name)
 		}
 	}
 	return errors.Join(faults...)

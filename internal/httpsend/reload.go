@@ -34,7 +34,9 @@ func newHTTP(c *Config, config *tls.Config) *http.Client {
 			MaxIdleConns:       2,
 			IdleConnTimeout:    30 * time.Second,
 		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		},
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 )
 
 // secretName matches the names of headers and parameters with secret values.
-var secretName = regexp.MustCompile(`(?i)auth|cookie|credential|key|pass|secret|session|sig|token|^code$|^k$`)
+var secretName = regexp.MustCompile(
+	`(?i)auth|cookie|credential|key|pass|secret|session|sig|token|^code$|^k$`)
 
 // minSecret is the minimum length of a secret: shorter ones would be found
 // everywhere.

@@ -129,7 +129,8 @@ func (m *masker) isBoundary(first, k int) bool {
 	case !inWord(c) || !inWord(m.src[k]):
 		return true
 	}
-	return k-2 >= first && m.src[k-2] == '\\' || k-6 >= first && m.src[k-6] == '\\' && m.src[k-5] == 'u'
+	return k-2 >= first && m.src[k-2] == '\\' ||
+		k-6 >= first && m.src[k-6] == '\\' && m.src[k-5] == 'u'
 }
 
 // escapedBefore reports whether the text that ends at j and began with the same

@@ -249,7 +249,8 @@ func (m *masker) url(i int) int {
 	if colon < 0 || at < colon+2 {
 		return p
 	}
-	if rest, masked := bytes.CutPrefix(m.src[colon+1:at], []byte(contract.SecretText)); masked && len(rest) > 0 {
+	if rest, masked := bytes.CutPrefix(m.src[colon+1:at], []byte(contract.SecretText)); masked &&
+		len(rest) > 0 {
 		if name, _ := m.keyBefore(p, colon); name != nil {
 			return p // the mask belongs to a key, as in http://token:***&@
 		}

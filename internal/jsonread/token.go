@@ -128,7 +128,9 @@ func (m *masker) skipBlanks(i int, lines bool) int {
 var headers = []string{"authorization", "proxy-authorization", "cookie", "set-cookie"}
 
 func isHeader(name []byte) bool {
-	return slices.ContainsFunc(headers, func(h string) bool { return len(h) == len(name) && equalFold(name, h) })
+	return slices.ContainsFunc(headers, func(h string) bool {
+		return len(h) == len(name) && equalFold(name, h)
+	})
 }
 
 // schemes lists the schemes of HTTP authentication, which are not masked; true

@@ -23,7 +23,8 @@ func ParseMoment(text string, now time.Time) (time.Time, error) {
 		time.RFC3339Nano, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
 		"2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02",
 	} {
-		if t, err := time.ParseInLocation(layout, strings.Replace(text, ",", ".", 1), now.Location()); err == nil {
+		if t, err := time.ParseInLocation(layout, strings.Replace(text, ",", ".", 1),
+			now.Location()); err == nil {
 			return t, nil
 		}
 	}
@@ -35,11 +36,13 @@ func ParseMoment(text string, now time.Time) (time.Time, error) {
 		for _, layout := range []string{"15:04", "15:04:05"} {
 			if t, err := time.Parse(layout, clock); err == nil {
 				y, m, d := midnight.Date()
-				return time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), now.Location()), nil
+				return time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(),
+					now.Location()), nil
 			}
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is not a time: write 2026-11-21T09:30:00Z, 14:30, yesterday or -3h", text)
+	return time.Time{}, fmt.Errorf(
+		"%q is not a time: write 2026-11-21T09:30:00Z, 14:30, yesterday or -3h", text)
 }
 
 // maxDays is less than a time.Duration can be.
@@ -53,7 +56,8 @@ func parseRelative(text string, now time.Time) (time.Time, bool) {
 		return now, true
 	}
 	if digits, ok := strings.CutPrefix(text, "@"); ok {
-		if seconds, err := strconv.ParseFloat(digits, 64); err == nil && seconds > -1e11 && seconds < 1e11 {
+		if seconds, err := strconv.ParseFloat(digits, 64); err == nil && seconds > -1e11 &&
+			seconds < 1e11 {
 			return time.UnixMicro(int64(seconds * 1e6)).In(now.Location()), true
 		}
 	}

@@ -114,7 +114,8 @@ var units = []struct {
 	unit time.Duration
 }{
 	{"ns", time.Nanosecond}, {"us", time.Microsecond}, {"µs", time.Microsecond},
-	{"μs", time.Microsecond}, {"ms", time.Millisecond}, {"s", time.Second}, {"m", time.Minute}, {"h", time.Hour},
+	{"μs", time.Microsecond}, {"ms", time.Millisecond}, {"s", time.Second}, {"m", time.Minute},
+	{"h", time.Hour},
 }
 
 // parseDuration reads a duration as time.ParseDuration does, without

@@ -110,7 +110,8 @@ type QueryError struct {
 }
 
 func (e *QueryError) Error() string {
-	return fmt.Sprintf("nib/logread: %s at character %d of the query %q", e.Problem, e.column()+1, e.Query)
+	return fmt.Sprintf("nib/logread: %s at character %d of the query %q", e.Problem, e.column()+1,
+		e.Query)
 }
 
 // Caret returns the query and a line with a caret below the character at

@@ -103,7 +103,8 @@ func reopen(fd int, st *syscall.Stat_t) int {
 		return -1
 	}
 	var got syscall.Stat_t
-	if err := syscall.Fstat(own, &got); err != nil || got.Dev != st.Dev || got.Ino != st.Ino || got.Rdev != st.Rdev {
+	if err := syscall.Fstat(own, &got); err != nil || got.Dev != st.Dev || got.Ino != st.Ino ||
+		got.Rdev != st.Rdev {
 		syscall.Close(own)
 		return -1
 	}

@@ -48,13 +48,19 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("nib/journald: "+format, value))
 		}
 	}
-	fault(strings.ContainsAny(c.Identifier, "\n\x00"), "Identifier %q has a line break or NUL", c.Identifier)
-	fault(c.Prefix != "" && !isName([]byte(c.Prefix)), "Prefix %q is not the beginning of a field name (A to Z, 0 to 9 and _, a letter first)", c.Prefix)
+	fault(strings.ContainsAny(c.Identifier, "\n\x00"), "Identifier %q has a line break or NUL",
+		c.Identifier)
+	fault(c.Prefix != "" && !isName([]byte(c.Prefix)),
+		"Prefix %q is not the beginning of a field name (A to Z, 0 to 9 and _, a letter first)",
+		c.Prefix)
 	fault(len(c.Prefix) > maxPrefix, "Prefix %q is longer than 32 bytes", c.Prefix)
-	fault(c.Line != "" && !isName([]byte(c.Line)), "Line %q is not a field name (A to Z, 0 to 9 and _, a letter first, at most 64)", c.Line)
-	fault(isReserved([]byte(c.Line)) || strings.HasPrefix(c.Line, fieldPrefix), "Line %q may be the name of another field", c.Line)
+	fault(c.Line != "" && !isName([]byte(c.Line)),
+		"Line %q is not a field name (A to Z, 0 to 9 and _, a letter first, at most 64)", c.Line)
+	fault(isReserved([]byte(c.Line)) || strings.HasPrefix(c.Line, fieldPrefix),
+		"Line %q may be the name of another field", c.Line)
 	fault(c.Stall < 0, "Stall is negative: %v", c.Stall)
-	fault(len(c.Socket) > maxSocketPath, "Socket %q is longer than a socket address can be", c.Socket)
+	fault(len(c.Socket) > maxSocketPath, "Socket %q is longer than a socket address can be",
+		c.Socket)
 	return errors.Join(faults...)
 }
 

@@ -19,7 +19,9 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	dropped := c.lost()
 	written.Metrics(&l, "nib_journald", "written to the journal")
 	loss.Metrics(&l, "nib_journald", reasons[:], dropped[:len(reasons)])
-	l.Counter("nib_journald_large_lines_total", "Lines too large for a datagram, which were sent in a file.", float64(c.large.Load()))
-	l.Counter("nib_journald_reconnects_total", "Times that the socket was connected again.", float64(c.reconnects.Load()))
+	l.Counter("nib_journald_large_lines_total",
+		"Lines too large for a datagram, which were sent in a file.", float64(c.large.Load()))
+	l.Counter("nib_journald_reconnects_total", "Times that the socket was connected again.",
+		float64(c.reconnects.Load()))
 	return l.Metrics()
 }

@@ -35,11 +35,13 @@ func openPort(path string) (port, error) {
 }
 
 func (s *socket) connect() error {
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
+	fd, err := syscall.Socket(syscall.AF_UNIX,
+		syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return fmt.Errorf("nib/journald: %w", os.NewSyscallError("socket", err))
 	}
-	_ = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_SNDBUF, sendBuffer) // less is acceptable
+	// Less is acceptable.
+	_ = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_SNDBUF, sendBuffer)
 	if err := syscall.Connect(fd, &syscall.SockaddrUnix{Name: s.path}); err != nil {
 		_ = syscall.Close(fd)
 		return s.problem("connect", err)
@@ -101,7 +103,8 @@ func (s *socket) problem(call string, err error) error {
 	switch err {
 	case syscall.EAGAIN:
 		return errFull
-	case syscall.ECONNREFUSED, syscall.ENOENT, syscall.ENOTCONN, syscall.ECONNRESET, syscall.EPIPE, syscall.ENOTDIR:
+	case syscall.ECONNREFUSED, syscall.ENOENT, syscall.ENOTCONN, syscall.ECONNRESET, syscall.EPIPE,
+		syscall.ENOTDIR:
 		return errGone
 	}
 	return fmt.Errorf("nib/journald: %w", &os.PathError{Op: call, Path: s.path, Err: err})

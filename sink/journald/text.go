@@ -46,7 +46,8 @@ func appendRune(dst []byte, r rune) []byte {
 	switch {
 	case r == '\n', r == '\t':
 	case jsonenc.Escaped(r):
-		return append(dst, '\\', 'u', hexDigits[r>>12], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+		return append(dst, '\\', 'u', hexDigits[r>>12], hexDigits[r>>8&15], hexDigits[r>>4&15],
+			hexDigits[r&15])
 	}
 	return utf8.AppendRune(dst, r)
 }

@@ -109,7 +109,8 @@ const hexDigits = "0123456789abcdef"
 
 // appendEscape appends \uXXXX. All characters that need it have four digits.
 func appendEscape(dst []byte, r rune) []byte {
-	return append(dst, '\\', 'u', hexDigits[r>>12], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+	return append(dst, '\\', 'u', hexDigits[r>>12], hexDigits[r>>8&15], hexDigits[r>>4&15],
+		hexDigits[r&15])
 }
 
 // appendForeign appends text unchanged, except for characters that control a

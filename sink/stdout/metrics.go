@@ -23,6 +23,7 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	written.Metrics(&l, "nib_stdout", "written", stream)
 	loss.Metrics(&l, "nib_stdout", reasons[:], dropped[:causes], stream)
 	l.Gauge("nib_stdout_buffered_lines", "Lines in the buffer.", float64(st.Pending), stream)
-	l.Counter("nib_stdout_notices_total", "Lines of the sink's own that report dropped lines.", float64(st.Notices), stream)
+	l.Counter("nib_stdout_notices_total", "Lines of the sink's own that report dropped lines.",
+		float64(st.Notices), stream)
 	return l.Metrics()
 }

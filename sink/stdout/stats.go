@@ -55,7 +55,8 @@ const (
 	causes
 )
 
-var reasons = [causes]delivery.Reason{delivery.ReasonStalled, delivery.ReasonGone, delivery.ReasonClosed, delivery.ReasonFailed}
+var reasons = [causes]delivery.Reason{delivery.ReasonStalled, delivery.ReasonGone,
+	delivery.ReasonClosed, delivery.ReasonFailed}
 
 // causeOf returns the cause of an error of a write.
 func causeOf(err error) cause {

@@ -37,7 +37,8 @@ var formats = []struct {
 	}},
 	{"\x04\x22\x4d\x18", func(r *bufio.Reader) (io.Reader, error) { return lz4.NewReader(r), nil }},
 	{"__CURSOR=", func(r *bufio.Reader) (io.Reader, error) { return newJournal(r), nil }},
-	{"__REALTIME_TIMESTAMP=", func(r *bufio.Reader) (io.Reader, error) { return newJournal(r), nil }},
+	{"__REALTIME_TIMESTAMP=",
+		func(r *bufio.Reader) (io.Reader, error) { return newJournal(r), nil }},
 }
 
 const longestMagic = len("__REALTIME_TIMESTAMP=")

@@ -133,7 +133,9 @@ const reorderWindow = 100 * time.Millisecond
 // Follow writes the selected lines of sources that may never end, as they
 // arrive. Lines of several sources that arrive within a tenth of a second are
 // merged by time.
-func Follow(ctx context.Context, w io.Writer, sources []Source, s Selection, newRenderer func() Renderer) (Counts, error) {
+func Follow(
+	ctx context.Context, w io.Writer, sources []Source, s Selection, newRenderer func() Renderer,
+) (Counts, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f := &tailing{

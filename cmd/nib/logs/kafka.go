@@ -102,7 +102,8 @@ func kafkaRanges(brokers []string, topic string, since time.Time) (list []kafkaR
 	}
 	ends.Each(func(end kadm.ListedOffset) {
 		if start, ok := starts.Lookup(topic, end.Partition); ok {
-			list = append(list, kafkaRange{brokers: brokers, topic: topic, partition: end.Partition, start: start.Offset, end: end.Offset})
+			list = append(list, kafkaRange{brokers: brokers, topic: topic, partition: end.Partition,
+				start: start.Offset, end: end.Offset})
 		}
 	})
 	slices.SortFunc(list, func(a, b kafkaRange) int { return int(a.partition - b.partition) })
@@ -117,7 +118,8 @@ func (k kafkaRange) open(ctx context.Context) (io.ReadCloser, error) {
 	}
 	client, err := kgo.NewClient(
 		kgo.SeedBrokers(k.brokers...),
-		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{k.topic: {k.partition: kgo.NewOffset().At(k.start)}}),
+		kgo.ConsumePartitions(
+			map[string]map[int32]kgo.Offset{k.topic: {k.partition: kgo.NewOffset().At(k.start)}}),
 		kgo.FetchMaxBytes(8<<20), kgo.MaxConcurrentFetches(1),
 		// The end of a transaction is a record, too, and may be the last one.
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(),

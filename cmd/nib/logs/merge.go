@@ -75,7 +75,8 @@ func newMerger(ctx context.Context, p *pipeline, sources []Source, s *Selection)
 	m.line.SetZone(s.Zone)
 	m.line.Own = s.Keys
 	for i, source := range sources {
-		m.all = append(m.all, &cursor{pipe: p, blocks: p.read(ctx, s.opener(source), 2), key: noTime, index: i, next: -1})
+		m.all = append(m.all, &cursor{pipe: p, blocks: p.read(ctx, s.opener(source), 2),
+			key: noTime, index: i, next: -1})
 	}
 	return m
 }
@@ -204,7 +205,9 @@ type contextLines struct {
 	lines  uint64   // number of lines shown
 }
 
-func (c *contextLines) append(out []byte, r Renderer, l *logread.Line, line []byte, matched bool) []byte {
+func (c *contextLines) append(
+	out []byte, r Renderer, l *logread.Line, line []byte, matched bool,
+) []byte {
 	show := func(line []byte) {
 		l.Reset(line)
 		out = r.Append(out, l)

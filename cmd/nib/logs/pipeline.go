@@ -82,10 +82,12 @@ type Counts struct {
 	Foreign uint64 // lines of text without a level and a time that the query did not select
 	NoLevel uint64 // other lines that the query did not select only as they have no level
 	NoTime  uint64 // the same for the time; a line without both counts as one without a level
-	Late    uint64 // lines older than the one before them in the same source, where sources are merged
-	Beyond  uint64 // selected lines that a limit left out
-	Around  uint64 // lines around selected ones that a limit left out
-	Holes   uint64 // NUL bytes before lines, which are skipped
+	// Lines older than the one before them in the same source, where sources
+	// are merged.
+	Late   uint64
+	Beyond uint64 // selected lines that a limit left out
+	Around uint64 // lines around selected ones that a limit left out
+	Holes  uint64 // NUL bytes before lines, which are skipped
 }
 
 func (c *Counts) add(d Counts) {
@@ -233,7 +235,9 @@ func newPipeline(ctx context.Context, size int, newWorker func() *worker) *pipel
 
 // read sends the blocks of a source in order, and closes the channel. The last
 // block has the error, if there was one.
-func (p *pipeline) read(ctx context.Context, open func(context.Context) (io.ReadCloser, error), ahead int) <-chan *block {
+func (p *pipeline) read(
+	ctx context.Context, open func(context.Context) (io.ReadCloser, error), ahead int,
+) <-chan *block {
 	order := make(chan *block, ahead)
 	go func() { // nothing waits for it: standard input cannot be interrupted
 		defer close(order)
@@ -295,7 +299,9 @@ func (p *pipeline) send(ctx context.Context, order chan<- *block, b *block) bool
 // Cat writes the selected lines of the sources to w. Lines of several sources
 // are merged by time. It returns the errors of all sources, joined, or the
 // error of w.
-func Cat(ctx context.Context, w io.Writer, sources []Source, s Selection, newRenderer func() Renderer) (total Counts, err error) {
+func Cat(
+	ctx context.Context, w io.Writer, sources []Source, s Selection, newRenderer func() Renderer,
+) (total Counts, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	if s.Limit.Lines == 0 && s.Limit.Bytes == 0 {
 		s.Limit.Newest = false // all lines are shown

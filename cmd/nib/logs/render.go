@@ -43,17 +43,23 @@ func (f Form) NewRenderer() (newRenderer func() Renderer, header string, err err
 		if len(f.Fields) == 0 {
 			f.Fields = []string{"time", "level", "message"}
 		}
-		header := appendCSVRow(nil, len(f.Fields), func(i int) []byte { return []byte(f.Fields[i]) })
+		header := appendCSVRow(nil, len(f.Fields), func(i int) []byte {
+			return []byte(f.Fields[i])
+		})
 		return func() Renderer { return &csvRenderer{fields: f.Fields} }, string(header), nil
 	case "raw":
 		if !f.Terminal {
 			return f.maker(func() Renderer { return rawRenderer{} }), "", nil
 		}
-		return f.maker(func() Renderer { return &safeRenderer{text: newPainters(f.Console)} }), "", nil
+		return f.maker(func() Renderer {
+			return &safeRenderer{text: newPainters(f.Console)}
+		}), "", nil
 	case "json":
 		return f.maker(func() Renderer { return &jsonRenderer{} }), "", nil
 	case "logfmt":
-		return f.maker(func() Renderer { return &logfmtRenderer{sink: logfmt.New(io.Discard, logfmt.Config{})} }), "", nil
+		return f.maker(func() Renderer {
+			return &logfmtRenderer{sink: logfmt.New(io.Discard, logfmt.Config{})}
+		}), "", nil
 	case "console":
 		return f.maker(func() Renderer { return newPainters(f.Console) }), "", nil
 	}
@@ -203,7 +209,9 @@ func (p *painters) of(l *logread.Line) *console.Sink {
 	if k != nil && k.message == message {
 		return k.sink
 	}
-	i := slices.IndexFunc(p.byKeys, func(k keyed) bool { return k.time == at && k.level == level && k.message == message })
+	i := slices.IndexFunc(p.byKeys, func(k keyed) bool {
+		return k.time == at && k.level == level && k.message == message
+	})
 	if i < 0 {
 		c := p.config
 		c.Layout = layoutFor(at, level, message)
@@ -224,7 +232,8 @@ func endsWithText(object []byte, key string) bool {
 	}
 	name, ok := bytes.CutSuffix(text[:max(bytes.LastIndexByte(text, '"'), 0)], []byte(`":`))
 	n := len(name) - len(key)
-	return ok && n >= 2 && string(name[n:]) == key && name[n-1] == '"' && (name[n-2] == ',' || name[n-2] == '{')
+	return ok && n >= 2 && string(name[n:]) == key && name[n-1] == '"' &&
+		(name[n-2] == ',' || name[n-2] == '{')
 }
 
 // layoutFor returns the layout of the logger that uses some keys.
@@ -355,7 +364,8 @@ func appendCSVRow(dst []byte, n int, cell func(i int) []byte) []byte {
 			dst = append(dst, ',')
 		}
 		text := cell(i)
-		if len(text) > 0 && !bytes.ContainsAny(text, "\",\n\r") && text[0] != ' ' && text[len(text)-1] != ' ' {
+		if len(text) > 0 && !bytes.ContainsAny(text, "\",\n\r") && text[0] != ' ' &&
+			text[len(text)-1] != ' ' {
 			dst = append(dst, text...)
 			continue
 		}

@@ -26,7 +26,8 @@ var (
 	// app-20261121T103000.123456Z-0000.log of sink/file, and dates as
 	// logrotate, lumberjack and others put them before or after the
 	// extension.
-	stamped = regexp.MustCompile(`^(.+?)[-._](\d{4}-?\d{2}-?\d{2}(?:[T_-]?\d{2}[-:.]?\d{2}[-:.]?\d{2}(?:[.,]\d+)?Z?)?(?:-\d+)?)(\.[A-Za-z]+)?$`)
+	stamped = regexp.MustCompile(
+		`^(.+?)[-._](\d{4}-?\d{2}-?\d{2}(?:[T_-]?\d{2}[-:.]?\d{2}[-:.]?\d{2}(?:[.,]\d+)?Z?)?(?:-\d+)?)(\.[A-Za-z]+)?$`)
 	// app.log.1 of logrotate
 	numbered = regexp.MustCompile(`^(.+)\.(\d{1,4})$`)
 )

@@ -48,7 +48,8 @@ func bucketOf(v float64) int32 {
 	if v == 0 {
 		return 0
 	}
-	b := int32(min(max(math.Ceil(math.Log(math.Abs(v))/bucketWidth), leastBucket), mostBucket)) - leastBucket + 1
+	b := int32(min(max(math.Ceil(math.Log(math.Abs(v))/bucketWidth), leastBucket),
+		mostBucket)) - leastBucket + 1
 	if v < 0 {
 		return -b
 	}

@@ -47,9 +47,10 @@ func Find(args []string, stdin io.Reader, follow bool, now time.Time) (list []So
 	for _, arg := range args {
 		switch {
 		case arg == "-":
-			list = append(list, Source{Name: "standard input", Live: true, Open: func(context.Context) (io.ReadCloser, error) {
-				return decompress(io.NopCloser(stdin))
-			}})
+			list = append(list, Source{Name: "standard input", Live: true,
+				Open: func(context.Context) (io.ReadCloser, error) {
+					return decompress(io.NopCloser(stdin))
+				}})
 		case strings.HasPrefix(arg, "kafka://"):
 			sources, err := kafkaSources(arg, follow, now)
 			list = append(list, sources...)

@@ -22,7 +22,8 @@ const spoolPoll = 200 * time.Millisecond
 func spoolSources(root string, follow bool) (list []Source, err error) {
 	dirs, err := spool.Find(root)
 	if len(dirs) == 0 && err == nil {
-		err = fmt.Errorf("%s is a directory without a spool; for the files in it, write %s/*", root, root)
+		err = fmt.Errorf("%s is a directory without a spool; for the files in it, write %s/*", root,
+			root)
 	}
 	for _, dir := range dirs {
 		s := spoolSource(dir, follow, place{}, place{}, Selection{})
@@ -111,7 +112,8 @@ func copySpool(
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if follow && mayBeFinished(v, g) || v.ID == to.spool && max(r.Seq, g.First) >= to.number {
+			if follow && mayBeFinished(v, g) ||
+				v.ID == to.spool && max(r.Seq, g.First) >= to.number {
 				break
 			}
 			if g.Kind == "" {

@@ -130,7 +130,8 @@ type collector struct {
 }
 
 func newCollector(by, of []string) *collector {
-	return &collector{by: by, of: of, groups: map[string]*group{}, patterns: map[string]*group{}, over: newHistogram()}
+	return &collector{by: by, of: of, groups: map[string]*group{}, patterns: map[string]*group{},
+		over: newHistogram()}
 }
 
 // Append implements Renderer.
@@ -216,7 +217,8 @@ func (c *collector) in(m map[string]*group, most int) *group {
 
 // numberOf reads a number, or a duration as milliseconds.
 func numberOf(text []byte) (float64, bool) {
-	if v, err := strconv.ParseFloat(string(text), 64); err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
+	if v, err := strconv.ParseFloat(string(text), 64); err == nil && !math.IsInf(v, 0) &&
+		!math.IsNaN(v) {
 		return v, true
 	}
 	return Millis(text)
@@ -244,7 +246,9 @@ func mergeGroups(to, from map[string]*group, most int) {
 // Summarize counts the selected lines of the sources by the values of some
 // fields, with the percentiles of others. Its memory does not grow with the
 // logs.
-func Summarize(ctx context.Context, sources []Source, s Selection, by, of []string) (*Summary, error) {
+func Summarize(
+	ctx context.Context, sources []Source, s Selection, by, of []string,
+) (*Summary, error) {
 	var mu sync.Mutex
 	var all []*collector
 	var errs []error

@@ -36,11 +36,14 @@ func parseTemplate(text string, zone *time.Location) (*template, error) {
 			literal.WriteByte(c)
 			i++
 		case c == '}':
-			return nil, fmt.Errorf("--template: the brace at character %d closes nothing; }} is a brace", i+1)
+			return nil, fmt.Errorf(
+				"--template: the brace at character %d closes nothing; }} is a brace", i+1)
 		case c == '{':
 			end := strings.IndexByte(text[i:], '}')
 			if end < 2 {
-				return nil, fmt.Errorf("--template: there is no field in the brace at character %d; {{ is a brace", i+1)
+				return nil, fmt.Errorf(
+					"--template: there is no field in the brace at character %d; {{ is a brace",
+					i+1)
 			}
 			field, layout, _ := strings.Cut(text[i+1:i+end], ":")
 			t.parts = append(t.parts, part{literal.String(), field, layout})

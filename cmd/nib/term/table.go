@@ -16,7 +16,8 @@ type Table struct {
 
 // Row writes a line.
 func (t Table) Row(name, figure, meaning string) {
-	fmt.Fprintf(t.W, "  %s %s  %s\n", t.S.Dim(fmt.Sprintf("%-17s", name)), t.S.Bold(fmt.Sprintf("%11s", figure)), t.S.Dim(meaning))
+	fmt.Fprintf(t.W, "  %s %s  %s\n", t.S.Dim(fmt.Sprintf("%-17s", name)),
+		t.S.Bold(fmt.Sprintf("%11s", figure)), t.S.Dim(meaning))
 }
 
 // Verdict writes a figure that should be 0.

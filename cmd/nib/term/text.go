@@ -31,7 +31,8 @@ func Line(text string) string {
 }
 
 func isShown(text string) bool {
-	return utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) < 0
+	return utf8.ValidString(text) &&
+		strings.IndexFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) < 0
 }
 
 // WriteJSON writes a line of JSON in which everything is escaped that a

@@ -40,7 +40,8 @@ func Create(ctx context.Context, brokers []string, name string, partitions, repl
 		return fmt.Errorf("nib/kafka/topic: create %s: %w", name, err)
 	}
 	for _, t := range resp.Topics {
-		if err := kerr.ErrorForCode(t.ErrorCode); err != nil && !errors.Is(err, kerr.TopicAlreadyExists) {
+		if err := kerr.ErrorForCode(t.ErrorCode); err != nil &&
+			!errors.Is(err, kerr.TopicAlreadyExists) {
 			return fmt.Errorf("nib/kafka/topic: create %s: %w", name, err)
 		}
 	}
@@ -89,7 +90,8 @@ func Read(ctx context.Context, brokers []string, name string, f func(Message) bo
 }
 
 func message(r *kgo.Record) Message {
-	m := Message{Partition: r.Partition, Offset: r.Offset, Time: r.Timestamp, Key: r.Key, Value: r.Value}
+	m := Message{Partition: r.Partition, Offset: r.Offset, Time: r.Timestamp, Key: r.Key,
+		Value: r.Value}
 	if len(r.Headers) > 0 {
 		m.Headers = make(map[string]string, len(r.Headers))
 	}
