@@ -116,8 +116,8 @@ func (d *Destination) laneOf(r *nib.Record) *lane {
 		}
 	case PartitioningRoundRobin:
 		if r.Seq == 0 {
-			d.turn++
-			return d.lanes[d.turn%n]
+			d.choice.turn++
+			return d.lanes[d.choice.turn%n]
 		}
 		return d.lanes[r.Seq%n]
 	}
@@ -129,9 +129,9 @@ var clientPartitioner = kgo.StickyKeyPartitioner(nil).ForTopic("")
 
 // partitionOf returns the partition of a key, which is not nil.
 func (d *Destination) partitionOf(key []byte) int {
-	d.keyed.Key = key
-	defer func() { d.keyed.Key = nil }()
-	return clientPartitioner.Partition(&d.keyed, len(d.lanes))
+	d.choice.keyed.Key = key
+	defer func() { d.choice.keyed.Key = nil }()
+	return clientPartitioner.Partition(&d.choice.keyed, len(d.lanes))
 }
 
 // homeLane returns the lane of the partition of a spool.

@@ -34,8 +34,7 @@ type Destination struct {
 	lanes  []*lane    // indexed by partition; nil before the topic is known
 	stale  bool       // the leaders may have changed
 	states []state    // states of the records of the batch
-	turn   uint64     // counter of RoundRobin, for records without a number
-	keyed  kgo.Record // has the key whose partition is chosen; here to allocate none
+	choice choice
 	dead   deadLetters
 	tx     transaction
 
@@ -49,6 +48,12 @@ type Destination struct {
 	searches searches
 
 	counters counters
+}
+
+// A choice has what chooses the lane of a record.
+type choice struct {
+	turn  uint64     // counter of RoundRobin, for records without a number
+	keyed kgo.Record // has the key whose partition is chosen; here to allocate none
 }
 
 // An identity is the number of a record, in its spool.

@@ -149,8 +149,8 @@ func TestPartitionOfAKey(t *testing.T) {
 		"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8": -58897971,
 	} {
 		want := int(uint32(hash) & 0x7fffffff % 12)
-		if got := d.partitionOf([]byte(text)); got != want || d.keyed.Key != nil {
-			t.Errorf("%s: got %d, key %q kept; want %d", text, got, d.keyed.Key, want)
+		if got := d.partitionOf([]byte(text)); got != want || d.choice.keyed.Key != nil {
+			t.Errorf("%s: got %d, key %q kept; want %d", text, got, d.choice.keyed.Key, want)
 		}
 	}
 }

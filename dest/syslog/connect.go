@@ -68,18 +68,10 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 	}
 	asked := false
 	if d.config.TLS != nil {
-		c, err := d.currentTLS()
-		if err != nil {
-			return err
+		var err error
+		if asked, err = d.secure(ctx, l); err != nil {
+			return opened("TLS handshake", err)
 		}
-		began := time.Now()
-		t := tls.Client(l, noteRequest(c, &asked))
-		if err := opened("TLS handshake", t.HandshakeContext(ctx)); err != nil {
-			return err
-		}
-		l.stream = t
-		l.grace = max(2*time.Since(began), d.grace)
-		asked = asked && t.ConnectionState().Version >= tls.VersionTLS13
 	}
 	switch l.way {
 	case datagrams:
@@ -116,6 +108,23 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 		return opened("TLS client certificate", l.awaitRefusal(ctx))
 	}
 	return nil
+}
+
+// secure does the handshake of TLS. It reports whether the receiver may refuse
+// the client's certificate after it.
+func (d *Destination) secure(ctx context.Context, l *link) (asked bool, err error) {
+	c, err := d.currentTLS()
+	if err != nil {
+		return false, err
+	}
+	began := time.Now()
+	t := tls.Client(l, noteRequest(c, &asked))
+	if err := t.HandshakeContext(ctx); err != nil {
+		return false, err
+	}
+	l.stream = t
+	l.grace = max(2*time.Since(began), d.grace)
+	return asked && t.ConnectionState().Version >= tls.VersionTLS13, nil
 }
 
 // currentTLS returns the configuration for a new connection. If its files have

@@ -119,8 +119,8 @@ func (e *encoder) header(r *nib.Record) []byte {
 	return e.head
 }
 
-// timestamp is the form of a TIMESTAMP, with six digits of the fraction, as many
-// as RFC 5424 allows.
+// timestamp is the form of a TIMESTAMP, with six digits of the fraction, as
+// many as RFC 5424 allows.
 var timestamp = jsonenc.CompileTime("2006-01-02T15:04:05.000000Z07:00")
 
 // appendTime appends a TIMESTAMP in UTC, and - for a record without time.

@@ -129,8 +129,8 @@ type identity struct{ spool, seq uint64 }
 func identityOf(r *nib.Record) identity { return identity{r.Spool, r.Seq} }
 
 // begin continues with the states of the records of a batch that wait, and with
-// the search in their spool. Records of the spool before the batch will not come
-// again.
+// the search in their spool. Records of the spool before the batch will not
+// come again.
 func (s *Sender) begin(batch []nib.Record) {
 	first := identityOf(&batch[0])
 	s.search = s.searches[first.spool]

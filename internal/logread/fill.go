@@ -45,7 +45,7 @@ func (l *Line) fill(template []byte) []byte {
 		if cut := bytes.IndexAny(name, ":,"); cut >= 0 {
 			name = name[:cut]
 		}
-		value, ok := l.property(string(name))
+		value, ok := property(l, string(name))
 		if !ok {
 			value = hole
 		}
@@ -57,7 +57,7 @@ func (l *Line) fill(template []byte) []byte {
 
 // property returns the value of a hole: a field, or one of the object
 // Properties.
-func (l *Line) property(name string) (value []byte, ok bool) {
+func property(l *Line, name string) (value []byte, ok bool) {
 	if value, ok = l.Lookup(name); ok {
 		return value, true
 	}

@@ -106,8 +106,8 @@ func newKeySet(keys ...string) (s keySet) {
 	return s
 }
 
-// find returns the known key that equals key and, unlike key, outlives the line.
-// It returns "" if there is none.
+// find returns the known key that equals key and, unlike key, outlives the
+// line. It returns "" if there is none.
 func (s keySet) find(key []byte) string {
 	if len(key) < len(s) {
 		for _, known := range s[len(key)] {

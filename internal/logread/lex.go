@@ -48,8 +48,8 @@ type lexer struct {
 	token token
 }
 
-// operators are the signs of the language, the longer ones first, and the tokens
-// that they are.
+// operators are the signs of the language, the longer ones first, and the
+// tokens that they are.
 var operators = []struct {
 	sign string
 	kind tokenKind

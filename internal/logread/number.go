@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// A number has the digits of the magnitude of an integer, without leading zeros,
-// since float64 does not have all integers. They are a part of the parsed text.
+// A number has the digits of the magnitude of an integer, without leading
+// zeros, since float64 does not have all integers. They are a part of the
+// parsed text.
 type number struct {
 	float  float64
 	digits []byte

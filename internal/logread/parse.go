@@ -11,8 +11,8 @@ import (
 	"github.com/nib-log/nib/internal/linevalue"
 )
 
-// A parser compiles a query by recursive descent. After an error the query seems
-// to end, so that the functions return soon, with a predicate of no use.
+// A parser compiles a query by recursive descent. After an error the query
+// seems to end, so that the functions return soon, with a predicate of no use.
 type parser struct {
 	lexer
 	now   time.Time

@@ -138,7 +138,7 @@ func newFile(data []byte) (*os.File, error) {
 	return f, nil
 }
 
-// seal makes a memory file one that cannot be changed.
+// seal makes a memory file immutable.
 func seal(fd int) error {
 	_, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), fAddSeals, allSeals)
 	if errno != 0 {

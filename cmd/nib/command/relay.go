@@ -52,6 +52,11 @@ func isFileOnly(target, param string) bool {
 		slices.Contains([]string{"buffer", "delay", "sync"}, param)
 }
 
+const relayExample = `  nib relay /var/spool/app --to file:/var/log/app.log --once
+  nib relay /var/spool --to syslog+relp://logs.example.org:2514
+  nib relay /var/spool/app --to elastic+http://opensearch:9200/logs --rejected
+  nib relay /var/spool --to file=file:/var/log/app.log --to kafka=kafka://kafka-0:9092,kafka-1:9092/logs`
+
 func newRelay() *cobra.Command {
 	var to []string
 	var rejected bool
@@ -80,11 +85,8 @@ Targets, as in the NIB_OUTPUT of a service:
 
 Exit codes: 0 everything is delivered, 1 the relay failed, 2 lines were rejected
 or damaged, 3 lines are still pending.`,
-		Example: `  nib relay /var/spool/app --to file:/var/log/app.log --once
-  nib relay /var/spool --to syslog+relp://logs.example.org:2514
-  nib relay /var/spool/app --to elastic+http://opensearch:9200/logs --rejected
-  nib relay /var/spool --to file=file:/var/log/app.log --to kafka=kafka://kafka-0:9092,kafka-1:9092/logs`,
-		Args: cobra.ExactArgs(1),
+		Example: relayExample,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			c.Root = dirs[0]
 			c.Report = reporter(cmd.ErrOrStderr())

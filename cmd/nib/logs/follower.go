@@ -203,8 +203,8 @@ func (f *follower) isRewritten() bool {
 	return ok && !isRecent
 }
 
-// hasRecent reports whether a file has the bytes that were read last, before the
-// place of the reader. ok is false if it has none there.
+// hasRecent reports whether a file has the bytes that were read last, before
+// the place of the reader. ok is false if it has none there.
 func (f *follower) hasRecent(file *os.File) (isRecent, ok bool) {
 	var buf [sampleLen]byte
 	b := buf[:len(f.recent)]
@@ -386,7 +386,8 @@ func beginAlike(a, b []byte) bool {
 	return n > 0 && bytes.Equal(a[:n], b[:n])
 }
 
-// isCopied reports whether a file, which may be nil, is a copy of what was read.
+// isCopied reports whether a file, which may be nil, is a copy of what was
+// read.
 func (f *follower) isCopied(file *os.File) bool {
 	if file == nil {
 		return false

@@ -215,8 +215,8 @@ func joinedPair(lines []byte) []byte {
 }
 
 // textOf returns the stream of a line of a runtime of containers, the place of
-// its text, line[from:end], and whether the line goes on in the next one of that
-// stream. Other lines have an empty stream.
+// its text, line[from:end], and whether the line goes on in the next one of
+// that stream. Other lines have an empty stream.
 func textOf(line []byte) (stream string, from, end int, goesOn bool) {
 	if stream, from, end, goesOn = dockerText(line); stream != "" {
 		return stream, from, end, goesOn

@@ -40,11 +40,6 @@ func Start(t testing.TB, brokers []string) *servers.Rsyslog {
 		Dir: dir, Datagram: filepath.Join(dir, "nib.sock"), Stream: filepath.Join(dir, "nib.sock"),
 		TCP: addrs[0], RELP: addrs[1], Self: filepath.Join(dir, "self.log"),
 	}
-	port := func(addr string) string {
-		_, p,
-			_ := net.SplitHostPort(addr)
-		return `port="` + p + `"`
-	}
 	conf := configuration
 	for _, change := range [][2]string{
 		{"/var/spool/rsyslog", filepath.Join(dir, "work")},
@@ -86,4 +81,10 @@ func Start(t testing.TB, brokers []string) *servers.Rsyslog {
 		_ = os.RemoveAll(dir)
 	})
 	return r
+}
+
+// port returns the parameter for the port of an address.
+func port(addr string) string {
+	_, p, _ := net.SplitHostPort(addr)
+	return `port="` + p + `"`
 }
