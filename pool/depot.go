@@ -31,8 +31,9 @@ type depot[T any] struct {
 	full int   // number of mags with values
 	free int64 // values that may be put beyond the room granted so far
 
+	marked  bool   // fullBit is set in all shards
+	refused int    // Puts above the limit that have searched, since marked was true
 	misses  uint64 // Gets that found nothing
-	refused uint64 // Puts above the limit
 	trimmed uint64 // values dropped by Trim and shrink
 
 	searches uint64 // Gets that found a value in another shard, since there were
@@ -41,6 +42,9 @@ type depot[T any] struct {
 
 	shrink shrink
 }
+
+// searchesPerMark is the number of searches for each shard that is marked.
+const searchesPerMark = 4
 
 // unlimited is a limit that nothing reaches and that can be added to.
 const unlimited = 1 << 62
@@ -98,6 +102,7 @@ func (p *Pool[T]) find(t *table[T], home uintptr) (v T, ok bool) {
 	d := &p.depot
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.unmark(t)
 	s := t.at(home)
 	st := s.lock()
 	searches := uintptr(0)
@@ -240,15 +245,54 @@ func (p *Pool[T]) keep(t *table[T], home uintptr, v T) bool {
 	defer d.mu.Unlock()
 	s := t.at(home)
 	st := s.lock()
-	if d.free == 0 && int(st/one) == len(s.items) {
-		d.reclaim(t, home)
+	ok := false
+	if !d.marked {
+		if d.free == 0 && count(st) == len(s.items) {
+			d.reclaim(t, home)
+		}
+		st, ok = d.push(s, st, v)
 	}
-	st, ok := d.push(s, st, v)
 	if !ok {
-		d.refused++
+		s.refused++
 	}
 	publish.Uint32(&s.state, st)
+	if !ok && !d.marked {
+		d.mark(t)
+	}
 	return ok
+}
+
+// mark is called by each Put that has searched all shards and found no room. It
+// sets fullBit in all shards after so many searches that the time to mark and
+// unmark the shards, if Gets alternate with such Puts, is a small part of the
+// time of the searches.
+func (d *depot[T]) mark(t *table[T]) {
+	if d.refused++; d.refused < searchesPerMark*len(t.shards) {
+		return
+	}
+	d.marked, d.refused = true, 0
+	for i := range t.shards {
+		s := &t.shards[i]
+		st := s.lock()
+		if count(st) < len(s.items) { // a Get has taken a value since
+			publish.Uint32(&s.state, st)
+			d.unmark(t)
+			return
+		}
+		publish.Uint32(&s.state, st|fullBit)
+	}
+}
+
+// unmark is called before values are taken or dropped with the mutex held.
+func (d *depot[T]) unmark(t *table[T]) {
+	if !d.marked {
+		return
+	}
+	d.marked = false
+	for i := range t.shards {
+		s := &t.shards[i]
+		publish.Uint32(&s.state, s.lock()&^fullBit)
+	}
 }
 
 // push adds v to a shard, with more room if necessary and possible,

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+
+	"github.com/nib-log/nib/internal/publish"
 )
 
 // onPlace runs f on a new goroutine, whose place is the same in all that f
@@ -182,4 +184,51 @@ func TestEmptyMagazinesAreGivenUp(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A Put that is refused without a search does not need the depot's mutex, and
+// waits for no shard but its own.
+func TestRefusalsNeedNoDepot(t *testing.T) {
+	p := New(func() int { return -1 }, WithLimit(3))
+	onPlace(t, p, func(table *table[int], home uintptr) {
+		for range 3 + searchesPerMark*len(table.shards) {
+			p.Put(1)
+		}
+		p.depot.mu.Lock()
+		defer p.depot.mu.Unlock()
+		unlock := lockAllBut(table, table.at(home))
+		defer unlock()
+		p.Put(1)
+	})
+	dropped := uint64(searchesPerMark*len(p.table.Load().shards) + 1)
+	if s := p.Stats(); s.Len != 3 || s.Dropped != dropped || p.Fault() != "" {
+		t.Errorf("got %+v %s, want 3 idle and %d dropped", s, p.Fault(), dropped)
+	}
+}
+
+// A Get may take a value between the search of a Put that is refused and the
+// marks, from any shard.
+func TestNoShardIsMarkedIfOneHasRoom(t *testing.T) {
+	p := New(func() int { return -1 }, WithLimit(100))
+	onPlace(t, p, func(table *table[int], home uintptr) {
+		for range 100 {
+			p.Put(1)
+		}
+		for i := range uintptr(len(table.shards)) {
+			p.depot.mu.Lock()
+			s := table.at(i)
+			st := s.lock()
+			s.items = s.items[:len(s.items)+1] // room for one more value
+			publish.Uint32(&s.state, st)
+			p.depot.refused = searchesPerMark * len(table.shards)
+			p.depot.mark(table)
+			st = s.lock()
+			s.items = s.items[:len(s.items)-1]
+			publish.Uint32(&s.state, st)
+			p.depot.mu.Unlock()
+			if p.depot.marked || p.Fault() != "" {
+				t.Errorf("room in shard %d: got marked %v %s", i, p.depot.marked, p.Fault())
+			}
+		}
+	})
 }

@@ -59,13 +59,17 @@ func (p *Pool[T]) Fault() string {
 	}
 	for i := range t.shards {
 		s := &t.shards[i]
+		marked := s.state&fullBit != 0
+		if marked != d.marked || marked && count(s.state) < len(s.items) {
+			fault = "fullBit is wrong"
+		}
 		own(s.items)
 		own(s.spare)
 		sum += int64(len(s.items)) + int64(len(s.spare))
-		switch n := s.state / one; {
+		switch n := count(s.state); {
 		case s.state&lockBit != 0:
 			fault = "a shard is locked"
-		case int(n) > len(s.items):
+		case n > len(s.items):
 			fault = "a shard has more values than room"
 		case (s.state&spareBit != 0) != (len(s.spare) > 0):
 			fault = "spareBit is wrong"
@@ -80,3 +84,7 @@ func (p *Pool[T]) Fault() string {
 	}
 	return fault
 }
+
+// Refuses reports whether the next Put is refused without a search, if no Get
+// comes before it.
+func (p *Pool[T]) Refuses() bool { return p.depot.marked }

@@ -118,3 +118,86 @@ func TestLimitHoldsWhileGoroutinesPut(t *testing.T) {
 		}
 	}
 }
+
+// fullAndRefusing returns a pool of limit values that has refused so many Puts
+// that further ones are refused without a search.
+func fullAndRefusing(t *testing.T, limit int) *counted {
+	t.Helper()
+	p := newCounted(pool.WithLimit(limit))
+	for i := 0; !p.Refuses(); i++ {
+		if i > 10_000 {
+			t.Fatalf("limit %d: got a search for each of %d Puts", limit, i)
+		}
+		p.Put(i)
+	}
+	if s := p.Stats(); s.Len != limit || s.Puts != uint64(limit)+s.Dropped || p.Fault() != "" {
+		t.Fatalf("limit %d: got %+v %s", limit, s, p.Fault())
+	}
+	return p
+}
+
+// A pool that refuses Puts without a search keeps the next one after a value
+// has left it, at any place.
+func TestPutIsKeptAfterAValueLeft(t *testing.T) {
+	leave := map[string]func(p *counted){
+		"Get":    func(p *counted) { p.Get() },
+		"Trim":   func(p *counted) { p.Trim(p.Stats().Len - 1) },
+		"shrink": func(p *counted) { p.Shrink(); p.Shrink() },
+	}
+	for name, leave := range leave {
+		for _, limit := range limits[1:] {
+			for depth := range 30 {
+				p := fullAndRefusing(t, limit)
+				leave(p)
+				before := p.Stats()
+				atDepth(depth, func() { p.Put(1) })
+				want := before
+				want.Len++
+				want.Puts++
+				if s := p.Stats(); s != want || p.Fault() != "" {
+					t.Errorf("%s, limit %d: got %+v %s, want %+v", name, limit, s, p.Fault(), want)
+				}
+			}
+		}
+	}
+}
+
+// Goroutines fill a pool beyond its limit and take values, a few at a time.
+// After each round, whatever they did, the limit is exact.
+func TestLimitIsExactAfterRefusals(t *testing.T) {
+	procs(t, 4)
+	from := seed.Of(t)
+	for _, limit := range limits[:3] {
+		p := fullAndRefusing(t, limit)
+		for round := range steps(t, 3000) {
+			var wg sync.WaitGroup
+			for id := range uint64(4) {
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
+					random := rand.New(rand.NewPCG(from+id, uint64(round)))
+					atDepth(random.IntN(10), func() {
+						for range random.IntN(60) {
+							p.Put(1)
+						}
+						for range random.IntN(3) {
+							p.Get()
+						}
+					})
+				}()
+			}
+			wg.Wait()
+			before := p.Stats()
+			want := before
+			want.Puts += 2
+			want.Len = min(limit, before.Len+2)
+			want.Dropped += uint64(before.Len + 2 - want.Len)
+			p.Put(1)
+			p.Put(1)
+			if s := p.Stats(); s != want || p.Fault() != "" {
+				t.Fatalf("limit %d, round %d: got %+v %s, want %+v",
+					limit, round, s, p.Fault(), want)
+			}
+		}
+	}
+}

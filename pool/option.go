@@ -17,8 +17,9 @@ type config struct {
 // WithLimit limits the pool to n idle values. A Put beyond the limit drops its
 // value, and one below it keeps it; only while other calls run may a Put drop a
 // value that would just have fitted. Near the limit Gets and Puts are slower,
-// since they search for unused room; above it, each Put searches all shards. n
-// must not be negative.
+// since they search for unused room. Above it the first Puts, some for each
+// shard, search all shards; further ones, until the next Get, take no longer
+// than others. n must not be negative.
 func WithLimit(n int) Option {
 	return func(c *config) { c.limit, c.limited = n, true }
 }

@@ -53,7 +53,7 @@ func (p *Pool[T]) Get() (v T) {
 	if t := p.table.Load(); t != nil {
 		salt := atomic.LoadUintptr(&t.salt)
 		s := t.at(spread(caller(salt) ^ salt))
-		if st := atomic.SwapUint32(&s.state, lockBit); st >= one {
+		if st := atomic.SwapUint32(&s.state, lockBit); int32(st) >= one {
 			slot := &s.items[st/one-1]
 			v = *slot
 			var zero T
@@ -85,6 +85,14 @@ func (p *Pool[T]) Put(v T) {
 				s.items[i] = v
 				s.puts++
 				publish.Uint32(&s.state, st+one)
+				return
+			}
+			if st&fullBit != 0 {
+				s.refused++
+				publish.Uint32(&s.state, st)
+				if tracking {
+					p.track.taken(v) // the value is dropped
+				}
 				return
 			}
 			publish.Uint32(&s.state, st)

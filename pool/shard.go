@@ -47,15 +47,16 @@ func (t *table[T]) at(i uintptr) *shard[T] { return &t.shards[i&t.mask] }
 // The fields that Get and Put use come first, on one cache line.
 type shard[T any] struct {
 	// state is lockBit alone, or the number of values in items times one and
-	// perhaps spareBit. All access is atomic, but by the functions of
+	// perhaps spareBit and fullBit. All access is atomic, but by the functions of
 	// sync/atomic: methods of atomic.Uint32 are not inlined into generic code
 	// that is instantiated in a package without that import.
-	state uint32
-	_     uint32
-	items []T    // len is its room, how many values it may hold: its share of the limit
-	puts  uint64 // Puts of values that were kept
-	spare []T    // len is the number of values, 0 unless spareBit is set
-	_     [cacheLine - shardSize]byte
+	state   uint32
+	_       uint32
+	items   []T    // len is its room, how many values it may hold: its share of the limit
+	puts    uint64 // Puts of values that were kept
+	refused uint64 // Puts above the limit
+	spare   []T    // len is the number of values, 0 unless spareBit is set
+	_       [cacheLine - shardSize]byte
 }
 
 const (
@@ -85,7 +86,16 @@ const (
 	lockBit  = 1
 	spareBit = 2
 	one      = 4 // a value in items
+
+	// fullBit is set in all shards if the pool is as full as its limit allows. So
+	// a Put is refused by the state of its shard. A Get does not take a value
+	// from a shard with fullBit, which looks negative, before it has unmarked all
+	// shards.
+	fullBit = 1 << 31
 )
+
+// count returns the number of values in items.
+func count(state uint32) int { return int((state &^ fullBit) / one) }
 
 // locked reports whether the shard is locked.
 func (s *shard[T]) locked() bool { return atomic.LoadUint32(&s.state) == lockBit }
@@ -106,7 +116,7 @@ func (s *shard[T]) tryGet() (v T, ok bool) {
 	switch {
 	case st == lockBit:
 		return v, false
-	case st >= one:
+	case int32(st) >= one:
 		v, ok = s.pop(st), true
 		st -= one
 	}

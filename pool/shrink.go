@@ -46,6 +46,7 @@ func (p *Pool[T]) dropUnused(t *table[T]) {
 	d := &p.depot
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.unmark(t)
 	for i := range d.shrink.low {
 		p.dropTail(&d.mags[i], math.MaxInt)
 	}

@@ -30,7 +30,7 @@ func (p *Pool[T]) Stats() Stats {
 	d := &p.depot
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out := Stats{Dropped: d.refused, Trimmed: d.trimmed, Preallocated: uint64(p.config.prealloc)}
+	out := Stats{Trimmed: d.trimmed, Preallocated: uint64(p.config.prealloc)}
 	for _, m := range d.mags[:d.full] {
 		out.Len += len(m)
 	}
@@ -39,10 +39,11 @@ func (p *Pool[T]) Stats() Stats {
 		s := &t.shards[i]
 		st := s.lock()
 		kept += s.puts
-		out.Len += int(st/one) + len(s.spare)
+		out.Dropped += s.refused
+		out.Len += count(st) + len(s.spare)
 		publish.Uint32(&s.state, st)
 	}
-	out.Puts = kept - out.Preallocated + d.refused
+	out.Puts = kept - out.Preallocated + out.Dropped
 	out.Hits = kept - d.trimmed - uint64(out.Len)
 	out.Gets = out.Hits + d.misses
 	return out

@@ -23,6 +23,7 @@ func (p *Pool[T]) trim(t *table[T], n int) {
 	d := &p.depot
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.unmark(t)
 	excess := max(0, d.len(t)-n)
 	for excess > 0 && d.full > 0 {
 		last := &d.mags[d.full-1]

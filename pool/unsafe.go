@@ -8,7 +8,7 @@ import (
 )
 
 // shardSize is the size of a shard's fields: they need not be padded between.
-const shardSize = 2*4 + 2*unsafe.Sizeof([]byte(nil)) + 8
+const shardSize = 2*4 + 2*unsafe.Sizeof([]byte(nil)) + 2*8
 
 // slotSize returns the size of a T, but never 0, because it is a divisor.
 func slotSize[T any]() int { return max(1, int(unsafe.Sizeof(*new(T)))) }
