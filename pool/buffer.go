@@ -27,14 +27,15 @@ import (
 type Buffer struct {
 	B []byte
 
-	mem  block // the memory of the Buffer itself
+	_    noCopy // not at the end, where it would take memory
+	mem  block  // the memory of the Buffer itself
 	from *Buffers
 	pool *Pool[*Buffer]   // the pool for its size; nil if the size is not kept
 	put  invariants.Stack // stack of the Put, in builds with tracking
 	// idle is 1 in the pool. The caller of Get owns the Buffer and clears it
 	// without atomics.
 	idle uint32
-	_    noCopy
+	slot uint32 // number of the slot of pool that is reserved for it, plus one; or 0
 }
 
 // A noCopy field makes go vet report copies.
@@ -126,6 +127,7 @@ func (p *Buffers) enlarge(b *Buffer, need int) {
 	used := copy(other.mem.bytes(), b.B)
 	b.mem, other.mem = other.mem, b.mem
 	b.pool, other.pool = other.pool, b.pool
+	b.slot, other.slot = other.slot, b.slot
 	b.B = b.mem.bytes()[:used]
 	p.Put(other)
 }

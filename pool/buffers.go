@@ -100,7 +100,19 @@ func (p *Buffers) take(n int) *Buffer {
 	if pool == nil {
 		pool = p.open(class)
 	}
-	b := pool.Get()
+	var b *Buffer
+	if t := pool.table.Load(); t != nil {
+		salt := atomic.LoadUintptr(&t.salt)
+		if i := spread(caller(salt)^salt) & t.mask; i < uintptr(len(t.slots)) {
+			b, _ = t.slots[i].take()
+		}
+	}
+	switch {
+	case b == nil:
+		b = pool.Get()
+	case tracking:
+		pool.track.taken(b)
+	}
 	if tracking {
 		b.checkIdle()
 	}
@@ -122,6 +134,8 @@ func (p *Buffers) open(class int) *Pool[*Buffer] {
 	var opts []Option
 	if p.config.Limit > 0 {
 		opts = append(opts, WithLimit(p.config.Limit))
+	} else {
+		opts = append(opts, withSlots()) // values in slots are not limited
 	}
 	if p.config.GCShrink {
 		opts = append(opts, WithGCShrink())
@@ -167,7 +181,34 @@ func (p *Buffers) Put(b *Buffer) {
 		p.dropOversize()
 		return
 	}
+	if t := b.pool.table.Load(); t != nil {
+		salt := atomic.LoadUintptr(&t.salt)
+		i := spread(caller(salt)^salt) & t.mask
+		if i < uintptr(len(t.slots)) && (uint32(i)+1 == b.slot ||
+			(b.slot != 0 || t.slots[i].isFree()) && b.move(t, i)) {
+			if tracking {
+				b.pool.track.given(b)
+			}
+			t.slots[i].put(b)
+			return
+		}
+	}
 	b.pool.Put(b)
+}
+
+// move gives back the slot of b, and reserves slot i if it is free.
+//
+//go:noinline
+func (b *Buffer) move(t *table[*Buffer], i uintptr) bool {
+	if b.slot != 0 {
+		t.slots[b.slot-1].release()
+		b.slot = 0
+	}
+	if !t.slots[i].reserve() {
+		return false
+	}
+	b.slot = uint32(i) + 1
+	return true
 }
 
 // The rest of Put is executed rarely, and is not inlined: the fast path is

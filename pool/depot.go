@@ -64,8 +64,11 @@ func (p *Pool[T]) begin() *table[T] {
 	if p.config.limited {
 		d.free = int64(p.config.limit)
 	}
+	if p.config.slots {
+		t.slots = make([]slot[T], len(t.shards))
+	}
 	if p.config.shrinks {
-		d.shrink.seen = make([]uint64, len(t.shards))
+		d.shrink.seen = make([]uint64, len(t.shards)+len(t.slots))
 		p.shrinkAtGC()
 	}
 	p.table.Store(t)
@@ -110,12 +113,15 @@ func (p *Pool[T]) find(t *table[T], home uintptr) (v T, ok bool) {
 		st, searches = d.refill(t, home, st)
 	}
 	if st < one {
-		d.misses++
 		publish.Uint32(&s.state, st)
-		return v, false
+		if v, ok = t.takeKept(home); !ok {
+			d.misses++
+			return v, false
+		}
+	} else {
+		v = s.pop(st)
+		publish.Uint32(&s.state, st-one)
 	}
-	v = s.pop(st)
-	publish.Uint32(&s.state, st-one)
 	if searches > 0 && hasProcessor() {
 		d.rethink(t)
 	}
@@ -148,6 +154,10 @@ func (d *depot[T]) rethink(t *table[T]) {
 		st := s.lock()
 		puts += s.puts
 		publish.Uint32(&s.state, st)
+	}
+	for i := range t.slots {
+		kept, _ := t.slots[i].count()
+		puts += kept
 	}
 	often := puts-d.puts < 8*enough
 	d.searches, d.puts = 0, puts

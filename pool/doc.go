@@ -93,8 +93,12 @@
 // of the values it finds: that, and a Put near a limit, takes some tens of
 // nanoseconds on a few processors.
 //
+// [Buffers] without a limit keep one buffer of each size beside each shard. Its
+// place stays reserved while it is in use, so that Put needs no exchange.
+//
 // A pool in use takes 1 KiB for each processor, and initially 64 slots for
-// each, fewer if the values are large; more idle values take more slots. The
+// each, fewer if the values are large; more idle values take more slots. Each
+// size of a Buffers without a limit takes 1 KiB more. The
 // shards are created at the first use, for the number of processors at that
 // time. A later change of GOMAXPROCS only affects speed.
 package pool

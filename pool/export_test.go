@@ -8,7 +8,7 @@ const Tracking = tracking
 // Shrink shrinks the pool as each garbage collection does with WithGCShrink.
 func (p *Pool[T]) Shrink() {
 	if t := p.table.Load(); t != nil && p.depot.shrink.seen == nil {
-		p.depot.shrink.seen = make([]uint64, len(t.shards))
+		p.depot.shrink.seen = make([]uint64, len(t.shards)+len(t.slots))
 	}
 	p.shrink()
 }
@@ -22,6 +22,9 @@ func (p *Pool[T]) Slots(visit func(v T)) {
 	mags := append([][]T(nil), p.depot.mags...)
 	for i := range t.shards {
 		mags = append(mags, t.shards[i].items, t.shards[i].spare)
+	}
+	for i := range t.slots {
+		visit(t.slots[i].kept)
 	}
 	for _, m := range mags {
 		for _, v := range m[:cap(m)] {
@@ -48,6 +51,11 @@ func (p *Pool[T]) Fault() string {
 			} else {
 				seen[first] = true
 			}
+		}
+	}
+	for i := range t.slots {
+		if t.slots[i].word&slotStates == slotStates {
+			fault = "a slot is both reserved and idle"
 		}
 	}
 	for i, m := range d.mags {
@@ -88,3 +96,25 @@ func (p *Pool[T]) Fault() string {
 // Refuses reports whether the next Put is refused without a search, if no Get
 // comes before it.
 func (p *Pool[T]) Refuses() bool { return p.depot.marked }
+
+// pools visits the pools of the classes that have been used.
+func (p *Buffers) pools(visit func(*Pool[*Buffer])) {
+	for i := range p.classes {
+		if pool := p.classes[i].Load(); pool != nil {
+			visit(pool)
+		}
+	}
+}
+
+// Fault returns a fault in the accounts of any class, or "".
+func (p *Buffers) Fault() (fault string) {
+	p.pools(func(pool *Pool[*Buffer]) {
+		if f := pool.Fault(); f != "" {
+			fault = f
+		}
+	})
+	return fault
+}
+
+// Shrink shrinks all classes as each garbage collection does with GCShrink.
+func (p *Buffers) Shrink() { p.pools((*Pool[*Buffer]).Shrink) }

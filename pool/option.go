@@ -12,6 +12,7 @@ type config struct {
 	limited  bool
 	prealloc int
 	shrinks  bool
+	slots    bool
 }
 
 // WithLimit limits the pool to n idle values. A Put beyond the limit drops its
@@ -38,6 +39,11 @@ func WithPrealloc(n int) Option {
 // as a whole, with or without it.
 func WithGCShrink() Option {
 	return func(c *config) { c.shrinks = true }
+}
+
+// withSlots adds slots for the pointers to Buffers.
+func withSlots() Option {
+	return func(c *config) { c.slots = true }
 }
 
 func newConfig(opts []Option) config {

@@ -18,6 +18,7 @@ const cacheLine = 128
 type table[T any] struct {
 	shards []shard[T]
 	mask   uintptr
+	slots  []slot[T] // one for each shard, or none; for Buffers
 	crowding
 }
 

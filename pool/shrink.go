@@ -5,6 +5,7 @@ package pool
 import (
 	"math"
 	"runtime"
+	"sync/atomic"
 	"weak"
 
 	"github.com/nib-log/nib/internal/publish"
@@ -13,7 +14,7 @@ import (
 // shrink is the state of WithGCShrink.
 type shrink struct {
 	low  int      // the least number of magazines in the depot since the last collection
-	seen []uint64 // the state of each shard then
+	seen []uint64 // the state of each shard and slot then
 }
 
 // A canary is garbage from the start: its cleanup signals that a collection has
@@ -62,5 +63,12 @@ func (p *Pool[T]) dropUnused(t *table[T]) {
 			p.drain(s, math.MaxInt)
 		}
 		d.shrink.seen[i] = now
+	}
+	for i := range t.slots {
+		s, seen := &t.slots[i], &d.shrink.seen[len(t.shards)+i]
+		if *seen == atomic.LoadUint64(&s.word) {
+			p.dropKept(s)
+		}
+		*seen = atomic.LoadUint64(&s.word)
 	}
 }

@@ -43,6 +43,11 @@ func (p *Pool[T]) Stats() Stats {
 		out.Len += count(st) + len(s.spare)
 		publish.Uint32(&s.state, st)
 	}
+	for i := range t.slots {
+		puts, idle := t.slots[i].count()
+		kept += puts
+		out.Len += idle
+	}
 	out.Puts = kept - out.Preallocated + out.Dropped
 	out.Hits = kept - d.trimmed - uint64(out.Len)
 	out.Gets = out.Hits + d.misses

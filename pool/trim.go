@@ -37,6 +37,9 @@ func (p *Pool[T]) trim(t *table[T], n int) {
 	for i := range t.shards {
 		excess -= p.drain(&t.shards[i], excess)
 	}
+	for i := 0; i < len(t.slots) && excess > 0; i++ {
+		excess -= p.dropKept(&t.slots[i])
+	}
 }
 
 // len counts the idle values. The depot is locked.
@@ -50,6 +53,10 @@ func (d *depot[T]) len(t *table[T]) int {
 		st := s.lock()
 		n += int(st/one) + len(s.spare)
 		publish.Uint32(&s.state, st)
+	}
+	for i := range t.slots {
+		_, idle := t.slots[i].count()
+		n += idle
 	}
 	return n
 }

@@ -10,6 +10,9 @@ import (
 // shardSize is the size of a shard's fields: they need not be padded between.
 const shardSize = 2*4 + 2*unsafe.Sizeof([]byte(nil)) + 2*8
 
+// slotSizeOfPointer is the size of the fields of a slot for pointers.
+const slotSizeOfPointer = 8 + unsafe.Sizeof(uintptr(0))
+
 // slotSize returns the size of a T, but never 0, because it is a divisor.
 func slotSize[T any]() int { return max(1, int(unsafe.Sizeof(*new(T)))) }
 

@@ -15,6 +15,7 @@ func TestShardsFillCacheLines(t *testing.T) {
 		"shard[int]":    unsafe.Sizeof(shard[int]{}),
 		"shard[*int]":   unsafe.Sizeof(shard[*int]{}),
 		"shard[[99]int": unsafe.Sizeof(shard[[99]int]{}),
+		"slot[*Buffer]": unsafe.Sizeof(slot[*Buffer]{}),
 	}
 	for name, got := range sizes {
 		if got != cacheLine {
