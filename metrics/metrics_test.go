@@ -260,6 +260,12 @@ func TestWithLabelsKeepsLabels(t *testing.T) {
 	}
 }
 
+func TestOfAValueThatIsNoSource(t *testing.T) {
+	if got := slices.Collect(metrics.Of(3).Metrics()); len(got) > 0 {
+		t.Errorf("got %+v, want none", got)
+	}
+}
+
 func TestVarsAreJSON(t *testing.T) {
 	var odd metrics.Samples
 	odd.Gauge("x_inf", "No number of JSON.", math.Inf(1))
