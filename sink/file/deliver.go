@@ -11,8 +11,9 @@ import (
 )
 
 // deliverySize is the number of bytes of a batch that are written at once,
-// between two checks of the context.
-const deliverySize = 64 << 10
+// between two checks of the context. The page cache takes a long write in large
+// pages, each about as cheap as a small one.
+const deliverySize = 512 << 10
 
 // deliver is Deliver under the lock of the sink.
 func (d *destination) deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {

@@ -91,6 +91,10 @@ func (s *Sink) SyncMark() bool {
 	return s.dest.mustSync
 }
 
+// BatchSize implements [delivery.Batcher]: a batch is synced, which costs as
+// much as a thousand records.
+func (s *Sink) BatchSize() (records, bytes int) { return 8 << 10, 2 << 20 }
+
 // Resume returns how many of the first records of batch are in the file
 // although the spool has not recorded them as settled, because the process that
 // wrote them died before its cursor was written. It searches, line by line, the

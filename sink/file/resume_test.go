@@ -512,7 +512,8 @@ func failResume(t *testing.T, name string, do func(*vfstest.Mem, *Sink, *testClo
 
 // TestFind searches a text for records.
 func TestFind(t *testing.T) {
-	long := strings.Repeat("x", deliverySize)
+	const block = 64 << 10 // the size of a read
+	long := strings.Repeat("x", block)
 	for _, c := range []struct {
 		name, text string
 		batch      []string
@@ -534,8 +535,8 @@ func TestFind(t *testing.T) {
 		{name: "several lines, twice begun", text: "one\none\n two\n", batch: []string{"one\n two\n"}, want: 1, end: 13, reads: 2},
 		{name: "several lines, not all", text: "one\n two", batch: []string{"one\n two\n"}},
 		{name: "several lines, apart", text: "one\n2\n two\n", batch: []string{"one\n two\n"}, reads: 2},
-		{name: "long", text: long + "y\none\n", batch: []string{long + "y\n", "one\n"}, want: 2, end: deliverySize + 6, reads: 2},
-		{name: "behind a long one", text: "z" + long + long + "\none\n", batch: []string{"one\n"}, want: 1, end: 2*deliverySize + 6, reads: 3},
+		{name: "long", text: long + "y\none\n", batch: []string{long + "y\n", "one\n"}, want: 2, end: block + 6, reads: 2},
+		{name: "behind a long one", text: "z" + long + long + "\none\n", batch: []string{"one\n"}, want: 1, end: 2*block + 6, reads: 3},
 		{name: "within a long one", text: long + long + "y\n", batch: []string{long + "y\n"}, reads: 3},
 		{name: "several lines, long", text: "one\n" + strings.Repeat(long, 9) + "\n", batch: []string{"one\n" + long + "\n"}, reads: 13},
 	} {

@@ -23,6 +23,7 @@ var (
 	_ nib.Sink             = (*Sink)(nil)
 	_ delivery.Destination = (*Sink)(nil)
 	_ delivery.Flusher     = (*Sink)(nil)
+	_ delivery.Batcher     = (*Sink)(nil)
 	_ delivery.Resumer     = (*Sink)(nil)
 	_ delivery.MarkSyncer  = (*Sink)(nil)
 	_ delivery.Forker      = (*Sink)(nil)
