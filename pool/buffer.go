@@ -160,7 +160,9 @@ func (b *Buffer) checkIdle() {
 	invariants.Poison(want[:])
 	for i, c := range b.mem.bytes() {
 		if c != want[0] {
-			panic(fmt.Sprintf("nib/pool: buffer used after Put: byte %d of its memory is %#02x; it was put here:\n%s", i, c, b.put.String()))
+			panic(fmt.Sprintf(
+				"nib/pool: buffer used after Put: byte %d of its memory is %#02x; it was put "+
+					"here:\n%s", i, c, b.put.String()))
 		}
 	}
 }

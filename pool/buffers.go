@@ -58,7 +58,8 @@ const (
 func NewBuffers(c BuffersConfig) *Buffers {
 	switch {
 	case c.MaxSize < 0 || c.MaxSize > maxSize:
-		panic(fmt.Sprintf("nib/pool: largest buffer of %d bytes is not in 0 to %d", c.MaxSize, maxSize))
+		panic(fmt.Sprintf("nib/pool: largest buffer of %d bytes is not in 0 to %d", c.MaxSize,
+			maxSize))
 	case c.Limit < 0:
 		panic(fmt.Sprintf("nib/pool: limit %d is negative", c.Limit))
 	}

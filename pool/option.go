@@ -57,7 +57,8 @@ func newConfig(opts []Option) config {
 	case c.prealloc < 0:
 		panic(fmt.Sprintf("nib/pool: preallocation of %d values is negative", c.prealloc))
 	case c.limited && c.prealloc > c.limit:
-		panic(fmt.Sprintf("nib/pool: preallocation of %d values is above the limit of %d", c.prealloc, c.limit))
+		panic(fmt.Sprintf("nib/pool: preallocation of %d values is above the limit of %d",
+			c.prealloc, c.limit))
 	}
 	return c
 }

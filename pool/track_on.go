@@ -151,6 +151,8 @@ func (t *tracker) forget(v any) (fault string) {
 	for r.was[i] == mem[i] {
 		i++
 	}
-	return fmt.Sprintf("nib/pool: value used after Put: byte %d of what it refers to was %#02x and is %#02x; it was put here:\n%s",
+	return fmt.Sprintf(
+		"nib/pool: value used after Put: byte %d of what it refers to was %#02x and is %#02x; it "+
+			"was put here:\n%s",
 		i, r.was[i], mem[i], r.put.String())
 }

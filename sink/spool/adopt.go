@@ -32,7 +32,10 @@ func (a *sharedDir) checkForks() error {
 		_, forks := d.Dest.(delivery.Forker)
 		_, resumes := d.Dest.(delivery.Resumer)
 		if !forks && (resumes || d.Overlaps) {
-			return fmt.Errorf("Config.Shared: the destination %s (%T) is a delivery.Resumer or delivery.Overlapper, and must be a delivery.Forker as well", d.Options.Label, d.Dest)
+			return fmt.Errorf(
+				"Config.Shared: the destination %s (%T) is a delivery.Resumer or "+
+					"delivery.Overlapper, and must be a delivery.Forker as well", d.Options.Label,
+				d.Dest)
 		}
 		if !forks {
 			continue
@@ -137,7 +140,9 @@ func (a *sharedDir) look(ended chan<- *adopted) {
 	}
 	for _, path := range paths {
 		a.mu.Lock()
-		busy := len(a.list) >= mostSlots || slices.ContainsFunc(a.list, func(x *adopted) bool { return x.path == path })
+		busy := len(a.list) >= mostSlots || slices.ContainsFunc(a.list, func(x *adopted) bool {
+			return x.path == path
+		})
 		a.mu.Unlock()
 		if busy || a.given[path] > 0 {
 			continue

@@ -147,7 +147,9 @@ type Config struct {
 
 	poll time.Duration // between checks of the slots of others
 	slow time.Duration // how long a call waits for a segment that is being made
-	hang time.Duration // how long Close waits for a call of Deliver whose context has ended, and for OnError
+	// How long Close waits for a call of Deliver whose context has ended, and
+	// for OnError.
+	hang time.Duration
 	tick time.Duration // first pause between two attempts
 }
 
@@ -157,9 +159,13 @@ type SyncPolicy int
 
 // The policies.
 const (
-	SyncSoon   SyncPolicy = iota // within SyncDelay, many lines at once
-	SyncErrors                   // as SyncSoon; a call at LevelError or above also waits for the sync, up to SyncWait
-	SyncNever                    // synced when the system sees fit, usually within 30 s; there are no copies
+	SyncSoon SyncPolicy = iota // within SyncDelay, many lines at once
+	// As SyncSoon; a call at LevelError or above also waits for the sync, up to
+	// SyncWait.
+	SyncErrors
+	// Synced when the system sees fit, usually within 30 s; there are no
+	// copies.
+	SyncNever
 )
 
 // A NamedDestination is a destination in [Config.Also].
@@ -202,8 +208,11 @@ func (c Config) Validate() error {
 	// Names are compared as by some file systems.
 	names := map[string]bool{strings.ToLower(cmp.Or(c.Name, defaultName)): true}
 	for _, also := range c.Also {
-		fault(!isName(also.Name) || also.Name == "", "Also has a Name that is empty or has other characters than letters, digits, - and _: %q", also.Name)
-		fault(names[strings.ToLower(also.Name)], "two destinations have the Name %q; upper and lower case count as the same", also.Name)
+		fault(!isName(also.Name) || also.Name == "",
+			"Also has a Name that is empty or has other characters than letters, digits, - and "+
+				"_: %q", also.Name)
+		fault(names[strings.ToLower(also.Name)],
+			"two destinations have the Name %q; upper and lower case count as the same", also.Name)
 		fault(also.To == nil, "Also has no destination To for %q", also.Name)
 		names[strings.ToLower(also.Name)] = true
 	}
@@ -220,7 +229,8 @@ func (c Config) Validate() error {
 	fault(c.SyncWait < 0, "SyncWait is negative: %v", c.SyncWait)
 	fault(c.SyncWait > 0 && c.Sync != SyncErrors, "SyncWait of %v without SyncErrors", c.SyncWait)
 	fault(c.Shared && c.Adopt, "Adopt with Shared, which needs locks that hold")
-	fault(c.Shared && c.DeliverOnly, "DeliverOnly with Shared: open one of the directories that Find returns")
+	fault(c.Shared && c.DeliverOnly,
+		"DeliverOnly with Shared: open one of the directories that Find returns")
 	fault(c.DeliverOnly && len(c.OnFull) > 0, "OnFull with DeliverOnly, which takes no lines")
 	fault(c.Drain < 0, "Drain is negative: %v", c.Drain)
 	for i, r := range c.OnFull {
@@ -228,9 +238,11 @@ func (c Config) Validate() error {
 			fault(before.From == r.From && before != r,
 				"OnFull has two rules from level %v that exclude each other", r.From)
 		}
-		fault(r.Do < ActionDropNew || r.Do > ActionDropOld, "OnFull has an unknown action: %d", r.Do)
+		fault(r.Do < ActionDropNew || r.Do > ActionDropOld, "OnFull has an unknown action: %d",
+			r.Do)
 		fault(r.Wait < 0, "OnFull has a negative Wait: %v", r.Wait)
-		fault((r.Wait > 0) != (r.Do == ActionBlock), "OnFull has Block without Wait, or Wait without Block: %+v", r)
+		fault((r.Wait > 0) != (r.Do == ActionBlock),
+			"OnFull has Block without Wait, or Wait without Block: %+v", r)
 	}
 	return errors.Join(faults...)
 }
@@ -238,7 +250,8 @@ func (c Config) Validate() error {
 // isName reports whether name is empty or valid for a destination.
 func isName(name string) bool {
 	for _, r := range name {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_') {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' ||
+			r == '_') {
 			return false
 		}
 	}

@@ -61,8 +61,9 @@ type copied struct {
 
 func newCopier(ch *chain) *copier {
 	return &copier{
-		ch: ch, wakeup: make(chan struct{}, 1), urged: make(chan struct{}, 1), removed: make(chan struct{}, 1),
-		stop: make(chan struct{}), done: make(chan struct{}),
+		ch: ch, wakeup: make(chan struct{}, 1), urged: make(chan struct{}, 1),
+		removed: make(chan struct{}, 1),
+		stop:    make(chan struct{}), done: make(chan struct{}),
 	}
 }
 

@@ -23,14 +23,17 @@ func (d deliverSpool) Leave(g *segment.Segment) { d.m.leave(g) }
 func (d deliverSpool) ReportNoted()             { d.m.reportNoted() }
 
 // newDelivery returns the delivery to a destination.
-func (s *Sink) newDelivery(name string, dest delivery.Destination) (d *deliver.Delivery, err error) {
+func (s *Sink) newDelivery(
+	name string, dest delivery.Destination,
+) (d *deliver.Delivery, err error) {
 	label := name
 	if name == s.c.Name {
 		label = s.c.Label
 	}
 	o := deliver.Options{
 		Context: s.ctx, Name: name, Label: label,
-		Size: s.c.Size, SegmentSize: s.c.SegmentSize, RejectedSize: s.c.RejectedSize, Tick: s.c.tick,
+		Size: s.c.Size, SegmentSize: s.c.SegmentSize, RejectedSize: s.c.RejectedSize,
+		Tick: s.c.tick,
 		Idle: &s.chain.idle, Safe: s.maker.safe,
 	}
 	from := deliverSpool{&s.maker, s.chain.reports}

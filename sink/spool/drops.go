@@ -178,7 +178,8 @@ func (m *maker) deleteHeaders() {
 // The lock is held.
 func (ch *chain) notice(g *segment.Segment, lost *segment.Tally, to string) (seq uint64, ok bool) {
 	now, message := time.Now(), -1
-	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: ch.notices.Append(nil, now, "lines lost: the spool dropped them", segment.Reasons[:], lost[:])}
+	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: ch.notices.Append(nil, now,
+		"lines lost: the spool dropped them", segment.Reasons[:], lost[:])}
 	if to != "" {
 		message, r.Logger, r.Message = segment.Addressed, to, segment.AppendCounts(nil, lost)
 	}

@@ -37,7 +37,8 @@ func (m *maker) firstSegment(first segment.Start) error {
 		g, m.finish, err = m.dir.CreateFirst(m.number+1, m.c.SegmentSize)
 	}
 	if err == nil && !m.commission(g, first) {
-		err = errors.Join(g.Fault(), m.dir.Remove(g.Number, g)) // otherwise a start could not determine whether it was used
+		// Otherwise a start could not determine whether it was used.
+		err = errors.Join(g.Fault(), m.dir.Remove(g.Number, g))
 	}
 	if err != nil {
 		return err

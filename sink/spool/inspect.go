@@ -28,12 +28,14 @@ type View struct {
 	Segments     []SegmentInfo // segments that are or were in use, oldest first
 	Spare        int64         // size in bytes of the segment that was created in advance
 	Destinations []DestinationInfo
-	Bad          []string  // files that Open will quarantine
-	Unread       []string  // files that cannot be read now or have a later format version; their pending lines are unknown
-	Quarantined  []string  // files that were quarantined
-	First, Last  time.Time // times of the oldest and the newest record; zero if there is none
-	Numbers      uint64    // record numbers in the segments, including those without a record
-	Bytes        int64     // disk usage of the segments, including Spare
+	Bad          []string // files that Open will quarantine
+	// Files that cannot be read now or have a later format version; their
+	// pending lines are unknown.
+	Unread      []string
+	Quarantined []string  // files that were quarantined
+	First, Last time.Time // times of the oldest and the newest record; zero if there is none
+	Numbers     uint64    // record numbers in the segments, including those without a record
+	Bytes       int64     // disk usage of the segments, including Spare
 
 	fs vfs.FS
 }
@@ -71,8 +73,10 @@ type SegmentInfo struct {
 
 // A DestinationInfo describes the progress of a destination.
 type DestinationInfo struct {
-	Name    string
-	Known   bool   // the cursor is valid and belongs to this spool; otherwise delivery starts with the oldest record
+	Name string
+	// The cursor is valid and belongs to this spool; otherwise delivery starts
+	// with the oldest record.
+	Known   bool
 	Settled uint64 // number of the first unsettled record
 	Pending uint64 // unsettled records, including numbers without a record
 	Mark    string // the mark of a destination that is a [delivery.Resumer]
@@ -105,7 +109,9 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 		if err = v.list(d); err == nil {
 			v.measure(d)
 			v.Numbers = v.numbers(0)
-			err = v.readCursors(d) // after the segments: an earlier position might be in a segment deleted since
+			// After the segments: an earlier position might be in a segment
+			// deleted since.
+			err = v.readCursors(d)
 		}
 		if err == nil {
 			return v, nil
@@ -149,7 +155,9 @@ func (v *View) list(d *store.Dir) error {
 	v.ID = d.Spool
 	switch {
 	case !isSpool && len(slots) > 0:
-		return fmt.Errorf("several processes share the directory (Config.Shared), inspect their slots: %s: %w", strings.Join(slots, ", "), fs.ErrNotExist)
+		return fmt.Errorf(
+			"several processes share the directory (Config.Shared), inspect their slots: %s: %w",
+			strings.Join(slots, ", "), fs.ErrNotExist)
 	case !isSpool:
 		return fs.ErrNotExist
 	}
@@ -243,7 +251,9 @@ func (v *View) measure(d *store.Dir) {
 func (v *View) readCursors(d *store.Dir) error {
 	files, err := d.FS.ReadDir(d.Path)
 	if err != nil {
-		return err // without its cursor, the records that a destination has not settled could be deleted
+		// Without its cursor, the records that a destination has not settled
+		// could be deleted.
+		return err
 	}
 	for _, base := range files {
 		name, ok := strings.CutSuffix(base, store.CursorExt)

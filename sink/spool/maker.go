@@ -80,7 +80,8 @@ func (m *maker) completeFirst() {
 	}
 	close(m.safe)
 	if !g.IsWritten() {
-		segment.Prefault(g.Bytes()[used&^(segment.PageSize-1):], m.rest) // the used part is read when it is delivered
+		// The used part is read when it is delivered.
+		segment.Prefault(g.Bytes()[used&^(segment.PageSize-1):], m.rest)
 	}
 }
 
@@ -118,7 +119,8 @@ func (m *maker) makeSegments() {
 			err := m.makeNext()
 			m.endDropRequest()
 			if err == nil && m.isCrowded() {
-				retry.Reset(makePause/2 + rand.N(makePause)) // other processes do not signal when they have made room
+				// Other processes do not signal when they have made room.
+				retry.Reset(makePause/2 + rand.N(makePause))
 			}
 			if left := m.patch(); left || err != nil {
 				retry.Reset(makePause)

@@ -25,13 +25,19 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	st, bytes := s.Stats(), s.chain.diskUse()
 	spool := metrics.Label{Name: "spool", Value: s.path}
 	l.Counter("nib_spool_lines_total", "Lines written to the spool.", float64(st.Logged), spool)
-	l.Counter("nib_spool_notices_total", "Lines of the spool's own that report dropped lines.", float64(st.Notices), spool)
+	l.Counter("nib_spool_notices_total", "Lines of the spool's own that report dropped lines.",
+		float64(st.Notices), spool)
 	l.Counter("nib_spool_errors_total", "Errors of file operations.", float64(st.Errors), spool)
-	l.Counter("nib_spool_quarantined_files_total", "Damaged files that were quarantined.", float64(st.Bad), spool)
-	l.Counter("nib_spool_retired_segments_total", "Segments whose files failed while in use.", float64(st.Retired), spool)
-	l.Counter("nib_spool_unsynced_lines_total", "Lines whose calls did not wait until they were synced.", float64(st.Unsynced), spool)
+	l.Counter("nib_spool_quarantined_files_total", "Damaged files that were quarantined.",
+		float64(st.Bad), spool)
+	l.Counter("nib_spool_retired_segments_total", "Segments whose files failed while in use.",
+		float64(st.Retired), spool)
+	l.Counter("nib_spool_unsynced_lines_total",
+		"Lines whose calls did not wait until they were synced.", float64(st.Unsynced), spool)
 	l.Gauge("nib_spool_segments", "Segments.", float64(st.Segments), spool)
-	l.Gauge("nib_spool_disk_bytes", "Size of all segments, those of other processes in a shared directory included.", float64(bytes), spool)
+	l.Gauge("nib_spool_disk_bytes",
+		"Size of all segments, those of other processes in a shared directory included.",
+		float64(bytes), spool)
 	for i, d := range s.chain.Deliveries {
 		s.metricsOf(d, &l, &st.Destinations[i], spool)
 	}
@@ -50,15 +56,23 @@ func (s *Sink) metricsOf(
 	st.more.traffic.Metrics(l, "nib_spool_delivered", "delivered", labels...)
 	dropped := tallyOf(st.Dropped)
 	loss.Metrics(l, "nib_spool", segment.Reasons[:], dropped[:], labels...)
-	l.Gauge("nib_spool_pending_lines", "Lines in the spool that are not delivered.", float64(st.Pending), labels...)
+	l.Gauge("nib_spool_pending_lines", "Lines in the spool that are not delivered.",
+		float64(st.Pending), labels...)
 	l.Gauge("nib_spool_pending_bytes", "Bytes of these lines, an upper bound.",
 		float64(st.more.bytes), labels...)
-	l.Gauge("nib_spool_oldest_line_age_seconds", "Age of the oldest line that is not delivered; 0 if there is none.", age.Seconds(), labels...)
-	l.Counter("nib_spool_recovered_lines_total", "Lines of former processes found at the start.", float64(st.Recovered), labels...)
-	l.Counter("nib_spool_unfinished_lines_total", "Lines that a former process had not finished writing.", float64(st.Unfinished), labels...)
-	l.Counter("nib_spool_delivery_attempts_total", "Batches given to the destination.", float64(st.Attempts), labels...)
-	l.Counter("nib_spool_delivery_failures_total", "Batches that the destination did not accept as a whole.", float64(st.Failures), labels...)
-	l.Gauge("nib_spool_delivery_busy_seconds", "Duration of the delivery in progress; 0 if there is none.", st.Busy.Seconds(), labels...)
+	l.Gauge("nib_spool_oldest_line_age_seconds",
+		"Age of the oldest line that is not delivered; 0 if there is none.", age.Seconds(),
+		labels...)
+	l.Counter("nib_spool_recovered_lines_total", "Lines of former processes found at the start.",
+		float64(st.Recovered), labels...)
+	l.Counter("nib_spool_unfinished_lines_total",
+		"Lines that a former process had not finished writing.", float64(st.Unfinished), labels...)
+	l.Counter("nib_spool_delivery_attempts_total", "Batches given to the destination.",
+		float64(st.Attempts), labels...)
+	l.Counter("nib_spool_delivery_failures_total",
+		"Batches that the destination did not accept as a whole.", float64(st.Failures), labels...)
+	l.Gauge("nib_spool_delivery_busy_seconds",
+		"Duration of the delivery in progress; 0 if there is none.", st.Busy.Seconds(), labels...)
 	*l = slices.AppendSeq(*l, metrics.Of(d.Dest).Metrics())
 }
 

@@ -83,7 +83,8 @@ func (w *walk) run() bool {
 	sc := segment.NewScanner(b, s.old.Identity, s.First)
 	for tries, at := 0, uint64(0); ; {
 		before := *sc
-		if w.v.Owner == OwnerAlive && before.Want >= s.End { // the following records are being written
+		// The following records are being written.
+		if w.v.Owner == OwnerAlive && before.Want >= s.End {
 			return w.end(before.Want, w.isCut(b), err)
 		}
 		rec, gap, ok := sc.Next()
@@ -91,7 +92,9 @@ func (w *walk) run() bool {
 			tries, at = 0, before.Want
 		}
 		if gap.Damaged && w.v.Owner != OwnerNone && tries < attempts {
-			tries++ // the record may have been read while it was being written; by now its writer has marked it
+			// The record may have been read while it was being written; by now
+			// its writer has marked it.
+			tries++
 			again, _ := w.read()
 			before.SetBytes(again)
 			*sc = before

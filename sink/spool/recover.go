@@ -43,7 +43,8 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	if n := len(old); n > 0 && (old[n-1].Boot != dir.Boot || dir.Boot == 0 || dir.Unknown) {
 		// The machine was restarted, or a segment cannot be read. Delivered
 		// records may be gone, and their numbers must not be used again.
-		first.First = max(first.First, old[n-1].First+uint64(old[n-1].Size/segment.RecordHead)+dir.Unused)
+		first.First = max(first.First,
+			old[n-1].First+uint64(old[n-1].Size/segment.RecordHead)+dir.Unused)
 	}
 	if n := len(old); n > 0 {
 		first.Skipped, first.Unsure = first.First-next, next-old[n-1].Sure

@@ -27,7 +27,9 @@ type reporter struct {
 
 const (
 	reportPause = time.Minute // minimum interval between two reports of the same reason
-	mostReports = 100         // maximum length of the queue; further errors are omitted, and reported when they occur again
+	// Maximum length of the queue; further errors are omitted, and reported
+	// when they occur again.
+	mostReports = 100
 )
 
 // Fault counts and reports a failed file operation.

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	slowDisk   = 100 * time.Millisecond // maximum time that a call waits for a segment that is being made
+	// Maximum time that a call waits for a segment that is being made.
+	slowDisk   = 100 * time.Millisecond
 	makePause  = 250 * time.Millisecond // pause before making a segment is retried
 	touchPause = 10 * time.Minute       // interval between two changes of the lock file
 	firstPause = 10 * time.Millisecond  // first pause between attempts to deliver
@@ -84,7 +85,8 @@ func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 // isMaking reports whether a segment will be ready soon, unless making one
 // takes too long. The lock is held.
 func (ch *chain) isMaking() bool {
-	return ch.makeErr == nil && (ch.making || ch.hasRoom() || ch.isFreeing()) || ch.makeErr != errSlow && ch.isDropping()
+	return ch.makeErr == nil && (ch.making || ch.hasRoom() || ch.isFreeing()) ||
+		ch.makeErr != errSlow && ch.isDropping()
 }
 
 // install takes the next segment into use. Sealing the old one fixes its count

@@ -73,10 +73,12 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 		return nil, errors.New("nib/spool: neither a directory nor a destination")
 	}
 	if dir == "" && c.DeliverOnly {
-		return nil, errors.New("nib/spool: DeliverOnly without a directory: a spool in memory has nothing to deliver")
+		return nil, errors.New(
+			"nib/spool: DeliverOnly without a directory: a spool in memory has nothing to deliver")
 	}
 	if dir == "" && c.Shared {
-		return nil, errors.New("nib/spool: Shared without a directory: a spool in memory cannot be shared")
+		return nil, errors.New(
+			"nib/spool: Shared without a directory: a spool in memory cannot be shared")
 	}
 	if dir != "" { // files are opened at any time, and the program may change its working directory
 		path, err := filepath.Abs(dir)

@@ -80,7 +80,8 @@ func memoryLimit() int64 {
 
 // limitIn returns the limit in the text of such a file, or math.MaxInt64.
 func limitIn(text string) int64 {
-	if n, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64); n > 0 { // a number that is too large is math.MaxInt64
+	// A number that is too large is math.MaxInt64.
+	if n, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64); n > 0 {
 		return n
 	}
 	return math.MaxInt64
@@ -104,7 +105,8 @@ func groupLimits(text string) (names []string) {
 		default:
 			continue
 		}
-		for path := strings.TrimSuffix(parts[2], "/"); ; path = path[:strings.LastIndexByte(path, '/')] {
+		for path := strings.TrimSuffix(parts[2],
+			"/"); ; path = path[:strings.LastIndexByte(path, '/')] {
 			names = append(names, root+path+file)
 			if path == "" || path[0] != '/' {
 				break
@@ -120,7 +122,8 @@ func machineMemory() int64 {
 	text, _ := os.ReadFile("/proc/meminfo") // exists only on Linux
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
-			n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			n, err := strconv.ParseInt(
+				strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
 			if err == nil {
 				return n << 10
 			}

@@ -22,8 +22,10 @@ import (
 // Failures are of the first destination, which Destinations lists as well; the
 // other fields are for the whole spool.
 type Stats struct {
-	Logged     uint64          // calls of WriteRecord, and Notices for the destination
-	Recovered  uint64          // unsettled lines found by Open; an upper bound while part of the last segment cannot be read
+	Logged uint64 // calls of WriteRecord, and Notices for the destination
+	// Unsettled lines found by Open; an upper bound while part of the last
+	// segment cannot be read.
+	Recovered  uint64
 	Delivered  uint64          // accepted by the destination
 	Pending    uint64          // records in the spool
 	Unfinished uint64          // of Recovered: numbers claimed by calls that did not return
@@ -62,7 +64,9 @@ type DestinationStats struct {
 	Attempts   uint64
 	Failures   uint64
 	Busy       time.Duration // duration so far of the current call of Deliver; 0 if there is none
-	Unsaved    uint64        // rejected lines that are not in the file NAME.rejected because it is full or cannot be written
+	// Rejected lines that are not in the file NAME.rejected because it is full
+	// or cannot be written.
+	Unsaved uint64
 
 	more forMetrics
 }

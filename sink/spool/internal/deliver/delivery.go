@@ -164,9 +164,11 @@ type buffers struct {
 
 // marks are the marks that the spool stores for a destination.
 type marks struct {
-	marker  delivery.Resumer // dest, if it is a Resumer and there is a cursor
-	syncer  delivery.MarkSyncer
-	synced  int              // number of consecutive attempts that settled nothing, after which the mark was synced
+	marker delivery.Resumer // dest, if it is a Resumer and there is a cursor
+	syncer delivery.MarkSyncer
+	// Number of consecutive attempts that settled nothing, after which the mark
+	// was synced.
+	synced  int
 	resumer delivery.Resumer // nil if Resume is no longer called
 	begun   bool             // Deliver was called, or is going to be
 }
@@ -322,7 +324,9 @@ func (d *Delivery) failed(settled int, err error) {
 	}
 	if d.Options.Context.Err() != nil {
 		if err != nil && !errors.Is(err, context.Canceled) {
-			d.attemptFailed(err) // nothing else reports why lines are left if the first attempt lasts until Close
+			// Nothing else reports why lines are left if the first attempt
+			// lasts until Close.
+			d.attemptFailed(err)
 		}
 		return
 	}

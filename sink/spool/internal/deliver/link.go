@@ -13,14 +13,17 @@ import (
 // before that one and nothing after it. A link that all destinations have left
 // is deleted. The lock of the chain protects the fields.
 type Link struct {
-	segment.Old                  // End is not known while Live is set
-	Live        *segment.Segment // the segment, if it is of this process; nil if it is read from its file
-	Waiting     int              // destinations that have not left it
-	KeepFile    bool             // a cursor could not be synced: the file stays while there is room
-	Placeholder bool             // stands for the active segment if there is none; see beginFull
-	UnreadSince time.Time        // time at which it could not be read or dropped
-	Voids       uint64           // claims without a record, once Live is nil
-	Quarantine  bool             // pages of the file were unreadable and count as damaged: it is quarantined
+	segment.Old // End is not known while Live is set
+	// The segment, if it is of this process; nil if it is read from its file.
+	Live        *segment.Segment
+	Waiting     int       // destinations that have not left it
+	KeepFile    bool      // a cursor could not be synced: the file stays while there is room
+	Placeholder bool      // stands for the active segment if there is none; see beginFull
+	UnreadSince time.Time // time at which it could not be read or dropped
+	Voids       uint64    // claims without a record, once Live is nil
+	// Pages of the file were unreadable and count as damaged: it is
+	// quarantined.
+	Quarantine bool
 }
 
 // detach lets go of the segment, whose claims are final: from now on the link

@@ -112,7 +112,8 @@ func (e *outageError) Unwrap() error { return e.err }
 // held.
 func (d *account) backlog(now time.Time) string {
 	next := d.chain.nextNumber()
-	text := fmt.Sprintf("%d lines wait, of up to %d bytes", next-d.Settled-d.Skipped, d.pendingBytes())
+	text := fmt.Sprintf("%d lines wait, of up to %d bytes", next-d.Settled-d.Skipped,
+		d.pendingBytes())
 	if d.outage.oldest != 0 {
 		text += fmt.Sprintf(", the oldest for %v", d.age(now).Round(time.Second))
 	}

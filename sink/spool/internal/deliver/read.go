@@ -232,7 +232,8 @@ func (d *account) neverGiven(n uint64) {
 
 // add appends a copy of rec to the batch, if there is room.
 func (d *Delivery) add(rec []byte, own bool) bool {
-	if len(d.batch) == cap(d.batch) || len(d.batch) > 0 && len(d.buf)+len(rec) > d.bufSize && !d.swap(len(rec)) {
+	if len(d.batch) == cap(d.batch) ||
+		len(d.batch) > 0 && len(d.buf)+len(rec) > d.bufSize && !d.swap(len(rec)) {
 		return false
 	}
 	n := len(d.buf)

@@ -78,7 +78,8 @@ func (d *Delivery) readRescued(g *segment.Segment) (b []byte, ok bool) {
 	switch {
 	case complete, final && d.again.tries >= rescueTries:
 	case hopeless:
-		d.spool.Fault("give up pages of a segment that could not be read for "+GiveUpTime.String(), segment.ErrGone)
+		d.spool.Fault("give up pages of a segment that could not be read for "+GiveUpTime.String(),
+			segment.ErrGone)
 		d.quarantine()
 	default:
 		if d.again.tries > 1 && unread > 0 {
@@ -161,7 +162,8 @@ func (d *Delivery) readOld(g *segment.Old) (b []byte, given, ok bool) {
 		return b, int64(len(b)) < g.Size&^7, true
 	}
 	if d.again.isHopeless() && store.IsPartial(err) {
-		d.spool.Fault("give up pages of a segment that could not be read for "+GiveUpTime.String(), err)
+		d.spool.Fault("give up pages of a segment that could not be read for "+GiveUpTime.String(),
+			err)
 		d.again, d.Pause = rereading{}, 0
 		d.quarantine()
 		return b, true, true

@@ -62,7 +62,8 @@ func (d *Delivery) interrupted(err error) {
 		d.accepted = nil
 		refused := slices.Clone(d.rejections)
 		for i := range refused {
-			refused[i].Reason = ErrEnded // the destination's own error may end this goroutine as well
+			// The destination's own error may end this goroutine as well.
+			refused[i].Reason = ErrEnded
 		}
 		d.settleBatch(done, refused)
 	}

@@ -32,7 +32,9 @@ const (
 )
 
 const (
-	droppedAt = 88 // how many numbers before the first record were in segments dropped by ActionDropOld
+	// How many numbers before the first record were in segments dropped by
+	// ActionDropOld.
+	droppedAt = 88
 	dropsAt   = 96
 	dropsEnd  = dropsAt + int(sections)*int(Causes)*level.Count*8
 	unsureAt  = dropsEnd // Start.Unsure
@@ -195,7 +197,9 @@ const (
 	Causes
 )
 
-var Reasons = [Causes]delivery.Reason{delivery.ReasonFull, delivery.ReasonFailed, delivery.ReasonOldest, delivery.ReasonTooLarge, delivery.ReasonClosed, delivery.ReasonRejected, delivery.ReasonDamaged}
+var Reasons = [Causes]delivery.Reason{delivery.ReasonFull, delivery.ReasonFailed,
+	delivery.ReasonOldest, delivery.ReasonTooLarge, delivery.ReasonClosed, delivery.ReasonRejected,
+	delivery.ReasonDamaged}
 
 // A Tally counts lines by cause and level.
 type Tally [Causes]loss.Levels
@@ -235,7 +239,8 @@ func (t *Tally) List() (drops []delivery.Drop) {
 	for c := range t {
 		for l, n := range t[c] {
 			if n > 0 {
-				drops = append(drops, delivery.Drop{Reason: Reasons[c], Level: nib.Level(level.At(l)), Lines: n})
+				drops = append(drops,
+					delivery.Drop{Reason: Reasons[c], Level: nib.Level(level.At(l)), Lines: n})
 			}
 		}
 	}

@@ -123,13 +123,15 @@ func ReadHeader(b []byte) (id Identity, err error) {
 var ErrHeader = errors.New("not a segment header")
 
 // ErrVersion means that a file was written by a later version.
-var ErrVersion = errors.New("a file of the spool has a newer format version than this program supports")
+var ErrVersion = errors.New(
+	"a file of the spool has a newer format version than this program supports")
 
 // A VersionError is the ErrVersion of one file.
 type VersionError struct{ Found, Known uint32 }
 
 func (v VersionError) Error() string {
-	return fmt.Sprintf("format version %d, and this program supports versions up to %d", v.Found, v.Known)
+	return fmt.Sprintf("format version %d, and this program supports versions up to %d", v.Found,
+		v.Known)
 }
 
 func (VersionError) Is(target error) bool { return target == ErrVersion }
@@ -164,7 +166,8 @@ func ReadStart(b []byte, seed uint32) (s Start, ok bool) {
 // both are in the same array, the capacity of the message gives the offset.
 func MessageOffset(r *nib.Record) int {
 	at := cap(r.Line) - cap(r.Message)
-	if len(r.Message) == 0 || at < 0 || at+len(r.Message) > len(r.Line) || &r.Line[at] != &r.Message[0] {
+	if len(r.Message) == 0 || at < 0 || at+len(r.Message) > len(r.Line) ||
+		&r.Line[at] != &r.Message[0] {
 		return -1
 	}
 	return at
@@ -209,7 +212,8 @@ func PutRecord(b []byte, r *nib.Record, message int, seq uint64, label, seed uin
 	le.PutUint64(head[16:], uint64(r.Time))
 	le.PutUint64(head[24:], uint64(label)|uint64(level)<<32|flags<<48|uint64(len(name))<<56)
 	le.PutUint64(head[32:], uint64(r.PC))
-	le.PutUint64(head[40:], uint64(uint32(message))|uint64(len(r.Message))<<32) // -1 if there is no message
+	// -1 if there is no message.
+	le.PutUint64(head[40:], uint64(uint32(message))|uint64(len(r.Message))<<32)
 	return uint64(len(b)) | uint64(crc32.Update(seed, castagnoli, b[8:]))<<32
 }
 

@@ -33,7 +33,9 @@ func endAccess(before bool, err *error) {
 // Renew makes a segment of a mapping that was cleared. The header is on the
 // disk when it returns, and the page after it is zeros there: a start must be
 // able to see that no record was written.
-func Renew(b []byte, unmap func(), id Identity, free func(pages []byte, unmap func(), deleted vfs.File)) (g *Segment, err error) {
+func Renew(
+	b []byte, unmap func(), id Identity, free func(pages []byte, unmap func(), deleted vfs.File),
+) (g *Segment, err error) {
 	defer endAccess(debug.SetPanicOnFault(true), &err)
 	PutHeader(b, id)
 	first := b[:HeaderSize+PageSize]

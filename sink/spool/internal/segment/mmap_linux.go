@@ -20,7 +20,8 @@ const (
 
 // mapFile maps the first size bytes of f, which must be allocated.
 func mapFile(f vfs.File, size int) (b []byte, free func(), err error) {
-	b, err = syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	b, err = syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_SHARED)
 	if err != nil {
 		return nil, nil, fmt.Errorf("mmap: %w", err)
 	}
@@ -29,7 +30,8 @@ func mapFile(f vfs.File, size int) (b []byte, free func(), err error) {
 
 // AdviseRandom turns off readahead, which takes milliseconds at the first touch
 // of a page, until Prefault is called.
-func AdviseRandom(b []byte) { _ = syscall.Madvise(b, syscall.MADV_RANDOM) } // a failure only costs time
+// A failure only costs time.
+func AdviseRandom(b []byte) { _ = syscall.Madvise(b, syscall.MADV_RANDOM) }
 
 // Prefault touches all pages of a mapping while other goroutines use it. It
 // takes milliseconds of processor time, for which others would wait if there
@@ -55,7 +57,8 @@ func populate(pages []byte) bool { return syscall.Madvise(pages, populateWrite) 
 // syncPages makes pages of a mapping survive a power failure. Other pages of
 // the file are not written.
 func syncPages(pages []byte) error {
-	_, _, errno := syscall.Syscall(syscall.SYS_MSYNC, address(pages), uintptr(len(pages)), syscall.MS_SYNC)
+	_, _, errno := syscall.Syscall(syscall.SYS_MSYNC, address(pages), uintptr(len(pages)),
+		syscall.MS_SYNC)
 	if errno != 0 {
 		return errno
 	}
@@ -72,4 +75,5 @@ func Prefetch(pages []byte) {
 }
 
 // DiscardPages frees pages of a mapping. Their contents remain in the file.
-func DiscardPages(pages []byte) { _ = syscall.Madvise(pages, syscall.MADV_DONTNEED) } // otherwise they are freed with the mapping
+// Otherwise they are freed with the mapping.
+func DiscardPages(pages []byte) { _ = syscall.Madvise(pages, syscall.MADV_DONTNEED) }

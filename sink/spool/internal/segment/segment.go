@@ -75,7 +75,9 @@ func NewHeader(id Identity, first Start, f vfs.File, free func(vfs.File)) *Segme
 
 // NewMapped makes a segment of an allocated file. free releases the mapping,
 // and the file if it was deleted.
-func NewMapped(f vfs.File, id Identity, free func(pages []byte, unmap func(), deleted vfs.File)) (g *Segment, err error) {
+func NewMapped(
+	f vfs.File, id Identity, free func(pages []byte, unmap func(), deleted vfs.File),
+) (g *Segment, err error) {
 	b, unmap, err := mapFile(f, int(id.Size))
 	if err != nil {
 		return nil, err
@@ -84,7 +86,9 @@ func NewMapped(f vfs.File, id Identity, free func(pages []byte, unmap func(), de
 }
 
 // mapped makes a segment of a mapping that has a header.
-func mapped(b []byte, unmap func(), id Identity, free func(pages []byte, unmap func(), deleted vfs.File)) (g *Segment) {
+func mapped(
+	b []byte, unmap func(), id Identity, free func(pages []byte, unmap func(), deleted vfs.File),
+) (g *Segment) {
 	g = New(b, id, func() {
 		if g.reuse != nil {
 			g.reuse(b, unmap)
@@ -184,7 +188,9 @@ func (g *Segment) Reserve(size int) (at int, seq uint64, ok bool) {
 // failed: then the record does not exist and never will. The same holds if r
 // cannot be read, as from a mapping of user code whose file is gone: then
 // foreign is the panic value of the access.
-func (g *Segment) Write(at, size int, seq uint64, r *nib.Record, message int) (ok bool, foreign any) {
+func (g *Segment) Write(
+	at, size int, seq uint64, r *nib.Record, message int,
+) (ok bool, foreign any) {
 	defer func(before bool) {
 		debug.SetPanicOnFault(before)
 		if ok {

@@ -60,12 +60,14 @@ func readSlot(b []byte) (count uint64, p Position, ok bool, err error) {
 		size = firstSlotSize
 	}
 	switch {
-	case len(b) < size || v == 0 || binary.LittleEndian.Uint32(b[size-4:]) != segment.Checksum(b[:size-4]):
+	case len(b) < size || v == 0 ||
+		binary.LittleEndian.Uint32(b[size-4:]) != segment.Checksum(b[:size-4]):
 		return 0, Position{}, false, nil
 	case v > cursorVersion:
 		return 0, Position{}, false, segment.VersionError{Found: v, Known: cursorVersion}
 	}
-	return binary.LittleEndian.Uint64(b[16:]), Position{binary.LittleEndian.Uint64(b[24:]), binary.LittleEndian.Uint64(b[32:])}, true, nil
+	return binary.LittleEndian.Uint64(b[16:]), Position{binary.LittleEndian.Uint64(b[24:]),
+		binary.LittleEndian.Uint64(b[32:])}, true, nil
 }
 
 // ReadSlots reads the newer valid slot of a cursor. slot is nil if there is
@@ -201,7 +203,9 @@ func OpenCursor(d *Dir, name string) (c *Cursor, seq uint64, ok bool, err error)
 		_ = f.Close() // nothing was written
 		return nil, 0, false, fmt.Errorf("%s: %w", base, err)
 	}
-	c = &Cursor{File: f, Count: count} // the counter of another spool's slot, too: the next write goes to the older slot
+	// The counter of another spool's slot, too: the next write goes to the
+	// older slot.
+	c = &Cursor{File: f, Count: count}
 	c.last = Position{d.Spool, 1}
 	if ok = slot != nil && p.Spool == d.Spool; ok {
 		c.Mark, c.marked = MarkIn(slot), MarkIn(slot)

@@ -130,7 +130,8 @@ func checkDir(fsys vfs.FS, path string) (info vfs.Info, err error) {
 // time, whatever its mode is.
 func CheckOwner(info vfs.Info, name string) error {
 	if info.Foreign() {
-		return fmt.Errorf("%w: %s belongs to user %d, and this process is user %d", ErrUnsafe, name, info.Owner, os.Geteuid())
+		return fmt.Errorf("%w: %s belongs to user %d, and this process is user %d", ErrUnsafe, name,
+			info.Owner, os.Geteuid())
 	}
 	return nil
 }
@@ -305,7 +306,8 @@ func (d *Dir) Look(name string) (g segment.Old, used bool, err error) {
 	}
 	g, used, err = readHead(f, name)
 	if number, _ := SegmentNumber(name); err != nil || g.Number != number {
-		if gone, _ := d.isGone(f, name); gone { // the owner has deleted it or uses it for another segment
+		// The owner has deleted it or uses it for another segment.
+		if gone, _ := d.isGone(f, name); gone {
 			return segment.Old{}, false, fs.ErrNotExist
 		}
 	}

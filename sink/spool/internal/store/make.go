@@ -45,7 +45,9 @@ func (d *Dir) Create(number uint64, size int64, rest func()) (*segment.Segment, 
 // CreateFirst makes the first segment of a process, which is used at once.
 // finish syncs it, and nothing in it may be delivered before that; Prefault
 // touches its pages.
-func (d *Dir) CreateFirst(number uint64, size int64) (g *segment.Segment, finish func() error, err error) {
+func (d *Dir) CreateFirst(
+	number uint64, size int64,
+) (g *segment.Segment, finish func() error, err error) {
 	g, f, err := d.Make(number, size, 0)
 	if err != nil {
 		return nil, nil, err
@@ -147,7 +149,8 @@ func leaveRoom(f vfs.File, size, minFree int64, name string) error {
 	if minFree == 0 {
 		return nil
 	}
-	if free, err := f.Free(); err == nil && free-size < minFree { // otherwise the allocation decides
+	// Otherwise the allocation decides.
+	if free, err := f.Free(); err == nil && free-size < minFree {
 		return &fs.PathError{Op: "leave room", Path: name, Err: syscall.ENOSPC}
 	}
 	return nil

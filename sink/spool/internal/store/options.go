@@ -12,7 +12,9 @@ import (
 var (
 	ErrInUse  = errors.New("another process has the spool open")
 	ErrUnsafe = errors.New("other users may write to the directory or its files")
-	ErrAdopt  = errors.New("locks are not reliable on this file system, and another process has used the spool: set Config.Adopt once that process has ended")
+	ErrAdopt  = errors.New(
+		"locks are not reliable on this file system, and another process has used the spool: set " +
+			"Config.Adopt once that process has ended")
 )
 
 // Options configures how a directory is used, and describes where it is.

@@ -41,7 +41,8 @@ func (d *Dir) take(o *Options) (err error) {
 			}
 			_ = d.Lock.Close() // nothing was written
 		}
-		if !errors.Is(err, vfs.ErrLocked) && !errors.Is(err, ErrReplaced) { // these two mean that a process has deleted an empty slot
+		// These two mean that a process has deleted an empty slot.
+		if !errors.Is(err, vfs.ErrLocked) && !errors.Is(err, ErrReplaced) {
 			return err
 		}
 		if tries > 1 {
@@ -111,7 +112,8 @@ func parseOwner(text string) (pid int, name string, ok bool) {
 type Ownership int
 
 const (
-	ownerUnknown Ownership = iota // locks are not reliable on the file system, or permission is denied
+	// Locks are not reliable on the file system, or permission is denied.
+	ownerUnknown Ownership = iota
 	OwnedByNone
 	ownedByOther // a process that is alive
 )
@@ -124,7 +126,8 @@ func (d *Dir) Owner() (Ownership, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return OwnedByNone, nil
 	}
-	windows := runtime.GOOS == "windows" // its owner opens the file exclusively, instead of locking it
+	// Its owner opens the file exclusively, instead of locking it.
+	windows := runtime.GOOS == "windows"
 	if err != nil {
 		if windows && !errors.Is(err, fs.ErrPermission) {
 			return ownedByOther, nil

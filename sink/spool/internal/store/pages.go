@@ -61,7 +61,8 @@ func IsPartial(err error) bool {
 // fs.ErrNotExist, the part that exists.
 func (d *Dir) Read(g *segment.Old) ([]byte, error) {
 	b, err := d.Bytes(SegmentName(g.Number), g.Size)
-	if !g.Copied || err == nil && g.Boot == d.Boot && d.Boot != 0 && int64(len(b)) >= g.Size && g.IsWhole(b) {
+	if !g.Copied ||
+		err == nil && g.Boot == d.Boot && d.Boot != 0 && int64(len(b)) >= g.Size && g.IsWhole(b) {
 		return b, err
 	}
 	kept, e := d.Bytes(CopyName(g.Number), g.Size)

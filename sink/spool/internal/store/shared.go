@@ -26,7 +26,9 @@ const (
 	MaxSlots   = 9999
 )
 
-var errNotShared = errors.New("the directory is shared by several processes, whose lines would not be delivered: set Config.Shared")
+var errNotShared = errors.New(
+	"the directory is shared by several processes, whose lines would not be delivered: set " +
+		"Config.Shared")
 
 // A Home is a directory that several processes share, as seen by one of them.
 type Home struct {
@@ -189,7 +191,9 @@ func (h *Home) BytesOfOthers() (bytes int64, err error) {
 			err = add(path, inside)
 		}
 		if errors.Is(err, fs.ErrPermission) {
-			err = fmt.Errorf("%w: if the slot belongs to another user, give each user a directory of its own; run nib relay as that user to deliver the slot, and then delete it", err)
+			err = fmt.Errorf(
+				"%w: if the slot belongs to another user, give each user a directory of its own; "+
+					"run nib relay as that user to deliver the slot, and then delete it", err)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return 0, err
@@ -206,7 +210,8 @@ func (h *Home) BytesOfOthers() (bytes int64, err error) {
 func (d *Dir) Retire(isHome bool) error {
 	names, err := d.FS.ReadDir(d.Path)
 	if err != nil || hasSegments(names) {
-		return Ignore(err, fs.ErrNotExist) // without its cursor, a remaining segment would be delivered again
+		// Without its cursor, a remaining segment would be delivered again.
+		return Ignore(err, fs.ErrNotExist)
 	}
 	for _, name := range names {
 		if name != "lock" && !isKept(name) {
@@ -221,7 +226,8 @@ func (d *Dir) Retire(isHome bool) error {
 	d.lockMu.Unlock()
 	err = Ignore(d.FS.Remove(d.Name("lock")), fs.ErrNotExist)
 	if err == nil && !isHome {
-		err = Ignore(d.FS.Remove(d.Path), fs.ErrNotExist, fs.ErrExist) // the directory may contain the lock of another process
+		// The directory may contain the lock of another process.
+		err = Ignore(d.FS.Remove(d.Path), fs.ErrNotExist, fs.ErrExist)
 	}
 	return err
 }
