@@ -8,77 +8,75 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/nib-log/nib/internal/logread"
 )
 
 // A cursor is the next line of a source.
 type cursor struct {
-	pipe   *pipeline
 	blocks <-chan *block
 	b      *block // nil before the first block
 	next   int    // span of b
 	key    int64  // the time of the line, or of the last line that had one
 	index  int    // index of the source; of equal times, the lower index comes first
-	counts Counts
-	err    error
-}
-
-// advance goes to the next line. It reports false at the end.
-func (c *cursor) advance(ctx context.Context) bool {
-	for c.next++; c.b == nil || c.next >= len(c.b.spans); c.next = 0 {
-		if c.b != nil {
-			c.pipe.free.Put(c.b)
-			c.b = nil
-		}
-		b := receive(ctx, c.blocks)
-		if b == nil {
-			return false
-		}
-		c.counts.add(b.counts)
-		if b.err != nil {
-			c.err = b.err
-		}
-		c.b = b
-	}
-	// A line without a time, such as one of a stack trace, belongs to the line
-	// before it.
-	switch at := c.b.spans[c.next].time; {
-	case at == noTime:
-	case at < c.key:
-		c.counts.Late++
-	default:
-		c.key = at
-	}
-	return true
 }
 
 // A merger merges sources by time. It never changes the order of lines of one
 // source.
 type merger struct {
 	ctx     context.Context
+	pipe    *pipeline
 	cursors []*cursor // a heap
-	all     []*cursor
-	context *contextLines
+	context contextLines
 	line    logread.Line
 	limit   Limit
 	lines   uint64 // selected lines so far
 	bytes   int    // written so far
 	full    bool
-	beyond  uint64
-	around  uint64 // lines of context that the limit left out
 	newest  [][]byte
+	total   Counts
+	errs    []error // of each source
 }
 
 func newMerger(ctx context.Context, p *pipeline, sources []Source, s *Selection) *merger {
-	m := &merger{ctx: ctx, context: &contextLines{size: s.Context}, limit: s.Limit}
+	m := &merger{
+		ctx: ctx, pipe: p, context: contextLines{size: s.Context}, limit: s.Limit,
+		errs: make([]error, len(sources)),
+	}
 	m.line.SetZone(s.Zone)
 	m.line.Own = s.Keys
 	for i, source := range sources {
-		m.all = append(m.all, &cursor{pipe: p, blocks: p.read(ctx, s.opener(source), 2),
-			key: noTime, index: i, next: -1})
+		c := &cursor{blocks: p.read(ctx, s.opener(source), 2), key: noTime, index: i, next: -1}
+		m.cursors = append(m.cursors, c)
 	}
 	return m
+}
+
+// advance goes to the next line of a source. It reports false at the end.
+func (m *merger) advance(c *cursor) bool {
+	for c.next++; c.b == nil || c.next >= len(c.b.spans); c.next = 0 {
+		if c.b != nil {
+			m.pipe.free.Put(c.b)
+		}
+		if c.b = receive(m.ctx, c.blocks); c.b == nil {
+			return false
+		}
+		m.total.add(c.b.counts)
+		if c.b.err != nil {
+			m.errs[c.index] = c.b.err
+		}
+	}
+	// A line without a time, such as one of a stack trace, belongs to the line
+	// before it.
+	switch at := c.b.spans[c.next].time; {
+	case at == noTime:
+	case at < c.key:
+		m.total.Late++
+	default:
+		c.key = at
+	}
+	return true
 }
 
 func (m *merger) Len() int { return len(m.cursors) }
@@ -90,7 +88,7 @@ func (m *merger) Less(i, j int) bool {
 
 func (m *merger) Swap(i, j int) { m.cursors[i], m.cursors[j] = m.cursors[j], m.cursors[i] }
 
-// Push implements heap.Interface.
+// Push implements heap.Interface; no source is added later.
 func (m *merger) Push(x any) { m.cursors = append(m.cursors, x.(*cursor)) }
 
 // Pop implements heap.Interface.
@@ -114,7 +112,7 @@ func (m *merger) appendLine(out []byte, r Renderer, line []byte, matched bool) [
 	}
 	if m.full && m.context.size == 0 {
 		if matched {
-			m.beyond++
+			m.total.Beyond++
 		}
 		return out
 	}
@@ -124,10 +122,10 @@ func (m *merger) appendLine(out []byte, r Renderer, line []byte, matched bool) [
 		return out
 	}
 	m.full = m.context.size > 0 || m.limit.Bytes == 0 || len(out)-n <= m.limit.Bytes
-	m.around += m.context.lines - shown
+	m.total.Around += m.context.lines - shown
 	if matched {
-		m.beyond++
-		m.around--
+		m.total.Beyond++
+		m.total.Around--
 	}
 	return out[:n]
 }
@@ -138,7 +136,7 @@ func (m *merger) keep(r Renderer, line []byte) {
 	m.line.Reset(line)
 	text := r.Append(nil, &m.line)
 	if m.limit.Bytes > 0 && len(text) > m.limit.Bytes {
-		m.beyond++ // others may fit
+		m.total.Beyond++ // others may fit
 		return
 	}
 	m.newest = append(m.newest, text)
@@ -146,22 +144,14 @@ func (m *merger) keep(r Renderer, line []byte) {
 	for len(m.newest) > 0 && m.limit.isReached(uint64(len(m.newest)), m.bytes) {
 		m.bytes -= len(m.newest[0])
 		m.newest = m.newest[1:]
-		m.beyond++
+		m.total.Beyond++
 	}
 }
 
-func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
-	defer func() {
-		for _, c := range m.all {
-			total.add(c.counts)
-		}
-		total.Beyond, total.Around = m.beyond, m.around
-	}()
-	for _, c := range m.all {
-		if c.advance(m.ctx) {
-			heap.Push(m, c)
-		}
-	}
+func (m *merger) write(w io.Writer, r Renderer) (Counts, error) {
+	isEmpty := func(c *cursor) bool { return !m.advance(c) }
+	m.cursors = slices.DeleteFunc(m.cursors, isEmpty)
+	heap.Init(m)
 	var out []byte
 	for len(m.cursors) > 0 {
 		c := m.cursors[0]
@@ -169,12 +159,12 @@ func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
 		out = m.appendLine(out, r, c.b.data[s.from:s.end], s.matched)
 		if len(out) >= flushSize {
 			if _, err := w.Write(out); err != nil {
-				return total, err
+				return m.total, err
 			}
 			m.bytes += len(out)
 			out = out[:0]
 		}
-		if c.advance(m.ctx) {
+		if m.advance(c) {
 			heap.Fix(m, 0)
 		} else {
 			heap.Pop(m)
@@ -183,14 +173,10 @@ func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
 	out = append(out, bytes.Join(m.newest, nil)...)
 	if len(out) > 0 {
 		if _, err := w.Write(out); err != nil {
-			return total, err
+			return m.total, err
 		}
 	}
-	var errs []error
-	for _, c := range m.all {
-		errs = append(errs, c.err)
-	}
-	return total, errors.Join(append(errs, m.ctx.Err())...)
+	return m.total, errors.Join(append(m.errs, m.ctx.Err())...)
 }
 
 // contextLines shows lines around those that match, with a separator between
