@@ -16,7 +16,7 @@ import (
 func (l *lane) receive(ctx context.Context, p *inFlight, batch []nib.Record) error {
 	answer := p.answer
 	if p.err != nil {
-		p.abandoned, l.others = true, false
+		l.others = false
 		return p.err
 	}
 	failure := brokerError("produce to", l.topic, answer.ErrorCode, answer.ErrorMessage)
@@ -86,15 +86,6 @@ func (l *lane) acknowledge(p *inFlight, base int64) {
 	l.adopted, l.taken = false, time.Now()
 	l.accepted(p)
 	l.queue = slices.Delete(l.queue, 0, 1)
-	l.release(p)
-}
-
-// release gives up a batch. Its memory is reused unless the client may still be
-// reading it.
-func (l *lane) release(p *inFlight) {
-	if !p.abandoned && cap(p.frame) <= 2*l.d.c.MaxBatch && len(l.spare) < depth {
-		l.spare = append(l.spare, p)
-	}
 }
 
 // unsend marks all batches as not sent: the broker has refused the first one,
@@ -109,8 +100,7 @@ func (l *lane) unsend() {
 				index = append(index, i)
 			}
 		}
-		l.release(p)
 	}
 	l.todo = append(index, l.todo...)
-	l.queue = l.queue[:0]
+	l.queue = nil
 }

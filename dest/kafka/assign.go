@@ -66,7 +66,7 @@ func serve(ctx context.Context, d *Destination, spool uint64) {
 	d.shared, d.mark.senders = noProducer, senders{current: noProducer, previous: -1}
 	for _, l := range d.lanes {
 		l.await(ctx) // only of records that the caller has given up
-		l.queue, l.spare = nil, nil
+		l.queue = nil
 		l.known, l.adopted, l.taken = false, false, time.Time{}
 	}
 }

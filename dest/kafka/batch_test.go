@@ -38,7 +38,7 @@ func frameOf(base int64, first, last uint64) []byte {
 	for _, r := range records(7, first, last) {
 		e.add(&r, nil, "")
 	}
-	b := e.frame(nil, producer{3, 4}, int32(first))
+	b := e.frame(producer{3, 4}, int32(first))
 	binary.BigEndian.PutUint64(b, uint64(base))
 	return b
 }
@@ -166,13 +166,13 @@ func TestIdentityOfARecord(t *testing.T) {
 	}
 	e := encoder{plain: slices.Concat(record(spool), record(spool, seq)), count: 2}
 	s := newSearcher()
-	err := s.batches(e.frame(nil, producer{3, 4}, 5))
+	err := s.batches(e.frame(producer{3, 4}, 5))
 	if err != nil || len(s.found.numbers) != 1 {
 		t.Errorf("got %+v, %v; want one record", s.found, err)
 	}
 	s = newSearcher()
 	e = encoder{plain: record(spool), count: 1}
-	if err := s.batches(e.frame(nil, producer{3, 4}, 5)); err != nil || s.found.offset >= 0 {
+	if err := s.batches(e.frame(producer{3, 4}, 5)); err != nil || s.found.offset >= 0 {
 		t.Errorf("a record without a number: got %+v, %v", s.found, err)
 	}
 }

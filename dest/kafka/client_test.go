@@ -195,7 +195,7 @@ func TestTimesOfABatch(t *testing.T) {
 			e.add(&nib.Record{Time: ms * 1e6}, nil, "")
 			latest = max(latest, ms)
 		}
-		b := e.frame(nil, producer{3, 4}, 5)
+		b := e.frame(producer{3, 4}, 5)
 		var head kmsg.RecordBatch
 		if err := head.ReadFrom(b); err != nil || head.FirstTimestamp != first || head.MaxTimestamp != latest || head.PartitionLeaderEpoch != -1 {
 			t.Errorf("%v: got %d to %d, epoch %d, %v", times, head.FirstTimestamp, head.MaxTimestamp, head.PartitionLeaderEpoch, err)

@@ -137,14 +137,14 @@ func TestCodecOfABatch(t *testing.T) {
 		for _, transactional := range []bool{false, true} {
 			e := encoder{compressor: compress, transactional: transactional}
 			e.add(&nib.Record{Line: line}, nil, "")
-			frame := e.frame(nil, producer{3, 4}, 5)
+			frame := e.frame(producer{3, 4}, 5)
 			attributes := binary.BigEndian.Uint16(frame[frameAttributes:])
 			if got := kgo.CompressionCodecType(attributes & 7); got != want || (attributes&attributeTransactional != 0) != transactional {
 				t.Errorf("%d: got attributes %b", c, attributes)
 			}
 			e.reset()
 			e.add(&nib.Record{Line: []byte("x")}, nil, "")
-			if got := binary.BigEndian.Uint16(e.frame(nil, producer{3, 4}, 5)[frameAttributes:]) & 7; got != 0 {
+			if got := binary.BigEndian.Uint16(e.frame(producer{3, 4}, 5)[frameAttributes:]) & 7; got != 0 {
 				t.Errorf("%d: a short batch has codec %d", c, got)
 			}
 		}

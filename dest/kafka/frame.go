@@ -151,9 +151,9 @@ func appendHeader[T string | []byte](b []byte, name string, value T) []byte {
 	return append(b, value...)
 }
 
-// frame appends the batch to dst, which is empty, with the given producer and
-// sequence. The checksum is computed last.
-func (e *encoder) frame(dst []byte, p producer, sequence int32) []byte {
+// frame returns the batch, with the given producer and sequence. The checksum is
+// computed last.
+func (e *encoder) frame(p producer, sequence int32) []byte {
 	records, attributes := e.plain, int16(0)
 	if e.compressor != nil {
 		e.packed.Reset()
@@ -179,10 +179,10 @@ func (e *encoder) frame(dst []byte, p producer, sequence int32) []byte {
 		NumRecords:           e.count,
 		Records:              records,
 	}
-	dst = b.AppendTo(dst)
-	sum := crc32.Checksum(dst[frameAttributes:], castagnoli)
-	binary.BigEndian.PutUint32(dst[frameCRC:], sum)
-	return dst
+	frame := b.AppendTo(make([]byte, 0, frameHead+len(records)))
+	sum := crc32.Checksum(frame[frameAttributes:], castagnoli)
+	binary.BigEndian.PutUint32(frame[frameCRC:], sum)
+	return frame
 }
 
 // floorMilli turns Unix nanoseconds into milliseconds.

@@ -39,7 +39,7 @@ func FuzzFrame(f *testing.F) {
 			e := encoder{compressor: compress}
 			e.add(&batch[0], key, reason)
 			e.add(&batch[1], nil, "")
-			frame := e.frame(nil, producer{3, 4}, 5)
+			frame := e.frame(producer{3, 4}, 5)
 			var b kmsg.RecordBatch
 			if err := b.ReadFrom(frame); err != nil {
 				t.Fatal(err)
@@ -122,7 +122,7 @@ func FuzzSearch(f *testing.F) {
 	for _, r := range records(7, 1, 3) {
 		e.add(&r, nil, "")
 	}
-	f.Add(e.frame(nil, producer{1, 0}, 0))
+	f.Add(e.frame(producer{1, 0}, 0))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) >= frameHead { // otherwise hardly any input passes the checksum
@@ -177,7 +177,7 @@ func TestDecompressionIsBounded(t *testing.T) {
 	}
 	defer d.Close()
 	e := encoder{compressor: bomb{}, plain: make([]byte, 1<<20), count: 1}
-	frame := e.frame(nil, producer{3, 4}, 5)
+	frame := e.frame(producer{3, 4}, 5)
 	s := testSearcher(anySender, d.cluster.decompress)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -52,7 +52,6 @@ type lane struct {
 	todo    []int       // indexes of records to be sent
 	queue   []*inFlight // batches in flight, or about to be sent
 	careful bool        // send one by one until the queue is empty
-	spare   []*inFlight
 }
 
 // delivered are the records of a spool that are known to be settled, if they
@@ -85,14 +84,13 @@ func (s *delivered) has(r *nib.Record) bool {
 // An inFlight is an encoded batch, in flight or about to be sent. It does not
 // change until its response has arrived.
 type inFlight struct {
-	frame     []byte
-	plain     int   // bytes before compression
-	first     int32 // sequence of the first record
-	spool     uint64
-	numbers   []uint64 // Seq of the records
-	index     []int    // indexes of the records within the batch of this call, or -1
-	ahead     bool     // sent before the response to the previous batch
-	abandoned bool     // the client may still be reading the frame
+	frame   []byte
+	plain   int   // bytes before compression
+	first   int32 // sequence of the first record
+	spool   uint64
+	numbers []uint64 // Seq of the records
+	index   []int    // indexes of the records within the batch of this call, or -1
+	ahead   bool     // sent before the response to the previous batch
 
 	underway chan struct{} // closed when the request has ended; nil if it is not in flight
 	cancel   context.CancelFunc
@@ -276,16 +274,14 @@ func (l *lane) encode(batch []nib.Record) {
 
 // take appends the batch in the encoder to the queue.
 func (l *lane) take(batch []nib.Record, index []int) {
-	p := new(inFlight)
-	if n := len(l.spare); n > 0 {
-		p, l.spare = l.spare[n-1], l.spare[:n-1]
+	p := &inFlight{
+		frame: l.enc.frame(l.producer, l.next), plain: l.enc.size(), first: l.next,
+		spool: batch[index[0]].Spool, numbers: make([]uint64, len(index)),
+		index: slices.Clone(index),
 	}
-	p.spool, p.plain, p.first = batch[index[0]].Spool, l.enc.size(), l.next
-	p.numbers, p.index = p.numbers[:0], append(p.index[:0], index...)
-	for _, i := range index {
-		p.numbers = append(p.numbers, batch[i].Seq)
+	for n, i := range index {
+		p.numbers[n] = batch[i].Seq
 	}
-	p.frame = l.enc.frame(p.frame[:0], l.producer, l.next)
 	l.next = advance(l.next, len(index))
 	l.queue = append(l.queue, p)
 }

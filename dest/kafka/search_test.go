@@ -80,7 +80,7 @@ func makePartition(data []byte) *partition {
 			sequence = advance(sequence, len(s.records))
 		}
 		s.last = s.base + int64(e.count) - 1
-		s.frame = e.frame(nil, q, s.sequence)
+		s.frame = e.frame(q, s.sequence)
 		binary.BigEndian.PutUint64(s.frame, uint64(s.base))
 		if marker {
 			s.frame[frameAttributes+1] |= attributeControl

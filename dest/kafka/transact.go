@@ -61,7 +61,7 @@ func (d *Destination) transact(ctx context.Context, batch []nib.Record) error {
 		d.states[i] = state{}
 		delete(l.present, batch[i].Seq) // acknowledged, but aborted
 	}
-	l.queue, l.spare = nil, nil
+	l.queue = nil
 	return err
 }
 
