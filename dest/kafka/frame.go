@@ -151,8 +151,8 @@ func appendHeader[T string | []byte](b []byte, name string, value T) []byte {
 	return append(b, value...)
 }
 
-// frame returns the batch, with the given producer and sequence. The checksum is
-// computed last.
+// frame returns the batch, with the given producer and sequence. The checksum
+// is computed last.
 func (e *encoder) frame(p producer, sequence int32) []byte {
 	records, attributes := e.plain, int16(0)
 	if e.compressor != nil {

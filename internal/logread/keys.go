@@ -93,72 +93,128 @@ func (l *Line) IsForeign() bool {
 	return !hasTime && !hasLevel
 }
 
-// A keySet has known keys by their length.
-type keySet [][]string
+// The functions below know the keys of nib's layouts, of the loggers that they
+// follow, of common loggers of other languages, and of journalctl -o json. They
+// return constants, so that the result outlives the line. A path is of a field
+// in an object.
 
-func newKeySet(keys ...string) (s keySet) {
-	for _, key := range keys {
-		for len(s) <= len(key) {
-			s = append(s, nil)
-		}
-		s[len(key)] = append(s[len(key)], key)
-	}
-	return s
-}
-
-// find returns the known key that equals key and, unlike key, outlives the
-// line. It returns "" if there is none.
-func (s keySet) find(key []byte) string {
-	if len(key) < len(s) {
-		for _, known := range s[len(key)] {
-			if string(key) == known {
-				return known
-			}
-		}
+func timeKey(key []byte) string {
+	switch string(key) {
+	case "time":
+		return "time"
+	case "ts":
+		return "ts"
+	case "timestamp":
+		return "timestamp"
+	case "@timestamp":
+		return "@timestamp"
+	case "Timestamp":
+		return "Timestamp"
+	case "t":
+		return "t"
+	case "datetime":
+		return "datetime"
+	case "@t":
+		return "@t"
+	case "timeUnixNano":
+		return "timeUnixNano"
+	case "observedTimeUnixNano":
+		return "observedTimeUnixNano"
+	case "timeMillis":
+		return "timeMillis"
+	case "instant":
+		return "instant"
+	case "asctime":
+		return "asctime"
+	case "__REALTIME_TIMESTAMP":
+		return "__REALTIME_TIMESTAMP"
 	}
 	return ""
 }
 
-// The keys of nib's layouts, of the loggers that they follow, of common loggers
-// of other languages, and of journalctl -o json.
-var (
-	timeKeys = newKeySet(
-		"time", "ts", "timestamp", "@timestamp", "Timestamp", "t", "datetime", "@t",
-		"timeUnixNano", "observedTimeUnixNano", "timeMillis", "instant", "asctime",
-		"__REALTIME_TIMESTAMP",
-	)
-	levelKeys = newKeySet(
-		"level", "lvl", "log.level", "severity", "SeverityText", "severity_text", "status",
-		"loglevel", "@level", "@l", "severityText", "severityNumber", "Level", "LogLevel",
-		"levelname", "level_name", "PRIORITY",
-	)
-	messageKeys = newKeySet(
-		"message", "msg", "Body", "body", "@message", "@m", "@mt", "event", "MESSAGE",
-		"Message", "RenderedMessage", "MessageTemplate",
-	)
-)
-
-func timeKey(key []byte) string { return timeKeys.find(key) }
-
-// levelKey returns the known key of a level, or the path of a level in an
-// object.
 func levelKey(key []byte) string {
-	if string(key) == "log" {
+	switch string(key) {
+	case "level":
+		return "level"
+	case "lvl":
+		return "lvl"
+	case "log.level":
 		return "log.level"
+	case "severity":
+		return "severity"
+	case "SeverityText":
+		return "SeverityText"
+	case "severity_text":
+		return "severity_text"
+	case "status":
+		return "status"
+	case "loglevel":
+		return "loglevel"
+	case "@level":
+		return "@level"
+	case "@l":
+		return "@l"
+	case "severityText":
+		return "severityText"
+	case "severityNumber":
+		return "severityNumber"
+	case "Level":
+		return "Level"
+	case "LogLevel":
+		return "LogLevel"
+	case "levelname":
+		return "levelname"
+	case "level_name":
+		return "level_name"
+	case "log":
+		return "log.level"
+	case "PRIORITY":
+		return "PRIORITY"
 	}
-	return levelKeys.find(key)
+	return ""
 }
 
-// messageKey returns the known key of a message, or the path of a message in an
-// object.
 func messageKey(key []byte) string {
-	if string(key) == "fields" {
-		return "fields.message"
+	if len(key) == 0 {
+		return ""
 	}
-	return messageKeys.find(key)
+	switch key[0] { // most keys of a line are decided here
+	case 'm', 'b', 'B', 'M', '@', 'e', 'f', 'R':
+	default:
+		return ""
+	}
+	switch string(key) {
+	case "message":
+		return "message"
+	case "msg":
+		return "msg"
+	case "Body":
+		return "Body"
+	case "body":
+		return "body"
+	case "@message":
+		return "@message"
+	case "@m":
+		return "@m"
+	case "@mt":
+		return "@mt"
+	case "event":
+		return "event"
+	case "fields":
+		return "fields.message"
+	case "MESSAGE":
+		return "MESSAGE"
+	case "Message":
+		return "Message"
+	case "RenderedMessage":
+		return "RenderedMessage"
+	case "MessageTemplate":
+		return "MessageTemplate"
+	}
+	return ""
 }
 
-// isKnownKey reports whether a key is one that only log lines have.
+// isKnownKey reports whether only log lines have a key.
 func isKnownKey(key []byte) bool {
 	return timeKey(key) != "" || levelKey(key) != "" || messageKey(key) != ""
 }
