@@ -69,7 +69,7 @@ func (t *Tracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, q pgx.TraceQuer
 func Config(address string, log *nib.Logger) (*pgx.ConnConfig, error) {
 	c, err := pgx.ParseConfig(address)
 	if err == nil {
-		// Pgxpool: ConnConfig.Tracer.
+		// In the configuration of pgxpool it is ConnConfig.Tracer.
 		c.Tracer = &Tracer{Log: log.Named("pgx"), Slow: 200 * time.Millisecond}
 	}
 	return c, err
