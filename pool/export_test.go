@@ -118,3 +118,13 @@ func (p *Buffers) Fault() (fault string) {
 
 // Shrink shrinks all classes as each garbage collection does with GCShrink.
 func (p *Buffers) Shrink() { p.pools((*Pool[*Buffer]).Shrink) }
+
+// Reserved returns the number of slots that are reserved for a Buffer in use.
+func (p *Buffers) Reserved() (n int) {
+	p.pools(func(pool *Pool[*Buffer]) {
+		for i := range pool.table.Load().slots {
+			n += int(pool.table.Load().slots[i].word & slotReserved)
+		}
+	})
+	return n
+}

@@ -32,6 +32,9 @@ func TestGetFindsTheOnlyBufferFromAnyPlace(t *testing.T) {
 	if s := p.Stats(); s.Gets-s.Hits > 2 || p.Fault() != "" {
 		t.Errorf("got %+v %s, want no more than 2 new buffers", s, p.Fault())
 	}
+	if n := p.Reserved(); n > 0 {
+		t.Errorf("got %d reserved slots, want none", n)
+	}
 }
 
 // Goroutines pass a token on through buffers. Each Put happens before the next
@@ -108,7 +111,22 @@ func TestIdleBuffersAreDropped(t *testing.T) {
 			if s := p.Stats(); s.Len != 0 || s.Trimmed != uint64(3*depth+3) || p.Fault() != "" {
 				t.Errorf("%s, depth %d: got %+v %s, want all dropped", name, depth, s, p.Fault())
 			}
+			if n := p.Reserved(); n > 0 {
+				t.Errorf("%s, depth %d: got %d reserved slots, want none", name, depth, n)
+			}
 		}
+	}
+}
+
+// A buffer that was used since the last collection is kept.
+func TestUsedBuffersAreNotDropped(t *testing.T) {
+	p := pool.NewBuffers(pool.BuffersConfig{})
+	for range 5 {
+		p.Put(p.Get(64))
+		p.Shrink()
+	}
+	if s := p.Stats(); s.Len != 1 || s.Trimmed != 0 {
+		t.Errorf("got %+v, want the buffer", s)
 	}
 }
 
