@@ -30,7 +30,7 @@ func WriteOpenMetrics(w io.Writer, sources ...Source) error { return write(w, tr
 func write(w io.Writer, open bool, sources []Source) error {
 	families, err := collect(sources)
 	if open {
-		separate(families)
+		families = separate(families)
 	}
 	const usual = 256 // bytes of a family
 	text := make([]byte, 0, usual*len(families))
@@ -46,13 +46,12 @@ func write(w io.Writer, open bool, sources []Source) error {
 
 // separate renames the gauges that have the name of a counter's family, which
 // is without _total in OpenMetrics.
-func separate(families []family) {
+func separate(families []*family) []*family {
 	taken := map[string]bool{}
 	for _, f := range families {
 		taken[f.Name] = true
 	}
-	for i := range families {
-		f := &families[i]
+	for _, f := range families {
 		if f.Kind == KindGauge && taken[f.Name+totalSuffix] {
 			for taken[f.Name] || taken[f.Name+totalSuffix] {
 				f.Name += "_now"
@@ -60,6 +59,7 @@ func separate(families []family) {
 			taken[f.Name] = true
 		}
 	}
+	return families
 }
 
 // A family is all series of one name.
@@ -70,36 +70,29 @@ type family struct {
 
 // A series is a value and its labels, as text.
 type series struct {
-	family     int // the index of its family
-	start, end int // of its labels in the text of all labels
-	labels     string
-	value      float64
-}
-
-// A collection is the metrics of several sources. It has few allocations: the
-// series of all families share a slice, and their labels a text.
-type collection struct {
-	families []family
-	byName   map[string]int // the indexes of the families
-	series   []series
-	labels   []byte
+	labels string
+	value  float64
 }
 
 // collect returns the families of all sources, sorted by name.
-func collect(sources []Source) ([]family, error) {
-	c := collection{byName: map[string]int{}}
+func collect(sources []Source) ([]*family, error) {
+	byName := map[string]*family{}
 	var errs []error
 	for _, s := range sources {
 		if s != nil {
-			errs = append(errs, c.add(s))
+			errs = append(errs, collectFrom(s, byName))
 		}
 	}
-	c.divide()
-	slices.SortFunc(c.families, func(a, b family) int { return cmp.Compare(a.Name, b.Name) })
-	return c.families, errors.Join(errs...)
+	families := make([]*family, 0, len(byName))
+	for _, f := range byName {
+		f.merge()
+		families = append(families, f)
+	}
+	slices.SortFunc(families, func(a, b *family) int { return cmp.Compare(a.Name, b.Name) })
+	return families, errors.Join(errs...)
 }
 
-func (c *collection) add(s Source) (err error) {
+func collectFrom(s Source, byName map[string]*family) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("nib/metrics: a source of type %T panicked: %v", s, p)
@@ -107,50 +100,36 @@ func (c *collection) add(s Source) (err error) {
 	}()
 	for m := range s.Metrics() {
 		m.Name = validName(m.Name, m.Kind)
-		i, ok := c.byName[m.Name]
-		if !ok {
-			i = len(c.families)
-			c.byName[m.Name] = i
-			c.families = append(c.families, family{Metric: m})
+		f := byName[m.Name]
+		if f == nil {
+			f = &family{Metric: m}
+			byName[m.Name] = f
 		}
-		start := len(c.labels)
-		c.labels = appendLabels(c.labels, m.Labels)
-		c.series = append(c.series,
-			series{family: i, start: start, end: len(c.labels), value: m.Value})
+		f.series = append(f.series, series{labelText(m.Labels), m.Value})
 	}
 	return nil
 }
 
-// divide gives each family its series, sorted by their labels. It adds up those
-// with the same labels.
-func (c *collection) divide() {
-	text := string(c.labels)
-	for i := range c.series {
-		s := &c.series[i]
-		s.labels = text[s.start:s.end]
-	}
-	slices.SortStableFunc(c.series, func(a, b series) int {
-		if a.family != b.family {
-			return a.family - b.family
-		}
+// merge sorts the series by their labels, and adds up those with the same.
+func (f *family) merge() {
+	slices.SortStableFunc(f.series, func(a, b series) int {
 		return cmp.Compare(a.labels, b.labels)
 	})
 	n := 0
-	for _, s := range c.series {
-		f := &c.families[s.family]
-		if k := len(f.series); k > 0 && f.series[k-1].labels == s.labels {
-			f.series[k-1].value += s.value
+	for _, s := range f.series[1:] {
+		if last := &f.series[n]; s.labels == last.labels {
+			last.value += s.value
 			continue
 		}
-		c.series[n] = s
 		n++
-		f.series = c.series[n-1-len(f.series) : n]
+		f.series[n] = s
 	}
+	f.series = f.series[:n+1]
 }
 
 // append appends one family to b. In OpenMetrics the family of a counter has no
 // _total.
-func (f family) append(b []byte, open bool) []byte {
+func (f *family) append(b []byte, open bool) []byte {
 	name := f.Name
 	if open {
 		name = strings.TrimSuffix(name, totalSuffix)
@@ -190,10 +169,13 @@ func appendNumber(b []byte, v float64) []byte {
 	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }
 
-// appendLabels appends `a="b",c="d"`, sorted by name. Of equal names the first
+// labelText returns `a="b",c="d"`, sorted by name. Of equal names the first
 // counts. A label without a value is left out, because to Prometheus that is
 // the same series: with both, it would get one sample twice.
-func appendLabels(b []byte, labels []Label) []byte {
+func labelText(labels []Label) string {
+	if len(labels) == 0 {
+		return ""
+	}
 	var few [8]Label
 	sorted := append(few[:0], labels...)
 	for i := range sorted {
@@ -201,16 +183,18 @@ func appendLabels(b []byte, labels []Label) []byte {
 	}
 	slices.SortStableFunc(sorted, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
 	sorted = slices.CompactFunc(sorted, func(a, b Label) bool { return a.Name == b.Name })
-	separator := ""
+	var usual [128]byte
+	b := usual[:0]
 	for _, l := range sorted {
 		if l.Value == "" {
 			continue
 		}
-		b = append(append(append(b, separator...), l.Name...), `="`...)
-		b = append(appendEscaped(b, l.Value, true), '"')
-		separator = ","
+		if len(b) > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendEscaped(append(append(b, l.Name...), `="`...), l.Value, true), '"')
 	}
-	return b
+	return string(b)
 }
 
 const totalSuffix = "_total"
