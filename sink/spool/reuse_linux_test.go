@@ -413,6 +413,7 @@ func TestSparesAreDeletedAfterAWhile(t *testing.T) {
 			return names
 		}
 		settleAll(t, s, 4)
+		synctest.Wait() // settled segments become spares a little later
 		if len(spares()) == 0 {
 			t.Error("got no spares")
 		}
