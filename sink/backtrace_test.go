@@ -64,7 +64,9 @@ func TestBacktraceKeepsRecordsWhole(t *testing.T) {
 	}
 	all := b.rec.Records()
 	r := all[0]
-	if r.Level != nib.LevelDebug || r.Logger != "db" || r.PC == 0 || r.Time != recordtest.Epoch.Add(time.Second).UnixNano() || string(r.Message) != `a \"b\"` {
+	if r.Level != nib.LevelDebug || r.Logger != "db" || r.PC == 0 ||
+		r.Time != recordtest.Epoch.Add(time.Second).UnixNano() ||
+		string(r.Message) != `a \"b\"` {
 		t.Errorf("got %+v with the message %q", r, r.Message)
 	}
 	if v, ok := r.Lookup("backtrace"); !ok || string(v) != "true" {

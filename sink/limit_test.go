@@ -37,7 +37,8 @@ func (b *bench) want(t *testing.T, want ...string) {
 	got := b.rec.Lines()
 	b.rec.Reset()
 	for i := range got {
-		if f, err := recordtest.Decode([]byte(got[i] + "\n")); err != nil || f["time"] == nil || f["level"] == nil {
+		f, err := recordtest.Decode([]byte(got[i] + "\n"))
+		if err != nil || f["time"] == nil || f["level"] == nil {
 			t.Errorf("not a line of nib's: %v: %s", err, got[i])
 		}
 		got[i] = "{" + got[i][strings.Index(got[i], `"level"`):]

@@ -152,7 +152,8 @@ func TestRouteChoosesByLevel(t *testing.T) {
 		{nib.LevelFatal + 1000, "high"},
 	} {
 		t.Run(tt.level.String(), func(t *testing.T) {
-			branches := map[string]*recordtest.Recorder{"low": {}, "middle": {}, "high": {}, "otherwise": {}, "shadowed": {}}
+			branches := map[string]*recordtest.Recorder{
+				"low": {}, "middle": {}, "high": {}, "otherwise": {}, "shadowed": {}}
 			s := sink.Route(branches["otherwise"],
 				sink.AtLeast(nib.LevelError, branches["high"]),
 				sink.RouteRule{From: nib.LevelTrace - 1000, To: nib.LevelInfo - 1,
@@ -227,8 +228,10 @@ func TestMarkNeverLogs(t *testing.T) {
 		{"Tee of quiet", sink.Tee(newQuiet(), newQuiet()), true},
 		{"Tee of quiet and loud", sink.Tee(newQuiet(), new(recordtest.Recorder)), false},
 		{"Route of quiet", sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, newQuiet())), true},
-		{"Route otherwise loud", sink.Route(new(recordtest.Recorder), sink.AtLeast(nib.LevelWarn, newQuiet())), false},
-		{"Route with a loud rule", sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, new(recordtest.Recorder))), false},
+		{"Route otherwise loud",
+			sink.Route(new(recordtest.Recorder), sink.AtLeast(nib.LevelWarn, newQuiet())), false},
+		{"Route with a loud rule",
+			sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, new(recordtest.Recorder))), false},
 		{"Filter of quiet", sink.Filter(newQuiet(), keep), false},
 		{"Tee of a Tee of quiet", sink.Tee(sink.Tee(newQuiet()), sink.Discard()), true},
 	} {

@@ -16,7 +16,9 @@ import (
 
 // install sets the logger of gRPC. Its lines have their call sites.
 // It is for tests during which gRPC does not log otherwise.
-func install(t *testing.T, verbosity int, opts ...nib.Option) (grpclog.LoggerV2, *recordtest.Recorder) {
+func install(
+	t *testing.T, verbosity int, opts ...nib.Option,
+) (grpclog.LoggerV2, *recordtest.Recorder) {
 	t.Helper()
 	rec := new(recordtest.Recorder)
 	g := nibgrpc.NewLoggerV2(nib.NewSink(rec, append(opts, nib.WithCaller())...), verbosity)

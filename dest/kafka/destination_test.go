@@ -144,7 +144,8 @@ func TestCodecOfABatch(t *testing.T) {
 			}
 			e.reset()
 			e.add(&nib.Record{Line: []byte("x")}, nil, "")
-			if got := binary.BigEndian.Uint16(e.frame(producer{3, 4}, 5)[frameAttributes:]) & 7; got != 0 {
+			frame = e.frame(producer{3, 4}, 5)
+			if got := binary.BigEndian.Uint16(frame[frameAttributes:]) & 7; got != 0 {
 				t.Errorf("%d: a short batch has codec %d", c, got)
 			}
 		}

@@ -155,7 +155,8 @@ func TestGuideListsAllMetrics(t *testing.T) {
 				names = append(names, "`"+l.Name+"`")
 			}
 		}
-		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", name, kinds[m.Kind], strings.Join(names, ", "), m.Help)
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", name, kinds[m.Kind],
+			strings.Join(names, ", "), m.Help)
 	}
 	table.WriteString(tableEnd)
 	text, err := os.ReadFile(guide)

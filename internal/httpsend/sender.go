@@ -100,7 +100,7 @@ type Sender struct {
 type search struct {
 	suspects int   // one of this many records is refused: those next in line
 	failures int   // requests that failed in a row
-	probing  bool  // records are sent alone, to find one that is accepted
+	probing  bool  // records are sent alone, until the server accepts a record
 	probe    int   // offset of the next one
 	holds    bool  // every probe was refused
 	doubt    error // why a record was refused; the witness is sent next to compare

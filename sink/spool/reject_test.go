@@ -103,7 +103,8 @@ func TestRejectedAreBounded(t *testing.T) {
 			(st.Errors > 0) != (c.fail != nil) {
 			t.Errorf("%s: got %+v, want %d unsaved and 20 delivered", c.name, d, c.unsaved)
 		}
-		if info, err := m.Lstat(filepath.Join(memDir, defaultName+deliver.RejectedExt)); err == nil && c.size > 0 && info.Size > c.size {
+		info, err := m.Lstat(filepath.Join(memDir, defaultName+deliver.RejectedExt))
+		if err == nil && c.size > 0 && info.Size > c.size {
 			t.Errorf("%s: got %d bytes, want %d at most", c.name, info.Size, c.size)
 		}
 		must(t, s.Close())

@@ -91,7 +91,8 @@ func TestHistogramsKeepAllLines(t *testing.T) {
 	if all != 40_000 || failed != 20_000 {
 		t.Errorf("got %d lines, %d errors", all, failed)
 	}
-	if got := sparkline([]Rate{{}, {All: 1}, {All: 50}, {All: 100}}, func(r Rate) uint64 { return r.All }); got != " ▁▅█" {
+	rates := []Rate{{}, {All: 1}, {All: 50}, {All: 100}}
+	if got := sparkline(rates, func(r Rate) uint64 { return r.All }); got != " ▁▅█" {
 		t.Errorf("got %q", got)
 	}
 	if got := sparkline(make([]Rate, 2), func(r Rate) uint64 { return r.All }); got != "  " {
