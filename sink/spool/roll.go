@@ -42,6 +42,8 @@ func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 			return s.drop(r, segment.CauseClosed, errClosed)
 		case !segment.Fits(size, s.c.SegmentSize):
 			return s.drop(r, segment.CauseTooLarge, errTooLarge)
+		case s.c.DeliverOnly: // no segment will be made, whatever is deleted
+			return s.dropFor(r, nil)
 		case s.chain.active.Load() != g:
 			return nil
 		case s.chain.next != nil:
