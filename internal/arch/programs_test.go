@@ -286,7 +286,7 @@ func declarations(code string) string {
 }
 
 var qualifier = regexp.MustCompile(`(?:^|[^.\w])(\w+)\.`)
-var harmless = regexp.MustCompile(`^# |(declared|imported( as \w+)?) and not used`)
+var harmless = regexp.MustCompile(`^# |^go: downloading |(declared|imported( as \w+)?) and not used`)
 
 // program returns a file with the snippets of a page, and what they need.
 func (p *page) program(imports map[string]string) string {
