@@ -5,6 +5,7 @@ package elastic
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"sync"
 
 	"github.com/nib-log/nib"
@@ -22,7 +23,7 @@ type attempts struct {
 	mu  sync.Mutex
 	own map[uint64]bool // the spools of this process
 
-	sent  []identity // the own records of the request that has no response yet
+	sent  []identity // the records of the last request which no response has settled
 	known []bool     // for each record of the request: whether it may be in the index by another
 	maybe map[identity]struct{}
 }
@@ -40,14 +41,22 @@ func (a *attempts) start(spool uint64) {
 	a.own[spool] = true
 }
 
-// begin begins a request with records of a batch. The records of a request
-// whose response was not read may be in the index.
+func (a *attempts) isOwn(spool uint64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.own[spool]
+}
+
+// begin begins a request with records of a batch. The records of the last
+// request which no response has settled may be in the index.
 func (a *attempts) begin(batch []nib.Record) {
 	if a.maybe == nil {
 		a.maybe = map[identity]struct{}{}
 	}
 	for _, id := range a.sent {
-		a.maybe[id] = struct{}{}
+		if a.isOwn(id.spool) {
+			a.maybe[id] = struct{}{}
+		}
 	}
 	a.sent, a.known = a.sent[:0], a.known[:0]
 	if len(a.maybe) > 2*len(batch) { // most are settled
@@ -60,15 +69,19 @@ func (a *attempts) begin(batch []nib.Record) {
 // add adds a record to the request.
 func (a *attempts) add(r *nib.Record) {
 	id := identity{r.Spool, r.Seq}
-	a.mu.Lock()
-	own := a.own[r.Spool]
-	a.mu.Unlock()
 	_, maybe := a.maybe[id]
-	a.known = append(a.known, !own || maybe)
-	if own {
-		a.sent = append(a.sent, id)
-	}
+	a.known = append(a.known, maybe || !a.isOwn(r.Spool))
+	a.sent = append(a.sent, id)
 }
 
-// end ends the request, whose response was read.
-func (a *attempts) end() { a.sent = a.sent[:0] }
+// end ends the request, whose response was read. A record may be in the index
+// although the server has failed with it: another replica has it, or will.
+func (a *attempts) end(statuses []httpsend.RecordStatus) {
+	failed := a.sent[:0]
+	for i, id := range a.sent {
+		if statuses[i].Status >= http.StatusInternalServerError {
+			failed = append(failed, id)
+		}
+	}
+	a.sent = failed
+}

@@ -85,6 +85,34 @@ func another(t *testing.T, own, most bool, answer func(s **server) handler) {
 	}
 }
 
+// TestFailedItemMayBeInTheIndex has a server that creates documents and
+// responds with an error, as when a replica fails: the records that it then has
+// already are accepted.
+func TestFailedItemMayBeInTheIndex(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, batch := &server{index: map[string][]byte{}}, batchOf(100)
+		s.item = func(q *request, id string, line []byte) (int, string) {
+			if q.number == 1 && strings.HasSuffix(id, "7") {
+				s.index[id] = line
+				return 503, `{"type":"unavailable_shards_exception"}`
+			}
+			return 201, ""
+		}
+		l, stop := serve(s)
+		defer stop()
+		d, err := New("http://opensearch:9200", "logs",
+			Config{Dial: l.dial, OnError: func(error) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		d.Start(7)
+		if rejected, _ := deliverAll(t, d, batch); len(rejected) > 0 || len(s.index) != 100 {
+			t.Errorf("rejected %q, got %d documents, want 100", rejected, len(s.index))
+		}
+	})
+}
+
 // TestAttemptsOfSeveralSpools loses the items of a response, or refuses one
 // record for now, and delivers a record of another spool before the others
 // again: none of them is taken for a record with the _id of another one.

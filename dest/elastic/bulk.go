@@ -103,7 +103,7 @@ func (b *bulk) Read(resp httpsend.Response, statuses []httpsend.RecordStatus) er
 	if n != len(statuses) {
 		return fmt.Errorf("%w: %d items for %d records", errResponse, n, len(statuses))
 	}
-	b.end()
+	b.end(statuses)
 	b.created.Add(created)
 	b.present.Add(present)
 	return nil
