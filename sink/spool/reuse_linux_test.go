@@ -406,14 +406,22 @@ func TestDeletedSegmentsAreFreedForTheNextOne(t *testing.T) {
 func TestSparesAreDeletedAfterAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := spoolDir(t)
-		s := open(t, dir, &far{}, Config{SegmentSize: segment.MinSize, Sync: SyncNever})
+		f := &far{do: down}
+		s := open(t, dir, f, Config{
+			SegmentSize: segment.MinSize, Sync: SyncNever, OnError: func(error) {},
+		})
 		spares := func() []string {
 			names, err := filepath.Glob(filepath.Join(dir, "*"+store.MadeSuffix))
 			must(t, err)
 			return names
 		}
-		settleAll(t, s, 4)
-		synctest.Wait() // settled segments become spares a little later
+		for s.chain.active.Load().Number <= 4 {
+			must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
+		}
+		synctest.Wait() // the next segment, which would use a spare, is made
+		f.set(nil)
+		must(t, s.Flush(context.Background()))
+		synctest.Wait()
 		if len(spares()) == 0 {
 			t.Error("got no spares")
 		}
