@@ -3,6 +3,7 @@
 package logs
 
 import (
+	"bytes"
 	"cmp"
 	"path/filepath"
 	"regexp"
@@ -37,7 +38,7 @@ type rotation struct {
 	path  string
 	set   string // the same for all files of a set
 	stamp string // "" for the file that is being written
-	age   int    // the number of a numbered file
+	age   int    // 1 more than the number of a numbered file
 }
 
 func rotationOf(path string) rotation {
@@ -49,7 +50,11 @@ func rotationOf(path string) rotation {
 		age, _ := strconv.Atoi(m[2]) // at most four digits
 		return rotation{path: path, set: dir + m[1], age: age + 1}
 	}
-	return rotation{path: path, set: dir + base}
+	r := rotation{path: path, set: dir + base}
+	if packing(path) != "" {
+		r.age = 1 // nothing is added to it
+	}
+	return r
 }
 
 // compare orders files by their lines, the oldest first.
@@ -65,8 +70,8 @@ func (r rotation) compare(q rotation) int {
 
 // rotatedSets groups files by the log that they belong to, and sorts each group
 // in the order of its lines. A file that is given twice is read once, and so is
-// a file that is there packed and unpacked: what packs a file deletes it last,
-// or has died before.
+// a file that is there packed and unpacked, as its first bytes show: what packs
+// a file deletes it last, or has died before.
 func rotatedSets(paths []string) (sets [][]string) {
 	var names []string
 	members := map[string][]rotation{}
@@ -76,7 +81,9 @@ func rotatedSets(paths []string) (sets [][]string) {
 	}
 	for _, path := range paths {
 		clean := filepath.Clean(path)
-		if seen[clean] || !plain[clean] && plain[strings.TrimSuffix(clean, packing(clean))] {
+		unpacked := strings.TrimSuffix(clean, packing(clean))
+		if seen[clean] || unpacked != clean && plain[unpacked] &&
+			bytes.HasPrefix(knownAt(unpacked).head, packedHead(path)) {
 			continue
 		}
 		seen[clean] = true

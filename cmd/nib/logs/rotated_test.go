@@ -48,3 +48,24 @@ func TestAFileThatIsThereTwiceIsReadOnce(t *testing.T) {
 		}
 	}
 }
+
+// A compressed file is read beside the file without its extension if it has
+// other lines.
+func TestACompressedFileWithOtherLinesIsReadFirst(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	put(t, in("app"), "new\n")
+	put(t, in("app.gz"), gzipped(t, "old\n"))
+	put(t, in("app.1"), "1\n")
+	put(t, in("app.1.gz"), gzipped(t, "1\n"))
+	put(t, in("app.2"), "2\n")
+	put(t, in("app.2.gz"), gzipped(t, "2\n")[:5]) // it is being compressed
+	args := []string{in("app"), in("app.gz"), in("app.1.gz"), in("app.1"), in("app.2*")}
+	sources, err := logs.Find(args, nil, false, time.Now())
+	ok(t, err)
+	var out bytes.Buffer
+	_, err = logs.Cat(t.Context(), &out, sources, logs.Selection{}, rawLines(t))
+	if want := "2\n1\nold\nnew\n"; err != nil || out.String() != want {
+		t.Errorf("got %q, %v, want %q", out.String(), err, want)
+	}
+}

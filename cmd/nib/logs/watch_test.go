@@ -58,6 +58,18 @@ func TestTailPicksUpNewFilesOfAPattern(t *testing.T) {
 	})
 }
 
+// A file that comes beside a compressed file with its name is new.
+func TestTailPicksUpAFileBesideACompressedOne(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "app.gz"), gzipped(t, "old\n"))
+	synctest.Test(t, func(t *testing.T) {
+		f := followFile(t, filepath.Join(dir, "app*"))
+		f.check(t, "old ", "")
+		put(t, filepath.Join(dir, "app"), "new\n")
+		f.check(t, "new ", "")
+	})
+}
+
 // The system uses the number of a removed file again.
 func TestTailPicksUpAFileInPlaceOfAnother(t *testing.T) {
 	dir := t.TempDir()
