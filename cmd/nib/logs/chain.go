@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"sync"
 
@@ -26,15 +25,11 @@ type chain struct {
 	mu          sync.Mutex
 	file        io.ReadCloser
 	interrupted bool
-	// If limited is set, the last file is plain and ends here. It may have been
-	// renamed since.
-	end      int64
-	limited  bool
-	lastFile known
-	ctx      context.Context
-	indexes  string
-	window   lineindex.Window
-	skipped  Counts
+	end         *io.SectionReader // read in place of the last file, unless nil
+	ctx         context.Context
+	indexes     string
+	window      lineindex.Window
+	skipped     Counts
 }
 
 // opener returns the function that opens a source, for a reader that needs only
@@ -88,29 +83,22 @@ func (c *chain) Read(p []byte) (int, error) {
 
 // next opens the next file.
 func (c *chain) next() error {
-	f, err := os.Open(c.paths[0])
-	if c.limited && len(c.paths) == 1 {
-		if err == nil {
-			_ = f.Close() // only read
+	var r io.ReadCloser
+	if c.end != nil && len(c.paths) == 1 {
+		r = io.NopCloser(c.end)
+	} else {
+		f, err := os.Open(c.paths[0])
+		if err != nil {
+			return err
 		}
-		last := follower{path: c.paths[0], first: c.lastFile}
-		if f = last.openFirst(); f == nil {
-			err = fmt.Errorf("%s: %w", c.paths[0], fs.ErrNotExist)
+		if x := c.indexed(f); x != nil {
+			return c.enter(&opened{x, f})
 		}
-	}
-	if err != nil {
-		return err
-	}
-	if r := c.indexed(f); r != nil {
-		return c.enter(&opened{r, f})
-	}
-	var r io.ReadCloser = f
-	if c.limited && len(c.paths) == 1 {
-		r = &opened{io.LimitReader(f, c.end), f}
+		r = f
 	}
 	file, err := decompress(r)
 	if err != nil {
-		_ = f.Close() // only read
+		_ = r.Close() // only read
 		return fmt.Errorf("%s: %w", c.paths[0], err)
 	}
 	return c.enter(file)

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -19,7 +18,7 @@ import (
 
 // Tail returns sources that begin with the last n selected lines and never end.
 // A compressed file ends. Of a source that is neither a file nor a spool, it
-// returns the source itself.
+// returns the source itself. Files stay open for one call of Open.
 func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 	var list []Source
 	var errs []error
@@ -40,7 +39,8 @@ func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 			list = append(list, source)
 			continue
 		}
-		from, first, err := tailOffset(source.Path, s, n)
+		f := newFollower(source.Path, s, every)
+		first, from, err := openTail(source.Path, s, n)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // it is waited for
 			s.report("waiting for %s", source.Path)
@@ -50,28 +50,33 @@ func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 			errs = append(errs, err)
 			continue
 		}
-		list = append(list, follow(source.Path, from, first, s))
+		list = append(list, f.source(first, from))
 	}
 	return list, errors.Join(errs...)
 }
 
 const tailBlock = 256 << 10
 
-// tailOffset returns the offset of the last n selected lines of a file, and
-// which file it is. It reads the file from its end, and no more than it needs.
-func tailOffset(path string, s Selection, n int) (from int64, first known, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, known{}, err
+// openTail opens a file at the offset of its last n selected lines. It reads
+// the file from its end, and no more than it needs.
+func openTail(path string, s Selection, n int) (f *os.File, from int64, err error) {
+	if f, err = os.Open(path); err != nil {
+		return nil, 0, err
 	}
-	defer f.Close() // only read
-	if first = knownFile(f); first.info == nil {
-		return 0, known{}, fmt.Errorf("%s: it cannot be examined", path)
+	info, err := f.Stat()
+	if err == nil {
+		from, err = lastOffset(f, info.Size(), s, n)
 	}
-	if from, err = lastOffset(f, first.info.Size(), s, n); err == nil && hasParts(f) {
+	if err == nil {
 		from, err = beforeParts(f, from)
 	}
-	return from, first, err
+	if err == nil {
+		_, err = f.Seek(from, io.SeekStart)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, from, nil
 }
 
 // lastOffset returns the offset of the last n selected lines before end.

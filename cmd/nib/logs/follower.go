@@ -27,23 +27,18 @@ const sampleLen = 128
 // that name, also those that have been renamed themselves between two looks. A
 // file that is truncated is read from its beginning.
 type follower struct {
-	ctx   context.Context
-	path  string
-	from  int64 // offset to begin at in the first file
-	first known // the first file, which may have been renamed since; its info may be nil
-
+	ctx       context.Context
+	path      string
 	selection Selection
 	changed   <-chan struct{} // receives after events, if there are any
 
-	file   *os.File // nil if there is no file
+	file   *os.File // nil before the first file, and between two files
 	offset int64
 	size   int64  // the most bytes that the file has had
-	last   byte   // the last byte read
 	head   []byte // the first bytes of the file
 	recent []byte // the last bytes read
 	isCopy bool   // the file is a copy, to which nothing is added
-	opened bool
-	waited bool // there was no file
+	left   known  // the file before it
 	next   []successor
 	isFull bool    // there are more successors than next has
 	known  []known // files that have been read, or were there before
@@ -52,14 +47,13 @@ type follower struct {
 	refused bool // it was reported that the path cannot be opened
 }
 
-// A successor is a file that took the name later, opened before it is renamed
-// itself.
+// A successor is a file to be read next: the first one, a file that took the
+// name later, opened before it is renamed itself, or a truncated file.
 type successor struct {
 	file   *os.File
 	from   int64
 	at     time.Time // when it was noticed, or had no line yet
-	isCopy bool      // made of the file that has the name before it was truncated
-	again  bool      // the file that has the name, which was truncated
+	isCopy bool      // made of a file before it was truncated
 }
 
 // A known file has been read, or was there before the first one. The system may
@@ -69,29 +63,36 @@ type known struct {
 	head []byte
 }
 
-// follow returns the source for a plain file from an offset on, and for the
-// files that take its name from now on. The file is first, unless that has no
-// info.
-func follow(path string, from int64, first known, s Selection) Source {
-	there, isKnown := NewSuccessors(path, nil).f, HasParts(path)
-	return Source{Name: path, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
-		f := &follower{
-			ctx: ctx, path: path, from: from, first: first, known: there.known,
-			selection: s, changed: s.events.Changed(path),
+// newFollower returns a follower of the files that take a name from now on. The
+// files that belong to it by their names now are known if they match.
+func newFollower(path string, s Selection, match func(rotation) bool) *follower {
+	f := &follower{path: path, selection: s}
+	f.look(func(m *rotatedFile, err error) (keep bool) {
+		switch {
+		case m.path == f.path || packing(m.path) != "" || !match(m.rotation):
+		case err != nil:
+			f.remember(known{info: m.info})
+		default:
+			f.remember(knownFile(m.file))
 		}
-		return &opened{joinedFrom(f, isKnown), f}, nil
-	}}
+		return false
+	})
+	return f
 }
 
-// followNew returns the source for a plain file that has come, and for the
-// files of its set that are younger than old, which have been renamed since.
-func followNew(path string, old rotation, s Selection) Source {
-	return Source{Name: path, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
-		f := &follower{
-			ctx: ctx, path: path, waited: true, selection: s, changed: s.events.Changed(path),
-		}
-		f.rememberRotated(func(r rotation) bool { return old.set != "" && r.compare(old) <= 0 })
-		return &opened{joined(f), f}, nil
+// every matches all files of a set.
+func every(rotation) bool { return true }
+
+// source returns a source for the files, to be opened once. It begins at an
+// offset of first, unless first is nil.
+func (f *follower) source(first *os.File, from int64) Source {
+	isCut := first != nil && hasParts(first)
+	if first != nil {
+		f.next = []successor{{file: first, from: from}}
+	}
+	return Source{Name: f.path, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
+		f.ctx, f.changed = ctx, f.selection.events.Changed(f.path)
+		return joinedFrom(f, isCut), nil
 	}}
 }
 
@@ -110,16 +111,18 @@ func (f *follower) Read(p []byte) (int, error) {
 			if n > 0 || err != io.EOF {
 				return n, err
 			}
-			if f.file != nil && f.atEnd() && f.last != '\n' && f.last != 0 && !f.continues() {
-				f.last = '\n' // the next file begins a line
-				p[0] = '\n'
-				return 1, nil
+			if f.file != nil {
+				f.atEnd()
 			}
 			if f.file == nil {
+				if f.isInLine() && f.next[0].from == 0 { // the next file begins a line
+					p[0] = '\n'
+					return 1, nil
+				}
 				continue
 			}
 		}
-		if f.last == '\n' || f.last == 0 { // not within a line of the file
+		if !f.isInLine() {
 			f.late.look(func(file *os.File) { f.remember(knownFile(file)) })
 			if len(f.late.lines) > 0 {
 				continue
@@ -129,6 +132,12 @@ func (f *follower) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
+}
+
+// isInLine reports whether the last line that was read has no end yet.
+func (f *follower) isInLine() bool {
+	n := len(f.recent)
+	return n > 0 && f.recent[n-1] != '\n'
 }
 
 // wait returns when the file is to be looked at, or the context ends.
@@ -150,160 +159,84 @@ func (f *follower) wait() error {
 	return nil
 }
 
-// read reads from the file, unless it was truncated and is longer again. After
-// an event it opens the files that took the name: they may be deleted before
-// the end of this one is reached.
+// open opens the next file, if there is one.
+func (f *follower) open() error {
+	if len(f.next) == 0 {
+		f.notice()
+	} else if f.isCopy && !f.next[0].isCopy { // it may have been truncated again
+		f.next = append(f.copies(f.next[0].file, f.left), f.next...)
+	}
+	if len(f.next) == 0 {
+		return nil
+	}
+	next := f.next[0]
+	f.next = f.next[1:]
+	f.file, f.offset, f.size, f.isCopy = next.file, next.from, 0, next.isCopy
+	f.head, f.refused = nil, false
+	if f.offset == 0 {
+		f.recent = f.recent[:0]
+	} else {
+		f.head = knownFile(f.file).head
+	}
+	_, err := f.file.Seek(f.offset, io.SeekStart)
+	return err
+}
+
+// read reads from the file, and leaves it if it was truncated. After an event
+// it opens the files that took the name: they may be deleted before the end of
+// this one is reached.
 func (f *follower) read(p []byte) (int, error) {
 	select {
 	case <-f.changed:
 		f.notice()
 	default:
 	}
-	if f.isRewritten() {
+	if f.isTruncated() {
+		f.truncated()
 		return 0, io.EOF
 	}
 	n, err := f.file.Read(p)
-	if n > 0 {
-		if f.offset == 0 && !f.isCopy && !f.isFull && f.hasCopies() {
+	if n == 0 {
+		return 0, err
+	}
+	if f.offset == 0 && !f.isCopy && !f.isFull {
+		// It may have been truncated again before these bytes were read.
+		if list := f.copies(f.file, f.left); len(list) > 0 {
+			f.readAgain(list)
 			return 0, io.EOF
 		}
-		if at := len(f.head); f.offset == int64(at) && at < sampleLen {
-			f.head = append(f.head, p[:min(n, sampleLen-at)]...)
-		}
-		f.offset += int64(n)
-		f.last = p[n-1]
-		if info, err := f.file.Stat(); err == nil {
-			f.size = max(f.size, info.Size())
-		}
-		f.recent = append(f.recent, p[max(n-sampleLen, 0):n]...)
-		f.recent = append(f.recent[:0], f.recent[max(len(f.recent)-sampleLen, 0):]...)
-		return n, nil
 	}
-	return n, err
+	if at := len(f.head); f.offset == int64(at) && at < sampleLen {
+		f.head = append(f.head, p[:min(n, sampleLen-at)]...)
+	}
+	f.offset += int64(n)
+	if info, err := f.file.Stat(); err == nil {
+		f.size = max(f.size, info.Size())
+	}
+	f.recent = append(f.recent, p[max(n-sampleLen, 0):n]...)
+	f.recent = append(f.recent[:0], f.recent[max(len(f.recent)-sampleLen, 0):]...)
+	return n, nil
 }
 
-// hasCopies reports whether there are copies of the file that are older than
-// its first bytes: it may have been truncated again before these were read.
-// Then the copies are read first.
-func (f *follower) hasCopies() bool {
-	list := f.copies(f.openOlder(f.file), f.file)
-	if len(list) == 0 {
-		return false
-	}
-	again := successor{file: f.file, at: time.Now(), again: true}
-	f.next = slices.Concat(list, []successor{again}, f.next)
-	f.file = nil
-	return true
-}
-
-// isRewritten reports whether the bytes before the place of the reader are not
-// the ones that it read.
-func (f *follower) isRewritten() bool {
-	isRecent, ok := f.hasRecent(f.file)
-	return ok && !isRecent
-}
-
-// hasRecent reports whether a file has the bytes that were read last, before
-// the place of the reader. ok is false if it has none there.
-func (f *follower) hasRecent(file *os.File) (isRecent, ok bool) {
-	var buf [sampleLen]byte
-	b := buf[:len(f.recent)]
-	if len(b) == 0 || int64(len(b)) > f.offset {
-		return false, false
-	}
-	_, err := file.ReadAt(b, f.offset-int64(len(b)))
-	return bytes.Equal(b, f.recent), err == nil
-}
-
-// open opens the next file, if there is one.
-func (f *follower) open() (err error) {
-	next := successor{from: f.from}
-	if f.opened {
-		next.from = 0
-	} else if f.first.info != nil {
-		if next.file = f.openFirst(); next.file == nil {
-			next.from, f.waited = 0, true
-			f.gone(f.first.info.Size()-f.from, "was removed or renamed")
-		}
-	}
-	if f.waited {
-		f.notice() // it may have been renamed before it was seen
-	}
-	if len(f.next) > 0 {
-		if next = f.next[0]; next.again { // it may have been truncated again
-			f.next = slices.Concat(f.copies(f.openOlder(next.file), next.file), f.next)
-		}
-		next, f.next, f.waited = f.next[0], f.next[1:], false
-	} else if next.file != nil {
-		f.waited = false
-	} else if next.file, err = os.Open(f.path); err != nil {
-		f.waited = true
-		f.refuse(f.path, err)
-		return nil
-	}
-	f.offset, f.size, f.recent, f.head = next.from, 0, f.recent[:0], nil
-	f.file, f.opened, f.isCopy, f.refused = next.file, true, next.isCopy, false
-	if f.offset > 0 {
-		f.head = knownFile(f.file).head
-	}
-	_, err = f.file.Seek(f.offset, io.SeekStart)
-	return err
-}
-
-// openFirst opens the first file under the name that it has now, or returns
-// nil.
-func (f *follower) openFirst() *os.File {
-	set := f.look(func(m *rotatedFile, err error) (keep bool) {
-		return err == nil && packing(m.path) == "" && knownFile(m.file).is(f.first)
-	})
-	for _, m := range set {
-		if m.file != nil {
-			return m.file
-		}
-	}
-	return nil
-}
-
-// atEnd is called at the end of the file. It reports whether the file was
-// replaced or truncated and the reader has moved on.
-func (f *follower) atEnd() bool {
+// atEnd leaves the file, whose end was reached, if it was replaced.
+func (f *follower) atEnd() {
 	mine, err := f.file.Stat()
-	if err != nil {
-		return false
-	}
-	if mine.Size() < f.offset || f.isRewritten() {
-		return f.truncated()
-	}
-	if n := f.size - f.offset; n > 0 && mine.Size() == f.offset {
+	if n := f.size - f.offset; n > 0 && err == nil && mine.Size() == f.offset {
 		f.gone(n, "was truncated")
 		f.size = f.offset
 	}
 	f.notice()
 	if len(f.next) == 0 {
-		return false
+		return
 	}
-	if !f.isCopy {
-		if !f.isFull && !slices.ContainsFunc(f.next, successor.hasLines) {
-			f.next[0].at = time.Now() // what writes may not have noticed the renaming
-		}
-		if time.Since(f.next[0].at) < renamedTime {
-			return false
-		}
+	if !f.isCopy && !f.isFull && !slices.ContainsFunc(f.next, successor.hasLines) {
+		f.next[0].at = time.Now() // what writes may not have noticed the renaming
 	}
-	f.leave()
-	return true
-}
-
-func (s successor) hasLines() bool {
-	info, err := s.file.Stat()
-	return err != nil || info.Size() > 0
-}
-
-// leave goes on to the next file, and keeps this one open for late lines. What
-// is added to a copy is in the file that it is made of.
-func (f *follower) leave() {
-	if f.isCopy {
-		f.remember(knownFile(f.file))
+	if !f.isCopy && time.Since(f.next[0].at) < renamedTime {
+		return
+	}
+	f.left = knownFile(f.file)
+	if f.isCopy { // what is added to it is in the file that it is made of
 		_ = f.file.Close() // only read
 	} else {
 		f.late.add(f.file, f.offset)
@@ -311,89 +244,110 @@ func (f *follower) leave() {
 	f.file = nil
 }
 
-// continues reports whether the next file is a copy of what has been read, and
-// has the rest of the last line.
-func (f *follower) continues() bool { return f.next[0].from > 0 }
-
-// truncated goes on with the copies that were made of a file before it was
-// truncated, if there are any, and then from the beginning of the file.
-func (f *follower) truncated() bool {
-	set := f.openOlder(f.file)
-	again := successor{file: f.file, at: time.Now(), again: true}
-	at := len(set) - 1
-	for at >= 0 && !f.isCopied(set[at].file) {
-		at--
-	}
-	if at < 0 {
-		f.gone(f.size-f.offset, "was truncated")
-	} else {
-		closeFiles(set[:at])
-		file := set[at].file
-		f.next = append(f.next, successor{file, f.offset, again.at, true, false})
-		k := knownFile(file)
-		f.remember(k)
-		if n := f.size - max(k.info.Size(), f.offset); n > 0 {
-			f.gone(n, "was truncated") // added behind the copy
-		}
-	}
-	f.next = append(append(f.next, f.copies(set[at+1:], f.file)...), again)
-	f.file = nil
-	return true
+func (s successor) hasLines() bool {
+	info, err := s.file.Stat()
+	return err != nil || info.Size() > 0
 }
 
-// openOlder returns the files that belong to the path and are older than one of
-// them, the oldest first, and opens the ones that are neither open nor known.
-func (f *follower) openOlder(than *os.File) []rotatedFile {
+// truncated goes on with the copies that were made of the file before it was
+// truncated, if there are any, and then from the beginning of the file.
+func (f *follower) truncated() {
+	list, n, isWhole := f.copies(f.file, known{}), f.size-f.offset, false
+	if at := slices.IndexFunc(list, f.isCopied); at >= 0 {
+		for _, older := range list[:at] {
+			_ = older.file.Close() // only read
+		}
+		list = list[at:]
+		list[0].from = f.offset
+		if info, err := list[0].file.Stat(); err == nil && info.Size() >= f.offset {
+			n, isWhole = f.size-info.Size(), true // added behind the copy
+		}
+	}
+	if n > 0 || !isWhole {
+		f.gone(n, "was truncated")
+	}
+	f.readAgain(list)
+}
+
+// readAgain goes on with copies of the file, and then from the beginning of the
+// file.
+func (f *follower) readAgain(copies []successor) {
+	f.next = slices.Concat(copies, []successor{{file: f.file}}, f.next)
+	f.file = nil
+}
+
+// copies opens the copies of a file that were made before it was truncated, the
+// oldest first: the new files that are older. If there are any, it reports what
+// is missing between the file before them, unless that has no info, and them.
+func (f *follower) copies(of *os.File, before known) (list []successor) {
 	set := f.openNew()
-	at := indexFile(set, knownFile(than).info) // it may have been renamed
+	at := indexFile(set, knownFile(of).info) // it may have been renamed
 	if n := len(set) - 1; at < 0 && n >= 0 && set[n].path == f.path {
 		at = n
 	}
 	if at >= 0 {
 		closeFiles(set[at:])
-		return set[:at]
+		set = set[:at]
 	}
-	return set
-}
-
-// copies returns the opened files of a set that are copies made of a file
-// before it was truncated, the oldest first, but neither the copy of what has
-// been read of it, nor one of what it has now.
-func (f *follower) copies(set []rotatedFile, of *os.File) (list []successor) {
-	for _, m := range set {
-		if m.file == nil {
-			continue
+	isOld := func(m rotatedFile) bool { return m.file == nil }
+	opened := slices.DeleteFunc(slices.Clone(set), isOld)
+	for i, m := range opened {
+		younger := of
+		if i+1 < len(opened) {
+			younger = opened[i+1].file
 		}
-		k := knownFile(m.file)
-		present := knownFile(of).head // after the copy: a copy is whole when it is truncated
-		switch {
-		case len(k.head) == 0, beginAlike(k.head, present): // it is about to be truncated
+		isPart := isPartOf(m.file, younger)
+		if !isPart || younger != of { // else it is being made
+			f.remember(knownFile(m.file))
+		}
+		if isPart {
 			_ = m.file.Close() // only read
 			continue
-		case beginAlike(k.head, f.head):
-			_ = m.file.Close() // only read
-		default:
-			list = append(list, successor{file: m.file, at: time.Now(), isCopy: true})
 		}
-		f.remember(k)
+		list = append(list, successor{file: m.file, isCopy: true})
+	}
+	if len(list) > 0 && before.info != nil {
+		f.missed(set, before)
 	}
 	return list
 }
 
-// beginAlike reports whether two files have the same beginning.
-func beginAlike(a, b []byte) bool {
-	n := min(len(a), len(b))
-	return n > 0 && bytes.Equal(a[:n], b[:n])
-}
-
-// isCopied reports whether a file, which may be nil, is a copy of what was
-// read.
-func (f *follower) isCopied(file *os.File) bool {
-	if file == nil {
+// isPartOf reports whether another file begins with the bytes of a file, as far
+// as the first and the last of them show.
+func isPartOf(file, of *os.File) bool {
+	info, err := file.Stat()
+	if err != nil {
 		return false
 	}
-	isRecent, ok := f.hasRecent(file)
-	return ok && isRecent
+	end := max(info.Size()-sampleLen, 0)
+	return bytes.HasPrefix(sampleAt(of, 0), sampleAt(file, 0)) &&
+		bytes.HasPrefix(sampleAt(of, end), sampleAt(file, end))
+}
+
+// isCopied reports whether a copy has what was read: the bytes before the place
+// of the reader, unless it is shorter.
+func (f *follower) isCopied(c successor) bool {
+	k := knownFile(c.file)
+	n := min(len(k.head), len(f.head))
+	isSame, err := f.hasRecent(c.file)
+	return n > 0 && bytes.Equal(k.head[:n], f.head[:n]) && (isSame || err == io.EOF)
+}
+
+// isTruncated reports whether the file is shorter than what was read, or has
+// other bytes before the place of the reader. A copy may be shorter.
+func (f *follower) isTruncated() bool {
+	info, err := f.file.Stat()
+	isSame, bad := f.hasRecent(f.file)
+	return err == nil && info.Size() < f.offset && !f.isCopy || bad == nil && !isSame
+}
+
+// hasRecent reports whether a file has the bytes that were read last, before
+// the place of the reader. The error is io.EOF if the file is shorter.
+func (f *follower) hasRecent(file *os.File) (bool, error) {
+	var buf [sampleLen]byte
+	b := buf[:len(f.recent)]
+	_, err := file.ReadAt(b, f.offset-int64(len(b)))
+	return bytes.Equal(b, f.recent), err
 }
 
 // isOpen reports whether a file is being read, or will be.
@@ -439,17 +393,21 @@ func knownFile(file *os.File) (k known) {
 	if k.info, err = file.Stat(); err != nil {
 		return known{}
 	}
-	var buf [sampleLen]byte
-	n, _ := file.ReadAt(buf[:], 0) // a short file has a short beginning
-	k.head = bytes.Clone(buf[:n])
+	k.head = sampleAt(file, 0)
 	return k
+}
+
+// sampleAt returns the bytes of a file at an offset, fewer at its end.
+func sampleAt(file *os.File, at int64) []byte {
+	b := make([]byte, sampleLen)
+	n, _ := file.ReadAt(b, at)
+	return b[:n]
 }
 
 // is reports whether two known files are the same one, which may have grown.
 func (k known) is(other known) bool {
-	n := min(len(k.head), len(other.head))
 	return k.info != nil && other.info != nil && os.SameFile(k.info, other.info) &&
-		bytes.Equal(k.head[:n], other.head[:n])
+		(bytes.HasPrefix(k.head, other.head) || bytes.HasPrefix(other.head, k.head))
 }
 
 // Close closes the files.

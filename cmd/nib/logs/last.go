@@ -19,7 +19,8 @@ func isRegular(path string) bool {
 }
 
 // Last returns sources that are the last n selected lines of the given ones.
-// Of a rotated set, only the last file is read.
+// Of a rotated set, only the last file is read. Files stay open for one call of
+// Open.
 func Last(sources []Source, s Selection, n int) ([]Source, error) {
 	var list []Source
 	var errs []error
@@ -28,28 +29,17 @@ func Last(sources []Source, s Selection, n int) ([]Source, error) {
 			list = append(list, lastLines(source, s, n))
 			continue
 		}
-		from, _, err := tailOffset(source.Path, s, n)
+		f, _, err := openTail(source.Path, s, n)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		list = append(list, lastLines(fileFrom(source.Path, from), s, n))
+		last := Source{Name: source.Path, Open: func(context.Context) (io.ReadCloser, error) {
+			return joinedFrom(f, hasParts(f)), nil
+		}}
+		list = append(list, lastLines(last, s, n))
 	}
 	return list, errors.Join(errs...)
-}
-
-// fileFrom returns the source for a plain file from an offset to its end.
-func fileFrom(path string, from int64) Source {
-	return Source{Name: path, Open: func(context.Context) (io.ReadCloser, error) {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := f.Seek(from, io.SeekStart); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		return &opened{joinedFrom(f, hasParts(f)), f}, nil
-	}}
 }
 
 // lastLines returns the last n selected lines of a source that ends.

@@ -17,15 +17,13 @@ import (
 
 // Successors finds the files that take the name of a file after it, for a
 // reader that reads files in place. It is for one goroutine.
-type Successors struct{ f follower }
+type Successors struct{ f *follower }
 
 // NewSuccessors returns the Successors of the file that has a name now. The
 // files that belong to it by their names now are older. What may have been lost
 // is reported unless report is nil.
 func NewSuccessors(path string, report func(format string, args ...any)) *Successors {
-	s := &Successors{follower{path: path, selection: Selection{Report: report}}}
-	s.f.rememberRotated(func(rotation) bool { return true })
-	return s
+	return &Successors{newFollower(path, Selection{Report: report}, every)}
 }
 
 // Of returns the files that took the name after a file, in their order. The
@@ -43,10 +41,12 @@ func (s *Successors) Of(file *os.File) (list []*os.File) {
 }
 
 // notice opens the files that took the name since the last look, in their
-// order.
+// order. New files that are older than the file that is read have no new lines,
+// unless it was truncated, which is noticed first.
 func (f *follower) notice() {
 	now, err := os.Stat(f.path)
-	if err != nil || f.isOpen(now) || f.isFull && len(f.next) > 0 {
+	if err != nil || f.isOpen(now) || f.isFull && len(f.next) > 0 ||
+		f.file != nil && f.isTruncated() {
 		return
 	}
 	noticed := time.Now()
@@ -54,19 +54,30 @@ func (f *follower) notice() {
 	if n := len(f.next); n > 0 {
 		newest = f.next[n-1].file
 	}
-	set, n := f.openNew(), len(f.next)
-	for _, m := range set {
-		if m.file != nil {
-			f.next = append(f.next, successor{file: m.file, at: noticed})
+	set := f.openNew()
+	at := max(indexOf(set, knownFile(f.file)), 0)
+	for _, m := range set[:at] {
+		if m.file != nil && f.offset > 0 { // else it may be a copy of what the file had
+			f.remember(knownFile(m.file))
 		}
 	}
-	if newest == nil || len(f.next) == n {
-		return
+	closeFiles(set[:at])
+	var next []successor
+	addUntil := func(end int) {
+		for ; at < end; at++ {
+			if m := set[at]; m.file != nil {
+				next = append(next, successor{file: m.file, at: noticed})
+			}
+		}
 	}
-	if at := indexOf(set, newest); at >= 0 {
-		f.missed(set[at:])
-	} else {
-		f.gone(0, "was removed or renamed")
+	for _, s := range f.next {
+		addUntil(indexFile(set, knownFile(s.file).info))
+		next = append(next, s)
+	}
+	addUntil(len(set))
+	isMore := len(next) > len(f.next)
+	if f.next = next; isMore && newest != nil {
+		f.missed(set, knownFile(newest))
 	}
 }
 
@@ -198,8 +209,7 @@ func indexFile(set []rotatedFile, info os.FileInfo) int {
 
 // indexOf returns the index of a file in a set, or else of its compressed copy,
 // or -1.
-func indexOf(set []rotatedFile, file *os.File) int {
-	k := knownFile(file)
+func indexOf(set []rotatedFile, k known) int {
 	at := indexFile(set, k.info)
 	if at < 0 && len(k.head) > 0 {
 		for i, m := range slices.Backward(set) {
@@ -220,21 +230,6 @@ func closeFiles(set []rotatedFile) {
 	}
 }
 
-// rememberRotated makes the files known that belong to the path by their names
-// and match.
-func (f *follower) rememberRotated(match func(rotation) bool) {
-	f.look(func(m *rotatedFile, err error) (keep bool) {
-		switch {
-		case m.path == f.path || packing(m.path) != "" || !match(m.rotation):
-		case err != nil:
-			f.remember(known{info: m.info})
-		default:
-			f.remember(knownFile(m.file))
-		}
-		return false
-	})
-}
-
 // packedHead returns the beginning of what a compressed file has.
 func packedHead(path string) []byte {
 	c := &chain{paths: []string{path}}
@@ -252,9 +247,15 @@ func packedSize(path string) int64 {
 	return n
 }
 
-// missed reports the files after the first one of a rotated set that can no
-// longer be read.
-func (f *follower) missed(set []rotatedFile) {
+// missed reports the files of a set that came after a file and can no longer be
+// read.
+func (f *follower) missed(set []rotatedFile, after known) {
+	at := indexOf(set, after)
+	if at < 0 {
+		f.gone(0, "was removed or renamed")
+		return
+	}
+	set = set[at:]
 	for i, r := range set[1:] {
 		unpacked := strings.TrimSuffix(r.path, packing(r.path))
 		isThere := func(m rotatedFile) bool { return m.path == unpacked }
@@ -313,19 +314,16 @@ func (f *follower) refuse(path string, err error) {
 // siblings returns the names of other files that belong to the path, the oldest
 // first.
 func (f *follower) siblings() (list []rotation) {
+	dir, mine := filepath.Split(f.path)
 	entries, err := os.ReadDir(filepath.Dir(f.path))
 	if err != nil {
 		return nil
 	}
-	set := rotationOf(f.path)
+	set := rotationOf(mine).set
 	for _, e := range entries {
-		r := rotationOf(filepath.Join(filepath.Dir(f.path), e.Name()))
-		r.path = filepath.Clean(r.path)
-		if filepath.Clean(r.set) != filepath.Clean(set.set) || r.path == filepath.Clean(f.path) ||
-			!e.Type().IsRegular() {
-			continue
+		if name := e.Name(); name != mine && e.Type().IsRegular() && rotationOf(name).set == set {
+			list = append(list, rotationOf(dir+name))
 		}
-		list = append(list, r)
 	}
 	slices.SortStableFunc(list, rotation.compare)
 	return list

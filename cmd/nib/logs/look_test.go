@@ -63,14 +63,14 @@ func TestALookFindsTheFileThatIsRenamed(t *testing.T) {
 		if err := os.WriteFile(path, []byte("a\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f := &follower{path: path, first: knownAt(path)}
+		f := &follower{path: path}
 		renamed := make(chan error, 1)
 		go func() { renamed <- os.Rename(path, path+"-20261128T103000Z") }()
-		file := f.openFirst()
-		if err := <-renamed; err != nil || file == nil {
+		set := f.openNew()
+		if err := <-renamed; err != nil || len(set) != 1 {
 			t.Fatalf("look %d: the file was not found, %v", n, err)
 		}
-		err := errors.Join(file.Close(), os.Remove(path+"-20261128T103000Z"))
+		err := errors.Join(set[0].file.Close(), os.Remove(path+"-20261128T103000Z"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestALookOpensSoManyFiles(t *testing.T) {
 		fmt.Fprintln(&want, n)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		f := &follower{ctx: t.Context(), path: path, waited: true}
+		f := &follower{ctx: t.Context(), path: path}
 		defer f.Close() // only read
 		got := make([]byte, want.Len())
 		for n := 0; n < len(got); {
@@ -218,12 +218,12 @@ func TestACopyThatIsBeingMadeIsNoCopy(t *testing.T) {
 	f := &follower{path: path}
 	for _, text := range []string{"", "a\n", "a\nb\n"} {
 		write(path+".1", text)
-		if list := f.copies(f.openOlder(file), file); len(list) > 0 {
+		if list := f.copies(file, known{}); len(list) > 0 {
 			t.Errorf("a copy with %q is read", text)
 		}
 	}
 	write(path, "c\n")
-	list := f.copies(f.openOlder(file), file)
+	list := f.copies(file, known{})
 	if len(list) != 1 {
 		t.Fatalf("got %d copies, want one", len(list))
 	}
@@ -276,7 +276,7 @@ func TestNoCopyIsMissed(t *testing.T) {
 	written := make(chan error, 1)
 	go func() { written <- truncateOften(path, copies) }()
 	f := &follower{
-		ctx: t.Context(), path: path, waited: true,
+		ctx: t.Context(), path: path,
 		selection: Selection{Poll: time.Microsecond, Report: t.Errorf},
 	}
 	defer f.Close() // only read

@@ -258,7 +258,7 @@ func textAt(line []byte) int {
 // beforeParts returns the last offset up to from at which no line is cut: from,
 // or where the first part of a line begins that goes on behind it.
 func beforeParts(f io.ReaderAt, from int64) (int64, error) {
-	for from > 0 {
+	for from > 0 && hasParts(f) {
 		begin := max(from-tailBlock, 0)
 		block := make([]byte, from-begin)
 		if _, err := f.ReadAt(block, begin); err != nil && err != io.EOF {

@@ -126,12 +126,12 @@ func TestTheLastRecordsOfJavaAreWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n, want := range []int{len(text), len(before), 0} {
-			from, _, err := tailOffset(path, Selection{Query: q}, n)
+			from, err := tailOffset(t, path, Selection{Query: q}, n)
 			if from != int64(want) || err != nil {
 				t.Errorf("%d, with %d bytes behind: got %d, %v, want %d", n, long, from, err, want)
 			}
 		}
-		from, _, err := tailOffset(path, Selection{}, 2)
+		from, err := tailOffset(t, path, Selection{}, 2)
 		if from != int64(len(before)) || err != nil {
 			t.Errorf("got %d, %v, want %d", from, err, len(before))
 		}
@@ -142,7 +142,7 @@ func TestTheLastRecordsOfJavaAreWhole(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	from, _, err := tailOffset(path, Selection{}, 0)
+	from, err := tailOffset(t, path, Selection{}, 0)
 	if want := int64(len(before + record)); from != want || err != nil {
 		t.Errorf("got %d, %v, want %d: the last record may continue", from, err, want)
 	}
@@ -188,12 +188,22 @@ func TestTheLastLinesAreWhole(t *testing.T) {
 		if want := at + "stdout " + c.last + "\n"; out.String() != want {
 			t.Errorf("%.80s: got %.80q, want %.80q", c.in, &out, want)
 		}
-		from, _, err := tailOffset(path, Selection{}, 0)
+		from, err := tailOffset(t, path, Selection{}, 0)
 		if want := lines(c.rest); err != nil || !strings.Contains(text[from:], want) ||
 			want == "" && text[from:] != "" {
 			t.Errorf("%.80s: then %.80q, %v, want %.80q", c.in, text[from:], err, want)
 		}
 	}
+}
+
+// tailOffset returns the offset of the last n selected lines.
+func tailOffset(t *testing.T, path string, s Selection, n int) (int64, error) {
+	t.Helper()
+	f, from, err := openTail(path, s, n)
+	if err != nil {
+		return 0, err
+	}
+	return from, f.Close()
 }
 
 func newRawRenderer() Renderer { return rawRenderer{} }

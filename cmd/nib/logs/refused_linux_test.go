@@ -44,7 +44,7 @@ func TestAFileThatMayNotBeOpenedIsWaitedFor(t *testing.T) {
 	put := func(text string, mode os.FileMode) { do(os.WriteFile(path, []byte(text), mode)) }
 	synctest.Test(t, func(t *testing.T) {
 		var reports []string
-		f := &follower{ctx: t.Context(), path: path, waited: true, selection: Selection{
+		f := &follower{ctx: t.Context(), path: path, selection: Selection{
 			Report: func(format string, args ...any) {
 				reports = append(reports, fmt.Sprintf(format, args...))
 			},

@@ -254,7 +254,12 @@ func (w *watch) more() (list []Source) {
 		w.youngest[r.set] = r
 	}
 	for _, set := range slices.Sorted(maps.Keys(sets)) {
-		list = append(list, followNew(w.youngest[set].path, sets[set], w.selection))
+		path, old := w.youngest[set].path, sets[set]
+		isOld := func(r rotation) bool { return old.set != "" && r.compare(old) <= 0 }
+		open := func(ctx context.Context) (io.ReadCloser, error) {
+			return newFollower(path, w.selection, isOld).source(nil, 0).Open(ctx)
+		}
+		list = append(list, Source{Name: path, Live: true, Open: open})
 	}
 	for _, dir := range w.dirs {
 		found, _ := spool.Find(dir) // a directory may be gone and come again

@@ -5,7 +5,6 @@ package logs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -16,7 +15,9 @@ import (
 // Split returns sources that end where the given ones end now, to be merged by
 // [Cat], and sources that continue there and never end, for [Follow]. The given
 // sources come from [Find] without follow. A source to which nothing can be
-// added has no second part. What Follow may have lost is reported.
+// added has no second part. What Follow may have lost is reported. A file stays
+// open for one call of Open of each part, the first one before the second is
+// closed.
 func Split(sources []Source, s Selection) (now, later []Source, err error) {
 	var errs []error
 	for _, source := range sources {
@@ -41,30 +42,34 @@ const unfinished = 2 * time.Second
 // splitFile splits a set of files at the end of the last one, which is plain.
 func splitFile(paths []string, s Selection) (now, later Source, err error) {
 	last := paths[len(paths)-1]
+	next := newFollower(last, s, every)
 	f, err := os.Open(last)
 	if err != nil {
 		return now, later, err
 	}
-	defer f.Close() // only read
-	first := knownFile(f)
-	if first.info == nil {
-		return now, later, fmt.Errorf("%s: it cannot be examined", last)
-	}
-	end := first.info.Size()
-	if time.Since(first.info.ModTime()) < unfinished {
-		if end, err = lineindex.LastBreak(f, 0, end); err != nil {
-			return now, later, err
-		}
-	}
-	if hasParts(f) {
-		if end, err = beforeParts(f, end); err != nil {
-			return now, later, err
-		}
+	end, err := endOf(f)
+	if err != nil {
+		return now, later, errors.Join(err, f.Close())
 	}
 	now = Source{Name: last, Open: func(context.Context) (io.ReadCloser, error) {
-		return &chain{paths: paths, end: end, limited: true, lastFile: first}, nil
+		return &chain{paths: paths, end: io.NewSectionReader(f, 0, end)}, nil
 	}}
-	return now, follow(last, end, first, s), nil
+	return now, next.source(f, end), nil
+}
+
+// endOf returns the end of the last whole line of a file.
+func endOf(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	end := info.Size()
+	if time.Since(info.ModTime()) < unfinished {
+		if end, err = lineindex.LastBreak(f, 0, end); err != nil {
+			return 0, err
+		}
+	}
+	return beforeParts(f, end)
 }
 
 // splitSpool splits a spool after its last record.
