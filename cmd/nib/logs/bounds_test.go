@@ -172,7 +172,7 @@ func TestLevelsThatAreNumbers(t *testing.T) {
 
 // Of equal times, the lower index of a source comes first.
 func TestOrderOfSources(t *testing.T) {
-	m := &merger{cursors: []*cursor{{key: 5, index: 0}, {key: 5, index: 1}, {key: 6, index: 0}}}
+	cursors := []*cursor{{key: 5, index: 0}, {key: 5, index: 1}, {key: 6, index: 0}}
 	for i, c := range []struct {
 		a, b int
 		want bool
@@ -180,7 +180,7 @@ func TestOrderOfSources(t *testing.T) {
 		{0, 1, true}, {1, 0, false}, {0, 0, false},
 		{0, 2, true}, {2, 0, false}, {1, 2, true}, {2, 1, false},
 	} {
-		if got := m.Less(c.a, c.b); got != c.want {
+		if got := cursors[c.a].compare(cursors[c.b]) < 0; got != c.want {
 			t.Errorf("%d: got %v, want %v", i, got, c.want)
 		}
 	}

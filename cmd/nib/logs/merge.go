@@ -4,7 +4,7 @@ package logs
 
 import (
 	"bytes"
-	"container/heap"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -27,7 +27,7 @@ type cursor struct {
 type merger struct {
 	ctx     context.Context
 	pipe    *pipeline
-	cursors []*cursor // a heap
+	cursors []*cursor // in the order of their lines
 	context contextLines
 	line    logread.Line
 	limit   Limit
@@ -79,23 +79,12 @@ func (m *merger) advance(c *cursor) bool {
 	return true
 }
 
-func (m *merger) Len() int { return len(m.cursors) }
-
-func (m *merger) Less(i, j int) bool {
-	a, b := m.cursors[i], m.cursors[j]
-	return a.key < b.key || a.key == b.key && a.index < b.index
-}
-
-func (m *merger) Swap(i, j int) { m.cursors[i], m.cursors[j] = m.cursors[j], m.cursors[i] }
-
-// Push implements heap.Interface; no source is added later.
-func (m *merger) Push(x any) { m.cursors = append(m.cursors, x.(*cursor)) }
-
-// Pop implements heap.Interface.
-func (m *merger) Pop() any {
-	last := m.cursors[len(m.cursors)-1]
-	m.cursors = m.cursors[:len(m.cursors)-1]
-	return last
+// compare orders the cursors by their lines.
+func (c *cursor) compare(o *cursor) int {
+	if c.key == o.key {
+		return c.index - o.index
+	}
+	return cmp.Compare(c.key, o.key)
 }
 
 // flushSize is the number of bytes that are written at once.
@@ -151,7 +140,7 @@ func (m *merger) keep(r Renderer, line []byte) {
 func (m *merger) write(w io.Writer, r Renderer) (Counts, error) {
 	isEmpty := func(c *cursor) bool { return !m.advance(c) }
 	m.cursors = slices.DeleteFunc(m.cursors, isEmpty)
-	heap.Init(m)
+	slices.SortFunc(m.cursors, (*cursor).compare)
 	var out []byte
 	for len(m.cursors) > 0 {
 		c := m.cursors[0]
@@ -164,11 +153,14 @@ func (m *merger) write(w io.Writer, r Renderer) (Counts, error) {
 			m.bytes += len(out)
 			out = out[:0]
 		}
-		if m.advance(c) {
-			heap.Fix(m, 0)
-		} else {
-			heap.Pop(m)
+		others := m.cursors[1:]
+		if !m.advance(c) {
+			m.cursors = others
+			continue
 		}
+		at, _ := slices.BinarySearchFunc(others, c, (*cursor).compare)
+		copy(m.cursors, others[:at])
+		m.cursors[at] = c
 	}
 	out = append(out, bytes.Join(m.newest, nil)...)
 	if len(out) > 0 {
