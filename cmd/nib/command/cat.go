@@ -79,13 +79,11 @@ interrupted.`,
 	}
 	s.add(cmd)
 	f.add(cmd)
-	s.addLimit(cmd)
+	s.addShown(cmd)
 	cmd.Flags().Uint64VarP(&s.limit.Lines, "lines", "n", 0,
 		"show at most this `number` of selected lines")
 	cmd.Flags().BoolVar(&s.limit.Newest, "newest", false,
 		"with --lines or --max-bytes, show the last lines, not the first ones")
-	cmd.Flags().
-		IntVarP(&s.context, "context", "C", 0, "show this `number` of lines around each, too")
 	cmd.Flags().BoolVar(&s.noIndex, "no-index", false,
 		"read all of a file for --since and --until; else files of 16 MiB and more "+
 			"get an index in the cache directory")
@@ -116,9 +114,12 @@ type selectionFlags struct {
 	limit               logs.Limit
 }
 
-// addLimit adds the flag that bounds the size of the output.
-func (s *selectionFlags) addLimit(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&s.limit.Bytes, "max-bytes", 0,
+// addShown adds the flags that select which lines around are shown, and how
+// much at most.
+func (s *selectionFlags) addShown(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVarP(&s.context, "context", "C", 0, "show this `number` of lines around each, too")
+	f.IntVar(&s.limit.Bytes, "max-bytes", 0,
 		"show lines of at most this `number` of bytes together, and report how many are left out")
 }
 
@@ -298,15 +299,12 @@ func (o *formFlags) add(cmd *cobra.Command) {
 	f.StringVar(&o.color, "color", "auto",
 		"auto, always or never; auto follows NO_COLOR and CLICOLOR_FORCE")
 	f.BoolVar(&o.noPager, "no-pager", false, "write to the terminal without a pager")
-	fixed := func(list ...string) func(
-		*cobra.Command, []string, string,
-	) ([]string, cobra.ShellCompDirective) {
-		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return list, cobra.ShellCompDirectiveNoFileComp
-		}
+	for name, list := range map[string][]string{
+		"output": logs.Outputs, "color": {"auto", "always", "never"},
+	} {
+		complete := cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
+		_ = cmd.RegisterFlagCompletionFunc(name, complete) // the flags exist
 	}
-	_ = cmd.RegisterFlagCompletionFunc("output", fixed(logs.Outputs...)) // the flags exist
-	_ = cmd.RegisterFlagCompletionFunc("color", fixed("auto", "always", "never"))
 }
 
 // form decides how lines are written to w.
@@ -355,7 +353,7 @@ func runCat(cmd *cobra.Command, args []string, s *selectionFlags, o *formFlags) 
 		return err
 	}
 	w, closePager := page(cmd.Context(), cmd.OutOrStdout(), o.noPager)
-	counts, err := write(cmd.Context(), w, header, sources, sel, newRenderer)
+	counts, err := write(cmd.Context(), logs.Cat, w, header, sources, sel, newRenderer)
 	err = errors.Join(quiet(err), closePager())
 	if !s.silent {
 		reportCounts(cmd.ErrOrStderr(), counts, sel)
@@ -363,17 +361,22 @@ func runCat(cmd *cobra.Command, args []string, s *selectionFlags, o *formFlags) 
 	return matchExit(counts, errors.Join(findErr, err))
 }
 
+// A copier writes the lines of sources: logs.Cat or logs.Follow.
+type copier func(
+	context.Context, io.Writer, []logs.Source, logs.Selection, func() logs.Renderer,
+) (logs.Counts, error)
+
 // write writes the header and the lines.
 func write(
-	ctx context.Context, w io.Writer, header string, sources []logs.Source, sel logs.Selection,
-	newRenderer func() logs.Renderer,
+	ctx context.Context, lines copier, w io.Writer, header string, sources []logs.Source,
+	sel logs.Selection, newRenderer func() logs.Renderer,
 ) (logs.Counts, error) {
 	if header != "" {
 		if _, err := io.WriteString(w, header); err != nil {
 			return logs.Counts{}, err
 		}
 	}
-	return logs.Cat(ctx, w, sources, sel, newRenderer)
+	return lines(ctx, w, sources, sel, newRenderer)
 }
 
 // matchExit returns an error with exit code 1 if nothing was selected.

@@ -20,53 +20,37 @@ import (
 // completeFields completes the names and values of fields from the first lines
 // of the files on the command line.
 func completeFields(cmd *cobra.Command) {
+	const noFile, noSpace = cobra.ShellCompDirectiveNoFileComp, cobra.ShellCompDirectiveNoSpace
 	field := func(
 		_ *cobra.Command, args []string, typed string,
 	) ([]string, cobra.ShellCompDirective) {
 		name, value, ok := strings.Cut(typed, "=")
 		seen := sampleFields(args)
 		if !ok {
-			return suffixed(slices.Sorted(maps.Keys(seen)), name,
-				"="), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+			return offered(seen, "", name, "="), noFile | noSpace
 		}
-		var list []string
-		for _, v := range slices.Sorted(maps.Keys(seen[name])) {
-			if strings.HasPrefix(v, value) {
-				list = append(list, name+"="+v)
-			}
-		}
-		return list, cobra.ShellCompDirectiveNoFileComp
+		return offered(seen[name], name+"=", value, ""), noFile
 	}
 	names := func(
 		_ *cobra.Command, args []string, typed string,
 	) ([]string, cobra.ShellCompDirective) {
-		before, last := "", typed
-		if i := strings.LastIndexAny(typed, ", "); i >= 0 {
-			before, last = typed[:i+1], typed[i+1:]
-		}
-		list := suffixed(slices.Sorted(maps.Keys(sampleFields(args))), last, "")
-		for i := range list {
-			list[i] = before + list[i]
-		}
-		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		last := strings.LastIndexAny(typed, ", ") + 1
+		return offered(sampleFields(args), typed[:last], typed[last:], ""), noFile | noSpace
 	}
-	levels := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return []string{"trace", "debug", "info", "warn", "error", "panic",
-			"fatal"}, cobra.ShellCompDirectiveNoFileComp
-	}
-	for name, complete := range map[string]func(
-		*cobra.Command, []string, string,
-	) ([]string, cobra.ShellCompDirective){
-		"field": field, "query": names, "fields": names, "by": names, "level": levels,
+	levels := []string{"trace", "debug", "info", "warn", "error", "panic", "fatal"}
+	for name, complete := range map[string]cobra.CompletionFunc{
+		"field": field, "query": names, "fields": names, "by": names,
+		"level": cobra.FixedCompletions(levels, noFile),
 	} {
 		_ = cmd.RegisterFlagCompletionFunc(name, complete) // a command need not have all of them
 	}
 }
 
-func suffixed(names []string, prefix, suffix string) (list []string) {
-	for _, name := range names {
-		if strings.HasPrefix(name, prefix) {
-			list = append(list, name+suffix)
+// offered returns the keys that begin with what was typed, between two texts.
+func offered[V any](m map[string]V, before, typed, after string) (list []string) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if strings.HasPrefix(key, typed) {
+			list = append(list, before+key+after)
 		}
 	}
 	return list
@@ -81,10 +65,8 @@ const (
 // sampleFields returns the values of the fields in the first lines.
 func sampleFields(args []string) map[string]map[string]bool {
 	seen := map[string]map[string]bool{"time": {}, "level": {}, "message": {}}
-	sources, _ := logs.Find(slices.DeleteFunc(args, func(a string) bool {
-		return a == "-" ||
-			strings.Contains(a, "://")
-	}), nil, false, time.Now())
+	isNoFile := func(arg string) bool { return arg == "-" || strings.Contains(arg, "://") }
+	sources, _ := logs.Find(slices.DeleteFunc(args, isNoFile), nil, false, time.Now())
 	for _, s := range sources {
 		sampleSource(s, seen)
 	}

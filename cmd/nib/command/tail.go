@@ -4,7 +4,6 @@ package command
 
 import (
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -49,18 +48,16 @@ wrong, 130 interrupted.`,
 	}
 	s.add(cmd)
 	f.add(cmd)
-	s.addLimit(cmd)
+	s.addShown(cmd)
 	cmd.Flags().BoolVar(&noFollow, "no-follow", false, "end after the last lines")
 	_ = cmd.Flags().MarkHidden("no-pager") // tail has no pager
-	cmd.Flags().
-		IntVarP(&s.context, "context", "C", 0, "show this `number` of lines around each, too")
 	cmd.Flags().IntVarP(&lines, "lines", "n", 10,
 		"begin with the last `number` of lines of each file and spool")
 	return cmd
 }
 
 func runTail(
-	cmd *cobra.Command, args []string, s *selectionFlags, o *formFlags, lines int, noFollow bool,
+	cmd *cobra.Command, args []string, s *selectionFlags, o *formFlags, n int, noFollow bool,
 ) error {
 	sel, found, err := s.find(cmd, args, !noFollow)
 	if err != nil {
@@ -68,20 +65,19 @@ func runTail(
 	}
 	report := reporter(cmd.ErrOrStderr())
 	sel.Report = func(format string, args ...any) { report("nib", format, args...) }
-	tail := logs.Tail
+	tail, lines := logs.Tail, logs.Follow
 	if noFollow {
-		tail = logs.Last
+		tail, lines = logs.Last, logs.Cat
 		sel.Limit.Newest = sel.Limit.Bytes > 0 && sel.Context == 0
 	} else {
 		sel.UseEvents(cmd.Context())
 		sel.More = logs.Watch(args, found, sel)
 	}
-	sources, err := tail(found, sel, lines)
+	sources, err := tail(found, sel, n)
 	if err != nil {
 		return err
 	}
-	w := cmd.OutOrStdout()
-	form, err := o.form(w, sel.Zone)
+	form, err := o.form(cmd.OutOrStdout(), sel.Zone)
 	if err != nil {
 		return err
 	}
@@ -89,16 +85,8 @@ func runTail(
 	if err != nil {
 		return err
 	}
-	if header != "" {
-		if _, err := io.WriteString(w, header); err != nil {
-			return quiet(err)
-		}
-	}
-	read := logs.Follow
-	if noFollow {
-		read = logs.Cat
-	}
-	counts, err := read(cmd.Context(), w, sources, sel, newRenderer)
+	counts, err := write(
+		cmd.Context(), lines, cmd.OutOrStdout(), header, sources, sel, newRenderer)
 	if !s.silent {
 		reportCounts(cmd.ErrOrStderr(), counts, sel)
 	}
