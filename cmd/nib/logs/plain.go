@@ -56,14 +56,8 @@ type member struct {
 // before it: of equal keys, the last one counts.
 func appendPlain(dst []byte, l *logread.Line) []byte {
 	members := membersOf(l)
-	from := len(dst)
 	dst = append(dst, '{')
-	add := func(key, value []byte) {
-		if len(dst) > from+1 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(jsonenc.AppendBytes(dst, key), ':'), value...)
-	}
+	add := func(key, value []byte) { dst = append(appendKey(dst, key), value...) }
 	for i := range members {
 		m := &members[i]
 		isPath := strings.Contains(m.key, ".") && !has(l, m.key)

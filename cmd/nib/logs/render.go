@@ -48,30 +48,26 @@ func (f Form) NewRenderer() (newRenderer func() Renderer, header string, err err
 		})
 		return func() Renderer { return &csvRenderer{fields: f.Fields} }, string(header), nil
 	case "raw":
-		if !f.Terminal {
-			return f.maker(func() Renderer { return rawRenderer{} }), "", nil
+		newRenderer = func() Renderer { return rawRenderer{} }
+		if f.Terminal {
+			newRenderer = func() Renderer { return &safeRenderer{text: newPainters(f.Console)} }
 		}
-		return f.maker(func() Renderer {
-			return &safeRenderer{text: newPainters(f.Console)}
-		}), "", nil
 	case "json":
-		return f.maker(func() Renderer { return &jsonRenderer{} }), "", nil
+		newRenderer = func() Renderer { return jsonRenderer{} }
 	case "logfmt":
-		return f.maker(func() Renderer {
+		newRenderer = func() Renderer {
 			return &logfmtRenderer{sink: logfmt.New(io.Discard, logfmt.Config{})}
-		}), "", nil
+		}
 	case "console":
-		return f.maker(func() Renderer { return newPainters(f.Console) }), "", nil
+		newRenderer = func() Renderer { return newPainters(f.Console) }
+	default:
+		outputs := strings.Join(Outputs, ", ")
+		return nil, "", fmt.Errorf("--output: %q is none of %s", f.Output, outputs)
 	}
-	return nil, "", fmt.Errorf("--output: %q is none of %s", f.Output, strings.Join(Outputs, ", "))
-}
-
-// maker adds the choice of fields.
-func (f Form) maker(newRenderer func() Renderer) func() Renderer {
-	if len(f.Fields) == 0 {
-		return newRenderer
+	if all := newRenderer; len(f.Fields) > 0 {
+		newRenderer = func() Renderer { return &chooser{fields: f.Fields, next: all()} }
 	}
-	return func() Renderer { return &chooser{fields: f.Fields, next: newRenderer()} }
+	return newRenderer, "", nil
 }
 
 // rawRenderer writes lines unchanged.
@@ -120,19 +116,22 @@ func appendJSON(dst []byte, l *logread.Line) []byte {
 			return appendPlain(dst, l)
 		}
 		dst = append(dst, '{')
-		first := true
 		for key, value := range l.Fields() {
-			if !first {
-				dst = append(dst, ',')
-			}
-			first = false
-			dst = append(jsonenc.AppendBytes(dst, key), ':')
-			dst = appendValue(dst, l, value)
+			dst = appendValue(appendKey(dst, key), l, value)
 		}
 		return append(dst, '}')
 	}
 	dst = append(dst, `{"message":`...)
 	return append(jsonenc.AppendBytes(dst, l.Bytes()), '}')
+}
+
+// appendKey appends the key of a member of an object, of which dst has at least
+// the brace.
+func appendKey(dst, key []byte) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(jsonenc.AppendBytes(dst, key), ':')
 }
 
 // appendValue appends a raw value as JSON.
@@ -317,13 +316,10 @@ func (c *chooser) Append(dst []byte, l *logread.Line) []byte {
 		if !ok {
 			continue
 		}
-		if len(c.json) > 1 {
-			c.json = append(c.json, ',')
-		}
 		if key := l.Key(name); key != "" {
 			name = key
 		}
-		c.json = append(jsonenc.AppendString(c.json, name), ':')
+		c.json = appendKey(c.json, []byte(name))
 		if l.Format() == logread.FormatText {
 			c.json = jsonenc.AppendBytes(c.json, raw)
 		} else {

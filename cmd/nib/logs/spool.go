@@ -3,6 +3,7 @@
 package logs
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -94,8 +94,8 @@ func copySpool(
 	ctx context.Context, w io.Writer, dir string, follow bool, from, to place, s *Selection,
 ) error {
 	next, id := from.number, from.spool
-	var lost lostRecords
-	var buf []byte
+	out := bufio.NewWriterSize(w, 256<<10)
+	var unreadable uint64
 	for {
 		v, err := spool.Inspect(dir)
 		switch {
@@ -106,39 +106,37 @@ func copySpool(
 		case v.ID != id && v.ID != 0:
 			next, id = 0, v.ID // another spool, with other numbers
 		}
-		lost.removed = removedBefore(v, next)
-		next += lost.removed
+		removed := removedBefore(v, next) // since the last look
+		next += removed
 		for r, g := range v.Records(next) {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if follow && mayBeFinished(v, g) ||
+			if ctx.Err() != nil || follow && mayBeFinished(v, g) ||
 				v.ID == to.spool && max(r.Seq, g.First) >= to.number {
 				break
 			}
-			if g.Kind == "" {
-				buf, next = appendRecord(buf, r), r.Seq+1
-			} else {
-				next = max(next, g.First+g.Numbers)
-				lost.add(g)
-			}
-			if len(buf) >= 256<<10 {
-				if _, err := w.Write(buf); err != nil {
+			switch g.Kind {
+			case "":
+				next = r.Seq + 1
+				if err := writeLine(out, r.Line); err != nil {
 					return err
 				}
-				buf = buf[:0]
+				continue
+			case spool.GapUnfinished:
+			case spool.GapRemoved:
+				removed += g.Numbers
+			default:
+				unreadable += max(g.Numbers, 1)
 			}
+			next = max(next, g.First+g.Numbers)
 		}
-		if _, err := w.Write(buf); err != nil {
+		if err := out.Flush(); err != nil {
 			return err
 		}
-		buf = buf[:0]
 		if !follow {
 			break
 		}
-		if lost.removed > 0 {
+		if removed > 0 {
 			s.report("up to %d records of %s, %s, were gone before they were read",
-				lost.removed, dir, amount(0))
+				removed, dir, amount(0))
 		}
 		select {
 		case <-ctx.Done():
@@ -146,30 +144,10 @@ func copySpool(
 		case <-time.After(spoolPoll):
 		}
 	}
-	return lost.err()
-}
-
-// lostRecords counts records that cannot be read.
-type lostRecords struct {
-	removed    uint64 // deleted since the last look
-	unreadable uint64
-}
-
-func (l *lostRecords) err() error {
-	if l.unreadable == 0 {
-		return nil
+	if unreadable > 0 {
+		return fmt.Errorf("%d records are damaged or missing; see nib spool verify", unreadable)
 	}
-	return fmt.Errorf("%d records are damaged or missing; see nib spool verify", l.unreadable)
-}
-
-func (l *lostRecords) add(g spool.Gap) {
-	switch g.Kind {
-	case spool.GapUnfinished:
-	case spool.GapRemoved:
-		l.removed += g.Numbers
-	default:
-		l.unreadable += max(g.Numbers, 1)
-	}
+	return ctx.Err()
 }
 
 // removedBefore returns how many numbers from next on were used by records that
@@ -196,10 +174,11 @@ func mayBeFinished(v *spool.View, g spool.Gap) bool {
 	return true
 }
 
-func appendRecord(buf []byte, r nib.Record) []byte {
-	buf = append(buf, r.Line...)
-	if n := len(buf); n > 0 && buf[n-1] != '\n' {
-		buf = append(buf, '\n')
+// writeLine writes the line of a record, and a line break that it lacks.
+func writeLine(w *bufio.Writer, line []byte) error {
+	_, err := w.Write(line)
+	if n := len(line); err == nil && n > 0 && line[n-1] != '\n' {
+		err = w.WriteByte('\n')
 	}
-	return buf
+	return err
 }
