@@ -88,13 +88,10 @@ func (c *selection) parse(level, since, until, numbers string, now time.Time) (e
 			return fmt.Errorf("--%s: %w", t.name, err)
 		}
 	}
-	if numbers == "" {
-		return nil
+	if numbers != "" {
+		c.first, c.last, err = parseNumbers(numbers)
 	}
-	if c.first, c.last, err = parseNumbers(numbers); err != nil {
-		return fmt.Errorf("--seq: %w", err)
-	}
-	return nil
+	return err
 }
 
 func parseNumbers(text string) (first, last uint64, err error) {
@@ -110,7 +107,7 @@ func parseNumbers(text string) (first, last uint64, err error) {
 		last, err = strconv.ParseUint(to, 10, 64)
 	}
 	if err != nil || from == "" && to == "" || first > last {
-		return 0, 0, fmt.Errorf("%q is none of 7, 7-, -7 and 7-9", text)
+		return 0, 0, fmt.Errorf("--seq: %q is none of 7, 7-, -7 and 7-9", text)
 	}
 	return first, last, nil
 }

@@ -227,20 +227,16 @@ func (f *tailing) read(ctx context.Context, s Source, index int, w *worker) {
 }
 
 func (f *tailing) run(ctx context.Context) (Counts, error) {
-	window := time.NewTimer(0)
-	<-window.C
-	var look <-chan time.Time
+	var window, look <-chan time.Time
 	var created <-chan struct{}
 	if f.selection.More != nil {
-		ticker := time.NewTicker(morePolls * f.selection.poll())
-		defer ticker.Stop()
-		look, created = ticker.C, f.selection.events.Created()
+		look, created = time.Tick(morePolls*f.selection.poll()), f.selection.events.Created()
 	}
 	for f.open > 0 || look != nil {
 		select {
 		case <-ctx.Done():
 			return f.counts, errors.Join(f.flush(), ctx.Err())
-		case <-window.C:
+		case <-window:
 			if err := f.flush(); err != nil {
 				return f.counts, err
 			}
@@ -255,7 +251,7 @@ func (f *tailing) run(ctx context.Context) (Counts, error) {
 				f.errs = append(f.errs, b.err)
 			}
 			if len(f.waiting) == 0 && !f.isSingle() {
-				window.Reset(reorderWindow)
+				window = time.After(reorderWindow)
 			}
 			if f.waiting = append(f.waiting, b); f.isSingle() {
 				if err := f.flush(); err != nil {
@@ -286,9 +282,7 @@ func (f *tailing) flush() error {
 		}
 	}
 	f.waiting = f.waiting[:0]
-	if !f.isSingle() {
-		slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
-	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
 	var out []byte
 	for _, e := range entries {
 		out = f.context.append(out, f.renderer, &f.line, e.line, e.matched)

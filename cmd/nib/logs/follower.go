@@ -148,15 +148,12 @@ func (f *follower) wait() error {
 			poll = min(poll, left)
 		}
 	}
-	timer := time.NewTimer(poll)
-	defer timer.Stop()
 	select {
 	case <-f.ctx.Done():
-		return f.ctx.Err()
-	case <-timer.C:
+	case <-time.After(poll):
 	case <-f.changed:
 	}
-	return nil
+	return f.ctx.Err()
 }
 
 // open opens the next file, if there is one.
@@ -356,10 +353,8 @@ func (f *follower) isOpen(info os.FileInfo) bool {
 		slices.ContainsFunc(f.next, func(s successor) bool { return isFile(s.file, info) })
 }
 
+// isFile reports whether an open file, which may be nil, is the one with info.
 func isFile(file *os.File, info os.FileInfo) bool {
-	if file == nil {
-		return false
-	}
 	mine, err := file.Stat()
 	return err == nil && os.SameFile(mine, info)
 }

@@ -224,9 +224,7 @@ func indexOf(set []rotatedFile, k known) int {
 // closeFiles closes the opened files of a set.
 func closeFiles(set []rotatedFile) {
 	for _, m := range set {
-		if m.file != nil {
-			_ = m.file.Close() // only read
-		}
+		_ = m.file.Close() // only read, or nil
 	}
 }
 
