@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -301,24 +300,6 @@ func TestDeliverOnly(t *testing.T) {
 		s = open(t, dir, f, Config{SegmentSize: segment.MinSize})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 1000, 200)), s.Flush(context.Background()), s.Close())
 		checkLines(t, f.take(), 1000, 1001, 200)
-	})
-}
-
-// TestDeliverOnlyNeverWaits writes to a spool that is only delivered, while
-// segments are deleted: the call does not wait for them.
-func TestDeliverOnlyNeverWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m, hold := memBacklog(t, 1000, 200, SyncNever), make(chan struct{})
-		m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: store.SegmentName(1), Hold: hold})
-		s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m, DeliverOnly: true})
-		synctest.Wait() // the deletion of the first segment has begun
-		began := time.Now()
-		err := s.WriteRecord(record(nib.LevelInfo, 0, 200))
-		if waited := time.Since(began); err != errFull || waited > 0 {
-			t.Errorf("got %v after %v, want errFull at once", err, waited)
-		}
-		close(hold)
-		must(t, s.Flush(context.Background()), s.Close())
 	})
 }
 
