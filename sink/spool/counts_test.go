@@ -103,6 +103,51 @@ func TestCountThatCouldNotBeStored(t *testing.T) {
 	}
 }
 
+// TestCountIsStoredOnceThatIsPossible cannot write the count of a dropped line
+// into a header. It is stored soon, without another line, or at the end of
+// Close if the line is logged during Close.
+func TestCountIsStoredOnceThatIsPossible(t *testing.T) {
+	for _, closing := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			m, hold, ended := vfstest.NewMem(nil), make(chan struct{}), make(chan error, 1)
+			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+			f := &far{do: func(context.Context, []nib.Record) (delivery.Result, error, bool) {
+				<-hold
+				return delivery.Result{Accepted: 1}, nil, false
+			}}
+			conf := Config{
+				SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {},
+			}
+			s := open(t, memDir, f, conf)
+			must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
+			if closing {
+				go func() { ended <- s.Close() }()
+			}
+			synctest.Wait()
+			first := store.SegmentName(1) + store.MadeSuffix
+			heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: first, Err: syscall.EIO})
+			_ = s.WriteRecord(record(nib.LevelError, 0, 2*segment.MinSize))
+			synctest.Wait()
+			heal()
+			if closing {
+				close(hold)
+				must(t, <-ended)
+			}
+			await.Sleep(makePause)
+			conf.fs = m.CrashClone(vfstest.Everything)
+			if !closing {
+				close(hold)
+				must(t, s.Close())
+			}
+			s = open(t, memDir, nil, conf)
+			if n := loss.Sum(s.Stats().Inherited); n != 1 {
+				t.Errorf("closing %v: %d lines are inherited, want 1", closing, n)
+			}
+			must(t, s.Close())
+		})
+	}
+}
+
 // TestHeaderThatCannotBeReplaced has a process that only delivers, and inherits
 // a count whose notice was not written. The header that is to replace the last
 // segment cannot be renamed, or the count cannot be stored there. After a death

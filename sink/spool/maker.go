@@ -270,10 +270,11 @@ func (m *maker) leave(g *segment.Segment) {
 	g.Done(nil)
 }
 
-// patch writes the patches that segments whose files failed still need, and
-// reports whether any are left.
+// patch writes what failed writes have left to do: the counts of dropped lines,
+// and the patches of segments. It reports whether anything is left.
 func (m *maker) patch() (left bool) {
 	m.Lock()
+	left = m.publish() != nil
 	list, still := m.unpatched, []*segment.Segment(nil)
 	unread := len(list)
 	for _, l := range m.Links {

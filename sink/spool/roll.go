@@ -147,7 +147,9 @@ func (ch *chain) wantMore() {
 func (s *Sink) drop(r *nib.Record, c segment.Cause, err error) error {
 	s.chain.stats.Logged++
 	s.chain.dropped.Add(c, r.Level, 1)
-	_ = s.chain.publish()
+	if s.chain.publish() != nil {
+		s.chain.wantMore() // patch stores the counts again
+	}
 	return err
 }
 
