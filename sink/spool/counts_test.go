@@ -148,13 +148,16 @@ func TestCountIsStoredOnceThatIsPossible(t *testing.T) {
 	}
 }
 
-// TestHeaderThatCannotBeReplaced has a process that only delivers, and inherits
-// a count whose notice was not written. The header that is to replace the last
-// segment cannot be renamed, or the count cannot be stored there. After a death
-// at any time after that, the count is inherited once.
+// TestHeaderThatCannotBeReplaced has a process that only delivers, or cannot
+// make a segment, and inherits a count whose notice was not written. The header
+// that is to replace the last segment cannot be renamed, or the count cannot be
+// stored there. After a death at any time after that, the count is inherited
+// once.
 func TestHeaderThatCannotBeReplaced(t *testing.T) {
 	made := store.SegmentName(2) + store.MadeSuffix
-	for _, fault := range []vfstest.Fault{
+	for i, fault := range []vfstest.Fault{
+		{Op: vfstest.OpRename, Path: made, Err: syscall.EIO},
+		{Op: vfstest.OpWrite, Path: made, Skip: 1, Err: syscall.EIO},
 		{Op: vfstest.OpRename, Path: made, Err: syscall.EIO},
 		{Op: vfstest.OpWrite, Path: made, Skip: 1, Err: syscall.EIO},
 	} {
@@ -171,19 +174,30 @@ func TestHeaderThatCannotBeReplaced(t *testing.T) {
 				return base == made && op == fault.Op && fault.Skip < 0
 			}
 			heal := m.Fail(fault)
+			healMaking := m.Fail(vfstest.Fault{
+				Op: vfstest.OpPreallocate, Path: "*" + store.MadeExt, Err: syscall.EIO,
+			})
 			conf := Config{
 				SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {},
-				DeliverOnly: true,
+				DeliverOnly: i < 2, Size: 2 * segment.MinSize,
 			}
-			s := open(t, memDir, &far{}, conf)
+			f := &far{}
+			s := open(t, memDir, f, conf)
 			await.Sleep(time.Second)
 			if n := loss.Sum(s.Stats().Inherited); n != 5 || s.Stats().Errors == 0 {
 				t.Errorf("inherited %d lines, with %d errors, want 5 and some", n, s.Stats().Errors)
 			}
 			heal()
 			dead = append(dead, m.CrashClone(vfstest.Everything))
+			await.Sleep(time.Second)
+			dead = append(dead, m.CrashClone(vfstest.Everything))
+			healMaking()
+			await.Sleep(time.Second)
+			if n := len(f.notices); !conf.DeliverOnly && n != 1 {
+				t.Errorf("%d notices arrived, want 1", n)
+			}
 			must(t, s.Close())
-			conf.DeliverOnly = false
+			conf.DeliverOnly, conf.Size = false, 0
 			for i, m := range dead {
 				conf.fs = m
 				s := open(t, memDir, nil, conf)

@@ -3,6 +3,7 @@
 package spool
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -116,14 +117,14 @@ func (ch *chain) bears(l *deliver.Link) bool {
 // them. A start after a death finds one file or the other. Without, it would
 // find no counts, or counts of an earlier segment, which were reported; and
 // without any segment, the cursors belong to another spool. If the file cannot
-// be replaced, it stays if no room is needed, and still has the counts.
-func (m *maker) keepHeader(l *deliver.Link) (kept bool) {
+// be replaced, it stays, and still has the counts.
+func (m *maker) keepHeader(l *deliver.Link) (kept bool, err error) {
 	m.replacing.Lock()
 	defer m.replacing.Unlock()
 	m.Lock()
 	defer m.Unlock()
 	if !m.bears(l) {
-		return false
+		return false, nil
 	}
 	h, dropped, carried := m.active.Load(), m.Links[len(m.Links)-1].Skipped, m.carried
 	h.Retain()
@@ -140,23 +141,22 @@ func (m *maker) keepHeader(l *deliver.Link) (kept bool) {
 		if isNew {
 			m.carried = segment.Tally{}
 		}
-		if err = m.publish(); !m.c.DeliverOnly {
-			err = nil // without the new file there would be none
-		}
-		return before, err
+		return before, m.publish()
 	}
-	err := m.dir.KeepHeader(l.Number, l.HeaderOnly(h.Start, dropped), move)
+	err = m.dir.KeepHeader(l.Number, l.HeaderOnly(h.Start, dropped), move)
 	m.Lock()
-	if err != nil {
+	switch {
+	case err == nil:
+	case m.c.DeliverOnly:
 		m.reports.Fault("keep counts of dropped lines", err)
+	default: // freeUndeleted tries again
+		return true, fmt.Errorf("keep counts of dropped lines: %w", err)
 	}
-	if kept = err == nil || m.c.DeliverOnly; kept {
-		m.headers = append(m.headers, l)
-		if l.Live != nil {
-			l.Live.Done(nil)
-		}
+	m.headers = append(m.headers, l)
+	if l.Live != nil {
+		l.Live.Done(nil)
 	}
-	return kept
+	return true, nil
 }
 
 // deleteHeaders deletes the headers that keepHeader has left, if there is a

@@ -392,10 +392,10 @@ func (m *maker) freeUndeleted(limit int64) (err error) {
 }
 
 // kept returns how many settled segments freeUndeleted keeps: the newest one,
-// unless the spool is small. After a power failure, a start sees there which
-// numbers were used.
+// unless the spool is small or the header may bear counts. After a power
+// failure, a start sees there which numbers were used.
 func (ch *chain) kept() int {
-	if ch.c.Size >= 4*ch.c.SegmentSize {
+	if ch.c.Size >= 4*ch.c.SegmentSize && !ch.HasPlaceholder() {
 		return 1
 	}
 	return 0
@@ -421,9 +421,9 @@ func (m *maker) delete(l *deliver.Link) error {
 			return err
 		}
 	}
-	switch {
-	case m.keepHeader(l):
-		return nil
+	switch kept, err := m.keepHeader(l); {
+	case kept:
+		return err
 	case l.Quarantine:
 		return m.dir.Remove(l.Number, nil) // its name may be left
 	}
