@@ -162,7 +162,7 @@ func (m *maker) makeNext() error {
 	limit, err := m.makeRoom()
 	m.Lock()
 	if err != nil {
-		m.makeErr = m.unmade(err)
+		m.makeErr, m.dropRequested = m.unmade(err), false
 		m.reports.Fault("make a segment", err)
 		m.Broadcast()
 		m.Unlock()
@@ -173,6 +173,7 @@ func (m *maker) makeNext() error {
 		if m.makeErr == errSlow {
 			m.makeErr = nil // the slow creation has ended
 		}
+		m.Broadcast() // peers may have taken the room that calls wait for
 		m.Unlock()
 		return nil
 	}

@@ -193,13 +193,65 @@ func TestCallThatWaitsForADeletion(t *testing.T) {
 	})
 }
 
+// scarce are peers that leave so much room, once they have been counted.
+type scarce struct {
+	alone
+	counted chan struct{}
+	left    int64
+	err     error
+}
+
+func (p scarce) limit() (int64, error) {
+	<-p.counted
+	return p.left, p.err
+}
+
+// TestCallDoesNotWaitForRoomThatPeersHave has a call that waits for a segment,
+// until it turns out that peers have taken the room, or that their files cannot
+// be counted. Other calls do not wait then.
+func TestCallDoesNotWaitForRoomThatPeersHave(t *testing.T) {
+	for _, c := range []struct {
+		left, segments int64
+		do             Action
+		err, want      error
+	}{
+		{2 * segment.MinSize, 2, ActionDropNew, nil, errFull},
+		{0, 4, ActionDropOld, syscall.EMFILE, syscall.EMFILE},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m := vfstest.NewMem(nil)
+			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+			s := open(t, memDir, &far{do: down}, Config{
+				SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, fs: m, Sync: SyncNever,
+				Drain: 1, OnError: func(error) {}, OnFull: []FullRule{{Do: c.do}},
+			})
+			synctest.Wait()
+			for s.chain.segments < int(c.segments) {
+				must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
+				synctest.Wait()
+			}
+			counted := make(chan struct{})
+			s.chain.peers = scarce{counted: counted, left: c.left, err: c.err}
+			began := time.Now()
+			time.AfterFunc(time.Millisecond, func() { close(counted) })
+			for range 2 {
+				err := fill(s)
+				if took := time.Since(began); !errors.Is(err, c.want) || took != time.Millisecond {
+					t.Errorf("got %v after %v, want %v after 1ms", err, took, c.want)
+				}
+			}
+			closeDown(t, s)
+		})
+	}
+}
+
 // TestCallWaitsForTheLastSegment has a call that needs a segment while the last
 // one for which there is room is being made.
 func TestCallWaitsForTheLastSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, hold := vfstest.NewMem(nil), make(chan struct{})
 		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-		m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Skip: 1, Hold: hold})
+		m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Path: "*.seg*", Skip: 1, Hold: hold})
 		s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
 			OnError: func(error) {}})
 		began := time.Now()
