@@ -375,6 +375,8 @@ var noConsequence = map[string]string{
 	"close store.(*Copies).Make":      "as above",
 	"close store.(*Dir).KeepHeader":   "as above",
 	"remove store.(*Dir).KeepHeader":  "as above",
+
+	"preallocate store.(*Cursor).allocate": "a write that finds no room is reported",
 }
 
 // silent reports whether the error of a case need not be reported.

@@ -76,7 +76,9 @@ func TestLineAfterASegmentThatFailedIsDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, f := vfstest.NewMem(nil), &far{do: down}
 		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-		heal := m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Skip: 1, Err: syscall.ENOSPC})
+		heal := m.Fail(vfstest.Fault{
+			Op: vfstest.OpPreallocate, Path: "*.seg*", Skip: 1, Err: syscall.ENOSPC,
+		})
 		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, OnError: func(error) {}})
 		await.Sleep(time.Second)
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 200)))

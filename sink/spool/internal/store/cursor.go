@@ -176,6 +176,7 @@ type Cursor struct {
 	Mark  []byte // mark of the destination
 	slot  [SlotSize]byte
 	torn  bool // the file may have losses of the next count, without their slot
+	roomy bool // the disk has room for all of the file
 
 	// The contents of the newer slot, for PutDrop.
 	last   Position
@@ -218,7 +219,16 @@ func OpenCursor(d *Dir, name string) (c *Cursor, seq uint64, ok bool, err error)
 		return nil, 0, false, fmt.Errorf("%s: %w", base, err)
 	}
 	c.torn = next != (Losses{})
+	c.allocate()
 	return c, p.Seq, ok, nil
+}
+
+// allocate takes room for the slots and their losses, which may be in blocks of
+// their own, before the disk is full.
+func (c *Cursor) allocate() {
+	if !c.roomy {
+		c.roomy = c.File.Preallocate(lossesAt+2*lossesGap) == nil
+	}
 }
 
 // Losses returns the losses that were read or written last. The caller may
@@ -245,6 +255,7 @@ func (c *Cursor) PutDrop(x *Drop) error {
 }
 
 func (c *Cursor) put(p Position, mark []byte, l *Losses) (err error) {
+	c.allocate()
 	count := c.Count + 1
 	c.torn = c.torn || *l != (Losses{})
 	if c.torn { // losses are written first: without their slot they have no meaning

@@ -188,6 +188,26 @@ func TestPositionSurvivesWritesThatFail(t *testing.T) {
 	noError(t, c.File.Close(), d.Unlock())
 }
 
+// TestCursorHasRoomOnAFullDisk writes losses, which no write had room for yet,
+// when the disk is full: also if it was full when the cursor was opened.
+func TestCursorHasRoomOnAFullDisk(t *testing.T) {
+	for _, free := range []int64{-1, 0} {
+		m := vfstest.NewMem(nil)
+		d := &Dir{FS: m, Path: "/"}
+		m.SetFree(free)
+		c, _, _, err := OpenCursor(d, "x")
+		noError(t, err)
+		if free == 0 {
+			m.SetFree(-1)
+			noError(t, c.Put(Position{1, 2}, &Losses{}))
+		}
+		m.SetFree(0)
+		var l Losses
+		l.Lines.Add(segment.CauseFull, 0, 1)
+		noError(t, c.Put(Position{1, 3}, &l), c.Put(Position{1, 4}, &l), c.File.Close())
+	}
+}
+
 // TestLossesBelongToTheirSlot writes losses with a position, and then without:
 // they count only while the newer slot was written with them, and only if they
 // are whole.
