@@ -109,9 +109,13 @@ func (d *Delivery) deliverAll() {
 	}
 }
 
-// finish ends an outage, and counts the records left in memory.
+// finish ends an outage, stores a position that could not be stored, and counts
+// the records left in memory.
 func (d *Delivery) finish() {
 	d.endOutage()
+	if d.stale {
+		d.storePosition()
+	}
 	if d.dir == nil {
 		d.abandon()
 	}

@@ -89,6 +89,21 @@ func TestProgressIsStoredAndWakesCalls(t *testing.T) {
 	}
 }
 
+// TestCursorIsWrittenAtTheEnd has a cursor that cannot be written for the last
+// batch: the position is written when the delivery ends.
+func TestCursorIsWrittenAtTheEnd(t *testing.T) {
+	m := vfstest.NewMem(nil)
+	d := newBed(t, m, &answers{}, 4, 1)
+	m.Fail(vfstest.Fault{
+		Op: vfstest.OpWrite, Path: "*" + store.CursorExt, Times: 1, Err: syscall.EIO,
+	})
+	d.settleBatch(d.batch[:1], nil)
+	d.finish()
+	if at := storedPosition(t, m); at != 2 || len(d.faults) != 1 {
+		t.Errorf("got position %d and the errors %v, want 2 and one", at, d.faults)
+	}
+}
+
 // TestCursorIsWrittenAgain has a cursor that cannot be written once: the
 // position is written when the cursor is synced, and only then.
 func TestCursorIsWrittenAgain(t *testing.T) {
