@@ -134,6 +134,51 @@ func TestDroppingASegmentWithVoidClaims(t *testing.T) {
 	}
 }
 
+// TestVoidClaimsDoNotKeepASegmentInMemory has a call that could not write its
+// line, or whose line could not be read while other calls wrote theirs: the
+// memory of the segment is freed before its lines are delivered, from the file.
+func TestVoidClaimsDoNotKeepASegmentInMemory(t *testing.T) {
+	const inSegment = 247
+	for _, unwritten := range []bool{false, true} {
+		m, f, n := vfstest.NewMem(nil), &far{do: down}, 0
+		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+		s := open(t, memDir, f, Config{
+			SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, tick: time.Microsecond,
+			OnError: func(error) {},
+		})
+		write := func(lines int) {
+			for range lines {
+				must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+				n++
+			}
+		}
+		write(inSegment + 50)
+		awaitNext(s)
+		if g := s.chain.active.Load(); unwritten {
+			m.Fail(vfstest.Fault{
+				Op: vfstest.OpWrite, Path: store.SegmentName(2) + "*", Times: 1, Err: syscall.EIO,
+			})
+		} else {
+			size := segment.RecordSize(record(nib.LevelInfo, 0, 200), -1)
+			at, seq, _ := g.Reserve(size)
+			write(50)
+			s.retire(g, at, size, seq, errors.New("the line cannot be read"))
+		}
+		write(2*inSegment + 1)
+		s.chain.Lock()
+		isInMemory := s.chain.Links[1].Live != nil
+		s.chain.Unlock()
+		f.set(nil)
+		must(t, s.Flush(context.Background()))
+		st := checkIdentity(t, s)
+		if isInMemory || st.Retired != 1 || st.Lost() != 0 || st.Unfinished != 0 {
+			t.Errorf("unwritten %v: in memory %v, got %+v", unwritten, isInMemory, st)
+		}
+		checkLines(t, f.take(), 0, n, 200)
+		must(t, s.Close())
+	}
+}
+
 // TestDroppingASegmentThisProcessFailedToWrite drops a segment in which a write
 // has failed, while its destination is down: the lines before the failure count
 // as dropped, and the spool goes on dropping the segments after it.

@@ -26,7 +26,6 @@ type Drop struct {
 	lines  []segment.Line
 	end    uint64  // number after the last record
 	never  uint64  // how many numbers before end were never used
-	voids  uint64  // how many numbers before end have void claims
 	harmed bool    // missing records are damaged
 	shares []share // by delivery
 }
@@ -56,13 +55,11 @@ func (c *Chain) ReadDrop(l *Link, dir *store.Dir) (*Drop, error) {
 			return nil, segment.ErrGone
 		}
 		_, x.end, _ = g.Claimed()
-		x.voids = g.VoidsIn(l.First, x.end)
-		x.harmed = uint64(len(x.lines))+x.voids != x.end-l.First
+		x.harmed = uint64(len(x.lines))+g.VoidsIn(l.First, x.end) != x.end-l.First
 		x.Own, x.Unfinished = true, !final
 		return x, nil
 	}
 	old := l.Old
-	x.voids = l.Voids
 	c.Unlock()
 	defer c.Lock()
 	b, err := dir.Read(&old)
@@ -89,8 +86,7 @@ func (x *Drop) shareOf(d *Delivery) (s share) {
 		return s // it has left the link
 	}
 	numbers := x.end - first
-	counted := x.voids + d.foreignIn(first, x.end) // in Skipped already
-	numbers -= min(counted, numbers)
+	numbers -= min(d.absentIn(first, x.end), numbers) // in Skipped already
 	s.numbers = numbers
 	for _, line := range x.lines {
 		switch isForeign := line.To != "" && line.To != d.Options.Name; {
@@ -154,13 +150,13 @@ func (x *Drop) Count() (lines segment.Tally) {
 		d.Skipped += s.numbers
 		d.Recovered -= s.never
 		d.Unfinished += s.unfinished
+		isGone := func(seq uint64) bool { return seq >= x.First && seq < x.end }
+		d.absent = slices.DeleteFunc(d.absent, isGone)
 		if d.Dest == nil {
 			return s.lines
 		}
 		d.Dropped = d.Dropped.Plus(&s.lines)
-		d.announced = slices.DeleteFunc(d.announced, func(n notice) bool {
-			return n.seq >= x.First && n.seq < s.stored.End
-		})
+		d.announced = slices.DeleteFunc(d.announced, func(n notice) bool { return isGone(n.seq) })
 		if repeated := s.stored.Lines.Minus(&s.lines); !x.Own {
 			d.Inherited = d.Inherited.Plus(&repeated)
 		}

@@ -20,7 +20,6 @@ type Link struct {
 	KeepFile    bool      // a cursor could not be synced: the file stays while there is room
 	Placeholder bool      // stands for the active segment if there is none; see beginFull
 	UnreadSince time.Time // time at which it could not be read or dropped
-	Voids       uint64    // claims without a record, once Live is nil
 	// Pages of the file were unreadable and count as damaged: it is
 	// quarantined.
 	Quarantine bool
@@ -30,8 +29,7 @@ type Link struct {
 // is read from its file. The lock of the chain is held.
 func (l *Link) detach() {
 	_, l.End, _ = l.Live.Claimed()
-	l.Sure, l.Voids = l.End, l.Live.VoidsIn(l.First, l.End)
-	l.Live = nil
+	l.Sure, l.Live = l.End, nil
 }
 
 // evictedPages returns the pages of a segment that were evicted, for Prefetch.

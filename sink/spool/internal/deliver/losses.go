@@ -24,7 +24,7 @@ type losses struct {
 	Lost      store.Losses  // what no settled notice reports
 	unwritten segment.Tally // the part of Lost that is not yet in the cursor
 	announced []notice      // the notices in the spool that this destination has not settled
-	foreign   []uint64      // numbers of this process's unsettled notices for others
+	absent    []uint64      // numbers of this process's void claims and notices for others
 	Notices   uint64        // of this process
 	Inherited segment.Tally // lost under earlier processes, and not announced by them
 }
@@ -73,7 +73,7 @@ func (d *account) Announce(seq uint64, name string, lines segment.Tally) {
 		d.Notices++
 		return
 	}
-	d.foreign = append(d.foreign, seq)
+	d.absent = append(d.absent, seq)
 	d.Skipped++
 }
 
@@ -134,11 +134,11 @@ func (d *account) repeat(seq uint64) {
 	d.owe(&lines)
 }
 
-// foreignIn returns how many of the numbers from first to end belong to notices
-// of this process for other destinations. They are in Skipped. The lock of the
-// chain is held.
-func (d *account) foreignIn(first, end uint64) (n uint64) {
-	for _, seq := range d.foreign {
+// absentIn returns how many of the numbers from first to end have no record for
+// this destination, since they belong to void claims, or to notices of this
+// process for others. They are in Skipped. The lock of the chain is held.
+func (d *account) absentIn(first, end uint64) (n uint64) {
+	for _, seq := range d.absent {
 		if seq >= first && seq < end {
 			n++
 		}
@@ -156,12 +156,11 @@ func (d *account) passForeign(seq uint64) {
 	}
 }
 
-// loseForeign moves the position past the notices of this process for other
-// destinations among the next numbers, from first to end, whose records are
-// gone, and returns how many there are.
-func (d *account) loseForeign(first, end uint64) (n uint64) {
+// passAbsent moves the position past the absent numbers among the next ones,
+// from first to end, where no record was found. It returns how many there are.
+func (d *account) passAbsent(first, end uint64) (n uint64) {
 	d.chain.Lock()
-	n = d.foreignIn(first, end)
+	n = d.absentIn(first, end)
 	d.chain.Unlock()
 	if n > 0 {
 		d.skip(n)

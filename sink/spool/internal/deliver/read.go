@@ -140,7 +140,7 @@ func (r *reader) wiped(g *segment.Segment) bool {
 // one.
 func (d *Delivery) skipDamaged(g *segment.Segment, end int) bool {
 	if behind := g.Behind(d.at); d.leads(g, behind, end) {
-		if d.loseForeign(d.want, d.want+1) == 0 {
+		if d.passAbsent(d.want, d.want+1) == 0 {
 			d.settleMissing(1, 1)
 		}
 		d.at, d.want, d.witness = behind, d.want+1, false
@@ -170,7 +170,7 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 		d.skipUnused(g.First)
 	}
 	return d.fillScanned(g.End, func(seq, missing uint64, gap segment.Gap) {
-		if missing -= d.loseForeign(seq-missing, seq); missing == 0 {
+		if missing -= d.passAbsent(seq-missing, seq); missing == 0 {
 			return
 		}
 		never := g.NeverGiven(seq, missing)

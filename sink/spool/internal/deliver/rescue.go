@@ -50,17 +50,17 @@ func (d *Delivery) fillRescued(g *segment.Segment) (ended, busy bool) {
 		}
 		d.scan = segment.NewScanner(b, g.Identity, g.First)
 	}
-	return d.fillScanned(end, func(seq, _ uint64, _ segment.Gap) { d.giveUp(g, seq) }), false
+	return d.fillScanned(end, func(seq, _ uint64, _ segment.Gap) { d.giveUp(seq) }), false
 }
 
 // giveUp settles the numbers from the first unsettled one to seq. They count as
 // damaged, except for void claims and notices for other destinations.
-func (d *account) giveUp(g *segment.Segment, seq uint64) {
+func (d *account) giveUp(seq uint64) {
 	d.chain.Lock()
-	void := g.VoidsIn(d.Settled, seq) + d.foreignIn(d.Settled, seq)
-	d.lose(segment.CauseDamaged, segment.LevelUnknown, seq-d.Settled-void)
+	absent := d.absentIn(d.Settled, seq)
+	d.lose(segment.CauseDamaged, segment.LevelUnknown, seq-d.Settled-absent)
 	d.Settled = seq
-	d.Skipped -= void
+	d.Skipped -= absent
 	d.moved()
 }
 

@@ -23,10 +23,10 @@ import (
 //	skipUnused     numbers before a segment that no record has
 //	skipVoid       a claim whose line got another number
 //	passForeign    a notice for another destination
-//	loseForeign    such notices of this process, whose records are gone
+//	passAbsent     void claims and such notices, where no record was found
 //	abandon        records in memory that are left when the sink closes
 //
-// Numbers of skipUnused to loseForeign are in progress.Skipped until then,
+// Numbers of skipUnused to passAbsent are in progress.Skipped until then,
 // except notices of earlier processes. Each of these functions but the last one
 // ends with moved.
 
@@ -65,7 +65,7 @@ func (d *account) skip(n uint64) {
 	d.chain.Lock()
 	d.Settled += n
 	d.Skipped -= n
-	d.foreign = slices.DeleteFunc(d.foreign, func(seq uint64) bool { return seq < d.Settled })
+	d.absent = slices.DeleteFunc(d.absent, func(seq uint64) bool { return seq < d.Settled })
 	d.moved()
 }
 
@@ -221,6 +221,7 @@ func (d *account) Void(seq uint64) {
 	if d.Settled > seq {
 		d.unlose()
 	} else {
+		d.absent = append(d.absent, seq)
 		d.Skipped++
 	}
 }

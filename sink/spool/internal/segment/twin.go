@@ -145,23 +145,13 @@ func (t *twin) writePatches() error {
 	return nil
 }
 
-// Whole reports whether all claims of a sealed segment are in its file. Then
-// writers no longer use its bytes, except to check that.
+// Whole reports whether all records of a sealed segment are in its file, and
+// nothing that a start would misinterpret. Then writers no longer use its
+// bytes, except to check that.
 func (g *Segment) Whole() bool {
-	t := g.twin
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	end, _, final := g.Claimed()
-	if t.err != nil || !final {
-		return false
-	}
-	for at := HeaderSize; at < end; {
-		if !g.Committed(at) {
-			return false
-		}
-		at = g.Behind(at)
-	}
-	return true
+	g.twin.mu.Lock()
+	defer g.twin.mu.Unlock()
+	return len(g.twin.patches) == 0 && g.HasNoWriters()
 }
 
 // header writes bytes of the segment's header to its file. A mapping needs no
