@@ -312,11 +312,9 @@ func (a *sharedDir) end(x *adopted) {
 	default: // a call of Deliver hangs
 		return
 	}
-	timer := time.NewTimer(s.c.hang)
-	defer timer.Stop()
 	select {
 	case <-closed:
-	case <-timer.C:
+	case <-time.After(s.c.hang):
 	}
 }
 

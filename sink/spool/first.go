@@ -68,8 +68,8 @@ func (ch *chain) fitsIn(limit int64) bool {
 func (ch *chain) isCrowded() bool {
 	ch.Lock()
 	defer ch.Unlock()
-	full := ch.next == nil && !ch.hasRoom()
-	return full && !ch.c.DeliverOnly && ch.bytes+ch.c.SegmentSize <= ch.c.Size
+	return ch.next == nil && !ch.hasRoom() && !ch.c.DeliverOnly &&
+		ch.bytes+ch.c.SegmentSize <= ch.c.Size
 }
 
 // isFreeing reports whether there will be room for a segment soon: a segment

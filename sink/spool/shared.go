@@ -56,10 +56,8 @@ func openShared(s *Sink) error {
 	}
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	s.chain.peers = a
-	if !s.chain.noDestination {
-		if err := a.checkForks(); err != nil {
-			return err
-		}
+	if err := a.checkForks(); err != nil {
+		return err
 	}
 	first, err := a.takeSlot()
 	if err == nil {
@@ -68,18 +66,17 @@ func openShared(s *Sink) error {
 	if err != nil {
 		return err
 	}
-	if s.chain.noDestination {
-		close(a.done)
-		s.start()
-		return nil
-	}
 	for _, d := range s.chain.Deliveries {
 		if _, ok := d.Dest.(delivery.Forker); !ok {
 			d.Turn = make(chan struct{}, 1)
 		}
 	}
 	s.start()
-	go a.run()
+	if s.chain.noDestination {
+		close(a.done)
+	} else {
+		go a.run()
+	}
 	return nil
 }
 

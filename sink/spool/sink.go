@@ -256,10 +256,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 			err = errClosed
 		}
 		s.chain.Lock()
-		if s.chain.SettledAll(target) {
-			return nil
-		}
-		if err != nil {
+		if err != nil && !s.chain.SettledAll(target) {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@
 package spool
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"os"
@@ -121,12 +122,9 @@ func groupLimits(text string) (names []string) {
 func machineMemory() int64 {
 	text, _ := os.ReadFile("/proc/meminfo") // exists only on Linux
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
-			n, err := strconv.ParseInt(
-				strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-			if err == nil {
-				return n << 10
-			}
+		var kib int64
+		if n, _ := fmt.Sscanf(line, "MemTotal: %d kB", &kib); n == 1 {
+			return kib << 10
 		}
 	}
 	return math.MaxInt64

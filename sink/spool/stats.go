@@ -180,9 +180,6 @@ func (st *Stats) add(o Stats) {
 
 // addDrops adds counts by reason and level.
 func addDrops(a, b []delivery.Drop) []delivery.Drop {
-	if len(b) == 0 {
-		return a
-	}
 	t := tallyOf(slices.Concat(a, b))
 	return t.List()
 }

@@ -166,6 +166,7 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 		if !ok {
 			return false, true
 		}
+		d.again, d.Pause = rereading{}, 0
 		d.scan, d.torn = segment.NewScanner(b, g.Identity, g.First), torn || g.Damaged
 		d.skipUnused(g.First)
 	}

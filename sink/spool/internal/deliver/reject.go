@@ -97,10 +97,7 @@ func (x *rejectedFile) append(list []refusal) (kept int, err error) {
 // now: what is rejected again comes back.
 func (x *rejectedFile) retriedSize() (int64, error) {
 	info, err := x.dir.FS.Lstat(x.dir.Name(x.name + deadletter.RetryExt))
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	return info.Size, err
+	return info.Size, store.Ignore(err, fs.ErrNotExist)
 }
 
 // errMoved indicates that a file has another name by now, or is locked.

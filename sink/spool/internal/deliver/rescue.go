@@ -153,18 +153,15 @@ func (d *Delivery) readOld(g *segment.Old) (b []byte, given, ok bool) {
 			err = e // the directory was replaced, or that cannot be determined
 		} else {
 			d.spool.Fault("read a segment", err)
-			d.again, d.Pause = rereading{}, 0
 			return nil, true, true
 		}
 	}
 	if err == nil {
-		d.again, d.Pause = rereading{}, 0
 		return b, int64(len(b)) < g.Size&^7, true
 	}
 	if d.again.isHopeless() && store.IsPartial(err) {
 		d.spool.Fault("give up pages of a segment that could not be read for "+GiveUpTime.String(),
 			err)
-		d.again, d.Pause = rereading{}, 0
 		d.quarantine()
 		return b, true, true
 	}

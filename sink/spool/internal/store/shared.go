@@ -71,23 +71,11 @@ func (h *Home) Choose(n int) (path string, missing error) {
 // but is not a spool itself.
 func RefuseHome(fsys vfs.FS, path string) error {
 	names, err := fsys.ReadDir(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	slots := false
-	for _, name := range names {
-		if _, ok := SegmentNumber(name); ok || name == "lock" {
-			return nil
-		}
-		slots = slots || IsSlot(name)
-	}
-	if slots {
+	isSpool := hasSegments(names) || slices.Contains(names, "lock")
+	if err == nil && !isSpool && slices.ContainsFunc(names, IsSlot) {
 		return errNotShared
 	}
-	return nil
+	return Ignore(err, fs.ErrNotExist)
 }
 
 // Slots returns the directories in the home that have segments, except this
@@ -142,14 +130,7 @@ func (h *Home) RemoveEmpty(path string) error {
 	return d.Retire(path == h.Path)
 }
 
-func hasSegments(names []string) bool {
-	for _, name := range names {
-		if _, ok := SegmentNumber(name); ok {
-			return true
-		}
-	}
-	return false
-}
+func hasSegments(names []string) bool { return slices.ContainsFunc(names, IsSegmentName) }
 
 // BytesOfOthers returns the size in bytes of the segments in the home, without
 // those in the slot of this process and those with only a header. It includes
