@@ -211,6 +211,40 @@ func TestHeaderThatCannotBeReplaced(t *testing.T) {
 	}
 }
 
+// TestHeaderIsReplacedOnceThatIsPossible has a process that begins with one
+// segment, whose counts no notice reports, and with no room for another: peers
+// have it. The header that replaces the segment cannot be renamed at first.
+func TestHeaderIsReplacedOnceThatIsPossible(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, f := vfstest.NewMem(nil), &far{}
+		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+		conf := Config{
+			SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, fs: m, Sync: SyncNever,
+			OnError: func(error) {},
+		}
+		s := open(t, memDir, nil, conf)
+		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
+		dropLines(t, s, 5)
+		must(t, s.Close())
+		m.Fail(vfstest.Fault{
+			Op: vfstest.OpRename, Path: store.SegmentName(1) + store.MadeSuffix, Times: 1,
+			Err: syscall.EIO,
+		})
+		s = newSink(conf.withDefaults(memDir))
+		must(t, s.addDestinations(f))
+		first, err := s.recover(memDir)
+		s.chain.limit = segment.MinSize
+		s.chain.peers = scarce{counted: closed, left: segment.MinSize}
+		must(t, err, s.begin(first))
+		s.start()
+		await.Sleep(time.Second)
+		if n, errs := len(f.notices), s.Stats().Errors; n != 1 || errs != 1 {
+			t.Errorf("%d notices arrived, with %d errors, want one of each", n, errs)
+		}
+		must(t, s.Close())
+	})
+}
+
 // TestHeaderOfAQuarantinedSegment has a process that only delivers, and
 // inherits a count whose notice was not written. The file of the last segment
 // is quarantined, and replaced by its header. After a death at any time, the
