@@ -108,9 +108,9 @@ func (h writeHook) OnBrokerWrite(
 func (s *SASL) mechanism() sasl.Mechanism {
 	auth := scram.Auth{User: s.User, Pass: s.Password}
 	switch s.Mechanism {
-	case SASLScramSHA256:
+	case scramSHA256:
 		return auth.AsSha256Mechanism()
-	case SASLScramSHA512:
+	case scramSHA512:
 		return auth.AsSha512Mechanism()
 	default:
 		return plain.Auth{User: s.User, Pass: s.Password}.AsMechanism()

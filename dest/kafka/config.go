@@ -3,6 +3,7 @@
 package kafka
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -38,40 +39,24 @@ const (
 	PartitioningRoundRobin
 )
 
-// A Compression is a codec for record batches.
-type Compression int
-
-// The compressions. CompressionLZ4 is the default: it costs about a third of a
-// microsecond per line of 250 bytes, makes JSON several times smaller, and
-// every client reads it. CompressionZstd is smaller and slower, CompressionGzip
-// slowest.
-const (
-	CompressionLZ4 Compression = iota
-	CompressionNone
-	CompressionSnappy
-	CompressionZstd
-	CompressionGzip
-)
-
-// The values of [SASL].Mechanism.
-const (
-	SASLPlain       = "PLAIN"
-	SASLScramSHA256 = "SCRAM-SHA-256"
-	SASLScramSHA512 = "SCRAM-SHA-512"
-)
-
-// SASL has the credentials for the brokers. With SASLPlain the password itself
+// SASL has the credentials for the brokers. With PLAIN the password itself
 // crosses the network, so it needs TLS.
 type SASL struct {
-	Mechanism      string // SASLPlain, SASLScramSHA256 or SASLScramSHA512
+	Mechanism      string // "PLAIN", "SCRAM-SHA-256" or "SCRAM-SHA-512"
 	User, Password string
-	// Allows SASLPlain without TLS: anyone who can read the packets learns the
+	// Allows PLAIN without TLS: anyone who can read the packets learns the
 	// password.
 	AllowClearText bool
 }
 
+// The mechanisms of SASL.
 const (
-	defaultClientID  = "nib"
+	plainText   = "PLAIN"
+	scramSHA256 = "SCRAM-SHA-256"
+	scramSHA512 = "SCRAM-SHA-512"
+)
+
+const (
 	defaultMaxBatch  = 1000000 // below message.max.bytes of a broker, 1048588
 	defaultTxTimeout = time.Minute
 )
@@ -101,8 +86,11 @@ type Config struct {
 	// called by several goroutines, one for each partition.
 	Key func(*nib.Record) []byte
 
-	// Compression defaults to CompressionLZ4.
-	Compression Compression
+	// Compression is the codec of batches: "lz4", "none", "snappy", "zstd" or
+	// "gzip". Defaults to lz4: it costs about a third of a microsecond per line of
+	// 250 bytes, makes JSON several times smaller, and every client reads it. zstd
+	// is smaller and slower, gzip slowest.
+	Compression string `set:"compression" is:"lz4|none|snappy|zstd|gzip" default:"lz4" doc:"how batches are compressed"`
 
 	// MaxBatch is the maximum size in bytes of the records of a batch before
 	// compression; a single record may exceed it. If a broker accepts less, the
@@ -168,8 +156,8 @@ func (c Config) Validate() error {
 		"Partitioning is unknown: %d", c.Partitioning)
 	fault((c.Key != nil) != (c.Partitioning == PartitioningKeyed),
 		"Key without Keyed, or Keyed without Key")
-	fault(c.Compression < CompressionLZ4 || c.Compression > CompressionGzip,
-		"Compression is unknown: %d", c.Compression)
+	_, known := codecs[c.Compression]
+	fault(!known && c.Compression != "", "Compression is unknown: %q", c.Compression)
 	fault(c.MaxBatch < 0 || c.MaxBatch > maxFrame, "MaxBatch is not from 0 to %d: %d", maxFrame,
 		c.MaxBatch)
 	fault(c.Timeout < 0 || c.Timeout > maxTimeout, "Timeout is not from 0 to %v: %v",
@@ -179,10 +167,9 @@ func (c Config) Validate() error {
 	fault(c.TransactionalID != "" && c.Partitioning != PartitioningPerSpool,
 		"TransactionalID needs PerSpool")
 	if s := c.SASL; s != nil {
-		fault(s.Mechanism != SASLPlain && s.Mechanism != SASLScramSHA256 &&
-			s.Mechanism != SASLScramSHA512,
+		fault(s.Mechanism != plainText && s.Mechanism != scramSHA256 && s.Mechanism != scramSHA512,
 			"SASL has an unknown mechanism: %q", s.Mechanism)
-		fault(s.Mechanism == SASLPlain && c.TLS == nil && !s.AllowClearText,
+		fault(s.Mechanism == plainText && c.TLS == nil && !s.AllowClearText,
 			"SASL with PLAIN would send the password in clear text: set TLS, use SCRAM-SHA-512, or set SASL.AllowClearText")
 	}
 	return errors.Join(faults...)
@@ -190,9 +177,8 @@ func (c Config) Validate() error {
 
 // withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults() Config {
-	if c.ClientID == "" {
-		c.ClientID = defaultClientID
-	}
+	c.ClientID = cmp.Or(c.ClientID, "nib")
+	c.Compression = cmp.Or(c.Compression, "lz4")
 	target.SetDefaults(&c)
 	return c
 }

@@ -127,8 +127,8 @@ func TestMilliseconds(t *testing.T) {
 // larger.
 func TestCodecOfABatch(t *testing.T) {
 	line := append(bytes.Repeat([]byte("abc"), 500), '\n')
-	for c, want := range map[Compression]kgo.CompressionCodecType{
-		CompressionLZ4: kgo.CodecLz4, CompressionNone: kgo.CodecNone, CompressionSnappy: kgo.CodecSnappy, CompressionZstd: kgo.CodecZstd, CompressionGzip: kgo.CodecGzip,
+	for c, want := range map[string]kgo.CompressionCodecType{
+		"lz4": kgo.CodecLz4, "none": kgo.CodecNone, "snappy": kgo.CodecSnappy, "zstd": kgo.CodecZstd, "gzip": kgo.CodecGzip,
 	} {
 		compress, err := kgo.DefaultCompressor(codecs[c])
 		if err != nil {
@@ -140,13 +140,13 @@ func TestCodecOfABatch(t *testing.T) {
 			frame := e.frame(producer{3, 4}, 5)
 			attributes := binary.BigEndian.Uint16(frame[frameAttributes:])
 			if got := kgo.CompressionCodecType(attributes & 7); got != want || (attributes&attributeTransactional != 0) != transactional {
-				t.Errorf("%d: got attributes %b", c, attributes)
+				t.Errorf("%s: got attributes %b", c, attributes)
 			}
 			e.reset()
 			e.add(&nib.Record{Line: []byte("x")}, nil, "")
 			frame = e.frame(producer{3, 4}, 5)
 			if got := binary.BigEndian.Uint16(frame[frameAttributes:]) & 7; got != 0 {
-				t.Errorf("%d: a short batch has codec %d", c, got)
+				t.Errorf("%s: a short batch has codec %d", c, got)
 			}
 		}
 	}

@@ -191,10 +191,7 @@ func floorMilli(ns int64) int64 {
 }
 
 // codecs are the codecs of batches.
-var codecs = [...]kgo.CompressionCodec{
-	CompressionLZ4:    kgo.Lz4Compression(),
-	CompressionNone:   kgo.NoCompression(),
-	CompressionSnappy: kgo.SnappyCompression(),
-	CompressionZstd:   kgo.ZstdCompression(),
-	CompressionGzip:   kgo.GzipCompression(),
+var codecs = map[string]kgo.CompressionCodec{
+	"lz4": kgo.Lz4Compression(), "none": kgo.NoCompression(), "snappy": kgo.SnappyCompression(),
+	"zstd": kgo.ZstdCompression(), "gzip": kgo.GzipCompression(),
 }

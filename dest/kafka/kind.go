@@ -38,7 +38,6 @@ type params struct {
 	Config
 	Partitioning   string `set:"partitioning" is:"per_spool|keyed|round_robin" default:"per_spool, with key keyed; nib relay: as the service" doc:"how partitions are chosen"`
 	Key            string `set:"key" default:"none" doc:"field of a line that is the key of its record"`
-	Compression    string `set:"compression" is:"lz4|none|snappy|zstd|gzip" default:"lz4" doc:"how batches are compressed"`
 	User           string `set:"user" default:"none" doc:"user that logs in (SASL)"`
 	PasswordFile   string `set:"password_file" default:"none" doc:"file with the password of the user"`
 	Mechanism      string `set:"mechanism" is:"scram-sha-512|scram-sha-256|plain" default:"scram-sha-512" doc:"how the user logs in"`
@@ -47,19 +46,13 @@ type params struct {
 	tlsfiles.Files
 }
 
-// The names of parameter values, and the values.
-var (
-	compressions = map[string]Compression{
-		"none": CompressionNone, "snappy": CompressionSnappy, "zstd": CompressionZstd, "gzip": CompressionGzip,
-	}
-	partitionings = map[string]Partitioning{"keyed": PartitioningKeyed,
-		"round_robin": PartitioningRoundRobin}
-)
+var partitionings = map[string]Partitioning{
+	"keyed": PartitioningKeyed, "round_robin": PartitioningRoundRobin,
+}
 
 // config returns the Config.
 func (p *params) config() (Config, error) {
 	c := p.Config
-	c.Compression = compressions[p.Compression]
 	how := p.Partitioning
 	if p.Key != "" {
 		how, c.Key = cmp.Or(how, "keyed"), KeyField(p.Key)
@@ -114,7 +107,7 @@ func (p *params) sasl() (*SASL, error) {
 			fmt.Errorf("has no password: set %s or password_file", passwordVariable))
 	}
 	return &SASL{
-		Mechanism: strings.ToUpper(cmp.Or(p.Mechanism, SASLScramSHA512)), User: p.User,
+		Mechanism: strings.ToUpper(cmp.Or(p.Mechanism, scramSHA512)), User: p.User,
 		Password: password, AllowClearText: p.AllowClearText,
 	}, nil
 }

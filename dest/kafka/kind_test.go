@@ -54,7 +54,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 			t.Errorf("Config.%s is not set", f.Name)
 		}
 	}
-	if want := (SASL{Mechanism: SASLPlain, User: "me", Password: "hunter2", AllowClearText: true}); *c.SASL != want || c.TLS.ServerName != "n" || c.MaxBatch != 1000 {
+	if want := (SASL{Mechanism: "PLAIN", User: "me", Password: "hunter2", AllowClearText: true}); *c.SASL != want || c.TLS.ServerName != "n" || c.MaxBatch != 1000 {
 		t.Errorf("got %+v", c)
 	}
 }
@@ -81,7 +81,7 @@ func TestDefaultsOfParameters(t *testing.T) {
 	}
 	all = params{User: "me", Mechanism: find(t, list, "mechanism").Default}
 	t.Setenv(passwordVariable, "hunter2\n")
-	if s, err := all.sasl(); err != nil || s.Mechanism != SASLScramSHA512 || s.Password != "hunter2" {
+	if s, err := all.sasl(); err != nil || s.Mechanism != "SCRAM-SHA-512" || s.Password != "hunter2" {
 		t.Errorf("got %+v, %v", s, err)
 	}
 }

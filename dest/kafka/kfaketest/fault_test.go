@@ -126,7 +126,7 @@ func TestAuthorizationIsNotRejected(t *testing.T) {
 // If some records of a batch are too large for the topic, the others arrive.
 func TestTooLarge(t *testing.T) {
 	c := start(t, 1, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "5000"}))
-	d := dial(t, c, Config{Compression: CompressionNone})
+	d := dial(t, c, Config{Compression: "none"})
 	batch := records(7, 1, 300)
 	for _, i := range []int{0, 57, 58, 299} {
 		batch[i].Line = []byte(`{"message":"` + strings.Repeat("x", 6000) + `"}` + "\n")

@@ -109,21 +109,20 @@ func TestValidate(t *testing.T) {
 		want string // in the error; "" for none
 	}{
 		{Config{}, ""},
-		{Config{Partitioning: PartitioningKeyed, Key: key, SASL: &SASL{Mechanism: SASLScramSHA512}}, ""},
+		{Config{Partitioning: PartitioningKeyed, Key: key, SASL: &SASL{Mechanism: "SCRAM-SHA-512"}}, ""},
 		{Config{Partitioning: PartitioningKeyed}, "Key"},
 		{Config{Key: key}, "Key"},
 		{Config{Partitioning: 9}, "Partitioning"},
 		{Config{Partitioning: -1}, "Partitioning"},
-		{Config{Compression: -1}, "Compression"},
-		{Config{Compression: CompressionGzip + 1}, "Compression"},
+		{Config{Compression: "rar"}, "Compression"},
 		{Config{MaxBatch: -1}, "MaxBatch"},
 		{Config{Timeout: -1}, "Timeout"},
 		{Config{TakeoverDelay: -1}, "TakeoverDelay"},
 		{Config{TransactionalID: "tx", Partitioning: PartitioningRoundRobin}, "TransactionalID"},
 		{Config{SASL: &SASL{Mechanism: "plain"}}, "SASL"},
-		{Config{SASL: &SASL{Mechanism: SASLPlain}}, "clear text"},
-		{Config{SASL: &SASL{Mechanism: SASLPlain, AllowClearText: true}}, ""},
-		{Config{SASL: &SASL{Mechanism: SASLPlain}, TLS: &tls.Config{MinVersion: tls.VersionTLS12}}, ""},
+		{Config{SASL: &SASL{Mechanism: "PLAIN"}}, "clear text"},
+		{Config{SASL: &SASL{Mechanism: "PLAIN", AllowClearText: true}}, ""},
+		{Config{SASL: &SASL{Mechanism: "PLAIN"}, TLS: &tls.Config{MinVersion: tls.VersionTLS12}}, ""},
 	} {
 		d, err := New([]string{"127.0.0.1:1"}, logs, c.conf)
 		if err == nil {

@@ -208,7 +208,7 @@ func TestRejectedCountsOnce(t *testing.T) {
 func TestBatchLimitIsKept(t *testing.T) {
 	c := start(t, 1, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "4000"}))
 	requests := c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Observe: true, Count: -1})
-	d := dial(t, c, Config{Compression: CompressionNone})
+	d := dial(t, c, Config{Compression: "none"})
 	for n := uint64(0); n < 60_000; n += 5000 {
 		deliver(t, d, records(7, n+1, n+5000))
 	}

@@ -37,10 +37,10 @@ func certificate(t *testing.T) (*tls.Config, *x509.CertPool) {
 func TestTLSAndSASL(t *testing.T) {
 	server, pool := certificate(t)
 	c := start(t, 1, kfake.TLS(server), kfake.EnableSASL(),
-		kfake.Superuser(SASLPlain, "plain", "secret"), kfake.Superuser(SASLScramSHA256, "scram256", "secret"), kfake.Superuser(SASLScramSHA512, "scram512", "secret"))
+		kfake.Superuser("PLAIN", "plain", "secret"), kfake.Superuser("SCRAM-SHA-256", "scram256", "secret"), kfake.Superuser("SCRAM-SHA-512", "scram512", "secret"))
 	client := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	n := uint64(0)
-	for user, mechanism := range map[string]string{"plain": SASLPlain, "scram256": SASLScramSHA256, "scram512": SASLScramSHA512} {
+	for user, mechanism := range map[string]string{"plain": "PLAIN", "scram256": "SCRAM-SHA-256", "scram512": "SCRAM-SHA-512"} {
 		d := dial(t, c, Config{TLS: client, SASL: &SASL{Mechanism: mechanism, User: user, Password: "secret"}})
 		deliver(t, d, records(7, n+1, n+10))
 		n += 10
@@ -63,11 +63,11 @@ func TestTLSAndSASL(t *testing.T) {
 // them.
 func TestRefusedConnections(t *testing.T) {
 	server, pool := certificate(t)
-	secure := start(t, 1, kfake.TLS(server), kfake.EnableSASL(), kfake.Superuser(SASLPlain, "user", "secret"))
+	secure := start(t, 1, kfake.TLS(server), kfake.EnableSASL(), kfake.Superuser("PLAIN", "user", "secret"))
 	trusted := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	wrongName := trusted.Clone()
 	wrongName.ServerName = "kafka.example.org"
-	user := &SASL{Mechanism: SASLPlain, User: "user", Password: "secret", AllowClearText: true}
+	user := &SASL{Mechanism: "PLAIN", User: "user", Password: "secret", AllowClearText: true}
 	for _, c := range []struct {
 		name string
 		conf Config
@@ -76,8 +76,8 @@ func TestRefusedConnections(t *testing.T) {
 		{"unknown authority", Config{TLS: &tls.Config{MinVersion: tls.VersionTLS12}, SASL: user}, "certificate"},
 		{"wrong name", Config{TLS: wrongName, SASL: user}, "kafka.example.org"},
 		// kfake closes the connection without an error, brokers return one
-		{"wrong password", Config{TLS: trusted, SASL: &SASL{Mechanism: SASLPlain, User: "user", Password: "wrong"}}, ""},
-		{"unknown mechanism", Config{TLS: trusted, SASL: &SASL{Mechanism: SASLScramSHA512, User: "user", Password: "secret"}}, ""},
+		{"wrong password", Config{TLS: trusted, SASL: &SASL{Mechanism: "PLAIN", User: "user", Password: "wrong"}}, ""},
+		{"unknown mechanism", Config{TLS: trusted, SASL: &SASL{Mechanism: "SCRAM-SHA-512", User: "user", Password: "secret"}}, ""},
 		{"no TLS", Config{SASL: user}, ""},
 	} {
 		var reported []string
@@ -102,7 +102,7 @@ func TestRefusedConnections(t *testing.T) {
 func TestTLSAndSASLByTarget(t *testing.T) {
 	server, _ := certificate(t)
 	c := start(t, 1, kfake.TLS(server), kfake.EnableSASL(),
-		kfake.Superuser(SASLPlain, "plain", "secret"), kfake.Superuser(SASLScramSHA256, "scram-sha-256", "secret"), kfake.Superuser(SASLScramSHA512, "scram-sha-512", "secret"))
+		kfake.Superuser("PLAIN", "plain", "secret"), kfake.Superuser("SCRAM-SHA-256", "scram-sha-256", "secret"), kfake.Superuser("SCRAM-SHA-512", "scram-sha-512", "secret"))
 	ca, password := filepath.Join(t.TempDir(), "ca.pem"), filepath.Join(t.TempDir(), "password")
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificates[0].Certificate[0]})
 	if err := errors.Join(os.WriteFile(ca, certificate, 0o600), os.WriteFile(password, []byte("secret\n"), 0o600)); err != nil {
